@@ -1,0 +1,123 @@
+#include "base/thread_pool.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <condition_variable>
+#include <cstdio>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace hilo {
+namespace {
+
+// Cores that the cgroup (v2, then v1) grants, or a large number.
+double cgroup_cores() {
+  double quota = -1, period = 0;
+  if (FILE* file = std::fopen("/sys/fs/cgroup/cpu.max", "r")) {
+    if (std::fscanf(file, "%lf %lf", &quota, &period) != 2) quota = -1;
+    std::fclose(file);
+  } else if (FILE* v1 = std::fopen("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "r")) {
+    if (std::fscanf(v1, "%lf", &quota) != 1) quota = -1;
+    std::fclose(v1);
+    period = 100000;
+  }
+  return quota > 0 && period > 0 ? quota / period : 1e9;
+}
+
+}  // namespace
+
+int usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  int cores = static_cast<int>(std::thread::hardware_concurrency());
+  if (sched_getaffinity(0, sizeof set, &set) == 0) cores = CPU_COUNT(&set);
+  return std::max(1, static_cast<int>(std::min<double>(cores, std::ceil(cgroup_cores()))));
+}
+
+struct ThreadPool::State {
+  struct Job {
+    const std::function<void(int64_t)>* body;
+    int64_t tiles;
+    std::atomic<int64_t> next = 0, done = 0;
+  };
+  std::mutex mutex;
+  std::condition_variable work, finished;
+  std::vector<std::shared_ptr<Job>> jobs;
+  bool stop = false;
+  std::vector<std::thread> workers;
+
+  // Takes tiles of the job until none is left.
+  void help(Job& job) {
+    int64_t mine = 0;
+    for (int64_t tile; (tile = job.next.fetch_add(1)) < job.tiles; ++mine) (*job.body)(tile);
+    if (mine > 0 && job.done.fetch_add(mine) + mine == job.tiles) {
+      std::lock_guard lock(mutex);
+      finished.notify_all();
+    }
+  }
+
+  void work_loop() {
+    std::unique_lock lock(mutex);
+    while (true) {
+      work.wait(lock, [&] { return stop || !jobs.empty(); });
+      if (stop) return;
+      std::shared_ptr<Job> job = jobs.front();
+      if (job->next.load() >= job->tiles) {
+        std::erase(jobs, job);
+        continue;
+      }
+      lock.unlock();
+      help(*job);
+      lock.lock();
+      std::erase(jobs, job);
+    }
+  }
+};
+
+ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>()) {
+  for (int i = 1; i < threads; ++i)
+    state_->workers.emplace_back([state = state_.get()] { state->work_loop(); });
+}
+
+ThreadPool::~ThreadPool() {
+  {
+    std::lock_guard lock(state_->mutex);
+    state_->stop = true;
+  }
+  state_->work.notify_all();
+  for (std::thread& worker : state_->workers) worker.join();
+}
+
+int ThreadPool::threads() const { return static_cast<int>(state_->workers.size()) + 1; }
+
+void ThreadPool::run(int64_t tiles, const std::function<void(int64_t)>& body) {
+  thread_local int depth = 0;
+  if (tiles <= 1 || state_->workers.empty() || depth > 0) {
+    for (int64_t i = 0; i < tiles; ++i) body(i);
+    return;
+  }
+  auto job = std::make_shared<State::Job>();
+  // A body that itself calls run() goes inline, on whichever thread it is.
+  const std::function<void(int64_t)> counted = [&](int64_t tile) {
+    ++depth;
+    body(tile);
+    --depth;
+  };
+  job->body = &counted;
+  job->tiles = tiles;
+  {
+    std::lock_guard lock(state_->mutex);
+    state_->jobs.push_back(job);
+  }
+  state_->work.notify_all();
+  state_->help(*job);
+  std::unique_lock lock(state_->mutex);
+  std::erase(state_->jobs, job);
+  state_->finished.wait(lock, [&] { return job->done.load() == job->tiles; });
+}
+
+}  // namespace hilo

@@ -1,0 +1,238 @@
+#include <algorithm>
+#include <unordered_set>
+
+#include "ir/ir.h"
+
+namespace hilo {
+
+ShapeId ShapeTable::intern(const Shape& shape) {
+  const size_t hash = hash_of(shape);
+  auto [begin, end] = by_hash_.equal_range(hash);
+  for (auto it = begin; it != end; ++it)
+    if (shapes_[it->second] == shape) return {it->second};
+  const uint32_t id = static_cast<uint32_t>(shapes_.size());
+  shapes_.push_back(shape);
+  by_hash_.emplace(hash, id);
+  return {id};
+}
+
+const Extra& Module::extra(const Instruction& instruction) const {
+  static const Extra empty;
+  return instruction.extra ? extras[instruction.extra.value] : empty;
+}
+
+Extra& Module::mutable_extra(InstructionId id) {
+  Instruction& instruction = (*this)[id];
+  if (!instruction.extra) {
+    instruction.extra = {static_cast<uint32_t>(extras.size())};
+    extras.emplace_back();
+  }
+  return extras[instruction.extra.value];
+}
+
+const Metadata& Module::metadata_of(const Instruction& instruction) const {
+  static const Metadata empty;
+  return instruction.metadata ? metadata[instruction.metadata.value] : empty;
+}
+
+ComputationId Module::add_computation(std::string_view name) {
+  std::string unique(name.empty() ? "computation" : name);
+  for (int i = 1; find_computation(unique); ++i) unique = fmt::format("{}.{}", name, i);
+  Computation& computation = computations.emplace_back();
+  computation.name = strings.copy(unique);
+  return {static_cast<uint32_t>(computations.size() - 1)};
+}
+
+InstructionId Module::add_instruction(ComputationId computation, Op op, const Shape& shape,
+                                      std::span<const InstructionId> operands,
+                                      std::string_view name) {
+  Instruction instruction;
+  const std::string base(name.empty() ? text_of(op) : name);
+  std::string unique = base;
+  if (name.empty()) unique = fmt::format("{}.{}", base, instructions.size());
+  for (int i = 1; !name.empty() && find(computation, unique); ++i)
+    unique = fmt::format("{}.{}", base, i);
+  instruction.name = strings.copy(unique);
+  instruction.op = op;
+  instruction.shape = shapes.intern(shape);
+  instruction.computation = computation;
+  visit_attributes_type(
+      op, [&]<class A>(std::type_identity<A>) { instruction.attributes = add_attributes(A()); });
+  const InstructionId id = append_raw(instruction, operands);
+  computations[computation.value].instructions.push_back(id);
+  if (op == Op::Parameter) {
+    auto& parameters = computations[computation.value].parameters;
+    mutable_attributes<ParameterAttributes>(id).number = static_cast<int64_t>(parameters.size());
+    parameters.push_back(id);
+  }
+  computations[computation.value].root = id;
+  return id;
+}
+
+InstructionId Module::append_raw(Instruction instruction, std::span<const InstructionId> operands) {
+  const InstructionId id = {static_cast<uint32_t>(instructions.size())};
+  instruction.first_operand = static_cast<uint32_t>(operands_.size());
+  instruction.operand_count = static_cast<uint32_t>(operands.size());
+  instructions.push_back(instruction);
+  for (InstructionId operand : operands) {
+    operands_.push_back(operand);
+    uses_.push_back({id, {}, {}});
+    link(static_cast<uint32_t>(operands_.size() - 1));
+  }
+  return id;
+}
+
+void Module::link(uint32_t slot) {
+  Instruction& value = (*this)[operands_[slot]];
+  uses_[slot].next = value.first_use;
+  uses_[slot].previous = {};
+  if (value.first_use) uses_[value.first_use.value].previous = {slot};
+  value.first_use = {slot};
+}
+
+void Module::unlink(uint32_t slot) {
+  const Use use = uses_[slot];
+  if (use.previous) uses_[use.previous.value].next = use.next;
+  else (*this)[operands_[slot]].first_use = use.next;
+  if (use.next) uses_[use.next.value].previous = use.previous;
+}
+
+std::vector<InstructionId> Module::users(InstructionId id) const {
+  std::vector<InstructionId> out;
+  for (UseId use = (*this)[id].first_use; use; use = uses_[use.value].next)
+    out.push_back(uses_[use.value].user);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+void Module::set_operand(InstructionId user, size_t i, InstructionId value) {
+  const uint32_t slot = (*this)[user].first_operand + static_cast<uint32_t>(i);
+  unlink(slot);
+  operands_[slot] = value;
+  link(slot);
+}
+
+void Module::replace_all_uses(InstructionId old_value, InstructionId new_value) {
+  check(old_value != new_value, "replace_all_uses: a value by itself");
+  while (UseId use = (*this)[old_value].first_use) {
+    const uint32_t slot = use.value;
+    unlink(slot);
+    operands_[slot] = new_value;
+    link(slot);
+  }
+  Computation& computation = (*this)[(*this)[old_value].computation];
+  if (computation.root == old_value) computation.root = new_value;
+}
+
+void Module::remove(InstructionId id) {
+  Instruction& instruction = (*this)[id];
+  check(!instruction.first_use, "remove: the value has users");
+  check(!instruction.removed, "remove: removed before");
+  for (uint32_t i = 0; i < instruction.operand_count; ++i) unlink(instruction.first_operand + i);
+  instruction.operand_count = 0;
+  instruction.removed = true;
+}
+
+void Module::compact() {
+  std::vector<InstructionId> renamed(instructions.size());
+  std::vector<Instruction> old_instructions = std::move(instructions);
+  std::vector<InstructionId> old_operands = std::move(operands_);
+  instructions.clear(), operands_.clear(), uses_.clear();
+  for (size_t i = 0, kept = 0; i < old_instructions.size(); ++i)
+    if (!old_instructions[i].removed) renamed[i] = {static_cast<uint32_t>(kept++)};
+  // First the instructions alone, because operands may stand after their users.
+  for (Instruction instruction : old_instructions)
+    if (!instruction.removed) {
+      instruction.first_use = {};
+      instructions.push_back(instruction);
+    }
+  for (size_t i = 0; i < instructions.size(); ++i) {
+    Instruction& instruction = instructions[i];
+    const uint32_t first = instruction.first_operand;
+    instruction.first_operand = static_cast<uint32_t>(operands_.size());
+    for (uint32_t k = 0; k < instruction.operand_count; ++k) {
+      operands_.push_back(renamed[old_operands[first + k].value]);
+      uses_.push_back({{static_cast<uint32_t>(i)}, {}, {}});
+      link(static_cast<uint32_t>(operands_.size() - 1));
+    }
+  }
+  const auto rename = [&](std::vector<InstructionId>& ids) {
+    std::erase_if(ids, [&](InstructionId id) { return old_instructions[id.value].removed; });
+    for (InstructionId& id : ids) id = renamed[id.value];
+  };
+  for (Computation& computation : computations) {
+    if (computation.root) computation.root = renamed[computation.root.value];
+    rename(computation.instructions);
+    rename(computation.parameters);
+  }
+  for (Extra& extra : extras) rename(extra.control_predecessors);
+}
+
+namespace {
+
+void append_called(ComputationId id, std::vector<ComputationId>& out) {
+  if (id) out.push_back(id);
+}
+void append_called(const std::vector<ComputationId>& ids, std::vector<ComputationId>& out) {
+  out.insert(out.end(), ids.begin(), ids.end());
+}
+template <class T>
+void append_called(const T&, std::vector<ComputationId>&) {}
+
+}  // namespace
+
+std::vector<ComputationId> Module::called(const Instruction& instruction) const {
+  std::vector<ComputationId> out;
+  if (!instruction.attributes) return out;
+  visit_attributes_type(instruction.op, [&]<class A>(std::type_identity<A>) {
+    const A& values = attributes<A>(instruction);
+    std::apply([&](const auto&... field) { (append_called(values.*field.member, out), ...); },
+               A::fields());
+  });
+  return out;
+}
+
+std::vector<ComputationId> Module::post_order() const {
+  // A stack of (computation, callees still to visit); recursion would follow the depth of the file.
+  std::vector<ComputationId> out;
+  std::vector<bool> seen(computations.size());
+  struct Level {
+    ComputationId computation;
+    std::vector<ComputationId> callees;
+    size_t next = 0;
+  };
+  std::vector<Level> stack;
+  const auto enter = [&](ComputationId id) {
+    if (!id || seen[id.value]) return;
+    seen[id.value] = true;
+    Level level{id, {}};
+    for (InstructionId instruction : (*this)[id].instructions)
+      for (ComputationId callee : called((*this)[instruction])) level.callees.push_back(callee);
+    stack.push_back(std::move(level));
+  };
+  enter(entry);
+  while (!stack.empty()) {
+    Level& top = stack.back();
+    if (top.next < top.callees.size()) {
+      enter(top.callees[top.next++]);
+    } else {
+      out.push_back(top.computation);
+      stack.pop_back();
+    }
+  }
+  return out;
+}
+
+InstructionId Module::find(ComputationId computation, std::string_view name) const {
+  for (InstructionId id : (*this)[computation].instructions)
+    if ((*this)[id].name == name) return id;
+  return {};
+}
+
+ComputationId Module::find_computation(std::string_view name) const {
+  for (size_t i = 0; i < computations.size(); ++i)
+    if (computations[i].name == name) return {static_cast<uint32_t>(i)};
+  return {};
+}
+
+}  // namespace hilo

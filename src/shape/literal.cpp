@@ -1,0 +1,115 @@
+#include "shape/literal.h"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace hilo {
+
+Bytes allocate_bytes(int64_t bytes) {
+  constexpr size_t alignment = 64;
+  const size_t rounded = (static_cast<size_t>(bytes) + alignment - 1) / alignment * alignment;
+  void* start = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
+  check(start != nullptr, "out of memory");
+  return Bytes(static_cast<std::byte*>(start), std::free);
+}
+
+Literal Literal::uninitialized(Shape shape, const Allocate& allocate) {
+  Literal out;
+  for (const Shape& element : shape.elements)
+    if (shape.is_tuple()) out.elements_.push_back(uninitialized(element, allocate));
+  if (shape.is_array()) out.bytes_ = allocate(literal_bytes(shape));
+  out.shape_ = std::move(shape);
+  return out;
+}
+
+Literal Literal::zeros(Shape shape) {
+  Literal out = uninitialized(std::move(shape));
+  if (out.bytes_) std::memset(out.bytes_.get(), 0, literal_bytes(out.shape_));
+  for (Literal& element : out.elements_) element = zeros(element.shape());
+  return out;
+}
+
+Literal Literal::tuple(std::vector<Literal> elements) {
+  Literal out;
+  out.shape_.type = ElementType::Tuple;
+  for (const Literal& element : elements) out.shape_.elements.push_back(element.shape());
+  out.elements_ = std::move(elements);
+  return out;
+}
+
+Literal Literal::token() { return zeros(Shape::token()); }
+
+Literal Literal::view(Shape shape, Bytes bytes) {
+  Literal out;
+  out.shape_ = std::move(shape);
+  out.bytes_ = std::move(bytes);
+  return out;
+}
+
+std::span<const std::byte> Literal::raw() const {
+  return {bytes_.get(), bytes_ ? static_cast<size_t>(literal_bytes(shape_)) : 0};
+}
+
+std::span<std::byte> Literal::mutable_raw() {
+  own();
+  return {bytes_.get(), bytes_ ? static_cast<size_t>(literal_bytes(shape_)) : 0};
+}
+
+void Literal::own() {
+  if (!bytes_ || bytes_.use_count() == 1) return;
+  const int64_t bytes = literal_bytes(shape_);
+  Bytes copy = allocate_bytes(bytes);
+  std::memcpy(copy.get(), bytes_.get(), bytes);
+  bytes_ = std::move(copy);
+}
+
+int64_t Literal::size(size_t dim) const { return sizes_.empty() ? shape_.dims[dim] : sizes_[dim]; }
+
+void Literal::set_size(size_t dim, int64_t size) {
+  if (sizes_.empty()) {
+    if (size == shape_.dims[dim]) return;
+    sizes_ = shape_.dims;
+  }
+  sizes_[dim] = size;
+}
+
+Literal Literal::with_shape(Shape shape) const {
+  check(element_count(shape) == count() && storage_bytes(shape.type) == storage_bytes(type()),
+        "with_shape: another size");
+  Literal out;
+  out.bytes_ = bytes_;
+  if (shape.dims == shape_.dims) out.sizes_ = sizes_;
+  out.shape_ = std::move(shape);
+  return out;
+}
+
+double Literal::number_at(int64_t position) const {
+  return visit_storage(type(), [&]<class T>(std::type_identity<T>) -> double {
+    const T value = data<T>()[position];
+    if constexpr (requires { value.real(); }) return value.real();
+    else return static_cast<double>(value);
+  });
+}
+
+int64_t Literal::integer_at(int64_t position) const {
+  if (type() == ElementType::U64) return static_cast<int64_t>(data<uint64_t>()[position]);
+  if (type() == ElementType::S64) return data<int64_t>()[position];
+  return static_cast<int64_t>(number_at(position));
+}
+
+bool same_bits(const Literal& a, const Literal& b) {
+  if (!same_dims(a.shape(), b.shape()) || a.elements().size() != b.elements().size()) return false;
+  for (size_t i = 0; i < a.elements().size(); ++i)
+    if (!same_bits(a.elements()[i], b.elements()[i])) return false;
+  for (int64_t i = 0; i < a.shape().rank(); ++i)
+    if (a.size(i) != b.size(i)) return false;
+  return a.raw().size() == b.raw().size() &&
+         (a.raw().empty() || std::memcmp(a.raw().data(), b.raw().data(), a.raw().size()) == 0);
+}
+
+void for_each_leaf(const Literal& literal, const std::function<void(const Literal&)>& body) {
+  if (!literal.shape().is_tuple()) return body(literal);
+  for (const Literal& element : literal.elements()) for_each_leaf(element, body);
+}
+
+}  // namespace hilo
