@@ -141,6 +141,11 @@ class Module {
   std::vector<Extra> extras;
   std::vector<Metadata> metadata;
   StringArena strings;
+  std::string file;         // where it was read from, for messages
+  std::string_view source;  // the text it was parsed from, kept in `strings`; else empty
+
+  // Where an instruction stands: file, line and column of its name in `source`, names, op.
+  Place place(InstructionId id) const;
 
   Instruction& operator[](InstructionId id) { return instructions[id.value]; }
   const Instruction& operator[](InstructionId id) const { return instructions[id.value]; }

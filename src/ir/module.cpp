@@ -16,6 +16,19 @@ ShapeId ShapeTable::intern(const Shape& shape) {
   return {id};
 }
 
+Place Module::place(InstructionId id) const {
+  const Instruction& instruction = (*this)[id];
+  Place place{file, 0, 0, "", std::string(instruction.name), std::string(text_of(instruction.op))};
+  if (instruction.computation) place.computation = (*this)[instruction.computation].name;
+  const char* at = instruction.name.data();
+  if (at < source.data() || at >= source.data() + source.size()) return place;
+  const std::string_view before(source.data(), at - source.data());
+  place.line = 1 + std::count(before.begin(), before.end(), '\n');
+  const size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
+  place.column = static_cast<int64_t>(before.size() - line_start) + 1;
+  return place;
+}
+
 const Extra& Module::extra(const Instruction& instruction) const {
   static const Extra empty;
   return instruction.extra ? extras[instruction.extra.value] : empty;

@@ -1,5 +1,6 @@
-// Front door of `text`: HLO text in and out. parse(print(m)) equals m, and printing that again gives
-// the same bytes. Format: XLA's HLO text of August 2026 and older; docs/hlo-text.md says what differs.
+// Front door of `text`: HLO text in and out. parse(print(m)) equals m, and printing that again
+// gives the same bytes. Format: XLA's HLO text of August 2026 and older; docs/hlo-text.md says what
+// differs.
 #pragma once
 
 #include "ir/ir.h"
@@ -12,32 +13,29 @@ struct Warning {
 };
 
 struct ParseOptions {
-  std::string file;                        // for the places of errors
+  std::string file;                          // for the places of errors
   std::vector<Warning>* warnings = nullptr;  // unknown attributes, elided constants
-  int64_t max_errors = 1;                  // Result holds the first; see parse_all
-  int max_depth = 8192;                    // nesting of shapes, literals, operands
+  // When given: an error in an instruction is added here, the parser goes on at the next one, and
+  // gives up after 20. The Result still holds the first.
+  std::vector<Error>* errors = nullptr;
+  int max_depth = 8192;                          // nesting of shapes, literals, operands
   int64_t max_literal_bytes = int64_t{1} << 32;  // of all constants, elided ones included
 };
 // A module, a module without header, or a bare instruction. Keeps the file's order everywhere.
 Result<Module> parse(std::string_view text, const ParseOptions& options = {});
-// The line and column (from 1) of an instruction of a module that parse() made; 0 when not known.
-struct SourcePosition {
-  int64_t line = 0, column = 0;
-};
-
 struct PrintStyle {
   bool percent = true;
   bool program_shape = true;
   bool operand_shape = false;
   bool metadata = true;
   bool backend_config = true;
-  bool large_constants = true;   // false: arrays of more than 10 elements and tuples print {...}
-  bool async_sugar = true;       // X-start for an async-start of a one-instruction computation
-  bool index_comments = true;    // /*index=5*/
+  bool large_constants = true;    // false: arrays of more than 10 elements and tuples print {...}
+  bool async_sugar = true;        // X-start for an async-start of a one-instruction computation
+  bool index_comments = true;     // /*index=5*/
   bool name_after_brace = false;  // } // name
   static PrintStyle xla2026();
   static PrintStyle xla2024();  // operand shapes printed
-  static PrintStyle compact();    // "short": no metadata, no '%', no program shapes
+  static PrintStyle compact();  // "short": no metadata, no '%', no program shapes
 };
 std::string print(const Module& module, const PrintStyle& style = {});
 std::string print(const Module& module, InstructionId instruction, const PrintStyle& style = {});
