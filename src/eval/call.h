@@ -1,0 +1,64 @@
+// What the function of one op sees. Private to `eval`.
+//
+// Every op has one function `Result<Literal> evaluate_Gather(Call&)`, found through ops.def; all
+// elementwise ops share evaluate_elementwise. Values are logical arrays in row-major order: layouts
+// matter only to bitcast and to custom calls that read physical bytes.
+#pragma once
+
+#include "eval/eval.h"
+
+namespace hilo {
+
+class Evaluation;   // what all devices share; evaluation.h
+class LaneProgram;  // lanes.h
+
+struct Device {  // one virtual device
+  Evaluation* evaluation;
+  int64_t id = 0, replica = 0, partition = 0;  // id = replica * num_partitions + partition
+};
+
+struct Call {
+  Device& device;
+  const Module& module;
+  InstructionId id;
+  const Instruction& instruction;
+  // Operand values. One that dies here is the only owner of its storage (is_unique), so that
+  // updates in place are free; the function may move from it.
+  std::span<Literal> operands;
+
+  const Shape& shape() const { return module.shape(instruction); }  // the stated result
+  template <class A>
+  const A& attributes() const {
+    return module.attributes<A>(instruction);
+  }
+  bool ideal() const;  // floats are held in f64
+  ElementType held(ElementType declared) const;
+  Shape held(const Shape& declared) const;  // leaves' types changed
+  // Uninitialised result of the stated shape (or another) in held types, from the evaluation's
+  // storage.
+  Literal make() const;
+  Literal make(const Shape& declared) const;
+  Literal make_held(const Shape& exact) const;  // element type taken as it is
+  ThreadPool& pool() const;
+  const EvalOptions& options() const;
+  // Runs a computation of the module on this device.
+  Result<Literal> apply(ComputationId computation, std::vector<Literal> arguments) const;
+  // Runs body(begin, end) over [0, count) in fixed pieces of `grain`, on all threads.
+  void parallel(int64_t count, int64_t grain,
+                const std::function<void(int64_t begin, int64_t end)>& body) const;
+  // An error with this instruction's place.
+  std::unexpected<Error> error(ErrorKind kind, std::string message) const;
+};
+
+using OpFunction = Result<Literal> (*)(Call&);
+
+Result<Literal> evaluate_elementwise(Call& call);
+#define HILO_DECLARE_Elementwise(name)
+#define HILO_DECLARE_Structural(name) Result<Literal> evaluate_##name(Call& call);
+#define OP(name, text, operands, attributes, op_class, types) HILO_DECLARE_##op_class(name)
+#include "ir/ops.def"
+#undef OP
+#undef HILO_DECLARE_Elementwise
+#undef HILO_DECLARE_Structural
+
+}  // namespace hilo

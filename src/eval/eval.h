@@ -1,0 +1,82 @@
+// Front door of `eval`: the reference evaluator, the specification in code. It runs any module, not
+// partitioned ones as one global program, partitioned ones on as many virtual devices as they name;
+// devices are threads. Results have the same bits for any number of threads.
+#pragma once
+
+#include <atomic>
+
+#include "ir/ir.h"
+
+namespace hilo {
+
+// How much of a matrix product's operands a chip's default would keep.
+enum class MatmulPrecision : uint8_t { F32, Tf32, Bf16 };
+enum class Partitioning : uint8_t { Detect, Partitioned, Unpartitioned };
+
+// What a custom call gets and gives. Results are uninitialised leaves of the instruction's shape.
+struct CustomCallArguments {
+  std::span<const Literal> operands;
+  std::span<Literal> results;  // leaves of the result, in order
+  std::string_view backend_config, target;
+  const Module* module = nullptr;
+  const Instruction* instruction = nullptr;
+};
+using CustomCallFunction = std::function<Result<void>(const CustomCallArguments&)>;
+
+// A value as it is made, for profiles, printing and checks. Called on the device's own thread.
+struct ValueEvent {
+  int64_t device;
+  InstructionId instruction;
+  const Literal* value;
+  double seconds;  // that the instruction took, callees included
+  int depth;       // 0 in the entry
+};
+
+struct EvalOptions {
+  int threads = 0;  // 0: usable_cores()
+  Partitioning partitioning = Partitioning::Detect;
+  std::optional<int64_t> devices;  // instead of what the module says
+  bool ideal_floats = false;       // floats of 16 and more bits and complex held in f64, unrounded
+  MatmulPrecision matmul_precision = MatmulPrecision::F32;
+  int64_t max_steps = INT64_MAX;  // loop iterations of each while
+  int64_t memory_limit = 0;       // bytes of values alive, all devices; 0: what the machine has
+  Allocate allocate;              // storage of values; empty: a pool of the evaluation's own
+  std::map<std::string, CustomCallFunction> custom_calls;  // before the table of known ones
+  std::vector<std::vector<Literal>> infeed;                // for each device, in order
+  std::vector<std::vector<Literal>>* outfeed = nullptr;
+  std::function<void(const ValueEvent&)> observer;
+  std::function<void(int64_t done, int64_t total)> progress;  // top-level instructions, all devices
+  const std::atomic<bool>* interrupt = nullptr;
+  std::vector<std::string>* warnings = nullptr;
+};
+
+// One value for each entry parameter of each device; shapes as held (f64 with ideal_floats).
+struct Inputs {
+  std::vector<std::vector<Literal>> devices;
+};
+struct Outputs {
+  std::vector<Literal> devices;  // the result of the entry on each device
+};
+
+// Number of virtual devices that evaluate() runs the module on: 1 for one that is not partitioned.
+int64_t device_count(const Module& module, const EvalOptions& options);
+// Bytes that the largest moment will need, all devices: an upper estimate before anything runs.
+int64_t estimate_memory(const Module& module, const EvalOptions& options);
+
+Result<Outputs> evaluate(const Module& module, Inputs inputs, const EvalOptions& options = {});
+// One computation alone on device 0, with its own arguments.
+Result<Literal> evaluate_computation(const Module& module, ComputationId computation,
+                                     std::vector<Literal> arguments,
+                                     const EvalOptions& options = {});
+
+// Custom-call targets with known semantics, for `hilo list custom-calls`.
+struct CustomCallInfo {
+  std::string_view target, family, meaning;
+};
+std::span<const CustomCallInfo> known_custom_calls();
+
+// The literal in the types that ideal arithmetic holds, and the type held for a declared one.
+ElementType held_type(ElementType declared, bool ideal_floats);
+Literal to_held(const Literal& literal, bool ideal_floats);
+
+}  // namespace hilo
