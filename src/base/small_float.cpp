@@ -111,8 +111,15 @@ F8E8M0FNU::operator float() const {
     static const std::array<float, 256> values = decode_all<T>(); \
     return values.data();                                         \
   }
-TABLE(F8E5M2)
-TABLE(F8E4M3) TABLE(F8E3M4) TABLE(F8E4M3FN) TABLE(F8E4M3B11FNUZ) TABLE(F8E5M2FNUZ) TABLE(F8E4M3FNUZ)
-    TABLE(F4E2M1FN) TABLE(F6E3M2FN) TABLE(F6E2M3FN)
+TABLE(F8E5M2);
+TABLE(F8E4M3);
+TABLE(F8E3M4);
+TABLE(F8E4M3FN);
+TABLE(F8E4M3B11FNUZ);
+TABLE(F8E5M2FNUZ);
+TABLE(F8E4M3FNUZ);
+TABLE(F4E2M1FN);
+TABLE(F6E3M2FN);
+TABLE(F6E2M3FN);
 
 }  // namespace hilo

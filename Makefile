@@ -1,0 +1,40 @@
+# The few commands that a person types; CMakePresets.json has the rest.
+PRESET ?= release
+SECONDS ?= 60
+JOBS ?= $(shell nproc)
+.PHONY: help build test demo fuzz format format-check clean
+
+help:  ## shows this list
+	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
+
+build: setup  ## builds build/hilo, installing what is missing
+	@mkdir -p build
+	@cmake --preset $(PRESET) >build/configure.log || { cat build/configure.log; exit 1; }
+	@cmake --build --preset $(PRESET) -j $(JOBS)
+	@ln -sfn $(PRESET)/hilo build/hilo
+
+test: peers build  ## builds and runs all tests; PRESET=asan or tsan for sanitizers
+	@ctest --preset $(PRESET) -j $(JOBS)
+
+demo: build  ## runs a four-device TPU-style module and compares its outputs with stored ones
+	@examples/demo
+
+fuzz: setup  ## runs each fuzzer for SECONDS=60
+	@scripts/fuzz $(SECONDS)
+
+format: setup  ## formats all C++ sources
+	@git ls-files '*.cpp' '*.h' | xargs clang-format-22 -i
+
+format-check: setup  ## says which C++ sources are not formatted
+	@git ls-files '*.cpp' '*.h' | xargs clang-format-22 --dry-run --Werror
+
+clean:  ## removes build/
+	@rm -rf build
+
+.PHONY: setup peers
+setup:
+	@scripts/setup
+
+peers: setup
+	@scripts/setup --peers || \
+	  echo 'no .venv-peers: tests against other implementations are skipped' >&2

@@ -1,0 +1,4 @@
+# What the library needs: read by the build and by the installed package.
+include(CMakeFindDependencyMacro)
+find_dependency(fmt)
+find_dependency(Threads)

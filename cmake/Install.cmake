@@ -1,0 +1,42 @@
+# Installs the command, the library, the front doors with what they include, and the package.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+# Adds to `out` the header "name" below src/ and every header of ours that it includes.
+function(collect_headers name out)
+  if(name IN_LIST ${out} OR NOT EXISTS ${PROJECT_SOURCE_DIR}/src/${name})
+    return()
+  endif()
+  set(headers ${${out}} ${name})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name})
+  file(STRINGS ${PROJECT_SOURCE_DIR}/src/${name} lines REGEX "^ *# *include \"")
+  foreach(line IN LISTS lines)
+    string(REGEX REPLACE "^[^\"]*\"([^\"]*)\".*" "\\1" included "${line}")
+    collect_headers(${included} headers)
+  endforeach()
+  set(${out} ${headers} PARENT_SCOPE)
+endfunction()
+
+set(headers)
+file(GLOB rooms RELATIVE ${PROJECT_SOURCE_DIR}/src CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*)
+list(REMOVE_ITEM rooms tools)
+foreach(room IN LISTS rooms)
+  collect_headers(${room}/${room}.h headers)
+endforeach()
+foreach(header IN LISTS headers)
+  get_filename_component(folder ${header} DIRECTORY)
+  install(FILES ${PROJECT_SOURCE_DIR}/src/${header}
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hilo/${folder})
+endforeach()
+
+install(TARGETS hilo EXPORT HiloTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET hilo_command)
+  install(TARGETS hilo_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Hilo)
+install(EXPORT HiloTargets NAMESPACE Hilo:: DESTINATION ${package})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/HiloConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_SOURCE_DIR}/cmake/HiloConfig.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/HiloDependencies.cmake
+              ${PROJECT_BINARY_DIR}/HiloConfigVersion.cmake DESTINATION ${package})
