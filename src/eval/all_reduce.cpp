@@ -1,0 +1,87 @@
+#include "eval/all_reduce.h"
+
+#include "eval/collective.h"
+#include "eval/lanes.h"
+
+namespace hilo {
+namespace {
+
+// Runs the program over arrays of as many elements; accumulators are read and written.
+Result<void> run_lanes(const Call& call, const LaneProgram& program,
+                       std::span<Literal> accumulators, std::span<const Literal> values) {
+  std::vector<std::byte*> into;
+  std::vector<const std::byte*> from;
+  std::vector<int64_t> sizes;
+  for (size_t i = 0; i < accumulators.size(); ++i) {
+    into.push_back(accumulators[i].mutable_raw().data());
+    from.push_back(values[i].raw().data());
+    sizes.push_back(storage_bytes(values[i].type()));
+  }
+  std::mutex mutex;
+  Result<void> outcome;
+  call.parallel(values[0].count(), 1 << 15, [&](int64_t begin, int64_t end) {
+    std::vector<const void*> inputs;
+    std::vector<void*> outputs;
+    for (size_t i = 0; i < into.size(); ++i) outputs.push_back(into[i] + begin * sizes[i]);
+    inputs.assign(outputs.begin(), outputs.end());
+    for (size_t i = 0; i < from.size(); ++i) inputs.push_back(from[i] + begin * sizes[i]);
+    if (auto done = program.run(inputs, outputs, end - begin); !done) {
+      std::lock_guard lock(mutex);
+      outcome = std::move(done);
+    }
+  });
+  return outcome;
+}
+
+Result<Literal> evaluate(Call& call) {
+  const auto& attributes = call.attributes<AllReduceAttributes>();
+  HILO_TRY(DeviceGroup group,
+           need_group(call, attributes.replica_groups,
+                      group_mode(attributes.channel_id, attributes.use_global_device_ids)));
+  // One result for the whole group, made by the last comer on all threads, in the storage of the
+  // first member where nobody else reads it.
+  const auto conclude = [&](Rendezvous::Meeting& meeting) -> Result<void> {
+    meeting.common = std::move(meeting.brought[0]);
+    for (size_t i = 1; i < meeting.brought.size(); ++i) {
+      HILO_DO(reduce_into(call, attributes.to_apply, meeting.common, meeting.brought[i]));
+      meeting.brought[i].clear();
+    }
+    return {};
+  };
+  HILO_TRY(auto meeting,
+           call.device.traffic.rendezvous->meet(call, group, move_operands(call), conclude));
+  return pack_results(call, call.shape(), meeting->common);
+}
+
+}  // namespace
+
+Result<void> reduce_into(const Call& call, ComputationId computation,
+                         std::span<Literal> accumulators, std::span<const Literal> values) {
+  HILO_TRY(LaneProgram program, LaneProgram::make(call, computation));
+  const std::vector<InstructionId>& parameters = call.module[computation].parameters;
+  const bool together = parameters.size() == 2 * values.size();
+  if (!together && parameters.size() != 2)
+    return call.error(ErrorKind::Shape, fmt::format("the computation has {} parameters for {} "
+                                                    "arrays; expected 2 or 2 for each",
+                                                    parameters.size(), values.size()));
+  for (size_t i = 0; i < values.size(); ++i) {
+    const ElementType wanted = call.held(call.module.shape(parameters[together ? i : 0]).type);
+    if (values[i].type() != wanted)
+      return call.error(ErrorKind::Unsupported,
+                        fmt::format("reduces {} with a computation over {}",
+                                    text_of(values[i].type()), text_of(wanted)));
+    if (values[i].count() != accumulators[i].count() ||
+        (together && values[i].count() != values[0].count()))
+      return call.error(ErrorKind::Shape, "the devices bring arrays of different sizes");
+  }
+  if (together) return run_lanes(call, program, accumulators, values);
+  for (size_t i = 0; i < values.size(); ++i)
+    HILO_DO(run_lanes(call, program, accumulators.subspan(i, 1), values.subspan(i, 1)));
+  return {};
+}
+
+Result<Literal> evaluate_AllReduce(Call& call) { return evaluate(call); }
+Result<Literal> evaluate_AllReduceStart(Call& call) { return evaluate(call); }
+Result<Literal> evaluate_AllReduceDone(Call& call) { return std::move(call.operands[0]); }
+
+}  // namespace hilo

@@ -1,0 +1,22 @@
+#include "eval/call.h"
+
+namespace hilo {
+
+// (destination, source, context): storage is shared until one of them is written.
+Result<Literal> evaluate_CopyStart(Call& call) {
+  const Shape& stated = call.shape();
+  if (!stated.is_tuple() || stated.elements.size() < 2)
+    return call.error(ErrorKind::Shape, "expected (destination, source, context)");
+  std::vector<Literal> parts{call.operands[0], call.operands[0]};
+  if (call.operands[0].shape().is_array())
+    parts[0] = parts[0].with_shape(call.held(stated.elements[0]));
+  for (size_t i = 2; i < stated.elements.size(); ++i)
+    parts.push_back(Literal::zeros(call.held(stated.elements[i])));
+  return Literal::tuple(std::move(parts));
+}
+
+Result<Literal> evaluate_CopyDone(Call& call) {
+  return std::move(call.operands[0].mutable_elements().at(0));
+}
+
+}  // namespace hilo

@@ -1,0 +1,72 @@
+#include "eval/device_grid.h"
+
+#include <algorithm>
+
+namespace hilo {
+namespace {
+
+// Custom calls that only stand before partitioning.
+bool marks_sharding(const Module& module, const Instruction& instruction) {
+  if (instruction.op != Op::CustomCall) return false;
+  const std::string& target =
+      module.attributes<CustomCallAttributes>(instruction).custom_call_target;
+  return target == "Sharding" || target.starts_with("SPMD") || target.starts_with("xla.sdy.");
+}
+
+bool crosses_devices(Op op) {
+  return op == Op::PartitionId || (op >= Op::AllGather && op <= Op::ReduceScatter);
+}
+
+}  // namespace
+
+bool is_partitioned(const Module& module) {
+  if (module.header.is_scheduled) return true;
+  for (const Computation& computation : module.computations)
+    if (computation.name.find("_spmd") != std::string_view::npos) return true;
+  bool collectives = false, shardings = false;
+  for (const Instruction& instruction : module.instructions) {
+    if (instruction.removed) continue;
+    if (marks_sharding(module, instruction)) return false;
+    collectives = collectives || crosses_devices(instruction.op);
+    shardings = shardings || module.extra(instruction).sharding;
+  }
+  return collectives || !shardings;
+}
+
+DeviceGrid device_grid(const Module& module, const EvalOptions& options, int64_t inputs_given) {
+  DeviceGrid grid{std::max<int64_t>(1, module.header.replica_count),
+                  std::max<int64_t>(1, module.header.num_partitions)};
+  bool partitioned = options.partitioning == Partitioning::Partitioned;
+  if (options.partitioning == Partitioning::Detect) {
+    const bool told = grid.partitions > 1 && !options.devices &&
+                      (inputs_given == grid.count() || inputs_given == grid.replicas);
+    partitioned = told ? inputs_given == grid.count() : is_partitioned(module);
+  }
+  if (!partitioned) grid.partitions = 1;
+  if (options.devices && *options.devices > 0) {
+    if (*options.devices % grid.partitions != 0) return {1, *options.devices};
+    grid.replicas = *options.devices / grid.partitions;
+    // Without partitions in the module, more devices are more partitions or more replicas: what
+    // its collectives number is known from neither, and flattened ids are the same.
+  }
+  return grid;
+}
+
+int64_t device_count(const Module& module, const EvalOptions& options) {
+  return device_grid(module, options).count();
+}
+
+std::vector<Device> make_devices(Evaluation& evaluation, Rendezvous& rendezvous,
+                                 const EvalOptions& options) {
+  const DeviceGrid grid = rendezvous.grid();
+  std::vector<Device> devices;
+  for (int64_t id = 0; id < grid.count(); ++id) {
+    devices.push_back({&evaluation, id, id / grid.partitions, id % grid.partitions});
+    devices.back().traffic.rendezvous = &rendezvous;
+  }
+  if (options.outfeed && options.outfeed->size() < devices.size())
+    options.outfeed->resize(devices.size());
+  return devices;
+}
+
+}  // namespace hilo

@@ -1,0 +1,19 @@
+// How many virtual devices a module runs on, and which ids they have. Private to `eval`.
+#pragma once
+
+#include "eval/call.h"
+
+namespace hilo {
+
+// Whether the shapes of the module are those of one device already. Shardings stay on parameters
+// after partitioning, so other facts decide: a schedule, `_spmd` names, manual collectives.
+bool is_partitioned(const Module& module);
+
+// The grid for so many given inputs; 0: not known yet.
+DeviceGrid device_grid(const Module& module, const EvalOptions& options, int64_t inputs_given = 0);
+
+// The devices of an evaluation, meeting in `rendezvous`; makes room in options.outfeed.
+std::vector<Device> make_devices(Evaluation& evaluation, Rendezvous& rendezvous,
+                                 const EvalOptions& options);
+
+}  // namespace hilo
