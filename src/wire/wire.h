@@ -1,0 +1,89 @@
+// Front door of `wire`: the binary forms. Arrays: .npy, .npz, .safetensors. Every reader takes what
+// a stranger may have written: damage is an Error of kind Format, a size that cannot be is Limit.
+#pragma once
+
+#include <memory>
+
+#include "ir/ir.h"
+
+namespace hilo {
+
+// Bytes that can be read at any place: a file, or memory that outlives the source.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  virtual int64_t size() const = 0;
+  // Fills `to` from `offset`; past the end is an Error.
+  virtual Result<void> read_at(int64_t offset, std::span<std::byte> to) const = 0;
+
+  static Result<std::shared_ptr<const ByteSource>> open(const std::string& path);
+  static std::shared_ptr<const ByteSource> memory(std::span<const std::byte> bytes);
+};
+Result<std::string> read_file(const std::string& path);
+// Written beside `path` and renamed at the end: a failed save leaves the old file, or none.
+Result<void> write_file(const std::string& path, std::string_view bytes);
+
+struct NamedLiteral {
+  std::string name;
+  Literal literal;
+};
+
+// The same bits as the array type of `shape`, dimensions equal: an unsigned integer (or S8 for the
+// signed types below a byte) read from a file that has no name for the type. A literal that has the
+// type already comes back with the shape's layout. Else an Error of kind Input.
+Result<Literal> reinterpret_as(const Literal& literal, const Shape& shape);
+
+// .npy. Format: NumPy Enhancement Proposal 1, versions 1 to 3. Either byte order, C and Fortran
+// order. Types that NumPy lacks are written as unsigned bits: bf16 as uint16, narrower ones one to
+// a byte (s1, s2, s4 as int8). Read back: ml_dtypes' '<V2' and 'bfloat16' as bf16, '<V1' as u8.
+Result<Literal> read_npy(const std::string& path);
+Result<Literal> read_npy(std::span<const std::byte> bytes);
+Result<void> write_npy(const std::string& path, const Literal& literal);
+
+// .npz: a zip archive of .npy members, stored or deflated, zip64, with or without data descriptors.
+// Checksums are checked. Holds one array at a time.
+class NpzReader {
+ public:
+  static Result<NpzReader> open(const std::string& path);
+  static Result<NpzReader> from(std::shared_ptr<const ByteSource> source);
+  const std::vector<std::string>& names() const { return names_; }  // without ".npy", file order
+  bool contains(std::string_view name) const;
+  Result<Literal> read(std::string_view name) const;
+
+ private:
+  std::shared_ptr<const class ZipArchive> archive_;
+  std::vector<std::string> names_;
+};
+Result<std::vector<NamedLiteral>> read_npz(const std::string& path);
+
+// Arrays go to the file one after another; nothing is there under `path` before finish().
+class NpzWriter {
+ public:
+  static Result<NpzWriter> create(const std::string& path, bool deflate = false);
+  Result<void> add(std::string_view name, const Literal& literal);
+  Result<void> finish();
+
+ private:
+  std::shared_ptr<class ZipWriter> zip_;
+};
+Result<void> write_npz(const std::string& path, std::span<const NamedLiteral> arrays,
+                       bool deflate = false);
+
+// .safetensors. Format: an 8-byte little-endian length, a JSON header, the data. Types without a
+// name there are written as unsigned bits, like .npy; f4 is read from its packed form.
+class SafetensorsReader {
+ public:
+  static Result<SafetensorsReader> open(const std::string& path);
+  static Result<SafetensorsReader> from(std::shared_ptr<const ByteSource> source);
+  const std::vector<std::string>& names() const { return names_; }  // in the order of the data
+  bool contains(std::string_view name) const;
+  Result<Literal> read(std::string_view name) const;
+
+ private:
+  std::shared_ptr<const struct SafetensorsIndex> index_;
+  std::vector<std::string> names_;
+};
+Result<std::vector<NamedLiteral>> read_safetensors(const std::string& path);
+Result<void> write_safetensors(const std::string& path, std::span<const NamedLiteral> arrays);
+
+}  // namespace hilo
