@@ -89,14 +89,14 @@ float round_to_odd(double value) {
 }
 
 F8E8M0FNU::F8E8M0FNU(double value) {
-  if (!(value >= 0) || std::isinf(value)) {
+  if (!(value > 0) || std::isinf(value)) {
     bits = 255;
     return;
   }
-  if (value == 0) return;
   int exponent = std::ilogb(value);
   const double fraction = std::scalbn(value, -exponent);  // [1, 2)
-  if (fraction > 1.5 || (fraction == 1.5 && (exponent & 1) == 0)) ++exponent;
+  // XLA and ml_dtypes round everything between the two smallest values up.
+  if (fraction >= 1.5 || (exponent == -127 && fraction > 1)) ++exponent;
   if (exponent > 127) bits = 255;
   else bits = static_cast<uint8_t>(std::max(exponent + 127, 0));
 }

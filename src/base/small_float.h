@@ -57,8 +57,8 @@ using F4E2M1FN = SmallFloat<2, 1, 1, Specials::FiniteOnly>;
 using F6E3M2FN = SmallFloat<3, 2, 3, Specials::FiniteOnly>;
 using F6E2M3FN = SmallFloat<2, 3, 1, Specials::FiniteOnly>;
 
-// Powers of two 2^(bits-127), 255 is NaN; no sign, no zero. Zero and what is too small become the
-// smallest, negative values and NaN become NaN.
+// Powers of two 2^(bits-127), 255 is NaN; no sign, no zero. Rounded to nearest, ties up; what is
+// too small becomes the smallest; zero, negative values, what is too large and NaN become NaN.
 struct F8E8M0FNU {
   uint8_t bits = 0;
   F8E8M0FNU() = default;
