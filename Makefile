@@ -1,6 +1,6 @@
 # The few commands that a person types; CMakePresets.json has the rest.
 PRESET ?= release
-SECONDS ?= 60
+SECONDS = 60
 JOBS ?= $(shell nproc)
 .PHONY: help build test demo fuzz format format-check clean
 

@@ -2,3 +2,4 @@
 include(CMakeFindDependencyMacro)
 find_dependency(fmt)
 find_dependency(Threads)
+find_dependency(ZLIB)
