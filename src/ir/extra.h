@@ -21,6 +21,7 @@ struct Metadata {  // views into the module's strings
   int64_t stack_frame_id = 0;     // 0: none
   std::string_view profile_type;  // the text after profile_type=, braces included
   std::string_view deduplicated_name, scheduling_name, metadata_payload;
+  std::string_view unknown;  // fields nobody knows as they stood, a space between them
   bool operator==(const Metadata&) const = default;
 };
 

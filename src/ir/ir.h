@@ -86,15 +86,15 @@ struct EntryLayout {
   bool operator==(const EntryLayout&) const = default;
 };
 
-struct StackFrameTables {  // ids count from 1; parent_frame_id as printed: proto value + 1, root
-                           // = 1... see xla.md 2.2
+// Ids count from 1. parent_frame_id is the printed one, the proto's + 1: 1 means no parent.
+struct StackFrameTables {
   struct Location {
     int64_t file_name_id = 0, function_name_id = 0, line = 0, end_line = 0, column = 0,
             end_column = 0;
     bool operator==(const Location&) const = default;
   };
   struct Frame {
-    int64_t file_location_id = 0, parent_frame_id = 0;  // parent 0: a root frame
+    int64_t file_location_id = 0, parent_frame_id = 1;
     bool operator==(const Frame&) const = default;
   };
   std::vector<std::string> file_names, function_names;
@@ -175,6 +175,10 @@ class Module {
   template <class A>
   A& mutable_attributes(InstructionId id) {
     return std::get<std::vector<A>>(pools_)[(*this)[id].attributes.value];
+  }
+  template <class A>
+  A& mutable_attributes(AttributesId id) {
+    return std::get<std::vector<A>>(pools_)[id.value];
   }
   template <class A>
   AttributesId add_attributes(A attributes) {

@@ -23,6 +23,8 @@ struct ParseOptions {
 };
 // A module, a module without header, or a bare instruction. Keeps the file's order everywhere.
 Result<Module> parse(std::string_view text, const ParseOptions& options = {});
+// Without a copy of the text.
+Result<Module> parse(std::shared_ptr<const std::string> text, const ParseOptions& options = {});
 struct PrintStyle {
   bool percent = true;
   bool program_shape = true;

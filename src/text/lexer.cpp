@@ -1,0 +1,233 @@
+#include "text/lexer.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+namespace hilo {
+
+void Lexer::skip_gap() {
+  for (;;) {
+    while (is_class(*at, GapChar) && *at != '/') ++at;
+    if (*at != '/') return;
+    if (at[1] == '/') {
+      const void* newline = std::memchr(at, '\n', end - at);
+      at = newline ? static_cast<const char*>(newline) : end;
+    } else if (at[1] == '*') {
+      const size_t close = std::string_view(at + 2, end - at - 2).find("*/");
+      if (close == std::string_view::npos) {
+        fail(ErrorKind::Syntax, "this comment is not closed: expected '*/'");
+        at = end;
+        return;
+      }
+      at += close + 4;
+    } else {
+      return;
+    }
+  }
+}
+
+bool Lexer::accept(std::string_view token) {
+  skip();
+  if (static_cast<size_t>(end - at) < token.size() ||
+      std::memcmp(at, token.data(), token.size()) != 0)
+    return false;
+  at += token.size();
+  return true;
+}
+
+bool Lexer::peek_word(std::string_view word) {
+  skip();
+  return static_cast<size_t>(end - at) >= word.size() &&
+         std::memcmp(at, word.data(), word.size()) == 0 && !is_class(at[word.size()], WordChar);
+}
+
+bool Lexer::accept_word(std::string_view word) {
+  if (!peek_word(word)) return false;
+  at += word.size();
+  return true;
+}
+
+bool Lexer::name(std::string_view& out, std::string_view what) {
+  skip();
+  const char* start = at;
+  if (*at == '%') ++at;
+  out = word_here();
+  if (!out.empty()) return true;
+  at = start;
+  return fail_expected(what);
+}
+
+bool Lexer::integer(int64_t& out) {
+  skip();
+  const auto [stop, error] = std::from_chars(at, end, out);
+  if (error == std::errc::result_out_of_range)
+    return fail(ErrorKind::Limit, fmt::format("the number {} does not fit in 64 bits", found()));
+  if (error != std::errc()) return fail_expected("an integer");
+  at = stop;
+  return true;
+}
+
+bool Lexer::non_negative(int64_t& out) {
+  const char* start = (skip(), at);
+  if (!integer(out)) return false;
+  return out >= 0 ||
+         fail_at(start, ErrorKind::Syntax, fmt::format("expected a count of 0 or more, found {}", out));
+}
+
+bool Lexer::number(double& out) {
+  skip();
+  const auto [stop, error] = std::from_chars(at, end, out);
+  if (error == std::errc::result_out_of_range)
+    return fail(ErrorKind::Limit, fmt::format("the number {} does not fit in a double", found()));
+  if (error != std::errc()) return fail_expected("a number");
+  at = stop;
+  return true;
+}
+
+bool Lexer::string(std::string_view& out) {
+  skip();
+  const char quote = *at;
+  if (quote != '"' && quote != '\'') return fail_expected("a quoted string");
+  const char* start = at + 1;
+  bool escaped = false;
+  for (const char* from = start;;) {
+    const char* close = static_cast<const char*>(std::memchr(from, quote, end - from));
+    if (!close) return fail(ErrorKind::Syntax, "this string is not closed: expected a quote");
+    size_t backslashes = 0;
+    while (close - backslashes > start && close[-1 - static_cast<ptrdiff_t>(backslashes)] == '\\')
+      ++backslashes;
+    from = close + 1;
+    if (backslashes % 2 != 0) {
+      escaped = true;
+      continue;
+    }
+    out = {start, static_cast<size_t>(close - start)};
+    at = from;
+    break;
+  }
+  if (!escaped && !std::memchr(out.data(), '\\', out.size())) return true;
+  return unescape(out, out);
+}
+
+namespace {
+
+int hex_digit(char c) {
+  if (is_digit(c)) return c - '0';
+  const char lower = static_cast<char>(c | 0x20);
+  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+// The character that an escape sequence without its backslash stands for; advances `i` past it.
+int escaped_char(std::string_view raw, size_t& i) {
+  constexpr std::string_view letters = "ntrabfv\\'\"?", values = "\n\t\r\a\b\f\v\\'\"?";
+  const char c = raw[i++];
+  if (const size_t known = letters.find(c); known != std::string_view::npos) return values[known];
+  int value = 0;
+  if (c == 'x' || c == 'X') {
+    const size_t start = i;
+    while (i < raw.size() && i < start + 2 && hex_digit(raw[i]) >= 0)
+      value = value * 16 + hex_digit(raw[i++]);
+    return i > start ? value : -1;
+  }
+  if (c < '0' || c > '7') return -1;
+  const size_t limit = --i + 3;
+  while (i < raw.size() && i < limit && raw[i] >= '0' && raw[i] <= '7')
+    value = value * 8 + (raw[i++] - '0');
+  return value < 256 ? value : -1;
+}
+
+}  // namespace
+
+bool Lexer::unescape(std::string_view raw, std::string_view& out) {
+  std::string text;
+  text.reserve(raw.size());
+  for (size_t i = 0; i < raw.size();) {
+    if (raw[i] != '\\') {
+      text += raw[i++];
+      continue;
+    }
+    const char* where = raw.data() + i++;
+    const int c = i < raw.size() ? escaped_char(raw, i) : -1;
+    if (c < 0) return fail_at(where, ErrorKind::Syntax, "unknown escape in a string");
+    text += static_cast<char>(c);
+  }
+  out = strings_->copy(text);
+  return true;
+}
+
+bool Lexer::balanced(std::string_view& out) {
+  skip();
+  const char* start = at;
+  if (*at != '{' && *at != '(' && *at != '[') return fail_expected("'{'");
+  constexpr size_t deepest = 8192;
+  std::string closers;
+  for (const char* from = at;; ++from) {
+    const char c = *from;
+    if (c == '{' || c == '(' || c == '[') {
+      if (closers.size() == deepest) {
+        at = from;
+        return fail(ErrorKind::Limit, fmt::format("brackets nested more than {} deep", deepest));
+      }
+      closers += c == '{' ? '}' : c == '(' ? ')' : ']';
+    } else if (c == '}' || c == ')' || c == ']') {
+      if (c != closers.back()) {
+        at = from;
+        return fail(ErrorKind::Syntax, fmt::format("expected '{}', found '{}'", closers.back(), c));
+      }
+      closers.pop_back();
+      if (closers.empty()) {
+        at = from + 1;
+        out = {start, static_cast<size_t>(at - start)};
+        return true;
+      }
+    } else if (c == '"') {
+      at = from;
+      std::string_view ignored;
+      for (++from; from != end && *from != '"'; ++from)
+        if (*from == '\\' && from + 1 != end) ++from;
+      if (from == end) return string(ignored);
+    } else if (from == end) {
+      at = start;
+      return fail(ErrorKind::Syntax, fmt::format("this '{}' is not closed", *start));
+    }
+  }
+}
+
+bool Lexer::fail_at(const char* where, ErrorKind kind, std::string message) {
+  if (!failure) failure = Failure{kind, std::move(message), where};
+  return false;
+}
+
+bool Lexer::fail_expected(char c, std::string_view where) {
+  return fail_expected(fmt::format("'{}' {}", c, where));
+}
+
+bool Lexer::fail_expected(std::string_view what) {
+  skip();
+  return fail(ErrorKind::Syntax, fmt::format("expected {}, found {}", what, found()));
+}
+
+std::string Lexer::found() {
+  skip();
+  if (at == end) return "the end of the text";
+  size_t size = 1;
+  if (is_class(*at, WordChar) || *at == '%')
+    while (size < 40 && is_class(at[size], WordChar)) ++size;
+  std::string out = "'";
+  for (char c : std::string_view(at, size)) {
+    if (c >= ' ' && c < 0x7f) out += c;
+    else out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  }
+  return out + "'";
+}
+
+Place Lexer::place_of(const char* position) const {
+  Place place;
+  const std::string_view before(begin, position - begin);
+  place.line = 1 + std::count(before.begin(), before.end(), '\n');
+  place.column = static_cast<int64_t>(before.size() - (before.rfind('\n') + 1)) + 1;
+  return place;
+}
+
+}  // namespace hilo

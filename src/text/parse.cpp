@@ -1,0 +1,59 @@
+#include "text/text.h"
+
+#include "text/parser.h"
+
+namespace hilo {
+
+Result<Module> parse(std::shared_ptr<const std::string> text, const ParseOptions& options) {
+  Module module;
+  if (text->size() > size_t{UINT32_MAX})
+    return fail(ErrorKind::Limit, "the text has {} bytes; at most 4 GiB can be read", text->size());
+  module.file = options.file;
+  module.source = module.strings.keep(std::move(text));
+  module.instructions.reserve(module.source.size() / 150 + 16);
+  Parser parser(module.source, options, module);
+  const bool parsed = parse_module(parser);
+  if (parser.first_error) return std::unexpected(*parser.first_error);
+  if (parsed) return module;
+  if (options.errors) options.errors->push_back(parser.error());
+  return std::unexpected(parser.error());
+}
+
+Result<Module> parse(std::string_view text, const ParseOptions& options) {
+  return parse(std::make_shared<const std::string>(text), options);
+}
+
+namespace {
+
+// A shape or a literal alone: a lexer over a copy of the text, and what must hold at its end.
+template <class Body>
+Result<void> parse_alone(std::string_view text, Body body) {
+  const std::string copy(text);
+  StringArena strings;
+  Lexer lexer(copy, strings);
+  if (body(lexer) && (lexer.at_end() || lexer.fail_expected("the end of the text")) &&
+      !lexer.failure)
+    return {};
+  Place place = lexer.place_of(lexer.failure->at);
+  return std::unexpected(Error{lexer.failure->kind, lexer.failure->message, std::move(place)});
+}
+
+}  // namespace
+
+Result<Shape> parse_shape(std::string_view text) {
+  Shape shape;
+  HILO_DO(parse_alone(text, [&](Lexer& lexer) {
+    return parse_shape(lexer, shape, ParseOptions().max_depth);
+  }));
+  return shape;
+}
+
+Result<Literal> parse_literal(std::string_view text, const Shape& shape) {
+  LiteralRef literal;
+  int64_t bytes_left = ParseOptions().max_literal_bytes;
+  HILO_DO(parse_alone(
+      text, [&](Lexer& lexer) { return parse_literal(lexer, shape, bytes_left, literal); }));
+  return *literal.literal;
+}
+
+}  // namespace hilo
