@@ -77,6 +77,10 @@ size_t hash_of(const Shape& shape);
 bool same_dims(const Shape& a, const Shape& b);           // element types count
 bool same_dims_any_type(const Shape& a, const Shape& b);  // nor element types
 
+// What is wrong with the layouts in a shape (order, tiles, sizes, splits), or "" when all is sound.
+// Only shapes of sound layouts may be asked for physical sizes and positions.
+std::string layout_fault(const Shape& shape);
+
 // Number of elements; tuples: 0. Saturates at INT64_MAX.
 int64_t element_count(const Shape& shape);
 int64_t element_count(std::span<const int64_t> dims);
