@@ -53,6 +53,7 @@ struct Call {
 };
 
 using OpFunction = Result<Literal> (*)(Call&);
+OpFunction op_function(Op op);
 
 Result<Literal> evaluate_elementwise(Call& call);
 #define HILO_DECLARE_Elementwise(name)

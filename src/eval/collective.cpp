@@ -137,7 +137,18 @@ Literal pack_results(const Call& call, const Shape& stated, std::vector<Literal>
   return std::move(results[0]);
 }
 
+void remember_operands(const Call& call) {
+  for (InstructionId user : call.module.users(call.id)) {
+    const Instruction& taker = call.module[user];
+    if (taker.op == Op::CustomCall &&
+        call.module.attributes<CustomCallAttributes>(taker).custom_call_target ==
+            "AsyncCollectiveStart")
+      call.device.traffic.started[call.id.value] = {call.operands.begin(), call.operands.end()};
+  }
+}
+
 std::vector<Literal> move_operands(const Call& call) {
+  remember_operands(call);
   return {std::make_move_iterator(call.operands.begin()),
           std::make_move_iterator(call.operands.end())};
 }

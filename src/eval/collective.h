@@ -42,6 +42,9 @@ std::span<const Shape> result_shapes(const Shape& stated);
 Literal pack_results(const Call& call, const Shape& stated, std::vector<Literal> results);
 // (operands, results, contexts...) of a start op.
 Literal pack_start(const Call& call, Literal results);
+// Keeps the operands in Traffic::started when an AsyncCollectiveStart takes the result.
+void remember_operands(const Call& call);
+// The operands to bring to a meeting; remembers them first.
 std::vector<Literal> move_operands(const Call& call);
 
 }  // namespace hilo

@@ -39,6 +39,7 @@ Result<std::vector<Literal>> permute(const Call& call, const std::vector<Literal
 }
 
 Result<Literal> permute_whole(const Call& call, const Shape& stated) {
+  remember_operands(call);
   HILO_TRY(std::vector<Literal> received,
            permute(call, {call.operands.begin(), call.operands.end()}));
   if (received.empty()) return Literal::zeros(call.held(stated));

@@ -28,7 +28,9 @@ bool is_partitioned(const Module& module) {
     if (instruction.removed) continue;
     if (marks_sharding(module, instruction)) return false;
     collectives = collectives || crosses_devices(instruction.op);
-    shardings = shardings || module.extra(instruction).sharding;
+    const Extra& extra = module.extra(instruction);
+    if (extra.frontend_attributes.contains("is_spmd_generated")) return true;
+    shardings = shardings || extra.sharding;
   }
   return collectives || !shardings;
 }

@@ -34,6 +34,8 @@ struct Traffic {
   std::unordered_map<uint32_t, int64_t> executions;     // of each collective instruction so far
   std::map<std::array<int64_t, 3>, int64_t> transfers;  // by channel, source, target
   std::vector<Receive> receives;                        // a recv's context is 1 + its index
+  // Operands of collectives that an AsyncCollectiveStart takes up, by their instruction.
+  std::unordered_map<uint32_t, std::vector<Literal>> started;
   size_t infeed_position = 0;
 };
 

@@ -1,0 +1,104 @@
+#include "eval/custom_call.h"
+
+#include <algorithm>
+#include <array>
+
+namespace hilo {
+namespace {
+
+using KnownFunction = Result<Literal> (*)(Call&);
+struct Known {
+  CustomCallInfo info;
+  KnownFunction function;
+};
+
+#define CUSTOM_CALL(target, family, function, meaning) \
+  Known{{target, #family, meaning}, call_##function},
+constexpr Known known[] = {
+#include "eval/custom_call.def"
+#include "eval/custom_call_lapack.def"
+};
+#undef CUSTOM_CALL
+
+// The inverse of to_held: into the declared types, rounding.
+Literal from_held(const Literal& literal, const Shape& declared) {
+  if (declared.is_tuple()) {
+    std::vector<Literal> elements;
+    for (size_t i = 0; i < declared.elements.size(); ++i)
+      elements.push_back(from_held(literal.elements()[i], declared.elements[i]));
+    return Literal::tuple(std::move(elements));
+  }
+  if (!declared.is_array() || literal.type() == declared.type) return literal;
+  Literal out = Literal::uninitialized(declared);
+  if (is_complex(declared.type)) {
+    std::ranges::transform(literal.data<std::complex<double>>(),
+                           out.mutable_data<std::complex<float>>().begin(),
+                           [](std::complex<double> z) { return std::complex<float>(z); });
+    return out;
+  }
+  const auto from = literal.data<double>();
+  visit_storage(declared.type, [&]<class T>(std::type_identity<T>) {
+    if constexpr (requires(double x) { static_cast<T>(x); })
+      std::ranges::transform(from, out.mutable_data<T>().begin(),
+                             [](double x) { return static_cast<T>(x); });
+  });
+  return out;
+}
+
+// A user's function sees values in the declared types, and gives them so.
+Result<Literal> call_supplied(Call& call, const CustomCallFunction& function) {
+  const CustomCallAttributes& attributes = call.attributes<CustomCallAttributes>();
+  Steps steps(call);
+  std::vector<Literal> operands, results;
+  for (size_t i = 0; i < call.operands.size(); ++i) {
+    const Shape& declared = call.module.shape(call.module.operand(call.id, i));
+    for_each_leaf(from_held(call.operands[i], declared),
+                  [&](const Literal& leaf) { operands.push_back(leaf); });
+  }
+  for_each_leaf(call.shape(), [&](const Shape& leaf, std::span<const int64_t>) {
+    results.push_back(leaf.is_array() ? Literal::uninitialized(leaf) : Literal::token());
+  });
+  const CustomCallArguments arguments{operands,
+                                      results,
+                                      call.module.extra(call.instruction).backend_config,
+                                      attributes.custom_call_target,
+                                      &call.module,
+                                      &call.instruction};
+  if (auto done = function(arguments); !done)
+    return call.error(done.error().kind, done.error().message);
+  size_t next = 0;
+  return to_held(assemble(call.shape(), results, next), call.ideal());
+}
+
+}  // namespace
+
+Literal assemble(const Shape& shape, std::span<const Literal> leaves, size_t& next) {
+  if (!shape.is_tuple()) return leaves[next++];
+  std::vector<Literal> elements;
+  for (const Shape& element : shape.elements) elements.push_back(assemble(element, leaves, next));
+  return Literal::tuple(std::move(elements));
+}
+
+std::span<const CustomCallInfo> known_custom_calls() {
+  static const auto infos = [] {
+    std::array<CustomCallInfo, std::size(known)> out;
+    std::ranges::transform(known, out.begin(), &Known::info);
+    return out;
+  }();
+  return infos;
+}
+
+Result<Literal> evaluate_CustomCall(Call& call) {
+  const std::string& target = call.attributes<CustomCallAttributes>().custom_call_target;
+  const auto& supplied = call.options().custom_calls;
+  if (auto found = supplied.find(target); found != supplied.end())
+    return call_supplied(call, found->second);
+  for (const Known& one : known)
+    if (one.info.target == target) return one.function(call);
+  return call.error(ErrorKind::Unsupported,
+                    fmt::format("no custom call '{}' is known; supply it with --custom-call "
+                                "'{}=lib.so', or take zeros for it with --custom-call '{}=zeros'",
+                                target, target, target));
+}
+
+}  // namespace hilo

@@ -1,0 +1,65 @@
+// Custom calls with known semantics, and the means to state these in terms of HLO ops. Private to
+// `eval`.
+#pragma once
+
+#include "eval/call.h"
+
+namespace hilo {
+
+// A value beside the shape that HLO declares for it; the literal is in held types.
+struct StepValue {
+  Literal literal;
+  Shape shape;
+};
+
+// Evaluates single ops as instructions of a module of their own would be. The first error sticks:
+// later steps then do nothing, and finish() gives it, with the custom call's place.
+class Steps {
+ public:
+  explicit Steps(Call& call) : call_(call) {}
+
+  StepValue operand(size_t i) const;  // of the custom call, in its stated shape
+  template <class A>
+  StepValue op(Op op, const Shape& shape, std::vector<StepValue> operands, A attributes) {
+    Module module;
+    const InstructionId id = state(module, op, shape, operands);
+    module.mutable_attributes<A>(id) = std::move(attributes);
+    return run(module, id, std::move(operands));
+  }
+  StepValue op(Op op, const Shape& shape, std::vector<StepValue> operands);
+  // Of the operands' shape, elementwise.
+  StepValue unary(Op op, StepValue a);
+  StepValue binary(Op op, StepValue a, StepValue b);
+  StepValue convert(StepValue a, ElementType type);
+  StepValue scalar(double value, const Shape& like);  // broadcast to the shape
+  StepValue broadcast(StepValue a, const Shape& shape, Dims dims);
+  StepValue reshape(StepValue a, Dims dims);
+  StepValue transpose(StepValue a, Dims permutation);
+
+  void fail(ErrorKind kind, std::string message);
+  bool failed() const { return error_.has_value(); }
+  // Under the custom call's stated shape: where that is a tuple, the values in order and zeros for
+  // the rest (workspaces).
+  Result<Literal> finish(std::vector<StepValue> values);
+
+ private:
+  InstructionId state(Module& module, Op op, const Shape& shape,
+                      std::span<const StepValue> operands);
+  StepValue run(const Module& module, InstructionId id, std::vector<StepValue> operands);
+
+  Call& call_;
+  std::optional<Error> error_;
+};
+
+Shape with_type(Shape shape, ElementType type);
+Shape with_dims(const Shape& shape, Dims dims);  // descending layout
+
+// A tuple of this shape from its leaves, beginning with leaves[next].
+Literal assemble(const Shape& shape, std::span<const Literal> leaves, size_t& next);
+
+#define CUSTOM_CALL(target, family, function, meaning) Result<Literal> call_##function(Call&);
+#include "eval/custom_call.def"
+#include "eval/custom_call_lapack.def"
+#undef CUSTOM_CALL
+
+}  // namespace hilo

@@ -1,0 +1,101 @@
+// Custom calls of TPU modules, of placement and of sharding.
+#include "eval/custom_call.h"
+
+namespace hilo {
+namespace {
+
+Shape matrix_batch(const Shape& shape) { return with_dims(shape, shape.dims); }
+
+}  // namespace
+
+Result<Literal> call_allocate_buffer(Call& call) { return Literal::zeros(call.held(call.shape())); }
+
+Result<Literal> call_identity(Call& call) {
+  if (call.operands.empty()) return call.error(ErrorKind::Shape, "has no operand");
+  if (!call.operands[0].shape().is_array()) return std::move(call.operands[0]);
+  return Steps(call).finish({Steps(call).operand(0)});
+}
+
+Result<Literal> call_reshard(Call& call) {
+  std::vector<Literal> values;
+  const Shape held = call.held(call.shape());
+  const std::span<const Shape> wanted =
+      held.is_tuple() ? std::span<const Shape>(held.elements) : std::span(&held, 1);
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (i >= call.operands.size() || !same_dims(call.operands[i].shape(), wanted[i]))
+      return call.error(ErrorKind::Unsupported,
+                        fmt::format("{} begins or ends a manual region, where shapes are those of "
+                                    "one device: run the partitioned module instead",
+                                    call.attributes<CustomCallAttributes>().custom_call_target));
+    values.push_back(call.operands[i].with_shape(wanted[i]));
+  }
+  if (held.is_tuple()) return Literal::tuple(std::move(values));
+  return std::move(values[0]);
+}
+
+// (operand of the collective, its value, flags...)
+Result<Literal> call_async_collective_start(Call& call) {
+  const Shape& stated = call.shape();
+  auto& started = call.device.traffic.started;
+  auto found = started.find(call.module.operand(call.id, 0).value);
+  if (found == started.end() || found->second.size() != 1 || !stated.is_tuple() ||
+      stated.elements.size() < 2)
+    return call.error(ErrorKind::Unsupported, "operand 0 is not a collective of one operand");
+  StepValue source{std::move(found->second[0]), stated.elements[0]};
+  started.erase(found);
+  Steps steps(call);
+  return steps.finish({std::move(source), steps.operand(0)});
+}
+
+Result<Literal> call_async_collective_done(Call& call) {
+  if (call.operands.size() < 3)
+    return call.error(ErrorKind::Shape, "expected (operand, buffer, collective, flags...)");
+  Steps steps(call);
+  return steps.finish({steps.operand(2)});
+}
+
+Result<Literal> call_cholesky(Call& call) {
+  Steps steps(call);
+  StepValue a = steps.operand(0);
+  const Shape shape = a.shape;
+  return steps.finish({steps.op(Op::Cholesky, shape, {std::move(a)}, CholeskyAttributes{true})});
+}
+
+// Each operand as the row of its physical elements; these side by side; that read as the result.
+Result<Literal> call_concat_bitcast(Call& call) {
+  Steps steps(call);
+  std::vector<StepValue> rows;
+  int64_t total = 0;
+  for (size_t i = 0; i < call.operands.size(); ++i) {
+    StepValue operand = steps.operand(i);
+    const int64_t count = physical_count(operand.shape);
+    const Shape row = with_dims(operand.shape, {count});
+    rows.push_back(steps.op(Op::Bitcast, row, {std::move(operand)}));
+    total += count;
+  }
+  if (rows.empty()) return call.error(ErrorKind::Shape, "has no operand");
+  const Shape whole = with_dims(rows[0].shape, {total});
+  StepValue joined =
+      steps.op(Op::Concatenate, whole, std::move(rows), DimensionsAttributes{Dims{0}});
+  return steps.finish({steps.op(Op::Bitcast, call.shape(), {std::move(joined)})});
+}
+
+// Solves a x = identity.
+Result<Literal> call_invert_lower_triangular(Call& call) {
+  Steps steps(call);
+  StepValue a = steps.operand(0);
+  const Shape shape = matrix_batch(a.shape);
+  const int64_t rank = shape.rank();
+  if (rank < 2) return call.error(ErrorKind::Shape, "expected matrices");
+  const Shape indices = with_type(shape, ElementType::S32);
+  StepValue row = steps.op(Op::Iota, indices, {}, IotaAttributes{rank - 2});
+  StepValue column = steps.op(Op::Iota, indices, {}, IotaAttributes{rank - 1});
+  StepValue equal = steps.op(Op::Compare, with_type(shape, ElementType::Pred),
+                             {std::move(row), std::move(column)}, CompareAttributes{});
+  StepValue identity = steps.convert(std::move(equal), shape.type);
+  return steps.finish(
+      {steps.op(Op::TriangularSolve, shape, {std::move(a), std::move(identity)},
+                TriangularSolveAttributes{true, true, false, TransposeKind::NoTranspose})});
+}
+
+}  // namespace hilo
