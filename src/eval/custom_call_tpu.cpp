@@ -1,4 +1,5 @@
-// Custom calls of TPU modules, of placement and of sharding.
+// Custom calls of TPU modules, of placement and of sharding, and Cholesky factors.
+#include "eval/backend_config.h"
 #include "eval/custom_call.h"
 
 namespace hilo {
@@ -59,6 +60,16 @@ Result<Literal> call_cholesky(Call& call) {
   StepValue a = steps.operand(0);
   const Shape shape = a.shape;
   return steps.finish({steps.op(Op::Cholesky, shape, {std::move(a)}, CholeskyAttributes{true})});
+}
+
+// (factor in its triangle, workspace, info): the other triangle is not read after it.
+Result<Literal> call_cusolver_cholesky(Call& call) {
+  HILO_TRY(BackendConfig config, BackendConfig::parse(call));
+  Steps steps(call);
+  StepValue a = steps.operand(0);
+  const Shape shape = a.shape;
+  const bool lower = config.inside("cholesky_options").flag("lower", true);
+  return steps.finish({steps.op(Op::Cholesky, shape, {std::move(a)}, CholeskyAttributes{lower})});
 }
 
 // Each operand as the row of its physical elements; these side by side; that read as the result.

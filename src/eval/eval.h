@@ -75,6 +75,10 @@ struct CustomCallInfo {
 };
 std::span<const CustomCallInfo> known_custom_calls();
 
+// The function that a shared library has for a target (the C interface is custom_call_abi.h); from
+// "zeros": one that fills the results with zeros. A path without '/' is looked for as dlopen does.
+Result<CustomCallFunction> load_custom_call(const std::string& target, const std::string& from);
+
 // The literal in the types that ideal arithmetic holds, and the type held for a declared one.
 ElementType held_type(ElementType declared, bool ideal_floats);
 Literal to_held(const Literal& literal, bool ideal_floats);
