@@ -55,8 +55,10 @@ struct ReducePrecisionAttributes {
 };
 struct CompareAttributes {
   ComparisonDirection direction = ComparisonDirection::Eq;
+  ComparisonOrder order = ComparisonOrder::Default;  // Total of floats is type TOTALORDER
   ComparisonType type = ComparisonType::Default;
-  HILO_FIELDS(CompareAttributes, HILO_FIELD(direction, required), HILO_FIELD(type, optional))
+  HILO_FIELDS(CompareAttributes, HILO_FIELD(direction, required), HILO_FIELD(order, optional),
+              HILO_FIELD(type, optional))
 };
 struct DimensionsAttributes {
   Dims dimensions;

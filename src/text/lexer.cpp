@@ -71,8 +71,8 @@ bool Lexer::integer(int64_t& out) {
 bool Lexer::non_negative(int64_t& out) {
   const char* start = (skip(), at);
   if (!integer(out)) return false;
-  return out >= 0 ||
-         fail_at(start, ErrorKind::Syntax, fmt::format("expected a count of 0 or more, found {}", out));
+  return out >= 0 || fail_at(start, ErrorKind::Syntax,
+                             fmt::format("expected a count of 0 or more, found {}", out));
 }
 
 bool Lexer::number(double& out) {

@@ -13,7 +13,8 @@ namespace hilo {
 enum CharClass : uint8_t { GapChar = 1, WordChar = 2, DigitChar = 4 };
 inline constexpr std::array<uint8_t, 256> char_classes = [] {
   std::array<uint8_t, 256> out{};
-  for (char c : {' ', '\t', '\n', '\r', '\v', '\f', '/'}) out[static_cast<unsigned char>(c)] = GapChar;
+  for (char c : {' ', '\t', '\n', '\r', '\v', '\f', '/'})
+    out[static_cast<unsigned char>(c)] = GapChar;
   for (int c = 'a'; c <= 'z'; ++c) out[c] = out[c - 'a' + 'A'] = WordChar;
   for (int c = '0'; c <= '9'; ++c) out[c] = WordChar | DigitChar;
   for (char c : {'_', '.', '-'}) out[static_cast<unsigned char>(c)] = WordChar;
@@ -56,8 +57,8 @@ class Lexer {
   bool expect(char c, std::string_view where) {
     return accept(c) || (c == 0 ? false : fail_expected(c, where));
   }
-  bool accept(std::string_view token);       // punctuation of several characters
-  bool accept_word(std::string_view word);   // a whole word
+  bool accept(std::string_view token);      // punctuation of several characters
+  bool accept_word(std::string_view word);  // a whole word
   bool peek_word(std::string_view word);
   // Letters, digits, '_', '.', '-', not including the '-' of "->"; empty when there is none.
   std::string_view word() {

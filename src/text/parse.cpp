@@ -42,9 +42,8 @@ Result<void> parse_alone(std::string_view text, Body body) {
 
 Result<Shape> parse_shape(std::string_view text) {
   Shape shape;
-  HILO_DO(parse_alone(text, [&](Lexer& lexer) {
-    return parse_shape(lexer, shape, ParseOptions().max_depth);
-  }));
+  HILO_DO(parse_alone(
+      text, [&](Lexer& lexer) { return parse_shape(lexer, shape, ParseOptions().max_depth); }));
   return shape;
 }
 

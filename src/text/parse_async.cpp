@@ -20,8 +20,8 @@ InstructionId append_parameter(Parser& parser, ComputationId computation, int64_
   make_attributes(parser, draft);
   parser.module.mutable_attributes<ParameterAttributes>(draft.attributes).number = number;
   Instruction instruction;
-  instruction.name = number == 0 ? "async_param"
-                                 : parser.strings().copy(fmt::format("async_param.{}", number));
+  instruction.name =
+      number == 0 ? "async_param" : parser.strings().copy(fmt::format("async_param.{}", number));
   instruction.op = Op::Parameter;
   instruction.shape = shape;
   instruction.computation = computation;
@@ -62,9 +62,10 @@ bool resolve_start(Parser& parser, Draft& draft, std::span<const InstructionId> 
                        fmt::format("the shape of {}-start must be given", text_of(draft.op)));
   const Shape& shape = parser.module.shapes[draft.shape];
   if (!shape.is_tuple() || shape.elements.size() < 2)
-    return parser.fail(ErrorKind::Shape,
-                       fmt::format("expected the shape ((operands), result, ...) of {}-start, found {}",
-                                   text_of(draft.op), to_string_without_layout(shape)));
+    return parser.fail(
+        ErrorKind::Shape,
+        fmt::format("expected the shape ((operands), result, ...) of {}-start, found {}",
+                    text_of(draft.op), to_string_without_layout(shape)));
   const Shape result = shape.elements[1];
   const ComputationId calls = wrap(parser, draft, operands, parser.module.shapes.intern(result));
   parser.module.mutable_attributes<AsyncAttributes>(draft.async_attributes).calls = calls;
@@ -76,10 +77,10 @@ bool copy_from_start(Parser& parser, Draft& draft, std::span<const InstructionId
   const Module& module = parser.module;
   const Op first = operands.empty() ? Op::Tuple : module[operands[0]].op;
   if (first != Op::AsyncStart && first != Op::AsyncUpdate)
-    return parser.fail(ErrorKind::Structure,
-                       fmt::format("the operand of {}-{} is not an async-start or async-update",
-                                   text_of(draft.op),
-                                   *draft.async == Op::AsyncDone ? "done" : "update"));
+    return parser.fail(
+        ErrorKind::Structure,
+        fmt::format("the operand of {}-{} is not an async-start or async-update", text_of(draft.op),
+                    *draft.async == Op::AsyncDone ? "done" : "update"));
   const AsyncAttributes start = module.attributes<AsyncAttributes>(operands[0]);
   if (start.calls && module[start.calls].root) {
     const Op wrapped = module[module[start.calls].root].op;

@@ -40,9 +40,11 @@ constexpr auto field_readers = readers<A>(FieldIndices<A>());
 template <class A>
 constexpr uint64_t required_fields() {
   uint64_t out = 0, bit = 1;
-  std::apply([&](const auto&... field) {
-    ((out |= field.presence == Presence::Required ? bit : 0, bit <<= 1), ...);
-  }, A::fields());
+  std::apply(
+      [&](const auto&... field) {
+        ((out |= field.presence == Presence::Required ? bit : 0, bit <<= 1), ...);
+      },
+      A::fields());
   return out;
 }
 
@@ -193,7 +195,8 @@ constexpr CommonReader common_readers[] = {
 
 bool note_once(Parser& parser, const char* at, std::string_view name, uint64_t& seen, size_t i) {
   if (seen >> i & 1)
-    return parser.fail_at(at, ErrorKind::Syntax, fmt::format("the attribute '{}' stands twice", name));
+    return parser.fail_at(at, ErrorKind::Syntax,
+                          fmt::format("the attribute '{}' stands twice", name));
   seen |= uint64_t{1} << i;
   return true;
 }
@@ -213,8 +216,8 @@ bool read_op_field(Parser& parser, const char* at, Op op, std::string_view name,
 bool read_unknown(Parser& parser, Draft& draft, const char* at, std::string_view name) {
   std::string_view value;
   if (!parse_raw_value(parser, value)) return false;
-  parser.warn(at, fmt::format("unknown attribute '{}' of {} is kept as it is", name,
-                              text_of(draft.op)));
+  parser.warn(
+      at, fmt::format("unknown attribute '{}' of {} is kept as it is", name, text_of(draft.op)));
   extra(parser, draft).unknown.emplace_back(name, value);
   return true;
 }

@@ -61,8 +61,7 @@ bool parse_value(Parser& parser, SliceDims& out) {
     SliceDim& dim = out.dims.emplace_back();
     if (!parser.expect('[', "before a slice") || !parser.integer(dim.start) ||
         !parser.expect(':', "in a slice") || !parser.integer(dim.limit) ||
-        (parser.accept(':') && !parser.integer(dim.stride)) ||
-        !parser.expect(']', "after a slice"))
+        (parser.accept(':') && !parser.integer(dim.stride)) || !parser.expect(']', "after a slice"))
       return false;
   } while (parser.accept(','));
   return parser.expect('}', "after the slices");
@@ -75,7 +74,8 @@ bool parse_value(Parser& parser, PaddingConfig& out) {
   for (;;) {
     PaddingDim& dim = out.dims.emplace_back();
     if (!parser.integer(dim.low) || !parser.expect('_', "in a padding") ||
-        !parser.integer(dim.high) || (*parser.at == '_' && (++parser.at, !parser.integer(dim.interior))))
+        !parser.integer(dim.high) ||
+        (*parser.at == '_' && (++parser.at, !parser.integer(dim.interior))))
       return false;
     if (dim.interior < 0)
       return parser.fail(ErrorKind::Shape, "interior padding cannot be negative");

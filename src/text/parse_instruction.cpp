@@ -12,7 +12,8 @@ struct OpText {
   std::optional<Op> async;
 };
 constexpr bool has_native_pair(std::string_view text) {
-  for (std::string_view native : {"all-gather", "all-reduce", "collective-permute", "copy", "recv", "send"})
+  for (std::string_view native :
+       {"all-gather", "all-reduce", "collective-permute", "copy", "recv", "send"})
     if (text == native) return true;
   return false;
 }
@@ -35,7 +36,8 @@ struct OpTexts {
       const std::string_view text = text_of(static_cast<Op>(i));
       if (has_native_pair(text) || is_async_part(text)) continue;
       for (const auto& [suffix, part] : parts)
-        add(sugared.emplace_back(std::string(text) + std::string(suffix)), {static_cast<Op>(i), part});
+        add(sugared.emplace_back(std::string(text) + std::string(suffix)),
+            {static_cast<Op>(i), part});
     }
   }
   void add(std::string_view text, OpText row) {
@@ -71,7 +73,8 @@ bool parse_parameter_number(Parser& parser, Draft& draft) {
   const char* start = (parser.skip(), parser.at);
   if (!parser.non_negative(number)) return false;
   if (number >= INT32_MAX)
-    return parser.fail_at(start, ErrorKind::Limit, fmt::format("parameter number {} is too large", number));
+    return parser.fail_at(start, ErrorKind::Limit,
+                          fmt::format("parameter number {} is too large", number));
   parser.module.mutable_attributes<ParameterAttributes>(draft.attributes).number = number;
   return true;
 }
@@ -113,8 +116,9 @@ bool parse_constant_value(Parser& parser, Draft& draft) {
 bool check_operand_count(Parser& parser, const Draft& draft, size_t count) {
   const int expected = draft.async && *draft.async != Op::AsyncStart ? -1 : info(draft.op).operands;
   if (expected < 0 || static_cast<size_t>(expected) == count) return true;
-  return parser.fail(ErrorKind::Shape, fmt::format("{} takes {} operand{}, found {}", text_of(draft.op),
-                                                   expected, expected == 1 ? "" : "s", count));
+  return parser.fail(ErrorKind::Shape,
+                     fmt::format("{} takes {} operand{}, found {}", text_of(draft.op), expected,
+                                 expected == 1 ? "" : "s", count));
 }
 
 bool infer(Parser& parser, Instruction& instruction, std::span<const InstructionId>) {

@@ -66,9 +66,10 @@ bool read_real(Lexer& lexer, const char* start, Number& out) {
     // Too small is zero; too large cannot be.
     double tiny = std::strtod(std::string(start, stop).c_str(), nullptr);
     if (std::isinf(tiny))
-      return lexer.fail_at(start, ErrorKind::Limit,
-                           fmt::format("the number {} does not fit in a double",
-                                       std::string_view(start, std::min<size_t>(stop - start, 40))));
+      return lexer.fail_at(
+          start, ErrorKind::Limit,
+          fmt::format("the number {} does not fit in a double",
+                      std::string_view(start, std::min<size_t>(stop - start, 40))));
     out.real = tiny;
   }
   lexer.at = stop;
@@ -191,7 +192,8 @@ bool store_integer(Lexer& lexer, const char* at, const Number& number, T& out) {
   if (is_unsigned(type)) limit = number.negative ? 0 : ~uint64_t{0} >> (64 - bits);
   else limit = (uint64_t{1} << (bits - 1)) - (number.negative ? 0 : 1);
   if (number.magnitude > limit) return out_of_range(lexer, at, type);
-  out = static_cast<T>(static_cast<int64_t>(number.negative ? -number.magnitude : number.magnitude));
+  out =
+      static_cast<T>(static_cast<int64_t>(number.negative ? -number.magnitude : number.magnitude));
   return true;
 }
 
@@ -234,7 +236,8 @@ bool wrong_count(Lexer& lexer, size_t level, int64_t expected, int64_t found, bo
 template <class T>
 bool parse_row(Lexer& lexer, T* out, int64_t count, size_t level) {
   for (int64_t i = 0;; ++i) {
-    while (lexer.accept(',')) {}
+    while (lexer.accept(',')) {
+    }
     if (*lexer.at == '}') {
       if (i != count) return wrong_count(lexer, level, count, i, false);
       ++lexer.at;
@@ -258,7 +261,8 @@ bool parse_dense(Lexer& lexer, const Dims& dims, T* out) {
     } else if (counts[level] == 0 && !lexer.expect('{', "before the elements of the literal")) {
       return false;
     } else {
-      while (lexer.accept(',')) {}
+      while (lexer.accept(',')) {
+      }
       if (*lexer.at != '}' && counts[level] == dims[level])
         return wrong_count(lexer, level, dims[level], dims[level], true);
       if (*lexer.at != '}') {

@@ -40,13 +40,14 @@ bool parse_entry(Parser& parser, Metadata& out) {
     if (key == known.name) return parser.integer(out.*known.member);
   if (key == "profile_type") return parser.balanced(out.profile_type);
   std::string_view value;
-  if (parser.peek('{') ? !parser.balanced(value)
+  if (parser.peek('{')   ? !parser.balanced(value)
       : parser.peek('"') ? !parser.string(value)
                          : (parser.word(), false))
     return false;
   parser.warn(start, fmt::format("unknown metadata field '{}'", key));
   const std::string_view raw(start, parser.at - start);
-  out.unknown = out.unknown.empty() ? raw : parser.strings().copy(fmt::format("{} {}", out.unknown, raw));
+  out.unknown =
+      out.unknown.empty() ? raw : parser.strings().copy(fmt::format("{} {}", out.unknown, raw));
   return true;
 }
 

@@ -30,9 +30,7 @@ Place Parser::place_here(const char* position) const {
   return place;
 }
 
-Error Parser::error() const {
-  return {failure->kind, failure->message, place_here(failure->at)};
-}
+Error Parser::error() const { return {failure->kind, failure->message, place_here(failure->at)}; }
 
 namespace {
 
@@ -92,7 +90,8 @@ bool parse_instructions(Parser& parser) {
   if (!parser.expect('{', "before the instructions of a computation")) return false;
   while (!parser.accept('}')) {
     parser.instruction = {};
-    if (parser.at_end()) return parser.fail_expected('}', "after the instructions of a computation");
+    if (parser.at_end())
+      return parser.fail_expected('}', "after the instructions of a computation");
     const char* start = parser.at;
     if (!parse_instruction(parser) && !recover(parser, start, depth, operands)) return false;
   }
@@ -206,8 +205,8 @@ bool parse_computation(Parser& parser) {
     return parser.fail_at(name.data(), ErrorKind::Structure, "the module has two entries");
   ShapeId stated;
   ComputationId id;
-  if (!open_scope(parser, name) || !parse_signature(parser, stated) || !parse_instructions(parser) ||
-      !close_scope(parser, id) || !parse_thread(parser, id) ||
+  if (!open_scope(parser, name) || !parse_signature(parser, stated) ||
+      !parse_instructions(parser) || !close_scope(parser, id) || !parse_thread(parser, id) ||
       !check_result(parser, name.data(), stated, id))
     return false;
   uint32_t& place = parser.computations[name];

@@ -15,8 +15,8 @@ struct Level {
 bool append_element(Parser& parser, InstructionId tuple, int64_t index, InstructionId& out) {
   const Shape& shape = parser.module.shape(tuple);
   if (!shape.is_tuple() || index >= static_cast<int64_t>(shape.elements.size()))
-    return parser.fail(ErrorKind::Shape, fmt::format("'{}' has no element {}",
-                                                     parser.module[tuple].name, index));
+    return parser.fail(ErrorKind::Shape,
+                       fmt::format("'{}' has no element {}", parser.module[tuple].name, index));
   const uint64_t key = uint64_t{tuple.value} << 32 | static_cast<uint32_t>(index);
   const auto found = parser.scope().tuple_elements.find(key);
   if (found != parser.scope().tuple_elements.end()) return out = found->second, true;
@@ -45,13 +45,14 @@ bool append_parameter(Parser& parser, std::string_view name, ShapeId shape, Inst
 
 bool check_operand_shape(Parser& parser, const char* at, ShapeId stated, InstructionId id) {
   const ShapeId actual = parser.module[id].shape;
-  if (!stated || stated == actual || same_dims(parser.module.shapes[stated], parser.module.shapes[actual]))
+  if (!stated || stated == actual ||
+      same_dims(parser.module.shapes[stated], parser.module.shapes[actual]))
     return true;
-  return parser.fail_at(at, ErrorKind::Shape,
-                        fmt::format("the operand '{}' is stated to be {}, but it is {}",
-                                    parser.module[id].name,
-                                    to_string_without_layout(parser.module.shapes[stated]),
-                                    to_string_without_layout(parser.module.shapes[actual])));
+  return parser.fail_at(
+      at, ErrorKind::Shape,
+      fmt::format("the operand '{}' is stated to be {}, but it is {}", parser.module[id].name,
+                  to_string_without_layout(parser.module.shapes[stated]),
+                  to_string_without_layout(parser.module.shapes[actual])));
 }
 
 bool parse_named_operand(Parser& parser, std::string_view name, ShapeId shape) {
@@ -75,8 +76,8 @@ bool parse_named_operand(Parser& parser, std::string_view name, ShapeId shape) {
 // What a nested instruction needs before its operands; parameter and constant are read whole.
 bool open_nested(Parser& parser, Op op, ShapeId shape, std::vector<Level>& levels) {
   if (levels.size() >= static_cast<size_t>(parser.options.max_depth))
-    return parser.fail(ErrorKind::Limit, fmt::format("operands nested more than {} deep",
-                                                     parser.options.max_depth));
+    return parser.fail(ErrorKind::Limit,
+                       fmt::format("operands nested more than {} deep", parser.options.max_depth));
   Draft draft;
   draft.op = op;
   draft.shape = shape;
@@ -187,7 +188,8 @@ bool fail_unknown_name(Parser& parser, const char* at, std::string_view kind, st
       if (d < best || (d == best && d > 0 && !nearest.empty() && other < nearest))
         best = d, nearest = other;
     });
-  std::string message = fmt::format("there is no {} named '{}' before this", kind, name.substr(0, 200));
+  std::string message =
+      fmt::format("there is no {} named '{}' before this", kind, name.substr(0, 200));
   if (!nearest.empty()) message += fmt::format("; did you mean '{}'?", nearest);
   return parser.fail_at(at, ErrorKind::Name, std::move(message));
 }

@@ -102,9 +102,9 @@ bool parse_suffix(Lexer& lexer, Layout& out) {
 bool check_layout(Lexer& lexer, const char* start, Layout& layout, size_t rank) {
   const Dims& order = layout.minor_to_major;
   if (order.size() != rank)
-    return lexer.fail_at(start, ErrorKind::Shape,
-                         fmt::format("the shape has {} dimensions, its layout {}", rank,
-                                     order.size()));
+    return lexer.fail_at(
+        start, ErrorKind::Shape,
+        fmt::format("the shape has {} dimensions, its layout {}", rank, order.size()));
   std::vector<bool> seen(rank);
   for (int64_t dim : order) {
     if (dim >= static_cast<int64_t>(rank) || seen[dim])
@@ -213,7 +213,8 @@ bool parse_shape(Lexer& lexer, Shape& out, int max_depth) {
     Shape shape;
     if (open_group(lexer, shape)) {
       if (open.size() == deepest)
-        return lexer.fail(ErrorKind::Limit, fmt::format("shapes nested more than {} deep", deepest));
+        return lexer.fail(ErrorKind::Limit,
+                          fmt::format("shapes nested more than {} deep", deepest));
       const bool empty = shape.is_tuple() && lexer.accept(')');
       if (!empty) {
         open.push_back(std::move(shape));

@@ -81,9 +81,9 @@ bool parse_mesh_devices(Lexer& lexer, Mesh& out, int64_t count) {
   if (!lexer.peek('[')) {
     if (!parse_list(lexer, out.device_ids, ')')) return false;
     if (static_cast<int64_t>(out.device_ids.size()) == count) return true;
-    return lexer.fail_at(start, ErrorKind::Shape,
-                         fmt::format("the mesh has {} devices, {} are listed", count,
-                                     out.device_ids.size()));
+    return lexer.fail_at(
+        start, ErrorKind::Shape,
+        fmt::format("the mesh has {} devices, {} are listed", count, out.device_ids.size()));
   }
   return parse_iota(lexer, out.device_iota.emplace()) && lexer.expect(')', "after device_ids=(") &&
          check_device_count(lexer, start, {count}, out.device_iota->dims);
@@ -175,7 +175,8 @@ bool parse_devices(Lexer& lexer, Sharding& out) {
     lexer.at = after;
     break;
   } while (true);
-  return check_device_count(lexer, start, out.tile_dims, {static_cast<int64_t>(out.devices.size())});
+  return check_device_count(lexer, start, out.tile_dims,
+                            {static_cast<int64_t>(out.devices.size())});
 }
 
 bool parse_mesh_dim(Lexer& lexer, Sharding::MeshDim& out) {
@@ -254,7 +255,8 @@ bool parse_sharding(Lexer& lexer, Sharding& out, int max_depth) {
   out.kind = Kind::Tuple;
   if (lexer.accept('}')) return true;
   do {
-    if (!parse_sharding(lexer, out.elements.emplace_back(), std::min(max_depth, deepest_sharding) - 1))
+    if (!parse_sharding(lexer, out.elements.emplace_back(),
+                        std::min(max_depth, deepest_sharding) - 1))
       return false;
   } while (lexer.accept(','));
   return lexer.expect('}', "after the shardings of a tuple");

@@ -32,9 +32,12 @@ struct Key {
 using Location = StackFrameTables::Location;
 using Frame = StackFrameTables::Frame;
 constexpr Key<Location> location_keys[] = {
-    {"file_name_id", &Location::file_name_id}, {"function_name_id", &Location::function_name_id},
-    {"line", &Location::line},                 {"end_line", &Location::end_line},
-    {"column", &Location::column},             {"end_column", &Location::end_column},
+    {"file_name_id", &Location::file_name_id},
+    {"function_name_id", &Location::function_name_id},
+    {"line", &Location::line},
+    {"end_line", &Location::end_line},
+    {"column", &Location::column},
+    {"end_column", &Location::end_column},
 };
 constexpr Key<Frame> frame_keys[] = {
     {"file_location_id", &Frame::file_location_id},

@@ -20,8 +20,8 @@ constexpr WindowKey window_keys[] = {
 WindowDim* window_dim(Lexer& lexer, Window& window, size_t i, bool first) {
   if (i < window.dims.size()) return &window.dims[i];
   if (first) return &window.dims.emplace_back();
-  lexer.fail(ErrorKind::Shape,
-             fmt::format("this part of the window has more than {} dimensions", window.dims.size()));
+  lexer.fail(ErrorKind::Shape, fmt::format("this part of the window has more than {} dimensions",
+                                           window.dims.size()));
   return nullptr;
 }
 
@@ -46,7 +46,8 @@ bool parse_window_part(Lexer& lexer, Window& out) {
   if (!lexer.expect('=', "in a window")) return false;
   for (const WindowKey& known : window_keys)
     if (key == known.name)
-      return parse_by_x(lexer, out, [&](WindowDim& dim) { return lexer.integer(dim.*known.member); });
+      return parse_by_x(lexer, out,
+                        [&](WindowDim& dim) { return lexer.integer(dim.*known.member); });
   if (key == "pad")
     return parse_by_x(lexer, out, [&](WindowDim& dim) {
       return lexer.integer(dim.padding_low) && lexer.expect('_', "in a padding") &&
@@ -103,8 +104,8 @@ bool parse_label_part(Lexer& lexer, LabelPart& part) {
     if (spatial[k] < 0)
       return lexer.fail(ErrorKind::Syntax, fmt::format("the spatial dimension {} is missing", k));
   if (part.first >= 0 && part.second >= 0) return true;
-  return lexer.fail_expected(fmt::format("the labels '{}' and '{}'", part.first_letter,
-                                         part.second_letter));
+  return lexer.fail_expected(
+      fmt::format("the labels '{}' and '{}'", part.first_letter, part.second_letter));
 }
 
 }  // namespace
@@ -122,10 +123,10 @@ bool parse_value(Parser& parser, ConvolutionLabels& out) {
       input.spatial.size() != output.spatial.size())
     return parser.fail_at(start, ErrorKind::Shape,
                           "the three parts of dim_labels have different spatial dimensions");
-  out = {input.first,    input.second,           std::move(input.spatial),
-         kernel.first,   kernel.second,          std::move(kernel.spatial),
-         output.first,   output.second,          std::move(output.spatial),
-         input.unknown,  kernel.unknown};
+  out = {input.first,   input.second,  std::move(input.spatial),
+         kernel.first,  kernel.second, std::move(kernel.spatial),
+         output.first,  output.second, std::move(output.spatial),
+         input.unknown, kernel.unknown};
   return true;
 }
 

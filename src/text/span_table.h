@@ -46,7 +46,9 @@ class SpanTable {
 
   explicit SpanTable(size_t capacity = 64) : slots_(capacity) {}
 
-  uint32_t find(std::string_view key) const { return find(key, hash_of_span(key.data(), key.size())); }
+  uint32_t find(std::string_view key) const {
+    return find(key, hash_of_span(key.data(), key.size()));
+  }
   uint32_t find(std::string_view key, uint64_t hash) const {
     for (size_t i = hash;; ++i) {
       const Slot& slot = slots_[i & (slots_.size() - 1)];
