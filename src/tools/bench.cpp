@@ -1,0 +1,116 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "text/text.h"
+#include "tools/inputs.h"
+#include "tools/module_file.h"
+#include "wire/wire.h"
+
+namespace hilo::tools {
+namespace {
+
+struct Options {
+  std::string file;
+  bool parse_only = false;
+  int runs = 10, threads = 0;
+  double max_seconds = 20;
+  InputOptions inputs;
+};
+
+template <class Body>
+double seconds_of(Body&& body) {
+  const auto start = std::chrono::steady_clock::now();
+  body();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// Times of up to `runs` calls, or as many as fit in max_seconds; at least one.
+template <class Body>
+std::vector<double> repeat(const Options& options, Body&& body) {
+  std::vector<double> times;
+  double total = 0;
+  while (times.empty() ||
+         (static_cast<int>(times.size()) < options.runs && total < options.max_seconds)) {
+    times.push_back(seconds_of(body));
+    total += times.back();
+  }
+  std::sort(times.begin(), times.end());
+  return times;
+}
+
+int64_t leaves_bytes(const std::vector<Literal>& values) {
+  int64_t bytes = 0;
+  for (const Literal& value : values) bytes += literal_bytes(value.shape());
+  return bytes;
+}
+
+Result<void> bench_running(const Module& module, const Options& options,
+                           nlohmann::ordered_json& out) {
+  EvalOptions eval;
+  eval.threads = options.threads;
+  HILO_TRY(const Inputs inputs, make_inputs(module, device_count(module, eval), options.inputs));
+  std::optional<Error> error;
+  Outputs outputs;
+  const auto times = repeat(options, [&] {
+    auto result = evaluate(module, inputs, eval);
+    if (result) outputs = std::move(*result);
+    else error = result.error();
+  });
+  if (error) return std::unexpected(*error);
+  out["compile_s"] = 0.0;  // the evaluator compiles nothing
+  out["exec_s"] = times[times.size() / 2];
+  out["exec_min_s"] = times.front();
+  out["runs"] = times.size();
+  out["temp_bytes"] = estimate_memory(module, eval);
+  out["argument_bytes"] = leaves_bytes(inputs.devices[0]);
+  out["output_bytes"] = leaves_bytes({outputs.devices[0]});
+  out["devices"] = inputs.devices.size();
+  return {};
+}
+
+void bench(const Options& options, Session& session) {
+  auto text = read_file(options.file);
+  if (!text) return fail_with(session, text.error());
+  const auto bytes = std::as_bytes(std::span(*text));
+  const bool is_text = detect_format(bytes) == Format::HloText;
+  Result<Module> module = fail(ErrorKind::Io, "not read");
+  const auto read = [&] {
+    module = is_text ? parse(*text, {.file = options.file}) : read_module(bytes);
+  };
+  const auto parse_times = repeat(options, read);
+  if (!module) return fail_with(session, module.error(), *text);
+  nlohmann::ordered_json out = {{"schema", "hilo.bench.1"},
+                                {"file", options.file},
+                                {"bytes", text->size()},
+                                {"instructions", module->instructions.size()},
+                                {"parse_s", parse_times.front()},
+                                {"parse_median_s", parse_times[parse_times.size() / 2]},
+                                {"parse_mb_per_s", text->size() / parse_times.front() / 1e6}};
+  if (!options.parse_only) {
+    const auto done = bench_running(*module, options, out);
+    if (!done) return fail_with(session, done.error(), *text);
+  }
+  out["threads"] = options.threads > 0 ? options.threads : usable_cores();
+  fmt::print("{}\n", out.dump());
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, Session& session) {
+  auto options = std::make_shared<Options>();
+  app.add_option("FILE", options->file, "a module, or -")->required();
+  app.add_flag("--parse-only", options->parse_only, "measure reading alone");
+  app.add_option("--runs", options->runs, "at most so many")->check(CLI::PositiveNumber);
+  app.add_option("--max-seconds", options->max_seconds, "stop repeating after so long");
+  app.add_option("--threads", options->threads, "threads; 0: all usable cores");
+  app.add_option("--inputs", options->inputs.file, "arrays in_I or in_I_devD");
+  app.add_option("--seed", options->inputs.seed, "of random inputs");
+  app.footer(
+      "One line of JSON: bytes, parse_s, exec_s (median), exec_min_s, runs, ... "
+      "(parse_s and exec_min_s are minima)");
+  app.callback([options, &session] { bench(*options, session); });
+}
+
+}  // namespace hilo::tools

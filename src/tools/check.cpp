@@ -1,0 +1,32 @@
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tools/module_file.h"
+#include "verify/verify.h"
+
+namespace hilo::tools {
+
+void add_check(CLI::App& app, Session& session) {
+  auto files = std::make_shared<std::vector<std::string>>();
+  app.add_option("FILE", *files, "modules, dump folders, or - for standard input")->required();
+  app.add_flag("--json", session.json, "errors as one JSON document on standard output");
+  app.footer(
+      "Exit status 0: sound; 1: errors, each with file, line, column and what was expected.");
+  app.callback([files, &session] {
+    for (const std::string& file : *files) {
+      std::vector<Error> errors;
+      auto loaded = load_module(file, {.errors = &errors}, session);
+      if (loaded && errors.empty()) errors = verify(loaded->module);
+      const std::string shown = loaded ? loaded->path : file;
+      if (session.json) fmt::print("{}\n", errors_json(shown, errors));
+      for (const Error& error : errors)
+        report(session, error, loaded ? loaded->module.source : std::string_view());
+      if (!errors.empty() || !loaded) session.status = failure;
+      else if (!session.json)
+        fmt::print("{}: sound: {} computations, {} instructions\n", shown,
+                   loaded->module.computations.size(), loaded->module.instructions.size());
+    }
+  });
+}
+
+}  // namespace hilo::tools

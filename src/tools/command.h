@@ -1,0 +1,31 @@
+// The subcommands of `hilo`; commands.def lists them. Private to `tools`.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/base.h"
+
+namespace CLI {
+class App;
+}
+
+namespace hilo::tools {
+
+// Exit statuses of the command.
+inline constexpr int success = 0, failure = 1, wrong_usage = 2, values_differ = 3;
+
+// What every subcommand knows: where to write, and how.
+struct Session {
+  bool json = false;   // one JSON document on standard output
+  bool color = false;  // standard error is a terminal and NO_COLOR is unset
+  int status = success;
+};
+
+// Each adds its options to the app and sets its callback.
+#define COMMAND(name, summary) void add_##name(CLI::App& app, Session& session);
+#include "tools/commands.def"
+#undef COMMAND
+
+}  // namespace hilo::tools

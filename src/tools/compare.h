@@ -1,0 +1,33 @@
+// Comparing outputs with expected values.
+#pragma once
+
+#include "ir/ir.h"
+
+namespace hilo::tools {
+
+// A float element agrees when |got - want| <= absolute + relative * (|want| + largest |want|), or
+// without the last term when `elementwise`; NaN agrees with NaN. Integers and pred agree exactly.
+struct Tolerance {
+  double relative = 0, absolute = 0;
+  bool elementwise = false;
+};
+// 5e-2 when the module holds a float type narrower than f32 anywhere, else 1e-4.
+Tolerance default_tolerance(const Module& module);
+
+struct Difference {
+  int64_t position;
+  std::string got, want;
+};
+struct Comparison {
+  int64_t elements = 0, differing = 0;
+  double largest_absolute = 0, largest_relative = 0;
+  double largest_ulp = 0;         // in units of the last place of the declared type
+  std::vector<Difference> first;  // at most ten
+  bool agrees() const { return differing == 0; }
+};
+// `declared` is the type whose last place counts; got and want may be held in f64.
+Comparison compare(const Literal& got, const Literal& want, ElementType declared,
+                   const Tolerance& tolerance);
+std::string describe(const Comparison& comparison, const Shape& shape);
+
+}  // namespace hilo::tools

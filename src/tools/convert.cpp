@@ -1,0 +1,36 @@
+#include <CLI/CLI.hpp>
+
+#include "text/text.h"
+#include "tools/module_file.h"
+#include "wire/wire.h"
+
+namespace hilo::tools {
+
+void add_convert(CLI::App& app, Session& session) {
+  struct Options {
+    std::string file, output, to;
+  };
+  auto options = std::make_shared<Options>();
+  app.add_option("FILE", options->file, "a module in any form, or -")->required();
+  app.add_option("-o,--output", options->output, "the file to write; standard output without");
+  app.add_option("--to", options->to, "text, proto or prototext; without, by the output's ending")
+      ->check(CLI::IsMember({"text", "proto", "prototext"}));
+  app.footer(
+      "Examples:\n  hilo convert dump.hlo.pb -o dump.txt\n  hilo convert dump.txt -o dump.pb");
+  app.callback([options, &session] {
+    auto loaded = load_module(options->file, {}, session);
+    if (!loaded) return;
+    std::string to = options->to;
+    if (to.empty()) {
+      const std::string& out = options->output;
+      to = out.ends_with(".pb") ? "proto" : out.ends_with(".pbtxt") ? "prototext" : "text";
+    }
+    if (to == "text") return write_text(options->output, print(loaded->module), session);
+    write_text(
+        options->output,
+        to == "proto" ? write_hlo_proto(loaded->module) : write_hlo_prototext(loaded->module),
+        session);
+  });
+}
+
+}  // namespace hilo::tools

@@ -1,0 +1,76 @@
+#include "tools/diagnostics.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace hilo::tools {
+namespace {
+
+std::string_view line_of(std::string_view source, int64_t line) {
+  size_t start = 0;
+  for (int64_t i = 1; i < line; ++i) {
+    start = source.find('\n', start);
+    if (start == std::string_view::npos) return {};
+    ++start;
+  }
+  return source.substr(start, source.find('\n', start) - start);
+}
+
+// The line and a caret below the column, cut to a window of a terminal's width.
+void show_line(std::string_view source, const Place& place) {
+  if (place.line <= 0 || source.empty()) return;
+  std::string line(line_of(source, place.line));
+  size_t column = static_cast<size_t>(std::max<int64_t>(place.column, 1)) - 1;
+  constexpr size_t width = 100, before = 40;
+  if (column > before && line.size() > width) {
+    line = "..." + line.substr(column - before);
+    column = before + 3;
+  }
+  if (line.size() > width) line = line.substr(0, width) + "...";
+  for (char& c : line)
+    if (static_cast<unsigned char>(c) < 32 || static_cast<unsigned char>(c) > 126) c = ' ';
+  fmt::print(stderr, "  {}\n  {}^\n", line, std::string(std::min(column, line.size()), ' '));
+}
+
+}  // namespace
+
+void report(const Session& session, const Error& error, std::string_view source) {
+  std::string text = to_string(error);
+  if (session.color)
+    if (const size_t at = text.find("error:"); at != std::string::npos)
+      text.replace(at, 6, "\033[1;31merror:\033[0m");
+  std::fflush(stdout);
+  fmt::print(stderr, "{}\n", text);
+  show_line(source, error.place);
+}
+
+void warn(const Session& session, std::string_view message, const Place& place) {
+  std::string where;
+  if (!place.file.empty()) where = place.file + ":";
+  if (place.line > 0) where += fmt::format("{}:{}:", place.line, place.column);
+  if (!where.empty()) where += " ";
+  fmt::print(stderr, "{}{} {}\n", where,
+             session.color ? "\033[1;33mwarning:\033[0m" : "warning:", message);
+}
+
+void fail_with(Session& session, const Error& error, std::string_view source) {
+  if (session.json) fmt::print("{}\n", errors_json(error.place.file, {error}));
+  report(session, error, source);
+  session.status = error.kind == ErrorKind::Usage ? wrong_usage : failure;
+}
+
+std::string errors_json(std::string_view file, const std::vector<Error>& errors) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Error& error : errors)
+    list.push_back({{"kind", text_of(error.kind)},
+                    {"message", error.message},
+                    {"line", error.place.line},
+                    {"column", error.place.column},
+                    {"computation", error.place.computation},
+                    {"instruction", error.place.instruction},
+                    {"op", error.place.op}});
+  nlohmann::ordered_json out = {{"schema", "hilo.errors.1"}, {"file", file}, {"errors", list}};
+  return out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace hilo::tools

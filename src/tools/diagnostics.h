@@ -1,0 +1,17 @@
+// Errors and warnings on standard error: FILE:LINE:COLUMN: error: …, with the line and a caret.
+#pragma once
+
+#include "ir/ir.h"
+#include "tools/command.h"
+
+namespace hilo::tools {
+
+// `source` is the text that places count in; empty when it is not at hand.
+void report(const Session& session, const Error& error, std::string_view source = {});
+void warn(const Session& session, std::string_view message, const Place& place = {});
+// Reports and sets the session's status.
+void fail_with(Session& session, const Error& error, std::string_view source = {});
+// The JSON document of errors: {"schema": "hilo.errors.1", "errors": [...]}
+std::string errors_json(std::string_view file, const std::vector<Error>& errors);
+
+}  // namespace hilo::tools

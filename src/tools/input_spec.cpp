@@ -1,0 +1,126 @@
+#include "tools/input_spec.h"
+
+#include <charconv>
+#include <fstream>
+#include <vector>
+
+#include "text/text.h"
+#include "wire/wire.h"
+
+namespace hilo::tools {
+namespace {
+
+bool parse_number(std::string_view text, int64_t& out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc() && end == text.data() + text.size() && !text.empty();
+}
+
+std::unexpected<Error> wrong(std::string_view parameter, const Shape& shape,
+                             std::string_view found) {
+  return fail(ErrorKind::Input, "input for parameter {}: expected {}, found {}", parameter,
+              to_string_without_layout(shape), found);
+}
+
+// "4x8xf32" -> the shape; "f32" is a scalar.
+std::optional<Shape> parse_shape_spec(std::string_view text) {
+  Dims dims;
+  while (true) {
+    const size_t x = text.find('x');
+    int64_t dim;
+    if (x == std::string_view::npos || !parse_number(text.substr(0, x), dim)) break;
+    dims.push_back(dim);
+    text.remove_prefix(x + 1);
+  }
+  std::string name(text);
+  if (name.starts_with('i')) name[0] = 's';  // i32 as IREE writes it
+  const auto type = element_type_of(name);
+  if (!type || !is_array(*type)) return std::nullopt;
+  return Shape::array(*type, dims);
+}
+
+// Elements written one after the other: [1 2 3][4 5 6], with commas or not; one value fills all.
+Result<Literal> read_elements(std::string_view text, std::string_view parameter,
+                              const Shape& shape) {
+  std::string inner(text);
+  std::vector<std::string> words;
+  for (char& c : inner)
+    if (c == '[' || c == ']' || c == ',') c = ' ';
+  for (size_t at = 0; (at = inner.find_first_not_of(' ', at)) != std::string::npos;) {
+    const size_t end = std::min(inner.find(' ', at), inner.size());
+    words.push_back(inner.substr(at, end - at));
+    at = end;
+  }
+  const int64_t count = element_count(shape), given = static_cast<int64_t>(words.size());
+  if (given != 1 && given != count)
+    return wrong(parameter, shape, fmt::format("{} values for {} elements", given, count));
+  Literal out = Literal::uninitialized(shape);
+  const Shape scalar = Shape::scalar(shape.type);
+  const size_t bytes = static_cast<size_t>(storage_bytes(shape.type));
+  std::byte* to = out.mutable_raw().data();
+  for (int64_t i = 0; i < count; ++i, to += bytes) {
+    if (given == 1 && i > 0) {
+      std::copy_n(to - bytes, bytes, to);
+      continue;
+    }
+    auto element = parse_literal(words[i], scalar);
+    if (!element) return wrong(parameter, shape, fmt::format("the value '{}'", words[i]));
+    std::copy_n(element->raw().data(), bytes, to);
+  }
+  return out;
+}
+
+Result<Literal> read_raw(const std::string& path, std::string_view parameter, const Shape& shape) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) return fail(ErrorKind::Io, "cannot read {}", path);
+  Literal out = Literal::uninitialized(shape);
+  const auto raw = out.mutable_raw();
+  if (file.tellg() != static_cast<std::streamoff>(raw.size()))
+    return wrong(parameter, shape,
+                 fmt::format("{} bytes in {} where {} are needed",
+                             static_cast<int64_t>(file.tellg()), path, raw.size()));
+  file.seekg(0);
+  file.read(reinterpret_cast<char*>(raw.data()), static_cast<std::streamsize>(raw.size()));
+  if (!file) return fail(ErrorKind::Io, "cannot read {}", path);
+  return out;
+}
+
+}  // namespace
+
+InputSpec parse_input_spec(std::string_view text) {
+  InputSpec out;
+  const size_t equals = text.find('=');
+  std::string_view head = equals == std::string_view::npos ? "" : text.substr(0, equals);
+  const size_t at = head.find('@');
+  int64_t leaf = 0, device = 0;
+  const bool has_device = at != std::string_view::npos && at > 0;
+  const bool numbers = parse_number(has_device ? head.substr(0, at) : head, leaf) &&
+                       (!has_device || parse_number(head.substr(at + 1), device));
+  if (numbers) {
+    out.leaf = leaf;
+    if (has_device) out.device = device;
+    text.remove_prefix(equals + 1);
+  }
+  out.value = text;
+  return out;
+}
+
+Result<Literal> read_input(const InputSpec& spec, std::string_view parameter, const Shape& shape) {
+  const std::string& value = spec.value;
+  if (value.starts_with('@')) {
+    HILO_TRY(Literal read, read_npy(value.substr(1)));
+    auto fitted = reinterpret_as(read, shape);
+    if (!fitted) return wrong(parameter, shape, fitted.error().message);
+    return fitted;
+  }
+  const size_t equals = value.find('=');
+  const auto stated = parse_shape_spec(std::string_view(value).substr(0, equals));
+  if (!stated)
+    return wrong(parameter, shape,
+                 fmt::format("'{}' (write it as in 4x8xf32=0.5, or @file.npy)", value));
+  if (!same_dims(*stated, shape)) return wrong(parameter, shape, to_string_without_layout(*stated));
+  const std::string elements = equals == std::string::npos ? "0" : value.substr(equals + 1);
+  if (elements.starts_with('@')) return read_raw(elements.substr(1), parameter, shape);
+  return read_elements(elements, parameter, shape);
+}
+
+}  // namespace hilo::tools

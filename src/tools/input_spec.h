@@ -1,0 +1,26 @@
+// Values given on the command line: --input=4x8xf32=0.5, --input=f32=1, --input=2x3xs32=[1 2 3][4 5
+// 6],
+// --input=@x.npy, --input=4x8xf32=@x.bin; with "I=" or "I@D=" before it for parameter leaf I (on
+// device D); without, leaves are given in order.
+#pragma once
+
+#include "ir/ir.h"
+
+namespace hilo::tools {
+
+struct InputSpec {
+  std::optional<int64_t> leaf, device;
+  std::string value;  // what stands after the leaf
+};
+InputSpec parse_input_spec(std::string_view text);
+
+// The value for a parameter leaf of this shape; an error names the parameter and what was expected.
+Result<Literal> read_input(const InputSpec& spec, std::string_view parameter, const Shape& shape);
+
+// Values for a leaf by a generator that anybody can repeat: element i of leaf l on device d draws
+// from splitmix64(seed * 2^32 + l * 2^16 + d), i-th output. Floats: 0.1 * N(0, 1) by Box-Muller of
+// two outputs; integers: 0 ... 7 (as many as the type holds); pred: false or true; complex: two
+// floats.
+Literal random_input(const Shape& shape, uint64_t seed, int64_t leaf, int64_t device);
+
+}  // namespace hilo::tools

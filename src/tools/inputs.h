@@ -1,0 +1,30 @@
+// The inputs of a run: from files, from the command line, or random.
+#pragma once
+
+#include "eval/eval.h"
+#include "tools/diagnostics.h"
+
+namespace hilo::tools {
+
+struct InputOptions {
+  std::string file;                // .npz or .safetensors with in_I or in_I_devD
+  std::vector<std::string> specs;  // see input_spec.h
+  uint64_t seed = 0;
+};
+// The leaves of an entry parameter list, in order, with the name of the parameter they belong to.
+struct ParameterLeaf {
+  int64_t parameter;
+  std::string name;  // "p0" or "p0{1}"
+  Shape shape;
+  bool replicated;  // every device is given the same random value
+};
+std::vector<ParameterLeaf> parameter_leaves(const Module& module);
+
+// Whether an inputs file gives values for each device; nothing known without a file.
+Result<std::optional<bool>> has_device_inputs(const std::string& file);
+Result<Inputs> make_inputs(const Module& module, int64_t devices, const InputOptions& options);
+
+// The names of array files: in_I or in_I_devD.
+std::string array_name(std::string_view prefix, int64_t leaf, std::optional<int64_t> device);
+
+}  // namespace hilo::tools

@@ -1,0 +1,100 @@
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "eval/eval.h"
+#include "tools/command.h"
+
+namespace hilo::tools {
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+struct Table {
+  std::vector<std::string> columns;
+  Rows rows;
+};
+
+Table ops_table() {
+  Table out{{"op", "operands", "attributes", "class"}, {}};
+  for (int i = 0; i < op_count; ++i) {
+    const OpInfo& op = info(static_cast<Op>(i));
+    out.rows.push_back({std::string(op.text), op.operands < 0 ? "any" : std::to_string(op.operands),
+                        std::string(op.attributes),
+                        op.op_class == OpClass::Elementwise ? "elementwise" : "structural"});
+  }
+  return out;
+}
+
+Table types_table() {
+  Table out{{"type", "bits"}, {}};
+#define ELEMENT_TYPE(name, text, number, bits, storage, kind) \
+  out.rows.push_back({text, std::to_string(bits)});
+#define SPECIAL_TYPE(name, text, number) out.rows.push_back({text, "-"});
+#include "shape/element_types.def"
+#undef ELEMENT_TYPE
+#undef SPECIAL_TYPE
+  return out;
+}
+
+Table custom_calls_table() {
+  Table out{{"target", "family", "meaning"}, {}};
+  for (const CustomCallInfo& call : known_custom_calls())
+    out.rows.push_back(
+        {std::string(call.target), std::string(call.family), std::string(call.meaning)});
+  return out;
+}
+
+Table errors_table() {
+  Table out{{"kind", "meaning"}, {}};
+#define ERROR_KIND(name, text, meaning) out.rows.push_back({text, meaning});
+#include "base/errors.def"
+#undef ERROR_KIND
+  return out;
+}
+
+constexpr std::pair<std::string_view, Table (*)()> tables[] = {{"ops", ops_table},
+                                                               {"types", types_table},
+                                                               {"custom-calls", custom_calls_table},
+                                                               {"errors", errors_table}};
+
+void show(const Table& table) {
+  std::vector<size_t> widths;
+  for (size_t c = 0; c < table.columns.size(); ++c) {
+    widths.push_back(table.columns[c].size());
+    for (const auto& row : table.rows) widths[c] = std::max(widths[c], row[c].size());
+  }
+  const auto line = [&](const std::vector<std::string>& cells) {
+    for (size_t c = 0; c < cells.size(); ++c)
+      if (c + 1 == cells.size()) fmt::print("{}\n", cells[c]);
+      else fmt::print("{:<{}}  ", cells[c], widths[c]);
+  };
+  line(table.columns);
+  for (const auto& row : table.rows) line(row);
+}
+
+void show_json(std::string_view name, const Table& table) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const auto& row : table.rows) {
+    nlohmann::ordered_json& object = rows.emplace_back();
+    for (size_t c = 0; c < row.size(); ++c) object[table.columns[c]] = row[c];
+  }
+  nlohmann::ordered_json out = {{"schema", fmt::format("hilo.list.{}.1", name)}, {"rows", rows}};
+  fmt::print("{}\n", out.dump(2));
+}
+
+}  // namespace
+
+void add_list(CLI::App& app, Session& session) {
+  auto what = std::make_shared<std::string>();
+  std::vector<std::string> names;
+  for (const auto& [name, make] : tables) names.emplace_back(name);
+  app.add_option("WHAT", *what, "ops, types, custom-calls or errors")
+      ->required()
+      ->check(CLI::IsMember(names));
+  app.add_flag("--json", session.json, "one JSON document");
+  app.callback([what, &session] {
+    for (const auto& [name, make] : tables)
+      if (name == *what) session.json ? show_json(name, make()) : show(make());
+  });
+}
+
+}  // namespace hilo::tools

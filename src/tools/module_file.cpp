@@ -1,0 +1,133 @@
+#include "tools/module_file.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "text/text.h"
+#include "wire/wire.h"
+
+namespace hilo::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Candidate {
+  std::string path, stage;
+  int rank;  // higher: more optimised
+};
+
+// The stage that XLA's dump file names say (xla.md 5.1), most optimised last.
+std::optional<Candidate> candidate(const fs::path& path) {
+  const std::string name = path.filename();
+  const std::string extension = path.extension();
+  const bool is_module = extension == ".txt" || extension == ".hlo" || extension == ".pb" ||
+                         extension == ".pbtxt" || extension == ".gz";
+  for (std::string_view other : {"buffer-assignment", "live-range", "memory-usage",
+                                 "thunk_sequence", "debug_options", "config", "hlo_snapshot"})
+    if (name.find(other) != std::string::npos) return std::nullopt;
+  if (!is_module) return std::nullopt;
+  static constexpr std::pair<std::string_view, int> stages[] = {
+      {"before_optimizations", 0},
+      {"before", 0},
+      {"after_optimizations_before_buffer_assignment", 3},
+      {"after_optimizations", 4},
+      {"after", 2}};
+  Candidate out{path, "module", 1};
+  for (const auto& [stage, rank] : stages)
+    if (name.find(stage) != std::string::npos) {
+      out.stage = stage;
+      out.rank = rank;
+      break;
+    }
+  if (name.find("after_optimizations.") != std::string::npos)
+    out.stage = "after_optimizations", out.rank = 4;
+  return out;
+}
+
+Result<std::string> choose_in_folder(const std::string& folder, const std::string& stage) {
+  std::vector<Candidate> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (entry.is_regular_file(error))
+      if (auto one = candidate(entry.path())) found.push_back(*one);
+  if (error) return fail(ErrorKind::Io, "cannot list {}: {}", folder, error.message());
+  std::sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) {
+    return std::pair(a.rank, a.path) < std::pair(b.rank, b.path);
+  });
+  for (const Candidate& one : found) fmt::print(stderr, "  {:<44} {}\n", one.stage, one.path);
+  for (size_t i = found.size(); i-- > 0;)
+    if (stage.empty() || found[i].path.find(stage) != std::string::npos) {
+      fmt::print(stderr, "taking {}\n", found[i].path);
+      return found[i].path;
+    }
+  return fail(ErrorKind::Io, "{}: no module{}{}", folder, stage.empty() ? "" : " of stage ", stage);
+}
+
+}  // namespace
+
+Result<std::string> read_file(const std::string& path) {
+  FILE* file = path == "-" ? stdin : std::fopen(path.c_str(), "rb");
+  if (!file) return fail(ErrorKind::Io, "cannot read {}: {}", path, std::strerror(errno));
+  std::string out;
+  char block[1 << 16];
+  if (file != stdin && std::fseek(file, 0, SEEK_END) == 0) {
+    const long bytes = std::ftell(file);
+    if (bytes > 0 && bytes < (1L << 40)) out.reserve(static_cast<size_t>(bytes));
+    std::rewind(file);
+  }
+  while (const size_t count = std::fread(block, 1, sizeof block, file)) out.append(block, count);
+  const bool failed = std::ferror(file);
+  if (file != stdin) std::fclose(file);
+  if (failed) return fail(ErrorKind::Io, "cannot read {}", path);
+  return out;
+}
+
+std::optional<LoadedModule> load_module(const std::string& path, const LoadOptions& options,
+                                        Session& session) {
+  std::string file = path;
+  std::error_code ignored;
+  if (path != "-" && fs::is_directory(path, ignored)) {
+    auto chosen = choose_in_folder(path, options.stage);
+    if (!chosen) return fail_with(session, chosen.error()), std::nullopt;
+    file = *chosen;
+  }
+  auto text = read_file(file);
+  if (!text) return fail_with(session, text.error()), std::nullopt;
+  const std::string shown = file == "-" ? "<stdin>" : file;
+  const auto bytes = std::as_bytes(std::span(*text));
+  std::vector<Warning> warnings;
+  const bool is_text = detect_format(bytes) == Format::HloText;
+  auto module = is_text
+                    ? parse(*text, {.file = shown, .warnings = &warnings, .errors = options.errors})
+                    : read_module(bytes);
+  for (const Warning& warning : warnings) warn(session, warning.message, warning.place);
+  if (!module) {
+    Error error = module.error();
+    if (error.place.file.empty()) error.place.file = shown;
+    if (options.errors == nullptr) fail_with(session, error, is_text ? *text : std::string_view());
+    else if (options.errors->empty()) options.errors->push_back(error);
+    return std::nullopt;
+  }
+  if (module->file.empty()) module->file = shown;
+  return LoadedModule{std::move(*module), shown};
+}
+
+void write_text(const std::string& path, std::string_view text, Session& session) {
+  if (path.empty() || path == "-") {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    if (!text.empty() && text.back() != '\n') std::fputc('\n', stdout);
+    return;
+  }
+  const std::string partial = path + ".partial";
+  FILE* file = std::fopen(partial.c_str(), "wb");
+  bool good = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (file) good = std::fclose(file) == 0 && good;
+  if (good) good = std::rename(partial.c_str(), path.c_str()) == 0;
+  if (good) return;
+  const std::string reason = std::strerror(errno);
+  std::remove(partial.c_str());
+  fail_with(session, {ErrorKind::Io, fmt::format("cannot write {}: {}", path, reason), {}});
+}
+
+}  // namespace hilo::tools

@@ -1,0 +1,26 @@
+// Finding and reading the module that a command is about.
+#pragma once
+
+#include "ir/ir.h"
+#include "tools/diagnostics.h"
+
+namespace hilo::tools {
+
+struct LoadedModule {
+  Module module;
+  std::string path;  // the file that was taken
+};
+struct LoadOptions {
+  std::string stage;  // of a folder: part of the file name; empty = the most optimised
+  std::vector<Error>* errors = nullptr;  // collects what can be gone on after
+};
+// A file, "-", or a dump folder, of which the most optimised module is taken (the list goes to
+// standard error). What goes wrong is reported, and nothing returned.
+std::optional<LoadedModule> load_module(const std::string& path, const LoadOptions& options,
+                                        Session& session);
+Result<std::string> read_file(const std::string& path);  // "-" is standard input
+
+// To a file by way of a temporary one beside it, or to standard output when `path` is empty.
+void write_text(const std::string& path, std::string_view text, Session& session);
+
+}  // namespace hilo::tools

@@ -1,0 +1,59 @@
+#include "tools/only.h"
+
+namespace hilo::tools {
+namespace {
+
+InstructionId find_anywhere(const Module& module, std::string_view name) {
+  for (size_t i = 0; i < module.computations.size(); ++i)
+    if (InstructionId id = module.find({static_cast<uint32_t>(i)}, name)) return id;
+  return {};
+}
+
+// What the header says of the old entry no longer holds.
+void forget_entry(ModuleHeader& header) {
+  header.input_output_alias.clear();
+  header.buffer_donor.clear();
+  header.entry_computation_layout.reset();
+  header.allow_spmd_sharding_propagation_to_parameters.clear();
+  header.allow_spmd_sharding_propagation_to_output.clear();
+}
+
+}  // namespace
+
+Result<Module> isolate(const Module& module, std::string_view name) {
+  if (!name.empty() && name.front() == '%') name.remove_prefix(1);
+  Module out = module;
+  forget_entry(out.header);
+  if (ComputationId computation = out.find_computation(name)) {
+    out.entry = computation;
+    return out;
+  }
+  const InstructionId id = find_anywhere(out, name);
+  if (!id)
+    return fail(ErrorKind::Usage, "--only={}: no computation or instruction of that name", name);
+  const ComputationId entry = out.add_computation(fmt::format("only.{}", name));
+  const Instruction instruction = out[id];
+  const auto operands = out.operands(instruction);
+  std::vector<InstructionId> parameters;
+  std::vector<InstructionId> values(operands.begin(), operands.end());
+  for (size_t i = 0; i < values.size(); ++i) {
+    const Shape shape = out.shape(values[i]);
+    const std::string parameter(out[values[i]].name);
+    size_t same = 0;  // the same value twice is one parameter
+    while (values[same] != values[i]) ++same;
+    parameters.push_back(same < i
+                             ? parameters[same]
+                             : out.add_instruction(entry, Op::Parameter, shape, {}, parameter));
+  }
+  Instruction copy = instruction;
+  copy.computation = entry;
+  copy.first_use = {};
+  copy.extra = {};
+  const InstructionId root = out.append_raw(copy, parameters);
+  out[entry].instructions.push_back(root);
+  out[entry].root = root;
+  out.entry = entry;
+  return out;
+}
+
+}  // namespace hilo::tools

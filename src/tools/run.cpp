@@ -1,0 +1,195 @@
+#include <signal.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "tools/inputs.h"
+#include "tools/machine_memory.h"
+#include "tools/module_file.h"
+#include "tools/observe.h"
+#include "tools/only.h"
+#include "tools/outputs.h"
+#include "tools/run_options.h"
+#include "verify/verify.h"
+
+namespace hilo::tools {
+namespace {
+
+std::atomic<bool> interrupted = false;  // a signal handler can reach nothing else
+
+// Options that are words become what the evaluator takes.
+Result<EvalOptions> eval_options(const RunOptions& options) {
+  EvalOptions out;
+  out.threads = options.threads;
+  if (options.partitioned) out.partitioning = Partitioning::Partitioned;
+  if (options.unpartitioned) out.partitioning = Partitioning::Unpartitioned;
+  if (options.devices > 0) out.devices = options.devices;
+  out.ideal_floats = options.float_type == "f64";
+  out.matmul_precision = options.matmul_precision == "bf16"   ? MatmulPrecision::Bf16
+                         : options.matmul_precision == "tf32" ? MatmulPrecision::Tf32
+                                                              : MatmulPrecision::F32;
+  if (options.max_steps > 0) out.max_steps = options.max_steps;
+  HILO_TRY(out.memory_limit, parse_bytes(options.memory_limit));
+  HILO_TRY(out.custom_calls, load_custom_calls(options.custom_calls));
+  return out;
+}
+
+// One device's values for each device, or global values, settle what the module leaves open.
+Result<void> settle_partitioning(const RunOptions& options, const Module& module,
+                                 EvalOptions& eval) {
+  if (eval.partitioning != Partitioning::Detect) return {};
+  HILO_TRY(std::optional<bool> per_device, has_device_inputs(options.inputs.file));
+  const int64_t named = module.header.num_partitions * module.header.replica_count;
+  if (per_device && *per_device) eval.partitioning = Partitioning::Partitioned;
+  else if (per_device && named > 1 && !module.header.is_scheduled && !options.inputs.file.empty())
+    eval.partitioning = Partitioning::Unpartitioned;
+  return {};
+}
+
+std::string human(int64_t bytes) {
+  constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  double value = static_cast<double>(bytes);
+  int unit = 0;
+  while (value >= 1024 && unit < 4) value /= 1024, ++unit;
+  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.2f} {}", value, units[unit]);
+}
+
+Result<void> check_memory(int64_t needed, const EvalOptions& eval) {
+  const int64_t limit = eval.memory_limit > 0 ? eval.memory_limit : available_memory();
+  if (needed <= limit) return {};
+  return fail(ErrorKind::Memory, "the run needs up to {}, and {} {}", human(needed), human(limit),
+              eval.memory_limit > 0 ? "is the limit (--memory-limit)" : "is available");
+}
+
+void show_comparisons(const std::vector<LeafComparison>& comparisons) {
+  for (const LeafComparison& one : comparisons)
+    fmt::print("out_{} device {} {} {}: {}", one.leaf->leaf, one.leaf->device,
+               to_string_without_layout(one.leaf->declared),
+               one.comparison.agrees() ? "agrees" : "DIFFERS",
+               describe(one.comparison, one.leaf->declared));
+}
+
+nlohmann::ordered_json comparisons_json(const std::vector<LeafComparison>& comparisons) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  for (const LeafComparison& one : comparisons)
+    out.push_back({{"output", one.leaf->leaf},
+                   {"device", one.leaf->device},
+                   {"shape", to_string_without_layout(one.leaf->declared)},
+                   {"agrees", one.comparison.agrees()},
+                   {"elements", one.comparison.elements},
+                   {"differing", one.comparison.differing},
+                   {"largest_absolute", one.comparison.largest_absolute},
+                   {"largest_relative", one.comparison.largest_relative},
+                   {"largest_ulp", one.comparison.largest_ulp}});
+  return out;
+}
+
+// A line that is written over, on a terminal only.
+std::function<void(int64_t, int64_t)> progress_line() {
+  if (!isatty(STDERR_FILENO)) return {};
+  auto last = std::make_shared<std::atomic<int64_t>>(-1);
+  return [last](int64_t done, int64_t total) {
+    const int64_t percent = total > 0 ? 100 * done / total : 100;
+    if (last->exchange(percent) != percent)
+      fmt::print(stderr, "\r{:3}% {}/{} instructions{}", percent, done, total,
+                 done == total ? "\r\033[K" : "");
+  };
+}
+
+struct Ran {
+  std::vector<OutputLeaf> leaves;
+  std::vector<LeafComparison> comparisons;
+  double seconds = 0;
+};
+
+Result<Ran> run_module(const Module& module, const RunOptions& options, EvalOptions& eval,
+                       Observer& observer, Session& session) {
+  HILO_DO(settle_partitioning(options, module, eval));
+  const int64_t devices = device_count(module, eval);
+  const int64_t needed = estimate_memory(module, eval);
+  if (!session.json)
+    fmt::print(stderr, "{}: {} device{}, needs up to {}\n", module.header.name, devices,
+               devices == 1 ? "" : "s", human(needed));
+  HILO_DO(check_memory(needed, eval));
+  HILO_TRY(Inputs inputs, make_inputs(module, devices, options.inputs));
+  std::vector<std::string> warnings;
+  eval.warnings = &warnings;
+  eval.interrupt = &interrupted;
+  eval.progress = session.json ? std::function<void(int64_t, int64_t)>() : progress_line();
+  if (observer.wanted()) eval.observer = [&](const ValueEvent& event) { observer.see(event); };
+  const auto start = std::chrono::steady_clock::now();
+  HILO_TRY(Outputs outputs, evaluate(module, std::move(inputs), eval));
+  Ran out;
+  out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  for (const std::string& warning : warnings) warn(session, warning);
+  out.leaves = output_leaves(module, outputs);
+  if (!options.save.empty()) HILO_DO(save(options.save, out.leaves));
+  if (!options.expected.empty()) {
+    Tolerance tolerance = default_tolerance(module);
+    if (options.rtol || options.atol)
+      tolerance = {options.rtol.value_or(0), options.atol.value_or(0), true};
+    HILO_TRY(out.comparisons, compare_with(options.expected, out.leaves, tolerance));
+  }
+  return out;
+}
+
+void show_json(const Module& module, const Ran& ran, const RunOptions& options,
+               const Observer& observer) {
+  nlohmann::ordered_json outputs = nlohmann::ordered_json::array();
+  for (const OutputLeaf& leaf : ran.leaves)
+    outputs.push_back({{"output", leaf.leaf},
+                       {"device", leaf.device},
+                       {"shape", to_string_without_layout(leaf.declared)}});
+  nlohmann::ordered_json out = {{"schema", "hilo.run.1"},
+                                {"module", module.header.name},
+                                {"seconds", ran.seconds},
+                                {"outputs", outputs}};
+  if (!options.expected.empty()) out["comparisons"] = comparisons_json(ran.comparisons);
+  if (options.observe.profile) out["profile"] = nlohmann::json::parse(observer.profile_json());
+  fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+void run(const RunOptions& options, Session& session) {
+  auto loaded = load_module(options.file, {.stage = options.stage}, session);
+  if (!loaded) return;
+  Module& module = loaded->module;
+  if (!options.no_verify)
+    if (const auto errors = verify(module, {}); !errors.empty()) {
+      for (const Error& error : errors) report(session, error, module.source);
+      session.status = failure;
+      return;
+    }
+  if (!options.only.empty()) {
+    auto isolated = isolate(module, options.only);
+    if (!isolated) return fail_with(session, isolated.error());
+    module = std::move(*isolated);
+  }
+  auto eval = eval_options(options);
+  if (!eval) return fail_with(session, eval.error());
+  Observer observer(module, options.observe);
+  signal(SIGINT, [](int) { interrupted = true; });
+  const auto ran = run_module(module, options, *eval, observer, session);
+  if (!ran) return fail_with(session, ran.error(), module.source);
+  if (session.json) show_json(module, *ran, options, observer);
+  else if (!options.expected.empty()) show_comparisons(ran->comparisons);
+  else
+    for (const OutputLeaf& leaf : ran->leaves) fmt::print("{}\n", show(leaf));
+  if (options.observe.profile && !session.json) fmt::print("{}", observer.profile_text());
+  for (const std::string& name : observer.unseen_names())
+    warn(session, fmt::format("--print-values: {} was never computed", name));
+  for (const LeafComparison& one : ran->comparisons)
+    if (!one.comparison.agrees()) session.status = values_differ;
+  if (observer.first_non_finite()) fail_with(session, *observer.first_non_finite(), module.source);
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Session& session) {
+  auto options = std::make_shared<RunOptions>();
+  add_run_options(app, *options, session);
+  app.callback([options, &session] { run(*options, session); });
+}
+
+}  // namespace hilo::tools

@@ -1,0 +1,94 @@
+#include "tools/run_options.h"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstring>
+
+namespace hilo::tools {
+
+void add_run_options(CLI::App& app, RunOptions& options, Session& session) {
+  app.add_option("FILE", options.file, "a module in any form, a dump folder, or -")->required();
+  app.add_option("--stage", options.stage, "of a folder: the stage to take, part of its file name");
+  app.add_option("--inputs", options.inputs.file, "arrays in_I or in_I_devD: .npz or .safetensors");
+  app.add_option("--input", options.inputs.specs,
+                 "one parameter leaf: 4x8xf32=0.5, 3xs32=[1 2 3], @x.npy, 2x2xf32=@x.bin; "
+                 "LEAF= or LEAF@DEVICE= before it says which");
+  app.add_option("--seed", options.inputs.seed, "of the random values for what is not given");
+  app.add_option("--expected", options.expected, "compare with arrays out_I or out_I_devD");
+  app.add_option("--rtol", options.rtol, "with --expected: allowed |difference| / |expected|");
+  app.add_option("--atol", options.atol, "with --expected: allowed |difference|");
+  app.add_option("--save", options.save, "write the outputs to an .npz");
+  app.add_option("--device", options.device, "eval: the reference evaluator")
+      ->check(CLI::IsMember({"eval"}));
+  app.add_option("--float", options.float_type,
+                 "f64: hold f16, bf16, f32 and complex in f64, without rounding between")
+      ->check(CLI::IsMember({"native", "f64"}));
+  app.add_option("--matmul-precision", options.matmul_precision,
+                 "bf16, tf32 or f32: what a TPU's or GPU's default would give")
+      ->check(CLI::IsMember({"bf16", "tf32", "f32"}));
+  auto* partitioned = app.add_flag("--partitioned", options.partitioned,
+                                   "shapes are those of one device, whatever the module says");
+  app.add_flag("--unpartitioned", options.unpartitioned, "shapes are global: run on one device")
+      ->excludes(partitioned);
+  app.add_option("--devices", options.devices, "virtual devices, instead of what the module names");
+  app.add_option("--threads", options.threads, "threads; 0: all usable cores");
+  app.add_option("--max-steps", options.max_steps, "stop a while loop after so many iterations");
+  app.add_option("--memory-limit", options.memory_limit, "refuse to need more: 16GiB, 512MB");
+  app.add_option("--custom-call", options.custom_calls,
+                 "TARGET=lib.so (see custom_call_abi.h) or TARGET=zeros");
+  app.add_option("--print-values", options.observe.print_values, "print these instructions' values")
+      ->delimiter(',');
+  app.add_flag("--check-numerics", options.observe.check_numerics,
+               "find the first NaN or infinity: instruction, index, source line");
+  app.add_flag("--profile", options.observe.profile, "time and bytes by op and by source line");
+  app.add_option("--only", options.only, "run one instruction, fusion or computation alone");
+  app.add_flag("--no-verify", options.no_verify, "run without checking the module first");
+  app.add_flag("--json", session.json, "one JSON document on standard output");
+  app.footer(
+      "Exit status 0: ran (and agrees); 1: an error; 2: wrong usage; 3: values differ.\n"
+      "Examples:\n"
+      "  hilo run module.txt --seed=1 --save out.npz\n"
+      "  hilo run module.txt --inputs io.npz --expected io.npz\n"
+      "  hilo run dump_folder/ --profile\n"
+      "  hilo run module.txt --only=fusion.12 --input=8x128xf32=1");
+}
+
+Result<int64_t> parse_bytes(const std::string& text) {
+  if (text.empty()) return 0;
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  const std::string unit(rest, end);
+  static constexpr std::pair<std::string_view, double> units[] = {
+      {"", 1},         {"B", 1},        {"KB", 1e3},     {"MB", 1e6},
+      {"GB", 1e9},     {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30},
+      {"TiB", 0x1p40}, {"K", 0x1p10},   {"M", 0x1p20},   {"G", 0x1p30}};
+  for (const auto& [name, factor] : units)
+    if (error == std::errc() && unit == name && value > 0 && value * factor < 0x1p62)
+      return static_cast<int64_t>(value * factor);
+  return fail(ErrorKind::Usage, "'{}' is no size in bytes; write it as in 16GiB", text);
+}
+
+Result<std::map<std::string, CustomCallFunction>> load_custom_calls(
+    const std::vector<std::string>& specs) {
+  std::map<std::string, CustomCallFunction> out;
+  for (const std::string& spec : specs) {
+    const size_t equals = spec.rfind('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == spec.size())
+      return fail(ErrorKind::Usage, "--custom-call={}: write TARGET=lib.so or TARGET=zeros", spec);
+    const std::string target = spec.substr(0, equals), library = spec.substr(equals + 1);
+    if (library == "zeros") {
+      out[target] = [](const CustomCallArguments& arguments) -> Result<void> {
+        for (Literal& result : arguments.results)
+          if (result.shape().is_array())
+            std::memset(result.mutable_raw().data(), 0, result.raw().size());
+        return {};
+      };
+    } else {
+      HILO_TRY(out[target], load_custom_call(library, target));
+    }
+  }
+  return out;
+}
+
+}  // namespace hilo::tools

@@ -1,0 +1,30 @@
+// The options of `hilo run`.
+#pragma once
+
+#include <optional>
+
+#include "eval/eval.h"
+#include "tools/inputs.h"
+#include "tools/observe.h"
+
+namespace hilo::tools {
+
+struct RunOptions {
+  std::string file, stage, expected, save, only;
+  InputOptions inputs;
+  std::optional<double> rtol, atol;
+  std::string device = "eval", float_type = "native", matmul_precision = "f32";
+  bool partitioned = false, unpartitioned = false, no_verify = false;
+  int threads = 0;
+  int64_t devices = 0, max_steps = 0;
+  std::string memory_limit;
+  std::vector<std::string> custom_calls;  // TARGET=lib.so or TARGET=zeros
+  ObserveOptions observe;
+};
+void add_run_options(CLI::App& app, RunOptions& options, Session& session);
+
+Result<int64_t> parse_bytes(const std::string& text);  // "16GiB", "512MB", "1000"; empty: 0
+Result<std::map<std::string, CustomCallFunction>> load_custom_calls(
+    const std::vector<std::string>& specs);
+
+}  // namespace hilo::tools
