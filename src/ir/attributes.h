@@ -21,10 +21,11 @@ struct Field {
   Presence presence;
 };
 
+// A template, so that only those who walk the fields pay for compiling the list.
 #define HILO_FIELDS(Struct, ...)                                   \
   bool operator==(const Struct&) const = default;                  \
+  template <class Self = Struct>                                   \
   static constexpr auto fields() {                                 \
-    using Self [[maybe_unused]] = Struct;                          \
     [[maybe_unused]] constexpr auto required = Presence::Required; \
     [[maybe_unused]] constexpr auto optional = Presence::Optional; \
     [[maybe_unused]] constexpr auto always = Presence::Always;     \
