@@ -13,26 +13,42 @@ Bytes allocate_bytes(int64_t bytes) {
   return Bytes(static_cast<std::byte*>(start), std::free);
 }
 
+const Shape& Literal::no_shape() {
+  static const Shape none;
+  return none;
+}
+
 Literal Literal::uninitialized(Shape shape, const Allocate& allocate) {
+  return uninitialized(std::make_shared<const Shape>(std::move(shape)), allocate);
+}
+
+Literal Literal::uninitialized(SharedShape shape, const Allocate& allocate) {
   Literal out;
-  for (const Shape& element : shape.elements)
-    if (shape.is_tuple()) out.elements_.push_back(uninitialized(element, allocate));
-  if (shape.is_array()) out.bytes_ = allocate(literal_bytes(shape));
+  if (shape->is_tuple())
+    for (const Shape& element : shape->elements)
+      out.elements_.push_back(uninitialized(element, allocate));
+  if (shape->is_array()) out.bytes_ = allocate(literal_bytes(*shape));
   out.shape_ = std::move(shape);
   return out;
 }
 
 Literal Literal::zeros(Shape shape) {
   Literal out = uninitialized(std::move(shape));
-  if (out.bytes_) std::memset(out.bytes_.get(), 0, literal_bytes(out.shape_));
+  if (out.bytes_) std::memset(out.bytes_.get(), 0, literal_bytes(*out.shape_));
   for (Literal& element : out.elements_) element = zeros(element.shape());
   return out;
 }
 
 Literal Literal::tuple(std::vector<Literal> elements) {
+  Shape shape;
+  shape.type = ElementType::Tuple;
+  for (const Literal& element : elements) shape.elements.push_back(element.shape());
+  return tuple(std::move(elements), std::make_shared<const Shape>(std::move(shape)));
+}
+
+Literal Literal::tuple(std::vector<Literal> elements, SharedShape shape) {
   Literal out;
-  out.shape_.type = ElementType::Tuple;
-  for (const Literal& element : elements) out.shape_.elements.push_back(element.shape());
+  out.shape_ = std::move(shape);
   out.elements_ = std::move(elements);
   return out;
 }
@@ -41,44 +57,48 @@ Literal Literal::token() { return zeros(Shape::token()); }
 
 Literal Literal::view(Shape shape, Bytes bytes) {
   Literal out;
-  out.shape_ = std::move(shape);
+  out.shape_ = std::make_shared<const Shape>(std::move(shape));
   out.bytes_ = std::move(bytes);
   return out;
 }
 
 std::span<const std::byte> Literal::raw() const {
-  return {bytes_.get(), bytes_ ? static_cast<size_t>(literal_bytes(shape_)) : 0};
+  return {bytes_.get(), bytes_ ? static_cast<size_t>(literal_bytes(shape())) : 0};
 }
 
 std::span<std::byte> Literal::mutable_raw() {
   own();
-  return {bytes_.get(), bytes_ ? static_cast<size_t>(literal_bytes(shape_)) : 0};
+  return {bytes_.get(), bytes_ ? static_cast<size_t>(literal_bytes(shape())) : 0};
 }
 
 void Literal::own() {
   if (!bytes_ || bytes_.use_count() == 1) return;
-  const int64_t bytes = literal_bytes(shape_);
+  const int64_t bytes = literal_bytes(shape());
   Bytes copy = allocate_bytes(bytes);
   std::memcpy(copy.get(), bytes_.get(), bytes);
   bytes_ = std::move(copy);
 }
 
-int64_t Literal::size(size_t dim) const { return sizes_.empty() ? shape_.dims[dim] : sizes_[dim]; }
+int64_t Literal::size(size_t dim) const { return sizes_.empty() ? shape_->dims[dim] : sizes_[dim]; }
 
 void Literal::set_size(size_t dim, int64_t size) {
   if (sizes_.empty()) {
-    if (size == shape_.dims[dim]) return;
-    sizes_ = shape_.dims;
+    if (size == shape_->dims[dim]) return;
+    sizes_ = shape_->dims;
   }
   sizes_[dim] = size;
 }
 
 Literal Literal::with_shape(Shape shape) const {
-  check(element_count(shape) == count() && storage_bytes(shape.type) == storage_bytes(type()),
+  return with_shape(std::make_shared<const Shape>(std::move(shape)));
+}
+
+Literal Literal::with_shape(SharedShape shape) const {
+  check(element_count(*shape) == count() && storage_bytes(shape->type) == storage_bytes(type()),
         "with_shape: another size");
   Literal out;
   out.bytes_ = bytes_;
-  if (shape.dims == shape_.dims) out.sizes_ = sizes_;
+  if (shape->dims == shape_->dims) out.sizes_ = sizes_;
   out.shape_ = std::move(shape);
   return out;
 }

@@ -13,13 +13,16 @@ namespace hilo {
 using Bytes = std::shared_ptr<std::byte>;              // 64-byte aligned
 using Allocate = std::function<Bytes(int64_t bytes)>;  // contents undefined
 Bytes allocate_bytes(int64_t bytes);                   // from the heap
+using SharedShape = std::shared_ptr<const Shape>;      // many values have one shape
 
 class Literal {
  public:
   Literal() = default;                // no value
   static Literal zeros(Shape shape);  // tuples: zeros in each leaf; tokens are values too
   static Literal uninitialized(Shape shape, const Allocate& allocate = allocate_bytes);
+  static Literal uninitialized(SharedShape shape, const Allocate& allocate = allocate_bytes);
   static Literal tuple(std::vector<Literal> elements);  // shape from the elements' shapes
+  static Literal tuple(std::vector<Literal> elements, SharedShape shape);
   static Literal token();
   // A literal that shows storage made elsewhere, of at least literal_bytes(shape) bytes.
   static Literal view(Shape shape, Bytes bytes);
@@ -36,20 +39,21 @@ class Literal {
     return out;
   }
 
-  bool has_value() const { return shape_.type != ElementType::Invalid; }
-  const Shape& shape() const { return shape_; }
-  ElementType type() const { return shape_.type; }
-  int64_t count() const { return element_count(shape_); }
+  bool has_value() const { return shape_ != nullptr; }
+  const Shape& shape() const { return shape_ ? *shape_ : no_shape(); }
+  const SharedShape& shared_shape() const { return shape_; }
+  ElementType type() const { return shape().type; }
+  int64_t count() const { return element_count(shape()); }
 
   // Elements in row-major order; T must be the storage type of the element type.
   template <class T>
   std::span<const T> data() const {
-    check(element_type<T> == shape_.type, "Literal::data: wrong type");
+    check(element_type<T> == type(), "Literal::data: wrong type");
     return {reinterpret_cast<const T*>(bytes_.get()), static_cast<size_t>(count())};
   }
   template <class T>
   std::span<T> mutable_data() {
-    check(element_type<T> == shape_.type, "Literal::mutable_data: wrong type");
+    check(element_type<T> == type(), "Literal::mutable_data: wrong type");
     own();
     return {reinterpret_cast<T*>(bytes_.get()), static_cast<size_t>(count())};
   }
@@ -69,6 +73,7 @@ class Literal {
 
   // Same storage under another shape of as many elements and the same element storage.
   Literal with_shape(Shape shape) const;
+  Literal with_shape(SharedShape shape) const;
   // Integer or pred scalar element as int64 (floats truncate); used for indices.
   int64_t integer_at(int64_t position) const;
   // Any real element as double; complex: the real part.
@@ -76,8 +81,9 @@ class Literal {
 
  private:
   void own();  // copies shared storage
+  static const Shape& no_shape();
 
-  Shape shape_;
+  SharedShape shape_;
   Bytes bytes_;
   std::vector<int64_t> sizes_;  // one for each dimension when any dynamic size was set
   std::vector<Literal> elements_;
