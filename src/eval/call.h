@@ -27,6 +27,9 @@ struct Call {
   // Operand values. One that dies here is the only owner of its storage (is_unique), so that
   // updates in place are free; the function may move from it.
   std::span<Literal> operands;
+  SharedShape held_stated = nullptr;  // the stated shape in held types, where it is prepared
+  int depth = 0;                      // of calls; 0 in the entry
+  bool taken = false;                 // get-tuple-element: the operand is the element already
 
   const Shape& shape() const { return module.shape(instruction); }  // the stated result
   template <class A>
@@ -41,6 +44,7 @@ struct Call {
   Literal make() const;
   Literal make(const Shape& declared) const;
   Literal make_held(const Shape& exact) const;  // element type taken as it is
+  SharedShape result_shape() const;             // the stated one in held types
   ThreadPool& pool() const;
   const EvalOptions& options() const;
   // Runs a computation of the module on this device.

@@ -1,0 +1,68 @@
+#include "eval/call.h"
+
+#include "eval/evaluation.h"
+
+namespace hilo {
+
+ElementType held_type(ElementType declared, bool ideal_floats) {
+  if (!ideal_floats || bits_of(declared) < 16) return declared;
+  if (is_floating(declared)) return ElementType::F64;
+  return is_complex(declared) ? ElementType::C128 : declared;
+}
+
+Shape held_shape(Shape declared, bool ideal) {
+  if (!ideal) return declared;
+  declared.type = held_type(declared.type, true);
+  for (Shape& element : declared.elements) element = held_shape(std::move(element), true);
+  return declared;
+}
+
+bool Call::ideal() const { return options().ideal_floats; }
+ElementType Call::held(ElementType declared) const { return held_type(declared, ideal()); }
+Shape Call::held(const Shape& declared) const { return held_shape(declared, ideal()); }
+
+Literal Call::make() const {
+  if (held_stated) return Literal::uninitialized(held_stated, device.evaluation->allocate());
+  return make(shape());
+}
+
+Literal Call::make(const Shape& declared) const { return make_held(held(declared)); }
+
+Literal Call::make_held(const Shape& exact) const {
+  return Literal::uninitialized(exact, device.evaluation->allocate());
+}
+
+SharedShape Call::result_shape() const {
+  return held_stated ? held_stated : std::make_shared<const Shape>(held(shape()));
+}
+
+ThreadPool& Call::pool() const { return device.evaluation->pool(); }
+const EvalOptions& Call::options() const { return device.evaluation->options(); }
+
+Result<Literal> Call::apply(ComputationId computation, std::vector<Literal> arguments) const {
+  return device.evaluation->run(device, module, computation, std::move(arguments), depth + 1);
+}
+
+void Call::parallel(int64_t count, int64_t grain,
+                    const std::function<void(int64_t begin, int64_t end)>& body) const {
+  grain = std::max<int64_t>(1, grain);
+  if (count <= grain) {
+    if (count > 0) body(0, count);
+    return;
+  }
+  pool().run((count + grain - 1) / grain, [&](int64_t tile) {
+    body(tile * grain, std::min(count, (tile + 1) * grain));
+  });
+}
+
+std::unexpected<Error> Call::error(ErrorKind kind, std::string message) const {
+  return std::unexpected(Error{kind, std::move(message), module.place(id)});
+}
+
+Result<Literal> evaluate_Call(Call& call) {
+  return call.apply(call.attributes<CallAttributes>().to_apply,
+                    {std::make_move_iterator(call.operands.begin()),
+                     std::make_move_iterator(call.operands.end())});
+}
+
+}  // namespace hilo

@@ -1,0 +1,96 @@
+// The front door: devices are made, and each runs the entry.
+#include <thread>
+
+#include "eval/device_grid.h"
+#include "eval/evaluation.h"
+
+namespace hilo {
+namespace {
+
+Result<void> check_input(const Module& module, InstructionId parameter, const Literal& given,
+                         int64_t device, bool ideal) {
+  const Shape wanted = held_shape(module.shape(parameter), ideal);
+  if (given.has_value() && same_dims(given.shape(), wanted)) return {};
+  const std::string found =
+      given.has_value() ? to_string_without_layout(given.shape()) : std::string("nothing");
+  auto error = fail(ErrorKind::Input, "device {}: parameter {} is {}, but {} was given", device,
+                    module[parameter].name, to_string_without_layout(wanted), found);
+  error.error().place = module.place(parameter);
+  return error;
+}
+
+Result<void> check_inputs(const Module& module, const Inputs& inputs, int64_t devices,
+                          bool ideal) {
+  const std::vector<InstructionId>& parameters = module[module.entry].parameters;
+  if (static_cast<int64_t>(inputs.devices.size()) != devices)
+    return fail(ErrorKind::Input, "inputs for {} devices are needed, {} were given", devices,
+                inputs.devices.size());
+  for (int64_t device = 0; device < devices; ++device) {
+    const std::vector<Literal>& given = inputs.devices[device];
+    if (given.size() != parameters.size())
+      return fail(ErrorKind::Input, "device {}: {} inputs are needed, {} were given", device,
+                  parameters.size(), given.size());
+    for (size_t i = 0; i < parameters.size(); ++i)
+      HILO_DO(check_input(module, parameters[i], given[i], device, ideal));
+  }
+  return {};
+}
+
+int64_t memory_limit(const EvalOptions& options) {
+  return options.memory_limit > 0 ? options.memory_limit : available_memory();
+}
+
+int thread_count(const EvalOptions& options) {
+  return options.threads > 0 ? options.threads : usable_cores();
+}
+
+// The entry on one device; whoever waits for it hears how it ended.
+Result<Literal> run_device(Device& device, std::vector<Literal> arguments) {
+  Evaluation& evaluation = *device.evaluation;
+  Result<Literal> out = evaluation.run(device, evaluation.module(), evaluation.module().entry,
+                                       std::move(arguments), 0);
+  if (out) device.traffic.rendezvous->finish(device.id);
+  else device.traffic.rendezvous->stop(out.error());
+  return out;
+}
+
+}  // namespace
+
+Result<Outputs> evaluate(const Module& module, Inputs inputs, const EvalOptions& options) {
+  if (!module.entry) return fail(ErrorKind::Structure, "the module has no entry computation");
+  const DeviceGrid grid =
+      device_grid(module, options, static_cast<int64_t>(inputs.devices.size()));
+  HILO_DO(check_inputs(module, inputs, grid.count(), options.ideal_floats));
+  Rendezvous rendezvous(module, grid);
+  Evaluation evaluation(module, options, thread_count(options), memory_limit(options));
+  evaluation.steps_total =
+      grid.count() * static_cast<int64_t>(module[module.entry].instructions.size());
+  std::vector<Device> devices = make_devices(evaluation, rendezvous, options);
+  std::vector<Result<Literal>> results(devices.size(), Literal());
+  const auto run = [&](size_t i) {
+    results[i] = run_device(devices[i], std::move(inputs.devices[i]));
+  };
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < devices.size(); ++i) threads.emplace_back(run, i);
+  run(0);
+  for (std::thread& thread : threads) thread.join();
+  if (std::optional<Error> error = rendezvous.error()) return std::unexpected(std::move(*error));
+  Outputs out;
+  for (Result<Literal>& result : results) {
+    if (!result) return std::unexpected(std::move(result).error());
+    out.devices.push_back(std::move(*result));
+  }
+  return out;
+}
+
+Result<Literal> evaluate_computation(const Module& module, ComputationId computation,
+                                     std::vector<Literal> arguments, const EvalOptions& options) {
+  if (!computation || computation.value >= module.computations.size())
+    return fail(ErrorKind::Usage, "no such computation");
+  Rendezvous rendezvous(module, DeviceGrid{});
+  Evaluation evaluation(module, options, thread_count(options), memory_limit(options));
+  std::vector<Device> devices = make_devices(evaluation, rendezvous, options);
+  return evaluation.run(devices[0], module, computation, std::move(arguments), 0);
+}
+
+}  // namespace hilo

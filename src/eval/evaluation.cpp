@@ -1,0 +1,159 @@
+#include "eval/evaluation.h"
+
+#include <chrono>
+
+namespace hilo {
+namespace {
+
+constexpr int max_depth = 512;  // of calls; each level takes stack
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+// One run of a computation on one device.
+class Frame {
+ public:
+  Frame(Evaluation& evaluation, Device& device, const Module& module,
+        const PreparedComputation& prepared, std::vector<Literal> arguments, int depth)
+      : evaluation_(evaluation), device_(device), module_(module), prepared_(prepared),
+        arguments_(std::move(arguments)), values_(prepared.slots), depth_(depth) {}
+
+  Result<Literal> run() {
+    if (arguments_.size() < prepared_.parameters)
+      return fail(ErrorKind::Input, "{} arguments for {} parameters", arguments_.size(),
+                  prepared_.parameters);
+    for (const Step& step : prepared_.steps) {
+      Result<void> done = this->step(step);
+      if (!done) {
+        if (done.error().place.instruction.empty()) done.error().place = module_.place(step.id);
+        return std::unexpected(std::move(done).error());
+      }
+    }
+    return std::move(values_[prepared_.root]);
+  }
+
+ private:
+  Result<void> step(const Step& step) {
+    HILO_DO(may_go_on());
+    gather_operands(step);
+    HILO_DO(check_memory(step));
+    const bool observed = static_cast<bool>(evaluation_.options().observer);
+    const double start = observed ? seconds_now() : 0;
+    const Instruction& instruction = module_[step.id];
+    Call call{device_, module_, step.id, instruction, operands_, step.held, depth_,
+              step.take >= 0};
+    Result<Literal> out = step.function(call);
+    if (!out) return std::unexpected(std::move(out).error());
+    operands_.clear();
+    if (evaluation_.storage().over_limit()) return out_of_memory(0);
+    if (observed)
+      evaluation_.options().observer(
+          {device_.id, step.id, &*out, seconds_now() - start, depth_});
+    if (!step.unused) values_[step.slot] = std::move(*out);
+    if (depth_ == 0) count_step();
+    return {};
+  }
+
+  // Those that die are moved, so that an op may write into them.
+  void gather_operands(const Step& step) {
+    if (step.parameter >= 0) {
+      operands_.push_back(std::move(arguments_[step.parameter]));
+      return;
+    }
+    if (step.take >= 0) {
+      const PreparedOperand& operand = prepared_.operands[step.first_operand];
+      Literal& tuple = values_[operand.slot];
+      operands_.push_back(std::move(tuple.mutable_elements()[step.take]));
+      if (operand.dies) tuple = Literal();
+      return;
+    }
+    for (uint32_t i = 0; i < step.operand_count; ++i) {
+      const PreparedOperand& operand = prepared_.operands[step.first_operand + i];
+      Literal& value = values_[operand.slot];
+      if (operand.dies) operands_.push_back(std::exchange(value, Literal()));
+      else operands_.push_back(value);
+    }
+  }
+
+  Result<void> may_go_on() const {
+    const std::atomic<bool>* interrupt = evaluation_.options().interrupt;
+    if (interrupt && interrupt->load(std::memory_order_relaxed))
+      return fail(ErrorKind::Interrupted, "interrupted");
+    const Rendezvous* rendezvous = device_.traffic.rendezvous;
+    if (rendezvous && rendezvous->stopped()) return std::unexpected(*rendezvous->error());
+    return {};
+  }
+
+  // Before an op makes a large result, unless it may write into a dying operand.
+  Result<void> check_memory(const Step& step) const {
+    if (step.result_bytes < 4096 || evaluation_.storage().fits(step.result_bytes)) return {};
+    for (const Literal& operand : operands_)
+      if (operand.has_value() && literal_bytes(operand.shape()) >= step.result_bytes) return {};
+    return out_of_memory(step.result_bytes);
+  }
+
+  std::unexpected<Error> out_of_memory(int64_t more) const {
+    return fail(ErrorKind::Memory, "{} bytes of values are alive and {} more are needed; the limit is {}",
+                evaluation_.storage().alive(), more, evaluation_.storage().limit());
+  }
+
+  void count_step() {
+    const int64_t done = ++evaluation_.steps_done;
+    if (evaluation_.options().progress)
+      evaluation_.options().progress(done, evaluation_.steps_total);
+  }
+
+  Evaluation& evaluation_;
+  Device& device_;
+  const Module& module_;
+  const PreparedComputation& prepared_;
+  std::vector<Literal> arguments_, values_;
+  std::vector<Literal> operands_;
+  int depth_;
+};
+
+Evaluation::Evaluation(const Module& module, const EvalOptions& options, int threads,
+                       int64_t memory_limit)
+    : module_(module), options_(options), pool_(threads), storage_(memory_limit, options.allocate),
+      prepared_(module.computations.size()) {
+  allocate_ = [this](int64_t bytes) { return storage_.make(bytes); };
+}
+
+Result<Evaluation::PreparedRef> Evaluation::prepared(const Module& module,
+                                                     ComputationId computation) {
+  const bool ours = &module == &module_;
+  if (ours) {
+    std::lock_guard lock(mutex_);
+    if (prepared_[computation.value]) return prepared_[computation.value];
+  }
+  HILO_TRY(PreparedComputation made, prepare(module, computation, options_.ideal_floats));
+  PreparedRef out = std::make_shared<const PreparedComputation>(std::move(made));
+  if (ours) {
+    std::lock_guard lock(mutex_);
+    prepared_[computation.value] = out;
+  }
+  return out;
+}
+
+Result<Literal> Evaluation::run(Device& device, const Module& module, ComputationId computation,
+                                std::vector<Literal> arguments, int depth) {
+  if (!computation || computation.value >= module.computations.size())
+    return fail(ErrorKind::Structure, "a called computation is missing");
+  if (depth > max_depth)
+    return fail(ErrorKind::Limit, "calls nested deeper than {}", max_depth);
+  HILO_TRY(const PreparedRef prepared, this->prepared(module, computation));
+  return Frame(*this, device, module, *prepared, std::move(arguments), depth).run();
+}
+
+void Evaluation::warn(std::string message) {
+  if (!options_.warnings) return;
+  std::lock_guard lock(mutex_);
+  for (const std::string& known : *options_.warnings)
+    if (known == message) return;
+  options_.warnings->push_back(std::move(message));
+}
+
+}  // namespace hilo

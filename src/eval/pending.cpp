@@ -1,0 +1,65 @@
+// Ops that are not written yet; each line goes when its op comes.
+#include "eval/lanes.h"
+
+namespace hilo {
+namespace {
+
+Result<Literal> pending(Call& call) {
+  return call.error(ErrorKind::Unsupported, fmt::format("{}", text_of(call.instruction.op)));
+}
+
+}  // namespace
+
+Result<Literal> evaluate_elementwise(Call& call) { return pending(call); }
+Result<Literal> evaluate_Constant(Call& call) { return pending(call); }
+Result<Literal> evaluate_Iota(Call& call) { return pending(call); }
+Result<Literal> evaluate_Rng(Call& call) { return pending(call); }
+Result<Literal> evaluate_RngBitGenerator(Call& call) { return pending(call); }
+Result<Literal> evaluate_RngGetAndUpdateState(Call& call) { return pending(call); }
+Result<Literal> evaluate_Bitcast(Call& call) { return pending(call); }
+Result<Literal> evaluate_BitcastConvert(Call& call) { return pending(call); }
+Result<Literal> evaluate_Broadcast(Call& call) { return pending(call); }
+Result<Literal> evaluate_Concatenate(Call& call) { return pending(call); }
+Result<Literal> evaluate_Copy(Call& call) { return pending(call); }
+Result<Literal> evaluate_DynamicReshape(Call& call) { return pending(call); }
+Result<Literal> evaluate_DynamicSlice(Call& call) { return pending(call); }
+Result<Literal> evaluate_DynamicUpdateSlice(Call& call) { return pending(call); }
+Result<Literal> evaluate_Gather(Call& call) { return pending(call); }
+Result<Literal> evaluate_GetDimensionSize(Call& call) { return pending(call); }
+Result<Literal> evaluate_Pad(Call& call) { return pending(call); }
+Result<Literal> evaluate_Reshape(Call& call) { return pending(call); }
+Result<Literal> evaluate_Reverse(Call& call) { return pending(call); }
+Result<Literal> evaluate_Scatter(Call& call) { return pending(call); }
+Result<Literal> evaluate_SetDimensionSize(Call& call) { return pending(call); }
+Result<Literal> evaluate_Slice(Call& call) { return pending(call); }
+Result<Literal> evaluate_Transpose(Call& call) { return pending(call); }
+Result<Literal> evaluate_Map(Call& call) { return pending(call); }
+Result<Literal> evaluate_Reduce(Call& call) { return pending(call); }
+Result<Literal> evaluate_ReduceWindow(Call& call) { return pending(call); }
+Result<Literal> evaluate_Scan(Call& call) { return pending(call); }
+Result<Literal> evaluate_SelectAndScatter(Call& call) { return pending(call); }
+Result<Literal> evaluate_Sort(Call& call) { return pending(call); }
+Result<Literal> evaluate_TopK(Call& call) { return pending(call); }
+Result<Literal> evaluate_BatchNormGrad(Call& call) { return pending(call); }
+Result<Literal> evaluate_BatchNormInference(Call& call) { return pending(call); }
+Result<Literal> evaluate_BatchNormTraining(Call& call) { return pending(call); }
+Result<Literal> evaluate_Cholesky(Call& call) { return pending(call); }
+Result<Literal> evaluate_Convolution(Call& call) { return pending(call); }
+Result<Literal> evaluate_Dot(Call& call) { return pending(call); }
+Result<Literal> evaluate_Fft(Call& call) { return pending(call); }
+Result<Literal> evaluate_RaggedDot(Call& call) { return pending(call); }
+Result<Literal> evaluate_ScaledDot(Call& call) { return pending(call); }
+Result<Literal> evaluate_TriangularSolve(Call& call) { return pending(call); }
+
+Result<LaneProgram> LaneProgram::make(const Call& call, ComputationId) {
+  return call.error(ErrorKind::Unsupported, "lane programs");
+}
+Result<void> LaneProgram::run(std::span<const void* const>, std::span<void* const>, int64_t) const {
+  return fail(ErrorKind::Unsupported, "lane programs");
+}
+std::optional<Op> LaneProgram::binary_op() const { return {}; }
+std::optional<LaneProgram::Comparison> LaneProgram::comparison() const { return {}; }
+Literal to_held(const Literal& literal, bool) { return literal; }
+int64_t estimate_memory(const Module&, const EvalOptions&) { return 0; }
+
+}  // namespace hilo

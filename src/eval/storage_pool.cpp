@@ -1,0 +1,146 @@
+#include "eval/storage_pool.h"
+
+#include <sys/mman.h>
+
+#include <array>
+#include <bit>
+#include <cstdio>
+#include <mutex>
+
+namespace hilo {
+namespace {
+
+constexpr int64_t mapped_from = int64_t{4} << 20;  // larger buffers are mapped in huge pages
+constexpr int classes = 4 * 48;
+
+// Four size classes for each power of two from 64 bytes on.
+int class_of(int64_t bytes) {
+  if (bytes <= 64) return 0;
+  const uint64_t units = (static_cast<uint64_t>(bytes) + 15) / 16;
+  const int power = 63 - std::countl_zero(units - 1);  // units - 1 in [2^power, 2^(power+1))
+  const int quarter = static_cast<int>(((units - 1) >> (power - 2)) & 3);
+  return (power - 2) * 4 + quarter + 1;
+}
+
+int64_t bytes_of_class(int index) {
+  if (index == 0) return 64;
+  const int power = (index - 1) / 4 + 2, quarter = (index - 1) % 4;
+  return ((int64_t{4} + quarter + 1) << (power - 2)) * 16;
+}
+
+int64_t read_number(const char* path) {
+  long long value = -1;
+  if (FILE* file = std::fopen(path, "r")) {
+    if (std::fscanf(file, "%lld", &value) != 1) value = -1;
+    std::fclose(file);
+  }
+  return value;
+}
+
+int64_t available_in_system() {
+  long long kilobytes = -1;
+  if (FILE* file = std::fopen("/proc/meminfo", "r")) {
+    char line[128];
+    while (std::fgets(line, sizeof line, file))
+      if (std::sscanf(line, "MemAvailable: %lld", &kilobytes) == 1) break;
+    std::fclose(file);
+  }
+  return kilobytes < 0 ? INT64_MAX : kilobytes * 1024;
+}
+
+}  // namespace
+
+int64_t available_memory() {
+  int64_t out = available_in_system();
+  const int64_t limit = read_number("/sys/fs/cgroup/memory.max");
+  const int64_t used = read_number("/sys/fs/cgroup/memory.current");
+  if (limit >= 0 && used >= 0) out = std::min(out, std::max<int64_t>(0, limit - used));
+  return out;
+}
+
+struct StoragePool::State : std::enable_shared_from_this<State> {
+  int64_t limit = 0;
+  Allocate allocate;
+  std::atomic<int64_t> alive = 0;
+  std::mutex mutex;
+  std::array<std::vector<std::byte*>, classes> free;
+  int64_t kept = 0;  // bytes in `free`
+
+  ~State() {
+    for (int i = 0; i < classes; ++i)
+      for (std::byte* start : free[i]) release(start, bytes_of_class(i));
+  }
+
+  static std::byte* obtain(int64_t bytes) {
+    if (bytes < mapped_from) {
+      void* start = std::aligned_alloc(64, static_cast<size_t>(bytes));
+      check(start != nullptr, "out of memory");
+      return static_cast<std::byte*>(start);
+    }
+    void* start = mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    check(start != MAP_FAILED, "out of memory");
+    madvise(start, static_cast<size_t>(bytes), MADV_HUGEPAGE);
+    return static_cast<std::byte*>(start);
+  }
+
+  static void release(std::byte* start, int64_t bytes) {
+    if (bytes < mapped_from) std::free(start);
+    else munmap(start, static_cast<size_t>(bytes));
+  }
+
+  std::byte* take(int index) {
+    alive += bytes_of_class(index);
+    {
+      std::lock_guard lock(mutex);
+      if (!free[index].empty()) {
+        std::byte* start = free[index].back();
+        free[index].pop_back();
+        kept -= bytes_of_class(index);
+        return start;
+      }
+    }
+    return obtain(bytes_of_class(index));
+  }
+
+  void give(std::byte* start, int index) {
+    const int64_t bytes = bytes_of_class(index);
+    alive -= bytes;
+    {
+      std::lock_guard lock(mutex);
+      if (alive + kept + bytes <= limit && kept <= alive + (int64_t{1} << 30)) {
+        free[index].push_back(start);
+        kept += bytes;
+        return;
+      }
+    }
+    release(start, bytes);
+  }
+};
+
+StoragePool::StoragePool(int64_t limit, Allocate allocate) : state_(std::make_shared<State>()) {
+  state_->limit = limit;
+  state_->allocate = std::move(allocate);
+}
+
+StoragePool::~StoragePool() = default;
+
+Bytes StoragePool::make(int64_t bytes) {
+  if (state_->allocate) {
+    Bytes inner = state_->allocate(bytes);
+    state_->alive += bytes;
+    std::byte* start = inner.get();
+    return Bytes(start, [state = state_, inner = std::move(inner), bytes](std::byte*) {
+      state->alive -= bytes;
+    });
+  }
+  const int index = class_of(bytes);
+  check(index < classes, "StoragePool: a size beyond the address space");
+  return Bytes(state_->take(index),
+               [state = state_, index](std::byte* start) { state->give(start, index); });
+}
+
+int64_t StoragePool::alive() const { return state_->alive.load(std::memory_order_relaxed); }
+int64_t StoragePool::limit() const { return state_->limit; }
+
+}  // namespace hilo
