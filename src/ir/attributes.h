@@ -131,12 +131,12 @@ struct SelectAndScatterAttributes {
 };
 struct ScanAttributes {
   Dims dimensions;
+  int64_t num_carries = 0;
   bool is_reverse = false;
   std::optional<bool> is_associative;
-  int64_t num_carries = 0;
   ComputationId to_apply;
-  HILO_FIELDS(ScanAttributes, HILO_FIELD(dimensions, required), HILO_FIELD(is_reverse, optional),
-              HILO_FIELD(is_associative, optional), HILO_FIELD(num_carries, required),
+  HILO_FIELDS(ScanAttributes, HILO_FIELD(dimensions, required), HILO_FIELD(num_carries, required),
+              HILO_FIELD(is_reverse, optional), HILO_FIELD(is_associative, optional),
               HILO_FIELD(to_apply, required))
 };
 struct SortAttributes {

@@ -117,6 +117,7 @@ struct ModuleHeader {
   std::string origin_recovery_table, debug_attributes;  // as they stood, braces included
   StackFrameTables stack_frames;
   std::vector<std::pair<std::string, std::string>> unknown;  // attributes nobody knows, kept
+  bool operator==(const ModuleHeader&) const = default;
 };
 
 // Interned shapes.
@@ -250,6 +251,10 @@ decltype(auto) visit_attributes_type(Op op, Body&& body) {
   }
   fail_check("visit_attributes_type: no such op", std::source_location::current());
 }
+
+// What differs first between two modules: header, computations and instructions in order with names,
+// shapes, operands, attributes and extras. Ids do not count. Empty: nothing.
+std::string difference(const Module& a, const Module& b);
 
 // The shape that the op's rules give for these operands and attributes; layouts are the descending
 // ones. An error says what does not fit. Ops whose shape is free (parameter, constant, custom-call,
