@@ -25,7 +25,7 @@ bool says_nothing(const Precisions& value) {
 
 template <class A>
 void append_fields(Printer& printer, const A& values) {
-  static const A defaults;
+  [[maybe_unused]] static const A defaults;
   const auto append = [&](const auto& field) {
     const auto& value = values.*field.member;
     if (field.presence == Presence::Optional)
@@ -170,6 +170,7 @@ void Printer::metadata(const Metadata& metadata) {
   string("scheduling_name=", metadata.scheduling_name);
   number("stack_frame_id=", metadata.stack_frame_id);
   string("metadata_payload=", metadata.metadata_payload);
+  if (!metadata.unknown.empty()) key(metadata.unknown);
   text("}");
 }
 

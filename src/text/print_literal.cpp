@@ -9,7 +9,7 @@ namespace hilo {
 namespace {
 
 void append_chars(std::string& out, const char* start, std::to_chars_result end) {
-  out.append(start, end.ptr);
+  out.append(start, end.ptr - start);
 }
 
 void append_integer(std::string& out, int64_t value) {
