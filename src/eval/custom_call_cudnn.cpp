@@ -110,7 +110,7 @@ StepValue activate(Steps& steps, StepValue x, Activation activation, double slop
                       : steps.binary(Op::Multiply, x, steps.scalar(slope, shape));
   StepValue positive =
       steps.op(Op::Compare, with_type(shape, ElementType::Pred), {x, steps.scalar(0, shape)},
-               CompareAttributes{ComparisonDirection::Gt, ComparisonType::Default});
+               CompareAttributes{ComparisonDirection::Gt});
   return steps.op(Op::Select, shape, {std::move(positive), std::move(x), std::move(low)});
 }
 
