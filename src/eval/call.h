@@ -16,7 +16,7 @@ class LaneProgram;  // lanes.h
 struct Device {  // one virtual device
   Evaluation* evaluation;
   int64_t id = 0, replica = 0, partition = 0;  // id = replica * num_partitions + partition
-  Traffic traffic{};  // set by make_devices
+  Traffic traffic{};                           // set by make_devices
 };
 
 struct Call {

@@ -27,25 +27,25 @@ extern "C" {
 typedef struct HiloArray {
   int32_t element_type;
   int32_t rank;
-  const int64_t *dims; /* rank of them */
-  void *data;          /* operands: to be read only */
+  const int64_t* dims; /* rank of them */
+  void* data;          /* operands: to be read only */
   int64_t bytes;
 } HiloArray;
 
 typedef struct HiloCustomCall {
   uint32_t version; /* HILO_CUSTOM_CALL_VERSION of the caller; later ones only append fields */
   uint32_t reserved;
-  const char *target;         /* ends with 0 */
-  const char *backend_config; /* as the module states it, unquoted; ends with 0 */
+  const char* target;         /* ends with 0 */
+  const char* backend_config; /* as the module states it, unquoted; ends with 0 */
   int64_t operand_count;
-  const HiloArray *operands;
+  const HiloArray* operands;
   int64_t result_count;
-  const HiloArray *results;
-  char *message; /* room for message_bytes, the ending 0 included */
+  const HiloArray* results;
+  char* message; /* room for message_bytes, the ending 0 included */
   size_t message_bytes;
 } HiloCustomCall;
 
-typedef int (*HiloCustomCallFunction)(const HiloCustomCall *call);
+typedef int (*HiloCustomCallFunction)(const HiloCustomCall* call);
 
 #ifdef __cplusplus
 }

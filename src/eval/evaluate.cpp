@@ -19,8 +19,7 @@ Result<void> check_input(const Module& module, InstructionId parameter, const Li
   return error;
 }
 
-Result<void> check_inputs(const Module& module, const Inputs& inputs, int64_t devices,
-                          bool ideal) {
+Result<void> check_inputs(const Module& module, const Inputs& inputs, int64_t devices, bool ideal) {
   const std::vector<InstructionId>& parameters = module[module.entry].parameters;
   if (static_cast<int64_t>(inputs.devices.size()) != devices)
     return fail(ErrorKind::Input, "inputs for {} devices are needed, {} were given", devices,
@@ -58,8 +57,7 @@ Result<Literal> run_device(Device& device, std::vector<Literal> arguments) {
 
 Result<Outputs> evaluate(const Module& module, Inputs inputs, const EvalOptions& options) {
   if (!module.entry) return fail(ErrorKind::Structure, "the module has no entry computation");
-  const DeviceGrid grid =
-      device_grid(module, options, static_cast<int64_t>(inputs.devices.size()));
+  const DeviceGrid grid = device_grid(module, options, static_cast<int64_t>(inputs.devices.size()));
   HILO_DO(check_inputs(module, inputs, grid.count(), options.ideal_floats));
   Rendezvous rendezvous(module, grid);
   Evaluation evaluation(module, options, thread_count(options), memory_limit(options));

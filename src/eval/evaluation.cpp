@@ -18,8 +18,13 @@ class Frame {
  public:
   Frame(Evaluation& evaluation, Device& device, const Module& module,
         const PreparedComputation& prepared, std::vector<Literal> arguments, int depth)
-      : evaluation_(evaluation), device_(device), module_(module), prepared_(prepared),
-        arguments_(std::move(arguments)), values_(prepared.slots), depth_(depth) {}
+      : evaluation_(evaluation),
+        device_(device),
+        module_(module),
+        prepared_(prepared),
+        arguments_(std::move(arguments)),
+        values_(prepared.slots),
+        depth_(depth) {}
 
   Result<Literal> run() {
     if (arguments_.size() < prepared_.parameters)
@@ -43,15 +48,13 @@ class Frame {
     const bool observed = static_cast<bool>(evaluation_.options().observer);
     const double start = observed ? seconds_now() : 0;
     const Instruction& instruction = module_[step.id];
-    Call call{device_, module_, step.id, instruction, operands_, step.held, depth_,
-              step.take >= 0};
+    Call call{device_, module_, step.id, instruction, operands_, step.held, depth_, step.take >= 0};
     Result<Literal> out = step.function(call);
     if (!out) return std::unexpected(std::move(out).error());
     operands_.clear();
     if (evaluation_.storage().over_limit()) return out_of_memory(0);
     if (observed)
-      evaluation_.options().observer(
-          {device_.id, step.id, &*out, seconds_now() - start, depth_});
+      evaluation_.options().observer({device_.id, step.id, &*out, seconds_now() - start, depth_});
     if (!step.unused) values_[step.slot] = std::move(*out);
     if (depth_ == 0) count_step();
     return {};
@@ -96,7 +99,8 @@ class Frame {
   }
 
   std::unexpected<Error> out_of_memory(int64_t more) const {
-    return fail(ErrorKind::Memory, "{} bytes of values are alive and {} more are needed; the limit is {}",
+    return fail(ErrorKind::Memory,
+                "{} bytes of values are alive and {} more are needed; the limit is {}",
                 evaluation_.storage().alive(), more, evaluation_.storage().limit());
   }
 
@@ -117,7 +121,10 @@ class Frame {
 
 Evaluation::Evaluation(const Module& module, const EvalOptions& options, int threads,
                        int64_t memory_limit)
-    : module_(module), options_(options), pool_(threads), storage_(memory_limit, options.allocate),
+    : module_(module),
+      options_(options),
+      pool_(threads),
+      storage_(memory_limit, options.allocate),
       prepared_(module.computations.size()) {
   allocate_ = [this](int64_t bytes) { return storage_.make(bytes); };
 }
@@ -142,8 +149,7 @@ Result<Literal> Evaluation::run(Device& device, const Module& module, Computatio
                                 std::vector<Literal> arguments, int depth) {
   if (!computation || computation.value >= module.computations.size())
     return fail(ErrorKind::Structure, "a called computation is missing");
-  if (depth > max_depth)
-    return fail(ErrorKind::Limit, "calls nested deeper than {}", max_depth);
+  if (depth > max_depth) return fail(ErrorKind::Limit, "calls nested deeper than {}", max_depth);
   HILO_TRY(const PreparedRef prepared, this->prepared(module, computation));
   return Frame(*this, device, module, *prepared, std::move(arguments), depth).run();
 }

@@ -16,10 +16,10 @@ struct Step {
   SharedShape held;  // the stated shape in held types
   uint32_t first_operand = 0, operand_count = 0;
   uint32_t slot = 0;
-  int64_t take = -1;          // get-tuple-element: moves this element out of the tuple's slot
-  int64_t parameter = -1;     // its operand is this argument
-  bool unused = false;        // nobody reads the result
-  int64_t result_bytes = 0;   // of an op that makes its result anew
+  int64_t take = -1;         // get-tuple-element: moves this element out of the tuple's slot
+  int64_t parameter = -1;    // its operand is this argument
+  bool unused = false;       // nobody reads the result
+  int64_t result_bytes = 0;  // of an op that makes its result anew
 };
 struct PreparedOperand {
   uint32_t slot;

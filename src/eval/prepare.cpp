@@ -100,8 +100,8 @@ class Preparer {
     for (size_t s = out_.steps.size(); s-- > 0;) {
       Step& step = out_.steps[s];
       step.unused = needed[step.slot] == 0;
-      const std::span operands = std::span(out_.operands).subspan(step.first_operand,
-                                                                   step.operand_count);
+      const std::span operands =
+          std::span(out_.operands).subspan(step.first_operand, step.operand_count);
       if (module_[step.id].op == Op::GetTupleElement) {
         const int64_t index = module_.attributes<GetTupleElementAttributes>(step.id).index;
         const uint32_t slot = operands[0].slot;
@@ -110,8 +110,7 @@ class Preparer {
         const Shape& tuple = module_.shape(module_.operand(step.id, 0));
         const bool sound = index >= 0 && index < static_cast<int64_t>(tuple.elements.size());
         const bool last = std::find(later.begin(), later.end(), index) == later.end();
-        if (sound && last && needed[slot] != 2)
-          step.take = index;
+        if (sound && last && needed[slot] != 2) step.take = index;
         later.push_back(index);
         needed[slot] = std::max<uint8_t>(needed[slot], 1);
         continue;

@@ -1,0 +1,32 @@
+#include "eval/convert.h"
+#include "eval/physical.h"
+
+namespace hilo {
+
+// The bits of the elements under another type. A wider type takes up the last dimension, a narrower
+// one adds one, low bits first. Values held in f64 are rounded to their declared type first.
+Result<Literal> evaluate_BitcastConvert(Call& call) {
+  const ElementType from = call.module.shape(call.module.operand(call.id, 0)).type;
+  const Shape& to = call.shape();
+  const Literal literal = converted(call, call.operands[0], from);
+  Literal out;
+  if (bits_of(from) == bits_of(to.type)) {
+    out = literal.with_shape(to);
+    if (bits_of(from) < 8) {  // signed and unsigned extend differently
+      out = call.make_held(to);
+      for (int64_t i = 0; i < out.count(); ++i)
+        unpack_bits(literal.raw().data() + i, 1, 1, bits_of(from), is_signed(to.type),
+                    out.mutable_raw().data() + i);
+    }
+  } else {
+    const int64_t count = literal.count(), bits = bits_of(from);
+    Literal packed = call.make_held(Shape::array(ElementType::U8, {count * bits / 8 + 1}));
+    pack_bits(literal.raw().data(), count, storage_bytes(from), bits, packed.mutable_raw().data());
+    out = call.make_held(to);
+    unpack_bits(packed.raw().data(), out.count(), storage_bytes(to.type), bits_of(to.type),
+                is_signed(to.type), out.mutable_raw().data());
+  }
+  return converted(call, out, call.held(to.type));
+}
+
+}  // namespace hilo

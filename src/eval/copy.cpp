@@ -1,0 +1,13 @@
+#include "eval/call.h"
+
+namespace hilo {
+
+// Layouts do not change values.
+Result<Literal> evaluate_Copy(Call& call) {
+  if (!call.shape().is_array()) return std::move(call.operands[0]);
+  Literal out = call.operands[0].with_shape(call.result_shape());
+  for (int64_t i = 0; i < out.shape().rank(); ++i) out.set_size(i, call.operands[0].size(i));
+  return out;
+}
+
+}  // namespace hilo
