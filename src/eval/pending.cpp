@@ -12,27 +12,14 @@ Result<Literal> pending(Call& call) {
 
 Result<Literal> evaluate_elementwise(Call& call) { return pending(call); }
 Result<Literal> evaluate_Constant(Call& call) { return pending(call); }
-Result<Literal> evaluate_Iota(Call& call) { return pending(call); }
 Result<Literal> evaluate_Rng(Call& call) { return pending(call); }
 Result<Literal> evaluate_RngBitGenerator(Call& call) { return pending(call); }
 Result<Literal> evaluate_RngGetAndUpdateState(Call& call) { return pending(call); }
-Result<Literal> evaluate_Bitcast(Call& call) { return pending(call); }
-Result<Literal> evaluate_BitcastConvert(Call& call) { return pending(call); }
-Result<Literal> evaluate_Broadcast(Call& call) { return pending(call); }
-Result<Literal> evaluate_Concatenate(Call& call) { return pending(call); }
-Result<Literal> evaluate_Copy(Call& call) { return pending(call); }
 Result<Literal> evaluate_DynamicReshape(Call& call) { return pending(call); }
-Result<Literal> evaluate_DynamicSlice(Call& call) { return pending(call); }
-Result<Literal> evaluate_DynamicUpdateSlice(Call& call) { return pending(call); }
 Result<Literal> evaluate_Gather(Call& call) { return pending(call); }
 Result<Literal> evaluate_GetDimensionSize(Call& call) { return pending(call); }
-Result<Literal> evaluate_Pad(Call& call) { return pending(call); }
-Result<Literal> evaluate_Reshape(Call& call) { return pending(call); }
-Result<Literal> evaluate_Reverse(Call& call) { return pending(call); }
 Result<Literal> evaluate_Scatter(Call& call) { return pending(call); }
 Result<Literal> evaluate_SetDimensionSize(Call& call) { return pending(call); }
-Result<Literal> evaluate_Slice(Call& call) { return pending(call); }
-Result<Literal> evaluate_Transpose(Call& call) { return pending(call); }
 Result<Literal> evaluate_Map(Call& call) { return pending(call); }
 Result<Literal> evaluate_Reduce(Call& call) { return pending(call); }
 Result<Literal> evaluate_ReduceWindow(Call& call) { return pending(call); }
