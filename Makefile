@@ -23,10 +23,10 @@ fuzz: setup  ## runs each fuzzer for SECONDS=60
 	@scripts/fuzz $(SECONDS)
 
 format: setup  ## formats all C++ sources
-	@git ls-files '*.cpp' '*.h' | xargs clang-format-22 -i
+	@git ls-files '*.cpp' '*.h' '*.def' | xargs clang-format-22 -i
 
 format-check: setup  ## says which C++ sources are not formatted
-	@git ls-files '*.cpp' '*.h' | xargs clang-format-22 --dry-run --Werror
+	@git ls-files '*.cpp' '*.h' '*.def' | xargs clang-format-22 --dry-run --Werror
 
 clean:  ## removes build/
 	@rm -rf build

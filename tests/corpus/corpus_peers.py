@@ -1,0 +1,14 @@
+"""Every module of ../shared parses, verifies and prints stably, and small ones agree in value."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+shared = os.environ.get("HILO_SHARED", "")
+if not Path(shared, "corpus").is_dir():
+    print("skipped: HILO_SHARED names no folder with a corpus")
+    sys.exit(77)
+script = Path(os.environ["HILO_SOURCE"], "tests/corpus/corpus.py")
+sys.exit(subprocess.run([sys.executable, script, "--hilo", os.environ["HILO_COMMAND"],
+                         "--shared", shared]).returncode)
