@@ -8,8 +8,10 @@ namespace hilo {
 
 void Lexer::skip_gap() {
   for (;;) {
-    while (is_class(*at, GapChar) && *at != '/') ++at;
-    if (*at != '/') return;
+    const char* p = at;
+    while (is_class(*p, GapChar) && *p != '/') ++p;
+    at = p;
+    if (*p != '/') return;
     if (at[1] == '/') {
       const void* newline = std::memchr(at, '\n', end - at);
       at = newline ? static_cast<const char*>(newline) : end;
@@ -60,6 +62,12 @@ bool Lexer::name(std::string_view& out, std::string_view what) {
 
 bool Lexer::integer(int64_t& out) {
   skip();
+  if (is_digit(*at)) {  // short ones, which nearly all are
+    const char* p = at;
+    uint64_t value = 0;
+    while (is_digit(*p) && p < at + 18) value = value * 10 + static_cast<uint64_t>(*p++ - '0');
+    if (!is_digit(*p)) return at = p, out = static_cast<int64_t>(value), true;
+  }
   const auto [stop, error] = std::from_chars(at, end, out);
   if (error == std::errc::result_out_of_range)
     return fail(ErrorKind::Limit, fmt::format("the number {} does not fit in 64 bits", found()));
@@ -225,7 +233,10 @@ std::string Lexer::found() {
 Place Lexer::place_of(const char* position) const {
   Place place;
   const std::string_view before(begin, position - begin);
-  place.line = 1 + std::count(before.begin(), before.end(), '\n');
+  if (position < counted_to_) counted_to_ = begin, lines_counted_ = 0;
+  lines_counted_ += std::count(counted_to_, position, '\n');
+  counted_to_ = position;
+  place.line = 1 + lines_counted_;
   place.column = static_cast<int64_t>(before.size() - (before.rfind('\n') + 1)) + 1;
   return place;
 }

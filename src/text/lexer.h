@@ -43,7 +43,9 @@ class Lexer {
   std::optional<Failure> failure;
 
   void skip() {
-    if (is_class(*at, GapChar)) skip_gap();
+    if (!is_class(*at, GapChar)) return;
+    if (*at == ' ' && !is_class(at[1], GapChar)) ++at;
+    else skip_gap();
   }
   bool at_end() { return skip(), at == end; }
   bool peek(char c) { return skip(), *at == c; }
@@ -67,9 +69,11 @@ class Lexer {
   }
   std::string_view word_here() {
     const char* start = at;
-    while (is_class(*at, WordChar)) ++at;
-    if (*at == '>' && at > start && at[-1] == '-') --at;
-    return {start, static_cast<size_t>(at - start)};
+    const char* stop = start;
+    while (is_class(*stop, WordChar)) ++stop;
+    if (*stop == '>' && stop > start && stop[-1] == '-') --stop;
+    at = stop;
+    return {start, static_cast<size_t>(stop - start)};
   }
   // [%]word
   bool name(std::string_view& out, std::string_view what);
@@ -94,6 +98,9 @@ class Lexer {
   bool unescape(std::string_view raw, std::string_view& out);
 
   StringArena* strings_;
+  // Lines are counted on from the last place that was asked for.
+  mutable const char* counted_to_ = begin;
+  mutable int64_t lines_counted_ = 0;
 };
 
 }  // namespace hilo

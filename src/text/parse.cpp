@@ -10,7 +10,8 @@ Result<Module> parse(std::shared_ptr<const std::string> text, const ParseOptions
     return fail(ErrorKind::Limit, "the text has {} bytes; at most 4 GiB can be read", text->size());
   module.file = options.file;
   module.source = module.strings.keep(std::move(text));
-  module.instructions.reserve(module.source.size() / 150 + 16);
+  module.add_attributes(NoneAttributes());  // make_attributes gives this one to all
+  module.instructions.reserve(module.source.size() / 64 + 16);
   Parser parser(module.source, options, module);
   const bool parsed = parse_module(parser);
   if (parser.first_error) return std::unexpected(*parser.first_error);

@@ -52,6 +52,11 @@ template <class A>
 AttributesId make(Module& module) {
   return module.add_attributes(A());
 }
+// Nothing is in them: one serves all.
+template <>
+AttributesId make<NoneAttributes>(Module&) {
+  return {0};
+}
 template <class A>
 constexpr AttributeTable table_of = {&make<A>, field_readers<A>, required_fields<A>()};
 
@@ -206,7 +211,7 @@ bool read_op_field(Parser& parser, const char* at, Op op, std::string_view name,
                    uint64_t& seen, bool& done) {
   const auto fields = table(op).fields;
   for (size_t i = 0; i < fields.size(); ++i)
-    if (fields[i].name == name) {
+    if (same_text(fields[i].name, name)) {
       done = note_once(parser, at, name, seen, i) && fields[i].read(parser, id);
       return true;
     }
@@ -227,6 +232,8 @@ bool read_attribute(Parser& parser, Draft& draft) {
   std::string_view name = parser.word();
   if (name.empty()) return parser.fail_expected("the name of an attribute");
   if (!parser.expect('=', "after the name of an attribute")) return false;
+  if (same_text(name, "metadata"))
+    return note_once(parser, at, name, draft.common_seen, 0) && read_metadata(parser, draft);
   bool done = false;
   if (read_op_field(parser, at, draft.op, name, draft.attributes, draft.fields_seen, done))
     return done;

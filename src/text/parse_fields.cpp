@@ -19,11 +19,17 @@ bool parse_value(Parser& parser, std::string& out) {
 bool parse_dims(Lexer& lexer, Dims& out) {
   if (!lexer.expect('{', "before a list of integers")) return false;
   if (lexer.accept('}')) return true;
+  std::array<int64_t, 8> first;  // so that a short list is allocated once
+  size_t count = 0;
   do {
     int64_t value;
     if (!lexer.integer(value)) return false;
-    out.push_back(value);
+    if (count == first.size()) out.assign(first.begin(), first.end());
+    if (count < first.size()) first[count] = value;
+    else out.push_back(value);
+    ++count;
   } while (lexer.accept(','));
+  if (count <= first.size()) out.assign(first.begin(), first.begin() + count);
   return lexer.expect('}', "after a list of integers");
 }
 bool parse_value(Parser& parser, Dims& out) { return parse_dims(parser, out); }

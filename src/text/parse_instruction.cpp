@@ -24,7 +24,7 @@ constexpr bool is_async_part(std::string_view text) {
 }
 
 struct OpTexts {
-  SpanTable table{1024};
+  SpanTable table;
   std::vector<std::string> sugared;
   std::vector<OpText> rows;
   OpTexts() {
@@ -104,7 +104,7 @@ bool parse_constant_value(Parser& parser, Draft& draft) {
                                      "in its place",
                                      draft.name));
     if (short_text && known == SpanTable::none) {
-      parser.literals.slot(raw, hash) = static_cast<uint32_t>(parser.literal_values.size());
+      parser.literals.value(raw, hash) = static_cast<uint32_t>(parser.literal_values.size());
       parser.literal_values.push_back(value);
       parser.literal_shapes.push_back(draft.shape);
     }
@@ -121,9 +121,21 @@ bool check_operand_count(Parser& parser, const Draft& draft, size_t count) {
                                  expected == 1 ? "" : "s", count));
 }
 
-bool infer(Parser& parser, Instruction& instruction, std::span<const InstructionId>) {
-  return parser.fail(ErrorKind::Unsupported,
-                     fmt::format("the result shape of {} must be given", text_of(instruction.op)));
+bool infer(Parser& parser, InstructionId id) {
+  Module& module = parser.module;
+  const Op op = module[id].op;
+  if (!can_infer_shape(op))
+    return parser.fail(ErrorKind::Syntax,
+                       fmt::format("the result shape of {} must be given", text_of(op)));
+  for (ComputationId callee : module.called(module[id]))
+    if (parser.broken[callee.value]) {
+      parser.failed_names_used = true;
+      return parser.fail(ErrorKind::Structure, "a called computation was not understood");
+    }
+  Result<Shape> shape = infer_shape(module, module[id]);
+  if (!shape) return parser.fail(shape.error().kind, shape.error().message);
+  module[id].shape = module.shapes.intern(*shape);
+  return true;
 }
 
 // [ROOT] [%]name =
@@ -136,19 +148,13 @@ bool parse_head(Parser& parser, Draft& draft, bool& is_root) {
   return parser.expect('=', "after the name of an instruction");
 }
 
-bool define(Parser& parser, const Draft& draft, InstructionId id) {
-  uint32_t& place = parser.scope().names[draft.name];
+bool define(Parser& parser, std::string_view name, InstructionId id) {
+  uint32_t& place = parser.scope().names[name];
   if (place != SpanTable::none)
-    return parser.fail_at(draft.name.data(), ErrorKind::Name,
-                          fmt::format("there are two instructions named '{}'", draft.name));
+    return parser.fail_at(name.data(), ErrorKind::Name,
+                          fmt::format("there are two instructions named '{}'", name));
   place = id.value;
   return true;
-}
-
-bool check_defined_once(Parser& parser, std::string_view name) {
-  if (parser.scope().names.find(name) == SpanTable::none) return true;
-  return parser.fail_at(name.data(), ErrorKind::Name,
-                        fmt::format("there are two instructions named '{}'", name));
 }
 
 }  // namespace
@@ -172,12 +178,14 @@ bool append_instruction(Parser& parser, Draft& draft, std::span<const Instructio
   instruction.attributes = draft.attributes;
   instruction.extra = draft.extra;
   instruction.metadata = draft.metadata;
-  if (!instruction.shape && !infer(parser, instruction, operands)) return false;
-  out = parser.module.append_raw(instruction, operands);
   Scope& scope = parser.scope();
+  instruction.computation = scope.expected;
+  out = parser.module.append_raw(instruction, operands);
+  if (!draft.shape && !infer(parser, out)) return false;
+  if (draft.op == Op::Parameter) scope.parameters.push_back(out);
   scope.instructions.push_back(out);
   if (draft.name.empty()) scope.unnamed.push_back(out);
-  else return define(parser, draft, out);
+  else return define(parser, draft.name, out);
   return true;
 }
 
@@ -185,7 +193,7 @@ bool parse_instruction(Parser& parser) {
   Draft draft;
   bool is_root;
   parser.op.reset();
-  if (!parse_head(parser, draft, is_root) || !check_defined_once(parser, draft.name)) return false;
+  if (!parse_head(parser, draft, is_root)) return false;
   if (at_shape(parser) && !parse_shape_id(parser, draft.shape)) return false;
   if (!parse_opcode(parser, draft) || !parser.expect('(', "after an opcode")) return false;
   make_attributes(parser, draft);

@@ -220,7 +220,7 @@ template <class T>
 bool parse_element(Lexer& lexer, std::complex<T>& out) {
   T real, imaginary;
   if (!lexer.expect('(', "before a complex value") || !parse_element(lexer, real) ||
-      (lexer.accept(','), !parse_element(lexer, imaginary)) ||
+      !lexer.expect(',', "in a complex value") || !parse_element(lexer, imaginary) ||
       !lexer.expect(')', "after a complex value"))
     return false;
   return out = {real, imaginary}, true;

@@ -85,7 +85,7 @@ bool parse_metadata(Parser& parser, MetadataId& out) {
   }
   out = {static_cast<uint32_t>(parser.module.metadata.size())};
   parser.module.metadata.push_back(value);
-  if (parser.at == stop) parser.metadata.slot(raw, hash) = out.value;
+  if (parser.at == stop) parser.metadata.value(raw, hash) = out.value;
   return true;
 }
 

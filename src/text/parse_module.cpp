@@ -10,15 +10,17 @@ void Scope::reset(std::string_view name) {
   names.clear();
   failed.clear();
   instructions.clear();
+  parameters.clear();
   unnamed.clear();
   tuple_elements.clear();
-  unnamed_count.fill(0);
   root = {};
   broken = false;
 }
 
 void Parser::warn(const char* where, std::string message) {
-  if (options.warnings) options.warnings->push_back({std::move(message), place_here(where)});
+  constexpr size_t most_warnings = 1000;
+  if (options.warnings && options.warnings->size() < most_warnings)
+    options.warnings->push_back({std::move(message), place_here(where)});
 }
 
 Place Parser::place_here(const char* position) const {
@@ -44,6 +46,7 @@ bool open_scope(Parser& parser, std::string_view name) {
   if (parser.depth == parser.scopes.size()) parser.scopes.push_back(std::make_unique<Scope>());
   ++parser.depth;
   parser.scope().reset(name);
+  parser.scope().expected = {static_cast<uint32_t>(parser.module.computations.size())};
   return true;
 }
 
@@ -103,10 +106,12 @@ bool parse_instructions(Parser& parser) {
 // The nested and the implied instructions get names that nobody else has.
 void name_unnamed(Parser& parser) {
   Scope& scope = parser.scope();
+  if (scope.unnamed.empty()) return;
+  std::array<size_t, op_count> counts{};  // of names OPCODE.anon.N that are taken
   for (InstructionId id : scope.unnamed) {
     Instruction& instruction = parser.module[id];
     const std::string base = fmt::format("{}.anon", text_of(instruction.op));
-    size_t& count = scope.unnamed_count[static_cast<size_t>(instruction.op)];
+    size_t& count = counts[static_cast<size_t>(instruction.op)];
     std::string name = base;
     while (scope.names.find(name) != SpanTable::none) name = fmt::format("{}.{}", base, ++count);
     instruction.name = parser.strings().copy(name);
@@ -114,15 +119,12 @@ void name_unnamed(Parser& parser) {
   }
 }
 
-bool collect_parameters(Parser& parser, Computation& computation) {
-  std::vector<InstructionId>& out = computation.parameters;
-  Module& module = parser.module;
-  size_t count = 0;
-  for (InstructionId id : computation.instructions) count += module[id].op == Op::Parameter;
+bool collect_parameters(Parser& parser, std::vector<InstructionId>& out) {
+  const Module& module = parser.module;
+  const size_t count = parser.scope().parameters.size();
   out.resize(count);
-  for (InstructionId id : computation.instructions) {
+  for (InstructionId id : parser.scope().parameters) {
     const Instruction& instruction = module[id];
-    if (instruction.op != Op::Parameter) continue;
     const auto number = module.attributes<ParameterAttributes>(instruction).number;
     if (number >= static_cast<int64_t>(count) || out[number]) {
       parser.instruction = instruction.name;
@@ -149,11 +151,12 @@ bool close_scope(Parser& parser, ComputationId& out) {
   Computation& computation = module.computations.emplace_back();
   computation.name = scope.computation;
   computation.instructions.assign(scope.instructions.begin(), scope.instructions.end());
-  for (InstructionId id : computation.instructions) module[id].computation = out;
+  if (out != scope.expected)
+    for (InstructionId id : computation.instructions) module[id].computation = out;
   computation.root = scope.root;
   if (!computation.root && !computation.instructions.empty())
     computation.root = computation.instructions.back();
-  if (!scope.broken && !collect_parameters(parser, computation)) return false;
+  if (!scope.broken && !collect_parameters(parser, computation.parameters)) return false;
   parser.broken.push_back(scope.broken);
   --parser.depth;
   return true;

@@ -138,22 +138,25 @@ bool find_operand(Parser& parser, std::string_view name, InstructionId& out) {
 
 bool parse_operands(Parser& parser) {
   std::vector<Level> levels;
-  bool first = true;  // nothing stands yet after the last '('
   for (;;) {
-    if (first && parser.accept(')')) {
-      if (levels.empty()) return true;
-      if (!close_nested(parser, levels)) return false;
-    } else {
-      first = false;
-      if (!parse_operand(parser, levels, first)) return false;
-      if (first) continue;
+    while (*parser.at == '%' && levels.empty()) {  // the usual operands: %name, %name)
+      ++parser.at;
+      if (!parse_named_operand(parser, parser.word_here(), {})) return false;
+      if (parser.accept(')')) return true;
+      if (!parser.expect(',', "or ')' after an operand")) return false;
+      parser.skip();
     }
-    first = false;
-    while (!parser.accept(',')) {
+    // XLA lets a comma stand before the ')'.
+    bool opened = false;
+    if (!parser.peek(')')) {
+      if (!parse_operand(parser, levels, opened)) return false;
+      if (opened || parser.accept(',')) continue;
+    }
+    do {
       if (!parser.expect(')', "or ',' after an operand")) return false;
       if (levels.empty()) return true;
       if (!close_nested(parser, levels)) return false;
-    }
+    } while (!parser.accept(','));
   }
 }
 

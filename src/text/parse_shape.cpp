@@ -284,7 +284,7 @@ bool parse_shape_id(Parser& parser, ShapeId& out) {
   Shape shape;
   if (!parse_shape(parser, shape, parser.options.max_depth)) return false;
   out = parser.module.shapes.intern(shape);
-  if (plain && parser.at == guess) parser.shapes.slot(raw, hash) = out.value;
+  if (plain && parser.at == guess) parser.shapes.value(raw, hash) = out.value;
   return true;
 }
 

@@ -27,12 +27,12 @@ struct Scope {
   std::string_view computation;
   SpanTable names;
   SpanTable failed;  // names of instructions that were given up, so that one error stays one
-  std::vector<InstructionId> instructions;
+  std::vector<InstructionId> instructions, parameters;
   std::vector<InstructionId> unnamed;  // made by the parser: they get names at the end
   std::unordered_map<uint64_t, InstructionId> tuple_elements;  // of %x#1: (operand, index)
-  std::array<size_t, op_count> unnamed_count{};  // of names opcode.anon.N that are taken
   InstructionId root;
-  bool broken = false;  // an instruction was given up
+  ComputationId expected;  // the id that it gets unless others end before it
+  bool broken = false;     // an instruction was given up
   void reset(std::string_view name);
 };
 
@@ -43,8 +43,8 @@ class Parser : public Lexer {
 
   const ParseOptions& options;
   Module& module;
-  SpanTable computations{64};
-  SpanTable shapes{256}, literals{256}, metadata{1024}, shardings{64};  // by their raw text
+  SpanTable computations;
+  SpanTable shapes, literals, metadata, shardings;  // by their raw text
   std::vector<LiteralRef> literal_values;
   std::vector<ShapeId> literal_shapes;
   std::vector<std::shared_ptr<const Sharding>> sharding_values;

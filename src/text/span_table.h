@@ -1,5 +1,6 @@
-// A hash table from pieces of the text to numbers: open addressing, cleared in constant time, so
-// that one table serves every computation of a file.
+// A hash table from pieces of the text to numbers. Slots hold only hashes and the keys stand side
+// by side in the order in which they came, so that a large table costs few cache misses; a cleared
+// table is small again, so that one serves every computation of a file.
 #pragma once
 
 #include <cstdint>
@@ -9,29 +10,29 @@
 
 namespace hilo {
 
+inline uint64_t load_word(const char* from) {
+  uint64_t word;
+  std::memcpy(&word, from, 8);
+  return word;
+}
+inline uint64_t load_half(const char* from) {
+  uint32_t word;
+  std::memcpy(&word, from, 4);
+  return word;
+}
+
 inline uint64_t hash_of_span(const char* data, size_t size) {
   constexpr uint64_t factor = 0x9e3779b97f4a7c15ull;
-  const auto load8 = [](const char* from) {
-    uint64_t word;
-    std::memcpy(&word, from, 8);
-    return word;
-  };
-  const auto load4 = [](const char* from) {
-    uint32_t word;
-    std::memcpy(&word, from, 4);
-    return uint64_t{word};
-  };
   uint64_t hash = size * factor, last = 0;
   const auto mix = [&](uint64_t word) {
     const __uint128_t product = static_cast<__uint128_t>(hash ^ word) * factor;
     hash = static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
   };
   if (size >= 8) {
-    size_t at = 0;
-    for (; at + 8 < size; at += 8) mix(load8(data + at));
-    last = load8(data + size - 8);
+    for (size_t at = 0; at + 8 < size; at += 8) mix(load_word(data + at));
+    last = load_word(data + size - 8);
   } else if (size >= 4) {
-    last = load4(data) | load4(data + size - 4) << 32;
+    last = load_half(data) | load_half(data + size - 4) << 32;
   } else if (size > 0) {
     const auto byte = [&](size_t i) { return uint64_t{static_cast<unsigned char>(data[i])}; };
     last = byte(0) | byte(size / 2) << 8 | byte(size - 1) << 16;
@@ -40,70 +41,95 @@ inline uint64_t hash_of_span(const char* data, size_t size) {
   return hash;
 }
 
+inline bool same_bytes(const char* a, const char* b, size_t size) {
+  if (size > 32) return std::memcmp(a, b, size) == 0;
+  if (size >= 8) {
+    for (size_t at = 0; at + 8 < size; at += 8)
+      if (load_word(a + at) != load_word(b + at)) return false;
+    return load_word(a + size - 8) == load_word(b + size - 8);
+  }
+  if (size >= 4)
+    return load_half(a) == load_half(b) && load_half(a + size - 4) == load_half(b + size - 4);
+  for (size_t i = 0; i < size; ++i)
+    if (a[i] != b[i]) return false;
+  return true;
+}
+inline bool same_text(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && same_bytes(a.data(), b.data(), a.size());
+}
+
 class SpanTable {
  public:
   static constexpr uint32_t none = UINT32_MAX;
 
-  explicit SpanTable(size_t capacity = 64) : slots_(capacity) {}
+  SpanTable() : slots_(smallest) {}
 
   uint32_t find(std::string_view key) const {
     return find(key, hash_of_span(key.data(), key.size()));
   }
   uint32_t find(std::string_view key, uint64_t hash) const {
-    for (size_t i = hash;; ++i) {
-      const Slot& slot = slots_[i & (slots_.size() - 1)];
-      if (slot.epoch != epoch_) return none;
-      if (matches(slot, key, hash)) return slot.value;
+    const uint32_t short_hash = static_cast<uint32_t>(hash);
+    for (uint32_t i = short_hash & mask_;; i = (i + 1) & mask_) {
+      const Slot& slot = slots_[i];
+      if (slot.entry == 0) return none;
+      if (slot.hash == short_hash && matches(entries_[slot.entry - 1], key))
+        return entries_[slot.entry - 1].value;
     }
   }
-  // Adds a key that is not there, or gives the place of the value that is.
+  // The place of the key's value; a new key has the value `none`.
   uint32_t& operator[](std::string_view key) {
-    return slot(key, hash_of_span(key.data(), key.size()));
+    return value(key, hash_of_span(key.data(), key.size()));
   }
-  uint32_t& slot(std::string_view key, uint64_t hash) {
-    if ((count_ + 1) * 2 > slots_.size()) grow();
-    for (size_t i = hash;; ++i) {
-      Slot& slot = slots_[i & (slots_.size() - 1)];
-      if (slot.epoch != epoch_) {
-        slot = {key.data(), static_cast<uint32_t>(key.size()), static_cast<uint32_t>(hash >> 32),
-                none, epoch_};
-        ++count_;
-        return slot.value;
-      }
-      if (matches(slot, key, hash)) return slot.value;
-    }
+  uint32_t& value(std::string_view key, uint64_t hash) {
+    if ((entries_.size() + 1) * 2 > mask_ + size_t{1}) grow();
+    const uint32_t short_hash = static_cast<uint32_t>(hash);
+    uint32_t i = short_hash & mask_;
+    for (; slots_[i].entry != 0; i = (i + 1) & mask_)
+      if (slots_[i].hash == short_hash && matches(entries_[slots_[i].entry - 1], key))
+        return entries_[slots_[i].entry - 1].value;
+    entries_.push_back({key.data(), static_cast<uint32_t>(key.size()), none});
+    slots_[i] = {short_hash, static_cast<uint32_t>(entries_.size())};
+    return entries_.back().value;
   }
-  void clear() { ++epoch_, count_ = 0; }
-  size_t size() const { return count_; }
+  void clear() {
+    entries_.clear();
+    slots_.assign(smallest, Slot());
+    mask_ = smallest - 1;
+  }
+  size_t size() const { return entries_.size(); }
+  // In the order in which the keys came.
   template <class Body>
   void for_each(Body body) const {
-    for (const Slot& slot : slots_)
-      if (slot.epoch == epoch_) body(std::string_view(slot.data, slot.size), slot.value);
+    for (const Entry& entry : entries_) body(std::string_view(entry.data, entry.size), entry.value);
   }
 
  private:
+  static constexpr uint32_t smallest = 32;
   struct Slot {
-    const char* data = nullptr;
-    uint32_t size = 0, hash = 0, value = none, epoch = 0;
+    uint32_t hash = 0, entry = 0;  // entry + 1; 0: free
   };
-  static bool matches(const Slot& slot, std::string_view key, uint64_t hash) {
-    return slot.size == key.size() && slot.hash == static_cast<uint32_t>(hash >> 32) &&
-           std::memcmp(slot.data, key.data(), key.size()) == 0;
+  struct Entry {
+    const char* data;
+    uint32_t size, value;
+  };
+  static bool matches(const Entry& entry, std::string_view key) {
+    return entry.size == key.size() && same_bytes(entry.data, key.data(), key.size());
   }
   void grow() {
-    std::vector<Slot> old(slots_.size() * 2);
+    std::vector<Slot> old(slots_.size() * 4);
     old.swap(slots_);
+    mask_ = static_cast<uint32_t>(slots_.size() - 1);
     for (const Slot& slot : old) {
-      if (slot.epoch != epoch_) continue;
-      size_t i = hash_of_span(slot.data, slot.size);
-      while (slots_[i & (slots_.size() - 1)].epoch == epoch_) ++i;
-      slots_[i & (slots_.size() - 1)] = slot;
+      if (slot.entry == 0) continue;
+      uint32_t i = slot.hash & mask_;
+      while (slots_[i].entry != 0) i = (i + 1) & mask_;
+      slots_[i] = slot;
     }
   }
 
   std::vector<Slot> slots_;
-  size_t count_ = 0;
-  uint32_t epoch_ = 1;
+  std::vector<Entry> entries_;
+  uint32_t mask_ = smallest - 1;
 };
 
 }  // namespace hilo
