@@ -10,8 +10,6 @@ Result<Literal> pending(Call& call) {
 
 }  // namespace
 
-Result<Literal> evaluate_elementwise(Call& call) { return pending(call); }
-Result<Literal> evaluate_Constant(Call& call) { return pending(call); }
 Result<Literal> evaluate_Rng(Call& call) { return pending(call); }
 Result<Literal> evaluate_RngBitGenerator(Call& call) { return pending(call); }
 Result<Literal> evaluate_RngGetAndUpdateState(Call& call) { return pending(call); }
@@ -46,7 +44,6 @@ Result<void> LaneProgram::run(std::span<const void* const>, std::span<void* cons
 }
 std::optional<Op> LaneProgram::binary_op() const { return {}; }
 std::optional<LaneProgram::Comparison> LaneProgram::comparison() const { return {}; }
-Literal to_held(const Literal& literal, bool) { return literal; }
 int64_t estimate_memory(const Module&, const EvalOptions&) { return 0; }
 
 }  // namespace hilo

@@ -1,0 +1,131 @@
+// Elementwise ops on c64 and c128, computed in c128.
+#include <cmath>
+#include <complex>
+
+#include "eval/kernel.h"
+
+namespace hilo {
+namespace {
+
+using C = std::complex<double>;
+
+template <class T, C (*F)(C)>
+void unary(const KernelArguments& k) {
+  const std::complex<T>* in = k.input<std::complex<T>>(0);
+  std::complex<T>* out = k.output<std::complex<T>>();
+  for (int64_t i = 0; i < k.n; ++i) out[i] = std::complex<T>(F(C(in[i])));
+}
+
+template <class T, double (*F)(C)>
+void to_real(const KernelArguments& k) {
+  const std::complex<T>* in = k.input<std::complex<T>>(0);
+  T* out = k.output<T>();
+  for (int64_t i = 0; i < k.n; ++i) out[i] = static_cast<T>(F(C(in[i])));
+}
+
+template <class T, C (*F)(C, C)>
+void binary(const KernelArguments& k) {
+  const std::complex<T>*a = k.input<std::complex<T>>(0), *b = k.input<std::complex<T>>(1);
+  std::complex<T>* out = k.output<std::complex<T>>();
+  for (int64_t i = 0; i < k.n; ++i) out[i] = std::complex<T>(F(C(a[i]), C(b[i])));
+}
+
+double absolute(C x) { return std::hypot(x.real(), x.imag()); }
+double real_part(C x) { return x.real(); }
+double imaginary_part(C x) { return x.imag(); }
+C negate(C x) { return -x; }
+C sign(C x) {
+  const double length = absolute(x);
+  return length == 0 ? C(0) : C(x.real() / length, x.imag() / length);
+}
+C square_root(C x) { return std::sqrt(x); }
+C reciprocal_root(C x) { return 1.0 / std::sqrt(x); }
+C exponential(C x) { return std::exp(x); }
+// e^a cos b - 1 = expm1(a) cos b - 2 sin^2(b/2)
+C exponential_minus_one(C x) {
+  const double half = std::sin(x.imag() / 2), grown = std::expm1(x.real());
+  return {grown * std::cos(x.imag()) - 2 * half * half, (grown + 1) * std::sin(x.imag())};
+}
+C logarithm(C x) { return std::log(x); }
+// log|1+z| = log1p(2a + a^2 + b^2) / 2
+C log_plus_one(C x) {
+  const double a = x.real(), b = x.imag();
+  if (std::fabs(a) > 0.5 || std::fabs(b) > 0.5) return std::log(C(1 + a, b));
+  return {0.5 * std::log1p(2 * a + a * a + b * b), std::atan2(b, 1 + a)};
+}
+C logistic(C x) {
+  if (x.real() >= 0) return 1.0 / (1.0 + std::exp(-x));
+  const C e = std::exp(x);
+  return e / (1.0 + e);
+}
+C sine(C x) { return std::sin(x); }
+C cosine(C x) { return std::cos(x); }
+C tangent(C x) { return std::tan(x); }
+C hyperbolic_sine(C x) { return std::sinh(x); }
+C hyperbolic_cosine(C x) { return std::cosh(x); }
+C hyperbolic_tangent(C x) { return std::tanh(x); }
+C arc_sine(C x) { return std::asin(x); }
+C arc_cosine(C x) { return std::acos(x); }
+C area_sine(C x) { return std::asinh(x); }
+C area_cosine(C x) { return std::acosh(x); }
+C area_tangent(C x) { return std::atanh(x); }
+C add(C a, C b) { return a + b; }
+C subtract(C a, C b) { return a - b; }
+C multiply(C a, C b) { return a * b; }
+C divide(C a, C b) { return a / b; }
+C power(C a, C b) {
+  if (b == C(0)) return 1;
+  if (a == C(0)) return b.real() > 0 ? C(0) : C(std::numeric_limits<double>::quiet_NaN(), 0);
+  return std::exp(b * std::log(a));
+}
+// -i log((x + iy) / sqrt(x^2 + y^2)), the continuation of the real one.
+C arc_tangent_of_quotient(C y, C x) {
+  const C i(0, 1);
+  return -i * std::log((x + i * y) / std::sqrt(x * x + y * y));
+}
+
+#define ROW(op, form, f)                                                                        \
+  {                                                                                             \
+    Op::op, {                                                                                   \
+      nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, \
+          form<float, f>, form<double, f>                                                       \
+    }                                                                                           \
+  }
+
+constexpr KernelEntry entries[] = {
+    ROW(Abs, to_real, absolute),
+    ROW(Real, to_real, real_part),
+    ROW(Imag, to_real, imaginary_part),
+    ROW(Negate, unary, negate),
+    ROW(Sign, unary, sign),
+    ROW(Sqrt, unary, square_root),
+    ROW(Rsqrt, unary, reciprocal_root),
+    ROW(Exponential, unary, exponential),
+    ROW(ExponentialMinusOne, unary, exponential_minus_one),
+    ROW(Log, unary, logarithm),
+    ROW(LogPlusOne, unary, log_plus_one),
+    ROW(Logistic, unary, logistic),
+    ROW(Sine, unary, sine),
+    ROW(Cosine, unary, cosine),
+    ROW(Tan, unary, tangent),
+    ROW(Sinh, unary, hyperbolic_sine),
+    ROW(Cosh, unary, hyperbolic_cosine),
+    ROW(Tanh, unary, hyperbolic_tangent),
+    ROW(Asin, unary, arc_sine),
+    ROW(Acos, unary, arc_cosine),
+    ROW(Asinh, unary, area_sine),
+    ROW(Acosh, unary, area_cosine),
+    ROW(Atanh, unary, area_tangent),
+    ROW(Add, binary, add),
+    ROW(Subtract, binary, subtract),
+    ROW(Multiply, binary, multiply),
+    ROW(Divide, binary, divide),
+    ROW(Power, binary, power),
+    ROW(Atan2, binary, arc_tangent_of_quotient),
+};
+
+}  // namespace
+
+std::span<const KernelEntry> complex_kernels() { return entries; }
+
+}  // namespace hilo
