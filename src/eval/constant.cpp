@@ -1,4 +1,5 @@
 #include "eval/block_program.h"
+#include "eval/call.h"
 
 namespace hilo {
 
