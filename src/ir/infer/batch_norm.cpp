@@ -13,8 +13,7 @@ Result<Shape> feature_vector(const Given& given, size_t factors) {
   const Shape expected =
       make_array(given.operand(1).type, {from.dims[feature]}, {from.is_dynamic(feature)});
   for (size_t i = 1; i <= factors; ++i)
-    if (given.operand(i).dims != expected.dims ||
-        !agree_but_precision(given.operand(i).type, from.type))
+    if (given.operand(i).dims != expected.dims || given.operand(i).type != from.type)
       return misfit("expected {}[{}] as operand {}, found {}", text_of(from.type),
                     from.dims[feature], i, text(given.operand(i)));
   return expected;
@@ -37,7 +36,7 @@ Result<Shape> infer_BatchNormInference(const Given& given) {
 Result<Shape> infer_BatchNormGrad(const Given& given) {
   HILO_TRY(const Shape feature, feature_vector(given, 3));
   if (given.operand(4).dims != given.operand(0).dims ||
-      !agree_but_precision(given.operand(4).type, given.operand(0).type))
+      given.operand(4).type != given.operand(0).type)
     return misfit("expected {} as operand 4, found {}", text(given.operand(0)),
                   text(given.operand(4)));
   return Shape::tuple({given.operand(0), feature, feature});

@@ -54,14 +54,12 @@ Result<Shape> infer_DynamicUpdateSlice(const Given& given) {
   HILO_DO(need_array(given, 1));
   const Shape& into = given.operand(0);
   const Shape& update = given.operand(1);
-  if (!agree_but_precision(into.type, update.type))
+  if (into.type != update.type)
     return misfit("operand and update have different element types: {} and {}", text(into),
                   text(update));
   HILO_DO(need_sizes_within(update.dims, into));
   HILO_DO(need_starts(given, 2, into.rank()));
-  Shape out = into;
-  out.type = preferred_type(given, out.type);
-  return out;
+  return into;
 }
 
 }  // namespace hilo

@@ -103,7 +103,7 @@ Result<Shape> binary(const Given& given) {
   if (op == Op::StochasticConvert) return stochastic_convert(given);
   Shape out = given.operand(0);
   const Shape& right = given.operand(1);
-  if (!agree_but_precision(out.type, right.type))
+  if (out.type != right.type)
     return misfit("operands have different element types: {} and {}", text(out), text(right));
   HILO_DO(merge_dims(out, right));
   if (op == Op::Compare) {
@@ -111,8 +111,6 @@ Result<Shape> binary(const Given& given) {
     out.type = ElementType::Pred;
   } else if (op == Op::Complex) {
     HILO_TRY(out.type, complex_type(out.type));
-  } else if (out.type != right.type) {
-    out.type = preferred_type(given, wider(out.type, right.type));
   }
   return out;
 }
@@ -120,7 +118,7 @@ Result<Shape> binary(const Given& given) {
 Result<Shape> clamp(const Given& given) {
   Shape out = given.operand(1);
   for (size_t bound : {0, 2}) {
-    if (!agree_but_precision(given.operand(bound).type, out.type))
+    if (given.operand(bound).type != out.type)
       return misfit("bounds and operand have different element types: {} and {}",
                     text(given.operand(bound)), text(out));
     if (!given.operand(bound).is_scalar()) HILO_DO(merge_dims(out, given.operand(bound)));

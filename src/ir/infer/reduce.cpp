@@ -30,7 +30,7 @@ Result<size_t> need_inputs_and_initial_values(const Given& given) {
     if (!given.operand(n + i).is_scalar())
       return misfit("expected a scalar as initial value {}, found {}", i,
                     text(given.operand(n + i)));
-    if (!agree_but_precision(given.operand(i).type, given.operand(n + i).type))
+    if (given.operand(i).type != given.operand(n + i).type)
       return misfit("input and initial value {} have different element types: {} and {}", i,
                     text(given.operand(i)), text(given.operand(n + i)));
   }

@@ -87,7 +87,7 @@ Result<Shape> infer_Scatter(const Given& given) {
     const Shape& updates = given.operand(n + 1 + i);
     if (into.dims != given.operand(0).dims || updates.dims != given.operand(n + 1).dims)
       return misfit("operands and updates {} differ in dimensions from the first", i);
-    if (!agree_but_precision(into.type, updates.type))
+    if (into.type != updates.type)
       return misfit("operand {} and its updates have different element types: {} and {}", i,
                     text(into), text(updates));
     HILO_DO(need_sound_dims(a, into, indices));

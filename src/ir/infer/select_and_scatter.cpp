@@ -12,10 +12,10 @@ Result<Shape> infer_SelectAndScatter(const Given& given) {
                     source.type));
   if (places.dims != source.dims)
     return misfit("expected a source of {}, found {}", text(places), text(source));
-  if (!agree_but_precision(given.operand(0).type, source.type))
+  if (given.operand(0).type != source.type)
     return misfit("operand and source have different element types: {} and {}",
                   text(given.operand(0)), text(source));
-  if (!initial.is_scalar() || !agree_but_precision(initial.type, source.type))
+  if (!initial.is_scalar() || initial.type != source.type)
     return misfit("expected {}[] as initial value, found {}", text_of(source.type), text(initial));
   return given.operand(0);
 }

@@ -7,7 +7,7 @@ Result<Shape> infer_TriangularSolve(const Given& given) {
   const Shape& a = given.operand(0);
   const Shape& b = given.operand(1);
   const auto& attributes = given.attributes<TriangularSolveAttributes>();
-  if ((!is_floating(a.type) && !is_complex(a.type)) || !agree_but_precision(a.type, b.type))
+  if ((!is_floating(a.type) && !is_complex(a.type)) || a.type != b.type)
     return misfit("expected floating or complex operands of one type, found {} and {}", text(a),
                   text(b));
   const size_t n = a.dims.size();

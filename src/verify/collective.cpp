@@ -1,0 +1,189 @@
+// Collectives: who takes part, and how much each gives.
+#include <algorithm>
+
+#include "verify/report.h"
+
+namespace hilo {
+namespace {
+
+// Whose numbers the groups hold. channel_id and use_global_device_ids decide (XLA's collective
+// group modes); all-to-all, broadcasts and permutes have no use_global_device_ids, and with a
+// channel_id hold partitions. A module that states no counts may yet run on any number of devices:
+// then numbers are only bounded.
+struct Mode {
+  int64_t ids;      // numbers are in [0, ids)
+  int64_t members;  // devices of one group that names all ids; 0: unknown
+};
+
+constexpr int64_t most_devices = int64_t{1} << 24;
+
+Mode mode_of(const ModuleHeader& header, bool channel, bool global) {
+  const int64_t replicas = header.replica_count, partitions = header.num_partitions;
+  int64_t devices;
+  if (__builtin_mul_overflow(replicas, partitions, &devices)) devices = INT64_MAX;
+  if (devices == 1) return {most_devices, 0};
+  if (!channel) return {replicas, replicas};
+  if (global) return {devices, devices};
+  return {replicas, devices};
+}
+
+Mode partition_mode_of(const ModuleHeader& header, bool channel) {
+  if (header.replica_count == 1 && header.num_partitions == 1) return {most_devices, 0};
+  const int64_t ids = channel ? header.num_partitions : header.replica_count;
+  return {ids, ids};
+}
+
+std::string form_fault(const ReplicaGroups& groups, int64_t ids) {
+  if (groups.form == ReplicaGroups::Form::Explicit) return "";
+  if (groups.form == ReplicaGroups::Form::Mesh) {
+    const std::string fault = mesh_fault(groups.mesh, ids);
+    return fault.empty() ? axes_fault(groups.mesh, groups.axes) : fault;
+  }
+  if (groups.iota.reshape.size() != 2)
+    return fmt::format("expected [groups,size], found {}", listed(groups.iota.reshape));
+  return iota_fault(groups.iota, ids);
+}
+
+// The size of every group, or nothing after a report.
+std::optional<int64_t> verify_groups(const Subject& subject, const ReplicaGroups& groups,
+                                     const Mode& mode) {
+  const auto report = [&](std::string fault) {
+    subject.fault("replica_groups: " + fault);
+    return std::nullopt;
+  };
+  if (std::string fault = form_fault(groups, mode.ids); !fault.empty())
+    return report(std::move(fault));
+  const std::vector<Dims> expanded = groups.expand();
+  if (expanded.empty()) return mode.members ? std::optional(mode.members) : std::nullopt;
+  Dims all;
+  for (const Dims& group : expanded) {
+    if (group.empty()) return report("a group is empty");
+    if (group.size() != expanded[0].size())
+      return report(
+          fmt::format("groups differ in size: {} and {}", expanded[0].size(), group.size()));
+    all.insert(all.end(), group.begin(), group.end());
+  }
+  if (std::string fault = numbers_fault(all, mode.ids, "device"); !fault.empty())
+    return report(std::move(fault));
+  const int64_t size = static_cast<int64_t>(expanded[0].size());
+  if (mode.members == 0) return size;
+  if (static_cast<int64_t>(all.size()) != mode.ids)
+    return report(fmt::format("expected all {} devices, found {}", mode.ids, all.size()));
+  return size * (mode.members / mode.ids);
+}
+
+void verify_channel(const Subject& subject, const std::optional<int64_t>& channel) {
+  if (channel && *channel <= 0)
+    subject.fault(fmt::format("expected a positive channel_id, found {}", *channel));
+}
+
+template <class A>
+std::optional<int64_t> verify_global_groups(const Subject& subject) {
+  const auto& a = subject.attributes<A>();
+  verify_channel(subject, a.channel_id);
+  if (a.use_global_device_ids && !a.channel_id) {
+    subject.fault("use_global_device_ids needs a channel_id");
+    return std::nullopt;
+  }
+  return verify_groups(
+      subject, a.replica_groups,
+      mode_of(subject.module.header, a.channel_id.has_value(), a.use_global_device_ids));
+}
+
+template <class A>
+std::optional<int64_t> verify_partition_groups(const Subject& subject) {
+  const auto& a = subject.attributes<A>();
+  verify_channel(subject, a.channel_id);
+  return verify_groups(subject, a.replica_groups,
+                       partition_mode_of(subject.module.header, a.channel_id.has_value()));
+}
+
+// `large` is `size` times `small` along the dimension. Groups of one take part in no exchange.
+void need_ratio(const Subject& subject, const Shape& large, const Shape& small, int64_t dim,
+                int64_t size) {
+  if (size == 1 || large.dims[dim] / size * size == large.dims[dim]) {
+    if (size == 1 || large.dims[dim] / size == small.dims[dim]) return;
+  }
+  subject.misfit(fmt::format("expected dimension {} of {} to be {} times that of {}", dim,
+                             shown(large), size, shown(small)));
+}
+
+const Shape& part(const Shape& shape, size_t i) {
+  return shape.is_tuple() ? shape.elements[i] : shape;
+}
+
+void verify_all_gather(const Subject& subject) {
+  const auto size = verify_global_groups<AllGatherAttributes>(subject);
+  const bool start = subject.instruction.op == Op::AllGatherStart;
+  const Shape& result = start ? subject.shape().elements[1] : subject.shape();
+  const int64_t dim = subject.attributes<AllGatherAttributes>().dimensions[0];
+  for (size_t i = 0; size && i < subject.count(); ++i)
+    need_ratio(subject, part(result, i), subject.operand(i), dim, *size);
+}
+
+void verify_reduce_scatter(const Subject& subject) {
+  const auto size = verify_global_groups<ReduceScatterAttributes>(subject);
+  const int64_t dim = subject.attributes<ReduceScatterAttributes>().dimensions[0];
+  for (size_t i = 0; size && i < subject.count(); ++i)
+    need_ratio(subject, subject.operand(i), part(subject.shape(), i), dim, *size);
+}
+
+void verify_all_reduce(const Subject& subject) {
+  verify_global_groups<AllReduceAttributes>(subject);
+}
+
+void verify_all_to_all(const Subject& subject) {
+  const auto size = verify_partition_groups<AllToAllAttributes>(subject);
+  if (!size) return;
+  const auto& dims = subject.attributes<AllToAllAttributes>().dimensions;
+  if (dims && subject.operand(0).dims[(*dims)[0]] % *size != 0)
+    return subject.misfit(fmt::format("dimension {} of {} does not divide into {} pieces",
+                                      (*dims)[0], shown(subject.operand(0)), *size));
+  if (!dims && static_cast<int64_t>(subject.count()) != *size)
+    subject.misfit(fmt::format("expected {} operands, one for each device of a group, found {}",
+                               *size, subject.count()));
+}
+
+void verify_broadcast(const Subject& subject) {
+  const auto& a = subject.attributes<CollectiveBroadcastAttributes>();
+  verify_channel(subject, a.channel_id);
+  const Mode mode = partition_mode_of(subject.module.header, a.channel_id.has_value());
+  if (std::string fault = form_fault(a.replica_groups, mode.ids); !fault.empty())
+    return subject.fault("replica_groups: " + fault);
+  Dims all;  // devices outside all groups get zeros
+  for (const Dims& group : a.replica_groups.expand())
+    all.insert(all.end(), group.begin(), group.end());
+  if (std::string fault = numbers_fault(all, mode.ids, "device"); !fault.empty())
+    subject.fault("replica_groups: " + fault);
+}
+
+void verify_ragged_all_to_all(const Subject& subject) {
+  verify_partition_groups<RaggedAllToAllAttributes>(subject);
+}
+
+void verify_permute(const Subject& subject) {
+  const auto& a = subject.attributes<CollectivePermuteAttributes>();
+  verify_channel(subject, a.channel_id);
+  const Mode mode = partition_mode_of(subject.module.header, a.channel_id.has_value());
+  Dims sources, targets;
+  for (const auto& [source, target] : a.source_target_pairs.pairs) {
+    sources.push_back(source);
+    targets.push_back(target);
+  }
+  std::string fault = numbers_fault(sources, mode.ids, "source");
+  if (fault.empty()) fault = numbers_fault(targets, mode.ids, "target");
+  if (!fault.empty()) subject.fault("source_target_pairs: " + fault);
+}
+
+constexpr OpRule rules[] = {
+    {Op::AllGather, verify_all_gather},          {Op::AllGatherStart, verify_all_gather},
+    {Op::ReduceScatter, verify_reduce_scatter},  {Op::AllReduce, verify_all_reduce},
+    {Op::AllReduceStart, verify_all_reduce},     {Op::AllToAll, verify_all_to_all},
+    {Op::CollectiveBroadcast, verify_broadcast}, {Op::RaggedAllToAll, verify_ragged_all_to_all},
+    {Op::CollectivePermute, verify_permute},     {Op::CollectivePermuteStart, verify_permute}};
+
+}  // namespace
+
+std::span<const OpRule> collective_rules() { return rules; }
+
+}  // namespace hilo

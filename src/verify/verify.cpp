@@ -1,0 +1,77 @@
+#include "verify/verify.h"
+
+#include <array>
+
+#include "verify/report.h"
+
+namespace hilo {
+namespace {
+
+using RuleTable = std::array<std::vector<Rule>, op_count>;
+
+const RuleTable& rule_table() {
+  static const RuleTable table = [] {
+    RuleTable out;
+    for (const auto& family :
+         {call_rules(), reducer_rules(), fusion_rules(), async_rules(), collective_rules()})
+      for (const OpRule& rule : family) out[static_cast<size_t>(rule.op)].push_back(rule.rule);
+    return out;
+  }();
+  return table;
+}
+
+// The stated shape against the inferred one. False when other rules cannot go on.
+bool verify_shape(const Subject& subject) {
+  const Result<Shape> inferred = infer_shape(subject.module, subject.instruction);
+  if (!inferred) {
+    subject.report.add(inferred.error().kind, subject.id, inferred.error().message);
+    return false;
+  }
+  if (fits(subject.shape(), *inferred)) return true;
+  const Op op = subject.instruction.op;  // TPU modules round where they copy
+  if ((op == Op::Copy || op == Op::Slice) && fits_but_precision(subject.shape(), *inferred))
+    return true;
+  subject.misfit(
+      fmt::format("expected a result of {}, found {}", shown(*inferred), shown(subject.shape())));
+  return false;
+}
+
+// Layouts of shapes that many instructions share are looked at once.
+class LayoutCheck {
+ public:
+  bool verify(const Subject& subject) {
+    const uint32_t id = subject.instruction.shape.value;
+    if (seen_.size() <= id) seen_.resize(id + 1);
+    if (seen_[id]) return true;
+    const std::string fault = layout_fault(subject.shape());
+    if (fault.empty()) return seen_[id] = true;
+    subject.misfit(fmt::format("{}: {}", to_string(subject.shape()), fault));
+    return false;
+  }
+
+ private:
+  std::vector<bool> seen_;
+};
+
+}  // namespace
+
+std::vector<Error> verify(const Module& module, const VerifyOptions& options) {
+  Report report(module, options.max_errors);
+  verify_structure(module, report);
+  if (report.is_empty()) verify_order(module, report);
+  if (report.is_empty()) verify_call_cycles(module, report);
+  if (!report.is_empty()) return report.take();
+  verify_header(module, report);
+  LayoutCheck layouts;
+  for (const Computation& computation : module.computations)
+    for (InstructionId id : computation.instructions) {
+      if (report.is_full()) return report.take();
+      const Subject subject{report, module, id, module[id]};
+      if (!layouts.verify(subject) || !verify_shape(subject)) continue;
+      for (Rule rule : rule_table()[static_cast<size_t>(subject.instruction.op)]) rule(subject);
+      verify_sharding(subject);
+    }
+  return report.take();
+}
+
+}  // namespace hilo
