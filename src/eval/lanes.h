@@ -19,6 +19,9 @@ class LaneProgram {
 
   // The op when the body is op(p0, p1) or, for commutative ops, op(p1, p0): the fast paths' key.
   std::optional<Op> binary_op() const;
+  // The body is one of add, multiply, maximum, minimum, and, or, xor of both parameters, between
+  // conversions perhaps.
+  bool is_associative() const;
   // When the body is compare(p[2k], p[2k+1]) with one direction, for sorts: k, direction, type;
   // swapped operands are turned round.
   struct Comparison {

@@ -18,8 +18,6 @@ Result<Literal> evaluate_Gather(Call& call) { return pending(call); }
 Result<Literal> evaluate_GetDimensionSize(Call& call) { return pending(call); }
 Result<Literal> evaluate_Scatter(Call& call) { return pending(call); }
 Result<Literal> evaluate_SetDimensionSize(Call& call) { return pending(call); }
-Result<Literal> evaluate_Map(Call& call) { return pending(call); }
-Result<Literal> evaluate_Reduce(Call& call) { return pending(call); }
 Result<Literal> evaluate_ReduceWindow(Call& call) { return pending(call); }
 Result<Literal> evaluate_Scan(Call& call) { return pending(call); }
 Result<Literal> evaluate_SelectAndScatter(Call& call) { return pending(call); }
@@ -36,14 +34,6 @@ Result<Literal> evaluate_RaggedDot(Call& call) { return pending(call); }
 Result<Literal> evaluate_ScaledDot(Call& call) { return pending(call); }
 Result<Literal> evaluate_TriangularSolve(Call& call) { return pending(call); }
 
-Result<LaneProgram> LaneProgram::make(const Call& call, ComputationId) {
-  return call.error(ErrorKind::Unsupported, "lane programs");
-}
-Result<void> LaneProgram::run(std::span<const void* const>, std::span<void* const>, int64_t) const {
-  return fail(ErrorKind::Unsupported, "lane programs");
-}
-std::optional<Op> LaneProgram::binary_op() const { return {}; }
-std::optional<LaneProgram::Comparison> LaneProgram::comparison() const { return {}; }
 int64_t estimate_memory(const Module&, const EvalOptions&) { return 0; }
 
 }  // namespace hilo
