@@ -23,6 +23,7 @@ list(REMOVE_ITEM rooms tools)
 foreach(room IN LISTS rooms)
   collect_headers(${room}/${room}.h headers)
 endforeach()
+collect_headers(eval/custom_call_abi.h headers)  # for shared libraries with custom calls
 collect_headers(eval/custom_call_abi.h headers)
 foreach(header IN LISTS headers)
   get_filename_component(folder ${header} DIRECTORY)
