@@ -188,11 +188,10 @@ bool fail_unknown_name(Parser& parser, const char* at, std::string_view kind, st
   if (known.size() <= 20000 && name.size() <= 100)
     known.for_each([&](std::string_view other, uint32_t) {
       const size_t d = distance(name, other, best);
-      if (d < best || (d == best && d > 0 && !nearest.empty() && other < nearest))
-        best = d, nearest = other;
+      if (d < best) best = d, nearest = other;
     });
-  std::string message =
-      fmt::format("there is no {} named '{}' before this", kind, name.substr(0, 200));
+  std::string message = fmt::format("there is no {} named '{}'", kind, name.substr(0, 200));
+  if (kind != "opcode") message += " before this";
   if (!nearest.empty()) message += fmt::format("; did you mean '{}'?", nearest);
   return parser.fail_at(at, ErrorKind::Name, std::move(message));
 }

@@ -275,7 +275,8 @@ bool parse_shape_id(Parser& parser, ShapeId& out) {
   const std::string_view raw(start, guess - start);
   const uint64_t hash = hash_of_span(raw.data(), raw.size());
   // A layout may stand after a space; that is for the real parse.
-  const bool plain = *guess != ' ' || guess[1] != '{';
+  const bool plain = *guess != ' ' || guess[1] != '{' ||
+                     !(is_digit(guess[2]) || guess[2] == ':' || guess[2] == ' ');
   if (plain)
     if (const uint32_t known = parser.shapes.find(raw, hash); known != SpanTable::none) {
       parser.at = guess;
