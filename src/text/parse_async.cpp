@@ -104,4 +104,12 @@ bool resolve_async(Parser& parser, Draft& draft, std::span<const InstructionId> 
   return resolved;
 }
 
+void inherit_async(Parser& parser, const Draft& draft, std::span<const InstructionId> operands) {
+  if ((draft.op != Op::AsyncUpdate && draft.op != Op::AsyncDone) || operands.empty()) return;
+  const Op before = parser.module[operands[0]].op;
+  if (before != Op::AsyncStart && before != Op::AsyncUpdate) return;
+  const AsyncAttributes start = parser.module.attributes<AsyncAttributes>(operands[0]);
+  parser.module.mutable_attributes<AsyncAttributes>(draft.attributes) = start;
+}
+
 }  // namespace hilo

@@ -57,6 +57,8 @@ bool parse_value(Parser& parser, Precisions& out) {
   do {
     if (!parse_value(parser, out.emplace_back())) return false;
   } while (parser.accept(','));
+  // Defaults alone say nothing, and are not printed.
+  if (std::count(out.begin(), out.end(), Precision::Default) == std::ssize(out)) out.clear();
   return parser.expect('}', "after the precisions");
 }
 

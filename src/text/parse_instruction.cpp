@@ -171,6 +171,7 @@ bool append_instruction(Parser& parser, Draft& draft, std::span<const Instructio
                         InstructionId& out) {
   if (!check_operand_count(parser, draft, operands.size())) return false;
   if (draft.async && !resolve_async(parser, draft, operands)) return false;
+  inherit_async(parser, draft, operands);
   Instruction instruction;
   instruction.name = draft.name;
   instruction.op = draft.op;

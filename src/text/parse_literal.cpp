@@ -147,7 +147,7 @@ struct FloatLayout<double> {
 template <class T>
 bool store_nan(Lexer& lexer, const char* at, const Number& number, T& out) {
   if constexpr (FloatLayout<T>::mantissa_bits == 0) {
-    out = T(std::nan(""));
+    out = T(std::copysign(std::nan(""), number.negative ? -1.0 : 1.0));
     if (number.has_payload)
       return lexer.fail_at(at, ErrorKind::Shape,
                            fmt::format("{} has no NaN payloads", text_of(element_type<T>)));

@@ -74,7 +74,8 @@ void append_value(std::string& out, BF16 value) {
 }
 void append_value(std::string& out, F8E8M0FNU value) {
   if (value.bits == 0xff) return append_nan(out, false, 0, 0);
-  append_general(out, static_cast<float>(value), digits_for(1));
+  // Reading rounds what is between the two smallest up, so the smallest needs more digits.
+  append_general(out, static_cast<float>(value), value.bits == 0 ? 9 : digits_for(1));
 }
 template <int Exponent, int Mantissa, int Bias, Specials S>
 void append_value(std::string& out, SmallFloat<Exponent, Mantissa, Bias, S> value) {
@@ -113,8 +114,9 @@ class ArrayPrinter {
  public:
   ArrayPrinter(const Literal& literal, std::string& out)
       : literal_(literal), out_(out), strides_(row_major_strides(literal.shape().dims)) {
-    append_ = visit_storage(
-        literal.type(), []<class T>(std::type_identity<T>) -> AppendElement { return append_element<T>; });
+    append_ = visit_storage(literal.type(), []<class T>(std::type_identity<T>) -> AppendElement {
+      return append_element<T>;
+    });
     elements_ = literal.raw().data();
   }
 
@@ -177,7 +179,8 @@ class ArrayPrinter {
 void Printer::literal(const Literal& literal) {
   if (literal.shape().is_array()) return ArrayPrinter(literal, out_).print();
   if (!literal.shape().is_tuple()) return void(text(text_of(literal.type())));
-  text("( ").list(literal.elements(), ", ", [&](const Literal& element) { this->literal(element); });
+  const auto element = [&](const Literal& element) { this->literal(element); };
+  text("( ").list(literal.elements(), ", ", element);
   text(" )");
 }
 
