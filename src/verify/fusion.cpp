@@ -22,8 +22,6 @@ void verify_fusion(const Subject& subject) {
   for (InstructionId id : fused.instructions)
     if (id != fused.root && !subject.module.has_users(id))
       return subject.report.add(ErrorKind::Structure, id, "the fused instruction is not used");
-  if (subject.module.has_users(fused.root))
-    subject.report.add(ErrorKind::Structure, fused.root, "the root of a fusion may have no users");
 }
 
 constexpr OpRule rules[] = {{Op::Fusion, verify_fusion}};

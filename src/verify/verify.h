@@ -18,7 +18,7 @@
 //  - They take and give what their caller passes and expects: reducers and comparators scalars,
 //    while, conditional, call, fusion and async-start their operands. Floating precision of
 //    reducers may differ.
-//  - Of a fusion, every instruction but the root is used, and the root is not used.
+//  - Of a fusion, every instruction but the root is used.
 // Module
 //  - entry_computation_layout, input_output_alias, buffer_donor and output_to_operand_aliasing name
 //    things that exist and fit; nothing is aliased or donated twice.
