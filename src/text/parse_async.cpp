@@ -8,7 +8,8 @@ namespace {
 
 std::string_view unique_computation_name(Parser& parser, std::string_view base) {
   std::string name(base);
-  for (int i = 1; parser.computations.find(name) != SpanTable::none; ++i)
+  for (size_t i = parser.computations.size(); parser.computations.find(name) != SpanTable::none;
+       ++i)
     name = fmt::format("{}.{}", base, i);
   return parser.strings().copy(name);
 }

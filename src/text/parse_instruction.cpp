@@ -24,23 +24,24 @@ constexpr bool is_async_part(std::string_view text) {
 }
 
 struct OpTexts {
-  SpanTable table;
+  SpanTable plain, sugar;  // apart, because the small one stays in the cache
   std::vector<std::string> sugared;
   std::vector<OpText> rows;
   OpTexts() {
     sugared.reserve(static_cast<size_t>(op_count) * 3);
-    for (int i = 0; i < op_count; ++i) add(text_of(static_cast<Op>(i)), {static_cast<Op>(i), {}});
+    for (int i = 0; i < op_count; ++i)
+      add(plain, text_of(static_cast<Op>(i)), {static_cast<Op>(i), {}});
     constexpr std::pair<std::string_view, Op> parts[] = {
         {"-start", Op::AsyncStart}, {"-update", Op::AsyncUpdate}, {"-done", Op::AsyncDone}};
     for (int i = 0; i < op_count; ++i) {
       const std::string_view text = text_of(static_cast<Op>(i));
       if (has_native_pair(text) || is_async_part(text)) continue;
       for (const auto& [suffix, part] : parts)
-        add(sugared.emplace_back(std::string(text) + std::string(suffix)),
+        add(sugar, sugared.emplace_back(std::string(text) + std::string(suffix)),
             {static_cast<Op>(i), part});
     }
   }
-  void add(std::string_view text, OpText row) {
+  void add(SpanTable& table, std::string_view text, OpText row) {
     uint32_t& slot = table[text];
     if (slot != SpanTable::none) return;
     slot = static_cast<uint32_t>(rows.size());
@@ -57,10 +58,11 @@ bool parse_opcode(Parser& parser, Draft& draft) {
   parser.skip();
   const char* start = parser.at;
   const std::string_view word = parser.word_here();
-  const uint32_t row = texts.table.find(word);
+  uint32_t row = texts.plain.find(word);
+  if (row == SpanTable::none) row = texts.sugar.find(word);
   if (row == SpanTable::none) {
     if (word.empty()) return parser.fail_expected("an opcode");
-    return fail_unknown_name(parser, start, "opcode", word, texts.table);
+    return fail_unknown_name(parser, start, "opcode", word, texts.plain);
   }
   draft.op = texts.rows[row].op;
   draft.async = texts.rows[row].async;

@@ -57,6 +57,7 @@ const char* group_end(const char* p, const char* end) {
   for (int depth = 0; p < end; ++p) {
     if (*p == '{') ++depth;
     if (*p == '}' && --depth == 0) return p + 1;
+    if (*p == '/' || *p == '\n') return start;  // comments and rare forms are for the real parse
     if (*p != '"') continue;
     do {
       p = static_cast<const char*>(std::memchr(p + 1, '"', end - p - 1));

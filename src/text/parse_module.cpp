@@ -256,7 +256,8 @@ void infer_entry_layout(Module& module) {
 
 bool parse_computation_body(Parser& parser, std::string_view base, ComputationId& out) {
   std::string name(base);
-  for (int i = 1; parser.computations.find(name) != SpanTable::none; ++i)
+  for (size_t i = parser.computations.size(); parser.computations.find(name) != SpanTable::none;
+       ++i)
     name = fmt::format("{}.{}", base, i);
   const std::string_view kept = parser.strings().copy(name);
   parser.computations[kept] = SpanTable::none - 1;  // taken by the one being read

@@ -257,12 +257,17 @@ const char* guess_array_end(const char* p) {
   return *p == '}' ? p + 1 : p;
 }
 
-const char* guess_shape_end(const char* p) {
+const char* guess_shape_end(const char* p, const char* end) {
   if (*p != '(') return guess_array_end(p);
   for (int depth = 0;; ++p) {
     if (*p == '(') ++depth;
     else if (*p == ')' && --depth == 0) return p + 1;
-    else if (*p == '\n' || *p == 0) return p;
+    else if (*p == '\n' || *p == 0 || (*p == '/' && p[1] != '*')) return p;
+    else if (*p == '/') {
+      const void* close = std::memchr(p + 2, '/', end - p - 2);
+      if (!close || static_cast<const char*>(close)[-1] != '*') return p;
+      p = static_cast<const char*>(close);
+    }
   }
 }
 
@@ -271,7 +276,7 @@ const char* guess_shape_end(const char* p) {
 bool parse_shape_id(Parser& parser, ShapeId& out) {
   parser.skip();
   const char* start = parser.at;
-  const char* guess = guess_shape_end(start);
+  const char* guess = guess_shape_end(start, parser.end);
   const std::string_view raw(start, guess - start);
   const uint64_t hash = hash_of_span(raw.data(), raw.size());
   // A layout may stand after a space; that is for the real parse.

@@ -134,6 +134,26 @@ TEST(ParseErrors, EveryTruncationAndEveryChangedByteIsAResult) {
   EXPECT_FALSE(parse(std::string_view(text).substr(0, text.size() - 1)).has_value());
 }
 
+// Each took quadratic time in some draft of the parser; now a run takes milliseconds.
+TEST(ParseErrors, ManyOddThingsOnOneLineTakeLinearTime) {
+  const int many = 50000;
+  EXPECT_TRUE(parse("ENTRY e { p = f32[] parameter(0) ROOT t = () tuple(), x=1 }").has_value());
+  EXPECT_TRUE(parse("e (" + repeated("p: (f32[] /*(((((*/ ), ", many) +
+                    "q: f32[]) -> f32[] { p = f32[] parameter(0) }")
+                  .has_value());
+  EXPECT_TRUE(parse("e { p = f32[] parameter(0)" +
+                    repeated(" metadata.x = f32[] negate(p), metadata={/*{*/}", 1) + " }")
+                  .has_value());
+  EXPECT_TRUE(
+      parse("e { p = f32[] parameter(0), foo={" + repeated("{}", many) + "} }").has_value());
+  std::string bodies = "e { p = f32[] parameter(0)\n";
+  for (int i = 0; i < 5000; ++i)
+    bodies += fmt::format(" c{} = f32[] call(p), to_apply={{ x = f32[] parameter(0) }}\n", i);
+  const Result<Module> module = parse(bodies + "}");
+  ASSERT_TRUE(module.has_value()) << to_string(module.error());
+  EXPECT_EQ(module->computations.size(), 5001u);
+}
+
 TEST(ParseErrors, EmptyTexts) {
   for (const char* text : {"", " \n", "HloModule m", "HloModule", "ENTRY e { }", "// only this"})
     EXPECT_FALSE(parse(text).has_value()) << text;
