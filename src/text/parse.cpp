@@ -56,4 +56,12 @@ Result<Literal> parse_literal(std::string_view text, const Shape& shape) {
   return *literal.literal;
 }
 
+Result<Sharding> parse_sharding(std::string_view text) {
+  Sharding sharding;
+  HILO_DO(parse_alone(text, [&](Lexer& lexer) {
+    return parse_sharding(lexer, sharding, ParseOptions().max_depth);
+  }));
+  return sharding;
+}
+
 }  // namespace hilo

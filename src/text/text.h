@@ -44,8 +44,9 @@ std::string print(const Module& module, InstructionId instruction, const PrintSt
 std::string print(const Sharding& sharding);
 std::string print(const Literal& literal);  // the value alone, as in constant(...)
 
-// For inputs and tests: a shape or a literal alone, as in HLO text.
+// For inputs and tests: a shape, a literal or a sharding alone, as in HLO text.
 Result<Shape> parse_shape(std::string_view text);
 Result<Literal> parse_literal(std::string_view text, const Shape& shape);
+Result<Sharding> parse_sharding(std::string_view text);
 
 }  // namespace hilo

@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <cstdio>
 
 #include "text/text.h"
 #include "tools/module_file.h"
@@ -26,10 +27,12 @@ void add_convert(CLI::App& app, Session& session) {
       to = out.ends_with(".pb") ? "proto" : out.ends_with(".pbtxt") ? "prototext" : "text";
     }
     if (to == "text") return write_text(options->output, print(loaded->module), session);
-    write_text(
-        options->output,
-        to == "proto" ? write_hlo_proto(loaded->module) : write_hlo_prototext(loaded->module),
-        session);
+    const auto bytes =
+        convert(loaded->module, to == "proto" ? Format::HloProto : Format::HloProtoText);
+    if (!bytes) return fail_with(session, bytes.error());
+    const bool to_terminal = options->output.empty() || options->output == "-";
+    if (to == "proto" && to_terminal) std::fwrite(bytes->data(), 1, bytes->size(), stdout);
+    else write_text(options->output, *bytes, session);
   });
 }
 

@@ -71,7 +71,7 @@ std::shared_ptr<const ByteSource> ByteSource::memory(std::span<const std::byte> 
   return std::make_shared<MemorySource>(bytes);
 }
 
-Result<std::string> read_file(const std::string& path) {
+Result<std::string> read_whole_file(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return fail(ErrorKind::Io, "cannot open {}: {}", path, std::strerror(errno));
   std::string out;

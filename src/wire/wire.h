@@ -1,10 +1,12 @@
-// Front door of `wire`: the binary forms. Arrays: .npy, .npz, .safetensors. Every reader takes what
-// a stranger may have written: damage is an Error of kind Format, a size that cannot be is Limit.
+// Front door of `wire`: the forms of modules other than text, and files of arrays (.npy, .npz,
+// .safetensors). Every reader takes what a stranger may have written: damage is an Error of kind
+// Format, a size that cannot be is Limit.
 #pragma once
 
 #include <memory>
 
 #include "ir/ir.h"
+#include "text/text.h"
 
 namespace hilo {
 
@@ -19,7 +21,7 @@ class ByteSource {
   static Result<std::shared_ptr<const ByteSource>> open(const std::string& path);
   static std::shared_ptr<const ByteSource> memory(std::span<const std::byte> bytes);
 };
-Result<std::string> read_file(const std::string& path);
+Result<std::string> read_whole_file(const std::string& path);
 // Written beside `path` and renamed at the end: a failed save leaves the old file, or none.
 Result<void> write_file(const std::string& path, std::string_view bytes);
 
@@ -85,5 +87,36 @@ class SafetensorsReader {
 };
 Result<std::vector<NamedLiteral>> read_safetensors(const std::string& path);
 Result<void> write_safetensors(const std::string& path, std::span<const NamedLiteral> arrays);
+
+enum class Format : uint8_t {
+  Detect,
+  HloText,
+  HloProto,           // binary HloModuleProto, or an HloProto around it
+  HloProtoText,       // the same as protobuf's text
+  StableHloText,      // not read yet
+  StableHloBytecode,  // not read yet
+  Npy,
+  Npz,
+  Safetensors,
+  Gzip,  // of any of these
+};
+std::string_view text_of(Format format);
+// By content alone. What nothing else claims is HLO text.
+Format detect_format(std::span<const std::byte> bytes);
+
+// A module in any form; a compressed one is unpacked first. `options` are for the text forms; the
+// file's name also for the errors of the others. Malformed protos are Errors: Format (not a proto),
+// Structure (ids, cycles, schedules, missing parts), Shape, Name, Limit, Unsupported.
+Result<Module> read_module(std::span<const std::byte> bytes, Format format = Format::Detect,
+                           const ParseOptions& options = {});
+Result<Module> read_module_file(const std::string& path, const ParseOptions& options = {});
+
+// HloModuleProto with XLA's field numbers. What XLA keeps outside of the module (replica_count and
+// the like) stands in fields that XLA skips, so that reading it back gives the same module. Limit
+// when it is larger than the 2 GiB that protobuf can hold.
+Result<std::string> write_hlo_proto(const Module& module);
+Result<std::string> write_hlo_proto_text(const Module& module);
+// The module in HloText, HloProto or HloProtoText.
+Result<std::string> convert(const Module& module, Format to);
 
 }  // namespace hilo

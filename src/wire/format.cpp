@@ -1,0 +1,144 @@
+// Which form a file has, by its content, and the one door for modules in any of them.
+#include <algorithm>
+#include <cctype>
+
+#include "wire/deflate.h"
+#include "wire/hlo_proto.h"
+
+namespace hilo {
+namespace {
+
+constexpr int64_t most_unpacked = int64_t{1} << 32;
+
+struct Magic {
+  Format format;
+  std::string_view start;
+};
+constexpr Magic magics[] = {
+    {Format::Npy, "\x93NUMPY"},  {Format::Npz, "PK\x03\x04"},
+    {Format::Npz, "PK\x05\x06"},  // an archive without members
+    {Format::Gzip, "\x1f\x8b"},  {Format::StableHloBytecode, "ML\xefR"},
+};
+
+std::string_view view_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+bool is_safetensors(std::string_view text) {
+  if (text.size() < 10 || text[8] != '{') return false;
+  uint64_t length = 0;
+  for (int i = 8; i-- > 0;) length = length << 8 | static_cast<unsigned char>(text[i]);
+  return length <= text.size() - 8;
+}
+
+// The first word of a text, comments skipped.
+std::string_view first_word(std::string_view text) {
+  size_t at = 0;
+  while (at < text.size()) {
+    const bool space = std::isspace(static_cast<unsigned char>(text[at])) != 0;
+    const bool comment = text.substr(at, 2) == "//" || text[at] == '#';
+    const bool block = text.substr(at, 2) == "/*";
+    if (!space && !comment && !block) break;
+    if (space) ++at;
+    else at = std::min(text.size(), comment ? text.find('\n', at) : text.find("*/", at) + 2);
+  }
+  size_t end = at;
+  while (end < text.size() &&
+         (std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_'))
+    ++end;
+  return text.substr(at, end - at);
+}
+
+// The start of a message: HloModuleProto's name or HloProto's module, field 1 of bytes.
+bool is_proto(std::string_view text) {
+  const std::string_view head = text.substr(0, 4096);
+  const bool has_control = std::any_of(head.begin(), head.end(), [](char c) {
+    const auto code = static_cast<unsigned char>(c);
+    return code < 32 && code != '\n' && code != '\r' && code != '\t' && code != '\f';
+  });
+  return has_control || head.find('\x7f') != std::string_view::npos;
+}
+
+}  // namespace
+
+std::string_view text_of(Format format) {
+  constexpr std::string_view texts[] = {"detect",
+                                        "HLO text",
+                                        "HLO proto",
+                                        "HLO proto text",
+                                        "StableHLO text",
+                                        "StableHLO bytecode",
+                                        "npy",
+                                        "npz",
+                                        "safetensors",
+                                        "gzip"};
+  return texts[static_cast<size_t>(format)];
+}
+
+Format detect_format(std::span<const std::byte> bytes) {
+  const std::string_view text = view_of(bytes);
+  for (const Magic& magic : magics)
+    if (text.starts_with(magic.start)) return magic.format;
+  if (is_safetensors(text)) return Format::Safetensors;
+  if (is_proto(text)) return Format::HloProto;
+  const std::string_view word = first_word(text);
+  const std::string_view after =
+      word.empty() ? std::string_view() : text.substr(word.data() + word.size() - text.data());
+  const size_t next = after.find_first_not_of(" \t");
+  const char mark = next == std::string_view::npos ? '\0' : after[next];
+  constexpr std::string_view proto_fields[] = {"name", "hlo_module", "entry_computation_name",
+                                               "computations"};
+  if (std::find(std::begin(proto_fields), std::end(proto_fields), word) != std::end(proto_fields) &&
+      (mark == ':' || mark == '{'))
+    return Format::HloProtoText;
+  if (word == "module" && (mark == '@' || mark == '{' || after.find("attributes") == next))
+    return Format::StableHloText;
+  if (word == "func" && mark == '.') return Format::StableHloText;
+  return Format::HloText;
+}
+
+Result<Module> read_module(std::span<const std::byte> bytes, Format format,
+                           const ParseOptions& options) {
+  if (format == Format::Detect) format = detect_format(bytes);
+  const auto in_file = [&](Result<Module> module) {
+    if (module) module->file = options.file;
+    else if (module.error().place.file.empty()) module.error().place.file = options.file;
+    return module;
+  };
+  switch (format) {
+    case Format::HloText: return parse(view_of(bytes), options);
+    case Format::HloProto: return in_file(read_hlo_proto(bytes));
+    case Format::HloProtoText: return in_file(read_hlo_proto_text(bytes));
+    case Format::Gzip: {
+      Result<std::string> unpacked = gunzip(bytes, most_unpacked);
+      if (!unpacked) return in_file(std::unexpected(unpacked.error()));
+      const auto inside = std::as_bytes(std::span(*unpacked));
+      if (detect_format(inside) == Format::Gzip)
+        return in_file(fail(ErrorKind::Unsupported, "gzip in gzip"));
+      return read_module(inside, Format::Detect, options);
+    }
+    case Format::StableHloText:
+    case Format::StableHloBytecode:
+      return in_file(fail(ErrorKind::Unsupported, "{} is not read yet", text_of(format)));
+    default:
+      return in_file(fail(ErrorKind::Format, "{} holds arrays, not a module", text_of(format)));
+  }
+}
+
+Result<Module> read_module_file(const std::string& path, const ParseOptions& options) {
+  HILO_TRY(const std::string bytes, read_whole_file(path));
+  ParseOptions in_file = options;
+  if (in_file.file.empty()) in_file.file = path;
+  return read_module(std::as_bytes(std::span(bytes)), Format::Detect, in_file);
+}
+
+Result<std::string> convert(const Module& module, Format to) {
+  switch (to) {
+    case Format::HloText: return print(module);
+    case Format::HloProto: return write_hlo_proto(module);
+    case Format::HloProtoText: return write_hlo_proto_text(module);
+    default: return fail(ErrorKind::Unsupported, "a module cannot be written as {}", text_of(to));
+  }
+}
+
+}  // namespace hilo

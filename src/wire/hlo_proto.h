@@ -1,0 +1,11 @@
+// HloModuleProto and HloProto as bytes and as protobuf's text.
+#pragma once
+
+#include "wire/wire.h"
+
+namespace hilo {
+
+Result<Module> read_hlo_proto(std::span<const std::byte> bytes);
+Result<Module> read_hlo_proto_text(std::span<const std::byte> bytes);
+
+}  // namespace hilo
