@@ -1,6 +1,7 @@
 #include "text/lexer.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
 
@@ -164,42 +165,56 @@ bool Lexer::unescape(std::string_view raw, std::string_view& out) {
   return true;
 }
 
+namespace {
+
+// What each character means to Lexer::balanced: the closing bracket of an opening one, itself for
+// a closing one, a quote or the 0 at the end, and 1 for the rest.
+constexpr std::array<char, 256> bracket_roles = [] {
+  std::array<char, 256> out;
+  out.fill(1);
+  out['{'] = '}', out['('] = ')', out['['] = ']';
+  for (char c : {'}', ')', ']', '"', '\0'}) out[static_cast<unsigned char>(c)] = c;
+  return out;
+}();
+constexpr size_t deepest_brackets = 8192;
+
+// The closing quote of the string that opens at p, or the end.
+const char* string_end(const char* p, const char* end) {
+  for (++p; p < end && *p != '"'; ++p)
+    if (*p == '\\') ++p;
+  return std::min(p, end);
+}
+
+}  // namespace
+
 bool Lexer::balanced(std::string_view& out) {
   skip();
   const char* start = at;
   if (*at != '{' && *at != '(' && *at != '[') return fail_expected("'{'");
-  constexpr size_t deepest = 8192;
-  std::string closers;
-  for (const char* from = at;; ++from) {
-    const char c = *from;
-    if (c == '{' || c == '(' || c == '[') {
-      if (closers.size() == deepest) {
-        at = from;
-        return fail(ErrorKind::Limit, fmt::format("brackets nested more than {} deep", deepest));
-      }
-      closers += c == '{' ? '}' : c == '(' ? ')' : ']';
-    } else if (c == '}' || c == ')' || c == ']') {
-      if (c != closers.back()) {
-        at = from;
-        return fail(ErrorKind::Syntax, fmt::format("expected '{}', found '{}'", closers.back(), c));
-      }
-      closers.pop_back();
-      if (closers.empty()) {
-        at = from + 1;
-        out = {start, static_cast<size_t>(at - start)};
-        return true;
-      }
-    } else if (c == '"') {
-      at = from;
-      std::string_view ignored;
-      for (++from; from != end && *from != '"'; ++from)
-        if (*from == '\\' && from + 1 != end) ++from;
-      if (from == end) return string(ignored);
-    } else if (from == end) {
-      at = start;
-      return fail(ErrorKind::Syntax, fmt::format("this '{}' is not closed", *start));
+  char closers[deepest_brackets];
+  size_t depth = 0;
+  for (const char* p = at;; ++p) {
+    const char role = bracket_roles[static_cast<unsigned char>(*p)];
+    if (role == 1) continue;
+    if (role == '"') {
+      if ((p = string_end(p, end)) == end) break;
+    } else if (role == 0) {
+      if (p == end) break;
+    } else if (role != *p) {
+      if (depth == deepest_brackets)
+        return fail_at(p, ErrorKind::Limit,
+                       fmt::format("brackets nested more than {} deep", deepest_brackets));
+      closers[depth++] = role;
+    } else if (role != closers[--depth]) {
+      return fail_at(p, ErrorKind::Syntax,
+                     fmt::format("expected '{}', found '{}'", closers[depth], role));
+    } else if (depth == 0) {
+      at = p + 1;
+      out = {start, static_cast<size_t>(at - start)};
+      return true;
     }
   }
+  return fail_at(start, ErrorKind::Syntax, fmt::format("this '{}' is not closed", *start));
 }
 
 bool Lexer::fail_at(const char* where, ErrorKind kind, std::string message) {
