@@ -217,7 +217,9 @@ void BlockProgram::run_steps(const Block& block, const void** at) const {
 
 void BlockProgram::run(std::span<const void* const> sources, std::span<void* const> outputs,
                        int64_t begin, int64_t n) const {
-  const int64_t capacity = n <= 16 ? 16 : std::min(block, (n + 63) / 64 * 64);
+  // Blocks of programs with many values are shorter, so that all stay in the cache.
+  const int64_t most = std::clamp<int64_t>((256 << 10) / (scratch_bytes_ + 1) / 64 * 64, 256, block);
+  const int64_t capacity = n <= 16 ? 16 : std::min(most, (n + 63) / 64 * 64);
   alignas(64) std::byte small[8192];
   std::vector<std::byte> large;
   std::byte* scratch = small;

@@ -12,6 +12,7 @@ namespace hilo {
 
 class Evaluation;   // what all devices share; evaluation.h
 class LaneProgram;  // lanes.h
+struct BlockRegion;  // block_region.h
 
 struct Device {  // one virtual device
   Evaluation* evaluation;
@@ -30,6 +31,7 @@ struct Call {
   SharedShape held_stated = nullptr;  // the stated shape in held types, where it is prepared
   int depth = 0;                      // of calls; 0 in the entry
   bool taken = false;                 // get-tuple-element: the operand is the element already
+  const BlockRegion* region = nullptr;  // what evaluate_region computes
 
   const Shape& shape() const { return module.shape(instruction); }  // the stated result
   template <class A>

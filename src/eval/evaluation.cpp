@@ -48,7 +48,8 @@ class Frame {
     const bool observed = static_cast<bool>(evaluation_.options().observer);
     const double start = observed ? seconds_now() : 0;
     const Instruction& instruction = module_[step.id];
-    Call call{device_, module_, step.id, instruction, operands_, step.held, depth_, step.take >= 0};
+    Call call{device_, module_, step.id, instruction, operands_, step.held, depth_,
+              step.take >= 0, step.region.get()};
     Result<Literal> out = step.function(call);
     if (!out) return std::unexpected(std::move(out).error());
     operands_.clear();
@@ -136,7 +137,9 @@ Result<Evaluation::PreparedRef> Evaluation::prepared(const Module& module,
     std::lock_guard lock(mutex_);
     if (prepared_[computation.value]) return prepared_[computation.value];
   }
-  HILO_TRY(PreparedComputation made, prepare(module, computation, options_.ideal_floats));
+  // An observer wants to see every value.
+  HILO_TRY(PreparedComputation made,
+           prepare(module, computation, options_.ideal_floats, !options_.observer));
   PreparedRef out = std::make_shared<const PreparedComputation>(std::move(made));
   if (ours) {
     std::lock_guard lock(mutex_);

@@ -4,7 +4,7 @@
 
 #include <mutex>
 
-#include "eval/call.h"
+#include "eval/block_region.h"
 #include "eval/storage_pool.h"
 
 namespace hilo {
@@ -16,6 +16,7 @@ struct Step {
   SharedShape held;  // the stated shape in held types
   uint32_t first_operand = 0, operand_count = 0;
   uint32_t slot = 0;
+  std::shared_ptr<const BlockRegion> region = nullptr;
   int64_t take = -1;         // get-tuple-element: moves this element out of the tuple's slot
   int64_t parameter = -1;    // its operand is this argument
   bool unused = false;       // nobody reads the result
@@ -31,7 +32,9 @@ struct PreparedComputation {
   uint32_t slots = 0, root = 0;
   size_t parameters = 0;
 };
-Result<PreparedComputation> prepare(const Module& module, ComputationId computation, bool ideal);
+// regions: elementwise instructions are put together; else each makes its value.
+Result<PreparedComputation> prepare(const Module& module, ComputationId computation, bool ideal,
+                                    bool regions);
 // The shape with the types that ideal arithmetic holds.
 Shape held_shape(Shape declared, bool ideal);
 

@@ -10,11 +10,15 @@ namespace {
 class Preparer {
  public:
   Preparer(const Module& module, ComputationId id, bool ideal)
-      : module_(module), computation_(module[id]), ideal_(ideal) {}
+      : module_(module), id_(id), computation_(module[id]), ideal_(ideal) {}
 
-  Result<PreparedComputation> run() {
+  Result<PreparedComputation> run(bool with_regions) {
     HILO_DO(order());
-    for (InstructionId id : order_) add_step(id);
+    if (with_regions) {
+      HILO_TRY(regions_, find_regions(module_, id_, order_, ideal_));
+    }
+    for (size_t i = 0; i < order_.size(); ++i)
+      if (!with_regions || !regions_.absorbed[i]) add_step(order_[i]);
     out_.slots = static_cast<uint32_t>(order_.size());
     out_.root = slots_.at(computation_.root.value);
     out_.parameters = computation_.parameters.size();
@@ -84,8 +88,14 @@ class Preparer {
     step.held = std::make_shared<const Shape>(held_shape(module_.shape(id), ideal_));
     step.slot = slots_[id.value];
     step.first_operand = static_cast<uint32_t>(out_.operands.size());
-    step.operand_count = instruction.operand_count;
-    for (InstructionId operand : module_.operands(id))
+    std::span<const InstructionId> operands = module_.operands(id);
+    if (const auto region = regions_.by_root.find(id.value); region != regions_.by_root.end()) {
+      step.function = evaluate_region;
+      step.region = region->second;
+      operands = region->second->inputs;
+    }
+    step.operand_count = static_cast<uint32_t>(operands.size());
+    for (InstructionId operand : operands)
       out_.operands.push_back({slots_[operand.value], false});
     if (step.held->is_array()) step.result_bytes = literal_bytes(*step.held);
     out_.steps.push_back(std::move(step));
@@ -123,18 +133,21 @@ class Preparer {
   }
 
   const Module& module_;
+  ComputationId id_;
   const Computation& computation_;
   bool ideal_;
   PreparedComputation out_;
   std::vector<InstructionId> order_;
+  BlockRegions regions_;
   std::unordered_map<uint32_t, uint32_t> slots_;  // by instruction
   std::unordered_map<uint32_t, bool> open_;
 };
 
 }  // namespace
 
-Result<PreparedComputation> prepare(const Module& module, ComputationId computation, bool ideal) {
-  return Preparer(module, computation, ideal).run();
+Result<PreparedComputation> prepare(const Module& module, ComputationId computation, bool ideal,
+                                    bool regions) {
+  return Preparer(module, computation, ideal).run(regions);
 }
 
 }  // namespace hilo
