@@ -34,6 +34,5 @@ Result<Literal> evaluate_RaggedDot(Call& call) { return pending(call); }
 Result<Literal> evaluate_ScaledDot(Call& call) { return pending(call); }
 Result<Literal> evaluate_TriangularSolve(Call& call) { return pending(call); }
 
-int64_t estimate_memory(const Module&, const EvalOptions&) { return 0; }
 
 }  // namespace hilo
