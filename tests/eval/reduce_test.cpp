@@ -1,0 +1,92 @@
+#include <cmath>
+#include <numeric>
+
+#include "devices.h"
+
+namespace hilo {
+namespace {
+
+using test::Numbers;
+
+std::vector<float> ramp(int64_t count) {
+  std::vector<float> out(count);
+  for (int64_t i = 0; i < count; ++i) out[i] = static_cast<float>((i * 7919) % 101 - 50);
+  return out;
+}
+
+// Sums along each dimension of [4,33,70]: whole numbers, so that any order gives the same.
+TEST(Reduce, EachSetOfDimensions) {
+  const int64_t dims[] = {4, 33, 70};
+  const std::vector<float> values = ramp(4 * 33 * 70);
+  for (int mask = 1; mask < 8; ++mask) {
+    std::string reduced, kept;
+    int64_t count = 1;
+    for (int d = 0; d < 3; ++d) {
+      std::string& list = mask >> d & 1 ? reduced : kept;
+      list += (list.empty() ? "" : ",") + std::to_string(mask >> d & 1 ? d : dims[d]);
+      if (!(mask >> d & 1)) count *= dims[d];
+    }
+    std::vector<double> want(count, 3);
+    for (int64_t i = 0; i < 4 * 33 * 70; ++i) {
+      const int64_t index[] = {i / (33 * 70), i / 70 % 33, i % 70};
+      int64_t at = 0;
+      for (int d = 0; d < 3; ++d)
+        if (!(mask >> d & 1)) at = at * dims[d] + index[d];
+      want[at] += values[i];
+    }
+    const auto rows = test::run_well(
+        "HloModule m\n" + std::string(test::add_f32) +
+            "ENTRY e {\n x = f32[4,33,70] parameter(0)\n z = f32[] constant(3)\n ROOT r = f32[" +
+            kept + "] reduce(x, z), dimensions={" + reduced + "}, to_apply=add\n}\n",
+        {{test::f32({4, 33, 70}, values)}});
+    ASSERT_EQ(rows.size(), 1u);
+    EXPECT_EQ(rows[0], want) << "mask " << mask;
+  }
+}
+
+TEST(Reduce, SameBitsForAnyNumberOfThreads) {
+  std::vector<float> values(1 << 20);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<float>(i));
+  const std::string text = "HloModule m\n" + std::string(test::add_f32) +
+                           "ENTRY e {\n x = f32[1048576] parameter(0)\n z = f32[] constant(0)\n"
+                           " ROOT r = f32[] reduce(x, z), dimensions={0}, to_apply=add\n}\n";
+  Numbers first;
+  for (int threads : {1, 2, 3}) {
+    EvalOptions options;
+    options.threads = threads;
+    const auto rows = test::run_well(text, {{test::f32({1 << 20}, values)}}, options);
+    ASSERT_EQ(rows.size(), 1u);
+    if (threads == 1) first = rows[0];
+    EXPECT_EQ(rows[0], first);
+  }
+  const double exact = std::accumulate(values.begin(), values.end(), 0.0);
+  EXPECT_NEAR(first.at(0), exact, 1e-3);
+}
+
+TEST(Reduce, PlaceOfTheMaximum) {
+  const std::string text =
+      "HloModule m\nbest {\n a = f32[] parameter(0)\n i = s32[] parameter(1)\n b = f32[] "
+      "parameter(2)\n j = s32[] parameter(3)\n g = pred[] compare(a, b), direction=GT\n e = pred[] "
+      "compare(a, b), direction=EQ\n l = pred[] compare(i, j), direction=LT\n k = pred[] and(e, l)\n"
+      " o = pred[] or(g, k)\n v = f32[] select(o, a, b)\n w = s32[] select(o, i, j)\n ROOT t = "
+      "(f32[], s32[]) tuple(v, w)\n}\nENTRY m {\n x = f32[2,5] constant({{1, 9, 3, 9, 2}, {-5, -7, "
+      "-4, -6, -8}})\n n = s32[2,5] iota(), iota_dimension=1\n low = f32[] constant(-inf)\n zero = "
+      "s32[] constant(0)\n ROOT r = (f32[2], s32[2]) reduce(x, n, low, zero), dimensions={1}, "
+      "to_apply=best\n}\n";
+  const auto rows = test::run_well(text, {{}});
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0], (Numbers{9, -4, 1, 2}));
+}
+
+TEST(Reduce, NothingIsTheInitialValue) {
+  const auto rows = test::run_well(
+      "HloModule m\n" + std::string(test::add_f32) +
+          "ENTRY e {\n x = f32[3,0] parameter(0)\n z = f32[] constant(2)\n ROOT r = f32[3] "
+          "reduce(x, z), dimensions={1}, to_apply=add\n}\n",
+      {{test::f32({3, 0}, {})}});
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0], (Numbers{2, 2, 2}));
+}
+
+}  // namespace
+}  // namespace hilo

@@ -1,0 +1,103 @@
+// Loops, branches, and the ends that an evaluation can come to.
+#include "devices.h"
+
+namespace hilo {
+namespace {
+
+using test::Numbers;
+
+std::string loop(const std::string& limit) {
+  return "HloModule m\nbody {\n s = (s32[], f32[4]) parameter(0)\n i = s32[] "
+         "get-tuple-element(s), index=0\n x = f32[4] get-tuple-element(s), index=1\n one = s32[] "
+         "constant(1)\n j = s32[] add(i, one)\n y = f32[4] add(x, x)\n ROOT t = (s32[], f32[4]) "
+         "tuple(j, y)\n}\ncondition {\n s = (s32[], f32[4]) parameter(0)\n i = s32[] "
+         "get-tuple-element(s), index=0\n n = s32[] constant(" +
+         limit +
+         ")\n ROOT c = pred[] compare(i, n), direction=LT\n}\nENTRY e {\n z = s32[] constant(0)\n x "
+         "= f32[4] constant({1, 2, 3, 4})\n s = (s32[], f32[4]) tuple(z, x)\n ROOT w = (s32[], "
+         "f32[4]) while(s), condition=condition, body=body\n}\n";
+}
+
+TEST(While, DoublesTenTimes) {
+  const auto rows = test::run_well(loop("10"), {{}});
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0], (Numbers{10, 1024, 2048, 3072, 4096}));
+}
+
+TEST(While, StopsAtTheStepLimit) {
+  EvalOptions options;
+  options.max_steps = 5;
+  const auto rows = test::run(loop("10"), {{}}, options);
+  ASSERT_FALSE(rows.has_value());
+  EXPECT_EQ(rows.error().kind, ErrorKind::Steps);
+  EXPECT_EQ(rows.error().place.instruction, "w");
+}
+
+TEST(Evaluate, MemoryLimitNamesTheInstruction) {
+  EvalOptions options;
+  options.memory_limit = 1 << 20;
+  const auto rows = test::run(
+      "HloModule m\nENTRY e {\n z = f32[] constant(1)\n ROOT big = f32[1048576] broadcast(z), "
+      "dimensions={}\n}\n",
+      {{}}, options);
+  ASSERT_FALSE(rows.has_value());
+  EXPECT_EQ(rows.error().kind, ErrorKind::Memory);
+  EXPECT_EQ(rows.error().place.instruction, "big");
+}
+
+TEST(Evaluate, InterruptEndsALoop) {
+  const std::atomic<bool> stop = true;
+  EvalOptions options;
+  options.interrupt = &stop;
+  const auto rows = test::run(loop("2000000000"), {{}}, options);
+  ASSERT_FALSE(rows.has_value());
+  EXPECT_EQ(rows.error().kind, ErrorKind::Interrupted);
+}
+
+TEST(Evaluate, WrongInputSaysWhatWasExpected) {
+  const auto rows = test::run("HloModule m\nENTRY e {\n ROOT x = f32[3] parameter(0)\n}\n",
+                              {{test::f32({4}, {1, 2, 3, 4})}});
+  ASSERT_FALSE(rows.has_value());
+  EXPECT_EQ(rows.error().kind, ErrorKind::Input);
+  EXPECT_NE(rows.error().message.find("f32[3]"), std::string::npos);
+}
+
+TEST(Evaluate, EndlessRecursionIsAnError) {
+  Module module;
+  const ComputationId main = module.add_computation("main");
+  const Shape shape = Shape::array(ElementType::F32, {});
+  const InstructionId x = module.add_instruction(main, Op::Parameter, shape, {}, "x");
+  CallAttributes itself;
+  itself.to_apply = main;
+  module.add_instruction(main, Op::Call, shape, std::array{x}, itself, "again");
+  module.entry = main;
+  const auto out = evaluate(module, Inputs{{{Literal::scalar(1.0f)}}});
+  ASSERT_FALSE(out.has_value());
+  EXPECT_EQ(out.error().kind, ErrorKind::Limit);
+}
+
+TEST(Conditional, OutOfRangeTakesTheLastBranch) {
+  const auto text = [](const std::string& index) {
+    return "HloModule m\na {\n x = f32[] parameter(0)\n ROOT r = f32[] negate(x)\n}\nb {\n x = "
+           "f32[] parameter(0)\n ROOT r = f32[] add(x, x)\n}\nENTRY e {\n i = s32[] constant(" +
+           index +
+           ")\n x = f32[] constant(3)\n ROOT r = f32[] conditional(i, x, x), "
+           "branch_computations={a, b}\n}\n";
+  };
+  EXPECT_EQ(test::run_well(text("0"), {{}}).at(0), (Numbers{-3}));
+  EXPECT_EQ(test::run_well(text("7"), {{}}).at(0), (Numbers{6}));
+  EXPECT_EQ(test::run_well(text("-1"), {{}}).at(0), (Numbers{6}));
+}
+
+TEST(Map, CallsItsBodyForEachElement) {
+  const auto rows = test::run_well(
+      "HloModule m\nf {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n m = f32[] multiply(a, "
+      "b)\n ROOT s = f32[] subtract(m, a)\n}\nENTRY e {\n a = f32[3] constant({1, 2, 3})\n b = "
+      "f32[3] constant({4, 5, 6})\n ROOT r = f32[3] map(a, b), dimensions={0}, to_apply=f\n}\n",
+      {{}});
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0], (Numbers{3, 8, 15}));
+}
+
+}  // namespace
+}  // namespace hilo
