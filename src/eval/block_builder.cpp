@@ -6,7 +6,7 @@ namespace hilo {
 namespace {
 
 // Ops that pass a scalar on as it is.
-constexpr Op passing[] = {Op::Copy, Op::Reshape, Op::Broadcast, Op::OptimizationBarrier,
+constexpr Op passing[] = {Op::Copy,      Op::Reshape,       Op::Broadcast, Op::OptimizationBarrier,
                           Op::Transpose, Op::AddDependency, Op::Domain};
 
 class ScalarBuilder {

@@ -67,7 +67,7 @@ int BlockProgram::add_convert(int from, ElementType to) {
 int BlockProgram::add(const ElementwiseKernel& kernel, std::span<const int> operands) {
   if (!kernel.kernel) return operands[0];  // a conversion to the same type
   BlockStep step{kernel.kernel, kernel.finish, {}, static_cast<int>(operands.size()), 0,
-                 kernel.first, kernel.second};
+                 kernel.first,  kernel.second};
   for (size_t i = 0; i < operands.size(); ++i)
     step.in[i] = add_convert(operands[i], kernel.operands[i]);
   step.out = add_register(kernel.result);
@@ -177,9 +177,9 @@ const void* BlockProgram::load(const Source& source, const Block& block) const {
   }
   if (source.kind == SourceKind::Constant || source.kind == SourceKind::Uniform) {
     if (block.done > 0) return own;  // filled for the first block
-    const auto* element = static_cast<const std::byte*>(
-        source.kind == SourceKind::Constant ? source.constant.raw().data()
-                                            : block.sources[source.argument]);
+    const auto* element = static_cast<const std::byte*>(source.kind == SourceKind::Constant
+                                                            ? source.constant.raw().data()
+                                                            : block.sources[source.argument]);
     const int64_t wide = bytes_of(representation_of(value.type));
     alignas(16) std::byte one[16];
     if (widen) run_kernel(widen, element, one, 1);
@@ -218,7 +218,8 @@ void BlockProgram::run_steps(const Block& block, const void** at) const {
 void BlockProgram::run(std::span<const void* const> sources, std::span<void* const> outputs,
                        int64_t begin, int64_t n) const {
   // Blocks of programs with many values are shorter, so that all stay in the cache.
-  const int64_t most = std::clamp<int64_t>((256 << 10) / (scratch_bytes_ + 1) / 64 * 64, 256, block);
+  const int64_t most =
+      std::clamp<int64_t>((256 << 10) / (scratch_bytes_ + 1) / 64 * 64, 256, block);
   const int64_t capacity = n <= 16 ? 16 : std::min(most, (n + 63) / 64 * 64);
   alignas(64) std::byte small[8192];
   std::vector<std::byte> large;
@@ -235,8 +236,8 @@ void BlockProgram::run(std::span<const void* const> sources, std::span<void* con
     at = many.data();
   }
   for (int64_t done = 0; done < n; done += capacity) {
-    const Block now{sources, outputs, begin + done, std::min(capacity, n - done), capacity, done,
-                    scratch};
+    const Block now{sources,  outputs, begin + done, std::min(capacity, n - done),
+                    capacity, done,    scratch};
     for (const Source& source : sources_) at[source.value] = load(source, now);
     for (const BlockStep& step : steps_) at[step.out] = now.at(registers_[step.out].scratch);
     for (size_t r = 0; r < outputs_.size(); ++r)

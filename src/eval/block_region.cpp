@@ -10,8 +10,7 @@ bool is_fixed_array(const Shape& shape) { return shape.is_array() && !shape.has_
 // How a value is seen through the strides of its operand.
 using ViewOf = View (*)(const Module&, const Instruction&, const Shape& operand);
 
-View view_of_broadcast(const Module& module, const Instruction& instruction,
-                       const Shape& operand) {
+View view_of_broadcast(const Module& module, const Instruction& instruction, const Shape& operand) {
   const Dims& dimensions = module.attributes<DimensionsAttributes>(instruction).dimensions;
   const Dims strides = row_major_strides(operand.dims);
   View view{module.shape(instruction).dims, Dims(module.shape(instruction).dims.size(), 0), 0};
@@ -20,8 +19,7 @@ View view_of_broadcast(const Module& module, const Instruction& instruction,
   return view;
 }
 
-View view_of_transpose(const Module& module, const Instruction& instruction,
-                       const Shape& operand) {
+View view_of_transpose(const Module& module, const Instruction& instruction, const Shape& operand) {
   const Dims& dimensions = module.attributes<DimensionsAttributes>(instruction).dimensions;
   const Dims strides = row_major_strides(operand.dims);
   View view{module.shape(instruction).dims, {}, 0};
@@ -68,8 +66,12 @@ class RegionFinder {
  public:
   RegionFinder(const Module& module, ComputationId computation,
                std::span<const InstructionId> order, bool ideal)
-      : module_(module), root_(module[computation].root), order_(order), ideal_(ideal),
-        region_(order.size(), -1), users_(order.size()) {
+      : module_(module),
+        root_(module[computation].root),
+        order_(order),
+        ideal_(ideal),
+        region_(order.size(), -1),
+        users_(order.size()) {
     out_.absorbed.resize(order.size());
     for (size_t i = 0; i < order.size(); ++i) position_[order[i].value] = static_cast<int>(i);
     for (size_t i = 0; i < order.size(); ++i)
@@ -129,8 +131,9 @@ class RegionFinder {
     if (is_member(i)) return roots_[region_[i]] != i;
     if (order_[i] == root_ || users_[i].empty() || !is_fixed_array(shape(i))) return false;
     const bool constant = at(i).op == Op::Constant && count(i) == 1;
-    const bool view = at(i).op == Op::Iota || (find_view(at(i).op) &&
-                                               is_fixed_array(module_.shape(module_.operands(at(i))[0])));
+    const bool view =
+        at(i).op == Op::Iota ||
+        (find_view(at(i).op) && is_fixed_array(module_.shape(module_.operands(at(i))[0])));
     if (!constant && !view) return false;
     for (int user : users_[i]) {
       if (constant && at(user).op == Op::Broadcast && out_.absorbed[user]) continue;

@@ -10,8 +10,8 @@
 
 namespace hilo {
 
-class Evaluation;   // what all devices share; evaluation.h
-class LaneProgram;  // lanes.h
+class Evaluation;    // what all devices share; evaluation.h
+class LaneProgram;   // lanes.h
 struct BlockRegion;  // block_region.h
 
 struct Device {  // one virtual device
@@ -28,9 +28,9 @@ struct Call {
   // Operand values. One that dies here is the only owner of its storage (is_unique), so that
   // updates in place are free; the function may move from it.
   std::span<Literal> operands;
-  SharedShape held_stated = nullptr;  // the stated shape in held types, where it is prepared
-  int depth = 0;                      // of calls; 0 in the entry
-  bool taken = false;                 // get-tuple-element: the operand is the element already
+  SharedShape held_stated = nullptr;    // the stated shape in held types, where it is prepared
+  int depth = 0;                        // of calls; 0 in the entry
+  bool taken = false;                   // get-tuple-element: the operand is the element already
   const BlockRegion* region = nullptr;  // what evaluate_region computes
 
   const Shape& shape() const { return module.shape(instruction); }  // the stated result

@@ -44,13 +44,18 @@ void compare_total(const KernelArguments& k) {
 
 template <ComparisonDirection D>
 Kernel find(Representation r, bool total_order) {
-  static constexpr Kernel plain[] = {
-      compare<D, uint8_t>,  compare<D, int8_t>,
-      compare<D, uint16_t>, compare<D, int16_t>,
-      compare<D, uint32_t>, compare<D, int32_t>,
-      compare<D, uint64_t>, compare<D, int64_t>,
-      compare<D, float>,    compare<D, double>,
-      compare<D, std::complex<float>>, compare<D, std::complex<double>>};
+  static constexpr Kernel plain[] = {compare<D, uint8_t>,
+                                     compare<D, int8_t>,
+                                     compare<D, uint16_t>,
+                                     compare<D, int16_t>,
+                                     compare<D, uint32_t>,
+                                     compare<D, int32_t>,
+                                     compare<D, uint64_t>,
+                                     compare<D, int64_t>,
+                                     compare<D, float>,
+                                     compare<D, double>,
+                                     compare<D, std::complex<float>>,
+                                     compare<D, std::complex<double>>};
   if (total_order && r == Representation::F32) return compare_total<D, float>;
   if (total_order && r == Representation::F64) return compare_total<D, double>;
   return plain[static_cast<size_t>(r)];

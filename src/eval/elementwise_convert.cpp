@@ -117,7 +117,10 @@ void narrow(const KernelArguments& k) {
 }
 
 template <class T>
-constexpr bool small_float = requires(T x) { float(x); x.bits; };
+constexpr bool small_float = requires(T x) {
+  float(x);
+  x.bits;
+};
 template <class T>
 constexpr bool small_int = requires(T x) { x.value; };
 

@@ -36,54 +36,98 @@ void binary_through_double(const KernelArguments& k) {
 }
 
 template <class T>
-T absolute(T x) { return std::fabs(x); }
+T absolute(T x) {
+  return std::fabs(x);
+}
 template <class T>
-T negate(T x) { return -x; }
+T negate(T x) {
+  return -x;
+}
 template <class T>
-T same(T x) { return x; }
+T same(T x) {
+  return x;
+}
 template <class T>
-T zero(T) { return 0; }
+T zero(T) {
+  return 0;
+}
 template <class T>
-T sign(T x) { return x > 0 ? T(1) : x < 0 ? T(-1) : x; }
+T sign(T x) {
+  return x > 0 ? T(1) : x < 0 ? T(-1) : x;
+}
 template <class T>
-T square_root(T x) { return std::sqrt(x); }
+T square_root(T x) {
+  return std::sqrt(x);
+}
 template <class T>
-T ceiling(T x) { return std::ceil(x); }
+T ceiling(T x) {
+  return std::ceil(x);
+}
 template <class T>
-T flooring(T x) { return std::floor(x); }
+T flooring(T x) {
+  return std::floor(x);
+}
 template <class T>
-T round_away(T x) { return std::round(x); }
+T round_away(T x) {
+  return std::round(x);
+}
 template <class T>
-T round_even(T x) { return std::nearbyint(x); }
+T round_even(T x) {
+  return std::nearbyint(x);
+}
 template <class T>
-T exponential(T x) { return std::exp(x); }
+T exponential(T x) {
+  return std::exp(x);
+}
 template <class T>
-T logarithm(T x) { return std::log(x); }
+T logarithm(T x) {
+  return std::log(x);
+}
 template <class T>
-T sine(T x) { return std::sin(x); }
+T sine(T x) {
+  return std::sin(x);
+}
 template <class T>
-T cosine(T x) { return std::cos(x); }
+T cosine(T x) {
+  return std::cos(x);
+}
 double reciprocal_root(double x) { return 1 / std::sqrt(x); }
 double logistic(double x) {
   const double e = std::exp(-std::fabs(x));
   return x >= 0 ? 1 / (1 + e) : x < 0 ? e / (1 + e) : x;
 }
 template <class T>
-T add(T a, T b) { return a + b; }
+T add(T a, T b) {
+  return a + b;
+}
 template <class T>
-T subtract(T a, T b) { return a - b; }
+T subtract(T a, T b) {
+  return a - b;
+}
 template <class T>
-T multiply(T a, T b) { return a * b; }
+T multiply(T a, T b) {
+  return a * b;
+}
 template <class T>
-T divide(T a, T b) { return a / b; }
+T divide(T a, T b) {
+  return a / b;
+}
 template <class T>
-T remainder_of(T a, T b) { return std::fmod(a, b); }
+T remainder_of(T a, T b) {
+  return std::fmod(a, b);
+}
 template <class T>
-T maximum(T a, T b) { return (a >= b || a != a) ? a : b; }
+T maximum(T a, T b) {
+  return (a >= b || a != a) ? a : b;
+}
 template <class T>
-T minimum(T a, T b) { return (a <= b || a != a) ? a : b; }
+T minimum(T a, T b) {
+  return (a <= b || a != a) ? a : b;
+}
 template <class T>
-T power(T a, T b) { return std::pow(a, b); }
+T power(T a, T b) {
+  return std::pow(a, b);
+}
 
 template <class T>
 void is_finite(const KernelArguments& k) {
@@ -135,8 +179,10 @@ void reduce_precision(const KernelArguments& k) {
     out[i] = static_cast<T>(reduce_precision(in[i], wide ? 11 : k.first, k.second));
 }
 
-#define BOTH(op, f32, f64) \
-  {Op::op, {nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, f32, f64}}
+#define BOTH(op, f32, f64)                                                                       \
+  {                                                                                              \
+    Op::op, { nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, f32, f64 } \
+  }
 #define SAME(op, f) BOTH(op, (unary<float, f<float>>), (unary<double, f<double>>))
 #define PAIR(op, f) BOTH(op, (binary<float, f<float>>), (binary<double, f<double>>))
 #define WIDE(op, f) BOTH(op, through_double<f>, (unary<double, f>))

@@ -22,19 +22,27 @@ Bits<T> low_bits(T x, int64_t bits) {
 
 struct Absolute {
   template <class T>
-  static T run(T x, int64_t) { return x < 0 ? T(Bits<T>(0) - Bits<T>(x)) : x; }
+  static T run(T x, int64_t) {
+    return x < 0 ? T(Bits<T>(0) - Bits<T>(x)) : x;
+  }
 };
 struct Negate {
   template <class T>
-  static T run(T x, int64_t) { return T(Bits<T>(0) - Bits<T>(x)); }
+  static T run(T x, int64_t) {
+    return T(Bits<T>(0) - Bits<T>(x));
+  }
 };
 struct Invert {
   template <class T>
-  static T run(T x, int64_t bits) { return bits == 1 && !std::is_signed_v<T> ? T(x ^ 1) : T(~x); }
+  static T run(T x, int64_t bits) {
+    return bits == 1 && !std::is_signed_v<T> ? T(x ^ 1) : T(~x);
+  }
 };
 struct Sign {
   template <class T>
-  static T run(T x, int64_t) { return T((x > 0) - (x < 0)); }
+  static T run(T x, int64_t) {
+    return T((x > 0) - (x < 0));
+  }
 };
 struct LeadingZeros {
   template <class T>
@@ -44,39 +52,57 @@ struct LeadingZeros {
 };
 struct Population {
   template <class T>
-  static T run(T x, int64_t bits) { return T(std::popcount(low_bits(x, bits))); }
+  static T run(T x, int64_t bits) {
+    return T(std::popcount(low_bits(x, bits)));
+  }
 };
 struct Add {
   template <class T>
-  static T run(T a, T b, int64_t) { return T(Bits<T>(a) + Bits<T>(b)); }
+  static T run(T a, T b, int64_t) {
+    return T(Bits<T>(a) + Bits<T>(b));
+  }
 };
 struct Subtract {
   template <class T>
-  static T run(T a, T b, int64_t) { return T(Bits<T>(a) - Bits<T>(b)); }
+  static T run(T a, T b, int64_t) {
+    return T(Bits<T>(a) - Bits<T>(b));
+  }
 };
 struct Multiply {
   template <class T>
-  static T run(T a, T b, int64_t) { return T(uint64_t(a) * uint64_t(b)); }
+  static T run(T a, T b, int64_t) {
+    return T(uint64_t(a) * uint64_t(b));
+  }
 };
 struct And {
   template <class T>
-  static T run(T a, T b, int64_t) { return a & b; }
+  static T run(T a, T b, int64_t) {
+    return a & b;
+  }
 };
 struct Or {
   template <class T>
-  static T run(T a, T b, int64_t) { return a | b; }
+  static T run(T a, T b, int64_t) {
+    return a | b;
+  }
 };
 struct Xor {
   template <class T>
-  static T run(T a, T b, int64_t) { return a ^ b; }
+  static T run(T a, T b, int64_t) {
+    return a ^ b;
+  }
 };
 struct Maximum {
   template <class T>
-  static T run(T a, T b, int64_t) { return a < b ? b : a; }
+  static T run(T a, T b, int64_t) {
+    return a < b ? b : a;
+  }
 };
 struct Minimum {
   template <class T>
-  static T run(T a, T b, int64_t) { return b < a ? b : a; }
+  static T run(T a, T b, int64_t) {
+    return b < a ? b : a;
+  }
 };
 // By zero: all ones; the smallest by -1: itself.
 struct Divide {
@@ -171,12 +197,12 @@ void clamp(const KernelArguments& k) {
   }
 }
 
-#define ROW(op, form, F)                                                                   \
-  {                                                                                        \
-    Op::op, {                                                                              \
-      form<F, uint8_t>, form<F, int8_t>, form<F, uint16_t>, form<F, int16_t>,              \
-          form<F, uint32_t>, form<F, int32_t>, form<F, uint64_t>, form<F, int64_t>         \
-    }                                                                                      \
+#define ROW(op, form, F)                                                                         \
+  {                                                                                              \
+    Op::op, {                                                                                    \
+      form<F, uint8_t>, form<F, int8_t>, form<F, uint16_t>, form<F, int16_t>, form<F, uint32_t>, \
+          form<F, int32_t>, form<F, uint64_t>, form<F, int64_t>                                  \
+    }                                                                                            \
   }
 
 constexpr KernelEntry entries[] = {

@@ -14,18 +14,15 @@ struct Typing {  // the kernel of an instruction with its own typing
   ElementwiseKernel out;
 
   ElementType held(ElementType type) const { return held_type(type, ideal); }
-  ElementType operand(size_t i) const {
-    return module.shape(module.operands(instruction)[i]).type;
-  }
+  ElementType operand(size_t i) const { return module.shape(module.operands(instruction)[i]).type; }
 };
 
 using Chooser = void (*)(Typing&);
 
 void choose_convert(Typing& t) {
   t.out.operands[0] = t.held(t.operand(0));
-  t.out.kernel = t.out.operands[0] == t.out.result
-                     ? nullptr
-                     : convert_kernel(t.out.operands[0], t.out.result);
+  t.out.kernel =
+      t.out.operands[0] == t.out.result ? nullptr : convert_kernel(t.out.operands[0], t.out.result);
   t.out.first = bits_of(t.out.result);
 }
 
@@ -33,8 +30,8 @@ void choose_compare(Typing& t) {
   const auto& attributes = t.module.attributes<CompareAttributes>(t.instruction);
   const ElementType type = t.held(t.operand(0));
   t.out.operands[0] = t.out.operands[1] = type;
-  const bool total = attributes.type == ComparisonType::TotalOrder ||
-                     attributes.order == ComparisonOrder::Total;
+  const bool total =
+      attributes.type == ComparisonType::TotalOrder || attributes.order == ComparisonOrder::Total;
   t.out.kernel = compare_kernel(attributes.direction, total, representation_of(type));
 }
 
@@ -64,8 +61,7 @@ constexpr Special specials[] = {
 
 // Ops that compute in the type of their first operand, not of the result.
 constexpr Op of_operand[] = {Op::Abs, Op::Real, Op::Imag, Op::IsFinite, Op::Complex};
-constexpr std::array<std::pair<Op, Op>, 2> on_pred = {
-    {{Op::Add, Op::Or}, {Op::Multiply, Op::And}}};
+constexpr std::array<std::pair<Op, Op>, 2> on_pred = {{{Op::Add, Op::Or}, {Op::Multiply, Op::And}}};
 
 Kernel find(std::span<const KernelEntry> entries, Op op, Representation r) {
   for (const KernelEntry& entry : entries)
@@ -108,8 +104,7 @@ Result<ElementwiseKernel> elementwise_kernel(const Module& module, const Instruc
   if (static_cast<int>(instruction.operand_count) != wanted || !is_array(declared))
     return fail(ErrorKind::Shape, "{} needs {} arrays", text_of(instruction.op), wanted);
   for (int i = 0; i < wanted; ++i)
-    if (!is_array(t.operand(i)))
-      return fail(ErrorKind::Shape, "operand {} is no array", i);
+    if (!is_array(t.operand(i))) return fail(ErrorKind::Shape, "operand {} is no array", i);
   t.out.result = t.held(declared);
   for (ElementType& operand : t.out.operands) operand = t.out.result;
   Chooser choose = choose_plain;
@@ -119,8 +114,7 @@ Result<ElementwiseKernel> elementwise_kernel(const Module& module, const Instruc
   if (instruction.op == Op::ReducePrecision) choose_reduce_precision(t);
   const bool nothing = instruction.op == Op::Convert && !t.out.kernel;
   if (!t.out.kernel && !nothing)
-    return fail(ErrorKind::Unsupported, "{} of {}", text_of(instruction.op),
-                text_of(t.operand(0)));
+    return fail(ErrorKind::Unsupported, "{} of {}", text_of(instruction.op), text_of(t.operand(0)));
   t.out.finish = nothing || instruction.op == Op::Select ? nullptr : finish_kernel(t.out.result);
   return t.out;
 }

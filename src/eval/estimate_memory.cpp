@@ -7,9 +7,16 @@ namespace hilo {
 namespace {
 
 // Ops whose result is made of their operands' storage.
-constexpr Op sharing[] = {Op::GetTupleElement, Op::Tuple,    Op::Reshape,       Op::Copy,
-                          Op::While,           Op::Bitcast,  Op::AddDependency, Op::Domain,
-                          Op::OptimizationBarrier, Op::DynamicUpdateSlice};
+constexpr Op sharing[] = {Op::GetTupleElement,
+                          Op::Tuple,
+                          Op::Reshape,
+                          Op::Copy,
+                          Op::While,
+                          Op::Bitcast,
+                          Op::AddDependency,
+                          Op::Domain,
+                          Op::OptimizationBarrier,
+                          Op::DynamicUpdateSlice};
 
 class Estimate {
  public:

@@ -48,8 +48,8 @@ class Frame {
     const bool observed = static_cast<bool>(evaluation_.options().observer);
     const double start = observed ? seconds_now() : 0;
     const Instruction& instruction = module_[step.id];
-    Call call{device_, module_, step.id, instruction, operands_, step.held, depth_,
-              step.take >= 0, step.region.get()};
+    Call call{device_,   module_, step.id,        instruction,      operands_,
+              step.held, depth_,  step.take >= 0, step.region.get()};
     Result<Literal> out = step.function(call);
     if (!out) return std::unexpected(std::move(out).error());
     operands_.clear();

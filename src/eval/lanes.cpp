@@ -61,11 +61,10 @@ std::optional<LaneProgram::Comparison> find_comparison(const Module& module, Ins
   const int64_t a = parameter_of(module, module.operand(root, 0), false);
   const int64_t b = parameter_of(module, module.operand(root, 1), false);
   if (a < 0 || b < 0 || a / 2 != b / 2 || a == b) return {};
-  const ComparisonType type = attributes.order == ComparisonOrder::Total
-                                  ? ComparisonType::TotalOrder
-                                  : attributes.type;
-  return LaneProgram::Comparison{
-      a / 2, a < b ? attributes.direction : turned(attributes.direction), type};
+  const ComparisonType type =
+      attributes.order == ComparisonOrder::Total ? ComparisonType::TotalOrder : attributes.type;
+  return LaneProgram::Comparison{a / 2, a < b ? attributes.direction : turned(attributes.direction),
+                                 type};
 }
 
 // One call of the computation with scalars.
@@ -79,9 +78,9 @@ Result<void> run_lane(const LaneProgram::State& state, std::span<const void* con
                 static_cast<const std::byte*>(inputs[p]) + lane * bytes, bytes);
     arguments.push_back(std::move(scalar));
   }
-  HILO_TRY(const Literal out, state.device.evaluation->run(state.device, state.module,
-                                                           state.computation, std::move(arguments),
-                                                           state.depth + 1));
+  HILO_TRY(const Literal out,
+           state.device.evaluation->run(state.device, state.module, state.computation,
+                                        std::move(arguments), state.depth + 1));
   size_t leaf = 0;
   for_each_leaf(out, [&](const Literal& value) {
     const int64_t bytes = storage_bytes(value.type());

@@ -95,8 +95,7 @@ class Preparer {
       operands = region->second->inputs;
     }
     step.operand_count = static_cast<uint32_t>(operands.size());
-    for (InstructionId operand : operands)
-      out_.operands.push_back({slots_[operand.value], false});
+    for (InstructionId operand : operands) out_.operands.push_back({slots_[operand.value], false});
     if (step.held->is_array()) step.result_bytes = literal_bytes(*step.held);
     out_.steps.push_back(std::move(step));
   }

@@ -35,9 +35,7 @@ class Lanes {
   Lanes(const Reduction& r, int64_t capacity) : reduction_(r), storage_(r.count()) {
     for (size_t k = 0; k < r.count(); ++k) storage_[k].resize(capacity * r.bytes(k) + 64);
   }
-  std::byte* at(size_t k, int64_t lane) {
-    return storage_[k].data() + lane * reduction_.bytes(k);
-  }
+  std::byte* at(size_t k, int64_t lane) { return storage_[k].data() + lane * reduction_.bytes(k); }
   // accumulators [0, n) = body(accumulators, others), where `other` gives operand k's values.
   template <class Other>
   Result<void> combine(int64_t n, const Other& other) {
@@ -134,8 +132,8 @@ Result<std::vector<Literal>> reduce_long(Reduction& r, bool tree) {
     Lanes lanes(r, capacity);
     for (int64_t i = begin; i < end; ++i) {
       const int64_t first = i % chunks * rows;
-      error.note(reduce_rows(r, i / chunks * r.reduced + first,
-                             std::min(rows, r.reduced - first), tree, lanes));
+      error.note(reduce_rows(r, i / chunks * r.reduced + first, std::min(rows, r.reduced - first),
+                             tree, lanes));
       store(r, lanes, r.inner, results, i * r.inner);
     }
   });
@@ -158,8 +156,8 @@ Result<void> apply_inits(const Reduction& r, std::vector<Literal>& results) {
         for (int64_t i = 0; i < n; ++i)
           std::memcpy(lanes.at(k, i), r.inits[k].raw().data(), r.bytes(k));
       if (r.reduced > 0)
-        error.note(lanes.combine(
-            n, [&](size_t k) { return results[k].raw().data() + at * r.bytes(k); }));
+        error.note(
+            lanes.combine(n, [&](size_t k) { return results[k].raw().data() + at * r.bytes(k); }));
       store(r, lanes, n, results, at);
     }
   });
@@ -234,7 +232,8 @@ Result<void> take_operands(Call& call, Reduction& r, std::span<const Instruction
   return {};
 }
 
-Literal shaped(const Call& call, std::vector<Literal> results, std::span<const int64_t> kept_sizes) {
+Literal shaped(const Call& call, std::vector<Literal> results,
+               std::span<const int64_t> kept_sizes) {
   const Shape stated = call.held(call.shape());
   for (size_t k = 0; k < results.size(); ++k) {
     Shape shape = stated.is_tuple() ? stated.elements[k] : stated;

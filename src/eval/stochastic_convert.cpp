@@ -28,10 +28,10 @@ void stochastic_convert(const KernelArguments& k) {
 }  // namespace
 
 Kernel stochastic_convert_kernel(ElementType, ElementType to) {
-  static constexpr Kernel kernels[] = {
-      stochastic_convert<uint8_t>,  stochastic_convert<int8_t>,  stochastic_convert<uint16_t>,
-      stochastic_convert<int16_t>,  stochastic_convert<uint32_t>, stochastic_convert<int32_t>,
-      stochastic_convert<uint64_t>, stochastic_convert<int64_t>};
+  static constexpr Kernel kernels[] = {stochastic_convert<uint8_t>,  stochastic_convert<int8_t>,
+                                       stochastic_convert<uint16_t>, stochastic_convert<int16_t>,
+                                       stochastic_convert<uint32_t>, stochastic_convert<int32_t>,
+                                       stochastic_convert<uint64_t>, stochastic_convert<int64_t>};
   return is_integral(to) ? kernels[static_cast<size_t>(representation_of(to))] : nullptr;
 }
 

@@ -126,9 +126,8 @@ bool View::is_row_major() const { return dims.empty() || (dims.size() == 1 && st
 
 void read_view(const View& view, int64_t element_bytes, const std::byte* from, int64_t begin,
                int64_t n, std::byte* out) {
-  visit_bytes(element_bytes, [&]<class T>(std::type_identity<T>) {
-    read<T>(view, from, begin, n, out);
-  });
+  visit_bytes(element_bytes,
+              [&]<class T>(std::type_identity<T>) { read<T>(view, from, begin, n, out); });
 }
 
 }  // namespace hilo

@@ -15,8 +15,8 @@ Numbers evaluate_text(const std::string& body, const EvalOptions& options = {}) 
 Numbers unary(const std::string& op, const std::string& type, const std::string& values, int n,
               const std::string& result = "") {
   const std::string dims = "[" + std::to_string(n) + "]";
-  return evaluate_text("x = " + type + dims + " constant(" + values + ")\nROOT r = " +
-                       (result.empty() ? type : result) + dims + " " + op + "(x)");
+  return evaluate_text("x = " + type + dims + " constant(" + values +
+                       ")\nROOT r = " + (result.empty() ? type : result) + dims + " " + op + "(x)");
 }
 
 Numbers binary(const std::string& op, const std::string& type, const std::string& a,
@@ -29,7 +29,8 @@ Numbers binary(const std::string& op, const std::string& type, const std::string
 TEST(Elementwise, FunctionsOfF32AreWithinOneUnit) {
   const std::string x = "{-2.5, -0.5, 0, 0.5, 1.5, 3}";
   const std::pair<const char*, Numbers> cases[] = {
-      {"exponential", {0x1.50385cp-4, 0x1.368b3p-1, 1, 0x1.a61298p+0, 0x1.1ed3fep+2, 0x1.415e5cp+4}},
+      {"exponential",
+       {0x1.50385cp-4, 0x1.368b3p-1, 1, 0x1.a61298p+0, 0x1.1ed3fep+2, 0x1.415e5cp+4}},
       {"tanh", {-0x1.f92582p-1, -0x1.d9353ep-2, 0, 0x1.d9353ep-2, 0x1.cf6f98p-1, 0x1.fd77d2p-1}},
       {"exponential-minus-one",
        {-0x1.d5f8f4p-1, -0x1.92e9ap-2, 0, 0x1.4c2532p-1, 0x1.bda7fcp+1, 0x1.315e5cp+4}},
@@ -59,7 +60,7 @@ TEST(Elementwise, IntegerDivisionByZeroAndOverflow) {
 }
 
 TEST(Elementwise, ShiftsBeyondTheWidth) {
-  EXPECT_EQ(binary("shift-left", "s8", "{1, 1, 3}", "{7, 8, 255}", 3), (Numbers{-128, 0, 0}));
+  EXPECT_EQ(binary("shift-left", "s8", "{1, 1, 3}", "{7, 8, -1}", 3), (Numbers{-128, 0, 0}));
   EXPECT_EQ(binary("shift-right-logical", "s8", "{-1, -1}", "{1, 8}", 2), (Numbers{127, 0}));
   EXPECT_EQ(binary("shift-right-arithmetic", "s8", "{-100, 100}", "{9, 9}", 2), (Numbers{-1, 0}));
   EXPECT_EQ(binary("shift-right-logical", "s4", "{-1, -8}", "{1, 4}", 2), (Numbers{7, 0}));

@@ -67,7 +67,8 @@ TEST(Reduce, PlaceOfTheMaximum) {
   const std::string text =
       "HloModule m\nbest {\n a = f32[] parameter(0)\n i = s32[] parameter(1)\n b = f32[] "
       "parameter(2)\n j = s32[] parameter(3)\n g = pred[] compare(a, b), direction=GT\n e = pred[] "
-      "compare(a, b), direction=EQ\n l = pred[] compare(i, j), direction=LT\n k = pred[] and(e, l)\n"
+      "compare(a, b), direction=EQ\n l = pred[] compare(i, j), direction=LT\n k = pred[] and(e, "
+      "l)\n"
       " o = pred[] or(g, k)\n v = f32[] select(o, a, b)\n w = s32[] select(o, i, j)\n ROOT t = "
       "(f32[], s32[]) tuple(v, w)\n}\nENTRY m {\n x = f32[2,5] constant({{1, 9, 3, 9, 2}, {-5, -7, "
       "-4, -6, -8}})\n n = s32[2,5] iota(), iota_dimension=1\n low = f32[] constant(-inf)\n zero = "

@@ -13,7 +13,8 @@ std::string loop(const std::string& limit) {
          "tuple(j, y)\n}\ncondition {\n s = (s32[], f32[4]) parameter(0)\n i = s32[] "
          "get-tuple-element(s), index=0\n n = s32[] constant(" +
          limit +
-         ")\n ROOT c = pred[] compare(i, n), direction=LT\n}\nENTRY e {\n z = s32[] constant(0)\n x "
+         ")\n ROOT c = pred[] compare(i, n), direction=LT\n}\nENTRY e {\n z = s32[] constant(0)\n "
+         "x "
          "= f32[4] constant({1, 2, 3, 4})\n s = (s32[], f32[4]) tuple(z, x)\n ROOT w = (s32[], "
          "f32[4]) while(s), condition=condition, body=body\n}\n";
 }
