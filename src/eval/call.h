@@ -18,6 +18,9 @@ struct Device {  // one virtual device
   Evaluation* evaluation;
   int64_t id = 0, replica = 0, partition = 0;  // id = replica * num_partitions + partition
   Traffic traffic{};                           // set by make_devices
+  uint64_t random_draws = 0;                   // rng instructions run so far
+  // Of rng-get-and-update-state, low word first; it starts as XLA's does.
+  uint64_t random_state[2] = {0x7012395, 0};
 };
 
 struct Call {

@@ -1,0 +1,198 @@
+// convolution as a matrix product over position tables: the input is padded and dilated into a copy
+// when the window asks for it, and then output position and window position add up. Grouped
+// convolutions with one small product a group run with the groups innermost instead.
+#include <algorithm>
+
+#include "eval/call.h"
+#include "eval/matmul.h"
+#include "eval/matrix_pack.h"
+#include "eval/positions.h"
+
+namespace hilo {
+namespace {
+
+WindowDim window_dim(const ConvolutionAttributes& a, size_t d) {
+  return d < a.window.dims.size() ? a.window.dims[d] : WindowDim{};
+}
+
+// Copies one row to positions low, low + step, ... of a row of `size` elements; what falls outside
+// is dropped.
+void place_row(const std::byte* from, int64_t count, int64_t low, int64_t step, int64_t size,
+               int64_t bytes, std::byte* to) {
+  const int64_t begin = low < 0 ? (-low + step - 1) / step : 0;
+  const int64_t end = std::min(count, size <= low ? 0 : (size - low - 1) / step + 1);
+  if (begin >= end) return;
+  if (step == 1)
+    std::copy_n(from + begin * bytes, (end - begin) * bytes, to + (low + begin) * bytes);
+  else
+    for (int64_t i = begin; i < end; ++i)
+      std::copy_n(from + i * bytes, bytes, to + (low + i * step) * bytes);
+}
+
+// The input with holes and edges filled with zeros, and cut where the padding is negative.
+Literal padded(const Call& call, const Literal& input, const ConvolutionAttributes& a) {
+  const Dims from = input.shape().dims;
+  Dims dims = from, low(dims.size(), 0), step(dims.size(), 1);
+  for (size_t d = 0; d < a.dim_labels.input_spatial.size(); ++d) {
+    const int64_t dim = a.dim_labels.input_spatial[d];
+    const WindowDim window = window_dim(a, d);
+    low[dim] = window.padding_low, step[dim] = window.base_dilation;
+    const int64_t dilated = dims[dim] ? (dims[dim] - 1) * window.base_dilation + 1 : 0;
+    dims[dim] = std::max<int64_t>(0, dilated + window.padding_low + window.padding_high);
+  }
+  if (dims == from && low == Dims(dims.size(), 0)) return input;
+  Literal out = call.make_held(Shape::array(input.type(), dims));
+  const std::span<std::byte> target = out.mutable_raw();
+  std::ranges::fill(target, std::byte{0});
+  const Dims strides = row_major_strides(dims);
+  const int64_t bytes = storage_bytes(input.type()), last = from.size() - 1;
+  call.parallel(from[last] ? input.count() / from[last] : 0, 64, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      int64_t base = 0, rest = row;
+      bool is_inside = true;
+      for (int64_t d = last - 1; d >= 0; rest /= from[d--]) {
+        const int64_t at = low[d] + rest % from[d] * step[d];
+        is_inside &= at >= 0 && at < dims[d];
+        base += at * strides[d];
+      }
+      if (is_inside)
+        place_row(input.raw().data() + row * from[last] * bytes, from[last], low[last], step[last],
+                  dims[last], bytes, target.data() + base * bytes);
+    }
+  });
+  return out;
+}
+
+struct Axis {
+  int64_t size, in, other;  // stride in the input; and in the output or the kernel
+};
+Dims positions_of(std::span<const Axis> axes, int64_t Axis::* stride) {
+  Dims sizes, strides;
+  for (const Axis& axis : axes) sizes.push_back(axis.size), strides.push_back(axis.*stride);
+  return positions(sizes, strides);
+}
+
+// Output positions, in the output's order in memory.
+std::vector<Axis> output_axes(const ConvolutionAttributes& a, const Dims& in, const Shape& out) {
+  const Dims strides = row_major_strides(out.dims);
+  const ConvolutionLabels& l = a.dim_labels;
+  std::vector<Axis> axes = {{out.dims[l.output_batch], in[l.input_batch], strides[l.output_batch]}};
+  for (size_t d = 0; d < l.output_spatial.size(); ++d)
+    axes.push_back({out.dims[l.output_spatial[d]], in[l.input_spatial[d]] * window_dim(a, d).stride,
+                    strides[l.output_spatial[d]]});
+  std::ranges::stable_sort(axes, std::greater(), &Axis::other);
+  return axes;
+}
+
+// Window positions and input features, in the input's order in memory; `kernel_base` is the
+// position of the first, which is not 0 where a window is reversed.
+std::vector<Axis> window_axes(const ConvolutionAttributes& a, const Dims& in, const Shape& kernel,
+                              int64_t& kernel_base) {
+  const Dims strides = row_major_strides(kernel.dims);
+  const ConvolutionLabels& l = a.dim_labels;
+  std::vector<Axis> axes = {
+      {kernel.dims[l.kernel_input_feature], in[l.input_feature], strides[l.kernel_input_feature]}};
+  kernel_base = 0;
+  for (size_t d = 0; d < l.kernel_spatial.size(); ++d) {
+    const WindowDim window = window_dim(a, d);
+    const int64_t size = kernel.dims[l.kernel_spatial[d]], step = strides[l.kernel_spatial[d]];
+    if (window.reversal) kernel_base += (size - 1) * step;
+    axes.push_back(
+        {size, in[l.input_spatial[d]] * window.window_dilation, window.reversal ? -step : step});
+  }
+  std::ranges::stable_sort(axes, std::greater(), &Axis::in);
+  return axes;
+}
+
+// The whole convolution as a product with one batch index for each group.
+Matmul as_matmul(const ConvolutionAttributes& a, const Literal& input, const Literal& kernel,
+                 Literal& out) {
+  const ConvolutionLabels& l = a.dim_labels;
+  const Dims in = row_major_strides(input.shape().dims);
+  const Dims kernel_strides = row_major_strides(kernel.shape().dims);
+  const Dims out_strides = row_major_strides(out.shape().dims);
+  const int64_t groups = a.feature_group_count * a.batch_group_count;
+  const int64_t outputs = out.shape().dims[l.output_feature] / groups;
+  const int64_t step = a.batch_group_count > 1
+                           ? out.shape().dims[l.output_batch] * in[l.input_batch]
+                           : kernel.shape().dims[l.kernel_input_feature] * in[l.input_feature];
+  int64_t kernel_base = 0;
+  const auto rows = output_axes(a, in, out.shape());
+  const auto window = window_axes(a, in, kernel.shape(), kernel_base);
+  const int64_t kernel_step = kernel_strides[l.kernel_output_feature];
+  const int64_t out_step = out_strides[l.output_feature];
+  Matmul product = {
+      {input.raw().data(), input.type(), positions(Dims{groups}, Dims{step}),
+       positions_of(rows, &Axis::in), positions_of(window, &Axis::in)},
+      {kernel.raw().data(), kernel.type(), positions(Dims{groups}, Dims{outputs * kernel_step}),
+       positions(Dims{outputs}, Dims{kernel_step}), positions_of(window, &Axis::other)},
+      {out.mutable_raw().data(), out.type(), positions(Dims{groups}, Dims{outputs * out_step}),
+       positions_of(rows, &Axis::other), positions(Dims{outputs}, Dims{out_step})}};
+  for (int64_t& base : product.rhs.batch) base += kernel_base;
+  return product;
+}
+
+// Whether neighbouring groups are neighbours in memory, and each is a single column.
+bool groups_are_innermost(const Matmul& p) {
+  return p.lhs.batch.size() >= 8 && p.out.column.size() == 1 &&
+         p.lhs.batch[1] - p.lhs.batch[0] == 1 && p.rhs.batch[1] - p.rhs.batch[0] == 1;
+}
+
+template <class T>
+const T* converted(const Call& call, const Literal& operand, Literal& keep) {
+  if (operand.type() == element_type<T>) return operand.data<T>().data();
+  keep = call.make_held(Shape::array(element_type<T>, operand.shape().dims));
+  T* out = keep.mutable_data<T>().data();
+  call.parallel(operand.count(), 1 << 16, [&](int64_t begin, int64_t end) {
+    pack(operand.raw().data(), operand.type(), begin, Dims{0},
+         positions(Dims{end - begin}, Dims{1}), out + begin);
+  });
+  return keep.data<T>().data();
+}
+
+template <class T>
+void run_grouped(const Call& call, const Matmul& p, const Literal& input, const Literal& kernel) {
+  constexpr int64_t width = 256;
+  Literal kept_input, kept_kernel;
+  const T* x = converted<T>(call, input, kept_input) + p.lhs.batch[0];
+  const T* w = converted<T>(call, kernel, kept_kernel) + p.rhs.batch[0] + p.rhs.outer[0];
+  const int64_t groups = p.lhs.batch.size(), rows = p.out.row.size(), k = p.lhs.inner.size();
+  const int64_t pieces = (groups + width - 1) / width;
+  const int64_t grain = std::max<int64_t>(1, 32768 / (std::max<int64_t>(k, 1) * width));
+  call.parallel(pieces * rows, grain, [&](int64_t begin, int64_t end) {
+    T sum[width];
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t row = task / pieces, g = task % pieces * width;
+      const int64_t count = std::min(width, groups - g);
+      std::fill_n(sum, width, T(0));
+      for (int64_t t = 0; t < k; ++t) {
+        const T* a = x + p.lhs.outer[row] + p.lhs.inner[t] + g;
+        const T* b = w + p.rhs.inner[t] + g;
+        for (int64_t i = 0; i < count; ++i) sum[i] += a[i] * b[i];
+      }
+      unpack(sum, width, p.out.data, p.out.type, p.out.row[row] + p.out.column[0], Dims{0},
+             std::span(p.out.batch).subspan(g, count));
+    }
+  });
+}
+
+}  // namespace
+
+Result<Literal> evaluate_Convolution(Call& call) {
+  const auto& attributes = call.attributes<ConvolutionAttributes>();
+  if (!attributes.sparsity_config.text.empty())
+    return call.error(ErrorKind::Unsupported, "convolution with structured sparsity");
+  Literal out = call.make();
+  const Literal input = padded(call, call.operands[0], attributes);
+  const Literal& kernel = call.operands[1];
+  Matmul product = as_matmul(attributes, input, kernel, out);
+  product.precision = call.options().matmul_precision;
+  if (groups_are_innermost(product))
+    visit_accumulator(
+        accumulator_type(input.type(), kernel.type(), out.type()),
+        [&]<class T>(std::type_identity<T>) { run_grouped<T>(call, product, input, kernel); });
+  else matmul(product, call.pool());
+  return out;
+}
+
+}  // namespace hilo

@@ -1,0 +1,28 @@
+#include <algorithm>
+
+#include "eval/call.h"
+
+namespace hilo {
+
+Result<Literal> evaluate_GetDimensionSize(Call& call) {
+  const int64_t dim = call.attributes<DimensionsAttributes>().dimensions[0];
+  return Literal::scalar<int32_t>(static_cast<int32_t>(call.operands[0].size(dim)));
+}
+
+// Elements stay where they are; what lies beyond the size no longer counts.
+Result<Literal> evaluate_SetDimensionSize(Call& call) {
+  const int64_t dim = call.attributes<DimensionsAttributes>().dimensions[0];
+  const int64_t bound = call.operands[0].shape().dims[dim], size = call.operands[1].integer_at(0);
+  if (size < 0 || size > bound)
+    return call.error(ErrorKind::Evaluation, fmt::format("set-dimension-size: size {} does not lie "
+                                                         "in [0, {}]",
+                                                         size, bound));
+  const Dims sizes = call.operands[0].dynamic_sizes();
+  Literal out = call.operands[0].with_shape(call.held(call.shape()));
+  for (size_t d = 0; d < sizes.size(); ++d)
+    if (out.shape().is_dynamic(d)) out.set_size(d, sizes[d]);
+  if (out.shape().is_dynamic(dim)) out.set_size(dim, size);
+  return out;
+}
+
+}  // namespace hilo

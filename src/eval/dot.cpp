@@ -1,0 +1,76 @@
+#include "eval/dot.h"
+
+#include <algorithm>
+
+#include "eval/matmul.h"
+#include "eval/positions.h"
+
+namespace hilo {
+namespace {
+
+struct Side {
+  Dims batch, free, contracting;  // positions
+};
+Side side(const Literal& operand, const Dims& batch, const Dims& contracting,
+          std::span<const int64_t> contracted_sizes) {
+  const Dims& dims = operand.shape().dims;
+  const Dims strides = row_major_strides(dims);
+  const Dims free = free_dims(dims.size(), batch, contracting);
+  return {positions(pick(dims, batch), pick(strides, batch)),
+          positions(pick(dims, free), pick(strides, free)),
+          positions(contracted_sizes, pick(strides, contracting))};
+}
+
+void set_result_sizes(const Literal& operand, const Dims& dims, size_t& next, Literal& out) {
+  for (int64_t dim : dims) {
+    if (out.shape().is_dynamic(next)) out.set_size(next, operand.size(dim));
+    ++next;
+  }
+}
+
+}  // namespace
+
+Dims free_dims(int64_t rank, std::span<const int64_t> batch, std::span<const int64_t> contracting) {
+  Dims out;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (std::ranges::count(batch, dim) + std::ranges::count(contracting, dim) == 0)
+      out.push_back(dim);
+  return out;
+}
+
+void dot(const Literal& lhs, const Literal& rhs, const DotDims& dims, Literal& out,
+         MatmulPrecision precision, ThreadPool& pool) {
+  Dims contracted;
+  for (size_t i = 0; i < dims.lhs_contracting.size(); ++i)
+    contracted.push_back(
+        std::min(lhs.size(dims.lhs_contracting[i]), rhs.size(dims.rhs_contracting[i])));
+  const Side a = side(lhs, dims.lhs_batch, dims.lhs_contracting, contracted);
+  const Side b = side(rhs, dims.rhs_batch, dims.rhs_contracting, contracted);
+  const int64_t m = a.free.size(), n = b.free.size(), batches = a.batch.size();
+  Matmul product = {{lhs.raw().data(), lhs.type(), a.batch, a.free, a.contracting},
+                    {rhs.raw().data(), rhs.type(), b.batch, b.free, b.contracting},
+                    {out.mutable_raw().data(), out.type(), {}, {}, {}},
+                    precision};
+  product.out.batch = positions(Dims{batches}, Dims{m * n});
+  product.out.row = positions(Dims{m}, Dims{n});
+  product.out.column = positions(Dims{n}, Dims{1});
+  matmul(product, pool);
+  size_t next = 0;
+  set_result_sizes(lhs, dims.lhs_batch, next, out);
+  set_result_sizes(lhs, free_dims(lhs.shape().rank(), dims.lhs_batch, dims.lhs_contracting), next,
+                   out);
+  set_result_sizes(rhs, free_dims(rhs.shape().rank(), dims.rhs_batch, dims.rhs_contracting), next,
+                   out);
+}
+
+Result<Literal> evaluate_Dot(Call& call) {
+  const auto& attributes = call.attributes<DotAttributes>();
+  if (!attributes.sparsity.text.empty())
+    return call.error(ErrorKind::Unsupported, "dot with structured sparsity");
+  Literal out = call.make();
+  dot(call.operands[0], call.operands[1], dot_dims(attributes), out,
+      call.options().matmul_precision, call.pool());
+  return out;
+}
+
+}  // namespace hilo

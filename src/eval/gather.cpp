@@ -1,0 +1,61 @@
+// gather: for each index vector a slice of the operand, whose start is clamped so that the slice
+// lies inside. Offset dimensions of the result run over the slice, the others over the indices.
+#include <algorithm>
+#include <cstring>
+
+#include "eval/call.h"
+#include "eval/index_vectors.h"
+#include "eval/positions.h"
+
+namespace hilo {
+namespace {
+
+// Copies one slice; `bytes` an element.
+void copy_slice(const std::byte* from, std::byte* to, std::span<const CopyRun> runs,
+                int64_t bytes) {
+  if (runs.size() == 1 && runs[0].count == 1 && bytes == 4) {
+    std::memcpy(to + runs[0].to * 4, from + runs[0].from * 4, 4);
+    return;
+  }
+  for (const CopyRun& run : runs)
+    std::memcpy(to + run.to * bytes, from + run.from * bytes, run.count * bytes);
+}
+
+}  // namespace
+
+Result<Literal> evaluate_Gather(Call& call) {
+  const auto& a = call.attributes<GatherAttributes>();
+  const Literal& operand = call.operands[0];
+  const Dims& dims = operand.shape().dims;
+  const int64_t rank = dims.size();
+  const IndexVectors vectors{call.operands[1], a.index_vector_dim, a.start_index_map,
+                             a.operand_batching_dims, a.start_indices_batching_dims};
+  Literal out = call.make();
+  if (out.count() == 0) return out;
+  Dims hidden = a.collapsed_slice_dims;
+  hidden.insert(hidden.end(), a.operand_batching_dims.begin(), a.operand_batching_dims.end());
+  const Dims window = other_dims(rank, hidden), strides = row_major_strides(dims);
+  const Dims out_dims = out.shape().dims, out_strides = row_major_strides(out_dims);
+  const Dims batch = other_dims(out_dims.size(), a.offset_dims);
+  const auto runs =
+      copy_runs(positions(pick(a.slice_sizes, window), pick(strides, window)),
+                positions(pick(out_dims, a.offset_dims), pick(out_strides, a.offset_dims)));
+  const Dims targets = positions(pick(out_dims, batch), pick(out_strides, batch));
+  const Dims starts = vectors.starts(rank);
+  const int64_t bytes = storage_bytes(operand.type());
+  const std::byte* from = operand.raw().data();
+  std::byte* to = out.mutable_raw().data();
+  call.parallel(targets.size(), 256, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      int64_t at = 0;
+      for (int64_t d = 0; d < rank; ++d) {
+        const int64_t last = std::max<int64_t>(0, operand.size(d) - a.slice_sizes[d]);
+        at += std::clamp<int64_t>(starts[row * rank + d], 0, last) * strides[d];
+      }
+      copy_slice(from + at * bytes, to + targets[row] * bytes, runs, bytes);
+    }
+  });
+  return out;
+}
+
+}  // namespace hilo

@@ -1,0 +1,44 @@
+// Matrix products: one narrow interface to the library that computes them. Private to `eval`.
+#pragma once
+
+#include "eval/eval.h"
+
+namespace hilo {
+
+// An operand by its elements' positions: element (b, i, t) stands at batch[b] + outer[i] + inner[t]
+// of `data`. i is the free index, t the summed one.
+struct MatmulOperand {
+  const void* data;
+  ElementType type;
+  Dims batch, outer, inner;
+};
+struct MatmulResult {  // element (b, i, j) stands at batch[b] + row[i] + column[j]
+  void* data;
+  ElementType type;
+  Dims batch, row, column;
+};
+
+// out(b, i, j) = sum over t of lhs(b, i, t) * rhs(b, j, t). The sum is computed in f32, or in f64
+// or complex when a type asks for it, and rounded once to the type of `out`; integers are exact and
+// wrap. Work is cut into tiles that depend on the sizes alone, so that the bits do not depend on
+// the number of threads. `precision` rounds the operands of f32 products first.
+struct Matmul {
+  MatmulOperand lhs, rhs;
+  MatmulResult out;
+  MatmulPrecision precision = MatmulPrecision::F32;
+};
+void matmul(const Matmul& product, ThreadPool& pool);
+
+// The type that products of these operands are summed in: F32, F64, C64, C128, or U64 that wraps.
+ElementType accumulator_type(ElementType lhs, ElementType rhs, ElementType out);
+// Calls body(std::type_identity<T>()) with the storage type of an accumulator_type.
+template <class Body>
+void visit_accumulator(ElementType type, Body&& body) {
+  if (type == ElementType::F32) return body(std::type_identity<float>());
+  if (type == ElementType::F64) return body(std::type_identity<double>());
+  if (type == ElementType::C64) return body(std::type_identity<std::complex<float>>());
+  if (type == ElementType::C128) return body(std::type_identity<std::complex<double>>());
+  body(std::type_identity<uint64_t>());
+}
+
+}  // namespace hilo

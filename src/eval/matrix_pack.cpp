@@ -1,0 +1,140 @@
+#include "eval/matrix_pack.h"
+
+#include "eval/positions.h"
+
+namespace hilo {
+namespace {
+
+template <class T>
+inline constexpr bool is_complex_type = false;
+template <class T>
+inline constexpr bool is_complex_type<std::complex<T>> = true;
+
+template <class S>
+inline constexpr bool is_float_type =
+    std::is_floating_point_v<S> ||
+    (std::is_class_v<S> && std::is_convertible_v<S, float> && requires { S::from_bits(0); });
+
+template <class T, class S>
+T widen(S value) {
+  if constexpr (is_complex_type<S> && !is_complex_type<T>) {
+    return widen<T>(value.real());
+  } else if constexpr (is_complex_type<S>) {
+    return T(value.real(), value.imag());
+  } else if constexpr (is_float_type<S> && std::is_same_v<T, uint64_t>) {
+    return static_cast<uint64_t>(static_cast<int64_t>(static_cast<float>(value)));
+  } else if constexpr (std::is_same_v<T, uint64_t>) {
+    return static_cast<uint64_t>(static_cast<int64_t>(value));
+  } else if constexpr (is_complex_type<T>) {
+    return T(static_cast<typename T::value_type>(value));
+  } else {
+    return static_cast<T>(value);
+  }
+}
+
+template <class S, class T>
+S narrow(T value) {
+  if constexpr (is_complex_type<T> && !is_complex_type<S>) {
+    return narrow<S>(value.real());
+  } else if constexpr (is_complex_type<S> && is_complex_type<T>) {
+    using R = typename S::value_type;
+    return S(static_cast<R>(value.real()), static_cast<R>(value.imag()));
+  } else if constexpr (is_complex_type<S>) {
+    return S(static_cast<typename S::value_type>(value));
+  } else if constexpr (std::is_same_v<S, bool>) {
+    return value != T(0);
+  } else if constexpr (std::is_same_v<T, uint64_t>) {
+    if constexpr (is_float_type<S>) return S(static_cast<double>(static_cast<int64_t>(value)));
+    else return S(static_cast<int64_t>(value));
+  } else if constexpr (is_float_type<S>) {
+    return S(value);
+  } else {
+    return S(static_cast<int64_t>(value));
+  }
+}
+
+template <class S, class T>
+void load(const S* from, std::span<const int64_t> minor, std::span<const Run> runs, T* out) {
+  if (runs.size() * 4 > minor.size()) {
+    for (size_t j = 0; j < minor.size(); ++j) out[j] = widen<T>(from[minor[j]]);
+    return;
+  }
+  for (const Run& run : runs) {
+    const S* piece = from + minor[run.start];
+    for (int64_t j = 0; j < run.length; ++j) out[run.start + j] = widen<T>(piece[j]);
+  }
+}
+
+template <class S, class T>
+void store(const T* in, std::span<const int64_t> minor, std::span<const Run> runs, S* to) {
+  if (runs.size() * 4 > minor.size()) {
+    for (size_t j = 0; j < minor.size(); ++j) to[minor[j]] = narrow<S>(in[j]);
+    return;
+  }
+  for (const Run& run : runs) {
+    S* piece = to + minor[run.start];
+    for (int64_t j = 0; j < run.length; ++j) piece[j] = narrow<S>(in[run.start + j]);
+  }
+}
+
+}  // namespace
+
+std::vector<Run> consecutive_runs(std::span<const int64_t> positions) {
+  std::vector<Run> out;
+  for (int64_t i = 0; i < static_cast<int64_t>(positions.size()); ++i) {
+    if (i == 0 || positions[i] != positions[i - 1] + 1) out.push_back({i, 0});
+    ++out.back().length;
+  }
+  return out;
+}
+
+template <class T>
+void pack(const void* data, ElementType type, int64_t base, std::span<const int64_t> major,
+          std::span<const int64_t> minor, T* out) {
+  const std::vector<Run> runs = consecutive_runs(minor);
+  visit_storage(type, [&]<class S>(std::type_identity<S>) {
+    const S* from = static_cast<const S*>(data) + base;
+    for (size_t i = 0; i < major.size(); ++i)
+      load(from + major[i], minor, runs, out + i * minor.size());
+  });
+}
+
+template <class T>
+void unpack(const T* in, int64_t leading, void* data, ElementType type, int64_t base,
+            std::span<const int64_t> major, std::span<const int64_t> minor) {
+  const std::vector<Run> runs = consecutive_runs(minor);
+  visit_storage(type, [&]<class S>(std::type_identity<S>) {
+    S* to = static_cast<S*>(data) + base;
+    for (size_t i = 0; i < major.size(); ++i) store(in + i * leading, minor, runs, to + major[i]);
+  });
+}
+
+template <class T>
+std::vector<T> values_of(const Literal& array) {
+  std::vector<T> out(array.count());
+  pack(array.raw().data(), array.type(), 0, Dims{0}, positions(Dims{array.count()}, Dims{1}),
+       out.data());
+  return out;
+}
+
+template <class T>
+void store_values(std::span<const T> values, Literal& array) {
+  unpack(values.data(), array.count(), array.mutable_raw().data(), array.type(), 0, Dims{0},
+         positions(Dims{array.count()}, Dims{1}));
+}
+
+#define HILO_PACK(T)                                                                             \
+  template void pack(const void*, ElementType, int64_t, std::span<const int64_t>,                \
+                     std::span<const int64_t>, T*);                                              \
+  template void unpack(const T*, int64_t, void*, ElementType, int64_t, std::span<const int64_t>, \
+                       std::span<const int64_t>);                                                \
+  template std::vector<T> values_of(const Literal&);                                             \
+  template void store_values(std::span<const T>, Literal&);
+HILO_PACK(float)
+HILO_PACK(double)
+HILO_PACK(std::complex<float>)
+HILO_PACK(std::complex<double>)
+HILO_PACK(uint64_t)
+#undef HILO_PACK
+
+}  // namespace hilo

@@ -1,0 +1,32 @@
+// Loads and stores of matrix tiles: any element type from and to the type that a product is summed
+// in (float, double, complex, uint64_t that wraps). Private to `eval`.
+#pragma once
+
+#include <complex>
+
+#include "eval/eval.h"
+
+namespace hilo {
+
+// A maximal piece [start, start + length) of an axis whose positions are consecutive.
+struct Run {
+  int64_t start, length;
+};
+std::vector<Run> consecutive_runs(std::span<const int64_t> positions);
+
+// out[i * minor.size() + j] = data[base + major[i] + minor[j]] as T.
+template <class T>
+void pack(const void* data, ElementType type, int64_t base, std::span<const int64_t> major,
+          std::span<const int64_t> minor, T* out);
+// The inverse: data[base + major[i] + minor[j]] = in[i * leading + j] rounded to `type`.
+template <class T>
+void unpack(const T* in, int64_t leading, void* data, ElementType type, int64_t base,
+            std::span<const int64_t> major, std::span<const int64_t> minor);
+
+// All elements of an array as T, and back.
+template <class T>
+std::vector<T> values_of(const Literal& array);
+template <class T>
+void store_values(std::span<const T> values, Literal& array);
+
+}  // namespace hilo

@@ -1,0 +1,156 @@
+// reduce-window: each output combines the initial value with the elements of its window, in
+// row-major order; elements on padding do not take part.
+#include <cstring>
+#include <mutex>
+
+#include "eval/lanes.h"
+#include "eval/sliding_window.h"
+#include "eval/window_positions.h"
+
+namespace hilo {
+namespace {
+
+bool is_dilated(const Window& window) {
+  return std::ranges::any_of(window.dims, [](const WindowDim& w) {
+    return w.base_dilation != 1 || w.window_dilation != 1;
+  });
+}
+
+// Marks outputs whose window is empty in this dimension.
+void mark_empty(const Slide& s, std::vector<bool>& empty) {
+  for (int64_t i = 0; i < static_cast<int64_t>(empty.size()); ++i) {
+    const auto [begin, end] = window_range(s, i / s.inner % s.outputs);
+    if (begin >= end) empty[i] = true;
+  }
+}
+
+template <Op op, class T>
+void reduce_sliding(const Call& call, const Window& window, const Literal& in, const Literal& init,
+                    Literal& out) {
+  using W = typename Widened<T>::type;
+  const auto given = in.data<T>();
+  std::vector<W> values(given.begin(), given.end()), next;
+  Dims dims = in.shape().dims;
+  const Dims& out_dims = out.shape().dims;
+  std::vector<bool> empty(out.count(), false);
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const WindowDim w = d < window.dims.size() ? window.dims[d] : WindowDim{};
+    if (w == WindowDim{}) continue;
+    const Dims after(dims.begin() + d + 1, dims.end()), before(dims.begin(), dims.begin() + d);
+    const Slide s{element_count(before), dims[d], element_count(after), out_dims[d], w};
+    next.assign(s.outer * s.outputs * s.inner, W());
+    slide<op>(call, s, values.data(), next.data());
+    values.swap(next);
+    dims[d] = out_dims[d];
+  }
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const WindowDim w = d < window.dims.size() ? window.dims[d] : WindowDim{};
+    const Dims after(out_dims.begin() + d + 1, out_dims.end());
+    mark_empty({1, in.shape().dims[d], element_count(after), out_dims[d], w}, empty);
+  }
+  auto to = out.mutable_data<T>();
+  const W first(init.data<T>()[0]);
+  for (size_t i = 0; i < to.size(); ++i)
+    to[i] = T(empty[i] ? first : combine<op, W>(first, values[i]));
+}
+
+struct Reduction {  // of any number of arrays by any computation
+  const LaneProgram& program;
+  std::span<const Literal> inputs, inits;
+  const WindowPositions& positions;
+  std::span<const int64_t> out_dims;
+  std::vector<std::byte*> outputs;
+
+  Result<void> run(int64_t begin, int64_t end) const;
+};
+
+// Elements `at` of each input, packed behind the running values of the lanes that have one.
+struct Lanes {
+  std::vector<std::vector<std::byte>> buffers;  // running values, then elements
+  std::vector<const void*> inputs;
+  std::vector<void*> outputs;
+  explicit Lanes(std::span<const Literal> arrays, int64_t n) : buffers(2 * arrays.size()) {
+    for (size_t i = 0; i < buffers.size(); ++i) {
+      buffers[i].resize(n * storage_bytes(arrays[i % arrays.size()].type()));
+      inputs.push_back(buffers[i].data());
+      if (i < arrays.size()) outputs.push_back(buffers[i].data());
+    }
+  }
+};
+
+Result<void> Reduction::run(int64_t begin, int64_t end) const {
+  const int64_t n = end - begin, rank = out_dims.size(), count = inputs.size();
+  const Dims indices = output_indices(out_dims, begin, end);
+  Lanes lanes(inputs, n);
+  for (int64_t o = 0; o < count; ++o)
+    for (int64_t i = 0, b = storage_bytes(inputs[o].type()); i < n; ++i)
+      std::memcpy(outputs[o] + (begin + i) * b, inits[o].raw().data(), b);
+  const Dims& sizes = positions.window_sizes();
+  Dims window(rank, 0), lane, at;
+  if (element_count(sizes) == 0) return {};
+  do {
+    lane.clear(), at.clear();
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t position = positions.position(indices.data() + i * rank, window.data());
+      if (position >= 0) lane.push_back(begin + i), at.push_back(position);
+    }
+    const int64_t active = lane.size();
+    for (int64_t o = 0; o < count; ++o)
+      for (int64_t i = 0, b = storage_bytes(inputs[o].type()); i < active; ++i) {
+        std::memcpy(lanes.buffers[o].data() + i * b, outputs[o] + lane[i] * b, b);
+        std::memcpy(lanes.buffers[count + o].data() + i * b, inputs[o].raw().data() + at[i] * b, b);
+      }
+    if (active) HILO_DO(program.run(lanes.inputs, lanes.outputs, active));
+    for (int64_t o = 0; o < count; ++o)
+      for (int64_t i = 0, b = storage_bytes(inputs[o].type()); i < active; ++i)
+        std::memcpy(outputs[o] + lane[i] * b, lanes.buffers[o].data() + i * b, b);
+  } while (next_index(window, sizes));
+  return {};
+}
+
+Result<void> reduce_any(const Call& call, const LaneProgram& program, const Window& window,
+                        std::span<Literal> outs) {
+  const size_t count = outs.size();
+  const WindowPositions positions(window, call.operands[0].shape().dims, outs[0].shape().dims);
+  Reduction reduction{program,
+                      call.operands.subspan(0, count),
+                      call.operands.subspan(count),
+                      positions,
+                      outs[0].shape().dims,
+                      {}};
+  for (Literal& out : outs) reduction.outputs.push_back(out.mutable_raw().data());
+  std::mutex mutex;
+  Result<void> done;
+  call.parallel(outs[0].count(), window_block, [&](int64_t begin, int64_t end) {
+    auto part = reduction.run(begin, end);
+    const std::lock_guard lock(mutex);
+    if (!part && done) done = std::move(part);
+  });
+  return done;
+}
+
+}  // namespace
+
+Result<Literal> evaluate_ReduceWindow(Call& call) {
+  const auto& a = call.attributes<ReduceWindowAttributes>();
+  HILO_TRY(const LaneProgram program, LaneProgram::make(call, a.to_apply));
+  Literal out = call.make();
+  const Literal &in = call.operands[0], &init = call.operands[call.operands.size() / 2];
+  const bool is_simple = call.operands.size() == 2 && !is_dilated(a.window) &&
+                         !out.shape().is_tuple() && in.type() == init.type();
+  const bool done =
+      is_simple &&
+      visit_combiner(in.type(), program.binary_op(),
+                     [&]<class T, Op op>(std::type_identity<T>, std::integral_constant<Op, op>) {
+                       reduce_sliding<op, T>(call, a.window, in, init, out);
+                     });
+  if (done) return out;
+  if (!out.shape().is_tuple()) {
+    HILO_DO(reduce_any(call, program, a.window, {&out, 1}));
+    return out;
+  }
+  HILO_DO(reduce_any(call, program, a.window, out.mutable_elements()));
+  return out;
+}
+
+}  // namespace hilo

@@ -1,0 +1,101 @@
+// select-and-scatter: in each window of the operand the element that `select` prefers to all after
+// it is found, and the source's element is combined there into an array that starts as the initial
+// value. Elements on padding do not take part.
+#include <cstring>
+#include <mutex>
+
+#include "eval/combine.h"
+#include "eval/lanes.h"
+#include "eval/window_positions.h"
+
+namespace hilo {
+namespace {
+
+// selected[i]: position of the element that window begin + i selects, or -1.
+Result<void> select(const LaneProgram& program, const Literal& operand,
+                    const WindowPositions& positions, std::span<const int64_t> out_dims,
+                    int64_t begin, int64_t end, int64_t* selected) {
+  const int64_t n = end - begin, rank = out_dims.size(), b = storage_bytes(operand.type());
+  const Dims indices = output_indices(out_dims, begin, end);
+  std::vector<std::byte> kept(n * b), met(n * b);
+  std::vector<uint8_t> keeps(n);
+  const std::byte* from = operand.raw().data();
+  const void* inputs[] = {kept.data(), met.data()};
+  void* outputs[] = {keeps.data()};
+  Dims window(rank, 0), lane, at;
+  std::fill_n(selected, n, int64_t{-1});
+  if (element_count(positions.window_sizes()) == 0) return {};
+  do {
+    lane.clear(), at.clear();
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t position = positions.position(indices.data() + i * rank, window.data());
+      if (position < 0) continue;
+      if (selected[i] < 0) selected[i] = position;
+      else lane.push_back(i), at.push_back(position);
+    }
+    for (size_t i = 0; i < lane.size(); ++i) {
+      std::memcpy(kept.data() + i * b, from + selected[lane[i]] * b, b);
+      std::memcpy(met.data() + i * b, from + at[i] * b, b);
+    }
+    if (!lane.empty()) HILO_DO(program.run(inputs, outputs, lane.size()));
+    for (size_t i = 0; i < lane.size(); ++i)
+      if (!keeps[i]) selected[lane[i]] = at[i];
+  } while (next_index(window, positions.window_sizes()));
+  return {};
+}
+
+Result<void> scatter_one_by_one(const LaneProgram& program, const Dims& selected,
+                                const Literal& source, Literal& out) {
+  const int64_t b = storage_bytes(out.type());
+  std::byte* to = out.mutable_raw().data();
+  for (size_t i = 0; i < selected.size(); ++i) {
+    if (selected[i] < 0) continue;
+    void* outputs[] = {to + selected[i] * b};
+    const void* inputs[] = {outputs[0], source.raw().data() + i * b};
+    HILO_DO(program.run(inputs, outputs, 1));
+  }
+  return {};
+}
+
+void fill(Literal& out, const Literal& value) {
+  const int64_t b = storage_bytes(out.type());
+  std::byte* to = out.mutable_raw().data();
+  for (int64_t i = 0; i < out.count(); ++i) std::memcpy(to + i * b, value.raw().data(), b);
+}
+
+}  // namespace
+
+Result<Literal> evaluate_SelectAndScatter(Call& call) {
+  const auto& a = call.attributes<SelectAndScatterAttributes>();
+  const Literal &operand = call.operands[0], &source = call.operands[1];
+  HILO_TRY(const LaneProgram select_program, LaneProgram::make(call, a.select));
+  HILO_TRY(const LaneProgram scatter_program, LaneProgram::make(call, a.scatter));
+  const Dims& windows = source.shape().dims;
+  const WindowPositions positions(a.window, operand.shape().dims, windows);
+  Dims selected(source.count());
+  Result<void> found;
+  std::mutex mutex;
+  call.parallel(source.count(), window_block, [&](int64_t begin, int64_t end) {
+    auto part =
+        select(select_program, operand, positions, windows, begin, end, selected.data() + begin);
+    const std::lock_guard lock(mutex);
+    if (!part && found) found = std::move(part);
+  });
+  HILO_DO(std::move(found));
+  Literal out = call.make();
+  fill(out, call.operands[2]);
+  const bool is_typed =
+      out.type() == source.type() &&
+      visit_combiner(out.type(), scatter_program.binary_op(),
+                     [&]<class T, Op op>(std::type_identity<T>, std::integral_constant<Op, op>) {
+                       using W = typename Widened<T>::type;
+                       auto to = out.mutable_data<T>();
+                       for (size_t i = 0; i < selected.size(); ++i)
+                         if (T* value = selected[i] < 0 ? nullptr : &to[selected[i]])
+                           *value = T(combine<op, W>(W(*value), W(source.data<T>()[i])));
+                     });
+  if (!is_typed) HILO_DO(scatter_one_by_one(scatter_program, selected, source, out));
+  return out;
+}
+
+}  // namespace hilo

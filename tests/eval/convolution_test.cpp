@@ -1,0 +1,112 @@
+// Expected values: direct sums in NumPy over the definition in XLA's operation semantics.
+#include "wave.h"
+
+namespace hilo::test {
+namespace {
+
+Numbers convolve(const Dims& x, const Dims& w, const std::string& out,
+                 const std::string& attributes) {
+  const auto shape = [](const Dims& dims) {
+    return to_string_without_layout(Shape::array(ElementType::F32, dims));
+  };
+  return run_one(module_of(fmt::format("  x = {} parameter(0)\n  w = {} parameter(1)\n"
+                                       "  ROOT c = {} convolution(x, w), {}\n",
+                                       shape(x), shape(w), out, attributes)),
+                 {wave(x), wave(w, 0.5)});
+}
+
+TEST(Convolution, StridesAndPadding) {
+  EXPECT_EQ(convolve({1, 5, 4, 2}, {3, 2, 2, 3}, "f32[1,3,5,3]",
+                     "window={size=3x2 stride=2x1 pad=1_1x1_1}, dim_labels=b01f_01io->b01f"),
+            (Numbers{-1.25, 0,    -4.25, 2,     -10.25, -3.25, 4.5,  -7,    0.75,  -4, 4.5,   2,
+                     1.25,  7.75, 8.75,  -6.25, -1,     -1.25, 2.25, 3,     3.75,  -9, -0.25, 0.25,
+                     1.75,  7.5,  -3.25, -6.75, 2.25,   -8,    2.25, 5.25,  -8.25, 5,  4.5,   -7,
+                     1.25,  -4,   4.5,   -2.5,  -1.5,   7.75,  8.25, -2.75, 0}));
+}
+
+TEST(Convolution, BothDilationsReversalAndNegativePadding) {
+  EXPECT_EQ(
+      convolve({2, 6, 1}, {2, 1, 2}, "f32[2,8,2]",
+               "window={size=2 pad=-1_1 lhs_dilate=2 rhs_dilate=3 rhs_reversal=1}, "
+               "dim_labels=b0f_0io->b0f"),
+      (Numbers{2, -1.5, -0.5, 3, -5, 3.75, 0.5, -3, -1, 0.75,  -1.25, 7.5, 3, -2.25, -0.25, 1.5,
+               4, -3,   0,    0, -3, 2.25, 1,   -6, 1,  -0.75, -0.75, 4.5, 5, -3.75, 0.25,  -1.5}));
+}
+
+TEST(Convolution, FeatureGroups) {
+  EXPECT_EQ(convolve({1, 4, 4}, {2, 2, 6}, "f32[1,3,6]",
+                     "window={size=2}, dim_labels=b0f_0io->b0f, feature_group_count=2"),
+            (Numbers{7.5, -1.25, -1.75, 4, -3, 1, -7, -1.25, -1, 5.5, 7.5, -7, 8.75, -1.25, -0.25,
+                     -4, -4, 12.5}));
+}
+
+TEST(Convolution, DepthwiseWithGroupsInnermost) {
+  EXPECT_EQ(convolve({1, 3, 9}, {2, 1, 9}, "f32[1,4,9]",
+                     "window={size=2 pad=1_1}, dim_labels=b0f_0io->b0f, feature_group_count=9"),
+            (Numbers{-5,    0, 2,   3.75,  -0.25, -4.5, 2,     0,     -5,   8,    1.5, 5.5,  9,
+                     1,     9, 5.5, 1.5,   8,     -3,   -0.75, -1.75, 2.25, 0.25, 0.5, 0.25, -3.25,
+                     -1.75, 0, -3,  -0.75, -1.5,  -2.5, -1,    -2.5,  1.25, -0.75}));
+}
+
+TEST(Convolution, BatchGroups) {
+  EXPECT_EQ(convolve({4, 4, 2}, {2, 2, 4}, "f32[2,3,4]",
+                     "window={size=2}, dim_labels=b0f_0io->b0f, batch_group_count=2"),
+            (Numbers{11.25, -8,    -0.25, -5.5,  1.5,  -2.25, -6.5, -4.5,  -5.5, 6.25, 1,   10.25,
+                     2.5,   -4.25, 2.25,  -4.25, -4.5, 4.25,  -4,   -3.25, -6,   7.25, 3.5, 11.5}));
+}
+
+TEST(Convolution, BatchGroupsInnermost) {
+  EXPECT_EQ(convolve({2, 5, 8}, {2, 4, 8}, "f32[3,1,8]",
+                     "window={size=4 pad=1_0}, dim_labels=f0b_i0o->0bf, batch_group_count=8"),
+            (Numbers{8.5,  16.75, 15.25, 1.25, 16,   10, 5.25,  18.25, 13.5, 24.5, 6, 18.5,
+                     9.75, 15.5,  22,    10,   12.5, 10, -2.75, 1.75,  12.5, 4.75, 6, -0.25}));
+}
+
+TEST(Convolution, AnyLabelsAndFeaturesFirst) {
+  EXPECT_EQ(
+      convolve({3, 4, 5, 2}, {2, 4, 2, 3}, "f32[4,3,4,2]",
+               "window={size=2x2}, dim_labels=f01b_0o1i->f01b"),
+      (Numbers{3.25,   7.5,   -4.75,  -11.5,  1,      -3,     -1.5,  5.5,    4.5,   3.25,   7.5,
+               -4.75,  -11.5, 1,      -3,     -1.5,   -10.75, 4.5,   3.25,   7.5,   -4.75,  -11.5,
+               1,      -3,    -9.5,   10.5,   -10.75, 3.75,   1.75,  -11.25, 11.5,  4,      0.75,
+               -9.5,   10.5,  -10.75, 3.75,   1.75,   -11.25, 11.5,  0,      0.75,  -9.5,   10.5,
+               -10.75, 3.75,  1.75,   -11.25, -0.25,  2.5,    -0.25, 2.5,    13.5,  -11.25, -0.25,
+               5.25,   -8.5,  -0.25,  2.5,    -0.25,  2.5,    13.5,  -11.25, -0.25, 8,      -8.5,
+               -0.25,  2.5,   -0.25,  2.5,    13.5,   -11.25, 3.5,   -8.25,  10.25, 4,      0.5,
+               -3,     -1,    -10,    4.25,   3.5,    -8.25,  10.25, 4,      0.5,   -3,     -1,
+               5,      4.25,  3.5,    -8.25,  10.25,  4,      0.5,   -3}));
+}
+
+TEST(Convolution, NoSpatialDimension) {
+  EXPECT_EQ(convolve({3, 4}, {4, 2}, "f32[3,2]", "dim_labels=bf_io->bf"),
+            (Numbers{9.75, 1.5, 1.75, -5.75, -3.5, 0.75}));
+}
+
+TEST(Convolution, ThreeSpatialDimensionsInMixedTypes) {
+  const auto got =
+      run_one(module_of("  x = f32[1,3,3,2,1] parameter(0)\n  w = bf16[2,2,2,1,1] parameter(1)\n"
+                        "  ROOT c = f32[1,2,2,1,1] convolution(x, w), window={size=2x2x2}, "
+                        "dim_labels=b012f_012io->b012f\n"),
+              {wave({1, 3, 3, 2, 1}), wave<BF16>({2, 2, 2, 1, 1})});
+  EXPECT_EQ(got, (Numbers{11.5, -3.5, 7.75, -1.75}));
+}
+
+TEST(Convolution, ADotInConvolutionLabels) {
+  EXPECT_EQ(
+      convolve({2, 3, 4}, {5, 4, 1}, "f32[2,3,5]", "window={size=1}, dim_labels=0bf_oi0->0bf"),
+      (Numbers{14.5, -4.75, 0.75,  -4.75, 0.75, -4.25, 7,     -3.75, 7.5, -3.25,
+               -1,   -6,    11,    -7.75, 9.25, -3.25, 8.5,   -4.5,  10,  -3,
+               0,    -4.5,  10.25, -5.25, 9.5,  0.5,   -3.75, -5.25, -4,  -5.5}));
+}
+
+TEST(Convolution, BytesAreExact) {
+  const auto got = run_one(
+      module_of(
+          "  x = s8[1,4,1] parameter(0)\n  w = s8[2,1,1] parameter(1)\n"
+          "  ROOT c = s32[1,3,1] convolution(x, w), window={size=2}, dim_labels=b0f_0io->b0f\n"),
+      {whole<int8_t>({1, 4, 1}, {127, -128, 100, 3}), whole<int8_t>({2, 1, 1}, {127, -128})});
+  EXPECT_EQ(got, (Numbers{127 * 127 + 128 * 128, -128 * 127 - 12800, 12700 - 384}));
+}
+
+}  // namespace
+}  // namespace hilo::test

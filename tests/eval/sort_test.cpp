@@ -1,0 +1,138 @@
+// Expected values: NumPy's stable sorts, and orders written by hand where NaNs and zeros stand.
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "wave.h"
+
+namespace hilo::test {
+namespace {
+
+std::string comparator(const std::string& type, const std::string& compare) {
+  return fmt::format(
+      "less {{ a = {0}[] parameter(0)\n b = {0}[] parameter(1)\n ROOT r = pred[] "
+      "compare(a, b), {1}\n}}\n",
+      type, compare);
+}
+
+constexpr const char* sort_rows =
+    "  x = f32[{0}] parameter(0)\n  ROOT s = f32[{0}] sort(x), "
+    "dimensions={{{1}}}, to_apply=less\n";
+
+TEST(Sort, AnyDimensionBothDirections) {
+  EXPECT_EQ(run_one(module_of(fmt::format(fmt::runtime(sort_rows), "3,4", 0),
+                              comparator("f32", "direction=LT")),
+                    {wave({3, 4})}),
+            (Numbers{-2.5, -1.5, -1, -2.5, -2, 1, -0.5, 0, 0.5, 1.5, 2, 2.5}));
+  EXPECT_EQ(run_one(module_of(fmt::format(fmt::runtime(sort_rows), "3,4", 1),
+                              comparator("f32", "direction=GT")),
+                    {wave({3, 4})}),
+            (Numbers{2.5, 1, -1, -2.5, 2, 0.5, 0, -1.5, 1.5, -0.5, -2, -2.5}));
+}
+
+TEST(Sort, TotalOrderPutsNegativeNansFirst) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const auto got = run_one(module_of(fmt::format(fmt::runtime(sort_rows), "6", 0),
+                                     comparator("f32", "direction=LT, type=TOTALORDER")),
+                           {f32({6}, {nan, 1, 0.0f, -0.0f, -INFINITY, -nan})});
+  ASSERT_EQ(got.size(), 6u);
+  EXPECT_TRUE(std::isnan(got[0]) && std::signbit(got[0]));
+  EXPECT_EQ(got[1], -INFINITY);
+  EXPECT_TRUE(got[2] == 0 && std::signbit(got[2]));
+  EXPECT_TRUE(got[3] == 0 && !std::signbit(got[3]));
+  EXPECT_EQ(got[4], 1);
+  EXPECT_TRUE(std::isnan(got[5]) && !std::signbit(got[5]));
+}
+
+// As JAX writes it: all zeros equal, all NaNs last; equal keys keep their order.
+TEST(Sort, KeysWithCanonicalZerosAndNansCarryOtherOperands) {
+  const std::string less =
+      "less { a = bf16[] parameter(0)\n b = bf16[] parameter(1)\n i = s32[] parameter(2)\n"
+      " j = s32[] parameter(3)\n n = bf16[] constant(nan)\n z = bf16[] constant(0)\n"
+      " an = pred[] compare(a, a), direction=NE\n az = pred[] compare(a, z), direction=EQ\n"
+      " a1 = bf16[] select(az, z, a)\n a2 = bf16[] select(an, n, a1)\n"
+      " bn = pred[] compare(b, b), direction=NE\n bz = pred[] compare(b, z), direction=EQ\n"
+      " b1 = bf16[] select(bz, z, b)\n b2 = bf16[] select(bn, n, b1)\n"
+      " ROOT r = pred[] compare(a2, b2), direction=LT, type=TOTALORDER\n}\n";
+  const std::vector<BF16> x = {0.0f, -0.0f, -std::numeric_limits<float>::quiet_NaN(),
+                               3.0f, -2.0f, 0.0f};
+  const auto got = run_one(
+      module_of(
+          "  x = bf16[6] parameter(0)\n  i = s32[6] iota(), iota_dimension=0\n"
+          "  s = (bf16[6], s32[6]) sort(x, i), dimensions={0}, is_stable=true, to_apply=less\n"
+          "  ROOT o = s32[6] get-tuple-element(s), index=1\n",
+          less),
+      {Literal::from<BF16>({6}, x)});
+  EXPECT_EQ(got, (Numbers{4, 0, 1, 5, 3, 2}));
+}
+
+TEST(Sort, TwoKeysByAnyComparator) {
+  const std::string less =
+      "less { a = s32[] parameter(0)\n b = s32[] parameter(1)\n c = f32[] parameter(2)\n"
+      " d = f32[] parameter(3)\n l = pred[] compare(a, b), direction=LT\n"
+      " q = pred[] compare(a, b), direction=EQ\n m = pred[] compare(c, d), direction=GT\n"
+      " ROOT r = pred[] select(q, m, l)\n}\n";
+  std::vector<int64_t> keys(300);
+  for (size_t i = 0; i < keys.size(); ++i) keys[i] = i * 37 % 5;
+  const auto got = run_one(
+      module_of("  k = s32[300] parameter(0)\n  v = f32[300] parameter(1)\n"
+                "  ROOT s = (s32[300], f32[300]) sort(k, v), dimensions={0}, to_apply=less\n",
+                less),
+      {whole({300}, keys), wave({300})});
+  ASSERT_EQ(got.size(), 600u);
+  const Numbers want{2.5, 2.5, 2.5, 2.5, 2.5,  2,    2,    2,    2,    2,    1.5, 1.5, 1.5, 1.5,
+                     1.5, 1.5, 1,   1,   1,    1,    1,    0.5,  0.5,  0.5,  0.5, 0.5, 0.5, 0,
+                     0,   0,   0,   0,   -0.5, -0.5, -0.5, -0.5, -0.5, -0.5, -1,  -1};
+  EXPECT_EQ(Numbers(got.begin() + 300, got.begin() + 340), want);
+  for (size_t i = 0; i < 300; ++i) EXPECT_EQ(got[i], static_cast<double>(i / 60));
+}
+
+TEST(Sort, AComparatorThatIsNoOrderStillGivesItsElements) {
+  const auto got = run_one(module_of(fmt::format(fmt::runtime(sort_rows), "7", 0),
+                                     "less { a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
+                                     " ROOT r = pred[] constant(true)\n}\n"),
+                           {f32({7}, {1, 2, 3, 4, 5, 6, 7})});
+  EXPECT_EQ(std::set<double>(got.begin(), got.end()), (std::set<double>{1, 2, 3, 4, 5, 6, 7}));
+}
+
+TEST(Sort, UnsignedAndSmallIntegers) {
+  const auto got = run_one(
+      module_of(
+          "  x = u32[3] parameter(0)\n  ROOT s = u32[3] sort(x), dimensions={0}, to_apply=less\n",
+          comparator("u32", "direction=LT")),
+      {whole<uint32_t>({3}, {4000000000, 1, 7})});
+  EXPECT_EQ(got, (Numbers{1, 7, 4000000000}));
+  const auto small = run_one(
+      module_of(
+          "  x = s4[4] parameter(0)\n  ROOT s = s4[4] sort(x), dimensions={0}, to_apply=less\n",
+          comparator("s4", "direction=LT")),
+      {whole<S4>({4}, {7, -8, 0, -1})});
+  EXPECT_EQ(small, (Numbers{-8, -1, 0, 7}));
+}
+
+TEST(TopK, LargestFirstAndTheLowerPlaceAmongEquals) {
+  const auto got =
+      run_one(module_of("  x = f32[2,5] parameter(0)\n"
+                        "  ROOT t = (f32[2,3], s32[2,3]) topk(x), k=3, largest=true\n"),
+              {f32({2, 5}, {1, 5, 3, 5, 2, -1, -INFINITY, -3, -2, -1})});
+  EXPECT_EQ(got, (Numbers{5, 5, 3, -1, -1, -2, 1, 3, 2, 0, 4, 3}));
+}
+
+TEST(TopK, SmallestOfIntegers) {
+  const auto got = run_one(
+      module_of(
+          "  x = s32[4] parameter(0)\n  ROOT t = (s32[2], s32[2]) topk(x), k=2, largest=false\n"),
+      {whole({4}, {4, -2, 9, -2})});
+  EXPECT_EQ(got, (Numbers{-2, -2, 1, 3}));
+}
+
+TEST(TopK, MoreThanThereIsIsAnError) {
+  const auto got = run(module_of("  x = f32[2] parameter(0)\n"
+                                 "  ROOT t = (f32[3], s32[3]) topk(x), k=3, largest=true\n"),
+                       {{f32({2}, {1, 2})}});
+  ASSERT_FALSE(got.has_value());
+  EXPECT_EQ(got.error().kind, ErrorKind::Shape);
+}
+
+}  // namespace
+}  // namespace hilo::test
