@@ -62,6 +62,19 @@ ViewOf find_view(Op op) {
   return nullptr;
 }
 
+// Whether the attributes name dimensions that are there; what does not fit is left to the op.
+bool names_dimensions(const Module& module, const Instruction& instruction, const Shape& operand) {
+  const Dims& result = module.shape(instruction).dims;
+  if (instruction.op == Op::Slice)
+    return module.attributes<SliceAttributes>(instruction).slice.dims.size() == result.size() &&
+           operand.dims.size() == result.size();
+  const Dims& dimensions = module.attributes<DimensionsAttributes>(instruction).dimensions;
+  const size_t rank = instruction.op == Op::Broadcast ? result.size() : operand.dims.size();
+  const bool all = instruction.op == Op::Reverse || dimensions.size() == operand.dims.size();
+  return all && std::all_of(dimensions.begin(), dimensions.end(),
+                            [&](int64_t d) { return d >= 0 && d < static_cast<int64_t>(rank); });
+}
+
 class RegionFinder {
  public:
   RegionFinder(const Module& module, ComputationId computation,
@@ -127,13 +140,22 @@ class RegionFinder {
 
   bool is_member(int i) const { return region_[i] >= 0; }
 
+  bool has_iota_dimension(int i) const {
+    const int64_t dim = module_.attributes<IotaAttributes>(at(i)).iota_dimension;
+    return dim >= 0 && dim < shape(i).rank();
+  }
+
+  bool is_view(int i) const {
+    if (!find_view(at(i).op)) return false;
+    const Shape& operand = module_.shape(module_.operands(at(i))[0]);
+    return is_fixed_array(operand) && names_dimensions(module_, at(i), operand);
+  }
+
   bool is_absorbed(int i) const {
     if (is_member(i)) return roots_[region_[i]] != i;
     if (order_[i] == root_ || users_[i].empty() || !is_fixed_array(shape(i))) return false;
     const bool constant = at(i).op == Op::Constant && count(i) == 1;
-    const bool view =
-        at(i).op == Op::Iota ||
-        (find_view(at(i).op) && is_fixed_array(module_.shape(module_.operands(at(i))[0])));
+    const bool view = at(i).op == Op::Iota ? has_iota_dimension(i) : is_view(i);
     if (!constant && !view) return false;
     for (int user : users_[i]) {
       if (constant && at(user).op == Op::Broadcast && out_.absorbed[user]) continue;

@@ -4,6 +4,11 @@
 
 namespace hilo {
 
+// Ideal arithmetic: floats of 16 bits and more, and complex numbers, are held and computed in f64
+// without rounding to the declared type, so that two forms of one program differ there by mistakes
+// only. What keeps fewer than 16 bits still rounds: conversions to floats of 8 bits and narrower
+// and to integers, and reduce-precision to such a format. Ops that look at bits (bitcast-convert,
+// bitcasts to another type) round to the declared type first and hold the result again.
 ElementType held_type(ElementType declared, bool ideal_floats) {
   if (!ideal_floats || bits_of(declared) < 16) return declared;
   if (is_floating(declared)) return ElementType::F64;
