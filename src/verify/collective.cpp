@@ -1,6 +1,4 @@
 // Collectives: who takes part, and how much each gives.
-#include <algorithm>
-
 #include "verify/report.h"
 
 namespace hilo {
@@ -33,43 +31,64 @@ Mode partition_mode_of(const ModuleHeader& header, bool channel) {
   return {ids, ids};
 }
 
-std::string form_fault(const ReplicaGroups& groups, int64_t ids) {
-  if (groups.form == ReplicaGroups::Form::Explicit) return "";
-  if (groups.form == ReplicaGroups::Form::Mesh) {
-    const std::string fault = mesh_fault(groups.mesh, ids);
-    return fault.empty() ? axes_fault(groups.mesh, groups.axes) : fault;
-  }
-  if (groups.iota.reshape.size() != 2)
-    return fmt::format("expected [groups,size], found {}", listed(groups.iota.reshape));
-  return iota_fault(groups.iota, ids);
+// How many devices the groups name, and how many each of them.
+struct Groups {
+  int64_t devices = 0, size = 0;
+};
+
+// Iota and mesh forms name each device once by their nature; they are not expanded.
+std::string iota_groups(const IotaDevices& iota, int64_t ids, Groups& out) {
+  if (iota.reshape.size() != 2)
+    return fmt::format("expected [groups,size], found {}", listed(iota.reshape));
+  out = {element_count(iota.dims), iota.reshape[1]};
+  return iota_fault(iota, ids);
 }
 
-// The size of every group, or nothing after a report.
-std::optional<int64_t> verify_groups(const Subject& subject, const ReplicaGroups& groups,
-                                     const Mode& mode) {
-  const auto report = [&](std::string fault) {
-    subject.fault("replica_groups: " + fault);
-    return std::nullopt;
-  };
-  if (std::string fault = form_fault(groups, mode.ids); !fault.empty())
-    return report(std::move(fault));
-  const std::vector<Dims> expanded = groups.expand();
-  if (expanded.empty()) return mode.members ? std::optional(mode.members) : std::nullopt;
+std::string mesh_groups(const ReplicaGroups& groups, int64_t ids, Groups& out) {
+  std::string fault = mesh_fault(groups.mesh, ids);
+  if (fault.empty()) fault = axes_fault(groups.mesh, groups.axes);
+  if (!fault.empty()) return fault;
+  out = {1, 1};
+  for (const MeshAxis& axis : groups.mesh.axes) {
+    out.devices *= axis.size;
+    for (const AxisRef& ref : groups.axes)
+      if (ref.name == axis.name) out.size *= ref.sub ? ref.sub->second : axis.size;
+  }
+  return "";
+}
+
+std::string explicit_groups(const std::vector<Dims>& groups, int64_t ids, Groups& out) {
   Dims all;
-  for (const Dims& group : expanded) {
-    if (group.empty()) return report("a group is empty");
-    if (group.size() != expanded[0].size())
-      return report(
-          fmt::format("groups differ in size: {} and {}", expanded[0].size(), group.size()));
+  for (const Dims& group : groups) {
+    if (group.empty()) return "a group is empty";
+    if (group.size() != groups[0].size())
+      return fmt::format("groups differ in size: {} and {}", groups[0].size(), group.size());
     all.insert(all.end(), group.begin(), group.end());
   }
-  if (std::string fault = numbers_fault(all, mode.ids, "device"); !fault.empty())
-    return report(std::move(fault));
-  const int64_t size = static_cast<int64_t>(expanded[0].size());
-  if (mode.members == 0) return size;
-  if (static_cast<int64_t>(all.size()) != mode.ids)
-    return report(fmt::format("expected all {} devices, found {}", mode.ids, all.size()));
-  return size * (mode.members / mode.ids);
+  out = {static_cast<int64_t>(all.size()),
+         groups.empty() ? 0 : static_cast<int64_t>(groups[0].size())};
+  return numbers_fault(all, ids, "device");
+}
+
+std::string groups_fault(const ReplicaGroups& groups, int64_t ids, Groups& out) {
+  if (groups.form == ReplicaGroups::Form::Iota) return iota_groups(groups.iota, ids, out);
+  if (groups.form == ReplicaGroups::Form::Mesh) return mesh_groups(groups, ids, out);
+  return explicit_groups(groups.groups, ids, out);
+}
+
+// The size of every group, or nothing when it is unknown or after a report.
+std::optional<int64_t> verify_groups(const Subject& subject, const ReplicaGroups& groups,
+                                     const Mode& mode) {
+  Groups found;
+  std::string fault = groups_fault(groups, mode.ids, found);
+  if (fault.empty() && found.devices > 0 && mode.members > 0 && found.devices != mode.ids)
+    fault = fmt::format("expected all {} devices, found {}", mode.ids, found.devices);
+  if (!fault.empty()) {
+    subject.fault("replica_groups: " + fault);
+    return std::nullopt;
+  }
+  if (found.devices == 0) return mode.members ? std::optional(mode.members) : std::nullopt;
+  return mode.members == 0 ? found.size : found.size * (mode.members / mode.ids);
 }
 
 void verify_channel(const Subject& subject, const std::optional<int64_t>& channel) {
@@ -148,13 +167,9 @@ void verify_broadcast(const Subject& subject) {
   const auto& a = subject.attributes<CollectiveBroadcastAttributes>();
   verify_channel(subject, a.channel_id);
   const Mode mode = partition_mode_of(subject.module.header, a.channel_id.has_value());
-  if (std::string fault = form_fault(a.replica_groups, mode.ids); !fault.empty())
-    return subject.fault("replica_groups: " + fault);
-  Dims all;  // devices outside all groups get zeros
-  for (const Dims& group : a.replica_groups.expand())
-    all.insert(all.end(), group.begin(), group.end());
-  if (std::string fault = numbers_fault(all, mode.ids, "device"); !fault.empty())
-    subject.fault("replica_groups: " + fault);
+  Groups found;  // devices outside all groups get zeros
+  const std::string fault = groups_fault(a.replica_groups, mode.ids, found);
+  if (!fault.empty()) subject.fault("replica_groups: " + fault);
 }
 
 void verify_ragged_all_to_all(const Subject& subject) {

@@ -6,6 +6,8 @@
 namespace hilo {
 namespace {
 
+constexpr size_t most_axes = 256;  // more have no use; names are compared each with each
+
 // The product of positive sizes, or nothing when one is not positive or it is above `limit`.
 std::optional<int64_t> bounded_product(std::span<const int64_t> sizes, int64_t limit) {
   int64_t out = 1;
@@ -33,6 +35,8 @@ std::string iota_fault(const IotaDevices& iota, int64_t limit) {
 }
 
 std::string mesh_fault(const Mesh& mesh, int64_t limit) {
+  if (mesh.axes.size() > most_axes)
+    return fmt::format("expected at most {} axes, found {}", most_axes, mesh.axes.size());
   Dims sizes;
   for (const MeshAxis& axis : mesh.axes) {
     sizes.push_back(axis.size);
@@ -56,6 +60,8 @@ std::string mesh_fault(const Mesh& mesh, int64_t limit) {
 }
 
 std::string axes_fault(const Mesh& mesh, std::span<const AxisRef> axes) {
+  if (axes.size() > most_axes)
+    return fmt::format("expected at most {} axes, found {}", most_axes, axes.size());
   for (size_t i = 0; i < axes.size(); ++i) {
     const AxisRef& ref = axes[i];
     const auto named = [&](const auto& other) { return other.name == ref.name; };

@@ -1,5 +1,5 @@
 // The module's header against its entry computation.
-#include <algorithm>
+#include <set>
 
 #include "verify/report.h"
 
@@ -52,14 +52,8 @@ const Shape* parameter_part(const Entry& entry, std::string_view attribute, int6
 
 using ParameterPart = std::pair<int64_t, Dims>;
 
-bool add_once(std::vector<ParameterPart>& seen, ParameterPart part) {
-  if (std::find(seen.begin(), seen.end(), part) != seen.end()) return false;
-  seen.push_back(std::move(part));
-  return true;
-}
-
 void verify_aliases(const Entry& entry) {
-  std::vector<ParameterPart> outputs, parts;
+  std::set<ParameterPart> outputs, parts;
   for (const BufferAlias& alias : entry.module.header.input_output_alias) {
     const Shape* output = shape_at(entry.result(), alias.output_index);
     if (!output)
@@ -71,16 +65,16 @@ void verify_aliases(const Entry& entry) {
       entry.fault(fmt::format("input_output_alias: output {} is {}, parameter {} {} is {}",
                               listed(alias.output_index), shown(*output), alias.parameter,
                               listed(alias.parameter_index), shown(*part)));
-    if (!add_once(outputs, {0, alias.output_index}))
+    if (!outputs.insert({0, alias.output_index}).second)
       entry.fault(fmt::format("input_output_alias: output {} is aliased twice",
                               listed(alias.output_index)));
-    if (!add_once(parts, {alias.parameter, alias.parameter_index}))
+    if (!parts.insert({alias.parameter, alias.parameter_index}).second)
       entry.fault(fmt::format("input_output_alias: parameter {} {} is aliased twice",
                               alias.parameter, listed(alias.parameter_index)));
   }
   for (const BufferDonor& donor : entry.module.header.buffer_donor) {
     parameter_part(entry, "buffer_donor", donor.parameter, donor.parameter_index);
-    if (!add_once(parts, {donor.parameter, donor.parameter_index}))
+    if (!parts.insert({donor.parameter, donor.parameter_index}).second)
       entry.fault(fmt::format("buffer_donor: parameter {} {} is donated twice or aliased",
                               donor.parameter, listed(donor.parameter_index)));
   }

@@ -10,10 +10,13 @@ bool exists(const Module& module, InstructionId id) {
 
 void verify_root_and_parameters(const Module& module, ComputationId id, Report& report) {
   const Computation& computation = module[id];
-  if (!exists(module, computation.root) || module[computation.root].computation != id)
+  const auto belongs = [&](InstructionId other) {
+    return exists(module, other) && module[other].computation == id && module[other].shape;
+  };
+  if (!belongs(computation.root))
     report.add(ErrorKind::Structure, id, "the computation has no root");
   for (size_t i = 0; i < computation.parameters.size(); ++i)
-    if (!exists(module, computation.parameters[i]))
+    if (!belongs(computation.parameters[i]))
       report.add(ErrorKind::Structure, id,
                  fmt::format("parameter {} is missing, parameters are numbered from 0", i));
 }
@@ -47,11 +50,26 @@ void verify_instruction(const Module& module, InstructionId id, Report& report) 
   if (instruction.op == Op::Parameter) verify_parameter(module, id, report);
 }
 
+// Ranks beyond this have no use; rules may take the square of it.
+constexpr size_t most_dimensions = 1024;
+
+bool has_too_many_dimensions(const Shape& shape) {
+  if (shape.dims.size() > most_dimensions || shape.layout.minor_to_major.size() > most_dimensions)
+    return true;
+  for (const Shape& element : shape.elements)
+    if (has_too_many_dimensions(element)) return true;
+  return false;
+}
+
 }  // namespace
 
 void verify_structure(const Module& module, Report& report) {
   if (!module.entry || module.entry.value >= module.computations.size())
     return report.add(ErrorKind::Structure, "the module has no entry computation");
+  for (uint32_t i = 0; i < module.shapes.size(); ++i)
+    if (has_too_many_dimensions(module.shapes[ShapeId{i}]))
+      return report.add(ErrorKind::Limit,
+                        fmt::format("an array of more than {} dimensions", most_dimensions));
   for (size_t i = 0; i < module.computations.size(); ++i) {
     const ComputationId id = {static_cast<uint32_t>(i)};
     verify_root_and_parameters(module, id, report);

@@ -349,10 +349,10 @@ TEST(InferMistakes, Algebra) {
        "lhs_ragged_dims={1}",
        ""},
       {"f32[1,2,3] convolution(b, b), dim_labels=b0f_i0o->b0f, window={size=3}",
-       "expected 2 input features for 1 groups of 2, found 4"},
+       "expected 1 groups of 2 input features, found 4"},
       {"f32[4,4] convolution(f, g), dim_labels=bf_io->bf", ""},
       {"f32[4,4] convolution(f, f), dim_labels=bf_io->bf",
-       "expected 4 input features for 1 groups of 4, found 8"},
+       "expected 1 groups of 4 input features, found 8"},
       {"f32[4,4] convolution(f, g), dim_labels=bf_io->bf, feature_group_count=0",
        "expected positive feature_group_count"},
       {"f32[4,4] convolution(f, g), dim_labels=bf_io->bf, feature_group_count=2, "

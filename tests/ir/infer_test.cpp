@@ -73,7 +73,7 @@ TEST(InferShape, ConvolutionPlacesItsWindow) {
   EXPECT_EQ(m.infer(Op::Convolution, {a, k}, conv), "f32[1,4,6,16]{3,2,1,0}");
   conv.feature_group_count = 2;
   EXPECT_EQ(m.infer(Op::Convolution, {a, k}, conv),
-            "expected 6 input features for 2 groups of 3, found 3");
+            "expected 2 groups of 3 input features, found 3");
 }
 
 TEST(InferShape, GatherPutsOffsetsAmongBatch) {

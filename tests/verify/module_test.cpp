@@ -154,8 +154,16 @@ TEST(VerifyModule, ScheduleAndNumbers) {
   EXPECT_EQ(verify(foreign).at(0).message, "a control predecessor is not of the same computation");
 
   Module shapeless = module;
-  shapeless[b].shape = {};
+  shapeless[a].shape = {};
   EXPECT_EQ(verify(shapeless).at(0).message, "expected a result shape");
+}
+
+TEST(VerifyModule, RanksAreBounded) {
+  Module module;
+  module.entry = module.add_computation("main");
+  const Shape shape = Shape::array(ElementType::F32, Dims(1025, 1));
+  module.add_instruction(module.entry, Op::Parameter, shape, {}, "p");
+  EXPECT_EQ(verify(module).at(0).message, "an array of more than 1024 dimensions");
 }
 
 TEST(VerifyModule, ComputationsThatCallEachOther) {

@@ -43,8 +43,8 @@ Result<void> need_sound_groups(const ConvolutionAttributes& a, int64_t batch,
     return misfit("feature_group_count {} and batch_group_count {} are both above 1", features,
                   batches);
   if (input_features % features != 0 || input_features / features != kernel_input)
-    return misfit("expected {} input features for {} groups of {}, found {}",
-                  features * kernel_input, features, kernel_input, input_features);
+    return misfit("expected {} groups of {} input features, found {}", features, kernel_input,
+                  input_features);
   if (kernel_output % features != 0)
     return misfit("{} output features do not divide into {} groups", kernel_output, features);
   if (kernel_output % batches != 0)
