@@ -142,7 +142,7 @@ TEST(InferMistakes, DataMovement) {
   });
 }
 
-TEST(InferMistakes, GatherAndScatter) {
+TEST(InferMistakes, Gather) {
   expect({
       {"f32[8,8] gather(f, w), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, "
        "index_vector_dim=1, slice_sizes={1,8}",
@@ -195,6 +195,11 @@ TEST(InferMistakes, GatherAndScatter) {
        "operand_batching_dims={0}, start_indices_batching_dims={0}, index_vector_dim=0, "
        "slice_sizes={1,1}",
        "index_vector_dim 0 is in start_indices_batching_dims"},
+  });
+}
+
+TEST(InferMistakes, Scatter) {
+  expect({
       {"f32[8,4] scatter(g, n, v), update_window_dims={}, inserted_window_dims={1}, "
        "scatter_dims_to_operand_dims={1}, input_batching_dims={0}, "
        "scatter_indices_batching_dims={0}, index_vector_dim=0, to_apply=add",

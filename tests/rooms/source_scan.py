@@ -52,6 +52,16 @@ def blank(text):
     return TOKEN.sub(spaces, text)
 
 
+def raw_lines(text):
+    """Numbers, from 1, of the lines that a raw string touches: HLO text in a test has its own width."""
+    lines = set()
+    for match in TOKEN.finditer(text):
+        if match.group(0).startswith('R"'):
+            first = text.count("\n", 0, match.start()) + 1
+            lines.update(range(first, first + match.group(0).count("\n") + 1))
+    return lines
+
+
 def includes(path):
     text = path.read_text(encoding="utf-8")
     without_comments = re.sub(r"/\*.*?\*/", lambda m: re.sub(r"[^\n]", " ", m.group(0)), text,
@@ -128,8 +138,10 @@ def name_of(head):
 
 
 def functions(path):
-    """Every function with a body in the file; its lines run from its head to its last brace."""
-    text = blank(path.read_text(encoding="utf-8"))
+    """Every function with a body in the file; its lines run from its head to its last brace, those
+    of raw strings not counted."""
+    source = path.read_text(encoding="utf-8")
+    text, raw = blank(source), raw_lines(source)
     found, depth, start, at = [], 0, 0, 0
     while at < len(text):
         char = text[at]
@@ -152,8 +164,9 @@ def functions(path):
                 if kind == "function":
                     begin = start + len(head) - len(head.lstrip())
                     first = text.count("\n", 0, begin) + 1
+                    lines = range(first, first + text.count("\n", begin, end) + 1)
                     found.append(Function(path, first, name_of(head),
-                                          text.count("\n", begin, end) + 1))
+                                          sum(line not in raw for line in lines)))
                     start = end
                 at = end
                 continue
