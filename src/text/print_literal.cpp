@@ -31,8 +31,8 @@ void append_nan(std::string& out, bool negative, uint64_t mantissa, int width) {
 template <class T>
 void append_general(std::string& out, T value, int digits) {
   char text[40];
-  append_chars(out, text, std::to_chars(text, text + sizeof text, value,
-                                        std::chars_format::general, digits));
+  append_chars(out, text,
+               std::to_chars(text, text + sizeof text, value, std::chars_format::general, digits));
 }
 
 // T is float or double.

@@ -228,8 +228,9 @@ TEST(Print, ShardingsAlone) {
 }
 
 TEST(Difference, FindsWhatDiffers) {
-  const std::string_view text = "HloModule m\nENTRY e { p = f32[2] parameter(0)\n"
-                                " ROOT r = f32[2] broadcast(p), dimensions={0} }\n";
+  const std::string_view text =
+      "HloModule m\nENTRY e { p = f32[2] parameter(0)\n"
+      " ROOT r = f32[2] broadcast(p), dimensions={0} }\n";
   const Module a = parsed(text);
   EXPECT_EQ(difference(a, parsed(text)), "");
   const auto changed = [&](std::string_view from, std::string_view to) {
