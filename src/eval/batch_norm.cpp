@@ -20,7 +20,7 @@ struct Normalization {
     features = shape.dims[a.feature_index];
     inner = row_major_strides(shape.dims)[a.feature_index];
     count = features ? element_count(shape) / features : 0;
-    epsilon = a.epsilon;
+    epsilon = static_cast<float>(a.epsilon);  // XLA keeps it as a float
   }
   int64_t feature(int64_t position) const { return position / inner % features; }
   // The sums over each feature of term(position, feature).

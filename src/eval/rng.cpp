@@ -24,17 +24,16 @@ double draw(RngDistribution distribution, const std::array<uint32_t, 4>& bits, d
 }
 
 template <class T>
-T as_value(double value, RngDistribution distribution, double limit) {
+T as_value(double value, RngDistribution distribution, double low, double high) {
   if constexpr (std::is_same_v<T, bool>) {
     return value >= 0.5;
-  } else if constexpr (std::is_integral_v<T> || std::is_constructible_v<T, int64_t>) {
-    if constexpr (!std::is_floating_point_v<T>) return T(static_cast<int64_t>(std::floor(value)));
-    else return T(value);
+  } else if constexpr (std::is_integral_v<T> || requires(T t) { t.value; }) {
+    return T(static_cast<int64_t>(std::floor(value)));
   } else {
     const T rounded(value);  // rounding must not reach the open end of the interval
-    const bool at_end = distribution == RngDistribution::Uniform &&
-                        static_cast<double>(static_cast<float>(rounded)) >= limit;
-    return at_end ? T(limit - std::abs(limit) * 0x1p-6) : rounded;
+    const bool is_at_end =
+        distribution == RngDistribution::Uniform && static_cast<double>(rounded) >= high;
+    return is_at_end ? T(high - (high - low) / 64) : rounded;
   }
 }
 
@@ -52,7 +51,7 @@ Result<Literal> evaluate_Rng(Call& call) {
       auto to = out.mutable_data<T>();
       call.parallel(to.size(), 4096, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i)
-          to[i] = as_value<T>(draw(distribution, philox(key, i, draws), a, b), distribution, b);
+          to[i] = as_value<T>(draw(distribution, philox(key, i, draws), a, b), distribution, a, b);
       });
     }
   });
