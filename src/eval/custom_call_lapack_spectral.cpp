@@ -27,8 +27,11 @@ Result<void> eigenvalues_general(LapackCall& l) {
   const Lapack<T> geev("geev");
   if (!geev) return no_lapack(l.call);
   const int64_t order = l.sizes.rows, whole = l.sizes.area();
-  if constexpr (LapackType<T>::is_complex) HILO_DO(l.expect({order, whole, whole, 1}, true));
-  else HILO_DO(l.expect({order, order, whole, whole, 1}, true));
+  if constexpr (LapackType<T>::is_complex) {
+    HILO_DO(l.expect({order, whole, whole, 1}, true));
+  } else {
+    HILO_DO(l.expect({order, order, whole, whole, 1}, true));
+  }
   char left = l.letter("compute_left", 'V'), right = l.letter("compute_right", 'V');
   int n = l.sizes.rows, size = std::max(1, n) * 64;
   std::vector<T> work(size), left_vectors(l.sizes.area()), right_vectors(l.sizes.area());
@@ -59,8 +62,11 @@ Result<void> schur(LapackCall& l) {
   const Lapack<T> gees("gees");
   if (!gees) return no_lapack(l.call);
   const int64_t order = l.sizes.rows, whole = l.sizes.area();
-  if constexpr (LapackType<T>::is_complex) HILO_DO(l.expect({whole, whole, order, 1, 1}, true));
-  else HILO_DO(l.expect({whole, whole, order, order, 1, 1}, true));
+  if constexpr (LapackType<T>::is_complex) {
+    HILO_DO(l.expect({whole, whole, order, 1, 1}, true));
+  } else {
+    HILO_DO(l.expect({whole, whole, order, order, 1, 1}, true));
+  }
   char mode = l.letter("mode", 'V'), sort = l.letter("sort", 'N');
   if (sort != 'N') return l.call.error(ErrorKind::Unsupported, "sorted eigenvalues");
   int n = l.sizes.rows, size = std::max(1, n) * 64;
