@@ -1,6 +1,7 @@
 #include "eval/block_builder.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace hilo {
 namespace {
@@ -8,6 +9,8 @@ namespace {
 // Ops that pass a scalar on as it is.
 constexpr Op passing[] = {Op::Copy,      Op::Reshape,       Op::Broadcast, Op::OptimizationBarrier,
                           Op::Transpose, Op::AddDependency, Op::Domain};
+
+void copy_bytes(const KernelArguments& k) { std::memmove(k.out, k.in[0], k.n * k.first); }
 
 class ScalarBuilder {
  public:
@@ -50,6 +53,8 @@ class ScalarBuilder {
     if (instruction.op == Op::Constant) return add_constant(instruction, out);
     if (instruction.op == Op::Tuple) return take(operands, out);
     if (instruction.op == Op::GetTupleElement) return add_element(instruction, operands, out);
+    if (instruction.op == Op::Bitcast || instruction.op == Op::BitcastConvert)
+      return add_bits(instruction, operands, out);
     for (ComputationId callee : module_.called(instruction)) {
       const bool inlined = instruction.op == Op::Call || instruction.op == Op::Fusion;
       if (!inlined || depth_ > 64) return false;
@@ -75,6 +80,22 @@ class ScalarBuilder {
     const auto& literal = module_.attributes<ConstantAttributes>(instruction).literal.literal;
     if (!literal || !literal->shape().is_array()) return false;
     out = {program_.add_constant(to_held(*literal, ideal_))};
+    return true;
+  }
+
+  // The same bits as another type, for types that are computed with as they are stored.
+  bool add_bits(const Instruction& instruction, const std::vector<int>& operands,
+                std::vector<int>& out) {
+    const ElementType from = module_.shape(module_.operands(instruction)[0]).type;
+    const ElementType to = module_.shape(instruction).type;
+    if (bits_of(from) != bits_of(to) || finish_kernel(from) || finish_kernel(to) ||
+        (from != to && (from == ElementType::Pred || to == ElementType::Pred)))
+      return false;
+    ElementwiseKernel kernel;
+    kernel.kernel = copy_bytes;
+    kernel.first = storage_bytes(from);
+    kernel.operands[0] = from, kernel.result = to;
+    out = {program_.add_convert(program_.add(kernel, operands), held_type(to, ideal_))};
     return true;
   }
 

@@ -100,5 +100,20 @@ TEST(Map, CallsItsBodyForEachElement) {
   EXPECT_EQ(rows[0], (Numbers{3, 8, 15}));
 }
 
+// 1.0f is 0x3f800000.
+TEST(Map, BodyMayLookAtBits) {
+  const std::string text =
+      "HloModule m\nf {\n a = f32[] parameter(0)\n i = s32[] bitcast-convert(a)\n one = s32[] "
+      "constant(1)\n ROOT s = s32[] add(i, one)\n}\nENTRY e {\n a = f32[2] constant({1, -0})\n "
+      "ROOT r = s32[2] map(a), dimensions={0}, to_apply=f\n}\n";
+  EvalOptions ideal;
+  ideal.ideal_floats = true;
+  for (const EvalOptions& options : {EvalOptions(), ideal}) {
+    const auto rows = test::run_well(text, {{}}, options);
+    ASSERT_EQ(rows.size(), 1u);
+    EXPECT_EQ(rows[0], (Numbers{0x3f800001, -2147483647.0}));
+  }
+}
+
 }  // namespace
 }  // namespace hilo
