@@ -17,9 +17,11 @@ class Preparer {
     if (with_regions) {
       HILO_TRY(regions_, find_regions(module_, id_, order_, ideal_));
     }
+    const auto has_step = [&](size_t i) { return !with_regions || !regions_.absorbed[i]; };
     for (size_t i = 0; i < order_.size(); ++i)
-      if (!with_regions || !regions_.absorbed[i]) add_step(order_[i]);
-    out_.slots = static_cast<uint32_t>(order_.size());
+      if (has_step(i)) slots_[order_[i].value] = out_.slots++;
+    for (size_t i = 0; i < order_.size(); ++i)
+      if (has_step(i)) add_step(order_[i]);
     out_.root = slots_.at(computation_.root.value);
     out_.parameters = computation_.parameters.size();
     HILO_DO(number_parameters());
