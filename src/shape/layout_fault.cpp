@@ -8,10 +8,12 @@ namespace {
 std::string order_fault(const Dims& order, size_t rank) {
   if (order.size() != rank)
     return fmt::format("expected a layout of {} dimensions, found {}", rank, order.size());
-  for (size_t i = 0; i < order.size(); ++i)
-    if (order[i] < 0 || order[i] >= static_cast<int64_t>(rank) ||
-        std::find(order.begin(), order.begin() + i, order[i]) != order.begin() + i)
+  std::vector<bool> seen(rank);
+  for (int64_t dim : order) {
+    if (dim < 0 || dim >= static_cast<int64_t>(rank) || seen[dim])
       return fmt::format("the layout is not a permutation of the {} dimensions", rank);
+    seen[dim] = true;
+  }
   return "";
 }
 

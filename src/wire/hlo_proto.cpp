@@ -49,14 +49,15 @@ bool parse_text(std::span<const std::byte> bytes, Message& to, Error& error) {
 Result<Module> read_hlo_proto(std::span<const std::byte> bytes) {
   if (bytes.size() > INT32_MAX)
     return fail(ErrorKind::Limit, "protobuf holds at most 2 GiB, not {} bytes", bytes.size());
-  // An HloProto has its module in field 1, where a module has its name: only one of them parses to
-  // something with computations.
+  // An HloProto has its module where a module has its name, and nothing where a module has the
+  // shape of its program.
+  proto::HloModuleProto module;
+  const bool parsed = parse_bytes(bytes, module);
+  if (parsed && module.has_host_program_shape()) return read_module_proto(module);
   proto::HloProto outer;
   if (parse_bytes(bytes, outer) && outer.hlo_module().computations_size() > 0)
     return read_module_proto(outer.hlo_module());
-  proto::HloModuleProto module;
-  if (!parse_bytes(bytes, module))
-    return fail(ErrorKind::Format, "the bytes are no HloModuleProto, or are cut short");
+  if (!parsed) return fail(ErrorKind::Format, "the bytes are no HloModuleProto, or are cut short");
   return read_module_proto(module);
 }
 

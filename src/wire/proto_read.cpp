@@ -128,11 +128,20 @@ class Reader {
     const ElementType first =
         operands.empty() ? ElementType::Invalid : module_.shape(operands[0]).type;
     HILO_TRY(instruction.attributes, read_attributes(module_, *op, shape, first, from, called));
+    HILO_DO(check_literal(instruction, shape));
     HILO_DO(read_rest(from, instruction));
     const InstructionId id = module_.append_raw(instruction, operands);
     module_[current_].instructions.push_back(id);
     instructions_.emplace(from.id(), id);
     return {};
+  }
+
+  Result<void> check_literal(const Instruction& instruction, const Shape& shape) const {
+    if (instruction.op != Op::Constant) return {};
+    const Literal& literal = *module_.attributes<ConstantAttributes>(instruction).literal.literal;
+    if (same_dims(literal.shape(), shape)) return {};
+    return fail(ErrorKind::Shape, "the literal is {}, the instruction {}",
+                to_string_without_layout(literal.shape()), to_string_without_layout(shape));
   }
 
   Result<void> read_rest(const HloInstructionProto& from, Instruction& instruction) {

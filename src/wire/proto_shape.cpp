@@ -60,34 +60,25 @@ Result<ElementType> read_type(int number) {
   return *type;
 }
 
-bool is_permutation_of_rank(Dims dims, size_t rank) {
-  std::sort(dims.begin(), dims.end());
-  for (size_t i = 0; i < dims.size(); ++i)
-    if (dims[i] != static_cast<int64_t>(i)) return false;
-  return dims.size() == rank;
-}
+constexpr int64_t largest_layout_number = int64_t{1} << 31;
 
-Result<Layout> read_layout(const proto::LayoutProto& from, size_t rank) {
+Result<Layout> read_layout(const proto::LayoutProto& from) {
   Layout layout;
   layout.minor_to_major = dims_of(from.minor_to_major());
-  if (!is_permutation_of_rank(layout.minor_to_major, rank))
-    return fail(ErrorKind::Shape, "a layout whose minor_to_major is no order of {} dimensions",
-                rank);
   layout.dim_level_types = read_level_types(from);
+  int64_t largest = std::max(from.memory_space(), from.tail_padding_alignment_in_elements());
   for (const proto::TileProto& tile : from.tiles()) {
     layout.tiles.push_back({dims_of(tile.dimensions())});
-    for (int64_t dim : layout.tiles.back().dims)
-      if (dim <= 0 && dim != Tile::combine)
-        return fail(ErrorKind::Shape, "a tile dimension of {}", dim);
+    for (int64_t dim : layout.tiles.back().dims) largest = std::max(largest, dim);
   }
+  if (largest > largest_layout_number)
+    return fail(ErrorKind::Limit, "{} is too large in a layout", largest);
   if (from.tail_padding_alignment_in_elements() > 0)
     layout.tail_padding_alignment = from.tail_padding_alignment_in_elements();
   HILO_TRY(layout.index_type, read_type(from.index_primitive_type()));
   HILO_TRY(layout.pointer_type, read_type(from.pointer_primitive_type()));
   layout.element_size_bits = from.element_size_in_bits();
   layout.memory_space = from.memory_space();
-  if (layout.element_size_bits < 0 || layout.memory_space < 0)
-    return fail(ErrorKind::Shape, "a layout with a negative number");
   layout.dynamic_shape_metadata_prefix_bytes = from.dynamic_shape_metadata_prefix_bytes();
   for (const proto::SplitConfigProto& split : from.split_configs())
     layout.split_configs.push_back({split.dimension(), dims_of(split.split_indices())});
@@ -96,11 +87,14 @@ Result<Layout> read_layout(const proto::LayoutProto& from, size_t rank) {
 
 Result<void> read_dims(const proto::ShapeProto& from, Shape& shape) {
   shape.dims = dims_of(from.dimensions());
+  int64_t bytes = storage_bytes(shape.type);
   for (size_t i = 0; i < shape.dims.size(); ++i) {
     const bool is_dynamic =
         static_cast<int>(i) < from.is_dynamic_dimension_size() && from.is_dynamic_dimension(i);
     if (shape.dims[i] < 0 && !(is_dynamic && shape.dims[i] == Shape::unbounded))
       return fail(ErrorKind::Shape, "a dimension of {}", shape.dims[i]);
+    if (shape.dims[i] > 0 && __builtin_mul_overflow(bytes, shape.dims[i], &bytes))
+      return fail(ErrorKind::Limit, "a shape of more than 2^63 - 1 bytes");
     if (is_dynamic) shape.dynamic.resize(shape.dims.size());
     if (is_dynamic) shape.dynamic[i] = true;
   }
@@ -135,8 +129,10 @@ Result<Shape> read_shape(const proto::ShapeProto& from) {
   HILO_DO(read_dims(from, shape));
   shape.has_layout = from.has_layout();
   if (shape.has_layout) {
-    HILO_TRY(shape.layout, read_layout(from.layout(), shape.dims.size()));
+    HILO_TRY(shape.layout, read_layout(from.layout()));
   }
+  if (const std::string fault = shape.has_layout ? layout_fault(shape) : ""; !fault.empty())
+    return fail(ErrorKind::Shape, "{}", fault);
   return shape;
 }
 

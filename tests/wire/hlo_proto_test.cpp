@@ -195,6 +195,41 @@ TEST(HloProto, DamageIsAnError) {
   EXPECT_FALSE(read_module(bytes_of(bytes).first(bytes.size() / 2), Format::HloProto));
 }
 
+// Each byte changed in turn: an error, or a module that prints, is written, and is read again.
+TEST(HloProto, ChangedBytesAreAnErrorOrAModule) {
+  const Result<Module> module = parse(with_identity(everything));
+  ASSERT_TRUE(module) << to_string(module.error());
+  const std::string bytes = *write_hlo_proto(*module);
+  int modules = 0;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    std::string damaged = bytes;
+    damaged[i] = static_cast<char>(damaged[i] ^ (i % 3 == 0 ? 0x01 : i % 3 == 1 ? 0x80 : 0x7f));
+    const Result<Module> read = read_module(bytes_of(damaged), Format::HloProto);
+    if (!read) continue;
+    ++modules;
+    EXPECT_FALSE(print(*read).empty());
+    const Result<std::string> written = write_hlo_proto(*read);
+    ASSERT_TRUE(written) << i;
+    const Result<Module> back = read_module(bytes_of(*written), Format::HloProto);
+    ASSERT_TRUE(back) << i << ": " << to_string(back.error());
+  }
+  EXPECT_GT(modules, 0);
+}
+
+TEST(HloProto, LiteralsMustFitTheirInstruction) {
+  const Result<Module> module =
+      parse("HloModule m\n\nENTRY %e () -> s32[2] {\n  ROOT %c = s32[2]{0} constant({1, 2})\n}\n");
+  const std::string text = *write_hlo_proto_text(*module);
+  const auto changed_to = [&](std::string_view from, std::string_view to) {
+    std::string other = text;
+    return other.replace(other.find(from), from.size(), to);
+  };
+  EXPECT_EQ(error_of(changed_to("dimensions: 2", "dimensions: 1")), ErrorKind::Shape);
+  EXPECT_EQ(error_of(changed_to("s32s: 2", "")), ErrorKind::Format);
+  EXPECT_EQ(error_of(changed_to("dimensions: 2", "dimensions: 9223372036854775807")),
+            ErrorKind::Limit);
+}
+
 TEST(HloProto, OperandsMayStandAfterTheirUsers) {
   std::string text = *write_hlo_proto_text(*parse(small));
   // The third instruction's block moves before the second's.
