@@ -252,8 +252,8 @@ decltype(auto) visit_attributes_type(Op op, Body&& body) {
   fail_check("visit_attributes_type: no such op", std::source_location::current());
 }
 
-// What differs first between two modules: header, computations and instructions in order with names,
-// shapes, operands, attributes and extras. Ids do not count. Empty: nothing.
+// What differs first between two modules: header, computations and instructions in order with
+// names, shapes, operands, attributes and extras. Ids do not count. Empty: nothing.
 std::string difference(const Module& a, const Module& b);
 
 // The shape that the op's rules give for these operands and attributes; layouts are the descending

@@ -71,7 +71,7 @@ struct Shape {
 };
 
 std::string to_string(const Shape& shape);  // "f32[4,8]{1,0:T(8,128)}"; tuples with /*index=5*/
-std::string to_string_without_layout(const Shape& shape);  // "f32[4,8]"
+std::string to_string_without_layout(const Shape& shape);                  // "f32[4,8]"
 void append_text(std::string& out, const Shape& shape, bool with_layout);  // the same, appended
 size_t hash_of(const Shape& shape);
 // Same types, dimensions and dynamic marks; layouts do not count.
