@@ -1,0 +1,205 @@
+"""The command from outside: exit statuses, messages, files, and input that is wrong."""
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+HILO = os.environ.get("HILO_COMMAND", "build/hilo")
+ADD = """HloModule add
+ENTRY main {
+  a = f32[4]{0} parameter(0)
+  b = f32[4]{0} parameter(1)
+  ROOT sum = f32[4]{0} add(a, b)
+}
+"""
+
+
+def hilo(*arguments, text=None, seconds=60, memory=None):
+    def limit():
+        if memory:
+            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+
+    start = time.monotonic()
+    done = subprocess.run([HILO, *arguments], input=text, capture_output=True, timeout=seconds,
+                          preexec_fn=limit, text=not isinstance(text, bytes))
+    done.seconds = time.monotonic() - start
+    return done
+
+
+class Command(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def write(self, name, text):
+        path = os.path.join(self.folder, name)
+        with open(path, "w" if isinstance(text, str) else "wb") as file:
+            file.write(text)
+        return path
+
+    def test_runs_given_inputs(self):
+        module = self.write("add.hlo", ADD)
+        done = hilo("run", module, "--input=4xf32=[1 2 3 4]", "--input=4xf32=0.5")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("out_0 f32[4] = 1.5 2.5 3.5 4.5", done.stdout)
+
+    def test_reads_standard_input(self):
+        done = hilo("run", "-", "--input=4xf32=1", "--input=4xf32=1", text=ADD)
+        self.assertIn("= 2 2 2 2", done.stdout)
+
+    def test_same_seed_same_bits(self):
+        module = self.write("add.hlo", ADD)
+        one, two, other = (hilo("run", module, f"--seed={seed}").stdout for seed in (1, 1, 2))
+        self.assertEqual(one, two)
+        self.assertNotEqual(one, other)
+
+    def test_saves_and_compares(self):
+        module, saved = self.write("add.hlo", ADD), os.path.join(self.folder, "out.npz")
+        self.assertEqual(hilo("run", module, "--seed=3", "--save", saved).returncode, 0)
+        self.assertEqual(hilo("run", module, "--seed=3", "--expected", saved).returncode, 0)
+        differs = hilo("run", module, "--seed=4", "--expected", saved)
+        self.assertEqual(differs.returncode, 3)
+        self.assertIn("DIFFERS", differs.stdout)
+        self.assertIn("[0]: got", differs.stdout)
+
+    def test_json(self):
+        done = hilo("run", "-", "--json", text=ADD)
+        self.assertEqual(json.loads(done.stdout)["schema"], "hilo.run.1")
+        done = hilo("check", "-", "--json", text=ADD.replace("add(a", "add(c"))
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(json.loads(done.stdout)["errors"][0]["line"], 5)
+
+    def test_error_shows_line_and_caret(self):
+        module = self.write("bad.hlo", ADD.replace("add(a, b)", "add(a, c)"))
+        done = hilo("check", module)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"bad\.hlo:5:\d+: error: ")
+        self.assertIn("ROOT sum", done.stderr)
+        self.assertIn("^", done.stderr)
+
+    def test_wrong_usage(self):
+        self.assertEqual(hilo("run").returncode, 2)
+        self.assertEqual(hilo("fly").returncode, 2)
+        self.assertEqual(hilo("--help").returncode, 0)
+        self.assertIn("Examples", hilo("run", "--help").stdout)
+
+    def test_wrong_inputs_name_the_parameter(self):
+        module = self.write("add.hlo", ADD)
+        for spec, expected in (("3xf32=1", "f32[4]"), ("4xf32=[1 2]", "2 values for 4"), ("4xf32=x", "the value 'x'"),
+                               ("@absent.npy", "absent.npy")):
+            done = hilo("run", module, f"--input={spec}")
+            self.assertNotEqual(done.returncode, 0, spec)
+            self.assertIn(expected, done.stderr)
+        self.assertIn("parameter a", hilo("run", module, "--input=3xf32=1").stderr)
+
+    def test_failed_save_leaves_nothing(self):
+        module = self.write("add.hlo", ADD)
+        target = os.path.join(self.folder, "absent", "out.npz")
+        done = hilo("run", module, "--save", target)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("out.npz", done.stderr)
+        self.assertEqual(os.listdir(self.folder), ["add.hlo"])
+
+    def test_print_is_stable(self):
+        once = hilo("print", "-", text=ADD).stdout
+        self.assertEqual(hilo("print", "-", text=once).stdout, once)
+        self.assertIn("%sum = f32[4]{0} add(%a, %b)", once)
+
+    def test_convert_there_and_back(self):
+        module, proto = self.write("add.hlo", ADD), os.path.join(self.folder, "add.pb")
+        self.assertEqual(hilo("convert", module, "-o", proto).returncode, 0)
+        self.assertEqual(hilo("print", proto).stdout, hilo("print", module).stdout)
+
+    def test_list(self):
+        self.assertEqual(len(json.loads(hilo("list", "ops", "--json").stdout)["rows"]), 133)
+
+    def test_only_one_instruction(self):
+        module = self.write("add.hlo", ADD)
+        done = hilo("run", module, "--only=sum", "--input=4xf32=1", "--input=4xf32=2")
+        self.assertIn("= 3 3 3 3", done.stdout)
+
+    def test_check_numerics(self):
+        done = hilo("run", "-", "--check-numerics", "--input=4xf32=[1 2 nan 4]", "--input=4xf32=0", text=ADD)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("first NaN", done.stderr)
+        self.assertIn("[2]", done.stderr)
+
+    def test_folder_takes_the_most_optimised(self):
+        self.write("module_0001.jit_f.before_optimizations.txt", ADD)
+        self.write("module_0001.jit_f.cpu_after_optimizations.txt", ADD.replace("add(", "multiply("))
+        self.write("module_0001.jit_f.cpu_after_optimizations-buffer-assignment.txt", "BufferAssignment:")
+        self.assertIn("multiply", hilo("print", self.folder).stdout)
+        self.assertIn(" add(", hilo("print", self.folder).stdout + ADD)
+
+    def test_endless_loop_is_stopped(self):
+        text = """HloModule loop
+cond { s = s32[] parameter(0)  ROOT r = pred[] constant(true) }
+body { s = s32[] parameter(0)  ROOT r = s32[] add(s, s) }
+ENTRY main { a = s32[] parameter(0)  ROOT w = s32[] while(a), condition=cond, body=body }
+"""
+        done = hilo("run", "-", "--max-steps=1000", text=text)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("1000", done.stderr)
+
+    def test_output_that_does_not_fit(self):
+        text = "HloModule big\nENTRY main {\n  z = f32[] constant(0)\n  ROOT b = f32[1099511627776]{0} broadcast(z), dimensions={}\n}\n"
+        done = hilo("run", "-", text=text)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("TiB", done.stderr)
+
+
+class BadInput(unittest.TestCase):
+    """Each is an error that says what and where, in 2 s and 1 GiB."""
+
+    def bad(self, text, expected="", least_seconds=2.0):
+        done = hilo("check", "-", text=text, memory=2 << 30)
+        self.assertEqual(done.returncode, 1, done.stderr[-300:])
+        errors = done.stderr if isinstance(done.stderr, str) else done.stderr.decode(errors="replace")
+        self.assertIn("error:", errors)
+        self.assertIn(expected, errors)
+        # Sanitizers and a loaded machine are slower; the limit is for the error, not the machine.
+        self.assertLess(done.seconds, least_seconds * 5)
+        return errors
+
+    def test_truncated(self):
+        for length in range(20, len(ADD) - 3, 7):
+            self.bad(ADD[:length])
+
+    def test_binary(self):
+        self.bad(bytes(range(256)) * 40)
+        self.bad(b"\x00" * 1000)
+
+    def test_nesting(self):
+        self.bad("HloModule m\nENTRY e {\n  ROOT a = " + "(" * 10000 + "f32[]" + ")" * 10000 + " tuple()\n}\n")
+        self.bad("HloModule m\nENTRY e {\n  ROOT a = f32[] constant(" + "{" * 10000 + "\n}\n")
+        self.bad("HloModule m\nENTRY e {\n  ROOT a = f32[] " + "negate(" * 10000 + "\n}\n")
+
+    def test_many_brackets(self):
+        self.bad("[" * 50_000_000)
+
+    def test_huge_shapes(self):
+        self.bad("HloModule m\nENTRY e {\n  ROOT a = f32[9223372036854775807,9]{1,0} parameter(0)\n}\n")
+        self.bad("HloModule m\nENTRY e {\n  ROOT a = f32[9223372036854775808]{0} parameter(0)\n}\n")
+
+    def test_names(self):
+        self.bad(ADD.replace("b = f32", "a = f32"), "a")
+        self.bad(ADD.replace("add(a, b)", "add(a, bb)"), "bb")
+
+    def test_arity(self):
+        self.bad(ADD.replace("add(a, b)", "add(a)"), "operand")
+
+    def test_cycle(self):
+        self.bad("HloModule m\nENTRY e {\n  p = f32[] parameter(0)\n  a = f32[] negate(b)\n  ROOT b = f32[] negate(a)\n}\n")
+
+    def test_zero_elements_are_sound(self):
+        done = hilo("run", "-", text="HloModule m\nENTRY e {\n  p = f32[0,3]{1,0} parameter(0)\n  ROOT r = f32[0,3]{1,0} negate(p)\n}\n")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=1)
