@@ -3,7 +3,6 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "text/text.h"
 #include "tools/inputs.h"
 #include "tools/module_file.h"
 #include "wire/wire.h"
@@ -71,14 +70,11 @@ Result<void> bench_running(const Module& module, const Options& options,
 }
 
 void bench(const Options& options, Session& session) {
-  auto text = read_file(options.file);
+  auto text = read_input_file(options.file);
   if (!text) return fail_with(session, text.error());
   const auto bytes = std::as_bytes(std::span(*text));
-  const bool is_text = detect_format(bytes) == Format::HloText;
   Result<Module> module = fail(ErrorKind::Io, "not read");
-  const auto read = [&] {
-    module = is_text ? parse(*text, {.file = options.file}) : read_module(bytes);
-  };
+  const auto read = [&] { module = read_module(bytes, Format::Detect, {.file = options.file}); };
   const auto parse_times = repeat(options, read);
   if (!module) return fail_with(session, module.error(), *text);
   nlohmann::ordered_json out = {{"schema", "hilo.bench.1"},

@@ -1,7 +1,5 @@
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
-#include "text/text.h"
 #include "tools/module_file.h"
 #include "wire/wire.h"
 
@@ -26,13 +24,12 @@ void add_convert(CLI::App& app, Session& session) {
       const std::string& out = options->output;
       to = out.ends_with(".pb") ? "proto" : out.ends_with(".pbtxt") ? "prototext" : "text";
     }
-    if (to == "text") return write_text(options->output, print(loaded->module), session);
-    const auto bytes =
-        convert(loaded->module, to == "proto" ? Format::HloProto : Format::HloProtoText);
-    if (!bytes) return fail_with(session, bytes.error());
-    const bool to_terminal = options->output.empty() || options->output == "-";
-    if (to == "proto" && to_terminal) std::fwrite(bytes->data(), 1, bytes->size(), stdout);
-    else write_text(options->output, *bytes, session);
+    const Format format = to == "text"    ? Format::HloText
+                          : to == "proto" ? Format::HloProto
+                                          : Format::HloProtoText;
+    const auto converted = convert(loaded->module, format);
+    if (!converted) return fail_with(session, converted.error());
+    write_text(options->output, *converted, session);
   });
 }
 

@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "text/text.h"
 #include "wire/wire.h"
 
 namespace hilo::tools {
@@ -66,20 +65,12 @@ Result<std::string> choose_in_folder(const std::string& folder, const std::strin
 
 }  // namespace
 
-Result<std::string> read_file(const std::string& path) {
-  FILE* file = path == "-" ? stdin : std::fopen(path.c_str(), "rb");
-  if (!file) return fail(ErrorKind::Io, "cannot read {}: {}", path, std::strerror(errno));
+Result<std::string> read_input_file(const std::string& path) {
+  if (path != "-") return read_file(path);
   std::string out;
   char block[1 << 16];
-  if (file != stdin && std::fseek(file, 0, SEEK_END) == 0) {
-    const long bytes = std::ftell(file);
-    if (bytes > 0 && bytes < (1L << 40)) out.reserve(static_cast<size_t>(bytes));
-    std::rewind(file);
-  }
-  while (const size_t count = std::fread(block, 1, sizeof block, file)) out.append(block, count);
-  const bool failed = std::ferror(file);
-  if (file != stdin) std::fclose(file);
-  if (failed) return fail(ErrorKind::Io, "cannot read {}", path);
+  while (const size_t count = std::fread(block, 1, sizeof block, stdin)) out.append(block, count);
+  if (std::ferror(stdin)) return fail(ErrorKind::Io, "cannot read standard input");
   return out;
 }
 
@@ -92,20 +83,17 @@ std::optional<LoadedModule> load_module(const std::string& path, const LoadOptio
     if (!chosen) return fail_with(session, chosen.error()), std::nullopt;
     file = *chosen;
   }
-  auto text = read_file(file);
+  auto text = read_input_file(file);
   if (!text) return fail_with(session, text.error()), std::nullopt;
   const std::string shown = file == "-" ? "<stdin>" : file;
-  const auto bytes = std::as_bytes(std::span(*text));
   std::vector<Warning> warnings;
-  const bool is_text = detect_format(bytes) == Format::HloText;
-  auto module = is_text
-                    ? parse(*text, {.file = shown, .warnings = &warnings, .errors = options.errors})
-                    : read_module(bytes);
+  auto module = read_module(std::as_bytes(std::span(*text)), Format::Detect,
+                            {.file = shown, .warnings = &warnings, .errors = options.errors});
   for (const Warning& warning : warnings) warn(session, warning.message, warning.place);
   if (!module) {
     Error error = module.error();
     if (error.place.file.empty()) error.place.file = shown;
-    if (options.errors == nullptr) fail_with(session, error, is_text ? *text : std::string_view());
+    if (options.errors == nullptr) fail_with(session, error, *text);
     else if (options.errors->empty()) options.errors->push_back(error);
     return std::nullopt;
   }
@@ -119,15 +107,7 @@ void write_text(const std::string& path, std::string_view text, Session& session
     if (!text.empty() && text.back() != '\n') std::fputc('\n', stdout);
     return;
   }
-  const std::string partial = path + ".partial";
-  FILE* file = std::fopen(partial.c_str(), "wb");
-  bool good = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  if (file) good = std::fclose(file) == 0 && good;
-  if (good) good = std::rename(partial.c_str(), path.c_str()) == 0;
-  if (good) return;
-  const std::string reason = std::strerror(errno);
-  std::remove(partial.c_str());
-  fail_with(session, {ErrorKind::Io, fmt::format("cannot write {}: {}", path, reason), {}});
+  if (const auto written = write_file(path, text); !written) fail_with(session, written.error());
 }
 
 }  // namespace hilo::tools

@@ -18,7 +18,7 @@ struct LoadOptions {
 // standard error). What goes wrong is reported, and nothing returned.
 std::optional<LoadedModule> load_module(const std::string& path, const LoadOptions& options,
                                         Session& session);
-Result<std::string> read_file(const std::string& path);  // "-" is standard input
+Result<std::string> read_input_file(const std::string& path);  // "-" is standard input
 
 // To a file by way of a temporary one beside it, or to standard output when `path` is empty.
 void write_text(const std::string& path, std::string_view text, Session& session);
