@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 
 #include "wire/wire.h"
@@ -66,11 +67,17 @@ Result<std::string> choose_in_folder(const std::string& folder, const std::strin
 }  // namespace
 
 Result<std::string> read_input_file(const std::string& path) {
-  if (path != "-") return read_file(path);
+  FILE* file = path == "-" ? stdin : std::fopen(path.c_str(), "rb");
+  if (!file) return fail(ErrorKind::Io, "cannot read {}: {}", path, std::strerror(errno));
   std::string out;
-  char block[1 << 16];
-  while (const size_t count = std::fread(block, 1, sizeof block, stdin)) out.append(block, count);
-  if (std::ferror(stdin)) return fail(ErrorKind::Io, "cannot read standard input");
+  std::error_code unknown;
+  if (const auto bytes = fs::file_size(path, unknown); !unknown) out.reserve(bytes);
+  std::vector<char> block(1 << 16);
+  while (const size_t count = std::fread(block.data(), 1, block.size(), file))
+    out.append(block.data(), count);
+  const bool failed = std::ferror(file);
+  if (file != stdin) std::fclose(file);
+  if (failed) return fail(ErrorKind::Io, "cannot read {}", path);
   return out;
 }
 
