@@ -93,7 +93,8 @@ Comparison compare(const Literal& got, const Literal& want, ElementType declared
     const Number g = number(got, i), w = number(want, i);
     bool agrees;
     if (inexact) {
-      const double bound = tolerance.absolute + tolerance.relative * (std::abs(w) + largest);
+      const double magnitude = std::isfinite(std::abs(w)) ? std::abs(w) : 0;
+      const double bound = tolerance.absolute + tolerance.relative * (magnitude + largest);
       agrees = part_agrees(g.real(), w.real(), bound) && part_agrees(g.imag(), w.imag(), bound);
       count_part(out, g.real(), w.real(), precision);
       if (is_complex(declared)) count_part(out, g.imag(), w.imag(), precision);

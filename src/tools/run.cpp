@@ -114,6 +114,8 @@ Result<Ran> run_module(const Module& module, const RunOptions& options, EvalOpti
                devices == 1 ? "" : "s", human(needed));
   HILO_DO(check_memory(needed, eval));
   HILO_TRY(Inputs inputs, make_inputs(module, devices, options.inputs));
+  for (auto& parameters : inputs.devices)
+    for (Literal& value : parameters) value = to_held(value, eval.ideal_floats);
   std::vector<std::string> warnings;
   eval.warnings = &warnings;
   eval.interrupt = &interrupted;
