@@ -93,6 +93,7 @@ std::optional<LoadedModule> load_module(const std::string& path, const LoadOptio
   auto text = read_input_file(file);
   if (!text) return fail_with(session, text.error()), std::nullopt;
   const std::string shown = file == "-" ? "<stdin>" : file;
+  if (options.source) *options.source = *text;
   std::vector<Warning> warnings;
   auto module = read_module(std::as_bytes(std::span(*text)), Format::Detect,
                             {.file = shown, .warnings = &warnings, .errors = options.errors});
