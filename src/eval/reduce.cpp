@@ -265,8 +265,8 @@ Result<Literal> evaluate_Reduce(Call& call) {
   Reduction r{call, program};
   HILO_DO(take_operands(call, r, call.module[attributes.to_apply].parameters));
   order_dimensions(r, reduced);
-  // Bodies over several operands (a maximum and its place) keep ties apart by themselves.
-  const bool tree = program.is_associative() || r.count() > 1;
+  // Other bodies go in the order of the elements: the place of a maximum is the first of equals.
+  const bool tree = program.is_associative();
   const bool many_short = r.reduced * r.inner <= short_row && r.outer >= 16;
   std::vector<Literal> results;
   if (r.reduced == 0 || r.outer * r.inner == 0) {
