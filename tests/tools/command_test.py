@@ -118,6 +118,13 @@ class Command(unittest.TestCase):
     def test_list(self):
         self.assertEqual(len(json.loads(hilo("list", "ops", "--json").stdout)["rows"]), 133)
 
+    def test_copies_and_slices_may_round(self):  # as in TPU modules
+        text = ("HloModule m\nENTRY e {\n  p = f32[4]{0} parameter(0)\n  c = bf16[4]{0} copy(p)\n"
+                "  s = bf16[2]{0} slice(p), slice={[1:3]}\n  ROOT t = (bf16[4]{0}, bf16[2]{0}) tuple(c, s)\n}\n")
+        done = hilo("run", "-", "--input=4xf32=[1 1.001 3 4]", text=text)
+        self.assertIn("= 1 1 3 4", done.stdout, done.stderr)
+        self.assertIn("= 1 3", done.stdout)
+
     def test_only_one_instruction(self):
         module = self.write("add.hlo", ADD)
         done = hilo("run", module, "--only=sum", "--input=4xf32=1", "--input=4xf32=2")
