@@ -78,7 +78,8 @@ def reductions(rng):
             exact = op in ("maximum", "minimum", "and", "or") or t in INTEGERS
             drawing = {"low": 0.5, "high": 1.5} if op == "multiply" and is_float(t) else {}
             count = float(np.prod([dims[i] for i in over]))
-            yield Case("reduce", text, [draw(rng, t, dims, **drawing), draw(rng, t, [], **drawing)], 0 if exact else 4 * count, of_largest=True)
+            yield Case("reduce", text, [draw(rng, t, dims, **drawing), draw(rng, t, [], **drawing)], 0 if exact else 4 * count, of_largest=True,
+                       listed="XLA drops the initial value of a reduction over one element" if count == 1 else "")
     for t in ("f32", "s32", "bf16"):
         dims = dims_of(rng, 1, 3, 8)
         axis = int(rng.integers(len(dims)))
