@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 
 #include "wire/wire.h"
@@ -67,17 +66,12 @@ Result<std::string> choose_in_folder(const std::string& folder, const std::strin
 }  // namespace
 
 Result<std::string> read_input_file(const std::string& path) {
-  FILE* file = path == "-" ? stdin : std::fopen(path.c_str(), "rb");
-  if (!file) return fail(ErrorKind::Io, "cannot read {}: {}", path, std::strerror(errno));
+  if (path != "-") return read_whole_file(path);
   std::string out;
-  std::error_code unknown;
-  if (const auto bytes = fs::file_size(path, unknown); !unknown) out.reserve(bytes);
   std::vector<char> block(1 << 16);
-  while (const size_t count = std::fread(block.data(), 1, block.size(), file))
+  while (const size_t count = std::fread(block.data(), 1, block.size(), stdin))
     out.append(block.data(), count);
-  const bool failed = std::ferror(file);
-  if (file != stdin) std::fclose(file);
-  if (failed) return fail(ErrorKind::Io, "cannot read {}", path);
+  if (std::ferror(stdin)) return fail(ErrorKind::Io, "cannot read standard input");
   return out;
 }
 

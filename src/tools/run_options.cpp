@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
-#include <cstring>
 
 namespace hilo::tools {
 
@@ -77,16 +76,7 @@ Result<std::map<std::string, CustomCallFunction>> load_custom_calls(
     if (equals == std::string::npos || equals == 0 || equals + 1 == spec.size())
       return fail(ErrorKind::Usage, "--custom-call={}: write TARGET=lib.so or TARGET=zeros", spec);
     const std::string target = spec.substr(0, equals), library = spec.substr(equals + 1);
-    if (library == "zeros") {
-      out[target] = [](const CustomCallArguments& arguments) -> Result<void> {
-        for (Literal& result : arguments.results)
-          if (result.shape().is_array())
-            std::memset(result.mutable_raw().data(), 0, result.raw().size());
-        return {};
-      };
-    } else {
-      HILO_TRY(out[target], load_custom_call(library, target));
-    }
+    HILO_TRY(out[target], load_custom_call(target, library));
   }
   return out;
 }

@@ -125,6 +125,12 @@ class Command(unittest.TestCase):
         self.assertIn("= 1 1 3 4", done.stdout, done.stderr)
         self.assertIn("= 1 3", done.stdout)
 
+    def test_custom_call_by_flag(self):
+        text = 'HloModule m\nENTRY e {\n  p = f32[2]{0} parameter(0)\n  ROOT r = f32[2]{0} custom-call(p), custom_call_target="mine"\n}\n'
+        self.assertIn("--custom-call", hilo("run", "-", text=text).stderr)
+        self.assertIn("= 0 0", hilo("run", "-", "--custom-call=mine=zeros", text=text).stdout)
+        self.assertIn("absent.so", hilo("run", "-", "--custom-call=mine=./absent.so", text=text).stderr)
+
     def test_only_one_instruction(self):
         module = self.write("add.hlo", ADD)
         done = hilo("run", module, "--only=sum", "--input=4xf32=1", "--input=4xf32=2")
