@@ -1,0 +1,172 @@
+// Front door of `report`: where the memory of a program goes. MemoryPicture is one record of it,
+// made from a plan of ours or read back from XLA's dumps; every text, the JSON and the HTML page
+// are written from it alone. Numbers of bytes that are not known are -1.
+#pragma once
+
+#include "plan/plan.h"
+
+namespace hilo {
+
+struct PictureInstruction {
+  std::string name, op, op_name, computation;
+  std::string source_file;  // of the innermost stack frame when the metadata names one
+  int64_t source_line = 0;
+  int64_t moment = -1;  // in the flattened schedule; -1: not there, or not known
+  std::string text;     // the whole instruction, where the picture was asked to keep it
+  bool has_cost = false;
+  Cost cost;
+};
+
+// Where a value stands (a position) or is read (a use).
+struct PicturePlace {
+  size_t instruction = 0;  // in MemoryPicture::instructions
+  int64_t operand = -1;    // of a use
+  bool has_index = false;  // the result, or the operand, is a tuple: XLA prints the index
+  Dims index;
+};
+
+// An array, or a tuple's table of pointers, that has a place in memory.
+struct PictureValue {
+  int64_t number = -1;   // XLA's id
+  PicturePlace defined;  // has_index: "fusion.3{1}"
+  bool is_phi = false;
+  std::string shape;            // with its layout
+  int64_t bytes = 0;            // taken: tiles padded
+  int64_t unpadded_bytes = -1;  // of the elements side by side; what XLA's peak counts
+  size_t allocation = 0;        // in MemoryPicture::allocations
+  int64_t offset = 0, space = 0;
+  int64_t start = 0, end = -1;                // moments, both included; start > end: not known
+  std::vector<PicturePlace> positions, uses;  // the defining position first
+  bool has_range() const { return start <= end; }
+};
+
+struct PictureAllocation {
+  int64_t number = 0;  // as printed
+  int64_t bytes = 0, space = 0;
+  std::optional<int64_t> parameter;
+  Dims parameter_index;
+  std::string parameter_shape, output_shape;  // without layout; output_shape: holds the result
+  bool is_constant = false, is_thread_local = false, is_live_out = false, is_temp = false;
+  std::optional<int64_t> page;  // printed by XLA since 2026
+  std::vector<size_t> values;   // by number
+};
+
+// One memory of the machine, XLA's color.
+struct PictureSpace {
+  int64_t space = 0;
+  std::string name;         // "hbm"; "space 7" when nobody knows
+  int64_t capacity = 0;     // 0: not known
+  int64_t alignment = 1;    // of offsets in its temporary allocation
+  int64_t total_bytes = 0;  // all allocations but thread-local ones
+  int64_t thread_local_bytes = 0, temp_bytes = 0;
+  int64_t lower_bound_bytes = -1;  // of temp_bytes: the most that must be there at one moment
+  // Bytes in use at each moment, each buffer once, parameters and constants throughout; empty
+  // without a schedule. The peak is the first largest one; fragmentation is what the temporary
+  // allocation holds above lower_bound_bytes.
+  std::vector<int64_t> in_use;
+  int64_t peak_moment = -1, peak_bytes = -1;
+  int64_t fragmentation_bytes() const {
+    return lower_bound_bytes < 0 ? -1 : temp_bytes - lower_bound_bytes;
+  }
+};
+
+// A change that would save memory. The figures come from packing or planning the changed program.
+struct Advice {
+  std::string kind;  // donate, drop-copies, recompute, reorder, unpad, narrow, repack
+  std::string text;  // one sentence: what to change, and where in the source
+  int64_t space = 0;
+  int64_t saved_bytes = 0, total_bytes = 0;  // of the space's total: less by, and then
+  std::vector<size_t> values;                // that go away or get smaller
+};
+
+struct MemoryPicture {
+  std::string module_name;
+  std::string made_from;                // "planned by Hilo", "XLA's buffer assignment a.txt"
+  std::string machine, machine_reason;  // "v5e"; "named by --target", "assumed: tiled layouts"
+  std::vector<PictureInstruction> instructions;
+  std::vector<size_t> sequence;  // the instruction of each moment
+  std::vector<PictureValue> values;
+  std::vector<PictureAllocation> allocations;
+  std::vector<PictureSpace> spaces;  // by number
+  // XLA's peak: the moment with the largest sum of unpadded bytes over all spaces, with ties the
+  // first; its values largest first, then by name. moment -1: no schedule.
+  struct UnpaddedPeak {
+    int64_t moment = -1, bytes = -1;
+    std::vector<size_t> values;
+  } unpadded_peak;
+  bool is_partial = false;         // not all values are known, only totals and the largest
+  std::vector<std::string> notes;  // what was assumed, and what is missing because of it
+  std::vector<Error> faults;       // of the input: what could not be used, and why
+  std::vector<Advice> advice;      // most bytes first
+
+  std::string name_of(const PictureValue& value) const;  // "fusion.3{1}", "add"
+  // "model.py:12", or "" when not known.
+  std::string source_of(const PictureValue& value) const;
+  const PictureInstruction& instruction_of(const PictureValue& value) const {
+    return instructions[value.defined.instruction];
+  }
+};
+
+// Which chip a module or a dump was made for, and why that is thought.
+struct AssumedMachine {
+  const Machine* machine = nullptr;
+  std::string reason;
+};
+AssumedMachine assume_machine(const Module& module);
+
+struct PictureOptions {
+  bool instruction_texts = false;  // for values_text
+  bool costs = true;
+};
+MemoryPicture picture_of(const Module& module, const Machine& machine, const Plan& plan,
+                         const PictureOptions& options = {});
+// Values of a space that are in use at a moment, the largest first, then by name. Thread-local ones
+// never are.
+std::vector<size_t> values_at(const MemoryPicture& picture, int64_t moment, int64_t space);
+
+// What XLA and its runtimes write about memory, told by its content.
+enum class DumpKind : uint8_t {
+  BufferAssignment,  // also with "Used values" and a live range in the same file, as before 2026
+  Values,
+  LiveRange,
+  MemoryUsage,
+  OutOfMemory,
+};
+std::optional<DumpKind> dump_kind(std::string_view text);
+std::string_view text_of(DumpKind kind);
+
+struct DumpText {
+  std::string file;
+  std::string_view text;
+};
+struct DumpOptions {
+  const Module* module = nullptr;    // whose dump it is; without it, what the dump tells
+  const Machine* machine = nullptr;  // without it one is assumed
+};
+// One picture of the dumps of one module. What is damaged is left out and stands in `faults`, each
+// with file and line; an Error when nothing is left.
+Result<MemoryPicture> read_dumps(std::span<const DumpText> dumps, const DumpOptions& options = {});
+
+// XLA's texts. Layouts: today's, and that of before 2026.
+enum class DumpForm : uint8_t { Today, Older };
+std::string buffer_assignment_text(const MemoryPicture& picture);
+std::string values_text(const MemoryPicture& picture, DumpForm form = DumpForm::Today);
+std::string memory_usage_text(const MemoryPicture& picture);
+// The three parts of before 2026 in one file.
+std::string older_dump_text(const MemoryPicture& picture);
+// HloLiveRange of today, stack traces included.
+std::string live_range_text(const Module& module, const Aliases& aliases, const Liveness& liveness);
+
+// Fills picture.advice from the picture: packs again what each change would leave.
+void find_advice(MemoryPicture& picture);
+
+struct ReportStyle {
+  int rows = 20;    // of each table
+  int width = 100;  // columns of the terminal
+  bool color = false;
+};
+std::string memory_report(const MemoryPicture& picture, const ReportStyle& style = {});
+std::string memory_json(const MemoryPicture& picture);  // schema "hilo.explain.1"
+std::string html_page(const MemoryPicture& picture);
+
+}  // namespace hilo
