@@ -256,8 +256,10 @@ Result<BlockRegions> find_regions(const Module& module, ComputationId computatio
 
 Result<Literal> evaluate_region(Call& call) {
   const BlockRegion& region = *call.region;
-  std::vector<const void*> sources;
-  for (const Literal& input : call.operands) sources.push_back(input.raw().data());
+  const void* few[16];
+  std::vector<const void*> many(call.operands.size() > std::size(few) ? call.operands.size() : 0);
+  const std::span sources(many.empty() ? few : many.data(), call.operands.size());
+  for (size_t i = 0; i < sources.size(); ++i) sources[i] = call.operands[i].raw().data();
   Literal out = make_result(call, region);
   std::byte* start = out.mutable_raw().data();
   const int64_t bytes = storage_bytes(out.type());

@@ -33,7 +33,6 @@ struct Call {
   std::span<Literal> operands;
   SharedShape held_stated = nullptr;    // the stated shape in held types, where it is prepared
   int depth = 0;                        // of calls; 0 in the entry
-  bool taken = false;                   // get-tuple-element: the operand is the element already
   const BlockRegion* region = nullptr;  // what evaluate_region computes
 
   const Shape& shape() const { return module.shape(instruction); }  // the stated result

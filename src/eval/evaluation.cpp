@@ -43,13 +43,17 @@ class Frame {
  private:
   Result<void> step(const Step& step) {
     HILO_DO(may_go_on());
+    if (step.parameter >= 0 || step.take >= 0) {
+      pass_on(step);
+      return {};
+    }
     gather_operands(step);
     HILO_DO(check_memory(step));
     const bool observed = static_cast<bool>(evaluation_.options().observer);
     const double start = observed ? seconds_now() : 0;
     const Instruction& instruction = module_[step.id];
-    Call call{device_,   module_, step.id,        instruction,      operands_,
-              step.held, depth_,  step.take >= 0, step.region.get()};
+    Call call{device_,   module_,   step.id, instruction,
+              operands_, step.held, depth_,  step.region.get()};
     Result<Literal> out = step.function(call);
     if (!out) return std::unexpected(std::move(out).error());
     operands_.clear();
@@ -61,19 +65,25 @@ class Frame {
     return {};
   }
 
-  // Those that die are moved, so that an op may write into them.
-  void gather_operands(const Step& step) {
+  // A parameter, or the element of a tuple that nobody else takes.
+  void pass_on(const Step& step) {
+    Literal& value = values_[step.slot];
     if (step.parameter >= 0) {
-      operands_.push_back(std::move(arguments_[step.parameter]));
-      return;
-    }
-    if (step.take >= 0) {
+      value = std::move(arguments_[step.parameter]);
+    } else {
       const PreparedOperand& operand = prepared_.operands[step.first_operand];
       Literal& tuple = values_[operand.slot];
-      operands_.push_back(std::move(tuple.mutable_elements()[step.take]));
+      value = std::move(tuple.mutable_elements()[step.take]);
       if (operand.dies) tuple = Literal();
-      return;
     }
+    if (evaluation_.options().observer)
+      evaluation_.options().observer({device_.id, step.id, &value, 0, depth_});
+    if (step.unused) value = Literal();
+    if (depth_ == 0) count_step();
+  }
+
+  // Those that die are moved, so that an op may write into them.
+  void gather_operands(const Step& step) {
     for (uint32_t i = 0; i < step.operand_count; ++i) {
       const PreparedOperand& operand = prepared_.operands[step.first_operand + i];
       Literal& value = values_[operand.slot];

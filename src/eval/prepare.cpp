@@ -25,7 +25,7 @@ class Preparer {
     out_.root = slots_.at(computation_.root.value);
     out_.parameters = computation_.parameters.size();
     HILO_DO(number_parameters());
-    mark_last_uses();
+    mark_last_uses(with_regions);
     return std::move(out_);
   }
 
@@ -102,15 +102,22 @@ class Preparer {
     out_.steps.push_back(std::move(step));
   }
 
+  // Parameters and elements of tuples that nobody reads need no step.
+  bool does_nothing(const Step& step) const {
+    const Op op = module_[step.id].op;
+    return step.unused && (op == Op::Parameter || op == Op::GetTupleElement);
+  }
+
   // Backwards: what is not needed later dies here. A tuple whose later users all take other
   // elements gives this one away.
-  void mark_last_uses() {
+  void mark_last_uses(bool without_idle) {
     std::vector<uint8_t> needed(out_.slots, 0);
     std::unordered_map<uint32_t, std::vector<int64_t>> taken_later;  // by slot of a tuple
     needed[out_.root] = 2;                                           // whole; 1: elements only
     for (size_t s = out_.steps.size(); s-- > 0;) {
       Step& step = out_.steps[s];
       step.unused = needed[step.slot] == 0;
+      if (without_idle && does_nothing(step)) continue;
       const std::span operands =
           std::span(out_.operands).subspan(step.first_operand, step.operand_count);
       if (module_[step.id].op == Op::GetTupleElement) {
@@ -131,6 +138,7 @@ class Preparer {
         needed[operands[i].slot] = 2;
       }
     }
+    if (without_idle) std::erase_if(out_.steps, [&](const Step& s) { return does_nothing(s); });
   }
 
   const Module& module_;

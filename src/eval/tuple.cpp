@@ -14,7 +14,6 @@ Result<Literal> evaluate_Tuple(Call& call) {
 Result<Literal> evaluate_GetTupleElement(Call& call) {
   Literal& operand = call.operands[0];
   const int64_t index = call.attributes<GetTupleElementAttributes>().index;
-  if (call.taken) return std::move(operand);
   if (index < 0 || index >= static_cast<int64_t>(operand.elements().size()))
     return call.error(ErrorKind::Shape,
                       fmt::format("element {} of a tuple of {}", index, operand.elements().size()));

@@ -34,6 +34,36 @@ TEST(While, StopsAtTheStepLimit) {
   EXPECT_EQ(rows.error().place.instruction, "w");
 }
 
+// The buffer that goes in comes out: through the tuple, the loop, a call and a fusion nobody copies
+// it, though it is read in each iteration and the condition is given it too.
+TEST(While, UpdatesTheBufferThatWentIn) {
+  const std::string text =
+      "HloModule m\nfused {\n x = f32[64] parameter(0)\n i = s32[] parameter(1)\n one = f32[1] "
+      "constant({1})\n v = f32[1] dynamic-slice(x, i), dynamic_slice_sizes={1}\n w = f32[1] "
+      "add(v, one)\n ROOT u = f32[64] dynamic-update-slice(x, w, i)\n}\ncalled {\n x = f32[64] "
+      "parameter(0)\n i = s32[] parameter(1)\n ROOT f = f32[64] fusion(x, i), kind=kLoop, "
+      "calls=fused\n}\nbody {\n s = (s32[], (f32[64])) parameter(0)\n i = s32[] "
+      "get-tuple-element(s), index=0\n t = (f32[64]) get-tuple-element(s), index=1\n x = f32[64] "
+      "get-tuple-element(t), index=0\n one = s32[] constant(1)\n j = s32[] add(i, one)\n y = "
+      "f32[64] call(x, i), to_apply=called\n u = (f32[64]) tuple(y)\n ROOT r = (s32[], (f32[64])) "
+      "tuple(j, u)\n}\ncondition {\n s = (s32[], (f32[64])) parameter(0)\n i = s32[] "
+      "get-tuple-element(s), index=0\n n = s32[] constant(64)\n ROOT c = pred[] compare(i, n), "
+      "direction=LT\n}\nENTRY e {\n x = f32[64] parameter(0)\n z = s32[] constant(0)\n t = "
+      "(f32[64]) tuple(x)\n s = (s32[], (f32[64])) tuple(z, t)\n w = (s32[], (f32[64])) while(s), "
+      "condition=condition, body=body\n v = (f32[64]) get-tuple-element(w), index=1\n ROOT r = "
+      "f32[64] get-tuple-element(v), index=0\n}\n";
+  const Result<Module> module = parse(text);
+  ASSERT_TRUE(module.has_value()) << to_string(module.error());
+  Literal x = Literal::zeros(Shape::array(ElementType::F32, {64}));
+  const std::byte* start = x.raw().data();
+  Inputs inputs{{{}}};
+  inputs.devices[0].push_back(std::move(x));
+  const Result<Outputs> out = evaluate(*module, std::move(inputs));
+  ASSERT_TRUE(out.has_value()) << to_string(out.error());
+  EXPECT_EQ(out->devices[0].raw().data(), start);
+  for (float value : out->devices[0].data<float>()) EXPECT_EQ(value, 1.0f);
+}
+
 TEST(Evaluate, MemoryLimitNamesTheInstruction) {
   EvalOptions options;
   options.memory_limit = 1 << 20;
