@@ -124,10 +124,14 @@ struct ModuleHeader {
 class ShapeTable {
  public:
   ShapeId intern(const Shape& shape);
+  ShapeId intern(Shape&& shape);
   const Shape& operator[](ShapeId id) const { return shapes_[id.value]; }
   size_t size() const { return shapes_.size(); }
 
  private:
+  ShapeId find(const Shape& shape, size_t hash) const;  // or none
+  ShapeId append(Shape shape, size_t hash);
+
   std::vector<Shape> shapes_;
   std::unordered_multimap<size_t, uint32_t> by_hash_;
 };
@@ -203,6 +207,7 @@ class Module {
     mutable_attributes<A>(id) = std::move(attributes);
     return id;
   }
+  void reserve(size_t instructions, size_t operands);
   // For readers: nothing but the flat vectors is touched; no name is checked, no attributes made.
   InstructionId append_raw(Instruction instruction, std::span<const InstructionId> operands);
 

@@ -5,15 +5,30 @@
 
 namespace hilo {
 
-ShapeId ShapeTable::intern(const Shape& shape) {
-  const size_t hash = hash_of(shape);
+ShapeId ShapeTable::find(const Shape& shape, size_t hash) const {
   auto [begin, end] = by_hash_.equal_range(hash);
   for (auto it = begin; it != end; ++it)
     if (shapes_[it->second] == shape) return {it->second};
+  return {};
+}
+
+ShapeId ShapeTable::append(Shape shape, size_t hash) {
   const uint32_t id = static_cast<uint32_t>(shapes_.size());
-  shapes_.push_back(shape);
+  shapes_.push_back(std::move(shape));
   by_hash_.emplace(hash, id);
   return {id};
+}
+
+ShapeId ShapeTable::intern(const Shape& shape) {
+  const size_t hash = hash_of(shape);
+  const ShapeId known = find(shape, hash);
+  return known ? known : append(shape, hash);
+}
+
+ShapeId ShapeTable::intern(Shape&& shape) {
+  const size_t hash = hash_of(shape);
+  const ShapeId known = find(shape, hash);
+  return known ? known : append(std::move(shape), hash);
 }
 
 Place Module::place(InstructionId id) const {
@@ -80,6 +95,12 @@ InstructionId Module::add_instruction(ComputationId computation, Op op, const Sh
   }
   computations[computation.value].root = id;
   return id;
+}
+
+void Module::reserve(size_t instruction_count, size_t operand_count) {
+  instructions.reserve(instruction_count);
+  operands_.reserve(operand_count);
+  uses_.reserve(operand_count);
 }
 
 InstructionId Module::append_raw(Instruction instruction, std::span<const InstructionId> operands) {

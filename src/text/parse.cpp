@@ -11,7 +11,8 @@ Result<Module> parse(std::shared_ptr<const std::string> text, const ParseOptions
   module.file = options.file;
   module.source = module.strings.keep(std::move(text));
   module.add_attributes(NoneAttributes());  // make_attributes gives this one to all
-  module.instructions.reserve(module.source.size() / 64 + 16);
+  const size_t guess = module.source.size() / 64 + 16;
+  module.reserve(guess, guess * 2);
   Parser parser(module.source, options, module);
   const bool parsed = parse_module(parser);
   if (parser.first_error) return std::unexpected(*parser.first_error);

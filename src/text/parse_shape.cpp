@@ -1,5 +1,9 @@
 // Shapes and layouts. Format: `f32[4,<=8]{1,0:T(8,128)S(1)}`, `(shape, ...)`, `b(shape)`; the
 // suffixes of a layout may stand in any order.
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include "text/parser.h"
 
 namespace hilo {
@@ -15,6 +19,28 @@ bool parse_element_type(Lexer& lexer, ElementType& out) {
   if (type) return out = *type, true;
   lexer.at = start;
   return lexer.fail_expected("an element type");
+}
+
+// Plain numbers with single commas between them up to `close`, as XLA prints them; anything else
+// is left to the parser proper, with `lexer` as it was. One allocation of the right size.
+bool read_plain_integers(Lexer& lexer, Dims& out, char close) {
+  constexpr size_t most = 16, most_digits = 18;
+  int64_t values[most];
+  size_t count = 0;
+  for (const char* p = lexer.at; count < most;) {
+    const char* first = p;
+    int64_t value = 0;
+    while (is_digit(*p)) value = value * 10 + (*p++ - '0');
+    if (p == first || p > first + most_digits) return false;
+    values[count++] = value;
+    const char c = *p++;
+    if (c == ',') continue;
+    if (c != close) return false;
+    lexer.at = p;
+    out.assign(values, values + count);
+    return true;
+  }
+  return false;
 }
 
 bool parse_integers(Lexer& lexer, Dims& out, char close) {
@@ -105,13 +131,19 @@ bool check_layout(Lexer& lexer, const char* start, Layout& layout, size_t rank) 
     return lexer.fail_at(
         start, ErrorKind::Shape,
         fmt::format("the shape has {} dimensions, its layout {}", rank, order.size()));
-  std::vector<bool> seen(rank);
+  const auto fail = [&] {
+    return lexer.fail_at(
+        start, ErrorKind::Shape,
+        fmt::format("the layout is not a permutation of 0 to {}", static_cast<int64_t>(rank) - 1));
+  };
+  uint64_t low = 0;  // the first 64 dimensions that were seen
+  std::vector<bool> high(rank > 64 ? rank - 64 : 0);
   for (int64_t dim : order) {
-    if (dim >= static_cast<int64_t>(rank) || seen[dim])
-      return lexer.fail_at(start, ErrorKind::Shape,
-                           fmt::format("the layout is not a permutation of 0 to {}",
-                                       static_cast<int64_t>(rank) - 1));
-    seen[dim] = true;
+    if (dim >= static_cast<int64_t>(rank)) return fail();
+    const bool seen = dim < 64 ? low >> dim & 1 : static_cast<bool>(high[dim - 64]);
+    if (seen) return fail();
+    if (dim < 64) low |= uint64_t{1} << dim;
+    else high[dim - 64] = true;
   }
   if (layout.tail_padding_alignment == 0) layout.tail_padding_alignment = 1;
   return true;
@@ -119,6 +151,8 @@ bool check_layout(Lexer& lexer, const char* start, Layout& layout, size_t rank) 
 
 bool parse_layout(Lexer& lexer, Layout& out, size_t rank) {
   const char* start = lexer.at++;  // '{'
+  if (read_plain_integers(lexer, out.minor_to_major, '}'))
+    return check_layout(lexer, start, out, rank);
   if (!lexer.peek(':') && !lexer.peek('}')) {
     do {
       int64_t dim;
@@ -165,6 +199,14 @@ bool check_size(Lexer& lexer, const char* start, const Shape& shape) {
   return true;
 }
 
+bool parse_dimensions(Lexer& lexer, Shape& out) {
+  if (read_plain_integers(lexer, out.dims, ']') || lexer.accept(']')) return true;
+  do {
+    if (!parse_dimension(lexer, out)) return false;
+  } while (lexer.accept(','));
+  return lexer.expect(']', "after the dimensions");
+}
+
 bool parse_array(Lexer& lexer, Shape& out) {
   const char* start = (lexer.skip(), lexer.at);
   if (!parse_element_type(lexer, out.type)) return false;
@@ -172,13 +214,7 @@ bool parse_array(Lexer& lexer, Shape& out) {
     lexer.at = start;
     return lexer.fail_expected("a shape");
   }
-  if (!lexer.expect('[', "after the element type")) return false;
-  if (!lexer.accept(']')) {
-    do {
-      if (!parse_dimension(lexer, out)) return false;
-    } while (lexer.accept(','));
-    if (!lexer.expect(']', "after the dimensions")) return false;
-  }
+  if (!lexer.expect('[', "after the element type") || !parse_dimensions(lexer, out)) return false;
   if (!out.dynamic.empty()) out.dynamic.resize(out.dims.size());
   if (!is_array(out.type)) {
     if (out.dims.empty()) return true;
@@ -217,6 +253,7 @@ bool parse_shape(Lexer& lexer, Shape& out, int max_depth) {
                           fmt::format("shapes nested more than {} deep", deepest));
       const bool empty = shape.is_tuple() && lexer.accept(')');
       if (!empty) {
+        shape.elements.reserve(8);
         open.push_back(std::move(shape));
         continue;
       }
@@ -257,9 +294,26 @@ const char* guess_array_end(const char* p) {
   return *p == '}' ? p + 1 : p;
 }
 
+// The first of ( ) / newline or zero from p on.
+const char* skip_inside_shape(const char* p, const char* end) {
+#ifdef __SSE2__
+  const auto is = [](__m128i text, char c) { return _mm_cmpeq_epi8(text, _mm_set1_epi8(c)); };
+  for (; end - p >= 16; p += 16) {
+    const __m128i text = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    const __m128i parentheses = _mm_or_si128(is(text, '('), is(text, ')'));
+    const __m128i others = _mm_or_si128(is(text, '/'), _mm_or_si128(is(text, '\n'), is(text, 0)));
+    if (const int found = _mm_movemask_epi8(_mm_or_si128(parentheses, others)))
+      return p + __builtin_ctz(found);
+  }
+#endif
+  while (*p != '(' && *p != ')' && *p != '/' && *p != '\n' && *p != 0) ++p;
+  return p;
+}
+
 const char* guess_shape_end(const char* p, const char* end) {
   if (*p != '(') return guess_array_end(p);
   for (int depth = 0;; ++p) {
+    p = skip_inside_shape(p, end);
     if (*p == '(') ++depth;
     else if (*p == ')' && --depth == 0) return p + 1;
     else if (*p == '\n' || *p == 0 || (*p == '/' && p[1] != '*')) return p;
@@ -289,7 +343,7 @@ bool parse_shape_id(Parser& parser, ShapeId& out) {
     }
   Shape shape;
   if (!parse_shape(parser, shape, parser.options.max_depth)) return false;
-  out = parser.module.shapes.intern(shape);
+  out = parser.module.shapes.intern(std::move(shape));
   if (plain && parser.at == guess) parser.shapes.value(raw, hash) = out.value;
   return true;
 }

@@ -125,11 +125,20 @@ Result<Module> read_module(std::span<const std::byte> bytes, Format format,
   }
 }
 
+Result<Module> read_module(std::shared_ptr<const std::string> bytes, Format format,
+                           const ParseOptions& options) {
+  const auto view = std::as_bytes(std::span(*bytes));
+  if (format == Format::Detect) format = detect_format(view);
+  if (format == Format::HloText) return parse(std::move(bytes), options);
+  return read_module(view, format, options);
+}
+
 Result<Module> read_module_file(const std::string& path, const ParseOptions& options) {
-  HILO_TRY(const std::string bytes, read_whole_file(path));
+  HILO_TRY(std::string bytes, read_whole_file(path));
   ParseOptions in_file = options;
   if (in_file.file.empty()) in_file.file = path;
-  return read_module(std::as_bytes(std::span(bytes)), Format::Detect, in_file);
+  return read_module(std::make_shared<const std::string>(std::move(bytes)), Format::Detect,
+                     in_file);
 }
 
 Result<std::string> convert(const Module& module, Format to) {

@@ -109,6 +109,9 @@ Format detect_format(std::span<const std::byte> bytes);
 // Structure (ids, cycles, schedules, missing parts), Shape, Name, Limit, Unsupported.
 Result<Module> read_module(std::span<const std::byte> bytes, Format format = Format::Detect,
                            const ParseOptions& options = {});
+// The same without a copy of a text that the module will keep.
+Result<Module> read_module(std::shared_ptr<const std::string> bytes, Format format = Format::Detect,
+                           const ParseOptions& options = {});
 Result<Module> read_module_file(const std::string& path, const ParseOptions& options = {});
 
 // HloModuleProto with XLA's field numbers. What XLA keeps outside of the module (replica_count and
