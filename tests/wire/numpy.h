@@ -36,12 +36,12 @@ inline Ran run_command(const std::string& command) {
   return {pclose(pipe), out};
 }
 
-// $HILO_PYTHON or python3, when it imports `module`.
+// The Python of the peers (an option of the build; scripts/setup --peers makes it), or the
+// system's, when it imports `module`.
 inline std::optional<std::string> python_with(const std::string& module) {
-  const char* given = std::getenv("HILO_PYTHON");
-  const std::string python = given ? given : "python3";
-  if (run_command(python + " -c 'import " + module + "'").status != 0) return std::nullopt;
-  return python;
+  for (const std::string python : {HILO_PEERS, "python3"})
+    if (run_command(python + " -c 'import " + module + "'").status == 0) return python;
+  return std::nullopt;
 }
 
 // Runs a program in `folder`; its assertions and exceptions fail the test.
@@ -56,4 +56,4 @@ inline void expect_python(const std::string& python, const Folder& folder,
 
 #define REQUIRE_PYTHON(python, module)           \
   const auto python = test::python_with(module); \
-  if (!python) GTEST_SKIP() << "python3 with " module " is not there; set HILO_PYTHON"
+  if (!python) GTEST_SKIP() << "python3 with " module " is not there: scripts/setup --peers"
