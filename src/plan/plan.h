@@ -55,17 +55,24 @@ std::vector<Error> check_plan(const Module& module, const Machine& machine, cons
 
 // An order that keeps the peak low: the best of several. Keeps data and control dependences.
 Schedule find_schedule(const Module& module, const Machine& machine);
-// Offsets for blocks that are alive from start to end, both included.
-struct Block {
+// Part of a block: bytes that are alive from start to end, both included, `at` bytes into it.
+struct Piece {
   int64_t start = 0, end = 0, bytes = 0;
+  int64_t at = 0;  // a multiple of the alignment
+};
+// What gets one offset. Pieces of one block never disturb each other: one may end at the moment
+// that another starts, written over it, and pieces at the same place may share a moment.
+struct Block {
+  std::vector<Piece> pieces;
 };
 struct Packing {
-  std::vector<int64_t> offsets;
-  int64_t bytes = 0;        // the highest end
-  int64_t lower_bound = 0;  // the largest sum of aligned sizes alive at one moment
+  std::vector<int64_t> offsets;  // by block
+  int64_t bytes = 0;             // the highest end; the last size is not rounded up
+  int64_t lower_bound = 0;       // the largest sum of rounded sizes alive at one moment
 };
 // Offsets are multiples of `alignment`, and sizes count rounded up to it. Best-fit in several
-// orders first, then an exact search of at most `steps` steps. Deterministic.
+// orders first, then a search of at most `steps` steps, exact where few blocks are in each other's
+// way. Never worse than best-fit; deterministic. The sizes must sum up to less than 2^62.
 Packing pack(std::span<const Block> blocks, int64_t alignment, int64_t steps);
 
 }  // namespace hilo

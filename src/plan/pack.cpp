@@ -1,0 +1,124 @@
+#include <algorithm>
+
+#include "plan/packing.h"
+
+namespace hilo {
+namespace {
+
+// One component: fits in all orders, then searches while it ends above the target.
+class ComponentPacker {
+ public:
+  ComponentPacker(const PackingProblem& problem, std::span<const uint32_t> blocks,
+                  std::vector<int64_t>& offsets)
+      : problem_(problem), blocks_(blocks), offsets_(offsets) {}
+
+  int64_t end() const { return best_end_; }
+
+  // Best-fit by size, in both senses of best, is never left out, for all else must beat it.
+  void fit_in_orders(int64_t& steps) {
+    for (Direction direction : {Direction::Forwards, Direction::Backwards}) {
+      sweep_fit(problem_, blocks_, direction, offsets_);
+      keep_if_better({});
+    }
+    if (!problem_.has_neighbours) return put_back();
+    bool first = true;
+    for (FitOrder by : fit_orders) {
+      if (done() || (!first && steps <= 0)) break;
+      const std::vector<uint32_t> order = order_blocks(problem_, blocks_, by);
+      for (Fit rule : {Fit::Lowest, Fit::Tightest}) {
+        fit(problem_, order, rule, offsets_, steps);
+        keep_if_better(order);
+      }
+      first = false;
+    }
+    put_back();
+  }
+
+  void search(int64_t steps) {
+    if (done() || !problem_.has_neighbours) return;
+    if (best_order_.empty()) best_order_ = order_blocks(problem_, blocks_, FitOrder::Size);
+    spend(steps / 16, [&](int64_t& part) { squeeze_to(problem_.target, part); });
+    bisect(steps);
+    spend(steps / 4, [&](int64_t& part) { squeeze_to(problem_.target, part); });
+  }
+
+ private:
+  bool done() const { return best_end_ <= problem_.target; }
+
+  template <class Body>
+  void spend(int64_t part, Body&& body) {
+    if (!done()) body(part);
+  }
+
+  void keep_if_better(const std::vector<uint32_t>& order) {
+    const int64_t end = highest_end(problem_, blocks_, offsets_);
+    if (end >= best_end_) return;
+    best_end_ = end;
+    best_order_ = order;
+    best_offsets_.clear();
+    for (uint32_t block : blocks_) best_offsets_.push_back(offsets_[block]);
+  }
+  void put_back() {
+    for (size_t i = 0; i < blocks_.size(); ++i) offsets_[blocks_[i]] = best_offsets_[i];
+  }
+
+  void squeeze_to(int64_t target, int64_t& steps) {
+    squeeze(problem_, best_order_, target, offsets_, steps);
+    keep_if_better(best_order_);
+  }
+
+  // Below the target there is nothing; first the target itself, then halfway to what is known.
+  void bisect(int64_t steps) {
+    int64_t low = problem_.target - 1, limit = problem_.target;
+    for (int round = 0; round < 8 && low + 1 < best_end_ && !done(); ++round) {
+      spend(steps / 8, [&](int64_t& part) {
+        if (try_exactly(limit, part) != Found::Yes) low = limit;
+      });
+      limit = low + (best_end_ - low) / 2;
+    }
+  }
+
+  Found try_exactly(int64_t limit, int64_t& steps) {
+    Found found = Found::Unknown;
+    for (FitOrder by : {FitOrder::Area, FitOrder::Size, FitOrder::Duration}) {
+      const std::vector<uint32_t> order = order_blocks(problem_, blocks_, by);
+      int64_t part = steps / 3;
+      found = search_exactly(problem_, blocks_, order, limit, offsets_, part);
+      if (found == Found::Yes) keep_if_better(order);
+      if (found != Found::Unknown) break;
+    }
+    return found;
+  }
+
+  const PackingProblem& problem_;
+  const std::span<const uint32_t> blocks_;
+  std::vector<int64_t>& offsets_;
+  int64_t best_end_ = INT64_MAX;
+  std::vector<uint32_t> best_order_;
+  std::vector<int64_t> best_offsets_;  // by place in blocks_
+};
+
+}  // namespace
+
+Packing pack(std::span<const Block> blocks, int64_t alignment, int64_t steps) {
+  check(alignment > 0, "pack: alignments are positive");
+  const PackingProblem problem = make_problem(blocks, alignment);
+  Packing out;
+  out.lower_bound = problem.lower_bound;
+  out.offsets.assign(blocks.size(), 0);
+  std::vector<ComponentPacker> hard;
+  int64_t fitting = steps;
+  for (const std::vector<uint32_t>& component : problem.components) {
+    ComponentPacker packer(problem, component, out.offsets);
+    packer.fit_in_orders(fitting);
+    if (packer.end() > problem.target) hard.push_back(std::move(packer));
+    else out.bytes = std::max(out.bytes, packer.end());
+  }
+  for (ComponentPacker& packer : hard) {
+    packer.search(steps / static_cast<int64_t>(hard.size()));
+    out.bytes = std::max(out.bytes, packer.end());
+  }
+  return out;
+}
+
+}  // namespace hilo

@@ -1,0 +1,74 @@
+// Packing: blocks as rectangles over time and address that must not overlap. Private to `plan`.
+#pragma once
+
+#include "plan/plan.h"
+
+namespace hilo {
+
+struct Rectangle {
+  uint32_t block = 0;
+  int64_t start = 0, end = 0;   // moments, both included
+  int64_t at = 0;               // from the block's offset
+  int64_t bytes = 0, used = 0;  // rounded up to the alignment, and not
+};
+
+// What all ways of packing share. Blocks without rectangles lie at 0 and are in nobody's way.
+struct PackingProblem {
+  int64_t alignment = 1;
+  std::vector<Rectangle> rectangles;  // by block; those of one block are disjoint
+  std::vector<uint32_t> first;        // by block: its first rectangle; one more at the end
+  std::vector<int64_t> extent;        // by block: the end of its highest byte
+  std::vector<std::vector<uint32_t>> components;  // blocks that are linked by shared moments
+  int64_t lower_bound = 0;                        // the largest sum of `bytes` at one moment
+  int64_t target = 0;  // the same but for the topmost rectangle, whose end is not rounded up
+
+  // Rectangles of other blocks alive together with rectangle i; empty when there would be too many.
+  bool has_neighbours = false;
+  std::vector<uint32_t> first_neighbour, neighbours;
+  std::span<const uint32_t> neighbours_of(uint32_t i) const {
+    return {neighbours.data() + first_neighbour[i], first_neighbour[i + 1] - first_neighbour[i]};
+  }
+  std::span<const Rectangle> rectangles_of(uint32_t block) const {
+    return {rectangles.data() + first[block], first[block + 1] - first[block]};
+  }
+};
+PackingProblem make_problem(std::span<const Block> blocks, int64_t alignment);
+
+// Rectangles of a block of several pieces: at each moment the union of what is alive.
+std::vector<Rectangle> rectangles_of(const Block& block, uint32_t number, int64_t alignment);
+
+// The highest end of the blocks.
+int64_t highest_end(const PackingProblem& problem, std::span<const uint32_t> blocks,
+                    std::span<const int64_t> offsets);
+
+enum class Fit : uint8_t { Lowest, Tightest };  // the lowest gap that fits, or the smallest
+// Places the blocks in this order. Needs neighbours. Takes its work from `steps`.
+void fit(const PackingProblem& problem, std::span<const uint32_t> order, Fit rule,
+         std::vector<int64_t>& offsets, int64_t& steps);
+
+// Orders that are worth a try.
+enum class FitOrder : uint8_t { Size, Duration, Area, Start, End, Peak };
+inline constexpr FitOrder fit_orders[] = {FitOrder::Size, FitOrder::Duration, FitOrder::Area,
+                                          FitOrder::Peak, FitOrder::Start,    FitOrder::End};
+std::vector<uint32_t> order_blocks(const PackingProblem& problem, std::span<const uint32_t> blocks,
+                                   FitOrder by);
+
+// One walk over time that gives each block the smallest free gap when it starts (or, backwards,
+// when it ends) and takes it back after. O(n log n) for any blocks.
+enum class Direction : uint8_t { Forwards, Backwards };
+void sweep_fit(const PackingProblem& problem, std::span<const uint32_t> blocks, Direction direction,
+               std::vector<int64_t>& offsets);
+
+// Fits again and again, blocks that ended above `target` moved forward, until none does or the
+// steps are spent. Leaves the best in `offsets`, which hold a packing of the blocks already.
+void squeeze(const PackingProblem& problem, std::vector<uint32_t> order, int64_t target,
+             std::vector<int64_t>& offsets, int64_t& steps);
+
+// Searches for offsets with no end above `limit`, with a preference among blocks that could lie at
+// one offset. `blocks` ascend. `offsets` change only when there are some.
+enum class Found : uint8_t { Yes, No, Unknown };  // No: there are none; Unknown: no steps left
+Found search_exactly(const PackingProblem& problem, std::span<const uint32_t> blocks,
+                     std::span<const uint32_t> preference, int64_t limit,
+                     std::vector<int64_t>& offsets, int64_t& steps);
+
+}  // namespace hilo
