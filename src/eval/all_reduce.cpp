@@ -57,7 +57,7 @@ Result<Literal> evaluate(Call& call) {
 
 Result<void> reduce_into(const Call& call, ComputationId computation,
                          std::span<Literal> accumulators, std::span<const Literal> values) {
-  HILO_TRY(LaneProgram program, LaneProgram::make(call, computation));
+  if (!computation) return call.error(ErrorKind::Structure, "to_apply names no computation");
   const std::vector<InstructionId>& parameters = call.module[computation].parameters;
   const bool together = parameters.size() == 2 * values.size();
   if (!together && parameters.size() != 2)
@@ -66,7 +66,7 @@ Result<void> reduce_into(const Call& call, ComputationId computation,
                                                     parameters.size(), values.size()));
   for (size_t i = 0; i < values.size(); ++i) {
     const ElementType wanted = call.held(call.module.shape(parameters[together ? i : 0]).type);
-    if (values[i].type() != wanted)
+    if (values[i].type() != wanted && !(is_floating(values[i].type()) && is_floating(wanted)))
       return call.error(ErrorKind::Unsupported,
                         fmt::format("reduces {} with a computation over {}",
                                     text_of(values[i].type()), text_of(wanted)));
@@ -74,9 +74,14 @@ Result<void> reduce_into(const Call& call, ComputationId computation,
         (together && values[i].count() != values[0].count()))
       return call.error(ErrorKind::Shape, "the devices bring arrays of different sizes");
   }
-  if (together) return run_lanes(call, program, accumulators, values);
-  for (size_t i = 0; i < values.size(); ++i)
-    HILO_DO(run_lanes(call, program, accumulators.subspan(i, 1), values.subspan(i, 1)));
+  const size_t each = together ? values.size() : 1;
+  for (size_t i = 0; i < values.size(); i += each) {
+    const auto into = accumulators.subspan(i, each);
+    const auto from = values.subspan(i, each);
+    HILO_TRY(const LaneProgram program,
+             LaneProgram::make(call, computation, element_types(into, from), element_types(into)));
+    HILO_DO(run_lanes(call, program, into, from));
+  }
   return {};
 }
 

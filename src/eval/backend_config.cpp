@@ -1,5 +1,6 @@
 #include "eval/backend_config.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
@@ -90,6 +91,11 @@ double number_of(const json& value, double otherwise) {
   return end != text.c_str() && *end == 0 ? number : otherwise;
 }
 
+int64_t whole_of(double number) {
+  constexpr double limit = 0x1p52;
+  return number == number ? static_cast<int64_t>(std::clamp(number, -limit, limit)) : 0;
+}
+
 const json& at_key(const json& object, const std::string& key) {
   static const json none;
   auto found = object.find(key);
@@ -134,6 +140,10 @@ double BackendConfig::number(const std::string& key, double otherwise) const {
   return number_of(at_key(values_->json, key), otherwise);
 }
 
+int64_t BackendConfig::whole(const std::string& key, int64_t otherwise) const {
+  return whole_of(number(key, static_cast<double>(otherwise)));
+}
+
 bool BackendConfig::flag(const std::string& key, bool otherwise) const {
   return number(key, otherwise ? 1 : 0) != 0;
 }
@@ -147,7 +157,7 @@ Dims BackendConfig::dims(const std::string& key) const {
   Dims out;
   const json& value = at_key(values_->json, key);
   if (value.is_array())
-    for (const json& one : value) out.push_back(static_cast<int64_t>(number_of(one, 0)));
+    for (const json& one : value) out.push_back(whole_of(number_of(one, 0)));
   return out;
 }
 

@@ -16,6 +16,8 @@ class BackendConfig {
   BackendConfig inside(const std::string& key) const;
   bool has(const std::string& key) const;
   double number(const std::string& key, double otherwise) const;
+  // Cut off towards zero, and to 2^52 on both sides; what is no number is 0.
+  int64_t whole(const std::string& key, int64_t otherwise) const;
   bool flag(const std::string& key, bool otherwise) const;
   std::string text(const std::string& key, std::string otherwise) const;
   Dims dims(const std::string& key) const;  // empty where there is none

@@ -41,6 +41,14 @@ SharedShape Call::result_shape() const {
   return held_stated ? held_stated : std::make_shared<const Shape>(held(shape()));
 }
 
+Result<void> Call::need_memory(int64_t bytes) const {
+  const StoragePool& storage = device.evaluation->storage();
+  if (storage.fits(bytes)) return {};
+  return error(ErrorKind::Memory,
+               fmt::format("{} bytes of values are alive and {} more are needed; the limit is {}",
+                           storage.alive(), bytes, storage.limit()));
+}
+
 ThreadPool& Call::pool() const { return device.evaluation->pool(); }
 const EvalOptions& Call::options() const { return device.evaluation->options(); }
 

@@ -49,6 +49,8 @@ struct Call {
   Literal make(const Shape& declared) const;
   Literal make_held(const Shape& exact) const;  // element type taken as it is
   SharedShape result_shape() const;             // the stated one in held types
+  // An error where so many bytes more than now would not fit: asked before a large temporary.
+  Result<void> need_memory(int64_t bytes) const;
   ThreadPool& pool() const;
   const EvalOptions& options() const;
   // Runs a computation of the module on this device.

@@ -30,7 +30,7 @@ void place_row(const std::byte* from, int64_t count, int64_t low, int64_t step, 
 }
 
 // The input with holes and edges filled with zeros, and cut where the padding is negative.
-Literal padded(const Call& call, const Literal& input, const ConvolutionAttributes& a) {
+Result<Literal> padded(const Call& call, const Literal& input, const ConvolutionAttributes& a) {
   const Dims from = input.shape().dims;
   Dims dims = from, low(dims.size(), 0), step(dims.size(), 1);
   for (size_t d = 0; d < a.dim_labels.input_spatial.size(); ++d) {
@@ -41,7 +41,9 @@ Literal padded(const Call& call, const Literal& input, const ConvolutionAttribut
     dims[dim] = std::max<int64_t>(0, dilated + window.padding_low + window.padding_high);
   }
   if (dims == from && low == Dims(dims.size(), 0)) return input;
-  Literal out = call.make_held(Shape::array(input.type(), dims));
+  const Shape shape = Shape::array(input.type(), dims);
+  HILO_DO(call.need_memory(literal_bytes(shape)));
+  Literal out = call.make_held(shape);
   const std::span<std::byte> target = out.mutable_raw();
   std::ranges::fill(target, std::byte{0});
   const Dims strides = row_major_strides(dims);
@@ -183,7 +185,7 @@ Result<Literal> evaluate_Convolution(Call& call) {
   if (!attributes.sparsity_config.text.empty())
     return call.error(ErrorKind::Unsupported, "convolution with structured sparsity");
   Literal out = call.make();
-  const Literal input = padded(call, call.operands[0], attributes);
+  HILO_TRY(const Literal input, padded(call, call.operands[0], attributes));
   const Literal& kernel = call.operands[1];
   Matmul product = as_matmul(attributes, input, kernel, out);
   product.precision = call.options().matmul_precision;

@@ -12,13 +12,16 @@ struct StepValue {
   Shape shape;
 };
 
-// Evaluates single ops as instructions of a module of their own would be. The first error sticks:
-// later steps then do nothing, and finish() gives it, with the custom call's place.
+// Evaluates single ops as instructions of a module of their own, which is verified: whatever shapes
+// and attributes a custom call has, a step that is no sound HLO is an error. The first error
+// sticks: later steps then do nothing, and finish() gives it, with the custom call's place.
 class Steps {
  public:
   explicit Steps(Call& call) : call_(call) {}
 
-  StepValue operand(size_t i) const;  // of the custom call, in its stated shape
+  // An array among the operands of the custom call, in its stated shape; an error where there is
+  // none, and then the value is a scalar that stands for nothing.
+  StepValue operand(size_t i);
   template <class A>
   StepValue op(Op op, const Shape& shape, std::vector<StepValue> operands, A attributes) {
     Module module;
@@ -53,6 +56,10 @@ class Steps {
 
 Shape with_type(Shape shape, ElementType type);
 Shape with_dims(const Shape& shape, Dims dims);  // descending layout
+
+// Of a custom call that gives an array, or a tuple that begins with one: that array.
+Result<void> need_output_array(const Call& call);
+const Shape& output_shape(const Call& call);
 
 // A tuple of this shape from its leaves, beginning with leaves[next].
 Literal assemble(const Shape& shape, std::span<const Literal> leaves, size_t& next);

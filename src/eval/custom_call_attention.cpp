@@ -59,6 +59,24 @@ bool inside(const HeadsView& view, const Attention& a, int64_t length, int64_t h
   return view.literal < literals.size() && last <= literals[view.literal].count();
 }
 
+// All positive, and so small that no position overflows.
+bool has_sizes(const Attention& a) {
+  __int128 product = 3;
+  for (int64_t size :
+       {a.batches, a.heads, std::max(a.queries, a.keys), std::max(a.features, a.value_features)})
+    product = std::min<__int128>(product * std::max<int64_t>(1, size), __int128{1} << 62);
+  return std::min({a.batches, a.heads, a.groups, a.queries, a.keys, a.features,
+                   a.value_features}) >= 1 &&
+         a.groups <= a.heads && product < __int128{1} << 62 && a.bias_batches >= 0 &&
+         a.bias_heads >= 0;
+}
+
+// Of a bias with elements for each batch and head, or one for all.
+bool bias_fits(const Attention& a) {
+  return (a.bias_batches <= 1 || a.bias_batches == a.batches) &&
+         (a.bias_heads <= 1 || a.bias_heads == a.heads);
+}
+
 template <class Body>
 void visit_compute(ElementType type, Body&& body) {
   visit_storage(type, [&]<class T>(std::type_identity<T>) {
@@ -75,17 +93,17 @@ HeadsView Attention::output() const {
 Result<Attention> Attention::make(const Call& call, const Literal& query_offsets,
                                   const Literal& key_offsets) {
   HILO_TRY(BackendConfig config, BackendConfig::parse(call));
-  const auto whole = [&](const char* key, double otherwise) {
-    return static_cast<int64_t>(config.number(key, otherwise));
+  const auto whole = [&](const char* key, int64_t otherwise) {
+    return config.whole(key, otherwise);
   };
   Attention a;
   a.batches = whole("input_batch", 0);
   a.heads = whole("attn_heads", 0);
-  a.groups = whole("num_gqa_groups", static_cast<double>(a.heads));
+  a.groups = whole("num_gqa_groups", a.heads);
   a.queries = whole("q_max_seqlen", 0);
   a.keys = whole("kv_max_seqlen", 0);
   a.features = whole("qk_head_dim", whole("head_dim", 0));
-  a.value_features = whole("v_head_dim", static_cast<double>(a.features));
+  a.value_features = whole("v_head_dim", a.features);
   a.scale = config.number("scaling_factor", 1);
   const int64_t mask = whole("mask_type", 0), layout = whole("qkv_layout", 9);
   a.padding = mask == 1 || mask == 3 || mask == 5;
@@ -104,10 +122,11 @@ Result<Attention> Attention::make(const Call& call, const Literal& query_offsets
         fmt::format("attention with qkv_layout {}, mask_type {}, bias_type {}, "
                     "dropout_probability {}",
                     layout, mask, a.bias_type, config.number("dropout_probability", 0)));
-  if (std::min({a.batches, a.heads, a.groups, a.queries, a.keys, a.features}) < 1 ||
-      a.heads % a.groups != 0)
+  if (!has_sizes(a) || a.heads % a.groups != 0)
     return call.error(ErrorKind::Shape, "backend_config does not give the sizes of attention");
   set_views(a, layout);
+  if (a.bias_type != 0 && !bias_fits(a))
+    return call.error(ErrorKind::Shape, "the bias is for other batches or heads");
   if (!inside(a.query, a, a.queries, a.heads, a.features, call.operands) ||
       !inside(a.key, a, a.keys, a.groups, a.features, call.operands) ||
       !inside(a.value, a, a.keys, a.groups, a.value_features, call.operands))
@@ -126,6 +145,25 @@ std::pair<int64_t, int64_t> Attention::range(int64_t batch, int64_t query) const
   if (window_left >= 0) first = std::max<int64_t>(first, diagonal - window_left);
   if (window_right >= 0) last = std::min(last, diagonal + window_right + 1);
   return {first, std::max(first, last)};
+}
+
+void for_each_block(AttentionSteps& steps, const Attention& a, std::span<const Literal> operands,
+                    const std::function<void(const AttentionBlock&)>& body) {
+  for (int64_t b = 0; b < a.batches; ++b)
+    for (int64_t h = 0; h < a.heads; ++h) {
+      const int64_t group = h / (a.heads / a.groups);
+      const StepValue key =
+          steps.rows(operands[a.key.literal], a.key, b, group, 0, a.keys, a.features);
+      const StepValue value =
+          steps.rows(operands[a.value.literal], a.value, b, group, 0, a.keys, a.value_features);
+      for (int64_t first = 0; first < a.queries; first += attention_block) {
+        if (steps.steps.failed()) return;
+        const int64_t count = std::min(attention_block, a.queries - first);
+        const StepValue query =
+            steps.rows(operands[a.query.literal], a.query, b, h, first, count, a.features);
+        body({b, h, group, first, count, query, key, value});
+      }
+    }
 }
 
 double get(const StepValue& matrix, int64_t i) { return matrix.literal.number_at(i); }
@@ -184,16 +222,15 @@ StepValue AttentionSteps::dot(const StepValue& a, int64_t a_dim, const StepValue
   return steps.op(Op::Dot, shape, {a, b}, attributes);
 }
 
-StepValue AttentionSteps::scores(const Attention& a, const StepValue& query, const StepValue& key,
-                                 const Literal& bias, int64_t batch, int64_t head, int64_t first) {
-  StepValue out = dot(query, 1, key, 1);
+StepValue AttentionSteps::scores(const Attention& a, const AttentionBlock& block,
+                                 const Literal& bias) {
+  StepValue out = dot(block.query, 1, block.key, 1);
   if (steps.failed()) return out;
-  const int64_t count = query.shape.dims[0];
-  for (int64_t r = 0; r < count; ++r)
+  for (int64_t r = 0; r < block.count; ++r)
     for (int64_t k = 0; k < a.keys; ++k) {
       double score = get(out, r * a.keys + k);
-      const double added =
-          a.bias_type != 0 ? bias.number_at(bias_position(a, batch, head, first + r) + k) : 0;
+      const int64_t at = bias_position(a, block.batch, block.head, block.first + r) + k;
+      const double added = a.bias_type != 0 ? bias.number_at(at) : 0;
       score = a.bias_type == 1 ? (score + added) * a.scale : score * a.scale + added;
       set(out, r * a.keys + k, score);
     }

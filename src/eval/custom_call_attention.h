@@ -31,6 +31,8 @@ struct Attention {
   std::pair<int64_t, int64_t> range(int64_t batch, int64_t query) const;
 };
 
+struct AttentionBlock;
+
 // Rows of matrices in compute type (f32, or f64 where all floats are), and products of them.
 class AttentionSteps {
  public:
@@ -43,9 +45,8 @@ class AttentionSteps {
                 int64_t head, int64_t first) const;
   StepValue matrix(int64_t rows, int64_t columns) const;  // zeros
   StepValue dot(const StepValue& a, int64_t a_dim, const StepValue& b, int64_t b_dim);
-  // Scaled and biased scores of queries [first, first + count) of a head.
-  StepValue scores(const Attention& attention, const StepValue& query, const StepValue& key,
-                   const Literal& bias, int64_t batch, int64_t head, int64_t first);
+  // Scaled and biased scores of a block.
+  StepValue scores(const Attention& attention, const AttentionBlock& block, const Literal& bias);
 
   Steps steps;
 
@@ -54,6 +55,16 @@ class AttentionSteps {
 };
 
 inline constexpr int64_t attention_block = 256;  // queries at a time
+
+// Queries [first, first + count) of a head, with all keys and values of the head's group.
+struct AttentionBlock {
+  int64_t batch, head, group, first, count;
+  const StepValue &query, &key, &value;
+};
+// Stops at the first step that fails.
+void for_each_block(AttentionSteps& steps, const Attention& attention,
+                    std::span<const Literal> operands,
+                    const std::function<void(const AttentionBlock&)>& body);
 
 double get(const StepValue& matrix, int64_t i);
 void set(StepValue& matrix, int64_t i, double value);

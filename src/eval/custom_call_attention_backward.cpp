@@ -16,14 +16,13 @@ struct Saved {
 // One block of queries of a head: "FlashAttention-2", Dao, 2023, section 3.2, without its tiles of
 // keys. D = rowsum(dO O); P = exp(S - L); dV = P^T dO; dS = P (dO V^T - D).
 void block_gradients(AttentionSteps& steps, const Attention& a, const Saved& saved,
-                     const StepValue& query, const StepValue& key, const StepValue& value,
-                     int64_t b, int64_t h, int64_t first, Gradients& gradients) {
-  const int64_t count = query.shape.dims[0], group = h / (a.heads / a.groups);
+                     const AttentionBlock& block, Gradients& gradients) {
+  const auto [b, h, group, first, count, query, key, value] = block;
   const StepValue gradient =
       steps.rows(saved.gradient, a.output(), b, h, first, count, a.value_features);
   const StepValue output =
       steps.rows(saved.output, a.output(), b, h, first, count, a.value_features);
-  StepValue probabilities = steps.scores(a, query, key, saved.bias, b, h, first);
+  StepValue probabilities = steps.scores(a, block, saved.bias);
   StepValue score_gradient = steps.dot(gradient, 1, value, 1);
   if (steps.steps.failed()) return;
   for (int64_t r = 0; r < count; ++r) {
@@ -80,20 +79,9 @@ Result<Literal> call_attention_backward(Call& call) {
        saved.bias.count() < bias_position(a, a.batches - 1, a.heads - 1, a.queries)))
     return call.error(ErrorKind::Shape, "what the forward call saved is smaller than expected");
   AttentionSteps steps(call);
-  for (int64_t b = 0; b < a.batches; ++b)
-    for (int64_t h = 0; h < a.heads && !steps.steps.failed(); ++h) {
-      const int64_t group = h / (a.heads / a.groups);
-      const StepValue key =
-          steps.rows(call.operands[a.key.literal], a.key, b, group, 0, a.keys, a.features);
-      const StepValue value = steps.rows(call.operands[a.value.literal], a.value, b, group, 0,
-                                         a.keys, a.value_features);
-      for (int64_t first = 0; first < a.queries; first += attention_block) {
-        const int64_t count = std::min(attention_block, a.queries - first);
-        const StepValue query =
-            steps.rows(call.operands[a.query.literal], a.query, b, h, first, count, a.features);
-        block_gradients(steps, a, saved, query, key, value, b, h, first, gradients);
-      }
-    }
+  for_each_block(steps, a, call.operands, [&](const AttentionBlock& block) {
+    block_gradients(steps, a, saved, block, gradients);
+  });
   std::vector<StepValue> results;
   for (size_t i = 0; i < 4; ++i)
     results.push_back(steps.steps.convert(

@@ -39,34 +39,23 @@ Result<Literal> call_attention_forward(Call& call) {
   Literal sums = Literal::zeros(call.held(call.shape().elements[1]));
   if (out.count() != a.batches * a.queries * a.heads * a.value_features)
     return call.error(ErrorKind::Shape, "result 0 has not the size of the query");
+  if (sums.type() != call.held(ElementType::F32))
+    return call.error(ErrorKind::Shape, "expected f32 as result 1");
   const bool has_sums = sums.count() == a.batches * a.heads * a.queries;
   AttentionSteps steps(call);
-  for (int64_t b = 0; b < a.batches; ++b)
-    for (int64_t h = 0; h < a.heads; ++h) {
-      const int64_t group = h / (a.heads / a.groups);
-      const StepValue key =
-          steps.rows(call.operands[a.key.literal], a.key, b, group, 0, a.keys, a.features);
-      const StepValue value = steps.rows(call.operands[a.value.literal], a.value, b, group, 0,
-                                         a.keys, a.value_features);
-      for (int64_t first = 0; first < a.queries; first += attention_block) {
-        const int64_t count = std::min(attention_block, a.queries - first);
-        const StepValue query =
-            steps.rows(call.operands[a.query.literal], a.query, b, h, first, count, a.features);
-        StepValue scores = steps.scores(a, query, key, bias, b, h, first);
-        if (steps.steps.failed()) return steps.steps.finish({});
-        std::vector<double> logs(count);
-        softmax(a, scores, b, first, logs);
-        const StepValue rows = steps.dot(scores, 1, value, 0);
-        if (steps.steps.failed()) return steps.steps.finish({});
-        steps.add_rows(rows, out, a.output(), b, h, first);
-        StepValue view{std::move(sums), call.shape().elements[1]};
-        for (int64_t r = 0; r < count && has_sums; ++r)
-          set(view, (b * a.heads + h) * a.queries + first + r, logs[r]);
-        sums = std::move(view.literal);
-      }
-    }
-  return steps.steps.finish(
-      {{std::move(out), call.shape().elements[0]}, {std::move(sums), call.shape().elements[1]}});
+  StepValue view{std::move(sums), call.shape().elements[1]};
+  for_each_block(steps, a, call.operands, [&](const AttentionBlock& block) {
+    StepValue scores = steps.scores(a, block, bias);
+    if (steps.steps.failed()) return;
+    std::vector<double> logs(block.count);
+    softmax(a, scores, block.batch, block.first, logs);
+    const StepValue rows = steps.dot(scores, 1, block.value, 0);
+    if (steps.steps.failed()) return;
+    steps.add_rows(rows, out, a.output(), block.batch, block.head, block.first);
+    for (int64_t r = 0; r < block.count && has_sums; ++r)
+      set(view, (block.batch * a.heads + block.head) * a.queries + block.first + r, logs[r]);
+  });
+  return steps.steps.finish({{std::move(out), call.shape().elements[0]}, std::move(view)});
 }
 
 }  // namespace hilo

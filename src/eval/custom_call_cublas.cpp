@@ -30,9 +30,6 @@ Result<Gemm> gemm_of(const Call& call) {
   gemm.beta = config.number("beta", 0);
   gemm.epilogue = config.text("epilogue", "DEFAULT");
   gemm.largest_output = config.flag("damax_output", false);
-  for (int64_t d : gemm.dims.lhs_contracting_dims)
-    if (d < 0 || d >= call.operands[0].shape().rank())
-      return call.error(ErrorKind::Shape, "backend_config contracts a dimension that is not there");
   return gemm;
 }
 
@@ -100,10 +97,6 @@ StepValue multiply_by(Steps& steps, StepValue value, StepValue scalar) {
                       steps.broadcast(std::move(scalar), shape, {}));
 }
 
-const Shape& output_shape(const Call& call) {
-  return call.shape().is_tuple() ? call.shape().elements.at(0) : call.shape();
-}
-
 StepValue product(Steps& steps, const Gemm& gemm, const Shape& output, StepValue a, StepValue b) {
   const Shape shape =
       with_type(with_dims(output, output.dims), compute_type(a.shape.type, output.type));
@@ -120,7 +113,7 @@ Result<void> need_operands(const Call& call, size_t count) {
 
 // Operands: A, B, C where beta is not 0, the bias where the epilogue adds one.
 Result<Literal> call_gemm(Call& call) {
-  HILO_DO(need_operands(call, 2));
+  HILO_DO(need_output_array(call));
   HILO_TRY(Gemm gemm, gemm_of(call));
   if (gemm.alpha_imaginary != 0) return call.error(ErrorKind::Unsupported, "complex alpha");
   const Shape& output = output_shape(call);
@@ -145,6 +138,7 @@ Result<Literal> call_gemm(Call& call) {
 // Operands: A, B, C where beta is not 0, scales of A and B, the scale of D where D has 8 bits, the
 // bias last. D is scaled after its largest magnitude was taken, and saturates.
 Result<Literal> call_gemm_f8(Call& call) {
+  HILO_DO(need_output_array(call));
   HILO_TRY(Gemm gemm, gemm_of(call));
   const Shape& output = output_shape(call);
   const bool matrix = gemm.beta != 0, narrow = bits_of(output.type) == 8;

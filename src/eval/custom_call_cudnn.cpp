@@ -1,6 +1,8 @@
 // cuDNN convolutions. The backward ones carry the window and labels of the forward convolution:
 // BackwardInput takes (output gradient, kernel), BackwardFilter (input, output gradient). Written
 // as convolutions: "Convolution arithmetic", Dumoulin and Visin, 2016, section 4.
+#include <algorithm>
+
 #include "eval/backend_config.h"
 #include "eval/custom_call.h"
 
@@ -9,10 +11,6 @@ namespace {
 
 const CustomCallAttributes& attributes_of(const Call& call) {
   return call.attributes<CustomCallAttributes>();
-}
-
-const Shape& output_shape(const Call& call) {
-  return call.shape().is_tuple() ? call.shape().elements.at(0) : call.shape();
 }
 
 // A product of narrow floats is held in f32 until the end.
@@ -24,10 +22,45 @@ Shape compute_shape(const Shape& shape) {
   return with_type(with_dims(shape, shape.dims), compute_type(shape.type));
 }
 
-Result<ConvolutionAttributes> forward_attributes(const Call& call) {
+// Whether labels name each dimension of an array once.
+bool names_all(Dims labels, const Dims& spatial) {
+  labels.insert(labels.end(), spatial.begin(), spatial.end());
+  std::ranges::sort(labels);
+  for (size_t i = 0; i < labels.size(); ++i)
+    if (labels[i] != static_cast<int64_t>(i)) return false;
+  return true;
+}
+
+// What the shapes and numbers of backward convolutions are computed from, before those are
+// verified as convolutions themselves.
+Result<void> check_attributes(const Call& call) {
   const CustomCallAttributes& from = attributes_of(call);
+  HILO_DO(need_output_array(call));
   if (!from.dim_labels || call.operands.size() < 2)
     return call.error(ErrorKind::Shape, "expected two operands and dim_labels");
+  const ConvolutionLabels& l = *from.dim_labels;
+  const int64_t rank = static_cast<int64_t>(l.input_spatial.size()) + 2;
+  if (!names_all({l.input_batch, l.input_feature}, l.input_spatial) ||
+      !names_all({l.kernel_input_feature, l.kernel_output_feature}, l.kernel_spatial) ||
+      !names_all({l.output_batch, l.output_feature}, l.output_spatial) ||
+      l.kernel_spatial.size() != l.input_spatial.size() ||
+      l.output_spatial.size() != l.input_spatial.size() ||
+      call.operands[0].shape().rank() != rank || call.operands[1].shape().rank() != rank ||
+      output_shape(call).rank() != rank)
+    return call.error(ErrorKind::Shape, "dim_labels do not fit the arrays");
+  if (from.feature_group_count < 1 || from.batch_group_count < 1)
+    return call.error(ErrorKind::Shape, "expected positive group counts");
+  constexpr int64_t limit = int64_t{1} << 20;
+  for (const WindowDim& w : from.window.dims)
+    for (int64_t value : {w.size, w.stride, w.padding_low, w.padding_high, w.window_dilation})
+      if (value < -limit || value > limit)
+        return call.error(ErrorKind::Limit, fmt::format("{} in a window", value));
+  return {};
+}
+
+Result<ConvolutionAttributes> forward_attributes(const Call& call) {
+  HILO_DO(check_attributes(call));
+  const CustomCallAttributes& from = attributes_of(call);
   ConvolutionAttributes out;
   out.window = from.window;
   out.window.dims.resize(from.dim_labels->input_spatial.size());
@@ -71,6 +104,8 @@ StepValue move_groups(Steps& steps, StepValue kernel, const ConvolutionLabels& l
   const Dims dims = kernel.shape.dims;
   const int64_t in = labels.kernel_input_feature, out = labels.kernel_output_feature;
   Dims split = dims;
+  if (split[out] % groups != 0)
+    steps.fail(ErrorKind::Shape, fmt::format("{} groups of {} features", groups, split[out]));
   split[out] /= groups;
   split.insert(split.begin() + out, groups);
   kernel = steps.reshape(std::move(kernel), split);

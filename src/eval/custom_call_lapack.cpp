@@ -2,35 +2,60 @@
 #include "eval/custom_call_lapack.h"
 
 namespace hilo {
+namespace {
 
-Result<LapackCall> LapackCall::make(Call& call, size_t operands, size_t results) {
+constexpr ElementType S32 = ElementType::S32;
+constexpr int64_t largest_size = 30000;  // LAPACK's sizes of workspaces are 32-bit integers
+
+Result<void> expect(const Call& call, const char* what, size_t i, const Literal& found,
+                    const Dims& batch, const LapackArray& wanted) {
+  Dims dims = batch;
+  dims.insert(dims.end(), wanted.dims.begin(), wanted.dims.end());
+  if (found.type() == wanted.type && found.shape().dims == dims) return {};
+  return call.error(ErrorKind::Shape,
+                    fmt::format("expected {} as {} {}, found {}",
+                                to_string_without_layout(Shape::array(wanted.type, dims)), what, i,
+                                to_string_without_layout(found.shape())));
+}
+
+}  // namespace
+
+Result<LapackCall> LapackCall::make(Call& call, size_t operands, size_t results, size_t matrix) {
   const Shape& stated = call.shape();
   const std::span<const Shape> shapes =
       stated.is_tuple() ? std::span<const Shape>(stated.elements) : std::span(&stated, 1);
   if (call.operands.size() != operands || shapes.size() != results ||
-      call.operands[0].shape().rank() < (operands == 4 ? 1 : 2))
-    return call.error(ErrorKind::Shape,
-                      fmt::format("expected {} operands and {} results", operands, results));
+      call.operands[matrix].shape().rank() < 2)
+    return call.error(ErrorKind::Shape, fmt::format("expected {} operands and {} results, of "
+                                                    "matrices in operand {}",
+                                                    operands, results, matrix));
   HILO_TRY(BackendConfig config, BackendConfig::parse(call));
-  LapackCall out{call, std::move(config), {}, {}};
-  if (call.operands[0].shape().rank() >= 2) out.sizes = matrix_sizes(call.operands[0]);
+  LapackCall out{call, std::move(config), {}, call.operands[matrix].shape().dims, {}};
+  for (int64_t size : std::span(out.batch).last(2))
+    if (size > largest_size)
+      return call.error(ErrorKind::Limit, fmt::format("a matrix with a side of {}", size));
+  out.batch.resize(out.batch.size() - 2);
+  out.sizes = matrix_sizes(call.operands[matrix]);
   for (const Shape& shape : shapes) out.results.push_back(Literal::zeros(call.held(shape)));
   return out;
 }
 
-Result<void> LapackCall::expect(std::initializer_list<int64_t> elements, bool square) const {
-  if (square && sizes.rows != sizes.columns)
-    return call.error(ErrorKind::Shape, "expected square matrices");
+Result<void> LapackCall::expect_operand(size_t i, const LapackArray& array) const {
+  return expect(call, "operand", i, call.operands[i], batch, array);
+}
+
+Result<void> LapackCall::expect_results(std::initializer_list<LapackArray> arrays) const {
   size_t i = 0;
-  for (int64_t count : elements) {
-    if (results[i].count() != count * sizes.batches)
-      return call.error(
-          ErrorKind::Shape,
-          fmt::format("result {} has {} elements; expected {} for each of {} matrices", i,
-                      results[i].count(), count, sizes.batches));
+  for (const LapackArray& array : arrays) {
+    HILO_DO(expect(call, "result", i, results[i], batch, array));
     ++i;
   }
   return {};
+}
+
+Result<void> LapackCall::expect_square() const {
+  if (sizes.rows == sizes.columns) return {};
+  return call.error(ErrorKind::Shape, "expected square matrices");
 }
 
 Result<Literal> LapackCall::finish() {
@@ -43,7 +68,7 @@ Result<Literal> call_lapack_getrf(Call& call) {
   return with_lapack_type(call, 1, 3, []<class T>(LapackCall& l, T) -> Result<void> {
     const Lapack<T> getrf("getrf");
     if (!getrf) return no_lapack(l.call);
-    HILO_DO(l.expect({l.sizes.area(), std::min(l.sizes.rows, l.sizes.columns), 1}));
+    HILO_DO(l.expect_results({{element_type<T>, l.matrix()}, {S32, {l.least()}}, {S32, {}}}));
     int m = l.sizes.rows, n = l.sizes.columns;
     for (int64_t b = 0; b < l.sizes.batches; ++b) {
       std::vector<T> a = columns_of<T>(l.call.operands[0], b);
@@ -58,7 +83,7 @@ Result<Literal> call_lapack_geqrf(Call& call) {
   return with_lapack_type(call, 1, 2, []<class T>(LapackCall& l, T) -> Result<void> {
     const Lapack<T> geqrf("geqrf");
     if (!geqrf) return no_lapack(l.call);
-    HILO_DO(l.expect({l.sizes.area(), std::min(l.sizes.rows, l.sizes.columns)}));
+    HILO_DO(l.expect_results({{element_type<T>, l.matrix()}, {element_type<T>, {l.least()}}}));
     int m = l.sizes.rows, n = l.sizes.columns, info = 0, size = std::max(1, n) * 64;
     std::vector<T> work(size);
     for (int64_t b = 0; b < l.sizes.batches; ++b) {
@@ -76,37 +101,42 @@ Result<Literal> call_lapack_geqp3(Call& call) {
     using Real = typename LapackType<T>::Real;
     const Lapack<T> geqp3("geqp3");
     if (!geqp3) return no_lapack(l.call);
-    HILO_DO(l.expect({l.sizes.area(), l.sizes.columns, std::min(l.sizes.rows, l.sizes.columns)}));
-    if (l.call.operands[1].count() != l.results[1].count())
-      return l.call.error(ErrorKind::Shape, "expected a pivot for each column");
+    const LapackArray pivots{S32, {l.sizes.columns}};
+    HILO_DO(l.expect_operand(1, pivots));
+    HILO_DO(
+        l.expect_results({{element_type<T>, l.matrix()}, pivots, {element_type<T>, {l.least()}}}));
     int m = l.sizes.rows, n = l.sizes.columns, info = 0, size = 2 * n + (n + 1) * 64;
     std::vector<T> work(size);
     std::vector<Real> real_work(2 * n + 1);
     l.results[1] = l.call.operands[1];
     for (int64_t b = 0; b < l.sizes.batches; ++b) {
       std::vector<T> a = columns_of<T>(l.call.operands[0], b);
-      int* pivots = vector_of<int>(l.results[1], b, l.sizes.batches);
+      int* places = vector_of<int>(l.results[1], b, l.sizes.batches);
       T* scales = vector_of<T>(l.results[2], b, l.sizes.batches);
       if constexpr (LapackType<T>::is_complex)
-        geqp3(&m, &n, a.data(), &m, pivots, scales, work.data(), &size, real_work.data(), &info);
-      else geqp3(&m, &n, a.data(), &m, pivots, scales, work.data(), &size, &info);
+        geqp3(&m, &n, a.data(), &m, places, scales, work.data(), &size, real_work.data(), &info);
+      else geqp3(&m, &n, a.data(), &m, places, scales, work.data(), &size, &info);
       put_columns(a, l.results[0], b);
     }
     return {};
   });
 }
 
+// How many Householder vectors operand 1 scales.
+static Result<int> scale_count(const LapackCall& l) {
+  const Dims& dims = l.call.operands[1].shape().dims;
+  if (!dims.empty() && dims.back() <= largest_size) return static_cast<int>(dims.back());
+  return l.call.error(ErrorKind::Shape, "expected a vector of scales for each matrix");
+}
+
 Result<Literal> call_lapack_orgqr(Call& call) {
   return with_lapack_type(call, 2, 1, []<class T>(LapackCall& l, T) -> Result<void> {
     const Lapack<T> orgqr("orgqr", "ungqr");
     if (!orgqr) return no_lapack(l.call);
-    HILO_DO(l.expect({l.sizes.area()}));
-    if (l.call.operands[1].shape().dims.empty() ||
-        element_count(std::span(l.call.operands[1].shape().dims)
-                          .first(l.call.operands[1].shape().dims.size() - 1)) != l.sizes.batches)
-      return l.call.error(ErrorKind::Shape, "expected a vector of scales for each matrix");
+    HILO_DO(l.expect_results({{element_type<T>, l.matrix()}}));
     int m = l.sizes.rows, n = l.sizes.columns, info = 0, size = std::max(1, n) * 64;
-    int k = static_cast<int>(l.call.operands[1].shape().dims.back());
+    HILO_TRY(int k, scale_count(l));
+    HILO_DO(l.expect_operand(1, {element_type<T>, {k}}));
     if (n > m || k > n)
       return l.call.error(ErrorKind::Shape, "expected rows >= columns >= vectors");
     std::vector<T> work(size);
@@ -124,7 +154,8 @@ Result<Literal> call_lapack_potrf(Call& call) {
   return with_lapack_type(call, 1, 2, []<class T>(LapackCall& l, T) -> Result<void> {
     const Lapack<T> potrf("potrf");
     if (!potrf) return no_lapack(l.call);
-    HILO_DO(l.expect({l.sizes.area(), 1}, true));
+    HILO_DO(l.expect_square());
+    HILO_DO(l.expect_results({{element_type<T>, l.matrix()}, {S32, {}}}));
     char triangle = l.letter("uplo", 'L');
     int n = l.sizes.rows;
     for (int64_t b = 0; b < l.sizes.batches; ++b) {
@@ -141,7 +172,7 @@ Result<Literal> call_lapack_trsm(Call& call) {
   HILO_TRY(BackendConfig config, BackendConfig::parse(call));
   if (call.operands.size() != 2) return call.error(ErrorKind::Shape, "expected 2 operands");
   const auto letter = [&](const char* key, char otherwise) {
-    return static_cast<char>(config.number(key, otherwise));
+    return static_cast<char>(config.whole(key, otherwise));
   };
   TriangularSolveAttributes attributes;
   attributes.left_side = letter("side", 'L') == 'L';
@@ -158,38 +189,42 @@ Result<Literal> call_lapack_trsm(Call& call) {
 
 // Operands: lower diagonal (its first element is not read), diagonal, upper diagonal, right sides.
 Result<Literal> call_lapack_gtsv(Call& call) {
-  return with_lapack_type(call, 4, 5, []<class T>(LapackCall& l, T) -> Result<void> {
-    const Lapack<T> gtsv("gtsv");
-    if (!gtsv) return no_lapack(l.call);
-    if (l.call.operands[3].shape().rank() < 2)
-      return l.call.error(ErrorKind::Shape, "expected right sides as matrices");
-    l.sizes = matrix_sizes(l.call.operands[3]);
-    HILO_DO(l.expect({l.sizes.rows, l.sizes.rows, l.sizes.rows, l.sizes.area(), 1}));
-    int n = l.sizes.rows, columns = l.sizes.columns;
-    for (size_t i = 0; i < 3; ++i) {
-      if (l.call.operands[i].count() != l.sizes.batches * n)
-        return l.call.error(ErrorKind::Shape, "diagonals and right sides differ in size");
-      l.results[i] = l.call.operands[i];
-    }
-    for (int64_t b = 0; b < l.sizes.batches; ++b) {
-      std::vector<T> right = columns_of<T>(l.call.operands[3], b);
-      T* lower = vector_of<T>(l.results[0], b, l.sizes.batches);
-      gtsv(&n, &columns, lower + 1, vector_of<T>(l.results[1], b, l.sizes.batches),
-           vector_of<T>(l.results[2], b, l.sizes.batches), right.data(), &n, l.info(b));
-      put_columns(right, l.results[3], b);
-    }
-    return {};
-  });
+  return with_lapack_type(
+      call, 4, 5,
+      []<class T>(LapackCall& l, T) -> Result<void> {
+        const Lapack<T> gtsv("gtsv");
+        if (!gtsv) return no_lapack(l.call);
+        const LapackArray diagonal{element_type<T>, {l.sizes.rows}};
+        HILO_DO(l.expect_results(
+            {diagonal, diagonal, diagonal, {element_type<T>, l.matrix()}, {S32, {}}}));
+        int n = l.sizes.rows, columns = l.sizes.columns;
+        for (size_t i = 0; i < 3; ++i) {
+          HILO_DO(l.expect_operand(i, diagonal));
+          l.results[i] = l.call.operands[i];
+        }
+        for (int64_t b = 0; b < l.sizes.batches; ++b) {
+          std::vector<T> right = columns_of<T>(l.call.operands[3], b);
+          T* lower = vector_of<T>(l.results[0], b, l.sizes.batches);
+          gtsv(&n, &columns, lower + 1, vector_of<T>(l.results[1], b, l.sizes.batches),
+               vector_of<T>(l.results[2], b, l.sizes.batches), right.data(), &n, l.info(b));
+          put_columns(right, l.results[3], b);
+        }
+        return {};
+      },
+      3);
 }
 
 Result<Literal> call_lapack_gehrd(Call& call) {
   return with_lapack_type(call, 1, 3, []<class T>(LapackCall& l, T) -> Result<void> {
     const Lapack<T> gehrd("gehrd");
     if (!gehrd) return no_lapack(l.call);
-    HILO_DO(l.expect({l.sizes.area(), std::max(0, l.sizes.rows - 1), 1}, true));
+    HILO_DO(l.expect_square());
+    HILO_DO(l.expect_results({{element_type<T>, l.matrix()},
+                              {element_type<T>, {std::max(0, l.sizes.rows - 1)}},
+                              {S32, {}}}));
     int n = l.sizes.rows, size = std::max(1, n) * 64;
-    int low = static_cast<int>(l.config.number("low", 1));
-    int high = static_cast<int>(l.config.number("high", n));
+    int low = static_cast<int>(std::clamp<int64_t>(l.config.whole("low", 1), 0, n));
+    int high = static_cast<int>(std::clamp<int64_t>(l.config.whole("high", n), 0, n));
     if (n == 0 || low < 1 || high > n || low > high)
       return l.call.error(ErrorKind::Shape, "low and high do not fit the matrices");
     std::vector<T> work(size);
@@ -209,7 +244,12 @@ Result<Literal> call_lapack_sytrd(Call& call) {
     const Lapack<T> sytrd("sytrd", "hetrd");
     if (!sytrd) return no_lapack(l.call);
     const int64_t off = std::max(0, l.sizes.rows - 1);
-    HILO_DO(l.expect({l.sizes.area(), l.sizes.rows, off, off, 1}, true));
+    HILO_DO(l.expect_square());
+    HILO_DO(l.expect_results({{element_type<T>, l.matrix()},
+                              {element_type<Real>, {l.sizes.rows}},
+                              {element_type<Real>, {off}},
+                              {element_type<T>, {off}},
+                              {S32, {}}}));
     char triangle = l.letter("uplo", 'L');
     int n = l.sizes.rows, size = std::max(1, n) * 64;
     std::vector<T> work(size);

@@ -4,6 +4,8 @@
 namespace hilo {
 namespace {
 
+constexpr ElementType S32 = ElementType::S32;
+
 // Real geev gives a pair of conjugate eigenvectors as two columns: real part and imaginary part.
 template <class Real>
 std::vector<std::complex<Real>> join_pairs(const std::vector<Real>& columns, const Real* imaginary,
@@ -26,28 +28,27 @@ Result<void> eigenvalues_general(LapackCall& l) {
   using Real = typename LapackType<T>::Real;
   const Lapack<T> geev("geev");
   if (!geev) return no_lapack(l.call);
-  const int64_t order = l.sizes.rows, whole = l.sizes.area();
-  if constexpr (LapackType<T>::is_complex) {
-    HILO_DO(l.expect({order, whole, whole, 1}, true));
-  } else {
-    HILO_DO(l.expect({order, order, whole, whole, 1}, true));
-  }
+  HILO_DO(l.expect_square());
+  const LapackArray values{element_type<T>, {l.sizes.rows}};
+  const LapackArray vectors{element_type<std::complex<Real>>, l.matrix()}, info{S32, {}};
+  HILO_DO(LapackType<T>::is_complex ? l.expect_results({values, vectors, vectors, info})
+                                    : l.expect_results({values, values, vectors, vectors, info}));
   char left = l.letter("compute_left", 'V'), right = l.letter("compute_right", 'V');
   int n = l.sizes.rows, size = std::max(1, n) * 64;
   std::vector<T> work(size), left_vectors(l.sizes.area()), right_vectors(l.sizes.area());
   const int64_t batches = l.sizes.batches;
   for (int64_t b = 0; b < batches; ++b) {
     std::vector<T> a = columns_of<T>(l.call.operands[0], b);
-    T* values = vector_of<T>(l.results[0], b, batches);
+    T* found = vector_of<T>(l.results[0], b, batches);
     if constexpr (LapackType<T>::is_complex) {
       std::vector<Real> real_work(2 * n);
-      geev(&left, &right, &n, a.data(), &n, values, left_vectors.data(), &n, right_vectors.data(),
+      geev(&left, &right, &n, a.data(), &n, found, left_vectors.data(), &n, right_vectors.data(),
            &n, work.data(), &size, real_work.data(), l.info(b));
       put_columns(left_vectors, l.results[1], b);
       put_columns(right_vectors, l.results[2], b);
     } else {
       T* imaginary = vector_of<T>(l.results[1], b, batches);
-      geev(&left, &right, &n, a.data(), &n, values, imaginary, left_vectors.data(), &n,
+      geev(&left, &right, &n, a.data(), &n, found, imaginary, left_vectors.data(), &n,
            right_vectors.data(), &n, work.data(), &size, l.info(b));
       put_columns(join_pairs(left_vectors, imaginary, n), l.results[2], b);
       put_columns(join_pairs(right_vectors, imaginary, n), l.results[3], b);
@@ -61,12 +62,12 @@ Result<void> schur(LapackCall& l) {
   using Real = typename LapackType<T>::Real;
   const Lapack<T> gees("gees");
   if (!gees) return no_lapack(l.call);
-  const int64_t order = l.sizes.rows, whole = l.sizes.area();
-  if constexpr (LapackType<T>::is_complex) {
-    HILO_DO(l.expect({whole, whole, order, 1, 1}, true));
-  } else {
-    HILO_DO(l.expect({whole, whole, order, order, 1, 1}, true));
-  }
+  HILO_DO(l.expect_square());
+  const LapackArray matrix{element_type<T>, l.matrix()}, diagonal{element_type<T>, {l.sizes.rows}};
+  const LapackArray number{S32, {}};
+  HILO_DO(LapackType<T>::is_complex
+              ? l.expect_results({matrix, matrix, diagonal, number, number})
+              : l.expect_results({matrix, matrix, diagonal, diagonal, number, number}));
   char mode = l.letter("mode", 'V'), sort = l.letter("sort", 'N');
   if (sort != 'N') return l.call.error(ErrorKind::Unsupported, "sorted eigenvalues");
   int n = l.sizes.rows, size = std::max(1, n) * 64;
@@ -104,11 +105,15 @@ Result<void> singular_values(LapackCall& l, bool divide_and_conquer) {
   const int64_t least = std::min(m, n), most = std::max(m, n), batches = l.sizes.batches;
   int rows_v = mode == 'A' ? n : static_cast<int>(std::max<int64_t>(1, least));
   const int64_t columns_u = mode == 'A' ? m : least;
-  HILO_DO(l.expect({l.sizes.area(), least}));
-  if (mode != 'N' && (matrix_sizes(l.results[2]).area() != m * columns_u ||
-                      matrix_sizes(l.results[3]).area() != int64_t{rows_v} * n))
-    return l.call.error(ErrorKind::Shape, "the singular vectors' shapes do not fit the mode");
-  if (least == 0 || l.results[4].count() != batches)
+  const LapackArray matrix{element_type<T>, l.matrix()}, values{element_type<Real>, {least}};
+  HILO_DO(l.expect_results({matrix, values}));
+  if (mode != 'N')
+    HILO_DO(l.expect_results({matrix,
+                              values,
+                              {element_type<T>, {m, columns_u}},
+                              {element_type<T>, {rows_v, n}},
+                              {S32, {}}}));
+  if (least == 0 || l.results[4].type() != S32 || l.results[4].count() != batches)
     return l.call.error(ErrorKind::Shape, "expected matrices with elements, and an info for each");
   int size = static_cast<int>(4 * least * least + 10 * least + 66 * most + 8);
   std::vector<T> work(size), u(m * columns_u + 1), v(int64_t{rows_v} * n + 1);
@@ -116,21 +121,21 @@ Result<void> singular_values(LapackCall& l, bool divide_and_conquer) {
   std::vector<int> integers(8 * least + 1);
   for (int64_t b = 0; b < batches; ++b) {
     std::vector<T> a = columns_of<T>(l.call.operands[0], b);
-    Real* values = vector_of<Real>(l.results[1], b, batches);
+    Real* found = vector_of<Real>(l.results[1], b, batches);
     int* info = l.info(b);
     if constexpr (LapackType<T>::is_complex) {
       if (divide_and_conquer)
-        gesdd(&mode, &m, &n, a.data(), &m, values, u.data(), &m, v.data(), &rows_v, work.data(),
+        gesdd(&mode, &m, &n, a.data(), &m, found, u.data(), &m, v.data(), &rows_v, work.data(),
               &size, real_work.data(), integers.data(), info);
       else
-        gesvd(&mode, &mode, &m, &n, a.data(), &m, values, u.data(), &m, v.data(), &rows_v,
+        gesvd(&mode, &mode, &m, &n, a.data(), &m, found, u.data(), &m, v.data(), &rows_v,
               work.data(), &size, real_work.data(), info);
     } else if (divide_and_conquer) {
-      gesdd(&mode, &m, &n, a.data(), &m, values, u.data(), &m, v.data(), &rows_v, work.data(),
-            &size, integers.data(), info);
+      gesdd(&mode, &m, &n, a.data(), &m, found, u.data(), &m, v.data(), &rows_v, work.data(), &size,
+            integers.data(), info);
     } else {
-      gesvd(&mode, &mode, &m, &n, a.data(), &m, values, u.data(), &m, v.data(), &rows_v,
-            work.data(), &size, info);
+      gesvd(&mode, &mode, &m, &n, a.data(), &m, found, u.data(), &m, v.data(), &rows_v, work.data(),
+            &size, info);
     }
     put_columns(a, l.results[0], b);
     if (mode == 'N') continue;
@@ -147,7 +152,9 @@ Result<Literal> call_lapack_syevd(Call& call) {
     using Real = typename LapackType<T>::Real;
     const Lapack<T> syevd("syevd", "heevd");
     if (!syevd) return no_lapack(l.call);
-    HILO_DO(l.expect({l.sizes.area(), l.sizes.rows, 1}, true));
+    HILO_DO(l.expect_square());
+    HILO_DO(l.expect_results(
+        {{element_type<T>, l.matrix()}, {element_type<Real>, {l.sizes.rows}}, {S32, {}}}));
     char mode = l.letter("mode", 'V'), triangle = l.letter("uplo", 'L');
     int n = l.sizes.rows, size = 1 + 6 * n + 2 * n * n, integer_size = 3 + 5 * n;
     int real_size = 1 + 5 * n + 2 * n * n;
@@ -157,12 +164,13 @@ Result<Literal> call_lapack_syevd(Call& call) {
     for (int64_t b = 0; b < l.sizes.batches; ++b) {
       std::vector<T> a = columns_of<T>(l.call.operands[0], b);
       Real* values = vector_of<Real>(l.results[1], b, l.sizes.batches);
-      if constexpr (LapackType<T>::is_complex)
+      if constexpr (LapackType<T>::is_complex) {
         syevd(&mode, &triangle, &n, a.data(), &n, values, work.data(), &size, real_work.data(),
               &real_size, integers.data(), &integer_size, l.info(b));
-      else
+      } else {
         syevd(&mode, &triangle, &n, a.data(), &n, values, work.data(), &size, integers.data(),
               &integer_size, l.info(b));
+      }
       put_columns(a, l.results[0], b);
     }
     return {};

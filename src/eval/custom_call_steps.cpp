@@ -1,4 +1,5 @@
 #include "eval/custom_call.h"
+#include "verify/verify.h"
 
 namespace hilo {
 
@@ -7,11 +8,23 @@ Shape with_type(Shape shape, ElementType type) {
   return shape;
 }
 
+Result<void> need_output_array(const Call& call) {
+  const Shape& stated = call.shape();
+  if (stated.is_array() || (!stated.elements.empty() && stated.elements[0].is_array())) return {};
+  return call.error(ErrorKind::Shape, "expected an array as result, or as its first part");
+}
+
+const Shape& output_shape(const Call& call) {
+  return call.shape().is_tuple() ? call.shape().elements[0] : call.shape();
+}
+
 Shape with_dims(const Shape& shape, Dims dims) { return Shape::array(shape.type, std::move(dims)); }
 
-StepValue Steps::operand(size_t i) const {
-  check(i < call_.operands.size(), "Steps::operand: no such operand");
-  return {call_.operands[i], call_.module.shape(call_.module.operand(call_.id, i))};
+StepValue Steps::operand(size_t i) {
+  if (i < call_.operands.size() && call_.operands[i].shape().is_array())
+    return {call_.operands[i], call_.module.shape(call_.module.operand(call_.id, i))};
+  fail(ErrorKind::Shape, fmt::format("expected an array as operand {}", i));
+  return {{}, Shape::scalar(ElementType::F32)};
 }
 
 InstructionId Steps::state(Module& module, Op op, const Shape& shape,
@@ -30,6 +43,10 @@ InstructionId Steps::state(Module& module, Op op, const Shape& shape,
 StepValue Steps::run(const Module& module, InstructionId id, std::vector<StepValue> operands) {
   const Shape& shape = module.shape(id);
   if (error_) return {{}, shape};
+  if (const std::vector<Error> faults = verify(module, {.max_errors = 1}); !faults.empty()) {
+    fail(faults[0].kind, fmt::format("{} in it: {}", text_of(module[id].op), faults[0].message));
+    return {{}, shape};
+  }
   std::vector<Literal> literals;
   for (StepValue& operand : operands) literals.push_back(std::move(operand.literal));
   operands.clear();
@@ -82,7 +99,7 @@ StepValue Steps::reshape(StepValue a, Dims dims) {
 
 StepValue Steps::transpose(StepValue a, Dims permutation) {
   Dims dims;
-  for (int64_t d : permutation) dims.push_back(a.shape.dims[d]);
+  for (int64_t d : permutation) dims.push_back(d >= 0 && d < a.shape.rank() ? a.shape.dims[d] : 0);
   const Shape shape = with_dims(a.shape, std::move(dims));
   return op(Op::Transpose, shape, {std::move(a)}, DimensionsAttributes{std::move(permutation)});
 }

@@ -37,6 +37,7 @@ Result<Literal> call_reshard(Call& call) {
 // (operand of the collective, its value, flags...)
 Result<Literal> call_async_collective_start(Call& call) {
   const Shape& stated = call.shape();
+  if (call.operands.empty()) return call.error(ErrorKind::Shape, "has no operand");
   auto& started = call.device.traffic.started;
   auto found = started.find(call.module.operand(call.id, 0).value);
   if (found == started.end() || found->second.size() != 1 || !stated.is_tuple() ||

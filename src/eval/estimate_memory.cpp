@@ -34,9 +34,12 @@ class Estimate {
     int64_t alive = 0, most = 0;
     for (size_t s = 0; s < prepared->steps.size(); ++s) {
       const Step& step = prepared->steps[s];
-      most = std::max(most, alive + inner(step));
+      int64_t within = 0;
+      if (__builtin_add_overflow(alive, inner(step), &within)) return peaks_[id.value] = INT64_MAX;
+      most = std::max(most, within);
       if (!shares(step)) bytes[step.slot] = literal_bytes(*step.held);
-      if (__builtin_add_overflow(alive, bytes[step.slot], &alive)) return INT64_MAX;
+      if (__builtin_add_overflow(alive, bytes[step.slot], &alive))
+        return peaks_[id.value] = INT64_MAX;
       most = std::max(most, alive);
       for (uint32_t slot : dying[s]) alive -= bytes[slot];
     }
@@ -87,9 +90,13 @@ int64_t estimate_memory(const Module& module, const EvalOptions& options) {
   Estimate estimate(module, options.ideal_floats);
   int64_t out = 0;
   for (ComputationId id : module.post_order()) out = estimate.peak(id);
+  bool too_much = false;
   for (InstructionId parameter : module[module.entry].parameters)
-    out += literal_bytes(held_shape(module.shape(parameter), options.ideal_floats));
-  return out * std::max<int64_t>(1, device_count(module, options));
+    too_much |= __builtin_add_overflow(
+        out, literal_bytes(held_shape(module.shape(parameter), options.ideal_floats)), &out);
+  too_much |=
+      __builtin_mul_overflow(out, std::max<int64_t>(1, device_count(module, options)), &out);
+  return too_much ? INT64_MAX : out;
 }
 
 }  // namespace hilo

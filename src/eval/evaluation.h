@@ -20,7 +20,7 @@ struct Step {
   int64_t take = -1;         // get-tuple-element: moves this element out of the tuple's slot
   int64_t parameter = -1;    // its operand is this argument
   bool unused = false;       // nobody reads the result
-  int64_t result_bytes = 0;  // of an op that makes its result anew
+  int64_t result_bytes = 0;  // of an op that may make its result anew
 };
 struct PreparedOperand {
   uint32_t slot;

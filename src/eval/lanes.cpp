@@ -1,9 +1,9 @@
 #include "eval/lanes.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "eval/block_builder.h"
+#include "eval/convert.h"
 #include "eval/evaluation.h"
 
 namespace hilo {
@@ -15,10 +15,10 @@ struct LaneProgram::State {
   int depth;
   bool blocks = false;  // else one call for each lane
   BlockProgram program;
-  std::vector<ElementType> parameters;  // held types
+  std::vector<ElementType> inputs, outputs;      // of the arrays
+  std::vector<ElementType> parameters, results;  // held types of the computation
   std::optional<Op> binary;
   bool associative = false;
-  std::optional<Comparison> comparison;
 };
 
 namespace {
@@ -49,23 +49,7 @@ std::optional<Op> find_binary(const Module& module, InstructionId root, bool thr
   return {};
 }
 
-ComparisonDirection turned(ComparisonDirection direction) {
-  using D = ComparisonDirection;
-  constexpr D other[] = {D::Eq, D::Ne, D::Le, D::Lt, D::Ge, D::Gt};
-  return other[static_cast<size_t>(direction)];
-}
-
-std::optional<LaneProgram::Comparison> find_comparison(const Module& module, InstructionId root) {
-  if (module[root].op != Op::Compare) return {};
-  const auto& attributes = module.attributes<CompareAttributes>(root);
-  const int64_t a = parameter_of(module, module.operand(root, 0), false);
-  const int64_t b = parameter_of(module, module.operand(root, 1), false);
-  if (a < 0 || b < 0 || a / 2 != b / 2 || a == b) return {};
-  const ComparisonType type =
-      attributes.order == ComparisonOrder::Total ? ComparisonType::TotalOrder : attributes.type;
-  return LaneProgram::Comparison{a / 2, a < b ? attributes.direction : turned(attributes.direction),
-                                 type};
-}
+int64_t at_lane(ElementType type, int64_t lane) { return lane * storage_bytes(type); }
 
 // One call of the computation with scalars.
 Result<void> run_lane(const LaneProgram::State& state, std::span<const void* const> inputs,
@@ -73,9 +57,9 @@ Result<void> run_lane(const LaneProgram::State& state, std::span<const void* con
   std::vector<Literal> arguments;
   for (size_t p = 0; p < inputs.size(); ++p) {
     Literal scalar = Literal::uninitialized(Shape::scalar(state.parameters[p]));
-    const int64_t bytes = storage_bytes(state.parameters[p]);
-    std::memcpy(scalar.mutable_raw().data(),
-                static_cast<const std::byte*>(inputs[p]) + lane * bytes, bytes);
+    convert_lanes(state.inputs[p],
+                  static_cast<const std::byte*>(inputs[p]) + at_lane(state.inputs[p], lane),
+                  state.parameters[p], scalar.mutable_raw().data(), 1);
     arguments.push_back(std::move(scalar));
   }
   HILO_TRY(const Literal out,
@@ -83,40 +67,77 @@ Result<void> run_lane(const LaneProgram::State& state, std::span<const void* con
                                         std::move(arguments), state.depth + 1));
   size_t leaf = 0;
   for_each_leaf(out, [&](const Literal& value) {
-    const int64_t bytes = storage_bytes(value.type());
-    if (leaf < outputs.size())
-      std::memcpy(static_cast<std::byte*>(outputs[leaf]) + lane * bytes, value.raw().data(), bytes);
+    const ElementType type = state.outputs[leaf];
+    convert_lanes(value.type(), value.raw().data(), type,
+                  static_cast<std::byte*>(outputs[leaf]) + at_lane(type, lane), 1);
     ++leaf;
   });
   return {};
 }
 
+// The held types of the leaves of a shape; false: not all are scalars.
+bool scalar_types(const Call& call, const Shape& shape, std::vector<ElementType>& types) {
+  bool scalars = true;
+  for_each_leaf(shape, [&](const Shape& leaf, std::span<const int64_t>) {
+    scalars = scalars && leaf.is_array() && element_count(leaf) == 1;
+    types.push_back(call.held(leaf.type));
+  });
+  return scalars;
+}
+
+// The computation's own types; as many as those of the arrays.
+Result<void> find_types(const Call& call, LaneProgram::State& state) {
+  bool scalars = true;
+  for (InstructionId parameter : call.module[state.computation].parameters)
+    scalars = scalars && call.module.shape(parameter).is_array() &&
+              scalar_types(call, call.module.shape(parameter), state.parameters);
+  const InstructionId root = call.module[state.computation].root;
+  if (!root) return call.error(ErrorKind::Structure, "the called computation has no root");
+  scalars = scalars && scalar_types(call, call.module.shape(root), state.results);
+  if (!scalars)
+    return call.error(ErrorKind::Shape, "the called computation must take and give scalars");
+  if (state.parameters.size() == state.inputs.size() &&
+      state.results.size() == state.outputs.size())
+    return {};
+  return call.error(ErrorKind::Shape,
+                    fmt::format("the called computation takes {} and gives {} scalars; expected {} "
+                                "and {}",
+                                state.parameters.size(), state.results.size(), state.inputs.size(),
+                                state.outputs.size()));
+}
+
+Result<void> add_instructions(const Call& call, LaneProgram::State& state) {
+  std::vector<int> arguments, results;
+  for (size_t p = 0; p < state.inputs.size(); ++p)
+    arguments.push_back(
+        state.program.add_convert(state.program.add_source(state.inputs[p]), state.parameters[p]));
+  auto added = add_scalar_computation(state.program, call.module, state.computation, call.ideal(),
+                                      arguments, results);
+  if (!added) return call.error(added.error().kind, added.error().message);
+  state.blocks = *added && results.size() == state.outputs.size();
+  for (size_t r = 0; r < results.size() && state.blocks; ++r)
+    state.program.add_output(state.program.add_convert(results[r], state.outputs[r]));
+  state.program.finish();
+  return {};
+}
+
 }  // namespace
 
-Result<LaneProgram> LaneProgram::make(const Call& call, ComputationId computation) {
+Result<LaneProgram> LaneProgram::make(const Call& call, ComputationId computation,
+                                      std::span<const ElementType> inputs,
+                                      std::span<const ElementType> outputs) {
   if (!computation || computation.value >= call.module.computations.size())
     return call.error(ErrorKind::Structure, "a called computation is missing");
   auto state = std::make_shared<State>(State{call.device, call.module, computation, call.depth});
-  std::vector<int> arguments, results;
-  for (InstructionId parameter : call.module[computation].parameters) {
-    const Shape& shape = call.module.shape(parameter);
-    if (!shape.is_array() || element_count(shape) != 1)
-      return call.error(ErrorKind::Shape, "the called computation must take scalars");
-    state->parameters.push_back(call.held(shape.type));
-    arguments.push_back(state->program.add_source(state->parameters.back()));
-  }
+  state->inputs.assign(inputs.begin(), inputs.end());
+  state->outputs.assign(outputs.begin(), outputs.end());
+  HILO_DO(find_types(call, *state));
+  HILO_DO(add_instructions(call, *state));
   const InstructionId root = call.module[computation].root;
-  if (!root) return call.error(ErrorKind::Structure, "the called computation has no root");
-  auto added = add_scalar_computation(state->program, call.module, computation, call.ideal(),
-                                      arguments, results);
-  if (!added) return call.error(added.error().kind, added.error().message);
-  state->blocks = *added;
-  for (int result : results) state->program.add_output(result);
-  state->program.finish();
-  state->binary = find_binary(call.module, root, false);
+  const bool same_types = state->inputs == state->parameters && state->outputs == state->results;
+  if (same_types) state->binary = find_binary(call.module, root, false);
   const std::optional<Op> through = find_binary(call.module, root, true);
   state->associative = through && is_commutative(*through);
-  state->comparison = find_comparison(call.module, root);
   LaneProgram out;
   out.state_ = std::move(state);
   return out;
@@ -132,10 +153,19 @@ Result<void> LaneProgram::run(std::span<const void* const> inputs, std::span<voi
   return {};
 }
 
+std::vector<ElementType> element_types(std::span<const Literal> arrays) {
+  return element_types(arrays, {});
+}
+
+std::vector<ElementType> element_types(std::span<const Literal> arrays,
+                                       std::span<const Literal> more) {
+  std::vector<ElementType> out;
+  for (const Literal& array : arrays) out.push_back(array.type());
+  for (const Literal& array : more) out.push_back(array.type());
+  return out;
+}
+
 std::optional<Op> LaneProgram::binary_op() const { return state_->binary; }
 bool LaneProgram::is_associative() const { return state_->associative; }
-std::optional<LaneProgram::Comparison> LaneProgram::comparison() const {
-  return state_->comparison;
-}
 
 }  // namespace hilo

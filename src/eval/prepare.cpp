@@ -7,6 +7,22 @@
 namespace hilo {
 namespace {
 
+// Ops whose tuples are made of what others made.
+constexpr Op forwarding[] = {
+    Op::Tuple,     Op::GetTupleElement, Op::Parameter,  Op::Call,          Op::Conditional,
+    Op::Fusion,    Op::While,           Op::AsyncStart, Op::AsyncUpdate,   Op::AsyncDone,
+    Op::CopyStart, Op::CopyDone,        Op::Domain,     Op::AddDependency, Op::OptimizationBarrier};
+
+bool makes_result(Op op, const Shape& held) {
+  if (!held.is_tuple()) return held.is_array();
+  return std::find(std::begin(forwarding), std::end(forwarding), op) == std::end(forwarding);
+}
+
+bool has_unknown_size(const Shape& shape) {
+  return std::ranges::count(shape.dims, Shape::unbounded) > 0 ||
+         std::ranges::any_of(shape.elements, has_unknown_size);
+}
+
 class Preparer {
  public:
   Preparer(const Module& module, ComputationId id, bool ideal)
@@ -49,8 +65,14 @@ class Preparer {
 
   // The file's order where it is sound; a user that comes too early pulls its operands forward.
   Result<void> order() {
-    for (InstructionId id : computation_.instructions)
-      if (!module_[id].removed) HILO_DO(visit(id));
+    for (InstructionId id : computation_.instructions) {
+      if (module_[id].removed) continue;
+      if (has_unknown_size(module_.shape(id)))
+        return std::unexpected(Error{ErrorKind::Unsupported,
+                                     "a dimension without a size or bound cannot be evaluated",
+                                     module_.place(id)});
+      HILO_DO(visit(id));
+    }
     if (!computation_.root || !slots_.contains(computation_.root.value))
       return fail(ErrorKind::Structure, "computation {} has no root", computation_.name);
     return {};
@@ -98,7 +120,7 @@ class Preparer {
     }
     step.operand_count = static_cast<uint32_t>(operands.size());
     for (InstructionId operand : operands) out_.operands.push_back({slots_[operand.value], false});
-    if (step.held->is_array()) step.result_bytes = literal_bytes(*step.held);
+    if (makes_result(instruction.op, *step.held)) step.result_bytes = literal_bytes(*step.held);
     out_.steps.push_back(std::move(step));
   }
 

@@ -39,10 +39,10 @@ struct Ragged {
   std::pair<int64_t, int64_t> range(int64_t prefix, int64_t group) const {
     const int64_t row = sizes.shape().rank() == 1 ? 0 : prefix * groups;
     int64_t begin = 0;
-    for (int64_t g = 0; g < group; ++g) begin += std::max<int64_t>(0, sizes.integer_at(row + g));
-    const int64_t end = begin + std::max<int64_t>(0, sizes.integer_at(row + group));
-    return {std::min(begin, extent), std::min(end, extent)};
+    for (int64_t g = 0; g < group; ++g) begin = std::min(extent, begin + size(row + g));
+    return {begin, std::min(extent, begin + size(row + group))};
   }
+  int64_t size(int64_t at) const { return std::clamp<int64_t>(sizes.integer_at(at), 0, extent); }
 };
 
 // The dimensions before and after the ragged one in a list.

@@ -17,7 +17,7 @@ constexpr int64_t short_row = 256;
 
 struct Reduction {
   const Call& call;
-  const LaneProgram& program;
+  LaneProgram program = {};
   int64_t outer = 1, reduced = 1, inner = 1;
   std::vector<Literal> operands;  // dense [outer, reduced, inner]
   std::vector<Literal> inits;
@@ -250,7 +250,6 @@ Literal shaped(const Call& call, std::vector<Literal> results,
 
 Result<Literal> evaluate_Reduce(Call& call) {
   const ReduceAttributes& attributes = call.attributes<ReduceAttributes>();
-  HILO_TRY(const LaneProgram program, LaneProgram::make(call, attributes.to_apply));
   Dims kept_sizes;
   std::unique_ptr<bool[]> is_reduced(new bool[call.operands[0].shape().dims.size() + 1]());
   const std::span<bool> reduced(is_reduced.get(), call.operands[0].shape().dims.size());
@@ -262,11 +261,14 @@ Result<Literal> evaluate_Reduce(Call& call) {
   if (!call.operands[0].dynamic_sizes().empty())
     for (size_t d = 0; d < reduced.size(); ++d)
       if (!reduced[d]) kept_sizes.push_back(call.operands[0].size(d));
-  Reduction r{call, program};
+  Reduction r{call};
   HILO_DO(take_operands(call, r, call.module[attributes.to_apply].parameters));
+  HILO_TRY(r.program,
+           LaneProgram::make(call, attributes.to_apply, element_types(r.operands, r.operands),
+                             element_types(r.operands)));
   order_dimensions(r, reduced);
   // Other bodies go in the order of the elements: the place of a maximum is the first of equals.
-  const bool tree = program.is_associative();
+  const bool tree = r.program.is_associative();
   const bool many_short = r.reduced * r.inner <= short_row && r.outer >= 16;
   std::vector<Literal> results;
   if (r.reduced == 0 || r.outer * r.inner == 0) {

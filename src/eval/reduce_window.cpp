@@ -3,6 +3,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "eval/convert.h"
 #include "eval/lanes.h"
 #include "eval/sliding_window.h"
 #include "eval/window_positions.h"
@@ -56,7 +57,7 @@ void reduce_sliding(const Call& call, const Window& window, const Literal& in, c
 
 struct Reduction {  // of any number of arrays by any computation
   const LaneProgram& program;
-  std::span<const Literal> inputs, inits;
+  std::span<const Literal> inputs, inits;  // initial values have the outputs' types
   const WindowPositions& positions;
   std::span<const int64_t> out_dims;
   std::vector<std::byte*> outputs;
@@ -69,11 +70,12 @@ struct Lanes {
   std::vector<std::vector<std::byte>> buffers;  // running values, then elements
   std::vector<const void*> inputs;
   std::vector<void*> outputs;
-  explicit Lanes(std::span<const Literal> arrays, int64_t n) : buffers(2 * arrays.size()) {
+  Lanes(const Reduction& r, int64_t n) {
+    for (ElementType type : element_types(r.inits, r.inputs))
+      buffers.emplace_back(n * storage_bytes(type));
     for (size_t i = 0; i < buffers.size(); ++i) {
-      buffers[i].resize(n * storage_bytes(arrays[i % arrays.size()].type()));
       inputs.push_back(buffers[i].data());
-      if (i < arrays.size()) outputs.push_back(buffers[i].data());
+      if (i < r.inits.size()) outputs.push_back(buffers[i].data());
     }
   }
 };
@@ -81,9 +83,9 @@ struct Lanes {
 Result<void> Reduction::run(int64_t begin, int64_t end) const {
   const int64_t n = end - begin, rank = out_dims.size(), count = inputs.size();
   const Dims indices = output_indices(out_dims, begin, end);
-  Lanes lanes(inputs, n);
+  Lanes lanes(*this, n);
   for (int64_t o = 0; o < count; ++o)
-    for (int64_t i = 0, b = storage_bytes(inputs[o].type()); i < n; ++i)
+    for (int64_t i = 0, b = storage_bytes(inits[o].type()); i < n; ++i)
       std::memcpy(outputs[o] + (begin + i) * b, inits[o].raw().data(), b);
   const Dims& sizes = positions.window_sizes();
   Dims window(rank, 0), lane, at;
@@ -96,13 +98,15 @@ Result<void> Reduction::run(int64_t begin, int64_t end) const {
     }
     const int64_t active = lane.size();
     for (int64_t o = 0; o < count; ++o)
-      for (int64_t i = 0, b = storage_bytes(inputs[o].type()); i < active; ++i) {
+      for (int64_t i = 0; i < active; ++i) {
+        const int64_t b = storage_bytes(inits[o].type()), from = storage_bytes(inputs[o].type());
         std::memcpy(lanes.buffers[o].data() + i * b, outputs[o] + lane[i] * b, b);
-        std::memcpy(lanes.buffers[count + o].data() + i * b, inputs[o].raw().data() + at[i] * b, b);
+        std::memcpy(lanes.buffers[count + o].data() + i * from,
+                    inputs[o].raw().data() + at[i] * from, from);
       }
     if (active) HILO_DO(program.run(lanes.inputs, lanes.outputs, active));
     for (int64_t o = 0; o < count; ++o)
-      for (int64_t i = 0, b = storage_bytes(inputs[o].type()); i < active; ++i)
+      for (int64_t i = 0, b = storage_bytes(inits[o].type()); i < active; ++i)
         std::memcpy(outputs[o] + lane[i] * b, lanes.buffers[o].data() + i * b, b);
   } while (next_index(window, sizes));
   return {};
@@ -112,12 +116,11 @@ Result<void> reduce_any(const Call& call, const LaneProgram& program, const Wind
                         std::span<Literal> outs) {
   const size_t count = outs.size();
   const WindowPositions positions(window, call.operands[0].shape().dims, outs[0].shape().dims);
-  Reduction reduction{program,
-                      call.operands.subspan(0, count),
-                      call.operands.subspan(count),
-                      positions,
-                      outs[0].shape().dims,
-                      {}};
+  std::vector<Literal> inits;
+  for (size_t o = 0; o < count; ++o)
+    inits.push_back(converted(call, call.operands[count + o], outs[o].type()));
+  Reduction reduction{
+      program, call.operands.subspan(0, count), inits, positions, outs[0].shape().dims, {}};
   for (Literal& out : outs) reduction.outputs.push_back(out.mutable_raw().data());
   std::mutex mutex;
   Result<void> done;
@@ -133,23 +136,23 @@ Result<void> reduce_any(const Call& call, const LaneProgram& program, const Wind
 
 Result<Literal> evaluate_ReduceWindow(Call& call) {
   const auto& a = call.attributes<ReduceWindowAttributes>();
-  HILO_TRY(const LaneProgram program, LaneProgram::make(call, a.to_apply));
   Literal out = call.make();
-  const Literal &in = call.operands[0], &init = call.operands[call.operands.size() / 2];
+  const std::span<Literal> outs =
+      out.shape().is_tuple() ? std::span(out.mutable_elements()) : std::span(&out, 1);
+  const auto inputs = call.operands.first(outs.size());
+  HILO_TRY(const LaneProgram program,
+           LaneProgram::make(call, a.to_apply, element_types(outs, inputs), element_types(outs)));
+  const Literal &in = call.operands[0], &init = call.operands[outs.size()];
   const bool is_simple = call.operands.size() == 2 && !is_dilated(a.window) &&
-                         !out.shape().is_tuple() && in.type() == init.type();
+                         !out.shape().is_tuple() && in.type() == init.type() &&
+                         in.type() == out.type();
   const bool done =
       is_simple &&
       visit_combiner(in.type(), program.binary_op(),
                      [&]<class T, Op op>(std::type_identity<T>, std::integral_constant<Op, op>) {
                        reduce_sliding<op, T>(call, a.window, in, init, out);
                      });
-  if (done) return out;
-  if (!out.shape().is_tuple()) {
-    HILO_DO(reduce_any(call, program, a.window, {&out, 1}));
-    return out;
-  }
-  HILO_DO(reduce_any(call, program, a.window, out.mutable_elements()));
+  if (!done) HILO_DO(reduce_any(call, program, a.window, outs));
   return out;
 }
 

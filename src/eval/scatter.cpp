@@ -70,27 +70,28 @@ Result<void> scatter_lanes(const Windows& w, const LaneProgram& program,
                            std::vector<Literal>& arrays, std::span<const Literal> updates) {
   const int64_t n = w.array.size();
   const size_t count = arrays.size();
+  const auto bytes_of = [](const Literal& array) { return storage_bytes(array.type()); };
   std::vector<std::vector<std::byte>> buffers(2 * count);
   std::vector<const void*> inputs(2 * count);
   std::vector<void*> outputs(count);
   for (size_t i = 0; i < 2 * count; ++i) {
-    buffers[i].resize(n * storage_bytes(arrays[i % count].type()));
+    buffers[i].resize(n * bytes_of(i < count ? arrays[i] : updates[i - count]));
     inputs[i] = buffers[i].data();
     if (i < count) outputs[i] = buffers[i].data();
   }
   for (size_t row = 0; row < w.array_at.size(); ++row) {
     for (size_t o = 0; o < count; ++o)
-      for (int64_t i = 0, bytes = storage_bytes(arrays[o].type()); i < n; ++i) {
+      for (int64_t i = 0; i < n; ++i) {
         move_bytes(arrays[o].raw().data(), w.array_at[row] + w.array[i], buffers[o].data(), i,
-                   bytes);
+                   bytes_of(arrays[o]));
         move_bytes(updates[o].raw().data(), w.update_at[row] + w.update[i],
-                   buffers[count + o].data(), i, bytes);
+                   buffers[count + o].data(), i, bytes_of(updates[o]));
       }
     HILO_DO(program.run(inputs, outputs, n));
     for (size_t o = 0; o < count; ++o)
-      for (int64_t i = 0, bytes = storage_bytes(arrays[o].type()); i < n; ++i)
+      for (int64_t i = 0; i < n; ++i)
         move_bytes(buffers[o].data(), i, arrays[o].mutable_raw().data(),
-                   w.array_at[row] + w.array[i], bytes);
+                   w.array_at[row] + w.array[i], bytes_of(arrays[o]));
   }
   return {};
 }
@@ -122,7 +123,9 @@ Result<Literal> evaluate_Scatter(Call& call) {
   std::vector<Literal> arrays;
   for (size_t i = 0; i < count; ++i) arrays.push_back(std::move(call.operands[i]));
   const Windows windows = find_windows(a, arrays[0], indices, updates[0]);
-  HILO_TRY(const LaneProgram program, LaneProgram::make(call, a.to_apply));
+  HILO_TRY(
+      const LaneProgram program,
+      LaneProgram::make(call, a.to_apply, element_types(arrays, updates), element_types(arrays)));
   const bool is_simple = count == 1 && arrays[0].type() == updates[0].type();
   if (is_simple && is_assignment(call.module, a.to_apply)) assign(windows, arrays[0], updates[0]);
   else if (!is_simple ||

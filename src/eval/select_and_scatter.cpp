@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "eval/combine.h"
+#include "eval/convert.h"
 #include "eval/lanes.h"
 #include "eval/window_positions.h"
 
@@ -46,12 +47,12 @@ Result<void> select(const LaneProgram& program, const Literal& operand,
 
 Result<void> scatter_one_by_one(const LaneProgram& program, const Dims& selected,
                                 const Literal& source, Literal& out) {
-  const int64_t b = storage_bytes(out.type());
+  const int64_t b = storage_bytes(out.type()), source_bytes = storage_bytes(source.type());
   std::byte* to = out.mutable_raw().data();
   for (size_t i = 0; i < selected.size(); ++i) {
     if (selected[i] < 0) continue;
     void* outputs[] = {to + selected[i] * b};
-    const void* inputs[] = {outputs[0], source.raw().data() + i * b};
+    const void* inputs[] = {outputs[0], source.raw().data() + i * source_bytes};
     HILO_DO(program.run(inputs, outputs, 1));
   }
   return {};
@@ -68,8 +69,13 @@ void fill(Literal& out, const Literal& value) {
 Result<Literal> evaluate_SelectAndScatter(Call& call) {
   const auto& a = call.attributes<SelectAndScatterAttributes>();
   const Literal &operand = call.operands[0], &source = call.operands[1];
-  HILO_TRY(const LaneProgram select_program, LaneProgram::make(call, a.select));
-  HILO_TRY(const LaneProgram scatter_program, LaneProgram::make(call, a.scatter));
+  Literal out = call.make();
+  HILO_TRY(const LaneProgram select_program,
+           LaneProgram::make(call, a.select, std::array{operand.type(), operand.type()},
+                             std::array{ElementType::Pred}));
+  HILO_TRY(const LaneProgram scatter_program,
+           LaneProgram::make(call, a.scatter, std::array{out.type(), source.type()},
+                             std::array{out.type()}));
   const Dims& windows = source.shape().dims;
   const WindowPositions positions(a.window, operand.shape().dims, windows);
   Dims selected(source.count());
@@ -82,8 +88,7 @@ Result<Literal> evaluate_SelectAndScatter(Call& call) {
     if (!part && found) found = std::move(part);
   });
   HILO_DO(std::move(found));
-  Literal out = call.make();
-  fill(out, call.operands[2]);
+  fill(out, converted(call, call.operands[2], out.type()));
   const bool is_typed =
       out.type() == source.type() &&
       visit_combiner(out.type(), scatter_program.binary_op(),

@@ -124,6 +124,23 @@ Result<void> sort_by_rank(const LaneProgram& program, std::span<const Literal> o
   return {};
 }
 
+// Of the candidates of each operand, side by side.
+Result<LaneProgram> make_comparator(const Call& call) {
+  std::vector<ElementType> types;
+  for (const Literal& operand : call.operands) types.insert(types.end(), 2, operand.type());
+  return LaneProgram::make(call, call.attributes<SortAttributes>().to_apply, types,
+                           std::array{ElementType::Pred});
+}
+
+// Whether the comparator compares the elements as they are, and not in another precision.
+bool has_own_types(const Call& call) {
+  const auto& parameters = call.module[call.attributes<SortAttributes>().to_apply].parameters;
+  for (size_t i = 0; i < parameters.size(); ++i)
+    if (call.held(call.module.shape(parameters[i]).type) != call.operands[i / 2].type())
+      return false;
+  return true;
+}
+
 void permute(const Literal& from, const Line& line, const int64_t* order, std::byte* to) {
   visit_storage(from.type(), [&]<class T>(std::type_identity<T>) {
     const T* source = from.data<T>().data() + line.base;
@@ -140,8 +157,8 @@ Result<Literal> evaluate_Sort(Call& call) {
   const int64_t dim = a.dimensions[0], step = row_major_strides(shape.dims)[dim];
   const int64_t count = call.operands[0].size(dim), bound = shape.dims[dim];
   std::vector<Literal> out(call.operands.begin(), call.operands.end());
-  const auto key = find_sort_key(call.module, a.to_apply);
-  HILO_TRY(const LaneProgram program, LaneProgram::make(call, a.to_apply));
+  HILO_TRY(const LaneProgram program, make_comparator(call));
+  const auto key = has_own_types(call) ? find_sort_key(call.module, a.to_apply) : std::nullopt;
   std::vector<std::byte*> targets;
   for (Literal& result : out) targets.push_back(result.mutable_raw().data());
   std::vector<Error> errors(1);

@@ -7,15 +7,15 @@ WindowPositions::WindowPositions(const Window& window, std::span<const int64_t> 
   const Dims strides = row_major_strides(input);
   for (size_t d = 0; d < input.size(); ++d) {
     const WindowDim w = d < window.dims.size() ? window.dims[d] : WindowDim{};
-    Dims at(output[d] * w.size, -1);
-    for (int64_t o = 0; o < output[d]; ++o)
-      for (int64_t i = 0; i < w.size; ++i) {
-        const int64_t dilated = o * w.stride + i * w.window_dilation - w.padding_low;
-        if (dilated >= 0 && dilated % w.base_dilation == 0 && dilated / w.base_dilation < input[d])
-          at[o * w.size + i] = dilated / w.base_dilation * strides[d];
-      }
-    sizes_.push_back(w.size);
-    at_.push_back(std::move(at));
+    const int64_t last_place = (std::max<int64_t>(output[d], 1) - 1) * w.stride - w.padding_low;
+    const int64_t extent = (std::max<int64_t>(input[d], 1) - 1) * w.base_dilation + 1;
+    // The first index that the last place has inside, and the last that the first place has.
+    const int64_t begin =
+        last_place >= 0 ? 0 : (-last_place + w.window_dilation - 1) / w.window_dilation;
+    const int64_t end = std::min(w.size, (extent - 1 + w.padding_low) / w.window_dilation + 1);
+    sizes_.push_back(std::max<int64_t>(0, end - begin));
+    axes_.push_back({input[d], strides[d], begin * w.window_dilation - w.padding_low, w.stride,
+                     w.window_dilation, w.base_dilation});
   }
 }
 

@@ -81,12 +81,22 @@ void verify_sort(const Subject& subject) {
                 &choice);
 }
 
+// The body takes a slice of each input and the carries; what it gives are slices of the outputs,
+// whose shapes are free, and the carries again.
 void verify_scan(const Subject& subject) {
-  const ComputationId to_apply = subject.attributes<ScanAttributes>().to_apply;
-  const size_t found = subject.module[to_apply].parameters.size();
-  if (found != subject.count())
-    subject.misfit(fmt::format("expected to_apply={} to take {} parameters, found {}",
-                               subject.module[to_apply].name, subject.count(), found));
+  const auto& a = subject.attributes<ScanAttributes>();
+  const size_t carries = static_cast<size_t>(a.num_carries), inputs = subject.count() - carries;
+  std::vector<Shape> parameters;
+  for (size_t i = 0; i < subject.count(); ++i) {
+    Dims dims = subject.operand(i).dims;
+    if (i < inputs) dims.erase(dims.begin() + a.dimensions[0]);
+    parameters.push_back(Shape::array(subject.operand(i).type, std::move(dims)));
+  }
+  Shape result = subject.module.shape(subject.module[a.to_apply].root);
+  if (!result.is_tuple() && carries == 1) result = parameters.back();
+  for (size_t i = 0; result.is_tuple() && i < carries; ++i)
+    result.elements[result.elements.size() - carries + i] = parameters[inputs + i];
+  need_function(subject, "to_apply", a.to_apply, parameters, &result);
 }
 
 // One reducer serves all operands, whose types may differ.

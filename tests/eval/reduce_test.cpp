@@ -44,6 +44,22 @@ TEST(Reduce, EachSetOfDimensions) {
   }
 }
 
+// In bf16 1 + 2^-8 is 1.
+TEST(Reduce, ComputationsOfAnotherPrecisionRoundAsTheyDo) {
+  const auto text = [](const std::string& type, const std::string& op) {
+    return "HloModule m\nf {\n a = " + type + "[] parameter(0)\n b = " + type +
+           "[] parameter(1)\n ROOT s = " + type +
+           "[] add(a, b)\n}\nENTRY e {\n x = f32[3] "
+           "constant({1, 0.00390625, 0.00390625})\n z = f32[] constant(0)\n ROOT r = f32[" +
+           (op == "reduce" ? "" : "1") + "] " + op + "(x, z), " +
+           (op == "reduce" ? "dimensions={0}" : "window={size=3}") + ", to_apply=f\n}\n";
+  };
+  for (const std::string op : {"reduce", "reduce-window"}) {
+    EXPECT_EQ(test::run_well(text("bf16", op), {{}}).at(0), (Numbers{1})) << op;
+    EXPECT_EQ(test::run_well(text("f64", op), {{}}).at(0), (Numbers{1.0078125})) << op;
+  }
+}
+
 TEST(Reduce, SameBitsForAnyNumberOfThreads) {
   std::vector<float> values(1 << 20);
   for (size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<float>(i));

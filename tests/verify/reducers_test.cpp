@@ -46,6 +46,24 @@ ENTRY main { p = f32[4] parameter(0)
   ROOT r = f32[4] sort(p), dimensions={0}, to_apply=add })",
        "expected to_apply=add to give pred[], found f32[]", "r"},
       {R"(HloModule m
+f { a = f32[] parameter(0)
+  b = f32[3] parameter(1)
+  c = f32[3] broadcast(a), dimensions={}
+  ROOT t = (f32[3], f32[3]) tuple(c, b) }
+ENTRY main { p = f32[4,3] parameter(0)
+  z = f32[3] parameter(1)
+  ROOT r = (f32[4,3], f32[3]) scan(p, z), dimensions={0}, num_carries=1, to_apply=f })",
+       "expected parameter 0 of to_apply=f to be f32[3], found f32[]", "r"},
+      {R"(HloModule m
+f { a = f32[3] parameter(0)
+  b = f32[3] parameter(1)
+  c = f32[1] slice(a), slice={[0:1]}
+  ROOT t = (f32[3], f32[1]) tuple(a, c) }
+ENTRY main { p = f32[4,3] parameter(0)
+  z = f32[3] parameter(1)
+  ROOT r = (f32[4,3], f32[1]) scan(p, z), dimensions={0}, num_carries=1, to_apply=f })",
+       "expected to_apply=f to give (f32[3], f32[3]), found (f32[3], f32[1])", "r"},
+      {R"(HloModule m
 less { a = f32[] parameter(0)
   b = f32[] parameter(1)
   ROOT d = pred[] compare(a, b), direction=LT }
