@@ -33,8 +33,10 @@ struct PictureValue {
   std::string shape;            // with its layout
   int64_t bytes = 0;            // taken: tiles padded
   int64_t unpadded_bytes = -1;  // of the elements side by side; what XLA's peak counts
-  size_t allocation = 0;        // in MemoryPicture::allocations
+  static constexpr size_t no_allocation = SIZE_MAX;  // not known
+  size_t allocation = no_allocation;                 // in MemoryPicture::allocations
   int64_t offset = 0, space = 0;
+  size_t buffer = 0;                          // values of one buffer must lie in one place
   int64_t start = 0, end = -1;                // moments, both included; start > end: not known
   std::vector<PicturePlace> positions, uses;  // the defining position first
   bool has_range() const { return start <= end; }
@@ -49,6 +51,8 @@ struct PictureAllocation {
   bool is_constant = false, is_thread_local = false, is_live_out = false, is_temp = false;
   std::optional<int64_t> page;  // printed by XLA since 2026
   std::vector<size_t> values;   // by number
+  // The caller's, or there before the program starts: in use at every moment.
+  bool is_always_there() const { return parameter || is_constant; }
 };
 
 // One memory of the machine, XLA's color.
@@ -120,8 +124,8 @@ struct PictureOptions {
 };
 MemoryPicture picture_of(const Module& module, const Machine& machine, const Plan& plan,
                          const PictureOptions& options = {});
-// Values of a space that are in use at a moment, the largest first, then by name. Thread-local ones
-// never are.
+// What of a space is in use at a moment, one value for each buffer, the largest first, then by
+// name. Parameters and constants always are, thread-local ones never.
 std::vector<size_t> values_at(const MemoryPicture& picture, int64_t moment, int64_t space);
 
 // What XLA and its runtimes write about memory, told by its content.
