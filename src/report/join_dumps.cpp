@@ -1,0 +1,234 @@
+// Sections of one module's dumps become one picture; what contradicts itself becomes a fault.
+#include <algorithm>
+#include <map>
+
+#include "report/dump_reading.h"
+#include "text/text.h"
+
+namespace hilo {
+namespace {
+
+bool has_section(const DumpContents& contents, DumpKind kind) {
+  return std::find(contents.kinds.begin(), contents.kinds.end(), kind) != contents.kinds.end();
+}
+
+// The value of a live range; a dump without allocations has only these.
+PictureValue* value_of_range(DumpContents& contents, const DumpContents::Range& range) {
+  MemoryPicture& picture = contents.picture;
+  const auto known = contents.value_of_key.find(range.name.key());
+  if (known != contents.value_of_key.end()) return &picture.values[known->second];
+  if (has_section(contents, DumpKind::BufferAssignment)) return nullptr;
+  contents.value_of_key.emplace(range.name.key(), picture.values.size());
+  PictureValue value;
+  value.defined = {contents.instruction(range.name.instruction), -1, range.name.has_index,
+                   range.name.index};
+  return &picture.values.emplace_back(std::move(value));
+}
+
+void assign_ranges(DumpContents& contents) {
+  const auto end = static_cast<int64_t>(contents.picture.sequence.size());
+  const auto fault = [&](const DumpContents::Range& range, std::string message) {
+    contents.fault({ErrorKind::Format, std::move(message), range.place});
+  };
+  for (const DumpContents::Range& range : contents.ranges) {
+    PictureValue* value = value_of_range(contents, range);
+    if (range.range.start > range.range.end || range.range.end > end)
+      fault(range, fmt::format("the range {}-{} of {} lies outside of the schedule 0-{}",
+                               range.range.start, range.range.end, range.name.key(), end));
+    else if (!value)
+      fault(range,
+            fmt::format("no allocation holds {}: the buffer assignment is of another module, "
+                        "or was cut",
+                        range.name.key()));
+    else if (value->has_range())
+      fault(range, fmt::format("{} has a second range; the first one counts", range.name.key()));
+    else value->start = range.range.start, value->end = range.range.end;
+  }
+}
+
+// Ranges from the module's own schedule when no dump tells them.
+void compute_ranges(DumpContents& contents, const Module& module) {
+  const auto aliases = find_aliases(module);
+  if (!aliases) return;
+  const Liveness liveness = find_liveness(module, *aliases, schedule_of(module));
+  MemoryPicture& picture = contents.picture;
+  for (const InstructionId id : liveness.sequence) {
+    const size_t instruction = contents.instruction(std::string(module[id].name));
+    picture.instructions[instruction].moment = static_cast<int64_t>(picture.sequence.size());
+    picture.sequence.push_back(instruction);
+  }
+  for (uint32_t i = 0; i < aliases->values.size(); ++i) {
+    const Value& value = aliases->values[i];
+    const DumpName name{std::string(module[value.definition().instruction].name), true,
+                        value.definition().index};
+    const auto known = contents.value_of_key.find(name.key());
+    if (known == contents.value_of_key.end() || !liveness.has_range(ValueId{i})) continue;
+    picture.values[known->second].start = liveness.ranges[i].start;
+    picture.values[known->second].end = liveness.ranges[i].end;
+  }
+  picture.notes.push_back("no live-range dump: the ranges are computed from the module's schedule");
+}
+
+void describe_from_module(DumpContents& contents, const Module& module) {
+  for (uint32_t i = 0; i < module.instructions.size(); ++i) {
+    const auto known = contents.instruction_of_name.find(std::string(module.instructions[i].name));
+    if (known != contents.instruction_of_name.end())
+      describe_instruction(contents.picture.instructions[known->second], module, InstructionId{i});
+  }
+}
+
+// Values that take over a place at the moment when it gets free are one buffer, as in XLA, where
+// only an operand and its user may; a phi may stand for everything in its place.
+void assign_buffers(MemoryPicture& picture) {
+  std::map<std::pair<size_t, int64_t>, std::vector<size_t>> places;
+  size_t buffers = 0;
+  for (size_t i = 0; i < picture.values.size(); ++i) {
+    PictureValue& value = picture.values[i];
+    if (value.allocation == PictureValue::no_allocation) value.buffer = buffers++;
+    else places[{value.allocation, value.offset}].push_back(i);
+  }
+  for (auto& [place, values] : places) {
+    std::stable_sort(values.begin(), values.end(), [&](size_t a, size_t b) {
+      return picture.values[a].start < picture.values[b].start;
+    });
+    const bool is_one = picture.allocations[place.first].is_always_there() ||
+                        std::any_of(values.begin(), values.end(), [&](size_t i) {
+                          return picture.values[i].is_phi || !picture.values[i].has_range();
+                        });
+    int64_t end = INT64_MAX;
+    for (const size_t i : values) {
+      PictureValue& value = picture.values[i];
+      if (end == INT64_MAX || (!is_one && value.start > end)) ++buffers, end = value.end;
+      value.buffer = buffers - 1;
+      end = std::max(end, value.end);
+    }
+  }
+}
+
+void check_allocations(DumpContents& contents) {
+  const MemoryPicture& picture = contents.picture;
+  std::map<std::pair<int64_t, Dims>, int64_t> parameters;
+  std::map<int64_t, size_t> numbers;
+  for (size_t i = 0; i < picture.allocations.size(); ++i) {
+    const PictureAllocation& allocation = picture.allocations[i];
+    const auto fault = [&](std::string message) {
+      contents.fault({ErrorKind::Format, std::move(message), contents.allocation_places[i]});
+    };
+    int64_t reach = 0;
+    for (const size_t v : allocation.values)
+      reach = std::max(reach, picture.values[v].offset + picture.values[v].bytes);
+    if (reach > allocation.bytes)
+      fault(fmt::format("allocation {} has {} bytes, its values reach {}", allocation.number,
+                        allocation.bytes, reach));
+    else if (reach < allocation.bytes)
+      fault(fmt::format("allocation {} has {} bytes, its values reach only {}: some are missing",
+                        allocation.number, allocation.bytes, reach));
+    if (!numbers.emplace(allocation.number, i).second)
+      fault(fmt::format("allocation {} stands here a second time", allocation.number));
+    if (!allocation.parameter) continue;
+    const auto key = std::pair(*allocation.parameter, allocation.parameter_index);
+    if (!parameters.emplace(key, allocation.number).second)
+      fault(fmt::format("parameter {} {} has two allocations, {} and {}", key.first,
+                        text_of_index(key.second), parameters[key], allocation.number));
+  }
+}
+
+void check_total(DumpContents& contents) {
+  if (!contents.total || !has_section(contents, DumpKind::BufferAssignment)) return;
+  int64_t sum = 0;
+  for (const PictureAllocation& allocation : contents.picture.allocations)
+    sum = add_bytes(sum, allocation.bytes);
+  if (sum != contents.total->bytes)
+    contents.fault({ErrorKind::Format,
+                    fmt::format("the total of {} bytes is not the sum of the allocations, {}",
+                                contents.total->bytes, sum),
+                    contents.total->place});
+}
+
+// The stated peak, whose sizes must be those of the values alive there.
+void take_peak(DumpContents& contents) {
+  MemoryPicture& picture = contents.picture;
+  if (!contents.peak) return fill_unpadded_peak(picture, find_unpadded_peak(picture));
+  int64_t stated = 0;
+  for (const auto& [name, bytes] : contents.peak->values) {
+    stated = add_bytes(stated, bytes);
+    const auto known = contents.value_of_key.find(name.key());
+    if (known == contents.value_of_key.end()) continue;
+    PictureValue& value = picture.values[known->second];
+    if (value.unpadded_bytes < 0) value.unpadded_bytes = bytes;
+  }
+  fill_unpadded_peak(picture, contents.peak->moment);
+  if (picture.unpadded_peak.bytes != stated)
+    contents.fault({ErrorKind::Format,
+                    fmt::format("the stated peak at {} is of {} bytes, the values alive there have "
+                                "{}",
+                                contents.peak->moment, stated, picture.unpadded_peak.bytes),
+                    contents.peak->place});
+}
+
+void name_machine(DumpContents& contents, const DumpOptions& options, const Machine*& machine) {
+  AssumedMachine assumed{options.machine, "named"};
+  if (!assumed.machine) assumed = assume_machine(contents.picture);
+  if (!assumed.machine && options.module) assumed = assume_machine(*options.module);
+  if (!assumed.machine) assumed = {find_machine("cpu"), "nothing in the dump names a TPU or a GPU"};
+  machine = assumed.machine;
+  contents.picture.machine = machine ? machine->name : "";
+  contents.picture.machine_reason = (options.machine ? "" : "assumed: ") + assumed.reason;
+}
+
+// What follows from the kinds of sections that were there.
+void add_notes(DumpContents& contents) {
+  MemoryPicture& picture = contents.picture;
+  const bool placed = has_section(contents, DumpKind::BufferAssignment);
+  if (has_section(contents, DumpKind::MemoryUsage) && !placed)
+    picture.notes.push_back(
+        "a memory usage report rounds sizes and names no instructions; its "
+        "totals are exact and count thread-local allocations");
+  if (has_section(contents, DumpKind::OutOfMemory))
+    picture.notes.push_back(
+        "an out-of-memory message lists only the largest buffers, with rounded "
+        "sizes");
+  if (!placed && has_section(contents, DumpKind::LiveRange))
+    picture.notes.push_back("a live range alone has no places, and sizes only at its peak");
+  picture.is_partial = !placed;
+  if (placed && picture.sequence.empty())
+    picture.notes.push_back(
+        "no live ranges: what is alive when, the peak and the lower bound are "
+        "not known; the live-range dump or the module would tell");
+}
+
+void override_totals(DumpContents& contents) {
+  if (has_section(contents, DumpKind::BufferAssignment)) return;
+  for (PictureSpace& space : contents.picture.spaces) {
+    const auto stated = contents.totals.find(space.space);
+    if (stated == contents.totals.end()) continue;
+    space.total_bytes = stated->second.bytes;
+    if (contents.limit) space.capacity = contents.limit->bytes;
+  }
+}
+
+}  // namespace
+
+void join_dumps(DumpContents& contents, const DumpOptions& options) {
+  MemoryPicture& picture = contents.picture;
+  assign_ranges(contents);
+  if (options.module) {
+    picture.module_name = options.module->header.name;
+    const bool has_ranges = !picture.sequence.empty() || !contents.ranges.empty();
+    if (!has_ranges && options.module->header.is_scheduled)
+      compute_ranges(contents, *options.module);
+    describe_from_module(contents, *options.module);
+  }
+  const Machine* machine = nullptr;
+  name_machine(contents, options, machine);
+  if (has_section(contents, DumpKind::BufferAssignment)) check_allocations(contents);
+  check_total(contents);
+  assign_buffers(picture);
+  find_overlaps(contents);
+  fill_spaces(picture, machine, true);
+  override_totals(contents);
+  take_peak(contents);
+  add_notes(contents);
+}
+
+}  // namespace hilo

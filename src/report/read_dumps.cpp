@@ -1,0 +1,98 @@
+#include "report/dump_reading.h"
+
+namespace hilo {
+namespace {
+
+bool is_label(std::string_view line) {
+  return line.size() > 1 && line[0] == '<' && line[1] >= '0' && line[1] <= '9';
+}
+
+void read_total(DumpLines& lines, DumpContents& contents) {
+  DumpCursor cursor{lines.line()};
+  cursor.eat("Total bytes used: ");
+  if (const auto bytes = cursor.number())
+    contents.total = DumpContents::Stated{*bytes, lines.place()};
+  else contents.fault(lines.error("expected \"Total bytes used: NUMBER\""));
+  lines.advance();
+}
+
+void read_section(DumpKind kind, DumpLines& lines, DumpContents& contents) {
+  contents.kinds.push_back(kind);
+  if (kind == DumpKind::BufferAssignment) read_buffer_assignment(lines, contents);
+  else if (kind == DumpKind::Values) read_used_values(lines, contents);
+  else if (kind == DumpKind::LiveRange) read_live_range(lines, contents);
+  else if (kind == DumpKind::MemoryUsage) read_memory_usage(lines, contents);
+  else read_out_of_memory(lines, contents);
+}
+
+void read_sections(const DumpText& dump, DumpContents& contents) {
+  DumpLines lines(dump);
+  if (dump_kind(dump.text) == DumpKind::OutOfMemory)
+    return read_section(DumpKind::OutOfMemory, lines, contents);
+  bool complained = false;
+  while (!lines.done()) {
+    const auto section = section_of(lines.line());
+    if (section) {
+      read_section(*section, lines, contents);
+      complained = false;
+    } else if (lines.line().starts_with("Total bytes used: ")) {
+      read_total(lines, contents);
+    } else {
+      if (!lines.line().empty() && !complained) {
+        contents.fault(lines.error("from here on nothing is understood, up to the next heading"));
+        complained = true;
+      }
+      lines.advance();
+    }
+  }
+}
+
+}  // namespace
+
+std::string_view text_of(DumpKind kind) {
+  static constexpr std::string_view texts[] = {"buffer assignment", "value list", "live range",
+                                               "memory usage report", "out-of-memory message"};
+  return texts[static_cast<size_t>(kind)];
+}
+
+std::optional<DumpKind> section_of(std::string_view line) {
+  if (line == "BufferAssignment:") return DumpKind::BufferAssignment;
+  if (line == "Used values:" || is_label(line)) return DumpKind::Values;
+  if (line.starts_with("HloLiveRange (max")) return DumpKind::LiveRange;
+  if (line.starts_with("Memory Space: ")) return DumpKind::MemoryUsage;
+  return std::nullopt;
+}
+
+std::optional<DumpKind> dump_kind(std::string_view text) {
+  DumpLines lines({"", text});
+  while (!lines.done() && lines.line().find_first_not_of(" \t") == std::string_view::npos)
+    lines.advance();
+  if (const auto section = section_of(lines.line())) return section;
+  if (lines.line().starts_with("Total bytes used: ")) return DumpKind::Values;
+  if (lines.line().starts_with("HloModule")) return std::nullopt;
+  for (const std::string_view words :
+       {"Ran out of memory in memory space ", "BufferAssignment OOM Debugging.",
+        "Largest program allocations in "})
+    if (text.find(words) != std::string_view::npos) return DumpKind::OutOfMemory;
+  return std::nullopt;
+}
+
+Result<MemoryPicture> read_dumps(std::span<const DumpText> dumps, const DumpOptions& options) {
+  DumpContents contents;
+  std::string names;
+  for (const DumpText& dump : dumps) {
+    read_sections(dump, contents);
+    names += (names.empty() ? "" : ", ") + dump.file;
+  }
+  MemoryPicture& picture = contents.picture;
+  if (picture.values.empty() && picture.allocations.empty() && contents.ranges.empty() &&
+      contents.totals.empty()) {
+    if (!picture.faults.empty()) return std::unexpected(picture.faults.front());
+    return fail(ErrorKind::Format, "{}: holds no allocation, no value and no live range", names);
+  }
+  picture.made_from = fmt::format("XLA's {}: {}", text_of(contents.kinds.front()), names);
+  join_dumps(contents, options);
+  return std::move(picture);
+}
+
+}  // namespace hilo
