@@ -42,32 +42,55 @@ struct Buffer {
   std::vector<ValueId> values;
 };
 
+// A part of an instruction's result that lies where a part of an operand lay, whatever the
+// schedule: dynamic updates, scatters, declared aliases, fusions that end in such.
+struct InPlace {
+  InstructionId instruction;
+  int64_t operand = 0;
+  Dims operand_index, output_index;
+  bool operator==(const InPlace&) const = default;
+};
+
 struct Aliases {
   std::vector<Value> values;  // by number
   std::vector<Buffer> buffers;
   std::vector<BufferId> buffer_of;  // by value
+  std::vector<InPlace> in_place;    // by instruction
 
+  // The values that may stand at a part of an instruction's result: mostly one; several where calls
+  // meet; none in computations that the entry does not reach.
   std::span<const ValueId> at(InstructionId instruction, const Dims& index = {}) const;
+  // The same by node: the parts of a result in pre-order, 0 the whole, index_of_node says which.
+  std::span<const ValueId> at_node(InstructionId instruction, size_t node) const;
+  size_t count_nodes(InstructionId instruction) const;
+  const Dims& index_of_node(InstructionId instruction, size_t node) const;
+  std::span<const InPlace> in_place_of(InstructionId instruction) const;
   const Buffer& buffer(ValueId value) const { return buffers[buffer_of[value.value].value]; }
   const Value& operator[](ValueId id) const { return values[id.value]; }
 
-  // Values of each leaf and inner node of each instruction's result, nodes in pre-order.
-  std::vector<std::vector<std::vector<ValueId>>> sets;  // by instruction, then node
-  std::vector<std::vector<Dims>> nodes_of_shape;        // by shape id: the index of each node
+  // How the sets lie: node n of instruction i holds set sets[first_node[i] + n], the values from
+  // set_start[set] to set_start[set + 1] in set_values.
+  std::vector<uint32_t> first_node;  // by instruction, and one more
+  std::vector<uint32_t> sets, set_start;
+  std::vector<ValueId> set_values;
+  std::vector<ShapeId> shapes;                    // by instruction
+  std::vector<std::vector<Dims>> nodes_of_shape;  // by shape, index of each node; empty: one node
 };
 // The shape of a value: that of the part of its defining instruction's result.
 const Shape& shape_of(const Module& module, const Value& value);
-std::string name_of(const Module& module, const Value& value);  // "while{1}", "add.3{}"
+// "add.3{}", "while{1}", as XLA's live ranges name it.
+std::string name_of(const Module& module, const Value& value);
 
-struct AliasOptions {
-  // Whether a user may write its result where this operand lay. Empty: elementwise ops and loop
-  // fusions of the same size, dynamic-update-slice, scatter, while, and what declares it.
-  std::function<bool(const Module&, InstructionId user, int64_t operand, const Dims& output)>
-      may_share;
-};
-// The module must verify. Fails with Unsupported for what no rule covers.
-Result<Aliases> find_aliases(const Module& module, const AliasOptions& options = {});
+// The module must verify. Fails with Unsupported for what no rule covers: a computation that is
+// both called and applied to elements.
+Result<Aliases> find_aliases(const Module& module);
 
+// Whether `user` may write the part `user_index` of its result where the part `operand_index` of
+// `operand` lies, provided that nobody reads the operand after it: what must share, and elementwise
+// ops, loop fusions, sorts and the like of equal shapes. XLA's CanShareOperandBufferWithUser
+// without the hints of back ends.
+bool may_share(const Module& module, const Aliases& aliases, InstructionId operand,
+               const Dims& operand_index, InstructionId user, const Dims& user_index);
 // The order of each computation's instructions.
 struct Schedule {
   std::vector<std::vector<InstructionId>> orders;  // by computation
@@ -81,13 +104,16 @@ struct LiveRange {
 };
 struct Liveness {
   std::vector<InstructionId> sequence;  // callees before their callers, while conditions first
+  std::vector<int64_t> moments;         // by instruction: where it stands in `sequence`; -1: not
   std::vector<LiveRange> ranges;        // by value; start > end: never alive here (inside fusions)
   bool has_range(ValueId id) const { return ranges[id.value].start <= ranges[id.value].end; }
 };
 Liveness find_liveness(const Module& module, const Aliases& aliases, const Schedule& schedule);
 
-// The moment with the largest sum of unpadded sizes, the earliest of equals (XLA's peak), and the
-// values alive there, largest first, then by name.
+// XLA's peak: the earliest moment with the largest sum, where each value counts the unpadded bytes
+// of its whole instruction's shape, and one whose range has just ended is still counted. The values
+// alive there, largest first, then by name; `bytes` is the sum of their unpadded sizes, 8 bytes for
+// each element of a tuple. Nothing when some shape is unbounded (moment -1).
 struct Peak {
   int64_t moment = 0, bytes = 0;
   std::vector<ValueId> values;
