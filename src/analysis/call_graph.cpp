@@ -1,7 +1,6 @@
 #include "analysis/call_graph.h"
 
-#include <algorithm>
-#include <tuple>
+#include "analysis/numbering_order.h"
 
 namespace hilo {
 namespace {
@@ -9,64 +8,6 @@ namespace {
 CallContext joined(CallContext a, CallContext b) {
   if (a == CallContext::None || a == b) return b;
   return b == CallContext::None ? a : CallContext::Both;
-}
-
-// Compares texts with runs of digits as numbers.
-bool natural_less(std::string_view a, std::string_view b) {
-  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  size_t i = 0, j = 0;
-  while (i < a.size() && j < b.size()) {
-    if (digit(a[i]) != digit(b[j])) return digit(b[j]);  // "add.clone", "add.1.clone"
-    if (!digit(a[i])) {
-      if (a[i] != b[j]) return a[i] < b[j];
-      ++i, ++j;
-      continue;
-    }
-    size_t p = i, q = j;
-    while (p < a.size() && digit(a[p])) ++p;
-    while (q < b.size() && digit(b[q])) ++q;
-    if (p - i != q - j) return p - i < q - j;
-    if (const int order = a.substr(i, p - i).compare(b.substr(j, q - j))) return order < 0;
-    i = p, j = q;
-  }
-  return a.size() - i < b.size() - j;
-}
-
-// XLA numbers computations that call nothing in the order in which they were made. Text does not
-// keep that, but names tell: the front end's regions come first, copies (".clone") after what
-// passes made themselves, the reducers of split reductions last.
-int age_of(std::string_view name) {
-  if (name.ends_with("_sub_computation")) return 3;
-  if (name.find(".clone") != std::string_view::npos) return name.starts_with("region_") ? 1 : 2;
-  return name.starts_with("region_") ? 0 : 1;
-}
-
-bool calls_nothing(const Module& module, ComputationId computation) {
-  const auto& ids = module[computation].instructions;
-  return std::all_of(ids.begin(), ids.end(),
-                     [&](InstructionId id) { return module.called(module[id]).empty(); });
-}
-
-// Applied and looping leaves first, then fusions, then the rest, callees before callers.
-std::vector<ComputationId> numbering_order(const Module& module,
-                                           const std::vector<std::vector<InstructionId>>& callers) {
-  const auto group_of = [&](ComputationId id) {
-    const auto& calling = callers[id.value];
-    const Op op = calling.empty() ? Op::Call : module[calling.front()].op;
-    if (op == Op::Fusion) return 1;
-    return op == Op::AsyncStart || calling.empty() || !calls_nothing(module, id) ? 2 : 0;
-  };
-  std::vector<ComputationId> order = module.post_order();
-  std::vector<int> groups(module.computations.size());
-  for (ComputationId id : order) groups[id.value] = group_of(id);
-  std::stable_sort(order.begin(), order.end(), [&](ComputationId a, ComputationId b) {
-    const int group = groups[a.value];
-    if (group != groups[b.value]) return group < groups[b.value];
-    if (group != 0) return false;
-    const std::string_view x = module[a].name, y = module[b].name;
-    return age_of(x) != age_of(y) ? age_of(x) < age_of(y) : natural_less(x, y);
-  });
-  return order;
 }
 
 }  // namespace
@@ -93,7 +34,7 @@ CallGraph::CallGraph(const Module& module)
       }
     }
   }
-  order = numbering_order(module, callers);
+  order = numbering_order(module, callers, post_order);
 }
 
 std::vector<std::vector<InstructionId>> post_orders(const Module& module,
