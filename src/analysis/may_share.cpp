@@ -1,0 +1,121 @@
+// Whether a result may be written where an operand lay: the rules of XLA's
+// HloDataflowAnalysis::CanShareOperandBufferWithUser, with all uses of the operand looked at.
+#include <algorithm>
+#include <utility>
+
+#include "analysis/analysis.h"
+
+namespace hilo {
+namespace {
+
+const Shape& part(const Shape& shape, const Dims& index) {
+  const Shape* out = &shape;
+  for (int64_t element : index) out = &out->elements[static_cast<size_t>(element)];
+  return *out;
+}
+
+std::vector<int64_t> slots_of(const Module& module, InstructionId operand, InstructionId user) {
+  std::vector<int64_t> out;
+  const auto operands = module.operands(user);
+  for (size_t i = 0; i < operands.size(); ++i)
+    if (operands[i] == operand) out.push_back(static_cast<int64_t>(i));
+  return out;
+}
+
+// Whether element i of the result needs no other element of this operand than its own.
+bool is_elementwise_on(const Module& module, InstructionId user, InstructionId operand) {
+  const Op op = module[user].op;
+  const bool fits = is_elementwise(op) || op == Op::Copy || op == Op::BitcastConvert;
+  return fits && module.shape(user).dims == module.shape(operand).dims;
+}
+
+// The same for all that is made of a value inside its computation.
+bool stays_elementwise(const Module& module, InstructionId value) {
+  std::vector<InstructionId> seen, waiting = {value};
+  while (!waiting.empty()) {
+    const InstructionId id = waiting.back();
+    waiting.pop_back();
+    for (InstructionId user : module.users(id)) {
+      if (module[user].op != Op::Tuple && !is_elementwise_on(module, user, id)) return false;
+      const auto at = std::lower_bound(seen.begin(), seen.end(), user);
+      if (at != seen.end() && *at == user) continue;
+      seen.insert(at, user);
+      waiting.push_back(user);
+    }
+  }
+  return true;
+}
+
+// A fusion ending in an addition to a product may write over what is added.
+bool is_added_to_product(const Module& module, ComputationId fused, InstructionId parameter) {
+  const InstructionId root = module[fused].root;
+  if (module[root].op != Op::Add) return false;
+  const auto is_product = [&](InstructionId id) {
+    return module[id].op == Op::Dot || module[id].op == Op::Convolution;
+  };
+  const auto operands = module.operands(root);
+  const size_t product = is_product(operands[0]) ? 0 : 1;
+  return is_product(operands[product]) && operands[1 - product] == parameter &&
+         operands[product] != parameter && module.users(parameter).size() == 1;
+}
+
+bool may_share_fusion(const Module& module, InstructionId operand, InstructionId user) {
+  const auto& [kind, aliases, fused] = module.attributes<FusionAttributes>(user);
+  for (int64_t slot : slots_of(module, operand, user)) {
+    const InstructionId parameter = module[fused].parameters[static_cast<size_t>(slot)];
+    if (kind == FusionKind::Loop || kind == FusionKind::Input) {
+      if (!stays_elementwise(module, parameter)) return false;
+    } else if (kind != FusionKind::Output || !is_added_to_product(module, fused, parameter)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool may_share_sort(const Module& module, InstructionId operand, InstructionId user,
+                    const Dims& user_index) {
+  if (module.users(operand).size() != 1) return false;
+  return module.operands(user).size() == 1 ||
+         (!user_index.empty() && slots_of(module, operand, user) == Dims{user_index[0]});
+}
+
+// The callee's root writes over a parameter that nothing else there reads.
+bool may_share_call(const Module& module, InstructionId operand, InstructionId user) {
+  const ComputationId callee = module.attributes<CallAttributes>(user).to_apply;
+  const InstructionId root = module[callee].root;
+  const std::vector<int64_t> slots = slots_of(module, operand, user);
+  if (slots.size() != 1 || module.users(operand).size() != 1) return false;
+  const InstructionId parameter = module[callee].parameters[static_cast<size_t>(slots[0])];
+  return module.users(parameter) == std::vector{root} && is_elementwise_on(module, root, parameter);
+}
+
+bool must_share(const Module& module, const Aliases& aliases, InstructionId operand,
+                const Dims& operand_index, InstructionId user, const Dims& user_index) {
+  const auto pairs = aliases.in_place_of(user);
+  return std::any_of(pairs.begin(), pairs.end(), [&](const InPlace& pair) {
+    return module.operand(user, static_cast<size_t>(pair.operand)) == operand &&
+           pair.operand_index == operand_index && pair.output_index == user_index;
+  });
+}
+
+}  // namespace
+
+bool may_share(const Module& module, const Aliases& aliases, InstructionId operand,
+               const Dims& operand_index, InstructionId user, const Dims& user_index) {
+  const Op op = module[user].op;
+  if (module[operand].op == Op::Constant) return false;
+  if (part(module.shape(operand), operand_index) != part(module.shape(user), user_index))
+    return false;
+  if (must_share(module, aliases, operand, operand_index, user, user_index)) return true;
+  const std::vector<int64_t> slots = slots_of(module, operand, user);
+  if (op == Op::Fusion) return may_share_fusion(module, operand, user);
+  if (op == Op::While || op == Op::Conditional) return true;
+  if (op == Op::DynamicUpdateSlice || op == Op::Scatter || op == Op::SetDimensionSize)
+    return slots == Dims{0};
+  if (op == Op::TriangularSolve) return slots == Dims{1};
+  if (op == Op::Sort) return may_share_sort(module, operand, user, user_index);
+  if (op == Op::Call) return may_share_call(module, operand, user);
+  return is_elementwise_on(module, user, operand);
+}
+
+}  // namespace hilo
