@@ -45,8 +45,8 @@ std::optional<int64_t> region_number(std::string_view name) {
   return out;
 }
 
-// The front end's regions come first, then what passes made, copies (".clone") of those, the reducers
-// of split reductions last.
+// The front end's regions come first, then what passes made, copies (".clone") of those, the
+// reducers of split reductions last.
 int age_of(std::string_view name) {
   if (name.ends_with("_sub_computation")) return 4;
   const bool is_copy = name.find(".clone") != std::string_view::npos;
