@@ -1,5 +1,5 @@
 // XLA's HloLiveRange::ToString: xla/hlo/utils/hlo_live_range.cc.
-#include "report/report.h"
+#include "report/stack_breakdown.h"
 
 namespace hilo {
 
@@ -21,13 +21,15 @@ std::string live_range_text(const Module& module, const Aliases& aliases,
     return out + "  Peak memory could not be determined due to unbounded dynamic shape.\n";
   out += fmt::format("  Live ranges at {} (peak):\n", peak.moment);
   int64_t sum = 0;
+  std::vector<std::pair<ValueId, int64_t>> sizes;
   for (ValueId value : peak.values) {
     const int64_t bytes = unpadded_bytes(shape_of(module, aliases[value]));
     sum += bytes;
+    sizes.push_back({value, bytes});
     out += fmt::format("    {}: {} bytes (cumulative: {} bytes)\n", name_of(module, aliases[value]),
                        bytes, sum);
   }
-  return out;
+  return out + stack_breakdown(module, aliases, sizes);
 }
 
 }  // namespace hilo
