@@ -1,0 +1,107 @@
+#include "rewrite/order.h"
+
+#include <algorithm>
+
+#include "rewrite/editor.h"
+
+namespace hilo {
+
+std::vector<InstructionId> operands_first(const Module& module, ComputationId id) {
+  std::vector<InstructionId> out;
+  std::unordered_map<uint32_t, bool> seen;
+  std::vector<std::pair<InstructionId, bool>> stack;
+  const std::vector<InstructionId>& all = module[id].instructions;
+  out.reserve(all.size());
+  seen.reserve(all.size());
+  for (InstructionId start : all) {
+    if (!module[start].removed) stack.push_back({start, false});
+    while (!stack.empty()) {
+      const auto [top, done] = stack.back();
+      stack.pop_back();
+      if (done) {
+        out.push_back(top);
+        continue;
+      }
+      if (!seen.emplace(top.value, true).second) continue;
+      stack.push_back({top, true});
+      const std::vector<InstructionId>& before = module.extra(module[top]).control_predecessors;
+      for (size_t i = before.size(); i-- > 0;) stack.push_back({before[i], false});
+      const auto operands = module.operands(top);
+      for (size_t i = operands.size(); i-- > 0;) stack.push_back({operands[i], false});
+    }
+  }
+  return out;
+}
+
+namespace {
+
+bool is_ordered(const Module& module, const Computation& computation, std::vector<bool>& done) {
+  for (InstructionId id : computation.instructions) {
+    if (module[id].removed) continue;
+    for (InstructionId operand : module.operands(id))
+      if (!done[operand.value]) return false;
+    for (InstructionId before : module.extra(module[id]).control_predecessors)
+      if (!done[before.value]) return false;
+    done[id.value] = true;
+  }
+  return true;
+}
+
+// Whether the old instructions stand in `order` as they stood in `before`.
+bool keeps_old(const std::vector<InstructionId>& before, const std::vector<InstructionId>& order,
+               const Module& module, uint32_t first_new) {
+  const auto is_old = [&](InstructionId id) { return id.value < first_new && !module[id].removed; };
+  auto at = before.begin();
+  for (InstructionId id : order) {
+    if (!is_old(id)) continue;
+    at = std::find_if(at, before.end(), is_old);
+    if (at == before.end() || *at++ != id) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void restore_order(Module& module, uint32_t first_new) {
+  std::vector<bool> done(module.instructions.size());
+  for (uint32_t i = 0; i < module.computations.size(); ++i) {
+    Computation& computation = module.computations[i];
+    if (is_ordered(module, computation, done)) continue;
+    std::vector<InstructionId> order = operands_first(module, {i});
+    if (!keeps_old(computation.instructions, order, module, first_new))
+      module.header.is_scheduled = false;
+    computation.instructions = std::move(order);
+  }
+  module.compact();
+}
+
+bool remove_unreachable(Module& module) {
+  std::vector<bool> reached(module.computations.size());
+  for (ComputationId id : module.post_order()) reached[id.value] = true;
+  if (std::ranges::find(reached, false) == reached.end()) return false;
+  std::vector<ComputationId> renamed(reached.size());
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < reached.size(); ++i) {
+    if (reached[i]) {
+      renamed[i] = {kept++};
+      continue;
+    }
+    const std::vector<InstructionId> order = operands_first(module, {i});
+    for (size_t k = order.size(); k-- > 0;) module.remove(order[k]);  // users before operands
+  }
+  for (size_t i = module.instructions.size(); i-- > 0;) {
+    Instruction& instruction = module.instructions[i];
+    if (instruction.removed) continue;
+    for_each_callee(module, {static_cast<uint32_t>(i)},
+                    [&](ComputationId& callee) { callee = renamed[callee.value]; });
+    instruction.computation = renamed[instruction.computation.value];
+  }
+  module.entry = renamed[module.entry.value];
+  std::vector<Computation> computations;
+  for (size_t i = 0; i < reached.size(); ++i)
+    if (reached[i]) computations.push_back(std::move(module.computations[i]));
+  module.computations = std::move(computations);
+  return true;
+}
+
+}  // namespace hilo
