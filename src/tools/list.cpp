@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "eval/eval.h"
+#include "pass/pass.h"
 #include "tools/command.h"
 
 namespace hilo::tools {
@@ -51,10 +52,34 @@ Table errors_table() {
   return out;
 }
 
-constexpr std::pair<std::string_view, Table (*)()> tables[] = {{"ops", ops_table},
-                                                               {"types", types_table},
-                                                               {"custom-calls", custom_calls_table},
-                                                               {"errors", errors_table}};
+Table passes_table() {
+  Table out{{"pass", "meaning"}, {}};
+  for (const Pass& pass : all_passes())
+    out.rows.push_back({std::string(pass.name), std::string(pass.summary)});
+  return out;
+}
+
+Table pipelines_table() {
+  Table out{{"pipeline", "meaning", "passes"}, {}};
+  for (const NamedPipeline& one : all_pipelines())
+    out.rows.push_back({std::string(one.name), std::string(one.summary), std::string(one.text)});
+  return out;
+}
+
+Table rules_table() {
+  static constexpr std::string_view keeps[] = {"bits", "values", "reals"};
+  Table out{{"rule", "family", "keeps"}, {}};
+  for (const RuleFamily& family : all_rules())
+    for (const RewriteRule& rule : family.rules)
+      out.rows.push_back({std::string(rule.name), std::string(family.name),
+                          std::string(keeps[static_cast<size_t>(rule.keeps)])});
+  return out;
+}
+
+constexpr std::pair<std::string_view, Table (*)()> tables[] = {
+    {"ops", ops_table},      {"passes", passes_table}, {"pipelines", pipelines_table},
+    {"rules", rules_table},  {"types", types_table},   {"custom-calls", custom_calls_table},
+    {"errors", errors_table}};
 
 void show(const Table& table) {
   std::vector<size_t> widths;
@@ -87,7 +112,7 @@ void add_list(CLI::App& app, Session& session) {
   auto what = std::make_shared<std::string>();
   std::vector<std::string> names;
   for (const auto& [name, make] : tables) names.emplace_back(name);
-  app.add_option("WHAT", *what, "ops, types, custom-calls or errors")
+  app.add_option("WHAT", *what, "ops, passes, pipelines, rules, types, custom-calls or errors")
       ->required()
       ->check(CLI::IsMember(names));
   app.add_flag("--json", session.json, "one JSON document");

@@ -1,0 +1,103 @@
+// convert, bitcast-convert, reduce-precision, copy.
+#include "pass/simplify/simplify.h"
+
+namespace hilo {
+namespace {
+
+using namespace rule_types;
+using enum Keeps;
+
+// Significant bits and the range of exponents of a type; of integers, the bits of the magnitude.
+struct Range {
+  int digits = 0, exponent_bits = 0;
+};
+
+Range range_of(ElementType type) {
+  static constexpr struct {
+    ElementType type;
+    Range range;
+  } floats[] = {{ElementType::F8E5M2, {3, 5}}, {ElementType::F16, {11, 5}},
+                {ElementType::BF16, {8, 8}},   {ElementType::F32, {24, 8}},
+                {ElementType::F64, {53, 11}},  {ElementType::F8E4M3FN, {4, 4}},
+                {ElementType::F8E4M3, {4, 4}}, {ElementType::F8E3M4, {5, 3}}};
+  for (const auto& one : floats)
+    if (one.type == type) return one.range;
+  return {};
+}
+
+// Whether every value of `from` is one of `to`.
+bool is_contained(ElementType from, ElementType to) {
+  if (from == to) return true;
+  const bool from_integer = is_integral(from) || from == ElementType::Pred;
+  const int magnitude = from == ElementType::Pred ? 1 : bits_of(from) - is_signed(from);
+  if (is_integral(to) && from_integer)
+    return magnitude <= bits_of(to) - is_signed(to) && (is_signed(to) || !is_signed(from));
+  if (!is_floating(to)) return false;
+  const Range in = range_of(from), out = range_of(to);
+  if (from_integer) return out.exponent_bits >= 8 && magnitude <= out.digits;
+  // Formats with another meaning of their top exponents lose by going to one of the same width.
+  return in.digits > 0 && in.digits <= out.digits && in.exponent_bits <= out.exponent_bits &&
+         bits_of(from) < bits_of(to) && bits_of(to) >= 16;
+}
+
+bool keeps_inner(const Match& match) {
+  return is_contained(match.shape('x').type, match.shape('c').type);
+}
+
+// Integers that went through floats are clamped on the way back, others wrap.
+bool may_skip_inner(const Match& match) {
+  const ElementType from = match.shape('x').type, to = match.shape().type;
+  const ElementType through = match.shape('c').type;
+  if (!is_contained(from, through) || is_complex(from) || is_complex(through)) return false;
+  if (is_floating(through) && !is_floating(from) && !is_floating(to)) return is_contained(from, to);
+  return true;
+}
+
+bool same_widths(const Match& match) {
+  const int bits = bits_of(match.shape().type);
+  return bits == bits_of(match.shape('x').type) && bits == bits_of(match.shape('b').type);
+}
+
+InstructionId bitcast_once(Editor& editor, const Match& match) {
+  if (!all_plain(match, "xb")) return {};
+  return editor.add(match.root(), Op::BitcastConvert, match.shape(), std::array{match['x']});
+}
+
+bool rounds_nothing(const Match& match) {
+  const auto& a = match.attributes<ReducePrecisionAttributes>();
+  const Range range = range_of(match.shape().type);
+  return range.digits > 0 && bits_of(match.shape().type) >= 16 &&
+         a.exponent_bits >= range.exponent_bits && a.mantissa_bits >= range.digits - 1;
+}
+
+bool rounds_again(const Match& match) {
+  return match.attributes<ReducePrecisionAttributes>() ==
+         match.attributes<ReducePrecisionAttributes>('r');
+}
+
+// Copies of scheduled modules are there for their buffers.
+bool is_free_to_share(const Match& match) { return !match.module().header.is_scheduled; }
+
+InstructionId copy_once(Editor& editor, const Match& match) {
+  return editor.add(match.root(), Op::Copy, match.shape(), std::array{match['x']});
+}
+
+constexpr RewriteRule rules[] = {
+    {"convert-same", Any, Bits, "convert(x)", "x"},
+    {"convert-there-and-back", Any, Bits, "convert(c:convert(x))", "x", keeps_inner},
+    {"convert-convert", Any, Bits, "convert(c:convert(x))", "convert(x)", may_skip_inner},
+    {"bitcast-convert-same", Any, Bits, "bitcast-convert(x)", "x"},
+    {"bitcast-convert-twice", Any, Bits, "bitcast-convert(b:bitcast-convert(x))", bitcast_once,
+     same_widths},
+    {"reduce-precision-nothing", Float, Bits, "reduce-precision(x)", "x", rounds_nothing},
+    {"reduce-precision-again", Float, Bits, "reduce-precision(r:reduce-precision(x))", "r",
+     rounds_again},
+    {"copy-same", Any, Bits, "copy(x)", "x", is_free_to_share},
+    {"copy-copy", Any, Bits, "copy(copy(x))", copy_once, is_free_to_share},
+};
+
+}  // namespace
+
+RuleTable convert_rules() { return rules; }
+
+}  // namespace hilo

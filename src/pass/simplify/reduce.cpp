@@ -1,0 +1,183 @@
+// reduce, dot, sort, scatter of nothing. Rules that put the elements of a sum in another order keep
+// no more of floats than their real value.
+#include <algorithm>
+
+#include "pass/simplify/simplify.h"
+
+namespace hilo {
+namespace {
+
+using namespace rule_types;
+using enum Keeps;
+
+const Dims& reduced_dims(const Match& match) {
+  return match.attributes<ReduceAttributes>().dimensions;
+}
+
+InstructionId make_reduce(Editor& editor, const Match& match, const Shape& shape,
+                          InstructionId value, Dims dims) {
+  const InstructionId init = editor.module().operand(match.root(), 1);
+  const ComputationId to_apply = match.attributes<ReduceAttributes>().to_apply;
+  std::ranges::sort(dims);
+  return editor.add(match.root(), Op::Reduce, shape, std::array{value, init},
+                    ReduceAttributes{std::move(dims), to_apply});
+}
+
+std::optional<Op> monoid(const Match& match) {
+  return monoid_of(match.module(), match.attributes<ReduceAttributes>().to_apply);
+}
+bool begins_with_identity(const Match& match) {
+  const auto op = monoid(match);
+  return op && is_identity(match.module(), *op, match['i']);
+}
+
+InstructionId reduce_of_empty(Editor& editor, const Match& match) {
+  if (element_count(match.shape('x')) > 0 || !all_plain(match, "")) return {};
+  return make_broadcast(editor, match, match['i'], {});
+}
+
+InstructionId reduce_of_ones(Editor& editor, const Match& match) {
+  for (int64_t dim : reduced_dims(match))
+    if (match.shape('x').dims[dim] != 1) return {};
+  if (!all_plain(match, "x") || !begins_with_identity(match)) return {};
+  return make_reshape(editor, match, match['x']);
+}
+
+// Only dimensions of size 1 came or went.
+InstructionId reduce_of_reshape(Editor& editor, const Match& match) {
+  if (!all_plain(match, "xr")) return {};
+  const auto map = map_long_dims(match.shape('x'), match.shape('r'));
+  if (!map) return {};
+  Dims dims, sizes;
+  for (int64_t i = 0; i < match.shape('x').rank(); ++i)
+    if ((*map)[i] >= 0 && contains_dim(reduced_dims(match), (*map)[i])) dims.push_back(i);
+    else sizes.push_back(match.shape('x').dims[i]);
+  if (dims.empty() && !begins_with_identity(match)) return {};
+  const InstructionId reduced =
+      make_reduce(editor, match, Shape::array(match.shape().type, sizes), match['x'], dims);
+  return sizes == match.shape().dims ? reduced : make_reshape(editor, match, reduced);
+}
+
+InstructionId reduce_of_transpose(Editor& editor, const Match& match) {
+  if (!all_plain(match, "xt")) return {};
+  const Dims& permutation = dimensions_of(match, 't');
+  Dims dims, kept;  // of x; kept in the order of the result
+  for (size_t i = 0; i < permutation.size(); ++i)
+    (contains_dim(reduced_dims(match), static_cast<int64_t>(i)) ? dims : kept)
+        .push_back(permutation[i]);
+  Dims sorted = kept, sizes, order;
+  std::ranges::sort(sorted);
+  for (int64_t dim : sorted) sizes.push_back(match.shape('x').dims[dim]);
+  for (int64_t dim : kept) order.push_back(std::ranges::find(sorted, dim) - sorted.begin());
+  const InstructionId reduced =
+      make_reduce(editor, match, Shape::array(match.shape().type, sizes), match['x'], dims);
+  return sorted == kept ? reduced : make_transpose(editor, match, reduced, order);
+}
+
+// Copies of one element are combined: the element where that changes nothing, a multiple of it for
+// sums.
+InstructionId reduce_of_broadcast(Editor& editor, const Match& match) {
+  if (!all_plain(match, "xb") || !begins_with_identity(match) ||
+      element_count(match.shape('b')) == 0 || monoid(match) == Op::Multiply)
+    return {};
+  Dims place(match.shape('b').dims.size(), -1), dims;
+  int64_t copies = 1, next = 0;
+  for (int64_t i = 0; i < match.shape('b').rank(); ++i)
+    if (contains_dim(reduced_dims(match), i)) copies *= match.shape('b').dims[i];
+    else place[i] = next++;
+  for (int64_t dim : dimensions_of(match, 'b')) {
+    if (place[dim] < 0) return {};
+    dims.push_back(place[dim]);
+  }
+  const bool is_sum = monoid(match) == Op::Add;
+  if (is_sum && (copies >= 1 << 24 || match.shape().type == ElementType::Pred)) return {};
+  const InstructionId value = make_broadcast(editor, match, match['x'], dims);
+  if (!is_sum) return value;
+  const InstructionId times =
+      editor.add_splat(match.root(), match.shape(), static_cast<double>(copies));
+  return editor.add(match.root(), Op::Multiply, match.shape(), std::array{value, times});
+}
+bool is_no_sum(const Match& match) { return monoid(match) && monoid(match) != Op::Add; }
+
+InstructionId reduce_once(Editor& editor, const Match& match) {
+  const auto& inner = match.attributes<ReduceAttributes>('r');
+  const auto op = monoid(match);
+  if (!all_plain(match, "xr") || !op || monoid_of(match.module(), inner.to_apply) != op ||
+      !is_identity(match.module(), *op, match['j']))
+    return {};
+  Dims dims = inner.dimensions, kept;
+  for (int64_t i = 0; i < match.shape('x').rank(); ++i)
+    if (!contains_dim(inner.dimensions, i)) kept.push_back(i);
+  for (int64_t dim : reduced_dims(match)) dims.push_back(kept[dim]);
+  return make_reduce(editor, match, match.shape(), match['x'], dims);
+}
+
+bool contracts_nothing(const Match& match) {
+  return element_count(match.shape('x')) == 0 || element_count(match.shape('y')) == 0;
+}
+
+// The dot's dimensions of what was transposed; none when the free ones would change their order.
+bool look_through(const Dims& permutation, Dims& batch, Dims& contracting) {
+  Dims free;
+  for (size_t i = 0; i < permutation.size(); ++i)
+    if (const int64_t dim = static_cast<int64_t>(i);
+        !contains_dim(batch, dim) && !contains_dim(contracting, dim))
+      free.push_back(permutation[i]);
+  for (int64_t& dim : batch) dim = permutation[dim];
+  for (int64_t& dim : contracting) dim = permutation[dim];
+  return std::ranges::is_sorted(free);
+}
+
+InstructionId remake_dot(Editor& editor, const Match& match, DotAttributes attributes) {
+  return editor.add(match.root(), Op::Dot, match.shape(), std::array{match['x'], match['y']},
+                    std::move(attributes));
+}
+
+InstructionId dot_of_transpose_left(Editor& editor, const Match& match) {
+  DotAttributes a = match.attributes<DotAttributes>();
+  if (!all_plain(match, "xty") || !a.sparsity.text.empty() ||
+      !look_through(dimensions_of(match, 't'), a.lhs_batch_dims, a.lhs_contracting_dims))
+    return {};
+  return remake_dot(editor, match, std::move(a));
+}
+
+InstructionId dot_of_transpose_right(Editor& editor, const Match& match) {
+  DotAttributes a = match.attributes<DotAttributes>();
+  if (!all_plain(match, "xty") || !a.sparsity.text.empty() ||
+      !look_through(dimensions_of(match, 't'), a.rhs_batch_dims, a.rhs_contracting_dims))
+    return {};
+  return remake_dot(editor, match, std::move(a));
+}
+
+InstructionId sort_of_one(Editor& editor, const Match& match) {
+  const Module& module = editor.module();
+  const auto operands = module.operands(match.root());
+  const std::vector<InstructionId> values(operands.begin(), operands.end());
+  const int64_t dim = match.attributes<SortAttributes>().dimensions[0];
+  if (module.shape(values[0]).dims[dim] > 1) return {};
+  return values.size() == 1 ? values[0] : editor.add_tuple(match.root(), values);
+}
+
+bool scatters_nothing(const Match& match) { return element_count(match.shape('u')) == 0; }
+
+constexpr RewriteRule rules[] = {
+    {"reduce-of-empty", Any, Bits, "reduce(x, i)", reduce_of_empty},
+    {"reduce-of-ones", Real | Pred, Values, "reduce(x, i)", reduce_of_ones},
+    {"reduce-of-reshape", Any, Reals, "reduce(r:reshape(x), i)", reduce_of_reshape},
+    {"reduce-of-transpose", Any, Reals, "reduce(t:transpose(x), i)", reduce_of_transpose},
+    {"reduce-of-copies", Real | Pred, Values, "reduce(b:broadcast(x), i)", reduce_of_broadcast,
+     is_no_sum},
+    {"reduce-of-copies-to-product", Real, Reals, "reduce(b:broadcast(x), i)", reduce_of_broadcast},
+    {"reduce-reduce", Real | Pred, Reals, "reduce(r:reduce!(x, j), i)", reduce_once},
+    {"dot-of-empty", Any, Bits, "dot(x, y)", "0", contracts_nothing},
+    {"dot-of-transpose-left", Any, Reals, "dot(t:transpose(x), y)", dot_of_transpose_left},
+    {"dot-of-transpose-right", Any, Reals, "dot(x, t:transpose(y))", dot_of_transpose_right},
+    {"sort-of-one", Any, Bits, "sort(...)", sort_of_one},
+    {"scatter-of-nothing", Any, Bits, "scatter(x, i, u)", "x", scatters_nothing},
+};
+
+}  // namespace
+
+RuleTable reduce_rules() { return rules; }
+
+}  // namespace hilo

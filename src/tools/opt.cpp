@@ -1,0 +1,154 @@
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "pass/pass.h"
+#include "text/text.h"
+#include "tools/module_file.h"
+#include "verify/verify.h"
+
+namespace hilo::tools {
+namespace {
+
+struct OptOptions {
+  std::string file, passes, pipeline, output, dump_to, machine, keeps = "reals";
+  std::vector<std::string> disabled;
+  int64_t stop_after = -1;
+  bool time = false, verify = false, statistics = false;
+};
+
+Result<Pipeline> wanted_pipeline(const OptOptions& options) {
+  if (!options.pipeline.empty()) {
+    for (const NamedPipeline& known : all_pipelines())
+      if (known.name == options.pipeline)
+        return parse_pipeline(known.text, all_passes(), all_pipelines());
+    return fail(ErrorKind::Usage, "--pipeline={}: no such pipeline; see hilo list pipelines",
+                options.pipeline);
+  }
+  return parse_pipeline(options.passes, all_passes(), all_pipelines());
+}
+
+Result<void> check_names(const std::vector<std::string>& names) {
+  for (const std::string& name : names) HILO_DO(parse_pipeline(name, all_passes()));
+  return {};
+}
+
+// XLA's form: module_0000.NAME.NUMBER.after_PASS.txt
+std::string dump_name(const Module& module, const PassRun& run) {
+  std::string name = module.header.name;
+  for (char& c : name)
+    if (c == '/' || c == '\\' || c == '\0') c = '_';
+  return fmt::format("module_0000.{}.{:04}.after_{}.txt", name, run.number, run.name);
+}
+
+void show_times(const PipelineReport& report) {
+  double total = 0;
+  fmt::print(stderr, "{:>4}  {:>10}  {:>12}  pass\n", "run", "ms", "instructions");
+  for (const PassRun& run : report.runs) {
+    fmt::print(stderr, "{:>4}  {:>10.3f}  {:>12}  {}{}\n", run.number, 1e3 * run.seconds,
+               run.instructions, run.name, run.changed ? "" : " (no change)");
+    total += run.seconds;
+  }
+  fmt::print(stderr, "      {:>10.3f}                all\n", 1e3 * total);
+}
+
+void show_json(const Module& module, const PipelineReport& report) {
+  nlohmann::ordered_json runs = nlohmann::ordered_json::array();
+  for (const PassRun& run : report.runs)
+    runs.push_back({{"number", run.number},
+                    {"pass", run.name},
+                    {"seconds", run.seconds},
+                    {"changed", run.changed},
+                    {"instructions", run.instructions}});
+  nlohmann::ordered_json rules = nlohmann::ordered_json::object();
+  for (const auto& [name, count] : report.fired) rules[std::string(name)] = count;
+  const nlohmann::ordered_json out = {{"schema", "hilo.opt.1"},
+                                      {"module", module.header.name},
+                                      {"changed", report.changed},
+                                      {"runs", runs},
+                                      {"rules", rules}};
+  fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+Result<PipelineReport> optimize(Module& module, const OptOptions& options, Session& session) {
+  HILO_TRY(const Pipeline pipeline, wanted_pipeline(options));
+  HILO_DO(check_names(options.disabled));
+  PipelineOptions run;
+  run.verify = options.verify;
+  run.disabled = options.disabled;
+  if (options.stop_after >= 0) run.stop_after = options.stop_after;
+  run.pass.rewrite.keeps = options.keeps == "bits"     ? Keeps::Bits
+                           : options.keeps == "values" ? Keeps::Values
+                                                       : Keeps::Reals;
+  if (!options.machine.empty()) {
+    run.pass.machine = find_machine(options.machine);
+    if (!run.pass.machine)
+      return fail(ErrorKind::Usage, "--target={}: no such machine", options.machine);
+  }
+  if (!options.dump_to.empty()) {
+    std::error_code error;
+    std::filesystem::create_directories(options.dump_to, error);
+    if (error) return fail(ErrorKind::Io, "{}: {}", options.dump_to, error.message());
+    run.observer = [&](const PassRun& pass, const Module& now) -> Result<void> {
+      if (pass.changed)
+        write_text(options.dump_to + "/" + dump_name(now, pass), print(now), session);
+      if (session.status != success) return fail(ErrorKind::Io, "stopped");
+      return {};
+    };
+  }
+  return run_pipeline(module, pipeline, run);
+}
+
+void run(const OptOptions& options, Session& session) {
+  auto loaded = load_module(options.file, {}, session);
+  if (!loaded) return;
+  Module& module = loaded->module;
+  if (const auto errors = verify(module); !errors.empty()) {
+    for (const Error& error : errors) report(session, error, module.source);
+    session.status = failure;
+    return;
+  }
+  const auto done = optimize(module, options, session);
+  if (!done) {
+    if (session.status == success) fail_with(session, done.error(), module.source);
+    if (done.error().kind == ErrorKind::Usage) session.status = wrong_usage;
+    return;
+  }
+  if (options.time) show_times(*done);
+  if (options.statistics)
+    for (const auto& [name, count] : done->fired) fmt::print(stderr, "{:>8}  {}\n", count, name);
+  if (session.json) show_json(module, *done);
+  if (!session.json || !options.output.empty()) write_text(options.output, print(module), session);
+}
+
+}  // namespace
+
+void add_opt(CLI::App& app, Session& session) {
+  auto options = std::make_shared<OptOptions>();
+  app.add_option("FILE", options->file, "a module, a dump folder, or - for standard input")
+      ->required();
+  auto* passes = app.add_option("--passes", options->passes,
+                                "passes in order, as in a,b,(c,d)*: the last two until they change "
+                                "nothing (hilo list passes)");
+  auto* pipeline =
+      app.add_option("--pipeline", options->pipeline, "a named pipeline (hilo list pipelines)");
+  pipeline->excludes(passes);
+  options->pipeline = "";
+  app.add_option("--disable", options->disabled, "passes to leave out")->delimiter(',');
+  app.add_option("--stop-after", options->stop_after, "stop after so many runs of passes");
+  app.add_option("--keep", options->keeps, "what must stay of floats: bits, values or reals")
+      ->check(CLI::IsMember({"bits", "values", "reals"}));
+  app.add_option("--target", options->machine, "the machine that passes are told of");
+  app.add_option("--dump-to", options->dump_to, "a folder for the module after each pass");
+  app.add_flag("--verify", options->verify, "verify the module after each pass");
+  app.add_flag("--time", options->time, "seconds of each pass on standard error");
+  app.add_flag("--statistics", options->statistics, "how often each rule fired");
+  app.add_flag("--json", session.json, "what was run as one JSON document on standard output");
+  app.add_option("-o,--output", options->output, "write to a file");
+  app.callback([options, &session] {
+    if (options->passes.empty() && options->pipeline.empty()) options->pipeline = "simplify";
+    run(*options, session);
+  });
+}
+
+}  // namespace hilo::tools
