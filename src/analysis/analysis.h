@@ -86,9 +86,10 @@ std::string name_of(const Module& module, const Value& value);
 Result<Aliases> find_aliases(const Module& module);
 
 // Whether `user` may write the part `user_index` of its result where the part `operand_index` of
-// `operand` lies, provided that nobody reads the operand after it: what must share, and elementwise
-// ops, loop fusions, sorts and the like of equal shapes. XLA's CanShareOperandBufferWithUser
-// without the hints of back ends.
+// `operand` lies, provided that nobody reads the operand after it: what must share, what a TPU's
+// backend_config says ("aliasing_operands"), and of equal shapes elementwise ops but copies, loop
+// fusions, sorts and the like. XLA's CanShareOperandBufferWithUser without other hints of back
+// ends.
 bool may_share(const Module& module, const Aliases& aliases, InstructionId operand,
                const Dims& operand_index, InstructionId user, const Dims& user_index);
 // The order of each computation's instructions.
@@ -108,6 +109,8 @@ struct Liveness {
   std::vector<LiveRange> ranges;        // by value; start > end: never alive here (inside fusions)
   bool has_range(ValueId id) const { return ranges[id.value].start <= ranges[id.value].end; }
 };
+// The flattened sequence holds each computation once, before its first caller; ranges tell of that
+// visit only. An asynchronous computation stands before the first step that has all its operands.
 Liveness find_liveness(const Module& module, const Aliases& aliases, const Schedule& schedule);
 
 // XLA's peak: the earliest moment with the largest sum, where each value counts the unpadded bytes

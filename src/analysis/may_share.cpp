@@ -1,7 +1,7 @@
 // Whether a result may be written where an operand lay: the rules of XLA's
 // HloDataflowAnalysis::CanShareOperandBufferWithUser, with all uses of the operand looked at.
 #include <algorithm>
-#include <utility>
+#include <charconv>
 
 #include "analysis/analysis.h"
 
@@ -89,6 +89,46 @@ bool may_share_call(const Module& module, InstructionId operand, InstructionId u
   return module.users(parameter) == std::vector{root} && is_elementwise_on(module, root, parameter);
 }
 
+// {"aliasing_operands":{"lists":[{"indices":["0","12"]},...]}}: the lists, all in one pass.
+std::vector<std::vector<int64_t>> aliasing_lists(std::string_view config) {
+  std::vector<std::vector<int64_t>> out;
+  const size_t at = config.find("\"aliasing_operands\"");
+  if (at == std::string_view::npos) return out;
+  const size_t first = config.find('[', at);
+  int depth = 0;
+  for (size_t i = first; i < config.size(); ++i) {
+    if (config[i] == '[' && ++depth == 2) out.emplace_back();
+    if (config[i] == ']' && --depth == 0) break;
+    const bool digit = config[i] >= '0' && config[i] <= '9';
+    if (!digit || depth != 2) continue;
+    int64_t number = 0;
+    const auto end = std::from_chars(config.data() + i, config.data() + config.size(), number).ptr;
+    out.back().push_back(number);
+    i = static_cast<size_t>(end - config.data()) - 1;
+  }
+  return out;
+}
+
+// TPU back ends say what is written over what: operands are numbered first, then the leaves of the
+// result.
+bool is_declared(const Module& module, InstructionId operand, InstructionId user,
+                 const Dims& user_index) {
+  const auto lists = aliasing_lists(module.extra(module[user]).backend_config);
+  if (lists.empty()) return false;
+  int64_t number = static_cast<int64_t>(module.operands(user).size()), output = -1;
+  for_each_leaf(module.shape(user), [&](const Shape&, std::span<const int64_t> index) {
+    if (std::ranges::equal(index, user_index)) output = number;
+    ++number;
+  });
+  const std::vector<int64_t> slots = slots_of(module, operand, user);
+  return std::any_of(lists.begin(), lists.end(), [&](const std::vector<int64_t>& list) {
+    const auto holds = [&](int64_t n) {
+      return std::find(list.begin(), list.end(), n) != list.end();
+    };
+    return holds(output) && std::any_of(slots.begin(), slots.end(), holds);
+  });
+}
+
 bool must_share(const Module& module, const Aliases& aliases, InstructionId operand,
                 const Dims& operand_index, InstructionId user, const Dims& user_index) {
   const auto pairs = aliases.in_place_of(user);
@@ -104,6 +144,7 @@ bool may_share(const Module& module, const Aliases& aliases, InstructionId opera
                const Dims& operand_index, InstructionId user, const Dims& user_index) {
   const Op op = module[user].op;
   if (module[operand].op == Op::Constant) return false;
+  if (operand_index.empty() && is_declared(module, operand, user, user_index)) return true;
   if (part(module.shape(operand), operand_index) != part(module.shape(user), user_index))
     return false;
   if (must_share(module, aliases, operand, operand_index, user, user_index)) return true;
@@ -115,6 +156,7 @@ bool may_share(const Module& module, const Aliases& aliases, InstructionId opera
   if (op == Op::TriangularSolve) return slots == Dims{1};
   if (op == Op::Sort) return may_share_sort(module, operand, user, user_index);
   if (op == Op::Call) return may_share_call(module, operand, user);
+  if (op == Op::Copy) return false;  // it is there to keep the two apart
   return is_elementwise_on(module, user, operand);
 }
 

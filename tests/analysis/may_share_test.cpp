@@ -15,6 +15,7 @@ ENTRY e { p = f32[4] parameter(0)
   b = f32[4,4] broadcast(p), dimensions={0}
   c = s32[4] bitcast-convert(p)
   d = f32[4,4] transpose(q), dimensions={1,0}
+  copied = f32[4] copy(p)
   f = f32[4,4] dot(q, q), lhs_contracting_dims={1}, rhs_contracting_dims={0}
   ROOT r = (f32[4], f32[4,4], s32[4], f32[4,4], f32[4,4]) tuple(a, b, c, d, f) }
 )");
@@ -23,6 +24,7 @@ ENTRY e { p = f32[4] parameter(0)
   EXPECT_FALSE(m.may_share("p", "b"));
   EXPECT_FALSE(m.may_share("p", "c"));
   EXPECT_FALSE(m.may_share("q", "d"));
+  EXPECT_FALSE(m.may_share("p", "copied"));
   EXPECT_FALSE(m.may_share("q", "f"));
 }
 
@@ -69,6 +71,24 @@ ENTRY e { p = f32[] parameter(0)
 )");
   EXPECT_FALSE(m.may_share("p", "f", {1}));
   EXPECT_TRUE(m.may_share("q", "f", {0}));
+}
+
+TEST(MayShare, WhatTpusDeclare) {
+  const Parsed m(R"(HloModule m
+f { a = f32[8,128] parameter(0)
+  b = f32[8,128] parameter(1)
+  n = f32[8,128] reverse(a), dimensions={0}
+  k = f32[8,128] reverse(b), dimensions={0}
+  ROOT t = (f32[8,128], f32[8,128]) tuple(n, k) }
+ENTRY e { p = f32[8,128] parameter(0)
+  q = f32[8,128] parameter(1)
+  ROOT r = (f32[8,128], f32[8,128]) fusion(p, q), kind=kLoop, calls=f,
+    backend_config={"aliasing_operands":{"lists":[{"indices":["1","2"]},{"indices":["0"]}]},"flag_configs":[{"3":["0"]}]} }
+)");
+  EXPECT_TRUE(m.may_share("q", "r", {0}));
+  EXPECT_FALSE(m.may_share("q", "r", {1}));
+  EXPECT_FALSE(m.may_share("p", "r", {0}));
+  EXPECT_FALSE(m.may_share("p", "r", {1}));
 }
 
 TEST(MayShare, UpdatesAndSorts) {

@@ -1,6 +1,8 @@
 // Values, sizes and live ranges of compiled modules against what XLA dumped for them.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -64,24 +66,51 @@ std::set<std::string> values_of(const Module& module, const Aliases& aliases,
   return out;
 }
 
-class XlaDumps : public testing::TestWithParam<std::string> {};
-
-TEST_P(XlaDumps, ValuesAndLiveRangesAreThose) {
-  const fs::path folder = fs::path(HILO_SHARED) / "corpus" / GetParam();
-  const Result<Module> module = parse(contents(folder / "after.hlo"));
+// `values`: that of a buffer assignment; `ranges`: that of its live ranges.
+void expect_as_dumped(const std::string& text, std::string_view chip, const std::string& values,
+                      const std::string& ranges) {
+  const Result<Module> module = parse(text);
   ASSERT_TRUE(module.has_value()) << to_string(module.error());
-  const std::string chip = folder.filename().extension().string().substr(1);
   const Machine* machine = find_machine(chip);
   ASSERT_NE(machine, nullptr) << chip;
   const Result<Aliases> aliases = find_aliases(*module);
   ASSERT_TRUE(aliases.has_value()) << to_string(aliases.error());
-  const auto ours = values_of(*module, *aliases, *machine);
-  for (const std::string& value : values_of_dump(contents(folder / "buffer-assignment.txt")))
-    EXPECT_TRUE(ours.contains(value)) << value;
+  const auto ours = values_of(*module, *aliases, *machine), theirs = values_of_dump(values);
+  EXPECT_FALSE(theirs.empty());
+  for (const std::string& value : theirs) EXPECT_TRUE(ours.contains(value)) << value;
   const Liveness liveness = find_liveness(*module, *aliases, schedule_of(*module));
-  EXPECT_EQ(first_difference(live_range_text(*module, *aliases, liveness),
-                             contents(folder / "live-range.txt")),
-            "");
+  EXPECT_EQ(first_difference(live_range_text(*module, *aliases, liveness), ranges), "");
+}
+
+class XlaDumps : public testing::TestWithParam<std::string> {};
+
+TEST_P(XlaDumps, ValuesAndLiveRangesAreThose) {
+  const fs::path folder = fs::path(HILO_SHARED) / "corpus" / GetParam();
+  expect_as_dumped(contents(folder / "after.hlo"), folder.filename().extension().string().substr(1),
+                   contents(folder / "buffer-assignment.txt"), contents(folder / "live-range.txt"));
+}
+
+TEST(XlaDumpsMade, ThoseOfProgramsCompiledNow) {
+  if (access(HILO_PEERS, X_OK) != 0) GTEST_SKIP() << HILO_PEERS << " is absent";
+  const fs::path folder = fmt::format("{}/compiled_programs.{}", HILO_BUILD, getpid());
+  const std::string script = HILO_SOURCE "/tests/analysis/compiled_programs.py";
+  const int status = std::system(
+      fmt::format("{} {} {} 2> /dev/null", HILO_PEERS, script, folder.string()).c_str());
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 77) GTEST_SKIP() << "no jax";
+  ASSERT_EQ(status, 0);
+  constexpr std::string_view suffix = "_after_optimizations.txt";
+  int compared = 0;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string path = entry.path().string();
+    if (!path.ends_with(suffix)) continue;
+    SCOPED_TRACE(entry.path().filename().string());
+    const std::string base = path.substr(0, path.size() - 4);
+    expect_as_dumped(contents(path), "cpu", contents(base + "-buffer-assignment.txt"),
+                     contents(base + "-live-range.txt"));
+    ++compared;
+  }
+  EXPECT_GE(compared, 9);
+  fs::remove_all(folder);
 }
 
 std::vector<std::string> folders() {
