@@ -197,13 +197,18 @@ void add_notes(DumpContents& contents) {
         "not known; the live-range dump or the module would tell");
 }
 
-void override_totals(DumpContents& contents) {
+// What a partial picture does not know stays unknown.
+void forget_what_is_not_stated(DumpContents& contents) {
   if (has_section(contents, DumpKind::BufferAssignment)) return;
   for (PictureSpace& space : contents.picture.spaces) {
     const auto stated = contents.totals.find(space.space);
-    if (stated == contents.totals.end()) continue;
-    space.total_bytes = stated->second.bytes;
+    const bool has_parts = space.total_bytes > 0;  // of an out-of-memory message
+    if (stated != contents.totals.end()) space.total_bytes = stated->second.bytes;
+    else if (!has_parts) space.total_bytes = -1;
+    if (!has_section(contents, DumpKind::OutOfMemory) || !has_parts) space.temp_bytes = -1;
     if (contents.limit) space.capacity = contents.limit->bytes;
+    space.lower_bound_bytes = space.peak_moment = space.peak_bytes = -1;
+    space.in_use.clear();
   }
 }
 
@@ -226,7 +231,7 @@ void join_dumps(DumpContents& contents, const DumpOptions& options) {
   assign_buffers(picture);
   find_overlaps(contents);
   fill_spaces(picture, machine, true);
-  override_totals(contents);
+  forget_what_is_not_stated(contents);
   take_peak(contents);
   add_notes(contents);
 }

@@ -98,7 +98,9 @@ class PictureMaker {
 
   void keep_text(InstructionId id) {
     std::string& text = picture_.instructions[index_of(id)].text;
-    if (text.empty()) text = print(module_, id, PrintStyle::xla2026());
+    if (text.empty())
+      text =
+          print(module_, id, options_.older_texts ? PrintStyle::xla2024() : PrintStyle::xla2026());
   }
 
   // Of parameters and of the result, as XLA prints them on allocations.

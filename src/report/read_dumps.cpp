@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "report/dump_reading.h"
 
 namespace hilo {
@@ -16,7 +18,36 @@ void read_total(DumpLines& lines, DumpContents& contents) {
   lines.advance();
 }
 
+// A usage report beside an assignment has only totals to compare.
+void compare_usage(DumpLines& lines, DumpContents& contents) {
+  DumpContents usage;
+  read_memory_usage(lines, usage);
+  std::unordered_map<int64_t, int64_t> sums;
+  for (const PictureAllocation& allocation : contents.picture.allocations)
+    sums[allocation.space] = add_bytes(sums[allocation.space], allocation.bytes);
+  for (Error& fault : usage.picture.faults) contents.fault(std::move(fault));
+  for (const auto& [space, stated] : usage.totals)
+    if (sums[space] != stated.bytes)
+      contents.fault({ErrorKind::Format,
+                      fmt::format("the usage report states {} bytes for color {}, the buffer "
+                                  "assignment has {}",
+                                  stated.bytes, space, sums[space]),
+                      stated.place});
+}
+
+bool has_section(const DumpContents& contents, DumpKind kind) {
+  return std::find(contents.kinds.begin(), contents.kinds.end(), kind) != contents.kinds.end();
+}
+
 void read_section(DumpKind kind, DumpLines& lines, DumpContents& contents) {
+  if (kind == DumpKind::MemoryUsage && has_section(contents, DumpKind::BufferAssignment))
+    return compare_usage(lines, contents);
+  if (kind != DumpKind::Values && has_section(contents, kind)) {
+    contents.fault(
+        lines.error(fmt::format("a second {} stands here; the first one counts", text_of(kind))));
+    DumpContents ignored;
+    return read_section(kind, lines, ignored);
+  }
   contents.kinds.push_back(kind);
   if (kind == DumpKind::BufferAssignment) read_buffer_assignment(lines, contents);
   else if (kind == DumpKind::Values) read_used_values(lines, contents);
@@ -80,10 +111,12 @@ std::optional<DumpKind> dump_kind(std::string_view text) {
 Result<MemoryPicture> read_dumps(std::span<const DumpText> dumps, const DumpOptions& options) {
   DumpContents contents;
   std::string names;
-  for (const DumpText& dump : dumps) {
-    read_sections(dump, contents);
-    names += (names.empty() ? "" : ", ") + dump.file;
-  }
+  for (const bool usage : {false, true})
+    for (const DumpText& dump : dumps) {
+      if ((dump_kind(dump.text) == DumpKind::MemoryUsage) != usage) continue;
+      read_sections(dump, contents);
+      names += (names.empty() ? "" : ", ") + dump.file;
+    }
   MemoryPicture& picture = contents.picture;
   if (picture.values.empty() && picture.allocations.empty() && contents.ranges.empty() &&
       contents.totals.empty()) {

@@ -102,7 +102,9 @@ struct MemoryPicture {
   std::vector<std::string> notes;  // what was assumed, and what is missing because of it
   std::vector<Error> faults;       // of the input: what could not be used, and why
   std::vector<Advice> advice;      // most bytes first
+  std::optional<int64_t> limit;    // bytes that space 0 may take; the texts say whether it fits
 
+  bool fits() const;                                     // into the limit, where there is one
   std::string name_of(const PictureValue& value) const;  // "fusion.3{1}", "add"
   // "model.py:12", or "" when not known.
   std::string source_of(const PictureValue& value) const;
@@ -120,6 +122,7 @@ AssumedMachine assume_machine(const Module& module);
 
 struct PictureOptions {
   bool instruction_texts = false;  // for values_text
+  bool older_texts = false;        // with the shapes of operands, as before 2026
   bool costs = true;
 };
 MemoryPicture picture_of(const Module& module, const Machine& machine, const Plan& plan,
@@ -147,8 +150,8 @@ struct DumpOptions {
   const Module* module = nullptr;    // whose dump it is; without it, what the dump tells
   const Machine* machine = nullptr;  // without it one is assumed
 };
-// One picture of the dumps of one module. What is damaged is left out and stands in `faults`, each
-// with file and line; an Error when nothing is left.
+// One picture of the dumps of one module; of several of one kind the first. What is damaged is left
+// out and stands in `faults`, each with file and line; an Error when nothing is left.
 Result<MemoryPicture> read_dumps(std::span<const DumpText> dumps, const DumpOptions& options = {});
 
 // XLA's texts. Layouts: today's, and that of before 2026.
@@ -161,8 +164,11 @@ std::string older_dump_text(const MemoryPicture& picture);
 // HloLiveRange of today, stack traces included.
 std::string live_range_text(const Module& module, const Aliases& aliases, const Liveness& liveness);
 
-// Fills picture.advice from the picture: packs again what each change would leave.
+// Fills picture.advice from the picture alone: packs again what each change would leave. The second
+// one also plans the module again, in another order or with donated parameters, as often as its
+// size allows. The module is the one that the picture is of, with the copies that it needs.
 void find_advice(MemoryPicture& picture);
+void find_advice(MemoryPicture& picture, const Module& module, const Machine& machine);
 
 struct ReportStyle {
   int rows = 20;    // of each table

@@ -5,14 +5,12 @@
 #include <unordered_map>
 
 #include "report/picture.h"
+#include "report/usage.h"
 
 namespace hilo {
 namespace {
 
-struct Interval {
-  int64_t start = 0, end = 0, offset = 0, bytes = 0;
-};
-using Buffers = std::map<size_t, std::vector<Interval>>;  // by buffer
+using Buffers = std::map<size_t, std::vector<Piece>>;  // by buffer
 
 int64_t count_moments(const MemoryPicture& picture) {
   if (!picture.sequence.empty()) return static_cast<int64_t>(picture.sequence.size()) + 1;
@@ -22,60 +20,13 @@ int64_t count_moments(const MemoryPicture& picture) {
   return last + 1;
 }
 
-// Pieces of memory that may overlap, and how many bytes they cover.
-class Cover {
- public:
-  void add(int64_t offset, int64_t bytes) { ++pieces_[{offset, bytes}]; }
-  void remove(int64_t offset, int64_t bytes) {
-    const auto piece = pieces_.find({offset, bytes});
-    if (--piece->second == 0) pieces_.erase(piece);
-  }
-  int64_t bytes() const {
-    int64_t sum = 0, end = INT64_MIN;
-    for (const auto& [piece, count] : pieces_) {
-      const int64_t from = std::max(piece.first, end), to = piece.first + piece.second;
-      if (to > from) sum += to - from, end = to;
-    }
-    return sum;
-  }
-
- private:
-  std::map<std::pair<int64_t, int64_t>, int64_t> pieces_;  // how many of each
-};
-
-// Adds what the values of one buffer take together.
-void add_buffer(std::vector<int64_t>& changes, const std::vector<Interval>& intervals) {
-  std::map<int64_t, std::pair<std::vector<size_t>, std::vector<size_t>>> events;
-  for (size_t i = 0; i < intervals.size(); ++i) {
-    events[intervals[i].start].first.push_back(i);
-    events[intervals[i].end + 1].second.push_back(i);
-  }
-  Cover cover;
-  int64_t before = 0;
-  for (const auto& [moment, event] : events) {
-    for (const size_t i : event.first) cover.add(intervals[i].offset, intervals[i].bytes);
-    for (const size_t i : event.second) cover.remove(intervals[i].offset, intervals[i].bytes);
-    const int64_t now = cover.bytes();
-    changes[static_cast<size_t>(moment)] += now - before;
-    before = now;
-  }
-}
-
 std::vector<int64_t> sum_by_moment(const Buffers& buffers, int64_t moments) {
-  std::vector<int64_t> out(static_cast<size_t>(moments) + 1, 0);
-  for (const auto& [buffer, intervals] : buffers)
-    if (intervals.size() == 1) {
-      out[static_cast<size_t>(intervals[0].start)] += intervals[0].bytes;
-      out[static_cast<size_t>(intervals[0].end) + 1] -= intervals[0].bytes;
-    } else {
-      add_buffer(out, intervals);
-    }
-  for (size_t i = 1; i < out.size(); ++i) out[i] += out[i - 1];
-  out.pop_back();
-  return out;
+  std::vector<int64_t> changes(static_cast<size_t>(moments) + 1, 0);
+  for (const auto& [buffer, pieces] : buffers) add_usage(changes, pieces);
+  return usage_from(std::move(changes));
 }
 
-// Intervals of the values of a space that come and go; with `alignment`, of temporary ones alone.
+// Pieces of the values of a space that come and go; with `alignment`, of temporary ones alone.
 Buffers changing_buffers(const MemoryPicture& picture, int64_t space,
                          std::optional<int64_t> alignment) {
   Buffers out;
@@ -85,7 +36,7 @@ Buffers changing_buffers(const MemoryPicture& picture, int64_t space,
     if (allocation.is_always_there() || allocation.is_thread_local || !value.has_range()) continue;
     if (alignment && !allocation.is_temp) continue;
     const int64_t bytes = alignment ? round_up_bytes(value.bytes, *alignment) : value.bytes;
-    out[value.buffer].push_back({value.start, value.end, value.offset, bytes});
+    out[value.buffer].push_back({value.start, value.end, bytes, value.offset});
   }
   return out;
 }
