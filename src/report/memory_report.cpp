@@ -1,0 +1,159 @@
+// The report for people, from a picture alone.
+#include <algorithm>
+
+#include "report/report_parts.h"
+
+namespace hilo {
+namespace {
+
+using Side = TextTable::Side;
+
+std::string heading(const ReportStyle& style, std::string_view text) {
+  return style.color ? fmt::format("\n\033[1m{}\033[0m\n", text) : fmt::format("\n{}\n", text);
+}
+
+std::string known_bytes(int64_t bytes) { return bytes < 0 ? "?" : human_bytes(bytes); }
+
+std::string instruction_at(const MemoryPicture& picture, int64_t moment) {
+  if (moment < 0 || moment >= static_cast<int64_t>(picture.sequence.size())) return "";
+  return picture.instructions[picture.sequence[static_cast<size_t>(moment)]].name;
+}
+
+std::string first_lines(const MemoryPicture& picture) {
+  std::string out = plain_text(fmt::format(
+      "{}: {}, for {} ({})", picture.module_name.empty() ? "(no name)" : picture.module_name,
+      picture.made_from, picture.machine, picture.machine_reason));
+  out += '\n';
+  if (!picture.faults.empty())
+    out += fmt::format(
+        "WARNING: {} in the input; the figures are of the part that could be used\n",
+        picture.faults.size() == 1 ? "a fault" : fmt::format("{} faults", picture.faults.size()));
+  for (const std::string& note : picture.notes) out += "note: " + plain_text(note) + '\n';
+  return out;
+}
+
+std::string space_table(const MemoryPicture& picture, const ReportStyle& style) {
+  TextTable table({{"memory"},
+                   {"total", Side::Right},
+                   {"of", Side::Right},
+                   {"temporary", Side::Right},
+                   {"lower bound", Side::Right},
+                   {"fragmentation", Side::Right},
+                   {"peak in use", Side::Right},
+                   {"at"}});
+  for (const PictureSpace& space : picture.spaces) {
+    const std::string at = instruction_at(picture, space.peak_moment);
+    table.add({fmt::format("{} ({})", space.name, space.space), human_bytes(space.total_bytes),
+               space.capacity > 0 ? human_bytes(space.capacity) : "", human_bytes(space.temp_bytes),
+               known_bytes(space.lower_bound_bytes), known_bytes(space.fragmentation_bytes()),
+               known_bytes(space.peak_bytes),
+               space.peak_moment < 0 ? "" : fmt::format("{}: {}", space.peak_moment, at)});
+  }
+  return table.text(0, static_cast<size_t>(style.width));
+}
+
+// What the total of a space is made of.
+std::string parts_line(const MemoryPicture& picture, const PictureSpace& space) {
+  int64_t parameters = 0, aliased = 0, results = 0, constants = 0;
+  for (const PictureAllocation& allocation : picture.allocations) {
+    if (allocation.space != space.space || allocation.is_thread_local) continue;
+    int64_t* sum = allocation.parameter     ? &parameters
+                   : allocation.is_constant ? &constants
+                   : allocation.is_live_out ? &results
+                                            : nullptr;
+    if (sum) *sum = add_bytes(*sum, allocation.bytes);
+    if (allocation.parameter && allocation.is_live_out)
+      aliased = add_bytes(aliased, allocation.bytes);
+  }
+  std::string out =
+      fmt::format("total {} bytes: parameters {}", space.total_bytes, human_bytes(parameters));
+  if (aliased > 0) out += fmt::format(" ({} of them reused for results)", human_bytes(aliased));
+  out += fmt::format(", results {}, constants {}, temporary {}", human_bytes(results),
+                     human_bytes(constants), human_bytes(space.temp_bytes));
+  if (space.thread_local_bytes > 0)
+    out += fmt::format("; besides, thread-local {}", human_bytes(space.thread_local_bytes));
+  return out + '\n';
+}
+
+std::string peaks(const MemoryPicture& picture, const PictureSpace& space) {
+  std::string out;
+  if (space.peak_moment >= 0)
+    out += fmt::format("peak in use (allocated, padded): {} bytes ({}) at moment {} of {}: {}\n",
+                       space.peak_bytes, human_bytes(space.peak_bytes), space.peak_moment,
+                       space.in_use.size() - 1, instruction_at(picture, space.peak_moment));
+  if (space.lower_bound_bytes >= 0 && space.temp_bytes > 0)
+    out += fmt::format("temporary: {} bytes, {} above the lower bound of {} ({:.2f}%)\n",
+                       space.temp_bytes, space.fragmentation_bytes(), space.lower_bound_bytes,
+                       100 * static_cast<double>(space.fragmentation_bytes()) /
+                           static_cast<double>(space.temp_bytes));
+  return out;
+}
+
+// What XLA prints of all spaces together.
+std::string xla_figures(const MemoryPicture& picture) {
+  std::string out;
+  int64_t all = 0;
+  for (const PictureSpace& space : picture.spaces)
+    all = add_bytes(all, add_bytes(space.total_bytes, space.thread_local_bytes));
+  if (!picture.is_partial)
+    out += fmt::format("XLA's total (all spaces, thread-local too): {} bytes ({})\n", all,
+                       human_bytes(all));
+  const auto& peak = picture.unpadded_peak;
+  if (peak.moment >= 0)
+    out += fmt::format("XLA's peak (all spaces, without padding): {} bytes ({}) at moment {}: {}\n",
+                       peak.bytes, human_bytes(peak.bytes), peak.moment,
+                       instruction_at(picture, peak.moment));
+  return out;
+}
+
+bool is_worth_a_chapter(const MemoryPicture& picture, const PictureSpace& space) {
+  int64_t largest = 0;
+  for (const PictureSpace& other : picture.spaces) largest = std::max(largest, other.total_bytes);
+  return space.total_bytes > 0 && space.total_bytes >= largest / 1000;
+}
+
+std::string space_chapter(const MemoryPicture& picture, const PictureSpace& space,
+                          const ReportStyle& style) {
+  std::string out = heading(style, fmt::format("{} (memory space {})", space.name, space.space));
+  if (!picture.is_partial) out += parts_line(picture, space);
+  out += peaks(picture, space);
+  if (const std::string chart =
+          usage_chart(picture, space, static_cast<size_t>(std::max(style.width, 0)));
+      !chart.empty())
+    out += heading(style, "  in use over the schedule") + chart;
+  const bool at_peak = space.peak_moment >= 0 && !picture.is_partial;
+  const std::string table = peak_table(picture, space, style);
+  out += heading(style, at_peak ? fmt::format("  in use at moment {}", space.peak_moment)
+                                : "  largest values");
+  return out + table;
+}
+
+}  // namespace
+
+std::string advice_list(const MemoryPicture& picture, const ReportStyle& style) {
+  std::string out;
+  for (const Advice& advice : picture.advice) {
+    const std::string saved = fmt::format("  {:>10} less: ", human_bytes(advice.saved_bytes));
+    out += saved + plain_text(advice.text) + '\n';
+    out += fmt::format("{:>{}}then {} bytes ({})\n", "", saved.size(), advice.total_bytes,
+                       human_bytes(advice.total_bytes));
+  }
+  return out.empty() ? out : heading(style, "What would help, each planned again") + out;
+}
+
+std::string memory_report(const MemoryPicture& picture, const ReportStyle& style) {
+  std::string out = first_lines(picture) + '\n' + space_table(picture, style);
+  out += xla_figures(picture);
+  if (picture.is_partial && !picture.unpadded_peak.values.empty())
+    out += heading(style, "alive at XLA's peak") +
+           value_table(picture, picture.unpadded_peak.values, style);
+  for (const PictureSpace& space : picture.spaces)
+    if (is_worth_a_chapter(picture, space)) out += space_chapter(picture, space, style);
+  out += advice_list(picture, style);
+  if (picture.limit) out += heading(style, "Limit") + limit_chapter(picture);
+  if (const std::string costs = cost_tables(picture, style); !costs.empty())
+    out += heading(style, "Cost of one run") + costs;
+  return out;
+}
+
+}  // namespace hilo
