@@ -47,6 +47,9 @@ struct EvalOptions {
   std::vector<std::vector<Literal>> infeed;                // for each device, in order
   std::vector<std::vector<Literal>>* outfeed = nullptr;
   std::function<void(const ValueEvent&)> observer;
+  // Given each value as it is made, on the device's own thread; may move its leaves to other
+  // storage (Literal::view), where every later reader finds them. Fused ops keep their own.
+  std::function<void(int64_t device, InstructionId, Literal&)> place;
   std::function<void(int64_t done, int64_t total)> progress;  // top-level instructions, all devices
   const std::atomic<bool>* interrupt = nullptr;
   std::vector<std::string>* warnings = nullptr;

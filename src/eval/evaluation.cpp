@@ -58,6 +58,7 @@ class Frame {
     if (!out) return std::unexpected(std::move(out).error());
     operands_.clear();
     if (evaluation_.storage().over_limit()) return out_of_memory(0);
+    place(step, *out);
     if (observed)
       evaluation_.options().observer({device_.id, step.id, &*out, seconds_now() - start, depth_});
     if (!step.unused) values_[step.slot] = std::move(*out);
@@ -76,10 +77,16 @@ class Frame {
       value = std::move(tuple.mutable_elements()[step.take]);
       if (operand.dies) tuple = Literal();
     }
+    place(step, value);
     if (evaluation_.options().observer)
       evaluation_.options().observer({device_.id, step.id, &value, 0, depth_});
     if (step.unused) value = Literal();
     if (depth_ == 0) count_step();
+  }
+
+  void place(const Step& step, Literal& value) {
+    const auto& place = evaluation_.options().place;
+    if (place && &module_ == &evaluation_.module()) place(device_.id, step.id, value);
   }
 
   // Those that die are moved, so that an op may write into them.
@@ -147,9 +154,9 @@ Result<Evaluation::PreparedRef> Evaluation::prepared(const Module& module,
     std::lock_guard lock(mutex_);
     if (prepared_[computation.value]) return prepared_[computation.value];
   }
-  // An observer wants to see every value.
-  HILO_TRY(PreparedComputation made,
-           prepare(module, computation, options_.ideal_floats, !options_.observer));
+  // An observer, or who places values, wants to see every one.
+  HILO_TRY(PreparedComputation made, prepare(module, computation, options_.ideal_floats,
+                                             !options_.observer && !options_.place));
   PreparedRef out = std::make_shared<const PreparedComputation>(std::move(made));
   if (ours) {
     std::lock_guard lock(mutex_);
