@@ -30,8 +30,8 @@ bool read_plain_integers(Lexer& lexer, Dims& out, char close) {
   for (const char* p = lexer.at; count < most;) {
     const char* first = p;
     int64_t value = 0;
-    while (is_digit(*p)) value = value * 10 + (*p++ - '0');
-    if (p == first || p > first + most_digits) return false;
+    while (is_digit(*p) && p < first + most_digits) value = value * 10 + (*p++ - '0');
+    if (p == first || is_digit(*p)) return false;
     values[count++] = value;
     const char c = *p++;
     if (c == ',') continue;
