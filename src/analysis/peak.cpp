@@ -35,10 +35,13 @@ Changes changes_of(const Module& module, const Aliases& aliases, const Liveness&
 }
 
 bool has_unbounded(const Module& module, const Aliases& aliases, const Liveness& liveness) {
-  for (size_t i = 0; i < aliases.values.size(); ++i)
-    if (liveness.has_range({static_cast<uint32_t>(i)}) &&
-        is_unbounded(module.shape(aliases.values[i].definition().instruction)))
-      return true;
+  std::vector<bool> seen(module.shapes.size());  // many values come from one wide shape
+  for (uint32_t i = 0; i < aliases.values.size(); ++i) {
+    const ShapeId shape = module[aliases.values[i].definition().instruction].shape;
+    if (!liveness.has_range({i}) || seen[shape.value]) continue;
+    seen[shape.value] = true;
+    if (is_unbounded(module.shapes[shape])) return true;
+  }
   return false;
 }
 
