@@ -122,7 +122,8 @@ Cost library_call(const Counting& counting, const Instruction& instruction, doub
 
 // Annotations, and buffers that nobody writes.
 Cost cost_identity(const Counting&, const Instruction&) { return {}; }
-Cost cost_reshard(const Counting&, const Instruction&) { return {}; }
+Cost cost_full_to_shard(const Counting&, const Instruction&) { return {}; }
+Cost cost_shard_to_full(const Counting&, const Instruction&) { return {}; }
 Cost cost_allocate_buffer(const Counting&, const Instruction&) { return {}; }
 Cost cost_concat_bitcast(const Counting&, const Instruction&) { return {}; }
 // The collective itself stands beside them.

@@ -17,8 +17,12 @@ struct BlockRegion;  // block_region.h
 struct Device {  // one virtual device
   Evaluation* evaluation;
   int64_t id = 0, replica = 0, partition = 0;  // id = replica * num_partitions + partition
-  Traffic traffic{};                           // set by make_devices
-  uint64_t random_draws = 0;                   // rng instructions run so far
+  // Of the devices with inputs of their own: several run one of their programs where it has manual
+  // regions, and the first of them speaks for all.
+  int64_t program = 0;
+  bool is_first = true;
+  Traffic traffic{};          // set by make_devices
+  uint64_t random_draws = 0;  // rng instructions run so far
   // Of rng-get-and-update-state, low word first; it starts as XLA's does.
   uint64_t random_state[2] = {0x7012395, 0};
 };

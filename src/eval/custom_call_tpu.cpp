@@ -17,23 +17,6 @@ Result<Literal> call_identity(Call& call) {
   return Steps(call).finish({Steps(call).operand(0)});
 }
 
-Result<Literal> call_reshard(Call& call) {
-  std::vector<Literal> values;
-  const Shape held = call.held(call.shape());
-  const std::span<const Shape> wanted =
-      held.is_tuple() ? std::span<const Shape>(held.elements) : std::span(&held, 1);
-  for (size_t i = 0; i < wanted.size(); ++i) {
-    if (i >= call.operands.size() || !same_dims(call.operands[i].shape(), wanted[i]))
-      return call.error(ErrorKind::Unsupported,
-                        fmt::format("{} begins or ends a manual region, where shapes are those of "
-                                    "one device: run the partitioned module instead",
-                                    call.attributes<CustomCallAttributes>().custom_call_target));
-    values.push_back(call.operands[i].with_shape(wanted[i]));
-  }
-  if (held.is_tuple()) return Literal::tuple(std::move(values));
-  return std::move(values[0]);
-}
-
 // (operand of the collective, its value, flags...)
 Result<Literal> call_async_collective_start(Call& call) {
   const Shape& stated = call.shape();

@@ -13,6 +13,14 @@ bool marks_sharding(const Module& module, const Instruction& instruction) {
   return target == "Sharding" || target.starts_with("SPMD") || target.starts_with("xla.sdy.");
 }
 
+bool begins_manual_region(const Module& module, const Instruction& instruction) {
+  if (instruction.removed || instruction.op != Op::CustomCall) return false;
+  const std::string& target =
+      module.attributes<CustomCallAttributes>(instruction).custom_call_target;
+  return target == "SPMDFullToShardShape" || target == "xla.sdy.GlobalToLocalShape" ||
+         target == "SPMDShardToFullShape" || target == "xla.sdy.LocalToGlobalShape";
+}
+
 bool crosses_devices(Op op) {
   return op == Op::PartitionId || (op >= Op::AllGather && op <= Op::ReduceScatter);
 }
@@ -54,20 +62,32 @@ DeviceGrid device_grid(const Module& module, const EvalOptions& options, int64_t
   return grid;
 }
 
+DeviceGrid running_grid(const Module& module, DeviceGrid grid) {
+  const bool regions = std::ranges::any_of(module.instructions, [&](const Instruction& one) {
+    return begins_manual_region(module, one);
+  });
+  if (grid.partitions == 1 && regions)
+    grid.partitions = std::max<int64_t>(1, module.header.num_partitions);
+  return grid;
+}
+
 int64_t device_count(const Module& module, const EvalOptions& options) {
   return device_grid(module, options).count();
 }
 
 std::vector<Device> make_devices(Evaluation& evaluation, Rendezvous& rendezvous,
-                                 const EvalOptions& options) {
+                                 const EvalOptions& options, DeviceGrid given) {
   const DeviceGrid grid = rendezvous.grid();
   std::vector<Device> devices;
   for (int64_t id = 0; id < grid.count(); ++id) {
-    devices.push_back({&evaluation, id, id / grid.partitions, id % grid.partitions});
-    devices.back().traffic.rendezvous = &rendezvous;
+    Device& device =
+        devices.emplace_back(Device{&evaluation, id, id / grid.partitions, id % grid.partitions});
+    device.program = id * given.partitions / grid.partitions;
+    device.is_first = device.program * grid.partitions == id * given.partitions;
+    device.traffic.rendezvous = &rendezvous;
   }
-  if (options.outfeed && options.outfeed->size() < devices.size())
-    options.outfeed->resize(devices.size());
+  if (options.outfeed && std::ssize(*options.outfeed) < given.count())
+    options.outfeed->resize(given.count());
   return devices;
 }
 

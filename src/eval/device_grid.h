@@ -12,8 +12,13 @@ bool is_partitioned(const Module& module);
 // The grid for so many given inputs; 0: not known yet.
 DeviceGrid device_grid(const Module& module, const EvalOptions& options, int64_t inputs_given = 0);
 
-// The devices of an evaluation, meeting in `rendezvous`; makes room in options.outfeed.
+// The devices that run: more where a module that is not partitioned has manual regions, and then
+// all partitions of a replica have its inputs, and give its outputs.
+DeviceGrid running_grid(const Module& module, DeviceGrid grid);
+
+// The devices of an evaluation, meeting in `rendezvous`, whose inputs are given for the devices of
+// `given`; makes room in options.outfeed.
 std::vector<Device> make_devices(Evaluation& evaluation, Rendezvous& rendezvous,
-                                 const EvalOptions& options);
+                                 const EvalOptions& options, DeviceGrid given);
 
 }  // namespace hilo

@@ -1,6 +1,7 @@
 // How much memory the largest moment of an evaluation takes, before anything runs.
 #include <algorithm>
 
+#include "eval/device_grid.h"
 #include "eval/evaluation.h"
 
 namespace hilo {
@@ -95,7 +96,7 @@ int64_t estimate_memory(const Module& module, const EvalOptions& options) {
     too_much |= __builtin_add_overflow(
         out, literal_bytes(held_shape(module.shape(parameter), options.ideal_floats)), &out);
   too_much |=
-      __builtin_mul_overflow(out, std::max<int64_t>(1, device_count(module, options)), &out);
+      __builtin_mul_overflow(out, running_grid(module, device_grid(module, options)).count(), &out);
   return too_much ? INT64_MAX : out;
 }
 

@@ -57,26 +57,29 @@ Result<Literal> run_device(Device& device, std::vector<Literal> arguments) {
 
 Result<Outputs> evaluate(const Module& module, Inputs inputs, const EvalOptions& options) {
   if (!module.entry) return fail(ErrorKind::Structure, "the module has no entry computation");
-  const DeviceGrid grid = device_grid(module, options, static_cast<int64_t>(inputs.devices.size()));
-  HILO_DO(check_inputs(module, inputs, grid.count(), options.ideal_floats));
+  const DeviceGrid given =
+      device_grid(module, options, static_cast<int64_t>(inputs.devices.size()));
+  HILO_DO(check_inputs(module, inputs, given.count(), options.ideal_floats));
+  const DeviceGrid grid = running_grid(module, given);
   Rendezvous rendezvous(module, grid);
   Evaluation evaluation(module, options, thread_count(options), memory_limit(options));
   evaluation.steps_total =
       grid.count() * static_cast<int64_t>(module[module.entry].instructions.size());
-  std::vector<Device> devices = make_devices(evaluation, rendezvous, options);
+  std::vector<Device> devices = make_devices(evaluation, rendezvous, options, given);
+  std::vector<std::vector<Literal>> arguments;
+  for (const Device& device : devices) arguments.push_back(inputs.devices[device.program]);
+  inputs.devices.clear();
   std::vector<Result<Literal>> results(devices.size(), Literal());
-  const auto run = [&](size_t i) {
-    results[i] = run_device(devices[i], std::move(inputs.devices[i]));
-  };
+  const auto run = [&](size_t i) { results[i] = run_device(devices[i], std::move(arguments[i])); };
   std::vector<std::thread> threads;
   for (size_t i = 1; i < devices.size(); ++i) threads.emplace_back(run, i);
   run(0);
   for (std::thread& thread : threads) thread.join();
   if (std::optional<Error> error = rendezvous.error()) return std::unexpected(std::move(*error));
   Outputs out;
-  for (Result<Literal>& result : results) {
-    if (!result) return std::unexpected(std::move(result).error());
-    out.devices.push_back(std::move(*result));
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!results[i]) return std::unexpected(std::move(results[i]).error());
+    if (devices[i].is_first) out.devices.push_back(std::move(*results[i]));
   }
   return out;
 }
@@ -87,7 +90,7 @@ Result<Literal> evaluate_computation(const Module& module, ComputationId computa
     return fail(ErrorKind::Usage, "no such computation");
   Rendezvous rendezvous(module, DeviceGrid{});
   Evaluation evaluation(module, options, thread_count(options), memory_limit(options));
-  std::vector<Device> devices = make_devices(evaluation, rendezvous, options);
+  std::vector<Device> devices = make_devices(evaluation, rendezvous, options, DeviceGrid{});
   return evaluation.run(devices[0], module, computation, std::move(arguments), 0);
 }
 

@@ -7,7 +7,7 @@ Result<Literal> evaluate_Infeed(Call& call) {
   const Shape& stated = call.shape();
   const auto& feeds = call.options().infeed;
   size_t& position = call.device.traffic.infeed_position;
-  const size_t device = static_cast<size_t>(call.device.id);
+  const size_t device = static_cast<size_t>(call.device.program);
   if (device >= feeds.size() || position >= feeds[device].size())
     return call.error(ErrorKind::Input,
                       fmt::format("device {} wants infeed value {} and has {}; expected {}", device,
@@ -24,8 +24,9 @@ Result<Literal> evaluate_Infeed(Call& call) {
 }
 
 Result<Literal> evaluate_Outfeed(Call& call) {
-  if (auto* feeds = call.options().outfeed)
-    feeds->at(static_cast<size_t>(call.device.id)).push_back(std::move(call.operands[0]));
+  auto* feeds = call.options().outfeed;
+  if (feeds && call.device.is_first)
+    feeds->at(static_cast<size_t>(call.device.program)).push_back(std::move(call.operands[0]));
   return Literal::token();
 }
 

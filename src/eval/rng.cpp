@@ -45,7 +45,8 @@ Result<Literal> evaluate_Rng(Call& call) {
   Literal out = call.make();
   if (is_complex(out.type()) || distribution == RngDistribution::Invalid)
     return call.error(ErrorKind::Unsupported, "rng of this type or distribution");
-  const uint64_t draws = call.device.random_draws++, key = static_cast<uint64_t>(call.device.id);
+  const uint64_t draws = call.device.random_draws++,
+                 key = static_cast<uint64_t>(call.device.program);
   visit_storage(out.type(), [&]<class T>(std::type_identity<T>) {
     if constexpr (!requires(T t) { t.real(); }) {
       auto to = out.mutable_data<T>();

@@ -49,4 +49,13 @@ Result<Shape> parse_shape(std::string_view text);
 Result<Literal> parse_literal(std::string_view text, const Shape& shape);
 Result<Sharding> parse_sharding(std::string_view text);
 
+// Shardy's attributes, which JAX leaves in frontend attributes: `{mesh = #sdy.mesh<["x"=4]>}` of
+// xla.sdy.meshes; one sharding or a list of them, `#sdy.sharding<@mesh, [{"x"}, {}]>`, as shardings
+// of kind Mesh; `#sdy<manual_axes{"x"}>`.
+using ShardyMeshes = std::map<std::string, Mesh>;
+Result<ShardyMeshes> parse_shardy_meshes(std::string_view text);
+Result<std::vector<Sharding>> parse_shardy_shardings(std::string_view text,
+                                                     const ShardyMeshes& meshes);
+Result<std::vector<AxisRef>> parse_shardy_manual_axes(std::string_view text);
+
 }  // namespace hilo

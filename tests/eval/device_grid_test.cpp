@@ -60,14 +60,14 @@ TEST(DeviceCount, ReplicasAreDevicesAnyway) {
   EXPECT_EQ(devices_of("HloModule m, replica_count=3\n" + sharded), 3);
 }
 
-TEST(DeviceCount, ManualRegionsAreRefusedByName) {
+TEST(DeviceCount, ManualRegionsOfValuesWithoutAShardingAreRefused) {
   auto rows = run(header +
                       "\nENTRY e { p = f32[8] parameter(0)\n ROOT s = f32[2] custom-call(p), "
                       "custom_call_target=\"SPMDFullToShardShape\", sharding={manual}\n}\n",
                   ramps(1, {8}));
   ASSERT_FALSE(rows);
   EXPECT_EQ(rows.error().kind, ErrorKind::Unsupported);
-  EXPECT_NE(rows.error().message.find("manual region"), std::string::npos);
+  EXPECT_NE(rows.error().message.find("no sharding says"), std::string::npos);
 }
 
 }  // namespace

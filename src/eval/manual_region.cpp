@@ -1,0 +1,171 @@
+// Manual regions of modules that are not partitioned (shard_map): between FullToShard and
+// ShardToFull shapes are those of one device. Every device runs the whole program; outside of the
+// regions each holds the global values. FullToShard takes a device's tile of them, and at
+// ShardToFull the devices meet and each puts the tiles together again. With some axes of a mesh
+// manual, the tiles are those of these axes alone.
+#include <algorithm>
+
+#include "eval/collective.h"
+#include "eval/custom_call.h"
+#include "eval/device_tiles.h"
+#include "eval/strided_copy.h"
+#include "text/text.h"
+
+namespace hilo {
+namespace {
+
+// How the values of a region's edge are cut.
+struct Edge {
+  std::vector<Sharding> shardings;  // of each value
+  std::optional<std::vector<AxisRef>> manual;
+};
+
+const FrontendValue* find(const FrontendAttributes& attributes, const char* name) {
+  const auto found = attributes.find(name);
+  return found == attributes.end() ? nullptr : &found->second;
+}
+
+Result<Edge> shardy_edge(const Call& call, const FrontendValue& shardings) {
+  const FrontendValue* meshes = find(call.module.header.frontend_attributes, "xla.sdy.meshes");
+  HILO_TRY(const ShardyMeshes known, parse_shardy_meshes(meshes ? meshes->text : "{}"));
+  Edge edge;
+  HILO_TRY(edge.shardings, parse_shardy_shardings(shardings.text, known));
+  const FrontendAttributes& own = call.module.extra(call.instruction).frontend_attributes;
+  if (const FrontendValue* axes = find(own, "xla.sdy.manual_axes")) {
+    HILO_TRY(edge.manual, parse_shardy_manual_axes(axes->text));
+  }
+  return edge;
+}
+
+// `holder`: the instruction whose sharding cuts the value, where no Shardy attribute does.
+Result<Edge> edge_of(const Call& call, const char* attribute, InstructionId holder) {
+  const FrontendAttributes& own = call.module.extra(call.instruction).frontend_attributes;
+  if (const FrontendValue* shardings = find(own, attribute)) {
+    Result<Edge> out = shardy_edge(call, *shardings);
+    if (!out) return call.error(out.error().kind, out.error().message);
+    return out;
+  }
+  const auto& sharding = call.module.extra(call.module[holder]).sharding;
+  if (!sharding)
+    return call.error(ErrorKind::Unsupported, "no sharding says which part of the array is whose");
+  return Edge{{*sharding}, std::nullopt};
+}
+
+Result<DeviceTiles> tiles_of(const Call& call, const Edge& edge, size_t value, const Shape& full,
+                             const Shape& local) {
+  if (value >= edge.shardings.size() || !full.is_array() || !local.is_array() ||
+      full.type != local.type || full.rank() != local.rank())
+    return call.error(ErrorKind::Shape, fmt::format("value {} has no sharding that fits", value));
+  const DeviceGrid grid = call.device.traffic.rendezvous->grid();
+  auto tiles = DeviceTiles::make(edge.shardings[value], full.rank(), grid.partitions,
+                                 edge.manual ? &*edge.manual : nullptr);
+  if (!tiles) return call.error(tiles.error().kind, tiles.error().message);
+  for (size_t d = 0; d < full.dims.size(); ++d) {
+    // Where a sharding names no axes, what is not cut belongs to those that are not manual.
+    if (!edge.manual && local.dims[d] == full.dims[d]) tiles->cuts[d].clear();
+    const int64_t count = tiles->tiles(d);
+    if (local.dims[d] != (full.dims[d] + count - 1) / count)
+      return call.error(ErrorKind::Shape, fmt::format("dimension {} of {} in {} tiles is not {}", d,
+                                                      to_string_without_layout(full), count,
+                                                      to_string_without_layout(local)));
+  }
+  return std::move(*tiles);
+}
+
+// Copies a tile out of the whole, or (`join`) into it; what of the last tiles lies beyond the whole
+// is padding.
+void copy_tile(const Call& call, const Dims& tile, Literal& local, Literal& full, bool join) {
+  const Dims& local_dims = local.shape().dims;
+  StridedCopy copy{local_dims, row_major_strides(full.shape().dims), row_major_strides(local_dims),
+                   0, 0};
+  for (size_t d = 0; d < tile.size(); ++d) {
+    const int64_t start = tile[d] * local_dims[d];
+    copy.sizes[d] = std::clamp<int64_t>(full.shape().dims[d] - start, 0, local_dims[d]);
+    copy.from += start * copy.from_strides[d];
+  }
+  const int64_t bytes = storage_bytes(full.type());
+  if (join) {
+    std::swap(copy.from, copy.to);
+    std::swap(copy.from_strides, copy.to_strides);
+    copy_strided(call, bytes, local.raw().data(), full.mutable_raw().data(), std::move(copy));
+  } else {
+    copy_strided(call, bytes, full.raw().data(), local.mutable_raw().data(), std::move(copy));
+  }
+}
+
+std::span<const Shape> parts_of(const Shape& shape) {
+  return shape.is_tuple() ? std::span<const Shape>(shape.elements) : std::span(&shape, 1);
+}
+
+Literal packed(const Call& call, std::vector<Literal> values) {
+  return call.shape().is_tuple() ? Literal::tuple(std::move(values)) : std::move(values[0]);
+}
+
+Result<void> need_operands(const Call& call) {
+  if (!call.operands.empty() && call.operands.size() == parts_of(call.shape()).size()) return {};
+  return call.error(ErrorKind::Shape, "expected an operand for each result");
+}
+
+// One device alone: the region is as good as none where its shapes are whole.
+Result<Literal> pass_on(Call& call) {
+  const Shape held = call.held(call.shape());
+  std::vector<Literal> values;
+  for (size_t i = 0; i < call.operands.size(); ++i) {
+    if (!same_dims(call.operands[i].shape(), parts_of(held)[i]))
+      return call.error(ErrorKind::Unsupported,
+                        fmt::format("{} begins or ends a manual region for more devices than one, "
+                                    "and the module names no num_partitions",
+                                    call.attributes<CustomCallAttributes>().custom_call_target));
+    values.push_back(call.operands[i].with_shape(parts_of(held)[i]));
+  }
+  return packed(call, std::move(values));
+}
+
+bool is_alone(const Call& call) { return call.device.traffic.rendezvous->grid().partitions == 1; }
+
+}  // namespace
+
+Result<Literal> call_full_to_shard(Call& call) {
+  HILO_DO(need_operands(call));
+  if (is_alone(call)) return pass_on(call);
+  HILO_TRY(const Edge edge, edge_of(call, "xla.sdy.in_shardings", call.module.operand(call.id, 0)));
+  std::vector<Literal> values;
+  for (size_t i = 0; i < call.operands.size(); ++i) {
+    const Shape local = call.held(parts_of(call.shape())[i]);
+    HILO_TRY(const DeviceTiles tiles, tiles_of(call, edge, i, call.operands[i].shape(), local));
+    values.push_back(call.make_held(local));
+    std::ranges::fill(values[i].mutable_raw(), std::byte{0});
+    copy_tile(call, tiles.tile_of(call.device.partition), values[i], call.operands[i], false);
+  }
+  return packed(call, std::move(values));
+}
+
+Result<Literal> call_shard_to_full(Call& call) {
+  HILO_DO(need_operands(call));
+  if (is_alone(call)) return pass_on(call);
+  HILO_TRY(const Edge edge, edge_of(call, "xla.sdy.out_shardings", call.id));
+  std::vector<DeviceTiles> tiles;
+  for (size_t i = 0; i < call.operands.size(); ++i) {
+    const Shape full = call.held(parts_of(call.shape())[i]);
+    HILO_TRY(tiles.emplace_back(), tiles_of(call, edge, i, full, call.operands[i].shape()));
+  }
+  const int64_t partitions = call.device.traffic.rendezvous->grid().partitions;
+  DeviceGroup group{call.device.replica, {}, static_cast<size_t>(call.device.partition)};
+  for (int64_t p = 0; p < partitions; ++p)
+    group.members.push_back(call.device.replica * partitions + p);
+  HILO_TRY(auto meeting, call.device.traffic.rendezvous->meet(call, group, move_operands(call)));
+  std::vector<Literal> values;
+  for (size_t i = 0; i < tiles.size(); ++i) {
+    values.push_back(call.make_held(call.held(parts_of(call.shape())[i])));
+    Dims counts, tile(tiles[i].cuts.size(), 0);
+    for (size_t d = 0; d < tile.size(); ++d) counts.push_back(tiles[i].tiles(d));
+    do {
+      const int64_t from = tiles[i].holder(tile, call.device.partition);
+      Literal local = meeting->brought[from][i];
+      copy_tile(call, tile, local, values[i], true);
+    } while (next_index(tile, counts));
+  }
+  return packed(call, std::move(values));
+}
+
+}  // namespace hilo
