@@ -2,7 +2,7 @@
 // (openxla.org/xla/operation_semantics); the variance is the biased one.
 #include <cmath>
 
-#include "eval/call.h"
+#include "eval/dynamic_sizes.h"
 #include "eval/matrix_pack.h"
 
 namespace hilo {
@@ -46,9 +46,17 @@ Numbers normalized(const Normalization& n, const Numbers& x, const Numbers& scal
   return out;
 }
 
+// Of the operand, and of each feature; elements that are not there do not count.
+Result<Literal> on_sizes(Call& call, OpFunction op) {
+  const Dims sizes = sizes_of(call.operands[0]);
+  const Dims features = {sizes[call.attributes<BatchNormAttributes>().feature_index]};
+  return evaluate_cut(call, op, std::array{sizes, features, features});
+}
+
 }  // namespace
 
 Result<Literal> evaluate_BatchNormTraining(Call& call) {
+  if (has_cut_operand(call)) return on_sizes(call, evaluate_BatchNormTraining);
   const Normalization n(call);
   const Numbers x = values_of<double>(call.operands[0]),
                 scale = values_of<double>(call.operands[1]);
@@ -65,6 +73,7 @@ Result<Literal> evaluate_BatchNormTraining(Call& call) {
 }
 
 Result<Literal> evaluate_BatchNormInference(Call& call) {
+  if (has_cut_operand(call)) return on_sizes(call, evaluate_BatchNormInference);
   Literal out = call.make();
   store_values<double>(
       normalized(Normalization(call), values_of<double>(call.operands[0]),
@@ -75,6 +84,7 @@ Result<Literal> evaluate_BatchNormInference(Call& call) {
 }
 
 Result<Literal> evaluate_BatchNormGrad(Call& call) {
+  if (has_cut_operand(call)) return on_sizes(call, evaluate_BatchNormGrad);
   const Normalization n(call);
   const Numbers x = values_of<double>(call.operands[0]),
                 scale = values_of<double>(call.operands[1]);

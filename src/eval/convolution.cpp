@@ -3,7 +3,7 @@
 // convolutions with one small product a group run with the groups innermost instead.
 #include <algorithm>
 
-#include "eval/call.h"
+#include "eval/dynamic_sizes.h"
 #include "eval/matmul.h"
 #include "eval/matrix_pack.h"
 #include "eval/positions.h"
@@ -178,6 +178,22 @@ void run_grouped(const Call& call, const Matmul& p, const Literal& input, const 
   });
 }
 
+// Elements that are not there are zero, as padding is.
+Literal with_zeros(const Call& call, const Literal& array) {
+  return masked(call, array, Literal::zeros(Shape::scalar(array.type())));
+}
+
+Dims result_sizes(const ConvolutionAttributes& a, const Literal& input, const Literal& kernel,
+                  const Literal& out) {
+  const ConvolutionLabels& l = a.dim_labels;
+  Dims sizes = out.shape().dims;
+  sizes[l.output_batch] = input.size(l.input_batch) / std::max<int64_t>(1, a.batch_group_count);
+  sizes[l.output_feature] = kernel.size(l.kernel_output_feature);
+  for (size_t d = 0; d < l.output_spatial.size(); ++d)
+    sizes[l.output_spatial[d]] = count_places(window_dim(a, d), input.size(l.input_spatial[d]));
+  return sizes;
+}
+
 }  // namespace
 
 Result<Literal> evaluate_Convolution(Call& call) {
@@ -185,8 +201,9 @@ Result<Literal> evaluate_Convolution(Call& call) {
   if (!attributes.sparsity_config.text.empty())
     return call.error(ErrorKind::Unsupported, "convolution with structured sparsity");
   Literal out = call.make();
-  HILO_TRY(const Literal input, padded(call, call.operands[0], attributes));
-  const Literal& kernel = call.operands[1];
+  const Dims sizes = result_sizes(attributes, call.operands[0], call.operands[1], out);
+  HILO_TRY(const Literal input, padded(call, with_zeros(call, call.operands[0]), attributes));
+  const Literal kernel = with_zeros(call, call.operands[1]);
   Matmul product = as_matmul(attributes, input, kernel, out);
   product.precision = call.options().matmul_precision;
   if (groups_are_innermost(product))
@@ -194,6 +211,7 @@ Result<Literal> evaluate_Convolution(Call& call) {
         accumulator_type(input.type(), kernel.type(), out.type()),
         [&]<class T>(std::type_identity<T>) { run_grouped<T>(call, product, input, kernel); });
   else matmul(product, call.pool());
+  set_dynamic_sizes(out, sizes);
   return out;
 }
 

@@ -2,16 +2,10 @@
 // order, become those of the result.
 #include <algorithm>
 
-#include "eval/call.h"
+#include "eval/dynamic_sizes.h"
 
 namespace hilo {
 namespace {
-
-Dims sizes_of(const Literal& array) {
-  Dims out;
-  for (size_t d = 0; d < array.shape().dims.size(); ++d) out.push_back(array.size(d));
-  return out;
-}
 
 // Positions of the elements that count, in order.
 Dims counted(const Literal& array) {

@@ -19,6 +19,8 @@ struct Typing {  // the kernel of an instruction with its own typing
 
 using Chooser = void (*)(Typing&);
 
+Kernel find(Op op, ElementType type);
+
 void choose_convert(Typing& t) {
   t.out.operands[0] = t.held(t.operand(0));
   t.out.kernel =
@@ -43,7 +45,9 @@ void choose_select(Typing& t) {
 void choose_stochastic_convert(Typing& t) {
   t.out.operands[0] = ElementType::F64;
   t.out.operands[1] = ElementType::U64;
-  t.out.kernel = stochastic_convert_kernel(ElementType::F64, t.out.result);
+  const bool unrounded = t.out.result == ElementType::F64;
+  t.out.kernel = unrounded ? find(Op::Real, t.out.result)
+                           : stochastic_convert_kernel(ElementType::F64, t.out.result);
   t.out.first = bits_of(t.out.result);
   t.out.second = bits_of(t.operand(1));
 }

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "eval/call.h"
+#include "eval/dynamic_sizes.h"
 #include "eval/matrix_pack.h"
 
 namespace hilo {
@@ -106,6 +106,17 @@ Array with_last(const Array& array, int64_t size, const auto& at) {
 
 Result<Literal> evaluate_Fft(Call& call) {
   const auto& a = call.attributes<FftAttributes>();
+  if (has_cut_operand(call)) {
+    Dims sizes = sizes_of(call.operands[0]);
+    const Shape& operand = call.operands[0].shape();
+    for (size_t d = sizes.size() - std::min(sizes.size(), a.fft_length.size()); d < sizes.size();
+         ++d) {
+      if (sizes[d] != operand.dims[d])
+        return call.error(ErrorKind::Unsupported, "fft along a dimension of dynamic size");
+      sizes[d] = call.shape().dims[d];
+    }
+    return evaluate_cut(call, evaluate_Fft, std::array{sizes});
+  }
   Literal out = call.make();
   if (out.count() == 0) return out;
   Array array{call.operands[0].shape().dims, values_of<Number>(call.operands[0])};

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "eval/convert.h"
+#include "eval/dynamic_sizes.h"
 #include "eval/first_error.h"
 #include "eval/lanes.h"
 #include "eval/strided_copy.h"
@@ -199,23 +200,6 @@ void order_dimensions(Reduction& r, std::span<const bool> is_reduced) {
   }
 }
 
-// What lies beyond the sizes of dynamic dimensions becomes the initial value.
-void mask_dynamic(const Reduction& r, Literal& operand, const Literal& init) {
-  if (operand.dynamic_sizes().empty()) return;
-  Literal masked = r.call.make_held(operand.shape());
-  const int64_t bytes = storage_bytes(operand.type());
-  const Dims& dims = operand.shape().dims;
-  Dims index(dims.size(), 0);
-  for (int64_t i = 0; i < operand.count(); ++i) {
-    bool inside = true;
-    for (size_t d = 0; d < dims.size(); ++d) inside = inside && index[d] < operand.size(d);
-    std::memcpy(masked.mutable_raw().data() + i * bytes,
-                inside ? operand.raw().data() + i * bytes : init.raw().data(), bytes);
-    next_index(index, dims);
-  }
-  operand = std::move(masked);
-}
-
 Result<void> take_operands(Call& call, Reduction& r, std::span<const InstructionId> parameters) {
   const size_t n = call.operands.size() / 2;
   if (n == 0 || call.operands.size() != 2 * n || parameters.size() != 2 * n)
@@ -227,7 +211,7 @@ Result<void> take_operands(Call& call, Reduction& r, std::span<const Instruction
     call.operands[k] = Literal();
     if (r.operands[k].shape().dims != r.operands[0].shape().dims)
       return call.error(ErrorKind::Shape, "operands of different dimensions");
-    mask_dynamic(r, r.operands[k], r.inits[k]);
+    r.operands[k] = masked(call, r.operands[k], r.inits[k]);
   }
   return {};
 }

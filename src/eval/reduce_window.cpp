@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "eval/convert.h"
+#include "eval/dynamic_sizes.h"
 #include "eval/lanes.h"
 #include "eval/sliding_window.h"
 #include "eval/window_positions.h"
@@ -136,6 +137,13 @@ Result<void> reduce_any(const Call& call, const LaneProgram& program, const Wind
 
 Result<Literal> evaluate_ReduceWindow(Call& call) {
   const auto& a = call.attributes<ReduceWindowAttributes>();
+  if (has_cut_operand(call)) {
+    Dims sizes = sizes_of(call.operands[0]);
+    for (size_t d = 0; d < sizes.size(); ++d)
+      sizes[d] = count_places(d < a.window.dims.size() ? a.window.dims[d] : WindowDim{}, sizes[d]);
+    return evaluate_cut(call, evaluate_ReduceWindow,
+                        std::vector<Dims>(call.operands.size() / 2, sizes));
+  }
   Literal out = call.make();
   const std::span<Literal> outs =
       out.shape().is_tuple() ? std::span(out.mutable_elements()) : std::span(&out, 1);

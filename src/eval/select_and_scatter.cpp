@@ -6,6 +6,7 @@
 
 #include "eval/combine.h"
 #include "eval/convert.h"
+#include "eval/dynamic_sizes.h"
 #include "eval/lanes.h"
 #include "eval/window_positions.h"
 
@@ -69,6 +70,8 @@ void fill(Literal& out, const Literal& value) {
 Result<Literal> evaluate_SelectAndScatter(Call& call) {
   const auto& a = call.attributes<SelectAndScatterAttributes>();
   const Literal &operand = call.operands[0], &source = call.operands[1];
+  if (has_cut_operand(call))
+    return evaluate_cut(call, evaluate_SelectAndScatter, std::array{sizes_of(operand)});
   Literal out = call.make();
   HILO_TRY(const LaneProgram select_program,
            LaneProgram::make(call, a.select, std::array{operand.type(), operand.type()},

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "eval/call.h"
+#include "eval/convert.h"
 #include "eval/sort_key.h"
 
 namespace hilo {
@@ -12,14 +12,16 @@ Result<Literal> evaluate_TopK(Call& call) {
   const auto& a = call.attributes<TopKAttributes>();
   const Literal& operand = call.operands[0];
   const int64_t n = operand.shape().dims.back(), lines = n ? operand.count() / n : 0;
-  const ElementType type = operand.type();
-  if (!is_integral(type) && (!is_floating(type) || bits_of(type) < 16))
-    return call.error(ErrorKind::Unsupported, "topk of " + std::string(text_of(type)));
+  if (!is_integral(operand.type()) && !is_floating(operand.type()))
+    return call.error(ErrorKind::Unsupported, "topk of " + std::string(text_of(operand.type())));
+  // Floats narrower than those that have sort keys are ordered as f32, which holds them all.
+  const bool narrow = is_floating(operand.type()) && bits_of(operand.type()) < 16;
+  const Literal keyed = narrow ? converted(call, operand, ElementType::F32) : operand;
   if (a.k > n) return call.error(ErrorKind::Shape, "topk: k is larger than the last dimension");
   Literal out = call.make();
   Literal& values = out.mutable_elements()[0];
   auto places = out.mutable_elements()[1].mutable_data<int32_t>();
-  const int64_t bytes = storage_bytes(type);
+  const int64_t bytes = storage_bytes(operand.type()), key_bytes = storage_bytes(keyed.type());
   std::byte* target = values.mutable_raw().data();
   const SortKey key{0, a.largest, true, false, false};
   call.parallel(
@@ -28,7 +30,8 @@ Result<Literal> evaluate_TopK(Call& call) {
         Dims order(n);
         for (int64_t line = begin; line < end; ++line) {
           const std::byte* from = operand.raw().data() + line * n * bytes;
-          make_sort_keys(key, type, from, 1, n, keys.data());
+          make_sort_keys(key, keyed.type(), keyed.raw().data() + line * n * key_bytes, 1, n,
+                         keys.data());
           std::iota(order.begin(), order.end(), int64_t{0});
           std::partial_sort(order.begin(), order.begin() + a.k, order.end(), [&](auto x, auto y) {
             return keys[x] != keys[y] ? keys[x] < keys[y] : x < y;

@@ -1,5 +1,7 @@
 // Values from NumPy (f32 functions: of the double value, rounded) and ml_dtypes; integer edge cases
 // from XLA's operation semantics.
+#include <cmath>
+
 #include "devices.h"
 
 namespace hilo {
@@ -151,6 +153,25 @@ TEST(Elementwise, FusionOverManyBlocks) {
       for (int j = 0; j < n; ++j)
         ASSERT_EQ(rows[0][i * n + j], values[j * n + i] * 2 + j - values[j]) << i << "," << j;
   }
+}
+
+// 1.0009765625 is an eighth of the way from 1 to the next bf16, 1.0078125: random numbers below
+// an eighth of the range go up. Of e4m3fn, 1.03125 is a quarter of the way to 1.125.
+TEST(Elementwise, StochasticConversionToNarrowerFloats) {
+  const auto rows = test::run_well(
+      "HloModule m\nENTRY e {\n x = f32[4] constant({1.0009765625, 1.0009765625, -1.0009765625, "
+      "1})\n r = u32[4] constant({536870911, 536870912, 0, 0})\n b = bf16[4] "
+      "stochastic-convert(x, r)\n y = f32[4] constant({1.03125, 1.03125, -1.03125, inf})\n s = "
+      "u32[4] constant({1073741823, 1073741824, 0, 0})\n e = f8e5m2[4] stochastic-convert(y, s)\n "
+      "f = f8e4m3fn[4] stochastic-convert(y, s)\n ROOT t = (bf16[4], f8e4m3fn[4], f8e5m2[4]) "
+      "tuple(b, f, e)\n}\n",
+      {{}});
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(Numbers(rows[0].begin(), rows[0].begin() + 7),
+            (Numbers{1.0078125, 1, -1.0078125, 1, 1.125, 1, -1.125}));
+  EXPECT_TRUE(std::isnan(rows[0][7]));
+  EXPECT_EQ(rows[0][9], 1);
+  EXPECT_TRUE(std::isinf(rows[0][11]));
 }
 
 TEST(Elementwise, ComplexFunctions) {

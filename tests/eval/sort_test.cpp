@@ -126,6 +126,18 @@ TEST(TopK, SmallestOfIntegers) {
   EXPECT_EQ(got, (Numbers{-2, -2, 1, 3}));
 }
 
+TEST(TopK, FloatsOfEightAndSixteenBits) {
+  for (const char* type : {"f8e4m3fn", "f8e5m2", "f8e8m0fnu", "f4e2m1fn", "bf16", "f16"}) {
+    const std::string t = type;
+    const auto rows = test::run_well("HloModule m\nENTRY e {\n x = " + t +
+                                         "[4] constant({1, 4, 2, 4})\n ROOT r = (" + t +
+                                         "[3], s32[3]) topk(x), k=3, largest=true\n}\n",
+                                     {{}});
+    ASSERT_EQ(rows.size(), 1u) << t;
+    EXPECT_EQ(rows[0], (test::Numbers{4, 4, 2, 1, 3, 2})) << t;
+  }
+}
+
 TEST(TopK, MoreThanThereIsIsAnError) {
   const auto got = run(module_of("  x = f32[2] parameter(0)\n"
                                  "  ROOT t = (f32[3], s32[3]) topk(x), k=3, largest=true\n"),

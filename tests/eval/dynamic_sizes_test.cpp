@@ -1,0 +1,128 @@
+// Dynamic dimensions: the op on what is there is the op on arrays of that size.
+#include "devices.h"
+
+namespace hilo::test {
+namespace {
+
+// `shape` has "N" where the size stands: the bound 6 with size 4, or 4.
+std::string with_size(std::string text, bool dynamic) {
+  for (size_t at = 0; (at = text.find("N", at)) != std::string::npos;)
+    text.replace(at, 1, dynamic ? "<=6" : "4");
+  return text;
+}
+
+// The first n of the values, and NaNs beyond them where the dimension is dynamic.
+struct Sized {
+  std::string shape;  // f32[2,N]
+  std::string name;
+};
+
+std::string operand(const Sized& sized, int64_t dim, bool dynamic) {
+  const std::string shape = with_size(sized.shape, false);
+  if (!dynamic) return " " + sized.name + " = " + shape + " parameter(0)\n";
+  std::string bound = sized.shape, padding;
+  bound.replace(bound.find('N'), 1, "6");
+  const int64_t rank = std::count(shape.begin(), shape.end(), ',') + 1;
+  for (int64_t d = 0; d < rank; ++d)
+    padding += (d ? "x" : "") + std::string(d == dim ? "0_2" : "0_0");
+  return " given = " + shape + " parameter(0)\n nan = f32[] constant(nan)\n whole = " + bound +
+         " pad(given, nan), padding=" + padding + "\n four = s32[] constant(4)\n " + sized.name +
+         " = " + with_size(sized.shape, true) + " set-dimension-size(whole, four), dimensions={" +
+         std::to_string(dim) + "}\n";
+}
+
+// The body's root is `r`; of a dynamic result only what is there is compared, by its sum over the
+// dynamic dimension and itself at the places that the static module has.
+Numbers run_once(const Sized& sized, int64_t dim, const std::string& body, bool dynamic,
+                 std::vector<float> values, Dims dims, const std::string& computations) {
+  const auto rows = run_well("HloModule m\n" + computations + "ENTRY e {\n" +
+                                 operand(sized, dim, dynamic) + with_size(body, dynamic) + "}\n",
+                             {{f32(std::move(dims), values)}});
+  return rows.empty() ? Numbers{} : rows[0];
+}
+
+std::vector<float> ramp(int64_t count) {
+  std::vector<float> out(count);
+  for (int64_t i = 0; i < count; ++i) out[i] = static_cast<float>((7 * i) % 11);
+  return out;
+}
+
+// Each row of the dynamic result begins with the row of the static one.
+void expect_rows(const Numbers& dynamic, const Numbers& fixed, size_t bound, size_t size) {
+  ASSERT_EQ(dynamic.size() * size, fixed.size() * bound);
+  for (size_t i = 0; i < fixed.size(); ++i)
+    EXPECT_EQ(dynamic[i / size * bound + i % size], fixed[i]) << i;
+}
+
+TEST(DynamicSizes, ConvolutionTakesWhatIsNotThereForPadding) {
+  const std::string body =
+      " k = f32[1,1,3] constant({{{1, 2, 3}}})\n ROOT r = f32[1,1,N] convolution(x, k), "
+      "window={size=3 pad=1_1}, dim_labels=bf0_oi0->bf0\n";
+  const Sized x{"f32[1,1,N]", "x"};
+  const Numbers dynamic = run_once(x, 2, body, true, ramp(4), {1, 1, 4}, "");
+  expect_rows(dynamic, run_once(x, 2, body, false, ramp(4), {1, 1, 4}, ""), 6, 4);
+}
+
+TEST(DynamicSizes, ReduceWindowAndSelectAndScatter) {
+  const std::string max =
+      "max {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT m = f32[] maximum(a, "
+      "b)\n}\nless {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT m = f32[] "
+      "subtract(a, b)\n}\nge {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = pred[] "
+      "compare(a, b), direction=GE\n}\n" +
+      std::string(add_f32);
+  const Sized x{"f32[2,N]", "x"};
+  for (const char* op : {"max", "less"}) {
+    const std::string body =
+        " z = f32[] constant(-100)\n ROOT r = f32[2,N] reduce-window(x, z), window={size=1x3 "
+        "pad=0_0x1_1}, to_apply=" +
+        std::string(op) + "\n";
+    const Numbers dynamic = run_once(x, 1, body, true, ramp(8), {2, 4}, max);
+    expect_rows(dynamic, run_once(x, 1, body, false, ramp(8), {2, 4}, max), 6, 4);
+  }
+  const std::string body =
+      " z = f32[] constant(0)\n s = f32[2,N] negate(x)\n ROOT r = f32[2,N] select-and-scatter(x, "
+      "s, z), window={size=1x3 pad=0_0x1_1}, select=ge, scatter=add\n";
+  const Numbers dynamic = run_once(x, 1, body, true, ramp(8), {2, 4}, max);
+  expect_rows(dynamic, run_once(x, 1, body, false, ramp(8), {2, 4}, max), 6, 4);
+}
+
+TEST(DynamicSizes, FftOfABatch) {
+  const std::string body =
+      " y = c64[N,4] fft(x), fft_type=RFFT, fft_length={4}\n ROOT r = f32[N,3] real(y)\n";
+  std::string fixed = body;
+  fixed.replace(fixed.find("c64[N,4]"), 8, "c64[N,3]");
+  const Sized x{"f32[N,4]", "x"};
+  const Numbers dynamic = run_once(x, 0, fixed, true, ramp(16), {4, 4}, "");
+  const Numbers whole = run_once(x, 0, fixed, false, ramp(16), {4, 4}, "");
+  ASSERT_EQ(dynamic.size(), 18u);
+  EXPECT_EQ(Numbers(dynamic.begin(), dynamic.begin() + 12), whole);
+}
+
+// Two features; the batch has four of six elements.
+TEST(DynamicSizes, BatchNorms) {
+  const std::string features = " s = f32[2] constant({1, 2})\n o = f32[2] constant({3, 4})\n";
+  const Sized x{"f32[N,2]", "x"};
+  const std::string training =
+      features +
+      " t = (f32[N,2], f32[2], f32[2]) batch-norm-training(x, s, o), epsilon=0.5, "
+      "feature_index=1\n ROOT r = f32[2] get-tuple-element(t), index=2\n";
+  EXPECT_EQ(run_once(x, 0, training, true, ramp(8), {4, 2}, ""),
+            run_once(x, 0, training, false, ramp(8), {4, 2}, ""));
+  const std::string grad =
+      features +
+      " t = (f32[N,2], f32[2], f32[2]) batch-norm-grad(x, s, o, s, x), epsilon=0.5, "
+      "feature_index=1\n ROOT r = f32[2] get-tuple-element(t), index=1\n";
+  EXPECT_EQ(run_once(x, 0, grad, true, ramp(8), {4, 2}, ""),
+            run_once(x, 0, grad, false, ramp(8), {4, 2}, ""));
+  const std::string inference =
+      features +
+      " ROOT r = f32[N,2] batch-norm-inference(x, s, o, o, s), epsilon=0.5, "
+      "feature_index=1\n";
+  const Numbers dynamic = run_once(x, 0, inference, true, ramp(8), {4, 2}, "");
+  const Numbers whole = run_once(x, 0, inference, false, ramp(8), {4, 2}, "");
+  ASSERT_EQ(dynamic.size(), 12u);
+  EXPECT_EQ(Numbers(dynamic.begin(), dynamic.begin() + 8), whole);
+}
+
+}  // namespace
+}  // namespace hilo::test
