@@ -1,5 +1,7 @@
 #include "text/text.h"
 
+#include <algorithm>
+
 #include "text/parser.h"
 
 namespace hilo {
@@ -11,7 +13,7 @@ Result<Module> parse(std::shared_ptr<const std::string> text, const ParseOptions
   module.file = options.file;
   module.source = module.strings.keep(std::move(text));
   module.add_attributes(NoneAttributes());  // make_attributes gives this one to all
-  const size_t guess = module.source.size() / 64 + 16;
+  const size_t guess = std::min<size_t>(module.source.size() / 64 + 16, 1 << 20);
   module.reserve(guess, guess * 2);
   Parser parser(module.source, options, module);
   const bool parsed = parse_module(parser);

@@ -314,10 +314,13 @@ const char* guess_shape_end(const char* p, const char* end) {
   if (*p != '(') return guess_array_end(p);
   for (int depth = 0;; ++p) {
     p = skip_inside_shape(p, end);
-    if (*p == '(') ++depth;
-    else if (*p == ')' && --depth == 0) return p + 1;
-    else if (*p == '\n' || *p == 0 || (*p == '/' && p[1] != '*')) return p;
-    else if (*p == '/') {
+    if (*p == '(') {
+      if (++depth > deepest_shape) return p;
+    } else if (*p == ')' && --depth == 0) {
+      return p + 1;
+    } else if (*p == '\n' || *p == 0 || (*p == '/' && p[1] != '*')) {
+      return p;
+    } else if (*p == '/') {
       const void* close = std::memchr(p + 2, '/', end - p - 2);
       if (!close || static_cast<const char*>(close)[-1] != '*') return p;
       p = static_cast<const char*>(close);

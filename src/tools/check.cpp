@@ -15,12 +15,13 @@ void add_check(CLI::App& app, Session& session) {
   app.callback([files, &session] {
     for (const std::string& file : *files) {
       std::vector<Error> errors;
-      std::string source;
+      std::shared_ptr<const std::string> source;
       auto loaded = load_module(file, {.errors = &errors, .source = &source}, session);
       if (loaded && errors.empty()) errors = verify(loaded->module);
       const std::string shown = loaded ? loaded->path : file;
       if (session.json) fmt::print("{}\n", errors_json(shown, errors));
-      for (const Error& error : errors) report(session, error, source);
+      for (const Error& error : errors)
+        report(session, error, source ? std::string_view(*source) : "");
       if (!errors.empty() || !loaded) session.status = failure;
       else if (!session.json)
         fmt::print("{}: sound: {} computations, {} instructions\n", shown,

@@ -19,14 +19,17 @@ std::string_view line_of(std::string_view source, int64_t line) {
 // The line and a caret below the column, cut to a window of a terminal's width.
 void show_line(std::string_view source, const Place& place) {
   if (place.line <= 0 || source.empty()) return;
-  std::string line(line_of(source, place.line));
+  std::string_view whole = line_of(source, place.line);
   size_t column = static_cast<size_t>(std::max<int64_t>(place.column, 1)) - 1;
   constexpr size_t width = 100, before = 40;
-  if (column > before && line.size() > width) {
-    line = "..." + line.substr(column - before);
+  std::string line;
+  if (column > before && whole.size() > width) {
+    whole.remove_prefix(std::min(whole.size(), column - before));
+    line = "...";
     column = before + 3;
   }
-  if (line.size() > width) line = line.substr(0, width) + "...";
+  line += whole.substr(0, width);
+  if (whole.size() > width) line += "...";
   for (char& c : line)
     if (static_cast<unsigned char>(c) < 32 || static_cast<unsigned char>(c) > 126) c = ' ';
   fmt::print(stderr, "  {}\n  {}^\n", line, std::string(std::min(column, line.size()), ' '));

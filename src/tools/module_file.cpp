@@ -84,12 +84,13 @@ std::optional<LoadedModule> load_module(const std::string& path, const LoadOptio
     if (!chosen) return fail_with(session, chosen.error()), std::nullopt;
     file = *chosen;
   }
-  auto text = read_input_file(file);
-  if (!text) return fail_with(session, text.error()), std::nullopt;
+  auto bytes = read_input_file(file);
+  if (!bytes) return fail_with(session, bytes.error()), std::nullopt;
+  const auto text = std::make_shared<const std::string>(std::move(*bytes));
   const std::string shown = file == "-" ? "<stdin>" : file;
-  if (options.source) *options.source = *text;
+  if (options.source) *options.source = text;
   std::vector<Warning> warnings;
-  auto module = read_module(std::as_bytes(std::span(*text)), Format::Detect,
+  auto module = read_module(text, Format::Detect,
                             {.file = shown, .warnings = &warnings, .errors = options.errors});
   for (const Warning& warning : warnings) warn(session, warning.message, warning.place);
   if (!module) {

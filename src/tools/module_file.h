@@ -12,8 +12,8 @@ struct LoadedModule {
 };
 struct LoadOptions {
   std::string stage;  // of a folder: part of the file name; empty = the most optimised
-  std::vector<Error>* errors = nullptr;  // collects what can be gone on after
-  std::string* source = nullptr;         // given the file's text, for showing lines
+  std::vector<Error>* errors = nullptr;                  // collects what can be gone on after
+  std::shared_ptr<const std::string>* source = nullptr;  // given the file's bytes, to show lines
 };
 // A file, "-", or a dump folder, of which the most optimised module is taken (the list goes to
 // standard error). What goes wrong is reported, and nothing returned.

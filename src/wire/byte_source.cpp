@@ -74,10 +74,17 @@ std::shared_ptr<const ByteSource> ByteSource::memory(std::span<const std::byte> 
 Result<std::string> read_whole_file(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return fail(ErrorKind::Io, "cannot open {}: {}", path, std::strerror(errno));
+  // A file's bytes are taken at once and stay where they are: a large one is in memory only once.
   std::string out;
+  struct stat status;
+  if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0)
+    out.reserve(static_cast<size_t>(status.st_size) + 1);
+  constexpr size_t block = 1 << 18;
   ssize_t got = 0;
-  for (size_t chunk = 1 << 16;; chunk = std::min<size_t>(chunk * 2, 1 << 26)) {
+  for (;;) {
     const size_t at = out.size();
+    const size_t left = out.capacity() - at;
+    const size_t chunk = left > 0 && left < block ? left : block;
     out.resize(at + chunk);
     do got = ::read(descriptor, out.data() + at, chunk);
     while (got < 0 && errno == EINTR);
