@@ -39,4 +39,8 @@ class InPlacePairs {
   std::vector<NodePair> pairs_;
 };
 
+// Whether the backend_config of `user` lists the operand with that part of the result.
+bool declares_sharing(const Module& module, InstructionId operand, InstructionId user,
+                      const Dims& user_index);
+
 }  // namespace hilo

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "analysis/analysis.h"
+#include "analysis/in_place.h"
 
 namespace hilo {
 namespace {
@@ -148,6 +148,7 @@ bool may_share(const Module& module, const Aliases& aliases, InstructionId opera
   if (part(module.shape(operand), operand_index) != part(module.shape(user), user_index))
     return false;
   if (must_share(module, aliases, operand, operand_index, user, user_index)) return true;
+  if (operand_index.empty() && declares_sharing(module, operand, user, user_index)) return true;
   const std::vector<int64_t> slots = slots_of(module, operand, user);
   if (op == Op::Fusion) return may_share_fusion(module, operand, user);
   if (op == Op::While || op == Op::Conditional) return true;
