@@ -14,8 +14,11 @@ namespace hilo {
 #include "pass/passes.def"
 #undef PASS
 
+// A caller of its own for every computation that is run. See flatten_calls.cpp.
+Result<bool> flatten_calls(Module& module, const PassOptions& options);
 // Copies where aliases would make one buffer hold two values at once, and nowhere else: while
-// carries, donated parameters, results that must not share. See copy_insertion.cpp.
+// carries, donated parameters, results that must not share. Flattens calls first. See
+// copy_insertion.cpp.
 Result<bool> insert_copies(Module& module, const PassOptions& options);
 
 // passes.def and pipelines.def.

@@ -1,0 +1,82 @@
+// Which ties hold: buffers grow tie by tie, as long as their values follow each other in time. It
+// is the coalescing of register allocators, with ties in inner loops first.
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+#include "pass/ties.h"
+
+namespace hilo {
+namespace {
+
+class Coalescer {
+ public:
+  Coalescer(const Aliases& aliases, const Lifetimes& lifetimes)
+      : lifetimes_(lifetimes), parent_(aliases.values.size()), members_(aliases.values.size()) {
+    std::iota(parent_.begin(), parent_.end(), 0u);
+    for (uint32_t i = 0; i < parent_.size(); ++i)
+      members_[i] = {{lifetimes.start({i}), lifetimes.end({i}), i}};
+  }
+
+  // Unites without asking.
+  void bind(ValueId a, ValueId b) {
+    const uint32_t first = find(a.value), second = find(b.value);
+    if (first != second) unite(first, second);
+  }
+
+  bool try_tie(ValueId a, ValueId b) {
+    uint32_t first = find(a.value), second = find(b.value);
+    if (first == second) return true;
+    if (members_[first].size() < members_[second].size()) std::swap(first, second);
+    for (const auto& member : members_[second])
+      if (!fits(members_[first], member)) return false;
+    unite(first, second);
+    return true;
+  }
+
+ private:
+  // Values of one buffer by their beginnings; bound ones may begin together.
+  using Members = std::set<std::tuple<int64_t, int64_t, uint32_t>>;
+  static ValueId value_of(const Members::value_type& member) { return {std::get<2>(member)}; }
+
+  bool fits(const Members& members, const Members::value_type& member) const {
+    const ValueId value = value_of(member);
+    const auto next = members.upper_bound(member);
+    if (next != members.end() && !lifetimes_.is_before(value, value_of(*next))) return false;
+    return next == members.begin() || lifetimes_.is_before(value_of(*std::prev(next)), value);
+  }
+
+  uint32_t find(uint32_t value) {
+    while (parent_[value] != value) value = parent_[value] = parent_[parent_[value]];
+    return value;
+  }
+
+  void unite(uint32_t first, uint32_t second) {
+    if (members_[first].size() < members_[second].size()) std::swap(first, second);
+    parent_[second] = first;
+    members_[first].merge(members_[second]);
+    members_[second].clear();
+  }
+
+  const Lifetimes& lifetimes_;
+  std::vector<uint32_t> parent_;  // by value
+  std::vector<Members> members_;  // by value that stands for its buffer
+};
+
+}  // namespace
+
+std::vector<Tie> find_conflicts(const Aliases& aliases, const Lifetimes& lifetimes,
+                                const Ties& ties) {
+  Coalescer coalescer(aliases, lifetimes);
+  for (const auto& [a, b] : ties.bound) coalescer.bind(a, b);
+  std::vector<Tie> order = ties.ties;
+  std::ranges::stable_sort(order, std::greater<>(),
+                           [](const Tie& tie) { return std::pair(tie.depth, tie.bytes); });
+  std::vector<Tie> out;
+  for (const Tie& tie : order)
+    if (!coalescer.try_tie(tie.from, tie.to)) out.push_back(tie);
+  return out;
+}
+
+}  // namespace hilo

@@ -1,0 +1,99 @@
+// Copies where aliases would make one buffer hold two values at once, and nowhere else.
+//
+// While loops carry their values in one buffer, some ops write over an operand, a parameter that
+// the caller gives away is where a result comes to lie. Each such place ties a value that comes in
+// to one that goes on. A tie holds when no value of the buffer is read after the next one is made
+// (for unscheduled modules in an order that puts readers before what is written over them); where
+// it does not, a copy stands between. Results that would be parameters or constants of the caller,
+// or the same value twice, are copied too.
+//
+// Assumes a module that verifies. Afterwards all values of each buffer that find_aliases() gives
+// follow each other in time in some order of the module; in its own order when it is scheduled.
+// Runs last of all passes, for others would not know what its copies are there for.
+#include <algorithm>
+#include <map>
+
+#include "pass/insertion.h"
+#include "pass/readers_first.h"
+#include "pass/ties.h"
+
+namespace hilo {
+namespace {
+
+// A second round handles copies in each other's way, as where a loop swaps what it carries.
+constexpr int most_rounds = 8;
+
+Schedule order_of(const Module& module, const Aliases& aliases) {
+  Schedule schedule = schedule_of(module);
+  if (!module.header.is_scheduled)
+    for (ComputationId computation : module.post_order())
+      schedule.orders[computation.value] = readers_first(module, aliases, computation);
+  return schedule;
+}
+
+class Copier {
+ public:
+  explicit Copier(Module& module) : module_(module), insertion_(module) {}
+
+  void copy(std::span<const CopyPlace> places) {
+    std::map<std::tuple<ComputationId, InstructionId, int64_t>, std::vector<Dims>> parts;
+    for (const CopyPlace& place : places)
+      parts[{place.computation, place.user, place.operand}].push_back(place.index);
+    for (auto& [where, indices] : parts) {
+      const auto& [computation, user, operand] = where;
+      std::ranges::sort(indices);
+      indices.erase(std::ranges::unique(indices).begin(), indices.end());
+      if (user) copy_operand(user, static_cast<size_t>(operand), indices);
+      else copy_root(computation, indices);
+    }
+    insertion_.finish();
+  }
+
+ private:
+  void copy_operand(InstructionId user, size_t operand, std::span<const Dims> indices) {
+    const InstructionId value = module_.operand(user, operand);
+    module_.set_operand(user, operand, insertion_.copy_parts(value, indices, user));
+    insertion_.remove_unused(value);
+  }
+
+  // Where results were copied before and the copies are in each other's way, the new ones come
+  // after all of those; without a schedule nothing else would say so.
+  void copy_root(ComputationId computation, std::span<const Dims> indices) {
+    const InstructionId root = module_[computation].root;
+    std::vector<InstructionId> earlier;
+    if (module_[root].op == Op::Tuple && !module_.header.is_scheduled)
+      for (InstructionId element : module_.operands(root))
+        if (module_[element].op == Op::Copy) earlier.push_back(element);
+    const size_t before = insertion_.copies().size();
+    module_[computation].root = insertion_.copy_parts(root, indices, {});
+    for (InstructionId copy : insertion_.copies().subspan(before))
+      for (InstructionId other : earlier)
+        if (other != module_.operand(copy, 0))
+          module_.mutable_extra(copy).control_predecessors.push_back(other);
+    insertion_.remove_unused(root);
+  }
+
+  Module& module_;
+  Insertion insertion_;
+};
+
+}  // namespace
+
+Result<bool> insert_copies(Module& module, const PassOptions& options) {
+  HILO_TRY(bool changed, flatten_calls(module, options));
+  for (int round = 0; round < most_rounds; ++round) {
+    HILO_TRY(const Aliases aliases, find_aliases(module));
+    const Lifetimes lifetimes(module, aliases, order_of(module, aliases));
+    const Ties ties = find_ties(module, aliases, lifetimes);
+    std::vector<CopyPlace> places = ties.results;
+    for (const Tie& tie : find_conflicts(aliases, lifetimes, ties)) places.push_back(tie.place);
+    if (places.empty()) return changed;
+    Copier(module).copy(places);
+    changed = true;
+  }
+  return fail(ErrorKind::Unsupported,
+              "the values of some buffer are still in each other's way after {} rounds of copies",
+              most_rounds);
+}
+
+}  // namespace hilo

@@ -1,0 +1,162 @@
+// Gives every computation that control flow reaches a caller of its own: others get copies of it.
+//
+// Buffers belong to the instructions of a computation, so a computation run from two places would
+// leave its second result where its first still lies. Assumes a module that verifies. Afterwards
+// each computation that a call, while, conditional or asynchronous start runs stands in one place
+// of one instruction, and none of them is also fused or applied to elements. Runs before copy
+// insertion and planning, which both look at computations in the place where they are called.
+#include "pass/insertion.h"
+#include "pass/pass.h"
+
+namespace hilo {
+namespace {
+
+constexpr size_t most_instructions = 8'000'000;
+
+bool runs_steps(Op op) {
+  return op == Op::While || op == Op::Conditional || op == Op::Call || op == Op::AsyncStart;
+}
+
+class Flattener {
+ public:
+  explicit Flattener(Module& module)
+      : module_(module), insertion_(module), taken_(module.computations.size(), false) {}
+
+  Result<bool> run() {
+    // What is applied keeps its computation.
+    for (const Instruction& instruction : module_.instructions) {
+      const Op op = instruction.op;
+      if (instruction.removed || runs_steps(op) || op == Op::AsyncUpdate || op == Op::AsyncDone)
+        continue;
+      for (ComputationId callee : module_.called(instruction)) taken_[callee.value] = true;
+    }
+    waiting_ = {module_.entry};
+    taken_[module_.entry.value] = true;
+    bool changed = false;
+    while (!waiting_.empty()) {
+      const ComputationId computation = waiting_.back();
+      waiting_.pop_back();
+      for (size_t i = 0; i < module_[computation].instructions.size(); ++i) {
+        HILO_TRY(const bool here, visit(module_[computation].instructions[i]));
+        changed |= here;
+      }
+    }
+    return changed;
+  }
+
+ private:
+  // Calls body with each computation that the instruction names, to be changed.
+  template <class Body>
+  void for_each_callee(InstructionId id, Body&& body) {
+    visit_attributes_type(module_[id].op, [&]<class A>(std::type_identity<A>) {
+      std::apply(
+          [&](const auto&... field) {
+            (visit_field(
+                 id, [field](A& a) -> auto& { return a.*field.member; }, std::type_identity<A>(),
+                 body),
+             ...);
+          },
+          A::fields());
+    });
+  }
+  template <class Member, class A, class Body>
+  void visit_field(InstructionId id, Member member, std::type_identity<A>, Body& body) {
+    using Field = std::remove_reference_t<decltype(member(std::declval<A&>()))>;
+    // The pool may grow while the body runs, so that values are taken out and put back.
+    if constexpr (std::is_same_v<Field, ComputationId>) {
+      const ComputationId callee = member(module_.mutable_attributes<A>(id));
+      if (!callee) return;
+      const ComputationId changed = body(callee);
+      member(module_.mutable_attributes<A>(id)) = changed;
+    } else if constexpr (std::is_same_v<Field, std::vector<ComputationId>>) {
+      Field callees = member(module_.mutable_attributes<A>(id));
+      for (ComputationId& callee : callees) callee = body(callee);
+      member(module_.mutable_attributes<A>(id)) = std::move(callees);
+    }
+  }
+
+  Result<bool> visit(InstructionId id) {
+    if (!runs_steps(module_[id].op)) return false;
+    bool changed = false;
+    for_each_callee(id, [&](ComputationId callee) {
+      if (taken_[callee.value]) {
+        callee = clone(callee);
+        changed = true;
+      }
+      taken_[callee.value] = true;
+      waiting_.push_back(callee);
+      return callee;
+    });
+    if (changed && module_[id].op == Op::AsyncStart) rename_chain(id);
+    if (module_.instructions.size() > most_instructions)
+      return std::unexpected(
+          Error{ErrorKind::Limit,
+                fmt::format("with every call by itself there are more than {} instructions",
+                            most_instructions),
+                module_.place(id)});
+    return changed;
+  }
+
+  void rename_chain(InstructionId start) {
+    const ComputationId callee = module_.attributes<AsyncAttributes>(start).calls;
+    for (InstructionId step = start; step;) {
+      InstructionId next;
+      for (InstructionId user : module_.users(step))
+        if (module_[user].op == Op::AsyncUpdate || module_[user].op == Op::AsyncDone) next = user;
+      if (next && module_.attributes<AsyncAttributes>(next).calls)
+        module_.mutable_attributes<AsyncAttributes>(next).calls = callee;
+      step = next;
+    }
+  }
+
+  ComputationId clone(ComputationId old) {
+    const ComputationId id = {static_cast<uint32_t>(module_.computations.size())};
+    Computation empty;
+    empty.name = insertion_.unique_name(module_[old].name);
+    empty.execution_thread = module_[old].execution_thread;
+    module_.computations.push_back(std::move(empty));
+    taken_.push_back(false);
+    std::unordered_map<uint32_t, InstructionId> copies;
+    // Operands may stand after their users, and come in a second step.
+    for (InstructionId from : std::vector(module_[old].instructions)) {
+      Instruction instruction = module_[from];
+      instruction.name = insertion_.unique_name(instruction.name);
+      instruction.computation = id;
+      instruction.first_use = {};
+      if (instruction.attributes)
+        visit_attributes_type(instruction.op, [&]<class A>(std::type_identity<A>) {
+          instruction.attributes = module_.add_attributes(A(module_.attributes<A>(from)));
+        });
+      if (instruction.extra) {
+        module_.extras.push_back(Extra(module_.extras[instruction.extra.value]));
+        instruction.extra = {static_cast<uint32_t>(module_.extras.size() - 1)};
+      }
+      const std::vector<InstructionId> operands(module_.operands(from).begin(),
+                                                module_.operands(from).end());
+      copies[from.value] = module_.append_raw(instruction, operands);
+      module_[id].instructions.push_back(copies[from.value]);
+    }
+    for (InstructionId copy : module_[id].instructions) {
+      for (size_t i = 0; i < module_.operands(copy).size(); ++i)
+        module_.set_operand(copy, i, copies.at(module_.operand(copy, i).value));
+      if (module_[copy].extra)
+        for (InstructionId& other : module_.mutable_extra(copy).control_predecessors)
+          other = copies.at(other.value);
+    }
+    for (InstructionId parameter : module_[old].parameters)
+      module_[id].parameters.push_back(copies.at(parameter.value));
+    module_[id].root = copies.at(module_[old].root.value);
+    return id;
+  }
+
+  Module& module_;
+  Insertion insertion_;      // for its names
+  std::vector<bool> taken_;  // by computation: has a caller
+  std::vector<ComputationId> waiting_;
+};
+
+}  // namespace
+
+Result<bool> flatten_calls(Module& module, const PassOptions&) { return Flattener(module).run(); }
+
+}  // namespace hilo
