@@ -105,6 +105,7 @@ Packing pack(std::span<const Block> blocks, int64_t alignment, int64_t steps) {
   const PackingProblem problem = make_problem(blocks, alignment);
   Packing out;
   out.lower_bound = problem.lower_bound;
+  out.peak_moment = problem.peak_moment;
   out.offsets.assign(blocks.size(), 0);
   std::vector<ComponentPacker> hard;
   int64_t fitting = steps;

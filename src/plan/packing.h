@@ -20,6 +20,7 @@ struct PackingProblem {
   std::vector<int64_t> extent;        // by block: the end of its highest byte
   std::vector<std::vector<uint32_t>> components;  // blocks that are linked by shared moments
   int64_t lower_bound = 0;                        // the largest sum of `bytes` at one moment
+  int64_t peak_moment = 0;                        // the first such moment
   int64_t target = 0;  // the same but for the topmost rectangle, whose end is not rounded up
 
   // Rectangles of other blocks alive together with rectangle i; empty when there would be too many.

@@ -28,7 +28,10 @@ void find_bounds(PackingProblem& problem, std::span<const uint32_t> by_start) {
     ends.emplace(rectangle.end, i);
     alive += rectangle.bytes;
     unused.insert(rectangle.bytes - rectangle.used);
-    problem.lower_bound = std::max(problem.lower_bound, alive);
+    if (alive > problem.lower_bound) {
+      problem.lower_bound = alive;
+      problem.peak_moment = rectangle.start;
+    }
     problem.target = std::max(problem.target, alive - *unused.rbegin());
   }
 }

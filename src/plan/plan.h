@@ -45,7 +45,9 @@ struct PlanOptions {
   double packing_seconds = 0.5;  // budget of exact packing for each space; bounded in steps, not
                                  // in time, so that the same module has the same plan
 };
-// The module must verify and hold the copies that its aliases need (pass insert_copies).
+// The module must verify, give every computation that is run one caller, and hold the copies that
+// its aliases need (passes flatten_calls and insert_copies). Unsupported where it is called from
+// several places or no rule of find_aliases() covers it, Limit where sizes sum up to 2^60 and more.
 Result<Plan> plan(const Module& module, const Machine& machine, const PlanOptions& options = {});
 
 // What is wrong with a plan: values that overlap in time and place without being one buffer,
@@ -53,8 +55,9 @@ Result<Plan> plan(const Module& module, const Machine& machine, const PlanOption
 // Shares no code with plan().
 std::vector<Error> check_plan(const Module& module, const Machine& machine, const Plan& plan);
 
-// An order that keeps the peak low: the best of several. Keeps data and control dependences.
-Schedule find_schedule(const Module& module, const Machine& machine);
+// An order that keeps the peak low: the best of several. Keeps data and control dependences, and
+// puts readers of a value before what is written over it.
+Schedule find_schedule(const Module& module, const Machine& machine, const Aliases& aliases);
 // Part of a block: bytes that are alive from start to end, both included, `at` bytes into it.
 struct Piece {
   int64_t start = 0, end = 0, bytes = 0;
@@ -69,6 +72,7 @@ struct Packing {
   std::vector<int64_t> offsets;  // by block
   int64_t bytes = 0;             // the highest end; the last size is not rounded up
   int64_t lower_bound = 0;       // the largest sum of rounded sizes alive at one moment
+  int64_t peak_moment = 0;       // the first such moment
 };
 // Offsets are multiples of `alignment`, and sizes count rounded up to it. Best-fit in several
 // orders first, then a search of at most `steps` steps, exact where few blocks are in each other's

@@ -1,0 +1,179 @@
+// Temporaries in allocations that are there anyway: results before they are made, parameters that
+// were given away after they are read.
+#include <algorithm>
+#include <map>
+
+#include "plan/assign.h"
+
+namespace hilo {
+namespace {
+
+// Bounds the time on modules where many groups are looked at for each that moves.
+constexpr int64_t most_work = 40'000'000;
+
+// Sums over ranges of moments: adding to a range, and the moment with the largest sum.
+class Loads {
+ public:
+  explicit Loads(size_t moments) {
+    while (size_ < moments) size_ *= 2;
+    most_.assign(2 * size_, 0);
+    added_.assign(2 * size_, 0);
+  }
+  void add(size_t first, size_t last, int64_t bytes) { add(1, 0, size_ - 1, first, last, bytes); }
+  int64_t most() const { return most_[1]; }
+  size_t moment() const {  // the first of them
+    size_t node = 1;
+    while (node < size_) {
+      const size_t left = 2 * node;
+      node = most_[left] >= most_[left + 1] ? left : left + 1;
+    }
+    return node - size_;
+  }
+
+ private:
+  void add(size_t node, size_t low, size_t high, size_t first, size_t last, int64_t bytes) {
+    if (last < low || high < first) return;
+    if (first <= low && high <= last) {
+      most_[node] += bytes;
+      added_[node] += bytes;
+      return;
+    }
+    const size_t middle = (low + high) / 2;
+    add(2 * node, low, middle, first, last, bytes);
+    add(2 * node + 1, middle + 1, high, first, last, bytes);
+    most_[node] = added_[node] + std::max(most_[2 * node], most_[2 * node + 1]);
+  }
+
+  size_t size_ = 1;
+  std::vector<int64_t> most_, added_;
+};
+
+// A host and what lies in it.
+struct Host {
+  uint32_t group = 0;
+  int64_t bytes = 0;
+  std::vector<Piece> taken;
+};
+
+// Hosts and groups of one space.
+class Housing {
+ public:
+  Housing(std::span<const Group> groups, int64_t alignment, size_t moments)
+      : groups_(groups), alignment_(alignment), loads_(moments), moved_(groups.size(), false) {}
+
+  void add_host(uint32_t group, int64_t bytes) {
+    hosts_.push_back({group, bytes, groups_[group].pieces});
+  }
+  void add_group(uint32_t group) {
+    waiting_.push_back(group);
+    load(group, 1);
+  }
+
+  void run(std::vector<Guest>& out) {
+    if (hosts_.empty()) return;
+    std::ranges::stable_sort(waiting_, std::greater<>(),
+                             [&](uint32_t g) { return groups_[g].bytes; });
+    while (loads_.most() > 0 && work_ < most_work)
+      if (!move_one(static_cast<int64_t>(loads_.moment()), out)) return;
+  }
+
+ private:
+  int64_t round_up(int64_t bytes) const {
+    return (bytes + alignment_ - 1) / alignment_ * alignment_;
+  }
+
+  void load(uint32_t group, int64_t sign) {
+    for (const Piece& piece : groups_[group].pieces)
+      loads_.add(static_cast<size_t>(piece.start), static_cast<size_t>(piece.end),
+                 sign * round_up(piece.bytes));
+  }
+
+  bool move_one(int64_t moment, std::vector<Guest>& out) {
+    for (uint32_t group : waiting_) {
+      ++work_;
+      if (moved_[group] || !is_alive(groups_[group], moment)) continue;
+      const auto [host, offset] = find_room(groups_[group]);
+      if (!host) continue;
+      for (Piece piece : groups_[group].pieces) {
+        piece.at += offset;
+        host->taken.push_back(piece);
+      }
+      moved_[group] = true;
+      load(group, -1);
+      out.push_back({group, host->group, offset});
+      return true;
+    }
+    return false;
+  }
+
+  static bool is_alive(const Group& group, int64_t moment) {
+    return std::ranges::any_of(group.pieces, [&](const Piece& piece) {
+      return piece.start <= moment && moment <= piece.end;
+    });
+  }
+
+  // The smallest host with room, and where in it.
+  std::pair<Host*, int64_t> find_room(const Group& group) {
+    Host* best = nullptr;
+    int64_t best_offset = 0;
+    for (Host& host : hosts_) {
+      if (host.bytes < group.bytes || (best && best->bytes <= host.bytes)) continue;
+      const int64_t offset = lowest_offset(group, host);
+      if (offset + group.bytes > host.bytes) continue;
+      best = &host;
+      best_offset = offset;
+    }
+    return {best, best_offset};
+  }
+
+  int64_t lowest_offset(const Group& group, const Host& host) {
+    std::vector<std::pair<int64_t, int64_t>> forbidden;  // after, before
+    for (const Piece& piece : group.pieces)
+      for (const Piece& taken : host.taken) {
+        ++work_;
+        if (piece.end < taken.start || taken.end < piece.start) continue;
+        forbidden.emplace_back(taken.at - piece.at - round_up(piece.bytes),
+                               taken.at + round_up(taken.bytes) - piece.at);
+      }
+    std::ranges::sort(forbidden);
+    int64_t offset = 0;
+    for (const auto& [after, before] : forbidden) {
+      if (after >= offset) break;
+      offset = std::max(offset, before);
+    }
+    return offset;
+  }
+
+  const std::span<const Group> groups_;
+  const int64_t alignment_;
+  Loads loads_;
+  std::vector<bool> moved_;        // by group
+  std::vector<uint32_t> waiting_;  // largest first
+  std::vector<Host> hosts_;
+  int64_t work_ = 0;
+};
+
+}  // namespace
+
+std::vector<Guest> find_guests(std::span<const Group> groups, std::span<const BufferFacts> facts,
+                               const Machine& machine) {
+  size_t moments = 1;
+  for (const Group& group : groups)
+    for (const Piece& piece : group.pieces)
+      moments = std::max(moments, static_cast<size_t>(piece.end) + 1);
+  std::map<int64_t, Housing> spaces;
+  for (uint32_t i = 0; i < groups.size(); ++i) {
+    const BufferFacts& is = facts[groups[i].members[0].buffer.value];
+    if (groups[i].pieces.empty()) continue;
+    const int64_t alignment = memory_space(machine, is.space).alignment;
+    Housing& housing = spaces.try_emplace(is.space, groups, alignment, moments).first->second;
+    if (!groups[i].host) housing.add_group(i);
+    else if (facts[groups[i].host.value].writable)
+      housing.add_host(i, facts[groups[i].host.value].bytes);
+  }
+  std::vector<Guest> out;
+  for (auto& [space, housing] : spaces) housing.run(out);
+  return out;
+}
+
+}  // namespace hilo

@@ -1,0 +1,191 @@
+#include "plan/plan.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "plan/assign.h"
+
+namespace hilo {
+namespace {
+
+// Steps of packing that take about a second.
+constexpr double steps_per_second = 100e6;
+// What is laid out must be countable with some room.
+constexpr int64_t most_bytes = int64_t{1} << 60;
+
+constexpr std::pair<uint32_t, uint32_t> nowhere = {UINT32_MAX, UINT32_MAX};
+
+class Planner {
+ public:
+  Planner(const Module& module, const Machine& machine, const PlanOptions& options, Plan& plan)
+      : module_(module), machine_(machine), options_(options), plan_(plan) {}
+
+  Result<void> run() {
+    facts_ = classify(module_, machine_, plan_.aliases);
+    sizes_ = sizes_of_values(module_, machine_, plan_.aliases);
+    HILO_DO(check_sizes());
+    const std::vector<Overlay> pairs = find_overlays(module_, plan_, facts_, sizes_, machine_);
+    groups_ = find_groups(plan_, facts_, sizes_, pairs, machine_);
+    plan_.where.assign(plan_.aliases.values.size(), nowhere);
+    add_own_allocations();
+    add_guests();
+    add_temporaries();
+    for (Allocation& allocation : plan_.allocations)
+      std::ranges::sort(allocation.slots, {}, &Slot::value);
+    find_where();
+    sum_up();
+    return {};
+  }
+
+ private:
+  const BufferFacts& facts(const Group& group) const {
+    return facts_[(group.host ? group.host : group.members[0].buffer).value];
+  }
+
+  Result<void> check_sizes() const {
+    int64_t sum = 0;
+    for (size_t i = 0; i < sizes_.size(); ++i) {
+      if (sizes_[i] < most_bytes && (sum += sizes_[i] + most_alignment()) < most_bytes) continue;
+      return std::unexpected(
+          Error{ErrorKind::Limit, "the buffers of the module are too large to be laid out",
+                module_.place(plan_.aliases.values[i].definition().instruction)});
+    }
+    return {};
+  }
+  int64_t most_alignment() const {
+    int64_t most = 1;
+    for (const MemorySpace& space : machine_.spaces) most = std::max(most, space.alignment);
+    return most;
+  }
+
+  void add_slots(const Group& group, Allocation& allocation, int64_t offset) const {
+    for (const Member& member : group.members)
+      for (ValueId value : plan_.aliases.buffers[member.buffer.value].values)
+        allocation.slots.push_back({value, offset + member.at, sizes_[value.value]});
+  }
+
+  void add_own_allocations() {
+    allocation_of_.assign(groups_.size(), UINT32_MAX);
+    std::vector<uint32_t> order;
+    for (uint32_t i = 0; i < groups_.size(); ++i)
+      if (groups_[i].host) order.push_back(i);
+    std::ranges::stable_sort(order, {}, [&](uint32_t i) {
+      const BufferFacts& is = facts(groups_[i]);
+      return std::tuple(is.role, is.parameter, is.parameter_index);
+    });
+    for (uint32_t i : order) {
+      const BufferFacts& is = facts(groups_[i]);
+      Allocation allocation;
+      allocation.bytes = is.bytes;
+      allocation.space = is.space;
+      if (is.role == Role::Parameter) {
+        allocation.parameter = is.parameter;
+        allocation.parameter_index = is.parameter_index;
+      }
+      allocation.is_constant = is.role == Role::Constant;
+      allocation.is_thread_local = is.role == Role::ThreadLocal;
+      allocation.is_live_out = is.live_out;
+      allocation.is_tuple = is.is_tuple;
+      add_slots(groups_[i], allocation, 0);
+      allocation_of_[i] = static_cast<uint32_t>(plan_.allocations.size());
+      plan_.allocations.push_back(std::move(allocation));
+    }
+  }
+
+  void add_guests() {
+    for (const Guest& guest : find_guests(groups_, facts_, machine_)) {
+      allocation_of_[guest.group] = allocation_of_[guest.host];
+      add_slots(groups_[guest.group], plan_.allocations[allocation_of_[guest.host]], guest.offset);
+    }
+  }
+
+  void add_temporaries() {
+    std::map<int64_t, std::vector<uint32_t>> spaces;
+    for (uint32_t i = 0; i < groups_.size(); ++i) {
+      const int64_t space = facts(groups_[i]).space;
+      spaces_.insert(space);
+      if (allocation_of_[i] == UINT32_MAX) spaces[space].push_back(i);
+    }
+    for (const auto& [space, groups] : spaces) {
+      std::vector<Block> blocks;
+      for (uint32_t i : groups) blocks.push_back({groups_[i].pieces});
+      const Packing packing =
+          pack(blocks, memory_space(machine_, space).alignment,
+               static_cast<int64_t>(options_.packing_seconds * steps_per_second));
+      Allocation allocation;
+      allocation.space = space;
+      allocation.bytes = packing.bytes;
+      for (size_t i = 0; i < groups.size(); ++i)
+        add_slots(groups_[groups[i]], allocation, packing.offsets[i]);
+      plan_.allocations.push_back(std::move(allocation));
+      plan_.spaces.push_back({space, 0, 0, packing.lower_bound, packing.peak_moment});
+    }
+  }
+
+  void find_where() {
+    for (uint32_t i = 0; i < plan_.allocations.size(); ++i)
+      for (uint32_t j = 0; j < plan_.allocations[i].slots.size(); ++j)
+        plan_.where[plan_.allocations[i].slots[j].value.value] = {i, j};
+  }
+
+  void sum_up() {
+    for (int64_t space : spaces_)
+      if (std::ranges::find(plan_.spaces, space, &SpacePlan::space) == plan_.spaces.end())
+        plan_.spaces.push_back({space});
+    std::ranges::sort(plan_.spaces, {}, &SpacePlan::space);
+    for (const Allocation& allocation : plan_.allocations) {
+      SpacePlan& space = *std::ranges::find(plan_.spaces, allocation.space, &SpacePlan::space);
+      if (!allocation.is_thread_local) space.total_bytes += allocation.bytes;
+      if (allocation.is_temp()) space.temp_bytes += allocation.bytes;
+    }
+  }
+
+  const Module& module_;
+  const Machine& machine_;
+  const PlanOptions& options_;
+  Plan& plan_;
+  std::vector<BufferFacts> facts_;  // by buffer
+  std::vector<int64_t> sizes_;      // by value
+  std::vector<Group> groups_;
+  std::vector<uint32_t> allocation_of_;  // by group
+  std::set<int64_t> spaces_;
+};
+
+// A computation that is run from two places would leave two results in one buffer.
+Result<void> check_flat(const Module& module) {
+  std::vector<bool> taken(module.computations.size(), false);
+  for (ComputationId computation : module.post_order())
+    for (InstructionId id : module[computation].instructions) {
+      const Op op = module[id].op;
+      if (op != Op::While && op != Op::Conditional && op != Op::Call && op != Op::AsyncStart)
+        continue;
+      for (ComputationId callee : module.called(module[id])) {
+        if (taken[callee.value])
+          return std::unexpected(Error{
+              ErrorKind::Unsupported,
+              fmt::format("{} is called from several places; flatten_calls gives each its own",
+                          module[callee].name),
+              module.place(id)});
+        taken[callee.value] = true;
+      }
+    }
+  return {};
+}
+
+}  // namespace
+
+Result<Plan> plan(const Module& module, const Machine& machine, const PlanOptions& options) {
+  HILO_DO(check_flat(module));
+  Plan out;
+  HILO_TRY(out.aliases, find_aliases(module));
+  out.schedule = options.keep_order && module.header.is_scheduled
+                     ? schedule_of(module)
+                     : find_schedule(module, machine, out.aliases);
+  out.liveness = find_liveness(module, out.aliases, out.schedule);
+  HILO_DO(Planner(module, machine, options, out).run());
+  return out;
+}
+
+}  // namespace hilo

@@ -1,0 +1,192 @@
+#include <algorithm>
+
+#include "plan/schedule.h"
+
+namespace hilo {
+namespace {
+
+// Whether the computations that it calls run as steps of the schedule, with buffers of their own.
+bool runs_steps(Op op) {
+  return op == Op::While || op == Op::Conditional || op == Op::Call || op == Op::AsyncStart;
+}
+
+}  // namespace
+
+ScheduleGraphs::ScheduleGraphs(const Module& module, const Machine& machine, const Aliases& aliases)
+    : module_(module),
+      aliases_(aliases),
+      bytes_(aliases.buffers.size(), 0),
+      events_(module.computations.size()),
+      results_(module.computations.size()),
+      node_(module.instructions.size()) {
+  for (uint32_t i = 0; i < aliases.values.size(); ++i) {
+    int64_t& bytes = bytes_[aliases.buffer_of[i].value];
+    bytes = std::max(bytes, buffer_bytes(machine, shape_of(module, aliases.values[i])));
+    add_value({i});
+  }
+}
+
+void ScheduleGraphs::add(ValueId value, InstructionId instruction, Event::Kind kind) {
+  events_[module_[instruction].computation.value].push_back(
+      {aliases_.buffer_of[value.value], value, instruction, kind});
+}
+
+void ScheduleGraphs::add_value(ValueId id) {
+  const Value& value = aliases_[id];
+  for (const ValueUse& use : value.uses) add(id, use.instruction, Event::Read);
+  for (const Position& position : value.positions) {
+    const Instruction& instruction = module_[position.instruction];
+    // What callees make and what callers pass is seen first where it enters the computation.
+    const bool is_birth = position == value.definition() || runs_steps(instruction.op) ||
+                          instruction.op == Op::Parameter;
+    add(id, position.instruction, is_birth ? Event::Birth : Event::Stand);
+    if (module_[instruction.computation].root == position.instruction)
+      results_[instruction.computation.value].push_back(aliases_.buffer_of[id.value]);
+  }
+}
+
+// The order of the file where it is sound.
+Order ScheduleGraphs::operands_first(ComputationId computation) const {
+  const std::vector<InstructionId>& instructions = module_[computation].instructions;
+  enum Mark : uint8_t { New, Open, Done };
+  std::vector<Mark> marks(instructions.size(), New);
+  for (uint32_t i = 0; i < instructions.size(); ++i) node_[instructions[i].value] = i;
+  Order order;
+  std::vector<uint32_t> stack;
+  for (uint32_t start = 0; start < instructions.size(); ++start) {
+    if (marks[start] == New) stack.push_back(start);
+    while (!stack.empty()) {
+      const uint32_t top = stack.back();
+      if (marks[top] != New) {
+        if (marks[top] == Open) order.push_back(top);
+        marks[top] = Done;
+        stack.pop_back();
+        continue;
+      }
+      marks[top] = Open;
+      const Instruction& instruction = module_[instructions[top]];
+      const auto visit = [&](InstructionId id) {
+        if (marks[node_[id.value]] == New) stack.push_back(node_[id.value]);
+      };
+      for (InstructionId id : module_.extra(instruction).control_predecessors) visit(id);
+      for (InstructionId id : module_.operands(instruction)) visit(id);
+    }
+  }
+  return order;
+}
+
+Links ScheduleGraphs::dependences(ComputationId computation) const {
+  Links links;
+  for (InstructionId id : module_[computation].instructions) {
+    const Instruction& instruction = module_[id];
+    for (InstructionId operand : module_.operands(instruction))
+      links.emplace_back(node_[operand.value], node_[id.value]);
+    for (InstructionId other : module_.extra(instruction).control_predecessors)
+      links.emplace_back(node_[other.value], node_[id.value]);
+  }
+  return links;
+}
+
+namespace {
+
+// Values of one buffer in the order in which they come to be: readers of one stand before the next
+// comes.
+template <class Event, class NodeOf>
+void add_overwrites(std::span<const Event> events, const NodeOf& node_of, Links& links) {
+  struct Lifetime {
+    uint32_t birth = UINT32_MAX;
+    std::vector<uint32_t> readers;
+  };
+  std::vector<std::pair<ValueId, Lifetime>> values;
+  for (const Event& event : events) {
+    if (values.empty() || values.back().first != event.value) values.push_back({event.value, {}});
+    Lifetime& lifetime = values.back().second;
+    if (event.kind == Event::Birth) lifetime.birth = std::min(lifetime.birth, node_of(event));
+    if (event.kind != Event::Stand) lifetime.readers.push_back(node_of(event));
+  }
+  std::ranges::stable_sort(values, {}, [](const auto& entry) { return entry.second.birth; });
+  size_t next = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const Lifetime& lifetime = values[i].second;
+    while (next < values.size() && values[next].second.birth <= lifetime.birth) ++next;
+    const uint32_t birth = next < values.size() ? values[next].second.birth : UINT32_MAX;
+    if (birth == UINT32_MAX) break;
+    for (uint32_t reader : lifetime.readers)
+      if (reader != birth) links.emplace_back(reader, birth);
+  }
+}
+
+bool is_acyclic(const Lists& before, const Lists& after) {
+  std::vector<uint32_t> missing(before.size()), ready;
+  for (uint32_t node = 0; node < before.size(); ++node) {
+    missing[node] = static_cast<uint32_t>(before[node].size());
+    if (missing[node] == 0) ready.push_back(node);
+  }
+  size_t taken = 0;
+  for (; !ready.empty(); ++taken) {
+    const uint32_t node = ready.back();
+    ready.pop_back();
+    for (uint32_t next : after[node])
+      if (--missing[next] == 0) ready.push_back(next);
+  }
+  return taken == before.size();
+}
+
+Lists turned(size_t size, const Links& links) {
+  Links out;
+  out.reserve(links.size());
+  for (const auto& [from, to] : links) out.emplace_back(to, from);
+  return lists_of(size, std::move(out));
+}
+
+}  // namespace
+
+ScheduleGraph ScheduleGraphs::graph(ComputationId computation,
+                                    std::span<const int64_t> inside) const {
+  ScheduleGraph out;
+  const Order order = operands_first(computation);
+  for (uint32_t place : order) out.instructions.push_back(module_[computation].instructions[place]);
+  for (uint32_t i = 0; i < order.size(); ++i) node_[out.instructions[i].value] = i;
+  for (InstructionId id : out.instructions) {
+    int64_t most = 0;
+    if (runs_steps(module_[id].op))
+      for (ComputationId callee : module_.called(module_[id]))
+        most = std::max(most, inside[callee.value]);
+    out.inside.push_back(most);
+  }
+  const auto node_of = [&](const Event& event) { return node_[event.instruction.value]; };
+  std::vector<Event> events = events_[computation.value];
+  std::ranges::stable_sort(events, {},
+                           [](const Event& event) { return std::pair(event.buffer, event.value); });
+  Links touches, plain = dependences(computation), links = plain;
+  std::vector<BufferId> buffers;
+  for (size_t first = 0, past = 0; first < events.size(); first = past) {
+    const uint32_t number = static_cast<uint32_t>(out.bytes.size());
+    bool foreign = false;
+    for (; past < events.size() && events[past].buffer == events[first].buffer; ++past) {
+      touches.emplace_back(node_of(events[past]), number);
+      foreign |= events[past].kind == Event::Birth &&
+                 module_[events[past].instruction].op == Op::Parameter;
+    }
+    add_overwrites(std::span<const Event>(events).subspan(first, past - first), node_of, links);
+    buffers.push_back(events[first].buffer);
+    out.bytes.push_back(foreign ? 0 : bytes_[events[first].buffer.value]);
+  }
+  out.alive_first.assign(out.bytes.size(), false);
+  out.alive_last.assign(out.bytes.size(), false);
+  for (BufferId result : results_[computation.value]) {
+    const auto at = std::ranges::lower_bound(buffers, result);
+    if (at != buffers.end() && *at == result) out.alive_last[at - buffers.begin()] = true;
+  }
+  out.before = turned(order.size(), links);
+  out.after = lists_of(order.size(), std::move(links));
+  if (!is_acyclic(out.before, out.after)) {
+    out.before = turned(order.size(), plain);
+    out.after = lists_of(order.size(), std::move(plain));
+  }
+  out.touched_by = turned(out.bytes.size(), touches);
+  out.touches = lists_of(order.size(), std::move(touches));
+  return out;
+}
+
+}  // namespace hilo
