@@ -5,6 +5,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "tools/in_plan.h"
 #include "tools/inputs.h"
 #include "tools/machine_memory.h"
 #include "tools/module_file.h"
@@ -104,10 +105,12 @@ struct Ran {
   double seconds = 0;
 };
 
-Result<Ran> run_module(const Module& module, const RunOptions& options, EvalOptions& eval,
-                       Observer& observer, Session& session) {
+// planned: where values lie, or null.
+Result<Ran> run_module(const Module& module, const RunOptions& options, const Plan* planned,
+                       EvalOptions& eval, Observer& observer, Session& session) {
   HILO_DO(settle_partitioning(options, module, eval));
   const int64_t devices = device_count(module, eval);
+  if (planned) eval.place = place_in(module, *planned, devices, eval.ideal_floats);
   const int64_t needed = estimate_memory(module, eval);
   if (!session.json)
     fmt::print(stderr, "{}: {} device{}, needs up to {}\n", module.header.name, devices,
@@ -170,9 +173,15 @@ void run(const RunOptions& options, Session& session) {
   }
   auto eval = eval_options(options);
   if (!eval) return fail_with(session, eval.error());
+  std::shared_ptr<const Plan> planned;
+  if (options.in_plan) {
+    auto made = plan_to_run(module, options.target);
+    if (!made) return fail_with(session, made.error(), module.source);
+    planned = std::move(*made);
+  }
   Observer observer(module, options.observe);
   signal(SIGINT, [](int) { interrupted = true; });
-  const auto ran = run_module(module, options, *eval, observer, session);
+  const auto ran = run_module(module, options, planned.get(), *eval, observer, session);
   if (!ran) return fail_with(session, ran.error(), module.source);
   if (session.json) show_json(module, *ran, options, observer);
   else if (!options.expected.empty()) show_comparisons(ran->comparisons);

@@ -42,6 +42,10 @@ void add_run_options(CLI::App& app, RunOptions& options, Session& session) {
   app.add_flag("--profile", options.observe.profile, "time and bytes by op and by source line");
   app.add_option("--only", options.only, "run one instruction, fusion or computation alone");
   app.add_flag("--no-verify", options.no_verify, "run without checking the module first");
+  auto* in_plan = app.add_flag("--in-plan", options.in_plan,
+                               "keep values where a memory plan puts them: a wrong plan shows");
+  app.add_option("--target", options.target, "with --in-plan: the chip to plan for")
+      ->needs(in_plan);
   app.add_flag("--json", session.json, "one JSON document on standard output");
   app.footer(
       "Exit status 0: ran (and agrees); 1: an error; 2: wrong usage; 3: values differ.\n"

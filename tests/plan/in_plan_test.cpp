@@ -1,0 +1,96 @@
+// Evaluation inside a plan gives the same bits as outside, and a wrong plan shows.
+#include <gtest/gtest.h>
+
+#include "eval/eval.h"
+#include "plan/plan.h"
+#include "text/text.h"
+
+namespace hilo {
+namespace {
+
+constexpr std::string_view loop = R"(HloModule loop, is_scheduled=true
+body {
+  carry = (s32[], f32[64], f32[4,64]) parameter(0)
+  i = s32[] get-tuple-element(carry), index=0
+  x = f32[64] get-tuple-element(carry), index=1
+  rows = f32[4,64] get-tuple-element(carry), index=2
+  doubled = f32[64] add(x, x)
+  row = f32[1,64] reshape(doubled)
+  zero = s32[] constant(0)
+  updated = f32[4,64] dynamic-update-slice(rows, row, i, zero)
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  ROOT out = (s32[], f32[64], f32[4,64]) tuple(next, doubled, updated)
+}
+condition {
+  carry = (s32[], f32[64], f32[4,64]) parameter(0)
+  i = s32[] get-tuple-element(carry), index=0
+  four = s32[] constant(4)
+  ROOT more = pred[] compare(i, four), direction=LT
+}
+ENTRY e {
+  p = f32[64] parameter(0)
+  start = s32[] constant(0)
+  i = s32[] copy(start)
+  x = f32[64] sine(p)
+  y = f32[64] cosine(p)
+  none = f32[] constant(0)
+  rows = f32[4,64] broadcast(none), dimensions={}
+  init = (s32[], f32[64], f32[4,64]) tuple(i, x, rows)
+  w = (s32[], f32[64], f32[4,64]) while(init), condition=condition, body=body
+  last = f32[64] get-tuple-element(w), index=1
+  filled = f32[4,64] get-tuple-element(w), index=2
+  z = f32[64] multiply(last, y)
+  ROOT result = (f32[64], f32[4,64]) tuple(z, filled)
+}
+)";
+
+Literal input() {
+  std::vector<float> values(64);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = 0.1f * static_cast<float>(i);
+  return Literal::from<float>({64}, values);
+}
+
+Literal run(const Module& module, const Plan* plan) {
+  EvalOptions options;
+  options.threads = 1;
+  if (plan) options.place = place_in(module, *plan, 1);
+  auto out = evaluate(module, {{{input()}}}, options);
+  EXPECT_TRUE(out) << (out ? "" : to_string(out.error()));
+  return out ? out->devices[0] : Literal();
+}
+
+Plan plan_of(const Module& module) {
+  const Machine* cpu = find_machine("cpu");
+  auto made = plan(module, *cpu);
+  EXPECT_TRUE(made) << (made ? "" : to_string(made.error()));
+  for (const Error& error : check_plan(module, *cpu, *made)) ADD_FAILURE() << to_string(error);
+  return *std::move(made);
+}
+
+TEST(InPlan, GivesTheSameBits) {
+  const Module module = *parse(loop);
+  const Plan made = plan_of(module);
+  EXPECT_TRUE(same_bits(run(module, nullptr), run(module, &made)));
+}
+
+TEST(InPlan, AWrongOverlapGivesWrongNumbers) {
+  const Module module = *parse(loop);
+  Plan wrong = plan_of(module);
+  const auto slot_of = [&](std::string_view name) -> std::pair<uint32_t, uint32_t> {
+    const InstructionId id = module.find(module.entry, name);
+    return wrong.where[wrong.aliases.at(id)[0].value];
+  };
+  // y is alive while the loop runs: put it where the rows are.
+  const auto [from, slot] = slot_of("y");
+  const auto [to, target] = slot_of("rows");
+  const ValueId y = wrong.allocations[from].slots[slot].value;
+  wrong.allocations[to].slots.push_back(
+      {y, wrong.allocations[to].slots[target].offset, wrong.allocations[from].slots[slot].bytes});
+  wrong.where[y.value] = {to, static_cast<uint32_t>(wrong.allocations[to].slots.size() - 1)};
+  EXPECT_FALSE(same_bits(run(module, nullptr), run(module, &wrong)));
+  EXPECT_FALSE(check_plan(module, *find_machine("cpu"), wrong).empty());
+}
+
+}  // namespace
+}  // namespace hilo
