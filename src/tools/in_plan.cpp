@@ -12,6 +12,11 @@ Result<std::shared_ptr<const Plan>> plan_to_run(Module& module, const std::strin
   HILO_TRY(Plan made, plan(module, *machine));
   const std::vector<Error> errors = check_plan(module, *machine, made);
   if (!errors.empty()) return std::unexpected(errors.front());
+  // The evaluator walks the order of the file.
+  for (size_t c = 0; c < made.schedule.orders.size(); ++c)
+    if (!made.schedule.orders[c].empty())
+      module.computations[c].instructions = made.schedule.orders[c];
+  module.header.is_scheduled = true;
   return std::make_shared<const Plan>(std::move(made));
 }
 

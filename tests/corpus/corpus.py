@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Runs `hilo` over a folder of modules with expected values and says what agrees.
 
-  corpus.py --hilo build/hilo --shared ../shared [--only PART] [--what check,values,ideal] [--json]
+  corpus.py --hilo build/hilo --shared ../shared [--only PART] [--what check,values,ideal,in-plan] [--json]
 
 check    every module parses, verifies, and prints to the same bytes twice
 values   tpu/*, gpu/* (after.hlo and before.hlo) and hlo/cpu agree with their stored values
 ideal    with --float=f64, after.hlo equals before.hlo to 1e-6 of the largest value
+in-plan  tpu/*, gpu/* (after.hlo) and hlo/cpu give the same bits where values lie as a memory plan says
 Exits 1 when anything falls short. The last line counts: N passed, N failed.
 """
 import argparse
@@ -66,6 +67,18 @@ def values(hilo, module, arrays, name, report, extra=()):
     report.add("values", name, status == 0, note, seconds)
 
 
+def in_plan(hilo, module, arrays, name, report):
+    with tempfile.TemporaryDirectory() as temporary:
+        saved = [f"{temporary}/outside.npz", f"{temporary}/inside.npz"]
+        for path, extra in zip(saved, ([], ["--in-plan"])):
+            status, _, error, seconds = call([hilo, "run", module, "--inputs", arrays, "--save", path, *extra], 900)
+            if status != 0:
+                return report.add("in-plan", name, False, last_line(error), seconds)
+        outside, inside = (np.load(path) for path in saved)
+        differ = [key for key in outside.files if outside[key].tobytes() != inside[key].tobytes()]
+        report.add("in-plan", name, not differ, ("differs: " + ", ".join(differ))[:200] if differ else "", seconds)
+
+
 def shard_slices(local, whole):
     """Where a device's array stands in the global one: every slice with equal values."""
     if local.shape == whole.shape:
@@ -122,7 +135,7 @@ def main():
     parser.add_argument("--hilo", default="build/hilo")
     parser.add_argument("--shared", required=True)
     parser.add_argument("--only", default="")
-    parser.add_argument("--what", default="check,values,ideal")
+    parser.add_argument("--what", default="check,values,ideal,in-plan")
     parser.add_argument("--json")
     options = parser.parse_args()
     corpus = os.path.join(options.shared, "corpus")
@@ -145,6 +158,8 @@ def main():
             several = os.path.exists(f"{folder}/io_global.npz")
             values(options.hilo, f"{folder}/before.hlo", f"{folder}/io_global.npz" if several else f"{folder}/io.npz",
                    name + "/before", report, ["--unpartitioned"] if several else [])
+        if "in-plan" in what:
+            in_plan(options.hilo, f"{folder}/after.hlo", f"{folder}/io.npz", name, report)
         if "ideal" in what:
             ideal(options.hilo, folder, name, report)
     if "values" in what:
@@ -152,6 +167,11 @@ def main():
             name = os.path.basename(arrays)[:-4]
             if options.only in arrays:
                 values(options.hilo, f"{corpus}/hlo/cpu/{name}.hlo", arrays, "hlo/cpu/" + name, report)
+    if "in-plan" in what:
+        for arrays in sorted(glob.glob(f"{corpus}/hlo/expected/*.npz")):
+            name = os.path.basename(arrays)[:-4]
+            if options.only in arrays:
+                in_plan(options.hilo, f"{corpus}/hlo/cpu/{name}.hlo", arrays, "hlo/cpu/" + name, report)
     if options.json:
         with open(options.json, "w") as file:
             json.dump(report.rows, file, indent=1)
