@@ -45,11 +45,13 @@ Result<void> need_countable(const Shape& shape) {
 Result<Shape> infer_shape(const Module& module, const Instruction& instruction) {
   const Given given{module, instruction};
   HILO_DO(need_sound_operands(given));
-  const bool elementwise = is_elementwise(instruction.op);
-  if (!elementwise && instruction.shape)  // sizes nobody knows: the stated shape is taken
+  // Of a tuple only the element counts: many of one wide tuple must not look at all of it.
+  const bool element = instruction.op == Op::GetTupleElement;
+  if (!element && !is_elementwise(instruction.op) && instruction.shape)  // sizes nobody knows: the stated shape is taken
     for (size_t i = 0; i < given.count(); ++i)
       if (has_unbounded(given.operand(i))) return *given.stated();
   HILO_TRY(Shape shape, functions[static_cast<size_t>(instruction.op)](given));
+  if (element && has_unbounded(shape)) return shape;
   HILO_DO(need_countable(shape));
   return shape;
 }
