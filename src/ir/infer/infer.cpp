@@ -47,7 +47,8 @@ Result<Shape> infer_shape(const Module& module, const Instruction& instruction) 
   HILO_DO(need_sound_operands(given));
   // Of a tuple only the element counts: many of one wide tuple must not look at all of it.
   const bool element = instruction.op == Op::GetTupleElement;
-  if (!element && !is_elementwise(instruction.op) && instruction.shape)  // sizes nobody knows: the stated shape is taken
+  // Sizes nobody knows: the stated shape is taken.
+  if (!element && !is_elementwise(instruction.op) && instruction.shape)
     for (size_t i = 0; i < given.count(); ++i)
       if (has_unbounded(given.operand(i))) return *given.stated();
   HILO_TRY(Shape shape, functions[static_cast<size_t>(instruction.op)](given));
