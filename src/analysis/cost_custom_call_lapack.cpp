@@ -54,6 +54,32 @@ Cost cost_lapack_orgqr(const Counting& counting, const Instruction& i) {
     return 4 * a.m * a.n * k - 2 * (a.m + a.n) * k * k + 4 * cube(k) / 3;
   });
 }
+Cost cost_lapack_ormqr(const Counting& counting, const Instruction& i) {
+  if (i.operand_count < 3) return library_call(counting, i, 0);
+  const double vectors = elements_of(counting.operand_shape(i, 1));
+  const double matrices = std::max(1.0, matrices_of(counting, i).count);
+  return library_call(counting, i,
+                      4 * elements_of(counting.operand_shape(i, 2)) * vectors / matrices);
+}
+Cost cost_cusolver_getrf(const Counting& counting, const Instruction& i) {
+  return cost_lapack_getrf(counting, i);
+}
+Cost cost_cusolver_geqrf(const Counting& counting, const Instruction& i) {
+  return cost_lapack_geqrf(counting, i);
+}
+Cost cost_cusolver_orgqr(const Counting& counting, const Instruction& i) {
+  return cost_lapack_orgqr(counting, i);
+}
+// The matrices stand behind numbers; a cube of the largest order is near to what all routines take.
+Cost cost_lapack_untyped(const Counting& counting, const Instruction& i) {
+  double flops = 0;
+  for (size_t k = 0; k < i.operand_count; ++k) {
+    const Shape& a = counting.operand_shape(i, k);
+    if (a.is_array() && a.rank() >= 2)
+      flops = std::max(flops, 4 * elements_of(a) * static_cast<double>(a.dims.back()) / 3);
+  }
+  return library_call(counting, i, flops);
+}
 Cost cost_lapack_potrf(const Counting& counting, const Instruction& i) {
   return lapack(counting, i, [](const Matrices& a) { return cube(a.n) / 3; });
 }
@@ -71,6 +97,12 @@ Cost cost_lapack_gtsv(const Counting& counting, const Instruction& i) {
 Cost cost_lapack_syevd(const Counting& counting, const Instruction& i) {
   return lapack(counting, i, [](const Matrices& a) { return 9 * cube(a.n); });
 }
+Cost cost_cusolver_syevd(const Counting& counting, const Instruction& i) {
+  return cost_lapack_syevd(counting, i);
+}
+Cost cost_eigh(const Counting& counting, const Instruction& i) {
+  return cost_lapack_syevd(counting, i);
+}
 Cost cost_lapack_geev(const Counting& counting, const Instruction& i) {
   return lapack(counting, i, [](const Matrices& a) { return 25 * cube(a.n); });
 }
@@ -82,6 +114,12 @@ Cost cost_lapack_gehrd(const Counting& counting, const Instruction& i) {
 }
 Cost cost_lapack_sytrd(const Counting& counting, const Instruction& i) {
   return lapack(counting, i, [](const Matrices& a) { return 4 * cube(a.n) / 3; });
+}
+Cost cost_cusolver_sytrd(const Counting& counting, const Instruction& i) {
+  return cost_lapack_sytrd(counting, i);
+}
+Cost cost_cusolver_potrf(const Counting& counting, const Instruction& i) {
+  return cost_lapack_potrf(counting, i);
 }
 Cost cost_lapack_gesdd(const Counting& counting, const Instruction& i) {
   return lapack(counting, i, [](const Matrices& a) {

@@ -113,9 +113,11 @@ Result<Literal> call_lapack_geqp3(Call& call) {
       std::vector<T> a = columns_of<T>(l.call.operands[0], b);
       int* places = vector_of<int>(l.results[1], b, l.sizes.batches);
       T* scales = vector_of<T>(l.results[2], b, l.sizes.batches);
-      if constexpr (LapackType<T>::is_complex)
+      if constexpr (LapackType<T>::is_complex) {
         geqp3(&m, &n, a.data(), &m, places, scales, work.data(), &size, real_work.data(), &info);
-      else geqp3(&m, &n, a.data(), &m, places, scales, work.data(), &size, &info);
+      } else {
+        geqp3(&m, &n, a.data(), &m, places, scales, work.data(), &size, &info);
+      }
       put_columns(a, l.results[0], b);
     }
     return {};
@@ -148,6 +150,43 @@ Result<Literal> call_lapack_orgqr(Call& call) {
     }
     return {};
   });
+}
+
+// Operands: Householder vectors, their scales, a matrix that Q or its adjoint multiplies from one
+// side.
+Result<Literal> call_lapack_ormqr(Call& call) {
+  return with_lapack_type(
+      call, 3, 1,
+      []<class T>(LapackCall& l, T) -> Result<void> {
+        const Lapack<T> ormqr("ormqr", "unmqr");
+        if (!ormqr) return no_lapack(l.call);
+        HILO_DO(l.expect_results({{element_type<T>, l.matrix()}}));
+        HILO_TRY(int k, scale_count(l));
+        char side = l.config.flag("left", true) ? 'L' : 'R';
+        const char adjoint = LapackType<T>::is_complex ? 'C' : 'T';
+        char transpose = l.config.flag("transpose", false) ? adjoint : 'N';
+        int m = l.sizes.rows, n = l.sizes.columns, order = side == 'L' ? m : n;
+        int info = 0, size = std::max({1, m, n}) * 64;
+        if (l.call.operands[0].shape().rank() < 2)
+          return l.call.error(ErrorKind::Shape, "expected matrices as operand 0");
+        const MatrixSizes given = matrix_sizes(l.call.operands[0]);
+        HILO_DO(l.expect_operand(0, {element_type<T>, {order, given.columns}}));
+        HILO_DO(l.expect_operand(1, {element_type<T>, {k}}));
+        if (k > order || k > given.columns)
+          return l.call.error(ErrorKind::Shape, "more scales than Householder vectors");
+        std::vector<T> work(size);
+        for (int64_t b = 0; b < l.sizes.batches; ++b) {
+          std::vector<T> a = columns_of<T>(l.call.operands[0], b);
+          std::vector<T> c = columns_of<T>(l.call.operands[2], b);
+          int leading = std::max(1, order), rows = std::max(1, m);
+          ormqr(&side, &transpose, &m, &n, &k, a.data(), &leading,
+                vector_of<T>(l.call.operands[1], b, l.sizes.batches), c.data(), &rows, work.data(),
+                &size, &info);
+          put_columns(c, l.results[0], b);
+        }
+        return {};
+      },
+      2);
 }
 
 Result<Literal> call_lapack_potrf(Call& call) {

@@ -2,11 +2,11 @@
 // it is found, and the source's element is combined there into an array that starts as the initial
 // value. Elements on padding do not take part.
 #include <cstring>
-#include <mutex>
 
 #include "eval/combine.h"
 #include "eval/convert.h"
 #include "eval/dynamic_sizes.h"
+#include "eval/first_error.h"
 #include "eval/lanes.h"
 #include "eval/window_positions.h"
 
@@ -65,44 +65,52 @@ void fill(Literal& out, const Literal& value) {
   for (int64_t i = 0; i < out.count(); ++i) std::memcpy(to + i * b, value.raw().data(), b);
 }
 
+// For each window the position of the element that it selects, or -1.
+Result<Dims> select_all(const Call& call, const SelectAndScatterAttributes& a) {
+  const Literal &operand = call.operands[0], &source = call.operands[1];
+  HILO_TRY(const LaneProgram program,
+           LaneProgram::make(call, a.select, std::array{operand.type(), operand.type()},
+                             std::array{ElementType::Pred}));
+  const Dims& windows = source.shape().dims;
+  const WindowPositions positions(a.window, operand.shape().dims, windows);
+  Dims selected(source.count());
+  FirstError error;
+  call.parallel(source.count(), window_block, [&](int64_t begin, int64_t end) {
+    error.note(select(program, operand, positions, windows, begin, end, selected.data() + begin));
+  });
+  HILO_DO(error.result());
+  return selected;
+}
+
+// False: there is no fast path for the types and the op.
+bool scatter_typed(std::optional<Op> op, const Dims& selected, const Literal& source,
+                   Literal& out) {
+  if (out.type() != source.type()) return false;
+  return visit_combiner(out.type(), op,
+                        [&]<class T, Op o>(std::type_identity<T>, std::integral_constant<Op, o>) {
+                          using W = typename Widened<T>::type;
+                          auto to = out.mutable_data<T>();
+                          for (size_t i = 0; i < selected.size(); ++i)
+                            if (T* value = selected[i] < 0 ? nullptr : &to[selected[i]])
+                              *value = T(combine<o, W>(W(*value), W(source.data<T>()[i])));
+                        });
+}
+
 }  // namespace
 
 Result<Literal> evaluate_SelectAndScatter(Call& call) {
   const auto& a = call.attributes<SelectAndScatterAttributes>();
-  const Literal &operand = call.operands[0], &source = call.operands[1];
+  const Literal& source = call.operands[1];
   if (has_cut_operand(call))
-    return evaluate_cut(call, evaluate_SelectAndScatter, std::array{sizes_of(operand)});
+    return evaluate_cut(call, evaluate_SelectAndScatter, std::array{sizes_of(call.operands[0])});
   Literal out = call.make();
-  HILO_TRY(const LaneProgram select_program,
-           LaneProgram::make(call, a.select, std::array{operand.type(), operand.type()},
-                             std::array{ElementType::Pred}));
-  HILO_TRY(const LaneProgram scatter_program,
+  HILO_TRY(const LaneProgram program,
            LaneProgram::make(call, a.scatter, std::array{out.type(), source.type()},
                              std::array{out.type()}));
-  const Dims& windows = source.shape().dims;
-  const WindowPositions positions(a.window, operand.shape().dims, windows);
-  Dims selected(source.count());
-  Result<void> found;
-  std::mutex mutex;
-  call.parallel(source.count(), window_block, [&](int64_t begin, int64_t end) {
-    auto part =
-        select(select_program, operand, positions, windows, begin, end, selected.data() + begin);
-    const std::lock_guard lock(mutex);
-    if (!part && found) found = std::move(part);
-  });
-  HILO_DO(std::move(found));
+  HILO_TRY(const Dims selected, select_all(call, a));
   fill(out, converted(call, call.operands[2], out.type()));
-  const bool is_typed =
-      out.type() == source.type() &&
-      visit_combiner(out.type(), scatter_program.binary_op(),
-                     [&]<class T, Op op>(std::type_identity<T>, std::integral_constant<Op, op>) {
-                       using W = typename Widened<T>::type;
-                       auto to = out.mutable_data<T>();
-                       for (size_t i = 0; i < selected.size(); ++i)
-                         if (T* value = selected[i] < 0 ? nullptr : &to[selected[i]])
-                           *value = T(combine<op, W>(W(*value), W(source.data<T>()[i])));
-                     });
-  if (!is_typed) HILO_DO(scatter_one_by_one(scatter_program, selected, source, out));
+  if (!scatter_typed(program.binary_op(), selected, source, out))
+    HILO_DO(scatter_one_by_one(program, selected, source, out));
   return out;
 }
 

@@ -1,4 +1,4 @@
-// Text of shapes and layouts; format: xla.md 2.7, order of suffixes T L # * E S SC M.
+// Text of shapes and layouts; format: openxla.org/xla/shapes, order of suffixes T L # * E S SC M.
 #include <charconv>
 
 #include "shape/shape_value.h"

@@ -1,4 +1,4 @@
-// Shardings, meshes and device lists. Forms: xla.md 2.9 and 2.10.
+// Shardings, meshes and device lists. Forms: docs/hlo-text.md and XLA's HLO text parser.
 #include <algorithm>
 
 #include "text/parse_fields.h"

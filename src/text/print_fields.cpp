@@ -1,4 +1,4 @@
-// Values of attribute fields, one form for each type. Forms: xla.md 2.6.
+// Values of attribute fields, one form for each type. Forms: docs/hlo-text.md.
 #include <algorithm>
 #include <charconv>
 

@@ -1,5 +1,5 @@
 // Literals: every float prints so that reading it gives the same bits; f32 and f64 with as few as 6
-// and 15 digits where those suffice, else with the digits that always do. Form: xla.md 2.8.
+// and 15 digits where those suffice, else with the digits that always do. Form: docs/hlo-text.md.
 #include <charconv>
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// Shardings, meshes and replica groups. Forms: xla.md 2.9 and 2.10.
+// Shardings, meshes and replica groups. Forms: docs/hlo-text.md and XLA's HLO text parser.
 #include "text/print.h"
 
 namespace hilo {

@@ -16,7 +16,7 @@ struct Candidate {
   int rank;  // higher: more optimised
 };
 
-// The stage that XLA's dump file names say (xla.md 5.1), most optimised last.
+// The stage that XLA's dump file names say (openxla.org/xla/hlo_dumps), most optimised last.
 std::optional<Candidate> candidate(const fs::path& path) {
   const std::string name = path.filename();
   const std::string extension = path.extension();

@@ -150,6 +150,165 @@ TEST(Lapack, TridiagonalSystem) {
   for (int i = 0; i < 3; ++i) EXPECT_NEAR(rows[0][i], i + 1, 1e-5);
 }
 
+struct Untyped {
+  const char* routine;
+  std::vector<std::string> numbers;  // operands before the matrix
+  std::string result;
+  const char* typed_result;
+  const char* config;
+  std::vector<int> picks;  // results that are those of the typed call, in its order
+};
+
+std::vector<Untyped> untyped_forms() {
+  const std::string m = "f32[4,4]{0,1}", c = "c64[4,4]{0,1}";
+  return {
+      {"getrf",
+       {"s32 1", "s32 4", "s32 4"},
+       m + ", s32[4], s32[]",
+       "f32[4,4], s32[4], s32[]",
+       "",
+       {0, 1, 2}},
+      {"geqrf",
+       {"s32 1", "s32 4", "s32 4", "s32 64"},
+       m + ", f32[4], s32[], f32[64]",
+       "f32[4,4], f32[4]",
+       "",
+       {0, 1}},
+      {"potrf",
+       {"s32 1", "s32 1", "s32 4"},
+       m + ", s32[]",
+       "f32[4,4], s32[]",
+       "uplo = 76 : ui8",
+       {0, 1}},
+      {"potrf",
+       {"s32 0", "s32 1", "s32 4"},
+       m + ", s32[]",
+       "f32[4,4], s32[]",
+       "uplo = 85 : ui8",
+       {0, 1}},
+      {"gesdd",
+       {"s32 1", "s32 1", "s32 1", "s32 4", "s32 4", "s32 99"},
+       m + ", f32[4], " + m + ", " + m + ", s32[], s32[32], f32[99]",
+       "f32[4,4], f32[4], f32[4,4], f32[4,4], s32[]",
+       "mode = 65 : ui8",
+       {0, 1, 2, 3, 4}},
+      {"syevd",
+       {"s32 1", "s32 1", "s32 4"},
+       m + ", f32[4], s32[], f32[99], s32[23]",
+       "f32[4,4], f32[4], s32[]",
+       "mode = 86 : ui8, uplo = 76 : ui8",
+       {0, 1, 2}},
+      {"geev",
+       {"s32 1", "s32 4", "u8 86", "u8 86"},
+       m + ", " + m + ", " + m + ", f32[4], f32[4], " + c + ", " + c + ", s32[]",
+       "f32[4], f32[4], c64[4,4], c64[4,4], s32[]",
+       "compute_left = 86 : ui8, compute_right = 86 : ui8",
+       {3, 4, 5, 6, 7}},
+      {"gees",
+       {"s32 1", "s32 4", "u8 86", "u8 78"},
+       m + ", f32[4], f32[4], " + m + ", s32[], s32[]",
+       "f32[4,4], f32[4,4], f32[4], f32[4], s32[], s32[]",
+       "mode = 86 : ui8, sort = 78 : ui8",
+       {0, 3, 1, 2, 4, 5}},
+      {"gehrd",
+       {"s32 4", "s32 1", "s32 4", "s32 4", "s32 1", "s32 64"},
+       m + ", f32[3], s32[], f32[64]",
+       "f32[4,4], f32[3], s32[]",
+       "low = 1 : i32, high = 4 : i32",
+       {0, 1, 2}},
+      {"sytrd",
+       {"s32 4", "s32 1", "s32 4", "s32 1", "s32 64"},
+       m + ", f32[4], f32[3], f32[3], s32[], f32[64]",
+       "f32[4,4], f32[4], f32[3], f32[3], s32[]",
+       "uplo = 76 : ui8",
+       {0, 1, 2, 3, 4}},
+  };
+}
+
+const std::string matrix_head = "HloModule m\nENTRY e {\n p = f32[4,4]{0,1} parameter(0)\n";
+
+std::string untyped_text(const Untyped& form) {
+  std::string text = matrix_head, operands, all;
+  for (size_t i = 0; i < form.numbers.size(); ++i) {
+    const std::string& number = form.numbers[i];
+    const size_t space = number.find(' ');
+    const std::string name = "n" + std::to_string(i);
+    text += " " + name + " = " + number.substr(0, space) + "[] constant(" +
+            number.substr(space + 1) + ")\n";
+    operands += name + ", ";
+  }
+  text += " g = (" + form.result + ") custom-call(" + operands +
+          "p), custom_call_target=\"lapack_s" + form.routine + "\"\n";
+  for (int pick : form.picks) {
+    const std::string number = std::to_string(pick);
+    all += (all.empty() ? "r" : ", r") + number;
+    text += " r" + number + " = get-tuple-element(g), index=" + number + "\n";
+  }
+  return text + " ROOT r = tuple(" + all + ")\n}\n";
+}
+
+// Before typed FFI numbers were operands, and workspaces results.
+TEST(Lapack, UntypedCallsGiveWhatTypedOnesGive) {
+  for (const Untyped& form : untyped_forms()) {
+    const std::string typed = matrix_head + " ROOT r = (" + form.typed_result +
+                              ") custom-call(p), custom_call_target=\"lapack_s" + form.routine +
+                              "_ffi\", backend_config={" + form.config + "}\n}\n";
+    const std::vector<std::vector<Literal>> inputs = {{f32({n, n}, symmetric)}};
+    const std::string untyped = untyped_text(form);
+    EXPECT_EQ(run_well(untyped, inputs), run_well(typed, inputs)) << untyped;
+  }
+}
+
+// 2 inverse(L) b, with the triangle and the number as operands.
+TEST(Lapack, UntypedTriangularSolve) {
+  const auto rows = run_well(
+      "HloModule m\nENTRY e {\n one = s32[] constant(1)\n zero = s32[] constant(0)\n two = s32[] "
+      "constant(2)\n alpha = f32[] constant(2)\n a = f32[2,2] constant({{2, 9}, {1, 4}})\n b = "
+      "f32[2,1] constant({{4}, {6}})\n ROOT r = f32[2,1] custom-call(one, one, zero, zero, two, "
+      "one, one, alpha, a, b), custom_call_target=\"blas_strsm\"\n}\n",
+      {{}});
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0], (Numbers{4, 2}));
+}
+
+// Q^T A = R, both from the Householder vectors; cuSOLVER's and XLA's own names for the factors.
+TEST(Lapack, ProductsWithHouseholderVectors) {
+  for (const char* target : {"cusolver_geqrf_ffi", "Qr"}) {
+    const auto rows = run_well(
+        "HloModule m\nENTRY e {\n p = f32[4,4] parameter(0)\n f = (f32[4,4], f32[4]) "
+        "custom-call(p), custom_call_target=\"" +
+            std::string(target) +
+            "\"\n a = f32[4,4] get-tuple-element(f), index=0\n t = f32[4] get-tuple-element(f), "
+            "index=1\n c = f32[4,4] custom-call(a, t, p), "
+            "custom_call_target=\"lapack_sormqr_ffi\", "
+            "backend_config={left = true, transpose = true}\n q = f32[4,4] custom-call(a, t), "
+            "custom_call_target=\"ProductOfElementaryHouseholderReflectors\"\n ROOT r = "
+            "(f32[4,4], f32[4,4], f32[4,4]) tuple(a, c, q)\n}\n",
+        {{f32({n, n}, general)}});
+    ASSERT_EQ(rows.size(), 1u);
+    const Matrix factors = part(rows[0], 0), product = part(rows[0], n * n);
+    const Matrix q = part(rows[0], 2 * n * n);
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j)
+        EXPECT_NEAR(product[i * n + j], j < i ? 0 : factors[i * n + j], 2e-5) << i << "," << j;
+    expect_matrix(times(q, product), general);
+  }
+}
+
+TEST(Lapack, EigenvaluesByOtherNames) {
+  const Numbers want = call("lapack_ssyevd_ffi", "(f32[4,4]{0,1}, f32[4], s32[])", symmetric,
+                            "mode = 86 : ui8, uplo = 76 : ui8");
+  EXPECT_EQ(call("cusolver_syevd_ffi", "(f32[4,4], f32[4], s32[])", symmetric,
+                 "lower = true, algorithm = 0 : ui8"),
+            want);
+  const auto rows = run_well(
+      "HloModule m\nENTRY e {\n p = f32[4,4] parameter(0)\n ROOT r = (f32[4,4], f32[4]) "
+      "custom-call(p), custom_call_target=\"Eigh\", backend_config=\"1,1,100,1e-6\"\n}\n",
+      {{f32({n, n}, symmetric)}});
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0], Numbers(want.begin(), want.end() - 1));
+}
+
 TEST(Lapack, ResultsOfAnotherSizeAreRefused) {
   auto rows =
       run("HloModule m\nENTRY e { p = f32[4,4]{0,1} parameter(0)\n ROOT r = "
