@@ -21,24 +21,58 @@ std::string human_number(double number) {
   return fmt::format("{:.{}f}{}", number, unit == 0 ? 0 : 2, units[unit]);
 }
 
+// Peak rates of the chip, a second; 0: not known.
+struct Roof {
+  double flops = 0, bytes = 0;
+  bool is_known() const { return flops > 0 && bytes > 0; }
+};
+Roof roof_of(const MemoryPicture& picture) {
+  const Machine* machine = find_machine(picture.machine);
+  if (machine == nullptr) return {};
+  return {std::max(machine->flops_f32, machine->flops_bf16),
+          memory_space(*machine, 0).bytes_per_second};
+}
+
+std::string human_seconds(double seconds) {
+  if (seconds >= 1) return fmt::format("{:.2f} s", seconds);
+  if (seconds >= 1e-3) return fmt::format("{:.2f} ms", seconds * 1e3);
+  return fmt::format("{:.2f} us", seconds * 1e6);
+}
+
+// The time that the roofline allows, and which of its sides that is (Williams, Waterman and
+// Patterson, "Roofline", 2009).
+std::vector<std::string> roofline_cells(const Roof& roof, const Sum& sum) {
+  const double compute = sum.flops / roof.flops, memory = sum.bytes / roof.bytes;
+  return {human_seconds(std::max(compute, memory)), compute > memory ? "compute" : "memory"};
+}
+
 std::string table_of(const std::map<std::string, Sum>& sums, const std::string& heading,
-                     const ReportStyle& style) {
+                     const Roof& roof, const ReportStyle& style) {
   std::vector<std::pair<std::string, Sum>> sorted(sums.begin(), sums.end());
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
     return std::pair(a.second.bytes, a.second.flops) > std::pair(b.second.bytes, b.second.flops);
   });
-  TextTable table({{"flops", Side::Right},
-                   {"bytes", Side::Right},
-                   {"flops/byte", Side::Right},
-                   {"count", Side::Right},
-                   {heading}});
+  std::vector<TextTable::Column> columns = {{"flops", Side::Right},
+                                            {"bytes", Side::Right},
+                                            {"flops/byte", Side::Right},
+                                            {"count", Side::Right}};
+  if (roof.is_known()) {
+    columns.push_back({"at best", Side::Right});
+    columns.push_back({"limit"});
+  }
+  columns.push_back({heading});
+  TextTable table(std::move(columns));
   const size_t rows = std::min(sorted.size(), static_cast<size_t>(std::max(style.rows, 0)));
   for (size_t i = 0; i < rows; ++i) {
     const Sum& sum = sorted[i].second;
     if (sum.flops == 0 && sum.bytes == 0) break;
-    table.add({(sum.known ? "" : ">=") + human_number(sum.flops), human_number(sum.bytes),
-               sum.bytes > 0 ? fmt::format("{:.2f}", sum.flops / sum.bytes) : "-",
-               std::to_string(sum.count), sorted[i].first});
+    std::vector<std::string> cells = {
+        (sum.known ? "" : ">=") + human_number(sum.flops), human_number(sum.bytes),
+        sum.bytes > 0 ? fmt::format("{:.2f}", sum.flops / sum.bytes) : "-",
+        std::to_string(sum.count)};
+    if (roof.is_known()) std::ranges::move(roofline_cells(roof, sum), std::back_inserter(cells));
+    cells.push_back(sorted[i].first);
+    table.add(std::move(cells));
   }
   return table.empty() ? "" : table.text(2, static_cast<size_t>(style.width));
 }
@@ -59,9 +93,15 @@ std::string cost_tables(const MemoryPicture& picture, const ReportStyle& style) 
       ++sum->count;
     }
   }
-  std::string out = table_of(by_op, "op", style);
-  if (const std::string lines = table_of(by_source, "source line", style); !lines.empty())
+  const Roof roof = roof_of(picture);
+  std::string out = table_of(by_op, "op", roof, style);
+  if (const std::string lines = table_of(by_source, "source line", roof, style); !lines.empty())
     out += "\n" + lines;
+  if (roof.is_known() && !out.empty())
+    out += fmt::format(
+        "\n  at best: {}flop/s, {}B/s of main memory ({}); what lies in faster memory "
+        "takes less\n",
+        human_number(roof.flops), human_number(roof.bytes), picture.machine);
   return out;
 }
 

@@ -1,16 +1,21 @@
-// Colours by op, by source line, by name scope, or by the share of padding. The classes that take
-// most memory get a colour of their own, the rest is grey.
+// Colours by op, by source line, by operation or name scope of the framework, by padding. The classes
+// that take most memory get a colour of their own, the rest is grey.
 
 const PALETTE = ["#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#9d7ad2", "#3fa7a3", "#d8b02e",
                  "#ec7fb0", "#9c755f", "#6fb1e0", "#8a9a3b", "#c2693d", "#5b6fd6", "#38b27d"];
 const OTHER = "#9aa3b2";
-const FIXED = new Map([["parameter", "#8698b3"], ["constant", "#b5a480"]]);  // stand there throughout
+// Quiet colours for what stands there throughout, and for what is not known.
+const FIXED = new Map([["parameter", "#8698b3"], ["constant", "#b5a480"], ["not known", "#a9a6a0"],
+                       ["no source", "#a9a6a0"], ["no name", "#a9a6a0"]]);
 const PADDING_STEPS = [["no padding", 0, "#8fa3bf"], ["below 25 %", 0.25, "#e0c341"],
                        ["below 50 %", 0.5, "#f0973a"], ["half or more", 1.01, "#dc4a3d"]];
 
 const COLORINGS = {
   op: { title: "by op", of: (model, v) => textOf(model, v, "op") || "not known" },
   source: { title: "by source line", of: (model, v) => sourceOf(model, v) || "no source" },
+  operation: {
+    title: "by operation", of: (model, v) => lastPart(textOf(model, v, "op_name")) || "no name",
+  },
   scope: { title: "by name scope", of: (model, v) => scopeOf(textOf(model, v, "op_name")) },
   kind: {
     title: "by allocation",
