@@ -1,5 +1,5 @@
-// Colours by op, by source line, by operation or name scope of the framework, by padding. The classes
-// that take most memory get a colour of their own, the rest is grey.
+// Colours by op, by source line, by operation or name scope of the framework, by padding. The
+// classes that take most memory get a colour of their own, the rest is grey.
 
 const PALETTE = ["#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#9d7ad2", "#3fa7a3", "#d8b02e",
                  "#ec7fb0", "#9c755f", "#6fb1e0", "#8a9a3b", "#c2693d", "#5b6fd6", "#38b27d"];
@@ -24,10 +24,13 @@ const COLORINGS = {
   padding: { title: "by padding", of: paddingClass, classes: paddingClasses },
 };
 
-// "jit(step)/transformer/layer_0/mlp/dot_general" is in transformer/layer_0.
+// "jit(step)/transformer/layer_0/mlp/dot_general" is in transformer/layer_0,
+// "state[1][0]" in state.
 function scopeOf(opName) {
-  const parts = opName.split("/").filter(part => part && !/^(jit|jvp|transpose)\(.*\)?$/.test(part));
-  return parts.slice(0, Math.min(2, Math.max(1, parts.length - 1))).join("/") || "no name";
+  const isWrapper = part => /^(jit|jvp|transpose)\(.*\)?$/.test(part);
+  const parts = opName.split("/").filter(part => part && !isWrapper(part));
+  if (parts.length <= 1) return (parts[0] || "no name").replace(/\[.*/, "");
+  return parts.slice(0, Math.min(2, parts.length - 1)).join("/");
 }
 
 function paddingClass(model, v) {
@@ -67,5 +70,6 @@ function makeColoring(model, space, key) {
 
 function inkOn(color) {
   const [r, g, b] = [1, 3, 5].map(at => parseInt(color.slice(at, at + 2), 16));
-  return 0.299 * r + 0.587 * g + 0.114 * b > 150 ? "rgba(16, 22, 32, .88)" : "rgba(255, 255, 255, .95)";
+  const isBright = 0.299 * r + 0.587 * g + 0.114 * b > 150;
+  return isBright ? "rgba(16, 22, 32, .88)" : "rgba(255, 255, 255, .95)";
 }

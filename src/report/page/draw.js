@@ -103,7 +103,8 @@ function drawGrid(app, g, colors) {
   g.fillText("in use", map.x - 7, strip.y + 7);
   if (app.model.hasSchedule) g.fillText("moment", map.x - 7, map.y + map.height + 14);
   g.strokeStyle = colors.line;
-  for (const area of [map, strip]) g.strokeRect(area.x - 0.5, area.y - 0.5, area.width + 1, area.height + 1);
+  for (const { x, y, width, height } of [map, strip])
+    g.strokeRect(x - 0.5, y - 0.5, width + 1, height + 1);
 }
 
 function line(g, x0, y0, x1, y1) {
@@ -120,7 +121,8 @@ function drawUsage(app, g, colors) {
   if (use.length === 0) return;
   const top = Math.max(1, space.peak_bytes) * 1.12;
   const y = bytes => strip.y + strip.height - bytes / top * strip.height;
-  const first = Math.max(0, Math.floor(view.t0)), last = Math.min(use.length - 1, Math.ceil(view.t1));
+  const first = Math.max(0, Math.floor(view.t0));
+  const last = Math.min(use.length - 1, Math.ceil(view.t1));
   g.fillStyle = colors.usage;
   g.beginPath();
   g.moveTo(xOf(app, first), strip.y + strip.height);
@@ -165,7 +167,8 @@ function drawValues(app, g, colors) {
 function drawLayer(app, g, filter, colorOf) {
   const { model, view, low, areas: { map } } = app, { bytes } = model.values;
   const perMoment = map.width / (view.t1 - view.t0), perByte = map.height / (view.y1 - view.y0);
-  const columns = Math.ceil(map.width) + 2, dots = new Uint8Array(columns * (Math.ceil(map.height) + 2));
+  const columns = Math.ceil(map.width) + 2;
+  const dots = new Uint8Array(columns * (Math.ceil(map.height) + 2));
   const labels = [];
   let current = "";
   for (const v of app.order) {
@@ -237,7 +240,8 @@ function drawPeak(app, g, colors) {
   g.font = "600 11.5px system-ui, sans-serif";
   const half = g.measureText(text).width / 2;
   g.textAlign = "center";
-  g.fillText(text, Math.min(Math.max(x, strip.x + half), strip.x + strip.width - half), strip.y - 11);
+  const middle = Math.min(Math.max(x, strip.x + half), strip.x + strip.width - half);
+  g.fillText(text, middle, strip.y - 11);
 }
 
 // What follows the pointer: the moment, the selection with its uses, the value below the pointer.
@@ -256,7 +260,8 @@ function drawOverlay(app) {
     g.fill();
   }
   clipped(g, map, () => {
-    if (app.hovered >= 0 && app.hovered !== app.selected) outline(app, g, app.hovered, colors.ink, 1.5);
+    if (app.hovered >= 0 && app.hovered !== app.selected)
+      outline(app, g, app.hovered, colors.ink, 1.5);
     if (app.selected >= 0 && isShown(app, app.selected)) {
       outline(app, g, app.selected, colors.plot, 5);
       outline(app, g, app.selected, colors.accent, 2.5);

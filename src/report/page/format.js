@@ -15,7 +15,7 @@ function bytesExact(bytes) {
   return bytes < 1024 ? bytesText(bytes) : `${bytesText(bytes)} (${countText(bytes)} B)`;
 }
 function amountText(number) {
-  const names = ["", " k", " M", " G", " T", " P", " E"];
+  const names = [" ", " k", " M", " G", " T", " P", " E"];
   let unit = 0;
   while (number >= 1000 && unit + 1 < names.length) number /= 1000, ++unit;
   return `${number.toPrecision(3).replace(/\.0+$/, "")}${names[unit]}`;

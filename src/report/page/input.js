@@ -115,7 +115,8 @@ function keyPressed(app, event) {
   const onPlot = event.target === byId("plot") || event.target === document.body;
   const { map } = app.areas, x = xOf(app, app.moment + 0.5), shift = event.shiftKey;
   const center = isIn(map, x, map.y) ? x : map.x + map.width / 2;
-  const zoom = factor => zoomAt(app, center, map.y + map.height / 2, shift ? 1 : factor, shift ? factor : 1);
+  const middle = map.y + map.height / 2;
+  const zoom = by => zoomAt(app, center, middle, shift ? 1 : by, shift ? by : 1);
   const anywhere = {
     w: () => zoom(0.75), s: () => zoom(1 / 0.75),
     a: () => (shift ? pan(app, 0, -0.15) : pan(app, -0.15, 0)),

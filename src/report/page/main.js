@@ -1,4 +1,5 @@
-// Puts the parts together. `window.hilo` is for scripts: where a value is drawn, and what is selected.
+// Puts the parts together. `window.hilo` is for scripts: where a value is drawn, and what is
+// selected.
 
 function start() {
   const model = readModel(byId("data").textContent);
@@ -80,8 +81,8 @@ function announce(app, v) {
   const { model } = app;
   byId("announcement").textContent = v < 0 ? "" :
     `${nameOf(model, v)}, ${bytesText(model.values.bytes[v])}, ${sourceOf(model, v)}`;
-  const address = v < 0 ? " " : `#${encodeURIComponent(nameOf(model, v))}`;
-  try { history.replaceState(null, "", v < 0 ? location.pathname : address); } catch { /* a sandbox */ }
+  const address = v < 0 ? location.pathname : `#${encodeURIComponent(nameOf(model, v))}`;
+  try { history.replaceState(null, "", address); } catch { /* a sandbox forbids it */ }
 }
 
 function selectFromAddress(app) {
@@ -133,8 +134,9 @@ function showTitle(app) {
   const { module, made_from, machine, machine_reason } = app.model.raw;
   document.title = `Memory of ${module}`;
   byId("module").textContent = module;
-  byId("origin").textContent = [made_from, machine && `${machine} (${machine_reason})`,
-    `${countText(app.model.count)} values`].filter(part => part).join(" · ");
+  const chip = machine_reason ? `${machine} (${machine_reason})` : machine;
+  byId("origin").textContent = [made_from, chip, `${countText(app.model.count)} values`]
+    .filter(part => part).join(" · ");
 }
 
 function showControls(app) {
@@ -165,7 +167,8 @@ function showControls(app) {
   byId("help").addEventListener("click", () => byId("keys").showModal());
   fill(byId("keys"),
     el("h2", {}, "Keys"),
-    el("dl", {}, KEYS.flatMap(([key, what]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, what)])),
+    el("dl", {}, KEYS.map(([key, what]) =>
+      [el("dt", {}, el("kbd", {}, key)), el("dd", {}, what)])),
     el("form", { method: "dialog" }, el("button", {}, "Close")));
 }
 

@@ -122,8 +122,9 @@ function inUseAt(model, space, moment) {
   for (const v of space.values) {
     if (!alive(v) && allocations.kind[values.allocation[v]] > 1) continue;
     const other = best.get(values.buffer[v]);
-    if (other === undefined || (alive(v) - alive(other) || values.bytes[v] - values.bytes[other]) > 0)
-      best.set(values.buffer[v], v);
+    const before = other === undefined ||
+      (alive(v) - alive(other) || values.bytes[v] - values.bytes[other]) > 0;
+    if (before) best.set(values.buffer[v], v);
   }
   return [...best.values()].sort((a, b) => values.bytes[b] - values.bytes[a] ||
     (nameOf(model, a) < nameOf(model, b) ? -1 : 1));

@@ -39,7 +39,8 @@ function describeValue(app, v, row) {
   row("shape", shapeOf(model, v));
   row("size", bytesExact(values.bytes[v]));
   if (values.unpadded[v] >= 0)
-    row("padding", padding > 0 ? `${bytesExact(padding)}, ${percentText(padding / values.bytes[v])}` : "none");
+    row("padding", padding === 0 ? "none"
+      : `${bytesExact(padding)}, ${percentText(padding / values.bytes[v])}`);
   row("op_name", textOf(model, v, "op_name"));
   row("source", sourceOf(model, v));
   row("in", textOf(model, v, "computation"));
@@ -85,7 +86,7 @@ function valueLink(app, v, name) {
 
 function costText(model, i) {
   const { flops, transcendentals, traffic, runs } = model.instructions;
-  if (!flops || traffic[i] < 0) return "";
+  if (!flops || !(flops[i] + transcendentals[i] + traffic[i] > 0)) return "";
   const parts = [`${amountText(flops[i])}flop`];
   if (transcendentals[i] > 0) parts.push(`${amountText(transcendentals[i])}transcendentals`);
   parts.push(`${bytesText(traffic[i])} moved`);
@@ -152,10 +153,12 @@ function showTooltip(app, x, y) {
   box.hidden = v < 0;
   if (v < 0) return;
   const { values } = model;
-  const more = [shapeOf(model, v), `${bytesText(values.bytes[v])}` +
-    (paddingOf(model, v) > 0 ? `, ${percentText(paddingOf(model, v) / values.bytes[v])} padding` : "") +
-    (values.start[v] <= values.end[v] ? `, live ${countText(values.start[v])} to ${countText(values.end[v])}` : ""),
-    textOf(model, v, "op_name"), sourceOf(model, v)];
+  const figures = [bytesText(values.bytes[v])];
+  if (paddingOf(model, v) > 0)
+    figures.push(`${percentText(paddingOf(model, v) / values.bytes[v])} padding`);
+  if (values.start[v] <= values.end[v])
+    figures.push(`live ${countText(values.start[v])} to ${countText(values.end[v])}`);
+  const more = [shapeOf(model, v), figures.join(", "), textOf(model, v, "op_name"), sourceOf(model, v)];
   fill(box, el("div", { className: "name" }, nameOf(model, v)),
        more.filter(text => text).map(text => el("div", { className: "more" }, text)));
   const left = x + 16 + box.offsetWidth > app.width ? x - 12 - box.offsetWidth : x + 16;

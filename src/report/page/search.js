@@ -8,7 +8,8 @@ function setSearch(app, text) {
   if (wanted) {
     const found = foundInstructions(app.model, wanted);
     for (const v of app.order)
-      if (found.has(app.model.values.instruction[v]) || matchesIndex(app, v, wanted)) app.matchList.push(v);
+      if (found.has(app.model.values.instruction[v]) || matchesIndex(app, v, wanted))
+        app.matchList.push(v);
     app.matches = new Set(app.matchList);
     app.matchList.sort((a, b) => app.model.from[a] - app.model.from[b] || a - b);
   }
@@ -39,8 +40,8 @@ function lowerTexts(model) {
 function showMatches(app) {
   const count = app.matchList.length;
   const bytes = app.matchList.reduce((sum, v) => sum + app.model.values.bytes[v], 0);
-  byId("matches").textContent = !app.matches ? ""
-    : `${app.matchAt >= 0 ? `${countText(app.matchAt + 1)} of ` : ""}${countText(count)}, ${bytesText(bytes)}`;
+  const at = app.matchAt >= 0 ? `${countText(app.matchAt + 1)} of ` : "";
+  byId("matches").textContent = app.matches ? `${at}${countText(count)}, ${bytesText(bytes)}` : "";
 }
 
 function stepMatch(app, by) {

@@ -1,5 +1,5 @@
-// What part of time and memory the plot shows, and where a moment and a byte lie in it. Time runs to
-// the right in moments, memory upwards in bytes of the stacked allocations.
+// What part of time and memory the plot shows, and where a moment and a byte lie in it. Time runs
+// to the right in moments, memory upwards in bytes of the stacked allocations.
 
 const MARGIN = { left: 74, right: 104, top: 24, strip: 84, gap: 16, bottom: 28 };
 
