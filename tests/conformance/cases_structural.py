@@ -138,6 +138,41 @@ def sorts(rng):
             yield Case("sort", module(body, compare), [draw(rng, t, dims, low=0, high=4), np.arange(np.prod(dims)).reshape(dims).astype(np.int32)])
 
 
+def top(rng):
+    for t in FLOATS + INTEGERS:
+        dims = dims_of(rng, 1, 3, 9)
+        largest = bool(rng.integers(2))
+        k = int(rng.integers(0, dims[-1] + 1))
+        out = dims[:-1] + [k]
+        values = draw(rng, t, dims)
+        keys = values.astype(np.float64) * (-1 if largest else 1)
+        places = np.argsort(keys, axis=-1, kind="stable")[..., :k].astype(np.int32)
+        text = module(lines(*parameters(shape(t, dims)),
+                            f"r = ({shape(t, out)}, {shape('s32', out)}) topk(p0), k={k}, largest={str(largest).lower()}"))
+        yield Case("topk", text, [values], want=[np.take_along_axis(values, places, axis=-1), places])
+
+
+def scans(rng):
+    """Running sums, and what is left at the end."""
+    for t in ("f32", "f64", "s32", "u8", "s64"):
+        dims = dims_of(rng, 1, 3, 7)
+        axis, reverse = int(rng.integers(len(dims))), bool(rng.integers(2))
+        inner = dims[:axis] + dims[axis + 1:]
+        values, carry = draw(rng, t, dims), draw(rng, t, inner)
+        slice_shape, stack = shape(t, inner), shape(t, dims)
+        body = (f"f {{\n  a = {slice_shape} parameter(0)\n  b = {slice_shape} parameter(1)\n  s = {slice_shape} add(a, b)\n"
+                f"  n = {slice_shape} negate(s)\n  ROOT r = ({slice_shape}, {slice_shape}) tuple(n, s)\n}}\n\n")
+        text = module(lines(*parameters(stack, slice_shape),
+                            f"r = ({stack}, {slice_shape}) scan(p0, p1), dimensions={{{axis}}}, is_reverse={str(reverse).lower()}, num_carries=1, to_apply=f"), body)
+        out, state = np.empty_like(values), carry
+        places = range(dims[axis])
+        for i in reversed(places) if reverse else places:
+            with np.errstate(over="ignore"):  # integers wrap
+                state = values.take(i, axis=axis) + state
+                out[(slice(None),) * axis + (i,)] = np.negative(state)
+        yield Case("scan", text, [values, carry], want=[out, np.asarray(state)])
+
+
 def gathers(rng):
     for t in ("f32", "s32", "bf16", "pred", "u8", "c64"):
         for _ in range(4):
@@ -162,4 +197,4 @@ def gathers(rng):
             yield Case("scatter", text, [draw(rng, t, [rows, columns]), indices, draw(rng, t, [count, columns])], 0 if t in INTEGERS or op == "maximum" else 16, of_largest=True)
 
 
-FAMILIES = {"movement": movement, "reductions": reductions, "windows": windows, "sorts": sorts, "gathers": gathers}
+FAMILIES = {"movement": movement, "reductions": reductions, "windows": windows, "sorts": sorts, "top": top, "scans": scans, "gathers": gathers}
