@@ -77,6 +77,19 @@ class Copier {
   Insertion insertion_;
 };
 
+// Where a branch's copied result is still in the way of what another branch hands through, that one
+// needs a copy too: the order of the branches says nothing about time.
+void add_places(const Module& module, const Aliases& aliases, const Ties& ties, const Tie& conflict,
+                std::vector<CopyPlace>& places) {
+  places.push_back(conflict.place);
+  const auto op = [&](ValueId value) { return module[aliases[value].definition().instruction].op; };
+  if (op(conflict.from) != Op::Copy || op(conflict.to) != Op::Conditional) return;
+  places.pop_back();
+  for (const Tie& other : ties.ties)
+    if (other.to == conflict.to && op(other.from) != Op::Copy) places.push_back(other.place);
+  if (places.empty()) places.push_back(conflict.place);
+}
+
 }  // namespace
 
 Result<bool> insert_copies(Module& module, const PassOptions& options) {
@@ -86,7 +99,8 @@ Result<bool> insert_copies(Module& module, const PassOptions& options) {
     const Lifetimes lifetimes(module, aliases, order_of(module, aliases));
     const Ties ties = find_ties(module, aliases, lifetimes);
     std::vector<CopyPlace> places = ties.results;
-    for (const Tie& tie : find_conflicts(aliases, lifetimes, ties)) places.push_back(tie.place);
+    for (const Tie& tie : find_conflicts(aliases, lifetimes, ties))
+      add_places(module, aliases, ties, tie, places);
     if (places.empty()) return changed;
     Copier(module).copy(places);
     changed = true;

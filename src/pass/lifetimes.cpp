@@ -42,13 +42,20 @@ bool Lifetimes::is_read_only(ValueId id) const {
           !is_given_away(module_, definition));
 }
 
-// What a while takes over is read before anything in it runs. (What a call takes is read inside.)
+// What a while or a branch takes over is read before anything in it runs. (What a call takes is
+// read inside.)
 int64_t Lifetimes::moment_of_use(const ValueUse& use) const {
   const InstructionId user = use.instruction;
   const int64_t moment = 2 * liveness_.moments[user.value];
   if (module_[user].op == Op::While) {
     const WhileAttributes& attributes = module_.attributes<WhileAttributes>(user);
     return 2 * std::min(first_moment(attributes.condition), first_moment(attributes.body)) - 1;
+  }
+  if (module_[user].op == Op::Conditional && use.operand > 0) {
+    int64_t first = moment;
+    for (ComputationId branch : module_.called(module_[user]))
+      first = std::min(first, 2 * first_moment(branch) - 1);
+    return first;
   }
   return moment;
 }
