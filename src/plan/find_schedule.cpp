@@ -6,8 +6,8 @@
 namespace hilo {
 namespace {
 
-// Computations of more nodes get fewer of the dear orders.
-constexpr size_t beam_work = 2'000'000;
+// Nodes times nodes times width, shared by the computations of a module by their sizes.
+constexpr size_t beam_work = 8'000'000;
 constexpr size_t widest_beam = 32, narrowest_beam = 2;
 
 // Orders of a graph and of its reverse, of which the best is kept.
@@ -29,6 +29,18 @@ class Candidates {
   }
 
   const Order& best() const { return best_; }
+  // Whether no order can do better: what some node touches is all alive at once.
+  bool is_least() const {
+    int64_t most = 0, results = 0;
+    for (uint32_t node = 0; node < graph_.size(); ++node) {
+      int64_t touched = 0;
+      for (uint32_t buffer : graph_.touches[node]) touched += graph_.bytes[buffer];
+      most = std::max(most, touched);
+    }
+    for (uint32_t buffer = 0; buffer < graph_.bytes.size(); ++buffer)
+      if (graph_.alive_last[buffer]) results += graph_.bytes[buffer];
+    return peak_ <= std::max(most, results);
+  }
 
  private:
   void keep_settled(Order order) {
@@ -52,14 +64,15 @@ class Candidates {
 
 }  // namespace
 
-Order best_order(const ScheduleGraph& graph) {
+Order best_order(const ScheduleGraph& graph, size_t work) {
   Candidates candidates(graph);
+  if (candidates.is_least()) return candidates.best();
   for (Tie tie : {Tie::Number, Tie::Newest, Tie::Smallest})
     candidates.try_both_ways([&](const ScheduleGraph& g) { return list_order(g, tie); });
   for (Visit visit : {Visit::InOrder, Visit::Backwards, Visit::DeepestFirst, Visit::HungriestFirst})
     candidates.try_both_ways([&](const ScheduleGraph& g) { return depth_first_order(g, visit); });
-  const size_t width = std::min(widest_beam, beam_work / (1 + graph.size() * graph.size()));
-  if (width >= narrowest_beam)
+  const size_t width = std::min(widest_beam, work / (1 + graph.size() * graph.size()));
+  if (width >= narrowest_beam && !candidates.is_least())
     candidates.try_both_ways([&](const ScheduleGraph& g) { return beam_order(g, width); });
   return candidates.best();
 }
@@ -68,9 +81,12 @@ Schedule find_schedule(const Module& module, const Machine& machine, const Alias
   Schedule schedule = schedule_of(module);
   const ScheduleGraphs graphs(module, machine, aliases);
   std::vector<int64_t> inside(module.computations.size(), 0);
-  for (ComputationId computation : module.post_order()) {
+  const std::vector<ComputationId> computations = module.post_order();
+  size_t count = 1;
+  for (ComputationId computation : computations) count += module[computation].instructions.size();
+  for (ComputationId computation : computations) {
     const ScheduleGraph graph = graphs.graph(computation, inside);
-    const Order order = best_order(graph);
+    const Order order = best_order(graph, beam_work * graph.size() / count);
     inside[computation.value] = peak_of(graph, order).bytes;
     std::vector<InstructionId>& out = schedule.orders[computation.value];
     out.clear();

@@ -69,8 +69,8 @@ Order beam_order(const ScheduleGraph& graph, size_t width);
 // The order with what adds memory moved behind, as far as it may, and what frees it moved ahead.
 Order settle(const ScheduleGraph& graph, const Order& order);
 
-// The best of all of them.
-Order best_order(const ScheduleGraph& graph);
+// The best of all of them; beams take at most `work`, nodes times nodes times width.
+Order best_order(const ScheduleGraph& graph, size_t work);
 
 // Graphs of a module's computations.
 class ScheduleGraphs {
