@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <numeric>
+#include <queue>
 
 #include "plan/schedule.h"
 
@@ -10,12 +10,31 @@ namespace {
 constexpr size_t beam_work = 8'000'000;
 constexpr size_t widest_beam = 32, narrowest_beam = 2;
 
+// The order of the file, but for what has to wait.
+Order file_order(const ScheduleGraph& graph) {
+  std::vector<uint32_t> missing(graph.size());
+  std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> ready;
+  for (uint32_t node = 0; node < graph.size(); ++node) {
+    missing[node] = static_cast<uint32_t>(graph.before[node].size());
+    if (missing[node] == 0) ready.push(node);
+  }
+  Order order;
+  order.reserve(graph.size());
+  while (!ready.empty()) {
+    const uint32_t node = ready.top();
+    ready.pop();
+    order.push_back(node);
+    for (uint32_t next : graph.after[node])
+      if (--missing[next] == 0) ready.push(next);
+  }
+  return order;
+}
+
 // Orders of a graph and of its reverse, of which the best is kept.
 class Candidates {
  public:
   explicit Candidates(const ScheduleGraph& graph) : graph_(graph), turned_(reverse(graph)) {
-    best_.resize(graph.size());
-    std::iota(best_.begin(), best_.end(), 0);
+    best_ = file_order(graph);
     peak_ = peak_of(graph, best_).bytes;
     keep(settle(graph, best_));
   }
@@ -67,7 +86,7 @@ class Candidates {
 Order best_order(const ScheduleGraph& graph, size_t work) {
   Candidates candidates(graph);
   if (candidates.is_least()) return candidates.best();
-  for (Tie tie : {Tie::Number, Tie::Newest, Tie::Smallest})
+  for (TieBreak tie : {TieBreak::Number, TieBreak::Newest, TieBreak::Smallest})
     candidates.try_both_ways([&](const ScheduleGraph& g) { return list_order(g, tie); });
   for (Visit visit : {Visit::InOrder, Visit::Backwards, Visit::DeepestFirst, Visit::HungriestFirst})
     candidates.try_both_ways([&](const ScheduleGraph& g) { return depth_first_order(g, visit); });

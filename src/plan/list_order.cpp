@@ -10,7 +10,7 @@ namespace {
 
 class ListScheduler {
  public:
-  ListScheduler(const ScheduleGraph& graph, Tie tie)
+  ListScheduler(const ScheduleGraph& graph, TieBreak tie)
       : graph_(graph), tie_(tie), memory_(graph), missing_(graph.size()), known_(graph.size()) {}
 
   Order run() {
@@ -40,9 +40,9 @@ class ListScheduler {
   void add(uint32_t node) {
     const int64_t born = memory_.born(node);
     int64_t tie = 0;
-    if (tie_ == Tie::Newest) tie = -++age_;
-    if (tie_ == Tie::Smallest) tie = std::max(born, graph_.inside[node]);
-    if (tie_ == Tie::Newest && known_[node] != Entry{}) tie = std::get<1>(known_[node]);
+    if (tie_ == TieBreak::Newest) tie = -++age_;
+    if (tie_ == TieBreak::Smallest) tie = std::max(born, graph_.inside[node]);
+    if (tie_ == TieBreak::Newest && known_[node] != Entry{}) tie = std::get<1>(known_[node]);
     known_[node] = {born - memory_.freed(node), tie, node, node};
     ready_.push(known_[node]);
   }
@@ -65,7 +65,7 @@ class ListScheduler {
   }
 
   const ScheduleGraph& graph_;
-  const Tie tie_;
+  const TieBreak tie_;
   MemoryState memory_;
   std::vector<uint32_t> missing_;  // by node: how many must still come before it
   std::vector<Entry> known_;       // by node: its entry that counts
@@ -75,6 +75,8 @@ class ListScheduler {
 
 }  // namespace
 
-Order list_order(const ScheduleGraph& graph, Tie tie) { return ListScheduler(graph, tie).run(); }
+Order list_order(const ScheduleGraph& graph, TieBreak tie) {
+  return ListScheduler(graph, tie).run();
+}
 
 }  // namespace hilo

@@ -59,8 +59,8 @@ struct OrderPeak {
 OrderPeak peak_of(const ScheduleGraph& graph, const Order& order);
 
 // Of nodes that are ready: the one that adds least.
-enum class Tie : uint8_t { Number, Newest, Smallest };
-Order list_order(const ScheduleGraph& graph, Tie tie);
+enum class TieBreak : uint8_t { Number, Newest, Smallest };
+Order list_order(const ScheduleGraph& graph, TieBreak tie);
 // What a node needs comes before it, depth first; of several, ...
 enum class Visit : uint8_t { InOrder, Backwards, DeepestFirst, HungriestFirst };
 Order depth_first_order(const ScheduleGraph& graph, Visit visit);
@@ -88,6 +88,7 @@ class ScheduleGraphs {
     ValueId value;
     InstructionId instruction;
     Kind kind;
+    bool is_parameter;  // a birth that is there from the beginning
   };
   void add(ValueId value, InstructionId instruction, Event::Kind kind);
   void add_value(ValueId value);

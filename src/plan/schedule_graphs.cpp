@@ -28,7 +28,8 @@ ScheduleGraphs::ScheduleGraphs(const Module& module, const Machine& machine, con
 
 void ScheduleGraphs::add(ValueId value, InstructionId instruction, Event::Kind kind) {
   events_[module_[instruction].computation.value].push_back(
-      {aliases_.buffer_of[value.value], value, instruction, kind});
+      {aliases_.buffer_of[value.value], value, instruction, kind,
+       kind == Event::Birth && module_[instruction].op == Op::Parameter});
 }
 
 void ScheduleGraphs::add_value(ValueId id) {
@@ -94,14 +95,15 @@ namespace {
 template <class Event, class NodeOf>
 void add_overwrites(std::span<const Event> events, const NodeOf& node_of, Links& links) {
   struct Lifetime {
-    uint32_t birth = UINT32_MAX;
+    uint32_t birth = UINT32_MAX;  // 0: there from the beginning; else the node + 1
     std::vector<uint32_t> readers;
   };
   std::vector<std::pair<ValueId, Lifetime>> values;
   for (const Event& event : events) {
     if (values.empty() || values.back().first != event.value) values.push_back({event.value, {}});
     Lifetime& lifetime = values.back().second;
-    if (event.kind == Event::Birth) lifetime.birth = std::min(lifetime.birth, node_of(event));
+    if (event.kind == Event::Birth)
+      lifetime.birth = std::min(lifetime.birth, event.is_parameter ? 0 : 1 + node_of(event));
     if (event.kind != Event::Stand) lifetime.readers.push_back(node_of(event));
   }
   std::ranges::stable_sort(values, {}, [](const auto& entry) { return entry.second.birth; });
@@ -112,7 +114,7 @@ void add_overwrites(std::span<const Event> events, const NodeOf& node_of, Links&
     const uint32_t birth = next < values.size() ? values[next].second.birth : UINT32_MAX;
     if (birth == UINT32_MAX) break;
     for (uint32_t reader : lifetime.readers)
-      if (reader != birth) links.emplace_back(reader, birth);
+      if (reader + 1 != birth) links.emplace_back(reader, birth - 1);
   }
 }
 
@@ -165,8 +167,7 @@ ScheduleGraph ScheduleGraphs::graph(ComputationId computation,
     bool foreign = false;
     for (; past < events.size() && events[past].buffer == events[first].buffer; ++past) {
       touches.emplace_back(node_of(events[past]), number);
-      foreign |= events[past].kind == Event::Birth &&
-                 module_[events[past].instruction].op == Op::Parameter;
+      foreign |= events[past].is_parameter;
     }
     add_overwrites(std::span<const Event>(events).subspan(first, past - first), node_of, links);
     buffers.push_back(events[first].buffer);
