@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "report/dump_reading.h"
+#include "text/text.h"
 
 namespace hilo {
 namespace {
@@ -38,13 +39,20 @@ AssumedMachine assume_machine(const Module& module) {
   return {find_machine("cpu"), "nothing names a TPU or a GPU"};
 }
 
+// Bytes of a tuple's table beyond 8 for each element: only TPUs round them up.
+static int64_t rounded_up_in_table(const PictureValue& value) {
+  if (!value.shape.starts_with('(') || value.bytes == 0) return 0;
+  const auto shape = parse_shape(value.shape);
+  return shape && shape->is_tuple() ? value.bytes - unpadded_bytes(*shape, 8) : 0;
+}
+
 // Tables of 32 bytes for small tuples are those of v5p and v6e, of 512 those of v5e.
 AssumedMachine assume_machine(const MemoryPicture& picture) {
   bool tiles = false;
   for (const PictureValue& value : picture.values) {
-    if (value.shape.starts_with('(') && value.bytes > 0 && value.bytes % 512 == 0)
+    if (rounded_up_in_table(value) != 0 && value.bytes % 512 == 0)
       return {find_machine("v5e"), "its tuple tables take multiples of 512 bytes"};
-    if (value.shape.starts_with('(') && value.bytes % 32 == 0 && value.shape.contains(":T("))
+    if (rounded_up_in_table(value) != 0 && value.bytes % 32 == 0)
       return {find_machine("v5p"),
               "its tuple tables take multiples of 32 bytes, as on v5p and v6e"};
     tiles = tiles || value.shape.contains(":T(");

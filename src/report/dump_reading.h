@@ -106,8 +106,7 @@ void describe_instruction(PictureInstruction& instruction, const Module& module,
 AssumedMachine assume_machine(const MemoryPicture& picture);
 // Puts ranges, buffers, totals and peaks into the picture, and finds what contradicts itself.
 void join_dumps(DumpContents& contents, const DumpOptions& options);
-// Makes one buffer of a value and those that it takes a place over from at the moment when they
-// end; faults where values overlap at other moments.
+// join_places(), its conflicts as faults.
 void find_overlaps(DumpContents& contents);
 // The kind of section that a line begins.
 std::optional<DumpKind> section_of(std::string_view line);

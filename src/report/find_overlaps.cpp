@@ -23,6 +23,13 @@ class Occupied {
   }
   void remove(size_t id) { by_offset_.erase({picture_.values[id].offset, id}); }
 
+  // One of the values in the same place.
+  std::optional<size_t> sharing(const PictureValue& value) const {
+    const auto first = by_offset_.lower_bound({value.offset, 0});
+    const bool found = first != by_offset_.end() && first->first == value.offset;
+    return found ? std::optional(first->second) : std::nullopt;
+  }
+
   // Values in other places that reach into the place of this one.
   std::vector<size_t> overlapping(const PictureValue& value) const {
     std::vector<size_t> out;
@@ -66,8 +73,8 @@ class JoinedBuffers {
 
 }  // namespace
 
-void find_overlaps(DumpContents& contents) {
-  MemoryPicture& picture = contents.picture;
+std::vector<PlaceConflict> join_places(MemoryPicture& picture) {
+  std::vector<PlaceConflict> out;
   JoinedBuffers joined;
   for (size_t i = 0; i < picture.allocations.size(); ++i) {
     std::vector<size_t> values;
@@ -80,23 +87,32 @@ void find_overlaps(DumpContents& contents) {
     for (const size_t v : values) {
       const PictureValue& value = picture.values[v];
       occupied.advance(value.start);
+      if (const auto other = occupied.sharing(value))
+        joined.join(value.buffer, picture.values[*other].buffer);
       bool fits = true;
       for (const size_t other : occupied.overlapping(value))
         if (picture.values[other].end == value.start) {
           joined.join(value.buffer, picture.values[other].buffer);
           occupied.remove(other);
         } else if (std::exchange(fits, false)) {
-          contents.fault({ErrorKind::Format,
-                          fmt::format("{} and {} overlap in allocation {} and are alive at the "
-                                      "same time",
-                                      picture.name_of(picture.values[other]),
-                                      picture.name_of(value), picture.allocations[i].number),
-                          contents.allocation_places[i]});
+          out.push_back({i, other, v});
         }
       if (fits) occupied.add(v);
     }
   }
   for (PictureValue& value : picture.values) value.buffer = joined.root(value.buffer);
+  return out;
+}
+
+void find_overlaps(DumpContents& contents) {
+  MemoryPicture& picture = contents.picture;
+  for (const PlaceConflict& conflict : join_places(picture))
+    contents.fault({ErrorKind::Format,
+                    fmt::format("{} and {} overlap in allocation {} and are alive at the same time",
+                                picture.name_of(picture.values[conflict.first]),
+                                picture.name_of(picture.values[conflict.second]),
+                                picture.allocations[conflict.allocation].number),
+                    contents.allocation_places[conflict.allocation]});
 }
 
 }  // namespace hilo

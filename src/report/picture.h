@@ -25,6 +25,14 @@ struct PlacedBlock {
 // Of the values of a space's temporary allocations.
 std::vector<PlacedBlock> temporary_blocks(const MemoryPicture& picture, int64_t space);
 
+// Two values that overlap without sharing a place while both are alive.
+struct PlaceConflict {
+  size_t allocation = 0, first = 0, second = 0;
+};
+// Makes one buffer of a value and those that it shares a place with, or takes one over from at the
+// moment when they end; returns the overlaps at other moments.
+std::vector<PlaceConflict> join_places(MemoryPicture& picture);
+
 // Fills spaces from allocations and values. Names, capacities and alignments are the machine's;
 // `alignments_from_offsets`: what the offsets of a dump show where that is less.
 void fill_spaces(MemoryPicture& picture, const Machine* machine, bool alignments_from_offsets);

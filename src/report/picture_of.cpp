@@ -28,6 +28,7 @@ class PictureMaker {
     }
     for (const Allocation& allocation : plan_.allocations) add_allocation(allocation);
     name_shapes();
+    join_places(picture_);  // results may lie over their operands without being aliases
     fill_spaces(picture_, &machine_, false);
     for (PictureSpace& space : picture_.spaces) take_bound(space);
     fill_peak();

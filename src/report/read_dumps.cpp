@@ -111,12 +111,14 @@ std::optional<DumpKind> dump_kind(std::string_view text) {
 Result<MemoryPicture> read_dumps(std::span<const DumpText> dumps, const DumpOptions& options) {
   DumpContents contents;
   std::string names;
-  for (const bool usage : {false, true})
-    for (const DumpText& dump : dumps) {
-      if ((dump_kind(dump.text) == DumpKind::MemoryUsage) != usage) continue;
-      read_sections(dump, contents);
-      names += (names.empty() ? "" : ", ") + dump.file;
-    }
+  std::vector<DumpText> sorted(dumps.begin(), dumps.end());  // assignments before what names values
+  std::stable_sort(sorted.begin(), sorted.end(), [](const DumpText& a, const DumpText& b) {
+    return dump_kind(a.text) < dump_kind(b.text);
+  });
+  for (const DumpText& dump : sorted) {
+    read_sections(dump, contents);
+    names += (names.empty() ? "" : ", ") + dump.file;
+  }
   MemoryPicture& picture = contents.picture;
   if (picture.values.empty() && picture.allocations.empty() && contents.ranges.empty() &&
       contents.totals.empty()) {

@@ -163,7 +163,7 @@ void fill_unpadded_peak(MemoryPicture& picture, int64_t moment) {
   peak.bytes = 0;
   for (size_t i = 0; i < picture.values.size(); ++i)
     if (picture.values[i].start <= moment && moment <= picture.values[i].end) {
-      peak.bytes = add_bytes(peak.bytes, picture.values[i].unpadded_bytes);
+      peak.bytes = add_bytes(peak.bytes, std::max<int64_t>(picture.values[i].unpadded_bytes, 0));
       peak.values.push_back(i);
     }
   std::sort(peak.values.begin(), peak.values.end(), [&](size_t a, size_t b) {
