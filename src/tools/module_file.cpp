@@ -44,7 +44,9 @@ std::optional<Candidate> candidate(const fs::path& path) {
   return out;
 }
 
-Result<std::string> choose_in_folder(const std::string& folder, const std::string& stage) {
+}  // namespace
+
+Result<std::string> find_module_in_folder(const std::string& folder, const std::string& stage) {
   std::vector<Candidate> found;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error))
@@ -63,8 +65,6 @@ Result<std::string> choose_in_folder(const std::string& folder, const std::strin
   return fail(ErrorKind::Io, "{}: no module{}{}", folder, stage.empty() ? "" : " of stage ", stage);
 }
 
-}  // namespace
-
 Result<std::string> read_input_file(const std::string& path) {
   if (path != "-") return read_whole_file(path);
   std::string out;
@@ -80,14 +80,19 @@ std::optional<LoadedModule> load_module(const std::string& path, const LoadOptio
   std::string file = path;
   std::error_code ignored;
   if (path != "-" && fs::is_directory(path, ignored)) {
-    auto chosen = choose_in_folder(path, options.stage);
+    auto chosen = find_module_in_folder(path, options.stage);
     if (!chosen) return fail_with(session, chosen.error()), std::nullopt;
     file = *chosen;
   }
-  auto bytes = read_input_file(file);
-  if (!bytes) return fail_with(session, bytes.error()), std::nullopt;
-  const auto text = std::make_shared<const std::string>(std::move(*bytes));
-  const std::string shown = file == "-" ? "<stdin>" : file;
+  auto text = read_input_file(file);
+  if (!text) return fail_with(session, text.error()), std::nullopt;
+  return read_loaded_module(std::make_shared<const std::string>(std::move(*text)),
+                            file == "-" ? "<stdin>" : file, options, session);
+}
+
+std::optional<LoadedModule> read_loaded_module(std::shared_ptr<const std::string> text,
+                                               const std::string& shown, const LoadOptions& options,
+                                               Session& session) {
   if (options.source) *options.source = text;
   std::vector<Warning> warnings;
   auto module = read_module(text, Format::Detect,

@@ -19,6 +19,12 @@ struct LoadOptions {
 // standard error). What goes wrong is reported, and nothing returned.
 std::optional<LoadedModule> load_module(const std::string& path, const LoadOptions& options,
                                         Session& session);
+// The same for a text that has been read; `shown` is the name that messages give it.
+std::optional<LoadedModule> read_loaded_module(std::shared_ptr<const std::string> text,
+                                               const std::string& shown, const LoadOptions& options,
+                                               Session& session);
+// The most optimised module file of a dump folder, of those the last; an error when there is none.
+Result<std::string> find_module_in_folder(const std::string& folder, const std::string& stage);
 Result<std::string> read_input_file(const std::string& path);  // "-" is standard input
 
 // To a file by way of a temporary one beside it, or to standard output when `path` is empty.

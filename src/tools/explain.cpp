@@ -1,0 +1,171 @@
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+
+#include "pass/pass.h"
+#include "tools/explain_dump.h"
+#include "tools/explain_input.h"
+#include "tools/run_options.h"
+#include "verify/verify.h"
+#include "wire/wire.h"
+
+namespace hilo::tools {
+namespace {
+
+struct Options {
+  std::vector<std::string> files;
+  std::string target, limit, html, dump_to, dump_form = "today";
+  bool keep_order = false, verify_plan = false, no_advice = false;
+  int rows = 20;
+};
+
+// A module with the copies it needs, and its plan.
+struct Planned {
+  Module module;
+  Plan plan;
+};
+
+Result<const Machine*> named_machine(const std::string& name) {
+  if (name.empty()) return nullptr;
+  if (const Machine* machine = find_machine(name)) return machine;
+  std::string known;
+  for (const Machine& machine : machines())
+    known += (known.empty() ? "" : ", ") + std::string(machine.name);
+  return fail(ErrorKind::Usage, "--target={}: no chip of that name; known are {}", name, known);
+}
+
+// All of several mistakes, and the first of them.
+Result<void> check_all(const std::vector<Error>& errors, const Session& session) {
+  if (errors.empty()) return {};
+  for (size_t i = 1; i < errors.size(); ++i) report(session, errors[i]);
+  return std::unexpected(errors.front());
+}
+
+Result<Planned> plan_module(const Module& module, const Machine& machine, const Options& options,
+                            const Session& session) {
+  Planned out{module, {}};
+  if (options.keep_order) out.module.header.is_scheduled = true;
+  HILO_DO(check_all(verify(out.module), session));
+  HILO_DO(insert_copies(out.module, {.machine = &machine}));
+  HILO_TRY(out.plan, plan(out.module, machine));
+  if (options.verify_plan) HILO_DO(check_all(check_plan(out.module, machine, out.plan), session));
+  return out;
+}
+
+Result<MemoryPicture> explain_module(const LoadedModule& loaded, const Machine* named,
+                                     const Options& options, const Session& session) {
+  const AssumedMachine machine =
+      named ? AssumedMachine{named, "named by --target"} : assume_machine(loaded.module);
+  HILO_TRY(const Planned planned, plan_module(loaded.module, *machine.machine, options, session));
+  MemoryPicture picture = picture_of(planned.module, *machine.machine, planned.plan);
+  picture.machine_reason = named ? machine.reason : "assumed: " + machine.reason;
+  if (!loaded.module.header.is_scheduled && !options.keep_order)
+    picture.notes.push_back("the module is not scheduled: the order is one that Hilo found");
+  const size_t copies = planned.module.instructions.size() - loaded.module.instructions.size();
+  if (copies > 0)
+    picture.notes.push_back(fmt::format("{} copies were inserted that its aliases need", copies));
+  if (!options.no_advice) find_advice(picture, planned.module, *machine.machine);
+  if (!options.dump_to.empty()) {
+    const DumpForm form = options.dump_form == "older" ? DumpForm::Older : DumpForm::Today;
+    HILO_TRY(const auto files, write_dumps({options.dump_to, loaded.path, form}, planned.module,
+                                           *machine.machine, planned.plan));
+    for (const std::string& file : files) fmt::print(stderr, "wrote {}\n", file);
+  }
+  return picture;
+}
+
+// What our own plan of the same module would take, beside XLA's.
+void compare_with_plan(MemoryPicture& picture, const LoadedModule& loaded, const Machine& machine,
+                       const Options& options, const Session& session) {
+  const auto planned = plan_module(loaded.module, machine, options, session);
+  if (!planned) {
+    picture.notes.push_back("Hilo's own plan is not there to compare: " + planned.error().message);
+    return;
+  }
+  for (const SpacePlan& ours : planned->plan.spaces)
+    for (const PictureSpace& space : picture.spaces)
+      if (ours.space == space.space && space.total_bytes > 0)
+        picture.notes.push_back(fmt::format(
+            "Hilo's own plan of the module takes {} bytes of {}, {} of them temporary; XLA's {}, "
+            "{} temporary",
+            ours.total_bytes, space.name, ours.temp_bytes, space.total_bytes, space.temp_bytes));
+}
+
+Result<MemoryPicture> explain_dumps(const ExplainInput& input, const Machine* named,
+                                    const Options& options, Session& session) {
+  std::vector<DumpText> dumps;
+  for (const auto& [file, text] : input.dumps) dumps.push_back({file, text});
+  if (!options.dump_to.empty())
+    return fail(ErrorKind::Usage, "--dump-to writes plans of modules; this is a dump already");
+  DumpOptions dump_options{input.module ? &input.module->module : nullptr, named};
+  HILO_TRY(MemoryPicture picture, read_dumps(dumps, dump_options));
+  for (const Error& fault : picture.faults) report(session, fault);
+  if (!picture.faults.empty()) session.status = failure;
+  if (options.no_advice) return picture;
+  find_advice(picture);
+  if (const Machine* machine = find_machine(picture.machine); machine && input.module)
+    compare_with_plan(picture, *input.module, *machine, options, session);
+  return picture;
+}
+
+ReportStyle report_style(const Options& options) {
+  ReportStyle style{options.rows, 200, false};
+  if (!isatty(STDOUT_FILENO)) return style;
+  style.color = std::getenv("NO_COLOR") == nullptr;
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 40) style.width = size.ws_col;
+  return style;
+}
+
+Result<void> explain(const Options& options, Session& session) {
+  HILO_TRY(const int64_t limit, parse_bytes(options.limit));
+  HILO_TRY(const Machine* const machine, named_machine(options.target));
+  const auto input = load_explain_input(options.files, session);
+  if (!input) return {};  // reported
+  HILO_TRY(MemoryPicture picture, input->dumps.empty()
+                                      ? explain_module(*input->module, machine, options, session)
+                                      : explain_dumps(*input, machine, options, session));
+  if (machine) picture.machine_reason = "named by --target";
+  if (limit > 0) picture.limit = limit;
+  if (!options.html.empty()) HILO_DO(write_file(options.html, html_page(picture)));
+  fmt::print("{}\n",
+             session.json ? memory_json(picture) : memory_report(picture, report_style(options)));
+  if (!picture.fits() && session.status == success) session.status = values_differ;
+  return {};
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, Session& session) {
+  auto options = std::make_shared<Options>();
+  app.add_option("FILE", options->files,
+                 "a module, XLA's dumps of one module, an out-of-memory message, a dump folder, "
+                 "or -")
+      ->required();
+  app.add_option("--target", options->target, "the chip, as in v5e or h100_sxm");
+  app.add_option("--limit", options->limit, "as in 16GiB: exit status 3 when more is needed");
+  app.add_option("--html", options->html, "also write a page to open in a browser");
+  app.add_option("--dump-to", options->dump_to, "write the texts that XLA writes, of our plan");
+  app.add_option("--dump-form", options->dump_form, "today or older (one file, before 2026)")
+      ->check(CLI::IsMember({"today", "older"}));
+  app.add_flag("--keep-order", options->keep_order,
+               "the order of the file, also when the module does not say that it is a schedule");
+  app.add_flag("--verify-plan", options->verify_plan, "check the plan by code of its own");
+  app.add_flag("--no-advice", options->no_advice, "only what is, not what would help");
+  app.add_option("--rows", options->rows, "of each table")->check(CLI::Range(1, 100000));
+  app.add_flag("--json", session.json, "one JSON document");
+  app.footer(
+      "Examples:\n  hilo explain module.txt --target=v5e --limit=16GiB\n"
+      "  hilo explain dump_folder/\n"
+      "  hilo explain module.txt --html=memory.html\n"
+      "Exit status 0: explained; 1: errors, or faults in a dump of which the rest is shown; 3: "
+      "does not fit.");
+  app.callback([options, &session] {
+    const auto done = explain(*options, session);
+    if (!done) fail_with(session, done.error());
+  });
+}
+
+}  // namespace hilo::tools

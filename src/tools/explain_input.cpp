@@ -1,0 +1,125 @@
+#include "tools/explain_input.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "wire/wire.h"
+
+namespace hilo::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+// "module_0001.jit_f.cpu_after_optimizations" of a dump file of that module; "" of a file that is
+// named only after its kind; none of other files.
+std::optional<std::string> module_stem_of_dump(const std::string& name) {
+  for (const std::string_view kind : {"buffer-assignment-values.txt", "buffer-assignment.txt",
+                                      "live-range.txt", "memory-usage-report.txt"})
+    if (name.ends_with(kind)) {
+      std::string stem = name.substr(0, name.size() - kind.size());
+      if (stem.ends_with('-')) stem.pop_back();
+      return stem;
+    }
+  return std::nullopt;
+}
+
+std::string stem_of_module(const std::string& path) {
+  std::string name = fs::path(path).filename();
+  for (const std::string_view end : {".gz", ".pb", ".pbtxt", ".txt", ".hlo"})
+    if (name.ends_with(end)) name.resize(name.size() - end.size());
+  return name;
+}
+
+struct Folder {
+  std::vector<std::string> modules;  // at most one: the best
+  std::vector<std::string> dumps, others;
+};
+
+Result<std::vector<std::string>> files_of(const std::string& folder) {
+  std::error_code error;
+  std::vector<std::string> out;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+    if (it->is_regular_file(error)) out.push_back(it->path());
+  if (error) return fail(ErrorKind::Io, "cannot list {}: {}", folder, error.message());
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+// The dumps that name the module in their names, or no module at all.
+std::vector<std::string> dumps_of(const std::vector<std::string>& files, const std::string& stem) {
+  std::vector<std::string> named, nameless;
+  for (const std::string& file : files) {
+    const auto of = module_stem_of_dump(fs::path(file).filename());
+    if (of && *of == stem) named.push_back(file);
+    else if (of && of->empty()) nameless.push_back(file);
+  }
+  return named.empty() ? nameless : named;
+}
+
+// The last module that has dumps, by the names of the dumps.
+std::vector<std::string> last_dumps(const std::vector<std::string>& files) {
+  std::string last;
+  for (const std::string& file : files)
+    if (const auto stem = module_stem_of_dump(fs::path(file).filename()))
+      last = std::max(last, *stem);
+  return dumps_of(files, last);
+}
+
+Result<std::vector<std::string>> choose_in_folder(const std::string& folder) {
+  HILO_TRY(const std::vector<std::string> files, files_of(folder));
+  if (const auto module = find_module_in_folder(folder, "")) {
+    std::vector<std::string> out = dumps_of(files, stem_of_module(*module));
+    out.push_back(*module);
+    return out;
+  }
+  std::vector<std::string> out = last_dumps(files);
+  for (size_t i = files.size(); out.empty() && i-- > 0;) {
+    const auto text = read_input_file(files[i]);
+    if (text && dump_kind(*text)) out.push_back(files[i]);
+  }
+  if (out.empty()) return fail(ErrorKind::Io, "{}: neither a module nor a dump", folder);
+  return out;
+}
+
+Result<std::vector<std::string>> expand_folders(const std::vector<std::string>& paths) {
+  std::vector<std::string> out;
+  std::error_code ignored;
+  for (const std::string& path : paths)
+    if (path != "-" && fs::is_directory(path, ignored)) {
+      HILO_TRY(const std::vector<std::string> chosen, choose_in_folder(path));
+      out.insert(out.end(), chosen.begin(), chosen.end());
+    } else {
+      out.push_back(path);
+    }
+  return out;
+}
+
+}  // namespace
+
+std::optional<ExplainInput> load_explain_input(const std::vector<std::string>& paths,
+                                               Session& session) {
+  const auto files = expand_folders(paths);
+  if (!files) return fail_with(session, files.error()), std::nullopt;
+  ExplainInput out;
+  for (const std::string& file : *files) {
+    auto text = read_input_file(file);
+    if (!text) return fail_with(session, text.error()), std::nullopt;
+    const std::string shown = file == "-" ? "<stdin>" : file;
+    if (dump_kind(*text)) {
+      out.dumps.emplace_back(shown, std::move(*text));
+      continue;
+    }
+    if (out.module)
+      return fail_with(session, {ErrorKind::Usage,
+                                 fmt::format("{} and {} are two modules; explain takes one",
+                                             out.module->path, shown),
+                                 {}}),
+             std::nullopt;
+    out.module = read_loaded_module(std::make_shared<const std::string>(std::move(*text)), shown,
+                                    {}, session);
+    if (!out.module) return std::nullopt;
+  }
+  return out;
+}
+
+}  // namespace hilo::tools
