@@ -21,7 +21,7 @@ namespace hilo {
 namespace {
 
 // A second round handles copies in each other's way, as where a loop swaps what it carries.
-constexpr int most_rounds = 8;
+constexpr int most_rounds = 32;
 
 Schedule order_of(const Module& module, const Aliases& aliases) {
   Schedule schedule = schedule_of(module);
@@ -77,17 +77,20 @@ class Copier {
   Insertion insertion_;
 };
 
-// Where a branch's copied result is still in the way of what another branch hands through, that one
-// needs a copy too: the order of the branches says nothing about time.
+// A copy that is in the way in its turn, as one in a branch is of what another branch reads (their
+// order says nothing about time): then all that comes into the buffer is copied.
 void add_places(const Module& module, const Aliases& aliases, const Ties& ties, const Tie& conflict,
                 std::vector<CopyPlace>& places) {
-  places.push_back(conflict.place);
-  const auto op = [&](ValueId value) { return module[aliases[value].definition().instruction].op; };
-  if (op(conflict.from) != Op::Copy || op(conflict.to) != Op::Conditional) return;
-  places.pop_back();
-  for (const Tie& other : ties.ties)
-    if (other.to == conflict.to && op(other.from) != Op::Copy) places.push_back(other.place);
-  if (places.empty()) places.push_back(conflict.place);
+  const auto is_copy = [&](ValueId value) {
+    return module[aliases[value].definition().instruction].op == Op::Copy;
+  };
+  const auto buffer = [&](ValueId value) { return aliases.buffer_of[value.value]; };
+  const size_t before = places.size();
+  if (is_copy(conflict.from))
+    for (const Tie& other : ties.ties)
+      if (buffer(other.to) == buffer(conflict.to) && !is_copy(other.from))
+        places.push_back(other.place);
+  if (places.size() == before) places.push_back(conflict.place);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ class ReadersFirst {
     for (InstructionId id : computation_.instructions) add_node(id);
     for (InstructionId id : computation_.instructions)
       if (nodes_[id.value].missing == 0) add_ready(id);
-    while (!readers_.empty() || !writers_.empty()) {
+    while (!readers_.empty() || !writers_.empty() || !last_.empty()) {
       const InstructionId id = next();
       nodes_[id.value].done = true;
       out_.push_back(id);
@@ -52,7 +52,16 @@ class ReadersFirst {
         nodes_[id.value].overwritten.assign(parts.begin(), parts.end());
       }
     }
-    if (module_[computation_.root].op != Op::Tuple || computation_.parameters.size() != 1) return;
+    if (module_[computation_.root].op != Op::Tuple) return;
+    if (module_[computation_.root].computation == module_.entry)
+      for (const BufferAlias& alias : module_.header.input_output_alias) {
+        if (alias.output_index.empty()) continue;
+        const auto index = static_cast<size_t>(alias.output_index.front());
+        const InstructionId result = module_.operand(computation_.root, index);
+        const InstructionId given = computation_.parameters[static_cast<size_t>(alias.parameter)];
+        if (result != given) nodes_[result.value].overwritten.push_back(given);
+      }
+    if (computation_.parameters.size() != 1) return;
     // What a loop carries on is written over what came in.
     for (InstructionId user : module_.users(computation_.parameters[0])) {
       if (module_[user].op != Op::GetTupleElement) continue;
@@ -73,8 +82,16 @@ class ReadersFirst {
   }
 
   void add_ready(InstructionId id) {
-    if (nodes_[id.value].overwritten.empty()) readers_.push(id);
+    if (is_copied_result(id)) last_.push(id);
+    else if (nodes_[id.value].overwritten.empty()) readers_.push(id);
     else writers_.push_back(id);
+  }
+
+  // A copy that is only handed on can wait for all others.
+  bool is_copied_result(InstructionId id) const {
+    if (module_[id].op != Op::Copy) return false;
+    const InstructionId root = computation_.root;
+    return std::ranges::all_of(module_.users(id), [&](InstructionId user) { return user == root; });
   }
 
   bool disturbs(InstructionId writer) {
@@ -86,9 +103,10 @@ class ReadersFirst {
   }
 
   InstructionId next() {
-    if (!readers_.empty()) {
-      const InstructionId id = readers_.front();
-      readers_.pop();
+    std::queue<InstructionId>& first = readers_.empty() ? last_ : readers_;
+    if (!readers_.empty() || writers_.empty()) {
+      const InstructionId id = first.front();
+      first.pop();
       return id;
     }
     const auto last =
@@ -106,6 +124,7 @@ class ReadersFirst {
   const Computation& computation_;
   std::unordered_map<uint32_t, Node> nodes_;  // by instruction
   std::queue<InstructionId> readers_;         // ready, and writing over nothing
+  std::queue<InstructionId> last_;            // ready, and results
   std::deque<InstructionId> writers_;
   std::vector<InstructionId> out_;
 };
