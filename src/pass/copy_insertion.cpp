@@ -93,10 +93,8 @@ void add_places(const Module& module, const Aliases& aliases, const Ties& ties, 
   if (places.size() == before) places.push_back(conflict.place);
 }
 
-}  // namespace
-
-Result<bool> insert_copies(Module& module, const PassOptions& options) {
-  HILO_TRY(bool changed, flatten_calls(module, options));
+// Whether the rounds came to an end with nothing in the way; `changed` when a copy was added.
+Result<bool> settle(Module& module, bool& changed) {
   for (int round = 0; round < most_rounds; ++round) {
     HILO_TRY(const Aliases aliases, find_aliases(module));
     const Lifetimes lifetimes(module, aliases, order_of(module, aliases));
@@ -104,10 +102,33 @@ Result<bool> insert_copies(Module& module, const PassOptions& options) {
     std::vector<CopyPlace> places = ties.results;
     for (const Tie& tie : find_conflicts(aliases, lifetimes, ties))
       add_places(module, aliases, ties, tie, places);
-    if (places.empty()) return changed;
+    if (places.empty()) return true;
     Copier(module).copy(places);
     changed = true;
   }
+  return false;
+}
+
+// Each copy may change which order puts readers first, and so what is in the way of what. In an
+// order that stands the copies only become more.
+Result<void> fix_order(Module& module) {
+  HILO_TRY(const Aliases aliases, find_aliases(module));
+  for (ComputationId computation : module.post_order())
+    module[computation].instructions = readers_first(module, aliases, computation);
+  module.header.is_scheduled = true;
+  return {};
+}
+
+}  // namespace
+
+Result<bool> insert_copies(Module& module, const PassOptions& options) {
+  HILO_TRY(bool changed, flatten_calls(module, options));
+  HILO_TRY(bool settled, settle(module, changed));
+  if (!settled && !module.header.is_scheduled) {
+    HILO_DO(fix_order(module));
+    HILO_TRY(settled, settle(module, changed));
+  }
+  if (settled) return changed;
   return fail(ErrorKind::Unsupported,
               "the values of some buffer are still in each other's way after {} rounds of copies",
               most_rounds);

@@ -1,5 +1,5 @@
 // Random modules planned, checked, and evaluated inside their plans. HILO_RANDOM_PLANS says how
-// many (300 when it is not set); HILO_RANDOM_SEED the first of their seeds.
+// many (200 when it is not set); HILO_RANDOM_SEED the first of their seeds.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -58,7 +58,7 @@ std::string fault_of(const std::string& text, uint64_t seed) {
 
 TEST(RandomModules, RunInsideTheirPlans) {
   const auto first = static_cast<uint64_t>(number_from("HILO_RANDOM_SEED", 1));
-  const auto count = static_cast<uint64_t>(number_from("HILO_RANDOM_PLANS", 300));
+  const auto count = static_cast<uint64_t>(number_from("HILO_RANDOM_PLANS", 200));
   int faults = 0;
   for (uint64_t seed = first; seed < first + count && faults < 5; ++seed) {
     const std::string text = test::RandomModule(seed).text();
