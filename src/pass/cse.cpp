@@ -49,7 +49,11 @@ bool may_merge(const Editor& editor, InstructionId id) {
   static constexpr Op never[] = {
       Op::Parameter, Op::OptimizationBarrier, Op::AfterAll, Op::AddDependency, Op::Domain,
       Op::While,     Op::Conditional};
-  const Op op = editor.module()[id].op;
+  const Module& module = editor.module();
+  const Op op = module[id].op;
+  // Buffers that somebody makes, and copies that keep two buffers apart.
+  if (op == Op::CustomCall && module[id].operand_count == 0) return false;
+  if (op == Op::Copy && module.header.is_scheduled) return false;
   return std::ranges::find(never, op) == std::end(never) && !is_communication(op) &&
          !editor.is_pinned(id) && !editor.effects().has(id);
 }

@@ -82,7 +82,7 @@ constexpr RewriteRule rules[] = {
     {"negate-product", Real, Values, "negate(multiply!(v, C))", "multiply(v, negate(C))"},
 
     {"multiply-one", Real, Bits, "multiply(x, 1)", "x"},
-    {"multiply-one-complex", MaskComplex, Values, "multiply(x, 1)", "x"},
+    {"multiply-one-complex", MaskComplex, Reals, "multiply(x, 1)", "x"},
     {"multiply-zero", Integral, Bits, "multiply(x, c:0)", "c"},
     {"multiply-minus-one", Real, Values, "multiply(x, -1)", "negate(x)"},
     {"multiply-constants", Integral, Bits, "multiply(multiply(v, C), D)",
@@ -123,7 +123,7 @@ constexpr RewriteRule rules[] = {
      "exponential(multiply(x, y))"},
 
     {"abs-abs", Real, Bits, "abs(a:abs(x))", "a"},
-    {"abs-negate", Real, Bits, "abs(negate(x))", "abs(x)"},
+    {"abs-negate", Signed | Float, Bits, "abs(negate(x))", "abs(x)"},
     {"abs-unsigned", Unsigned, Bits, "abs(x)", "x"},
     {"abs-square", Float, Values, "abs(m:multiply(x, x))", "m"},
     {"abs-exponential", Float, Values, "abs(e:exponential(x))", "e"},

@@ -39,7 +39,7 @@ constexpr RewriteRule rules[] = {
     {"shift-right-of-zero", Integral, Bits, "shift-right-logical(c:0, x)", "c"},
     {"shift-right-arithmetic-zero", Integral, Bits, "shift-right-arithmetic(x, 0)", "x"},
 
-    {"maximum-self", Any, Bits, "maximum(x, x)", "x"},
+    {"maximum-self", Real | Pred, Bits, "maximum(x, x)", "x"},
     {"maximum-lowest", Real, Bits, "maximum(x, lowest)", "x"},
     {"maximum-highest", Integral, Bits, "maximum(x, c:highest)", "c"},
     {"maximum-again", Real, Values, "maximum(m:maximum(x, y), y)", "m"},
@@ -47,7 +47,7 @@ constexpr RewriteRule rules[] = {
     {"maximum-of-minimum", IntegralOrPred, Bits, "maximum(minimum(x, y), y)", "y"},
     {"maximum-of-pred", Pred, Bits, "maximum(x, y)", "or(x, y)"},
 
-    {"minimum-self", Any, Bits, "minimum(x, x)", "x"},
+    {"minimum-self", Real | Pred, Bits, "minimum(x, x)", "x"},
     {"minimum-highest", Real, Bits, "minimum(x, highest)", "x"},
     {"minimum-lowest", Integral, Bits, "minimum(x, c:lowest)", "c"},
     {"minimum-again", Real, Values, "minimum(m:minimum(x, y), y)", "m"},
