@@ -8,7 +8,7 @@
 // or the same value twice, are copied too.
 //
 // Assumes a module that verifies. Afterwards all values of each buffer that find_aliases() gives
-// follow each other in time in some order of the module; in its own order when it is scheduled.
+// follow each other in time in the order of the module, which stays as it is when it is scheduled.
 // Runs last of all passes, for others would not know what its copies are there for.
 #include <algorithm>
 #include <map>
@@ -97,12 +97,17 @@ void add_places(const Module& module, const Aliases& aliases, const Ties& ties, 
 Result<bool> settle(Module& module, bool& changed) {
   for (int round = 0; round < most_rounds; ++round) {
     HILO_TRY(const Aliases aliases, find_aliases(module));
-    const Lifetimes lifetimes(module, aliases, order_of(module, aliases));
+    const Schedule order = order_of(module, aliases);
+    const Lifetimes lifetimes(module, aliases, order);
     const Ties ties = find_ties(module, aliases, lifetimes);
     std::vector<CopyPlace> places = ties.results;
     for (const Tie& tie : find_conflicts(aliases, lifetimes, ties))
       add_places(module, aliases, ties, tie, places);
-    if (places.empty()) return true;
+    if (places.empty()) {
+      for (ComputationId computation : module.post_order())
+        module[computation].instructions = order.orders[computation.value];
+      return true;
+    }
     Copier(module).copy(places);
     changed = true;
   }
