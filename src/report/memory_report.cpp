@@ -81,7 +81,12 @@ std::string peaks(const MemoryPicture& picture, const PictureSpace& space) {
     out += fmt::format("peak in use (allocated, padded): {} bytes ({}) at moment {} of {}: {}\n",
                        space.peak_bytes, human_bytes(space.peak_bytes), space.peak_moment,
                        space.in_use.size() - 1, instruction_at(picture, space.peak_moment));
-  if (space.lower_bound_bytes >= 0 && space.temp_bytes > 0)
+  if (space.lower_bound_bytes > space.temp_bytes)
+    out += fmt::format(
+        "temporary: {} bytes; of the {} that must be there at once the rest lies where results "
+        "do\n",
+        space.temp_bytes, space.lower_bound_bytes);
+  else if (space.lower_bound_bytes >= 0 && space.temp_bytes > 0)
     out += fmt::format("temporary: {} bytes, {} above the lower bound of {} ({:.2f}%)\n",
                        space.temp_bytes, space.fragmentation_bytes(), space.lower_bound_bytes,
                        100 * static_cast<double>(space.fragmentation_bytes()) /

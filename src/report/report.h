@@ -66,11 +66,11 @@ struct PictureSpace {
   int64_t lower_bound_bytes = -1;  // of temp_bytes: the most that must be there at one moment
   // Bytes in use at each moment, each buffer once, parameters and constants throughout; empty
   // without a schedule. The peak is the first largest one; fragmentation is what the temporary
-  // allocation holds above lower_bound_bytes.
+  // allocation holds above lower_bound_bytes; none where results' memory holds some of them too.
   std::vector<int64_t> in_use;
   int64_t peak_moment = -1, peak_bytes = -1;
   int64_t fragmentation_bytes() const {
-    return lower_bound_bytes < 0 ? -1 : temp_bytes - lower_bound_bytes;
+    return lower_bound_bytes < 0 ? -1 : std::max<int64_t>(0, temp_bytes - lower_bound_bytes);
   }
 };
 
