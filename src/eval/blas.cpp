@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <type_traits>
 
 namespace hilo {
@@ -21,8 +22,21 @@ struct Library {
                 const void*, void*, int) = nullptr;
 };
 
+// OpenBLAS takes its oldest kernels for a CPU that is newer than it; what the CPU can do says which
+// are right. $OPENBLAS_CORETYPE of the user's stays.
+void name_core() {
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+    setenv("OPENBLAS_CORETYPE", "SKYLAKEX", 0);
+  else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    setenv("OPENBLAS_CORETYPE", "HASWELL", 0);
+#endif
+}
+
 Library open_library() {
   Library out;
+  name_core();
   void* file = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
   if (!file) return out;
   const auto find = [&](const char* name, auto& function) {
