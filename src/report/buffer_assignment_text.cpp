@@ -6,7 +6,7 @@ namespace {
 
 void append_marks(std::string& out, const PictureAllocation& allocation) {
   const auto add = [&]<class... Args>(fmt::format_string<Args...> text, Args&&... args) {
-    fmt::format_to(std::back_inserter(out), text, std::forward<Args>(args)...);
+    out += fmt::format(text, std::forward<Args>(args)...);
   };
   if (allocation.space != 0) add(", color {}", allocation.space);
   if (allocation.page) add(", page {}", *allocation.page);
