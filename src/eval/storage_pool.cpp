@@ -6,11 +6,13 @@
 #include <bit>
 #include <cstdio>
 #include <mutex>
+#include <new>
 
 namespace hilo {
 namespace {
 
 constexpr int64_t mapped_from = int64_t{4} << 20;  // larger buffers are mapped in huge pages
+constexpr std::align_val_t alignment{64};
 constexpr int classes = 4 * 48;
 
 // Four size classes for each power of two from 64 bytes on.
@@ -73,7 +75,7 @@ struct StoragePool::State : std::enable_shared_from_this<State> {
 
   static std::byte* obtain(int64_t bytes) {
     if (bytes < mapped_from) {
-      void* start = std::aligned_alloc(64, static_cast<size_t>(bytes));
+      void* start = ::operator new(static_cast<size_t>(bytes), alignment, std::nothrow);
       check(start != nullptr, "out of memory");
       return static_cast<std::byte*>(start);
     }
@@ -85,7 +87,7 @@ struct StoragePool::State : std::enable_shared_from_this<State> {
   }
 
   static void release(std::byte* start, int64_t bytes) {
-    if (bytes < mapped_from) std::free(start);
+    if (bytes < mapped_from) ::operator delete(start, alignment);
     else munmap(start, static_cast<size_t>(bytes));
   }
 

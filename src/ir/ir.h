@@ -138,6 +138,14 @@ class ShapeTable {
 
 class Module {
  public:
+  // Defaulted in module_copy.cpp: some forty vectors, which no other file should write code for.
+  Module();
+  Module(const Module& other);
+  Module(Module&& other) noexcept;
+  Module& operator=(const Module& other);
+  Module& operator=(Module&& other) noexcept;
+  ~Module();
+
   ModuleHeader header;
   ComputationId entry;
   std::vector<Instruction> instructions;

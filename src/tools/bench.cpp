@@ -1,6 +1,6 @@
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "tools/inputs.h"
@@ -18,13 +18,14 @@ struct Options {
   InputOptions inputs;
 };
 
-// Times of up to `runs` calls, or as many as fit in max_seconds; at least one. What a call returns
-// is given to `keep` after its time was taken, so that destroying the one before does not count.
+// Times of `runs` calls, of more until least_seconds have passed, and of as many as fit in
+// max_seconds; at least one. What a call returns is given to `keep` after its time was taken, so
+// that destroying the one before does not count.
 template <class Body, class Keep>
-std::vector<double> repeat(const Options& options, Body&& body, Keep&& keep) {
+std::vector<double> repeat(const Options& options, double least_seconds, Body&& body, Keep&& keep) {
   std::vector<double> times;
   double total = 0;
-  while (times.empty() ||
+  while (times.empty() || total < std::min(least_seconds, options.max_seconds) ||
          (static_cast<int>(times.size()) < options.runs && total < options.max_seconds)) {
     const auto start = std::chrono::steady_clock::now();
     auto result = body();
@@ -51,7 +52,7 @@ Result<void> bench_running(const Module& module, const Options& options,
   std::optional<Error> error;
   Outputs outputs;
   const auto times = repeat(
-      options, [&] { return evaluate(module, inputs, eval); },
+      options, 0, [&] { return evaluate(module, inputs, eval); },
       [&](Result<Outputs> result) {
         if (result) outputs = std::move(*result);
         else error = result.error();
@@ -75,7 +76,7 @@ void bench(const Options& options, Session& session) {
   Result<Module> module = fail(ErrorKind::Io, "not read");
   const auto read = [&] { return read_module(text, Format::Detect, {.file = options.file}); };
   const auto parse_times =
-      repeat(options, read, [&](auto read_one) { module = std::move(read_one); });
+      repeat(options, 0.25, read, [&](auto read_one) { module = std::move(read_one); });
   if (!module) return fail_with(session, module.error(), *text);
   nlohmann::ordered_json out = {{"schema", "hilo.bench.1"},
                                 {"file", options.file},
@@ -94,19 +95,20 @@ void bench(const Options& options, Session& session) {
 
 }  // namespace
 
-void add_bench(CLI::App& app, Session& session) {
+void add_bench(Arguments& arguments, Session& session) {
   auto options = std::make_shared<Options>();
-  app.add_option("FILE", options->file, "a module, or -")->required();
-  app.add_flag("--parse-only", options->parse_only, "measure reading alone");
-  app.add_option("--runs", options->runs, "at most so many")->check(CLI::PositiveNumber);
-  app.add_option("--max-seconds", options->max_seconds, "stop repeating after so long");
-  app.add_option("--threads", options->threads, "threads; 0: all usable cores");
-  app.add_option("--inputs", options->inputs.file, "arrays in_I or in_I_devD");
-  app.add_option("--seed", options->inputs.seed, "of random inputs");
-  app.footer(
+  arguments.add_option("FILE", options->file, "a module, or -").required();
+  arguments.add_flag("--parse-only", options->parse_only, "measure reading alone");
+  arguments.add_option("--runs", options->runs, "so many; reading is repeated for 0.25 s at least")
+      .between(1, std::numeric_limits<int>::max());
+  arguments.add_option("--max-seconds", options->max_seconds, "stop repeating after so long");
+  arguments.add_option("--threads", options->threads, "threads; 0: all usable cores");
+  arguments.add_option("--inputs", options->inputs.file, "arrays in_I or in_I_devD");
+  arguments.add_option("--seed", options->inputs.seed, "of random inputs");
+  arguments.footer(
       "One line of JSON: bytes, parse_s, exec_s (median), exec_min_s, runs, ... "
       "(parse_s and exec_min_s are minima)");
-  app.callback([options, &session] { bench(*options, session); });
+  arguments.callback([options, &session] { bench(*options, session); });
 }
 
 }  // namespace hilo::tools

@@ -1,18 +1,15 @@
-#include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
-
 #include "tools/module_file.h"
 #include "verify/verify.h"
 
 namespace hilo::tools {
 
-void add_check(CLI::App& app, Session& session) {
+void add_check(Arguments& arguments, Session& session) {
   auto files = std::make_shared<std::vector<std::string>>();
-  app.add_option("FILE", *files, "modules, dump folders, or - for standard input")->required();
-  app.add_flag("--json", session.json, "errors as one JSON document on standard output");
-  app.footer(
+  arguments.add_option("FILE", *files, "modules, dump folders, or - for standard input").required();
+  arguments.add_flag("--json", session.json, "errors as one JSON document on standard output");
+  arguments.footer(
       "Exit status 0: sound; 1: errors, each with file, line, column and what was expected.");
-  app.callback([files, &session] {
+  arguments.callback([files, &session] {
     for (const std::string& file : *files) {
       std::vector<Error> errors;
       std::shared_ptr<const std::string> source;

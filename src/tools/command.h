@@ -6,10 +6,7 @@
 #include <vector>
 
 #include "base/base.h"
-
-namespace CLI {
-class App;
-}
+#include "tools/arguments.h"
 
 namespace hilo::tools {
 
@@ -23,8 +20,8 @@ struct Session {
   int status = success;
 };
 
-// Each adds its options to the app and sets its callback.
-#define COMMAND(name, summary) void add_##name(CLI::App& app, Session& session);
+// Each adds its options and sets its callback.
+#define COMMAND(name, summary) void add_##name(Arguments& arguments, Session& session);
 #include "tools/commands.def"
 #undef COMMAND
 

@@ -1,22 +1,23 @@
-#include <CLI/CLI.hpp>
 
 #include "tools/module_file.h"
 #include "wire/wire.h"
 
 namespace hilo::tools {
 
-void add_convert(CLI::App& app, Session& session) {
+void add_convert(Arguments& arguments, Session& session) {
   struct Options {
     std::string file, output, to;
   };
   auto options = std::make_shared<Options>();
-  app.add_option("FILE", options->file, "a module in any form, or -")->required();
-  app.add_option("-o,--output", options->output, "the file to write; standard output without");
-  app.add_option("--to", options->to, "text, proto or prototext; without, by the output's ending")
-      ->check(CLI::IsMember({"text", "proto", "prototext"}));
-  app.footer(
+  arguments.add_option("FILE", options->file, "a module in any form, or -").required();
+  arguments.add_option("-o,--output", options->output,
+                       "the file to write; standard output without");
+  arguments
+      .add_option("--to", options->to, "text, proto or prototext; without, by the output's ending")
+      .one_of({"text", "proto", "prototext"});
+  arguments.footer(
       "Examples:\n  hilo convert dump.hlo.pb -o dump.txt\n  hilo convert dump.txt -o dump.pb");
-  app.callback([options, &session] {
+  arguments.callback([options, &session] {
     auto loaded = load_module(options->file, {}, session);
     if (!loaded) return;
     std::string to = options->to;

@@ -1,7 +1,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdlib>
 
 #include "pass/pass.h"
@@ -138,31 +137,34 @@ Result<void> explain(const Options& options, Session& session) {
 
 }  // namespace
 
-void add_explain(CLI::App& app, Session& session) {
+void add_explain(Arguments& arguments, Session& session) {
   auto options = std::make_shared<Options>();
-  app.add_option("FILE", options->files,
-                 "a module, XLA's dumps of one module, an out-of-memory message, a dump folder, "
-                 "or -")
-      ->required();
-  app.add_option("--target", options->target, "the chip, as in v5e or h100_sxm");
-  app.add_option("--limit", options->limit, "as in 16GiB: exit status 3 when more is needed");
-  app.add_option("--html", options->html, "also write a page to open in a browser");
-  app.add_option("--dump-to", options->dump_to, "write the texts that XLA writes, of our plan");
-  app.add_option("--dump-form", options->dump_form, "today or older (one file, before 2026)")
-      ->check(CLI::IsMember({"today", "older"}));
-  app.add_flag("--keep-order", options->keep_order,
-               "the order of the file, also when the module does not say that it is a schedule");
-  app.add_flag("--verify-plan", options->verify_plan, "check the plan by code of its own");
-  app.add_flag("--no-advice", options->no_advice, "only what is, not what would help");
-  app.add_option("--rows", options->rows, "of each table")->check(CLI::Range(1, 100000));
-  app.add_flag("--json", session.json, "one JSON document");
-  app.footer(
+  arguments
+      .add_option("FILE", options->files,
+                  "a module, XLA's dumps of one module, an out-of-memory message, a dump folder, "
+                  "or -")
+      .required();
+  arguments.add_option("--target", options->target, "the chip, as in v5e or h100_sxm");
+  arguments.add_option("--limit", options->limit, "as in 16GiB: exit status 3 when more is needed");
+  arguments.add_option("--html", options->html, "also write a page to open in a browser");
+  arguments.add_option("--dump-to", options->dump_to,
+                       "write the texts that XLA writes, of our plan");
+  arguments.add_option("--dump-form", options->dump_form, "today or older (one file, before 2026)")
+      .one_of({"today", "older"});
+  arguments.add_flag(
+      "--keep-order", options->keep_order,
+      "the order of the file, also when the module does not say that it is a schedule");
+  arguments.add_flag("--verify-plan", options->verify_plan, "check the plan by code of its own");
+  arguments.add_flag("--no-advice", options->no_advice, "only what is, not what would help");
+  arguments.add_option("--rows", options->rows, "of each table").between(1, 100000);
+  arguments.add_flag("--json", session.json, "one JSON document");
+  arguments.footer(
       "Examples:\n  hilo explain module.txt --target=v5e --limit=16GiB\n"
       "  hilo explain dump_folder/\n"
       "  hilo explain module.txt --html=memory.html\n"
       "Exit status 0: explained; 1: errors, or faults in a dump of which the rest is shown; 3: "
       "does not fit.");
-  app.callback([options, &session] {
+  arguments.callback([options, &session] {
     const auto done = explain(*options, session);
     if (!done) fail_with(session, done.error());
   });

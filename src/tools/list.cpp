@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "eval/eval.h"
@@ -108,15 +107,16 @@ void show_json(std::string_view name, const Table& table) {
 
 }  // namespace
 
-void add_list(CLI::App& app, Session& session) {
+void add_list(Arguments& arguments, Session& session) {
   auto what = std::make_shared<std::string>();
   std::vector<std::string> names;
   for (const auto& [name, make] : tables) names.emplace_back(name);
-  app.add_option("WHAT", *what, "ops, passes, pipelines, rules, types, custom-calls or errors")
-      ->required()
-      ->check(CLI::IsMember(names));
-  app.add_flag("--json", session.json, "one JSON document");
-  app.callback([what, &session] {
+  arguments
+      .add_option("WHAT", *what, "ops, passes, pipelines, rules, types, custom-calls or errors")
+      .required()
+      .one_of(names);
+  arguments.add_flag("--json", session.json, "one JSON document");
+  arguments.callback([what, &session] {
     for (const auto& [name, make] : tables)
       if (name == *what) session.json ? show_json(name, make()) : show(make());
   });

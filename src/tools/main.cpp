@@ -19,7 +19,9 @@ int main(int argc, char** argv) {
       "  hilo check module.txt\n"
       "  hilo print module.pb --style=short\n"
       "`hilo COMMAND --help` tells more. A FILE of '-' is standard input.");
-#define COMMAND(name, summary) add_##name(*app.add_subcommand(#name, summary), session);
+#define COMMAND(name, summary)                                     \
+  Arguments name##_arguments(*app.add_subcommand(#name, summary)); \
+  add_##name(name##_arguments, session);
 #include "tools/commands.def"
 #undef COMMAND
   try {

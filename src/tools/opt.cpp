@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -123,29 +122,31 @@ void run(const OptOptions& options, Session& session) {
 
 }  // namespace
 
-void add_opt(CLI::App& app, Session& session) {
+void add_opt(Arguments& arguments, Session& session) {
   auto options = std::make_shared<OptOptions>();
-  app.add_option("FILE", options->file, "a module, a dump folder, or - for standard input")
-      ->required();
-  auto* passes = app.add_option("--passes", options->passes,
-                                "passes in order, as in a,b,(c,d)*: the last two until they change "
-                                "nothing (hilo list passes)");
-  auto* pipeline =
-      app.add_option("--pipeline", options->pipeline, "a named pipeline (hilo list pipelines)");
-  pipeline->excludes(passes);
+  arguments.add_option("FILE", options->file, "a module, a dump folder, or - for standard input")
+      .required();
+  const Option passes =
+      arguments.add_option("--passes", options->passes,
+                           "passes in order, as in a,b,(c,d)*: the last two until they change "
+                           "nothing (hilo list passes)");
+  Option pipeline = arguments.add_option("--pipeline", options->pipeline,
+                                         "a named pipeline (hilo list pipelines)");
+  pipeline.excludes(passes);
   options->pipeline = "";
-  app.add_option("--disable", options->disabled, "passes to leave out")->delimiter(',');
-  app.add_option("--stop-after", options->stop_after, "stop after so many runs of passes");
-  app.add_option("--keep", options->keeps, "what must stay of floats: bits, values or reals")
-      ->check(CLI::IsMember({"bits", "values", "reals"}));
-  app.add_option("--target", options->machine, "the machine that passes are told of");
-  app.add_option("--dump-to", options->dump_to, "a folder for the module after each pass");
-  app.add_flag("--verify", options->verify, "verify the module after each pass");
-  app.add_flag("--time", options->time, "seconds of each pass on standard error");
-  app.add_flag("--statistics", options->statistics, "how often each rule fired");
-  app.add_flag("--json", session.json, "what was run as one JSON document on standard output");
-  app.add_option("-o,--output", options->output, "write to a file");
-  app.callback([options, &session] {
+  arguments.add_option("--disable", options->disabled, "passes to leave out").separated_by(',');
+  arguments.add_option("--stop-after", options->stop_after, "stop after so many runs of passes");
+  arguments.add_option("--keep", options->keeps, "what must stay of floats: bits, values or reals")
+      .one_of({"bits", "values", "reals"});
+  arguments.add_option("--target", options->machine, "the machine that passes are told of");
+  arguments.add_option("--dump-to", options->dump_to, "a folder for the module after each pass");
+  arguments.add_flag("--verify", options->verify, "verify the module after each pass");
+  arguments.add_flag("--time", options->time, "seconds of each pass on standard error");
+  arguments.add_flag("--statistics", options->statistics, "how often each rule fired");
+  arguments.add_flag("--json", session.json,
+                     "what was run as one JSON document on standard output");
+  arguments.add_option("-o,--output", options->output, "write to a file");
+  arguments.callback([options, &session] {
     if (options->passes.empty() && options->pipeline.empty()) options->pipeline = "simplify";
     run(*options, session);
   });

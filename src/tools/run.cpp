@@ -1,7 +1,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <nlohmann/json.hpp>
 
@@ -197,10 +196,10 @@ void run(const RunOptions& options, Session& session) {
 
 }  // namespace
 
-void add_run(CLI::App& app, Session& session) {
+void add_run(Arguments& arguments, Session& session) {
   auto options = std::make_shared<RunOptions>();
-  add_run_options(app, *options, session);
-  app.callback([options, &session] { run(*options, session); });
+  add_run_options(arguments, *options, session);
+  arguments.callback([options, &session] { run(*options, session); });
 }
 
 }  // namespace hilo::tools

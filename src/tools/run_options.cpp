@@ -1,53 +1,66 @@
 #include "tools/run_options.h"
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 
 namespace hilo::tools {
 
-void add_run_options(CLI::App& app, RunOptions& options, Session& session) {
-  app.add_option("FILE", options.file, "a module in any form, a dump folder, or -")->required();
-  app.add_option("--stage", options.stage, "of a folder: the stage to take, part of its file name");
-  app.add_option("--inputs", options.inputs.file, "arrays in_I or in_I_devD: .npz or .safetensors");
-  app.add_option("--input", options.inputs.specs,
-                 "one parameter leaf: 4x8xf32=0.5, 3xs32=[1 2 3], @x.npy, 2x2xf32=@x.bin; "
-                 "LEAF= or LEAF@DEVICE= before it says which");
-  app.add_option("--seed", options.inputs.seed, "of the random values for what is not given");
-  app.add_option("--expected", options.expected, "compare with arrays out_I or out_I_devD");
-  app.add_option("--rtol", options.rtol, "with --expected: allowed |difference| / |expected|");
-  app.add_option("--atol", options.atol, "with --expected: allowed |difference|");
-  app.add_option("--save", options.save, "write the outputs to an .npz");
-  app.add_option("--device", options.device, "eval: the reference evaluator")
-      ->check(CLI::IsMember({"eval"}));
-  app.add_option("--float", options.float_type,
-                 "f64: hold f16, bf16, f32 and complex in f64, without rounding between")
-      ->check(CLI::IsMember({"native", "f64"}));
-  app.add_option("--matmul-precision", options.matmul_precision,
-                 "bf16, tf32 or f32: what a TPU's or GPU's default would give")
-      ->check(CLI::IsMember({"bf16", "tf32", "f32"}));
-  auto* partitioned = app.add_flag("--partitioned", options.partitioned,
-                                   "shapes are those of one device, whatever the module says");
-  app.add_flag("--unpartitioned", options.unpartitioned, "shapes are global: run on one device")
-      ->excludes(partitioned);
-  app.add_option("--devices", options.devices, "virtual devices, instead of what the module names");
-  app.add_option("--threads", options.threads, "threads; 0: all usable cores");
-  app.add_option("--max-steps", options.max_steps, "stop a while loop after so many iterations");
-  app.add_option("--memory-limit", options.memory_limit, "refuse to need more: 16GiB, 512MB");
-  app.add_option("--custom-call", options.custom_calls,
-                 "TARGET=lib.so (see custom_call_abi.h) or TARGET=zeros");
-  app.add_option("--print-values", options.observe.print_values, "print these instructions' values")
-      ->delimiter(',');
-  app.add_flag("--check-numerics", options.observe.check_numerics,
-               "find the first NaN or infinity: instruction, index, source line");
-  app.add_flag("--profile", options.observe.profile, "time and bytes by op and by source line");
-  app.add_option("--only", options.only, "run one instruction, fusion or computation alone");
-  app.add_flag("--no-verify", options.no_verify, "run without checking the module first");
-  auto* in_plan = app.add_flag("--in-plan", options.in_plan,
-                               "keep values where a memory plan puts them: a wrong plan shows");
-  app.add_option("--target", options.target, "with --in-plan: the chip to plan for")
-      ->needs(in_plan);
-  app.add_flag("--json", session.json, "one JSON document on standard output");
-  app.footer(
+void add_run_options(Arguments& arguments, RunOptions& options, Session& session) {
+  arguments.add_option("FILE", options.file, "a module in any form, a dump folder, or -")
+      .required();
+  arguments.add_option("--stage", options.stage,
+                       "of a folder: the stage to take, part of its file name");
+  arguments.add_option("--inputs", options.inputs.file,
+                       "arrays in_I or in_I_devD: .npz or .safetensors");
+  arguments.add_option("--input", options.inputs.specs,
+                       "one parameter leaf: 4x8xf32=0.5, 3xs32=[1 2 3], @x.npy, 2x2xf32=@x.bin; "
+                       "LEAF= or LEAF@DEVICE= before it says which");
+  arguments.add_option("--seed", options.inputs.seed, "of the random values for what is not given");
+  arguments.add_option("--expected", options.expected, "compare with arrays out_I or out_I_devD");
+  arguments.add_option("--rtol", options.rtol,
+                       "with --expected: allowed |difference| / |expected|");
+  arguments.add_option("--atol", options.atol, "with --expected: allowed |difference|");
+  arguments.add_option("--save", options.save, "write the outputs to an .npz");
+  arguments.add_option("--device", options.device, "eval: the reference evaluator")
+      .one_of({"eval"});
+  arguments
+      .add_option("--float", options.float_type,
+                  "f64: hold f16, bf16, f32 and complex in f64, without rounding between")
+      .one_of({"native", "f64"});
+  arguments
+      .add_option("--matmul-precision", options.matmul_precision,
+                  "bf16, tf32 or f32: what a TPU's or GPU's default would give")
+      .one_of({"bf16", "tf32", "f32"});
+  const Option partitioned =
+      arguments.add_flag("--partitioned", options.partitioned,
+                         "shapes are those of one device, whatever the module says");
+  arguments
+      .add_flag("--unpartitioned", options.unpartitioned, "shapes are global: run on one device")
+      .excludes(partitioned);
+  arguments.add_option("--devices", options.devices,
+                       "virtual devices, instead of what the module names");
+  arguments.add_option("--threads", options.threads, "threads; 0: all usable cores");
+  arguments.add_option("--max-steps", options.max_steps,
+                       "stop a while loop after so many iterations");
+  arguments.add_option("--memory-limit", options.memory_limit, "refuse to need more: 16GiB, 512MB");
+  arguments.add_option("--custom-call", options.custom_calls,
+                       "TARGET=lib.so (see custom_call_abi.h) or TARGET=zeros");
+  arguments
+      .add_option("--print-values", options.observe.print_values,
+                  "print these instructions' values")
+      .separated_by(',');
+  arguments.add_flag("--check-numerics", options.observe.check_numerics,
+                     "find the first NaN or infinity: instruction, index, source line");
+  arguments.add_flag("--profile", options.observe.profile,
+                     "time and bytes by op and by source line");
+  arguments.add_option("--only", options.only, "run one instruction, fusion or computation alone");
+  arguments.add_flag("--no-verify", options.no_verify, "run without checking the module first");
+  const Option in_plan =
+      arguments.add_flag("--in-plan", options.in_plan,
+                         "keep values where a memory plan puts them: a wrong plan shows");
+  arguments.add_option("--target", options.target, "with --in-plan: the chip to plan for")
+      .needs(in_plan);
+  arguments.add_flag("--json", session.json, "one JSON document on standard output");
+  arguments.footer(
       "Exit status 0: ran (and agrees); 1: an error; 2: wrong usage; 3: values differ.\n"
       "Examples:\n"
       "  hilo run module.txt --seed=1 --save out.npz\n"

@@ -22,7 +22,7 @@ struct RunOptions {
   std::vector<std::string> custom_calls;  // TARGET=lib.so or TARGET=zeros
   ObserveOptions observe;
 };
-void add_run_options(CLI::App& app, RunOptions& options, Session& session);
+void add_run_options(Arguments& arguments, RunOptions& options, Session& session);
 
 Result<int64_t> parse_bytes(const std::string& text);  // "16GiB", "512MB", "1000"; empty: 0
 Result<std::map<std::string, CustomCallFunction>> load_custom_calls(

@@ -1,0 +1,50 @@
+#include "tools/arguments.h"
+
+#include <CLI/CLI.hpp>
+
+namespace hilo::tools {
+
+Option& Option::required() {
+  option_->required();
+  return *this;
+}
+
+Option& Option::one_of(const std::vector<std::string>& values) {
+  option_->check(CLI::IsMember(values));
+  return *this;
+}
+
+Option& Option::between(int least, int most) {
+  option_->check(CLI::Range(least, most));
+  return *this;
+}
+
+Option& Option::excludes(const Option& other) {
+  option_->excludes(other.option_);
+  return *this;
+}
+
+Option& Option::needs(const Option& other) {
+  option_->needs(other.option_);
+  return *this;
+}
+
+Option& Option::separated_by(char delimiter) {
+  option_->delimiter(delimiter);
+  return *this;
+}
+
+Option Arguments::add_flag(const std::string& names, bool& value, const std::string& text) {
+  return Option(app_.add_flag(names, value, text));
+}
+
+void Arguments::footer(const std::string& text) { app_.footer(text); }
+
+void Arguments::callback(std::function<void()> body) { app_.callback(std::move(body)); }
+
+Option Arguments::bind(const std::string& names, const Bound& value, const std::string& text) {
+  return std::visit([&](auto* target) { return Option(app_.add_option(names, *target, text)); },
+                    value);
+}
+
+}  // namespace hilo::tools
