@@ -136,7 +136,7 @@ def small_loop(x):
 @program((256, 64, f32), (64, 64, f32))
 def recurrent(xs, w):
     def step(h, x):
-        h = jnp.tanh(h @ w + x)
+        h = jnp.tanh(h @ w * 0.1 + x)  # no chaos
         return h, h
     return lax.scan(step, jnp.zeros(64), xs)[1]
 @program((128, 128, f32))
