@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <queue>
+#include <utility>
 
 #include "plan/schedule.h"
 
@@ -34,22 +35,28 @@ Order file_order(const ScheduleGraph& graph) {
 class Candidates {
  public:
   explicit Candidates(const ScheduleGraph& graph) : graph_(graph), turned_(reverse(graph)) {
+    least_ = least_peak();
     best_ = file_order(graph);
     peak_ = peak_of(graph, best_).bytes;
-    keep(settle(graph, best_));
+    if (!is_least()) keep(settle(graph, turned_, best_));
   }
 
   template <class Make>
   void try_both_ways(const Make& make) {
+    if (is_least()) return;
     keep_settled(make(graph_));
+    if (is_least()) return;
     Order order = make(turned_);
     std::ranges::reverse(order);
     keep_settled(std::move(order));
   }
 
   const Order& best() const { return best_; }
-  // Whether no order can do better: what some node touches is all alive at once.
-  bool is_least() const {
+  bool is_least() const { return peak_ <= least_; }
+
+ private:
+  // No order can do better: what some node touches is all alive at once.
+  int64_t least_peak() const {
     int64_t most = 0, results = 0;
     for (uint32_t node = 0; node < graph_.size(); ++node) {
       int64_t touched = 0;
@@ -58,12 +65,11 @@ class Candidates {
     }
     for (uint32_t buffer = 0; buffer < graph_.bytes.size(); ++buffer)
       if (graph_.alive_last[buffer]) results += graph_.bytes[buffer];
-    return peak_ <= std::max(most, results);
+    return std::max(most, results);
   }
 
- private:
   void keep_settled(Order order) {
-    Order settled = settle(graph_, order);
+    Order settled = settle(graph_, turned_, order);
     keep(std::move(order));
     keep(std::move(settled));
   }
@@ -78,40 +84,127 @@ class Candidates {
   const ScheduleGraph& graph_;
   const ScheduleGraph turned_;
   Order best_;
-  int64_t peak_ = 0;
+  int64_t peak_ = 0, least_ = 0;
 };
 
 }  // namespace
 
 Order best_order(const ScheduleGraph& graph, size_t work) {
   Candidates candidates(graph);
-  if (candidates.is_least()) return candidates.best();
   for (TieBreak tie : {TieBreak::Number, TieBreak::Newest, TieBreak::Smallest})
     candidates.try_both_ways([&](const ScheduleGraph& g) { return list_order(g, tie); });
   for (Visit visit : {Visit::InOrder, Visit::Backwards, Visit::DeepestFirst, Visit::HungriestFirst})
     candidates.try_both_ways([&](const ScheduleGraph& g) { return depth_first_order(g, visit); });
   const size_t width = std::min(widest_beam, work / (1 + graph.size() * graph.size()));
-  if (width >= narrowest_beam && !candidates.is_least())
+  if (width >= narrowest_beam)
     candidates.try_both_ways([&](const ScheduleGraph& g) { return beam_order(g, width); });
   return candidates.best();
 }
 
-Schedule find_schedule(const Module& module, const Machine& machine, const Aliases& aliases) {
-  Schedule schedule = schedule_of(module);
-  const ScheduleGraphs graphs(module, machine, aliases);
-  std::vector<int64_t> inside(module.computations.size(), 0);
-  const std::vector<ComputationId> computations = module.post_order();
-  size_t count = 1;
-  for (ComputationId computation : computations) count += module[computation].instructions.size();
-  for (ComputationId computation : computations) {
-    const ScheduleGraph graph = graphs.graph(computation, inside);
-    const Order order = best_order(graph, beam_work * graph.size() / count);
-    inside[computation.value] = peak_of(graph, order).bytes;
-    std::vector<InstructionId>& out = schedule.orders[computation.value];
-    out.clear();
-    for (uint32_t node : order) out.push_back(graph.instructions[node]);
+namespace {
+
+// Every computation in an order that is soon found, and better ones for those in which the module
+// comes close to its peak.
+class Finder {
+ public:
+  Finder(const Module& module, const Machine& machine, const Aliases& aliases)
+      : module_(module),
+        computations_(module.post_order()),
+        inside_(module.computations.size(), 0),
+        drafts_(module.computations.size()) {
+    const ScheduleGraphs graphs(module, machine, aliases);
+    for (ComputationId computation : computations_) {
+      Draft& draft = drafts_[computation.value];
+      draft.graph = graphs.graph(computation, inside_);
+      draft.order = Candidates(draft.graph).best();
+      evaluate(computation);
+      count_ += draft.graph.size();
+    }
   }
-  return schedule;
+
+  // In the second round are those that stand out only when others are better.
+  void improve() {
+    for (int round = 0; round < 2; ++round) {
+      const std::vector<int64_t> reach = find_reach();
+      const int64_t close = reach[module_.entry.value] / 10 * 8;
+      for (ComputationId computation : computations_) {
+        evaluate(computation);
+        if (reach[computation.value] >= close) improve(computation);
+      }
+    }
+  }
+
+  Schedule take() const {
+    Schedule schedule = schedule_of(module_);
+    for (ComputationId computation : computations_) {
+      const Draft& draft = drafts_[computation.value];
+      std::vector<InstructionId>& out = schedule.orders[computation.value];
+      out.clear();
+      for (uint32_t node : draft.order) out.push_back(draft.graph.instructions[node]);
+    }
+    return schedule;
+  }
+
+ private:
+  struct Draft {
+    ScheduleGraph graph;
+    Order order;
+    OrderPeak peak;
+    bool is_improved = false;
+  };
+
+  void improve(ComputationId computation) {
+    Draft& draft = drafts_[computation.value];
+    if (std::exchange(draft.is_improved, true)) return;
+    Order order = best_order(draft.graph, beam_work * draft.graph.size() / (count_ + 1));
+    if (peak_of(draft.graph, order).bytes >= draft.peak.bytes) return;
+    draft.order = std::move(order);
+    evaluate(computation);
+  }
+
+  // By computation: the most bytes alive while it runs, its callers' included.
+  std::vector<int64_t> find_reach() const {
+    std::vector<int64_t> outside(drafts_.size(), 0), reach(drafts_.size(), 0);
+    for (auto at = computations_.rbegin(); at != computations_.rend(); ++at) {
+      const Draft& draft = drafts_[at->value];
+      reach[at->value] = outside[at->value] + draft.peak.bytes;
+      if (draft.graph.calls.empty()) continue;
+      std::vector<int64_t> alive(draft.graph.size());
+      MemoryState memory(draft.graph);
+      for (uint32_t node : draft.order) {
+        alive[node] = outside[at->value] + memory.alive();
+        memory.take(node);
+      }
+      for (const auto& [node, callee] : draft.graph.calls)
+        outside[callee.value] = std::max(outside[callee.value], alive[node]);
+    }
+    return reach;
+  }
+
+  void evaluate(ComputationId computation) {
+    Draft& draft = drafts_[computation.value];
+    for (const auto& [node, callee] : draft.graph.calls) draft.graph.inside[node] = 0;
+    for (const auto& [node, callee] : draft.graph.calls) {
+      int64_t& inside = draft.graph.inside[node];
+      inside = std::max(inside, inside_[callee.value]);
+    }
+    draft.peak = peak_of(draft.graph, draft.order);
+    inside_[computation.value] = draft.peak.bytes;
+  }
+
+  const Module& module_;
+  const std::vector<ComputationId> computations_;  // callees first
+  std::vector<int64_t> inside_;                    // by computation: its peak
+  std::vector<Draft> drafts_;                      // by computation
+  size_t count_ = 0;
+};
+
+}  // namespace
+
+Schedule find_schedule(const Module& module, const Machine& machine, const Aliases& aliases) {
+  Finder finder(module, machine, aliases);
+  finder.improve();
+  return finder.take();
 }
 
 }  // namespace hilo

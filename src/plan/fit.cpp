@@ -1,134 +1,152 @@
 // Placing blocks one after the other into gaps between those placed before.
 #include <algorithm>
-#include <numeric>
-#include <tuple>
+#include <bit>
 
 #include "plan/packing.h"
 
 namespace hilo {
 namespace {
 
-constexpr int64_t unplaced = -1;
+struct Placed {
+  int64_t low, high;   // addresses, `high` excluded
+  int64_t start, end;  // moments
+};
+
+// By ascending address, in parts short enough to insert into.
+class Shelf {
+ public:
+  void add(const Placed& placed) {
+    auto part = std::ranges::upper_bound(lows_, placed.low) - lows_.begin();
+    if (part > 0) --part;
+    else if (parts_.empty()) parts_.emplace_back(), lows_.push_back(placed.low);
+    std::vector<Placed>& in = parts_[part];
+    in.insert(std::ranges::upper_bound(in, placed.low, {}, &Placed::low), placed);
+    lows_[part] = in.front().low;
+    if (in.size() < most) return;
+    std::vector<Placed> upper(in.begin() + most / 2, in.end());
+    in.resize(most / 2);
+    lows_.insert(lows_.begin() + part + 1, upper.front().low);
+    parts_.insert(parts_.begin() + part + 1, std::move(upper));
+  }
+
+  // Ascending, until the body says true.
+  template <class Body>
+  void visit(Body&& body) const {
+    for (const std::vector<Placed>& part : parts_)
+      for (const Placed& placed : part)
+        if (body(placed)) return;
+  }
+
+ private:
+  static constexpr size_t most = 128;
+  std::vector<int64_t> lows_;  // of the parts
+  std::vector<std::vector<Placed>> parts_;
+};
+
+// Shelves over spans of time: the whole, its halves, their halves and so on. What is placed stands
+// on all shelves that it is alive in; what is alive with a rectangle is looked for on the smallest
+// that spans it.
+class Shelves {
+ public:
+  explicit Shelves(const PackingProblem& problem)
+      : problem_(problem), shelves_(2 * problem.leaves) {}
+
+  void add(uint32_t i, int64_t offset) {
+    const Rectangle& rectangle = problem_.rectangles[i];
+    const Placed placed = {offset + rectangle.at, offset + rectangle.at + rectangle.bytes,
+                           rectangle.start, rectangle.end};
+    const auto [first, last] = problem_.spans[i];
+    for (uint32_t a = problem_.leaves + first, b = problem_.leaves + last; a > 0; a /= 2, b /= 2)
+      for (uint32_t shelf = a; shelf <= b; ++shelf) shelves_[shelf].add(placed);
+  }
+  const Shelf& around(uint32_t i) const {
+    const auto [first, last] = problem_.spans[i];
+    return shelves_[(problem_.leaves + first) >> std::bit_width(first ^ last)];
+  }
+
+ private:
+  const PackingProblem& problem_;
+  std::vector<Shelf> shelves_;  // 1: the whole; 2 n, 2 n + 1: the halves of n
+};
 
 // Offsets between the two ends, both excluded, that a block cannot have.
 struct Forbidden {
   int64_t after, before;
 };
 
+// The gap that a rule chooses, of parts by ascending `after`.
+class Gap {
+ public:
+  explicit Gap(Fit rule) : rule_(rule) {}
+  // True when the gap is found already.
+  bool add(const Forbidden& part) {
+    if (part.after >= lowest_) {
+      if (rule_ == Fit::Lowest) return true;
+      if (part.after - lowest_ < room_) best_ = lowest_, room_ = part.after - lowest_;
+    }
+    lowest_ = std::max(lowest_, part.before);
+    return false;
+  }
+  int64_t offset() const { return best_ >= 0 ? best_ : lowest_; }
+
+ private:
+  const Fit rule_;
+  int64_t lowest_ = 0, best_ = -1, room_ = INT64_MAX;
+};
+
 class Fitter {
  public:
-  Fitter(const PackingProblem& problem, Fit rule, std::vector<int64_t>& offsets)
-      : problem_(problem), rule_(rule), offsets_(offsets) {}
+  Fitter(const PackingProblem& problem, Fit rule)
+      : problem_(problem), rule_(rule), shelves_(problem) {}
 
-  void place(uint32_t block, int64_t& steps) {
-    forbidden_.clear();
-    for (uint32_t i = problem_.first[block]; i < problem_.first[block + 1]; ++i) {
-      const Rectangle& rectangle = problem_.rectangles[i];
-      for (uint32_t j : problem_.neighbours_of(i)) forbid(rectangle, problem_.rectangles[j]);
-      steps -= static_cast<int64_t>(problem_.neighbours_of(i).size());
+  int64_t place(uint32_t block, int64_t& steps) {
+    Gap gap(rule_);
+    const uint32_t first = problem_.first[block], past = problem_.first[block + 1];
+    if (past == first + 1) {
+      visit(first, steps, [&](const Forbidden& part) { return gap.add(part); });
+    } else {
+      forbidden_.clear();
+      for (uint32_t i = first; i < past; ++i)
+        visit(i, steps, [&](const Forbidden& part) { return forbidden_.push_back(part), false; });
+      std::ranges::sort(forbidden_, {}, &Forbidden::after);
+      for (const Forbidden& part : forbidden_)
+        if (gap.add(part)) break;
     }
-    std::ranges::sort(forbidden_, {}, &Forbidden::after);
-    steps -= 1 + static_cast<int64_t>(forbidden_.size());
-    offsets_[block] = find_gap();
+    for (uint32_t i = first; i < past; ++i) {
+      shelves_.add(i, gap.offset());
+      steps -= 8 + 2 * (problem_.spans[i].second - problem_.spans[i].first);
+    }
+    return gap.offset();
   }
 
  private:
-  void forbid(const Rectangle& mine, const Rectangle& other) {
-    const int64_t offset = offsets_[other.block];
-    if (offset == unplaced) return;
-    const int64_t before = offset + other.at + other.bytes - mine.at;
-    if (before > 0) forbidden_.push_back({offset + other.at - mine.at - mine.bytes, before});
-  }
-
-  int64_t find_gap() const {
-    int64_t lowest = 0, best = -1, best_room = INT64_MAX;
-    for (const Forbidden& part : forbidden_) {
-      if (part.after >= lowest) {
-        if (rule_ == Fit::Lowest) return lowest;
-        if (part.after - lowest < best_room) best = lowest, best_room = part.after - lowest;
-      }
-      lowest = std::max(lowest, part.before);
-    }
-    return best >= 0 ? best : lowest;
+  template <class Body>
+  void visit(uint32_t i, int64_t& steps, Body&& body) const {
+    const Rectangle& mine = problem_.rectangles[i];
+    shelves_.around(i).visit([&](const Placed& other) {
+      --steps;
+      if (other.end < mine.start || mine.end < other.start) return false;
+      const int64_t before = other.high - mine.at;
+      return before > 0 && body(Forbidden{other.low - mine.at - mine.bytes, before});
+    });
   }
 
   const PackingProblem& problem_;
   const Fit rule_;
-  std::vector<int64_t>& offsets_;
+  Shelves shelves_;
   std::vector<Forbidden> forbidden_;
 };
 
-struct Measures {
-  int64_t start = INT64_MAX, end = INT64_MIN, duration = 0, bytes = 0;
-  double area = 0;
-};
-
-Measures measure(const PackingProblem& problem, uint32_t block) {
-  Measures out;
-  for (const Rectangle& rectangle : problem.rectangles_of(block)) {
-    const int64_t duration = rectangle.end - rectangle.start + 1;
-    out.start = std::min(out.start, rectangle.start);
-    out.end = std::max(out.end, rectangle.end);
-    out.duration += duration;
-    out.bytes = std::max(out.bytes, rectangle.bytes);
-    out.area += static_cast<double>(duration) * static_cast<double>(rectangle.bytes);
-  }
-  return out;
-}
-
-// The moment at which these blocks take most.
-int64_t find_peak_moment(const PackingProblem& problem, std::span<const uint32_t> blocks) {
-  std::vector<std::pair<int64_t, int64_t>> changes;
-  for (uint32_t block : blocks)
-    for (const Rectangle& rectangle : problem.rectangles_of(block)) {
-      changes.emplace_back(rectangle.start, rectangle.bytes);
-      changes.emplace_back(rectangle.end + 1, -rectangle.bytes);
-    }
-  std::ranges::sort(changes);
-  int64_t alive = 0, most = -1, moment = 0;
-  for (const auto& [at, bytes] : changes) {
-    alive += bytes;
-    if (alive > most) most = alive, moment = at;
-  }
-  return moment;
-}
-
-using SortKey = std::tuple<double, int64_t, int64_t>;
-
-SortKey key_of(const Measures& is, FitOrder by, int64_t peak) {
-  switch (by) {
-    case FitOrder::Size: return {-static_cast<double>(is.bytes), -is.duration, is.start};
-    case FitOrder::Duration: return {-static_cast<double>(is.duration), -is.bytes, is.start};
-    case FitOrder::Area: return {-is.area, -is.bytes, is.start};
-    case FitOrder::Start: return {static_cast<double>(is.start), -is.bytes, -is.end};
-    case FitOrder::End: return {-static_cast<double>(is.end), -is.bytes, is.start};
-    case FitOrder::Peak: break;
-  }
-  const int64_t distance = std::max({int64_t{0}, is.start - peak, peak - is.end});
-  return {static_cast<double>(distance), -is.bytes, -is.duration};
-}
-
 }  // namespace
 
-void fit(const PackingProblem& problem, std::span<const uint32_t> order, Fit rule,
+bool fit(const PackingProblem& problem, std::span<const uint32_t> order, Fit rule,
          std::vector<int64_t>& offsets, int64_t& steps) {
-  for (uint32_t block : order) offsets[block] = unplaced;
-  Fitter fitter(problem, rule, offsets);
-  for (uint32_t block : order) fitter.place(block, steps);
-}
-
-std::vector<uint32_t> order_blocks(const PackingProblem& problem, std::span<const uint32_t> blocks,
-                                   FitOrder by) {
-  const int64_t peak = by == FitOrder::Peak ? find_peak_moment(problem, blocks) : 0;
-  std::vector<std::pair<SortKey, uint32_t>> keyed;
-  keyed.reserve(blocks.size());
-  for (uint32_t block : blocks)
-    keyed.emplace_back(key_of(measure(problem, block), by, peak), block);
-  std::ranges::sort(keyed);
-  std::vector<uint32_t> order;
-  order.reserve(blocks.size());
-  for (const auto& [key, block] : keyed) order.push_back(block);
-  return order;
+  Fitter fitter(problem, rule);
+  for (uint32_t block : order) {
+    if (steps <= 0) return false;
+    offsets[block] = fitter.place(block, steps);
+  }
+  return true;
 }
 
 }  // namespace hilo

@@ -59,7 +59,12 @@ struct Host {
 class Housing {
  public:
   Housing(std::span<const Group> groups, int64_t alignment, size_t moments)
-      : groups_(groups), alignment_(alignment), loads_(moments), moved_(groups.size(), false) {}
+      : groups_(groups),
+        alignment_(alignment),
+        loads_(moments),
+        settled_(groups.size(), false),
+        span_((moments + count_spans - 1) / count_spans),
+        alive_in_(count_spans) {}
 
   void add_host(uint32_t group, int64_t bytes) {
     hosts_.push_back({group, bytes, groups_[group].pieces});
@@ -73,6 +78,7 @@ class Housing {
     if (hosts_.empty()) return;
     std::ranges::stable_sort(waiting_, std::greater<>(),
                              [&](uint32_t g) { return groups_[g].bytes; });
+    for (uint32_t group : waiting_) list(group);
     while (loads_.most() > 0 && work_ < most_work)
       if (!move_one(static_cast<int64_t>(loads_.moment()), out)) return;
   }
@@ -88,17 +94,26 @@ class Housing {
                  sign * round_up(piece.bytes));
   }
 
+  void list(uint32_t group) {
+    for (const Piece& piece : groups_[group].pieces)
+      for (size_t i = static_cast<size_t>(piece.start) / span_;
+           i <= static_cast<size_t>(piece.end) / span_; ++i)
+        if (alive_in_[i].empty() || alive_in_[i].back() != group) alive_in_[i].push_back(group);
+  }
+
   bool move_one(int64_t moment, std::vector<Guest>& out) {
-    for (uint32_t group : waiting_) {
+    std::vector<uint32_t>& nearby = alive_in_[static_cast<size_t>(moment) / span_];
+    std::erase_if(nearby, [&](uint32_t group) { return settled_[group]; });
+    for (uint32_t group : nearby) {
       ++work_;
-      if (moved_[group] || !is_alive(groups_[group], moment)) continue;
+      if (settled_[group] || !is_alive(groups_[group], moment)) continue;
       const auto [host, offset] = find_room(groups_[group]);
+      settled_[group] = true;  // hosts only become fuller
       if (!host) continue;
       for (Piece piece : groups_[group].pieces) {
         piece.at += offset;
         host->taken.push_back(piece);
       }
-      moved_[group] = true;
       load(group, -1);
       out.push_back({group, host->group, offset});
       return true;
@@ -147,8 +162,11 @@ class Housing {
   const std::span<const Group> groups_;
   const int64_t alignment_;
   Loads loads_;
-  std::vector<bool> moved_;        // by group
+  std::vector<bool> settled_;      // by group: it has moved, or there is no room for it
   std::vector<uint32_t> waiting_;  // largest first
+  static constexpr size_t count_spans = 64;
+  const size_t span_;                            // moments in one of them
+  std::vector<std::vector<uint32_t>> alive_in_;  // by span of moments, largest first
   std::vector<Host> hosts_;
   int64_t work_ = 0;
 };

@@ -5,6 +5,12 @@
 namespace hilo {
 namespace {
 
+// Beyond these no exact search is tried.
+constexpr size_t most_searched = 3000, most_neighbours = 2'000'000;
+
+// What best-fit by size may always take.
+constexpr int64_t least_fit_steps = 40'000'000;
+
 // One component: fits in all orders, then searches while it ends above the target.
 class ComponentPacker {
  public:
@@ -20,25 +26,27 @@ class ComponentPacker {
       sweep_fit(problem_, blocks_, direction, offsets_);
       keep_if_better({});
     }
-    if (!problem_.has_neighbours) return put_back();
-    bool first = true;
+    int64_t own_steps = least_fit_steps;
     for (FitOrder by : fit_orders) {
-      if (done() || (!first && steps <= 0)) break;
+      if (done()) break;
       const std::vector<uint32_t> order = order_blocks(problem_, blocks_, by);
       for (Fit rule : {Fit::Lowest, Fit::Tightest}) {
-        fit(problem_, order, rule, offsets_, steps);
-        keep_if_better(order);
+        int64_t& left = by == FitOrder::Size ? own_steps : steps;
+        if (!done() && fit(problem_, order, rule, offsets_, left)) keep_if_better(order);
       }
-      first = false;
     }
     put_back();
   }
 
   void search(int64_t steps) {
-    if (done() || !problem_.has_neighbours) return;
+    if (done()) return;
+    // What is left to win is then less than the alignment.
+    if (best_end_ <= problem_.lower_bound) steps /= 50;
     if (best_order_.empty()) best_order_ = order_blocks(problem_, blocks_, FitOrder::Size);
     spend(steps / 16, [&](int64_t& part) { squeeze_to(problem_.target, part); });
-    bisect(steps);
+    if (blocks_.size() <= most_searched)
+      neighbours_ = list_neighbours(problem_, blocks_, most_neighbours);
+    if (neighbours_) bisect(steps);
     spend(steps / 4, [&](int64_t& part) { squeeze_to(problem_.target, part); });
   }
 
@@ -83,7 +91,7 @@ class ComponentPacker {
     for (FitOrder by : {FitOrder::Area, FitOrder::Size, FitOrder::Duration}) {
       const std::vector<uint32_t> order = order_blocks(problem_, blocks_, by);
       int64_t part = steps / 3;
-      found = search_exactly(problem_, blocks_, order, limit, offsets_, part);
+      found = search_exactly(problem_, *neighbours_, blocks_, order, limit, offsets_, part);
       if (found == Found::Yes) keep_if_better(order);
       if (found != Found::Unknown) break;
     }
@@ -96,6 +104,7 @@ class ComponentPacker {
   int64_t best_end_ = INT64_MAX;
   std::vector<uint32_t> best_order_;
   std::vector<int64_t> best_offsets_;  // by place in blocks_
+  std::optional<Neighbours> neighbours_;
 };
 
 }  // namespace

@@ -23,12 +23,11 @@ struct PackingProblem {
   int64_t peak_moment = 0;                        // the first such moment
   int64_t target = 0;  // the same but for the topmost rectangle, whose end is not rounded up
 
-  // Rectangles of other blocks alive together with rectangle i; empty when there would be too many.
-  bool has_neighbours = false;
-  std::vector<uint32_t> first_neighbour, neighbours;
-  std::span<const uint32_t> neighbours_of(uint32_t i) const {
-    return {neighbours.data() + first_neighbour[i], first_neighbour[i + 1] - first_neighbour[i]};
-  }
+  // Time is cut into `leaves` spans, a power of two, with about as many rectangles starting in
+  // each.
+  uint32_t leaves = 1;
+  std::vector<std::pair<uint32_t, uint32_t>>
+      spans;  // by rectangle: the first and the last it meets
   std::span<const Rectangle> rectangles_of(uint32_t block) const {
     return {rectangles.data() + first[block], first[block + 1] - first[block]};
   }
@@ -43,8 +42,8 @@ int64_t highest_end(const PackingProblem& problem, std::span<const uint32_t> blo
                     std::span<const int64_t> offsets);
 
 enum class Fit : uint8_t { Lowest, Tightest };  // the lowest gap that fits, or the smallest
-// Places the blocks in this order. Needs neighbours. Takes its work from `steps`.
-void fit(const PackingProblem& problem, std::span<const uint32_t> order, Fit rule,
+// Places the blocks in this order. Takes its work from `steps`; false when they do not suffice.
+bool fit(const PackingProblem& problem, std::span<const uint32_t> order, Fit rule,
          std::vector<int64_t>& offsets, int64_t& steps);
 
 // Orders that are worth a try.
@@ -65,11 +64,22 @@ void sweep_fit(const PackingProblem& problem, std::span<const uint32_t> blocks, 
 void squeeze(const PackingProblem& problem, std::vector<uint32_t> order, int64_t target,
              std::vector<int64_t>& offsets, int64_t& steps);
 
+// Of rectangles of these blocks: those of other blocks alive together with them. None when there
+// would be too many.
+struct Neighbours {
+  std::vector<uint32_t> first, items;  // by rectangle of the problem
+  std::span<const uint32_t> operator[](uint32_t i) const {
+    return {items.data() + first[i], first[i + 1] - first[i]};
+  }
+};
+std::optional<Neighbours> list_neighbours(const PackingProblem& problem,
+                                          std::span<const uint32_t> blocks, size_t most);
+
 // Searches for offsets with no end above `limit`, with a preference among blocks that could lie at
 // one offset. `blocks` ascend. `offsets` change only when there are some.
 enum class Found : uint8_t { Yes, No, Unknown };  // No: there are none; Unknown: no steps left
-Found search_exactly(const PackingProblem& problem, std::span<const uint32_t> blocks,
-                     std::span<const uint32_t> preference, int64_t limit,
-                     std::vector<int64_t>& offsets, int64_t& steps);
+Found search_exactly(const PackingProblem& problem, const Neighbours& neighbours,
+                     std::span<const uint32_t> blocks, std::span<const uint32_t> preference,
+                     int64_t limit, std::vector<int64_t>& offsets, int64_t& steps);
 
 }  // namespace hilo

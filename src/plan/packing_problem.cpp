@@ -9,15 +9,14 @@
 namespace hilo {
 namespace {
 
-// Pairs of rectangles alive together that are listed one by one; beyond it only sweeps are tried.
-constexpr size_t most_neighbours = 24'000'000;
-
-// Moments at which the sum of what is alive is largest.
-void find_bounds(PackingProblem& problem, std::span<const uint32_t> by_start) {
+// Moments at which the sum of what is alive is largest; returns how many are alive on average when
+// one starts.
+size_t find_bounds(PackingProblem& problem, std::span<const uint32_t> by_start) {
   using Ending = std::pair<int64_t, uint32_t>;
   std::priority_queue<Ending, std::vector<Ending>, std::greater<>> ends;
   std::multiset<int64_t> unused;
   int64_t alive = 0;
+  size_t count = 0;
   for (uint32_t i : by_start) {
     const Rectangle& rectangle = problem.rectangles[i];
     for (; !ends.empty() && ends.top().first < rectangle.start; ends.pop()) {
@@ -26,6 +25,7 @@ void find_bounds(PackingProblem& problem, std::span<const uint32_t> by_start) {
       unused.erase(unused.find(ended.bytes - ended.used));
     }
     ends.emplace(rectangle.end, i);
+    count += ends.size();
     alive += rectangle.bytes;
     unused.insert(rectangle.bytes - rectangle.used);
     if (alive > problem.lower_bound) {
@@ -34,45 +34,7 @@ void find_bounds(PackingProblem& problem, std::span<const uint32_t> by_start) {
     }
     problem.target = std::max(problem.target, alive - *unused.rbegin());
   }
-}
-
-struct Pair {
-  uint32_t a, b;
-};
-
-// Rectangles of different blocks that share a moment; false when there are too many.
-bool find_pairs(const PackingProblem& problem, std::span<const uint32_t> by_start,
-                std::vector<Pair>& pairs) {
-  std::vector<uint32_t> alive;
-  for (uint32_t i : by_start) {
-    const Rectangle& rectangle = problem.rectangles[i];
-    size_t kept = 0;
-    for (uint32_t other : alive) {
-      if (problem.rectangles[other].end < rectangle.start) continue;
-      alive[kept++] = other;
-      if (problem.rectangles[other].block != rectangle.block) pairs.push_back({i, other});
-    }
-    alive.resize(kept);
-    alive.push_back(i);
-    if (2 * pairs.size() > most_neighbours) return false;
-  }
-  return true;
-}
-
-void list_neighbours(PackingProblem& problem, std::span<const uint32_t> by_start) {
-  std::vector<Pair> pairs;
-  if (!find_pairs(problem, by_start, pairs)) return;
-  problem.has_neighbours = true;
-  std::vector<uint32_t>& first = problem.first_neighbour;
-  first.assign(problem.rectangles.size() + 1, 0);
-  for (const Pair& pair : pairs) ++first[pair.a + 1], ++first[pair.b + 1];
-  std::partial_sum(first.begin(), first.end(), first.begin());
-  problem.neighbours.resize(2 * pairs.size());
-  std::vector<uint32_t> next(first.begin(), first.end() - 1);
-  for (const Pair& pair : pairs) {
-    problem.neighbours[next[pair.a]++] = pair.b;
-    problem.neighbours[next[pair.b]++] = pair.a;
-  }
+  return count / std::max<size_t>(1, by_start.size());
 }
 
 // Blocks fall apart where no rectangle is alive, but for blocks with rectangles on both sides.
@@ -104,6 +66,22 @@ void find_components(PackingProblem& problem, std::span<const uint32_t> by_start
   }
 }
 
+// As many rectangles start in a span as are alive at once, so that most meet few spans.
+void cut_time(PackingProblem& problem, std::span<const uint32_t> by_start, size_t alive) {
+  constexpr size_t most_leaves = 4096, least_starts = 32;
+  while (problem.leaves < most_leaves &&
+         problem.leaves * std::max(alive, least_starts) < by_start.size())
+    problem.leaves *= 2;
+  std::vector<int64_t> starts;  // of the spans but the first
+  for (size_t leaf = 1; leaf < problem.leaves; ++leaf)
+    starts.push_back(problem.rectangles[by_start[leaf * by_start.size() / problem.leaves]].start);
+  const auto span_at = [&](int64_t moment) {
+    return static_cast<uint32_t>(std::ranges::upper_bound(starts, moment) - starts.begin());
+  };
+  for (const Rectangle& rectangle : problem.rectangles)
+    problem.spans.emplace_back(span_at(rectangle.start), span_at(rectangle.end));
+}
+
 }  // namespace
 
 PackingProblem make_problem(std::span<const Block> blocks, int64_t alignment) {
@@ -122,9 +100,9 @@ PackingProblem make_problem(std::span<const Block> blocks, int64_t alignment) {
   std::vector<uint32_t> by_start(problem.rectangles.size());
   std::iota(by_start.begin(), by_start.end(), 0);
   std::ranges::stable_sort(by_start, {}, [&](uint32_t i) { return problem.rectangles[i].start; });
-  find_bounds(problem, by_start);
+  const size_t alive = find_bounds(problem, by_start);
   find_components(problem, by_start);
-  list_neighbours(problem, by_start);
+  cut_time(problem, by_start, alive);
   return problem;
 }
 

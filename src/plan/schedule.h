@@ -27,6 +27,7 @@ struct ScheduleGraph {
   std::vector<int64_t> bytes;                 // by buffer
   std::vector<bool> alive_first, alive_last;  // by buffer: from the beginning on, to the end
   std::vector<int64_t> inside;  // by node: bytes alive at once in the computations it calls
+  std::vector<std::pair<uint32_t, ComputationId>> calls;  // nodes that run them as their steps
   size_t size() const { return instructions.size(); }
 };
 ScheduleGraph reverse(const ScheduleGraph& graph);
@@ -67,7 +68,8 @@ Order depth_first_order(const ScheduleGraph& graph, Visit visit);
 // Keeps the `width` sets of taken nodes that came with the lowest peaks, step by step.
 Order beam_order(const ScheduleGraph& graph, size_t width);
 // The order with what adds memory moved behind, as far as it may, and what frees it moved ahead.
-Order settle(const ScheduleGraph& graph, const Order& order);
+// `turned` is the graph's reverse.
+Order settle(const ScheduleGraph& graph, const ScheduleGraph& turned, const Order& order);
 
 // The best of all of them; beams take at most `work`, nodes times nodes times width.
 Order best_order(const ScheduleGraph& graph, size_t work);

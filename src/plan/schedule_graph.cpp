@@ -51,9 +51,10 @@ int64_t MemoryState::freed(uint32_t node) const {
 }
 
 void MemoryState::take(uint32_t node) {
-  alive_ += born(node) - freed(node);
   for (uint32_t buffer : graph_->touches[node]) {
-    --untaken_[buffer];
+    const bool is_first = untaken_[buffer] == graph_->touched_by[buffer].size();
+    if (is_first && !graph_->alive_first[buffer]) alive_ += graph_->bytes[buffer];
+    if (--untaken_[buffer] == 0 && !graph_->alive_last[buffer]) alive_ -= graph_->bytes[buffer];
     mixed_[buffer] ^= node;
   }
 }

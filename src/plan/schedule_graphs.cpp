@@ -149,11 +149,14 @@ ScheduleGraph ScheduleGraphs::graph(ComputationId computation,
   const Order order = operands_first(computation);
   for (uint32_t place : order) out.instructions.push_back(module_[computation].instructions[place]);
   for (uint32_t i = 0; i < order.size(); ++i) node_[out.instructions[i].value] = i;
-  for (InstructionId id : out.instructions) {
+  for (uint32_t node = 0; node < out.size(); ++node) {
+    const Instruction& instruction = module_[out.instructions[node]];
     int64_t most = 0;
-    if (runs_steps(module_[id].op))
-      for (ComputationId callee : module_.called(module_[id]))
+    if (runs_steps(instruction.op))
+      for (ComputationId callee : module_.called(instruction)) {
         most = std::max(most, inside[callee.value]);
+        out.calls.emplace_back(node, callee);
+      }
     out.inside.push_back(most);
   }
   const auto node_of = [&](const Event& event) { return node_[event.instruction.value]; };

@@ -14,9 +14,6 @@
 namespace hilo {
 namespace {
 
-constexpr size_t most_blocks = 3000;
-constexpr size_t most_links = 2'000'000;
-
 // By taking a block, another can lie no lower than `above` from its offset.
 struct Link {
   uint32_t block;
@@ -38,9 +35,9 @@ struct Node {
 
 class Search {
  public:
-  Search(const PackingProblem& problem, std::span<const uint32_t> blocks,
-         std::span<const uint32_t> preference, int64_t limit)
-      : problem_(problem), blocks_(blocks), limit_(limit) {
+  Search(const PackingProblem& problem, const Neighbours& neighbours,
+         std::span<const uint32_t> blocks, std::span<const uint32_t> preference, int64_t limit)
+      : problem_(problem), neighbours_(neighbours), blocks_(blocks), limit_(limit) {
     rank_.resize(blocks_.size());
     for (uint32_t i = 0; i < preference.size(); ++i) rank_[number_of(preference[i])] = i;
     for (uint32_t block : blocks_) {
@@ -57,8 +54,6 @@ class Search {
     find_moments();
     link();
   }
-
-  bool too_large() const { return links_.size() > most_links; }
 
   Found run(std::vector<int64_t>& offsets, int64_t& steps) {
     std::vector<Node> nodes = {Node{}};
@@ -136,11 +131,10 @@ class Search {
       first_link_.push_back(static_cast<uint32_t>(links_.size()));
       for (uint32_t i = problem_.first[block]; i < problem_.first[block + 1]; ++i) {
         const Rectangle& mine = problem_.rectangles[i];
-        for (uint32_t j : problem_.neighbours_of(i)) {
+        for (uint32_t j : neighbours_[i]) {
           const Rectangle& other = problem_.rectangles[j];
           links_.push_back({number_of(other.block), mine.at + mine.bytes - other.at});
         }
-        if (too_large()) return;
       }
     }
     first_link_.push_back(static_cast<uint32_t>(links_.size()));
@@ -219,6 +213,7 @@ class Search {
   }
 
   const PackingProblem& problem_;
+  const Neighbours& neighbours_;
   const std::span<const uint32_t> blocks_;
   const int64_t limit_;
   bool complete_ = true;  // whether all packings are among those searched
@@ -239,13 +234,10 @@ class Search {
 
 }  // namespace
 
-Found search_exactly(const PackingProblem& problem, std::span<const uint32_t> blocks,
-                     std::span<const uint32_t> preference, int64_t limit,
-                     std::vector<int64_t>& offsets, int64_t& steps) {
-  if (blocks.size() > most_blocks || !problem.has_neighbours) return Found::Unknown;
-  Search search(problem, blocks, preference, limit);
-  if (search.too_large()) return Found::Unknown;
-  return search.run(offsets, steps);
+Found search_exactly(const PackingProblem& problem, const Neighbours& neighbours,
+                     std::span<const uint32_t> blocks, std::span<const uint32_t> preference,
+                     int64_t limit, std::vector<int64_t>& offsets, int64_t& steps) {
+  return Search(problem, neighbours, blocks, preference, limit).run(offsets, steps);
 }
 
 }  // namespace hilo

@@ -16,8 +16,9 @@ Order move_ahead(const ScheduleGraph& graph, const Order& order) {
     const uint32_t node = order[i];
     place[node] = i;
     missing[node] = static_cast<uint32_t>(graph.before[node].size());
-    frees[node] = memory.freed(node) >= memory.born(node) && graph.inside[node] == 0;
+    const int64_t before = memory.alive();
     memory.take(node);
+    frees[node] = memory.alive() <= before && graph.inside[node] == 0;
   }
   std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> waiting;  // places
   std::vector<uint32_t> at_once;
@@ -47,8 +48,7 @@ Order move_ahead(const ScheduleGraph& graph, const Order& order) {
 
 }  // namespace
 
-Order settle(const ScheduleGraph& graph, const Order& order) {
-  const ScheduleGraph turned = reverse(graph);
+Order settle(const ScheduleGraph& graph, const ScheduleGraph& turned, const Order& order) {
   Order out = order;
   for (int round = 0; round < 2; ++round) {
     std::ranges::reverse(out);

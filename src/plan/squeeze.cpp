@@ -19,7 +19,8 @@ class Squeezer {
   void run(int64_t& steps) {
     int fruitless = 0;
     for (int round = 0; steps > 0 && best_end_ > target_; ++round) {
-      fit(problem_, order_, round % 4 == 3 ? Fit::Tightest : Fit::Lowest, offsets_, steps);
+      if (!fit(problem_, order_, round % 4 == 3 ? Fit::Tightest : Fit::Lowest, offsets_, steps))
+        break;
       const int64_t end = highest_end(problem_, order_, offsets_);
       fruitless = end < best_end_ ? 0 : fruitless + 1;
       if (end <= best_end_) keep(end);

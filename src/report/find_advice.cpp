@@ -38,7 +38,8 @@ void advise_on_space(MemoryPicture& picture, const Dataflow& flow, size_t index)
   const PictureSpace space = picture.spaces[index];
   if (space.in_use.empty() || space.temp_bytes == 0) return;
   const TemporarySpace temporaries(picture, space);
-  const int64_t packed = std::min(temporaries.pack_with({}), space.temp_bytes);
+  int64_t packed = space.temp_bytes;
+  if (packed > temporaries.bound({})) packed = std::min(packed, temporaries.pack_with({}));
   add_repacking(picture, space, packed);
   Candidates candidates;
   propose_dropped_copies(picture, flow, temporaries, candidates);
