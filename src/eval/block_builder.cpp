@@ -3,30 +3,44 @@
 #include <algorithm>
 #include <cstring>
 
+#include "eval/operand_view.h"
+
 namespace hilo {
 namespace {
 
-// Ops that pass a scalar on as it is.
-constexpr Op passing[] = {Op::Copy,      Op::Reshape,       Op::Broadcast, Op::OptimizationBarrier,
-                          Op::Transpose, Op::AddDependency, Op::Domain};
+constexpr int64_t most_instructions = 1
+                                      << 13;  // calls of calls are inlined, and could grow for ever
+constexpr int most_depth = 64;
+
+// Ops whose elements are those of their first operand in the same order.
+constexpr Op passing[] = {Op::Copy, Op::Reshape, Op::OptimizationBarrier, Op::AddDependency,
+                          Op::Domain};
 
 void copy_bytes(const KernelArguments& k) { std::memmove(k.out, k.in[0], k.n * k.first); }
 
-class ScalarBuilder {
- public:
-  ScalarBuilder(BlockProgram& program, const Module& module, bool ideal, int depth)
-      : program_(program), module_(module), ideal_(ideal), depth_(depth) {}
+using Registers = std::vector<int>;  // of the elements of a value, leaf after leaf
 
-  Result<bool> run(ComputationId id, std::span<const int> arguments, std::vector<int>& results) {
+class SmallBuilder {
+ public:
+  SmallBuilder(BlockProgram& program, const Module& module, bool ideal, int64_t& instructions,
+               int depth)
+      : program_(program),
+        module_(module),
+        ideal_(ideal),
+        instructions_(instructions),
+        depth_(depth) {}
+
+  Result<bool> run(ComputationId id, std::span<const int> arguments, Registers& results) {
     const Computation& computation = module_[id];
-    size_t next = 0;
-    for (InstructionId parameter : computation.parameters)
-      for (int64_t leaf = leaf_count(module_.shape(parameter)); leaf > 0; --leaf) {
-        if (next == arguments.size()) return false;
-        values_[parameter.value].push_back(arguments[next++]);
-      }
+    for (InstructionId parameter : computation.parameters) {
+      const int64_t count = count_few(module_.shape(parameter));
+      if (count < 0 || count > static_cast<int64_t>(arguments.size())) return false;
+      values_[parameter.value].assign(arguments.begin(), arguments.begin() + count);
+      arguments = arguments.subspan(count);
+    }
     for (InstructionId id : computation.instructions) {
       if (module_[id].removed || module_[id].op == Op::Parameter) continue;
+      if (++instructions_ > most_instructions) return false;
       HILO_TRY(const bool added, add(id));
       if (!added) return false;
     }
@@ -37,94 +51,175 @@ class ScalarBuilder {
  private:
   Result<bool> add(InstructionId id) {
     const Instruction& instruction = module_[id];
-    std::vector<int>& out = values_[id.value];
-    if (!scalars(module_.shape(instruction))) return false;
-    std::vector<int> operands;
+    Registers& out = values_[id.value];
+    if (count_few(module_.shape(instruction)) < 0) return false;
+    std::vector<const Registers*> operands;
     for (InstructionId operand : module_.operands(instruction)) {
       const auto found = values_.find(operand.value);
       if (found == values_.end()) return false;
-      operands.insert(operands.end(), found->second.begin(), found->second.end());
+      operands.push_back(&found->second);
     }
-    if (is_elementwise(instruction.op)) {
-      HILO_TRY(const ElementwiseKernel kernel, elementwise_kernel(module_, instruction, ideal_));
-      out = {program_.add(kernel, operands)};
+    if (is_elementwise(instruction.op)) return add_elementwise(instruction, operands, out);
+    if (instruction.op == Op::Constant) return add_constant(instruction, out);
+    if (instruction.op == Op::Iota) return add_iota(instruction, out);
+    if (instruction.op == Op::Concatenate) return add_concatenate(instruction, operands, out);
+    if (instruction.op == Op::GetTupleElement) return add_element(instruction, *operands[0], out);
+    if (instruction.op == Op::Bitcast || instruction.op == Op::BitcastConvert)
+      return add_bits(instruction, *operands[0], out);
+    if (is_view(module_, instruction)) {
+      read_view(view_of_operand(module_, instruction), *operands[0], out);
       return true;
     }
-    if (instruction.op == Op::Constant) return add_constant(instruction, out);
-    if (instruction.op == Op::Tuple) return take(operands, out);
-    if (instruction.op == Op::GetTupleElement) return add_element(instruction, operands, out);
-    if (instruction.op == Op::Bitcast || instruction.op == Op::BitcastConvert)
-      return add_bits(instruction, operands, out);
+    if (instruction.op == Op::Tuple) {
+      out = joined(operands);
+      return true;
+    }
     for (ComputationId callee : module_.called(instruction)) {
       const bool inlined = instruction.op == Op::Call || instruction.op == Op::Fusion;
-      if (!inlined || depth_ > 64) return false;
-      return add_scalar_computation(program_, module_, callee, ideal_, operands, out, depth_ + 1);
+      if (!inlined || depth_ > most_depth) return false;
+      return SmallBuilder(program_, module_, ideal_, instructions_, depth_ + 1)
+          .run(callee, joined(operands), out);
     }
     if (std::find(std::begin(passing), std::end(passing), instruction.op) == std::end(passing))
       return false;
-    operands.resize(1);
-    return take(operands, out);
-  }
-
-  static bool scalars(const Shape& shape) {
-    return shape.is_tuple() ? std::all_of(shape.elements.begin(), shape.elements.end(), scalars)
-                            : shape.is_array() && element_count(shape) == 1;
-  }
-
-  static bool take(std::vector<int>& from, std::vector<int>& to) {
-    to = std::move(from);
+    out = *operands[0];
     return true;
   }
 
-  bool add_constant(const Instruction& instruction, std::vector<int>& out) {
-    const auto& literal = module_.attributes<ConstantAttributes>(instruction).literal.literal;
-    if (!literal || !literal->shape().is_array()) return false;
-    out = {program_.add_constant(to_held(*literal, ideal_))};
+  static Registers joined(std::span<const Registers* const> operands) {
+    Registers out;
+    for (const Registers* operand : operands)
+      out.insert(out.end(), operand->begin(), operand->end());
+    return out;
+  }
+
+  // Operands of one element belong to every element.
+  Result<bool> add_elementwise(const Instruction& instruction,
+                               std::span<const Registers* const> operands, Registers& out) {
+    HILO_TRY(const ElementwiseKernel kernel, elementwise_kernel(module_, instruction, ideal_));
+    const size_t count = element_count(module_.shape(instruction));
+    for (const Registers* operand : operands)
+      if (operand->size() != count && operand->size() != 1) return false;
+    for (size_t i = 0; i < count; ++i) {
+      Registers in;
+      for (const Registers* operand : operands)
+        in.push_back(operand->size() == 1 ? operand->front() : operand->at(i));
+      out.push_back(program_.add(kernel, in));
+    }
     return true;
+  }
+
+  bool add_constant(const Instruction& instruction, Registers& out) {
+    const auto& stated = module_.attributes<ConstantAttributes>(instruction).literal.literal;
+    if (!stated || !stated->shape().is_array()) return false;
+    const Literal literal = to_held(*stated, ideal_);
+    const int64_t bytes = storage_bytes(literal.type());
+    for (int64_t i = 0; i < literal.count(); ++i) {
+      Literal element = Literal::uninitialized(Shape::scalar(literal.type()));
+      std::memcpy(element.mutable_raw().data(), literal.raw().data() + i * bytes, bytes);
+      out.push_back(program_.add_constant(element));
+    }
+    return true;
+  }
+
+  bool add_iota(const Instruction& instruction, Registers& out) {
+    const Dims& dims = module_.shape(instruction).dims;
+    const int64_t dim = module_.attributes<IotaAttributes>(instruction).iota_dimension;
+    if (dim < 0 || dim >= static_cast<int64_t>(dims.size())) return false;
+    const int64_t inner = row_major_strides(dims)[dim];
+    const ElementType type = held_type(module_.shape(instruction).type, ideal_);
+    for (int64_t i = 0; i < element_count(dims); ++i) {
+      const Literal index = Literal::scalar<int64_t>(i / inner % dims[dim]);
+      out.push_back(program_.add_convert(program_.add_constant(index), type));
+    }
+    return true;
+  }
+
+  bool add_concatenate(const Instruction& instruction, std::span<const Registers* const> operands,
+                       Registers& out) {
+    const Dims& dims = module_.shape(instruction).dims;
+    const Dims& dimensions = module_.attributes<DimensionsAttributes>(instruction).dimensions;
+    if (dimensions.size() != 1 || dimensions[0] < 0 || dimensions[0] >= std::ssize(dims))
+      return false;
+    const int64_t outer = element_count(std::span(dims).first(dimensions[0]));
+    for (int64_t i = 0; i < outer; ++i)
+      for (const Registers* operand : operands) {
+        const int64_t run = std::ssize(*operand) / outer;
+        out.insert(out.end(), operand->begin() + i * run, operand->begin() + (i + 1) * run);
+      }
+    return std::ssize(out) == element_count(dims);
+  }
+
+  static void read_view(const View& view, const Registers& operand, Registers& out) {
+    Dims index(view.dims.size());
+    for (int64_t i = view.count(); i > 0; --i) {
+      int64_t at = view.base;
+      for (size_t d = 0; d < index.size(); ++d) at += index[d] * view.strides[d];
+      out.push_back(operand.at(at));
+      next_index(index, view.dims);
+    }
   }
 
   // The same bits as another type, for types that are computed with as they are stored.
-  bool add_bits(const Instruction& instruction, const std::vector<int>& operands,
-                std::vector<int>& out) {
+  bool add_bits(const Instruction& instruction, const Registers& operand, Registers& out) {
     const ElementType from = module_.shape(module_.operands(instruction)[0]).type;
     const ElementType to = module_.shape(instruction).type;
     if (bits_of(from) != bits_of(to) || finish_kernel(from) || finish_kernel(to) ||
         (from != to && (from == ElementType::Pred || to == ElementType::Pred)))
       return false;
+    // A bitcast of several elements may put them in another order.
+    if (instruction.op == Op::Bitcast && operand.size() != 1) return false;
     ElementwiseKernel kernel;
     kernel.kernel = copy_bytes;
     kernel.first = storage_bytes(from);
     kernel.operands[0] = from, kernel.result = to;
-    out = {program_.add_convert(program_.add(kernel, operands), held_type(to, ideal_))};
+    for (int element : operand)
+      out.push_back(
+          program_.add_convert(program_.add(kernel, std::array{element}), held_type(to, ideal_)));
     return true;
   }
 
-  bool add_element(const Instruction& instruction, const std::vector<int>& operands,
-                   std::vector<int>& out) {
+  bool add_element(const Instruction& instruction, const Registers& operand, Registers& out) {
     const Shape& tuple = module_.shape(module_.operands(instruction)[0]);
     const int64_t index = module_.attributes<GetTupleElementAttributes>(instruction).index;
     if (index < 0 || index >= static_cast<int64_t>(tuple.elements.size())) return false;
     int64_t first = 0;
-    for (int64_t i = 0; i < index; ++i) first += leaf_count(tuple.elements[i]);
-    const int64_t leaves = leaf_count(tuple.elements[index]);
-    out.assign(operands.begin() + first, operands.begin() + first + leaves);
+    for (int64_t i = 0; i < index; ++i) first += count_few(tuple.elements[i]);
+    const int64_t count = count_few(tuple.elements[index]);
+    out.assign(operand.begin() + first, operand.begin() + first + count);
     return true;
   }
 
   BlockProgram& program_;
   const Module& module_;
   bool ideal_;
+  int64_t& instructions_;  // added so far, by all builders of a program
   int depth_;
-  std::unordered_map<uint32_t, std::vector<int>> values_;  // leaves of each instruction
+  std::unordered_map<uint32_t, Registers> values_;
 };
 
 }  // namespace
 
-Result<bool> add_scalar_computation(BlockProgram& program, const Module& module,
-                                    ComputationId computation, bool ideal,
-                                    std::span<const int> arguments, std::vector<int>& results,
-                                    int depth) {
-  return ScalarBuilder(program, module, ideal, depth).run(computation, arguments, results);
+int64_t count_few(const Shape& shape) {
+  if (!shape.is_tuple()) {
+    if (!is_fixed_array(shape)) return -1;
+    const int64_t count = element_count(shape);
+    return count > 0 && count <= few_elements ? count : -1;
+  }
+  int64_t out = 0;
+  for (const Shape& element : shape.elements) {
+    const int64_t count = count_few(element);
+    if (count < 0) return -1;
+    out += count;
+  }
+  return out;
+}
+
+Result<bool> add_small_computation(BlockProgram& program, const Module& module,
+                                   ComputationId computation, bool ideal,
+                                   std::span<const int> arguments, std::vector<int>& results) {
+  int64_t instructions = 0;
+  return SmallBuilder(program, module, ideal, instructions, 0).run(computation, arguments, results);
 }
 
 }  // namespace hilo

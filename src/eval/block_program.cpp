@@ -31,7 +31,8 @@ class FlushSubnormals {
 struct BlockProgram::Block {
   std::span<const void* const> sources;
   std::span<void* const> outputs;
-  int64_t begin, n, capacity, done;  // begin of the block; done: elements before it in this run
+  int64_t begin, n, capacity;
+  int64_t done, total;  // elements of this run before the block, and of all of it
   std::byte* scratch;
   std::byte* at(int64_t offset) const { return scratch + offset * capacity; }
 };
@@ -107,7 +108,7 @@ void BlockProgram::add_output(int value) {
     steps_.push_back(copy);
     value = copy.out;
   }
-  outputs_.push_back({value, false});
+  outputs_.push_back({value});
 }
 
 void BlockProgram::find_last_uses() {
@@ -128,7 +129,7 @@ void BlockProgram::choose_direct_outputs() {
   for (Output& output : outputs_) {
     const Register& value = registers_[output.value];
     const auto same = [&](const Output& other) { return other.value == output.value; };
-    output.direct = value.step >= last_read && !store_kernel(value.type) &&
+    output.direct = value.step >= last_read && !output.narrow &&
                     std::count_if(outputs_.begin(), outputs_.end(), same) == 1;
   }
 }
@@ -162,8 +163,20 @@ void BlockProgram::place_registers() {
   }
 }
 
+void BlockProgram::choose_kernels() {
+  for (Source& source : sources_) {
+    const ElementType type = registers_[source.value].type;
+    source.widen = load_kernel(type), source.bytes = storage_bytes(type);
+  }
+  for (Output& output : outputs_) {
+    const ElementType type = registers_[output.value].type;
+    output.narrow = store_kernel(type), output.bytes = storage_bytes(type);
+  }
+}
+
 void BlockProgram::finish() {
   find_last_uses();
+  choose_kernels();
   choose_direct_outputs();
   place_registers();
 }
@@ -188,39 +201,48 @@ void count(int64_t begin, int64_t n, int64_t inner, int64_t size, T* out) {
 
 }  // namespace
 
-// Where the block's elements of a source stand, in their representation.
-const void* BlockProgram::load(const Source& source, const Block& block) const {
+// One element for all of a block.
+const void* BlockProgram::load_repeated(const Source& source, const Block& block) const {
+  const auto* element = static_cast<const std::byte*>(source.kind == SourceKind::Constant
+                                                          ? source.constant.raw().data()
+                                                          : block.sources[source.argument]);
+  if (block.n == 1 && !source.widen) return element;
   const Register& value = registers_[source.value];
   std::byte* own = block.at(value.scratch);
-  const Kernel widen = load_kernel(value.type);
-  const int64_t bytes = storage_bytes(value.type);
+  if (block.done > 0) return own;  // filled for the first block
+  alignas(16) std::byte one[16];
+  if (source.widen) run_kernel(source.widen, element, one, 1);
+  else std::memcpy(one, element, source.bytes);
+  const int64_t count = std::min(block.capacity, block.total);
+  read_view(View{{count}, {0}, 0}, bytes_of(representation_of(value.type)), one, 0, count, own);
+  return own;
+}
+
+// Where the block's elements of a source stand, in their representation.
+const void* BlockProgram::load(const Source& source, const Block& block) const {
+  if (source.kind == SourceKind::Constant || source.kind == SourceKind::Uniform)
+    return load_repeated(source, block);
+  std::byte* own = block.at(registers_[source.value].scratch);
   if (source.kind == SourceKind::Iota) {
     count(block.begin, block.n, source.inner, source.size, reinterpret_cast<int64_t*>(own));
     return own;
   }
-  if (source.kind == SourceKind::Constant || source.kind == SourceKind::Uniform) {
-    if (block.done > 0) return own;  // filled for the first block
-    const auto* element = static_cast<const std::byte*>(source.kind == SourceKind::Constant
-                                                            ? source.constant.raw().data()
-                                                            : block.sources[source.argument]);
-    const int64_t wide = bytes_of(representation_of(value.type));
-    alignas(16) std::byte one[16];
-    if (widen) run_kernel(widen, element, one, 1);
-    else std::memcpy(one, element, bytes);
-    read_view(View{{block.capacity}, {0}, 0}, wide, one, 0, block.capacity, own);
-    return own;
-  }
   const auto* start = static_cast<const std::byte*>(block.sources[source.argument]);
   if (source.kind == SourceKind::Stream) {
-    start += block.begin * bytes;
+    start += block.begin * source.bytes;
   } else {
-    std::byte* stored = widen ? block.at(source.stored_scratch) : own;
-    read_view(source.view, bytes, start, block.begin, block.n, stored);
+    std::byte* stored = source.widen ? block.at(source.stored_scratch) : own;
+    read_view(source.view, source.bytes, start, block.begin, block.n, stored);
     start = stored;
   }
-  if (!widen) return start;
-  run_kernel(widen, start, own, block.n);
+  if (!source.widen) return start;
+  run_kernel(source.widen, start, own, block.n);
   return own;
+}
+
+void BlockProgram::store(const Output& output, const void* value, std::byte* to, int64_t n) const {
+  if (output.narrow) run_kernel(output.narrow, value, to, n);
+  else std::memcpy(to, value, n * output.bytes);
 }
 
 void BlockProgram::run_steps(const Block& block, const void** at) const {
@@ -260,23 +282,18 @@ void BlockProgram::run(std::span<const void* const> sources, std::span<void* con
     at = many.data();
   }
   for (int64_t done = 0; done < n; done += capacity) {
-    const Block now{sources,  outputs, begin + done, std::min(capacity, n - done),
-                    capacity, done,    scratch};
+    const Block now{sources, outputs, begin + done, std::min(capacity, n - done), capacity,
+                    done,    n,       scratch};
     for (const Source& source : sources_) at[source.value] = load(source, now);
     for (const BlockStep& step : steps_) at[step.out] = now.at(registers_[step.out].scratch);
+    const auto place = [&](size_t r) {
+      return static_cast<std::byte*>(outputs[r]) + done * outputs_[r].bytes;
+    };
     for (size_t r = 0; r < outputs_.size(); ++r)
-      if (outputs_[r].direct)
-        at[outputs_[r].value] = static_cast<std::byte*>(outputs[r]) +
-                                done * storage_bytes(registers_[outputs_[r].value].type);
+      if (outputs_[r].direct) at[outputs_[r].value] = place(r);
     run_steps(now, at);
-    for (size_t r = 0; r < outputs_.size(); ++r) {
-      if (outputs_[r].direct) continue;
-      const ElementType type = registers_[outputs_[r].value].type;
-      std::byte* to = static_cast<std::byte*>(outputs[r]) + done * storage_bytes(type);
-      if (const Kernel narrow = store_kernel(type))
-        run_kernel(narrow, at[outputs_[r].value], to, now.n);
-      else std::memcpy(to, at[outputs_[r].value], now.n * storage_bytes(type));
-    }
+    for (size_t r = 0; r < outputs_.size(); ++r)
+      if (!outputs_[r].direct) store(outputs_[r], at[outputs_[r].value], place(r), now.n);
   }
 }
 

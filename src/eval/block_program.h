@@ -47,6 +47,8 @@ class BlockProgram {
     int64_t inner = 1, size = 1;  // of an iota
     int64_t stored_scratch = 0;   // where elements of a view stand before they are widened
     int argument = -1;            // index among those that the caller gives
+    Kernel widen = nullptr;       // from storage to representation
+    int64_t bytes = 0;            // of a stored element
   };
   struct BlockStep {
     Kernel kernel;  // null: a copy
@@ -57,7 +59,9 @@ class BlockProgram {
   };
   struct Output {
     int value;
-    bool direct;  // its step writes where it is wanted
+    bool direct = false;      // its step writes where it is wanted
+    Kernel narrow = nullptr;  // from representation to storage
+    int64_t bytes = 0;        // of a stored element
   };
   struct Block;
   int add_register(ElementType type);
@@ -66,7 +70,10 @@ class BlockProgram {
   void find_last_uses();
   void place_registers();
   void choose_direct_outputs();
+  void choose_kernels();
   const void* load(const Source& source, const Block& block) const;
+  const void* load_repeated(const Source& source, const Block& block) const;
+  void store(const Output& output, const void* value, std::byte* to, int64_t n) const;
   void run_steps(const Block& block, const void** at) const;
 
   std::vector<Register> registers_;

@@ -2,78 +2,10 @@
 
 #include <algorithm>
 
+#include "eval/operand_view.h"
+
 namespace hilo {
 namespace {
-
-bool is_fixed_array(const Shape& shape) { return shape.is_array() && !shape.has_dynamic_dims(); }
-
-// How a value is seen through the strides of its operand.
-using ViewOf = View (*)(const Module&, const Instruction&, const Shape& operand);
-
-View view_of_broadcast(const Module& module, const Instruction& instruction, const Shape& operand) {
-  const Dims& dimensions = module.attributes<DimensionsAttributes>(instruction).dimensions;
-  const Dims strides = row_major_strides(operand.dims);
-  View view{module.shape(instruction).dims, Dims(module.shape(instruction).dims.size(), 0), 0};
-  for (size_t d = 0; d < dimensions.size() && d < strides.size(); ++d)
-    if (operand.dims[d] != 1) view.strides.at(dimensions[d]) = strides[d];
-  return view;
-}
-
-View view_of_transpose(const Module& module, const Instruction& instruction, const Shape& operand) {
-  const Dims& dimensions = module.attributes<DimensionsAttributes>(instruction).dimensions;
-  const Dims strides = row_major_strides(operand.dims);
-  View view{module.shape(instruction).dims, {}, 0};
-  for (int64_t d : dimensions) view.strides.push_back(strides.at(d));
-  return view;
-}
-
-View view_of_slice(const Module& module, const Instruction& instruction, const Shape& operand) {
-  const std::vector<SliceDim>& slice = module.attributes<SliceAttributes>(instruction).slice.dims;
-  View view = View::of(operand.dims);
-  view.dims = module.shape(instruction).dims;
-  for (size_t d = 0; d < slice.size() && d < view.dims.size(); ++d) {
-    view.base += slice[d].start * view.strides[d];
-    view.strides[d] *= slice[d].stride;
-  }
-  return view;
-}
-
-View view_of_reverse(const Module& module, const Instruction& instruction, const Shape& operand) {
-  View view = View::of(operand.dims);
-  for (int64_t d : module.attributes<DimensionsAttributes>(instruction).dimensions) {
-    view.base += view.strides.at(d) * (view.dims[d] - 1);
-    view.strides[d] = -view.strides[d];
-  }
-  return view;
-}
-
-struct ViewOp {
-  Op op;
-  ViewOf view;
-};
-constexpr ViewOp view_ops[] = {{Op::Broadcast, view_of_broadcast},
-                               {Op::Transpose, view_of_transpose},
-                               {Op::Slice, view_of_slice},
-                               {Op::Reverse, view_of_reverse}};
-
-ViewOf find_view(Op op) {
-  for (const ViewOp& entry : view_ops)
-    if (entry.op == op) return entry.view;
-  return nullptr;
-}
-
-// Whether the attributes name dimensions that are there; what does not fit is left to the op.
-bool names_dimensions(const Module& module, const Instruction& instruction, const Shape& operand) {
-  const Dims& result = module.shape(instruction).dims;
-  if (instruction.op == Op::Slice)
-    return module.attributes<SliceAttributes>(instruction).slice.dims.size() == result.size() &&
-           operand.dims.size() == result.size();
-  const Dims& dimensions = module.attributes<DimensionsAttributes>(instruction).dimensions;
-  const size_t rank = instruction.op == Op::Broadcast ? result.size() : operand.dims.size();
-  const bool all = instruction.op == Op::Reverse || dimensions.size() == operand.dims.size();
-  return all && std::all_of(dimensions.begin(), dimensions.end(),
-                            [&](int64_t d) { return d >= 0 && d < static_cast<int64_t>(rank); });
-}
 
 class RegionFinder {
  public:
@@ -145,17 +77,11 @@ class RegionFinder {
     return dim >= 0 && dim < shape(i).rank();
   }
 
-  bool is_view(int i) const {
-    if (!find_view(at(i).op)) return false;
-    const Shape& operand = module_.shape(module_.operands(at(i))[0]);
-    return is_fixed_array(operand) && names_dimensions(module_, at(i), operand);
-  }
-
   bool is_absorbed(int i) const {
     if (is_member(i)) return roots_[region_[i]] != i;
     if (order_[i] == root_ || users_[i].empty() || !is_fixed_array(shape(i))) return false;
     const bool constant = at(i).op == Op::Constant && count(i) == 1;
-    const bool view = at(i).op == Op::Iota ? has_iota_dimension(i) : is_view(i);
+    const bool view = at(i).op == Op::Iota ? has_iota_dimension(i) : is_view(module_, at(i));
     if (!constant && !view) return false;
     for (int user : users_[i]) {
       if (constant && at(user).op == Op::Broadcast && out_.absorbed[user]) continue;
@@ -214,7 +140,7 @@ class RegionFinder {
     region.inputs.push_back(operand);
     region.streamed.push_back(false);
     if (element_count(given) == 1) return region.program.add_uniform(type);
-    return region.program.add_view(type, find_view(at(i).op)(module_, at(i), given));
+    return region.program.add_view(type, view_of_operand(module_, at(i)));
   }
 
   int add_constant(BlockRegion& region, int i) {

@@ -42,7 +42,7 @@ class Frame {
 
  private:
   Result<void> step(const Step& step) {
-    HILO_DO(may_go_on());
+    HILO_DO(evaluation_.may_go_on(device_));
     if (step.parameter >= 0 || step.take >= 0) {
       pass_on(step);
       return {};
@@ -56,6 +56,7 @@ class Frame {
               operands_, step.held, depth_,  step.region.get()};
     Result<Literal> out = step.function(call);
     if (!out) return std::unexpected(std::move(out).error());
+    HILO_DO(evaluation_.may_go_on(device_));  // an op that was interrupted left its loops
     operands_.clear();
     if (evaluation_.storage().over_limit()) return out_of_memory(0);
     place(step, *out);
@@ -97,15 +98,6 @@ class Frame {
       if (operand.dies) operands_.push_back(std::exchange(value, Literal()));
       else operands_.push_back(value);
     }
-  }
-
-  Result<void> may_go_on() const {
-    const std::atomic<bool>* interrupt = evaluation_.options().interrupt;
-    if (interrupt && interrupt->load(std::memory_order_relaxed))
-      return fail(ErrorKind::Interrupted, "interrupted");
-    const Rendezvous* rendezvous = device_.traffic.rendezvous;
-    if (rendezvous && rendezvous->stopped()) return std::unexpected(*rendezvous->error());
-    return {};
   }
 
   // Before an op makes a large result, unless it may write into a dying operand.
@@ -157,6 +149,8 @@ Result<Evaluation::PreparedRef> Evaluation::prepared(const Module& module,
   // An observer, or who places values, wants to see every one.
   HILO_TRY(PreparedComputation made, prepare(module, computation, options_.ideal_floats,
                                              !options_.observer && !options_.place));
+  if (!options_.observer && !options_.place)
+    made.small = SmallComputation::find(module, computation, options_.ideal_floats);
   PreparedRef out = std::make_shared<const PreparedComputation>(std::move(made));
   if (ours) {
     std::lock_guard lock(mutex_);
@@ -171,7 +165,17 @@ Result<Literal> Evaluation::run(Device& device, const Module& module, Computatio
     return fail(ErrorKind::Structure, "a called computation is missing");
   if (depth > max_depth) return fail(ErrorKind::Limit, "calls nested deeper than {}", max_depth);
   HILO_TRY(const PreparedRef prepared, this->prepared(module, computation));
+  if (prepared->small && depth > 0)
+    if (std::optional<Literal> out = prepared->small->run(allocate_, arguments))
+      return std::move(*out);
   return Frame(*this, device, module, *prepared, std::move(arguments), depth).run();
+}
+
+Result<void> Evaluation::may_go_on(const Device& device) const {
+  if (is_interrupted()) return fail(ErrorKind::Interrupted, "interrupted");
+  const Rendezvous* rendezvous = device.traffic.rendezvous;
+  if (rendezvous && rendezvous->stopped()) return std::unexpected(*rendezvous->error());
+  return {};
 }
 
 void Evaluation::warn(std::string message) {

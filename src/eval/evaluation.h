@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "eval/block_region.h"
+#include "eval/small_computation.h"
 #include "eval/storage_pool.h"
 
 namespace hilo {
@@ -31,6 +32,7 @@ struct PreparedComputation {
   std::vector<PreparedOperand> operands;
   uint32_t slots = 0, root = 0;
   size_t parameters = 0;
+  std::shared_ptr<const SmallComputation> small = nullptr;  // where nobody watches its values
 };
 // regions: elementwise instructions are put together; else each makes its value.
 Result<PreparedComputation> prepare(const Module& module, ComputationId computation, bool ideal,
@@ -51,14 +53,19 @@ class Evaluation {
   // Runs a computation of `module` (this evaluation's, or one made for a moment) on a device.
   Result<Literal> run(Device& device, const Module& module, ComputationId computation,
                       std::vector<Literal> arguments, int depth);
+  using PreparedRef = std::shared_ptr<const PreparedComputation>;
+  Result<PreparedRef> prepared(const Module& module, ComputationId computation);
+  // An error where the user, or another device that failed, wants this one to stop.
+  Result<void> may_go_on(const Device& device) const;
+  bool is_interrupted() const {
+    return options_.interrupt && options_.interrupt->load(std::memory_order_relaxed);
+  }
   void warn(std::string message);
   std::atomic<int64_t> steps_done = 0;  // of the entry, all devices
   int64_t steps_total = 0;
 
  private:
   friend class Frame;
-  using PreparedRef = std::shared_ptr<const PreparedComputation>;
-  Result<PreparedRef> prepared(const Module& module, ComputationId computation);
 
   const Module& module_;
   const EvalOptions& options_;

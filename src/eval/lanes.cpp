@@ -111,8 +111,8 @@ Result<void> add_instructions(const Call& call, LaneProgram::State& state) {
   for (size_t p = 0; p < state.inputs.size(); ++p)
     arguments.push_back(
         state.program.add_convert(state.program.add_source(state.inputs[p]), state.parameters[p]));
-  auto added = add_scalar_computation(state.program, call.module, state.computation, call.ideal(),
-                                      arguments, results);
+  auto added = add_small_computation(state.program, call.module, state.computation, call.ideal(),
+                                     arguments, results);
   if (!added) return call.error(added.error().kind, added.error().message);
   state.blocks = *added && results.size() == state.outputs.size();
   for (size_t r = 0; r < results.size() && state.blocks; ++r)
@@ -145,6 +145,8 @@ Result<LaneProgram> LaneProgram::make(const Call& call, ComputationId computatio
 
 Result<void> LaneProgram::run(std::span<const void* const> inputs, std::span<void* const> outputs,
                               int64_t n) const {
+  if (state_->device.evaluation->is_interrupted())
+    return fail(ErrorKind::Interrupted, "interrupted");
   if (state_->blocks) {
     state_->program.run(inputs, outputs, 0, n);
     return {};

@@ -14,6 +14,9 @@ namespace {
 constexpr int64_t mapped_from = int64_t{4} << 20;  // larger buffers are mapped in huge pages
 constexpr std::align_val_t alignment{64};
 constexpr int classes = 4 * 48;
+// Such a value weighs less than what tells of it, so it is not counted; and it is made in one
+// piece with its count of uses, for loops over numbers make them by the million.
+constexpr int64_t small_bytes = 64;
 
 // Four size classes for each power of two from 64 bytes on.
 int class_of(int64_t bytes) {
@@ -59,6 +62,18 @@ int64_t available_memory() {
   if (limit >= 0 && used >= 0) out = std::min(out, std::max<int64_t>(0, limit - used));
   return out;
 }
+
+namespace {
+
+Bytes make_small() {
+  using Room = std::array<std::byte, 2 * small_bytes - 16>;
+  const auto room = std::make_shared_for_overwrite<Room>();
+  void* start = room->data();
+  size_t space = room->size();
+  return Bytes(room, static_cast<std::byte*>(std::align(64, small_bytes, start, space)));
+}
+
+}  // namespace
 
 struct StoragePool::State : std::enable_shared_from_this<State> {
   int64_t limit = 0;
@@ -136,6 +151,7 @@ Bytes StoragePool::make(int64_t bytes) {
       state->alive -= bytes;
     });
   }
+  if (bytes <= small_bytes) return make_small();
   const int index = class_of(bytes);
   check(index < classes, "StoragePool: a size beyond the address space");
   return Bytes(state_->take(index),
