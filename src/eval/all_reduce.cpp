@@ -2,6 +2,7 @@
 
 #include "eval/collective.h"
 #include "eval/lanes.h"
+#include "eval/storage.h"
 
 namespace hilo {
 namespace {
@@ -13,6 +14,7 @@ Result<void> run_lanes(const Call& call, const LaneProgram& program,
   std::vector<const std::byte*> from;
   std::vector<int64_t> sizes;
   for (size_t i = 0; i < accumulators.size(); ++i) {
+    accumulators[i] = writable(call, std::move(accumulators[i]));
     into.push_back(accumulators[i].mutable_raw().data());
     from.push_back(values[i].raw().data());
     sizes.push_back(storage_bytes(values[i].type()));

@@ -63,8 +63,10 @@ void Call::parallel(int64_t count, int64_t grain,
     if (count > 0) body(0, count);
     return;
   }
-  pool().run((count + grain - 1) / grain,
-             [&](int64_t tile) { body(tile * grain, std::min(count, (tile + 1) * grain)); });
+  const Evaluation& evaluation = *device.evaluation;
+  pool().run((count + grain - 1) / grain, [&](int64_t tile) {
+    if (!evaluation.is_interrupted()) body(tile * grain, std::min(count, (tile + 1) * grain));
+  });
 }
 
 std::unexpected<Error> Call::error(ErrorKind kind, std::string message) const {

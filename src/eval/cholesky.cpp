@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "eval/call.h"
+#include "eval/evaluation.h"
 #include "eval/matrix_pack.h"
 
 namespace hilo {
@@ -14,8 +14,8 @@ std::complex<double> conjugate(std::complex<double> value) { return std::conj(va
 
 // Lower factor, row by row, in place; false when there is none.
 template <class T>
-bool factor(T* a, int64_t n) {
-  for (int64_t i = 0; i < n; ++i)
+bool factor(const Call& call, T* a, int64_t n) {
+  for (int64_t i = 0; i < n && !call.device.evaluation->is_interrupted(); ++i)
     for (int64_t j = 0; j <= i; ++j) {
       T sum = a[i * n + j];
       for (int64_t k = 0; k < j; ++k) sum -= a[i * n + k] * conjugate(a[j * n + k]);
@@ -48,7 +48,7 @@ Literal cholesky(Call& call) {
                   for (int64_t batch = begin; batch < end; ++batch) {
                     T* a = values.data() + batch * size;
                     if (!lower) transpose(a, n);
-                    if (!factor(a, n))
+                    if (!factor(call, a, n))
                       std::fill_n(a, size, T(std::numeric_limits<double>::quiet_NaN()));
                     for (int64_t i = 0; i < n; ++i)
                       std::fill(a + i * n + i + 1, a + (i + 1) * n, T(0));

@@ -210,7 +210,7 @@ Result<Literal> evaluate_Convolution(Call& call) {
     visit_accumulator(
         accumulator_type(input.type(), kernel.type(), out.type()),
         [&]<class T>(std::type_identity<T>) { run_grouped<T>(call, product, input, kernel); });
-  else matmul(product, call.pool());
+  else matmul(product, call);
   set_dynamic_sizes(out, sizes);
   return out;
 }

@@ -39,7 +39,7 @@ Dims free_dims(int64_t rank, std::span<const int64_t> batch, std::span<const int
 }
 
 void dot(const Literal& lhs, const Literal& rhs, const DotDims& dims, Literal& out,
-         MatmulPrecision precision, ThreadPool& pool) {
+         MatmulPrecision precision, const Call& call) {
   Dims contracted;
   for (size_t i = 0; i < dims.lhs_contracting.size(); ++i)
     contracted.push_back(
@@ -54,7 +54,7 @@ void dot(const Literal& lhs, const Literal& rhs, const DotDims& dims, Literal& o
   product.out.batch = positions(Dims{batches}, Dims{m * n});
   product.out.row = positions(Dims{m}, Dims{n});
   product.out.column = positions(Dims{n}, Dims{1});
-  matmul(product, pool);
+  matmul(product, call);
   size_t next = 0;
   set_result_sizes(lhs, dims.lhs_batch, next, out);
   set_result_sizes(lhs, free_dims(lhs.shape().rank(), dims.lhs_batch, dims.lhs_contracting), next,
@@ -69,7 +69,7 @@ Result<Literal> evaluate_Dot(Call& call) {
     return call.error(ErrorKind::Unsupported, "dot with structured sparsity");
   Literal out = call.make();
   dot(call.operands[0], call.operands[1], dot_dims(attributes), out,
-      call.options().matmul_precision, call.pool());
+      call.options().matmul_precision, call);
   return out;
 }
 

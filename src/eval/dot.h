@@ -21,6 +21,6 @@ Dims free_dims(int64_t rank, std::span<const int64_t> batch, std::span<const int
 // Fills `out`, whose dimensions are the batch dims, then lhs's free dims, then rhs's; see matmul()
 // for the arithmetic. What lies beyond a dynamic dimension's size is not summed.
 void dot(const Literal& lhs, const Literal& rhs, const DotDims& dims, Literal& out,
-         MatmulPrecision precision, ThreadPool& pool);
+         MatmulPrecision precision, const Call& call);
 
 }  // namespace hilo

@@ -1,6 +1,7 @@
 // dynamic-slice and dynamic-update-slice.
 #include <algorithm>
 
+#include "eval/storage.h"
 #include "eval/strided_copy.h"
 
 namespace hilo {
@@ -32,7 +33,7 @@ Result<Literal> evaluate_DynamicSlice(Call& call) {
 
 // In place when nobody else holds the operand.
 Result<Literal> evaluate_DynamicUpdateSlice(Call& call) {
-  Literal out = std::move(call.operands[0]);
+  Literal out = writable(call, std::move(call.operands[0]));
   const Literal& update = call.operands[1];
   const Dims& dims = update.shape().dims;
   const int64_t to = clamped_start(call, 2, out.shape().dims, dims);

@@ -156,14 +156,13 @@ void Tiled<T>::run_tile(int64_t index) const {
 }
 
 template <class T>
-void run(const Matmul& product, ThreadPool& pool, int64_t exact_block = 0) {
+void run(const Matmul& product, const Call& call, int64_t exact_block = 0) {
   const Tiled<T> tiled(product, exact_block);
   // Many tiny products share a tile, so that starting one costs nothing beside it.
   const int64_t work = tiled.tile_m * tiled.tile_n * std::max<int64_t>(tiled.k, 1);
   const int64_t group = std::max<int64_t>(1, 32768 / work), tiles = tiled.tiles();
-  pool.run((tiles + group - 1) / group, [&](int64_t piece) {
-    for (int64_t i = piece * group; i < std::min(tiles, (piece + 1) * group); ++i)
-      tiled.run_tile(i);
+  call.parallel(tiles, group, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) tiled.run_tile(i);
   });
 }
 
@@ -177,7 +176,7 @@ int64_t exact_block(const Matmul& p) {
 
 }  // namespace
 
-void matmul(const Matmul& given, ThreadPool& pool) {
+void matmul(const Matmul& given, const Call& call) {
   if (given.out.batch.empty() || given.out.row.empty() || given.out.column.empty()) return;
   const bool is_column_major = given.out.column.size() > 1 && given.out.row.size() > 1 &&
                                given.out.row[1] - given.out.row[0] == 1 &&
@@ -188,9 +187,9 @@ void matmul(const Matmul& given, ThreadPool& pool) {
       {given.out.data, given.out.type, given.out.batch, given.out.column, given.out.row},
       given.precision};
   const Matmul& p = is_column_major ? swapped : given;
-  if (const int64_t exact = exact_block(p)) return run<float>(p, pool, exact);
+  if (const int64_t exact = exact_block(p)) return run<float>(p, call, exact);
   visit_accumulator(accumulator_type(p.lhs.type, p.rhs.type, p.out.type),
-                    [&]<class T>(std::type_identity<T>) { run<T>(p, pool); });
+                    [&]<class T>(std::type_identity<T>) { run<T>(p, call); });
 }
 
 ElementType accumulator_type(ElementType lhs, ElementType rhs, ElementType out) {

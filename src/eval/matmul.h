@@ -1,7 +1,7 @@
 // Matrix products: one narrow interface to the library that computes them. Private to `eval`.
 #pragma once
 
-#include "eval/eval.h"
+#include "eval/call.h"
 
 namespace hilo {
 
@@ -27,7 +27,7 @@ struct Matmul {
   MatmulResult out;
   MatmulPrecision precision = MatmulPrecision::F32;
 };
-void matmul(const Matmul& product, ThreadPool& pool);
+void matmul(const Matmul& product, const Call& call);  // on its threads, until it is interrupted
 
 // The type that products of these operands are summed in: F32, F64, C64, C128, or U64 that wraps.
 ElementType accumulator_type(ElementType lhs, ElementType rhs, ElementType out);

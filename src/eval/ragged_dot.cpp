@@ -95,7 +95,7 @@ void free_mode(const Ragged& r, Literal& out, const Call& call) {
                out_rows.positions(),
                positions(Dims{n}, Dims{1})},
               call.options().matmul_precision},
-             call.pool());
+             call);
     }
 }
 
@@ -149,7 +149,7 @@ void contracting_mode(const Ragged& r, Literal& out, const Call& call) {
                positions(Dims{m}, Dims{n}),
                positions(Dims{n}, Dims{1})},
               call.options().matmul_precision},
-             call.pool());
+             call);
 }
 
 }  // namespace
@@ -161,8 +161,7 @@ Result<Literal> evaluate_RaggedDot(Call& call) {
   const Ragged ragged{call.operands[0], call.operands[1], call.operands[2], attributes};
   Literal out = call.make();
   if (std::ranges::count(attributes.lhs_batch_dims, ragged.ragged))
-    dot(ragged.lhs, ragged.rhs, dot_dims(attributes), out, call.options().matmul_precision,
-        call.pool());
+    dot(ragged.lhs, ragged.rhs, dot_dims(attributes), out, call.options().matmul_precision, call);
   else if (std::ranges::count(attributes.lhs_contracting_dims, ragged.ragged))
     contracting_mode(ragged, out, call);
   else if (attributes.rhs_group_dims.size() == 1) free_mode(ragged, out, call);

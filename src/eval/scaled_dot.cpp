@@ -35,7 +35,7 @@ Result<Literal> scaled_dot(Call& call) {
   HILO_TRY(const Literal lhs, dequantized<T>(call, call.operands[0], call.operands[2]));
   HILO_TRY(const Literal rhs, dequantized<T>(call, call.operands[1], call.operands[3]));
   Literal out = call.make();
-  dot(lhs, rhs, dot_dims(call.attributes<DotAttributes>()), out, MatmulPrecision::F32, call.pool());
+  dot(lhs, rhs, dot_dims(call.attributes<DotAttributes>()), out, MatmulPrecision::F32, call);
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include "eval/index_vectors.h"
 #include "eval/lanes.h"
 #include "eval/positions.h"
+#include "eval/storage.h"
 
 namespace hilo {
 namespace {
@@ -121,7 +122,7 @@ Result<Literal> evaluate_Scatter(Call& call) {
   const Literal& indices = call.operands[count];
   const auto updates = call.operands.subspan(count + 1);
   std::vector<Literal> arrays;
-  for (size_t i = 0; i < count; ++i) arrays.push_back(std::move(call.operands[i]));
+  for (size_t i = 0; i < count; ++i) arrays.push_back(writable(call, std::move(call.operands[i])));
   const Windows windows = find_windows(a, arrays[0], indices, updates[0]);
   HILO_TRY(
       const LaneProgram program,

@@ -7,6 +7,7 @@
 
 #include "eval/lanes.h"
 #include "eval/sort_key.h"
+#include "eval/storage.h"
 
 namespace hilo {
 namespace {
@@ -156,7 +157,8 @@ Result<Literal> evaluate_Sort(Call& call) {
   const Shape& shape = call.operands[0].shape();
   const int64_t dim = a.dimensions[0], step = row_major_strides(shape.dims)[dim];
   const int64_t count = call.operands[0].size(dim), bound = shape.dims[dim];
-  std::vector<Literal> out(call.operands.begin(), call.operands.end());
+  std::vector<Literal> out;
+  for (const Literal& operand : call.operands) out.push_back(writable(call, operand));
   HILO_TRY(const LaneProgram program, make_comparator(call));
   const auto key = has_own_types(call) ? find_sort_key(call.module, a.to_apply) : std::nullopt;
   std::vector<std::byte*> targets;

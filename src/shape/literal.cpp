@@ -1,5 +1,6 @@
 #include "shape/literal.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 
@@ -12,6 +13,20 @@ Bytes allocate_bytes(int64_t bytes) {
   check(start != nullptr, "out of memory");
   return Bytes(static_cast<std::byte*>(start), std::free);
 }
+
+namespace {
+
+// What others read before they let go of the storage happens before what we do after: the count
+// alone, which is read relaxed, does not order them.
+void acquire([[maybe_unused]] const Bytes& bytes) {
+#ifdef __SANITIZE_THREAD__
+  const Bytes copy = bytes;  // the sanitizer sees no fences; counting up acquires as well
+#else
+  std::atomic_thread_fence(std::memory_order_acquire);
+#endif
+}
+
+}  // namespace
 
 const Shape& Literal::no_shape() {
   static const Shape none;
@@ -72,7 +87,11 @@ std::span<std::byte> Literal::mutable_raw() {
 }
 
 void Literal::own() {
-  if (!bytes_ || bytes_.use_count() == 1) return;
+  if (!bytes_) return;
+  if (bytes_.use_count() == 1) {
+    acquire(bytes_);
+    return;
+  }
   const int64_t bytes = literal_bytes(shape());
   Bytes copy = allocate_bytes(bytes);
   std::memcpy(copy.get(), bytes_.get(), bytes);
