@@ -35,6 +35,9 @@ install(TARGETS hilo EXPORT HiloTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBD
 if(TARGET hilo_command)
   install(TARGETS hilo_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+if(TARGET hilo_emit)  # target/cpu.cpp looks for it there
+  install(TARGETS hilo_emit LIBRARY DESTINATION lib/hilo)
+endif()
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Hilo)
 install(EXPORT HiloTargets NAMESPACE Hilo:: DESTINATION ${package})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/HiloConfigVersion.cmake

@@ -5,13 +5,14 @@
 
 #include "tools/inputs.h"
 #include "tools/module_file.h"
+#include "tools/on_cpu.h"
 #include "wire/wire.h"
 
 namespace hilo::tools {
 namespace {
 
 struct Options {
-  std::string file;
+  std::string file, device = "eval";
   bool parse_only = false;
   int runs = 10, threads = 0;
   double max_seconds = 20;
@@ -69,6 +70,33 @@ Result<void> bench_running(const Module& module, const Options& options,
   return {};
 }
 
+Result<void> bench_compiled(const Module& module, const Options& options,
+                            nlohmann::ordered_json& out) {
+  HILO_TRY(const Inputs inputs, make_inputs(module, 1, options.inputs));
+  const auto start = std::chrono::steady_clock::now();
+  HILO_TRY(const Executable executable, compile_for_cpu(module, {.threads = options.threads}));
+  const std::chrono::duration<double> compiling = std::chrono::steady_clock::now() - start;
+  std::optional<Error> error;
+  Literal kept;
+  const auto times = repeat(
+      options, [&] { return executable.run(inputs.devices[0]); },
+      [&](Result<Literal> result) {
+        if (result) kept = std::move(*result);
+        else error = result.error();
+      });
+  if (error) return std::unexpected(*error);
+  out["compile_s"] = compiling.count();
+  out["stages"] = report_json(executable);
+  out["exec_s"] = times[times.size() / 2];
+  out["exec_min_s"] = times.front();
+  out["runs"] = times.size();
+  out["temp_bytes"] = executable.report().temp_bytes;
+  out["argument_bytes"] = leaves_bytes(inputs.devices[0]);
+  out["output_bytes"] = leaves_bytes({kept});
+  out["devices"] = 1;
+  return {};
+}
+
 void bench(const Options& options, Session& session) {
   auto bytes = read_input_file(options.file);
   if (!bytes) return fail_with(session, bytes.error());
@@ -86,7 +114,8 @@ void bench(const Options& options, Session& session) {
                                 {"parse_median_s", parse_times[parse_times.size() / 2]},
                                 {"parse_mb_per_s", text->size() / parse_times.front() / 1e6}};
   if (!options.parse_only) {
-    const auto done = bench_running(*module, options, out);
+    const auto done = options.device == "cpu" ? bench_compiled(*module, options, out)
+                                              : bench_running(*module, options, out);
     if (!done) return fail_with(session, done.error(), *text);
   }
   out["threads"] = options.threads > 0 ? options.threads : usable_cores();
@@ -99,6 +128,9 @@ void add_bench(Arguments& arguments, Session& session) {
   auto options = std::make_shared<Options>();
   arguments.add_option("FILE", options->file, "a module, or -").required();
   arguments.add_flag("--parse-only", options->parse_only, "measure reading alone");
+  arguments
+      .add_option("--device", options->device, "eval: the reference evaluator; cpu: machine code")
+      .one_of({"eval", "cpu"});
   arguments.add_option("--runs", options->runs, "so many; reading is repeated for 0.25 s at least")
       .between(1, std::numeric_limits<int>::max());
   arguments.add_option("--max-seconds", options->max_seconds, "stop repeating after so long");

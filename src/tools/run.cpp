@@ -9,6 +9,7 @@
 #include "tools/machine_memory.h"
 #include "tools/module_file.h"
 #include "tools/observe.h"
+#include "tools/on_cpu.h"
 #include "tools/only.h"
 #include "tools/outputs.h"
 #include "tools/run_options.h"
@@ -102,7 +103,39 @@ struct Ran {
   std::vector<OutputLeaf> leaves;
   std::vector<LeafComparison> comparisons;
   double seconds = 0;
+  nlohmann::ordered_json compiled;  // of --device=cpu
 };
+
+// After a run: what is saved and compared.
+Result<void> use_outputs(const Module& module, const RunOptions& options, const Outputs& outputs,
+                         Ran& ran) {
+  ran.leaves = output_leaves(module, outputs);
+  if (!options.save.empty()) HILO_DO(save(options.save, ran.leaves));
+  if (options.expected.empty()) return {};
+  Tolerance tolerance = default_tolerance(module);
+  if (options.rtol || options.atol)
+    tolerance = {options.rtol.value_or(0), options.atol.value_or(0), true};
+  HILO_TRY(ran.comparisons, compare_with(options.expected, ran.leaves, tolerance));
+  return {};
+}
+
+// --device=cpu. What cannot be compiled is said before anything runs.
+Result<Ran> run_compiled(const Module& module, const RunOptions& options, const EvalOptions& eval,
+                         Session& session) {
+  if (eval.ideal_floats) return fail(ErrorKind::Usage, "--float=f64 needs --device=eval");
+  const OnCpu on_cpu = {options.threads, options.dump_ir, eval.matmul_precision, eval.custom_calls};
+  HILO_TRY(const Executable executable, compile_for_cpu(module, on_cpu));
+  if (!session.json) fmt::print(stderr, "{}", report_text(executable));
+  HILO_TRY(Inputs inputs, make_inputs(module, 1, options.inputs));
+  Ran out;
+  const auto start = std::chrono::steady_clock::now();
+  HILO_TRY(Literal result,
+           executable.run(std::move(inputs.devices[0]), {.interrupt = &interrupted}));
+  out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  out.compiled = report_json(executable);
+  HILO_DO(use_outputs(module, options, Outputs{{std::move(result)}}, out));
+  return out;
+}
 
 // planned: where values lie, or null.
 Result<Ran> run_module(const Module& module, const RunOptions& options, const Plan* planned,
@@ -128,14 +161,7 @@ Result<Ran> run_module(const Module& module, const RunOptions& options, const Pl
   Ran out;
   out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   for (const std::string& warning : warnings) warn(session, warning);
-  out.leaves = output_leaves(module, outputs);
-  if (!options.save.empty()) HILO_DO(save(options.save, out.leaves));
-  if (!options.expected.empty()) {
-    Tolerance tolerance = default_tolerance(module);
-    if (options.rtol || options.atol)
-      tolerance = {options.rtol.value_or(0), options.atol.value_or(0), true};
-    HILO_TRY(out.comparisons, compare_with(options.expected, out.leaves, tolerance));
-  }
+  HILO_DO(use_outputs(module, options, outputs, out));
   return out;
 }
 
@@ -150,6 +176,7 @@ void show_json(const Module& module, const Ran& ran, const RunOptions& options,
                                 {"module", module.header.name},
                                 {"seconds", ran.seconds},
                                 {"outputs", outputs}};
+  if (!ran.compiled.is_null()) out["compiled"] = ran.compiled;
   if (!options.expected.empty()) out["comparisons"] = comparisons_json(ran.comparisons);
   if (options.observe.profile) out["profile"] = nlohmann::json::parse(observer.profile_json());
   fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
@@ -180,7 +207,9 @@ void run(const RunOptions& options, Session& session) {
   }
   Observer observer(module, options.observe);
   signal(SIGINT, [](int) { interrupted = true; });
-  const auto ran = run_module(module, options, planned.get(), *eval, observer, session);
+  const auto ran = options.device == "cpu"
+                       ? run_compiled(module, options, *eval, session)
+                       : run_module(module, options, planned.get(), *eval, observer, session);
   if (!ran) return fail_with(session, ran.error(), module.source);
   if (session.json) show_json(module, *ran, options, observer);
   else if (!options.expected.empty()) show_comparisons(ran->comparisons);

@@ -20,8 +20,9 @@ void add_run_options(Arguments& arguments, RunOptions& options, Session& session
                        "with --expected: allowed |difference| / |expected|");
   arguments.add_option("--atol", options.atol, "with --expected: allowed |difference|");
   arguments.add_option("--save", options.save, "write the outputs to an .npz");
-  arguments.add_option("--device", options.device, "eval: the reference evaluator")
-      .one_of({"eval"});
+  arguments
+      .add_option("--device", options.device, "eval: the reference evaluator; cpu: machine code")
+      .one_of({"eval", "cpu"});
   arguments
       .add_option("--float", options.float_type,
                   "f64: hold f16, bf16, f32 and complex in f64, without rounding between")
@@ -59,6 +60,8 @@ void add_run_options(Arguments& arguments, RunOptions& options, Session& session
                          "keep values where a memory plan puts them: a wrong plan shows");
   arguments.add_option("--target", options.target, "with --in-plan: the chip to plan for")
       .needs(in_plan);
+  arguments.add_flag("--dump-ir", options.dump_ir,
+                     "with --device=cpu: LLVM IR to standard error");
   arguments.add_flag("--json", session.json, "one JSON document on standard output");
   arguments.footer(
       "Exit status 0: ran (and agrees); 1: an error; 2: wrong usage; 3: values differ.\n"

@@ -14,7 +14,8 @@ struct RunOptions {
   InputOptions inputs;
   std::optional<double> rtol, atol;
   std::string device = "eval", float_type = "native", matmul_precision = "f32";
-  bool partitioned = false, unpartitioned = false, no_verify = false, in_plan = false;
+  bool partitioned = false, unpartitioned = false, no_verify = false, in_plan = false,
+       dump_ir = false;
   std::string target;  // of in_plan
   int threads = 0;
   int64_t devices = 0, max_steps = 0;

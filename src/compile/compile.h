@@ -1,0 +1,54 @@
+// Front door of `compile`: a module becomes a program that runs. The whole system in one call:
+// passes, plan, machine code.
+#pragma once
+
+#include "device/device.h"
+#include "eval/eval.h"
+#include "target/target.h"
+
+namespace hilo {
+
+struct CompileOptions {
+  int threads = 0;  // of the device; 0: usable_cores()
+  EmitOptions emit;
+  EvalOptions eval;  // of library steps: custom calls, precision of matrix products
+};
+
+// A step that no code was made for, and why.
+struct EvaluatedStep {
+  InstructionId instruction;
+  std::string reason;
+};
+struct CompileReport {
+  double prepare_seconds = 0, plan_seconds = 0, lower_seconds = 0, optimise_seconds = 0,
+         machine_seconds = 0;
+  int64_t kernels = 0;  // loops in machine code
+  std::vector<EvaluatedStep> evaluated;
+  int64_t temp_bytes = 0;  // memory that a run needs besides arguments and results
+};
+
+struct RunOptions {
+  const std::atomic<bool>* interrupt = nullptr;
+};
+
+class Executable {
+ public:
+  const Module& module() const;  // as it was compiled
+  const CompileReport& report() const;
+  // One value for each entry parameter. Arguments that the module may write over and that nobody
+  // else holds are written over; others are copied first. The results have the same bits for any
+  // number of threads. Callable from several threads at once.
+  Result<Literal> run(std::vector<Literal> arguments, const RunOptions& options = {}) const;
+
+ private:
+  friend Result<Executable> compile(Module module, const Target& target,
+                                    const CompileOptions& options);
+  struct State;
+  std::shared_ptr<const State> state_;
+};
+
+// The module must verify. Unsupported, with a place, for what the target cannot run.
+Result<Executable> compile(Module module, const Target& target = cpu_target(),
+                           const CompileOptions& options = {});
+
+}  // namespace hilo

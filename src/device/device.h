@@ -1,0 +1,28 @@
+// Front door of `device`: memory and threads of the machine that runs compiled programs. Knows no
+// IR.
+#pragma once
+
+#include "shape/shape.h"
+
+namespace hilo {
+
+// This machine. Memory that is let go is kept and given out again, so that a second call of a
+// program touches no new pages; large blocks ask for huge pages. All of it is callable from several
+// threads at once.
+class HostDevice {
+ public:
+  explicit HostDevice(int threads);  // 0: usable_cores()
+
+  // 64-byte aligned, contents undefined; may outlive the device.
+  Bytes allocate(int64_t bytes);
+  ThreadPool& threads() { return pool_; }
+  // Bytes that wait to be given out again.
+  int64_t kept_bytes() const;
+
+ private:
+  struct Blocks;
+  std::shared_ptr<Blocks> blocks_;
+  ThreadPool pool_;
+};
+
+}  // namespace hilo

@@ -1,0 +1,78 @@
+#include <sys/mman.h>
+
+#include <bit>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <new>
+
+#include "device/device.h"
+
+namespace hilo {
+namespace {
+
+constexpr int64_t alignment = 64;
+constexpr int64_t huge_page = int64_t{2} << 20;
+
+// Sizes in steps of an eighth of a power of two, so that near sizes share blocks.
+int64_t block_bytes(int64_t bytes) {
+  if (bytes <= 512) return 512;
+  const int64_t step = std::max<int64_t>(
+      alignment, static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(bytes))) / 8);
+  return (bytes + step - 1) / step * step;
+}
+
+void* new_block(int64_t bytes) {
+  const auto align = static_cast<size_t>(bytes >= huge_page ? huge_page : alignment);
+  const size_t size = (static_cast<size_t>(bytes) + align - 1) / align * align;
+  void* out = std::aligned_alloc(align, size);
+  if (!out) throw std::bad_alloc();
+  if (bytes >= huge_page) madvise(out, size, MADV_HUGEPAGE);
+  return out;
+}
+
+}  // namespace
+
+struct HostDevice::Blocks {
+  mutable std::mutex mutex;
+  std::multimap<int64_t, void*> free;
+  int64_t free_bytes = 0;
+
+  ~Blocks() {
+    for (const auto& [bytes, block] : free) std::free(block);
+  }
+  void* take(int64_t bytes) {
+    {
+      const std::lock_guard lock(mutex);
+      if (const auto found = free.find(bytes); found != free.end()) {
+        void* out = found->second;
+        free.erase(found);
+        free_bytes -= bytes;
+        return out;
+      }
+    }
+    return new_block(bytes);
+  }
+  void give_back(int64_t bytes, void* block) {
+    const std::lock_guard lock(mutex);
+    free.emplace(bytes, block);
+    free_bytes += bytes;
+  }
+};
+
+HostDevice::HostDevice(int threads)
+    : blocks_(std::make_shared<Blocks>()), pool_(threads > 0 ? threads : usable_cores()) {}
+
+Bytes HostDevice::allocate(int64_t bytes) {
+  const int64_t size = block_bytes(bytes);
+  void* block = blocks_->take(size);
+  return Bytes(static_cast<std::byte*>(block),
+               [blocks = blocks_, size](std::byte* at) { blocks->give_back(size, at); });
+}
+
+int64_t HostDevice::kept_bytes() const {
+  const std::lock_guard lock(blocks_->mutex);
+  return blocks_->free_bytes;
+}
+
+}  // namespace hilo

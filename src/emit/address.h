@@ -1,0 +1,27 @@
+// Where a plan has put the arrays of a module. Private to `emit`.
+#pragma once
+
+#include "emit/emit.h"
+
+namespace hilo {
+
+// A literal takes a byte at least for each element, so that some arrays are larger here than in the
+// plan: all offsets are then multiplied by one factor, which keeps what overlaps and what does not.
+class Addresses {
+ public:
+  Addresses(const Module& module, const Plan& plan);
+
+  // Leaves of an instruction's result. Unsupported where several values may stand at one leaf in
+  // different places, or one has no place.
+  Result<std::vector<Address>> of(InstructionId id) const;
+  std::vector<int64_t> allocation_bytes() const;
+
+ private:
+  Result<Address> of(InstructionId id, const Shape& shape, const Dims& index) const;
+
+  const Module& module_;
+  const Plan& plan_;
+  int64_t scale_ = 1;
+};
+
+}  // namespace hilo

@@ -1,0 +1,72 @@
+#include "emit/op_functions.h"
+#include "emit/writer.h"
+
+namespace hilo {
+namespace {
+
+// Starts are moved so that the update lies inside.
+std::vector<llvm::Value*> starts(Elements& e, InstructionId id) {
+  const Dims& dims = e.module.shape(id).dims;
+  const Dims& sizes = e.module.shape(e.module.operand(id, 1)).dims;
+  std::vector<llvm::Value*> out;
+  for (size_t d = 0; d < dims.size(); ++d)
+    out.push_back(clamp_index(e.b, e.index_operand(id, d + 2), 0, dims[d] - sizes[d]));
+  return out;
+}
+
+bool has_scalar_starts(Elements& e, InstructionId id) {
+  return e.module.operands(id).size() == e.module.shape(id).dims.size() + 2;
+}
+
+}  // namespace
+
+llvm::Value* element_DynamicUpdateSlice(Elements& e, InstructionId id, const Index& index, size_t) {
+  Builder& b = e.b;
+  if (!has_scalar_starts(e, id)) return e.unsupported(id, "starts in one array");
+  const Dims& sizes = e.module.shape(e.module.operand(id, 1)).dims;
+  if (element_count(sizes) == 0) return e.operand(id, 0, index);
+  const std::vector<llvm::Value*> start = starts(e, id);
+  llvm::Value* inside = b.getTrue();
+  std::vector<llvm::Value*> at;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    llvm::Value* from = b.CreateNSWSub(index.at(b, d), start[d]);
+    inside = b.CreateAnd(inside, b.CreateICmpULT(from, int64(b, sizes[d])));
+    at.push_back(clamp_index(b, from, 0, sizes[d] - 1));
+  }
+  llvm::Value* update = e.operand(id, 1, Index(b, sizes, std::move(at)));
+  return b.CreateSelect(inside, update, e.operand(id, 0, index));
+}
+
+// In place only the update is written.
+Result<void> write_DynamicUpdateSlice(Writer& w, InstructionId id) {
+  if (!w.in_place || !has_scalar_starts(w.elements, id)) {
+    const WrittenLeaf leaf = {id, 0, w.results[0]};
+    write_elements(w, {&leaf, 1});
+    return {};
+  }
+  const Module& module = w.elements.module;
+  const Shape& shape = module.shape(id);
+  const Dims sizes = module.shape(module.operand(id, 1)).dims;
+  size_t inner = sizes.empty() ? 0 : sizes.size() - 1;
+  while (inner > 0 && sizes[inner] == 1) --inner;
+  const Dims outer(sizes.begin(), sizes.begin() + static_cast<int64_t>(inner));
+  const int64_t length = sizes.empty() ? 1 : sizes[inner];
+  w.set_count(length == 0 ? 0 : element_count(outer), static_cast<double>(length));
+  const std::vector<llvm::Value*> start = starts(w.elements, id);
+  loop(w.b, w.begin, w.end, [&](llvm::Value* row) {
+    const Index rows = Index::linear(w.b, outer, row);
+    std::vector<llvm::Value*> at(sizes.size(), int64(w.b, 0));
+    for (size_t d = 0; d < inner; ++d) at[d] = rows.at(w.b, d);
+    loop(w.b, length, [&](llvm::Value* i) {
+      if (!sizes.empty()) at[inner] = i;
+      llvm::Value* value = w.elements.operand(id, 1, Index(w.b, sizes, at));
+      std::vector<llvm::Value*> to;
+      for (size_t d = 0; d < sizes.size(); ++d) to.push_back(add_index(w.b, start[d], at[d]));
+      if (w.elements.error()) return;
+      store_element(w.b, shape.type, w.results[0], Index(w.b, shape.dims, to).position(w.b), value);
+    });
+  });
+  return {};
+}
+
+}  // namespace hilo

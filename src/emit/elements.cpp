@@ -1,0 +1,136 @@
+#include "emit/elements.h"
+
+#include "emit/op_functions.h"
+
+namespace hilo {
+namespace {
+
+constexpr int deepest = 2000;  // nested values of one element
+
+}  // namespace
+
+void Elements::bind_arrays(InstructionId id, std::vector<llvm::Value*> arrays) {
+  arrays_[id] = std::move(arrays);
+}
+
+void Elements::bind_fusion(InstructionId fusion) {
+  const ComputationId fused = module.attributes<FusionAttributes>(fusion).calls;
+  const auto& parameters = module[fused].parameters;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const InstructionId operand = module.operand(fusion, i);
+    const auto [at, is_new] = parameters_.try_emplace(parameters[i], operand);
+    if (!is_new && at->second != operand) unsupported(fusion, "a computation fused twice in one");
+  }
+}
+
+size_t Elements::first_leaf(const Shape& tuple, size_t element) {
+  size_t leaf = 0;
+  for (size_t e = 0; e < element; ++e) leaf += static_cast<size_t>(leaf_count(tuple.elements[e]));
+  return leaf;
+}
+
+const Shape& Elements::leaf_shape(InstructionId id, size_t leaf) const {
+  const Shape* found = nullptr;
+  size_t number = 0;
+  for_each_leaf(module.shape(id), [&](const Shape& shape, std::span<const int64_t>) {
+    if (number++ == leaf) found = &shape;
+  });
+  check(found, "Elements: no such leaf");
+  return *found;
+}
+
+llvm::Value* Elements::unsupported(InstructionId id, std::string why, size_t leaf) {
+  if (!error_)
+    error_ = Error{ErrorKind::Unsupported,
+                   fmt::format("{} of {}: {}", text_of(module[id].op),
+                               to_string_without_layout(module.shape(id)), why),
+                   module.place(id)};
+  const ElementType type = leaf_shape(id, leaf).type;
+  return llvm::PoisonValue::get(is_emitted(type) ? held_type(b, type) : b.getInt8Ty());
+}
+
+llvm::Value* Elements::index_operand(InstructionId id, size_t i) {
+  const Shape& shape = module.shape(module.operand(id, i));
+  llvm::Value* held =
+      at(module.operand(id, i),
+         Index(b, shape.dims, std::vector<llvm::Value*>(shape.dims.size(), int64(b, 0))));
+  return as_index(b, shape.type, held);
+}
+
+llvm::Value* Elements::at(InstructionId id, const Index& index, size_t leaf) {
+  if (error_) return unsupported(id, "", leaf);
+  const Shape& shape = leaf_shape(id, leaf);
+  if (!is_emitted(shape.type)) return unsupported(id, "its element type", leaf);
+  if (const auto array = arrays_.find(id); array != arrays_.end())
+    return load_element(b, shape.type, array->second[leaf], index.position(b));
+  if (const auto scalar = scalars_.find(id); scalar != scalars_.end()) return scalar->second[leaf];
+  if (const auto outer = parameters_.find(id); outer != parameters_.end())
+    return at(outer->second, index, leaf);
+  Key key{id, leaf, index.key()};
+  if (const auto known = cache_.find(key); known != cache_.end()) return known->second;
+  if (++depth_ > deepest) return unsupported(id, "nested too deeply", leaf);
+  llvm::Value* made = make(id, index, leaf);
+  --depth_;
+  cache_[std::move(key)] = made;
+  return made;
+}
+
+llvm::Value* Elements::make(InstructionId id, const Index& index, size_t leaf) {
+  const Op op = module[id].op;
+  if (op == Op::Constant) return make_constant(id, index);
+  if (is_elementwise(op)) return make_elementwise(id, index);
+  const ElementFunction element = functions_of(op).element;
+  return element ? element(*this, id, index, leaf)
+                 : unsupported(id, "no element of it alone", leaf);
+}
+
+llvm::Value* Elements::make_constant(InstructionId id, const Index& index) {
+  const auto& literal = module.attributes<ConstantAttributes>(id).literal.literal;
+  if (!literal || !literal->shape().is_array()) return unsupported(id, "a constant without value");
+  if (literal->count() == 1) return constant_element(b, *literal, 0);
+  llvm::Value* array =
+      b.CreateIntToPtr(int64(b, reinterpret_cast<int64_t>(literal->raw().data())), b.getPtrTy());
+  return load_element(b, literal->type(), array, index.position(b));
+}
+
+// Scalar operands beside arrays (of clamp and select) stand for all elements.
+llvm::Value* Elements::make_elementwise(InstructionId id, const Index& index) {
+  const Instruction& instruction = module[id];
+  const ScalarFunction function = functions_of(instruction.op).scalar;
+  const ElementType result = module.shape(id).type;
+  if (!function) return unsupported(id, "not emitted");
+  ScalarCall call{*this, b, instruction, result, result, {}};
+  const auto operands = module.operands(id);
+  if (operands.size() > 3) return unsupported(id, "too many operands");
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const Shape& shape = module.shape(operands[i]);
+    if (!is_emitted(shape.type)) return unsupported(id, "the type of its operand");
+    const bool uniform = shape.dims.empty() && !index.dims().empty();
+    call.in[i] = at(operands[i], uniform ? Index::scalar(b) : index);
+  }
+  if (error_) return unsupported(id, "");
+  call.type = module.shape(operands[0]).type;
+  llvm::Value* held = function(call);
+  if (error_) return unsupported(id, "");
+  return instruction.op == Op::Select ? held : round_to(b, result, held);
+}
+
+std::vector<llvm::Value*> Elements::apply(ComputationId computation,
+                                          std::span<llvm::Value* const> arguments) {
+  const Computation& applied = module[computation];
+  Cache cache = std::exchange(cache_, {});
+  size_t next = 0;
+  for (InstructionId parameter : applied.parameters) scalars_[parameter] = {arguments[next++]};
+  std::vector<llvm::Value*> out;
+  const auto leaves = static_cast<size_t>(leaf_count(module.shape(applied.root)));
+  for (size_t leaf = 0; leaf < leaves; ++leaf) {
+    const Dims& dims = leaf_shape(applied.root, leaf).dims;
+    const std::vector<llvm::Value*> zeros(dims.size(), int64(b, 0));
+    out.push_back(at(applied.root, Index(b, dims, zeros), leaf));
+  }
+  for (InstructionId parameter : applied.parameters) scalars_.erase(parameter);
+  cache_ = std::move(cache);
+  return out;
+}
+
+}  // namespace hilo

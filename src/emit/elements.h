@@ -1,0 +1,64 @@
+// The value of an instruction at one place, as LLVM IR: what loops over arrays call in their inner
+// most body. Private to `emit`.
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "emit/index.h"
+
+namespace hilo {
+
+class Elements {
+ public:
+  Elements(const Module& module, Builder& builder) : module(module), b(builder) {}
+
+  const Module& module;
+  Builder& b;
+
+  // The instruction's leaves stand in these arrays.
+  void bind_arrays(InstructionId id, std::vector<llvm::Value*> arrays);
+  // A fused computation's parameters are the fusion's operands.
+  void bind_fusion(InstructionId fusion);
+
+  // One element of a leaf of an instruction, in the held type. What cannot be emitted gives a
+  // poison value and an error().
+  llvm::Value* at(InstructionId id, const Index& index, size_t leaf = 0);
+  // The same of operand number i.
+  llvm::Value* operand(InstructionId id, size_t i, const Index& index) {
+    return at(module.operand(id, i), index);
+  }
+  // An operand that is a scalar integer, as i64.
+  llvm::Value* index_operand(InstructionId id, size_t i);
+  // The leaves of a computation over scalars.
+  std::vector<llvm::Value*> apply(ComputationId computation,
+                                  std::span<llvm::Value* const> arguments);
+
+  // Leaf number of the first leaf of element `element` of a tuple.
+  static size_t first_leaf(const Shape& tuple, size_t element);
+  const Shape& leaf_shape(InstructionId id, size_t leaf) const;
+
+  llvm::Value* unsupported(InstructionId id, std::string why, size_t leaf = 0);
+  const std::optional<Error>& error() const { return error_; }
+
+ private:
+  struct Key {
+    InstructionId id;
+    size_t leaf;
+    std::vector<llvm::Value*> index;
+    auto operator<=>(const Key&) const = default;
+  };
+  using Cache = std::map<Key, llvm::Value*>;
+  llvm::Value* make(InstructionId id, const Index& index, size_t leaf);
+  llvm::Value* make_elementwise(InstructionId id, const Index& index);
+  llvm::Value* make_constant(InstructionId id, const Index& index);
+
+  std::map<InstructionId, std::vector<llvm::Value*>> arrays_;
+  std::map<InstructionId, std::vector<llvm::Value*>> scalars_;  // of computations being applied
+  std::map<InstructionId, InstructionId> parameters_;           // of fused computations
+  Cache cache_;
+  int depth_ = 0;
+  std::optional<Error> error_;
+};
+
+}  // namespace hilo

@@ -1,0 +1,190 @@
+// Elementwise arithmetic, as HLO defines it: integers wrap, a division by zero gives all ones and a
+// remainder the dividend, a shift by the width or more no bits.
+#include "emit/scalars.h"
+
+namespace hilo {
+namespace {
+
+using llvm::Value;
+
+bool is_real_float(const ScalarCall& c) { return is_floating(c.type); }
+bool any_float(const ScalarCall& c) { return is_floating(c.type) || is_complex(c.type); }
+
+Value* constant_of_type(Value* like, int64_t value) {
+  return llvm::ConstantInt::get(like->getType(), static_cast<uint64_t>(value), true);
+}
+
+Value* unsupported(const ScalarCall& c) {
+  llvm::Type* held = held_type(c.b, c.result);
+  const auto id = static_cast<uint32_t>(&c.instruction - c.elements.module.instructions.data());
+  c.elements.unsupported({id}, "this element type");
+  return llvm::PoisonValue::get(held);
+}
+
+Value* safe_divisor(const ScalarCall& c, Value* zero, Value* minus_one) {
+  Value* one = constant_of_type(c.in[1], 1);
+  Value* unsafe = minus_one ? c.b.CreateOr(zero, minus_one) : zero;
+  return c.b.CreateSelect(unsafe, one, c.in[1]);
+}
+
+// The value's bits in its type, where its representation is wider.
+Value* low_bits(const ScalarCall& c, Value* value) {
+  const int unused = static_cast<int>(8 * storage_bytes(c.type)) - bits_of(c.type);
+  if (unused == 0) return value;
+  return c.b.CreateLShr(c.b.CreateShl(value, static_cast<uint64_t>(unused)),
+                        static_cast<uint64_t>(unused));
+}
+
+// `shifted` where the shift is less than the width, else `beyond`.
+Value* shift_within(const ScalarCall& c, llvm::Instruction::BinaryOps op, Value* value) {
+  Value* by = low_bits(c, c.in[1]);
+  Value* inside = c.b.CreateICmpULT(by, constant_of_type(by, bits_of(c.type)));
+  Value* most = constant_of_type(by, 8 * storage_bytes(c.type) - 1);
+  if (op == llvm::Instruction::AShr)
+    return c.b.CreateAShr(value, c.b.CreateSelect(inside, by, most));
+  Value* zero = constant_of_type(by, 0);
+  Value* shifted = c.b.CreateBinOp(op, value, c.b.CreateSelect(inside, by, zero));
+  return c.b.CreateSelect(inside, shifted, zero);
+}
+
+Value* integer_power(const ScalarCall& c) {
+  Builder& b = c.b;
+  Value *base = c.in[0], *exponent = low_bits(c, c.in[1]);
+  Value *out = constant_of_type(base, 1), *factor = base;
+  for (int bit = 0; bit < bits_of(c.type); ++bit) {
+    Value* wanted =
+        b.CreateTrunc(b.CreateLShr(exponent, static_cast<uint64_t>(bit)), b.getInt1Ty());
+    out = b.CreateSelect(wanted, b.CreateMul(out, factor), out);
+    factor = b.CreateMul(factor, factor);
+  }
+  if (!is_signed(c.type)) return out;
+  // A negative exponent: the inverse where it is an integer, else 0.
+  Value *one = constant_of_type(base, 1), *minus_one = constant_of_type(base, -1);
+  Value* odd = b.CreateTrunc(c.in[1], b.getInt1Ty());
+  Value* inverse = b.CreateSelect(b.CreateICmpEQ(base, one), one, constant_of_type(base, 0));
+  inverse =
+      b.CreateSelect(b.CreateICmpEQ(base, minus_one), b.CreateSelect(odd, minus_one, one), inverse);
+  return b.CreateSelect(b.CreateICmpSLT(c.in[1], constant_of_type(base, 0)), inverse, out);
+}
+
+}  // namespace
+
+Value* scalar_Add(const ScalarCall& c) {
+  if (c.type == ElementType::Pred) return c.b.CreateOr(c.in[0], c.in[1]);
+  return any_float(c) ? c.b.CreateFAdd(c.in[0], c.in[1]) : c.b.CreateAdd(c.in[0], c.in[1]);
+}
+Value* scalar_Subtract(const ScalarCall& c) {
+  return any_float(c) ? c.b.CreateFSub(c.in[0], c.in[1]) : c.b.CreateSub(c.in[0], c.in[1]);
+}
+Value* scalar_Multiply(const ScalarCall& c) {
+  if (c.type == ElementType::Pred) return c.b.CreateAnd(c.in[0], c.in[1]);
+  if (is_complex(c.type)) return unsupported(c);
+  return is_real_float(c) ? c.b.CreateFMul(c.in[0], c.in[1]) : c.b.CreateMul(c.in[0], c.in[1]);
+}
+Value* scalar_Divide(const ScalarCall& c) {
+  if (is_complex(c.type)) return unsupported(c);
+  if (is_real_float(c)) return c.b.CreateFDiv(c.in[0], c.in[1]);
+  Value* zero = c.b.CreateICmpEQ(c.in[1], constant_of_type(c.in[1], 0));
+  Value* ones = constant_of_type(c.in[1], -1);
+  if (!is_signed(c.type))
+    return c.b.CreateSelect(zero, ones, c.b.CreateUDiv(c.in[0], safe_divisor(c, zero, nullptr)));
+  Value* minus_one = c.b.CreateICmpEQ(c.in[1], ones);
+  Value* quotient = c.b.CreateSDiv(c.in[0], safe_divisor(c, zero, minus_one));
+  quotient = c.b.CreateSelect(minus_one, c.b.CreateNeg(c.in[0]), quotient);
+  return c.b.CreateSelect(zero, ones, quotient);
+}
+Value* scalar_Remainder(const ScalarCall& c) {
+  if (is_complex(c.type)) return unsupported(c);
+  if (is_real_float(c)) return c.b.CreateFRem(c.in[0], c.in[1]);
+  Value* zero = c.b.CreateICmpEQ(c.in[1], constant_of_type(c.in[1], 0));
+  if (!is_signed(c.type))
+    return c.b.CreateSelect(zero, c.in[0], c.b.CreateURem(c.in[0], safe_divisor(c, zero, nullptr)));
+  Value* minus_one = c.b.CreateICmpEQ(c.in[1], constant_of_type(c.in[1], -1));
+  Value* rest = c.b.CreateSRem(c.in[0], safe_divisor(c, zero, minus_one));
+  return c.b.CreateSelect(zero, c.in[0], rest);
+}
+Value* scalar_Maximum(const ScalarCall& c) { return maximum(c.b, c.type, c.in[0], c.in[1]); }
+Value* scalar_Minimum(const ScalarCall& c) { return minimum(c.b, c.type, c.in[0], c.in[1]); }
+Value* scalar_Clamp(const ScalarCall& c) {
+  if (is_real_float(c))
+    return minimum(c.b, c.type, maximum(c.b, c.type, c.in[0], c.in[1]), c.in[2]);
+  return minimum(c.b, c.type, maximum(c.b, c.type, c.in[1], c.in[0]), c.in[2]);
+}
+Value* scalar_Negate(const ScalarCall& c) {
+  return any_float(c) ? c.b.CreateFNeg(c.in[0]) : c.b.CreateNeg(c.in[0]);
+}
+Value* scalar_Abs(const ScalarCall& c) {
+  if (is_complex(c.type)) return unsupported(c);
+  if (is_real_float(c)) return c.b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, c.in[0]);
+  if (!is_signed(c.type)) return c.in[0];
+  return c.b.CreateBinaryIntrinsic(llvm::Intrinsic::abs, c.in[0], c.b.getFalse());
+}
+Value* scalar_Sign(const ScalarCall& c) {
+  if (is_complex(c.type)) return unsupported(c);
+  Builder& b = c.b;
+  Value* zero = llvm::Constant::getNullValue(c.in[0]->getType());
+  if (is_real_float(c)) {
+    Value *one = llvm::ConstantFP::get(zero->getType(), 1.0), *x = c.in[0];
+    Value* below = b.CreateSelect(b.CreateFCmpOLT(x, zero), b.CreateFNeg(one), x);
+    return b.CreateSelect(b.CreateFCmpOGT(x, zero), one, below);
+  }
+  Value* below = is_signed(c.type) ? b.CreateICmpSLT(c.in[0], zero) : b.getFalse();
+  Value* above = b.CreateICmpNE(c.in[0], zero);
+  return b.CreateSelect(below, constant_of_type(zero, -1), b.CreateZExt(above, zero->getType()));
+}
+Value* scalar_And(const ScalarCall& c) { return c.b.CreateAnd(c.in[0], c.in[1]); }
+Value* scalar_Or(const ScalarCall& c) { return c.b.CreateOr(c.in[0], c.in[1]); }
+Value* scalar_Xor(const ScalarCall& c) { return c.b.CreateXor(c.in[0], c.in[1]); }
+Value* scalar_Not(const ScalarCall& c) { return c.b.CreateNot(c.in[0]); }
+Value* scalar_CountLeadingZeros(const ScalarCall& c) {
+  Value* zeros =
+      c.b.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, low_bits(c, c.in[0]), c.b.getFalse());
+  return c.b.CreateSub(zeros, constant_of_type(zeros, 8 * storage_bytes(c.type) - bits_of(c.type)));
+}
+Value* scalar_PopulationCount(const ScalarCall& c) {
+  return c.b.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, low_bits(c, c.in[0]));
+}
+Value* scalar_ShiftLeft(const ScalarCall& c) {
+  return shift_within(c, llvm::Instruction::Shl, c.in[0]);
+}
+Value* scalar_ShiftRightLogical(const ScalarCall& c) {
+  return shift_within(c, llvm::Instruction::LShr, low_bits(c, c.in[0]));
+}
+// An unsigned type's top bit is a sign here.
+Value* scalar_ShiftRightArithmetic(const ScalarCall& c) {
+  const auto unused = static_cast<uint64_t>(8 * storage_bytes(c.type) - bits_of(c.type));
+  Value* value = c.b.CreateAShr(c.b.CreateShl(c.in[0], unused), unused);
+  return shift_within(c, llvm::Instruction::AShr, value);
+}
+Value* scalar_MultiplyHigh(const ScalarCall& c) {
+  llvm::Type* wide = c.b.getIntNTy(2 * c.in[0]->getType()->getIntegerBitWidth());
+  const auto widen = [&](Value* v) {
+    return is_signed(c.type) ? c.b.CreateSExt(v, wide) : c.b.CreateZExt(v, wide);
+  };
+  Value* product = c.b.CreateMul(widen(c.in[0]), widen(c.in[1]));
+  return c.b.CreateTrunc(c.b.CreateAShr(product, static_cast<uint64_t>(bits_of(c.type))),
+                         c.in[0]->getType());
+}
+Value* scalar_Power(const ScalarCall& c) {
+  if (is_integral(c.type)) return integer_power(c);
+  if (is_complex(c.type)) return unsupported(c);
+  const bool wide = c.type == ElementType::F64;
+  const void* function =
+      wide ? reinterpret_cast<const void*>(static_cast<double (*)(double, double)>(&::pow))
+           : reinterpret_cast<const void*>(&::powf);
+  return call_pure(c.b, function, c.in[0]->getType(), {c.in[0], c.in[1]});
+}
+Value* scalar_Real(const ScalarCall& c) {
+  return is_complex(c.type) ? c.b.CreateExtractElement(c.in[0], uint64_t{0}) : c.in[0];
+}
+Value* scalar_Imag(const ScalarCall& c) {
+  if (is_complex(c.type)) return c.b.CreateExtractElement(c.in[0], uint64_t{1});
+  return llvm::Constant::getNullValue(c.in[0]->getType());
+}
+Value* scalar_Complex(const ScalarCall& c) {
+  Value* out = llvm::PoisonValue::get(held_type(c.b, c.result));
+  out = c.b.CreateInsertElement(out, c.in[0], uint64_t{0});
+  return c.b.CreateInsertElement(out, c.in[1], uint64_t{1});
+}
+
+}  // namespace hilo

@@ -1,0 +1,54 @@
+// compare and select.
+#include "emit/scalars.h"
+
+namespace hilo {
+namespace {
+
+using llvm::CmpInst;
+using llvm::Value;
+
+// Order of IEEE 754's totalOrder as order of signed integers.
+Value* total_order(Builder& b, Value* value) {
+  const unsigned bits = value->getType()->getScalarSizeInBits();
+  Value* raw = b.CreateBitCast(value, b.getIntNTy(bits));
+  Value* mask = b.CreateLShr(b.CreateAShr(raw, uint64_t{bits - 1}), uint64_t{1});
+  return b.CreateXor(raw, mask);
+}
+
+struct Predicates {
+  CmpInst::Predicate floats, with_sign, without_sign;
+};
+Predicates predicates_of(ComparisonDirection direction) {
+  using D = ComparisonDirection;
+  if (direction == D::Eq) return {CmpInst::FCMP_OEQ, CmpInst::ICMP_EQ, CmpInst::ICMP_EQ};
+  if (direction == D::Ne) return {CmpInst::FCMP_UNE, CmpInst::ICMP_NE, CmpInst::ICMP_NE};
+  if (direction == D::Ge) return {CmpInst::FCMP_OGE, CmpInst::ICMP_SGE, CmpInst::ICMP_UGE};
+  if (direction == D::Gt) return {CmpInst::FCMP_OGT, CmpInst::ICMP_SGT, CmpInst::ICMP_UGT};
+  if (direction == D::Le) return {CmpInst::FCMP_OLE, CmpInst::ICMP_SLE, CmpInst::ICMP_ULE};
+  return {CmpInst::FCMP_OLT, CmpInst::ICMP_SLT, CmpInst::ICMP_ULT};
+}
+
+}  // namespace
+
+Value* scalar_Compare(const ScalarCall& c) {
+  const auto& attributes = c.elements.module.attributes<CompareAttributes>(c.instruction);
+  const Predicates p = predicates_of(attributes.direction);
+  const bool total =
+      attributes.type == ComparisonType::TotalOrder || attributes.order == ComparisonOrder::Total;
+  if (is_complex(c.type)) {
+    if (attributes.direction == ComparisonDirection::Eq)
+      return c.b.CreateAndReduce(c.b.CreateFCmpOEQ(c.in[0], c.in[1]));
+    if (attributes.direction == ComparisonDirection::Ne)
+      return c.b.CreateOrReduce(c.b.CreateFCmpUNE(c.in[0], c.in[1]));
+    return c.b.getFalse();
+  }
+  if (!is_floating(c.type))
+    return c.b.CreateICmp(is_signed(c.type) ? p.with_sign : p.without_sign, c.in[0], c.in[1]);
+  if (total)
+    return c.b.CreateICmp(p.with_sign, total_order(c.b, c.in[0]), total_order(c.b, c.in[1]));
+  return c.b.CreateFCmp(p.floats, c.in[0], c.in[1]);
+}
+
+Value* scalar_Select(const ScalarCall& c) { return c.b.CreateSelect(c.in[0], c.in[1], c.in[2]); }
+
+}  // namespace hilo

@@ -1,0 +1,67 @@
+#include "emit/emit.h"
+
+#include <llvm/Support/raw_ostream.h>
+
+#include <chrono>
+
+#include "emit/machine_code.h"
+#include "emit/steps.h"
+
+namespace hilo {
+namespace {
+
+// Sizes that are known when the program runs, and several devices, are not emitted.
+Result<void> check_emitted(const Module& module) {
+  if (module.header.num_partitions * module.header.replica_count > 1)
+    return fail(ErrorKind::Unsupported, "device cpu runs one device, the module names {}",
+                module.header.num_partitions * module.header.replica_count);
+  for (size_t i = 0; i < module.instructions.size(); ++i) {
+    const InstructionId id = {static_cast<uint32_t>(i)};
+    if (module[id].removed) continue;
+    bool is_dynamic = false;
+    for_each_leaf(module.shape(id), [&](const Shape& leaf, std::span<const int64_t>) {
+      is_dynamic |= leaf.has_dynamic_dims() || !(leaf.is_array() || leaf.is_token());
+    });
+    if (is_dynamic)
+      return std::unexpected(
+          Error{ErrorKind::Unsupported,
+                fmt::format("{} of {} on device cpu: dynamic sizes", text_of(module[id].op),
+                            to_string_without_layout(module.shape(id))),
+                module.place(id)});
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Code> emit(const Module& module, const Plan& plan, const EmitOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  HILO_DO(check_emitted(module));
+  auto context = std::make_unique<llvm::LLVMContext>();
+  auto ir = std::make_unique<llvm::Module>(std::string(module.header.name), *context);
+  HILO_DO(set_target(*ir, options));
+  Program program(module, plan, *ir);
+  HILO_DO(emit_computation(program, module.entry));
+  HILO_TRY(program.code.results, program.addresses.of(module[module.entry].root));
+  program.code.allocation_bytes = program.addresses.allocation_bytes();
+  program.code.allocation_bytes.push_back(program.scratch_bytes + 64);
+  program.code.lower_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (options.see_ir) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    ir->print(stream, nullptr);
+    options.see_ir(text);
+  }
+  HILO_DO(make_machine_code(std::move(context), std::move(ir), options, program.code));
+  return std::move(program.code);
+}
+
+}  // namespace hilo
+
+extern "C" [[gnu::visibility("default")]] void hilo_emit(const hilo::Module& module,
+                                                         const hilo::Plan& plan,
+                                                         const hilo::EmitOptions& options,
+                                                         hilo::Result<hilo::Code>& out) {
+  out = hilo::emit(module, plan, options);
+}

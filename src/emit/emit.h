@@ -1,0 +1,66 @@
+// Front door of `emit`: a planned module becomes machine code of this process, by LLVM. The room is
+// a shared object of its own (libhilo_emit.so), which only `target` opens, so that who compiles
+// nothing does not load LLVM. docs/compiler.md says how code and values are laid out.
+#pragma once
+
+#include <atomic>
+
+#include "plan/plan.h"
+
+namespace hilo {
+
+// Iterations [begin, end) of a kernel; arguments[i] points to the kernel's i-th array.
+using TileFunction = void (*)(void* const* arguments, int64_t begin, int64_t end);
+
+// What running code sees. The emitted code knows the order of the fields.
+struct RunContext {
+  std::byte* const* memory;            // by allocation of the plan, then scratch memory
+  const std::atomic<bool>* interrupt;  // asked before each round of a while; never null
+  // Calls the function for [0, count) in pieces of `grain`, the last one shorter.
+  void (*parallel)(RunContext*, TileFunction, void* const* arguments, int64_t count, int64_t grain);
+  // Does Code::library_steps[number]; other than 0 ends the run with that status.
+  int32_t (*library)(RunContext*, int64_t number);
+};
+enum class RunStatus : int32_t { Done = 0, Failed = 1, Interrupted = 2 };
+
+// Where an array lies: bytes into an allocation. Arrays are dense, logical and row-major like those
+// of a Literal, whatever their layouts say.
+struct Address {
+  uint32_t allocation = UINT32_MAX;  // UINT32_MAX: a token, which has no bytes
+  int64_t offset = 0;
+};
+
+// An instruction that is not emitted: the run asks its context to evaluate it.
+struct LibraryStep {
+  InstructionId instruction;
+  std::vector<std::vector<Address>> operands;  // of each operand, its leaves
+  std::vector<Address> results;                // leaves
+  std::string reason;                          // why no code was made
+};
+
+struct Code {
+  int32_t (*run)(RunContext*) = nullptr;  // a RunStatus
+  std::vector<LibraryStep> library_steps;
+  std::vector<Address> results;           // leaves of the entry's result
+  std::vector<int64_t> allocation_bytes;  // by allocation, of what the arrays take here; the last
+                                          // one is scratch memory
+  int64_t kernels = 0;                    // loops that were emitted
+  double lower_seconds = 0, optimise_seconds = 0, machine_seconds = 0;
+  std::shared_ptr<const void> keeper;  // owns the code
+};
+
+struct EmitOptions {
+  std::string cpu = "native", features;               // as LLVM names them
+  std::function<void(std::string_view text)> see_ir;  // given LLVM IR before it is optimised
+};
+
+// The module must be in the form that plan() took, and outlive the code: its constants are read
+// where they lie. Unsupported, with the instruction's place, for what can be neither emitted nor
+// evaluated alone: dynamic sizes, several devices, transfers, asynchronous forms.
+Result<Code> emit(const Module& module, const Plan& plan, const EmitOptions& options = {});
+
+}  // namespace hilo
+
+// What libhilo_emit.so shows under a name that the loader can look for.
+extern "C" void hilo_emit(const hilo::Module& module, const hilo::Plan& plan,
+                          const hilo::EmitOptions& options, hilo::Result<hilo::Code>& out);

@@ -1,0 +1,13 @@
+#include "emit/op_functions.h"
+
+namespace hilo {
+
+llvm::Value* element_GetTupleElement(Elements& e, InstructionId id, const Index& index,
+                                     size_t leaf) {
+  const InstructionId tuple = e.module.operand(id, 0);
+  const auto element =
+      static_cast<size_t>(e.module.attributes<GetTupleElementAttributes>(id).index);
+  return e.at(tuple, index, Elements::first_leaf(e.module.shape(tuple), element) + leaf);
+}
+
+}  // namespace hilo

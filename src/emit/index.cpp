@@ -1,0 +1,106 @@
+#include "emit/index.h"
+
+#include <algorithm>
+
+namespace hilo {
+
+llvm::Value* int64(Builder& b, int64_t value) { return b.getInt64(static_cast<uint64_t>(value)); }
+
+llvm::Value* add_index(Builder& b, llvm::Value* a, llvm::Value* c) { return b.CreateNSWAdd(a, c); }
+
+llvm::Value* multiply_index(Builder& b, llvm::Value* a, int64_t factor) {
+  return factor == 1 ? a : b.CreateNSWMul(a, int64(b, factor));
+}
+
+llvm::Value* as_index(Builder& b, ElementType type, llvm::Value* held) {
+  if (type == ElementType::Pred) return b.CreateZExt(held, b.getInt64Ty());
+  if (is_signed(type)) return b.CreateSExtOrTrunc(held, b.getInt64Ty());
+  llvm::Value* wide = b.CreateZExtOrTrunc(held, b.getInt64Ty());
+  if (bits_of(type) < 64) return wide;
+  return b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, wide, int64(b, INT64_MAX));
+}
+
+llvm::Value* clamp_index(Builder& b, llvm::Value* x, int64_t low, int64_t high) {
+  if (low >= high) return int64(b, low);
+  llvm::Value* raised = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, x, int64(b, low));
+  return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, raised, int64(b, high));
+}
+
+Index::Index(Builder& b, Dims dims, std::vector<llvm::Value*> at)
+    : dims_(std::move(dims)), at_(std::move(at)) {
+  check(at_.size() == dims_.size(), "Index: one value for each dimension");
+  for (size_t d = 0; d < dims_.size(); ++d)
+    if (dims_[d] == 1) at_[d] = int64(b, 0);
+  if (dims_.empty()) position_ = int64(b, 0);
+}
+
+Index Index::linear(Builder& b, Dims dims, llvm::Value* position) {
+  Index out;
+  out.dims_ = std::move(dims);
+  out.position_ = element_count(out.dims_) == 1 ? int64(b, 0) : position;
+  return out;
+}
+
+void Index::find_parts(Builder& b) const {
+  if (!at_.empty() || dims_.empty()) return;
+  at_.resize(dims_.size());
+  llvm::Value* rest = position_;
+  size_t outermost = 0;
+  while (outermost < dims_.size() && dims_[outermost] == 1) ++outermost;
+  for (size_t d = dims_.size(); d-- > 0;) {
+    if (dims_[d] == 1) at_[d] = int64(b, 0);
+    else if (d == outermost) at_[d] = rest;
+    else {
+      at_[d] = b.CreateURem(rest, int64(b, dims_[d]));
+      rest = b.CreateUDiv(rest, int64(b, dims_[d]));
+    }
+  }
+}
+
+llvm::Value* Index::at(Builder& b, size_t dim) const {
+  find_parts(b);
+  return at_[dim];
+}
+
+llvm::Value* Index::position(Builder& b) const {
+  if (position_) return position_;
+  llvm::Value* sum = nullptr;
+  for (size_t d = 0; d < dims_.size(); ++d) {
+    if (dims_[d] == 1) continue;
+    sum = sum ? add_index(b, multiply_index(b, sum, dims_[d]), at_[d]) : at_[d];
+  }
+  return position_ = sum ? sum : int64(b, 0);
+}
+
+// Both lists of dimensions fall into groups of equal products, walked from the left; a group of one
+// and one is the same dimension.
+Index Index::reshaped(Builder& b, const Dims& dims) const {
+  if (dims == dims_) return *this;
+  if (at_.empty() || std::ranges::count(dims_, 0) > 0) return linear(b, dims, position(b));
+  std::vector<llvm::Value*> out(dims.size(), int64(b, 0));
+  size_t from = 0, to = 0;
+  while (from < dims_.size() || to < dims.size()) {
+    const size_t from_begin = from, to_begin = to;
+    int64_t left = 1, right = 1;
+    if (from < dims_.size()) left = dims_[from++];
+    if (to < dims.size()) right = dims[to++];
+    while (left != right) {
+      if (left < right) left *= dims_[from++];
+      else right *= dims[to++];
+    }
+    if (left == 1) continue;
+    const Dims inner(dims_.begin() + from_begin, dims_.begin() + from);
+    const Dims outer(dims.begin() + to_begin, dims.begin() + to);
+    const Index group(b, inner, {at_.begin() + from_begin, at_.begin() + from});
+    const Index split = linear(b, outer, group.position(b));
+    for (size_t d = to_begin; d < to; ++d) out[d] = split.at(b, d - to_begin);
+  }
+  return Index(b, dims, std::move(out));
+}
+
+std::vector<llvm::Value*> Index::key() const {
+  if (!at_.empty() || dims_.empty()) return at_;
+  return {position_};
+}
+
+}  // namespace hilo

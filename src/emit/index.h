@@ -1,0 +1,44 @@
+// Places in arrays as LLVM values. Private to `emit`.
+#pragma once
+
+#include "emit/ir_types.h"
+
+namespace hilo {
+
+// One place in an array of known dimensions: an i64 for each, or the row-major position, or both.
+// What is missing is computed when it is asked for.
+class Index {
+ public:
+  Index(Builder& b, Dims dims, std::vector<llvm::Value*> at);
+  static Index scalar(Builder& b) { return Index(b, {}, {}); }
+  static Index linear(Builder& b, Dims dims, llvm::Value* position);
+
+  const Dims& dims() const { return dims_; }
+  llvm::Value* at(Builder& b, size_t dim) const;
+  llvm::Value* position(Builder& b) const;
+  // The place with the same row-major position in an array of as many elements. Dimensions that
+  // both have are kept, so that no division is needed for them.
+  Index reshaped(Builder& b, const Dims& dims) const;
+  // What tells this place from others: equal keys are equal places.
+  std::vector<llvm::Value*> key() const;
+
+ private:
+  Index() = default;
+  void find_parts(Builder& b) const;
+
+  Dims dims_;
+  mutable std::vector<llvm::Value*> at_;  // empty: not known yet, unless there are no dimensions
+  mutable llvm::Value* position_ = nullptr;
+};
+
+llvm::Value* int64(Builder& b, int64_t value);
+// Sums and products of places, which never overflow.
+llvm::Value* add_index(Builder& b, llvm::Value* a, llvm::Value* c);
+llvm::Value* multiply_index(Builder& b, llvm::Value* a, int64_t factor);
+// An integer element of the type, as a place: sign- or zero-extended to i64, those of u64 beyond
+// 2^63 taken as 2^63 - 1.
+llvm::Value* as_index(Builder& b, ElementType type, llvm::Value* held);
+// min(max(x, low), high) of i64 that are signed.
+llvm::Value* clamp_index(Builder& b, llvm::Value* x, int64_t low, int64_t high);
+
+}  // namespace hilo

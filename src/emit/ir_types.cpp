@@ -1,0 +1,106 @@
+#include "emit/ir_types.h"
+
+#include <llvm/IR/Intrinsics.h>
+
+#include "shape/shape.h"
+
+namespace hilo {
+namespace {
+
+llvm::Value* bits_of_float(Builder& b, llvm::Value* value) {
+  return b.CreateBitCast(value, b.getInt32Ty());
+}
+llvm::Value* float_of_bits(Builder& b, llvm::Value* bits) {
+  return b.CreateBitCast(bits, b.getFloatTy());
+}
+
+bool is_narrow_integer(ElementType type) { return is_integral(type) && bits_of(type) < 8; }
+
+template <class T>
+llvm::Constant* held_constant(Builder& b, ElementType type, T value) {
+  llvm::Type* held = held_type(b, type);
+  if constexpr (requires { value.real(); }) {
+    llvm::Type* part = held->getScalarType();
+    return llvm::ConstantVector::get({llvm::ConstantFP::get(part, double(value.real())),
+                                      llvm::ConstantFP::get(part, double(value.imag()))});
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return llvm::ConstantFP::get(b.getContext(), llvm::APFloat(value));
+  } else {
+    if (is_floating(type))
+      return llvm::ConstantFP::get(b.getContext(), llvm::APFloat(static_cast<float>(value)));
+    return llvm::ConstantInt::get(held, static_cast<uint64_t>(static_cast<int64_t>(value)),
+                                  is_signed(type), true);
+  }
+}
+
+}  // namespace
+
+bool is_emitted(ElementType type) {
+  return is_array(type) && (!is_floating(type) || bits_of(type) >= 16);
+}
+
+llvm::Type* held_type(Builder& b, ElementType type) {
+  if (type == ElementType::Pred) return b.getInt1Ty();
+  if (type == ElementType::F64) return b.getDoubleTy();
+  if (type == ElementType::C64) return llvm::FixedVectorType::get(b.getFloatTy(), 2);
+  if (type == ElementType::C128) return llvm::FixedVectorType::get(b.getDoubleTy(), 2);
+  if (is_floating(type)) return b.getFloatTy();
+  return b.getIntNTy(8 * static_cast<unsigned>(storage_bytes(type)));
+}
+
+llvm::Type* stored_type(Builder& b, ElementType type) {
+  if (type == ElementType::Pred) return b.getInt8Ty();
+  if (type == ElementType::BF16) return b.getInt16Ty();
+  if (type == ElementType::F16) return b.getHalfTy();
+  return held_type(b, type);
+}
+
+llvm::Value* load_element(Builder& b, ElementType type, llvm::Value* array, llvm::Value* position) {
+  llvm::Type* stored = stored_type(b, type);
+  const llvm::Align align(static_cast<uint64_t>(std::min<int64_t>(storage_bytes(type), 8)));
+  llvm::Value* raw =
+      b.CreateAlignedLoad(stored, b.CreateInBoundsGEP(stored, array, position), align);
+  if (type == ElementType::Pred) return b.CreateICmpNE(raw, b.getInt8(0));
+  if (type == ElementType::BF16)
+    return float_of_bits(b, b.CreateShl(b.CreateZExt(raw, b.getInt32Ty()), 16));
+  if (type == ElementType::F16) return b.CreateFPExt(raw, b.getFloatTy());
+  return raw;
+}
+
+void store_element(Builder& b, ElementType type, llvm::Value* array, llvm::Value* position,
+                   llvm::Value* held) {
+  llvm::Type* stored = stored_type(b, type);
+  if (type == ElementType::Pred) held = b.CreateZExt(held, stored);
+  if (type == ElementType::BF16)
+    held = b.CreateTrunc(b.CreateLShr(bits_of_float(b, held), 16), stored);
+  if (type == ElementType::F16) held = b.CreateFPTrunc(held, stored);
+  const llvm::Align align(static_cast<uint64_t>(std::min<int64_t>(storage_bytes(type), 8)));
+  b.CreateAlignedStore(held, b.CreateInBoundsGEP(stored, array, position), align);
+}
+
+llvm::Value* round_to_bf16(Builder& b, llvm::Value* value) {
+  llvm::Value* raw = bits_of_float(b, value);
+  llvm::Value* last = b.CreateAnd(b.CreateLShr(raw, 16), b.getInt32(1));
+  llvm::Value* rounded = b.CreateAdd(b.CreateAdd(raw, b.getInt32(0x7fff)), last);
+  llvm::Value* nan = b.CreateOr(raw, b.getInt32(0x400000));
+  llvm::Value* chosen = b.CreateSelect(b.CreateFCmpUNO(value, value), nan, rounded);
+  return float_of_bits(b, b.CreateAnd(chosen, b.getInt32(0xffff0000u)));
+}
+
+llvm::Value* round_to(Builder& b, ElementType type, llvm::Value* held) {
+  if (type == ElementType::BF16) return round_to_bf16(b, held);
+  if (type == ElementType::F16)
+    return b.CreateFPExt(b.CreateFPTrunc(held, b.getHalfTy()), b.getFloatTy());
+  if (!is_narrow_integer(type)) return held;
+  const auto unused = static_cast<uint64_t>(8 - bits_of(type));
+  llvm::Value* high = b.CreateShl(held, unused);
+  return is_signed(type) ? b.CreateAShr(high, unused) : b.CreateLShr(high, unused);
+}
+
+llvm::Value* constant_element(Builder& b, const Literal& literal, int64_t position) {
+  return visit_storage(literal.type(), [&]<class T>(std::type_identity<T>) -> llvm::Value* {
+    return held_constant(b, literal.type(), literal.data<T>()[static_cast<size_t>(position)]);
+  });
+}
+
+}  // namespace hilo

@@ -1,0 +1,320 @@
+// A step that is loops: which functions it needs, where they read and write, and how they are
+// called.
+#include <algorithm>
+
+#include "emit/op_functions.h"
+#include "emit/steps.h"
+
+namespace hilo {
+namespace {
+
+// Work that is worth a hand-over to other threads: so many elementary steps in one piece, and at
+// least two pieces.
+constexpr double parallel_steps = 1 << 17;
+
+struct Range {
+  Address address;
+  int64_t bytes = 0;
+  bool is_same(const Range& other) const {
+    return address.allocation == other.address.allocation && address.offset == other.address.offset;
+  }
+  bool overlaps(const Range& other) const {
+    return address.allocation == other.address.allocation && bytes > 0 && other.bytes > 0 &&
+           address.offset < other.address.offset + other.bytes &&
+           other.address.offset < address.offset + bytes;
+  }
+};
+
+// An array that is written: the value that it holds, inside the step's fusion.
+struct Target {
+  InstructionId value;
+  size_t leaf;
+  Range to;
+};
+
+}  // namespace
+
+class KernelCalls {
+ public:
+  KernelCalls(Steps& steps, InstructionId id)
+      : steps_(steps), program_(steps.program), module_(steps.module), b_(steps.b), id_(id) {}
+
+  Result<void> run() {
+    HILO_TRY(const bool addressed, find_addresses());
+    if (!addressed) return steps_.emit_library(id_, "what is no array");
+    find_targets();
+    if (std::optional<Error> error = write_all()) {
+      for (llvm::Function* function : functions_) function->eraseFromParent();
+      return steps_.emit_library(id_, error->message);
+    }
+    for (size_t i = 0; i < functions_.size(); ++i) call(i);
+    copy_back();
+    program_.code.kernels += static_cast<int64_t>(functions_.size());
+    return {};
+  }
+
+ private:
+  Result<bool> find_addresses() {
+    for (InstructionId operand : module_.operands(id_)) {
+      HILO_TRY(auto ranges, ranges_of(operand));
+      if (!ranges) return false;
+      operands_.push_back(std::move(*ranges));
+    }
+    HILO_TRY(auto ranges, ranges_of(id_));
+    if (!ranges) return false;
+    results_ = std::move(*ranges);
+    return true;
+  }
+
+  // Nothing where a leaf is no array.
+  Result<std::optional<std::vector<Range>>> ranges_of(InstructionId id) {
+    std::vector<const Shape*> shapes;
+    for_each_leaf(module_.shape(id),
+                  [&](const Shape& shape, std::span<const int64_t>) { shapes.push_back(&shape); });
+    for (const Shape* shape : shapes)
+      if (!shape->is_array()) return std::nullopt;
+    HILO_TRY(const auto addresses, program_.addresses.of(id));
+    std::vector<Range> out;
+    for (size_t i = 0; i < shapes.size(); ++i)
+      out.push_back({addresses[i], literal_bytes(*shapes[i])});
+    return out;
+  }
+
+  void find_targets() {
+    InstructionId root = id_;
+    while (module_[root].op == Op::Fusion)
+      root = module_[module_.attributes<FusionAttributes>(root).calls].root;
+    root_ = root;
+    if (module_[root].op == Op::Tuple && root != id_) {
+      size_t leaf = 0;
+      for (InstructionId element : module_.operands(root)) {
+        const auto leaves = static_cast<size_t>(leaf_count(module_.shape(element)));
+        for (size_t i = 0; i < leaves; ++i) targets_.push_back({element, i, results_[leaf++]});
+      }
+    } else {
+      for (size_t i = 0; i < results_.size(); ++i) targets_.push_back({root, i, results_[i]});
+    }
+    one_loop_ = std::ranges::all_of(targets_, [&](const Target& target) {
+      return !has_loops(target.value) && shape_of(target).dims == shape_of(targets_.front()).dims;
+    });
+  }
+  const Shape& shape_of(const Target& target) const {
+    const Shape* found = nullptr;
+    size_t number = 0;
+    for_each_leaf(module_.shape(target.value), [&](const Shape& shape, std::span<const int64_t>) {
+      if (number++ == target.leaf) found = &shape;
+    });
+    return *found;
+  }
+  bool has_loops(InstructionId value) const { return functions_of(module_[value].op).write; }
+
+  // A parameter of the fusion, through bitcasts; the operand itself outside of fusions; else -1.
+  int64_t operand_number(InstructionId value) const {
+    while (module_[value].op == Op::Bitcast) value = module_.operand(value, 0);
+    if (id_ == root_) {
+      const auto operands = module_.operands(id_);
+      return std::ranges::find(operands, value) - operands.begin();
+    }
+    if (module_[value].op != Op::Parameter ||
+        module_[value].computation != module_.attributes<FusionAttributes>(id_).calls)
+      return -1;
+    return module_.attributes<ParameterAttributes>(value).number;
+  }
+
+  // Whether the value is made by updating an operand that already lies where the result goes, and
+  // that nothing else in the step reads.
+  bool updates_in_place(const Target& target) const {
+    if (module_[target.value].op != Op::DynamicUpdateSlice) return false;
+    const InstructionId updated = module_.operand(target.value, 0);
+    const int64_t number = operand_number(updated);
+    if (number < 0) return false;
+    const auto& ranges = operands_[static_cast<size_t>(number)];
+    if (ranges.size() != 1 || !ranges[0].is_same(target.to)) return false;
+    for (size_t i = 0; i < operands_.size(); ++i)
+      for (const Range& range : operands_[i])
+        if (static_cast<int64_t>(i) != number && range.overlaps(target.to)) return false;
+    return id_ == root_ || module_.users(updated).size() == 1;
+  }
+
+  // Whether element i of what is written needs of the operand no other element than its own.
+  bool reads_only_its_place(size_t operand) const {
+    if (!one_loop_) return false;
+    InstructionId value = module_.operand(id_, operand);
+    if (id_ == root_) return stays(id_, value);
+    const ComputationId fused = module_.attributes<FusionAttributes>(id_).calls;
+    if (module_[module_[fused].root].op == Op::Fusion) return false;
+    std::vector<InstructionId> seen, waiting = {module_[fused].parameters[operand]};
+    while (!waiting.empty()) {
+      value = waiting.back();
+      waiting.pop_back();
+      for (InstructionId user : module_.users(value)) {
+        if (module_[user].op != Op::Tuple && !stays(user, value)) return false;
+        if (std::ranges::count(seen, user) > 0) continue;
+        seen.push_back(user);
+        waiting.push_back(user);
+      }
+    }
+    return true;
+  }
+  bool stays(InstructionId user, InstructionId value) const {
+    const Op op = module_[user].op;
+    const bool fits = is_elementwise(op) || op == Op::Copy || op == Op::BitcastConvert;
+    return fits && module_.shape(user).dims == module_.shape(value).dims;
+  }
+
+  // Whether a result must be made elsewhere first, because its place is still read.
+  bool is_read_elsewhere(const Target& target) const {
+    if (updates_in_place(target)) return false;
+    for (size_t i = 0; i < operands_.size(); ++i)
+      for (const Range& range : operands_[i]) {
+        if (!range.overlaps(target.to)) continue;
+        if (!range.is_same(target.to) || operands_[i].size() != 1 || !reads_only_its_place(i))
+          return true;
+      }
+    return false;
+  }
+
+  std::optional<Error> write_all() {
+    for (Target& target : targets_) {
+      if (!is_read_elsewhere(target)) continue;
+      const auto scratch = static_cast<uint32_t>(program_.plan.allocations.size());
+      const Range from = {{scratch, scratch_}, target.to.bytes};
+      copies_.push_back({from, target.to});
+      scratch_ += (target.to.bytes + 63) / 64 * 64;
+      target.to = from;
+    }
+    program_.scratch_bytes = std::max(program_.scratch_bytes, scratch_);
+    if (one_loop_) return write(targets_);
+    for (size_t i = 0; i < targets_.size();) {
+      size_t next = i + 1;
+      while (next < targets_.size() && targets_[next].value == targets_[i].value) ++next;
+      if (auto error = write(std::span(targets_).subspan(i, next - i))) return error;
+      i = next;
+    }
+    return std::nullopt;
+  }
+
+  size_t array_number(const Range& range) {
+    std::vector<Address>& arrays = arrays_.back();
+    for (size_t i = 0; i < arrays.size(); ++i)
+      if (arrays[i].allocation == range.address.allocation &&
+          arrays[i].offset == range.address.offset)
+        return i;
+    arrays.push_back(range.address);
+    return arrays.size() - 1;
+  }
+
+  // Constants are read where the module has them, scalars stand in the code.
+  bool is_immediate(size_t operand) const {
+    return module_[module_.operand(id_, operand)].op == Op::Constant;
+  }
+
+  // One function that writes these targets.
+  std::optional<Error> write(std::span<const Target> targets) {
+    arrays_.emplace_back();
+    for (size_t i = 0; i < operands_.size(); ++i)
+      if (!is_immediate(i))
+        for (const Range& range : operands_[i]) array_number(range);
+    for (const Target& target : targets) array_number(target.to);
+    const std::string name(module_[id_].name);
+    Writer writer(module_, program_.ir, name, arrays_.back().size());
+    functions_.push_back(writer.function);
+    for (size_t i = 0; i < operands_.size(); ++i) {
+      if (is_immediate(i)) continue;
+      std::vector<llvm::Value*> arrays;
+      for (const Range& range : operands_[i]) arrays.push_back(writer.array(array_number(range)));
+      writer.elements.bind_arrays(module_.operand(id_, i), std::move(arrays));
+    }
+    bind_fusions(writer);
+    std::vector<WrittenLeaf> leaves;
+    for (const Target& target : targets) {
+      llvm::Value* array = writer.array(array_number(target.to));
+      leaves.push_back({target.value, target.leaf, array});
+      writer.results.push_back(array);
+    }
+    const WriteFunction loops = functions_of(module_[targets[0].value].op).write;
+    writer.in_place = updates_in_place(targets[0]);
+    if (loops) {
+      if (auto done = loops(writer, targets[0].value); !done) return done.error();
+    } else {
+      write_elements(writer, leaves);
+    }
+    writer.close();
+    counts_.push_back({writer.count(), writer.steps_each()});
+    return writer.elements.error();
+  }
+
+  void bind_fusions(Writer& writer) {
+    for (InstructionId id = id_; module_[id].op == Op::Fusion;
+         id = module_[module_.attributes<FusionAttributes>(id).calls].root)
+      writer.elements.bind_fusion(id);
+  }
+
+  void call(size_t i) {
+    std::vector<llvm::Value*> arguments;
+    for (const Address& address : arrays_[i]) arguments.push_back(steps_.pointer(address));
+    const auto [count, steps_each] = counts_[i];
+    if (static_cast<double>(count) * steps_each >= 2 * parallel_steps && count > 1)
+      return call_in_pieces(i, arguments, count, steps_each);
+    arguments.push_back(int64(b_, 0));
+    arguments.push_back(int64(b_, count));
+    b_.CreateCall(functions_[i], arguments);
+  }
+
+  void call_in_pieces(size_t i, std::span<llvm::Value* const> arguments, int64_t count,
+                      double steps_each) {
+    llvm::Value* list = frame_array(b_, b_.getPtrTy(), static_cast<int64_t>(arguments.size()));
+    for (size_t n = 0; n < arguments.size(); ++n)
+      b_.CreateStore(arguments[n], b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), list, n));
+    auto* type = llvm::FunctionType::get(
+        b_.getVoidTy(),
+        {b_.getPtrTy(), b_.getPtrTy(), b_.getPtrTy(), b_.getInt64Ty(), b_.getInt64Ty()}, false);
+    const auto grain = std::max<int64_t>(1, static_cast<int64_t>(parallel_steps / steps_each));
+    b_.CreateCall(type, steps_.context_field(2),
+                  {steps_.context(), tile_function(functions_[i], arguments.size()), list,
+                   int64(b_, count), int64(b_, grain)});
+  }
+
+  // A TileFunction that hands its arrays to the kernel.
+  llvm::Function* tile_function(llvm::Function* kernel, size_t arrays) {
+    auto* type = llvm::FunctionType::get(b_.getVoidTy(),
+                                         {b_.getPtrTy(), b_.getInt64Ty(), b_.getInt64Ty()}, false);
+    auto* out = llvm::Function::Create(type, llvm::Function::InternalLinkage,
+                                       kernel->getName() + ".tile", program_.ir);
+    Builder b(llvm::BasicBlock::Create(b_.getContext(), "", out));
+    std::vector<llvm::Value*> arguments;
+    for (size_t n = 0; n < arrays; ++n)
+      arguments.push_back(b.CreateLoad(
+          b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getPtrTy(), out->getArg(0), n)));
+    arguments.push_back(out->getArg(1));
+    arguments.push_back(out->getArg(2));
+    b.CreateCall(kernel, arguments);
+    b.CreateRetVoid();
+    return out;
+  }
+
+  void copy_back() {
+    for (const auto& [from, to] : copies_)
+      b_.CreateMemCpy(steps_.pointer(to.address), llvm::Align(1), steps_.pointer(from.address),
+                      llvm::Align(1), static_cast<uint64_t>(to.bytes));
+  }
+
+  Steps& steps_;
+  Program& program_;
+  const Module& module_;
+  Builder& b_;
+  InstructionId id_, root_;  // root_: of the fusion, or id_
+  std::vector<std::vector<Range>> operands_;
+  std::vector<Range> results_;
+  std::vector<Target> targets_;
+  bool one_loop_ = false;
+  std::vector<llvm::Function*> functions_;
+  std::vector<std::vector<Address>> arrays_;        // of each function
+  std::vector<std::pair<int64_t, double>> counts_;  // of each function
+  std::vector<std::pair<Range, Range>> copies_;     // from scratch memory
+  int64_t scratch_ = 0;
+};
+
+Result<void> Steps::emit_kernels(InstructionId id) { return KernelCalls(*this, id).run(); }
+
+}  // namespace hilo

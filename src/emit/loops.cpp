@@ -1,0 +1,74 @@
+#include "emit/loops.h"
+
+namespace hilo {
+namespace {
+
+llvm::BasicBlock* new_block(Builder& b) {
+  return llvm::BasicBlock::Create(b.getContext(), "", b.GetInsertBlock()->getParent());
+}
+
+std::vector<llvm::Value*> rounds(Builder& b, llvm::Value* begin, llvm::Value* end,
+                                 std::vector<llvm::Value*> first, CarryBody body) {
+  llvm::BasicBlock *before = b.GetInsertBlock(), *inside = new_block(b);
+  b.CreateBr(inside);
+  b.SetInsertPoint(inside);
+  llvm::PHINode* i = b.CreatePHI(b.getInt64Ty(), 2);
+  i->addIncoming(begin, before);
+  std::vector<llvm::PHINode*> phis;
+  std::vector<llvm::Value*> carried;
+  for (llvm::Value* value : first) {
+    phis.push_back(b.CreatePHI(value->getType(), 2));
+    phis.back()->addIncoming(value, before);
+    carried.push_back(phis.back());
+  }
+  const std::vector<llvm::Value*> next = body(i, carried);
+  llvm::Value* following = b.CreateAdd(i, b.getInt64(1), "", true, true);
+  llvm::BasicBlock* last = b.GetInsertBlock();
+  i->addIncoming(following, last);
+  for (size_t n = 0; n < phis.size(); ++n) phis[n]->addIncoming(next[n], last);
+  llvm::BasicBlock* after = new_block(b);
+  b.CreateCondBr(b.CreateICmpSLT(following, end), inside, after);
+  b.SetInsertPoint(after);
+  return next;
+}
+
+}  // namespace
+
+void loop(Builder& b, llvm::Value* begin, llvm::Value* end, LoopBody body) {
+  llvm::BasicBlock *inside = new_block(b), *after = new_block(b);
+  b.CreateCondBr(b.CreateICmpSLT(begin, end), inside, after);
+  b.SetInsertPoint(inside);
+  rounds(b, begin, end, {}, [&](llvm::Value* i, std::span<llvm::Value* const>) {
+    body(i);
+    return std::vector<llvm::Value*>();
+  });
+  b.CreateBr(after);
+  b.SetInsertPoint(after);
+}
+
+void loop(Builder& b, int64_t end, LoopBody body) {
+  if (end <= 0) return;
+  if (end == 1) return body(int64(b, 0));
+  rounds(b, int64(b, 0), int64(b, end), {}, [&](llvm::Value* i, std::span<llvm::Value* const>) {
+    body(i);
+    return std::vector<llvm::Value*>();
+  });
+}
+
+std::vector<llvm::Value*> loop_carrying(Builder& b, int64_t end, std::vector<llvm::Value*> first,
+                                        CarryBody body) {
+  if (end <= 0) return first;
+  if (end == 1) return body(int64(b, 0), first);
+  return rounds(b, int64(b, 0), int64(b, end), std::move(first), body);
+}
+
+llvm::Value* frame_array(Builder& b, llvm::Type* type, int64_t count) {
+  llvm::BasicBlock& entry = b.GetInsertBlock()->getParent()->getEntryBlock();
+  Builder at_start(&entry, entry.begin());
+  llvm::AllocaInst* memory =
+      at_start.CreateAlloca(llvm::ArrayType::get(type, static_cast<uint64_t>(count)));
+  memory->setAlignment(llvm::Align(64));
+  return memory;
+}
+
+}  // namespace hilo

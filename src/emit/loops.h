@@ -1,0 +1,22 @@
+// Loops in LLVM IR. Private to `emit`.
+#pragma once
+
+#include "emit/index.h"
+
+namespace hilo {
+
+using LoopBody = llvm::function_ref<void(llvm::Value* i)>;
+using CarryBody = llvm::function_ref<std::vector<llvm::Value*>(
+    llvm::Value* i, std::span<llvm::Value* const> carried)>;
+
+// body(i) for i in [begin, end); none where begin >= end.
+void loop(Builder& b, llvm::Value* begin, llvm::Value* end, LoopBody body);
+void loop(Builder& b, int64_t end, LoopBody body);
+// The same with values that each round hands to the next one. Constant bounds must give at least
+// one round, so that what the body computes is there after it.
+std::vector<llvm::Value*> loop_carrying(Builder& b, int64_t end, std::vector<llvm::Value*> first,
+                                        CarryBody body);
+// Memory of the function's own frame for `count` elements of the held type, made where it starts.
+llvm::Value* frame_array(Builder& b, llvm::Type* type, int64_t count);
+
+}  // namespace hilo

@@ -1,0 +1,234 @@
+// reduce. The order of combining follows from the shapes alone: along a row that is reduced, 64
+// lanes side by side and then halves; else in the order of the elements.
+#include <algorithm>
+
+#include "emit/op_functions.h"
+#include "emit/reducer.h"
+#include "emit/writer.h"
+
+namespace hilo {
+namespace {
+
+using llvm::Value;
+
+constexpr int64_t lanes = 64;   // of a row that is reduced
+constexpr int64_t tile = 1024;  // columns that are reduced side by side
+
+class Reduce {
+ public:
+  Reduce(Elements& elements, InstructionId id)
+      : e_(elements), b_(elements.b), id_(id), reducer_(elements, id) {
+    const auto& attributes = e_.module.attributes<ReduceAttributes>(id);
+    count_ = e_.module.operands(id).size() / 2;
+    dims_ = e_.module.shape(e_.module.operand(id, 0)).dims;
+    for (size_t d = 0; d < dims_.size(); ++d)
+      (std::ranges::count(attributes.dimensions, static_cast<int64_t>(d)) > 0 ? reduced_ : kept_)
+          .push_back(d);
+  }
+
+  size_t count() const { return count_; }
+  const std::vector<size_t>& kept() const { return kept_; }
+  const Reducer& reducer() const { return reducer_; }
+  const Dims& dims() const { return dims_; }
+  // Whether the innermost dimension that counts is reduced.
+  bool is_row() const {
+    for (size_t d = dims_.size(); d-- > 0;)
+      if (dims_[d] != 1) return std::ranges::count(reduced_, d) > 0;
+    return true;
+  }
+  double reduced_elements() const {
+    double out = 1;
+    for (size_t d : reduced_) out *= static_cast<double>(dims_[d]);
+    return out;
+  }
+
+  std::vector<Value*> inits() {
+    std::vector<Value*> out;
+    for (size_t k = 0; k < count_; ++k)
+      out.push_back(e_.operand(id_, count_ + k, Index::scalar(b_)));
+    return out;
+  }
+  std::vector<Value*> elements_at(const std::vector<Value*>& at) {
+    std::vector<Value*> out;
+    for (size_t k = 0; k < count_; ++k) out.push_back(e_.operand(id_, k, Index(b_, dims_, at)));
+    return out;
+  }
+  // Places with the kept dimensions filled in.
+  std::vector<Value*> place(const Index& kept) {
+    std::vector<Value*> at(dims_.size(), int64(b_, 0));
+    for (size_t i = 0; i < kept_.size(); ++i) at[kept_[i]] = kept.at(b_, i);
+    return at;
+  }
+
+  // The reduced elements of one result, in order.
+  std::vector<Value*> in_order(const Index& kept) {
+    std::vector<Value*> at = place(kept);
+    return nest(0, at, inits());
+  }
+
+  // One result of an associative reducer along a long last dimension.
+  Value* along_row(const Index& kept) {
+    llvm::Type* held = reducer_.type();
+    Value* sums = frame_array(b_, held, lanes);
+    Value* identity = reducer_.identity();
+    const auto slot = [&](Value* i) { return b_.CreateInBoundsGEP(held, sums, i); };
+    loop(b_, lanes, [&](Value* i) { b_.CreateStore(identity, slot(i)); });
+    std::vector<Value*> at = place(kept);
+    const size_t last = innermost();
+    const int64_t whole = dims_[last] / lanes, rest = dims_[last] % lanes;
+    const auto add = [&](Value* first, int64_t n) {
+      loop(b_, n, [&](Value* i) {
+        at[last] = add_index(b_, first, i);
+        Value* value = reducer_.widen(elements_at(at)[0]);
+        b_.CreateStore(reducer_.combine(b_.CreateLoad(held, slot(i)), value), slot(i));
+      });
+    };
+    outer_nest(0, at, [&] {
+      loop(b_, whole, [&](Value* chunk) { add(multiply_index(b_, chunk, lanes), lanes); });
+      add(int64(b_, whole * lanes), rest);
+    });
+    for (int64_t half = lanes / 2; half > 0; half /= 2)
+      loop(b_, half, [&](Value* i) {
+        Value* other = b_.CreateLoad(held, slot(add_index(b_, i, int64(b_, half))));
+        b_.CreateStore(reducer_.combine(b_.CreateLoad(held, slot(i)), other), slot(i));
+      });
+    Value* sum = b_.CreateLoad(held, slot(int64(b_, 0)));
+    return reducer_.finish(inits()[0], sum);
+  }
+
+  // Loops over the reduced dimensions but `but`, outermost first.
+  void outer_nest(size_t i, std::vector<Value*>& at, llvm::function_ref<void()> body) {
+    if (i == reduced_.size()) return body();
+    if (reduced_[i] == innermost() && is_row()) return outer_nest(i + 1, at, body);
+    loop(b_, dims_[reduced_[i]], [&](Value* n) {
+      at[reduced_[i]] = n;
+      outer_nest(i + 1, at, body);
+    });
+  }
+  size_t innermost() const {
+    size_t last = dims_.empty() ? 0 : dims_.size() - 1;
+    while (last > 0 && dims_[last] == 1) --last;
+    return last;
+  }
+
+ private:
+  std::vector<Value*> nest(size_t i, std::vector<Value*>& at, std::vector<Value*> carried) {
+    if (i == reduced_.size()) {
+      const std::vector<Value*> values = elements_at(at);
+      carried.insert(carried.end(), values.begin(), values.end());
+      return reducer_.apply(carried);
+    }
+    return loop_carrying(b_, dims_[reduced_[i]], std::move(carried),
+                         [&](Value* n, std::span<Value* const> now) {
+                           at[reduced_[i]] = n;
+                           return nest(i + 1, at, {now.begin(), now.end()});
+                         });
+  }
+
+  Elements& e_;
+  Builder& b_;
+  InstructionId id_;
+  Reducer reducer_;
+  size_t count_;
+  Dims dims_;
+  std::vector<size_t> reduced_, kept_;
+};
+
+void store_results(Writer& w, InstructionId id, Value* position, std::span<Value* const> values) {
+  if (w.elements.error()) return;
+  for (size_t k = 0; k < values.size(); ++k)
+    store_element(w.b, w.elements.leaf_shape(id, k).type, w.results[k], position, values[k]);
+}
+
+void write_rows(Writer& w, InstructionId id, Reduce& reduce) {
+  const Dims dims = w.elements.leaf_shape(id, 0).dims;
+  w.set_count(element_count(dims), reduce.reduced_elements());
+  const bool lanes_pay = reduce.reducer().is_associative() && reduce.is_row() &&
+                         reduce.dims().size() > 0 && reduce.dims()[reduce.innermost()] >= lanes;
+  loop(w.b, w.begin, w.end, [&](Value* i) {
+    const Index kept = Index::linear(w.b, dims, i);
+    const std::vector<Value*> values =
+        lanes_pay ? std::vector{reduce.along_row(kept)} : reduce.in_order(kept);
+    store_results(w, id, i, values);
+  });
+}
+
+// Tiles of columns: [begin, end) counts them, in the order of the results.
+void write_columns(Writer& w, InstructionId id, Reduce& reduce) {
+  Builder& b = w.b;
+  const Dims dims = w.elements.leaf_shape(id, 0).dims;
+  size_t inner = dims.size() - 1;
+  while (inner > 0 && dims[inner] == 1) --inner;
+  const int64_t columns = dims[inner], width = std::min(columns, tile);
+  const int64_t tiles = (columns + width - 1) / width;
+  const Dims outer(dims.begin(), dims.begin() + static_cast<int64_t>(inner));
+  w.set_count(element_count(outer) * tiles, reduce.reduced_elements() * static_cast<double>(width));
+  std::vector<Value*> sums;
+  std::vector<llvm::Type*> types;
+  for (size_t k = 0; k < reduce.count(); ++k) {
+    types.push_back(reduce.reducer().is_associative()
+                        ? reduce.reducer().type()
+                        : held_type(b, w.elements.leaf_shape(id, k).type));
+    sums.push_back(frame_array(b, types[k], width));
+  }
+  const auto slot = [&](size_t k, Value* i) { return b.CreateInBoundsGEP(types[k], sums[k], i); };
+  loop(b, w.begin, w.end, [&](Value* number) {
+    const Index row = Index::linear(b, outer, b.CreateUDiv(number, int64(b, tiles)));
+    Value* first = multiply_index(b, b.CreateURem(number, int64(b, tiles)), width);
+    Value* left = b.CreateNSWSub(int64(b, columns), first);
+    Value* n = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, left, int64(b, width));
+    std::vector<Value*> kept;
+    for (size_t d = 0; d < inner; ++d) kept.push_back(row.at(b, d));
+    kept.resize(dims.size(), int64(b, 0));
+    const auto place = [&](Value* i) {
+      kept[inner] = add_index(b, first, i);
+      return Index(b, dims, kept);
+    };
+    const std::vector<Value*> inits = reduce.inits();
+    loop(b, int64(b, 0), n, [&](Value* i) {
+      for (size_t k = 0; k < sums.size(); ++k)
+        b.CreateStore(reduce.reducer().is_associative() ? reduce.reducer().identity() : inits[k],
+                      slot(k, i));
+    });
+    std::vector<Value*> at = reduce.place(place(int64(b, 0)));
+    reduce.outer_nest(0, at, [&] {
+      loop(b, int64(b, 0), n, [&](Value* i) {
+        std::vector<Value*> here = at;
+        here[reduce.kept()[inner]] = add_index(b, first, i);
+        std::vector<Value*> carried;
+        for (size_t k = 0; k < sums.size(); ++k)
+          carried.push_back(b.CreateLoad(types[k], slot(k, i)));
+        std::vector<Value*> values = reduce.elements_at(here), next;
+        if (reduce.reducer().is_associative()) {
+          next = {reduce.reducer().combine(carried[0], reduce.reducer().widen(values[0]))};
+        } else {
+          carried.insert(carried.end(), values.begin(), values.end());
+          next = reduce.reducer().apply(carried);
+        }
+        for (size_t k = 0; k < sums.size(); ++k) b.CreateStore(next[k], slot(k, i));
+      });
+    });
+    loop(b, int64(b, 0), n, [&](Value* i) {
+      std::vector<Value*> values;
+      for (size_t k = 0; k < sums.size(); ++k) values.push_back(b.CreateLoad(types[k], slot(k, i)));
+      if (reduce.reducer().is_associative())
+        values = {reduce.reducer().finish(inits[0], values[0])};
+      store_results(w, id, place(i).position(b), values);
+    });
+  });
+}
+
+}  // namespace
+
+Value* element_Reduce(Elements& e, InstructionId id, const Index& index, size_t leaf) {
+  return Reduce(e, id).in_order(index)[leaf];
+}
+
+Result<void> write_Reduce(Writer& w, InstructionId id) {
+  Reduce reduce(w.elements, id);
+  if (reduce.is_row() || reduce.reduced_elements() == 0) write_rows(w, id, reduce);
+  else write_columns(w, id, reduce);
+  return {};
+}
+
+}  // namespace hilo

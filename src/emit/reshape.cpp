@@ -1,0 +1,9 @@
+#include "emit/op_functions.h"
+
+namespace hilo {
+
+llvm::Value* element_Reshape(Elements& e, InstructionId id, const Index& index, size_t) {
+  return e.operand(id, 0, index.reshaped(e.b, e.module.shape(e.module.operand(id, 0)).dims));
+}
+
+}  // namespace hilo

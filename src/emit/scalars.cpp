@@ -1,0 +1,129 @@
+#include "emit/scalars.h"
+
+#include <llvm/IR/Intrinsics.h>
+
+namespace hilo {
+namespace {
+
+using llvm::Value;
+
+// A double rounded to float so that a second rounding to a narrower type is right: toward zero,
+// with the last bit set where something was lost.
+Value* round_to_odd(Builder& b, Value* wide) {
+  Value* near = b.CreateFPTrunc(wide, b.getFloatTy());
+  Value* back = b.CreateFPExt(near, b.getDoubleTy());
+  Value* raw = b.CreateBitCast(near, b.getInt32Ty());
+  Value* beyond = b.CreateFCmpOGT(b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, back),
+                                  b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, wide));
+  Value* lower = b.CreateSub(raw, b.CreateZExt(beyond, b.getInt32Ty()));
+  Value* odd = b.CreateOr(lower, b.CreateZExt(b.CreateFCmpONE(back, wide), b.getInt32Ty()));
+  return b.CreateBitCast(odd, b.getFloatTy());
+}
+
+Value* float_to_integer(Builder& b, ElementType to, Value* value) {
+  llvm::Type* exact = b.getIntNTy(static_cast<unsigned>(bits_of(to)));
+  const auto intrinsic = is_signed(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
+  Value* out = b.CreateIntrinsic(intrinsic, {exact, value->getType()}, {value});
+  llvm::Type* held = held_type(b, to);
+  return is_signed(to) ? b.CreateSExt(out, held) : b.CreateZExt(out, held);
+}
+
+Value* convert_float(Builder& b, ElementType from, ElementType to, Value* value) {
+  if (is_integral(to)) return float_to_integer(b, to, value);
+  if (to == ElementType::F64)
+    return from == ElementType::F64 ? value : b.CreateFPExt(value, b.getDoubleTy());
+  if (from == ElementType::F64)
+    value =
+        to == ElementType::F32 ? b.CreateFPTrunc(value, b.getFloatTy()) : round_to_odd(b, value);
+  return round_to(b, to, value);
+}
+
+Value* convert_integer(Builder& b, ElementType from, ElementType to, Value* value) {
+  const bool is_positive = !is_signed(from);
+  llvm::Type* held = held_type(b, to);
+  if (is_floating(to))
+    return round_to(b, to, is_positive ? b.CreateUIToFP(value, held) : b.CreateSIToFP(value, held));
+  Value* wide = is_positive ? b.CreateZExtOrTrunc(value, held) : b.CreateSExtOrTrunc(value, held);
+  return round_to(b, to, wide);
+}
+
+Value* to_pred(Builder& b, ElementType from, Value* value) {
+  if (from == ElementType::Pred) return value;
+  llvm::Value* zero = llvm::Constant::getNullValue(value->getType());
+  if (is_complex(from)) return b.CreateOrReduce(b.CreateFCmpUNE(value, zero));
+  return is_floating(from) ? b.CreateFCmpUNE(value, zero) : b.CreateICmpNE(value, zero);
+}
+
+Value* convert_complex(Builder& b, ElementType from, ElementType to, Value* value) {
+  if (is_complex(to)) {
+    llvm::Type* held = held_type(b, to);
+    if (from == to) return value;
+    return to == ElementType::C128 ? b.CreateFPExt(value, held) : b.CreateFPTrunc(value, held);
+  }
+  return convert(b, real_type_of(from), to, b.CreateExtractElement(value, uint64_t{0}));
+}
+
+Value* choose_float(Builder& b, Value* first, Value* a, Value* c) {
+  return b.CreateSelect(b.CreateOr(first, b.CreateFCmpUNO(a, a)), a, c);
+}
+
+}  // namespace
+
+Value* convert(Builder& b, ElementType from, ElementType to, Value* held) {
+  if (from == to) return held;
+  if (to == ElementType::Pred) return to_pred(b, from, held);
+  if (is_complex(from)) return convert_complex(b, from, to, held);
+  if (is_complex(to)) {
+    Value* real = convert(b, from, real_type_of(to), held);
+    Value* zero = llvm::Constant::getNullValue(held_type(b, to));
+    return b.CreateInsertElement(zero, real, uint64_t{0});
+  }
+  if (is_floating(from)) return convert_float(b, from, to, held);
+  return convert_integer(b, from, to, held);
+}
+
+Value* bits_of_element(Builder& b, ElementType type, Value* held) {
+  llvm::Type* bits = b.getIntNTy(static_cast<unsigned>(bits_of(type)));
+  if (type == ElementType::Pred) return b.CreateZExt(held, b.getInt8Ty());
+  if (type == ElementType::BF16)
+    return b.CreateTrunc(b.CreateLShr(b.CreateBitCast(held, b.getInt32Ty()), 16), bits);
+  if (type == ElementType::F16) return b.CreateBitCast(b.CreateFPTrunc(held, b.getHalfTy()), bits);
+  return is_integral(type) ? b.CreateTrunc(held, bits) : b.CreateBitCast(held, bits);
+}
+
+Value* element_of_bits(Builder& b, ElementType type, Value* bits) {
+  llvm::Type* held = held_type(b, type);
+  if (type == ElementType::Pred) return b.CreateICmpNE(bits, b.getInt8(0));
+  if (type == ElementType::BF16)
+    return b.CreateBitCast(b.CreateShl(b.CreateZExt(bits, b.getInt32Ty()), 16), held);
+  if (type == ElementType::F16) return b.CreateFPExt(b.CreateBitCast(bits, b.getHalfTy()), held);
+  if (!is_integral(type)) return b.CreateBitCast(bits, held);
+  return is_signed(type) ? b.CreateSExt(bits, held) : b.CreateZExt(bits, held);
+}
+
+Value* maximum(Builder& b, ElementType type, Value* a, Value* c) {
+  if (is_floating(type)) return choose_float(b, b.CreateFCmpOGE(a, c), a, c);
+  Value* less = is_signed(type) ? b.CreateICmpSLT(a, c) : b.CreateICmpULT(a, c);
+  return b.CreateSelect(less, c, a);
+}
+
+Value* minimum(Builder& b, ElementType type, Value* a, Value* c) {
+  if (is_floating(type)) return choose_float(b, b.CreateFCmpOLE(a, c), a, c);
+  Value* less = is_signed(type) ? b.CreateICmpSLT(c, a) : b.CreateICmpULT(c, a);
+  return b.CreateSelect(less, c, a);
+}
+
+Value* call_pure(Builder& b, const void* function, llvm::Type* result,
+                 llvm::ArrayRef<Value*> arguments) {
+  std::vector<llvm::Type*> types;
+  for (Value* argument : arguments) types.push_back(argument->getType());
+  Value* address = b.CreateIntToPtr(b.getInt64(reinterpret_cast<uint64_t>(function)), b.getPtrTy());
+  llvm::CallInst* call =
+      b.CreateCall(llvm::FunctionType::get(result, types, false), address, arguments);
+  call->setDoesNotAccessMemory();
+  call->setDoesNotThrow();
+  call->addFnAttr(llvm::Attribute::WillReturn);
+  return call;
+}
+
+}  // namespace hilo

@@ -1,0 +1,22 @@
+// Arithmetic on single elements that several ops share. Private to `emit`.
+#pragma once
+
+#include "emit/op_functions.h"
+
+namespace hilo {
+
+// As HLO's convert: to integers toward zero, saturating, NaN becoming 0; to pred: not zero; to
+// narrower floats rounded once.
+llvm::Value* convert(Builder& b, ElementType from, ElementType to, llvm::Value* held);
+// The bits of an element as an integer of its width, and back.
+llvm::Value* bits_of_element(Builder& b, ElementType type, llvm::Value* held);
+llvm::Value* element_of_bits(Builder& b, ElementType type, llvm::Value* bits);
+// NaN where either is NaN; of equal ones the first.
+llvm::Value* maximum(Builder& b, ElementType type, llvm::Value* a, llvm::Value* c);
+llvm::Value* minimum(Builder& b, ElementType type, llvm::Value* a, llvm::Value* c);
+
+// A call of a function of this process that has no effect.
+llvm::Value* call_pure(Builder& b, const void* function, llvm::Type* result,
+                       llvm::ArrayRef<llvm::Value*> arguments);
+
+}  // namespace hilo

@@ -1,0 +1,14 @@
+#include "emit/op_functions.h"
+
+namespace hilo {
+
+llvm::Value* element_Slice(Elements& e, InstructionId id, const Index& index, size_t) {
+  const std::vector<SliceDim>& slice = e.module.attributes<SliceAttributes>(id).slice.dims;
+  std::vector<llvm::Value*> at;
+  for (size_t d = 0; d < slice.size(); ++d)
+    at.push_back(add_index(e.b, multiply_index(e.b, index.at(e.b, d), slice[d].stride),
+                           int64(e.b, slice[d].start)));
+  return e.operand(id, 0, Index(e.b, e.module.shape(e.module.operand(id, 0)).dims, std::move(at)));
+}
+
+}  // namespace hilo

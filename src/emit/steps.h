@@ -1,0 +1,55 @@
+// The computations of a module as functions that call kernels, other computations and the run's
+// context, in the order of the plan's schedule. Private to `emit`.
+#pragma once
+
+#include "emit/address.h"
+#include "emit/writer.h"
+
+namespace hilo {
+
+// What is shared by all computations of a module.
+struct Program {
+  Program(const Module& module, const Plan& plan, llvm::Module& ir)
+      : module(module), plan(plan), ir(ir), addresses(module, plan) {}
+
+  const Module& module;
+  const Plan& plan;
+  llvm::Module& ir;
+  Addresses addresses;
+  Code code;
+  int64_t scratch_bytes = 0;
+  int depth = 0;  // of computations that call each other
+};
+
+// int32_t(RunContext*), a RunStatus.
+Result<llvm::Function*> emit_computation(Program& program, ComputationId computation);
+
+class Steps {
+ public:
+  Steps(Program& program, llvm::Function* function);
+
+  Program& program;
+  const Module& module;
+  Builder b;
+
+  Result<void> emit(InstructionId id);
+  // A pointer to an array, and one of its elements that is a scalar.
+  llvm::Value* pointer(Address address);
+  llvm::Value* load_scalar(InstructionId id);
+  // Calls a function that gives a RunStatus, and returns it where it is not Done.
+  void call_checked(llvm::Function* function);
+  void return_if(llvm::Value* condition, llvm::Value* status);
+  llvm::Value* context() const { return function_->getArg(0); }
+  // Field number of RunContext.
+  llvm::Value* context_field(unsigned number);
+  // The instruction's kernels; or, where it cannot be emitted, a library step.
+  Result<void> emit_kernels(InstructionId id);
+  Result<void> emit_library(InstructionId id, std::string reason);
+  llvm::BasicBlock* new_block();
+
+ private:
+  friend class KernelCalls;
+  llvm::Function* function_;
+};
+
+}  // namespace hilo

@@ -1,0 +1,106 @@
+#include "emit/writer.h"
+
+#include <algorithm>
+
+#include "emit/op_functions.h"
+
+namespace hilo {
+namespace {
+
+llvm::Function* make_function(llvm::Module& ir, const std::string& name, size_t arrays) {
+  llvm::LLVMContext& context = ir.getContext();
+  std::vector<llvm::Type*> types(arrays, llvm::PointerType::get(context, 0));
+  types.resize(arrays + 2, llvm::Type::getInt64Ty(context));
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), types, false);
+  auto* out = llvm::Function::Create(type, llvm::Function::InternalLinkage, name, ir);
+  for (size_t i = 0; i < arrays; ++i) {
+    out->addParamAttr(static_cast<unsigned>(i), llvm::Attribute::NoAlias);
+    out->addParamAttr(static_cast<unsigned>(i), llvm::Attribute::NoUndef);
+  }
+  out->addFnAttr(llvm::Attribute::NoUnwind);
+  return out;
+}
+
+llvm::BasicBlock* first_block(llvm::Function* function) {
+  return llvm::BasicBlock::Create(function->getContext(), "", function);
+}
+
+}  // namespace
+
+Writer::Writer(const Module& module, llvm::Module& ir, const std::string& name, size_t arrays)
+    : b(ir.getContext()),
+      elements(module, b),
+      function(make_function(ir, name, arrays)),
+      begin(function->getArg(static_cast<unsigned>(arrays))),
+      end(function->getArg(static_cast<unsigned>(arrays) + 1)) {
+  b.SetInsertPoint(first_block(function));
+}
+
+void Writer::set_count(int64_t count, double steps_each) {
+  count_ = count;
+  steps_each_ = steps_each;
+}
+
+bool keeps_places(const Module& module, InstructionId id) {
+  std::vector<InstructionId> seen, waiting = {id};
+  const int64_t count = element_count(module.shape(id));
+  while (!waiting.empty()) {
+    const InstructionId value = waiting.back();
+    waiting.pop_back();
+    if (std::ranges::count(seen, value) > 0) continue;
+    if (seen.size() > 200) return false;
+    seen.push_back(value);
+    const Op op = module[value].op;
+    if (op == Op::Parameter || op == Op::GetTupleElement || op == Op::Constant) continue;
+    const bool same = is_elementwise(op) || op == Op::Reshape || op == Op::Bitcast ||
+                      op == Op::Copy || op == Op::BitcastConvert;
+    const bool spread =
+        op == Op::Broadcast && element_count(module.shape(module.operand(value, 0))) == 1;
+    if (!same && !spread) return false;
+    for (InstructionId operand : module.operands(value)) {
+      const Shape& shape = module.shape(operand);
+      if (!shape.is_array()) return false;
+      if (same && element_count(shape) != count && !shape.dims.empty()) return false;
+      if (element_count(shape) == count || !shape.dims.empty()) waiting.push_back(operand);
+    }
+  }
+  return true;
+}
+
+void write_elements(Writer& w, std::span<const WrittenLeaf> leaves) {
+  const Dims dims = w.elements.leaf_shape(leaves[0].id, leaves[0].leaf).dims;
+  const int64_t count = element_count(dims);
+  const auto store = [&](const Index& index) {
+    std::vector<llvm::Value*> values;
+    for (const WrittenLeaf& one : leaves) values.push_back(w.elements.at(one.id, index, one.leaf));
+    for (size_t i = 0; i < leaves.size(); ++i) {
+      const ElementType type = w.elements.leaf_shape(leaves[i].id, leaves[i].leaf).type;
+      if (w.elements.error()) return;
+      store_element(w.b, type, leaves[i].array, index.position(w.b), values[i]);
+    }
+  };
+  const bool flat = std::ranges::all_of(leaves, [&](const WrittenLeaf& one) {
+    return one.leaf == 0 && w.elements.module.shape(one.id).is_array() &&
+           keeps_places(w.elements.module, one.id);
+  });
+  if (flat || dims.size() <= 1) {
+    w.set_count(count, 1);
+    return loop(w.b, w.begin, w.end, [&](llvm::Value* i) { store(Index::linear(w.b, dims, i)); });
+  }
+  size_t inner = dims.size() - 1;
+  while (inner > 0 && dims[inner] == 1) --inner;
+  const Dims outer(dims.begin(), dims.begin() + static_cast<int64_t>(inner));
+  w.set_count(count == 0 ? 0 : element_count(outer), static_cast<double>(dims[inner]));
+  loop(w.b, w.begin, w.end, [&](llvm::Value* row) {
+    const Index rows = Index::linear(w.b, outer, row);
+    std::vector<llvm::Value*> at;
+    for (size_t d = 0; d < inner; ++d) at.push_back(rows.at(w.b, d));
+    at.resize(dims.size(), int64(w.b, 0));
+    loop(w.b, dims[inner], [&](llvm::Value* i) {
+      at[inner] = i;
+      store(Index(w.b, dims, at));
+    });
+  });
+}
+
+}  // namespace hilo

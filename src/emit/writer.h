@@ -1,0 +1,50 @@
+// One kernel: a function over arrays that computes iterations [begin, end) of a step's outermost
+// loop. Private to `emit`.
+#pragma once
+
+#include "emit/elements.h"
+#include "emit/loops.h"
+
+namespace hilo {
+
+class Writer {
+ public:
+  // A function with `arrays` pointers and the two bounds is opened in `ir`.
+  Writer(const Module& module, llvm::Module& ir, const std::string& name, size_t arrays);
+
+  Builder b;
+  Elements elements;
+  llvm::Function* function;
+  llvm::Value *begin, *end;
+  // Of what is written: the arrays of its leaves.
+  std::vector<llvm::Value*> results;
+  // Operand 0 already stands in results[0] (of updates in place).
+  bool in_place = false;
+
+  llvm::Value* array(size_t number) const {
+    return function->getArg(static_cast<unsigned>(number));
+  }
+  // Says what the function is called with: iterations [0, count), each of about so many steps.
+  void set_count(int64_t count, double steps_each);
+  int64_t count() const { return count_; }
+  double steps_each() const { return steps_each_; }
+  void close() { b.CreateRetVoid(); }
+
+ private:
+  int64_t count_ = 1;
+  double steps_each_ = 1;
+};
+
+// Values of equal dimensions: element by element in one loop. leaves[i] of ids[i] goes to array
+// results[i].
+struct WrittenLeaf {
+  InstructionId id;
+  size_t leaf;
+  llvm::Value* array;
+};
+void write_elements(Writer& writer, std::span<const WrittenLeaf> leaves);
+// What one value is made of by ops that keep every element in its place, so that one loop over
+// positions will do.
+bool keeps_places(const Module& module, InstructionId id);
+
+}  // namespace hilo

@@ -1,0 +1,69 @@
+#include <dlfcn.h>
+
+#include <filesystem>
+
+#include "target/row_major.h"
+#include "target/target.h"
+
+namespace hilo {
+namespace {
+
+using EmitFunction = void (*)(const Module&, const Plan&, const EmitOptions&, Result<Code>&);
+
+// The name of the shared object that holds the room `emit` with LLVM.
+constexpr const char* library_name = "libhilo_emit.so";
+
+// Beside the program or above it, where an installation has libraries, or where the loader looks.
+std::vector<std::string> places() {
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return {library_name};
+  const std::filesystem::path folder = program.parent_path();
+  return {folder / library_name, folder / ".." / library_name,
+          folder / ".." / "lib" / "hilo" / library_name, library_name};
+}
+
+Result<EmitFunction> open_emitter() {
+  std::string reasons;
+  for (const std::string& place : places()) {
+    if (place.contains('/') && !std::filesystem::exists(place)) continue;
+    if (void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL))
+      if (void* function = dlsym(library, "hilo_emit"))
+        return reinterpret_cast<EmitFunction>(function);
+    const char* reason = dlerror();
+    reasons += fmt::format("{}{}", reasons.empty() ? "" : "; ", reason ? reason : place);
+  }
+  return fail(ErrorKind::Unsupported, "device cpu: {} cannot be opened: {}", library_name, reasons);
+}
+
+// The emitter is opened once, when the first module is compiled.
+Result<EmitFunction> emitter() {
+  static const Result<EmitFunction> opened = open_emitter();
+  return opened;
+}
+
+Result<Code> emit_for_cpu(const Module& module, const Plan& plan, const EmitOptions& options) {
+  HILO_TRY(const EmitFunction function, emitter());
+  Result<Code> out = fail(ErrorKind::Unsupported, "not emitted");
+  function(module, plan, options, out);
+  return out;
+}
+
+Result<void> prepare_for_cpu(Module& module, const Machine& machine) {
+  PassOptions options;
+  options.machine = &machine;
+  HILO_DO(run_pass(module, put_in_row_major, options));
+  HILO_DO(run_pass(module, insert_copies, options));
+  return {};
+}
+
+}  // namespace
+
+const Target& cpu_target() {
+  static constexpr Target target = {"cpu", "this machine's processor, by LLVM",
+                                    [] { return find_machine("cpu"); }, prepare_for_cpu,
+                                    emit_for_cpu};
+  return target;
+}
+
+}  // namespace hilo

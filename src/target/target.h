@@ -1,0 +1,21 @@
+// Front door of `target`: what compiling for a kind of device means.
+#pragma once
+
+#include "emit/emit.h"
+#include "pass/pass.h"
+
+namespace hilo {
+
+struct Target {
+  std::string_view name, description;
+  const Machine* (*machine)();
+  // The passes before planning. The module verifies; afterwards it is in the form that plan() and
+  // emit() take.
+  Result<void> (*prepare)(Module& module, const Machine& machine);
+  // Unsupported where the machine-code generator is not installed.
+  Result<Code> (*emit)(const Module& module, const Plan& plan, const EmitOptions& options);
+};
+
+const Target& cpu_target();
+
+}  // namespace hilo

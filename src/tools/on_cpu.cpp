@@ -1,0 +1,57 @@
+#include "tools/on_cpu.h"
+
+#include <nlohmann/json.hpp>
+
+namespace hilo::tools {
+namespace {
+
+// "dot: reason" -> how many steps.
+std::map<std::string, int64_t> evaluated_by_op(const Executable& executable) {
+  std::map<std::string, int64_t> out;
+  for (const EvaluatedStep& step : executable.report().evaluated)
+    ++out[fmt::format("{}: {}", text_of(executable.module()[step.instruction].op), step.reason)];
+  return out;
+}
+
+}  // namespace
+
+Result<Executable> compile_for_cpu(Module module, const OnCpu& options) {
+  CompileOptions compiling;
+  compiling.threads = options.threads;
+  compiling.eval.matmul_precision = options.matmul_precision;
+  compiling.eval.custom_calls = options.custom_calls;
+  if (options.dump_ir)
+    compiling.emit.see_ir = [](std::string_view text) { fmt::print(stderr, "{}", text); };
+  return compile(std::move(module), cpu_target(), compiling);
+}
+
+nlohmann::ordered_json report_json(const Executable& executable) {
+  const CompileReport& report = executable.report();
+  nlohmann::ordered_json evaluated = nlohmann::ordered_json::object();
+  for (const auto& [what, count] : evaluated_by_op(executable)) evaluated[what] = count;
+  return {{"prepare_s", report.prepare_seconds},
+          {"plan_s", report.plan_seconds},
+          {"lower_s", report.lower_seconds},
+          {"optimise_s", report.optimise_seconds},
+          {"machine_s", report.machine_seconds},
+          {"kernels", report.kernels},
+          {"evaluated_steps", report.evaluated.size()},
+          {"evaluated", evaluated}};
+}
+
+std::string report_text(const Executable& executable) {
+  const CompileReport& report = executable.report();
+  std::string out = fmt::format(
+      "compiled in {:.1f} ms (prepare {:.1f}, plan {:.1f}, lower {:.1f}, optimise {:.1f}, machine "
+      "code {:.1f}): {} kernels, {} steps evaluated\n",
+      1e3 * (report.prepare_seconds + report.plan_seconds + report.lower_seconds +
+             report.optimise_seconds + report.machine_seconds),
+      1e3 * report.prepare_seconds, 1e3 * report.plan_seconds, 1e3 * report.lower_seconds,
+      1e3 * report.optimise_seconds, 1e3 * report.machine_seconds, report.kernels,
+      report.evaluated.size());
+  for (const auto& [what, count] : evaluated_by_op(executable))
+    out += fmt::format("  evaluated {} x {}\n", count, what);
+  return out;
+}
+
+}  // namespace hilo::tools

@@ -1,0 +1,22 @@
+// Running compiled: `--device=cpu`. Private to `tools`.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "compile/compile.h"
+
+namespace hilo::tools {
+
+struct OnCpu {
+  int threads = 0;
+  bool dump_ir = false;  // LLVM IR to standard error
+  MatmulPrecision matmul_precision = MatmulPrecision::F32;
+  std::map<std::string, CustomCallFunction> custom_calls;
+};
+Result<Executable> compile_for_cpu(Module module, const OnCpu& options);
+
+// Seconds of each stage, kernels, and what no code was made for, by op.
+nlohmann::ordered_json report_json(const Executable& executable);
+std::string report_text(const Executable& executable);
+
+}  // namespace hilo::tools
