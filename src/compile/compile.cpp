@@ -28,7 +28,7 @@ Result<Executable> compile(Module module, const Target& target, const CompileOpt
   CompileReport report;
   const Machine& machine = *target.machine();
   HILO_DO(timed(report.prepare_seconds, [&] { return target.prepare(module, machine); }));
-  auto state = std::make_shared<Executable::State>(std::move(module), options.threads);
+  auto state = std::make_shared<ExecutableState>(std::move(module), options.threads);
   HILO_TRY(const Plan planned,
            timed(report.plan_seconds, [&] { return plan(state->module, machine); }));
   HILO_TRY(state->code, target.emit(state->module, planned, options.emit));

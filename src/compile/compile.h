@@ -31,6 +31,8 @@ struct RunOptions {
   const std::atomic<bool>* interrupt = nullptr;
 };
 
+struct ExecutableState;  // executable.h
+
 class Executable {
  public:
   const Module& module() const;  // as it was compiled
@@ -43,8 +45,7 @@ class Executable {
  private:
   friend Result<Executable> compile(Module module, const Target& target,
                                     const CompileOptions& options);
-  struct State;
-  std::shared_ptr<const State> state_;
+  std::shared_ptr<const ExecutableState> state_;
 };
 
 // The module must verify. Unsupported, with a place, for what the target cannot run.

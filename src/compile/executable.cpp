@@ -7,7 +7,7 @@ namespace {
 
 // One call: the memory of each allocation, and what went wrong.
 struct Run : RunContext {
-  const Executable::State* state;
+  const ExecutableState* state;
   std::vector<Bytes> owners;         // by allocation
   std::vector<std::byte*> pointers;  // the same
   std::optional<Error> error;
@@ -60,7 +60,7 @@ Result<void> check_arguments(const Module& module, std::span<const Literal> argu
 }
 
 void find_run_memory(Run& run, std::span<const Literal> arguments) {
-  const Executable::State& state = *run.state;
+  const ExecutableState& state = *run.state;
   run.owners.resize(state.memory.size());
   run.pointers.resize(state.memory.size());
   for (size_t i = 0; i < state.memory.size(); ++i) {
@@ -112,8 +112,10 @@ std::vector<MemoryPiece> find_memory(const Module& module, const Plan& plan, con
   for (size_t i = 0; i < plan.allocations.size(); ++i) {
     const Allocation& allocation = plan.allocations[i];
     MemoryPiece& piece = out[i];
-    if (allocation.is_tuple || allocation.is_thread_local) continue;
-    if (allocation.parameter) {
+    if (allocation.is_thread_local) continue;
+    if (allocation.is_tuple) {
+      piece.source = MemorySource::Temporary;  // the table is not used, its place may be
+    } else if (allocation.parameter) {
       piece.source = MemorySource::Argument;
       piece.parameter = *allocation.parameter;
       piece.parameter_index = allocation.parameter_index;

@@ -17,7 +17,7 @@ struct MemoryPiece {
   std::byte* constant = nullptr;  // never written
 };
 
-struct Executable::State {
+struct ExecutableState {
   Module module;
   Code code;
   std::vector<MemoryPiece> memory;  // by allocation
@@ -25,7 +25,7 @@ struct Executable::State {
   mutable HostDevice device;
   CompileReport report;
 
-  State(Module module, int threads) : module(std::move(module)), device(threads) {}
+  ExecutableState(Module module, int threads) : module(std::move(module)), device(threads) {}
 };
 
 std::vector<MemoryPiece> find_memory(const Module& module, const Plan& plan, const Code& code);

@@ -79,7 +79,7 @@ Result<void> bench_compiled(const Module& module, const Options& options,
   std::optional<Error> error;
   Literal kept;
   const auto times = repeat(
-      options, [&] { return executable.run(inputs.devices[0]); },
+      options, 0.05, [&] { return executable.run(inputs.devices[0]); },
       [&](Result<Literal> result) {
         if (result) kept = std::move(*result);
         else error = result.error();

@@ -60,8 +60,7 @@ void add_run_options(Arguments& arguments, RunOptions& options, Session& session
                          "keep values where a memory plan puts them: a wrong plan shows");
   arguments.add_option("--target", options.target, "with --in-plan: the chip to plan for")
       .needs(in_plan);
-  arguments.add_flag("--dump-ir", options.dump_ir,
-                     "with --device=cpu: LLVM IR to standard error");
+  arguments.add_flag("--dump-ir", options.dump_ir, "with --device=cpu: LLVM IR to standard error");
   arguments.add_flag("--json", session.json, "one JSON document on standard output");
   arguments.footer(
       "Exit status 0: ran (and agrees); 1: an error; 2: wrong usage; 3: values differ.\n"

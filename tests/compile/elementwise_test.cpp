@@ -1,0 +1,135 @@
+// Elementwise ops, each of every element type that it takes, against the evaluator.
+#include "both.h"
+
+namespace hilo::test {
+namespace {
+
+uint8_t mask_of(ElementType type) {
+  if (type == ElementType::Pred) return MaskPred;
+  if (is_complex(type)) return MaskComplex;
+  if (is_floating(type)) return MaskFloat;
+  return is_signed(type) ? MaskSigned : MaskUnsigned;
+}
+
+constexpr ElementType types[] = {
+    ElementType::Pred, ElementType::S4,  ElementType::U4,   ElementType::S8,  ElementType::U8,
+    ElementType::S16,  ElementType::U16, ElementType::S32,  ElementType::U32, ElementType::S64,
+    ElementType::U64,  ElementType::F16, ElementType::BF16, ElementType::F32, ElementType::F64};
+
+// Ops with a typing of their own, tested below.
+bool is_plain_op(Op op) {
+  return op != Op::Convert && op != Op::Compare && op != Op::Select && op != Op::Clamp &&
+         op != Op::StochasticConvert && op != Op::ReducePrecision && op != Op::Complex &&
+         op != Op::IsFinite;
+}
+
+// One module with every plain op that takes the type; how many there are.
+std::string module_of(ElementType type, int& count) {
+  const std::string array = fmt::format("{}[67]", text_of(type));
+  std::string body, shapes, results;
+  for (int i = 0; i < op_count; ++i) {
+    const Op op = static_cast<Op>(i);
+    if (!is_elementwise(op) || !is_plain_op(op) || !(info(op).types & mask_of(type))) continue;
+    body += fmt::format("  r{} = {} {}({})\n", i, array, text_of(op),
+                        info(op).operands == 1 ? "p" : "p, q");
+    shapes += fmt::format("{}{}", shapes.empty() ? "" : ", ", array);
+    results += fmt::format("{}r{}", results.empty() ? "" : ", ", i);
+    ++count;
+  }
+  return fmt::format(
+      "HloModule m\nENTRY e {{\n  p = {0} parameter(0)\n  q = {0} parameter(1)\n{1}"
+      "  ROOT t = ({2}) tuple({3})\n}}\n",
+      array, body, shapes, results);
+}
+
+TEST(Elementwise, EveryOpOfEveryTypeIsNativeAndEqual) {
+  int ops = 0;
+  for (ElementType type : types) {
+    const std::string text = module_of(type, ops);
+    expect_native(text, is_floating(type) ? 1e-7 : 0);
+  }
+  EXPECT_GT(ops, 250);
+}
+
+TEST(Elementwise, ConversionsBetweenAllTypes) {
+  for (ElementType from : types) {
+    std::string body, results, shapes;
+    for (ElementType to : types) {
+      const std::string_view name = text_of(to);
+      body += fmt::format("  c{0} = {0}[67] convert(p)\n", name);
+      results += fmt::format("{}c{}", results.empty() ? "" : ", ", name);
+      shapes += fmt::format("{}{}[67]", shapes.empty() ? "" : ", ", name);
+    }
+    expect_native(
+        fmt::format("HloModule m\nENTRY e {{\n  p = {}[67] parameter(0)\n{}"
+                    "  ROOT r = ({}) tuple({})\n}}\n",
+                    text_of(from), body, shapes, results));
+  }
+}
+
+TEST(Elementwise, IntegersDivideByZeroAndShiftBeyondTheWidth) {
+  expect_native(R"(HloModule m
+ENTRY e {
+  a = s32[5] constant({7, -2147483648, -7, 0, 5})
+  z = s32[5] constant({0, -1, 2, 0, 40})
+  u = u32[5] constant({7, 8, 9, 0, 5})
+  v = u32[5] constant({0, 1, 2, 0, 40})
+  d = s32[5] divide(a, z)
+  m = s32[5] remainder(a, z)
+  l = s32[5] shift-left(a, z)
+  r = s32[5] shift-right-arithmetic(a, z)
+  g = s32[5] shift-right-logical(a, z)
+  ud = u32[5] divide(u, v)
+  um = u32[5] remainder(u, v)
+  w = s32[5] power(a, z)
+  ROOT t = (s32[5], s32[5], s32[5], s32[5], s32[5], u32[5], u32[5], s32[5]) tuple(d, m, l, r, g, ud, um, w)
+}
+)");
+}
+
+TEST(Elementwise, ConversionsSaturate) {
+  expect_native(R"(HloModule m
+ENTRY e {
+  x = f32[6] constant({nan, inf, -inf, 3e9, -3e9, 255.9})
+  a = s32[6] convert(x)
+  b = u8[6] convert(x)
+  c = s4[6] convert(x)
+  d = u64[6] convert(x)
+  e = pred[6] convert(x)
+  f = bf16[6] convert(x)
+  ROOT t = (s32[6], u8[6], s4[6], u64[6], pred[6], bf16[6]) tuple(a, b, c, d, e, f)
+}
+)");
+}
+
+TEST(Elementwise, ComparisonsOfNumbersAndNan) {
+  for (const char* direction : {"EQ", "NE", "GE", "GT", "LE", "LT"})
+    for (const char* order : {"", ", type=TOTALORDER"})
+      expect_native(fmt::format(R"(HloModule m
+ENTRY e {{
+  x = f32[6] constant({{nan, 0, -0, 1, -inf, -nan}})
+  y = f32[6] constant({{1, -0, 0, 1, nan, nan}})
+  ROOT r = pred[6] compare(x, y), direction={}{}
+}}
+)",
+                                direction, order));
+}
+
+TEST(Elementwise, ClampsSelectsAndReducesPrecision) {
+  expect_native(R"(HloModule m
+ENTRY e {
+  x = f32[33] parameter(0)
+  p = pred[33] parameter(1)
+  low = f32[] constant(-1)
+  high = f32[] constant(1.5)
+  c = f32[33] clamp(low, x, high)
+  s = f32[33] select(p, x, c)
+  q = f32[33] reduce-precision(x), exponent_bits=3, mantissa_bits=2
+  f = pred[33] is-finite(x)
+  ROOT t = (f32[33], f32[33], f32[33], pred[33]) tuple(c, s, q, f)
+}
+)");
+}
+
+}  // namespace
+}  // namespace hilo::test

@@ -1,0 +1,195 @@
+// Ops that move, reduce and update arrays; control flow; steps that are evaluated.
+#include "both.h"
+
+namespace hilo::test {
+namespace {
+
+TEST(Structural, MovesElements) {
+  expect_native(R"(HloModule m
+ENTRY e {
+  x = f32[4,6] parameter(0)
+  y = f32[6] parameter(1)
+  b = f32[4,6] broadcast(y), dimensions={1}
+  r = f32[2,2,6] reshape(x)
+  t = f32[6,4] transpose(x), dimensions={1,0}
+  s = f32[2,3] slice(x), slice={[0:4:2], [1:6:2]}
+  v = f32[4,6] reverse(x), dimensions={0,1}
+  zero = f32[] constant(7)
+  p = f32[6,13] pad(x, zero), padding=1_1_0x1_1_1
+  n = f32[2,6] pad(x, zero), padding=-1_-1_0x0_0_0
+  c = f32[4,12] concatenate(x, b), dimensions={1}
+  i = s32[4,6] iota(), iota_dimension=1
+  f = bf16[4,6] iota(), iota_dimension=0
+  ROOT o = (f32[4,6], f32[2,2,6], f32[6,4], f32[2,3], f32[4,6], f32[6,13], f32[2,6], f32[4,12], s32[4,6], bf16[4,6]) tuple(b, r, t, s, v, p, n, c, i, f)
+}
+)");
+}
+
+TEST(Structural, SlicesAtIndices) {
+  expect_native(R"(HloModule m
+ENTRY e {
+  x = f32[5,7] parameter(0)
+  i = s32[] parameter(1)
+  j = s32[] parameter(2)
+  u = f32[2,3] parameter(3)
+  k = s32[6,2] parameter(4)
+  s = f32[2,3] dynamic-slice(x, i, j), dynamic_slice_sizes={2,3}
+  d = f32[5,7] dynamic-update-slice(x, u, i, j)
+  g = f32[6,3] gather(x, k), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0,1}, index_vector_dim=1, slice_sizes={1,3}
+  ROOT o = (f32[2,3], f32[5,7], f32[6,3]) tuple(s, d, g)
+}
+)");
+}
+
+constexpr const char* reducers = R"(HloModule m
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b) }
+most { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] maximum(a, b) }
+place { v = f32[] parameter(0)
+  i = s32[] parameter(1)
+  w = f32[] parameter(2)
+  j = s32[] parameter(3)
+  g = pred[] compare(v, w), direction=GE
+  x = f32[] select(g, v, w)
+  y = s32[] select(g, i, j)
+  ROOT t = (f32[], s32[]) tuple(x, y) }
+)";
+
+TEST(Structural, ReducesAlongRowsColumnsAndBoth) {
+  expect_native(std::string(reducers) + R"(ENTRY e {
+  x = f32[6,5,300] parameter(0)
+  z = f32[] constant(0.5)
+  n = f32[] constant(-inf)
+  a = f32[6,5] reduce(x, z), dimensions={2}, to_apply=add
+  b = f32[5,300] reduce(x, z), dimensions={0}, to_apply=add
+  c = f32[300] reduce(x, z), dimensions={0,1}, to_apply=add
+  d = f32[6] reduce(x, n), dimensions={1,2}, to_apply=most
+  f = f32[] reduce(x, z), dimensions={0,1,2}, to_apply=add
+  g = f32[6,300] reduce(x, n), dimensions={1}, to_apply=most
+  ROOT o = (f32[6,5], f32[5,300], f32[300], f32[6], f32[], f32[6,300]) tuple(a, b, c, d, f, g)
+}
+)",
+                1e-6);
+}
+
+TEST(Structural, ReducesPairsInOrder) {
+  expect_native(std::string(reducers) + R"(ENTRY e {
+  x = f32[4,90] parameter(0)
+  i = s32[4,90] iota(), iota_dimension=1
+  n = f32[] constant(-inf)
+  z = s32[] constant(0)
+  a = (f32[4], s32[4]) reduce(x, i, n, z), dimensions={1}, to_apply=place
+  b = (f32[90], s32[90]) reduce(x, i, n, z), dimensions={0}, to_apply=place
+  ROOT o = ((f32[4], s32[4]), (f32[90], s32[90])) tuple(a, b)
+}
+)");
+}
+
+TEST(Structural, ReducesBf16InF32) {
+  expect_native(R"(HloModule m
+add { a = bf16[] parameter(0)
+  b = bf16[] parameter(1)
+  ROOT r = bf16[] add(a, b) }
+ENTRY e {
+  x = bf16[3,400] parameter(0)
+  z = bf16[] constant(0)
+  ROOT a = bf16[3] reduce(x, z), dimensions={1}, to_apply=add
+}
+)",
+                2e-2);
+}
+
+TEST(Structural, FusionsAreOneLoop) {
+  const auto both = run_both(std::string(reducers) + R"(f {
+  x = f32[8,64] parameter(0)
+  y = f32[8] parameter(1)
+  b = f32[8,64] broadcast(y), dimensions={0}
+  e = f32[8,64] exponential(x)
+  s = f32[8,64] subtract(e, b)
+  z = f32[] constant(0)
+  r = f32[8] reduce(s, z), dimensions={1}, to_apply=add
+  rb = f32[8,64] broadcast(r), dimensions={0}
+  ROOT d = f32[8,64] divide(s, rb)
+}
+ENTRY e {
+  x = f32[8,64] parameter(0)
+  y = f32[8] parameter(1)
+  ROOT f = f32[8,64] fusion(x, y), kind=kLoop, calls=f
+}
+)");
+  ASSERT_TRUE(both) << to_string(both.error());
+  EXPECT_LE(largest_difference(both->compiled, both->evaluated), 1e-6);
+  EXPECT_EQ(both->report.kernels, 1);
+}
+
+TEST(Structural, LoopsAndBranchesAreMachineCode) {
+  expect_native(R"(HloModule m
+body {
+  p = (s32[], f32[16]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  x = f32[16] get-tuple-element(p), index=1
+  one = s32[] constant(1)
+  n = s32[] add(i, one)
+  y = f32[16] add(x, x)
+  h = f32[] constant(0.75)
+  hb = f32[16] broadcast(h), dimensions={}
+  z = f32[16] multiply(y, hb)
+  ROOT t = (s32[], f32[16]) tuple(n, z)
+}
+condition {
+  p = (s32[], f32[16]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  k = s32[] constant(9)
+  ROOT l = pred[] compare(i, k), direction=LT
+}
+up { p = f32[16] parameter(0)
+  ROOT n = f32[16] negate(p) }
+down { p = f32[16] parameter(0)
+  ROOT n = f32[16] abs(p) }
+ENTRY e {
+  x = f32[16] parameter(0)
+  q = pred[] parameter(1)
+  j = s32[] parameter(2)
+  zero = s32[] constant(0)
+  t = (s32[], f32[16]) tuple(zero, x)
+  w = (s32[], f32[16]) while(t), condition=condition, body=body
+  v = f32[16] get-tuple-element(w), index=1
+  c = f32[16] conditional(q, v, x), true_computation=up, false_computation=down
+  d = f32[16] conditional(j, x, v, c), branch_computations={up, down, up}
+  ROOT o = (f32[16], f32[16], f32[16]) tuple(v, c, d)
+}
+)");
+}
+
+TEST(Structural, WhatIsNotEmittedIsEvaluatedAndSaid) {
+  const auto both = run_both(R"(HloModule m
+ENTRY e {
+  x = f32[4,4] parameter(0)
+  t = f32[4,4] transpose(x), dimensions={1,0}
+  i = s32[4,4] iota(), iota_dimension=0
+  ROOT c = c64[4,3] fft(x), fft_type=RFFT, fft_length={4}
+}
+)");
+  ASSERT_TRUE(both) << to_string(both.error());
+  EXPECT_EQ(both->report.evaluated.size(), 1u);
+  EXPECT_LE(largest_difference(both->compiled, both->evaluated), 0);
+}
+
+TEST(Structural, DynamicSizesAreUnsupportedWithTheirPlace) {
+  const auto both = run_both(R"(HloModule m
+ENTRY e {
+  x = f32[8] parameter(0)
+  n = s32[] parameter(1)
+  ROOT d = f32[<=8] set-dimension-size(x, n), dimensions={0}
+}
+)");
+  ASSERT_FALSE(both);
+  EXPECT_EQ(both.error().kind, ErrorKind::Unsupported);
+  EXPECT_EQ(both.error().place.instruction, "d");
+}
+
+}  // namespace
+}  // namespace hilo::test
