@@ -16,9 +16,11 @@ class ComponentPacker {
  public:
   ComponentPacker(const PackingProblem& problem, std::span<const uint32_t> blocks,
                   std::vector<int64_t>& offsets)
-      : problem_(problem), blocks_(blocks), offsets_(offsets) {}
+      : problem_(problem), blocks_(blocks), offsets_(offsets), bound_(problem.bound) {}
 
   int64_t end() const { return best_end_; }
+  const PackingBound& bound() const { return bound_; }
+  bool done() const { return best_end_ <= bound_.target; }
 
   // Best-fit by size, in both senses of best, is never left out, for all else must beat it.
   void fit_in_orders(int64_t& steps) {
@@ -39,20 +41,22 @@ class ComponentPacker {
   }
 
   void search(int64_t steps) {
-    if (done()) return;
-    // What is left to win is then less than the alignment.
-    if (best_end_ <= problem_.lower_bound) steps /= 50;
     if (best_order_.empty()) best_order_ = order_blocks(problem_, blocks_, FitOrder::Size);
-    spend(steps / 16, [&](int64_t& part) { squeeze_to(problem_.target, part); });
     if (blocks_.size() <= most_searched)
       neighbours_ = list_neighbours(problem_, blocks_, most_neighbours);
+    if (neighbours_) {
+      const PackingBound pairs = bound_by_pairs(problem_, *neighbours_, blocks_);
+      bound_.bytes = std::max(bound_.bytes, pairs.bytes);
+      bound_.target = std::max(bound_.target, pairs.target);
+    }
+    // What is left to win is then less than the alignment.
+    if (best_end_ <= bound_.bytes) steps /= 50;
+    spend(steps / 16, [&](int64_t& part) { squeeze_to(bound_.target, part); });
     if (neighbours_) bisect(steps);
-    spend(steps / 4, [&](int64_t& part) { squeeze_to(problem_.target, part); });
+    spend(steps / 4, [&](int64_t& part) { squeeze_to(bound_.target, part); });
   }
 
  private:
-  bool done() const { return best_end_ <= problem_.target; }
-
   template <class Body>
   void spend(int64_t part, Body&& body) {
     if (!done()) body(part);
@@ -77,7 +81,7 @@ class ComponentPacker {
 
   // Below the target there is nothing; first the target itself, then halfway to what is known.
   void bisect(int64_t steps) {
-    int64_t low = problem_.target - 1, limit = problem_.target;
+    int64_t low = bound_.target - 1, limit = bound_.target;
     for (int round = 0; round < 8 && low + 1 < best_end_ && !done(); ++round) {
       spend(steps / 8, [&](int64_t& part) {
         if (try_exactly(limit, part) != Found::Yes) low = limit;
@@ -101,6 +105,7 @@ class ComponentPacker {
   const PackingProblem& problem_;
   const std::span<const uint32_t> blocks_;
   std::vector<int64_t>& offsets_;
+  PackingBound bound_;
   int64_t best_end_ = INT64_MAX;
   std::vector<uint32_t> best_order_;
   std::vector<int64_t> best_offsets_;  // by place in blocks_
@@ -113,7 +118,7 @@ Packing pack(std::span<const Block> blocks, int64_t alignment, int64_t steps) {
   check(alignment > 0, "pack: alignments are positive");
   const PackingProblem problem = make_problem(blocks, alignment);
   Packing out;
-  out.lower_bound = problem.lower_bound;
+  out.lower_bound = problem.bound.bytes;
   out.peak_moment = problem.peak_moment;
   out.offsets.assign(blocks.size(), 0);
   std::vector<ComponentPacker> hard;
@@ -121,12 +126,13 @@ Packing pack(std::span<const Block> blocks, int64_t alignment, int64_t steps) {
   for (const std::vector<uint32_t>& component : problem.components) {
     ComponentPacker packer(problem, component, out.offsets);
     packer.fit_in_orders(fitting);
-    if (packer.end() > problem.target) hard.push_back(std::move(packer));
+    if (!packer.done()) hard.push_back(std::move(packer));
     else out.bytes = std::max(out.bytes, packer.end());
   }
   for (ComponentPacker& packer : hard) {
     packer.search(steps / static_cast<int64_t>(hard.size()));
     out.bytes = std::max(out.bytes, packer.end());
+    out.lower_bound = std::max(out.lower_bound, packer.bound().bytes);
   }
   return out;
 }

@@ -12,6 +12,12 @@ struct Rectangle {
   int64_t bytes = 0, used = 0;  // rounded up to the alignment, and not
 };
 
+// No packing ends below: the largest sum of `bytes` of rectangles in each other's way, and the same
+// but for the topmost, whose end is not rounded up.
+struct PackingBound {
+  int64_t bytes = 0, target = 0;
+};
+
 // What all ways of packing share. Blocks without rectangles lie at 0 and are in nobody's way.
 struct PackingProblem {
   int64_t alignment = 1;
@@ -19,9 +25,8 @@ struct PackingProblem {
   std::vector<uint32_t> first;        // by block: its first rectangle; one more at the end
   std::vector<int64_t> extent;        // by block: the end of its highest byte
   std::vector<std::vector<uint32_t>> components;  // blocks that are linked by shared moments
-  int64_t lower_bound = 0;                        // the largest sum of `bytes` at one moment
-  int64_t peak_moment = 0;                        // the first such moment
-  int64_t target = 0;  // the same but for the topmost rectangle, whose end is not rounded up
+  PackingBound bound;                             // by moments
+  int64_t peak_moment = 0;                        // the first one that makes it
 
   // Time is cut into `leaves` spans, a power of two, with about as many rectangles starting in
   // each.
@@ -74,6 +79,10 @@ struct Neighbours {
 };
 std::optional<Neighbours> list_neighbours(const PackingProblem& problem,
                                           std::span<const uint32_t> blocks, size_t most);
+
+// A bound from blocks that two by two are in each other's way.
+PackingBound bound_by_pairs(const PackingProblem& problem, const Neighbours& neighbours,
+                            std::span<const uint32_t> blocks);
 
 // Searches for offsets with no end above `limit`, with a preference among blocks that could lie at
 // one offset. `blocks` ascend. `offsets` change only when there are some.

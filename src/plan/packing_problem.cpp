@@ -28,11 +28,11 @@ size_t find_bounds(PackingProblem& problem, std::span<const uint32_t> by_start) 
     count += ends.size();
     alive += rectangle.bytes;
     unused.insert(rectangle.bytes - rectangle.used);
-    if (alive > problem.lower_bound) {
-      problem.lower_bound = alive;
+    if (alive > problem.bound.bytes) {
+      problem.bound.bytes = alive;
       problem.peak_moment = rectangle.start;
     }
-    problem.target = std::max(problem.target, alive - *unused.rbegin());
+    problem.bound.target = std::max(problem.bound.target, alive - *unused.rbegin());
   }
   return count / std::max<size_t>(1, by_start.size());
 }

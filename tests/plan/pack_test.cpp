@@ -82,6 +82,34 @@ TEST(Pack, PiecesOfOneBlockShareItsOffset) {
   EXPECT_EQ(pack(whole, 4, steps).bytes, 16);
 }
 
+// Never more than two are alive, and yet no two may share a place.
+TEST(Pack, TheBoundCountsBlocksThatMeetTwoByTwo) {
+  const std::vector<Block> blocks = {
+      {{{0, 1, 8, 0}, {5, 6, 8, 0}}}, block(1, 3, 8), block(3, 5, 7), block(8, 9, 12)};
+  const Packing packing = pack(blocks, 4, steps);
+  ASSERT_NO_FATAL_FAILURE(expect_sound(blocks, packing, 4));
+  EXPECT_EQ(packing.lower_bound, 24);
+  EXPECT_EQ(packing.bytes, 23);
+}
+
+// Of blocks whose pieces differ in size, the smallest counts.
+TEST(Pack, TheBoundFromPairsIsNeverTooLarge) {
+  std::mt19937_64 random(8);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<Block> blocks = random_blocks(random, {.count = 6});
+    for (Block& one : blocks) {
+      const Piece& first = one.pieces[0];
+      const int64_t start = first.end + 1 + static_cast<int64_t>(random() % 4);
+      one.pieces.push_back({start, start + static_cast<int64_t>(random() % 3),
+                            1 + static_cast<int64_t>(random() % 8), 0});
+    }
+    const Packing packing = pack(blocks, 1, steps / 10);
+    ASSERT_NO_FATAL_FAILURE(expect_sound(blocks, packing, 1));
+    EXPECT_GE(packing.bytes, packing.lower_bound) << "round " << round;
+    EXPECT_GE(packing.lower_bound, sum_at_peak(blocks, 1)) << "round " << round;
+  }
+}
+
 TEST(Pack, TheLastSizeIsNotRoundedUp) {
   const std::vector<Block> blocks = {block(0, 1, 24), block(0, 1, 256)};
   const Packing packing = pack(blocks, 256, steps);
