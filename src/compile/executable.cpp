@@ -112,8 +112,7 @@ std::vector<MemoryPiece> find_memory(const Module& module, const Plan& plan, con
   for (size_t i = 0; i < plan.allocations.size(); ++i) {
     const Allocation& allocation = plan.allocations[i];
     MemoryPiece& piece = out[i];
-    if (allocation.is_thread_local) continue;
-    if (allocation.is_tuple) {
+    if (allocation.is_tuple || allocation.is_thread_local) {
       piece.source = MemorySource::Temporary;  // the table is not used, its place may be
     } else if (allocation.parameter) {
       piece.source = MemorySource::Argument;
