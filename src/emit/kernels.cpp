@@ -43,6 +43,7 @@ class KernelCalls {
     HILO_TRY(const bool addressed, find_addresses());
     if (!addressed) return steps_.emit_library(id_, "what is no array");
     find_targets();
+    if (is_scalar_step() && write_scalars()) return {};
     if (std::optional<Error> error = write_all()) {
       for (llvm::Function* function : functions_) function->eraseFromParent();
       return steps_.emit_library(id_, error->message);
@@ -174,6 +175,33 @@ class KernelCalls {
     return false;
   }
 
+  // A few elements at one place, for which a call would cost more than they do.
+  bool is_scalar_step() const {
+    return one_loop_ && element_count(shape_of(targets_.front())) == 1;
+  }
+  // Scalars stand in the computation's own code. False where they cannot be emitted: what was begun
+  // then has no effect.
+  bool write_scalars() {
+    Elements elements(module_, b_);
+    for (size_t i = 0; i < operands_.size(); ++i) {
+      if (is_immediate(i)) continue;
+      std::vector<llvm::Value*> arrays;
+      for (const Range& range : operands_[i]) arrays.push_back(steps_.pointer(range.address));
+      elements.bind_arrays(module_.operand(id_, i), std::move(arrays));
+    }
+    bind_fusions(elements);
+    const Dims dims = shape_of(targets_.front()).dims;
+    const Index index(b_, dims, std::vector<llvm::Value*>(dims.size(), int64(b_, 0)));
+    std::vector<llvm::Value*> values;
+    for (const Target& target : targets_)
+      values.push_back(elements.at(target.value, index, target.leaf));
+    if (elements.error()) return false;
+    for (size_t i = 0; i < targets_.size(); ++i)
+      store_element(b_, shape_of(targets_[i]).type, steps_.pointer(targets_[i].to.address),
+                    int64(b_, 0), values[i]);
+    return true;
+  }
+
   std::optional<Error> write_all() {
     for (Target& target : targets_) {
       if (!is_read_elsewhere(target)) continue;
@@ -225,7 +253,7 @@ class KernelCalls {
       for (const Range& range : operands_[i]) arrays.push_back(writer.array(array_number(range)));
       writer.elements.bind_arrays(module_.operand(id_, i), std::move(arrays));
     }
-    bind_fusions(writer);
+    bind_fusions(writer.elements);
     std::vector<WrittenLeaf> leaves;
     for (const Target& target : targets) {
       llvm::Value* array = writer.array(array_number(target.to));
@@ -244,10 +272,10 @@ class KernelCalls {
     return writer.elements.error();
   }
 
-  void bind_fusions(Writer& writer) {
+  void bind_fusions(Elements& elements) const {
     for (InstructionId id = id_; module_[id].op == Op::Fusion;
          id = module_[module_.attributes<FusionAttributes>(id).calls].root)
-      writer.elements.bind_fusion(id);
+      elements.bind_fusion(id);
   }
 
   void call(size_t i) {

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "target/fuse_loops.h"
 #include "target/row_major.h"
 #include "target/target.h"
 
@@ -53,6 +54,12 @@ Result<void> prepare_for_cpu(Module& module, const Machine& machine) {
   PassOptions options;
   options.machine = &machine;
   HILO_DO(run_pass(module, put_in_row_major, options));
+  HILO_TRY(const Pipeline simplify, parse_pipeline("simplify", all_passes(), all_pipelines()));
+  PipelineOptions simplifying;
+  simplifying.pass = options;
+  HILO_DO(run_pipeline(module, simplify, simplifying));
+  HILO_DO(run_pass(module, fuse_loops, options));
+  HILO_DO(run_pass(module, share_reshapes, options));
   HILO_DO(run_pass(module, insert_copies, options));
   return {};
 }
