@@ -7,6 +7,8 @@
 namespace hilo {
 namespace {
 
+// Instructions times measures of small changes.
+constexpr size_t polish_work = 150'000, least_measures = 10;
 // Nodes times nodes times width, shared by the computations of a module by their sizes.
 constexpr size_t beam_work = 8'000'000;
 constexpr size_t widest_beam = 32, narrowest_beam = 2;
@@ -111,14 +113,15 @@ class Finder {
       : module_(module),
         computations_(module.post_order()),
         inside_(module.computations.size(), 0),
+        graphs_(module.computations.size()),
         drafts_(module.computations.size()) {
     const ScheduleGraphs graphs(module, machine, aliases);
     for (ComputationId computation : computations_) {
-      Draft& draft = drafts_[computation.value];
-      draft.graph = graphs.graph(computation, inside_);
-      draft.order = Candidates(draft.graph).best();
+      ScheduleGraph& graph = graphs_[computation.value];
+      graph = graphs.graph(computation, inside_);
+      drafts_[computation.value].order = Candidates(graph).best();
       evaluate(computation);
-      count_ += draft.graph.size();
+      count_ += graph.size();
     }
   }
 
@@ -134,20 +137,22 @@ class Finder {
     }
   }
 
+  std::span<const ScheduleGraph> graphs() const { return graphs_; }
+  size_t count() const { return count_; }  // of instructions
+
   Schedule take() const {
     Schedule schedule = schedule_of(module_);
     for (ComputationId computation : computations_) {
-      const Draft& draft = drafts_[computation.value];
       std::vector<InstructionId>& out = schedule.orders[computation.value];
       out.clear();
-      for (uint32_t node : draft.order) out.push_back(draft.graph.instructions[node]);
+      for (uint32_t node : drafts_[computation.value].order)
+        out.push_back(graphs_[computation.value].instructions[node]);
     }
     return schedule;
   }
 
  private:
   struct Draft {
-    ScheduleGraph graph;
     Order order;
     OrderPeak peak;
     bool is_improved = false;
@@ -156,8 +161,9 @@ class Finder {
   void improve(ComputationId computation) {
     Draft& draft = drafts_[computation.value];
     if (std::exchange(draft.is_improved, true)) return;
-    Order order = best_order(draft.graph, beam_work * draft.graph.size() / (count_ + 1));
-    if (peak_of(draft.graph, order).bytes >= draft.peak.bytes) return;
+    const ScheduleGraph& graph = graphs_[computation.value];
+    Order order = best_order(graph, beam_work * graph.size() / (count_ + 1));
+    if (peak_of(graph, order).bytes >= draft.peak.bytes) return;
     draft.order = std::move(order);
     evaluate(computation);
   }
@@ -168,14 +174,15 @@ class Finder {
     for (auto at = computations_.rbegin(); at != computations_.rend(); ++at) {
       const Draft& draft = drafts_[at->value];
       reach[at->value] = outside[at->value] + draft.peak.bytes;
-      if (draft.graph.calls.empty()) continue;
-      std::vector<int64_t> alive(draft.graph.size());
-      MemoryState memory(draft.graph);
+      const ScheduleGraph& graph = graphs_[at->value];
+      if (graph.calls.empty()) continue;
+      std::vector<int64_t> alive(graph.size());
+      MemoryState memory(graph);
       for (uint32_t node : draft.order) {
         alive[node] = outside[at->value] + memory.alive();
         memory.take(node);
       }
-      for (const auto& [node, callee] : draft.graph.calls)
+      for (const auto& [node, callee] : graph.calls)
         outside[callee.value] = std::max(outside[callee.value], alive[node]);
     }
     return reach;
@@ -183,18 +190,18 @@ class Finder {
 
   void evaluate(ComputationId computation) {
     Draft& draft = drafts_[computation.value];
-    for (const auto& [node, callee] : draft.graph.calls) draft.graph.inside[node] = 0;
-    for (const auto& [node, callee] : draft.graph.calls) {
-      int64_t& inside = draft.graph.inside[node];
-      inside = std::max(inside, inside_[callee.value]);
-    }
-    draft.peak = peak_of(draft.graph, draft.order);
+    ScheduleGraph& graph = graphs_[computation.value];
+    for (const auto& [node, callee] : graph.calls) graph.inside[node] = 0;
+    for (const auto& [node, callee] : graph.calls)
+      graph.inside[node] = std::max(graph.inside[node], inside_[callee.value]);
+    draft.peak = peak_of(graph, draft.order);
     inside_[computation.value] = draft.peak.bytes;
   }
 
   const Module& module_;
   const std::vector<ComputationId> computations_;  // callees first
   std::vector<int64_t> inside_;                    // by computation: its peak
+  std::vector<ScheduleGraph> graphs_;              // by computation
   std::vector<Draft> drafts_;                      // by computation
   size_t count_ = 0;
 };
@@ -204,7 +211,12 @@ class Finder {
 Schedule find_schedule(const Module& module, const Machine& machine, const Aliases& aliases) {
   Finder finder(module, machine, aliases);
   finder.improve();
-  return finder.take();
+  Schedule schedule = finder.take();
+  const size_t measures = polish_work / (finder.count() + 1);
+  if (measures < least_measures) return schedule;
+  PeakMeter meter(module, machine, aliases);
+  polish(module, meter, finder.graphs(), schedule, static_cast<int64_t>(measures));
+  return schedule;
 }
 
 }  // namespace hilo

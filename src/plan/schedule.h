@@ -1,7 +1,7 @@
 // Orders of one computation's instructions and the memory that they take. Private to `plan`.
 #pragma once
 
-#include "plan/plan.h"
+#include "plan/assign.h"
 
 namespace hilo {
 
@@ -104,5 +104,29 @@ class ScheduleGraphs {
   std::vector<std::vector<BufferId>> results_;  // by computation: buffers of its root
   mutable std::vector<uint32_t> node_;          // by instruction, of the computation last asked for
 };
+
+// The most bytes at one moment, in all spaces together.
+struct MeasuredPeak {
+  int64_t bytes = 0;
+  int64_t moments = 0;        // that take as much
+  InstructionId instruction;  // at the first of them
+};
+class PeakMeter {
+ public:
+  PeakMeter(const Module& module, const Machine& machine, const Aliases& aliases);
+  MeasuredPeak measure(const Schedule& schedule);
+
+ private:
+  const Module& module_;
+  const Machine& machine_;
+  const std::vector<BufferFacts> facts_;  // by buffer
+  const std::vector<int64_t> sizes_;      // by value
+  Plan plan_;                             // without places
+};
+
+// Moves instructions around the peak as long as it gets lower, judged by at most so many measures.
+// `graphs` by computation; empty for those that are not run.
+void polish(const Module& module, PeakMeter& meter, std::span<const ScheduleGraph> graphs,
+            Schedule& schedule, int64_t measures);
 
 }  // namespace hilo
