@@ -38,9 +38,7 @@ class Candidates {
  public:
   explicit Candidates(const ScheduleGraph& graph) : graph_(graph), turned_(reverse(graph)) {
     least_ = least_peak();
-    best_ = file_order(graph);
-    peak_ = peak_of(graph, best_).bytes;
-    if (!is_least()) keep(settle(graph, turned_, best_));
+    keep_settled(file_order(graph));
   }
 
   template <class Make>
@@ -71,9 +69,9 @@ class Candidates {
   }
 
   void keep_settled(Order order) {
-    Order settled = settle(graph_, turned_, order);
-    keep(std::move(order));
+    Order settled = settle(graph_, turned_, order);  // better, too, where the peak is the same
     keep(std::move(settled));
+    keep(std::move(order));
   }
   void keep(Order order) {
     check(order.size() == graph_.size(), "a schedule has every instruction");
@@ -86,7 +84,7 @@ class Candidates {
   const ScheduleGraph& graph_;
   const ScheduleGraph turned_;
   Order best_;
-  int64_t peak_ = 0, least_ = 0;
+  int64_t peak_ = INT64_MAX, least_ = 0;
 };
 
 }  // namespace

@@ -8,6 +8,11 @@ namespace {
 // Beyond these no exact search is tried.
 constexpr size_t most_searched = 3000, most_neighbours = 2'000'000;
 
+// With fewer for each block only the first steps of a search would be made, again and again.
+constexpr int64_t least_search_steps = 100;
+// A step of the bound from pairs costs as much as many steps of fitting.
+constexpr int64_t most_pair_steps = 50'000;
+
 // What best-fit by size may always take.
 constexpr int64_t least_fit_steps = 40'000'000;
 
@@ -41,11 +46,13 @@ class ComponentPacker {
   }
 
   void search(int64_t steps) {
+    if (steps < least_search_steps * static_cast<int64_t>(blocks_.size())) return;
     if (best_order_.empty()) best_order_ = order_blocks(problem_, blocks_, FitOrder::Size);
     if (blocks_.size() <= most_searched)
       neighbours_ = list_neighbours(problem_, blocks_, most_neighbours);
     if (neighbours_) {
-      const PackingBound pairs = bound_by_pairs(problem_, *neighbours_, blocks_);
+      const PackingBound pairs =
+          bound_by_pairs(problem_, *neighbours_, blocks_, std::min(most_pair_steps, steps / 256));
       bound_.bytes = std::max(bound_.bytes, pairs.bytes);
       bound_.target = std::max(bound_.target, pairs.target);
     }

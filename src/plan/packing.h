@@ -80,9 +80,9 @@ struct Neighbours {
 std::optional<Neighbours> list_neighbours(const PackingProblem& problem,
                                           std::span<const uint32_t> blocks, size_t most);
 
-// A bound from blocks that two by two are in each other's way.
+// A bound from blocks that two by two are in each other's way, the best that so many steps find.
 PackingBound bound_by_pairs(const PackingProblem& problem, const Neighbours& neighbours,
-                            std::span<const uint32_t> blocks);
+                            std::span<const uint32_t> blocks, int64_t steps);
 
 // Searches for offsets with no end above `limit`, with a preference among blocks that could lie at
 // one offset. `blocks` ascend. `offsets` change only when there are some.

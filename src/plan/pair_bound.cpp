@@ -91,11 +91,10 @@ class Cliques {
 }  // namespace
 
 PackingBound bound_by_pairs(const PackingProblem& problem, const Neighbours& neighbours,
-                            std::span<const uint32_t> blocks) {
-  constexpr int64_t most_steps = 50'000;
+                            std::span<const uint32_t> blocks, int64_t steps) {
   const auto lives_once = [&](uint32_t b) { return problem.rectangles_of(b).size() == 1; };
   if (blocks.size() > most_blocks || std::ranges::all_of(blocks, lives_once)) return {};
-  return Cliques(problem, neighbours, blocks).run(most_steps);
+  return Cliques(problem, neighbours, blocks).run(steps);
 }
 
 }  // namespace hilo
