@@ -137,6 +137,19 @@ Literal pack_results(const Call& call, const Shape& stated, std::vector<Literal>
   return std::move(results[0]);
 }
 
+std::vector<Literal> kept(const Call& call, std::vector<Literal> values) {
+  if (!call.options().place) return values;
+  std::vector<Literal*> waiting;
+  for (Literal& value : values) waiting.push_back(&value);
+  while (!waiting.empty()) {
+    Literal& value = *waiting.back();
+    waiting.pop_back();
+    for (Literal& element : value.mutable_elements()) waiting.push_back(&element);
+    if (value.shape().is_array()) value.mutable_raw();
+  }
+  return values;
+}
+
 void remember_operands(const Call& call) {
   for (InstructionId user : call.module.users(call.id)) {
     const Instruction& taker = call.module[user];
@@ -149,8 +162,8 @@ void remember_operands(const Call& call) {
 
 std::vector<Literal> move_operands(const Call& call) {
   remember_operands(call);
-  return {std::make_move_iterator(call.operands.begin()),
-          std::make_move_iterator(call.operands.end())};
+  return kept(call, {std::make_move_iterator(call.operands.begin()),
+                     std::make_move_iterator(call.operands.end())});
 }
 
 Literal pack_start(const Call& call, Literal results) {

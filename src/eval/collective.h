@@ -42,6 +42,9 @@ std::span<const Shape> result_shapes(const Shape& stated);
 Literal pack_results(const Call& call, const Shape& stated, std::vector<Literal> results);
 // (operands, results, contexts...) of a start op.
 Literal pack_start(const Call& call, Literal results);
+// What others read later: where values are placed (EvalOptions::place), and so written over, copies
+// outside of it.
+std::vector<Literal> kept(const Call& call, std::vector<Literal> values);
 // Keeps the operands in Traffic::started when an AsyncCollectiveStart takes the result.
 void remember_operands(const Call& call);
 // The operands to bring to a meeting; remembers them first.

@@ -32,7 +32,8 @@ Result<std::vector<Literal>> permute(const Call& call, const std::vector<Literal
   Traffic& traffic = call.device.traffic;
   const int64_t ordinal = traffic.executions[call.id.value]++;
   for (int64_t target : partners.targets)
-    traffic.rendezvous->post({false, call.id.value, call.device.id, target, ordinal}, values);
+    traffic.rendezvous->post({false, call.id.value, call.device.id, target, ordinal},
+                             kept(call, values));
   if (!partners.source) return std::vector<Literal>{};
   return traffic.rendezvous->take(
       call, {false, call.id.value, *partners.source, call.device.id, ordinal});

@@ -1,4 +1,4 @@
-#include "eval/call.h"
+#include "eval/collective.h"
 
 namespace hilo {
 
@@ -26,7 +26,8 @@ Result<Literal> evaluate_Infeed(Call& call) {
 Result<Literal> evaluate_Outfeed(Call& call) {
   auto* feeds = call.options().outfeed;
   if (feeds && call.device.is_first)
-    feeds->at(static_cast<size_t>(call.device.program)).push_back(std::move(call.operands[0]));
+    feeds->at(static_cast<size_t>(call.device.program))
+        .push_back(std::move(kept(call, {std::move(call.operands[0])})[0]));
   return Literal::token();
 }
 

@@ -51,8 +51,12 @@ GroupMode mode_of(const Call& call) {
                                                                : GroupMode::CrossReplica;
 }
 
-int64_t next_ordinal(const Call& call, int64_t source, int64_t target) {
-  return call.device.traffic.transfers[{channel_of(call), source, target}]++;
+// Both ends count for themselves, also where a device sends to itself.
+int64_t next_sent(const Call& call, int64_t target) {
+  return call.device.traffic.transfers[{channel_of(call), call.device.id, target}]++;
+}
+int64_t next_received(const Call& call, int64_t source) {
+  return call.device.traffic.transfers[{channel_of(call), source, ~call.device.id}]++;
 }
 
 // (data, context, token)
@@ -73,8 +77,8 @@ Result<Literal> evaluate_Send(Call& call) {
     if (source != mine) continue;
     const int64_t to = device_in_mode(call, target, mode_of(call));
     call.device.traffic.rendezvous->post(
-        {true, channel_of(call), call.device.id, to, next_ordinal(call, call.device.id, to)},
-        {call.operands[0]});
+        {true, channel_of(call), call.device.id, to, next_sent(call, to)},
+        kept(call, {call.operands[0]}));
   }
   return pack(call, std::move(call.operands[0]), 0);
 }
@@ -89,7 +93,7 @@ Result<Literal> evaluate_Recv(Call& call) {
   for (auto [source, target] : pairs) {
     if (target != mine || context != 0) continue;
     const int64_t from = device_in_mode(call, source, mode_of(call));
-    traffic.receives.push_back({from, channel_of(call), next_ordinal(call, from, call.device.id)});
+    traffic.receives.push_back({from, channel_of(call), next_received(call, from)});
     context = static_cast<int64_t>(traffic.receives.size());
   }
   return pack(call, Literal::zeros(call.held(call.shape().elements[0])), context);

@@ -66,6 +66,18 @@ TEST(SendRecv, AlongPairs) {
   EXPECT_EQ(rows, (Rows{{0, 0}, {0, 1}, {10, 11}}));
 }
 
+TEST(SendRecv, ToItself) {
+  const std::string attributes = ", channel_id=5\n";
+  const Rows rows = run_well(
+      "HloModule m\nENTRY e { p = f32[2] parameter(0)\n t = token[] after-all()\n s = (f32[2], "
+      "u32[], token[]) send(p, t)" +
+          attributes + " r = (f32[2], u32[], token[]) recv(t)" + attributes +
+          " sd = token[] send-done(s), channel_id=5\n rd = (f32[2], token[]) recv-done(r), "
+          "channel_id=5\n ROOT v = f32[2] get-tuple-element(rd), index=0\n}\n",
+      ramps(1, {2}));
+  EXPECT_EQ(rows, (Rows{{0, 1}}));
+}
+
 TEST(SendRecv, HostTransfersAreRefused) {
   auto rows =
       run("HloModule m\nENTRY e { t = token[] after-all()\n r = (f32[2], u32[], token[]) "
