@@ -119,18 +119,20 @@ InstructionId chain_end(const Module& module, InstructionId step) {
 
 // From the definition, of a parameter from the beginning of its computation, to the definition, of
 // a root to the end; in what runs asynchronously to the end of the chain. A slice that is moved
-// asynchronously (TPUs' sliced prefetch) begins when it is started.
+// asynchronously, and nothing else with it (TPUs' sliced prefetch), begins when it is started.
 LiveRange RangeFinder::defined(const Value& value) const {
   const InstructionId id = value.definition().instruction;
   const Span& span = span_of(id);
   LiveRange out{moment(id), moment(id)};
   if (module_[id].op == Op::Parameter) out.start = span.start;
   if (is_root(id)) out.end = span.end;
-  if (const InstructionId async = async_[module_[id].computation.value]) {
-    if (module_[id].op == Op::Slice && moment(async) >= 0) out.start = moment(async);
+  InstructionId async = async_[module_[id].computation.value];
+  if (async && module_[id].op == Op::Slice && moment(async) >= 0 && span.end - span.start == 2)
+    out.start = moment(async);
+  for (; async; async = async_[module_[async].computation.value]) {
     const InstructionId done = chain_end(module_, async);
     const bool ends = module_[done].op == Op::AsyncDone && moment(done) >= 0;
-    out.end = std::max(out.end, ends ? moment(done) : span.end);
+    out.end = std::max(out.end, ends ? moment(done) : span_of(async).end);
   }
   return out;
 }

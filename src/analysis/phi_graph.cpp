@@ -112,6 +112,19 @@ void PhiGraph::optimize() {
       if (optimize_node(i, checked)) changed = true;
     steps_ += static_cast<int64_t>(nodes_.size());
   }
+  replace_missed();
+}
+
+// Two phis that are one value would be two in one buffer at once.
+void PhiGraph::replace_missed() {
+  std::vector<std::vector<uint32_t>> operands(nodes_.size());
+  for (uint32_t i = 0; i < nodes_.size(); ++i)
+    if (nodes_[i].is_phi && !nodes_[i].is_dead)
+      for (uint32_t operand : nodes_[i].operands)
+        operands[i].push_back(node_of_value_.at(nodes_[operand].value));
+  const std::vector<uint32_t> stands = find_single_values(operands);
+  for (uint32_t i = 0; i < nodes_.size(); ++i)
+    if (stands[i] != i) replace(i, stands[i]);
 }
 
 }  // namespace hilo
