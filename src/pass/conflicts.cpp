@@ -13,7 +13,10 @@ namespace {
 class Coalescer {
  public:
   Coalescer(const Aliases& aliases, const Lifetimes& lifetimes)
-      : lifetimes_(lifetimes), parent_(aliases.values.size()), members_(aliases.values.size()) {
+      : lifetimes_(lifetimes),
+        parent_(aliases.values.size()),
+        members_(aliases.values.size()),
+        together_(aliases.values.size()) {
     std::iota(parent_.begin(), parent_.end(), 0u);
     for (uint32_t i = 0; i < parent_.size(); ++i)
       members_[i] = {{lifetimes.start({i}), lifetimes.end({i}), i}};
@@ -21,8 +24,15 @@ class Coalescer {
 
   // Unites without asking.
   void bind(ValueId a, ValueId b) {
-    const uint32_t first = find(a.value), second = find(b.value);
-    if (first != second) unite(first, second);
+    uint32_t first = find(a.value), second = find(b.value);
+    if (first == second) return;
+    if (members_[first].size() < members_[second].size()) std::swap(first, second);
+    for (const auto& member : members_[second]) {
+      const auto next = members_[first].upper_bound(member);
+      if (next != members_[first].end()) mark_together(first, member, *next);
+      if (next != members_[first].begin()) mark_together(first, *std::prev(next), member);
+    }
+    unite(first, second);
   }
 
   bool try_tie(ValueId a, ValueId b) {
@@ -30,7 +40,7 @@ class Coalescer {
     if (first == second) return true;
     if (members_[first].size() < members_[second].size()) std::swap(first, second);
     for (const auto& member : members_[second])
-      if (!fits(members_[first], member)) return false;
+      if (!fits(first, member)) return false;
     unite(first, second);
     return true;
   }
@@ -40,11 +50,21 @@ class Coalescer {
   using Members = std::set<std::tuple<int64_t, int64_t, uint32_t>>;
   static ValueId value_of(const Members::value_type& member) { return {std::get<2>(member)}; }
 
-  bool fits(const Members& members, const Members::value_type& member) const {
+  // Of values that do not meet, the neighbours are enough to look at.
+  bool fits(uint32_t set, const Members::value_type& member) const {
+    const Members& members = members_[set];
     const ValueId value = value_of(member);
+    for (ValueId other : together_[set])
+      if (!lifetimes_.is_before(value, other) && !lifetimes_.is_before(other, value)) return false;
     const auto next = members.upper_bound(member);
     if (next != members.end() && !lifetimes_.is_before(value, value_of(*next))) return false;
     return next == members.begin() || lifetimes_.is_before(value_of(*std::prev(next)), value);
+  }
+
+  void mark_together(uint32_t set, const Members::value_type& a, const Members::value_type& b) {
+    if (lifetimes_.is_before(value_of(a), value_of(b))) return;
+    together_[set].push_back(value_of(a));
+    together_[set].push_back(value_of(b));
   }
 
   uint32_t find(uint32_t value) {
@@ -57,11 +77,17 @@ class Coalescer {
     parent_[second] = first;
     members_[first].merge(members_[second]);
     members_[second].clear();
+    together_[first].insert(together_[first].end(), together_[second].begin(),
+                            together_[second].end());
+    together_[second].clear();
   }
 
   const Lifetimes& lifetimes_;
   std::vector<uint32_t> parent_;  // by value
-  std::vector<Members> members_;  // by value that stands for its buffer
+  // By value that stands for its buffer: its values, and those of them that are bound and alive at
+  // once all the same.
+  std::vector<Members> members_;
+  std::vector<std::vector<ValueId>> together_;
 };
 
 }  // namespace

@@ -20,7 +20,8 @@ Lifetimes::Lifetimes(const Module& module, const Aliases& aliases, const Schedul
     : module_(module),
       aliases_(aliases),
       liveness_(find_liveness(module, aliases, schedule)),
-      spans_(module.computations.size(), LiveRange{INT64_MAX, -1}) {
+      spans_(module.computations.size(), LiveRange{INT64_MAX, -1}),
+      conditions_(module.computations.size(), false) {
   for (ComputationId computation : module.post_order()) {
     LiveRange& span = spans_[computation.value];
     for (InstructionId id : module[computation].instructions) {
@@ -29,6 +30,8 @@ Lifetimes::Lifetimes(const Module& module, const Aliases& aliases, const Schedul
       span = {std::min(span.start, moment), std::max(span.end, moment)};
       for (ComputationId callee : module.called(module[id]))
         span.start = std::min(span.start, spans_[callee.value].start);
+      if (module[id].op == Op::While)
+        conditions_[module.attributes<WhileAttributes>(id).condition.value] = true;
     }
   }
   for (const Value& value : aliases.values) lives_.push_back(life_of(value));
@@ -60,6 +63,7 @@ int64_t Lifetimes::moment_of_use(const ValueUse& use) const {
   return moment;
 }
 
+// What a while carries goes on after its condition, into the body or out of the loop.
 Lifetimes::Life Lifetimes::life_of(const Value& value) const {
   const InstructionId id = value.definition().instruction;
   const Instruction& instruction = module_[id];
@@ -74,6 +78,8 @@ Lifetimes::Life Lifetimes::life_of(const Value& value) const {
   for (const Position& position : value.positions) {
     const ComputationId computation = module_[position.instruction].computation;
     if (module_[computation].root == position.instruction)
+      life.end = std::max(life.end, 2 * spans_[computation.value].end + 1);
+    if (conditions_[computation.value] && module_[position.instruction].op == Op::Parameter)
       life.end = std::max(life.end, 2 * spans_[computation.value].end + 1);
   }
   if (value.live_out) life.end = never;

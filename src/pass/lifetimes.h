@@ -35,6 +35,7 @@ class Lifetimes {
   const Aliases& aliases_;
   Liveness liveness_;             // for its moments
   std::vector<LiveRange> spans_;  // by computation: first and last moment, callees included
+  std::vector<bool> conditions_;  // by computation: whether it is a while's condition
   std::vector<Life> lives_;       // by value
 };
 
