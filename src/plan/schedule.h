@@ -83,9 +83,10 @@ class ScheduleGraphs {
   ScheduleGraph graph(ComputationId computation, std::span<const int64_t> inside) const;
 
  private:
-  // A value comes to be, is read, or stands in a tuple that is handed on.
+  // A value comes to be, here or inside what is called; is read, or stands in a tuple that is
+  // handed on.
   struct Event {
-    enum Kind : uint8_t { Birth, Read, Stand };
+    enum Kind : uint8_t { Birth, Inside, Read, Stand };
     BufferId buffer;
     ValueId value;
     InstructionId instruction;
@@ -94,6 +95,7 @@ class ScheduleGraphs {
   };
   void add(ValueId value, InstructionId instruction, Event::Kind kind);
   void add_value(ValueId value);
+  void add_inner_births();
   Order operands_first(ComputationId computation) const;
   Links dependences(ComputationId computation) const;
 
@@ -102,6 +104,7 @@ class ScheduleGraphs {
   std::vector<int64_t> bytes_;                  // by buffer
   std::vector<std::vector<Event>> events_;      // by computation
   std::vector<std::vector<BufferId>> results_;  // by computation: buffers of its root
+  std::vector<InstructionId> callers_;          // by computation
   mutable std::vector<uint32_t> node_;          // by instruction, of the computation last asked for
 };
 

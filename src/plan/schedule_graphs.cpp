@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <unordered_set>
 
 #include "plan/schedule.h"
 
@@ -18,12 +19,14 @@ ScheduleGraphs::ScheduleGraphs(const Module& module, const Machine& machine, con
       bytes_(aliases.buffers.size(), 0),
       events_(module.computations.size()),
       results_(module.computations.size()),
+      callers_(module.computations.size()),
       node_(module.instructions.size()) {
   for (uint32_t i = 0; i < aliases.values.size(); ++i) {
     int64_t& bytes = bytes_[aliases.buffer_of[i].value];
     bytes = std::max(bytes, buffer_bytes(machine, shape_of(module, aliases.values[i])));
     add_value({i});
   }
+  add_inner_births();
 }
 
 void ScheduleGraphs::add(ValueId value, InstructionId instruction, Event::Kind kind) {
@@ -43,6 +46,38 @@ void ScheduleGraphs::add_value(ValueId id) {
     add(id, position.instruction, is_birth ? Event::Birth : Event::Stand);
     if (module_[instruction.computation].root == position.instruction)
       results_[instruction.computation.value].push_back(aliases_.buffer_of[id.value]);
+  }
+}
+
+// For those around it, a value comes to be in its buffer when the call begins, whether or not it
+// comes out of it: once for each buffer and call, as far out as the buffer is known.
+void ScheduleGraphs::add_inner_births() {
+  std::vector<uint32_t> depths(module_.computations.size(), 0);
+  std::vector<ComputationId> callers_first = module_.post_order();
+  std::ranges::reverse(callers_first);
+  for (ComputationId computation : callers_first)
+    for (InstructionId id : module_[computation].instructions)
+      if (runs_steps(module_[id].op))
+        for (ComputationId callee : module_.called(module_[id])) {
+          callers_[callee.value] = id;
+          depths[callee.value] = depths[computation.value] + 1;
+        }
+  const auto depth_of = [&](InstructionId id) { return depths[module_[id].computation.value]; };
+  std::vector<uint32_t> outermost(aliases_.buffers.size(), UINT32_MAX);
+  for (uint32_t i = 0; i < aliases_.values.size(); ++i)
+    for (const Position& position : aliases_.values[i].positions) {
+      uint32_t& least = outermost[aliases_.buffer_of[i].value];
+      least = std::min(least, depth_of(position.instruction));
+    }
+  std::unordered_set<uint64_t> seen;
+  for (uint32_t i = 0; i < aliases_.values.size(); ++i) {
+    const BufferId buffer = aliases_.buffer_of[i];
+    const InstructionId made = aliases_.values[i].definition().instruction;
+    for (InstructionId at = callers_[module_[made].computation.value];
+         at && depth_of(at) >= outermost[buffer.value] &&
+         seen.insert(uint64_t{buffer.value} << 32 | at.value).second;
+         at = callers_[module_[at].computation.value])
+      add({i}, at, Event::Inside);
   }
 }
 
@@ -90,8 +125,9 @@ Links ScheduleGraphs::dependences(ComputationId computation) const {
 
 namespace {
 
-// Values of one buffer in the order in which they come to be: readers of one stand before the next
-// comes.
+// Values of one buffer in the order of the file in which they come to be: readers of one stand
+// before the next comes. Where the file puts a reader later, it is one that does not look at the
+// value (a call that does not use what it is given), for copies part all others.
 template <class Event, class NodeOf>
 void add_overwrites(std::span<const Event> events, const NodeOf& node_of, Links& links) {
   struct Lifetime {
@@ -102,7 +138,7 @@ void add_overwrites(std::span<const Event> events, const NodeOf& node_of, Links&
   for (const Event& event : events) {
     if (values.empty() || values.back().first != event.value) values.push_back({event.value, {}});
     Lifetime& lifetime = values.back().second;
-    if (event.kind == Event::Birth)
+    if (event.kind == Event::Birth || event.kind == Event::Inside)
       lifetime.birth = std::min(lifetime.birth, event.is_parameter ? 0 : 1 + node_of(event));
     if (event.kind != Event::Stand) lifetime.readers.push_back(node_of(event));
   }
@@ -114,24 +150,8 @@ void add_overwrites(std::span<const Event> events, const NodeOf& node_of, Links&
     const uint32_t birth = next < values.size() ? values[next].second.birth : UINT32_MAX;
     if (birth == UINT32_MAX) break;
     for (uint32_t reader : lifetime.readers)
-      if (reader + 1 != birth) links.emplace_back(reader, birth - 1);
+      if (reader + 1 < birth) links.emplace_back(reader, birth - 1);
   }
-}
-
-bool is_acyclic(const Lists& before, const Lists& after) {
-  std::vector<uint32_t> missing(before.size()), ready;
-  for (uint32_t node = 0; node < before.size(); ++node) {
-    missing[node] = static_cast<uint32_t>(before[node].size());
-    if (missing[node] == 0) ready.push_back(node);
-  }
-  size_t taken = 0;
-  for (; !ready.empty(); ++taken) {
-    const uint32_t node = ready.back();
-    ready.pop_back();
-    for (uint32_t next : after[node])
-      if (--missing[next] == 0) ready.push_back(next);
-  }
-  return taken == before.size();
 }
 
 Lists turned(size_t size, const Links& links) {
@@ -163,14 +183,19 @@ ScheduleGraph ScheduleGraphs::graph(ComputationId computation,
   std::vector<Event> events = events_[computation.value];
   std::ranges::stable_sort(events, {},
                            [](const Event& event) { return std::pair(event.buffer, event.value); });
-  Links touches, plain = dependences(computation), links = plain;
+  Links touches, links = dependences(computation);
   std::vector<BufferId> buffers;
   for (size_t first = 0, past = 0; first < events.size(); first = past) {
     const uint32_t number = static_cast<uint32_t>(out.bytes.size());
-    bool foreign = false;
+    bool foreign = false, inside_only = true;
     for (; past < events.size() && events[past].buffer == events[first].buffer; ++past) {
       touches.emplace_back(node_of(events[past]), number);
       foreign |= events[past].is_parameter;
+      inside_only &= events[past].kind == Event::Inside;
+    }
+    if (inside_only) {
+      touches.resize(touches.size() - (past - first));
+      continue;
     }
     add_overwrites(std::span<const Event>(events).subspan(first, past - first), node_of, links);
     buffers.push_back(events[first].buffer);
@@ -184,10 +209,6 @@ ScheduleGraph ScheduleGraphs::graph(ComputationId computation,
   }
   out.before = turned(order.size(), links);
   out.after = lists_of(order.size(), std::move(links));
-  if (!is_acyclic(out.before, out.after)) {
-    out.before = turned(order.size(), plain);
-    out.after = lists_of(order.size(), std::move(plain));
-  }
   out.touched_by = turned(out.bytes.size(), touches);
   out.touches = lists_of(order.size(), std::move(touches));
   return out;
