@@ -122,16 +122,17 @@ class PlanChecker {
     const Position& definition = aliases_[value].definition();
     if (aliases_[value].live_out && !place.is_live_out)
       error(id, "{} is part of the result and lies in an allocation that is not", name(value));
-    if (module_[id].op == Op::Constant && !place.is_constant && !place.parameter)
+    if (module_[id].op == Op::Constant && !place.is_constant)
       error(id, "{} is a constant and lies where others are written", name(value));
+    if (module_[id].op != Op::Constant && place.is_constant)
+      error(id, "{} lies over a constant", name(value));
     const bool is_parameter =
         module_[id].op == Op::Parameter && module_[id].computation == module_.entry;
     if (is_parameter && (place.parameter != module_.attributes<ParameterAttributes>(id).number ||
                          place.parameter_index != definition.index))
       error(id, "{} lies in the allocation of something else", name(value));
     if (place.parameter && !is_parameter && !is_writable(place))
-      if (aliases_.buffer_of[value.value] != buffer_of_parameter(place))
-        error(id, "{} lies over a parameter that the caller keeps", name(value));
+      error(id, "{} lies over a parameter that the caller keeps", name(value));
     if (place.is_thread_local)
       error(id, "{} is run, and lies in a thread's own memory", name(value));
   }
@@ -143,14 +144,13 @@ class PlanChecker {
     return std::ranges::any_of(module_.header.input_output_alias, names) ||
            std::ranges::any_of(module_.header.buffer_donor, names);
   }
-  BufferId buffer_of_parameter(const Allocation& place) const {
-    const auto values =
-        aliases_.at(module_[module_.entry].parameters[static_cast<size_t>(*place.parameter)],
-                    place.parameter_index);
-    return values.empty() ? BufferId{} : aliases_.buffer_of[values[0].value];
-  }
 
   void check_sums() {
+    for (const Allocation& allocation : plan_.allocations)
+      if (std::ranges::find(plan_.spaces, allocation.space, &SpacePlan::space) ==
+          plan_.spaces.end())
+        error(module_[module_.entry].root, "the plan has no sums of memory space {}",
+              allocation.space);
     for (const SpacePlan& space : plan_.spaces) {
       int64_t total = 0, temporary = 0;
       for (const Allocation& allocation : plan_.allocations) {

@@ -1,156 +1,380 @@
-// Random modules with tuples, loops, branches, calls, updates in place and aliases, as text.
+// Random modules as text: tuples in tuples, loops, branches, calls, updates in place, fusions and
+// custom calls that write over operands, asynchronous steps, control dependences, aliases and
+// donors.
 #pragma once
 
-#include <fmt/core.h>
-
-#include <random>
-#include <string>
-#include <vector>
+#include "module_writer.h"
 
 namespace hilo::test {
 
-class RandomModule {
+class RandomModule : ModuleWriter {
  public:
-  explicit RandomModule(uint64_t seed) : random_(seed) {}
+  explicit RandomModule(uint64_t seed) : ModuleWriter(seed) {}
 
   std::string text() {
-    const bool scheduled = draw(2) == 0;
-    std::vector<std::string> values = {begin(), parameter(0), parameter(1), parameter(2)};
-    values.erase(values.begin());
-    grow(values, 6 + draw(14), 0);
-    const std::string root = tuple_of(values, 1 + draw(4));
+    const bool scheduled = one_in(2);
+    Scope scope;
+    for (int p = 0; p < 3; ++p) scope.arrays.push_back(parameter(p));
+    const std::string given = parameter(3, pair);
+    for (int e = 0; e < 2; ++e) scope.arrays.push_back(element(given, array, e));
+    grow(scope, 6 + draw(14));
+    const int results = 1 + draw(4);
+    const std::string root = results_of(scope, results);
     const std::string entry = fmt::format("ENTRY e {{\n{}  ROOT {}}}\n", body_, root);
-    std::string alias;
-    if (draw(2) == 0)
-      alias = fmt::format(", input_output_alias={{ {{0}}: ({}, {{}}, may-alias) }}", draw(3));
-    return fmt::format("HloModule random{}{}\n{}{}", scheduled ? ", is_scheduled=true" : "", alias,
-                       computations_, entry);
+    return fmt::format("HloModule random{}{}\n{}{}", scheduled ? ", is_scheduled=true" : "",
+                       sharing(results), finished_, entry);
   }
 
  private:
-  static constexpr const char* array = "f32[16]";
+  static constexpr const char* pair = "(f32[16], f32[16])";
+  static constexpr const char* nested = "((f32[16], f32[16]), f32[16])";
   static constexpr const char* carry = "(s32[], f32[16], f32[16], f32[16])";
+  static constexpr const char* deep_carry = "((f32[16], s32[]), (f32[16], (f32[16])))";
 
-  int draw(int below) { return static_cast<int>(random_() % static_cast<uint64_t>(below)); }
-  const std::string& pick(const std::vector<std::string>& from) {
-    return from[static_cast<size_t>(draw(static_cast<int>(from.size())))];
+  // input_output_alias and buffer_donor, of results {0}, {1}, ... and parameters 0, 1, 2, 3{0},
+  // 3{1}.
+  std::string sharing(int results) {
+    std::vector<std::string> free = {"0, {}", "1, {}", "2, {}", "3, {0}", "3, {1}"};
+    const auto take = [&] {
+      const size_t at = static_cast<size_t>(draw(static_cast<int>(free.size())));
+      std::string out = free[at];
+      free.erase(free.begin() + static_cast<std::ptrdiff_t>(at));
+      return out;
+    };
+    std::string aliases, donors;
+    for (int r = 0; r < results; ++r)
+      if (one_in(3))
+        aliases += fmt::format("{}{{{}}}: ({}, {})", aliases.empty() ? "" : ", ", r, take(),
+                               one_in(2) ? "may-alias" : "must-alias");
+    if (one_in(4)) donors = fmt::format("({})", take());
+    std::string out;
+    if (!aliases.empty()) out += fmt::format(", input_output_alias={{ {} }}", aliases);
+    if (!donors.empty()) out += fmt::format(", buffer_donor={{ {} }}", donors);
+    return out;
   }
-  std::string begin() { return body_.clear(), std::string(); }
-  std::string name() { return fmt::format("v{}", next_++); }
-  // Appends an instruction and gives its name.
-  std::string add(const std::string& shape, const std::string& rest) {
-    std::string id = name();
-    body_ += fmt::format("  {} = {} {}\n", id, shape, rest);
-    return id;
-  }
-  std::string parameter(int number) { return add(array, fmt::format("parameter({})", number)); }
-  std::string element(const std::string& tuple, const char* shape, int index) {
-    return add(shape, fmt::format("get-tuple-element({}), index={}", tuple, index));
-  }
-  std::string tuple_of(const std::vector<std::string>& values, int count) {
+
+  std::string results_of(const Scope& scope, int count) {
     std::string shapes, operands;
     for (int i = 0; i < count; ++i) {
       shapes += fmt::format("{}{}", i ? ", " : "", array);
-      operands += fmt::format("{}{}", i ? ", " : "", pick(values));
+      operands += fmt::format("{}{}", i ? ", " : "", pick(scope));
     }
     return fmt::format("{} = ({}) tuple({})\n", name(), shapes, operands);
   }
 
-  void grow(std::vector<std::string>& values, int count, int depth) {
+  void grow(Scope& scope, int count) {
+    using Make = void (RandomModule::*)(Scope&);
+    constexpr Make flat[] = {
+        &RandomModule::binary,  &RandomModule::binary, &RandomModule::binary, &RandomModule::unary,
+        &RandomModule::unary,   &RandomModule::moved,  &RandomModule::update, &RandomModule::update,
+        &RandomModule::scatter, &RandomModule::tuples, &RandomModule::sort,   &RandomModule::wide,
+        &RandomModule::bitcast, &RandomModule::fused,  &RandomModule::fused,  &RandomModule::custom,
+        &RandomModule::begin,   &RandomModule::begin,  &RandomModule::reduce,
+    };
+    constexpr Make deep[] = {&RandomModule::loop,        &RandomModule::loop,
+                             &RandomModule::deep_loop,   &RandomModule::call,
+                             &RandomModule::conditional, &RandomModule::switched,
+                             &RandomModule::async};
+    constexpr int flats = sizeof flat / sizeof *flat, deeps = sizeof deep / sizeof *deep;
     for (int i = 0; i < count; ++i) {
-      const int kind = draw(depth < 2 ? 14 : 10);
-      if (kind < 4) {
-        constexpr const char* ops[] = {"add", "subtract", "multiply", "maximum"};
-        values.push_back(
-            add(array, fmt::format("{}({}, {})", ops[kind], pick(values), pick(values))));
-      } else if (kind < 7) {
-        constexpr const char* ops[] = {"negate", "sine", "copy"};
-        values.push_back(add(array, fmt::format("{}({})", ops[kind - 4], pick(values))));
-      } else if (kind == 7) {
-        values.push_back(add(array, fmt::format("reverse({}), dimensions={{0}}", pick(values))));
-      } else if (kind == 8) {
-        update(values);
-      } else if (kind == 9) {
-        const std::string pair =
-            add("(f32[16], f32[16])", fmt::format("tuple({}, {})", pick(values), pick(values)));
-        values.push_back(element(pair, array, draw(2)));
-      } else {
-        nested(values, kind, depth + 1);
-      }
+      const int kind = draw(depth_ < 2 ? flats + deeps : flats);
+      (this->*(kind < flats ? flat[kind] : deep[kind - flats]))(scope);
+      if (!scope.open.empty() && one_in(3)) end_one(scope);
     }
+    while (!scope.open.empty()) end_one(scope);
   }
 
-  void update(std::vector<std::string>& values) {
-    const std::string part = add("f32[4]", fmt::format("slice({}), slice={{[2:6]}}", pick(values)));
-    const std::string at = add("s32[]", fmt::format("constant({})", draw(16)));
-    values.push_back(
-        add(array, fmt::format("dynamic-update-slice({}, {}, {})", pick(values), part, at)));
+  void end_one(Scope& scope) {
+    const size_t at = static_cast<size_t>(draw(static_cast<int>(scope.open.size())));
+    const std::function<std::string()> end = scope.open[at];
+    scope.open.erase(scope.open.begin() + static_cast<std::ptrdiff_t>(at));
+    scope.arrays.push_back(end());
   }
 
-  // A computation of its own is written while the one around it waits.
-  template <class Body>
-  std::string computation(Body body) {
-    const std::string outer = std::exchange(body_, "");
-    const std::string id = fmt::format("c{}", next_++);
-    const std::string root = body();
-    computations_ += fmt::format("{} {{\n{}  ROOT {}}}\n", id, body_, root);
-    body_ = outer;
-    return id;
+  std::string control(const Scope& scope) {
+    return one_in(8) ? fmt::format(", control-predecessors={{{}}}", pick(scope)) : "";
   }
 
-  void nested(std::vector<std::string>& values, int kind, int depth) {
-    if (kind < 12) return loop(values, depth);
-    const auto leaf = [&] {
+  void binary(Scope& scope) {
+    const std::string op = any<std::string>({"add", "subtract", "multiply", "maximum"});
+    const std::string x = pick(scope), y = pick(scope);
+    scope.arrays.push_back(add(array, fmt::format("{}({}, {}){}", op, x, y, control(scope))));
+  }
+  void unary(Scope& scope) {
+    const std::string op = any<std::string>({"negate", "sine", "copy", "abs"});
+    const std::string x = pick(scope);
+    scope.arrays.push_back(add(array, fmt::format("{}({}){}", op, x, control(scope))));
+  }
+  void moved(Scope& scope) {
+    scope.arrays.push_back(add(array, fmt::format("reverse({}), dimensions={{0}}", pick(scope))));
+  }
+  void update(Scope& scope) {
+    const std::string part = add("f32[4]", fmt::format("slice({}), slice={{[2:6]}}", pick(scope)));
+    scope.arrays.push_back(add(array, fmt::format("dynamic-update-slice({}, {}, {})", pick(scope),
+                                                  part, constant(draw(16)))));
+  }
+  void scatter(Scope& scope) {
+    const std::string sum = scalar_computation("add");
+    const std::string at =
+        add("s32[2,1]", fmt::format("constant({{ {{{}}}, {{{}}} }})", draw(16), draw(16)));
+    const std::string part = add("f32[2]", fmt::format("slice({}), slice={{[3:5]}}", pick(scope)));
+    scope.arrays.push_back(
+        add(array, fmt::format("scatter({}, {}, {}), update_window_dims={{}}, "
+                               "inserted_window_dims={{0}}, scatter_dims_to_operand_dims={{0}}, "
+                               "index_vector_dim=1, to_apply={}",
+                               pick(scope), at, part, sum)));
+  }
+  void tuples(Scope& scope) {
+    const std::string inner = add(pair, fmt::format("tuple({}, {})", pick(scope), pick(scope)));
+    if (one_in(3)) return scope.arrays.push_back(element(inner, array, draw(2)));
+    std::string outer = add(nested, fmt::format("tuple({}, {})", inner, pick(scope)));
+    if (one_in(2)) outer = add(nested, fmt::format("opt-barrier({})", outer));
+    scope.arrays.push_back(element(element(outer, pair, 0), array, draw(2)));
+    scope.arrays.push_back(element(outer, array, 1));
+  }
+  void sort(Scope& scope) {
+    const std::string less = computation([&] {
+      const std::string x = parameter(0, "f32[]"), y = parameter(1, "f32[]");
+      return fmt::format("{} = pred[] compare({}, {}), direction=LT\n", name(), x, y);
+    });
+    scope.arrays.push_back(
+        add(array, fmt::format("sort({}), dimensions={{0}}, to_apply={}", pick(scope), less)));
+  }
+  void reduce(Scope& scope) {
+    const std::string sum = scalar_computation("maximum");
+    const std::string zero = add("f32[]", "constant(0)");
+    const std::string most =
+        add("f32[]",
+            fmt::format("reduce({}, {}), dimensions={{0}}, to_apply={}", pick(scope), zero, sum));
+    scope.arrays.push_back(add(array, fmt::format("broadcast({}), dimensions={{}}", most)));
+  }
+  void wide(Scope& scope) {
+    const std::string both = add(
+        "f32[32]", fmt::format("concatenate({}, {}), dimensions={{0}}", pick(scope), pick(scope)));
+    const std::string more = add("f32[32]", fmt::format("negate({})", both));
+    scope.arrays.push_back(
+        add(array, fmt::format("slice({}), slice={{[8:24]}}", one_in(2) ? both : more)));
+  }
+  void bitcast(Scope& scope) {
+    std::string square = add("f32[4,4]", fmt::format("bitcast({})", pick(scope)));
+    if (one_in(2)) square = add("f32[4,4]", fmt::format("add({}, {})", square, square));
+    scope.arrays.push_back(add(array, fmt::format("bitcast({})", square)));
+  }
+
+  void fused(Scope& scope) {
+    const int kind = draw(4);
+    const std::string inside = computation([&] {
+      const std::string x = parameter(0), y = parameter(1);
+      if (kind == 0) {
+        const std::string part = add("f32[4]", fmt::format("slice({}), slice={{[9:13]}}", y));
+        return fmt::format("{} = {} dynamic-update-slice({}, {}, {})\n", name(), array, x, part,
+                           constant(draw(16)));
+      }
+      const std::string sum = add(array, fmt::format("add({}, {})", x, y));
+      if (kind < 3) return fmt::format("{} = {} sine({})\n", name(), array, sum);
+      const std::string product = add(array, fmt::format("multiply({}, {})", x, y));
+      return fmt::format("{} = {} tuple({}, {})\n", name(), pair, sum, product);
+    });
+    const std::string made =
+        add(kind == 3 ? pair : array,
+            fmt::format("fusion({}, {}), kind=kLoop{}, calls={}", pick(scope), pick(scope),
+                        kind == 2   ? ", output_to_operand_aliasing={{}: (1, {})}"
+                        : kind == 3 ? ", output_to_operand_aliasing={{1}: (0, {})}"
+                                    : "",
+                        inside));
+    if (kind < 3) return scope.arrays.push_back(made);
+    for (int e = 0; e < 2; ++e) scope.arrays.push_back(element(made, array, e));
+  }
+
+  void custom(Scope& scope) {
+    scope.arrays.push_back(
+        add(array, fmt::format("custom-call({}), custom_call_target=\"Pin\"{}", pick(scope),
+                               one_in(3) ? ""
+                                         : ", output_to_operand_aliasing="
+                                           "{{}: (0, {})}")));
+  }
+
+  // A step that ends later.
+  void begin(Scope& scope) {
+    const std::string x = pick(scope);
+    const int kind = draw(5);
+    if (kind == 4) return send(scope, x);
+    const std::string sum = kind == 1 ? scalar_computation("add") : "";
+    const std::string starts[] = {
+        fmt::format("(f32[16], f32[16], u32[]) copy-start({})", x),
+        fmt::format("f32[16] all-reduce-start({}), replica_groups={{{{0}}}}, to_apply={}", x, sum),
+        fmt::format("(f32[16], f32[16]) all-gather-start({}), replica_groups={{{{0}}}}, "
+                    "dimensions={{0}}",
+                    x),
+        fmt::format("(f32[16], f32[16]) collective-permute-start({}), "
+                    "source_target_pairs={{{{0,0}}}}",
+                    x)};
+    const char* dones[] = {"copy-done", "all-reduce-done", "all-gather-done",
+                           "collective-permute-done"};
+    const std::string start = add("", starts[kind]);
+    const std::string done = dones[kind];
+    scope.open.push_back(
+        [this, start, done] { return add(array, fmt::format("{}({})", done, start)); });
+  }
+  void send(Scope& scope, const std::string& x) {
+    const int channel = number();
+    const std::string token = add("token[]", "after-all()");
+    const std::string out = add("(f32[16], u32[], token[])",
+                                fmt::format("send({}, {}), channel_id={}", x, token, channel));
+    const std::string in =
+        add("(f32[16], u32[], token[])", fmt::format("recv({}), channel_id={}", token, channel));
+    scope.open.push_back([this, out, in, channel] {
+      const std::string got =
+          add("(f32[16], token[])",
+              fmt::format("recv-done({}), channel_id={}, control-predecessors={{{}}}", in, channel,
+                          out));
+      add("token[]", fmt::format("send-done({}), channel_id={}", out, channel));
+      return element(got, array, 0);
+    });
+  }
+
+  std::string one_array(Scope& scope, int count) {
+    grow(scope, count);
+    return fmt::format("{} = {} {}\n", name(), array,
+                       one_in(4) ? fmt::format("copy({})", pick(scope))
+                                 : fmt::format("add({}, {})", scope.arrays.back(), pick(scope)));
+  }
+  // Of two arrays; it may pass one on, and may not look at the other.
+  std::string leaf() {
+    return computation([&] {
+      Scope inner{{parameter(0), parameter(1)}, {}};
+      return one_array(inner, 1 + draw(4));
+    });
+  }
+  void call(Scope& scope) {
+    const std::string callee = leaf();
+    scope.arrays.push_back(
+        add(array, fmt::format("call({}, {}), to_apply={}", pick(scope), pick(scope), callee)));
+    if (one_in(3))
+      scope.arrays.push_back(
+          add(array, fmt::format("call({}, {}), to_apply={}", pick(scope), pick(scope), callee)));
+  }
+  void async(Scope& scope) {
+    const std::string callee = leaf();
+    const std::string start =
+        add("((f32[16], f32[16]), f32[16], u32[])",
+            fmt::format("async-start({}, {}), calls={}", pick(scope), pick(scope), callee));
+    scope.open.push_back(
+        [this, start] { return add(array, fmt::format("async-done({})", start)); });
+  }
+  void conditional(Scope& scope) {
+    const auto branch = [&](bool is_pair) {
       return computation([&] {
-        std::vector<std::string> inner = {parameter(0)};
-        grow(inner, 1 + draw(4), depth);
-        return fmt::format("{} = {} add({}, {})\n", name(), array, inner.back(), pick(inner));
+        const std::string given = parameter(0, is_pair ? pair : array);
+        Scope inner{{is_pair ? element(given, array, 0) : given}, {}};
+        if (is_pair && one_in(2)) inner.arrays.push_back(element(given, array, 1));
+        return one_array(inner, 1 + draw(4));
       });
     };
-    if (kind == 12) {
-      const std::string callee = leaf();
-      values.push_back(add(array, fmt::format("call({}), to_apply={}", pick(values), callee)));
-      return;
+    const std::string yes = branch(true), no = branch(false);
+    const std::string both = add(pair, fmt::format("tuple({}, {})", pick(scope), pick(scope)));
+    const std::string which = add("pred[]", one_in(2) ? "constant(true)" : "constant(false)");
+    scope.arrays.push_back(add(array, fmt::format("conditional({}, {}, {}), true_computation={}, "
+                                                  "false_computation={}",
+                                                  which, both, pick(scope), yes, no)));
+  }
+  void switched(Scope& scope) {
+    std::string branches, operands;
+    for (int b = 0; b < 3; ++b) {
+      const std::string branch = computation([&] {
+        Scope inner{{parameter(0)}, {}};
+        grow(inner, draw(3));
+        return fmt::format("{} = {} tuple({}, {})\n", name(), pair, pick(inner), pick(inner));
+      });
+      branches += fmt::format("{}{}", b ? ", " : "", branch);
+      operands += fmt::format(", {}", pick(scope));
     }
-    const std::string yes = leaf(), no = leaf();
-    const std::string which = add("pred[]", draw(2) ? "constant(true)" : "constant(false)");
-    values.push_back(add(array, fmt::format("conditional({}, {}, {}), true_computation={}, "
-                                            "false_computation={}",
-                                            which, pick(values), pick(values), yes, no)));
+    const std::string which = constant(draw(3));
+    const std::string made = add(pair, fmt::format("conditional({}{}), branch_computations={{{}}}",
+                                                   which, operands, branches));
+    for (int e = 0; e < 2; ++e) scope.arrays.push_back(element(made, array, e));
   }
 
-  void loop(std::vector<std::string>& values, int depth) {
-    const std::string condition = computation([&] {
-      const std::string state = add(carry, "parameter(0)");
-      const std::string i = element(state, "s32[]", 0);
-      const std::string end = add("s32[]", fmt::format("constant({})", draw(4)));
-      return fmt::format("{} = pred[] compare({}, {}), direction=LT\n", name(), i, end);
+  // i < limit, sometimes after the condition has written over what is carried.
+  std::string condition(const std::string& i, const std::string& carried) {
+    const std::string less =
+        add("pred[]", fmt::format("compare({}, {}), direction=LT", i, constant(draw(4))));
+    if (!one_in(3)) return fmt::format("{} = pred[] and({}, {})\n", name(), less, less);
+    Scope inner{{carried}, {}};
+    update(inner);
+    const std::string part =
+        add("f32[1]", fmt::format("slice({}), slice={{[3:4]}}", inner.arrays.back()));
+    const std::string first = add("f32[]", fmt::format("reshape({})", part));
+    const std::string low = add("f32[]", "constant(0.1)");
+    const std::string small =
+        add("pred[]", fmt::format("compare({}, {}), direction=LT", first, low));
+    return fmt::format("{} = pred[] and({}, {})\n", name(), less, small);
+  }
+  std::string next_of(const std::string& i) {
+    return add("s32[]", fmt::format("add({}, {})", i, constant(1)));
+  }
+
+  void loop(Scope& scope) {
+    const std::string test = computation([&] {
+      const std::string state = parameter(0, carry);
+      return condition(element(state, "s32[]", 0), element(state, array, 1 + draw(3)));
     });
     const std::string body = computation([&] {
-      const std::string state = add(carry, "parameter(0)");
+      const std::string state = parameter(0, carry);
       const std::string i = element(state, "s32[]", 0);
-      std::vector<std::string> inner;
-      for (int e = 1; e <= 3; ++e) inner.push_back(element(state, array, e));
-      const std::string one = add("s32[]", "constant(1)");
-      const std::string next = draw(2) ? add("s32[]", fmt::format("add({}, {})", i, one)) : "";
-      grow(inner, 1 + draw(6), depth);
-      const std::string late =
-          next.empty() ? add("s32[]", fmt::format("add({}, {})", i, one)) : next;
-      return fmt::format("{} = {} tuple({}, {}, {}, {})\n", name(), carry, late, pick(inner),
+      Scope inner;
+      for (int e = 1; e <= 3; ++e) inner.arrays.push_back(element(state, array, e));
+      const std::string early = one_in(2) ? next_of(i) : "";
+      grow(inner, 1 + draw(6));
+      const std::string next = early.empty() ? next_of(i) : early;
+      return fmt::format("{} = {} tuple({}, {}, {}, {})\n", name(), carry, next, pick(inner),
                          pick(inner), pick(inner));
     });
-    const std::string zero = add("s32[]", "constant(0)");
-    const std::string first = add(carry, fmt::format("tuple({}, {}, {}, {})", zero, pick(values),
-                                                     pick(values), pick(values)));
+    const std::string first = add(carry, fmt::format("tuple({}, {}, {}, {})", constant(0),
+                                                     pick(scope), pick(scope), pick(scope)));
     const std::string last =
-        add(carry, fmt::format("while({}), condition={}, body={}", first, condition, body));
+        add(carry, fmt::format("while({}), condition={}, body={}", first, test, body));
     for (int e = 1; e <= 3; ++e)
-      if (draw(2)) values.push_back(element(last, array, e));
+      if (one_in(2)) scope.arrays.push_back(element(last, array, e));
   }
 
-  std::mt19937_64 random_;
-  std::string body_, computations_;
-  int next_ = 0;
+  // Of tuples in tuples.
+  std::string state_of(const std::string& i, const std::string& a, const std::string& b,
+                       const std::string& c) {
+    const std::string left = add("(f32[16], s32[])", fmt::format("tuple({}, {})", a, i));
+    const std::string last = add("(f32[16])", fmt::format("tuple({})", b));
+    const std::string right = add("(f32[16], (f32[16]))", fmt::format("tuple({}, {})", c, last));
+    return fmt::format("tuple({}, {})", left, right);
+  }
+  std::vector<std::string> parts_of(const std::string& state) {
+    const std::string left = element(state, "(f32[16], s32[])", 0);
+    const std::string right = element(state, "(f32[16], (f32[16]))", 1);
+    return {element(left, array, 0), element(right, array, 0),
+            element(element(right, "(f32[16])", 1), array, 0)};
+  }
+  void deep_loop(Scope& scope) {
+    const auto counter = [&](const std::string& state) {
+      return element(element(state, "(f32[16], s32[])", 0), "s32[]", 1);
+    };
+    const std::string test = computation([&] {
+      const std::string state = parameter(0, deep_carry);
+      return condition(counter(state), any(parts_of(state)));
+    });
+    const std::string body = computation([&] {
+      const std::string state = parameter(0, deep_carry);
+      const std::string i = next_of(counter(state));
+      Scope inner{parts_of(state), {}};
+      grow(inner, 1 + draw(5));
+      const std::string next = state_of(i, pick(inner), pick(inner), pick(inner));
+      return fmt::format("{} = {} {}\n", name(), deep_carry, next);
+    });
+    const std::string first =
+        add(deep_carry, state_of(constant(0), pick(scope), pick(scope), pick(scope)));
+    const std::string last =
+        add(deep_carry, fmt::format("while({}), condition={}, body={}", first, test, body));
+    for (const std::string& part : parts_of(last))
+      if (one_in(2)) scope.arrays.push_back(part);
+  }
 };
 
 }  // namespace hilo::test
