@@ -166,13 +166,7 @@ Value* scalar_MultiplyHigh(const ScalarCall& c) {
                          c.in[0]->getType());
 }
 Value* scalar_Power(const ScalarCall& c) {
-  if (is_integral(c.type)) return integer_power(c);
-  if (is_complex(c.type)) return unsupported(c);
-  const bool wide = c.type == ElementType::F64;
-  const void* function =
-      wide ? reinterpret_cast<const void*>(static_cast<double (*)(double, double)>(&::pow))
-           : reinterpret_cast<const void*>(&::powf);
-  return call_pure(c.b, function, c.in[0]->getType(), {c.in[0], c.in[1]});
+  return is_integral(c.type) ? integer_power(c) : real_power(c);
 }
 Value* scalar_Real(const ScalarCall& c) {
   return is_complex(c.type) ? c.b.CreateExtractElement(c.in[0], uint64_t{0}) : c.in[0];

@@ -1,7 +1,7 @@
-// Roots, powers, logarithms and angles. What glibc's float versions miss by more than one unit of
-// the last place is computed in double, as in the evaluator.
+// Roots, powers, logarithms and angles: of f32 and narrower by math.h, else by libm in double.
 #include <cmath>
 
+#include "emit/math.h"
 #include "emit/scalars.h"
 
 namespace hilo {
@@ -19,17 +19,47 @@ Value* intrinsic(const ScalarCall& c, llvm::Intrinsic::ID id) {
   return is_complex(c.type) ? refuse(c) : c.b.CreateUnaryIntrinsic(id, c.in[0]);
 }
 
-using Double = double (*)(double);
-using Float = float (*)(float);
-// A function of libm in the element's own type, or in double.
-Value* call_of(const ScalarCall& c, Double wide, Float narrow) {
+// A double as f32, to the odd one of its two neighbours, so that to round once more, to bf16 or
+// f16, gives what rounding the double would (Boldo and Melquiond, "Emulation of FMA and correctly
+// rounded sums: proved algorithms using rounding to odd", IEEE Transactions on Computers 57, 2008).
+Value* odd(Builder& b, Value* real) {
+  Value* nearest = b.CreateFPTrunc(real, b.getFloatTy());
+  Value* back = b.CreateFPExt(nearest, b.getDoubleTy());
+  Value* bits = b.CreateBitCast(nearest, b.getInt32Ty());
+  Value* even = b.CreateICmpEQ(b.CreateAnd(bits, b.getInt32(1)), b.getInt32(0));
+  Value* beyond = b.CreateFCmpOGT(real_parts::absolute(b, back), real_parts::absolute(b, real));
+  Value* other =
+      b.CreateSelect(beyond, b.CreateSub(bits, b.getInt32(1)), b.CreateAdd(bits, b.getInt32(1)));
+  Value* moves = b.CreateAnd(even, b.CreateFCmpONE(back, real));
+  return b.CreateBitCast(b.CreateSelect(moves, other, bits), b.getFloatTy());
+}
+
+// What the elements hold becomes doubles, and the result of doubles what they hold.
+Value* widened(const ScalarCall& c, Value* held) {
+  return c.type == ElementType::F64 ? held : c.b.CreateFPExt(held, c.b.getDoubleTy());
+}
+Value* narrowed(const ScalarCall& c, Value* real) {
+  if (c.type == ElementType::F64) return real;
+  return c.type == ElementType::F32 ? c.b.CreateFPTrunc(real, c.b.getFloatTy()) : odd(c.b, real);
+}
+
+using Wide = double (*)(double);
+using Emitted = Value* (*)(Builder&, Value*);
+// A function of libm of f64, and of narrower types where `emitted` is null.
+Value* real(const ScalarCall& c, Wide wide, Emitted emitted = nullptr) {
   if (is_complex(c.type)) return refuse(c);
-  Builder& b = c.b;
-  if (c.type != ElementType::F64 && narrow)
-    return call_pure(b, reinterpret_cast<const void*>(narrow), b.getFloatTy(), {c.in[0]});
-  Value* in = c.type == ElementType::F64 ? c.in[0] : b.CreateFPExt(c.in[0], b.getDoubleTy());
-  Value* out = call_pure(b, reinterpret_cast<const void*>(wide), b.getDoubleTy(), {in});
-  return c.type == ElementType::F64 ? out : b.CreateFPTrunc(out, b.getFloatTy());
+  Value* in = widened(c, c.in[0]);
+  if (c.type != ElementType::F64 && emitted) return narrowed(c, emitted(c.b, in));
+  return narrowed(c, call_pure(c.b, reinterpret_cast<const void*>(wide), c.b.getDoubleTy(), {in}));
+}
+
+using Wide2 = double (*)(double, double);
+using Emitted2 = Value* (*)(Builder&, Value*, Value*);
+Value* real(const ScalarCall& c, Wide2 wide, Emitted2 emitted) {
+  if (is_complex(c.type)) return refuse(c);
+  Value *a = widened(c, c.in[0]), *d = widened(c, c.in[1]);
+  if (c.type != ElementType::F64) return narrowed(c, emitted(c.b, a, d));
+  return call_pure(c.b, reinterpret_cast<const void*>(wide), c.b.getDoubleTy(), {a, d});
 }
 
 double logistic(double x) {
@@ -48,46 +78,36 @@ Value* scalar_RoundNearestEven(const ScalarCall& c) {
 Value* scalar_Sqrt(const ScalarCall& c) { return intrinsic(c, llvm::Intrinsic::sqrt); }
 Value* scalar_Rsqrt(const ScalarCall& c) {
   if (is_complex(c.type)) return refuse(c);
-  Builder& b = c.b;
-  Value* in = c.type == ElementType::F64 ? c.in[0] : b.CreateFPExt(c.in[0], b.getDoubleTy());
-  Value* out = b.CreateFDiv(llvm::ConstantFP::get(b.getDoubleTy(), 1.0),
-                            b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, in));
-  return c.type == ElementType::F64 ? out : b.CreateFPTrunc(out, b.getFloatTy());
+  Value* root = c.b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, widened(c, c.in[0]));
+  return narrowed(c, c.b.CreateFDiv(real_parts::number(c.b, 1), root));
 }
 Value* scalar_IsFinite(const ScalarCall& c) {
   if (is_complex(c.type)) return refuse(c);
   Value* magnitude = c.b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, c.in[0]);
   return c.b.CreateFCmpOLT(magnitude, llvm::ConstantFP::getInfinity(c.in[0]->getType()));
 }
-Value* scalar_Atan2(const ScalarCall& c) {
-  if (is_complex(c.type)) return refuse(c);
-  Builder& b = c.b;
-  const auto widen = [&](Value* v) {
-    return c.type == ElementType::F64 ? v : b.CreateFPExt(v, b.getDoubleTy());
-  };
-  double (*const function)(double, double) = &::atan2;
-  Value* out = call_pure(b, reinterpret_cast<const void*>(function), b.getDoubleTy(),
-                         {widen(c.in[0]), widen(c.in[1])});
-  return c.type == ElementType::F64 ? out : b.CreateFPTrunc(out, b.getFloatTy());
-}
+Value* scalar_Atan2(const ScalarCall& c) { return real(c, Wide2(&::atan2), &math_atan2); }
+Value* real_power(const ScalarCall& c) { return real(c, Wide2(&::pow), &math_pow); }
 
-Value* scalar_Acos(const ScalarCall& c) { return call_of(c, &::acos, nullptr); }
-Value* scalar_Acosh(const ScalarCall& c) { return call_of(c, &::acosh, nullptr); }
-Value* scalar_Asin(const ScalarCall& c) { return call_of(c, &::asin, nullptr); }
-Value* scalar_Asinh(const ScalarCall& c) { return call_of(c, &::asinh, nullptr); }
-Value* scalar_Atanh(const ScalarCall& c) { return call_of(c, &::atanh, nullptr); }
-Value* scalar_Cbrt(const ScalarCall& c) { return call_of(c, &::cbrt, nullptr); }
-Value* scalar_Cosine(const ScalarCall& c) { return call_of(c, &::cos, &::cosf); }
-Value* scalar_Cosh(const ScalarCall& c) { return call_of(c, &::cosh, nullptr); }
-Value* scalar_Erf(const ScalarCall& c) { return call_of(c, &::erf, nullptr); }
-Value* scalar_Exponential(const ScalarCall& c) { return call_of(c, &::exp, &::expf); }
-Value* scalar_ExponentialMinusOne(const ScalarCall& c) { return call_of(c, &::expm1, nullptr); }
-Value* scalar_Log(const ScalarCall& c) { return call_of(c, &::log, &::logf); }
-Value* scalar_LogPlusOne(const ScalarCall& c) { return call_of(c, &::log1p, nullptr); }
-Value* scalar_Logistic(const ScalarCall& c) { return call_of(c, &logistic, nullptr); }
-Value* scalar_Sine(const ScalarCall& c) { return call_of(c, &::sin, &::sinf); }
-Value* scalar_Sinh(const ScalarCall& c) { return call_of(c, &::sinh, nullptr); }
-Value* scalar_Tan(const ScalarCall& c) { return call_of(c, &::tan, nullptr); }
-Value* scalar_Tanh(const ScalarCall& c) { return call_of(c, &::tanh, nullptr); }
+Value* scalar_Acos(const ScalarCall& c) { return real(c, Wide(&::acos)); }
+Value* scalar_Acosh(const ScalarCall& c) { return real(c, Wide(&::acosh)); }
+Value* scalar_Asin(const ScalarCall& c) { return real(c, Wide(&::asin)); }
+Value* scalar_Asinh(const ScalarCall& c) { return real(c, Wide(&::asinh)); }
+Value* scalar_Atanh(const ScalarCall& c) { return real(c, Wide(&::atanh)); }
+Value* scalar_Cbrt(const ScalarCall& c) { return real(c, Wide(&::cbrt), &math_cbrt); }
+Value* scalar_Cosine(const ScalarCall& c) { return real(c, Wide(&::cos), &math_cos); }
+Value* scalar_Cosh(const ScalarCall& c) { return real(c, Wide(&::cosh)); }
+Value* scalar_Erf(const ScalarCall& c) { return real(c, Wide(&::erf), &math_erf); }
+Value* scalar_Exponential(const ScalarCall& c) { return real(c, Wide(&::exp), &math_exp); }
+Value* scalar_ExponentialMinusOne(const ScalarCall& c) {
+  return real(c, Wide(&::expm1), &math_expm1);
+}
+Value* scalar_Log(const ScalarCall& c) { return real(c, Wide(&::log), &math_log); }
+Value* scalar_LogPlusOne(const ScalarCall& c) { return real(c, Wide(&::log1p), &math_log1p); }
+Value* scalar_Logistic(const ScalarCall& c) { return real(c, Wide(&logistic), &math_logistic); }
+Value* scalar_Sine(const ScalarCall& c) { return real(c, Wide(&::sin), &math_sin); }
+Value* scalar_Sinh(const ScalarCall& c) { return real(c, Wide(&::sinh)); }
+Value* scalar_Tan(const ScalarCall& c) { return real(c, Wide(&::tan), &math_tan); }
+Value* scalar_Tanh(const ScalarCall& c) { return real(c, Wide(&::tanh), &math_tanh); }
 
 }  // namespace hilo

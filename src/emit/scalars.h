@@ -14,6 +14,7 @@ llvm::Value* element_of_bits(Builder& b, ElementType type, llvm::Value* bits);
 // NaN where either is NaN; of equal ones the first.
 llvm::Value* maximum(Builder& b, ElementType type, llvm::Value* a, llvm::Value* c);
 llvm::Value* minimum(Builder& b, ElementType type, llvm::Value* a, llvm::Value* c);
+llvm::Value* real_power(const ScalarCall& c);  // of floating types
 
 // A call of a function of this process that has no effect.
 llvm::Value* call_pure(Builder& b, const void* function, llvm::Type* result,

@@ -1,0 +1,64 @@
+#include "emit/math.h"
+
+#include <llvm/IR/Intrinsics.h>
+
+namespace hilo::real_parts {
+
+using llvm::Value;
+
+Value* number(Builder& b, double value) { return llvm::ConstantFP::get(b.getDoubleTy(), value); }
+
+Value* bits(Builder& b, Value* x) { return b.CreateBitCast(x, b.getInt64Ty()); }
+
+Value* from_bits(Builder& b, Value* x) { return b.CreateBitCast(x, b.getDoubleTy()); }
+
+Value* multiply_add(Builder& b, Value* a, Value* c, Value* d) {
+  return b.CreateIntrinsic(llvm::Intrinsic::fmuladd, {b.getDoubleTy()}, {a, c, d});
+}
+
+Value* absolute(Builder& b, Value* x) { return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); }
+
+Value* copy_sign(Builder& b, Value* magnitude, Value* sign) {
+  return b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude, sign);
+}
+
+Value* clamp(Builder& b, Value* x, double least, double most) {
+  x = b.CreateSelect(b.CreateFCmpOGT(x, number(b, most)), number(b, most), x);
+  return b.CreateSelect(b.CreateFCmpOLT(x, number(b, least)), number(b, least), x);
+}
+
+// One step of Newton's method from the quotient in f32, whose division is several times faster.
+Value* reciprocal(Builder& b, Value* x) {
+  Value* narrow = b.CreateFPTrunc(x, b.getFloatTy());
+  Value* quotient = b.CreateFDiv(llvm::ConstantFP::get(b.getFloatTy(), 1.0), narrow);
+  Value* first = b.CreateFPExt(quotient, b.getDoubleTy());
+  Value* rest = multiply_add(b, b.CreateFNeg(x), first, number(b, 1));
+  return multiply_add(b, first, rest, first);
+}
+
+Value* polynomial(Builder& b, Value* x, std::span<const double> coefficients) {
+  const size_t count = coefficients.size();
+  if (count == 1) return number(b, coefficients[0]);
+  if (count == 2) return multiply_add(b, x, number(b, coefficients[1]), number(b, coefficients[0]));
+  // Pairs first, then the same in the square of x.
+  std::vector<Value*> terms;
+  for (size_t i = 0; i < count; i += 2)
+    terms.push_back(polynomial(b, x, coefficients.subspan(i, std::min<size_t>(2, count - i))));
+  for (Value* power = b.CreateFMul(x, x); terms.size() > 1; power = b.CreateFMul(power, power)) {
+    std::vector<Value*> next;
+    for (size_t i = 0; i < terms.size(); i += 2)
+      next.push_back(i + 1 < terms.size() ? multiply_add(b, power, terms[i + 1], terms[i])
+                                          : terms[i]);
+    terms = std::move(next);
+  }
+  return terms[0];
+}
+
+// Adding 1.5 * 2^52 leaves the integer in the low bits of the significand.
+Nearest nearest(Builder& b, Value* x) {
+  Value* large = number(b, 0x1.8p52);
+  Value* sum = b.CreateFAdd(x, large);
+  return {b.CreateFSub(sum, large), bits(b, sum)};
+}
+
+}  // namespace hilo::real_parts

@@ -1,0 +1,54 @@
+// Functions of real numbers as LLVM IR without calls and branches, so that loops over them become
+// vector code. Private to `emit`.
+//
+// Each takes a double that holds an f32 (or narrower) exactly and returns a double within 2^-31 of
+// the function, so that what is rounded from it to f32 is within 0.51 units of the last place. NaN
+// gives NaN, signed zeros, infinities and arguments outside the domain give what C's functions do.
+// The polynomials interpolate at Chebyshev nodes; bench/math_coefficients.py makes them.
+#pragma once
+
+#include <span>
+
+#include "emit/ir_types.h"
+
+namespace hilo {
+
+llvm::Value* math_exp(Builder& b, llvm::Value* x);
+llvm::Value* math_expm1(Builder& b, llvm::Value* x);
+llvm::Value* math_tanh(Builder& b, llvm::Value* x);
+llvm::Value* math_logistic(Builder& b, llvm::Value* x);
+llvm::Value* math_log(Builder& b, llvm::Value* x);
+llvm::Value* math_log1p(Builder& b, llvm::Value* x);
+llvm::Value* math_cbrt(Builder& b, llvm::Value* x);
+llvm::Value* math_pow(Builder& b, llvm::Value* x, llvm::Value* y);
+llvm::Value* math_sin(Builder& b, llvm::Value* x);
+llvm::Value* math_cos(Builder& b, llvm::Value* x);
+llvm::Value* math_tan(Builder& b, llvm::Value* x);
+llvm::Value* math_atan2(Builder& b, llvm::Value* y, llvm::Value* x);
+llvm::Value* math_erf(Builder& b, llvm::Value* x);
+
+// What they are made of.
+namespace real_parts {
+
+llvm::Value* number(Builder& b, double value);
+llvm::Value* bits(Builder& b, llvm::Value* x);       // of a double, as i64
+llvm::Value* from_bits(Builder& b, llvm::Value* x);  // and back
+// a * c + d, in one rounding where the machine does that as fast.
+llvm::Value* multiply_add(Builder& b, llvm::Value* a, llvm::Value* c, llvm::Value* d);
+llvm::Value* absolute(Builder& b, llvm::Value* x);
+llvm::Value* copy_sign(Builder& b, llvm::Value* magnitude, llvm::Value* sign);
+llvm::Value* clamp(Builder& b, llvm::Value* x, double least, double most);  // NaN stays
+// 1 / x for 2^-100 < |x| < 2^100, with a relative error of 2^-46.
+llvm::Value* reciprocal(Builder& b, llvm::Value* x);
+// The sum of coefficients[i] * x^i, by halves, so that few multiplications wait for others.
+llvm::Value* polynomial(Builder& b, llvm::Value* x, std::span<const double> coefficients);
+// The integer nearest to x, |x| < 2^51: as a double and, in its low bits, as an i64.
+struct Nearest {
+  llvm::Value *real, *integer;
+};
+Nearest nearest(Builder& b, llvm::Value* x);
+// ln |x| where x is finite and not 0.
+llvm::Value* log_of_positive(Builder& b, llvm::Value* x);
+
+}  // namespace real_parts
+}  // namespace hilo

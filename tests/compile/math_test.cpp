@@ -1,0 +1,153 @@
+// Functions of real numbers against libm in double, which stands for the exact value: of f32 within
+// 0.51 units of the last place, of bf16 and f16 the nearest one, for every number of 16 bits and a
+// hundred thousand of all f32.
+#include <bit>
+
+#include "both.h"
+
+namespace hilo::test {
+namespace {
+
+struct Function {
+  std::string_view op;
+  double (*exact)(double);
+};
+double logistic(double x) {
+  const double e = std::exp(-std::fabs(x));
+  return x >= 0 ? 1 / (1 + e) : x < 0 ? e / (1 + e) : x;
+}
+double rsqrt(double x) { return 1 / std::sqrt(x); }
+constexpr Function functions[] = {{"exponential", std::exp}, {"exponential-minus-one", std::expm1},
+                                  {"log", std::log},         {"log-plus-one", std::log1p},
+                                  {"tanh", std::tanh},       {"logistic", logistic},
+                                  {"sine", std::sin},        {"cosine", std::cos},
+                                  {"tan", std::tan},         {"erf", std::erf},
+                                  {"cbrt", std::cbrt},       {"rsqrt", rsqrt}};
+
+Literal apply(std::string_view op, const std::vector<Literal>& arguments) {
+  const Shape& shape = arguments[0].shape();
+  const std::string array = fmt::format("{}[{}]", text_of(shape.type), shape.dims[0]);
+  const std::string text =
+      arguments.size() == 1
+          ? fmt::format(
+                "HloModule m\nENTRY e {{\n  p = {0} parameter(0)\n  ROOT r = {0} {1}(p)\n}}\n",
+                array, op)
+          : fmt::format(
+                "HloModule m\nENTRY e {{\n  p = {0} parameter(0)\n  q = {0} parameter(1)\n"
+                "  ROOT r = {0} {1}(p, q)\n}}\n",
+                array, op);
+  auto module = parse(text);
+  EXPECT_TRUE(module) << to_string(module.error());
+  auto executable = compile(std::move(*module), cpu_target());
+  EXPECT_TRUE(executable) << to_string(executable.error());
+  EXPECT_TRUE(executable->report().evaluated.empty()) << op;
+  auto out = executable->run(arguments);
+  EXPECT_TRUE(out) << to_string(out.error());
+  return *out;
+}
+
+Literal floats(size_t count, const std::function<float(size_t)>& value) {
+  Literal out =
+      Literal::uninitialized(Shape::array(ElementType::F32, {static_cast<int64_t>(count)}));
+  for (size_t i = 0; i < count; ++i) out.mutable_data<float>()[i] = value(i);
+  return out;
+}
+
+// |found - exact| in units of the last place of an f32 near it; infinity where one is NaN, or where
+// signs or infinities differ.
+double ulps(float found, double exact) {
+  const auto rounded = static_cast<float>(exact);
+  if (std::isnan(exact) || std::isnan(found))
+    return std::isnan(exact) && std::isnan(found) ? 0 : HUGE_VAL;
+  if (std::signbit(found) != std::signbit(rounded)) return HUGE_VAL;
+  if (std::isinf(found) || std::isinf(rounded)) return found == rounded ? 0 : HUGE_VAL;
+  int exponent = 0;
+  std::frexp(exact, &exponent);
+  return std::fabs(found - exact) / std::ldexp(1.0, std::max(exponent - 24, -149));
+}
+
+class Math : public testing::TestWithParam<Function> {};
+
+TEST_P(Math, FloatsAreRoundedNearlyRight) {
+  constexpr uint32_t step = 40009;
+  const Literal in = floats((uint64_t{1} << 32) / step, [](size_t i) {
+    return std::bit_cast<float>(static_cast<uint32_t>(i * step));
+  });
+  const Literal out = apply(GetParam().op, {in});
+  for (size_t i = 0; i < static_cast<size_t>(in.count()); ++i) {
+    const float x = in.data<float>()[i], y = out.data<float>()[i];
+    ASSERT_LE(ulps(y, GetParam().exact(x)), 0.51)
+        << fmt::format("{}({:a}) = {:a}", GetParam().op, x, y);
+  }
+}
+
+TEST_P(Math, EdgesAreThoseOfC) {
+  constexpr float edges[] = {0.0F,   -0.0F,  1.0F,      -1.0F,      HUGE_VALF, -HUGE_VALF,
+                             NAN,    1e-45F, -1e-45F,   3.4e38F,    -3.4e38F,  2.0F,
+                             0.5F,   88.72F, 88.73F,    -103.9F,    -104.1F,   1.5707964F,
+                             1e-30F, 10.0F,  -87.3366F, 16777216.0F};
+  const Literal in = floats(std::size(edges), [&](size_t i) { return edges[i]; });
+  const Literal out = apply(GetParam().op, {in});
+  for (size_t i = 0; i < std::size(edges); ++i)
+    EXPECT_LE(ulps(out.data<float>()[i], GetParam().exact(edges[i])), 0.51)
+        << GetParam().op << " of " << edges[i];
+}
+
+template <class T>
+void expect_nearest(const Function& function, ElementType type) {
+  Literal in = Literal::uninitialized(Shape::array(type, {1 << 16}));
+  for (uint32_t i = 0; i < 1 << 16; ++i)
+    in.mutable_data<T>()[i] = std::bit_cast<T>(static_cast<uint16_t>(i));
+  const Literal out = apply(function.op, {in});
+  int other = 0;
+  for (int64_t i = 0; i < in.count(); ++i) {
+    const double exact = function.exact(in.number_at(i)), found = out.number_at(i);
+    const double nearest = static_cast<double>(T(exact));
+    if (found != nearest && !(std::isnan(found) && std::isnan(nearest))) ++other;
+  }
+  EXPECT_EQ(other, 0) << function.op << " of " << text_of(type);
+}
+
+TEST_P(Math, SixteenBitsAreRoundedRight) {
+  expect_nearest<BF16>(GetParam(), ElementType::BF16);
+  expect_nearest<F16>(GetParam(), ElementType::F16);
+}
+
+INSTANTIATE_TEST_SUITE_P(Compile, Math, testing::ValuesIn(functions), [](const auto& info) {
+  std::string name(info.param.op);
+  std::erase(name, '-');
+  return name;
+});
+
+// Pairs of numbers of all sizes, whole ones and edges among them.
+std::vector<std::pair<float, float>> pairs() {
+  std::mt19937 random(1);
+  std::vector<std::pair<float, float>> out;
+  const float edges[] = {0.0F, -0.0F, 1.0F, -1.0F, 2.0F, -3.0F, 0.5F, HUGE_VALF, -HUGE_VALF, NAN};
+  for (float x : edges)
+    for (float y : edges) out.emplace_back(x, y);
+  std::normal_distribution<float> normal;
+  for (int i = 0; i < 20000; ++i) {
+    out.emplace_back(std::exp(2 * normal(random)), 10 * normal(random));
+    out.emplace_back(normal(random), std::round(5 * normal(random)));
+    out.emplace_back(std::bit_cast<float>(static_cast<uint32_t>(random())), normal(random));
+  }
+  return out;
+}
+
+void expect_near(std::string_view op, double (*exact)(double, double)) {
+  const auto all = pairs();
+  const Literal out = apply(op, {floats(all.size(), [&](size_t i) { return all[i].first; }),
+                                 floats(all.size(), [&](size_t i) { return all[i].second; })});
+  for (size_t i = 0; i < all.size(); ++i) {
+    const auto [x, y] = all[i];
+    ASSERT_LE(ulps(out.data<float>()[i], exact(x, y)), 0.51)
+        << fmt::format("{}({:a}, {:a}) = {:a}", op, x, y, out.data<float>()[i]);
+  }
+}
+
+TEST(Math, Powers) { expect_near("power", std::pow); }
+TEST(Math, Angles) { expect_near("atan2", std::atan2); }
+
+}  // namespace
+}  // namespace hilo::test
