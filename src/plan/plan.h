@@ -27,7 +27,7 @@ struct SpacePlan {
   int64_t space = 0;
   int64_t total_bytes = 0;        // all allocations but thread-local ones
   int64_t temp_bytes = 0;         // those that is_temp()
-  int64_t lower_bound_bytes = 0;  // of temp_bytes: the largest sum of aligned sizes alive at once
+  int64_t lower_bound_bytes = 0;  // of temp_bytes, with aligned sizes; as in Packing
   int64_t peak_moment = 0;        // where that is
 };
 
@@ -71,8 +71,10 @@ struct Block {
 struct Packing {
   std::vector<int64_t> offsets;  // by block
   int64_t bytes = 0;             // the highest end; the last size is not rounded up
-  int64_t lower_bound = 0;       // the largest sum of rounded sizes alive at one moment
-  int64_t peak_moment = 0;       // the first such moment
+  // The largest sum of rounded sizes alive at one moment, or where blocks live several times, of
+  // blocks that are found to be alive together two by two.
+  int64_t lower_bound = 0;
+  int64_t peak_moment = 0;  // the first with the largest sum
 };
 // Offsets are multiples of `alignment`, and sizes count rounded up to it. Best-fit in several
 // orders first, then a search of at most `steps` steps, exact where few blocks are in each other's

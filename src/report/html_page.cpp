@@ -146,8 +146,9 @@ class PageData {
     return index.empty() ? label : label + "{" + index + "}";
   }
 
-  static json space_of(const PictureSpace& s) {
+  json space_of(const PictureSpace& s) const {
     return {{"space", s.space},
+            {"limit", s.space == 0 ? picture_.limit.value_or(0) : 0},
             {"name", s.name},
             {"capacity", s.capacity},
             {"total", s.total_bytes},

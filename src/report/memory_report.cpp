@@ -43,8 +43,8 @@ std::string space_table(const MemoryPicture& picture, const ReportStyle& style) 
                    {"at"}});
   for (const PictureSpace& space : picture.spaces) {
     const std::string at = instruction_at(picture, space.peak_moment);
-    table.add({fmt::format("{} ({})", space.name, space.space), human_bytes(space.total_bytes),
-               space.capacity > 0 ? human_bytes(space.capacity) : "", human_bytes(space.temp_bytes),
+    table.add({fmt::format("{} ({})", space.name, space.space), known_bytes(space.total_bytes),
+               space.capacity > 0 ? human_bytes(space.capacity) : "", known_bytes(space.temp_bytes),
                known_bytes(space.lower_bound_bytes), known_bytes(space.fragmentation_bytes()),
                known_bytes(space.peak_bytes),
                space.peak_moment < 0 ? "" : fmt::format("{}: {}", space.peak_moment, at)});

@@ -39,15 +39,12 @@ bool has_section(const DumpContents& contents, DumpKind kind) {
   return std::find(contents.kinds.begin(), contents.kinds.end(), kind) != contents.kinds.end();
 }
 
-void read_section(DumpKind kind, DumpLines& lines, DumpContents& contents) {
-  if (kind == DumpKind::MemoryUsage && has_section(contents, DumpKind::BufferAssignment))
-    return compare_usage(lines, contents);
-  if (kind != DumpKind::Values && has_section(contents, kind)) {
-    contents.fault(
-        lines.error(fmt::format("a second {} stands here; the first one counts", text_of(kind))));
-    DumpContents ignored;
-    return read_section(kind, lines, ignored);
-  }
+void complain_of_second(DumpKind kind, const DumpLines& lines, DumpContents& contents) {
+  contents.fault(
+      lines.error(fmt::format("a second {} stands here; the first one counts", text_of(kind))));
+}
+
+void read_known_section(DumpKind kind, DumpLines& lines, DumpContents& contents) {
   contents.kinds.push_back(kind);
   if (kind == DumpKind::BufferAssignment) read_buffer_assignment(lines, contents);
   else if (kind == DumpKind::Values) read_used_values(lines, contents);
@@ -56,15 +53,47 @@ void read_section(DumpKind kind, DumpLines& lines, DumpContents& contents) {
   else read_out_of_memory(lines, contents);
 }
 
-void read_sections(const DumpText& dump, DumpContents& contents) {
+// What dumps say, but usage reports, of which only the beginnings are kept: whether they tell the
+// allocations or only repeat them is known when all else is read.
+struct DumpSections {
+  DumpContents contents;
+  std::vector<DumpLines> usages;
+
+  void read(const DumpText& dump);
+  void read_usages();
+
+ private:
+  void read(DumpKind kind, DumpLines& lines);
+};
+
+void DumpSections::read(DumpKind kind, DumpLines& lines) {
+  DumpContents ignored;
+  if (kind == DumpKind::MemoryUsage) {
+    usages.push_back(lines);
+    return read_memory_usage(lines, ignored);
+  }
+  if (kind == DumpKind::Values || !has_section(contents, kind))
+    return read_known_section(kind, lines, contents);
+  complain_of_second(kind, lines, contents);
+  read_known_section(kind, lines, ignored);
+}
+
+void DumpSections::read_usages() {
+  for (DumpLines& lines : usages)
+    if (has_section(contents, DumpKind::BufferAssignment)) compare_usage(lines, contents);
+    else if (has_section(contents, DumpKind::MemoryUsage))
+      complain_of_second(DumpKind::MemoryUsage, lines, contents);
+    else read_known_section(DumpKind::MemoryUsage, lines, contents);
+}
+
+void DumpSections::read(const DumpText& dump) {
   DumpLines lines(dump);
-  if (dump_kind(dump.text) == DumpKind::OutOfMemory)
-    return read_section(DumpKind::OutOfMemory, lines, contents);
+  if (dump_kind(dump.text) == DumpKind::OutOfMemory) return read(DumpKind::OutOfMemory, lines);
   bool complained = false;
   while (!lines.done()) {
     const auto section = section_of(lines.line());
     if (section) {
-      read_section(*section, lines, contents);
+      read(*section, lines);
       complained = false;
     } else if (lines.line().starts_with("Total bytes used: ")) {
       read_total(lines, contents);
@@ -109,16 +138,18 @@ std::optional<DumpKind> dump_kind(std::string_view text) {
 }
 
 Result<MemoryPicture> read_dumps(std::span<const DumpText> dumps, const DumpOptions& options) {
-  DumpContents contents;
+  DumpSections sections;
+  DumpContents& contents = sections.contents;
   std::string names;
   std::vector<DumpText> sorted(dumps.begin(), dumps.end());  // assignments before what names values
   std::stable_sort(sorted.begin(), sorted.end(), [](const DumpText& a, const DumpText& b) {
     return dump_kind(a.text) < dump_kind(b.text);
   });
   for (const DumpText& dump : sorted) {
-    read_sections(dump, contents);
+    sections.read(dump);
     names += (names.empty() ? "" : ", ") + dump.file;
   }
+  sections.read_usages();
   MemoryPicture& picture = contents.picture;
   if (picture.values.empty() && picture.allocations.empty() && contents.ranges.empty() &&
       contents.totals.empty()) {

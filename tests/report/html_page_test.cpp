@@ -48,6 +48,15 @@ std::string data_of(const std::string& page) {
   return page.substr(begin, page.find("</script>", begin) - begin);
 }
 
+TEST(HtmlPage, HoldsTheLimitOfTheFirstSpace) {
+  MemoryPicture picture = picture_with("fusion.1");
+  picture.spaces.push_back({.space = 1, .name = "vmem"});
+  picture.limit = 4000;
+  const json data = json::parse(data_of(html_page(picture)));
+  EXPECT_EQ(data["spaces"][0]["limit"], 4000);
+  EXPECT_EQ(data["spaces"][1]["limit"], 0);
+}
+
 TEST(HtmlPage, HoldsThePictureInColumns) {
   const std::string page = html_page(picture_with("fusion.1"));
   const json data = json::parse(data_of(page));
@@ -58,6 +67,7 @@ TEST(HtmlPage, HoldsThePictureInColumns) {
   EXPECT_EQ(text(data["values"]["index"][0]), "{1}");
   EXPECT_EQ(text(data["instructions"]["name"][0]), "fusion.1");
   EXPECT_EQ(text(data["instructions"]["op"][1]), "negate");
+  EXPECT_EQ(data["spaces"][0]["limit"], 0);
   EXPECT_EQ(data["use_instructions"], json({1}));
   EXPECT_EQ(text(data["allocations"]["label"][0]), " 2{1,0}");
   EXPECT_EQ(data["allocations"]["kind"], json({0, 3}));

@@ -237,6 +237,25 @@ class Page(unittest.TestCase):
         self.assertGreater(min(light), 200)
         self.assertLess(max(dark), 60)
 
+    def test_the_limit_is_drawn(self):
+        self.assertIsNone(self.browser.run("return hilo.limit()"))
+        page = self.folder / "limit.html"
+        subprocess.run([HILO, "explain", str(self.folder / "module.hlo"), "--limit=12MiB", "--html", str(page)],
+                       capture_output=True, timeout=60)
+        self.browser.open(page.as_uri())
+        self.browser.wait("return !!window.hilo")
+        wide = self.browser.run("return hilo.rectangle('wide')")
+        y = self.browser.run("return hilo.limit()")
+        self.assertGreater(y, wide["y"])
+        self.assertLess(y, wide["y"] + wide["height"])
+        left, top = self.browser.run("const r = document.querySelector('#plot').getBoundingClientRect();"
+                                     "return [r.left + 1, r.top + 1]")
+        x = left + wide["x"] + wide["width"] / 3
+        on, beside = self.color_at(x, top + round(y)), self.color_at(x, top + y + 30)
+        self.assertGreater(max(abs(a - b) for a, b in zip(on, beside)), 40, (on, beside))
+        self.assertIn("limit 12.0 MiB", self.browser.text("#spaces"))
+        self.assertIn("too much", self.browser.text("#spaces"))
+
     def test_a_hundred_thousand_values(self):
         self.browser.open(big_page(self.page, self.folder, 100_000).as_uri())
         self.browser.wait("return !!window.hilo", seconds=60)

@@ -210,6 +210,12 @@ class Explain(unittest.TestCase):
         self.write("memory-usage-report.txt", USAGE)
         self.assertEqual(self.space(self.document(self.folder))["peak_bytes"], 4608)
 
+    def test_usage_report_before_its_assignment(self):
+        document = self.document("-", text=USAGE + "\n" + ASSIGNMENT + "\n" + LIVE_RANGE)
+        self.assertEqual(document["faults"], [])
+        self.assertEqual(self.space(document)["total_bytes"], 5120)
+        self.assertEqual(len(document["values"]), len(self.document("-", text=ASSIGNMENT)["values"]))
+
     def test_folder_takes_the_dumps_of_one_module(self):
         stem = "module_0002.jit_f.cpu_after_optimizations"
         self.write(f"{stem}-buffer-assignment.txt", ASSIGNMENT)
@@ -229,6 +235,7 @@ class Explain(unittest.TestCase):
         document = self.document("-", text=USAGE)
         self.assertEqual(self.space(document)["total_bytes"], 5120)
         self.assertIsNone(self.space(document)["temp_bytes"])
+        self.assertNotIn("-1B", explain("-", text=USAGE).stdout)
 
     def test_out_of_memory_message(self):
         document = self.document("-", text=MESSAGE)

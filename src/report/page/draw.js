@@ -58,6 +58,7 @@ function drawBase(app) {
   clipped(g, app.areas.strip, () => drawUsage(app, g, colors));
   clipped(g, app.areas.map, () => drawValues(app, g, colors));
   drawAllocations(app, g, colors);
+  drawLimit(app, g, colors);
   drawPeak(app, g, colors);
 }
 
@@ -119,7 +120,7 @@ function drawUsage(app, g, colors) {
   const { strip } = app.areas, { space, view } = app;
   const use = space.in_use;
   if (use.length === 0) return;
-  const top = Math.max(1, space.peak_bytes) * 1.12;
+  const top = Math.max(1, space.peak_bytes, nearLimit(space, space.peak_bytes)) * 1.12;
   const y = bytes => strip.y + strip.height - bytes / top * strip.height;
   const first = Math.max(0, Math.floor(view.t0));
   const last = Math.min(use.length - 1, Math.ceil(view.t1));
@@ -140,12 +141,24 @@ function drawUsage(app, g, colors) {
   const fixed = Math.min(space.fixed, space.peak_bytes);
   g.fillStyle = colors["usage-base"];
   g.fillRect(strip.x, y(fixed), strip.width, strip.y + strip.height - y(fixed));
-  if (space.capacity > 0 && space.capacity < top) {
-    g.strokeStyle = colors.mark;
-    g.setLineDash([5, 4]);
-    line(g, strip.x, y(space.capacity), strip.x + strip.width, y(space.capacity));
-    g.setLineDash([]);
-  }
+  g.strokeStyle = colors.mark;
+  g.setLineDash([5, 4]);
+  for (const most of [space.capacity, space.limit])
+    if (most > 0 && most < top) line(g, strip.x, y(most), strip.x + strip.width, y(most));
+  g.setLineDash([]);
+}
+
+// All allocations together must stay below it.
+function drawLimit(app, g, colors) {
+  const { map } = app.areas, y = limitY(app);
+  if (y === null || y < map.y || y > map.y + map.height) return;
+  g.strokeStyle = g.fillStyle = colors.mark;
+  g.lineWidth = 2;
+  line(g, map.x, Math.round(y), map.x + map.width + 4, Math.round(y));
+  g.lineWidth = 1;
+  g.font = "600 11.5px system-ui, sans-serif";
+  g.textAlign = "right";
+  g.fillText(`limit ${bytesText(app.space.limit)}`, map.x + map.width - 5, y - 9);
 }
 
 function isEmphasised(app, v) {

@@ -21,6 +21,7 @@ function start() {
       const v = findValue(app, name);
       return v < 0 ? null : rectangleOf(app, v);
     },
+    limit: () => limitY(app),
     state: () => ({
       selected: app.selected < 0 ? "" : nameOf(model, app.selected), moment: app.moment,
       matches: app.matchList.length, view: { ...app.view }, coloring: app.coloring,
@@ -30,7 +31,7 @@ function start() {
 }
 
 function firstSpace(model) {
-  const none = { space: 0, name: "memory", capacity: 0, total: 0, temp: 0, lower_bound: -1,
+  const none = { space: 0, name: "memory", capacity: 0, limit: 0, total: 0, temp: 0, lower_bound: -1,
                  fragmentation: -1, in_use: [], peak_moment: -1, peak_bytes: -1 };
   if (model.spaces.length === 0) {
     stackAllocations(model, none);
@@ -187,8 +188,14 @@ function showSpaces(app) {
       ? `  peak ${bytesText(space.peak_bytes)}` : ""),
     el("div", { className: "figures" }, `${bytesText(space.total)} allocated` +
       (space.capacity > 0 ? ` of ${bytesText(space.capacity)}` : "")),
+    space.limit > 0 ? el("div", { className: "figures" }, limitText(space)) : null,
     space.capacity > 0 ? el("div", { className: "bar" }, fill) : null);
   }));
+}
+
+function limitText(space) {
+  const over = space.total - space.limit;
+  return `limit ${bytesText(space.limit)}: ${over > 0 ? `${bytesText(over)} too much` : "fits"}`;
 }
 
 function showLegend(app) {

@@ -13,8 +13,19 @@ function areasOf(app) {
 }
 function stackOf(app) { return app.space.stacks[app.shown]; }
 
+// The limit where it is not far above what is drawn, else 0.
+function nearLimit(space, bytes) {
+  return space.limit > 0 && space.limit < 2 * bytes ? space.limit : 0;
+}
+
 function wholeView(app) {
-  return { t0: 0, t1: app.model.moments, y0: 0, y1: stackOf(app).height * 1.02 };
+  const { height } = stackOf(app);
+  const limit = app.shown === "all" ? nearLimit(app.space, height) : 0;
+  return { t0: 0, t1: app.model.moments, y0: 0, y1: Math.max(height, limit) * 1.02 };
+}
+// Where the limit of the space lies; only all allocations together compare with it.
+function limitY(app) {
+  return app.space.limit > 0 && app.shown === "all" ? yOf(app, app.space.limit) : null;
 }
 
 function xOf(app, t) {
