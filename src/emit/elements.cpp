@@ -13,6 +13,20 @@ void Elements::bind_arrays(InstructionId id, std::vector<llvm::Value*> arrays) {
   arrays_[id] = std::move(arrays);
 }
 
+llvm::Value* Elements::array(InstructionId id) const {
+  while (!arrays_.contains(id)) {
+    const Op op = module[id].op;
+    if (const auto operand = parameters_.find(id); operand != parameters_.end())
+      id = operand->second;
+    else if ((op == Op::Bitcast || op == Op::Reshape) &&
+             module.shape(module.operand(id, 0)).type == module.shape(id).type)
+      id = module.operand(id, 0);
+    else return nullptr;
+  }
+  const auto& arrays = arrays_.at(id);
+  return arrays.size() == 1 ? arrays[0] : nullptr;
+}
+
 void Elements::bind_fusion(InstructionId fusion) {
   const ComputationId fused = module.attributes<FusionAttributes>(fusion).calls;
   const auto& parameters = module[fused].parameters;

@@ -21,6 +21,9 @@ class Elements {
   // A fused computation's parameters are the fusion's operands.
   void bind_fusion(InstructionId fusion);
 
+  // The array that holds the elements of the instruction's only leaf in their order, or null.
+  llvm::Value* array(InstructionId id) const;
+
   // One element of a leaf of an instruction, in the held type. What cannot be emitted gives a
   // poison value and an error().
   llvm::Value* at(InstructionId id, const Index& index, size_t leaf = 0);

@@ -1,0 +1,273 @@
+// dot as loops over registers: a block of rows of the left operand times a strip of columns of the
+// right one. Small products and those with few rows or columns are written so; of others a library
+// has better blocks for the caches.
+#include "emit/op_functions.h"
+#include "emit/writer.h"
+
+namespace hilo {
+namespace {
+
+using llvm::Value;
+
+// Multiplications of one product up to which a library call costs more than it gains, and rows or
+// columns up to which memory bounds it.
+constexpr int64_t small_product = 1 << 18, few = 4;
+
+// Dimensions of an array that are walked as one: `count` steps of `stride` elements.
+struct Walk {
+  int64_t count = 1, stride = 0;
+};
+
+std::optional<Walk> walk_of(const Dims& dims, std::span<const int64_t> walked) {
+  Walk out;
+  for (size_t i = walked.size(); i-- > 0;) {
+    const auto dim = static_cast<size_t>(walked[i]);
+    if (dims[dim] == 1) continue;
+    int64_t stride = 1;
+    for (size_t d = dim + 1; d < dims.size(); ++d) stride *= dims[d];
+    if (out.count == 1) out.stride = stride;
+    else if (stride != out.stride * out.count) return std::nullopt;
+    out.count *= dims[dim];
+  }
+  return out;
+}
+
+Dims free_dims(const Dims& dims, const Dims& batch, const Dims& contracting) {
+  Dims out;
+  for (int64_t d = 0; d < static_cast<int64_t>(dims.size()); ++d)
+    if (std::ranges::count(batch, d) + std::ranges::count(contracting, d) == 0) out.push_back(d);
+  return out;
+}
+
+// One operand: its walks over batches, over what it alone has, and over what is summed.
+struct Side {
+  ElementType type;
+  Value* array;
+  Walk batch, own, depth;
+};
+
+std::optional<Side> side_of(const Writer& w, InstructionId id, const Dims& batch,
+                            const Dims& contracting) {
+  const Shape& shape = w.elements.module.shape(id);
+  const auto batches = walk_of(shape.dims, batch), depth = walk_of(shape.dims, contracting),
+             own = walk_of(shape.dims, free_dims(shape.dims, batch, contracting));
+  Value* array = w.elements.array(id);
+  if (!batches || !depth || !own || !array) return std::nullopt;
+  return Side{shape.type, array, *batches, *own, *depth};
+}
+
+bool is_real(ElementType type) {
+  return type == ElementType::F32 || type == ElementType::F64 || type == ElementType::BF16 ||
+         type == ElementType::F16;
+}
+
+class Dot {
+ public:
+  Dot(Writer& w, Side lhs, Side rhs, ElementType result)
+      : w_(w), b_(w.b), lhs_(lhs), rhs_(rhs), result_(result) {
+    is_wide_ = result == ElementType::F64;
+    in_columns_ = rhs.own.stride == 1 && rhs.own.count > 1;
+    rows_ = std::min<int64_t>(lhs.own.count, few);
+    if (in_columns_) {
+      lanes_ = (rows_ == 1 ? 128 : rows_ == 2 ? 64 : 32) / (is_wide_ ? 2 : 1);
+      columns_ = lanes_ = std::min(lanes_, rhs.own.count);
+    } else {
+      columns_ = std::min<int64_t>(rhs.own.count, few);
+      for (lanes_ = columns_ == 1 ? 32 : 16; lanes_ > std::max<int64_t>(depth(), 1);) lanes_ /= 2;
+    }
+  }
+
+  // Why there is no code for it, or null.
+  const char* refusal() const {
+    if (!in_columns_ && (lhs_.depth.stride != 1 || rhs_.depth.stride != 1) && depth() > 1)
+      return "of operands in these orders";
+    const int64_t own = lhs_.own.count * rhs_.own.count;
+    if (lhs_.batch.count * own == 0) return "of nothing";
+    const bool is_thin = lhs_.own.count <= few || rhs_.own.count <= few;
+    return is_thin || own * depth() <= small_product ? nullptr : "of large matrices";
+  }
+
+  void write() {
+    const int64_t blocks = (lhs_.own.count + rows_ - 1) / rows_;
+    const int64_t strips = (rhs_.own.count + columns_ - 1) / columns_;
+    w_.set_count(lhs_.batch.count * blocks * strips,
+                 static_cast<double>(rows_ * columns_ * std::max<int64_t>(depth(), 1)) / 4);
+    loop(b_, w_.begin, w_.end, [&](Value* i) {
+      Value* strip = b_.CreateURem(i, int64(b_, strips));
+      Value* rest = b_.CreateUDiv(i, int64(b_, strips));
+      Value* block = b_.CreateURem(rest, int64(b_, blocks));
+      batch_ = b_.CreateUDiv(rest, int64(b_, blocks));
+      row_ = multiply_index(b_, block, rows_);
+      column_ = multiply_index(b_, strip, columns_);
+      with_part(block, blocks, lhs_.own.count % rows_, rows_, [&](int64_t rows) {
+        with_part(strip, strips, rhs_.own.count % columns_, columns_,
+                  [&](int64_t columns) { write_block(rows, columns); });
+      });
+    });
+  }
+
+ private:
+  int64_t depth() const { return lhs_.depth.count; }
+  llvm::Type* real() const { return is_wide_ ? b_.getDoubleTy() : b_.getFloatTy(); }
+
+  // body(rest) for the last of `count` parts where there is a rest, else body(whole).
+  void with_part(Value* number, int64_t count, int64_t rest, int64_t whole,
+                 llvm::function_ref<void(int64_t)> body) {
+    if (rest == 0) return body(whole);
+    if (count == 1) return body(rest);
+    llvm::Function* function = b_.GetInsertBlock()->getParent();
+    const auto block = [&] { return llvm::BasicBlock::Create(b_.getContext(), "", function); };
+    llvm::BasicBlock *last = block(), *inner = block(), *after = block();
+    b_.CreateCondBr(b_.CreateICmpEQ(number, int64(b_, count - 1)), last, inner);
+    b_.SetInsertPoint(last);
+    body(rest);
+    b_.CreateBr(after);
+    b_.SetInsertPoint(inner);
+    body(whole);
+    b_.CreateBr(after);
+    b_.SetInsertPoint(after);
+  }
+
+  // Elements [position, position + lanes) as a vector of f32 or f64.
+  Value* load(const Side& side, Value* position, int64_t lanes) {
+    llvm::Type* stored = stored_type(b_, side.type);
+    const auto vector = [&](llvm::Type* type) {
+      return llvm::FixedVectorType::get(type, static_cast<unsigned>(lanes));
+    };
+    Value* raw =
+        b_.CreateAlignedLoad(vector(stored), b_.CreateInBoundsGEP(stored, side.array, position),
+                             llvm::Align(static_cast<uint64_t>(storage_bytes(side.type))));
+    if (side.type == ElementType::BF16) {
+      Value* bits = b_.CreateShl(b_.CreateZExt(raw, vector(b_.getInt32Ty())), 16);
+      raw = b_.CreateBitCast(bits, vector(b_.getFloatTy()));
+    }
+    return raw->getType()->getScalarType() == real() ? raw : b_.CreateFPExt(raw, vector(real()));
+  }
+
+  Value* start(const Side& side, Value* own) {
+    return add_index(b_, multiply_index(b_, batch_, side.batch.stride),
+                     multiply_index(b_, own, side.own.stride));
+  }
+
+  Value* multiply_add(Value* a, Value* c, Value* sum) {
+    return b_.CreateIntrinsic(llvm::Intrinsic::fmuladd, {sum->getType()}, {a, c, sum});
+  }
+
+  void write_block(int64_t rows, int64_t columns) {
+    std::vector<Value*> lefts;
+    for (int64_t r = 0; r < rows; ++r)
+      lefts.push_back(start(lhs_, add_index(b_, row_, int64(b_, r))));
+    if (in_columns_) write_columns(lefts, columns);
+    else write_depths(lefts, columns);
+  }
+
+  // A vector of columns for each row: every element of the left operand is spread over the lanes.
+  void write_columns(const std::vector<Value*>& lefts, int64_t columns) {
+    auto* vector = llvm::FixedVectorType::get(real(), static_cast<unsigned>(columns));
+    Value* right = start(rhs_, column_);
+    const std::vector<Value*> sums = loop_carrying(
+        b_, depth(), std::vector<Value*>(lefts.size(), llvm::Constant::getNullValue(vector)),
+        [&](Value* k, std::span<Value* const> now) {
+          Value* at = add_index(b_, right, multiply_index(b_, k, rhs_.depth.stride));
+          Value* strip = load(rhs_, at, columns);
+          std::vector<Value*> next;
+          for (size_t r = 0; r < lefts.size(); ++r) {
+            Value* place = add_index(b_, lefts[r], multiply_index(b_, k, lhs_.depth.stride));
+            Value* one = b_.CreateExtractElement(load(lhs_, place, 1), uint64_t{0});
+            Value* spread = b_.CreateVectorSplat(static_cast<unsigned>(columns), one);
+            next.push_back(multiply_add(spread, strip, now[r]));
+          }
+          return next;
+        });
+    for (size_t r = 0; r < sums.size(); ++r) store(r, sums[r], columns);
+  }
+
+  // A vector of partial sums for each result; what is left over is added element by element.
+  void write_depths(const std::vector<Value*>& lefts, int64_t columns) {
+    std::vector<Value*> rights;
+    for (int64_t c = 0; c < columns; ++c)
+      rights.push_back(start(rhs_, add_index(b_, column_, int64(b_, c))));
+    const size_t count = lefts.size() * rights.size();
+    auto* vector = llvm::FixedVectorType::get(real(), static_cast<unsigned>(lanes_));
+    const auto add = [&](Value* k, std::span<Value* const> now, int64_t lanes) {
+      std::vector<Value*> next, right;
+      for (Value* from : rights) right.push_back(load(rhs_, add_index(b_, from, k), lanes));
+      for (Value* from : lefts) {
+        Value* left = load(lhs_, add_index(b_, from, k), lanes);
+        for (Value* other : right) next.push_back(multiply_add(left, other, now[next.size()]));
+      }
+      return next;
+    };
+    std::vector<Value*> sums(count, llvm::Constant::getNullValue(vector));
+    sums = loop_carrying(b_, depth() / lanes_, std::move(sums),
+                         [&](Value* k, std::span<Value* const> now) {
+                           return add(multiply_index(b_, k, lanes_), now, lanes_);
+                         });
+    auto* single = llvm::FixedVectorType::get(real(), 1);
+    for (Value*& sum : sums) {
+      llvm::CallInst* total = b_.CreateFAddReduce(llvm::ConstantFP::getNegativeZero(real()), sum);
+      total->setHasAllowReassoc(true);  // in halves
+      sum = b_.CreateInsertElement(llvm::PoisonValue::get(single), total, uint64_t{0});
+    }
+    sums = loop_carrying(
+        b_, depth() % lanes_, std::move(sums), [&](Value* k, std::span<Value* const> now) {
+          return add(add_index(b_, k, int64(b_, depth() / lanes_ * lanes_)), now, 1);
+        });
+    for (size_t r = 0; r < lefts.size(); ++r) {
+      Value* row = llvm::PoisonValue::get(
+          llvm::FixedVectorType::get(real(), static_cast<unsigned>(columns)));
+      for (int64_t c = 0; c < columns; ++c) {
+        Value* sum = sums[r * rights.size() + static_cast<size_t>(c)];
+        row = b_.CreateInsertElement(row, b_.CreateExtractElement(sum, uint64_t{0}),
+                                     static_cast<uint64_t>(c));
+      }
+      store(r, row, columns);
+    }
+  }
+
+  void store(size_t row, Value* sums, int64_t columns) {
+    Value* line = add_index(b_, multiply_index(b_, batch_, lhs_.own.count), row_);
+    line = add_index(b_, line, int64(b_, static_cast<int64_t>(row)));
+    Value* at = add_index(b_, multiply_index(b_, line, rhs_.own.count), column_);
+    if (result_ == ElementType::F32 || result_ == ElementType::F64) {
+      b_.CreateAlignedStore(sums, b_.CreateInBoundsGEP(real(), w_.results[0], at),
+                            llvm::Align(static_cast<uint64_t>(storage_bytes(result_))));
+      return;
+    }
+    Value* line_of_sums = frame_array(b_, real(), columns);
+    b_.CreateAlignedStore(sums, line_of_sums, llvm::Align(64));
+    loop(b_, columns, [&](Value* i) {
+      Value* sum = b_.CreateLoad(real(), b_.CreateInBoundsGEP(real(), line_of_sums, i));
+      store_element(b_, result_, w_.results[0], add_index(b_, at, i), round_to(b_, result_, sum));
+    });
+  }
+
+  Writer& w_;
+  Builder& b_;
+  Side lhs_, rhs_;
+  ElementType result_;
+  bool is_wide_, in_columns_;
+  int64_t rows_, columns_, lanes_;  // of a block, of a strip, of a vector
+  Value *batch_ = nullptr, *row_ = nullptr, *column_ = nullptr;
+};
+
+}  // namespace
+
+Result<void> write_Dot(Writer& w, InstructionId id) {
+  const Module& module = w.elements.module;
+  const auto& a = module.attributes<DotAttributes>(id);
+  const auto lhs = side_of(w, module.operand(id, 0), a.lhs_batch_dims, a.lhs_contracting_dims);
+  const auto rhs = side_of(w, module.operand(id, 1), a.rhs_batch_dims, a.rhs_contracting_dims);
+  const ElementType result = module.shape(id).type;
+  if (!lhs || !rhs) return fail(ErrorKind::Unsupported, "of operands in these orders");
+  if (!is_real(lhs->type) || !is_real(rhs->type) || !is_real(result) ||
+      ((lhs->type == ElementType::F64 || rhs->type == ElementType::F64) &&
+       result != ElementType::F64))
+    return fail(ErrorKind::Unsupported, "of these types");
+  Dot dot(w, *lhs, *rhs, result);
+  if (const char* refusal = dot.refusal()) return fail(ErrorKind::Unsupported, "{}", refusal);
+  dot.write();
+  return {};
+}
+
+}  // namespace hilo

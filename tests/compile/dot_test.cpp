@@ -1,0 +1,111 @@
+// Products of every order of dimensions against the evaluator.
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "both.h"
+
+namespace hilo::test {
+namespace {
+
+std::string array_text(std::string_view type, const Dims& dims) {
+  return fmt::format("{}[{}]", type, fmt::join(dims, ","));
+}
+
+// Batch, own and contracted dimensions of drawn sizes at drawn places.
+struct Drawn {
+  Dims lhs, rhs, lhs_batch, rhs_batch, lhs_contracting, rhs_contracting, result;
+};
+Drawn draw(std::mt19937& random, bool shuffle) {
+  const auto size = [&](int most) { return static_cast<int64_t>(random() % most) + 1; };
+  const auto sizes = [&](int most_dims, int most) {
+    Dims out(random() % (most_dims + 1));
+    for (int64_t& one : out) one = size(most);
+    return out;
+  };
+  const Dims batch = sizes(1, 3), rows = sizes(2, 9), columns = sizes(2, 70), depth = sizes(2, 40);
+  Drawn out;
+  out.result = batch;
+  const auto place = [&](const Dims& own, Dims& dims, Dims& batches, Dims& contracting) {
+    std::vector<std::pair<int, size_t>> parts;
+    for (size_t i = 0; i < batch.size(); ++i) parts.emplace_back(0, i);
+    for (size_t i = 0; i < own.size(); ++i) parts.emplace_back(1, i);
+    for (size_t i = 0; i < depth.size(); ++i) parts.emplace_back(2, i);
+    if (shuffle) std::shuffle(parts.begin(), parts.end(), random);
+    batches.resize(batch.size());
+    contracting.resize(depth.size());
+    for (const auto& [kind, i] : parts) {
+      const auto at = static_cast<int64_t>(dims.size());
+      dims.push_back(kind == 0 ? batch[i] : kind == 1 ? own[i] : depth[i]);
+      if (kind == 0) batches[i] = at;
+      if (kind == 1) out.result.push_back(own[i]);
+      if (kind == 2) contracting[i] = at;
+    }
+  };
+  place(rows, out.lhs, out.lhs_batch, out.lhs_contracting);
+  // The own dimensions of a side stand in the result in the order in which they stand in the side.
+  place(columns, out.rhs, out.rhs_batch, out.rhs_contracting);
+  return out;
+}
+
+std::string module_of(const Drawn& d, std::string_view in, std::string_view out) {
+  return fmt::format(
+      "HloModule m\nENTRY e {{\n  a = {} parameter(0)\n  b = {} parameter(1)\n  ROOT r = {} dot(a, "
+      "b), "
+      "lhs_batch_dims={{{}}}, lhs_contracting_dims={{{}}}, rhs_batch_dims={{{}}}, "
+      "rhs_contracting_dims={{{}}}\n}}\n",
+      array_text(in, d.lhs), array_text(in, d.rhs), array_text(out, d.result),
+      fmt::join(d.lhs_batch, ","), fmt::join(d.lhs_contracting, ","), fmt::join(d.rhs_batch, ","),
+      fmt::join(d.rhs_contracting, ","));
+}
+
+TEST(Dot, RandomOnesAgreeWithTheEvaluator) {
+  std::mt19937 random(7);
+  int native = 0;
+  constexpr std::pair<std::string_view, std::string_view> types[] = {
+      {"f32", "f32"}, {"f64", "f64"}, {"bf16", "bf16"}, {"bf16", "f32"}, {"f16", "f16"}};
+  for (int i = 0; i < 150; ++i) {
+    const auto [in, out] = types[random() % std::size(types)];
+    const Drawn drawn = draw(random, i % 3 == 0);
+    const std::string text = module_of(drawn, in, out);
+    const auto both = run_both(text, static_cast<uint64_t>(i), 1 + i % 2);
+    ASSERT_TRUE(both) << to_string(both.error()) << text;
+    const double tolerance = out == "bf16"  ? 0.01
+                             : out == "f16" ? 0.002
+                             : out == "f64" ? 1e-13
+                                            : 1e-5;
+    ASSERT_LE(largest_difference(both->compiled, both->evaluated), tolerance) << text;
+    native += both->report.evaluated.empty();
+  }
+  EXPECT_GT(native, 75);
+}
+
+std::string product(int rows, int depth, int columns, bool transposed) {
+  return fmt::format(
+      "HloModule m\nENTRY e {{\n  a = f32[{0},{1}] parameter(0)\n  b = f32[{3},{4}] parameter(1)\n"
+      "  ROOT r = f32[{0},{2}] dot(a, b), lhs_contracting_dims={{1}}, "
+      "rhs_contracting_dims={{{5}}}\n}}\n",
+      rows, depth, columns, transposed ? columns : depth, transposed ? depth : columns,
+      transposed ? 1 : 0);
+}
+
+TEST(Dot, SmallAndThinOnesHaveCode) {
+  for (bool transposed : {false, true})
+    for (const auto& [rows, depth, columns] : {std::array{1, 300, 1000},
+                                               {4, 500, 129},
+                                               {300, 777, 1},
+                                               {7, 33, 65},
+                                               {32, 32, 32},
+                                               {5, 1, 3}})
+      expect_native(product(rows, depth, columns, transposed), 1e-5);
+}
+
+TEST(Dot, AnyNumberOfThreadsGivesTheSameBits) {
+  const std::string text = product(3, 2000, 3001, false);
+  const auto one = run_both(text, 1, 1), many = run_both(text, 1, 7);
+  ASSERT_TRUE(one && many);
+  EXPECT_EQ(largest_difference(one->compiled, many->compiled), 0);
+}
+
+}  // namespace
+}  // namespace hilo::test
