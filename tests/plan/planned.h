@@ -21,14 +21,15 @@ struct Planned {
   Plan plan;
 };
 // Every step is verified; the plan is not checked.
-inline Result<Planned> make_plan(std::string_view text, const PlanOptions& options = {}) {
+inline Result<Planned> make_plan(std::string_view text, const PlanOptions& options = {},
+                                 const Machine& machine = cpu()) {
   Planned out;
   HILO_TRY(out.original, parse(text));
   for (const Error& error : verify(out.original)) return std::unexpected(error);
   out.module = out.original;
-  HILO_DO(insert_copies(out.module, {.machine = &cpu()}));
+  HILO_DO(insert_copies(out.module, {.machine = &machine}));
   for (const Error& error : verify(out.module)) return std::unexpected(error);
-  HILO_TRY(out.plan, plan(out.module, cpu(), options));
+  HILO_TRY(out.plan, plan(out.module, machine, options));
   return out;
 }
 

@@ -15,9 +15,11 @@ int64_t number_from(const char* variable, int64_t otherwise) {
 
 // What went wrong, or "".
 std::string fault_of(const std::string& text, uint64_t seed) {
-  const auto made = test::make_plan(text);
+  constexpr const char* machines[] = {"cpu", "v5e", "cpu", "h100_sxm"};
+  const Machine& machine = *find_machine(machines[seed % 4]);
+  const auto made = test::make_plan(text, {}, machine);
   if (!made) return to_string(made.error());
-  for (const Error& error : check_plan(made->module, test::cpu(), made->plan))
+  for (const Error& error : check_plan(made->module, machine, made->plan))
     return "check: " + to_string(error);
   return test::difference_inside(*made, seed);
 }

@@ -1,0 +1,106 @@
+// Orders of instructions: legal ones for whatever module, and low peaks.
+#include "planned.h"
+#include "random_module.h"
+
+namespace hilo::test {
+namespace {
+
+Schedule schedule_found(const Module& module) {
+  const auto aliases = find_aliases(module);
+  EXPECT_TRUE(aliases) << (aliases ? "" : to_string(aliases.error()));
+  return aliases ? find_schedule(module, cpu(), *aliases) : Schedule();
+}
+
+// Whether every computation has each of its instructions once, after all that it waits for.
+void expect_legal(const Module& module, const Schedule& schedule) {
+  for (ComputationId computation : module.post_order()) {
+    std::vector<InstructionId> before;
+    const auto stands_before = [&](InstructionId id) {
+      return std::ranges::find(before, id) != before.end();
+    };
+    for (InstructionId id : schedule.orders[computation.value]) {
+      EXPECT_FALSE(stands_before(id));
+      for (InstructionId operand : module.operands(id)) EXPECT_TRUE(stands_before(operand));
+      for (InstructionId other : module.extra(module[id]).control_predecessors)
+        EXPECT_TRUE(stands_before(other));
+      before.push_back(id);
+    }
+    EXPECT_EQ(before.size(), module[computation].instructions.size());
+  }
+}
+
+// Without copies as well, where aliases contradict each other.
+TEST(FindSchedule, IsLegalForWhateverModule) {
+  for (uint64_t seed = 1; seed <= 60 && !testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Module module = *parse(RandomModule(seed).text());
+    expect_legal(module, schedule_found(module));
+    ASSERT_TRUE(insert_copies(module, {.machine = &cpu()}));
+    expect_legal(module, schedule_found(module));
+  }
+}
+
+TEST(FindSchedule, IsTheSameTwice) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const Module module = *parse(RandomModule(seed).text());
+    EXPECT_EQ(schedule_found(module).orders, schedule_found(module).orders);
+  }
+}
+
+constexpr std::string_view waits = R"(HloModule m
+plus {
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT s = f32[] add(x, y)
+}
+ENTRY e {
+  p = f32[16] parameter(0)
+  token = token[] after-all()
+  a = f32[16] sine(p)
+  sent = (f32[16], u32[], token[]) send(a, token), channel_id=1
+  got = (f32[16], u32[], token[]) recv(token), channel_id=1
+  value = (f32[16], token[]) recv-done(got), channel_id=1, control-predecessors={sent}
+  end = token[] send-done(sent), channel_id=1
+  moved = (f32[16], f32[16], u32[]) copy-start(a)
+  sum = f32[16] all-reduce-start(p), replica_groups={{0}}, to_apply=plus
+  b = f32[16] cosine(a), control-predecessors={moved}
+  there = f32[16] copy-done(moved), control-predecessors={b}
+  all = f32[16] all-reduce-done(sum), control-predecessors={there}
+  c = f32[16] get-tuple-element(value), index=0
+  d = f32[16] add(c, b)
+  ROOT r = f32[16] add(d, all)
+}
+)";
+
+TEST(FindSchedule, KeepsStepsThatBeginAndEndInTheirOrder) {
+  const Planned planned = sound_plan(waits);
+  expect_legal(planned.module, planned.plan.schedule);
+  const char* order[] = {"moved", "b", "there", "all"};
+  for (int i = 0; i < 3; ++i)
+    EXPECT_LT(place_in_order(planned, order[i]), place_in_order(planned, order[i + 1]));
+  EXPECT_LT(place_in_order(planned, "sent"), place_in_order(planned, "value"));
+}
+
+// The file makes all wide arrays first; one at a time takes an eighth of the memory.
+TEST(FindSchedule, MakesWhatIsWideWhenItIsReduced) {
+  std::string wide, narrow, sum = " none = f32[] constant(0)\n s0 = f32[] add(none, none)\n";
+  for (int i = 1; i <= 8; ++i) {
+    wide += fmt::format(" w{} = f32[4096] broadcast(p), dimensions={{}}\n", i);
+    narrow += fmt::format(" n{0} = f32[] reduce(w{0}, none), dimensions={{0}}, to_apply=plus\n", i);
+    sum += fmt::format(" {}s{} = f32[] add(s{}, n{})\n", i == 8 ? "ROOT " : "", i, i - 1, i);
+  }
+  const size_t first = sum.find(" s0");
+  const auto text = [&](std::string_view header) {
+    return fmt::format(
+        "HloModule m{}\nplus {{ x = f32[] parameter(0)\n y = f32[] parameter(1)\n "
+        "ROOT s = f32[] add(x, y) }}\nENTRY e {{ p = f32[] parameter(0)\n{}{}{}{}}}\n",
+        header, sum.substr(0, first), wide, narrow, sum.substr(first));
+  };
+  const Planned as_written = sound_plan(text(", is_scheduled=true"));
+  const Planned found = sound_plan(text(""));
+  EXPECT_GE(as_written.plan.spaces[0].temp_bytes, 8 * 4096 * 4);
+  EXPECT_LT(found.plan.spaces[0].temp_bytes, 2 * 4096 * 4);
+}
+
+}  // namespace
+}  // namespace hilo::test
