@@ -44,16 +44,26 @@ int64_t find_peak_moment(const PackingProblem& problem, std::span<const uint32_t
 
 using SortKey = std::tuple<double, int64_t, int64_t>;
 
-SortKey key_of(const Measures& is, FitOrder by, int64_t peak) {
+// What keys of some orders are relative to.
+struct Whole {
+  int64_t peak = 0;  // the moment at which all take most
+  int64_t duration = 0;
+};
+
+SortKey key_of(const Measures& is, FitOrder by, const Whole& whole) {
   switch (by) {
     case FitOrder::Size: return {-static_cast<double>(is.bytes), -is.duration, is.start};
+    case FitOrder::Long:
+      return {static_cast<double>(is.duration < whole.duration / 128), -is.bytes, is.start};
+    case FitOrder::Longest:
+      return {static_cast<double>(is.duration < whole.duration / 16), -is.bytes, is.start};
     case FitOrder::Duration: return {-static_cast<double>(is.duration), -is.bytes, is.start};
     case FitOrder::Area: return {-is.area, -is.bytes, is.start};
     case FitOrder::Start: return {static_cast<double>(is.start), -is.bytes, -is.end};
     case FitOrder::End: return {-static_cast<double>(is.end), -is.bytes, is.start};
     case FitOrder::Peak: break;
   }
-  const int64_t distance = std::max({int64_t{0}, is.start - peak, peak - is.end});
+  const int64_t distance = std::max({int64_t{0}, is.start - whole.peak, whole.peak - is.end});
   return {static_cast<double>(distance), -is.bytes, -is.duration};
 }
 
@@ -61,11 +71,18 @@ SortKey key_of(const Measures& is, FitOrder by, int64_t peak) {
 
 std::vector<uint32_t> order_blocks(const PackingProblem& problem, std::span<const uint32_t> blocks,
                                    FitOrder by) {
-  const int64_t peak = by == FitOrder::Peak ? find_peak_moment(problem, blocks) : 0;
+  std::vector<Measures> measures;
+  measures.reserve(blocks.size());
+  for (uint32_t block : blocks) measures.push_back(measure(problem, block));
+  Whole whole;
+  if (by == FitOrder::Peak) whole.peak = find_peak_moment(problem, blocks);
+  if (by == FitOrder::Long || by == FitOrder::Longest)
+    whole.duration = std::ranges::max(measures, {}, &Measures::end).end -
+                     std::ranges::min(measures, {}, &Measures::start).start;
   std::vector<std::pair<SortKey, uint32_t>> keyed;
   keyed.reserve(blocks.size());
-  for (uint32_t block : blocks)
-    keyed.emplace_back(key_of(measure(problem, block), by, peak), block);
+  for (size_t i = 0; i < blocks.size(); ++i)
+    keyed.emplace_back(key_of(measures[i], by, whole), blocks[i]);
   std::ranges::sort(keyed);
   std::vector<uint32_t> order;
   order.reserve(blocks.size());

@@ -13,8 +13,12 @@ constexpr int64_t least_search_steps = 100;
 // A step of the bound from pairs costs as much as many steps of fitting.
 constexpr int64_t most_pair_steps = 50'000;
 
-// What best-fit by size may always take.
+// What best-fit by size may always take in a component, and the other orders in all together.
 constexpr int64_t least_fit_steps = 40'000'000;
+
+bool is_hurried(std::span<const uint32_t> blocks, int64_t steps) {
+  return steps < least_search_steps * static_cast<int64_t>(blocks.size());
+}
 
 // One component: fits in all orders, then searches while it ends above the target.
 class ComponentPacker {
@@ -28,16 +32,18 @@ class ComponentPacker {
   bool done() const { return best_end_ <= bound_.target; }
 
   // Best-fit by size, in both senses of best, is never left out, for all else must beat it.
-  void fit_in_orders(int64_t& steps) {
+  void fit_in_orders(int64_t& steps, bool hurried) {
     for (Direction direction : {Direction::Forwards, Direction::Backwards}) {
       sweep_fit(problem_, blocks_, direction, offsets_);
       keep_if_better({});
     }
     int64_t own_steps = least_fit_steps;
     for (FitOrder by : fit_orders) {
-      if (done()) break;
+      if (done() || (hurried && (by > FitOrder::Longest || best_end_ <= bound_.bytes))) break;
       const std::vector<uint32_t> order = order_blocks(problem_, blocks_, by);
       for (Fit rule : {Fit::Lowest, Fit::Tightest}) {
+        // Less than the alignment is left to win.
+        if (rule == Fit::Tightest && best_end_ <= bound_.bytes) continue;
         int64_t& left = by == FitOrder::Size ? own_steps : steps;
         if (!done() && fit(problem_, order, rule, offsets_, left)) keep_if_better(order);
       }
@@ -46,7 +52,7 @@ class ComponentPacker {
   }
 
   void search(int64_t steps) {
-    if (steps < least_search_steps * static_cast<int64_t>(blocks_.size())) return;
+    if (is_hurried(blocks_, steps)) return;
     if (best_order_.empty()) best_order_ = order_blocks(problem_, blocks_, FitOrder::Size);
     if (blocks_.size() <= most_searched)
       neighbours_ = list_neighbours(problem_, blocks_, most_neighbours);
@@ -129,10 +135,10 @@ Packing pack(std::span<const Block> blocks, int64_t alignment, int64_t steps) {
   out.peak_moment = problem.peak_moment;
   out.offsets.assign(blocks.size(), 0);
   std::vector<ComponentPacker> hard;
-  int64_t fitting = steps;
+  int64_t fitting = std::max(steps, least_fit_steps);
   for (const std::vector<uint32_t>& component : problem.components) {
     ComponentPacker packer(problem, component, out.offsets);
-    packer.fit_in_orders(fitting);
+    packer.fit_in_orders(fitting, is_hurried(component, steps));
     if (!packer.done()) hard.push_back(std::move(packer));
     else out.bytes = std::max(out.bytes, packer.end());
   }
