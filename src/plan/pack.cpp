@@ -42,8 +42,8 @@ class ComponentPacker {
       if (done() || (hurried && (by > FitOrder::Longest || best_end_ <= bound_.bytes))) break;
       const std::vector<uint32_t> order = order_blocks(problem_, blocks_, by);
       for (Fit rule : {Fit::Lowest, Fit::Tightest}) {
-        // Less than the alignment is left to win.
-        if (rule == Fit::Tightest && best_end_ <= bound_.bytes) continue;
+        // It is seldom the better one, or less than the alignment is left to win.
+        if (rule == Fit::Tightest && (hurried || best_end_ <= bound_.bytes)) continue;
         int64_t& left = by == FitOrder::Size ? own_steps : steps;
         if (!done() && fit(problem_, order, rule, offsets_, left)) keep_if_better(order);
       }

@@ -73,6 +73,10 @@ void propose_narrower_types(const MemoryPicture& picture, const TemporarySpace& 
 // These need no packing: results that could lie where a parameter lay.
 void advise_donations(MemoryPicture& picture, const Dataflow& flow);
 
+// All of these, but for other plans. `repack`: whether the same values might lie better elsewhere,
+// which is no question where plan() has searched longer.
+void advise_at_peaks(MemoryPicture& picture, bool repack);
+
 // Most bytes first, and the dozen best alone.
 void sort_advice(MemoryPicture& picture);
 

@@ -114,7 +114,7 @@ class OtherPlans {
 }  // namespace
 
 void find_advice(MemoryPicture& picture, const Module& module, const Machine& machine) {
-  find_advice(picture);
+  advise_at_peaks(picture, false);
   OtherPlans(picture, module, machine).advise();
   sort_advice(picture);
 }

@@ -34,12 +34,13 @@ void keep_best(const TemporarySpace& space, Candidates& candidates) {
   keep(count_to_pack(space.block_count()));
 }
 
-void advise_on_space(MemoryPicture& picture, const Dataflow& flow, size_t index) {
+void advise_on_space(MemoryPicture& picture, const Dataflow& flow, size_t index, bool repack) {
   const PictureSpace space = picture.spaces[index];
   if (space.in_use.empty() || space.temp_bytes == 0) return;
   const TemporarySpace temporaries(picture, space);
   int64_t packed = space.temp_bytes;
-  if (packed > temporaries.bound({})) packed = std::min(packed, temporaries.pack_with({}));
+  if (repack && packed > temporaries.bound({}))
+    packed = std::min(packed, temporaries.pack_with({}));
   add_repacking(picture, space, packed);
   Candidates candidates;
   propose_dropped_copies(picture, flow, temporaries, candidates);
@@ -60,10 +61,12 @@ void advise_on_space(MemoryPicture& picture, const Dataflow& flow, size_t index)
 
 }  // namespace
 
-void find_advice(MemoryPicture& picture) {
+void find_advice(MemoryPicture& picture) { advise_at_peaks(picture, true); }
+
+void advise_at_peaks(MemoryPicture& picture, bool repack) {
   if (picture.is_partial) return;
   const Dataflow flow(picture);
-  for (size_t i = 0; i < picture.spaces.size(); ++i) advise_on_space(picture, flow, i);
+  for (size_t i = 0; i < picture.spaces.size(); ++i) advise_on_space(picture, flow, i, repack);
   advise_donations(picture, flow);
   sort_advice(picture);
 }
