@@ -1,0 +1,52 @@
+// Windows of all forms against the evaluator.
+#include "both.h"
+
+namespace hilo::test {
+namespace {
+
+std::string module_of(std::string_view type, std::string_view in, std::string_view out,
+                      std::string_view window, std::string_view op, std::string_view start) {
+  return fmt::format(
+      "HloModule m\nc {{\n  x = {0}[] parameter(0)\n  y = {0}[] parameter(1)\n  ROOT z = {0}[] "
+      "{4}(x, "
+      "y)\n}}\nENTRY e {{\n  a = {0}[{1}] parameter(0)\n  s = {0}[] constant({5})\n  ROOT r = "
+      "{0}[{2}] reduce-window(a, s), window={{{3}}}, to_apply=c\n}}\n",
+      type, in, out, window, op, start);
+}
+
+struct Case {
+  std::string_view in, out, window;
+};
+constexpr Case cases[] = {
+    {"2,9,9,5", "2,5,5,5", "size=1x3x3x1 stride=1x2x2x1 pad=0_0x1_1x1_1x0_0"},
+    {"2,9,9,5", "2,7,7,5", "size=1x3x3x1"},
+    {"3,40", "3,40", "size=1x5 pad=0_0x2_2"},
+    {"3,40", "3,14", "size=1x4 stride=1x3 pad=0_0x3_1"},
+    {"3,40", "3,32", "size=1x5 rhs_dilate=1x2"},
+    {"7,3000", "4,1000", "size=2x3 stride=2x3 pad=1_0x0_0"},
+    {"20,1", "6,1", "size=5x1 stride=3x1"},
+    {"5,6", "9,10", "size=1x1 pad=2_2x1_3"},
+    {"1000", "1000", "size=1000 pad=999_0"},
+    {"4,700", "4,700", "size=1x700 pad=0_0x699_0"},
+    {"300,11", "300,11", "size=300x1 pad=299_0x0_0"},
+};
+
+TEST(ReduceWindow, AllFormsHaveCode) {
+  for (const Case& c : cases) {
+    expect_native(module_of("f32", c.in, c.out, c.window, "add", "0.5"), 1e-5);
+    expect_native(module_of("f32", c.in, c.out, c.window, "maximum", "-inf"));
+    expect_native(module_of("s32", c.in, c.out, c.window, "add", "3"));
+    expect_native(module_of("bf16", c.in, c.out, c.window, "minimum", "inf"));
+  }
+}
+
+TEST(ReduceWindow, OthersAreEvaluated) {
+  const std::string text = module_of("f32", "600", "600", "size=301 pad=150_150", "add", "0");
+  const auto both = run_both(text);
+  ASSERT_TRUE(both) << to_string(both.error());
+  EXPECT_EQ(both->report.evaluated.size(), 1u);
+  EXPECT_EQ(largest_difference(both->compiled, both->evaluated), 0);
+}
+
+}  // namespace
+}  // namespace hilo::test
