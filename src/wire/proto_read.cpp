@@ -117,7 +117,7 @@ class Reader {
     instruction.op = *op;
     HILO_TRY(const Shape shape, read_shape(from.shape()));
     instruction.shape = module_.shapes.intern(shape);
-    const std::string name = legal_name(from.name());
+    const std::string name = legal_name(from.own_name().empty() ? from.name() : from.own_name());
     if (name.empty() || !names_.insert(name).second)
       return fail(ErrorKind::Name, "a second instruction is called '{}'", name);
     instruction.name = module_.strings.copy(name);

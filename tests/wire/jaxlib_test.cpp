@@ -77,5 +77,45 @@ open('theirs.pb', 'wb').write(theirs.as_serialized_hlo_module_proto())
   EXPECT_EQ(difference(expected, *back), "") << print(*back);
 }
 
+// A name stands once in a computation; XLA wants it once in the module.
+TEST(Jaxlib, ReadsModulesWhoseComputationsUseTheSameNames) {
+  REQUIRE_PYTHON(python, "jaxlib");
+  test::Folder folder;
+  const Result<Module> module =
+      parse(R"(HloModule m, entry_computation_layout={(f32[4]{0})->f32[4]{0}}
+
+%first (x: f32[4]) -> f32[4] {
+  %x = f32[4]{0} parameter(0)
+  ROOT %y = f32[4]{0} negate(%x)
+}
+
+%second (x: f32[4]) -> f32[4] {
+  %x = f32[4]{0} parameter(0)
+  %x.1 = f32[4]{0} sine(%x)
+  ROOT %y = f32[4]{0} cosine(%x.1)
+}
+
+ENTRY %e (x: f32[4]) -> f32[4] {
+  %x = f32[4]{0} parameter(0)
+  %y = f32[4]{0} call(%x), to_apply=%first
+  ROOT %z = f32[4]{0} call(%y), to_apply=%second
+}
+)");
+  ASSERT_TRUE(module) << to_string(module.error());
+  const Result<std::string> bytes = write_hlo_proto(*module);
+  ASSERT_TRUE(bytes);
+  ASSERT_TRUE(write_file(folder / "ours.pb", *bytes));
+  test::expect_python(*python, folder, R"(
+from jaxlib import _hlo
+text = _hlo.HloModule.from_serialized_hlo_module_proto(open('ours.pb', 'rb').read()).to_string()
+names = [line.split('=')[0].replace('ROOT', '').strip() for line in text.splitlines() if line[:2] == '  ']
+assert len(names) == len(set(names)) == 8, names
+assert {'%x', '%y', '%z', '%x.1'} <= set(names), names
+)");
+  const Result<Module> back = read_module(std::as_bytes(std::span(*bytes)));
+  ASSERT_TRUE(back) << to_string(back.error());
+  EXPECT_EQ(difference(*module, *back), "") << print(*back);
+}
+
 }  // namespace
 }  // namespace hilo
