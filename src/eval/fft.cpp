@@ -102,30 +102,25 @@ Array with_last(const Array& array, int64_t size, const auto& at) {
   return out;
 }
 
-}  // namespace
-
-Result<Literal> evaluate_Fft(Call& call) {
-  const auto& a = call.attributes<FftAttributes>();
-  if (has_cut_operand(call)) {
-    Dims sizes = sizes_of(call.operands[0]);
-    const Shape& operand = call.operands[0].shape();
-    for (size_t d = sizes.size() - std::min(sizes.size(), a.fft_length.size()); d < sizes.size();
-         ++d) {
-      if (sizes[d] != operand.dims[d])
-        return call.error(ErrorKind::Unsupported, "fft along a dimension of dynamic size");
-      sizes[d] = call.shape().dims[d];
-    }
-    return evaluate_cut(call, evaluate_Fft, std::array{sizes});
+// Of an operand whose batch has dynamic sizes.
+Result<Literal> on_sizes(Call& call) {
+  const size_t transformed = call.attributes<FftAttributes>().fft_length.size();
+  Dims sizes = sizes_of(call.operands[0]);
+  const Shape& operand = call.operands[0].shape();
+  for (size_t d = sizes.size() - std::min(sizes.size(), transformed); d < sizes.size(); ++d) {
+    if (sizes[d] != operand.dims[d])
+      return call.error(ErrorKind::Unsupported, "fft along a dimension of dynamic size");
+    sizes[d] = call.shape().dims[d];
   }
-  Literal out = call.make();
-  if (out.count() == 0) return out;
-  Array array{call.operands[0].shape().dims, values_of<Number>(call.operands[0])};
-  const size_t rank = array.dims.size(), transformed = a.fft_length.size();
-  const bool inverse = a.fft_type == FftType::Ifft || a.fft_type == FftType::Irfft;
+  return evaluate_cut(call, evaluate_Fft, std::array{sizes});
+}
+
+// All dimensions of fft_length.
+void transform_all(const Call& call, const FftAttributes& a, Array& array) {
+  const size_t rank = array.dims.size();
   const bool to_real = a.fft_type == FftType::Irfft;
-  if (transformed == 0 || transformed > rank)
-    return call.error(ErrorKind::Shape, "fft: fft_length has more dimensions than the operand");
-  for (size_t d = rank - transformed; d + 1 < rank; ++d) transform(call, array, d, inverse);
+  const bool inverse = a.fft_type == FftType::Ifft || to_real;
+  for (size_t d = rank - a.fft_length.size(); d + 1 < rank; ++d) transform(call, array, d, inverse);
   const int64_t n = a.fft_length.back();
   if (to_real)  // the other half of a spectrum that belongs to real numbers
     array = with_last(array, n, [&](const Number* row, int64_t t) {
@@ -134,6 +129,19 @@ Result<Literal> evaluate_Fft(Call& call) {
   transform(call, array, rank - 1, inverse);
   if (a.fft_type == FftType::Rfft)
     array = with_last(array, n / 2 + 1, [](const Number* row, int64_t t) { return row[t]; });
+}
+
+}  // namespace
+
+Result<Literal> evaluate_Fft(Call& call) {
+  if (has_cut_operand(call)) return on_sizes(call);
+  const auto& a = call.attributes<FftAttributes>();
+  Literal out = call.make();
+  if (out.count() == 0) return out;
+  Array array{call.operands[0].shape().dims, values_of<Number>(call.operands[0])};
+  if (a.fft_length.empty() || a.fft_length.size() > array.dims.size())
+    return call.error(ErrorKind::Shape, "fft: fft_length has more dimensions than the operand");
+  transform_all(call, a, array);
   store_values<Number>(array.values, out);
   return out;
 }

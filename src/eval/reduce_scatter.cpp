@@ -2,6 +2,33 @@
 #include "eval/collective.h"
 
 namespace hilo {
+namespace {
+
+using Meeting = Rendezvous::Meeting;
+
+Result<void> check_sizes(const Call& call, const Meeting& meeting, int64_t dim, int64_t members) {
+  for (size_t i = 0; i < meeting.brought[0].size(); ++i)
+    if (meeting.brought[0][i].shape().dims[dim] !=
+        result_shapes(call.shape())[i].dims[dim] * members)
+      return call.error(ErrorKind::Shape, fmt::format("the operand's dimension {} is not {} times "
+                                                      "the result's",
+                                                      dim, members));
+  return {};
+}
+
+// What a member brought for the device at `position`.
+std::vector<Literal> slices_of(const Call& call, const Meeting& meeting, size_t member, int64_t dim,
+                               int64_t position) {
+  std::vector<Literal> slices;
+  for (size_t i = 0; i < meeting.brought[member].size(); ++i) {
+    slices.push_back(call.make(result_shapes(call.shape())[i]));
+    const int64_t size = slices.back().shape().dims[dim];
+    copy_slice_out(call, meeting.brought[member][i], dim, position * size, slices.back());
+  }
+  return slices;
+}
+
+}  // namespace
 
 // Each device reduces its own slice over the members of the group.
 Result<Literal> evaluate_ReduceScatter(Call& call) {
@@ -11,26 +38,12 @@ Result<Literal> evaluate_ReduceScatter(Call& call) {
                       group_mode(attributes.channel_id, attributes.use_global_device_ids)));
   const int64_t dim = attributes.dimensions.empty() ? 0 : attributes.dimensions[0];
   HILO_TRY(auto meeting, call.device.traffic.rendezvous->meet(call, group, move_operands(call)));
-  const auto slices_of = [&](size_t member) {
-    std::vector<Literal> slices;
-    for (size_t i = 0; i < meeting->brought[member].size(); ++i) {
-      slices.push_back(call.make(result_shapes(call.shape())[i]));
-      const int64_t size = slices.back().shape().dims[dim];
-      copy_slice_out(call, meeting->brought[member][i], dim,
-                     static_cast<int64_t>(group.position) * size, slices.back());
-    }
-    return slices;
-  };
-  const int64_t members = static_cast<int64_t>(group.members.size());
-  for (size_t i = 0; i < meeting->brought[0].size(); ++i)
-    if (meeting->brought[0][i].shape().dims[dim] !=
-        result_shapes(call.shape())[i].dims[dim] * members)
-      return call.error(ErrorKind::Shape, fmt::format("the operand's dimension {} is not {} times "
-                                                      "the result's",
-                                                      dim, members));
-  std::vector<Literal> sums = slices_of(0);
+  HILO_DO(check_sizes(call, *meeting, dim, std::ssize(group.members)));
+  const int64_t position = static_cast<int64_t>(group.position);
+  std::vector<Literal> sums = slices_of(call, *meeting, 0, dim, position);
   for (size_t member = 1; member < group.members.size(); ++member)
-    HILO_DO(reduce_into(call, attributes.to_apply, sums, slices_of(member)));
+    HILO_DO(reduce_into(call, attributes.to_apply, sums,
+                        slices_of(call, *meeting, member, dim, position)));
   return pack_results(call, call.shape(), std::move(sums));
 }
 
