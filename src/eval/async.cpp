@@ -2,6 +2,7 @@
 // The computation runs when its last operand is bound: at the start, or at the update that brings
 // it.
 #include "eval/call.h"
+#include "eval/storage.h"
 
 namespace hilo {
 namespace {
@@ -22,7 +23,7 @@ Result<Literal> progress(const Call& call, std::vector<Literal> operands, Litera
   parts.push_back(Literal::tuple(std::move(operands)));
   parts.push_back(std::move(result));
   for (size_t i = 2; i < stated.elements.size(); ++i)
-    parts.push_back(Literal::zeros(call.held(stated.elements[i])));
+    parts.push_back(make_zeros(call, call.held(stated.elements[i])));
   return Literal::tuple(std::move(parts));
 }
 

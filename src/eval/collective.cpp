@@ -1,4 +1,5 @@
 #include "eval/collective.h"
+#include "eval/storage.h"
 
 #include <algorithm>
 #include <cstring>
@@ -175,7 +176,7 @@ Literal pack_start(const Call& call, Literal results) {
   else parts.push_back(call.operands[0]);
   parts.push_back(std::move(results));
   for (size_t i = 2; i < stated.elements.size(); ++i)
-    parts.push_back(Literal::zeros(call.held(stated.elements[i])));
+    parts.push_back(make_zeros(call, call.held(stated.elements[i])));
   return Literal::tuple(std::move(parts));
 }
 

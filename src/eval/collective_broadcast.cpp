@@ -1,4 +1,5 @@
 #include "eval/collective.h"
+#include "eval/storage.h"
 
 namespace hilo {
 
@@ -8,7 +9,7 @@ Result<Literal> evaluate_CollectiveBroadcast(Call& call) {
   const auto& attributes = call.attributes<CollectiveBroadcastAttributes>();
   HILO_TRY(DeviceGroup group,
            find_group(call, attributes.replica_groups, group_mode(attributes.channel_id)));
-  if (group.members.empty()) return Literal::zeros(call.held(call.shape()));
+  if (group.members.empty()) return make_zeros(call, call.held(call.shape()));
   HILO_TRY(auto meeting, call.device.traffic.rendezvous->meet(call, group, move_operands(call)));
   int64_t root = 0;
   if (attributes.has_dynamic_root) {

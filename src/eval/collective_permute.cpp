@@ -1,4 +1,5 @@
 #include "eval/collective.h"
+#include "eval/storage.h"
 
 namespace hilo {
 namespace {
@@ -43,7 +44,7 @@ Result<Literal> permute_whole(const Call& call, const Shape& stated) {
   remember_operands(call);
   HILO_TRY(std::vector<Literal> received,
            permute(call, {call.operands.begin(), call.operands.end()}));
-  if (received.empty()) return Literal::zeros(call.held(stated));
+  if (received.empty()) return make_zeros(call, call.held(stated));
   return pack_results(call, stated, std::move(received));
 }
 
@@ -125,7 +126,7 @@ Result<Literal> evaluate_CollectivePermuteStart(Call& call) {
       call.attributes<CollectivePermuteAttributes>().slice_sizes.lists.empty())
     return pack_start(call, std::move(parts[1]));
   for (size_t i = 2; i < stated.elements.size(); ++i)
-    parts.push_back(Literal::zeros(call.held(stated.elements[i])));
+    parts.push_back(make_zeros(call, call.held(stated.elements[i])));
   return Literal::tuple(std::move(parts));
 }
 

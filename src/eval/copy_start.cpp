@@ -1,4 +1,5 @@
 #include "eval/call.h"
+#include "eval/storage.h"
 
 namespace hilo {
 
@@ -11,7 +12,7 @@ Result<Literal> evaluate_CopyStart(Call& call) {
   if (call.operands[0].shape().is_array())
     parts[0] = parts[0].with_shape(call.held(stated.elements[0]));
   for (size_t i = 2; i < stated.elements.size(); ++i)
-    parts.push_back(Literal::zeros(call.held(stated.elements[i])));
+    parts.push_back(make_zeros(call, call.held(stated.elements[i])));
   return Literal::tuple(std::move(parts));
 }
 

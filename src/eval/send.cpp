@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "eval/collective.h"
+#include "eval/storage.h"
 
 namespace hilo {
 namespace {
@@ -96,7 +97,7 @@ Result<Literal> evaluate_Recv(Call& call) {
     traffic.receives.push_back({from, channel_of(call), next_received(call, from)});
     context = static_cast<int64_t>(traffic.receives.size());
   }
-  return pack(call, Literal::zeros(call.held(call.shape().elements[0])), context);
+  return pack(call, make_zeros(call, call.held(call.shape().elements[0])), context);
 }
 
 Result<Literal> evaluate_RecvDone(Call& call) {
