@@ -130,4 +130,14 @@ Cost cost_lapack_gesvd(const Counting& counting, const Instruction& i) {
   return cost_lapack_gesdd(counting, i);
 }
 
+Cost cost_cusolver_gesvd(const Counting& counting, const Instruction& i) {
+  return cost_lapack_gesdd(counting, i);
+}
+Cost cost_cusolver_gesvdj(const Counting& counting, const Instruction& i) {
+  return cost_lapack_gesdd(counting, i);
+}
+Cost cost_lu_decomposition(const Counting& counting, const Instruction& i) {
+  return cost_lapack_getrf(counting, i);
+}
+
 }  // namespace hilo

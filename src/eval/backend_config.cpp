@@ -153,6 +153,16 @@ std::string BackendConfig::text(const std::string& key, std::string otherwise) c
   return value.is_string() ? value.get<std::string>() : otherwise;
 }
 
+std::vector<std::string> BackendConfig::texts(const std::string& key) const {
+  std::vector<std::string> out;
+  const json& value = at_key(values_->json, key);
+  if (value.is_string()) out.push_back(value.get<std::string>());
+  if (value.is_array())
+    for (const json& one : value)
+      if (one.is_string()) out.push_back(one.get<std::string>());
+  return out;
+}
+
 Dims BackendConfig::dims(const std::string& key) const {
   Dims out;
   const json& value = at_key(values_->json, key);

@@ -21,6 +21,8 @@ class BackendConfig {
   bool flag(const std::string& key, bool otherwise) const;
   std::string text(const std::string& key, std::string otherwise) const;
   Dims dims(const std::string& key) const;  // empty where there is none
+  // Of a list, or the one text that stands there; empty where there is none.
+  std::vector<std::string> texts(const std::string& key) const;
 
  private:
   struct Values;

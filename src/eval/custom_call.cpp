@@ -56,7 +56,7 @@ Result<Literal> call_supplied(Call& call, const CustomCallFunction& function) {
                   [&](const Literal& leaf) { operands.push_back(leaf); });
   }
   for_each_leaf(call.shape(), [&](const Shape& leaf, std::span<const int64_t>) {
-    results.push_back(leaf.is_array() ? Literal::uninitialized(leaf) : Literal::token());
+    results.push_back(leaf.is_array() ? call.make_held(leaf) : Literal::token());
   });
   const CustomCallArguments arguments{operands,
                                       results,

@@ -2,7 +2,7 @@
 // batch dimensions, alpha, beta and the epilogue stand in gemm_backend_config; strides, algorithms
 // and workspaces do not change values. Epilogues: cublasLtEpilogue_t in the cuBLAS documentation.
 #include "eval/backend_config.h"
-#include "eval/custom_call.h"
+#include "eval/custom_call_epilogue.h"
 
 namespace hilo {
 namespace {
@@ -40,28 +40,21 @@ ElementType compute_type(ElementType a, ElementType out) {
   return ElementType::F32;
 }
 
-// The tanh form, which is the one that cuBLASLt has.
-StepValue gelu(Steps& steps, const StepValue& x) {
-  const Shape shape = x.shape;
-  StepValue cube = steps.binary(Op::Multiply, x, steps.binary(Op::Multiply, x, x));
-  StepValue inner = steps.binary(
-      Op::Add, x, steps.binary(Op::Multiply, std::move(cube), steps.scalar(0.044715, shape)));
-  StepValue t = steps.unary(Op::Tanh, steps.binary(Op::Multiply, std::move(inner),
-                                                   steps.scalar(0.7978845608028654, shape)));
-  StepValue half = steps.binary(Op::Multiply, x, steps.scalar(0.5, shape));
-  return steps.binary(Op::Multiply, std::move(half),
-                      steps.binary(Op::Add, std::move(t), steps.scalar(1, shape)));
-}
-
 // The bias runs along the last dimensions of the result.
 StepValue add_bias(Steps& steps, StepValue value, StepValue bias) {
-  Dims dims;
-  const int64_t rank = value.shape.rank(), bias_rank = bias.shape.rank();
-  for (int64_t d = rank - bias_rank; d < rank; ++d) dims.push_back(d);
   const Shape shape = value.shape;
   bias = steps.convert(std::move(bias), shape.type);
-  return steps.binary(Op::Add, std::move(value),
-                      steps.broadcast(std::move(bias), shape, std::move(dims)));
+  return steps.binary(Op::Add, std::move(value), broadcast_right(steps, std::move(bias), shape));
+}
+
+// alpha value; where alpha is complex, so is the value.
+StepValue times_alpha(Steps& steps, const Gemm& gemm, StepValue value) {
+  if (gemm.alpha_imaginary == 0) return times(steps, std::move(value), gemm.alpha);
+  const Shape shape = value.shape, real = with_type(shape, real_type_of(shape.type));
+  StepValue alpha =
+      steps.op(Op::Complex, shape,
+               {steps.scalar(gemm.alpha, real), steps.scalar(gemm.alpha_imaginary, real)});
+  return steps.binary(Op::Multiply, std::move(value), std::move(alpha));
 }
 
 struct Epilogue {
@@ -71,30 +64,16 @@ struct Epilogue {
 Epilogue finish_epilogue(Steps& steps, const Gemm& gemm, StepValue value) {
   Epilogue out;
   if (gemm.has("AUX")) out.auxiliary = value;
-  const Shape shape = value.shape;
   if (gemm.has("RELU")) {
-    value = steps.binary(Op::Maximum, std::move(value), steps.scalar(0, shape));
+    value = relu(steps, std::move(value));
   } else if (gemm.has("GELU")) {
-    value = gelu(steps, value);
+    value = gelu_tanh(steps, value);
   } else if (gemm.has("SILU") || gemm.has("SWISH")) {
     StepValue logistic = steps.unary(Op::Logistic, value);
     value = steps.binary(Op::Multiply, std::move(value), std::move(logistic));
   }
   out.value = std::move(value);
   return out;
-}
-
-StepValue scale(Steps& steps, StepValue value, double factor) {
-  if (factor == 1) return value;
-  const Shape shape = value.shape;
-  return steps.binary(Op::Multiply, std::move(value), steps.scalar(factor, shape));
-}
-
-StepValue multiply_by(Steps& steps, StepValue value, StepValue scalar) {
-  const Shape shape = value.shape;
-  scalar = steps.reshape(steps.convert(std::move(scalar), shape.type), {});
-  return steps.binary(Op::Multiply, std::move(value),
-                      steps.broadcast(std::move(scalar), shape, {}));
 }
 
 StepValue product(Steps& steps, const Gemm& gemm, const Shape& output, StepValue a, StepValue b) {
@@ -115,18 +94,17 @@ Result<void> need_operands(const Call& call, size_t count) {
 Result<Literal> call_gemm(Call& call) {
   HILO_DO(need_output_array(call));
   HILO_TRY(Gemm gemm, gemm_of(call));
-  if (gemm.alpha_imaginary != 0) return call.error(ErrorKind::Unsupported, "complex alpha");
   const Shape& output = output_shape(call);
   // Older modules: a third operand is the vector bias only where the epilogue says so.
   const bool matrix = gemm.beta != 0;
   HILO_DO(need_operands(call, 2 + matrix + gemm.has("BIAS")));
   Steps steps(call);
   StepValue value = product(steps, gemm, output, steps.operand(0), steps.operand(1));
-  value = scale(steps, std::move(value), gemm.alpha);
+  value = times_alpha(steps, gemm, std::move(value));
   if (matrix)
     value =
         steps.binary(Op::Add, std::move(value),
-                     scale(steps, steps.convert(steps.operand(2), value.shape.type), gemm.beta));
+                     times(steps, steps.convert(steps.operand(2), value.shape.type), gemm.beta));
   if (gemm.has("BIAS")) value = add_bias(steps, std::move(value), steps.operand(matrix ? 3 : 2));
   Epilogue end = finish_epilogue(steps, gemm, std::move(value));
   std::vector<StepValue> results{steps.convert(std::move(end.value), output.type)};
@@ -149,29 +127,21 @@ Result<Literal> call_gemm_f8(Call& call) {
   StepValue value = product(steps, gemm, output, steps.operand(0), steps.operand(1));
   value = multiply_by(steps, std::move(value), steps.operand(scales));
   value = multiply_by(steps, std::move(value), steps.operand(scales + 1));
-  value = scale(steps, std::move(value), gemm.alpha);
+  value = times(steps, std::move(value), gemm.alpha);
   if (matrix)
     value =
         steps.binary(Op::Add, std::move(value),
-                     scale(steps, steps.convert(steps.operand(2), value.shape.type), gemm.beta));
+                     times(steps, steps.convert(steps.operand(2), value.shape.type), gemm.beta));
   if (gemm.has("BIAS"))
     value = add_bias(steps, std::move(value), steps.operand(call.operands.size() - 1));
   value = finish_epilogue(steps, gemm, std::move(value)).value;
   if (steps.failed()) return steps.finish({});
   std::vector<StepValue> results(1);
   if (gemm.largest_output && call.shape().elements.size() > 1) {
-    double largest = 0;
-    for (int64_t i = 0; i < value.literal.count(); ++i)
-      largest = std::max(largest, std::abs(value.literal.number_at(i)));
-    results.push_back(steps.scalar(largest, call.shape().elements[1]));
+    results.push_back(steps.scalar(largest_magnitude(value), call.shape().elements[1]));
   }
   if (scaled) value = multiply_by(steps, std::move(value), steps.operand(scales + 2));
-  if (narrow) {
-    const double limit = output.type == ElementType::F8E5M2 ? 57344 : 448;
-    const Shape shape = value.shape;
-    value = steps.op(Op::Clamp, shape,
-                     {steps.scalar(-limit, shape), std::move(value), steps.scalar(limit, shape)});
-  }
+  if (narrow) value = saturate(steps, std::move(value), output.type);
   results[0] = steps.convert(std::move(value), output.type);
   return steps.finish(std::move(results));
 }

@@ -3,8 +3,8 @@
 // as convolutions: "Convolution arithmetic", Dumoulin and Visin, 2016, section 4.
 #include <algorithm>
 
-#include "eval/backend_config.h"
-#include "eval/custom_call.h"
+#include "eval/custom_call_cudnn.h"
+#include "eval/custom_call_epilogue.h"
 
 namespace hilo {
 namespace {
@@ -16,10 +16,6 @@ const CustomCallAttributes& attributes_of(const Call& call) {
 // A product of narrow floats is held in f32 until the end.
 ElementType compute_type(ElementType out) {
   return is_floating(out) && bits_of(out) < 32 ? ElementType::F32 : out;
-}
-
-Shape compute_shape(const Shape& shape) {
-  return with_type(with_dims(shape, shape.dims), compute_type(shape.type));
 }
 
 // Whether labels name each dimension of an array once.
@@ -58,26 +54,8 @@ Result<void> check_attributes(const Call& call) {
   return {};
 }
 
-Result<ConvolutionAttributes> forward_attributes(const Call& call) {
-  HILO_DO(check_attributes(call));
-  const CustomCallAttributes& from = attributes_of(call);
-  ConvolutionAttributes out;
-  out.window = from.window;
-  out.window.dims.resize(from.dim_labels->input_spatial.size());
-  out.dim_labels = *from.dim_labels;
-  out.feature_group_count = from.feature_group_count;
-  out.batch_group_count = from.batch_group_count;
-  return out;
-}
-
 double setting(const BackendConfig& config, const std::string& key, double otherwise) {
   return config.inside("cudnn_conv_backend_config").number(key, otherwise);
-}
-
-StepValue times(Steps& steps, StepValue value, double factor) {
-  if (factor == 1) return value;
-  const Shape shape = value.shape;
-  return steps.binary(Op::Multiply, std::move(value), steps.scalar(factor, shape));
 }
 
 Result<Literal> finish(Steps& steps, const Call& call, const BackendConfig& config,
@@ -123,6 +101,14 @@ StepValue move_groups(Steps& steps, StepValue kernel, const ConvolutionLabels& l
   return steps.reshape(std::move(kernel), merged);
 }
 
+// x where it is positive.
+StepValue where_positive(Steps& steps, const StepValue& x, StepValue otherwise) {
+  StepValue positive =
+      steps.op(Op::Compare, with_type(x.shape, ElementType::Pred), {x, steps.scalar(0, x.shape)},
+               CompareAttributes{ComparisonDirection::Gt});
+  return steps.op(Op::Select, x.shape, {std::move(positive), x, std::move(otherwise)});
+}
+
 enum class Activation : uint8_t { None, Relu, Relu6, Elu, LeakyRelu, Unknown };
 Activation activation_of(const std::string& name) {
   if (name == "kNone") return Activation::None;
@@ -135,21 +121,35 @@ Activation activation_of(const std::string& name) {
 StepValue activate(Steps& steps, StepValue x, Activation activation, double slope) {
   const Shape shape = x.shape;
   if (activation == Activation::None) return x;
-  if (activation == Activation::Relu)
-    return steps.binary(Op::Maximum, std::move(x), steps.scalar(0, shape));
+  if (activation == Activation::Relu) return relu(steps, std::move(x));
   if (activation == Activation::Relu6)
     return steps.op(Op::Clamp, shape,
                     {steps.scalar(0, shape), std::move(x), steps.scalar(6, shape)});
-  StepValue low = activation == Activation::Elu
-                      ? steps.unary(Op::ExponentialMinusOne, x)
-                      : steps.binary(Op::Multiply, x, steps.scalar(slope, shape));
-  StepValue positive =
-      steps.op(Op::Compare, with_type(shape, ElementType::Pred), {x, steps.scalar(0, shape)},
-               CompareAttributes{ComparisonDirection::Gt});
-  return steps.op(Op::Select, shape, {std::move(positive), std::move(x), std::move(low)});
+  if (activation == Activation::Elu) return elu(steps, x);
+  return where_positive(steps, x, times(steps, x, slope));
 }
 
 }  // namespace
+
+Result<ConvolutionAttributes> forward_attributes(const Call& call) {
+  HILO_DO(check_attributes(call));
+  const CustomCallAttributes& from = attributes_of(call);
+  ConvolutionAttributes out;
+  out.window = from.window;
+  out.window.dims.resize(from.dim_labels->input_spatial.size());
+  out.dim_labels = *from.dim_labels;
+  out.feature_group_count = from.feature_group_count;
+  out.batch_group_count = from.batch_group_count;
+  return out;
+}
+
+Shape compute_shape(const Shape& shape) {
+  return with_type(with_dims(shape, shape.dims), compute_type(shape.type));
+}
+
+StepValue elu(Steps& steps, const StepValue& x) {
+  return where_positive(steps, x, steps.unary(Op::ExponentialMinusOne, x));
+}
 
 Result<Literal> call_convolution_forward(Call& call) {
   HILO_TRY(ConvolutionAttributes attributes, forward_attributes(call));

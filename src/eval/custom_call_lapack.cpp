@@ -1,5 +1,6 @@
 // LAPACK's factorisations and solvers.
 #include "eval/custom_call_lapack.h"
+#include "eval/storage.h"
 
 namespace hilo {
 namespace {
@@ -36,7 +37,7 @@ Result<LapackCall> LapackCall::make(Call& call, size_t operands, size_t results,
       return call.error(ErrorKind::Limit, fmt::format("a matrix with a side of {}", size));
   out.batch.resize(out.batch.size() - 2);
   out.sizes = matrix_sizes(call.operands[matrix]);
-  for (const Shape& shape : shapes) out.results.push_back(Literal::zeros(call.held(shape)));
+  for (const Shape& shape : shapes) out.results.push_back(make_zeros(call, call.held(shape)));
   return out;
 }
 

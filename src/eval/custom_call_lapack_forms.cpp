@@ -6,6 +6,7 @@
 
 #include "eval/backend_config.h"
 #include "eval/custom_call.h"
+#include "eval/storage.h"
 
 namespace hilo {
 namespace {
@@ -175,7 +176,7 @@ Result<Literal> call_lapack_untyped(Call& call) {
   std::vector<StepValue> values;
   for (size_t i = 0; i < stated.size(); ++i) {
     const int from = i < form->results.size() ? form->results[i] : unused;
-    if (from == unused) values.push_back({Literal::zeros(call.held(stated[i])), stated[i]});
+    if (from == unused) values.push_back({make_zeros(call, call.held(stated[i])), stated[i]});
     else values.push_back({out.shape().is_tuple() ? out.elements()[from] : out, stated[i]});
   }
   if (form->routine == "trsm")  // alpha times the solution
@@ -207,6 +208,87 @@ Result<Literal> call_cusolver_syevd(Call& call) {
   HILO_TRY(const BackendConfig config, BackendConfig::parse(call));
   return run_whole(call, typed_target(call, "syevd", "heevd"),
                    triangle(config.flag("lower", true)) + ", " + vectors("mode", 'V'));
+}
+
+namespace {
+
+// Conjugate transposes of the matrices.
+StepValue adjoint(Steps& steps, StepValue value) {
+  Dims order;
+  for (int64_t d = 0; d < value.shape.rank(); ++d) order.push_back(d);
+  if (order.size() >= 2) std::swap(order[order.size() - 1], order[order.size() - 2]);
+  value = steps.transpose(std::move(value), order);
+  if (!is_complex(value.shape.type)) return value;
+  const Shape shape = value.shape, real = with_type(shape, real_type_of(shape.type));
+  StepValue imaginary = steps.unary(Op::Negate, steps.op(Op::Imag, real, {value}));
+  StepValue reals = steps.op(Op::Real, real, {std::move(value)});
+  return steps.op(Op::Complex, shape, {std::move(reals), std::move(imaginary)});
+}
+
+// The letter of LAPACK's job, told by the shapes of the vectors.
+char job_of(const Shape& matrix, const Shape& u, const Shape& vt, bool wanted) {
+  if (!wanted || u.rank() < 2 || vt.rank() < 2 || matrix.rank() < 2) return 'N';
+  const size_t row = matrix.dims.size() - 2;
+  const bool all = u.dims.back() == matrix.dims[row] && vt.dims[row] == matrix.dims.back();
+  return all ? 'A' : 'S';
+}
+
+// Singular values with the vectors' results exchanged, or the right ones as columns.
+Result<Literal> singular_values(Call& call, bool exchanged, bool columns) {
+  HILO_TRY(const BackendConfig config, BackendConfig::parse(call));
+  Shape typed = call.shape();
+  if (typed.elements.size() != 5 || call.operands.size() != 1)
+    return call.error(ErrorKind::Shape, "expected a matrix, and five results");
+  const Shape matrix = call.module.shape(call.module.operand(call.id, 0));
+  if (exchanged) std::swap(typed.elements[2], typed.elements[3]);
+  Dims& right = typed.elements[3].dims;
+  if (columns && right.size() >= 2) std::swap(right[right.size() - 1], right[right.size() - 2]);
+  if (columns) typed.elements[3] = with_dims(typed.elements[3], right);
+  const char job =
+      job_of(matrix, typed.elements[2], typed.elements[3], config.flag("compute_uv", true));
+  HILO_TRY(Literal out, run_typed(call, typed_target(call, "gesvd", "gesvd"), vectors("mode", job),
+                                  typed, 0, 1));
+  std::vector<Literal>& parts = out.mutable_elements();
+  std::vector<StepValue> values;
+  for (size_t i = 0; i < parts.size(); ++i)
+    values.push_back({std::move(parts[i]), typed.elements[i]});
+  Steps steps(call);
+  if (columns) values[3] = adjoint(steps, std::move(values[3]));
+  if (exchanged) std::swap(values[2], values[3]);
+  return steps.finish(std::move(values));
+}
+
+}  // namespace
+
+// (a, s, u, vt, info). A matrix with more columns than rows is given `transposed`: then the right
+// vectors come before the left ones.
+Result<Literal> call_cusolver_gesvd(Call& call) {
+  HILO_TRY(const BackendConfig config, BackendConfig::parse(call));
+  return singular_values(call, config.flag("transposed", false), false);
+}
+
+// (a, s, u, v, info)
+Result<Literal> call_cusolver_gesvdj(Call& call) { return singular_values(call, false, true); }
+
+// (factors, pivots, permutation)
+Result<Literal> call_lu_decomposition(Call& call) {
+  Shape typed = call.shape();
+  if (typed.elements.size() != 3 || typed.elements[1].dims.empty() || call.operands.size() != 1)
+    return call.error(ErrorKind::Shape, "expected (factors, pivots, permutation)");
+  const Shape permutation = typed.elements[2];
+  Dims batch = typed.elements[1].dims;
+  batch.pop_back();
+  typed.elements[2] = Shape::array(ElementType::S32, std::move(batch));
+  HILO_TRY(Literal out, run_typed(call, typed_target(call, "getrf", "getrf"), "", typed, 0, 1));
+  Steps steps(call);
+  StepValue factors{out.elements()[0], typed.elements[0]};
+  StepValue pivots{out.elements()[1], typed.elements[1]};
+  const Shape shape = pivots.shape;
+  pivots = steps.binary(Op::Subtract, std::move(pivots), steps.scalar(1, shape));
+  CustomCallAttributes attributes;
+  attributes.custom_call_target = "cu_lu_pivots_to_permutation";
+  StepValue rows = steps.op(Op::CustomCall, permutation, {pivots}, std::move(attributes));
+  return steps.finish({std::move(factors), std::move(pivots), std::move(rows)});
 }
 
 // (eigenvectors, eigenvalues ascending); config: lower, sort, iterations, tolerance.

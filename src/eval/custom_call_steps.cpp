@@ -1,4 +1,5 @@
 #include "eval/custom_call.h"
+#include "eval/storage.h"
 #include "verify/verify.h"
 
 namespace hilo {
@@ -116,7 +117,7 @@ Result<Literal> Steps::finish(std::vector<StepValue> values) {
   std::vector<Literal> out;
   for (size_t i = 0; i < shapes.size(); ++i) {
     if (i >= values.size()) {
-      out.push_back(Literal::zeros(call_.held(shapes[i])));
+      out.push_back(make_zeros(call_, call_.held(shapes[i])));
       continue;
     }
     const Shape held = call_.held(shapes[i]);

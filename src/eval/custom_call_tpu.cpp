@@ -1,6 +1,7 @@
 // Custom calls of TPU modules, of placement and of sharding, and Cholesky factors.
 #include "eval/backend_config.h"
 #include "eval/custom_call.h"
+#include "eval/storage.h"
 
 namespace hilo {
 namespace {
@@ -9,7 +10,9 @@ Shape matrix_batch(const Shape& shape) { return with_dims(shape, shape.dims); }
 
 }  // namespace
 
-Result<Literal> call_allocate_buffer(Call& call) { return Literal::zeros(call.held(call.shape())); }
+Result<Literal> call_allocate_buffer(Call& call) {
+  return make_zeros(call, call.held(call.shape()));
+}
 
 Result<Literal> call_identity(Call& call) {
   if (call.operands.empty()) return call.error(ErrorKind::Shape, "has no operand");
