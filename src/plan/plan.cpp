@@ -22,10 +22,14 @@ class Planner {
   Planner(const Module& module, const Machine& machine, const PlanOptions& options, Plan& plan)
       : module_(module), machine_(machine), options_(options), plan_(plan) {}
 
-  Result<void> run() {
+  // The first question, for everything else adds sizes up.
+  Result<void> find_sizes() {
     facts_ = classify(module_, machine_, plan_.aliases);
     sizes_ = sizes_of_values(module_, machine_, plan_.aliases);
-    HILO_DO(check_sizes());
+    return check_sizes();
+  }
+
+  void run() {
     const std::vector<Overlay> pairs = find_overlays(module_, plan_, facts_, sizes_, machine_);
     groups_ = find_groups(plan_, facts_, sizes_, pairs, machine_);
     plan_.where.assign(plan_.aliases.values.size(), nowhere);
@@ -36,7 +40,6 @@ class Planner {
       std::ranges::sort(allocation.slots, {}, &Slot::value);
     find_where();
     sum_up();
-    return {};
   }
 
  private:
@@ -180,11 +183,13 @@ Result<Plan> plan(const Module& module, const Machine& machine, const PlanOption
   HILO_DO(check_flat(module));
   Plan out;
   HILO_TRY(out.aliases, find_aliases(module));
+  Planner planner(module, machine, options, out);
+  HILO_DO(planner.find_sizes());
   out.schedule = options.keep_order && module.header.is_scheduled
                      ? schedule_of(module)
                      : find_schedule(module, machine, out.aliases);
   out.liveness = find_liveness(module, out.aliases, out.schedule);
-  HILO_DO(Planner(module, machine, options, out).run());
+  planner.run();
   return out;
 }
 
