@@ -17,6 +17,7 @@ void run_parallel(RunContext* context, TileFunction body, void* const* arguments
                   int64_t grain) {
   const int64_t tiles = (count + grain - 1) / grain;
   static_cast<Run*>(context)->state->device.threads().run(tiles, [&](int64_t tile) {
+    const FlushSubnormals flush;
     body(arguments, tile * grain, std::min(count, (tile + 1) * grain));
   });
 }
@@ -142,7 +143,10 @@ Result<Literal> Executable::run(std::vector<Literal> arguments, const RunOptions
   run.interrupt = options.interrupt ? options.interrupt : &never;
   run.parallel = run_parallel;
   run.library = run_library;
-  const auto status = static_cast<RunStatus>(state_->code.run(&run));
+  const auto status = [&] {
+    const FlushSubnormals flush;
+    return static_cast<RunStatus>(state_->code.run(&run));
+  }();
   if (status == RunStatus::Interrupted) return fail(ErrorKind::Interrupted, "stopped by the user");
   if (status == RunStatus::Failed) return std::unexpected(std::move(*run.error));
   size_t leaf = 0;

@@ -6,12 +6,16 @@ namespace hilo::test {
 namespace {
 
 TEST(RandomModules, CompiledAsEvaluated) {
-  for (uint64_t seed = 0; seed < 8; ++seed) {
+  int compiled = 0;
+  for (uint64_t seed = 0; seed < 40 && compiled < 8; ++seed) {
     const std::string text = RandomModule(seed).text();
     const auto both = run_both(text, seed);
+    if (!both && both.error().kind == ErrorKind::Unsupported) continue;  // transfers
+    ++compiled;
     ASSERT_TRUE(both) << to_string(both.error()) << "\n" << text;
     ASSERT_LE(largest_difference(both->compiled, both->evaluated), 1e-6) << seed << "\n" << text;
   }
+  EXPECT_EQ(compiled, 8);
 }
 
 TEST(RandomModules, AnyNumberOfThreadsGivesTheSameBits) {
