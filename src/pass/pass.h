@@ -14,19 +14,13 @@ namespace hilo {
 #include "pass/passes.def"
 #undef PASS
 
-// A caller of its own for every computation that is run. See flatten_calls.cpp.
-Result<bool> flatten_calls(Module& module, const PassOptions& options);
-// Copies where aliases would make one buffer hold two values at once, and nowhere else: while
-// carries, donated parameters, results that must not share. Flattens calls first. See
-// copy_insertion.cpp.
-Result<bool> insert_copies(Module& module, const PassOptions& options);
-
 // passes.def and pipelines.def.
 std::span<const Pass> all_passes();
 std::span<const NamedPipeline> all_pipelines();
-// All rules, by table: "add", "reshape", ...
+// All rewrite rules, and the pass that applies each table of them.
 struct RuleFamily {
   std::string_view name;
+  PassFunction pass;
   RuleTable rules;
 };
 std::span<const RuleFamily> all_rules();

@@ -184,9 +184,9 @@ bool Editor::can_replace(InstructionId old_value, InstructionId new_value) const
   return !new_sharding && module_[new_value].op != Op::Parameter;
 }
 
-void Editor::replace(InstructionId old_value, InstructionId new_value) {
+void Editor::move_uses(InstructionId old_value, InstructionId new_value) {
   const Instruction& old = module_[old_value];
-  if (old.extra) {
+  if (old.extra && module_[new_value].op != Op::Parameter) {
     const Extra from = module_.extra(old);
     const Extra& now = module_.extra(module_[new_value]);
     if (from.sharding && !now.sharding) module_.mutable_extra(new_value).sharding = from.sharding;
@@ -199,7 +199,18 @@ void Editor::replace(InstructionId old_value, InstructionId new_value) {
   module_.replace_all_uses(old_value, new_value);
   uses_[new_value.value] += std::exchange(uses_[old_value.value], 0);
   touched_.push_back(new_value);
+}
+
+void Editor::replace(InstructionId old_value, InstructionId new_value) {
+  move_uses(old_value, new_value);
   remove_unused(old_value);
+}
+
+void Editor::replace_moved(InstructionId old_value, InstructionId new_value) {
+  move_uses(old_value, new_value);
+  std::vector<InstructionId> freed;
+  remove(old_value, freed);
+  for (InstructionId value : freed) remove_unused(value);
 }
 
 void Editor::set_operand(InstructionId user, size_t i, InstructionId value) {
@@ -223,20 +234,24 @@ bool Editor::is_unused(InstructionId id) const {
          module_[instruction.computation].root != id && !is_pinned(id) && !effects_.has(id);
 }
 
+// Appends the operands that the instruction no longer uses.
+void Editor::remove(InstructionId id, std::vector<InstructionId>& freed) {
+  const auto operands = module_.operands(id);
+  const std::vector<InstructionId> used(operands.begin(), operands.end());
+  module_.remove(id);
+  for (InstructionId operand : used) --uses_[operand.value];
+  for (InstructionId operand : used) {
+    freed.push_back(operand);
+    if (uses_[operand.value] == 1) touched_.push_back(module_.users(operand)[0]);
+  }
+}
+
 void Editor::remove_unused(InstructionId id) {
   std::vector<InstructionId> stack = {id};
   while (!stack.empty()) {
     const InstructionId top = stack.back();
     stack.pop_back();
-    if (!is_unused(top)) continue;
-    const auto operands = module_.operands(top);
-    const std::vector<InstructionId> freed(operands.begin(), operands.end());
-    module_.remove(top);
-    for (InstructionId operand : freed) --uses_[operand.value];
-    for (InstructionId operand : freed) {
-      stack.push_back(operand);
-      if (uses_[operand.value] == 1) touched_.push_back(module_.users(operand)[0]);
-    }
+    if (is_unused(top)) remove(top, stack);
   }
 }
 

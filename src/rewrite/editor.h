@@ -61,8 +61,13 @@ class Editor {
   // All users of the old value, the root included, get the new one, which takes over sharding and
   // frontend attributes when it is new. Then the old one is removed when it may be.
   void replace(InstructionId old_value, InstructionId new_value);
+  // The same for an old value whose effects live on in copies: it is removed in any case.
+  void replace_moved(InstructionId old_value, InstructionId new_value);
   void set_operand(InstructionId user, size_t i, InstructionId value);
   void set_root(ComputationId computation, InstructionId value);
+  void set_shape(InstructionId id, const Shape& shape) {
+    module_[id].shape = module_.shapes.intern(shape);
+  }
   // Removes the value if nobody uses it and it has no effect, and what only it used.
   void remove_unused(InstructionId id);
   bool is_unused(InstructionId id) const;
@@ -75,6 +80,8 @@ class Editor {
  private:
   InstructionId append(Instruction instruction, std::span<const InstructionId> operands);
   void infer(InstructionId id);
+  void move_uses(InstructionId old_value, InstructionId new_value);
+  void remove(InstructionId id, std::vector<InstructionId>& freed);
   bool is_new(InstructionId id) const { return id.value >= first_new_; }
 
   Module& module_;

@@ -196,7 +196,9 @@ bool is_splat(const Module& module, InstructionId id, double number) {
 
 namespace {
 
+// A float without a sign or a zero is no float to rules.
 uint8_t mask_of(const Shape& shape) {
+  if (shape.type == ElementType::F8E8M0FNU) return MaskSpecial;
   static constexpr uint8_t masks[] = {MaskSpecial,  MaskPred,  MaskSigned,
                                       MaskUnsigned, MaskFloat, MaskComplex};
   return masks[static_cast<size_t>(kind_of(shape.type))];

@@ -60,6 +60,49 @@ bool keeps_old(const std::vector<InstructionId>& before, const std::vector<Instr
   return true;
 }
 
+// Callees first, as the text has them; otherwise in the order that is.
+std::vector<ComputationId> callees_first(const Module& module) {
+  std::vector<ComputationId> out;
+  std::vector<bool> seen(module.computations.size());
+  std::vector<std::pair<ComputationId, bool>> stack;
+  for (uint32_t i = 0; i < module.computations.size(); ++i) {
+    stack.push_back({{i}, false});
+    while (!stack.empty()) {
+      const auto [top, done] = stack.back();
+      stack.pop_back();
+      if (done) {
+        out.push_back(top);
+        continue;
+      }
+      if (seen[top.value]) continue;
+      seen[top.value] = true;
+      stack.push_back({top, true});
+      for (InstructionId id : module[top].instructions)
+        if (!module[id].removed && !is_elementwise(module[id].op))
+          for (ComputationId callee : module.called(module[id]))
+            if (!seen[callee.value]) stack.push_back({callee, false});
+    }
+  }
+  return out;
+}
+
+// Keeps these computations, in this order; nothing may stand in others.
+void rearrange(Module& module, const std::vector<ComputationId>& order) {
+  std::vector<ComputationId> renamed(module.computations.size());
+  for (uint32_t i = 0; i < order.size(); ++i) renamed[order[i].value] = {i};
+  for (size_t i = module.instructions.size(); i-- > 0;) {
+    Instruction& instruction = module.instructions[i];
+    if (instruction.removed) continue;
+    for_each_callee(module, {static_cast<uint32_t>(i)},
+                    [&](ComputationId& callee) { callee = renamed[callee.value]; });
+    instruction.computation = renamed[instruction.computation.value];
+  }
+  module.entry = renamed[module.entry.value];
+  std::vector<Computation> computations;
+  for (ComputationId id : order) computations.push_back(std::move(module.computations[id.value]));
+  module.computations = std::move(computations);
+}
+
 }  // namespace
 
 void restore_order(Module& module, uint32_t first_new) {
@@ -72,6 +115,8 @@ void restore_order(Module& module, uint32_t first_new) {
       module.header.is_scheduled = false;
     computation.instructions = std::move(order);
   }
+  const std::vector<ComputationId> order = callees_first(module);
+  if (!std::ranges::is_sorted(order, {}, &ComputationId::value)) rearrange(module, order);
   module.compact();
 }
 
@@ -79,28 +124,16 @@ bool remove_unreachable(Module& module) {
   std::vector<bool> reached(module.computations.size());
   for (ComputationId id : module.post_order()) reached[id.value] = true;
   if (std::ranges::find(reached, false) == reached.end()) return false;
-  std::vector<ComputationId> renamed(reached.size());
-  uint32_t kept = 0;
+  std::vector<ComputationId> kept;
   for (uint32_t i = 0; i < reached.size(); ++i) {
     if (reached[i]) {
-      renamed[i] = {kept++};
+      kept.push_back({i});
       continue;
     }
     const std::vector<InstructionId> order = operands_first(module, {i});
     for (size_t k = order.size(); k-- > 0;) module.remove(order[k]);  // users before operands
   }
-  for (size_t i = module.instructions.size(); i-- > 0;) {
-    Instruction& instruction = module.instructions[i];
-    if (instruction.removed) continue;
-    for_each_callee(module, {static_cast<uint32_t>(i)},
-                    [&](ComputationId& callee) { callee = renamed[callee.value]; });
-    instruction.computation = renamed[instruction.computation.value];
-  }
-  module.entry = renamed[module.entry.value];
-  std::vector<Computation> computations;
-  for (size_t i = 0; i < reached.size(); ++i)
-    if (reached[i]) computations.push_back(std::move(module.computations[i]));
-  module.computations = std::move(computations);
+  rearrange(module, kept);
   return true;
 }
 

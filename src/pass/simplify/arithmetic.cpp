@@ -107,6 +107,8 @@ constexpr RewriteRule rules[] = {
      "multiply(x, exponential(negate(y)))"},
     {"divide-power", Float, Reals, "divide(x, power!(y, z))", "multiply(x, power(y, negate(z)))"},
     {"divide-square-root", Float, Reals, "divide(x, sqrt!(y))", "multiply(x, rsqrt(y))"},
+    {"divide-to-logistic", Float, Reals, "divide(1, add(1, exponential(negate(x))))",
+     "logistic(x)"},
     {"divide-reciprocal-root", Float, Reals, "divide(x, rsqrt!(y))", "multiply(x, sqrt(y))"},
 
     {"remainder-one", Integral, Bits, "remainder(x, 1)", "0"},
@@ -129,9 +131,8 @@ constexpr RewriteRule rules[] = {
     {"abs-exponential", Float, Values, "abs(e:exponential(x))", "e"},
     {"sign-sign", Real, Bits, "sign(s:sign(x))", "s"},
 
-    {"log-exponential", FloatOrComplex, Reals, "log(exponential(x))", "x"},
-    {"log-plus-one-of-minus-one", FloatOrComplex, Reals, "log-plus-one(exponential-minus-one(x))",
-     "x"},
+    {"log-exponential", Float, Reals, "log(exponential(x))", "x"},
+    {"log-plus-one-of-minus-one", Float, Reals, "log-plus-one(exponential-minus-one(x))", "x"},
     {"root-of-square", Float, Reals, "sqrt(multiply(x, x))", "abs(x)"},
     {"floor-floor", Float, Bits, "floor(f:floor(x))", "f"},
     {"ceil-ceil", Float, Bits, "ceil(c:ceil(x))", "c"},

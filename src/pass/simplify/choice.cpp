@@ -8,6 +8,7 @@ using namespace rule_types;
 using enum Keeps;
 
 bool x_is_pred(const Match& match) { return match.shape('x').type == ElementType::Pred; }
+bool p_is_pred(const Match& match) { return match.shape('p').type == ElementType::Pred; }
 bool x_is_no_float(const Match& match) {
   const ElementType type = match.shape('x').type;
   return !is_floating(type) && !is_complex(type);
@@ -57,6 +58,9 @@ constexpr RewriteRule rules[] = {
     {"select-true-or", Pred, Bits, "select(p, true, x)", "or(p, x)"},
     {"select-false-or", Pred, Bits, "select(p, false, x)", "and(not(p), x)"},
     {"select-or-true", Pred, Bits, "select(p, x, true)", "or(not(p), x)"},
+    {"select-one-or-zero", Number, Bits, "select(p, 1, 0)", "convert(p)"},
+    {"select-zero-or-one", Number, Bits, "select(p, 0, 1)", "convert(not(p))"},
+    {"multiply-by-pred", Integral, Bits, "multiply(convert(p), x)", "select(p, x, 0)", p_is_pred},
     {"select-not", Any, Bits, "select(not(p), x, y)", "select(p, y, x)"},
     {"select-again-left", Any, Bits, "select(p, select(p, x, y), z)", "select(p, x, z)"},
     {"select-again-right", Any, Bits, "select(p, x, select(p, y, z))", "select(p, x, z)"},

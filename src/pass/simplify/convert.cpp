@@ -1,4 +1,4 @@
-// convert, bitcast-convert, reduce-precision, copy.
+// convert, bitcast-convert, bitcast, reduce-precision, copy.
 #include "pass/simplify/simplify.h"
 
 namespace hilo {
@@ -63,6 +63,10 @@ InstructionId bitcast_once(Editor& editor, const Match& match) {
   return editor.add(match.root(), Op::BitcastConvert, match.shape(), std::array{match['x']});
 }
 
+InstructionId reinterpret_once(Editor& editor, const Match& match) {
+  return editor.add(match.root(), Op::Bitcast, match.shape(), std::array{match['x']});
+}
+
 bool rounds_nothing(const Match& match) {
   const auto& a = match.attributes<ReducePrecisionAttributes>();
   const Range range = range_of(match.shape().type);
@@ -89,6 +93,8 @@ constexpr RewriteRule rules[] = {
     {"bitcast-convert-same", Any, Bits, "bitcast-convert(x)", "x"},
     {"bitcast-convert-twice", Any, Bits, "bitcast-convert(b:bitcast-convert(x))", bitcast_once,
      same_widths},
+    {"bitcast-same", Any, Bits, "bitcast(x)", "x"},
+    {"bitcast-bitcast", Any, Bits, "bitcast(bitcast(x))", reinterpret_once},
     {"reduce-precision-nothing", Float, Bits, "reduce-precision(x)", "x", rounds_nothing},
     {"reduce-precision-again", Float, Bits, "reduce-precision(r:reduce-precision(x))", "r",
      rounds_again},

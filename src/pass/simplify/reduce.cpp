@@ -158,6 +158,17 @@ InstructionId sort_of_one(Editor& editor, const Match& match) {
   return values.size() == 1 ? values[0] : editor.add_tuple(match.root(), values);
 }
 
+// One element in each window, and nothing around.
+bool looks_at_one(const Match& match) {
+  const auto& a = match.attributes<ReduceWindowAttributes>();
+  for (const WindowDim& dim : a.window.dims)
+    if (dim.size != 1 || dim.stride != 1 || dim.padding_low != 0 || dim.padding_high != 0 ||
+        dim.base_dilation != 1)
+      return false;
+  const auto op = monoid_of(match.module(), a.to_apply);
+  return op && is_identity(match.module(), *op, match['i']);
+}
+
 bool scatters_nothing(const Match& match) { return element_count(match.shape('u')) == 0; }
 
 constexpr RewriteRule rules[] = {
@@ -169,6 +180,7 @@ constexpr RewriteRule rules[] = {
      is_no_sum},
     {"reduce-of-copies-to-product", Real, Reals, "reduce(b:broadcast(x), i)", reduce_of_broadcast},
     {"reduce-reduce", Real | Pred, Reals, "reduce(r:reduce!(x, j), i)", reduce_once},
+    {"reduce-window-of-one", Real | Pred, Values, "reduce-window(x, i)", "x", looks_at_one},
     {"dot-of-empty", Any, Bits, "dot(x, y)", "0", contracts_nothing},
     {"dot-of-transpose-left", Any, Reals, "dot(t:transpose(x), y)", dot_of_transpose_left},
     {"dot-of-transpose-right", Any, Reals, "dot(x, t:transpose(y))", dot_of_transpose_right},

@@ -8,17 +8,34 @@ namespace hilo {
 
 std::span<const RuleFamily> all_rules() {
   static const RuleFamily families[] = {
-#define FAMILY(name) {#name, name##_rules()},
+#define FAMILY(name, pass) {#name, pass, name##_rules()},
 #include "pass/simplify/families.def"
 #undef FAMILY
   };
   return families;
 }
 
-Result<bool> simplify_algebra(Module& module, const PassOptions& options) {
+namespace {
+
+Result<bool> apply_families(Module& module, PassFunction pass, const PassOptions& options) {
   std::vector<RuleTable> tables;
-  for (const RuleFamily& family : all_rules()) tables.push_back(family.rules);
+  for (const RuleFamily& family : all_rules())
+    if (family.pass == pass) tables.push_back(family.rules);
   return apply_rules(module, tables, options.rewrite);
+}
+
+}  // namespace
+
+Result<bool> simplify_algebra(Module& module, const PassOptions& options) {
+  return apply_families(module, simplify_algebra, options);
+}
+
+// Moves reshapes and transposes behind elementwise ops.
+//   f(reshape(x), reshape(y)) => reshape(f(x, y))
+// Assumes nothing. Later passes may find reshapes and transposes side by side where elementwise ops
+// stood between them. After algebra, which removes those that undo each other.
+Result<bool> move_data(Module& module, const PassOptions& options) {
+  return apply_families(module, move_data, options);
 }
 
 }  // namespace hilo

@@ -5,7 +5,7 @@
 
 namespace hilo {
 
-#define FAMILY(name) RuleTable name##_rules();
+#define FAMILY(name, pass) RuleTable name##_rules();
 #include "pass/simplify/families.def"
 #undef FAMILY
 

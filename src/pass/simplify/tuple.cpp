@@ -1,4 +1,4 @@
-// tuple, get-tuple-element.
+// tuple, get-tuple-element, after-all, get-dimension-size.
 #include "pass/simplify/simplify.h"
 
 namespace hilo {
@@ -28,8 +28,16 @@ InstructionId tuple_of_elements(Editor& editor, const Match& match) {
   return whole;
 }
 
+InstructionId known_size(Editor& editor, const Match& match) {
+  const int64_t dim = match.attributes<DimensionsAttributes>().dimensions[0];
+  const double size = static_cast<double>(match.shape('x').dims[dim]);
+  return editor.add_splat(match.root(), match.shape(), size);
+}
+
 constexpr RewriteRule rules[] = {
     {"element-of-tuple", Any, Bits, "get-tuple-element(t:tuple(...))", element_of_tuple},
+    {"after-all-of-one", Any, Bits, "after-all(x)", "x"},
+    {"size-of-static", Any, Bits, "get-dimension-size(x)", known_size},
     {"tuple-of-elements", Any, Bits, "tuple(...)", tuple_of_elements},
 };
 

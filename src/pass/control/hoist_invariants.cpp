@@ -1,0 +1,121 @@
+// Computes before a loop what is the same in each of its rounds.
+//   while(s) { … f(s.i) … }, s.i unchanged => y = f(initial i); while(s, y) { … s.y … }
+// Values that are larger than what they are made from stay, because they would be carried. Assumes
+// nothing. Later passes may assume that a loop's body depends on the round. After simplify_loops,
+// which puts constants into the body, where they are free.
+#include <algorithm>
+
+#include "pass/control/loop.h"
+
+namespace hilo {
+namespace {
+
+class Hoister {
+ public:
+  explicit Hoister(Module& module) : module_(module), editor_(module) {}
+
+  bool run() {
+    bool changed = false;
+    for (const Loop& loop : find_loops(editor_))
+      if (!module_[loop.instruction].removed) changed |= hoist(loop);
+    return changed;
+  }
+
+ private:
+  // Ops that cost nothing, or are fused with what uses them.
+  bool is_free(Op op) const {
+    static constexpr Op free[] = {Op::Constant,        Op::Parameter, Op::Iota,    Op::Broadcast,
+                                  Op::GetTupleElement, Op::Tuple,     Op::Bitcast, Op::Reshape};
+    return std::ranges::find(free, op) != std::end(free);
+  }
+
+  bool hoist(const Loop& loop) {
+    if (!can_change_state(module_, loop) || editor_.is_pinned(loop.instruction)) return false;
+    if (const auto rounds = trip_count(module_, loop.instruction); rounds && *rounds < 2)
+      return false;
+    find_invariant(loop);
+    const std::vector<InstructionId> wanted = find_wanted(loop);
+    if (wanted.empty()) return false;
+    std::vector<InstructionId> outside;
+    for (InstructionId id : wanted) outside.push_back(copy_outside(loop, id));
+    const std::vector<bool> kept(loop.size, true);
+    const auto inside = change_state(editor_, loop, kept, outside);
+    for (size_t i = 0; i < wanted.size(); ++i) editor_.replace(wanted[i], inside[i]);
+    return true;
+  }
+
+  void find_invariant(const Loop& loop) {
+    invariant_.resize(module_.instructions.size());
+    for (InstructionId id : operands_first(module_, loop.body)) {
+      if (module_[id].op == Op::GetTupleElement && module_.operand(id, 0) == loop.body_state) {
+        const int64_t i = module_.attributes<GetTupleElementAttributes>(id).index;
+        invariant_[id.value] = is_invariant(module_, loop, i) && initial_element(module_, loop, i);
+        continue;
+      }
+      if (module_[id].op == Op::Parameter || module_[id].op == Op::While ||
+          is_communication(module_[id].op) || editor_.is_pinned(id) || editor_.effects().has(id))
+        continue;
+      const auto operands = module_.operands(id);
+      invariant_[id.value] = std::ranges::all_of(
+          operands, [&](InstructionId operand) { return invariant_[operand.value]; });
+    }
+  }
+
+  // Invariant values that others use, and that are worth being carried.
+  std::vector<InstructionId> find_wanted(const Loop& loop) const {
+    std::vector<InstructionId> out;
+    for (InstructionId id : module_[loop.body].instructions) {
+      if (module_[id].removed || !invariant_[id.value] || is_free(module_[id].op)) continue;
+      const auto users = module_.users(id);
+      const bool is_needed = std::ranges::any_of(users, [&](InstructionId user) {
+        return !invariant_[user.value] || is_free(module_[user].op);
+      });
+      if (is_needed && module_.shape(id).is_array() && !is_larger(id)) out.push_back(id);
+    }
+    return out;
+  }
+
+  bool is_larger(InstructionId id) const {
+    int64_t bytes = 0;
+    for (InstructionId operand : module_.operands(id))
+      bytes += literal_bytes(module_.shape(operand));
+    return literal_bytes(module_.shape(id)) > bytes;
+  }
+
+  InstructionId copy_outside(const Loop& loop, InstructionId wanted) {
+    const ComputationId around = module_[loop.instruction].computation;
+    std::vector<InstructionId> stack = {wanted};
+    while (!stack.empty()) {
+      const InstructionId top = stack.back();
+      std::vector<InstructionId> operands;
+      bool ready = true;
+      if (module_[top].op == Op::GetTupleElement && module_.operand(top, 0) == loop.body_state) {
+        const int64_t i = module_.attributes<GetTupleElementAttributes>(top).index;
+        copies_[top.value] = initial_element(module_, loop, i);
+      }
+      if (copies_.contains(top.value)) {
+        stack.pop_back();
+        continue;
+      }
+      const auto given = module_.operands(top);
+      for (InstructionId operand : std::vector(given.begin(), given.end())) {
+        const auto found = copies_.find(operand.value);
+        if (found == copies_.end()) ready = false, stack.push_back(operand);
+        else operands.push_back(found->second);
+      }
+      if (ready) copies_[top.value] = editor_.clone(top, around, operands);
+    }
+    return copies_[wanted.value];
+  }
+
+  Module& module_;
+  Editor editor_;
+  std::vector<bool> invariant_;
+  std::unordered_map<uint32_t, InstructionId> copies_;  // outside, by what stands in the body
+};
+
+}  // namespace
+
+Result<bool> hoist_invariants(Module& module, const PassOptions&) { return Hoister(module).run(); }
+
+}  // namespace hilo

@@ -1,0 +1,279 @@
+// Passes over calls, loops and branches: modules with what must be true of them afterwards.
+#include "judge.h"
+
+namespace hilo {
+namespace {
+
+using test::after_passes;
+using test::count_op;
+using test::parsed;
+
+// A loop over (i, x, k, unused) of `rounds` rounds; k goes through unchanged, `unused` is changed
+// and never looked at.
+std::string loop(const std::string& rounds) {
+  return R"(HloModule m
+body { s = (s32[], f32[4], f32[4], f32[4]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ x = f32[4] get-tuple-element(s), index=1
+ k = f32[4] get-tuple-element(s), index=2
+ u = f32[4] get-tuple-element(s), index=3
+ one = s32[] constant(1)
+ j = s32[] add(i, one)
+ w = f32[4] exponential(k)
+ y = f32[4] multiply(x, w)
+ v = f32[4] add(u, y)
+ ROOT t = (s32[], f32[4], f32[4], f32[4]) tuple(j, y, k, v) }
+condition { s = (s32[], f32[4], f32[4], f32[4]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ n = s32[] constant()" +
+         rounds + R"()
+ ROOT c = pred[] compare(i, n), direction=LT }
+ENTRY e { x = f32[4] parameter(0)
+ k = f32[4] parameter(1)
+ z = s32[] constant(0)
+ s = (s32[], f32[4], f32[4], f32[4]) tuple(z, x, k, x)
+ l = (s32[], f32[4], f32[4], f32[4]) while(s), condition=condition, body=body, backend_config={"known_trip_count":{"n":")" +
+         rounds + R"("},"known_induction_variable":{"tuple_index":"0"}}
+ y = f32[4] get-tuple-element(l), index=1
+ q = f32[4] get-tuple-element(l), index=2
+ ROOT r = f32[4] add(y, q) })";
+}
+
+InstructionId only(const Module& module, Op op) {
+  InstructionId out;
+  for (size_t i = 0; i < module.instructions.size(); ++i)
+    if (!module.instructions[i].removed && module.instructions[i].op == op) {
+      EXPECT_FALSE(out) << "more than one " << text_of(op);
+      out = {static_cast<uint32_t>(i)};
+    }
+  return out;
+}
+
+void expect_same_values(const Module& before, const Module& after, Keeps keeps = Keeps::Bits) {
+  EXPECT_EQ(test::difference_in_values(before, after, keeps), "") << print(before) << print(after);
+}
+
+TEST(Loops, OfOneRoundAreTheirBody) {
+  const Module before = parsed(loop("1"));
+  const Module after = after_passes(before, "while-loop-simplifier, dce");
+  EXPECT_EQ(count_op(after, Op::While), 0);
+  EXPECT_EQ(after.computations.size(), 1u);
+  expect_same_values(before, after);
+}
+
+TEST(Loops, OfNoRoundAreTheirBeginning) {
+  const Module before = parsed(loop("0"));
+  const Module after = after_passes(before, "while-loop-simplifier, algebraic-simplifier, dce");
+  EXPECT_EQ(count_op(after, Op::While), 0);
+  EXPECT_EQ(count_op(after, Op::Exponential), 0);
+  expect_same_values(before, after);
+}
+
+TEST(Loops, DropWhatNobodyNeeds) {
+  const Module before = parsed(loop("9"));
+  const Module after = after_passes(before, "while-loop-simplifier, dce");
+  const InstructionId id = only(after, Op::While);
+  EXPECT_EQ(after.shape(id).elements.size(), 3u);
+  expect_same_values(before, after);
+  // The rounds are still known, the place of the counter is not.
+  EXPECT_EQ(after.extra(after[id]).backend_config, R"({"known_trip_count":{"n":"9"}})");
+  // Behind the loop, what goes through it unchanged comes from before it.
+  const InstructionId root = after[after.entry].root;
+  EXPECT_EQ(after[after.operand(root, 1)].op, Op::Parameter);
+}
+
+TEST(Loops, InvariantValuesAreComputedOnce) {
+  const Module before = parsed(loop("9"));
+  const Module after =
+      after_passes(before, "while-loop-simplifier, while-loop-invariant-code-motion, dce");
+  const InstructionId exponential = only(after, Op::Exponential);
+  EXPECT_EQ(after[exponential].computation, after.entry);
+  expect_same_values(before, after);
+}
+
+TEST(Loops, ShortOnesAreUnrolled) {
+  const Module before = parsed(loop("3"));
+  const Module after = after_passes(before, "while-loop-unroller, dce");
+  EXPECT_EQ(count_op(after, Op::While), 0);
+  EXPECT_EQ(count_op(after, Op::Exponential), 3);
+  expect_same_values(before, after);
+  EXPECT_EQ(count_op(after_passes(parsed(loop("30")), "while-loop-unroller"), Op::While), 1);
+}
+
+// Only what goes through it unchanged is asked of the loop, so that nothing is left of it.
+TEST(Loops, ThatComputeNothingAreGone) {
+  const Module before = parsed(R"(HloModule m
+body { s = (s32[], f32[4]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ k = f32[4] get-tuple-element(s), index=1
+ one = s32[] constant(1)
+ j = s32[] add(i, one)
+ ROOT t = (s32[], f32[4]) tuple(j, k) }
+condition { s = (s32[], f32[4]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ n = s32[] constant(20)
+ ROOT c = pred[] compare(i, n), direction=LT }
+ENTRY e { x = f32[4] parameter(0)
+ z = s32[] constant(0)
+ s = (s32[], f32[4]) tuple(z, x)
+ l = (s32[], f32[4]) while(s), condition=condition, body=body
+ y = f32[4] get-tuple-element(l), index=1
+ ROOT r = f32[4] negate(y) })");
+  const Module after = after_passes(before, "while-loop-simplifier");
+  EXPECT_EQ(count_op(after, Op::While), 0);
+  expect_same_values(before, after);
+}
+
+TEST(Loops, ConstantsAreMadeInside) {
+  const Module before = parsed(R"(HloModule m
+body { s = (s32[], f32[4], f32[]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ x = f32[4] get-tuple-element(s), index=1
+ k = f32[] get-tuple-element(s), index=2
+ one = s32[] constant(1)
+ j = s32[] add(i, one)
+ b = f32[4] broadcast(k), dimensions={}
+ y = f32[4] multiply(x, b)
+ ROOT t = (s32[], f32[4], f32[]) tuple(j, y, k) }
+condition { s = (s32[], f32[4], f32[]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ n = s32[] constant(20)
+ ROOT c = pred[] compare(i, n), direction=LT }
+ENTRY e { x = f32[4] parameter(0)
+ k = f32[] constant(1.5)
+ z = s32[] constant(0)
+ s = (s32[], f32[4], f32[]) tuple(z, x, k)
+ l = (s32[], f32[4], f32[]) while(s), condition=condition, body=body
+ ROOT y = f32[4] get-tuple-element(l), index=1 })");
+  const Module after = after_passes(before, "while-loop-simplifier, dce");
+  EXPECT_EQ(after.shape(only(after, Op::While)).elements.size(), 2u);
+  expect_same_values(before, after);
+}
+
+// What a loop sends or is asked to keep stays, whatever its values are for.
+TEST(Loops, EffectsStay) {
+  const Module before = parsed(R"(HloModule m
+body { s = (s32[], f32[4], token[]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ x = f32[4] get-tuple-element(s), index=1
+ k = token[] get-tuple-element(s), index=2
+ one = s32[] constant(1)
+ j = s32[] add(i, one)
+ y = f32[4] negate(x)
+ o = token[] outfeed(y, k), outfeed_shape=f32[4]{0}
+ ROOT t = (s32[], f32[4], token[]) tuple(j, y, o) }
+condition { s = (s32[], f32[4], token[]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ n = s32[] constant(2)
+ ROOT c = pred[] compare(i, n), direction=LT }
+ENTRY e { x = f32[4] parameter(0)
+ z = s32[] constant(0)
+ k = token[] after-all()
+ s = (s32[], f32[4], token[]) tuple(z, x, k)
+ l = (s32[], f32[4], token[]) while(s), condition=condition, body=body
+ ROOT r = s32[] get-tuple-element(l), index=0 })");
+  const Module after = after_passes(before, "simplify");
+  EXPECT_EQ(count_op(after, Op::While), 1);
+  EXPECT_EQ(count_op(after, Op::Outfeed), 1);
+  std::vector<std::vector<Literal>> seen[2];
+  for (int i = 0; i < 2; ++i) {
+    EvalOptions options;
+    options.outfeed = &seen[i];
+    const Module& module = i == 0 ? before : after;
+    ASSERT_TRUE(
+        evaluate(module, Inputs{{test::random_arguments(module, 1, true)}}, options).has_value());
+  }
+  ASSERT_EQ(seen[0].size(), seen[1].size());
+  ASSERT_EQ(seen[0][0].size(), 2u);
+  for (size_t k = 0; k < 2; ++k) EXPECT_TRUE(same_bits(seen[0][0][k], seen[1][0][k]));
+}
+
+TEST(Conditionals, OfAConstantAreABranch) {
+  for (const char* number : {"0", "1", "2", "-1", "7"}) {
+    const Module before = parsed(fmt::format(R"(HloModule m
+a {{ x = f32[4] parameter(0)
+ ROOT r = f32[4] negate(x) }}
+b {{ x = f32[4] parameter(0)
+ ROOT r = f32[4] add(x, x) }}
+c {{ ROOT x = f32[4] parameter(0) }}
+ENTRY e {{ x = f32[4] parameter(0)
+ y = f32[4] parameter(1)
+ i = s32[] constant({})
+ ROOT r = f32[4] conditional(i, x, y, x), branch_computations={{a, b, c}} }})",
+                                             number));
+    const Module after = after_passes(before, "conditional-simplifier, dce");
+    EXPECT_EQ(count_op(after, Op::Conditional), 0);
+    expect_same_values(before, after);
+  }
+}
+
+TEST(Conditionals, OfEqualBranchesAreOne) {
+  const Module before = parsed(R"(HloModule m
+a { x = f32[4] parameter(0)
+ ROOT r = f32[4] negate(x) }
+ENTRY e { x = f32[4] parameter(0)
+ p = pred[] parameter(1)
+ ROOT r = f32[4] conditional(p, x, x), true_computation=a, false_computation=a })");
+  const Module after = after_passes(before, "conditional-simplifier, dce");
+  EXPECT_EQ(count_op(after, Op::Conditional), 0);
+  expect_same_values(before, after);
+}
+
+// f calls g twice, and so on: inlined whole it would be 2^40 instructions.
+TEST(Calls, AreInlinedWithinLimits) {
+  std::string text = "HloModule m\nf0 { x = f32[] parameter(0)\n ROOT r = f32[] negate(x) }\n";
+  for (int i = 1; i <= 40; ++i)
+    text += fmt::format(
+        "f{} {{ x = f32[] parameter(0)\n a = f32[] call(x), to_apply=f{}\n ROOT b = f32[] call(a), "
+        "to_apply=f{} }}\n",
+        i, i - 1, i - 1);
+  const Module before = parsed(text +
+                               "ENTRY e { x = f32[] parameter(0)\n ROOT r = f32[] "
+                               "call(x), to_apply=f40 }\n");
+  PipelineOptions options;
+  options.pass.grow_instructions = 1000;
+  const Module after = after_passes(before, "call-inliner", options);
+  EXPECT_GT(count_op(after, Op::Call), 0);
+  EXPECT_LT(after.instructions.size(), 4000u);
+  const Module small = parsed(text.substr(0, text.find("f4 ")) +
+                              "ENTRY e { x = f32[] parameter(0)\n ROOT r = f32[] call(x), "
+                              "to_apply=f3 }\n");
+  const Module inlined = after_passes(small, "call-inliner, dce");
+  EXPECT_EQ(count_op(inlined, Op::Negate), 8);
+  EXPECT_EQ(inlined.computations.size(), 1u);
+  expect_same_values(small, inlined);
+}
+
+TEST(Calls, FlattenedEachHasItsOwn) {
+  const Module before = parsed(R"(HloModule m
+f { x = f32[] parameter(0)
+ ROOT r = f32[] negate(x) }
+ENTRY e { x = f32[] parameter(0)
+ a = f32[] call(x), to_apply=f
+ ROOT b = f32[] call(a), to_apply=f })");
+  const Module after = after_passes(before, "flatten-call-graph");
+  EXPECT_EQ(after.computations.size(), 3u);
+  expect_same_values(before, after);
+}
+
+TEST(Order, OfScheduledModulesStays) {
+  const Module before = parsed(R"(HloModule m, is_scheduled=true
+f { x = f32[] parameter(0)
+ n = f32[] negate(x)
+ ROOT r = f32[] exponential(n) }
+ENTRY e { x = f32[] parameter(0)
+ a = f32[] sine(x)
+ b = f32[] call(a), to_apply=f
+ c = f32[] cosine(x)
+ ROOT r = f32[] add(b, c) })");
+  const Module after = after_passes(before, "call-inliner, dce");
+  EXPECT_TRUE(after.header.is_scheduled);
+  std::vector<Op> ops;
+  for (InstructionId id : after[after.entry].instructions) ops.push_back(after[id].op);
+  EXPECT_EQ(ops, (std::vector<Op>{Op::Parameter, Op::Sine, Op::Cosine, Op::Negate, Op::Exponential,
+                                  Op::Add}));
+  expect_same_values(before, after);
+}
+
+}  // namespace
+}  // namespace hilo

@@ -1,0 +1,81 @@
+""
+    "`hilo opt` from outside: text in, text out, names, steps, dumps, and wrong usage."
+    "" import json import os import subprocess import tempfile import unittest
+
+        HILO = os.environ.get("HILO_COMMAND", "build/release/hilo") MODULE =
+            ""
+            "HloModule jit_f/x
+    ENTRY main {
+  a = f32[4]{0} parameter(0) b = f32[4]{0} negate(a) c = f32[4]{0} negate(b) dead =
+      f32[4]{0} sine(a) ROOT r = f32[4]{0} add(c, c)
+}
+"""
+
+
+def hilo(*arguments, text=MODULE):
+    return subprocess.run([HILO, *arguments], input=text, capture_output=True, text=True, timeout=60)
+
+
+class Opt(unittest.TestCase):
+    def test_text_comes_out(self):
+        done = hilo("opt", "-")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("negate", done.stdout)
+        self.assertNotIn("sine", done.stdout)
+        again = hilo("opt", "-", text=done.stdout)
+        self.assertEqual(again.stdout, done.stdout)
+
+    def test_only_the_passes_that_are_named(self):
+        done = hilo("opt", "-", "--passes=dce")
+        self.assertIn("negate", done.stdout)
+        self.assertNotIn("sine", done.stdout)
+        done = hilo("opt", "-", "--passes=dce,algebraic-simplifier", "--disable=algebraic-simplifier")
+        self.assertIn("negate", done.stdout)
+        done = hilo("opt", "-", "--passes=algebraic-simplifier,dce", "--stop-after=1")
+        self.assertIn("sine", done.stdout)
+        self.assertNotIn("negate", done.stdout)
+
+    def test_dumps_what_changed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            steps = os.path.join(folder, "steps")
+            hilo("opt", "-", "--passes=cse,algebraic-simplifier,dce", f"--dump-to={steps}")
+            self.assertEqual(sorted(os.listdir(steps)),
+                             ["module_0000.jit_f_x.0002.after_algebraic-simplifier.txt",
+                              "module_0000.jit_f_x.0003.after_dce.txt"])
+            path = os.path.join(steps, "module_0000.jit_f_x.0003.after_dce.txt")
+            self.assertEqual(hilo("check", path).returncode, 0)
+
+    def test_json_tells_of_runs_and_rules(self):
+        document = json.loads(hilo("opt", "-", "--passes=algebraic-simplifier,dce", "--json").stdout)
+        self.assertEqual(document["schema"], "hilo.opt.1")
+        self.assertEqual([run["pass"] for run in document["runs"]], ["algebraic-simplifier", "dce"])
+        self.assertEqual(document["rules"], {"negate-negate": 1})
+
+    def test_says_what_was_fast_and_what_fired(self):
+        done = hilo("opt", "-", "--time", "--statistics")
+        self.assertIn("algebraic-simplifier", done.stderr)
+        self.assertIn("negate-negate", done.stderr)
+
+    def test_wrong_usage(self):
+        for arguments, message in ((["--passes=dec"], "the nearest is dce"),
+                                   (["--disable=nothing"], "no pass or pipeline"),
+                                   (["--pipeline=nothing"], "no such pipeline"),
+                                   (["--passes=dce,(cse"], "expected \")*\""),
+                                   (["--target=z80"], "no such machine")):
+            done = hilo("opt", "-", *arguments)
+            self.assertEqual(done.returncode, 2, arguments)
+            self.assertIn(message, done.stderr)
+
+    def test_unsound_modules_are_refused(self):
+        done = hilo("opt", "-", text=MODULE.replace("add(c, c)", "add(c)"))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("error", done.stderr)
+
+    def test_lists(self):
+        for what, word in (("passes", "constant-folding"), ("pipelines", "simplify"),
+                           ("rules", "transpose-transpose")):
+            self.assertIn(word, hilo("list", what).stdout)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

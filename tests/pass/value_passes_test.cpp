@@ -1,0 +1,230 @@
+// dce, cse, constant folding, zero-sized arrays, data movement: small modules and what must be true
+// of them afterwards.
+#include "judge.h"
+
+namespace hilo {
+namespace {
+
+using test::after_passes;
+using test::count_op;
+using test::parsed;
+
+void expect_same_values(const Module& before, const Module& after, Keeps keeps = Keeps::Bits) {
+  EXPECT_EQ(test::difference_in_values(before, after, keeps), "") << print(before) << print(after);
+}
+
+TEST(DeadCode, KeepsEffectsAndControlDependences) {
+  const Module before = parsed(R"(HloModule m
+unused { x = f32[] parameter(0)
+ ROOT r = f32[] negate(x) }
+ENTRY e { x = f32[4] parameter(0)
+ dead = f32[4] negate(x)
+ deader = f32[4] exponential(dead)
+ held = f32[4] sine(x)
+ t = token[] after-all()
+ sent = token[] outfeed(x, t), outfeed_shape=f32[4]{0}
+ pure = f32[4] custom-call(x), custom_call_target="Sharding"
+ kept = f32[4] custom-call(x), custom_call_target="nobody", custom_call_has_side_effect=true
+ ROOT r = f32[4] cosine(x), control-predecessors={held} })");
+  const Module after = after_passes(before, "dce");
+  EXPECT_EQ(after.computations.size(), 1u);
+  EXPECT_EQ(count_op(after, Op::Negate) + count_op(after, Op::Exponential), 0);
+  EXPECT_EQ(count_op(after, Op::Sine), 1);
+  EXPECT_EQ(count_op(after, Op::Outfeed), 1);
+  EXPECT_EQ(count_op(after, Op::CustomCall), 1);
+}
+
+TEST(CommonValues, AreMadeOnce) {
+  const Module before = parsed(R"(HloModule m
+f { a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT s = f32[] add(a, b) }
+g { c = f32[] parameter(0)
+ d = f32[] parameter(1)
+ ROOT t = f32[] add(c, d) }
+ENTRY e { x = f32[4] parameter(0)
+ y = f32[4] parameter(1)
+ z = f32[] constant(0)
+ w = f32[] constant(0)
+ a = f32[4] add(x, y)
+ b = f32[4] add(y, x)
+ p = f32[] reduce(a, z), dimensions={0}, to_apply=f
+ q = f32[] reduce(b, w), dimensions={0}, to_apply=g
+ ROOT r = (f32[], f32[]) tuple(p, q) })");
+  const Module after = after_passes(before, "cse, dce");
+  EXPECT_EQ(count_op(after, Op::Reduce), 1);
+  EXPECT_EQ(count_op(after, Op::Constant), 1);
+  EXPECT_EQ(after.computations.size(), 2u);
+  expect_same_values(before, after);
+}
+
+// Alike, but not the same: other attributes, shapes, shardings, order of subtraction, computations
+// whose parameters stand in another order, random numbers, collectives.
+TEST(CommonValues, ThatOnlyLookAlikeStay) {
+  const Module before = parsed(R"(HloModule m
+f { a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT s = f32[] subtract(a, b) }
+g { a = f32[] parameter(1)
+ b = f32[] parameter(0)
+ ROOT s = f32[] subtract(a, b) }
+ENTRY e { x = f32[4] parameter(0)
+ y = f32[4] parameter(1)
+ z = f32[] constant(0)
+ n = f32[] constant(-0)
+ a = f32[4] subtract(x, y)
+ b = f32[4] subtract(y, x)
+ c = pred[4] compare(x, y), direction=LT
+ d = pred[4] compare(x, y), direction=GT
+ g1 = f32[] reduce(x, z), dimensions={0}, to_apply=f
+ g2 = f32[] reduce(x, z), dimensions={0}, to_apply=g
+ s1 = f32[4] sine(x), sharding={replicated}
+ s2 = f32[4] sine(x), sharding={maximal device=0}
+ t1 = f32[4]{0:S(1)} tanh(x)
+ t2 = f32[4] tanh(x)
+ u1 = f32[4] rng(z, n), distribution=rng_uniform
+ u2 = f32[4] rng(z, n), distribution=rng_uniform
+ ROOT r = (f32[4], f32[4], pred[4], pred[4], f32[], f32[], f32[4], f32[4], f32[4]{0:S(1)}, f32[4], f32[4], f32[4]) tuple(a, b, c, d, g1, g2, s1, s2, t1, t2, u1, u2) })");
+  const Module after = after_passes(before, "cse, dce");
+  EXPECT_EQ(after.instructions.size(), before.instructions.size());
+}
+
+TEST(Folding, ComputesWhatIsConstant) {
+  const Module before = parsed(R"(HloModule m
+f { a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT s = f32[] add(a, b) }
+ENTRY e { x = f32[3] parameter(0)
+ c = f32[3] constant({1, 2, 3})
+ d = f32[3] exponential(c)
+ z = f32[] constant(0)
+ s = f32[] reduce(d, z), dimensions={0}, to_apply=f
+ b = f32[3] broadcast(s), dimensions={}
+ i = s32[3] iota(), iota_dimension=0
+ k = f32[3] convert(i)
+ y = f32[3] add(b, k)
+ ROOT r = f32[3] multiply(x, y) })");
+  const Module after = after_passes(before, "constant-folding, dce");
+  EXPECT_EQ(after.instructions.size(), 3u);
+  expect_same_values(before, after);
+}
+
+// 4 MB would stand in the text where there was a number; what they are reduced to is folded.
+TEST(Folding, MakesNothingLarge) {
+  const Module before = parsed(R"(HloModule m
+f { a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT s = f32[] maximum(a, b) }
+ENTRY e { x = f32[1024,1024] parameter(0)
+ i = f32[1024,1024] iota(), iota_dimension=0
+ j = f32[1024,1024] iota(), iota_dimension=1
+ m = f32[1024,1024] multiply(i, j)
+ z = f32[] constant(0)
+ s = f32[] reduce(m, z), dimensions={0,1}, to_apply=f
+ b = f32[1024,1024] broadcast(s), dimensions={}
+ y = f32[1024,1024] subtract(b, m)
+ ROOT r = f32[1024,1024] multiply(x, y) })");
+  const Module after = after_passes(before, "constant-folding, dce");
+  EXPECT_EQ(count_op(after, Op::Iota), 2);
+  EXPECT_EQ(count_op(after, Op::Reduce), 0);
+  EXPECT_LT(print(after).size(), 4000u);
+  PipelineOptions options;
+  options.pass.fold_steps = 1000;
+  EXPECT_EQ(count_op(after_passes(before, "constant-folding", options), Op::Reduce), 1);
+}
+
+// A value that nobody knows, or that cannot be computed, does not stop the others.
+TEST(Folding, LeavesWhatIsUnknown) {
+  const Module before = parsed(R"(HloModule m
+ENTRY e { p = u32[] replica-id()
+ c = f32[20] constant({...})
+ d = f32[20] negate(c)
+ a = s32[] constant(7)
+ b = s32[] add(a, a)
+ ROOT r = (u32[], f32[20], s32[]) tuple(p, d, b) })");
+  const Module after = after_passes(before, "constant-folding, dce");
+  EXPECT_EQ(count_op(after, Op::Negate), 1);
+  EXPECT_EQ(count_op(after, Op::Add), 0);
+}
+
+TEST(ZeroSized, ArraysBecomeConstants) {
+  const Module before = parsed(R"(HloModule m
+ENTRY e { x = f32[0,4] parameter(0)
+ y = f32[3,4] parameter(1)
+ n = f32[0,4] negate(x)
+ ROOT r = f32[3,4] concatenate(y, n), dimensions={0} })");
+  const Module after = after_passes(before, "zero-sized-elimination, algebraic-simplifier, dce");
+  EXPECT_EQ(count_op(after, Op::Negate) + count_op(after, Op::Concatenate), 0);
+  expect_same_values(before, after);
+}
+
+TEST(Movement, BringsReshapesTogether) {
+  const Module before = parsed(R"(HloModule m
+ENTRY e { x = f32[4,6] parameter(0)
+ y = f32[4,6] parameter(1)
+ a = f32[24] reshape(x)
+ b = f32[24] reshape(y)
+ two = f32[] constant(2)
+ k = f32[24] broadcast(two), dimensions={}
+ m = f32[24] multiply(a, k)
+ s = f32[24] subtract(m, b)
+ ROOT r = f32[4,6] reshape(s) })");
+  const Module after = after_passes(before, "simplify");
+  EXPECT_EQ(count_op(after, Op::Reshape), 0);
+  expect_same_values(before, after);
+}
+
+TEST(Movement, BringsTransposesTogether) {
+  const Module before = parsed(R"(HloModule m
+ENTRY e { x = f32[4,6] parameter(0)
+ y = f32[4,6] parameter(1)
+ a = f32[6,4] transpose(x), dimensions={1,0}
+ b = f32[6,4] transpose(y), dimensions={1,0}
+ c = pred[6,4] compare(a, b), direction=LT
+ s = f32[6,4] select(c, a, b)
+ ROOT r = f32[4,6] transpose(s), dimensions={1,0} })");
+  const Module after = after_passes(before, "simplify");
+  EXPECT_EQ(count_op(after, Op::Transpose), 0);
+  expect_same_values(before, after);
+}
+
+TEST(Movement, OpsOnCopiesRunOnOne) {
+  const Module before = parsed(R"(HloModule m
+ENTRY e { x = f32[4] parameter(0)
+ y = f32[4] parameter(1)
+ two = f32[] constant(2)
+ a = f32[6,4] broadcast(x), dimensions={1}
+ b = f32[6,4] broadcast(y), dimensions={1}
+ k = f32[6,4] broadcast(two), dimensions={}
+ m = f32[6,4] multiply(a, k)
+ s = f32[6,4] add(m, b)
+ ROOT r = f32[6,4] sine(s) })");
+  const Module after = after_passes(before, "simplify");
+  EXPECT_EQ(after[after[after.entry].root].op, Op::Broadcast);
+  EXPECT_EQ(after.shape(after.operand(after[after.entry].root, 0)).dims, (Dims{4}));
+  expect_same_values(before, after);
+}
+
+// Marks of what is replaced are found again at what stands for it.
+TEST(Marks, StayWithTheValue) {
+  const Module before = parsed(R"(HloModule m
+ENTRY e { x = f32[4] parameter(0)
+ y = f32[4] negate(x)
+ ROOT r = f32[4] negate(y), sharding={replicated}, frontend_attributes={a="b"}, metadata={op_name="here" source_line=7} })");
+  const Module after = after_passes(before, "algebraic-simplifier");
+  // A parameter does not take a sharding over, so that the value must stay.
+  EXPECT_EQ(count_op(after, Op::Negate), 2);
+  const Module sum = parsed(R"(HloModule m
+ENTRY e { x = f32[4] parameter(0)
+ y = f32[4] negate(x)
+ ROOT r = f32[4] subtract(x, y), sharding={replicated}, frontend_attributes={a="b"}, metadata={op_name="here" source_line=7} })");
+  const Module simple = after_passes(sum, "algebraic-simplifier");
+  const InstructionId root = simple[simple.entry].root;
+  EXPECT_EQ(simple[root].op, Op::Add);
+  EXPECT_EQ(simple.metadata_of(simple[root]).op_name, "here");
+  EXPECT_TRUE(simple.extra(simple[root]).sharding);
+  EXPECT_TRUE(simple.extra(simple[root]).frontend_attributes.contains("a"));
+}
+
+}  // namespace
+}  // namespace hilo
