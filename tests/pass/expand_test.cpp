@@ -69,6 +69,78 @@ const Row rows[] = {
     {"float-normalization", Op::Tuple, Keeps::Bits, R"(x = f8e4m3fn[99] parameter(0)
  y = f8e4m3fn[99] parameter(1)
  ROOT a = f8e4m3fn[99] add(x, y))"},
+    {"cholesky-expander", Op::Cholesky, Keeps::Reals, R"(x = f32[2,5,5] parameter(0)
+ y = f32[2,5,5] dot(x, x), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={2}
+ i = s32[2,5,5] iota(), iota_dimension=1
+ j = s32[2,5,5] iota(), iota_dimension=2
+ e = pred[2,5,5] compare(i, j), direction=EQ
+ d = f32[2,5,5] convert(e)
+ a = f32[2,5,5] add(y, d)
+ ROOT r = f32[2,5,5] cholesky(a), lower=true)"},
+    {"cholesky-expander", Op::Cholesky, Keeps::Reals, R"(x = c128[4,4] parameter(0)
+ re = f64[4,4] real(x)
+ im = f64[4,4] imag(x)
+ mi = f64[4,4] negate(im)
+ h = c128[4,4] complex(re, mi)
+ y = c128[4,4] dot(x, h), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+ ROOT r = c128[4,4] cholesky(y), lower=false)"},
+    {"cholesky-expander", Op::Cholesky, Keeps::Reals,
+     R"(a = f64[2,3,3] constant({{{4,0,0},{1,3,0},{0,1,5}},{{1,0,0},{2,1,0},{0,0,1}}})
+ ROOT r = f64[2,3,3] cholesky(a), lower=true)"},
+    {"triangular-solve-expander", Op::TriangularSolve, Keeps::Reals, R"(a = f64[2,4,4] parameter(0)
+ b = f64[2,4,3] parameter(1)
+ ROOT r = f64[2,4,3] triangular-solve(a, b), left_side=true, lower=true, transpose_a=NO_TRANSPOSE)"},
+    {"triangular-solve-expander", Op::TriangularSolve, Keeps::Reals, R"(a = f64[4,4] parameter(0)
+ b = f64[3,4] parameter(1)
+ ROOT r = f64[3,4] triangular-solve(a, b), left_side=false, lower=true, transpose_a=TRANSPOSE)"},
+    {"triangular-solve-expander", Op::TriangularSolve, Keeps::Reals, R"(a = c128[4,4] parameter(0)
+ b = c128[4,2] parameter(1)
+ ROOT r = c128[4,2] triangular-solve(a, b), left_side=true, lower=false, transpose_a=ADJOINT)"},
+    {"triangular-solve-expander", Op::TriangularSolve, Keeps::Reals, R"(a = f64[3,3] parameter(0)
+ b = f64[2,3] parameter(1)
+ ROOT r = f64[2,3] triangular-solve(a, b), left_side=false, lower=false, unit_diagonal=true, transpose_a=NO_TRANSPOSE)"},
+    {"fft-expander", Op::Fft, Keeps::Reals, R"(x = c64[3,60] parameter(0)
+ ROOT r = c64[3,60] fft(x), fft_type=FFT, fft_length={60})"},
+    {"fft-expander", Op::Fft, Keeps::Reals, R"(x = c128[2,6,37] parameter(0)
+ ROOT r = c128[2,6,37] fft(x), fft_type=IFFT, fft_length={6,37})"},
+    {"fft-expander", Op::Fft, Keeps::Reals, R"(x = f64[4,130] parameter(0)
+ ROOT r = c128[4,66] fft(x), fft_type=RFFT, fft_length={4,130})"},
+    {"fft-expander", Op::Fft, Keeps::Reals, R"(x = c128[5,4] parameter(0)
+ ROOT r = f64[5,7] fft(x), fft_type=IRFFT, fft_length={5,7})"},
+    {"fft-expander", Op::Fft, Keeps::Reals, R"(x = c64[5] parameter(0)
+ ROOT r = f32[8] fft(x), fft_type=IRFFT, fft_length={8})"},
+    {"gather-simplifier", Op::Tuple, Keeps::Bits, R"(x = f32[6,5,4] parameter(0)
+ i = s32[3,2,2] parameter(1)
+ ROOT r = f32[3,3,3,2] gather(x, i), offset_dims={1,2}, collapsed_slice_dims={1}, start_index_map={2,1}, index_vector_dim=1, slice_sizes={3,1,3})"},
+    {"gather-simplifier", Op::Gather, Keeps::Bits, R"(x = f32[6,5,4] parameter(0)
+ i = u8[2] parameter(1)
+ ROOT r = f32[3,4] gather(x, i), offset_dims={0,1}, collapsed_slice_dims={1}, start_index_map={1,0}, index_vector_dim=0, slice_sizes={3,1,4})"},
+    {"gather-simplifier", Op::Tuple, Keeps::Bits, R"(x = f32[6,5] parameter(0)
+ i = s32[3,2] parameter(1)
+ u = f32[3,2,2] parameter(2)
+ ROOT r = f32[6,5] scatter(x, i, u), update_window_dims={2}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=2, to_apply=f)"},
+    {"convolution-canonicalization", Op::Tuple, Keeps::Reals, R"(x = f32[2,3,8,9] parameter(0)
+ k = f32[6,3,3,2] parameter(1)
+ ROOT r = f32[2,6,6,4] convolution(x, k), window={size=3x2 stride=1x2}, dim_labels=bf01_oi01->bf01)"},
+    {"convolution-canonicalization", Op::Tuple, Keeps::Reals, R"(x = f32[4,8,6] parameter(0)
+ k = f32[3,2,8] parameter(1)
+ ROOT r = f32[4,6,8] convolution(x, k), window={size=3 pad=1_1 rhs_reversal=1}, dim_labels=bf0_0io->b0f, feature_group_count=4)"},
+    {"convolution-canonicalization", Op::Convolution, Keeps::Reals,
+     R"(x = bf16[2,3,4,5] parameter(0)
+ k = bf16[1,1,3,6] parameter(1)
+ ROOT r = bf16[2,6,4,5] convolution(x, k), window={size=1x1}, dim_labels=bf01_01io->bf01)"},
+    {"layout-assignment", Op::Bitcast, Keeps::Bits, R"(x = f32[4,6]{0,1} parameter(0)
+ y = f32[4,6]{0,1} negate(x)
+ b = f32[6,4]{1,0} bitcast(y)
+ c = f32[8,3]{1,0} bitcast(b)
+ d = s32[3,8]{0,1} bitcast(c)
+ ROOT r = s32[3,8]{0,1} negate(d))"},
+    {"layout-assignment", Op::Map, Keeps::Bits, R"(x = f32[4,6]{1,0:T(2,128)} parameter(0)
+ y = f32[4,6]{1,0:T(2,128)} negate(x)
+ b = f32[2,2,6]{2,1,0:T(2,128)} bitcast(y)
+ z = f32[4,6]{0,1:T(2,128)S(1)} copy(x)
+ w = f32[4,6]{1,0} add(z, y)
+ ROOT r = (f32[2,2,6]{2,1,0}, f32[4,6]{0,1}) tuple(b, w))"},
     {"map-inliner", Op::Map, Keeps::Bits, R"(x = f32[9,2] parameter(0)
  y = f32[9,2] parameter(1)
  ROOT a = f32[9,2] map(x, y), dimensions={0,1}, to_apply=f)"},

@@ -21,7 +21,10 @@ const char* const exact_passes[] = {"algebraic-simplifier",
                                     "while-loop-invariant-code-motion",
                                     "while-loop-unroller",
                                     "zero-sized-elimination",
-                                    "simplify"};
+                                    "layout-assignment",
+                                    "fusion",
+                                    "simplify",
+                                    "cpu"};
 
 // One printed module is enough to see what is wrong.
 TEST(RandomModules, ExactPassesKeepEveryBit) {

@@ -1,0 +1,139 @@
+// Puts instructions that one loop can compute into one fusion.
+//   y = f(g(x)) => fusion(x) { f(g(x)) }
+// Elementwise ops and those that move elements go into what reads them (kLoop), also into
+// reductions (kInput); a reduction goes into what works on the same rows, as in softmax and layer
+// norm; a matrix product takes what follows it (kOutput); loops over the same elements become one
+// with several results. No arithmetic is done twice. Assumes plain layouts; modules with a
+// schedule stay as they are. Later passes may assume that what stands outside of fusions is run by
+// itself. Last of those that make instructions, for others do not look into fusions.
+#include <algorithm>
+#include <unordered_set>
+
+#include "pass/fuse/groups.h"
+
+namespace hilo {
+namespace {
+
+// Computations whose instructions are run one by one: the entry, bodies of loops and branches, and
+// what is called. Conditions are left as they are, for trip counts are read off them.
+std::vector<ComputationId> run_computations(const Module& module) {
+  std::vector<bool> runs(module.computations.size());
+  std::vector<ComputationId> order = module.post_order();
+  runs[module.entry.value] = true;
+  for (size_t i = order.size(); i-- > 0;) {
+    if (!runs[order[i].value]) continue;
+    for (InstructionId id : module[order[i]].instructions) {
+      const Op op = module[id].op;
+      if (module[id].removed) continue;
+      if (op == Op::While) runs[module.attributes<WhileAttributes>(id).body.value] = true;
+      if (op == Op::Conditional || op == Op::Call)
+        for (ComputationId callee : module.called(module[id])) runs[callee.value] = true;
+    }
+  }
+  std::erase_if(order, [&](ComputationId id) { return !runs[id.value]; });
+  return order;
+}
+
+// New computations by names that nobody has.
+class Bodies {
+ public:
+  explicit Bodies(Module& module) : module_(module) {
+    for (const Computation& computation : module.computations) taken_.insert(computation.name);
+  }
+  ComputationId add() {
+    Computation& computation = module_.computations.emplace_back();
+    do computation.name = module_.strings.copy(fmt::format("fused_computation.{}", next_++));
+    while (!taken_.insert(computation.name).second);
+    return {static_cast<uint32_t>(module_.computations.size() - 1)};
+  }
+
+ private:
+  Module& module_;
+  std::unordered_set<std::string_view> taken_;
+  int64_t next_ = 0;
+};
+
+// A group of one instruction is none, and counters of loops are left to be seen.
+bool is_worth_it(const Module& module, const FusionGroup& group) {
+  size_t count = 0;
+  bool arrays = false;
+  for (InstructionId id : group.members) {
+    count += module[id].op != Op::Constant;
+    arrays = arrays || !module.shape(id).is_scalar() || module[id].op == Op::Reduce;
+  }
+  return arrays && count > 1;
+}
+
+class Fuser {
+ public:
+  Fuser(Editor& editor, const FusionGroup& group, ComputationId body)
+      : editor_(editor), module_(editor.module()), group_(group), body_(body) {}
+
+  void fuse() {
+    const InstructionId like = group_.roots[0];
+    for (size_t i = group_.members.size(); i-- > 0;)
+      copies_[group_.members[i].value] = copy(group_.members[i]);
+    std::vector<InstructionId> results;
+    for (InstructionId root : group_.roots) results.push_back(copies_[root.value]);
+    module_[body_].root = results[0];
+    if (results.size() > 1) module_[body_].root = editor_.add_tuple(results[0], results);
+    const Shape shape = module_.shape(module_[body_].root);
+    const InstructionId fusion =
+        editor_.add(like, Op::Fusion, shape, operands_, FusionAttributes{group_.kind, {}, body_});
+    const std::vector<InstructionId>& roots = group_.roots;
+    for (size_t i = 0; i < roots.size(); ++i)
+      editor_.replace(roots[i], roots.size() == 1 ? fusion
+                                                  : editor_.add_element(roots[i], fusion,
+                                                                        static_cast<int64_t>(i)));
+  }
+
+ private:
+  InstructionId copy(InstructionId id) {
+    const auto given = module_.operands(id);
+    std::vector<InstructionId> operands(given.begin(), given.end());
+    for (InstructionId& operand : operands) operand = value_inside(operand);
+    const InstructionId out = editor_.clone(id, body_, operands);
+    if (module_[out].extra) module_.mutable_extra(out).sharding = nullptr;
+    return out;
+  }
+
+  // Members come before their users; what is free is made again; others are parameters.
+  InstructionId value_inside(InstructionId id) {
+    if (const auto found = copies_.find(id.value); found != copies_.end()) return found->second;
+    const bool is_usual = module_.shape(id).is_array() && is_plain(module_.shape(id)) &&
+                          is_static(module_.shape(id)) && !editor_.is_pinned(id);
+    // An array that is written over is not read by another way.
+    const bool writes = module_[group_.roots[0]].op == Op::DynamicUpdateSlice;
+    if (is_usual && is_free(module_, id) && (!writes || is_sourceless(module_, id)))
+      return copies_[id.value] = copy(id);
+    const Shape shape = module_.shape(id);
+    operands_.push_back(id);
+    return copies_[id.value] = editor_.add_parameter(body_, id, shape);
+  }
+
+  Editor& editor_;
+  Module& module_;
+  const FusionGroup& group_;
+  ComputationId body_;
+  std::vector<InstructionId> operands_;
+  std::unordered_map<uint32_t, InstructionId> copies_;
+};
+
+}  // namespace
+
+Result<bool> fuse_instructions(Module& module, const PassOptions&) {
+  if (module.header.is_scheduled) return false;
+  Editor editor(module);
+  bool changed = false;
+  FusionGroups groups(editor, run_computations(module));
+  groups.merge_outputs();
+  Bodies bodies(module);
+  for (const FusionGroup& group : groups.groups()) {
+    if (group.members.empty() || !is_worth_it(module, group)) continue;
+    Fuser(editor, group, bodies.add()).fuse();
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace hilo

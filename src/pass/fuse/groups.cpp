@@ -1,0 +1,267 @@
+// Groups grow from users to operands: an instruction joins the group that all its users are in,
+// which keeps groups convex without looking for paths.
+#include "pass/fuse/groups.h"
+
+#include <algorithm>
+
+namespace hilo {
+namespace {
+
+// Elements of a row, and of all rows together where there is only one, that stay in the cache.
+constexpr int64_t longest_row = 65536;
+
+template <class List>
+bool is_one_of(const List& list, Op op) {
+  return std::ranges::find(list, op) != std::end(list);
+}
+
+// Elements come from other places, each result from one.
+bool is_mover(Op op) {
+  static constexpr Op ops[] = {Op::Broadcast, Op::Reshape,     Op::Transpose, Op::Slice,
+                               Op::Reverse,   Op::Pad,         Op::Iota,      Op::Concatenate,
+                               Op::Constant,  Op::DynamicSlice};
+  return is_one_of(ops, op);
+}
+
+bool is_usual(const Module& module, InstructionId id) {
+  const Shape& shape = module.shape(id);
+  return shape.is_array() && is_plain(shape) && is_static(shape);
+}
+
+bool is_fusible(const Editor& editor, InstructionId id) {
+  const Module& module = editor.module();
+  const Op op = module[id].op;
+  const bool known = is_elementwise(op) || is_mover(op) || op == Op::Reduce || op == Op::Dot ||
+                     op == Op::DynamicUpdateSlice;
+  if (!known || !is_usual(module, id) || editor.is_pinned(id) || editor.effects().has(id))
+    return false;
+  if (op == Op::Constant && !module.shape(id).is_scalar()) return false;
+  return std::ranges::all_of(module.operands(id),
+                             [&](InstructionId operand) { return is_usual(module, operand); });
+}
+
+// Whether `user` may compute what it reads from operand i itself.
+bool reads_elements(const Module& module, InstructionId user, InstructionId value) {
+  const Op op = module[user].op;
+  if (op == Op::Dot) return false;
+  // Written in place, and the scalars that say where.
+  if (op == Op::DynamicUpdateSlice)
+    return module.operand(user, 1) == value && module.operand(user, 0) != value;
+  return true;
+}
+
+// A group that writes into an array reads of it only what it writes over.
+bool reads_what_is_written(const Module& module, InstructionId id, InstructionId root) {
+  if (module[root].op != Op::DynamicUpdateSlice) return false;
+  const auto written = module.operands(root), operands = module.operands(id);
+  if (std::ranges::find(operands, written[0]) == operands.end()) return false;
+  return module[id].op != Op::DynamicSlice ||
+         module.shape(id).dims != module.shape(written[1]).dims ||
+         !std::ranges::equal(operands.subspan(1), written.subspan(2));
+}
+
+// Whether `user` asks for elements of the value more than once.
+bool reads_again(const Module& module, InstructionId user, InstructionId value) {
+  return module[user].op == Op::Broadcast &&
+         element_count(module.shape(user)) > element_count(module.shape(value));
+}
+
+bool begins_with(const Dims& dims, const Dims& rows) {
+  return dims.size() >= rows.size() && std::equal(rows.begin(), rows.end(), dims.begin());
+}
+
+// The rows of a reduction over trailing dimensions of one array.
+std::optional<Dims> rows_of(const Module& module, InstructionId id) {
+  if (module[id].op != Op::Reduce || module[id].operand_count != 2) return std::nullopt;
+  const Dims& from = module.shape(module.operand(id, 0)).dims;
+  Dims reduced = module.attributes<ReduceAttributes>(id).dimensions;
+  std::ranges::sort(reduced);
+  const int64_t kept = static_cast<int64_t>(from.size() - reduced.size());
+  for (size_t i = 0; i < reduced.size(); ++i)
+    if (reduced[i] != kept + static_cast<int64_t>(i)) return std::nullopt;
+  return Dims(from.begin(), from.begin() + kept);
+}
+
+bool fits_row(const Shape& shape, const Dims& rows) {
+  const int64_t count = element_count(shape);
+  return begins_with(shape.dims, rows) && count > 0 && count / element_count(rows) <= longest_row;
+}
+
+// Whether the instruction's row needs only rows of the same number, or what does not depend on it.
+// Of broadcasts see spreads_rows.
+bool keeps_rows(const Module& module, InstructionId id, const Dims& rows) {
+  if (is_sourceless(module, id)) return true;
+  const Op op = module[id].op;
+  return fits_row(module.shape(id), rows) &&
+         (is_elementwise(op) || op == Op::Broadcast || rows_of(module, id) == rows);
+}
+
+// Whether a broadcast is of one number for each row. Others read from memory, or are of nothing.
+bool spreads_rows(const Module& module, InstructionId broadcast, const Dims& rows) {
+  const InstructionId from = module.operand(broadcast, 0);
+  const Dims& dims = module.attributes<DimensionsAttributes>(broadcast).dimensions;
+  if (module.shape(from).dims != rows) return false;
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (dims[i] != static_cast<int64_t>(i)) return false;
+  return true;
+}
+
+bool is_expanded(const Module& module, InstructionId id) {
+  for (InstructionId user : module.users(id))
+    if (is_elementwise(module[id].op) && reads_again(module, user, id)) return true;
+  return false;
+}
+
+// The rows of a reduction, or of the one that elementwise ops on its result come from. Looks at no
+// more than a few instructions.
+std::optional<Dims> rows_behind(const Module& module, InstructionId id) {
+  constexpr int most_steps = 32;
+  std::vector<InstructionId> stack = {id};
+  for (int steps = 0; !stack.empty() && steps < most_steps; ++steps) {
+    const InstructionId top = stack.back();
+    stack.pop_back();
+    if (module.shape(top).dims != module.shape(id).dims) continue;
+    if (module[top].op == Op::Reduce)
+      if (const auto rows = rows_of(module, top)) return rows;
+    if (is_elementwise(module[top].op))
+      for (InstructionId operand : module.operands(top)) stack.push_back(operand);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool is_sourceless(const Module& module, InstructionId id) {
+  if (module[id].op == Op::Broadcast) id = module.operand(id, 0);
+  return module[id].op == Op::Constant || module[id].op == Op::Iota;
+}
+
+bool is_free(const Module& module, InstructionId id) {
+  const Instruction& instruction = module[id];
+  if (instruction.op == Op::Iota) return true;
+  if (instruction.op == Op::Constant) return module.shape(id).is_scalar();
+  if (instruction.op != Op::Convert && instruction.op != Op::Broadcast) return false;
+  // Nothing free stands on something free but a constant, so that none is deep.
+  const InstructionId from = module.operand(id, 0);
+  const Op source = module[from].op;
+  if (source == Op::Broadcast || source == Op::Convert || source == Op::Iota) return false;
+  return instruction.op == Op::Broadcast ||
+         (!is_elementwise(source) &&
+          bits_of(module.shape(from).type) < bits_of(module.shape(id).type));
+}
+
+FusionGroups::FusionGroups(const Editor& editor, std::span<const ComputationId> computations)
+    : editor_(editor),
+      module_(editor.module()),
+      of_(editor.module().instructions.size(), -1),
+      repeated_(of_.size()),
+      position_(of_.size()) {
+  for (ComputationId computation : computations) {
+    const std::vector<InstructionId> order = operands_first(module_, computation);
+    order_.insert(order_.end(), order.begin(), order.end());
+  }
+  for (size_t i = 0; i < order_.size(); ++i) position_[order_[i].value] = static_cast<int64_t>(i);
+  for (size_t i = order_.size(); i-- > 0;)
+    if (is_fusible(editor_, order_[i])) place(order_[i]);
+}
+
+void FusionGroups::place(InstructionId id) {
+  const bool is_root = module_[module_[id].computation].root == id;
+  if (!is_root && !module_.has_users(id)) return;
+  const Op op = module_[id].op;
+  const int number = only_group_of_users(id);
+  if (number >= 0 && may_join(id, groups_[number])) {
+    FusionGroup& group = groups_[number];
+    if (op == Op::Dot) group.kind = FusionKind::Output;
+    if (op == Op::Reduce) group.kind = FusionKind::Input;
+    group.members.push_back(id);
+    of_[id.value] = number;
+    return;
+  }
+  repeated_[id.value] = false;
+  if (is_free(module_, id)) return;
+  of_[id.value] = static_cast<int>(groups_.size());
+  const FusionKind kind = op == Op::Reduce ? FusionKind::Input
+                          : op == Op::Dot  ? FusionKind::Output
+                                           : FusionKind::Loop;
+  groups_.push_back({kind, {id}, {id}, std::nullopt});
+}
+
+// -1 where a user is in none, or they are in more than one.
+int FusionGroups::only_group_of_users(InstructionId id) const {
+  if (module_[module_[id].computation].root == id) return -1;
+  int out = -1;
+  for (InstructionId user : module_.users(id)) {
+    const int group = group_of(user);
+    if (group < 0 || (out >= 0 && out != group)) return -1;
+    out = group;
+  }
+  return out;
+}
+
+bool FusionGroups::may_join(InstructionId id, FusionGroup& group) {
+  if (group.members.size() >= most_members || module_[id].op == Op::DynamicUpdateSlice ||
+      reads_what_is_written(module_, id, group.roots[0]))
+    return false;
+  if (!group.rows && (module_[id].op == Op::Reduce || is_expanded(module_, id))) {
+    const auto rows = rows_behind(module_, id);
+    if (rows && starts_rows(id, *rows, group)) {
+      group.rows = rows;
+      return true;
+    }
+    if (module_[id].op == Op::Reduce) return false;
+  }
+  bool again = false;
+  for (InstructionId user : module_.users(id)) {
+    if (!reads_elements(module_, user, id)) return false;
+    const bool is_spread =
+        group.rows && module_[user].op == Op::Broadcast && spreads_rows(module_, user, *group.rows);
+    if (group.rows && module_[user].op == Op::Broadcast && !is_spread &&
+        !is_sourceless(module_, id))
+      return false;
+    again = again || repeated_[user.value] || (reads_again(module_, user, id) && !is_spread);
+  }
+  repeated_[id.value] = again;
+  if (module_[id].op == Op::Dot) return !again && may_join_product(id, group);
+  if (group.rows) return may_join_rows(id, group);
+  return !again || !is_elementwise(module_[id].op);
+}
+
+bool FusionGroups::may_join_rows(InstructionId id, const FusionGroup& group) const {
+  if (module_[id].op == Op::Reduce)
+    return rows_of(module_, id) == group.rows &&
+           fits_row(module_.shape(module_.operand(id, 0)), *group.rows);
+  return keeps_rows(module_, id, *group.rows);
+}
+
+// A reduction, or what follows it, whose row is at hand where its value is wanted: everything
+// between works on the same rows.
+bool FusionGroups::starts_rows(InstructionId id, const Dims& rows, const FusionGroup& group) const {
+  if (group.kind == FusionKind::Output) return false;
+  if (module_[id].op == Op::Reduce && !fits_row(module_.shape(module_.operand(id, 0)), rows))
+    return false;
+  for (InstructionId user : module_.users(id)) {
+    const bool is_broadcast = module_[user].op == Op::Broadcast;
+    if (repeated_[user.value] || (is_broadcast && !spreads_rows(module_, user, rows))) return false;
+  }
+  return std::ranges::all_of(group.members, [&](InstructionId member) {
+    if (!keeps_rows(module_, member, rows)) return false;
+    if (module_[member].op != Op::Broadcast) return true;
+    const InstructionId from = module_.operand(member, 0);
+    return group_of(from) != group_of(member) || is_sourceless(module_, from) ||
+           spreads_rows(module_, member, rows);
+  });
+}
+
+// A matrix product with what follows element by element.
+bool FusionGroups::may_join_product(InstructionId id, const FusionGroup& group) const {
+  if (group.kind != FusionKind::Loop || group.rows) return false;
+  const Dims& dims = module_.shape(id).dims;
+  for (InstructionId member : group.members)
+    if (!is_elementwise(module_[member].op) && module_[member].op != Op::Broadcast) return false;
+  for (InstructionId user : module_.users(id))
+    if (!is_elementwise(module_[user].op) || module_.shape(user).dims != dims) return false;
+  return module_.shape(group.roots[0]).dims == dims;
+}
+
+}  // namespace hilo

@@ -1,0 +1,58 @@
+// Which instructions of some computations run as one. Private to `pass`.
+#pragma once
+
+#include "pass/pass.h"
+
+namespace hilo {
+
+// Members follow users before operands. A group is convex: no path leaves it and comes back, so
+// that it may stand where one instruction stood.
+struct FusionGroup {
+  FusionKind kind = FusionKind::Loop;
+  std::vector<InstructionId> members;
+  std::vector<InstructionId> roots;  // members that others use
+  // Of a group that keeps whole rows at hand: the leading dimensions that number the rows.
+  std::optional<Dims> rows;
+};
+
+class FusionGroups {
+ public:
+  static constexpr size_t most_members = 128;
+
+  FusionGroups(const Editor& editor, std::span<const ComputationId> computations);
+  // Joins groups of one loop over the same elements that read each other or the same array.
+  void merge_outputs();
+
+  const std::vector<FusionGroup>& groups() const { return groups_; }
+  // The group of an instruction, or -1.
+  int group_of(InstructionId id) const { return id.value < of_.size() ? of_[id.value] : -1; }
+
+ private:
+  void place(InstructionId id);
+  int only_group_of_users(InstructionId id) const;
+  bool may_join(InstructionId id, FusionGroup& group);
+  bool may_join_rows(InstructionId id, const FusionGroup& group) const;
+  bool starts_rows(InstructionId id, const Dims& rows, const FusionGroup& group) const;
+  bool may_join_product(InstructionId id, const FusionGroup& group) const;
+  void merge_with_producers(int consumer);
+  void merge_readers(const std::vector<int>& readers);
+  bool may_merge(int a, int b) const;
+  bool reaches(int from, int to) const;
+  void merge(int into, int from);
+
+  const Editor& editor_;
+  const Module& module_;
+  std::vector<InstructionId> order_;
+  std::vector<FusionGroup> groups_;
+  std::vector<int> of_;            // group by instruction
+  std::vector<bool> repeated_;     // its elements are computed more than once in its group
+  std::vector<int64_t> position_;  // in the order
+};
+
+// Ops that are made again wherever they are read, for that costs less than reading them: scalars
+// and their broadcasts, iota, widening conversions.
+bool is_free(const Module& module, InstructionId id);
+// Made of nothing: constants, iota, broadcasts of these.
+bool is_sourceless(const Module& module, InstructionId id);
+
+}  // namespace hilo

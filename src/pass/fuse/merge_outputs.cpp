@@ -1,0 +1,137 @@
+// Groups of several results. Two groups become one when they loop over the same elements, one reads
+// the other or both read an array of that size, and no path leads from one to the other by way of a
+// third: merged groups stay convex. Paths are looked for within a budget, so that the time is
+// linear in the module.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "pass/fuse/groups.h"
+
+namespace hilo {
+namespace {
+
+constexpr int most_steps = 128;     // of a search for a path
+constexpr size_t most_roots = 8;    // of a group
+constexpr size_t most_readers = 8;  // of one array that are tried with each other
+
+// What a group loops over: its results' dimensions; of reductions, those of what is reduced.
+struct Loop {
+  Dims dims, reduced;
+  bool operator==(const Loop&) const = default;
+};
+
+std::optional<Loop> loop_of(const Module& module, const FusionGroup& group) {
+  std::optional<Loop> out;
+  for (InstructionId root : group.roots) {
+    Loop loop{module.shape(root).dims, {}};
+    if (module[root].op == Op::Reduce)
+      loop = {module.shape(module.operand(root, 0)).dims,
+              module.attributes<ReduceAttributes>(root).dimensions};
+    if (out && *out != loop) return std::nullopt;
+    out = std::move(loop);
+  }
+  return out;
+}
+
+}  // namespace
+
+void FusionGroups::merge_outputs() {
+  for (size_t i = 0; i < groups_.size(); ++i) merge_with_producers(static_cast<int>(i));
+  std::map<InstructionId, std::vector<int>> readers;
+  for (InstructionId id : order_) {
+    const int group = group_of(id);
+    if (group < 0) continue;
+    for (InstructionId operand : module_.operands(id))
+      if (group_of(operand) != group && !module_.shape(operand).is_scalar()) {
+        std::vector<int>& known = readers[operand];
+        if (known.size() < most_readers && std::ranges::find(known, group) == known.end())
+          known.push_back(group);
+      }
+  }
+  for (const auto& [array, groups] : readers) merge_readers(groups);
+}
+
+void FusionGroups::merge_with_producers(int consumer) {
+  std::set<int> producers;
+  for (InstructionId member : groups_[consumer].members)
+    for (InstructionId operand : module_.operands(member))
+      if (const int group = group_of(operand); group >= 0 && group != consumer)
+        producers.insert(group);
+  for (int producer : producers) {
+    if (groups_[producer].members.empty() || groups_[producer].kind != FusionKind::Loop) continue;
+    if (may_merge(consumer, producer)) merge(consumer, producer);
+  }
+}
+
+void FusionGroups::merge_readers(const std::vector<int>& readers) {
+  for (size_t i = 0; i < readers.size(); ++i)
+    for (size_t k = i + 1; k < readers.size(); ++k)
+      if (readers[i] != readers[k] && may_merge(readers[i], readers[k]))
+        merge(readers[i], readers[k]);
+}
+
+bool FusionGroups::may_merge(int a, int b) const {
+  const FusionGroup &x = groups_[a], &y = groups_[b];
+  if (a == b || x.members.empty() || y.members.empty() || x.rows || y.rows || x.kind != y.kind ||
+      x.kind == FusionKind::Output || x.roots.size() + y.roots.size() > most_roots ||
+      x.members.size() + y.members.size() > most_members)
+    return false;
+  const auto in_place = [&](InstructionId id) { return module_[id].op == Op::DynamicUpdateSlice; };
+  if (std::ranges::any_of(x.members, in_place) || std::ranges::any_of(y.members, in_place))
+    return false;
+  const auto loop = loop_of(module_, x);
+  if (!loop || loop != loop_of(module_, y) || element_count(loop->dims) < 2) return false;
+  // What one reads of the other it must read element by element.
+  for (const auto& [reader, read] : {std::pair(&x, b), std::pair(&y, a)})
+    for (InstructionId member : reader->members)
+      for (InstructionId operand : module_.operands(member))
+        if (group_of(operand) == read &&
+            (!is_elementwise(module_[member].op) || repeated_[member.value] ||
+             module_.shape(member).dims != loop->dims))
+          return false;
+  return !reaches(a, b) && !reaches(b, a);
+}
+
+// Whether a path leads from one group to the other by way of instructions of neither. What stands
+// behind the other's last member cannot lead to it.
+bool FusionGroups::reaches(int from, int to) const {
+  int64_t last = 0;
+  for (InstructionId member : groups_[to].members) last = std::max(last, position_[member.value]);
+  std::vector<InstructionId> stack = groups_[from].roots;
+  std::set<InstructionId> seen(stack.begin(), stack.end());
+  const auto reach = [&](InstructionId id) {
+    if (position_[id.value] <= last && seen.insert(id).second) stack.push_back(id);
+  };
+  for (int steps = 0; !stack.empty(); ++steps) {
+    if (steps > most_steps) return true;
+    const InstructionId top = stack.back();
+    stack.pop_back();
+    for (InstructionId user : module_.users(top)) {
+      const int group = group_of(user);
+      if (group == to && group_of(top) != from) return true;
+      if (group == from || group == to) continue;
+      if (group < 0) reach(user);
+      else
+        for (InstructionId root : groups_[group].roots) reach(root);
+    }
+  }
+  return false;
+}
+
+void FusionGroups::merge(int into, int from) {
+  FusionGroup &target = groups_[into], &source = groups_[from];
+  for (InstructionId member : source.members) of_[member.value] = into;
+  target.members.insert(target.members.end(), source.members.begin(), source.members.end());
+  std::ranges::sort(target.members, std::greater<>(),
+                    [&](InstructionId id) { return position_[id.value]; });
+  target.roots.insert(target.roots.end(), source.roots.begin(), source.roots.end());
+  source = {};
+  std::erase_if(target.roots, [&](InstructionId root) {
+    return module_[module_[root].computation].root != root &&
+           std::ranges::all_of(module_.users(root),
+                               [&](InstructionId user) { return group_of(user) == into; });
+  });
+}
+
+}  // namespace hilo

@@ -1,0 +1,243 @@
+// Fusion: what comes together, what stays apart, and the same bits afterwards.
+#include <ctime>
+
+#include "random_module.h"
+
+namespace hilo {
+namespace {
+
+using test::after_passes;
+using test::count_op;
+using test::parsed;
+
+void expect_same_bits(const Module& before, const Module& after) {
+  EXPECT_EQ(test::difference_in_values(before, after, Keeps::Bits), "")
+      << print(before) << print(after);
+}
+
+std::vector<FusionKind> kinds_of(const Module& module) {
+  std::vector<FusionKind> out;
+  for (ComputationId id : module.post_order())
+    for (InstructionId instruction : module[id].instructions)
+      if (module[instruction].op == Op::Fusion)
+        out.push_back(module.attributes<FusionAttributes>(instruction).kind);
+  return out;
+}
+
+// Instructions of the entry but parameters, constants and what takes tuples apart.
+int64_t count_steps(const Module& module) {
+  int64_t out = 0;
+  for (InstructionId id : module[module.entry].instructions) {
+    const Op op = module[id].op;
+    out +=
+        op != Op::Parameter && op != Op::Constant && op != Op::GetTupleElement && op != Op::Tuple;
+  }
+  return out;
+}
+
+const char* const reducers = R"(HloModule m
+add { a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT s = f32[] add(a, b) }
+less { a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT s = pred[] compare(a, b), direction=LT, type=TOTALORDER }
+max { a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT s = f32[] maximum(a, b) }
+ENTRY e { )";
+
+struct Row {
+  const char* name;
+  int64_t steps;  // of the entry afterwards
+  std::vector<FusionKind> kinds;
+  const char* body;
+};
+
+const Row rows[] = {
+    {"elementwise ops and what moves elements", 1, {FusionKind::Loop}, R"(x = f32[4,6] parameter(0)
+ y = f32[6] parameter(1)
+ t = f32[6,4] transpose(x), dimensions={1,0}
+ b = f32[6,4] broadcast(y), dimensions={0}
+ m = f32[6,4] multiply(t, b)
+ s = f32[3,2] slice(m), slice={[0:6:2], [1:3]}
+ ROOT r = f32[3,2] exponential(s))"},
+    {"a reduction with what makes its operand", 1, {FusionKind::Input}, R"(x = f32[4,6] parameter(0)
+ z = f32[] constant(0)
+ e = f32[4,6] exponential(x)
+ ROOT r = f32[6] reduce(e, z), dimensions={0}, to_apply=add)"},
+    {"softmax", 1, {FusionKind::Input}, R"(x = f32[4,6] parameter(0)
+ z = f32[] constant(0)
+ l = f32[] constant(-inf)
+ m = f32[4] reduce(x, l), dimensions={1}, to_apply=max
+ bm = f32[4,6] broadcast(m), dimensions={0}
+ c = f32[4,6] subtract(x, bm)
+ e = f32[4,6] exponential(c)
+ s = f32[4] reduce(e, z), dimensions={1}, to_apply=add
+ bs = f32[4,6] broadcast(s), dimensions={0}
+ ROOT r = f32[4,6] divide(e, bs))"},
+    {"layer norm", 1, {FusionKind::Input}, R"(x = bf16[2,4,6] parameter(0)
+ g = bf16[6] parameter(1)
+ z = f32[] constant(0)
+ n = f32[] constant(6)
+ o = f32[] constant(0.001)
+ w = f32[2,4,6] convert(x)
+ s = f32[2,4] reduce(w, z), dimensions={2}, to_apply=add
+ bn = f32[2,4] broadcast(n), dimensions={}
+ mean = f32[2,4] divide(s, bn)
+ bm = f32[2,4,6] broadcast(mean), dimensions={0,1}
+ c = f32[2,4,6] subtract(w, bm)
+ q = f32[2,4,6] multiply(c, c)
+ v = f32[2,4] reduce(q, z), dimensions={2}, to_apply=add
+ vn = f32[2,4] divide(v, bn)
+ bo = f32[2,4] broadcast(o), dimensions={}
+ ve = f32[2,4] add(vn, bo)
+ rs = f32[2,4] rsqrt(ve)
+ br = f32[2,4,6] broadcast(rs), dimensions={0,1}
+ y = f32[2,4,6] multiply(c, br)
+ wg = f32[6] convert(g)
+ bg = f32[2,4,6] broadcast(wg), dimensions={2}
+ k = f32[2,4,6] multiply(y, bg)
+ ROOT r = bf16[2,4,6] convert(k))"},
+    {"a product with what follows it", 1, {FusionKind::Output}, R"(x = f32[4,6] parameter(0)
+ y = f32[6,5] parameter(1)
+ b = f32[5] parameter(2)
+ d = f32[4,5] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+ c = f32[4,5] broadcast(b), dimensions={1}
+ a = f32[4,5] add(d, c)
+ ROOT r = f32[4,5] tanh(a))"},
+    {"two results of one loop", 1, {FusionKind::Loop}, R"(x = f32[4,6] parameter(0)
+ a = f32[4,6] exponential(x)
+ b = f32[4,6] tanh(a)
+ ROOT r = (f32[4,6], f32[4,6]) tuple(a, b))"},
+    {"two reductions of one array", 1, {FusionKind::Input}, R"(x = f32[4,6] parameter(0)
+ z = f32[] constant(0)
+ q = f32[4,6] multiply(x, x)
+ s = f32[6] reduce(x, z), dimensions={0}, to_apply=add
+ t = f32[6] reduce(q, z), dimensions={0}, to_apply=add
+ ROOT r = (f32[6], f32[6]) tuple(s, t))"},
+    {"nothing is computed twice", 2, {}, R"(x = f32[6] parameter(0)
+ a = f32[6] exponential(x)
+ b = f32[4,6] broadcast(a), dimensions={1}
+ ROOT r = f32[4,6] reshape(b))"},
+    {"what is written over", 1, {FusionKind::Loop}, R"(x = f32[8] parameter(0)
+ i = s32[] parameter(1)
+ d = f32[2] dynamic-slice(x, i), dynamic_slice_sizes={2}
+ n = f32[2] negate(d)
+ ROOT r = f32[8] dynamic-update-slice(x, n, i))"},
+    {"not what stands beside it", 2, {FusionKind::Loop}, R"(x = f32[8] parameter(0)
+ i = s32[] parameter(1)
+ s = f32[2] slice(x), slice={[3:5]}
+ n = f32[2] exponential(s)
+ d = f32[2] tanh(n)
+ ROOT r = f32[8] dynamic-update-slice(x, d, i))"},
+    {"a product, but not what it reads", 2, {FusionKind::Output}, R"(x = f32[4,4] parameter(0)
+ a = f32[4,4] exponential(x)
+ d = f32[4,4] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+ ROOT r = f32[4,4] add(a, d))"},
+    {"no two around a third", 3, {}, R"(x = f32[4,4] parameter(0)
+ a = f32[4,4] exponential(x)
+ s = f32[4,4] sort(a), dimensions={1}, to_apply=less
+ ROOT r = f32[4,4] add(a, s))"},
+};
+
+TEST(Fusion, BringsTogetherWhatOneLoopComputes) {
+  for (const Row& row : rows) {
+    const Module before = parsed(std::string(reducers) + row.body + " }");
+    PipelineOptions options;
+    options.verify = true;
+    const Module after = after_passes(before, "fusion, dce", options);
+    if (!row.kinds.empty()) {
+      EXPECT_EQ(kinds_of(after), row.kinds) << row.name << print(after);
+    }
+    EXPECT_EQ(count_steps(after), row.steps) << row.name << print(after);
+    expect_same_bits(before, after);
+  }
+}
+
+// A row that depends on another row is no row.
+TEST(Fusion, KeepsRowsApart) {
+  const Module before = parsed(std::string(reducers) + R"(x = f32[4,4] parameter(0)
+ z = f32[] constant(0)
+ e = f32[4,4] exponential(x)
+ s = f32[4] reduce(e, z), dimensions={1}, to_apply=add
+ b = f32[4,4] broadcast(s), dimensions={1}
+ ROOT r = f32[4,4] divide(e, b) })");
+  const Module after = after_passes(before, "fusion, dce");
+  for (ComputationId id : after.post_order()) {
+    int64_t here[2] = {};
+    for (InstructionId instruction : after[id].instructions) {
+      here[0] += after[instruction].op == Op::Reduce;
+      here[1] += after[instruction].op == Op::Divide;
+    }
+    EXPECT_FALSE(here[0] && here[1]) << print(after);
+  }
+  expect_same_bits(before, after);
+}
+
+TEST(Fusion, LeavesCountersAndSchedulesAlone) {
+  const Module before = parsed(R"(HloModule m
+body { s = (s32[], f32[4]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ x = f32[4] get-tuple-element(s), index=1
+ one = s32[] constant(1)
+ two = s32[] constant(2)
+ k = s32[] multiply(i, two)
+ j = s32[] subtract(k, one)
+ e = f32[4] exponential(x)
+ y = f32[4] negate(e)
+ ROOT t = (s32[], f32[4]) tuple(j, y) }
+condition { s = (s32[], f32[4]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ n = s32[] constant(9)
+ ROOT c = pred[] compare(i, n), direction=LT }
+ENTRY e { x = f32[4] parameter(0)
+ z = s32[] constant(2)
+ s = (s32[], f32[4]) tuple(z, x)
+ ROOT l = (s32[], f32[4]) while(s), condition=condition, body=body })");
+  const Module after = after_passes(before, "fusion, dce");
+  EXPECT_EQ(count_op(after, Op::Fusion), 1);
+  expect_same_bits(before, after);
+  Module scheduled = before;
+  scheduled.header.is_scheduled = true;
+  EXPECT_EQ(difference(scheduled, after_passes(scheduled, "fusion")), "");
+}
+
+// Twice the size takes about twice the time: the ratio of a quadratic one would be near 16.
+TEST(Fusion, IsLinear) {
+  const auto seconds = [](int count) {
+    std::string text = "HloModule m\nENTRY e { x0 = f32[64] parameter(0)\n";
+    for (int i = 1; i <= count; ++i)
+      text += fmt::format(" x{} = f32[64] {}\n", i,
+                          i % 3 == 0 ? fmt::format("add(x{}, x{})", i - 1, i / 2)
+                                     : fmt::format("tanh(x{})", i - 1));
+    text += fmt::format(" ROOT r = f32[64] negate(x{}) }}\n", count);
+    const Module module = parsed(text);
+    double least = 1e9;  // of processor time, whatever else the machine does
+    for (int i = 0; i < 3; ++i) {
+      const std::clock_t start = std::clock();
+      after_passes(module, "fusion");
+      least = std::min(least, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
+    }
+    return least;
+  };
+  EXPECT_LT(seconds(16000), 9 * seconds(4000) + 0.01);
+}
+
+TEST(Fusion, KeepsEveryBitOfRandomModules) {
+  int fused = 0;
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    const Module before = test::RandomModule(seed).make(40);
+    PipelineOptions options;
+    options.verify = true;
+    const Module after = after_passes(before, "fusion, dce", options);
+    fused += count_op(after, Op::Fusion) > 0;
+    const std::string found = test::difference_in_values(before, after, Keeps::Bits, seed, 1);
+    ASSERT_EQ(found, "") << "seed " << seed << print(before) << print(after);
+    EXPECT_EQ(print(after), print(after_passes(before, "fusion, dce")));
+  }
+  EXPECT_GT(fused, 200);
+}
+
+}  // namespace
+}  // namespace hilo
