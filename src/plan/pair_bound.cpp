@@ -8,7 +8,6 @@
 namespace hilo {
 namespace {
 
-constexpr size_t most_blocks = 512;
 using Set = std::vector<uint64_t>;
 
 class Cliques {
@@ -72,7 +71,8 @@ class Cliques {
     for_each(left, [&](uint32_t i) { return most += blocks_[i].bytes, true; });
     const Set choices = left;
     for_each(choices, [&](uint32_t i) {
-      if (most <= best_.bytes || --steps_ <= 0) return false;
+      if (most <= best_.bytes || steps_ <= 0) return false;
+      steps_ -= 1 + static_cast<int64_t>(blocks_.size()) / 64;
       Set next = left;
       for (size_t word = 0; word < next.size(); ++word) next[word] &= near_[i][word];
       extend(std::move(next), sum + blocks_[i].bytes, std::max(spare, blocks_[i].spare));
@@ -93,7 +93,7 @@ class Cliques {
 PackingBound bound_by_pairs(const PackingProblem& problem, const Neighbours& neighbours,
                             std::span<const uint32_t> blocks, int64_t steps) {
   const auto lives_once = [&](uint32_t b) { return problem.rectangles_of(b).size() == 1; };
-  if (blocks.size() > most_blocks || std::ranges::all_of(blocks, lives_once)) return {};
+  if (std::ranges::all_of(blocks, lives_once)) return {};
   return Cliques(problem, neighbours, blocks).run(steps);
 }
 

@@ -181,6 +181,7 @@ class Search {
   bool expand(Node& node, int64_t& steps) {
     node.first_choice = node.next_choice = choices_.size();
     if (!has_room(node.floor, steps)) return false;
+    steps -= static_cast<int64_t>(2 * blocks_.size() + moments_.size());
     int64_t ceiling = INT64_MAX;
     for (uint32_t i = 0; i < blocks_.size(); ++i)
       if (!taken_[i]) ceiling = std::min(ceiling, lowest_[i] + height_[i]);
