@@ -52,7 +52,8 @@ def compile_modules(folders, into):
                 done = subprocess.run([sys.executable, script, path, "--max-seconds=0"], env=os.environ | {"XLA_FLAGS": flags},
                                       capture_output=True, text=True)
                 if done.returncode != 0:
-                    print(f"jaxlib does not compile {path}: {done.stderr.strip().splitlines()[-1][:160]}")
+                    said = [line for line in done.stderr.splitlines() if "rror" in line] or ["?"]
+                    print(f"jaxlib does not compile {path}: {said[-1][:160]}")
 
 
 def xla_temporaries(path):
