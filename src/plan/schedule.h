@@ -95,6 +95,8 @@ class ScheduleGraphs {
   };
   void add(ValueId value, InstructionId instruction, Event::Kind kind);
   void add_value(ValueId value);
+  void find_callers();
+  bool runs_here(InstructionId id) const;
   void add_inner_births();
   Order operands_first(ComputationId computation) const;
   Links dependences(ComputationId computation) const;
@@ -104,7 +106,7 @@ class ScheduleGraphs {
   std::vector<int64_t> bytes_;                  // by buffer
   std::vector<std::vector<Event>> events_;      // by computation
   std::vector<std::vector<BufferId>> results_;  // by computation: buffers of its root
-  std::vector<InstructionId> callers_;          // by computation
+  std::vector<InstructionId> callers_;          // by computation: the step with which it begins
   mutable std::vector<uint32_t> node_;          // by instruction, of the computation last asked for
 };
 

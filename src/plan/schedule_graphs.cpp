@@ -11,6 +11,22 @@ bool runs_steps(Op op) {
   return op == Op::While || op == Op::Conditional || op == Op::Call || op == Op::AsyncStart;
 }
 
+// Of an asynchronous start the step that brings the last operand: with it the computation begins.
+InstructionId beginning(const Module& module, InstructionId start) {
+  const ComputationId callee = module.attributes<AsyncAttributes>(start).calls;
+  InstructionId step = start;
+  size_t bound = module.operands(start).size();
+  while (bound < module[callee].parameters.size()) {
+    InstructionId next;
+    for (InstructionId user : module.users(step))
+      if (module[user].op == Op::AsyncUpdate && module.operand(user, 0) == step) next = user;
+    if (!next) return start;
+    step = next;
+    bound += module.operands(step).size() - 1;
+  }
+  return step;
+}
+
 }  // namespace
 
 ScheduleGraphs::ScheduleGraphs(const Module& module, const Machine& machine, const Aliases& aliases)
@@ -21,6 +37,7 @@ ScheduleGraphs::ScheduleGraphs(const Module& module, const Machine& machine, con
       results_(module.computations.size()),
       callers_(module.computations.size()),
       node_(module.instructions.size()) {
+  find_callers();
   for (uint32_t i = 0; i < aliases.values.size(); ++i) {
     int64_t& bytes = bytes_[aliases.buffer_of[i].value];
     bytes = std::max(bytes, buffer_bytes(machine, shape_of(module, aliases.values[i])));
@@ -41,12 +58,27 @@ void ScheduleGraphs::add_value(ValueId id) {
   for (const Position& position : value.positions) {
     const Instruction& instruction = module_[position.instruction];
     // What callees make and what callers pass is seen first where it enters the computation.
-    const bool is_birth = position == value.definition() || runs_steps(instruction.op) ||
-                          instruction.op == Op::Parameter;
+    const bool is_birth = position == value.definition() || instruction.op == Op::Parameter ||
+                          runs_here(position.instruction);
     add(id, position.instruction, is_birth ? Event::Birth : Event::Stand);
     if (module_[instruction.computation].root == position.instruction)
       results_[instruction.computation.value].push_back(aliases_.buffer_of[id.value]);
   }
+}
+
+void ScheduleGraphs::find_callers() {
+  for (ComputationId computation : module_.post_order())
+    for (InstructionId id : module_[computation].instructions)
+      if (runs_steps(module_[id].op))
+        for (ComputationId callee : module_.called(module_[id]))
+          callers_[callee.value] = module_[id].op == Op::AsyncStart ? beginning(module_, id) : id;
+}
+
+bool ScheduleGraphs::runs_here(InstructionId id) const {
+  const Op op = module_[id].op;
+  if (op == Op::AsyncStart)
+    return callers_[module_.attributes<AsyncAttributes>(id).calls.value] == id;
+  return runs_steps(op);
 }
 
 // For those around it, a value comes to be in its buffer when the call begins, whether or not it
@@ -56,12 +88,8 @@ void ScheduleGraphs::add_inner_births() {
   std::vector<ComputationId> callers_first = module_.post_order();
   std::ranges::reverse(callers_first);
   for (ComputationId computation : callers_first)
-    for (InstructionId id : module_[computation].instructions)
-      if (runs_steps(module_[id].op))
-        for (ComputationId callee : module_.called(module_[id])) {
-          callers_[callee.value] = id;
-          depths[callee.value] = depths[computation.value] + 1;
-        }
+    if (const InstructionId caller = callers_[computation.value])
+      depths[computation.value] = depths[module_[caller].computation.value] + 1;
   const auto depth_of = [&](InstructionId id) { return depths[module_[id].computation.value]; };
   std::vector<uint32_t> outermost(aliases_.buffers.size(), UINT32_MAX);
   for (uint32_t i = 0; i < aliases_.values.size(); ++i)

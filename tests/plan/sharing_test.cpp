@@ -201,5 +201,60 @@ TEST(Sharing, TheCheckerSeesATemporaryOverTheState) {
             std::string::npos);
 }
 
+// What runs asynchronously begins with its last operand, and may be written over x then.
+constexpr std::string_view late_operand =
+    R"(HloModule m, input_output_alias={ {0}: (0, {}, must-alias) }
+work {
+  a = f32[16] parameter(0)
+  b = f32[16] parameter(1)
+  ROOT s = f32[16] add(a, b)
+}
+ENTRY e {
+  x = f32[16] parameter(0)
+  y = f32[16] parameter(1)
+  start = ((f32[16]), f32[16], u32[]) async-start(y), calls=work
+  far = f32[256] concatenate(x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x), dimensions={0}
+  update = ((f32[16], f32[16]), f32[16], u32[]) async-update(start, y)
+  done = f32[16] async-done(update)
+  ROOT t = (f32[16], f32[256]) tuple(done, far)
+}
+)";
+
+TEST(Sharing, ReadersComeBeforeTheLastOperandOfWhatRunsAsynchronously) {
+  const Planned planned = sound_plan(late_operand);
+  EXPECT_LT(place_in_order(planned, "far"), place_in_order(planned, "update"));
+}
+
+// What runs inside of what runs asynchronously may do so until both are done.
+constexpr std::string_view nested_steps = R"(HloModule m, is_scheduled=true
+inner {
+  a = f32[16] parameter(0)
+  b = f32[16] sine(a)
+  ROOT c = f32[16] negate(b)
+}
+outer {
+  p = f32[16] parameter(0)
+  start = ((f32[16]), f32[16], u32[]) async-start(p), calls=inner
+  done = f32[16] async-done(start)
+  ROOT n = f32[16] reverse(done), dimensions={0}
+}
+ENTRY e {
+  x = f32[16] parameter(0)
+  begun = ((f32[16]), f32[16], u32[]) async-start(x), calls=outer
+  y = f32[16] cosine(x)
+  z = f32[16] reverse(y), dimensions={0}
+  ended = f32[16] async-done(begun)
+  ROOT t = f32[16] add(z, ended)
+}
+)";
+
+TEST(Sharing, StepsInStepsLiveUntilAllAreDone) {
+  const Planned planned = sound_plan(nested_steps);
+  const Liveness& liveness = planned.plan.liveness;
+  const ValueId b = planned.plan.aliases.at(instruction(planned.module, "b"))[0];
+  EXPECT_GE(liveness.ranges[b.value].end,
+            liveness.moments[instruction(planned.module, "ended").value]);
+}
+
 }  // namespace
 }  // namespace hilo::test
