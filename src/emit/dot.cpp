@@ -1,6 +1,7 @@
 // dot as loops over registers: a block of rows of the left operand times a strip of columns of the
 // right one. Small products and those with few rows or columns are written so; of others a library
 // has better blocks for the caches.
+#include "emit/lanes.h"
 #include "emit/op_functions.h"
 #include "emit/writer.h"
 
@@ -56,11 +57,6 @@ std::optional<Side> side_of(const Writer& w, InstructionId id, const Dims& batch
   return Side{shape.type, array, *batches, *own, *depth};
 }
 
-bool is_real(ElementType type) {
-  return type == ElementType::F32 || type == ElementType::F64 || type == ElementType::BF16 ||
-         type == ElementType::F16;
-}
-
 class Dot {
  public:
   Dot(Writer& w, Side lhs, Side rhs, ElementType result)
@@ -99,8 +95,8 @@ class Dot {
       batch_ = b_.CreateUDiv(rest, int64(b_, blocks));
       row_ = multiply_index(b_, block, rows_);
       column_ = multiply_index(b_, strip, columns_);
-      with_part(block, blocks, lhs_.own.count % rows_, rows_, [&](int64_t rows) {
-        with_part(strip, strips, rhs_.own.count % columns_, columns_,
+      with_part(b_, block, blocks, lhs_.own.count % rows_, rows_, [&](int64_t rows) {
+        with_part(b_, strip, strips, rhs_.own.count % columns_, columns_,
                   [&](int64_t columns) { write_block(rows, columns); });
       });
     });
@@ -110,47 +106,13 @@ class Dot {
   int64_t depth() const { return lhs_.depth.count; }
   llvm::Type* real() const { return is_wide_ ? b_.getDoubleTy() : b_.getFloatTy(); }
 
-  // body(rest) for the last of `count` parts where there is a rest, else body(whole).
-  void with_part(Value* number, int64_t count, int64_t rest, int64_t whole,
-                 llvm::function_ref<void(int64_t)> body) {
-    if (rest == 0) return body(whole);
-    if (count == 1) return body(rest);
-    llvm::Function* function = b_.GetInsertBlock()->getParent();
-    const auto block = [&] { return llvm::BasicBlock::Create(b_.getContext(), "", function); };
-    llvm::BasicBlock *last = block(), *inner = block(), *after = block();
-    b_.CreateCondBr(b_.CreateICmpEQ(number, int64(b_, count - 1)), last, inner);
-    b_.SetInsertPoint(last);
-    body(rest);
-    b_.CreateBr(after);
-    b_.SetInsertPoint(inner);
-    body(whole);
-    b_.CreateBr(after);
-    b_.SetInsertPoint(after);
-  }
-
-  // Elements [position, position + lanes) as a vector of f32 or f64.
   Value* load(const Side& side, Value* position, int64_t lanes) {
-    llvm::Type* stored = stored_type(b_, side.type);
-    const auto vector = [&](llvm::Type* type) {
-      return llvm::FixedVectorType::get(type, static_cast<unsigned>(lanes));
-    };
-    Value* raw =
-        b_.CreateAlignedLoad(vector(stored), b_.CreateInBoundsGEP(stored, side.array, position),
-                             llvm::Align(static_cast<uint64_t>(storage_bytes(side.type))));
-    if (side.type == ElementType::BF16) {
-      Value* bits = b_.CreateShl(b_.CreateZExt(raw, vector(b_.getInt32Ty())), 16);
-      raw = b_.CreateBitCast(bits, vector(b_.getFloatTy()));
-    }
-    return raw->getType()->getScalarType() == real() ? raw : b_.CreateFPExt(raw, vector(real()));
+    return load_lanes(b_, side.type, side.array, position, lanes, real());
   }
 
   Value* start(const Side& side, Value* own) {
     return add_index(b_, multiply_index(b_, batch_, side.batch.stride),
                      multiply_index(b_, own, side.own.stride));
-  }
-
-  Value* multiply_add(Value* a, Value* c, Value* sum) {
-    return b_.CreateIntrinsic(llvm::Intrinsic::fmuladd, {sum->getType()}, {a, c, sum});
   }
 
   void write_block(int64_t rows, int64_t columns) {
@@ -175,7 +137,7 @@ class Dot {
             Value* place = add_index(b_, lefts[r], multiply_index(b_, k, lhs_.depth.stride));
             Value* one = b_.CreateExtractElement(load(lhs_, place, 1), uint64_t{0});
             Value* spread = b_.CreateVectorSplat(static_cast<unsigned>(columns), one);
-            next.push_back(multiply_add(spread, strip, now[r]));
+            next.push_back(multiply_add_lanes(b_, spread, strip, now[r]));
           }
           return next;
         });
@@ -194,7 +156,8 @@ class Dot {
       for (Value* from : rights) right.push_back(load(rhs_, add_index(b_, from, k), lanes));
       for (Value* from : lefts) {
         Value* left = load(lhs_, add_index(b_, from, k), lanes);
-        for (Value* other : right) next.push_back(multiply_add(left, other, now[next.size()]));
+        for (Value* other : right)
+          next.push_back(multiply_add_lanes(b_, left, other, now[next.size()]));
       }
       return next;
     };
@@ -229,17 +192,7 @@ class Dot {
     Value* line = add_index(b_, multiply_index(b_, batch_, lhs_.own.count), row_);
     line = add_index(b_, line, int64(b_, static_cast<int64_t>(row)));
     Value* at = add_index(b_, multiply_index(b_, line, rhs_.own.count), column_);
-    if (result_ == ElementType::F32 || result_ == ElementType::F64) {
-      b_.CreateAlignedStore(sums, b_.CreateInBoundsGEP(real(), w_.results[0], at),
-                            llvm::Align(static_cast<uint64_t>(storage_bytes(result_))));
-      return;
-    }
-    Value* line_of_sums = frame_array(b_, real(), columns);
-    b_.CreateAlignedStore(sums, line_of_sums, llvm::Align(64));
-    loop(b_, columns, [&](Value* i) {
-      Value* sum = b_.CreateLoad(real(), b_.CreateInBoundsGEP(real(), line_of_sums, i));
-      store_element(b_, result_, w_.results[0], add_index(b_, at, i), round_to(b_, result_, sum));
-    });
+    store_lanes(b_, result_, w_.results[0], at, sums);
   }
 
   Writer& w_;
@@ -260,7 +213,7 @@ Result<void> write_Dot(Writer& w, InstructionId id) {
   const auto rhs = side_of(w, module.operand(id, 1), a.rhs_batch_dims, a.rhs_contracting_dims);
   const ElementType result = module.shape(id).type;
   if (!lhs || !rhs) return fail(ErrorKind::Unsupported, "of operands in these orders");
-  if (!is_real(lhs->type) || !is_real(rhs->type) || !is_real(result) ||
+  if (!has_lanes(lhs->type) || !has_lanes(rhs->type) || !has_lanes(result) ||
       ((lhs->type == ElementType::F64 || rhs->type == ElementType::F64) &&
        result != ElementType::F64))
     return fail(ErrorKind::Unsupported, "of these types");

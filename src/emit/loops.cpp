@@ -62,6 +62,21 @@ std::vector<llvm::Value*> loop_carrying(Builder& b, int64_t end, std::vector<llv
   return rounds(b, int64(b, 0), int64(b, end), std::move(first), body);
 }
 
+void with_part(Builder& b, llvm::Value* number, int64_t count, int64_t rest, int64_t whole,
+               llvm::function_ref<void(int64_t)> body) {
+  if (rest == 0) return body(whole);
+  if (count == 1) return body(rest);
+  llvm::BasicBlock *last = new_block(b), *inner = new_block(b), *after = new_block(b);
+  b.CreateCondBr(b.CreateICmpEQ(number, int64(b, count - 1)), last, inner);
+  b.SetInsertPoint(last);
+  body(rest);
+  b.CreateBr(after);
+  b.SetInsertPoint(inner);
+  body(whole);
+  b.CreateBr(after);
+  b.SetInsertPoint(after);
+}
+
 llvm::Value* frame_array(Builder& b, llvm::Type* type, int64_t count) {
   llvm::BasicBlock& entry = b.GetInsertBlock()->getParent()->getEntryBlock();
   Builder at_start(&entry, entry.begin());

@@ -1,0 +1,215 @@
+// convolution without groups as loops over registers: a block of neighbouring places of the result
+// times a strip of output features, summed over places of the window and input features. What the
+// window sees outside of the input is a line of zeros.
+#include <algorithm>
+
+#include "emit/lanes.h"
+#include "emit/op_functions.h"
+#include "emit/writer.h"
+
+namespace hilo {
+namespace {
+
+using llvm::Value;
+
+constexpr int64_t block_places = 8, strip_bytes = 128, longest_line = 4096;
+constexpr int64_t few_features = 8;  // of the result: fewer leave most lanes empty
+
+Dims strides_of(const Dims& dims) {
+  Dims out(dims.size(), 1);
+  for (size_t d = dims.size(); d-- > 1;) out[d - 1] = out[d] * dims[d];
+  return out;
+}
+
+class Convolution {
+ public:
+  Convolution(Writer& w, InstructionId id)
+      : w_(w),
+        b_(w.b),
+        a_(w.elements.module.attributes<ConvolutionAttributes>(id)),
+        labels_(a_.dim_labels),
+        window_(a_.window.dims),
+        input_(w.elements.module.shape(w.elements.module.operand(id, 0))),
+        kernel_(w.elements.module.shape(w.elements.module.operand(id, 1))),
+        result_(w.elements.module.shape(id)),
+        input_array_(w.elements.array(w.elements.module.operand(id, 0))),
+        kernel_array_(w.elements.array(w.elements.module.operand(id, 1))),
+        input_strides_(strides_of(input_.dims)),
+        kernel_strides_(strides_of(kernel_.dims)),
+        result_strides_(strides_of(result_.dims)) {
+    is_wide_ = result_.type == ElementType::F64;
+  }
+
+  const char* refusal() const {
+    if (!input_array_ || !kernel_array_) return "of what is no array";
+    if (!has_lanes(input_.type) || !has_lanes(kernel_.type) || !has_lanes(result_.type) ||
+        ((input_.type == ElementType::F64 || kernel_.type == ElementType::F64) && !is_wide_))
+      return "of these types";
+    if (a_.feature_group_count != 1 || a_.batch_group_count != 1) return "with groups";
+    if (window_.empty() || element_count(result_.dims) == 0 || features() == 0) return "of nothing";
+    if (input_strides_[at(labels_.input_feature)] != 1 || features() > longest_line ||
+        kernel_strides_[at(labels_.kernel_output_feature)] != 1 ||
+        result_strides_[at(labels_.output_feature)] != 1)
+      return "with features that do not lie side by side";
+    return columns() < few_features ? "with few features" : nullptr;
+  }
+
+  void write() {
+    const size_t last = window_.size() - 1;
+    width_ = std::min(columns(), strip_bytes / (is_wide_ ? 8 : 4));
+    const int64_t places = std::min(result_size(last), block_places);
+    const int64_t blocks = (result_size(last) + places - 1) / places;
+    const int64_t strips = (columns() + width_ - 1) / width_;
+    Dims outer = {result_.dims[at(labels_.output_batch)]};
+    double summed = static_cast<double>(features());
+    for (size_t d = 0; d < window_.size(); ++d) {
+      summed *= static_cast<double>(window_[d].size);
+      if (d < last) outer.push_back(result_size(d));
+    }
+    w_.set_count(element_count(outer) * blocks * strips,
+                 static_cast<double>(places * width_) * summed / 4);
+    write_zeros();
+    loop(b_, w_.begin, w_.end, [&](Value* i) {
+      Value* strip = b_.CreateURem(i, int64(b_, strips));
+      Value* rest = b_.CreateUDiv(i, int64(b_, strips));
+      Value* block = b_.CreateURem(rest, int64(b_, blocks));
+      const Index line = Index::linear(b_, outer, b_.CreateUDiv(rest, int64(b_, blocks)));
+      batch_ = line.at(b_, 0);
+      place_.clear();
+      for (size_t d = 0; d < last; ++d) place_.push_back(line.at(b_, d + 1));
+      place_.push_back(multiply_index(b_, block, places));
+      column_ = multiply_index(b_, strip, width_);
+      with_part(b_, block, blocks, result_size(last) % places, places, [&](int64_t rows) {
+        with_part(b_, strip, strips, columns() % width_, width_,
+                  [&](int64_t lanes) { write_block(rows, lanes); });
+      });
+    });
+  }
+
+ private:
+  static size_t at(int64_t dim) { return static_cast<size_t>(dim); }
+  int64_t features() const { return kernel_.dims[at(labels_.kernel_input_feature)]; }
+  int64_t columns() const { return kernel_.dims[at(labels_.kernel_output_feature)]; }
+  int64_t result_size(size_t d) const { return result_.dims[at(labels_.output_spatial[d])]; }
+  llvm::Type* real() const { return is_wide_ ? b_.getDoubleTy() : b_.getFloatTy(); }
+
+  void write_zeros() {
+    llvm::Type* stored = stored_type(b_, input_.type);
+    zeros_ = frame_array(b_, stored, features());
+    loop(b_, features(), [&](Value* i) {
+      b_.CreateStore(llvm::Constant::getNullValue(stored), b_.CreateInBoundsGEP(stored, zeros_, i));
+    });
+  }
+
+  // Where the input's place under place k of the window begins, and whether there is one.
+  struct Seen {
+    Value *position, *inside;
+  };
+  Seen seen(size_t d, Value* result_place, Value* k) {
+    const WindowDim& dim = window_[d];
+    Value* place = add_index(b_, multiply_index(b_, result_place, dim.stride),
+                             multiply_index(b_, k, dim.window_dilation));
+    place = add_index(b_, place, int64(b_, -dim.padding_low));
+    const size_t of = at(labels_.input_spatial[d]);
+    Value* inside = nullptr;
+    if (dim.base_dilation != 1) {
+      Value* whole = b_.CreateSDiv(place, int64(b_, dim.base_dilation));
+      inside = b_.CreateICmpEQ(multiply_index(b_, whole, dim.base_dilation), place);
+      place = whole;
+    }
+    // Unsigned, so that places before the first are beyond the last.
+    Value* below = b_.CreateICmpULT(place, int64(b_, input_.dims[of]));
+    return {multiply_index(b_, place, input_strides_[of]),
+            inside ? b_.CreateAnd(inside, below) : below};
+  }
+
+  void write_block(int64_t rows, int64_t lanes) {
+    auto* vector = llvm::FixedVectorType::get(real(), static_cast<unsigned>(lanes));
+    const std::vector<Value*> first(static_cast<size_t>(rows),
+                                    llvm::Constant::getNullValue(vector));
+    Value* input = multiply_index(b_, batch_, input_strides_[at(labels_.input_batch)]);
+    const std::vector<Value*> sums = add_places(0, {input, b_.getTrue()}, column_, first, lanes);
+    Value* start = add_index(
+        b_, multiply_index(b_, batch_, result_strides_[at(labels_.output_batch)]), column_);
+    for (size_t d = 0; d < window_.size(); ++d)
+      start = add_index(b_, start, multiply_index(b_, place_[d], stride_of_result(d)));
+    for (int64_t r = 0; r < rows; ++r)
+      store_lanes(b_, result_.type, w_.results[0],
+                  add_index(b_, start, int64(b_, r * stride_of_result(window_.size() - 1))),
+                  sums[static_cast<size_t>(r)]);
+  }
+  int64_t stride_of_result(size_t d) const {
+    return result_strides_[at(labels_.output_spatial[d])];
+  }
+
+  // Adds what the window sees from dimension d on; `kernel` is where its features begin.
+  std::vector<Value*> add_places(size_t d, const Seen& input, Value* kernel,
+                                 std::vector<Value*> sums, int64_t lanes) {
+    const WindowDim& dim = window_[d];
+    const int64_t stride = kernel_strides_[at(labels_.kernel_spatial[d])];
+    return loop_carrying(b_, dim.size, std::move(sums), [&](Value* k, std::span<Value* const> now) {
+      Value* taken = dim.reversal ? b_.CreateSub(int64(b_, dim.size - 1), k) : k;
+      Value* features = add_index(b_, kernel, multiply_index(b_, taken, stride));
+      std::vector<Value*> next(now.begin(), now.end());
+      if (d + 1 == window_.size()) return add_features(input, k, features, next, lanes);
+      const Seen here = seen(d, place_[d], k);
+      return add_places(
+          d + 1,
+          {add_index(b_, input.position, here.position), b_.CreateAnd(input.inside, here.inside)},
+          features, std::move(next), lanes);
+    });
+  }
+
+  std::vector<Value*> add_features(const Seen& input, Value* k, Value* kernel,
+                                   std::vector<Value*> sums, int64_t lanes) {
+    const size_t last = window_.size() - 1;
+    llvm::Type* stored = stored_type(b_, input_.type);
+    std::vector<Value*> lines;
+    for (size_t r = 0; r < sums.size(); ++r) {
+      Value* place = add_index(b_, place_[last], int64(b_, static_cast<int64_t>(r)));
+      const Seen here = seen(last, place, k);
+      Value* position = add_index(b_, input.position, here.position);
+      lines.push_back(b_.CreateSelect(b_.CreateAnd(input.inside, here.inside),
+                                      b_.CreateGEP(stored, input_array_, position), zeros_));
+    }
+    const int64_t stride = kernel_strides_[at(labels_.kernel_input_feature)];
+    return loop_carrying(
+        b_, features(), std::move(sums), [&](Value* feature, std::span<Value* const> now) {
+          Value* from = add_index(b_, kernel, multiply_index(b_, feature, stride));
+          Value* strip = load_lanes(b_, kernel_.type, kernel_array_, from, lanes, real());
+          std::vector<Value*> next;
+          for (size_t r = 0; r < lines.size(); ++r) {
+            Value* one = b_.CreateExtractElement(
+                load_lanes(b_, input_.type, lines[r], feature, 1, real()), uint64_t{0});
+            Value* spread = b_.CreateVectorSplat(static_cast<unsigned>(lanes), one);
+            next.push_back(multiply_add_lanes(b_, spread, strip, now[r]));
+          }
+          return next;
+        });
+  }
+
+  Writer& w_;
+  Builder& b_;
+  const ConvolutionAttributes& a_;
+  const ConvolutionLabels& labels_;
+  const std::vector<WindowDim>& window_;
+  const Shape &input_, &kernel_, &result_;
+  Value *input_array_, *kernel_array_;
+  Dims input_strides_, kernel_strides_, result_strides_;
+  bool is_wide_ = false;
+  int64_t width_ = 1;  // of a strip
+  Value *zeros_ = nullptr, *batch_ = nullptr, *column_ = nullptr;
+  std::vector<Value*> place_;  // of the result, in its spatial dimensions: the first of a block
+};
+
+}  // namespace
+
+Result<void> write_Convolution(Writer& w, InstructionId id) {
+  Convolution convolution(w, id);
+  if (const char* refusal = convolution.refusal())
+    return fail(ErrorKind::Unsupported, "{}", refusal);
+  convolution.write();
+  return {};
+}
+
+}  // namespace hilo

@@ -1,0 +1,47 @@
+#include "emit/lanes.h"
+
+namespace hilo {
+
+bool has_lanes(ElementType type) {
+  return type == ElementType::F32 || type == ElementType::F64 || type == ElementType::BF16 ||
+         type == ElementType::F16;
+}
+
+llvm::Value* load_lanes(Builder& b, ElementType type, llvm::Value* array, llvm::Value* position,
+                        int64_t lanes, llvm::Type* real) {
+  llvm::Type* stored = stored_type(b, type);
+  const auto vector = [&](llvm::Type* element) {
+    return llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes));
+  };
+  llvm::Value* raw =
+      b.CreateAlignedLoad(vector(stored), b.CreateInBoundsGEP(stored, array, position),
+                          llvm::Align(static_cast<uint64_t>(storage_bytes(type))));
+  if (type == ElementType::BF16) {
+    llvm::Value* bits = b.CreateShl(b.CreateZExt(raw, vector(b.getInt32Ty())), 16);
+    raw = b.CreateBitCast(bits, vector(b.getFloatTy()));
+  }
+  return raw->getType()->getScalarType() == real ? raw : b.CreateFPExt(raw, vector(real));
+}
+
+void store_lanes(Builder& b, ElementType type, llvm::Value* array, llvm::Value* position,
+                 llvm::Value* lanes) {
+  llvm::Type* real = lanes->getType()->getScalarType();
+  if (type == ElementType::F32 || type == ElementType::F64) {
+    b.CreateAlignedStore(lanes, b.CreateInBoundsGEP(real, array, position),
+                         llvm::Align(static_cast<uint64_t>(storage_bytes(type))));
+    return;
+  }
+  const auto count = llvm::cast<llvm::FixedVectorType>(lanes->getType())->getNumElements();
+  llvm::Value* line = frame_array(b, real, count);
+  b.CreateAlignedStore(lanes, line, llvm::Align(64));
+  loop(b, count, [&](llvm::Value* i) {
+    llvm::Value* element = b.CreateLoad(real, b.CreateInBoundsGEP(real, line, i));
+    store_element(b, type, array, add_index(b, position, i), round_to(b, type, element));
+  });
+}
+
+llvm::Value* multiply_add_lanes(Builder& b, llvm::Value* a, llvm::Value* c, llvm::Value* sum) {
+  return b.CreateIntrinsic(llvm::Intrinsic::fmuladd, {sum->getType()}, {a, c, sum});
+}
+
+}  // namespace hilo

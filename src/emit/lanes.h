@@ -1,0 +1,19 @@
+// Vectors of f32 or f64 for products: several elements of an array side by side. Private to `emit`.
+#pragma once
+
+#include "emit/loops.h"
+
+namespace hilo {
+
+// f32, f64, bf16 and f16.
+bool has_lanes(ElementType type);
+// Elements [position, position + lanes) as a vector of `real`, which holds them exactly.
+llvm::Value* load_lanes(Builder& b, ElementType type, llvm::Value* array, llvm::Value* position,
+                        int64_t lanes, llvm::Type* real);
+// Stores them from `position` on, rounded once.
+void store_lanes(Builder& b, ElementType type, llvm::Value* array, llvm::Value* position,
+                 llvm::Value* lanes);
+// a * c + sum, in one rounding where the machine does that as fast.
+llvm::Value* multiply_add_lanes(Builder& b, llvm::Value* a, llvm::Value* c, llvm::Value* sum);
+
+}  // namespace hilo

@@ -1,0 +1,45 @@
+// Convolutions of all forms against the evaluator.
+#include "both.h"
+
+namespace hilo::test {
+namespace {
+
+struct Case {
+  std::string_view input, kernel, result, window, labels;
+  bool is_native = true;
+};
+constexpr Case cases[] = {
+    {"2,9,11,5", "3,3,5,40", "2,9,11,40", "size=3x3 pad=1_1x1_1", "b01f_01io->b01f"},
+    {"2,9,11,5", "3,3,5,33", "2,5,6,33", "size=3x3 stride=2x2 pad=1_1x1_1", "b01f_01io->b01f"},
+    {"1,6,7,3", "4,4,3,8", "1,12,14,8", "size=4x4 pad=2_2x2_2 lhs_dilate=2x2", "b01f_01io->b01f"},
+    {"1,9,9,4", "3,3,4,16", "1,5,5,16", "size=3x3 rhs_dilate=2x2", "b01f_01io->b01f"},
+    {"1,9,9,4", "3,3,4,16", "1,7,7,16", "size=3x3 rhs_reversal=1x1", "b01f_01io->b01f"},
+    {"3,20,6", "5,6,8", "3,16,8", "size=5", "b0f_0io->b0f"},
+    {"2,4,5,6,3", "2,2,2,3,9", "2,3,4,5,9", "size=2x2x2", "b012f_012io->b012f"},
+    {"9,11,5,2", "3,5,3,12", "9,11,2,12", "size=3x3 pad=1_1x1_1", "01fb_0i1o->01bf", false},
+    {"2,5,9,11", "12,5,3,3", "2,12,9,11", "size=3x3 pad=1_1x1_1", "bf01_oi01->bf01", false},
+    {"1,8,8,4", "3,3,4,2", "1,6,6,2", "size=3x3", "b01f_01io->b01f", false},
+};
+
+std::string module_of(const Case& c, std::string_view type) {
+  return fmt::format(
+      "HloModule m\nENTRY e {{\n  x = {0}[{1}] parameter(0)\n  w = {0}[{2}] parameter(1)\n  ROOT r "
+      "= "
+      "{0}[{3}] convolution(x, w), window={{{4}}}, dim_labels={5}\n}}\n",
+      type, c.input, c.kernel, c.result, c.window, c.labels);
+}
+
+TEST(Convolution, AllFormsAgreeWithTheEvaluator) {
+  for (const Case& c : cases)
+    for (const auto& [type, tolerance] :
+         {std::pair{"f32", 1e-5}, {"f64", 1e-13}, {"bf16", 0.01}, {"f16", 0.002}}) {
+      const std::string text = module_of(c, type);
+      const auto both = run_both(text, 1, 2);
+      ASSERT_TRUE(both) << to_string(both.error()) << text;
+      EXPECT_LE(largest_difference(both->compiled, both->evaluated), tolerance) << text;
+      EXPECT_EQ(both->report.evaluated.empty(), c.is_native) << text;
+    }
+}
+
+}  // namespace
+}  // namespace hilo::test
