@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "text/text.h"
+
 namespace hilo::tools {
 namespace {
 
@@ -22,7 +24,9 @@ Result<Executable> compile_for_cpu(Module module, const OnCpu& options) {
   compiling.eval.custom_calls = options.custom_calls;
   if (options.dump_ir)
     compiling.emit.see_ir = [](std::string_view text) { fmt::print(stderr, "{}", text); };
-  return compile(std::move(module), cpu_target(), compiling);
+  auto out = compile(std::move(module), cpu_target(), compiling);
+  if (out && options.dump_ir) fmt::print(stderr, "{}", print(out->module()));
+  return out;
 }
 
 nlohmann::ordered_json report_json(const Executable& executable) {
