@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "compile/float_mode.h"
+
 namespace hilo {
 namespace {
 

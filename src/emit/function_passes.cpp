@@ -29,7 +29,10 @@ llvm::FunctionPassManager passes() {
   llvm::LoopPassManager variables;
   variables.addPass(llvm::IndVarSimplifyPass());
   out.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(variables), false));
-  out.addPass(llvm::LoopVectorizePass());
+  // One vector a round: several would make each loop four times as long to compile.
+  llvm::LoopVectorizeOptions vectors;
+  vectors.setInterleaveOnlyWhenForced(true);
+  out.addPass(llvm::LoopVectorizePass(vectors));
   out.addPass(llvm::EarlyCSEPass());
   out.addPass(llvm::InstCombinePass());
   out.addPass(llvm::SimplifyCFGPass());

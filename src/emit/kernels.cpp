@@ -125,7 +125,8 @@ class KernelCalls {
   // Whether the value is made by updating an operand that already lies where the result goes, and
   // that nothing else in the step reads.
   bool updates_in_place(const Target& target) const {
-    if (module_[target.value].op != Op::DynamicUpdateSlice) return false;
+    const Op op = module_[target.value].op;
+    if (op != Op::DynamicUpdateSlice && op != Op::Scatter) return false;
     const InstructionId updated = module_.operand(target.value, 0);
     const int64_t number = operand_number(updated);
     if (number < 0) return false;

@@ -51,7 +51,7 @@ Result<std::unique_ptr<llvm::TargetMachine>> target_machine(const EmitOptions& o
   const std::string features = native ? features_of_host() : options.features;
   std::unique_ptr<llvm::TargetMachine> out(
       target->createTargetMachine(triple, cpu, features, llvm::TargetOptions(), llvm::Reloc::PIC_,
-                                  llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default, true));
+                                  llvm::CodeModel::Small, llvm::CodeGenOptLevel::Less, true));
   if (!out) return fail(ErrorKind::Unsupported, "LLVM has no code generator for {}", cpu);
   return out;
 }
@@ -100,6 +100,8 @@ Result<void> make_machine_code(std::unique_ptr<llvm::LLVMContext> context,
     function.addFnAttr("target-cpu", machine->getTargetCPU());
     function.addFnAttr("target-features", machine->getTargetFeatureString());
     function.addFnAttr("prefer-vector-width", "512");
+    // Subnormal numbers are zeros when the code runs, as in the evaluator and in XLA.
+    function.addFnAttr("denormal-fp-math", "preserve-sign,preserve-sign");
   }
   Clock clock;
   optimise(*ir, *machine);

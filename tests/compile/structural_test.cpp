@@ -102,6 +102,34 @@ ENTRY e {
                 2e-2);
 }
 
+TEST(Structural, ScattersAndSmallProducts) {
+  expect_native(std::string(reducers) + R"(ENTRY e {
+  x = f32[5,7] parameter(0)
+  k = s32[6,1] parameter(1)
+  u = f32[6,7] parameter(2)
+  y = f32[7,3] parameter(3)
+  h = bf16[4,8] parameter(4)
+  s = f32[5,7] scatter(x, k, u), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add
+  d = f32[5,3] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  g = bf16[4,4] dot(h, h), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  b = f32[7,5,3] dot(x, y), lhs_batch_dims={1}, rhs_batch_dims={0}
+  ROOT o = (f32[5,7], f32[5,3], bf16[4,4], f32[7,5,3]) tuple(s, d, g, b)
+}
+)",
+                1e-6);
+}
+
+TEST(Structural, SubnormalNumbersAreZeros) {
+  expect_native(R"(HloModule m
+ENTRY e {
+  x = f32[2] constant({1e-40, -1e-40})
+  y = f32[2] parameter(0)
+  z = f32[2] multiply(x, y)
+  ROOT s = f32[2] add(x, z)
+}
+)");
+}
+
 TEST(Structural, FusionsAreOneLoop) {
   const auto both = run_both(std::string(reducers) + R"(f {
   x = f32[8,64] parameter(0)

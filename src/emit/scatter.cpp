@@ -1,0 +1,147 @@
+#include <algorithm>
+
+#include "emit/op_functions.h"
+#include "emit/reducer.h"
+#include "emit/writer.h"
+
+namespace hilo {
+namespace {
+
+using llvm::Value;
+
+bool has(const Dims& dims, size_t dim) {
+  return std::ranges::count(dims, static_cast<int64_t>(dim)) > 0;
+}
+
+class Scatter {
+ public:
+  Scatter(Writer& w, InstructionId id)
+      : w_(w),
+        b_(w.b),
+        id_(id),
+        a_(w.elements.module.attributes<ScatterAttributes>(id)),
+        reducer_(w.elements, a_.to_apply),
+        array_(shape_of(0)),
+        indices_(shape_of(1)),
+        update_(shape_of(2)) {
+    for (size_t d = 0; d < update_.dims.size(); ++d)
+      (has(a_.update_window_dims, d) ? window_ : batch_).push_back(d);
+    for (size_t d = 0; d < array_.dims.size(); ++d)
+      if (!has(a_.inserted_window_dims, d) && !has(a_.input_batching_dims, d)) moved_.push_back(d);
+  }
+
+  // Index vectors in their order, one after the other: several may name one place.
+  void write() {
+    Dims batch_dims;
+    for (size_t d : batch_) batch_dims.push_back(update_.dims[d]);
+    w_.set_count(1, 1);
+    loop(b_, element_count(batch_dims), [&](Value* row) {
+      const Index index = Index::linear(b_, batch_dims, row);
+      std::vector<Value*> batch;
+      for (size_t d = 0; d < batch_.size(); ++d) batch.push_back(index.at(b_, d));
+      const std::vector<Value*> start = starts(batch);
+      llvm::Function* function = b_.GetInsertBlock()->getParent();
+      auto* inside = llvm::BasicBlock::Create(b_.getContext(), "", function);
+      auto* after = llvm::BasicBlock::Create(b_.getContext(), "", function);
+      b_.CreateCondBr(is_inside(start), inside, after);
+      b_.SetInsertPoint(inside);
+      std::vector<Value*> at(update_.dims.size());
+      for (size_t d = 0; d < batch_.size(); ++d) at[batch_[d]] = batch[d];
+      over_window(0, start, at);
+      b_.CreateBr(after);
+      b_.SetInsertPoint(after);
+    });
+  }
+
+ private:
+  const Shape& shape_of(size_t operand) const {
+    return w_.elements.module.shape(w_.elements.module.operand(id_, operand));
+  }
+
+  // Where the window of a batch position starts in the array.
+  std::vector<Value*> starts(const std::vector<Value*>& batch) {
+    std::vector<Value*> out(array_.dims.size(), int64(b_, 0));
+    for (size_t c = 0; c < a_.scatter_dims_to_operand_dims.size(); ++c) {
+      std::vector<Value*> at;
+      size_t next = 0;
+      for (size_t d = 0; d < indices_.dims.size(); ++d)
+        at.push_back(static_cast<int64_t>(d) == a_.index_vector_dim
+                         ? int64(b_, static_cast<int64_t>(c))
+                         : batch[next++]);
+      Value* held = w_.elements.operand(id_, 1, Index(b_, indices_.dims, std::move(at)));
+      out[static_cast<size_t>(a_.scatter_dims_to_operand_dims[c])] =
+          as_index(b_, indices_.type, held);
+    }
+    for (size_t i = 0; i < a_.input_batching_dims.size(); ++i) {
+      const int64_t dim = a_.scatter_indices_batching_dims[i];
+      out[static_cast<size_t>(a_.input_batching_dims[i])] =
+          batch[static_cast<size_t>(dim > a_.index_vector_dim ? dim - 1 : dim)];
+    }
+    return out;
+  }
+
+  // A window that does not lie wholly inside is skipped.
+  Value* is_inside(const std::vector<Value*>& start) {
+    Value* out = b_.getTrue();
+    for (size_t d = 0; d < array_.dims.size(); ++d) {
+      const auto moved = std::ranges::find(moved_, d);
+      const int64_t extent =
+          moved == moved_.end() ? 1 : update_.dims[window_[moved - moved_.begin()]];
+      const int64_t last = array_.dims[d] - extent;
+      if (last < 0) return b_.getFalse();
+      out = b_.CreateAnd(out, b_.CreateICmpULE(start[d], int64(b_, last)));
+    }
+    return out;
+  }
+
+  void over_window(size_t i, const std::vector<Value*>& start, std::vector<Value*>& at) {
+    if (i == window_.size()) return combine(start, at);
+    loop(b_, update_.dims[window_[i]], [&](Value* n) {
+      at[window_[i]] = n;
+      over_window(i + 1, start, at);
+    });
+  }
+
+  void combine(const std::vector<Value*>& start, const std::vector<Value*>& at) {
+    std::vector<Value*> to = start;
+    for (size_t i = 0; i < moved_.size(); ++i)
+      to[moved_[i]] = add_index(b_, start[moved_[i]], at[window_[i]]);
+    Value* position = Index(b_, array_.dims, std::move(to)).position(b_);
+    Value* update = w_.elements.operand(id_, 2, Index(b_, update_.dims, at));
+    if (w_.elements.error()) return;
+    Value* now = load_element(b_, array_.type, w_.results[0], position);
+    const std::vector<Value*> next = reducer_.apply(std::array{now, update});
+    if (w_.elements.error()) return;
+    store_element(b_, array_.type, w_.results[0], position, next[0]);
+  }
+
+  Writer& w_;
+  Builder& b_;
+  InstructionId id_;
+  const ScatterAttributes& a_;
+  Reducer reducer_;
+  const Shape &array_, &indices_, &update_;
+  std::vector<size_t> window_, batch_, moved_;  // of the update; of the array: window dimensions
+};
+
+}  // namespace
+
+Result<void> write_Scatter(Writer& w, InstructionId id) {
+  const Module& module = w.elements.module;
+  if (module.operands(id).size() != 3 ||
+      module.shape(module.operand(id, 2)).type != module.shape(id).type)
+    return fail(ErrorKind::Unsupported, "scatter of several arrays or of another type");
+  if (!is_emitted(module.shape(id).type))
+    return fail(ErrorKind::Unsupported, "scatter of its element type");
+  if (!w.in_place) {
+    const Dims& dims = module.shape(id).dims;
+    loop(w.b, element_count(dims), [&](llvm::Value* i) {
+      llvm::Value* value = w.elements.operand(id, 0, Index::linear(w.b, dims, i));
+      if (!w.elements.error()) store_element(w.b, module.shape(id).type, w.results[0], i, value);
+    });
+  }
+  Scatter(w, id).write();
+  return {};
+}
+
+}  // namespace hilo
