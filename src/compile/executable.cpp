@@ -2,8 +2,6 @@
 
 #include <cstring>
 
-#include "compile/float_mode.h"
-
 namespace hilo {
 namespace {
 
