@@ -92,5 +92,57 @@ TEST(InPlan, AWrongOverlapGivesWrongNumbers) {
   EXPECT_FALSE(check_plan(module, *find_machine("cpu"), wrong).empty());
 }
 
+// Device 0 sends and goes on at once, writing over what it sent; device 1 comes late to take it.
+constexpr std::string_view late_taker = R"(HloModule late, is_scheduled=true, num_partitions=2
+body {
+  state = (u32[], u32[]) parameter(0)
+  i = u32[] get-tuple-element(state), index=0
+  limit = u32[] get-tuple-element(state), index=1
+  one = u32[] constant(1)
+  next = u32[] add(i, one)
+  ROOT out = (u32[], u32[]) tuple(next, limit)
+}
+condition {
+  state = (u32[], u32[]) parameter(0)
+  i = u32[] get-tuple-element(state), index=0
+  limit = u32[] get-tuple-element(state), index=1
+  ROOT more = pred[] compare(i, limit), direction=LT
+}
+ENTRY e {
+  p = f32[64] parameter(0)
+  id = u32[] partition-id()
+  many = u32[] constant(20000)
+  limit = u32[] multiply(id, many)
+  zero = u32[] constant(0)
+  i = u32[] copy(zero)
+  init = (u32[], u32[]) tuple(i, limit)
+  wait = (u32[], u32[]) while(init), condition=condition, body=body
+  sent = f32[64] sine(p)
+  got = f32[64] collective-permute(sent), channel_id=1, source_target_pairs={{0,1}}, control-predecessors={wait}
+  over = f32[64] cosine(p)
+  turned = f32[64] reverse(over), dimensions={0}
+  ROOT sum = f32[64] add(got, turned)
+}
+)";
+
+TEST(InPlan, WhatIsSentStaysAsItWas) {
+  const Module module = *parse(late_taker);
+  const Plan made = plan_of(module);
+  const auto place = [&](std::string_view name) {
+    const auto [allocation, slot] =
+        made.where[made.aliases.at(module.find(module.entry, name))[0].value];
+    return std::pair(allocation, made.allocations[allocation].slots[slot].offset);
+  };
+  EXPECT_EQ(place("sent"), place("over"));
+  EvalOptions outside, inside;
+  outside.threads = inside.threads = 2;
+  inside.place = place_in(module, made, 2);
+  const auto want = evaluate(module, {{{input()}, {input()}}}, outside);
+  const auto got = evaluate(module, {{{input()}, {input()}}}, inside);
+  ASSERT_TRUE(want && got) << to_string((want ? got : want).error());
+  for (int device = 0; device < 2; ++device)
+    EXPECT_TRUE(same_bits(want->devices[device], got->devices[device])) << device;
+}
+
 }  // namespace
 }  // namespace hilo
