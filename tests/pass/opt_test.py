@@ -1,13 +1,18 @@
-""
-    "`hilo opt` from outside: text in, text out, names, steps, dumps, and wrong usage."
-    "" import json import os import subprocess import tempfile import unittest
+"""`hilo opt` from outside: text in, text out, names, steps, dumps, and wrong usage."""
+import json
+import os
+import subprocess
+import tempfile
+import unittest
 
-        HILO = os.environ.get("HILO_COMMAND", "build/release/hilo") MODULE =
-            ""
-            "HloModule jit_f/x
-    ENTRY main {
-  a = f32[4]{0} parameter(0) b = f32[4]{0} negate(a) c = f32[4]{0} negate(b) dead =
-      f32[4]{0} sine(a) ROOT r = f32[4]{0} add(c, c)
+HILO = os.environ.get("HILO_COMMAND", "build/release/hilo")
+MODULE = """HloModule jit_f_x
+ENTRY main {
+  a = f32[4]{0} parameter(0)
+  b = f32[4]{0} negate(a)
+  c = f32[4]{0} negate(b)
+  dead = f32[4]{0} sine(a)
+  ROOT r = f32[4]{0} add(c, c)
 }
 """
 
