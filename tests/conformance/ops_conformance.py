@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws one-op modules at random and compares Hilo with XLA's CPU back end (jaxlib).
 
-  ops_conformance.py --hilo build/hilo [--cases 5000] [--seed 0] [--only OP] [--keep DIR]
+  ops_conformance.py --hilo build/hilo [--device cpu] [--cases 5000] [--seed 0] [--only OP] [--keep DIR]
 
 A case agrees when every output has the same shape and values as near as the case says. Cases of ops
 that jaxlib has not (topk, scan) bring NumPy's values. --cases counts what jaxlib really ran; what it
@@ -48,6 +48,10 @@ class Peer:
         return [np.asarray(o[0]) for o in executable.execute_sharded(buffers).disassemble_into_single_device_arrays()]
 
 
+class Unsupported(Exception):
+    """What the device says that it cannot run."""
+
+
 def as_bits(array):
     array = np.asarray(array)
     if array.dtype.kind in "biufc" and array.dtype.itemsize * 8 and array.dtype.name in np.sctypeDict:
@@ -57,15 +61,17 @@ def as_bits(array):
     return array.view(np.uint16 if array.dtype.itemsize == 2 else np.uint8)
 
 
-def run_hilo(hilo, case, folder):
+def run_hilo(hilo, device, case, folder):
     module, inputs, outputs = (os.path.join(folder, name) for name in ("case.hlo", "in.npz", "out.npz"))
     with open(module, "w") as file:
         file.write(case.text)
-    arguments = [hilo, "run", module, "--save", outputs, "--threads=1"]
+    arguments = [hilo, "run", module, "--save", outputs, "--threads=1", f"--device={device}"]
     if case.inputs:
         np.savez(inputs, **{f"in_{i}": as_bits(x) for i, x in enumerate(case.inputs)})
         arguments += ["--inputs", inputs]
     done = subprocess.run(arguments, capture_output=True, timeout=60)
+    if done.returncode != 0 and device != "eval" and b"on device" in done.stderr:
+        raise Unsupported(done.stderr.decode(errors="replace").strip()[:200])
     if done.returncode != 0:
         return None, done.stderr.decode(errors="replace").strip()[:400]
     with np.load(outputs) as saved:
@@ -101,12 +107,15 @@ def difference(case, got, want):
     return f"{int(np.sum(bad))} of {bad.size}; at {tuple(map(int, where))}: got {got[where]}, expected {want[where]}"
 
 
-def one(hilo, peer_result, case):
+def one(hilo, device, peer_result, case):
     want, error = peer_result
     if want is None:
         return "skipped", error
     with tempfile.TemporaryDirectory() as folder:
-        got, message = run_hilo(hilo, case, folder)
+        try:
+            got, message = run_hilo(hilo, device, case, folder)
+        except Unsupported as error:
+            return "unsupported", str(error)
     if got is None:
         return "failed", message
     if len(got) != len(want):
@@ -133,6 +142,7 @@ def drawn_cases(seed, only):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hilo", default="build/hilo")
+    parser.add_argument("--device", default="eval", choices=["eval", "cpu"])
     parser.add_argument("--cases", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only")
@@ -171,7 +181,7 @@ def main():
                 by_jaxlib, by_numpy = by_jaxlib + (case.want is None), by_numpy + (case.want is not None)
             except Exception as error:  # whatever jaxlib cannot do
                 result = None, str(error).splitlines()[0]
-            waiting.append((case, pool.submit(one, options.hilo, result, case)))
+            waiting.append((case, pool.submit(one, options.hilo, options.device, result, case)))
             while len(waiting) > 8:
                 settle()
         while waiting:
@@ -183,7 +193,8 @@ def main():
     for (op, note), count in sorted(listed.items()):
         print(f"differs for a listed reason: {op}: {note} ({count})")
     print(f"compared with jaxlib: {by_jaxlib}; with NumPy: {by_numpy}")
-    print(f"{counts['passed'] + counts['listed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
+    print(f"{counts['passed'] + counts['listed']} passed, {counts['failed']} failed, {counts['skipped']} skipped"
+          + (f", {counts['unsupported']} not run by device {options.device}" if counts["unsupported"] else ""))
     return 1 if counts["failed"] or not counts["passed"] else 0
 
 
