@@ -230,6 +230,14 @@ Literal shaped(const Call& call, std::vector<Literal> results,
   return Literal::tuple(std::move(results), call.result_shape());
 }
 
+// Other bodies than associative ones go in the order of the elements: the place of a maximum is the
+// first of equals.
+Result<std::vector<Literal>> run(Reduction& r) {
+  if (r.reduced == 0 || r.outer * r.inner == 0) return make_results(r, r.outer * r.inner);
+  const bool many_short = r.reduced * r.inner <= short_row && r.outer >= 16;
+  return many_short ? reduce_short(r) : reduce_long(r, r.program.is_associative());
+}
+
 }  // namespace
 
 Result<Literal> evaluate_Reduce(Call& call) {
@@ -251,15 +259,7 @@ Result<Literal> evaluate_Reduce(Call& call) {
            LaneProgram::make(call, attributes.to_apply, element_types(r.operands, r.operands),
                              element_types(r.operands)));
   order_dimensions(r, reduced);
-  // Other bodies go in the order of the elements: the place of a maximum is the first of equals.
-  const bool tree = r.program.is_associative();
-  const bool many_short = r.reduced * r.inner <= short_row && r.outer >= 16;
-  std::vector<Literal> results;
-  if (r.reduced == 0 || r.outer * r.inner == 0) {
-    results = make_results(r, r.outer * r.inner);
-  } else {
-    HILO_TRY(results, many_short ? reduce_short(r) : reduce_long(r, tree));
-  }
+  HILO_TRY(std::vector<Literal> results, run(r));
   HILO_DO(apply_inits(r, results));
   return shaped(call, std::move(results), kept_sizes);
 }

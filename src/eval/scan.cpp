@@ -32,6 +32,19 @@ Shape slice_shape(const Shape& shape, int64_t dim) {
   return Shape::array(shape.type, dims);
 }
 
+// Slice `at` of each input, then the carries, as the body's arguments.
+std::vector<Literal> arguments_at(const Call& call, std::span<const Literal> inputs, int64_t dim,
+                                  int64_t at, std::vector<Literal> carries) {
+  std::vector<Literal> out;
+  for (const Literal& input : inputs) {
+    Literal slice = call.make_held(slice_shape(input.shape(), dim));
+    Stack(input.shape(), dim).load(input.raw().data(), at, slice.mutable_raw().data());
+    out.push_back(std::move(slice));
+  }
+  std::ranges::move(carries, std::back_inserter(out));
+  return out;
+}
+
 }  // namespace
 
 Result<Literal> evaluate_Scan(Call& call) {
@@ -44,15 +57,8 @@ Result<Literal> evaluate_Scan(Call& call) {
   const int64_t steps = call.operands[0].size(dim);
   for (int64_t step = 0; step < steps; ++step) {
     const int64_t at = a.is_reverse ? steps - 1 - step : step;
-    std::vector<Literal> arguments;
-    for (int64_t i = 0; i < inputs; ++i) {
-      const Literal& input = call.operands[i];
-      Literal slice = call.make_held(slice_shape(input.shape(), dim));
-      Stack(input.shape(), dim).load(input.raw().data(), at, slice.mutable_raw().data());
-      arguments.push_back(std::move(slice));
-    }
-    std::ranges::move(carries, std::back_inserter(arguments));
-    HILO_TRY(Literal result, call.apply(a.to_apply, std::move(arguments)));
+    HILO_TRY(Literal result, call.apply(a.to_apply, arguments_at(call, call.operands.first(inputs),
+                                                                 dim, at, std::move(carries))));
     std::vector<Literal> leaves = {result};
     if (result.shape().is_tuple()) leaves = std::move(result.mutable_elements());
     for (int64_t o = 0; o < outputs; ++o) {
