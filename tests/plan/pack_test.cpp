@@ -158,7 +158,12 @@ TEST(Pack, ManyBlocksTakeLittleTime) {
   const auto start = std::chrono::steady_clock::now();
   const Packing packing = pack(blocks, 256, steps);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  EXPECT_LE(taken.count(), 10.0);
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  constexpr double most = 100;
+#else
+  constexpr double most = 10;
+#endif
+  EXPECT_LE(taken.count(), most);
   EXPECT_LE(static_cast<double>(packing.bytes), 1.1 * static_cast<double>(packing.lower_bound));
 }
 
