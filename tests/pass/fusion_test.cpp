@@ -135,6 +135,14 @@ const Row rows[] = {
  a = f32[4,4] exponential(x)
  d = f32[4,4] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}
  ROOT r = f32[4,4] add(a, d))"},
+    {"no two around results of another", 5, {}, R"(x = f32[4,4] parameter(0)
+ early = f32[4,4] exponential(x)
+ s = f32[4,4] sort(early), dimensions={1}, to_apply=less
+ b = f32[4,4] add(s, x)
+ a = f32[4,4] cosine(x)
+ t = f32[4,4] sort(a), dimensions={1}, to_apply=less
+ late = f32[4,4] add(early, t)
+ ROOT r = (f32[4,4], f32[4,4]) tuple(b, late))"},
     {"no two around a third", 3, {}, R"(x = f32[4,4] parameter(0)
  a = f32[4,4] exponential(x)
  s = f32[4,4] sort(a), dimensions={1}, to_apply=less

@@ -93,15 +93,13 @@ bool FusionGroups::may_merge(int a, int b) const {
   return !reaches(a, b) && !reaches(b, a);
 }
 
-// Whether a path leads from one group to the other by way of instructions of neither. What stands
-// behind the other's last member cannot lead to it.
+// Whether a path leads from one group to the other by way of instructions of neither. Places in the
+// order do not bound the search: by a group of several results a path may come to an earlier one.
 bool FusionGroups::reaches(int from, int to) const {
-  int64_t last = 0;
-  for (InstructionId member : groups_[to].members) last = std::max(last, position_[member.value]);
   std::vector<InstructionId> stack = groups_[from].roots;
   std::set<InstructionId> seen(stack.begin(), stack.end());
   const auto reach = [&](InstructionId id) {
-    if (position_[id.value] <= last && seen.insert(id).second) stack.push_back(id);
+    if (seen.insert(id).second) stack.push_back(id);
   };
   for (int steps = 0; !stack.empty(); ++steps) {
     if (steps > most_steps) return true;
