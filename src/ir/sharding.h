@@ -1,4 +1,5 @@
-// Shardings: how an array is cut over devices. Forms and texts: xla.md 2.9 (V1, iota, mesh).
+// Shardings: how an array is cut over devices. Forms: OpSharding in xla/xla_data.proto (V1, iota)
+// and NamedSharding (mesh); texts: xla/hlo/parser/hlo_parser.cc.
 #pragma once
 
 #include "ir/attribute_types.h"

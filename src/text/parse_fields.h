@@ -1,5 +1,5 @@
 // One reader for each type that a field of an attribute struct may have; attribute tables are built
-// from these by overload. Forms: xla.md 2.6.
+// from these by overload. Forms: xla/hlo/parser/hlo_parser.cc.
 #pragma once
 
 #include "text/parser.h"
