@@ -2,31 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
-#ifdef __SSE2__
-#include <xmmintrin.h>
-#endif
 
 namespace hilo {
-namespace {
-
-// XLA's CPU and TPU back ends take subnormal floats for zero, as operands and as results; loops
-// that decay end elsewhere when they are kept. Where there is no such mode they are kept.
-class FlushSubnormals {
- public:
-#ifdef __SSE2__
-  FlushSubnormals() : saved_(_mm_getcsr()) { _mm_setcsr(saved_ | 0x8040); }
-  ~FlushSubnormals() { _mm_setcsr(saved_); }
-  FlushSubnormals(const FlushSubnormals&) = delete;
-  FlushSubnormals& operator=(const FlushSubnormals&) = delete;
-
- private:
-  unsigned saved_;
-#else
-  FlushSubnormals() {}
-#endif
-};
-
-}  // namespace
 
 struct BlockProgram::Block {
   std::span<const void* const> sources;
