@@ -2,7 +2,7 @@
 PRESET ?= release
 SECONDS = 60
 JOBS ?= $(shell nproc)
-.PHONY: help build test demo fuzz format format-check clean
+.PHONY: help build test demo fuzz bench format format-check clean
 
 help:  ## shows this list
 	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -21,6 +21,11 @@ demo: build  ## runs a four-device TPU-style module and compares its outputs wit
 
 fuzz: setup  ## runs each fuzzer for SECONDS=60
 	@scripts/fuzz $(SECONDS)
+
+bench: peers build  ## the compiler for the CPU beside XLA:CPU, as a table and a picture in build/
+	@.venv-peers/bin/python bench/performance.py --programs --turns 1 --seconds 1 \
+	  --markdown build/performance.md --picture build/performance.svg
+	@cat build/performance.md
 
 format: setup  ## formats all C++ sources
 	@git ls-files '*.cpp' '*.h' '*.def' | xargs clang-format-22 -i
