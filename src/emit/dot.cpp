@@ -141,7 +141,7 @@ class Dot {
           }
           return next;
         });
-    for (size_t r = 0; r < sums.size(); ++r) store(r, sums[r], columns);
+    for (size_t r = 0; r < sums.size(); ++r) store(r, sums[r]);
   }
 
   // A vector of partial sums for each result; what is left over is added element by element.
@@ -184,11 +184,11 @@ class Dot {
         row = b_.CreateInsertElement(row, b_.CreateExtractElement(sum, uint64_t{0}),
                                      static_cast<uint64_t>(c));
       }
-      store(r, row, columns);
+      store(r, row);
     }
   }
 
-  void store(size_t row, Value* sums, int64_t columns) {
+  void store(size_t row, Value* sums) {
     Value* line = add_index(b_, multiply_index(b_, batch_, lhs_.own.count), row_);
     line = add_index(b_, line, int64(b_, static_cast<int64_t>(row)));
     Value* at = add_index(b_, multiply_index(b_, line, rhs_.own.count), column_);

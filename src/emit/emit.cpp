@@ -39,7 +39,9 @@ Result<Code> emit(const Module& module, const Plan& plan, const EmitOptions& opt
   HILO_DO(check_emitted(module));
   auto context = std::make_unique<llvm::LLVMContext>();
   auto ir = std::make_unique<llvm::Module>(std::string(module.header.name), *context);
-  HILO_DO(set_target(*ir, options));
+  HILO_TRY(const auto machine, target_machine(options));
+  ir->setDataLayout(machine->createDataLayout());
+  ir->setTargetTriple(machine->getTargetTriple());
   Program program(module, plan, *ir);
   HILO_DO(emit_computation(program, module.entry));
   HILO_TRY(program.code.results, program.addresses.of(module[module.entry].root));
@@ -53,7 +55,7 @@ Result<Code> emit(const Module& module, const Plan& plan, const EmitOptions& opt
     ir->print(stream, nullptr);
     options.see_ir(text);
   }
-  HILO_DO(make_machine_code(std::move(context), std::move(ir), options, program.code));
+  HILO_DO(make_machine_code(std::move(context), std::move(ir), *machine, program.code));
   return std::move(program.code);
 }
 

@@ -62,6 +62,15 @@ std::vector<llvm::Value*> loop_carrying(Builder& b, int64_t end, std::vector<llv
   return rounds(b, int64(b, 0), int64(b, end), std::move(first), body);
 }
 
+void where(Builder& b, llvm::Value* condition, llvm::function_ref<void()> body) {
+  llvm::BasicBlock *inside = new_block(b), *after = new_block(b);
+  b.CreateCondBr(condition, inside, after);
+  b.SetInsertPoint(inside);
+  body();
+  b.CreateBr(after);
+  b.SetInsertPoint(after);
+}
+
 void with_part(Builder& b, llvm::Value* number, int64_t count, int64_t rest, int64_t whole,
                llvm::function_ref<void(int64_t)> body) {
   if (rest == 0) return body(whole);

@@ -16,6 +16,8 @@ void loop(Builder& b, int64_t end, LoopBody body);
 // one round, so that what the body computes is there after it.
 std::vector<llvm::Value*> loop_carrying(Builder& b, int64_t end, std::vector<llvm::Value*> first,
                                         CarryBody body);
+// body() where the condition holds.
+void where(Builder& b, llvm::Value* condition, llvm::function_ref<void()> body);
 // body(rest) where `number` is the last of `count` parts and there is a rest, else body(whole).
 void with_part(Builder& b, llvm::Value* number, int64_t count, int64_t rest, int64_t whole,
                llvm::function_ref<void(int64_t)> body);

@@ -9,7 +9,6 @@
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
-#include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
 
 #include <chrono>
@@ -37,22 +36,6 @@ std::string features_of_host() {
   for (const auto& feature : llvm::sys::getHostCPUFeatures())
     out += fmt::format("{}{}{}", out.empty() ? "" : ",", feature.second ? "+" : "-",
                        feature.first().str());
-  return out;
-}
-
-Result<std::unique_ptr<llvm::TargetMachine>> target_machine(const EmitOptions& options) {
-  start_llvm();
-  const llvm::Triple triple(llvm::sys::getProcessTriple());
-  std::string error;
-  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!target) return fail(ErrorKind::Unsupported, "LLVM: {}", error);
-  const bool native = options.cpu == "native";
-  const std::string cpu = native ? llvm::sys::getHostCPUName().str() : options.cpu;
-  const std::string features = native ? features_of_host() : options.features;
-  std::unique_ptr<llvm::TargetMachine> out(
-      target->createTargetMachine(triple, cpu, features, llvm::TargetOptions(), llvm::Reloc::PIC_,
-                                  llvm::CodeModel::Small, llvm::CodeGenOptLevel::Less, true));
-  if (!out) return fail(ErrorKind::Unsupported, "LLVM has no code generator for {}", cpu);
   return out;
 }
 
@@ -84,29 +67,37 @@ Result<std::unique_ptr<llvm::MemoryBuffer>> object_of(llvm::Module& ir,
 
 }  // namespace
 
-Result<void> set_target(llvm::Module& ir, const EmitOptions& options) {
-  HILO_TRY(const auto machine, target_machine(options));
-  ir.setDataLayout(machine->createDataLayout());
-  ir.setTargetTriple(machine->getTargetTriple());
-  return {};
+Result<std::unique_ptr<llvm::TargetMachine>> target_machine(const EmitOptions& options) {
+  start_llvm();
+  const llvm::Triple triple(llvm::sys::getProcessTriple());
+  std::string error;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target) return fail(ErrorKind::Unsupported, "LLVM: {}", error);
+  const bool native = options.cpu == "native";
+  const std::string cpu = native ? llvm::sys::getHostCPUName().str() : options.cpu;
+  const std::string features = native ? features_of_host() : options.features;
+  std::unique_ptr<llvm::TargetMachine> out(
+      target->createTargetMachine(triple, cpu, features, llvm::TargetOptions(), llvm::Reloc::PIC_,
+                                  llvm::CodeModel::Small, llvm::CodeGenOptLevel::Less, true));
+  if (!out) return fail(ErrorKind::Unsupported, "LLVM has no code generator for {}", cpu);
+  return out;
 }
 
 Result<void> make_machine_code(std::unique_ptr<llvm::LLVMContext> context,
-                               std::unique_ptr<llvm::Module> ir, const EmitOptions& options,
+                               std::unique_ptr<llvm::Module> ir, llvm::TargetMachine& machine,
                                Code& code) {
-  HILO_TRY(const auto machine, target_machine(options));
   for (llvm::Function& function : *ir) {
     if (function.isDeclaration()) continue;
-    function.addFnAttr("target-cpu", machine->getTargetCPU());
-    function.addFnAttr("target-features", machine->getTargetFeatureString());
+    function.addFnAttr("target-cpu", machine.getTargetCPU());
+    function.addFnAttr("target-features", machine.getTargetFeatureString());
     function.addFnAttr("prefer-vector-width", "512");
     // Subnormal numbers are zeros when the code runs, as in the evaluator and in XLA.
     function.addFnAttr("denormal-fp-math", "preserve-sign,preserve-sign");
   }
   Clock clock;
-  optimise(*ir, *machine);
+  optimise(*ir, machine);
   code.optimise_seconds = clock.lap();
-  HILO_TRY(auto object, object_of(*ir, *machine));
+  HILO_TRY(auto object, object_of(*ir, machine));
   ir.reset();
   context.reset();
   auto jit = llvm::orc::LLJITBuilder().create();

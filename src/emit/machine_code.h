@@ -2,16 +2,18 @@
 #pragma once
 
 #include <llvm/IR/Module.h>
+#include <llvm/Target/TargetMachine.h>
 
 #include "emit/emit.h"
 
 namespace hilo {
 
-// Optimises the module and links it into this process; code.run and code.keeper are set.
+// The chip and the features that the options name.
+Result<std::unique_ptr<llvm::TargetMachine>> target_machine(const EmitOptions& options);
+// Optimises the module, which has the machine's data layout, and links it into this process;
+// code.run and code.keeper are set.
 Result<void> make_machine_code(std::unique_ptr<llvm::LLVMContext> context,
-                               std::unique_ptr<llvm::Module> ir, const EmitOptions& options,
+                               std::unique_ptr<llvm::Module> ir, llvm::TargetMachine& machine,
                                Code& code);
-// The function attributes and the data layout of the chip are set on what is emitted before.
-Result<void> set_target(llvm::Module& ir, const EmitOptions& options);
 
 }  // namespace hilo

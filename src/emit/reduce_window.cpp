@@ -151,19 +151,8 @@ class ReduceWindow {
       at[d] = add_index(b_, multiply_index(b_, place_[d], dim.stride), offset(dim, k));
       if (dim.padding_low == 0 && dim.padding_high == 0) return add_places(d + 1, at);
       // Unsigned, so that places before the first are beyond the last.
-      where(b_.CreateICmpULT(at[d], int64(b_, in_[d])), [&] { add_places(d + 1, at); });
+      where(b_, b_.CreateICmpULT(at[d], int64(b_, in_[d])), [&] { add_places(d + 1, at); });
     });
-  }
-
-  void where(Value* condition, llvm::function_ref<void()> body) {
-    llvm::Function* function = b_.GetInsertBlock()->getParent();
-    llvm::BasicBlock *inside = llvm::BasicBlock::Create(b_.getContext(), "", function),
-                     *after = llvm::BasicBlock::Create(b_.getContext(), "", function);
-    b_.CreateCondBr(condition, inside, after);
-    b_.SetInsertPoint(inside);
-    body();
-    b_.CreateBr(after);
-    b_.SetInsertPoint(after);
   }
 
   // Results [first_, end_) whose elements under place k are in the array: i * stride + offset is.

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "emit/index_vectors.h"
 #include "emit/op_functions.h"
 #include "emit/reducer.h"
 #include "emit/writer.h"
@@ -8,10 +9,6 @@ namespace hilo {
 namespace {
 
 using llvm::Value;
-
-bool has(const Dims& dims, size_t dim) {
-  return std::ranges::count(dims, static_cast<int64_t>(dim)) > 0;
-}
 
 class Scatter {
  public:
@@ -22,12 +19,12 @@ class Scatter {
         a_(w.elements.module.attributes<ScatterAttributes>(id)),
         reducer_(w.elements, a_.to_apply),
         array_(shape_of(0)),
-        indices_(shape_of(1)),
         update_(shape_of(2)) {
     for (size_t d = 0; d < update_.dims.size(); ++d)
-      (has(a_.update_window_dims, d) ? window_ : batch_).push_back(d);
+      (contains(a_.update_window_dims, d) ? window_ : batch_).push_back(d);
     for (size_t d = 0; d < array_.dims.size(); ++d)
-      if (!has(a_.inserted_window_dims, d) && !has(a_.input_batching_dims, d)) moved_.push_back(d);
+      if (!contains(a_.inserted_window_dims, d) && !contains(a_.input_batching_dims, d))
+        moved_.push_back(d);
   }
 
   // Index vectors in their order, one after the other: several may name one place.
@@ -40,16 +37,11 @@ class Scatter {
       std::vector<Value*> batch;
       for (size_t d = 0; d < batch_.size(); ++d) batch.push_back(index.at(b_, d));
       const std::vector<Value*> start = starts(batch);
-      llvm::Function* function = b_.GetInsertBlock()->getParent();
-      auto* inside = llvm::BasicBlock::Create(b_.getContext(), "", function);
-      auto* after = llvm::BasicBlock::Create(b_.getContext(), "", function);
-      b_.CreateCondBr(is_inside(start), inside, after);
-      b_.SetInsertPoint(inside);
-      std::vector<Value*> at(update_.dims.size());
-      for (size_t d = 0; d < batch_.size(); ++d) at[batch_[d]] = batch[d];
-      over_window(0, start, at);
-      b_.CreateBr(after);
-      b_.SetInsertPoint(after);
+      where(b_, is_inside(start), [&] {
+        std::vector<Value*> at(update_.dims.size());
+        for (size_t d = 0; d < batch_.size(); ++d) at[batch_[d]] = batch[d];
+        over_window(0, start, at);
+      });
     });
   }
 
@@ -62,20 +54,12 @@ class Scatter {
   std::vector<Value*> starts(const std::vector<Value*>& batch) {
     std::vector<Value*> out(array_.dims.size(), int64(b_, 0));
     for (size_t c = 0; c < a_.scatter_dims_to_operand_dims.size(); ++c) {
-      std::vector<Value*> at;
-      size_t next = 0;
-      for (size_t d = 0; d < indices_.dims.size(); ++d)
-        at.push_back(static_cast<int64_t>(d) == a_.index_vector_dim
-                         ? int64(b_, static_cast<int64_t>(c))
-                         : batch[next++]);
-      Value* held = w_.elements.operand(id_, 1, Index(b_, indices_.dims, std::move(at)));
       out[static_cast<size_t>(a_.scatter_dims_to_operand_dims[c])] =
-          as_index(b_, indices_.type, held);
+          index_component(w_.elements, id_, a_.index_vector_dim, batch, static_cast<int64_t>(c));
     }
     for (size_t i = 0; i < a_.input_batching_dims.size(); ++i) {
-      const int64_t dim = a_.scatter_indices_batching_dims[i];
       out[static_cast<size_t>(a_.input_batching_dims[i])] =
-          batch[static_cast<size_t>(dim > a_.index_vector_dim ? dim - 1 : dim)];
+          batch_place(batch, a_.index_vector_dim, a_.scatter_indices_batching_dims[i]);
     }
     return out;
   }
@@ -120,7 +104,7 @@ class Scatter {
   InstructionId id_;
   const ScatterAttributes& a_;
   Reducer reducer_;
-  const Shape &array_, &indices_, &update_;
+  const Shape &array_, &update_;
   std::vector<size_t> window_, batch_, moved_;  // of the update; of the array: window dimensions
 };
 
