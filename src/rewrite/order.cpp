@@ -1,20 +1,27 @@
 #include "rewrite/order.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "rewrite/editor.h"
 
 namespace hilo {
 
-std::vector<InstructionId> operands_first(const Module& module, ComputationId id) {
-  std::vector<InstructionId> out;
-  std::unordered_map<uint32_t, bool> seen;
-  std::vector<std::pair<InstructionId, bool>> stack;
-  const std::vector<InstructionId>& all = module[id].instructions;
-  out.reserve(all.size());
-  seen.reserve(all.size());
-  for (InstructionId start : all) {
-    if (!module[start].removed) stack.push_back({start, false});
+namespace {
+
+// All of `starts` and what they lead to, each once, what it leads to before it. add_children(x,
+// stack) pushes what x leads to, the last one to be taken first.
+template <class Id>
+using Walk = std::vector<std::pair<Id, bool>>;
+template <class Id, class AddChildren>
+std::vector<Id> children_first(const std::vector<Id>& starts, AddChildren&& add_children) {
+  std::vector<Id> out;
+  std::unordered_set<uint32_t> seen;
+  Walk<Id> stack;
+  out.reserve(starts.size());
+  seen.reserve(starts.size());
+  for (Id start : starts) {
+    stack.push_back({start, false});
     while (!stack.empty()) {
       const auto [top, done] = stack.back();
       stack.pop_back();
@@ -22,15 +29,26 @@ std::vector<InstructionId> operands_first(const Module& module, ComputationId id
         out.push_back(top);
         continue;
       }
-      if (!seen.emplace(top.value, true).second) continue;
+      if (!seen.insert(top.value).second) continue;
       stack.push_back({top, true});
-      const std::vector<InstructionId>& before = module.extra(module[top]).control_predecessors;
-      for (size_t i = before.size(); i-- > 0;) stack.push_back({before[i], false});
-      const auto operands = module.operands(top);
-      for (size_t i = operands.size(); i-- > 0;) stack.push_back({operands[i], false});
+      add_children(top, stack);
     }
   }
   return out;
+}
+
+}  // namespace
+
+std::vector<InstructionId> operands_first(const Module& module, ComputationId id) {
+  std::vector<InstructionId> all;
+  for (InstructionId one : module[id].instructions)
+    if (!module[one].removed) all.push_back(one);
+  return children_first(all, [&](InstructionId top, Walk<InstructionId>& stack) {
+    const std::vector<InstructionId>& before = module.extra(module[top]).control_predecessors;
+    for (size_t i = before.size(); i-- > 0;) stack.push_back({before[i], false});
+    const auto operands = module.operands(top);
+    for (size_t i = operands.size(); i-- > 0;) stack.push_back({operands[i], false});
+  });
 }
 
 namespace {
@@ -62,28 +80,13 @@ bool keeps_old(const std::vector<InstructionId>& before, const std::vector<Instr
 
 // Callees first, as the text has them; otherwise in the order that is.
 std::vector<ComputationId> callees_first(const Module& module) {
-  std::vector<ComputationId> out;
-  std::vector<bool> seen(module.computations.size());
-  std::vector<std::pair<ComputationId, bool>> stack;
-  for (uint32_t i = 0; i < module.computations.size(); ++i) {
-    stack.push_back({{i}, false});
-    while (!stack.empty()) {
-      const auto [top, done] = stack.back();
-      stack.pop_back();
-      if (done) {
-        out.push_back(top);
-        continue;
-      }
-      if (seen[top.value]) continue;
-      seen[top.value] = true;
-      stack.push_back({top, true});
-      for (InstructionId id : module[top].instructions)
-        if (!module[id].removed && !is_elementwise(module[id].op))
-          for (ComputationId callee : module.called(module[id]))
-            if (!seen[callee.value]) stack.push_back({callee, false});
-    }
-  }
-  return out;
+  std::vector<ComputationId> all;
+  for (uint32_t i = 0; i < module.computations.size(); ++i) all.push_back({i});
+  return children_first(all, [&](ComputationId top, Walk<ComputationId>& stack) {
+    for (InstructionId id : module[top].instructions)
+      if (!module[id].removed && !is_elementwise(module[id].op))
+        for (ComputationId callee : module.called(module[id])) stack.push_back({callee, false});
+  });
 }
 
 // Keeps these computations, in this order; nothing may stand in others.
