@@ -110,7 +110,7 @@ bool has_bias(const Call& call) {
 Result<Literal> call_fmha_forward(Call& call) {
   const bool bias = has_bias(call);
   const Shape& stated = call.shape();
-  if (call.operands.size() < 3 + bias || !stated.is_tuple() || stated.elements.size() < 2)
+  if (call.operands.size() < 3 + size_t{bias} || !stated.is_tuple() || stated.elements.size() < 2)
     return call.error(ErrorKind::Shape, "expected query, key, value and 2 results");
   HILO_TRY(Fmha fmha, make_fmha(call, false));
   Attention& a = fmha.attention;
@@ -137,7 +137,7 @@ Result<Literal> call_fmha_forward(Call& call) {
 Result<Literal> call_fmha_backward(Call& call) {
   const bool bias = has_bias(call);
   const Shape& stated = call.shape();
-  if (call.operands.size() < 6 + bias || !stated.is_tuple() || stated.elements.size() < 3)
+  if (call.operands.size() < 6 + size_t{bias} || !stated.is_tuple() || stated.elements.size() < 3)
     return call.error(ErrorKind::Shape, "expected at least 6 operands and 3 results");
   HILO_TRY(Fmha fmha, make_fmha(call, true));
   Attention& a = fmha.attention;
