@@ -29,6 +29,9 @@ struct CompileReport {
 
 struct RunOptions {
   const std::atomic<bool>* interrupt = nullptr;
+  // Called after each step that has code, callees' steps first, on the thread that runs them;
+  // needs CompileOptions::emit.tell_steps.
+  std::function<void(InstructionId step)> after_step;
 };
 
 struct ExecutableState;  // executable.h

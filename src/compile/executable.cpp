@@ -8,6 +8,7 @@ namespace {
 // One call: the memory of each allocation, and what went wrong.
 struct Run : RunContext {
   const ExecutableState* state;
+  const RunOptions* options;
   std::vector<Bytes> owners;         // by allocation
   std::vector<std::byte*> pointers;  // the same
   std::optional<Error> error;
@@ -28,6 +29,11 @@ int32_t run_library(RunContext* context, int64_t number) {
   if (done) return static_cast<int32_t>(RunStatus::Done);
   run.error = done.error();
   return static_cast<int32_t>(RunStatus::Failed);
+}
+
+void tell_step(RunContext* context, int64_t instruction) {
+  const auto& tell = static_cast<Run*>(context)->options->after_step;
+  if (tell) tell({static_cast<uint32_t>(instruction)});
 }
 
 const Literal& part_of(const Literal& value, const Dims& index) {
@@ -138,11 +144,13 @@ Result<Literal> Executable::run(std::vector<Literal> arguments, const RunOptions
   HILO_DO(check_arguments(state_->module, arguments));
   Run run;
   run.state = state_.get();
+  run.options = &options;
   find_run_memory(run, arguments);
   run.memory = run.pointers.data();
   run.interrupt = options.interrupt ? options.interrupt : &never;
   run.parallel = run_parallel;
   run.library = run_library;
+  run.after_step = tell_step;
   const auto status = [&] {
     const FlushSubnormals flush;
     return static_cast<RunStatus>(state_->code.run(&run));

@@ -43,6 +43,7 @@ Result<Code> emit(const Module& module, const Plan& plan, const EmitOptions& opt
   ir->setDataLayout(machine->createDataLayout());
   ir->setTargetTriple(machine->getTargetTriple());
   Program program(module, plan, *ir);
+  program.tells_steps = options.tell_steps;
   HILO_DO(emit_computation(program, module.entry));
   HILO_TRY(program.code.results, program.addresses.of(module[module.entry].root));
   program.code.allocation_bytes = program.addresses.allocation_bytes();

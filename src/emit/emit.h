@@ -20,6 +20,8 @@ struct RunContext {
   void (*parallel)(RunContext*, TileFunction, void* const* arguments, int64_t count, int64_t grain);
   // Does Code::library_steps[number]; other than 0 ends the run with that status.
   int32_t (*library)(RunContext*, int64_t number);
+  // Called after each step, by its instruction's id, where EmitOptions::tell_steps asks for it.
+  void (*after_step)(RunContext*, int64_t instruction);
 };
 enum class RunStatus : int32_t { Done = 0, Failed = 1, Interrupted = 2 };
 
@@ -52,6 +54,7 @@ struct Code {
 struct EmitOptions {
   std::string cpu = "native", features;               // as LLVM names them
   std::function<void(std::string_view text)> see_ir;  // given LLVM IR before it is optimised
+  bool tell_steps = false;                            // RunContext::after_step is called
 };
 
 // The module must be in the form that plan() took, and outlive the code: its constants are read

@@ -36,7 +36,7 @@ llvm::BasicBlock* Steps::new_block() {
 
 llvm::Value* Steps::context_field(unsigned number) {
   static_assert(offsetof(RunContext, interrupt) == 8 && offsetof(RunContext, parallel) == 16 &&
-                offsetof(RunContext, library) == 24);
+                offsetof(RunContext, library) == 24 && offsetof(RunContext, after_step) == 32);
   llvm::Value* field = b.CreateConstInBoundsGEP1_64(b.getPtrTy(), context(), number);
   return b.CreateLoad(b.getPtrTy(), field);
 }
@@ -71,6 +71,16 @@ Result<void> Steps::emit(InstructionId id) {
   const OpFunctions& functions = functions_of(module[id].op);
   if (functions.step) return functions.step(*this, id);
   return emit_kernels(id);
+}
+
+Result<void> Steps::emit_and_tell(InstructionId id) {
+  const auto written = [&] { return std::pair(b.GetInsertBlock(), b.GetInsertBlock()->size()); };
+  const auto before = written();
+  HILO_DO(emit(id));
+  if (!program.tells_steps || written() == before) return {};
+  auto* type = llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getInt64Ty()}, false);
+  b.CreateCall(type, context_field(4), {context(), b.getInt64(id.value)});
+  return {};
 }
 
 Result<void> Steps::emit_library(InstructionId id, std::string reason) {
@@ -108,7 +118,8 @@ Result<llvm::Function*> emit_computation(Program& program, ComputationId computa
       is_entry ? "run" : "computation", program.ir);
   function->addFnAttr(llvm::Attribute::NoUnwind);
   Steps steps(program, function);
-  for (InstructionId id : program.plan.schedule.orders[computation.value]) HILO_DO(steps.emit(id));
+  for (InstructionId id : program.plan.schedule.orders[computation.value])
+    HILO_DO(steps.emit_and_tell(id));
   steps.b.CreateRet(steps.b.getInt32(0));
   --program.depth;
   return function;

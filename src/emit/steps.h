@@ -19,6 +19,7 @@ struct Program {
   Code code;
   int64_t scratch_bytes = 0;
   int depth = 0;  // of computations that call each other
+  bool tells_steps = false;
 };
 
 // int32_t(RunContext*), a RunStatus.
@@ -33,6 +34,8 @@ class Steps {
   Builder b;
 
   Result<void> emit(InstructionId id);
+  // The same; where the run is told of steps and this one has code, a call that tells it.
+  Result<void> emit_and_tell(InstructionId id);
   // A pointer to an array, and one of its elements that is a scalar.
   llvm::Value* pointer(Address address);
   llvm::Value* load_scalar(InstructionId id);

@@ -179,4 +179,14 @@ std::string memory_report(const MemoryPicture& picture, const ReportStyle& style
 std::string memory_json(const MemoryPicture& picture);  // schema "hilo.explain.1"
 std::string html_page(const MemoryPicture& picture);
 
+// Something that took time on a device. Times in seconds from one zero.
+struct TraceEvent {
+  std::string name, category;
+  int64_t device = 0;
+  double start = 0, seconds = 0;
+  std::vector<std::pair<std::string, std::string>> arguments;
+};
+// The JSON of Chrome's trace event format, which ui.perfetto.dev opens; times in microseconds.
+std::string trace_json(std::string_view title, std::span<const TraceEvent> events);
+
 }  // namespace hilo

@@ -1,8 +1,6 @@
 #include "tools/observe.h"
 
-#include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "text/text.h"
 
@@ -35,28 +33,13 @@ std::string index_text(const Shape& shape, int64_t position) {
 
 }  // namespace
 
-std::string source_line(const Module& module, const Instruction& instruction) {
-  const Metadata& metadata = module.metadata_of(instruction);
-  if (!metadata.source_file.empty())
-    return fmt::format("{}:{}", metadata.source_file, metadata.source_line);
-  const StackFrameTables& tables = module.header.stack_frames;
-  const auto frame = static_cast<size_t>(metadata.stack_frame_id) - 1;
-  if (frame >= tables.frames.size()) return "";
-  const auto location = static_cast<size_t>(tables.frames[frame].file_location_id) - 1;
-  if (location >= tables.locations.size()) return "";
-  const auto file = static_cast<size_t>(tables.locations[location].file_name_id) - 1;
-  if (file >= tables.file_names.size()) return "";
-  return fmt::format("{}:{}", tables.file_names[file], tables.locations[location].line);
-}
-
 Observer::Observer(const Module& module, ObserveOptions options)
     : module_(module), options_(std::move(options)) {
   for (const std::string& name : options_.print_values) names_[name] = false;
+  if (options_.profiles()) profile_.emplace(module);
 }
 
-bool Observer::wanted() const {
-  return !names_.empty() || options_.check_numerics || options_.profile;
-}
+bool Observer::wanted() const { return !names_.empty() || options_.check_numerics || profile_; }
 
 void Observer::see(const ValueEvent& event) {
   const Instruction& instruction = module_[event.instruction];
@@ -79,23 +62,11 @@ void Observer::see(const ValueEvent& event) {
                 module_.place(event.instruction)};
     });
   }
-  const bool is_call = !module_.called(instruction).empty() && instruction.op != Op::Fusion &&
-                       !is_elementwise(instruction.op);
-  if (!options_.profile || event.depth < 0) return;
-  int64_t bytes = literal_bytes(event.value->shape());
-  for (InstructionId operand : module_.operands(instruction))
-    bytes += literal_bytes(module_.shape(operand));
   // Control flow is not a row: its body's instructions are.
-  const bool is_control = is_call && (instruction.op == Op::While || instruction.op == Op::Call ||
-                                      instruction.op == Op::Conditional);
-  if (is_control) return;
-  const std::string line = source_line(module_, instruction);
-  for (Row* row : {&by_op_[std::string(text_of(instruction.op))],
-                   &by_line_[line.empty() ? "(unknown)" : line]}) {
-    row->seconds += event.seconds;
-    row->count += 1;
-    row->bytes += bytes;
-  }
+  const bool is_control = instruction.op == Op::While || instruction.op == Op::Call ||
+                          instruction.op == Op::Conditional;
+  if (profile_ && event.depth >= 0 && !is_control)
+    profile_->add(event.instruction, event.seconds, event.device);
 }
 
 std::vector<std::string> Observer::unseen_names() const {
@@ -103,40 +74,6 @@ std::vector<std::string> Observer::unseen_names() const {
   for (const auto& [name, seen] : names_)
     if (!seen) out.push_back(name);
   return out;
-}
-
-Observer::Rows Observer::by_time(const std::map<std::string, Row>& rows) const {
-  Rows out(rows.begin(), rows.end());
-  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
-    return a.second.seconds > b.second.seconds;
-  });
-  return out;
-}
-
-std::string Observer::profile_text() const {
-  std::string out;
-  for (const auto& [title, rows] :
-       {std::pair{"op", &by_op_}, std::pair{"source line", &by_line_}}) {
-    double total = 0;
-    for (const auto& [name, row] : *rows) total += row.seconds;
-    out += fmt::format("{:>10} {:>6} {:>9} {:>10}  {}\n", "ms", "%", "count", "MiB", title);
-    for (const auto& [name, row] : by_time(*rows))
-      out += fmt::format("{:>10.3f} {:>6.1f} {:>9} {:>10.2f}  {}\n", row.seconds * 1e3,
-                         total > 0 ? 100 * row.seconds / total : 0, row.count,
-                         static_cast<double>(row.bytes) / (1 << 20), name);
-  }
-  return out;
-}
-
-std::string Observer::profile_json() const {
-  nlohmann::ordered_json out;
-  for (const auto& [title, rows] : {std::pair{"by_op", &by_op_}, std::pair{"by_line", &by_line_}}) {
-    out[title] = nlohmann::ordered_json::array();
-    for (const auto& [name, row] : by_time(*rows))
-      out[title].push_back(
-          {{"name", name}, {"seconds", row.seconds}, {"count", row.count}, {"bytes", row.bytes}});
-  }
-  return out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace hilo::tools

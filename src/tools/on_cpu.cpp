@@ -22,6 +22,7 @@ Result<Executable> compile_for_cpu(Module module, const OnCpu& options) {
   compiling.threads = options.threads;
   compiling.eval.matmul_precision = options.matmul_precision;
   compiling.eval.custom_calls = options.custom_calls;
+  compiling.emit.tell_steps = options.tell_steps;
   if (options.dump_ir)
     compiling.emit.see_ir = [](std::string_view text) { fmt::print(stderr, "{}", text); };
   auto out = compile(std::move(module), cpu_target(), compiling);

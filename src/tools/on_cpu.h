@@ -10,6 +10,7 @@ namespace hilo::tools {
 struct OnCpu {
   int threads = 0;
   bool dump_ir = false;  // LLVM IR to standard error
+  bool tell_steps = false;
   MatmulPrecision matmul_precision = MatmulPrecision::F32;
   std::map<std::string, CustomCallFunction> custom_calls;
 };

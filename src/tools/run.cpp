@@ -1,7 +1,9 @@
 #include <signal.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "tools/in_plan.h"
@@ -14,11 +16,36 @@
 #include "tools/outputs.h"
 #include "tools/run_options.h"
 #include "verify/verify.h"
+#include "wire/wire.h"
 
 namespace hilo::tools {
 namespace {
 
-std::atomic<bool> interrupted = false;  // a signal handler can reach nothing else
+// A signal handler can reach nothing else.
+std::atomic<bool> interrupted = false, timed_out = false;
+
+void listen_for_interrupts(double timeout) {
+  signal(SIGINT, [](int) { interrupted = true; });
+  if (timeout <= 0) return;
+  signal(SIGALRM, [](int) { timed_out = interrupted = true; });
+  itimerval timer = {};
+  timer.it_value.tv_sec = static_cast<time_t>(timeout);
+  timer.it_value.tv_usec = 1 + static_cast<suseconds_t>(std::fmod(timeout, 1) * 999'998);
+  setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
+// What the evaluator alone can do.
+Result<void> check_compiled(const RunOptions& options) {
+  const std::pair<const char*, bool> given[] = {
+      {"--float=f64", options.float_type == "f64"},
+      {"--max-steps", options.max_steps > 0},
+      {"--print-values", !options.observe.print_values.empty()},
+      {"--check-numerics", options.observe.check_numerics},
+      {"--in-plan", options.in_plan}};
+  for (const auto& [name, is_given] : given)
+    if (is_given) return fail(ErrorKind::Usage, "{} needs --device=eval", name);
+  return {};
+}
 
 // Options that are words become what the evaluator takes.
 Result<EvalOptions> eval_options(const RunOptions& options) {
@@ -104,7 +131,18 @@ struct Ran {
   std::vector<LeafComparison> comparisons;
   double seconds = 0;
   nlohmann::ordered_json compiled;  // of --device=cpu
+  std::string profile_text;         // of --profile
+  nlohmann::ordered_json profile;
 };
+
+Result<void> use_profile(const Profile& profile, const RunOptions& options,
+                         const std::optional<Roofline>& roofline, Ran& ran) {
+  if (!options.observe.trace.empty()) HILO_DO(write_file(options.observe.trace, profile.trace()));
+  if (!options.observe.profile) return {};
+  ran.profile_text = profile.text(roofline);
+  ran.profile = profile.json(roofline);
+  return {};
+}
 
 // After a run: what is saved and compared.
 Result<void> use_outputs(const Module& module, const RunOptions& options, const Outputs& outputs,
@@ -122,16 +160,26 @@ Result<void> use_outputs(const Module& module, const RunOptions& options, const 
 // --device=cpu. What cannot be compiled is said before anything runs.
 Result<Ran> run_compiled(const Module& module, const RunOptions& options, const EvalOptions& eval,
                          Session& session) {
-  if (eval.ideal_floats) return fail(ErrorKind::Usage, "--float=f64 needs --device=eval");
-  const OnCpu on_cpu = {options.threads, options.dump_ir, eval.matmul_precision, eval.custom_calls};
+  HILO_DO(check_compiled(options));
+  const OnCpu on_cpu = {options.threads, options.dump_ir, options.observe.profiles(),
+                        eval.matmul_precision, eval.custom_calls};
   HILO_TRY(const Executable executable, compile_for_cpu(module, on_cpu));
   if (!session.json) fmt::print(stderr, "{}", report_text(executable));
   HILO_TRY(Inputs inputs, make_inputs(module, 1, options.inputs));
+  hilo::RunOptions running = {.interrupt = &interrupted};
+  std::optional<Profile> profile;
+  std::optional<Roofline> roofline;
+  if (on_cpu.tell_steps) {
+    HILO_TRY(roofline, measure_roofline(options.threads));
+    profile.emplace(executable.module());
+    running.after_step = [&](InstructionId step) { profile->add(step); };
+    profile->start();
+  }
   Ran out;
   const auto start = std::chrono::steady_clock::now();
-  HILO_TRY(Literal result,
-           executable.run(std::move(inputs.devices[0]), {.interrupt = &interrupted}));
+  HILO_TRY(Literal result, executable.run(std::move(inputs.devices[0]), running));
   out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (profile) HILO_DO(use_profile(*profile, options, roofline, out));
   out.compiled = report_json(executable);
   HILO_DO(use_outputs(module, options, Outputs{{std::move(result)}}, out));
   return out;
@@ -161,12 +209,12 @@ Result<Ran> run_module(const Module& module, const RunOptions& options, const Pl
   Ran out;
   out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   for (const std::string& warning : warnings) warn(session, warning);
+  if (observer.profile()) HILO_DO(use_profile(*observer.profile(), options, {}, out));
   HILO_DO(use_outputs(module, options, outputs, out));
   return out;
 }
 
-void show_json(const Module& module, const Ran& ran, const RunOptions& options,
-               const Observer& observer) {
+void show_json(const Module& module, const Ran& ran, const RunOptions& options) {
   nlohmann::ordered_json outputs = nlohmann::ordered_json::array();
   for (const OutputLeaf& leaf : ran.leaves)
     outputs.push_back({{"output", leaf.leaf},
@@ -178,7 +226,7 @@ void show_json(const Module& module, const Ran& ran, const RunOptions& options,
                                 {"outputs", outputs}};
   if (!ran.compiled.is_null()) out["compiled"] = ran.compiled;
   if (!options.expected.empty()) out["comparisons"] = comparisons_json(ran.comparisons);
-  if (options.observe.profile) out["profile"] = nlohmann::json::parse(observer.profile_json());
+  if (options.observe.profile) out["profile"] = ran.profile;
   fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
@@ -206,16 +254,18 @@ void run(const RunOptions& options, Session& session) {
     planned = std::move(*made);
   }
   Observer observer(module, options.observe);
-  signal(SIGINT, [](int) { interrupted = true; });
-  const auto ran = options.device == "cpu"
-                       ? run_compiled(module, options, *eval, session)
-                       : run_module(module, options, planned.get(), *eval, observer, session);
+  listen_for_interrupts(options.timeout);
+  auto ran = options.device == "cpu"
+                 ? run_compiled(module, options, *eval, session)
+                 : run_module(module, options, planned.get(), *eval, observer, session);
+  if (!ran && timed_out)
+    ran = fail(ErrorKind::Interrupted, "stopped after {} s (--timeout)", options.timeout);
   if (!ran) return fail_with(session, ran.error(), module.source);
-  if (session.json) show_json(module, *ran, options, observer);
+  if (session.json) show_json(module, *ran, options);
   else if (!options.expected.empty()) show_comparisons(ran->comparisons);
   else
     for (const OutputLeaf& leaf : ran->leaves) fmt::print("{}\n", show(leaf));
-  if (options.observe.profile && !session.json) fmt::print("{}", observer.profile_text());
+  if (!session.json) fmt::print("{}", ran->profile_text);
   for (const std::string& name : observer.unseen_names())
     warn(session, fmt::format("--print-values: {} was never computed", name));
   for (const LeafComparison& one : ran->comparisons)

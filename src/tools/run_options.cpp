@@ -42,6 +42,7 @@ void add_run_options(Arguments& arguments, RunOptions& options, Session& session
   arguments.add_option("--threads", options.threads, "threads; 0: all usable cores");
   arguments.add_option("--max-steps", options.max_steps,
                        "stop a while loop after so many iterations");
+  arguments.add_option("--timeout", options.timeout, "stop the run after so many seconds");
   arguments.add_option("--memory-limit", options.memory_limit, "refuse to need more: 16GiB, 512MB");
   arguments.add_option("--custom-call", options.custom_calls,
                        "TARGET=lib.so (see custom_call_abi.h) or TARGET=zeros");
@@ -52,7 +53,10 @@ void add_run_options(Arguments& arguments, RunOptions& options, Session& session
   arguments.add_flag("--check-numerics", options.observe.check_numerics,
                      "find the first NaN or infinity: instruction, index, source line");
   arguments.add_flag("--profile", options.observe.profile,
-                     "time and bytes by op and by source line");
+                     "time and bytes by op and by source line; with --device=cpu also the part "
+                     "of what this machine can do");
+  arguments.add_option("--trace", options.observe.trace,
+                       "write the times of all steps for ui.perfetto.dev");
   arguments.add_option("--only", options.only, "run one instruction, fusion or computation alone");
   arguments.add_flag("--no-verify", options.no_verify, "run without checking the module first");
   const Option in_plan =
@@ -68,6 +72,7 @@ void add_run_options(Arguments& arguments, RunOptions& options, Session& session
       "  hilo run module.txt --seed=1 --save out.npz\n"
       "  hilo run module.txt --inputs io.npz --expected io.npz\n"
       "  hilo run dump_folder/ --profile\n"
+      "  hilo run module.txt --device=cpu --profile --trace=run.json\n"
       "  hilo run module.txt --only=fusion.12 --input=8x128xf32=1");
 }
 

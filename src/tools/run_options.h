@@ -18,6 +18,7 @@ struct RunOptions {
        dump_ir = false;
   std::string target;  // of in_plan
   int threads = 0;
+  double timeout = 0;  // seconds; 0: none
   int64_t devices = 0, max_steps = 0;
   std::string memory_limit;
   std::vector<std::string> custom_calls;  // TARGET=lib.so or TARGET=zeros

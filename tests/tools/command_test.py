@@ -158,6 +158,33 @@ ENTRY main { a = s32[] parameter(0)  ROOT w = s32[] while(a), condition=cond, bo
         done = hilo("run", "-", "--max-steps=1000", text=text)
         self.assertEqual(done.returncode, 1)
         self.assertIn("1000", done.stderr)
+        for device in ("eval", "cpu"):
+            done = hilo("run", "-", "--timeout=0.3", "--device", device, text=text)
+            if "libhilo_emit" in done.stderr:
+                continue  # built without the compiler
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("stopped after 0.3 s", done.stderr)
+            self.assertLess(done.seconds, 5)
+
+    def test_profile_and_trace(self):
+        module, trace = self.write("add.hlo", ADD), os.path.join(self.folder, "trace.json")
+        for device in ("eval", "cpu"):
+            done = hilo("run", module, "--device", device, "--profile", "--json", "--trace", trace)
+            if "libhilo_emit" in done.stderr:
+                continue
+            profile = json.loads(done.stdout)["profile"]
+            add = next(row for row in profile["by_op"] if row["name"] == "add")
+            self.assertEqual((add["count"], add["bytes"]), (1, 48))
+            self.assertEqual("roofline" in profile, device == "cpu")
+            with open(trace) as file:
+                events = json.load(file)["traceEvents"]
+            self.assertIn(("sum", "X"), [(event["name"], event["ph"]) for event in events])
+
+    def test_what_the_compiler_cannot_watch(self):
+        for option in ("--check-numerics", "--print-values=sum", "--max-steps=3", "--float=f64"):
+            done = hilo("run", "-", "--device=cpu", option, text=ADD)
+            self.assertEqual(done.returncode, 2, option)
+            self.assertIn("needs --device=eval", done.stderr)
 
     def test_output_that_does_not_fit(self):
         text = "HloModule big\nENTRY main {\n  z = f32[] constant(0)\n  ROOT b = f32[1099511627776]{0} broadcast(z), dimensions={}\n}\n"

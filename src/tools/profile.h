@@ -1,0 +1,49 @@
+// Where the time of a run went: by op, by source line, and as a trace. Private to `tools`.
+#pragma once
+
+#include <chrono>
+#include <nlohmann/json_fwd.hpp>
+
+#include "report/report.h"
+#include "tools/roofline.h"
+
+namespace hilo::tools {
+
+// "model.py:12", by the stack frames where metadata has no file; empty when unknown.
+std::string source_line(const Module& module, const Instruction& instruction);
+
+class Profile {
+ public:
+  // The module must outlive the profile and be the one that runs.
+  explicit Profile(const Module& module);
+
+  // The instruction took so many seconds, which end now.
+  void add(InstructionId id, double seconds, int64_t device = 0);
+  // The same for the time since the last call; start() sets the zero.
+  void start();
+  void add(InstructionId id);
+
+  // Bytes are what the ops read and write at least. With a roofline a column tells the part that
+  // the faster of memory and arithmetic would take of the time.
+  std::string text(const std::optional<Roofline>& roofline = {}) const;
+  nlohmann::ordered_json json(const std::optional<Roofline>& roofline = {}) const;
+  // For ui.perfetto.dev: the first million steps.
+  std::string trace() const;
+
+ private:
+  struct Row {
+    double seconds = 0, bytes = 0;
+    int64_t count = 0;
+    std::map<InstructionId, int64_t> steps;
+  };
+  using Rows = std::map<std::string, Row>;
+  double least_seconds(const Row& row, const Roofline& roofline) const;
+
+  const Module& module_;
+  std::vector<Cost> costs_;
+  Rows by_op_, by_line_;
+  std::vector<TraceEvent> events_;
+  std::chrono::steady_clock::time_point zero_, last_;
+};
+
+}  // namespace hilo::tools
