@@ -1,11 +1,29 @@
-# Installs the build into an empty prefix, builds the consumer against it, and runs it.
+# Installs the build into an empty prefix, builds the consumer and an example against it, and runs
+# both.
 set(prefix ${BUILD}/consumer/prefix)
 set(work ${BUILD}/consumer/build)
 file(REMOVE_RECURSE ${prefix} ${work})
 execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix} OUTPUT_QUIET
                 COMMAND_ERROR_IS_FATAL ANY)
-execute_process(COMMAND ${CMAKE_COMMAND} -G Ninja -S ${CMAKE_CURRENT_LIST_DIR} -B ${work}
-                        -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_CXX_COMPILER=${CXX}
-                        -DCMAKE_CXX_FLAGS=${FLAGS} COMMAND_ERROR_IS_FATAL ANY)
-execute_process(COMMAND ${CMAKE_COMMAND} --build ${work} COMMAND_ERROR_IS_FATAL ANY)
-execute_process(COMMAND ${work}/consumer COMMAND_ERROR_IS_FATAL ANY)
+set(example ${CMAKE_CURRENT_LIST_DIR}/../../examples/compile_and_run)
+foreach(folder ${CMAKE_CURRENT_LIST_DIR} ${example})
+  get_filename_component(name ${folder} NAME)
+  execute_process(COMMAND ${CMAKE_COMMAND} -G Ninja -S ${folder} -B ${work}/${name}
+                          -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_CXX_COMPILER=${CXX}
+                          -DCMAKE_CXX_FLAGS=${FLAGS} COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND ${CMAKE_COMMAND} --build ${work}/${name} COMMAND_ERROR_IS_FATAL ANY)
+endforeach()
+execute_process(COMMAND ${work}/consumer/consumer COMMAND_ERROR_IS_FATAL ANY)
+if(NOT COMPILER)
+  return()
+endif()
+file(WRITE ${work}/rows.hlo "HloModule rows
+ENTRY main { ROOT in_0 = f32[2,4] constant({{3, 0, 0, 4}, {0, 0, -2, 0}}) }")
+execute_process(COMMAND ${BUILD}/hilo run ${work}/rows.hlo --save ${work}/saved.npz OUTPUT_QUIET
+                COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${work}/compile_and_run/compile_and_run ${example}/normalise.hlo
+                        ${work}/saved.npz
+                OUTPUT_VARIABLE rows COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
+if(NOT rows MATCHES "0.6.*0, 0.*0.8.*0, 0, -1, 0")
+  message(FATAL_ERROR "the example printed ${rows}")
+endif()
