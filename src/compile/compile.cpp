@@ -15,11 +15,13 @@ auto timed(double& seconds, Body&& body) {
   return out;
 }
 
-int64_t temp_bytes(const std::vector<MemoryPiece>& memory) {
-  int64_t out = 0;
-  for (const MemoryPiece& piece : memory)
-    if (piece.source == MemorySource::Temporary) out += piece.bytes;
-  return out;
+void count_memory(const std::vector<MemoryPiece>& memory, CompileReport& report) {
+  for (const MemoryPiece& piece : memory) {
+    if (piece.source == MemorySource::None || piece.source == MemorySource::Constant) continue;
+    if (__builtin_add_overflow(report.run_bytes, piece.bytes, &report.run_bytes))
+      report.run_bytes = INT64_MAX;
+    if (piece.source == MemorySource::Temporary) report.temp_bytes += piece.bytes;
+  }
 }
 
 }  // namespace
@@ -40,7 +42,7 @@ Result<Executable> compile(Module module, const Target& target, const CompileOpt
   report.optimise_seconds = state->code.optimise_seconds;
   report.machine_seconds = state->code.machine_seconds;
   report.kernels = state->code.kernels;
-  report.temp_bytes = temp_bytes(state->memory);
+  count_memory(state->memory, report);
   for (const LibraryStep& step : state->code.library_steps)
     report.evaluated.push_back({step.instruction, step.reason});
   state->report = std::move(report);

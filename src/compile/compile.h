@@ -25,6 +25,7 @@ struct CompileReport {
   int64_t kernels = 0;  // loops in machine code
   std::vector<EvaluatedStep> evaluated;
   int64_t temp_bytes = 0;  // memory that a run needs besides arguments and results
+  int64_t run_bytes = 0;   // with arguments and results; INT64_MAX: more than can be counted
 };
 
 struct RunOptions {
@@ -42,7 +43,8 @@ class Executable {
   const CompileReport& report() const;
   // One value for each entry parameter. Arguments that the module may write over and that nobody
   // else holds are written over; others are copied first. The results have the same bits for any
-  // number of threads. Callable from several threads at once.
+  // number of threads. Callable from several threads at once. Memory when the machine has too
+  // little: nothing has run then.
   Result<Literal> run(std::vector<Literal> arguments, const RunOptions& options = {}) const;
 
  private:

@@ -66,6 +66,7 @@ Result<void> check_arguments(const Module& module, std::span<const Literal> argu
   return {};
 }
 
+// bad_alloc when there is too little memory.
 void find_run_memory(Run& run, std::span<const Literal> arguments) {
   const ExecutableState& state = *run.state;
   run.owners.resize(state.memory.size());
@@ -145,7 +146,12 @@ Result<Literal> Executable::run(std::vector<Literal> arguments, const RunOptions
   Run run;
   run.state = state_.get();
   run.options = &options;
-  find_run_memory(run, arguments);
+  try {
+    find_run_memory(run, arguments);
+  } catch (const std::bad_alloc&) {
+    return fail(ErrorKind::Memory, "a run needs {} bytes, which this machine does not have",
+                report().run_bytes);
+  }
   run.memory = run.pointers.data();
   run.interrupt = options.interrupt ? options.interrupt : &never;
   run.parallel = run_parallel;

@@ -33,7 +33,7 @@ std::vector<double> repeat(const Options& options, double least_seconds, Body&& 
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     times.push_back(taken.count());
     total += times.back();
-    keep(std::move(result));
+    keep(result);
   }
   std::sort(times.begin(), times.end());
   return times;
@@ -54,7 +54,7 @@ Result<void> bench_running(const Module& module, const Options& options,
   Outputs outputs;
   const auto times = repeat(
       options, 0, [&] { return evaluate(module, inputs, eval); },
-      [&](Result<Outputs> result) {
+      [&](Result<Outputs>& result) {
         if (result) outputs = std::move(*result);
         else error = result.error();
       });
@@ -81,7 +81,7 @@ Result<void> bench_compiled(const Module& module, const Options& options,
   HILO_TRY(Literal kept, executable.run(inputs.devices[0]));
   const auto times = repeat(
       options, 0.05, [&] { return executable.run(inputs.devices[0]); },
-      [&](Result<Literal> result) {
+      [&](Result<Literal>& result) {
         if (result) kept = std::move(*result);
         else error = result.error();
       });
@@ -105,7 +105,7 @@ void bench(const Options& options, Session& session) {
   Result<Module> module = fail(ErrorKind::Io, "not read");
   const auto read = [&] { return read_module(text, Format::Detect, {.file = options.file}); };
   const auto parse_times =
-      repeat(options, 0.25, read, [&](auto read_one) { module = std::move(read_one); });
+      repeat(options, 0.25, read, [&](auto& read_one) { module = std::move(read_one); });
   if (!module) return fail_with(session, module.error(), *text);
   nlohmann::ordered_json out = {{"schema", "hilo.bench.1"},
                                 {"file", options.file},

@@ -165,6 +165,7 @@ Result<Ran> run_compiled(const Module& module, const RunOptions& options, const 
                         eval.matmul_precision, eval.custom_calls};
   HILO_TRY(const Executable executable, compile_for_cpu(module, on_cpu));
   if (!session.json) fmt::print(stderr, "{}", report_text(executable));
+  HILO_DO(check_memory(executable.report().run_bytes, eval));
   HILO_TRY(Inputs inputs, make_inputs(module, 1, options.inputs));
   hilo::RunOptions running = {.interrupt = &interrupted};
   std::optional<Profile> profile;
