@@ -14,10 +14,12 @@ struct Run : RunContext {
   std::optional<Error> error;
 };
 
+// After an interrupt the rest is left out, and the run fails at its end at the latest.
 void run_parallel(RunContext* context, TileFunction body, void* const* arguments, int64_t count,
                   int64_t grain) {
   const int64_t tiles = (count + grain - 1) / grain;
   static_cast<Run*>(context)->state->device.threads().run(tiles, [&](int64_t tile) {
+    if (context->interrupt->load(std::memory_order_relaxed)) return;
     const FlushSubnormals flush;
     body(arguments, tile * grain, std::min(count, (tile + 1) * grain));
   });
@@ -25,7 +27,7 @@ void run_parallel(RunContext* context, TileFunction body, void* const* arguments
 
 int32_t run_library(RunContext* context, int64_t number) {
   Run& run = *static_cast<Run*>(context);
-  const auto done = run.state->library->run(number, run.pointers.data());
+  const auto done = run.state->library->run(number, run.pointers.data(), run.interrupt);
   if (done) return static_cast<int32_t>(RunStatus::Done);
   run.error = done.error();
   return static_cast<int32_t>(RunStatus::Failed);
@@ -161,7 +163,8 @@ Result<Literal> Executable::run(std::vector<Literal> arguments, const RunOptions
     const FlushSubnormals flush;
     return static_cast<RunStatus>(state_->code.run(&run));
   }();
-  if (status == RunStatus::Interrupted) return fail(ErrorKind::Interrupted, "stopped by the user");
+  if (status == RunStatus::Interrupted || (status == RunStatus::Done && run.interrupt->load()))
+    return fail(ErrorKind::Interrupted, "stopped by the user");
   if (status == RunStatus::Failed) return std::unexpected(std::move(*run.error));
   size_t leaf = 0;
   return result_of(run, state_->module.shape(state_->module[state_->module.entry].root), leaf);

@@ -58,7 +58,8 @@ LibrarySteps::LibrarySteps(const Module& module, std::span<const LibraryStep> st
   }
 }
 
-Result<void> LibrarySteps::run(int64_t number, std::byte* const* memory) const {
+Result<void> LibrarySteps::run(int64_t number, std::byte* const* memory,
+                               const std::atomic<bool>* interrupt) const {
   const auto n = static_cast<size_t>(number);
   const LibraryStep& step = steps_[n];
   std::vector<Bytes> owners;
@@ -69,6 +70,7 @@ Result<void> LibrarySteps::run(int64_t number, std::byte* const* memory) const {
     arguments.push_back(view(module_.shape(operands[i]), step.operands[i], leaf, memory, owners));
   }
   EvalOptions options = options_;
+  options.interrupt = interrupt;
   if (bytes_[n] < threads_pay_bytes) options.threads = 1;
   HILO_TRY(const Literal out,
            evaluate_computation(module_, computations_[n], std::move(arguments), options));

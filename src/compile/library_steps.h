@@ -12,7 +12,8 @@ class LibrarySteps {
                const EvalOptions& options);
 
   // Reads the operands of step `number` and writes its results in this memory.
-  Result<void> run(int64_t number, std::byte* const* memory) const;
+  Result<void> run(int64_t number, std::byte* const* memory,
+                   const std::atomic<bool>* interrupt) const;
 
  private:
   Module module_;  // with a computation for each step

@@ -21,7 +21,7 @@ class Polisher {
 
   void run(const Module& module, int64_t measures) {
     left_ = measures;
-    while (left_ > 0 && improve(module)) {
+    while (left_ > 0 && peak_.bytes > 0 && improve(module)) {
     }
   }
 

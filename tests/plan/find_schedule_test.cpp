@@ -40,6 +40,17 @@ TEST(FindSchedule, IsLegalForWhateverModule) {
   }
 }
 
+TEST(FindSchedule, OrdersWhatTakesNoMemory) {
+  const Module module = *parse(R"(HloModule empty
+ENTRY main {
+  x = f32[0] parameter(0)
+  a = f32[0] negate(x)
+  b = f32[0] exponential(x)
+  ROOT c = f32[0] add(a, b)
+})");
+  expect_legal(module, schedule_found(module));
+}
+
 TEST(FindSchedule, IsTheSameTwice) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     const Module module = *parse(RandomModule(seed).text());

@@ -166,6 +166,23 @@ ENTRY main { a = s32[] parameter(0)  ROOT w = s32[] while(a), condition=cond, bo
             self.assertIn("stopped after 0.3 s", done.stderr)
             self.assertLess(done.seconds, 5)
 
+    def test_long_step_is_stopped(self):
+        text = """HloModule long
+sum { x = f32[] parameter(0)  y = f32[] parameter(1)  ROOT z = f32[] divide(x, y) }
+ENTRY main {
+  x = f32[1048576] parameter(0)
+  one = f32[] constant(1)
+  ROOT w = f32[COUNT] reduce-window(x, one), window={size=SIZE}, to_apply=sum
+}
+"""
+        for size in (100, 500_000):  # in machine code, and evaluated
+            module = text.replace("SIZE", str(size)).replace("COUNT", str(1048576 - size + 1))
+            done = hilo("run", "-", "--device=cpu", "--timeout=0.05", text=module)
+            if "libhilo_emit" not in done.stderr:
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertIn("stopped after 0.05 s", done.stderr)
+                self.assertLess(done.seconds, 5)
+
     def test_profile_and_trace(self):
         module, trace = self.write("add.hlo", ADD), os.path.join(self.folder, "trace.json")
         for device in ("eval", "cpu"):
