@@ -33,7 +33,9 @@ Result<Executable> compile(Module module, const Target& target, const CompileOpt
   auto state = std::make_shared<ExecutableState>(std::move(module), options.threads);
   HILO_TRY(const Plan planned,
            timed(report.plan_seconds, [&] { return plan(state->module, machine); }));
-  HILO_TRY(state->code, target.emit(state->module, planned, options.emit));
+  EmitOptions emit = options.emit;
+  if (emit.threads == 0) emit.threads = options.threads;
+  HILO_TRY(state->code, target.emit(state->module, planned, emit));
   EvalOptions eval = options.eval;
   eval.threads = options.threads;
   state->library = std::make_unique<LibrarySteps>(state->module, state->code.library_steps, eval);

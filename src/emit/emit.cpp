@@ -37,12 +37,10 @@ Result<void> check_emitted(const Module& module) {
 Result<Code> emit(const Module& module, const Plan& plan, const EmitOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   HILO_DO(check_emitted(module));
-  auto context = std::make_unique<llvm::LLVMContext>();
-  auto ir = std::make_unique<llvm::Module>(std::string(module.header.name), *context);
-  HILO_TRY(const auto machine, target_machine(options));
-  ir->setDataLayout(machine->createDataLayout());
-  ir->setTargetTriple(machine->getTargetTriple());
-  Program program(module, plan, *ir);
+  HILO_TRY(const Chip chip, find_chip(options));
+  HILO_TRY(const auto machine, chip.machine());
+  Parts parts(std::string(module.header.name), machine->createDataLayout(), chip.triple);
+  Program program(module, plan, parts);
   program.tells_steps = options.tell_steps;
   HILO_DO(emit_computation(program, module.entry));
   HILO_TRY(program.code.results, program.addresses.of(module[module.entry].root));
@@ -53,10 +51,10 @@ Result<Code> emit(const Module& module, const Plan& plan, const EmitOptions& opt
   if (options.see_ir) {
     std::string text;
     llvm::raw_string_ostream stream(text);
-    ir->print(stream, nullptr);
+    for (size_t i = 0; i < parts.size(); ++i) parts[i].print(stream, nullptr);
     options.see_ir(text);
   }
-  HILO_DO(make_machine_code(std::move(context), std::move(ir), *machine, program.code));
+  HILO_DO(make_machine_code(parts, chip, *machine, options, program.code));
   return std::move(program.code);
 }
 

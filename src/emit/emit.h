@@ -55,6 +55,8 @@ struct EmitOptions {
   std::string cpu = "native", features;               // as LLVM names them
   std::function<void(std::string_view text)> see_ir;  // given LLVM IR before it is optimised
   bool tell_steps = false;                            // RunContext::after_step is called
+  int threads = 0;                                    // that make code; 0: usable_cores()
+  bool verify_ir = false;                             // LLVM's check of ours, for tests
 };
 
 // The module must be in the form that plan() took, and outlive the code: its constants are read

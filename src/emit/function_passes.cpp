@@ -44,8 +44,8 @@ llvm::FunctionPassManager passes() {
 
 }  // namespace
 
-void optimise(llvm::Module& ir, llvm::TargetMachine& machine) {
-  check(!llvm::verifyModule(ir, &llvm::errs()), "emit: LLVM IR that does not verify");
+void optimise(llvm::Module& ir, llvm::TargetMachine& machine, bool verify) {
+  check(!verify || !llvm::verifyModule(ir, &llvm::errs()), "emit: LLVM IR that does not verify");
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;

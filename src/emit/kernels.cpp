@@ -8,10 +8,6 @@
 namespace hilo {
 namespace {
 
-// Work that is worth a hand-over to other threads: so many elementary steps in one piece, and at
-// least two pieces.
-constexpr double parallel_steps = 1 << 17;
-
 struct Range {
   Address address;
   int64_t bytes = 0;
@@ -25,11 +21,27 @@ struct Range {
   }
 };
 
+// An array of a kernel: memory of the plan, or a constant where the module has it.
+struct Array {
+  Address address;
+  const std::byte* constant = nullptr;
+  bool operator==(const Array& other) const {
+    return constant == other.constant && address.allocation == other.address.allocation &&
+           address.offset == other.address.offset;
+  }
+};
+
 // An array that is written: the value that it holds, inside the step's fusion.
 struct Target {
   InstructionId value;
   size_t leaf;
   Range to;
+};
+
+// Targets that one kernel writes, and its arrays.
+struct Loops {
+  std::span<const Target> targets;
+  std::vector<Array> arrays;
 };
 
 }  // namespace
@@ -44,13 +56,15 @@ class KernelCalls {
     if (!addressed) return steps_.emit_library(id_, "what is no array");
     find_targets();
     if (is_scalar_step() && write_scalars()) return {};
-    if (std::optional<Error> error = write_all()) {
-      for (llvm::Function* function : functions_) function->eraseFromParent();
-      return steps_.emit_library(id_, error->message);
+    find_scratch();
+    find_loops();
+    kernels_ = program_.kernels.find(id_, numbers_);
+    if (!kernels_) {
+      if (std::optional<Error> error = write_all()) return steps_.emit_library(id_, error->message);
     }
-    for (size_t i = 0; i < functions_.size(); ++i) call(i);
+    program_.scratch_bytes = std::max(program_.scratch_bytes, scratch_);
+    for (size_t i = 0; i < loops_.size(); ++i) call((*kernels_)[i], loops_[i].arrays);
     copy_back();
-    program_.code.kernels += static_cast<int64_t>(functions_.size());
     return {};
   }
 
@@ -187,7 +201,8 @@ class KernelCalls {
     for (size_t i = 0; i < operands_.size(); ++i) {
       if (is_immediate(i)) continue;
       std::vector<llvm::Value*> arrays;
-      for (const Range& range : operands_[i]) arrays.push_back(steps_.pointer(range.address));
+      for (size_t leaf = 0; leaf < operands_[i].size(); ++leaf)
+        arrays.push_back(pointer(array_of(i, leaf)));
       elements.bind_arrays(module_.operand(id_, i), std::move(arrays));
     }
     bind_fusions(elements);
@@ -203,7 +218,7 @@ class KernelCalls {
     return true;
   }
 
-  std::optional<Error> write_all() {
+  void find_scratch() {
     for (Target& target : targets_) {
       if (!is_read_elsewhere(target)) continue;
       const auto scratch = static_cast<uint32_t>(program_.plan.allocations.size());
@@ -212,65 +227,93 @@ class KernelCalls {
       scratch_ += (target.to.bytes + 63) / 64 * 64;
       target.to = from;
     }
-    program_.scratch_bytes = std::max(program_.scratch_bytes, scratch_);
-    if (one_loop_) return write(targets_);
+  }
+
+  // One for all targets where one loop writes them, else one for each value.
+  void find_loops() {
     for (size_t i = 0; i < targets_.size();) {
-      size_t next = i + 1;
+      size_t next = one_loop_ ? targets_.size() : i + 1;
       while (next < targets_.size() && targets_[next].value == targets_[i].value) ++next;
-      if (auto error = write(std::span(targets_).subspan(i, next - i))) return error;
+      loops_.push_back({std::span(targets_).subspan(i, next - i), {}});
+      number_arrays(loops_.back());
       i = next;
     }
+  }
+  void number_arrays(Loops& loops) {
+    for (size_t i = 0; i < operands_.size(); ++i)
+      if (!is_immediate(i))
+        for (size_t leaf = 0; leaf < operands_[i].size(); ++leaf)
+          numbers_.push_back(array_number(loops, array_of(i, leaf)));
+    for (const Target& target : loops.targets)
+      numbers_.push_back(array_number(loops, {target.to.address}));
+    numbers_.push_back(updates_in_place(loops.targets[0]) ? 1 : 0);
+  }
+  static size_t array_number(Loops& loops, const Array& array) {
+    const auto found = std::ranges::find(loops.arrays, array);
+    if (found != loops.arrays.end()) return static_cast<size_t>(found - loops.arrays.begin());
+    loops.arrays.push_back(array);
+    return loops.arrays.size() - 1;
+  }
+  Array array_of(size_t operand, size_t leaf) const {
+    const InstructionId id = module_.operand(id_, operand);
+    if (module_[id].op != Op::Constant) return {operands_[operand][leaf].address};
+    const auto& literal = module_.attributes<ConstantAttributes>(id).literal.literal;
+    if (!literal || literal->raw().empty()) return {operands_[operand][leaf].address};
+    return {{}, literal->raw().data()};
+  }
+  bool is_immediate(size_t operand) const {
+    return stands_in_code(module_, module_.operand(id_, operand));
+  }
+
+  std::optional<Error> write_all() {
+    std::vector<Kernel> kernels;
+    for (Loops& loops : loops_) {
+      auto kernel = write(loops);
+      if (!kernel) {
+        for (const Kernel& written : kernels) written.function->eraseFromParent();
+        return kernel.error();
+      }
+      kernels.push_back(*kernel);
+    }
+    for (const Kernel& kernel : kernels) program_.parts.added(*kernel.function);
+    program_.code.kernels += static_cast<int64_t>(kernels.size());
+    kernels_ = &program_.kernels.add(id_, numbers_, std::move(kernels));
     return std::nullopt;
   }
 
-  size_t array_number(const Range& range) {
-    std::vector<Address>& arrays = arrays_.back();
-    for (size_t i = 0; i < arrays.size(); ++i)
-      if (arrays[i].allocation == range.address.allocation &&
-          arrays[i].offset == range.address.offset)
-        return i;
-    arrays.push_back(range.address);
-    return arrays.size() - 1;
-  }
-
-  // Constants are read where the module has them, scalars stand in the code.
-  bool is_immediate(size_t operand) const {
-    return module_[module_.operand(id_, operand)].op == Op::Constant;
-  }
-
   // One function that writes these targets.
-  std::optional<Error> write(std::span<const Target> targets) {
-    arrays_.emplace_back();
-    for (size_t i = 0; i < operands_.size(); ++i)
-      if (!is_immediate(i))
-        for (const Range& range : operands_[i]) array_number(range);
-    for (const Target& target : targets) array_number(target.to);
-    const std::string name(module_[id_].name);
-    Writer writer(module_, program_.ir, name, arrays_.back().size());
-    functions_.push_back(writer.function);
+  Result<Kernel> write(Loops& loops) {
+    Writer writer(module_, program_.parts.current(), program_.kernel_name(id_),
+                  loops.arrays.size());
     for (size_t i = 0; i < operands_.size(); ++i) {
       if (is_immediate(i)) continue;
       std::vector<llvm::Value*> arrays;
-      for (const Range& range : operands_[i]) arrays.push_back(writer.array(array_number(range)));
+      for (size_t leaf = 0; leaf < operands_[i].size(); ++leaf)
+        arrays.push_back(writer.array(array_number(loops, array_of(i, leaf))));
       writer.elements.bind_arrays(module_.operand(id_, i), std::move(arrays));
     }
     bind_fusions(writer.elements);
     std::vector<WrittenLeaf> leaves;
-    for (const Target& target : targets) {
-      llvm::Value* array = writer.array(array_number(target.to));
+    for (const Target& target : loops.targets) {
+      llvm::Value* array = writer.array(array_number(loops, {target.to.address}));
       leaves.push_back({target.value, target.leaf, array});
       writer.results.push_back(array);
     }
-    const WriteFunction loops = functions_of(module_[targets[0].value].op).write;
-    writer.in_place = updates_in_place(targets[0]);
-    if (loops) {
-      if (auto done = loops(writer, targets[0].value); !done) return done.error();
+    const InstructionId first = loops.targets[0].value;
+    const WriteFunction write = functions_of(module_[first].op).write;
+    writer.in_place = updates_in_place(loops.targets[0]);
+    std::optional<Error> error;
+    if (write) {
+      if (auto done = write(writer, first); !done) error = done.error();
     } else {
       write_elements(writer, leaves);
     }
     writer.close();
-    counts_.push_back({writer.count(), writer.steps_each()});
-    return writer.elements.error();
+    if (writer.function->getParent() != &program_.ir) show_to_parts(*writer.function);
+    if (!error) error = writer.elements.error();
+    if (!error) return Kernel{writer.function, nullptr, writer.count(), writer.steps_each()};
+    writer.function->eraseFromParent();
+    return std::unexpected(std::move(*error));
   }
 
   void bind_fusions(Elements& elements) const {
@@ -279,47 +322,31 @@ class KernelCalls {
       elements.bind_fusion(id);
   }
 
-  void call(size_t i) {
-    std::vector<llvm::Value*> arguments;
-    for (const Address& address : arrays_[i]) arguments.push_back(steps_.pointer(address));
-    const auto [count, steps_each] = counts_[i];
-    if (static_cast<double>(count) * steps_each >= 2 * parallel_steps && count > 1)
-      return call_in_pieces(i, arguments, count, steps_each);
-    arguments.push_back(int64(b_, 0));
-    arguments.push_back(int64(b_, count));
-    b_.CreateCall(functions_[i], arguments);
+  llvm::Value* pointer(const Array& array) {
+    if (!array.constant) return steps_.pointer(array.address);
+    return b_.CreateIntToPtr(int64(b_, reinterpret_cast<int64_t>(array.constant)), b_.getPtrTy());
   }
 
-  void call_in_pieces(size_t i, std::span<llvm::Value* const> arguments, int64_t count,
-                      double steps_each) {
+  void call(Kernel& kernel, std::span<const Array> arrays) {
+    std::vector<llvm::Value*> arguments;
+    for (const Array& array : arrays) arguments.push_back(pointer(array));
+    if (kernel.pays_threads()) return call_in_pieces(kernel, arguments);
+    arguments.push_back(int64(b_, 0));
+    arguments.push_back(int64(b_, kernel.count));
+    b_.CreateCall(callee_in(program_.ir, kernel.function), arguments);
+  }
+
+  void call_in_pieces(Kernel& kernel, std::span<llvm::Value* const> arguments) {
+    if (!kernel.tile) kernel.tile = tile_function(kernel.function);
     llvm::Value* list = frame_array(b_, b_.getPtrTy(), static_cast<int64_t>(arguments.size()));
     for (size_t n = 0; n < arguments.size(); ++n)
       b_.CreateStore(arguments[n], b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), list, n));
     auto* type = llvm::FunctionType::get(
         b_.getVoidTy(),
         {b_.getPtrTy(), b_.getPtrTy(), b_.getPtrTy(), b_.getInt64Ty(), b_.getInt64Ty()}, false);
-    const auto grain = std::max<int64_t>(1, static_cast<int64_t>(parallel_steps / steps_each));
     b_.CreateCall(type, steps_.context_field(2),
-                  {steps_.context(), tile_function(functions_[i], arguments.size()), list,
-                   int64(b_, count), int64(b_, grain)});
-  }
-
-  // A TileFunction that hands its arrays to the kernel.
-  llvm::Function* tile_function(llvm::Function* kernel, size_t arrays) {
-    auto* type = llvm::FunctionType::get(b_.getVoidTy(),
-                                         {b_.getPtrTy(), b_.getInt64Ty(), b_.getInt64Ty()}, false);
-    auto* out = llvm::Function::Create(type, llvm::Function::InternalLinkage,
-                                       kernel->getName() + ".tile", program_.ir);
-    Builder b(llvm::BasicBlock::Create(b_.getContext(), "", out));
-    std::vector<llvm::Value*> arguments;
-    for (size_t n = 0; n < arrays; ++n)
-      arguments.push_back(b.CreateLoad(
-          b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getPtrTy(), out->getArg(0), n)));
-    arguments.push_back(out->getArg(1));
-    arguments.push_back(out->getArg(2));
-    b.CreateCall(kernel, arguments);
-    b.CreateRetVoid();
-    return out;
+                  {steps_.context(), callee_in(program_.ir, kernel.tile), list,
+                   int64(b_, kernel.count), int64(b_, kernel.grain())});
   }
 
   void copy_back() {
@@ -337,10 +364,10 @@ class KernelCalls {
   std::vector<Range> results_;
   std::vector<Target> targets_;
   bool one_loop_ = false;
-  std::vector<llvm::Function*> functions_;
-  std::vector<std::vector<Address>> arrays_;        // of each function
-  std::vector<std::pair<int64_t, double>> counts_;  // of each function
-  std::vector<std::pair<Range, Range>> copies_;     // from scratch memory
+  std::vector<Loops> loops_;
+  std::vector<size_t> numbers_;                  // what Kernels::find asks for
+  std::vector<Kernel>* kernels_ = nullptr;       // one for each of loops_
+  std::vector<std::pair<Range, Range>> copies_;  // from scratch memory
   int64_t scratch_ = 0;
 };
 

@@ -1,43 +1,18 @@
 #include "emit/machine_code.h"
 
 #include <llvm/ADT/SmallVector.h>
-#include <llvm/Analysis/CGSCCPassManager.h>
-#include <llvm/Analysis/TargetTransformInfo.h>
-#include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/IR/LegacyPassManager.h>
-#include <llvm/MC/TargetRegistry.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
-#include <llvm/Support/TargetSelect.h>
-#include <llvm/TargetParser/Host.h>
 
 #include <chrono>
-#include <mutex>
 
 #include "emit/function_passes.h"
+#include "emit/link.h"
 
 namespace hilo {
 namespace {
 
-std::unexpected<Error> llvm_error(llvm::Error error) {
-  return fail(ErrorKind::Unsupported, "LLVM: {}", llvm::toString(std::move(error)));
-}
-
-void start_llvm() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
-  });
-}
-
-std::string features_of_host() {
-  std::string out;
-  for (const auto& feature : llvm::sys::getHostCPUFeatures())
-    out += fmt::format("{}{}{}", out.empty() ? "" : ",", feature.second ? "+" : "-",
-                       feature.first().str());
-  return out;
-}
+using Object = std::unique_ptr<llvm::MemoryBuffer>;
 
 class Clock {
  public:
@@ -53,8 +28,7 @@ class Clock {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-Result<std::unique_ptr<llvm::MemoryBuffer>> object_of(llvm::Module& ir,
-                                                      llvm::TargetMachine& machine) {
+Result<Object> object_of(llvm::Module& ir, llvm::TargetMachine& machine) {
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;
@@ -65,49 +39,100 @@ Result<std::unique_ptr<llvm::MemoryBuffer>> object_of(llvm::Module& ir,
   return std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), "hilo", false);
 }
 
-}  // namespace
-
-Result<std::unique_ptr<llvm::TargetMachine>> target_machine(const EmitOptions& options) {
-  start_llvm();
-  const llvm::Triple triple(llvm::sys::getProcessTriple());
-  std::string error;
-  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!target) return fail(ErrorKind::Unsupported, "LLVM: {}", error);
-  const bool native = options.cpu == "native";
-  const std::string cpu = native ? llvm::sys::getHostCPUName().str() : options.cpu;
-  const std::string features = native ? features_of_host() : options.features;
-  std::unique_ptr<llvm::TargetMachine> out(
-      target->createTargetMachine(triple, cpu, features, llvm::TargetOptions(), llvm::Reloc::PIC_,
-                                  llvm::CodeModel::Small, llvm::CodeGenOptLevel::Less, true));
-  if (!out) return fail(ErrorKind::Unsupported, "LLVM has no code generator for {}", cpu);
-  return out;
-}
-
-Result<void> make_machine_code(std::unique_ptr<llvm::LLVMContext> context,
-                               std::unique_ptr<llvm::Module> ir, llvm::TargetMachine& machine,
-                               Code& code) {
-  for (llvm::Function& function : *ir) {
+void set_attributes(llvm::Module& ir) {
+  for (llvm::Function& function : ir) {
     if (function.isDeclaration()) continue;
-    function.addFnAttr("target-cpu", machine.getTargetCPU());
-    function.addFnAttr("target-features", machine.getTargetFeatureString());
     function.addFnAttr("prefer-vector-width", "512");
     // Subnormal numbers are zeros when the code runs, as in the evaluator and in XLA.
     function.addFnAttr("denormal-fp-math", "preserve-sign,preserve-sign");
   }
+}
+
+// Makes objects of parts, each on one thread.
+class Makers {
+ public:
+  Makers(Parts& parts, const Chip& chip, llvm::TargetMachine& machine, bool verify)
+      : parts_(parts),
+        chip_(chip),
+        verify_(verify),
+        objects_(parts.size()),
+        seconds_(parts.size()) {
+    idle_.push_back(&machine);
+    for (size_t i = 0; i < parts.size(); ++i) objects_[i] = Object();
+  }
+
+  Result<std::vector<Object>> run(int threads, Code& code) {
+    Clock clock;
+    const auto count = static_cast<int64_t>(parts_.size());
+    ThreadPool pool(static_cast<int>(std::min<int64_t>(threads, count)));
+    pool.run(count, [&](int64_t i) { make(static_cast<size_t>(i)); });
+    std::vector<Object> out;
+    double optimise = 0, machine = 0;
+    for (size_t i = 0; i < objects_.size(); ++i) {
+      HILO_TRY(auto object, std::move(objects_[i]));
+      out.push_back(std::move(object));
+      optimise += seconds_[i].first;
+      machine += seconds_[i].second;
+    }
+    const double wall = clock.lap();
+    code.optimise_seconds = wall * optimise / (optimise + machine);
+    code.machine_seconds = wall - code.optimise_seconds;
+    return out;
+  }
+
+ private:
+  void make(size_t i) {
+    auto machine = take();
+    if (!machine) {
+      objects_[i] = std::unexpected(machine.error());
+      return;
+    }
+    Clock clock;
+    set_attributes(parts_[i]);
+    optimise(parts_[i], **machine, verify_);
+    seconds_[i].first = clock.lap();
+    objects_[i] = object_of(parts_[i], **machine);
+    parts_.drop(i);
+    seconds_[i].second = clock.lap();
+    const std::lock_guard guard(lock_);
+    idle_.push_back(*machine);
+  }
+
+  Result<llvm::TargetMachine*> take() {
+    {
+      const std::lock_guard guard(lock_);
+      if (!idle_.empty()) {
+        llvm::TargetMachine* out = idle_.back();
+        idle_.pop_back();
+        return out;
+      }
+    }
+    HILO_TRY(auto made, chip_.machine());
+    const std::lock_guard guard(lock_);
+    machines_.push_back(std::move(made));
+    return machines_.back().get();
+  }
+
+  Parts& parts_;
+  const Chip& chip_;
+  bool verify_;
+  std::vector<Result<Object>> objects_;
+  std::vector<std::pair<double, double>> seconds_;  // of optimising, of making code
+  std::mutex lock_;
+  std::vector<llvm::TargetMachine*> idle_;
+  std::vector<std::unique_ptr<llvm::TargetMachine>> machines_;
+};
+
+}  // namespace
+
+Result<void> make_machine_code(Parts& parts, const Chip& chip, llvm::TargetMachine& machine,
+                               const EmitOptions& options, Code& code) {
+  const int threads = options.threads > 0 ? options.threads : usable_cores();
+  Makers makers(parts, chip, machine, options.verify_ir);
+  HILO_TRY(const auto objects, makers.run(threads, code));
   Clock clock;
-  optimise(*ir, machine);
-  code.optimise_seconds = clock.lap();
-  HILO_TRY(auto object, object_of(*ir, machine));
-  ir.reset();
-  context.reset();
-  auto jit = llvm::orc::LLJITBuilder().create();
-  if (!jit) return llvm_error(jit.takeError());
-  if (auto error = (*jit)->addObjectFile(std::move(object))) return llvm_error(std::move(error));
-  auto run = (*jit)->lookup("run");
-  if (!run) return llvm_error(run.takeError());
-  code.run = run->toPtr<int32_t (*)(RunContext*)>();
-  code.keeper = std::shared_ptr<llvm::orc::LLJIT>(std::move(*jit));
-  code.machine_seconds = clock.lap();
+  HILO_DO(link(objects, code));
+  code.machine_seconds += clock.lap();
   return {};
 }
 

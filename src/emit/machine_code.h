@@ -1,19 +1,15 @@
 // LLVM IR to machine code of this process. Private to `emit`.
 #pragma once
 
-#include <llvm/IR/Module.h>
-#include <llvm/Target/TargetMachine.h>
-
-#include "emit/emit.h"
+#include "emit/chip.h"
+#include "emit/parts.h"
 
 namespace hilo {
 
-// The chip and the features that the options name.
-Result<std::unique_ptr<llvm::TargetMachine>> target_machine(const EmitOptions& options);
-// Optimises the module, which has the machine's data layout, and links it into this process;
-// code.run and code.keeper are set.
-Result<void> make_machine_code(std::unique_ptr<llvm::LLVMContext> context,
-                               std::unique_ptr<llvm::Module> ir, llvm::TargetMachine& machine,
-                               Code& code);
+// Optimises each part and makes code of it, on so many threads, and links them into this process;
+// code.run, code.keeper and the seconds are set. The code is the same for any number of threads.
+// The parts' IR is used up. `machine` is one of the chip's.
+Result<void> make_machine_code(Parts& parts, const Chip& chip, llvm::TargetMachine& machine,
+                               const EmitOptions& options, Code& code);
 
 }  // namespace hilo

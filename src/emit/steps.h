@@ -3,21 +3,35 @@
 #pragma once
 
 #include "emit/address.h"
+#include "emit/kernel.h"
+#include "emit/parts.h"
 #include "emit/writer.h"
 
 namespace hilo {
 
 // What is shared by all computations of a module.
 struct Program {
-  Program(const Module& module, const Plan& plan, llvm::Module& ir)
-      : module(module), plan(plan), ir(ir), addresses(module, plan) {}
+  Program(const Module& module, const Plan& plan, Parts& parts)
+      : module(module),
+        plan(plan),
+        parts(parts),
+        ir(parts.first()),
+        kernels(module),
+        addresses(module, plan) {}
+  // No other function of the program has it.
+  std::string kernel_name(InstructionId step) {
+    return fmt::format("{}.{}", ++named_kernels, module[step].name);
+  }
 
   const Module& module;
   const Plan& plan;
-  llvm::Module& ir;
+  Parts& parts;
+  llvm::Module& ir;  // of computations: the first part
+  Kernels kernels;
   Addresses addresses;
   Code code;
   int64_t scratch_bytes = 0;
+  int64_t named_kernels = 0;
   int depth = 0;  // of computations that call each other
   bool tells_steps = false;
 };

@@ -77,6 +77,7 @@ inline Result<Both> run_both(std::string_view text, uint64_t seed = 1, int threa
     arguments.push_back(random_value(module.shape(parameter), random));
   CompileOptions options;
   options.threads = threads;
+  options.emit.verify_ir = true;
   HILO_TRY(const Executable executable, compile(module, cpu_target(), options));
   Both out;
   HILO_TRY(out.compiled, executable.run(arguments));

@@ -1,0 +1,74 @@
+#include "emit/chip.h"
+
+#include <llvm/MC/MCSubtargetInfo.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/CommandLine.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/TargetParser/Host.h>
+
+#include <mutex>
+
+namespace hilo {
+namespace {
+
+// Passes of the code generator that have no switch but LLVM's command line.
+void turn_on(llvm::StringRef option) {
+  auto& options = llvm::cl::getRegisteredOptions();
+  const auto found = options.find(option);
+  check(found != options.end(), "LLVM has such an option");
+  static_cast<llvm::cl::opt<bool>*>(found->second)->setValue(true);
+}
+
+// This LLVM is this library's own copy, so that nobody else's options are touched.
+void start_llvm() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    // Kernels' addresses are a base and one counter, which the chip's addressing does by itself;
+    // looking for better ones is a fifth of the code generator's time.
+    turn_on("disable-lsr");
+  });
+}
+
+// LLVM reads the list again for each machine and each kind of function.
+std::string features_of_host(const llvm::MCSubtargetInfo& implied) {
+  std::string out;
+  for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
+    const std::string text = (feature.second ? "+" : "-") + feature.first().str();
+    if (!implied.checkFeatures(text)) out += (out.empty() ? "" : ",") + text;
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<llvm::TargetMachine>> Chip::machine() const {
+  std::unique_ptr<llvm::TargetMachine> out(
+      target->createTargetMachine(triple, cpu, features, llvm::TargetOptions(), llvm::Reloc::PIC_,
+                                  llvm::CodeModel::Small, llvm::CodeGenOptLevel::Less, true));
+  if (!out) return fail(ErrorKind::Unsupported, "LLVM has no code generator for {}", cpu);
+  return out;
+}
+
+Result<Chip> find_chip(const EmitOptions& options) {
+  start_llvm();
+  Chip out;
+  out.triple = llvm::Triple(llvm::sys::getProcessTriple());
+  std::string error;
+  out.target = llvm::TargetRegistry::lookupTarget(out.triple, error);
+  if (!out.target) return fail(ErrorKind::Unsupported, "LLVM: {}", error);
+  if (options.cpu != "native") {
+    out.cpu = options.cpu;
+    out.features = options.features;
+    return out;
+  }
+  out.cpu = llvm::sys::getHostCPUName().str();
+  const std::unique_ptr<llvm::MCSubtargetInfo> implied(
+      out.target->createMCSubtargetInfo(out.triple, out.cpu, ""));
+  if (!implied) return fail(ErrorKind::Unsupported, "LLVM has no code generator for {}", out.cpu);
+  out.features = features_of_host(*implied);
+  return out;
+}
+
+}  // namespace hilo

@@ -1,0 +1,44 @@
+#include "emit/parts.h"
+
+#include <llvm/IR/LLVMContext.h>
+
+namespace hilo {
+namespace {
+
+// About ten milliseconds of making code, of which a part by itself costs one. It does not depend on
+// the number of threads, nor does the code.
+constexpr size_t full = 300;
+
+}  // namespace
+
+Parts::Parts(std::string name, llvm::DataLayout layout, llvm::Triple triple)
+    : name_(std::move(name)), layout_(std::move(layout)), triple_(std::move(triple)) {
+  begin();
+}
+
+void Parts::begin() {
+  Part part;
+  part.context = std::make_unique<llvm::LLVMContext>();
+  part.context->setDiscardValueNames(true);
+  part.ir = std::make_unique<llvm::Module>(name_, *part.context);
+  part.ir->setDataLayout(layout_);
+  part.ir->setTargetTriple(triple_);
+  parts_.push_back(std::move(part));
+  instructions_ = 0;
+}
+
+llvm::Module& Parts::current() {
+  if (instructions_ >= full) begin();
+  return *parts_.back().ir;
+}
+
+void Parts::added(const llvm::Function& function) {
+  instructions_ += function.getInstructionCount();
+}
+
+void Parts::drop(size_t i) {
+  parts_[i].ir.reset();
+  parts_[i].context.reset();
+}
+
+}  // namespace hilo

@@ -1,0 +1,43 @@
+// The LLVM modules that a program is made of. Each has its own context, so that threads can make
+// code of several at once; small programs have one. Private to `emit`.
+#pragma once
+
+#include <llvm/IR/DataLayout.h>
+#include <llvm/IR/Module.h>
+#include <llvm/TargetParser/Triple.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace hilo {
+
+class Parts {
+ public:
+  Parts(std::string name, llvm::DataLayout layout, llvm::Triple triple);
+
+  // The part with the computations.
+  llvm::Module& first() { return *parts_[0].ir; }
+  // The part that the next kernel goes into.
+  llvm::Module& current();
+  // Says that current() got this function.
+  void added(const llvm::Function& function);
+  size_t size() const { return parts_.size(); }
+  llvm::Module& operator[](size_t i) { return *parts_[i].ir; }
+  void drop(size_t i);
+
+ private:
+  struct Part {
+    std::unique_ptr<llvm::LLVMContext> context;
+    std::unique_ptr<llvm::Module> ir;  // goes before its context
+  };
+  void begin();
+
+  std::string name_;
+  llvm::DataLayout layout_;
+  llvm::Triple triple_;
+  std::vector<Part> parts_;
+  size_t instructions_ = 0;  // of kernels in the last one
+};
+
+}  // namespace hilo

@@ -1,0 +1,122 @@
+// Which steps share code, and that programs of many kernels are the same for any number of threads.
+#include "both.h"
+
+namespace hilo::test {
+namespace {
+
+int64_t count_kernels(std::string_view text) {
+  const auto both = run_both(text);
+  if (!both) {
+    ADD_FAILURE() << to_string(both.error());
+    return -1;
+  }
+  EXPECT_LE(largest_difference(both->compiled, both->evaluated), 1e-5) << text;
+  return both->report.kernels;
+}
+
+TEST(Kernels, EqualStepsShareOne) {
+  constexpr std::string_view products = R"(HloModule m
+ENTRY e {{
+  x = f32[9,9] parameter(0)
+  w = f32[9,9] parameter(1)
+  a = f32[9,9] dot(x, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  b = f32[9,9] dot(a, x), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  ROOT c = f32[9,9] dot(b, {}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{{}}}
+}})";
+  EXPECT_EQ(count_kernels(fmt::format(products, "w", 0)), 1);
+  EXPECT_EQ(count_kernels(fmt::format(products, "w", 1)), 2);  // another attribute
+  EXPECT_EQ(count_kernels(fmt::format(products, "b", 0)), 2);  // one array, read twice
+}
+
+// Sums of windows, of `init` and what `combine` adds.
+std::string windows(std::string_view init, std::string_view combine) {
+  return fmt::format(R"(HloModule m
+first {{
+  p = f32[] parameter(0)
+  q = f32[] parameter(1)
+  ROOT s = f32[] add(p, q)
+}}
+second {{
+  p = f32[] parameter(0)
+  q = f32[] parameter(1)
+  ROOT s = f32[] {1}(p, q)
+}}
+ENTRY e {{
+  x = f32[7,9] parameter(0)
+  zero = f32[] constant(0)
+  other = f32[] constant({0})
+  a = f32[7,9] reduce-window(x, zero), window={{size=3x3 pad=1_1x1_1}}, to_apply=first
+  ROOT b = f32[7,9] reduce-window(a, other), window={{size=3x3 pad=1_1x1_1}}, to_apply=second
+}})",
+                     init, combine);
+}
+
+TEST(Kernels, ComputationsAndConstantsMakeADifference) {
+  EXPECT_EQ(count_kernels(windows("0", "add")), 1);
+  EXPECT_EQ(count_kernels(windows("1", "add")), 2);
+  EXPECT_EQ(count_kernels(windows("0", "maximum")), 2);
+}
+
+// Inside of fusions too, where parameters are told apart by their numbers.
+TEST(Kernels, FusionsOfOtherOperandsOrConstantsDiffer) {
+  constexpr std::string_view text = R"(HloModule m
+first {{
+  p = f32[5,7] parameter(0)
+  q = f32[5,7] parameter(1)
+  one = f32[5,7] constant({{{{1,2,3,4,5,6,7}},{{1,2,3,4,5,6,7}},{{1,2,3,4,5,6,7}},{{1,2,3,4,5,6,7}},{{1,2,3,4,5,6,7}}}})
+  d = f32[5,7] subtract(p, q)
+  ROOT s = f32[5,7] add(d, one)
+}}
+second {{
+  p = f32[5,7] parameter({0})
+  q = f32[5,7] parameter({1})
+  one = f32[5,7] constant({{{{1,2,3,4,5,6,7}},{{1,2,3,4,5,6,7}},{{1,2,3,{2},5,6,7}},{{1,2,3,4,5,6,7}},{{1,2,3,4,5,6,7}}}})
+  d = f32[5,7] subtract(p, q)
+  ROOT s = f32[5,7] add(d, one)
+}}
+ENTRY e {{
+  x = f32[5,7] parameter(0)
+  y = f32[5,7] parameter(1)
+  w = f32[7,7] parameter(2)
+  z = f32[5,7] dot(x, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  a = f32[5,7] fusion(z, y), kind=kLoop, calls=first
+  b = f32[5,7] dot(a, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  ROOT c = f32[5,7] fusion(b, y), kind=kLoop, calls=second
+}})";
+  const int64_t same = count_kernels(fmt::format(text, 0, 1, 4));
+  EXPECT_EQ(same, 2);
+  EXPECT_EQ(count_kernels(fmt::format(text, 1, 0, 4)), same + 1);
+  EXPECT_EQ(count_kernels(fmt::format(text, 0, 1, 9)), same + 1);
+}
+
+// Constants of several elements are arrays like others.
+TEST(Kernels, ConstantArraysAreArguments) {
+  EXPECT_EQ(count_kernels(R"(HloModule m
+ENTRY e {
+  x = f32[2,2] parameter(0)
+  v = f32[2,2] constant({{1,2},{3,4}})
+  w = f32[2,2] constant({{5,6},{7,8}})
+  a = f32[2,2] dot(x, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT b = f32[2,2] dot(a, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+})"),
+            1);
+}
+
+TEST(Kernels, PartsGiveTheSameBitsForAnyNumberOfThreads) {
+  std::string text = "HloModule m\nENTRY e {\n  x0 = f32[5,9] parameter(0)\n";
+  for (int i = 0; i < 12; ++i)
+    text += fmt::format(
+        "  w{0} = f32[{1},{2}] parameter({3})\n"
+        "  x{3} = f32[5,{2}] dot(x{0}, w{0}), lhs_contracting_dims={{1}}, "
+        "rhs_contracting_dims={{0}}\n",
+        i, 9 + i, 10 + i, i + 1);
+  text += "  ROOT r = f32[5,21] tanh(x12)\n}\n";
+  const auto one = run_both(text, 1, 1), four = run_both(text, 1, 4);
+  ASSERT_TRUE(one && four);
+  EXPECT_GT(one->report.kernels, 10);
+  EXPECT_LE(largest_difference(one->compiled, one->evaluated), 1e-5);
+  EXPECT_TRUE(same_bits(one->compiled, four->compiled));
+}
+
+}  // namespace
+}  // namespace hilo::test
