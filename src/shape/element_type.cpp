@@ -24,6 +24,22 @@ constexpr Row rows[] = {
 #undef SPECIAL_TYPE
 };
 
+// Open addressing over the texts; 0, the row of Invalid, is a free slot.
+constexpr size_t slot_of(std::string_view text) {
+  return (text.size() + 5 * static_cast<unsigned char>(text.front()) +
+          11 * static_cast<unsigned char>(text.back())) %
+         128;
+}
+constexpr std::array<uint8_t, 128> by_text = [] {
+  std::array<uint8_t, 128> out{};
+  for (size_t row = 1; row < std::size(rows); ++row) {
+    size_t slot = slot_of(rows[row].text);
+    while (out[slot] != 0) slot = (slot + 1) % out.size();
+    out[slot] = static_cast<uint8_t>(row);
+  }
+  return out;
+}();
+
 const Row& row_of(ElementType type) { return rows[static_cast<size_t>(type)]; }
 
 }  // namespace
@@ -35,8 +51,9 @@ int64_t storage_bytes(ElementType type) { return row_of(type).storage; }
 TypeKind kind_of(ElementType type) { return row_of(type).kind; }
 
 std::optional<ElementType> element_type_of(std::string_view text) {
-  for (const Row& row : rows)
-    if (row.text == text && row.type != ElementType::Invalid) return row.type;
+  if (text.empty()) return std::nullopt;
+  for (size_t slot = slot_of(text); by_text[slot] != 0; slot = (slot + 1) % by_text.size())
+    if (rows[by_text[slot]].text == text) return rows[by_text[slot]].type;
   return std::nullopt;
 }
 

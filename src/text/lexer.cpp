@@ -51,16 +51,6 @@ bool Lexer::accept_word(std::string_view word) {
   return true;
 }
 
-bool Lexer::name(std::string_view& out, std::string_view what) {
-  skip();
-  const char* start = at;
-  if (*at == '%') ++at;
-  out = word_here();
-  if (!out.empty()) return true;
-  at = start;
-  return fail_expected(what);
-}
-
 bool Lexer::integer(int64_t& out) {
   skip();
   if (is_digit(*at)) {  // short ones, which nearly all are

@@ -3,7 +3,12 @@
 // fail(), and everything after it fails too.
 #pragma once
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include <array>
+#include <bit>
 #include <optional>
 
 #include "ir/ir.h"
@@ -24,6 +29,48 @@ inline bool is_class(char c, uint8_t classes) {
   return char_classes[static_cast<unsigned char>(c)] & classes;
 }
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+#ifdef __SSE2__
+// 255 where a byte of `text` is between first and last.
+inline __m128i bytes_between(__m128i text, char first, char last) {
+  const __m128i above = _mm_sub_epi8(text, _mm_set1_epi8(first));
+  return _mm_cmpeq_epi8(_mm_min_epu8(above, _mm_set1_epi8(static_cast<char>(last - first))), above);
+}
+// A bit for each of the 16 characters: whether it is a WordChar.
+inline unsigned word_chars(__m128i text) {
+  const __m128i letters = bytes_between(_mm_or_si128(text, _mm_set1_epi8(0x20)), 'a', 'z');
+  const __m128i others = _mm_andnot_si128(_mm_cmpeq_epi8(text, _mm_set1_epi8('/')),
+                                          bytes_between(text, '-', '9'));  // - . / 0 ... 9
+  const __m128i low_lines = _mm_cmpeq_epi8(text, _mm_set1_epi8('_'));
+  return static_cast<unsigned>(
+      _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(letters, others), low_lines)));
+}
+#endif
+// The first character from p on that is no WordChar; *end is none.
+inline const char* word_end(const char* p, [[maybe_unused]] const char* end) {
+#ifdef __SSE2__
+  for (; end - p >= 16; p += 16)
+    if (const unsigned found =
+            word_chars(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))) ^ 0xffff)
+      return p + std::countr_zero(found);
+#endif
+  while (is_class(*p, WordChar)) ++p;
+  return p;
+}
+// The first character from p on that is one of `stops`, which must include 0.
+template <char... stops>
+inline const char* first_of(const char* p, [[maybe_unused]] const char* end) {
+#ifdef __SSE2__
+  for (; end - p >= 16; p += 16) {
+    const __m128i text = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    __m128i any = _mm_setzero_si128();
+    ((any = _mm_or_si128(any, _mm_cmpeq_epi8(text, _mm_set1_epi8(stops)))), ...);
+    if (const int found = _mm_movemask_epi8(any)) return p + std::countr_zero(unsigned(found));
+  }
+#endif
+  while (((*p != stops) && ...)) ++p;
+  return p;
+}
 
 class Lexer {
  public:
@@ -69,14 +116,21 @@ class Lexer {
   }
   std::string_view word_here() {
     const char* start = at;
-    const char* stop = start;
-    while (is_class(*stop, WordChar)) ++stop;
+    const char* stop = word_end(start, end);
     if (*stop == '>' && stop > start && stop[-1] == '-') --stop;
     at = stop;
     return {start, static_cast<size_t>(stop - start)};
   }
   // [%]word
-  bool name(std::string_view& out, std::string_view what);
+  bool name(std::string_view& out, std::string_view what) {
+    skip();
+    const char* start = at;
+    if (*at == '%') ++at;
+    out = word_here();
+    if (!out.empty()) return true;
+    at = start;
+    return fail_expected(what);
+  }
   bool integer(int64_t& out);
   bool non_negative(int64_t& out);
   bool number(double& out);

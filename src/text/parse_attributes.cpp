@@ -62,7 +62,7 @@ constexpr AttributeTable table_of = {&make<A>, field_readers<A>, required_fields
 
 // The texts of parameter and constant stand between the parentheses, not here.
 constexpr AttributeTable tables[] = {
-#define OP(name, text, operands, attributes, op_class, types) table_of<attributes##Attributes>,
+#define OP(name, text, operands, attributes, op_class, types, ...) table_of<attributes##Attributes>,
 #include "ir/ops.def"
 #undef OP
 };

@@ -18,7 +18,7 @@ bool parse_value(Parser& parser, std::string& out) {
 
 bool parse_dims(Lexer& lexer, Dims& out) {
   if (!lexer.expect('{', "before a list of integers")) return false;
-  if (lexer.accept('}')) return true;
+  if (read_plain_integers(lexer, out, '}') || lexer.accept('}')) return true;
   std::array<int64_t, 8> first;  // so that a short list is allocated once
   size_t count = 0;
   do {

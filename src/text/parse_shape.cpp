@@ -1,9 +1,5 @@
 // Shapes and layouts. Format: `f32[4,<=8]{1,0:T(8,128)S(1)}`, `(shape, ...)`, `b(shape)`; the
 // suffixes of a layout may stand in any order.
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
 #include "text/parser.h"
 
 namespace hilo {
@@ -19,28 +15,6 @@ bool parse_element_type(Lexer& lexer, ElementType& out) {
   if (type) return out = *type, true;
   lexer.at = start;
   return lexer.fail_expected("an element type");
-}
-
-// Plain numbers with single commas between them up to `close`, as XLA prints them; anything else
-// is left to the parser proper, with `lexer` as it was. One allocation of the right size.
-bool read_plain_integers(Lexer& lexer, Dims& out, char close) {
-  constexpr size_t most = 16, most_digits = 18;
-  int64_t values[most];
-  size_t count = 0;
-  for (const char* p = lexer.at; count < most;) {
-    const char* first = p;
-    int64_t value = 0;
-    while (is_digit(*p) && p < first + most_digits) value = value * 10 + (*p++ - '0');
-    if (p == first || is_digit(*p)) return false;
-    values[count++] = value;
-    const char c = *p++;
-    if (c == ',') continue;
-    if (c != close) return false;
-    lexer.at = p;
-    out.assign(values, values + count);
-    return true;
-  }
-  return false;
 }
 
 bool parse_integers(Lexer& lexer, Dims& out, char close) {
@@ -242,6 +216,26 @@ bool open_group(Lexer& lexer, Shape& out) {
 
 }  // namespace
 
+bool read_plain_integers(Lexer& lexer, Dims& out, char close) {
+  constexpr size_t most = 16, most_digits = 18;
+  int64_t values[most];
+  size_t count = 0;
+  for (const char* p = lexer.at; count < most;) {
+    const char* first = p;
+    int64_t value = 0;
+    while (is_digit(*p) && p < first + most_digits) value = value * 10 + (*p++ - '0');
+    if (p == first || is_digit(*p)) return false;
+    values[count++] = value;
+    const char c = *p++;
+    if (c == ',') continue;
+    if (c != close) return false;
+    lexer.at = p;
+    out.assign(values, values + count);
+    return true;
+  }
+  return false;
+}
+
 bool parse_shape(Lexer& lexer, Shape& out, int max_depth) {
   std::vector<Shape> open;
   const size_t deepest = static_cast<size_t>(std::min(max_depth, deepest_shape));
@@ -273,10 +267,9 @@ bool parse_shape(Lexer& lexer, Shape& out, int max_depth) {
 
 bool at_shape(Lexer& lexer) {
   lexer.skip();
-  const char* p = lexer.at;
-  if (*p == '(') return true;
-  if (*p < 'a' || *p > 'z') return false;
-  while ((*p >= 'a' && *p <= 'z') || is_digit(*p)) ++p;
+  if (*lexer.at == '(') return true;
+  if (*lexer.at < 'a' || *lexer.at > 'z') return false;
+  const char* p = word_end(lexer.at, lexer.end);
   return *p == '[' || (*p == '(' && p == lexer.at + 1 && *lexer.at == 'b');
 }
 
@@ -284,36 +277,17 @@ namespace {
 
 // The end of the array shape that starts at p, or of the tuple; only a guess, which the parse of
 // the same text has confirmed once for every shape in the table.
-const char* guess_array_end(const char* p) {
-  while (is_class(*p, WordChar)) ++p;
-  if (*p != '[') return p;
-  while (*p != ']' && *p != '\n' && *p != 0) ++p;
-  if (*p != ']') return p;
-  if (*++p != '{' || !(is_digit(p[1]) || p[1] == ':')) return p;
-  while (*p != '}' && *p != '\n' && *p != 0) ++p;
+const char* guess_array_end(const char* p, const char* end) {
+  p = first_of<']', '\n', 0>(p, end);
+  if (*p != ']' || *++p != '{' || !(is_digit(p[1]) || p[1] == ':')) return p;
+  p = first_of<'}', '\n', 0>(p, end);
   return *p == '}' ? p + 1 : p;
 }
 
-// The first of ( ) / newline or zero from p on.
-const char* skip_inside_shape(const char* p, const char* end) {
-#ifdef __SSE2__
-  const auto is = [](__m128i text, char c) { return _mm_cmpeq_epi8(text, _mm_set1_epi8(c)); };
-  for (; end - p >= 16; p += 16) {
-    const __m128i text = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
-    const __m128i parentheses = _mm_or_si128(is(text, '('), is(text, ')'));
-    const __m128i others = _mm_or_si128(is(text, '/'), _mm_or_si128(is(text, '\n'), is(text, 0)));
-    if (const int found = _mm_movemask_epi8(_mm_or_si128(parentheses, others)))
-      return p + __builtin_ctz(found);
-  }
-#endif
-  while (*p != '(' && *p != ')' && *p != '/' && *p != '\n' && *p != 0) ++p;
-  return p;
-}
-
 const char* guess_shape_end(const char* p, const char* end) {
-  if (*p != '(') return guess_array_end(p);
+  if (*p != '(') return guess_array_end(p, end);
   for (int depth = 0;; ++p) {
-    p = skip_inside_shape(p, end);
+    p = first_of<'(', ')', '/', '\n', 0>(p, end);
     if (*p == '(') {
       if (++depth > deepest_shape) return p;
     } else if (*p == ')' && --depth == 0) {
@@ -328,6 +302,15 @@ const char* guess_shape_end(const char* p, const char* end) {
   }
 }
 
+// Whether the real parse may find a layout after the guessed end, which no space ends.
+bool layout_follows(const char* p) {
+  if (*p == ' ') ++p;
+  if (*p != '{') return is_class(*p, GapChar);
+  if (*++p == '\n')
+    while (*p == '\n' || *p == ' ') ++p;
+  return is_digit(*p) || *p == ':' || *p == '}' || is_class(*p, GapChar);
+}
+
 }  // namespace
 
 bool parse_shape_id(Parser& parser, ShapeId& out) {
@@ -336,9 +319,7 @@ bool parse_shape_id(Parser& parser, ShapeId& out) {
   const char* guess = guess_shape_end(start, parser.end);
   const std::string_view raw(start, guess - start);
   const uint64_t hash = hash_of_span(raw.data(), raw.size());
-  // A layout may stand after a space; that is for the real parse.
-  const bool plain = *guess != ' ' || guess[1] != '{' ||
-                     !(is_digit(guess[2]) || guess[2] == ':' || guess[2] == ' ');
+  const bool plain = !layout_follows(guess);
   if (plain)
     if (const uint32_t known = parser.shapes.find(raw, hash); known != SpanTable::none) {
       parser.at = guess;

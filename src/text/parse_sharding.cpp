@@ -33,6 +33,7 @@ bool accept_key(Lexer& lexer, std::string_view key) {
 }
 
 bool parse_list(Lexer& lexer, Dims& out, char close) {
+  if (read_plain_integers(lexer, out, close)) return true;
   do {
     int64_t value;
     if (!lexer.non_negative(value)) return false;

@@ -102,6 +102,9 @@ bool parse_sharding(Lexer& lexer, Sharding& out, int max_depth);
 bool parse_shape(Lexer& lexer, Shape& out, int max_depth);
 bool parse_shape_id(Parser& parser, ShapeId& out);
 bool at_shape(Lexer& lexer);
+// Plain numbers with single commas between them up to `close`, as XLA prints them; anything else
+// is left to the parser proper, with `lexer` as it was. One allocation of the right size.
+bool read_plain_integers(Lexer& lexer, Dims& out, char close);
 // parse_literal.cpp: a value of `shape` as in constant(...). Its bytes are taken from bytes_left.
 bool parse_literal(Lexer& lexer, const Shape& shape, int64_t& bytes_left, LiteralRef& out);
 

@@ -36,6 +36,40 @@ TEST(ParseModule, KeepsTheOrderOfTheFile) {
   EXPECT_EQ(module[entry.parameters[1]].name, "q");
 }
 
+// A shape that was read before is found by its text, which must not end before its layout does.
+TEST(ParseModule, LayoutsMayStandApart) {
+  const Module module = parsed(
+      "ENTRY e (x: f32[2,3]) -> f32[2,3] {\n a = f32[2,3] parameter(0)\n"
+      " b = f32[2,3] {0,1} negate(a)\n c = f32[2,3]{ 0,1} negate(a)\n"
+      " d = f32[2,3]\n {0,1} negate(a)\n e = f32[] constant(1)\n f = f32[]{} negate(e)\n"
+      " g = f32[2,3] /* then */ {0,1} negate(a)\n ROOT h = f32[2,3]{1,0} negate(a) }");
+  std::string shapes;
+  for (InstructionId id : module[module.entry].instructions)
+    shapes += to_string(module.shape(id)) + " ";
+  EXPECT_EQ(shapes,
+            "f32[2,3]{1,0} f32[2,3]{0,1} f32[2,3]{0,1} f32[2,3]{0,1} f32[] f32[] f32[2,3]{0,1} "
+            "f32[2,3]{1,0} ");
+}
+
+// Names are read and compared many characters at a time.
+TEST(ParseModule, NamesThatDifferInOneCharacterDiffer) {
+  for (size_t size = 1; size <= 40; ++size) {
+    std::string text = "ENTRY e {\n", name(size, 'a'), operands;
+    for (size_t i = 0; i <= size; ++i) {
+      std::string other = name;
+      if (i < size) other[i] = "_.-9Z"[i % 5];
+      text += fmt::format("{} = s32[] parameter({})\n", other, i);
+      operands += (i ? ", " : "") + other;
+    }
+    text +=
+        fmt::format("ROOT t = s32[] custom-call({}), custom_call_target=\"f\"\n", operands) + "}";
+    const Module module = parsed(text);
+    const std::span<const InstructionId> found = module.operands(module[module.entry].root);
+    ASSERT_EQ(found.size(), size + 1);
+    for (size_t i = 0; i <= size; ++i) EXPECT_EQ(found[i].value, i) << size;
+  }
+}
+
 TEST(ParseModule, EntryAndRootAreTheLastUnlessMarked) {
   const Module module = parsed("f { p = f32[] parameter(0) }\ng { q = f32[] parameter(0) }");
   EXPECT_EQ(module.header.name, "module_g");
