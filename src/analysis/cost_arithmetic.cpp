@@ -151,16 +151,6 @@ Cost arithmetic(const Counting&, const Instruction&, const CustomCallAttributes&
   return {.flops_known = false};
 }
 
-bool is_transcendental(Op op) {
-  static constexpr Op ops[] = {
-      Op::Acos,  Op::Acosh,       Op::Asin,     Op::Asinh, Op::Atan2,
-      Op::Atanh, Op::Cbrt,        Op::Cosine,   Op::Cosh,  Op::Erf,
-      Op::Log,   Op::Exponential, Op::Logistic, Op::Power, Op::ExponentialMinusOne,
-      Op::Rsqrt, Op::LogPlusOne,  Op::Sine,     Op::Sinh,  Op::Sqrt,
-      Op::Tan,   Op::Tanh};
-  return std::ranges::find(ops, op) != std::end(ops);
-}
-
 }  // namespace
 
 double elements_of(const Shape& shape) {
@@ -188,7 +178,8 @@ double triangular_solve_flops(int64_t order, double elements) {
 Cost arithmetic_of(const Counting& counting, const Instruction& instruction) {
   if (is_elementwise(instruction.op)) {
     const double elements = elements_of(counting.module.shape(instruction));
-    return is_transcendental(instruction.op) ? transcendentals(elements) : flops(elements);
+    const bool steps = info(instruction.op).traits & TraitTranscendental;
+    return steps ? transcendentals(elements) : flops(elements);
   }
   return visit_attributes_type(instruction.op, [&]<class A>(std::type_identity<A>) {
     return arithmetic(counting, instruction, counting.module.attributes<A>(instruction));

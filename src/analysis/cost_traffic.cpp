@@ -25,18 +25,9 @@ bool keeps_bytes(const Module& module, const Instruction& i) {
   return out.layout.tiles == in.layout.tiles && bytes_of(out) == bytes_of(in);
 }
 
-// Nothing is read or written: a name, an order, or the end of what its start counts.
 bool is_free(const Module& module, const Instruction& i) {
-  static constexpr Op ops[] = {Op::Parameter,       Op::Constant,
-                               Op::GetTupleElement, Op::Bitcast,
-                               Op::AfterAll,        Op::AddDependency,
-                               Op::Domain,          Op::OptimizationBarrier,
-                               Op::AsyncUpdate,     Op::AsyncDone,
-                               Op::CopyDone,        Op::AllReduceDone,
-                               Op::AllGatherDone,   Op::CollectivePermuteDone,
-                               Op::RecvDone,        Op::SendDone};
   if (i.op == Op::Transpose) return keeps_bytes(module, i);
-  return std::ranges::find(ops, i.op) != std::end(ops);
+  return info(i.op).traits & TraitNoTraffic;
 }
 
 double update_elements(const Module& module, const Instruction& i) {

@@ -9,7 +9,7 @@ const OpFunctions& functions_of(Op op) {
 #define HILO_FUNCTIONS_Elementwise(name) OpFunctions{scalar_##name, nullptr, nullptr, nullptr},
 #define HILO_FUNCTIONS_Structural(name) \
   OpFunctions{nullptr, element_##name, write_##name, step_##name},
-#define OP(name, text, operands, attributes, op_class, types) HILO_FUNCTIONS_##op_class(name)
+#define OP(name, text, operands, attributes, op_class, types, ...) HILO_FUNCTIONS_##op_class(name)
 #include "ir/ops.def"
 #undef OP
 #undef HILO_FUNCTIONS_Elementwise

@@ -45,7 +45,7 @@ const OpFunctions& functions_of(Op op);
                                             const Index& index, size_t leaf);     \
   [[gnu::weak]] Result<void> write_##name(Writer& writer, InstructionId id);      \
   [[gnu::weak]] Result<void> step_##name(Steps& steps, InstructionId id);
-#define OP(name, text, operands, attributes, op_class, types) HILO_DECLARE_##op_class(name)
+#define OP(name, text, operands, attributes, op_class, types, ...) HILO_DECLARE_##op_class(name)
 #include "ir/ops.def"
 #undef OP
 #undef HILO_DECLARE_Elementwise

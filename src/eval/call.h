@@ -72,7 +72,7 @@ OpFunction op_function(Op op);
 Result<Literal> evaluate_elementwise(Call& call);
 #define HILO_DECLARE_Elementwise(name)
 #define HILO_DECLARE_Structural(name) Result<Literal> evaluate_##name(Call& call);
-#define OP(name, text, operands, attributes, op_class, types) HILO_DECLARE_##op_class(name)
+#define OP(name, text, operands, attributes, op_class, types, ...) HILO_DECLARE_##op_class(name)
 #include "ir/ops.def"
 #undef OP
 #undef HILO_DECLARE_Elementwise

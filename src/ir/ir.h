@@ -14,12 +14,12 @@
 namespace hilo {
 
 enum class Op : uint8_t {
-#define OP(name, text, operands, attributes, op_class, types) name,
+#define OP(name, text, operands, attributes, op_class, types, ...) name,
 #include "ir/ops.def"
 #undef OP
 };
 inline constexpr int op_count = 0
-#define OP(name, text, operands, attributes, op_class, types) +1
+#define OP(name, text, operands, attributes, op_class, types, ...) +1
 #include "ir/ops.def"
 #undef OP
     ;
@@ -34,12 +34,19 @@ enum TypeMask : uint8_t {
   MaskComplex = 16,
   MaskSpecial = 32,
 };
+// What some ops have in common; the words of ops.def.
+enum OpTrait : uint8_t {
+  TraitTranscendental = 1,
+  TraitNoTraffic = 2,
+  TraitNotFolded = 4,
+};
 struct OpInfo {
   std::string_view text;
   int operands;                 // -1: any number
   std::string_view attributes;  // "Dot"
   OpClass op_class;
-  uint8_t types;  // TypeMask
+  uint8_t types;   // TypeMask
+  uint8_t traits;  // OpTrait
 };
 const OpInfo& info(Op op);
 inline std::string_view text_of(Op op) { return info(op).text; }
@@ -127,13 +134,18 @@ class ShapeTable {
   ShapeId intern(Shape&& shape);
   const Shape& operator[](ShapeId id) const { return shapes_[id.value]; }
   size_t size() const { return shapes_.size(); }
+  void reserve(size_t shapes) { shapes_.reserve(shapes); }
 
  private:
   ShapeId find(const Shape& shape, size_t hash) const;  // or none
   ShapeId append(Shape shape, size_t hash);
 
+  void place(uint32_t id);  // into slots_
+  void grow();
+
   std::vector<Shape> shapes_;
-  std::unordered_multimap<size_t, uint32_t> by_hash_;
+  std::vector<size_t> hashes_;   // of the shapes
+  std::vector<uint32_t> slots_;  // open addressing: a shape's number + 1, 0 where free
 };
 
 class Module {
@@ -200,6 +212,10 @@ class Module {
     return {static_cast<uint32_t>(pool.size() - 1)};
   }
 
+  // Attributes that no instruction has yet: the op's defaults, or those at `from` once more.
+  AttributesId default_attributes(Op op);
+  AttributesId copy_attributes(Op op, AttributesId from);
+
   // Building. Names are copied; an empty or taken name is made unique by a number.
   ComputationId add_computation(std::string_view name);
   // Appends to the computation. Attributes are default-made for the op unless given after.
@@ -229,6 +245,8 @@ class Module {
 
   // Computations that an instruction calls, in the order of its fields.
   std::vector<ComputationId> called(const Instruction& instruction) const;
+  // Puts others, as many, in the place of what `called` gives.
+  void set_called(InstructionId id, std::span<const ComputationId> computations);
   // Computations reachable from the entry, callees before callers.
   std::vector<ComputationId> post_order() const;
   // Index of an instruction by name in a computation, or none. Linear.
@@ -257,7 +275,7 @@ class Module {
 template <class Body>
 decltype(auto) visit_attributes_type(Op op, Body&& body) {
   switch (op) {
-#define OP(name, text, operands, attributes, op_class, types) \
+#define OP(name, text, operands, attributes, op_class, types, ...) \
   case Op::name: return body(std::type_identity<attributes##Attributes>());
 #include "ir/ops.def"
 #undef OP

@@ -5,18 +5,39 @@
 
 namespace hilo {
 
+namespace {
+
+size_t slot_of(size_t hash, size_t slots) { return (hash ^ hash >> 32) & (slots - 1); }
+
+}  // namespace
+
 ShapeId ShapeTable::find(const Shape& shape, size_t hash) const {
-  auto [begin, end] = by_hash_.equal_range(hash);
-  for (auto it = begin; it != end; ++it)
-    if (shapes_[it->second] == shape) return {it->second};
+  if (slots_.empty()) return {};
+  for (size_t i = slot_of(hash, slots_.size()); slots_[i] != 0; i = (i + 1) & (slots_.size() - 1)) {
+    const uint32_t id = slots_[i] - 1;
+    if (hashes_[id] == hash && shapes_[id] == shape) return {id};
+  }
   return {};
 }
 
 ShapeId ShapeTable::append(Shape shape, size_t hash) {
   const uint32_t id = static_cast<uint32_t>(shapes_.size());
   shapes_.push_back(std::move(shape));
-  by_hash_.emplace(hash, id);
+  hashes_.push_back(hash);
+  if (shapes_.size() * 2 > slots_.size()) grow();
+  else place(id);
   return {id};
+}
+
+void ShapeTable::place(uint32_t id) {
+  size_t i = slot_of(hashes_[id], slots_.size());
+  while (slots_[i] != 0) i = (i + 1) & (slots_.size() - 1);
+  slots_[i] = id + 1;
+}
+
+void ShapeTable::grow() {
+  slots_.assign(std::max<size_t>(64, slots_.size() * 4), 0);
+  for (uint32_t id = 0; id < shapes_.size(); ++id) place(id);
 }
 
 ShapeId ShapeTable::intern(const Shape& shape) {
@@ -84,8 +105,7 @@ InstructionId Module::add_instruction(ComputationId computation, Op op, const Sh
   instruction.op = op;
   instruction.shape = shapes.intern(shape);
   instruction.computation = computation;
-  visit_attributes_type(
-      op, [&]<class A>(std::type_identity<A>) { instruction.attributes = add_attributes(A()); });
+  instruction.attributes = default_attributes(op);
   const InstructionId id = append_raw(instruction, operands);
   computations[computation.value].instructions.push_back(id);
   if (op == Op::Parameter) {
@@ -101,6 +121,7 @@ void Module::reserve(size_t instruction_count, size_t operand_count) {
   instructions.reserve(instruction_count);
   operands_.reserve(operand_count);
   uses_.reserve(operand_count);
+  shapes.reserve(std::min<size_t>(instruction_count / 8, 1024));
 }
 
 InstructionId Module::append_raw(Instruction instruction, std::span<const InstructionId> operands) {
@@ -200,30 +221,6 @@ void Module::compact() {
     rename(computation.parameters);
   }
   for (Extra& extra : extras) rename(extra.control_predecessors);
-}
-
-namespace {
-
-void append_called(ComputationId id, std::vector<ComputationId>& out) {
-  if (id) out.push_back(id);
-}
-void append_called(const std::vector<ComputationId>& ids, std::vector<ComputationId>& out) {
-  out.insert(out.end(), ids.begin(), ids.end());
-}
-template <class T>
-void append_called(const T&, std::vector<ComputationId>&) {}
-
-}  // namespace
-
-std::vector<ComputationId> Module::called(const Instruction& instruction) const {
-  std::vector<ComputationId> out;
-  if (!instruction.attributes) return out;
-  visit_attributes_type(instruction.op, [&]<class A>(std::type_identity<A>) {
-    const A& values = attributes<A>(instruction);
-    std::apply([&](const auto&... field) { (append_called(values.*field.member, out), ...); },
-               A::fields());
-  });
-  return out;
 }
 
 std::vector<ComputationId> Module::post_order() const {

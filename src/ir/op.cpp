@@ -12,9 +12,12 @@ constexpr uint8_t IntegralOrPred = Integral | MaskPred;
 constexpr uint8_t Number = Integral | FloatOrComplex, NumberOrPred = Number | MaskPred;
 constexpr uint8_t SignedNumber = MaskSigned | FloatOrComplex;
 constexpr uint8_t Any = 0xff;
+constexpr uint8_t Transcendental = TraitTranscendental, NoTraffic = TraitNoTraffic;
+constexpr uint8_t NotFolded = TraitNotFolded;
+constexpr uint8_t traits(uint8_t mask = 0) { return mask; }
 constexpr OpInfo infos[] = {
-#define OP(name, text, operands, attributes, op_class, types) \
-  {text, operands, #attributes, OpClass::op_class, types},
+#define OP(name, text, operands, attributes, op_class, types, ...) \
+  {text, operands, #attributes, OpClass::op_class, types, traits(__VA_ARGS__)},
 #include "ir/ops.def"
 #undef OP
 };

@@ -14,20 +14,7 @@
 namespace hilo {
 namespace {
 
-// Ops that are not computed though their operands are known: they call, wait, differ by device, or
-// hold something in its place.
-bool may_fold(Op op) {
-  static constexpr Op never[] = {Op::Parameter,        Op::While,
-                                 Op::Conditional,      Op::Call,
-                                 Op::Fusion,           Op::CustomCall,
-                                 Op::RngBitGenerator,  Op::OptimizationBarrier,
-                                 Op::Domain,           Op::AddDependency,
-                                 Op::AfterAll,         Op::PartitionId,
-                                 Op::ReplicaId,        Op::SetDimensionSize,
-                                 Op::GetDimensionSize, Op::DynamicReshape,
-                                 Op::Bitcast};
-  return std::ranges::find(never, op) == std::end(never) && !is_communication(op);
-}
+bool may_fold(Op op) { return !(info(op).traits & TraitNotFolded) && !is_communication(op); }
 
 // Elementary steps, roughly.
 double steps_of(const Module& module, InstructionId id) {

@@ -45,47 +45,16 @@ class Flattener {
   }
 
  private:
-  // Calls body with each computation that the instruction names, to be changed.
-  template <class Body>
-  void for_each_callee(InstructionId id, Body&& body) {
-    visit_attributes_type(module_[id].op, [&]<class A>(std::type_identity<A>) {
-      std::apply(
-          [&](const auto&... field) {
-            (visit_field(
-                 id, [field](A& a) -> auto& { return a.*field.member; }, std::type_identity<A>(),
-                 body),
-             ...);
-          },
-          A::fields());
-    });
-  }
-  template <class Member, class A, class Body>
-  void visit_field(InstructionId id, Member member, std::type_identity<A>, Body& body) {
-    using Field = std::remove_reference_t<decltype(member(std::declval<A&>()))>;
-    // The pool may grow while the body runs, so that values are taken out and put back.
-    if constexpr (std::is_same_v<Field, ComputationId>) {
-      const ComputationId callee = member(module_.mutable_attributes<A>(id));
-      if (!callee) return;
-      const ComputationId changed = body(callee);
-      member(module_.mutable_attributes<A>(id)) = changed;
-    } else if constexpr (std::is_same_v<Field, std::vector<ComputationId>>) {
-      Field callees = member(module_.mutable_attributes<A>(id));
-      for (ComputationId& callee : callees) callee = body(callee);
-      member(module_.mutable_attributes<A>(id)) = std::move(callees);
-    }
-  }
-
   Result<bool> visit(InstructionId id) {
     if (!runs_steps(module_[id].op)) return false;
     bool changed = false;
-    for_each_callee(id, [&](ComputationId callee) {
+    for_each_callee(module_, id, [&](ComputationId& callee) {
       if (taken_[callee.value]) {
         callee = clone(callee);
         changed = true;
       }
       taken_[callee.value] = true;
       waiting_.push_back(callee);
-      return callee;
     });
     if (changed && module_[id].op == Op::AsyncStart) rename_chain(id);
     if (module_.instructions.size() > most_instructions)
@@ -124,9 +93,7 @@ class Flattener {
       instruction.computation = id;
       instruction.first_use = {};
       if (instruction.attributes)
-        visit_attributes_type(instruction.op, [&]<class A>(std::type_identity<A>) {
-          instruction.attributes = module_.add_attributes(A(module_.attributes<A>(from)));
-        });
+        instruction.attributes = module_.copy_attributes(instruction.op, instruction.attributes);
       if (instruction.extra) {
         module_.extras.push_back(Extra(module_.extras[instruction.extra.value]));
         instruction.extra = {static_cast<uint32_t>(module_.extras.size() - 1)};

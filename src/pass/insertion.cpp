@@ -28,9 +28,7 @@ InstructionId Insertion::add(Op op, const Shape& shape, std::span<const Instruct
   instruction.shape = module_.shapes.intern(shape);
   instruction.computation = module_[like].computation;
   instruction.metadata = module_[like].metadata;
-  visit_attributes_type(op, [&]<class A>(std::type_identity<A>) {
-    instruction.attributes = module_.add_attributes(A());
-  });
+  instruction.attributes = module_.default_attributes(op);
   const InstructionId id = module_.append_raw(instruction, operands);
   before_.emplace_back();
   place(id, before);

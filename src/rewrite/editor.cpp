@@ -16,14 +16,6 @@ std::string_view without_number(std::string_view name, uint64_t* number = nullpt
   return name.substr(0, end - 1);
 }
 
-AttributesId copy_attributes(Module& module, Op op, AttributesId from) {
-  return visit_attributes_type(op, [&]<class A>(std::type_identity<A>) -> AttributesId {
-    Instruction view;
-    view.attributes = from;
-    return module.add_attributes(A(module.attributes<A>(view)));
-  });
-}
-
 }  // namespace
 
 Editor::Editor(Module& module)
@@ -66,9 +58,7 @@ InstructionId Editor::add(InstructionId like, Op op, const Shape& shape,
   instruction.shape = module_.shapes.intern(shape);
   instruction.computation = module_[like].computation;
   instruction.metadata = module_[like].metadata;
-  visit_attributes_type(op, [&]<class A>(std::type_identity<A>) {
-    instruction.attributes = module_.add_attributes(A());
-  });
+  instruction.attributes = module_.default_attributes(op);
   return append(instruction, operands);
 }
 
@@ -129,7 +119,7 @@ InstructionId Editor::clone(InstructionId original, ComputationId into,
   copy.computation = into;
   copy.first_use = {};
   copy.removed = false;
-  copy.attributes = copy_attributes(module_, copy.op, copy.attributes);
+  copy.attributes = module_.copy_attributes(copy.op, copy.attributes);
   if (copy.extra) {
     Extra extra = module_.extra(copy);
     extra.control_predecessors.clear();
@@ -308,29 +298,12 @@ std::vector<int> count_callers(const Module& module) {
   return out;
 }
 
-namespace {
-
-void visit_callees(ComputationId& id, const std::function<void(ComputationId&)>& body) {
-  if (id) body(id);
-}
-void visit_callees(std::vector<ComputationId>& ids,
-                   const std::function<void(ComputationId&)>& body) {
-  for (ComputationId& id : ids) body(id);
-}
-template <class T>
-void visit_callees(T&, const std::function<void(ComputationId&)>&) {}
-
-}  // namespace
-
 void for_each_callee(Module& module, InstructionId id,
                      const std::function<void(ComputationId&)>& body) {
-  const Op op = module[id].op;
-  if (is_elementwise(op) || !module[id].attributes) return;
-  visit_attributes_type(op, [&]<class A>(std::type_identity<A>) {
-    A& values = module.mutable_attributes<A>(id);
-    std::apply([&](const auto&... field) { (visit_callees(values.*field.member, body), ...); },
-               A::fields());
-  });
+  std::vector<ComputationId> callees = module.called(module[id]);
+  if (callees.empty()) return;
+  for (ComputationId& callee : callees) body(callee);
+  module.set_called(id, callees);
 }
 
 }  // namespace hilo

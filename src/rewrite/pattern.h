@@ -47,7 +47,7 @@ constexpr int slot_of(char letter) { return letter >= 'a' ? letter - 'a' : 26 + 
 namespace pattern_text {
 
 inline constexpr std::string_view ops[] = {
-#define OP(name, text, operands, attributes, op_class, types) text,
+#define OP(name, text, operands, attributes, op_class, types, ...) text,
 #include "ir/ops.def"
 #undef OP
 };

@@ -6,7 +6,7 @@ namespace hilo {
 namespace {
 
 constexpr Op ops[] = {
-#define OP(name, text, operands, attributes, op_class, types) Op::name,
+#define OP(name, text, operands, attributes, op_class, types, ...) Op::name,
 #include "ir/ops.def"
 #undef OP
 };

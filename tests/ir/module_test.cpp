@@ -26,6 +26,36 @@ TEST(Module, UsersFollowEdits) {
   EXPECT_EQ(module[module[main].root].name, "n");
 }
 
+TEST(Module, AttributesAreCopiedAndCallsReplaced) {
+  Module module;
+  const ComputationId main = module.add_computation("main");
+  const ComputationId a = module.add_computation("a"), b = module.add_computation("b");
+  const InstructionId call =
+      module.add_instruction(main, Op::Conditional, Shape::scalar(ElementType::F32), {},
+                             ConditionalAttributes{.branch_computations = {a, b, a}});
+  EXPECT_EQ(module.called(module[call]), (std::vector{a, b, a}));
+  const AttributesId copy = module.copy_attributes(Op::Conditional, module[call].attributes);
+  module.set_called(call, std::array{b, b, a});
+  EXPECT_EQ(module.called(module[call]), (std::vector{b, b, a}));
+  module[call].attributes = copy;
+  EXPECT_EQ(module.called(module[call]), (std::vector{a, b, a}));
+  module[call].attributes = module.default_attributes(Op::Conditional);
+  EXPECT_TRUE(module.called(module[call]).empty());
+}
+
+// Shapes are found again among many, also after the table has grown and was copied.
+TEST(ShapeTable, EqualShapesHaveOneId) {
+  ShapeTable table;
+  std::vector<ShapeId> ids;
+  const auto shape = [](int64_t i) { return Shape::array(ElementType::F32, {i % 40, i / 40}); };
+  for (int64_t i = 0; i < 1000; ++i) ids.push_back(table.intern(shape(i)));
+  EXPECT_EQ(table.size(), 1000u);
+  ShapeTable copy = table;
+  for (int64_t i = 0; i < 1000; ++i) EXPECT_EQ(copy.intern(shape(i)), ids[i]);
+  EXPECT_EQ(copy.intern(shape(1000)).value, 1000u);
+  EXPECT_EQ(table.size(), 1000u);
+}
+
 TEST(ReplicaGroups, MeshAndIotaExpand) {
   ReplicaGroups iota;
   iota.form = ReplicaGroups::Form::Iota;

@@ -10,7 +10,7 @@ using InferFunction = Result<Shape> (*)(const Given&);
 #define HILO_ROW_Elementwise(name) infer_elementwise,
 #define HILO_ROW_Structural(name) infer_##name,
 constexpr InferFunction functions[] = {
-#define OP(name, text, operands, attributes, op_class, types) HILO_ROW_##op_class(name)
+#define OP(name, text, operands, attributes, op_class, types, ...) HILO_ROW_##op_class(name)
 #include "ir/ops.def"
 #undef OP
 };

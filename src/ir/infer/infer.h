@@ -27,7 +27,7 @@ struct Given {
 Result<Shape> infer_elementwise(const Given& given);
 #define HILO_DECLARE_Elementwise(name)
 #define HILO_DECLARE_Structural(name) Result<Shape> infer_##name(const Given& given);
-#define OP(name, text, operands, attributes, op_class, types) HILO_DECLARE_##op_class(name)
+#define OP(name, text, operands, attributes, op_class, types, ...) HILO_DECLARE_##op_class(name)
 #include "ir/ops.def"
 #undef OP
 #undef HILO_DECLARE_Elementwise

@@ -1,0 +1,54 @@
+// What a module does with attributes of any op: code for every attribute struct, written once.
+#include "ir/ir.h"
+
+namespace hilo {
+
+AttributesId Module::default_attributes(Op op) {
+  return visit_attributes_type(op,
+                               [&]<class A>(std::type_identity<A>) { return add_attributes(A()); });
+}
+
+AttributesId Module::copy_attributes(Op op, AttributesId from) {
+  return visit_attributes_type(op, [&]<class A>(std::type_identity<A>) {
+    return add_attributes(A(mutable_attributes<A>(from)));
+  });
+}
+
+namespace {
+
+template <class Value, class Body>
+void for_each_called(Value& value, Body& body) {
+  using Field = std::remove_const_t<Value>;
+  if constexpr (std::is_same_v<Field, ComputationId>) {
+    if (value) body(value);
+  } else if constexpr (std::is_same_v<Field, std::vector<ComputationId>>) {
+    for (auto& id : value) body(id);
+  }
+}
+template <class A, class Body>
+void for_each_called_of(A& attributes, Body& body) {
+  std::apply([&](const auto&... field) { (for_each_called(attributes.*field.member, body), ...); },
+             A::fields());
+}
+
+}  // namespace
+
+std::vector<ComputationId> Module::called(const Instruction& instruction) const {
+  std::vector<ComputationId> out;
+  if (!instruction.attributes) return out;
+  const auto append = [&](ComputationId id) { out.push_back(id); };
+  visit_attributes_type(instruction.op, [&]<class A>(std::type_identity<A>) {
+    for_each_called_of(attributes<A>(instruction), append);
+  });
+  return out;
+}
+
+void Module::set_called(InstructionId id, std::span<const ComputationId> computations) {
+  size_t next = 0;
+  const auto set = [&](ComputationId& place) { place = computations[next++]; };
+  visit_attributes_type((*this)[id].op, [&]<class A>(std::type_identity<A>) {
+    for_each_called_of(mutable_attributes<A>(id), set);
+  });
+}
+
+}  // namespace hilo
