@@ -15,19 +15,39 @@ auto timed(double& seconds, Body&& body) {
   return out;
 }
 
-void count_memory(const std::vector<MemoryPiece>& memory, CompileReport& report) {
+void count_memory(const std::vector<MemoryPiece>& memory, int64_t devices, CompileReport& report) {
   for (const MemoryPiece& piece : memory) {
     if (piece.source == MemorySource::None || piece.source == MemorySource::Constant) continue;
     if (__builtin_add_overflow(report.run_bytes, piece.bytes, &report.run_bytes))
       report.run_bytes = INT64_MAX;
     if (piece.source == MemorySource::Temporary) report.temp_bytes += piece.bytes;
   }
+  if (__builtin_mul_overflow(report.run_bytes, devices, &report.run_bytes))
+    report.run_bytes = INT64_MAX;
+}
+
+constexpr int64_t threads_pay_bytes = 1 << 18;
+
+// Of operands and results of the largest step that is evaluated.
+int64_t work_bytes(const Module& module, const Code& code) {
+  int64_t out = 0;
+  for (const LibraryStep& step : code.library_steps) {
+    int64_t bytes = literal_bytes(module.shape(step.instruction));
+    for (InstructionId operand : module.operands(step.instruction))
+      bytes += literal_bytes(module.shape(operand));
+    out = std::max(out, bytes);
+  }
+  return out;
 }
 
 }  // namespace
 
 Result<Executable> compile(Module module, const Target& target, const CompileOptions& options) {
+  if (options.eval.ideal_floats)
+    return fail(ErrorKind::Unsupported, "floats held in f64 on device {}", target.name);
   CompileReport report;
+  EvalOptions eval = options.eval;
+  eval.partitioning = find_partitioning(module, eval);  // passes may remove what tells it
   const Machine& machine = *target.machine();
   HILO_DO(timed(report.prepare_seconds, [&] { return target.prepare(module, machine); }));
   auto state = std::make_shared<ExecutableState>(std::move(module), options.threads);
@@ -36,15 +56,15 @@ Result<Executable> compile(Module module, const Target& target, const CompileOpt
   EmitOptions emit = options.emit;
   if (emit.threads == 0) emit.threads = options.threads;
   HILO_TRY(state->code, target.emit(state->module, planned, emit));
-  EvalOptions eval = options.eval;
-  eval.threads = options.threads;
-  state->library = std::make_unique<LibrarySteps>(state->module, state->code.library_steps, eval);
+  eval.threads = work_bytes(state->module, state->code) < threads_pay_bytes ? 1 : options.threads;
+  state->devices = device_count(state->module, eval);
+  state->eval = std::move(eval);
   state->memory = find_memory(state->module, planned, state->code);
   report.lower_seconds = state->code.lower_seconds;
   report.optimise_seconds = state->code.optimise_seconds;
   report.machine_seconds = state->code.machine_seconds;
   report.kernels = state->code.kernels;
-  count_memory(state->memory, report);
+  count_memory(state->memory, state->devices, report);
   for (const LibraryStep& step : state->code.library_steps)
     report.evaluated.push_back({step.instruction, step.reason});
   state->report = std::move(report);

@@ -11,7 +11,8 @@ namespace hilo {
 struct CompileOptions {
   int threads = 0;  // of the device; 0: usable_cores()
   EmitOptions emit;
-  EvalOptions eval;  // of library steps: custom calls, precision of matrix products
+  EvalOptions eval;  // of library steps: custom calls, precision of matrix products; how many
+                     // devices there are, and what is fed to them
 };
 
 // A step that no code was made for, and why.
@@ -25,12 +26,13 @@ struct CompileReport {
   int64_t kernels = 0;  // loops in machine code
   std::vector<EvaluatedStep> evaluated;
   int64_t temp_bytes = 0;  // memory that a run needs besides arguments and results
-  int64_t run_bytes = 0;   // with arguments and results; INT64_MAX: more than can be counted
+  int64_t run_bytes =
+      0;  // with arguments and results, on all devices; INT64_MAX: more than can be counted
 };
 
 struct RunOptions {
   const std::atomic<bool>* interrupt = nullptr;
-  // Called after each step that has code, callees' steps first, on the thread that runs them;
+  // Called after each step that has code, callees' steps first, on the thread of the first device;
   // needs CompileOptions::emit.tell_steps.
   std::function<void(InstructionId step)> after_step;
 };
@@ -46,6 +48,10 @@ class Executable {
   // number of threads. Callable from several threads at once. Memory when the machine has too
   // little: nothing has run then.
   Result<Literal> run(std::vector<Literal> arguments, const RunOptions& options = {}) const;
+  // On devices() virtual devices, each with a memory and a thread of its own, which meet in the
+  // module's collectives; one that waits for what can never come is an error.
+  Result<Outputs> run_devices(Inputs inputs, const RunOptions& options = {}) const;
+  int64_t devices() const;
 
  private:
   friend Result<Executable> compile(Module module, const Target& target,

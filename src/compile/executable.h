@@ -1,4 +1,4 @@
-// What an Executable keeps. Private to `compile`.
+// What an Executable keeps, and a call of it. Private to `compile`.
 #pragma once
 
 #include "compile/compile.h"
@@ -21,7 +21,8 @@ struct ExecutableState {
   Module module;
   Code code;
   std::vector<MemoryPiece> memory;  // by allocation
-  std::unique_ptr<LibrarySteps> library;
+  EvalOptions eval;                 // of library steps
+  int64_t devices = 1;              // that have inputs and outputs
   mutable HostDevice device;
   CompileReport report;
 
@@ -29,5 +30,29 @@ struct ExecutableState {
 };
 
 std::vector<MemoryPiece> find_memory(const Module& module, const Plan& plan, const Code& code);
+
+// A call of the program on one device.
+class DeviceRun : private RunContext {
+ public:
+  // devices: null where the code has no library steps.
+  DeviceRun(const ExecutableState& state, VirtualDevices* devices, int64_t device,
+            const std::atomic<bool>& interrupt, const RunOptions& options);
+  Result<Literal> run(std::span<const Literal> arguments);
+
+ private:
+  static void run_parallel(RunContext* context, TileFunction body, void* const* arguments,
+                           int64_t count, int64_t grain);
+  static int32_t run_library(RunContext* context, int64_t number);
+  static void tell_step(RunContext* context, int64_t instruction);
+  void take_memory(std::span<const Literal> arguments);
+  Literal result(const Shape& shape, size_t& leaf) const;
+
+  const ExecutableState& state_;
+  VirtualDevices* devices_;
+  int64_t device_;
+  const RunOptions& options_;
+  DeviceMemory memory_;
+  std::optional<Error> error_;
+};
 
 }  // namespace hilo

@@ -1,26 +1,27 @@
 // Steps that run in the evaluator, one instruction at a time. Private to `compile`.
 #pragma once
 
+#include <map>
+
 #include "emit/emit.h"
 #include "eval/eval.h"
 
 namespace hilo {
 
-class LibrarySteps {
- public:
-  LibrarySteps(const Module& module, std::span<const LibraryStep> steps,
-               const EvalOptions& options);
-
-  // Reads the operands of step `number` and writes its results in this memory.
-  Result<void> run(int64_t number, std::byte* const* memory,
-                   const std::atomic<bool>* interrupt) const;
-
- private:
-  Module module_;  // with a computation for each step
-  std::vector<LibraryStep> steps_;
-  std::vector<ComputationId> computations_;
-  std::vector<int64_t> bytes_;  // of operands and results, by step
-  EvalOptions options_;
+// What one device's arrays lie in during a call of the program.
+struct DeviceMemory {
+  std::vector<Bytes> owners;         // by allocation
+  std::vector<std::byte*> pointers;  // the same
+  // Sizes of arrays with dynamic dimensions now, by allocation and offset; absent: at the bound.
+  // Every step that writes such an array runs here.
+  std::map<std::pair<uint32_t, int64_t>, Dims> sizes;
 };
+
+// The array of this shape in memory that another owns. `owner` keeps an op from writing over it.
+Literal view_of(const Shape& shape, Address address, const DeviceMemory& memory, Bytes owner);
+
+// Reads the operands of the step and writes its results.
+Result<void> run_library_step(const Module& module, const LibraryStep& step, DeviceMemory& memory,
+                              VirtualDevices& devices, int64_t device);
 
 }  // namespace hilo

@@ -10,23 +10,20 @@
 namespace hilo {
 namespace {
 
-// Sizes that are known when the program runs, and several devices, are not emitted.
+// Only arrays and tokens have a form in memory.
 Result<void> check_emitted(const Module& module) {
-  if (module.header.num_partitions * module.header.replica_count > 1)
-    return fail(ErrorKind::Unsupported, "device cpu runs one device, the module names {}",
-                module.header.num_partitions * module.header.replica_count);
   for (size_t i = 0; i < module.instructions.size(); ++i) {
     const InstructionId id = {static_cast<uint32_t>(i)};
     if (module[id].removed) continue;
-    bool is_dynamic = false;
+    bool has_others = false;
     for_each_leaf(module.shape(id), [&](const Shape& leaf, std::span<const int64_t>) {
-      is_dynamic |= leaf.has_dynamic_dims() || !(leaf.is_array() || leaf.is_token());
+      has_others |= !(leaf.is_array() || leaf.is_token());
     });
-    if (is_dynamic)
+    if (has_others)
       return std::unexpected(
           Error{ErrorKind::Unsupported,
-                fmt::format("{} of {} on device cpu: dynamic sizes", text_of(module[id].op),
-                            to_string_without_layout(module.shape(id))),
+                fmt::format("{} of {} on device cpu: neither array nor token",
+                            text_of(module[id].op), to_string_without_layout(module.shape(id))),
                 module.place(id)});
   }
   return {};

@@ -31,6 +31,25 @@ struct Array {
   }
 };
 
+bool has_dynamic_sizes(const Shape& shape) {
+  bool found = false;
+  for_each_leaf(shape, [&](const Shape& leaf, std::span<const int64_t>) {
+    found |= leaf.has_dynamic_dims();
+  });
+  return found;
+}
+
+// In operands, the result, and what is computed in a fusion.
+bool has_dynamic_sizes(const Module& module, InstructionId id) {
+  if (has_dynamic_sizes(module.shape(id))) return true;
+  for (InstructionId operand : module.operands(id))
+    if (has_dynamic_sizes(module.shape(operand))) return true;
+  if (module[id].op != Op::Fusion) return false;
+  return std::ranges::any_of(
+      module[module.attributes<FusionAttributes>(id).calls].instructions,
+      [&](InstructionId inside) { return has_dynamic_sizes(module, inside); });
+}
+
 // An array that is written: the value that it holds, inside the step's fusion.
 struct Target {
   InstructionId value;
@@ -52,6 +71,7 @@ class KernelCalls {
       : steps_(steps), program_(steps.program), module_(steps.module), b_(steps.b), id_(id) {}
 
   Result<void> run() {
+    if (has_dynamic_sizes(module_, id_)) return steps_.emit_library(id_, "dynamic sizes");
     HILO_TRY(const bool addressed, find_addresses());
     if (!addressed) return steps_.emit_library(id_, "what is no array");
     find_targets();

@@ -9,18 +9,15 @@ namespace {
 
 constexpr int deepest_calls = 500;
 
+bool is_asynchronous(Op op) {
+  return op == Op::AsyncStart || op == Op::AsyncUpdate || op == Op::AsyncDone;
+}
+
 std::unexpected<Error> unsupported(const Module& module, InstructionId id, std::string_view why) {
   return std::unexpected(Error{ErrorKind::Unsupported,
                                fmt::format("{} of {} on device cpu: {}", text_of(module[id].op),
                                            to_string_without_layout(module.shape(id)), why),
                                module.place(id)});
-}
-
-bool has_other_than_arrays(const Shape& shape) {
-  bool found = false;
-  for_each_leaf(shape,
-                [&](const Shape& leaf, std::span<const int64_t>) { found |= !leaf.is_array(); });
-  return found;
 }
 
 }  // namespace
@@ -84,12 +81,7 @@ Result<void> Steps::emit_and_tell(InstructionId id) {
 }
 
 Result<void> Steps::emit_library(InstructionId id, std::string reason) {
-  bool arrays_only = !has_other_than_arrays(module.shape(id));
-  for (InstructionId operand : module.operands(id))
-    arrays_only = arrays_only && !has_other_than_arrays(module.shape(operand));
-  if (!arrays_only) return unsupported(module, id, "takes or gives what is no array");
-  if (module[id].op == Op::Rng || module[id].op == Op::RngGetAndUpdateState)
-    return unsupported(module, id, "draws from a state that the device keeps");
+  if (is_asynchronous(module[id].op)) return unsupported(module, id, "an asynchronous form");
   LibraryStep step;
   step.instruction = id;
   step.reason = std::move(reason);

@@ -65,6 +65,8 @@ struct Outputs {
 
 // Number of virtual devices that evaluate() runs the module on: 1 for one that is not partitioned.
 int64_t device_count(const Module& module, const EvalOptions& options);
+// Whether the shapes of the module are those of one device: Partitioned, or else Unpartitioned.
+Partitioning find_partitioning(const Module& module, const EvalOptions& options);
 // Bytes that the largest moment will need, all devices: an upper estimate before anything runs.
 int64_t estimate_memory(const Module& module, const EvalOptions& options);
 
@@ -73,6 +75,30 @@ Result<Outputs> evaluate(const Module& module, Inputs inputs, const EvalOptions&
 Result<Literal> evaluate_computation(const Module& module, ComputationId computation,
                                      std::vector<Literal> arguments,
                                      const EvalOptions& options = {});
+
+// Virtual devices for who evaluates some instructions and computes the others itself: they keep
+// their state (meetings, transfers, random numbers, infeed) between single instructions.
+class VirtualDevices {
+ public:
+  // Both must outlive it.
+  VirtualDevices(const Module& module, const EvalOptions& options);
+  ~VirtualDevices();
+  int64_t count() const;                  // each has a thread of control
+  int64_t program(int64_t device) const;  // the one of device_count() devices that it takes part in
+  bool is_first(int64_t device) const;    // in its program, whose results are then its own
+  // Called on the device's own thread. Operands may show memory that is written over later: what
+  // other devices read is copied.
+  Result<Literal> evaluate(int64_t device, InstructionId id, std::vector<Literal> operands);
+  // The device has ended well; or it has failed, and all others end with the same error when they
+  // come to evaluate. The first error stays.
+  void finish(int64_t device);
+  void stop(const Error& error);
+  std::optional<Error> error() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 // Custom-call targets with known semantics, for `hilo list custom-calls`.
 struct CustomCallInfo {

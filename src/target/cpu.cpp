@@ -54,6 +54,7 @@ Result<void> prepare_for_cpu(Module& module, const Machine& machine) {
   PassOptions options;
   options.machine = &machine;
   HILO_DO(run_pass(module, put_in_row_major, options));
+  HILO_DO(run_pass(module, make_synchronous, options));
   HILO_TRY(const Pipeline simplify, parse_pipeline("simplify", all_passes(), all_pipelines()));
   PipelineOptions simplifying;
   simplifying.pass = options;

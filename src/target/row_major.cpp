@@ -2,63 +2,123 @@
 // and what emitted loops read and write.
 //
 // Values are logical arrays, so that layouts matter only to bitcast, which keeps physical bytes:
-// where one of its layouts is not plain it becomes the transposes and the reshape that it means.
-#include <algorithm>
-
+// where one of its layouts is not plain it becomes the moves that it means (memory_order.h).
 #include "target/row_major.h"
+#include "target/memory_order.h"
 
 namespace hilo {
 namespace {
 
 bool plain(const Shape& shape) { return !shape.has_layout || is_plain(shape); }
 
-// Only the order of the dimensions differs: no tiles, nothing packed.
-bool is_transposed_only(const Shape& shape) {
-  return !shape.has_layout || (shape.layout.tiles.empty() && shape.layout.element_size_bits == 0);
+std::unexpected<Error> unsupported(const Module& module, InstructionId id, std::string_view why) {
+  return std::unexpected(Error{
+      ErrorKind::Unsupported,
+      fmt::format("{} of {} to {} on device cpu: {}", text_of(module[id].op),
+                  to_string(module.shape(module.operand(id, 0))), to_string(module.shape(id)), why),
+      module.place(id)});
 }
 
-// Dimensions from the most major to the most minor in memory.
-Dims major_to_minor(const Shape& shape) {
-  Dims out = shape.has_layout ? shape.layout.minor_to_major
-                              : Layout::descending(shape.dims.size()).minor_to_major;
-  std::ranges::reverse(out);
-  return out;
-}
-
-Dims permuted(const Dims& dims, const Dims& order) {
-  Dims out;
-  for (int64_t d : order) out.push_back(dims[static_cast<size_t>(d)]);
-  return out;
-}
-
-Result<void> expand_bitcast(Editor& editor, InstructionId id) {
-  const Module& module = editor.module();
-  const Shape to = module.shape(id), from = module.shape(module.operand(id, 0));
-  if (plain(to) && plain(from)) return {};
-  if (!is_transposed_only(to) || !is_transposed_only(from) || to.type != from.type)
-    return std::unexpected(
-        Error{ErrorKind::Unsupported,
-              fmt::format("bitcast of {} to {} on device cpu", to_string(from), to_string(to)),
-              module.place(id)});
-  const Dims from_order = major_to_minor(from), to_order = major_to_minor(to);
-  const Shape stored = Shape::array(from.type, permuted(from.dims, from_order));
-  const Shape wanted = Shape::array(to.type, permuted(to.dims, to_order));
-  Dims back(to_order.size());
-  for (size_t i = 0; i < to_order.size(); ++i)
-    back[static_cast<size_t>(to_order[i])] = static_cast<int64_t>(i);
-  InstructionId value = module.operand(id, 0);
-  value = editor.add(id, Op::Transpose, stored, {&value, 1}, DimensionsAttributes{from_order});
-  value = editor.add(id, Op::Reshape, wanted, {&value, 1});
-  Shape result = Shape::array(to.type, to.dims);
-  value = editor.add(id, Op::Transpose, result, {&value, 1}, DimensionsAttributes{back});
-  for (InstructionId user : editor.module().users(id)) {
+// All users get the new value; the old instruction stays for the next pass to remove.
+void put_for(Editor& editor, InstructionId id, InstructionId value) {
+  const ComputationId computation = editor.module()[id].computation;
+  const std::vector<InstructionId> users = editor.module().users(id);
+  for (InstructionId user : users) {
     const auto operands = editor.module().operands(user);
     for (size_t i = 0; i < operands.size(); ++i)
       if (operands[i] == id) editor.set_operand(user, i, value);
   }
-  const ComputationId computation = module[id].computation;
-  if (module[computation].root == id) editor.set_root(computation, value);
+  if (editor.module()[computation].root == id) editor.set_root(computation, value);
+}
+
+// A row of elements as one of another type with the same bits in the same order.
+InstructionId add_other_type(Editor& editor, InstructionId like, InstructionId row,
+                             ElementType type) {
+  const Shape from = editor.module().shape(row);
+  const int64_t before = storage_bytes(from.type), after = storage_bytes(type);
+  const auto add = [&](Op op, ElementType element, Dims dims) {
+    row = editor.add(like, op, Shape::array(element, std::move(dims)), {&row, 1});
+  };
+  if (before == after) {
+    add(Op::BitcastConvert, type, from.dims);
+  } else if (before > after) {
+    const int64_t parts = before / after;
+    add(Op::BitcastConvert, type, {from.dims[0], parts});
+    add(Op::Reshape, type, {from.dims[0] * parts});
+  } else {
+    const int64_t parts = after / before, count = (from.dims[0] + parts - 1) / parts;
+    row = add_moves(editor, like, row, {}, {}, {count * parts});
+    add(Op::Reshape, from.type, {count, parts});
+    add(Op::BitcastConvert, type, {count});
+  }
+  return row;
+}
+
+bool is_whole_bytes(const Shape& shape) {
+  return bits_of(shape.type) == 8 * storage_bytes(shape.type) && shape.type != ElementType::Pred;
+}
+
+Result<void> expand_bitcast(Editor& editor, InstructionId id, bool in_fusion) {
+  const Module& module = editor.module();
+  const Shape to = module.shape(id), from = module.shape(module.operand(id, 0));
+  if (!to.is_array() || !from.is_array()) return {};
+  const bool is_plain_already = plain(to) && plain(from);
+  if (is_plain_already && (to.type == from.type || !in_fusion)) return {};
+  InstructionId value = module.operand(id, 0);
+  if (to.type == from.type) {
+    if (to.layout.element_size_bits != from.layout.element_size_bits &&
+        physical_count(to) != physical_count(from))
+      return unsupported(module, id, "elements of other widths in memory");
+    value = add_moves(editor, id, value, moves_to_memory(from), moves_to_memory(to), to.dims);
+  } else {
+    if (!is_whole_bytes(to) || !is_whole_bytes(from) || is_complex(to.type) ||
+        is_complex(from.type)) {
+      if (is_plain_already) return {};  // evaluated
+      return unsupported(module, id, "elements of another type");
+    }
+    value = add_moves(editor, id, value, moves_to_memory(from), {}, {physical_count(from)});
+    value = add_other_type(editor, id, value, to.type);
+    value = add_moves(editor, id, value, {}, moves_to_memory(to), to.dims);
+  }
+  if (value == module.operand(id, 0))  // a computation's result is its own
+    value = editor.add(id, Op::Copy, Shape::array(to.type, to.dims), {&value, 1});
+  put_for(editor, id, value);
   return {};
+}
+
+// A custom call of TPU modules: the rows of the operands' memory side by side are the result's.
+void expand_concat_bitcast(Editor& editor, InstructionId id) {
+  const Module& module = editor.module();
+  const Shape to = module.shape(id);
+  std::vector<InstructionId> rows;
+  int64_t count = 0;
+  const auto operands = module.operands(id);
+  for (InstructionId operand : std::vector(operands.begin(), operands.end())) {
+    const Shape from = module.shape(operand);
+    if (from.type != to.type) return;
+    const int64_t length = physical_count(from);
+    rows.push_back(add_moves(editor, id, operand, moves_to_memory(from), {}, {length}));
+    count += length;
+  }
+  if (rows.empty()) return;
+  const InstructionId row = editor.add(id, Op::Concatenate, Shape::array(to.type, {count}), rows,
+                                       DimensionsAttributes{Dims{0}});
+  put_for(editor, id, add_moves(editor, id, row, {}, moves_to_memory(to), to.dims));
+}
+
+bool is_concat_bitcast(const Module& module, InstructionId id) {
+  return module[id].op == Op::CustomCall &&
+         module.attributes<CustomCallAttributes>(id).custom_call_target == "ConcatBitcast";
+}
+
+std::vector<bool> fused_computations(const Module& module) {
+  std::vector<bool> out(module.computations.size());
+  for (size_t i = 0; i < module.instructions.size(); ++i) {
+    const InstructionId id = {static_cast<uint32_t>(i)};
+    if (!module[id].removed && module[id].op == Op::Fusion)
+      out[module.attributes<FusionAttributes>(id).calls.value] = true;
+  }
+  return out;
 }
 
 void make_plain(Shape& shape) {
@@ -72,10 +132,14 @@ void make_plain(Shape& shape) {
 
 Result<bool> put_in_row_major(Module& module, const PassOptions&) {
   const size_t count = module.instructions.size();
+  const std::vector<bool> fused = fused_computations(module);
   Editor editor(module);
   for (size_t i = 0; i < count; ++i) {
     const InstructionId id = {static_cast<uint32_t>(i)};
-    if (!module[id].removed && module[id].op == Op::Bitcast) HILO_DO(expand_bitcast(editor, id));
+    if (module[id].removed) continue;
+    if (is_concat_bitcast(module, id)) expand_concat_bitcast(editor, id);
+    if (module[id].op != Op::Bitcast) continue;
+    HILO_DO(expand_bitcast(editor, id, fused[module[id].computation.value]));
   }
   for (size_t i = 0; i < module.instructions.size(); ++i) {
     const InstructionId id = {static_cast<uint32_t>(i)};

@@ -72,16 +72,18 @@ Result<void> bench_running(const Module& module, const Options& options,
 
 Result<void> bench_compiled(const Module& module, const Options& options,
                             nlohmann::ordered_json& out) {
-  HILO_TRY(const Inputs inputs, make_inputs(module, 1, options.inputs));
+  OnCpu on_cpu;
+  on_cpu.threads = options.threads;
   const auto start = std::chrono::steady_clock::now();
-  HILO_TRY(const Executable executable, compile_for_cpu(module, {.threads = options.threads}));
+  HILO_TRY(const Executable executable, compile_for_cpu(module, on_cpu));
   const std::chrono::duration<double> compiling = std::chrono::steady_clock::now() - start;
+  HILO_TRY(const Inputs inputs, make_inputs(module, executable.devices(), options.inputs));
   std::optional<Error> error;
   // The first run finds memory that was never touched; it is not counted.
-  HILO_TRY(Literal kept, executable.run(inputs.devices[0]));
+  HILO_TRY(Outputs kept, executable.run_devices(inputs));
   const auto times = repeat(
-      options, 0.05, [&] { return executable.run(inputs.devices[0]); },
-      [&](Result<Literal>& result) {
+      options, 0.05, [&] { return executable.run_devices(inputs); },
+      [&](Result<Outputs>& result) {
         if (result) kept = std::move(*result);
         else error = result.error();
       });
@@ -93,8 +95,8 @@ Result<void> bench_compiled(const Module& module, const Options& options,
   out["runs"] = times.size();
   out["temp_bytes"] = executable.report().temp_bytes;
   out["argument_bytes"] = leaves_bytes(inputs.devices[0]);
-  out["output_bytes"] = leaves_bytes({kept});
-  out["devices"] = 1;
+  out["output_bytes"] = leaves_bytes({kept.devices[0]});
+  out["devices"] = inputs.devices.size();
   return {};
 }
 

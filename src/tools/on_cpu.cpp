@@ -20,8 +20,7 @@ std::map<std::string, int64_t> evaluated_by_op(const Executable& executable) {
 Result<Executable> compile_for_cpu(Module module, const OnCpu& options) {
   CompileOptions compiling;
   compiling.threads = options.threads;
-  compiling.eval.matmul_precision = options.matmul_precision;
-  compiling.eval.custom_calls = options.custom_calls;
+  compiling.eval = options.eval;
   compiling.emit.tell_steps = options.tell_steps;
   if (options.dump_ir)
     compiling.emit.see_ir = [](std::string_view text) { fmt::print(stderr, "{}", text); };

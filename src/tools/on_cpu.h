@@ -11,8 +11,7 @@ struct OnCpu {
   int threads = 0;
   bool dump_ir = false;  // LLVM IR to standard error
   bool tell_steps = false;
-  MatmulPrecision matmul_precision = MatmulPrecision::F32;
-  std::map<std::string, CustomCallFunction> custom_calls;
+  EvalOptions eval;  // of library steps
 };
 Result<Executable> compile_for_cpu(Module module, const OnCpu& options);
 

@@ -158,15 +158,17 @@ Result<void> use_outputs(const Module& module, const RunOptions& options, const 
 }
 
 // --device=cpu. What cannot be compiled is said before anything runs.
-Result<Ran> run_compiled(const Module& module, const RunOptions& options, const EvalOptions& eval,
+Result<Ran> run_compiled(const Module& module, const RunOptions& options, EvalOptions& eval,
                          Session& session) {
   HILO_DO(check_compiled(options));
-  const OnCpu on_cpu = {options.threads, options.dump_ir, options.observe.profiles(),
-                        eval.matmul_precision, eval.custom_calls};
+  std::vector<std::string> warnings;
+  eval.warnings = &warnings;
+  HILO_DO(settle_partitioning(options, module, eval));
+  const OnCpu on_cpu = {options.threads, options.dump_ir, options.observe.profiles(), eval};
   HILO_TRY(const Executable executable, compile_for_cpu(module, on_cpu));
   if (!session.json) fmt::print(stderr, "{}", report_text(executable));
   HILO_DO(check_memory(executable.report().run_bytes, eval));
-  HILO_TRY(Inputs inputs, make_inputs(module, 1, options.inputs));
+  HILO_TRY(Inputs inputs, make_inputs(module, executable.devices(), options.inputs));
   hilo::RunOptions running = {.interrupt = &interrupted};
   std::optional<Profile> profile;
   std::optional<Roofline> roofline;
@@ -178,11 +180,12 @@ Result<Ran> run_compiled(const Module& module, const RunOptions& options, const 
   }
   Ran out;
   const auto start = std::chrono::steady_clock::now();
-  HILO_TRY(Literal result, executable.run(std::move(inputs.devices[0]), running));
+  HILO_TRY(const Outputs outputs, executable.run_devices(std::move(inputs), running));
   out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (profile) HILO_DO(use_profile(*profile, options, roofline, out));
   out.compiled = report_json(executable);
-  HILO_DO(use_outputs(module, options, Outputs{{std::move(result)}}, out));
+  for (const std::string& warning : warnings) warn(session, warning);
+  HILO_DO(use_outputs(module, options, outputs, out));
   return out;
 }
 

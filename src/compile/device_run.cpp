@@ -1,0 +1,117 @@
+// A call of a program on one device: memory for each allocation, the code, the results.
+#include <cstring>
+#include <new>
+
+#include "compile/executable.h"
+
+namespace hilo {
+namespace {
+
+const Literal& part_of(const Literal& value, const Dims& index) {
+  const Literal* out = &value;
+  for (int64_t element : index) out = &out->elements()[static_cast<size_t>(element)];
+  return *out;
+}
+
+// An argument's memory, or that of a copy where it is written over and somebody else holds it.
+Bytes argument_memory(HostDevice& device, const MemoryPiece& piece, const Literal& value) {
+  if (!piece.is_written || value.is_unique()) return value.storage();
+  Bytes copy = device.allocate(piece.bytes);
+  std::memcpy(copy.get(), value.raw().data(), value.raw().size());
+  return copy;
+}
+
+}  // namespace
+
+DeviceRun::DeviceRun(const ExecutableState& state, VirtualDevices* devices, int64_t device,
+                     const std::atomic<bool>& interrupt, const RunOptions& options)
+    : state_(state), devices_(devices), device_(device), options_(options) {
+  this->interrupt = &interrupt;
+  parallel = run_parallel;
+  library = run_library;
+  after_step = tell_step;
+}
+
+// After an interrupt the rest is left out, and the run fails at its end at the latest.
+void DeviceRun::run_parallel(RunContext* context, TileFunction body, void* const* arguments,
+                             int64_t count, int64_t grain) {
+  const int64_t tiles = (count + grain - 1) / grain;
+  static_cast<DeviceRun*>(context)->state_.device.threads().run(tiles, [&](int64_t tile) {
+    if (context->interrupt->load(std::memory_order_relaxed)) return;
+    const FlushSubnormals flush;
+    body(arguments, tile * grain, std::min(count, (tile + 1) * grain));
+  });
+}
+
+int32_t DeviceRun::run_library(RunContext* context, int64_t number) {
+  DeviceRun& run = *static_cast<DeviceRun*>(context);
+  const LibraryStep& step = run.state_.code.library_steps[static_cast<size_t>(number)];
+  const auto done =
+      run_library_step(run.state_.module, step, run.memory_, *run.devices_, run.device_);
+  if (done) return static_cast<int32_t>(RunStatus::Done);
+  run.error_ = done.error();
+  return static_cast<int32_t>(RunStatus::Failed);
+}
+
+void DeviceRun::tell_step(RunContext* context, int64_t instruction) {
+  const DeviceRun& run = *static_cast<DeviceRun*>(context);
+  if (run.options_.after_step && run.device_ == 0)
+    run.options_.after_step({static_cast<uint32_t>(instruction)});
+}
+
+// bad_alloc when there is too little memory.
+void DeviceRun::take_memory(std::span<const Literal> arguments) {
+  memory_.owners.resize(state_.memory.size());
+  memory_.pointers.resize(state_.memory.size());
+  for (size_t i = 0; i < state_.memory.size(); ++i) {
+    const MemoryPiece& piece = state_.memory[i];
+    Bytes& owner = memory_.owners[i];
+    if (piece.source == MemorySource::Argument) {
+      const Literal& value =
+          part_of(arguments[static_cast<size_t>(piece.parameter)], piece.parameter_index);
+      owner = argument_memory(state_.device, piece, value);
+      if (!value.dynamic_sizes().empty())
+        memory_.sizes[{static_cast<uint32_t>(i), 0}] = value.dynamic_sizes();
+    } else if (piece.source == MemorySource::Result || piece.source == MemorySource::Temporary) {
+      owner = state_.device.allocate(piece.bytes);
+    }
+    memory_.pointers[i] = piece.source == MemorySource::Constant ? piece.constant : owner.get();
+  }
+  memory = memory_.pointers.data();
+}
+
+Literal DeviceRun::result(const Shape& shape, size_t& leaf) const {
+  if (shape.is_tuple()) {
+    std::vector<Literal> elements;
+    for (const Shape& element : shape.elements) elements.push_back(result(element, leaf));
+    return Literal::tuple(std::move(elements));
+  }
+  const Address address = state_.code.results[leaf++];
+  if (!shape.is_array()) return Literal::token();
+  const Bytes& owner = memory_.owners[address.allocation];
+  if (owner) return view_of(shape, address, memory_, Bytes(owner, owner.get() + address.offset));
+  Literal out = Literal::uninitialized(shape);  // a constant's value
+  std::memcpy(out.mutable_raw().data(), memory_.pointers[address.allocation] + address.offset,
+              out.raw().size());
+  return out;
+}
+
+Result<Literal> DeviceRun::run(std::span<const Literal> arguments) {
+  try {
+    take_memory(arguments);
+  } catch (const std::bad_alloc&) {
+    return fail(ErrorKind::Memory, "a run needs {} bytes, which this machine does not have",
+                state_.report.run_bytes);
+  }
+  const auto status = [&] {
+    const FlushSubnormals flush;
+    return static_cast<RunStatus>(state_.code.run(this));
+  }();
+  if (status == RunStatus::Interrupted || (status == RunStatus::Done && interrupt->load()))
+    return fail(ErrorKind::Interrupted, "stopped by the user");
+  if (status == RunStatus::Failed) return std::unexpected(std::move(*error_));
+  size_t leaf = 0;
+  return result(state_.module.shape(state_.module[state_.module.entry].root), leaf);
+}
+
+}  // namespace hilo

@@ -1,0 +1,76 @@
+// Single instructions on devices that live on.
+#include <algorithm>
+
+#include "eval/device_grid.h"
+#include "eval/evaluation.h"
+
+namespace hilo {
+namespace {
+
+// Collectives, transfers, and custom calls at the edges of manual regions.
+bool may_show_operands(Op op) {
+  return (op >= Op::Infeed && op <= Op::ReduceScatter) || op == Op::CustomCall;
+}
+
+Literal copied(const Literal& value) {
+  if (value.shape().is_tuple()) {
+    std::vector<Literal> elements;
+    for (const Literal& element : value.elements()) elements.push_back(copied(element));
+    return Literal::tuple(std::move(elements), value.shared_shape());
+  }
+  Literal out = value;
+  if (value.shape().is_array()) out.mutable_raw();
+  return out;
+}
+
+int thread_count(const EvalOptions& options) {
+  return options.threads > 0 ? options.threads : usable_cores();
+}
+
+}  // namespace
+
+Partitioning find_partitioning(const Module& module, const EvalOptions& options) {
+  if (options.partitioning != Partitioning::Detect) return options.partitioning;
+  return is_partitioned(module) ? Partitioning::Partitioned : Partitioning::Unpartitioned;
+}
+
+struct VirtualDevices::State {
+  const Module& module;
+  Rendezvous rendezvous;
+  Evaluation evaluation;
+  std::vector<Device> devices;
+
+  State(const Module& module, const EvalOptions& options, DeviceGrid given)
+      : module(module),
+        rendezvous(module, running_grid(module, given)),
+        evaluation(module, options, thread_count(options),
+                   options.memory_limit > 0 ? options.memory_limit : available_memory()),
+        devices(make_devices(evaluation, rendezvous, options, given)) {}
+};
+
+VirtualDevices::VirtualDevices(const Module& module, const EvalOptions& options)
+    : state_(std::make_unique<State>(module, options, device_grid(module, options))) {}
+VirtualDevices::~VirtualDevices() = default;
+
+int64_t VirtualDevices::count() const { return std::ssize(state_->devices); }
+int64_t VirtualDevices::program(int64_t device) const { return state_->devices[device].program; }
+bool VirtualDevices::is_first(int64_t device) const { return state_->devices[device].is_first; }
+
+Result<Literal> VirtualDevices::evaluate(int64_t device, InstructionId id,
+                                         std::vector<Literal> operands) {
+  Device& on = state_->devices[device];
+  HILO_DO(state_->evaluation.may_go_on(on));
+  const Instruction& instruction = state_->module[id];
+  if (may_show_operands(instruction.op)) std::ranges::transform(operands, operands.begin(), copied);
+  Call call{on, state_->module, id, instruction, operands};
+  Result<Literal> out = op_function(instruction.op)(call);
+  if (!out && out.error().place.instruction.empty()) out.error().place = state_->module.place(id);
+  if (out) HILO_DO(state_->evaluation.may_go_on(on));
+  return out;
+}
+
+void VirtualDevices::finish(int64_t device) { state_->rendezvous.finish(device); }
+void VirtualDevices::stop(const Error& error) { state_->rendezvous.stop(error); }
+std::optional<Error> VirtualDevices::error() const { return state_->rendezvous.error(); }
+
+}  // namespace hilo
