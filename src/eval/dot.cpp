@@ -4,6 +4,7 @@
 
 #include "eval/matmul.h"
 #include "eval/positions.h"
+#include "eval/routine.h"
 
 namespace hilo {
 namespace {
@@ -11,14 +12,26 @@ namespace {
 struct Side {
   Dims batch, free, contracting;  // positions
 };
-Side side(const Literal& operand, const Dims& batch, const Dims& contracting,
+Side side(const Dims& dims, const Dims& batch, const Dims& contracting,
           std::span<const int64_t> contracted_sizes) {
-  const Dims& dims = operand.shape().dims;
   const Dims strides = row_major_strides(dims);
   const Dims free = free_dims(dims.size(), batch, contracting);
   return {positions(pick(dims, batch), pick(strides, batch)),
           positions(pick(dims, free), pick(strides, free)),
           positions(contracted_sizes, pick(strides, contracting))};
+}
+
+// Without data.
+Matmul product_of(const Shape& lhs, const Shape& rhs, ElementType out, const DotDims& dims,
+                  std::span<const int64_t> contracted, MatmulPrecision precision) {
+  const Side a = side(lhs.dims, dims.lhs_batch, dims.lhs_contracting, contracted);
+  const Side b = side(rhs.dims, dims.rhs_batch, dims.rhs_contracting, contracted);
+  const int64_t m = a.free.size(), n = b.free.size(), batches = a.batch.size();
+  return {{nullptr, lhs.type, a.batch, a.free, a.contracting},
+          {nullptr, rhs.type, b.batch, b.free, b.contracting},
+          {nullptr, out, positions(Dims{batches}, Dims{m * n}), positions(Dims{m}, Dims{n}),
+           positions(Dims{n}, Dims{1})},
+          precision};
 }
 
 void set_result_sizes(const Literal& operand, const Dims& dims, size_t& next, Literal& out) {
@@ -44,16 +57,9 @@ void dot(const Literal& lhs, const Literal& rhs, const DotDims& dims, Literal& o
   for (size_t i = 0; i < dims.lhs_contracting.size(); ++i)
     contracted.push_back(
         std::min(lhs.size(dims.lhs_contracting[i]), rhs.size(dims.rhs_contracting[i])));
-  const Side a = side(lhs, dims.lhs_batch, dims.lhs_contracting, contracted);
-  const Side b = side(rhs, dims.rhs_batch, dims.rhs_contracting, contracted);
-  const int64_t m = a.free.size(), n = b.free.size(), batches = a.batch.size();
-  Matmul product = {{lhs.raw().data(), lhs.type(), a.batch, a.free, a.contracting},
-                    {rhs.raw().data(), rhs.type(), b.batch, b.free, b.contracting},
-                    {out.mutable_raw().data(), out.type(), {}, {}, {}},
-                    precision};
-  product.out.batch = positions(Dims{batches}, Dims{m * n});
-  product.out.row = positions(Dims{m}, Dims{n});
-  product.out.column = positions(Dims{n}, Dims{1});
+  Matmul product = product_of(lhs.shape(), rhs.shape(), out.type(), dims, contracted, precision);
+  product.lhs.data = lhs.raw().data(), product.rhs.data = rhs.raw().data();
+  product.out.data = out.mutable_raw().data();
   matmul(product, call);
   size_t next = 0;
   set_result_sizes(lhs, dims.lhs_batch, next, out);
@@ -61,6 +67,20 @@ void dot(const Literal& lhs, const Literal& rhs, const DotDims& dims, Literal& o
                    out);
   set_result_sizes(rhs, free_dims(rhs.shape().rank(), dims.rhs_batch, dims.rhs_contracting), next,
                    out);
+}
+
+Routine routine_Dot(const RoutineCall& call) {
+  const auto& a = call.attributes<DotAttributes>();
+  if (!a.sparsity.text.empty()) return {};
+  const Shape &lhs = call.operand(0), &rhs = call.operand(1);
+  const Matmul product =
+      product_of(lhs, rhs, call.result().type, dot_dims(a), pick(lhs.dims, a.lhs_contracting_dims),
+                 call.options.matmul_precision);
+  return [product](auto operands, auto results, const Parallel& parallel) {
+    Matmul now = product;
+    now.lhs.data = operands[0], now.rhs.data = operands[1], now.out.data = results[0];
+    matmul(now, parallel);
+  };
 }
 
 Result<Literal> evaluate_Dot(Call& call) {

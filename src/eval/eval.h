@@ -100,6 +100,20 @@ class VirtualDevices {
   std::unique_ptr<State> state_;
 };
 
+// Calls body(begin, end) over [0, count) in pieces of `grain`, the last one shorter, on any
+// threads.
+using Parallel = std::function<void(int64_t count, int64_t grain,
+                                    const std::function<void(int64_t begin, int64_t end)>& body)>;
+// An instruction made ready to be run often, without an evaluation around it: each leaf of its
+// operands and results is the address of a dense row-major array. Results overlap no operand, but
+// for those of a sort, which may each stand in its operand's place. The bits are those of
+// evaluate() and the same for any Parallel. Callable from several threads.
+using Routine = std::function<void(std::span<const std::byte* const> operands,
+                                   std::span<std::byte* const> results, const Parallel& parallel)>;
+// Empty where there is none for the instruction. Its sizes must be static; `module` must outlive
+// the routine.
+Routine find_routine(const Module& module, InstructionId id, const EvalOptions& options = {});
+
 // Custom-call targets with known semantics, for `hilo list custom-calls`.
 struct CustomCallInfo {
   std::string_view target, family, meaning;

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "eval/blas.h"
+#include "eval/matrix_kernel.h"
 #include "eval/matrix_pack.h"
 
 namespace hilo {
@@ -21,6 +22,9 @@ std::optional<int64_t> uniform_step(std::span<const int64_t> positions) {
     if (positions[i] - positions[i - 1] != step) return std::nullopt;
   return step;
 }
+
+// The smallest part of a product that is worth a thread, in multiplications.
+constexpr int64_t worth_a_tile = 1 << 22;
 
 // How a matrix of rows and columns can be given to the library where it stands.
 struct InPlace {
@@ -44,14 +48,29 @@ float rounded(float value, MatmulPrecision precision) {
   return value != value ? value : std::bit_cast<float>(even & ~uint32_t{0x1fff});
 }
 
+// The free and the summed index have one step each: the kernel reads such operands where they are.
+std::optional<MatrixSource> kernel_source(const MatmulOperand& operand) {
+  const auto outer = uniform_step(operand.outer), inner = uniform_step(operand.inner);
+  if (!is_kernel_source(operand.type) || !outer || !inner) return std::nullopt;
+  return MatrixSource{operand.data, operand.type, *outer, *inner};
+}
+
+// The part of it from position `base` on.
+MatrixSource part_of(MatrixSource source, int64_t base) {
+  source.data = static_cast<const std::byte*>(source.data) + base * storage_bytes(source.type);
+  return source;
+}
+
 template <class T>
 struct Tiled {
   const Matmul& p;
   bool round_operands, exact_bytes;
+  std::optional<MatrixSource> kernel_lhs, kernel_rhs;  // both or none
   int64_t m, n, k, tile_m, tile_n, k_block;
   InPlace lhs, rhs, out;
 
   explicit Tiled(const Matmul& product, int64_t exact_block);
+  void choose_kernel_tiles();
   int64_t tiles() const { return batches() * tile_rows() * tile_columns(); }
   int64_t batches() const { return p.out.batch.size(); }
   int64_t tile_rows() const { return (m + tile_m - 1) / tile_m; }
@@ -66,6 +85,7 @@ struct Tiled {
   Block block(const MatmulOperand& operand, const InPlace& place, int64_t batch, int64_t outer,
               int64_t outer_count, int64_t inner, int64_t inner_count,
               std::vector<T>& packed) const;
+  void add_exact(const std::vector<T>& part, std::vector<uint64_t>& exact) const;
   void sum(int64_t batch, int64_t i, int64_t rows, int64_t j, int64_t columns, T* c,
            int64_t leading) const;
 };
@@ -78,15 +98,35 @@ Tiled<T>::Tiled(const Matmul& product, int64_t exact_block)
       m(p.out.row.size()),
       n(p.out.column.size()),
       k(p.lhs.inner.size()) {
+  if (std::is_same_v<T, float> && !round_operands && has_matrix_kernel()) {
+    kernel_lhs = kernel_source(p.lhs), kernel_rhs = kernel_source(p.rhs);
+    if (!kernel_lhs || !kernel_rhs) kernel_lhs = kernel_rhs = std::nullopt;
+  }
   tile_m = std::min<int64_t>(m, 512);
   tile_n = std::min<int64_t>(n, m >= 2048 ? 1024 : 512);
+  if (kernel_lhs) choose_kernel_tiles();
   const bool own = !std::is_same_v<T, uint64_t> && !round_operands && !exact_bytes;
   if (own && p.lhs.type == element_type<T>) lhs = in_place(p.lhs.outer, p.lhs.inner);
   if (own && p.rhs.type == element_type<T>) rhs = in_place(p.rhs.outer, p.rhs.inner);
   if (own && p.out.type == element_type<T>) out = in_place(p.out.row, p.out.column);
   if (out.transposed) out = {};
-  k_block = lhs.possible && rhs.possible ? std::max<int64_t>(k, 1) : packed_block;
+  const bool is_in_place = kernel_lhs || (lhs.possible && rhs.possible);
+  k_block = is_in_place ? std::max<int64_t>(k, 1) : packed_block;
   if (exact_bytes) k_block = exact_block;
+}
+
+// Few tiles, since each packs its operands again, but enough of them for many threads.
+template <class T>
+void Tiled<T>::choose_kernel_tiles() {
+  tile_m = std::min(m, most_kernel_rows), tile_n = std::min<int64_t>(n, 2048);
+  const auto halve = [](int64_t size, int64_t unit) { return (size / 2 + unit - 1) / unit * unit; };
+  while (tiles() < 16 && tile_m * tile_n * k >= 2 * worth_a_tile) {
+    if (tile_m > tile_n && tile_m > 28) tile_m = halve(tile_m, 14);
+    else if (tile_n > 64) tile_n = halve(tile_n, 32);
+    else break;
+  }
+  const int64_t rows = (m + tile_m - 1) / tile_m;
+  tile_m = (m + rows - 1) / rows;  // equal ones
 }
 
 template <class T>
@@ -111,6 +151,14 @@ Tiled<T>::Block Tiled<T>::block(const MatmulOperand& operand, const InPlace& pla
   return {packed.data(), transposed ? outer_count : inner_count, transposed};
 }
 
+// Sums of products of bytes, which f32 holds exactly over a block.
+template <class T>
+void Tiled<T>::add_exact(const std::vector<T>& part, std::vector<uint64_t>& exact) const {
+  if constexpr (std::is_same_v<T, float>)
+    for (size_t e = 0; exact_bytes && e < exact.size(); ++e)
+      exact[e] += static_cast<uint64_t>(static_cast<int64_t>(part[e]));
+}
+
 template <class T>
 void Tiled<T>::sum(int64_t batch, int64_t i, int64_t rows, int64_t j, int64_t columns, T* c,
                    int64_t leading) const {
@@ -119,6 +167,16 @@ void Tiled<T>::sum(int64_t batch, int64_t i, int64_t rows, int64_t j, int64_t co
   if (exact_bytes) exact.assign(rows * columns, 0), part.resize(rows * columns);
   for (int64_t t = 0; t < std::max<int64_t>(k, 1); t += k_block) {
     const int64_t count = std::min(k_block, k - t);
+    if constexpr (std::is_same_v<T, float>)
+      if (kernel_lhs && count > 0) {
+        const int64_t left = p.lhs.batch[batch] + p.lhs.outer[i] + p.lhs.inner[t];
+        const int64_t right = p.rhs.batch[batch] + p.rhs.outer[j] + p.rhs.inner[t];
+        run_matrix_kernel({rows, columns, count, part_of(*kernel_lhs, left),
+                           part_of(*kernel_rhs, right), exact_bytes ? part.data() : c,
+                           exact_bytes ? columns : leading, t > 0 && !exact_bytes});
+        add_exact(part, exact);
+        continue;
+      }
     if (count == 0) {
       for (int64_t r = 0; r < rows; ++r) std::fill_n(c + r * leading, columns, T(0));
       break;
@@ -128,9 +186,7 @@ void Tiled<T>::sum(int64_t batch, int64_t i, int64_t rows, int64_t j, int64_t co
     gemm(Gemm<T>{rows, columns, count, a.data, a.leading, a.transposed, b.data, b.leading,
                  !b.transposed, exact_bytes ? part.data() : c, exact_bytes ? columns : leading,
                  t > 0 && !exact_bytes});
-    if constexpr (std::is_same_v<T, float>)
-      for (size_t e = 0; exact_bytes && e < exact.size(); ++e)
-        exact[e] += static_cast<int64_t>(part[e]);
+    add_exact(part, exact);
   }
   if (exact_bytes)
     unpack(exact.data(), columns, p.out.data, p.out.type, p.out.batch[batch],
@@ -156,12 +212,12 @@ void Tiled<T>::run_tile(int64_t index) const {
 }
 
 template <class T>
-void run(const Matmul& product, const Call& call, int64_t exact_block = 0) {
+void run(const Matmul& product, const Parallel& parallel, int64_t exact_block = 0) {
   const Tiled<T> tiled(product, exact_block);
   // Many tiny products share a tile, so that starting one costs nothing beside it.
   const int64_t work = tiled.tile_m * tiled.tile_n * std::max<int64_t>(tiled.k, 1);
   const int64_t group = std::max<int64_t>(1, 32768 / work), tiles = tiled.tiles();
-  call.parallel(tiles, group, [&](int64_t begin, int64_t end) {
+  parallel(tiles, group, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) tiled.run_tile(i);
   });
 }
@@ -176,20 +232,28 @@ int64_t exact_block(const Matmul& p) {
 
 }  // namespace
 
-void matmul(const Matmul& given, const Call& call) {
+void matmul(const Matmul& product, const Call& call) {
+  matmul(product, [&](int64_t count, int64_t grain, const auto& body) {
+    call.parallel(count, grain, body);
+  });
+}
+
+void matmul(const Matmul& given, const Parallel& parallel) {
   if (given.out.batch.empty() || given.out.row.empty() || given.out.column.empty()) return;
   const bool is_column_major = given.out.column.size() > 1 && given.out.row.size() > 1 &&
                                given.out.row[1] - given.out.row[0] == 1 &&
                                given.out.column[1] - given.out.column[0] != 1;
+  // Lanes of the kernel go along the columns.
+  const bool is_column = given.out.column.size() == 1 && given.out.row.size() > 1;
   const Matmul swapped = {
       given.rhs,
       given.lhs,
       {given.out.data, given.out.type, given.out.batch, given.out.column, given.out.row},
       given.precision};
-  const Matmul& p = is_column_major ? swapped : given;
-  if (const int64_t exact = exact_block(p)) return run<float>(p, call, exact);
+  const Matmul& p = is_column_major || is_column ? swapped : given;
+  if (const int64_t exact = exact_block(p)) return run<float>(p, parallel, exact);
   visit_accumulator(accumulator_type(p.lhs.type, p.rhs.type, p.out.type),
-                    [&]<class T>(std::type_identity<T>) { run<T>(p, call); });
+                    [&]<class T>(std::type_identity<T>) { run<T>(p, parallel); });
 }
 
 ElementType accumulator_type(ElementType lhs, ElementType rhs, ElementType out) {

@@ -27,6 +27,7 @@ struct Matmul {
   MatmulResult out;
   MatmulPrecision precision = MatmulPrecision::F32;
 };
+void matmul(const Matmul& product, const Parallel& parallel);
 void matmul(const Matmul& product, const Call& call);  // on its threads, until it is interrupted
 
 // The type that products of these operands are summed in: F32, F64, C64, C128, or U64 that wraps.

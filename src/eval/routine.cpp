@@ -1,0 +1,39 @@
+#include "eval/routine.h"
+
+#include <array>
+
+namespace hilo {
+namespace {
+
+RoutineFunction routine_function(Op op) {
+  static const std::array<RoutineFunction, op_count> functions = {
+#define HILO_ROUTINE_Elementwise(name) nullptr
+#define HILO_ROUTINE_Structural(name) routine_##name
+#define OP(name, text, operands, attributes, op_class, types) HILO_ROUTINE_##op_class(name),
+#include "ir/ops.def"
+#undef OP
+#undef HILO_ROUTINE_Elementwise
+#undef HILO_ROUTINE_Structural
+  };
+  return functions[static_cast<size_t>(op)];
+}
+
+bool is_static(const Shape& shape) {
+  bool out = true;
+  for_each_leaf(shape, [&](const Shape& leaf, std::span<const int64_t>) {
+    out &= leaf.is_array() && !leaf.has_dynamic_dims();
+  });
+  return out;
+}
+
+}  // namespace
+
+Routine find_routine(const Module& module, InstructionId id, const EvalOptions& options) {
+  const RoutineFunction make = routine_function(module[id].op);
+  if (!make || options.ideal_floats || !is_static(module.shape(id))) return {};
+  for (InstructionId operand : module.operands(id))
+    if (!is_static(module.shape(operand))) return {};
+  return make(RoutineCall{module, id, options});
+}
+
+}  // namespace hilo
