@@ -6,6 +6,8 @@
 #include <numeric>
 
 #include "eval/lanes.h"
+#include "eval/radix_sort.h"
+#include "eval/routine.h"
 #include "eval/sort_key.h"
 #include "eval/storage.h"
 
@@ -16,22 +18,98 @@ struct Line {  // the elements sorted together stand `step` apart, from `base`
   int64_t base, step, count;
 };
 
-void sort_by_key(const SortKey& key, const Literal& operand, const Line& line, int64_t* order) {
-  thread_local std::vector<uint64_t> keys;
-  keys.resize(line.count);
-  const int64_t bytes = storage_bytes(operand.type());
-  make_sort_keys(key, operand.type(), operand.raw().data() + line.base * bytes, line.step,
-                 line.count, keys.data());
-  if (bytes <= 4 && line.count <= int64_t{1} << 32) {  // key and place in one word
-    for (int64_t i = 0; i < line.count; ++i) keys[i] = keys[i] << 32 | static_cast<uint64_t>(i);
-    std::ranges::sort(keys);
-    for (int64_t i = 0; i < line.count; ++i) order[i] = static_cast<uint32_t>(keys[i]);
-    return;
+// What is sorted by keys: arrays of the same sizes that move together.
+struct KeyedSort {
+  SortKey key;
+  std::vector<ElementType> types;
+  std::span<const std::byte* const> from;
+  std::span<std::byte* const> to;
+
+  int64_t key_bytes() const { return storage_bytes(types[key.operand]); }
+  const std::byte* first(const Line& line) const {
+    return from[key.operand] + line.base * key_bytes();
   }
-  std::iota(order, order + line.count, int64_t{0});
-  std::stable_sort(order, order + line.count,
-                   [&](int64_t a, int64_t b) { return keys[a] < keys[b]; });
+};
+
+template <class T>
+T* spare(int64_t count) {  // memory of a thread that is kept
+  thread_local std::vector<T> memory;
+  if (static_cast<int64_t>(memory.size()) < count) memory.resize(count);
+  return memory.data();
 }
+
+// The order of a line by keys of at most 4 bytes, each in a word with its place.
+void order_narrow(const KeyedSort& sort, const Line& line, int64_t* order) {
+  uint64_t* words = spare<uint64_t>(2 * line.count);
+  make_sort_keys(sort.key, sort.types[sort.key.operand], sort.first(line), line.step, line.count,
+                 words);
+  for (int64_t i = 0; i < line.count; ++i) words[i] = words[i] << 32 | static_cast<uint64_t>(i);
+  radix_sort(words, words + line.count, line.count, 4, 4 + static_cast<int>(sort.key_bytes()));
+  for (int64_t i = 0; i < line.count; ++i) order[i] = static_cast<uint32_t>(words[i]);
+}
+
+void order_wide(const KeyedSort& sort, const Line& line, int64_t* order) {
+  uint64_t* keys = spare<uint64_t>(line.count);
+  make_sort_keys(sort.key, sort.types[sort.key.operand], sort.first(line), line.step, line.count,
+                 keys);
+  PlacedKey* placed = spare<PlacedKey>(2 * line.count);
+  for (int64_t i = 0; i < line.count; ++i) placed[i] = {keys[i], i};
+  radix_sort(placed, placed + line.count, line.count, 0, 8);
+  for (int64_t i = 0; i < line.count; ++i) order[i] = placed[i].place;
+}
+
+// Of a single array whose keys tell its elements: they are sorted themselves.
+template <class Key>
+void sort_keys_alone(const KeyedSort& sort, const Line& line) {
+  Key* keys = spare<Key>(2 * line.count);
+  make_sort_keys(sort.key, sort.types[0], sort.first(line), line.step, line.count, keys);
+  radix_sort(keys, keys + line.count, line.count, 0, sizeof(Key));
+  elements_of_keys(sort.key, sort.types[0], keys, line.step, line.count,
+                   sort.to[0] + line.base * static_cast<int64_t>(sizeof(Key)));
+}
+
+// The result may stand in the operand's place.
+void permute(ElementType type, const std::byte* from, const Line& line, const int64_t* order,
+             std::byte* to) {
+  visit_storage(type, [&]<class T>(std::type_identity<T>) {
+    const T* source = reinterpret_cast<const T*>(from) + line.base;
+    T* target = reinterpret_cast<T*>(to) + line.base;
+    if (source != target) {
+      for (int64_t i = 0; i < line.count; ++i) target[i * line.step] = source[order[i] * line.step];
+      return;
+    }
+    using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
+    Stored* moved = spare<Stored>(line.count);
+    for (int64_t i = 0; i < line.count; ++i) moved[i] = Stored(source[order[i] * line.step]);
+    for (int64_t i = 0; i < line.count; ++i) target[i * line.step] = T(moved[i]);
+  });
+}
+
+void sort_by_key(const KeyedSort& sort, const Line& line) {
+  if (sort.types.size() == 1 &&
+      keys_are_exact(sort.key, sort.types[0], sort.first(line), line.step, line.count)) {
+    if (sort.key_bytes() == 8) return sort_keys_alone<uint64_t>(sort, line);
+    if (sort.key_bytes() == 4) return sort_keys_alone<uint32_t>(sort, line);
+    if (sort.key_bytes() == 2) return sort_keys_alone<uint16_t>(sort, line);
+    return sort_keys_alone<uint8_t>(sort, line);
+  }
+  int64_t* order = spare<int64_t>(line.count);
+  const bool is_narrow = sort.key_bytes() <= 4 && line.count <= int64_t{1} << 32;
+  is_narrow ? order_narrow(sort, line, order) : order_wide(sort, line, order);
+  for (size_t o = 0; o < sort.types.size(); ++o)
+    permute(sort.types[o], sort.from[o], line, order, sort.to[o]);
+}
+
+// The lines of arrays of these sizes along `dim`, of which the first `count` elements are sorted.
+struct Lines {
+  int64_t number, step, bound, count;
+  Lines(const Dims& dims, int64_t dim, int64_t count)
+      : step(row_major_strides(dims)[dim]), bound(dims[dim]), count(count) {
+    number = bound ? element_count(dims) / bound : 0;
+  }
+  Line operator[](int64_t i) const { return {i / step * step * bound + i % step, step, count}; }
+  int64_t grain() const { return std::max<int64_t>(1, 4096 / std::max<int64_t>(count, 1)); }
+};
 
 // Compares pairs of elements of one line, many at a time.
 class Comparer {
@@ -142,44 +220,71 @@ bool has_own_types(const Call& call) {
   return true;
 }
 
-void permute(const Literal& from, const Line& line, const int64_t* order, std::byte* to) {
-  visit_storage(from.type(), [&]<class T>(std::type_identity<T>) {
-    const T* source = from.data<T>().data() + line.base;
-    T* target = reinterpret_cast<T*>(to) + line.base;
-    for (int64_t i = 0; i < line.count; ++i) target[i * line.step] = source[order[i] * line.step];
+Result<void> sort_by_comparator(const Call& call, const Lines& lines,
+                                std::span<std::byte* const> targets) {
+  HILO_TRY(const LaneProgram program, make_comparator(call));
+  std::vector<Error> errors(1);
+  std::atomic<bool> failed = false;
+  call.parallel(lines.number, lines.grain(), [&](int64_t begin, int64_t end) {
+    Dims order(lines.count);
+    for (int64_t i = begin; i < end && !failed; ++i) {
+      const Line line = lines[i];
+      const auto done = sort_by_rank(program, call.operands, line, order.data());
+      if (!done && !failed.exchange(true)) errors[0] = done.error();
+      for (size_t o = 0; done && o < targets.size(); ++o)
+        permute(call.operands[o].type(), call.operands[o].raw().data(), line, order.data(),
+                targets[o]);
+    }
   });
+  if (failed) return std::unexpected(errors[0]);
+  return {};
 }
 
 }  // namespace
 
+Routine routine_Sort(const RoutineCall& call) {
+  const auto& a = call.attributes<SortAttributes>();
+  const auto key = find_sort_key(call.module, a.to_apply);
+  const auto& parameters = call.module[a.to_apply].parameters;
+  std::vector<ElementType> types;
+  for (size_t i = 0; i < parameters.size() / 2; ++i) {
+    types.push_back(call.operand(static_cast<int64_t>(i)).type);
+    if (call.module.shape(parameters[2 * i]).type != types[i]) return {};
+  }
+  if (!key || types.empty()) return {};
+  const Dims& dims = call.operand(0).dims;
+  const Lines lines(dims, a.dimensions[0], dims[a.dimensions[0]]);
+  return [key = *key, types, lines](auto operands, auto results, const Parallel& parallel) {
+    const KeyedSort sort{key, types, operands, results};
+    parallel(lines.number, lines.grain(), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) sort_by_key(sort, lines[i]);
+    });
+  };
+}
+
 Result<Literal> evaluate_Sort(Call& call) {
   const auto& a = call.attributes<SortAttributes>();
-  const Shape& shape = call.operands[0].shape();
-  const int64_t dim = a.dimensions[0], step = row_major_strides(shape.dims)[dim];
-  const int64_t count = call.operands[0].size(dim), bound = shape.dims[dim];
+  const int64_t dim = a.dimensions[0];
+  const Lines lines(call.operands[0].shape().dims, dim, call.operands[0].size(dim));
   std::vector<Literal> out;
   for (const Literal& operand : call.operands) out.push_back(writable(call, operand));
-  HILO_TRY(const LaneProgram program, make_comparator(call));
-  const auto key = has_own_types(call) ? find_sort_key(call.module, a.to_apply) : std::nullopt;
+  std::vector<ElementType> types;
+  std::vector<const std::byte*> sources;
   std::vector<std::byte*> targets;
-  for (Literal& result : out) targets.push_back(result.mutable_raw().data());
-  std::vector<Error> errors(1);
-  std::atomic<bool> failed = false;
-  const int64_t lines = bound ? element_count(shape) / bound : 0;
-  call.parallel(lines, std::max<int64_t>(1, 4096 / std::max<int64_t>(count, 1)),
-                [&](int64_t begin, int64_t end) {
-                  Dims order(count);
-                  for (int64_t i = begin; i < end && !failed; ++i) {
-                    const Line line{i / step * step * bound + i % step, step, count};
-                    Result<void> done;
-                    if (key) sort_by_key(*key, call.operands[key->operand], line, order.data());
-                    else done = sort_by_rank(program, call.operands, line, order.data());
-                    if (!done && !failed.exchange(true)) errors[0] = done.error();
-                    for (size_t o = 0; done && o < out.size(); ++o)
-                      permute(call.operands[o], line, order.data(), targets[o]);
-                  }
-                });
-  if (failed) return std::unexpected(errors[0]);
+  for (size_t o = 0; o < out.size(); ++o) {
+    types.push_back(out[o].type());
+    sources.push_back(call.operands[o].raw().data());
+    targets.push_back(out[o].mutable_raw().data());
+  }
+  const auto key = has_own_types(call) ? find_sort_key(call.module, a.to_apply) : std::nullopt;
+  if (key) {
+    const KeyedSort sort{*key, types, sources, targets};
+    call.parallel(lines.number, lines.grain(), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) sort_by_key(sort, lines[i]);
+    });
+  } else {
+    HILO_DO(sort_by_comparator(call, lines, targets));
+  }
   return call.shape().is_tuple() ? Literal::tuple(std::move(out)) : std::move(out[0]);
 }
 

@@ -1,40 +1,109 @@
 // topk: the k largest (or smallest) of the last dimension and their places, floats in total order,
 // the lower place first among equals.
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 #include "eval/convert.h"
+#include "eval/routine.h"
 #include "eval/sort_key.h"
 
 namespace hilo {
 namespace {
 
 struct Selection {
-  const Literal &operand, &keyed;  // keyed: of a type that has sort keys, in the same order
   SortKey key;
-  int64_t k;
-  std::byte* values;
-  int32_t* places;
+  ElementType keyed;  // that has sort keys, in the order of the operand's type
+  int64_t bytes, n, k;
+  // The lines of the operand, as they are and as `keyed`, and of the results.
+  const std::byte *operand, *keyed_operand;
+  std::byte *values, *places;
 
-  int64_t width() const { return operand.shape().dims.back(); }
-
-  void run_line(int64_t line, std::vector<uint64_t>& keys, Dims& order) const {
-    const int64_t n = width(), bytes = storage_bytes(operand.type());
-    const std::byte* from = operand.raw().data() + line * n * bytes;
-    make_sort_keys(key, keyed.type(), keyed.raw().data() + line * n * storage_bytes(keyed.type()),
-                   1, n, keys.data());
-    std::iota(order.begin(), order.end(), int64_t{0});
-    std::partial_sort(order.begin(), order.begin() + k, order.end(), [&](auto x, auto y) {
-      return keys[x] != keys[y] ? keys[x] < keys[y] : x < y;
-    });
+  void run_line(int64_t line) const {
+    thread_local std::vector<uint32_t> best;
+    best.clear();
+    const std::byte* from = keyed_operand + line * n * storage_bytes(keyed);
+    if (storage_bytes(keyed) <= 4) select_narrow(from, best);
+    else select_wide(from, best);
     for (int64_t i = 0; i < k; ++i) {
-      places[line * k + i] = static_cast<int32_t>(order[i]);
-      std::copy_n(from + order[i] * bytes, bytes, values + (line * k + i) * bytes);
+      const auto place = static_cast<int32_t>(best[i]);
+      std::memcpy(places + (line * k + i) * 4, &place, 4);
+      std::copy_n(operand + (line * n + place) * bytes, bytes, values + (line * k + i) * bytes);
     }
   }
+
+  // Keys with their places in one word. Those that come before the k-th found so far are kept
+  // until there are so many that the k first are found again.
+  void select_narrow(const std::byte* from, std::vector<uint32_t>& best) const {
+    thread_local std::vector<uint64_t> kept;
+    kept.clear();
+    const size_t most = 2 * static_cast<size_t>(k) + 2 * piece;
+    uint64_t limit = UINT64_MAX;  // a key that no new one of use reaches
+    const auto shrink = [&] {
+      if (static_cast<int64_t>(kept.size()) <= k) return;
+      std::nth_element(kept.begin(), kept.begin() + k, kept.end());
+      kept.resize(k);
+      limit = k ? *std::ranges::max_element(kept) >> 32 : 0;
+    };
+    uint32_t keys[piece];
+    for (int64_t at = 0; at < n; at += piece) {
+      const int64_t count = std::min(piece, n - at);
+      make_sort_keys(key, keyed, from + at * storage_bytes(keyed), 1, count, keys);
+      if (limit <= UINT32_MAX) {
+        unsigned some = 0;
+        for (int64_t i = 0; i < count; ++i) some |= keys[i] < static_cast<uint32_t>(limit);
+        if (!some) continue;
+      }
+      for (int64_t i = 0; i < count; ++i)
+        if (keys[i] < limit)
+          kept.push_back(uint64_t{keys[i]} << 32 | static_cast<uint64_t>(at + i));
+      if (kept.size() >= most || limit > UINT32_MAX) shrink();
+    }
+    shrink();
+    std::ranges::sort(kept);
+    for (uint64_t word : kept) best.push_back(static_cast<uint32_t>(word));
+  }
+
+  void select_wide(const std::byte* from, std::vector<uint32_t>& best) const {
+    thread_local std::vector<uint64_t> keys;
+    keys.resize(n), best.resize(n);
+    make_sort_keys(key, keyed, from, 1, n, keys.data());
+    std::iota(best.begin(), best.end(), 0U);
+    std::partial_sort(best.begin(), best.begin() + k, best.end(), [&](auto x, auto y) {
+      return keys[x] != keys[y] ? keys[x] < keys[y] : x < y;
+    });
+  }
+
+  void run(int64_t lines, const Parallel& parallel) const {
+    parallel(lines, std::max<int64_t>(1, 8192 / std::max<int64_t>(n, 1)),
+             [&](int64_t begin, int64_t end) {
+               for (int64_t line = begin; line < end; ++line) run_line(line);
+             });
+  }
+
+  static constexpr int64_t piece = 256;
 };
 
+Selection selection_of(const TopKAttributes& a, ElementType type, ElementType keyed, int64_t n) {
+  return {{0, a.largest, true, false, false}, keyed, storage_bytes(type), n, a.k};
+}
+
 }  // namespace
+
+Routine routine_TopK(const RoutineCall& call) {
+  const auto& a = call.attributes<TopKAttributes>();
+  const Shape& operand = call.operand(0);
+  const int64_t n = operand.dims.back(), lines = n ? element_count(operand) / n : 0;
+  if (!is_integral(operand.type) && !is_floating(operand.type)) return {};
+  if (a.k > n || (is_floating(operand.type) && bits_of(operand.type) < 16)) return {};
+  return [selection = selection_of(a, operand.type, operand.type, n), lines](
+             auto operands, auto results, const Parallel& parallel) {
+    Selection now = selection;
+    now.operand = now.keyed_operand = operands[0];
+    now.values = results[0], now.places = results[1];
+    now.run(lines, parallel);
+  };
+}
 
 Result<Literal> evaluate_TopK(Call& call) {
   const auto& a = call.attributes<TopKAttributes>();
@@ -48,19 +117,13 @@ Result<Literal> evaluate_TopK(Call& call) {
   const Literal keyed = narrow ? converted(call, operand, ElementType::F32) : operand;
   Literal out = call.make();
   std::vector<Literal>& parts = out.mutable_elements();
-  const Selection selection{operand,
-                            keyed,
-                            {0, a.largest, true, false, false},
-                            a.k,
-                            parts[0].mutable_raw().data(),
-                            parts[1].mutable_data<int32_t>().data()};
-  call.parallel(lines, std::max<int64_t>(1, 8192 / std::max<int64_t>(n, 1)),
-                [&](int64_t begin, int64_t end) {
-                  std::vector<uint64_t> keys(n);
-                  Dims order(n);
-                  for (int64_t line = begin; line < end; ++line)
-                    selection.run_line(line, keys, order);
-                });
+  Selection selection = selection_of(a, operand.type(), keyed.type(), n);
+  selection.operand = operand.raw().data(), selection.keyed_operand = keyed.raw().data();
+  selection.values = parts[0].mutable_raw().data(),
+  selection.places = parts[1].mutable_raw().data();
+  selection.run(lines, [&](int64_t count, int64_t grain, const auto& body) {
+    call.parallel(count, grain, body);
+  });
   return out;
 }
 

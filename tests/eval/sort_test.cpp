@@ -1,6 +1,9 @@
 // Expected values: NumPy's stable sorts, and orders written by hand where NaNs and zeros stand.
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <set>
 
 #include "wave.h"
@@ -108,6 +111,101 @@ TEST(Sort, UnsignedAndSmallIntegers) {
           comparator("s4", "direction=LT")),
       {whole<S4>({4}, {7, -8, 0, -1})});
   EXPECT_EQ(small, (Numbers{-8, -1, 0, 7}));
+}
+
+// Rows long enough for their bytes to be counted, of few different values.
+template <class T>
+std::vector<T> long_row(bool with_specials) {
+  std::vector<T> out(3000);
+  for (size_t i = 0; i < out.size(); ++i)
+    out[i] = T(static_cast<double>(i * 2654435761U % 1021) / 4 - 128);
+  if (with_specials)
+    for (size_t i = 0; i < out.size(); i += 7)
+      out[i] = T(i % 2   ? -0.0
+                 : i % 4 ? std::numeric_limits<double>::quiet_NaN()
+                         : -std::numeric_limits<double>::infinity());
+  return out;
+}
+
+// As NumPy orders: zeros equal, NaNs last and equal.
+template <class T>
+bool comes_before(T a, T b) {
+  const auto x = static_cast<double>(a), y = static_cast<double>(b);
+  return std::isnan(y) ? !std::isnan(x) : x < y;
+}
+
+template <class T>
+void expect_stable_order(const std::string& type, bool with_specials) {
+  const std::vector<T> row = long_row<T>(with_specials);
+  std::vector<int64_t> places(row.size());
+  std::iota(places.begin(), places.end(), 0);
+  std::ranges::stable_sort(places, [&](auto i, auto j) { return comes_before(row[i], row[j]); });
+  const std::string less = fmt::format(
+      "less {{ a = {0}[] parameter(0)\n b = {0}[] parameter(1)\n i = s32[] parameter(2)\n"
+      " j = s32[] parameter(3)\n n = {0}[] constant(nan)\n z = {0}[] constant(0)\n"
+      " an = pred[] compare(a, a), direction=NE\n az = pred[] compare(a, z), direction=EQ\n"
+      " a1 = {0}[] select(az, z, a)\n a2 = {0}[] select(an, n, a1)\n"
+      " bn = pred[] compare(b, b), direction=NE\n bz = pred[] compare(b, z), direction=EQ\n"
+      " b1 = {0}[] select(bz, z, b)\n b2 = {0}[] select(bn, n, b1)\n"
+      " ROOT r = pred[] compare(a2, b2), direction=LT, type=TOTALORDER\n}}\n",
+      type);
+  const auto got = run_one(
+      module_of(fmt::format("  x = {0}[1,3000] parameter(0)\n  i = s32[1,3000] iota(), "
+                            "iota_dimension=1\n  s = ({0}[1,3000], s32[1,3000]) sort(x, i), "
+                            "dimensions={{1}}, is_stable=true, to_apply=less\n"
+                            "  ROOT o = s32[1,3000] get-tuple-element(s), index=1\n",
+                            type),
+                less),
+      {Literal::from<T>({1, 3000}, row)});
+  EXPECT_EQ(got, Numbers(places.begin(), places.end())) << type << with_specials;
+}
+
+TEST(Sort, LongRowsKeepTheOrderOfEqualKeys) {
+  for (bool with_specials : {false, true}) {
+    expect_stable_order<float>("f32", with_specials);
+    expect_stable_order<double>("f64", with_specials);
+    expect_stable_order<BF16>("bf16", with_specials);
+  }
+}
+
+// A value alone: the bits of equal ones stay, -0 and +0 in the order in which they came.
+TEST(Sort, LongRowsOfOneArrayKeepTheirBits) {
+  for (bool with_specials : {false, true}) {
+    std::vector<float> row = long_row<float>(with_specials), want = row;
+    std::ranges::stable_sort(want, comes_before<float>);
+    const std::string less =
+        "less { a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
+        " n = f32[] constant(nan)\n z = f32[] constant(0)\n"
+        " an = pred[] compare(a, a), direction=NE\n az = pred[] compare(a, z), direction=EQ\n"
+        " a1 = f32[] select(az, z, a)\n a2 = f32[] select(an, n, a1)\n"
+        " bn = pred[] compare(b, b), direction=NE\n bz = pred[] compare(b, z), direction=EQ\n"
+        " b1 = f32[] select(bz, z, b)\n b2 = f32[] select(bn, n, b1)\n"
+        " ROOT r = pred[] compare(a2, b2), direction=LT, type=TOTALORDER\n}\n";
+    const auto got = run_one(module_of("  x = f32[3000] parameter(0)\n  s = f32[3000] sort(x), "
+                                       "dimensions={0}, is_stable=true, to_apply=less\n"
+                                       "  ROOT b = u32[3000] bitcast-convert(s)\n",
+                                       less),
+                             {Literal::from<float>({3000}, row)});
+    ASSERT_EQ(got.size(), want.size());
+    for (size_t i = 0; i < want.size(); ++i)
+      ASSERT_EQ(got[i], std::bit_cast<uint32_t>(want[i])) << i;
+  }
+}
+
+TEST(TopK, LongRowsLikeASortOfThem) {
+  const std::vector<float> row = long_row<float>(false);
+  std::vector<int64_t> places(row.size());
+  std::iota(places.begin(), places.end(), 0);
+  std::ranges::stable_sort(places, [&](auto i, auto j) { return row[i] > row[j]; });
+  for (int64_t k : {1, 17, 900, 3000}) {
+    const auto got = run_one(
+        module_of(fmt::format("  x = f32[1,3000] parameter(0)\n  t = (f32[1,{0}], s32[1,{0}]) "
+                              "topk(x), k={0}, largest=true\n"
+                              "  ROOT i = s32[1,{0}] get-tuple-element(t), index=1\n",
+                              k)),
+        {Literal::from<float>({1, 3000}, row)});
+    EXPECT_EQ(got, Numbers(places.begin(), places.begin() + k)) << k;
+  }
 }
 
 TEST(TopK, LargestFirstAndTheLowerPlaceAmongEquals) {
