@@ -9,7 +9,7 @@ RoutineFunction routine_function(Op op) {
   static const std::array<RoutineFunction, op_count> functions = {
 #define HILO_ROUTINE_Elementwise(name) nullptr
 #define HILO_ROUTINE_Structural(name) routine_##name
-#define OP(name, text, operands, attributes, op_class, types) HILO_ROUTINE_##op_class(name),
+#define OP(name, text, operands, attributes, op_class, types, ...) HILO_ROUTINE_##op_class(name),
 #include "ir/ops.def"
 #undef OP
 #undef HILO_ROUTINE_Elementwise

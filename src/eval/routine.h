@@ -23,7 +23,7 @@ struct RoutineCall {
 using RoutineFunction = Routine (*)(const RoutineCall&);
 #define HILO_DECLARE_Elementwise(name)
 #define HILO_DECLARE_Structural(name) [[gnu::weak]] Routine routine_##name(const RoutineCall& call);
-#define OP(name, text, operands, attributes, op_class, types) HILO_DECLARE_##op_class(name)
+#define OP(name, text, operands, attributes, op_class, types, ...) HILO_DECLARE_##op_class(name)
 #include "ir/ops.def"
 #undef OP
 #undef HILO_DECLARE_Elementwise
