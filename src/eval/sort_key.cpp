@@ -139,9 +139,10 @@ void each_element(const std::byte* values, int64_t step, int64_t count, Body&& b
 }
 
 template <class Key>
-void make_sort_keys(const SortKey& key, ElementType type, const std::byte* values, int64_t step,
+void make_sort_keys(const SortKey& given, ElementType type, const std::byte* values, int64_t step,
                     int64_t count, Key* keys) {
-  visit_bits(type, [&]<class U>(const Bits<U>& bits) {
+  visit_bits(type, [&]<class U>(Bits<U> bits) {
+    const SortKey key = given;  // a copy, which no store of a key can change
     const U flip = key.is_descending ? static_cast<U>(~U(0)) : U(0);
     each_element<U>(values, step, count, [&](int64_t i, U element) {
       keys[i] = static_cast<Key>(bits.key_of(key, element) ^ flip);
