@@ -58,6 +58,7 @@ Result<Executable> compile(Module module, const Target& target, const CompileOpt
   HILO_TRY(state->code, target.emit(state->module, planned, emit));
   eval.threads = work_bytes(state->module, state->code) < threads_pay_bytes ? 1 : options.threads;
   state->devices = device_count(state->module, eval);
+  state->routines = find_routines(state->module, state->code.library_steps, eval);
   state->eval = std::move(eval);
   state->memory = find_memory(state->module, planned, state->code);
   report.lower_seconds = state->code.lower_seconds;
@@ -65,8 +66,11 @@ Result<Executable> compile(Module module, const Target& target, const CompileOpt
   report.machine_seconds = state->code.machine_seconds;
   report.kernels = state->code.kernels;
   count_memory(state->memory, state->devices, report);
-  for (const LibraryStep& step : state->code.library_steps)
-    report.evaluated.push_back({step.instruction, step.reason});
+  for (size_t i = 0; i < state->routines.size(); ++i) {
+    const LibraryStep& step = state->code.library_steps[i];
+    if (state->routines[i].routine) ++report.routines;
+    else report.evaluated.push_back({step.instruction, step.reason});
+  }
   state->report = std::move(report);
   Executable out;
   out.state_ = std::move(state);

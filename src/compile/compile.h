@@ -15,7 +15,7 @@ struct CompileOptions {
                      // devices there are, and what is fed to them
 };
 
-// A step that no code was made for, and why.
+// A step that the evaluator does, and why.
 struct EvaluatedStep {
   InstructionId instruction;
   std::string reason;
@@ -23,7 +23,8 @@ struct EvaluatedStep {
 struct CompileReport {
   double prepare_seconds = 0, plan_seconds = 0, lower_seconds = 0, optimise_seconds = 0,
          machine_seconds = 0;
-  int64_t kernels = 0;  // loops in machine code
+  int64_t kernels = 0;   // loops in machine code
+  int64_t routines = 0;  // steps that functions of the evaluator do on addresses
   std::vector<EvaluatedStep> evaluated;
   int64_t temp_bytes = 0;  // memory that a run needs besides arguments and results
   int64_t run_bytes =

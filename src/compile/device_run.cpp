@@ -45,12 +45,27 @@ void DeviceRun::run_parallel(RunContext* context, TileFunction body, void* const
 
 int32_t DeviceRun::run_library(RunContext* context, int64_t number) {
   DeviceRun& run = *static_cast<DeviceRun*>(context);
-  const LibraryStep& step = run.state_.code.library_steps[static_cast<size_t>(number)];
-  const auto done =
-      run_library_step(run.state_.module, step, run.memory_, *run.devices_, run.device_);
+  const auto n = static_cast<size_t>(number);
+  const RoutineStep& routine = run.state_.routines[n];
+  const auto done = routine.routine
+                        ? run.run_routine(routine)
+                        : run_library_step(run.state_.module, run.state_.code.library_steps[n],
+                                           run.memory_, *run.devices_, run.device_);
   if (done) return static_cast<int32_t>(RunStatus::Done);
   run.error_ = done.error();
   return static_cast<int32_t>(RunStatus::Failed);
+}
+
+Result<void> DeviceRun::run_routine(const RoutineStep& step) const {
+  step.run(memory_, [&](int64_t count, int64_t grain, const auto& body) {
+    state_.device.threads().run((count + grain - 1) / grain, [&](int64_t tile) {
+      if (interrupt->load(std::memory_order_relaxed)) return;
+      const FlushSubnormals flush;
+      body(tile * grain, std::min(count, (tile + 1) * grain));
+    });
+  });
+  if (interrupt->load()) return fail(ErrorKind::Interrupted, "stopped by the user");
+  return {};
 }
 
 void DeviceRun::tell_step(RunContext* context, int64_t instruction) {

@@ -46,7 +46,7 @@ class Run {
   }
 
   Result<Outputs> run(Inputs inputs) {
-    if (state_.code.library_steps.empty() && state_.devices == 1) return alone(inputs, nullptr);
+    if (state_.report.evaluated.empty() && state_.devices == 1) return alone(inputs, nullptr);
     eval_ = state_.eval;
     eval_.interrupt = interrupt_;
     if (VirtualDevices devices(state_.module, eval_); devices.count() == 1)

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compile/compile.h"
-#include "compile/library_steps.h"
+#include "compile/routine_steps.h"
 
 namespace hilo {
 
@@ -20,9 +20,10 @@ struct MemoryPiece {
 struct ExecutableState {
   Module module;
   Code code;
-  std::vector<MemoryPiece> memory;  // by allocation
-  EvalOptions eval;                 // of library steps
-  int64_t devices = 1;              // that have inputs and outputs
+  std::vector<RoutineStep> routines;  // by library step
+  std::vector<MemoryPiece> memory;    // by allocation
+  EvalOptions eval;                   // of library steps
+  int64_t devices = 1;                // that have inputs and outputs
   mutable HostDevice device;
   CompileReport report;
 
@@ -34,7 +35,7 @@ std::vector<MemoryPiece> find_memory(const Module& module, const Plan& plan, con
 // A call of the program on one device.
 class DeviceRun : private RunContext {
  public:
-  // devices: null where the code has no library steps.
+  // devices: null where the evaluator does no step.
   DeviceRun(const ExecutableState& state, VirtualDevices* devices, int64_t device,
             const std::atomic<bool>& interrupt, const RunOptions& options);
   Result<Literal> run(std::span<const Literal> arguments);
@@ -43,6 +44,7 @@ class DeviceRun : private RunContext {
   static void run_parallel(RunContext* context, TileFunction body, void* const* arguments,
                            int64_t count, int64_t grain);
   static int32_t run_library(RunContext* context, int64_t number);
+  Result<void> run_routine(const RoutineStep& step) const;
   static void tell_step(RunContext* context, int64_t instruction);
   void take_memory(std::span<const Literal> arguments);
   Literal result(const Shape& shape, size_t& leaf) const;

@@ -39,6 +39,7 @@ nlohmann::ordered_json report_json(const Executable& executable) {
           {"optimise_s", report.optimise_seconds},
           {"machine_s", report.machine_seconds},
           {"kernels", report.kernels},
+          {"routines", report.routines},
           {"evaluated_steps", report.evaluated.size()},
           {"evaluated", evaluated}};
 }
@@ -47,11 +48,11 @@ std::string report_text(const Executable& executable) {
   const CompileReport& report = executable.report();
   std::string out = fmt::format(
       "compiled in {:.1f} ms (prepare {:.1f}, plan {:.1f}, lower {:.1f}, optimise {:.1f}, machine "
-      "code {:.1f}): {} kernels, {} steps evaluated\n",
+      "code {:.1f}): {} kernels, {} routines, {} steps evaluated\n",
       1e3 * (report.prepare_seconds + report.plan_seconds + report.lower_seconds +
              report.optimise_seconds + report.machine_seconds),
       1e3 * report.prepare_seconds, 1e3 * report.plan_seconds, 1e3 * report.lower_seconds,
-      1e3 * report.optimise_seconds, 1e3 * report.machine_seconds, report.kernels,
+      1e3 * report.optimise_seconds, 1e3 * report.machine_seconds, report.kernels, report.routines,
       report.evaluated.size());
   for (const auto& [what, count] : evaluated_by_op(executable))
     out += fmt::format("  evaluated {} x {}\n", count, what);

@@ -89,6 +89,35 @@ std::string product(int rows, int depth, int columns, bool transposed) {
       transposed ? 1 : 0);
 }
 
+// Of the arguments that run_both draws.
+Literal product_in_f64(const Module& module) {
+  std::mt19937_64 random(1);
+  std::vector<Literal> arguments;
+  for (InstructionId parameter : module[module.entry].parameters)
+    arguments.push_back(random_value(module.shape(parameter), random));
+  const auto& a = module.attributes<DotAttributes>(module[module.entry].root);
+  const Shape &lhs = arguments[0].shape(), &rhs = arguments[1].shape();
+  const auto lhs_depth = static_cast<size_t>(a.lhs_contracting_dims[0]),
+             rhs_depth = static_cast<size_t>(a.rhs_contracting_dims[0]);
+  std::vector<double> left, right;
+  for (int64_t i = 0; i < arguments[0].count(); ++i) left.push_back(arguments[0].number_at(i));
+  for (int64_t i = 0; i < arguments[1].count(); ++i) right.push_back(arguments[1].number_at(i));
+  Literal out = Literal::uninitialized(module.shape(module[module.entry].root));
+  const int64_t m = lhs.dims[1 - lhs_depth], n = rhs.dims[1 - rhs_depth], k = lhs.dims[lhs_depth];
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (int64_t t = 0; t < k; ++t)
+        sum += left[static_cast<size_t>(lhs_depth ? i * k + t : t * m + i)] *
+               right[static_cast<size_t>(rhs_depth ? j * k + t : t * n + j)];
+      visit_storage(out.type(), [&]<class T>(std::type_identity<T>) {
+        if constexpr (std::is_arithmetic_v<T>)
+          out.mutable_data<T>()[static_cast<size_t>(i * n + j)] = static_cast<T>(sum);
+      });
+    }
+  return out;
+}
+
 TEST(Dot, SmallAndThinOnesHaveCode) {
   for (bool transposed : {false, true})
     for (const auto& [rows, depth, columns] : {std::array{1, 300, 1000},
@@ -101,10 +130,41 @@ TEST(Dot, SmallAndThinOnesHaveCode) {
 }
 
 TEST(Dot, AnyNumberOfThreadsGivesTheSameBits) {
-  const std::string text = product(3, 2000, 3001, false);
-  const auto one = run_both(text, 1, 1), many = run_both(text, 1, 7);
-  ASSERT_TRUE(one && many);
-  EXPECT_EQ(largest_difference(one->compiled, many->compiled), 0);
+  for (const std::string& text : {product(3, 2000, 3001, false), product(333, 700, 1001, false),
+                                  product(700, 64, 90, true)}) {
+    const auto one = run_both(text, 1, 1), two = run_both(text, 1, 2), many = run_both(text, 1, 7);
+    ASSERT_TRUE(one && two && many);
+    EXPECT_EQ(largest_difference(one->compiled, two->compiled), 0);
+    EXPECT_EQ(largest_difference(one->compiled, many->compiled), 0);
+  }
+}
+
+// Multiples of 1/8 whose sums f32 holds exactly: the same in f64, which other code multiplies.
+TEST(Dot, LargeOnesOfEveryTypeAndOrderAreExact) {
+  for (const auto& [type, result] : {std::array{"f32", "f32"},
+                                     {"bf16", "f32"},
+                                     {"f16", "f32"},
+                                     {"s8", "s32"},
+                                     {"u8", "s32"},
+                                     {"f64", "f64"}})
+    for (int order = 0; order < 4; ++order)
+      for (const auto& [m, n, k] :
+           {std::array{65, 100, 350}, {130, 47, 333}, {17, 33, 1200}, {600, 40, 64}}) {
+        const bool left = order & 1, right = order & 2;
+        const std::string text = fmt::format(
+            "HloModule m\nENTRY e {{\n  a = {0}[{2}] parameter(0)\n  b = {0}[{3}] parameter(1)\n"
+            "  ROOT d = {1}[{4},{5}] dot(a, b), lhs_contracting_dims={{{6}}}, "
+            "rhs_contracting_dims={{{7}}}\n}}\n",
+            type, result, left ? fmt::format("{},{}", k, m) : fmt::format("{},{}", m, k),
+            right ? fmt::format("{},{}", n, k) : fmt::format("{},{}", k, n), m, n, left ? 0 : 1,
+            right ? 1 : 0);
+        const auto both = run_both(text);
+        ASSERT_TRUE(both) << to_string(both.error());
+        EXPECT_TRUE(both->report.evaluated.empty()) << text;
+        const auto module = parse(text);
+        ASSERT_TRUE(module);
+        EXPECT_EQ(largest_difference(both->compiled, product_in_f64(*module)), 0) << text;
+      }
 }
 
 }  // namespace

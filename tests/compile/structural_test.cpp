@@ -192,6 +192,27 @@ ENTRY e {
 )");
 }
 
+TEST(Structural, OrdersAreFoundInPlace) {
+  expect_native(R"(HloModule m
+less { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  i = s32[] parameter(2)
+  j = s32[] parameter(3)
+  ROOT r = pred[] compare(a, b), direction=GT }
+ENTRY e {
+  x = f32[3,600,2] parameter(0)
+  y = f32[3,600,2] add(x, x)
+  i = s32[3,600,2] iota(), iota_dimension=1
+  s = (f32[3,600,2], s32[3,600,2]) sort(y, i), dimensions={1}, is_stable=true, to_apply=less
+  k = s32[3,600,2] get-tuple-element(s), index=1
+  v = f32[3,600,2] get-tuple-element(s), index=0
+  t = f32[3,2,600] transpose(v), dimensions={0,2,1}
+  p = (f32[3,2,9], s32[3,2,9]) topk(t), k=9, largest=false
+  ROOT out = (f32[3,600,2], s32[3,600,2], (f32[3,2,9], s32[3,2,9])) tuple(v, k, p)
+}
+)");
+}
+
 TEST(Structural, WhatIsNotEmittedIsEvaluatedAndSaid) {
   const auto both = run_both(R"(HloModule m
 ENTRY e {
