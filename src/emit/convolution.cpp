@@ -1,6 +1,8 @@
-// convolution without groups as loops over registers: a block of neighbouring places of the result
-// times a strip of output features, summed over places of the window and input features. What the
-// window sees outside of the input is a line of zeros.
+// convolution as loops over registers: a block of places of the result times a strip of output
+// features of one group, summed over places of the window and the group's input features; where
+// these are one for each output feature, they lie in a vector too. What the window sees outside of
+// the input is a line of zeros. Of a dilated input only the places that hold elements are seen: the
+// places of a block are those of one remainder, which all see the same places of the window.
 #include <algorithm>
 
 #include "emit/lanes.h"
@@ -45,43 +47,47 @@ class Convolution {
     if (!has_lanes(input_.type) || !has_lanes(kernel_.type) || !has_lanes(result_.type) ||
         ((input_.type == ElementType::F64 || kernel_.type == ElementType::F64) && !is_wide_))
       return "of these types";
-    if (a_.feature_group_count != 1 || a_.batch_group_count != 1) return "with groups";
+    if (a_.batch_group_count != 1) return "with groups of the batch";
     if (window_.empty() || element_count(result_.dims) == 0 || features() == 0) return "of nothing";
     if (input_strides_[at(labels_.input_feature)] != 1 || features() > longest_line ||
         kernel_strides_[at(labels_.kernel_output_feature)] != 1 ||
         result_strides_[at(labels_.output_feature)] != 1)
       return "with features that do not lie side by side";
-    return columns() < few_features ? "with few features" : nullptr;
+    return group_columns() < few_features && !is_depthwise() ? "with few features" : nullptr;
   }
 
   void write() {
     const size_t last = window_.size() - 1;
-    width_ = std::min(columns(), strip_bytes / (is_wide_ ? 8 : 4));
-    const int64_t places = std::min(result_size(last), block_places);
-    const int64_t blocks = (result_size(last) + places - 1) / places;
-    const int64_t strips = (columns() + width_ - 1) / width_;
+    const int64_t lanes = strip_bytes / (is_wide_ ? 8 : 4);
+    const int64_t side_by_side = is_depthwise() ? columns() : group_columns();
+    width_ = std::min(side_by_side, lanes);
+    if (skips(last)) step_ = window_[last].base_dilation;
+    const int64_t along = result_size(last) / step_, places = std::min(along, block_places);
+    const int64_t blocks = (along + places - 1) / places;
+    const int64_t strips = (side_by_side + width_ - 1) / width_, groups = columns() / side_by_side;
     Dims outer = {result_.dims[at(labels_.output_batch)]};
     double summed = static_cast<double>(features());
     for (size_t d = 0; d < window_.size(); ++d) {
       summed *= static_cast<double>(window_[d].size);
       if (d < last) outer.push_back(result_size(d));
     }
-    w_.set_count(element_count(outer) * blocks * strips,
+    w_.set_count(element_count(outer) * blocks * step_ * strips * groups,
                  static_cast<double>(places * width_) * summed / 4);
     write_zeros();
     loop(b_, w_.begin, w_.end, [&](Value* i) {
-      Value* strip = b_.CreateURem(i, int64(b_, strips));
-      Value* rest = b_.CreateUDiv(i, int64(b_, strips));
-      Value* block = b_.CreateURem(rest, int64(b_, blocks));
-      const Index line = Index::linear(b_, outer, b_.CreateUDiv(rest, int64(b_, blocks)));
-      batch_ = line.at(b_, 0);
+      const Index parts =
+          Index::linear(b_, Dims{element_count(outer), step_, blocks, groups, strips}, i);
+      Value *phase = parts.at(b_, 1), *block = parts.at(b_, 2), *strip = parts.at(b_, 4);
+      const Index line = Index::linear(b_, outer, parts.at(b_, 0));
+      batch_ = line.at(b_, 0), group_ = parts.at(b_, 3);
       place_.clear();
       for (size_t d = 0; d < last; ++d) place_.push_back(line.at(b_, d + 1));
-      place_.push_back(multiply_index(b_, block, places));
-      column_ = multiply_index(b_, strip, width_);
-      with_part(b_, block, blocks, result_size(last) % places, places, [&](int64_t rows) {
-        with_part(b_, strip, strips, columns() % width_, width_,
-                  [&](int64_t lanes) { write_block(rows, lanes); });
+      place_.push_back(add_index(b_, multiply_index(b_, block, places * step_), phase));
+      column_ = add_index(b_, multiply_index(b_, group_, side_by_side),
+                          multiply_index(b_, strip, width_));
+      with_part(b_, block, blocks, along % places, places, [&](int64_t rows) {
+        with_part(b_, strip, strips, side_by_side % width_, width_,
+                  [&](int64_t width) { write_block(rows, width); });
       });
     });
   }
@@ -89,14 +95,26 @@ class Convolution {
  private:
   static size_t at(int64_t dim) { return static_cast<size_t>(dim); }
   int64_t features() const { return kernel_.dims[at(labels_.kernel_input_feature)]; }
+  int64_t group_columns() const { return columns() / a_.feature_group_count; }
+  bool is_depthwise() const {
+    return a_.feature_group_count > 1 && features() == 1 && group_columns() == 1;
+  }
+  // Whether the window steps over the places between the elements of a dilated input.
+  bool skips(size_t d) const {
+    const WindowDim& dim = window_[d];
+    return dim.base_dilation > 1 && dim.stride == 1 && dim.window_dilation == 1 &&
+           dim.size % dim.base_dilation == 0 &&
+           (d + 1 < window_.size() || result_size(d) % dim.base_dilation == 0);
+  }
   int64_t columns() const { return kernel_.dims[at(labels_.kernel_output_feature)]; }
   int64_t result_size(size_t d) const { return result_.dims[at(labels_.output_spatial[d])]; }
   llvm::Type* real() const { return is_wide_ ? b_.getDoubleTy() : b_.getFloatTy(); }
 
   void write_zeros() {
     llvm::Type* stored = stored_type(b_, input_.type);
-    zeros_ = frame_array(b_, stored, features());
-    loop(b_, features(), [&](Value* i) {
+    const int64_t count = is_depthwise() ? columns() : features();
+    zeros_ = frame_array(b_, stored, count);
+    loop(b_, count, [&](Value* i) {
       b_.CreateStore(llvm::Constant::getNullValue(stored), b_.CreateInBoundsGEP(stored, zeros_, i));
     });
   }
@@ -128,6 +146,7 @@ class Convolution {
     const std::vector<Value*> first(static_cast<size_t>(rows),
                                     llvm::Constant::getNullValue(vector));
     Value* input = multiply_index(b_, batch_, input_strides_[at(labels_.input_batch)]);
+    if (!is_depthwise()) input = add_index(b_, input, multiply_index(b_, group_, features()));
     const std::vector<Value*> sums = add_places(0, {input, b_.getTrue()}, column_, first, lanes);
     Value* start = add_index(
         b_, multiply_index(b_, batch_, result_strides_[at(labels_.output_batch)]), column_);
@@ -135,7 +154,7 @@ class Convolution {
       start = add_index(b_, start, multiply_index(b_, place_[d], stride_of_result(d)));
     for (int64_t r = 0; r < rows; ++r)
       store_lanes(b_, result_.type, w_.results[0],
-                  add_index(b_, start, int64(b_, r * stride_of_result(window_.size() - 1))),
+                  add_index(b_, start, int64(b_, r * step_ * stride_of_result(window_.size() - 1))),
                   sums[static_cast<size_t>(r)]);
   }
   int64_t stride_of_result(size_t d) const {
@@ -147,7 +166,10 @@ class Convolution {
                                  std::vector<Value*> sums, int64_t lanes) {
     const WindowDim& dim = window_[d];
     const int64_t stride = kernel_strides_[at(labels_.kernel_spatial[d])];
-    return loop_carrying(b_, dim.size, std::move(sums), [&](Value* k, std::span<Value* const> now) {
+    const int64_t every = skips(d) ? dim.base_dilation : 1;
+    Value* lowest = every > 1 ? first_seen(d) : int64(b_, 0);
+    const auto body = [&](Value* i, std::span<Value* const> now) {
+      Value* k = add_index(b_, lowest, multiply_index(b_, i, every));
       Value* taken = dim.reversal ? b_.CreateSub(int64(b_, dim.size - 1), k) : k;
       Value* features = add_index(b_, kernel, multiply_index(b_, taken, stride));
       std::vector<Value*> next(now.begin(), now.end());
@@ -157,7 +179,16 @@ class Convolution {
           d + 1,
           {add_index(b_, input.position, here.position), b_.CreateAnd(input.inside, here.inside)},
           features, std::move(next), lanes);
-    });
+    };
+    return loop_carrying(b_, dim.size / every, std::move(sums), body);
+  }
+
+  // The first place of the window that sees an element from place_[d], of a dilated input.
+  Value* first_seen(size_t d) {
+    const WindowDim& dim = window_[d];
+    Value* step = int64(b_, dim.base_dilation);
+    Value* rest = b_.CreateSRem(b_.CreateSub(int64(b_, dim.padding_low), place_[d]), step);
+    return b_.CreateSelect(b_.CreateICmpSLT(rest, int64(b_, 0)), add_index(b_, rest, step), rest);
   }
 
   std::vector<Value*> add_features(const Seen& input, Value* k, Value* kernel,
@@ -166,11 +197,18 @@ class Convolution {
     llvm::Type* stored = stored_type(b_, input_.type);
     std::vector<Value*> lines;
     for (size_t r = 0; r < sums.size(); ++r) {
-      Value* place = add_index(b_, place_[last], int64(b_, static_cast<int64_t>(r)));
+      Value* place = add_index(b_, place_[last], int64(b_, static_cast<int64_t>(r) * step_));
       const Seen here = seen(last, place, k);
       Value* position = add_index(b_, input.position, here.position);
       lines.push_back(b_.CreateSelect(b_.CreateAnd(input.inside, here.inside),
                                       b_.CreateGEP(stored, input_array_, position), zeros_));
+    }
+    if (is_depthwise()) {
+      Value* strip = load_lanes(b_, kernel_.type, kernel_array_, kernel, lanes, real());
+      for (size_t r = 0; r < lines.size(); ++r)
+        sums[r] = multiply_add_lanes(
+            b_, load_lanes(b_, input_.type, lines[r], column_, lanes, real()), strip, sums[r]);
+      return sums;
     }
     const int64_t stride = kernel_strides_[at(labels_.kernel_input_feature)];
     return loop_carrying(
@@ -198,7 +236,8 @@ class Convolution {
   Dims input_strides_, kernel_strides_, result_strides_;
   bool is_wide_ = false;
   int64_t width_ = 1;  // of a strip
-  Value *zeros_ = nullptr, *batch_ = nullptr, *column_ = nullptr;
+  int64_t step_ = 1;   // between the places of a block
+  Value *zeros_ = nullptr, *batch_ = nullptr, *group_ = nullptr, *column_ = nullptr;
   std::vector<Value*> place_;  // of the result, in its spatial dimensions: the first of a block
 };
 

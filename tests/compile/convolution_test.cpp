@@ -7,12 +7,22 @@ namespace {
 struct Case {
   std::string_view input, kernel, result, window, labels;
   bool is_native = true;
+  int groups = 1;
 };
 constexpr Case cases[] = {
     {"2,9,11,5", "3,3,5,40", "2,9,11,40", "size=3x3 pad=1_1x1_1", "b01f_01io->b01f"},
     {"2,9,11,5", "3,3,5,33", "2,5,6,33", "size=3x3 stride=2x2 pad=1_1x1_1", "b01f_01io->b01f"},
     {"1,6,7,3", "4,4,3,8", "1,12,14,8", "size=4x4 pad=2_2x2_2 lhs_dilate=2x2", "b01f_01io->b01f"},
+    {"1,6,8,3", "4,4,3,8", "1,12,17,8", "size=4x4 pad=2_2x3_2 lhs_dilate=2x2", "b01f_01io->b01f"},
+    {"2,5,7,3", "3,6,3,9", "2,11,21,9", "size=3x6 pad=3_1x4_3 lhs_dilate=2x3", "b01f_01io->b01f"},
+    {"1,5,6,3", "2,6,3,9", "1,5,18,9", "size=2x6 pad=1_0x7_0 lhs_dilate=1x3", "b01f_01io->b01f"},
     {"1,9,9,4", "3,3,4,16", "1,5,5,16", "size=3x3 rhs_dilate=2x2", "b01f_01io->b01f"},
+    {"2,9,11,12", "3,3,4,36", "2,9,11,36", "size=3x3 pad=1_1x1_1", "b01f_01io->b01f", true, 3},
+    {"1,9,11,70", "3,3,1,70", "1,9,11,70", "size=3x3 pad=1_1x1_1", "b01f_01io->b01f", true, 70},
+    {"2,9,11,3", "3,2,1,3", "2,4,5,3", "size=3x2 stride=2x2", "b01f_01io->b01f", true, 3},
+    {"1,4,4,6", "4,4,1,6", "1,8,8,6", "size=4x4 pad=2_2x2_2 lhs_dilate=2x2", "b01f_01io->b01f",
+     true, 6},
+    {"1,9,11,6", "3,3,1,12", "1,9,11,12", "size=3x3 pad=1_1x1_1", "b01f_01io->b01f", false, 6},
     {"1,9,9,4", "3,3,4,16", "1,7,7,16", "size=3x3 rhs_reversal=1x1", "b01f_01io->b01f"},
     {"3,20,6", "5,6,8", "3,16,8", "size=5", "b0f_0io->b0f"},
     {"2,4,5,6,3", "2,2,2,3,9", "2,3,4,5,9", "size=2x2x2", "b012f_012io->b012f"},
@@ -25,8 +35,8 @@ std::string module_of(const Case& c, std::string_view type) {
   return fmt::format(
       "HloModule m\nENTRY e {{\n  x = {0}[{1}] parameter(0)\n  w = {0}[{2}] parameter(1)\n  ROOT r "
       "= "
-      "{0}[{3}] convolution(x, w), window={{{4}}}, dim_labels={5}\n}}\n",
-      type, c.input, c.kernel, c.result, c.window, c.labels);
+      "{0}[{3}] convolution(x, w), window={{{4}}}, dim_labels={5}, feature_group_count={6}\n}}\n",
+      type, c.input, c.kernel, c.result, c.window, c.labels, c.groups);
 }
 
 TEST(Convolution, AllFormsAgreeWithTheEvaluator) {
