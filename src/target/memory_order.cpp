@@ -33,6 +33,23 @@ class Moves {
     dims_ = std::move(after);
   }
 
+  // Drops dimensions of size 1 but for the last `tiled` ones in the order, and gives the order of
+  // the others: they change no place.
+  Dims without_ones(Dims order, size_t tiled) {
+    std::vector<bool> dropped(order.size());
+    for (size_t i = 0; i + tiled < order.size(); ++i)
+      dropped[static_cast<size_t>(order[i])] = dims_[static_cast<size_t>(order[i])] == 1;
+    Dims kept, number(order.size());
+    for (size_t d = 0; d < order.size(); ++d) {
+      number[d] = static_cast<int64_t>(kept.size());
+      if (!dropped[d]) kept.push_back(dims_[d]);
+    }
+    std::erase_if(order, [&](int64_t d) { return dropped[static_cast<size_t>(d)]; });
+    for (int64_t& d : order) d = number[static_cast<size_t>(d)];
+    reshape(std::move(kept));
+    return order;
+  }
+
   // The minor-most dimensions are cut by the tile: numbers of tiles, then places in one
   // (physical_position in shape/shape_value.h).
   void tile(const Tile& tile) {
@@ -65,6 +82,12 @@ class Moves {
  private:
   Dims dims_;
 };
+
+size_t most_tiled_dims(const Shape& shape) {
+  size_t out = 0;
+  for (const Tile& tile : shape.layout.tiles) out = std::max(out, tile.dims.size());
+  return out;
+}
 
 Dims inverse(const Dims& order) {
   Dims out(order.size());
@@ -115,7 +138,7 @@ std::vector<MemoryMove> moves_to_memory(const Shape& shape) {
   if (shape.has_layout) {
     Dims order = shape.layout.minor_to_major;
     std::ranges::reverse(order);
-    moves.transpose(order);
+    moves.transpose(moves.without_ones(std::move(order), most_tiled_dims(shape)));
     for (const Tile& tile : shape.layout.tiles) moves.tile(tile);
   }
   moves.reshape({element_count(moves.dims())});

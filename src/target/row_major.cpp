@@ -19,8 +19,10 @@ std::unexpected<Error> unsupported(const Module& module, InstructionId id, std::
       module.place(id)});
 }
 
-// All users get the new value; the old instruction stays for the next pass to remove.
+// All users get the new value, which keeps the layout until all are read; the old instruction stays
+// for the next pass to remove.
 void put_for(Editor& editor, InstructionId id, InstructionId value) {
+  editor.set_shape(value, editor.module().shape(id));
   const ComputationId computation = editor.module()[id].computation;
   const std::vector<InstructionId> users = editor.module().users(id);
   for (InstructionId user : users) {

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Runs `hilo` over a folder of modules with expected values and says what agrees.
 
-  corpus.py --hilo build/hilo --shared ../shared [--only PART] [--what check,values,ideal,in-plan] [--json]
+  corpus.py --hilo build/hilo --shared ../shared [--only PART] [--what check,values,ideal,in-plan] [--device cpu] [--json]
 
 check    every module parses, verifies, and prints to the same bytes twice
-values   tpu/*, gpu/* (after.hlo and before.hlo) and hlo/cpu agree with their stored values
+values   tpu/*, gpu/* (after.hlo and before.hlo) and hlo/cpu agree with their stored values; on --device
 ideal    with --float=f64, after.hlo equals before.hlo to 1e-6 of the largest value
 in-plan  tpu/*, gpu/* (after.hlo) and hlo/cpu give the same bits where values lie as a memory plan says
 Exits 1 when anything falls short. The last line counts: N passed, N failed.
@@ -59,9 +59,10 @@ def check(hilo, path, name, report):
         report.add("check", name, same, "" if same else "print of the print differs; " + last_line(error), seconds)
 
 
-def values(hilo, module, arrays, name, report, extra=()):
-    status, out, error, seconds = call([hilo, "run", module, "--inputs", arrays, "--expected", arrays, *extra], 900)
-    note = last_line(error) if status == 1 else ""
+def values(hilo, module, arrays, name, report, extra=(), device="eval"):
+    status, out, error, seconds = call(
+        [hilo, "run", module, "--inputs", arrays, "--expected", arrays, f"--device={device}", *extra], 900)
+    note = last_line(error) if status == 1 else f"device {device}" if device != "eval" else ""
     if status == 3:
         note = "; ".join(line[:150] for line in out.decode().splitlines() if "DIFFERS" in line)[:300]
     report.add("values", name, status == 0, note, seconds)
@@ -136,6 +137,7 @@ def main():
     parser.add_argument("--shared", required=True)
     parser.add_argument("--only", default="")
     parser.add_argument("--what", default="check,values,ideal,in-plan")
+    parser.add_argument("--device", default="eval", choices=["eval", "cpu"])
     parser.add_argument("--json")
     options = parser.parse_args()
     corpus = os.path.join(options.shared, "corpus")
@@ -154,10 +156,10 @@ def main():
         if not os.path.exists(f"{folder}/io.npz"):
             continue
         if "values" in what:
-            values(options.hilo, f"{folder}/after.hlo", f"{folder}/io.npz", name + "/after", report)
+            values(options.hilo, f"{folder}/after.hlo", f"{folder}/io.npz", name + "/after", report, (), options.device)
             several = os.path.exists(f"{folder}/io_global.npz")
             values(options.hilo, f"{folder}/before.hlo", f"{folder}/io_global.npz" if several else f"{folder}/io.npz",
-                   name + "/before", report, ["--unpartitioned"] if several else [])
+                   name + "/before", report, ["--unpartitioned"] if several else [], options.device)
         if "in-plan" in what:
             in_plan(options.hilo, f"{folder}/after.hlo", f"{folder}/io.npz", name, report)
         if "ideal" in what:
@@ -166,7 +168,7 @@ def main():
         for arrays in sorted(glob.glob(f"{corpus}/hlo/expected/*.npz")):
             name = os.path.basename(arrays)[:-4]
             if options.only in arrays:
-                values(options.hilo, f"{corpus}/hlo/cpu/{name}.hlo", arrays, "hlo/cpu/" + name, report)
+                values(options.hilo, f"{corpus}/hlo/cpu/{name}.hlo", arrays, "hlo/cpu/" + name, report, (), options.device)
     if "in-plan" in what:
         for arrays in sorted(glob.glob(f"{corpus}/hlo/expected/*.npz")):
             name = os.path.basename(arrays)[:-4]

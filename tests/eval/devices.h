@@ -6,6 +6,11 @@
 #include "eval/eval.h"
 #include "text/text.h"
 
+// Tests of the compiler run the same texts (../compile/on_devices.h).
+#ifndef HILO_TEST_EVALUATE
+#define HILO_TEST_EVALUATE evaluate
+#endif
+
 namespace hilo::test {
 
 using Numbers = std::vector<double>;
@@ -26,7 +31,7 @@ inline Result<std::vector<Numbers>> run(const std::string& text,
                                         std::vector<std::vector<Literal>> inputs,
                                         const EvalOptions& options = {}) {
   HILO_TRY(Module module, parse(text));
-  HILO_TRY(Outputs outputs, evaluate(module, Inputs{std::move(inputs)}, options));
+  HILO_TRY(Outputs outputs, HILO_TEST_EVALUATE(module, Inputs{std::move(inputs)}, options));
   std::vector<Numbers> rows;
   for (const Literal& result : outputs.devices) flatten(result, rows.emplace_back());
   return rows;

@@ -1,0 +1,50 @@
+// Bitcasts between layouts: the same bytes under tiles, padding and other orders.
+#include "both.h"
+
+namespace hilo::test {
+namespace {
+
+std::string bitcast_of(const char* from, const char* to) {
+  return fmt::format(
+      "HloModule m\nENTRY e {{\n  x = {} parameter(0)\n  ROOT b = {} bitcast(x)\n}}\n", from, to);
+}
+
+TEST(Bitcast, BetweenLayouts) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"f32[3,5]{0,1}", "f32[5,3]{1,0}"},
+      {"f32[48,64]{1,0:T(8,128)}", "f32[48,64]{1,0:T(8,128)S(1)}"},
+      {"f32[48,64]{1,0:T(8,128)}", "f32[48,64,1]{1,0,2:T(8,128)}"},
+      {"f32[8,1024]{1,0:T(8,128)}", "f32[8,8,128]{2,0,1:T(8,128)}"},
+      {"s32[1,1]{1,0:T(1,128)}", "s32[]{:T(128)}"},
+      {"bf16[6,130]{1,0:T(8,128)(2,1)}", "bf16[2,3,130]{2,1,0:T(8,128)(2,1)}"},
+      {"bf16[14,4,8,4,64]{4,2,1,3,0:T(8,128)(2,1)}", "bf16[14,32,4,64]{3,1,2,0:T(8,128)(2,1)}"},
+      {"f32[3,300]{1,0:T(4,128)}", "f32[12,128]{1,0:T(4,128)}"},
+      {"u8[5,7]{1,0:T(*,8)}", "u8[35]{0:T(8)}"},
+      {"f32[4,6]{0,1}", "u32[6,4]{1,0}"}};
+  for (const auto& [from, to] : rows) expect_native(bitcast_of(from, to));
+}
+
+TEST(Bitcast, ToWiderAndNarrowerElements) {
+  for (const char* text : {"f32[4,6]{0,1}|u16[6,4,2]{2,1,0}", "u16[6,4,2]{2,1,0}|f32[4,6]{0,1}"}) {
+    const std::string row = text;
+    const size_t bar = row.find('|');
+    expect_native(bitcast_of(row.substr(0, bar).c_str(), row.substr(bar + 1).c_str()));
+  }
+}
+
+TEST(Bitcast, OfABitcast) {
+  expect_native(R"(HloModule m
+f { p = f32[48,64]{1,0:T(8,128)} parameter(0)
+  a = f32[48,64,1]{1,0,2:T(8,128)} bitcast(p)
+  b = f32[48,64,1]{1,0,2:T(8,128)S(1)} bitcast(a)
+  ROOT n = f32[48,64,1]{1,0,2:T(8,128)} negate(b)
+}
+ENTRY e {
+  x = f32[48,64]{1,0:T(8,128)} parameter(0)
+  ROOT f = f32[48,64,1]{1,0,2:T(8,128)} fusion(x), kind=kLoop, calls=f
+}
+)");
+}
+
+}  // namespace
+}  // namespace hilo::test
