@@ -1,8 +1,9 @@
 // Puts the instructions of fusions where the fusions stood.
 //   fusion(x), calls=f => the body of f with x for its parameter
-// Assumes nothing. Later passes may assume that no fusion is left. A module that was compiled for
-// another chip has fusions that suit its units; rules see through none, and this machine's own
-// loops are found after them.
+//     for a body with a product, a convolution or a fusion in it, or with nothing elementwise
+// Assumes nothing. Later passes may assume that what is left is loops. A module that was compiled
+// for another chip has fusions that suit its units: here a product is a step of its own, rules see
+// through moves of its operands, and what stands around it goes into other loops.
 #include "target/open_fusions.h"
 
 namespace hilo {
@@ -12,6 +13,16 @@ bool has_controlled_parameter(const Editor& editor, ComputationId callee) {
   for (InstructionId parameter : editor.module()[callee].parameters)
     if (editor.is_pinned(parameter)) return true;
   return false;
+}
+
+bool should_open(const Module& module, ComputationId body) {
+  bool has_elementwise = false;
+  for (InstructionId id : module[body].instructions) {
+    const Op op = module[id].op;
+    if (op == Op::Dot || op == Op::Convolution || op == Op::Fusion) return true;
+    has_elementwise = has_elementwise || is_elementwise(op);
+  }
+  return !has_elementwise;
 }
 
 }  // namespace
@@ -24,7 +35,7 @@ Result<bool> open_fusions(Module& module, const PassOptions&) {
     const InstructionId id = {static_cast<uint32_t>(i)};
     if (module[id].removed || module[id].op != Op::Fusion || editor.is_pinned(id)) continue;
     const ComputationId callee = module.attributes<FusionAttributes>(id).calls;
-    if (has_controlled_parameter(editor, callee)) continue;
+    if (!should_open(module, callee) || has_controlled_parameter(editor, callee)) continue;
     const auto operands = module.operands(id);
     const std::vector<InstructionId> arguments(operands.begin(), operands.end());
     const InstructionId root = editor.clone_body(callee, module[id].computation, arguments);

@@ -28,7 +28,9 @@ TEST(Bitcast, ToWiderAndNarrowerElements) {
   for (const char* text : {"f32[4,6]{0,1}|u16[6,4,2]{2,1,0}", "u16[6,4,2]{2,1,0}|f32[4,6]{0,1}"}) {
     const std::string row = text;
     const size_t bar = row.find('|');
-    expect_native(bitcast_of(row.substr(0, bar).c_str(), row.substr(bar + 1).c_str()));
+    const auto both = run_both(bitcast_of(row.substr(0, bar).c_str(), row.substr(bar + 1).c_str()));
+    ASSERT_TRUE(both) << to_string(both.error()) << text;
+    EXPECT_EQ(largest_difference(both->compiled, both->evaluated), 0) << text;
   }
 }
 

