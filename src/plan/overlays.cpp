@@ -48,7 +48,8 @@ class OverlayFinder {
     for (size_t k = 0; k < operands.size(); ++k)
       for (size_t node = 0; node < plan_.aliases.count_nodes(operands[k]); ++node)
         for (ValueId operand : plan_.aliases.at_node(operands[k], node))
-          if (may_lie_under(operand, above) && may_share_all(user, operand, output))
+          if (may_lie_under(operand, above) && !is_written_otherwise(operand, user, result) &&
+              may_share_all(user, operand, output))
             out_.push_back({operand, result, 0, moment_});
   }
 
@@ -75,6 +76,13 @@ class OverlayFinder {
     return under.space == above.space && !under.is_tuple &&
            (under.role == Role::Temp || under.writable) &&
            plan_.liveness.ranges[operand.value].end == moment_ && sizes_[operand.value] > 0;
+  }
+
+  // Another result of the user lies in the operand's buffer, even when nobody reads it.
+  bool is_written_otherwise(ValueId operand, InstructionId user, ValueId result) const {
+    return std::ranges::any_of(plan_.aliases.buffer(operand).values, [&](ValueId mate) {
+      return mate != result && plan_.aliases[mate].definition().instruction == user;
+    });
   }
 
   // The user may read the value in several places, and must not mind in any.

@@ -30,6 +30,27 @@ TEST(Sharing, ReadersComeFirstWhereACallIgnoresTheOldValue) {
   EXPECT_LT(place_in_order(planned, "far"), place_in_order(planned, "u"));
 }
 
+// The fusion's second result lies over `c`, though nobody reads it: the first one may not.
+constexpr std::string_view unread_result_in_place = R"(HloModule m
+f {
+  a = f32[16] parameter(0)
+  b = f32[16] parameter(1)
+  s = f32[16] add(a, b)
+  p = f32[16] multiply(a, b)
+  ROOT t = (f32[16], f32[16]) tuple(s, p)
+}
+ENTRY e {
+  x = f32[16] parameter(0)
+  y = f32[16] parameter(1)
+  c = f32[16] negate(x)
+  two = (f32[16], f32[16]) fusion(c, y), kind=kLoop, output_to_operand_aliasing={{1}: (0, {})}, calls=f
+  s = f32[16] get-tuple-element(two), index=0
+  ROOT r = f32[16] multiply(s, y)
+}
+)";
+
+TEST(Sharing, OneResultLiesOverAnOperand) { sound_plan(unread_result_in_place); }
+
 // The call writes over what it is given, inside, and hands nothing of it out.
 constexpr std::string_view hidden_loop = R"(HloModule m
 body {
