@@ -47,12 +47,43 @@ struct Side {
   Walk batch, own, depth;
 };
 
-std::optional<Side> side_of(const Writer& w, InstructionId id, const Dims& batch,
+// Whether a slice of these sizes is one piece of its operand.
+bool is_one_piece(const Dims& sizes, const Dims& dims) {
+  size_t d = 0;
+  while (d < sizes.size() && sizes[d] == 1) ++d;
+  return std::ranges::equal(std::span(sizes).subspan(std::min(d + 1, sizes.size())),
+                            std::span(dims).subspan(std::min(d + 1, sizes.size())));
+}
+
+// Where the elements of a value stand one after the other: in an array, or in a piece of one that a
+// slice names. Null: nowhere.
+Value* elements_of(Elements& e, Builder& b, InstructionId id) {
+  Value* position = int64(b, 0);
+  while (!e.array(id)) {
+    const Op op = e.module[id].op;
+    if (op == Op::DynamicSlice) {
+      const Dims &sizes = e.module.shape(id).dims,
+                 &dims = e.module.shape(e.module.operand(id, 0)).dims;
+      if (!is_one_piece(sizes, dims) || e.module.operands(id).size() != dims.size() + 1)
+        return nullptr;
+      std::vector<Value*> starts;
+      for (size_t d = 0; d < dims.size(); ++d)
+        starts.push_back(clamp_index(b, e.index_operand(id, d + 1), 0, dims[d] - sizes[d]));
+      position = add_index(b, position, Index(b, dims, std::move(starts)).position(b));
+    } else if (op != Op::Reshape && op != Op::Bitcast) {
+      return nullptr;
+    }
+    id = e.module.operand(id, 0);
+  }
+  return b.CreateGEP(stored_type(b, e.module.shape(id).type), e.array(id), position);
+}
+
+std::optional<Side> side_of(Writer& w, InstructionId id, const Dims& batch,
                             const Dims& contracting) {
   const Shape& shape = w.elements.module.shape(id);
   const auto batches = walk_of(shape.dims, batch), depth = walk_of(shape.dims, contracting),
              own = walk_of(shape.dims, free_dims(shape.dims, batch, contracting));
-  Value* array = w.elements.array(id);
+  Value* array = elements_of(w.elements, w.b, id);
   if (!batches || !depth || !own || !array) return std::nullopt;
   return Side{shape.type, array, *batches, *own, *depth};
 }

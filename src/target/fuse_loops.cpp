@@ -30,6 +30,14 @@ bool is_one_of(const Op (&list)[N], Op op) {
   return std::ranges::count(list, op) > 0;
 }
 
+// Whether a slice of these sizes is one piece of its operand.
+bool is_one_piece(const Dims& sizes, const Dims& dims) {
+  size_t d = 0;
+  while (d < sizes.size() && sizes[d] == 1) ++d;
+  const size_t whole = std::min(d + 1, sizes.size());
+  return std::ranges::equal(std::span(sizes).subspan(whole), std::span(dims).subspan(whole));
+}
+
 class LoopFuser {
  public:
   explicit LoopFuser(Module& module) : module_(module), editor_(module) {}
@@ -65,8 +73,44 @@ class LoopFuser {
            op != Op::StochasticConvert && !is_complex(module_.shape(id).type);
   }
   bool can_be_last(InstructionId id) const {
+    if (is_thin_product(id)) return is_plain_array(id);
     if (is_one_of(last, module_[id].op)) return is_plain_array(id) && !is_pinned(id);
     return can_be_inside(id);
+  }
+  // A product of few rows or columns, which reads its other operand once, as fast as memory gives
+  // it; larger ones are left to routines.
+  bool is_thin_product(InstructionId id) const {
+    constexpr int64_t few = 4;
+    if (module_[id].op != Op::Dot || is_pinned(id)) return false;
+    const auto& a = module_.attributes<DotAttributes>(id);
+    const Shape &lhs = module_.shape(module_.operand(id, 0)),
+                &rhs = module_.shape(module_.operand(id, 1));
+    for (InstructionId operand : module_.operands(id))
+      if (module_[operand].op == Op::Constant) return false;
+    for (const Shape* shape : {&lhs, &rhs, &module_.shape(id)})
+      if (shape->type != ElementType::F32 && shape->type != ElementType::BF16) return false;
+    if (!a.lhs_batch_dims.empty() || a.lhs_contracting_dims.size() != 1 || lhs.rank() > 2 ||
+        rhs.rank() > 2 || !a.sparsity.text.empty())
+      return false;
+    const int64_t depth = lhs.dims[static_cast<size_t>(a.lhs_contracting_dims[0])];
+    const bool in_columns = rhs.rank() == 2 && a.rhs_contracting_dims[0] == 0 && rhs.dims[1] > 1;
+    const bool in_depths =
+        a.lhs_contracting_dims[0] + 1 == lhs.rank() && a.rhs_contracting_dims[0] + 1 == rhs.rank();
+    return (in_columns || in_depths) && depth > 0 &&
+           std::min(element_count(lhs), element_count(rhs)) <= few * depth;
+  }
+  // One piece of an array, which a product reads where it stands.
+  bool is_piece(InstructionId id) const {
+    if (module_[id].op == Op::Reshape) {
+      const InstructionId operand = module_.operand(id, 0);
+      return is_piece(operand) && module_.users(operand).size() == 1;
+    }
+    if (module_[id].op != Op::DynamicSlice || !is_plain_array(id)) return false;
+    const InstructionId from = module_.operand(id, 0);
+    const Shape& whole = module_.shape(from);
+    return module_[from].op != Op::Constant &&
+           std::ssize(module_.operands(id)) == whole.rank() + 1 &&
+           is_one_piece(module_.shape(id).dims, whole.dims);
   }
   // Copied into every fusion that reads it.
   bool is_free(InstructionId id) const {
@@ -122,6 +166,7 @@ class LoopFuser {
       if (!may_take_in(user, id, users.size() == 1)) return {};
     }
     if (into && members.at(into.value).size() >= most_members) return {};
+    if (into && module_[into].op == Op::Dot && !is_piece(id)) return {};
     return into;
   }
 
@@ -129,11 +174,13 @@ class LoopFuser {
   void build(InstructionId root, const std::vector<InstructionId>& members) {
     const bool has_free = std::ranges::any_of(
         module_.operands(root), [&](InstructionId operand) { return is_free(operand); });
-    if (is_free(root) && members.size() == 1) return;
+    const bool is_product = module_[root].op == Op::Dot;  // reads arrays only
+    if ((is_free(root) || is_product) && members.size() == 1) return;
     if (members.size() == 1 && !has_free) return;
     std::unordered_set<uint32_t> inside;
     for (InstructionId id : members) inside.insert(id.value);
     if (count_operands(members, inside) > most_operands) return;
+    is_product_ = is_product;
     fused_ = module_.add_computation(fmt::format("fused_{}", module_[root].name));
     copies_.clear();
     outer_.clear();
@@ -159,7 +206,8 @@ class LoopFuser {
 
   InstructionId copy_into(InstructionId id, const std::unordered_set<uint32_t>& inside) {
     if (const auto known = copies_.find(id.value); known != copies_.end()) return known->second;
-    if (!inside.contains(id.value) && !is_free(id)) {
+    const bool is_copied = is_free(id) && (!is_product_ || module_[id].op == Op::Constant);
+    if (!inside.contains(id.value) && !is_copied) {
       outer_.push_back(id);
       const Shape shape = module_.shape(id);
       return copies_[id.value] = editor_.add_parameter(fused_, id, shape);
@@ -176,6 +224,7 @@ class LoopFuser {
   ComputationId fused_;
   std::unordered_map<uint32_t, InstructionId> copies_;
   std::vector<InstructionId> outer_;
+  bool is_product_ = false;  // the fusion that is built
   bool changed_ = false;
 };
 

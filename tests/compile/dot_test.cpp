@@ -129,6 +129,38 @@ TEST(Dot, SmallAndThinOnesHaveCode) {
       expect_native(product(rows, depth, columns, transposed), 1e-5);
 }
 
+// The layers of a model stand in one array, of which a round of a loop takes one.
+TEST(Dot, PiecesOfArraysAreReadWhereTheyStand) {
+  for (std::string_view type : {"f32", "bf16"})
+    for (std::string_view depth : {"0", "1"}) {
+      const std::string text = fmt::format(
+          R"(HloModule m
+ENTRY e {{
+  x = {0}[64] parameter(0)
+  w = {0}[5,64,64] parameter(1)
+  i = s32[] parameter(2)
+  z = s32[] constant(0)
+  d = {0}[1,64,64] dynamic-slice(w, i, z, z), dynamic_slice_sizes={{1,64,64}}
+  r = {0}[64,64] reshape(d)
+  p = {0}[64] dot(x, r), lhs_contracting_dims={{0}}, rhs_contracting_dims={{{1}}}
+  k = s32[] constant(3)
+  n = s32[] negate(i)
+  c = {0}[2,64,64] dynamic-slice(w, n, k, z), dynamic_slice_sizes={{2,64,64}}
+  s = {0}[128,64] reshape(c)
+  q = {0}[128] dot(s, p), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  e = {0}[1,64,64] dynamic-slice(w, n, z, z), dynamic_slice_sizes={{1,64,64}}
+  r2 = {0}[64,64] reshape(e)
+  two = {0}[] constant(2)
+  b = {0}[64] broadcast(two), dimensions={{}}
+  o = {0}[64] dot(b, r2), lhs_contracting_dims={{0}}, rhs_contracting_dims={{{1}}}
+  ROOT out = ({0}[64], {0}[128], {0}[64]) tuple(p, q, o)
+}}
+)",
+          type, depth);
+      expect_native(text, type == "f32" ? 1e-6 : 1e-2);
+    }
+}
+
 TEST(Dot, AnyNumberOfThreadsGivesTheSameBits) {
   for (const std::string& text : {product(3, 2000, 3001, false), product(333, 700, 1001, false),
                                   product(700, 64, 90, true)}) {
