@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "target/fuse_loops.h"
+#include "target/keep_order.h"
 #include "target/open_fusions.h"
 #include "target/row_major.h"
 #include "target/target.h"
@@ -56,6 +57,7 @@ Result<void> prepare_for_cpu(Module& module, const Machine& machine) {
   options.machine = &machine;
   HILO_DO(run_pass(module, put_in_row_major, options));
   HILO_DO(run_pass(module, make_synchronous, options));
+  HILO_DO(run_pass(module, keep_order, options));
   HILO_DO(run_pass(module, open_fusions, options));
   HILO_TRY(const Pipeline simplify, parse_pipeline("simplify", all_passes(), all_pipelines()));
   PipelineOptions simplifying;

@@ -60,8 +60,14 @@ class Synchronizer {
   InstructionId add_work(InstructionId start, Op op, Shape shape,
                          std::span<const InstructionId> operands, A attributes) {
     const InstructionId out = editor_.add(start, op, shape, operands, std::move(attributes));
-    work_[start.value] = out;
+    begin(start, out);
     return out;
+  }
+
+  void begin(InstructionId start, InstructionId work) {
+    work_[start.value] = work;
+    const std::vector<InstructionId> before = module_.extra(module_[start]).control_predecessors;
+    if (!before.empty()) module_.mutable_extra(work).control_predecessors = before;
   }
 
   // The computation runs when its last operand is there: at the start or at an update.
@@ -130,7 +136,7 @@ class Synchronizer {
     const InstructionId source = module_.operand(id, 0);
     const Shape to = module_.shape(id).elements[0];
     const InstructionId value = editor_.add(id, Op::Copy, to, {&source, 1});
-    work_[id.value] = value;
+    begin(id, value);
     replace(id, state_of(id, value, source));
   }
 
