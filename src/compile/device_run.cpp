@@ -120,7 +120,12 @@ Result<Literal> DeviceRun::run(std::span<const Literal> arguments) {
   }
   const auto status = [&] {
     const FlushSubnormals flush;
-    return static_cast<RunStatus>(state_.code.run(this));
+    // A program of library steps alone has no code.
+    if (state_.code.run) return static_cast<RunStatus>(state_.code.run(this));
+    auto done = RunStatus::Done;
+    for (size_t i = 0; i < state_.code.library_steps.size() && done == RunStatus::Done; ++i)
+      done = static_cast<RunStatus>(run_library(this, static_cast<int64_t>(i)));
+    return done;
   }();
   if (status == RunStatus::Interrupted || (status == RunStatus::Done && interrupt->load()))
     return fail(ErrorKind::Interrupted, "stopped by the user");

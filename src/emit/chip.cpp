@@ -41,6 +41,22 @@ std::string features_of_host(const llvm::MCSubtargetInfo& implied) {
   return out;
 }
 
+// Features: those of the host where they are not given.
+Result<Chip> chip_of(llvm::StringRef cpu, std::optional<std::string> features) {
+  start_llvm();
+  Chip out;
+  out.triple = llvm::Triple(llvm::sys::getProcessTriple());
+  std::string error;
+  out.target = llvm::TargetRegistry::lookupTarget(out.triple, error);
+  if (!out.target) return fail(ErrorKind::Unsupported, "LLVM: {}", error);
+  out.cpu = cpu.str();
+  const std::unique_ptr<llvm::MCSubtargetInfo> implied(
+      out.target->createMCSubtargetInfo(out.triple, out.cpu, ""));
+  if (!implied) return fail(ErrorKind::Unsupported, "LLVM has no code generator for {}", out.cpu);
+  out.features = features ? *features : features_of_host(*implied);
+  return out;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<llvm::TargetMachine>> Chip::machine() const {
@@ -52,23 +68,9 @@ Result<std::unique_ptr<llvm::TargetMachine>> Chip::machine() const {
 }
 
 Result<Chip> find_chip(const EmitOptions& options) {
-  start_llvm();
-  Chip out;
-  out.triple = llvm::Triple(llvm::sys::getProcessTriple());
-  std::string error;
-  out.target = llvm::TargetRegistry::lookupTarget(out.triple, error);
-  if (!out.target) return fail(ErrorKind::Unsupported, "LLVM: {}", error);
-  if (options.cpu != "native") {
-    out.cpu = options.cpu;
-    out.features = options.features;
-    return out;
-  }
-  out.cpu = llvm::sys::getHostCPUName().str();
-  const std::unique_ptr<llvm::MCSubtargetInfo> implied(
-      out.target->createMCSubtargetInfo(out.triple, out.cpu, ""));
-  if (!implied) return fail(ErrorKind::Unsupported, "LLVM has no code generator for {}", out.cpu);
-  out.features = features_of_host(*implied);
-  return out;
+  if (options.cpu != "native") return chip_of(options.cpu, options.features);
+  static const Result<Chip> host = chip_of(llvm::sys::getHostCPUName(), std::nullopt);
+  return host;
 }
 
 }  // namespace hilo

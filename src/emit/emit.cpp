@@ -34,11 +34,9 @@ Result<void> check_emitted(const Module& module) {
 Result<Code> emit(const Module& module, const Plan& plan, const EmitOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   HILO_DO(check_emitted(module));
-  HILO_TRY(const Chip chip, find_chip(options));
-  HILO_TRY(const auto machine, chip.machine());
-  Parts parts(std::string(module.header.name), machine->createDataLayout(), chip.triple);
+  Parts parts(std::string(module.header.name));
   Program program(module, plan, parts);
-  program.tells_steps = options.tell_steps;
+  program.tells_steps = program.needs_code = options.tell_steps;
   HILO_DO(emit_computation(program, module.entry));
   HILO_TRY(program.code.results, program.addresses.of(module[module.entry].root));
   program.code.allocation_bytes = program.addresses.allocation_bytes();
@@ -51,7 +49,8 @@ Result<Code> emit(const Module& module, const Plan& plan, const EmitOptions& opt
     for (size_t i = 0; i < parts.size(); ++i) parts[i].print(stream, nullptr);
     options.see_ir(text);
   }
-  HILO_DO(make_machine_code(parts, chip, *machine, options, program.code));
+  // Else code.run stays null: the run does the library steps in their order.
+  if (program.needs_code) HILO_DO(make_machine_code(parts, options, program.code));
   return std::move(program.code);
 }
 

@@ -75,13 +75,17 @@ class KernelCalls {
     HILO_TRY(const bool addressed, find_addresses());
     if (!addressed) return steps_.emit_library(id_, "what is no array");
     find_targets();
-    if (is_scalar_step() && write_scalars()) return {};
+    if (is_scalar_step() && write_scalars()) {
+      program_.needs_code = true;
+      return {};
+    }
     find_scratch();
     find_loops();
     kernels_ = program_.kernels.find(id_, numbers_);
     if (!kernels_) {
       if (std::optional<Error> error = write_all()) return steps_.emit_library(id_, error->message);
     }
+    program_.needs_code = true;
     program_.scratch_bytes = std::max(program_.scratch_bytes, scratch_);
     for (size_t i = 0; i < loops_.size(); ++i) call((*kernels_)[i], loops_[i].arrays);
     copy_back();

@@ -51,14 +51,9 @@ void set_attributes(llvm::Module& ir) {
 // Makes objects of parts, each on one thread.
 class Makers {
  public:
-  Makers(Parts& parts, const Chip& chip, llvm::TargetMachine& machine, bool verify)
-      : parts_(parts),
-        chip_(chip),
-        verify_(verify),
-        objects_(parts.size()),
-        seconds_(parts.size()) {
-    idle_.push_back(&machine);
-    for (size_t i = 0; i < parts.size(); ++i) objects_[i] = Object();
+  Makers(Parts& parts, const Chip& chip, bool verify)
+      : parts_(parts), chip_(chip), verify_(verify), seconds_(parts.size()) {
+    for (size_t i = 0; i < parts.size(); ++i) objects_.push_back(Object());
   }
 
   Result<std::vector<Object>> run(int threads, Code& code) {
@@ -125,10 +120,10 @@ class Makers {
 
 }  // namespace
 
-Result<void> make_machine_code(Parts& parts, const Chip& chip, llvm::TargetMachine& machine,
-                               const EmitOptions& options, Code& code) {
+Result<void> make_machine_code(Parts& parts, const EmitOptions& options, Code& code) {
+  HILO_TRY(const Chip chip, find_chip(options));
   const int threads = options.threads > 0 ? options.threads : usable_cores();
-  Makers makers(parts, chip, machine, options.verify_ir);
+  Makers makers(parts, chip, options.verify_ir);
   HILO_TRY(const auto objects, makers.run(threads, code));
   Clock clock;
   HILO_DO(link(objects, code));

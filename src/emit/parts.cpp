@@ -1,6 +1,7 @@
 #include "emit/parts.h"
 
 #include <llvm/IR/LLVMContext.h>
+#include <llvm/TargetParser/Host.h>
 
 namespace hilo {
 namespace {
@@ -11,8 +12,10 @@ constexpr size_t full = 300;
 
 }  // namespace
 
-Parts::Parts(std::string name, llvm::DataLayout layout, llvm::Triple triple)
-    : name_(std::move(name)), layout_(std::move(layout)), triple_(std::move(triple)) {
+Parts::Parts(std::string name)
+    : name_(std::move(name)),
+      triple_(llvm::sys::getProcessTriple()),
+      layout_(triple_.computeDataLayout()) {
   begin();
 }
 

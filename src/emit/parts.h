@@ -14,7 +14,8 @@ namespace hilo {
 
 class Parts {
  public:
-  Parts(std::string name, llvm::DataLayout layout, llvm::Triple triple);
+  // For the chip of this process.
+  explicit Parts(std::string name);
 
   // The part with the computations.
   llvm::Module& first() { return *parts_[0].ir; }
@@ -34,8 +35,8 @@ class Parts {
   void begin();
 
   std::string name_;
-  llvm::DataLayout layout_;
   llvm::Triple triple_;
+  llvm::DataLayout layout_;
   std::vector<Part> parts_;
   size_t instructions_ = 0;  // of kernels in the last one
 };

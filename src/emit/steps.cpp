@@ -20,6 +20,12 @@ std::unexpected<Error> unsupported(const Module& module, InstructionId id, std::
                                module.place(id)});
 }
 
+// What kernels write is not what it loads.
+void is_same_all_run(llvm::LoadInst* load) {
+  load->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                    llvm::MDNode::get(load->getContext(), {}));
+}
+
 }  // namespace
 
 Steps::Steps(Program& program, llvm::Function* function)
@@ -35,13 +41,16 @@ llvm::Value* Steps::context_field(unsigned number) {
   static_assert(offsetof(RunContext, interrupt) == 8 && offsetof(RunContext, parallel) == 16 &&
                 offsetof(RunContext, library) == 24 && offsetof(RunContext, after_step) == 32);
   llvm::Value* field = b.CreateConstInBoundsGEP1_64(b.getPtrTy(), context(), number);
-  return b.CreateLoad(b.getPtrTy(), field);
+  llvm::LoadInst* out = b.CreateLoad(b.getPtrTy(), field);
+  is_same_all_run(out);
+  return out;
 }
 
 llvm::Value* Steps::pointer(Address address) {
   llvm::Value* slot =
       b.CreateConstInBoundsGEP1_64(b.getPtrTy(), context_field(0), address.allocation);
-  llvm::Value* base = b.CreateLoad(b.getPtrTy(), slot);
+  llvm::LoadInst* base = b.CreateLoad(b.getPtrTy(), slot);
+  is_same_all_run(base);
   return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), base, static_cast<uint64_t>(address.offset));
 }
 
@@ -66,12 +75,14 @@ void Steps::call_checked(llvm::Function* function) {
 
 Result<void> Steps::emit(InstructionId id) {
   const OpFunctions& functions = functions_of(module[id].op);
-  if (functions.step) return functions.step(*this, id);
-  return emit_kernels(id);
+  if (!functions.step) return emit_kernels(id);
+  const auto before = written();
+  HILO_DO(functions.step(*this, id));
+  program.needs_code |= written() != before;
+  return {};
 }
 
 Result<void> Steps::emit_and_tell(InstructionId id) {
-  const auto written = [&] { return std::pair(b.GetInsertBlock(), b.GetInsertBlock()->size()); };
   const auto before = written();
   HILO_DO(emit(id));
   if (!program.tells_steps || written() == before) return {};

@@ -34,6 +34,7 @@ struct Program {
   int64_t named_kernels = 0;
   int depth = 0;  // of computations that call each other
   bool tells_steps = false;
+  bool needs_code = false;  // there is more than library steps
 };
 
 // int32_t(RunContext*), a RunStatus.
@@ -65,6 +66,10 @@ class Steps {
   llvm::BasicBlock* new_block();
 
  private:
+  // Where the next instruction goes: unchanged where nothing was written.
+  std::pair<llvm::BasicBlock*, size_t> written() const {
+    return {b.GetInsertBlock(), b.GetInsertBlock()->size()};
+  }
   friend class KernelCalls;
   llvm::Function* function_;
 };

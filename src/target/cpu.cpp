@@ -11,7 +11,7 @@
 namespace hilo {
 namespace {
 
-using EmitFunction = void (*)(const Module&, const Plan&, const EmitOptions&, Result<Code>&);
+using EmitFunction = decltype(&hilo_emit);
 
 // The name of the shared object that holds the room `emit` with LLVM.
 constexpr const char* library_name = "libhilo_emit.so";
@@ -40,13 +40,15 @@ Result<EmitFunction> open_emitter() {
 }
 
 // The emitter is opened once, when the first module is compiled.
-Result<EmitFunction> emitter() {
+Result<EmitFunction> find_emitter() {
   static const Result<EmitFunction> opened = open_emitter();
   return opened;
 }
 
+void open_for_cpu() { (void)find_emitter(); }
+
 Result<Code> emit_for_cpu(const Module& module, const Plan& plan, const EmitOptions& options) {
-  HILO_TRY(const EmitFunction function, emitter());
+  HILO_TRY(const EmitFunction function, find_emitter());
   Result<Code> out = fail(ErrorKind::Unsupported, "not emitted");
   function(module, plan, options, out);
   return out;
@@ -72,8 +74,11 @@ Result<void> prepare_for_cpu(Module& module, const Machine& machine) {
 }  // namespace
 
 const Target& cpu_target() {
-  static constexpr Target target = {"cpu", "this machine's processor, by LLVM",
-                                    [] { return find_machine("cpu"); }, prepare_for_cpu,
+  static constexpr Target target = {"cpu",
+                                    "this machine's processor, by LLVM",
+                                    [] { return find_machine("cpu"); },
+                                    prepare_for_cpu,
+                                    open_for_cpu,
                                     emit_for_cpu};
   return target;
 }

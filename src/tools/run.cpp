@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "tools/in_plan.h"
 #include "tools/inputs.h"
@@ -235,6 +236,8 @@ void show_json(const Module& module, const Ran& ran, const RunOptions& options) 
 }
 
 void run(const RunOptions& options, Session& session) {
+  std::jthread opening;  // while the module is read
+  if (options.device == "cpu") opening = std::jthread(cpu_target().open);
   auto loaded = load_module(options.file, {.stage = options.stage}, session);
   if (!loaded) return;
   Module& module = loaded->module;
