@@ -5,6 +5,7 @@
 #include "target/fuse_loops.h"
 #include "target/keep_order.h"
 #include "target/open_fusions.h"
+#include "target/plain_convolutions.h"
 #include "target/row_major.h"
 #include "target/target.h"
 
@@ -61,6 +62,7 @@ Result<void> prepare_for_cpu(Module& module, const Machine& machine) {
   HILO_DO(run_pass(module, make_synchronous, options));
   HILO_DO(run_pass(module, keep_order, options));
   HILO_DO(run_pass(module, open_fusions, options));
+  HILO_DO(run_pass(module, make_convolutions_plain, options));
   HILO_TRY(const Pipeline simplify, parse_pipeline("simplify", all_passes(), all_pipelines()));
   PipelineOptions simplifying;
   simplifying.pass = options;

@@ -1,0 +1,134 @@
+// Puts convolutions in the order of dimensions that loops over registers read: features last, side
+// by side.
+//
+//   convolution(x, w), bf01_oi01->bf01
+//     => transpose(convolution(transpose(x), transpose(w)), b01f_01io->b01f)
+//   convolution(x, w), bf_io->bf => dot(x, w)    what has no window is a product
+//
+// Assumes plain layouts. Moving each array once costs little beside the products over the window.
+// Stands before simplify, which joins transposes.
+#include "target/plain_convolutions.h"
+
+#include <numeric>
+
+namespace hilo {
+namespace {
+
+bool is_real(ElementType type) {
+  return type == ElementType::F32 || type == ElementType::F64 || type == ElementType::BF16 ||
+         type == ElementType::F16;
+}
+
+// Where each dimension of the plain order stands.
+struct Order {
+  Dims input, kernel, result;
+};
+Order order_of(const ConvolutionLabels& l) {
+  Order out{l.input_spatial, l.kernel_spatial, l.output_spatial};
+  out.input.insert(out.input.begin(), l.input_batch);
+  out.input.push_back(l.input_feature);
+  out.kernel.push_back(l.kernel_input_feature);
+  out.kernel.push_back(l.kernel_output_feature);
+  out.result.insert(out.result.begin(), l.output_batch);
+  out.result.push_back(l.output_feature);
+  return out;
+}
+
+ConvolutionLabels plain_labels(size_t spatial) {
+  ConvolutionLabels out;
+  const auto n = static_cast<int64_t>(spatial);
+  Dims first(spatial), second(spatial);
+  std::iota(first.begin(), first.end(), 0);
+  std::iota(second.begin(), second.end(), 1);
+  out.input_spatial = out.output_spatial = second;
+  out.kernel_spatial = first;
+  out.input_feature = out.output_feature = n + 1;
+  out.kernel_input_feature = n, out.kernel_output_feature = n + 1;
+  return out;
+}
+
+bool is_ascending(const Dims& order) {
+  for (size_t i = 0; i < order.size(); ++i)
+    if (order[i] != static_cast<int64_t>(i)) return false;
+  return true;
+}
+
+Dims dims_in(const Dims& order, const Dims& dims) {
+  Dims out;
+  for (int64_t from : order) out.push_back(dims[static_cast<size_t>(from)]);
+  return out;
+}
+
+InstructionId transposed(Editor& editor, InstructionId like, InstructionId value,
+                         const Dims& order) {
+  if (is_ascending(order)) return value;
+  const Shape from = editor.module().shape(value);
+  return editor.add(like, Op::Transpose, Shape::array(from.type, dims_in(order, from.dims)),
+                    {&value, 1}, DimensionsAttributes{order});
+}
+
+// Whether the plain form has code; see emit/convolution.cpp.
+bool has_code(const ConvolutionAttributes& a, const Shape& kernel) {
+  constexpr int64_t few_features = 8;
+  const auto size = [&](int64_t dim) { return kernel.dims[static_cast<size_t>(dim)]; };
+  const int64_t inputs = size(a.dim_labels.kernel_input_feature),
+                outputs = size(a.dim_labels.kernel_output_feature) / a.feature_group_count;
+  return outputs >= few_features || (inputs == 1 && outputs == 1);
+}
+
+// A value to stand for the convolution, or none.
+InstructionId plain_form(Editor& editor, InstructionId id) {
+  const Module& module = editor.module();
+  const ConvolutionAttributes a = module.attributes<ConvolutionAttributes>(id);
+  const InstructionId input = module.operand(id, 0), kernel = module.operand(id, 1);
+  const Shape shape = module.shape(id);
+  for (const Shape* one : {&shape, &module.shape(input), &module.shape(kernel)})
+    if (!is_real(one->type) || one->has_dynamic_dims()) return {};
+  const ConvolutionLabels& l = a.dim_labels;
+  const size_t spatial = l.output_spatial.size();
+  if (a.batch_group_count != 1 || !a.sparsity_config.text.empty() || !l.input_unknown.empty() ||
+      !l.kernel_unknown.empty() || a.feature_group_count < 1)
+    return {};
+  const Order order = order_of(l);
+  const bool is_plain =
+      is_ascending(order.input) && is_ascending(order.kernel) && is_ascending(order.result);
+  const bool is_product = spatial == 0 && a.feature_group_count == 1;
+  if (!is_product && (is_plain || spatial == 0 || !has_code(a, module.shape(kernel)))) return {};
+  const InstructionId operands[] = {transposed(editor, id, input, order.input),
+                                    transposed(editor, id, kernel, order.kernel)};
+  const Shape result = Shape::array(shape.type, dims_in(order.result, shape.dims));
+  InstructionId out;
+  if (is_product) {
+    DotAttributes product;
+    product.lhs_contracting_dims = {1}, product.rhs_contracting_dims = {0};
+    product.operand_precision = a.operand_precision;
+    out = editor.add(id, Op::Dot, result, operands, product);
+  } else {
+    ConvolutionAttributes plain = a;
+    plain.dim_labels = plain_labels(spatial);
+    out = editor.add(id, Op::Convolution, result, operands, plain);
+  }
+  Dims back(order.result.size());
+  for (size_t i = 0; i < back.size(); ++i)
+    back[static_cast<size_t>(order.result[i])] = static_cast<int64_t>(i);
+  return transposed(editor, id, out, back);
+}
+
+}  // namespace
+
+Result<bool> make_convolutions_plain(Module& module, const PassOptions&) {
+  Editor editor(module);
+  bool changed = false;
+  const size_t count = module.instructions.size();
+  for (size_t i = 0; i < count; ++i) {
+    const InstructionId id = {static_cast<uint32_t>(i)};
+    if (module[id].removed || module[id].op != Op::Convolution || editor.is_pinned(id)) continue;
+    const InstructionId plain = plain_form(editor, id);
+    if (!plain || !editor.can_replace(id, plain)) continue;
+    editor.replace(id, plain);
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace hilo
