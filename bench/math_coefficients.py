@@ -30,6 +30,8 @@ def erf_of_place(u):
 QUARTER = (mpmath.pi / 4 * (1 + MARGIN)) ** 2
 FITS = {  # name: function, from, to, degree
     "exponential": (over(mpmath.expm1, mpf(1)), -LN2 / 2 - MARGIN, LN2 / 2 + MARGIN, 6),
+    "rest_of_exponential": (lambda x: (mpmath.expm1(x) - x) / x ** 2 if x else mpf(1) / 2,
+                            -LN2 / 2 - MARGIN, LN2 / 2 + MARGIN, 5),
     "logarithm": (over(mpmath.log1p, mpf(1)), HALF_ROOT - 1 - MARGIN, 2 * HALF_ROOT - 1 + MARGIN,
                   15),
     "sine": (in_square(mpmath.sin, mpf(1)), mpf(0), QUARTER, 4),

@@ -45,9 +45,10 @@ Value* narrowed(const ScalarCall& c, Value* real) {
 
 using Wide = double (*)(double);
 using Emitted = Value* (*)(Builder&, Value*);
-// A function of libm of f64, and of narrower types where `emitted` is null.
-Value* real(const ScalarCall& c, Wide wide, Emitted emitted = nullptr) {
+// A function of libm of f64, and of narrower types where `emitted` is null; `single` of f32.
+Value* real(const ScalarCall& c, Wide wide, Emitted emitted = nullptr, Emitted single = nullptr) {
   if (is_complex(c.type)) return refuse(c);
+  if (c.type == ElementType::F32 && single) return single(c.b, c.in[0]);
   Value* in = widened(c, c.in[0]);
   if (c.type != ElementType::F64 && emitted) return narrowed(c, emitted(c.b, in));
   return narrowed(c, call_pure(c.b, reinterpret_cast<const void*>(wide), c.b.getDoubleTy(), {in}));
@@ -98,16 +99,20 @@ Value* scalar_Cbrt(const ScalarCall& c) { return real(c, Wide(&::cbrt), &math_cb
 Value* scalar_Cosine(const ScalarCall& c) { return real(c, Wide(&::cos), &math_cos); }
 Value* scalar_Cosh(const ScalarCall& c) { return real(c, Wide(&::cosh)); }
 Value* scalar_Erf(const ScalarCall& c) { return real(c, Wide(&::erf), &math_erf); }
-Value* scalar_Exponential(const ScalarCall& c) { return real(c, Wide(&::exp), &math_exp); }
+Value* scalar_Exponential(const ScalarCall& c) {
+  return real(c, Wide(&::exp), &math_exp, &single_exp);
+}
 Value* scalar_ExponentialMinusOne(const ScalarCall& c) {
   return real(c, Wide(&::expm1), &math_expm1);
 }
 Value* scalar_Log(const ScalarCall& c) { return real(c, Wide(&::log), &math_log); }
 Value* scalar_LogPlusOne(const ScalarCall& c) { return real(c, Wide(&::log1p), &math_log1p); }
-Value* scalar_Logistic(const ScalarCall& c) { return real(c, Wide(&logistic), &math_logistic); }
+Value* scalar_Logistic(const ScalarCall& c) {
+  return real(c, Wide(&logistic), &math_logistic, &single_logistic);
+}
 Value* scalar_Sine(const ScalarCall& c) { return real(c, Wide(&::sin), &math_sin); }
 Value* scalar_Sinh(const ScalarCall& c) { return real(c, Wide(&::sinh)); }
 Value* scalar_Tan(const ScalarCall& c) { return real(c, Wide(&::tan), &math_tan); }
-Value* scalar_Tanh(const ScalarCall& c) { return real(c, Wide(&::tanh), &math_tanh); }
+Value* scalar_Tanh(const ScalarCall& c) { return real(c, Wide(&::tanh), &math_tanh, &single_tanh); }
 
 }  // namespace hilo

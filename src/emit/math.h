@@ -27,7 +27,12 @@ llvm::Value* math_tan(Builder& b, llvm::Value* x);
 llvm::Value* math_atan2(Builder& b, llvm::Value* y, llvm::Value* x);
 llvm::Value* math_erf(Builder& b, llvm::Value* x);
 
-// What they are made of.
+// The same of f32 in f32: within 0.85 units of the last place, and twice as fast.
+llvm::Value* single_exp(Builder& b, llvm::Value* x);
+llvm::Value* single_tanh(Builder& b, llvm::Value* x);
+llvm::Value* single_logistic(Builder& b, llvm::Value* x);
+
+// What those in double are made of.
 namespace real_parts {
 
 llvm::Value* number(Builder& b, double value);
