@@ -126,7 +126,8 @@ llvm::Value* Elements::make_elementwise(InstructionId id, const Index& index) {
   call.type = module.shape(operands[0]).type;
   llvm::Value* held = function(call);
   if (error_) return unsupported(id, "");
-  return instruction.op == Op::Select ? held : round_to(b, result, held);
+  const bool is_chosen = instruction.op == Op::Select && module.shape(operands[1]).type == result;
+  return is_chosen ? held : round_to(b, result, held);
 }
 
 std::vector<llvm::Value*> Elements::apply(ComputationId computation,

@@ -115,6 +115,19 @@ ENTRY e {{
                                 direction, order));
 }
 
+TEST(Elementwise, ASelectToANarrowerTypeRounds) {
+  expect_native(R"(HloModule m
+ENTRY e {
+  x = f32[99] parameter(0)
+  p = pred[99] parameter(1)
+  k = f32[] constant(1.0061)
+  b = f32[99] broadcast(k), dimensions={}
+  y = f32[99] multiply(x, b)
+  ROOT s = bf16[99] select(p, y, b)
+}
+)");
+}
+
 TEST(Elementwise, ClampsSelectsAndReducesPrecision) {
   expect_native(R"(HloModule m
 ENTRY e {
