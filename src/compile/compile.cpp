@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "compile/executable.h"
+#include "compile/object_header.h"
 
 namespace hilo {
 namespace {
@@ -40,6 +41,20 @@ int64_t work_bytes(const Module& module, const Code& code) {
   return out;
 }
 
+// The whole way from a module to code; the module is changed, and the code refers to it.
+Result<Code> translate(Module& module, const Target& target, const EmitOptions& options,
+                       CompileReport& report) {
+  const Machine& machine = *target.machine();
+  HILO_DO(timed(report.prepare_seconds, [&] { return target.prepare(module, machine); }));
+  HILO_TRY(const Plan planned, timed(report.plan_seconds, [&] { return plan(module, machine); }));
+  HILO_TRY(Code code, target.emit(module, planned, options));
+  report.lower_seconds = code.lower_seconds;
+  report.optimise_seconds = code.optimise_seconds;
+  report.machine_seconds = code.machine_seconds;
+  report.kernels = code.kernels;
+  return code;
+}
+
 }  // namespace
 
 Result<Executable> compile(Module module, const Target& target, const CompileOptions& options) {
@@ -48,24 +63,15 @@ Result<Executable> compile(Module module, const Target& target, const CompileOpt
   CompileReport report;
   EvalOptions eval = options.eval;
   eval.partitioning = find_partitioning(module, eval);  // passes may remove what tells it
-  const Machine& machine = *target.machine();
-  HILO_DO(timed(report.prepare_seconds, [&] { return target.prepare(module, machine); }));
   auto state = std::make_shared<ExecutableState>(std::move(module), options.threads);
-  HILO_TRY(const Plan planned,
-           timed(report.plan_seconds, [&] { return plan(state->module, machine); }));
   EmitOptions emit = options.emit;
   if (emit.threads == 0) emit.threads = options.threads;
-  HILO_TRY(state->code, target.emit(state->module, planned, emit));
+  HILO_TRY(state->code, translate(state->module, target, emit, report));
   eval.threads = work_bytes(state->module, state->code) < threads_pay_bytes ? 1 : options.threads;
   state->devices = device_count(state->module, eval);
   state->routines = find_routines(state->module, state->code.library_steps, eval);
   state->eval = std::move(eval);
-  state->memory = find_memory(state->module, planned, state->code);
-  report.lower_seconds = state->code.lower_seconds;
-  report.optimise_seconds = state->code.optimise_seconds;
-  report.machine_seconds = state->code.machine_seconds;
-  report.kernels = state->code.kernels;
-  count_memory(state->memory, state->devices, report);
+  count_memory(state->code.memory, state->devices, report);
   for (size_t i = 0; i < state->routines.size(); ++i) {
     const LibraryStep& step = state->code.library_steps[i];
     if (state->routines[i].routine) ++report.routines;
@@ -74,6 +80,19 @@ Result<Executable> compile(Module module, const Target& target, const CompileOpt
   state->report = std::move(report);
   Executable out;
   out.state_ = std::move(state);
+  return out;
+}
+
+Result<ObjectFile> compile_object(Module module, const std::string& name, const Target& target,
+                                  const CompileOptions& options) {
+  if (!is_c_name(name)) return fail(ErrorKind::Usage, "'{}' is not a name in C and C++", name);
+  ObjectFile out;
+  EmitOptions emit = options.emit;
+  emit.object_name = name;
+  HILO_TRY(Code code, translate(module, target, emit, out.report));
+  out.report.temp_bytes = code.workspace_bytes;
+  out.object = std::move(code.object);
+  out.header = object_header(module, name, code.workspace_bytes);
   return out;
 }
 

@@ -60,6 +60,19 @@ class Executable {
   std::shared_ptr<const ExecutableState> state_;
 };
 
+// A program for others to link: no part of Hilo and none of LLVM is needed to run it.
+struct ObjectFile {
+  std::string object;  // a relocatable file of the system's format
+  std::string header;  // C and C++: the function, its parameters and results, a small C++ wrapper
+  CompileReport report;
+};
+// One C function `name`, on one device and one thread; the header says what it takes. Constants are
+// part of the object. Unsupported, with names and a place, where steps would be evaluated; Usage
+// where the name is no name in C, or options.emit.cpu none that is known.
+Result<ObjectFile> compile_object(Module module, const std::string& name,
+                                  const Target& target = cpu_target(),
+                                  const CompileOptions& options = {});
+
 // The module must verify. Unsupported, with a place, for what the target cannot run.
 Result<Executable> compile(Module module, const Target& target = cpu_target(),
                            const CompileOptions& options = {});

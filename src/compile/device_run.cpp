@@ -76,10 +76,10 @@ void DeviceRun::tell_step(RunContext* context, int64_t instruction) {
 
 // bad_alloc when there is too little memory.
 void DeviceRun::take_memory(std::span<const Literal> arguments) {
-  memory_.owners.resize(state_.memory.size());
-  memory_.pointers.resize(state_.memory.size());
-  for (size_t i = 0; i < state_.memory.size(); ++i) {
-    const MemoryPiece& piece = state_.memory[i];
+  memory_.owners.resize(state_.code.memory.size());
+  memory_.pointers.resize(state_.code.memory.size());
+  for (size_t i = 0; i < state_.code.memory.size(); ++i) {
+    const MemoryPiece& piece = state_.code.memory[i];
     Bytes& owner = memory_.owners[i];
     if (piece.source == MemorySource::Argument) {
       const Literal& value =

@@ -8,18 +8,6 @@
 namespace hilo {
 namespace {
 
-// A plan's constant: the bytes of the instruction's literal.
-std::byte* constant_bytes(const Module& module, const Plan& plan, const Allocation& allocation) {
-  for (const Slot& slot : allocation.slots) {
-    const InstructionId id = plan.aliases[slot.value].definition().instruction;
-    if (module[id].op != Op::Constant) continue;
-    const auto& literal = module.attributes<ConstantAttributes>(id).literal.literal;
-    if (literal && literal->shape().is_array())
-      return const_cast<std::byte*>(literal->raw().data());
-  }
-  return nullptr;
-}
-
 Result<void> check_arguments(const Module& module, std::span<const Literal> arguments,
                              int64_t device) {
   const std::vector<InstructionId>& parameters = module[module.entry].parameters;
@@ -114,30 +102,6 @@ class Run {
 };
 
 }  // namespace
-
-std::vector<MemoryPiece> find_memory(const Module& module, const Plan& plan, const Code& code) {
-  std::vector<MemoryPiece> out(plan.allocations.size() + 1);
-  for (size_t i = 0; i < out.size(); ++i) out[i].bytes = code.allocation_bytes[i];
-  out.back().source = MemorySource::Temporary;
-  for (size_t i = 0; i < plan.allocations.size(); ++i) {
-    const Allocation& allocation = plan.allocations[i];
-    MemoryPiece& piece = out[i];
-    if (allocation.is_tuple || allocation.is_thread_local) {
-      piece.source = MemorySource::Temporary;  // the table is not used, its place may be
-    } else if (allocation.parameter) {
-      piece.source = MemorySource::Argument;
-      piece.parameter = *allocation.parameter;
-      piece.parameter_index = allocation.parameter_index;
-      piece.is_written = allocation.slots.size() > 1;
-    } else if (allocation.is_constant) {
-      piece.constant = constant_bytes(module, plan, allocation);
-      if (piece.constant) piece.source = MemorySource::Constant;
-    } else {
-      piece.source = allocation.is_live_out ? MemorySource::Result : MemorySource::Temporary;
-    }
-  }
-  return out;
-}
 
 const Module& Executable::module() const { return state_->module; }
 const CompileReport& Executable::report() const { return state_->report; }

@@ -6,22 +6,10 @@
 
 namespace hilo {
 
-// Where an allocation's memory comes from in each run.
-enum class MemorySource : uint8_t { Argument, Constant, Result, Temporary, None };
-struct MemoryPiece {
-  MemorySource source = MemorySource::None;
-  int64_t bytes = 0;
-  int64_t parameter = 0;          // of an Argument
-  Dims parameter_index;           // and the part of it
-  bool is_written = false;        // of an Argument: other values lie there too
-  std::byte* constant = nullptr;  // never written
-};
-
 struct ExecutableState {
   Module module;
   Code code;
   std::vector<RoutineStep> routines;  // by library step
-  std::vector<MemoryPiece> memory;    // by allocation
   EvalOptions eval;                   // of library steps
   int64_t devices = 1;                // that have inputs and outputs
   mutable HostDevice device;
@@ -29,8 +17,6 @@ struct ExecutableState {
 
   ExecutableState(Module module, int threads) : module(std::move(module)), device(threads) {}
 };
-
-std::vector<MemoryPiece> find_memory(const Module& module, const Plan& plan, const Code& code);
 
 // A call of the program on one device.
 class DeviceRun : private RunContext {

@@ -3,11 +3,6 @@
 #include <algorithm>
 
 namespace hilo {
-namespace {
-
-constexpr int64_t spare_bytes = 64;  // so that empty allocations have an address
-
-}  // namespace
 
 Addresses::Addresses(const Module& module, const Plan& plan) : module_(module), plan_(plan) {
   for (const Allocation& allocation : plan.allocations)
@@ -51,10 +46,42 @@ Result<std::vector<Address>> Addresses::of(InstructionId id) const {
   return out;
 }
 
-std::vector<int64_t> Addresses::allocation_bytes() const {
-  std::vector<int64_t> out;
-  for (const Allocation& allocation : plan_.allocations)
-    out.push_back(allocation.bytes * scale_ + spare_bytes);
+namespace {
+
+// A plan's constant: the bytes of the instruction's literal.
+std::byte* constant_bytes(const Module& module, const Plan& plan, const Allocation& allocation) {
+  for (const Slot& slot : allocation.slots) {
+    const InstructionId id = plan.aliases[slot.value].definition().instruction;
+    if (module[id].op != Op::Constant) continue;
+    const auto& literal = module.attributes<ConstantAttributes>(id).literal.literal;
+    if (literal && literal->shape().is_array())
+      return const_cast<std::byte*>(literal->raw().data());
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<MemoryPiece> Addresses::memory(int64_t scratch) const {
+  std::vector<MemoryPiece> out;
+  for (const Allocation& allocation : plan_.allocations) {
+    MemoryPiece& piece = out.emplace_back();
+    piece.bytes = allocation.bytes * scale_ + spare_bytes;
+    if (allocation.is_tuple || allocation.is_thread_local) {
+      piece.source = MemorySource::Temporary;  // the table is not used, its place may be
+    } else if (allocation.parameter) {
+      piece.source = MemorySource::Argument;
+      piece.parameter = *allocation.parameter;
+      piece.parameter_index = allocation.parameter_index;
+      piece.is_written = allocation.slots.size() > 1;
+    } else if (allocation.is_constant) {
+      piece.constant = constant_bytes(module_, plan_, allocation);
+      if (piece.constant) piece.source = MemorySource::Constant;
+    } else {
+      piece.source = allocation.is_live_out ? MemorySource::Result : MemorySource::Temporary;
+    }
+  }
+  out.push_back({.source = MemorySource::Temporary, .bytes = scratch + spare_bytes});
   return out;
 }
 

@@ -49,6 +49,11 @@ Result<Chip> chip_of(llvm::StringRef cpu, std::optional<std::string> features) {
   std::string error;
   out.target = llvm::TargetRegistry::lookupTarget(out.triple, error);
   if (!out.target) return fail(ErrorKind::Unsupported, "LLVM: {}", error);
+  const std::unique_ptr<llvm::MCSubtargetInfo> any(
+      out.target->createMCSubtargetInfo(out.triple, "", ""));
+  if (features && (!any || !any->isCPUStringValid(cpu)))
+    return fail(ErrorKind::Usage, "'{}' is no processor of {} that LLVM knows", cpu.str(),
+                out.triple.str());
   out.cpu = cpu.str();
   const std::unique_ptr<llvm::MCSubtargetInfo> implied(
       out.target->createMCSubtargetInfo(out.triple, out.cpu, ""));

@@ -63,11 +63,6 @@ Value* real(const ScalarCall& c, Wide2 wide, Emitted2 emitted) {
   return call_pure(c.b, reinterpret_cast<const void*>(wide), c.b.getDoubleTy(), {a, d});
 }
 
-double logistic(double x) {
-  const double e = std::exp(-std::fabs(x));
-  return x >= 0 ? 1 / (1 + e) : x < 0 ? e / (1 + e) : x;
-}
-
 }  // namespace
 
 Value* scalar_Ceil(const ScalarCall& c) { return intrinsic(c, llvm::Intrinsic::ceil); }
@@ -108,7 +103,16 @@ Value* scalar_ExponentialMinusOne(const ScalarCall& c) {
 Value* scalar_Log(const ScalarCall& c) { return real(c, Wide(&::log), &math_log); }
 Value* scalar_LogPlusOne(const ScalarCall& c) { return real(c, Wide(&::log1p), &math_log1p); }
 Value* scalar_Logistic(const ScalarCall& c) {
-  return real(c, Wide(&logistic), &math_logistic, &single_logistic);
+  if (is_complex(c.type)) return refuse(c);
+  if (c.type == ElementType::F32) return single_logistic(c.b, c.in[0]);
+  if (c.type != ElementType::F64) return narrowed(c, math_logistic(c.b, widened(c, c.in[0])));
+  Builder& b = c.b;
+  Value *x = c.in[0], *one = real_parts::number(b, 1), *zero = real_parts::number(b, 0);
+  Value* e = call_pure(b, reinterpret_cast<const void*>(Wide(&::exp)), b.getDoubleTy(),
+                       {b.CreateFNeg(real_parts::absolute(b, x))});
+  Value* beside = b.CreateFAdd(one, e);
+  Value* below = b.CreateSelect(b.CreateFCmpOLT(x, zero), b.CreateFDiv(e, beside), x);
+  return b.CreateSelect(b.CreateFCmpOGE(x, zero), b.CreateFDiv(one, beside), below);
 }
 Value* scalar_Sine(const ScalarCall& c) { return real(c, Wide(&::sin), &math_sin); }
 Value* scalar_Sinh(const ScalarCall& c) { return real(c, Wide(&::sinh)); }

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "emit/machine_code.h"
+#include "emit/standalone.h"
 #include "emit/steps.h"
 
 namespace hilo {
@@ -34,13 +35,15 @@ Result<void> check_emitted(const Module& module) {
 Result<Code> emit(const Module& module, const Plan& plan, const EmitOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   HILO_DO(check_emitted(module));
-  Parts parts(std::string(module.header.name));
+  const bool to_object = !options.object_name.empty();
+  Parts parts(std::string(module.header.name), to_object);
   Program program(module, plan, parts);
-  program.tells_steps = program.needs_code = options.tell_steps;
+  program.tells_steps = options.tell_steps;
+  program.needs_code = options.tell_steps || to_object;
   HILO_DO(emit_computation(program, module.entry));
   HILO_TRY(program.code.results, program.addresses.of(module[module.entry].root));
-  program.code.allocation_bytes = program.addresses.allocation_bytes();
-  program.code.allocation_bytes.push_back(program.scratch_bytes + 64);
+  program.code.memory = program.addresses.memory(program.scratch_bytes);
+  if (to_object) HILO_DO(make_standalone(program, options.object_name));
   program.code.lower_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (options.see_ir) {

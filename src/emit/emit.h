@@ -40,13 +40,25 @@ struct LibraryStep {
   std::string reason;                          // why no code was made
 };
 
+// Where an allocation's memory comes from in each run.
+enum class MemorySource : uint8_t { Argument, Constant, Result, Temporary, None };
+struct MemoryPiece {
+  MemorySource source = MemorySource::None;
+  int64_t bytes = 0;              // that the arrays in it take here
+  int64_t parameter = 0;          // of an Argument
+  Dims parameter_index;           // and the part of it
+  bool is_written = false;        // of an Argument: other values lie there too
+  std::byte* constant = nullptr;  // never written
+};
+
 struct Code {
   int32_t (*run)(RunContext*) = nullptr;  // a RunStatus
   std::vector<LibraryStep> library_steps;
-  std::vector<Address> results;           // leaves of the entry's result
-  std::vector<int64_t> allocation_bytes;  // by allocation, of what the arrays take here; the last
-                                          // one is scratch memory
-  int64_t kernels = 0;                    // loops that were emitted
+  std::vector<Address> results;     // leaves of the entry's result
+  std::vector<MemoryPiece> memory;  // by allocation; the last one is scratch memory
+  std::string object;               // EmitOptions::object_name; then there is no `run`
+  int64_t workspace_bytes = 0;      // that the object's function asks for
+  int64_t kernels = 0;              // loops that were emitted
   double lower_seconds = 0, optimise_seconds = 0, machine_seconds = 0;
   std::shared_ptr<const void> keeper;  // owns the code
 };
@@ -57,6 +69,11 @@ struct EmitOptions {
   bool tell_steps = false;                            // RunContext::after_step is called
   int threads = 0;                                    // that make code; 0: usable_cores()
   bool verify_ir = false;                             // LLVM's check of ours, for tests
+  // Where it is not empty an object file is made instead of code of this process, with one C
+  // function of this name: int32_t(const void* const* parameters, void* const* results,
+  // void* workspace), over the leaves that are arrays, all aligned to 64 bytes. Unsupported, with
+  // their names, where steps have no code.
+  std::string object_name;
 };
 
 // The module must be in the form that plan() took, and outlive the code: its constants are read

@@ -125,6 +125,10 @@ Result<void> make_machine_code(Parts& parts, const EmitOptions& options, Code& c
   const int threads = options.threads > 0 ? options.threads : usable_cores();
   Makers makers(parts, chip, options.verify_ir);
   HILO_TRY(const auto objects, makers.run(threads, code));
+  if (!options.object_name.empty()) {
+    code.object = objects[0]->getBuffer().str();
+    return {};
+  }
   Clock clock;
   HILO_DO(link(objects, code));
   code.machine_seconds += clock.lap();

@@ -7,8 +7,8 @@
 namespace hilo {
 
 // Optimises each part and makes code of it, on so many threads, and links them into this process;
-// code.run, code.keeper and the seconds are set. The code is the same for any number of threads.
-// The parts' IR is used up.
+// code.run, code.keeper and the seconds are set, or code.object for an object file. The code is the
+// same for any number of threads. The parts' IR is used up.
 Result<void> make_machine_code(Parts& parts, const EmitOptions& options, Code& code);
 
 }  // namespace hilo

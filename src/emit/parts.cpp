@@ -12,10 +12,11 @@ constexpr size_t full = 300;
 
 }  // namespace
 
-Parts::Parts(std::string name)
+Parts::Parts(std::string name, bool whole)
     : name_(std::move(name)),
       triple_(llvm::sys::getProcessTriple()),
-      layout_(triple_.computeDataLayout()) {
+      layout_(triple_.computeDataLayout()),
+      whole_(whole) {
   begin();
 }
 
@@ -31,7 +32,7 @@ void Parts::begin() {
 }
 
 llvm::Module& Parts::current() {
-  if (instructions_ >= full) begin();
+  if (instructions_ >= full && !whole_) begin();
   return *parts_.back().ir;
 }
 

@@ -14,8 +14,8 @@ namespace hilo {
 
 class Parts {
  public:
-  // For the chip of this process.
-  explicit Parts(std::string name);
+  // For the chip of this process. whole: there is one part, however large it is.
+  explicit Parts(std::string name, bool whole = false);
 
   // The part with the computations.
   llvm::Module& first() { return *parts_[0].ir; }
@@ -37,6 +37,7 @@ class Parts {
   std::string name_;
   llvm::Triple triple_;
   llvm::DataLayout layout_;
+  bool whole_;
   std::vector<Part> parts_;
   size_t instructions_ = 0;  // of kernels in the last one
 };

@@ -1,0 +1,69 @@
+#include "compile/compile.h"
+
+#include "tools/module_file.h"
+#include "verify/verify.h"
+
+namespace hilo::tools {
+namespace {
+
+struct Options {
+  std::string file, output, header, name, cpu = "native", ir;
+};
+
+// The module's name as C would have it.
+std::string function_name(std::string_view name) {
+  std::string out;
+  for (char c : name) out += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  if (out.empty() || !std::isalpha(static_cast<unsigned char>(out[0]))) out = "module_" + out;
+  return out;
+}
+
+void compile(const Options& options, Session& session) {
+  auto loaded = load_module(options.file, {}, session);
+  if (!loaded) return;
+  Module& module = loaded->module;
+  if (const auto errors = verify(module); !errors.empty()) {
+    for (const Error& error : errors) report(session, error, module.source);
+    session.status = failure;
+    return;
+  }
+  CompileOptions compiling;
+  compiling.emit.cpu = options.cpu;
+  std::string ir;
+  if (!options.ir.empty()) compiling.emit.see_ir = [&](std::string_view text) { ir = text; };
+  const std::string name = options.name.empty() ? function_name(module.header.name) : options.name;
+  const std::string source(module.source);
+  const auto made = compile_object(std::move(module), name, cpu_target(), compiling);
+  if (!made) {
+    fail_with(session, made.error(), source);
+    if (made.error().kind == ErrorKind::Usage) session.status = wrong_usage;
+    return;
+  }
+  write_text(options.output, made->object, session);
+  if (!options.header.empty()) write_text(options.header, made->header, session);
+  if (!options.ir.empty()) write_text(options.ir, ir, session);
+}
+
+}  // namespace
+
+void add_compile(Arguments& arguments, Session& session) {
+  auto options = std::make_shared<Options>();
+  arguments.add_option("FILE", options->file, "a module, a dump folder, or - for standard input")
+      .required();
+  arguments.add_option("-o,--output", options->output, "the object file").required();
+  arguments.add_option("--header", options->header,
+                       "a header for C and C++ that says how to call it");
+  arguments.add_option("--name", options->name, "of the function; without, the module's name");
+  arguments.add_option("--target-cpu", options->cpu,
+                       "native, or a processor as LLVM names it: x86-64-v3, znver4, ...");
+  arguments.add_option("--emit-llvm", options->ir, "a file for LLVM IR, before it is optimised");
+  arguments.footer(
+      "Examples:\n"
+      "  hilo compile model.hlo -o model.o --header model.h --name=model\n"
+      "  c++ main.cpp model.o -o main -lm\n"
+      "  hilo compile model.hlo -o model.o --target-cpu=x86-64-v3\n"
+      "Every step must have code: what would be evaluated is named in an error.");
+  arguments.callback([options, &session] { compile(*options, session); });
+}
+
+}  // namespace hilo::tools
