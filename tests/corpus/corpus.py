@@ -7,13 +7,12 @@ check    every module parses, verifies, and prints to the same bytes twice
 values   tpu/*, gpu/* (after.hlo and before.hlo) and hlo/cpu agree with their stored values; on --device
 ideal    with --float=f64, after.hlo equals before.hlo to 1e-6 of the largest value
 in-plan  tpu/*, gpu/* (after.hlo) and hlo/cpu give the same bits where values lie as a memory plan says
-Exits 1 when anything falls short. The last line counts: N passed, N failed.
+Exits 1 when anything falls short that --known does not name. The last line counts.
 """
 import argparse
 import glob
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -39,12 +38,13 @@ def last_line(text):
 
 
 class Report:
-    def __init__(self):
-        self.rows = []
+    def __init__(self, known=()):
+        self.rows, self.known = [], known
 
     def add(self, what, name, good, note="", seconds=0.0):
-        self.rows.append({"what": what, "name": name, "pass": good, "note": note, "seconds": seconds})
-        print(f"{'pass' if good else 'FAIL'}  {what:7} {name:62} {seconds:7.2f} s  {note}", flush=True)
+        is_known = not good and name in self.known
+        self.rows.append({"what": what, "name": name, "pass": good, "known": is_known, "note": note, "seconds": seconds})
+        print(f"{'pass' if good else 'KNOWN' if is_known else 'FAIL'}  {what:7} {name:62} {seconds:7.2f} s  {note}", flush=True)
 
 
 def check(hilo, path, name, report):
@@ -60,19 +60,10 @@ def check(hilo, path, name, report):
         report.add("check", name, same, "" if same else "print of the print differs; " + last_line(error), seconds)
 
 
-def only_few_differ(text):
-    """Narrow floats are rounded at other places here: a value near a threshold (relu) may fall on its other side, and
-    then single sums differ. Inputs changed by 1e-3 move the evaluator's own values as far."""
-    counts = [tuple(map(int, found)) for found in re.findall(r"DIFFERS: (\d+) of (\d+) differ", text)]
-    return bool(counts) and len(counts) == text.count("DIFFERS") and all(10_000 * bad <= all_of for bad, all_of in counts)
-
-
 def values(hilo, module, arrays, name, report, extra=(), device="eval"):
     status, out, error, seconds = call(
         [hilo, "run", module, "--inputs", arrays, "--expected", arrays, f"--device={device}", *extra], 900)
     note = last_line(error) if status == 1 else f"device {device}" if device != "eval" else ""
-    if status == 3 and device != "eval" and only_few_differ(out.decode()):
-        return report.add("values", name, True, note + "; one element in 10,000 or fewer are beyond the bound", seconds)
     if status == 3:
         note = "; ".join(line[:150] for line in out.decode().splitlines() if "DIFFERS" in line)[:300]
     report.add("values", name, status == 0, note, seconds)
@@ -148,13 +139,14 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--what", default="check,values,ideal,in-plan")
     parser.add_argument("--device", default="eval", choices=["eval", "cpu"])
+    parser.add_argument("--known", action="append", default=[], help="a row that may fall short, and is counted apart")
     parser.add_argument("--json")
     options = parser.parse_args()
     corpus = os.path.join(options.shared, "corpus")
     if not os.path.isdir(corpus):
         print(f"{corpus} is absent: nothing compared")
         return 0
-    what, report = options.what.split(","), Report()
+    what, report = options.what.split(","), Report(options.known)
     folders = [f for f in sorted(glob.glob(f"{corpus}/tpu/*") + glob.glob(f"{corpus}/gpu/*")) if options.only in f]
     if "check" in what:
         seeds = [f for f in sorted(glob.glob(f"{options.shared}/seeds/*.txt")) if open(f).read(9) == "HloModule"]
@@ -187,8 +179,9 @@ def main():
     if options.json:
         with open(options.json, "w") as file:
             json.dump(report.rows, file, indent=1)
-    failed = sum(not row["pass"] for row in report.rows)
-    print(f"{len(report.rows) - failed} passed, {failed} failed")
+    known = sum(row["known"] for row in report.rows)
+    failed = sum(not row["pass"] for row in report.rows) - known
+    print(f"{len(report.rows) - failed - known} passed, {failed} failed, {known} known to fall short")
     return 1 if failed else 0
 
 
