@@ -73,12 +73,15 @@ void add_value(const ReadValue& read, const DumpLines& lines, DumpContents& cont
     return contents.fault(lines.error(fmt::format("value {} is left out: its shape is not one: {}",
                                                   read.label.name.key(), shape.error().message)));
   const size_t id = picture.values.size();
-  if (!contents.value_of_number.emplace(read.label.number, id).second)
-    return contents.fault(lines.error(fmt::format(
-        "value {} stands here a second time; the first one counts", read.label.number)));
-  if (!contents.value_of_key.emplace(read.label.name.key(), id).second)
-    return contents.fault(lines.error(fmt::format(
-        "value {} stands here a second time; the first one counts", read.label.name.key())));
+  const std::string key = read.label.name.key();
+  const auto again = [&](auto&& what) {
+    contents.fault(
+        lines.error(fmt::format("value {} stands here a second time; the first one counts", what)));
+  };
+  if (contents.value_of_number.contains(read.label.number)) return again(read.label.number);
+  if (contents.value_of_key.contains(key)) return again(key);
+  contents.value_of_number.emplace(read.label.number, id);
+  contents.value_of_key.emplace(key, id);
   PictureValue value;
   value.number = read.label.number;
   value.defined = {contents.instruction(read.label.name.instruction), -1, read.label.name.has_index,
@@ -92,9 +95,8 @@ void add_value(const ReadValue& read, const DumpLines& lines, DumpContents& cont
   value.space = picture.allocations.back().space;
   const bool is_tiled = shape->is_array() && shape->has_layout && !shape->layout.tiles.empty();
   if (is_tiled && layout_fault(*shape).empty() && padded_bytes(*shape) != value.bytes)
-    contents.fault(lines.error(fmt::format("value {} states {} bytes; its shape {} takes {}",
-                                           read.label.name.key(), value.bytes, value.shape,
-                                           padded_bytes(*shape))));
+    contents.fault(lines.error(fmt::format("value {} states {} bytes; its shape {} takes {}", key,
+                                           value.bytes, value.shape, padded_bytes(*shape))));
   picture.allocations.back().values.push_back(id);
   picture.values.push_back(std::move(value));
 }

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "eval/eval.h"
+#include "machine/machine.h"
 #include "pass/pass.h"
 #include "tools/command.h"
 
@@ -75,10 +76,23 @@ Table rules_table() {
   return out;
 }
 
+Table targets_table() {
+  Table out{{"target", "memory GiB", "GB/s", "bf16 Tflop/s", "chip"}, {}};
+  const auto number = [](double value) { return value > 0 ? fmt::format("{:.4g}", value) : "-"; };
+  for (const Machine& machine : machines()) {
+    const MemorySpace memory = memory_space(machine, 0);
+    out.rows.push_back({std::string(machine.name),
+                        number(static_cast<double>(memory.bytes) / (int64_t{1} << 30)),
+                        number(memory.bytes_per_second / 1e9), number(machine.flops_bf16 / 1e12),
+                        std::string(machine.description)});
+  }
+  return out;
+}
+
 constexpr std::pair<std::string_view, Table (*)()> tables[] = {
-    {"ops", ops_table},      {"passes", passes_table}, {"pipelines", pipelines_table},
-    {"rules", rules_table},  {"types", types_table},   {"custom-calls", custom_calls_table},
-    {"errors", errors_table}};
+    {"ops", ops_table},         {"passes", passes_table}, {"pipelines", pipelines_table},
+    {"rules", rules_table},     {"types", types_table},   {"custom-calls", custom_calls_table},
+    {"targets", targets_table}, {"errors", errors_table}};
 
 void show(const Table& table) {
   std::vector<size_t> widths;
@@ -112,7 +126,8 @@ void add_list(Arguments& arguments, Session& session) {
   std::vector<std::string> names;
   for (const auto& [name, make] : tables) names.emplace_back(name);
   arguments
-      .add_option("WHAT", *what, "ops, passes, pipelines, rules, types, custom-calls or errors")
+      .add_option("WHAT", *what,
+                  "ops, passes, pipelines, rules, types, custom-calls, targets or errors")
       .required()
       .one_of(names);
   arguments.add_flag("--json", session.json, "one JSON document");

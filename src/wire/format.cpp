@@ -39,8 +39,13 @@ std::string_view first_word(std::string_view text) {
     const bool comment = text.substr(at, 2) == "//" || text[at] == '#';
     const bool block = text.substr(at, 2) == "/*";
     if (!space && !comment && !block) break;
-    if (space) ++at;
-    else at = std::min(text.size(), comment ? text.find('\n', at) : text.find("*/", at) + 2);
+    if (space) {
+      ++at;
+      continue;
+    }
+    const size_t end = comment ? text.find('\n', at) : text.find("*/", at + 2);
+    if (end == std::string_view::npos) return {};
+    at = end + (comment ? 1 : 2);
   }
   size_t end = at;
   while (end < text.size() &&

@@ -147,6 +147,15 @@ TEST(ReadDumps, ValuesThatOverlapAreSaid) {
       << first_fault(picture);
 }
 
+TEST(ReadDumps, UsesOfAValueThatWasLeftOutBelongToNone) {
+  const std::string dump = replaced(assignment, "<4 out @0>", "<4 x @0>") +
+                           "\nUsed values:\n<4 x @0>\n positions:\n  x\n uses:\n  late, operand 0\n"
+                           " from instruction: %x = f32[256]{0} parameter(0)\n";
+  const MemoryPicture picture = read(dump, live_range);
+  EXPECT_NE(first_fault(picture).find("value x{} stands here a second time"), std::string::npos)
+      << first_fault(picture);
+}
+
 TEST(ReadDumps, NothingLeftIsAnError) {
   const DumpText dump{"a.txt", "BufferAssignment:\nallocation 0: si"};
   const auto picture = read_dumps({&dump, 1});

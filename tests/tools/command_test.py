@@ -117,6 +117,8 @@ class Command(unittest.TestCase):
 
     def test_list(self):
         self.assertEqual(len(json.loads(hilo("list", "ops", "--json").stdout)["rows"]), 133)
+        chips = json.loads(hilo("list", "targets", "--json").stdout)["rows"]
+        self.assertIn(("v5e", "16"), [(chip["target"], chip["memory GiB"]) for chip in chips])
 
     def test_copies_and_slices_may_round(self):  # as in TPU modules
         text = ("HloModule m\nENTRY e {\n  p = f32[4]{0} parameter(0)\n  c = bf16[4]{0} copy(p)\n"

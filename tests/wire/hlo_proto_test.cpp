@@ -251,6 +251,10 @@ TEST(Format, FoundByContent) {
   const auto format = [](std::string_view text) { return detect_format(bytes_of(text)); };
   EXPECT_EQ(format(small), Format::HloText);
   EXPECT_EQ(format("// a comment\n\nHloModule m"), Format::HloText);
+  EXPECT_EQ(format("\n/* a comment */ HloModule m"), Format::HloText);
+  EXPECT_EQ(format("/* never closed"), Format::HloText);
+  EXPECT_EQ(format("/*/"), Format::HloText);
+  EXPECT_EQ(format("// without an end of line"), Format::HloText);
   EXPECT_EQ(format("ROOT x = f32[] parameter(0)"), Format::HloText);
   EXPECT_EQ(format("name: \"m\""), Format::HloProtoText);
   EXPECT_EQ(format("# comment\nhlo_module {"), Format::HloProtoText);
