@@ -13,6 +13,23 @@ void Elements::bind_arrays(InstructionId id, std::vector<llvm::Value*> arrays) {
   arrays_[id] = std::move(arrays);
 }
 
+void Elements::bind_scalars(InstructionId id, std::vector<llvm::Value*> values) {
+  scalars_[id] = std::move(values);
+}
+
+void Elements::bind_row(InstructionId id, llvm::Value* array, size_t first) {
+  rows_[id] = {array, first};
+}
+
+llvm::Value* Elements::load_of_row(InstructionId id, const Index& index) {
+  const auto [array, first] = rows_.at(id);
+  const Shape& shape = module.shape(id);
+  std::vector<llvm::Value*> at;
+  for (size_t d = first; d < shape.dims.size(); ++d) at.push_back(index.at(b, d));
+  const Dims dims(shape.dims.begin() + static_cast<int64_t>(first), shape.dims.end());
+  return load_element(b, shape.type, array, Index(b, dims, std::move(at)).position(b));
+}
+
 llvm::Value* Elements::array(InstructionId id) const {
   while (!arrays_.contains(id)) {
     const Op op = module[id].op;
@@ -78,6 +95,7 @@ llvm::Value* Elements::at(InstructionId id, const Index& index, size_t leaf) {
   if (const auto array = arrays_.find(id); array != arrays_.end())
     return load_element(b, shape.type, array->second[leaf], index.position(b));
   if (const auto scalar = scalars_.find(id); scalar != scalars_.end()) return scalar->second[leaf];
+  if (rows_.contains(id)) return load_of_row(id, index);
   if (const auto outer = parameters_.find(id); outer != parameters_.end())
     return at(outer->second, index, leaf);
   Key key{id, leaf, index.key()};

@@ -21,6 +21,12 @@ class Elements {
   // A fused computation's parameters are the fusion's operands.
   void bind_fusion(InstructionId fusion);
 
+  // The leaves of the instruction are these numbers wherever they are read: those of the row at
+  // hand.
+  void bind_scalars(InstructionId id, std::vector<llvm::Value*> values);
+  // The array holds the row at hand: the dimensions from number `first` on.
+  void bind_row(InstructionId id, llvm::Value* array, size_t first);
+
   // The array that holds the elements of the instruction's only leaf in their order, or null.
   llvm::Value* array(InstructionId id) const;
 
@@ -54,11 +60,13 @@ class Elements {
   using Cache = std::map<Key, llvm::Value*>;
   llvm::Value* make(InstructionId id, const Index& index, size_t leaf);
   llvm::Value* make_elementwise(InstructionId id, const Index& index);
+  llvm::Value* load_of_row(InstructionId id, const Index& index);
   llvm::Value* make_constant(InstructionId id, const Index& index);
 
   std::map<InstructionId, std::vector<llvm::Value*>> arrays_;
-  std::map<InstructionId, std::vector<llvm::Value*>> scalars_;  // of computations being applied
-  std::map<InstructionId, InstructionId> parameters_;           // of fused computations
+  std::map<InstructionId, std::vector<llvm::Value*>> scalars_;
+  std::map<InstructionId, std::pair<llvm::Value*, size_t>> rows_;
+  std::map<InstructionId, InstructionId> parameters_;  // of fused computations
   Cache cache_;
   int depth_ = 0;
   std::optional<Error> error_;

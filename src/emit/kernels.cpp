@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "emit/op_functions.h"
+#include "emit/rows.h"
 #include "emit/steps.h"
 
 namespace hilo {
@@ -133,9 +134,15 @@ class KernelCalls {
     } else {
       for (size_t i = 0; i < results_.size(); ++i) targets_.push_back({root, i, results_[i]});
     }
-    one_loop_ = std::ranges::all_of(targets_, [&](const Target& target) {
-      return !has_loops(target.value) && shape_of(target).dims == shape_of(targets_.front()).dims;
-    });
+    if (id_ != root_ && root_is_inside()) rows_ = find_rows(module_, id_);
+    one_loop_ = rows_ || std::ranges::all_of(targets_, [&](const Target& target) {
+                  return !has_loops(target.value) &&
+                         shape_of(target).dims == shape_of(targets_.front()).dims;
+                });
+  }
+  // Not in a fusion of the fusion.
+  bool root_is_inside() const {
+    return module_[root_].computation == module_.attributes<FusionAttributes>(id_).calls;
   }
   const Shape& shape_of(const Target& target) const {
     const Shape* found = nullptr;
@@ -216,7 +223,7 @@ class KernelCalls {
 
   // A few elements at one place, for which a call would cost more than they do.
   bool is_scalar_step() const {
-    return one_loop_ && element_count(shape_of(targets_.front())) == 1;
+    return one_loop_ && !rows_ && element_count(shape_of(targets_.front())) == 1;
   }
   // Scalars stand in the computation's own code. False where they cannot be emitted: what was begun
   // then has no effect.
@@ -327,7 +334,9 @@ class KernelCalls {
     const WriteFunction write = functions_of(module_[first].op).write;
     writer.in_place = updates_in_place(loops.targets[0]);
     std::optional<Error> error;
-    if (write) {
+    if (rows_) {
+      write_rows(writer, leaves, *rows_);
+    } else if (write) {
       if (auto done = write(writer, first); !done) error = done.error();
     } else {
       write_elements(writer, leaves);
@@ -387,6 +396,7 @@ class KernelCalls {
   std::vector<std::vector<Range>> operands_;
   std::vector<Range> results_;
   std::vector<Target> targets_;
+  std::optional<Rows> rows_;  // of a fusion that works row by row
   bool one_loop_ = false;
   std::vector<Loops> loops_;
   std::vector<size_t> numbers_;                  // what Kernels::find asks for

@@ -1,9 +1,10 @@
 // reduce. The order of combining follows from the shapes alone: along a row that is reduced, 64
 // lanes side by side and then halves; else in the order of the elements.
+#include "emit/reduce.h"
+
 #include <algorithm>
 
 #include "emit/op_functions.h"
-#include "emit/reducer.h"
 #include "emit/writer.h"
 
 namespace hilo {
@@ -11,128 +12,140 @@ namespace {
 
 using llvm::Value;
 
-constexpr int64_t lanes = 64;   // of a row that is reduced
-constexpr int64_t tile = 1024;  // columns that are reduced side by side
+constexpr int64_t lanes = 64;  // of a row that is reduced
+// Columns that are reduced side by side, and fewer where that gives less than so many pieces.
+constexpr int64_t tile = 1024, least_tile = 256, wanted_tiles = 16;
 
-class Reduce {
- public:
-  Reduce(Elements& elements, InstructionId id)
-      : e_(elements), b_(elements.b), id_(id), reducer_(elements, id) {
-    const auto& attributes = e_.module.attributes<ReduceAttributes>(id);
-    count_ = e_.module.operands(id).size() / 2;
-    dims_ = e_.module.shape(e_.module.operand(id, 0)).dims;
-    for (size_t d = 0; d < dims_.size(); ++d)
-      (std::ranges::count(attributes.dimensions, static_cast<int64_t>(d)) > 0 ? reduced_ : kept_)
-          .push_back(d);
-  }
+}  // namespace
 
-  size_t count() const { return count_; }
-  const std::vector<size_t>& kept() const { return kept_; }
-  const Reducer& reducer() const { return reducer_; }
-  const Dims& dims() const { return dims_; }
-  // Whether the innermost dimension that counts is reduced.
-  bool is_row() const {
-    for (size_t d = dims_.size(); d-- > 0;)
-      if (dims_[d] != 1) return std::ranges::count(reduced_, d) > 0;
-    return true;
-  }
-  double reduced_elements() const {
-    double out = 1;
-    for (size_t d : reduced_) out *= static_cast<double>(dims_[d]);
-    return out;
-  }
+Reduce::Reduce(Elements& elements, InstructionId id)
+    : e_(elements), b_(elements.b), id_(id), reducer_(elements, id) {
+  const auto& attributes = e_.module.attributes<ReduceAttributes>(id);
+  count_ = e_.module.operands(id).size() / 2;
+  dims_ = e_.module.shape(e_.module.operand(id, 0)).dims;
+  for (size_t d = 0; d < dims_.size(); ++d)
+    (std::ranges::count(attributes.dimensions, static_cast<int64_t>(d)) > 0 ? reduced_ : kept_)
+        .push_back(d);
+}
 
-  std::vector<Value*> inits() {
-    std::vector<Value*> out;
-    for (size_t k = 0; k < count_; ++k)
-      out.push_back(e_.operand(id_, count_ + k, Index::scalar(b_)));
-    return out;
-  }
-  std::vector<Value*> elements_at(const std::vector<Value*>& at) {
-    std::vector<Value*> out;
-    for (size_t k = 0; k < count_; ++k) out.push_back(e_.operand(id_, k, Index(b_, dims_, at)));
-    return out;
-  }
-  // Places with the kept dimensions filled in.
-  std::vector<Value*> place(const Index& kept) {
-    std::vector<Value*> at(dims_.size(), int64(b_, 0));
-    for (size_t i = 0; i < kept_.size(); ++i) at[kept_[i]] = kept.at(b_, i);
-    return at;
-  }
+size_t Reduce::innermost() const {
+  size_t last = dims_.empty() ? 0 : dims_.size() - 1;
+  while (last > 0 && dims_[last] == 1) --last;
+  return last;
+}
 
-  // The reduced elements of one result, in order.
-  std::vector<Value*> in_order(const Index& kept) {
-    std::vector<Value*> at = place(kept);
-    return nest(0, at, inits());
-  }
+bool Reduce::is_row() const {
+  for (size_t d = dims_.size(); d-- > 0;)
+    if (dims_[d] != 1) return std::ranges::count(reduced_, d) > 0;
+  return true;
+}
 
-  // One result of an associative reducer along a long last dimension.
-  Value* along_row(const Index& kept) {
-    llvm::Type* held = reducer_.type();
-    Value* sums = frame_array(b_, held, lanes);
-    Value* identity = reducer_.identity();
-    const auto slot = [&](Value* i) { return b_.CreateInBoundsGEP(held, sums, i); };
-    loop(b_, lanes, [&](Value* i) { b_.CreateStore(identity, slot(i)); });
-    std::vector<Value*> at = place(kept);
-    const size_t last = innermost();
-    const int64_t whole = dims_[last] / lanes, rest = dims_[last] % lanes;
-    const auto add = [&](Value* first, int64_t n) {
-      loop(b_, n, [&](Value* i) {
-        at[last] = add_index(b_, first, i);
-        Value* value = reducer_.widen(elements_at(at)[0]);
-        b_.CreateStore(reducer_.combine(b_.CreateLoad(held, slot(i)), value), slot(i));
-      });
-    };
-    outer_nest(0, at, [&] {
-      loop(b_, whole, [&](Value* chunk) { add(multiply_index(b_, chunk, lanes), lanes); });
-      add(int64(b_, whole * lanes), rest);
+double Reduce::reduced_elements() const {
+  double out = 1;
+  for (size_t d : reduced_) out *= static_cast<double>(dims_[d]);
+  return out;
+}
+
+std::vector<Value*> Reduce::inits() {
+  std::vector<Value*> out;
+  for (size_t k = 0; k < count_; ++k) out.push_back(e_.operand(id_, count_ + k, Index::scalar(b_)));
+  return out;
+}
+
+std::vector<Value*> Reduce::elements_at(const std::vector<Value*>& at) {
+  std::vector<Value*> out;
+  for (size_t k = 0; k < count_; ++k) out.push_back(e_.operand(id_, k, Index(b_, dims_, at)));
+  if (see) see(at);
+  return out;
+}
+
+std::vector<Value*> Reduce::place(const Index& kept) {
+  std::vector<Value*> at(dims_.size(), int64(b_, 0));
+  for (size_t i = 0; i < kept_.size(); ++i) at[kept_[i]] = kept.at(b_, i);
+  return at;
+}
+
+std::vector<Value*> Reduce::result(const Index& kept) {
+  const bool lanes_pay = reducer_.is_associative() && is_row() && !dims_.empty() &&
+                         dims_[innermost()] >= lanes && reduced_elements() > 0;
+  return lanes_pay ? std::vector{along_row(kept)} : in_order(kept);
+}
+
+std::vector<Value*> Reduce::in_order(const Index& kept) {
+  std::vector<Value*> at = place(kept);
+  return nest(0, at, inits());
+}
+
+Value* Reduce::along_row(const Index& kept) {
+  llvm::Type* held = reducer_.type();
+  Value* sums = frame_array(b_, held, lanes);
+  Value* identity = reducer_.identity();
+  const auto slot = [&](Value* i) { return b_.CreateInBoundsGEP(held, sums, i); };
+  loop(b_, lanes, [&](Value* i) { b_.CreateStore(identity, slot(i)); });
+  std::vector<Value*> at = place(kept);
+  const size_t last = innermost();
+  const int64_t whole = dims_[last] / lanes, rest = dims_[last] % lanes;
+  const auto add = [&](Value* first, int64_t n) {
+    loop(b_, n, [&](Value* i) {
+      at[last] = add_index(b_, first, i);
+      Value* value = reducer_.widen(elements_at(at)[0]);
+      b_.CreateStore(reducer_.combine(b_.CreateLoad(held, slot(i)), value), slot(i));
     });
+  };
+  outer_nest(0, at, [&] {
+    loop(b_, whole, [&](Value* chunk) { add(multiply_index(b_, chunk, lanes), lanes); });
+    add(int64(b_, whole * lanes), rest);
+  });
+  return reducer_.finish(inits()[0], halved(sums));
+}
+
+// The lanes combined: the first half with the second one until one is left.
+Value* Reduce::halved(Value* sums) {
+  llvm::Type* held = reducer_.type();
+  if (held->isIntegerTy(1)) {  // no vectors of bytes
+    const auto slot = [&](Value* i) { return b_.CreateInBoundsGEP(held, sums, i); };
     for (int64_t half = lanes / 2; half > 0; half /= 2)
       loop(b_, half, [&](Value* i) {
         Value* other = b_.CreateLoad(held, slot(add_index(b_, i, int64(b_, half))));
         b_.CreateStore(reducer_.combine(b_.CreateLoad(held, slot(i)), other), slot(i));
       });
-    Value* sum = b_.CreateLoad(held, slot(int64(b_, 0)));
-    return reducer_.finish(inits()[0], sum);
+    return b_.CreateLoad(held, slot(int64(b_, 0)));
   }
-
-  // Loops over the reduced dimensions but `but`, outermost first.
-  void outer_nest(size_t i, std::vector<Value*>& at, llvm::function_ref<void()> body) {
-    if (i == reduced_.size()) return body();
-    if (reduced_[i] == innermost() && is_row()) return outer_nest(i + 1, at, body);
-    loop(b_, dims_[reduced_[i]], [&](Value* n) {
-      at[reduced_[i]] = n;
-      outer_nest(i + 1, at, body);
-    });
-  }
-  size_t innermost() const {
-    size_t last = dims_.empty() ? 0 : dims_.size() - 1;
-    while (last > 0 && dims_[last] == 1) --last;
-    return last;
-  }
-
- private:
-  std::vector<Value*> nest(size_t i, std::vector<Value*>& at, std::vector<Value*> carried) {
-    if (i == reduced_.size()) {
-      const std::vector<Value*> values = elements_at(at);
-      carried.insert(carried.end(), values.begin(), values.end());
-      return reducer_.apply(carried);
+  Value* all = b_.CreateLoad(llvm::FixedVectorType::get(held, lanes), sums);
+  for (int half = lanes / 2; half > 0; half /= 2) {
+    std::vector<int> low, high;
+    for (int i = 0; i < half; ++i) {
+      low.push_back(i);
+      high.push_back(half + i);
     }
-    return loop_carrying(b_, dims_[reduced_[i]], std::move(carried),
-                         [&](Value* n, std::span<Value* const> now) {
-                           at[reduced_[i]] = n;
-                           return nest(i + 1, at, {now.begin(), now.end()});
-                         });
+    all = reducer_.combine(b_.CreateShuffleVector(all, low), b_.CreateShuffleVector(all, high));
   }
+  return b_.CreateExtractElement(all, uint64_t{0});
+}
 
-  Elements& e_;
-  Builder& b_;
-  InstructionId id_;
-  Reducer reducer_;
-  size_t count_;
-  Dims dims_;
-  std::vector<size_t> reduced_, kept_;
-};
+void Reduce::outer_nest(size_t i, std::vector<Value*>& at, llvm::function_ref<void()> body) {
+  if (i == reduced_.size()) return body();
+  if (reduced_[i] == innermost() && is_row()) return outer_nest(i + 1, at, body);
+  loop(b_, dims_[reduced_[i]], [&](Value* n) {
+    at[reduced_[i]] = n;
+    outer_nest(i + 1, at, body);
+  });
+}
+
+std::vector<Value*> Reduce::nest(size_t i, std::vector<Value*>& at, std::vector<Value*> carried) {
+  if (i == reduced_.size()) {
+    const std::vector<Value*> values = elements_at(at);
+    carried.insert(carried.end(), values.begin(), values.end());
+    return reducer_.apply(carried);
+  }
+  return loop_carrying(b_, dims_[reduced_[i]], std::move(carried),
+                       [&](Value* n, std::span<Value* const> now) {
+                         at[reduced_[i]] = n;
+                         return nest(i + 1, at, {now.begin(), now.end()});
+                       });
+}
+
+namespace {
 
 void store_results(Writer& w, InstructionId id, Value* position, std::span<Value* const> values) {
   if (w.elements.error()) return;
@@ -143,14 +156,14 @@ void store_results(Writer& w, InstructionId id, Value* position, std::span<Value
 void write_rows(Writer& w, InstructionId id, Reduce& reduce) {
   const Dims dims = w.elements.leaf_shape(id, 0).dims;
   w.set_count(element_count(dims), reduce.reduced_elements());
-  const bool lanes_pay = reduce.reducer().is_associative() && reduce.is_row() &&
-                         reduce.dims().size() > 0 && reduce.dims()[reduce.innermost()] >= lanes;
-  loop(w.b, w.begin, w.end, [&](Value* i) {
-    const Index kept = Index::linear(w.b, dims, i);
-    const std::vector<Value*> values =
-        lanes_pay ? std::vector{reduce.along_row(kept)} : reduce.in_order(kept);
-    store_results(w, id, i, values);
-  });
+  loop(w.b, w.begin, w.end,
+       [&](Value* i) { store_results(w, id, i, reduce.result(Index::linear(w.b, dims, i))); });
+}
+
+int64_t tile_of(int64_t outer, int64_t columns) {
+  int64_t width = tile;
+  while (width > least_tile && outer * ((columns + width - 1) / width) < wanted_tiles) width /= 2;
+  return std::min(columns, width);
 }
 
 // Tiles of columns: [begin, end) counts them, in the order of the results.
@@ -159,9 +172,9 @@ void write_columns(Writer& w, InstructionId id, Reduce& reduce) {
   const Dims dims = w.elements.leaf_shape(id, 0).dims;
   size_t inner = dims.size() - 1;
   while (inner > 0 && dims[inner] == 1) --inner;
-  const int64_t columns = dims[inner], width = std::min(columns, tile);
-  const int64_t tiles = (columns + width - 1) / width;
   const Dims outer(dims.begin(), dims.begin() + static_cast<int64_t>(inner));
+  const int64_t columns = dims[inner], width = tile_of(element_count(outer), columns);
+  const int64_t tiles = (columns + width - 1) / width;
   w.set_count(element_count(outer) * tiles, reduce.reduced_elements() * static_cast<double>(width));
   std::vector<Value*> sums;
   std::vector<llvm::Type*> types;

@@ -8,10 +8,21 @@
 
 namespace hilo {
 
+// What one loop may compute on the target.
+struct FusionOptions {
+  bool products = true;          // matrix products with what follows them
+  bool gathers = false;          // elements at places that are computed
+  bool scalars = false;          // also of single numbers alone, conditions of loops included
+  bool complex = true;           // arithmetic on complex numbers
+  bool several_reduced = false;  // reductions of several arrays at once
+  bool scheduled = false;        // in modules with a schedule too
+};
+
 // What a pass needs beyond the module.
 struct PassOptions {
   const Machine* machine = nullptr;
   RewriteOptions rewrite;
+  FusionOptions fusion;
   // Constant folding: results of more bytes are made only when their operands have as many, and no
   // more than so many elementary steps are taken in one run of the pass.
   int64_t fold_bytes = 1024, fold_steps = 50'000'000;

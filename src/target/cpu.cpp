@@ -2,11 +2,12 @@
 
 #include <filesystem>
 
-#include "target/fuse_loops.h"
 #include "target/keep_order.h"
 #include "target/open_fusions.h"
 #include "target/plain_convolutions.h"
 #include "target/row_major.h"
+#include "target/share_reshapes.h"
+#include "target/sliced_products.h"
 #include "target/target.h"
 
 namespace hilo {
@@ -67,7 +68,16 @@ Result<void> prepare_for_cpu(Module& module, const Machine& machine) {
   PipelineOptions simplifying;
   simplifying.pass = options;
   HILO_DO(run_pipeline(module, simplify, simplifying));
-  HILO_DO(run_pass(module, fuse_loops, options));
+  HILO_DO(run_pass(module, split_reductions, options));
+  HILO_DO(run_pass(module, fuse_sliced_products, options));
+  // Products are kernels of their own; what the emitter has no arithmetic for stays outside.
+  options.fusion = {.products = false,
+                    .gathers = true,
+                    .scalars = true,
+                    .complex = false,
+                    .several_reduced = true,
+                    .scheduled = true};
+  HILO_DO(run_pass(module, fuse_instructions, options));
   HILO_DO(run_pass(module, share_reshapes, options));
   HILO_DO(run_pass(module, insert_copies, options));
   return {};

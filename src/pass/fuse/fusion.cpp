@@ -3,9 +3,10 @@
 // Elementwise ops and those that move elements go into what reads them (kLoop), also into
 // reductions (kInput); a reduction goes into what works on the same rows, as in softmax and layer
 // norm; a matrix product takes what follows it (kOutput); loops over the same elements become one
-// with several results. No arithmetic is done twice. Assumes plain layouts; modules with a
-// schedule stay as they are. Later passes may assume that what stands outside of fusions is run by
-// itself. Last of those that make instructions, for others do not look into fusions.
+// with several results. No arithmetic is done twice. Assumes plain layouts; what one
+// loop can compute is said by the target (FusionOptions). Later passes may assume that what stands
+// outside of fusions is run by itself. Last of those that make instructions, for others do not look
+// into fusions.
 #include <algorithm>
 #include <unordered_set>
 
@@ -15,8 +16,8 @@ namespace hilo {
 namespace {
 
 // Computations whose instructions are run one by one: the entry, bodies of loops and branches, and
-// what is called. Conditions are left as they are, for trip counts are read off them.
-std::vector<ComputationId> run_computations(const Module& module) {
+// what is called. Conditions are left as they are where trip counts are still read off them.
+std::vector<ComputationId> run_computations(const Module& module, bool with_conditions) {
   std::vector<bool> runs(module.computations.size());
   std::vector<ComputationId> order = module.post_order();
   runs[module.entry.value] = true;
@@ -26,7 +27,7 @@ std::vector<ComputationId> run_computations(const Module& module) {
       const Op op = module[id].op;
       if (module[id].removed) continue;
       if (op == Op::While) runs[module.attributes<WhileAttributes>(id).body.value] = true;
-      if (op == Op::Conditional || op == Op::Call)
+      if (op == Op::Conditional || op == Op::Call || (op == Op::While && with_conditions))
         for (ComputationId callee : module.called(module[id])) runs[callee.value] = true;
     }
   }
@@ -54,14 +55,14 @@ class Bodies {
 };
 
 // A group of one instruction is none, and counters of loops are left to be seen.
-bool is_worth_it(const Module& module, const FusionGroup& group) {
+bool is_worth_it(const Module& module, const FusionGroup& group, bool scalars) {
   size_t count = 0;
   bool arrays = false;
   for (InstructionId id : group.members) {
     count += module[id].op != Op::Constant;
     arrays = arrays || !module.shape(id).is_scalar() || module[id].op == Op::Reduce;
   }
-  return arrays && count > 1;
+  return (arrays || scalars) && count > 1;
 }
 
 class Fuser {
@@ -121,15 +122,16 @@ class Fuser {
 
 }  // namespace
 
-Result<bool> fuse_instructions(Module& module, const PassOptions&) {
-  if (module.header.is_scheduled) return false;
+Result<bool> fuse_instructions(Module& module, const PassOptions& options) {
+  const FusionOptions& fusion = options.fusion;
+  if (module.header.is_scheduled && !fusion.scheduled) return false;
   Editor editor(module);
   bool changed = false;
-  FusionGroups groups(editor, run_computations(module));
+  FusionGroups groups(editor, run_computations(module, fusion.scalars), fusion);
   groups.merge_outputs();
   Bodies bodies(module);
   for (const FusionGroup& group : groups.groups()) {
-    if (group.members.empty() || !is_worth_it(module, group)) continue;
+    if (group.members.empty() || !is_worth_it(module, group, fusion.scalars)) continue;
     Fuser(editor, group, bodies.add()).fuse();
     changed = true;
   }

@@ -10,6 +10,11 @@ namespace {
 // Elements of a row, and of all rows together where there is only one, that stay in the cache.
 constexpr int64_t longest_row = 65536;
 
+constexpr size_t most_concatenated = 4;
+constexpr Op cheap_ops[] = {Op::Convert, Op::Select,   Op::Compare, Op::And,
+                            Op::Or,      Op::Not,      Op::Negate,  Op::Abs,
+                            Op::Add,     Op::Subtract, Op::Multiply};
+
 template <class List>
 bool is_one_of(const List& list, Op op) {
   return std::ranges::find(list, op) != std::end(list);
@@ -28,22 +33,22 @@ bool is_usual(const Module& module, InstructionId id) {
   return shape.is_array() && is_plain(shape) && is_static(shape);
 }
 
-bool is_fusible(const Editor& editor, InstructionId id) {
-  const Module& module = editor.module();
-  const Op op = module[id].op;
-  const bool known = is_elementwise(op) || is_mover(op) || op == Op::Reduce || op == Op::Dot ||
-                     op == Op::DynamicUpdateSlice;
-  if (!known || !is_usual(module, id) || editor.is_pinned(id) || editor.effects().has(id))
-    return false;
-  if (op == Op::Constant && !module.shape(id).is_scalar()) return false;
-  return std::ranges::all_of(module.operands(id),
-                             [&](InstructionId operand) { return is_usual(module, operand); });
+// Arrays, and reductions that give several.
+bool gives_usual(const Module& module, InstructionId id, bool several) {
+  const Shape& shape = module.shape(id);
+  if (!several || module[id].op != Op::Reduce || !shape.is_tuple()) return is_usual(module, id);
+  return is_plain(shape) && is_static(shape);
 }
 
 // Whether `user` may compute what it reads from operand i itself.
 bool reads_elements(const Module& module, InstructionId user, InstructionId value) {
   const Op op = module[user].op;
   if (op == Op::Dot) return false;
+  if (op == Op::Gather) return module.operand(user, 0) != value;
+  // A loop over what stands side by side computes all of it for each element.
+  if (op == Op::Concatenate)
+    return module.operands(user).size() <= most_concatenated &&
+           (!is_elementwise(module[value].op) || is_one_of(cheap_ops, module[value].op));
   // Written in place, and the scalars that say where.
   if (op == Op::DynamicUpdateSlice)
     return module.operand(user, 1) == value && module.operand(user, 0) != value;
@@ -150,9 +155,11 @@ bool is_free(const Module& module, InstructionId id) {
           bits_of(module.shape(from).type) < bits_of(module.shape(id).type));
 }
 
-FusionGroups::FusionGroups(const Editor& editor, std::span<const ComputationId> computations)
+FusionGroups::FusionGroups(const Editor& editor, std::span<const ComputationId> computations,
+                           const FusionOptions& options)
     : editor_(editor),
       module_(editor.module()),
+      options_(options),
       of_(editor.module().instructions.size(), -1),
       repeated_(of_.size()),
       position_(of_.size()) {
@@ -162,7 +169,21 @@ FusionGroups::FusionGroups(const Editor& editor, std::span<const ComputationId> 
   }
   for (size_t i = 0; i < order_.size(); ++i) position_[order_[i].value] = static_cast<int64_t>(i);
   for (size_t i = order_.size(); i-- > 0;)
-    if (is_fusible(editor_, order_[i])) place(order_[i]);
+    if (is_fusible(order_[i])) place(order_[i]);
+}
+
+bool FusionGroups::is_fusible(InstructionId id) const {
+  const Op op = module_[id].op;
+  const bool known = is_elementwise(op) || is_mover(op) || op == Op::Reduce ||
+                     op == Op::DynamicUpdateSlice || (op == Op::Dot && options_.products) ||
+                     (op == Op::Gather && options_.gathers);
+  if (!known || !gives_usual(module_, id, options_.several_reduced) || editor_.is_pinned(id) ||
+      editor_.effects().has(id))
+    return false;
+  if (op == Op::Constant && !module_.shape(id).is_scalar()) return false;
+  if (!options_.complex && is_complex(module_.shape(id).type)) return false;
+  return std::ranges::all_of(module_.operands(id),
+                             [&](InstructionId operand) { return is_usual(module_, operand); });
 }
 
 void FusionGroups::place(InstructionId id) {

@@ -19,7 +19,8 @@ class FusionGroups {
  public:
   static constexpr size_t most_members = 128;
 
-  FusionGroups(const Editor& editor, std::span<const ComputationId> computations);
+  FusionGroups(const Editor& editor, std::span<const ComputationId> computations,
+               const FusionOptions& options);
   // Joins groups of one loop over the same elements that read each other or the same array.
   void merge_outputs();
 
@@ -28,6 +29,7 @@ class FusionGroups {
   int group_of(InstructionId id) const { return id.value < of_.size() ? of_[id.value] : -1; }
 
  private:
+  bool is_fusible(InstructionId id) const;
   void place(InstructionId id);
   int only_group_of_users(InstructionId id) const;
   bool may_join(InstructionId id, FusionGroup& group);
@@ -42,6 +44,7 @@ class FusionGroups {
 
   const Editor& editor_;
   const Module& module_;
+  const FusionOptions options_;
   std::vector<InstructionId> order_;
   std::vector<FusionGroup> groups_;
   std::vector<int> of_;            // group by instruction

@@ -5,8 +5,8 @@
 
 namespace hilo {
 
-// Passes; see fuse_loops.cpp.
-Result<bool> fuse_loops(Module& module, const PassOptions& options);
+// A reshape outside of fusions moves nothing: it is the same bytes under another shape, which is
+// what bitcast says and what the plan gives one place.
 Result<bool> share_reshapes(Module& module, const PassOptions& options);
 
 }  // namespace hilo

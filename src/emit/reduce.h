@@ -1,0 +1,53 @@
+// One reduce as loops. Private to `emit`.
+#pragma once
+
+#include <functional>
+
+#include "emit/loops.h"
+#include "emit/reducer.h"
+
+namespace hilo {
+
+class Reduce {
+ public:
+  Reduce(Elements& elements, InstructionId id);
+
+  size_t count() const { return count_; }  // of arrays that are reduced together
+  const std::vector<size_t>& kept() const { return kept_; }
+  const Reducer& reducer() const { return reducer_; }
+  const Dims& dims() const { return dims_; }  // of what is reduced
+  // The innermost dimension that counts, and whether it is reduced.
+  size_t innermost() const;
+  bool is_row() const;
+  double reduced_elements() const;
+
+  std::vector<llvm::Value*> inits();
+  std::vector<llvm::Value*> elements_at(const std::vector<llvm::Value*>& at);
+  // Places with the kept dimensions filled in.
+  std::vector<llvm::Value*> place(const Index& kept);
+  // One result: along a long row by lanes, else in order.
+  std::vector<llvm::Value*> result(const Index& kept);
+  // The reduced elements of one result, in order.
+  std::vector<llvm::Value*> in_order(const Index& kept);
+  // Loops over the reduced dimensions, but the innermost one of a row, outermost first.
+  void outer_nest(size_t i, std::vector<llvm::Value*>& at, llvm::function_ref<void()> body);
+
+  // Called in the innermost loop with the place whose elements were read.
+  std::function<void(const std::vector<llvm::Value*>& at)> see;
+
+ private:
+  llvm::Value* along_row(const Index& kept);
+  llvm::Value* halved(llvm::Value* sums);
+  std::vector<llvm::Value*> nest(size_t i, std::vector<llvm::Value*>& at,
+                                 std::vector<llvm::Value*> carried);
+
+  Elements& e_;
+  Builder& b_;
+  InstructionId id_;
+  Reducer reducer_;
+  size_t count_;
+  Dims dims_;
+  std::vector<size_t> reduced_, kept_;
+};
+
+}  // namespace hilo

@@ -1,0 +1,106 @@
+#include "emit/rows.h"
+
+#include "emit/reduce.h"
+
+namespace hilo {
+namespace {
+
+using llvm::Value;
+
+class RowWriter {
+ public:
+  RowWriter(Writer& writer, const Rows& rows)
+      : w_(writer), e_(writer.elements), b_(writer.b), rows_(rows) {
+    for (const Rows::Kept& kept : rows_.kept) {
+      const Shape& shape = e_.module.shape(kept.id);
+      const int64_t count = element_count(shape) / element_count(rows_.dims);
+      scratch_.push_back(frame_array(b_, stored_type(b_, shape.type), count));
+    }
+  }
+
+  // Elements that the steps of a row read and write.
+  double steps_each(std::span<const WrittenLeaf> leaves) const {
+    double out = 0;
+    const auto rows = static_cast<double>(element_count(rows_.dims));
+    for (InstructionId id : rows_.reductions)
+      out += static_cast<double>(element_count(e_.module.shape(e_.module.operand(id, 0)))) / rows;
+    for (const WrittenLeaf& leaf : leaves)
+      out += static_cast<double>(element_count(e_.leaf_shape(leaf.id, leaf.leaf))) / rows;
+    return out;
+  }
+
+  void write(Value* number, std::span<const WrittenLeaf> leaves) {
+    const Index row = Index::linear(b_, rows_.dims, number);
+    for (size_t step = 0; step < rows_.reductions.size(); ++step) reduce(step, row);
+    std::vector<bool> done(leaves.size());
+    for (size_t i = 0; i < leaves.size(); ++i) {
+      if (done[i]) continue;
+      const Dims dims = e_.leaf_shape(leaves[i].id, leaves[i].leaf).dims;
+      std::vector<WrittenLeaf> alike;
+      for (size_t k = i; k < leaves.size(); ++k) {
+        if (e_.leaf_shape(leaves[k].id, leaves[k].leaf).dims != dims) continue;
+        alike.push_back(leaves[k]);
+        done[k] = true;
+      }
+      std::vector<Value*> at(dims.size(), int64(b_, 0));
+      for (size_t d = 0; d < rows_.dims.size(); ++d) at[d] = row.at(b_, d);
+      store(alike, dims, at, rows_.dims.size());
+    }
+  }
+
+ private:
+  void reduce(size_t step, const Index& row) {
+    const InstructionId id = rows_.reductions[step];
+    Reduce reduce(e_, id);
+    reduce.see = [&](const std::vector<Value*>& at) { keep(step, at); };
+    e_.bind_scalars(id, reduce.result(row));
+    for (size_t i = 0; i < rows_.kept.size(); ++i)
+      if (rows_.kept[i].step == step) e_.bind_row(rows_.kept[i].id, scratch_[i], rows_.dims.size());
+  }
+
+  void keep(size_t step, const std::vector<Value*>& at) {
+    const auto first = static_cast<int64_t>(rows_.dims.size());
+    for (size_t i = 0; i < rows_.kept.size(); ++i) {
+      if (rows_.kept[i].step != step) continue;
+      const Shape& shape = e_.module.shape(rows_.kept[i].id);
+      Value* value = e_.at(rows_.kept[i].id, Index(b_, shape.dims, at));
+      if (e_.error()) return;
+      const Index inner(b_, Dims(shape.dims.begin() + first, shape.dims.end()),
+                        {at.begin() + first, at.end()});
+      store_element(b_, shape.type, scratch_[i], inner.position(b_), value);
+    }
+  }
+
+  // Loops over the dimensions of a row.
+  void store(std::span<const WrittenLeaf> leaves, const Dims& dims, std::vector<Value*>& at,
+             size_t d) {
+    if (d < dims.size())
+      return loop(b_, dims[d], [&](Value* i) {
+        at[d] = i;
+        store(leaves, dims, at, d + 1);
+      });
+    const Index index(b_, dims, at);
+    std::vector<Value*> values;
+    for (const WrittenLeaf& leaf : leaves) values.push_back(e_.at(leaf.id, index, leaf.leaf));
+    if (e_.error()) return;
+    for (size_t i = 0; i < leaves.size(); ++i)
+      store_element(b_, e_.leaf_shape(leaves[i].id, leaves[i].leaf).type, leaves[i].array,
+                    index.position(b_), values[i]);
+  }
+
+  Writer& w_;
+  Elements& e_;
+  Builder& b_;
+  const Rows& rows_;
+  std::vector<Value*> scratch_;  // of each that is kept
+};
+
+}  // namespace
+
+void write_rows(Writer& w, std::span<const WrittenLeaf> leaves, const Rows& rows) {
+  RowWriter writer(w, rows);
+  w.set_count(element_count(rows.dims), writer.steps_each(leaves));
+  loop(w.b, w.begin, w.end, [&](Value* number) { writer.write(number, leaves); });
+}
+
+}  // namespace hilo
