@@ -1,0 +1,149 @@
+// Fusions that work row by row, and reductions that come in two steps.
+#include "both.h"
+
+namespace hilo::test {
+namespace {
+
+const char* const reducers = R"(HloModule m
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b) }
+max { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] maximum(a, b) }
+most { a = f32[] parameter(0)
+  i = s32[] parameter(1)
+  b = f32[] parameter(2)
+  k = s32[] parameter(3)
+  g = pred[] compare(a, b), direction=GE
+  v = f32[] select(g, a, b)
+  w = s32[] select(g, i, k)
+  ROOT t = (f32[], s32[]) tuple(v, w) }
+)";
+
+// One kernel, and equal to the evaluator's values.
+void expect_one_kernel(const std::string& entry, double tolerance) {
+  const auto both = run_both(std::string(reducers) + entry);
+  ASSERT_TRUE(both) << to_string(both.error()) << entry;
+  EXPECT_LE(largest_difference(both->compiled, both->evaluated), tolerance) << entry;
+  EXPECT_TRUE(both->report.evaluated.empty()) << entry;
+  EXPECT_EQ(both->report.kernels, 1) << entry;
+  EXPECT_LT(both->report.temp_bytes, 4096) << entry;
+}
+
+std::string softmax(int64_t rows, int64_t columns) {
+  return fmt::format(R"(ENTRY e {{
+  x = f32[{0},{1}] parameter(0)
+  n = f32[] constant(-inf)
+  z = f32[] constant(0)
+  m = f32[{0}] reduce(x, n), dimensions={{1}}, to_apply=max
+  mb = f32[{0},{1}] broadcast(m), dimensions={{0}}
+  d = f32[{0},{1}] subtract(x, mb)
+  p = f32[{0},{1}] exponential(d)
+  s = f32[{0}] reduce(p, z), dimensions={{1}}, to_apply=add
+  sb = f32[{0},{1}] broadcast(s), dimensions={{0}}
+  ROOT q = f32[{0},{1}] divide(p, sb) }}
+)",
+                     rows, columns);
+}
+
+TEST(Rows, SoftmaxIsOneKernel) {
+  for (const int64_t columns : {2, 10, 64, 100, 1024})
+    expect_one_kernel(softmax(columns == 1024 ? 300 : 7, columns), 1e-6);
+}
+
+TEST(Rows, ThreadsDoNotChangeBits) {
+  const std::string text = std::string(reducers) + softmax(700, 1000);
+  const auto one = run_both(text, 3, 1), five = run_both(text, 3, 5);
+  ASSERT_TRUE(one && five);
+  EXPECT_TRUE(same_bits(one->compiled, five->compiled));
+}
+
+TEST(Rows, ScaledAndMovedRowsOfSeveralDimensions) {
+  expect_one_kernel(R"(ENTRY e {
+  x = bf16[4,3,5,40] parameter(0)
+  w = f32[5,40] parameter(1)
+  y = f32[4,3,5,40] parameter(2)
+  f = f32[4,3,5,40] convert(x)
+  g = f32[4,3,5,40] multiply(f, f)
+  z = f32[] constant(0)
+  s = f32[4,3] reduce(g, z), dimensions={2,3}, to_apply=add
+  c = f32[] constant(0.005)
+  cb = f32[4,3] broadcast(c), dimensions={}
+  m = f32[4,3] multiply(s, cb)
+  e = f32[4,3] add(m, cb)
+  r = f32[4,3] rsqrt(e)
+  rb = f32[4,3,5,40] broadcast(r), dimensions={0,1}
+  o = f32[4,3,5,40] multiply(f, rb)
+  wb = f32[4,3,5,40] broadcast(w), dimensions={2,3}
+  v = f32[4,3,5,40] multiply(o, wb)
+  ROOT a = f32[4,3,5,40] add(v, y) }
+)",
+                    1e-6);
+}
+
+TEST(Rows, OneRowIsEverything) {
+  expect_one_kernel(R"(ENTRY e {
+  x = f32[12,30] parameter(0)
+  g = f32[12,30] multiply(x, x)
+  z = f32[] constant(0)
+  s = f32[] reduce(g, z), dimensions={0,1}, to_apply=add
+  r = f32[] sqrt(s)
+  rb = f32[12,30] broadcast(r), dimensions={}
+  ROOT o = f32[12,30] divide(x, rb) }
+)",
+                    1e-6);
+}
+
+TEST(Rows, SeveralResultsOfOneArray) {
+  expect_one_kernel(R"(ENTRY e {
+  x = f32[50,130] parameter(0)
+  n = f32[] constant(-inf)
+  z = s32[] constant(0)
+  m = f32[50] reduce(x, n), dimensions={1}, to_apply=max
+  i = s32[50,130] iota(), iota_dimension=1
+  p = (f32[50], s32[50]) reduce(x, i, n, z), dimensions={1}, to_apply=most
+  w = s32[50] get-tuple-element(p), index=1
+  ROOT t = (f32[50], s32[50]) tuple(m, w) }
+)",
+                    0);
+}
+
+// A fusion as others make them, which reads a reduction at other rows than its own.
+TEST(Rows, AnotherRowIsNotTheOneAtHand) {
+  expect_native(std::string(reducers) + R"(
+f { x = f32[4,4] parameter(0)
+  z = f32[] constant(0)
+  s = f32[4] reduce(x, z), dimensions={1}, to_apply=add
+  b = f32[4,4] broadcast(s), dimensions={1}
+  r = f32[4] reverse(s), dimensions={0}
+  c = f32[4,4] broadcast(r), dimensions={0}
+  d = f32[4,4] add(b, c)
+  ROOT o = f32[4,4] divide(d, x) }
+ENTRY e {
+  x = f32[4,4] parameter(0)
+  y = f32[4,4] exponential(x)
+  ROOT o = f32[4,4] fusion(y), kind=kInput, calls=f }
+)",
+                1e-6);
+}
+
+TEST(Rows, LongReductionsHaveTheSameBitsForAnyThreads) {
+  const std::string text = std::string(reducers) + R"(ENTRY e {
+  x = f32[1000003] parameter(0)
+  y = f32[70000,40] parameter(1)
+  z = f32[] constant(0)
+  n = f32[] constant(-inf)
+  a = f32[] reduce(x, z), dimensions={0}, to_apply=add
+  b = f32[40] reduce(y, z), dimensions={0}, to_apply=add
+  c = f32[] reduce(y, n), dimensions={0,1}, to_apply=max
+  ROOT t = (f32[], f32[40], f32[]) tuple(a, b, c) }
+)";
+  const auto one = run_both(text, 3, 1), five = run_both(text, 3, 5);
+  ASSERT_TRUE(one && five);
+  EXPECT_TRUE(same_bits(one->compiled, five->compiled));
+  EXPECT_LE(largest_difference(one->compiled, one->evaluated), 1e-5);
+}
+
+}  // namespace
+}  // namespace hilo::test
