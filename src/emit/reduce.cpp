@@ -66,9 +66,13 @@ std::vector<Value*> Reduce::place(const Index& kept) {
 }
 
 std::vector<Value*> Reduce::result(const Index& kept) {
-  const bool lanes_pay = reducer_.is_associative() && is_row() && !dims_.empty() &&
-                         dims_[innermost()] >= lanes && reduced_elements() > 0;
-  return lanes_pay ? std::vector{along_row(kept)} : in_order(kept);
+  const bool is_long =
+      is_row() && !dims_.empty() && dims_[innermost()] >= lanes && reduced_elements() > 0;
+  if (is_long && reducer_.is_associative()) return {along_row(kept)};
+  if (is_long && reducer_.chooses() &&
+      reduced_elements() == static_cast<double>(dims_[innermost()]))
+    return chosen(kept);
+  return in_order(kept);
 }
 
 std::vector<Value*> Reduce::in_order(const Index& kept) {
@@ -97,6 +101,71 @@ Value* Reduce::along_row(const Index& kept) {
     add(int64(b_, whole * lanes), rest);
   });
   return reducer_.finish(inits()[0], halved(sums));
+}
+
+// One result of a reducer that chooses: by lanes, and where that gives NaN once more in order.
+std::vector<Value*> Reduce::chosen(const Index& kept) {
+  std::vector<llvm::Type*> types;
+  std::vector<Value*> memory;
+  for (size_t k = 0; k < count_; ++k) {
+    types.push_back(held_type(b_, e_.leaf_shape(id_, k).type));
+    memory.push_back(frame_array(b_, types[k], lanes));
+  }
+  const auto slot = [&](size_t k, Value* i) {
+    return b_.CreateInBoundsGEP(types[k], memory[k], i);
+  };
+  const std::vector<Value*> first = inits();
+  std::vector<Value*> at = place(kept);
+  const size_t last = innermost();
+  const auto add = [&](Value* begin, int64_t n, bool is_first) {
+    loop(b_, n, [&](Value* i) {
+      at[last] = add_index(b_, begin, i);
+      std::vector<Value*> next = elements_at(at), both;
+      if (!is_first) {
+        for (size_t k = 0; k < count_; ++k) both.push_back(b_.CreateLoad(types[k], slot(k, i)));
+        both.insert(both.end(), next.begin(), next.end());
+        next = reducer_.apply(both);
+      }
+      for (size_t k = 0; k < count_; ++k) b_.CreateStore(next[k], slot(k, i));
+    });
+  };
+  const int64_t whole = dims_[last] / lanes;
+  add(int64(b_, 0), lanes, true);
+  loop(b_, whole - 1, [&](Value* chunk) {
+    add(multiply_index(b_, add_index(b_, chunk, int64(b_, 1)), lanes), lanes, false);
+  });
+  add(int64(b_, whole * lanes), dims_[last] % lanes, false);
+  std::vector<Value*> all = first;
+  for (Value* value : chosen_of_lanes(types, memory)) all.push_back(value);
+  std::vector<Value*> out = reducer_.apply(all);
+  if (!is_floating(e_.leaf_shape(id_, 0).type)) return out;
+  for (size_t k = 0; k < count_; ++k) b_.CreateStore(out[k], slot(k, int64(b_, 0)));
+  where(b_, b_.CreateFCmpUNO(out[0], out[0]), [&] {
+    const std::vector<Value*> again = in_order(kept);
+    for (size_t k = 0; k < count_; ++k) b_.CreateStore(again[k], slot(k, int64(b_, 0)));
+  });
+  for (size_t k = 0; k < count_; ++k) out[k] = b_.CreateLoad(types[k], slot(k, int64(b_, 0)));
+  return out;
+}
+
+std::vector<Value*> Reduce::chosen_of_lanes(std::span<llvm::Type* const> types,
+                                            std::span<Value* const> memory) {
+  std::vector<Value*> all;
+  for (size_t k = 0; k < count_; ++k)
+    all.push_back(b_.CreateLoad(llvm::FixedVectorType::get(types[k], lanes), memory[k]));
+  for (int half = lanes / 2; half > 0; half /= 2) {
+    std::vector<int> low, high;
+    for (int i = 0; i < half; ++i) {
+      low.push_back(i);
+      high.push_back(half + i);
+    }
+    std::vector<Value*> both;
+    for (Value* value : all) both.push_back(b_.CreateShuffleVector(value, low));
+    for (Value* value : all) both.push_back(b_.CreateShuffleVector(value, high));
+    all = reducer_.apply(both);
+  }
+  for (Value*& value : all) value = b_.CreateExtractElement(value, uint64_t{0});
+  return all;
 }
 
 // The lanes combined: the first half with the second one until one is left.

@@ -37,6 +37,9 @@ class Reduce {
 
  private:
   llvm::Value* along_row(const Index& kept);
+  std::vector<llvm::Value*> chosen(const Index& kept);
+  std::vector<llvm::Value*> chosen_of_lanes(std::span<llvm::Type* const> types,
+                                            std::span<llvm::Value* const> memory);
   llvm::Value* halved(llvm::Value* sums);
   std::vector<llvm::Value*> nest(size_t i, std::vector<llvm::Value*>& at,
                                  std::vector<llvm::Value*> carried);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "emit/choice.h"
 #include "emit/scalars.h"
 
 namespace hilo {
@@ -32,6 +33,7 @@ Reducer::Reducer(Elements& elements, InstructionId id)
 Reducer::Reducer(Elements& elements, ComputationId computation)
     : e_(elements), computation_(computation) {
   find_op();
+  chooses_ = !op_ && chooses_in_any_order(elements.module, computation);
 }
 
 void Reducer::find_op() {

@@ -18,6 +18,8 @@ class Reducer {
   // the order of combining may be chosen, and sums are kept in the type that it computes in, or in
   // f32 where that is narrower.
   bool is_associative() const { return op_.has_value(); }
+  // Picks one of two tuples: see choice.h.
+  bool chooses() const { return chooses_; }
   llvm::Type* type() const;
   llvm::Value* identity() const;
   llvm::Value* widen(llvm::Value* element) const;
@@ -34,6 +36,7 @@ class Reducer {
   Elements& e_;
   ComputationId computation_;
   std::optional<Op> op_;
+  bool chooses_ = false;
   ElementType element_ = ElementType::Invalid, wide_ = ElementType::Invalid;
 };
 

@@ -109,6 +109,43 @@ TEST(Rows, SeveralResultsOfOneArray) {
                     0);
 }
 
+// The place of the largest element, as JAX writes it: the first one, and the first NaN.
+TEST(Rows, PlacesOfLargestElements) {
+  const std::string text = R"(HloModule m
+largest { a = f32[] parameter(0)
+  i = s32[] parameter(1)
+  b = f32[] parameter(2)
+  k = s32[] parameter(3)
+  g = pred[] compare(a, b), direction=GT
+  n = pred[] compare(a, a), direction=NE
+  p = pred[] or(g, n)
+  e = pred[] compare(a, b), direction=EQ
+  l = pred[] compare(i, k), direction=LT
+  m = pred[] and(e, l)
+  q = pred[] or(p, m)
+  v = f32[] select(p, a, b)
+  w = s32[] select(q, i, k)
+  ROOT t = (f32[], s32[]) tuple(v, w) }
+ENTRY e {
+  x = f32[40,300] parameter(0)
+  zero = f32[] constant(0)
+  zeros = f32[40,300] broadcast(zero), dimensions={}
+  r = s32[40,300] iota(), iota_dimension=0
+  c = s32[40,300] iota(), iota_dimension=1
+  s = s32[40,300] add(r, c)
+  five = s32[] constant(5)
+  fives = s32[40,300] broadcast(five), dimensions={}
+  u = s32[40,300] multiply(r, fives)
+  y = pred[40,300] compare(u, s), direction=EQ
+  d = f32[40,300] divide(zeros, zeros)
+  o = f32[40,300] select(y, d, x)
+  n = f32[] constant(-inf)
+  f = s32[] constant(0)
+  ROOT p = (f32[40], s32[40]) reduce(o, c, n, f), dimensions={1}, to_apply=largest }
+)";
+  expect_native(text);
+}
+
 // A fusion as others make them, which reads a reduction at other rows than its own.
 TEST(Rows, AnotherRowIsNotTheOneAtHand) {
   expect_native(std::string(reducers) + R"(
