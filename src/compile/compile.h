@@ -27,8 +27,8 @@ struct CompileReport {
   int64_t routines = 0;  // steps that functions of the evaluator do on addresses
   std::vector<EvaluatedStep> evaluated;
   int64_t temp_bytes = 0;  // memory that a run needs besides arguments and results
-  int64_t run_bytes =
-      0;  // with arguments and results, on all devices; INT64_MAX: more than can be counted
+  // With arguments and results, on all devices; INT64_MAX: more than can be counted.
+  int64_t run_bytes = 0;
 };
 
 struct RunOptions {

@@ -33,14 +33,19 @@ DeviceRun::DeviceRun(const ExecutableState& state, VirtualDevices* devices, int6
 }
 
 // After an interrupt the rest is left out, and the run fails at its end at the latest.
+void DeviceRun::in_pieces(int64_t count, int64_t grain,
+                          const std::function<void(int64_t begin, int64_t end)>& body) const {
+  state_.device.threads().run((count + grain - 1) / grain, [&](int64_t piece) {
+    if (interrupt->load(std::memory_order_relaxed)) return;
+    const FlushSubnormals flush;
+    body(piece * grain, std::min(count, (piece + 1) * grain));
+  });
+}
+
 void DeviceRun::run_parallel(RunContext* context, TileFunction body, void* const* arguments,
                              int64_t count, int64_t grain) {
-  const int64_t tiles = (count + grain - 1) / grain;
-  static_cast<DeviceRun*>(context)->state_.device.threads().run(tiles, [&](int64_t tile) {
-    if (context->interrupt->load(std::memory_order_relaxed)) return;
-    const FlushSubnormals flush;
-    body(arguments, tile * grain, std::min(count, (tile + 1) * grain));
-  });
+  static_cast<DeviceRun*>(context)->in_pieces(
+      count, grain, [&](int64_t begin, int64_t end) { body(arguments, begin, end); });
 }
 
 int32_t DeviceRun::run_library(RunContext* context, int64_t number) {
@@ -57,13 +62,8 @@ int32_t DeviceRun::run_library(RunContext* context, int64_t number) {
 }
 
 Result<void> DeviceRun::run_routine(const RoutineStep& step) const {
-  step.run(memory_, [&](int64_t count, int64_t grain, const auto& body) {
-    state_.device.threads().run((count + grain - 1) / grain, [&](int64_t tile) {
-      if (interrupt->load(std::memory_order_relaxed)) return;
-      const FlushSubnormals flush;
-      body(tile * grain, std::min(count, (tile + 1) * grain));
-    });
-  });
+  step.run(memory_,
+           [&](int64_t count, int64_t grain, const auto& body) { in_pieces(count, grain, body); });
   if (interrupt->load()) return fail(ErrorKind::Interrupted, "stopped by the user");
   return {};
 }

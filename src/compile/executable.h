@@ -27,6 +27,8 @@ class DeviceRun : private RunContext {
   Result<Literal> run(std::span<const Literal> arguments);
 
  private:
+  void in_pieces(int64_t count, int64_t grain,
+                 const std::function<void(int64_t begin, int64_t end)>& body) const;
   static void run_parallel(RunContext* context, TileFunction body, void* const* arguments,
                            int64_t count, int64_t grain);
   static int32_t run_library(RunContext* context, int64_t number);

@@ -3,6 +3,21 @@
 #include <algorithm>
 
 namespace hilo {
+namespace {
+
+// A plan's constant: the bytes of the instruction's literal.
+std::byte* constant_bytes(const Module& module, const Plan& plan, const Allocation& allocation) {
+  for (const Slot& slot : allocation.slots) {
+    const InstructionId id = plan.aliases[slot.value].definition().instruction;
+    if (module[id].op != Op::Constant) continue;
+    const auto& literal = module.attributes<ConstantAttributes>(id).literal.literal;
+    if (literal && literal->shape().is_array())
+      return const_cast<std::byte*>(literal->raw().data());
+  }
+  return nullptr;
+}
+
+}  // namespace
 
 Addresses::Addresses(const Module& module, const Plan& plan) : module_(module), plan_(plan) {
   for (const Allocation& allocation : plan.allocations)
@@ -45,22 +60,6 @@ Result<std::vector<Address>> Addresses::of(InstructionId id) const {
   if (error) return std::unexpected(std::move(*error));
   return out;
 }
-
-namespace {
-
-// A plan's constant: the bytes of the instruction's literal.
-std::byte* constant_bytes(const Module& module, const Plan& plan, const Allocation& allocation) {
-  for (const Slot& slot : allocation.slots) {
-    const InstructionId id = plan.aliases[slot.value].definition().instruction;
-    if (module[id].op != Op::Constant) continue;
-    const auto& literal = module.attributes<ConstantAttributes>(id).literal.literal;
-    if (literal && literal->shape().is_array())
-      return const_cast<std::byte*>(literal->raw().data());
-  }
-  return nullptr;
-}
-
-}  // namespace
 
 std::vector<MemoryPiece> Addresses::memory(int64_t scratch) const {
   std::vector<MemoryPiece> out;

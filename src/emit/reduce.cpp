@@ -16,6 +16,16 @@ constexpr int64_t lanes = 64;  // of a row that is reduced
 // Columns that are reduced side by side, and fewer where that gives less than so many pieces.
 constexpr int64_t tile = 1024, least_tile = 256, wanted_tiles = 16;
 
+// Which elements of a vector of 2 * half are its first half, and which its second.
+std::pair<std::vector<int>, std::vector<int>> halves(int half) {
+  std::pair<std::vector<int>, std::vector<int>> out;
+  for (int i = 0; i < half; ++i) {
+    out.first.push_back(i);
+    out.second.push_back(half + i);
+  }
+  return out;
+}
+
 }  // namespace
 
 Reduce::Reduce(Elements& elements, InstructionId id)
@@ -154,11 +164,7 @@ std::vector<Value*> Reduce::chosen_of_lanes(std::span<llvm::Type* const> types,
   for (size_t k = 0; k < count_; ++k)
     all.push_back(b_.CreateLoad(llvm::FixedVectorType::get(types[k], lanes), memory[k]));
   for (int half = lanes / 2; half > 0; half /= 2) {
-    std::vector<int> low, high;
-    for (int i = 0; i < half; ++i) {
-      low.push_back(i);
-      high.push_back(half + i);
-    }
+    const auto [low, high] = halves(half);
     std::vector<Value*> both;
     for (Value* value : all) both.push_back(b_.CreateShuffleVector(value, low));
     for (Value* value : all) both.push_back(b_.CreateShuffleVector(value, high));
@@ -182,11 +188,7 @@ Value* Reduce::halved(Value* sums) {
   }
   Value* all = b_.CreateLoad(llvm::FixedVectorType::get(held, lanes), sums);
   for (int half = lanes / 2; half > 0; half /= 2) {
-    std::vector<int> low, high;
-    for (int i = 0; i < half; ++i) {
-      low.push_back(i);
-      high.push_back(half + i);
-    }
+    const auto [low, high] = halves(half);
     all = reducer_.combine(b_.CreateShuffleVector(all, low), b_.CreateShuffleVector(all, high));
   }
   return b_.CreateExtractElement(all, uint64_t{0});

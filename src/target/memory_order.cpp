@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "target/permutation.h"
+
 namespace hilo {
 namespace {
 
@@ -14,8 +16,7 @@ class Moves {
 
   void transpose(const Dims& order) {
     if (std::ranges::is_sorted(order)) return;
-    Dims after;
-    for (int64_t d : order) after.push_back(dims_[static_cast<size_t>(d)]);
+    Dims after = permuted(dims_, order);
     out.push_back({Op::Transpose, dims_, after, order});
     dims_ = std::move(after);
   }
@@ -86,13 +87,6 @@ class Moves {
 size_t most_tiled_dims(const Shape& shape) {
   size_t out = 0;
   for (const Tile& tile : shape.layout.tiles) out = std::max(out, tile.dims.size());
-  return out;
-}
-
-Dims inverse(const Dims& order) {
-  Dims out(order.size());
-  for (size_t i = 0; i < order.size(); ++i)
-    out[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
   return out;
 }
 
@@ -167,7 +161,7 @@ InstructionId add_moves(Editor& editor, InstructionId like, InstructionId value,
   }
   for (size_t i = back.size(); i-- > 0;) {
     const MemoryMove& move = back[i];
-    if (move.op == Op::Transpose) adder.transpose(move.before, inverse(move.order));
+    if (move.op == Op::Transpose) adder.transpose(move.before, inverse_order(move.order));
     else if (move.op == Op::Pad) adder.slice(move.before);
     else adder.add(move.op, move.before);
   }

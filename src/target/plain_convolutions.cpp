@@ -11,6 +11,8 @@
 
 #include <numeric>
 
+#include "target/permutation.h"
+
 namespace hilo {
 namespace {
 
@@ -53,17 +55,11 @@ bool is_ascending(const Dims& order) {
   return true;
 }
 
-Dims dims_in(const Dims& order, const Dims& dims) {
-  Dims out;
-  for (int64_t from : order) out.push_back(dims[static_cast<size_t>(from)]);
-  return out;
-}
-
 InstructionId transposed(Editor& editor, InstructionId like, InstructionId value,
                          const Dims& order) {
   if (is_ascending(order)) return value;
   const Shape from = editor.module().shape(value);
-  return editor.add(like, Op::Transpose, Shape::array(from.type, dims_in(order, from.dims)),
+  return editor.add(like, Op::Transpose, Shape::array(from.type, permuted(from.dims, order)),
                     {&value, 1}, DimensionsAttributes{order});
 }
 
@@ -96,7 +92,7 @@ InstructionId plain_form(Editor& editor, InstructionId id) {
   if (!is_product && (is_plain || spatial == 0 || !has_code(a, module.shape(kernel)))) return {};
   const InstructionId operands[] = {transposed(editor, id, input, order.input),
                                     transposed(editor, id, kernel, order.kernel)};
-  const Shape result = Shape::array(shape.type, dims_in(order.result, shape.dims));
+  const Shape result = Shape::array(shape.type, permuted(shape.dims, order.result));
   InstructionId out;
   if (is_product) {
     DotAttributes product;
@@ -108,10 +104,7 @@ InstructionId plain_form(Editor& editor, InstructionId id) {
     plain.dim_labels = plain_labels(spatial);
     out = editor.add(id, Op::Convolution, result, operands, plain);
   }
-  Dims back(order.result.size());
-  for (size_t i = 0; i < back.size(); ++i)
-    back[static_cast<size_t>(order.result[i])] = static_cast<int64_t>(i);
-  return transposed(editor, id, out, back);
+  return transposed(editor, id, out, inverse_order(order.result));
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 // Values are logical arrays, so that layouts matter only to bitcast, which keeps physical bytes:
 // where one of its layouts is not plain it becomes the moves that it means (memory_order.h).
 #include "target/row_major.h"
+
+#include "target/fused_computations.h"
 #include "target/memory_order.h"
 
 namespace hilo {
@@ -111,16 +113,6 @@ void expand_concat_bitcast(Editor& editor, InstructionId id) {
 bool is_concat_bitcast(const Module& module, InstructionId id) {
   return module[id].op == Op::CustomCall &&
          module.attributes<CustomCallAttributes>(id).custom_call_target == "ConcatBitcast";
-}
-
-std::vector<bool> fused_computations(const Module& module) {
-  std::vector<bool> out(module.computations.size());
-  for (size_t i = 0; i < module.instructions.size(); ++i) {
-    const InstructionId id = {static_cast<uint32_t>(i)};
-    if (!module[id].removed && module[id].op == Op::Fusion)
-      out[module.attributes<FusionAttributes>(id).calls.value] = true;
-  }
-  return out;
 }
 
 void make_plain(Shape& shape) {

@@ -1,20 +1,17 @@
 #include "target/share_reshapes.h"
 
-#include <unordered_set>
+#include "target/fused_computations.h"
 
 namespace hilo {
 
 Result<bool> share_reshapes(Module& module, const PassOptions&) {
-  std::unordered_set<uint32_t> fused;
-  for (const Instruction& instruction : module.instructions)
-    if (!instruction.removed && instruction.op == Op::Fusion)
-      for (ComputationId callee : module.called(instruction)) fused.insert(callee.value);
+  const std::vector<bool> fused = fused_computations(module);
   bool changed = false;
   for (size_t i = 0; i < module.instructions.size(); ++i) {
     const InstructionId id = {static_cast<uint32_t>(i)};
     Instruction& instruction = module[id];
     if (instruction.removed || instruction.op != Op::Reshape) continue;
-    if (fused.contains(instruction.computation.value)) continue;
+    if (fused[instruction.computation.value]) continue;
     instruction.op = Op::Bitcast;
     instruction.attributes = module.add_attributes(NoneAttributes{});
     changed = true;

@@ -8,7 +8,8 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <unordered_set>
+
+#include "target/fused_computations.h"
 
 namespace hilo {
 namespace {
@@ -30,14 +31,11 @@ class ProductFuser {
   explicit ProductFuser(Module& module) : module_(module), editor_(module) {}
 
   bool run() {
-    std::unordered_set<uint32_t> fused;
-    for (const Instruction& instruction : module_.instructions)
-      if (!instruction.removed && instruction.op == Op::Fusion)
-        for (ComputationId callee : module_.called(instruction)) fused.insert(callee.value);
+    const std::vector<bool> fused = fused_computations(module_);
     bool changed = false;
     for (size_t i = 0, count = module_.instructions.size(); i < count; ++i) {
       const InstructionId id = {static_cast<uint32_t>(i)};
-      if (module_[id].removed || fused.contains(module_[id].computation.value)) continue;
+      if (module_[id].removed || fused[module_[id].computation.value]) continue;
       changed |= is_thin_product(id) && fuse(id);
     }
     return changed;

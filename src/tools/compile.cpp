@@ -1,7 +1,6 @@
 #include "compile/compile.h"
 
 #include "tools/module_file.h"
-#include "verify/verify.h"
 
 namespace hilo::tools {
 namespace {
@@ -22,11 +21,7 @@ void compile(const Options& options, Session& session) {
   auto loaded = load_module(options.file, {}, session);
   if (!loaded) return;
   Module& module = loaded->module;
-  if (const auto errors = verify(module); !errors.empty()) {
-    for (const Error& error : errors) report(session, error, module.source);
-    session.status = failure;
-    return;
-  }
+  if (!is_sound(module, session)) return;
   CompileOptions compiling;
   compiling.emit.cpu = options.cpu;
   std::string ir;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "verify/verify.h"
+
 namespace hilo::tools {
 namespace {
 
@@ -60,6 +62,13 @@ void fail_with(Session& session, const Error& error, std::string_view source) {
   if (session.json) fmt::print("{}\n", errors_json(error.place.file, {error}));
   report(session, error, source);
   session.status = error.kind == ErrorKind::Usage ? wrong_usage : failure;
+}
+
+bool is_sound(const Module& module, Session& session) {
+  const std::vector<Error> errors = verify(module);
+  for (const Error& error : errors) report(session, error, module.source);
+  if (!errors.empty()) session.status = failure;
+  return errors.empty();
 }
 
 std::string errors_json(std::string_view file, const std::vector<Error>& errors) {

@@ -11,6 +11,8 @@ void report(const Session& session, const Error& error, std::string_view source 
 void warn(const Session& session, std::string_view message, const Place& place = {});
 // Reports and sets the session's status.
 void fail_with(Session& session, const Error& error, std::string_view source = {});
+// Verifies; where errors are found they are reported, and the session's status is set.
+bool is_sound(const Module& module, Session& session);
 // The JSON document of errors: {"schema": "hilo.errors.1", "errors": [...]}
 std::string errors_json(std::string_view file, const std::vector<Error>& errors);
 

@@ -4,7 +4,6 @@
 #include "pass/pass.h"
 #include "text/text.h"
 #include "tools/module_file.h"
-#include "verify/verify.h"
 
 namespace hilo::tools {
 namespace {
@@ -102,11 +101,7 @@ void run(const OptOptions& options, Session& session) {
   auto loaded = load_module(options.file, {}, session);
   if (!loaded) return;
   Module& module = loaded->module;
-  if (const auto errors = verify(module); !errors.empty()) {
-    for (const Error& error : errors) report(session, error, module.source);
-    session.status = failure;
-    return;
-  }
+  if (!is_sound(module, session)) return;
   const auto done = optimize(module, options, session);
   if (!done) {
     if (session.status == success) fail_with(session, done.error(), module.source);

@@ -16,7 +16,6 @@
 #include "tools/only.h"
 #include "tools/outputs.h"
 #include "tools/run_options.h"
-#include "verify/verify.h"
 #include "wire/wire.h"
 
 namespace hilo::tools {
@@ -174,7 +173,9 @@ Result<Ran> run_compiled(const Module& module, const RunOptions& options, EvalOp
   std::optional<Profile> profile;
   std::optional<Roofline> roofline;
   if (on_cpu.tell_steps) {
-    HILO_TRY(roofline, measure_roofline(options.threads));
+    if (options.observe.profile) {
+      HILO_TRY(roofline, measure_roofline(options.threads));
+    }
     profile.emplace(executable.module());
     running.after_step = [&](InstructionId step) { profile->add(step); };
     profile->start();
@@ -241,12 +242,7 @@ void run(const RunOptions& options, Session& session) {
   auto loaded = load_module(options.file, {.stage = options.stage}, session);
   if (!loaded) return;
   Module& module = loaded->module;
-  if (!options.no_verify)
-    if (const auto errors = verify(module, {}); !errors.empty()) {
-      for (const Error& error : errors) report(session, error, module.source);
-      session.status = failure;
-      return;
-    }
+  if (!options.no_verify && !is_sound(module, session)) return;
   if (!options.only.empty()) {
     auto isolated = isolate(module, options.only);
     if (!isolated) return fail_with(session, isolated.error());

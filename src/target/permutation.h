@@ -1,0 +1,11 @@
+// Orders of dimensions: the d-th one of the result is number order[d]. Private to `target`.
+#pragma once
+
+#include "shape/shape.h"
+
+namespace hilo {
+
+Dims permuted(const Dims& dims, const Dims& order);
+Dims inverse_order(const Dims& order);
+
+}  // namespace hilo
