@@ -178,7 +178,7 @@ double triangular_solve_flops(int64_t order, double elements) {
 Cost arithmetic_of(const Counting& counting, const Instruction& instruction) {
   if (is_elementwise(instruction.op)) {
     const double elements = elements_of(counting.module.shape(instruction));
-    const bool steps = info(instruction.op).traits & TraitTranscendental;
+    const bool steps = has_trait(instruction.op, TraitTranscendental);
     return steps ? transcendentals(elements) : flops(elements);
   }
   return visit_attributes_type(instruction.op, [&]<class A>(std::type_identity<A>) {

@@ -27,7 +27,7 @@ bool keeps_bytes(const Module& module, const Instruction& i) {
 
 bool is_free(const Module& module, const Instruction& i) {
   if (i.op == Op::Transpose) return keeps_bytes(module, i);
-  return info(i.op).traits & TraitNoTraffic;
+  return has_trait(i.op, TraitNoTraffic);
 }
 
 double update_elements(const Module& module, const Instruction& i) {

@@ -12,14 +12,6 @@ namespace {
 constexpr size_t most_reductions = 32;
 constexpr int64_t most_kept_bytes = 1 << 19;  // of a row
 
-constexpr Op cheap[] = {Op::Convert,  Op::Select,   Op::Compare, Op::And,     Op::Or,
-                        Op::Not,      Op::Xor,      Op::Negate,  Op::Abs,     Op::Add,
-                        Op::Subtract, Op::Multiply, Op::Maximum, Op::Minimum, Op::Clamp};
-
-bool begins_with(const Dims& dims, const Dims& rows) {
-  return dims.size() >= rows.size() && std::equal(rows.begin(), rows.end(), dims.begin());
-}
-
 // The dimensions that a reduction over the last ones keeps.
 std::optional<Dims> kept_dims(const Module& module, InstructionId reduce) {
   const Dims& from = module.shape(module.operand(reduce, 0)).dims;
@@ -129,7 +121,7 @@ class RowFinder {
   bool is_kept(InstructionId id, uint64_t steps, int64_t& bytes) const {
     const Instruction& instruction = module_[id];
     if (std::popcount(steps) < 2 || !is_elementwise(instruction.op) ||
-        std::ranges::count(cheap, instruction.op) > 0)
+        has_trait(instruction.op, TraitCheap))
       return false;
     const InstructionId first = out_.reductions[static_cast<size_t>(std::countr_zero(steps))];
     const Shape& shape = module_.shape(id);

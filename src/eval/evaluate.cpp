@@ -35,14 +35,6 @@ Result<void> check_inputs(const Module& module, const Inputs& inputs, int64_t de
   return {};
 }
 
-int64_t memory_limit(const EvalOptions& options) {
-  return options.memory_limit > 0 ? options.memory_limit : available_memory();
-}
-
-int thread_count(const EvalOptions& options) {
-  return options.threads > 0 ? options.threads : usable_cores();
-}
-
 // The entry on one device; whoever waits for it hears how it ended.
 Result<Literal> run_device(Device& device, std::vector<Literal> arguments) {
   Evaluation& evaluation = *device.evaluation;
@@ -62,7 +54,7 @@ Result<Outputs> evaluate(const Module& module, Inputs inputs, const EvalOptions&
   HILO_DO(check_inputs(module, inputs, given.count(), options.ideal_floats));
   const DeviceGrid grid = running_grid(module, given);
   Rendezvous rendezvous(module, grid);
-  Evaluation evaluation(module, options, thread_count(options), memory_limit(options));
+  Evaluation evaluation(module, options);
   evaluation.steps_total =
       grid.count() * static_cast<int64_t>(module[module.entry].instructions.size());
   std::vector<Device> devices = make_devices(evaluation, rendezvous, options, given);
@@ -89,7 +81,7 @@ Result<Literal> evaluate_computation(const Module& module, ComputationId computa
   if (!computation || computation.value >= module.computations.size())
     return fail(ErrorKind::Usage, "no such computation");
   Rendezvous rendezvous(module, DeviceGrid{});
-  Evaluation evaluation(module, options, thread_count(options), memory_limit(options));
+  Evaluation evaluation(module, options);
   std::vector<Device> devices = make_devices(evaluation, rendezvous, options, DeviceGrid{});
   return evaluation.run(devices[0], module, computation, std::move(arguments), 0);
 }

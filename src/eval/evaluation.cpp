@@ -129,12 +129,12 @@ class Frame {
   int depth_;
 };
 
-Evaluation::Evaluation(const Module& module, const EvalOptions& options, int threads,
-                       int64_t memory_limit)
+Evaluation::Evaluation(const Module& module, const EvalOptions& options)
     : module_(module),
       options_(options),
-      pool_(threads),
-      storage_(memory_limit, options.allocate),
+      pool_(options.threads > 0 ? options.threads : usable_cores()),
+      storage_(options.memory_limit > 0 ? options.memory_limit : available_memory(),
+               options.allocate),
       prepared_(module.computations.size()) {
   allocate_ = [this](int64_t bytes) { return storage_.make(bytes); };
 }

@@ -42,7 +42,7 @@ Shape held_shape(Shape declared, bool ideal);
 
 class Evaluation {
  public:
-  Evaluation(const Module& module, const EvalOptions& options, int threads, int64_t memory_limit);
+  Evaluation(const Module& module, const EvalOptions& options);
 
   const Module& module() const { return module_; }
   const EvalOptions& options() const { return options_; }

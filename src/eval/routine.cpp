@@ -18,14 +18,6 @@ RoutineFunction routine_function(Op op) {
   return functions[static_cast<size_t>(op)];
 }
 
-bool is_static(const Shape& shape) {
-  bool out = true;
-  for_each_leaf(shape, [&](const Shape& leaf, std::span<const int64_t>) {
-    out &= leaf.is_array() && !leaf.has_dynamic_dims();
-  });
-  return out;
-}
-
 }  // namespace
 
 Routine find_routine(const Module& module, InstructionId id, const EvalOptions& options) {

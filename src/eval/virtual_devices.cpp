@@ -7,9 +7,9 @@
 namespace hilo {
 namespace {
 
-// Collectives, transfers, and custom calls at the edges of manual regions.
+// Other devices may read the operands: of custom calls, at the edges of manual regions.
 bool may_show_operands(Op op) {
-  return (op >= Op::Infeed && op <= Op::ReduceScatter) || op == Op::CustomCall;
+  return has_trait(op, TraitEffect | TraitCollective) || op == Op::CustomCall;
 }
 
 Literal copied(const Literal& value) {
@@ -21,10 +21,6 @@ Literal copied(const Literal& value) {
   Literal out = value;
   if (value.shape().is_array()) out.mutable_raw();
   return out;
-}
-
-int thread_count(const EvalOptions& options) {
-  return options.threads > 0 ? options.threads : usable_cores();
 }
 
 }  // namespace
@@ -43,8 +39,7 @@ struct VirtualDevices::State {
   State(const Module& module, const EvalOptions& options, DeviceGrid given)
       : module(module),
         rendezvous(module, running_grid(module, given)),
-        evaluation(module, options, thread_count(options),
-                   options.memory_limit > 0 ? options.memory_limit : available_memory()),
+        evaluation(module, options),
         devices(make_devices(evaluation, rendezvous, options, given)) {}
 };
 

@@ -39,18 +39,21 @@ enum OpTrait : uint8_t {
   TraitTranscendental = 1,
   TraitNoTraffic = 2,
   TraitNotFolded = 4,
+  TraitCheap = 8,
+  TraitEffect = 16,
+  TraitCollective = 32
 };
 struct OpInfo {
   std::string_view text;
   int operands;                 // -1: any number
   std::string_view attributes;  // "Dot"
   OpClass op_class;
-  uint8_t types;   // TypeMask
-  uint8_t traits;  // OpTrait
+  uint8_t types, traits;  // TypeMask, OpTrait
 };
 const OpInfo& info(Op op);
 inline std::string_view text_of(Op op) { return info(op).text; }
 std::optional<Op> op_of(std::string_view text);
+inline bool has_trait(Op op, uint8_t traits) { return (info(op).traits & traits) != 0; }
 inline bool is_elementwise(Op op) { return info(op).op_class == OpClass::Elementwise; }
 
 struct Instruction {

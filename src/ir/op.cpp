@@ -13,7 +13,8 @@ constexpr uint8_t Number = Integral | FloatOrComplex, NumberOrPred = Number | Ma
 constexpr uint8_t SignedNumber = MaskSigned | FloatOrComplex;
 constexpr uint8_t Any = 0xff;
 constexpr uint8_t Transcendental = TraitTranscendental, NoTraffic = TraitNoTraffic;
-constexpr uint8_t NotFolded = TraitNotFolded;
+constexpr uint8_t NotFolded = TraitNotFolded, Cheap = TraitCheap;
+constexpr uint8_t Effect = TraitEffect, Collective = TraitCollective;
 constexpr uint8_t traits(uint8_t mask = 0) { return mask; }
 constexpr OpInfo infos[] = {
 #define OP(name, text, operands, attributes, op_class, types, ...) \

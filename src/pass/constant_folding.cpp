@@ -14,7 +14,7 @@
 namespace hilo {
 namespace {
 
-bool may_fold(Op op) { return !(info(op).traits & TraitNotFolded) && !is_communication(op); }
+bool may_fold(Op op) { return !has_trait(op, TraitNotFolded) && !is_communication(op); }
 
 // Elementary steps, roughly.
 double steps_of(const Module& module, InstructionId id) {

@@ -266,12 +266,6 @@ bool is_plain(const Shape& shape) {
          l.dim_level_types.empty();
 }
 
-bool is_static(const Shape& shape) {
-  for (int64_t dim : shape.dims)
-    if (dim == Shape::unbounded) return false;
-  return !shape.has_dynamic_dims() && std::ranges::all_of(shape.elements, is_static);
-}
-
 const Literal* constant_of(const Module& module, InstructionId id) {
   if (module[id].op != Op::Constant) return nullptr;
   const LiteralRef& ref = module.attributes<ConstantAttributes>(id).literal;

@@ -98,8 +98,6 @@ bool same_with_layout(const Shape& a, const Shape& b);
 // Dimensions in descending order, and no tiles, memory space or packing: what arrays have before
 // layouts are assigned. Tuples: all their arrays.
 bool is_plain(const Shape& shape);
-// No dynamic or unbounded dimension anywhere.
-bool is_static(const Shape& shape);
 // The value of a constant, or null: for other ops, and constants whose text was elided.
 const Literal* constant_of(const Module& module, InstructionId id);
 // One element of the type with the number's value, rounded to the type.

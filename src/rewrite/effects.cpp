@@ -5,35 +5,6 @@
 namespace hilo {
 namespace {
 
-// Ops with an effect whatever their attributes say.
-constexpr Op always[] = {Op::Send,
-                         Op::SendDone,
-                         Op::Recv,
-                         Op::RecvDone,
-                         Op::Infeed,
-                         Op::Outfeed,
-                         Op::Rng,
-                         Op::RngGetAndUpdateState,
-                         Op::AsyncStart,
-                         Op::AsyncUpdate,
-                         Op::AsyncDone,
-                         Op::CopyStart,
-                         Op::CopyDone,
-                         Op::AllGatherStart,
-                         Op::AllGatherDone,
-                         Op::AllReduceStart,
-                         Op::AllReduceDone,
-                         Op::CollectivePermuteStart,
-                         Op::CollectivePermuteDone};
-constexpr Op collectives[] = {Op::AllGather,         Op::AllReduce,           Op::AllToAll,
-                              Op::CollectivePermute, Op::CollectiveBroadcast, Op::RaggedAllToAll,
-                              Op::ReduceScatter};
-
-template <class T>
-bool is_in(const T& list, Op op) {
-  return std::ranges::find(list, op) != std::end(list);
-}
-
 bool has_channel(const Module& module, const Instruction& instruction) {
   return visit_attributes_type(instruction.op, [&]<class A>(std::type_identity<A>) {
     if constexpr (requires(A a) { a.channel_id; })
@@ -48,7 +19,7 @@ constexpr Op closed[] = {Op::Fusion, Op::AsyncStart, Op::AsyncUpdate, Op::AsyncD
 
 }  // namespace
 
-bool is_communication(Op op) { return is_in(collectives, op) || is_in(always, op); }
+bool is_communication(Op op) { return has_trait(op, TraitEffect | TraitCollective); }
 
 Effects::Effects(const Module& module)
     : module_(module), of_computation_(module.computations.size(), true) {
@@ -64,8 +35,8 @@ bool Effects::has(InstructionId id) const { return has(module_[id]); }
 
 bool Effects::has(const Instruction& instruction) const {
   const Op op = instruction.op;
-  if (is_in(always, op)) return true;
-  if (is_in(collectives, op) && has_channel(module_, instruction)) return true;
+  if (has_trait(op, TraitEffect)) return true;
+  if (has_trait(op, TraitCollective) && has_channel(module_, instruction)) return true;
   if (op == Op::CustomCall &&
       module_.attributes<CustomCallAttributes>(instruction).custom_call_has_side_effect)
     return true;
@@ -82,7 +53,7 @@ std::vector<ComputationId> open_computations(const Module& module) {
     for (InstructionId id : module[order[i]].instructions) {
       const Instruction& instruction = module[id];
       if (instruction.removed || is_elementwise(instruction.op)) continue;
-      if (shut[order[i].value] || is_in(closed, instruction.op))
+      if (shut[order[i].value] || std::ranges::find(closed, instruction.op) != std::end(closed))
         for (ComputationId callee : module.called(instruction)) shut[callee.value] = true;
     }
   std::erase_if(order, [&](ComputationId id) { return shut[id.value]; });

@@ -65,6 +65,15 @@ bool Shape::has_dynamic_dims() const {
   return std::find(dynamic.begin(), dynamic.end(), true) != dynamic.end();
 }
 
+bool is_static(const Shape& shape) {
+  return std::ranges::find(shape.dims, Shape::unbounded) == shape.dims.end() &&
+         !shape.has_dynamic_dims() && std::ranges::all_of(shape.elements, is_static);
+}
+
+bool begins_with(const Dims& dims, const Dims& first) {
+  return dims.size() >= first.size() && std::equal(first.begin(), first.end(), dims.begin());
+}
+
 size_t hash_of(const Shape& shape) {
   size_t seed = hash_dims(static_cast<size_t>(shape.type) * 2 + shape.has_layout, shape.dims);
   if (shape.has_layout) {

@@ -77,6 +77,10 @@ size_t hash_of(const Shape& shape);
 // Same types, dimensions and dynamic marks; layouts do not count.
 bool same_dims(const Shape& a, const Shape& b);           // element types count
 bool same_dims_any_type(const Shape& a, const Shape& b);  // nor element types
+// No dynamic or unbounded dimension anywhere.
+bool is_static(const Shape& shape);
+// Whether the first dimensions are these.
+bool begins_with(const Dims& dims, const Dims& first);
 
 // What is wrong with the layouts in a shape (order, tiles, sizes, splits), or "" when all is sound.
 // Only shapes of sound layouts may be asked for physical sizes and positions.

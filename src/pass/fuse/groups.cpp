@@ -11,9 +11,6 @@ namespace {
 constexpr int64_t longest_row = 65536;
 
 constexpr size_t most_concatenated = 4;
-constexpr Op cheap_ops[] = {Op::Convert, Op::Select,   Op::Compare, Op::And,
-                            Op::Or,      Op::Not,      Op::Negate,  Op::Abs,
-                            Op::Add,     Op::Subtract, Op::Multiply};
 
 template <class List>
 bool is_one_of(const List& list, Op op) {
@@ -48,7 +45,7 @@ bool reads_elements(const Module& module, InstructionId user, InstructionId valu
   // A loop over what stands side by side computes all of it for each element.
   if (op == Op::Concatenate)
     return module.operands(user).size() <= most_concatenated &&
-           (!is_elementwise(module[value].op) || is_one_of(cheap_ops, module[value].op));
+           (!is_elementwise(module[value].op) || has_trait(module[value].op, TraitCheap));
   // Written in place, and the scalars that say where.
   if (op == Op::DynamicUpdateSlice)
     return module.operand(user, 1) == value && module.operand(user, 0) != value;
@@ -69,10 +66,6 @@ bool reads_what_is_written(const Module& module, InstructionId id, InstructionId
 bool reads_again(const Module& module, InstructionId user, InstructionId value) {
   return module[user].op == Op::Broadcast &&
          element_count(module.shape(user)) > element_count(module.shape(value));
-}
-
-bool begins_with(const Dims& dims, const Dims& rows) {
-  return dims.size() >= rows.size() && std::equal(rows.begin(), rows.end(), dims.begin());
 }
 
 // The rows of a reduction over trailing dimensions of one array.
