@@ -16,7 +16,7 @@ def bench(hilo, text, folder, threads, runs=10):
     path = os.path.join(folder, "module.hlo")
     with open(path, "w") as file:
         file.write(text)
-    out = subprocess.run([hilo, "bench", f"--threads={threads}", f"--runs={runs}", "--max-seconds=6", path], capture_output=True, check=True)
+    out = subprocess.run([hilo, "bench", "--device=eval", f"--threads={threads}", f"--runs={runs}", "--max-seconds=6", path], capture_output=True, check=True)
     return json.loads(out.stdout)["exec_s"]
 
 
@@ -47,7 +47,7 @@ def start_up(hilo, folder):
     times = []
     for _ in range(20):
         start = time.perf_counter()
-        subprocess.run([hilo, "run", path], capture_output=True, check=True)
+        subprocess.run([hilo, "run", "--device=eval", path], capture_output=True, check=True)
         times.append(time.perf_counter() - start)
     print(f"10 instructions, start to end of the process: {sorted(times)[10] * 1e3:.1f} ms")
 

@@ -38,11 +38,10 @@ def median_of(answers, key):
 
 
 def measure(path, options):
-    device = [] if options.device == "eval" else ["--device", options.device]
     limits = ["--threads", str(options.threads), "--max-seconds", str(options.seconds)]
     ours, theirs = [], []
     for _ in range(options.turns):
-        ours.append(answer_of([options.hilo, "bench", *device, path, *limits], 300))
+        ours.append(answer_of([options.hilo, "bench", "--device", options.device, path, *limits], 300))
         theirs.append(answer_of([sys.executable, HERE / "jaxlib_bench.py", path, *limits], 300))
         if "error" in ours[-1] or "error" in theirs[-1]:
             break

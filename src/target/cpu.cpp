@@ -47,7 +47,10 @@ Result<EmitFunction> find_emitter() {
   return opened;
 }
 
-void open_for_cpu() { (void)find_emitter(); }
+Result<void> open_for_cpu() {
+  HILO_DO(find_emitter());
+  return {};
+}
 
 Result<Code> emit_for_cpu(const Module& module, const Plan& plan, const EmitOptions& options) {
   HILO_TRY(const EmitFunction function, find_emitter());

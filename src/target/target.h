@@ -12,8 +12,9 @@ struct Target {
   // The passes before planning. The module verifies; afterwards it is in the form that plan() and
   // emit() take.
   Result<void> (*prepare)(Module& module, const Machine& machine);
-  // Opens what emit() needs, as its first call would. Any thread may call it while others prepare.
-  void (*open)();
+  // Opens what emit() needs, as its first call would, and gives the same error. Any thread may call
+  // it while others prepare.
+  Result<void> (*open)();
   // Unsupported where the machine-code generator is not installed.
   Result<Code> (*emit)(const Module& module, const Plan& plan, const EmitOptions& options);
 };

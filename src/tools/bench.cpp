@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "tools/choose_device.h"
 #include "tools/inputs.h"
 #include "tools/module_file.h"
 #include "tools/on_cpu.h"
@@ -13,7 +14,7 @@ namespace hilo::tools {
 namespace {
 
 struct Options {
-  std::string file, device = "eval";
+  std::string file, device;
   bool parse_only = false;
   int runs = 10, threads = 0;
   double max_seconds = 20;
@@ -105,14 +106,18 @@ void bench(const Options& options, Session& session) {
   auto bytes = read_input_file(options.file);
   if (!bytes) return fail_with(session, bytes.error());
   const auto text = std::make_shared<const std::string>(std::move(*bytes));
+  auto device = choose_device(options.device, {});
+  if (!device) return fail_with(session, device.error());
   // What opens a back end is not compiling, and other compilers are open when theirs is measured.
   std::jthread opening;
-  if (options.device == "cpu") opening = std::jthread(cpu_target().open);
+  if (*device == RunDevice::Cpu) opening = std::jthread([] { (void)cpu_target().open(); });
   Result<Module> module = fail(ErrorKind::Io, "not read");
   const auto read = [&] { return read_module(text, Format::Detect, {.file = options.file}); };
   const auto parse_times =
       repeat(options, 0.25, read, [&](auto& read_one) { module = std::move(read_one); });
   if (!module) return fail_with(session, module.error(), *text);
+  if (!options.parse_only && !is_sound(*module, session)) return;
+  if (!is_here(*device, options.device, session)) device = RunDevice::Eval;
   nlohmann::ordered_json out = {{"schema", "hilo.bench.1"},
                                 {"file", options.file},
                                 {"bytes", text->size()},
@@ -121,8 +126,8 @@ void bench(const Options& options, Session& session) {
                                 {"parse_median_s", parse_times[parse_times.size() / 2]},
                                 {"parse_mb_per_s", text->size() / parse_times.front() / 1e6}};
   if (!options.parse_only) {
-    const auto done = options.device == "cpu" ? bench_compiled(*module, options, out)
-                                              : bench_running(*module, options, out);
+    const auto done = *device == RunDevice::Cpu ? bench_compiled(*module, options, out)
+                                                : bench_running(*module, options, out);
     if (!done) return fail_with(session, done.error(), *text);
   }
   out["threads"] = options.threads > 0 ? options.threads : usable_cores();
@@ -136,8 +141,9 @@ void add_bench(Arguments& arguments, Session& session) {
   arguments.add_option("FILE", options->file, "a module, or -").required();
   arguments.add_flag("--parse-only", options->parse_only, "measure reading alone");
   arguments
-      .add_option("--device", options->device, "eval: the reference evaluator; cpu: machine code")
-      .one_of({"eval", "cpu"});
+      .add_option("--device", options->device,
+                  "cpu: machine code, which is the default; eval: the reference evaluator")
+      .one_of({"cpu", "eval"});
   arguments.add_option("--runs", options->runs, "so many; reading is repeated for 0.25 s at least")
       .between(1, std::numeric_limits<int>::max());
   arguments.add_option("--max-seconds", options->max_seconds, "stop repeating after so long");
@@ -146,7 +152,11 @@ void add_bench(Arguments& arguments, Session& session) {
   arguments.add_option("--seed", options->inputs.seed, "of random inputs");
   arguments.footer(
       "One line of JSON: bytes, parse_s, exec_s (median), exec_min_s, runs, ... "
-      "(parse_s and exec_min_s are minima)");
+      "(parse_s and exec_min_s are minima)\n"
+      "Examples:\n"
+      "  hilo bench module.txt\n"
+      "  hilo bench module.txt --device=eval --runs=3\n"
+      "  hilo bench module.txt --parse-only");
   arguments.callback([options, &session] { bench(*options, session); });
 }
 

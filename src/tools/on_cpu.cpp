@@ -25,6 +25,8 @@ Result<Executable> compile_for_cpu(Module module, const OnCpu& options) {
   if (options.dump_ir)
     compiling.emit.see_ir = [](std::string_view text) { fmt::print(stderr, "{}", text); };
   auto out = compile(std::move(module), cpu_target(), compiling);
+  if (!out && out.error().kind == ErrorKind::Unsupported)
+    out.error().message += "; --device=eval runs it";
   if (out && options.dump_ir) fmt::print(stderr, "{}", print(out->module()));
   return out;
 }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "tools/choose_device.h"
 #include "tools/in_plan.h"
 #include "tools/inputs.h"
 #include "tools/machine_memory.h"
@@ -32,19 +33,6 @@ void listen_for_interrupts(double timeout) {
   timer.it_value.tv_sec = static_cast<time_t>(timeout);
   timer.it_value.tv_usec = 1 + static_cast<suseconds_t>(std::fmod(timeout, 1) * 999'998);
   setitimer(ITIMER_REAL, &timer, nullptr);
-}
-
-// What the evaluator alone can do.
-Result<void> check_compiled(const RunOptions& options) {
-  const std::pair<const char*, bool> given[] = {
-      {"--float=f64", options.float_type == "f64"},
-      {"--max-steps", options.max_steps > 0},
-      {"--print-values", !options.observe.print_values.empty()},
-      {"--check-numerics", options.observe.check_numerics},
-      {"--in-plan", options.in_plan}};
-  for (const auto& [name, is_given] : given)
-    if (is_given) return fail(ErrorKind::Usage, "{} needs --device=eval", name);
-  return {};
 }
 
 // Options that are words become what the evaluator takes.
@@ -130,7 +118,7 @@ struct Ran {
   std::vector<OutputLeaf> leaves;
   std::vector<LeafComparison> comparisons;
   double seconds = 0;
-  nlohmann::ordered_json compiled;  // of --device=cpu
+  nlohmann::ordered_json compiled;  // empty where it was evaluated
   std::string profile_text;         // of --profile
   nlohmann::ordered_json profile;
 };
@@ -157,10 +145,9 @@ Result<void> use_outputs(const Module& module, const RunOptions& options, const 
   return {};
 }
 
-// --device=cpu. What cannot be compiled is said before anything runs.
+// What cannot be compiled is said before anything runs.
 Result<Ran> run_compiled(const Module& module, const RunOptions& options, EvalOptions& eval,
                          Session& session) {
-  HILO_DO(check_compiled(options));
   std::vector<std::string> warnings;
   eval.warnings = &warnings;
   HILO_DO(settle_partitioning(options, module, eval));
@@ -237,8 +224,10 @@ void show_json(const Module& module, const Ran& ran, const RunOptions& options) 
 }
 
 void run(const RunOptions& options, Session& session) {
+  auto device = choose_device(options.device, option_of_evaluator(options));
+  if (!device) return fail_with(session, device.error());
   std::jthread opening;  // while the module is read
-  if (options.device == "cpu") opening = std::jthread(cpu_target().open);
+  if (*device == RunDevice::Cpu) opening = std::jthread([] { (void)cpu_target().open(); });
   auto loaded = load_module(options.file, {.stage = options.stage}, session);
   if (!loaded) return;
   Module& module = loaded->module;
@@ -258,7 +247,8 @@ void run(const RunOptions& options, Session& session) {
   }
   Observer observer(module, options.observe);
   listen_for_interrupts(options.timeout);
-  auto ran = options.device == "cpu"
+  if (!is_here(*device, options.device, session)) device = RunDevice::Eval;
+  auto ran = *device == RunDevice::Cpu
                  ? run_compiled(module, options, *eval, session)
                  : run_module(module, options, planned.get(), *eval, observer, session);
   if (!ran && timed_out)

@@ -21,15 +21,19 @@ void add_run_options(Arguments& arguments, RunOptions& options, Session& session
   arguments.add_option("--atol", options.atol, "with --expected: allowed |difference|");
   arguments.add_option("--save", options.save, "write the outputs to an .npz");
   arguments
-      .add_option("--device", options.device, "eval: the reference evaluator; cpu: machine code")
-      .one_of({"eval", "cpu"});
+      .add_option("--device", options.device,
+                  "cpu: machine code; eval: the reference evaluator. Without: cpu, or eval where "
+                  "another option needs it")
+      .one_of({"cpu", "eval"});
   arguments
-      .add_option("--float", options.float_type,
-                  "f64: hold f16, bf16, f32 and complex in f64, without rounding between")
+      .add_option(
+          "--float", options.float_type,
+          "f64: hold f16, bf16, f32 and complex in f64, without rounding between; evaluates")
       .one_of({"native", "f64"});
   arguments
-      .add_option("--matmul-precision", options.matmul_precision,
-                  "bf16, tf32 or f32: what a TPU's or GPU's default would give")
+      .add_option(
+          "--matmul-precision", options.matmul_precision,
+          "bf16, tf32 or f32: what a TPU's or GPU's default would give; other than f32 evaluates")
       .one_of({"bf16", "tf32", "f32"});
   const Option partitioned =
       arguments.add_flag("--partitioned", options.partitioned,
@@ -41,38 +45,38 @@ void add_run_options(Arguments& arguments, RunOptions& options, Session& session
                        "virtual devices, instead of what the module names");
   arguments.add_option("--threads", options.threads, "threads; 0: all usable cores");
   arguments.add_option("--max-steps", options.max_steps,
-                       "stop a while loop after so many iterations");
+                       "stop a while loop after so many iterations; evaluates");
   arguments.add_option("--timeout", options.timeout, "stop the run after so many seconds");
   arguments.add_option("--memory-limit", options.memory_limit, "refuse to need more: 16GiB, 512MB");
   arguments.add_option("--custom-call", options.custom_calls,
                        "TARGET=lib.so (see custom_call_abi.h) or TARGET=zeros");
   arguments
       .add_option("--print-values", options.observe.print_values,
-                  "print these instructions' values")
+                  "print these instructions' values; evaluates")
       .separated_by(',');
   arguments.add_flag("--check-numerics", options.observe.check_numerics,
-                     "find the first NaN or infinity: instruction, index, source line");
+                     "find the first NaN or infinity: instruction, index, source line; evaluates");
   arguments.add_flag("--profile", options.observe.profile,
-                     "time and bytes by op and by source line; with --device=cpu also the part "
-                     "of what this machine can do");
+                     "time and bytes by op and by source line; of compiled code also the part of "
+                     "what this machine can do");
   arguments.add_option("--trace", options.observe.trace,
                        "write the times of all steps for ui.perfetto.dev");
   arguments.add_option("--only", options.only, "run one instruction, fusion or computation alone");
   arguments.add_flag("--no-verify", options.no_verify, "run without checking the module first");
-  const Option in_plan =
-      arguments.add_flag("--in-plan", options.in_plan,
-                         "keep values where a memory plan puts them: a wrong plan shows");
+  const Option in_plan = arguments.add_flag(
+      "--in-plan", options.in_plan,
+      "keep values where a memory plan puts them: a wrong plan shows; evaluates");
   arguments.add_option("--target", options.target, "with --in-plan: the chip to plan for")
       .needs(in_plan);
-  arguments.add_flag("--dump-ir", options.dump_ir, "with --device=cpu: LLVM IR to standard error");
+  arguments.add_flag("--dump-ir", options.dump_ir, "LLVM IR to standard error");
   arguments.add_flag("--json", session.json, "one JSON document on standard output");
   arguments.footer(
       "Exit status 0: ran (and agrees); 1: an error; 2: wrong usage; 3: values differ.\n"
       "Examples:\n"
       "  hilo run module.txt --seed=1 --save out.npz\n"
       "  hilo run module.txt --inputs io.npz --expected io.npz\n"
-      "  hilo run dump_folder/ --profile\n"
-      "  hilo run module.txt --device=cpu --profile --trace=run.json\n"
+      "  hilo run dump_folder/ --profile --trace=run.json\n"
+      "  hilo run module.txt --device=eval --check-numerics\n"
       "  hilo run module.txt --only=fusion.12 --input=8x128xf32=1");
 }
 

@@ -13,7 +13,8 @@ struct RunOptions {
   std::string file, stage, expected, save, only;
   InputOptions inputs;
   std::optional<double> rtol, atol;
-  std::string device = "eval", float_type = "native", matmul_precision = "f32";
+  std::string device;  // as given, or empty
+  std::string float_type = "native", matmul_precision = "f32";
   bool partitioned = false, unpartitioned = false, no_verify = false, in_plan = false,
        dump_ir = false;
   std::string target;  // of in_plan

@@ -181,7 +181,7 @@ class ObjectFile(unittest.TestCase):
             numbers = [values.uniform(-bound, bound) for _ in range(count)]
             files.append(self.write(f"in_{i}.bin", struct.pack(f"<{count}{'f' if kind == 'f32' else 'd'}", *numbers)))
             given.append(f"--input={'x'.join(map(str, dims))}x{kind}=@{files[-1]}")
-        ran = run(HILO, "run", self.path(name + ".hlo"), *given, "--save", self.path("out.npz"))
+        ran = run(HILO, "run", "--device=eval", self.path(name + ".hlo"), *given, "--save", self.path("out.npz"))
         self.assertEqual(ran.returncode, 0, ran.stderr)
         expected = npz_arrays(self.path("out.npz"))
         outputs = [self.path(f"out_{i}.bin") for i in range(len(expected))]

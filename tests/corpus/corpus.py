@@ -73,7 +73,7 @@ def in_plan(hilo, module, arrays, name, report):
     with tempfile.TemporaryDirectory() as temporary:
         saved = [f"{temporary}/outside.npz", f"{temporary}/inside.npz"]
         for path, extra in zip(saved, ([], ["--in-plan"])):
-            status, _, error, seconds = call([hilo, "run", module, "--inputs", arrays, "--save", path, *extra], 900)
+            status, _, error, seconds = call([hilo, "run", module, "--device=eval", "--inputs", arrays, "--save", path, *extra], 900)
             if status != 0:
                 return report.add("in-plan", name, False, last_line(error), seconds)
         outside, inside = (np.load(path) for path in saved)
@@ -105,7 +105,7 @@ def ideal(hilo, folder, name, report):
         for stage, arrays in (("after", "io.npz"), ("before", "io.npz" if single else "io_global.npz")):
             saved = f"{temporary}/{stage}.npz"
             status, _, error, seconds = call(
-                [hilo, "run", f"{folder}/{stage}.hlo", "--inputs", f"{folder}/{arrays}", "--float=f64", "--save", saved], 900)
+                [hilo, "run", f"{folder}/{stage}.hlo", "--inputs", f"{folder}/{arrays}", "--device=eval", "--float=f64", "--save", saved], 900)
             if status != 0:
                 return report.add("ideal", name, False, f"{stage}: {last_line(error)}", seconds)
             outs[stage] = np.load(saved)

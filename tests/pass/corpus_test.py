@@ -59,12 +59,12 @@ class Corpus(unittest.TestCase):
             if not small or module.stat().st_size > MOST_TEXT:
                 continue
             with self.subTest(module=str(module.relative_to(CORPUS))):
-                before = hilo("run", module, "--inputs", values, "--expected", values)
+                before = hilo("run", module, "--device=eval", "--inputs", values, "--expected", values)
                 if before.returncode != 0:  # not this test's business
                     continue
                 done = hilo("opt", module, "--pipeline=cpu", "--verify", "-o", self.out)
                 self.assertEqual(done.returncode, 0, errors(done))
-                after = hilo("run", self.out, "--inputs", values, "--expected", values)
+                after = hilo("run", self.out, "--device=eval", "--inputs", values, "--expected", values)
                 self.assertEqual(after.returncode, 0, errors(after) + after.stdout[-2000:])
                 ran += 1
         self.assertGreater(ran, 20)

@@ -204,6 +204,34 @@ ENTRY main {
             done = hilo("run", "-", "--device=cpu", option, text=ADD)
             self.assertEqual(done.returncode, 2, option)
             self.assertIn("needs --device=eval", done.stderr)
+            done = hilo("run", "-", option, text=ADD)  # chooses the evaluator by itself
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertNotIn("compiled", done.stderr)
+
+    def test_compiles_where_no_device_is_named(self):
+        done = hilo("run", "-", "--json", text=ADD)
+        if "libhilo_emit" in done.stderr:  # built without the compiler
+            self.assertIn("evaluated instead", done.stderr)
+            return
+        self.assertEqual(json.loads(done.stdout)["compiled"]["kernels"], 1)
+        self.assertGreater(json.loads(hilo("bench", "-", "--runs=1", text=ADD).stdout)["compile_s"], 0)
+        done = hilo("bench", "-", "--runs=1", "--device=eval", text=ADD)
+        self.assertEqual(json.loads(done.stdout)["compile_s"], 0)
+
+    def test_what_the_compiler_cannot_do(self):
+        text = "HloModule m\nENTRY e {\n  p = (f32[4], opaque[]) parameter(0)\n  ROOT r = f32[4] get-tuple-element(p), index=0\n}\n"
+        done = hilo("run", "-", text=text)
+        if "libhilo_emit" not in done.stderr:
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, r":3:3: error: parameter of \(f32\[4\], opaque\[\]\) on device cpu: .*--device=eval runs it")
+        self.assertEqual(hilo("run", "-", "--device=eval", text=text).returncode, 0)
+
+    def test_bench_runs_what_verifies(self):
+        text = "HloModule m\nENTRY e {\n  p = f32[4] parameter(0)\n  ROOT r = f32[3] negate(p)\n}\n"
+        for device in ("eval", "cpu"):
+            done = hilo("bench", "-", "--device", device, text=text)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(":4:", done.stderr)
 
     def test_output_that_does_not_fit(self):
         text = "HloModule big\nENTRY main {\n  z = f32[] constant(0)\n  ROOT b = f32[1099511627776]{0} broadcast(z), dimensions={}\n}\n"
