@@ -4,8 +4,8 @@
 #include <bit>
 
 #include "eval/blas.h"
-#include "eval/matrix_kernel.h"
 #include "eval/matrix_pack.h"
+#include "eval/matrix_product.h"
 
 namespace hilo {
 namespace {
@@ -23,8 +23,8 @@ std::optional<int64_t> uniform_step(std::span<const int64_t> positions) {
   return step;
 }
 
-// The smallest part of a product that is worth a thread, in multiplications.
-constexpr int64_t worth_a_tile = 1 << 22;
+// Multiplications of one product: fewer are not worth several threads, more always are.
+constexpr int64_t worth_threads = 1 << 21, worth_all_threads = 1 << 28;
 
 // How a matrix of rows and columns can be given to the library where it stands.
 struct InPlace {
@@ -51,8 +51,15 @@ float rounded(float value, MatmulPrecision precision) {
 // The free and the summed index have one step each: the kernel reads such operands where they are.
 std::optional<MatrixSource> kernel_source(const MatmulOperand& operand) {
   const auto outer = uniform_step(operand.outer), inner = uniform_step(operand.inner);
-  if (!is_kernel_source(operand.type) || !outer || !inner) return std::nullopt;
+  if (!has_matrix_kernel() || !is_kernel_source(operand.type) || !outer || !inner)
+    return std::nullopt;
   return MatrixSource{operand.data, operand.type, *outer, *inner};
+}
+
+// Where the first element of a batch stands.
+int64_t start_of(const MatmulOperand& operand, int64_t batch) {
+  return operand.batch[batch] + (operand.outer.empty() ? 0 : operand.outer[0]) +
+         (operand.inner.empty() ? 0 : operand.inner[0]);
 }
 
 // The part of it from position `base` on.
@@ -65,12 +72,11 @@ template <class T>
 struct Tiled {
   const Matmul& p;
   bool round_operands, exact_bytes;
-  std::optional<MatrixSource> kernel_lhs, kernel_rhs;  // both or none
+  std::optional<MatrixSource> kernel_lhs, kernel_rhs;  // both or none, and for exact bytes alone
   int64_t m, n, k, tile_m, tile_n, k_block;
   InPlace lhs, rhs, out;
 
   explicit Tiled(const Matmul& product, int64_t exact_block);
-  void choose_kernel_tiles();
   int64_t tiles() const { return batches() * tile_rows() * tile_columns(); }
   int64_t batches() const { return p.out.batch.size(); }
   int64_t tile_rows() const { return (m + tile_m - 1) / tile_m; }
@@ -98,35 +104,19 @@ Tiled<T>::Tiled(const Matmul& product, int64_t exact_block)
       m(p.out.row.size()),
       n(p.out.column.size()),
       k(p.lhs.inner.size()) {
-  if (std::is_same_v<T, float> && !round_operands && has_matrix_kernel()) {
+  if (exact_bytes) {
     kernel_lhs = kernel_source(p.lhs), kernel_rhs = kernel_source(p.rhs);
     if (!kernel_lhs || !kernel_rhs) kernel_lhs = kernel_rhs = std::nullopt;
   }
   tile_m = std::min<int64_t>(m, 512);
   tile_n = std::min<int64_t>(n, m >= 2048 ? 1024 : 512);
-  if (kernel_lhs) choose_kernel_tiles();
   const bool own = !std::is_same_v<T, uint64_t> && !round_operands && !exact_bytes;
   if (own && p.lhs.type == element_type<T>) lhs = in_place(p.lhs.outer, p.lhs.inner);
   if (own && p.rhs.type == element_type<T>) rhs = in_place(p.rhs.outer, p.rhs.inner);
   if (own && p.out.type == element_type<T>) out = in_place(p.out.row, p.out.column);
   if (out.transposed) out = {};
-  const bool is_in_place = kernel_lhs || (lhs.possible && rhs.possible);
-  k_block = is_in_place ? std::max<int64_t>(k, 1) : packed_block;
+  k_block = lhs.possible && rhs.possible ? std::max<int64_t>(k, 1) : packed_block;
   if (exact_bytes) k_block = exact_block;
-}
-
-// Few tiles, since each packs its operands again, but enough of them for many threads.
-template <class T>
-void Tiled<T>::choose_kernel_tiles() {
-  tile_m = std::min(m, most_kernel_rows), tile_n = std::min<int64_t>(n, 2048);
-  const auto halve = [](int64_t size, int64_t unit) { return (size / 2 + unit - 1) / unit * unit; };
-  while (tiles() < 16 && tile_m * tile_n * k >= 2 * worth_a_tile) {
-    if (tile_m > tile_n && tile_m > 28) tile_m = halve(tile_m, 14);
-    else if (tile_n > 64) tile_n = halve(tile_n, 32);
-    else break;
-  }
-  const int64_t rows = (m + tile_m - 1) / tile_m;
-  tile_m = (m + rows - 1) / rows;  // equal ones
 }
 
 template <class T>
@@ -171,9 +161,8 @@ void Tiled<T>::sum(int64_t batch, int64_t i, int64_t rows, int64_t j, int64_t co
       if (kernel_lhs && count > 0) {
         const int64_t left = p.lhs.batch[batch] + p.lhs.outer[i] + p.lhs.inner[t];
         const int64_t right = p.rhs.batch[batch] + p.rhs.outer[j] + p.rhs.inner[t];
-        run_matrix_kernel({rows, columns, count, part_of(*kernel_lhs, left),
-                           part_of(*kernel_rhs, right), exact_bytes ? part.data() : c,
-                           exact_bytes ? columns : leading, t > 0 && !exact_bytes});
+        run_matrix_product({rows, columns, count, part_of(*kernel_lhs, left),
+                            part_of(*kernel_rhs, right), part.data(), columns});
         add_exact(part, exact);
         continue;
       }
@@ -222,6 +211,41 @@ void run(const Matmul& product, const Parallel& parallel, int64_t exact_block = 
   });
 }
 
+// The kernel's products, each as it stands; false where there is no kernel for the operands.
+bool run_kernel(const Matmul& p, const Parallel& parallel) {
+  if (p.precision != MatmulPrecision::F32) return false;
+  const auto lhs = kernel_source(p.lhs), rhs = kernel_source(p.rhs);
+  if (!lhs || !rhs) return false;
+  const InPlace place =
+      p.out.type == ElementType::F32 ? in_place(p.out.row, p.out.column) : InPlace{};
+  const int64_t m = p.out.row.size(), n = p.out.column.size(), k = p.lhs.inner.size();
+  const auto run_one = [&](int64_t batch, const Parallel* threads) {
+    MatrixProduct one{m, n, k, part_of(*lhs, start_of(p.lhs, batch)),
+                      part_of(*rhs, start_of(p.rhs, batch))};
+    const int64_t base = p.out.batch[batch];
+    if (place.possible && !place.transposed) {
+      one.out = static_cast<float*>(p.out.data) + base + p.out.row[0] + p.out.column[0];
+      one.leading = place.leading;
+    } else {
+      one.take = [&, base](const ProductPart& part) {
+        unpack(part.c, part.leading, p.out.data, p.out.type, base,
+               std::span(p.out.row).subspan(part.i, part.rows),
+               std::span(p.out.column).subspan(part.j, part.columns));
+      };
+    }
+    threads ? run_matrix_product(one, *threads) : run_matrix_product(one);
+  };
+  const int64_t batches = p.out.batch.size(), work = m * n * std::max<int64_t>(k, 1);
+  if (work >= worth_all_threads || (work >= worth_threads && batches < 8)) {
+    for (int64_t batch = 0; batch < batches; ++batch) run_one(batch, &parallel);
+  } else {  // many tiny products together, so that starting one costs nothing beside it
+    parallel(batches, std::max<int64_t>(1, 32768 / work), [&](int64_t begin, int64_t end) {
+      for (int64_t batch = begin; batch < end; ++batch) run_one(batch, nullptr);
+    });
+  }
+  return true;
+}
+
 // The longest sum of products that f32 holds exactly, or 0.
 int64_t exact_block(const Matmul& p) {
   const auto is_byte = [](ElementType type) { return is_integral(type) && bits_of(type) <= 8; };
@@ -252,8 +276,9 @@ void matmul(const Matmul& given, const Parallel& parallel) {
       given.precision};
   const Matmul& p = is_column_major || is_column ? swapped : given;
   if (const int64_t exact = exact_block(p)) return run<float>(p, parallel, exact);
-  visit_accumulator(accumulator_type(p.lhs.type, p.rhs.type, p.out.type),
-                    [&]<class T>(std::type_identity<T>) { run<T>(p, parallel); });
+  const ElementType sum = accumulator_type(p.lhs.type, p.rhs.type, p.out.type);
+  if (sum == ElementType::F32 && run_kernel(p, parallel)) return;
+  visit_accumulator(sum, [&]<class T>(std::type_identity<T>) { run<T>(p, parallel); });
 }
 
 ElementType accumulator_type(ElementType lhs, ElementType rhs, ElementType out) {

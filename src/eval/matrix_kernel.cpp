@@ -12,8 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <memory>
 #include <utility>
 
 #define HILO_AVX512 [[gnu::target("avx512f,avx512bw,avx512vl,avx512dq,fma")]]
@@ -21,9 +19,8 @@
 namespace hilo {
 namespace {
 
-constexpr int64_t lanes = 16, block_rows = 14, strip = 2 * lanes;
-constexpr int64_t most_depth = 320, most_columns = 512;  // that are packed at once
-static_assert(most_kernel_rows % block_rows == 0);
+constexpr int64_t lanes = 16, strip = kernel_columns;
+static_assert(strip == 2 * lanes && packed_rows == lanes);
 using Mask = __mmask16;
 
 Mask first(int64_t n) { return static_cast<Mask>(n >= lanes ? 0xffff : (1 << n) - 1); }
@@ -117,7 +114,9 @@ HILO_AVX512 void pack_across(const Part<From>& p, float* out, int64_t width) {
 #pragma GCC unroll 16
     for (int i = 0; i < lanes; ++i) {
       const bool is_there = i < p.count;
-      r[i] = From::load(is_there ? mask : Mask(0), p.data + (is_there ? i * p.outer + t : 0));
+      const auto* from = p.data + (is_there ? i * p.outer + t : 0);
+      r[i] = From::load(is_there ? mask : Mask(0), from);
+      __builtin_prefetch(from + 8 * lanes);
     }
     transpose(r);
     const int64_t rest = p.k - t;
@@ -151,19 +150,22 @@ void pack(const Part<From>& p, float* out, int64_t width) {
 }
 
 template <class From>
-Part<From> part_of(const MatrixSource& s, int64_t i, int64_t count, int64_t t, int64_t k) {
+Part<From> part_of(const SourcePart& p) {
+  const MatrixSource& s = p.source;
   const auto* data = static_cast<const typename From::Type*>(s.data);
-  return {data + i * s.outer + t * s.inner, s.outer, s.inner, count, k};
+  return {data + p.i * s.outer + p.t * s.inner, s.outer, s.inner, p.count, p.k};
 }
 
-// Columns that stand side by side, read line by line: strip after strip, each k lines of 32.
+// Columns that stand side by side, read line by line: strip after strip, each `depth` lines of 32.
 template <class From>
-HILO_AVX512 void pack_lines(const Part<From>& p, float* out) {
+HILO_AVX512 void pack_lines(const Part<From>& p, int64_t depth, float* out) {
   const int64_t whole = p.count / strip * strip, rest = p.count - whole;
   const auto* from = p.data;
   for (int64_t t = 0; t < p.k; ++t, from += p.inner) {
     float* to = out + t * strip;
-    for (int64_t j = 0; j < whole; j += strip, to += strip * p.k) {
+    for (int64_t j = 0; j < whole; j += strip, to += strip * depth) {
+      __builtin_prefetch(from + 2 * p.inner + j);
+      __builtin_prefetch(from + 2 * p.inner + j + lanes);
       _mm512_store_ps(to, From::load(0xffff, from + j));
       _mm512_store_ps(to + lanes, From::load(0xffff, from + j + lanes));
     }
@@ -174,122 +176,89 @@ HILO_AVX512 void pack_lines(const Part<From>& p, float* out) {
 }
 
 template <class From>
-void pack_strips(const Part<From>& p, float* out) {
-  if (p.outer == 1) return pack_lines(p, out);
+void pack_strips(const Part<From>& p, int64_t depth, float* out) {
+  if (p.outer == 1) return pack_lines(p, depth, out);
   for (int64_t j = 0; j < p.count; j += lanes) {
     Part<From> part = p;
     part.data += j * p.outer;
     part.count = std::min(lanes, p.count - j);
-    pack(part, out + j / strip * strip * p.k + j % strip, strip);
+    pack(part, out + j / strip * strip * depth + j % strip, strip);
   }
 }
 
-struct Block {  // of the result: `rows` x up to 32, from packed rows a and a packed strip b
-  const float *a, *b;
-  int64_t k;
-  float* c;
-  int64_t leading;
-  Mask mask;  // of the last vector
-  bool add;
+// Lines of the right operand: packed, or where they stand.
+struct PackedLines {
+  const float* b;
+  HILO_AVX512 __m512 load(int v, Mask) const { return _mm512_load_ps(b + v * lanes); }
+  HILO_AVX512 void fetch(int v) const { __builtin_prefetch(b + 16 * strip + v * lanes); }
+  void go_on() { b += strip; }
+};
+template <class From>
+struct StandingLines {
+  const typename From::Type* b;
+  int64_t step;
+  HILO_AVX512 __m512 load(int v, Mask mask) const { return From::load(mask, b + v * lanes); }
+  HILO_AVX512 void fetch(int v) const { __builtin_prefetch(b + 16 * step + v * lanes); }
+  void go_on() { b += step; }
 };
 
-template <int rows, int vectors>
-HILO_AVX512 void run_block(const Block& p) {
+// Of the lines of c one after the other is fetched while the sums grow.
+template <class Lines, int rows, int vectors>
+HILO_AVX512 void run_block(const KernelBlock& p, Lines from) {
+  const Mask last = first(p.columns - (vectors - 1) * lanes);
   __m512 sums[rows][vectors];
 #pragma GCC unroll 16
-  for (int r = 0; r < rows; ++r) {
-    __builtin_prefetch(p.c + r * p.leading, 1);
-    __builtin_prefetch(p.c + r * p.leading + lanes, 1);
+  for (int r = 0; r < rows; ++r)
 #pragma GCC unroll 2
     for (int v = 0; v < vectors; ++v) sums[r][v] = _mm512_setzero_ps();
-  }
-  const float *a = p.a, *b = p.b;
-  for (int64_t t = 0; t < p.k; ++t, a += lanes, b += strip) {
-    __m512 right[vectors];
+  const float *a = p.a, *next = p.c;
+  for (int64_t part = 0; part < rows; ++part, next += p.leading) {
+    __builtin_prefetch(next, 1);
+    __builtin_prefetch(next + (vectors - 1) * lanes, 1);
+    for (const float* end = p.a + p.k * (part + 1) / rows * lanes; a != end;
+         a += lanes, from.go_on()) {
+      __m512 right[vectors];
 #pragma GCC unroll 2
-    for (int v = 0; v < vectors; ++v) right[v] = _mm512_load_ps(b + v * lanes);
-    __builtin_prefetch(a + 16 * lanes);
+      for (int v = 0; v < vectors; ++v)
+        right[v] = from.load(v, v + 1 == vectors ? last : Mask(0xffff));
+      __builtin_prefetch(a + 16 * lanes);
+#pragma GCC unroll 2
+      for (int v = 0; v < vectors; ++v) from.fetch(v);
 #pragma GCC unroll 16
-    for (int r = 0; r < rows; ++r) {
-      __m512 left = _mm512_set1_ps(a[r]);
-      asm("" : "+v"(left));  // a register: else each vector's product reads it again
+      for (int r = 0; r < rows; ++r) {
+        __m512 left = _mm512_set1_ps(a[r]);
+        asm("" : "+v"(left));  // a register: else each vector's product reads it again
 #pragma GCC unroll 2
-      for (int v = 0; v < vectors; ++v) sums[r][v] = _mm512_fmadd_ps(left, right[v], sums[r][v]);
-    }
-  }
-#pragma GCC unroll 16
-  for (int r = 0; r < rows; ++r) {
-#pragma GCC unroll 2
-    for (int v = 0; v < vectors; ++v) {
-      const Mask mask = v + 1 == vectors ? p.mask : Mask(0xffff);
-      float* c = p.c + r * p.leading + v * lanes;
-      if (p.add) sums[r][v] = _mm512_add_ps(sums[r][v], _mm512_maskz_loadu_ps(mask, c));
-      _mm512_mask_storeu_ps(c, mask, sums[r][v]);
-    }
-  }
-}
-
-using BlockFunction = void (*)(const Block&);
-template <size_t... i>
-constexpr std::array<BlockFunction, sizeof...(i)> block_functions(std::index_sequence<i...>) {
-  return {run_block<i / 2 + 1, i % 2 + 1>...};
-}
-constexpr auto run_blocks = block_functions(std::make_index_sequence<2 * block_rows>());
-
-class Packed {  // memory of a thread that is kept
- public:
-  float* take(int64_t count) {
-    if (count > count_) {
-      const auto bytes = static_cast<size_t>((count * 4 + 4095) / 4096 * 4096);
-      data_.reset(static_cast<float*>(std::aligned_alloc(4096, bytes)));
-      if (!data_) throw std::bad_alloc();
-      count_ = count;
-    }
-    return data_.get();
-  }
-
- private:
-  struct Free {
-    void operator()(float* memory) const { std::free(memory); }
-  };
-  std::unique_ptr<float[], Free> data_;
-  int64_t count_ = 0;
-};
-
-struct Rows {  // the blocks of rows are as equal as they can be
-  int64_t m, blocks;
-  int64_t begin(int64_t block) const { return block * m / blocks; }
-  int64_t count(int64_t block) const { return begin(block + 1) - begin(block); }
-};
-
-// Adds the part [t, t + k) of the sums.
-void run_depth(const MatrixProduct& p, int64_t t, int64_t k, float* a, float* b) {
-  const Rows rows{p.m, (p.m + block_rows - 1) / block_rows};
-  visit_source(p.lhs.type, [&]<class From>(From) {
-    for (int64_t i = 0; i < rows.blocks; ++i)
-      pack(part_of<From>(p.lhs, rows.begin(i), rows.count(i), t, k), a + i * lanes * k, lanes);
-  });
-  for (int64_t group = 0; group < p.n; group += most_columns) {
-    const int64_t wide = std::min(most_columns, p.n - group);
-    visit_source(p.rhs.type, [&]<class From>(From) {
-      pack_strips(part_of<From>(p.rhs, group, wide, t, k), b);
-    });
-    for (int64_t j = 0; j < wide; j += strip) {
-      const int64_t columns = std::min(strip, wide - j), vectors = columns > lanes ? 2 : 1;
-      Block block{nullptr,
-                  b + j * k,
-                  k,
-                  nullptr,
-                  p.leading,
-                  first(columns - (vectors - 1) * lanes),
-                  p.accumulate || t > 0};
-      for (int64_t i = 0; i < rows.blocks; ++i) {
-        block.a = a + i * lanes * k;
-        block.c = p.out + rows.begin(i) * p.leading + group + j;
-        run_blocks[static_cast<size_t>((rows.count(i) - 1) * 2 + vectors - 1)](block);
+        for (int v = 0; v < vectors; ++v) sums[r][v] = _mm512_fmadd_ps(left, right[v], sums[r][v]);
       }
     }
   }
+  const int64_t leading = p.leading;
+  const bool add = p.add;
+  float* c = p.c;
+#pragma GCC unroll 16
+  for (int r = 0; r < rows; ++r, c += leading) {
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; ++v) {
+      const Mask mask = v + 1 == vectors ? last : Mask(0xffff);
+      float* to = c + v * lanes;
+      if (add) sums[r][v] = _mm512_add_ps(sums[r][v], _mm512_maskz_loadu_ps(mask, to));
+      _mm512_mask_storeu_ps(to, mask, sums[r][v]);
+    }
+  }
+}
+
+template <class Lines>
+using BlockFunction = void (*)(const KernelBlock&, Lines);
+template <class Lines, size_t... i>
+constexpr std::array<BlockFunction<Lines>, sizeof...(i)> block_functions(
+    std::index_sequence<i...>) {
+  return {run_block<Lines, i / 2 + 1, i % 2 + 1>...};
+}
+template <class Lines>
+void run_lines(const KernelBlock& p, Lines from) {
+  constexpr auto functions = block_functions<Lines>(std::make_index_sequence<2 * kernel_rows>());
+  functions[static_cast<size_t>((p.rows - 1) * 2 + (p.columns > lanes))](p, from);
 }
 
 }  // namespace
@@ -306,14 +275,28 @@ bool is_kernel_source(ElementType type) {
          type == ElementType::S8 || type == ElementType::U8;
 }
 
-void run_matrix_kernel(const MatrixProduct& p) {
-  thread_local Packed left, right;
-  const int64_t depths = std::max<int64_t>(1, (p.k + most_depth - 1) / most_depth);
-  const int64_t depth = (p.k + depths - 1) / depths;
-  float* a = left.take((p.m + block_rows - 1) / block_rows * lanes * depth + lanes);
-  float* b = right.take((std::min(p.n, most_columns) + strip) * depth + strip);
-  if (p.k == 0) return run_depth(p, 0, 0, a, b);
-  for (int64_t t = 0; t < p.k; t += depth) run_depth(p, t, std::min(depth, p.k - t), a, b);
+void pack_rows(const SourcePart& part, float* out) {
+  visit_source(part.source.type,
+               [&]<class From>(From) { pack(part_of<From>(part), out, packed_rows); });
+}
+
+void pack_columns(const SourcePart& part, int64_t depth, float* out) {
+  visit_source(part.source.type,
+               [&]<class From>(From) { pack_strips(part_of<From>(part), depth, out); });
+}
+
+void run_matrix_kernel(const KernelBlock& p) { run_lines(p, PackedLines{p.b}); }
+
+bool is_direct_source(const MatrixSource& source) {
+  return source.outer == 1 && (source.type == ElementType::F32 || source.type == ElementType::BF16);
+}
+
+void run_direct_kernel(const KernelBlock& p, const MatrixSource& rhs, int64_t j, int64_t t) {
+  const int64_t from = j + t * rhs.inner;
+  if (rhs.type == ElementType::F32)
+    return run_lines(p,
+                     StandingLines<FromF32>{static_cast<const float*>(rhs.data) + from, rhs.inner});
+  run_lines(p, StandingLines<FromBF16>{static_cast<const uint16_t*>(rhs.data) + from, rhs.inner});
 }
 
 }  // namespace hilo
@@ -321,6 +304,12 @@ void run_matrix_kernel(const MatrixProduct& p) {
 namespace hilo {
 bool has_matrix_kernel() { return false; }
 bool is_kernel_source(ElementType) { return false; }
-void run_matrix_kernel(const MatrixProduct&) { check(false, "run_matrix_kernel: not here"); }
+void pack_rows(const SourcePart&, float*) { check(false, "pack_rows: not here"); }
+void pack_columns(const SourcePart&, int64_t, float*) { check(false, "pack_columns: not here"); }
+void run_matrix_kernel(const KernelBlock&) { check(false, "run_matrix_kernel: not here"); }
+bool is_direct_source(const MatrixSource&) { return false; }
+void run_direct_kernel(const KernelBlock&, const MatrixSource&, int64_t, int64_t) {
+  check(false, "run_direct_kernel: not here");
+}
 }  // namespace hilo
 #endif

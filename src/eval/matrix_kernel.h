@@ -1,4 +1,5 @@
-// A product of matrices in registers, summed in f32. Private to `eval`.
+// Products of small blocks of matrices in registers, summed in f32, and the packed copies that they
+// read. Private to `eval`.
 #pragma once
 
 #include "shape/shape.h"
@@ -16,17 +17,32 @@ struct MatrixSource {
 bool has_matrix_kernel();
 bool is_kernel_source(ElementType type);
 
-// out[i * leading + j] (+)= sum over t < k of lhs(i, t) * rhs(j, t), on the calling thread. The
-// terms are added in the order of t, in blocks of a length that depends on k alone. m at most
-// most_kernel_rows.
-struct MatrixProduct {
-  int64_t m, n, k;
-  MatrixSource lhs, rhs;
-  float* out;
-  int64_t leading;
-  bool accumulate;
+// What stays in registers, and the distance of neighbours of the summed index in packed rows.
+constexpr int64_t kernel_rows = 14, kernel_columns = 32, packed_rows = 16;
+
+// The part [i, i + count) of the free and [t, t + k) of the summed index of a source.
+struct SourcePart {
+  const MatrixSource& source;
+  int64_t i, count, t, k;
 };
-constexpr int64_t most_kernel_rows = 588;
-void run_matrix_kernel(const MatrixProduct& product);
+// out[t * packed_rows + r] = element (r, t) of the part; up to kernel_rows rows.
+void pack_rows(const SourcePart& part, float* out);
+// out[j / 32 * 32 * depth + t * 32 + j % 32] = element (j, t) of the part. `out` is aligned as a
+// vector; of the last strip the vectors that hold an element are written.
+void pack_columns(const SourcePart& part, int64_t depth, float* out);
+
+// c[i * leading + j] (+)= sum over t < k of a(i, t) * b(j, t), added in the order of t.
+struct KernelBlock {
+  const float *a, *b;  // packed rows, and one packed strip
+  int64_t k, rows, columns;
+  float* c;
+  int64_t leading;
+  bool add;
+};
+void run_matrix_kernel(const KernelBlock& block);
+// The same with the right operand's columns from j and lines from t on, where they stand; b is not
+// used. The source must be a direct one: lines of columns side by side.
+bool is_direct_source(const MatrixSource& source);
+void run_direct_kernel(const KernelBlock& block, const MatrixSource& rhs, int64_t j, int64_t t);
 
 }  // namespace hilo

@@ -92,21 +92,54 @@ void expect_large(const char* type, const char* result, double scale, double tol
       "  ROOT d = {1}[{2},{4}] dot(a, b), lhs_contracting_dims={{1}}, "
       "rhs_contracting_dims={{1}}\n",
       type, result, m, k, n);
-  EvalOptions one, two;
-  one.threads = 1, two.threads = 2;
+  EvalOptions one, two, seven;
+  one.threads = 1, two.threads = 2, seven.threads = 7;
   const std::vector<Literal> inputs = {Literal::from<T>({m, k}, a), Literal::from<T>({n, k}, b)};
   const auto got = run_one(module_of(text), inputs, one);
   EXPECT_EQ(got, run_one(module_of(text), inputs, two));
-  for (int64_t i : {int64_t{0}, int64_t{511}, int64_t{512}, m - 1})
-    for (int64_t j : {int64_t{0}, int64_t{511}, int64_t{512}, n - 1}) {
+  EXPECT_EQ(got, run_one(module_of(text), inputs, seven));
+  for (int64_t i = 0; i < m; i += i + 40 < m ? 37 : 1)
+    for (int64_t j = 0; j < n; j += j + 40 < n ? 31 : 1) {
       const double want = closed_form(i, j, k) * scale * scale;
       EXPECT_NEAR(got[i * n + j], want, tolerance * want) << i << ' ' << j;
     }
 }
 TEST(Dot, LargeF32) { expect_large<float>("f32", "f32", 1.0 / 64, 1e-5); }
+TEST(Dot, ManyRows) { expect_large<float>("f32", "f32", 1.0 / 64, 1e-5, 2150, 40, 70); }
+TEST(Dot, ManyColumns) { expect_large<float>("f32", "f32", 1.0 / 64, 1e-5, 330, 40, 4200); }
+TEST(Dot, ManyTerms) { expect_large<float>("f32", "f32", 1.0 / 64, 1e-5, 40, 2500, 50); }
+TEST(Dot, FewRows) { expect_large<float>("f32", "f32", 1.0 / 64, 1e-5, 100, 700, 2100); }
+TEST(Dot, NarrowResult) { expect_large<BF16>("bf16", "bf16", 1.0 / 64, 1e-2, 300, 1100, 2100); }
 TEST(Dot, LargeF64) { expect_large<double>("f64", "f64", 1.0 / 64, 1e-13); }
 TEST(Dot, LargeIntegers) { expect_large<int32_t>("s32", "s32", 1, 0, 520, 30, 530); }
 TEST(Dot, LargeBf16SumsInF32) { expect_large<BF16>("bf16", "f32", 1.0 / 64, 1e-2); }
+
+// The right operand's columns stand side by side, and so do the left one's rows.
+void expect_columns(int64_t m, int64_t k, int64_t n) {
+  std::vector<float> a(m * k), b(n * k);
+  for (int64_t t = 0; t < k; ++t) {
+    for (int64_t i = 0; i < m; ++i) a[t * m + i] = static_cast<float>(i + t) / 64;
+    for (int64_t j = 0; j < n; ++j) b[t * n + j] = static_cast<float>(t + j) / 64;
+  }
+  const std::string text =
+      module_of(fmt::format("  a = f32[{1},{0}] parameter(0)\n  b = f32[{1},{2}] parameter(1)\n"
+                            "  ROOT d = f32[{0},{2}] dot(a, b), lhs_contracting_dims={{0}}, "
+                            "rhs_contracting_dims={{0}}\n",
+                            m, k, n));
+  EvalOptions one, seven;
+  one.threads = 1, seven.threads = 7;
+  const std::vector<Literal> inputs = {f32({k, m}, a), f32({k, n}, b)};
+  const auto got = run_one(text, inputs, one);
+  EXPECT_EQ(got, run_one(text, inputs, seven));
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      const double want = closed_form(i, j, k) / 4096;
+      ASSERT_NEAR(got[i * n + j], want, 1e-5 * want) << m << ' ' << i << ' ' << j;
+    }
+}
+TEST(Dot, RowsAndColumnsSideBySide) {
+  for (int64_t m : {1, 5, 14, 15, 29, 71, 150, 290}) expect_columns(m, 530, 2090);
+}
 
 TEST(Dot, Bf16PrecisionRoundsOperands) {
   EvalOptions options;

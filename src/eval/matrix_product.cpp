@@ -1,0 +1,224 @@
+// A product goes over the summed index in depths. At each depth both operands are packed once, by
+// all threads, and then parts of the result are computed from the packed copies: a part's rows stay
+// in the second cache, a block of them in the first (Goto and van de Geijn, "Anatomy of
+// high-performance matrix multiplication", TOMS 2008). Threads take pieces of packing and parts of
+// the result from counters, and go on to pack the next depth into other memory while the last
+// parts of one are still computed.
+#include "eval/matrix_product.h"
+
+#include <atomic>
+#include <thread>
+
+#include "eval/few_rows_product.h"
+#include "eval/packed_memory.h"
+
+namespace hilo {
+namespace {
+
+// What is packed at once, and what a thread computes at once.
+constexpr int64_t most_depth = 512, most_rows = 150 * kernel_rows, most_columns = 4096;
+constexpr int64_t part_blocks = 10, part_strips = 8, fewest_parts = 16;
+// Multiplications that one call of `parallel` does: so many cannot be interrupted.
+constexpr int64_t most_at_once = int64_t{1} << 32;
+constexpr int64_t most_helpers = 64;
+
+template <class Ready>
+void await(Ready ready) {
+  for (int i = 0; !ready(); ++i)
+    if (i >= 64) std::this_thread::yield();
+}
+
+// Rows [i, i + rows) and columns [j, j + columns) of a product, whose packed operands lie in
+// memory together.
+class Region {
+ public:
+  Region(const MatrixProduct& product, int64_t i, int64_t rows, int64_t j, int64_t columns);
+  void run(const Parallel& parallel);
+
+ private:
+  // A depth of the sums: what has been begun and done of it.
+  struct alignas(64) Depth {
+    std::atomic<int64_t> next_piece = 0, packed = 0, next_part = 0, done = 0;
+  };
+  // How an operand is cut for packing: `free` pieces of the free index times pieces of `lines`.
+  struct Pieces {
+    Cut units;  // blocks of rows or strips of columns
+    int64_t lines, count;
+  };
+  Pieces cut(int64_t units, const MatrixSource& source, int64_t side_by_side, int64_t apart) const;
+
+  void choose_parts();
+  void help();
+  void pack(int64_t depth, int64_t piece);
+  void pack_rows_of(int64_t depth, int64_t units, int64_t t, int64_t k);
+  void pack_columns_of(int64_t depth, int64_t units, int64_t t, int64_t k);
+  void compute(int64_t depth, int64_t part);
+  float* rows_at(int64_t depth) const { return memory_ + depth % 2 * set_; }
+  float* columns_at(int64_t depth) const { return rows_at(depth) + row_floats_; }
+  int64_t parts() const { return row_parts_.parts * column_parts_.parts; }
+  int64_t strip_columns(int64_t strip) const {
+    return std::min(kernel_columns, columns_ - strip * kernel_columns);
+  }
+
+  const MatrixProduct& p_;
+  int64_t i_, rows_, j_, columns_;
+  Cut depths_, blocks_;  // of the summed index; of the rows
+  int64_t strips_;
+  Cut row_parts_, column_parts_;  // of blocks and of strips
+  Pieces row_pieces_, column_pieces_;
+  int64_t row_floats_, set_;
+  float *memory_, *c_;
+  int64_t leading_;
+  int64_t first_ = 0;  // depth of those that run now
+  std::vector<Depth> now_;
+  std::vector<std::atomic<int64_t>> part_depths_;  // how many depths are in each part
+};
+
+Region::Region(const MatrixProduct& product, int64_t i, int64_t rows, int64_t j, int64_t columns)
+    : p_(product),
+      i_(i),
+      rows_(rows),
+      j_(j),
+      columns_(columns),
+      depths_{product.k, pieces_of(product.k, most_depth)},
+      blocks_{rows, pieces_of(rows, kernel_rows)},
+      strips_(pieces_of(columns, kernel_columns)),
+      row_parts_{blocks_.parts, 0},
+      column_parts_{strips_, 0} {
+  choose_parts();
+  row_pieces_ = cut(blocks_.parts, p_.lhs, 8, 4);
+  column_pieces_ = cut(strips_, p_.rhs, 16, 2);
+  const int64_t depth = depths_.most();
+  row_floats_ = blocks_.parts * packed_rows * depth;
+  set_ = row_floats_ + strips_ * kernel_columns * depth;
+  leading_ = p_.out ? p_.leading : strips_ * kernel_columns;
+  thread_local PackedMemory memory;
+  const int64_t sets = std::min<int64_t>(2, depths_.parts) * set_;
+  memory_ = memory.take(sets + (p_.out ? 0 : rows_ * leading_));
+  c_ = p_.out ? p_.out + i_ * leading_ + j_ : memory_ + sets;
+}
+
+// Small ones where there are few, for several threads.
+void Region::choose_parts() {
+  int64_t blocks = part_blocks, strips = part_strips;
+  while (true) {
+    row_parts_.parts = pieces_of(row_parts_.count, blocks);
+    column_parts_.parts = pieces_of(column_parts_.count, strips);
+    if (parts() >= fewest_parts || (blocks <= 2 && strips == 1)) break;
+    if (strips > 1 && strips * kernel_columns >= blocks * kernel_rows) strips /= 2;
+    else blocks = (blocks + 1) / 2;
+  }
+  part_depths_ = std::vector<std::atomic<int64_t>>(static_cast<size_t>(parts()));
+}
+
+// Neighbours that stand side by side are read line by line, a few lines of many; else each alone.
+Region::Pieces Region::cut(int64_t units, const MatrixSource& source, int64_t side_by_side,
+                           int64_t apart) const {
+  const bool is_side_by_side = source.outer == 1;
+  Pieces out{{units, pieces_of(units, is_side_by_side ? side_by_side : apart)}, 0, 0};
+  const int64_t depth = depths_.most();
+  out.lines = is_side_by_side ? 64 : std::max<int64_t>(depth, 1);
+  out.count = out.units.parts * pieces_of(depth, out.lines);
+  return out;
+}
+
+void Region::pack_rows_of(int64_t depth, int64_t units, int64_t t, int64_t k) {
+  const Cut& cut = row_pieces_.units;
+  const int64_t from = depths_.begin(depth), lines = depths_.size(depth);
+  for (int64_t block = cut.begin(units); block < cut.begin(units + 1); ++block)
+    pack_rows({p_.lhs, i_ + blocks_.begin(block), blocks_.size(block), from + t, k},
+              rows_at(depth) + (block * lines + t) * packed_rows);
+}
+
+void Region::pack_columns_of(int64_t depth, int64_t units, int64_t t, int64_t k) {
+  const Cut& cut = column_pieces_.units;
+  const int64_t from = depths_.begin(depth), lines = depths_.size(depth);
+  const int64_t begin = cut.begin(units) * kernel_columns;
+  const int64_t end = std::min(cut.begin(units + 1) * kernel_columns, columns_);
+  pack_columns({p_.rhs, j_ + begin, end - begin, from + t, k}, lines,
+               columns_at(depth) + begin * lines + t * kernel_columns);
+}
+
+void Region::pack(int64_t depth, int64_t piece) {
+  const bool is_row = piece < row_pieces_.count;
+  const Pieces& pieces = is_row ? row_pieces_ : column_pieces_;
+  if (!is_row) piece -= row_pieces_.count;
+  const int64_t units = piece % pieces.units.parts;
+  const int64_t t = piece / pieces.units.parts * pieces.lines;
+  const int64_t k = std::min(pieces.lines, depths_.size(depth) - t);
+  if (k <= 0) return;
+  if (is_row) pack_rows_of(depth, units, t, k);
+  else pack_columns_of(depth, units, t, k);
+}
+
+void Region::compute(int64_t depth, int64_t part) {
+  const int64_t row_part = part / column_parts_.parts, column_part = part % column_parts_.parts;
+  const int64_t k = depths_.size(depth);
+  const int64_t strip = column_parts_.begin(column_part),
+                strip_end = column_parts_.begin(column_part + 1);
+  const int64_t begin = row_parts_.begin(row_part), end = row_parts_.begin(row_part + 1);
+  for (int64_t block = begin; block < end; ++block)
+    for (int64_t s = strip; s < strip_end; ++s)
+      run_matrix_kernel({rows_at(depth) + block * packed_rows * k,
+                         columns_at(depth) + s * kernel_columns * k, k, blocks_.size(block),
+                         strip_columns(s),
+                         c_ + blocks_.begin(block) * leading_ + s * kernel_columns, leading_,
+                         p_.accumulate || depth > 0});
+  if (p_.out || depth + 1 < depths_.parts) return;
+  const int64_t i = blocks_.begin(begin), j = strip * kernel_columns;
+  p_.take({i_ + i, blocks_.begin(end) - i, j_ + j,
+           std::min(strip_end * kernel_columns, columns_) - j, c_ + i * leading_ + j, leading_});
+}
+
+// Takes what is left to do until all is taken. What others have taken is waited for only where it
+// is needed, and they are running, so each wait ends.
+void Region::help() {
+  const int64_t pieces = row_pieces_.count + column_pieces_.count;
+  for (size_t n = 0; n < now_.size(); ++n) {
+    Depth& now = now_[n];
+    const int64_t depth = first_ + static_cast<int64_t>(n);
+    if (n >= 2) await([&] { return now_[n - 2].done == parts(); });  // its memory is used again
+    for (int64_t piece; (piece = now.next_piece++) < pieces; ++now.packed) pack(depth, piece);
+    await([&] { return now.packed == pieces; });
+    for (int64_t part; (part = now.next_part++) < parts(); ++now.done) {
+      std::atomic<int64_t>& depths = part_depths_[static_cast<size_t>(part)];
+      await([&] { return depths == depth; });
+      compute(depth, part);
+      ++depths;
+    }
+  }
+}
+
+void Region::run(const Parallel& parallel) {
+  const int64_t work = rows_ * columns_ * depths_.size(0);
+  const int64_t together = std::max<int64_t>(1, most_at_once / std::max<int64_t>(1, work));
+  for (first_ = 0; first_ < depths_.parts; first_ += together) {
+    now_ = std::vector<Depth>(static_cast<size_t>(std::min(together, depths_.parts - first_)));
+    parallel(std::min(parts(), most_helpers), 1, [&](int64_t, int64_t) { help(); });
+  }
+}
+
+// Rows that are few beside enough columns for many threads.
+constexpr int64_t many_columns = 8 * 8 * kernel_columns;
+
+void run_regions(const MatrixProduct& p, const Parallel& parallel) {
+  const int64_t most = p.out ? most_columns : most_columns / 2;
+  const Cut rows{p.m, pieces_of(p.m, most_rows)}, columns{p.n, pieces_of(p.n, most)};
+  for (int64_t i = 0; i < rows.parts; ++i)
+    for (int64_t j = 0; j < columns.parts; ++j)
+      Region(p, rows.begin(i), rows.size(i), columns.begin(j), columns.size(j)).run(parallel);
+}
+
+}  // namespace
+
+void run_matrix_product(const MatrixProduct& p, const Parallel& parallel) {
+  if (p.m <= few_rows && p.n >= many_columns) run_few_rows_product(p, &parallel);
+  else run_regions(p, parallel);
+}
+
+void run_matrix_product(const MatrixProduct& p) {
+  if (p.m <= few_rows) return run_few_rows_product(p, nullptr);
+  run_regions(p, [](int64_t, int64_t, const auto& body) { body(0, 1); });
+}
+
+}  // namespace hilo

@@ -1,0 +1,31 @@
+// A product of matrices of f32, on all threads. Private to `eval`.
+#pragma once
+
+#include "eval/eval.h"
+#include "eval/matrix_kernel.h"
+
+namespace hilo {
+
+// A finished part of a product: its rows from i and columns from j on, of which element (r, q)
+// stands at c[r * leading + q].
+struct ProductPart {
+  int64_t i, rows, j, columns;
+  const float* c;
+  int64_t leading;
+};
+
+// out[i * leading + j] (+)= sum over t < k of lhs(i, t) * rhs(j, t). The terms are added in the
+// order of t, in blocks of a length that depends on k alone. Where `out` is null, `take` is called
+// once for each part instead, on any thread.
+struct MatrixProduct {
+  int64_t m, n, k;
+  MatrixSource lhs, rhs;
+  float* out = nullptr;
+  int64_t leading = 0;
+  bool accumulate = false;
+  std::function<void(const ProductPart&)> take = {};
+};
+void run_matrix_product(const MatrixProduct& product, const Parallel& parallel);
+void run_matrix_product(const MatrixProduct& product);  // on the calling thread
+
+}  // namespace hilo
