@@ -8,9 +8,8 @@ relative error. Needs the package mpmath.
 import mpmath
 from mpmath import mpf
 
-mpmath.mp.prec = 200
-LN2, MARGIN = mpmath.log(2), mpf(2) ** -20
-HALF_ROOT, RANGE_OF_ERF = mpmath.sqrt(mpf(1) / 2), mpf("7.75")
+mpmath.mp.prec = 300
+LN2, MARGIN, RANGE_OF_ERF = mpmath.log(2), mpf(2) ** -20, mpf("7.75")
 
 
 def over(function, limit):
@@ -27,27 +26,41 @@ def erf_of_place(u):
     return in_square(mpmath.erf, 2 / mpmath.sqrt(mpmath.pi))((u + 1) * RANGE_OF_ERF)
 
 
+def beyond(function, limit):
+    """function(x), whose last difference cancels, and its limit at 0."""
+    return lambda x: function(x) if abs(x) > mpf(2) ** -60 else limit
+
+
+def rest_of_tanh(z):
+    x = mpmath.sqrt(z)
+    return (mpmath.tanh(x) / x - 1) / z
+
+
+REST_OF_EXP = beyond(lambda x: (mpmath.expm1(x) - x) / x ** 2, mpf(1) / 2)
+REST_OF_LOG = beyond(lambda x: (mpmath.log1p(x) - x + x * x / 2) / x ** 3, mpf(1) / 3)
 QUARTER = (mpmath.pi / 4 * (1 + MARGIN)) ** 2
-FITS = {  # name: function, from, to, degree
-    "exponential": (over(mpmath.expm1, mpf(1)), -LN2 / 2 - MARGIN, LN2 / 2 + MARGIN, 6),
-    "rest_of_exponential": (lambda x: (mpmath.expm1(x) - x) / x ** 2 if x else mpf(1) / 2,
-                            -LN2 / 2 - MARGIN, LN2 / 2 + MARGIN, 5),
-    "logarithm": (over(mpmath.log1p, mpf(1)), HALF_ROOT - 1 - MARGIN, 2 * HALF_ROOT - 1 + MARGIN,
-                  15),
-    "sine": (in_square(mpmath.sin, mpf(1)), mpf(0), QUARTER, 4),
-    "cosine": (lambda t: mpmath.cos(mpmath.sqrt(t)), mpf(0), QUARTER, 5),
-    "arc": (in_square(mpmath.atan, mpf(1)), mpf(0), mpf(1), 11),
-    "error": (erf_of_place, mpf(-1), mpf(1), 18),
+HALF_LN2 = LN2 / 2 + MARGIN
+FITS = {  # name: function, from, to, degree, bits of the coefficients
+    "exponential, f32": (REST_OF_EXP, -HALF_LN2, HALF_LN2, 5, 24),
+    "exponential, f64": (REST_OF_EXP, -HALF_LN2, HALF_LN2, 9, 53),
+    "tanh, f32": (beyond(rest_of_tanh, -mpf(1) / 3), mpf(0), mpf("0.975") ** 2 + MARGIN, 6, 24),
+    "logarithm, f32": (REST_OF_LOG, -mpf(1) / 4 - MARGIN, mpf(1) / 2 + MARGIN, 8, 24),
+    "logarithm, f64": (REST_OF_LOG, -mpf(1) / 4 - MARGIN, mpf(1) / 2 + MARGIN, 19, 53),
+    "sine": (in_square(mpmath.sin, mpf(1)), mpf(0), QUARTER, 4, 53),
+    "cosine": (lambda t: mpmath.cos(mpmath.sqrt(t)), mpf(0), QUARTER, 5, 53),
+    "arc": (in_square(mpmath.atan, mpf(1)), mpf(0), mpf(1), 11, 53),
+    "error": (erf_of_place, mpf(-1), mpf(1), 18, 53),
 }
 
 
-def fit(function, begin, end, degree):
+def fit(function, begin, end, degree, bits):
     count = degree + 1
     nodes = [(begin + end) / 2 + (end - begin) / 2 * mpmath.cos(mpmath.pi * (2 * k + 1) / (2 * count))
              for k in range(count)]
     powers = mpmath.matrix([[x ** j for j in range(count)] for x in nodes])
     solution = mpmath.lu_solve(powers, mpmath.matrix([function(x) for x in nodes]))
-    return [float(c) for c in solution]
+    with mpmath.workprec(bits):
+        return [float(+c) for c in solution]
 
 
 def largest_error(function, begin, end, coefficients):
@@ -56,8 +69,8 @@ def largest_error(function, begin, end, coefficients):
                for x in places)
 
 
-for name, (function, begin, end, degree) in FITS.items():
-    coefficients = fit(function, begin, end, degree)
+for name, (function, begin, end, degree, bits) in FITS.items():
+    coefficients = fit(function, begin, end, degree, bits)
     error = largest_error(function, begin, end, coefficients)
     print(f"{name}: relative error 2^{float(mpmath.log(error, 2)):.1f}")
     print("   ", ", ".join(c.hex() for c in coefficients))

@@ -1,4 +1,4 @@
-// Roots, powers, logarithms and angles: of f32 and narrower by math.h, else by libm in double.
+// Roots, powers, logarithms and angles: by math.h where it has them, else by libm in double.
 #include <cmath>
 
 #include "emit/math.h"
@@ -45,13 +45,20 @@ Value* narrowed(const ScalarCall& c, Value* real) {
 
 using Wide = double (*)(double);
 using Emitted = Value* (*)(Builder&, Value*);
-// A function of libm of f64, and of narrower types where `emitted` is null; `single` of f32.
-Value* real(const ScalarCall& c, Wide wide, Emitted emitted = nullptr, Emitted single = nullptr) {
+// A function of libm of f64, and of narrower types where `emitted` is null.
+Value* real(const ScalarCall& c, Wide wide, Emitted emitted = nullptr) {
   if (is_complex(c.type)) return refuse(c);
-  if (c.type == ElementType::F32 && single) return single(c.b, c.in[0]);
   Value* in = widened(c, c.in[0]);
   if (c.type != ElementType::F64 && emitted) return narrowed(c, emitted(c.b, in));
   return narrowed(c, call_pure(c.b, reinterpret_cast<const void*>(wide), c.b.getDoubleTy(), {in}));
+}
+
+// A function of f32 and f64; bf16 is computed as f32, f16 as f64, for of f16 too many results lie
+// so near to the middle of two that f32 does not tell them apart.
+Value* real(const ScalarCall& c, Emitted emitted) {
+  if (is_complex(c.type)) return refuse(c);
+  if (c.type == ElementType::F32 || c.type == ElementType::BF16) return emitted(c.b, c.in[0]);
+  return narrowed(c, emitted(c.b, widened(c, c.in[0])));
 }
 
 using Wide2 = double (*)(double, double);
@@ -94,29 +101,14 @@ Value* scalar_Cbrt(const ScalarCall& c) { return real(c, Wide(&::cbrt), &math_cb
 Value* scalar_Cosine(const ScalarCall& c) { return real(c, Wide(&::cos), &math_cos); }
 Value* scalar_Cosh(const ScalarCall& c) { return real(c, Wide(&::cosh)); }
 Value* scalar_Erf(const ScalarCall& c) { return real(c, Wide(&::erf), &math_erf); }
-Value* scalar_Exponential(const ScalarCall& c) {
-  return real(c, Wide(&::exp), &math_exp, &single_exp);
-}
-Value* scalar_ExponentialMinusOne(const ScalarCall& c) {
-  return real(c, Wide(&::expm1), &math_expm1);
-}
-Value* scalar_Log(const ScalarCall& c) { return real(c, Wide(&::log), &math_log); }
-Value* scalar_LogPlusOne(const ScalarCall& c) { return real(c, Wide(&::log1p), &math_log1p); }
-Value* scalar_Logistic(const ScalarCall& c) {
-  if (is_complex(c.type)) return refuse(c);
-  if (c.type == ElementType::F32) return single_logistic(c.b, c.in[0]);
-  if (c.type != ElementType::F64) return narrowed(c, math_logistic(c.b, widened(c, c.in[0])));
-  Builder& b = c.b;
-  Value *x = c.in[0], *one = real_parts::number(b, 1), *zero = real_parts::number(b, 0);
-  Value* e = call_pure(b, reinterpret_cast<const void*>(Wide(&::exp)), b.getDoubleTy(),
-                       {b.CreateFNeg(real_parts::absolute(b, x))});
-  Value* beside = b.CreateFAdd(one, e);
-  Value* below = b.CreateSelect(b.CreateFCmpOLT(x, zero), b.CreateFDiv(e, beside), x);
-  return b.CreateSelect(b.CreateFCmpOGE(x, zero), b.CreateFDiv(one, beside), below);
-}
+Value* scalar_Exponential(const ScalarCall& c) { return real(c, &math_exp); }
+Value* scalar_ExponentialMinusOne(const ScalarCall& c) { return real(c, &math_expm1); }
+Value* scalar_Log(const ScalarCall& c) { return real(c, &math_log); }
+Value* scalar_LogPlusOne(const ScalarCall& c) { return real(c, &math_log1p); }
+Value* scalar_Logistic(const ScalarCall& c) { return real(c, &math_logistic); }
 Value* scalar_Sine(const ScalarCall& c) { return real(c, Wide(&::sin), &math_sin); }
 Value* scalar_Sinh(const ScalarCall& c) { return real(c, Wide(&::sinh)); }
 Value* scalar_Tan(const ScalarCall& c) { return real(c, Wide(&::tan), &math_tan); }
-Value* scalar_Tanh(const ScalarCall& c) { return real(c, Wide(&::tanh), &math_tanh, &single_tanh); }
+Value* scalar_Tanh(const ScalarCall& c) { return real(c, &math_tanh); }
 
 }  // namespace hilo

@@ -8,12 +8,29 @@ using llvm::Value;
 
 Value* number(Builder& b, double value) { return llvm::ConstantFP::get(b.getDoubleTy(), value); }
 
-Value* bits(Builder& b, Value* x) { return b.CreateBitCast(x, b.getInt64Ty()); }
+Value* number(Value* like, double value) { return llvm::ConstantFP::get(like->getType(), value); }
 
-Value* from_bits(Builder& b, Value* x) { return b.CreateBitCast(x, b.getDoubleTy()); }
+Value* bits(Builder& b, Value* x) {
+  return b.CreateBitCast(x, b.getIntNTy(x->getType()->getScalarSizeInBits()));
+}
+
+Value* from_bits(Builder& b, Value* x) {
+  const bool single = x->getType()->getIntegerBitWidth() == 32;
+  return b.CreateBitCast(x, single ? b.getFloatTy() : b.getDoubleTy());
+}
+
+const Format& format_of(Value* x) {
+  static constexpr Format f32 = {23, 0x1.62e4p-1, 0x1.7f7d1cp-20, 0x1.8p23};
+  static constexpr Format f64 = {52, 0x1.62e42feep-1, 0x1.a39ef35793c76p-33, 0x1.8p52};
+  return x->getType()->isFloatTy() ? f32 : f64;
+}
 
 Value* multiply_add(Builder& b, Value* a, Value* c, Value* d) {
-  return b.CreateIntrinsic(llvm::Intrinsic::fmuladd, {b.getDoubleTy()}, {a, c, d});
+  return b.CreateIntrinsic(llvm::Intrinsic::fmuladd, {a->getType()}, {a, c, d});
+}
+
+Value* at_most(Builder& b, Value* x, double most) {
+  return b.CreateSelect(b.CreateFCmpOGT(x, number(x, most)), number(x, most), x);
 }
 
 Value* absolute(Builder& b, Value* x) { return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); }
@@ -23,8 +40,8 @@ Value* copy_sign(Builder& b, Value* magnitude, Value* sign) {
 }
 
 Value* clamp(Builder& b, Value* x, double least, double most) {
-  x = b.CreateSelect(b.CreateFCmpOGT(x, number(b, most)), number(b, most), x);
-  return b.CreateSelect(b.CreateFCmpOLT(x, number(b, least)), number(b, least), x);
+  x = at_most(b, x, most);
+  return b.CreateSelect(b.CreateFCmpOLT(x, number(x, least)), number(x, least), x);
 }
 
 // One step of Newton's method from the quotient in f32, whose division is several times faster.
@@ -38,8 +55,8 @@ Value* reciprocal(Builder& b, Value* x) {
 
 Value* polynomial(Builder& b, Value* x, std::span<const double> coefficients) {
   const size_t count = coefficients.size();
-  if (count == 1) return number(b, coefficients[0]);
-  if (count == 2) return multiply_add(b, x, number(b, coefficients[1]), number(b, coefficients[0]));
+  if (count == 1) return number(x, coefficients[0]);
+  if (count == 2) return multiply_add(b, x, number(x, coefficients[1]), number(x, coefficients[0]));
   // Pairs first, then the same in the square of x.
   std::vector<Value*> terms;
   for (size_t i = 0; i < count; i += 2)
@@ -54,9 +71,8 @@ Value* polynomial(Builder& b, Value* x, std::span<const double> coefficients) {
   return terms[0];
 }
 
-// Adding 1.5 * 2^52 leaves the integer in the low bits of the significand.
 Nearest nearest(Builder& b, Value* x) {
-  Value* large = number(b, 0x1.8p52);
+  Value* large = number(b, format_of(x).large);
   Value* sum = b.CreateFAdd(x, large);
   return {b.CreateFSub(sum, large), bits(b, sum)};
 }

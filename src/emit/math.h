@@ -1,10 +1,8 @@
 // Functions of real numbers as LLVM IR without calls and branches, so that loops over them become
 // vector code. Private to `emit`.
 //
-// Each takes a double that holds an f32 (or narrower) exactly and returns a double within 2^-31 of
-// the function, so that what is rounded from it to f32 is within 0.51 units of the last place. NaN
-// gives NaN, signed zeros, infinities and arguments outside the domain give what C's functions do.
-// The polynomials interpolate at Chebyshev nodes; bench/math_coefficients.py makes them.
+// NaN gives NaN, signed zeros, infinities and arguments outside the domain give what C's functions
+// do. The polynomials interpolate at Chebyshev nodes; bench/math_coefficients.py makes them.
 #pragma once
 
 #include <span>
@@ -13,12 +11,17 @@
 
 namespace hilo {
 
+// Of f32 and f64, each in its own precision: within 1 unit of the last place of f32, 2 of f64. f32
+// that hold bf16 give what rounds to the nearest bf16, as the test of each tries for all of them.
 llvm::Value* math_exp(Builder& b, llvm::Value* x);
 llvm::Value* math_expm1(Builder& b, llvm::Value* x);
 llvm::Value* math_tanh(Builder& b, llvm::Value* x);
 llvm::Value* math_logistic(Builder& b, llvm::Value* x);
 llvm::Value* math_log(Builder& b, llvm::Value* x);
 llvm::Value* math_log1p(Builder& b, llvm::Value* x);
+
+// These take a double that holds an f32 (or narrower) exactly and return a double within 2^-31 of
+// the function, so that what is rounded from it to f32 is within 0.51 units of the last place.
 llvm::Value* math_cbrt(Builder& b, llvm::Value* x);
 llvm::Value* math_pow(Builder& b, llvm::Value* x, llvm::Value* y);
 llvm::Value* math_sin(Builder& b, llvm::Value* x);
@@ -27,27 +30,31 @@ llvm::Value* math_tan(Builder& b, llvm::Value* x);
 llvm::Value* math_atan2(Builder& b, llvm::Value* y, llvm::Value* x);
 llvm::Value* math_erf(Builder& b, llvm::Value* x);
 
-// The same of f32 in f32: within 0.85 units of the last place, and twice as fast.
-llvm::Value* single_exp(Builder& b, llvm::Value* x);
-llvm::Value* single_tanh(Builder& b, llvm::Value* x);
-llvm::Value* single_logistic(Builder& b, llvm::Value* x);
-
-// What those in double are made of.
+// What they are made of, in the type of x where nothing else is said.
 namespace real_parts {
 
-llvm::Value* number(Builder& b, double value);
-llvm::Value* bits(Builder& b, llvm::Value* x);       // of a double, as i64
-llvm::Value* from_bits(Builder& b, llvm::Value* x);  // and back
+llvm::Value* number(Builder& b, double value);         // a double
+llvm::Value* number(llvm::Value* like, double value);  // of the same type
+llvm::Value* bits(Builder& b, llvm::Value* x);         // as an integer of its width
+llvm::Value* from_bits(Builder& b, llvm::Value* x);    // and back
+// Of f32 and f64. ln 2 comes in two parts, the first of so few bits that its products with
+// exponents are exact; a number added to `large` and taken away again is a whole number.
+struct Format {
+  uint64_t significand;  // bits of it that are stored
+  double ln_2_high, ln_2_low, large;
+};
+const Format& format_of(llvm::Value* x);
 // a * c + d, in one rounding where the machine does that as fast.
 llvm::Value* multiply_add(Builder& b, llvm::Value* a, llvm::Value* c, llvm::Value* d);
 llvm::Value* absolute(Builder& b, llvm::Value* x);
 llvm::Value* copy_sign(Builder& b, llvm::Value* magnitude, llvm::Value* sign);
-llvm::Value* clamp(Builder& b, llvm::Value* x, double least, double most);  // NaN stays
-// 1 / x for 2^-100 < |x| < 2^100, with a relative error of 2^-46.
+llvm::Value* at_most(Builder& b, llvm::Value* x, double most);  // NaN stays
+llvm::Value* clamp(Builder& b, llvm::Value* x, double least, double most);
+// 1 / x, of a double, for 2^-100 < |x| < 2^100, with a relative error of 2^-46.
 llvm::Value* reciprocal(Builder& b, llvm::Value* x);
 // The sum of coefficients[i] * x^i, by halves, so that few multiplications wait for others.
 llvm::Value* polynomial(Builder& b, llvm::Value* x, std::span<const double> coefficients);
-// The integer nearest to x, |x| < 2^51: as a double and, in its low bits, as an i64.
+// The integer nearest to the double x, |x| < 2^51: as a double and, in its low bits, as an i64.
 struct Nearest {
   llvm::Value *real, *integer;
 };

@@ -1,4 +1,9 @@
-// exp x = 2^n e^r, n the integer nearest to x / ln 2, |r| <= ln 2 / 2.
+// Exponentials of f32 and f64 in their own precision: e^x = 2^n (1 + p), p = e^r - 1, n the integer
+// nearest to x / ln 2, |r| <= ln 2 / 2. Where a result would lose a bit, p and what is made of it
+// are sums of two numbers.
+#include <cmath>
+#include <limits>
+
 #include "emit/math.h"
 
 namespace hilo {
@@ -7,55 +12,165 @@ namespace {
 using llvm::Value;
 using namespace real_parts;
 
-constexpr double log2_e = 0x1.71547652b82fep+0, ln_2 = 0x1.62e42fefa39efp-1;
-// (e^r - 1) / r
-constexpr double exponential[] = {0x1.0000000000000p+0, 0x1.000000287979cp-1, 0x1.55555567507aap-3,
-                                  0x1.5554ace0a712fp-5, 0x1.1110c63a18e49p-7, 0x1.6d7532698042bp-10,
-                                  0x1.a1516a510ea28p-13};
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double log2_e = 0x1.71547652b82fep+0;
+// (e^r - 1 - r) / r^2
+constexpr double rest_of_f32[] = {0x1.000000p-1, 0x1.555556p-3,  0x1.5554eap-5,
+                                  0x1.1110e0p-7, 0x1.6d4316p-10, 0x1.a124e4p-13};
+constexpr double rest_of_f64[] = {
+    0x1.0000000000001p-1,  0x1.5555555555556p-3,  0x1.5555555553d68p-5,  0x1.11111111109b5p-7,
+    0x1.6c16c17889fc9p-10, 0x1.a01a01a7c2f83p-13, 0x1.a019b91465e3cp-16, 0x1.71de0db2d67a1p-19,
+    0x1.28917cc7ed137p-22, 0x1.af389f1c678b1p-26};
+// (tanh x / x - 1) / x^2 in x^2, of f32
+constexpr double end_of_small = 0.975;
+constexpr double rest_of_tanh[] = {-0x1.555554p-2, 0x1.11103ap-3, -0x1.b9e22cp-5, 0x1.635c88p-6,
+                                   -0x1.0f697cp-7, 0x1.515fcap-9, -0x1.d1c724p-12};
 
-struct Parts {
-  Value *scale, *rest;  // 2^n and e^r - 1
+// Of f32 and f64: the least and the largest x whose e^x is a normal number, and the polynomial.
+struct Range {
+  double least, most;
+  std::span<const double> rest;
+};
+constexpr Range range_of_f32 = {-0x1.5d589ep6, 0x1.62e42ep6, rest_of_f32};
+constexpr Range range_of_f64 = {-0x1.6232bdd7abcd2p+9, 0x1.62e42fefa39efp+9, rest_of_f64};
+
+const Range& range_of(Value* x) { return x->getType()->isFloatTy() ? range_of_f32 : range_of_f64; }
+
+struct Reduced {
+  Value* n;  // in the low bits of an integer
+  Value *r, *square;
+  Value* lost;  // what r lacks
+  Value* rest;  // (e^r - 1 - r) / r^2
 };
 
-// |x| < 700.
-Parts split(Builder& b, Value* x) {
-  const Nearest n = nearest(b, b.CreateFMul(x, number(b, log2_e)));
-  Value* r = multiply_add(b, n.real, number(b, -ln_2), x);
-  Value* exponent = b.CreateShl(n.integer, 52);
-  Value* scale = from_bits(b, b.CreateAdd(exponent, bits(b, number(b, 1))));
-  return {scale, b.CreateFMul(r, polynomial(b, r, exponential))};
+Reduced reduced(Builder& b, Value* x) {
+  const Format& format = format_of(x);
+  // The integer stays in the low bits of the significand.
+  Value* large = number(x, format.large);
+  Value* shifted = multiply_add(b, x, number(x, log2_e), large);
+  Value* n = b.CreateFSub(shifted, large);
+  Value* first = multiply_add(b, n, number(x, -format.ln_2_high), x);
+  Value* r = multiply_add(b, n, number(x, -format.ln_2_low), first);
+  Value* lost = multiply_add(b, n, number(x, -format.ln_2_low), b.CreateFSub(first, r));
+  return {bits(b, shifted), r, b.CreateFMul(r, r), lost, polynomial(b, r, range_of(x).rest)};
 }
 
-// e^x - 1, of small x with the relative error of the polynomial.
-Value* minus_one(Builder& b, Value* x) {
-  const Parts parts = split(b, x);
-  return multiply_add(b, parts.scale, parts.rest, b.CreateFSub(parts.scale, number(b, 1)));
+// factor * 2^n, where that is a normal number.
+Value* scaled(Builder& b, Value* factor, Value* n) {
+  return from_bits(b, b.CreateAdd(bits(b, factor), b.CreateShl(n, format_of(factor).significand)));
+}
+
+// A number as a sum, the second part less than half a unit of the first one's last place.
+struct Sum {
+  Value *high, *low;
+};
+
+// a + c where |a| >= |c| (Dekker, "A floating-point technique for extending the available
+// precision", Numerische Mathematik 18, 1971).
+Sum sum_of(Builder& b, Value* a, Value* c) {
+  Value* high = b.CreateFAdd(a, c);
+  return {high, b.CreateFSub(c, b.CreateFSub(high, a))};
+}
+
+Sum sum_of(Builder& b, const Reduced& e) { return sum_of(b, e.r, b.CreateFMul(e.square, e.rest)); }
+
+Sum plus_one(Builder& b, Sum p) {
+  const Sum out = sum_of(b, number(p.high, 1), p.high);
+  return {out.high, b.CreateFAdd(out.low, p.low)};
+}
+
+Value* quotient(Builder& b, Sum above, Sum below) {
+  Value* inverse = b.CreateFDiv(number(below.high, 1), below.high);
+  Value* first = b.CreateFMul(above.high, inverse);
+  Value* negative = b.CreateFNeg(first);
+  Value* rest = b.CreateFAdd(multiply_add(b, negative, below.high, above.high),
+                             multiply_add(b, negative, below.low, above.low));
+  return multiply_add(b, rest, inverse, first);
+}
+
+// |x| < 10: 1 - 2 / (e^2x + 1), and from a polynomial where that would lose bits.
+Value* tanh_of_f32(Builder& b, Value* magnitude) {
+  Value* square = b.CreateFMul(magnitude, magnitude);
+  // Without halves, whose sum would lose a bit.
+  Value* rest = number(square, rest_of_tanh[std::size(rest_of_tanh) - 1]);
+  for (size_t i = std::size(rest_of_tanh) - 1; i-- > 0;)
+    rest = multiply_add(b, rest, square, number(square, rest_of_tanh[i]));
+  Value* small = multiply_add(b, b.CreateFMul(magnitude, square), rest, magnitude);
+  Value* one = number(magnitude, 1);
+  const Reduced e = reduced(b, b.CreateFAdd(magnitude, magnitude));
+  Value* scale = scaled(b, one, e.n);
+  Value* below =
+      multiply_add(b, scale, multiply_add(b, e.square, e.rest, e.r), b.CreateFAdd(scale, one));
+  Value* large = b.CreateFSub(one, b.CreateFDiv(number(magnitude, 2), below));
+  // A NaN has lost its bits in `large`.
+  Value* is_small = b.CreateFCmpULT(magnitude, number(magnitude, end_of_small));
+  return b.CreateSelect(is_small, small, large);
+}
+
+// |x| < 40: m / (m + 2), m = e^2x - 1 = 2^n p + (2^n - 1).
+Value* tanh_of_f64(Builder& b, Value* magnitude) {
+  const Reduced e = reduced(b, b.CreateFAdd(magnitude, magnitude));
+  Value* scale = scaled(b, number(magnitude, 1), e.n);
+  Value* m = multiply_add(b, scale, multiply_add(b, e.square, e.rest, e.r),
+                          b.CreateFSub(scale, number(magnitude, 1)));
+  return b.CreateFDiv(m, b.CreateFAdd(m, number(magnitude, 2)));
 }
 
 }  // namespace
 
 Value* math_exp(Builder& b, Value* x) {
-  // f32 begins at e^-104 and ends at e^89.
-  const Parts parts = split(b, clamp(b, x, -110, 90));
-  return multiply_add(b, parts.scale, parts.rest, parts.scale);
+  const Reduced e = reduced(b, x);
+  const Sum one = sum_of(b, number(x, 1), e.r);
+  Value* out = b.CreateFAdd(one.high, multiply_add(b, e.square, e.rest, one.low));
+  out = scaled(b, out, e.n);
+  const Range& range = range_of(x);
+  out = b.CreateSelect(b.CreateFCmpOLT(x, number(x, range.least)), number(x, 0), out);
+  // Infinity, or the NaN that x is.
+  Value* beyond = b.CreateFMul(x, number(x, infinity));
+  return b.CreateSelect(b.CreateFCmpOLE(x, number(x, range.most)), out, beyond);
 }
 
+// 2 (2^(n-1) p + (2^(n-1) - 1/2)), for 2^n may be no number where the result is one.
 Value* math_expm1(Builder& b, Value* x) {
-  return copy_sign(b, minus_one(b, clamp(b, x, -110, 90)), x);
+  const auto significand = static_cast<int>(format_of(x).significand);
+  Value* inside = clamp(b, x, -significand, range_of(x).most + 0.25);
+  const Reduced e = reduced(b, inside);
+  Sum p = sum_of(b, e);
+  p.low = b.CreateFAdd(p.low, e.lost);
+  Value* half = number(x, 0.5);
+  Value* scale = scaled(b, half, e.n);
+  Value* less = b.CreateFSub(scale, half);
+  Value* rest = b.CreateFSub(b.CreateFNeg(half), b.CreateFSub(less, scale));
+  const Sum sum = sum_of(b, less, b.CreateFMul(scale, p.high));
+  Value* low = b.CreateFAdd(multiply_add(b, scale, p.low, sum.low), rest);
+  Value* out = b.CreateFMul(b.CreateFAdd(sum.high, low), number(x, 2));
+  // x itself, from whose half a product would be no normal number; subnormal ones become zeros.
+  const double end_of_identity = std::ldexp(1.0, -significand - 2);
+  Value* same = multiply_add(b, x, number(x, 0x1p-70), x);
+  return b.CreateSelect(b.CreateFCmpOLT(absolute(b, x), number(x, end_of_identity)), same, out);
 }
 
-// tanh x = (e^2x - 1) / (e^2x + 1), which is 1 in f32 from 10 on.
+// 1 in f32 from 9.02 on, in f64 from 19.1 on.
 Value* math_tanh(Builder& b, Value* x) {
-  Value* m = minus_one(b, clamp(b, b.CreateFMul(x, number(b, 2)), -40, 40));
-  Value* quotient = b.CreateFMul(m, reciprocal(b, b.CreateFAdd(m, number(b, 2))));
-  return copy_sign(b, quotient, x);
+  const bool single = x->getType()->isFloatTy();
+  Value* magnitude = at_most(b, absolute(b, x), single ? 10 : 20);
+  return copy_sign(b, single ? tanh_of_f32(b, magnitude) : tanh_of_f64(b, magnitude), x);
 }
 
 // 1 / (1 + e^-x); with e = e^-|x| that is 1 / (1 + e) or e / (1 + e).
 Value* math_logistic(Builder& b, Value* x) {
-  Value* e = math_exp(b, b.CreateFNeg(absolute(b, x)));
-  Value* above = b.CreateSelect(b.CreateFCmpOLT(x, number(b, 0)), e, number(b, 1));
-  return b.CreateFMul(above, reciprocal(b, b.CreateFAdd(e, number(b, 1))));
+  // A little beyond `least` e is no normal number, and zero.
+  const double end = 0.125 - range_of(x).least;
+  const Reduced e = reduced(b, b.CreateFNeg(at_most(b, absolute(b, x), end)));
+  const Sum one = plus_one(b, sum_of(b, e));
+  Value *scale = scaled(b, number(x, 1), e.n), *whole = number(x, 1), *zero = number(x, 0);
+  Sum below = sum_of(b, whole, b.CreateFMul(scale, one.high));
+  below.low = multiply_add(b, scale, one.low, below.low);
+  Value* negative = b.CreateFCmpOLT(x, zero);
+  const Sum above = {b.CreateSelect(negative, one.high, whole),
+                     b.CreateSelect(negative, one.low, zero)};
+  // Scaled last, for parts of small numbers would be no normal ones.
+  return b.CreateFMul(quotient(b, above, below), b.CreateSelect(negative, scale, whole));
 }
 
 }  // namespace hilo

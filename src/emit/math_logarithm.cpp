@@ -1,4 +1,5 @@
-// ln x = k ln 2 + ln m, x = 2^k m, sqrt(1/2) <= m < sqrt 2; and what is made of logarithms.
+// ln x = k ln 2 + ln m, x = 2^k m, 3/4 <= m < 3/2, of f32 and f64 in their own precision; and what
+// is made of logarithms.
 #include <limits>
 
 #include "emit/math.h"
@@ -9,41 +10,56 @@ namespace {
 using llvm::Value;
 using namespace real_parts;
 
-constexpr double ln_2 = 0x1.62e42fefa39efp-1;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr int64_t bits_of_sqrt_half = 0x3fe6a09e667f3bcd;
-// ln(1 + f) / f
-constexpr double logarithm[] = {
-    0x1.0000000000116p+0, -0x1.0000000002a36p-1, 0x1.555555543d356p-2, -0x1.ffffffef14bb8p-3,
-    0x1.99999b01e33e8p-3, -0x1.55555d98cd256p-3, 0x1.2491f53affa56p-3, -0x1.fffc5cafe8aeap-4,
-    0x1.c72dc20699434p-4, -0x1.9a02c61575101p-4, 0x1.739f1281db088p-4, -0x1.4f1b644a3dd80p-4,
-    0x1.3b5f35b6e764fp-4, -0x1.51b772c103f55p-4, 0x1.446e960ff60bfp-4, -0x1.3e6fdea080958p-5};
+// (ln(1 + f) - f + f^2 / 2) / f^3
+constexpr double rest_of_f32[] = {0x1.555556p-2,  -0x1.000026p-2, 0x1.999a56p-3,
+                                  -0x1.5536aap-3, 0x1.243704p-3,  -0x1.02da64p-3,
+                                  0x1.de70e4p-4,  -0x1.87a208p-4, 0x1.5f3528p-5};
+constexpr double rest_of_f64[] = {
+    0x1.5555555555555p-2, -0x1.0000000000016p-2, 0x1.999999999a29ep-3, -0x1.55555555509cbp-3,
+    0x1.24924923f512fp-3, -0x1.00000001ca959p-3, 0x1.c71c724bd4133p-4, -0x1.9999998fe3e8ap-4,
+    0x1.745cfc1b8712cp-4, -0x1.555522f4758e4p-4, 0x1.3b1681cc901ebp-4, -0x1.249c6018549dep-4,
+    0x1.10f110ce22715p-4, -0x1.fe5bbd4a9cddbp-5, 0x1.e1781da405731p-5, -0x1.d523b5399a509p-5,
+    0x1.ced98fe53caa2p-5, -0x1.8f0224773aa22p-5, 0x1.d867cdfc2eeebp-6, -0x1.0a1e829b08812p-7};
+
+std::span<const double> rest_for(Value* x) {
+  return x->getType()->isFloatTy() ? std::span<const double>(rest_of_f32) : rest_of_f64;
+}
 
 struct Parts {
-  Value *k, *f;  // f = m - 1
+  Value *k, *f;     // f = m - 1
+  Value* exponent;  // k, shifted to where a number has its exponent
 };
 
 Parts split(Builder& b, Value* x) {
-  Value* all = bits(b, x);
-  Value* k = b.CreateAShr(b.CreateSub(all, b.getInt64(bits_of_sqrt_half)), 52);
-  Value* m = from_bits(b, b.CreateSub(all, b.CreateShl(k, 52)));
-  // k as a double: its bits below 1.5 * 2^52.
-  Value* large = number(b, 0x1.8p52);
+  const Format& format = format_of(x);
+  Value* k = b.CreateAShr(b.CreateSub(bits(b, x), bits(b, number(x, 0.75))), format.significand);
+  Value* exponent = b.CreateShl(k, format.significand);
+  Value* m = from_bits(b, b.CreateSub(bits(b, x), exponent));
+  // k as a number: its bits below those of `large`.
+  Value* large = number(x, format.large);
   Value* real_k = b.CreateFSub(from_bits(b, b.CreateAdd(k, bits(b, large))), large);
-  return {real_k, b.CreateFSub(m, number(b, 1))};
+  return {real_k, b.CreateFSub(m, number(x, 1)), exponent};
 }
 
+// k ln 2 + ln(1 + f). The sum of the largest parts is kept as two numbers.
 Value* joined(Builder& b, Value* k, Value* f) {
-  return multiply_add(b, k, number(b, ln_2), b.CreateFMul(f, polynomial(b, f, logarithm)));
+  const Format& format = format_of(f);
+  Value* rest = multiply_add(b, f, polynomial(b, f, rest_for(f)), number(f, -0.5));
+  rest = multiply_add(b, b.CreateFMul(f, f), rest, b.CreateFMul(k, number(f, format.ln_2_low)));
+  Value* first = b.CreateFMul(k, number(f, format.ln_2_high));
+  Value* sum = b.CreateFAdd(first, f);
+  Value* lost = b.CreateFSub(f, b.CreateFSub(sum, first));
+  return b.CreateFAdd(sum, b.CreateFAdd(lost, rest));
 }
 
 // `inside` where x is positive and finite; else the logarithm of 0, infinity, a negative or NaN.
 Value* with_edges(Builder& b, Value* x, Value* inside) {
-  inside = b.CreateSelect(b.CreateFCmpOEQ(x, number(b, infinity)), x, inside);
-  Value* zero = b.CreateFCmpOEQ(x, number(b, 0));
-  Value* outside = b.CreateSelect(zero, number(b, -infinity), number(b, nan));
-  return b.CreateSelect(b.CreateFCmpOGT(x, number(b, 0)), inside, outside);
+  inside = b.CreateSelect(b.CreateFCmpOEQ(x, number(x, infinity)), x, inside);
+  Value* zero = b.CreateFCmpOEQ(x, number(x, 0));
+  Value* outside = b.CreateSelect(zero, number(x, -infinity), number(x, nan));
+  return b.CreateSelect(b.CreateFCmpOGT(x, number(x, 0)), inside, outside);
 }
 
 Value* is_whole(Builder& b, Value* x) {
@@ -59,13 +75,16 @@ Value* real_parts::log_of_positive(Builder& b, Value* x) {
 
 Value* math_log(Builder& b, Value* x) { return with_edges(b, x, log_of_positive(b, x)); }
 
-// Where 1 + x needs no scaling, f is x itself and loses nothing.
+// ln y + (1 + x - y) / y with y = 1 + x rounded, whose error goes into f.
 Value* math_log1p(Builder& b, Value* x) {
-  Value* y = b.CreateFAdd(x, number(b, 1));
+  Value* one = number(x, 1);
+  Value* y = b.CreateFAdd(x, one);
   const Parts parts = split(b, y);
-  Value* unscaled = b.CreateFCmpOEQ(parts.k, number(b, 0));
-  Value* inside = joined(b, parts.k, b.CreateSelect(unscaled, x, parts.f));
-  return copy_sign(b, with_edges(b, y, inside), x);
+  Value* lost = b.CreateFSub(x, b.CreateFSub(y, one));
+  // Times 2^(1-k), which unlike 2^-k is a number for every k.
+  Value* power = from_bits(b, b.CreateSub(bits(b, number(x, 2)), parts.exponent));
+  Value* f = multiply_add(b, b.CreateFMul(lost, power), number(x, 0.5), parts.f);
+  return copy_sign(b, with_edges(b, y, joined(b, parts.k, f)), x);
 }
 
 Value* math_cbrt(Builder& b, Value* x) {
