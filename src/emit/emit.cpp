@@ -65,3 +65,5 @@ extern "C" [[gnu::visibility("default")]] void hilo_emit(const hilo::Module& mod
                                                          hilo::Result<hilo::Code>& out) {
   out = hilo::emit(module, plan, options);
 }
+
+extern "C" [[gnu::visibility("default")]] void hilo_open_emitter() { hilo::open_code_generator(); }

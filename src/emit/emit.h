@@ -83,6 +83,9 @@ Result<Code> emit(const Module& module, const Plan& plan, const EmitOptions& opt
 
 }  // namespace hilo
 
-// What libhilo_emit.so shows under a name that the loader can look for.
+// What libhilo_emit.so shows under names that the loader can look for.
 extern "C" void hilo_emit(const hilo::Module& module, const hilo::Plan& plan,
                           const hilo::EmitOptions& options, hilo::Result<hilo::Code>& out);
+// Makes a code generator for this machine ready, which else the first hilo_emit() makes. Any thread
+// may call it, before others call hilo_emit() or meanwhile.
+extern "C" void hilo_open_emitter();

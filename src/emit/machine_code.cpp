@@ -1,11 +1,8 @@
 #include "emit/machine_code.h"
 
-#include <llvm/ADT/SmallVector.h>
-#include <llvm/IR/LegacyPassManager.h>
-#include <llvm/Support/SmallVectorMemoryBuffer.h>
-
 #include <chrono>
 
+#include "emit/code_generator.h"
 #include "emit/function_passes.h"
 #include "emit/link.h"
 
@@ -28,31 +25,11 @@ class Clock {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-Result<Object> object_of(llvm::Module& ir, llvm::TargetMachine& machine) {
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager passes;
-  llvm::MCContext* context = nullptr;
-  if (machine.addPassesToEmitMC(passes, context, stream, true))
-    return fail(ErrorKind::Unsupported, "LLVM cannot emit code for this chip");
-  passes.run(ir);
-  return std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), "hilo", false);
-}
-
-void set_attributes(llvm::Module& ir) {
-  for (llvm::Function& function : ir) {
-    if (function.isDeclaration()) continue;
-    function.addFnAttr("prefer-vector-width", "512");
-    // Subnormal numbers are zeros when the code runs, as in the evaluator and in XLA.
-    function.addFnAttr("denormal-fp-math", "preserve-sign,preserve-sign");
-  }
-}
-
 // Makes objects of parts, each on one thread.
 class Makers {
  public:
-  Makers(Parts& parts, const Chip& chip, bool verify)
-      : parts_(parts), chip_(chip), verify_(verify), seconds_(parts.size()) {
+  Makers(Parts& parts, CodeGenerators& generators, bool verify)
+      : parts_(parts), generators_(generators), verify_(verify), seconds_(parts.size()) {
     for (size_t i = 0; i < parts.size(); ++i) objects_.push_back(Object());
   }
 
@@ -77,53 +54,57 @@ class Makers {
 
  private:
   void make(size_t i) {
-    auto machine = take();
-    if (!machine) {
-      objects_[i] = std::unexpected(machine.error());
+    auto generator = generators_.take();
+    if (!generator) {
+      objects_[i] = std::unexpected(generator.error());
       return;
     }
     Clock clock;
-    set_attributes(parts_[i]);
-    optimise(parts_[i], **machine, verify_);
+    for (llvm::Function& function : parts_[i])
+      if (!function.isDeclaration()) CodeGenerator::set_attributes(function);
+    optimise(parts_[i], (*generator)->machine(), verify_);
     seconds_[i].first = clock.lap();
-    objects_[i] = object_of(parts_[i], **machine);
+    objects_[i] = (*generator)->object_of(parts_[i]);
     parts_.drop(i);
     seconds_[i].second = clock.lap();
-    const std::lock_guard guard(lock_);
-    idle_.push_back(*machine);
-  }
-
-  Result<llvm::TargetMachine*> take() {
-    {
-      const std::lock_guard guard(lock_);
-      if (!idle_.empty()) {
-        llvm::TargetMachine* out = idle_.back();
-        idle_.pop_back();
-        return out;
-      }
-    }
-    HILO_TRY(auto made, chip_.machine());
-    const std::lock_guard guard(lock_);
-    machines_.push_back(std::move(made));
-    return machines_.back().get();
+    generators_.give_back(std::move(*generator));
   }
 
   Parts& parts_;
-  const Chip& chip_;
+  CodeGenerators& generators_;
   bool verify_;
   std::vector<Result<Object>> objects_;
   std::vector<std::pair<double, double>> seconds_;  // of optimising, of making code
-  std::mutex lock_;
-  std::vector<llvm::TargetMachine*> idle_;
-  std::vector<std::unique_ptr<llvm::TargetMachine>> machines_;
 };
+
+// Of this machine's processor: they outlive compilations, since making one takes as long as a small
+// program's code. Code is the same with any of them.
+Result<CodeGenerators*> generators_of_host() {
+  static const auto made = [] -> Result<std::unique_ptr<CodeGenerators>> {
+    HILO_TRY(Chip chip, find_chip({}));
+    return std::make_unique<CodeGenerators>(std::move(chip));
+  }();
+  if (!made) return std::unexpected(made.error());
+  return made->get();
+}
 
 }  // namespace
 
+void open_code_generator() {
+  if (const auto generators = generators_of_host()) (*generators)->make_ready();
+}
+
 Result<void> make_machine_code(Parts& parts, const EmitOptions& options, Code& code) {
-  HILO_TRY(const Chip chip, find_chip(options));
   const int threads = options.threads > 0 ? options.threads : usable_cores();
-  Makers makers(parts, chip, options.verify_ir);
+  std::optional<CodeGenerators> others;
+  CodeGenerators* generators = nullptr;
+  if (options.cpu == "native") {
+    HILO_TRY(generators, generators_of_host());
+  } else {
+    HILO_TRY(Chip chip, find_chip(options));
+    generators = &others.emplace(std::move(chip));
+  }
+  Makers makers(parts, *generators, options.verify_ir);
   HILO_TRY(const auto objects, makers.run(threads, code));
   if (!options.object_name.empty()) {
     code.object = objects[0]->getBuffer().str();

@@ -11,4 +11,7 @@ namespace hilo {
 // same for any number of threads. The parts' IR is used up.
 Result<void> make_machine_code(Parts& parts, const EmitOptions& options, Code& code);
 
+// Makes what the first call needs besides; calls on other threads may come meanwhile.
+void open_code_generator();
+
 }  // namespace hilo

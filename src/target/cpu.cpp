@@ -13,7 +13,10 @@
 namespace hilo {
 namespace {
 
-using EmitFunction = decltype(&hilo_emit);
+struct Emitter {
+  decltype(&hilo_emit) emit;
+  decltype(&hilo_open_emitter) open;
+};
 
 // The name of the shared object that holds the room `emit` with LLVM.
 constexpr const char* library_name = "libhilo_emit.so";
@@ -28,13 +31,17 @@ std::vector<std::string> places() {
           folder / ".." / "lib" / "hilo" / library_name, library_name};
 }
 
-Result<EmitFunction> open_emitter() {
+Result<Emitter> open_emitter() {
   std::string reasons;
   for (const std::string& place : places()) {
     if (place.contains('/') && !std::filesystem::exists(place)) continue;
-    if (void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL))
-      if (void* function = dlsym(library, "hilo_emit"))
-        return reinterpret_cast<EmitFunction>(function);
+    if (void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+      void* emit = dlsym(library, "hilo_emit");
+      void* open = dlsym(library, "hilo_open_emitter");
+      if (emit && open)
+        return Emitter{reinterpret_cast<decltype(Emitter::emit)>(emit),
+                       reinterpret_cast<decltype(Emitter::open)>(open)};
+    }
     const char* reason = dlerror();
     reasons += fmt::format("{}{}", reasons.empty() ? "" : "; ", reason ? reason : place);
   }
@@ -42,8 +49,8 @@ Result<EmitFunction> open_emitter() {
 }
 
 // The emitter is opened once, when the first module is compiled.
-Result<EmitFunction> find_emitter() {
-  static const Result<EmitFunction> opened = open_emitter();
+Result<Emitter> find_emitter() {
+  static const Result<Emitter> opened = open_emitter();
   return opened;
 }
 
@@ -52,10 +59,14 @@ Result<void> open_for_cpu() {
   return {};
 }
 
+void get_cpu_ready() {
+  if (const auto emitter = find_emitter()) emitter->open();
+}
+
 Result<Code> emit_for_cpu(const Module& module, const Plan& plan, const EmitOptions& options) {
-  HILO_TRY(const EmitFunction function, find_emitter());
+  HILO_TRY(const Emitter emitter, find_emitter());
   Result<Code> out = fail(ErrorKind::Unsupported, "not emitted");
-  function(module, plan, options, out);
+  emitter.emit(module, plan, options, out);
   return out;
 }
 
@@ -94,6 +105,7 @@ const Target& cpu_target() {
                                     [] { return find_machine("cpu"); },
                                     prepare_for_cpu,
                                     open_for_cpu,
+                                    get_cpu_ready,
                                     emit_for_cpu};
   return target;
 }

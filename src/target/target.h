@@ -15,6 +15,9 @@ struct Target {
   // Opens what emit() needs, as its first call would, and gives the same error. Any thread may call
   // it while others prepare.
   Result<void> (*open)();
+  // Opens it and makes what the first emit() else makes besides: half of its time for a small
+  // module. Errors are left to who emits. Any thread, as open().
+  void (*get_ready)();
   // Unsupported where the machine-code generator is not installed.
   Result<Code> (*emit)(const Module& module, const Plan& plan, const EmitOptions& options);
 };

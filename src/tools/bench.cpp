@@ -110,7 +110,7 @@ void bench(const Options& options, Session& session) {
   if (!device) return fail_with(session, device.error());
   // What opens a back end is not compiling, and other compilers are open when theirs is measured.
   std::jthread opening;
-  if (*device == RunDevice::Cpu) opening = std::jthread([] { (void)cpu_target().open(); });
+  if (*device == RunDevice::Cpu) opening = std::jthread(cpu_target().get_ready);
   Result<Module> module = fail(ErrorKind::Io, "not read");
   const auto read = [&] { return read_module(text, Format::Detect, {.file = options.file}); };
   const auto parse_times =

@@ -227,7 +227,7 @@ void run(const RunOptions& options, Session& session) {
   auto device = choose_device(options.device, option_of_evaluator(options));
   if (!device) return fail_with(session, device.error());
   std::jthread opening;  // while the module is read
-  if (*device == RunDevice::Cpu) opening = std::jthread([] { (void)cpu_target().open(); });
+  if (*device == RunDevice::Cpu) opening = std::jthread(cpu_target().get_ready);
   auto loaded = load_module(options.file, {.stage = options.stage}, session);
   if (!loaded) return;
   Module& module = loaded->module;
