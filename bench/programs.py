@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes small programs of many kinds as HLO text, as JAX lowers them: models, loops, sorts,
-scatters, convolutions, reductions, decode steps.
+scatters, convolutions, reductions, gradients, signals, decode steps.
 
   programs.py FOLDER [NAME...]
 """
@@ -12,7 +12,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-f32, bf16, s32, u8 = jnp.float32, jnp.bfloat16, jnp.int32, jnp.uint8
+f32, f64, bf16 = jnp.float32, jnp.float64, jnp.bfloat16
+s8, s32, u8 = jnp.int8, jnp.int32, jnp.uint8
 PROGRAMS = {}
 
 
@@ -173,6 +174,96 @@ def training_step(x, labels, w1, b1, w2):
     return [w - 0.1 * g for w, g in zip((w1, b1, w2), gradients)]
 
 
+# Gradients.
+@program((8, 32, 32, 64, f32), (3, 3, 64, 64, f32))
+def convolution_gradients(x, w):
+    loss = lambda x, w: (convolve(x, w, window_strides=(1, 1), padding="SAME") ** 2).sum()
+    return jax.grad(loss, (0, 1))(x, w)
+@program((8, 64, 64, 32, f32))
+def max_pool_gradient(x):
+    pool = lambda x: lax.reduce_window(x, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
+    return jax.grad(lambda x: (pool(x) ** 2).sum())(x)
+@program((512, 1024, f32), (1024, 1024, f32), (1024, f32))
+def dense_gradients(x, w, b):
+    return jax.grad(lambda x, w, b: jax.nn.gelu(x @ w + b).sum(), (0, 1, 2))(x, w, b)
+@program((100000, 64, f32), (4096, s32), (4096, 64, f32))
+def embedding_gradient(table, ids, grad):
+    return jax.grad(lambda t: (t[ids] * grad).sum())(table)
+
+
+# Signals and images.
+@program((64, 4096, f32))
+def spectra(x): return jnp.abs(jnp.fft.rfft(x))
+@program((256, 256, f32))
+def low_pass(x):
+    keep = jnp.hypot(jnp.arange(256)[:, None] - 128, jnp.arange(256) - 128) > 100
+    return jnp.fft.ifft2(jnp.fft.fft2(x) * keep).real
+@program((1024, 1024, f32), (1024, 1024, f32))
+def complex_arithmetic(re, im):
+    z = lax.complex(re, im)
+    return jnp.abs(z * jnp.conj(z) + jnp.exp(z * 0.1))
+@program((512, 512, f32), (9, f32))
+def smooth_rows(x, weights): return jax.vmap(lambda row: jnp.convolve(row, weights, "same"))(x)
+@program((4, 224, 224, 3, f32))
+def half_size(x): return jax.image.resize(x, (4, 112, 112, 3), "bilinear")
+@program((4, 224, 224, 3, f32), (7, 7, 3, 64, f32))
+def first_layer(x, w): return jax.nn.relu(convolve(x, w, window_strides=(2, 2), padding="SAME"))
+@program((512, 512, f32))
+def heat(x):
+    roll = lambda x, by, axis: jnp.roll(x, by, axis)
+    def step(_, x):
+        return x + 0.1 * (roll(x, 1, 0) + roll(x, -1, 0) + roll(x, 1, 1) + roll(x, -1, 1) - 4 * x)
+    return lax.fori_loop(0, 50, step, x)
+
+
+# Statistics and tables.
+@program((1 << 16, f32), (1 << 16, f32))
+def two_keys(a, b): return jnp.lexsort((a, b))
+@program((1 << 18, f32), (1 << 18, f32))
+def keys_and_values(keys, values): return lax.sort((keys, values), num_keys=1)
+@program((1 << 20, s32))
+def histogram(x): return jnp.bincount(jnp.abs(x) % 1000, length=1000)
+@program((2048, 2048, f32))
+def variances(x): return jnp.var(x, axis=0)
+@program((1000, 3, f32), (1000, 3, f32))
+def nearest(a, b): return jnp.sqrt(((a[:, None] - b[None]) ** 2).sum(-1)).min(1)
+@program((2, u8))
+def random_integers(seed):
+    return jax.random.randint(jax.random.key(seed[0].astype(jnp.uint32)), (1 << 20,), 0, 1000)
+
+
+# Sequences.
+@program((64, 32, 128, f32), (256, 512, f32), (512, f32))
+def lstm(xs, w, b):
+    def step(state, x):
+        h, c = state
+        i, f, g, o = jnp.split(jnp.concatenate([x, h], -1) @ w * 0.05 + b, 4, -1)
+        c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
+        h = jax.nn.sigmoid(o) * jnp.tanh(c)
+        return (h, c), h
+    return lax.scan(step, (jnp.zeros((32, 128)),) * 2, xs)[1]
+@program((100, f32))
+def runge_kutta(y):
+    slope = lambda y: jnp.sin(y) - y
+    def step(_, y):
+        a = slope(y)
+        b = slope(y + 0.005 * a)
+        c = slope(y + 0.005 * b)
+        return y + 0.01 / 6 * (a + 2 * b + 2 * c + slope(y + 0.01 * c))
+    return lax.fori_loop(0, 1000, step, y)
+
+
+# Other types.
+@program((1024, 1024, s8), (1024, 1024, s8))
+def matmul_s8(a, b): return lax.dot(a, b, preferred_element_type=s32)
+@program((512, 512, f64), (512, 512, f64))
+def matmul_f64(a, b): return a @ b
+@program((300, 300, f64))
+def functions_f64(x): return jnp.exp(x) + jnp.log(jnp.abs(x) + 1) + jnp.tanh(x)
+@program((1 << 22, s32))
+def integers(x): return (x * 1103515245 + 12345) // 7 % 1000
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -182,7 +273,8 @@ def main():
     options.folder.mkdir(parents=True, exist_ok=True)
     for name in options.names:
         function, arguments = PROGRAMS[name]
-        lowered = jax.jit(function).lower(*arguments).compiler_ir("hlo")
+        with jax.enable_x64(any(a.dtype == f64 for a in arguments)):
+            lowered = jax.jit(function).lower(*arguments).compiler_ir("hlo")
         (options.folder / f"{name}.hlo").write_text(lowered.as_hlo_text())
 
 
