@@ -13,6 +13,10 @@ using llvm::Value;
 // Multiplications of one product up to which a library call costs more than it gains, and rows or
 // columns up to which memory bounds it.
 constexpr int64_t small_product = 1 << 18, few = 4;
+// Elements of a right operand that does not stay in the caches, and how it is read then: so many
+// lines of so many columns after the other, as long pieces of memory.
+constexpr int64_t large_operand = 1 << 21, lines_at_once = 64, columns_at_once = 512,
+                  lines_ahead = 16;
 
 // Dimensions of an array that are walked as one: `count` steps of `stride` elements.
 struct Walk {
@@ -98,6 +102,8 @@ class Dot {
     if (in_columns_) {
       lanes_ = (rows_ == 1 ? 128 : rows_ == 2 ? 64 : 32) / (is_wide_ ? 2 : 1);
       columns_ = lanes_ = std::min(lanes_, rhs.own.count);
+      in_pieces_ = lhs.own.count <= few && rhs.own.count * rhs.depth.count >= large_operand;
+      if (in_pieces_) columns_ = std::min(columns_at_once, rhs.own.count);
     } else {
       columns_ = std::min<int64_t>(rhs.own.count, few);
       for (lanes_ = columns_ == 1 ? 32 : 16; lanes_ > std::max<int64_t>(depth(), 1);) lanes_ /= 2;
@@ -150,29 +156,76 @@ class Dot {
     std::vector<Value*> lefts;
     for (int64_t r = 0; r < rows; ++r)
       lefts.push_back(start(lhs_, add_index(b_, row_, int64(b_, r))));
-    if (in_columns_) write_columns(lefts, columns);
+    if (in_pieces_) write_pieces(lefts, columns);
+    else if (in_columns_) write_columns(lefts, columns);
     else write_depths(lefts, columns);
   }
 
-  // A vector of columns for each row: every element of the left operand is spread over the lanes.
+  // Adds `lines` lines of the summed dimension to vectors of columns, one for each row: every
+  // element of the left operand is spread over the lanes.
+  std::vector<Value*> add_lines(const std::vector<Value*>& lefts, Value* right, Value* line,
+                                int64_t lines, int64_t lanes, std::vector<Value*> sums) {
+    return loop_carrying(b_, lines, std::move(sums), [&](Value* i, std::span<Value* const> now) {
+      Value* k = add_index(b_, line, i);
+      Value* strip =
+          load(rhs_, add_index(b_, right, multiply_index(b_, k, rhs_.depth.stride)), lanes);
+      std::vector<Value*> next;
+      for (size_t r = 0; r < lefts.size(); ++r) {
+        Value* place = add_index(b_, lefts[r], multiply_index(b_, k, lhs_.depth.stride));
+        Value* one = b_.CreateExtractElement(load(lhs_, place, 1), uint64_t{0});
+        Value* spread = b_.CreateVectorSplat(static_cast<unsigned>(lanes), one);
+        next.push_back(multiply_add_lanes(b_, spread, strip, now[r]));
+      }
+      return next;
+    });
+  }
+  std::vector<Value*> zeros(size_t rows, int64_t lanes) {
+    auto* vector = llvm::FixedVectorType::get(real(), static_cast<unsigned>(lanes));
+    return std::vector<Value*>(rows, llvm::Constant::getNullValue(vector));
+  }
+
   void write_columns(const std::vector<Value*>& lefts, int64_t columns) {
-    auto* vector = llvm::FixedVectorType::get(real(), static_cast<unsigned>(columns));
-    Value* right = start(rhs_, column_);
-    const std::vector<Value*> sums = loop_carrying(
-        b_, depth(), std::vector<Value*>(lefts.size(), llvm::Constant::getNullValue(vector)),
-        [&](Value* k, std::span<Value* const> now) {
-          Value* at = add_index(b_, right, multiply_index(b_, k, rhs_.depth.stride));
-          Value* strip = load(rhs_, at, columns);
-          std::vector<Value*> next;
-          for (size_t r = 0; r < lefts.size(); ++r) {
-            Value* place = add_index(b_, lefts[r], multiply_index(b_, k, lhs_.depth.stride));
-            Value* one = b_.CreateExtractElement(load(lhs_, place, 1), uint64_t{0});
-            Value* spread = b_.CreateVectorSplat(static_cast<unsigned>(columns), one);
-            next.push_back(multiply_add_lanes(b_, spread, strip, now[r]));
-          }
-          return next;
+    const std::vector<Value*> sums = add_lines(lefts, start(rhs_, column_), int64(b_, 0), depth(),
+                                               columns, zeros(lefts.size(), columns));
+    for (size_t r = 0; r < sums.size(); ++r) store(r, column_, sums[r]);
+  }
+
+  // The same with the sums in the frame between pieces of the lines.
+  void write_pieces(const std::vector<Value*>& lefts, int64_t columns) {
+    const ElementType type = is_wide_ ? ElementType::F64 : ElementType::F32;
+    const auto rows = static_cast<int64_t>(lefts.size());
+    Value* kept = frame_array(b_, real(), rows * columns);
+    const auto place = [&](int64_t row, Value* column) {
+      return add_index(b_, int64(b_, row * columns), column);
+    };
+    const auto strips = [&](llvm::function_ref<void(Value*, int64_t)> body) {
+      loop(b_, columns / lanes_, [&](Value* i) { body(multiply_index(b_, i, lanes_), lanes_); });
+      if (columns % lanes_ > 0) body(int64(b_, columns / lanes_ * lanes_), columns % lanes_);
+    };
+    strips([&](Value* column, int64_t lanes) {
+      for (int64_t r = 0; r < rows; ++r)
+        store_lanes(b_, type, kept, place(r, column), zeros(1, lanes)[0]);
+    });
+    const int64_t pieces = (depth() + lines_at_once - 1) / lines_at_once;
+    loop(b_, pieces, [&](Value* piece) {
+      Value* line = multiply_index(b_, piece, lines_at_once);
+      with_part(b_, piece, pieces, depth() % lines_at_once, lines_at_once, [&](int64_t lines) {
+        strips([&](Value* column, int64_t lanes) {
+          std::vector<Value*> sums;
+          for (int64_t r = 0; r < rows; ++r)
+            sums.push_back(load_lanes(b_, type, kept, place(r, column), lanes, real()));
+          Value* right = start(rhs_, add_index(b_, column_, column));
+          sums = add_lines(lefts, right, line, lines, lanes, std::move(sums));
+          for (int64_t r = 0; r < rows; ++r)
+            store_lanes(b_, type, kept, place(r, column), sums[static_cast<size_t>(r)]);
         });
-    for (size_t r = 0; r < sums.size(); ++r) store(r, sums[r]);
+      });
+    });
+    strips([&](Value* column, int64_t lanes) {
+      for (int64_t r = 0; r < rows; ++r)
+        store(static_cast<size_t>(r), add_index(b_, column_, column),
+              load_lanes(b_, type, kept, place(r, column), lanes, real()));
+    });
   }
 
   // A vector of partial sums for each result; what is left over is added element by element.
@@ -215,14 +268,14 @@ class Dot {
         row = b_.CreateInsertElement(row, b_.CreateExtractElement(sum, uint64_t{0}),
                                      static_cast<uint64_t>(c));
       }
-      store(r, row);
+      store(r, column_, row);
     }
   }
 
-  void store(size_t row, Value* sums) {
+  void store(size_t row, Value* column, Value* sums) {
     Value* line = add_index(b_, multiply_index(b_, batch_, lhs_.own.count), row_);
     line = add_index(b_, line, int64(b_, static_cast<int64_t>(row)));
-    Value* at = add_index(b_, multiply_index(b_, line, rhs_.own.count), column_);
+    Value* at = add_index(b_, multiply_index(b_, line, rhs_.own.count), column);
     store_lanes(b_, result_, w_.results[0], at, sums);
   }
 
@@ -230,7 +283,7 @@ class Dot {
   Builder& b_;
   Side lhs_, rhs_;
   ElementType result_;
-  bool is_wide_, in_columns_;
+  bool is_wide_, in_columns_, in_pieces_ = false;
   int64_t rows_, columns_, lanes_;  // of a block, of a strip, of a vector
   Value *batch_ = nullptr, *row_ = nullptr, *column_ = nullptr;
 };

@@ -9,7 +9,7 @@
 namespace hilo {
 namespace {
 
-constexpr int64_t most_depth = 512, part_strips = 8;
+constexpr int64_t most_depth = 512, part_strips = 8, fewest_parts = 8;
 // Blocks of rows that read lines of columns where they stand, and how many strips of them together.
 constexpr int64_t direct_blocks = 5, direct_strips = 16;
 constexpr int64_t worth_packing_together = 1 << 16;  // elements of the rows
@@ -44,7 +44,8 @@ FewRows::FewRows(const MatrixProduct& product)
       blocks_{p_.m, pieces_of(p_.m, kernel_rows)},
       parts_{pieces_of(p_.n, kernel_columns), 1},
       is_direct_(blocks_.parts <= direct_blocks && is_direct_source(p_.rhs)) {
-  parts_.parts = pieces_of(parts_.count, is_direct_ ? direct_strips : part_strips);
+  const int64_t most = is_direct_ ? direct_strips : part_strips;
+  parts_.parts = pieces_of(parts_.count, std::clamp<int64_t>(parts_.count / fewest_parts, 1, most));
   thread_local PackedMemory memory;
   rows_ = memory.take(blocks_.parts * p_.k * packed_rows);
 }

@@ -198,8 +198,8 @@ void Region::run(const Parallel& parallel) {
   }
 }
 
-// Rows that are few beside enough columns for many threads.
-constexpr int64_t many_columns = 8 * 8 * kernel_columns;
+// Of few rows those with fewer columns than these have too few parts for many threads.
+constexpr int64_t enough_columns = 4 * kernel_columns;
 
 void run_regions(const MatrixProduct& p, const Parallel& parallel) {
   const int64_t most = p.out ? most_columns : most_columns / 2;
@@ -212,7 +212,7 @@ void run_regions(const MatrixProduct& p, const Parallel& parallel) {
 }  // namespace
 
 void run_matrix_product(const MatrixProduct& p, const Parallel& parallel) {
-  if (p.m <= few_rows && p.n >= many_columns) run_few_rows_product(p, &parallel);
+  if (p.m <= few_rows && p.n >= enough_columns) run_few_rows_product(p, &parallel);
   else run_regions(p, parallel);
 }
 

@@ -129,6 +129,13 @@ TEST(Dot, SmallAndThinOnesHaveCode) {
       expect_native(product(rows, depth, columns, transposed), 1e-5);
 }
 
+// Right operands that are read in pieces of lines, the last of which are shorter.
+TEST(Dot, ThinOnesWithLargeOperands) {
+  for (const auto& [rows, depth, columns] :
+       {std::array{1, 2117, 1113}, {3, 4098, 640}, {2, 4096, 513}})
+    expect_native(product(rows, depth, columns, false), 1e-4);
+}
+
 // The layers of a model stand in one array, of which a round of a loop takes one.
 TEST(Dot, PiecesOfArraysAreReadWhereTheyStand) {
   for (std::string_view type : {"f32", "bf16"})
