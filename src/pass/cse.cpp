@@ -46,9 +46,8 @@ bool is_commutative(Op op) {
 // Values of these are not merged: parameters are not equal because they look so, and the others do
 // more than make a value, or stand for a place in the order.
 bool may_merge(const Editor& editor, InstructionId id) {
-  static constexpr Op never[] = {
-      Op::Parameter, Op::OptimizationBarrier, Op::AfterAll, Op::AddDependency, Op::Domain,
-      Op::While,     Op::Conditional};
+  static constexpr Op never[] = {Op::Parameter, Op::OptimizationBarrier, Op::AfterAll,
+                                 Op::AddDependency, Op::Domain};
   const Module& module = editor.module();
   const Op op = module[id].op;
   // Buffers that somebody makes, and copies that keep two buffers apart.
@@ -61,13 +60,22 @@ bool may_merge(const Editor& editor, InstructionId id) {
 class Merger {
  public:
   explicit Merger(Module& module)
-      : module_(module), editor_(module), canonical_(module.computations.size()) {
+      : module_(module),
+        editor_(module),
+        canonical_(module.computations.size()),
+        communicates_(module.computations.size()) {
     for (uint32_t i = 0; i < canonical_.size(); ++i) canonical_[i] = {i};
   }
 
   bool run() {
     bool changed = false;
-    for (ComputationId id : module_.post_order()) find_canonical(id);
+    for (ComputationId id : module_.post_order()) {
+      communicates_[id.value] =
+          std::ranges::any_of(module_[id].instructions, [&](InstructionId instruction) {
+            return is_communication(module_[instruction].op) || calls_communication(instruction);
+          });
+      find_canonical(id);
+    }
     for (ComputationId id : open_computations(module_)) changed |= merge(id);
     return changed;
   }
@@ -77,7 +85,7 @@ class Merger {
     bool changed = false;
     std::unordered_multimap<size_t, InstructionId> seen;
     for (InstructionId instruction : operands_first(module_, id)) {
-      if (!may_merge(editor_, instruction)) continue;
+      if (!may_merge(editor_, instruction) || calls_communication(instruction)) continue;
       const size_t hash = hash_of_instruction(instruction, operands_of(instruction));
       if (const InstructionId same = find(seen, hash, instruction); same) {
         if (!editor_.can_replace(instruction, same)) continue;
@@ -88,6 +96,11 @@ class Merger {
       }
     }
     return changed;
+  }
+
+  bool calls_communication(InstructionId id) const {
+    return std::ranges::any_of(module_.called(module_[id]),
+                               [&](ComputationId called) { return communicates_[called.value]; });
   }
 
   InstructionId find(const std::unordered_multimap<size_t, InstructionId>& seen, size_t hash,
@@ -202,6 +215,7 @@ class Merger {
   Module& module_;
   Editor editor_;
   std::vector<ComputationId> canonical_;  // by computation
+  std::vector<bool> communicates_;        // by computation
   std::unordered_multimap<size_t, ComputationId> computations_;
 };
 

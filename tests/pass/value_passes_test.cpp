@@ -34,6 +34,49 @@ ENTRY e { x = f32[4] parameter(0)
   EXPECT_EQ(count_op(after, Op::CustomCall), 1);
 }
 
+// Equal loops and branches are made once; where devices meet in them, each stays.
+TEST(CommonValues, LoopsAndBranchesAreMadeOnce) {
+  const std::string text = R"(HloModule m
+add { a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT s = f32[] add(a, b) }
+body { p = (s32[], f32[4]) parameter(0)
+ i = s32[] get-tuple-element(p), index=0
+ one = s32[] constant(1)
+ n = s32[] add(i, one)
+ v = f32[4] get-tuple-element(p), index=1
+ w = f32[4] MADE(v)
+ ROOT t = (s32[], f32[4]) tuple(n, w) }
+condition { p = (s32[], f32[4]) parameter(0)
+ i = s32[] get-tuple-element(p), index=0
+ few = s32[] constant(3)
+ ROOT c = pred[] compare(i, few), direction=LT }
+sine { a = f32[4] parameter(0)
+ ROOT s = f32[4] sine(a) }
+cosine { a = f32[4] parameter(0)
+ ROOT s = f32[4] cosine(a) }
+ENTRY e { x = f32[4] parameter(0)
+ chosen = s32[] parameter(1)
+ zero = s32[] constant(0)
+ t = (s32[], f32[4]) tuple(zero, x)
+ k = (s32[], f32[4]) while(t), condition=condition, body=body
+ l = (s32[], f32[4]) while(t), condition=condition, body=body
+ m = f32[4] conditional(chosen, x, x), branch_computations={sine, cosine}
+ n = f32[4] conditional(chosen, x, x), branch_computations={sine, cosine}
+ o = f32[4] conditional(chosen, x, x), branch_computations={cosine, sine}
+ ROOT r = ((s32[], f32[4]), (s32[], f32[4]), f32[4], f32[4], f32[4]) tuple(k, l, m, n, o) })";
+  const auto with = [&](std::string op) {
+    return parsed(std::string(text).replace(text.find("MADE(v)"), 7, op));
+  };
+  const Module before = with("exponential(v)");
+  const Module after = after_passes(before, "cse, dce");
+  EXPECT_EQ(count_op(after, Op::While), 1);
+  EXPECT_EQ(count_op(after, Op::Conditional), 2);
+  expect_same_values(before, after);
+  const Module meeting = after_passes(with("all-reduce(v), to_apply=add"), "cse, dce");
+  EXPECT_EQ(count_op(meeting, Op::While), 2);
+}
+
 TEST(CommonValues, AreMadeOnce) {
   const Module before = parsed(R"(HloModule m
 f { a = f32[] parameter(0)
