@@ -23,11 +23,10 @@ Result<void> step_Conditional(Steps& steps, InstructionId id) {
   llvm::BasicBlock *last = steps.new_block(), *after = steps.new_block();
   llvm::SwitchInst* jump = b.CreateSwitch(number, last, static_cast<unsigned>(branches.size()));
   for (size_t i = 0; i < branches.size(); ++i) {
-    HILO_TRY(llvm::Function * branch, emit_computation(steps.program, branches[i]));
     llvm::BasicBlock* block = i + 1 == branches.size() ? last : steps.new_block();
     if (block != last) jump->addCase(b.getInt32(static_cast<uint32_t>(i)), block);
     b.SetInsertPoint(block);
-    steps.call_checked(branch);
+    HILO_DO(steps.emit_called(branches[i]));
     b.CreateBr(after);
   }
   b.SetInsertPoint(after);

@@ -12,6 +12,7 @@ namespace {
 struct Range {
   Address address;
   int64_t bytes = 0;
+  const Shape* shape = nullptr;  // of what lies there
   bool is_same(const Range& other) const {
     return address.allocation == other.address.allocation && address.offset == other.address.offset;
   }
@@ -76,9 +77,10 @@ class KernelCalls {
     HILO_TRY(const bool addressed, find_addresses());
     if (!addressed) return steps_.emit_library(id_, "what is no array");
     find_targets();
-    if (is_scalar_step() && write_scalars()) {
-      program_.needs_code = true;
-      return {};
+    if (is_scalar_step()) {
+      HILO_TRY(const bool is_written, write_scalars());
+      program_.needs_code |= is_written;
+      if (is_written) return {};
     }
     find_scratch();
     find_loops();
@@ -88,9 +90,10 @@ class KernelCalls {
     }
     program_.needs_code = true;
     program_.scratch_bytes = std::max(program_.scratch_bytes, scratch_);
+    for (InstructionId operand : module_.operands(id_)) HILO_DO(steps_.to_memory(operand));
     for (size_t i = 0; i < loops_.size(); ++i) call((*kernels_)[i], loops_[i].arrays);
     copy_back();
-    return {};
+    return steps_.from_memory(id_);
   }
 
  private:
@@ -116,7 +119,7 @@ class KernelCalls {
     HILO_TRY(const auto addresses, program_.addresses.of(id));
     std::vector<Range> out;
     for (size_t i = 0; i < shapes.size(); ++i)
-      out.push_back({addresses[i], literal_bytes(*shapes[i])});
+      out.push_back({addresses[i], literal_bytes(*shapes[i]), shapes[i]});
     return out;
   }
 
@@ -227,14 +230,20 @@ class KernelCalls {
   }
   // Scalars stand in the computation's own code. False where they cannot be emitted: what was begun
   // then has no effect.
-  bool write_scalars() {
+  Result<bool> write_scalars() {
     Elements elements(module_, b_);
     for (size_t i = 0; i < operands_.size(); ++i) {
       if (is_immediate(i)) continue;
+      const InstructionId operand = module_.operand(id_, i);
+      if (is_held_number(operands_[i])) {
+        elements.bind_scalars(operand, {steps_.load_scalar(operand)});
+        continue;
+      }
+      HILO_DO(steps_.to_memory(operand));
       std::vector<llvm::Value*> arrays;
       for (size_t leaf = 0; leaf < operands_[i].size(); ++leaf)
         arrays.push_back(pointer(array_of(i, leaf)));
-      elements.bind_arrays(module_.operand(id_, i), std::move(arrays));
+      elements.bind_arrays(operand, std::move(arrays));
     }
     bind_fusions(elements);
     const Dims dims = shape_of(targets_.front()).dims;
@@ -243,10 +252,20 @@ class KernelCalls {
     for (const Target& target : targets_)
       values.push_back(elements.at(target.value, index, target.leaf));
     if (elements.error()) return false;
-    for (size_t i = 0; i < targets_.size(); ++i)
-      store_element(b_, shape_of(targets_[i]).type, steps_.pointer(targets_[i].to.address),
-                    int64(b_, 0), values[i]);
+    for (size_t i = 0; i < targets_.size(); ++i) store(targets_[i], values[i]);
     return true;
+  }
+  bool is_held_number(std::span<const Range> ranges) const {
+    return ranges.size() == 1 && element_count(*ranges[0].shape) == 1 &&
+           is_emitted(ranges[0].shape->type) && is_held(ranges[0]);
+  }
+  bool is_held(const Range& range) const {
+    return steps_.registers_.hold(range.address, *range.shape);
+  }
+  void store(const Target& target, llvm::Value* value) {
+    const Address to = target.to.address;
+    if (is_held(target.to)) steps_.registers_.store(b_, to, *target.to.shape, value);
+    else store_element(b_, target.to.shape->type, steps_.pointer(to), int64(b_, 0), value);
   }
 
   void find_scratch() {

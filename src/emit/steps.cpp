@@ -8,6 +8,9 @@ namespace hilo {
 namespace {
 
 constexpr int deepest_calls = 500;
+// Of called computations that stand in one function.
+constexpr size_t most_inlined = 512;
+constexpr int deepest_inlined = 16;
 
 bool is_asynchronous(Op op) {
   return op == Op::AsyncStart || op == Op::AsyncUpdate || op == Op::AsyncDone;
@@ -29,35 +32,77 @@ void is_same_all_run(llvm::LoadInst* load) {
 }  // namespace
 
 Steps::Steps(Program& program, llvm::Function* function)
-    : program(program), module(program.module), b(program.ir.getContext()), function_(function) {
-  b.SetInsertPoint(llvm::BasicBlock::Create(b.getContext(), "", function));
+    : program(program),
+      module(program.module),
+      b(program.ir.getContext()),
+      function_(function),
+      first_(llvm::BasicBlock::Create(b.getContext(), "", function)),
+      registers_(program.plan, function) {
+  b.SetInsertPoint(new_block());
 }
 
 llvm::BasicBlock* Steps::new_block() {
   return llvm::BasicBlock::Create(b.getContext(), "", function_);
 }
 
+void Steps::close() {
+  b.CreateRet(b.getInt32(0));
+  first_.CreateBr(first_.GetInsertBlock()->getNextNode());
+  registers_.promote();
+}
+
 llvm::Value* Steps::context_field(unsigned number) {
   static_assert(offsetof(RunContext, interrupt) == 8 && offsetof(RunContext, parallel) == 16 &&
                 offsetof(RunContext, library) == 24 && offsetof(RunContext, after_step) == 32);
-  llvm::Value* field = b.CreateConstInBoundsGEP1_64(b.getPtrTy(), context(), number);
-  llvm::LoadInst* out = b.CreateLoad(b.getPtrTy(), field);
-  is_same_all_run(out);
-  return out;
+  llvm::Value*& out = fields_[number];
+  if (out) return out;
+  llvm::Value* field = first_.CreateConstInBoundsGEP1_64(b.getPtrTy(), context(), number);
+  llvm::LoadInst* load = first_.CreateLoad(b.getPtrTy(), field);
+  is_same_all_run(load);
+  return out = load;
 }
 
 llvm::Value* Steps::pointer(Address address) {
-  llvm::Value* slot =
-      b.CreateConstInBoundsGEP1_64(b.getPtrTy(), context_field(0), address.allocation);
-  llvm::LoadInst* base = b.CreateLoad(b.getPtrTy(), slot);
-  is_same_all_run(base);
+  llvm::Value*& base = bases_[address.allocation];
+  if (!base) {
+    llvm::Value* slot =
+        first_.CreateConstInBoundsGEP1_64(b.getPtrTy(), context_field(0), address.allocation);
+    llvm::LoadInst* load = first_.CreateLoad(b.getPtrTy(), slot);
+    is_same_all_run(load);
+    base = load;
+  }
   return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), base, static_cast<uint64_t>(address.offset));
 }
 
 llvm::Value* Steps::load_scalar(InstructionId id) {
   const auto addresses = program.addresses.of(id);
   check(addresses && addresses->size() == 1, "Steps: a scalar has a place");
-  return load_element(b, module.shape(id).type, pointer((*addresses)[0]), int64(b, 0));
+  const Shape& shape = module.shape(id);
+  if (registers_.hold((*addresses)[0], shape)) return registers_.load(b, (*addresses)[0], shape);
+  return load_element(b, shape.type, pointer((*addresses)[0]), int64(b, 0));
+}
+
+template <class Body>
+Result<void> Steps::for_each_held(InstructionId id, Body&& body) {
+  HILO_TRY(const auto addresses, program.addresses.of(id));
+  size_t leaf = 0;
+  for_each_leaf(module.shape(id), [&](const Shape& shape, std::span<const int64_t>) {
+    const Address address = addresses[leaf++];
+    if (registers_.hold(address, shape)) body(address, shape);
+  });
+  return {};
+}
+
+Result<void> Steps::to_memory(InstructionId id) {
+  return for_each_held(id, [&](Address address, const Shape& shape) {
+    registers_.to_memory(b, address, shape, pointer(address));
+  });
+}
+
+Result<void> Steps::from_memory(InstructionId id) {
+  return for_each_held(id, [&](Address address, const Shape& shape) {
+    registers_.from_memory(b, address, shape, pointer(address));
+  });
 }
 
 void Steps::return_if(llvm::Value* condition, llvm::Value* status) {
@@ -68,9 +113,29 @@ void Steps::return_if(llvm::Value* condition, llvm::Value* status) {
   b.SetInsertPoint(stay);
 }
 
-void Steps::call_checked(llvm::Function* function) {
+Result<void> Steps::emit_called(ComputationId computation) {
+  const size_t count = program.plan.schedule.orders[computation.value].size();
+  if (inlined_ + count <= most_inlined && inlined_depth_ < deepest_inlined) {
+    inlined_ += count;
+    ++inlined_depth_;
+    HILO_DO(emit_all(computation));
+    --inlined_depth_;
+    return {};
+  }
+  HILO_TRY(llvm::Function * function, emit_computation(program, computation));
+  for (InstructionId parameter : module[computation].parameters) HILO_DO(to_memory(parameter));
   llvm::Value* status = b.CreateCall(function, {context()});
   return_if(b.CreateICmpNE(status, b.getInt32(0)), status);
+  return from_memory(module[computation].root);
+}
+
+Result<void> Steps::emit_all(ComputationId computation) {
+  if (++program.depth > deepest_calls)
+    return fail(ErrorKind::Limit, "computations call each other more than {} deep", deepest_calls);
+  for (InstructionId id : program.plan.schedule.orders[computation.value])
+    HILO_DO(emit_and_tell(id));
+  --program.depth;
+  return {};
 }
 
 Result<void> Steps::emit(InstructionId id) {
@@ -99,6 +164,7 @@ Result<void> Steps::emit_library(InstructionId id, std::string reason) {
   for (InstructionId operand : module.operands(id)) {
     HILO_TRY(auto leaves, program.addresses.of(operand));
     step.operands.push_back(std::move(leaves));
+    HILO_DO(to_memory(operand));
   }
   HILO_TRY(step.results, program.addresses.of(id));
   const auto number = static_cast<uint64_t>(program.code.library_steps.size());
@@ -106,12 +172,10 @@ Result<void> Steps::emit_library(InstructionId id, std::string reason) {
   auto* type = llvm::FunctionType::get(b.getInt32Ty(), {b.getPtrTy(), b.getInt64Ty()}, false);
   llvm::Value* status = b.CreateCall(type, context_field(3), {context(), b.getInt64(number)});
   return_if(b.CreateICmpNE(status, b.getInt32(0)), status);
-  return {};
+  return from_memory(id);
 }
 
 Result<llvm::Function*> emit_computation(Program& program, ComputationId computation) {
-  if (++program.depth > deepest_calls)
-    return fail(ErrorKind::Limit, "computations call each other more than {} deep", deepest_calls);
   llvm::LLVMContext& context = program.ir.getContext();
   auto* type = llvm::FunctionType::get(llvm::Type::getInt32Ty(context),
                                        {llvm::PointerType::get(context, 0)}, false);
@@ -121,10 +185,11 @@ Result<llvm::Function*> emit_computation(Program& program, ComputationId computa
       is_entry ? "run" : "computation", program.ir);
   function->addFnAttr(llvm::Attribute::NoUnwind);
   Steps steps(program, function);
-  for (InstructionId id : program.plan.schedule.orders[computation.value])
-    HILO_DO(steps.emit_and_tell(id));
-  steps.b.CreateRet(steps.b.getInt32(0));
-  --program.depth;
+  for (InstructionId parameter : program.module[computation].parameters)
+    HILO_DO(steps.from_memory(parameter));
+  HILO_DO(steps.emit_all(computation));
+  HILO_DO(steps.to_memory(program.module[computation].root));
+  steps.close();
   return function;
 }
 

@@ -5,6 +5,7 @@
 #include "emit/address.h"
 #include "emit/kernel.h"
 #include "emit/parts.h"
+#include "emit/registers.h"
 #include "emit/writer.h"
 
 namespace hilo {
@@ -51,11 +52,18 @@ class Steps {
   Result<void> emit(InstructionId id);
   // The same; where the run is told of steps and this one has code, a call that tells it.
   Result<void> emit_and_tell(InstructionId id);
-  // A pointer to an array, and one of its elements that is a scalar.
+  // The steps of a computation, here or in a function of their own where there are many. Its
+  // parameters and its root lie where the caller has arguments and results.
+  Result<void> emit_all(ComputationId computation);
+  Result<void> emit_called(ComputationId computation);
+  // A pointer to an array, and the only element of a value.
   llvm::Value* pointer(Address address);
   llvm::Value* load_scalar(InstructionId id);
-  // Calls a function that gives a RunStatus, and returns it where it is not Done.
-  void call_checked(llvm::Function* function);
+  // Around what reads and writes the memory of values from outside of the function.
+  Result<void> to_memory(InstructionId id);
+  Result<void> from_memory(InstructionId id);
+  // Ends the function.
+  void close();
   void return_if(llvm::Value* condition, llvm::Value* status);
   llvm::Value* context() const { return function_->getArg(0); }
   // Field number of RunContext.
@@ -66,12 +74,20 @@ class Steps {
   llvm::BasicBlock* new_block();
 
  private:
+  template <class Body>
+  Result<void> for_each_held(InstructionId id, Body&& body);
   // Where the next instruction goes: unchanged where nothing was written.
   std::pair<llvm::BasicBlock*, size_t> written() const {
     return {b.GetInsertBlock(), b.GetInsertBlock()->size()};
   }
   friend class KernelCalls;
   llvm::Function* function_;
+  Builder first_;  // in a block of what the whole run does not change
+  Registers registers_;
+  std::map<uint32_t, llvm::Value*> bases_;  // of allocations
+  std::map<unsigned, llvm::Value*> fields_;
+  size_t inlined_ = 0;  // instructions of called computations
+  int inlined_depth_ = 0;
 };
 
 }  // namespace hilo

@@ -7,8 +7,6 @@ namespace hilo {
 // lie, so that a round moves nothing.
 Result<void> step_While(Steps& steps, InstructionId id) {
   const auto& attributes = steps.module.attributes<WhileAttributes>(id);
-  HILO_TRY(llvm::Function * condition, emit_computation(steps.program, attributes.condition));
-  HILO_TRY(llvm::Function * body, emit_computation(steps.program, attributes.body));
   Builder& b = steps.b;
   llvm::BasicBlock *test = steps.new_block(), *round = steps.new_block(),
                    *after = steps.new_block();
@@ -19,11 +17,11 @@ Result<void> step_While(Steps& steps, InstructionId id) {
   asked->setAtomic(llvm::AtomicOrdering::Monotonic);
   steps.return_if(b.CreateICmpNE(asked, b.getInt8(0)),
                   b.getInt32(static_cast<uint32_t>(RunStatus::Interrupted)));
-  steps.call_checked(condition);
+  HILO_DO(steps.emit_called(attributes.condition));
   llvm::Value* goes_on = steps.load_scalar(steps.module[attributes.condition].root);
   b.CreateCondBr(goes_on, round, after);
   b.SetInsertPoint(round);
-  steps.call_checked(body);
+  HILO_DO(steps.emit_called(attributes.body));
   b.CreateBr(test);
   b.SetInsertPoint(after);
   return {};

@@ -1,0 +1,173 @@
+// Numbers that loops, branches and calls carry, and those who read and write them from outside.
+#include "both.h"
+
+namespace hilo::test {
+namespace {
+
+// A while of about twenty rounds whose state begins with a counter; `state` names the types after
+// it, `body` makes next1, next2, ... of v1, v2, ... and i.
+std::string loop_over(std::string_view computations, std::vector<std::string> state,
+                      std::string_view body) {
+  std::string types = "s32[]", parts, elements, parameters, firsts;
+  for (size_t k = 1; k <= state.size(); ++k) {
+    types += ", " + state[k - 1];
+    parts += fmt::format(" v{} = {} get-tuple-element(p), index={}\n", k, state[k - 1], k);
+    elements += fmt::format(", next{}", k);
+    parameters += fmt::format(" x{} = {} parameter({})\n", k, state[k - 1], k - 1);
+    firsts += fmt::format(", x{}", k);
+  }
+  return fmt::format(R"(HloModule m
+{0}
+body {{ p = ({1}) parameter(0)
+ i = s32[] get-tuple-element(p), index=0
+{2} one = s32[] constant(1)
+ next = s32[] add(i, one)
+{3} ROOT t = ({1}) tuple(next{4}) }}
+condition {{ p = ({1}) parameter(0)
+ i = s32[] get-tuple-element(p), index=0
+ most = s32[] constant(21)
+ ROOT c = pred[] compare(i, most), direction=LT }}
+ENTRY e {{
+{5} zero = s32[] constant(0)
+ t = ({1}) tuple(zero{6})
+ ROOT w = ({1}) while(t), condition=condition, body=body }}
+)",
+                     computations, types, parts, body, elements, parameters, firsts);
+}
+
+TEST(Loops, CarryNumbersOfEveryWidth) {
+  expect_native(loop_over("", {"pred[]", "bf16[]", "f16[]", "s8[]", "u64[]", "c64[]", "c128[]"},
+                          R"( next1 = pred[] not(v1)
+ hb = bf16[] constant(0.75)
+ b = bf16[] multiply(v2, hb)
+ next2 = bf16[] add(b, hb)
+ hh = f16[] constant(0.5)
+ h = f16[] multiply(v3, hh)
+ next3 = f16[] subtract(h, hh)
+ s3 = s8[] constant(3)
+ s = s8[] multiply(v4, s3)
+ next4 = s8[] select(v1, s, v4)
+ next5 = u64[] add(v5, v5)
+ half = f32[] constant(0.5)
+ zero = f32[] constant(0)
+ z = c64[] complex(half, zero)
+ next6 = c64[] add(v6, z)
+ next7 = c128[] negate(v7)
+)"));
+}
+
+// A value that the body exchanges, and one that only the loop's condition would have to keep.
+TEST(Loops, ExchangeAndPassOnNumbers) {
+  expect_native(loop_over("", {"f32[]", "f32[]", "s32[]", "f32[1,1]"},
+                          R"( next1 = f32[] copy(v2)
+ next2 = f32[] negate(v1)
+ next3 = s32[] copy(v3)
+ r = f32[] reshape(v4)
+ a = f32[] add(r, v1)
+ next4 = f32[1,1] reshape(a)
+)"));
+}
+
+// Kernels read and write numbers, small arrays lie where numbers do, bits change their type.
+TEST(Loops, KernelsSeeNumbers) {
+  expect_native(loop_over(
+      "most { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] maximum(a, b) }",
+      {"f32[40]", "f32[]", "f32[2]", "s32[2]", "s32[]"},
+      R"( zero = f32[] constant(0)
+ m = s32[] multiply(i, one)
+ u = f32[1] reshape(v2)
+ next1 = f32[40] dynamic-update-slice(v1, u, m)
+ sum = f32[] reduce(next1, zero), dimensions={0}, to_apply=most
+ q = f32[] constant(0.125)
+ s = f32[] multiply(sum, q)
+ d = f32[1] dynamic-slice(v3, one), dynamic_slice_sizes={1}
+ e = f32[] reshape(d)
+ next2 = f32[] add(s, e)
+ o = f32[2] broadcast(s), dimensions={}
+ next3 = f32[2] subtract(o, v3)
+ next4 = s32[2] bitcast-convert(next3)
+ next5 = s32[] bitcast-convert(next2)
+)"));
+}
+
+// f8 has no code, so that these steps are evaluated on the same memory.
+TEST(Loops, EvaluatedStepsSeeNumbers) {
+  const auto both = run_both(loop_over("", {"f32[]", "f8e4m3fn[]"},
+                                       R"( half = f32[] constant(0.5)
+ wide = f32[] convert(v2)
+ sum = f32[] add(wide, v1)
+ next1 = f32[] multiply(sum, half)
+ next2 = f8e4m3fn[] convert(next1)
+)"));
+  ASSERT_TRUE(both) << to_string(both.error());
+  EXPECT_FALSE(both->report.evaluated.empty());
+  EXPECT_LE(largest_difference(both->compiled, both->evaluated), 0);
+}
+
+TEST(Loops, BranchesAndCallsPassNumbers) {
+  expect_native(loop_over(R"(up { a = f32[] parameter(0)
+ one = f32[] constant(1)
+ ROOT r = f32[] add(a, one) }
+down { a = f32[] parameter(0)
+ half = f32[] constant(0.5)
+ ROOT r = f32[] multiply(a, half) }
+both { a = f32[] parameter(0)
+ k = s32[] parameter(1)
+ ROOT r = f32[] conditional(k, a, a, a), branch_computations={up, down, up} })",
+                          {"f32[]", "s32[]"},
+                          R"( three = s32[] constant(3)
+ k = s32[] remainder(i, three)
+ next1 = f32[] call(v1, k), to_apply=both
+ next2 = s32[] add(v2, k)
+)"));
+}
+
+// Loops in loops, more than stand in one function; each counts its rounds.
+TEST(Loops, NestDeeply) {
+  constexpr int depth = 20;
+  const std::string state = "(s32[], s32[], s32[], f32[])";
+  std::string text = "HloModule m\n";
+  for (int k = depth; k-- > 0;) {
+    text += fmt::format("body{} {{ p = {} parameter(0)\n", k, state);
+    text += R"( i = s32[] get-tuple-element(p), index=0
+ most = s32[] get-tuple-element(p), index=1
+ n = s32[] get-tuple-element(p), index=2
+ x = f32[] get-tuple-element(p), index=3
+ one = s32[] constant(1)
+ zero = s32[] constant(0)
+ h = f32[] constant(0.5)
+ y = f32[] multiply(x, h)
+ z = f32[] add(y, h)
+ next = s32[] add(i, one)
+ more = s32[] add(n, one)
+)";
+    text += fmt::format(" t = {} tuple(zero, most, more, z)\n", state);
+    if (k + 1 < depth)
+      text +=
+          fmt::format(" w = {0} while(t), condition=condition{1}, body=body{1}\n", state, k + 1);
+    else text += fmt::format(" w = {0} copy(t)\n", state);
+    text += fmt::format(R"( m = s32[] get-tuple-element(w), index=2
+ v = f32[] get-tuple-element(w), index=3
+ ROOT r = {0} tuple(next, most, m, v) }}
+condition{1} {{ p = {0} parameter(0)
+ i = s32[] get-tuple-element(p), index=0
+ most = s32[] get-tuple-element(p), index=1
+ ROOT c = pred[] compare(i, most), direction={2} }}
+)",
+                        state, k, k % 4 == 0 ? "LE" : "LT");
+  }
+  text += fmt::format(R"(ENTRY e {{ s = s32[] parameter(0)
+ x = f32[] parameter(1)
+ zero = s32[] constant(0)
+ one = s32[] constant(1)
+ most = s32[] minimum(one, s)
+ least = s32[] maximum(most, one)
+ t = {0} tuple(zero, least, zero, x)
+ ROOT w = {0} while(t), condition=condition0, body=body0 }}
+)",
+                      state);
+  expect_native(text);
+}
+
+}  // namespace
+}  // namespace hilo::test
