@@ -247,6 +247,7 @@ Result<void> write_Convolution(Writer& w, InstructionId id) {
   Convolution convolution(w, id);
   if (const char* refusal = convolution.refusal())
     return fail(ErrorKind::Unsupported, "{}", refusal);
+  if (stores_lanes(w.elements.module.shape(id).type)) w.has_vectors();
   convolution.write();
   return {};
 }

@@ -42,6 +42,18 @@ llvm::FunctionPassManager passes() {
   return out;
 }
 
+// Of what is written as vectors.
+llvm::FunctionPassManager passes_for_vectors() {
+  llvm::FunctionPassManager out;
+  out.addPass(llvm::EarlyCSEPass());
+  out.addPass(llvm::InstCombinePass());
+  out.addPass(llvm::SimplifyCFGPass());
+  llvm::LoopPassManager loops;
+  loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
+  out.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops), true));
+  return out;
+}
+
 }  // namespace
 
 void optimise(llvm::Module& ir, llvm::TargetMachine& machine, bool verify) {
@@ -56,9 +68,10 @@ void optimise(llvm::Module& ir, llvm::TargetMachine& machine, bool verify) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
-  llvm::FunctionPassManager list = passes();
+  llvm::FunctionPassManager all = passes(), few = passes_for_vectors();
   for (llvm::Function& function : ir)
-    if (!function.isDeclaration()) list.run(function, functions);
+    if (!function.isDeclaration())
+      (function.hasFnAttribute("hilo-vectors") ? few : all).run(function, functions);
 }
 
 }  // namespace hilo

@@ -23,10 +23,12 @@ llvm::Value* load_lanes(Builder& b, ElementType type, llvm::Value* array, llvm::
   return raw->getType()->getScalarType() == real ? raw : b.CreateFPExt(raw, vector(real));
 }
 
+bool stores_lanes(ElementType type) { return type == ElementType::F32 || type == ElementType::F64; }
+
 void store_lanes(Builder& b, ElementType type, llvm::Value* array, llvm::Value* position,
                  llvm::Value* lanes) {
   llvm::Type* real = lanes->getType()->getScalarType();
-  if (type == ElementType::F32 || type == ElementType::F64) {
+  if (stores_lanes(type)) {
     b.CreateAlignedStore(lanes, b.CreateInBoundsGEP(real, array, position),
                          llvm::Align(static_cast<uint64_t>(storage_bytes(type))));
     return;

@@ -261,6 +261,9 @@ void write_columns(Writer& w, InstructionId id, Reduce& reduce) {
     Value* first = multiply_index(b, b.CreateURem(number, int64(b, tiles)), width);
     Value* left = b.CreateNSWSub(int64(b, columns), first);
     Value* n = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, left, int64(b, width));
+    // Known to be whole vectors, so that the loops have no rests.
+    if (columns % lanes == 0 && width % lanes == 0)
+      n = multiply_index(b, b.CreateUDiv(n, int64(b, lanes)), lanes);
     std::vector<Value*> kept;
     for (size_t d = 0; d < inner; ++d) kept.push_back(row.at(b, d));
     kept.resize(dims.size(), int64(b, 0));

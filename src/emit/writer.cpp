@@ -1,6 +1,7 @@
 #include "emit/writer.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "emit/op_functions.h"
 
@@ -21,6 +22,10 @@ llvm::Function* make_function(llvm::Module& ir, const std::string& name, size_t 
   return out;
 }
 
+// Elements that are a whole number of vectors on every chip: a loop over a multiple of it has no
+// rest, whose code would be longer than that of the vectors.
+constexpr int64_t whole_lanes = 64;
+
 llvm::BasicBlock* first_block(llvm::Function* function) {
   return llvm::BasicBlock::Create(function->getContext(), "", function);
 }
@@ -40,6 +45,8 @@ void Writer::set_count(int64_t count, double steps_each) {
   count_ = count;
   steps_each_ = steps_each;
 }
+
+void Writer::has_vectors() { function->addFnAttr("hilo-vectors"); }
 
 bool keeps_places(const Module& module, InstructionId id) {
   std::vector<InstructionId> seen, waiting = {id};
@@ -84,8 +91,10 @@ void write_elements(Writer& w, std::span<const WrittenLeaf> leaves) {
            keeps_places(w.elements.module, one.id);
   });
   if (flat || dims.size() <= 1) {
-    w.set_count(count, 1);
-    return loop(w.b, w.begin, w.end, [&](llvm::Value* i) { store(Index::linear(w.b, dims, i)); });
+    const int64_t each = std::max<int64_t>(1, std::gcd(count, whole_lanes));
+    w.set_count(count / each, static_cast<double>(each));
+    return loop(w.b, multiply_index(w.b, w.begin, each), multiply_index(w.b, w.end, each),
+                [&](llvm::Value* i) { store(Index::linear(w.b, dims, i)); });
   }
   size_t inner = dims.size() - 1;
   while (inner > 0 && dims[inner] == 1) --inner;
