@@ -19,7 +19,8 @@ std::byte* constant_bytes(const Module& module, const Plan& plan, const Allocati
 
 }  // namespace
 
-Addresses::Addresses(const Module& module, const Plan& plan) : module_(module), plan_(plan) {
+Addresses::Addresses(const Module& module, const Plan& plan)
+    : module_(module), plan_(plan), is_used_(plan.allocations.size()) {
   for (const Allocation& allocation : plan.allocations)
     for (const Slot& slot : allocation.slots) {
       const Shape& shape = shape_of(module, plan.aliases[slot.value]);
@@ -28,7 +29,7 @@ Addresses::Addresses(const Module& module, const Plan& plan) : module_(module), 
     }
 }
 
-Result<Address> Addresses::of(InstructionId id, const Shape& shape, const Dims& index) const {
+Result<Address> Addresses::of(InstructionId id, const Shape& shape, const Dims& index) {
   if (!shape.is_array()) return Address{};
   const auto error = [&](std::string_view what) {
     return std::unexpected(Error{ErrorKind::Unsupported,
@@ -44,12 +45,13 @@ Result<Address> Addresses::of(InstructionId id, const Shape& shape, const Dims& 
         (out.allocation != one.allocation || out.offset != one.offset))
       return error("several places in memory");
     out = one;
+    is_used_[allocation] = true;
   }
   if (out.allocation == UINT32_MAX) return error("no value in the plan");
   return out;
 }
 
-Result<std::vector<Address>> Addresses::of(InstructionId id) const {
+Result<std::vector<Address>> Addresses::of(InstructionId id) {
   std::vector<Address> out;
   std::optional<Error> error;
   for_each_leaf(module_.shape(id), [&](const Shape& shape, std::span<const int64_t> index) {
@@ -63,11 +65,16 @@ Result<std::vector<Address>> Addresses::of(InstructionId id) const {
 
 std::vector<MemoryPiece> Addresses::memory(int64_t scratch) const {
   std::vector<MemoryPiece> out;
-  for (const Allocation& allocation : plan_.allocations) {
+  const auto temporary = [](MemoryPiece& piece, bool is_used) {
+    piece.source = is_used ? MemorySource::Temporary : MemorySource::None;
+  };
+  for (size_t i = 0; i < plan_.allocations.size(); ++i) {
+    const Allocation& allocation = plan_.allocations[i];
     MemoryPiece& piece = out.emplace_back();
-    piece.bytes = allocation.bytes * scale_ + spare_bytes;
+    // Empty ones have an address too.
+    piece.bytes = std::max<int64_t>(allocation.bytes * scale_, 1);
     if (allocation.is_tuple || allocation.is_thread_local) {
-      piece.source = MemorySource::Temporary;  // the table is not used, its place may be
+      temporary(piece, is_used_[i]);
     } else if (allocation.parameter) {
       piece.source = MemorySource::Argument;
       piece.parameter = *allocation.parameter;
@@ -76,11 +83,14 @@ std::vector<MemoryPiece> Addresses::memory(int64_t scratch) const {
     } else if (allocation.is_constant) {
       piece.constant = constant_bytes(module_, plan_, allocation);
       if (piece.constant) piece.source = MemorySource::Constant;
+    } else if (allocation.is_live_out) {
+      piece.source = MemorySource::Result;
     } else {
-      piece.source = allocation.is_live_out ? MemorySource::Result : MemorySource::Temporary;
+      temporary(piece, is_used_[i]);
     }
   }
-  out.push_back({.source = MemorySource::Temporary, .bytes = scratch + spare_bytes});
+  out.push_back({.bytes = scratch});
+  temporary(out.back(), scratch > 0);
   return out;
 }
 

@@ -9,22 +9,22 @@ namespace hilo {
 // plan: all offsets are then multiplied by one factor, which keeps what overlaps and what does not.
 class Addresses {
  public:
-  static constexpr int64_t spare_bytes = 64;  // so that empty allocations have an address
-
   Addresses(const Module& module, const Plan& plan);
 
   // Leaves of an instruction's result. Unsupported where several values may stand at one leaf in
   // different places, or one has no place.
-  Result<std::vector<Address>> of(InstructionId id) const;
-  // Of each allocation; `scratch` bytes stand behind them.
+  Result<std::vector<Address>> of(InstructionId id);
+  // Of each allocation, none for temporaries that were not asked for: tables of tuples, values of
+  // fused and applied computations. `scratch` bytes stand behind them.
   std::vector<MemoryPiece> memory(int64_t scratch) const;
 
  private:
-  Result<Address> of(InstructionId id, const Shape& shape, const Dims& index) const;
+  Result<Address> of(InstructionId id, const Shape& shape, const Dims& index);
 
   const Module& module_;
   const Plan& plan_;
   int64_t scale_ = 1;
+  std::vector<bool> is_used_;  // by allocation
 };
 
 }  // namespace hilo

@@ -184,7 +184,7 @@ class Entry {
       });
       result.is_direct = piece.source == MemorySource::Result && sharing == 1 &&
                          result.address.offset == 0 &&
-                         piece.bytes - Addresses::spare_bytes <= result.bytes;
+                         piece.bytes <= std::max<int64_t>(result.bytes, 1);
     }
   }
 
