@@ -87,7 +87,15 @@ std::vector<Value*> Reduce::result(const Index& kept) {
 
 std::vector<Value*> Reduce::in_order(const Index& kept) {
   std::vector<Value*> at = place(kept);
+  if (rounds_once()) return {reducer_.finish(inits()[0], nest(0, at, {reducer_.identity()})[0])};
   return nest(0, at, inits());
+}
+
+// Sums of floats that are rounded after each op are kept wider.
+bool Reduce::rounds_once() const {
+  const ElementType type = e_.leaf_shape(id_, 0).type;
+  return reducer_.is_associative() && is_floating(type) && bits_of(type) < 32 &&
+         reduced_elements() > 0;
 }
 
 Value* Reduce::along_row(const Index& kept) {
@@ -206,6 +214,7 @@ void Reduce::outer_nest(size_t i, std::vector<Value*>& at, llvm::function_ref<vo
 std::vector<Value*> Reduce::nest(size_t i, std::vector<Value*>& at, std::vector<Value*> carried) {
   if (i == reduced_.size()) {
     const std::vector<Value*> values = elements_at(at);
+    if (rounds_once()) return {reducer_.combine(carried[0], reducer_.widen(values[0]))};
     carried.insert(carried.end(), values.begin(), values.end());
     return reducer_.apply(carried);
   }

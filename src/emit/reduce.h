@@ -41,6 +41,7 @@ class Reduce {
   std::vector<llvm::Value*> chosen_of_lanes(std::span<llvm::Type* const> types,
                                             std::span<llvm::Value* const> memory);
   llvm::Value* halved(llvm::Value* sums);
+  bool rounds_once() const;
   std::vector<llvm::Value*> nest(size_t i, std::vector<llvm::Value*>& at,
                                  std::vector<llvm::Value*> carried);
 
