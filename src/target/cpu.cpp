@@ -3,6 +3,8 @@
 #include <filesystem>
 
 #include "target/keep_order.h"
+#include "target/merge_collectives.h"
+#include "target/one_type.h"
 #include "target/open_fusions.h"
 #include "target/plain_convolutions.h"
 #include "target/row_major.h"
@@ -74,9 +76,11 @@ Result<void> prepare_for_cpu(Module& module, const Machine& machine) {
   PassOptions options;
   options.machine = &machine;
   HILO_DO(run_pass(module, put_in_row_major, options));
+  HILO_DO(run_pass(module, move_in_one_type, options));
   HILO_DO(run_pass(module, make_synchronous, options));
-  HILO_DO(run_pass(module, keep_order, options));
   HILO_DO(run_pass(module, open_fusions, options));
+  HILO_DO(run_pass(module, merge_collectives, options));
+  HILO_DO(run_pass(module, keep_order, options));
   HILO_DO(run_pass(module, make_convolutions_plain, options));
   HILO_TRY(const Pipeline simplify, parse_pipeline("simplify", all_passes(), all_pipelines()));
   PipelineOptions simplifying;

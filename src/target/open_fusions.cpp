@@ -1,9 +1,11 @@
 // Puts the instructions of fusions where the fusions stood.
 //   fusion(x), calls=f => the body of f with x for its parameter
-//     for a body with a product, a convolution or a fusion in it, or with nothing elementwise
-// Assumes nothing. Later passes may assume that what is left is loops. A module that was compiled
-// for another chip has fusions that suit its units: here a product is a step of its own, rules see
-// through moves of its operands, and what stands around it goes into other loops.
+//     for a body with a product, a convolution, a collective, a custom call or a fusion in it, or
+//     with nothing elementwise
+// Assumes nothing; what is pinned stays, so that the order of effects is fixed after this. Later
+// passes may assume that what is left is loops. A module that was compiled for another chip has
+// fusions that suit its units: here a product is a step of its own, rules see through moves of its
+// operands, and what stands around it goes into other loops.
 #include "target/open_fusions.h"
 
 namespace hilo {
@@ -15,11 +17,16 @@ bool has_controlled_parameter(const Editor& editor, ComputationId callee) {
   return false;
 }
 
+bool is_own_step(Op op) {
+  return op == Op::Dot || op == Op::Convolution || op == Op::Fusion || op == Op::CustomCall ||
+         is_communication(op);
+}
+
 bool should_open(const Module& module, ComputationId body) {
   bool has_elementwise = false;
   for (InstructionId id : module[body].instructions) {
     const Op op = module[id].op;
-    if (op == Op::Dot || op == Op::Convolution || op == Op::Fusion) return true;
+    if (is_own_step(op)) return true;
     has_elementwise = has_elementwise || is_elementwise(op);
   }
   return !has_elementwise;

@@ -3,12 +3,14 @@
 //
 //   convolution(x, w), bf01_oi01->bf01
 //     => transpose(convolution(transpose(x), transpose(w)), b01f_01io->b01f)
-//   convolution(x, w), bf_io->bf => dot(x, w)    what has no window is a product
+//   convolution(x, w), 0bf_oi0->0bf, size=1 => dot(x, reshape(w))
+//     for windows of one element, or none
 //
 // Assumes plain layouts. Moving each array once costs little beside the products over the window.
 // Stands before simplify, which joins transposes.
 #include "target/plain_convolutions.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "target/permutation.h"
@@ -72,6 +74,46 @@ bool has_code(const ConvolutionAttributes& a, const Shape& kernel) {
   return outputs >= few_features || (inputs == 1 && outputs == 1);
 }
 
+// Every place of the result is a product of the features of one place of the input.
+bool is_product(const ConvolutionAttributes& a) {
+  return a.feature_group_count == 1 && std::ranges::all_of(a.window.dims, [](const WindowDim& d) {
+           return d.size == 1 && d.stride == 1 && d.padding_low == 0 && d.padding_high == 0 &&
+                  d.base_dilation == 1;
+         });
+}
+
+// The product reads its operands where they lie: its rows are the places of the input in their
+// order.
+InstructionId product_form(Editor& editor, InstructionId id, const ConvolutionAttributes& a) {
+  const Module& module = editor.module();
+  const ConvolutionLabels& l = a.dim_labels;
+  const InstructionId input = module.operand(id, 0);
+  InstructionId kernel = module.operand(id, 1);
+  const Shape shape = module.shape(id), of_kernel = module.shape(kernel);
+  Dims place(shape.dims.size());  // of each of the input's dimensions in the result
+  place[static_cast<size_t>(l.input_batch)] = l.output_batch;
+  for (size_t i = 0; i < l.input_spatial.size(); ++i)
+    place[static_cast<size_t>(l.input_spatial[i])] = l.output_spatial[i];
+  Dims order;  // of the product's dimensions
+  for (size_t d = 0; d < place.size(); ++d)
+    if (static_cast<int64_t>(d) != l.input_feature) order.push_back(place[d]);
+  order.push_back(l.output_feature);
+  const bool inputs_first = l.kernel_input_feature < l.kernel_output_feature;
+  Dims features = {of_kernel.dims[static_cast<size_t>(l.kernel_input_feature)],
+                   of_kernel.dims[static_cast<size_t>(l.kernel_output_feature)]};
+  if (!inputs_first) std::swap(features[0], features[1]);
+  if (of_kernel.dims.size() > 2)
+    kernel = editor.add(id, Op::Reshape, Shape::array(of_kernel.type, features), {&kernel, 1});
+  DotAttributes product;
+  product.lhs_contracting_dims = {l.input_feature};
+  product.rhs_contracting_dims = {inputs_first ? 0 : 1};
+  product.operand_precision = a.operand_precision;
+  const InstructionId operands[] = {input, kernel};
+  const InstructionId out = editor.add(
+      id, Op::Dot, Shape::array(shape.type, permuted(shape.dims, order)), operands, product);
+  return transposed(editor, id, out, inverse_order(order));
+}
+
 // A value to stand for the convolution, or none.
 InstructionId plain_form(Editor& editor, InstructionId id) {
   const Module& module = editor.module();
@@ -85,25 +127,17 @@ InstructionId plain_form(Editor& editor, InstructionId id) {
   if (a.batch_group_count != 1 || !a.sparsity_config.text.empty() || !l.input_unknown.empty() ||
       !l.kernel_unknown.empty() || a.feature_group_count < 1)
     return {};
+  if (is_product(a)) return product_form(editor, id, a);
   const Order order = order_of(l);
   const bool is_plain =
       is_ascending(order.input) && is_ascending(order.kernel) && is_ascending(order.result);
-  const bool is_product = spatial == 0 && a.feature_group_count == 1;
-  if (!is_product && (is_plain || spatial == 0 || !has_code(a, module.shape(kernel)))) return {};
+  if (is_plain || spatial == 0 || !has_code(a, module.shape(kernel))) return {};
   const InstructionId operands[] = {transposed(editor, id, input, order.input),
                                     transposed(editor, id, kernel, order.kernel)};
   const Shape result = Shape::array(shape.type, permuted(shape.dims, order.result));
-  InstructionId out;
-  if (is_product) {
-    DotAttributes product;
-    product.lhs_contracting_dims = {1}, product.rhs_contracting_dims = {0};
-    product.operand_precision = a.operand_precision;
-    out = editor.add(id, Op::Dot, result, operands, product);
-  } else {
-    ConvolutionAttributes plain = a;
-    plain.dim_labels = plain_labels(spatial);
-    out = editor.add(id, Op::Convolution, result, operands, plain);
-  }
+  ConvolutionAttributes plain = a;
+  plain.dim_labels = plain_labels(spatial);
+  const InstructionId out = editor.add(id, Op::Convolution, result, operands, plain);
   return transposed(editor, id, out, inverse_order(order.result));
 }
 

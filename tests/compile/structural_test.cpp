@@ -100,6 +100,25 @@ ENTRY e {
 }
 )",
                 2e-2);
+  // Short rows too are rounded once, at the end.
+  auto module = parse(R"(HloModule m
+add { a = bf16[] parameter(0)
+  b = bf16[] parameter(1)
+  ROOT r = bf16[] add(a, b) }
+ENTRY e {
+  x = f32[5] parameter(0)
+  c = bf16[5] convert(x)
+  z = bf16[] constant(0)
+  ROOT a = bf16[] reduce(c, z), dimensions={0}, to_apply=add
+}
+)");
+  ASSERT_TRUE(module);
+  const auto executable = compile(std::move(*module));
+  ASSERT_TRUE(executable) << to_string(executable.error());
+  std::vector<Literal> arguments = {Literal::from<float>({5}, std::vector<float>{256, 1, 1, 1, 1})};
+  const auto sum = executable->run(std::move(arguments));
+  ASSERT_TRUE(sum) << to_string(sum.error());
+  EXPECT_EQ(sum->number_at(0), 260);
 }
 
 TEST(Structural, ScattersAndSmallProducts) {
@@ -237,6 +256,56 @@ ENTRY e {
   ASSERT_FALSE(both);
   EXPECT_EQ(both.error().kind, ErrorKind::Unsupported);
   EXPECT_EQ(both.error().place.instruction, "d");
+}
+
+// As in modules of TPUs: whatever moves elements may round them to another type.
+TEST(Structural, MovesRoundToTheTypeOfTheResult) {
+  expect_native(R"(HloModule m
+larger { a = bf16[] parameter(0)
+  b = bf16[] parameter(1)
+  ROOT s = bf16[] maximum(a, b)
+}
+rounded { x = f32[4,6] parameter(0)
+  ROOT c = bf16[4,6] copy(x)
+}
+ENTRY e {
+  g = f32[4,6] parameter(0)
+  third = f32[] constant(0.3333333)
+  thirds = f32[4,6] broadcast(third), dimensions={}
+  x = f32[4,6] multiply(g, thirds)
+  q = pred[4,6] parameter(1)
+  c = bf16[4,6] copy(x)
+  s = bf16[2,6] slice(x), slice={[1:3], [0:6]}
+  z = bf16[] constant(0)
+  zf = f32[] constant(-100)
+  p = bf16[6,6] pad(x, z), padding=1_1x0_0
+  l = bf16[4,6] select(q, c, x)
+  r = bf16[4] reduce(x, zf), dimensions={1}, to_apply=larger
+  cc = f32[4,6] copy(c)
+  f = bf16[4,6] fusion(x), kind=kLoop, calls=rounded
+  ROOT t = (bf16[4,6], bf16[2,6], bf16[6,6], bf16[4,6], bf16[4], f32[4,6], bf16[4,6]) tuple(c, s, p, l, r, cc, f)
+}
+)");
+}
+
+// Tables of tuples and the values of applied computations have no memory.
+TEST(Memory, OnlyWhatIsUsed) {
+  const auto both = run_both(R"(HloModule m
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+ENTRY e {
+  x = f32[16,8] parameter(0)
+  zero = f32[] constant(0)
+  r = f32[16] reduce(x, zero), dimensions={1}, to_apply=add
+  n = f32[16,8] negate(x)
+  ROOT o = (f32[16], f32[16,8]) tuple(r, n)
+}
+)");
+  ASSERT_TRUE(both) << to_string(both.error());
+  EXPECT_EQ(both->report.temp_bytes, 0);
+  EXPECT_EQ(both->report.run_bytes, 4 * (16 * 8 * 2 + 16));
 }
 
 }  // namespace

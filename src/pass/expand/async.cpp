@@ -4,6 +4,8 @@
 //   all-gather-start(x)             => (x, all-gather(x)), collective-permute-start alike
 //   copy-start(x)                   => (copy(x), x, context)
 //   done(start)                     => the element of that tuple
+//   AsyncCollectiveStart(c)         => (x, c, contexts) for the collective c of x, in TPU fusions
+//   AsyncCollectiveDone(x, buffer, c, ...) => c
 // A start keeps its shape, so that what it gives may go through tuples and loops; contexts are
 // zeros. Assumes nothing. Later passes may assume that of asynchronous forms only transfers (send
 // and recv) are left, and one thread of execution. For back ends whose devices do one thing at a
@@ -48,6 +50,7 @@ class Synchronizer {
     if (op == Op::AsyncDone || op == Op::AllGatherDone || op == Op::CollectivePermuteDone)
       HILO_DO(take(id, 1));
     if (op == Op::CopyDone) HILO_DO(take(id, 0));
+    if (op == Op::CustomCall) fused_collective(id);
     return {};
   }
 
@@ -138,6 +141,20 @@ class Synchronizer {
     const InstructionId value = editor_.add(id, Op::Copy, to, {&source, 1});
     begin(id, value);
     replace(id, state_of(id, value, source));
+  }
+
+  // A collective that stands in each fusion that overlaps with it.
+  void fused_collective(InstructionId id) {
+    const auto& target = module_.attributes<CustomCallAttributes>(id).custom_call_target;
+    const std::vector<InstructionId> operands = operands_of(id);
+    if (target == "AsyncCollectiveDone" && operands.size() >= 3) return replace(id, operands[2]);
+    if (target != "AsyncCollectiveStart" || operands.size() != 1) return;
+    const std::vector<InstructionId> sent = operands_of(operands[0]);
+    const Shape& stated = module_.shape(id);
+    if (!is_communication(module_[operands[0]].op) || sent.size() != 1 || !stated.is_tuple() ||
+        stated.elements.size() < 2)
+      return;
+    replace(id, state_of(id, sent[0], operands[0]));
   }
 
   // What the start gave: two parts, and contexts that nobody reads.
