@@ -143,6 +143,12 @@ const Row rows[] = {
  t = f32[4,4] sort(a), dimensions={1}, to_apply=less
  late = f32[4,4] add(early, t)
  ROOT r = (f32[4,4], f32[4,4]) tuple(b, late))"},
+    {"no two around one that waits for a third", 4, {}, R"(x = f32[4,4] parameter(0)
+ a = f32[4,4] exponential(x)
+ s = f32[4,4] sort(a), dimensions={1}, to_apply=less
+ u = f32[4,4] sort(x), dimensions={1}, to_apply=less, control-predecessors={s}
+ b = f32[4,4] add(a, u)
+ ROOT r = (f32[4,4], f32[4,4]) tuple(b, s))"},
     {"no two around a third", 3, {}, R"(x = f32[4,4] parameter(0)
  a = f32[4,4] exponential(x)
  s = f32[4,4] sort(a), dimensions={1}, to_apply=less

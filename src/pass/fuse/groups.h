@@ -1,6 +1,8 @@
 // Which instructions of some computations run as one. Private to `pass`.
 #pragma once
 
+#include <unordered_map>
+
 #include "pass/pass.h"
 
 namespace hilo {
@@ -40,6 +42,7 @@ class FusionGroups {
   void merge_readers(const std::vector<int>& readers);
   bool may_merge(int a, int b) const;
   bool reaches(int from, int to) const;
+  void find_controlled();
   void merge(int into, int from);
 
   const Editor& editor_;
@@ -50,6 +53,8 @@ class FusionGroups {
   std::vector<int> of_;            // group by instruction
   std::vector<bool> repeated_;     // its elements are computed more than once in its group
   std::vector<int64_t> position_;  // in the order
+  // What must wait for an instruction without using it.
+  std::unordered_map<uint32_t, std::vector<InstructionId>> controlled_;
 };
 
 // Ops that are made again wherever they are read, for that costs less than reading them: scalars

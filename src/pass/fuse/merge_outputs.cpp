@@ -1,7 +1,7 @@
 // Groups of several results. Two groups become one when they loop over the same elements, one reads
-// the other or both read an array of that size, and no path leads from one to the other by way of a
-// third: merged groups stay convex. Paths are looked for within a budget, so that the time is
-// linear in the module.
+// the other or both read an array of that size, and no path of uses and control dependences leads
+// from one to the other by way of a third: merged groups stay convex. Paths are looked for within a
+// budget, so that the time is linear in the module.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -36,7 +36,14 @@ std::optional<Loop> loop_of(const Module& module, const FusionGroup& group) {
 
 }  // namespace
 
+void FusionGroups::find_controlled() {
+  for (InstructionId id : order_)
+    for (InstructionId before : module_.extra(module_[id]).control_predecessors)
+      controlled_[before.value].push_back(id);
+}
+
 void FusionGroups::merge_outputs() {
+  find_controlled();
   for (size_t i = 0; i < groups_.size(); ++i) merge_with_producers(static_cast<int>(i));
   std::map<InstructionId, std::vector<int>> readers;
   for (InstructionId id : order_) {
@@ -113,6 +120,9 @@ bool FusionGroups::reaches(int from, int to) const {
       else
         for (InstructionId root : groups_[group].roots) reach(root);
     }
+    // Neither side is in a group: who takes part in control dependences is pinned.
+    if (const auto later = controlled_.find(top.value); later != controlled_.end())
+      for (InstructionId id : later->second) reach(id);
   }
   return false;
 }
