@@ -232,13 +232,30 @@ ENTRY e {
 )");
 }
 
+TEST(Structural, TransformsAreFoundInPlace) {
+  for (const int threads : {1, 2}) {
+    const auto both = run_both(R"(HloModule m
+ENTRY e {
+  x = f32[40,60] parameter(0)
+  y = f32[40,60] add(x, x)
+  c = c64[40,31] fft(y), fft_type=RFFT, fft_length={40,60}
+  ROOT r = f32[40,60] fft(c), fft_type=IRFFT, fft_length={40,60}
+}
+)",
+                               1, threads);
+    ASSERT_TRUE(both) << to_string(both.error());
+    EXPECT_EQ(both->report.evaluated.size(), 0u);
+    EXPECT_EQ(largest_difference(both->compiled, both->evaluated), 0);
+  }
+}
+
 TEST(Structural, WhatIsNotEmittedIsEvaluatedAndSaid) {
   const auto both = run_both(R"(HloModule m
 ENTRY e {
   x = f32[4,4] parameter(0)
   t = f32[4,4] transpose(x), dimensions={1,0}
   i = s32[4,4] iota(), iota_dimension=0
-  ROOT c = c64[4,3] fft(x), fft_type=RFFT, fft_length={4}
+  ROOT c = f32[4,4] cholesky(x), lower=true
 }
 )");
   ASSERT_TRUE(both) << to_string(both.error());

@@ -1,0 +1,74 @@
+#include "eval/fft_passes.h"
+
+#include <numbers>
+#include <type_traits>
+#include <utility>
+
+namespace hilo {
+namespace {
+
+// cos and sin of 2 pi j / radix.
+template <int radix>
+struct Circle;
+template <>
+struct Circle<3> {
+  static constexpr double cosines[] = {1, -0.5};
+  static constexpr double sines[] = {0, 0.86602540378443864676};
+};
+template <>
+struct Circle<5> {
+  static constexpr double cosines[] = {1, 0.30901699437494742410, -0.80901699437494742410};
+  static constexpr double sines[] = {0, 0.95105651629515357212, 0.58778525229247312917};
+};
+template <>
+struct Circle<7> {
+  static constexpr double cosines[] = {1, 0.62348980185873353053, -0.22252093395631440429,
+                                       -0.90096886790241912624};
+  static constexpr double sines[] = {0, 0.78183148246802980871, 0.97492791218182360702,
+                                     0.43388373911755812048};
+};
+
+// The same code for each kind of processor.
+namespace plain {
+#define HILO_TARGET
+#define HILO_VECTOR_BYTES 16
+#include "eval/fft_passes.def"
+#undef HILO_TARGET
+#undef HILO_VECTOR_BYTES
+}  // namespace plain
+#if defined(__x86_64__) && !defined(__clang__)
+namespace avx2 {
+#define HILO_TARGET [[gnu::target("avx2,fma")]]
+#define HILO_VECTOR_BYTES 32
+#include "eval/fft_passes.def"
+#undef HILO_TARGET
+#undef HILO_VECTOR_BYTES
+}  // namespace avx2
+namespace avx512 {
+#define HILO_TARGET [[gnu::target("avx512f,avx512vl,avx512dq,fma")]]
+#define HILO_VECTOR_BYTES 64
+#include "eval/fft_passes.def"
+#undef HILO_TARGET
+#undef HILO_VECTOR_BYTES
+}  // namespace avx512
+#endif
+
+using Runner = Planes (*)(std::span<const FftPass>, int64_t, Planes, Planes);
+Runner find_runner() {
+#if defined(__x86_64__) && !defined(__clang__)
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512dq"))
+    return avx512::run_passes;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2::run_passes;
+#endif
+  return plain::run_passes;
+}
+
+}  // namespace
+
+Planes run_fft_passes(std::span<const FftPass> passes, int64_t lanes, Planes values, Planes other) {
+  static const Runner run = find_runner();
+  return run(passes, lanes, values, other);
+}
+
+}  // namespace hilo
