@@ -14,6 +14,7 @@
 #include <llvm/Transforms/Vectorize/LoopVectorize.h>
 
 #include "base/base.h"
+#include "emit/masked_remainders.h"
 
 namespace hilo {
 namespace {
@@ -29,6 +30,7 @@ llvm::FunctionPassManager passes() {
   llvm::LoopPassManager variables;
   variables.addPass(llvm::IndVarSimplifyPass());
   out.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(variables), false));
+  out.addPass(MaskedRemainders());
   // One vector a round: several would make each loop four times as long to compile.
   llvm::LoopVectorizeOptions vectors;
   vectors.setInterleaveOnlyWhenForced(true);

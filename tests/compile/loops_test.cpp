@@ -169,5 +169,28 @@ condition{1} {{ p = {0} parameter(0)
   expect_native(text);
 }
 
+// Long bodies, whose last elements are computed with a mask, of counts that fill no vector.
+TEST(Loops, OddCountsHaveTheirLastElements) {
+  for (int count : {1, 3, 17, 100, 1003}) {
+    const std::string array = fmt::format("[{}]", count);
+    std::string text = "HloModule m\nENTRY e {\n";
+    for (const char* type : {"f32", "bf16", "s8"}) {
+      text += fmt::format(" {0}.0 = {0}{1} parameter({2})\n", type, array,
+                          type[0] == 'f'   ? 0
+                          : type[0] == 'b' ? 1
+                                           : 2);
+      for (int k = 0; k < 24; ++k)
+        text += fmt::format(" {0}.{2} = {0}{1} {4}({0}.{3}, {0}.{5})\n", type, array, k + 1, k,
+                            k % 3 == 0   ? "subtract"
+                            : k % 3 == 1 ? "add"
+                                         : "maximum",
+                            k / 2);
+    }
+    text += fmt::format(" ROOT r = (f32{0}, bf16{0}, s8{0}) tuple(f32.24, bf16.24, s8.24)\n}}\n",
+                        array);
+    expect_native(text);
+  }
+}
+
 }  // namespace
 }  // namespace hilo::test

@@ -1,0 +1,16 @@
+// What is left of a loop when its vectors are full. Private to `emit`.
+#pragma once
+
+#include <llvm/IR/PassManager.h>
+
+namespace hilo {
+
+// Asks the vectoriser to compute the last elements of long loop bodies as a vector with a mask,
+// where the chip has masks for all element types, instead of writing the body once more for single
+// elements: that takes as long to compile and, in short arrays, as long to run. Short bodies keep
+// their rest, because the mask would cost them more than it saves.
+struct MaskedRemainders : llvm::PassInfoMixin<MaskedRemainders> {
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
+};
+
+}  // namespace hilo
