@@ -55,6 +55,20 @@ struct Row {
 };
 
 const Row rows[] = {
+    {"rounds of which each gives two values to the next",
+     1,
+     {FusionKind::Loop},
+     R"(x = u32[64] parameter(0)
+ y = u32[64] parameter(1)
+ a = u32[64] add(x, y)
+ b = u32[64] xor(a, y)
+ c = u32[64] add(a, b)
+ d = u32[64] xor(c, b)
+ e = u32[64] add(c, d)
+ f = u32[64] xor(e, d)
+ g = u32[64] add(e, f)
+ h = u32[64] xor(g, f)
+ ROOT r = (u32[64], u32[64]) tuple(g, h))"},
     {"elementwise ops and what moves elements", 1, {FusionKind::Loop}, R"(x = f32[4,6] parameter(0)
  y = f32[6] parameter(1)
  t = f32[6,4] transpose(x), dimensions={1,0}

@@ -19,7 +19,7 @@ struct FusionGroup {
 
 class FusionGroups {
  public:
-  static constexpr size_t most_members = 128;
+  static constexpr size_t most_members = 512;
 
   FusionGroups(const Editor& editor, std::span<const ComputationId> computations,
                const FusionOptions& options);
@@ -38,6 +38,7 @@ class FusionGroups {
   bool may_join_rows(InstructionId id, const FusionGroup& group) const;
   bool starts_rows(InstructionId id, const Dims& rows, const FusionGroup& group) const;
   bool may_join_product(InstructionId id, const FusionGroup& group) const;
+  void merge_once();
   void merge_with_producers(int consumer);
   void merge_readers(const std::vector<int>& readers);
   bool may_merge(int a, int b) const;
@@ -55,6 +56,7 @@ class FusionGroups {
   std::vector<int64_t> position_;  // in the order
   // What must wait for an instruction without using it.
   std::unordered_map<uint32_t, std::vector<InstructionId>> controlled_;
+  size_t merges_ = 0;  // so far
 };
 
 // Ops that are made again wherever they are read, for that costs less than reading them: scalars

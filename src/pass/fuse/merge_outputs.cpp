@@ -14,6 +14,7 @@ namespace {
 constexpr int most_steps = 128;     // of a search for a path
 constexpr size_t most_roots = 8;    // of a group
 constexpr size_t most_readers = 8;  // of one array that are tried with each other
+constexpr int most_rounds = 8;      // for groups that merged may read others that now can
 
 // What a group loops over: its results' dimensions; of reductions, those of what is reduced.
 struct Loop {
@@ -44,6 +45,14 @@ void FusionGroups::find_controlled() {
 
 void FusionGroups::merge_outputs() {
   find_controlled();
+  for (int round = 0; round < most_rounds; ++round) {
+    const size_t before = merges_;
+    merge_once();
+    if (merges_ == before) return;
+  }
+}
+
+void FusionGroups::merge_once() {
   for (size_t i = 0; i < groups_.size(); ++i) merge_with_producers(static_cast<int>(i));
   std::map<InstructionId, std::vector<int>> readers;
   for (InstructionId id : order_) {
@@ -135,6 +144,7 @@ void FusionGroups::merge(int into, int from) {
                     [&](InstructionId id) { return position_[id.value]; });
   target.roots.insert(target.roots.end(), source.roots.begin(), source.roots.end());
   source = {};
+  ++merges_;
   std::erase_if(target.roots, [&](InstructionId root) {
     return module_[module_[root].computation].root != root &&
            std::ranges::all_of(module_.users(root),
