@@ -13,9 +13,9 @@ using namespace real_parts;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 // (ln(1 + f) - f + f^2 / 2) / f^3
-constexpr double rest_of_f32[] = {0x1.555556p-2,  -0x1.000026p-2, 0x1.999a56p-3,
-                                  -0x1.5536aap-3, 0x1.243704p-3,  -0x1.02da64p-3,
-                                  0x1.de70e4p-4,  -0x1.87a208p-4, 0x1.5f3528p-5};
+constexpr double rest_of_f32[] = {0x1.555556p-2,  -0x1.000040p-2, 0x1.99997ep-3,
+                                  -0x1.552aaep-3, 0x1.24474cp-3,  -0x1.03b036p-3,
+                                  0x1.dec4f6p-4,  -0x1.7e21f2p-4, 0x1.487328p-5};
 constexpr double rest_of_f64[] = {
     0x1.5555555555555p-2, -0x1.0000000000016p-2, 0x1.999999999a29ep-3, -0x1.55555555509cbp-3,
     0x1.24924923f512fp-3, -0x1.00000001ca959p-3, 0x1.c71c724bd4133p-4, -0x1.9999998fe3e8ap-4,

@@ -23,8 +23,8 @@ T logistic(T x) {
 double rsqrt(double x) { return 1 / std::sqrt(x); }
 constexpr Function functions[] = {{"exponential", std::exp, 0.85, std::exp},
                                   {"exponential-minus-one", std::expm1, 1, std::expm1},
-                                  {"log", std::log, 0.85, std::log},
-                                  {"log-plus-one", std::log1p, 0.9, std::log1p},
+                                  {"log", std::log, 0.95, std::log},
+                                  {"log-plus-one", std::log1p, 0.95, std::log1p},
                                   {"tanh", std::tanh, 1, std::tanh},
                                   {"logistic", logistic<double>, 0.85, logistic<long double>},
                                   {"sine", std::sin},
