@@ -122,10 +122,12 @@ struct FourierTransform::Matrix {
       for (int64_t l = count; l < fft_lanes; ++l)
         lines.re[t * fft_lanes + l] = lines.im[t * fft_lanes + l] = 0;
     const Planes done = across.run(lines, memory);
-    for (int64_t t = 0; t < columns; ++t) {
-      std::copy_n(done.re + t * fft_lanes, count, values.re + t * rows + first);
-      std::copy_n(done.im + t * fft_lanes, count, values.im + t * rows + first);
-    }
+    const auto store = [&](const double* from, double* to) {
+      for (int64_t t = 0; t < columns; ++t, from += fft_lanes, to += rows)
+        if (count == fft_lanes) std::copy_n(from, fft_lanes, to);
+        else std::copy_n(from, count, to);
+    };
+    store(done.re, values.re + first), store(done.im, values.im + first);
   }
 
   int64_t rows, columns;
