@@ -1,4 +1,4 @@
-// sort: always stable. Comparators that order by one operand's value sort by keys; any other one
+// sort: always stable. Comparators that order by operands' values sort by keys; any other one
 // merges by rank: an element's place in the merge of two runs is its own place plus the number of
 // elements of the other run before it, which a binary search finds for all elements at once.
 #include <algorithm>
@@ -20,14 +20,18 @@ struct Line {  // the elements sorted together stand `step` apart, from `base`
 
 // What is sorted by keys: arrays of the same sizes that move together.
 struct KeyedSort {
-  SortKey key;
+  std::span<const SortKey> keys;
   std::vector<ElementType> types;
   std::span<const std::byte* const> from;
   std::span<std::byte* const> to;
 
-  int64_t key_bytes() const { return storage_bytes(types[key.operand]); }
-  const std::byte* first(const Line& line) const {
-    return from[key.operand] + line.base * key_bytes();
+  ElementType type(const SortKey& key) const { return types[key.operand]; }
+  template <class Key>
+  void make_keys(const SortKey& key, const Line& line, Key* out) const {
+    make_sort_keys(key, type(key), first(key, line), line.step, line.count, out);
+  }
+  const std::byte* first(const SortKey& key, const Line& line) const {
+    return from[key.operand] + line.base * storage_bytes(type(key));
   }
 };
 
@@ -38,33 +42,61 @@ T* spare(int64_t count) {  // memory of a thread that is kept
   return memory.data();
 }
 
-// The order of a line by keys of at most 4 bytes, each in a word with its place.
-void order_narrow(const KeyedSort& sort, const Line& line, int64_t* order) {
+// The elements of a line in the order of one more key; those with equal ones stay as they are in
+// `order`. Keys of at most 4 bytes stand in a word with their place.
+void order_narrow(const KeyedSort& sort, const SortKey& key, const Line& line, int64_t* order) {
+  const int64_t n = line.count;
+  uint64_t* words = spare<uint64_t>(2 * n);
+  sort.make_keys(key, line, words + n);
+  for (int64_t i = 0; i < n; ++i) words[i] = words[n + order[i]] << 32 | static_cast<uint64_t>(i);
+  radix_sort(words, words + n, n, 4, 4 + static_cast<int>(storage_bytes(sort.type(key))));
+  std::copy_n(order, n, words + n);
+  for (int64_t i = 0; i < n; ++i)
+    order[i] = static_cast<int64_t>(words[n + static_cast<uint32_t>(words[i])]);
+}
+
+void order_wide(const KeyedSort& sort, const SortKey& key, const Line& line, int64_t* order) {
+  const int64_t n = line.count;
+  uint64_t* keys = spare<uint64_t>(n);
+  sort.make_keys(key, line, keys);
+  PlacedKey* placed = spare<PlacedKey>(2 * n);
+  for (int64_t i = 0; i < n; ++i) placed[i] = {keys[order[i]], i};
+  radix_sort(placed, placed + n, n, 0, 8);
+  std::copy_n(order, n, keys);
+  for (int64_t i = 0; i < n; ++i) order[i] = static_cast<int64_t>(keys[placed[i].place]);
+}
+
+// The order of a line by its only key.
+void order_once(const KeyedSort& sort, const Line& line, int64_t* order) {
+  const SortKey& key = sort.keys[0];
   uint64_t* words = spare<uint64_t>(2 * line.count);
-  make_sort_keys(sort.key, sort.types[sort.key.operand], sort.first(line), line.step, line.count,
-                 words);
+  sort.make_keys(key, line, words);
   for (int64_t i = 0; i < line.count; ++i) words[i] = words[i] << 32 | static_cast<uint64_t>(i);
-  radix_sort(words, words + line.count, line.count, 4, 4 + static_cast<int>(sort.key_bytes()));
+  radix_sort(words, words + line.count, line.count, 4,
+             4 + static_cast<int>(storage_bytes(sort.type(key))));
   for (int64_t i = 0; i < line.count; ++i) order[i] = static_cast<uint32_t>(words[i]);
 }
 
-void order_wide(const KeyedSort& sort, const Line& line, int64_t* order) {
-  uint64_t* keys = spare<uint64_t>(line.count);
-  make_sort_keys(sort.key, sort.types[sort.key.operand], sort.first(line), line.step, line.count,
-                 keys);
-  PlacedKey* placed = spare<PlacedKey>(2 * line.count);
-  for (int64_t i = 0; i < line.count; ++i) placed[i] = {keys[i], i};
-  radix_sort(placed, placed + line.count, line.count, 0, 8);
-  for (int64_t i = 0; i < line.count; ++i) order[i] = placed[i].place;
+// By the last key first: what it leaves equal, and what it orders, stays so among equals of those
+// before it.
+void find_order(const KeyedSort& sort, const Line& line, int64_t* order) {
+  const auto is_narrow = [&](const SortKey& key) {
+    return storage_bytes(sort.type(key)) <= 4 && line.count <= int64_t{1} << 32;
+  };
+  if (sort.keys.size() == 1 && is_narrow(sort.keys[0])) return order_once(sort, line, order);
+  std::iota(order, order + line.count, int64_t{0});
+  for (size_t i = sort.keys.size(); i-- > 0;)
+    is_narrow(sort.keys[i]) ? order_narrow(sort, sort.keys[i], line, order)
+                            : order_wide(sort, sort.keys[i], line, order);
 }
 
 // Of a single array whose keys tell its elements: they are sorted themselves.
 template <class Key>
 void sort_keys_alone(const KeyedSort& sort, const Line& line) {
   Key* keys = spare<Key>(2 * line.count);
-  make_sort_keys(sort.key, sort.types[0], sort.first(line), line.step, line.count, keys);
+  sort.make_keys(sort.keys[0], line, keys);
   radix_sort(keys, keys + line.count, line.count, 0, sizeof(Key));
-  elements_of_keys(sort.key, sort.types[0], keys, line.step, line.count,
+  elements_of_keys(sort.keys[0], sort.types[0], keys, line.step, line.count,
                    sort.to[0] + line.base * static_cast<int64_t>(sizeof(Key)));
 }
 
@@ -85,17 +117,18 @@ void permute(ElementType type, const std::byte* from, const Line& line, const in
   });
 }
 
-void sort_by_key(const KeyedSort& sort, const Line& line) {
+void sort_by_keys(const KeyedSort& sort, const Line& line) {
   if (sort.types.size() == 1 &&
-      keys_are_exact(sort.key, sort.types[0], sort.first(line), line.step, line.count)) {
-    if (sort.key_bytes() == 8) return sort_keys_alone<uint64_t>(sort, line);
-    if (sort.key_bytes() == 4) return sort_keys_alone<uint32_t>(sort, line);
-    if (sort.key_bytes() == 2) return sort_keys_alone<uint16_t>(sort, line);
+      keys_are_exact(sort.keys[0], sort.types[0], sort.first(sort.keys[0], line), line.step,
+                     line.count)) {
+    const int64_t bytes = storage_bytes(sort.types[0]);
+    if (bytes == 8) return sort_keys_alone<uint64_t>(sort, line);
+    if (bytes == 4) return sort_keys_alone<uint32_t>(sort, line);
+    if (bytes == 2) return sort_keys_alone<uint16_t>(sort, line);
     return sort_keys_alone<uint8_t>(sort, line);
   }
   int64_t* order = spare<int64_t>(line.count);
-  const bool is_narrow = sort.key_bytes() <= 4 && line.count <= int64_t{1} << 32;
-  is_narrow ? order_narrow(sort, line, order) : order_wide(sort, line, order);
+  find_order(sort, line, order);
   for (size_t o = 0; o < sort.types.size(); ++o)
     permute(sort.types[o], sort.from[o], line, order, sort.to[o]);
 }
@@ -244,20 +277,20 @@ Result<void> sort_by_comparator(const Call& call, const Lines& lines,
 
 Routine routine_Sort(const RoutineCall& call) {
   const auto& a = call.attributes<SortAttributes>();
-  const auto key = find_sort_key(call.module, a.to_apply);
+  const auto keys = find_sort_keys(call.module, a.to_apply);
   const auto& parameters = call.module[a.to_apply].parameters;
   std::vector<ElementType> types;
   for (size_t i = 0; i < parameters.size() / 2; ++i) {
     types.push_back(call.operand(static_cast<int64_t>(i)).type);
     if (call.module.shape(parameters[2 * i]).type != types[i]) return {};
   }
-  if (!key || types.empty()) return {};
+  if (keys.empty() || types.empty()) return {};
   const Dims& dims = call.operand(0).dims;
   const Lines lines(dims, a.dimensions[0], dims[a.dimensions[0]]);
-  return [key = *key, types, lines](auto operands, auto results, const Parallel& parallel) {
-    const KeyedSort sort{key, types, operands, results};
+  return [keys, types, lines](auto operands, auto results, const Parallel& parallel) {
+    const KeyedSort sort{keys, types, operands, results};
     parallel(lines.number, lines.grain(), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) sort_by_key(sort, lines[i]);
+      for (int64_t i = begin; i < end; ++i) sort_by_keys(sort, lines[i]);
     });
   };
 }
@@ -276,11 +309,12 @@ Result<Literal> evaluate_Sort(Call& call) {
     sources.push_back(call.operands[o].raw().data());
     targets.push_back(out[o].mutable_raw().data());
   }
-  const auto key = has_own_types(call) ? find_sort_key(call.module, a.to_apply) : std::nullopt;
-  if (key) {
-    const KeyedSort sort{*key, types, sources, targets};
+  std::vector<SortKey> keys;
+  if (has_own_types(call)) keys = find_sort_keys(call.module, a.to_apply);
+  if (!keys.empty()) {
+    const KeyedSort sort{keys, types, sources, targets};
     call.parallel(lines.number, lines.grain(), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) sort_by_key(sort, lines[i]);
+      for (int64_t i = begin; i < end; ++i) sort_by_keys(sort, lines[i]);
     });
   } else {
     HILO_DO(sort_by_comparator(call, lines, targets));

@@ -107,26 +107,81 @@ bool has_key(ElementType type) {
   }
 }
 
-}  // namespace
+// Of an instruction that compares both sides' elements of one operand. EQ has an ascending key.
+struct Comparison {
+  ComparisonDirection direction;
+  SortKey key;
 
-std::optional<SortKey> find_sort_key(const Module& module, ComputationId comparator) {
-  const InstructionId root = module[comparator].root;
-  if (module[root].op != Op::Compare) return std::nullopt;
-  const auto left = find_side(module, module.operand(root, 0));
-  const auto right = find_side(module, module.operand(root, 1));
+  bool orders() const {
+    return direction == ComparisonDirection::Lt || direction == ComparisonDirection::Gt;
+  }
+  bool is_equality_of(SortKey other) const {
+    other.is_descending = false;
+    return direction == ComparisonDirection::Eq && key == other;
+  }
+};
+
+std::optional<Comparison> find_comparison(const Module& module, InstructionId id) {
+  if (module[id].op != Op::Compare) return std::nullopt;
+  const auto left = find_side(module, module.operand(id, 0));
+  const auto right = find_side(module, module.operand(id, 1));
   if (!left || !right || left->parameter / 2 != right->parameter / 2 ||
       left->parameter == right->parameter || left->zeros != right->zeros ||
       left->nans != right->nans)
     return std::nullopt;
-  if (!has_key(module.shape(module.operand(root, 0)).type)) return std::nullopt;
-  const auto& a = module.attributes<CompareAttributes>(root);
-  const bool is_less = a.direction == ComparisonDirection::Lt,
-             is_greater = a.direction == ComparisonDirection::Gt;
-  if (!is_less && !is_greater) return std::nullopt;
+  if (!has_key(module.shape(module.operand(id, 0)).type)) return std::nullopt;
+  const auto& a = module.attributes<CompareAttributes>(id);
   const bool is_total = a.type == ComparisonType::TotalOrder || a.order == ComparisonOrder::Total;
   const bool is_swapped = left->parameter > right->parameter;
-  return SortKey{left->parameter / 2, is_greater != is_swapped, is_total, left->zeros || !is_total,
-                 left->nans};
+  const bool is_descending = a.direction != ComparisonDirection::Eq &&
+                             (a.direction == ComparisonDirection::Gt) != is_swapped;
+  return Comparison{
+      a.direction,
+      {left->parameter / 2, is_descending, is_total, left->zeros || !is_total, left->nans}};
+}
+
+// A comparator that orders by one key and, where that is equal, by the rest.
+struct Link {
+  SortKey key;
+  InstructionId rest;
+};
+
+std::optional<Link> find_link(const Module& module, InstructionId less, InstructionId equal,
+                              InstructionId rest) {
+  const auto first = find_comparison(module, less), same = find_comparison(module, equal);
+  if (!first || !same || !first->orders() || !same->is_equality_of(first->key)) return std::nullopt;
+  return Link{first->key, rest};
+}
+
+std::optional<Link> find_link(const Module& module, InstructionId id) {
+  const auto operand = [&](InstructionId of, int64_t i) { return module.operand(of, i); };
+  if (module[id].op == Op::Select)
+    return find_link(module, operand(id, 2), operand(id, 0), operand(id, 1));
+  if (module[id].op != Op::Or) return std::nullopt;
+  for (const int64_t less : {0, 1}) {
+    const InstructionId both = operand(id, 1 - less);
+    if (module[both].op != Op::And) continue;
+    for (const int64_t equal : {0, 1})
+      if (auto link =
+              find_link(module, operand(id, less), operand(both, equal), operand(both, 1 - equal)))
+        return link;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<SortKey> find_sort_keys(const Module& module, ComputationId comparator) {
+  std::vector<SortKey> out;
+  InstructionId id = module[comparator].root;
+  while (const auto link = find_link(module, id)) {
+    out.push_back(link->key);
+    id = link->rest;
+  }
+  const auto last = find_comparison(module, id);
+  if (!last || !last->orders()) return {};
+  out.push_back(last->key);
+  return out;
 }
 
 // body(i, element's bits) of each: a loop over neighbours is vector code.

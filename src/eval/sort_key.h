@@ -1,4 +1,4 @@
-// Recognises comparators that order by one operand's own value, so that a sort needs no calls.
+// Recognises comparators that order by operands' own values, so that a sort needs no calls.
 // Private to `eval`.
 #pragma once
 
@@ -12,10 +12,13 @@ struct SortKey {
   bool is_total_order;     // floats by sign, then magnitude: -NaN < -inf ... -0 < +0 ... < NaN
   bool zeros_are_equal;    // -0 as +0
   bool nans_are_positive;  // every NaN as +NaN
+  bool operator==(const SortKey&) const = default;
 };
-// The key of a comparator compare(f(p[2k]), f(p[2k+1])), where f is nothing or replaces NaNs by a
-// NaN constant and zeros by +0 (as JAX writes its sorts); none for any other.
-std::optional<SortKey> find_sort_key(const Module& module, ComputationId comparator);
+// The keys that a comparator orders by, the first one first; none for a comparator that is not
+// recognised. One key: compare(f(p[2k]), f(p[2k+1])) with LT or GT, where f is nothing or replaces
+// NaNs by a NaN constant and zeros by +0 (as JAX writes its sorts). With less and equal such
+// comparisons of the same key: or(less, and(equal, rest)) in any order, select(equal, rest, less).
+std::vector<SortKey> find_sort_keys(const Module& module, ComputationId comparator);
 
 // Unsigned integers of the element's width in the order that the key asks for, ascending.
 // `count` elements at `values`, `step` elements apart. Key: uint64_t, or an unsigned integer as

@@ -1,0 +1,145 @@
+// Sorts by several keys: comparators in the forms that are recognised against the same ones behind
+// an `and` with true, which are not and so compare elements one with another.
+#include <limits>
+
+#include "wave.h"
+
+namespace hilo::test {
+namespace {
+
+struct Key {
+  std::string type, direction;
+  bool is_total = false;      // TOTALORDER
+  bool is_canonical = false;  // as JAX writes it: NaNs and zeros replaced
+};
+enum class Form { OrAnd, AndOr, Select };
+
+// The instructions for one side of key `k`, named {side}{k}.
+std::string side_of(const Key& key, size_t k, char side) {
+  const size_t number = 2 * k + (side == 'b');
+  if (!key.is_canonical)
+    return fmt::format("  {}{} = {}[] parameter({})\n", side, k, key.type, number);
+  return fmt::format(
+      "  p{0}{1} = {2}[] parameter({3})\n  m{0}{1} = {2}[] constant(nan)\n"
+      "  z{0}{1} = {2}[] constant(0)\n  x{0}{1} = pred[] compare(p{0}{1}, p{0}{1}), direction=NE\n"
+      "  y{0}{1} = pred[] compare(p{0}{1}, z{0}{1}), direction=EQ\n"
+      "  s{0}{1} = {2}[] select(y{0}{1}, z{0}{1}, p{0}{1})\n"
+      "  {0}{1} = {2}[] select(x{0}{1}, m{0}{1}, s{0}{1})\n",
+      side, k, key.type, number);
+}
+
+std::string chain(size_t k, Form form, const std::string& rest) {
+  if (form == Form::Select)
+    return fmt::format("  r{0} = pred[] select(e{0}, {1}, l{0})\n", k, rest);
+  if (form == Form::OrAnd)
+    return fmt::format("  n{0} = pred[] and(e{0}, {1})\n  r{0} = pred[] or(l{0}, n{0})\n", k, rest);
+  return fmt::format("  n{0} = pred[] and({1}, e{0})\n  r{0} = pred[] or(n{0}, l{0})\n", k, rest);
+}
+
+std::string comparator(const std::vector<Key>& keys, Form form, bool is_hidden) {
+  std::string out = "  t = pred[] constant(true)\n", rest;
+  for (size_t k = 0; k < keys.size(); ++k)
+    out += side_of(keys[k], k, 'a') + side_of(keys[k], k, 'b');
+  out += fmt::format("  pa = s32[] parameter({})\n  pb = s32[] parameter({})\n", 2 * keys.size(),
+                     2 * keys.size() + 1);
+  for (size_t k = keys.size(); k-- > 0;) {
+    const std::string kind = keys[k].is_total ? ", type=TOTALORDER" : "";
+    for (const auto& [name, direction] : {std::pair<char, std::string>{'l', keys[k].direction},
+                                          std::pair<char, std::string>{'e', "EQ"}})
+      out += fmt::format("  {0}{1} = pred[] compare(a{1}, b{1}), direction={2}{3}\n", name, k,
+                         direction, kind);
+    if (!rest.empty()) out += chain(k, form, rest);
+    rest = fmt::format("{}{}", rest.empty() ? 'l' : 'r', k);
+  }
+  if (is_hidden) return "less {\n" + out + "  ROOT h = pred[] and(" + rest + ", t)\n}\n";
+  out.insert(out.find("  " + rest + " = ") + 2, "ROOT ");
+  return "less {\n" + out + "}\n";
+}
+
+// Few different values, so that later keys count; floats with zeros of both signs and NaNs.
+template <class T>
+Literal values(const Dims& dims, uint64_t seed) {
+  std::vector<T> out;
+  for (uint64_t i = 0; i < static_cast<uint64_t>(element_count(dims)); ++i) {
+    const uint64_t kind = (i + seed) * (2654435761U + 2 * seed) >> 7;
+    double value = static_cast<double>(kind % 7) - 3;
+    if constexpr (!std::is_integral_v<T>) {
+      if (kind % 11 == 0) value = std::numeric_limits<double>::quiet_NaN();
+      if (kind % 13 == 0) value = -std::numeric_limits<double>::quiet_NaN();
+      if (kind % 5 == 0) value = -0.0;
+    }
+    out.push_back(static_cast<T>(value));
+  }
+  return Literal::from<T>(dims, out);
+}
+
+Literal values(const std::string& type, const Dims& dims, uint64_t seed) {
+  if (type == "f32") return values<float>(dims, seed);
+  if (type == "f64") return values<double>(dims, seed);
+  if (type == "bf16") return values<BF16>(dims, seed);
+  if (type == "s64") return values<int64_t>(dims, seed);
+  return values<int8_t>(dims, seed);
+}
+
+// The places in which the elements of [2,n,3] stand once they are sorted along the middle.
+Numbers order(const std::vector<Key>& keys, Form form, int64_t n, bool is_hidden) {
+  const std::string dims = fmt::format("[2,{},3]", n);
+  std::string body, operands, types;
+  std::vector<Literal> inputs;
+  for (size_t k = 0; k < keys.size(); ++k) {
+    body += fmt::format("  x{0} = {1}{2} parameter({0})\n", k, keys[k].type, dims);
+    operands += fmt::format("x{}, ", k), types += keys[k].type + dims + ", ";
+    inputs.push_back(values(keys[k].type, {2, n, 3}, k + 1));
+  }
+  body += fmt::format(
+      "  i = s32{0} iota(), iota_dimension=1\n  s = ({1}s32{0}) sort({2}i), dimensions={{1}}, "
+      "is_stable=true, to_apply=less\n  ROOT o = s32{0} get-tuple-element(s), index={3}\n",
+      dims, types, operands, keys.size());
+  return run_one(module_of(body, comparator(keys, form, is_hidden)), std::move(inputs));
+}
+
+TEST(SortKeys, EveryFormOrdersAsItsComparator) {
+  const Key jax = {"f32", "LT", true, true}, total = {"f64", "GT", true},
+            narrow = {"bf16", "LT", true, true};
+  const Key whole = {"s64", "GT"}, byte = {"s8", "LT"};
+  const std::vector<std::vector<Key>> several = {{jax, jax},
+                                                 {byte, whole},
+                                                 {total, jax},
+                                                 {whole, narrow, byte},
+                                                 {jax, total, whole},
+                                                 {narrow, byte, jax},
+                                                 {byte, byte, byte, total}};
+  for (const auto& keys : several)
+    for (const Form form : {Form::OrAnd, Form::AndOr, Form::Select})
+      for (const int64_t n : {5, 700})
+        EXPECT_EQ(order(keys, form, n, false), order(keys, form, n, true))
+            << comparator(keys, form, false) << n;
+}
+
+// An equality that is not of the key it stands with is no such form: less by one key, equal by
+// another.
+TEST(SortKeys, EqualityOfAnotherKeyIsCompared) {
+  const auto sorted = [](const std::string& root) {
+    return run_one(
+        module_of("  x = s32[4] constant({2, 1, 2, 1})\n  y = s32[4] constant({1, 2, 1, 3})\n"
+                  "  s = (s32[4], s32[4]) sort(x, y), dimensions={0}, to_apply=less\n"
+                  "  ROOT o = s32[4] get-tuple-element(s), index=1\n",
+                  "less {\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n"
+                  "  c = s32[] parameter(2)\n  d = s32[] parameter(3)\n" +
+                      root + "}\n"),
+        {});
+  };
+  EXPECT_EQ(sorted("  l = pred[] compare(a, b), direction=LT\n"
+                   "  e = pred[] compare(a, b), direction=EQ\n"
+                   "  m = pred[] compare(c, d), direction=GT\n"
+                   "  n = pred[] and(e, m)\n  ROOT r = pred[] or(l, n)\n"),
+            (Numbers{3, 2, 1, 1}));
+  EXPECT_EQ(sorted("  l = pred[] compare(a, b), direction=LT\n"
+                   "  e = pred[] compare(c, c), direction=NE\n"
+                   "  m = pred[] compare(c, d), direction=GT\n"
+                   "  n = pred[] and(e, m)\n  ROOT r = pred[] or(l, n)\n"),
+            (Numbers{2, 3, 1, 1}));
+}
+
+}  // namespace
+}  // namespace hilo::test
