@@ -14,7 +14,7 @@ namespace {
 
 using llvm::Value;
 
-constexpr int64_t block_places = 8, strip_bytes = 128, longest_line = 4096;
+constexpr int64_t block_places = 8, strip_bytes = 128, longest_line = 4096, longest_zeros = 1 << 16;
 constexpr int64_t few_features = 8;  // of the result: fewer leave most lanes empty
 
 Dims strides_of(const Dims& dims) {
@@ -53,7 +53,8 @@ class Convolution {
         kernel_strides_[at(labels_.kernel_output_feature)] != 1 ||
         result_strides_[at(labels_.output_feature)] != 1)
       return "with features that do not lie side by side";
-    return group_columns() < few_features && !is_depthwise() ? "with few features" : nullptr;
+    if (is_depthwise()) return columns() > longest_zeros ? "with so many features" : nullptr;
+    return group_columns() < few_features ? "with few features" : nullptr;
   }
 
   void write() {

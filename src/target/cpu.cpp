@@ -4,6 +4,7 @@
 
 #include "target/keep_order.h"
 #include "target/merge_collectives.h"
+#include "target/needless_copies.h"
 #include "target/one_type.h"
 #include "target/open_fusions.h"
 #include "target/plain_convolutions.h"
@@ -79,6 +80,7 @@ Result<void> prepare_for_cpu(Module& module, const Machine& machine) {
   HILO_DO(run_pass(module, move_in_one_type, options));
   HILO_DO(run_pass(module, make_synchronous, options));
   HILO_DO(run_pass(module, open_fusions, options));
+  HILO_DO(run_pass(module, remove_copies, options));
   HILO_DO(run_pass(module, merge_collectives, options));
   HILO_DO(run_pass(module, keep_order, options));
   HILO_DO(run_pass(module, make_convolutions_plain, options));

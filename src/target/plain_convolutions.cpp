@@ -5,6 +5,10 @@
 //     => transpose(convolution(transpose(x), transpose(w)), b01f_01io->b01f)
 //   convolution(x, w), 0bf_oi0->0bf, size=1 => dot(x, reshape(w))
 //     for windows of one element, or none
+//   convolution(x, w), batch_group_count=g => convolution(x', w), feature_group_count=g
+//     where the groups of the batch, which have kernels of their own, are groups of features; and
+//     where these are single places with one kernel each (gradients of depthwise convolutions) the
+//     features are one more dimension of the window
 //
 // Assumes plain layouts. Moving each array once costs little beside the products over the window.
 // Stands before simplify, which joins transposes.
@@ -12,6 +16,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "target/permutation.h"
 
@@ -66,8 +71,8 @@ InstructionId transposed(Editor& editor, InstructionId like, InstructionId value
 }
 
 // Whether the plain form has code; see emit/convolution.cpp.
+constexpr int64_t few_features = 8;
 bool has_code(const ConvolutionAttributes& a, const Shape& kernel) {
-  constexpr int64_t few_features = 8;
   const auto size = [&](int64_t dim) { return kernel.dims[static_cast<size_t>(dim)]; };
   const int64_t inputs = size(a.dim_labels.kernel_input_feature),
                 outputs = size(a.dim_labels.kernel_output_feature) / a.feature_group_count;
@@ -114,6 +119,68 @@ InstructionId product_form(Editor& editor, InstructionId id, const ConvolutionAt
   return transposed(editor, id, out, inverse_order(order));
 }
 
+InstructionId reshaped(Editor& editor, InstructionId like, InstructionId value, Dims dims) {
+  const ElementType type = editor.module().shape(value).type;
+  return editor.add(like, Op::Reshape, Shape::array(type, std::move(dims)), {&value, 1});
+}
+
+// Dimension `from` moved to stand as number `to`.
+Dims moved(size_t rank, size_t from, size_t to) {
+  Dims out(rank);
+  std::iota(out.begin(), out.end(), 0);
+  out.erase(out.begin() + static_cast<int64_t>(from));
+  out.insert(out.begin() + static_cast<int64_t>(to), static_cast<int64_t>(from));
+  return out;
+}
+
+// Groups of the batch as groups of features.
+InstructionId form_of_batch_groups(Editor& editor, InstructionId id) {
+  const Module& module = editor.module();
+  ConvolutionAttributes a = module.attributes<ConvolutionAttributes>(id);
+  const int64_t groups = std::exchange(a.batch_group_count, 1);
+  const Shape shape = module.shape(id);
+  const Order order = order_of(a.dim_labels);
+  InstructionId input = transposed(editor, id, module.operand(id, 0), order.input),
+                kernel = transposed(editor, id, module.operand(id, 1), order.kernel);
+  Dims dims = module.shape(input).dims, of_kernel = module.shape(kernel).dims;
+  Dims result = permuted(shape.dims, order.result);
+  size_t spatial = a.dim_labels.output_spatial.size();
+  if (dims.front() == groups && of_kernel.back() == groups) {
+    input = transposed(editor, id, input, moved(dims.size(), dims.size() - 1, 0));
+    input = transposed(editor, id, input, moved(dims.size(), 1, dims.size() - 1));
+    kernel = transposed(editor, id, kernel, moved(of_kernel.size(), spatial, 0));
+    dims = module.shape(input).dims, of_kernel = module.shape(kernel).dims;
+    a.window.dims.insert(a.window.dims.begin(), WindowDim{.size = dims.front()});
+    dims.insert(dims.begin(), 1), result.insert(result.begin(), 1);
+    of_kernel.insert(of_kernel.end() - 1, 1);
+    ++spatial;
+  } else {
+    Dims apart = dims;
+    apart.front() /= groups;
+    apart.insert(apart.begin(), groups);
+    input = transposed(editor, id, reshaped(editor, id, input, apart),
+                       moved(apart.size(), 0, apart.size() - 2));
+    dims.front() /= groups, dims.back() *= groups;
+  }
+  a.feature_group_count = groups;
+  a.dim_labels = plain_labels(spatial);
+  const InstructionId operands[] = {reshaped(editor, id, input, dims),
+                                    reshaped(editor, id, kernel, of_kernel)};
+  const InstructionId out =
+      editor.add(id, Op::Convolution, Shape::array(shape.type, result), operands, a);
+  return transposed(editor, id, reshaped(editor, id, out, permuted(shape.dims, order.result)),
+                    inverse_order(order.result));
+}
+
+// Whether that form has code.
+bool has_code_by_features(const ConvolutionAttributes& a, const Shape& input, const Shape& kernel) {
+  const int64_t batch = input.dims[static_cast<size_t>(a.dim_labels.input_batch)],
+                made = kernel.dims[static_cast<size_t>(a.dim_labels.kernel_output_feature)];
+  return a.feature_group_count == 1 && !a.dim_labels.output_spatial.empty() &&
+         (made / a.batch_group_count >= few_features ||
+          (batch == a.batch_group_count && made == batch));
+}
+
 // A value to stand for the convolution, or none.
 InstructionId plain_form(Editor& editor, InstructionId id) {
   const Module& module = editor.module();
@@ -124,9 +191,13 @@ InstructionId plain_form(Editor& editor, InstructionId id) {
     if (!is_real(one->type) || one->has_dynamic_dims()) return {};
   const ConvolutionLabels& l = a.dim_labels;
   const size_t spatial = l.output_spatial.size();
-  if (a.batch_group_count != 1 || !a.sparsity_config.text.empty() || !l.input_unknown.empty() ||
-      !l.kernel_unknown.empty() || a.feature_group_count < 1)
+  if (!a.sparsity_config.text.empty() || !l.input_unknown.empty() || !l.kernel_unknown.empty() ||
+      a.feature_group_count < 1 || a.batch_group_count < 1)
     return {};
+  if (a.batch_group_count > 1)
+    return has_code_by_features(a, module.shape(input), module.shape(kernel))
+               ? form_of_batch_groups(editor, id)
+               : InstructionId{};
   if (is_product(a)) return product_form(editor, id, a);
   const Order order = order_of(l);
   const bool is_plain =

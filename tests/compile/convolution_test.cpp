@@ -7,7 +7,7 @@ namespace {
 struct Case {
   std::string_view input, kernel, result, window, labels;
   bool is_native = true;
-  int groups = 1;
+  int groups = 1, batch_groups = 1;
 };
 constexpr Case cases[] = {
     {"2,9,11,5", "3,3,5,40", "2,9,11,40", "size=3x3 pad=1_1x1_1", "b01f_01io->b01f"},
@@ -38,14 +38,19 @@ constexpr Case cases[] = {
     {"2,5,7,6", "1,1,6,9", "2,7,8,9", "size=1x1 pad=1_1x0_1", "b01f_01io->b01f"},
     {"4,6,5,8", "1,1,4,16", "4,6,5,16", "size=1x1", "b01f_01io->b01f", true, 2},
     {"1,8,8,4", "3,3,4,2", "1,6,6,2", "size=3x3", "b01f_01io->b01f", false},
+    {"4,20,40", "4,21,40", "4,1,40", "size=21 pad=2_2", "f0b_i0o->0bf", true, 1, 40},
+    {"5,7,6,3", "3,3,3,5", "1,5,4,5", "size=3x3", "b01f_01io->b01f", true, 1, 5},
+    {"6,7,5", "3,5,16", "3,5,16", "size=3", "b0f_0io->b0f", true, 1, 2},
+    {"6,7,5", "3,5,6", "3,5,6", "size=3", "b0f_0io->b0f", false, 1, 2},
 };
 
 std::string module_of(const Case& c, std::string_view type) {
   return fmt::format(
       "HloModule m\nENTRY e {{\n  x = {0}[{1}] parameter(0)\n  w = {0}[{2}] parameter(1)\n  ROOT r "
       "= "
-      "{0}[{3}] convolution(x, w), window={{{4}}}, dim_labels={5}, feature_group_count={6}\n}}\n",
-      type, c.input, c.kernel, c.result, c.window, c.labels, c.groups);
+      "{0}[{3}] convolution(x, w), window={{{4}}}, dim_labels={5}, feature_group_count={6}, "
+      "batch_group_count={7}\n}}\n",
+      type, c.input, c.kernel, c.result, c.window, c.labels, c.groups, c.batch_groups);
 }
 
 TEST(Convolution, AllFormsAgreeWithTheEvaluator) {
