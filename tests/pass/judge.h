@@ -115,10 +115,13 @@ inline std::string difference_in_bytes(const Literal& a, const Literal& b) {
   return "other sizes";
 }
 
-inline std::string disagreement(const Literal& a, const Literal& b, Keeps keeps) {
+// `tolerance`: of floats, where it is more than that of their type.
+inline std::string disagreement(const Literal& a, const Literal& b, Keeps keeps,
+                                double tolerance = 0) {
   if (a.shape().is_tuple()) {
     for (size_t i = 0; i < a.elements().size(); ++i)
-      if (std::string found = disagreement(a.elements()[i], b.elements()[i], keeps); !found.empty())
+      if (std::string found = disagreement(a.elements()[i], b.elements()[i], keeps, tolerance);
+          !found.empty())
         return fmt::format("element {}: {}", i, found);
     return "";
   }
@@ -127,7 +130,9 @@ inline std::string disagreement(const Literal& a, const Literal& b, Keeps keeps)
   const ElementType type = a.type();
   if (keeps == Keeps::Bits || !(is_floating(type) || is_complex(type)))
     return difference_in_bytes(a, b);
-  const auto differ = [&](double x, double y) { return !agree(x, y, keeps, tolerance_of(type)); };
+  const auto differ = [&](double x, double y) {
+    return !agree(x, y, keeps, std::max(tolerance, tolerance_of(type)));
+  };
   return visit_storage(type, [&]<class T>(std::type_identity<T>) -> std::string {
     for (int64_t i = 0; i < a.count(); ++i) {
       const T x = a.data<T>()[i], y = b.data<T>()[i];
