@@ -1,16 +1,23 @@
 #include "shape/literal.h"
 
+#include <sys/mman.h>
+
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
 
 namespace hilo {
 
+// Large arrays lie in huge pages, for with small ones a processor that walks through them is slowed
+// down by finding their pages.
 Bytes allocate_bytes(int64_t bytes) {
-  constexpr size_t alignment = 64;
-  const size_t rounded = (static_cast<size_t>(bytes) + alignment - 1) / alignment * alignment;
-  void* start = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
+  constexpr int64_t huge_page = int64_t{2} << 20;
+  const bool is_large = bytes >= 2 * huge_page;
+  const size_t alignment = is_large ? huge_page : 64;
+  const size_t rounded = (static_cast<size_t>(bytes) + 63) / 64 * 64;
+  void* start = std::aligned_alloc(alignment, rounded == 0 ? 64 : rounded);
   check(start != nullptr, "out of memory");
+  if (is_large) madvise(start, rounded, MADV_HUGEPAGE);
   return Bytes(static_cast<std::byte*>(start), std::free);
 }
 
