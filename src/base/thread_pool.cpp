@@ -6,26 +6,20 @@
 #include <atomic>
 #include <cmath>
 #include <condition_variable>
-#include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <mutex>
 #include <thread>
 #include <vector>
 
+#include "base/cgroup.h"
+
 namespace hilo {
 namespace {
 
-// Cores that the cgroup (v2, then v1) grants, or a large number.
-double cgroup_cores() {
-  double quota = -1, period = 0;
-  if (FILE* file = std::fopen("/sys/fs/cgroup/cpu.max", "r")) {
-    if (std::fscanf(file, "%lf %lf", &quota, &period) != 2) quota = -1;
-    std::fclose(file);
-  } else if (FILE* v1 = std::fopen("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "r")) {
-    if (std::fscanf(v1, "%lf", &quota) != 1) quota = -1;
-    std::fclose(v1);
-    period = 100000;
-  }
-  return quota > 0 && period > 0 ? quota / period : 1e9;
+std::string own_groups() {
+  std::ifstream file("/proc/self/cgroup");
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 }  // namespace
@@ -35,7 +29,8 @@ int usable_cores() {
   CPU_ZERO(&set);
   int cores = static_cast<int>(std::thread::hardware_concurrency());
   if (sched_getaffinity(0, sizeof set, &set) == 0) cores = CPU_COUNT(&set);
-  return std::max(1, static_cast<int>(std::min<double>(cores, std::ceil(cgroup_cores()))));
+  return std::max(1, static_cast<int>(std::min<double>(
+                         cores, std::ceil(cgroup_cores("/sys/fs/cgroup", own_groups())))));
 }
 
 struct ThreadPool::State {
