@@ -1,5 +1,6 @@
 #include "compile/compile.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "compile/executable.h"
@@ -41,16 +42,32 @@ int64_t work_bytes(const Module& module, const Code& code) {
   return out;
 }
 
+void count_pass(const PassRun& run, std::vector<PassTime>& passes) {
+  auto found = std::ranges::find(passes, run.name, &PassTime::name);
+  if (found == passes.end()) found = passes.insert(found, {.name = std::string(run.name)});
+  found->seconds += run.seconds;
+  ++found->runs;
+  found->changes += run.changed;
+}
+
 // The whole way from a module to code; the module is changed, and the code refers to it.
-Result<Code> translate(Module& module, const Target& target, const EmitOptions& options,
-                       CompileReport& report) {
+Result<Code> translate(Module& module, const Target& target, const CompileOptions& options,
+                       const EmitOptions& emit, CompileReport& report) {
   const Machine& machine = *target.machine();
-  HILO_DO(timed(report.prepare_seconds, [&] { return target.prepare(module, machine); }));
+  const auto see = [&](const PassRun& run, const Module& now) {
+    count_pass(run, report.passes);
+    if (options.see_module && run.changed) options.see_module(run.name, now);
+  };
+  HILO_DO(timed(report.prepare_seconds, [&] { return target.prepare(module, machine, see); }));
   HILO_TRY(const Plan planned, timed(report.plan_seconds, [&] { return plan(module, machine); }));
-  HILO_TRY(Code code, target.emit(module, planned, options));
+  if (options.see_plan) options.see_plan(module, machine, planned);
+  HILO_TRY(Code code, target.emit(module, planned, emit));
   report.lower_seconds = code.lower_seconds;
   report.optimise_seconds = code.optimise_seconds;
   report.machine_seconds = code.machine_seconds;
+  report.link_seconds = code.link_seconds;
+  report.cache_seconds = code.cache_seconds;
+  report.cache = std::move(code.cache);
   report.kernels = code.kernels;
   return code;
 }
@@ -66,7 +83,7 @@ Result<Executable> compile(Module module, const Target& target, const CompileOpt
   auto state = std::make_shared<ExecutableState>(std::move(module), options.threads);
   EmitOptions emit = options.emit;
   if (emit.threads == 0) emit.threads = options.threads;
-  HILO_TRY(state->code, translate(state->module, target, emit, report));
+  HILO_TRY(state->code, translate(state->module, target, options, emit, report));
   eval.threads = work_bytes(state->module, state->code) < threads_pay_bytes ? 1 : options.threads;
   state->devices = device_count(state->module, eval);
   state->routines = find_routines(state->module, state->code.library_steps, eval);
@@ -89,7 +106,7 @@ Result<ObjectFile> compile_object(Module module, const std::string& name, const 
   ObjectFile out;
   EmitOptions emit = options.emit;
   emit.object_name = name;
-  HILO_TRY(Code code, translate(module, target, emit, out.report));
+  HILO_TRY(Code code, translate(module, target, options, emit, out.report));
   out.report.temp_bytes = code.workspace_bytes;
   out.object = std::move(code.object);
   out.header = object_header(module, name, code.workspace_bytes);

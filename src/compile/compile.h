@@ -9,8 +9,11 @@
 namespace hilo {
 
 struct CompileOptions {
-  int threads = 0;  // of the device; 0: usable_cores()
-  EmitOptions emit;
+  int threads = 0;   // of the device; 0: usable_cores()
+  EmitOptions emit;  // the cache of machine code, the processor, what is shown of LLVM's stages
+  // Shown on the way: the module after each pass that changed it, and the plan.
+  std::function<void(std::string_view pass, const Module&)> see_module;
+  std::function<void(const Module&, const Machine&, const Plan&)> see_plan;
   EvalOptions eval;  // of library steps: custom calls, precision of matrix products; how many
                      // devices there are, and what is fed to them
 };
@@ -20,9 +23,22 @@ struct EvaluatedStep {
   InstructionId instruction;
   std::string reason;
 };
+// What all runs of a pass before planning took.
+struct PassTime {
+  std::string name;
+  double seconds = 0;
+  int64_t runs = 0, changes = 0;  // runs that changed the module
+};
 struct CompileReport {
+  // As in Code; prepare_seconds is all passes before planning and what is between them.
   double prepare_seconds = 0, plan_seconds = 0, lower_seconds = 0, optimise_seconds = 0,
-         machine_seconds = 0;
+         machine_seconds = 0, link_seconds = 0, cache_seconds = 0;
+  double total_seconds() const {
+    return prepare_seconds + plan_seconds + lower_seconds + optimise_seconds + machine_seconds +
+           cache_seconds;
+  }
+  std::vector<PassTime> passes;  // in the order of their first runs
+  CacheReport cache;
   int64_t kernels = 0;   // loops in machine code
   int64_t routines = 0;  // steps that functions of the evaluator do on addresses
   std::vector<EvaluatedStep> evaluated;

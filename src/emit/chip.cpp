@@ -1,11 +1,13 @@
 #include "emit/chip.h"
 
+#include <fmt/format.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/CommandLine.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/TargetParser/Host.h>
 
+#include <algorithm>
 #include <mutex>
 
 namespace hilo {
@@ -41,6 +43,34 @@ std::string features_of_host(const llvm::MCSubtargetInfo& implied) {
   return out;
 }
 
+// "; near it: znver3, znver4", of those that LLVM has for this kind of machine.
+std::string near_names(const llvm::MCSubtargetInfo& any, llvm::StringRef cpu) {
+  std::vector<std::pair<unsigned, llvm::StringRef>> names = {
+      {cpu.edit_distance("native"), "native"}};
+  for (const auto& known : any.getAllProcessorDescriptions())
+    names.emplace_back(cpu.edit_distance(known.Key), llvm::StringRef(known.Key));
+  std::ranges::sort(names);
+  constexpr size_t most = 3;
+  std::string out = "; near it: ";
+  for (size_t i = 0; i < std::min(most, names.size()); ++i)
+    out += (i ? ", " : "") + names[i].second.str();
+  return out;
+}
+
+// Code that needs what this machine lacks would end the process with SIGILL.
+Result<void> check_runs_here(const Chip& chip) {
+  const std::unique_ptr<llvm::MCSubtargetInfo> wanted(
+      chip.target->createMCSubtargetInfo(chip.triple, chip.cpu, chip.features));
+  std::vector<std::string> lacking;
+  for (const auto& feature : llvm::sys::getHostCPUFeatures())
+    if (!feature.second && wanted->checkFeatures("+" + feature.first().str()))
+      lacking.push_back(feature.first().str());
+  if (lacking.empty()) return {};
+  std::ranges::sort(lacking);
+  return fail(ErrorKind::Unsupported, "code for {} needs {}, which this machine lacks", chip.cpu,
+              fmt::join(lacking, ", "));
+}
+
 // Features: those of the host where they are not given.
 Result<Chip> chip_of(llvm::StringRef cpu, std::optional<std::string> features) {
   start_llvm();
@@ -52,8 +82,8 @@ Result<Chip> chip_of(llvm::StringRef cpu, std::optional<std::string> features) {
   const std::unique_ptr<llvm::MCSubtargetInfo> any(
       out.target->createMCSubtargetInfo(out.triple, "", ""));
   if (features && (!any || !any->isCPUStringValid(cpu)))
-    return fail(ErrorKind::Usage, "'{}' is no processor of {} that LLVM knows", cpu.str(),
-                out.triple.str());
+    return fail(ErrorKind::Usage, "'{}' is no processor of {} that LLVM knows{}", cpu.str(),
+                out.triple.str(), any ? near_names(*any, cpu) : "");
   out.cpu = cpu.str();
   const std::unique_ptr<llvm::MCSubtargetInfo> implied(
       out.target->createMCSubtargetInfo(out.triple, out.cpu, ""));
@@ -73,7 +103,11 @@ Result<std::unique_ptr<llvm::TargetMachine>> Chip::machine() const {
 }
 
 Result<Chip> find_chip(const EmitOptions& options) {
-  if (options.cpu != "native") return chip_of(options.cpu, options.features);
+  if (options.cpu != "native") {
+    HILO_TRY(Chip out, chip_of(options.cpu, options.features));
+    if (options.object_name.empty()) HILO_DO(check_runs_here(out));
+    return out;
+  }
   static const Result<Chip> host = chip_of(llvm::sys::getHostCPUName(), std::nullopt);
   return host;
 }

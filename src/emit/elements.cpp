@@ -1,6 +1,7 @@
 #include "emit/elements.h"
 
 #include "emit/op_functions.h"
+#include "emit/symbols.h"
 
 namespace hilo {
 namespace {
@@ -120,8 +121,7 @@ llvm::Value* Elements::make_constant(InstructionId id, const Index& index) {
   const auto& literal = module.attributes<ConstantAttributes>(id).literal.literal;
   if (!literal || !literal->shape().is_array()) return unsupported(id, "a constant without value");
   if (literal->count() == 1) return constant_element(b, *literal, 0);
-  llvm::Value* array =
-      b.CreateIntToPtr(int64(b, reinterpret_cast<int64_t>(literal->raw().data())), b.getPtrTy());
+  llvm::Value* array = constant_array(*b.GetInsertBlock()->getModule(), id);
   return load_element(b, literal->type(), array, index.position(b));
 }
 

@@ -50,7 +50,7 @@ Value* real(const ScalarCall& c, Wide wide, Emitted emitted = nullptr) {
   if (is_complex(c.type)) return refuse(c);
   Value* in = widened(c, c.in[0]);
   if (c.type != ElementType::F64 && emitted) return narrowed(c, emitted(c.b, in));
-  return narrowed(c, call_pure(c.b, reinterpret_cast<const void*>(wide), c.b.getDoubleTy(), {in}));
+  return narrowed(c, call_pure(c.b, reinterpret_cast<const void*>(wide), {in}));
 }
 
 // A function of f32 and f64; bf16 is computed as f32, f16 as f64, for of f16 too many results lie
@@ -67,7 +67,7 @@ Value* real(const ScalarCall& c, Wide2 wide, Emitted2 emitted) {
   if (is_complex(c.type)) return refuse(c);
   Value *a = widened(c, c.in[0]), *d = widened(c, c.in[1]);
   if (c.type != ElementType::F64) return narrowed(c, emitted(c.b, a, d));
-  return call_pure(c.b, reinterpret_cast<const void*>(wide), c.b.getDoubleTy(), {a, d});
+  return call_pure(c.b, reinterpret_cast<const void*>(wide), {a, d});
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ Result<Code> emit(const Module& module, const Plan& plan, const EmitOptions& opt
     options.see_ir(text);
   }
   // Else code.run stays null: the run does the library steps in their order.
-  if (program.needs_code) HILO_DO(make_machine_code(parts, options, program.code));
+  if (program.needs_code) HILO_DO(make_machine_code(module, parts, options, program.code));
   return std::move(program.code);
 }
 

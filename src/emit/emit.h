@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 
 #include "plan/plan.h"
 
@@ -51,6 +52,18 @@ struct MemoryPiece {
   std::byte* constant = nullptr;  // never written
 };
 
+// Where object files of earlier compilations are kept, by content: docs/compiler.md.
+struct CacheOptions {
+  std::string folder;                     // empty: nothing is kept
+  int64_t most_bytes = int64_t{1} << 30;  // what was used longest ago makes room
+};
+struct CacheReport {
+  std::string folder;                     // empty: no cache was asked
+  int64_t hits = 0;                       // LLVM modules that were there
+  std::map<std::string, int64_t> misses;  // why others were not -> how many
+  std::vector<std::string> problems;      // of the folder; compiling goes on without it
+};
+
 struct Code {
   int32_t (*run)(RunContext*) = nullptr;  // a RunStatus
   std::vector<LibraryStep> library_steps;
@@ -59,16 +72,24 @@ struct Code {
   std::string object;               // EmitOptions::object_name; then there is no `run`
   int64_t workspace_bytes = 0;      // that the object's function asks for
   int64_t kernels = 0;              // loops that were emitted
-  double lower_seconds = 0, optimise_seconds = 0, machine_seconds = 0;
+  // machine_seconds contain link_seconds; cache_seconds stand beside them.
+  double lower_seconds = 0, optimise_seconds = 0, machine_seconds = 0, link_seconds = 0,
+         cache_seconds = 0;
+  CacheReport cache;
   std::shared_ptr<const void> keeper;  // owns the code
 };
 
 struct EmitOptions {
-  std::string cpu = "native", features;               // as LLVM names them
+  // As LLVM names them. Usage, with near names, for a cpu that it does not know; Unsupported where
+  // code of this process would need what this machine lacks.
+  std::string cpu = "native", features;
   std::function<void(std::string_view text)> see_ir;  // given LLVM IR before it is optimised
-  bool tell_steps = false;                            // RunContext::after_step is called
-  int threads = 0;                                    // that make code; 0: usable_cores()
-  bool verify_ir = false;                             // LLVM's check of ours, for tests
+  // Given of each LLVM module the IR after it was optimised, and the assembly; no cache is asked.
+  std::function<void(std::string_view ir, std::string_view assembly)> see_code;
+  CacheOptions cache;
+  bool tell_steps = false;  // RunContext::after_step is called
+  int threads = 0;          // that make code; 0: usable_cores()
+  bool verify_ir = false;   // LLVM's check of ours, for tests
   // Where it is not empty an object file is made instead of code of this process, with one C
   // function of this name: int32_t(const void* const* parameters, void* const* results,
   // void* workspace), over the leaves that are arrays, all aligned to 64 bytes. Unsupported, with

@@ -5,6 +5,7 @@
 #include "emit/op_functions.h"
 #include "emit/rows.h"
 #include "emit/steps.h"
+#include "emit/symbols.h"
 
 namespace hilo {
 namespace {
@@ -26,7 +27,7 @@ struct Range {
 // An array of a kernel: memory of the plan, or a constant where the module has it.
 struct Array {
   Address address;
-  const std::byte* constant = nullptr;
+  InstructionId constant = {};
   bool operator==(const Array& other) const {
     return constant == other.constant && address.allocation == other.address.allocation &&
            address.offset == other.address.offset;
@@ -309,7 +310,7 @@ class KernelCalls {
     if (module_[id].op != Op::Constant) return {operands_[operand][leaf].address};
     const auto& literal = module_.attributes<ConstantAttributes>(id).literal.literal;
     if (!literal || literal->raw().empty()) return {operands_[operand][leaf].address};
-    return {{}, literal->raw().data()};
+    return {{}, id};
   }
   bool is_immediate(size_t operand) const {
     return stands_in_code(module_, module_.operand(id_, operand));
@@ -376,7 +377,7 @@ class KernelCalls {
 
   llvm::Value* pointer(const Array& array) {
     if (!array.constant) return steps_.pointer(array.address);
-    return b_.CreateIntToPtr(int64(b_, reinterpret_cast<int64_t>(array.constant)), b_.getPtrTy());
+    return constant_array(program_.ir, array.constant);
   }
 
   void call(Kernel& kernel, std::span<const Array> arrays) {

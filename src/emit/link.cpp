@@ -5,17 +5,29 @@
 #include <llvm/ExecutionEngine/SectionMemoryManager.h>
 #include <llvm/Object/ObjectFile.h>
 
+#include "emit/symbols.h"
+
 namespace hilo {
 namespace {
 
-class Process : public llvm::LegacyJITSymbolResolver {
+// What code names: constants of the module, functions of this process.
+class Outside : public llvm::LegacyJITSymbolResolver {
  public:
+  explicit Outside(const Module& module) : module_(module) {}
   llvm::JITSymbol findSymbol(const std::string& name) override {
-    void* address = dlsym(RTLD_DEFAULT, name.c_str());
+    const void* address = address_of(name);
     if (!address) return nullptr;
     return {reinterpret_cast<uint64_t>(address), llvm::JITSymbolFlags::Exported};
   }
   llvm::JITSymbol findSymbolInLogicalDylib(const std::string&) override { return nullptr; }
+
+ private:
+  const void* address_of(const std::string& name) const {
+    const auto constant = constant_called(name);
+    if (!constant) return dlsym(RTLD_DEFAULT, name.c_str());
+    return module_.attributes<ConstantAttributes>(*constant).literal.literal->raw().data();
+  }
+  const Module& module_;
 };
 
 std::unexpected<Error> llvm_error(std::string_view text) {
@@ -26,10 +38,11 @@ std::unexpected<Error> llvm_error(std::string_view text) {
 
 // RuntimeDyld alone: LLJIT around it costs a millisecond for each compilation, and nothing here is
 // lazy.
-Result<void> link(std::span<const std::unique_ptr<llvm::MemoryBuffer>> objects, Code& code) {
+Result<void> link(std::span<const std::unique_ptr<llvm::MemoryBuffer>> objects,
+                  const Module& module, Code& code) {
   auto memory = std::make_shared<llvm::SectionMemoryManager>();
-  Process process;
-  llvm::RuntimeDyld linker(*memory, process);
+  Outside outside(module);
+  llvm::RuntimeDyld linker(*memory, outside);
   for (const auto& object : objects) {
     auto file = llvm::object::ObjectFile::createObjectFile(object->getMemBufferRef());
     if (!file) return llvm_error(llvm::toString(file.takeError()));

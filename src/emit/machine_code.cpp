@@ -1,7 +1,11 @@
 #include "emit/machine_code.h"
 
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+
 #include <chrono>
 
+#include "emit/code_cache.h"
 #include "emit/code_generator.h"
 #include "emit/function_passes.h"
 #include "emit/link.h"
@@ -25,13 +29,41 @@ class Clock {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
+std::string printed(const llvm::Module& ir) {
+  std::string out;
+  llvm::raw_string_ostream stream(out);
+  ir.print(stream, nullptr);
+  return out;
+}
+
+// Of a copy, for the code generator changes what it is given.
+std::string assembly_of(const llvm::Module& ir, llvm::TargetMachine& machine) {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  const auto copy = llvm::CloneModule(ir);
+  if (machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile))
+    return {};
+  passes.run(*copy);
+  return {bytes.data(), bytes.size()};
+}
+
+// Of one part.
+struct Made {
+  Result<Object> object;
+  double optimise = 0, machine = 0, cache = 0;  // seconds
+  std::string ir, assembly;                     // for EmitOptions::see_code
+};
+
 // Makes objects of parts, each on one thread.
 class Makers {
  public:
-  Makers(Parts& parts, CodeGenerators& generators, bool verify)
-      : parts_(parts), generators_(generators), verify_(verify), seconds_(parts.size()) {
-    for (size_t i = 0; i < parts.size(); ++i) objects_.push_back(Object());
-  }
+  Makers(Parts& parts, CodeGenerators& generators, const Chip& chip, const EmitOptions& options)
+      : parts_(parts),
+        generators_(generators),
+        options_(options),
+        cache_(options.see_code ? CacheOptions() : options.cache, chip),
+        made_(parts.size()) {}
 
   Result<std::vector<Object>> run(int threads, Code& code) {
     Clock clock;
@@ -39,42 +71,63 @@ class Makers {
     ThreadPool pool(static_cast<int>(std::min<int64_t>(threads, count)));
     pool.run(count, [&](int64_t i) { make(static_cast<size_t>(i)); });
     std::vector<Object> out;
-    double optimise = 0, machine = 0;
-    for (size_t i = 0; i < objects_.size(); ++i) {
-      HILO_TRY(auto object, std::move(objects_[i]));
+    double optimise = 0, machine = 0, cache = 0;
+    for (Made& made : made_) {
+      HILO_TRY(auto object, std::move(made.object));
       out.push_back(std::move(object));
-      optimise += seconds_[i].first;
-      machine += seconds_[i].second;
+      optimise += made.optimise;
+      machine += made.machine;
+      cache += made.cache;
+      if (options_.see_code) options_.see_code(made.ir, made.assembly);
     }
-    const double wall = clock.lap();
-    code.optimise_seconds = wall * optimise / (optimise + machine);
-    code.machine_seconds = wall - code.optimise_seconds;
+    code.cache = cache_.close();
+    const double share = clock.lap() / (optimise + machine + cache);
+    code.optimise_seconds = share * optimise;
+    code.machine_seconds = share * machine;
+    code.cache_seconds = share * cache;
     return out;
   }
 
  private:
   void make(size_t i) {
+    Clock clock;
+    Made& made = made_[i];
+    for (llvm::Function& function : parts_[i])
+      if (!function.isDeclaration()) CodeGenerator::set_attributes(function);
+    const std::string key = cache_.key_of(parts_[i]);
+    Object kept = cache_.find(key);
+    const bool is_new = !kept;
+    made.cache = clock.lap();
+    if (is_new) compile(parts_[i], made);
+    else made.object = std::move(kept);
+    parts_.drop(i);
+    clock.lap();
+    if (is_new && made.object) cache_.keep(key, (*made.object)->getBuffer());
+    made.cache += clock.lap();
+  }
+
+  void compile(llvm::Module& ir, Made& made) {
     auto generator = generators_.take();
     if (!generator) {
-      objects_[i] = std::unexpected(generator.error());
+      made.object = std::unexpected(generator.error());
       return;
     }
     Clock clock;
-    for (llvm::Function& function : parts_[i])
-      if (!function.isDeclaration()) CodeGenerator::set_attributes(function);
-    optimise(parts_[i], (*generator)->machine(), verify_);
-    seconds_[i].first = clock.lap();
-    objects_[i] = (*generator)->object_of(parts_[i]);
-    parts_.drop(i);
-    seconds_[i].second = clock.lap();
+    llvm::TargetMachine& machine = (*generator)->machine();
+    optimise(ir, machine, options_.verify_ir);
+    made.optimise = clock.lap();
+    if (options_.see_code) made.ir = printed(ir), made.assembly = assembly_of(ir, machine);
+    clock.lap();
+    made.object = (*generator)->object_of(ir);
+    made.machine = clock.lap();
     generators_.give_back(std::move(*generator));
   }
 
   Parts& parts_;
   CodeGenerators& generators_;
-  bool verify_;
-  std::vector<Result<Object>> objects_;
-  std::vector<std::pair<double, double>> seconds_;  // of optimising, of making code
+  const EmitOptions& options_;
+  CodeCache cache_;
+  std::vector<Made> made_;
 };
 
 // Of this machine's processor: they outlive compilations, since making one takes as long as a small
@@ -94,25 +147,27 @@ void open_code_generator() {
   if (const auto generators = generators_of_host()) (*generators)->make_ready();
 }
 
-Result<void> make_machine_code(Parts& parts, const EmitOptions& options, Code& code) {
+Result<void> make_machine_code(const Module& module, Parts& parts, const EmitOptions& options,
+                               Code& code) {
   const int threads = options.threads > 0 ? options.threads : usable_cores();
+  HILO_TRY(const Chip chip, find_chip(options));
   std::optional<CodeGenerators> others;
   CodeGenerators* generators = nullptr;
   if (options.cpu == "native") {
     HILO_TRY(generators, generators_of_host());
   } else {
-    HILO_TRY(Chip chip, find_chip(options));
-    generators = &others.emplace(std::move(chip));
+    generators = &others.emplace(chip);
   }
-  Makers makers(parts, *generators, options.verify_ir);
+  Makers makers(parts, *generators, chip, options);
   HILO_TRY(const auto objects, makers.run(threads, code));
   if (!options.object_name.empty()) {
     code.object = objects[0]->getBuffer().str();
     return {};
   }
   Clock clock;
-  HILO_DO(link(objects, code));
-  code.machine_seconds += clock.lap();
+  HILO_DO(link(objects, module, code));
+  code.link_seconds = clock.lap();
+  code.machine_seconds += code.link_seconds;
   return {};
 }
 

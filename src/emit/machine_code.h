@@ -6,10 +6,12 @@
 
 namespace hilo {
 
-// Optimises each part and makes code of it, on so many threads, and links them into this process;
-// code.run, code.keeper and the seconds are set, or code.object for an object file. The code is the
-// same for any number of threads. The parts' IR is used up.
-Result<void> make_machine_code(Parts& parts, const EmitOptions& options, Code& code);
+// Optimises each part of the module's program and makes code of it, on so many threads, or takes
+// the code from the cache, and links all into this process; code.run, code.keeper, the cache's
+// report and the seconds are set, or code.object for an object file. The code is the same for any
+// number of threads. The parts' IR is used up.
+Result<void> make_machine_code(const Module& module, Parts& parts, const EmitOptions& options,
+                               Code& code);
 
 // Makes what the first call needs besides; calls on other threads may come meanwhile.
 void open_code_generator();

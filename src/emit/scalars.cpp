@@ -2,6 +2,8 @@
 
 #include <llvm/IR/Intrinsics.h>
 
+#include "emit/symbols.h"
+
 namespace hilo {
 namespace {
 
@@ -113,13 +115,10 @@ Value* minimum(Builder& b, ElementType type, Value* a, Value* c) {
   return b.CreateSelect(less, c, a);
 }
 
-Value* call_pure(Builder& b, const void* function, llvm::Type* result,
-                 llvm::ArrayRef<Value*> arguments) {
-  std::vector<llvm::Type*> types;
-  for (Value* argument : arguments) types.push_back(argument->getType());
-  Value* address = b.CreateIntToPtr(b.getInt64(reinterpret_cast<uint64_t>(function)), b.getPtrTy());
+Value* call_pure(Builder& b, const void* function, llvm::ArrayRef<Value*> arguments) {
   llvm::CallInst* call =
-      b.CreateCall(llvm::FunctionType::get(result, types, false), address, arguments);
+      b.CreateCall(libm_function(*b.GetInsertBlock()->getModule(), function), arguments);
+  call->addFnAttr(llvm::Attribute::NoBuiltin);  // it is what the evaluator calls, and no other
   call->setDoesNotAccessMemory();
   call->setDoesNotThrow();
   call->addFnAttr(llvm::Attribute::WillReturn);

@@ -16,8 +16,7 @@ llvm::Value* maximum(Builder& b, ElementType type, llvm::Value* a, llvm::Value* 
 llvm::Value* minimum(Builder& b, ElementType type, llvm::Value* a, llvm::Value* c);
 llvm::Value* real_power(const ScalarCall& c);  // of floating types
 
-// A call of a function of this process that has no effect.
-llvm::Value* call_pure(Builder& b, const void* function, llvm::Type* result,
-                       llvm::ArrayRef<llvm::Value*> arguments);
+// A call of a function of libm.
+llvm::Value* call_pure(Builder& b, const void* function, llvm::ArrayRef<llvm::Value*> arguments);
 
 }  // namespace hilo

@@ -1,11 +1,11 @@
 #include "emit/standalone.h"
 
-#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
+
+#include "emit/symbols.h"
 
 namespace hilo {
 namespace {
@@ -13,119 +13,62 @@ namespace {
 constexpr uint64_t alignment = 64;
 int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
-struct LibmFunction {
-  const void* address;
-  const char* name;
-  unsigned operands;
-};
-using Real = double (*)(double);
-using Real2 = double (*)(double, double);
-const void* address_of(Real function) { return reinterpret_cast<const void*>(function); }
-const void* address_of(Real2 function) { return reinterpret_cast<const void*>(function); }
-
-// What call_pure is given; tests/compile/object_file_test.py calls each of them.
-std::span<const LibmFunction> libm_functions() {
-#define REAL(name) {address_of(Real(&::name)), #name, 1}
-#define REAL2(name) {address_of(Real2(&::name)), #name, 2}
-  static const LibmFunction functions[] = {
-      REAL(acos), REAL(acosh), REAL(asin), REAL(asinh),  REAL(atanh), REAL(cbrt),  REAL(cos),
-      REAL(cosh), REAL(erf),   REAL(exp),  REAL(expm1),  REAL(log),   REAL(log1p), REAL(sin),
-      REAL(sinh), REAL(tan),   REAL(tanh), REAL2(atan2), REAL2(pow)};
-#undef REAL
-#undef REAL2
-  return functions;
-}
-
-// Puts the object's own constants and libm's functions in the place of addresses.
-class Addressed {
+// The constants of the module as arrays of the object.
+class Constants {
  public:
-  Addressed(const Module& module, llvm::Module& ir) : ir_(ir) {
-    for (const Instruction& instruction : module.instructions) {
-      if (instruction.removed || instruction.op != Op::Constant) continue;
-      const auto& literal = module.attributes<ConstantAttributes>(instruction).literal.literal;
+  Constants(const Module& module, llvm::Module& ir) : module_(module), ir_(ir) {
+    for (size_t i = 0; i < module.instructions.size(); ++i) {
+      const InstructionId id = {static_cast<uint32_t>(i)};
+      if (module[id].removed || module[id].op != Op::Constant) continue;
+      const auto& literal = module.attributes<ConstantAttributes>(id).literal.literal;
       if (literal && literal->shape().is_array() && !literal->raw().empty())
-        constants_[reinterpret_cast<uint64_t>(literal->raw().data())] = {literal->raw(), nullptr};
+        at_.emplace(literal->raw().data(), id);
     }
   }
 
-  void replace_all() {
-    for (llvm::Function& function : ir_)
-      for (llvm::Instruction& instruction : llvm::instructions(function))
-        for (llvm::Use& use : instruction.operands())
-          if (auto* constant = llvm::dyn_cast<llvm::ConstantExpr>(use.get()))
-            use.set(replaced(constant));
-  }
-  Result<void> done() const {
-    if (!unknown_) return {};
-    return fail(ErrorKind::Unsupported, "an object file cannot call what is in this process");
-  }
-
-  // Null, and an error of done(), where nothing of the module or of libm is there.
-  llvm::Constant* at(uint64_t address) {
-    for (const LibmFunction& libm : libm_functions())
-      if (reinterpret_cast<uint64_t>(libm.address) == address) return declared(libm);
-    auto found = constants_.upper_bound(address);
-    if (found == constants_.begin()) return nothing();
-    --found;
-    auto& [bytes, global] = found->second;
-    const uint64_t offset = address - found->first;
-    if (offset >= bytes.size()) return nothing();
-    if (!global) global = stored(bytes);
-    if (offset == 0) return global;
-    llvm::Type* byte = llvm::Type::getInt8Ty(ir_.getContext());
-    auto* distance = llvm::ConstantInt::get(llvm::Type::getInt64Ty(ir_.getContext()), offset);
-    return llvm::ConstantExpr::getInBoundsGetElementPtr(byte, global, distance);
+  // Where the bytes of a literal of the module are.
+  llvm::Constant* at(const std::byte* data) { return stored(at_.at(data)); }
+  // Gives those that the code names their bytes.
+  void store_all() {
+    std::vector<llvm::GlobalVariable*> named;
+    for (llvm::GlobalVariable& global : ir_.globals())
+      if (global.isDeclaration()) named.push_back(&global);
+    for (llvm::GlobalVariable* global : named) {
+      const auto constant = constant_called(global->getName());
+      check(constant.has_value(), "make_standalone: code names only constants");
+      global->replaceAllUsesWith(stored(*constant));
+      global->eraseFromParent();
+    }
   }
 
  private:
-  llvm::Constant* replaced(llvm::ConstantExpr* constant) {
-    const auto* address = llvm::dyn_cast<llvm::ConstantInt>(constant->getOperand(0));
-    if (constant->getOpcode() == llvm::Instruction::IntToPtr && address)
-      return at(address->getZExtValue());
-    std::vector<llvm::Constant*> operands;
-    for (llvm::Use& use : constant->operands()) {
-      auto* inner = llvm::dyn_cast<llvm::ConstantExpr>(use.get());
-      operands.push_back(inner ? replaced(inner) : llvm::cast<llvm::Constant>(use.get()));
-    }
-    return constant->getWithOperands(operands);
-  }
-
-  llvm::Constant* stored(std::span<const std::byte> bytes) {
+  llvm::Constant* stored(InstructionId id) {
+    llvm::GlobalVariable*& out = stored_[id];
+    if (out) return out;
+    const auto bytes = module_.attributes<ConstantAttributes>(id).literal.literal->raw();
     llvm::Constant* data = llvm::ConstantDataArray::get(
         ir_.getContext(),
         llvm::ArrayRef(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()));
-    auto* out = new llvm::GlobalVariable(ir_, data->getType(), true,
-                                         llvm::GlobalValue::PrivateLinkage, data, "hilo.constant");
+    out = new llvm::GlobalVariable(ir_, data->getType(), true, llvm::GlobalValue::PrivateLinkage,
+                                   data, "hilo.constant");
     out->setAlignment(llvm::Align(alignment));
     return out;
   }
 
-  llvm::Constant* declared(const LibmFunction& libm) {
-    llvm::Type* real = llvm::Type::getDoubleTy(ir_.getContext());
-    const std::vector<llvm::Type*> operands(libm.operands, real);
-    return llvm::cast<llvm::Constant>(
-        ir_.getOrInsertFunction(libm.name, llvm::FunctionType::get(real, operands, false))
-            .getCallee());
-  }
-
-  llvm::Constant* nothing() {
-    unknown_ = true;
-    return llvm::ConstantPointerNull::get(llvm::PointerType::get(ir_.getContext(), 0));
-  }
-
+  const Module& module_;
   llvm::Module& ir_;
-  std::map<uint64_t, std::pair<std::span<const std::byte>, llvm::Constant*>> constants_;
-  bool unknown_ = false;
+  std::map<const std::byte*, InstructionId> at_;
+  std::map<InstructionId, llvm::GlobalVariable*> stored_;
 };
 
 // The C function: finds memory for each allocation, calls the program, and copies what did not
 // come to lie where the caller wants it.
 class Entry {
  public:
-  Entry(Program& program, Addressed& addressed, const std::string& name)
+  Entry(Program& program, Constants& constants, const std::string& name)
       : program_(program),
         module_(program.module),
-        addressed_(addressed),
+        constants_(constants),
         b_(program.ir.getContext()) {
     auto* type = llvm::FunctionType::get(b_.getInt32Ty(),
                                          {b_.getPtrTy(), b_.getPtrTy(), b_.getPtrTy()}, false);
@@ -204,8 +147,7 @@ class Entry {
   llvm::Value* place_of(size_t allocation) {
     const MemoryPiece& piece = program_.code.memory[allocation];
     if (piece.source == MemorySource::None) return llvm::ConstantPointerNull::get(b_.getPtrTy());
-    if (piece.source == MemorySource::Constant)
-      return addressed_.at(reinterpret_cast<uint64_t>(piece.constant));
+    if (piece.source == MemorySource::Constant) return constants_.at(piece.constant);
     if (piece.source == MemorySource::Argument) {
       const auto& [number, bytes] = parameters_.at({piece.parameter, piece.parameter_index});
       llvm::Value* argument = given(0, number);
@@ -278,7 +220,7 @@ class Entry {
 
   Program& program_;
   const Module& module_;
-  Addressed& addressed_;
+  Constants& constants_;
   Builder b_;
   llvm::Function* function_ = nullptr;
   llvm::Value* memory_ = nullptr;
@@ -317,13 +259,13 @@ Result<void> make_standalone(Program& program, const std::string& name) {
       function.setVisibility(llvm::GlobalValue::DefaultVisibility);
       function.setName("hilo." + function.getName());
     }
-  Addressed addressed(program.module, program.ir);
-  addressed.replace_all();
+  Constants constants(program.module, program.ir);
+  constants.store_all();
   if (program.ir.getNamedValue(name))
     return fail(ErrorKind::Usage, "the function cannot be named {}, for it calls libm's {}", name,
                 name);
-  Entry(program, addressed, name).write(run);
-  return addressed.done();
+  Entry(program, constants, name).write(run);
+  return {};
 }
 
 }  // namespace hilo

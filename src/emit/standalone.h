@@ -6,9 +6,9 @@
 namespace hilo {
 
 // Adds the C function of EmitOptions::object_name to a program of one part whose `code.memory` and
-// `code.results` are known, hides the rest, and puts constants and functions of libm in the place
-// of addresses of this process; sets code.workspace_bytes. Unsupported, with their names, where
-// there are library steps; Usage where the name is that of a function which the code calls.
+// `code.results` are known, hides the rest, and stores the constants; sets code.workspace_bytes.
+// Unsupported, with their names, where there are library steps; Usage where the name is that of a
+// function which the code calls.
 Result<void> make_standalone(Program& program, const std::string& name);
 
 }  // namespace hilo

@@ -1,5 +1,6 @@
 #include <dlfcn.h>
 
+#include <chrono>
 #include <filesystem>
 
 #include "target/keep_order.h"
@@ -73,23 +74,34 @@ Result<Code> emit_for_cpu(const Module& module, const Plan& plan, const EmitOpti
   return out;
 }
 
-Result<void> prepare_for_cpu(Module& module, const Machine& machine) {
+Result<void> prepare_for_cpu(Module& module, const Machine& machine, const PassObserver& observer) {
   PassOptions options;
   options.machine = &machine;
-  HILO_DO(run_pass(module, put_in_row_major, options));
-  HILO_DO(run_pass(module, move_in_one_type, options));
-  HILO_DO(run_pass(module, make_synchronous, options));
-  HILO_DO(run_pass(module, open_fusions, options));
-  HILO_DO(run_pass(module, remove_copies, options));
-  HILO_DO(run_pass(module, merge_collectives, options));
-  HILO_DO(run_pass(module, keep_order, options));
-  HILO_DO(run_pass(module, make_convolutions_plain, options));
+  const auto pass = [&](std::string_view name, PassFunction run) -> Result<void> {
+    const auto start = std::chrono::steady_clock::now();
+    HILO_TRY(const bool changed, run_pass(module, run, options));
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    observer({0, name, took.count(), changed, module.instructions.size()}, module);
+    return {};
+  };
+  HILO_DO(pass("row-major", put_in_row_major));
+  HILO_DO(pass("move-in-one-type", move_in_one_type));
+  HILO_DO(pass("async-to-sync", make_synchronous));
+  HILO_DO(pass("open-fusions", open_fusions));
+  HILO_DO(pass("remove-copies", remove_copies));
+  HILO_DO(pass("merge-collectives", merge_collectives));
+  HILO_DO(pass("keep-order", keep_order));
+  HILO_DO(pass("plain-convolutions", make_convolutions_plain));
   HILO_TRY(const Pipeline simplify, parse_pipeline("simplify", all_passes(), all_pipelines()));
   PipelineOptions simplifying;
   simplifying.pass = options;
+  simplifying.observer = [&](const PassRun& run, const Module& now) -> Result<void> {
+    observer(run, now);
+    return {};
+  };
   HILO_DO(run_pipeline(module, simplify, simplifying));
-  HILO_DO(run_pass(module, split_reductions, options));
-  HILO_DO(run_pass(module, fuse_sliced_products, options));
+  HILO_DO(pass("reduction-splitter", split_reductions));
+  HILO_DO(pass("sliced-products", fuse_sliced_products));
   // Products are kernels of their own; what the emitter has no arithmetic for stays outside.
   options.fusion = {.products = false,
                     .gathers = true,
@@ -97,9 +109,9 @@ Result<void> prepare_for_cpu(Module& module, const Machine& machine) {
                     .complex = false,
                     .several_reduced = true,
                     .scheduled = true};
-  HILO_DO(run_pass(module, fuse_instructions, options));
-  HILO_DO(run_pass(module, share_reshapes, options));
-  HILO_DO(run_pass(module, insert_copies, options));
+  HILO_DO(pass("fusion", fuse_instructions));
+  HILO_DO(pass("share-reshapes", share_reshapes));
+  HILO_DO(pass("copy-insertion", insert_copies));
   return {};
 }
 

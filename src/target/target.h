@@ -6,12 +6,15 @@
 
 namespace hilo {
 
+// Told of each pass before planning, in their order, and shown the module after it.
+using PassObserver = std::function<void(const PassRun& run, const Module& module)>;
+
 struct Target {
   std::string_view name, description;
   const Machine* (*machine)();
   // The passes before planning. The module verifies; afterwards it is in the form that plan() and
   // emit() take.
-  Result<void> (*prepare)(Module& module, const Machine& machine);
+  Result<void> (*prepare)(Module& module, const Machine& machine, const PassObserver& observer);
   // Opens what emit() needs, as its first call would, and gives the same error. Any thread may call
   // it while others prepare.
   Result<void> (*open)();

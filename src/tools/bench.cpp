@@ -19,6 +19,7 @@ struct Options {
   int runs = 10, threads = 0;
   double max_seconds = 20;
   InputOptions inputs;
+  CompilerOptions compiler;
 };
 
 // Times of `runs` calls, of more until least_seconds have passed, and of as many as fit in
@@ -73,11 +74,12 @@ Result<void> bench_running(const Module& module, const Options& options,
 }
 
 Result<void> bench_compiled(const Module& module, const Options& options,
-                            nlohmann::ordered_json& out) {
+                            nlohmann::ordered_json& out, Session& session) {
   OnCpu on_cpu;
+  on_cpu.compiler = options.compiler;
   on_cpu.threads = options.threads;
   const auto start = std::chrono::steady_clock::now();
-  HILO_TRY(const Executable executable, compile_for_cpu(module, on_cpu));
+  HILO_TRY(const Executable executable, compile_for_cpu(module, on_cpu, session));
   const std::chrono::duration<double> compiling = std::chrono::steady_clock::now() - start;
   HILO_TRY(const Inputs inputs, make_inputs(module, executable.devices(), options.inputs));
   std::optional<Error> error;
@@ -102,7 +104,10 @@ Result<void> bench_compiled(const Module& module, const Options& options,
   return {};
 }
 
-void bench(const Options& options, Session& session) {
+void bench(Options& options, Session& session) {
+  const auto threads = thread_count(options.threads);
+  if (!threads) return fail_with(session, threads.error());
+  options.threads = *threads;
   auto bytes = read_input_file(options.file);
   if (!bytes) return fail_with(session, bytes.error());
   const auto text = std::make_shared<const std::string>(std::move(*bytes));
@@ -126,7 +131,7 @@ void bench(const Options& options, Session& session) {
                                 {"parse_median_s", parse_times[parse_times.size() / 2]},
                                 {"parse_mb_per_s", text->size() / parse_times.front() / 1e6}};
   if (!options.parse_only) {
-    const auto done = *device == RunDevice::Cpu ? bench_compiled(*module, options, out)
+    const auto done = *device == RunDevice::Cpu ? bench_compiled(*module, options, out, session)
                                                 : bench_running(*module, options, out);
     if (!done) return fail_with(session, done.error(), *text);
   }
@@ -147,16 +152,21 @@ void add_bench(Arguments& arguments, Session& session) {
   arguments.add_option("--runs", options->runs, "so many; reading is repeated for 0.25 s at least")
       .between(1, std::numeric_limits<int>::max());
   arguments.add_option("--max-seconds", options->max_seconds, "stop repeating after so long");
-  arguments.add_option("--threads", options->threads, "threads; 0: all usable cores");
+  arguments.add_option("--threads", options->threads,
+                       "threads; 0: HILO_THREADS, or all usable cores");
   arguments.add_option("--inputs", options->inputs.file, "arrays in_I or in_I_devD");
   arguments.add_option("--seed", options->inputs.seed, "of random inputs");
+  add_compiler_options(arguments, options->compiler);
   arguments.footer(
-      "One line of JSON: bytes, parse_s, exec_s (median), exec_min_s, runs, ... "
-      "(parse_s and exec_min_s are minima)\n"
-      "Examples:\n"
-      "  hilo bench module.txt\n"
-      "  hilo bench module.txt --device=eval --runs=3\n"
-      "  hilo bench module.txt --parse-only");
+      fmt::format("{}"
+                  "One line of JSON: bytes, parse_s, exec_s (median), exec_min_s, runs, ... "
+                  "(parse_s and exec_min_s are minima)\n"
+                  "Examples:\n"
+                  "  hilo bench module.txt\n"
+                  "  hilo bench module.txt --device=eval --runs=3\n"
+                  "  hilo bench module.txt --time-passes --target-cpu=x86-64-v3\n"
+                  "  hilo bench module.txt --parse-only",
+                  environment_help));
   arguments.callback([options, &session] { bench(*options, session); });
 }
 

@@ -1,12 +1,12 @@
-#include "compile/compile.h"
-
+#include "tools/compiler_options.h"
 #include "tools/module_file.h"
 
 namespace hilo::tools {
 namespace {
 
 struct Options {
-  std::string file, output, header, name, cpu = "native", ir;
+  std::string file, output, header, name, ir;
+  CompilerOptions compiler;
 };
 
 // The module's name as C would have it.
@@ -22,18 +22,23 @@ void compile(const Options& options, Session& session) {
   if (!loaded) return;
   Module& module = loaded->module;
   if (!is_sound(module, session)) return;
-  CompileOptions compiling;
-  compiling.emit.cpu = options.cpu;
+  auto compiling = compile_options(options.compiler, session);
+  if (!compiling) return fail_with(session, compiling.error());
   std::string ir;
-  if (!options.ir.empty()) compiling.emit.see_ir = [&](std::string_view text) { ir = text; };
+  if (!options.ir.empty())
+    compiling->emit.see_ir = [&ir, dump = compiling->emit.see_ir](std::string_view text) {
+      ir = text;
+      if (dump) dump(text);
+    };
   const std::string name = options.name.empty() ? function_name(module.header.name) : options.name;
   const std::string source(module.source);
-  const auto made = compile_object(std::move(module), name, cpu_target(), compiling);
+  const auto made = compile_object(std::move(module), name, cpu_target(), *compiling);
   if (!made) {
     fail_with(session, made.error(), source);
     if (made.error().kind == ErrorKind::Usage) session.status = wrong_usage;
     return;
   }
+  show_compilation(options.compiler, made->report, session);
   write_text(options.output, made->object, session);
   if (!options.header.empty()) write_text(options.header, made->header, session);
   if (!options.ir.empty()) write_text(options.ir, ir, session);
@@ -49,15 +54,16 @@ void add_compile(Arguments& arguments, Session& session) {
   arguments.add_option("--header", options->header,
                        "a header for C and C++ that says how to call it");
   arguments.add_option("--name", options->name, "of the function; without, the module's name");
-  arguments.add_option("--target-cpu", options->cpu,
-                       "native, or a processor as LLVM names it: x86-64-v3, znver4, ...");
+  add_compiler_options(arguments, options->compiler);
   arguments.add_option("--emit-llvm", options->ir, "a file for LLVM IR, before it is optimised");
   arguments.footer(
-      "Examples:\n"
-      "  hilo compile model.hlo -o model.o --header model.h --name=model\n"
-      "  c++ main.cpp model.o -o main -lm\n"
-      "  hilo compile model.hlo -o model.o --target-cpu=x86-64-v3\n"
-      "Every step must have code: what would be evaluated is named in an error.");
+      fmt::format("{}"
+                  "Examples:\n"
+                  "  hilo compile model.hlo -o model.o --header model.h --name=model\n"
+                  "  c++ main.cpp model.o -o main -lm\n"
+                  "  hilo compile model.hlo -o model.o --target-cpu=x86-64-v3\n"
+                  "Every step must have code: what would be evaluated is named in an error.",
+                  environment_help));
   arguments.callback([options, &session] { compile(*options, session); });
 }
 

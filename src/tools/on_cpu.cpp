@@ -17,16 +17,20 @@ std::map<std::string, int64_t> evaluated_by_op(const Executable& executable) {
 
 }  // namespace
 
-Result<Executable> compile_for_cpu(Module module, const OnCpu& options) {
-  CompileOptions compiling;
+Result<Executable> compile_for_cpu(Module module, const OnCpu& options, Session& session) {
+  HILO_TRY(CompileOptions compiling, compile_options(options.compiler, session));
   compiling.threads = options.threads;
   compiling.eval = options.eval;
   compiling.emit.tell_steps = options.tell_steps;
   if (options.dump_ir)
-    compiling.emit.see_ir = [](std::string_view text) { fmt::print(stderr, "{}", text); };
+    compiling.emit.see_ir = [dump = compiling.emit.see_ir](std::string_view text) {
+      fmt::print(stderr, "{}", text);
+      if (dump) dump(text);
+    };
   auto out = compile(std::move(module), cpu_target(), compiling);
   if (!out && out.error().kind == ErrorKind::Unsupported)
     out.error().message += "; --device=eval runs it";
+  if (out) show_compilation(options.compiler, out->report(), session);
   if (out && options.dump_ir) fmt::print(stderr, "{}", print(out->module()));
   return out;
 }
@@ -35,15 +39,22 @@ nlohmann::ordered_json report_json(const Executable& executable) {
   const CompileReport& report = executable.report();
   nlohmann::ordered_json evaluated = nlohmann::ordered_json::object();
   for (const auto& [what, count] : evaluated_by_op(executable)) evaluated[what] = count;
-  return {{"prepare_s", report.prepare_seconds},
-          {"plan_s", report.plan_seconds},
-          {"lower_s", report.lower_seconds},
-          {"optimise_s", report.optimise_seconds},
-          {"machine_s", report.machine_seconds},
-          {"kernels", report.kernels},
-          {"routines", report.routines},
-          {"evaluated_steps", report.evaluated.size()},
-          {"evaluated", evaluated}};
+  nlohmann::ordered_json out = {{"prepare_s", report.prepare_seconds},
+                                {"plan_s", report.plan_seconds},
+                                {"lower_s", report.lower_seconds},
+                                {"optimise_s", report.optimise_seconds},
+                                {"machine_s", report.machine_seconds},
+                                {"kernels", report.kernels},
+                                {"routines", report.routines},
+                                {"evaluated_steps", report.evaluated.size()},
+                                {"evaluated", evaluated}};
+  if (const CacheReport& cache = report.cache; !cache.folder.empty())
+    out["cache"] = {{"folder", cache.folder},
+                    {"seconds", report.cache_seconds},
+                    {"hits", cache.hits},
+                    {"misses", cache.misses},
+                    {"problems", cache.problems}};
+  return out;
 }
 
 std::string report_text(const Executable& executable) {
@@ -51,11 +62,9 @@ std::string report_text(const Executable& executable) {
   std::string out = fmt::format(
       "compiled in {:.1f} ms (prepare {:.1f}, plan {:.1f}, lower {:.1f}, optimise {:.1f}, machine "
       "code {:.1f}): {} kernels, {} routines, {} steps evaluated\n",
-      1e3 * (report.prepare_seconds + report.plan_seconds + report.lower_seconds +
-             report.optimise_seconds + report.machine_seconds),
-      1e3 * report.prepare_seconds, 1e3 * report.plan_seconds, 1e3 * report.lower_seconds,
-      1e3 * report.optimise_seconds, 1e3 * report.machine_seconds, report.kernels, report.routines,
-      report.evaluated.size());
+      1e3 * report.total_seconds(), 1e3 * report.prepare_seconds, 1e3 * report.plan_seconds,
+      1e3 * report.lower_seconds, 1e3 * report.optimise_seconds, 1e3 * report.machine_seconds,
+      report.kernels, report.routines, report.evaluated.size());
   for (const auto& [what, count] : evaluated_by_op(executable))
     out += fmt::format("  evaluated {} x {}\n", count, what);
   return out;

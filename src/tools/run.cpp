@@ -151,8 +151,9 @@ Result<Ran> run_compiled(const Module& module, const RunOptions& options, EvalOp
   std::vector<std::string> warnings;
   eval.warnings = &warnings;
   HILO_DO(settle_partitioning(options, module, eval));
-  const OnCpu on_cpu = {options.threads, options.dump_ir, options.observe.profiles(), eval};
-  HILO_TRY(const Executable executable, compile_for_cpu(module, on_cpu));
+  const OnCpu on_cpu = {options.compiler, options.threads, options.dump_ir,
+                        options.observe.profiles(), eval};
+  HILO_TRY(const Executable executable, compile_for_cpu(module, on_cpu, session));
   if (!session.json) fmt::print(stderr, "{}", report_text(executable));
   HILO_DO(check_memory(executable.report().run_bytes, eval));
   HILO_TRY(Inputs inputs, make_inputs(module, executable.devices(), options.inputs));
@@ -223,7 +224,10 @@ void show_json(const Module& module, const Ran& ran, const RunOptions& options) 
   fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
-void run(const RunOptions& options, Session& session) {
+void run(RunOptions& options, Session& session) {
+  const auto threads = thread_count(options.threads);
+  if (!threads) return fail_with(session, threads.error());
+  options.threads = *threads;
   auto device = choose_device(options.device, option_of_evaluator(options));
   if (!device) return fail_with(session, device.error());
   std::jthread opening;  // while the module is read

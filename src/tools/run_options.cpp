@@ -3,6 +3,23 @@
 #include <charconv>
 
 namespace hilo::tools {
+namespace {
+
+void add_observe_options(Arguments& arguments, ObserveOptions& options) {
+  arguments
+      .add_option("--print-values", options.print_values,
+                  "print these instructions' values; evaluates")
+      .separated_by(',');
+  arguments.add_flag("--check-numerics", options.check_numerics,
+                     "find the first NaN or infinity: instruction, index, source line; evaluates");
+  arguments.add_flag("--profile", options.profile,
+                     "time and bytes by op and by source line; of compiled code also the part of "
+                     "what this machine can do");
+  arguments.add_option("--trace", options.trace,
+                       "write the times of all steps for ui.perfetto.dev");
+}
+
+}  // namespace
 
 void add_run_options(Arguments& arguments, RunOptions& options, Session& session) {
   arguments.add_option("FILE", options.file, "a module in any form, a dump folder, or -")
@@ -43,24 +60,15 @@ void add_run_options(Arguments& arguments, RunOptions& options, Session& session
       .excludes(partitioned);
   arguments.add_option("--devices", options.devices,
                        "virtual devices, instead of what the module names");
-  arguments.add_option("--threads", options.threads, "threads; 0: all usable cores");
+  arguments.add_option("--threads", options.threads,
+                       "threads; 0: HILO_THREADS, or all usable cores");
   arguments.add_option("--max-steps", options.max_steps,
                        "stop a while loop after so many iterations; evaluates");
   arguments.add_option("--timeout", options.timeout, "stop the run after so many seconds");
   arguments.add_option("--memory-limit", options.memory_limit, "refuse to need more: 16GiB, 512MB");
   arguments.add_option("--custom-call", options.custom_calls,
                        "TARGET=lib.so (see custom_call_abi.h) or TARGET=zeros");
-  arguments
-      .add_option("--print-values", options.observe.print_values,
-                  "print these instructions' values; evaluates")
-      .separated_by(',');
-  arguments.add_flag("--check-numerics", options.observe.check_numerics,
-                     "find the first NaN or infinity: instruction, index, source line; evaluates");
-  arguments.add_flag("--profile", options.observe.profile,
-                     "time and bytes by op and by source line; of compiled code also the part of "
-                     "what this machine can do");
-  arguments.add_option("--trace", options.observe.trace,
-                       "write the times of all steps for ui.perfetto.dev");
+  add_observe_options(arguments, options.observe);
   arguments.add_option("--only", options.only, "run one instruction, fusion or computation alone");
   arguments.add_flag("--no-verify", options.no_verify, "run without checking the module first");
   const Option in_plan = arguments.add_flag(
@@ -69,15 +77,20 @@ void add_run_options(Arguments& arguments, RunOptions& options, Session& session
   arguments.add_option("--target", options.target, "with --in-plan: the chip to plan for")
       .needs(in_plan);
   arguments.add_flag("--dump-ir", options.dump_ir, "LLVM IR to standard error");
+  add_compiler_options(arguments, options.compiler);
   arguments.add_flag("--json", session.json, "one JSON document on standard output");
-  arguments.footer(
+  arguments.footer(fmt::format(
+      "{}"
       "Exit status 0: ran (and agrees); 1: an error; 2: wrong usage; 3: values differ.\n"
       "Examples:\n"
       "  hilo run module.txt --seed=1 --save out.npz\n"
       "  hilo run module.txt --inputs io.npz --expected io.npz\n"
       "  hilo run dump_folder/ --profile --trace=run.json\n"
       "  hilo run module.txt --device=eval --check-numerics\n"
-      "  hilo run module.txt --only=fusion.12 --input=8x128xf32=1");
+      "  HILO_CACHE=$HOME/.cache/hilo hilo run module.txt --time-passes\n"
+      "  hilo run module.txt --target-cpu=x86-64-v3 --dump-to=stages\n"
+      "  hilo run module.txt --only=fusion.12 --input=8x128xf32=1",
+      environment_help));
 }
 
 Result<int64_t> parse_bytes(const std::string& text) {

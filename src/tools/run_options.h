@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "eval/eval.h"
+#include "tools/compiler_options.h"
 #include "tools/inputs.h"
 #include "tools/observe.h"
 
@@ -24,6 +25,7 @@ struct RunOptions {
   std::string memory_limit;
   std::vector<std::string> custom_calls;  // TARGET=lib.so or TARGET=zeros
   ObserveOptions observe;
+  CompilerOptions compiler;
 };
 void add_run_options(Arguments& arguments, RunOptions& options, Session& session);
 
