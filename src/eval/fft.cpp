@@ -25,7 +25,7 @@ struct Block {
 };
 
 struct Places {  // of a block's lines
-  int64_t of[fft_lanes], next;
+  int64_t of[fft_lanes] = {}, next;
   bool are_neighbours = true;
 
   Places(const Layout& layout, const Block& block) : next(layout.step * layout.parts) {
@@ -43,14 +43,12 @@ void load(const T* from, const Layout& layout, const Block& block, int64_t n, Pl
     to.im[out] = parts == 2 ? static_cast<double>(from[at + parts - 1]) : 0.0;
   };
   const Places places(layout, block);
-  if (block.lanes == 1 && layout.step == 1)
-    for (int64_t t = 0; t < n; ++t) element(places.of[0] + t * parts, t);
+  if (parts == 2 && block.lanes == 1 && layout.step == 1)
+    read_complex(from + places.of[0], {1, n, 0}, to);
   else if (block.lanes == 1)
     for (int64_t t = 0; t < n; ++t) element(places.of[0] + t * places.next, t);
-  else if (places.are_neighbours)
-    for (int64_t t = 0; t < n; ++t)
-      for (int64_t l = 0; l < fft_lanes; ++l)
-        element(places.of[0] + t * places.next + l * parts, t * fft_lanes + l);
+  else if (parts == 2 && places.are_neighbours)
+    read_complex(from + places.of[0], {n, fft_lanes, places.next}, to);
   else
     for (int64_t t = 0; t < n; ++t)
       for (int64_t l = 0; l < fft_lanes; ++l)
@@ -64,14 +62,12 @@ void store(Planes from, const Layout& layout, const Block& block, int64_t n, dou
     if constexpr (parts == 2) to[at + 1] = static_cast<T>(from.im[in] * scale);
   };
   const Places places(layout, block);
-  if (block.lanes == 1 && layout.step == 1)
-    for (int64_t t = 0; t < n; ++t) element(t, places.of[0] + t * parts);
+  if (parts == 2 && block.lanes == 1 && layout.step == 1)
+    write_complex(from, scale, {1, n, 0}, to + places.of[0]);
   else if (block.lanes == 1)
     for (int64_t t = 0; t < n; ++t) element(t, places.of[0] + t * places.next);
-  else if (places.are_neighbours && block.count == fft_lanes)
-    for (int64_t t = 0; t < n; ++t)
-      for (int64_t l = 0; l < fft_lanes; ++l)
-        element(t * fft_lanes + l, places.of[0] + t * places.next + l * parts);
+  else if (parts == 2 && places.are_neighbours && block.count == fft_lanes)
+    write_complex(from, scale, {n, fft_lanes, places.next}, to + places.of[0]);
   else
     for (int64_t t = 0; t < n; ++t)
       for (int64_t l = 0; l < block.count; ++l)

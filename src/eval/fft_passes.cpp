@@ -28,6 +28,14 @@ struct Circle<7> {
                                      0.43388373911755812048};
 };
 
+struct Functions {
+  Planes (*run)(std::span<const FftPass>, int64_t, Planes, Planes);
+  void (*read_f32)(const float*, const ComplexRows&, Planes);
+  void (*read_f64)(const double*, const ComplexRows&, Planes);
+  void (*write_f32)(Planes, double, const ComplexRows&, float*);
+  void (*write_f64)(Planes, double, const ComplexRows&, double*);
+};
+
 // The same code for each kind of processor.
 namespace plain {
 #define HILO_TARGET
@@ -45,7 +53,7 @@ namespace avx2 {
 #undef HILO_VECTOR_BYTES
 }  // namespace avx2
 namespace avx512 {
-#define HILO_TARGET [[gnu::target("avx512f,avx512vl,avx512dq,fma")]]
+#define HILO_TARGET [[gnu::target("avx512f,avx512vl,avx512dq,fma,prefer-vector-width=512")]]
 #define HILO_VECTOR_BYTES 64
 #include "eval/fft_passes.def"
 #undef HILO_TARGET
@@ -53,22 +61,41 @@ namespace avx512 {
 }  // namespace avx512
 #endif
 
-using Runner = Planes (*)(std::span<const FftPass>, int64_t, Planes, Planes);
-Runner find_runner() {
+const Functions& find_functions() {
 #if defined(__x86_64__) && !defined(__clang__)
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
       __builtin_cpu_supports("avx512dq"))
-    return avx512::run_passes;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2::run_passes;
+    return avx512::functions;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2::functions;
 #endif
-  return plain::run_passes;
+  return plain::functions;
+}
+const Functions& found() {
+  static const Functions& functions = find_functions();
+  return functions;
 }
 
 }  // namespace
 
 Planes run_fft_passes(std::span<const FftPass> passes, int64_t lanes, Planes values, Planes other) {
-  static const Runner run = find_runner();
-  return run(passes, lanes, values, other);
+  return found().run(passes, lanes, values, other);
+}
+
+template <>
+void read_complex(const float* from, const ComplexRows& rows, Planes to) {
+  found().read_f32(from, rows, to);
+}
+template <>
+void read_complex(const double* from, const ComplexRows& rows, Planes to) {
+  found().read_f64(from, rows, to);
+}
+template <>
+void write_complex(Planes from, double scale, const ComplexRows& rows, float* to) {
+  found().write_f32(from, scale, rows, to);
+}
+template <>
+void write_complex(Planes from, double scale, const ComplexRows& rows, double* to) {
+  found().write_f64(from, scale, rows, to);
 }
 
 }  // namespace hilo

@@ -1,4 +1,4 @@
-// Passes of fast Fourier transforms over lines that lie side by side. Private to `eval`.
+// The inner loops of fast Fourier transforms over lines that lie side by side. Private to `eval`.
 #pragma once
 
 #include <cstdint>
@@ -28,5 +28,15 @@ struct FftPass {
 // Runs the passes one after the other from `values` to `other` and back; gives the planes where
 // the result is. lanes is 1 or fft_lanes.
 Planes run_fft_passes(std::span<const FftPass> passes, int64_t lanes, Planes values, Planes other);
+
+// `rows` times `count` complex elements side by side, real part first, the rows `step` numbers
+// apart; in planes they follow one another. T is float or double.
+struct ComplexRows {
+  int64_t rows, count, step;
+};
+template <class T>
+void read_complex(const T* from, const ComplexRows& rows, Planes to);
+template <class T>
+void write_complex(Planes from, double scale, const ComplexRows& rows, T* to);
 
 }  // namespace hilo
