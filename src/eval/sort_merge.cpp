@@ -1,0 +1,161 @@
+// Runs are merged in many pieces side by side, so that many pairs are compared at once.
+#include "eval/sort_merge.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <numeric>
+
+namespace hilo {
+namespace {
+
+// Compares pairs of elements of one line, many at a time.
+class Comparer {
+ public:
+  Comparer(const LaneProgram& program, std::span<const Literal> operands, const Line& line)
+      : program_(program),
+        operands_(operands),
+        line_(line),
+        values_(operands.size() * 2),
+        inputs_(operands.size() * 2) {}
+
+  // Of who asks, kept between calls.
+  struct Memory {
+    Dims left, right;
+    std::vector<size_t> asking;
+    std::vector<uint8_t> before;
+  } memory;
+
+  // out[i] = whether element left[i] comes before element right[i].
+  Result<void> run(const Dims& left, const Dims& right, std::vector<uint8_t>& out) {
+    for (size_t o = 0; o < values_.size(); ++o) {
+      const Literal& operand = operands_[o / 2];
+      const int64_t bytes = storage_bytes(operand.type());
+      values_[o].resize(left.size() * bytes);
+      const std::byte* from = operand.raw().data() + line_.base * bytes;
+      const Dims& at = o % 2 ? right : left;
+      for (size_t i = 0; i < at.size(); ++i)
+        std::memcpy(values_[o].data() + i * bytes, from + at[i] * line_.step * bytes, bytes);
+      inputs_[o] = values_[o].data();
+    }
+    out.resize(left.size());
+    void* outputs[] = {out.data()};
+    return program_.run(inputs_, outputs, left.size());
+  }
+
+ private:
+  const LaneProgram& program_;
+  std::span<const Literal> operands_;
+  const Line& line_;
+  std::vector<std::vector<std::byte>> values_;  // of each input
+  std::vector<const void*> inputs_;
+};
+
+// A part of the merge of two neighbouring runs, [first, middle) and [middle, last): its elements
+// from `out` on are those of [left, left_end) and [right, right_end).
+struct Piece {
+  int64_t first, middle, last, out, left, left_end, right, right_end;
+
+  // What is in front of `out` is [first, at) and as much of the second run as is missing.
+  int64_t right_of(int64_t at) const { return middle + (out - first) - (at - first); }
+  bool takes_both() const { return left < left_end && right < right_end; }
+};
+
+std::vector<Piece> cut_merges(int64_t n, int64_t width) {
+  constexpr int64_t longest = 32, side_by_side = 512;
+  const int64_t length = std::min(
+      2 * width,
+      int64_t(std::bit_floor(uint64_t(std::clamp<int64_t>(n / side_by_side, 1, longest)))));
+  std::vector<Piece> out;
+  for (int64_t at = 0; at < n; at += length) {
+    const int64_t first = at / (2 * width) * 2 * width, middle = std::min(n, first + width);
+    const int64_t last = std::min(n, first + 2 * width);
+    // left and left_end: between which the first run is cut.
+    out.push_back({first, middle, last, at,
+                   first + std::max<int64_t>(0, at - first - (last - middle)), std::min(middle, at),
+                   0, 0});
+  }
+  return out;
+}
+
+// Whether the second run's element comes before the first run's, for each piece that `asks`;
+// those are given to `tell` with the answer.
+Result<bool> compare_pieces(Comparer& comparer, const Dims& order, std::vector<Piece>& pieces,
+                            const auto& asks, const auto& pair_of, const auto& tell) {
+  auto& [left, right, asking, before] = comparer.memory;
+  left.clear(), right.clear(), asking.clear();
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    if (!asks(pieces[i])) continue;
+    const auto [one, other] = pair_of(pieces[i]);
+    left.push_back(order[other]), right.push_back(order[one]);
+    asking.push_back(i);
+  }
+  if (asking.empty()) return false;
+  HILO_DO(comparer.run(left, right, before));
+  for (size_t i = 0; i < asking.size(); ++i) tell(pieces[asking[i]], before[i] != 0);
+  return true;
+}
+
+// Cuts the merges of runs of `width` (Odeh et al., "Merge path - parallel merging made simple",
+// 2012). False: the comparator is no order.
+Result<bool> find_pieces(Comparer& comparer, const Dims& order, std::vector<Piece>& pieces) {
+  for (bool go = true; go;) {
+    const auto middle = [](const Piece& piece) { return (piece.left + piece.left_end) / 2; };
+    HILO_TRY(go, compare_pieces(
+                     comparer, order, pieces,
+                     [](const Piece& piece) { return piece.left < piece.left_end; },
+                     [&](const Piece& piece) {
+                       return std::pair(middle(piece), piece.right_of(middle(piece)) - 1);
+                     },
+                     [&](Piece& piece, bool before) {
+                       (before ? piece.left_end : piece.left) = middle(piece) + !before;
+                     }));
+  }
+  for (Piece& piece : pieces) piece.right = piece.right_of(piece.left);
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    Piece& piece = pieces[i];
+    const bool is_last = i + 1 == pieces.size() || pieces[i + 1].first != piece.first;
+    piece.left_end = is_last ? piece.middle : pieces[i + 1].left;
+    piece.right_end = is_last ? piece.last : pieces[i + 1].right;
+    if (piece.left > piece.left_end || piece.right > piece.right_end) return false;
+  }
+  return true;
+}
+
+// Runs of `width` become runs of twice that; false: the comparator is no order.
+Result<bool> merge_runs(Comparer& comparer, const Dims& order, int64_t width, Dims& next) {
+  std::vector<Piece> pieces = cut_merges(static_cast<int64_t>(order.size()), width);
+  HILO_TRY(const bool is_order, find_pieces(comparer, order, pieces));
+  if (!is_order) return false;
+  for (bool go = true; go;) {
+    HILO_TRY(go, compare_pieces(
+                     comparer, order, pieces, [](const Piece& piece) { return piece.takes_both(); },
+                     [](const Piece& piece) { return std::pair(piece.left, piece.right); },
+                     [&](Piece& piece, bool before) {
+                       next[piece.out++] = order[before ? piece.right++ : piece.left++];
+                     }));
+  }
+  for (Piece& piece : pieces) {
+    while (piece.left < piece.left_end) next[piece.out++] = order[piece.left++];
+    while (piece.right < piece.right_end) next[piece.out++] = order[piece.right++];
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<void> sort_by_merges(const LaneProgram& program, std::span<const Literal> operands,
+                            const Line& line, int64_t* out) {
+  Dims order(line.count), next(line.count);
+  std::iota(order.begin(), order.end(), int64_t{0});
+  Comparer comparer(program, operands, line);
+  for (int64_t width = 1; width < line.count; width *= 2) {
+    HILO_TRY(const bool is_order, merge_runs(comparer, order, width, next));
+    if (!is_order) break;
+    order.swap(next);
+  }
+  std::ranges::copy(order, out);
+  return {};
+}
+
+}  // namespace hilo
