@@ -81,19 +81,15 @@ Planes run_fft_passes(std::span<const FftPass> passes, int64_t lanes, Planes val
   return found().run(passes, lanes, values, other);
 }
 
-template <>
 void read_complex(const float* from, const ComplexRows& rows, Planes to) {
   found().read_f32(from, rows, to);
 }
-template <>
 void read_complex(const double* from, const ComplexRows& rows, Planes to) {
   found().read_f64(from, rows, to);
 }
-template <>
 void write_complex(Planes from, double scale, const ComplexRows& rows, float* to) {
   found().write_f32(from, scale, rows, to);
 }
-template <>
 void write_complex(Planes from, double scale, const ComplexRows& rows, double* to) {
   found().write_f64(from, scale, rows, to);
 }

@@ -30,13 +30,13 @@ struct FftPass {
 Planes run_fft_passes(std::span<const FftPass> passes, int64_t lanes, Planes values, Planes other);
 
 // `rows` times `count` complex elements side by side, real part first, the rows `step` numbers
-// apart; in planes they follow one another. T is float or double.
+// apart; in planes they follow one another.
 struct ComplexRows {
   int64_t rows, count, step;
 };
-template <class T>
-void read_complex(const T* from, const ComplexRows& rows, Planes to);
-template <class T>
-void write_complex(Planes from, double scale, const ComplexRows& rows, T* to);
+void read_complex(const float* from, const ComplexRows& rows, Planes to);
+void read_complex(const double* from, const ComplexRows& rows, Planes to);
+void write_complex(Planes from, double scale, const ComplexRows& rows, float* to);
+void write_complex(Planes from, double scale, const ComplexRows& rows, double* to);
 
 }  // namespace hilo
