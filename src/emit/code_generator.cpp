@@ -5,7 +5,10 @@
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
+#include <llvm/PassInfo.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
+
+#include <algorithm>
 
 namespace hilo {
 namespace {
@@ -26,6 +29,63 @@ class Sample {
   llvm::Function* function_;
 };
 
+// What the code generator does for exceptions, debuggers, profilers, garbage collectors, attacks by
+// speculation and matrix tiles: kernels have nothing for these passes, but each takes its time for
+// each function.
+constexpr llvm::StringLiteral needless[] = {"callbrprepare",
+                                            "cfi-instr-inserter",
+                                            "debug-ata",
+                                            "dwarf-eh-prepare",
+                                            "expand-memcmp",
+                                            "fentry-insert",
+                                            "fixup-statepoint-caller-saved",
+                                            "funclet-layout",
+                                            "gc-analysis",
+                                            "gc-lowering",
+                                            "indirectbr-expand",
+                                            "kcfi",
+                                            "livedebugvalues",
+                                            "localstackalloc",
+                                            "machine-sanmd",
+                                            "mergeicmps",
+                                            "objc-arc-contract",
+                                            "partially-inline-libcalls",
+                                            "patchable-function",
+                                            "post-inline-ee-instrument",
+                                            "pseudo-probe-inserter",
+                                            "regallocscoringpass",
+                                            "remove-loads-into-fake-uses",
+                                            "removeredundantdebugvalues",
+                                            "replace-with-veclib",
+                                            "safe-stack",
+                                            "shadow-stack-gc-lowering",
+                                            "stack-frame-layout",
+                                            "stackmap-liveness",
+                                            "tilepreconfig",
+                                            "x86-avoid-sfb",
+                                            "x86-cf-opt",
+                                            "x86-lower-amx-intrinsics",
+                                            "x86-lower-amx-type",
+                                            "x86-lower-tile-copy",
+                                            "x86-lvi-load",
+                                            "x86-lvi-ret",
+                                            "x86-return-thunks",
+                                            "x86-seses",
+                                            "x86-slh",
+                                            "x86-suppress-apx-for-relocation",
+                                            "x86-tile-config",
+                                            "x86argumentstackrebase",
+                                            "xray-instrumentation"};
+
+class NeededPasses : public llvm::legacy::PassManager {
+ public:
+  void add(llvm::Pass* pass) override {
+    const llvm::PassInfo* info = llvm::Pass::lookupPassInfo(pass->getPassID());
+    if (info && std::ranges::binary_search(needless, info->getPassArgument())) delete pass;
+    else PassManager::add(pass);
+  }
+};
+
 }  // namespace
 
 CodeGenerator::~CodeGenerator() = default;
@@ -44,7 +104,7 @@ Result<std::unique_ptr<CodeGenerator>> CodeGenerator::make(const Chip& chip) {
 
 Result<void> CodeGenerator::prepare() {
   if (passes_) return {};
-  auto passes = std::make_unique<llvm::legacy::PassManager>();
+  auto passes = std::make_unique<NeededPasses>();
   llvm::MCContext* context = nullptr;
   if (machine_->addPassesToEmitMC(*passes, context, stream_, true))
     return fail(ErrorKind::Unsupported, "LLVM cannot emit code for this chip");

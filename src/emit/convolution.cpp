@@ -248,7 +248,7 @@ Result<void> write_Convolution(Writer& w, InstructionId id) {
   Convolution convolution(w, id);
   if (const char* refusal = convolution.refusal())
     return fail(ErrorKind::Unsupported, "{}", refusal);
-  if (stores_lanes(w.elements.module.shape(id).type)) w.has_vectors();
+  if (stores_lanes(w.elements.module.shape(id).type)) w.set_loops_over("vectors");
   convolution.write();
   return {};
 }

@@ -303,7 +303,7 @@ Result<void> write_Dot(Writer& w, InstructionId id) {
     return fail(ErrorKind::Unsupported, "of these types");
   Dot dot(w, *lhs, *rhs, result);
   if (const char* refusal = dot.refusal()) return fail(ErrorKind::Unsupported, "{}", refusal);
-  if (stores_lanes(result)) w.has_vectors();
+  if (stores_lanes(result)) w.set_loops_over("vectors");
   dot.write();
   return {};
 }

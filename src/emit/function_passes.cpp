@@ -1,5 +1,9 @@
 #include "emit/function_passes.h"
 
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/Analysis/VectorUtils.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Target/TargetMachine.h>
@@ -11,6 +15,7 @@
 #include <llvm/Transforms/Scalar/LoopUnrollPass.h>
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>
 #include <llvm/Transforms/Vectorize/LoopVectorize.h>
 
 #include "base/base.h"
@@ -19,7 +24,8 @@
 namespace hilo {
 namespace {
 
-llvm::FunctionPassManager passes() {
+// Of what is written as loops over elements.
+llvm::FunctionPassManager passes(bool has_windows) {
   llvm::FunctionPassManager out;
   out.addPass(llvm::EarlyCSEPass(true));
   out.addPass(llvm::InstCombinePass());
@@ -27,9 +33,11 @@ llvm::FunctionPassManager passes() {
   llvm::LoopPassManager loops;
   loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
   out.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops), true));
-  llvm::LoopPassManager variables;
-  variables.addPass(llvm::IndVarSimplifyPass());
-  out.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(variables), false));
+  if (has_windows) {
+    llvm::LoopPassManager variables;
+    variables.addPass(llvm::IndVarSimplifyPass());
+    out.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(variables), false));
+  }
   out.addPass(MaskedRemainders());
   // One vector a round: several would make each loop four times as long to compile.
   llvm::LoopVectorizeOptions vectors;
@@ -42,6 +50,33 @@ llvm::FunctionPassManager passes() {
   last.addPass(llvm::LICMPass(llvm::LICMOptions()));
   out.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(last), true));
   return out;
+}
+
+// Elements of a vector of the loop, where all it does has an instruction over vectors. Told so,
+// LoopVectorize makes no plans for other numbers.
+std::optional<unsigned> vector_width(const llvm::Loop& loop, unsigned register_bits) {
+  if (loop.getNumBlocks() != 1) return std::nullopt;
+  unsigned stored = 8, computed = 8;
+  for (const llvm::Instruction& step : *loop.getHeader()) {
+    const auto* call = llvm::dyn_cast<llvm::CallBase>(&step);
+    if (call && !llvm::isTriviallyVectorizable(call->getIntrinsicID())) return std::nullopt;
+    if (step.isIntDivRem()) return std::nullopt;
+    const llvm::Type* type = step.getType();
+    if (llvm::isa<llvm::LoadInst>(step)) stored = std::max(stored, type->getScalarSizeInBits());
+    if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&step))
+      stored = std::max(stored, store->getValueOperand()->getType()->getScalarSizeInBits());
+    if (type->isFloatingPointTy()) computed = std::max(computed, type->getScalarSizeInBits());
+  }
+  if (computed > 32 && computed > stored) return std::nullopt;  // of f32 in double: let it choose
+  return register_bits / std::max(stored, computed);
+}
+
+void give_width(llvm::Function& function, llvm::FunctionAnalysisManager& functions) {
+  const auto bits = functions.getResult<llvm::TargetIRAnalysis>(function).getRegisterBitWidth(
+      llvm::TargetTransformInfo::RGK_FixedWidthVector);
+  for (llvm::Loop* loop : functions.getResult<llvm::LoopAnalysis>(function))
+    if (const auto width = vector_width(*loop, static_cast<unsigned>(bits.getFixedValue())))
+      if (*width > 1) llvm::addStringMetadataToLoop(loop, "llvm.loop.vectorize.width", *width);
 }
 
 // Of what is written as vectors.
@@ -70,10 +105,16 @@ void optimise(llvm::Module& ir, llvm::TargetMachine& machine, bool verify) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
-  llvm::FunctionPassManager all = passes(), few = passes_for_vectors();
-  for (llvm::Function& function : ir)
-    if (!function.isDeclaration())
-      (function.hasFnAttribute("hilo-vectors") ? few : all).run(function, functions);
+  llvm::FunctionPassManager of_elements = passes(false), of_windows = passes(true),
+                            of_vectors = passes_for_vectors();
+  for (llvm::Function& function : ir) {
+    if (function.isDeclaration()) continue;
+    const llvm::StringRef loops_over =
+        function.getFnAttribute(loops_over_attribute).getValueAsString();
+    if (loops_over == "places") give_width(function, functions);
+    if (loops_over == "vectors") of_vectors.run(function, functions);
+    else (loops_over == "windows" ? of_windows : of_elements).run(function, functions);
+  }
 }
 
 }  // namespace hilo

@@ -103,7 +103,9 @@ Value* Reduce::along_row(const Index& kept) {
   Value* sums = frame_array(b_, held, lanes);
   Value* identity = reducer_.identity();
   const auto slot = [&](Value* i) { return b_.CreateInBoundsGEP(held, sums, i); };
-  loop(b_, lanes, [&](Value* i) { b_.CreateStore(identity, slot(i)); });
+  // As one vector: a loop would have to be vectorised.
+  if (held->isIntegerTy(1)) loop(b_, lanes, [&](Value* i) { b_.CreateStore(identity, slot(i)); });
+  else b_.CreateStore(b_.CreateVectorSplat(lanes, identity), sums);
   std::vector<Value*> at = place(kept);
   const size_t last = innermost();
   const int64_t whole = dims_[last] / lanes, rest = dims_[last] % lanes;

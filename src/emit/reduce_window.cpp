@@ -195,6 +195,7 @@ class ReduceWindow {
 Result<void> write_ReduceWindow(Writer& w, InstructionId id) {
   ReduceWindow reduce(w, id);
   if (const char* refusal = reduce.refusal()) return fail(ErrorKind::Unsupported, "{}", refusal);
+  w.set_loops_over("windows");
   reduce.write();
   return {};
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "emit/function_passes.h"
 #include "emit/op_functions.h"
 
 namespace hilo {
@@ -46,7 +47,7 @@ void Writer::set_count(int64_t count, double steps_each) {
   steps_each_ = steps_each;
 }
 
-void Writer::has_vectors() { function->addFnAttr("hilo-vectors"); }
+void Writer::set_loops_over(const char* what) { function->addFnAttr(loops_over_attribute, what); }
 
 bool keeps_places(const Module& module, InstructionId id) {
   std::vector<InstructionId> seen, waiting = {id};
@@ -92,6 +93,7 @@ void write_elements(Writer& w, std::span<const WrittenLeaf> leaves) {
   });
   if (flat || dims.size() <= 1) {
     const int64_t each = std::max<int64_t>(1, std::gcd(count, whole_lanes));
+    if (flat && each == whole_lanes) w.set_loops_over("places");
     w.set_count(count / each, static_cast<double>(each));
     return loop(w.b, multiply_index(w.b, w.begin, each), multiply_index(w.b, w.end, each),
                 [&](llvm::Value* i) { store(Index::linear(w.b, dims, i)); });

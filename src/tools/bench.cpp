@@ -104,6 +104,12 @@ Result<void> bench_compiled(const Module& module, const Options& options,
   return {};
 }
 
+double time_opening() {
+  const auto start = std::chrono::steady_clock::now();
+  cpu_target().get_ready();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 void bench(Options& options, Session& session) {
   const auto threads = thread_count(options.threads);
   if (!threads) return fail_with(session, threads.error());
@@ -114,8 +120,9 @@ void bench(Options& options, Session& session) {
   auto device = choose_device(options.device, {});
   if (!device) return fail_with(session, device.error());
   // What opens a back end is not compiling, and other compilers are open when theirs is measured.
+  double open_seconds = 0;
   std::jthread opening;
-  if (*device == RunDevice::Cpu) opening = std::jthread(cpu_target().get_ready);
+  if (*device == RunDevice::Cpu) opening = std::jthread([&] { open_seconds = time_opening(); });
   Result<Module> module = fail(ErrorKind::Io, "not read");
   const auto read = [&] { return read_module(text, Format::Detect, {.file = options.file}); };
   const auto parse_times =
@@ -131,6 +138,8 @@ void bench(Options& options, Session& session) {
                                 {"parse_median_s", parse_times[parse_times.size() / 2]},
                                 {"parse_mb_per_s", text->size() / parse_times.front() / 1e6}};
   if (!options.parse_only) {
+    if (opening.joinable()) opening.join();
+    if (*device == RunDevice::Cpu) out["open_s"] = open_seconds;
     const auto done = *device == RunDevice::Cpu ? bench_compiled(*module, options, out, session)
                                                 : bench_running(*module, options, out);
     if (!done) return fail_with(session, done.error(), *text);

@@ -144,5 +144,21 @@ ENTRY e {
 )");
 }
 
+// Loops over whole numbers of vectors are written without a rest.
+TEST(Elementwise, EveryElementOfAnyNumberIsWritten) {
+  for (const char* type : {"f32", "bf16", "f64", "s8"})
+    for (int64_t count : {0, 16, 63, 64, 96, 300064})
+      expect_native(fmt::format(R"(HloModule m
+ENTRY e {{
+  x = {0}[{1}] parameter(0)
+  y = {0}[{1}] parameter(1)
+  z = {0}[{1}] multiply(x, y)
+  a = {0}[{1}] abs(z)
+  ROOT s = {0}[{1}] add(a, x)
+}}
+)",
+                                type, count));
+}
+
 }  // namespace
 }  // namespace hilo::test
