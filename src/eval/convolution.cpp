@@ -6,7 +6,9 @@
 #include "eval/dynamic_sizes.h"
 #include "eval/matmul.h"
 #include "eval/matrix_pack.h"
+#include "eval/packed_memory.h"
 #include "eval/positions.h"
+#include "eval/routine.h"
 
 namespace hilo {
 namespace {
@@ -30,25 +32,35 @@ void place_row(const std::byte* from, int64_t count, int64_t low, int64_t step, 
 }
 
 // The input with holes and edges filled with zeros, and cut where the padding is negative.
-Result<Literal> padded(const Call& call, const Literal& input, const ConvolutionAttributes& a) {
-  const Dims from = input.shape().dims;
-  Dims dims = from, low(dims.size(), 0), step(dims.size(), 1);
+struct Padded {
+  Dims from;
+  Shape shape;
+  Dims low, step;  // where the first element of each dimension stands, and the distance to the next
+
+  bool is_input() const { return shape.dims == from && low == Dims(low.size(), 0); }
+  void fill(const std::byte* input, std::byte* out, const Parallel& parallel) const;
+};
+
+Padded padded_shape(const ConvolutionAttributes& a, const Shape& input) {
+  Padded out{input.dims, Shape::array(input.type, input.dims), Dims(input.dims.size(), 0),
+             Dims(input.dims.size(), 1)};
   for (size_t d = 0; d < a.dim_labels.input_spatial.size(); ++d) {
     const int64_t dim = a.dim_labels.input_spatial[d];
     const WindowDim window = window_dim(a, d);
-    low[dim] = window.padding_low, step[dim] = window.base_dilation;
-    const int64_t dilated = dims[dim] ? (dims[dim] - 1) * window.base_dilation + 1 : 0;
-    dims[dim] = std::max<int64_t>(0, dilated + window.padding_low + window.padding_high);
+    out.low[dim] = window.padding_low, out.step[dim] = window.base_dilation;
+    const int64_t size = input.dims[dim];
+    const int64_t dilated = size ? (size - 1) * window.base_dilation + 1 : 0;
+    out.shape.dims[dim] = std::max<int64_t>(0, dilated + window.padding_low + window.padding_high);
   }
-  if (dims == from && low == Dims(dims.size(), 0)) return input;
-  const Shape shape = Shape::array(input.type(), dims);
-  HILO_DO(call.need_memory(literal_bytes(shape)));
-  Literal out = call.make_held(shape);
-  const std::span<std::byte> target = out.mutable_raw();
-  std::ranges::fill(target, std::byte{0});
+  return out;
+}
+
+void Padded::fill(const std::byte* input, std::byte* out, const Parallel& parallel) const {
+  const Dims& dims = shape.dims;
+  std::fill_n(out, literal_bytes(shape), std::byte{0});
   const Dims strides = row_major_strides(dims);
-  const int64_t bytes = storage_bytes(input.type()), last = from.size() - 1;
-  call.parallel(from[last] ? input.count() / from[last] : 0, 64, [&](int64_t begin, int64_t end) {
+  const int64_t bytes = storage_bytes(shape.type), last = from.size() - 1;
+  parallel(from[last] ? element_count(from) / from[last] : 0, 64, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       int64_t base = 0, rest = row;
       bool is_inside = true;
@@ -58,10 +70,20 @@ Result<Literal> padded(const Call& call, const Literal& input, const Convolution
         base += at * strides[d];
       }
       if (is_inside)
-        place_row(input.raw().data() + row * from[last] * bytes, from[last], low[last], step[last],
-                  dims[last], bytes, target.data() + base * bytes);
+        place_row(input + row * from[last] * bytes, from[last], low[last], step[last], dims[last],
+                  bytes, out + base * bytes);
     }
   });
+}
+
+Result<Literal> padded(const Call& call, const Literal& input, const ConvolutionAttributes& a) {
+  const Padded padded = padded_shape(a, input.shape());
+  if (padded.is_input()) return input;
+  HILO_DO(call.need_memory(literal_bytes(padded.shape)));
+  Literal out = call.make_held(padded.shape);
+  padded.fill(
+      input.raw().data(), out.mutable_raw().data(),
+      [&](int64_t count, int64_t grain, const auto& body) { call.parallel(count, grain, body); });
   return out;
 }
 
@@ -106,29 +128,29 @@ std::vector<Axis> window_axes(const ConvolutionAttributes& a, const Dims& in, co
   return axes;
 }
 
-// The whole convolution as a product with one batch index for each group.
-Matmul as_matmul(const ConvolutionAttributes& a, const Literal& input, const Literal& kernel,
-                 Literal& out) {
+// The whole convolution as a product with one batch index for each group, without data.
+Matmul as_matmul(const ConvolutionAttributes& a, const Shape& input, const Shape& kernel,
+                 const Shape& out) {
   const ConvolutionLabels& l = a.dim_labels;
-  const Dims in = row_major_strides(input.shape().dims);
-  const Dims kernel_strides = row_major_strides(kernel.shape().dims);
-  const Dims out_strides = row_major_strides(out.shape().dims);
+  const Dims in = row_major_strides(input.dims);
+  const Dims kernel_strides = row_major_strides(kernel.dims);
+  const Dims out_strides = row_major_strides(out.dims);
   const int64_t groups = a.feature_group_count * a.batch_group_count;
-  const int64_t outputs = out.shape().dims[l.output_feature] / groups;
+  const int64_t outputs = out.dims[l.output_feature] / groups;
   const int64_t step = a.batch_group_count > 1
-                           ? out.shape().dims[l.output_batch] * in[l.input_batch]
-                           : kernel.shape().dims[l.kernel_input_feature] * in[l.input_feature];
+                           ? out.dims[l.output_batch] * in[l.input_batch]
+                           : kernel.dims[l.kernel_input_feature] * in[l.input_feature];
   int64_t kernel_base = 0;
-  const auto rows = output_axes(a, in, out.shape());
-  const auto window = window_axes(a, in, kernel.shape(), kernel_base);
+  const auto rows = output_axes(a, in, out);
+  const auto window = window_axes(a, in, kernel, kernel_base);
   const int64_t kernel_step = kernel_strides[l.kernel_output_feature];
   const int64_t out_step = out_strides[l.output_feature];
   Matmul product = {
-      {input.raw().data(), input.type(), positions(Dims{groups}, Dims{step}),
-       positions_of(rows, &Axis::in), positions_of(window, &Axis::in)},
-      {kernel.raw().data(), kernel.type(), positions(Dims{groups}, Dims{outputs * kernel_step}),
+      {nullptr, input.type, positions(Dims{groups}, Dims{step}), positions_of(rows, &Axis::in),
+       positions_of(window, &Axis::in)},
+      {nullptr, kernel.type, positions(Dims{groups}, Dims{outputs * kernel_step}),
        positions(Dims{outputs}, Dims{kernel_step}), positions_of(window, &Axis::other)},
-      {out.mutable_raw().data(), out.type(), positions(Dims{groups}, Dims{outputs * out_step}),
+      {nullptr, out.type, positions(Dims{groups}, Dims{outputs * out_step}),
        positions_of(rows, &Axis::other), positions(Dims{outputs}, Dims{out_step})}};
   for (int64_t& base : product.rhs.batch) base += kernel_base;
   return product;
@@ -196,6 +218,25 @@ Dims result_sizes(const ConvolutionAttributes& a, const Literal& input, const Li
 
 }  // namespace
 
+Routine routine_Convolution(const RoutineCall& call) {
+  const auto& a = call.attributes<ConvolutionAttributes>();
+  const Padded padded = padded_shape(a, call.operand(0));
+  Matmul product = as_matmul(a, padded.shape, call.operand(1), call.result());
+  if (!a.sparsity_config.text.empty() || groups_are_innermost(product)) return {};
+  product.precision = call.options.matmul_precision;
+  return [padded, product](auto operands, auto results, const Parallel& parallel) {
+    thread_local PackedMemory memory;
+    Matmul now = product;
+    now.lhs.data = operands[0], now.rhs.data = operands[1], now.out.data = results[0];
+    if (!padded.is_input()) {
+      auto* copy = reinterpret_cast<std::byte*>(memory.take((literal_bytes(padded.shape) + 3) / 4));
+      padded.fill(operands[0], copy, parallel);
+      now.lhs.data = copy;
+    }
+    matmul(now, parallel);
+  };
+}
+
 Result<Literal> evaluate_Convolution(Call& call) {
   const auto& attributes = call.attributes<ConvolutionAttributes>();
   if (!attributes.sparsity_config.text.empty())
@@ -204,7 +245,9 @@ Result<Literal> evaluate_Convolution(Call& call) {
   const Dims sizes = result_sizes(attributes, call.operands[0], call.operands[1], out);
   HILO_TRY(const Literal input, padded(call, with_zeros(call, call.operands[0]), attributes));
   const Literal kernel = with_zeros(call, call.operands[1]);
-  Matmul product = as_matmul(attributes, input, kernel, out);
+  Matmul product = as_matmul(attributes, input.shape(), kernel.shape(), out.shape());
+  product.lhs.data = input.raw().data(), product.rhs.data = kernel.raw().data();
+  product.out.data = out.mutable_raw().data();
   product.precision = call.options().matmul_precision;
   if (groups_are_innermost(product))
     visit_accumulator(

@@ -56,8 +56,16 @@ std::optional<MatrixSource> kernel_source(const MatmulOperand& operand) {
   return MatrixSource{operand.data, operand.type, *outer, *inner};
 }
 
+// The same of any operand: with tables where the steps differ.
+std::optional<MatrixSource> table_source(const MatmulOperand& operand) {
+  if (!has_matrix_kernel() || !is_kernel_source(operand.type)) return std::nullopt;
+  if (auto uniform = kernel_source(operand)) return uniform;
+  return MatrixSource{operand.data, operand.type, 0, 0, operand.outer.data(), operand.inner.data()};
+}
+
 // Where the first element of a batch stands.
-int64_t start_of(const MatmulOperand& operand, int64_t batch) {
+int64_t start_of(const MatmulOperand& operand, const MatrixSource& source, int64_t batch) {
+  if (source.outers) return operand.batch[batch];
   return operand.batch[batch] + (operand.outer.empty() ? 0 : operand.outer[0]) +
          (operand.inner.empty() ? 0 : operand.inner[0]);
 }
@@ -214,14 +222,14 @@ void run(const Matmul& product, const Parallel& parallel, int64_t exact_block = 
 // The kernel's products, each as it stands; false where there is no kernel for the operands.
 bool run_kernel(const Matmul& p, const Parallel& parallel) {
   if (p.precision != MatmulPrecision::F32) return false;
-  const auto lhs = kernel_source(p.lhs), rhs = kernel_source(p.rhs);
+  const auto lhs = table_source(p.lhs), rhs = table_source(p.rhs);
   if (!lhs || !rhs) return false;
   const InPlace place =
       p.out.type == ElementType::F32 ? in_place(p.out.row, p.out.column) : InPlace{};
   const int64_t m = p.out.row.size(), n = p.out.column.size(), k = p.lhs.inner.size();
   const auto run_one = [&](int64_t batch, const Parallel* threads) {
-    MatrixProduct one{m, n, k, part_of(*lhs, start_of(p.lhs, batch)),
-                      part_of(*rhs, start_of(p.rhs, batch))};
+    MatrixProduct one{m, n, k, part_of(*lhs, start_of(p.lhs, *lhs, batch)),
+                      part_of(*rhs, start_of(p.rhs, *rhs, batch))};
     const int64_t base = p.out.batch[batch];
     if (place.possible && !place.transposed) {
       one.out = static_cast<float*>(p.out.data) + base + p.out.row[0] + p.out.column[0];

@@ -98,28 +98,34 @@ HILO_AVX512 inline void transpose(__m512 (&r)[16]) {
   }
 }
 
-// A part of an operand: `count` free indices and k summed ones from `data` on.
+// A part of an operand: `count` free indices and k summed ones from `data` on, or from the first
+// places of the tables on.
 template <class From>
 struct Part {
   const typename From::Type* data;
   int64_t outer, inner, count, k;
+  const int64_t *outers, *inners;
 };
 
-// out[t * width + i] for all t and the first 16 i; lanes without an element are zero.
+// Where a row or column begins; those that are not there stand at the first one's place.
+using Starts = std::array<int64_t, 16>;
+
+// out[t * width + i] for t < k and the first 16 i, element t of each standing t after its start;
+// lanes without an element are zero.
 template <class From>
-HILO_AVX512 void pack_across(const Part<From>& p, float* out, int64_t width) {
-  for (int64_t t = 0; t < p.k; t += lanes) {
-    const Mask mask = first(p.k - t);
+HILO_AVX512 void pack_across(const typename From::Type* data, const Starts& starts, int64_t count,
+                             int64_t k, float* out, int64_t width) {
+  for (int64_t t = 0; t < k; t += lanes) {
+    const Mask mask = first(k - t);
     __m512 r[lanes];
 #pragma GCC unroll 16
     for (int i = 0; i < lanes; ++i) {
-      const bool is_there = i < p.count;
-      const auto* from = p.data + (is_there ? i * p.outer + t : 0);
-      r[i] = From::load(is_there ? mask : Mask(0), from);
+      const auto* from = data + starts[static_cast<size_t>(i)] + t;
+      r[i] = From::load(i < count ? mask : Mask(0), from);
       __builtin_prefetch(from + 8 * lanes);
     }
     transpose(r);
-    const int64_t rest = p.k - t;
+    const int64_t rest = k - t;
 #pragma GCC unroll 16
     for (int i = 0; i < lanes; ++i)
       if (i < rest) _mm512_store_ps(out + (t + i) * width, r[i]);
@@ -134,26 +140,62 @@ HILO_AVX512 void pack_along(const Part<From>& p, float* out, int64_t width) {
 }
 
 template <class From>
-HILO_AVX512 void pack_scattered(const Part<From>& p, float* out, int64_t width) {
-  for (int64_t t = 0; t < p.k; ++t) {
-    typename From::Type gathered[lanes] = {};
-    for (int64_t i = 0; i < p.count; ++i) gathered[i] = p.data[i * p.outer + t * p.inner];
-    _mm512_store_ps(out + t * width, From::load(0xffff, gathered));
+HILO_AVX512 void pack_scattered(const typename From::Type* data, const Starts& starts,
+                                int64_t count, float* out) {
+  typename From::Type gathered[lanes] = {};
+  for (int64_t i = 0; i < count; ++i) gathered[i] = data[starts[static_cast<size_t>(i)]];
+  _mm512_store_ps(out, From::load(0xffff, gathered));
+}
+
+int64_t count_consecutive(const int64_t* positions, int64_t most) {
+  int64_t count = 1;
+  while (count < most && positions[count] == positions[count - 1] + 1) ++count;
+  return count;
+}
+
+// Runs of the summed index are turned, shorter ones read element by element.
+template <class From>
+HILO_AVX512 void pack_table(const Part<From>& p, float* out, int64_t width) {
+  constexpr int64_t worth_turning = 4;
+  const bool is_along = count_consecutive(p.outers, p.count) == p.count;
+  Starts starts;
+  starts.fill(p.outers[0]);
+  std::copy_n(p.outers, p.count, starts.begin());
+  for (int64_t t = 0; t < p.k;) {
+    const int64_t run = is_along ? 1 : count_consecutive(p.inners + t, p.k - t);
+    const auto* data = p.data + p.inners[t];
+    if (is_along) _mm512_store_ps(out + t * width, From::load(first(p.count), data + starts[0]));
+    else if (run >= worth_turning)
+      pack_across<From>(data, starts, p.count, run, out + t * width, width);
+    else
+      for (int64_t i = 0; i < run; ++i)
+        pack_scattered<From>(data + i, starts, p.count, out + (t + i) * width);
+    t += run;
   }
 }
 
 template <class From>
 void pack(const Part<From>& p, float* out, int64_t width) {
-  if (p.outer == 1 || p.count == 1) pack_along(p, out, width);
-  else if (p.inner == 1) pack_across(p, out, width);
-  else pack_scattered(p, out, width);
+  if (p.outers) return pack_table(p, out, width);
+  if (p.outer == 1 || p.count == 1) return pack_along(p, out, width);
+  Starts starts = {};
+  for (int64_t i = 0; i < p.count; ++i) starts[static_cast<size_t>(i)] = i * p.outer;
+  if (p.inner == 1) return pack_across<From>(p.data, starts, p.count, p.k, out, width);
+  for (int64_t t = 0; t < p.k; ++t)
+    pack_scattered<From>(p.data + t * p.inner, starts, p.count, out + t * width);
 }
 
 template <class From>
 Part<From> part_of(const SourcePart& p) {
   const MatrixSource& s = p.source;
   const auto* data = static_cast<const typename From::Type*>(s.data);
-  return {data + p.i * s.outer + p.t * s.inner, s.outer, s.inner, p.count, p.k};
+  return {data + p.i * s.outer + p.t * s.inner,
+          s.outer,
+          s.inner,
+          p.count,
+          p.k,
+          s.outers ? s.outers + p.i : nullptr,
+          s.inners ? s.inners + p.t : nullptr};
 }
 
 // Columns that stand side by side, read line by line: strip after strip, each `depth` lines of 32.
@@ -181,6 +223,7 @@ void pack_strips(const Part<From>& p, int64_t depth, float* out) {
   for (int64_t j = 0; j < p.count; j += lanes) {
     Part<From> part = p;
     part.data += j * p.outer;
+    if (p.outers) part.outers += j;
     part.count = std::min(lanes, p.count - j);
     pack(part, out + j / strip * strip * depth + j % strip, strip);
   }
@@ -287,6 +330,26 @@ void pack_columns(const SourcePart& part, int64_t depth, float* out) {
 
 void run_matrix_kernel(const KernelBlock& p) { run_lines(p, PackedLines{p.b}); }
 
+HILO_AVX512 void store_rounded(const float* in, int64_t count, ElementType type, void* out) {
+  auto* to = static_cast<uint16_t*>(out);
+  for (int64_t i = 0; i < count; i += lanes) {
+    const Mask mask = first(count - i);
+    const __m512 value = _mm512_maskz_loadu_ps(mask, in + i);
+    __m256i narrow;
+    if (type == ElementType::F16) {
+      narrow = _mm512_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    } else {  // to nearest, ties to even; a NaN stays one
+      const __m512i raw = _mm512_castps_si512(value), high = _mm512_srli_epi32(raw, 16);
+      const __m512i odd = _mm512_and_si512(high, _mm512_set1_epi32(1));
+      const __m512i up = _mm512_add_epi32(raw, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
+      narrow = _mm512_cvtepi32_epi16(_mm512_mask_or_epi32(
+          _mm512_srli_epi32(up, 16), _mm512_cmp_ps_mask(value, value, _CMP_UNORD_Q), high,
+          _mm512_set1_epi32(0x40)));
+    }
+    _mm256_mask_storeu_epi16(to + i, mask, narrow);
+  }
+}
+
 bool is_direct_source(const MatrixSource& source) {
   return source.outer == 1 && (source.type == ElementType::F32 || source.type == ElementType::BF16);
 }
@@ -307,6 +370,9 @@ bool is_kernel_source(ElementType) { return false; }
 void pack_rows(const SourcePart&, float*) { check(false, "pack_rows: not here"); }
 void pack_columns(const SourcePart&, int64_t, float*) { check(false, "pack_columns: not here"); }
 void run_matrix_kernel(const KernelBlock&) { check(false, "run_matrix_kernel: not here"); }
+void store_rounded(const float*, int64_t, ElementType, void*) {
+  check(false, "store_rounded: not here");
+}
 bool is_direct_source(const MatrixSource&) { return false; }
 void run_direct_kernel(const KernelBlock&, const MatrixSource&, int64_t, int64_t) {
   check(false, "run_direct_kernel: not here");

@@ -6,11 +6,13 @@
 
 namespace hilo {
 
-// Element (i, t), i the free index and t the summed one, stands at data[i * outer + t * inner].
+// Element (i, t), i the free index and t the summed one, stands at data[i * outer + t * inner];
+// with tables at data[outers[i] + inners[t]], and `outer` and `inner` are 0.
 struct MatrixSource {
   const void* data;
   ElementType type;
   int64_t outer, inner;
+  const int64_t *outers = nullptr, *inners = nullptr;
 };
 
 // Whether this machine has the kernel (AVX-512), and whether it reads such elements.
@@ -44,5 +46,8 @@ void run_matrix_kernel(const KernelBlock& block);
 // used. The source must be a direct one: lines of columns side by side.
 bool is_direct_source(const MatrixSource& source);
 void run_direct_kernel(const KernelBlock& block, const MatrixSource& rhs, int64_t j, int64_t t);
+
+// out[i] = in[i] rounded to bf16 or f16.
+void store_rounded(const float* in, int64_t count, ElementType type, void* out);
 
 }  // namespace hilo

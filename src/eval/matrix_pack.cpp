@@ -1,5 +1,6 @@
 #include "eval/matrix_pack.h"
 
+#include "eval/matrix_kernel.h"
 #include "eval/positions.h"
 
 namespace hilo {
@@ -103,6 +104,14 @@ template <class T>
 void unpack(const T* in, int64_t leading, void* data, ElementType type, int64_t base,
             std::span<const int64_t> major, std::span<const int64_t> minor) {
   const std::vector<Run> runs = consecutive_runs(minor);
+  if constexpr (std::is_same_v<T, float>)
+    if ((type == ElementType::BF16 || type == ElementType::F16) && runs.size() == 1 &&
+        has_matrix_kernel()) {
+      auto* to = static_cast<uint16_t*>(data) + base + minor[0];
+      for (size_t i = 0; i < major.size(); ++i)
+        store_rounded(in + i * leading, runs[0].length, type, to + major[i]);
+      return;
+    }
   visit_storage(type, [&]<class S>(std::type_identity<S>) {
     S* to = static_cast<S*>(data) + base;
     for (size_t i = 0; i < major.size(); ++i) store(in + i * leading, minor, runs, to + major[i]);

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""Products and convolutions by Hilo and by XLA:CPU (jaxlib), in turns, as parts of what this
+machine's multipliers do: the peak is that of a loop of independent fused multiply-adds in
+registers, measured beside them with the same number of threads.
+
+  products.py [SHAPE...] [--threads 1,0] [--turns 3] [--seconds 1] [--hilo build/hilo]
+
+SHAPE: [BATCHx]MxKxN[t][TYPE], f32 without TYPE; `t`: the right operand is N x K. Or
+conv:BATCHxSIZExFEATURESxWINDOWxOUT[/STRIDE], of NHWC arrays with the padding SAME. 0 threads: all.
+"""
+
+import argparse
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from performance import HERE, answer_of, shown
+
+SHAPES = """512x512x512 1024x1024x1024 2048x2048x2048 4096x4096x4096 1000x1000x1000 1024x1024x1024t
+1024x1024x1024bf16 1024x1024x1024f16 1024x1024x1024f64 1x4096x4096 8x4096x4096 8x2048x5504 16x4096x11008
+32x4096x14336 128x4096x4096 128x4096x11008 64x512x2048 64x2048x512 32x1024x64x1024 8x256x64x256t
+256x32x32x32 conv:8x56x64x3x64 conv:8x28x128x3x128/2 conv:8x14x256x3x256 conv:8x56x256x1x64
+conv:1x224x3x7x64/2 conv:1x56x64x3x64""".split()
+
+PEAK = """
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#if defined(__AVX512F__)
+enum { bytes = 64 };
+#elif defined(__AVX__)
+enum { bytes = 32 };
+#else
+enum { bytes = 16 };
+#endif
+typedef float Lanes __attribute__((vector_size(bytes)));
+enum { sums = 10, rounds = 5000000 };
+static volatile float sink, start = 1;
+static void* run(void* unused) {
+  Lanes zero = {0}, s0 = zero + start, s1 = zero + start, s2 = zero + start, s3 = zero + start, s4 = zero + start;
+  Lanes s5 = zero + start, s6 = zero + start, s7 = zero + start, s8 = zero + start, s9 = zero + start;
+  Lanes a = zero + 0.999f * start, c = zero + 0.001f * start;
+  for (long i = 0; i < rounds; ++i) {
+    s0 = s0 * a + c, s1 = s1 * a + c, s2 = s2 * a + c, s3 = s3 * a + c, s4 = s4 * a + c;
+    s5 = s5 * a + c, s6 = s6 * a + c, s7 = s7 * a + c, s8 = s8 * a + c, s9 = s9 * a + c;
+  }
+  s0 += s1 + s2 + s3 + s4 + s5 + s6 + s7 + s8 + s9;
+  sink = s0[0];
+  return unused;
+}
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec + t.tv_nsec * 1e-9;
+}
+int main(int count, char** words) {
+  int threads = count > 1 ? atoi(words[1]) : 1;
+  pthread_t others[256];
+  double begin = now();
+  for (int i = 1; i < threads; ++i) pthread_create(&others[i], 0, run, 0);
+  run(0);
+  for (int i = 1; i < threads; ++i) pthread_join(others[i], 0);
+  printf("%g\\n", 2.0 * threads * rounds * sums * (bytes / 4) / (now() - begin));
+}
+"""
+
+
+def make_peak(folder):
+    source, program = folder / "peak.c", folder / "peak"
+    source.write_text(PEAK)
+    subprocess.run(["cc", "-O2", "-march=native", "-ffp-contract=fast", "-pthread", source, "-o", program],
+                   check=True)
+    return program
+
+
+def product_module(shape):
+    numbers, turned, kind = re.fullmatch(r"([\dx]+?)(t?)((?:bf|f|s)\d+)?", shape).groups()
+    *batch, m, k, n = map(int, numbers.split("x"))
+    kind = kind or "f32"
+    out = "s32" if kind == "s8" else kind
+    array = lambda kind, *dims: f"{kind}[{','.join(map(str, [*batch, *dims]))}]"
+    b = len(batch)
+    batches = f"lhs_batch_dims={{0}}, rhs_batch_dims={{0}}, " if batch else ""
+    right = (n, k) if turned else (k, n)
+    text = (f"HloModule product\n\nENTRY main {{\n  a = {array(kind, m, k)} parameter(0)\n"
+            f"  b = {array(kind, *right)} parameter(1)\n  ROOT c = {array(out, m, n)} dot(a, b), {batches}"
+            f"lhs_contracting_dims={{{b + 1}}}, rhs_contracting_dims={{{b + bool(turned)}}}\n}}\n")
+    return text, 2 * (batch[0] if batch else 1) * m * k * n
+
+
+def convolution_module(shape):
+    numbers, _, stride = shape.removeprefix("conv:").partition("/")
+    batch, size, features, window, out = map(int, numbers.split("x"))
+    stride = int(stride or 1)
+    places = -(-size // stride)
+    pad = max(0, (places - 1) * stride + window - size)
+    side = f"{pad // 2}_{pad - pad // 2}"
+    text = (f"HloModule convolution\n\nENTRY main {{\n  x = f32[{batch},{size},{size},{features}] parameter(0)\n"
+            f"  w = f32[{window},{window},{features},{out}] parameter(1)\n"
+            f"  ROOT y = f32[{batch},{places},{places},{out}] convolution(x, w), window={{size={window}x{window} "
+            f"stride={stride}x{stride} pad={side}x{side}}}, dim_labels=b01f_01io->b01f\n}}\n")
+    return text, 2 * batch * places * places * window * window * features * out
+
+
+def measure(path, flops, peak, options, threads):
+    limits = ["--threads", str(threads), "--max-seconds", str(options.seconds)]
+    cores = threads or len(os.sched_getaffinity(0))
+    rates = {"peak": [], "hilo": [], "xla": []}
+    for _ in range(options.turns):
+        done = subprocess.run([peak, str(cores)], capture_output=True, text=True, check=True)
+        rates["peak"].append(float(done.stdout))
+        for side, command in (("hilo", [options.hilo, "bench", "--device", "cpu"]),
+                              ("xla", [sys.executable, HERE / "jaxlib_bench.py"])):
+            answer = answer_of([*command, path, *limits], 300)
+            if "error" not in answer:
+                rates[side].append(flops / answer["exec_s"])
+    return {side: statistics.median(values) if values else None for side, values in rates.items()}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("shapes", nargs="*")
+    parser.add_argument("--hilo", default="build/hilo")
+    parser.add_argument("--threads", default="1,0")
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=1, help="of repeating a run, in each turn")
+    options = parser.parse_args()
+    print("| shape | threads | peak Gflop/s | Hilo Gflop/s | of the peak | XLA Gflop/s | times XLA |\n" + "|---" * 7 + "|")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        peak = make_peak(folder)
+        for shape in options.shapes or SHAPES:
+            text, flops = (convolution_module if shape.startswith("conv:") else product_module)(shape)
+            path = folder / "module.hlo"
+            path.write_text(text)
+            for threads in map(int, options.threads.split(",")):
+                rates = measure(path, flops, peak, options, threads)
+                ours, theirs, most = rates["hilo"], rates["xla"], rates["peak"]
+                print(f"| {shape} | {threads or 'all'} | {shown(most, 1e-9)} | {shown(ours, 1e-9)} | "
+                      f"{f'{100 * ours / most:.0f} %' if ours else '-'} | {shown(theirs, 1e-9)} | "
+                      f"{f'{ours / theirs:.2f}' if ours and theirs else '-'} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
