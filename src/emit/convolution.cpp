@@ -7,6 +7,7 @@
 
 #include "emit/lanes.h"
 #include "emit/op_functions.h"
+#include "emit/standalone.h"
 #include "emit/writer.h"
 
 namespace hilo {
@@ -15,6 +16,7 @@ namespace {
 using llvm::Value;
 
 constexpr int64_t block_places = 8, strip_bytes = 128, longest_line = 4096, longest_zeros = 1 << 16;
+constexpr int64_t large_kernel = 1 << 18, many_places = 64;
 constexpr int64_t few_features = 8;  // of the result: fewer leave most lanes empty
 
 Dims strides_of(const Dims& dims) {
@@ -54,7 +56,8 @@ class Convolution {
         result_strides_[at(labels_.output_feature)] != 1)
       return "with features that do not lie side by side";
     if (is_depthwise()) return columns() > longest_zeros ? "with so many features" : nullptr;
-    return group_columns() < few_features ? "with few features" : nullptr;
+    if (group_columns() < few_features) return "with few features";
+    return is_for_library() ? "of a large kernel" : nullptr;
   }
 
   void write() {
@@ -94,6 +97,17 @@ class Convolution {
   }
 
  private:
+  // Each block of places reads the whole kernel: one that does not stay in a core's cache beside
+  // the input is better read once for many more places, as a product. An object has no library.
+  bool is_for_library() const {
+    if (w_.function->getParent()->getModuleFlag(stands_alone) || is_wide_) return false;
+    for (const WindowDim& dim : window_)
+      if (dim.base_dilation != 1) return false;
+    const int64_t places = element_count(result_.dims) / columns();
+    return places >= many_places &&
+           element_count(kernel_.dims) / a_.feature_group_count >= large_kernel;
+  }
+
   static size_t at(int64_t dim) { return static_cast<size_t>(dim); }
   int64_t features() const { return kernel_.dims[at(labels_.kernel_input_feature)]; }
   int64_t group_columns() const { return columns() / a_.feature_group_count; }

@@ -3,6 +3,8 @@
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/TargetParser/Host.h>
 
+#include "emit/standalone.h"
+
 namespace hilo {
 namespace {
 
@@ -27,6 +29,7 @@ void Parts::begin() {
   part.ir = std::make_unique<llvm::Module>(name_, *part.context);
   part.ir->setDataLayout(layout_);
   part.ir->setTargetTriple(triple_);
+  if (whole_) part.ir->addModuleFlag(llvm::Module::Override, stands_alone, 1);
   parts_.push_back(std::move(part));
   instructions_ = 0;
 }

@@ -5,6 +5,9 @@
 
 namespace hilo {
 
+// The module flag of a program for an object: a step that has no code cannot be left to a library.
+constexpr const char* stands_alone = "hilo.stands_alone";
+
 // Adds the C function of EmitOptions::object_name to a program of one part whose `code.memory` and
 // `code.results` are known, hides the rest, and stores the constants; sets code.workspace_bytes.
 // Unsupported, with their names, where there are library steps; Usage where the name is that of a

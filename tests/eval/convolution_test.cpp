@@ -108,5 +108,40 @@ TEST(Convolution, BytesAreExact) {
   EXPECT_EQ(got, (Numbers{127 * 127 + 128 * 128, -128 * 127 - 12800, 12700 - 384}));
 }
 
+// Against sums written out; every one is exact. Features innermost and outermost, and rows of
+// places that end within a vector.
+TEST(Convolution, ManyFeaturesInEveryOrder) {
+  constexpr int64_t size = 13, features = 21, outputs = 37, window = 3, stride = 2, places = 7;
+  const Dims x_nhwc = {2, size, size, features}, x_nchw = {2, features, size, size};
+  const Dims w_hwio = {window, window, features, outputs},
+             w_oihw = {outputs, features, window, window};
+  const auto at = [](const Literal& literal, const Dims& index) {
+    int64_t position = 0;
+    for (size_t d = 0; d < index.size(); ++d) position = position * literal.size(d) + index[d];
+    return literal.number_at(position);
+  };
+  for (const bool is_last : {true, false}) {
+    const Literal x = wave(is_last ? x_nhwc : x_nchw), w = wave(is_last ? w_hwio : w_oihw, 0.5);
+    const Numbers got =
+        convolve(x.shape().dims, w.shape().dims, is_last ? "f32[2,7,7,37]" : "f32[2,37,7,7]",
+                 fmt::format("window={{size=3x3 stride=2x2 pad=1_1x1_1}}, dim_labels={}",
+                             is_last ? "b01f_01io->b01f" : "bf01_oi01->bf01"));
+    for (int64_t e = 0; e < 2 * places * places * outputs; ++e) {
+      const int64_t o = is_last ? e % outputs : e / places / places % outputs;
+      const int64_t place = is_last ? e / outputs % (places * places) : e % (places * places);
+      const int64_t b = e / outputs / places / places;
+      double sum = 0;
+      for (int64_t i = 0; i < window * window * features; ++i) {
+        const int64_t c = i % features, kx = i / features % window, ky = i / features / window;
+        const int64_t iy = place / places * stride + ky - 1, ix = place % places * stride + kx - 1;
+        if (iy < 0 || ix < 0 || iy >= size || ix >= size) continue;
+        sum += at(x, is_last ? Dims{b, iy, ix, c} : Dims{b, c, iy, ix}) *
+               at(w, is_last ? Dims{ky, kx, c, o} : Dims{o, c, ky, kx});
+      }
+      ASSERT_EQ(got[static_cast<size_t>(e)], sum) << is_last << ' ' << e;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hilo::test
