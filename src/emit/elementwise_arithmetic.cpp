@@ -1,5 +1,6 @@
 // Elementwise arithmetic, as HLO defines it: integers wrap, a division by zero gives all ones and a
 // remainder the dividend, a shift by the width or more no bits.
+#include "emit/complex.h"
 #include "emit/scalars.h"
 
 namespace hilo {
@@ -8,7 +9,6 @@ namespace {
 using llvm::Value;
 
 bool is_real_float(const ScalarCall& c) { return is_floating(c.type); }
-bool any_float(const ScalarCall& c) { return is_floating(c.type) || is_complex(c.type); }
 
 Value* constant_of_type(Value* like, int64_t value) {
   return llvm::ConstantInt::get(like->getType(), static_cast<uint64_t>(value), true);
@@ -71,18 +71,20 @@ Value* integer_power(const ScalarCall& c) {
 
 Value* scalar_Add(const ScalarCall& c) {
   if (c.type == ElementType::Pred) return c.b.CreateOr(c.in[0], c.in[1]);
-  return any_float(c) ? c.b.CreateFAdd(c.in[0], c.in[1]) : c.b.CreateAdd(c.in[0], c.in[1]);
+  if (is_complex(c.type)) return complex_sum(c);
+  return is_real_float(c) ? c.b.CreateFAdd(c.in[0], c.in[1]) : c.b.CreateAdd(c.in[0], c.in[1]);
 }
 Value* scalar_Subtract(const ScalarCall& c) {
-  return any_float(c) ? c.b.CreateFSub(c.in[0], c.in[1]) : c.b.CreateSub(c.in[0], c.in[1]);
+  if (is_complex(c.type)) return complex_difference(c);
+  return is_real_float(c) ? c.b.CreateFSub(c.in[0], c.in[1]) : c.b.CreateSub(c.in[0], c.in[1]);
 }
 Value* scalar_Multiply(const ScalarCall& c) {
   if (c.type == ElementType::Pred) return c.b.CreateAnd(c.in[0], c.in[1]);
-  if (is_complex(c.type)) return unsupported(c);
+  if (is_complex(c.type)) return complex_product(c);
   return is_real_float(c) ? c.b.CreateFMul(c.in[0], c.in[1]) : c.b.CreateMul(c.in[0], c.in[1]);
 }
 Value* scalar_Divide(const ScalarCall& c) {
-  if (is_complex(c.type)) return unsupported(c);
+  if (is_complex(c.type)) return complex_quotient(c);
   if (is_real_float(c)) return c.b.CreateFDiv(c.in[0], c.in[1]);
   Value* zero = c.b.CreateICmpEQ(c.in[1], constant_of_type(c.in[1], 0));
   Value* ones = constant_of_type(c.in[1], -1);
@@ -103,24 +105,30 @@ Value* scalar_Remainder(const ScalarCall& c) {
   Value* rest = c.b.CreateSRem(c.in[0], safe_divisor(c, zero, minus_one));
   return c.b.CreateSelect(zero, c.in[0], rest);
 }
-Value* scalar_Maximum(const ScalarCall& c) { return maximum(c.b, c.type, c.in[0], c.in[1]); }
-Value* scalar_Minimum(const ScalarCall& c) { return minimum(c.b, c.type, c.in[0], c.in[1]); }
+Value* scalar_Maximum(const ScalarCall& c) {
+  return is_complex(c.type) ? unsupported(c) : maximum(c.b, c.type, c.in[0], c.in[1]);
+}
+Value* scalar_Minimum(const ScalarCall& c) {
+  return is_complex(c.type) ? unsupported(c) : minimum(c.b, c.type, c.in[0], c.in[1]);
+}
 Value* scalar_Clamp(const ScalarCall& c) {
+  if (is_complex(c.type)) return unsupported(c);
   if (is_real_float(c))
     return minimum(c.b, c.type, maximum(c.b, c.type, c.in[0], c.in[1]), c.in[2]);
   return minimum(c.b, c.type, maximum(c.b, c.type, c.in[1], c.in[0]), c.in[2]);
 }
 Value* scalar_Negate(const ScalarCall& c) {
-  return any_float(c) ? c.b.CreateFNeg(c.in[0]) : c.b.CreateNeg(c.in[0]);
+  if (is_complex(c.type)) return complex_negated(c);
+  return is_real_float(c) ? c.b.CreateFNeg(c.in[0]) : c.b.CreateNeg(c.in[0]);
 }
 Value* scalar_Abs(const ScalarCall& c) {
-  if (is_complex(c.type)) return unsupported(c);
+  if (is_complex(c.type)) return complex_absolute(c);
   if (is_real_float(c)) return c.b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, c.in[0]);
   if (!is_signed(c.type)) return c.in[0];
   return c.b.CreateBinaryIntrinsic(llvm::Intrinsic::abs, c.in[0], c.b.getFalse());
 }
 Value* scalar_Sign(const ScalarCall& c) {
-  if (is_complex(c.type)) return unsupported(c);
+  if (is_complex(c.type)) return complex_sign(c);
   Builder& b = c.b;
   Value* zero = llvm::Constant::getNullValue(c.in[0]->getType());
   if (is_real_float(c)) {
@@ -166,19 +174,16 @@ Value* scalar_MultiplyHigh(const ScalarCall& c) {
                          c.in[0]->getType());
 }
 Value* scalar_Power(const ScalarCall& c) {
+  if (is_complex(c.type)) return complex_power(c);
   return is_integral(c.type) ? integer_power(c) : real_power(c);
 }
 Value* scalar_Real(const ScalarCall& c) {
-  return is_complex(c.type) ? c.b.CreateExtractElement(c.in[0], uint64_t{0}) : c.in[0];
+  return is_complex(c.type) ? parts_of(c.b, c.in[0]).real : c.in[0];
 }
 Value* scalar_Imag(const ScalarCall& c) {
-  if (is_complex(c.type)) return c.b.CreateExtractElement(c.in[0], uint64_t{1});
+  if (is_complex(c.type)) return parts_of(c.b, c.in[0]).imaginary;
   return llvm::Constant::getNullValue(c.in[0]->getType());
 }
-Value* scalar_Complex(const ScalarCall& c) {
-  Value* out = llvm::PoisonValue::get(held_type(c.b, c.result));
-  out = c.b.CreateInsertElement(out, c.in[0], uint64_t{0});
-  return c.b.CreateInsertElement(out, c.in[1], uint64_t{1});
-}
+Value* scalar_Complex(const ScalarCall& c) { return joined(c.b, {c.in[0], c.in[1]}); }
 
 }  // namespace hilo

@@ -1,4 +1,5 @@
 // compare and select.
+#include "emit/complex.h"
 #include "emit/scalars.h"
 
 namespace hilo {
@@ -36,10 +37,13 @@ Value* scalar_Compare(const ScalarCall& c) {
   const bool total =
       attributes.type == ComparisonType::TotalOrder || attributes.order == ComparisonOrder::Total;
   if (is_complex(c.type)) {
+    const Complex x = parts_of(c.b, c.in[0]), y = parts_of(c.b, c.in[1]);
     if (attributes.direction == ComparisonDirection::Eq)
-      return c.b.CreateAndReduce(c.b.CreateFCmpOEQ(c.in[0], c.in[1]));
+      return c.b.CreateAnd(c.b.CreateFCmpOEQ(x.real, y.real),
+                           c.b.CreateFCmpOEQ(x.imaginary, y.imaginary));
     if (attributes.direction == ComparisonDirection::Ne)
-      return c.b.CreateOrReduce(c.b.CreateFCmpUNE(c.in[0], c.in[1]));
+      return c.b.CreateOr(c.b.CreateFCmpUNE(x.real, y.real),
+                          c.b.CreateFCmpUNE(x.imaginary, y.imaginary));
     return c.b.getFalse();
   }
   if (!is_floating(c.type))
@@ -49,6 +53,11 @@ Value* scalar_Compare(const ScalarCall& c) {
   return c.b.CreateFCmp(p.floats, c.in[0], c.in[1]);
 }
 
-Value* scalar_Select(const ScalarCall& c) { return c.b.CreateSelect(c.in[0], c.in[1], c.in[2]); }
+Value* scalar_Select(const ScalarCall& c) {
+  if (!is_complex(c.result)) return c.b.CreateSelect(c.in[0], c.in[1], c.in[2]);
+  const Complex x = parts_of(c.b, c.in[1]), y = parts_of(c.b, c.in[2]);
+  return joined(c.b, {c.b.CreateSelect(c.in[0], x.real, y.real),
+                      c.b.CreateSelect(c.in[0], x.imaginary, y.imaginary)});
+}
 
 }  // namespace hilo

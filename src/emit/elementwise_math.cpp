@@ -1,6 +1,7 @@
 // Roots, powers, logarithms and angles: by math.h where it has them, else by libm in double.
 #include <cmath>
 
+#include "emit/complex.h"
 #include "emit/math.h"
 #include "emit/scalars.h"
 
@@ -78,9 +79,11 @@ Value* scalar_RoundNearestAfz(const ScalarCall& c) { return intrinsic(c, llvm::I
 Value* scalar_RoundNearestEven(const ScalarCall& c) {
   return intrinsic(c, llvm::Intrinsic::roundeven);
 }
-Value* scalar_Sqrt(const ScalarCall& c) { return intrinsic(c, llvm::Intrinsic::sqrt); }
+Value* scalar_Sqrt(const ScalarCall& c) {
+  return is_complex(c.type) ? complex_call(c, "csqrt") : intrinsic(c, llvm::Intrinsic::sqrt);
+}
 Value* scalar_Rsqrt(const ScalarCall& c) {
-  if (is_complex(c.type)) return refuse(c);
+  if (is_complex(c.type)) return complex_reciprocal_root(c);
   Value* root = c.b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, widened(c, c.in[0]));
   return narrowed(c, c.b.CreateFDiv(real_parts::number(c.b, 1), root));
 }
@@ -89,26 +92,60 @@ Value* scalar_IsFinite(const ScalarCall& c) {
   Value* magnitude = c.b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, c.in[0]);
   return c.b.CreateFCmpOLT(magnitude, llvm::ConstantFP::getInfinity(c.in[0]->getType()));
 }
-Value* scalar_Atan2(const ScalarCall& c) { return real(c, Wide2(&::atan2), &math_atan2); }
+Value* scalar_Atan2(const ScalarCall& c) {
+  return is_complex(c.type) ? complex_atan2(c) : real(c, Wide2(&::atan2), &math_atan2);
+}
 Value* real_power(const ScalarCall& c) { return real(c, Wide2(&::pow), &math_pow); }
 
-Value* scalar_Acos(const ScalarCall& c) { return real(c, Wide(&::acos)); }
-Value* scalar_Acosh(const ScalarCall& c) { return real(c, Wide(&::acosh)); }
-Value* scalar_Asin(const ScalarCall& c) { return real(c, Wide(&::asin)); }
-Value* scalar_Asinh(const ScalarCall& c) { return real(c, Wide(&::asinh)); }
-Value* scalar_Atanh(const ScalarCall& c) { return real(c, Wide(&::atanh)); }
+Value* scalar_Acos(const ScalarCall& c) {
+  return is_complex(c.type) ? complex_call(c, "cacos") : real(c, Wide(&::acos));
+}
+Value* scalar_Acosh(const ScalarCall& c) {
+  return is_complex(c.type) ? complex_call(c, "cacosh") : real(c, Wide(&::acosh));
+}
+Value* scalar_Asin(const ScalarCall& c) {
+  return is_complex(c.type) ? complex_call(c, "casin") : real(c, Wide(&::asin));
+}
+Value* scalar_Asinh(const ScalarCall& c) {
+  return is_complex(c.type) ? complex_call(c, "casinh") : real(c, Wide(&::asinh));
+}
+Value* scalar_Atanh(const ScalarCall& c) {
+  return is_complex(c.type) ? complex_call(c, "catanh") : real(c, Wide(&::atanh));
+}
 Value* scalar_Cbrt(const ScalarCall& c) { return real(c, Wide(&::cbrt), &math_cbrt); }
-Value* scalar_Cosine(const ScalarCall& c) { return real(c, Wide(&::cos), &math_cos); }
-Value* scalar_Cosh(const ScalarCall& c) { return real(c, Wide(&::cosh)); }
+Value* scalar_Cosine(const ScalarCall& c) {
+  return is_complex(c.type) ? complex_call(c, "ccos") : real(c, Wide(&::cos), &math_cos);
+}
+Value* scalar_Cosh(const ScalarCall& c) {
+  return is_complex(c.type) ? complex_call(c, "ccosh") : real(c, Wide(&::cosh));
+}
 Value* scalar_Erf(const ScalarCall& c) { return real(c, Wide(&::erf), &math_erf); }
-Value* scalar_Exponential(const ScalarCall& c) { return real(c, &math_exp); }
-Value* scalar_ExponentialMinusOne(const ScalarCall& c) { return real(c, &math_expm1); }
-Value* scalar_Log(const ScalarCall& c) { return real(c, &math_log); }
-Value* scalar_LogPlusOne(const ScalarCall& c) { return real(c, &math_log1p); }
-Value* scalar_Logistic(const ScalarCall& c) { return real(c, &math_logistic); }
-Value* scalar_Sine(const ScalarCall& c) { return real(c, Wide(&::sin), &math_sin); }
-Value* scalar_Sinh(const ScalarCall& c) { return real(c, Wide(&::sinh)); }
-Value* scalar_Tan(const ScalarCall& c) { return real(c, Wide(&::tan), &math_tan); }
-Value* scalar_Tanh(const ScalarCall& c) { return real(c, &math_tanh); }
+Value* scalar_Exponential(const ScalarCall& c) {
+  return is_complex(c.type) ? complex_call(c, "cexp") : real(c, &math_exp);
+}
+Value* scalar_ExponentialMinusOne(const ScalarCall& c) {
+  return is_complex(c.type) ? complex_exponential_minus_one(c) : real(c, &math_expm1);
+}
+Value* scalar_Log(const ScalarCall& c) {
+  return is_complex(c.type) ? complex_call(c, "clog") : real(c, &math_log);
+}
+Value* scalar_LogPlusOne(const ScalarCall& c) {
+  return is_complex(c.type) ? complex_log_plus_one(c) : real(c, &math_log1p);
+}
+Value* scalar_Logistic(const ScalarCall& c) {
+  return is_complex(c.type) ? complex_logistic(c) : real(c, &math_logistic);
+}
+Value* scalar_Sine(const ScalarCall& c) {
+  return is_complex(c.type) ? complex_call(c, "csin") : real(c, Wide(&::sin), &math_sin);
+}
+Value* scalar_Sinh(const ScalarCall& c) {
+  return is_complex(c.type) ? complex_call(c, "csinh") : real(c, Wide(&::sinh));
+}
+Value* scalar_Tan(const ScalarCall& c) {
+  return is_complex(c.type) ? complex_call(c, "ctan") : real(c, Wide(&::tan), &math_tan);
+}
+Value* scalar_Tanh(const ScalarCall& c) {
+  return is_complex(c.type) ? complex_call(c, "ctanh") : real(c, &math_tanh);
+}
 
 }  // namespace hilo

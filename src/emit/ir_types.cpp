@@ -2,6 +2,7 @@
 
 #include <llvm/IR/Intrinsics.h>
 
+#include "emit/complex.h"
 #include "shape/shape.h"
 
 namespace hilo {
@@ -33,6 +34,34 @@ llvm::Constant* held_constant(Builder& b, ElementType type, T value) {
   }
 }
 
+// Where the parts of an element lie, and how they are aligned.
+struct PartPlaces {
+  llvm::Type* type;
+  llvm::Value *real, *imaginary;
+  llvm::Align align;
+};
+PartPlaces part_places(Builder& b, ElementType type, llvm::Value* array, llvm::Value* position) {
+  llvm::Type* part = held_type(b, type)->getScalarType();
+  llvm::Value* first = b.CreateNSWMul(position, b.getInt64(2));
+  llvm::Value* second = b.CreateNSWAdd(first, b.getInt64(1));
+  return {part, b.CreateInBoundsGEP(part, array, first), b.CreateInBoundsGEP(part, array, second),
+          llvm::Align(static_cast<uint64_t>(storage_bytes(type) / 2))};
+}
+
+llvm::Value* load_complex(Builder& b, ElementType type, llvm::Value* array, llvm::Value* position) {
+  const PartPlaces at = part_places(b, type, array, position);
+  return joined(b, {b.CreateAlignedLoad(at.type, at.real, at.align),
+                    b.CreateAlignedLoad(at.type, at.imaginary, at.align)});
+}
+
+void store_complex(Builder& b, ElementType type, llvm::Value* array, llvm::Value* position,
+                   llvm::Value* held) {
+  const PartPlaces at = part_places(b, type, array, position);
+  const Complex parts = parts_of(b, held);
+  b.CreateAlignedStore(parts.real, at.real, at.align);
+  b.CreateAlignedStore(parts.imaginary, at.imaginary, at.align);
+}
+
 }  // namespace
 
 bool is_emitted(ElementType type) {
@@ -56,6 +85,7 @@ llvm::Type* stored_type(Builder& b, ElementType type) {
 }
 
 llvm::Value* load_element(Builder& b, ElementType type, llvm::Value* array, llvm::Value* position) {
+  if (is_complex(type)) return load_complex(b, type, array, position);
   llvm::Type* stored = stored_type(b, type);
   const llvm::Align align(static_cast<uint64_t>(std::min<int64_t>(storage_bytes(type), 8)));
   llvm::Value* raw =
@@ -69,6 +99,7 @@ llvm::Value* load_element(Builder& b, ElementType type, llvm::Value* array, llvm
 
 void store_element(Builder& b, ElementType type, llvm::Value* array, llvm::Value* position,
                    llvm::Value* held) {
+  if (is_complex(type)) return store_complex(b, type, array, position, held);
   llvm::Type* stored = stored_type(b, type);
   if (type == ElementType::Pred) held = b.CreateZExt(held, stored);
   if (type == ElementType::BF16)

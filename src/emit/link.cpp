@@ -5,6 +5,7 @@
 #include <llvm/ExecutionEngine/SectionMemoryManager.h>
 #include <llvm/Object/ObjectFile.h>
 
+#include "emit/complex.h"
 #include "emit/symbols.h"
 
 namespace hilo {
@@ -24,6 +25,8 @@ class Outside : public llvm::LegacyJITSymbolResolver {
  private:
   const void* address_of(const std::string& name) const {
     const auto constant = constant_called(name);
+    for (const ComplexFunction& function : complex_functions())
+      if (name == function.name) return function.address;
     if (!constant) return dlsym(RTLD_DEFAULT, name.c_str());
     return module_.attributes<ConstantAttributes>(*constant).literal.literal->raw().data();
   }

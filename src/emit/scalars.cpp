@@ -1,5 +1,7 @@
 #include "emit/scalars.h"
 
+#include "emit/complex.h"
+
 #include <llvm/IR/Intrinsics.h>
 
 #include "emit/symbols.h"
@@ -51,18 +53,20 @@ Value* convert_integer(Builder& b, ElementType from, ElementType to, Value* valu
 
 Value* to_pred(Builder& b, ElementType from, Value* value) {
   if (from == ElementType::Pred) return value;
+  if (is_complex(from)) {
+    const Complex x = parts_of(b, value);
+    return b.CreateOr(to_pred(b, real_type_of(from), x.real),
+                      to_pred(b, real_type_of(from), x.imaginary));
+  }
   llvm::Value* zero = llvm::Constant::getNullValue(value->getType());
-  if (is_complex(from)) return b.CreateOrReduce(b.CreateFCmpUNE(value, zero));
   return is_floating(from) ? b.CreateFCmpUNE(value, zero) : b.CreateICmpNE(value, zero);
 }
 
 Value* convert_complex(Builder& b, ElementType from, ElementType to, Value* value) {
-  if (is_complex(to)) {
-    llvm::Type* held = held_type(b, to);
-    if (from == to) return value;
-    return to == ElementType::C128 ? b.CreateFPExt(value, held) : b.CreateFPTrunc(value, held);
-  }
-  return convert(b, real_type_of(from), to, b.CreateExtractElement(value, uint64_t{0}));
+  const Complex x = parts_of(b, value);
+  if (!is_complex(to)) return convert(b, real_type_of(from), to, x.real);
+  return joined(b, {convert(b, real_type_of(from), real_type_of(to), x.real),
+                    convert(b, real_type_of(from), real_type_of(to), x.imaginary)});
 }
 
 Value* choose_float(Builder& b, Value* first, Value* a, Value* c) {
@@ -77,8 +81,7 @@ Value* convert(Builder& b, ElementType from, ElementType to, Value* held) {
   if (is_complex(from)) return convert_complex(b, from, to, held);
   if (is_complex(to)) {
     Value* real = convert(b, from, real_type_of(to), held);
-    Value* zero = llvm::Constant::getNullValue(held_type(b, to));
-    return b.CreateInsertElement(zero, real, uint64_t{0});
+    return joined(b, {real, llvm::Constant::getNullValue(real->getType())});
   }
   if (is_floating(from)) return convert_float(b, from, to, held);
   return convert_integer(b, from, to, held);

@@ -3,6 +3,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "emit/complex.h"
+
 namespace hilo {
 namespace {
 
@@ -23,8 +25,9 @@ std::span<const LibmFunction> libm_functions() {
 #define REAL(name) {address_of(Real(&::name)), #name, 1}
 #define REAL2(name) {address_of(Real2(&::name)), #name, 2}
   static const LibmFunction functions[] = {
-      REAL(acos), REAL(acosh), REAL(asin), REAL(asinh), REAL(atanh), REAL(cbrt),   REAL(cos),
-      REAL(cosh), REAL(erf),   REAL(sin),  REAL(sinh),  REAL(tan),   REAL2(atan2), REAL2(pow)};
+      REAL(acos),   REAL(acosh), REAL(asin),  REAL(asinh), REAL(atanh), REAL(cbrt),
+      REAL(cos),    REAL(cosh),  REAL(erf),   REAL(sin),   REAL(sinh),  REAL(tan),
+      REAL2(atan2), REAL2(pow),  REAL(expm1), REAL(log1p), REAL2(hypot)};
 #undef REAL
 #undef REAL2
   return functions;
@@ -38,6 +41,13 @@ llvm::FunctionCallee libm_function(llvm::Module& ir, const void* address) {
     llvm::Type* real = llvm::Type::getDoubleTy(ir.getContext());
     const std::vector<llvm::Type*> operands(libm.operands, real);
     return ir.getOrInsertFunction(libm.name, llvm::FunctionType::get(real, operands, false));
+  }
+  for (const ComplexFunction& function : complex_functions()) {
+    if (function.address != address) continue;
+    llvm::Type* real = llvm::Type::getDoubleTy(ir.getContext());
+    const std::vector<llvm::Type*> operands(function.operands, real);
+    auto* type = llvm::FunctionType::get(llvm::StructType::get(real, real), operands, false);
+    return ir.getOrInsertFunction(function.name, type);
   }
   check(false, "emit: a function of libm that has a name");
   return {};

@@ -102,11 +102,11 @@ Result<void> prepare_for_cpu(Module& module, const Machine& machine, const PassO
   HILO_DO(run_pipeline(module, simplify, simplifying));
   HILO_DO(pass("reduction-splitter", split_reductions));
   HILO_DO(pass("sliced-products", fuse_sliced_products));
-  // Products are kernels of their own; what the emitter has no arithmetic for stays outside.
+  // Products are kernels of their own.
   options.fusion = {.products = false,
                     .gathers = true,
                     .scalars = true,
-                    .complex = false,
+                    .complex = true,
                     .several_reduced = true,
                     .scheduled = true};
   HILO_DO(pass("fusion", fuse_instructions));

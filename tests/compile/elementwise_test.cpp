@@ -23,6 +23,11 @@ bool is_plain_op(Op op) {
          op != Op::IsFinite;
 }
 
+// Ops that take complex numbers as they are typed, and that nothing gives a meaning.
+bool has_no_complex_kernel(Op op) {
+  return op == Op::Maximum || op == Op::Minimum || op == Op::Remainder;
+}
+
 // One module with every plain op that takes the type; how many there are.
 std::string module_of(ElementType type, int& count) {
   const std::string array = fmt::format("{}[67]", text_of(type));
@@ -49,6 +54,58 @@ TEST(Elementwise, EveryOpOfEveryTypeIsNativeAndEqual) {
     expect_native(text, is_floating(type) ? 1e-7 : 0);
   }
   EXPECT_GT(ops, 250);
+}
+
+TEST(Elementwise, ComplexNumbers) {
+  int ops = 0;
+  for (ElementType type : {ElementType::C64, ElementType::C128}) {
+    const std::string_view name = text_of(type), part = text_of(real_type_of(type));
+    std::string body, shapes, results;
+    for (int i = 0; i < op_count; ++i) {
+      const Op op = static_cast<Op>(i);
+      if (!is_elementwise(op) || !is_plain_op(op) || !(info(op).types & MaskComplex) ||
+          has_no_complex_kernel(op))
+        continue;
+      const bool is_real = op == Op::Abs || op == Op::Real || op == Op::Imag;
+      body += fmt::format("  r{} = {}[67] {}({})\n", i, is_real ? part : name, text_of(op),
+                          info(op).operands == 1 ? "p" : "p, q");
+      shapes += fmt::format("{}[67], ", is_real ? part : name);
+      results += fmt::format("r{}, ", i);
+      ++ops;
+    }
+    expect_native(
+        fmt::format(
+            "HloModule m\nENTRY e {{\n  p = {0}[67] parameter(0)\n  q = {0}[67] parameter(1)\n"
+            "  b = {1}[67] parameter(2)\n{2}  eq = pred[67] compare(p, q), direction=EQ\n"
+            "  ne = pred[67] compare(p, q), direction=NE\n  s = {0}[67] select(eq, q, p)\n"
+            "  j = {0}[67] complex(b, b)\n  f = c64[67] convert(p)\n  d = c128[67] convert(q)\n"
+            "  h = bf16[67] convert(p)\n  c = {0}[67] convert(b)\n"
+            "  ROOT t = ({3}pred[67], pred[67], {0}[67], {0}[67], c64[67], c128[67], bf16[67], "
+            "{0}[67]) tuple({4}eq, ne, s, j, f, d, h, c)\n}}\n",
+            name, part, body, shapes, results),
+        type == ElementType::C64 ? 1e-7 : 1e-15);
+  }
+  EXPECT_GT(ops, 40);
+}
+
+TEST(Elementwise, ComplexProductsAndQuotientsOfAllKindsOfNumbers) {
+  const std::string_view parts[] = {"0", "-0", "1", "-2", "inf", "-inf", "nan", "1e30", "1e-30"};
+  std::string xs, ys;
+  for (size_t i = 0; i < 6561; ++i) {
+    const std::string_view comma = i ? "," : "";
+    xs += fmt::format("{}({},{})", comma, parts[i / 729], parts[i / 81 % 9]);
+    ys += fmt::format("{}({},{})", comma, parts[i / 9 % 9], parts[i % 9]);
+  }
+  expect_native(fmt::format(
+      "HloModule m\nENTRY e {{\n  i = s32[6561] iota(), iota_dimension=0\n  x = c64[6561] "
+      "constant({{{}}})\n  y = c64[6561] constant({{{}}})\n  z = s32[6561] parameter(0)\n"
+      "  o = pred[6561] compare(z, i), direction=LT\n  u = c64[6561] select(o, x, y)\n"
+      "  v = c64[6561] select(o, y, x)\n  m = c64[6561] multiply(u, v)\n"
+      "  d = c64[6561] divide(u, v)\n  rm = f32[6561] real(m)\n  im = f32[6561] imag(m)\n"
+      "  rd = f32[6561] real(d)\n  id = f32[6561] imag(d)\n  a = f32[6561] abs(u)\n"
+      "  ROOT t = (f32[6561], f32[6561], f32[6561], f32[6561], f32[6561]) "
+      "tuple(rm, im, rd, id, a)\n}}\n",
+      xs, ys));
 }
 
 TEST(Elementwise, ConversionsBetweenAllTypes) {

@@ -73,6 +73,15 @@ ENTRY main {
 """
 FUNCTIONS = ["cosine", "sine", "tan", "tanh", "exponential", "exponential-minus-one", "erf", "cbrt",
              "logistic", "sinh", "cosh", "asin", "acos", "atanh", "asinh"]
+COMPLEX_FUNCTIONS = ["cosine", "sine", "tan", "tanh", "exponential", "log", "sqrt", "sinh", "cosh", "asin", "acos",
+                     "atanh", "asinh", "acosh", "abs"]
+COMPLEX_MATHS = "HloModule maths\nENTRY e {\n x = f64[9] parameter(0)\n half = f64[9] broadcast(f64[] constant(0.5))\n" \
+    " z = c128[9] complex(x, half)\n" + "".join(
+        f" z{i} = {'f64' if name == 'abs' else 'c128'}[9] {name}(z)\n r{i} = f64[9] real(z{i})\n i{i} = f64[9] imag(z{i})\n"
+        for i, name in enumerate(COMPLEX_FUNCTIONS)) + \
+    " w = c128[9] complex(half, x)\n q = c128[9] divide(z, w)\n rq = f64[9] real(q)\n iq = f64[9] imag(q)\n" + \
+    f" ROOT t = ({', '.join(['f64[9]'] * (2 * len(COMPLEX_FUNCTIONS) + 2))}) tuple(" + \
+    ", ".join(f"r{i}, i{i}" for i in range(len(COMPLEX_FUNCTIONS))) + ", rq, iq)\n}\n"
 MATHS = "HloModule maths\nENTRY e {\n x = f64[9] parameter(0)\n one = f64[9] broadcast(f64[] constant(1.5))\n" \
         " up = f64[9] add(one, f64[9] multiply(x, x))\n" + "".join(
             f" r{i} = f64[9] {name}(x)\n" for i, name in enumerate(FUNCTIONS)) + \
@@ -200,6 +209,7 @@ class ObjectFile(unittest.TestCase):
 
     def test_every_function_of_libm(self):
         self.compare(MATHS, [("f64", (9,))], tolerance=1e-15, bound=0.9)
+        self.compare(COMPLEX_MATHS, [("f64", (9,))], tolerance=1e-15, bound=0.9)
 
     def test_loops_that_write_over_a_parameter(self):
         self.compare(LOOP, [("f32", (6, 5)), ("f32", (5,))])

@@ -1,0 +1,291 @@
+#include "emit/complex.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "emit/scalars.h"
+
+extern "C" {
+#define HILO_DECLARE(name) __extension__ double _Complex name(double _Complex);
+HILO_DECLARE(cexp)
+HILO_DECLARE(clog)
+HILO_DECLARE(csqrt)
+HILO_DECLARE(csin)
+HILO_DECLARE(ccos)
+HILO_DECLARE(ctan)
+HILO_DECLARE(csinh)
+HILO_DECLARE(ccosh)
+HILO_DECLARE(ctanh)
+HILO_DECLARE(casin)
+HILO_DECLARE(cacos)
+HILO_DECLARE(casinh)
+HILO_DECLARE(cacosh)
+HILO_DECLARE(catanh)
+#undef HILO_DECLARE
+__extension__ double _Complex __divdc3(double, double, double, double);
+}
+
+namespace hilo {
+namespace {
+
+using llvm::Value;
+
+// Arithmetic on complex doubles.
+class Wide {
+ public:
+  explicit Wide(Builder& b) : b(b) {}
+  Builder& b;
+
+  Value* number(double x) const { return llvm::ConstantFP::get(b.getDoubleTy(), x); }
+  Complex constant(double real, double imaginary = 0) const {
+    return {number(real), number(imaginary)};
+  }
+  Value* times(Value* x, Value* y) const { return b.CreateFMul(x, y); }
+  Value* plus(Value* x, Value* y) const { return b.CreateFAdd(x, y); }
+  Value* minus(Value* x, Value* y) const { return b.CreateFSub(x, y); }
+  Value* absolute(Value* x) const { return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); }
+  Value* is_infinite(Value* x) const { return b.CreateFCmpOEQ(absolute(x), number(HUGE_VAL)); }
+  Value* is_finite(Value* x) const { return b.CreateFCmpOLT(absolute(x), number(HUGE_VAL)); }
+
+  Complex select(Value* condition, Complex x, Complex y) const {
+    return {b.CreateSelect(condition, x.real, y.real),
+            b.CreateSelect(condition, x.imaginary, y.imaginary)};
+  }
+  Complex product(Complex x, Complex y) const {
+    return {minus(times(x.real, y.real), times(x.imaginary, y.imaginary)),
+            plus(times(x.real, y.imaginary), times(x.imaginary, y.real))};
+  }
+  // x times the conjugate of y.
+  Complex turned_back(Complex x, Complex y) const {
+    return {plus(times(x.real, y.real), times(x.imaginary, y.imaginary)),
+            minus(times(x.imaginary, y.real), times(x.real, y.imaginary))};
+  }
+  Value* real_call(double (*function)(double), Value* x) const {
+    return call_pure(b, reinterpret_cast<const void*>(function), {x});
+  }
+  Complex call_of_parts(std::string_view name, llvm::ArrayRef<Value*> operands) const {
+    const auto found = std::ranges::find(complex_functions(), name, &ComplexFunction::name);
+    Value* out = call_pure(b, found->address, operands);
+    return {b.CreateExtractValue(out, 0), b.CreateExtractValue(out, 1)};
+  }
+  Complex call(std::string_view name, Complex x) const {
+    return call_of_parts(name, {x.real, x.imaginary});
+  }
+  Complex quotient(Complex x, Complex y) const {
+    return call_of_parts("__divdc3", {x.real, x.imaginary, y.real, y.imaginary});
+  }
+
+  // Of parts that f32 holds, so that no product overflows. Where both parts would be NaN, C's Annex
+  // G says what becomes of zeros and infinities.
+  Complex quotient_of_single(Complex x, Complex y) const {
+    Value* size = plus(times(y.real, y.real), times(y.imaginary, y.imaginary));
+    const Complex turned = turned_back(x, y);
+    const Complex plain = {b.CreateFDiv(turned.real, size), b.CreateFDiv(turned.imaginary, size)};
+    Value* large = copy_sign(HUGE_VAL, y.real);
+    const Complex by_zero = {times(large, x.real), times(large, x.imaginary)};
+    const Complex of_infinite = scaled(HUGE_VAL, turned_back(limits(x), y));
+    const Complex by_infinite = scaled(0, turned_back(x, limits(y)));
+    Value* is_zero = b.CreateAnd(
+        b.CreateFCmpOEQ(size, number(0)),
+        b.CreateOr(b.CreateFCmpORD(x.real, x.real), b.CreateFCmpORD(x.imaginary, x.imaginary)));
+    Complex out = select(b.CreateAnd(has_infinite(y), both_finite(x)), by_infinite, plain);
+    out = select(b.CreateAnd(has_infinite(x), both_finite(y)), of_infinite, out);
+    out = select(is_zero, by_zero, out);
+    Value* is_nan = b.CreateAnd(b.CreateFCmpUNO(plain.real, plain.real),
+                                b.CreateFCmpUNO(plain.imaginary, plain.imaginary));
+    return select(is_nan, out, plain);
+  }
+  // Of parts that f32 holds.
+  Value* length_of_single(Complex x) const {
+    Value* squares = plus(times(x.real, x.real), times(x.imaginary, x.imaginary));
+    return b.CreateSelect(has_infinite(x), number(HUGE_VAL),
+                          b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, squares));
+  }
+
+ private:
+  Value* copy_sign(double magnitude, Value* sign) const {
+    return b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, number(magnitude), sign);
+  }
+  Value* has_infinite(Complex x) const {
+    return b.CreateOr(is_infinite(x.real), is_infinite(x.imaginary));
+  }
+  Value* both_finite(Complex x) const {
+    return b.CreateAnd(is_finite(x.real), is_finite(x.imaginary));
+  }
+  // Infinite parts as 1 and others as 0, with their signs.
+  Complex limits(Complex x) const {
+    const auto limit = [&](Value* part) {
+      return b.CreateSelect(is_infinite(part), copy_sign(1, part), copy_sign(0, part));
+    };
+    return {limit(x.real), limit(x.imaginary)};
+  }
+  Complex scaled(double factor, Complex x) const {
+    return {times(number(factor), x.real), times(number(factor), x.imaginary)};
+  }
+};
+
+Complex widened(const ScalarCall& c, size_t operand) {
+  const Complex x = parts_of(c.b, c.in[operand]);
+  if (c.type == ElementType::C128) return x;
+  llvm::Type* wide = c.b.getDoubleTy();
+  return {c.b.CreateFPExt(x.real, wide), c.b.CreateFPExt(x.imaginary, wide)};
+}
+
+Value* narrowed(const ScalarCall& c, Value* real) {
+  return c.type == ElementType::C128 ? real : c.b.CreateFPTrunc(real, c.b.getFloatTy());
+}
+Value* narrowed(const ScalarCall& c, Complex x) {
+  return joined(c.b, {narrowed(c, x.real), narrowed(c, x.imaginary)});
+}
+
+Value* length(const ScalarCall& c, Complex x) {
+  if (c.type != ElementType::C128) return Wide(c.b).length_of_single(x);
+  double (*hypot)(double, double) = &::hypot;
+  return call_pure(c.b, reinterpret_cast<const void*>(hypot), {x.real, x.imaginary});
+}
+
+}  // namespace
+
+Complex parts_of(Builder& b, Value* held) {
+  Value* parts[2] = {};
+  while (auto* insert = llvm::dyn_cast<llvm::InsertElementInst>(held)) {
+    const auto* place = llvm::dyn_cast<llvm::ConstantInt>(insert->getOperand(2));
+    if (!place) break;
+    Value*& part = parts[place->getZExtValue()];
+    if (!part) part = insert->getOperand(1);
+    held = insert->getOperand(0);
+  }
+  for (uint64_t i = 0; i < 2; ++i)
+    if (!parts[i]) parts[i] = b.CreateExtractElement(held, i);
+  return {parts[0], parts[1]};
+}
+
+Value* joined(Builder& b, Complex parts) {
+  Value* out = llvm::PoisonValue::get(llvm::FixedVectorType::get(parts.real->getType(), 2));
+  out = b.CreateInsertElement(out, parts.real, uint64_t{0});
+  return b.CreateInsertElement(out, parts.imaginary, uint64_t{1});
+}
+
+Value* complex_sum(const ScalarCall& c) {
+  const Complex x = parts_of(c.b, c.in[0]), y = parts_of(c.b, c.in[1]);
+  return joined(c.b, {c.b.CreateFAdd(x.real, y.real), c.b.CreateFAdd(x.imaginary, y.imaginary)});
+}
+Value* complex_difference(const ScalarCall& c) {
+  const Complex x = parts_of(c.b, c.in[0]), y = parts_of(c.b, c.in[1]);
+  return joined(c.b, {c.b.CreateFSub(x.real, y.real), c.b.CreateFSub(x.imaginary, y.imaginary)});
+}
+Value* complex_product(const ScalarCall& c) {
+  return narrowed(c, Wide(c.b).product(widened(c, 0), widened(c, 1)));
+}
+Value* complex_quotient(const ScalarCall& c) {
+  const Wide wide(c.b);
+  const Complex x = widened(c, 0), y = widened(c, 1);
+  return narrowed(
+      c, c.type == ElementType::C128 ? wide.quotient(x, y) : wide.quotient_of_single(x, y));
+}
+Value* complex_negated(const ScalarCall& c) {
+  const Complex x = parts_of(c.b, c.in[0]);
+  return joined(c.b, {c.b.CreateFNeg(x.real), c.b.CreateFNeg(x.imaginary)});
+}
+Value* complex_absolute(const ScalarCall& c) { return narrowed(c, length(c, widened(c, 0))); }
+Value* complex_sign(const ScalarCall& c) {
+  const Wide wide(c.b);
+  const Complex x = widened(c, 0);
+  Value* size = length(c, x);
+  const Complex unit = {c.b.CreateFDiv(x.real, size), c.b.CreateFDiv(x.imaginary, size)};
+  Value* is_zero = c.b.CreateFCmpOEQ(size, wide.number(0));
+  return narrowed(c, wide.select(is_zero, wide.constant(0), unit));
+}
+
+Value* complex_call(const ScalarCall& c, std::string_view name) {
+  return narrowed(c, Wide(c.b).call(name, widened(c, 0)));
+}
+Value* complex_power(const ScalarCall& c) {
+  const Wide wide(c.b);
+  const Complex x = widened(c, 0), y = widened(c, 1);
+  const auto is_zero = [&](Complex z) {
+    return c.b.CreateAnd(c.b.CreateFCmpOEQ(z.real, wide.number(0)),
+                         c.b.CreateFCmpOEQ(z.imaginary, wide.number(0)));
+  };
+  const Complex power = wide.call("cexp", wide.product(y, wide.call("clog", x)));
+  const Complex of_zero = wide.select(c.b.CreateFCmpOGT(y.real, wide.number(0)), wide.constant(0),
+                                      wide.constant(std::nan("")));
+  const Complex out = wide.select(is_zero(x), of_zero, power);
+  return narrowed(c, wide.select(is_zero(y), wide.constant(1), out));
+}
+// -i log((x + iy) / sqrt(x^2 + y^2)), the continuation of the real one.
+Value* complex_atan2(const ScalarCall& c) {
+  const Wide wide(c.b);
+  const Complex y = widened(c, 0), x = widened(c, 1);
+  const Complex xx = wide.product(x, x), yy = wide.product(y, y);
+  const Complex sum = {wide.minus(x.real, y.imaginary), wide.plus(x.imaginary, y.real)};
+  const Complex root = wide.call(
+      "csqrt", Complex{wide.plus(xx.real, yy.real), wide.plus(xx.imaginary, yy.imaginary)});
+  const Complex log = wide.call("clog", wide.quotient(sum, root));
+  return narrowed(c, Complex{log.imaginary, c.b.CreateFNeg(log.real)});
+}
+Value* complex_reciprocal_root(const ScalarCall& c) {
+  const Wide wide(c.b);
+  return narrowed(c, wide.quotient(wide.constant(1), wide.call("csqrt", widened(c, 0))));
+}
+// e^a cos b - 1 = expm1(a) cos b - 2 sin^2(b/2)
+Value* complex_exponential_minus_one(const ScalarCall& c) {
+  const Wide wide(c.b);
+  const Complex x = widened(c, 0);
+  Value* half = wide.real_call(&::sin, wide.times(x.imaginary, wide.number(0.5)));
+  Value* grown = wide.real_call(&::expm1, x.real);
+  Value* real = wide.minus(wide.times(grown, wide.real_call(&::cos, x.imaginary)),
+                           wide.times(wide.times(wide.number(2), half), half));
+  return narrowed(c, Complex{real, wide.times(wide.plus(grown, wide.number(1)),
+                                              wide.real_call(&::sin, x.imaginary))});
+}
+// log|1+z| = log1p(2a + a^2 + b^2) / 2 near to 0.
+Value* complex_log_plus_one(const ScalarCall& c) {
+  const Wide wide(c.b);
+  const Complex x = widened(c, 0);
+  Value* one_more = wide.plus(wide.number(1), x.real);
+  const Complex far = wide.call("clog", Complex{one_more, x.imaginary});
+  Value* inside = wide.plus(wide.times(wide.number(2), x.real), wide.times(x.real, x.real));
+  inside = wide.plus(inside, wide.times(x.imaginary, x.imaginary));
+  double (*atan2)(double, double) = &::atan2;
+  const Complex near = {
+      wide.times(wide.number(0.5), wide.real_call(&::log1p, inside)),
+      call_pure(c.b, reinterpret_cast<const void*>(atan2), {x.imaginary, one_more})};
+  Value* half = wide.number(0.5);
+  Value* is_far = c.b.CreateOr(c.b.CreateFCmpOGT(wide.absolute(x.real), half),
+                               c.b.CreateFCmpOGT(wide.absolute(x.imaginary), half));
+  return narrowed(c, wide.select(is_far, far, near));
+}
+Value* complex_logistic(const ScalarCall& c) {
+  const Wide wide(c.b);
+  const Complex x = widened(c, 0);
+  Value* is_right = c.b.CreateFCmpOGE(x.real, wide.number(0));
+  const Complex minus = {c.b.CreateFNeg(x.real), c.b.CreateFNeg(x.imaginary)};
+  const Complex e = wide.call("cexp", wide.select(is_right, minus, x));
+  const Complex beside = {wide.plus(wide.number(1), e.real), e.imaginary};
+  return narrowed(c, wide.quotient(wide.select(is_right, wide.constant(1), e), beside));
+}
+
+std::span<const ComplexFunction> complex_functions() {
+#define HILO_FUNCTION(name) {#name, reinterpret_cast<const void*>(&::name), 2}
+  static const ComplexFunction functions[] = {
+      HILO_FUNCTION(cexp),
+      HILO_FUNCTION(clog),
+      HILO_FUNCTION(csqrt),
+      HILO_FUNCTION(csin),
+      HILO_FUNCTION(ccos),
+      HILO_FUNCTION(ctan),
+      HILO_FUNCTION(csinh),
+      HILO_FUNCTION(ccosh),
+      HILO_FUNCTION(ctanh),
+      HILO_FUNCTION(casin),
+      HILO_FUNCTION(cacos),
+      HILO_FUNCTION(casinh),
+      HILO_FUNCTION(cacosh),
+      HILO_FUNCTION(catanh),
+      {"__divdc3", reinterpret_cast<const void*>(&::__divdc3), 4}};
+#undef HILO_FUNCTION
+  return functions;
+}
+
+}  // namespace hilo
