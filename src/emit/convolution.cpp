@@ -5,6 +5,7 @@
 // places of a block are those of one remainder, which all see the same places of the window.
 #include <algorithm>
 
+#include "emit/convolution_element.h"
 #include "emit/lanes.h"
 #include "emit/op_functions.h"
 #include "emit/standalone.h"
@@ -44,6 +45,8 @@ class Convolution {
     is_wide_ = result_.type == ElementType::F64;
   }
 
+  bool leaves_lanes_empty() const { return !is_depthwise() && group_columns() < few_features; }
+
   const char* refusal() const {
     if (!input_array_ || !kernel_array_) return "of what is no array";
     if (!has_lanes(input_.type) || !has_lanes(kernel_.type) || !has_lanes(result_.type) ||
@@ -56,7 +59,7 @@ class Convolution {
         result_strides_[at(labels_.output_feature)] != 1)
       return "with features that do not lie side by side";
     if (is_depthwise()) return columns() > longest_zeros ? "with so many features" : nullptr;
-    if (group_columns() < few_features) return "with few features";
+    if (leaves_lanes_empty()) return "with few features";
     return is_for_library() ? "of a large kernel" : nullptr;
   }
 
@@ -260,6 +263,11 @@ class Convolution {
 
 Result<void> write_Convolution(Writer& w, InstructionId id) {
   Convolution convolution(w, id);
+  if (convolution.leaves_lanes_empty() && has_few_products(w.elements.module, id)) {
+    const WrittenLeaf leaf = {id, 0, w.results[0]};
+    write_elements(w, {&leaf, 1});
+    return {};
+  }
   if (const char* refusal = convolution.refusal())
     return fail(ErrorKind::Unsupported, "{}", refusal);
   if (stores_lanes(w.elements.module.shape(id).type)) w.set_loops_over("vectors");

@@ -1,0 +1,12 @@
+// Private to `emit`.
+#pragma once
+
+#include "emit/elements.h"
+
+namespace hilo {
+
+// Whether an element of the convolution is so few products that they may stand side by side in the
+// code, of an input that is not dilated.
+bool has_few_products(const Module& module, InstructionId convolution);
+
+}  // namespace hilo
