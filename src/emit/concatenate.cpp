@@ -1,6 +1,99 @@
 #include "emit/op_functions.h"
+#include "emit/writer.h"
 
 namespace hilo {
+namespace {
+
+constexpr size_t most_loops = 64;
+// Fewer iterations of a kernel are too few for several threads, shorter ones too short.
+constexpr int64_t fewest_rows = 16, shortest = 64;
+
+// The operands one after the other, each by loops of its own: what lies before the dimension of
+// concatenation are the kernel's iterations, or, where that is little, its places are too.
+class Concatenation {
+ public:
+  Concatenation(Writer& w, InstructionId id)
+      : w_(w),
+        b_(w.b),
+        id_(id),
+        module_(w.elements.module),
+        shape_(module_.shape(id)),
+        dim_(static_cast<size_t>(module_.attributes<DimensionsAttributes>(id).dimensions[0])),
+        outer_(shape_.dims.begin(), shape_.dims.begin() + static_cast<int64_t>(dim_)) {
+    if (element_count(outer_) < fewest_rows) outer_.push_back(shape_.dims[dim_]);
+    for (size_t d = outer_.size(); d < shape_.dims.size(); ++d) each_ *= shape_.dims[d];
+  }
+
+  bool has_loops() const {
+    return module_.operands(id_).size() <= most_loops && each_ >= shortest &&
+           element_count(outer_) > 0;
+  }
+
+  void write() {
+    w_.set_count(element_count(outer_), static_cast<double>(each_));
+    loop(b_, w_.begin, w_.end, [&](llvm::Value* row) {
+      const Index rows = Index::linear(b_, outer_, row);
+      at_.clear();
+      for (size_t d = 0; d < outer_.size(); ++d) at_.push_back(rows.at(b_, d));
+      at_.resize(shape_.dims.size());
+      int64_t start = 0;
+      for (size_t i = 0; i < module_.operands(id_).size(); ++i) {
+        const Dims dims = module_.shape(module_.operand(id_, i)).dims;
+        w_.elements.forget();
+        write_operand(i, dims, start);
+        start += dims[dim_];
+      }
+    });
+    w_.elements.forget();
+  }
+
+ private:
+  void write_operand(size_t i, const Dims& dims, int64_t start) {
+    if (outer_.size() == dim_) return write_places(dim_, i, dims, start);
+    llvm::Value* place = at_[dim_];
+    at_[dim_] = b_.CreateNSWSub(place, int64(b_, start));
+    // Unsigned, so that places before the operand's are beyond its last.
+    where(b_, b_.CreateICmpULT(at_[dim_], int64(b_, dims[dim_])),
+          [&] { write_places(dim_ + 1, i, dims, start); });
+    at_[dim_] = place;
+  }
+
+  void write_places(size_t d, size_t i, const Dims& dims, int64_t start) {
+    if (d < dims.size())
+      return loop(b_, dims[d], [&](llvm::Value* place) {
+        at_[d] = place;
+        write_places(d + 1, i, dims, start);
+      });
+    llvm::Value* value = w_.elements.operand(id_, i, Index(b_, dims, at_));
+    if (w_.elements.error()) return;
+    std::vector<llvm::Value*> to = at_;
+    to[dim_] = add_index(b_, at_[dim_], int64(b_, start));
+    store_element(b_, shape_.type, w_.results[0], Index(b_, shape_.dims, to).position(b_), value);
+  }
+
+  Writer& w_;
+  Builder& b_;
+  InstructionId id_;
+  const Module& module_;
+  const Shape& shape_;
+  size_t dim_;
+  Dims outer_;                    // dimensions of the kernel's iterations
+  int64_t each_ = 1;              // elements of an iteration
+  std::vector<llvm::Value*> at_;  // in the operand
+};
+
+}  // namespace
+
+Result<void> write_Concatenate(Writer& w, InstructionId id) {
+  Concatenation concatenation(w, id);
+  if (concatenation.has_loops()) {
+    concatenation.write();
+    return {};
+  }
+  const WrittenLeaf leaf = {id, 0, w.results[0]};
+  write_elements(w, {&leaf, 1});
+  return {};
+}
 
 // Each operand is read at the nearest place that it has, and the value chosen afterwards.
 llvm::Value* element_Concatenate(Elements& e, InstructionId id, const Index& index, size_t) {

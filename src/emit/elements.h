@@ -47,6 +47,10 @@ class Elements {
   static size_t first_leaf(const Shape& tuple, size_t element);
   const Shape& leaf_shape(InstructionId id, size_t leaf) const;
 
+  // Values that were made so far are made again where they are asked for: they do not stand before
+  // the code that comes now.
+  void forget() { cache_.clear(); }
+
   llvm::Value* unsupported(InstructionId id, std::string why, size_t leaf = 0);
   const std::optional<Error>& error() const { return error_; }
 

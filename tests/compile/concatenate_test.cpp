@@ -1,0 +1,76 @@
+// Arrays one after the other: by loops of their own, in iterations before and at their dimension.
+#include "both.h"
+
+namespace hilo::test {
+namespace {
+
+struct Case {
+  std::string_view first, second, third, result;
+  int dimension;
+};
+constexpr Case cases[] = {
+    {"40,30", "40,50", "40,1", "40,81", 1},
+    {"3,20,7,9", "3,20,2,9", "3,20,1,9", "3,20,10,9", 2},
+    {"5,80", "0,80", "33,80", "38,80", 0},
+    {"2,3,70", "2,9,70", "2,1,70", "2,13,70", 1},
+    {"100", "900", "24", "1024", 0},
+    {"17,8", "17,3", "17,0", "17,11", 1},
+    {"4,4,64,1", "4,4,64,2", "4,4,64,1", "4,4,64,4", 3},
+};
+
+TEST(Concatenate, PlainAgreesWithTheEvaluator) {
+  for (const Case& c : cases)
+    for (std::string_view type : {"f32", "bf16", "s8", "pred", "c64"}) {
+      const std::string text = fmt::format(
+          "HloModule m\nENTRY e {{\n  a = {0}[{1}] parameter(0)\n  b = {0}[{2}] parameter(1)\n  c "
+          "= "
+          "{0}[{3}] parameter(2)\n  ROOT r = {0}[{4}] concatenate(a, b, c), "
+          "dimensions={{{5}}}\n}}\n",
+          type, c.first, c.second, c.third, c.result, c.dimension);
+      const auto both = run_both(text, 1, 2);
+      ASSERT_TRUE(both) << to_string(both.error()) << text;
+      EXPECT_TRUE(same_bits(both->compiled, both->evaluated)) << text;
+      EXPECT_TRUE(both->report.evaluated.empty()) << text;
+    }
+}
+
+// The number that all parts are multiplied by is made in each of their loops.
+TEST(Concatenate, FusedPartsShareNumbers) {
+  for (const Case& c : cases) {
+    const std::string text = fmt::format(
+        R"(HloModule m
+fused {{
+  a = f32[{0}] parameter(0)
+  b = f32[{1}] parameter(1)
+  c = f32[{2}] parameter(2)
+  s = f32[] parameter(3)
+  t = f32[] negate(s)
+  q = f32[] multiply(t, s)
+  qa = f32[{0}] broadcast(q), dimensions={{}}
+  qb = f32[{1}] broadcast(q), dimensions={{}}
+  qc = f32[{2}] broadcast(q), dimensions={{}}
+  x = f32[{0}] multiply(a, qa)
+  y = f32[{1}] add(b, qb)
+  v = f32[{1}] reverse(y), dimensions={{{4}}}
+  z = f32[{2}] subtract(qc, c)
+  ROOT r = f32[{3}] concatenate(x, v, z), dimensions={{{4}}}
+}}
+ENTRY e {{
+  a = f32[{0}] parameter(0)
+  b = f32[{1}] parameter(1)
+  c = f32[{2}] parameter(2)
+  s = f32[] parameter(3)
+  ROOT r = f32[{3}] fusion(a, b, c, s), kind=kLoop, calls=fused
+}}
+)",
+        c.first, c.second, c.third, c.result, c.dimension);
+    const auto one = run_both(text, 1, 1), seven = run_both(text, 1, 7);
+    ASSERT_TRUE(one && seven) << text;
+    EXPECT_LE(largest_difference(one->compiled, one->evaluated), 1e-6) << text;
+    EXPECT_TRUE(same_bits(one->compiled, seven->compiled)) << text;
+    EXPECT_TRUE(one->report.evaluated.empty()) << text;
+  }
+}
+
+}  // namespace
+}  // namespace hilo::test
