@@ -39,7 +39,7 @@ enum { bytes = 32 };
 enum { bytes = 16 };
 #endif
 typedef float Lanes __attribute__((vector_size(bytes)));
-enum { sums = 10, rounds = 5000000 };
+enum { sums = 10, rounds = 30000000, turns = 3 };  // long enough for threads to find their cores
 static volatile float sink, start = 1;
 static void* run(void* unused) {
   Lanes zero = {0}, s0 = zero + start, s1 = zero + start, s2 = zero + start, s3 = zero + start, s4 = zero + start;
@@ -61,11 +61,16 @@ static double now(void) {
 int main(int count, char** words) {
   int threads = count > 1 ? atoi(words[1]) : 1;
   pthread_t others[256];
-  double begin = now();
-  for (int i = 1; i < threads; ++i) pthread_create(&others[i], 0, run, 0);
-  run(0);
-  for (int i = 1; i < threads; ++i) pthread_join(others[i], 0);
-  printf("%g\\n", 2.0 * threads * rounds * sums * (bytes / 4) / (now() - begin));
+  double best = 0;
+  for (int turn = 0; turn < turns; ++turn) {
+    double begin = now();
+    for (int i = 1; i < threads; ++i) pthread_create(&others[i], 0, run, 0);
+    run(0);
+    for (int i = 1; i < threads; ++i) pthread_join(others[i], 0);
+    double rate = 2.0 * threads * rounds * sums * (bytes / 4) / (now() - begin);
+    if (rate > best) best = rate;
+  }
+  printf("%g\\n", best);
 }
 """
 
