@@ -44,7 +44,6 @@ class Concatenation {
         start += dims[dim_];
       }
     });
-    w_.elements.forget();
   }
 
  private:
@@ -90,8 +89,7 @@ Result<void> write_Concatenate(Writer& w, InstructionId id) {
     concatenation.write();
     return {};
   }
-  const WrittenLeaf leaf = {id, 0, w.results[0]};
-  write_elements(w, {&leaf, 1});
+  write_elements(w, id);
   return {};
 }
 

@@ -20,12 +20,6 @@ constexpr int64_t block_places = 8, strip_bytes = 128, longest_line = 4096, long
 constexpr int64_t large_kernel = 1 << 18, many_places = 64;
 constexpr int64_t few_features = 8;  // of the result: fewer leave most lanes empty
 
-Dims strides_of(const Dims& dims) {
-  Dims out(dims.size(), 1);
-  for (size_t d = dims.size(); d-- > 1;) out[d - 1] = out[d] * dims[d];
-  return out;
-}
-
 class Convolution {
  public:
   Convolution(Writer& w, InstructionId id)
@@ -39,9 +33,9 @@ class Convolution {
         result_(w.elements.module.shape(id)),
         input_array_(w.elements.array(w.elements.module.operand(id, 0))),
         kernel_array_(w.elements.array(w.elements.module.operand(id, 1))),
-        input_strides_(strides_of(input_.dims)),
-        kernel_strides_(strides_of(kernel_.dims)),
-        result_strides_(strides_of(result_.dims)) {
+        input_strides_(row_major_strides(input_.dims)),
+        kernel_strides_(row_major_strides(kernel_.dims)),
+        result_strides_(row_major_strides(result_.dims)) {
     is_wide_ = result_.type == ElementType::F64;
   }
 
@@ -264,8 +258,7 @@ class Convolution {
 Result<void> write_Convolution(Writer& w, InstructionId id) {
   Convolution convolution(w, id);
   if (convolution.leaves_lanes_empty() && has_few_products(w.elements.module, id)) {
-    const WrittenLeaf leaf = {id, 0, w.results[0]};
-    write_elements(w, {&leaf, 1});
+    write_elements(w, id);
     return {};
   }
   if (const char* refusal = convolution.refusal())

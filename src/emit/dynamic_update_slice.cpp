@@ -40,8 +40,7 @@ llvm::Value* element_DynamicUpdateSlice(Elements& e, InstructionId id, const Ind
 // In place only the update is written.
 Result<void> write_DynamicUpdateSlice(Writer& w, InstructionId id) {
   if (!w.in_place || !has_scalar_starts(w.elements, id)) {
-    const WrittenLeaf leaf = {id, 0, w.results[0]};
-    write_elements(w, {&leaf, 1});
+    write_elements(w, id);
     return {};
   }
   const Module& module = w.elements.module;

@@ -24,11 +24,11 @@ class Outside : public llvm::LegacyJITSymbolResolver {
 
  private:
   const void* address_of(const std::string& name) const {
-    const auto constant = constant_called(name);
+    if (const auto constant = constant_called(name))
+      return module_.attributes<ConstantAttributes>(*constant).literal.literal->raw().data();
     for (const ComplexFunction& function : complex_functions())
       if (name == function.name) return function.address;
-    if (!constant) return dlsym(RTLD_DEFAULT, name.c_str());
-    return module_.attributes<ConstantAttributes>(*constant).literal.literal->raw().data();
+    return dlsym(RTLD_DEFAULT, name.c_str());
   }
   const Module& module_;
 };

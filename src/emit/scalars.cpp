@@ -1,9 +1,8 @@
 #include "emit/scalars.h"
 
-#include "emit/complex.h"
-
 #include <llvm/IR/Intrinsics.h>
 
+#include "emit/complex.h"
 #include "emit/symbols.h"
 
 namespace hilo {

@@ -36,19 +36,16 @@ std::span<const LibmFunction> libm_functions() {
 }  // namespace
 
 llvm::FunctionCallee libm_function(llvm::Module& ir, const void* address) {
-  for (const LibmFunction& libm : libm_functions()) {
-    if (libm.address != address) continue;
-    llvm::Type* real = llvm::Type::getDoubleTy(ir.getContext());
-    const std::vector<llvm::Type*> operands(libm.operands, real);
-    return ir.getOrInsertFunction(libm.name, llvm::FunctionType::get(real, operands, false));
-  }
-  for (const ComplexFunction& function : complex_functions()) {
-    if (function.address != address) continue;
-    llvm::Type* real = llvm::Type::getDoubleTy(ir.getContext());
-    const std::vector<llvm::Type*> operands(function.operands, real);
-    auto* type = llvm::FunctionType::get(llvm::StructType::get(real, real), operands, false);
-    return ir.getOrInsertFunction(function.name, type);
-  }
+  llvm::Type* real = llvm::Type::getDoubleTy(ir.getContext());
+  const auto declared = [&](const char* name, llvm::Type* result, unsigned count) {
+    const std::vector<llvm::Type*> operands(count, real);
+    return ir.getOrInsertFunction(name, llvm::FunctionType::get(result, operands, false));
+  };
+  for (const LibmFunction& libm : libm_functions())
+    if (libm.address == address) return declared(libm.name, real, libm.operands);
+  for (const ComplexFunction& function : complex_functions())
+    if (function.address == address)
+      return declared(function.name, llvm::StructType::get(real, real), function.operands);
   check(false, "emit: a function of libm that has a name");
   return {};
 }

@@ -114,4 +114,9 @@ void write_elements(Writer& w, std::span<const WrittenLeaf> leaves) {
   });
 }
 
+void write_elements(Writer& w, InstructionId id) {
+  const WrittenLeaf leaf = {id, 0, w.results[0]};
+  write_elements(w, {&leaf, 1});
+}
+
 }  // namespace hilo
