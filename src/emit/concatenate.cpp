@@ -51,9 +51,7 @@ class Concatenation {
     if (outer_.size() == dim_) return write_places(dim_, i, dims, start);
     llvm::Value* place = at_[dim_];
     at_[dim_] = b_.CreateNSWSub(place, int64(b_, start));
-    // Unsigned, so that places before the operand's are beyond its last.
-    where(b_, b_.CreateICmpULT(at_[dim_], int64(b_, dims[dim_])),
-          [&] { write_places(dim_ + 1, i, dims, start); });
+    where(b_, is_place(b_, at_[dim_], dims[dim_]), [&] { write_places(dim_ + 1, i, dims, start); });
     at_[dim_] = place;
   }
 

@@ -137,9 +137,7 @@ class Convolution {
   };
   Seen seen(size_t d, Value* result_place, Value* k) {
     const WindowDim& dim = window_[d];
-    Value* place = add_index(b_, multiply_index(b_, result_place, dim.stride),
-                             multiply_index(b_, k, dim.window_dilation));
-    place = add_index(b_, place, int64(b_, -dim.padding_low));
+    Value* place = place_under(b_, dim, result_place, k);
     const size_t of = at(labels_.input_spatial[d]);
     Value* inside = nullptr;
     if (dim.base_dilation != 1) {
@@ -147,8 +145,7 @@ class Convolution {
       inside = b_.CreateICmpEQ(multiply_index(b_, whole, dim.base_dilation), place);
       place = whole;
     }
-    // Unsigned, so that places before the first are beyond the last.
-    Value* below = b_.CreateICmpULT(place, int64(b_, input_.dims[of]));
+    Value* below = is_place(b_, place, input_.dims[of]);
     return {multiply_index(b_, place, input_strides_[of]),
             inside ? b_.CreateAnd(inside, below) : below};
   }

@@ -44,13 +44,12 @@ class Element {
     const WindowDim& dim = a_.window.dims[d];
     const ConvolutionLabels& labels = a_.dim_labels;
     const size_t spatial = at(labels.input_spatial[d]);
-    Value* first = multiply_index(b_, index_.at(b_, at(labels.output_spatial[d])), dim.stride);
+    Value* window = index_.at(b_, at(labels.output_spatial[d]));
     for (int64_t k = 0; k < dim.size; ++k) {
-      Value* place = add_index(b_, first, int64(b_, k * dim.window_dilation - dim.padding_low));
+      Value* place = place_under(b_, dim, window, int64(b_, k));
       from_[spatial] = clamp_index(b_, place, 0, input_[spatial] - 1);
       weight_[at(labels.kernel_spatial[d])] = int64(b_, dim.reversal ? dim.size - 1 - k : k);
-      // Unsigned, so that places before the first are beyond the last.
-      add_places(d + 1, b_.CreateAnd(inside, b_.CreateICmpULT(place, int64(b_, input_[spatial]))));
+      add_places(d + 1, b_.CreateAnd(inside, is_place(b_, place, input_[spatial])));
     }
   }
 

@@ -30,7 +30,7 @@ llvm::Value* element_DynamicUpdateSlice(Elements& e, InstructionId id, const Ind
   std::vector<llvm::Value*> at;
   for (size_t d = 0; d < sizes.size(); ++d) {
     llvm::Value* from = b.CreateNSWSub(index.at(b, d), start[d]);
-    inside = b.CreateAnd(inside, b.CreateICmpULT(from, int64(b, sizes[d])));
+    inside = b.CreateAnd(inside, is_place(b, from, sizes[d]));
     at.push_back(clamp_index(b, from, 0, sizes[d] - 1));
   }
   llvm::Value* update = e.operand(id, 1, Index(b, sizes, std::move(at)));

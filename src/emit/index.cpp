@@ -103,4 +103,15 @@ std::vector<llvm::Value*> Index::key() const {
   return {position_};
 }
 
+// Unsigned, so that places before the first are beyond the last.
+llvm::Value* is_place(Builder& b, llvm::Value* place, int64_t size) {
+  return b.CreateICmpULT(place, int64(b, size));
+}
+
+llvm::Value* place_under(Builder& b, const WindowDim& dim, llvm::Value* window, llvm::Value* k) {
+  llvm::Value* from_first = add_index(b, multiply_index(b, window, dim.stride),
+                                      multiply_index(b, k, dim.window_dilation));
+  return add_index(b, from_first, int64(b, -dim.padding_low));
+}
+
 }  // namespace hilo

@@ -38,6 +38,11 @@ llvm::Value* multiply_index(Builder& b, llvm::Value* a, int64_t factor);
 // An integer element of the type, as a place: sign- or zero-extended to i64, those of u64 beyond
 // 2^63 taken as 2^63 - 1.
 llvm::Value* as_index(Builder& b, ElementType type, llvm::Value* held);
+// 0 <= place < size.
+llvm::Value* is_place(Builder& b, llvm::Value* place, int64_t size);
+// What place k of window number `window` sees, of the array that may be dilated: the first place of
+// the array is 0, of its padding less.
+llvm::Value* place_under(Builder& b, const WindowDim& dim, llvm::Value* window, llvm::Value* k);
 // min(max(x, low), high) of i64 that are signed.
 llvm::Value* clamp_index(Builder& b, llvm::Value* x, int64_t low, int64_t high);
 

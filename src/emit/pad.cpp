@@ -19,7 +19,7 @@ llvm::Value* element_Pad(Elements& e, InstructionId id, const Index& index, size
       from = b.CreateSDiv(from, int64(b, step));
       inside = b.CreateAnd(inside, b.CreateAnd(whole, not_before));
     }
-    inside = b.CreateAnd(inside, b.CreateICmpULT(from, int64(b, dims[d])));
+    inside = b.CreateAnd(inside, is_place(b, from, dims[d]));
     at.push_back(clamp_index(b, from, 0, dims[d] - 1));
   }
   llvm::Value* value = e.operand(id, 0, Index(b, dims, std::move(at)));

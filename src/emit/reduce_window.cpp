@@ -150,8 +150,7 @@ class ReduceWindow {
     loop(b_, dim.size, [&](Value* k) {
       at[d] = add_index(b_, multiply_index(b_, place_[d], dim.stride), offset(dim, k));
       if (dim.padding_low == 0 && dim.padding_high == 0) return add_places(d + 1, at);
-      // Unsigned, so that places before the first are beyond the last.
-      where(b_, b_.CreateICmpULT(at[d], int64(b_, in_[d])), [&] { add_places(d + 1, at); });
+      where(b_, is_place(b_, at[d], in_[d]), [&] { add_places(d + 1, at); });
     });
   }
 

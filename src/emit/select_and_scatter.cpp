@@ -115,9 +115,7 @@ class SelectAndScatter {
     if (d != disjoint_) return is_counted(d) ? fill(d + 1, place) : loop(b_, dims_[d], body);
     // From one window's first place to the next one's.
     const auto bound = [&](Value* window) {
-      Value* begin = add_index(b_, multiply_index(b_, window, window_[d].stride),
-                               int64(b_, -window_[d].padding_low));
-      return clamp_index(b_, begin, 0, dims_[d]);
+      return clamp_index(b_, place_under(b_, window_[d], window, int64(b_, 0)), 0, dims_[d]);
     };
     Value* is_first = b_.CreateICmpEQ(at_[d], int64(b_, 0));
     Value* is_last = b_.CreateICmpEQ(at_[d], int64(b_, windows_[d] - 1));
@@ -135,15 +133,6 @@ class SelectAndScatter {
     });
   }
 
-  Value* place_under(size_t d, Value* k) {
-    Value* begin = add_index(b_, multiply_index(b_, at_[d], window_[d].stride),
-                             int64(b_, -window_[d].padding_low));
-    return add_index(b_, begin, multiply_index(b_, k, window_[d].window_dilation));
-  }
-  // Unsigned, so that places before the first are beyond the last.
-  Value* is_place(size_t d, Value* place) {
-    return is_inside(d) ? b_.getTrue() : b_.CreateICmpULT(place, int64(b_, dims_[d]));
-  }
   Value* prefers(Value* kept, Value* met) {
     return w_.elements.apply(a_.select, std::array{kept, met})[0];
   }
@@ -158,10 +147,10 @@ class SelectAndScatter {
     if (d == dims_.size()) return body(number);
     if (!has_windows(d)) return over_places(d + 1, number, place, body);
     loop(b_, window_[d].size, [&](Value* k) {
-      place[d] = place_under(d, k);
+      place[d] = place_under(b_, window_[d], at_[d], k);
       Value* next = add_index(b_, multiply_index(b_, number, window_[d].size), k);
       if (is_inside(d)) return over_places(d + 1, next, place, body);
-      where(b_, is_place(d, place[d]), [&] { over_places(d + 1, next, place, body); });
+      where(b_, is_place(b_, place[d], dims_[d]), [&] { over_places(d + 1, next, place, body); });
     });
   }
 
@@ -229,8 +218,8 @@ class SelectAndScatter {
     if (!has_windows(d)) return choose(d + 1, inside, place, std::move(now));
     return loop_carrying(
         b_, window_[d].size, std::move(now), [&](Value* k, std::span<Value* const> carried) {
-          Value* here = place_under(d, k);
-          Value* fits = is_place(d, here);
+          Value* here = place_under(b_, window_[d], at_[d], k);
+          Value* fits = is_inside(d) ? b_.getTrue() : is_place(b_, here, dims_[d]);
           place[d] = b_.CreateSelect(fits, here, int64(b_, 0));
           return choose(d + 1, b_.CreateAnd(inside, fits), place, {carried.begin(), carried.end()});
         });
