@@ -16,7 +16,8 @@ namespace {
 
 using llvm::Value;
 
-constexpr int64_t block_places = 8, strip_bytes = 128, longest_line = 4096, longest_zeros = 1 << 16;
+constexpr int64_t block_places = 8, least_places = 5, strip_bytes = 128, longest_line = 4096,
+                  longest_zeros = 1 << 16;
 constexpr int64_t large_kernel = 1 << 18, many_places = 64;
 constexpr int64_t few_features = 8;  // of the result: fewer leave most lanes empty
 
@@ -63,7 +64,7 @@ class Convolution {
     const int64_t side_by_side = is_depthwise() ? columns() : group_columns();
     width_ = std::min(side_by_side, lanes);
     if (skips(last)) step_ = window_[last].base_dilation;
-    const int64_t along = result_size(last) / step_, places = std::min(along, block_places);
+    const int64_t along = result_size(last) / step_, places = places_of_block(along);
     const int64_t blocks = (along + places - 1) / places;
     const int64_t strips = (side_by_side + width_ - 1) / width_, groups = columns() / side_by_side;
     Dims outer = {result_.dims[at(labels_.output_batch)]};
@@ -105,6 +106,13 @@ class Convolution {
            element_count(kernel_.dims) / a_.feature_group_count >= large_kernel;
   }
 
+  // A block that is not full is code of its own.
+  static int64_t places_of_block(int64_t along) {
+    for (int64_t places = block_places; places >= least_places; --places)
+      if (along % places == 0) return places;
+    return std::min(along, block_places);
+  }
+
   static size_t at(int64_t dim) { return static_cast<size_t>(dim); }
   int64_t features() const { return kernel_.dims[at(labels_.kernel_input_feature)]; }
   int64_t group_columns() const { return columns() / a_.feature_group_count; }
@@ -135,19 +143,24 @@ class Convolution {
   struct Seen {
     Value *position, *inside;
   };
-  Seen seen(size_t d, Value* result_place, Value* k) {
+  // The place of the input, and whether it is one of those between which a dilated one has nothing.
+  Seen place_seen(size_t d, Value* result_place, Value* k) {
     const WindowDim& dim = window_[d];
     Value* place = place_under(b_, dim, result_place, k);
+    if (dim.base_dilation == 1) return {place, b_.getTrue()};
+    Value* step = int64(b_, dim.base_dilation);
+    if (skips(d)) return {b_.CreateExactSDiv(place, step), b_.getTrue()};
+    Value* whole = b_.CreateSDiv(place, step);
+    return {whole, b_.CreateICmpEQ(multiply_index(b_, whole, dim.base_dilation), place)};
+  }
+  Seen seen(size_t d, const Seen& at_place) {
     const size_t of = at(labels_.input_spatial[d]);
-    Value* inside = nullptr;
-    if (dim.base_dilation != 1) {
-      Value* whole = b_.CreateSDiv(place, int64(b_, dim.base_dilation));
-      inside = b_.CreateICmpEQ(multiply_index(b_, whole, dim.base_dilation), place);
-      place = whole;
-    }
-    Value* below = is_place(b_, place, input_.dims[of]);
-    return {multiply_index(b_, place, input_strides_[of]),
-            inside ? b_.CreateAnd(inside, below) : below};
+    return {multiply_index(b_, at_place.position, input_strides_[of]),
+            b_.CreateAnd(at_place.inside, is_place(b_, at_place.position, input_.dims[of]))};
+  }
+  Seen and_then(const Seen& before, const Seen& here) {
+    return {add_index(b_, before.position, here.position),
+            b_.CreateAnd(before.inside, here.inside)};
   }
 
   void write_block(int64_t rows, int64_t lanes) {
@@ -156,7 +169,7 @@ class Convolution {
                                     llvm::Constant::getNullValue(vector));
     Value* input = multiply_index(b_, batch_, input_strides_[at(labels_.input_batch)]);
     if (!is_depthwise()) input = add_index(b_, input, multiply_index(b_, group_, features()));
-    const std::vector<Value*> sums = add_places(0, {input, b_.getTrue()}, column_, first, lanes);
+    const std::vector<Value*> sums = add_window(input, first, lanes);
     Value* start = add_index(
         b_, multiply_index(b_, batch_, result_strides_[at(labels_.output_batch)]), column_);
     for (size_t d = 0; d < window_.size(); ++d)
@@ -170,27 +183,34 @@ class Convolution {
     return result_strides_[at(labels_.output_spatial[d])];
   }
 
-  // Adds what the window sees from dimension d on; `kernel` is where its features begin.
-  std::vector<Value*> add_places(size_t d, const Seen& input, Value* kernel,
-                                 std::vector<Value*> sums, int64_t lanes) {
-    const WindowDim& dim = window_[d];
-    const int64_t stride = kernel_strides_[at(labels_.kernel_spatial[d])];
-    const int64_t every = skips(d) ? dim.base_dilation : 1;
-    Value* lowest = every > 1 ? first_seen(d) : int64(b_, 0);
+  // Adds what the window sees of the input's array, or of a group's features in it, from `start`
+  // on.
+  std::vector<Value*> add_window(Value* start, std::vector<Value*> sums, int64_t lanes) {
+    Dims counts;
+    std::vector<Value*> lowest;
+    for (size_t d = 0; d < window_.size(); ++d) {
+      counts.push_back(window_[d].size / every(d));
+      lowest.push_back(every(d) > 1 ? first_seen(d) : int64(b_, 0));
+    }
     const auto body = [&](Value* i, std::span<Value* const> now) {
-      Value* k = add_index(b_, lowest, multiply_index(b_, i, every));
-      Value* taken = dim.reversal ? b_.CreateSub(int64(b_, dim.size - 1), k) : k;
-      Value* features = add_index(b_, kernel, multiply_index(b_, taken, stride));
-      std::vector<Value*> next(now.begin(), now.end());
-      if (d + 1 == window_.size()) return add_features(input, k, features, next, lanes);
-      const Seen here = seen(d, place_[d], k);
-      return add_places(
-          d + 1,
-          {add_index(b_, input.position, here.position), b_.CreateAnd(input.inside, here.inside)},
-          features, std::move(next), lanes);
+      const Index parts = Index::linear(b_, counts, i);
+      Seen input = {start, b_.getTrue()};
+      Value *kernel = column_, *k = nullptr;
+      for (size_t d = 0; d < window_.size(); ++d) {
+        const WindowDim& dim = window_[d];
+        k = add_index(b_, lowest[d], multiply_index(b_, parts.at(b_, d), every(d)));
+        Value* taken = dim.reversal ? b_.CreateSub(int64(b_, dim.size - 1), k) : k;
+        const int64_t stride = kernel_strides_[at(labels_.kernel_spatial[d])];
+        kernel = add_index(b_, kernel, multiply_index(b_, taken, stride));
+        if (d + 1 < window_.size()) input = and_then(input, seen(d, place_seen(d, place_[d], k)));
+      }
+      return add_features(lines_seen(input, k, now.size()), kernel, {now.begin(), now.end()},
+                          lanes);
     };
-    return loop_carrying(b_, dim.size / every, std::move(sums), body);
+    return loop_carrying(b_, element_count(counts), std::move(sums), body);
   }
+  // Places of the window from one that sees an element to the next.
+  int64_t every(size_t d) const { return skips(d) ? window_[d].base_dilation : 1; }
 
   // The first place of the window that sees an element from place_[d], of a dilated input.
   Value* first_seen(size_t d) {
@@ -200,18 +220,29 @@ class Convolution {
     return b_.CreateSelect(b_.CreateICmpSLT(rest, int64(b_, 0)), add_index(b_, rest, step), rest);
   }
 
-  std::vector<Value*> add_features(const Seen& input, Value* k, Value* kernel,
-                                   std::vector<Value*> sums, int64_t lanes) {
+  // The features that each place of the block sees under place k of the last dimension.
+  std::vector<Value*> lines_seen(const Seen& input, Value* k, size_t places) {
     const size_t last = window_.size() - 1;
-    llvm::Type* stored = stored_type(b_, input_.type);
-    std::vector<Value*> lines;
-    for (size_t r = 0; r < sums.size(); ++r) {
-      Value* place = add_index(b_, place_[last], int64(b_, static_cast<int64_t>(r) * step_));
-      const Seen here = seen(last, place, k);
-      Value* position = add_index(b_, input.position, here.position);
-      lines.push_back(b_.CreateSelect(b_.CreateAnd(input.inside, here.inside),
-                                      b_.CreateGEP(stored, input_array_, position), zeros_));
+    const WindowDim& dim = window_[last];
+    const int64_t apart = step_ * dim.stride;
+    const bool is_regular = apart % dim.base_dilation == 0;
+    const Seen first = place_seen(last, place_[last], k);
+    std::vector<Value*> out;
+    for (size_t r = 0; r < places; ++r) {
+      const auto number = static_cast<int64_t>(r);
+      Seen here = first;
+      if (is_regular)
+        here.position = add_index(b_, here.position, int64(b_, number * apart / dim.base_dilation));
+      else here = place_seen(last, add_index(b_, place_[last], int64(b_, number * step_)), k);
+      const Seen line = and_then(input, seen(last, here));
+      Value* features = b_.CreateGEP(stored_type(b_, input_.type), input_array_, line.position);
+      out.push_back(b_.CreateSelect(line.inside, features, zeros_));
     }
+    return out;
+  }
+
+  std::vector<Value*> add_features(const std::vector<Value*>& lines, Value* kernel,
+                                   std::vector<Value*> sums, int64_t lanes) {
     if (is_depthwise()) {
       Value* strip = load_lanes(b_, kernel_.type, kernel_array_, kernel, lanes, real());
       for (size_t r = 0; r < lines.size(); ++r)
@@ -226,8 +257,8 @@ class Convolution {
           Value* strip = load_lanes(b_, kernel_.type, kernel_array_, from, lanes, real());
           std::vector<Value*> next;
           for (size_t r = 0; r < lines.size(); ++r) {
-            Value* one = b_.CreateExtractElement(
-                load_lanes(b_, input_.type, lines[r], feature, 1, real()), uint64_t{0});
+            Value* one = load_element(b_, input_.type, lines[r], feature);
+            if (one->getType() != real()) one = b_.CreateFPExt(one, real());
             Value* spread = b_.CreateVectorSplat(static_cast<unsigned>(lanes), one);
             next.push_back(multiply_add_lanes(b_, spread, strip, now[r]));
           }
