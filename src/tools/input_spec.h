@@ -17,10 +17,11 @@ InputSpec parse_input_spec(std::string_view text);
 // The value for a parameter leaf of this shape; an error names the parameter and what was expected.
 Result<Literal> read_input(const InputSpec& spec, std::string_view parameter, const Shape& shape);
 
-// Values for a leaf by a generator that anybody can repeat: element i of leaf l on device d draws
-// from splitmix64(seed * 2^32 + l * 2^16 + d), i-th output. Floats: 0.1 * N(0, 1) by Box-Muller of
-// two outputs; integers: 0 ... 7 (as many as the type holds); pred: false or true; complex: two
-// floats.
+// Values for a leaf by a generator that anybody can repeat: splitmix64 from the state that is the
+// first output of splitmix64(seed * 2^32 + l * 2^16 + d), for leaf l on device d; element i draws
+// its i-th output. Floats: (s - 131070) * sqrt(3) / 655360 with the sum s of the output's four
+// 16-bit parts, which is about 0.1 * N(0, 1) and made as fast as memory takes it; integers: 0 ... 7
+// (as many as the type holds); pred: false or true; complex: two floats.
 Literal random_input(const Shape& shape, uint64_t seed, int64_t leaf, int64_t device);
 
 }  // namespace hilo::tools

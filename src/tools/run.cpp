@@ -2,7 +2,6 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -17,6 +16,7 @@
 #include "tools/only.h"
 #include "tools/outputs.h"
 #include "tools/run_options.h"
+#include "tools/run_times.h"
 #include "wire/wire.h"
 
 namespace hilo::tools {
@@ -117,7 +117,7 @@ std::function<void(int64_t, int64_t)> progress_line() {
 struct Ran {
   std::vector<OutputLeaf> leaves;
   std::vector<LeafComparison> comparisons;
-  double seconds = 0;
+  RunTimes times;
   nlohmann::ordered_json compiled;  // empty where it was evaluated
   std::string profile_text;         // of --profile
   nlohmann::ordered_json profile;
@@ -153,10 +153,14 @@ Result<Ran> run_compiled(const Module& module, const RunOptions& options, EvalOp
   HILO_DO(settle_partitioning(options, module, eval));
   const OnCpu on_cpu = {options.compiler, options.threads, options.dump_ir,
                         options.observe.profiles(), eval};
+  Ran out;
+  Laps laps;
   HILO_TRY(const Executable executable, compile_for_cpu(module, on_cpu, session));
+  out.times.compile = laps.lap();
   if (!session.json) fmt::print(stderr, "{}", report_text(executable));
   HILO_DO(check_memory(executable.report().run_bytes, eval));
   HILO_TRY(Inputs inputs, make_inputs(module, executable.devices(), options.inputs));
+  out.times.inputs = laps.lap();
   hilo::RunOptions running = {.interrupt = &interrupted};
   std::optional<Profile> profile;
   std::optional<Roofline> roofline;
@@ -168,14 +172,15 @@ Result<Ran> run_compiled(const Module& module, const RunOptions& options, EvalOp
     running.after_step = [&](InstructionId step) { profile->add(step); };
     profile->start();
   }
-  Ran out;
-  const auto start = std::chrono::steady_clock::now();
+  laps.lap();
   HILO_TRY(const Outputs outputs, executable.run_devices(std::move(inputs), running));
-  out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  out.times.run = laps.lap();
   if (profile) HILO_DO(use_profile(*profile, options, roofline, out));
   out.compiled = report_json(executable);
   for (const std::string& warning : warnings) warn(session, warning);
+  laps.lap();
   HILO_DO(use_outputs(module, options, outputs, out));
+  out.times.output = laps.lap();
   return out;
 }
 
@@ -190,21 +195,24 @@ Result<Ran> run_module(const Module& module, const RunOptions& options, const Pl
     fmt::print(stderr, "{}: {} device{}, needs up to {}\n", module.header.name, devices,
                devices == 1 ? "" : "s", human(needed));
   HILO_DO(check_memory(needed, eval));
+  Ran out;
+  Laps laps;
   HILO_TRY(Inputs inputs, make_inputs(module, devices, options.inputs));
   for (auto& parameters : inputs.devices)
     for (Literal& value : parameters) value = to_held(value, eval.ideal_floats);
+  out.times.inputs = laps.lap();
   std::vector<std::string> warnings;
   eval.warnings = &warnings;
   eval.interrupt = &interrupted;
   eval.progress = session.json ? std::function<void(int64_t, int64_t)>() : progress_line();
   if (observer.wanted()) eval.observer = [&](const ValueEvent& event) { observer.see(event); };
-  const auto start = std::chrono::steady_clock::now();
   HILO_TRY(Outputs outputs, evaluate(module, std::move(inputs), eval));
-  Ran out;
-  out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  out.times.run = laps.lap();
   for (const std::string& warning : warnings) warn(session, warning);
   if (observer.profile()) HILO_DO(use_profile(*observer.profile(), options, {}, out));
+  laps.lap();
   HILO_DO(use_outputs(module, options, outputs, out));
+  out.times.output = laps.lap();
   return out;
 }
 
@@ -216,7 +224,8 @@ void show_json(const Module& module, const Ran& ran, const RunOptions& options) 
                        {"shape", to_string_without_layout(leaf.declared)}});
   nlohmann::ordered_json out = {{"schema", "hilo.run.1"},
                                 {"module", module.header.name},
-                                {"seconds", ran.seconds},
+                                {"seconds", ran.times.run},
+                                {"times", ran.times.json()},
                                 {"outputs", outputs}};
   if (!ran.compiled.is_null()) out["compiled"] = ran.compiled;
   if (!options.expected.empty()) out["comparisons"] = comparisons_json(ran.comparisons);
@@ -232,10 +241,12 @@ void run(RunOptions& options, Session& session) {
   if (!device) return fail_with(session, device.error());
   std::jthread opening;  // while the module is read
   if (*device == RunDevice::Cpu) opening = std::jthread(cpu_target().get_ready);
+  Laps laps;
   auto loaded = load_module(options.file, {.stage = options.stage}, session);
   if (!loaded) return;
   Module& module = loaded->module;
   if (!options.no_verify && !is_sound(module, session)) return;
+  const double read_seconds = laps.lap();
   if (!options.only.empty()) {
     auto isolated = isolate(module, options.only);
     if (!isolated) return fail_with(session, isolated.error());
@@ -258,11 +269,13 @@ void run(RunOptions& options, Session& session) {
   if (!ran && timed_out)
     ran = fail(ErrorKind::Interrupted, "stopped after {} s (--timeout)", options.timeout);
   if (!ran) return fail_with(session, ran.error(), module.source);
+  ran->times.read = read_seconds;
   if (session.json) show_json(module, *ran, options);
   else if (!options.expected.empty()) show_comparisons(ran->comparisons);
   else
     for (const OutputLeaf& leaf : ran->leaves) fmt::print("{}\n", show(leaf));
-  if (!session.json) fmt::print("{}", ran->profile_text);
+  if (!session.json && options.observe.profile)
+    fmt::print("{}{}", ran->times.text(), ran->profile_text);
   for (const std::string& name : observer.unseen_names())
     warn(session, fmt::format("--print-values: {} was never computed", name));
   for (const LeafComparison& one : ran->comparisons)

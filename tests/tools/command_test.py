@@ -58,6 +58,21 @@ class Command(unittest.TestCase):
         self.assertEqual(one, two)
         self.assertNotEqual(one, other)
 
+    def test_random_values_are_as_documented(self):
+        def splitmix(state, i):
+            z = (state + (i + 1) * 0x9e3779b97f4a7c15) % 2**64
+            z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9 % 2**64
+            z = (z ^ z >> 27) * 0x94d049bb133111eb % 2**64
+            return z ^ z >> 31
+
+        def value(i):
+            bits = splitmix(splitmix((5 << 32) + (1 << 16), 0), i)
+            return (sum(bits >> 16 * part & 0xffff for part in range(4)) - 131070) * 3**0.5 / 655360
+
+        done = hilo("run", "-", "--seed=5", "--input=0=4xf32=0", text=ADD)
+        for i, shown in enumerate(done.stdout.split("=")[1].split()):
+            self.assertAlmostEqual(float(shown) / value(i), 1, delta=1e-6)
+
     def test_saves_and_compares(self):
         module, saved = self.write("add.hlo", ADD), os.path.join(self.folder, "out.npz")
         self.assertEqual(hilo("run", module, "--seed=3", "--save", saved).returncode, 0)
@@ -69,7 +84,11 @@ class Command(unittest.TestCase):
 
     def test_json(self):
         done = hilo("run", "-", "--json", text=ADD)
-        self.assertEqual(json.loads(done.stdout)["schema"], "hilo.run.1")
+        document = json.loads(done.stdout)
+        self.assertEqual(document["schema"], "hilo.run.1")
+        self.assertEqual(document["times"]["run_s"], document["seconds"])
+        for name in ("read_s", "compile_s", "inputs_s"):
+            self.assertGreater(document["times"][name], 0)
         done = hilo("check", "-", "--json", text=ADD.replace("add(a", "add(c"))
         self.assertEqual(done.returncode, 1)
         self.assertEqual(json.loads(done.stdout)["errors"][0]["line"], 5)

@@ -1,0 +1,28 @@
+#include "tools/run_times.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+namespace hilo::tools {
+
+std::string RunTimes::text() const {
+  return fmt::format(
+      "read {:.3f} s, compiled {:.3f} s, inputs {:.3f} s, run {:.3f} s, outputs {:.3f} s\n", read,
+      compile, inputs, run, output);
+}
+
+nlohmann::ordered_json RunTimes::json() const {
+  return {{"read_s", read},
+          {"compile_s", compile},
+          {"inputs_s", inputs},
+          {"run_s", run},
+          {"output_s", output}};
+}
+
+double Laps::lap() {
+  const auto before = std::exchange(last_, std::chrono::steady_clock::now());
+  return std::chrono::duration<double>(last_ - before).count();
+}
+
+}  // namespace hilo::tools
