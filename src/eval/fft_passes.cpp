@@ -28,14 +28,6 @@ struct Circle<7> {
                                      0.43388373911755812048};
 };
 
-struct Functions {
-  Planes (*run)(std::span<const FftPass>, int64_t, Planes, Planes);
-  void (*read_f32)(const float*, const ComplexRows&, Planes);
-  void (*read_f64)(const double*, const ComplexRows&, Planes);
-  void (*write_f32)(Planes, double, const ComplexRows&, float*);
-  void (*write_f64)(Planes, double, const ComplexRows&, double*);
-};
-
 // The same code for each kind of processor.
 namespace plain {
 #define HILO_TARGET
@@ -61,37 +53,25 @@ namespace avx512 {
 }  // namespace avx512
 #endif
 
-const Functions& find_functions() {
+template <class T>
+const FftKernels<T>& find_kernels() {
 #if defined(__x86_64__) && !defined(__clang__)
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
       __builtin_cpu_supports("avx512dq"))
-    return avx512::functions;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2::functions;
+    return avx512::kernels<T>;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2::kernels<T>;
 #endif
-  return plain::functions;
-}
-const Functions& found() {
-  static const Functions& functions = find_functions();
-  return functions;
+  return plain::kernels<T>;
 }
 
 }  // namespace
 
-Planes run_fft_passes(std::span<const FftPass> passes, int64_t lanes, Planes values, Planes other) {
-  return found().run(passes, lanes, values, other);
+template <class T>
+const FftKernels<T>& fft_kernels() {
+  static const FftKernels<T>& kernels = find_kernels<T>();
+  return kernels;
 }
-
-void read_complex(const float* from, const ComplexRows& rows, Planes to) {
-  found().read_f32(from, rows, to);
-}
-void read_complex(const double* from, const ComplexRows& rows, Planes to) {
-  found().read_f64(from, rows, to);
-}
-void write_complex(Planes from, double scale, const ComplexRows& rows, float* to) {
-  found().write_f32(from, scale, rows, to);
-}
-void write_complex(Planes from, double scale, const ComplexRows& rows, double* to) {
-  found().write_f64(from, scale, rows, to);
-}
+template const FftKernels<float>& fft_kernels();
+template const FftKernels<double>& fft_kernels();
 
 }  // namespace hilo

@@ -1,4 +1,5 @@
-// The inner loops of fast Fourier transforms over lines that lie side by side. Private to `eval`.
+// The inner loops of fast Fourier transforms in float and double, T, for the processor that runs
+// them. Private to `eval`.
 #pragma once
 
 #include <cstdint>
@@ -7,36 +8,77 @@
 
 namespace hilo {
 
-// Real and imaginary parts: element t of line l, of `lanes` lines, at [t * lanes + l].
+// Lines that lie side by side: as many as numbers of T fit into 64 bytes.
+template <class T>
+constexpr int64_t fft_lanes = 64 / sizeof(T);
+
+// Real and imaginary parts. Of lines side by side: element t of line l at [t * fft_lanes + l].
+template <class T>
 struct Planes {
-  double* re;
-  double* im;
+  T* re;
+  T* im;
   Planes exchanged() const { return {im, re}; }
+  Planes from(int64_t number) const { return {re + number, im + number}; }
 };
-constexpr int64_t fft_lanes = 8;
-constexpr int64_t fft_radices[] = {8, 4, 2, 3, 5, 7};
+
+template <class T>
+struct Factors {
+  std::vector<T> re, im;
+};
 
 // One pass of Stockham's transform, which needs no reordering: out of `groups` * radix elements,
 // each `stride` numbers wide, element `radix * p + k` becomes
 // w^(p k) sum over j of r^(j k) in[p + j * groups], w and r the roots of unity of groups * radix
 // and of radix. (Van Loan, "Computational Frameworks for the Fast Fourier Transform", 1992, 1.7.)
+template <class T>
 struct FftPass {
-  int64_t radix, groups, stride;
-  std::vector<double> re, im;  // w^(p k) at [p * (radix - 1) + k - 1]
+  int64_t radix, groups, stride;  // radix: 2, 3, 4, 5, 7 or 8
+  Factors<T> roots;               // w^(p k) at [p * (radix - 1) + k - 1]
 };
 
-// Runs the passes one after the other from `values` to `other` and back; gives the planes where
-// the result is. lanes is 1 or fft_lanes.
-Planes run_fft_passes(std::span<const FftPass> passes, int64_t lanes, Planes values, Planes other);
-
-// `rows` times `count` complex elements side by side, real part first, the rows `step` numbers
-// apart; in planes they follow one another.
-struct ComplexRows {
-  int64_t rows, count, step;
+// Of an array whose elements have `parts` numbers, 1 of real and 2 of complex ones: fft_lanes
+// lines of `length` elements, their beginnings and the steps along them in numbers. Of those from
+// `count` on nothing is written, and what is read of them has no meaning.
+struct LinePlaces {
+  static constexpr int64_t most = fft_lanes<float>;
+  int64_t parts, length, step, count;
+  int64_t of[most];
+  bool are_neighbours;  // all of them, in the order of the lines
 };
-void read_complex(const float* from, const ComplexRows& rows, Planes to);
-void read_complex(const double* from, const ComplexRows& rows, Planes to);
-void write_complex(Planes from, double scale, const ComplexRows& rows, float* to);
-void write_complex(Planes from, double scale, const ComplexRows& rows, double* to);
+
+template <class T>
+struct FftKernels {
+  // Runs at least one pass. The rows of `from` are `pitch` numbers apart; gives whichever of `one`
+  // and `other` has the result. `from` may be `other`, with fft_lanes as pitch.
+  Planes<T> (*run_passes)(std::span<const FftPass<T>> passes, Planes<T> from, int64_t pitch,
+                          Planes<T> one, Planes<T> other);
+
+  // Lines of an array and planes of them side by side, or of one line.
+  void (*load)(const T* from, const LinePlaces& places, Planes<T> to);
+  void (*store)(Planes<T> from, T scale, const LinePlaces& places, T* to);
+  void (*load_line)(const T* from, const LinePlaces& places, Planes<T> to);
+  void (*store_line)(Planes<T> from, T scale, const LinePlaces& places, T* to);
+
+  // Factor t is that of element t of each line; to[t] = from[t] * factors[t].
+  void (*multiply)(Planes<T> from, const Factors<T>& factors, Planes<T> to);
+  void (*multiply_line)(Planes<T> from, const Factors<T>& factors, Planes<T> to);
+
+  // From the transform Z of x[2t] + i x[2t+1], of `half` elements, to that of x, of half + 1, and
+  // back. With E and O those of x[2t] and x[2t+1], Z = E + i O and X[k] = E[k] + w^k O[k]; roots
+  // are w^k for k <= half / 2. Imaginary parts of what is real are not read.
+  void (*split)(const Factors<T>& roots, int64_t half, Planes<T> values);
+  void (*join)(const Factors<T>& roots, int64_t half, Planes<T> values);
+  void (*split_line)(const Factors<T>& roots, int64_t half, Planes<T> values);
+  void (*join_line)(const Factors<T>& roots, int64_t half, Planes<T> values);
+
+  // to[c * fft_lanes + k % fft_lanes + k / fft_lanes * block] = from[k * fft_lanes + c] * factor,
+  // for k < rows and c < columns <= fft_lanes; the factors stand as in `from`. What it writes for k
+  // beyond the rows has no meaning.
+  void (*turn)(Planes<T> from, const T* re, const T* im, int64_t rows, int64_t columns,
+               int64_t block, Planes<T> to);
+};
+// The functions of this processor.
+template <class T>
+const FftKernels<T>& fft_kernels();
 
 }  // namespace hilo

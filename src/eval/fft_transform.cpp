@@ -50,171 +50,186 @@ int64_t largest_divisor(int64_t n) {  // not above its root
   return out;
 }
 
-int64_t round_up(int64_t n) { return (n + fft_lanes - 1) / fft_lanes * fft_lanes; }
+template <class T>
+int64_t round_up(int64_t n) {
+  return (n + fft_lanes<T> - 1) / fft_lanes<T> * fft_lanes<T>;
+}
 
-}  // namespace
-
-Planes take_planes(double*& memory, int64_t count) {
-  const Planes out{memory, memory + count + fft_lanes};
-  memory += planes_size(count);
+// The radices of a length without prime factors above 7. Two passes of 4 are faster than 8 and 2.
+std::vector<int64_t> radices_of(int64_t n) {
+  int64_t twos = 0;
+  for (; n % 2 == 0; n /= 2) ++twos;
+  const int64_t fours = twos % 3 == 1 && twos > 3 ? 2 : twos % 3 == 2 ? 1 : 0;
+  std::vector<int64_t> out((twos - 2 * fours) / 3, 8);
+  out.insert(out.end(), fours, 4);
+  if (twos == 1) out.push_back(2);
+  for (int64_t radix : {3, 5, 7})
+    for (; n % radix == 0; n /= radix) out.push_back(radix);
   return out;
 }
 
+template <class T>
+std::vector<FftPass<T>> passes_of(int64_t n) {
+  std::vector<FftPass<T>> out;
+  int64_t rest = n, stride = 1;
+  for (int64_t radix : radices_of(n)) {
+    FftPass<T> pass{radix, rest / radix, stride, {}};
+    for (int64_t p = 0; p < pass.groups; ++p)
+      for (int64_t k = 1; k < radix; ++k) append(pass.roots, root_of_unity(-(p * k), rest));
+    out.push_back(std::move(pass));
+    rest /= radix, stride *= radix;
+  }
+  return out;
+}
+
+RootOfUnity product(const RootOfUnity& a, const RootOfUnity& b) {
+  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+
+}  // namespace
+
 // x[t * columns + c] of a line: transforms of the columns, which give row k, times w^(k c), and of
 // the rows, which give X[k + rows * j].
-struct FourierTransform::Matrix {
+template <class T>
+struct FourierTransform<T>::Matrix {
+  static constexpr int64_t lanes = fft_lanes<T>;
+
   Matrix(int64_t rows, int64_t columns)
-      : rows(rows), columns(columns), down(rows, fft_lanes), across(columns, fft_lanes) {
+      : rows(rows), columns(columns), down(passes_of<T>(rows)), across(passes_of<T>(columns)) {
     const int64_t n = rows * columns;
+    std::vector<RootOfUnity> inner;
     for (int64_t k = 0; k < rows; ++k)
-      for (int64_t c = 0; c < fft_lanes; ++c) inner.push_back(root_of_unity(-(k * c), n));
-    for (int64_t c = 0; c < columns; c += fft_lanes)
-      for (int64_t k = 0; k < rows; ++k) outer.push_back(root_of_unity(-(k * c), n));
+      for (int64_t c = 0; c < lanes; ++c) inner.push_back(root_of_unity(-(k * c), n));
+    for (int64_t c = 0; c < columns; c += lanes)
+      for (int64_t k = 0; k < rows; ++k) {
+        const RootOfUnity outer = root_of_unity(-(k * c), n);
+        for (int64_t l = 0; l < lanes; ++l) append(turns, product(outer, inner[k * lanes + l]));
+      }
   }
 
-  void run(Planes values, double* spare, const Parallel* parallel) const {
+  int64_t spare() const { return planes_size<T>(round_up<T>(rows) * columns); }
+
+  void run(Planes<T> values, T* spare, const Parallel* parallel) const {
     // Row k at [k / lanes][column][k % lanes], so that lanes of rows lie ready side by side.
-    const Planes turned = take_planes(spare, round_up(rows) * columns);
+    const Planes<T> turned = take_planes(spare, round_up<T>(rows) * columns);
     const auto pieces = [&](int64_t count, int64_t length, const auto& body) {
       if (!parallel) return body(int64_t{0}, count);
       (*parallel)(count, std::max<int64_t>(1, 4096 / length), body);
     };
-    pieces((columns + fft_lanes - 1) / fft_lanes, rows, [&](int64_t begin, int64_t end) {
+    pieces(round_up<T>(columns) / lanes, rows, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) run_columns(i, values, turned);
     });
-    pieces((rows + fft_lanes - 1) / fft_lanes, columns, [&](int64_t begin, int64_t end) {
+    pieces(round_up<T>(rows) / lanes, columns, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) run_rows(i, turned, values);
     });
   }
 
-  void run_columns(int64_t block, Planes values, Planes turned) const {
-    double* memory = kept_memory<FftMemory::Block>(planes_size(rows * fft_lanes) + down.spare());
-    const Planes lines = take_planes(memory, rows * fft_lanes);
-    const int64_t first = block * fft_lanes, count = std::min(fft_lanes, columns - first);
-    const auto load = [&](const double* from, double* to) {
-      for (int64_t t = 0; t < rows; ++t)
-        for (int64_t l = 0; l < fft_lanes; ++l)
-          to[t * fft_lanes + l] = l < count ? from[t * columns + first + l] : 0;
-    };
-    load(values.re, lines.re), load(values.im, lines.im);
-    const Planes done = down.run(lines, memory);
-    const RootOfUnity* turn = outer.data() + block * rows;
-    for (int64_t k = 0; k < rows; ++k) {
-      double re[fft_lanes], im[fft_lanes];
-      for (int64_t l = 0; l < fft_lanes; ++l) {
-        const RootOfUnity& more = inner[k * fft_lanes + l];
-        const double a = turn[k].re * more.re - turn[k].im * more.im;
-        const double b = turn[k].re * more.im + turn[k].im * more.re;
-        const double x = done.re[k * fft_lanes + l], y = done.im[k * fft_lanes + l];
-        re[l] = x * a - y * b, im[l] = x * b + y * a;
-      }
-      const int64_t at = (k / fft_lanes * columns + first) * fft_lanes + k % fft_lanes;
-      for (int64_t l = 0; l < count; ++l)
-        turned.re[at + l * fft_lanes] = re[l], turned.im[at + l * fft_lanes] = im[l];
-    }
+  // Of the last block more is read than the columns, and not used.
+  void run_columns(int64_t block, Planes<T> values, Planes<T> turned) const {
+    T* memory = kept_memory<FftMemory::Block, T>(2 * planes_size<T>(rows * lanes));
+    const Planes<T> one = take_planes(memory, rows * lanes),
+                    other = take_planes(memory, rows * lanes);
+    const int64_t first = block * lanes, at = block * rows * lanes;
+    const Planes<T> done =
+        fft_kernels<T>().run_passes(down, values.from(first), columns, one, other);
+    fft_kernels<T>().turn(done, turns.re.data() + at, turns.im.data() + at, rows,
+                          std::min(lanes, columns - first), columns * lanes,
+                          turned.from(first * lanes));
   }
 
-  void run_rows(int64_t block, Planes turned, Planes values) const {
-    double* memory = kept_memory<FftMemory::Block>(across.spare());
-    const int64_t first = block * fft_lanes, count = std::min(fft_lanes, rows - first);
-    const Planes lines{turned.re + first * columns, turned.im + first * columns};
-    for (int64_t t = 0; t < columns && count < fft_lanes; ++t)
-      for (int64_t l = count; l < fft_lanes; ++l)
-        lines.re[t * fft_lanes + l] = lines.im[t * fft_lanes + l] = 0;
-    const Planes done = across.run(lines, memory);
-    const auto store = [&](const double* from, double* to) {
-      for (int64_t t = 0; t < columns; ++t, from += fft_lanes, to += rows)
-        if (count == fft_lanes) std::copy_n(from, fft_lanes, to);
+  void run_rows(int64_t block, Planes<T> turned, Planes<T> values) const {
+    T* memory = kept_memory<FftMemory::Block, T>(2 * planes_size<T>(columns * lanes));
+    const Planes<T> one = take_planes(memory, columns * lanes),
+                    other = take_planes(memory, columns * lanes);
+    const int64_t first = block * lanes, count = std::min(lanes, rows - first);
+    const Planes<T> done =
+        fft_kernels<T>().run_passes(across, turned.from(first * columns), lanes, one, other);
+    const auto store = [&](const T* from, T* to) {
+      for (int64_t t = 0; t < columns; ++t, from += lanes, to += rows)
+        if (count == lanes) std::copy_n(from, lanes, to);
         else std::copy_n(from, count, to);
     };
     store(done.re, values.re + first), store(done.im, values.im + first);
   }
 
   int64_t rows, columns;
-  FourierTransform down, across;
-  std::vector<RootOfUnity> inner, outer;  // w^(k c) for c below lanes; for each block of columns
+  std::vector<FftPass<T>> down, across;
+  Factors<T> turns;  // w^(k c) at [c / lanes][k][c % lanes]
 };
 
 // X[k] = chirp[k] sum over t of (x[t] chirp[t]) conj(chirp[k - t]), chirp[t] = exp(-pi i t^2 / n).
-struct FourierTransform::Convolution {
+template <class T>
+struct FourierTransform<T>::Convolution {
   Convolution(int64_t n, int64_t lanes)
       : n(n), lanes(lanes), size(good_length(2 * n - 1)), transform(size, lanes) {
-    for (int64_t t = 0; t < n; ++t) chirp.push_back(root_of_unity(-(t * t % (2 * n)), 2 * n));
-    const FourierTransform one_line(size, 1);
-    std::vector<double> memory(planes_size(size) + one_line.spare());
+    const int64_t step = size < long_line ? fft_lanes<double> : 1;
+    const FourierTransform<double> exact(size, step);
+    std::vector<double> memory(planes_size<double>(size * step) + exact.spare());
     double* spare = memory.data();
-    const Planes values = take_planes(spare, size);
+    const Planes<double> values = take_planes(spare, size * step);
     const auto scale = static_cast<double>(size);
     for (int64_t t = 0; t < n; ++t) {
+      const RootOfUnity root = root_of_unity(-(t * t % (2 * n)), 2 * n);
+      append(chirp, root);
       const int64_t mirrored = (size - t) % size;
-      values.re[t] = values.re[mirrored] = chirp[t].re / scale;
-      values.im[t] = values.im[mirrored] = -chirp[t].im / scale;
+      values.re[t * step] = values.re[mirrored * step] = root.re / scale;
+      values.im[t * step] = values.im[mirrored * step] = -root.im / scale;
     }
-    const Planes done = one_line.run(values, spare);
-    for (int64_t k = 0; k < size; ++k) spectrum.push_back({done.re[k], done.im[k]});
+    const Planes<double> done = exact.run(values, spare);
+    for (int64_t k = 0; k < size; ++k) append(spectrum, {done.re[k * step], done.im[k * step]});
   }
 
-  // to[t][l] = from[t][l] * factors[t]
-  void multiply(Planes from, std::span<const RootOfUnity> factors, Planes to) const {
-    int64_t at = 0;
-    for (const RootOfUnity& factor : factors)
-      for (int64_t l = 0; l < lanes; ++l, ++at) {
-        const double re = from.re[at], im = from.im[at];
-        to.re[at] = re * factor.re - im * factor.im;
-        to.im[at] = re * factor.im + im * factor.re;
-      }
+  // to[t] = from[t] * factors[t], of each line.
+  void multiply(Planes<T> from, const Factors<T>& factors, Planes<T> to) const {
+    const FftKernels<T>& kernels = fft_kernels<T>();
+    (lanes == 1 ? kernels.multiply_line : kernels.multiply)(from, factors, to);
   }
 
-  int64_t spare() const { return planes_size(size * lanes) + transform.spare(); }
-  void run(Planes values, double* spare, const Parallel* parallel) const {
-    const Planes work = take_planes(spare, size * lanes);
+  int64_t spare() const { return planes_size<T>(size * lanes) + transform.spare(); }
+  void run(Planes<T> values, T* spare, const Parallel* parallel) const {
+    const Planes<T> work = take_planes(spare, size * lanes);
     multiply(values, chirp, work);
-    std::fill(work.re + n * lanes, work.re + size * lanes, 0.0);
-    std::fill(work.im + n * lanes, work.im + size * lanes, 0.0);
+    std::fill(work.re + n * lanes, work.re + size * lanes, T());
+    std::fill(work.im + n * lanes, work.im + size * lanes, T());
     multiply(transform.run(work, spare, parallel), spectrum, work);
-    const Planes back = transform.run(work.exchanged(), spare, parallel).exchanged();
+    const Planes<T> back = transform.run(work.exchanged(), spare, parallel).exchanged();
     multiply(back, chirp, values);
   }
 
   int64_t n, lanes, size;
-  FourierTransform transform;
-  std::vector<RootOfUnity> chirp, spectrum;
+  FourierTransform<T> transform;
+  Factors<T> chirp, spectrum;
 };
 
-FourierTransform::FourierTransform(int64_t n, int64_t lanes) : n_(n), lanes_(lanes) {
-  constexpr int64_t long_line = 64;  // a shorter one is faster in passes
-  const int64_t rows = n < long_line || lanes > 1 ? 1 : largest_divisor(n);
-  if (!has_small_factors(n)) convolution_ = std::make_shared<Convolution>(n, lanes);
-  else if (rows >= fft_lanes / 2) matrix_ = std::make_shared<Matrix>(rows, n / rows);
-  else add_passes();
+template <class T>
+FourierTransform<T>::FourierTransform(int64_t n, int64_t lanes) : n_(n), lanes_(lanes) {
+  if (!has_small_factors(n)) {
+    convolution_ = std::make_shared<Convolution>(n, lanes);
+  } else if (lanes == 1) {
+    const int64_t rows = largest_divisor(n);
+    matrix_ = std::make_shared<Matrix>(rows, n / rows);
+  } else {
+    passes_ = passes_of<T>(n);
+  }
 }
 
-void FourierTransform::add_passes() {
-  int64_t rest = n_, stride = 1;
-  for (int64_t radix : fft_radices)
-    for (; rest % radix == 0; stride *= radix) {
-      FftPass pass{radix, rest / radix, stride, {}, {}};
-      for (int64_t p = 0; p < pass.groups; ++p)
-        for (int64_t k = 1; k < radix; ++k) {
-          const RootOfUnity root = root_of_unity(-(p * k), rest);
-          pass.re.push_back(root.re), pass.im.push_back(root.im);
-        }
-      passes_.push_back(std::move(pass));
-      rest /= radix;
-    }
-}
-
-int64_t FourierTransform::spare() const {
+template <class T>
+int64_t FourierTransform<T>::spare() const {
   if (convolution_) return convolution_->spare();
-  if (matrix_) return planes_size(round_up(matrix_->rows) * matrix_->columns);
-  return planes_size(n_ * lanes_);
+  if (matrix_) return matrix_->spare();
+  return planes_size<T>(n_ * lanes_);
 }
 
-Planes FourierTransform::run(Planes values, double* spare, const Parallel* parallel) const {
+template <class T>
+Planes<T> FourierTransform<T>::run(Planes<T> values, T* spare, const Parallel* parallel) const {
   if (!convolution_ && !matrix_)
-    return run_fft_passes(passes_, lanes_, values, take_planes(spare, n_ * lanes_));
+    return fft_kernels<T>().run_passes(passes_, values, lanes_, take_planes(spare, n_ * lanes_),
+                                       values);
   convolution_ ? convolution_->run(values, spare, parallel) : matrix_->run(values, spare, parallel);
   return values;
 }
+
+template class FourierTransform<float>;
+template class FourierTransform<double>;
 
 }  // namespace hilo

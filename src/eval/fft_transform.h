@@ -14,41 +14,56 @@ struct RootOfUnity {
 };
 RootOfUnity root_of_unity(int64_t numerator, int64_t denominator);
 
+// Each part rounded once.
+template <class T>
+void append(Factors<T>& factors, RootOfUnity root) {
+  factors.re.push_back(static_cast<T>(root.re)), factors.im.push_back(static_cast<T>(root.im));
+}
+
 // X[k] = sum over t of x[t] exp(-2 pi i t k / n); the inverse, times n, is what it gives for
 // exchanged planes. Lengths with no prime factor above 7 are done in passes, others as a
 // convolution of such a length (Bluestein, "A linear filtering approach to the computation of
 // discrete Fourier transform", 1970). A long single line is a matrix, whose columns are transformed
 // side by side and then its rows (Bailey, "FFTs in external or hierarchical memory", 1990).
+template <class T>
 class FourierTransform {
  public:
-  // Of n >= 1 elements; of one line at a time or of fft_lanes.
+  static constexpr int64_t long_line = 64;
+  // Of n >= 1 elements; of one line, then n >= long_line, or of fft_lanes.
   FourierTransform(int64_t n, int64_t lanes);
 
-  int64_t spare() const;  // doubles that run() needs beside the planes of n * lanes each
+  int64_t spare() const;  // numbers that run() needs beside the planes of n * lanes each
   // The result is in the planes it gives: `values` or part of `spare`. A single line is shared
   // among the threads of `parallel`, where there is one.
-  Planes run(Planes values, double* spare, const Parallel* parallel = nullptr) const;
+  Planes<T> run(Planes<T> values, T* spare, const Parallel* parallel = nullptr) const;
 
  private:
   struct Matrix;
   struct Convolution;
-  void add_passes();
   int64_t n_, lanes_;
-  std::vector<FftPass> passes_;
+  std::vector<FftPass<T>> passes_;
   std::shared_ptr<const Matrix> matrix_;
   std::shared_ptr<const Convolution> convolution_;
 };
 
-// Two planes of `count` doubles each out of `memory`, which moves on. They lie a cache line more
+// Two planes of `count` numbers each out of `memory`, which moves on. They lie a cache line more
 // than a multiple of a page apart.
-Planes take_planes(double*& memory, int64_t count);
-constexpr int64_t planes_size(int64_t count) { return 2 * (count + fft_lanes); }
+template <class T>
+constexpr int64_t planes_size(int64_t count) {
+  return 2 * (count + fft_lanes<T>);
+}
+template <class T>
+Planes<T> take_planes(T*& memory, int64_t count) {
+  const Planes<T> out{memory, memory + count + fft_lanes<T>};
+  memory += planes_size<T>(count);
+  return out;
+}
 
-// Memory of the calling thread that it keeps, at least `count` doubles; one for each Use.
+// Memory of the calling thread that it keeps, at least `count` numbers; one for each Use.
 enum class FftMemory { Line, Block };
-template <FftMemory use>
-double* kept_memory(int64_t count) {
-  thread_local std::vector<double> memory;
+template <FftMemory use, class T>
+T* kept_memory(int64_t count) {
+  thread_local std::vector<T> memory;
   if (static_cast<int64_t>(memory.size()) < count) memory.resize(count);
   return memory.data();
 }
