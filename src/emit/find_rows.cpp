@@ -41,7 +41,8 @@ class RowFinder {
       const auto elements = module_.operands(fused_.root);
       roots.assign(elements.begin(), elements.end());
     }
-    for (InstructionId root : roots) {
+    for (InstructionId& root : roots) {
+      if (module_[root].op == Op::GetTupleElement) root = module_.operand(root, 0);
       const bool is_reduction = std::ranges::count(out_.reductions, root) > 0;
       if (!is_reduction &&
           (!module_.shape(root).is_array() || !begins_with(module_.shape(root).dims, out_.dims)))
@@ -88,6 +89,7 @@ class RowFinder {
       return false;
     if (is_elementwise(op)) return true;
     const InstructionId from = operands[0];
+    if (op == Op::GetTupleElement) return module_[from].op == Op::Reduce;
     if (!module_.shape(from).is_array() || !begins_with(module_.shape(from).dims, out_.dims))
       return false;
     if (op == Op::Broadcast) {

@@ -139,6 +139,7 @@ class KernelCalls {
       for (size_t i = 0; i < results_.size(); ++i) targets_.push_back({root, i, results_[i]});
     }
     if (id_ != root_ && root_is_inside()) rows_ = find_rows(module_, id_);
+    for (Target& target : targets_) take_from_tuple(target);
     one_loop_ = rows_ || std::ranges::all_of(targets_, [&](const Target& target) {
                   return !has_loops(target.value) &&
                          shape_of(target).dims == shape_of(targets_.front()).dims;
@@ -147,6 +148,16 @@ class KernelCalls {
   // Not in a fusion of the fusion.
   bool root_is_inside() const {
     return module_[root_].computation == module_.attributes<FusionAttributes>(id_).calls;
+  }
+  // An element of a reduction of several arrays is one of its results.
+  void take_from_tuple(Target& target) const {
+    while (target.value != id_ && module_[target.value].op == Op::GetTupleElement) {
+      const InstructionId tuple = module_.operand(target.value, 0);
+      if (!has_loops(tuple)) return;
+      const int64_t index = module_.attributes<GetTupleElementAttributes>(target.value).index;
+      target.leaf += Elements::first_leaf(module_.shape(tuple), static_cast<size_t>(index));
+      target.value = tuple;
+    }
   }
   const Shape& shape_of(const Target& target) const {
     const Shape* found = nullptr;
@@ -284,7 +295,9 @@ class KernelCalls {
   void find_loops() {
     for (size_t i = 0; i < targets_.size();) {
       size_t next = one_loop_ ? targets_.size() : i + 1;
-      while (next < targets_.size() && targets_[next].value == targets_[i].value) ++next;
+      while (next < targets_.size() && targets_[next].value == targets_[i].value &&
+             targets_[next - 1].leaf < targets_[next].leaf)
+        ++next;
       loops_.push_back({std::span(targets_).subspan(i, next - i), {}});
       number_arrays(loops_.back());
       i = next;
@@ -348,7 +361,8 @@ class KernelCalls {
     for (const Target& target : loops.targets) {
       llvm::Value* array = writer.array(array_number(loops, {target.to.address}));
       leaves.push_back({target.value, target.leaf, array});
-      writer.results.push_back(array);
+      writer.results.resize(std::max(writer.results.size(), target.leaf + 1));
+      writer.results[target.leaf] = array;
     }
     const InstructionId first = loops.targets[0].value;
     const WriteFunction write = functions_of(module_[first].op).write;

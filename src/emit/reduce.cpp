@@ -13,6 +13,7 @@ namespace {
 using llvm::Value;
 
 constexpr int64_t lanes = 64;  // of a row that is reduced
+constexpr double few = 4;      // elements that are reduced without a loop
 // Columns that are reduced side by side, and fewer where that gives less than so many pieces.
 constexpr int64_t tile = 1024, least_tile = 256, wanted_tiles = 16;
 
@@ -220,19 +221,27 @@ std::vector<Value*> Reduce::nest(size_t i, std::vector<Value*>& at, std::vector<
     carried.insert(carried.end(), values.begin(), values.end());
     return reducer_.apply(carried);
   }
-  return loop_carrying(b_, dims_[reduced_[i]], std::move(carried),
-                       [&](Value* n, std::span<Value* const> now) {
-                         at[reduced_[i]] = n;
-                         return nest(i + 1, at, {now.begin(), now.end()});
-                       });
+  const int64_t size = dims_[reduced_[i]];
+  if (reduced_elements() <= few) {
+    for (int64_t n = 0; n < size; ++n) {
+      at[reduced_[i]] = int64(b_, n);
+      carried = nest(i + 1, at, std::move(carried));
+    }
+    return carried;
+  }
+  return loop_carrying(b_, size, std::move(carried), [&](Value* n, std::span<Value* const> now) {
+    at[reduced_[i]] = n;
+    return nest(i + 1, at, {now.begin(), now.end()});
+  });
 }
 
 namespace {
 
 void store_results(Writer& w, InstructionId id, Value* position, std::span<Value* const> values) {
   if (w.elements.error()) return;
-  for (size_t k = 0; k < values.size(); ++k)
-    store_element(w.b, w.elements.leaf_shape(id, k).type, w.results[k], position, values[k]);
+  for (size_t k = 0; k < w.results.size(); ++k)
+    if (w.results[k])
+      store_element(w.b, w.elements.leaf_shape(id, k).type, w.results[k], position, values[k]);
 }
 
 void write_rows(Writer& w, InstructionId id, Reduce& reduce) {

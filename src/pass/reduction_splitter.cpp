@@ -12,9 +12,9 @@
 namespace hilo {
 namespace {
 
-constexpr int64_t longest = 65536;           // what stays whole: rows that fusions keep at hand
-constexpr int64_t side_by_side = 256;        // columns that one loop takes at least
-constexpr int64_t enough = 16, wanted = 64;  // loops of their own, before and afterwards
+constexpr int64_t longest = 65536;          // what stays whole: rows that fusions keep at hand
+constexpr int64_t side_by_side = 256;       // columns that one loop takes at least
+constexpr int64_t enough = 8, wanted = 64;  // loops of their own, before and afterwards
 constexpr int64_t fewest_parts = 8, most_parts = 512;
 
 // The op of a reducer that may be applied in any order, over types that do not round sums to less

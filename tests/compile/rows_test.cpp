@@ -109,6 +109,45 @@ TEST(Rows, SeveralResultsOfOneArray) {
                     0);
 }
 
+// Of two arrays that are reduced together, one is read.
+TEST(Rows, WhatNobodyReadsIsNotStored) {
+  for (const int64_t columns : {30, 130}) {
+    const auto both = run_both(fmt::format(R"({}ENTRY e {{
+  x = f32[50,{}] parameter(0)
+  n = f32[] constant(-inf)
+  z = s32[] constant(0)
+  i = s32[50,{}] iota(), iota_dimension=1
+  p = (f32[50], s32[50]) reduce(x, i, n, z), dimensions={{1}}, to_apply=most
+  ROOT w = s32[50] get-tuple-element(p), index=1 }}
+)",
+                                           reducers, columns, columns));
+    ASSERT_TRUE(both) << to_string(both.error());
+    EXPECT_TRUE(same_bits(both->compiled, both->evaluated));
+    EXPECT_EQ(both->report.temp_bytes, 0);
+  }
+}
+
+// The nearest of some points: distances are summed where the minimum is taken.
+TEST(Rows, SumsOfAFewElementsAreNotStored) {
+  const auto both = run_both(std::string(reducers) + R"(ENTRY e {
+  x = f32[40,3] parameter(0)
+  y = f32[70,3] parameter(1)
+  a = f32[40,70,3] broadcast(x), dimensions={0,2}
+  b = f32[40,70,3] broadcast(y), dimensions={1,2}
+  d = f32[40,70,3] subtract(a, b)
+  q = f32[40,70,3] multiply(d, d)
+  z = f32[] constant(0.25)
+  s = f32[40,70] reduce(q, z), dimensions={2}, to_apply=add
+  e = f32[40,70] sqrt(s)
+  n = f32[] constant(-inf)
+  ROOT r = f32[40] reduce(e, n), dimensions={1}, to_apply=max }
+)");
+  ASSERT_TRUE(both) << to_string(both.error());
+  EXPECT_LE(largest_difference(both->compiled, both->evaluated), 1e-6);
+  EXPECT_EQ(both->report.kernels, 1);
+  EXPECT_EQ(both->report.temp_bytes, 0);
+}
+
 // The place of the largest element, as JAX writes it: the first one, and the first NaN.
 TEST(Rows, PlacesOfLargestElements) {
   const std::string text = R"(HloModule m

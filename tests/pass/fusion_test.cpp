@@ -163,6 +163,38 @@ const Row rows[] = {
  u = f32[4,4] sort(x), dimensions={1}, to_apply=less, control-predecessors={s}
  b = f32[4,4] add(a, u)
  ROOT r = (f32[4,4], f32[4,4]) tuple(b, s))"},
+    {"sums of a few elements, with what reads them",
+     1,
+     {FusionKind::Input},
+     R"(x = f32[40,3] parameter(0)
+ y = f32[50,3] parameter(1)
+ a = f32[40,50,3] broadcast(x), dimensions={0,2}
+ b = f32[40,50,3] broadcast(y), dimensions={1,2}
+ d = f32[40,50,3] subtract(a, b)
+ q = f32[40,50,3] multiply(d, d)
+ z = f32[] constant(0)
+ s = f32[40,50] reduce(q, z), dimensions={2}, to_apply=add
+ e = f32[40,50] sqrt(s)
+ n = f32[] constant(-inf)
+ ROOT r = f32[40] reduce(e, n), dimensions={1}, to_apply=max)"},
+    {"no sums of a few elements that are wanted again",
+     2,
+     {FusionKind::Input, FusionKind::Loop},
+     R"(x = f32[40,3] parameter(0)
+ q = f32[40,3] multiply(x, x)
+ z = f32[] constant(0)
+ s = f32[40] reduce(q, z), dimensions={1}, to_apply=add
+ b = f32[50,40] broadcast(s), dimensions={1}
+ ROOT r = f32[50,40] exponential(b))"},
+    {"what two steps make again",
+     3,
+     {FusionKind::Loop, FusionKind::Loop},
+     R"(x = f32[4,4] parameter(0)
+ c = f32[] constant(3)
+ b = f32[4,4] broadcast(c), dimensions={}
+ m = f32[4,4] multiply(x, b)
+ s = f32[4,4] sort(m), dimensions={1}, to_apply=less
+ ROOT r = f32[4,4] multiply(s, b))"},
     {"no two around a third", 3, {}, R"(x = f32[4,4] parameter(0)
  a = f32[4,4] exponential(x)
  s = f32[4,4] sort(a), dimensions={1}, to_apply=less

@@ -54,6 +54,13 @@ class Bodies {
   int64_t next_ = 0;
 };
 
+// Whether an operand is an array that is made again where it is read.
+bool reads_what_is_free(const Module& module, InstructionId id) {
+  return std::ranges::any_of(module.operands(id), [&](InstructionId operand) {
+    return is_free(module, operand) && !module.shape(operand).is_scalar();
+  });
+}
+
 // A group of one instruction is none, and counters of loops are left to be seen.
 bool is_worth_it(const Module& module, const FusionGroup& group, bool scalars) {
   size_t count = 0;
@@ -62,7 +69,17 @@ bool is_worth_it(const Module& module, const FusionGroup& group, bool scalars) {
     count += module[id].op != Op::Constant;
     arrays = arrays || !module.shape(id).is_scalar() || module[id].op == Op::Reduce;
   }
-  return (arrays || scalars) && count > 1;
+  const bool is_alone = count == 1 && (group.kind == FusionKind::Output ||
+                                       !reads_what_is_free(module, group.members[0]));
+  return (arrays || scalars) && count > 0 && !is_alone;
+}
+
+bool is_read_by_element(const Module& module, const Editor& editor, InstructionId id) {
+  if (!module.shape(id).is_tuple() || module[module[id].computation].root == id) return false;
+  return std::ranges::all_of(module.users(id), [&](InstructionId user) {
+    return module[user].op == Op::GetTupleElement && !editor.is_pinned(user) &&
+           (module.has_users(user) || module[module[user].computation].root == user);
+  });
 }
 
 class Fuser {
@@ -74,21 +91,37 @@ class Fuser {
     const InstructionId like = group_.roots[0];
     for (size_t i = group_.members.size(); i-- > 0;)
       copies_[group_.members[i].value] = copy(group_.members[i]);
-    std::vector<InstructionId> results;
-    for (InstructionId root : group_.roots) results.push_back(copies_[root.value]);
+    std::vector<InstructionId> given, results;
+    for (InstructionId root : group_.roots) add_results(root, given, results);
     module_[body_].root = results[0];
     if (results.size() > 1) module_[body_].root = editor_.add_tuple(results[0], results);
     const Shape shape = module_.shape(module_[body_].root);
     const InstructionId fusion =
         editor_.add(like, Op::Fusion, shape, operands_, FusionAttributes{group_.kind, {}, body_});
-    const std::vector<InstructionId>& roots = group_.roots;
-    for (size_t i = 0; i < roots.size(); ++i)
-      editor_.replace(roots[i], roots.size() == 1 ? fusion
-                                                  : editor_.add_element(roots[i], fusion,
+    for (size_t i = 0; i < given.size(); ++i)
+      editor_.replace(given[i], given.size() == 1 ? fusion
+                                                  : editor_.add_element(given[i], fusion,
                                                                         static_cast<int64_t>(i)));
   }
 
  private:
+  // What stands for a root outside, and its values inside: of a reduction of several arrays those
+  // that are read.
+  void add_results(InstructionId root, std::vector<InstructionId>& given,
+                   std::vector<InstructionId>& results) {
+    const InstructionId inside = copies_[root.value];
+    if (!is_read_by_element(module_, editor_, root)) {
+      given.push_back(root);
+      results.push_back(inside);
+      return;
+    }
+    for (InstructionId element : module_.users(root)) {
+      const int64_t index = module_.attributes<GetTupleElementAttributes>(element).index;
+      given.push_back(element);
+      results.push_back(editor_.add_element(inside, inside, index));
+    }
+  }
+
   InstructionId copy(InstructionId id) {
     const auto given = module_.operands(id);
     std::vector<InstructionId> operands(given.begin(), given.end());

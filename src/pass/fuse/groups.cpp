@@ -10,6 +10,10 @@ namespace {
 // Elements of a row, and of all rows together where there is only one, that stay in the cache.
 constexpr int64_t longest_row = 65536;
 
+// Elements that are reduced where their sum is wanted: a loop over them would take longer than
+// they.
+constexpr int64_t short_reduction = 4;
+
 constexpr size_t most_concatenated = 4;
 
 template <class List>
@@ -44,7 +48,7 @@ bool reads_elements(const Module& module, InstructionId user, InstructionId valu
   if (op == Op::Gather) return module.operand(user, 0) != value;
   // A loop over what stands side by side computes all of it for each element.
   if (op == Op::Concatenate)
-    return module.operands(user).size() <= most_concatenated &&
+    return module.operands(user).size() <= most_concatenated && module[value].op != Op::Reduce &&
            (!is_elementwise(module[value].op) || has_trait(module[value].op, TraitCheap));
   // Written in place, and the scalars that say where.
   if (op == Op::DynamicUpdateSlice)
@@ -78,6 +82,15 @@ std::optional<Dims> rows_of(const Module& module, InstructionId id) {
   for (size_t i = 0; i < reduced.size(); ++i)
     if (reduced[i] != kept + static_cast<int64_t>(i)) return std::nullopt;
   return Dims(from.begin(), from.begin() + kept);
+}
+
+// A reduction of a few elements to one, which other loops compute as they do elementwise ops.
+bool is_short_reduction(const Module& module, InstructionId id) {
+  if (module[id].op != Op::Reduce || module[id].operand_count != 2) return false;
+  int64_t count = 1;
+  for (int64_t d : module.attributes<ReduceAttributes>(id).dimensions)
+    count *= module.shape(module.operand(id, 0)).dims[static_cast<size_t>(d)];
+  return count > 0 && count <= short_reduction;
 }
 
 bool fits_row(const Shape& shape, const Dims& rows) {
@@ -187,7 +200,7 @@ void FusionGroups::place(InstructionId id) {
   if (number >= 0 && may_join(id, groups_[number])) {
     FusionGroup& group = groups_[number];
     if (op == Op::Dot) group.kind = FusionKind::Output;
-    if (op == Op::Reduce) group.kind = FusionKind::Input;
+    if (op == Op::Reduce && group.rows) group.kind = FusionKind::Input;
     group.members.push_back(id);
     of_[id.value] = number;
     return;
@@ -223,7 +236,7 @@ bool FusionGroups::may_join(InstructionId id, FusionGroup& group) {
       group.rows = rows;
       return true;
     }
-    if (module_[id].op == Op::Reduce) return false;
+    if (module_[id].op == Op::Reduce && !is_short_reduction(module_, id)) return false;
   }
   bool again = false;
   for (InstructionId user : module_.users(id)) {
@@ -238,7 +251,8 @@ bool FusionGroups::may_join(InstructionId id, FusionGroup& group) {
   repeated_[id.value] = again;
   if (module_[id].op == Op::Dot) return !again && may_join_product(id, group);
   if (group.rows) return may_join_rows(id, group);
-  return !again || !is_elementwise(module_[id].op);
+  const bool is_computed = is_elementwise(module_[id].op) || module_[id].op == Op::Reduce;
+  return !again || !is_computed;
 }
 
 bool FusionGroups::may_join_rows(InstructionId id, const FusionGroup& group) const {
