@@ -40,16 +40,27 @@ struct ThreadPool::State {
     std::atomic<int64_t> next = 0, done = 0;
   };
   std::mutex mutex;
-  std::condition_variable work, finished;
-  std::vector<std::shared_ptr<Job>> jobs;
+  std::condition_variable work, room, finished;
+  std::vector<std::shared_ptr<Job>> jobs;  // with tiles that nobody has taken
   bool stop = false;
   std::vector<std::thread> workers;
 
+  // Under the lock. A caller that waits may begin.
+  void take_off(const std::shared_ptr<Job>& job) {
+    if (std::erase(jobs, job) > 0) room.notify_one();
+  }
+
   // Takes tiles of the job until none is left.
-  void help(Job& job) {
+  void help(const std::shared_ptr<Job>& job) {
     int64_t mine = 0;
-    for (int64_t tile; (tile = job.next.fetch_add(1)) < job.tiles; ++mine) (*job.body)(tile);
-    if (mine > 0 && job.done.fetch_add(mine) + mine == job.tiles) {
+    for (int64_t tile; (tile = job->next.fetch_add(1)) < job->tiles; ++mine) {
+      if (tile + 1 == job->tiles) {
+        const std::lock_guard lock(mutex);
+        take_off(job);
+      }
+      (*job->body)(tile);
+    }
+    if (mine > 0 && job->done.fetch_add(mine) + mine == job->tiles) {
       std::lock_guard lock(mutex);
       finished.notify_all();
     }
@@ -60,15 +71,14 @@ struct ThreadPool::State {
     while (true) {
       work.wait(lock, [&] { return stop || !jobs.empty(); });
       if (stop) return;
-      std::shared_ptr<Job> job = jobs.front();
+      const std::shared_ptr<Job> job = jobs.front();
       if (job->next.load() >= job->tiles) {
-        std::erase(jobs, job);
+        take_off(job);
         continue;
       }
       lock.unlock();
-      help(*job);
+      help(job);
       lock.lock();
-      std::erase(jobs, job);
     }
   }
 };
@@ -104,14 +114,15 @@ void ThreadPool::run(int64_t tiles, const std::function<void(int64_t)>& body) {
   };
   job->body = &counted;
   job->tiles = tiles;
-  {
-    std::lock_guard lock(state_->mutex);
-    state_->jobs.push_back(job);
-  }
-  state_->work.notify_all();
-  state_->help(*job);
   std::unique_lock lock(state_->mutex);
-  std::erase(state_->jobs, job);
+  // Where tiles of another caller wait, no thread is idle, and one more would slow down the others.
+  // So a body must not wait for what such a caller does.
+  state_->room.wait(lock, [&] { return state_->jobs.empty(); });
+  state_->jobs.push_back(job);
+  lock.unlock();
+  state_->work.notify_all();
+  state_->help(job);
+  lock.lock();
   state_->finished.wait(lock, [&] { return job->done.load() == job->tiles; });
 }
 

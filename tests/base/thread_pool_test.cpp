@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -50,6 +51,26 @@ TEST(ThreadPool, ServesSeveralCallersAtOnce) {
     });
   for (std::thread& caller : callers) caller.join();
   EXPECT_EQ(sum, 6 * 200 * 45);
+}
+
+TEST(ThreadPool, CallersTakeTurns) {
+  constexpr int threads = 2, tiles = 400;
+  ThreadPool pool(threads);
+  std::atomic<int64_t> taken = 0, taken_before = -1;
+  std::thread other;
+  pool.run(tiles, [&](int64_t tile) {
+    if (tile == 0)
+      other = std::thread([&] {
+        pool.run(2, [&](int64_t) {
+          int64_t unset = -1;
+          taken_before.compare_exchange_strong(unset, taken.load());
+        });
+      });
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+    ++taken;
+  });
+  other.join();
+  EXPECT_GE(taken_before, tiles - threads);
 }
 
 // A caller waits for its own tiles only while another's are still running.
