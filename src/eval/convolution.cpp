@@ -229,7 +229,7 @@ Routine routine_Convolution(const RoutineCall& call) {
     Matmul now = product;
     now.lhs.data = operands[0], now.rhs.data = operands[1], now.out.data = results[0];
     if (!padded.is_input()) {
-      auto* copy = reinterpret_cast<std::byte*>(memory.take((literal_bytes(padded.shape) + 3) / 4));
+      std::byte* copy = memory.take(literal_bytes(padded.shape));
       padded.fill(operands[0], copy, parallel);
       now.lhs.data = copy;
     }

@@ -4,12 +4,10 @@
 // them.
 #include "eval/few_rows_product.h"
 
-#include "eval/packed_memory.h"
-
 namespace hilo {
 namespace {
 
-constexpr int64_t most_depth = 512, part_strips = 8, fewest_parts = 8;
+constexpr int64_t part_strips = 8, fewest_parts = 8;
 // Blocks of rows that read lines of columns where they stand, and how many strips of them together.
 constexpr int64_t direct_blocks = 5, direct_strips = 16;
 constexpr int64_t worth_packing_together = 1 << 16;  // elements of the rows
@@ -22,78 +20,89 @@ class FewRows {
  private:
   void pack(int64_t piece) const;  // of blocks of rows and depths
   void compute(int64_t part) const;
-  void compute_packed(int64_t begin, int64_t end, float* strips, float* c, int64_t leading) const;
-  void compute_direct(int64_t begin, int64_t end, float* c, int64_t leading) const;
-  // The packed rows of a block from place t of the summed index on.
-  const float* rows_at(int64_t block, int64_t t) const {
-    return rows_ + (block * p_.k + t) * packed_rows;
+  void compute_packed(int64_t begin, int64_t end, std::byte* strips, std::byte* c,
+                      int64_t leading) const;
+  void compute_direct(int64_t begin, int64_t end, std::byte* c, int64_t leading) const;
+  // The packed rows of a block from element t of the summed index on, which stands in a depth.
+  std::byte* rows_at(int64_t block, int64_t depth, int64_t t) const {
+    const int64_t lines = block * all_lines_ + depth * kernel_.head + t;
+    return rows_ + lines * kernel_.row_step * kernel_.bytes;
   }
   int64_t columns_of(int64_t strip) const {
-    return std::min(kernel_columns, p_.n - strip * kernel_columns);
+    return std::min(kernel_.columns, p_.n - strip * kernel_.columns);
+  }
+  SourcePart part_of(const MatrixSource& source, int64_t i, int64_t count, int64_t depth) const {
+    const int64_t t = depths_.begin(depth) * kernel_.group;
+    return {source, i, count, t, std::min(depths_.size(depth) * kernel_.group, p_.k - t)};
   }
 
   const MatrixProduct& p_;
+  const MatrixKernel& kernel_;
   Cut depths_, blocks_, parts_;  // of the summed index, of the rows, of the strips of columns
+  int64_t all_lines_;            // of a block's packed rows
   bool is_direct_;
-  float* rows_;
+  std::byte* rows_;
 };
 
 FewRows::FewRows(const MatrixProduct& product)
     : p_(product),
-      depths_{p_.k, pieces_of(p_.k, most_depth)},
-      blocks_{p_.m, pieces_of(p_.m, kernel_rows)},
-      parts_{pieces_of(p_.n, kernel_columns), 1},
-      is_direct_(blocks_.parts <= direct_blocks && is_direct_source(p_.rhs)) {
+      kernel_(*product.kernel),
+      depths_(depths_of(product)),
+      blocks_{p_.m, pieces_of(p_.m, kernel_.rows)},
+      parts_{pieces_of(p_.n, kernel_.columns), 1},
+      all_lines_(depths_.count + depths_.parts * kernel_.head),
+      is_direct_(blocks_.parts <= direct_blocks && kernel_.is_direct && kernel_.is_direct(p_.rhs)) {
   const int64_t most = is_direct_ ? direct_strips : part_strips;
   parts_.parts = pieces_of(parts_.count, std::clamp<int64_t>(parts_.count / fewest_parts, 1, most));
   thread_local PackedMemory memory;
-  rows_ = memory.take(blocks_.parts * p_.k * packed_rows);
+  rows_ = memory.take(blocks_.parts * all_lines_ * kernel_.row_step * kernel_.bytes);
 }
 
 void FewRows::pack(int64_t piece) const {
   const int64_t block = piece / depths_.parts, depth = piece % depths_.parts;
-  const int64_t t = depths_.begin(depth);
-  pack_rows({p_.lhs, blocks_.begin(block), blocks_.size(block), t, depths_.size(depth)},
-            rows_ + (block * p_.k + t) * packed_rows);
+  kernel_.pack_rows(part_of(p_.lhs, blocks_.begin(block), blocks_.size(block), depth),
+                    rows_at(block, depth, depths_.begin(depth)));
 }
 
-void FewRows::compute_packed(int64_t begin, int64_t end, float* strips, float* c,
+void FewRows::compute_packed(int64_t begin, int64_t end, std::byte* strips, std::byte* c,
                              int64_t leading) const {
-  const int64_t columns = std::min(end * kernel_columns, p_.n) - begin * kernel_columns;
+  const int64_t width = kernel_.columns, columns = std::min(end * width, p_.n) - begin * width;
   for (int64_t depth = 0; depth < depths_.parts; ++depth) {
-    const int64_t t = depths_.begin(depth), k = depths_.size(depth);
-    pack_columns({p_.rhs, begin * kernel_columns, columns, t, k}, k, strips);
+    const int64_t k = depths_.size(depth), lines = kernel_.head + k;
+    kernel_.pack_columns(part_of(p_.rhs, begin * width, columns, depth), lines, strips);
     for (int64_t block = 0; block < blocks_.parts; ++block)
-      for (int64_t s = begin; s < end; ++s)
-        run_matrix_kernel({rows_at(block, t), strips + (s - begin) * kernel_columns * k, k,
-                           blocks_.size(block), columns_of(s),
-                           c + blocks_.begin(block) * leading + (s - begin) * kernel_columns,
-                           leading, p_.accumulate || depth > 0});
+      for (int64_t s = 0; s < end - begin; ++s)
+        kernel_.run({rows_at(block, depth, depths_.begin(depth)),
+                     strips + s * width * lines * kernel_.bytes, k, blocks_.size(block),
+                     columns_of(begin + s),
+                     c + (blocks_.begin(block) * leading + s * width) * kernel_.bytes, leading,
+                     p_.accumulate || depth > 0});
   }
 }
 
-void FewRows::compute_direct(int64_t begin, int64_t end, float* c, int64_t leading) const {
+void FewRows::compute_direct(int64_t begin, int64_t end, std::byte* c, int64_t leading) const {
   const Cut chunks{p_.k, pieces_of(p_.k, blocks_.parts < direct_blocks ? 64 : 128)};
   for (int64_t chunk = 0; chunk < chunks.parts; ++chunk) {
     const int64_t t = chunks.begin(chunk);
     for (int64_t s = begin; s < end; ++s)
-      for (int64_t block = 0; block < blocks_.parts; ++block)
-        run_direct_kernel(
-            {rows_at(block, t), nullptr, chunks.size(chunk), blocks_.size(block), columns_of(s),
-             c + blocks_.begin(block) * leading + (s - begin) * kernel_columns, leading,
-             p_.accumulate || chunk > 0},
-            p_.rhs, s * kernel_columns, t);
+      for (int64_t block = 0; block < blocks_.parts; ++block) {
+        const int64_t at = blocks_.begin(block) * leading + (s - begin) * kernel_.columns;
+        kernel_.run_direct(
+            {rows_at(block, 0, t), nullptr, chunks.size(chunk), blocks_.size(block), columns_of(s),
+             c + at * kernel_.bytes, leading, p_.accumulate || chunk > 0},
+            p_.rhs, s * kernel_.columns, t);
+      }
   }
 }
 
 void FewRows::compute(int64_t part) const {
   const int64_t begin = parts_.begin(part), end = parts_.begin(part + 1);
-  const int64_t wide = (end - begin) * kernel_columns;
-  const int64_t packed = is_direct_ ? 0 : wide * depths_.most();
+  const int64_t wide = (end - begin) * kernel_.columns;
+  const int64_t packed = is_direct_ ? 0 : wide * (kernel_.head + depths_.most()) * kernel_.bytes;
   thread_local PackedMemory memory;
-  float* strips = memory.take(packed + (p_.out ? 0 : p_.m * wide));
-  const int64_t j = begin * kernel_columns, leading = p_.out ? p_.leading : wide;
-  float* c = p_.out ? p_.out + j : strips + packed;
+  std::byte* strips = memory.take(packed + (p_.out ? 0 : p_.m * wide * kernel_.bytes));
+  const int64_t j = begin * kernel_.columns, leading = p_.out ? p_.leading : wide;
+  std::byte* c = p_.out ? static_cast<std::byte*>(p_.out) + j * kernel_.bytes : strips + packed;
   if (is_direct_) compute_direct(begin, end, c, leading);
   else compute_packed(begin, end, strips, c, leading);
   if (!p_.out) p_.take({0, p_.m, j, std::min(wide, p_.n - j), c, leading});

@@ -3,10 +3,13 @@
 #pragma once
 
 #include "eval/matrix_product.h"
+#include "eval/packed_memory.h"
 
 namespace hilo {
 
-constexpr int64_t few_rows = 20 * kernel_rows;
+constexpr int64_t few_blocks = 20;  // of a kernel's rows
+// The packed elements of the summed index, in depths.
+Cut depths_of(const MatrixProduct& product);
 // `parallel` null: on the calling thread.
 void run_few_rows_product(const MatrixProduct& product, const Parallel* parallel);
 

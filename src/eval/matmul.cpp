@@ -3,16 +3,20 @@
 #include <algorithm>
 #include <bit>
 
-#include "eval/blas.h"
 #include "eval/matrix_pack.h"
 #include "eval/matrix_product.h"
+#include "eval/packed_memory.h"
 
 namespace hilo {
 namespace {
 
-// Blocks of the summed index that are packed at once. Products of two signed bytes, 2^14 at most,
-// stay exact in f32 over 1024 terms; of two unsigned ones, 2^16, over 256.
-constexpr int64_t packed_block = 512, signed_exact_block = 1024, unsigned_exact_block = 256;
+// Multiplications of one product: fewer are not worth several threads, more always are; and of many
+// products that are done together, so that starting one costs nothing beside it.
+constexpr int64_t worth_threads = 1 << 21, worth_all_threads = 1 << 28, done_together = 1 << 15;
+// Elements of an operand that are copied at once.
+constexpr int64_t most_copied = 1 << 24;
+// Terms of products of bytes whose sum int32 holds.
+constexpr int64_t exact_terms = 1 << 15;
 
 // The distance of neighbours when it is the same everywhere; an axis of one element has any.
 std::optional<int64_t> uniform_step(std::span<const int64_t> positions) {
@@ -23,22 +27,11 @@ std::optional<int64_t> uniform_step(std::span<const int64_t> positions) {
   return step;
 }
 
-// Multiplications of one product: fewer are not worth several threads, more always are.
-constexpr int64_t worth_threads = 1 << 21, worth_all_threads = 1 << 28;
-
-// How a matrix of rows and columns can be given to the library where it stands.
-struct InPlace {
-  bool possible = false, transposed = false;
-  int64_t leading = 1;
-};
-InPlace in_place(std::span<const int64_t> rows, std::span<const int64_t> columns) {
-  const auto row = uniform_step(rows), column = uniform_step(columns);
-  const int64_t m = rows.size(), n = columns.size();
-  if (!row || !column) return {};
-  if (n == 1 && *row == 1 && m > 1) return {true, true, m};
-  if ((n == 1 || *column == 1) && (m == 1 || *row >= n)) return {true, false, m == 1 ? n : *row};
-  if ((m == 1 || *row == 1) && (n == 1 || *column >= m)) return {true, true, n == 1 ? m : *column};
-  return {};
+// The distance of the rows of a result whose columns stand side by side.
+std::optional<int64_t> leading_of(const MatmulResult& out) {
+  const auto row = uniform_step(out.row), column = uniform_step(out.column);
+  if (!row || !column || (*column != 1 && out.column.size() > 1)) return std::nullopt;
+  return out.row.size() == 1 ? static_cast<int64_t>(out.column.size()) : *row;
 }
 
 float rounded(float value, MatmulPrecision precision) {
@@ -48,218 +41,228 @@ float rounded(float value, MatmulPrecision precision) {
   return value != value ? value : std::bit_cast<float>(even & ~uint32_t{0x1fff});
 }
 
-// The free and the summed index have one step each: the kernel reads such operands where they are.
-std::optional<MatrixSource> kernel_source(const MatmulOperand& operand) {
+// An operand where it stands: steps where they are the same everywhere, else tables.
+MatrixSource standing_source(const MatmulOperand& operand) {
   const auto outer = uniform_step(operand.outer), inner = uniform_step(operand.inner);
-  if (!has_matrix_kernel() || !is_kernel_source(operand.type) || !outer || !inner)
-    return std::nullopt;
-  return MatrixSource{operand.data, operand.type, *outer, *inner};
+  if (outer && inner) return {operand.data, operand.type, *outer, *inner};
+  return {operand.data, operand.type, 0, 0, operand.outer.data(), operand.inner.data()};
 }
 
-// The same of any operand: with tables where the steps differ.
-std::optional<MatrixSource> table_source(const MatmulOperand& operand) {
-  if (!has_matrix_kernel() || !is_kernel_source(operand.type)) return std::nullopt;
-  if (auto uniform = kernel_source(operand)) return uniform;
-  return MatrixSource{operand.data, operand.type, 0, 0, operand.outer.data(), operand.inner.data()};
-}
-
-// Where the first element of a batch stands.
-int64_t start_of(const MatmulOperand& operand, const MatrixSource& source, int64_t batch) {
-  if (source.outers) return operand.batch[batch];
-  return operand.batch[batch] + (operand.outer.empty() ? 0 : operand.outer[0]) +
-         (operand.inner.empty() ? 0 : operand.inner[0]);
-}
-
-// The part of it from position `base` on.
-MatrixSource part_of(MatrixSource source, int64_t base) {
+// A batch of it.
+MatrixSource batch_of(const MatmulOperand& operand, MatrixSource source, int64_t batch) {
+  int64_t base = operand.batch[batch];
+  if (!source.outers) base += operand.outer[0] + (operand.inner.empty() ? 0 : operand.inner[0]);
   source.data = static_cast<const std::byte*>(source.data) + base * storage_bytes(source.type);
   return source;
 }
 
-template <class T>
-struct Tiled {
-  const Matmul& p;
-  bool round_operands, exact_bytes;
-  std::optional<MatrixSource> kernel_lhs, kernel_rhs;  // both or none, and for exact bytes alone
-  int64_t m, n, k, tile_m, tile_n, k_block;
-  InPlace lhs, rhs, out;
-
-  explicit Tiled(const Matmul& product, int64_t exact_block);
-  int64_t tiles() const { return batches() * tile_rows() * tile_columns(); }
-  int64_t batches() const { return p.out.batch.size(); }
-  int64_t tile_rows() const { return (m + tile_m - 1) / tile_m; }
-  int64_t tile_columns() const { return (n + tile_n - 1) / tile_n; }
-  void run_tile(int64_t index) const;
-
-  struct Block {  // an operand's part of a tile, where it stands or packed
-    const T* data;
-    int64_t leading;
-    bool transposed;
-  };
-  Block block(const MatmulOperand& operand, const InPlace& place, int64_t batch, int64_t outer,
-              int64_t outer_count, int64_t inner, int64_t inner_count,
-              std::vector<T>& packed) const;
-  void add_exact(const std::vector<T>& part, std::vector<uint64_t>& exact) const;
-  void sum(int64_t batch, int64_t i, int64_t rows, int64_t j, int64_t columns, T* c,
-           int64_t leading) const;
+template <class Sum>
+struct RealOf {
+  using Type = Sum;
+};
+template <class Real>
+struct RealOf<std::complex<Real>> {
+  using Type = Real;
 };
 
-template <class T>
-Tiled<T>::Tiled(const Matmul& product, int64_t exact_block)
-    : p(product),
-      round_operands(std::is_same_v<T, float> && product.precision != MatmulPrecision::F32),
-      exact_bytes(exact_block > 0),
-      m(p.out.row.size()),
-      n(p.out.column.size()),
-      k(p.lhs.inner.size()) {
-  if (exact_bytes) {
-    kernel_lhs = kernel_source(p.lhs), kernel_rhs = kernel_source(p.rhs);
-    if (!kernel_lhs || !kernel_rhs) kernel_lhs = kernel_rhs = std::nullopt;
-  }
-  tile_m = std::min<int64_t>(m, 512);
-  tile_n = std::min<int64_t>(n, m >= 2048 ? 1024 : 512);
-  const bool own = !std::is_same_v<T, uint64_t> && !round_operands && !exact_bytes;
-  if (own && p.lhs.type == element_type<T>) lhs = in_place(p.lhs.outer, p.lhs.inner);
-  if (own && p.rhs.type == element_type<T>) rhs = in_place(p.rhs.outer, p.rhs.inner);
-  if (own && p.out.type == element_type<T>) out = in_place(p.out.row, p.out.column);
-  if (out.transposed) out = {};
-  k_block = lhs.possible && rhs.possible ? std::max<int64_t>(k, 1) : packed_block;
-  if (exact_bytes) k_block = exact_block;
-}
+// Products of one type, summed in Sum. Complex ones are products of real matrices: of the left one
+// as it stands, real and imaginary parts in turn, and of a right one with two lines for each,
+// (re, im) and (-im, re).
+template <class Sum>
+class Products {
+ public:
+  Products(const Matmul& product, const MatrixKernel& kernel, bool copies);
+  void run(const Parallel& parallel) const;
 
-template <class T>
-Tiled<T>::Block Tiled<T>::block(const MatmulOperand& operand, const InPlace& place, int64_t batch,
-                                int64_t outer, int64_t outer_count, int64_t inner,
-                                int64_t inner_count, std::vector<T>& packed) const {
-  const int64_t base = operand.batch[batch];
-  if (place.possible)
-    return {
-        static_cast<const T*>(operand.data) + base + operand.outer[outer] + operand.inner[inner],
-        place.leading, place.transposed};
-  const std::span outers(operand.outer.data() + outer, outer_count);
-  const std::span inners(operand.inner.data() + inner, inner_count);
-  packed.resize(outer_count * inner_count);
-  const bool transposed = consecutive_runs(outers).size() * inners.size() <
-                          consecutive_runs(inners).size() * outers.size();
-  if (transposed) pack(operand.data, operand.type, base, inners, outers, packed.data());
-  else pack(operand.data, operand.type, base, outers, inners, packed.data());
-  if constexpr (std::is_same_v<T, float>)
-    if (round_operands)
-      for (float& value : packed) value = rounded(value, p.precision);
-  return {packed.data(), transposed ? outer_count : inner_count, transposed};
-}
-
-// Sums of products of bytes, which f32 holds exactly over a block.
-template <class T>
-void Tiled<T>::add_exact(const std::vector<T>& part, std::vector<uint64_t>& exact) const {
-  if constexpr (std::is_same_v<T, float>)
-    for (size_t e = 0; exact_bytes && e < exact.size(); ++e)
-      exact[e] += static_cast<uint64_t>(static_cast<int64_t>(part[e]));
-}
-
-template <class T>
-void Tiled<T>::sum(int64_t batch, int64_t i, int64_t rows, int64_t j, int64_t columns, T* c,
-                   int64_t leading) const {
-  thread_local std::vector<T> packed_lhs, packed_rhs, part;
-  thread_local std::vector<uint64_t> exact;
-  if (exact_bytes) exact.assign(rows * columns, 0), part.resize(rows * columns);
-  for (int64_t t = 0; t < std::max<int64_t>(k, 1); t += k_block) {
-    const int64_t count = std::min(k_block, k - t);
-    if constexpr (std::is_same_v<T, float>)
-      if (kernel_lhs && count > 0) {
-        const int64_t left = p.lhs.batch[batch] + p.lhs.outer[i] + p.lhs.inner[t];
-        const int64_t right = p.rhs.batch[batch] + p.rhs.outer[j] + p.rhs.inner[t];
-        run_matrix_product({rows, columns, count, part_of(*kernel_lhs, left),
-                            part_of(*kernel_rhs, right), part.data(), columns});
-        add_exact(part, exact);
-        continue;
-      }
-    if (count == 0) {
-      for (int64_t r = 0; r < rows; ++r) std::fill_n(c + r * leading, columns, T(0));
-      break;
-    }
-    const Block a = block(p.lhs, lhs, batch, i, rows, t, count, packed_lhs);
-    const Block b = block(p.rhs, rhs, batch, j, columns, t, count, packed_rhs);
-    gemm(Gemm<T>{rows, columns, count, a.data, a.leading, a.transposed, b.data, b.leading,
-                 !b.transposed, exact_bytes ? part.data() : c, exact_bytes ? columns : leading,
-                 t > 0 && !exact_bytes});
-    add_exact(part, exact);
-  }
-  if (exact_bytes)
-    unpack(exact.data(), columns, p.out.data, p.out.type, p.out.batch[batch],
-           std::span(p.out.row).subspan(i, rows), std::span(p.out.column).subspan(j, columns));
-}
-
-template <class T>
-void Tiled<T>::run_tile(int64_t index) const {
-  const int64_t j = index % tile_columns() * tile_n;
-  const int64_t i = index / tile_columns() % tile_rows() * tile_m;
-  const int64_t batch = index / tile_columns() / tile_rows();
-  const int64_t rows = std::min(tile_m, m - i), columns = std::min(tile_n, n - j);
-  if (out.possible) {
-    T* c = static_cast<T*>(p.out.data) + p.out.batch[batch] + p.out.row[i] + p.out.column[j];
-    return sum(batch, i, rows, j, columns, c, out.leading);
-  }
-  thread_local std::vector<T> c;
-  c.resize(rows * columns);
-  sum(batch, i, rows, j, columns, c.data(), columns);
-  if (!exact_bytes)
-    unpack(c.data(), columns, p.out.data, p.out.type, p.out.batch[batch],
-           std::span(p.out.row).subspan(i, rows), std::span(p.out.column).subspan(j, columns));
-}
-
-template <class T>
-void run(const Matmul& product, const Parallel& parallel, int64_t exact_block = 0) {
-  const Tiled<T> tiled(product, exact_block);
-  // Many tiny products share a tile, so that starting one costs nothing beside it.
-  const int64_t work = tiled.tile_m * tiled.tile_n * std::max<int64_t>(tiled.k, 1);
-  const int64_t group = std::max<int64_t>(1, 32768 / work), tiles = tiled.tiles();
-  parallel(tiles, group, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) tiled.run_tile(i);
-  });
-}
-
-// The kernel's products, each as it stands; false where there is no kernel for the operands.
-bool run_kernel(const Matmul& p, const Parallel& parallel) {
-  if (p.precision != MatmulPrecision::F32) return false;
-  const auto lhs = table_source(p.lhs), rhs = table_source(p.rhs);
-  if (!lhs || !rhs) return false;
-  const InPlace place =
-      p.out.type == ElementType::F32 ? in_place(p.out.row, p.out.column) : InPlace{};
-  const int64_t m = p.out.row.size(), n = p.out.column.size(), k = p.lhs.inner.size();
-  const auto run_one = [&](int64_t batch, const Parallel* threads) {
-    MatrixProduct one{m, n, k, part_of(*lhs, start_of(p.lhs, *lhs, batch)),
-                      part_of(*rhs, start_of(p.rhs, *rhs, batch))};
-    const int64_t base = p.out.batch[batch];
-    if (place.possible && !place.transposed) {
-      one.out = static_cast<float*>(p.out.data) + base + p.out.row[0] + p.out.column[0];
-      one.leading = place.leading;
-    } else {
-      one.take = [&, base](const ProductPart& part) {
-        unpack(part.c, part.leading, p.out.data, p.out.type, base,
-               std::span(p.out.row).subspan(part.i, part.rows),
-               std::span(p.out.column).subspan(part.j, part.columns));
-      };
-    }
-    threads ? run_matrix_product(one, *threads) : run_matrix_product(one);
+ private:
+  using Real = typename RealOf<Sum>::Type;
+  static constexpr int64_t parts = sizeof(Sum) / sizeof(Real);
+  // Rows or columns [begin, begin + count), numbered as the kernel sees them in `product`.
+  struct Range {
+    int64_t begin, count;
   };
-  const int64_t batches = p.out.batch.size(), work = m * n * std::max<int64_t>(k, 1);
+  void run_one(int64_t batch, const Parallel* threads) const;
+  void run_part(int64_t batch, Range rows, Range columns, const MatrixSource& lhs,
+                const MatrixSource& rhs, const Parallel* threads) const;
+  MatrixSource source(const MatmulOperand& operand, int64_t batch, Range range,
+                      std::vector<Real>& copy, const Parallel* threads) const;
+  void copy_line(const MatmulOperand& operand, int64_t batch, Range range, int64_t line,
+                 Real* out) const;
+  bool is_rhs(const MatmulOperand& operand) const { return &operand == &p_.rhs; }
+  Cut ranges(int64_t count) const {
+    return {count, copies_ ? pieces_of(count * std::max<int64_t>(k_, 1), most_copied) : 1};
+  }
+
+  const Matmul& p_;
+  const MatrixKernel& kernel_;
+  MatrixSource lhs_, rhs_;
+  bool copies_;  // both operands: they have types that the kernel does not read
+  int64_t k_;
+  std::optional<int64_t> leading_;  // of the result, where it can be written in place
+};
+
+template <class Sum>
+Products<Sum>::Products(const Matmul& product, const MatrixKernel& kernel, bool copies)
+    : p_(product),
+      kernel_(kernel),
+      lhs_(standing_source(product.lhs)),
+      rhs_(standing_source(product.rhs)),
+      copies_(copies),
+      k_(product.lhs.inner.size()) {
+  const ElementType sum = element_type<Sum>, out = product.out.type;
+  if (out == sum || (sum == ElementType::S32 && out == ElementType::U32))
+    leading_ = leading_of(product.out);
+}
+
+template <class Sum>
+void Products<Sum>::run(const Parallel& parallel) const {
+  const int64_t batches = p_.out.batch.size();
+  const int64_t work = static_cast<int64_t>(p_.out.row.size() * p_.out.column.size()) * parts *
+                       parts * std::max<int64_t>(k_, 1);
   if (work >= worth_all_threads || (work >= worth_threads && batches < 8)) {
     for (int64_t batch = 0; batch < batches; ++batch) run_one(batch, &parallel);
-  } else {  // many tiny products together, so that starting one costs nothing beside it
-    parallel(batches, std::max<int64_t>(1, 32768 / work), [&](int64_t begin, int64_t end) {
+  } else {
+    parallel(batches, std::max<int64_t>(1, done_together / work), [&](int64_t begin, int64_t end) {
       for (int64_t batch = begin; batch < end; ++batch) run_one(batch, nullptr);
     });
   }
+}
+
+template <class Sum>
+void Products<Sum>::run_one(int64_t batch, const Parallel* threads) const {
+  std::vector<Real> lhs_copy, rhs_copy;
+  const Cut rows = ranges(p_.out.row.size()), columns = ranges(p_.out.column.size());
+  for (int64_t i = 0; i < rows.parts; ++i) {
+    const Range some_rows{rows.begin(i), rows.size(i)};
+    const MatrixSource lhs = source(p_.lhs, batch, some_rows, lhs_copy, threads);
+    for (int64_t j = 0; j < columns.parts; ++j) {
+      const Range some_columns{columns.begin(j), columns.size(j)};
+      run_part(batch, some_rows, some_columns, lhs,
+               source(p_.rhs, batch, some_columns, rhs_copy, threads), threads);
+    }
+  }
+}
+
+template <class Sum>
+MatrixSource Products<Sum>::source(const MatmulOperand& operand, int64_t batch, Range range,
+                                   std::vector<Real>& copy, const Parallel* threads) const {
+  if (!copies_) return batch_of(operand, is_rhs(operand) ? rhs_ : lhs_, batch);
+  const bool by_terms = parts > 1 && is_rhs(operand);
+  const int64_t lines = by_terms ? k_ : range.count, length = parts * (by_terms ? range.count : k_);
+  const int64_t step = length * (by_terms ? parts : 1);
+  copy.resize(static_cast<size_t>(lines * step));
+  const auto body = [&](int64_t begin, int64_t end) {
+    for (int64_t line = begin; line < end; ++line)
+      copy_line(operand, batch, range, line, copy.data() + line * step);
+  };
+  if (threads) (*threads)(lines, std::max<int64_t>(1, done_together / (step + 1)), body);
+  else body(0, lines);
+  if (by_terms) return {copy.data(), element_type<Real>, 1, length};
+  return {copy.data(), element_type<Real>, length, 1};
+}
+
+template <class Sum>
+void Products<Sum>::copy_line(const MatmulOperand& operand, int64_t batch, Range range,
+                              int64_t line, Real* out) const {
+  const int64_t base = operand.batch[batch];
+  const auto outers = std::span(operand.outer).subspan(range.begin, range.count);
+  const std::span inners(operand.inner);
+  if constexpr (parts == 1) {
+    pack(operand.data, operand.type, base, outers.subspan(line, 1), inners, out);
+    if constexpr (std::is_same_v<Real, float>)
+      for (int64_t t = 0; t < k_ && p_.precision != MatmulPrecision::F32; ++t)
+        out[t] = rounded(out[t], p_.precision);
+  } else if (!is_rhs(operand)) {
+    pack(operand.data, operand.type, base, outers.subspan(line, 1), inners,
+         reinterpret_cast<Sum*>(out));
+  } else {
+    pack(operand.data, operand.type, base, inners.subspan(line, 1), outers,
+         reinterpret_cast<Sum*>(out));
+    for (int64_t j = 0; j < range.count; ++j) {
+      out[2 * (range.count + j)] = -out[2 * j + 1];
+      out[2 * (range.count + j) + 1] = out[2 * j];
+    }
+  }
+}
+
+template <class Sum>
+void Products<Sum>::run_part(int64_t batch, Range rows, Range columns, const MatrixSource& lhs,
+                             const MatrixSource& rhs, const Parallel* threads) const {
+  MatrixProduct one{&kernel_, rows.count, columns.count * parts, k_ * parts, lhs, rhs};
+  const int64_t base = p_.out.batch[batch];
+  if (leading_) {
+    one.out = static_cast<Sum*>(p_.out.data) + base + p_.out.row[rows.begin] +
+              p_.out.column[columns.begin];
+    one.leading = *leading_ * parts;
+  } else {
+    one.take = [&, base](const ProductPart& part) {
+      unpack(
+          static_cast<const Sum*>(part.c), part.leading / parts, p_.out.data, p_.out.type, base,
+          std::span(p_.out.row).subspan(rows.begin + part.i, part.rows),
+          std::span(p_.out.column).subspan(columns.begin + part.j / parts, part.columns / parts));
+    };
+  }
+  threads ? run_matrix_product(one, *threads) : run_matrix_product(one);
+}
+
+// By the kernel; with copies of operands that it does not read.
+template <class Sum>
+void run_products(const Matmul& p, const Parallel& parallel) {
+  using Real = typename RealOf<Sum>::Type;
+  constexpr ElementType real = element_type<Real>;
+  const bool is_complex_sum = !std::is_same_v<Sum, Real>;
+  const bool rounds = real == ElementType::F32 && p.precision != MatmulPrecision::F32;
+  const MatrixKernel* kernel =
+      is_complex_sum || rounds ? nullptr : matrix_kernels(real, p.lhs.type, p.rhs.type)[0];
+  Products<Sum>(p, kernel ? *kernel : *matrix_kernels(real, real, real)[0], !kernel).run(parallel);
+}
+
+// Integers whose sums are those modulo 2^32, or are exact in int32.
+bool run_integers(const Matmul& p, const Parallel& parallel) {
+  const auto is_byte = [](ElementType type) { return bits_of(type) <= 8; };
+  const int64_t k = p.lhs.inner.size();
+  if (bits_of(p.out.type) > 32 && !(is_byte(p.lhs.type) && is_byte(p.rhs.type) && k <= exact_terms))
+    return false;
+  const MatrixKernel* kernel = matrix_kernels(ElementType::S32, p.lhs.type, p.rhs.type)[0];
+  if (!kernel) return false;
+  Products<int32_t>(p, *kernel, false).run(parallel);
   return true;
 }
 
-// The longest sum of products that f32 holds exactly, or 0.
-int64_t exact_block(const Matmul& p) {
-  const auto is_byte = [](ElementType type) { return is_integral(type) && bits_of(type) <= 8; };
-  if (!is_byte(p.lhs.type) || !is_byte(p.rhs.type) || !is_integral(p.out.type)) return 0;
-  const bool is_wide = is_unsigned(p.lhs.type) || is_unsigned(p.rhs.type);
-  return is_wide ? unsigned_exact_block : signed_exact_block;
+// Other integers: a tile of the result.
+void run_wide_tile(const Matmul& p, int64_t batch, const Cut& rows, int64_t row, const Cut& columns,
+                   int64_t column) {
+  constexpr int64_t most_terms = 256;
+  const auto part = [](const Dims& positions, const Cut& cut, int64_t i) {
+    return std::span(positions).subspan(cut.begin(i), cut.size(i));
+  };
+  const int64_t m = rows.size(row), n = columns.size(column), k = p.lhs.inner.size();
+  std::vector<uint64_t> a(m * most_terms), b(most_terms * n), c(m * n);
+  for (int64_t t = 0; t < k; t += most_terms) {
+    const int64_t count = std::min(most_terms, k - t);
+    pack(p.lhs.data, p.lhs.type, p.lhs.batch[batch], part(p.lhs.outer, rows, row),
+         std::span(p.lhs.inner).subspan(t, count), a.data());
+    pack(p.rhs.data, p.rhs.type, p.rhs.batch[batch], std::span(p.rhs.inner).subspan(t, count),
+         part(p.rhs.outer, columns, column), b.data());
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t term = 0; term < count; ++term)
+        for (int64_t j = 0; j < n; ++j) c[i * n + j] += a[i * count + term] * b[term * n + j];
+  }
+  unpack(c.data(), n, p.out.data, p.out.type, p.out.batch[batch], part(p.out.row, rows, row),
+         part(p.out.column, columns, column));
+}
+
+void run_wide_integers(const Matmul& p, const Parallel& parallel) {
+  constexpr int64_t most_rows = 64, most_columns = 256;
+  const int64_t m = p.out.row.size(), n = p.out.column.size(), k = p.lhs.inner.size();
+  const Cut rows{m, pieces_of(m, most_rows)}, columns{n, pieces_of(n, most_columns)};
+  const int64_t batches = p.out.batch.size(), tiles = rows.parts * columns.parts;
+  const int64_t work = rows.most() * columns.most() * std::max<int64_t>(k, 1);
+  const int64_t grain = std::max<int64_t>(1, done_together / work);
+  parallel(batches * tiles, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      run_wide_tile(p, i / tiles, rows, i % tiles / columns.parts, columns, i % columns.parts);
+  });
 }
 
 }  // namespace
@@ -283,10 +286,11 @@ void matmul(const Matmul& given, const Parallel& parallel) {
       {given.out.data, given.out.type, given.out.batch, given.out.column, given.out.row},
       given.precision};
   const Matmul& p = is_column_major || is_column ? swapped : given;
-  if (const int64_t exact = exact_block(p)) return run<float>(p, parallel, exact);
-  const ElementType sum = accumulator_type(p.lhs.type, p.rhs.type, p.out.type);
-  if (sum == ElementType::F32 && run_kernel(p, parallel)) return;
-  visit_accumulator(sum, [&]<class T>(std::type_identity<T>) { run<T>(p, parallel); });
+  visit_accumulator(accumulator_type(p.lhs.type, p.rhs.type, p.out.type),
+                    [&]<class T>(std::type_identity<T>) {
+                      if constexpr (!std::is_same_v<T, uint64_t>) run_products<T>(p, parallel);
+                      else if (!run_integers(p, parallel)) run_wide_integers(p, parallel);
+                    });
 }
 
 ElementType accumulator_type(ElementType lhs, ElementType rhs, ElementType out) {

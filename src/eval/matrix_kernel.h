@@ -1,6 +1,8 @@
-// Products of small blocks of matrices in registers, summed in f32, and the packed copies that they
-// read. Private to `eval`.
+// Products of small blocks of matrices in registers, and the packed copies that they read. Private
+// to `eval`.
 #pragma once
+
+#include <array>
 
 #include "shape/shape.h"
 
@@ -15,39 +17,55 @@ struct MatrixSource {
   const int64_t *outers = nullptr, *inners = nullptr;
 };
 
-// Whether this machine has the kernel (AVX-512), and whether it reads such elements.
-bool has_matrix_kernel();
-bool is_kernel_source(ElementType type);
-
-// What stays in registers, and the distance of neighbours of the summed index in packed rows.
-constexpr int64_t kernel_rows = 14, kernel_columns = 32, packed_rows = 16;
-
 // The part [i, i + count) of the free and [t, t + k) of the summed index of a source.
 struct SourcePart {
   const MatrixSource& source;
   int64_t i, count, t, k;
 };
-// out[t * packed_rows + r] = element (r, t) of the part; up to kernel_rows rows.
-void pack_rows(const SourcePart& part, float* out);
-// out[j / 32 * 32 * depth + t * 32 + j % 32] = element (j, t) of the part. `out` is aligned as a
-// vector; of the last strip the vectors that hold an element are written.
-void pack_columns(const SourcePart& part, int64_t depth, float* out);
 
 // c[i * leading + j] (+)= sum over t < k of a(i, t) * b(j, t), added in the order of t.
 struct KernelBlock {
-  const float *a, *b;  // packed rows, and one packed strip
-  int64_t k, rows, columns;
-  float* c;
+  const void *a, *b;  // packed rows, and one packed strip
+  int64_t k;          // packed elements of the summed index
+  int64_t rows, columns;
+  void* c;
   int64_t leading;
   bool add;
 };
-void run_matrix_kernel(const KernelBlock& block);
-// The same with the right operand's columns from j and lines from t on, where they stand; b is not
-// used. The source must be a direct one: lines of columns side by side.
-bool is_direct_source(const MatrixSource& source);
-void run_direct_kernel(const KernelBlock& block, const MatrixSource& rhs, int64_t j, int64_t t);
 
-// out[i] = in[i] rounded to bf16 or f16.
-void store_rounded(const float* in, int64_t count, ElementType type, void* out);
+// What multiplies blocks of matrices on one kind of processor. A packed element holds `group`
+// neighbours of the summed index, zeros behind the last, and is as large as a sum. Packed memory is
+// aligned as a vector.
+struct MatrixKernel {
+  int64_t rows, columns;  // of a block, whose sums stay in registers
+  int64_t row_step;       // packed elements from one t to the next in packed rows
+  int64_t bytes;          // of a packed element
+  int64_t group = 1;
+  int64_t head = 0;  // lines before the first of packed rows or columns: what sums begin with
+  // out[(head + t) * row_step + r] = element (r, t) of the part; up to `rows` rows. Where there is
+  // a head the part holds all t that are packed together.
+  void (*pack_rows)(const SourcePart& part, void* out);
+  // out[j / columns * columns * depth + (head + t) * columns + j % columns] = element (j, t) of the
+  // part. Of the last strip the vectors that hold an element are written.
+  void (*pack_columns)(const SourcePart& part, int64_t depth, void* out);
+  void (*run)(const KernelBlock& block);
+  // The same with the right operand's columns from j and lines from t on, where they stand; b is
+  // not used. Only for sources of which is_direct is true; null: of none.
+  bool (*is_direct)(const MatrixSource& source) = nullptr;
+  void (*run_direct)(const KernelBlock& block, const MatrixSource& rhs, int64_t j,
+                     int64_t t) = nullptr;
+};
+
+// This machine's kernels for sums of F32, F64 or S32, which wrap, and elements of these types, the
+// best first and null behind the last; none where the elements have other types than kernels read.
+using MatrixKernels = std::array<const MatrixKernel*, 3>;
+MatrixKernels matrix_kernels(ElementType sum, ElementType lhs, ElementType rhs);
+// The one with AVX-512, of real numbers, and the one with its dot products of bytes (VNNI); null
+// where the machine has them not.
+const MatrixKernel* avx512_kernel(ElementType sum);
+const MatrixKernel* byte_kernel(bool lhs_is_signed, bool rhs_is_signed);
+
+// out[i] = in[i] rounded to bf16 or f16; false where there is no fast way.
+bool store_rounded(const float* in, int64_t count, ElementType type, void* out);
 
 }  // namespace hilo

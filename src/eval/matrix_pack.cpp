@@ -105,12 +105,13 @@ void unpack(const T* in, int64_t leading, void* data, ElementType type, int64_t 
             std::span<const int64_t> major, std::span<const int64_t> minor) {
   const std::vector<Run> runs = consecutive_runs(minor);
   if constexpr (std::is_same_v<T, float>)
-    if ((type == ElementType::BF16 || type == ElementType::F16) && runs.size() == 1 &&
-        has_matrix_kernel()) {
+    if ((type == ElementType::BF16 || type == ElementType::F16) && runs.size() == 1) {
       auto* to = static_cast<uint16_t*>(data) + base + minor[0];
-      for (size_t i = 0; i < major.size(); ++i)
-        store_rounded(in + i * leading, runs[0].length, type, to + major[i]);
-      return;
+      size_t i = 0;
+      while (i < major.size() &&
+             store_rounded(in + i * leading, runs[0].length, type, to + major[i]))
+        ++i;
+      if (i == major.size()) return;
     }
   visit_storage(type, [&]<class S>(std::type_identity<S>) {
     S* to = static_cast<S*>(data) + base;
@@ -144,6 +145,7 @@ HILO_PACK(double)
 HILO_PACK(std::complex<float>)
 HILO_PACK(std::complex<double>)
 HILO_PACK(uint64_t)
+HILO_PACK(int32_t)
 #undef HILO_PACK
 
 }  // namespace hilo

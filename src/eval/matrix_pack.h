@@ -1,5 +1,5 @@
 // Loads and stores of matrix tiles: any element type from and to the type that a product is summed
-// in (float, double, complex, uint64_t that wraps). Private to `eval`.
+// in (float, double, complex, and int32_t and uint64_t, which wrap). Private to `eval`.
 #pragma once
 
 #include <complex>

@@ -15,8 +15,8 @@
 namespace hilo {
 namespace {
 
-// What is packed at once, and what a thread computes at once.
-constexpr int64_t most_depth = 512, most_rows = 150 * kernel_rows, most_columns = 4096;
+// What is packed at once, in bytes of a packed line's element, and what a thread computes at once.
+constexpr int64_t most_depth_bytes = 2048, most_blocks = 150, most_strips_bytes = 16384;
 constexpr int64_t part_blocks = 10, part_strips = 8, fewest_parts = 16;
 // Multiplications that one call of `parallel` does: so many cannot be interrupted.
 constexpr int64_t most_at_once = int64_t{1} << 32;
@@ -53,21 +53,37 @@ class Region {
   void pack_rows_of(int64_t depth, int64_t units, int64_t t, int64_t k);
   void pack_columns_of(int64_t depth, int64_t units, int64_t t, int64_t k);
   void compute(int64_t depth, int64_t part);
-  float* rows_at(int64_t depth) const { return memory_ + depth % 2 * set_; }
-  float* columns_at(int64_t depth) const { return rows_at(depth) + row_floats_; }
+  // Packed rows of a block and columns of a strip from place t on; `lines` are a depth's.
+  std::byte* rows_at(int64_t depth, int64_t block, int64_t t = 0) const {
+    return memory_ + depth % 2 * set_ +
+           (block * lines(depth) + t) * kernel_.row_step * kernel_.bytes;
+  }
+  std::byte* columns_at(int64_t depth, int64_t strip, int64_t t = 0) const {
+    return memory_ + depth % 2 * set_ + row_bytes_ +
+           (strip * lines(depth) + t) * kernel_.columns * kernel_.bytes;
+  }
+  std::byte* sums_at(int64_t i, int64_t j) const { return c_ + (i * leading_ + j) * kernel_.bytes; }
+  int64_t lines(int64_t depth) const { return kernel_.head + depths_.size(depth); }
+  // The elements that are packed in [t, t + k) of a depth.
+  SourcePart part_of(const MatrixSource& source, int64_t i, int64_t count, int64_t depth, int64_t t,
+                     int64_t k) const {
+    const int64_t begin = (depths_.begin(depth) + t) * kernel_.group;
+    return {source, i, count, begin, std::min(k * kernel_.group, p_.k - begin)};
+  }
   int64_t parts() const { return row_parts_.parts * column_parts_.parts; }
   int64_t strip_columns(int64_t strip) const {
-    return std::min(kernel_columns, columns_ - strip * kernel_columns);
+    return std::min(kernel_.columns, columns_ - strip * kernel_.columns);
   }
 
   const MatrixProduct& p_;
+  const MatrixKernel& kernel_;
   int64_t i_, rows_, j_, columns_;
-  Cut depths_, blocks_;  // of the summed index; of the rows
+  Cut depths_, blocks_;  // of the summed index's groups; of the rows
   int64_t strips_;
   Cut row_parts_, column_parts_;  // of blocks and of strips
   Pieces row_pieces_, column_pieces_;
-  int64_t row_floats_, set_;
-  float *memory_, *c_;
+  int64_t row_bytes_, set_;
+  std::byte *memory_, *c_;
   int64_t leading_;
   int64_t first_ = 0;  // depth of those that run now
   std::vector<Depth> now_;
@@ -76,26 +92,29 @@ class Region {
 
 Region::Region(const MatrixProduct& product, int64_t i, int64_t rows, int64_t j, int64_t columns)
     : p_(product),
+      kernel_(*product.kernel),
       i_(i),
       rows_(rows),
       j_(j),
       columns_(columns),
-      depths_{product.k, pieces_of(product.k, most_depth)},
-      blocks_{rows, pieces_of(rows, kernel_rows)},
-      strips_(pieces_of(columns, kernel_columns)),
+      depths_(depths_of(product)),
+      blocks_{rows, pieces_of(rows, kernel_.rows)},
+      strips_(pieces_of(columns, kernel_.columns)),
       row_parts_{blocks_.parts, 0},
       column_parts_{strips_, 0} {
   choose_parts();
   row_pieces_ = cut(blocks_.parts, p_.lhs, 8, 4);
-  column_pieces_ = cut(strips_, p_.rhs, 16, 2);
-  const int64_t depth = depths_.most();
-  row_floats_ = blocks_.parts * packed_rows * depth;
-  set_ = row_floats_ + strips_ * kernel_columns * depth;
-  leading_ = p_.out ? p_.leading : strips_ * kernel_columns;
+  column_pieces_ = cut(strips_, p_.rhs, kernel_.head > 0 ? 4 : 16, 2);
+  const int64_t lines = kernel_.head + depths_.most();
+  const auto whole_vectors = [](int64_t bytes) { return (bytes + 63) / 64 * 64; };
+  row_bytes_ = whole_vectors(blocks_.parts * kernel_.row_step * lines * kernel_.bytes);
+  set_ = row_bytes_ + whole_vectors(strips_ * kernel_.columns * lines * kernel_.bytes);
+  leading_ = p_.out ? p_.leading : strips_ * kernel_.columns;
   thread_local PackedMemory memory;
   const int64_t sets = std::min<int64_t>(2, depths_.parts) * set_;
-  memory_ = memory.take(sets + (p_.out ? 0 : rows_ * leading_));
-  c_ = p_.out ? p_.out + i_ * leading_ + j_ : memory_ + sets;
+  memory_ = memory.take(sets + (p_.out ? 0 : rows_ * leading_ * kernel_.bytes));
+  c_ = p_.out ? static_cast<std::byte*>(p_.out) + (i_ * leading_ + j_) * kernel_.bytes
+              : memory_ + sets;
 }
 
 // Small ones where there are few, for several threads.
@@ -105,38 +124,37 @@ void Region::choose_parts() {
     row_parts_.parts = pieces_of(row_parts_.count, blocks);
     column_parts_.parts = pieces_of(column_parts_.count, strips);
     if (parts() >= fewest_parts || (blocks <= 2 && strips == 1)) break;
-    if (strips > 1 && strips * kernel_columns >= blocks * kernel_rows) strips /= 2;
+    if (strips > 1 && strips * kernel_.columns >= blocks * kernel_.rows) strips /= 2;
     else blocks = (blocks + 1) / 2;
   }
   part_depths_ = std::vector<std::atomic<int64_t>>(static_cast<size_t>(parts()));
 }
 
 // Neighbours that stand side by side are read line by line, a few lines of many; else each alone.
+// What has a head is packed by one thread.
 Region::Pieces Region::cut(int64_t units, const MatrixSource& source, int64_t side_by_side,
                            int64_t apart) const {
   const bool is_side_by_side = source.outer == 1;
   Pieces out{{units, pieces_of(units, is_side_by_side ? side_by_side : apart)}, 0, 0};
   const int64_t depth = depths_.most();
-  out.lines = is_side_by_side ? 64 : std::max<int64_t>(depth, 1);
+  out.lines = is_side_by_side && kernel_.head == 0 ? 64 : std::max<int64_t>(depth, 1);
   out.count = out.units.parts * pieces_of(depth, out.lines);
   return out;
 }
 
 void Region::pack_rows_of(int64_t depth, int64_t units, int64_t t, int64_t k) {
   const Cut& cut = row_pieces_.units;
-  const int64_t from = depths_.begin(depth), lines = depths_.size(depth);
   for (int64_t block = cut.begin(units); block < cut.begin(units + 1); ++block)
-    pack_rows({p_.lhs, i_ + blocks_.begin(block), blocks_.size(block), from + t, k},
-              rows_at(depth) + (block * lines + t) * packed_rows);
+    kernel_.pack_rows(part_of(p_.lhs, i_ + blocks_.begin(block), blocks_.size(block), depth, t, k),
+                      rows_at(depth, block, t));
 }
 
 void Region::pack_columns_of(int64_t depth, int64_t units, int64_t t, int64_t k) {
   const Cut& cut = column_pieces_.units;
-  const int64_t from = depths_.begin(depth), lines = depths_.size(depth);
-  const int64_t begin = cut.begin(units) * kernel_columns;
-  const int64_t end = std::min(cut.begin(units + 1) * kernel_columns, columns_);
-  pack_columns({p_.rhs, j_ + begin, end - begin, from + t, k}, lines,
-               columns_at(depth) + begin * lines + t * kernel_columns);
+  const int64_t strip = cut.begin(units), begin = strip * kernel_.columns;
+  const int64_t end = std::min(cut.begin(units + 1) * kernel_.columns, columns_);
+  kernel_.pack_columns(part_of(p_.rhs, j_ + begin, end - begin, depth, t, k), lines(depth),
+                       columns_at(depth, strip, t));
 }
 
 void Region::pack(int64_t depth, int64_t piece) {
@@ -146,7 +164,7 @@ void Region::pack(int64_t depth, int64_t piece) {
   const int64_t units = piece % pieces.units.parts;
   const int64_t t = piece / pieces.units.parts * pieces.lines;
   const int64_t k = std::min(pieces.lines, depths_.size(depth) - t);
-  if (k <= 0) return;
+  if (k <= 0 && t > 0) return;
   if (is_row) pack_rows_of(depth, units, t, k);
   else pack_columns_of(depth, units, t, k);
 }
@@ -159,15 +177,13 @@ void Region::compute(int64_t depth, int64_t part) {
   const int64_t begin = row_parts_.begin(row_part), end = row_parts_.begin(row_part + 1);
   for (int64_t block = begin; block < end; ++block)
     for (int64_t s = strip; s < strip_end; ++s)
-      run_matrix_kernel({rows_at(depth) + block * packed_rows * k,
-                         columns_at(depth) + s * kernel_columns * k, k, blocks_.size(block),
-                         strip_columns(s),
-                         c_ + blocks_.begin(block) * leading_ + s * kernel_columns, leading_,
-                         p_.accumulate || depth > 0});
+      kernel_.run({rows_at(depth, block), columns_at(depth, s), k, blocks_.size(block),
+                   strip_columns(s), sums_at(blocks_.begin(block), s * kernel_.columns), leading_,
+                   p_.accumulate || depth > 0});
   if (p_.out || depth + 1 < depths_.parts) return;
-  const int64_t i = blocks_.begin(begin), j = strip * kernel_columns;
+  const int64_t i = blocks_.begin(begin), j = strip * kernel_.columns;
   p_.take({i_ + i, blocks_.begin(end) - i, j_ + j,
-           std::min(strip_end * kernel_columns, columns_) - j, c_ + i * leading_ + j, leading_});
+           std::min(strip_end * kernel_.columns, columns_) - j, sums_at(i, j), leading_});
 }
 
 // Takes what is left to do until all is taken. What others have taken is waited for only where it
@@ -198,26 +214,35 @@ void Region::run(const Parallel& parallel) {
   }
 }
 
-// Of few rows those with fewer columns than these have too few parts for many threads.
-constexpr int64_t enough_columns = 4 * kernel_columns;
+// Of few rows those with fewer strips of columns than these have too few parts for many threads.
+constexpr int64_t enough_strips = 4;
 
 void run_regions(const MatrixProduct& p, const Parallel& parallel) {
-  const int64_t most = p.out ? most_columns : most_columns / 2;
-  const Cut rows{p.m, pieces_of(p.m, most_rows)}, columns{p.n, pieces_of(p.n, most)};
+  const int64_t most_columns = most_strips_bytes / p.kernel->bytes / (p.out ? 1 : 2);
+  const Cut rows{p.m, pieces_of(p.m, most_blocks * p.kernel->rows)};
+  const Cut columns{p.n, pieces_of(p.n, most_columns)};
   for (int64_t i = 0; i < rows.parts; ++i)
     for (int64_t j = 0; j < columns.parts; ++j)
       Region(p, rows.begin(i), rows.size(i), columns.begin(j), columns.size(j)).run(parallel);
 }
 
+bool has_few_rows(const MatrixProduct& p) { return p.m <= few_blocks * p.kernel->rows; }
+
 }  // namespace
 
+Cut depths_of(const MatrixProduct& p) {
+  const int64_t groups = (p.k + p.kernel->group - 1) / p.kernel->group;
+  return {groups, pieces_of(groups, most_depth_bytes / p.kernel->bytes)};
+}
+
 void run_matrix_product(const MatrixProduct& p, const Parallel& parallel) {
-  if (p.m <= few_rows && p.n >= enough_columns) run_few_rows_product(p, &parallel);
+  if (has_few_rows(p) && p.n >= enough_strips * p.kernel->columns)
+    run_few_rows_product(p, &parallel);
   else run_regions(p, parallel);
 }
 
 void run_matrix_product(const MatrixProduct& p) {
-  if (p.m <= few_rows) return run_few_rows_product(p, nullptr);
+  if (has_few_rows(p)) return run_few_rows_product(p, nullptr);
   run_regions(p, [](int64_t, int64_t, const auto& body) { body(0, 1); });
 }
 

@@ -1,4 +1,4 @@
-// A product of matrices of f32, on all threads. Private to `eval`.
+// A product of matrices by a kernel, on all threads. Private to `eval`.
 #pragma once
 
 #include "eval/eval.h"
@@ -10,17 +10,18 @@ namespace hilo {
 // stands at c[r * leading + q].
 struct ProductPart {
   int64_t i, rows, j, columns;
-  const float* c;
+  const void* c;
   int64_t leading;
 };
 
 // out[i * leading + j] (+)= sum over t < k of lhs(i, t) * rhs(j, t). The terms are added in the
-// order of t, in blocks of a length that depends on k alone. Where `out` is null, `take` is called
-// once for each part instead, on any thread.
+// order of t, in blocks of a length that depends on k alone. Results have the type of the kernel's
+// sums. Where `out` is null, `take` is called once for each part instead, on any thread.
 struct MatrixProduct {
+  const MatrixKernel* kernel;  // that reads the sources
   int64_t m, n, k;
   MatrixSource lhs, rhs;
-  float* out = nullptr;
+  void* out = nullptr;
   int64_t leading = 0;
   bool accumulate = false;
   std::function<void(const ProductPart&)> take = {};

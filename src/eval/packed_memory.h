@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -23,20 +24,20 @@ struct Cut {
   int64_t most() const { return (count + parts - 1) / parts; }
 };
 
-// Floats that a thread keeps from one product to the next, aligned as a page. Large ones are huge
+// Memory that a thread keeps from one product to the next, aligned as a page. Large pieces are huge
 // pages, since packing writes to many places in turn.
 class PackedMemory {
  public:
-  float* take(int64_t count) {  // contents are lost; bad_alloc when there is too little memory
+  std::byte* take(int64_t count) {  // contents are lost; bad_alloc when there is too little memory
     if (count > count_) {
-      const int64_t page = count * 4 < huge ? 4096 : huge;
-      const auto bytes = static_cast<size_t>((count * 4 + page - 1) / page * page);
+      const int64_t page = count < huge ? 4096 : huge;
+      const auto bytes = static_cast<size_t>((count + page - 1) / page * page);
       data_.reset();
       count_ = 0;
-      data_.reset(static_cast<float*>(std::aligned_alloc(static_cast<size_t>(page), bytes)));
+      data_.reset(static_cast<std::byte*>(std::aligned_alloc(static_cast<size_t>(page), bytes)));
       if (!data_) throw std::bad_alloc();
       if (page == huge) madvise(data_.get(), bytes, MADV_HUGEPAGE);
-      count_ = static_cast<int64_t>(bytes / 4);
+      count_ = static_cast<int64_t>(bytes);
     }
     return data_.get();
   }
@@ -44,10 +45,10 @@ class PackedMemory {
  private:
   static constexpr int64_t huge = 1 << 21;
   struct Free {
-    void operator()(float* memory) const { std::free(memory); }
+    void operator()(std::byte* memory) const { std::free(memory); }
   };
-  std::unique_ptr<float[], Free> data_;
-  int64_t count_ = 0;
+  std::unique_ptr<std::byte[], Free> data_;
+  int64_t count_ = 0;  // bytes
 };
 
 }  // namespace hilo

@@ -185,6 +185,9 @@ TEST(Dot, LargeOnesOfEveryTypeAndOrderAreExact) {
                                      {"f16", "f32"},
                                      {"s8", "s32"},
                                      {"u8", "s32"},
+                                     {"s4", "s32"},
+                                     {"s16", "s32"},
+                                     {"u8", "s64"},
                                      {"f64", "f64"}})
     for (int order = 0; order < 4; ++order)
       for (const auto& [m, n, k] :

@@ -1,0 +1,181 @@
+// Bytes with AVX-512's VNNI, which multiplies unsigned bytes of the left operand with signed ones
+// of the right one, four at a time. A left byte with a sign is packed as a + 128, a right one
+// without as b - 128; what that adds to a sum is known from the sums of the packed rows and
+// columns, and the sums begin with its opposite:
+//   a b = (a + p)(b - q) - p (b - q) + q (a + p) - p q,  p and q 128 or 0.
+#include "eval/matrix_kernel.h"
+
+#if defined(__x86_64__) && !defined(__SANITIZE_MEMORY__)
+#include "eval/matrix_kernel_avx512.h"
+
+namespace hilo {
+namespace {
+
+constexpr int64_t group = 4, lanes = 16, strip = 2 * lanes;
+
+// dpbusd; by its name, so that functions of all of AVX-512's processors may hold it.
+HILO_AVX512 inline __m512i multiply_bytes(__m512i plain, __m512i with_sign, __m512i sum) {
+  asm("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(plain), "v"(with_sign));
+  return sum;
+}
+
+struct Bytes {
+  using Real = int32_t;
+  using Vector = __m512i;
+  using Mask = __mmask16;
+  static constexpr int64_t lanes = 16, strip = 2 * lanes, head = 1;
+  HILO_AVX512 static Vector zero() { return _mm512_setzero_si512(); }
+  HILO_AVX512 static Vector splat(Real x) { return _mm512_set1_epi32(x); }
+  HILO_AVX512 static Vector add(Vector a, Vector b) { return _mm512_add_epi32(a, b); }
+  HILO_AVX512 static Vector multiply_add(Vector a, Vector b, Vector c) {
+    return multiply_bytes(a, b, c);
+  }
+  HILO_AVX512 static Vector load(const Real* from) { return _mm512_load_si512(from); }
+  HILO_AVX512 static Vector load(Mask mask, const Real* from) {
+    return _mm512_maskz_loadu_epi32(mask, from);
+  }
+  HILO_AVX512 static void store(Mask mask, Real* to, Vector x) {
+    _mm512_mask_storeu_epi32(to, mask, x);
+  }
+};
+
+// The bytes of a part, up to 16 free indices at a time. `flip` is added to each, modulo 256.
+struct Packer {
+  const SourcePart& p;
+  uint8_t flip;
+
+  const uint8_t* at(int64_t i, int64_t t) const {
+    const MatrixSource& s = p.source;
+    i += p.i, t += p.t;
+    return static_cast<const uint8_t*>(s.data) +
+           (s.outers ? s.outers[i] + s.inners[t] : i * s.outer + t * s.inner);
+  }
+  int64_t groups() const { return (p.k + group - 1) / group; }
+  HILO_AVX512 void pack_across(int64_t i, int64_t count, int32_t* out, int64_t width) const;
+  HILO_AVX512 void pack_along(int64_t i, int64_t count, int64_t t, int32_t* out) const;
+  HILO_AVX512 __m128i line(int64_t i, int64_t count, int64_t t) const {
+    if (t >= p.k) return _mm_setzero_si128();
+    const __m128i bytes = _mm_maskz_loadu_epi8(first<Bytes>(count), at(i, t));
+    return _mm_xor_si128(bytes, _mm_set1_epi8(static_cast<char>(flip)));
+  }
+  void pack_scattered(int64_t i, int64_t count, int32_t* out, int64_t width) const;
+  void pack(int64_t i, int64_t count, int32_t* out, int64_t width) const;
+};
+
+// Summed indices stand side by side: 16 groups of each row, as words, are turned.
+HILO_AVX512 void Packer::pack_across(int64_t i, int64_t count, int32_t* out, int64_t width) const {
+  for (int64_t t = 0; t < p.k; t += lanes * group) {
+    const int64_t rest = p.k - t;
+    const __mmask64 mask = rest >= 64 ? ~uint64_t{0} : (uint64_t{1} << rest) - 1;
+    const __m512i flips = _mm512_maskz_set1_epi8(mask, static_cast<char>(flip));
+    __m512 r[lanes];
+#pragma GCC unroll 16
+    for (int64_t n = 0; n < lanes; ++n) {
+      const auto* from = at(i + (n < count ? n : 0), t);
+      r[n] = _mm512_castsi512_ps(_mm512_xor_si512(_mm512_maskz_loadu_epi8(mask, from), flips));
+    }
+    transpose(r);
+#pragma GCC unroll 16
+    for (int64_t n = 0; n < lanes; ++n)
+      if (n * group < rest) _mm512_store_ps(out + (t / group + n) * width, r[n]);
+  }
+}
+
+// Free indices stand side by side: a vector of four lines becomes one of groups.
+HILO_AVX512 void Packer::pack_along(int64_t i, int64_t count, int64_t t, int32_t* out) const {
+  __m512i lines = _mm512_castsi128_si512(line(i, count, t));
+  lines = _mm512_inserti32x4(lines, line(i, count, t + 1), 1);
+  lines = _mm512_inserti32x4(lines, line(i, count, t + 2), 2);
+  lines = _mm512_inserti32x4(lines, line(i, count, t + 3), 3);
+  const __m512i words = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
+  const __m512i turned =
+      _mm512_broadcast_i32x4(_mm_set_epi8(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0));
+  _mm512_store_si512(out, _mm512_shuffle_epi8(_mm512_permutexvar_epi32(words, lines), turned));
+}
+
+void Packer::pack_scattered(int64_t i, int64_t count, int32_t* out, int64_t width) const {
+  for (int64_t t = 0; t < p.k; t += group) {
+    auto* to = reinterpret_cast<uint8_t*>(out + t / group * width);
+    std::fill_n(to, lanes * group, uint8_t{0});
+    for (int64_t n = 0; n < count; ++n)
+      for (int64_t g = 0; g < std::min(group, p.k - t); ++g)
+        to[n * group + g] = *at(i + n, t + g) ^ flip;
+  }
+}
+
+void Packer::pack(int64_t i, int64_t count, int32_t* out, int64_t width) const {
+  if (p.source.outers) return pack_scattered(i, count, out, width);
+  if (p.source.inner == 1) return pack_across(i, count, out, width);
+  if (p.source.outer != 1 && count > 1) return pack_scattered(i, count, out, width);
+  for (int64_t t = 0; t < p.k; t += group) pack_along(i, count, t, out + t / group * width);
+}
+
+// The sums of the packed lines, times `factor`, plus `more`, stand before them.
+template <bool is_plain>
+HILO_AVX512 void write_head(int32_t* out, int64_t width, int64_t groups, int factor, int more) {
+  __m512i sum = _mm512_setzero_si512();
+  const __m512i ones = _mm512_set1_epi8(1);
+  for (int64_t t = 1; t <= groups && factor != 0; ++t) {
+    const __m512i line = _mm512_load_si512(out + t * width);
+    sum = is_plain ? multiply_bytes(line, ones, sum) : multiply_bytes(ones, line, sum);
+  }
+  sum = _mm512_mullo_epi32(sum, _mm512_set1_epi32(factor));
+  _mm512_store_si512(out, _mm512_add_epi32(sum, _mm512_set1_epi32(more)));
+}
+
+template <int p, int q>
+void pack_rows(const SourcePart& part, void* out) {
+  auto* to = static_cast<int32_t*>(out);
+  const Packer packer{part, p};
+  packer.pack(0, part.count, to + row_step, row_step);
+  const auto more = static_cast<int32_t>(static_cast<uint32_t>(part.k) * uint32_t{p * q});
+  write_head<true>(to, row_step, packer.groups(), q, -more);
+}
+
+template <int p, int q>
+void pack_columns(const SourcePart& part, int64_t depth, void* out) {
+  const Packer packer{part, q};
+  const auto place = [&](int64_t j) {
+    return static_cast<int32_t*>(out) + j / strip * strip * depth + j % strip;
+  };
+  if (!part.source.outers && part.source.outer == 1) {
+    for (int64_t t = 0; t < part.k; t += group)
+      for (int64_t j = 0; j < part.count; j += lanes)
+        packer.pack_along(j, std::min(lanes, part.count - j), t,
+                          place(j) + (1 + t / group) * strip);
+  } else {
+    for (int64_t j = 0; j < part.count; j += lanes)
+      packer.pack(j, std::min(lanes, part.count - j), place(j) + strip, strip);
+  }
+  for (int64_t j = 0; j < part.count; j += lanes)
+    write_head<false>(place(j), strip, packer.groups(), -p, 0);
+}
+
+template <int p, int q>
+constexpr MatrixKernel kernel_of = {
+    .rows = kernel_rows,
+    .columns = strip,
+    .row_step = row_step,
+    .bytes = group,
+    .group = group,
+    .head = Bytes::head,
+    .pack_rows = pack_rows<p, q>,
+    .pack_columns = pack_columns<p, q>,
+    .run = run_packed<Bytes>,
+};
+
+}  // namespace
+
+const MatrixKernel* byte_kernel(bool lhs_is_signed, bool rhs_is_signed) {
+  static const bool found = has_avx512() && __builtin_cpu_supports("avx512vnni");
+  if (!found) return nullptr;
+  if (lhs_is_signed) return rhs_is_signed ? &kernel_of<128, 0> : &kernel_of<128, 128>;
+  return rhs_is_signed ? &kernel_of<0, 0> : &kernel_of<0, 128>;
+}
+
+}  // namespace hilo
+#else
+namespace hilo {
+const MatrixKernel* byte_kernel(bool, bool) { return nullptr; }
+}  // namespace hilo
+#endif

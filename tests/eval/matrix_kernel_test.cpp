@@ -1,0 +1,136 @@
+// Every kernel that this machine has, not only its best: products of whole numbers, which all sums
+// hold exactly, against plain loops.
+#include "eval/matrix_kernel.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <thread>
+
+#include "eval/matrix_product.h"
+
+namespace hilo::test {
+namespace {
+
+struct Sizes {
+  int64_t m, n, k;
+};
+constexpr Sizes sizes[] = {{1, 1, 1},    {1, 70, 5},     {3, 33, 0},     {14, 32, 64},
+                           {13, 47, 67}, {29, 16, 2053}, {150, 90, 301}, {290, 5, 2100}};
+
+enum class Order { Rows, Columns, Neither, Tables };
+
+// A matrix of whole numbers in [least, most], its elements where `order` says.
+template <class T>
+struct Matrix {
+  int64_t outer, inner;
+  std::vector<T> data;
+  std::vector<int64_t> outers, inners;
+  bool has_tables;
+
+  Matrix(int64_t count, int64_t k, Order order, int least, int most, std::mt19937& random)
+      : outer(order == Order::Columns   ? 1
+              : order == Order::Neither ? 2 * k + 2
+                                        : k),
+        inner(order == Order::Columns   ? count
+              : order == Order::Neither ? 2
+                                        : 1),
+        data(static_cast<size_t>((2 * k + 2) * count + 2)),
+        has_tables(order == Order::Tables) {
+    for (T& value : data)
+      value = static_cast<T>(least + static_cast<int>(random() % (most - least + 1)));
+    for (int64_t i = 0; i < count; ++i) outers.push_back(i * outer);
+    for (int64_t t = 0; t < k; ++t) inners.push_back(has_tables ? (t + 1) / 2 * 2 : t * inner);
+  }
+  MatrixSource source() const {
+    if (has_tables) return {data.data(), element_type<T>, 0, 0, outers.data(), inners.data()};
+    return {data.data(), element_type<T>, outer, inner};
+  }
+  T at(int64_t i, int64_t t) const {
+    return data[static_cast<size_t>(outers[static_cast<size_t>(i)] +
+                                    inners[static_cast<size_t>(t)])];
+  }
+};
+
+void two_threads(int64_t count, int64_t grain,
+                 const std::function<void(int64_t begin, int64_t end)>& body) {
+  const int64_t half = (count + 1) / 2;
+  const auto run = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i += grain) body(i, std::min(end, i + grain));
+  };
+  std::thread other([&] { run(half, count); });
+  run(0, half);
+  other.join();
+}
+
+template <class Sum, class L, class R>
+void expect_product(const MatrixKernel* kernel, const Sizes& size, const Matrix<L>& lhs,
+                    const Matrix<R>& rhs, const std::vector<Sum>& want) {
+  std::vector<Sum> out(want.size(), Sum(7)), other = out;
+  MatrixProduct product{kernel,       size.m,       size.n,     size.k,
+                        lhs.source(), rhs.source(), out.data(), size.n + 3};
+  run_matrix_product(product);
+  ASSERT_EQ(out, want) << size.m << 'x' << size.k << 'x' << size.n;
+  product.out = other.data();
+  run_matrix_product(product, two_threads);
+  ASSERT_EQ(other, want) << size.m << 'x' << size.k << 'x' << size.n;
+}
+
+template <class L, class R, class Sum>
+void expect_exact(int least, int most, int rhs_least, int rhs_most) {
+  std::mt19937 random(3);
+  const auto kernels = matrix_kernels(element_type<Sum>, element_type<L>, element_type<R>);
+  ASSERT_TRUE(kernels[0]);
+  for (const Sizes& size : sizes)
+    for (Order order : {Order::Rows, Order::Columns, Order::Neither, Order::Tables}) {
+      const Matrix<L> lhs(size.m, size.k, order, least, most, random);
+      const Matrix<R> rhs(size.n, size.k, order, rhs_least, rhs_most, random);
+      const int64_t leading = size.n + 3;  // what stands behind the columns stays
+      std::vector<Sum> want(static_cast<size_t>(size.m * leading), Sum(7));
+      for (int64_t i = 0; i < size.m; ++i)
+        for (int64_t j = 0; j < size.n; ++j) {
+          double sum = 0;
+          for (int64_t t = 0; t < size.k; ++t)
+            sum += static_cast<double>(lhs.at(i, t)) * static_cast<double>(rhs.at(j, t));
+          want[static_cast<size_t>(i * leading + j)] = static_cast<Sum>(sum);
+        }
+      for (const MatrixKernel* kernel : kernels)
+        if (kernel) expect_product<Sum>(kernel, size, lhs, rhs, want);
+    }
+}
+
+TEST(MatrixKernel, RealNumbers) {
+  expect_exact<float, float, float>(-9, 9, -9, 9);
+  expect_exact<double, double, double>(-999, 999, -999, 999);
+}
+TEST(MatrixKernel, NarrowRealNumbers) {
+  expect_exact<BF16, F16, float>(-9, 9, -9, 9);
+  expect_exact<int8_t, uint8_t, float>(-9, 9, 0, 9);
+  expect_exact<float, double, double>(-9, 9, -999, 999);
+}
+TEST(MatrixKernel, BytesOfEverySign) {
+  expect_exact<int8_t, int8_t, int32_t>(-128, 127, -128, 127);
+  expect_exact<uint8_t, int8_t, int32_t>(0, 255, -128, 127);
+  expect_exact<int8_t, uint8_t, int32_t>(-128, 127, 0, 255);
+  expect_exact<uint8_t, uint8_t, int32_t>(0, 255, 0, 255);
+  expect_exact<int8_t, int8_t, int32_t>(-128, -128, -128, -128);
+  expect_exact<S4, U4, int32_t>(-8, 7, 0, 15);
+}
+TEST(MatrixKernel, LongerIntegers) {
+  expect_exact<int16_t, int16_t, int32_t>(-1000, 1000, -1000, 1000);
+  expect_exact<uint16_t, int32_t, int32_t>(0, 40000, -20, 20);
+}
+TEST(MatrixKernel, IntegersWrap) {
+  const std::vector<int16_t> values(64, -32768);
+  for (const MatrixKernel* kernel :
+       matrix_kernels(ElementType::S32, ElementType::S16, ElementType::S16)) {
+    if (!kernel) continue;
+    int32_t out[1] = {};
+    const MatrixSource source{values.data(), ElementType::S16, 64, 1};
+    run_matrix_product({kernel, 1, 1, 3, source, source, out, 1});  // 3 * 2^30
+    EXPECT_EQ(out[0], -1073741824);
+  }
+}
+
+}  // namespace
+}  // namespace hilo::test
