@@ -92,12 +92,7 @@ std::vector<Value*> Reduce::in_order(const Index& kept) {
   return nest(0, at, inits());
 }
 
-// Sums of floats that are rounded after each op are kept wider.
-bool Reduce::rounds_once() const {
-  const ElementType type = e_.leaf_shape(id_, 0).type;
-  return reducer_.is_associative() && is_floating(type) && bits_of(type) < 32 &&
-         reduced_elements() > 0;
-}
+bool Reduce::rounds_once() const { return reducer_.is_wide() && reduced_elements() > 0; }
 
 Value* Reduce::along_row(const Index& kept) {
   llvm::Type* held = reducer_.type();

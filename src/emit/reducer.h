@@ -14,10 +14,10 @@ class Reducer {
   Reducer(Elements& elements, InstructionId id);
   Reducer(Elements& elements, ComputationId computation);
 
-  // add, multiply, maximum, minimum, and, or, xor of both parameters, between conversions perhaps:
-  // the order of combining may be chosen, and sums are kept in the type that it computes in, or in
-  // f32 where that is narrower.
-  bool is_associative() const { return op_.has_value(); }
+  // A Combiner of numbers that are not complex: the order of combining may be chosen.
+  bool is_associative() const { return combiner_.has_value(); }
+  // What was combined is held in another type than the elements.
+  bool is_wide() const { return combiner_ && combiner_->wide != combiner_->element; }
   // Picks one of two tuples: see choice.h.
   bool chooses() const { return chooses_; }
   llvm::Type* type() const;
@@ -31,13 +31,10 @@ class Reducer {
   std::vector<llvm::Value*> apply(std::span<llvm::Value* const> arguments) const;
 
  private:
-  void find_op();
-
   Elements& e_;
   ComputationId computation_;
-  std::optional<Op> op_;
+  std::optional<Combiner> combiner_;
   bool chooses_ = false;
-  ElementType element_ = ElementType::Invalid, wide_ = ElementType::Invalid;
 };
 
 }  // namespace hilo

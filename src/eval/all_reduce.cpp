@@ -1,6 +1,7 @@
 #include "eval/all_reduce.h"
 
 #include "eval/collective.h"
+#include "eval/convert.h"
 #include "eval/lanes.h"
 #include "eval/storage.h"
 
@@ -12,21 +13,21 @@ Result<void> run_lanes(const Call& call, const LaneProgram& program,
                        std::span<Literal> accumulators, std::span<const Literal> values) {
   std::vector<std::byte*> into;
   std::vector<const std::byte*> from;
-  std::vector<int64_t> sizes;
   for (size_t i = 0; i < accumulators.size(); ++i) {
     accumulators[i] = writable(call, std::move(accumulators[i]));
     into.push_back(accumulators[i].mutable_raw().data());
     from.push_back(values[i].raw().data());
-    sizes.push_back(storage_bytes(values[i].type()));
   }
   std::mutex mutex;
   Result<void> outcome;
   call.parallel(values[0].count(), 1 << 15, [&](int64_t begin, int64_t end) {
     std::vector<const void*> inputs;
     std::vector<void*> outputs;
-    for (size_t i = 0; i < into.size(); ++i) outputs.push_back(into[i] + begin * sizes[i]);
+    for (size_t i = 0; i < into.size(); ++i)
+      outputs.push_back(into[i] + begin * storage_bytes(accumulators[i].type()));
     inputs.assign(outputs.begin(), outputs.end());
-    for (size_t i = 0; i < from.size(); ++i) inputs.push_back(from[i] + begin * sizes[i]);
+    for (size_t i = 0; i < from.size(); ++i)
+      inputs.push_back(from[i] + begin * storage_bytes(values[i].type()));
     if (auto done = program.run(inputs, outputs, end - begin); !done) {
       std::lock_guard lock(mutex);
       outcome = std::move(done);
@@ -35,31 +36,9 @@ Result<void> run_lanes(const Call& call, const LaneProgram& program,
   return outcome;
 }
 
-Result<Literal> evaluate(Call& call) {
-  const auto& attributes = call.attributes<AllReduceAttributes>();
-  HILO_TRY(DeviceGroup group,
-           need_group(call, attributes.replica_groups,
-                      group_mode(attributes.channel_id, attributes.use_global_device_ids)));
-  // One result for the whole group, made by the last comer on all threads, in the storage of the
-  // first member where nobody else reads it.
-  const auto conclude = [&](Rendezvous::Meeting& meeting) -> Result<void> {
-    meeting.common = std::move(meeting.brought[0]);
-    for (size_t i = 1; i < meeting.brought.size(); ++i) {
-      HILO_DO(reduce_into(call, attributes.to_apply, meeting.common, meeting.brought[i]));
-      meeting.brought[i].clear();
-    }
-    return {};
-  };
-  HILO_TRY(auto meeting,
-           call.device.traffic.rendezvous->meet(call, group, move_operands(call), conclude));
-  return pack_results(call, call.shape(), meeting->common);
-}
-
-}  // namespace
-
-Result<void> reduce_into(const Call& call, ComputationId computation,
-                         std::span<Literal> accumulators, std::span<const Literal> values) {
-  if (!computation) return call.error(ErrorKind::Structure, "to_apply names no computation");
+// Whether each array is reduced by itself, or all together.
+Result<bool> find_together(const Call& call, ComputationId computation,
+                           std::span<const Literal> accumulators, std::span<const Literal> values) {
   const std::vector<InstructionId>& parameters = call.module[computation].parameters;
   const bool together = parameters.size() == 2 * values.size();
   if (!together && parameters.size() != 2)
@@ -76,15 +55,63 @@ Result<void> reduce_into(const Call& call, ComputationId computation,
         (together && values[i].count() != values[0].count()))
       return call.error(ErrorKind::Shape, "the devices bring arrays of different sizes");
   }
+  return together;
+}
+
+// accumulator = computation(accumulator, value), element by element. Accumulators that are held in
+// another type than the values are those of a combiner.
+Result<void> reduce_into(const Call& call, ComputationId computation,
+                         std::span<Literal> accumulators, std::span<const Literal> values) {
+  HILO_TRY(const bool together, find_together(call, computation, accumulators, values));
   const size_t each = together ? values.size() : 1;
   for (size_t i = 0; i < values.size(); i += each) {
     const auto into = accumulators.subspan(i, each);
     const auto from = values.subspan(i, each);
-    HILO_TRY(const LaneProgram program,
-             LaneProgram::make(call, computation, element_types(into, from), element_types(into)));
+    const bool is_wide = into[0].type() != from[0].type();
+    HILO_TRY(
+        const LaneProgram program,
+        is_wide
+            ? LaneProgram::make(call, *find_combiner(call.module, computation), from[0].type())
+            : LaneProgram::make(call, computation, element_types(into, from), element_types(into)));
     HILO_DO(run_lanes(call, program, into, from));
   }
   return {};
+}
+
+Result<Literal> evaluate(Call& call) {
+  const auto& attributes = call.attributes<AllReduceAttributes>();
+  HILO_TRY(DeviceGroup group,
+           need_group(call, attributes.replica_groups,
+                      group_mode(attributes.channel_id, attributes.use_global_device_ids)));
+  // One result for the whole group, made by the last comer on all threads, in the storage of the
+  // first member where nobody else reads it.
+  const auto conclude = [&](Rendezvous::Meeting& meeting) -> Result<void> {
+    HILO_TRY(meeting.common,
+             reduce_members(call, attributes.to_apply, std::ssize(meeting.brought),
+                            [&](int64_t member) { return std::move(meeting.brought[member]); }));
+    return {};
+  };
+  HILO_TRY(auto meeting,
+           call.device.traffic.rendezvous->meet(call, group, move_operands(call), conclude));
+  return pack_results(call, call.shape(), meeting->common);
+}
+
+}  // namespace
+
+Result<std::vector<Literal>> reduce_members(const Call& call, ComputationId computation,
+                                            int64_t members, const BroughtBy& brought_by) {
+  if (!computation) return call.error(ErrorKind::Structure, "to_apply names no computation");
+  const std::optional<Combiner> combiner = find_combiner(call.module, computation);
+  std::vector<Literal> sums = brought_by(0);
+  const std::vector<ElementType> types = element_types(sums);
+  if (members > 1)
+    for (Literal& sum : sums)
+      if (const auto wide = wide_type(call, combiner, sum.type()))
+        sum = converted(call, sum, *wide);
+  for (int64_t member = 1; member < members; ++member)
+    HILO_DO(reduce_into(call, computation, sums, brought_by(member)));
+  for (size_t i = 0; i < sums.size(); ++i) sums[i] = converted(call, sums[i], types[i]);
+  return sums;
 }
 
 Result<Literal> evaluate_AllReduce(Call& call) { return evaluate(call); }

@@ -5,9 +5,11 @@
 
 namespace hilo {
 
-// accumulator = computation(accumulator, value), element by element. The computation takes two
-// scalars, and then each array is reduced by itself; or two for each array, reduced together.
-Result<void> reduce_into(const Call& call, ComputationId computation,
-                         std::span<Literal> accumulators, std::span<const Literal> values);
+using BroughtBy = std::function<std::vector<Literal>(int64_t member)>;
+// What the members of a group brought combined, in their order, element by element. The computation
+// takes two scalars, and then each array is reduced by itself; or two for each array, reduced
+// together. Each member is asked once.
+Result<std::vector<Literal>> reduce_members(const Call& call, ComputationId computation,
+                                            int64_t members, const BroughtBy& brought_by);
 
 }  // namespace hilo

@@ -86,9 +86,9 @@ void choose_plain(Typing& t) {
   ElementType type = t.out.result;
   for (Op op : of_operand)
     if (op == t.instruction.op) type = t.held(t.operand(0));
-  for (ElementType& operand : t.out.operands) operand = type;
-  t.out.kernel = find(t.instruction.op, type);
-  t.out.first = type == ElementType::Pred ? 1 : bits_of(type);
+  const ElementType result = t.out.result;
+  t.out = elementwise_kernel(t.instruction.op, type);
+  t.out.result = result;
 }
 
 // Rounding to a type that ideal arithmetic holds unrounded is no rounding there.
@@ -99,6 +99,11 @@ void choose_reduce_precision(Typing& t) {
 }
 
 }  // namespace
+
+ElementwiseKernel elementwise_kernel(Op op, ElementType type) {
+  const int64_t bits = type == ElementType::Pred ? 1 : bits_of(type);
+  return {find(op, type), finish_kernel(type), bits, 0, {type, type, type}, type};
+}
 
 Result<ElementwiseKernel> elementwise_kernel(const Module& module, const Instruction& instruction,
                                              bool ideal) {

@@ -59,5 +59,8 @@ struct ElementwiseKernel {
 };
 Result<ElementwiseKernel> elementwise_kernel(const Module& module, const Instruction& instruction,
                                              bool ideal);
+// Of an op whose operands and result are of one type; `kernel` is null where the op does not take
+// it.
+ElementwiseKernel elementwise_kernel(Op op, ElementType type);
 
 }  // namespace hilo

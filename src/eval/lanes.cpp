@@ -18,36 +18,9 @@ struct LaneProgram::State {
   std::vector<ElementType> inputs, outputs;      // of the arrays
   std::vector<ElementType> parameters, results;  // held types of the computation
   std::optional<Op> binary;
-  bool associative = false;
 };
 
 namespace {
-
-constexpr Op commutative[] = {Op::Add, Op::Multiply, Op::Maximum, Op::Minimum,
-                              Op::And, Op::Or,       Op::Xor};
-
-bool is_commutative(Op op) {
-  return std::find(std::begin(commutative), std::end(commutative), op) != std::end(commutative);
-}
-
-// The parameter number that a value is, through ops that only pass on; -1: none.
-int64_t parameter_of(const Module& module, InstructionId id, bool through_convert) {
-  while (through_convert && module[id].op == Op::Convert) id = module.operand(id, 0);
-  if (module[id].op != Op::Parameter) return -1;
-  return module.attributes<ParameterAttributes>(id).number;
-}
-
-// op(p0, p1), or op(p1, p0) where that is the same.
-std::optional<Op> find_binary(const Module& module, InstructionId root, bool through_convert) {
-  while (through_convert && module[root].op == Op::Convert) root = module.operand(root, 0);
-  const Op op = module[root].op;
-  if (!is_elementwise(op) || module.operands(root).size() != 2) return {};
-  const int64_t a = parameter_of(module, module.operand(root, 0), through_convert);
-  const int64_t b = parameter_of(module, module.operand(root, 1), through_convert);
-  if (a == 0 && b == 1) return op;
-  if (a == 1 && b == 0 && is_commutative(op)) return op;
-  return {};
-}
 
 int64_t at_lane(ElementType type, int64_t lane) { return lane * storage_bytes(type); }
 
@@ -133,11 +106,27 @@ Result<LaneProgram> LaneProgram::make(const Call& call, ComputationId computatio
   state->outputs.assign(outputs.begin(), outputs.end());
   HILO_DO(find_types(call, *state));
   HILO_DO(add_instructions(call, *state));
-  const InstructionId root = call.module[computation].root;
   const bool same_types = state->inputs == state->parameters && state->outputs == state->results;
-  if (same_types) state->binary = find_binary(call.module, root, false);
-  const std::optional<Op> through = find_binary(call.module, root, true);
-  state->associative = through && is_commutative(*through);
+  const std::optional<Combiner> combiner = find_combiner(call.module, computation);
+  if (same_types && combiner && combiner->instruction == call.module[computation].root)
+    state->binary = call.module[combiner->instruction].op;
+  LaneProgram out;
+  out.state_ = std::move(state);
+  return out;
+}
+
+Result<LaneProgram> LaneProgram::make(const Call& call, const Combiner& combiner,
+                                      ElementType other) {
+  const ElementType wide = call.held(combiner.wide);
+  auto state = std::make_shared<State>(State{call.device, call.module, {}, call.depth, true});
+  BlockProgram& program = state->program;
+  const std::array inputs = {program.add_source(wide), program.add_source(other)};
+  const Op op = call.module[combiner.instruction].op;
+  const ElementwiseKernel kernel = elementwise_kernel(op, wide);
+  if (!kernel.kernel)
+    return call.error(ErrorKind::Unsupported, fmt::format("{} of {}", text_of(op), text_of(wide)));
+  program.add_output(program.add(kernel, inputs));
+  program.finish();
   LaneProgram out;
   out.state_ = std::move(state);
   return out;
@@ -168,6 +157,13 @@ std::vector<ElementType> element_types(std::span<const Literal> arrays,
 }
 
 std::optional<Op> LaneProgram::binary_op() const { return state_->binary; }
-bool LaneProgram::is_associative() const { return state_->associative; }
+
+std::optional<ElementType> wide_type(const Call& call, const std::optional<Combiner>& combiner,
+                                     ElementType result) {
+  if (!combiner || !is_floating(combiner->wide) || !is_floating(result)) return std::nullopt;
+  const ElementType wide = call.held(combiner->wide);
+  const int narrowest = std::min(bits_of(call.held(combiner->element)), bits_of(result));
+  return bits_of(wide) > narrowest ? std::optional(wide) : std::nullopt;
+}
 
 }  // namespace hilo

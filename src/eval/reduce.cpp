@@ -18,35 +18,44 @@ constexpr int64_t short_row = 256;
 
 struct Reduction {
   const Call& call;
-  LaneProgram program = {};
+  LaneProgram step = {}, join = {};  // of what was combined with elements, and with its like
+  bool any_order = false;
   int64_t outer = 1, reduced = 1, inner = 1;
   std::vector<Literal> operands;  // dense [outer, reduced, inner]
-  std::vector<Literal> inits;
+  std::vector<Literal> inits;     // of the types that are combined in
 
   size_t count() const { return operands.size(); }
   int64_t bytes(size_t k) const { return storage_bytes(operands[k].type()); }
+  ElementType held(size_t k) const { return inits[k].type(); }
+  int64_t held_bytes(size_t k) const { return storage_bytes(held(k)); }
   const std::byte* at(size_t k, int64_t element) const {
     return operands[k].raw().data() + element * bytes(k);
   }
 };
 
-// Lanes of all operands, side by side in scratch memory.
+// Lanes of all operands, as they are held, side by side in scratch memory.
 class Lanes {
  public:
   Lanes(const Reduction& r, int64_t capacity) : reduction_(r), storage_(r.count()) {
-    for (size_t k = 0; k < r.count(); ++k) storage_[k].resize(capacity * r.bytes(k) + 64);
+    for (size_t k = 0; k < r.count(); ++k) storage_[k].resize(capacity * r.held_bytes(k) + 64);
   }
-  std::byte* at(size_t k, int64_t lane) { return storage_[k].data() + lane * reduction_.bytes(k); }
+  std::byte* at(size_t k, int64_t lane) {
+    return storage_[k].data() + lane * reduction_.held_bytes(k);
+  }
+  // Lanes [0, n) from elements of operand k.
+  void take(size_t k, const std::byte* elements, int64_t n) {
+    convert_lanes(reduction_.operands[k].type(), elements, reduction_.held(k), at(k, 0), n);
+  }
   // accumulators [0, n) = body(accumulators, others), where `other` gives operand k's values.
   template <class Other>
-  Result<void> combine(int64_t n, const Other& other) {
+  Result<void> combine(const LaneProgram& body, int64_t n, const Other& other) {
     const size_t count = reduction_.count();
     inputs_.resize(2 * count), outputs_.resize(count);
     for (size_t k = 0; k < count; ++k) {
       inputs_[k] = outputs_[k] = at(k, 0);
       inputs_[count + k] = other(k);
     }
-    return reduction_.program.run(inputs_, outputs_, n);
+    return body.run(inputs_, outputs_, n);
   }
 
  private:
@@ -63,14 +72,13 @@ Result<void> reduce_rows(const Reduction& r, int64_t first, int64_t rows, bool t
   if (tree)
     while (2 * group * r.inner <= lanes_wanted && 2 * group <= rows) group *= 2;
   const int64_t width = group * r.inner;
-  for (size_t k = 0; k < r.count(); ++k)
-    std::memcpy(lanes.at(k, 0), r.at(k, first * r.inner), width * r.bytes(k));
+  for (size_t k = 0; k < r.count(); ++k) lanes.take(k, r.at(k, first * r.inner), width);
   for (int64_t row = group; row < rows; row += group) {
     const int64_t n = std::min(group, rows - row) * r.inner;
-    HILO_DO(lanes.combine(n, [&](size_t k) { return r.at(k, (first + row) * r.inner); }));
+    HILO_DO(lanes.combine(r.step, n, [&](size_t k) { return r.at(k, (first + row) * r.inner); }));
   }
   for (; group > 1; group /= 2)
-    HILO_DO(lanes.combine(group / 2 * r.inner,
+    HILO_DO(lanes.combine(r.join, group / 2 * r.inner,
                           [&](size_t k) { return lanes.at(k, group / 2 * r.inner); }));
   return {};
 }
@@ -80,15 +88,16 @@ Result<void> reduce_columns(const Reduction& r, int64_t begin, int64_t end, Lane
                             Lanes& column) {
   const int64_t outputs = end - begin;
   for (int64_t row = 0; row < r.reduced; ++row) {
-    Lanes& into = row == 0 ? lanes : column;
     for (size_t k = 0; k < r.count(); ++k) {
+      const bool stays = r.held(k) == r.operands[k].type();
       const int64_t stride = r.reduced * r.inner * r.bytes(k), run = r.inner * r.bytes(k);
       const std::byte* from = r.at(k, (begin * r.reduced + row) * r.inner);
-      std::byte* to = into.at(k, 0);
+      std::byte* to = (row == 0 && stays ? lanes : column).at(k, 0);
       for (int64_t i = 0; i < outputs; ++i) std::memcpy(to + i * run, from + i * stride, run);
+      if (row == 0 && !stays) lanes.take(k, to, outputs * r.inner);
     }
     if (row > 0)
-      HILO_DO(lanes.combine(outputs * r.inner, [&](size_t k) { return column.at(k, 0); }));
+      HILO_DO(lanes.combine(r.step, outputs * r.inner, [&](size_t k) { return column.at(k, 0); }));
   }
   return {};
 }
@@ -96,14 +105,14 @@ Result<void> reduce_columns(const Reduction& r, int64_t begin, int64_t end, Lane
 void store(const Reduction& r, Lanes& lanes, int64_t n, std::vector<Literal>& results,
            int64_t position) {
   for (size_t k = 0; k < r.count(); ++k)
-    std::memcpy(const_cast<std::byte*>(results[k].raw().data()) + position * r.bytes(k),
-                lanes.at(k, 0), n * r.bytes(k));
+    std::memcpy(const_cast<std::byte*>(results[k].raw().data()) + position * r.held_bytes(k),
+                lanes.at(k, 0), n * r.held_bytes(k));
 }
 
 std::vector<Literal> make_results(const Reduction& r, int64_t count) {
   std::vector<Literal> out;
-  for (const Literal& operand : r.operands)
-    out.push_back(r.call.make_held(Shape::array(operand.type(), {count})));
+  for (const Literal& init : r.inits)
+    out.push_back(r.call.make_held(Shape::array(init.type(), {count})));
   return out;
 }
 
@@ -120,7 +129,8 @@ Result<std::vector<Literal>> reduce_short(const Reduction& r) {
   return results;
 }
 
-Result<std::vector<Literal>> reduce_long(Reduction& r, bool tree) {
+Result<std::vector<Literal>> reduce_long(Reduction& r) {
+  const bool tree = r.any_order;
   const int64_t rows =
       tree ? std::max<int64_t>(2, chunk_elements / r.inner) : std::max<int64_t>(1, r.reduced);
   const int64_t chunks = (r.reduced + rows - 1) / rows;
@@ -142,7 +152,8 @@ Result<std::vector<Literal>> reduce_long(Reduction& r, bool tree) {
   if (chunks == 1) return results;
   r.operands = std::move(results);
   r.reduced = chunks;
-  return reduce_long(r, tree);
+  r.step = r.join;
+  return reduce_long(r);
 }
 
 // body(init, value) for each of the results.
@@ -155,10 +166,10 @@ Result<void> apply_inits(const Reduction& r, std::vector<Literal>& results) {
       const int64_t n = std::min(lanes_wanted, end - at);
       for (size_t k = 0; k < r.count(); ++k)
         for (int64_t i = 0; i < n; ++i)
-          std::memcpy(lanes.at(k, i), r.inits[k].raw().data(), r.bytes(k));
+          std::memcpy(lanes.at(k, i), r.inits[k].raw().data(), r.held_bytes(k));
       if (r.reduced > 0)
-        error.note(
-            lanes.combine(n, [&](size_t k) { return results[k].raw().data() + at * r.bytes(k); }));
+        error.note(lanes.combine(
+            r.join, n, [&](size_t k) { return results[k].raw().data() + at * r.held_bytes(k); }));
       store(r, lanes, n, results, at);
     }
   });
@@ -235,7 +246,23 @@ Literal shaped(const Call& call, std::vector<Literal> results,
 Result<std::vector<Literal>> run(Reduction& r) {
   if (r.reduced == 0 || r.outer * r.inner == 0) return make_results(r, r.outer * r.inner);
   const bool many_short = r.reduced * r.inner <= short_row && r.outer >= 16;
-  return many_short ? reduce_short(r) : reduce_long(r, r.program.is_associative());
+  return many_short ? reduce_short(r) : reduce_long(r);
+}
+
+Result<void> choose_programs(Reduction& r, ComputationId body) {
+  const std::optional<Combiner> combiner = find_combiner(r.call.module, body);
+  const ElementType element = r.operands[0].type();
+  r.any_order = combiner.has_value();
+  if (const auto wide = wide_type(r.call, combiner, element)) {
+    r.inits[0] = converted(r.call, r.inits[0], *wide);
+    HILO_TRY(r.step, LaneProgram::make(r.call, *combiner, element));
+    HILO_TRY(r.join, LaneProgram::make(r.call, *combiner, *wide));
+    return {};
+  }
+  HILO_TRY(r.join, LaneProgram::make(r.call, body, element_types(r.operands, r.operands),
+                                     element_types(r.operands)));
+  r.step = r.join;
+  return {};
 }
 
 }  // namespace
@@ -255,12 +282,12 @@ Result<Literal> evaluate_Reduce(Call& call) {
       if (!reduced[d]) kept_sizes.push_back(call.operands[0].size(d));
   Reduction r{call};
   HILO_DO(take_operands(call, r, call.module[attributes.to_apply].parameters));
-  HILO_TRY(r.program,
-           LaneProgram::make(call, attributes.to_apply, element_types(r.operands, r.operands),
-                             element_types(r.operands)));
+  HILO_DO(choose_programs(r, attributes.to_apply));
+  const std::vector<ElementType> elements = element_types(r.operands);
   order_dimensions(r, reduced);
   HILO_TRY(std::vector<Literal> results, run(r));
   HILO_DO(apply_inits(r, results));
+  for (size_t k = 0; k < results.size(); ++k) results[k] = converted(call, results[k], elements[k]);
   return shaped(call, std::move(results), kept_sizes);
 }
 

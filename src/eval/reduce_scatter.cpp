@@ -17,8 +17,8 @@ Result<void> check_sizes(const Call& call, const Meeting& meeting, int64_t dim, 
 }
 
 // What a member brought for the device at `position`.
-std::vector<Literal> slices_of(const Call& call, const Meeting& meeting, size_t member, int64_t dim,
-                               int64_t position) {
+std::vector<Literal> slices_of(const Call& call, const Meeting& meeting, int64_t member,
+                               int64_t dim, int64_t position) {
   std::vector<Literal> slices;
   for (size_t i = 0; i < meeting.brought[member].size(); ++i) {
     slices.push_back(call.make(result_shapes(call.shape())[i]));
@@ -40,10 +40,11 @@ Result<Literal> evaluate_ReduceScatter(Call& call) {
   HILO_TRY(auto meeting, call.device.traffic.rendezvous->meet(call, group, move_operands(call)));
   HILO_DO(check_sizes(call, *meeting, dim, std::ssize(group.members)));
   const int64_t position = static_cast<int64_t>(group.position);
-  std::vector<Literal> sums = slices_of(call, *meeting, 0, dim, position);
-  for (size_t member = 1; member < group.members.size(); ++member)
-    HILO_DO(reduce_into(call, attributes.to_apply, sums,
-                        slices_of(call, *meeting, member, dim, position)));
+  HILO_TRY(
+      std::vector<Literal> sums,
+      reduce_members(call, attributes.to_apply, std::ssize(group.members), [&](int64_t member) {
+        return slices_of(call, *meeting, member, dim, position);
+      }));
   return pack_results(call, call.shape(), std::move(sums));
 }
 

@@ -57,8 +57,8 @@ void reduce_sliding(const Call& call, const Window& window, const Literal& in, c
 }
 
 struct Reduction {  // of any number of arrays by any computation
-  const LaneProgram& program;
-  std::span<const Literal> inputs, inits;  // initial values have the outputs' types
+  LaneProgram program;
+  std::vector<Literal> inputs, inits;  // initial values have the outputs' types
   const WindowPositions& positions;
   std::span<const int64_t> out_dims;
   std::vector<std::byte*> outputs;
@@ -117,11 +117,11 @@ Result<void> reduce_any(const Call& call, const LaneProgram& program, const Wind
                         std::span<Literal> outs) {
   const size_t count = outs.size();
   const WindowPositions positions(window, call.operands[0].shape().dims, outs[0].shape().dims);
-  std::vector<Literal> inits;
-  for (size_t o = 0; o < count; ++o)
-    inits.push_back(converted(call, call.operands[count + o], outs[o].type()));
+  const auto operands = call.operands.first(count);
   Reduction reduction{
-      program, call.operands.subspan(0, count), inits, positions, outs[0].shape().dims, {}};
+      program, {operands.begin(), operands.end()}, {}, positions, outs[0].shape().dims, {}};
+  for (size_t o = 0; o < count; ++o)
+    reduction.inits.push_back(converted(call, call.operands[count + o], outs[o].type()));
   for (Literal& out : outs) reduction.outputs.push_back(out.mutable_raw().data());
   std::mutex mutex;
   Result<void> done;
@@ -131,6 +131,20 @@ Result<void> reduce_any(const Call& call, const LaneProgram& program, const Wind
     if (!part && done) done = std::move(part);
   });
   return done;
+}
+
+// Held in the wide type and rounded at the end.
+Result<void> reduce_wide(Call& call, const Combiner& combiner, ElementType wide,
+                         const Window& window, Literal& out) {
+  const ElementType element = call.held(combiner.element);
+  for (Literal& operand : call.operands) operand = converted(call, operand, element);
+  HILO_TRY(const LaneProgram program, LaneProgram::make(call, combiner, element));
+  Shape shape = out.shape();
+  shape.type = wide;
+  Literal combined = call.make_held(shape);
+  HILO_DO(reduce_any(call, program, window, std::span(&combined, 1)));
+  out = converted(call, converted(call, combined, element), out.type());
+  return {};
 }
 
 }  // namespace
@@ -160,7 +174,12 @@ Result<Literal> evaluate_ReduceWindow(Call& call) {
                      [&]<class T, Op op>(std::type_identity<T>, std::integral_constant<Op, op>) {
                        reduce_sliding<op, T>(call, a.window, in, init, out);
                      });
-  if (!done) HILO_DO(reduce_any(call, program, a.window, outs));
+  if (done) return out;
+  const std::optional<Combiner> combiner = find_combiner(call.module, a.to_apply);
+  const auto wide = wide_type(call, combiner, in.type());
+  const bool is_wide = wide && !out.shape().is_tuple();
+  HILO_DO(is_wide ? reduce_wide(call, *combiner, *wide, a.window, out)
+                  : reduce_any(call, program, a.window, outs));
   return out;
 }
 

@@ -7,8 +7,8 @@
 #include <variant>
 
 #include "ir/attributes.h"
+#include "ir/combiner.h"
 #include "ir/extra.h"
-#include "ir/sharding.h"
 #include "ir/string_arena.h"
 
 namespace hilo {

@@ -28,6 +28,28 @@ TEST(AllReduce, TakesAnyComputationInTheOrderOfTheGroup) {
   EXPECT_EQ(rows, (Rows{{10}, {10}, {10}}));
 }
 
+// 1 + 2^-8 is 1 in bf16; 1 + 3 * 2^-8 lies between 1 + 2^-7 and 1 + 2^-6, which is even.
+TEST(AllReduce, SumsOfNarrowFloatsAreRoundedOnce) {
+  const auto sums = [](const std::string& op) {
+    return run_well(
+        partitioned(4,
+                    "add { a = bf16[] parameter(0)\n b = bf16[] parameter(1)\n ROOT s = bf16[] "
+                    "add(a, b)\n}\nENTRY e { x = f32[4] parameter(0)\n p = bf16[4] convert(x)\n "
+                    "r = bf16[" +
+                        op +
+                        ", channel_id=1, replica_groups={{0,1,2,3}}, "
+                        "use_global_device_ids=true, to_apply=add\n ROOT f = f32[" +
+                        op.substr(0, 2) + " convert(r)\n}\n"),
+        {{f32({4}, {1, 1, 1, 1})},
+         {f32({4}, std::vector<float>(4, 0x1p-8F))},
+         {f32({4}, std::vector<float>(4, 0x1p-8F))},
+         {f32({4}, std::vector<float>(4, 0x1p-8F))}});
+  };
+  const double sum = 1 + 0x1p-6;
+  EXPECT_EQ(sums("4] all-reduce(p)"), Rows(4, {sum, sum, sum, sum}));
+  EXPECT_EQ(sums("1] reduce-scatter(p), dimensions={0}"), Rows(4, {sum}));
+}
+
 TEST(AllReduce, StartAndDoneWithTwoOperands) {
   const Rows rows = run_well(
       partitioned(2, std::string(add_f32) +

@@ -44,19 +44,53 @@ TEST(Reduce, EachSetOfDimensions) {
   }
 }
 
-// In bf16 1 + 2^-8 is 1.
+// 1 + 2^-7 + 2^-9: bf16 has no last part, and 1 + 2^-8 would be 1.
 TEST(Reduce, ComputationsOfAnotherPrecisionRoundAsTheyDo) {
   const auto text = [](const std::string& type, const std::string& op) {
     return "HloModule m\nf {\n a = " + type + "[] parameter(0)\n b = " + type +
            "[] parameter(1)\n ROOT s = " + type +
-           "[] add(a, b)\n}\nENTRY e {\n x = f32[3] "
-           "constant({1, 0.00390625, 0.00390625})\n z = f32[] constant(0)\n ROOT r = f32[" +
+           "[] add(a, b)\n}\nENTRY e {\n x = f32[4] "
+           "constant({1, 0.00390625, 0.00390625, 0.001953125})\n z = f32[] constant(0)\n ROOT r = "
+           "f32[" +
            (op == "reduce" ? "" : "1") + "] " + op + "(x, z), " +
-           (op == "reduce" ? "dimensions={0}" : "window={size=3}") + ", to_apply=f\n}\n";
+           (op == "reduce" ? "dimensions={0}" : "window={size=4}") + ", to_apply=f\n}\n";
   };
   for (const std::string op : {"reduce", "reduce-window"}) {
-    EXPECT_EQ(test::run_well(text("bf16", op), {{}}).at(0), (Numbers{1})) << op;
-    EXPECT_EQ(test::run_well(text("f64", op), {{}}).at(0), (Numbers{1.0078125})) << op;
+    EXPECT_EQ(test::run_well(text("bf16", op), {{}}).at(0), (Numbers{1.0078125})) << op;
+    EXPECT_EQ(test::run_well(text("f64", op), {{}}).at(0), (Numbers{1.009765625})) << op;
+  }
+}
+
+// A one and 64 numbers of half a unit in its last place, in all ways that reductions go.
+TEST(Reduce, SumsOfNarrowFloatsAreRoundedOnce) {
+  const auto sum = [](const std::string& type, double small, const std::string& op,
+                      const std::string& out) {
+    return test::run_well(
+               fmt::format(
+                   "HloModule m\nadd {{\n a = {0}[] parameter(0)\n b = {0}[] parameter(1)\n "
+                   "ROOT s = {0}[] add(a, b)\n}}\nENTRY e {{\n o = {0}[] constant(1)\n s = "
+                   "{0}[] constant({1})\n z = {0}[] constant(0)\n p = {0}[16,1] broadcast(o), "
+                   "dimensions={{}}\n q = {0}[16,64] broadcast(s), dimensions={{}}\n x = "
+                   "{0}[16,65] concatenate(p, q), dimensions={{1}}\n r = {0}[{2}] {3}, "
+                   "to_apply=add\n ROOT f = f32[{2}] convert(r)\n}}\n",
+                   type, small, out, op),
+               {{}})
+        .at(0)
+        .at(0);
+  };
+  struct Type {
+    std::string name;
+    double small;
+  };
+  for (const auto& [type, small] : {Type{"bf16", 0x1p-8}, {"f16", 0x1p-11}, {"f8e5m2", 0x1p-3}}) {
+    const double want = type == "f8e5m2" ? 8 : 1 + 64 * small;
+    EXPECT_EQ(sum(type, small, "reduce(x, z), dimensions={1}", "16"), want) << type;
+    EXPECT_EQ(sum(type, small, "reduce(x, z), dimensions={0,1}", ""), 16 * want) << type;
+    EXPECT_EQ(sum(type, small, "reduce-window(x, z), window={size=1x65}", "16,1"), want) << type;
+    EXPECT_EQ(sum(type, small, "reduce-window(x, z), window={size=1x65 pad=0_1x0_0 lhs_dilate=2x1}",
+                  "32,1"),
+              want)
+        << type;
   }
 }
 
