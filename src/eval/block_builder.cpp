@@ -31,6 +31,26 @@ class SmallBuilder {
         depth_(depth) {}
 
   Result<bool> run(ComputationId id, std::span<const int> arguments, Registers& results) {
+    HILO_TRY(const bool added, add_all(id, arguments, nullptr));
+    results = values_[module_[id].root.value];
+    return added && !results.empty();
+  }
+
+  Result<bool> run_some(ComputationId id, std::span<const int> arguments,
+                        std::span<const InstructionId> values, Registers& results) {
+    const std::set<InstructionId> needed = instructions_under(module_, values);
+    HILO_TRY(const bool added, add_all(id, arguments, &needed));
+    for (InstructionId value : values) {
+      const Registers& registers = values_[value.value];
+      results.insert(results.end(), registers.begin(), registers.end());
+    }
+    return added;
+  }
+
+ private:
+  // Null: every instruction.
+  Result<bool> add_all(ComputationId id, std::span<const int> arguments,
+                       const std::set<InstructionId>* needed) {
     const Computation& computation = module_[id];
     for (InstructionId parameter : computation.parameters) {
       const int64_t count = count_few(module_.shape(parameter));
@@ -40,15 +60,14 @@ class SmallBuilder {
     }
     for (InstructionId id : computation.instructions) {
       if (module_[id].removed || module_[id].op == Op::Parameter) continue;
+      if (needed && !needed->contains(id)) continue;
       if (++instructions_ > most_instructions) return false;
       HILO_TRY(const bool added, add(id));
       if (!added) return false;
     }
-    results = values_[computation.root.value];
-    return !results.empty();
+    return true;
   }
 
- private:
   Result<bool> add(InstructionId id) {
     const Instruction& instruction = module_[id];
     Registers& out = values_[id.value];
@@ -220,6 +239,27 @@ Result<bool> add_small_computation(BlockProgram& program, const Module& module,
                                    std::span<const int> arguments, std::vector<int>& results) {
   int64_t instructions = 0;
   return SmallBuilder(program, module, ideal, instructions, 0).run(computation, arguments, results);
+}
+
+std::set<InstructionId> instructions_under(const Module& module,
+                                           std::span<const InstructionId> values) {
+  std::vector<InstructionId> waiting(values.begin(), values.end());
+  std::set<InstructionId> out(values.begin(), values.end());
+  while (!waiting.empty()) {
+    const InstructionId id = waiting.back();
+    waiting.pop_back();
+    for (InstructionId operand : module.operands(id))
+      if (out.insert(operand).second) waiting.push_back(operand);
+  }
+  return out;
+}
+
+Result<bool> add_values(BlockProgram& program, const Module& module, ComputationId computation,
+                        std::span<const int> arguments, std::span<const InstructionId> values,
+                        std::vector<int>& results) {
+  int64_t instructions = 0;
+  return SmallBuilder(program, module, false, instructions, 0)
+      .run_some(computation, arguments, values, results);
 }
 
 }  // namespace hilo

@@ -1,6 +1,8 @@
 // Instructions of computations added to block programs. Private to `eval`.
 #pragma once
 
+#include <set>
+
 #include "eval/block_program.h"
 #include "eval/call.h"
 
@@ -17,5 +19,14 @@ int64_t count_few(const Shape& shape);
 Result<bool> add_small_computation(BlockProgram& program, const Module& module,
                                    ComputationId computation, bool ideal,
                                    std::span<const int> arguments, std::vector<int>& results);
+
+// The values of a computation over scalars, and all that they are made of.
+std::set<InstructionId> instructions_under(const Module& module,
+                                           std::span<const InstructionId> values);
+// Adds some values of a computation over scalars, and no instruction that they do not need; their
+// registers are `results`. False as above.
+Result<bool> add_values(BlockProgram& program, const Module& module, ComputationId computation,
+                        std::span<const int> arguments, std::span<const InstructionId> values,
+                        std::vector<int>& results);
 
 }  // namespace hilo

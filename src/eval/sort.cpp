@@ -4,6 +4,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "eval/computed_keys.h"
 #include "eval/radix_sort.h"
 #include "eval/routine.h"
 #include "eval/sort_key.h"
@@ -13,16 +14,36 @@
 namespace hilo {
 namespace {
 
+struct KeyedOrder {
+  std::vector<SortKey> keys;
+  std::optional<ComputedKeys> computed;
+};
+
+// No keys: the comparator is not one that orders by keys.
+KeyedOrder find_order(const Module& module, ComputationId comparator) {
+  SortKeys found = find_sort_keys(module, comparator);
+  if (found.computed.empty()) return {std::move(found.keys), std::nullopt};
+  auto computed = ComputedKeys::make(module, comparator, found.computed);
+  if (!computed) return {};
+  return {std::move(found.keys), std::move(computed)};
+}
+
 // What is sorted by keys: arrays of the same sizes that move together.
 struct KeyedSort {
-  std::span<const SortKey> keys;
-  std::vector<ElementType> types;
+  const KeyedOrder& order;
+  const std::vector<ElementType>& types;
   std::span<const std::byte* const> from;
   std::span<std::byte* const> to;
 
-  ElementType type(const SortKey& key) const { return types[key.operand]; }
+  bool is_computed(const SortKey& key) const { return key.operand >= std::ssize(types); }
+  size_t computed(const SortKey& key) const { return key.operand - types.size(); }
+  ElementType type(const SortKey& key) const {
+    return is_computed(key) ? order.computed->type(computed(key)) : types[key.operand];
+  }
   template <class Key>
   void make_keys(const SortKey& key, const Line& line, Key* out) const {
+    if (is_computed(key))
+      return make_sort_keys(key, type(key), order.computed->at(computed(key)), 1, line.count, out);
     make_sort_keys(key, type(key), first(key, line), line.step, line.count, out);
   }
   const std::byte* first(const SortKey& key, const Line& line) const {
@@ -63,7 +84,7 @@ void order_wide(const KeyedSort& sort, const SortKey& key, const Line& line, int
 
 // The order of a line by its only key.
 void order_once(const KeyedSort& sort, const Line& line, int64_t* order) {
-  const SortKey& key = sort.keys[0];
+  const SortKey& key = sort.order.keys[0];
   uint64_t* words = spare<uint64_t>(2 * line.count);
   sort.make_keys(key, line, words);
   for (int64_t i = 0; i < line.count; ++i) words[i] = words[i] << 32 | static_cast<uint64_t>(i);
@@ -78,20 +99,22 @@ void find_order(const KeyedSort& sort, const Line& line, int64_t* order) {
   const auto is_narrow = [&](const SortKey& key) {
     return storage_bytes(sort.type(key)) <= 4 && line.count <= int64_t{1} << 32;
   };
-  if (sort.keys.size() == 1 && is_narrow(sort.keys[0])) return order_once(sort, line, order);
+  const std::vector<SortKey>& keys = sort.order.keys;
+  if (keys.size() == 1 && is_narrow(keys[0])) return order_once(sort, line, order);
   std::iota(order, order + line.count, int64_t{0});
-  for (size_t i = sort.keys.size(); i-- > 0;)
-    is_narrow(sort.keys[i]) ? order_narrow(sort, sort.keys[i], line, order)
-                            : order_wide(sort, sort.keys[i], line, order);
+  for (size_t i = keys.size(); i-- > 0;)
+    is_narrow(keys[i]) ? order_narrow(sort, keys[i], line, order)
+                       : order_wide(sort, keys[i], line, order);
 }
 
 // Of a single array whose keys tell its elements: they are sorted themselves.
 template <class Key>
 void sort_keys_alone(const KeyedSort& sort, const Line& line) {
   Key* keys = spare<Key>(2 * line.count);
-  sort.make_keys(sort.keys[0], line, keys);
+  const SortKey& key = sort.order.keys[0];
+  sort.make_keys(key, line, keys);
   radix_sort(keys, keys + line.count, line.count, 0, sizeof(Key));
-  elements_of_keys(sort.keys[0], sort.types[0], keys, line.step, line.count,
+  elements_of_keys(key, sort.types[0], keys, line.step, line.count,
                    sort.to[0] + line.base * static_cast<int64_t>(sizeof(Key)));
 }
 
@@ -113,9 +136,10 @@ void permute(ElementType type, const std::byte* from, const Line& line, const in
 }
 
 void sort_by_keys(const KeyedSort& sort, const Line& line) {
-  if (sort.types.size() == 1 &&
-      keys_are_exact(sort.keys[0], sort.types[0], sort.first(sort.keys[0], line), line.step,
-                     line.count)) {
+  if (sort.order.computed) sort.order.computed->fill(sort.from, line);
+  const SortKey& first = sort.order.keys[0];
+  if (sort.types.size() == 1 && !sort.is_computed(first) &&
+      keys_are_exact(first, sort.types[0], sort.first(first, line), line.step, line.count)) {
     const int64_t bytes = storage_bytes(sort.types[0]);
     if (bytes == 8) return sort_keys_alone<uint64_t>(sort, line);
     if (bytes == 4) return sort_keys_alone<uint32_t>(sort, line);
@@ -180,18 +204,19 @@ Result<void> sort_by_comparator(const Call& call, const Lines& lines,
 
 Routine routine_Sort(const RoutineCall& call) {
   const auto& a = call.attributes<SortAttributes>();
-  const auto keys = find_sort_keys(call.module, a.to_apply);
   const auto& parameters = call.module[a.to_apply].parameters;
   std::vector<ElementType> types;
   for (size_t i = 0; i < parameters.size() / 2; ++i) {
     types.push_back(call.operand(static_cast<int64_t>(i)).type);
     if (call.module.shape(parameters[2 * i]).type != types[i]) return {};
   }
-  if (keys.empty() || types.empty()) return {};
+  KeyedOrder order = find_order(call.module, a.to_apply);
+  if (order.keys.empty() || types.empty()) return {};
   const Dims& dims = call.operand(0).dims;
   const Lines lines(dims, a.dimensions[0], dims[a.dimensions[0]]);
-  return [keys, types, lines](auto operands, auto results, const Parallel& parallel) {
-    const KeyedSort sort{keys, types, operands, results};
+  return [order = std::move(order), types, lines](auto operands, auto results,
+                                                  const Parallel& parallel) {
+    const KeyedSort sort{order, types, operands, results};
     parallel(lines.number, lines.grain(), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) sort_by_keys(sort, lines[i]);
     });
@@ -212,10 +237,11 @@ Result<Literal> evaluate_Sort(Call& call) {
     sources.push_back(call.operands[o].raw().data());
     targets.push_back(out[o].mutable_raw().data());
   }
-  std::vector<SortKey> keys;
-  if (has_own_types(call)) keys = find_sort_keys(call.module, a.to_apply);
-  if (!keys.empty()) {
-    const KeyedSort sort{keys, types, sources, targets};
+  KeyedOrder order;
+  if (has_own_types(call)) order = find_order(call.module, a.to_apply);
+  if (order.computed && call.ideal()) order = {};
+  if (!order.keys.empty()) {
+    const KeyedSort sort{order, types, sources, targets};
     call.parallel(lines.number, lines.grain(), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) sort_by_keys(sort, lines[i]);
     });

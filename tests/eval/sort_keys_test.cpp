@@ -1,5 +1,6 @@
 // Sorts by several keys: comparators in the forms that are recognised against the same ones behind
 // an `and` with true, which are not and so compare elements one with another.
+#include <complex>
 #include <limits>
 
 #include "wave.h"
@@ -114,6 +115,87 @@ TEST(SortKeys, EveryFormOrdersAsItsComparator) {
       for (const int64_t n : {5, 700})
         EXPECT_EQ(order(keys, form, n, false), order(keys, form, n, true))
             << comparator(keys, form, false) << n;
+}
+
+// Comparators that compute something of each side first, given for sides named {0}: those of
+// operands x{0} (f32) and y{0} (s32). `cmp` orders them; behind `and` with true they are merged.
+std::string computing(const std::string& side, const std::string& cmp, bool is_hidden) {
+  std::string out = "  t = pred[] constant(true)\n";
+  for (const char* name : {"a", "b"})
+    out += fmt::format(
+               "  x{0} = f32[] parameter({1})\n  y{0} = s32[] parameter({2})\n  z{0} = "
+               "c64[] parameter({3})\n",
+               name, *name - 'a', *name - 'a' + 2, *name - 'a' + 4) +
+           fmt::format(fmt::runtime(side), name);
+  out += cmp;
+  if (is_hidden) out += "  ROOT h = pred[] and(r, t)\n";
+  else out.insert(out.find("  r = ") + 2, "ROOT ");
+  return "less {\n" + out + "}\n";
+}
+
+Numbers order_computing(const std::string& side, const std::string& cmp, bool is_hidden) {
+  const Dims dims = {2, 700, 3};
+  std::vector<std::complex<float>> complex;
+  for (uint64_t i = 0; i < 4200; ++i)
+    complex.emplace_back(static_cast<float>(i * 7919 % 3), static_cast<float>(i * 104729 % 5));
+  const std::string operands = "f32[2,700,3], s32[2,700,3], c64[2,700,3], s32[2,700,3]";
+  return run_one(
+      module_of(
+          "  x = f32[2,700,3] parameter(0)\n  y = s32[2,700,3] parameter(1)\n  z = "
+          "c64[2,700,3] parameter(2)\n  i = s32[2,700,3] iota(), iota_dimension=1\n  s = (" +
+              operands + ") sort(x, y, z, i), dimensions={1}, is_stable=true, to_apply=less\n" +
+              "  ROOT o = s32[2,700,3] get-tuple-element(s), index=3\n",
+          [&] {
+            std::string text = computing(side, cmp, is_hidden);
+            text.insert(text.rfind('}'), "  ia = s32[] parameter(6)\n  ib = s32[] parameter(7)\n");
+            return text;
+          }()),
+      {values<float>(dims, 1), values<int32_t>(dims, 2),
+       Literal::from<std::complex<float>>(dims, complex)});
+}
+
+TEST(SortKeys, ComputedKeysOrderAsTheirComparator) {
+  const std::string bits =
+      "  l{0} = s32[] constant(0)\n  m{0} = s32[] constant(2147483647)\n  i{0}i = s32[] "
+      "bitcast-convert(x{0})\n  n{0} = pred[] compare(i{0}i, l{0}), direction=LT\n  f{0} = s32[] "
+      "xor(m{0}, i{0}i)\n  k{0} = s32[] select(n{0}, f{0}, i{0}i)\n";
+  const std::string parts = "  k{0} = f32[] real(z{0})\n  j{0} = f32[] imag(z{0})\n";
+  const std::string product =
+      "  g{0} = f32[] convert(y{0})\n  w{0} = f32[] abs(x{0})\n  k{0} = f32[] multiply(g{0}, "
+      "w{0})\n";
+  struct Comparator {
+    std::string side, compare;
+  };
+  const std::vector<Comparator> all = {
+      {bits, "  r = pred[] compare(ka, kb), direction=GT\n"},
+      {bits,
+       "  u = pred[] compare(kb, ka), direction=GT\n  v = pred[] compare(ka, kb), "
+       "direction=GT\n  e = pred[] compare(u, v), direction=EQ\n  w = pred[] compare(ya, yb), "
+       "direction=LT\n  r = pred[] select(e, w, u)\n"},
+      {parts,
+       "  u = pred[] compare(ka, kb), direction=LT, type=TOTALORDER\n  e = pred[] "
+       "compare(ka, kb), direction=EQ, type=TOTALORDER\n  v = pred[] compare(ja, jb), "
+       "direction=GT, type=TOTALORDER\n  w = pred[] and(e, v)\n  r = pred[] or(u, w)\n"},
+      {product, "  r = pred[] compare(kb, ka), direction=LT, type=TOTALORDER\n"}};
+  for (const auto& [side, compare] : all)
+    EXPECT_EQ(order_computing(side, compare, false), order_computing(side, compare, true)) << side;
+}
+
+// The sides do different things, or one looks at both elements: compared one with another.
+TEST(SortKeys, SidesThatDifferAreCompared) {
+  const auto sorted = [](const std::string& body) {
+    return run_one(
+        module_of("  x = s32[4] constant({3, -4, 1, -2})\n  ROOT s = s32[4] sort(x), "
+                  "dimensions={0}, to_apply=less\n",
+                  "less {\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n" + body + "}\n"),
+        {});
+  };
+  EXPECT_EQ(sorted("  u = s32[] abs(a)\n  v = s32[] abs(b)\n  ROOT r = pred[] compare(u, v), "
+                   "direction=LT\n"),
+            (Numbers{1, -2, 3, -4}));
+  EXPECT_EQ(sorted("  u = s32[] subtract(a, b)\n  v = s32[] subtract(b, a)\n  ROOT r = pred[] "
+                   "compare(u, v), direction=LT\n"),
+            (Numbers{-4, -2, 1, 3}));
 }
 
 // An equality that is not of the key it stands with is no such form: less by one key, equal by
