@@ -1,7 +1,7 @@
 """Data movement, reductions, windows, sorts, gathers."""
 import numpy as np
 
-from case import COMPLEX, FLOATS, INTEGERS, Case, braces, combiner, dims_of, draw, is_float, lines, module, parameters, shape
+from case import COMPLEX, FLOATS, INTEGERS, TYPES, Case, braces, combiner, dims_of, draw, is_float, lines, module, parameters, shape
 
 ANY = FLOATS + INTEGERS + COMPLEX + ["pred"]
 
@@ -121,7 +121,10 @@ def windows(rng):
         select = f"s {{\n  a = {t}[] parameter(0)\n  b = {t}[] parameter(1)\n  ROOT r = pred[] compare(a, b), direction=GE\n}}\n\n"
         text = module(lines(*parameters(shape(t, dims), shape(t, out), shape(t, [])), f"r = {shape(t, dims)} select-and-scatter(p0, p1, p2), window={{{window}}}, select=s, scatter=f"),
                       select + combiner("f", "add", t))
-        yield Case("select-and-scatter", text, [draw(rng, t, dims), draw(rng, t, out), draw(rng, t, [], low=0, high=1)], 16, of_largest=True)
+        # Different numbers: of equal ones XLA:CPU takes the first column's, where its semantics (select is called with the
+        # lexicographically lesser index first) and Hilo take the first row's.
+        operand = np.asarray(rng.permutation(int(np.prod(dims))).reshape(dims) - 5, TYPES[t])
+        yield Case("select-and-scatter", text, [operand, draw(rng, t, out), draw(rng, t, [], low=0, high=1)], 16, of_largest=True)
 
 
 def sorts(rng):
