@@ -96,6 +96,13 @@ struct BF16 {
   }
 };
 
+// IEEE 754's binary16 as the compiler names it; GCC 12 has no _Float16 in C++ for AArch64.
+#ifdef __aarch64__
+using Binary16 = __fp16;
+#else
+using Binary16 = _Float16;
+#endif
+
 struct F16 {
   uint16_t bits = 0;
   F16() = default;
@@ -111,9 +118,9 @@ struct F16 {
 
  private:
   static uint16_t narrow(float value) {
-    return std::bit_cast<uint16_t>(static_cast<_Float16>(value));
+    return std::bit_cast<uint16_t>(static_cast<Binary16>(value));
   }
-  static float widen(uint16_t bits) { return static_cast<float>(std::bit_cast<_Float16>(bits)); }
+  static float widen(uint16_t bits) { return static_cast<float>(std::bit_cast<Binary16>(bits)); }
 };
 
 }  // namespace hilo
