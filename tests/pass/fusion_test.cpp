@@ -1,5 +1,7 @@
 // Fusion: what comes together, what stays apart, and the same bits afterwards.
 #include <ctime>
+#include <map>
+#include <ranges>
 
 #include "random_module.h"
 
@@ -261,6 +263,44 @@ ENTRY e { x = f32[4] parameter(0)
   Module scheduled = before;
   scheduled.header.is_scheduled = true;
   EXPECT_EQ(difference(scheduled, after_passes(scheduled, "fusion")), "");
+}
+
+// By how many chains of uses an instruction of a fusion reaches the fusion's result, at most.
+int64_t most_chains(const Module& module) {
+  int64_t out = 0;
+  for (ComputationId id : module.post_order())
+    for (InstructionId instruction : module[id].instructions) {
+      if (module[instruction].op != Op::Fusion) continue;
+      const ComputationId body = module.called(module[instruction])[0];
+      std::map<InstructionId, int64_t> chains = {{module[body].root, 1}};
+      std::vector<InstructionId> order = operands_first(module, body);
+      for (InstructionId member : order | std::views::reverse) {
+        for (InstructionId operand : module.operands(member)) chains[operand] += chains[member];
+        if (module[member].op == Op::Add) out = std::max(out, chains[member]);
+      }
+    }
+  return out;
+}
+
+// Prefix sums by halves: sums of pairs down, and what is between them up again.
+TEST(Fusion, ComputesNoElementOfALadderAtManyPlaces) {
+  std::string text = "HloModule m\nENTRY e { d0 = f32[256] parameter(0)\n z = f32[] constant(0)\n";
+  for (int i = 1; i <= 8; ++i)
+    text += fmt::format(
+        " a{0} = f32[{1}] slice(d{2}), slice={{[0:{3}:2]}}\n"
+        " b{0} = f32[{1}] slice(d{2}), slice={{[1:{3}:2]}}\n"
+        " d{0} = f32[{1}] add(a{0}, b{0})\n",
+        i, 256 >> i, i - 1, 512 >> i);
+  for (int i = 8; i >= 1; --i)
+    text += fmt::format(
+        " p{0} = f32[{1}] pad({2}, z), padding=0_1_1\n q{0} = f32[{1}] pad({2}, z), padding=1_0_1\n"
+        " {3}u{0} = f32[{1}] add(p{0}, q{0})\n",
+        i, 512 >> i, i == 8 ? "d8" : fmt::format("u{}", i + 1), i == 1 ? "ROOT " : "");
+  const Module before = parsed(text + "}");
+  const Module after = after_passes(before, "fusion, dce");
+  EXPECT_GE(count_op(after, Op::Fusion), 4);
+  EXPECT_LE(most_chains(after), 2);
+  expect_same_bits(before, after);
 }
 
 // Twice the size takes about twice the time: the ratio of a quadratic one would be near 16.

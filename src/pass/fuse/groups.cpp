@@ -16,6 +16,11 @@ constexpr int64_t short_reduction = 4;
 
 constexpr size_t most_concatenated = 4;
 
+// At how many places the code of a group may compute an element of what is arithmetic, and of what
+// only moves elements or is computed row by row: in a ladder of slices and pads, as a scan by
+// halves is one, each step doubles them.
+constexpr int most_computed = 2, most_moved = 16;
+
 template <class List>
 bool is_one_of(const List& list, Op op) {
   return std::ranges::find(list, op) != std::end(list);
@@ -168,6 +173,7 @@ FusionGroups::FusionGroups(const Editor& editor, std::span<const ComputationId> 
       options_(options),
       of_(editor.module().instructions.size(), -1),
       repeated_(of_.size()),
+      places_(of_.size()),
       position_(of_.size()) {
   for (ComputationId computation : computations) {
     const std::vector<InstructionId> order = operands_first(module_, computation);
@@ -207,6 +213,7 @@ void FusionGroups::place(InstructionId id) {
   }
   repeated_[id.value] = false;
   if (is_free(module_, id)) return;
+  places_[id.value] = {1, {id}};
   of_[id.value] = static_cast<int>(groups_.size());
   const FusionKind kind = op == Op::Reduce ? FusionKind::Input
                           : op == Op::Dot  ? FusionKind::Output
@@ -249,10 +256,32 @@ bool FusionGroups::may_join(InstructionId id, FusionGroup& group) {
     again = again || repeated_[user.value] || (reads_again(module_, user, id) && !is_spread);
   }
   repeated_[id.value] = again;
+  if (!note_places(id, group)) return false;
   if (module_[id].op == Op::Dot) return !again && may_join_product(id, group);
   if (group.rows) return may_join_rows(id, group);
   const bool is_computed = is_elementwise(module_[id].op) || module_[id].op == Op::Reduce;
   return !again || !is_computed;
+}
+
+// What is elementwise asks for elements where its users do, all else where it says itself. False
+// where the group would compute an element at too many places.
+bool FusionGroups::note_places(InstructionId id, const FusionGroup& group) {
+  if (is_sourceless(module_, id)) return true;
+  const int most = is_elementwise(module_[id].op) && !group.rows ? most_computed : most_moved;
+  Places& places = places_[id.value];
+  places = {};
+  for (InstructionId user : module_.users(id)) {
+    const bool same = is_elementwise(module_[user].op);
+    for (InstructionId asker : same ? std::span(places_[user.value].askers) : std::span(&user, 1))
+      if (std::ranges::find(places.askers, asker) == places.askers.end()) {
+        places.askers.push_back(asker);
+        places.count += places_[asker.value].count;
+        if (places.count > most) return false;
+      }
+  }
+  // Of each row it is computed once.
+  if (module_[id].op == Op::Reduce) places.count = 1;
+  return true;
 }
 
 bool FusionGroups::may_join_rows(InstructionId id, const FusionGroup& group) const {

@@ -35,6 +35,7 @@ class FusionGroups {
   void place(InstructionId id);
   int only_group_of_users(InstructionId id) const;
   bool may_join(InstructionId id, FusionGroup& group);
+  bool note_places(InstructionId id, const FusionGroup& group);
   bool may_join_rows(InstructionId id, const FusionGroup& group) const;
   bool starts_rows(InstructionId id, const Dims& rows, const FusionGroup& group) const;
   bool may_join_product(InstructionId id, const FusionGroup& group) const;
@@ -51,8 +52,14 @@ class FusionGroups {
   const FusionOptions options_;
   std::vector<InstructionId> order_;
   std::vector<FusionGroup> groups_;
-  std::vector<int> of_;            // group by instruction
-  std::vector<bool> repeated_;     // its elements are computed more than once in its group
+  std::vector<int> of_;         // group by instruction
+  std::vector<bool> repeated_;  // its elements are computed more than once in its group
+  // At how many places the code of its group computes an element, and who asks for them.
+  struct Places {
+    int count = 0;
+    std::vector<InstructionId> askers;
+  };
+  std::vector<Places> places_;
   std::vector<int64_t> position_;  // in the order
   // What must wait for an instruction without using it.
   std::unordered_map<uint32_t, std::vector<InstructionId>> controlled_;
