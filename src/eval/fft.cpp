@@ -1,7 +1,7 @@
 // fft: in the precision of its type, one dimension after the other. Inverse transforms divide by
 // the length. Real lines of even length are complex ones of half that length: neighbours are a real
 // and an imaginary part, and the spectrum of the two is taken apart (Sorensen et al., "Real-valued
-// fast Fourier transform algorithms", 1987).
+// fast Fourier transform algorithms", 1987). Those of odd length are two lines in one.
 #include <algorithm>
 
 #include "eval/dynamic_sizes.h"
@@ -49,7 +49,9 @@ struct Stage {
         from(from),
         to(to),
         transform(length_of(kind, n), lanes) {
-    for (int64_t k = 0; is_halved() && 4 * k <= n; ++k) append(roots, root_of_unity(-k, n));
+    if (!is_halved()) return;
+    const RootsOfUnity all(n);
+    for (int64_t k = 0; 4 * k <= n; ++k) append(roots, all[k]);
   }
 
   static int64_t length_of(Kind kind, int64_t n) {
@@ -63,23 +65,58 @@ struct Stage {
     return is_alone && length >= FourierTransform<T>::long_line ? 1 : lanes;
   }
   bool is_halved() const { return length_of(kind, n) < n; }
-  int64_t blocks() const { return (lines + lanes - 1) / lanes; }
-  int64_t plane() const { return (n + 1) * lanes; }
+  bool is_paired() const { return kind != Kind::Complex && n % 2 == 1 && lanes > 1; }
+  int64_t lines_at_once() const { return is_paired() ? 2 * lanes : lanes; }
+  int64_t blocks() const { return (lines + lines_at_once() - 1) / lines_at_once(); }
+  int64_t plane() const { return rows_with_gaps(n) * lanes; }
 
   // Numbers that a thread needs.
-  int64_t memory() const { return planes_size<T>(plane()) + transform.spare(); }
+  int64_t memory() const {
+    return (is_paired() ? 2 : 1) * planes_size<T>(plane()) + transform.spare();
+  }
 
   void run(const T* in, T* out, const Parallel& parallel) const {
     constexpr int64_t long_line = 1 << 15, few_lines = 4;
     if (lines < few_lines && n >= long_line) {
       const auto own = std::make_unique_for_overwrite<T[]>(memory());
-      for (int64_t i = 0; i < blocks(); ++i) run_block(i, in, out, own.get(), &parallel);
+      for (int64_t i = 0; i < blocks(); ++i) run_lines(i, in, out, own.get(), &parallel);
       return;
     }
     parallel(blocks(), std::max<int64_t>(1, 8192 / plane()), [&](int64_t begin, int64_t end) {
       T* kept = kept_memory<FftMemory::Line, T>(memory());
-      for (int64_t i = begin; i < end; ++i) run_block(i, in, out, kept, nullptr);
+      for (int64_t i = begin; i < end; ++i) run_lines(i, in, out, kept, nullptr);
     });
+  }
+
+  void run_lines(int64_t number, const T* in, T* out, T* memory, const Parallel* parallel) const {
+    is_paired() ? run_pairs(number, in, out, memory) : run_block(number, in, out, memory, parallel);
+  }
+
+  void run_pairs(int64_t number, const T* in, T* out, T* memory) const {
+    const FftKernels<T>& kernels = fft_kernels<T>();
+    const int64_t first = number * 2 * lanes, count = std::min(2 * lanes, lines - first);
+    const auto places = [&](const Layout& layout, bool is_second) {
+      return is_second ? layout.places(first + lanes, lanes, count - lanes, layout.size)
+                       : layout.places(first, lanes, std::min(lanes, count), layout.size);
+    };
+    Planes<T> values = take_planes(memory, plane());
+    const Planes<T> second = take_planes(memory, plane());
+    // The parts of real lines are the lines.
+    const bool to_half = kind == Kind::RealToHalf;
+    kernels.load(in, places(from, false), values);
+    const Planes<T> other = to_half ? Planes<T>{values.im, nullptr} : second;
+    if (count > lanes) kernels.load(in, places(from, true), other);
+    else std::fill_n(other.re, n * lanes, T());
+    if (!to_half && count <= lanes) std::fill_n(other.im, n * lanes, T());
+    if (!to_half) kernels.unite(n, values, second);
+    values = is_inverse ? transform.run(values.exchanged(), memory).exchanged()
+                        : transform.run(values, memory);
+    if (to_half) kernels.part(n, values, second);
+    const T scale = static_cast<T>(is_inverse ? 1.0 / static_cast<double>(n) : 1.0);
+    kernels.store(values, scale, places(to, false), out);
+    if (count > lanes)
+      kernels.store(to_half ? second : Planes<T>{values.im, values.im}, scale, places(to, true),
+                    out);
   }
 
   void run_block(int64_t number, const T* in, T* out, T* memory, const Parallel* parallel) const {
@@ -93,6 +130,7 @@ struct Stage {
     const int64_t half = n / 2;
     (one ? kernels.load_line : kernels.load)(
         in, places(source(), kind == Kind::RealToHalf ? length_of(kind, n) : from.size), values);
+    if (source().parts == 1) std::fill_n(values.im, n * lanes, T());
     if (kind == Kind::HalfToReal && is_halved())
       (one ? kernels.join_line : kernels.join)(roots, half, values);
     else if (kind == Kind::HalfToReal) mirror(values);
@@ -111,14 +149,11 @@ struct Stage {
   Layout source() const { return kind == Kind::RealToHalf && is_halved() ? paired(from) : from; }
   Layout target() const { return kind == Kind::HalfToReal && is_halved() ? paired(to) : to; }
 
-  // The other half of a spectrum that belongs to real numbers.
+  // The other half of a line that is the spectrum of real numbers.
   void mirror(Planes<T> values) const {
-    for (int64_t l = 0; l < lanes; ++l) values.im[l] = 0;
+    values.im[0] = 0;
     for (int64_t k = n / 2 + 1; k < n; ++k)
-      for (int64_t l = 0; l < lanes; ++l) {
-        values.re[k * lanes + l] = values.re[(n - k) * lanes + l];
-        values.im[k * lanes + l] = -values.im[(n - k) * lanes + l];
-      }
+      values.re[k] = values.re[n - k], values.im[k] = -values.im[n - k];
   }
 };
 

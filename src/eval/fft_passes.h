@@ -26,19 +26,30 @@ struct Factors {
   std::vector<T> re, im;
 };
 
+// Beyond it a convolution is faster than the sums of a prime length.
+constexpr int64_t max_fft_radix = 127;
+
 // One pass of Stockham's transform, which needs no reordering: out of `groups` * radix elements,
 // each `stride` numbers wide, element `radix * p + k` becomes
 // w^(p k) sum over j of r^(j k) in[p + j * groups], w and r the roots of unity of groups * radix
 // and of radix. (Van Loan, "Computational Frameworks for the Fast Fourier Transform", 1992, 1.7.)
 template <class T>
 struct FftPass {
-  int64_t radix, groups, stride;  // radix: 2, 3, 4, 5, 7 or 8
+  int64_t radix, groups, stride;  // radix: 2, 4, 8 or a prime up to max_fft_radix
   Factors<T> roots;               // w^(p k) at [p * (radix - 1) + k - 1]
+  Factors<T> circle;              // r^j, where radix is above 7
+  bool from_gapped = false, to_gapped = false;
 };
+
+// Between passes there may be a gap of a row after each fft_gap rows: rows that lie a power of two
+// apart, as those of a butterfly of such a length do, would share few places in the caches.
+constexpr int64_t fft_gap = 64;
+constexpr int64_t rows_with_gaps(int64_t n) { return n + n / fft_gap + 1; }
 
 // Of an array whose elements have `parts` numbers, 1 of real and 2 of complex ones: fft_lanes
 // lines of `length` elements, their beginnings and the steps along them in numbers. Of those from
-// `count` on nothing is written, and what is read of them has no meaning.
+// `count` on nothing is written, and what is read of them has no meaning. Lines of real elements
+// are real parts alone.
 struct LinePlaces {
   static constexpr int64_t most = fft_lanes<float>;
   int64_t parts, length, step, count;
@@ -48,8 +59,9 @@ struct LinePlaces {
 
 template <class T>
 struct FftKernels {
-  // Runs at least one pass. The rows of `from` are `pitch` numbers apart; gives whichever of `one`
-  // and `other` has the result. `from` may be `other`, with fft_lanes as pitch.
+  // The rows of `from` are `pitch` numbers apart; gives whichever of `one`
+  // and `other` has the result. `from` may be `other`, with fft_lanes as pitch. Both
+  // have rows_with_gaps rows.
   Planes<T> (*run_passes)(std::span<const FftPass<T>> passes, Planes<T> from, int64_t pitch,
                           Planes<T> one, Planes<T> other);
 
@@ -68,6 +80,10 @@ struct FftKernels {
   // are w^k for k <= half / 2. Imaginary parts of what is real are not read.
   void (*split)(const Factors<T>& roots, int64_t half, Planes<T> values);
   void (*join)(const Factors<T>& roots, int64_t half, Planes<T> values);
+  // From the transform of x + i y, x and y real, of odd length, to those of x, in its place, and y,
+  // up to element length / 2; and back.
+  void (*part)(int64_t length, Planes<T> values, Planes<T> second);
+  void (*unite)(int64_t length, Planes<T> values, Planes<T> second);
   void (*split_line)(const Factors<T>& roots, int64_t half, Planes<T> values);
   void (*join_line)(const Factors<T>& roots, int64_t half, Planes<T> values);
 

@@ -1,15 +1,17 @@
 #include "eval/fft_transform.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numbers>
 
 namespace hilo {
+namespace {
 
-// With an angle of at most an eighth of the circle, where sin and cos are most exact.
+// cos and sin of 2 pi numerator / denominator, the numerator below the denominator. With an angle
+// of at most an eighth of the circle, where sin and cos are most exact.
 RootOfUnity root_of_unity(int64_t numerator, int64_t denominator) {
-  int64_t rest = numerator % denominator;
-  if (rest < 0) rest += denominator;
+  int64_t rest = numerator;
   const bool is_below = rest > denominator - rest;
   if (is_below) rest = denominator - rest;
   const bool is_left = 4 * rest > denominator;
@@ -25,22 +27,21 @@ RootOfUnity root_of_unity(int64_t numerator, int64_t denominator) {
   return {is_left ? -re : re, is_below ? -im : im};
 }
 
-namespace {
+RootOfUnity product(const RootOfUnity& a, const RootOfUnity& b) {
+  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
 
-bool has_small_factors(int64_t n) {
-  for (int64_t prime : {2, 3, 5, 7})
-    while (n % prime == 0) n /= prime;
+bool has_factors_up_to(int64_t most, int64_t n) {
+  for (int64_t factor = 2; factor <= most && n > 1; ++factor)
+    while (n % factor == 0) n /= factor;
   return n == 1;
 }
 
-// The least of 2^a, 3 * 2^a, 5 * 2^a and 9 * 2^a that is not below n.
+// The least of the multiples of 16 from n on with no prime factor above 7.
 int64_t good_length(int64_t n) {
-  int64_t best = INT64_MAX;
-  for (int64_t length : {1, 3, 5, 9}) {
-    while (length < n) length *= 2;
-    best = std::min(best, length);
-  }
-  return best;
+  int64_t sixteenths = (n + 15) / 16;
+  while (!has_factors_up_to(7, sixteenths)) ++sixteenths;
+  return 16 * sixteenths;
 }
 
 int64_t largest_divisor(int64_t n) {  // not above its root
@@ -55,7 +56,8 @@ int64_t round_up(int64_t n) {
   return (n + fft_lanes<T> - 1) / fft_lanes<T> * fft_lanes<T>;
 }
 
-// The radices of a length without prime factors above 7. Two passes of 4 are faster than 8 and 2.
+// The radices of a length without prime factors above max_fft_radix. Two passes of 4 are faster
+// than 8 and 2.
 std::vector<int64_t> radices_of(int64_t n) {
   int64_t twos = 0;
   for (; n % 2 == 0; n /= 2) ++twos;
@@ -63,30 +65,51 @@ std::vector<int64_t> radices_of(int64_t n) {
   std::vector<int64_t> out((twos - 2 * fours) / 3, 8);
   out.insert(out.end(), fours, 4);
   if (twos == 1) out.push_back(2);
-  for (int64_t radix : {3, 5, 7})
+  for (int64_t radix = 3; radix <= max_fft_radix; radix += 2)
     for (; n % radix == 0; n /= radix) out.push_back(radix);
   return out;
+}
+
+// Gaps need passes whose rows they part evenly.
+template <class T>
+void set_gaps(std::vector<FftPass<T>>& passes) {
+  const bool fits = std::ranges::all_of(passes, [](const FftPass<T>& pass) {
+    return pass.groups * pass.stride % fft_gap == 0 &&
+           (pass.stride % fft_gap == 0 || fft_gap % (pass.radix * pass.stride) == 0);
+  });
+  for (size_t i = 1; fits && i < passes.size(); ++i)
+    passes[i - 1].to_gapped = passes[i].from_gapped = true;
 }
 
 template <class T>
 std::vector<FftPass<T>> passes_of(int64_t n) {
   std::vector<FftPass<T>> out;
+  const RootsOfUnity roots(n);
   int64_t rest = n, stride = 1;
   for (int64_t radix : radices_of(n)) {
-    FftPass<T> pass{radix, rest / radix, stride, {}};
+    FftPass<T> pass{radix, rest / radix, stride, {}, {}};
     for (int64_t p = 0; p < pass.groups; ++p)
-      for (int64_t k = 1; k < radix; ++k) append(pass.roots, root_of_unity(-(p * k), rest));
+      for (int64_t k = 1; k < radix; ++k) append(pass.roots, roots[p * k * stride]);
+    for (int64_t j = 0; radix > 8 && j < radix; ++j) append(pass.circle, roots[j * (n / radix)]);
     out.push_back(std::move(pass));
     rest /= radix, stride *= radix;
   }
+  set_gaps(out);
   return out;
 }
 
-RootOfUnity product(const RootOfUnity& a, const RootOfUnity& b) {
-  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}  // namespace
+
+RootsOfUnity::RootsOfUnity(int64_t n)
+    : step_(n <= max_exact ? 1 : int64_t{1} << std::bit_width(static_cast<uint64_t>(n)) / 2) {
+  for (int64_t k = 0; k < n; k += step_) coarse_.push_back(root_of_unity(k, n));
+  for (int64_t k = 0; k < step_; ++k) fine_.push_back(root_of_unity(k, n));
 }
 
-}  // namespace
+RootOfUnity RootsOfUnity::operator[](int64_t k) const {
+  const RootOfUnity root = step_ == 1 ? coarse_[k] : product(coarse_[k / step_], fine_[k % step_]);
+  return {root.re, -root.im};
+}
 
 // x[t * columns + c] of a line: transforms of the columns, which give row k, times w^(k c), and of
 // the rows, which give X[k + rows * j].
@@ -96,15 +119,12 @@ struct FourierTransform<T>::Matrix {
 
   Matrix(int64_t rows, int64_t columns)
       : rows(rows), columns(columns), down(passes_of<T>(rows)), across(passes_of<T>(columns)) {
-    const int64_t n = rows * columns;
-    std::vector<RootOfUnity> inner;
-    for (int64_t k = 0; k < rows; ++k)
-      for (int64_t c = 0; c < lanes; ++c) inner.push_back(root_of_unity(-(k * c), n));
-    for (int64_t c = 0; c < columns; c += lanes)
-      for (int64_t k = 0; k < rows; ++k) {
-        const RootOfUnity outer = root_of_unity(-(k * c), n);
-        for (int64_t l = 0; l < lanes; ++l) append(turns, product(outer, inner[k * lanes + l]));
-      }
+    const RootsOfUnity roots(rows * columns);
+    turns.re.reserve(rows * round_up<T>(columns)), turns.im.reserve(rows * round_up<T>(columns));
+    for (int64_t first = 0; first < columns; first += lanes)
+      for (int64_t k = 0; k < rows; ++k)
+        for (int64_t c = first; c < first + lanes; ++c)
+          append(turns, roots[k * std::min(c, columns - 1)]);
   }
 
   int64_t spare() const { return planes_size<T>(round_up<T>(rows) * columns); }
@@ -126,9 +146,9 @@ struct FourierTransform<T>::Matrix {
 
   // Of the last block more is read than the columns, and not used.
   void run_columns(int64_t block, Planes<T> values, Planes<T> turned) const {
-    T* memory = kept_memory<FftMemory::Block, T>(2 * planes_size<T>(rows * lanes));
-    const Planes<T> one = take_planes(memory, rows * lanes),
-                    other = take_planes(memory, rows * lanes);
+    T* memory = kept_memory<FftMemory::Block, T>(2 * planes_size<T>(rows_with_gaps(rows) * lanes));
+    const Planes<T> one = take_planes(memory, rows_with_gaps(rows) * lanes),
+                    other = take_planes(memory, rows_with_gaps(rows) * lanes);
     const int64_t first = block * lanes, at = block * rows * lanes;
     const Planes<T> done =
         fft_kernels<T>().run_passes(down, values.from(first), columns, one, other);
@@ -138,9 +158,10 @@ struct FourierTransform<T>::Matrix {
   }
 
   void run_rows(int64_t block, Planes<T> turned, Planes<T> values) const {
-    T* memory = kept_memory<FftMemory::Block, T>(2 * planes_size<T>(columns * lanes));
-    const Planes<T> one = take_planes(memory, columns * lanes),
-                    other = take_planes(memory, columns * lanes);
+    T* memory =
+        kept_memory<FftMemory::Block, T>(2 * planes_size<T>(rows_with_gaps(columns) * lanes));
+    const Planes<T> one = take_planes(memory, rows_with_gaps(columns) * lanes),
+                    other = take_planes(memory, rows_with_gaps(columns) * lanes);
     const int64_t first = block * lanes, count = std::min(lanes, rows - first);
     const Planes<T> done =
         fft_kernels<T>().run_passes(across, turned.from(first * columns), lanes, one, other);
@@ -164,12 +185,13 @@ struct FourierTransform<T>::Convolution {
       : n(n), lanes(lanes), size(good_length(2 * n - 1)), transform(size, lanes) {
     const int64_t step = size < long_line ? fft_lanes<double> : 1;
     const FourierTransform<double> exact(size, step);
-    std::vector<double> memory(planes_size<double>(size * step) + exact.spare());
+    std::vector<double> memory(planes_size<double>(rows_with_gaps(size) * step) + exact.spare());
     double* spare = memory.data();
-    const Planes<double> values = take_planes(spare, size * step);
+    const Planes<double> values = take_planes(spare, rows_with_gaps(size) * step);
     const auto scale = static_cast<double>(size);
+    const RootsOfUnity roots(2 * n);
     for (int64_t t = 0; t < n; ++t) {
-      const RootOfUnity root = root_of_unity(-(t * t % (2 * n)), 2 * n);
+      const RootOfUnity root = roots[t * t % (2 * n)];
       append(chirp, root);
       const int64_t mirrored = (size - t) % size;
       values.re[t * step] = values.re[mirrored * step] = root.re / scale;
@@ -185,9 +207,9 @@ struct FourierTransform<T>::Convolution {
     (lanes == 1 ? kernels.multiply_line : kernels.multiply)(from, factors, to);
   }
 
-  int64_t spare() const { return planes_size<T>(size * lanes) + transform.spare(); }
+  int64_t spare() const { return planes_size<T>(rows_with_gaps(size) * lanes) + transform.spare(); }
   void run(Planes<T> values, T* spare, const Parallel* parallel) const {
-    const Planes<T> work = take_planes(spare, size * lanes);
+    const Planes<T> work = take_planes(spare, rows_with_gaps(size) * lanes);
     multiply(values, chirp, work);
     std::fill(work.re + n * lanes, work.re + size * lanes, T());
     std::fill(work.im + n * lanes, work.im + size * lanes, T());
@@ -203,28 +225,26 @@ struct FourierTransform<T>::Convolution {
 
 template <class T>
 FourierTransform<T>::FourierTransform(int64_t n, int64_t lanes) : n_(n), lanes_(lanes) {
-  if (!has_small_factors(n)) {
+  constexpr int64_t few_rows = 4;  // most of fft_lanes would be empty
+  const int64_t rows = lanes == 1 ? largest_divisor(n) : few_rows;
+  if (!has_factors_up_to(max_fft_radix, n) || rows < few_rows)
     convolution_ = std::make_shared<Convolution>(n, lanes);
-  } else if (lanes == 1) {
-    const int64_t rows = largest_divisor(n);
-    matrix_ = std::make_shared<Matrix>(rows, n / rows);
-  } else {
-    passes_ = passes_of<T>(n);
-  }
+  else if (lanes == 1) matrix_ = std::make_shared<Matrix>(rows, n / rows);
+  else passes_ = passes_of<T>(n);
 }
 
 template <class T>
 int64_t FourierTransform<T>::spare() const {
   if (convolution_) return convolution_->spare();
   if (matrix_) return matrix_->spare();
-  return planes_size<T>(n_ * lanes_);
+  return planes_size<T>(rows_with_gaps(n_) * lanes_);
 }
 
 template <class T>
 Planes<T> FourierTransform<T>::run(Planes<T> values, T* spare, const Parallel* parallel) const {
   if (!convolution_ && !matrix_)
-    return fft_kernels<T>().run_passes(passes_, values, lanes_, take_planes(spare, n_ * lanes_),
-                                       values);
+    return fft_kernels<T>().run_passes(passes_, values, lanes_,
+                                       take_planes(spare, rows_with_gaps(n_) * lanes_), values);
   convolution_ ? convolution_->run(values, spare, parallel) : matrix_->run(values, spare, parallel);
   return values;
 }

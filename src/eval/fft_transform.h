@@ -8,11 +8,22 @@
 
 namespace hilo {
 
-// cos and sin of 2 pi numerator / denominator, each within a unit of its last place.
 struct RootOfUnity {
   double re, im;
 };
-RootOfUnity root_of_unity(int64_t numerator, int64_t denominator);
+
+// exp(-2 pi i k / n), 0 <= k < n: each part within a unit of its last place, beyond a length of
+// max_exact within two units of the last place of 1, as a product of two.
+class RootsOfUnity {
+ public:
+  static constexpr int64_t max_exact = 4096;
+  explicit RootsOfUnity(int64_t n);
+  RootOfUnity operator[](int64_t k) const;
+
+ private:
+  int64_t step_;  // a power of two
+  std::vector<RootOfUnity> coarse_, fine_;
+};
 
 // Each part rounded once.
 template <class T>
@@ -21,10 +32,11 @@ void append(Factors<T>& factors, RootOfUnity root) {
 }
 
 // X[k] = sum over t of x[t] exp(-2 pi i t k / n); the inverse, times n, is what it gives for
-// exchanged planes. Lengths with no prime factor above 7 are done in passes, others as a
-// convolution of such a length (Bluestein, "A linear filtering approach to the computation of
-// discrete Fourier transform", 1970). A long single line is a matrix, whose columns are transformed
-// side by side and then its rows (Bailey, "FFTs in external or hierarchical memory", 1990).
+// exchanged planes. Lengths with no prime factor above max_fft_radix are done in passes,
+// others as a convolution of a better length (Bluestein, "A linear filtering approach to the
+// computation of discrete Fourier transform", 1970). A long single line is a matrix, whose columns
+// are transformed side by side and then its rows (Bailey, "FFTs in external or hierarchical
+// memory", 1990).
 template <class T>
 class FourierTransform {
  public:
@@ -32,7 +44,8 @@ class FourierTransform {
   // Of n >= 1 elements; of one line, then n >= long_line, or of fft_lanes.
   FourierTransform(int64_t n, int64_t lanes);
 
-  int64_t spare() const;  // numbers that run() needs beside the planes of n * lanes each
+  // Numbers that run() needs beside the planes of rows_with_gaps(n) * lanes each.
+  int64_t spare() const;
   // The result is in the planes it gives: `values` or part of `spare`. A single line is shared
   // among the threads of `parallel`, where there is one.
   Planes<T> run(Planes<T> values, T* spare, const Parallel* parallel = nullptr) const;
