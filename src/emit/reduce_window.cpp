@@ -1,6 +1,7 @@
-// reduce-window of one array by an associative computation: tiles of results side by side, which
-// each place of the window is combined into; and running results, where a window holds everything
-// up to its place.
+// reduce-window. By an associative computation of one array: tiles of results side by side, which
+// each place of the window is combined into. Where a window holds everything up to its place, or
+// from there on: running results. By any other computation, of any number of arrays: each result
+// alone, its elements in the order of the window, or running results in the order of the array.
 #include <algorithm>
 
 #include "emit/op_functions.h"
@@ -15,6 +16,35 @@ using llvm::Value;
 constexpr int64_t tile = 1024;  // results that are made side by side
 constexpr int64_t piece = 256;  // elements whose running results are made before they are joined
 constexpr int64_t large_window = 256;  // places from which running results of blocks pay
+
+// The dimension whose windows hold everything up to a place, or everything from it on.
+struct Running {
+  size_t dim = 0;
+  bool from_end = false;
+  int64_t size = 0;        // of the array
+  bool has_empty = false;  // the first result is of no element; from the end, the last one
+
+  // Where the k-th element is that comes in, and the result then.
+  Value* element(Builder& b, Value* k) const { return from_end ? mirrored(b, k) : k; }
+  Value* result(Builder& b, Value* k) const {
+    return from_end ? mirrored(b, k) : add_index(b, k, int64(b, has_empty ? 1 : 0));
+  }
+  Value* empty(Builder& b) const { return int64(b, from_end ? size : 0); }
+
+ private:
+  Value* mirrored(Builder& b, Value* k) const { return b.CreateNSWSub(int64(b, size - 1), k); }
+};
+
+// Whether windows along a dimension of `size` elements are such.
+std::optional<Running> running(const WindowDim& dim, size_t d, int64_t size, int64_t results) {
+  if (dim.stride != 1 || dim.window_dilation != 1 || dim.size < size) return std::nullopt;
+  const bool has_empty = results == size + 1;
+  if (results != size && !has_empty) return std::nullopt;
+  const Running out{d, dim.padding_low == 0, size, has_empty};
+  const bool to_start =
+      dim.padding_low >= results - 1 && dim.size - dim.padding_low == (has_empty ? 0 : 1);
+  return out.from_end || to_start ? std::optional(out) : std::nullopt;
+}
 
 class ReduceWindow {
  public:
@@ -31,37 +61,39 @@ class ReduceWindow {
   }
 
   const char* refusal() const {
-    if (module().operands(id_).size() != 2) return "of several arrays";
-    if (!reducer_.is_associative()) return "by a computation of its own";
     if (out_.empty() || window_.size() != out_.size() || element_count(out_) == 0)
       return "of nothing";
     if (std::ranges::any_of(window_, [](const WindowDim& d) { return d.base_dilation != 1; }))
       return "of a dilated array";
     double places = 1;
     for (const WindowDim& dim : window_) places *= static_cast<double>(dim.size);
-    return places > large_window && !running_dim() ? "of a large window" : nullptr;
+    const auto running = find_running();
+    const bool runs = running && (is_simple() || !running->from_end);
+    return places > large_window && !runs ? "of a large window" : nullptr;
   }
 
   void write() {
-    const auto running = running_dim();
-    if (running) write_running(*running);
-    else write_tiles();
+    const auto running = find_running();
+    if (running && is_simple()) write_running(*running);
+    else if (running && !running->from_end) write_running_in_order(*running);
+    else if (is_simple()) write_tiles();
+    else write_in_order();
   }
 
  private:
   const Module& module() const { return w_.elements.module; }
 
-  // The one dimension that the window has, if results along it hold everything up to their place.
-  std::optional<size_t> running_dim() const {
-    std::optional<size_t> found;
+  size_t arrays() const { return module().operands(id_).size() / 2; }
+  bool is_simple() const { return arrays() == 1 && reducer_.is_associative(); }
+
+  // The one dimension that the window has, if its results are running ones.
+  std::optional<Running> find_running() const {
+    std::optional<Running> found;
     for (size_t d = 0; d < window_.size(); ++d) {
-      const WindowDim& dim = window_[d];
-      if (dim.size == 1 && dim.stride == 1 && dim.padding_low == 0 && dim.padding_high == 0)
-        continue;
-      if (found || dim.size < in_[d] || dim.padding_low != dim.size - 1 || dim.padding_high != 0 ||
-          dim.stride != 1 || dim.window_dilation != 1)
-        return std::nullopt;
-      found = d;
+      if (window_[d] == WindowDim{}) continue;
+      if (found) return std::nullopt;
+      found = running(window_[d], d, in_[d], out_[d]);
+      if (!found) return std::nullopt;
     }
     return found;
   }
@@ -75,33 +107,112 @@ class ReduceWindow {
                   Index(b_, out_, at).position(b_), reducer_.finish(start, combined));
   }
 
-  // One row after the other: running results within a piece, joined with what all before gave.
-  void write_running(size_t dim) {
+  // body(place, of which the running dimension is left open) for each row.
+  void for_rows(const Running& running, llvm::function_ref<void(std::vector<Value*>&)> body) {
     Dims rows = in_;
-    rows[dim] = 1;
-    w_.set_count(element_count(rows), static_cast<double>(2 * in_[dim]));
-    Value* start = init();
+    rows[running.dim] = 1;
+    w_.set_count(element_count(rows), static_cast<double>(2 * running.size));
     loop(b_, w_.begin, w_.end, [&](Value* number) {
       const Index row = Index::linear(b_, rows, number);
       std::vector<Value*> at;
       for (size_t d = 0; d < in_.size(); ++d) at.push_back(row.at(b_, d));
+      body(at);
+    });
+  }
+
+  // One row after the other: running results within a piece, joined with what all before gave.
+  void write_running(const Running& running) {
+    Value* start = init();
+    for_rows(running, [&](std::vector<Value*>& at) {
       const auto run = [&](Value* first, int64_t count, Value* before) {
         Value* total = loop_carrying(b_, count, {reducer_.identity()},
                                      [&](Value* i, std::span<Value* const> now) {
-                                       at[dim] = add_index(b_, first, i);
+                                       Value* k = add_index(b_, first, i);
+                                       at[running.dim] = running.element(b_, k);
                                        Value* sum = reducer_.combine(now[0], element(at));
+                                       at[running.dim] = running.result(b_, k);
                                        store(start, at, reducer_.combine(before, sum));
                                        return std::vector{sum};
                                      })[0];
         return reducer_.combine(before, total);
       };
       Value* before = loop_carrying(
-          b_, in_[dim] / piece, {reducer_.identity()},
+          b_, running.size / piece, {reducer_.identity()},
           [&](Value* number_of_piece, std::span<Value* const> now) {
             return std::vector{run(multiply_index(b_, number_of_piece, piece), piece, now[0])};
           })[0];
-      run(int64(b_, in_[dim] / piece * piece), in_[dim] % piece, before);
+      run(int64(b_, running.size / piece * piece), running.size % piece, before);
+      if (!running.has_empty) return;
+      at[running.dim] = running.empty(b_);
+      store_all(at, std::span(&start, 1));
     });
+  }
+
+  // The same by the computation itself: what the window's order gives is what came before it.
+  void write_running_in_order(const Running& running) {
+    const std::vector<Value*> start = inits();
+    for_rows(running, [&](std::vector<Value*>& at) {
+      if (running.has_empty) {
+        at[running.dim] = running.empty(b_);
+        store_all(at, start);
+      }
+      loop_carrying(b_, running.size, start, [&](Value* k, std::span<Value* const> now) {
+        at[running.dim] = running.element(b_, k);
+        const std::vector<Value*> next = applied(now, at);
+        at[running.dim] = running.result(b_, k);
+        store_all(at, next);
+        return next;
+      });
+    });
+  }
+
+  // [begin, end) counts results.
+  void write_in_order() {
+    double places = 1;
+    for (const WindowDim& dim : window_) places *= static_cast<double>(dim.size);
+    w_.set_count(element_count(out_), places * static_cast<double>(arrays()));
+    const std::vector<Value*> start = inits();
+    std::vector<Value*> memory;
+    for (Value* init : start) memory.push_back(frame_array(b_, init->getType(), 1));
+    const auto held = [&] {
+      std::vector<Value*> out;
+      for (size_t k = 0; k < arrays(); ++k)
+        out.push_back(b_.CreateLoad(start[k]->getType(), memory[k]));
+      return out;
+    };
+    loop(b_, w_.begin, w_.end, [&](Value* number) {
+      const Index result = Index::linear(b_, out_, number);
+      place_.clear();
+      for (size_t d = 0; d < out_.size(); ++d) place_.push_back(result.at(b_, d));
+      for (size_t k = 0; k < arrays(); ++k) b_.CreateStore(start[k], memory[k]);
+      std::vector<Value*> at(in_.size(), int64(b_, 0));
+      for_places(0, at, [&] {
+        const std::vector<Value*> next = applied(held(), at);
+        for (size_t k = 0; k < arrays(); ++k) b_.CreateStore(next[k], memory[k]);
+      });
+      store_all(place_, held());
+    });
+  }
+
+  std::vector<Value*> inits() {
+    std::vector<Value*> out;
+    for (size_t k = 0; k < arrays(); ++k)
+      out.push_back(w_.elements.operand(id_, arrays() + k, Index::scalar(b_)));
+    return out;
+  }
+
+  // The computation of what there is and the arrays' elements at a place.
+  std::vector<Value*> applied(std::span<Value* const> now, const std::vector<Value*>& at) {
+    std::vector<Value*> arguments(now.begin(), now.end());
+    for (size_t k = 0; k < arrays(); ++k)
+      arguments.push_back(w_.elements.operand(id_, k, Index(b_, in_, at)));
+    return reducer_.apply(arguments);
+  }
+
+  void store_all(const std::vector<Value*>& at, std::span<Value* const> values) {
+    for (size_t k = 0; k < arrays(); ++k)
+      store_element(b_, w_.elements.leaf_shape(id_, k).type, w_.results[k],
+                    Index(b_, out_, at).position(b_), values[k]);
   }
 
   // [begin, end) counts tiles along the inner dimension, in the order of the results.
@@ -141,16 +252,26 @@ class ReduceWindow {
     return add_index(b_, multiply_index(b_, k, dim.window_dilation), int64(b_, -dim.padding_low));
   }
 
-  // Combines the array's elements under each place of the window from dimension d on, where they
-  // are not padding.
+  // Combines the array's elements under each place of the window, where they are not padding.
   void add_places(size_t d, std::vector<Value*>& at) {
-    if (d == out_.size()) return add_line(at);
-    const WindowDim& dim = window_[d];
     if (d == inner_) return add_places(d + 1, at);  // its places are those of lines
+    if (d == out_.size()) return add_line(at);
+    for_place(d, at, [&] { add_places(d + 1, at); });
+  }
+
+  // body() for each place of the window from dimension d on.
+  void for_places(size_t d, std::vector<Value*>& at, llvm::function_ref<void()> body) {
+    if (d == out_.size()) return body();
+    for_place(d, at, [&] { for_places(d + 1, at, body); });
+  }
+
+  // body() for each place of the window in dimension d, if the array has it.
+  void for_place(size_t d, std::vector<Value*>& at, llvm::function_ref<void()> body) {
+    const WindowDim& dim = window_[d];
     loop(b_, dim.size, [&](Value* k) {
       at[d] = add_index(b_, multiply_index(b_, place_[d], dim.stride), offset(dim, k));
-      if (dim.padding_low == 0 && dim.padding_high == 0) return add_places(d + 1, at);
-      where(b_, is_place(b_, at[d], in_[d]), [&] { add_places(d + 1, at); });
+      if (dim.padding_low == 0 && dim.padding_high == 0) return body();
+      where(b_, is_place(b_, at[d], in_[d]), body);
     });
   }
 

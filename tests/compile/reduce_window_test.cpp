@@ -29,6 +29,10 @@ constexpr Case cases[] = {
     {"1000", "1000", "size=1000 pad=999_0"},
     {"4,700", "4,700", "size=1x700 pad=0_0x699_0"},
     {"300,11", "300,11", "size=300x1 pad=299_0x0_0"},
+    {"300,11", "301,11", "size=300x1 pad=300_0x0_0"},
+    {"4,600", "4,600", "size=1x600 pad=0_0x0_599"},
+    {"4,600", "4,601", "size=1x600 pad=0_0x0_600"},
+    {"4,600", "4,601", "size=1x700 pad=0_0x700_0"},
 };
 
 TEST(ReduceWindow, AllFormsHaveCode) {
@@ -38,6 +42,52 @@ TEST(ReduceWindow, AllFormsHaveCode) {
     expect_native(module_of("s32", c.in, c.out, c.window, "add", "3"));
     expect_native(module_of("bf16", c.in, c.out, c.window, "minimum", "inf"));
   }
+}
+
+// Not one op: each result alone, in the order of its window; running results as well.
+TEST(ReduceWindow, ByAnyComputation) {
+  const auto module = [](std::string_view in, std::string_view out, std::string_view window) {
+    return fmt::format(R"(HloModule m
+c {{ x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  d = f32[] subtract(x, y)
+  h = f32[] constant(0.5)
+  m = f32[] multiply(d, h)
+  ROOT z = f32[] add(y, m) }}
+ENTRY e {{ a = f32[{0}] parameter(0)
+  s = f32[] constant(0.25)
+  ROOT r = f32[{1}] reduce-window(a, s), window={{{2}}}, to_apply=c }}
+)",
+                       in, out, window);
+  };
+  expect_native(module("2,9,9,5", "2,5,5,5", "size=1x3x3x1 stride=1x2x2x1 pad=0_0x1_1x1_1x0_0"));
+  expect_native(module("3,40", "3,14", "size=1x4 stride=1x3 pad=0_0x3_1"));
+  expect_native(module("4,600", "4,600", "size=1x600 pad=0_0x599_0"));
+  expect_native(module("600,3", "601,3", "size=600x1 pad=600_0x0_0"));
+}
+
+TEST(ReduceWindow, OfSeveralArrays) {
+  const auto module = [](std::string_view out, std::string_view window) {
+    return fmt::format(R"(HloModule m
+c {{ x = f32[] parameter(0)
+  i = s32[] parameter(1)
+  y = f32[] parameter(2)
+  j = s32[] parameter(3)
+  p = pred[] compare(x, y), direction=GE
+  v = f32[] select(p, x, y)
+  k = s32[] select(p, i, j)
+  ROOT t = (f32[], s32[]) tuple(v, k) }}
+ENTRY e {{ a = f32[6,400] parameter(0)
+  n = s32[6,400] iota(), iota_dimension=1
+  s = f32[] constant(-inf)
+  z = s32[] constant(-1)
+  ROOT r = (f32[{0}], s32[{0}]) reduce-window(a, n, s, z), window={{{1}}}, to_apply=c }}
+)",
+                       out, window);
+  };
+  expect_native(module("3,199", "size=2x3 stride=2x2"));
+  expect_native(module("7,400", "size=2x3 pad=1_1x1_1"));
+  expect_native(module("6,400", "size=1x400 pad=0_0x399_0"));
 }
 
 TEST(ReduceWindow, OthersAreEvaluated) {
