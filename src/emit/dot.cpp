@@ -1,6 +1,7 @@
 // dot as loops over registers: a block of rows of the left operand times a strip of columns of the
 // right one. Small products and those with few rows or columns are written so; of others a library
 // has better blocks for the caches.
+#include "emit/dot_element.h"
 #include "emit/lanes.h"
 #include "emit/op_functions.h"
 #include "emit/writer.h"
@@ -288,9 +289,8 @@ class Dot {
   Value *batch_ = nullptr, *row_ = nullptr, *column_ = nullptr;
 };
 
-}  // namespace
-
-Result<void> write_Dot(Writer& w, InstructionId id) {
+// Blocks of registers, or why there are none.
+Result<void> write_blocks(Writer& w, InstructionId id) {
   const Module& module = w.elements.module;
   const auto& a = module.attributes<DotAttributes>(id);
   const auto lhs = side_of(w, module.operand(id, 0), a.lhs_batch_dims, a.lhs_contracting_dims);
@@ -305,6 +305,15 @@ Result<void> write_Dot(Writer& w, InstructionId id) {
   if (const char* refusal = dot.refusal()) return fail(ErrorKind::Unsupported, "{}", refusal);
   if (stores_lanes(result)) w.set_loops_over("vectors");
   dot.write();
+  return {};
+}
+
+}  // namespace
+
+Result<void> write_Dot(Writer& w, InstructionId id) {
+  Result<void> written = write_blocks(w, id);
+  if (written || !is_of_tiny_products(w.elements.module, id)) return written;
+  write_elements(w, id);
   return {};
 }
 

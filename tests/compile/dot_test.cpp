@@ -129,6 +129,26 @@ TEST(Dot, SmallAndThinOnesHaveCode) {
       expect_native(product(rows, depth, columns, transposed), 1e-5);
 }
 
+// Dimensions that cannot be walked as one: element by element.
+TEST(Dot, BatchesOfTinyOnesHaveCodeInAnyOrder) {
+  for (const auto& [in, out] : {std::pair{"f32", "f32"}, {"bf16", "f32"}, {"f64", "f64"}}) {
+    expect_native(fmt::format(R"(HloModule m
+ENTRY e {{ a = {0}[12,3,8,3] parameter(0)
+  b = {0}[2,3,3,5,8,12] parameter(1)
+  ROOT r = {1}[8,12,2,5] dot(a, b), lhs_batch_dims={{2,0}}, lhs_contracting_dims={{3,1}}, rhs_batch_dims={{4,5}}, rhs_contracting_dims={{1,2}} }}
+)",
+                              in, out),
+                  1e-5);
+    expect_native(fmt::format(R"(HloModule m
+ENTRY e {{ a = {0}[2,50,3] parameter(0)
+  b = {0}[3,2,50] parameter(1)
+  ROOT r = {1}[50] dot(a, b), lhs_batch_dims={{1}}, lhs_contracting_dims={{0,2}}, rhs_batch_dims={{2}}, rhs_contracting_dims={{1,0}} }}
+)",
+                              in, out),
+                  1e-5);
+  }
+}
+
 // Right operands that are read in pieces of lines, the last of which are shorter.
 TEST(Dot, ThinOnesWithLargeOperands) {
   for (const auto& [rows, depth, columns] :

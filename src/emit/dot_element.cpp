@@ -1,0 +1,80 @@
+// One element of a product by itself: its multiplications all in one expression, so that the loop
+// over the result's innermost dimension becomes vectors along it. For batches of products so small
+// that a call for each costs more than they do.
+#include "emit/dot_element.h"
+
+#include "emit/op_functions.h"
+
+namespace hilo {
+namespace {
+
+using llvm::Value;
+
+constexpr int64_t most_products = 64, most_multiplications = 1024;  // of an element, of a product
+
+bool is_summed(const Dims& dims, size_t d) {
+  return std::ranges::count(dims, static_cast<int64_t>(d)) > 0;
+}
+
+// The operand's place for the batch and for its own dimensions, which are `own` of the result and
+// the next; those of the sum are left open.
+std::vector<Value*> place(Builder& b, const Index& index, size_t rank, const Dims& batch,
+                          const Dims& contracting, size_t& own) {
+  std::vector<Value*> out(rank, nullptr);
+  for (size_t i = 0; i < batch.size(); ++i) out[static_cast<size_t>(batch[i])] = index.at(b, i);
+  for (size_t d = 0; d < rank; ++d)
+    if (!is_summed(batch, d) && !is_summed(contracting, d)) out[d] = index.at(b, own++);
+  return out;
+}
+
+}  // namespace
+
+bool is_of_tiny_products(const Module& module, InstructionId dot) {
+  const auto& a = module.attributes<DotAttributes>(dot);
+  const Shape& lhs = module.shape(module.operand(dot, 0));
+  const Shape& result = module.shape(dot);
+  double depth = 1, batches = 1;
+  for (int64_t d : a.lhs_contracting_dims)
+    depth *= static_cast<double>(lhs.dims[static_cast<size_t>(d)]);
+  for (int64_t d : a.lhs_batch_dims)
+    batches *= static_cast<double>(lhs.dims[static_cast<size_t>(d)]);
+  const double elements = static_cast<double>(element_count(result.dims));
+  const auto fits = [&](InstructionId operand) {
+    const ElementType type = module.shape(operand).type;
+    return is_floating(type) && (type != ElementType::F64 || result.type == ElementType::F64);
+  };
+  return is_floating(result.type) && elements > 0 && depth > 0 && depth <= most_products &&
+         elements / batches * depth <= most_multiplications &&
+         std::ranges::all_of(module.operands(dot), fits);
+}
+
+Value* element_Dot(Elements& e, InstructionId id, const Index& index, size_t) {
+  if (!is_of_tiny_products(e.module, id)) return e.unsupported(id, "of many products");
+  Builder& b = e.b;
+  const auto& a = e.module.attributes<DotAttributes>(id);
+  const Dims lhs_dims = e.module.shape(e.module.operand(id, 0)).dims;
+  const Dims rhs_dims = e.module.shape(e.module.operand(id, 1)).dims;
+  size_t own = a.lhs_batch_dims.size();
+  std::vector<Value*> lhs =
+      place(b, index, lhs_dims.size(), a.lhs_batch_dims, a.lhs_contracting_dims, own);
+  std::vector<Value*> rhs =
+      place(b, index, rhs_dims.size(), a.rhs_batch_dims, a.rhs_contracting_dims, own);
+  const ElementType result = e.module.shape(id).type;
+  llvm::Type* type = result == ElementType::F64 ? b.getDoubleTy() : b.getFloatTy();
+  Dims sizes;
+  for (int64_t d : a.lhs_contracting_dims) sizes.push_back(lhs_dims[static_cast<size_t>(d)]);
+  Dims k(sizes.size(), 0);
+  Value* sum = llvm::ConstantFP::get(type, 0);
+  do {
+    for (size_t i = 0; i < k.size(); ++i) {
+      lhs[static_cast<size_t>(a.lhs_contracting_dims[i])] = int64(b, k[i]);
+      rhs[static_cast<size_t>(a.rhs_contracting_dims[i])] = int64(b, k[i]);
+    }
+    Value* left = b.CreateFPExt(e.operand(id, 0, Index(b, lhs_dims, lhs)), type);
+    Value* right = b.CreateFPExt(e.operand(id, 1, Index(b, rhs_dims, rhs)), type);
+    sum = b.CreateFAdd(sum, b.CreateFMul(left, right));
+  } while (next_index(k, sizes));
+  return round_to(b, result, sum);
+}
+
+}  // namespace hilo
