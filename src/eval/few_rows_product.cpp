@@ -7,7 +7,7 @@
 namespace hilo {
 namespace {
 
-constexpr int64_t part_strips = 8, fewest_parts = 8;
+constexpr int64_t part_strips = 4, fewest_parts = 8;
 // Blocks of rows that read lines of columns where they stand, and how many strips of them together.
 constexpr int64_t direct_blocks = 5, direct_strips = 16;
 constexpr int64_t worth_packing_together = 1 << 16;  // elements of the rows
@@ -20,8 +20,28 @@ class FewRows {
  private:
   void pack(int64_t piece) const;  // of blocks of rows and depths
   void compute(int64_t part) const;
-  void compute_packed(int64_t begin, int64_t end, std::byte* strips, std::byte* c,
-                      int64_t leading) const;
+  // Strips of columns that are packed together, of two depths in turn.
+  struct Strips {
+    int64_t begin, end;
+    std::byte* memory;
+    int64_t count() const { return end - begin; }
+  };
+  int64_t bytes_of(const Strips& strips) const {
+    return strips.count() * kernel_.columns * (kernel_.head + depths_.most()) * kernel_.bytes;
+  }
+  std::byte* strips_at(const Strips& strips, int64_t depth) const {
+    return strips.memory + depth % 2 * bytes_of(strips);
+  }
+  SourcePart strips_part(const Strips& strips, int64_t depth, int64_t t, int64_t k) const {
+    const int64_t j = strips.begin * kernel_.columns;
+    const int64_t columns = std::min(strips.end * kernel_.columns, p_.n) - j;
+    return part_of(p_.rhs, j, columns, depth, t, k);
+  }
+  void pack_strips(const Strips& strips, int64_t depth, int64_t t, int64_t k) const {
+    kernel_.pack_columns(strips_part(strips, depth, t, k), kernel_.head + depths_.size(depth),
+                         strips_at(strips, depth) + t * kernel_.columns * kernel_.bytes);
+  }
+  void compute_packed(const Strips& strips, std::byte* c, int64_t leading) const;
   void compute_direct(int64_t begin, int64_t end, std::byte* c, int64_t leading) const;
   // The packed rows of a block from element t of the summed index on, which stands in a depth.
   std::byte* rows_at(int64_t block, int64_t depth, int64_t t) const {
@@ -31,9 +51,11 @@ class FewRows {
   int64_t columns_of(int64_t strip) const {
     return std::min(kernel_.columns, p_.n - strip * kernel_.columns);
   }
-  SourcePart part_of(const MatrixSource& source, int64_t i, int64_t count, int64_t depth) const {
-    const int64_t t = depths_.begin(depth) * kernel_.group;
-    return {source, i, count, t, std::min(depths_.size(depth) * kernel_.group, p_.k - t)};
+  // The packed elements [t, t + k) of a depth.
+  SourcePart part_of(const MatrixSource& source, int64_t i, int64_t count, int64_t depth, int64_t t,
+                     int64_t k) const {
+    const int64_t begin = (depths_.begin(depth) + t) * kernel_.group;
+    return {source, i, count, begin, std::min(k * kernel_.group, p_.k - begin)};
   }
 
   const MatrixProduct& p_;
@@ -60,23 +82,31 @@ FewRows::FewRows(const MatrixProduct& product)
 
 void FewRows::pack(int64_t piece) const {
   const int64_t block = piece / depths_.parts, depth = piece % depths_.parts;
-  kernel_.pack_rows(part_of(p_.lhs, blocks_.begin(block), blocks_.size(block), depth),
-                    rows_at(block, depth, depths_.begin(depth)));
+  kernel_.pack_rows(
+      part_of(p_.lhs, blocks_.begin(block), blocks_.size(block), depth, 0, depths_.size(depth)),
+      rows_at(block, depth, depths_.begin(depth)));
 }
 
-void FewRows::compute_packed(int64_t begin, int64_t end, std::byte* strips, std::byte* c,
-                             int64_t leading) const {
-  const int64_t width = kernel_.columns, columns = std::min(end * width, p_.n) - begin * width;
+// Where columns stand side by side, some lines of the next depth are fetched during each block and
+// packed after it, so that memory is not waited for.
+void FewRows::compute_packed(const Strips& strips, std::byte* c, int64_t leading) const {
+  const int64_t width = kernel_.columns, blocks = blocks_.parts * strips.count();
+  const bool goes_ahead = kernel_.head == 0 && p_.rhs.outer == 1;
   for (int64_t depth = 0; depth < depths_.parts; ++depth) {
-    const int64_t k = depths_.size(depth), lines = kernel_.head + k;
-    kernel_.pack_columns(part_of(p_.rhs, begin * width, columns, depth), lines, strips);
-    for (int64_t block = 0; block < blocks_.parts; ++block)
-      for (int64_t s = 0; s < end - begin; ++s)
-        kernel_.run({rows_at(block, depth, depths_.begin(depth)),
-                     strips + s * width * lines * kernel_.bytes, k, blocks_.size(block),
-                     columns_of(begin + s),
-                     c + (blocks_.begin(block) * leading + s * width) * kernel_.bytes, leading,
-                     p_.accumulate || depth > 0});
+    const int64_t k = depths_.size(depth), next = depth + 1;
+    if (depth == 0 || !goes_ahead) pack_strips(strips, depth, 0, k);
+    const Cut ahead{goes_ahead && next < depths_.parts ? depths_.size(next) : 0, blocks};
+    for (int64_t i = 0; i < blocks; ++i) {
+      const int64_t block = i / strips.count(), s = i % strips.count();
+      const int64_t t = ahead.begin(i), lines = ahead.size(i);
+      kernel_.run({rows_at(block, depth, depths_.begin(depth)),
+                   strips_at(strips, depth) + s * width * (kernel_.head + k) * kernel_.bytes, k,
+                   blocks_.size(block), columns_of(strips.begin + s),
+                   c + (blocks_.begin(block) * leading + s * width) * kernel_.bytes, leading,
+                   p_.accumulate || depth > 0,
+                   lines > 0 ? ahead_of(strips_part(strips, next, t, lines)) : Ahead{}});
+      if (lines > 0) pack_strips(strips, next, t, lines);
+    }
   }
 }
 
@@ -98,13 +128,15 @@ void FewRows::compute_direct(int64_t begin, int64_t end, std::byte* c, int64_t l
 void FewRows::compute(int64_t part) const {
   const int64_t begin = parts_.begin(part), end = parts_.begin(part + 1);
   const int64_t wide = (end - begin) * kernel_.columns;
-  const int64_t packed = is_direct_ ? 0 : wide * (kernel_.head + depths_.most()) * kernel_.bytes;
+  Strips strips{begin, end, nullptr};
+  const int64_t packed = is_direct_ ? 0 : std::min<int64_t>(2, depths_.parts) * bytes_of(strips);
   thread_local PackedMemory memory;
-  std::byte* strips = memory.take(packed + (p_.out ? 0 : p_.m * wide * kernel_.bytes));
+  strips.memory = memory.take(packed + (p_.out ? 0 : p_.m * wide * kernel_.bytes));
   const int64_t j = begin * kernel_.columns, leading = p_.out ? p_.leading : wide;
-  std::byte* c = p_.out ? static_cast<std::byte*>(p_.out) + j * kernel_.bytes : strips + packed;
+  std::byte* c =
+      p_.out ? static_cast<std::byte*>(p_.out) + j * kernel_.bytes : strips.memory + packed;
   if (is_direct_) compute_direct(begin, end, c, leading);
-  else compute_packed(begin, end, strips, c, leading);
+  else compute_packed(strips, c, leading);
   if (!p_.out) p_.take({0, p_.m, j, std::min(wide, p_.n - j), c, leading});
 }
 

@@ -129,6 +129,15 @@ MatrixKernels integer_kernels(ElementType lhs, ElementType rhs) {
 
 }  // namespace
 
+Ahead ahead_of(const SourcePart& p) {
+  const MatrixSource& s = p.source;
+  const int64_t bytes = storage_bytes(s.type);
+  const auto* line =
+      static_cast<const std::byte*>(s.data) + (p.i * s.outer + p.t * s.inner) * bytes;
+  const int64_t length = p.count * bytes;
+  return {line, s.inner * bytes, length, 0, p.k * ((length + cache_line - 1) / cache_line)};
+}
+
 MatrixKernels matrix_kernels(ElementType sum, ElementType lhs, ElementType rhs) {
   if (!reads(sum, lhs) || !reads(sum, rhs)) return {};
   if (sum == ElementType::S32) return integer_kernels(lhs, rhs);

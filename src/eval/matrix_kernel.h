@@ -23,6 +23,16 @@ struct SourcePart {
   int64_t i, count, t, k;
 };
 
+constexpr int64_t cache_line = 64;  // bytes
+// Cache lines of lines of memory that are fetched while a block is computed: `count` of them from
+// byte `at` of the first line on; lines are `length` bytes long and `step` bytes apart.
+struct Ahead {
+  const std::byte* line = nullptr;
+  int64_t step = 0, length = 0, at = 0, count = 0;
+};
+// All of a part whose free indices stand side by side.
+Ahead ahead_of(const SourcePart& part);
+
 // c[i * leading + j] (+)= sum over t < k of a(i, t) * b(j, t), added in the order of t.
 struct KernelBlock {
   const void *a, *b;  // packed rows, and one packed strip
@@ -31,6 +41,7 @@ struct KernelBlock {
   void* c;
   int64_t leading;
   bool add;
+  Ahead ahead = {};
 };
 
 // What multiplies blocks of matrices on one kind of processor. A packed element holds `group`

@@ -140,7 +140,16 @@ struct PackedLines {
   HILO_AVX512 void fetch(int v) const { __builtin_prefetch(b + 16 * N::strip + v * N::lanes); }
   void go_on() { b += N::strip; }
 };
-// Of the lines of c one after the other is fetched while the sums grow.
+// The next `count` cache lines of those ahead.
+inline void fetch(Ahead& ahead, int64_t count) {
+  for (; count > 0; --count) {
+    __builtin_prefetch(ahead.line + ahead.at, 0, 2);
+    ahead.at += cache_line;
+    if (ahead.at >= ahead.length) ahead.at = 0, ahead.line += ahead.step;
+  }
+}
+
+// Of the lines of c one after the other is fetched while the sums grow, and of those ahead.
 template <class Lines, int rows, int vectors>
 HILO_AVX512 void run_block(const KernelBlock& p, Lines from) {
   using N = typename Lines::Numbers;
@@ -162,7 +171,9 @@ HILO_AVX512 void run_block(const KernelBlock& p, Lines from) {
   }
   const Real* a = packed;
   const Real* next = static_cast<Real*>(p.c);
+  Ahead ahead = p.ahead;
   for (int64_t part = 0; part < rows; ++part, next += p.leading) {
+    fetch(ahead, p.ahead.count * (part + 1) / rows - p.ahead.count * part / rows);
     __builtin_prefetch(next, 1);
     __builtin_prefetch(next + (vectors - 1) * N::lanes, 1);
     for (const Real* end = packed + p.k * (part + 1) / rows * row_step; a != end;

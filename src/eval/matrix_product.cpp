@@ -16,8 +16,8 @@ namespace hilo {
 namespace {
 
 // What is packed at once, in bytes of a packed line's element, and what a thread computes at once.
-constexpr int64_t most_depth_bytes = 2048, most_blocks = 150, most_strips_bytes = 16384;
-constexpr int64_t part_blocks = 10, part_strips = 8, fewest_parts = 16;
+constexpr int64_t most_depth_bytes = 3072, most_blocks = 150, most_strips_bytes = 16384;
+constexpr int64_t part_blocks = 10, part_strips = 6, fewest_parts = 16;
 // Multiplications that one call of `parallel` does: so many cannot be interrupted.
 constexpr int64_t most_at_once = int64_t{1} << 32;
 constexpr int64_t most_helpers = 64;
