@@ -57,10 +57,12 @@ Result<Code> translate(Module& module, const Target& target, const CompileOption
   const auto see = [&](const PassRun& run, const Module& now) {
     count_pass(run, report.passes);
     if (options.see_module && run.changed) options.see_module(run.name, now);
+    return may_go_on(emit.interrupt);
   };
   HILO_DO(timed(report.prepare_seconds, [&] { return target.prepare(module, machine, see); }));
   HILO_TRY(const Plan planned, timed(report.plan_seconds, [&] { return plan(module, machine); }));
   if (options.see_plan) options.see_plan(module, machine, planned);
+  HILO_DO(may_go_on(emit.interrupt));
   HILO_TRY(Code code, target.emit(module, planned, emit));
   report.lower_seconds = code.lower_seconds;
   report.optimise_seconds = code.optimise_seconds;

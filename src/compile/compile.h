@@ -10,7 +10,8 @@ namespace hilo {
 
 struct CompileOptions {
   int threads = 0;   // of the device; 0: usable_cores()
-  EmitOptions emit;  // the cache of machine code, the processor, what is shown of LLVM's stages
+  EmitOptions emit;  // the cache of machine code, the processor, what is shown of LLVM's stages;
+                     // its flag `interrupt` is asked after each pass and before planning, too
   // Shown on the way: the module after each pass that changed it, and the plan.
   std::function<void(std::string_view pass, const Module&)> see_module;
   std::function<void(const Module&, const Machine&, const Plan&)> see_plan;
@@ -49,8 +50,8 @@ struct CompileReport {
 
 struct RunOptions {
   const std::atomic<bool>* interrupt = nullptr;
-  // Called after each step that has code, callees' steps first, on the thread of the first device;
-  // needs CompileOptions::emit.tell_steps.
+  // Called after each step that has code, callees' steps first, on the thread of the first device:
+  // the large ones, and with CompileOptions::emit.tell_steps all.
   std::function<void(InstructionId step)> after_step;
 };
 
@@ -89,7 +90,7 @@ Result<ObjectFile> compile_object(Module module, const std::string& name,
                                   const Target& target = cpu_target(),
                                   const CompileOptions& options = {});
 
-// The module must verify. Unsupported, with a place, for what the target cannot run.
+// The module must verify. Unsupported, with a place, for what the target cannot run; Interrupted.
 Result<Executable> compile(Module module, const Target& target = cpu_target(),
                            const CompileOptions& options = {});
 

@@ -64,8 +64,7 @@ int32_t DeviceRun::run_library(RunContext* context, int64_t number) {
 Result<void> DeviceRun::run_routine(const RoutineStep& step) const {
   step.run(memory_,
            [&](int64_t count, int64_t grain, const auto& body) { in_pieces(count, grain, body); });
-  if (interrupt->load()) return fail(ErrorKind::Interrupted, "stopped by the user");
-  return {};
+  return may_go_on(interrupt);
 }
 
 void DeviceRun::tell_step(RunContext* context, int64_t instruction) {
@@ -123,13 +122,14 @@ Result<Literal> DeviceRun::run(std::span<const Literal> arguments) {
     // A program of library steps alone has no code.
     if (state_.code.run) return static_cast<RunStatus>(state_.code.run(this));
     auto done = RunStatus::Done;
-    for (size_t i = 0; i < state_.code.library_steps.size() && done == RunStatus::Done; ++i)
+    for (size_t i = 0; i < state_.code.library_steps.size() && done == RunStatus::Done; ++i) {
       done = static_cast<RunStatus>(run_library(this, static_cast<int64_t>(i)));
+      tell_step(this, state_.code.library_steps[i].instruction.value);
+    }
     return done;
   }();
-  if (status == RunStatus::Interrupted || (status == RunStatus::Done && interrupt->load()))
-    return fail(ErrorKind::Interrupted, "stopped by the user");
   if (status == RunStatus::Failed) return std::unexpected(std::move(*error_));
+  HILO_DO(may_go_on(interrupt));
   size_t leaf = 0;
   return result(state_.module.shape(state_.module[state_.module.entry].root), leaf);
 }

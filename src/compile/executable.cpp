@@ -37,10 +37,9 @@ class Run {
     if (state_.report.evaluated.empty() && state_.devices == 1) return alone(inputs, nullptr);
     eval_ = state_.eval;
     eval_.interrupt = interrupt_;
-    if (VirtualDevices devices(state_.module, eval_); devices.count() == 1)
-      return alone(inputs, &devices);
-    eval_.interrupt = &stop_;
     VirtualDevices devices(state_.module, eval_);
+    if (devices.count() == 1) return alone(inputs, &devices);
+    eval_.interrupt = &stop_;  // which the devices ask from now on
     return together(inputs, devices);
   }
 

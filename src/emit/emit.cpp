@@ -39,6 +39,8 @@ Result<Code> emit(const Module& module, const Plan& plan, const EmitOptions& opt
   Parts parts(std::string(module.header.name), to_object);
   Program program(module, plan, parts);
   program.tells_steps = options.tell_steps;
+  program.tells_large_steps = !to_object;
+  program.interrupt = options.interrupt;
   program.needs_code = options.tell_steps || to_object;
   HILO_DO(emit_computation(program, module.entry));
   HILO_TRY(program.code.results, program.addresses.of(module[module.entry].root));

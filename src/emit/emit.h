@@ -21,7 +21,8 @@ struct RunContext {
   void (*parallel)(RunContext*, TileFunction, void* const* arguments, int64_t count, int64_t grain);
   // Does Code::library_steps[number]; other than 0 ends the run with that status.
   int32_t (*library)(RunContext*, int64_t number);
-  // Called after each step, by its instruction's id, where EmitOptions::tell_steps asks for it.
+  // Called after each step that is_large(), by its instruction's id, and after each other one where
+  // EmitOptions::tell_steps asks for it.
   void (*after_step)(RunContext*, int64_t instruction);
 };
 enum class RunStatus : int32_t { Done = 0, Failed = 1, Interrupted = 2 };
@@ -87,7 +88,7 @@ struct EmitOptions {
   // Given of each LLVM module the IR after it was optimised, and the assembly; no cache is asked.
   std::function<void(std::string_view ir, std::string_view assembly)> see_code;
   CacheOptions cache;
-  bool tell_steps = false;  // RunContext::after_step is called
+  bool tell_steps = false;  // RunContext::after_step is called for small steps too
   int threads = 0;          // that make code; 0: usable_cores()
   bool verify_ir = false;   // LLVM's check of ours, for tests
   // Where it is not empty an object file is made instead of code of this process, with one C
@@ -95,7 +96,22 @@ struct EmitOptions {
   // void* workspace), over the leaves that are arrays, all aligned to 64 bytes. Unsupported, with
   // their names, where steps have no code.
   std::string object_name;
+  // Asked before each step and around each LLVM module: see may_go_on().
+  const std::atomic<bool>* interrupt = nullptr;
 };
+
+// Whether a step takes so long that telling of it costs nothing.
+inline bool is_large(const Module& module, InstructionId step) {
+  int64_t bytes = literal_bytes(module.shape(step));
+  for (InstructionId operand : module.operands(step)) bytes += literal_bytes(module.shape(operand));
+  return bytes >= int64_t{4} << 20;
+}
+
+// Interrupted where the flag is there and set.
+inline Result<void> may_go_on(const std::atomic<bool>* interrupt) {
+  if (!interrupt || !interrupt->load(std::memory_order_relaxed)) return {};
+  return fail(ErrorKind::Interrupted, "stopped by the user");
+}
 
 // The module must be in the form that plan() took, and outlive the code: its constants are read
 // where they lie. Unsupported, with the instruction's place, for what can be neither emitted nor

@@ -92,6 +92,7 @@ class Makers {
   void make(size_t i) {
     Clock clock;
     Made& made = made_[i];
+    if (!may_go_on(made)) return;
     for (llvm::Function& function : parts_[i])
       if (!function.isDeclaration()) CodeGenerator::set_attributes(function);
     const std::string key = cache_.key_of(parts_[i]);
@@ -106,6 +107,12 @@ class Makers {
     made.cache += clock.lap();
   }
 
+  bool may_go_on(Made& made) const {
+    const auto going_on = hilo::may_go_on(options_.interrupt);
+    if (!going_on) made.object = std::unexpected(going_on.error());
+    return going_on.has_value();
+  }
+
   void compile(llvm::Module& ir, Made& made) {
     auto generator = generators_.take();
     if (!generator) {
@@ -116,10 +123,12 @@ class Makers {
     llvm::TargetMachine& machine = (*generator)->machine();
     optimise(ir, machine, options_.verify_ir);
     made.optimise = clock.lap();
-    if (options_.see_code) made.ir = printed(ir), made.assembly = assembly_of(ir, machine);
-    clock.lap();
-    made.object = (*generator)->object_of(ir);
-    made.machine = clock.lap();
+    if (may_go_on(made)) {
+      if (options_.see_code) made.ir = printed(ir), made.assembly = assembly_of(ir, machine);
+      clock.lap();
+      made.object = (*generator)->object_of(ir);
+      made.machine = clock.lap();
+    }
     generators_.give_back(std::move(*generator));
   }
 
@@ -130,8 +139,9 @@ class Makers {
   std::vector<Made> made_;
 };
 
-// Of this machine's processor: they outlive compilations, since making one takes as long as a small
-// program's code. Code is the same with any of them.
+// Of this machine's processor, for all compilations of the process: making one takes as long as a
+// small program's code, and LLVM's own tables, which it fills, are the process's as well. Nothing
+// that decides what code is made changes in them, so the code is the same with any of them.
 Result<CodeGenerators*> generators_of_host() {
   static const auto made = [] -> Result<std::unique_ptr<CodeGenerators>> {
     HILO_TRY(Chip chip, find_chip({}));

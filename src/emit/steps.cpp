@@ -147,10 +147,15 @@ Result<void> Steps::emit(InstructionId id) {
   return {};
 }
 
+bool Steps::is_told(InstructionId id) const {
+  return program.tells_steps || (program.tells_large_steps && is_large(module, id));
+}
+
 Result<void> Steps::emit_and_tell(InstructionId id) {
+  HILO_DO(may_go_on(program.interrupt));
   const auto before = written();
   HILO_DO(emit(id));
-  if (!program.tells_steps || written() == before) return {};
+  if (written() == before || !is_told(id)) return {};
   auto* type = llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getInt64Ty()}, false);
   b.CreateCall(type, context_field(4), {context(), b.getInt64(id.value)});
   return {};

@@ -36,6 +36,8 @@ struct Program {
   int depth = 0;  // of computations that call each other
   bool tells_steps = false;
   bool needs_code = false;  // there is more than library steps
+  bool tells_large_steps = true;
+  const std::atomic<bool>* interrupt = nullptr;
 };
 
 // int32_t(RunContext*), a RunStatus.
@@ -50,7 +52,7 @@ class Steps {
   Builder b;
 
   Result<void> emit(InstructionId id);
-  // The same; where the run is told of steps and this one has code, a call that tells it.
+  // The same; where the run is told of such steps and this one has code, a call that tells it.
   Result<void> emit_and_tell(InstructionId id);
   // The steps of a computation, here or in a function of their own where there are many. Its
   // parameters and its root lie where the caller has arguments and results.
@@ -74,6 +76,7 @@ class Steps {
   llvm::BasicBlock* new_block();
 
  private:
+  bool is_told(InstructionId id) const;
   template <class Body>
   Result<void> for_each_held(InstructionId id, Body&& body);
   // Where the next instruction goes: unchanged where nothing was written.

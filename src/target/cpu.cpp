@@ -1,6 +1,5 @@
 #include <dlfcn.h>
 
-#include <chrono>
 #include <filesystem>
 
 #include "target/keep_order.h"
@@ -74,44 +73,38 @@ Result<Code> emit_for_cpu(const Module& module, const Plan& plan, const EmitOpti
   return out;
 }
 
+// Beside those of pass/passes.def.
+constexpr Pass own_passes[] = {
+    {"row-major", "arrays lie dense, in the order of their dimensions", put_in_row_major},
+    {"move-in-one-type", "what moves values does not change their type", move_in_one_type},
+    {"open-fusions", "opens fusions that suit another chip", open_fusions},
+    {"remove-copies", "leaves out copies to other layouts and memories", remove_copies},
+    {"merge-collectives", "does a repeated collective once", merge_collectives},
+    {"keep-order", "keeps the order of what devices do together", keep_order},
+    {"plain-convolutions", "convolutions in plain forms, or as products", make_convolutions_plain},
+    {"sliced-products", "slices go into the products that read them", fuse_sliced_products},
+    {"share-reshapes", "one reshape for all readers", share_reshapes}};
+
+constexpr std::string_view pipeline =
+    "row-major, move-in-one-type, async-to-sync, open-fusions, remove-copies, merge-collectives, "
+    "keep-order, plain-convolutions, simplify, reduction-splitter, sliced-products, fusion, "
+    "share-reshapes, copy-insertion";
+
 Result<void> prepare_for_cpu(Module& module, const Machine& machine, const PassObserver& observer) {
-  PassOptions options;
-  options.machine = &machine;
-  const auto pass = [&](std::string_view name, PassFunction run) -> Result<void> {
-    const auto start = std::chrono::steady_clock::now();
-    HILO_TRY(const bool changed, run_pass(module, run, options));
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    observer({0, name, took.count(), changed, module.instructions.size()}, module);
-    return {};
-  };
-  HILO_DO(pass("row-major", put_in_row_major));
-  HILO_DO(pass("move-in-one-type", move_in_one_type));
-  HILO_DO(pass("async-to-sync", make_synchronous));
-  HILO_DO(pass("open-fusions", open_fusions));
-  HILO_DO(pass("remove-copies", remove_copies));
-  HILO_DO(pass("merge-collectives", merge_collectives));
-  HILO_DO(pass("keep-order", keep_order));
-  HILO_DO(pass("plain-convolutions", make_convolutions_plain));
-  HILO_TRY(const Pipeline simplify, parse_pipeline("simplify", all_passes(), all_pipelines()));
-  PipelineOptions simplifying;
-  simplifying.pass = options;
-  simplifying.observer = [&](const PassRun& run, const Module& now) -> Result<void> {
-    observer(run, now);
-    return {};
-  };
-  HILO_DO(run_pipeline(module, simplify, simplifying));
-  HILO_DO(pass("reduction-splitter", split_reductions));
-  HILO_DO(pass("sliced-products", fuse_sliced_products));
+  PipelineOptions options;
+  options.observer = observer;
+  options.pass.machine = &machine;
   // Products are kernels of their own.
-  options.fusion = {.products = false,
-                    .gathers = true,
-                    .scalars = true,
-                    .complex = true,
-                    .several_reduced = true,
-                    .scheduled = true};
-  HILO_DO(pass("fusion", fuse_instructions));
-  HILO_DO(pass("share-reshapes", share_reshapes));
-  HILO_DO(pass("copy-insertion", insert_copies));
+  options.pass.fusion = {.products = false,
+                         .gathers = true,
+                         .scalars = true,
+                         .complex = true,
+                         .several_reduced = true,
+                         .scheduled = true};
+  std::vector<Pass> passes(std::begin(own_passes), std::end(own_passes));
+  passes.insert(passes.end(), all_passes().begin(), all_passes().end());
+  HILO_TRY(const Pipeline steps, parse_pipeline(pipeline, passes, all_pipelines()));
+  HILO_DO(run_pipeline(module, steps, options));
   return {};
 }
 

@@ -6,8 +6,9 @@
 
 namespace hilo {
 
-// Told of each pass before planning, in their order, and shown the module after it.
-using PassObserver = std::function<void(const PassRun& run, const Module& module)>;
+// Told of each pass before planning, in their order, and shown the module after it. An error ends
+// the preparation.
+using PassObserver = std::function<Result<void>(const PassRun& run, const Module& module)>;
 
 struct Target {
   std::string_view name, description;

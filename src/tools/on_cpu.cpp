@@ -22,6 +22,7 @@ Result<Executable> compile_for_cpu(Module module, const OnCpu& options, Session&
   compiling.threads = options.threads;
   compiling.eval = options.eval;
   compiling.emit.tell_steps = options.tell_steps;
+  compiling.emit.interrupt = options.interrupt;
   if (options.dump_ir)
     compiling.emit.see_ir = [dump = compiling.emit.see_ir](std::string_view text) {
       fmt::print(stderr, "{}", text);

@@ -12,7 +12,8 @@ struct OnCpu {
   int threads = 0;
   bool dump_ir = false;  // LLVM IR to standard error
   bool tell_steps = false;
-  EvalOptions eval;  // of library steps
+  const std::atomic<bool>* interrupt = nullptr;  // of compiling
+  EvalOptions eval;                              // of library steps
 };
 // What compiling took and what is wrong with its cache goes to standard error, as it is asked for.
 Result<Executable> compile_for_cpu(Module module, const OnCpu& options, Session& session);

@@ -15,6 +15,7 @@
 #include "tools/on_cpu.h"
 #include "tools/only.h"
 #include "tools/outputs.h"
+#include "tools/progress.h"
 #include "tools/run_options.h"
 #include "tools/run_times.h"
 #include "wire/wire.h"
@@ -102,18 +103,6 @@ nlohmann::ordered_json comparisons_json(const std::vector<LeafComparison>& compa
   return out;
 }
 
-// A line that is written over, on a terminal only.
-std::function<void(int64_t, int64_t)> progress_line() {
-  if (!isatty(STDERR_FILENO)) return {};
-  auto last = std::make_shared<std::atomic<int64_t>>(-1);
-  return [last](int64_t done, int64_t total) {
-    const int64_t percent = total > 0 ? 100 * done / total : 100;
-    if (last->exchange(percent) != percent)
-      fmt::print(stderr, "\r{:3}% {}/{} instructions{}", percent, done, total,
-                 done == total ? "\r\033[K" : "");
-  };
-}
-
 struct Ran {
   std::vector<OutputLeaf> leaves;
   std::vector<LeafComparison> comparisons;
@@ -151,8 +140,8 @@ Result<Ran> run_compiled(const Module& module, const RunOptions& options, EvalOp
   std::vector<std::string> warnings;
   eval.warnings = &warnings;
   HILO_DO(settle_partitioning(options, module, eval));
-  const OnCpu on_cpu = {options.compiler, options.threads, options.dump_ir,
-                        options.observe.profiles(), eval};
+  const OnCpu on_cpu = {options.compiler,           options.threads, options.dump_ir,
+                        options.observe.profiles(), &interrupted,    eval};
   Ran out;
   Laps laps;
   HILO_TRY(const Executable executable, compile_for_cpu(module, on_cpu, session));
@@ -164,6 +153,7 @@ Result<Ran> run_compiled(const Module& module, const RunOptions& options, EvalOp
   hilo::RunOptions running = {.interrupt = &interrupted};
   std::optional<Profile> profile;
   std::optional<Roofline> roofline;
+  std::optional<WorkProgress> progress;
   if (on_cpu.tell_steps) {
     if (options.observe.profile) {
       HILO_TRY(roofline, measure_roofline(options.threads));
@@ -171,10 +161,14 @@ Result<Ran> run_compiled(const Module& module, const RunOptions& options, EvalOp
     profile.emplace(executable.module());
     running.after_step = [&](InstructionId step) { profile->add(step); };
     profile->start();
+  } else if (!session.json) {
+    progress = work_progress(executable.module());
+    if (progress) running.after_step = [&](InstructionId step) { progress->add(step); };
   }
   laps.lap();
   HILO_TRY(const Outputs outputs, executable.run_devices(std::move(inputs), running));
   out.times.run = laps.lap();
+  progress.reset();
   if (profile) HILO_DO(use_profile(*profile, options, roofline, out));
   out.compiled = report_json(executable);
   for (const std::string& warning : warnings) warn(session, warning);
@@ -204,7 +198,7 @@ Result<Ran> run_module(const Module& module, const RunOptions& options, const Pl
   std::vector<std::string> warnings;
   eval.warnings = &warnings;
   eval.interrupt = &interrupted;
-  eval.progress = session.json ? std::function<void(int64_t, int64_t)>() : progress_line();
+  eval.progress = session.json ? std::function<void(int64_t, int64_t)>() : instruction_progress();
   if (observer.wanted()) eval.observer = [&](const ValueEvent& event) { observer.see(event); };
   HILO_TRY(Outputs outputs, evaluate(module, std::move(inputs), eval));
   out.times.run = laps.lap();

@@ -1,6 +1,7 @@
 """The command from outside: exit statuses, messages, files, and input that is wrong."""
 import json
 import os
+import pty
 import resource
 import subprocess
 import sys
@@ -203,6 +204,58 @@ ENTRY main {
                 self.assertEqual(done.returncode, 1, done.stderr)
                 self.assertIn("stopped after 0.05 s", done.stderr)
                 self.assertLess(done.seconds, 5)
+
+    def test_long_compilation_is_stopped(self):
+        steps, count = [], 3000
+        for i in range(count):
+            steps.append(f"  x{i} = f32[{i + 40}] parameter({i})\n"
+                         f"  r{i} = f32[] reduce(x{i}, zero), dimensions={{0}}, to_apply=sum\n")
+        tuple_type = ", ".join(["f32[]"] * count)
+        roots = ", ".join(f"r{i}" for i in range(count))
+        text = ("HloModule many\nsum { x = f32[] parameter(0)  y = f32[] parameter(1)"
+                "  ROOT z = f32[] add(x, y) }\nENTRY main {\n  zero = f32[] constant(0)\n" +
+                "".join(steps) + f"  ROOT t = ({tuple_type}) tuple({roots})\n}}\n")
+        done = hilo("run", "-", "--device=cpu", "--timeout=0.05", "--threads=1", text=text)
+        if "libhilo_emit" not in done.stderr:
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("stopped after 0.05 s", done.stderr)
+            self.assertNotIn("compiled in", done.stderr)
+
+    def test_progress_on_a_terminal_alone(self):
+        text = """HloModule rounds
+body { p = (s32[], f32[1048576]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  x = f32[1048576] get-tuple-element(p), index=1
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  y = f32[1048576] sine(x)
+  ROOT t = (s32[], f32[1048576]) tuple(next, y) }
+condition { p = (s32[], f32[1048576]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  n = s32[] constant(5)
+  ROOT c = pred[] compare(i, n), direction=LT }
+ENTRY main { x = f32[1048576] parameter(0)
+  zero = s32[] constant(0)
+  t = (s32[], f32[1048576]) tuple(zero, x)
+  w = (s32[], f32[1048576]) while(t), condition=condition, body=body
+  ROOT r = f32[1048576] get-tuple-element(w), index=1 }
+"""
+        module = self.write("rounds.hlo", text)
+        self.assertNotIn("\r", hilo("run", module).stderr)
+        ours, its = pty.openpty()
+        with subprocess.Popen([HILO, "run", module], stdout=subprocess.DEVNULL, stderr=its) as run:
+            os.close(its)
+            shown = b""
+            try:
+                while piece := os.read(ours, 4096):
+                    shown += piece
+            except OSError:  # the other side was closed
+                pass
+            os.close(ours)
+        self.assertEqual(run.returncode, 0)
+        if b"libhilo_emit" not in shown:
+            self.assertIn(b"% of the work\r", shown)
+            self.assertIn(b"\x1b[K", shown)
 
     def test_profile_and_trace(self):
         module, trace = self.write("add.hlo", ADD), os.path.join(self.folder, "trace.json")
