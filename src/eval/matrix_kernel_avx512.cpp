@@ -227,7 +227,7 @@ struct StandingLines {
   HILO_AVX512 typename Numbers::Vector load(int v, typename Numbers::Mask mask) const {
     return From::load(mask, b + v * Numbers::lanes);
   }
-  HILO_AVX512 void fetch(int v) const { __builtin_prefetch(b + 16 * step + v * Numbers::lanes); }
+  HILO_AVX512 void fetch(int v) const { __builtin_prefetch(b + 32 * step + v * Numbers::lanes); }
   void go_on() { b += step; }
 };
 
