@@ -133,7 +133,8 @@ Value* scalar_LogPlusOne(const ScalarCall& c) {
   return is_complex(c.type) ? complex_log_plus_one(c) : real(c, &math_log1p);
 }
 Value* scalar_Logistic(const ScalarCall& c) {
-  return is_complex(c.type) ? complex_logistic(c) : real(c, &math_logistic);
+  if (is_complex(c.type)) return complex_logistic(c);
+  return real(c, c.type == ElementType::BF16 ? &math_logistic_of_bf16 : &math_logistic);
 }
 Value* scalar_Sine(const ScalarCall& c) {
   return is_complex(c.type) ? complex_call(c, "csin") : real(c, Wide(&::sin), &math_sin);

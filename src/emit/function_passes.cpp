@@ -20,6 +20,7 @@
 
 #include "base/base.h"
 #include "emit/masked_remainders.h"
+#include "emit/streamed_stores.h"
 
 namespace hilo {
 namespace {
@@ -114,6 +115,7 @@ void optimise(llvm::Module& ir, llvm::TargetMachine& machine, bool verify) {
     if (loops_over == "places") give_width(function, functions);
     if (loops_over == "vectors") of_vectors.run(function, functions);
     else (loops_over == "windows" ? of_windows : of_elements).run(function, functions);
+    stream_stores(function);
   }
 }
 

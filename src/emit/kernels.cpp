@@ -5,6 +5,7 @@
 #include "emit/op_functions.h"
 #include "emit/rows.h"
 #include "emit/steps.h"
+#include "emit/streamed_stores.h"
 #include "emit/symbols.h"
 
 namespace hilo {
@@ -311,6 +312,22 @@ class KernelCalls {
     for (const Target& target : loops.targets)
       numbers_.push_back(array_number(loops, {target.to.address}));
     numbers_.push_back(updates_in_place(loops.targets[0]) ? 1 : 0);
+    numbers_.push_back(is_beyond_caches(loops) ? 1 : 0);
+  }
+  // Whether the results are too large for caches, and lie where nothing is read and memory is the
+  // plan's own, which is aligned.
+  bool is_beyond_caches(const Loops& loops) const {
+    return std::ranges::all_of(loops.targets, [&](const Target& target) {
+      const auto& allocations = program_.plan.allocations;
+      const uint32_t allocation = target.to.address.allocation;
+      if (target.to.bytes < beyond_caches || target.to.address.offset % 64 != 0 ||
+          allocation >= allocations.size() || allocations[allocation].parameter)
+        return false;
+      return std::ranges::none_of(operands_, [&](std::span<const Range> ranges) {
+        return std::ranges::any_of(ranges,
+                                   [&](const Range& range) { return range.overlaps(target.to); });
+      });
+    });
   }
   static size_t array_number(Loops& loops, const Array& array) {
     const auto found = std::ranges::find(loops.arrays, array);
@@ -367,6 +384,7 @@ class KernelCalls {
     const InstructionId first = loops.targets[0].value;
     const WriteFunction write = functions_of(module_[first].op).write;
     writer.in_place = updates_in_place(loops.targets[0]);
+    if (is_beyond_caches(loops)) writer.function->addFnAttr(beyond_caches_attribute);
     std::optional<Error> error;
     if (rows_) {
       write_rows(writer, leaves, *rows_);

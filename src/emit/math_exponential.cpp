@@ -173,4 +173,13 @@ Value* math_logistic(Builder& b, Value* x) {
   return b.CreateFMul(quotient(b, above, below), b.CreateSelect(negative, scale, whole));
 }
 
+// Without sums of two numbers: what they would add is far below half a unit of bf16. Beyond the
+// bounds the result is 1 or, subnormal, zero.
+Value* math_logistic_of_bf16(Builder& b, Value* x) {
+  const Reduced e = reduced(b, b.CreateFNeg(clamp(b, x, -88, 87)));
+  Value* one = number(x, 1);
+  Value* factor = b.CreateFAdd(one, multiply_add(b, e.square, e.rest, e.r));
+  return b.CreateFDiv(one, b.CreateFAdd(one, scaled(b, factor, e.n)));
+}
+
 }  // namespace hilo

@@ -1,6 +1,9 @@
 #include "emit/rows.h"
 
+#include <numeric>
+
 #include "emit/reduce.h"
+#include "emit/streamed_stores.h"
 
 namespace hilo {
 namespace {
@@ -100,6 +103,12 @@ class RowWriter {
 void write_rows(Writer& w, std::span<const WrittenLeaf> leaves, const Rows& rows) {
   RowWriter writer(w, rows);
   w.set_count(element_count(rows.dims), writer.steps_each(leaves));
+  int64_t run = 0;
+  for (const WrittenLeaf& leaf : leaves) {
+    const Dims& dims = w.elements.leaf_shape(leaf.id, leaf.leaf).dims;
+    if (dims.size() > rows.dims.size()) run = std::gcd(run, dims.back());
+  }
+  set_runs(*w.function, std::max<int64_t>(run, 1));
   loop(w.b, w.begin, w.end, [&](Value* number) { writer.write(number, leaves); });
 }
 

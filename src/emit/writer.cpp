@@ -5,6 +5,7 @@
 
 #include "emit/function_passes.h"
 #include "emit/op_functions.h"
+#include "emit/streamed_stores.h"
 
 namespace hilo {
 namespace {
@@ -94,6 +95,7 @@ void write_elements(Writer& w, std::span<const WrittenLeaf> leaves) {
   if (flat || dims.size() <= 1) {
     const int64_t each = std::max<int64_t>(1, std::gcd(count, whole_lanes));
     if (flat && each == whole_lanes) w.set_loops_over("places");
+    set_runs(*w.function, each);
     w.set_count(count / each, static_cast<double>(each));
     return loop(w.b, multiply_index(w.b, w.begin, each), multiply_index(w.b, w.end, each),
                 [&](llvm::Value* i) { store(Index::linear(w.b, dims, i)); });
@@ -102,6 +104,7 @@ void write_elements(Writer& w, std::span<const WrittenLeaf> leaves) {
   while (inner > 0 && dims[inner] == 1) --inner;
   const Dims outer(dims.begin(), dims.begin() + static_cast<int64_t>(inner));
   w.set_count(count == 0 ? 0 : element_count(outer), static_cast<double>(dims[inner]));
+  set_runs(*w.function, dims[inner]);
   loop(w.b, w.begin, w.end, [&](llvm::Value* row) {
     const Index rows = Index::linear(w.b, outer, row);
     std::vector<llvm::Value*> at;

@@ -1,0 +1,55 @@
+#include "emit/streamed_stores.h"
+
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicsX86.h>
+#include <llvm/IR/Module.h>
+
+#include <algorithm>
+
+namespace hilo {
+namespace {
+
+constexpr uint64_t line = 64, narrowest = 16;  // bytes
+constexpr int64_t whole_lanes = 64;            // elements that are whole vectors on every chip
+constexpr const char* runs_attribute = "hilo-runs-of-vectors";
+
+// The bytes of a vector that is stored to an argument, or 0.
+uint64_t streamed_bytes(const llvm::StoreInst& store) {
+  const llvm::Type* type = store.getValueOperand()->getType();
+  if (!llvm::isa<llvm::FixedVectorType>(type) || store.isVolatile()) return 0;
+  const uint64_t bits = type->getPrimitiveSizeInBits().getFixedValue();
+  if (bits < 8 * narrowest || !llvm::isPowerOf2_64(bits)) return 0;
+  return llvm::isa<llvm::Argument>(llvm::getUnderlyingObject(store.getPointerOperand())) ? bits / 8
+                                                                                         : 0;
+}
+
+}  // namespace
+
+void set_runs(llvm::Function& function, int64_t elements) {
+  if (elements % whole_lanes == 0) function.addFnAttr(runs_attribute);
+}
+
+void stream_stores(llvm::Function& function) {
+  if (!function.hasFnAttribute(beyond_caches_attribute) || !function.hasFnAttribute(runs_attribute))
+    return;
+  if (!function.getParent()->getTargetTriple().isX86()) return;
+  llvm::LLVMContext& context = function.getContext();
+  auto* one = llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(context, llvm::APInt(32, 1)));
+  bool changed = false;
+  for (llvm::Instruction& step : llvm::instructions(function)) {
+    auto* store = llvm::dyn_cast<llvm::StoreInst>(&step);
+    const uint64_t bytes = store ? streamed_bytes(*store) : 0;
+    if (bytes == 0) continue;
+    store->setAlignment(llvm::Align(std::min(bytes, line)));
+    store->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(context, one));
+    changed = true;
+  }
+  if (!changed) return;
+  for (llvm::BasicBlock& block : function)
+    if (auto* end = llvm::dyn_cast<llvm::ReturnInst>(block.getTerminator()))
+      llvm::IRBuilder<>(end).CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {});
+}
+
+}  // namespace hilo

@@ -1,0 +1,74 @@
+// Results that no cache holds are stored past the caches, with the same values.
+#include "both.h"
+
+namespace hilo::test {
+namespace {
+
+// Element by element; rows; places that move; of 2^25 bytes and of half of that.
+std::string elements(int64_t rows) {
+  return fmt::format(R"(HloModule m
+ENTRY e {{
+  x = bf16[{0}] parameter(0)
+  f = f32[{0}] convert(x)
+  ROOT r = f32[{0}] multiply(f, f) }}
+)",
+                     rows * 1024);
+}
+std::string sums(int64_t rows) {
+  return fmt::format(R"(HloModule m
+add {{ a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b) }}
+ENTRY e {{
+  x = f32[{0},1024] parameter(0)
+  z = f32[] constant(0)
+  s = f32[{0}] reduce(x, z), dimensions={{1}}, to_apply=add
+  b = f32[{0},1024] broadcast(s), dimensions={{0}}
+  ROOT r = f32[{0},1024] subtract(x, b) }}
+)",
+                     rows);
+}
+std::string moved(int64_t rows) {
+  return fmt::format(R"(HloModule m
+ENTRY e {{
+  x = f32[1024,{0}] parameter(0)
+  ROOT r = f32[{0},1024] transpose(x), dimensions={{1,0}} }}
+)",
+                     rows);
+}
+
+int64_t count_streamed(std::string_view text) {
+  CompileOptions options;
+  int64_t out = 0;
+  options.emit.see_code = [&](std::string_view ir, std::string_view) {
+    for (size_t at = 0; (at = ir.find("!nontemporal", at)) != ir.npos; ++at) ++out;
+  };
+  EXPECT_TRUE(compile(*parse(text), cpu_target(), options));
+  return out;
+}
+
+TEST(StreamedStores, GiveTheSameValues) {
+  constexpr int64_t large = 1 << 13;
+  for (const auto& make : {elements, sums, moved}) {
+    const auto both = run_both(make(large), 1, 3);
+    ASSERT_TRUE(both) << to_string(both.error());
+    EXPECT_LE(largest_difference(both->compiled, both->evaluated), 1e-6) << make(large);
+#ifdef __x86_64__
+    EXPECT_GT(count_streamed(make(large)), 0) << make(large);
+    EXPECT_EQ(count_streamed(make(large / 2)), 0) << make(large);
+#endif
+  }
+}
+
+// Memory of an argument may lie anywhere, and a result over its operand is in the cache.
+TEST(StreamedStores, NotOverArguments) {
+  EXPECT_EQ(count_streamed(R"(HloModule m, input_output_alias={ {}: (0, {}, may-alias) }
+ENTRY e {
+  x = f32[8388608] parameter(0)
+  ROOT r = f32[8388608] multiply(x, x) }
+)"),
+            0);
+}
+
+}  // namespace
+}  // namespace hilo::test
