@@ -53,8 +53,9 @@ def main():
     os.environ["JAX_PLATFORMS"] = "cpu"
     import jax
     import numpy as np
-    from jaxlib import _hlo, _jax, xla_client
+    from jaxlib import _hlo, _jax, lapack, xla_client
     jax.config.update("jax_enable_x64", True)
+    lapack._lapack.initialize()  # else its custom calls have no code behind them
 
     module = _hlo.hlo_module_from_text(open(options.file).read())
     proto = module.as_serialized_hlo_module_proto()

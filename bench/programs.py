@@ -253,6 +253,135 @@ def runge_kutta(y):
     return lax.fori_loop(0, 1000, step, y)
 
 
+# Scans by halves, and running values by other computations.
+@program((2, 128, 64, f32), (2, 128, 64, f32), (64, 16, f32), (2, 128, 16, f32), (2, 128, 16, f32))
+def selective_state(x, delta, a, b, c):
+    delta = jax.nn.softplus(delta)[..., None]
+    decay, given = jnp.exp(-delta * jnp.exp(a * 0.1)), delta * b[:, :, None] * x[..., None]
+    join = lambda l, r: (l[0] * r[0], r[0] * l[1] + r[1])
+    return jnp.einsum("btdn,btn->btd", lax.associative_scan(join, (decay, given), axis=1)[1], c)
+@program((64, 4096, f32))
+def running_maxima(x): return lax.associative_scan(jnp.maximum, x, axis=1)
+@program((512, 512, f32))
+def running_sums(x): return lax.cumlogsumexp(x, 1), lax.cummin(x, 1, reverse=True)
+
+
+# Parts of models.
+@program((4, 512, 64, f32), (4, 512, 64, f32), (4, 512, 64, f32))
+def attention_by_chunks(q, k, v):
+    def head(q, k, v):
+        def step(state, chunk):
+            top, norm, out = state
+            scores = q @ chunk[0].T / 8
+            new = jnp.maximum(top, scores.max(-1))
+            p, old = jnp.exp(scores - new[:, None]), jnp.exp(top - new)
+            return (new, norm * old + p.sum(-1), out * old[:, None] + p @ chunk[1]), None
+        start = jnp.full(512, -jnp.inf), jnp.zeros(512), jnp.zeros((512, 64))
+        _, norm, out = lax.scan(step, start, (k.reshape(8, 64, 64), v.reshape(8, 64, 64)))[0]
+        return out / norm[:, None]
+    return jax.vmap(head)(q, k, v)
+@program((256, 128, f32), (128, 8, f32), (8, 128, 256, f32), (8, 256, 128, f32))
+def experts(x, to_experts, up, down):
+    weights, which = lax.top_k(jax.nn.softmax(x @ to_experts), 2)
+    chosen = jax.nn.one_hot(which, 8, dtype=s32).reshape(-1, 8)
+    place = (jnp.cumsum(chosen, 0) * chosen).reshape(256, 2, 8) - 1
+    sent = jax.nn.one_hot(place, 96) * (place >= 0)[..., None]
+    y = jax.nn.gelu(jnp.einsum("tec,td,edf->ecf", sent.sum(1), x, up))
+    return jnp.einsum("tec,ecf,efd->td", (sent * weights[:, :, None, None]).sum(1), y, down)
+@program((4, 1000, f32), (2, u8))
+def nucleus(logits, seed):
+    p = jax.nn.softmax(logits / 0.8)
+    falling = jnp.sort(p)[:, ::-1]
+    last = jnp.argmax(jnp.cumsum(falling, -1) > 0.9, -1)[:, None]
+    kept = jnp.where(p >= jnp.take_along_axis(falling, last, -1), logits, -jnp.inf)
+    return jax.random.categorical(jax.random.key(seed[0].astype(jnp.uint32)), kept, axis=-1)
+@program((2, 56, 56, 48, f32), (7, 7, 1, 48, f32), (48, 192, f32), (192, 48, f32))
+def convnext_block(x, filters, up, down):
+    y = convolve(x, filters, window_strides=(1, 1), padding="SAME", feature_group_count=48)
+    y = (y - y.mean(-1, keepdims=True)) * lax.rsqrt(y.var(-1, keepdims=True) + 1e-6)
+    return x + jax.nn.gelu(y @ up) @ down
+@program((8, 4, 4, 128, f32), (4, 4, 128, 64, f32), (4, 4, 64, 3, f32))
+def generator(x, w1, w2):
+    y = jax.nn.leaky_relu(lax.conv_transpose(x, w1, (2, 2), "SAME"))
+    return jnp.tanh(lax.conv_transpose(y, w2, (2, 2), "SAME"))
+@program((500, 32, f32), (2000, s32), (2000, s32))
+def graph_attention(x, source, target):
+    source, target = source * 62, target * 71
+    def energy(x):
+        e = jax.nn.leaky_relu((x[source] * x[target]).sum(-1))
+        p = jnp.exp(e - jax.ops.segment_max(e, target, 500)[target])
+        p = p / jax.ops.segment_sum(p, target, 500)[target]
+        return (jax.ops.segment_sum(p[:, None] * x[source], target, 500) ** 2).sum()
+    return jax.grad(energy)(x)
+
+
+# Simulations and dynamic programming.
+@program((300, 300, f32))
+def wave(u):
+    def step(state, _):
+        u, v = state
+        at = lambda i, j: jnp.pad(u, 1)[i:i + 300, j:j + 300]
+        v = v + 0.1 * (at(0, 1) + at(2, 1) + at(1, 0) + at(1, 2) - 4 * u)
+        return (u + 0.1 * v, v), None
+    return lax.scan(step, (u, jnp.zeros_like(u)), None, length=30)[0]
+@program((200, 3, f32), (200, 3, f32))
+def bodies(x, v):
+    def step(_, state):
+        x, v = state
+        d = x[None] - x[:, None]
+        v = v + 1e-4 * (d * (((d * d).sum(-1) + 0.01) ** -1.5)[..., None]).sum(1)
+        return x + 0.01 * v, v
+    return lax.fori_loop(0, 10, step, (x, v))
+@program((64, 64, f32))
+def bilateral(x):
+    total = weights = 0
+    for i in range(-2, 3):
+        for j in range(-2, 3):
+            y = jnp.roll(x, (i, j), (0, 1))
+            w = jnp.exp(-(i * i + j * j) / 4 - (y - x) ** 2)
+            total, weights = total + w * y, weights + w
+    return total / weights
+@program((64, s32), (64, s32))
+def edit_distance(a, b):
+    def row(above, given):
+        i, letter = given
+        def cell(left, given):
+            up, corner, other = given
+            least = jnp.minimum(jnp.minimum(left, up) + 1, corner + (other != letter))
+            return least, least
+        first, rest = lax.scan(cell, i + 1, (above[1:], above[:-1], b))
+        return jnp.concatenate([jnp.array([i + 1]), rest]), None
+    return lax.scan(row, jnp.arange(65), (jnp.arange(64), a))[0][-1]
+@program((100, 16, f32), (16, 16, f32))
+def hidden_markov(seen, between):
+    rows = jax.nn.log_softmax(between)
+    def step(a, e): return (jax.nn.logsumexp(a[:, None] + rows, 0) + e,) * 2
+    return lax.scan(step, seen[0], seen[1:])[1]
+
+
+# Linear algebra by LAPACK.
+@program((200, f32), (50, f32))
+def gaussian_process(x, asked):
+    kernel = lambda a, b: jnp.exp(-0.5 * (a[:, None] - b) ** 2)
+    factor = jnp.linalg.cholesky(kernel(x, x) + 0.1 * jnp.eye(200))
+    return kernel(asked, x) @ jax.scipy.linalg.cho_solve((factor, True), jnp.sin(x))
+@program((200, 4, f32))
+def kalman(seen):
+    move = jnp.eye(4) + jnp.diag(jnp.ones(2) * 0.1, 2)
+    def step(state, z):
+        x, p = move @ state[0], move @ state[1] @ move.T + 0.01 * jnp.eye(4)
+        gain = jnp.linalg.solve(p + 0.1 * jnp.eye(4), p).T
+        x = x + gain @ (z - x)
+        return (x, p - gain @ p), x
+    return lax.scan(step, (jnp.zeros(4), jnp.eye(4)), seen)[1]
+@program((32, 48, f32), (32, 48, f32))
+def shampoo(w, g):
+    def root(m):
+        values, vectors = jnp.linalg.eigh(m + 0.01 * jnp.eye(len(m)))
+        return (vectors * jnp.maximum(values, 1e-6) ** -0.25) @ vectors.T
+    return w - 0.1 * root(g @ g.T) @ g @ root(g.T @ g)
+
+
 # Other types.
 @program((1024, 1024, s8), (1024, 1024, s8))
 def matmul_s8(a, b): return lax.dot(a, b, preferred_element_type=s32)
@@ -262,6 +391,16 @@ def matmul_f64(a, b): return a @ b
 def functions_f64(x): return jnp.exp(x) + jnp.log(jnp.abs(x) + 1) + jnp.tanh(x)
 @program((1 << 22, s32))
 def integers(x): return (x * 1103515245 + 12345) // 7 % 1000
+
+
+@program((64, 256, f32), (256, 256, f32))
+def products_f8(x, w):
+    narrow = lambda a: a.astype(jnp.float8_e4m3fn)
+    return lax.dot(narrow(x), narrow(w), preferred_element_type=f32)
+@program((64, 256, f32), (256, 256, u8), (4, 256, f32))
+def four_bits(x, packed, scale):
+    w = jnp.stack([packed & 15, packed >> 4], 1).reshape(512, 256)[:256].astype(f32) - 8
+    return x @ (w.reshape(4, 64, 256) * scale[:, None]).reshape(256, 256)
 
 
 def main():
