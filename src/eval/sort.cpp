@@ -20,7 +20,7 @@ struct KeyedOrder {
 };
 
 // No keys: the comparator is not one that orders by keys.
-KeyedOrder find_order(const Module& module, ComputationId comparator) {
+KeyedOrder find_keys(const Module& module, ComputationId comparator) {
   SortKeys found = find_sort_keys(module, comparator);
   if (found.computed.empty()) return {std::move(found.keys), std::nullopt};
   auto computed = ComputedKeys::make(module, comparator, found.computed);
@@ -210,7 +210,7 @@ Routine routine_Sort(const RoutineCall& call) {
     types.push_back(call.operand(static_cast<int64_t>(i)).type);
     if (call.module.shape(parameters[2 * i]).type != types[i]) return {};
   }
-  KeyedOrder order = find_order(call.module, a.to_apply);
+  KeyedOrder order = find_keys(call.module, a.to_apply);
   if (order.keys.empty() || types.empty()) return {};
   const Dims& dims = call.operand(0).dims;
   const Lines lines(dims, a.dimensions[0], dims[a.dimensions[0]]);
@@ -238,7 +238,7 @@ Result<Literal> evaluate_Sort(Call& call) {
     targets.push_back(out[o].mutable_raw().data());
   }
   KeyedOrder order;
-  if (has_own_types(call)) order = find_order(call.module, a.to_apply);
+  if (has_own_types(call)) order = find_keys(call.module, a.to_apply);
   if (order.computed && call.ideal()) order = {};
   if (!order.keys.empty()) {
     const KeyedSort sort{order, types, sources, targets};
