@@ -328,7 +328,9 @@ Value* element_Reduce(Elements& e, InstructionId id, const Index& index, size_t 
 
 Result<void> write_Reduce(Writer& w, InstructionId id) {
   Reduce reduce(w.elements, id);
-  if (reduce.is_row() || reduce.reduced_elements() == 0) write_rows(w, id, reduce);
+  const bool is_empty =
+      reduce.reduced_elements() == 0 || element_count(w.elements.leaf_shape(id, 0).dims) == 0;
+  if (reduce.is_row() || is_empty) write_rows(w, id, reduce);
   else write_columns(w, id, reduce);
   return {};
 }

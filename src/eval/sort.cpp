@@ -51,8 +51,8 @@ struct KeyedSort {
   }
 };
 
-template <class T>
-T* spare(int64_t count) {  // memory of a thread that is kept
+template <class T, class Use = T>
+T* spare(int64_t count) {  // memory of a thread that is kept, for each type and use
   thread_local std::vector<T> memory;
   if (static_cast<int64_t>(memory.size()) < count) memory.resize(count);
   return memory.data();
@@ -146,7 +146,7 @@ void sort_by_keys(const KeyedSort& sort, const Line& line) {
     if (bytes == 2) return sort_keys_alone<uint16_t>(sort, line);
     return sort_keys_alone<uint8_t>(sort, line);
   }
-  int64_t* order = spare<int64_t>(line.count);
+  int64_t* order = spare<int64_t, struct OrderOfLine>(line.count);
   find_order(sort, line, order);
   for (size_t o = 0; o < sort.types.size(); ++o)
     permute(sort.types[o], sort.from[o], line, order, sort.to[o]);

@@ -263,7 +263,10 @@ class Form {
     return s;
   }
   std::string initial() {
-    return add(type_ + "[]", type_ == "pred" ? "constant(false)" : "constant(1)");
+    const char* one = type_ == "pred" ? "constant(false)"
+                      : is_complex()  ? "constant((1, 0))"
+                                      : "constant(1)";
+    return add(type_ + "[]", one);
   }
   std::string window() {
     const Sliding s = sliding(true);
@@ -482,20 +485,23 @@ uint64_t number_from(const char* variable, uint64_t otherwise) {
 TEST(RandomForms, CompiledAsEvaluated) {
   const uint64_t first = number_from("HILO_RANDOM_FIRST", 1);
   const uint64_t count = number_from("HILO_RANDOM_COUNT", 150);
-  uint64_t refused = 0;
+  int64_t refused = 0;
+  std::string reasons;
   for (uint64_t seed = first; seed < first + count; ++seed) {
     const Form form(seed);
     const auto both = run_both(form.text(), seed, static_cast<int>(1 + seed % 3));
     if (!both &&
         (both.error().kind == ErrorKind::Shape || both.error().kind == ErrorKind::Unsupported)) {
       ++refused;
+      reasons += to_string(both.error()) + "\n";
       continue;
     }
-    ASSERT_TRUE(both) << seed << " " << to_string(both.error()) << "\n" << form.text();
+    EXPECT_TRUE(both) << seed << " " << to_string(both.error()) << "\n" << form.text();
+    if (!both) continue;
     EXPECT_LE(largest_difference(both->compiled, both->evaluated), form.tolerance()) << seed << "\n"
                                                                                      << form.text();
   }
-  EXPECT_LE(5 * refused, count);
+  EXPECT_LE(10 * refused, static_cast<int64_t>(count)) << reasons;
 }
 
 }  // namespace

@@ -88,6 +88,26 @@ TEST(Structural, ReducesPairsInOrder) {
 )");
 }
 
+TEST(Structural, ReducesPairsToNothing) {
+  expect_native(R"(HloModule m
+larger { a = f32[] parameter(0)
+  i = s32[] parameter(1)
+  b = f32[] parameter(2)
+  j = s32[] parameter(3)
+  c = pred[] compare(a, b), direction=GE
+  v = f32[] select(c, a, b)
+  k = s32[] select(c, i, j)
+  ROOT r = (f32[], s32[]) tuple(v, k) }
+ENTRY e {
+  x = f32[3,0] parameter(0)
+  i = s32[3,0] iota(), iota_dimension=0
+  z = f32[] constant(0)
+  n = s32[] constant(0)
+  ROOT r = (f32[0], s32[0]) reduce(x, i, z, n), dimensions={0}, to_apply=larger
+}
+)");
+}
+
 TEST(Structural, ReducesBf16InF32) {
   expect_native(R"(HloModule m
 add { a = bf16[] parameter(0)
@@ -98,8 +118,7 @@ ENTRY e {
   z = bf16[] constant(0)
   ROOT a = bf16[3] reduce(x, z), dimensions={1}, to_apply=add
 }
-)",
-                2e-2);
+)");
   // Short rows too are rounded once, at the end.
   auto module = parse(R"(HloModule m
 add { a = bf16[] parameter(0)
@@ -228,6 +247,24 @@ ENTRY e {
   t = f32[3,2,600] transpose(v), dimensions={0,2,1}
   p = (f32[3,2,9], s32[3,2,9]) topk(t), k=9, largest=false
   ROOT out = (f32[3,600,2], s32[3,600,2], (f32[3,2,9], s32[3,2,9])) tuple(v, k, p)
+}
+)");
+}
+
+// The first operand's place is written before the second one moves.
+TEST(Structural, WideIntegersAreSortedInTheirPlace) {
+  expect_native(R"(HloModule m
+less { a = s64[] parameter(0)
+  b = s64[] parameter(1)
+  c = f32[] parameter(2)
+  d = f32[] parameter(3)
+  ROOT l = pred[] compare(a, b), direction=LT }
+ENTRY e {
+  x = s64[4,50] parameter(0)
+  y = f32[4,50] parameter(1)
+  u = s64[4,50] add(x, x)
+  v = f32[4,50] add(y, y)
+  ROOT s = (s64[4,50], f32[4,50]) sort(u, v), dimensions={1}, is_stable=true, to_apply=less
 }
 )");
 }
