@@ -48,7 +48,7 @@ llvm::Value* Reducer::widen(llvm::Value* element) const {
 llvm::Value* Reducer::combine(llvm::Value* a, llvm::Value* c) const {
   const Instruction& op = e_.module[combiner_->instruction];
   ScalarCall call{e_, e_.b, op, combiner_->wide, combiner_->wide, {a, c, nullptr}};
-  return functions_of(op.op).scalar(call);
+  return round_to(e_.b, combiner_->wide, functions_of(op.op).scalar(call));
 }
 
 llvm::Value* Reducer::finish(llvm::Value* init, llvm::Value* combined) const {

@@ -88,6 +88,25 @@ TEST(Structural, ReducesPairsInOrder) {
 )");
 }
 
+TEST(Structural, ReductionsOfFourBitsWrap) {
+  for (const char* op : {"add", "multiply"})
+    for (const char* type : {"s4", "u4"})
+      expect_native(fmt::format(R"(HloModule m
+f {{ a = {0}[] parameter(0)
+  b = {0}[] parameter(1)
+  ROOT r = {0}[] {1}(a, b) }}
+ENTRY e {{
+  x = {0}[4,70] parameter(0)
+  z = {0}[] constant(3)
+  a = {0}[4] reduce(x, z), dimensions={{1}}, to_apply=f
+  b = {0}[70] reduce(x, z), dimensions={{0}}, to_apply=f
+  c = {0}[4,69] reduce-window(x, z), window={{size=1x2}}, to_apply=f
+  ROOT o = ({0}[4], {0}[70], {0}[4,69]) tuple(a, b, c)
+}}
+)",
+                                type, op));
+}
+
 TEST(Structural, ReducesPairsToNothing) {
   expect_native(R"(HloModule m
 larger { a = f32[] parameter(0)
