@@ -15,7 +15,7 @@ using llvm::Value;
 
 constexpr int64_t tile = 1024;  // results that are made side by side
 constexpr int64_t piece = 256;  // elements whose running results are made before they are joined
-constexpr int64_t large_window = 256;  // places from which running results of blocks pay
+constexpr int64_t most_windows = 256;  // that hold one element: beyond, blocks' running results pay
 
 // The dimension whose windows hold everything up to a place, or everything from it on.
 struct Running {
@@ -65,11 +65,12 @@ class ReduceWindow {
       return "of nothing";
     if (std::ranges::any_of(window_, [](const WindowDim& d) { return d.base_dilation != 1; }))
       return "of a dilated array";
-    double places = 1;
-    for (const WindowDim& dim : window_) places *= static_cast<double>(dim.size);
+    double windows = 1;  // that hold one element
+    for (const WindowDim& dim : window_)
+      windows *= std::max(1.0, static_cast<double>(dim.size) / static_cast<double>(dim.stride));
     const auto running = find_running();
     const bool runs = running && (is_simple() || !running->from_end);
-    return places > large_window && !runs ? "of a large window" : nullptr;
+    return windows > most_windows && !runs ? "of a large window" : nullptr;
   }
 
   void write() {
