@@ -27,6 +27,41 @@ Value* safe_divisor(const ScalarCall& c, Value* zero, Value* minus_one) {
   return c.b.CreateSelect(unsafe, one, c.in[1]);
 }
 
+// Whether a quotient is best found by floating point: vectors have it, and they have no division of
+// integers but by constants.
+bool divides_as_floats(const ScalarCall& c) {
+  return storage_bytes(c.type) <= 4 && !llvm::isa<llvm::Constant>(c.in[1]) &&
+         element_count(c.elements.module.shape(c.instruction).dims) > 1;
+}
+
+// The quotient toward zero by a divisor that is safe. (|a| + 1/2) / |d| lies at least 1/(2|d|) from
+// every integer, further than the roundings of the reciprocal and the product move it where the
+// significand is longer than the integers by some bits. A divisor that stays the same in a loop has
+// its reciprocal taken once.
+Value* integer_quotient(const ScalarCall& c, Value* divisor) {
+  Builder& b = c.b;
+  Value* dividend = c.in[0];
+  if (!divides_as_floats(c))
+    return is_signed(c.type) ? b.CreateSDiv(dividend, divisor) : b.CreateUDiv(dividend, divisor);
+  llvm::Type* floats = storage_bytes(c.type) <= 2 ? b.getFloatTy() : b.getDoubleTy();
+  const auto as_float = [&](Value* v) {
+    return is_signed(c.type) ? b.CreateSIToFP(v, floats) : b.CreateUIToFP(v, floats);
+  };
+  Value *a = as_float(dividend), *half = llvm::ConstantFP::get(floats, 0.5);
+  if (is_signed(c.type)) half = b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, half, a);
+  Value* reciprocal = b.CreateFDiv(llvm::ConstantFP::get(floats, 1.0), as_float(divisor));
+  Value* quotient = b.CreateFMul(b.CreateFAdd(a, half), reciprocal);
+  return is_signed(c.type) ? b.CreateFPToSI(quotient, dividend->getType())
+                           : b.CreateFPToUI(quotient, dividend->getType());
+}
+
+Value* integer_remainder(const ScalarCall& c, Value* divisor) {
+  Builder& b = c.b;
+  if (divides_as_floats(c))
+    return b.CreateSub(c.in[0], b.CreateMul(integer_quotient(c, divisor), divisor));
+  return is_signed(c.type) ? b.CreateSRem(c.in[0], divisor) : b.CreateURem(c.in[0], divisor);
+}
+
 // The value's bits in its type, where its representation is wider.
 Value* low_bits(const ScalarCall& c, Value* value) {
   const int unused = static_cast<int>(8 * storage_bytes(c.type)) - bits_of(c.type);
@@ -89,9 +124,9 @@ Value* scalar_Divide(const ScalarCall& c) {
   Value* zero = c.b.CreateICmpEQ(c.in[1], constant_of_type(c.in[1], 0));
   Value* ones = constant_of_type(c.in[1], -1);
   if (!is_signed(c.type))
-    return c.b.CreateSelect(zero, ones, c.b.CreateUDiv(c.in[0], safe_divisor(c, zero, nullptr)));
+    return c.b.CreateSelect(zero, ones, integer_quotient(c, safe_divisor(c, zero, nullptr)));
   Value* minus_one = c.b.CreateICmpEQ(c.in[1], ones);
-  Value* quotient = c.b.CreateSDiv(c.in[0], safe_divisor(c, zero, minus_one));
+  Value* quotient = integer_quotient(c, safe_divisor(c, zero, minus_one));
   quotient = c.b.CreateSelect(minus_one, c.b.CreateNeg(c.in[0]), quotient);
   return c.b.CreateSelect(zero, ones, quotient);
 }
@@ -100,9 +135,9 @@ Value* scalar_Remainder(const ScalarCall& c) {
   if (is_real_float(c)) return c.b.CreateFRem(c.in[0], c.in[1]);
   Value* zero = c.b.CreateICmpEQ(c.in[1], constant_of_type(c.in[1], 0));
   if (!is_signed(c.type))
-    return c.b.CreateSelect(zero, c.in[0], c.b.CreateURem(c.in[0], safe_divisor(c, zero, nullptr)));
+    return c.b.CreateSelect(zero, c.in[0], integer_remainder(c, safe_divisor(c, zero, nullptr)));
   Value* minus_one = c.b.CreateICmpEQ(c.in[1], constant_of_type(c.in[1], -1));
-  Value* rest = c.b.CreateSRem(c.in[0], safe_divisor(c, zero, minus_one));
+  Value* rest = integer_remainder(c, safe_divisor(c, zero, minus_one));
   return c.b.CreateSelect(zero, c.in[0], rest);
 }
 Value* scalar_Maximum(const ScalarCall& c) {

@@ -144,6 +144,61 @@ ENTRY e {
 )");
 }
 
+// Quotients that are just integers, just less and just more, of all magnitudes; of the narrow types
+// all pairs there are.
+TEST(Elementwise, IntegersDivideAtWholeQuotients) {
+  for (std::string_view type : {"s8", "u8", "s16", "u16", "s32", "u32"}) {
+    const int bits = type.substr(1) == "8" ? 8 : type.substr(1) == "16" ? 16 : 32;
+    const std::string pairs = fmt::format(R"(  high = u32[65536] shift-right-logical(i, eights)
+  n = {0}[65536] convert(high)
+  d = {0}[65536] convert(i)
+)",
+                                          type);
+    const std::string near_wholes = fmt::format(R"(  odd = u32[] constant(2654435761)
+  odds = u32[65536] broadcast(odd), dimensions={{}}
+  h = u32[65536] multiply(i, odds)
+  high = u32[65536] shift-right-logical(h, eights)
+  g = u32[65536] multiply(high, odds)
+  most = u32[] constant({1})
+  mask = u32[65536] broadcast(most), dimensions={{}}
+  by = u32[65536] and(high, mask)
+  d0 = {0}[65536] convert(g)
+  shift = {0}[65536] convert(by)
+  d = {0}[65536] shift-right-arithmetic(d0, shift)
+  q0 = {0}[65536] convert(h)
+  more = {0}[65536] subtract(bits, shift)
+  q = {0}[65536] shift-right-arithmetic(q0, more)
+  whole = {0}[65536] multiply(q, d)
+  three = u32[] constant(3)
+  threes = u32[65536] broadcast(three), dimensions={{}}
+  near = u32[65536] remainder(i, threes)
+  beside = {0}[65536] convert(near)
+  one = {0}[] constant(1)
+  ones = {0}[65536] broadcast(one), dimensions={{}}
+  n1 = {0}[65536] add(whole, beside)
+  n = {0}[65536] subtract(n1, ones)
+)",
+                                                type, bits - 1);
+    expect_native(fmt::format(R"(HloModule m
+ENTRY e {{
+  i = u32[65536] iota(), iota_dimension=0
+  eight = u32[] constant(8)
+  eights = u32[65536] broadcast(eight), dimensions={{}}
+  width = {0}[] constant({1})
+  bits = {0}[65536] broadcast(width), dimensions={{}}
+  s = {0}[] parameter(0)
+  same = {0}[65536] broadcast(s), dimensions={{}}
+{2}  divided = {0}[65536] divide(n, d)
+  rest = {0}[65536] remainder(n, d)
+  parts = {0}[65536] divide(n, same)
+  left = {0}[65536] remainder(n, same)
+  ROOT t = ({0}[65536], {0}[65536], {0}[65536], {0}[65536]) tuple(divided, rest, parts, left)
+}}
+)",
+                              type, bits - 1, bits == 8 ? pairs : near_wholes));
+  }
+}
+
 TEST(Elementwise, ConversionsSaturate) {
   expect_native(R"(HloModule m
 ENTRY e {
