@@ -132,6 +132,20 @@ ENTRY e { x = f32[4] parameter(0)
   EXPECT_EQ(after.instructions.size(), before.instructions.size());
 }
 
+// A reciprocal of 8 or 11 bits is off by up to half a unit, and so is each product with it.
+TEST(Arithmetic, QuotientsOfFewBitsStay) {
+  for (const auto& [type, left] : {std::pair{"f32", 0}, {"f64", 0}, {"bf16", 1}, {"f16", 1}}) {
+    const Module before = parsed(fmt::format(R"(HloModule m
+ENTRY e {{ x = {0}[4] parameter(0)
+ three = {0}[] constant(3)
+ threes = {0}[4] broadcast(three), dimensions={{}}
+ ROOT r = {0}[4] divide(x, threes) }})",
+                                             type));
+    const Module after = after_passes(before, "algebraic-simplifier,constant-folding,dce");
+    EXPECT_EQ(count_op(after, Op::Divide), left) << type;
+  }
+}
+
 TEST(Folding, ComputesWhatIsConstant) {
   const Module before = parsed(R"(HloModule m
 f { a = f32[] parameter(0)

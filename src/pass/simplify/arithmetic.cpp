@@ -26,7 +26,10 @@ bool has_reciprocal(const Match& match, bool exact) {
   return literal.count() > 0;
 }
 bool has_exact_reciprocal(const Match& match) { return has_reciprocal(match, true); }
-bool has_near_reciprocal(const Match& match) { return has_reciprocal(match, false); }
+// Of few bits a reciprocal that is rounded is too far off.
+bool has_near_reciprocal(const Match& match) {
+  return bits_of(match.literal('C').type()) >= 32 && has_reciprocal(match, false);
+}
 
 // k of 2^k, or -1.
 int power_of_two(const Match& match) {
