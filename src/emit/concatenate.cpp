@@ -1,3 +1,5 @@
+#include <optional>
+
 #include "emit/op_functions.h"
 #include "emit/writer.h"
 
@@ -91,10 +93,55 @@ Result<void> write_Concatenate(Writer& w, InstructionId id) {
   return {};
 }
 
+namespace {
+
+// What all operands are slices of that differ in dimension `dim` alone, as those of a rotation, or
+// nothing.
+std::optional<InstructionId> sliced_by_all(const Module& module, InstructionId id, size_t dim) {
+  const InstructionId first = module.operand(id, 0);
+  for (InstructionId operand : module.operands(id)) {
+    if (module[operand].op != Op::Slice || module[first].op != Op::Slice) return std::nullopt;
+    if (module.operand(operand, 0) != module.operand(first, 0)) return std::nullopt;
+    const auto& of_first = module.attributes<SliceAttributes>(first).slice.dims;
+    const auto& slice = module.attributes<SliceAttributes>(operand).slice.dims;
+    for (size_t d = 0; d < slice.size(); ++d)
+      if (slice[d].stride != 1 || (d != dim && slice[d].start != of_first[d].start))
+        return std::nullopt;
+  }
+  return module.operand(first, 0);
+}
+
+// The place is chosen, and one element read.
+llvm::Value* element_of_slices(Elements& e, InstructionId id, InstructionId from,
+                               const Index& index, size_t dim) {
+  Builder& b = e.b;
+  std::vector<llvm::Value*> at;
+  const auto& first = e.module.attributes<SliceAttributes>(e.module.operand(id, 0)).slice.dims;
+  for (size_t d = 0; d < first.size(); ++d)
+    at.push_back(d == dim ? index.at(b, d)
+                          : add_index(b, index.at(b, d), int64(b, first[d].start)));
+  llvm::Value *place = at[dim], *chosen = nullptr;
+  int64_t start = 0;
+  for (InstructionId operand : e.module.operands(id)) {
+    const auto& slice = e.module.attributes<SliceAttributes>(operand).slice.dims;
+    if (e.module.shape(operand).dims[dim] == 0) continue;
+    llvm::Value* here = add_index(b, place, int64(b, slice[dim].start - start));
+    llvm::Value* reached = b.CreateICmpSGE(place, int64(b, start));
+    chosen = chosen ? b.CreateSelect(reached, here, chosen) : here;
+    start += e.module.shape(operand).dims[dim];
+  }
+  at[dim] = chosen;
+  return e.at(from, Index(b, e.module.shape(from).dims, std::move(at)));
+}
+
+}  // namespace
+
 // Each operand is read at the nearest place that it has, and the value chosen afterwards.
 llvm::Value* element_Concatenate(Elements& e, InstructionId id, const Index& index, size_t) {
   Builder& b = e.b;
   const auto dim = static_cast<size_t>(e.module.attributes<DimensionsAttributes>(id).dimensions[0]);
+  if (const auto from = sliced_by_all(e.module, id, dim); from && index.dims()[dim] > 0)
+    return element_of_slices(e, id, *from, index, dim);
   llvm::Value* chosen = nullptr;
   int64_t start = 0;
   for (size_t i = 0; i < e.module.operands(id).size(); ++i) {

@@ -5,6 +5,7 @@
 
 #include "emit/function_passes.h"
 #include "emit/op_functions.h"
+#include "emit/seams.h"
 #include "emit/streamed_stores.h"
 
 namespace hilo {
@@ -27,6 +28,16 @@ llvm::Function* make_function(llvm::Module& ir, const std::string& name, size_t 
 // Elements that are a whole number of vectors on every chip: a loop over a multiple of it has no
 // rest, whose code would be longer than that of the vectors.
 constexpr int64_t whole_lanes = 64;
+
+// Where loops over dimension `dim` of all these begin and end.
+std::vector<int64_t> ranges_of(const Module& module, std::span<const WrittenLeaf> leaves,
+                               const Dims& dims, size_t dim) {
+  std::vector<int64_t> out = {0};
+  if (leaves.size() == 1)
+    for (int64_t at : seams(module, leaves[0].id, dim)) out.push_back(at);
+  out.push_back(dims[dim]);
+  return out;
+}
 
 llvm::BasicBlock* first_block(llvm::Function* function) {
   return llvm::BasicBlock::Create(function->getContext(), "", function);
@@ -104,16 +115,22 @@ void write_elements(Writer& w, std::span<const WrittenLeaf> leaves) {
   while (inner > 0 && dims[inner] == 1) --inner;
   const Dims outer(dims.begin(), dims.begin() + static_cast<int64_t>(inner));
   w.set_count(count == 0 ? 0 : element_count(outer), static_cast<double>(dims[inner]));
-  set_runs(*w.function, dims[inner]);
+  const std::vector<int64_t> ranges = ranges_of(w.elements.module, leaves, dims, inner);
+  if (ranges.size() == 2) set_runs(*w.function, dims[inner]);
+  // As with windows, what a loop reads follows from the places it is over.
+  else w.set_loops_over("windows");
   loop(w.b, w.begin, w.end, [&](llvm::Value* row) {
     const Index rows = Index::linear(w.b, outer, row);
     std::vector<llvm::Value*> at;
     for (size_t d = 0; d < inner; ++d) at.push_back(rows.at(w.b, d));
     at.resize(dims.size(), int64(w.b, 0));
-    loop(w.b, dims[inner], [&](llvm::Value* i) {
-      at[inner] = i;
-      store(Index(w.b, dims, at));
-    });
+    for (size_t i = 0; i + 1 < ranges.size(); ++i) {
+      if (i > 0) w.elements.forget();
+      loop(w.b, ranges[i + 1] - ranges[i], [&](llvm::Value* from_first) {
+        at[inner] = ranges[i] == 0 ? from_first : add_index(w.b, from_first, int64(w.b, ranges[i]));
+        store(Index(w.b, dims, at));
+      });
+    }
   });
 }
 

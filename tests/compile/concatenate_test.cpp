@@ -72,5 +72,43 @@ ENTRY e {{
   }
 }
 
+// Rotations of both dimensions, of a part of an array, and of arrays that differ; one is of
+// nothing.
+TEST(Concatenate, NeighboursOfElements) {
+  for (std::string_view type : {"u8", "f32", "bf16", "s64", "pred"}) {
+    const std::string_view sum = type == "pred" ? "xor" : "add";
+    const std::string text = fmt::format(R"(HloModule m
+ENTRY e {{
+  x = {0}[37,130] parameter(0)
+  y = {0}[37,130] parameter(1)
+  a0 = {0}[36,130] slice(x), slice={{[1:37], [0:130]}}
+  a1 = {0}[1,130] slice(x), slice={{[0:1], [0:130]}}
+  a = {0}[37,130] concatenate(a0, a1), dimensions={{0}}
+  b0 = {0}[37,129] slice(a), slice={{[0:37], [1:130]}}
+  b1 = {0}[37,1] slice(a), slice={{[0:37], [0:1]}}
+  b2 = {0}[37,0] slice(a), slice={{[0:37], [5:5]}}
+  b = {0}[37,130] concatenate(b2, b0, b1), dimensions={{1}}
+  c0 = {0}[37,7] slice(y), slice={{[0:37], [123:130]}}
+  c1 = {0}[37,123] slice(x), slice={{[0:37], [3:126]}}
+  c = {0}[37,130] concatenate(c0, c1), dimensions={{1}}
+  ab = {0}[37,130] {1}(a, b)
+  abc = {0}[37,130] {1}(ab, c)
+  d0 = {0}[30,64] slice(abc), slice={{[4:34], [60:124]}}
+  d1 = {0}[30,3] slice(x), slice={{[4:34], [2:5]}}
+  d2 = {0}[30,60] slice(x), slice={{[4:34], [9:69]}}
+  d = {0}[30,63] concatenate(d1, d2), dimensions={{1}}
+  f0 = {0}[30,63] slice(d0), slice={{[0:30], [1:64]}}
+  ROOT f = {0}[30,63] {1}(f0, d)
+}}
+)",
+                                         type, sum);
+    const auto one = run_both(text, 1, 1), seven = run_both(text, 1, 7);
+    ASSERT_TRUE(one && seven) << text;
+    EXPECT_LE(largest_difference(one->compiled, one->evaluated), 1e-6) << text;
+    EXPECT_TRUE(same_bits(one->compiled, seven->compiled)) << text;
+    EXPECT_TRUE(one->report.evaluated.empty()) << text;
+  }
+}
+
 }  // namespace
 }  // namespace hilo::test
