@@ -96,12 +96,14 @@ Result<void> write_Concatenate(Writer& w, InstructionId id) {
 namespace {
 
 // What all operands are slices of that differ in dimension `dim` alone, as those of a rotation, or
-// nothing.
-std::optional<InstructionId> sliced_by_all(const Module& module, InstructionId id, size_t dim) {
+// nothing. Slices that stand in arrays are read there: what they were of may be gone.
+std::optional<InstructionId> sliced_by_all(const Elements& e, InstructionId id, size_t dim) {
+  const Module& module = e.module;
   const InstructionId first = module.operand(id, 0);
   for (InstructionId operand : module.operands(id)) {
     if (module[operand].op != Op::Slice || module[first].op != Op::Slice) return std::nullopt;
-    if (module.operand(operand, 0) != module.operand(first, 0)) return std::nullopt;
+    if (e.array(operand) || module.operand(operand, 0) != module.operand(first, 0))
+      return std::nullopt;
     const auto& of_first = module.attributes<SliceAttributes>(first).slice.dims;
     const auto& slice = module.attributes<SliceAttributes>(operand).slice.dims;
     for (size_t d = 0; d < slice.size(); ++d)
@@ -140,7 +142,7 @@ llvm::Value* element_of_slices(Elements& e, InstructionId id, InstructionId from
 llvm::Value* element_Concatenate(Elements& e, InstructionId id, const Index& index, size_t) {
   Builder& b = e.b;
   const auto dim = static_cast<size_t>(e.module.attributes<DimensionsAttributes>(id).dimensions[0]);
-  if (const auto from = sliced_by_all(e.module, id, dim); from && index.dims()[dim] > 0)
+  if (const auto from = sliced_by_all(e, id, dim); from && index.dims()[dim] > 0)
     return element_of_slices(e, id, *from, index, dim);
   llvm::Value* chosen = nullptr;
   int64_t start = 0;

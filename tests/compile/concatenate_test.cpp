@@ -110,5 +110,25 @@ ENTRY e {{
   }
 }
 
+TEST(Concatenate, SlicesThatAreArrays) {
+  expect_native(R"(HloModule m
+ENTRY e {
+  x = f32[9] parameter(0)
+  y = f32[40,40] parameter(1)
+  a = f32[8] slice(x), slice={[1:9]}
+  b = f32[1] slice(x), slice={[0:1]}
+  r = f32[9] concatenate(a, b), dimensions={0}
+  m = f32[40,40] dot(y, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  c = f32[40,20] slice(m), slice={[0:40], [20:40]}
+  d = f32[40,20] slice(m), slice={[0:40], [0:20]}
+  g = f32[40,40] concatenate(c, d), dimensions={1}
+  n = f32[40,40] negate(g)
+  o = f32[20,20] dot(c, d), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  ROOT t = (f32[8], f32[1], f32[9], f32[40,40], f32[20,20]) tuple(a, b, r, n, o)
+}
+)",
+                1e-6);
+}
+
 }  // namespace
 }  // namespace hilo::test
