@@ -16,8 +16,7 @@ using llvm::Value;
 constexpr int64_t small_product = 1 << 18, few = 4;
 // Elements of a right operand that does not stay in the caches, and how it is read then: so many
 // lines of so many columns after the other, as long pieces of memory.
-constexpr int64_t large_operand = 1 << 21, lines_at_once = 64, columns_at_once = 512,
-                  lines_ahead = 16;
+constexpr int64_t large_operand = 1 << 21, lines_at_once = 8, columns_at_once = 2048;
 
 // Dimensions of an array that are walked as one: `count` steps of `stride` elements.
 struct Walk {
