@@ -37,13 +37,6 @@ std::optional<Walk> walk_of(const Dims& dims, std::span<const int64_t> walked) {
   return out;
 }
 
-Dims free_dims(const Dims& dims, const Dims& batch, const Dims& contracting) {
-  Dims out;
-  for (int64_t d = 0; d < static_cast<int64_t>(dims.size()); ++d)
-    if (std::ranges::count(batch, d) + std::ranges::count(contracting, d) == 0) out.push_back(d);
-  return out;
-}
-
 // One operand: its walks over batches, over what it alone has, and over what is summed.
 struct Side {
   ElementType type;

@@ -12,22 +12,25 @@ using llvm::Value;
 
 constexpr int64_t most_products = 64, most_multiplications = 1024;  // of an element, of a product
 
-bool is_summed(const Dims& dims, size_t d) {
-  return std::ranges::count(dims, static_cast<int64_t>(d)) > 0;
-}
-
 // The operand's place for the batch and for its own dimensions, which are `own` of the result and
 // the next; those of the sum are left open.
-std::vector<Value*> place(Builder& b, const Index& index, size_t rank, const Dims& batch,
+std::vector<Value*> place(Builder& b, const Index& index, const Dims& dims, const Dims& batch,
                           const Dims& contracting, size_t& own) {
-  std::vector<Value*> out(rank, nullptr);
+  std::vector<Value*> out(dims.size(), nullptr);
   for (size_t i = 0; i < batch.size(); ++i) out[static_cast<size_t>(batch[i])] = index.at(b, i);
-  for (size_t d = 0; d < rank; ++d)
-    if (!is_summed(batch, d) && !is_summed(contracting, d)) out[d] = index.at(b, own++);
+  for (int64_t d : free_dims(dims, batch, contracting))
+    out[static_cast<size_t>(d)] = index.at(b, own++);
   return out;
 }
 
 }  // namespace
+
+Dims free_dims(const Dims& dims, const Dims& batch, const Dims& contracting) {
+  Dims out;
+  for (int64_t d = 0; d < static_cast<int64_t>(dims.size()); ++d)
+    if (std::ranges::count(batch, d) + std::ranges::count(contracting, d) == 0) out.push_back(d);
+  return out;
+}
 
 bool is_of_tiny_products(const Module& module, InstructionId dot) {
   const auto& a = module.attributes<DotAttributes>(dot);
@@ -56,9 +59,9 @@ Value* element_Dot(Elements& e, InstructionId id, const Index& index, size_t) {
   const Dims rhs_dims = e.module.shape(e.module.operand(id, 1)).dims;
   size_t own = a.lhs_batch_dims.size();
   std::vector<Value*> lhs =
-      place(b, index, lhs_dims.size(), a.lhs_batch_dims, a.lhs_contracting_dims, own);
+      place(b, index, lhs_dims, a.lhs_batch_dims, a.lhs_contracting_dims, own);
   std::vector<Value*> rhs =
-      place(b, index, rhs_dims.size(), a.rhs_batch_dims, a.rhs_contracting_dims, own);
+      place(b, index, rhs_dims, a.rhs_batch_dims, a.rhs_contracting_dims, own);
   const ElementType result = e.module.shape(id).type;
   llvm::Type* type = result == ElementType::F64 ? b.getDoubleTy() : b.getFloatTy();
   Dims sizes;

@@ -87,6 +87,13 @@ class ReduceWindow {
   size_t arrays() const { return module().operands(id_).size() / 2; }
   bool is_simple() const { return arrays() == 1 && reducer_.is_associative(); }
 
+  // Of a window.
+  double places() const {
+    double out = 1;
+    for (const WindowDim& dim : window_) out *= static_cast<double>(dim.size);
+    return out;
+  }
+
   // The one dimension that the window has, if its results are running ones.
   std::optional<Running> find_running() const {
     std::optional<Running> found;
@@ -169,9 +176,7 @@ class ReduceWindow {
 
   // [begin, end) counts results.
   void write_in_order() {
-    double places = 1;
-    for (const WindowDim& dim : window_) places *= static_cast<double>(dim.size);
-    w_.set_count(element_count(out_), places * static_cast<double>(arrays()));
+    w_.set_count(element_count(out_), places() * static_cast<double>(arrays()));
     const std::vector<Value*> start = inits();
     std::vector<Value*> memory;
     for (Value* init : start) memory.push_back(frame_array(b_, init->getType(), 1));
@@ -221,9 +226,7 @@ class ReduceWindow {
     const int64_t columns = out_[inner_], width = std::min(columns, tile);
     const int64_t tiles = (columns + width - 1) / width;
     const Dims outer(out_.begin(), out_.begin() + static_cast<int64_t>(inner_));
-    double places = 1;
-    for (const WindowDim& dim : window_) places *= static_cast<double>(dim.size);
-    w_.set_count(element_count(outer) * tiles, places * static_cast<double>(width));
+    w_.set_count(element_count(outer) * tiles, places() * static_cast<double>(width));
     results_ = frame_array(b_, reducer_.type(), width);
     Value* start = init();
     loop(b_, w_.begin, w_.end, [&](Value* number) {

@@ -27,7 +27,8 @@ class Writer {
   // Says what the function is called with: iterations [0, count), each of about so many steps.
   void set_count(int64_t count, double steps_each);
   // What its inner loops are over, where optimise() can make use of it: "vectors" already;
-  // "windows"; "places" that all arrays share, without a rest of vectors.
+  // "windows", and places between seams, whose bounds say what is read; "places" that all arrays
+  // share, without a rest of vectors.
   void set_loops_over(const char* what);
   int64_t count() const { return count_; }
   double steps_each() const { return steps_each_; }

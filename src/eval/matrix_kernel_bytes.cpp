@@ -11,7 +11,7 @@
 namespace hilo {
 namespace {
 
-constexpr int64_t group = 4, lanes = 16, strip = 2 * lanes;
+constexpr int64_t group = 4;
 
 // dpbusd; by its name, so that functions of all of AVX-512's processors may hold it.
 HILO_AVX512 inline __m512i multiply_bytes(__m512i plain, __m512i with_sign, __m512i sum) {
@@ -38,6 +38,7 @@ struct Bytes {
     _mm512_mask_storeu_epi32(to, mask, x);
   }
 };
+constexpr int64_t lanes = Bytes::lanes, strip = Bytes::strip;
 
 // The bytes of a part, up to 16 free indices at a time. `flip` is added to each, modulo 256.
 struct Packer {

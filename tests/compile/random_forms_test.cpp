@@ -3,9 +3,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 
+#include "../base/environment.h"
 #include "../pass/judge.h"
 #include "both.h"
 
@@ -475,11 +475,6 @@ class Form {
   std::map<std::string, std::string> shape_of_;
   int names_ = 0, parameters_ = 0;
 };
-
-uint64_t number_from(const char* variable, uint64_t otherwise) {
-  const char* text = std::getenv(variable);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 // HILO_RANDOM_FIRST and HILO_RANDOM_COUNT: seeds for a longer run.
 TEST(RandomForms, CompiledAsEvaluated) {

@@ -1,16 +1,10 @@
 // Random modules with loops, branches, calls, updates in place and aliases: compiled as evaluated.
-#include <cstdlib>
-
+#include "../base/environment.h"
 #include "../plan/random_module.h"
 #include "both.h"
 
 namespace hilo::test {
 namespace {
-
-uint64_t number_from(const char* variable, uint64_t otherwise) {
-  const char* text = std::getenv(variable);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 // HILO_RANDOM_FIRST and HILO_RANDOM_COUNT: seeds for a longer run.
 TEST(RandomModules, CompiledAsEvaluated) {

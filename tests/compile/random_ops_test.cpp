@@ -1,21 +1,15 @@
 // Random programs of many ops and types: compiled as evaluated.
-#include <cstdlib>
-
+#include "../base/environment.h"
 #include "../pass/random_module.h"
 #include "compile/compile.h"
 
 namespace hilo {
 namespace {
 
-uint64_t number_from(const char* variable, uint64_t otherwise) {
-  const char* text = std::getenv(variable);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
-
 // HILO_RANDOM_FIRST and HILO_RANDOM_COUNT: seeds for a longer run.
 TEST(RandomOps, CompiledAsEvaluated) {
-  const uint64_t first = number_from("HILO_RANDOM_FIRST", 1);
-  const uint64_t count = number_from("HILO_RANDOM_COUNT", 30);
+  const uint64_t first = test::number_from("HILO_RANDOM_FIRST", 1);
+  const uint64_t count = test::number_from("HILO_RANDOM_COUNT", 30);
   for (uint64_t seed = first; seed < first + count; ++seed) {
     const Module module = test::RandomModule(seed).make(24);
     CompileOptions options;

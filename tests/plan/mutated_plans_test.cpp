@@ -2,6 +2,7 @@
 // harm. HILO_MUTATED_PLANS says of how many modules, HILO_RANDOM_SEED which one is the first.
 #include <cstdlib>
 
+#include "../base/environment.h"
 #include "planned.h"
 #include "random_module.h"
 
@@ -98,11 +99,6 @@ class Mutator {
   Planned& planned_;
   std::mt19937_64 random_;
 };
-
-uint64_t number_from(const char* variable, uint64_t otherwise) {
-  const char* text = std::getenv(variable);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 TEST(MutatedPlans, AreRefusedOrDoNoHarm) {
   const uint64_t first = number_from("HILO_RANDOM_SEED", 1);

@@ -1,17 +1,11 @@
 // Random modules planned, checked, and evaluated inside their plans. HILO_RANDOM_PLANS says how
 // many (otherwise so many that it takes a few seconds); HILO_RANDOM_SEED the first of their seeds.
-#include <cstdlib>
-
+#include "../base/environment.h"
 #include "planned.h"
 #include "random_module.h"
 
 namespace hilo {
 namespace {
-
-int64_t number_from(const char* variable, int64_t otherwise) {
-  const char* text = std::getenv(variable);
-  return text ? std::atoll(text) : otherwise;
-}
 
 // What went wrong, or "".
 std::string fault_of(const std::string& text, uint64_t seed) {
@@ -25,8 +19,8 @@ std::string fault_of(const std::string& text, uint64_t seed) {
 }
 
 TEST(RandomModules, RunInsideTheirPlans) {
-  const auto first = static_cast<uint64_t>(number_from("HILO_RANDOM_SEED", 1));
-  const auto count = static_cast<uint64_t>(number_from("HILO_RANDOM_PLANS", 1000));
+  const uint64_t first = test::number_from("HILO_RANDOM_SEED", 1);
+  const uint64_t count = test::number_from("HILO_RANDOM_PLANS", 1000);
   int faults = 0;
   for (uint64_t seed = first; seed < first + count && faults < 5; ++seed) {
     const std::string text = test::RandomModule(seed).text();
