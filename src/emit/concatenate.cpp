@@ -123,14 +123,15 @@ llvm::Value* element_of_slices(Elements& e, InstructionId id, InstructionId from
     at.push_back(d == dim ? index.at(b, d)
                           : add_index(b, index.at(b, d), int64(b, first[d].start)));
   llvm::Value *place = at[dim], *chosen = nullptr;
+  const Bounds bounds = e.bounds(place, index.dims()[dim]);
   int64_t start = 0;
   for (InstructionId operand : e.module.operands(id)) {
     const auto& slice = e.module.attributes<SliceAttributes>(operand).slice.dims;
-    if (e.module.shape(operand).dims[dim] == 0) continue;
-    llvm::Value* here = add_index(b, place, int64(b, slice[dim].start - start));
-    llvm::Value* reached = b.CreateICmpSGE(place, int64(b, start));
-    chosen = chosen ? b.CreateSelect(reached, here, chosen) : here;
-    start += e.module.shape(operand).dims[dim];
+    const int64_t first = start, size = e.module.shape(operand).dims[dim];
+    start += size;
+    if (!bounds.meet(first, start)) continue;
+    llvm::Value* here = add_index(b, place, int64(b, slice[dim].start - first));
+    chosen = chosen ? b.CreateSelect(b.CreateICmpSGE(place, int64(b, first)), here, chosen) : here;
   }
   at[dim] = chosen;
   return e.at(from, Index(b, e.module.shape(from).dims, std::move(at)));
@@ -144,19 +145,22 @@ llvm::Value* element_Concatenate(Elements& e, InstructionId id, const Index& ind
   const auto dim = static_cast<size_t>(e.module.attributes<DimensionsAttributes>(id).dimensions[0]);
   if (const auto from = sliced_by_all(e, id, dim); from && index.dims()[dim] > 0)
     return element_of_slices(e, id, *from, index, dim);
+  const Bounds bounds = e.bounds(index.at(b, dim), index.dims()[dim]);
   llvm::Value* chosen = nullptr;
   int64_t start = 0;
   for (size_t i = 0; i < e.module.operands(id).size(); ++i) {
     const Dims& dims = e.module.shape(e.module.operand(id, i)).dims;
-    if (dims[dim] == 0) continue;
-    llvm::Value* from = b.CreateNSWSub(index.at(b, dim), int64(b, start));
+    const int64_t first = start;
+    start += dims[dim];
+    if (!bounds.meet(first, start)) continue;
+    llvm::Value* from = b.CreateNSWSub(index.at(b, dim), int64(b, first));
+    const Bounds inside = {bounds.first - first, bounds.last - first};
     std::vector<llvm::Value*> at;
     for (size_t d = 0; d < dims.size(); ++d)
-      at.push_back(d == dim ? clamp_index(b, from, 0, dims[d] - 1) : index.at(b, d));
+      at.push_back(d == dim ? nearest_index(b, from, inside, dims[d]) : index.at(b, d));
     llvm::Value* value = e.operand(id, i, Index(b, dims, std::move(at)));
     llvm::Value* reached = b.CreateICmpSGE(from, int64(b, 0));
     chosen = chosen ? b.CreateSelect(reached, value, chosen) : value;
-    start += dims[dim];
   }
   return chosen ? chosen : e.unsupported(id, "no elements");
 }

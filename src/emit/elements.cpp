@@ -1,5 +1,7 @@
 #include "emit/elements.h"
 
+#include <algorithm>
+
 #include "emit/op_functions.h"
 #include "emit/symbols.h"
 
@@ -79,6 +81,20 @@ llvm::Value* Elements::unsupported(InstructionId id, std::string why, size_t lea
                    module.place(id)};
   const ElementType type = leaf_shape(id, leaf).type;
   return llvm::PoisonValue::get(is_emitted(type) ? held_type(b, type) : b.getInt8Ty());
+}
+
+void Elements::bind_counter(llvm::Value* counter, int64_t begin, int64_t end) {
+  counters_.insert_or_assign(counter, Bounds{begin, end - 1});
+}
+
+Bounds Elements::bounds(llvm::Value* place, int64_t size) const {
+  const Affine parts = affine(place);
+  if (!parts.base) return {parts.offset, parts.offset};
+  const auto counter = counters_.find(parts.base);
+  if (counter == counters_.end()) return {0, size - 1};
+  const int64_t a = parts.offset + parts.factor * counter->second.first,
+                c = parts.offset + parts.factor * counter->second.last;
+  return {std::max<int64_t>(0, std::min(a, c)), std::min(size - 1, std::max(a, c))};
 }
 
 llvm::Value* Elements::index_operand(InstructionId id, size_t i) {

@@ -37,6 +37,10 @@ class Elements {
   llvm::Value* operand(InstructionId id, size_t i, const Index& index) {
     return at(module.operand(id, i), index);
   }
+  // The counter of a loop is in [begin, end).
+  void bind_counter(llvm::Value* counter, int64_t begin, int64_t end);
+  // Of a place along a dimension of `size`.
+  Bounds bounds(llvm::Value* place, int64_t size) const;
   // An operand that is a scalar integer, as i64.
   llvm::Value* index_operand(InstructionId id, size_t i);
   // The leaves of a computation over scalars.
@@ -70,6 +74,7 @@ class Elements {
   std::map<InstructionId, std::vector<llvm::Value*>> arrays_;
   std::map<InstructionId, std::vector<llvm::Value*>> scalars_;
   std::map<InstructionId, std::pair<llvm::Value*, size_t>> rows_;
+  std::map<llvm::Value*, Bounds> counters_;
   std::map<InstructionId, InstructionId> parameters_;  // of fused computations
   Cache cache_;
   int depth_ = 0;

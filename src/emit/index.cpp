@@ -26,6 +26,55 @@ llvm::Value* clamp_index(Builder& b, llvm::Value* x, int64_t low, int64_t high) 
   return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, raised, int64(b, high));
 }
 
+namespace {
+
+// One more step of sums and products with constants below the base of `parts`, or false.
+bool take_apart(Affine& parts) {
+  const auto* step = llvm::dyn_cast<llvm::BinaryOperator>(parts.base);
+  if (!step || !llvm::isa<llvm::OverflowingBinaryOperator>(step) || !step->hasNoSignedWrap())
+    return false;
+  const auto* left = llvm::dyn_cast<llvm::ConstantInt>(step->getOperand(0));
+  const auto* right = llvm::dyn_cast<llvm::ConstantInt>(step->getOperand(1));
+  if (!left == !right) return false;
+  const int64_t value = (left ? left : right)->getSExtValue();
+  const auto op = step->getOpcode();
+  if (op == llvm::Instruction::Add) {
+    parts.offset += parts.factor * value;
+  } else if (op == llvm::Instruction::Mul) {
+    parts.factor *= value;
+  } else if (op == llvm::Instruction::Sub) {
+    parts.offset += left ? parts.factor * value : -parts.factor * value;
+    if (left) parts.factor = -parts.factor;
+  } else {
+    return false;
+  }
+  parts.base = step->getOperand(left ? 1 : 0);
+  return true;
+}
+
+}  // namespace
+
+Affine affine(llvm::Value* place) {
+  Affine out = {place, 1, 0};
+  while (take_apart(out)) {
+  }
+  if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(out.base))
+    return {nullptr, 0, out.offset + out.factor * constant->getSExtValue()};
+  return out;
+}
+
+llvm::Value* affine_index(Builder& b, const Affine& parts) {
+  if (!parts.base || parts.factor == 0) return int64(b, parts.offset);
+  llvm::Value* product = multiply_index(b, parts.base, parts.factor);
+  return parts.offset == 0 ? product : add_index(b, product, int64(b, parts.offset));
+}
+
+llvm::Value* nearest_index(Builder& b, llvm::Value* place, const Bounds& bounds, int64_t size) {
+  if (bounds.first < 0) place = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, place, int64(b, 0));
+  if (bounds.last < size) return place;
+  return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, place, int64(b, size - 1));
+}
+
 Index::Index(Builder& b, Dims dims, std::vector<llvm::Value*> at)
     : dims_(std::move(dims)), at_(std::move(at)) {
   check(at_.size() == dims_.size(), "Index: one value for each dimension");

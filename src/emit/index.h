@@ -40,6 +40,21 @@ llvm::Value* multiply_index(Builder& b, llvm::Value* a, int64_t factor);
 llvm::Value* as_index(Builder& b, ElementType type, llvm::Value* held);
 // 0 <= place < size.
 llvm::Value* is_place(Builder& b, llvm::Value* place, int64_t size);
+// base * factor + offset: what a place is made of by sums, differences and products with constants.
+struct Affine {
+  llvm::Value* base = nullptr;  // null: a constant
+  int64_t factor = 0, offset = 0;
+};
+Affine affine(llvm::Value* place);
+llvm::Value* affine_index(Builder& b, const Affine& parts);
+// Least and greatest of what a place may be.
+struct Bounds {
+  int64_t first, last;
+  bool meet(int64_t begin, int64_t end) const { return first < end && last >= begin; }
+  bool are_in(int64_t begin, int64_t end) const { return first >= begin && last < end; }
+};
+// The nearest place of [0, size) to one within these bounds.
+llvm::Value* nearest_index(Builder& b, llvm::Value* place, const Bounds& bounds, int64_t size);
 // What place k of window number `window` sees, of the array that may be dilated: the first place of
 // the array is 0, of its padding less.
 llvm::Value* place_under(Builder& b, const WindowDim& dim, llvm::Value* window, llvm::Value* k);

@@ -1,55 +1,121 @@
 #include "emit/seams.h"
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
 #include <set>
 
 namespace hilo {
 namespace {
 
-constexpr size_t most_seams = 3, most_seen = 200;
+constexpr size_t most_loops = 4, most_seen = 200, most_met = 64;
+constexpr int64_t most_grouped = 4;
+// Fewer groups need no loop without choices.
+constexpr int64_t few = 8;
 
-// An element at place i of the loop is the value's at i + shift.
+// Element number r of group g of the loop is the value's at place factor * g + offset.
 struct Seen {
   InstructionId id;
   size_t dim;
-  int64_t shift;
+  int64_t factor, offset;
   auto operator<=>(const Seen&) const = default;
 };
 
+int64_t floor_quotient(int64_t a, int64_t c) { return a / c - (a % c < 0 ? 1 : 0); }
+
+// The dimension of `to` that is dimension `dim` of `from`, of one reshaped to the other.
+std::optional<size_t> same_dim(const Dims& from, size_t dim, const Dims& to) {
+  const int64_t before = std::accumulate(from.begin(), from.begin() + static_cast<int64_t>(dim),
+                                         int64_t{1}, std::multiplies<>());
+  int64_t product = 1;
+  for (size_t d = 0; d < to.size(); product *= to[d++])
+    if (product == before && to[d] == from[dim]) return d;
+  return std::nullopt;
+}
+
 class Walk {
  public:
-  Walk(const Module& module, int64_t size) : module_(module), size_(size) {}
+  Walk(const Module& module, int64_t size, int64_t group)
+      : module_(module), count_(size / group), group_(group) {}
 
-  std::vector<int64_t> from(Seen root) {
-    add(root);
-    while (!waiting_.empty() && seen_.size() < most_seen && seams_.size() <= most_seams) {
+  // False where the values are too many.
+  bool all(std::span<const InstructionId> values, size_t dim) {
+    for (InstructionId id : values)
+      for (int64_t r = 0; r < group_; ++r)
+        if (module_.shape(id).is_array()) add({id, dim, group_, r});
+    while (!waiting_.empty() && seen_.size() < most_seen && seams_.size() <= most_met) {
       const Seen value = waiting_.back();
       waiting_.pop_back();
       visit(value);
     }
-    if (!waiting_.empty()) return {};
-    return {seams_.begin(), seams_.end()};
+    return waiting_.empty();
+  }
+
+  // A multiple of the group with which no pad's interior has elements and nothing in turns.
+  int64_t wanted() const { return wanted_; }
+  std::vector<int64_t> ends() const {
+    std::vector<int64_t> out = {0};
+    out.insert(out.end(), seams_.begin(), seams_.end());
+    out.push_back(count_);
+    return out;
   }
 
  private:
   void add(Seen value) {
-    if (seen_.insert(value).second) waiting_.push_back(value);
+    if (value.factor != 0 && seen_.insert(value).second) waiting_.push_back(value);
+  }
+
+  // The value changes between its places at - 1 and at.
+  void note(const Seen& value, int64_t at) {
+    const int64_t distance = at - value.offset;
+    const int64_t first = value.factor > 0 ? -floor_quotient(-distance, value.factor)
+                                           : floor_quotient(-distance, -value.factor) + 1;
+    if (first > 0 && first < count_) seams_.insert(first);
   }
 
   void visit(const Seen& value) {
-    const auto [id, dim, shift] = value;
+    const auto [id, dim, factor, offset] = value;
     const Op op = module_[id].op;
+    const auto operand = [&] { return module_.operand(id, 0); };
     if (op == Op::Fusion) {
       const InstructionId root = module_[module_.attributes<FusionAttributes>(id).calls].root;
-      if (module_.shape(root).is_array()) add({root, dim, shift});
+      if (module_.shape(root).is_array()) add({root, dim, factor, offset});
     } else if (op == Op::Slice) {
       const SliceDim& slice = module_.attributes<SliceAttributes>(id).slice.dims[dim];
-      if (slice.stride == 1) add({module_.operand(id, 0), dim, shift + slice.start});
+      add({operand(), dim, factor * slice.stride, offset * slice.stride + slice.start});
     } else if (op == Op::Concatenate) {
       visit_concatenate(value);
+    } else if (op == Op::Pad) {
+      visit_pad(value);
+    } else if (op == Op::Reshape || op == Op::Bitcast) {
+      const Dims& dims = module_.shape(operand()).dims;
+      const auto from = same_dim(module_.shape(id).dims, dim, dims);
+      if (from && module_.shape(operand()).type == module_.shape(id).type)
+        add({operand(), *from, factor, offset});
+    } else if (op == Op::Transpose || op == Op::Broadcast || op == Op::Reverse) {
+      visit_moved(value);
     } else if (is_elementwise(op)) {
-      for (InstructionId operand : module_.operands(id))
-        if (module_.shape(operand).dims.size() > dim) add({operand, dim, shift});
+      for (InstructionId each : module_.operands(id))
+        if (module_.shape(each).dims.size() > dim) add({each, dim, factor, offset});
+    }
+  }
+
+  void visit_moved(const Seen& value) {
+    const Op op = module_[value.id].op;
+    const Dims& dims = module_.attributes<DimensionsAttributes>(value.id).dimensions;
+    const InstructionId operand = module_.operand(value.id, 0);
+    const auto dim = static_cast<int64_t>(value.dim);
+    const auto place = static_cast<size_t>(std::ranges::find(dims, dim) - dims.begin());
+    if (op == Op::Transpose) {
+      add({operand, static_cast<size_t>(dims[value.dim]), value.factor, value.offset});
+    } else if (op == Op::Broadcast) {
+      if (place < dims.size() && module_.shape(operand).dims[place] > 1)
+        add({operand, place, value.factor, value.offset});
+    } else if (place < dims.size()) {
+      const int64_t last = module_.shape(operand).dims[value.dim] - 1;
+      add({operand, value.dim, -value.factor, last - value.offset});
+    } else {
+      add({operand, value.dim, value.factor, value.offset});
     }
   }
 
@@ -58,27 +124,68 @@ class Walk {
     const bool is_along = static_cast<size_t>(along[0]) == value.dim;
     int64_t start = 0;
     for (InstructionId operand : module_.operands(value.id)) {
-      add({operand, value.dim, value.shift - start});
+      add({operand, value.dim, value.factor, value.offset - start});
       if (!is_along) continue;
-      if (const int64_t at = start - value.shift; at > 0 && at < size_) seams_.insert(at);
+      if (start > 0) note(value, start);
       start += module_.shape(operand).dims[value.dim];
     }
   }
 
+  void visit_pad(const Seen& value) {
+    const InstructionId operand = module_.operand(value.id, 0);
+    const int64_t size = module_.shape(operand).dims[value.dim];
+    const PaddingDim& padding = module_.attributes<PadAttributes>(value.id).padding.dims[value.dim];
+    const int64_t step = size > 1 ? padding.interior + 1 : 1;
+    if (value.factor % step != 0) {
+      if (step <= most_grouped) wanted_ = std::lcm(wanted_, group_ * step);
+      return;
+    }
+    const int64_t from_first = value.offset - padding.low;
+    if (from_first % step != 0) return;
+    const Seen inside = {operand, value.dim, value.factor / step, from_first / step};
+    note(inside, 0);
+    note(inside, size);
+    add(inside);
+  }
+
   const Module& module_;
-  int64_t size_;
+  int64_t count_, group_, wanted_ = 1;
   std::set<Seen> seen_;
   std::vector<Seen> waiting_;
   std::set<int64_t> seams_;
 };
 
+// Short loops side by side are one. Where too many loops are left, one stays and what is before and
+// behind it, if it is most of all.
+void join(std::vector<int64_t>& ends) {
+  const auto is_short = [&](size_t i) { return ends[i + 1] - ends[i] < few; };
+  for (size_t i = 1; i + 1 < ends.size();)
+    if (is_short(i - 1) && is_short(i)) ends.erase(ends.begin() + static_cast<int64_t>(i));
+    else ++i;
+  if (ends.size() <= most_loops + 1) return;
+  size_t longest = 0;
+  for (size_t i = 1; i + 1 < ends.size(); ++i)
+    if (ends[i + 1] - ends[i] > ends[longest + 1] - ends[longest]) longest = i;
+  std::vector<int64_t> out = {0, ends.back()};
+  if (2 * (ends[longest + 1] - ends[longest]) >= ends.back())
+    out = {0, ends[longest], ends[longest + 1], ends.back()};
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  ends = std::move(out);
+}
+
 }  // namespace
 
-std::vector<int64_t> seams(const Module& module, InstructionId id, size_t dim) {
-  const Shape& shape = module.shape(id);
-  if (!shape.is_array()) return {};
-  std::vector<int64_t> out = Walk(module, shape.dims[dim]).from({id, dim, 0});
-  if (out.size() > most_seams) out.clear();
+Seams find_seams(const Module& module, std::span<const InstructionId> values, size_t dim) {
+  const int64_t size = module.shape(values[0]).dims[dim];
+  Seams out = {1, {0, size}};
+  for (int64_t group = 1; group <= most_grouped && size / group > few;) {
+    Walk walk(module, size, group);
+    if (!walk.all(values, dim)) break;
+    out = {group, walk.ends()};
+    if (walk.wanted() <= group) break;
+    group = walk.wanted();
+  }
+  join(out.ends);
   return out;
 }
 

@@ -1,13 +1,24 @@
-// Where the elements side by side in a value begin to come from elsewhere. Private to `emit`.
+// Where the elements side by side in values begin to come from elsewhere. Private to `emit`.
 #pragma once
+
+#include <span>
 
 #include "ir/ir.h"
 
 namespace hilo {
 
-// Places of dimension `dim`, ascending and inside it, at which concatenations that the value is
-// made of go from one operand to the next: a loop over the places between two of them reads one
-// operand of each. None where there are more than a few.
-std::vector<int64_t> seams(const Module& module, InstructionId id, size_t dim);
+// Loops over a dimension of `size`: over groups of so many elements side by side, and what is left
+// of a last group. Element number r of all groups is where interior padding has one kind of things,
+// an element or nothing.
+struct Seams {
+  int64_t group = 1;
+  // Numbers of groups, ascending from 0 to size / group: between two of them each concatenation
+  // reads one operand, and each pad only its operand or none of it, but where these change within
+  // a few places.
+  std::vector<int64_t> ends;
+};
+
+// Along dimension `dim` of arrays of equal dimensions.
+Seams find_seams(const Module& module, std::span<const InstructionId> values, size_t dim);
 
 }  // namespace hilo

@@ -7,13 +7,14 @@ namespace hilo {
 namespace {
 
 // Along one dimension: which elements of the operand land inside the result, and where the first
-// does. Element i goes to low + i * (interior + 1).
+// does. Element i goes to low + i * step; one element alone has no interior, whatever is said.
 struct Landing {
-  int64_t first = 0, count = 0, at = 0;
+  int64_t first = 0, count = 0, at = 0, step = 1;
 };
 Landing landing(const PaddingDim& padding, int64_t operand_size, int64_t result_size) {
-  const int64_t step = padding.interior + 1;
+  const int64_t step = operand_size > 1 ? padding.interior + 1 : 1;
   Landing out;
+  out.step = step;
   if (padding.low < 0) out.first = (-padding.low + step - 1) / step;
   out.at = padding.low + out.first * step;
   const int64_t room = out.at < result_size ? (result_size - out.at + step - 1) / step : 0;
@@ -41,7 +42,7 @@ Result<Literal> evaluate_Pad(Call& call) {
     copy.sizes[i] = along.count;
     copy.from += along.first * copy.from_strides[i];
     copy.to += along.at * copy.to_strides[i];
-    copy.to_strides[i] *= padding[i].interior + 1;
+    copy.to_strides[i] *= along.step;
   }
   copy_strided(call, bytes, operand.raw().data(), to, std::move(copy));
   return out;

@@ -1,0 +1,122 @@
+// Padding that loops over elements meet: edges and interiors along and across the loop, seen
+// through what moves places, in groups of elements and in ranges that threads share.
+#include "both.h"
+
+namespace hilo::test {
+namespace {
+
+// The same bits from the compiler with 1 and 7 threads and from the evaluator.
+void expect_same(const std::string& text) {
+  const auto one = run_both(text, 1, 1), seven = run_both(text, 1, 7);
+  ASSERT_TRUE(one) << to_string(one.error()) << text;
+  ASSERT_TRUE(seven) << text;
+  EXPECT_TRUE(same_bits(one->compiled, one->evaluated)) << text;
+  EXPECT_TRUE(same_bits(one->compiled, seven->compiled)) << text;
+  EXPECT_TRUE(one->report.evaluated.empty()) << text;
+}
+
+// Neighbours of a place: the seams of all of them, and of values of one loop.
+TEST(Pad, Neighbours) {
+  for (std::string_view type : {"f32", "bf16", "s8", "c64"})
+    expect_same(fmt::format(R"(HloModule m
+ENTRY e {{
+  x = {0}[37,130] parameter(0)
+  z = {0}[] parameter(1)
+  p = {0}[41,134] pad(x, z), padding=2_2x2_2
+  a = {0}[37,130] slice(p), slice={{[0:37], [0:130]}}
+  b = {0}[37,130] slice(p), slice={{[4:41], [4:134]}}
+  c = {0}[37,130] slice(p), slice={{[1:38], [3:133]}}
+  ab = {0}[37,130] add(a, b)
+  abc = {0}[37,130] subtract(ab, c)
+  xx = {0}[37,130] add(x, abc)
+  ROOT t = ({0}[37,130], {0}[37,130]) tuple(abc, xx)
+}}
+)",
+                            type));
+}
+
+// Even and odd places are made apart and put together, twice; a rest is left of each row.
+TEST(Pad, InteriorInTurns) {
+  for (int size : {130, 131, 9}) {
+    const int half = (size + 1) / 2, odd = size / 2, twice = 2 * half - 1;
+    expect_same(fmt::format(R"(HloModule m
+ENTRY e {{
+  x = f32[7,{0}] parameter(0)
+  z = f32[] constant(0)
+  s = f32[7,{1}] slice(x), slice={{[0:7], [0:{0}:2]}}
+  t = f32[7,{2}] slice(x), slice={{[0:7], [1:{0}:2]}}
+  n = f32[7,{2}] negate(t)
+  u = f32[7,{3}] pad(s, z), padding=0_0x0_0_1
+  v = f32[7,{3}] pad(n, z), padding=0_0x1_{4}_1
+  uv = f32[7,{3}] add(u, v)
+  f = f32[7,1] slice(x), slice={{[0:7], [0:1]}}
+  c = f32[7,{5}] concatenate(f, uv), dimensions={{1}}
+  k = f32[7,{6}] pad(c, z), padding=0_0x3_1_1
+  ROOT r = f32[7,{6}] reverse(k), dimensions={{1}}
+}}
+)",
+                            size, half, odd, twice, twice - 1 - (2 * odd - 1), twice + 1,
+                            2 * (twice + 1) - 1 + 4));
+  }
+}
+
+TEST(Pad, ThroughWhatMovesPlaces) {
+  expect_same(R"(HloModule m
+ENTRY e {
+  x = f32[37,130] parameter(0)
+  z = f32[] parameter(1)
+  w = f32[37,200] pad(x, z), padding=0_0x-5_-54_1
+  wr = f32[37,200] reverse(w), dimensions={1}
+  xt = f32[130,37] transpose(x), dimensions={1,0}
+  xp = f32[160,47] pad(xt, z), padding=10_20x4_6
+  back = f32[47,160] transpose(xp), dimensions={1,0}
+  doubled = f32[47,160] add(back, back)
+  apart = f32[37,390] pad(x, z), padding=0_0x1_1_2
+  part = f32[1,130] slice(x), slice={[3:4], [0:130]}
+  row = f32[130] reshape(part)
+  long = f32[150] pad(row, z), padding=12_8
+  all = f32[5,1,150] broadcast(long), dimensions={2}
+  flat = f32[5,150] reshape(all)
+  ROOT o = (f32[37,200], f32[47,160], f32[37,390], f32[5,150]) tuple(wr, doubled, apart, flat)
+}
+)");
+}
+
+// Ranges of iterations begin and end anywhere between the seams; all of one is padding.
+TEST(Pad, OneLongDimension) {
+  for (int high : {24, 25}) {
+    const int size = 300030 + high;
+    expect_same(fmt::format(R"(HloModule m
+ENTRY e {{
+  x = f32[300000] parameter(0)
+  z = f32[] parameter(1)
+  p = f32[{0}] pad(x, z), padding=30_{1}
+  n = f32[{0}] negate(p)
+  q = f32[1,{2}] reshape(n)
+  i = f32[1,{2}] pad(q, z), padding=0_0x0_0
+  d = f32[{3}] pad(n, z), padding=0_1_1
+  e = f32[{3}] add(d, d)
+  ROOT t = (f32[1,{2}], f32[{3}]) tuple(i, e)
+}}
+)",
+                            size, high, size, 2 * size));
+  }
+}
+
+// One element has no interior, however much is said to be there.
+TEST(Pad, OneElement) {
+  expect_same(R"(HloModule m
+ENTRY e {
+  x = f32[3,1] parameter(0)
+  z = f32[] parameter(1)
+  p = f32[3,100] pad(x, z), padding=0_0x40_59_9223372036854775807
+  n = f32[3,100] negate(p)
+  e = f32[3,0] slice(n), slice={[0:3], [5:5]}
+  o = f32[3,20] pad(e, z), padding=0_0x9_11_3
+  ROOT t = (f32[3,100], f32[3,20]) tuple(n, o)
+}
+)");
+}
+
+}  // namespace
+}  // namespace hilo::test
