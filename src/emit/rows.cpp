@@ -10,6 +10,11 @@ namespace {
 
 using llvm::Value;
 
+// Rows of so few steps are the lanes of a vector, and places in the dimensions before them are
+// counted by a loop, not divided out of the number of the row.
+constexpr double short_row = 16;
+constexpr int64_t least_lanes = 8, least_pieces = 16;
+
 class RowWriter {
  public:
   RowWriter(Writer& writer, const Rows& rows)
@@ -32,8 +37,7 @@ class RowWriter {
     return out;
   }
 
-  void write(Value* number, std::span<const WrittenLeaf> leaves) {
-    const Index row = Index::linear(b_, rows_.dims, number);
+  void write(const Index& row, std::span<const WrittenLeaf> leaves) {
     for (size_t step = 0; step < rows_.reductions.size(); ++step) reduce(step, row);
     std::vector<bool> done(leaves.size());
     for (size_t i = 0; i < leaves.size(); ++i) {
@@ -102,14 +106,32 @@ class RowWriter {
 
 void write_rows(Writer& w, std::span<const WrittenLeaf> leaves, const Rows& rows) {
   RowWriter writer(w, rows);
-  w.set_count(element_count(rows.dims), writer.steps_each(leaves));
+  const double steps = writer.steps_each(leaves);
   int64_t run = 0;
   for (const WrittenLeaf& leaf : leaves) {
     const Dims& dims = w.elements.leaf_shape(leaf.id, leaf.leaf).dims;
     if (dims.size() > rows.dims.size()) run = std::gcd(run, dims.back());
   }
   set_runs(*w.function, std::max<int64_t>(run, 1));
-  loop(w.b, w.begin, w.end, [&](Value* number) { writer.write(number, leaves); });
+  const int64_t count = element_count(rows.dims), lanes = rows.dims.empty() ? 1 : rows.dims.back();
+  if (steps > short_row || lanes < least_lanes || count / lanes < least_pieces) {
+    w.set_count(count, steps);
+    return loop(w.b, w.begin, w.end, [&](Value* number) {
+      writer.write(Index::linear(w.b, rows.dims, number), leaves);
+    });
+  }
+  w.set_count(count / lanes, steps * static_cast<double>(lanes));
+  const Dims outer(rows.dims.begin(), rows.dims.end() - 1);
+  loop(w.b, w.begin, w.end, [&](Value* number) {
+    const Index lines = Index::linear(w.b, outer, number);
+    std::vector<Value*> at;
+    for (size_t d = 0; d < outer.size(); ++d) at.push_back(lines.at(w.b, d));
+    at.push_back(nullptr);
+    loop(w.b, lanes, [&](Value* lane) {
+      at.back() = lane;
+      writer.write(Index(w.b, rows.dims, at), leaves);
+    });
+  });
 }
 
 }  // namespace hilo

@@ -221,5 +221,41 @@ TEST(Rows, LongReductionsHaveTheSameBitsForAnyThreads) {
   EXPECT_LE(largest_difference(one->compiled, one->evaluated), 1e-5);
 }
 
+// Differences of points: sums over their coordinates, functions of these, and sums over points.
+TEST(Rows, ShortRowsAreLanes) {
+  const std::string text = std::string(reducers) + R"(ENTRY e {
+  x = f32[40,3] parameter(0)
+  y = f32[50,3] parameter(1)
+  a = f32[40,50,3] broadcast(x), dimensions={0,2}
+  b = f32[40,50,3] broadcast(y), dimensions={1,2}
+  d = f32[40,50,3] subtract(a, b)
+  q = f32[40,50,3] multiply(d, d)
+  z = f32[] constant(0)
+  s = f32[40,50] reduce(q, z), dimensions={2}, to_apply=add
+  e = f32[40,50] exponential(s)
+  t = f32[40,3] reduce(d, z), dimensions={1}, to_apply=add
+  ROOT r = (f32[40,50], f32[40,3]) tuple(e, t) })";
+  const auto one = run_both(text, 3, 1), five = run_both(text, 3, 5);
+  ASSERT_TRUE(one && five);
+  EXPECT_LE(largest_difference(one->compiled, one->evaluated), 1e-5);
+  EXPECT_TRUE(same_bits(one->compiled, five->compiled));
+  EXPECT_EQ(one->report.temp_bytes, 0);
+}
+
+// The product stands beside another result of the same loop, and is not stored for the sum.
+TEST(Rows, WhatIsMadeAgainNeedsNoMemory) {
+  const auto both = run_both(std::string(reducers) + R"(ENTRY e {
+  x = f32[40,50] parameter(0)
+  y = f32[40,50] parameter(1)
+  m = f32[40,50] multiply(x, y)
+  e = f32[40,50] exponential(m)
+  z = f32[] constant(0)
+  t = f32[50] reduce(m, z), dimensions={0}, to_apply=add
+  ROOT r = (f32[40,50], f32[50]) tuple(e, t) })");
+  ASSERT_TRUE(both);
+  EXPECT_LE(largest_difference(both->compiled, both->evaluated), 1e-5);
+  EXPECT_EQ(both->report.temp_bytes, 0);
+}
+
 }  // namespace
 }  // namespace hilo::test

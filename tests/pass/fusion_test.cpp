@@ -188,6 +188,53 @@ const Row rows[] = {
  s = f32[40] reduce(q, z), dimensions={1}, to_apply=add
  b = f32[50,40] broadcast(s), dimensions={1}
  ROOT r = f32[50,40] exponential(b))"},
+    {"differences that sums over other dimensions make again",
+     2,
+     {},
+     R"(x = f32[40,3] parameter(0)
+ y = f32[50,3] parameter(1)
+ a = f32[40,50,3] broadcast(x), dimensions={0,2}
+ b = f32[40,50,3] broadcast(y), dimensions={1,2}
+ d = f32[40,50,3] subtract(a, b)
+ q = f32[40,50,3] multiply(d, d)
+ z = f32[] constant(0)
+ s = f32[40,50] reduce(q, z), dimensions={2}, to_apply=add
+ t = f32[40,3] reduce(d, z), dimensions={1}, to_apply=add
+ ROOT r = (f32[40,50], f32[40,3]) tuple(s, t))"},
+    {"no exponentials of differences",
+     3,
+     {},
+     R"(x = f32[40,3] parameter(0)
+ y = f32[50,3] parameter(1)
+ a = f32[40,50,3] broadcast(x), dimensions={0,2}
+ b = f32[40,50,3] broadcast(y), dimensions={1,2}
+ d = f32[40,50,3] subtract(a, b)
+ e = f32[40,50,3] exponential(d)
+ z = f32[] constant(0)
+ s = f32[40,50] reduce(e, z), dimensions={2}, to_apply=add
+ t = f32[40,3] reduce(e, z), dimensions={1}, to_apply=add
+ ROOT r = (f32[40,50], f32[40,3]) tuple(s, t))"},
+    {"products of arguments",
+     2,
+     {},
+     R"(x = f32[40,50] parameter(0)
+ y = f32[40,50] parameter(1)
+ m = f32[40,50] multiply(x, y)
+ z = f32[] constant(0)
+ s = f32[40] reduce(m, z), dimensions={1}, to_apply=add
+ t = f32[50] reduce(m, z), dimensions={0}, to_apply=add
+ ROOT r = (f32[40], f32[50]) tuple(s, t))"},
+    {"no sum for which two arrays would be kept",
+     5,
+     {},
+     R"(x = f32[40,50] parameter(0)
+ a = f32[40,50] sort(x), dimensions={1}, to_apply=less
+ b = f32[40,50] sort(x), dimensions={0}, to_apply=less
+ m = f32[40,50] subtract(a, b)
+ z = f32[] constant(0)
+ s = f32[40] reduce(m, z), dimensions={1}, to_apply=add
+ t = f32[50] reduce(m, z), dimensions={0}, to_apply=add
+ ROOT r = (f32[40], f32[50]) tuple(s, t))"},
     {"what two steps make again",
      3,
      {FusionKind::Loop, FusionKind::Loop},

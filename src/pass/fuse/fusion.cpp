@@ -55,14 +55,15 @@ class Bodies {
 };
 
 // Whether an operand is an array that is made again where it is read.
-bool reads_what_is_free(const Module& module, InstructionId id) {
+bool reads_what_is_made(const Module& module, const FusionGroups& groups, InstructionId id) {
   return std::ranges::any_of(module.operands(id), [&](InstructionId operand) {
-    return is_free(module, operand) && !module.shape(operand).is_scalar();
+    return groups.is_made_again(operand) && !module.shape(operand).is_scalar();
   });
 }
 
 // A group of one instruction is none, and counters of loops are left to be seen.
-bool is_worth_it(const Module& module, const FusionGroup& group, bool scalars) {
+bool is_worth_it(const Module& module, const FusionGroups& groups, const FusionGroup& group,
+                 bool scalars) {
   size_t count = 0;
   bool arrays = false;
   for (InstructionId id : group.members) {
@@ -70,7 +71,7 @@ bool is_worth_it(const Module& module, const FusionGroup& group, bool scalars) {
     arrays = arrays || !module.shape(id).is_scalar() || module[id].op == Op::Reduce;
   }
   const bool is_alone = count == 1 && (group.kind == FusionKind::Output ||
-                                       !reads_what_is_free(module, group.members[0]));
+                                       !reads_what_is_made(module, groups, group.members[0]));
   return (arrays || scalars) && count > 0 && !is_alone;
 }
 
@@ -84,8 +85,8 @@ bool is_read_by_element(const Module& module, const Editor& editor, InstructionI
 
 class Fuser {
  public:
-  Fuser(Editor& editor, const FusionGroup& group, ComputationId body)
-      : editor_(editor), module_(editor.module()), group_(group), body_(body) {}
+  Fuser(Editor& editor, const FusionGroups& groups, const FusionGroup& group, ComputationId body)
+      : editor_(editor), module_(editor.module()), groups_(groups), group_(group), body_(body) {}
 
   void fuse() {
     const InstructionId like = group_.roots[0];
@@ -138,7 +139,7 @@ class Fuser {
                           is_static(module_.shape(id)) && !editor_.is_pinned(id);
     // An array that is written over is not read by another way.
     const bool writes = module_[group_.roots[0]].op == Op::DynamicUpdateSlice;
-    if (is_usual && is_free(module_, id) && (!writes || is_sourceless(module_, id)))
+    if (is_usual && groups_.is_made_again(id) && (!writes || is_sourceless(module_, id)))
       return copies_[id.value] = copy(id);
     const Shape shape = module_.shape(id);
     operands_.push_back(id);
@@ -147,6 +148,7 @@ class Fuser {
 
   Editor& editor_;
   Module& module_;
+  const FusionGroups& groups_;
   const FusionGroup& group_;
   ComputationId body_;
   std::vector<InstructionId> operands_;
@@ -162,10 +164,11 @@ Result<bool> fuse_instructions(Module& module, const PassOptions& options) {
   bool changed = false;
   FusionGroups groups(editor, run_computations(module, fusion.scalars), fusion);
   groups.merge_outputs();
+  groups.make_cheap_again();
   Bodies bodies(module);
   for (const FusionGroup& group : groups.groups()) {
-    if (group.members.empty() || !is_worth_it(module, group, fusion.scalars)) continue;
-    Fuser(editor, group, bodies.add()).fuse();
+    if (group.members.empty() || !is_worth_it(module, groups, group, fusion.scalars)) continue;
+    Fuser(editor, groups, group, bodies.add()).fuse();
     changed = true;
   }
   return changed;

@@ -46,21 +46,6 @@ bool gives_usual(const Module& module, InstructionId id, bool several) {
   return is_plain(shape) && is_static(shape);
 }
 
-// Whether `user` may compute what it reads from operand i itself.
-bool reads_elements(const Module& module, InstructionId user, InstructionId value) {
-  const Op op = module[user].op;
-  if (op == Op::Dot) return false;
-  if (op == Op::Gather) return module.operand(user, 0) != value;
-  // A loop over what stands side by side computes all of it for each element.
-  if (op == Op::Concatenate)
-    return module.operands(user).size() <= most_concatenated && module[value].op != Op::Reduce &&
-           (!is_elementwise(module[value].op) || has_trait(module[value].op, TraitCheap));
-  // Written in place, and the scalars that say where.
-  if (op == Op::DynamicUpdateSlice)
-    return module.operand(user, 1) == value && module.operand(user, 0) != value;
-  return true;
-}
-
 // A group that writes into an array reads of it only what it writes over.
 bool reads_what_is_written(const Module& module, InstructionId id, InstructionId root) {
   if (module[root].op != Op::DynamicUpdateSlice) return false;
@@ -69,12 +54,6 @@ bool reads_what_is_written(const Module& module, InstructionId id, InstructionId
   return module[id].op != Op::DynamicSlice ||
          module.shape(id).dims != module.shape(written[1]).dims ||
          !std::ranges::equal(operands.subspan(1), written.subspan(2));
-}
-
-// Whether `user` asks for elements of the value more than once.
-bool reads_again(const Module& module, InstructionId user, InstructionId value) {
-  return module[user].op == Op::Broadcast &&
-         element_count(module.shape(user)) > element_count(module.shape(value));
 }
 
 // The rows of a reduction over trailing dimensions of one array.
@@ -101,15 +80,6 @@ bool is_short_reduction(const Module& module, InstructionId id) {
 bool fits_row(const Shape& shape, const Dims& rows) {
   const int64_t count = element_count(shape);
   return begins_with(shape.dims, rows) && count > 0 && count / element_count(rows) <= longest_row;
-}
-
-// Whether the instruction's row needs only rows of the same number, or what does not depend on it.
-// Of broadcasts see spreads_rows.
-bool keeps_rows(const Module& module, InstructionId id, const Dims& rows) {
-  if (is_sourceless(module, id)) return true;
-  const Op op = module[id].op;
-  return fits_row(module.shape(id), rows) &&
-         (is_elementwise(op) || op == Op::Broadcast || rows_of(module, id) == rows);
 }
 
 // Whether a broadcast is of one number for each row. Others read from memory, or are of nothing.
@@ -166,6 +136,32 @@ bool is_free(const Module& module, InstructionId id) {
           bits_of(module.shape(from).type) < bits_of(module.shape(id).type));
 }
 
+bool reads_elements(const Module& module, InstructionId user, InstructionId value) {
+  const Op op = module[user].op;
+  if (op == Op::Dot) return false;
+  if (op == Op::Gather) return module.operand(user, 0) != value;
+  // A loop over what stands side by side computes all of it for each element.
+  if (op == Op::Concatenate)
+    return module.operands(user).size() <= most_concatenated && module[value].op != Op::Reduce &&
+           (!is_elementwise(module[value].op) || has_trait(module[value].op, TraitCheap));
+  // Written in place, and the scalars that say where.
+  if (op == Op::DynamicUpdateSlice)
+    return module.operand(user, 1) == value && module.operand(user, 0) != value;
+  return true;
+}
+
+bool reads_again(const Module& module, InstructionId user, InstructionId value) {
+  return module[user].op == Op::Broadcast &&
+         element_count(module.shape(user)) > element_count(module.shape(value));
+}
+
+bool keeps_rows(const Module& module, InstructionId id, const Dims& rows) {
+  if (is_sourceless(module, id)) return true;
+  const Op op = module[id].op;
+  return fits_row(module.shape(id), rows) &&
+         (is_elementwise(op) || op == Op::Broadcast || rows_of(module, id) == rows);
+}
+
 FusionGroups::FusionGroups(const Editor& editor, std::span<const ComputationId> computations,
                            const FusionOptions& options)
     : editor_(editor),
@@ -173,6 +169,7 @@ FusionGroups::FusionGroups(const Editor& editor, std::span<const ComputationId> 
       options_(options),
       of_(editor.module().instructions.size(), -1),
       repeated_(of_.size()),
+      made_again_(of_.size()),
       places_(of_.size()),
       position_(of_.size()) {
   for (ComputationId computation : computations) {

@@ -17,6 +17,19 @@ struct FusionGroup {
   std::optional<Dims> rows;
 };
 
+// Ops that are made again wherever they are read, for that costs less than reading them: scalars
+// and their broadcasts, iota, widening conversions.
+bool is_free(const Module& module, InstructionId id);
+// Made of nothing: constants, iota, broadcasts of these.
+bool is_sourceless(const Module& module, InstructionId id);
+// Whether `user` may compute what it reads of `value` itself, and whether it asks for elements of
+// it more than once.
+bool reads_elements(const Module& module, InstructionId user, InstructionId value);
+bool reads_again(const Module& module, InstructionId user, InstructionId value);
+// Whether the instruction's row needs only rows of the same number, or what does not depend on it.
+// Of broadcasts see spreads_rows.
+bool keeps_rows(const Module& module, InstructionId id, const Dims& rows);
+
 class FusionGroups {
  public:
   static constexpr size_t most_members = 512;
@@ -25,12 +38,22 @@ class FusionGroups {
                const FusionOptions& options);
   // Joins groups of one loop over the same elements that read each other or the same array.
   void merge_outputs();
+  // Takes results apart that cost less to make again in each group that reads them.
+  void make_cheap_again();
 
   const std::vector<FusionGroup>& groups() const { return groups_; }
   // The group of an instruction, or -1.
   int group_of(InstructionId id) const { return id.value < of_.size() ? of_[id.value] : -1; }
+  // Whether groups that read it and do not hold it make it themselves.
+  bool is_made_again(InstructionId id) const {
+    return (id.value < made_again_.size() && made_again_[id.value]) || is_free(module_, id);
+  }
 
  private:
+  // Instructions that a value is made of, and what they read.
+  struct Recipe {
+    std::vector<InstructionId> made, sources;
+  };
   bool is_fusible(InstructionId id) const;
   void place(InstructionId id);
   int only_group_of_users(InstructionId id) const;
@@ -46,14 +69,21 @@ class FusionGroups {
   bool reaches(int from, int to) const;
   void find_controlled();
   void merge(int into, int from);
+  std::optional<Recipe> recipe_of(InstructionId value) const;
+  bool is_root(InstructionId id) const;
+  bool is_less_traffic(InstructionId value, const Recipe& recipe, size_t readers) const;
+  bool may_make(const Recipe& recipe, InstructionId value, InstructionId user) const;
+  std::optional<Recipe> recipe_for_readers(InstructionId value) const;
+  void leave_unread(FusionGroup& group);
 
   const Editor& editor_;
   const Module& module_;
   const FusionOptions options_;
   std::vector<InstructionId> order_;
   std::vector<FusionGroup> groups_;
-  std::vector<int> of_;         // group by instruction
-  std::vector<bool> repeated_;  // its elements are computed more than once in its group
+  std::vector<int> of_;           // group by instruction
+  std::vector<bool> repeated_;    // its elements are computed more than once in its group
+  std::vector<bool> made_again_;  // by groups that do not hold it
   // At how many places the code of its group computes an element, and who asks for them.
   struct Places {
     int count = 0;
@@ -65,11 +95,5 @@ class FusionGroups {
   std::unordered_map<uint32_t, std::vector<InstructionId>> controlled_;
   size_t merges_ = 0;  // so far
 };
-
-// Ops that are made again wherever they are read, for that costs less than reading them: scalars
-// and their broadcasts, iota, widening conversions.
-bool is_free(const Module& module, InstructionId id);
-// Made of nothing: constants, iota, broadcasts of these.
-bool is_sourceless(const Module& module, InstructionId id);
 
 }  // namespace hilo

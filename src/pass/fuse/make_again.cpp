@@ -1,0 +1,126 @@
+// Results that cost less to make again where they are read than to store and to read: cheap
+// arithmetic on a few arrays that are no larger. Pairwise differences of points that two sums read
+// are never stored, as little as an array less its mean.
+#include <algorithm>
+#include <set>
+
+#include "pass/fuse/groups.h"
+
+namespace hilo {
+namespace {
+
+constexpr size_t most_made = 8;     // elementwise ops that one result is made of
+constexpr size_t most_readers = 8;  // groups
+
+int64_t bytes_of(const Module& module, InstructionId id) { return literal_bytes(module.shape(id)); }
+
+}  // namespace
+
+// What must be done for an element of the value: nothing if that is more than a few cheap ops on
+// what memory holds.
+std::optional<FusionGroups::Recipe> FusionGroups::recipe_of(InstructionId value) const {
+  Recipe out;
+  std::set<InstructionId> seen = {value};
+  std::vector<InstructionId> stack = {value};
+  size_t arithmetic = 0;
+  while (!stack.empty()) {
+    const InstructionId id = stack.back();
+    stack.pop_back();
+    const Op op = module_[id].op;
+    const bool is_inside = id == value || made_again_[id.value] || is_free(module_, id) ||
+                           (group_of(id) == group_of(value) && !is_root(id));
+    if (!is_inside) {
+      out.sources.push_back(id);
+      continue;
+    }
+    out.made.push_back(id);
+    if (op == Op::Constant || op == Op::Iota) continue;
+    const bool is_cheap = is_elementwise(op) && has_trait(op, TraitCheap);
+    if ((!is_cheap && op != Op::Broadcast) || (arithmetic += is_cheap) > most_made)
+      return std::nullopt;
+    for (InstructionId operand : module_.operands(id))
+      if (seen.insert(operand).second) stack.push_back(operand);
+  }
+  return out;
+}
+
+bool FusionGroups::is_root(InstructionId id) const {
+  const int group = group_of(id);
+  return group < 0 || std::ranges::count(groups_[group].roots, id) > 0;
+}
+
+// Of what is made for each of the readers, as many bytes must come and go as if it were stored, or
+// fewer; and what is kept in its stead must not be more than an eighth larger.
+bool FusionGroups::is_less_traffic(InstructionId value, const Recipe& recipe,
+                                   size_t readers) const {
+  int64_t read = 0, kept = 0;
+  for (InstructionId source : recipe.sources) {
+    const bool is_given =
+        module_[source].op == Op::Parameter && module_[source].computation == module_.entry;
+    read += bytes_of(module_, source);
+    kept += is_given ? 0 : bytes_of(module_, source);
+  }
+  const int64_t stored = bytes_of(module_, value), times = static_cast<int64_t>(readers);
+  return kept <= stored + stored / 8 && read * (times - 1) <= stored * (times + 1);
+}
+
+bool FusionGroups::may_make(const Recipe& recipe, InstructionId value, InstructionId user) const {
+  const FusionGroup& group = groups_[group_of(user)];
+  if (group.kind == FusionKind::Output || repeated_[user.value] ||
+      !reads_elements(module_, user, value) || reads_again(module_, user, value) ||
+      places_[user.value].count > 2 || group.members.size() + recipe.made.size() > most_members ||
+      module_[group.roots[0]].op == Op::DynamicUpdateSlice)
+    return false;
+  return !group.rows || std::ranges::all_of(recipe.made, [&](InstructionId id) {
+    return keeps_rows(module_, id, *group.rows) &&
+           (module_[id].op != Op::Broadcast || is_sourceless(module_, id) ||
+            std::ranges::count(recipe.sources, module_.operand(id, 0)) > 0);
+  });
+}
+
+// Where all of them can make it.
+std::optional<FusionGroups::Recipe> FusionGroups::recipe_for_readers(InstructionId value) const {
+  const int own = group_of(value);
+  if (module_[module_[value].computation].root == value || module_.shape(value).is_tuple() ||
+      groups_[own].rows || groups_[own].kind != FusionKind::Loop)
+    return std::nullopt;
+  auto recipe = recipe_of(value);
+  if (!recipe) return std::nullopt;
+  std::set<int> readers;
+  for (InstructionId user : module_.users(value)) {
+    const int group = group_of(user);
+    if (group == own) continue;
+    if (group < 0 || !may_make(*recipe, value, user)) return std::nullopt;
+    readers.insert(group);
+  }
+  if (readers.size() > most_readers || !is_less_traffic(value, *recipe, readers.size()))
+    return std::nullopt;
+  return recipe;
+}
+
+void FusionGroups::make_cheap_again() {
+  for (InstructionId id : order_) {
+    const int number = group_of(id);
+    if (number < 0 || !is_root(id)) continue;
+    const auto recipe = recipe_for_readers(id);
+    if (!recipe) continue;
+    for (InstructionId made : recipe->made) made_again_[made.value] = true;
+    FusionGroup& group = groups_[number];
+    std::erase(group.roots, id);
+    leave_unread(group);
+  }
+}
+
+// Takes out of a group what none of its results needs any more.
+void FusionGroups::leave_unread(FusionGroup& group) {
+  std::erase_if(group.members, [&](InstructionId member) {
+    const bool is_needed = std::ranges::count(group.roots, member) > 0 ||
+                           std::ranges::any_of(module_.users(member), [&](InstructionId user) {
+                             return of_[user.value] == of_[member.value];
+                           });
+    if (!is_needed) of_[member.value] = -1;
+    return !is_needed;
+  });
+}
+
+}  // namespace hilo
