@@ -203,6 +203,14 @@ const Row rows[] = {
  y = f32[5,3] parameter(1)
  t = f32[3,5] transpose(y), dimensions={1,0}
  ROOT r = f32[4,5] dot(x, t), lhs_contracting_dims={1}, rhs_contracting_dims={0})"},
+    {"transpose-of-dot", R"(x = f32[3,2,4,7] parameter(0)
+ y = f32[2,3,4,6] parameter(1)
+ d = f32[2,4,7,6] dot(x, y), lhs_batch_dims={1,2}, rhs_batch_dims={0,2}, lhs_contracting_dims={0}, rhs_contracting_dims={1}
+ ROOT r = f32[4,2,6,7] transpose(d), dimensions={1,0,3,2})"},
+    {"transpose-of-dot", R"(x = f32[7,5,9] parameter(0)
+ y = f32[7,4] parameter(1)
+ d = f32[5,9,4] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+ ROOT r = f32[4,5,9] transpose(d), dimensions={2,0,1})"},
     {"sort-of-one", R"(x = f32[4,1] parameter(0)
  ROOT r = f32[4,1] sort(x), dimensions={1}, to_apply=less)"},
     {"scatter-of-nothing", R"(x = f32[4] parameter(0)
@@ -258,6 +266,15 @@ const Row kept[] = {
  y = f32[5] parameter(1)
  c = f32[8] concatenate(x, y), dimensions={0}
  ROOT r = f32[3] slice(c), slice={[2:5]})"},
+    {"transpose-of-dot", R"(x = f32[7,4,6] parameter(0)
+ y = f32[7,5] parameter(1)
+ d = f32[4,6,5] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+ ROOT r = f32[5,6,4] transpose(d), dimensions={2,1,0})"},
+    {"transpose-of-dot", R"(x = f32[7,5] parameter(0)
+ y = f32[7,4] parameter(1)
+ d = f32[5,4] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+ t = f32[4,5] transpose(d), dimensions={1,0}
+ ROOT r = (f32[5,4], f32[4,5]) tuple(d, t))"},
     {"dot-of-transpose-left", R"(x = f32[2,4,3] parameter(0)
  t = f32[4,2,3] transpose(x), dimensions={1,0,2}
  y = f32[3,5] parameter(1)

@@ -149,6 +149,56 @@ InstructionId dot_of_transpose_right(Editor& editor, const Match& match) {
   return remake_dot(editor, match, std::move(a));
 }
 
+// The dimensions of y^T x^T of a dot of x and y, of which `order` is the transpose: batches in any
+// order, then all of y's, then all of x's. Nothing for other orders.
+std::optional<DotAttributes> turned(const DotAttributes& a, const Dims& order, int64_t x_rank) {
+  const auto count = static_cast<int64_t>(order.size());
+  const auto batches = static_cast<int64_t>(a.lhs_batch_dims.size());
+  const int64_t x_free = x_rank - batches - static_cast<int64_t>(a.lhs_contracting_dims.size());
+  DotAttributes out = a;
+  std::swap(out.lhs_contracting_dims, out.rhs_contracting_dims);
+  std::ranges::reverse(out.operand_precision);
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t dim = order[static_cast<size_t>(i)];
+    const auto at = static_cast<size_t>(i), from = static_cast<size_t>(dim);
+    if (i >= batches) {
+      if (dim != (i < count - x_free ? i + x_free : i - (count - x_free) + batches)) return {};
+    } else if (dim >= batches) {
+      return {};
+    } else {
+      out.lhs_batch_dims[at] = a.rhs_batch_dims[from];
+      out.rhs_batch_dims[at] = a.lhs_batch_dims[from];
+    }
+  }
+  return out;
+}
+
+// Elements that lie side by side and are neither batches nor summed, up to those of a vector.
+int64_t columns_of(const Dims& dims, const Dims& batch, const Dims& contracting) {
+  constexpr int64_t lanes = 16;
+  const int64_t last = static_cast<int64_t>(dims.size()) - 1;
+  const bool is_free = last >= 0 && !contains_dim(batch, last) && !contains_dim(contracting, last);
+  return is_free ? std::min(lanes, dims.back()) : 0;
+}
+
+// Where columns of the new right operand fill vectors as well as the old one's, or both operands
+// are read along what is summed: loops over products want one of these.
+InstructionId transpose_of_dot(Editor& editor, const Match& match) {
+  const auto& a = match.attributes<DotAttributes>('d');
+  const Dims &x = match.shape('x').dims, &y = match.shape('y').dims;
+  if (!all_plain(match, "xyd") || !a.sparsity.text.empty()) return {};
+  const auto out = turned(a, dimensions_of(match), static_cast<int64_t>(x.size()));
+  if (!out) return {};
+  const auto ends_in = [](const Dims& dims, const Dims& contracting) {
+    return contains_dim(contracting, static_cast<int64_t>(dims.size()) - 1);
+  };
+  const int64_t columns = columns_of(x, a.lhs_batch_dims, a.lhs_contracting_dims);
+  if (!(ends_in(x, a.lhs_contracting_dims) && ends_in(y, a.rhs_contracting_dims)) &&
+      (columns == 0 || columns < columns_of(y, a.rhs_batch_dims, a.rhs_contracting_dims)))
+    return {};
+  return editor.add(match.root(), Op::Dot, match.shape(), std::array{match['y'], match['x']}, *out);
+}
+
 InstructionId sort_of_one(Editor& editor, const Match& match) {
   const Module& module = editor.module();
   const auto operands = module.operands(match.root());
@@ -184,6 +234,7 @@ constexpr RewriteRule rules[] = {
     {"dot-of-empty", Any, Bits, "dot(x, y)", "0", contracts_nothing},
     {"dot-of-transpose-left", Any, Reals, "dot(t:transpose(x), y)", dot_of_transpose_left},
     {"dot-of-transpose-right", Any, Reals, "dot(x, t:transpose(y))", dot_of_transpose_right},
+    {"transpose-of-dot", Any, Reals, "transpose(d:dot!(x, y))", transpose_of_dot},
     {"sort-of-one", Any, Bits, "sort(...)", sort_of_one},
     {"scatter-of-nothing", Any, Bits, "scatter(x, i, u)", "x", scatters_nothing},
 };
