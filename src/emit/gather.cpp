@@ -5,11 +5,15 @@
 
 namespace hilo {
 // XLA's operation semantics, "Gather": the result's dimensions outside offset_dims say which slice,
-// the others where in it. Starts are moved so that the slice lies inside.
+// the others where in it. Starts are moved so that the slice lies inside. Of an array without
+// elements the result is zero, as in the evaluator.
 llvm::Value* element_Gather(Elements& e, InstructionId id, const Index& index, size_t) {
   Builder& b = e.b;
   const auto& g = e.module.attributes<GatherAttributes>(id);
-  const Dims& dims = e.module.shape(e.module.operand(id, 0)).dims;
+  const Shape& array = e.module.shape(e.module.operand(id, 0));
+  if (element_count(array) == 0)
+    return constant_element(b, Literal::zeros(Shape::scalar(array.type)), 0);
+  const Dims& dims = array.dims;
   std::vector<llvm::Value*> batch, offset;
   for (size_t d = 0; d < index.dims().size(); ++d)
     (contains(g.offset_dims, d) ? offset : batch).push_back(index.at(b, d));

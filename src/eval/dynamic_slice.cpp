@@ -1,6 +1,7 @@
 // dynamic-slice and dynamic-update-slice.
 #include <algorithm>
 
+#include "eval/index_vectors.h"
 #include "eval/storage.h"
 #include "eval/strided_copy.h"
 
@@ -16,8 +17,7 @@ int64_t clamped_start(const Call& call, size_t first, const Dims& outer, const D
   int64_t position = 0;
   for (size_t i = 0; i < outer.size(); ++i) {
     const Literal& index = call.operands[is_vector ? first : first + i];
-    int64_t start = index.integer_at(is_vector ? i : 0);
-    if (index.type() == ElementType::U64 && start < 0) start = INT64_MAX;
+    const int64_t start = IndexVectors::start_at(index, is_vector ? static_cast<int64_t>(i) : 0);
     position += std::clamp<int64_t>(start, 0, outer[i] - inner[i]) * strides[i];
   }
   return position;

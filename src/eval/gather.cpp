@@ -1,5 +1,6 @@
 // gather: for each index vector a slice of the operand, whose start is clamped so that the slice
 // lies inside. Offset dimensions of the result run over the slice, the others over the indices.
+// Of an array without elements, whose collapsed dimensions' slices are empty, the result is zero.
 #include <algorithm>
 #include <cstring>
 
@@ -63,6 +64,10 @@ Result<Literal> evaluate_Gather(Call& call) {
   const Literal& operand = call.operands[0];
   Literal out = call.make();
   if (out.count() == 0) return out;
+  if (operand.count() == 0) {
+    std::ranges::fill(out.mutable_raw(), std::byte{});
+    return out;
+  }
   const Slices slices =
       find_slices(call.attributes<GatherAttributes>(), operand, call.operands[1], out.shape().dims);
   const int64_t bytes = storage_bytes(operand.type());

@@ -4,6 +4,11 @@
 
 namespace hilo {
 
+int64_t IndexVectors::start_at(const Literal& indices, int64_t at) {
+  const int64_t start = indices.integer_at(at);
+  return indices.type() == ElementType::U64 && start < 0 ? INT64_MAX : start;
+}
+
 Dims IndexVectors::batch_dims() const {
   Dims out;
   for (int64_t d = 0; d < indices.shape().rank(); ++d)
@@ -23,7 +28,7 @@ Dims IndexVectors::starts(int64_t rank) const {
   for (size_t row = 0; row < rows.size(); ++row, next_index(index, sizes)) {
     int64_t* start = out.data() + row * rank;
     for (size_t c = 0; c < map.size(); ++c)
-      start[map[c]] = indices.integer_at(rows[row] + static_cast<int64_t>(c) * component_step);
+      start[map[c]] = start_at(indices, rows[row] + static_cast<int64_t>(c) * component_step);
     for (size_t b = 0; b < array_batching_dims.size(); ++b) {
       const int64_t dim = indices_batching_dims[b];
       start[array_batching_dims[b]] = index[dim > vector_dim ? dim - 1 : dim];

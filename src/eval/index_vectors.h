@@ -13,6 +13,8 @@ struct IndexVectors {
   int64_t vector_dim;
   std::span<const int64_t> map, array_batching_dims, indices_batching_dims;
 
+  // Component or start number `at` of `indices`; unsigned ones of 2^63 and more are the largest.
+  static int64_t start_at(const Literal& indices, int64_t at);
   Dims batch_dims() const;  // sizes of the indices without the vector dimension
   // Start of every batch position in an array of `rank` dimensions, as one row each.
   Dims starts(int64_t rank) const;

@@ -2,16 +2,45 @@
 #include "../base/environment.h"
 #include "../pass/random_module.h"
 #include "compile/compile.h"
+#include "wide_random_module.h"
 
 namespace hilo {
 namespace {
 
-// HILO_RANDOM_FIRST and HILO_RANDOM_COUNT: seeds for a longer run.
-TEST(RandomOps, CompiledAsEvaluated) {
+// The reals of 32 and 64 bits, each moved by less than what two roundings do.
+Literal moved(const Literal& given, test::Dice& dice) {
+  Literal out = given;
+  const auto move = [&](auto type, double by) {
+    for (auto& x : out.mutable_data<decltype(type)>())
+      x = static_cast<decltype(type)>(x * (1 + (dice.below(2) ? by : -by)));
+  };
+  if (given.type() == ElementType::F32) move(float{}, 0x1p-22);
+  if (given.type() == ElementType::F64) move(double{}, 0x1p-51);
+  return out;
+}
+// Whether the program itself makes more than a tolerance of its arguments' roundings: sines of
+// large sums, floors and comparisons of what is nearly whole or equal.
+bool is_ill_conditioned(const Module& module, const std::vector<Literal>& arguments,
+                        const Literal& evaluated) {
+  test::Dice dice(7);
+  for (int i = 0; i < 8; ++i) {
+    std::vector<Literal> others;
+    for (const Literal& argument : arguments) others.push_back(moved(argument, dice));
+    const auto other = test::evaluate_once(module, others);
+    if (other && !test::disagreement(evaluated, *other, Keeps::Reals).empty()) return true;
+  }
+  return false;
+}
+
+// Seeds of a longer run: HILO_RANDOM_FIRST and HILO_RANDOM_COUNT.
+template <class RandomProgram>
+void expect_compiled_as_evaluated(uint64_t count) {
   const uint64_t first = test::number_from("HILO_RANDOM_FIRST", 1);
-  const uint64_t count = test::number_from("HILO_RANDOM_COUNT", 30);
+  count = test::number_from("HILO_RANDOM_COUNT", count);
+  uint64_t ill_conditioned = 0;
   for (uint64_t seed = first; seed < first + count; ++seed) {
-    const Module module = test::RandomModule(seed).make(24);
+    const Module module = RandomProgram(seed).make(24);
+    for (const Error& error : verify(module)) FAIL() << seed << to_string(error) << print(module);
     CompileOptions options;
     options.threads = static_cast<int>(1 + seed % 3);
     const auto executable = compile(module, cpu_target(), options);
@@ -19,9 +48,19 @@ TEST(RandomOps, CompiledAsEvaluated) {
     const auto arguments = test::random_arguments(module, seed, true);
     const auto compiled = executable->run(arguments);
     const auto evaluated = test::evaluate_once(module, arguments);
-    ASSERT_TRUE(compiled && evaluated) << seed << print(module);
-    ASSERT_EQ(test::disagreement(*evaluated, *compiled, Keeps::Reals), "") << seed << print(module);
+    ASSERT_TRUE(compiled) << seed << " " << to_string(compiled.error()) << print(module);
+    ASSERT_TRUE(evaluated) << seed << " " << to_string(evaluated.error()) << print(module);
+    const std::string found = test::disagreement(*evaluated, *compiled, Keeps::Reals);
+    if (!found.empty() && is_ill_conditioned(module, arguments, *evaluated)) ++ill_conditioned;
+    else EXPECT_EQ(found, "") << seed << print(module);
   }
+  EXPECT_LE(ill_conditioned, 1 + count / 100);
+  testing::Test::RecordProperty("ill_conditioned", static_cast<int>(ill_conditioned));
+}
+
+TEST(RandomOps, CompiledAsEvaluated) { expect_compiled_as_evaluated<test::RandomModule>(30); }
+TEST(RandomOps, WideCompiledAsEvaluated) {
+  expect_compiled_as_evaluated<test::WideRandomModule>(30);
 }
 
 }  // namespace

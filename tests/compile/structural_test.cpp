@@ -25,6 +25,16 @@ ENTRY e {
 )");
 }
 
+TEST(Structural, GathersOfNothingAreZero) {
+  expect_native(R"(HloModule m
+ENTRY e {
+  x = f32[0] parameter(0)
+  k = s32[40] parameter(1)
+  ROOT g = f32[40] gather(x, k), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={0}
+}
+)");
+}
+
 TEST(Structural, SlicesAtIndices) {
   expect_native(R"(HloModule m
 ENTRY e {

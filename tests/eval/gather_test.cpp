@@ -42,5 +42,23 @@ TEST(Gather, IndexVectorsAlongTheFirstDimension) {
   EXPECT_EQ(got, (Numbers{3, 12, 21}));
 }
 
+TEST(Gather, UnsignedStartsPastTheSignedRangeAreLarge) {
+  const auto got =
+      run_one(module_of("  a = s8[4] parameter(0)\n  i = u64[3] parameter(1)\n"
+                        "  ROOT g = s8[3] gather(a, i), offset_dims={}, collapsed_slice_dims={0}, "
+                        "start_index_map={0}, index_vector_dim=1, slice_sizes={1}\n"),
+              {whole<int8_t>({4}, {5, 6, 7, 8}), whole<uint64_t>({3}, {INT64_MIN, 1, -1})});
+  EXPECT_EQ(got, (Numbers{8, 6, 8}));
+}
+
+TEST(Gather, OfNothingIsZero) {
+  const auto got =
+      run_one(module_of("  a = s32[0] parameter(0)\n  i = s32[2] parameter(1)\n"
+                        "  ROOT g = s32[2] gather(a, i), offset_dims={}, collapsed_slice_dims={0}, "
+                        "start_index_map={0}, index_vector_dim=1, slice_sizes={0}\n"),
+              {whole({0}, {}), whole({2}, {1, 0})});
+  EXPECT_EQ(got, (Numbers{0, 0}));
+}
+
 }  // namespace
 }  // namespace hilo::test

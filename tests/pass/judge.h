@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <complex>
 #include <limits>
 
 #include "eval/eval.h"
@@ -137,7 +138,11 @@ inline std::string disagreement(const Literal& a, const Literal& b, Keeps keeps,
     for (int64_t i = 0; i < a.count(); ++i) {
       const T x = a.data<T>()[i], y = b.data<T>()[i];
       if constexpr (requires { x.real(); }) {
-        if (differ(x.real(), y.real()) || differ(x.imag(), y.imag()))
+        // A complex number is as exact as its modulus.
+        const double size = std::max(std::abs(std::complex<double>(x.real(), x.imag())), 1.0);
+        const double scale = std::isfinite(size) ? size : 1;
+        if (differ(x.real() / scale, y.real() / scale) ||
+            differ(x.imag() / scale, y.imag() / scale))
           return fmt::format("[{}] {}+{}i became {}+{}i", i, x.real(), x.imag(), y.real(),
                              y.imag());
       } else if (differ(static_cast<double>(x), static_cast<double>(y))) {

@@ -9,6 +9,7 @@ namespace hilo::test {
 class RandomModule {
  public:
   explicit RandomModule(uint64_t seed) : dice_(seed) {}
+  virtual ~RandomModule() = default;
 
   Module make(int ops) {
     module_.header.name = "random";
@@ -28,7 +29,7 @@ class RandomModule {
     return std::move(module_);
   }
 
- private:
+ protected:
   struct Pool {
     ComputationId computation;
     std::vector<InstructionId> values;  // arrays
@@ -37,9 +38,14 @@ class RandomModule {
                                           ElementType::BF16, ElementType::U8};
 
   const Shape& shape(InstructionId id) const { return module_.shape(id); }
-  Shape some_shape() {
+  virtual std::vector<Op> combiners(ElementType) const {
+    return {Op::Add, Op::Maximum, Op::Multiply, Op::And};
+  }
+  virtual bool is_defined(Op, ElementType) const { return true; }
+  virtual ElementType some_type() { return types[dice_.below(5)]; }
+  virtual Shape some_shape() {
     static const std::vector<Dims> dims = {{}, {4}, {3, 4}, {2, 3, 4}, {1, 4}, {4, 3}};
-    return Shape::array(types[dice_.below(5)], dice_.pick(dims));
+    return Shape::array(some_type(), dice_.pick(dims));
   }
   InstructionId parameter(ComputationId in, const Shape& of) {
     return module_.add_instruction(in, Op::Parameter, of, {});
@@ -60,11 +66,13 @@ class RandomModule {
   InstructionId add(Pool& pool, Op op, const Shape& stated, std::span<const InstructionId> operands,
                     A attributes) {
     const std::vector<InstructionId> given(operands.begin(), operands.end());
+    if (!given.empty() && !is_defined(op, shape(given[0]).type)) return {};
     const InstructionId id = module_.add_instruction(pool.computation, op, stated, given);
     if constexpr (!std::is_same_v<A, NoneAttributes>)
       module_.mutable_attributes<A>(id) = std::move(attributes);
     const Result<Shape> inferred = infer_shape(module_, module_[id]);
-    if (!inferred || (!can_infer_shape(op) && !same_dims(*inferred, stated))) {
+    if (!inferred || (!can_infer_shape(op) && !same_dims(*inferred, stated)) ||
+        (inferred->is_array() && element_count(*inferred) > most_elements_)) {
       module_.remove(id);
       module_[pool.computation].instructions.pop_back();
       return {};
@@ -80,8 +88,8 @@ class RandomModule {
   InstructionId constant(Pool& pool, const Shape& of) {
     static const std::vector<double> numbers = {0, 1, 2, 3, 1, 0};
     const bool splat = dice_.below(3) > 0;
-    Literal value =
-        splat ? scalar_of(of.type, dice_.pick(numbers)) : random_literal(dice_, of, false);
+    Literal value = splat ? scalar_of(of.type, dice_.pick(numbers))
+                          : random_literal(dice_, of, tame_constants_);
     const Shape stated = value.shape();
     const InstructionId id = module_.add_instruction(
         pool.computation, Op::Constant, stated, {},
@@ -100,7 +108,7 @@ class RandomModule {
     return constant(pool, of);
   }
 
-  void step(Pool& pool, int depth) {
+  virtual void step(Pool& pool, int depth) {
     switch (dice_.below(depth == 0 ? 13 : 9)) {
       case 0: return unary(pool);
       case 1:
@@ -144,7 +152,7 @@ class RandomModule {
   }
   void convert(Pool& pool) {
     const InstructionId a = any(pool);
-    const Shape to = Shape::array(types[dice_.below(5)], shape(a).dims);
+    const Shape to = Shape::array(some_type(), shape(a).dims);
     add(pool, Op::Convert, to, std::array{a}, NoneAttributes{});
   }
 
@@ -233,11 +241,10 @@ class RandomModule {
   void reduce(Pool& pool) {
     const InstructionId a = any(pool);
     const Shape of = shape(a), scalar = Shape::scalar(of.type);
-    static const std::vector<Op> ops = {Op::Add, Op::Maximum, Op::Multiply, Op::And};
     const ComputationId body = module_.add_computation("combine");
     Pool inner{body, {parameter(body, scalar), parameter(body, scalar)}};
     const std::array operands{inner.values[0], inner.values[1]};
-    const InstructionId root = add(inner, dice_.pick(ops), operands);
+    const InstructionId root = add(inner, dice_.pick(combiners(of.type)), operands);
     if (!root) finish(body, inner.values[0]);
     Dims dims;
     for (int64_t i = 0; i < of.rank(); ++i)
@@ -316,6 +323,8 @@ class RandomModule {
                                                     CallAttributes{to_apply}));
   }
 
+  bool tame_constants_ = false;               // see draw()
+  int64_t most_elements_ = int64_t{1} << 40;  // of an array
   Module module_;
   Dice dice_;
 };
