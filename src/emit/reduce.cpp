@@ -13,7 +13,6 @@ namespace {
 using llvm::Value;
 
 constexpr int64_t lanes = 64;  // of a row that is reduced
-constexpr double few = 4;      // elements that are reduced without a loop
 // Columns that are reduced side by side, and fewer where that gives less than so many pieces.
 constexpr int64_t tile = 1024, least_tile = 256, wanted_tiles = 16;
 
@@ -217,7 +216,7 @@ std::vector<Value*> Reduce::nest(size_t i, std::vector<Value*>& at, std::vector<
     return reducer_.apply(carried);
   }
   const int64_t size = dims_[reduced_[i]];
-  if (reduced_elements() <= few) {
+  if (reduced_elements() <= without_loop) {
     for (int64_t n = 0; n < size; ++n) {
       at[reduced_[i]] = int64(b_, n);
       carried = nest(i + 1, at, std::move(carried));

@@ -34,6 +34,7 @@ class Reduce {
 
   // Called in the innermost loop with the place whose elements were read.
   std::function<void(const std::vector<llvm::Value*>& at)> see;
+  double without_loop = 4;  // so many elements are reduced without one
 
  private:
   llvm::Value* along_row(const Index& kept);

@@ -10,15 +10,17 @@ namespace {
 
 using llvm::Value;
 
-// Rows of so few steps are the lanes of a vector, and places in the dimensions before them are
-// counted by a loop, not divided out of the number of the row.
+// Rows of so few steps have no loops of their own, so that they are the lanes of a vector, and
+// places in the dimensions before them are counted by a loop, not divided out of the number of the
+// row.
 constexpr double short_row = 16;
 constexpr int64_t least_lanes = 8, least_pieces = 16;
 
 class RowWriter {
  public:
-  RowWriter(Writer& writer, const Rows& rows)
-      : w_(writer), e_(writer.elements), b_(writer.b), rows_(rows) {
+  RowWriter(Writer& writer, const Rows& rows, std::span<const WrittenLeaf> leaves)
+      : w_(writer), e_(writer.elements), b_(writer.b), rows_(rows), steps_(steps_each(leaves)) {
+    if (is_short()) return;  // what is kept are values
     for (const Rows::Kept& kept : rows_.kept) {
       const Shape& shape = e_.module.shape(kept.id);
       const int64_t count = element_count(shape) / element_count(rows_.dims);
@@ -27,15 +29,8 @@ class RowWriter {
   }
 
   // Elements that the steps of a row read and write.
-  double steps_each(std::span<const WrittenLeaf> leaves) const {
-    double out = 0;
-    const auto rows = static_cast<double>(element_count(rows_.dims));
-    for (InstructionId id : rows_.reductions)
-      out += static_cast<double>(element_count(e_.module.shape(e_.module.operand(id, 0)))) / rows;
-    for (const WrittenLeaf& leaf : leaves)
-      out += static_cast<double>(element_count(e_.leaf_shape(leaf.id, leaf.leaf))) / rows;
-    return out;
-  }
+  double steps() const { return steps_; }
+  bool is_short() const { return steps_ <= short_row; }
 
   void write(const Index& row, std::span<const WrittenLeaf> leaves) {
     for (size_t step = 0; step < rows_.reductions.size(); ++step) reduce(step, row);
@@ -56,11 +51,23 @@ class RowWriter {
   }
 
  private:
+  double steps_each(std::span<const WrittenLeaf> leaves) const {
+    double out = 0;
+    const auto rows = static_cast<double>(element_count(rows_.dims));
+    for (InstructionId id : rows_.reductions)
+      out += static_cast<double>(element_count(e_.module.shape(e_.module.operand(id, 0)))) / rows;
+    for (const WrittenLeaf& leaf : leaves)
+      out += static_cast<double>(element_count(e_.leaf_shape(leaf.id, leaf.leaf))) / rows;
+    return out;
+  }
+
   void reduce(size_t step, const Index& row) {
     const InstructionId id = rows_.reductions[step];
     Reduce reduce(e_, id);
-    reduce.see = [&](const std::vector<Value*>& at) { keep(step, at); };
+    if (is_short()) reduce.without_loop = short_row;
+    else reduce.see = [&](const std::vector<Value*>& at) { keep(step, at); };
     e_.bind_scalars(id, reduce.result(row));
+    if (is_short()) return;
     for (size_t i = 0; i < rows_.kept.size(); ++i)
       if (rows_.kept[i].step == step) e_.bind_row(rows_.kept[i].id, scratch_[i], rows_.dims.size());
   }
@@ -81,11 +88,15 @@ class RowWriter {
   // Loops over the dimensions of a row.
   void store(std::span<const WrittenLeaf> leaves, const Dims& dims, std::vector<Value*>& at,
              size_t d) {
-    if (d < dims.size())
-      return loop(b_, dims[d], [&](Value* i) {
-        at[d] = i;
-        store(leaves, dims, at, d + 1);
-      });
+    const auto next = [&](Value* i) {
+      at[d] = i;
+      store(leaves, dims, at, d + 1);
+    };
+    if (d < dims.size() && !is_short()) return loop(b_, dims[d], next);
+    if (d < dims.size()) {
+      for (int64_t i = 0; i < dims[d]; ++i) next(int64(b_, i));
+      return;
+    }
     const Index index(b_, dims, at);
     std::vector<Value*> values;
     for (const WrittenLeaf& leaf : leaves) values.push_back(e_.at(leaf.id, index, leaf.leaf));
@@ -99,14 +110,15 @@ class RowWriter {
   Elements& e_;
   Builder& b_;
   const Rows& rows_;
+  const double steps_;
   std::vector<Value*> scratch_;  // of each that is kept
 };
 
 }  // namespace
 
 void write_rows(Writer& w, std::span<const WrittenLeaf> leaves, const Rows& rows) {
-  RowWriter writer(w, rows);
-  const double steps = writer.steps_each(leaves);
+  RowWriter writer(w, rows, leaves);
+  const double steps = writer.steps();
   int64_t run = 0;
   for (const WrittenLeaf& leaf : leaves) {
     const Dims& dims = w.elements.leaf_shape(leaf.id, leaf.leaf).dims;
@@ -114,7 +126,7 @@ void write_rows(Writer& w, std::span<const WrittenLeaf> leaves, const Rows& rows
   }
   set_runs(*w.function, std::max<int64_t>(run, 1));
   const int64_t count = element_count(rows.dims), lanes = rows.dims.empty() ? 1 : rows.dims.back();
-  if (steps > short_row || lanes < least_lanes || count / lanes < least_pieces) {
+  if (!writer.is_short() || lanes < least_lanes || count / lanes < least_pieces) {
     w.set_count(count, steps);
     return loop(w.b, w.begin, w.end, [&](Value* number) {
       writer.write(Index::linear(w.b, rows.dims, number), leaves);

@@ -51,7 +51,8 @@ void Writer::set_count(int64_t count, double steps_each) {
 
 void Writer::set_loops_over(const char* what) { function->addFnAttr(loops_over_attribute, what); }
 
-bool keeps_places(const Module& module, InstructionId id) {
+bool keeps_places(const Elements& elements, InstructionId id) {
+  const Module& module = elements.module;
   std::vector<InstructionId> seen, waiting = {id};
   const int64_t count = element_count(module.shape(id));
   while (!waiting.empty()) {
@@ -62,6 +63,7 @@ bool keeps_places(const Module& module, InstructionId id) {
     seen.push_back(value);
     const Op op = module[value].op;
     if (op == Op::Parameter || op == Op::GetTupleElement || op == Op::Constant) continue;
+    if (elements.array(value)) continue;
     const bool same = is_elementwise(op) || op == Op::Reshape || op == Op::Bitcast ||
                       op == Op::Copy || op == Op::BitcastConvert;
     const bool spread =
@@ -94,7 +96,7 @@ class ElementLoops {
 
   void write() {
     const bool flat = std::ranges::all_of(leaves_, [&](const WrittenLeaf& one) {
-      return one.leaf == 0 && module_.shape(one.id).is_array() && keeps_places(module_, one.id);
+      return one.leaf == 0 && module_.shape(one.id).is_array() && keeps_places(w_.elements, one.id);
     });
     if (flat || dims_.empty()) return write_places();
     find_ends();

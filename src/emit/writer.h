@@ -49,8 +49,8 @@ struct WrittenLeaf {
 void write_elements(Writer& writer, std::span<const WrittenLeaf> leaves);
 // The same of one array, into the only result.
 void write_elements(Writer& writer, InstructionId id);
-// What one value is made of by ops that keep every element in its place, so that one loop over
-// positions will do.
-bool keeps_places(const Module& module, InstructionId id);
+// What one value is made of, from arrays that are there on, by ops that keep every element in its
+// place, so that one loop over positions will do.
+bool keeps_places(const Elements& elements, InstructionId id);
 
 }  // namespace hilo

@@ -52,6 +52,25 @@ TEST(Rows, SoftmaxIsOneKernel) {
     expect_one_kernel(softmax(columns == 1024 ? 300 : 7, columns), 1e-6);
 }
 
+// Rows of up to 16 steps have no loops: counted by one loop, or by one for each line of rows.
+TEST(Rows, ShortRowsKeepWhatTheirStepsShare) {
+  expect_one_kernel(softmax(641, 3), 1e-6);
+  expect_one_kernel(softmax(641, 5), 1e-6);
+  expect_one_kernel(R"(ENTRY e {
+  x = f32[17,16,3] parameter(0)
+  y = f32[17,3] parameter(1)
+  yb = f32[17,16,3] broadcast(y), dimensions={0,2}
+  d = f32[17,16,3] divide(x, yb)
+  q = f32[17,16,3] multiply(d, d)
+  z = f32[] constant(0)
+  s = f32[17,16] reduce(q, z), dimensions={2}, to_apply=add
+  r = f32[17,16] rsqrt(s)
+  rb = f32[17,16,3] broadcast(r), dimensions={0,1}
+  ROOT o = f32[17,16,3] multiply(d, rb) }
+)",
+                    1e-5);
+}
+
 TEST(Rows, ThreadsDoNotChangeBits) {
   const std::string text = std::string(reducers) + softmax(700, 1000);
   const auto one = run_both(text, 3, 1), five = run_both(text, 3, 5);
