@@ -80,7 +80,7 @@ llvm::Value* Elements::unsupported(InstructionId id, std::string why, size_t lea
                                to_string_without_layout(module.shape(id)), why),
                    module.place(id)};
   const ElementType type = leaf_shape(id, leaf).type;
-  return llvm::PoisonValue::get(is_emitted(type) ? held_type(b, type) : b.getInt8Ty());
+  return llvm::PoisonValue::get(is_array(type) ? held_type(b, type) : b.getInt8Ty());
 }
 
 void Elements::bind_counter(llvm::Value* counter, int64_t begin, int64_t end) {
@@ -108,7 +108,7 @@ llvm::Value* Elements::index_operand(InstructionId id, size_t i) {
 llvm::Value* Elements::at(InstructionId id, const Index& index, size_t leaf) {
   if (error_) return unsupported(id, "", leaf);
   const Shape& shape = leaf_shape(id, leaf);
-  if (!is_emitted(shape.type)) return unsupported(id, "its element type", leaf);
+  if (!is_array(shape.type)) return unsupported(id, "its element type", leaf);
   if (const auto array = arrays_.find(id); array != arrays_.end())
     return load_element(b, shape.type, array->second[leaf], index.position(b));
   if (const auto scalar = scalars_.find(id); scalar != scalars_.end()) return scalar->second[leaf];
@@ -152,7 +152,7 @@ llvm::Value* Elements::make_elementwise(InstructionId id, const Index& index) {
   if (operands.size() > 3) return unsupported(id, "too many operands");
   for (size_t i = 0; i < operands.size(); ++i) {
     const Shape& shape = module.shape(operands[i]);
-    if (!is_emitted(shape.type)) return unsupported(id, "the type of its operand");
+    if (!is_array(shape.type)) return unsupported(id, "the type of its operand");
     const bool uniform = shape.dims.empty() && !index.dims().empty();
     call.in[i] = at(operands[i], uniform ? Index::scalar(b) : index);
   }

@@ -54,11 +54,11 @@ Value* real(const ScalarCall& c, Wide wide, Emitted emitted = nullptr) {
   return narrowed(c, call_pure(c.b, reinterpret_cast<const void*>(wide), {in}));
 }
 
-// A function of f32 and f64; bf16 is computed as f32, f16 as f64, for of f16 too many results lie
-// so near to the middle of two that f32 does not tell them apart.
+// A function of f32 and f64; bf16 and narrower ones are computed as f32, f16 as f64, for of f16 too
+// many results lie so near to the middle of two that f32 does not tell them apart.
 Value* real(const ScalarCall& c, Emitted emitted) {
   if (is_complex(c.type)) return refuse(c);
-  if (c.type == ElementType::F32 || c.type == ElementType::BF16) return emitted(c.b, c.in[0]);
+  if (c.type != ElementType::F64 && c.type != ElementType::F16) return emitted(c.b, c.in[0]);
   return narrowed(c, emitted(c.b, widened(c, c.in[0])));
 }
 

@@ -2,7 +2,10 @@
 
 #include <llvm/IR/Intrinsics.h>
 
+#include <cmath>
+
 #include "emit/complex.h"
+#include "emit/small_floats.h"
 #include "shape/shape.h"
 
 namespace hilo {
@@ -27,8 +30,11 @@ llvm::Constant* held_constant(Builder& b, ElementType type, T value) {
   } else if constexpr (std::is_floating_point_v<T>) {
     return llvm::ConstantFP::get(b.getContext(), llvm::APFloat(value));
   } else {
-    if (is_floating(type))
-      return llvm::ConstantFP::get(b.getContext(), llvm::APFloat(static_cast<float>(value)));
+    if (is_floating(type)) {
+      const auto real = static_cast<float>(value);
+      const bool is_flushed = is_small_float(type) && std::fpclassify(real) == FP_SUBNORMAL;
+      return llvm::ConstantFP::get(b.getContext(), llvm::APFloat(is_flushed ? 0.0F : real));
+    }
     return llvm::ConstantInt::get(held, static_cast<uint64_t>(static_cast<int64_t>(value)),
                                   is_signed(type), true);
   }
@@ -64,10 +70,6 @@ void store_complex(Builder& b, ElementType type, llvm::Value* array, llvm::Value
 
 }  // namespace
 
-bool is_emitted(ElementType type) {
-  return is_array(type) && (!is_floating(type) || bits_of(type) >= 16);
-}
-
 llvm::Type* held_type(Builder& b, ElementType type) {
   if (type == ElementType::Pred) return b.getInt1Ty();
   if (type == ElementType::F64) return b.getDoubleTy();
@@ -81,6 +83,7 @@ llvm::Type* stored_type(Builder& b, ElementType type) {
   if (type == ElementType::Pred) return b.getInt8Ty();
   if (type == ElementType::BF16) return b.getInt16Ty();
   if (type == ElementType::F16) return b.getHalfTy();
+  if (is_small_float(type)) return b.getInt8Ty();
   return held_type(b, type);
 }
 
@@ -94,6 +97,7 @@ llvm::Value* load_element(Builder& b, ElementType type, llvm::Value* array, llvm
   if (type == ElementType::BF16)
     return float_of_bits(b, b.CreateShl(b.CreateZExt(raw, b.getInt32Ty()), 16));
   if (type == ElementType::F16) return b.CreateFPExt(raw, b.getFloatTy());
+  if (is_small_float(type)) return small_float_of_bits(b, type, raw);
   return raw;
 }
 
@@ -105,6 +109,7 @@ void store_element(Builder& b, ElementType type, llvm::Value* array, llvm::Value
   if (type == ElementType::BF16)
     held = b.CreateTrunc(b.CreateLShr(bits_of_float(b, held), 16), stored);
   if (type == ElementType::F16) held = b.CreateFPTrunc(held, stored);
+  if (is_small_float(type)) held = bits_of_small_float(b, type, held);
   const llvm::Align align(static_cast<uint64_t>(std::min<int64_t>(storage_bytes(type), 8)));
   b.CreateAlignedStore(held, b.CreateInBoundsGEP(stored, array, position), align);
 }
@@ -122,6 +127,7 @@ llvm::Value* round_to(Builder& b, ElementType type, llvm::Value* held) {
   if (type == ElementType::BF16) return round_to_bf16(b, held);
   if (type == ElementType::F16)
     return b.CreateFPExt(b.CreateFPTrunc(held, b.getHalfTy()), b.getFloatTy());
+  if (is_small_float(type)) return round_to_small_float(b, type, held);
   if (!is_narrow_integer(type)) return held;
   const auto unused = static_cast<uint64_t>(8 - bits_of(type));
   llvm::Value* high = b.CreateShl(held, unused);

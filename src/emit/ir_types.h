@@ -13,8 +13,6 @@ namespace hilo {
 
 using Builder = llvm::IRBuilder<>;
 
-// Whether elements of the type can be computed with. Floats of 8 and less bits cannot yet.
-bool is_emitted(ElementType type);
 llvm::Type* held_type(Builder& b, ElementType type);
 llvm::Type* stored_type(Builder& b, ElementType type);
 // Element number `position` of an array.

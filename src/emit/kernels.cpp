@@ -270,7 +270,7 @@ class KernelCalls {
   }
   bool is_held_number(std::span<const Range> ranges) const {
     return ranges.size() == 1 && element_count(*ranges[0].shape) == 1 &&
-           is_emitted(ranges[0].shape->type) && is_held(ranges[0]);
+           is_array(ranges[0].shape->type) && is_held(ranges[0]);
   }
   bool is_held(const Range& range) const {
     return steps_.registers_.hold(range.address, *range.shape);

@@ -1,11 +1,10 @@
 #include "emit/lanes.h"
 
+#include "emit/small_floats.h"
+
 namespace hilo {
 
-bool has_lanes(ElementType type) {
-  return type == ElementType::F32 || type == ElementType::F64 || type == ElementType::BF16 ||
-         type == ElementType::F16;
-}
+bool has_lanes(ElementType type) { return is_floating(type); }
 
 llvm::Value* load_lanes(Builder& b, ElementType type, llvm::Value* array, llvm::Value* position,
                         int64_t lanes, llvm::Type* real) {
@@ -20,6 +19,7 @@ llvm::Value* load_lanes(Builder& b, ElementType type, llvm::Value* array, llvm::
     llvm::Value* bits = b.CreateShl(b.CreateZExt(raw, vector(b.getInt32Ty())), 16);
     raw = b.CreateBitCast(bits, vector(b.getFloatTy()));
   }
+  if (is_small_float(type)) raw = small_float_of_bits(b, type, raw);
   return raw->getType()->getScalarType() == real ? raw : b.CreateFPExt(raw, vector(real));
 }
 

@@ -5,7 +5,7 @@
 
 namespace hilo {
 
-// f32, f64, bf16 and f16.
+// Floats of all widths.
 bool has_lanes(ElementType type);
 // Elements [position, position + lanes) as a vector of `real`, which holds them exactly.
 llvm::Value* load_lanes(Builder& b, ElementType type, llvm::Value* array, llvm::Value* position,

@@ -13,7 +13,7 @@ Reducer::Reducer(Elements& elements, InstructionId id)
 Reducer::Reducer(Elements& elements, ComputationId computation)
     : e_(elements), computation_(computation) {
   const std::optional<Combiner> found = find_combiner(elements.module, computation);
-  if (found && is_emitted(found->element) && !is_complex(found->element)) combiner_ = found;
+  if (found && is_array(found->element) && !is_complex(found->element)) combiner_ = found;
   chooses_ = !combiner_ && chooses_in_any_order(elements.module, computation);
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 // Whether a register has one element as it is held; of other values it has the bits.
 bool is_held(Builder& b, const Shape& shape) {
-  return element_count(shape) == 1 && is_emitted(shape.type) &&
+  return element_count(shape) == 1 && is_array(shape.type) &&
          held_type(b, shape.type) == stored_type(b, shape.type);
 }
 

@@ -3,6 +3,7 @@
 #include <llvm/IR/Intrinsics.h>
 
 #include "emit/complex.h"
+#include "emit/small_floats.h"
 #include "emit/symbols.h"
 
 namespace hilo {
@@ -92,6 +93,7 @@ Value* bits_of_element(Builder& b, ElementType type, Value* held) {
   if (type == ElementType::BF16)
     return b.CreateTrunc(b.CreateLShr(b.CreateBitCast(held, b.getInt32Ty()), 16), bits);
   if (type == ElementType::F16) return b.CreateBitCast(b.CreateFPTrunc(held, b.getHalfTy()), bits);
+  if (is_small_float(type)) return b.CreateTrunc(bits_of_small_float(b, type, held), bits);
   return is_integral(type) ? b.CreateTrunc(held, bits) : b.CreateBitCast(held, bits);
 }
 
@@ -101,6 +103,7 @@ Value* element_of_bits(Builder& b, ElementType type, Value* bits) {
   if (type == ElementType::BF16)
     return b.CreateBitCast(b.CreateShl(b.CreateZExt(bits, b.getInt32Ty()), 16), held);
   if (type == ElementType::F16) return b.CreateFPExt(b.CreateBitCast(bits, b.getHalfTy()), held);
+  if (is_small_float(type)) return small_float_of_bits(b, type, b.CreateZExt(bits, b.getInt8Ty()));
   if (!is_integral(type)) return b.CreateBitCast(bits, held);
   return is_signed(type) ? b.CreateSExt(bits, held) : b.CreateZExt(bits, held);
 }

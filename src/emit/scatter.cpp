@@ -115,7 +115,7 @@ Result<void> write_Scatter(Writer& w, InstructionId id) {
   if (module.operands(id).size() != 3 ||
       module.shape(module.operand(id, 2)).type != module.shape(id).type)
     return fail(ErrorKind::Unsupported, "scatter of several arrays or of another type");
-  if (!is_emitted(module.shape(id).type))
+  if (!is_array(module.shape(id).type))
     return fail(ErrorKind::Unsupported, "scatter of its element type");
   if (!w.in_place) {
     const Dims& dims = module.shape(id).dims;

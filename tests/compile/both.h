@@ -68,13 +68,10 @@ struct Both {
   CompileReport report;
 };
 
-inline Result<Both> run_both(std::string_view text, uint64_t seed = 1, int threads = 1) {
+inline Result<Both> run_both_on(std::string_view text, const std::vector<Literal>& arguments,
+                                int threads = 1) {
   HILO_TRY(const Module module, parse(text));
   if (const auto errors = verify(module); !errors.empty()) return std::unexpected(errors[0]);
-  std::mt19937_64 random(seed);
-  std::vector<Literal> arguments;
-  for (InstructionId parameter : module[module.entry].parameters)
-    arguments.push_back(random_value(module.shape(parameter), random));
   CompileOptions options;
   options.threads = threads;
   options.emit.verify_ir = true;
@@ -87,12 +84,24 @@ inline Result<Both> run_both(std::string_view text, uint64_t seed = 1, int threa
   return out;
 }
 
+inline Result<Both> run_both(std::string_view text, uint64_t seed = 1, int threads = 1) {
+  HILO_TRY(const Module module, parse(text));
+  std::mt19937_64 random(seed);
+  std::vector<Literal> arguments;
+  for (InstructionId parameter : module[module.entry].parameters)
+    arguments.push_back(random_value(module.shape(parameter), random));
+  return run_both_on(text, arguments, threads);
+}
+
 // Compiled without steps that are evaluated, and equal up to `tolerance` (see largest_difference).
-inline void expect_native(std::string_view text, double tolerance = 0) {
-  const auto both = run_both(text);
+inline void expect_native(const Result<Both>& both, std::string_view text, double tolerance = 0) {
   ASSERT_TRUE(both) << to_string(both.error()) << "\n" << text;
   EXPECT_LE(largest_difference(both->compiled, both->evaluated), tolerance) << text;
   for (const EvaluatedStep& step : both->report.evaluated) ADD_FAILURE() << step.reason << text;
+}
+
+inline void expect_native(std::string_view text, double tolerance = 0) {
+  expect_native(run_both(text), text, tolerance);
 }
 
 }  // namespace hilo::test

@@ -11,10 +11,19 @@ uint8_t mask_of(ElementType type) {
   return is_signed(type) ? MaskSigned : MaskUnsigned;
 }
 
-constexpr ElementType types[] = {
-    ElementType::Pred, ElementType::S4,  ElementType::U4,   ElementType::S8,  ElementType::U8,
-    ElementType::S16,  ElementType::U16, ElementType::S32,  ElementType::U32, ElementType::S64,
-    ElementType::U64,  ElementType::F16, ElementType::BF16, ElementType::F32, ElementType::F64};
+constexpr ElementType types[] = {ElementType::Pred,       ElementType::S4,
+                                 ElementType::U4,         ElementType::S8,
+                                 ElementType::U8,         ElementType::S16,
+                                 ElementType::U16,        ElementType::S32,
+                                 ElementType::U32,        ElementType::S64,
+                                 ElementType::U64,        ElementType::F16,
+                                 ElementType::BF16,       ElementType::F32,
+                                 ElementType::F64,        ElementType::F4E2M1FN,
+                                 ElementType::F6E2M3FN,   ElementType::F6E3M2FN,
+                                 ElementType::F8E3M4,     ElementType::F8E4M3,
+                                 ElementType::F8E4M3FN,   ElementType::F8E4M3B11FNUZ,
+                                 ElementType::F8E4M3FNUZ, ElementType::F8E5M2,
+                                 ElementType::F8E5M2FNUZ, ElementType::F8E8M0FNU};
 
 // Ops with a typing of their own, tested below.
 bool is_plain_op(Op op) {
