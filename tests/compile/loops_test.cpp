@@ -57,6 +57,30 @@ TEST(Loops, CarryNumbersOfEveryWidth) {
 }
 
 // A value that the body exchanges, and one that only the loop's condition would have to keep.
+// The state is a tuple, of which nothing but the counter and the condition is beside the result.
+TEST(Loops, TablesOfTuplesTakeNoMemory) {
+  const auto both = run_both(R"(HloModule m
+body { s = (s32[], f32[16]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ x = f32[16] get-tuple-element(s), index=1
+ one = s32[] constant(1)
+ j = s32[] add(i, one)
+ y = f32[16] cosine(x)
+ ROOT t = (s32[], f32[16]) tuple(j, y) }
+condition { s = (s32[], f32[16]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ n = s32[] constant(50)
+ ROOT c = pred[] compare(i, n), direction=LT }
+ENTRY e { x = f32[16] parameter(0)
+ z = s32[] constant(0)
+ s = (s32[], f32[16]) tuple(z, x)
+ l = (s32[], f32[16]) while(s), condition=condition, body=body
+ ROOT y = f32[16] get-tuple-element(l), index=1 })");
+  ASSERT_TRUE(both);
+  EXPECT_LE(largest_difference(both->compiled, both->evaluated), 1e-5);
+  EXPECT_LE(both->report.temp_bytes, 64 + 4);
+}
+
 TEST(Loops, ExchangeAndPassOnNumbers) {
   expect_native(loop_over("", {"f32[]", "f32[]", "s32[]", "f32[1,1]"},
                           R"( next1 = f32[] copy(v2)

@@ -124,6 +124,74 @@ ENTRY e { x = f32[4] parameter(0)
   expect_same_values(before, after);
 }
 
+// Two count alike, the third goes by other steps.
+TEST(Loops, CountersThatAreEqualAreOne) {
+  const Module before = parsed(R"(HloModule m
+body { s = (s32[], s32[], s32[], s32[]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ k = s32[] get-tuple-element(s), index=1
+ l = s32[] get-tuple-element(s), index=2
+ y = s32[] get-tuple-element(s), index=3
+ one = s32[] constant(1)
+ two = s32[] constant(2)
+ j = s32[] add(i, one)
+ m = s32[] add(one, k)
+ n = s32[] add(l, two)
+ p = s32[] multiply(k, l)
+ z = s32[] xor(y, p)
+ ROOT t = (s32[], s32[], s32[], s32[]) tuple(j, m, n, z) }
+condition { s = (s32[], s32[], s32[], s32[]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ n = s32[] constant(20)
+ ROOT c = pred[] compare(i, n), direction=LT }
+ENTRY e { x = s32[] parameter(0)
+ z = s32[] constant(0)
+ s = (s32[], s32[], s32[], s32[]) tuple(z, z, z, x)
+ l = (s32[], s32[], s32[], s32[]) while(s), condition=condition, body=body
+ k = s32[] get-tuple-element(l), index=1
+ y = s32[] get-tuple-element(l), index=3
+ ROOT r = s32[] add(k, y) })");
+  const Module after = after_passes(before, "while-loop-simplifier, dce");
+  EXPECT_EQ(after.shape(only(after, Op::While)).elements.size(), 3u);
+  expect_same_values(before, after);
+}
+
+// A part of a constant is there in any case: carried, it would take memory. Of other values it is
+// taken once, before the loop.
+TEST(Loops, PartsOfConstantsStayInside) {
+  const auto text = [](const char* whole) {
+    return fmt::format(R"(HloModule m
+body {{ s = (s32[], f32[4], f32[8]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ x = f32[4] get-tuple-element(s), index=1
+ w = f32[8] get-tuple-element(s), index=2
+ a = f32[8] {}
+ k = f32[4] slice(a), slice={{[2:6]}}
+ one = s32[] constant(1)
+ j = s32[] add(i, one)
+ y = f32[4] multiply(x, k)
+ ROOT t = (s32[], f32[4], f32[8]) tuple(j, y, w) }}
+condition {{ s = (s32[], f32[4], f32[8]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ n = s32[] constant(20)
+ ROOT c = pred[] compare(i, n), direction=LT }}
+ENTRY e {{ x = f32[4] parameter(0)
+ w = f32[8] parameter(1)
+ z = s32[] constant(0)
+ s = (s32[], f32[4], f32[8]) tuple(z, x, w)
+ l = (s32[], f32[4], f32[8]) while(s), condition=condition, body=body
+ ROOT y = f32[4] get-tuple-element(l), index=1 }})",
+                       whole);
+  };
+  for (const bool is_constant : {true, false}) {
+    const Module before =
+        parsed(text(is_constant ? "constant({1, 2, 3, 4, 5, 6, 7, 8})" : "negate(w)"));
+    const Module after = after_passes(before, "while-loop-invariant-code-motion, dce");
+    EXPECT_EQ(after[only(after, Op::Slice)].computation == after.entry, !is_constant);
+    expect_same_values(before, after);
+  }
+}
+
 TEST(Loops, ConstantsAreMadeInside) {
   const Module before = parsed(R"(HloModule m
 body { s = (s32[], f32[4], f32[]) parameter(0)

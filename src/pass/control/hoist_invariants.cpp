@@ -29,6 +29,17 @@ class Hoister {
     return std::ranges::find(free, op) != std::end(free);
   }
 
+  // So is a part of a constant, which is there in any case.
+  bool is_free(InstructionId id) const {
+    const Op op = module_[id].op;
+    if (op != Op::Slice) return is_free(op);
+    InstructionId from = module_.operand(id, 0);
+    while (module_[from].op == Op::Slice || module_[from].op == Op::Bitcast ||
+           module_[from].op == Op::Reshape)
+      from = module_.operand(from, 0);
+    return module_[from].op == Op::Constant;
+  }
+
   bool hoist(const Loop& loop) {
     if (!can_change_state(module_, loop) || editor_.is_pinned(loop.instruction)) return false;
     if (const auto rounds = trip_count(module_, loop.instruction); rounds && *rounds < 2)
@@ -65,11 +76,10 @@ class Hoister {
   std::vector<InstructionId> find_wanted(const Loop& loop) const {
     std::vector<InstructionId> out;
     for (InstructionId id : module_[loop.body].instructions) {
-      if (module_[id].removed || !invariant_[id.value] || is_free(module_[id].op)) continue;
+      if (module_[id].removed || !invariant_[id.value] || is_free(id)) continue;
       const auto users = module_.users(id);
-      const bool is_needed = std::ranges::any_of(users, [&](InstructionId user) {
-        return !invariant_[user.value] || is_free(module_[user].op);
-      });
+      const bool is_needed = std::ranges::any_of(
+          users, [&](InstructionId user) { return !invariant_[user.value] || is_free(user); });
       if (is_needed && module_.shape(id).is_array() && !is_larger(id)) out.push_back(id);
     }
     return out;

@@ -2,6 +2,7 @@
 //   a loop of no round => what it begins with; of one round => its body
 //   element i goes through unchanged => users behind the loop get the initial value, and a constant
 //     stands in the body and the condition itself
+//   elements i and k count alike, from one number by one step => users of k get i
 //   element i is needed neither behind the loop, by the condition, nor for another that is => gone
 // Assumes nothing; loops of other forms than control/loop.h tells stay. Later passes may assume
 // that each element of a loop's state matters. After constant folding, which makes trip counts
@@ -28,6 +29,7 @@ class LoopSimplifier {
         continue;
       }
       changed |= forward_invariants(loop);
+      if (!module_[loop.instruction].removed) changed |= merge_counters(loop);
       // When nothing behind the loop asks for it any more, it is gone.
       if (!module_[loop.instruction].removed) changed |= drop_dead(loop);
     }
@@ -99,6 +101,64 @@ class LoopSimplifier {
     if (module_[constant].op == Op::Constant) return editor_.clone(constant, inside, {});
     const InstructionId scalar = editor_.clone(module_.operand(constant, 0), inside, {});
     return editor_.clone(constant, inside, std::array{scalar});
+  }
+
+  struct Counter {
+    ElementType type;
+    int64_t first, step;
+    bool operator==(const Counter&) const = default;
+  };
+  std::optional<int64_t> integer_of(InstructionId id) const {
+    const Literal* literal = id ? constant_of(module_, id) : nullptr;
+    if (!literal || !literal->shape().is_scalar() || !is_integral(literal->shape().type))
+      return std::nullopt;
+    return literal->integer_at(0);
+  }
+
+  // What element i is in each round: first + round * step, in its type.
+  std::optional<Counter> counter_of(const Loop& loop, size_t i) const {
+    const InstructionId next = next_element(module_, loop, i);
+    if (module_[next].op != Op::Add) return std::nullopt;
+    InstructionId count = module_.operand(next, 0), by = module_.operand(next, 1);
+    if (module_[count].op != Op::GetTupleElement) std::swap(count, by);
+    if (module_[count].op != Op::GetTupleElement || module_.operand(count, 0) != loop.body_state ||
+        module_.attributes<GetTupleElementAttributes>(count).index != static_cast<int64_t>(i))
+      return std::nullopt;
+    const auto first = integer_of(initial_element(module_, loop, i)), step = integer_of(by);
+    if (!first || !step) return std::nullopt;
+    return Counter{module_.shape(next).type, *first, *step};
+  }
+
+  bool merge_counters(const Loop& loop) {
+    if (elements_of(module_, loop.instruction).whole) return false;
+    std::vector<std::pair<size_t, Counter>> known;
+    bool changed = false;
+    for (size_t i = 0; i < loop.size; ++i) {
+      const auto counter = counter_of(loop, i);
+      if (!counter) continue;
+      const auto same = std::ranges::find(known, *counter, &std::pair<size_t, Counter>::second);
+      if (same == known.end()) known.emplace_back(i, *counter);
+      else
+        for (InstructionId state : {loop.body_state, loop.condition_state, loop.instruction})
+          changed |= read_instead(state, i, same->first);
+    }
+    return changed;
+  }
+
+  bool read_instead(InstructionId state, size_t from, size_t to) {
+    bool changed = false;
+    const Elements elements = elements_of(module_, state);
+    for (InstructionId element : elements.by_index[from]) {
+      if (!module_.has_users(element)) continue;
+      const InstructionId other = editor_.add_element(element, state, static_cast<int64_t>(to));
+      if (editor_.can_replace(element, other)) {
+        editor_.replace(element, other);
+        changed = true;
+      } else {
+        editor_.remove_unused(other);
+      }
+    }
+    return changed;
   }
 
   bool drop_dead(const Loop& loop) {
