@@ -63,18 +63,28 @@ inline double largest_difference(const Literal& a, const Literal& b) {
   return out;
 }
 
+// Half of the programs have the code of this machine, the others that of lesser ones.
+inline std::string processor_of(uint64_t seed) {
+#ifdef __x86_64__
+  if (seed / 3 % 4 == 1 && __builtin_cpu_supports("avx2")) return "x86-64-v3";
+  if (seed / 3 % 4 == 2) return "x86-64";
+#endif
+  return "native";
+}
+
 struct Both {
   Literal compiled, evaluated;
   CompileReport report;
 };
 
 inline Result<Both> run_both_on(std::string_view text, const std::vector<Literal>& arguments,
-                                int threads = 1) {
+                                int threads = 1, const std::string& processor = "native") {
   HILO_TRY(const Module module, parse(text));
   if (const auto errors = verify(module); !errors.empty()) return std::unexpected(errors[0]);
   CompileOptions options;
   options.threads = threads;
   options.emit.verify_ir = true;
+  options.emit.cpu = processor;
   HILO_TRY(const Executable executable, compile(module, cpu_target(), options));
   Both out;
   HILO_TRY(out.compiled, executable.run(arguments));
@@ -84,13 +94,14 @@ inline Result<Both> run_both_on(std::string_view text, const std::vector<Literal
   return out;
 }
 
-inline Result<Both> run_both(std::string_view text, uint64_t seed = 1, int threads = 1) {
+inline Result<Both> run_both(std::string_view text, uint64_t seed = 1, int threads = 1,
+                             const std::string& processor = "native") {
   HILO_TRY(const Module module, parse(text));
   std::mt19937_64 random(seed);
   std::vector<Literal> arguments;
   for (InstructionId parameter : module[module.entry].parameters)
     arguments.push_back(random_value(module.shape(parameter), random));
-  return run_both_on(text, arguments, threads);
+  return run_both_on(text, arguments, threads, processor);
 }
 
 // Compiled without steps that are evaluated, and equal up to `tolerance` (see largest_difference).

@@ -88,11 +88,14 @@ class Form {
     return dice_.pick(types);
   }
 
-  std::string combiner(const std::string& type) {
-    static const Strings numbers = {"add", "maximum", "minimum", "multiply"};
-    static const Strings bits = {"and", "or", "xor"}, complex = {"add", "multiply"};
+  // Products of many reals overflow or not by their order.
+  std::string combiner(const std::string& type, bool of_many = false) {
+    static const Strings bits = {"and", "or", "xor"};
+    Strings numbers = {"add"};
+    if (!is_complex()) numbers.insert(numbers.end(), {"maximum", "minimum"});
+    if (!of_many || !(is_float() || is_complex())) numbers.push_back("multiply");
     const bool of_bits = type == "pred" || (type[0] == 's' && flip(4));
-    const std::string op = dice_.pick(of_bits ? bits : type[0] == 'c' ? complex : numbers);
+    const std::string op = dice_.pick(of_bits ? bits : numbers);
     const std::string name = fmt::format("c{}", names_++);
     computations_ += fmt::format(
         "{0} {{\n  a = {1}[] parameter(0)\n  b = {1}[] parameter(1)\n  ROOT r = {1}[] "
@@ -426,7 +429,7 @@ class Form {
     const Dims over = some(std::ssize(dims));
     return add(shape(type_, kept(dims, over)),
                fmt::format("reduce({}, {}), dimensions={}, to_apply={}", value(dims), initial(),
-                           list(over), combiner(type_)));
+                           list(over), combiner(type_, true)));
   }
   // The largest element and its place.
   std::string choice() {
@@ -484,7 +487,8 @@ TEST(RandomForms, CompiledAsEvaluated) {
   std::string reasons;
   for (uint64_t seed = first; seed < first + count; ++seed) {
     const Form form(seed);
-    const auto both = run_both(form.text(), seed, static_cast<int>(1 + seed % 3));
+    const auto both =
+        run_both(form.text(), seed, static_cast<int>(1 + seed % 3), processor_of(seed));
     if (!both &&
         (both.error().kind == ErrorKind::Shape || both.error().kind == ErrorKind::Unsupported)) {
       ++refused;

@@ -1,6 +1,7 @@
 // Random programs of many ops and types: compiled as evaluated.
 #include "../base/environment.h"
 #include "../pass/random_module.h"
+#include "both.h"
 #include "compile/compile.h"
 #include "wide_random_module.h"
 
@@ -43,6 +44,7 @@ void expect_compiled_as_evaluated(uint64_t count) {
     for (const Error& error : verify(module)) FAIL() << seed << to_string(error) << print(module);
     CompileOptions options;
     options.threads = static_cast<int>(1 + seed % 3);
+    options.emit.cpu = test::processor_of(seed);
     const auto executable = compile(module, cpu_target(), options);
     ASSERT_TRUE(executable) << seed << " " << to_string(executable.error()) << print(module);
     const auto arguments = test::random_arguments(module, seed, true);
