@@ -54,10 +54,12 @@ Value* real(const ScalarCall& c, Wide wide, Emitted emitted = nullptr) {
   return narrowed(c, call_pure(c.b, reinterpret_cast<const void*>(wide), {in}));
 }
 
-// A function of f32 and f64; bf16 and narrower ones are computed as f32, f16 as f64, for of f16 too
-// many results lie so near to the middle of two that f32 does not tell them apart.
-Value* real(const ScalarCall& c, Emitted emitted) {
+// A function of f32 and f64; bf16 and narrower ones are computed as f32, bf16 by `of_bf16` where
+// that is given, f16 as f64, for of f16 too many results lie so near to the middle of two that f32
+// does not tell them apart.
+Value* real(const ScalarCall& c, Emitted emitted, Emitted of_bf16 = nullptr) {
   if (is_complex(c.type)) return refuse(c);
+  if (c.type == ElementType::BF16 && of_bf16) return of_bf16(c.b, c.in[0]);
   if (c.type != ElementType::F64 && c.type != ElementType::F16) return emitted(c.b, c.in[0]);
   return narrowed(c, emitted(c.b, widened(c, c.in[0])));
 }
@@ -121,10 +123,11 @@ Value* scalar_Cosh(const ScalarCall& c) {
 }
 Value* scalar_Erf(const ScalarCall& c) { return real(c, Wide(&::erf), &math_erf); }
 Value* scalar_Exponential(const ScalarCall& c) {
-  return is_complex(c.type) ? complex_call(c, "cexp") : real(c, &math_exp);
+  return is_complex(c.type) ? complex_call(c, "cexp") : real(c, &math_exp, &math_exp_of_bf16);
 }
 Value* scalar_ExponentialMinusOne(const ScalarCall& c) {
-  return is_complex(c.type) ? complex_exponential_minus_one(c) : real(c, &math_expm1);
+  return is_complex(c.type) ? complex_exponential_minus_one(c)
+                            : real(c, &math_expm1, &math_expm1_of_bf16);
 }
 Value* scalar_Log(const ScalarCall& c) {
   return is_complex(c.type) ? complex_call(c, "clog") : real(c, &math_log);
@@ -134,7 +137,7 @@ Value* scalar_LogPlusOne(const ScalarCall& c) {
 }
 Value* scalar_Logistic(const ScalarCall& c) {
   if (is_complex(c.type)) return complex_logistic(c);
-  return real(c, c.type == ElementType::BF16 ? &math_logistic_of_bf16 : &math_logistic);
+  return real(c, &math_logistic, &math_logistic_of_bf16);
 }
 Value* scalar_Sine(const ScalarCall& c) {
   return is_complex(c.type) ? complex_call(c, "csin") : real(c, Wide(&::sin), &math_sin);
@@ -146,7 +149,7 @@ Value* scalar_Tan(const ScalarCall& c) {
   return is_complex(c.type) ? complex_call(c, "ctan") : real(c, Wide(&::tan), &math_tan);
 }
 Value* scalar_Tanh(const ScalarCall& c) {
-  return is_complex(c.type) ? complex_call(c, "ctanh") : real(c, &math_tanh);
+  return is_complex(c.type) ? complex_call(c, "ctanh") : real(c, &math_tanh, &math_tanh_of_bf16);
 }
 
 }  // namespace hilo

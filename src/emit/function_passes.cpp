@@ -19,6 +19,7 @@
 #include <llvm/Transforms/Vectorize/LoopVectorize.h>
 
 #include "base/base.h"
+#include "emit/bf16_rounding.h"
 #include "emit/masked_remainders.h"
 #include "emit/streamed_stores.h"
 
@@ -72,11 +73,16 @@ std::optional<unsigned> vector_width(const llvm::Loop& loop, unsigned register_b
   return register_bits / std::max(stored, computed);
 }
 
-void give_width(llvm::Function& function, llvm::FunctionAnalysisManager& functions) {
+unsigned register_bits(llvm::Function& function, llvm::FunctionAnalysisManager& functions) {
   const auto bits = functions.getResult<llvm::TargetIRAnalysis>(function).getRegisterBitWidth(
       llvm::TargetTransformInfo::RGK_FixedWidthVector);
+  return static_cast<unsigned>(bits.getFixedValue());
+}
+
+void give_width(llvm::Function& function, llvm::FunctionAnalysisManager& functions) {
+  const unsigned bits = register_bits(function, functions);
   for (llvm::Loop* loop : functions.getResult<llvm::LoopAnalysis>(function))
-    if (const auto width = vector_width(*loop, static_cast<unsigned>(bits.getFixedValue())))
+    if (const auto width = vector_width(*loop, bits))
       if (*width > 1) llvm::addStringMetadataToLoop(loop, "llvm.loop.vectorize.width", *width);
 }
 
@@ -115,7 +121,8 @@ void optimise(llvm::Module& ir, llvm::TargetMachine& machine, bool verify) {
     if (loops_over == "places") give_width(function, functions);
     if (loops_over == "vectors") of_vectors.run(function, functions);
     else (loops_over == "windows" ? of_windows : of_elements).run(function, functions);
-    stream_stores(function);
+    use_bf16_instructions(function, machine);
+    stream_stores(function, register_bits(function, functions));
   }
 }
 

@@ -25,6 +25,10 @@ constexpr double rest_of_f64[] = {
 constexpr double end_of_small = 0.975;
 constexpr double rest_of_tanh[] = {-0x1.555554p-2, 0x1.11103ap-3, -0x1.b9e22cp-5, 0x1.635c88p-6,
                                    -0x1.0f697cp-7, 0x1.515fcap-9, -0x1.d1c724p-12};
+// (e^2r - 1) / r, |r| <= ln 2 / 4, of f32
+constexpr double rest_of_square[] = {
+    2, 2, 0x1.55547cp+0, 0x1.5554eap-1, 0x1.123d82p-2, 0x1.6d4316p-4, 0};
+static_assert(std::size(rest_of_square) == std::size(rest_of_tanh));
 
 // Of f32 and f64: the least and the largest x whose e^x is a normal number, and the polynomial.
 struct Range {
@@ -88,22 +92,29 @@ Value* quotient(Builder& b, Sum above, Sum below) {
   return multiply_add(b, rest, inverse, first);
 }
 
-// |x| < 10: 1 - 2 / (e^2x + 1), and from a polynomial where that would lose bits.
+// |x| < 10: 1 - 2 / (e^2x + 1), e^2x = 2^n (1 + r q), and from a polynomial where that would lose
+// bits. Both polynomials are one whose coefficients are chosen.
 Value* tanh_of_f32(Builder& b, Value* magnitude) {
-  Value* square = b.CreateFMul(magnitude, magnitude);
+  const auto of = [&](double value) { return number(magnitude, value); };
+  // A NaN would lose its bits in `large`.
+  Value* is_small = b.CreateFCmpULT(magnitude, of(end_of_small));
+  const Format& format = format_of(magnitude);
+  constexpr double bias = 127;
+  Value* shifted = multiply_add(b, magnitude, of(2 * log2_e), of(format.large + bias));
+  Value* n = b.CreateFSub(shifted, of(format.large + bias));
+  Value* r = multiply_add(b, n, of(-format.ln_2_high / 2), magnitude);
+  r = multiply_add(b, n, of(-format.ln_2_low / 2), r);
+  Value* scale = from_bits(b, b.CreateShl(bits(b, shifted), format.significand));
+  Value* x = b.CreateSelect(is_small, b.CreateFMul(magnitude, magnitude), r);
   // Without halves, whose sum would lose a bit.
-  Value* rest = number(square, rest_of_tanh[std::size(rest_of_tanh) - 1]);
-  for (size_t i = std::size(rest_of_tanh) - 1; i-- > 0;)
-    rest = multiply_add(b, rest, square, number(square, rest_of_tanh[i]));
-  Value* small = multiply_add(b, b.CreateFMul(magnitude, square), rest, magnitude);
-  Value* one = number(magnitude, 1);
-  const Reduced e = reduced(b, b.CreateFAdd(magnitude, magnitude));
-  Value* scale = scaled(b, one, e.n);
-  Value* below =
-      multiply_add(b, scale, multiply_add(b, e.square, e.rest, e.r), b.CreateFAdd(scale, one));
-  Value* large = b.CreateFSub(one, b.CreateFDiv(number(magnitude, 2), below));
-  // A NaN has lost its bits in `large`.
-  Value* is_small = b.CreateFCmpULT(magnitude, number(magnitude, end_of_small));
+  Value* sum = nullptr;
+  for (size_t i = std::size(rest_of_tanh); i-- > 0;) {
+    Value* chosen = b.CreateSelect(is_small, of(rest_of_tanh[i]), of(rest_of_square[i]));
+    sum = sum ? multiply_add(b, sum, x, chosen) : chosen;
+  }
+  Value* small = multiply_add(b, b.CreateFMul(magnitude, x), sum, magnitude);
+  Value* below = multiply_add(b, b.CreateFMul(scale, x), sum, b.CreateFAdd(scale, of(1)));
+  Value* large = b.CreateFSub(of(1), b.CreateFDiv(of(2), below));
   return b.CreateSelect(is_small, small, large);
 }
 
@@ -171,15 +182,6 @@ Value* math_logistic(Builder& b, Value* x) {
                      b.CreateSelect(negative, one.low, zero)};
   // Scaled last, for parts of small numbers would be no normal ones.
   return b.CreateFMul(quotient(b, above, below), b.CreateSelect(negative, scale, whole));
-}
-
-// Without sums of two numbers: what they would add is far below half a unit of bf16. Beyond the
-// bounds the result is 1 or, subnormal, zero.
-Value* math_logistic_of_bf16(Builder& b, Value* x) {
-  const Reduced e = reduced(b, b.CreateFNeg(clamp(b, x, -88, 87)));
-  Value* one = number(x, 1);
-  Value* factor = b.CreateFAdd(one, multiply_add(b, e.square, e.rest, e.r));
-  return b.CreateFDiv(one, b.CreateFAdd(one, scaled(b, factor, e.n)));
 }
 
 }  // namespace hilo

@@ -2,6 +2,7 @@
 
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/IR/Module.h>
@@ -12,6 +13,7 @@ namespace hilo {
 namespace {
 
 constexpr uint64_t line = 64, narrowest = 16;  // bytes
+constexpr uint64_t word = 32;                  // bits
 constexpr int64_t whole_lanes = 64;            // elements that are whole vectors on every chip
 constexpr const char* runs_attribute = "hilo-runs-of-vectors";
 
@@ -25,28 +27,43 @@ uint64_t streamed_bytes(const llvm::StoreInst& store) {
                                                                                          : 0;
 }
 
+// Narrowing is folded into a store that has no form past the caches, unless it is hidden from the
+// code generator: by an empty piece of assembly over a vector register.
+void hide_narrowing(llvm::StoreInst& store, uint64_t register_bits) {
+  llvm::Value* value = store.getValueOperand();
+  llvm::Type* type = value->getType();
+  const uint64_t bits = type->getPrimitiveSizeInBits().getFixedValue();
+  if (type->getScalarSizeInBits() >= word || bits > register_bits) return;
+  llvm::IRBuilder<> b(&store);
+  auto* words = llvm::FixedVectorType::get(b.getInt32Ty(), static_cast<unsigned>(bits / word));
+  auto* same = llvm::FunctionType::get(words, {words}, false);
+  llvm::Value* hidden =
+      b.CreateCall(llvm::InlineAsm::get(same, "", "=x,0", false), {b.CreateBitCast(value, words)});
+  store.setOperand(0, b.CreateBitCast(hidden, type));
+}
+
 }  // namespace
 
 void set_runs(llvm::Function& function, int64_t elements) {
   if (elements % whole_lanes == 0) function.addFnAttr(runs_attribute);
 }
 
-void stream_stores(llvm::Function& function) {
+void stream_stores(llvm::Function& function, uint64_t register_bits) {
   if (!function.hasFnAttribute(beyond_caches_attribute) || !function.hasFnAttribute(runs_attribute))
     return;
   if (!function.getParent()->getTargetTriple().isX86()) return;
   llvm::LLVMContext& context = function.getContext();
   auto* one = llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(context, llvm::APInt(32, 1)));
-  bool changed = false;
-  for (llvm::Instruction& step : llvm::instructions(function)) {
-    auto* store = llvm::dyn_cast<llvm::StoreInst>(&step);
-    const uint64_t bytes = store ? streamed_bytes(*store) : 0;
-    if (bytes == 0) continue;
-    store->setAlignment(llvm::Align(std::min(bytes, line)));
+  std::vector<llvm::StoreInst*> stores;
+  for (llvm::Instruction& step : llvm::instructions(function))
+    if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&step); store && streamed_bytes(*store) > 0)
+      stores.push_back(store);
+  if (stores.empty()) return;
+  for (llvm::StoreInst* store : stores) {
+    store->setAlignment(llvm::Align(std::min(streamed_bytes(*store), line)));
     store->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(context, one));
-    changed = true;
+    hide_narrowing(*store, register_bits);
   }
-  if (!changed) return;
   for (llvm::BasicBlock& block : function)
     if (auto* end = llvm::dyn_cast<llvm::ReturnInst>(block.getTerminator()))
       llvm::IRBuilder<>(end).CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {});

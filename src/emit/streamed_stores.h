@@ -14,7 +14,8 @@ constexpr const char* beyond_caches_attribute = "hilo-beyond-caches";
 // The function stores runs of so many elements side by side, each beginning at a multiple of them.
 void set_runs(llvm::Function& function, int64_t elements);
 // After loops have become vector code: where runs are of whole vectors, these are stored past the
-// caches. Does nothing where the chip has no fence for such stores.
-void stream_stores(llvm::Function& function);
+// caches. Does nothing where the chip has no fence for such stores. register_bits: of the chip's
+// vectors.
+void stream_stores(llvm::Function& function, uint64_t register_bits);
 
 }  // namespace hilo
