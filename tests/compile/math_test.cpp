@@ -196,6 +196,38 @@ void expect_near(std::string_view op, double (*exact)(double, double)) {
   }
 }
 
+// Ties, what lies beside them, infinities and subnormal numbers, after arithmetic and without.
+TEST(Math, Bf16IsRoundedToEven) {
+  constexpr uint32_t low[] = {0, 1, 0x7fff, 0x8000, 0x8001, 0xffff};
+  const Literal in = floats(std::size(low) << 16, [&](size_t i) {
+    return std::bit_cast<float>(static_cast<uint32_t>(i) << 16 | low[i >> 16]);
+  });
+  const auto module = parse(fmt::format(R"(HloModule m
+ENTRY e {{
+  x = f32[{0}] parameter(0)
+  y = f32[{0}] add(x, x)
+  p = bf16[{0}] convert(x)
+  q = bf16[{0}] convert(y)
+  ROOT t = (bf16[{0}], bf16[{0}]) tuple(p, q) }}
+)",
+                                        in.count()));
+  const auto executable = compile(*module, cpu_target());
+  ASSERT_TRUE(executable);
+  const auto out = executable->run({in});
+  ASSERT_TRUE(out);
+  const auto converted = out->elements()[0].data<BF16>(), doubled = out->elements()[1].data<BF16>();
+  for (size_t i = 0; i < converted.size(); ++i) {
+    const float x = in.data<float>()[i];
+    const auto y = static_cast<float>(flushed(2 * flushed(x)));
+    if (std::isnan(x)) {
+      ASSERT_TRUE(std::isnan(float(converted[i])) && std::isnan(float(doubled[i])));
+      continue;
+    }
+    ASSERT_EQ(flushed(float(converted[i])), flushed(float(BF16(x)))) << fmt::format("{:a}", x);
+    ASSERT_EQ(float(doubled[i]), float(BF16(y))) << fmt::format("{:a}", y);
+  }
+}
+
 TEST(Math, Powers) { expect_near("power", std::pow); }
 TEST(Math, Angles) { expect_near("atan2", std::atan2); }
 

@@ -14,6 +14,16 @@ ENTRY e {{
 )",
                      rows * 1024);
 }
+// Stored narrower than it is computed.
+std::string narrowed(int64_t rows) {
+  return fmt::format(R"(HloModule m
+ENTRY e {{
+  x = s8[{0}] parameter(0)
+  f = bf16[{0}] convert(x)
+  ROOT r = bf16[{0}] multiply(f, f) }}
+)",
+                     rows * 2048);
+}
 std::string sums(int64_t rows) {
   return fmt::format(R"(HloModule m
 add {{ a = f32[] parameter(0)
@@ -49,7 +59,7 @@ int64_t count_streamed(std::string_view text) {
 
 TEST(StreamedStores, GiveTheSameValues) {
   constexpr int64_t large = 1 << 13;
-  for (const auto& make : {elements, sums, moved}) {
+  for (const auto& make : {elements, narrowed, sums, moved}) {
     const auto both = run_both(make(large), 1, 3);
     ASSERT_TRUE(both) << to_string(both.error());
     EXPECT_LE(largest_difference(both->compiled, both->evaluated), 1e-6) << make(large);
