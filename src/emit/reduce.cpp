@@ -13,6 +13,9 @@ namespace {
 using llvm::Value;
 
 constexpr int64_t lanes = 64;  // of a row that is reduced
+// Elements of rows that are lanes themselves, and where they are read from memory as they lie: more
+// would be gathered, which takes longer than to add them.
+constexpr double short_row = 16, short_row_in_memory = 8;
 // Columns that are reduced side by side, and fewer where that gives less than so many pieces.
 constexpr int64_t tile = 1024, least_tile = 256, wanted_tiles = 16;
 
@@ -238,9 +241,37 @@ void store_results(Writer& w, InstructionId id, Value* position, std::span<Value
       store_element(w.b, w.elements.leaf_shape(id, k).type, w.results[k], position, values[k]);
 }
 
+// Whether a value is made of an array with as many elements, by what is fused with it.
+bool is_read(const Elements& elements, InstructionId value) {
+  std::vector<InstructionId> seen, waiting = {value};
+  const int64_t count = element_count(elements.module.shape(value));
+  while (!waiting.empty()) {
+    const InstructionId id = waiting.back();
+    waiting.pop_back();
+    if (std::ranges::count(seen, id) > 0 || !elements.module.shape(id).is_array()) continue;
+    seen.push_back(id);
+    if (!elements.array(id)) {
+      const auto operands = elements.module.operands(id);
+      waiting.insert(waiting.end(), operands.begin(), operands.end());
+    } else if (element_count(elements.module.shape(id)) >= count) {
+      return true;
+    }
+  }
+  return false;
+}
+
 void write_rows(Writer& w, InstructionId id, Reduce& reduce) {
   const Dims dims = w.elements.leaf_shape(id, 0).dims;
-  w.set_count(element_count(dims), reduce.reduced_elements());
+  const double steps = reduce.reduced_elements();
+  const bool is_sum =
+      reduce.reducer().is_associative() && is_read(w.elements, w.elements.module.operand(id, 0));
+  if (steps > 0 && steps <= (is_sum ? short_row_in_memory : short_row)) {
+    reduce.without_loop = short_row;
+    return write_lanes(w, dims, steps, [&](const Index& place) {
+      store_results(w, id, place.position(w.b), reduce.result(place));
+    });
+  }
+  w.set_count(element_count(dims), steps);
   loop(w.b, w.begin, w.end,
        [&](Value* i) { store_results(w, id, i, reduce.result(Index::linear(w.b, dims, i))); });
 }

@@ -10,11 +10,8 @@ namespace {
 
 using llvm::Value;
 
-// Rows of so few steps have no loops of their own, so that they are the lanes of a vector, and
-// places in the dimensions before them are counted by a loop, not divided out of the number of the
-// row.
+// Rows of so few steps have no loops of their own, so that they are the lanes of a vector.
 constexpr double short_row = 16;
-constexpr int64_t least_lanes = 8, least_pieces = 16;
 
 class RowWriter {
  public:
@@ -125,25 +122,10 @@ void write_rows(Writer& w, std::span<const WrittenLeaf> leaves, const Rows& rows
     if (dims.size() > rows.dims.size()) run = std::gcd(run, dims.back());
   }
   set_runs(*w.function, std::max<int64_t>(run, 1));
-  const int64_t count = element_count(rows.dims), lanes = rows.dims.empty() ? 1 : rows.dims.back();
-  if (!writer.is_short() || lanes < least_lanes || count / lanes < least_pieces) {
-    w.set_count(count, steps);
-    return loop(w.b, w.begin, w.end, [&](Value* number) {
-      writer.write(Index::linear(w.b, rows.dims, number), leaves);
-    });
-  }
-  w.set_count(count / lanes, steps * static_cast<double>(lanes));
-  const Dims outer(rows.dims.begin(), rows.dims.end() - 1);
-  loop(w.b, w.begin, w.end, [&](Value* number) {
-    const Index lines = Index::linear(w.b, outer, number);
-    std::vector<Value*> at;
-    for (size_t d = 0; d < outer.size(); ++d) at.push_back(lines.at(w.b, d));
-    at.push_back(nullptr);
-    loop(w.b, lanes, [&](Value* lane) {
-      at.back() = lane;
-      writer.write(Index(w.b, rows.dims, at), leaves);
-    });
-  });
+  const auto write = [&](const Index& row) { writer.write(row, leaves); };
+  if (writer.is_short()) return write_lanes(w, rows.dims, steps, write);
+  w.set_count(element_count(rows.dims), steps);
+  loop(w.b, w.begin, w.end, [&](Value* number) { write(Index::linear(w.b, rows.dims, number)); });
 }
 
 }  // namespace hilo

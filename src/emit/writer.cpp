@@ -28,6 +28,10 @@ llvm::Function* make_function(llvm::Module& ir, const std::string& name, size_t 
 // Elements that are a whole number of vectors on every chip: a loop over a multiple of it has no
 // rest, whose code would be longer than that of the vectors.
 constexpr int64_t whole_lanes = 64;
+// Places in dimensions before the last one are counted by a loop where that has so many places and
+// comes so often, and divided out of the place's number elsewhere.
+constexpr int64_t least_lanes = 8, least_lines = 16;
+constexpr int64_t most_of_short_row = 8;
 
 llvm::BasicBlock* first_block(llvm::Function* function) {
   return llvm::BasicBlock::Create(function->getContext(), "", function);
@@ -50,6 +54,29 @@ void Writer::set_count(int64_t count, double steps_each) {
 }
 
 void Writer::set_loops_over(const char* what) { function->addFnAttr(loops_over_attribute, what); }
+
+void write_lanes(Writer& w, const Dims& dims, double steps,
+                 llvm::function_ref<void(const Index& place)> body) {
+  const int64_t count = element_count(dims), lanes = dims.empty() ? 1 : dims.back();
+  const Dims outer(dims.begin(), dims.end() - (dims.empty() ? 0 : 1));
+  if (outer.empty() || lanes < least_lanes || count / lanes < least_lines) {
+    const int64_t each = outer.empty() ? std::max<int64_t>(1, std::gcd(count, whole_lanes)) : 1;
+    w.set_count(count / each, steps * static_cast<double>(each));
+    return loop(w.b, multiply_index(w.b, w.begin, each), multiply_index(w.b, w.end, each),
+                [&](llvm::Value* number) { body(Index::linear(w.b, dims, number)); });
+  }
+  w.set_count(count / lanes, steps * static_cast<double>(lanes));
+  loop(w.b, w.begin, w.end, [&](llvm::Value* number) {
+    const Index line = Index::linear(w.b, outer, number);
+    std::vector<llvm::Value*> at;
+    for (size_t d = 0; d < outer.size(); ++d) at.push_back(line.at(w.b, d));
+    at.push_back(nullptr);
+    loop(w.b, lanes, [&](llvm::Value* lane) {
+      at.back() = lane;
+      body(Index(w.b, dims, at));
+    });
+  });
+}
 
 bool keeps_places(const Elements& elements, InstructionId id) {
   const Module& module = elements.module;
@@ -100,6 +127,7 @@ class ElementLoops {
     });
     if (flat || dims_.empty()) return write_places();
     find_ends();
+    if (has_short_rows()) return write_short_rows();
     if (element_count(dims_) == dims_[inner_]) write_line();
     else write_rows();
   }
@@ -146,6 +174,20 @@ class ElementLoops {
         w_.elements.bind_counter(number, first, last);
         body(number);
       });
+    });
+  }
+
+  // Rows of a few elements, as of points or colours, without loops of their own.
+  bool has_short_rows() const {
+    return inner_ > 0 && is_one_loop() && dims_[inner_] <= most_of_short_row &&
+           element_count(dims_) > 0;
+  }
+
+  void write_short_rows() {
+    const Dims outer(dims_.begin(), dims_.begin() + static_cast<int64_t>(inner_));
+    write_lanes(w_, outer, static_cast<double>(dims_[inner_]), [&](const Index& row) {
+      for (size_t d = 0; d < inner_; ++d) at_[d] = row.at(w_.b, d);
+      for (int64_t i = 0; i < dims_[inner_]; ++i) store_at(int64(w_.b, i));
     });
   }
 

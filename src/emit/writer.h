@@ -39,6 +39,11 @@ class Writer {
   double steps_each_ = 1;
 };
 
+// body(place) for each place in `dims`, of about so many steps without loops, so that places side
+// by side are lanes of a vector. Iterations are places or lines of the last dimension.
+void write_lanes(Writer& writer, const Dims& dims, double steps,
+                 llvm::function_ref<void(const Index& place)> body);
+
 // Values of equal dimensions: element by element in one loop. leaves[i] of ids[i] goes to array
 // results[i].
 struct WrittenLeaf {

@@ -240,6 +240,32 @@ TEST(Rows, LongReductionsHaveTheSameBitsForAnyThreads) {
   EXPECT_LE(largest_difference(one->compiled, one->evaluated), 1e-5);
 }
 
+// Few elements in the last dimension: one line of them, lines of lines, and a number of rows that
+// is no multiple of vectors; read across, spread and turned round.
+TEST(Rows, ArraysOfShortRowsAreLanes) {
+  for (const int64_t n : {1, 9, 64, 131})
+    for (const int64_t width : {2, 3, 8, 9, 16}) {
+      const auto both = run_both(std::string(reducers) + fmt::format(R"(ENTRY e {{
+  x = f32[{1},{0}] parameter(0)
+  y = f32[20,{1}] parameter(1)
+  t = f32[{0},{1}] transpose(x), dimensions={{1,0}}
+  xb = f32[20,{0},{1}] broadcast(t), dimensions={{1,2}}
+  yb = f32[20,{0},{1}] broadcast(y), dimensions={{0,2}}
+  d = f32[20,{0},{1}] subtract(xb, yb)
+  q = f32[20,{0},{1}] multiply(d, d)
+  z = f32[] constant(0)
+  zi = s32[] constant(0)
+  i = s32[20,{0},{1}] iota(), iota_dimension=2
+  s = f32[20,{0}] reduce(q, z), dimensions={{2}}, to_apply=add
+  m = (f32[20,{0}], s32[20,{0}]) reduce(d, i, z, zi), dimensions={{2}}, to_apply=most
+  ROOT r = tuple(t, d, s, m) }}
+)",
+                                                                     n, width));
+      ASSERT_TRUE(both) << to_string(both.error());
+      EXPECT_LE(largest_difference(both->compiled, both->evaluated), 1e-5) << n << " " << width;
+    }
+}
+
 // Differences of points: sums over their coordinates, functions of these, and sums over points.
 TEST(Rows, ShortRowsAreLanes) {
   const std::string text = std::string(reducers) + R"(ENTRY e {
