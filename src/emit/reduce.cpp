@@ -18,6 +18,10 @@ constexpr int64_t lanes = 64;  // of a row that is reduced
 constexpr double short_row = 16, short_row_in_memory = 8;
 // Columns that are reduced side by side, and fewer where that gives less than so many pieces.
 constexpr int64_t tile = 1024, least_tile = 256, wanted_tiles = 16;
+// Lines of columns that are combined in one go where an element takes few steps: memory serves
+// several streams at once, and sums are loaded and stored once.
+constexpr int64_t most_lines = 8;
+constexpr int few_steps = 4;
 
 // Which elements of a vector of 2 * half are its first half, and which its second.
 std::pair<std::vector<int>, std::vector<int>> halves(int half) {
@@ -282,6 +286,72 @@ int64_t tile_of(int64_t outer, int64_t columns) {
   return std::min(columns, width);
 }
 
+// Steps from what is read to an element; more than `few_steps` where one of them is no cheap one.
+int steps_of(const Elements& e, InstructionId id) {
+  const Op op = e.module[id].op;
+  if (op == Op::Constant || e.array(id)) return 0;
+  if (op != Op::Broadcast && !(is_elementwise(op) && has_trait(op, TraitCheap)))
+    return few_steps + 1;
+  int out = 1;
+  for (InstructionId operand : e.module.operands(id))
+    if (out <= few_steps) out += steps_of(e, operand);
+  return out;
+}
+
+int64_t lines_together(const Elements& e, InstructionId id, const Reduce& reduce) {
+  int steps = 0;
+  for (size_t k = 0; k < reduce.count(); ++k) steps += steps_of(e, e.module.operand(id, k));
+  if (steps > few_steps || reduce.reduced().empty()) return 1;
+  const int64_t size = reduce.dims()[reduce.reduced().back()];
+  for (int64_t lines = most_lines; 2 * lines > most_lines; --lines)
+    if (size % lines == 0) return lines;
+  return std::min(size, most_lines);
+}
+
+// Loops over the reduced dimensions, outermost first. The body is called at so many places of the
+// last one, beginning with the one in `at`.
+void nest_of_lines(Builder& b, const Reduce& reduce, size_t i, std::vector<Value*>& at,
+                   int64_t together, llvm::function_ref<void(int64_t)> body) {
+  if (i == reduce.reduced().size()) return body(1);
+  const size_t d = reduce.reduced()[i];
+  const int64_t size = reduce.dims()[d];
+  if (i + 1 < reduce.reduced().size())
+    return loop(b, size, [&](Value* n) {
+      at[d] = n;
+      nest_of_lines(b, reduce, i + 1, at, together, body);
+    });
+  const int64_t whole = size / together;
+  loop(b, whole, [&](Value* n) {
+    at[d] = multiply_index(b, n, together);
+    body(together);
+  });
+  loop(b, size - whole * together, [&](Value* n) {
+    at[d] = add_index(b, int64(b, whole * together), n);
+    body(1);
+  });
+}
+
+// What was combined and the elements of so many lines from `at` on, one after the other.
+std::vector<Value*> combine_lines(Builder& b, Reduce& reduce, const std::vector<Value*>& at,
+                                  int64_t lines, std::vector<Value*> carried) {
+  const Reducer& reducer = reduce.reducer();
+  for (int64_t line = 0; line < lines; ++line) {
+    std::vector<Value*> here = at;
+    if (line > 0) {
+      Value*& place = here[reduce.reduced().back()];
+      place = add_index(b, place, int64(b, line));
+    }
+    const std::vector<Value*> values = reduce.elements_at(here);
+    if (reducer.is_associative()) {
+      carried = {reducer.combine(carried[0], reducer.widen(values[0]))};
+    } else {
+      carried.insert(carried.end(), values.begin(), values.end());
+      carried = reducer.apply(carried);
+    }
+  }
+  return carried;
+}
+
 // Tiles of columns: [begin, end) counts them, in the order of the results.
 void write_columns(Writer& w, InstructionId id, Reduce& reduce) {
   Builder& b = w.b;
@@ -323,20 +393,14 @@ void write_columns(Writer& w, InstructionId id, Reduce& reduce) {
                       slot(k, i));
     });
     std::vector<Value*> at = reduce.place(place(int64(b, 0)));
-    reduce.outer_nest(0, at, [&] {
+    const int64_t together = lines_together(w.elements, id, reduce);
+    nest_of_lines(b, reduce, 0, at, together, [&](int64_t lines) {
       loop(b, int64(b, 0), n, [&](Value* i) {
-        std::vector<Value*> here = at;
+        std::vector<Value*> here = at, carried;
         here[reduce.kept()[inner]] = add_index(b, first, i);
-        std::vector<Value*> carried;
         for (size_t k = 0; k < sums.size(); ++k)
           carried.push_back(b.CreateLoad(types[k], slot(k, i)));
-        std::vector<Value*> values = reduce.elements_at(here), next;
-        if (reduce.reducer().is_associative()) {
-          next = {reduce.reducer().combine(carried[0], reduce.reducer().widen(values[0]))};
-        } else {
-          carried.insert(carried.end(), values.begin(), values.end());
-          next = reduce.reducer().apply(carried);
-        }
+        const std::vector<Value*> next = combine_lines(b, reduce, here, lines, std::move(carried));
         for (size_t k = 0; k < sums.size(); ++k) b.CreateStore(next[k], slot(k, i));
       });
     });

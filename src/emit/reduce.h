@@ -14,6 +14,7 @@ class Reduce {
 
   size_t count() const { return count_; }  // of arrays that are reduced together
   const std::vector<size_t>& kept() const { return kept_; }
+  const std::vector<size_t>& reduced() const { return reduced_; }
   const Reducer& reducer() const { return reducer_; }
   const Dims& dims() const { return dims_; }  // of what is reduced
   // The innermost dimension that counts, and whether it is reduced.

@@ -1,0 +1,58 @@
+// Reductions that leave the innermost dimension, several lines of which are combined in one go.
+#include "both.h"
+
+namespace hilo::test {
+namespace {
+
+constexpr std::string_view combiners = R"(
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b) }
+add_bf16 { a = bf16[] parameter(0)
+  b = bf16[] parameter(1)
+  ROOT s = bf16[] add(a, b) }
+least { v = s32[] parameter(0)
+  i = s32[] parameter(1)
+  w = s32[] parameter(2)
+  j = s32[] parameter(3)
+  p = pred[] compare(v, w), direction=LE
+  m = s32[] select(p, v, w)
+  k = s32[] select(p, i, j)
+  ROOT t = (s32[], s32[]) tuple(m, k) }
+)";
+
+// Sums of f32, of squares of bf16 and the least of s32 with its line, over the middle dimension and
+// over the first two.
+std::string columns(int64_t lines) {
+  return fmt::format(R"(HloModule m
+{1}
+ENTRY e {{
+  x = f32[3,{0},70] parameter(0)
+  h = bf16[3,{0},70] parameter(1)
+  n = s32[3,{0},70] parameter(2)
+  zero = f32[] constant(0.5)
+  half = bf16[] constant(0.5)
+  most = s32[] constant(100)
+  none = s32[] constant(-1)
+  places = s32[3,{0},70] iota(), iota_dimension=1
+  square = bf16[3,{0},70] multiply(h, h)
+  p = f32[3,70] reduce(x, zero), dimensions={{1}}, to_apply=add
+  q = f32[70] reduce(x, zero), dimensions={{0,1}}, to_apply=add
+  r = bf16[3,70] reduce(square, half), dimensions={{1}}, to_apply=add_bf16
+  s = (s32[3,70], s32[3,70]) reduce(n, places, most, none), dimensions={{1}}, to_apply=least
+  ROOT t = (f32[3,70], f32[70], bf16[3,70], (s32[3,70], s32[3,70])) tuple(p, q, r, s) }}
+)",
+                     lines, combiners);
+}
+
+TEST(Reduce, LinesInAnyNumber) {
+  for (int64_t lines : {1, 2, 3, 4, 5, 7, 8, 9, 11, 13, 16, 19, 24, 35}) {
+    const auto both = run_both(columns(lines), static_cast<uint64_t>(lines));
+    ASSERT_TRUE(both) << to_string(both.error());
+    EXPECT_TRUE(both->report.evaluated.empty());
+    EXPECT_LE(largest_difference(both->compiled, both->evaluated), 1e-6) << lines;
+  }
+}
+
+}  // namespace
+}  // namespace hilo::test
