@@ -141,8 +141,10 @@ Ahead ahead_of(const SourcePart& p) {
 MatrixKernels matrix_kernels(ElementType sum, ElementType lhs, ElementType rhs) {
   if (!reads(sum, lhs) || !reads(sum, rhs)) return {};
   if (sum == ElementType::S32) return integer_kernels(lhs, rhs);
-  return sum == ElementType::F64 ? kernels<double>(avx512_kernel(sum))
-                                 : kernels<float>(avx512_kernel(sum));
+  if (sum == ElementType::F64) return kernels<double>(avx512_kernel(sum));
+  const bool are_bf16 = lhs == ElementType::BF16 && rhs == ElementType::BF16;
+  const MatrixKernel* of_bf16 = are_bf16 ? bf16_kernel() : nullptr;
+  return kernels<float>(of_bf16 ? of_bf16 : avx512_kernel(sum));
 }
 
 }  // namespace hilo

@@ -19,7 +19,8 @@ constexpr Sizes sizes[] = {{1, 1, 1},      {1, 70, 5},      {3, 33, 0},
                            {14, 32, 64},   {13, 47, 67},    {29, 16, 2053},
                            {150, 90, 301}, {99, 150, 1700}, {290, 5, 2100}};
 
-enum class Order { Rows, Columns, Neither, Tables };
+// Runs: tables of neighbours, eleven at a time.
+enum class Order { Rows, Columns, Neither, Tables, Runs };
 
 // A matrix of whole numbers in [least, most], its elements where `order` says.
 template <class T>
@@ -37,11 +38,14 @@ struct Matrix {
               : order == Order::Neither ? 2
                                         : 1),
         data(static_cast<size_t>((2 * k + 2) * count + 2)),
-        has_tables(order == Order::Tables) {
+        has_tables(order == Order::Tables || order == Order::Runs) {
     for (T& value : data)
       value = static_cast<T>(least + static_cast<int>(random() % (most - least + 1)));
     for (int64_t i = 0; i < count; ++i) outers.push_back(i * outer);
-    for (int64_t t = 0; t < k; ++t) inners.push_back(has_tables ? (t + 1) / 2 * 2 : t * inner);
+    for (int64_t t = 0; t < k; ++t)
+      inners.push_back(order == Order::Runs ? t + t / 11 * 3
+                       : has_tables         ? (t + 1) / 2 * 2
+                                            : t * inner);
   }
   MatrixSource source() const {
     if (has_tables) return {data.data(), element_type<T>, 0, 0, outers.data(), inners.data()};
@@ -83,7 +87,7 @@ void expect_exact(int least, int most, int rhs_least, int rhs_most) {
   const auto kernels = matrix_kernels(element_type<Sum>, element_type<L>, element_type<R>);
   ASSERT_TRUE(kernels[0]);
   for (const Sizes& size : sizes)
-    for (Order order : {Order::Rows, Order::Columns, Order::Neither, Order::Tables}) {
+    for (Order order : {Order::Rows, Order::Columns, Order::Neither, Order::Tables, Order::Runs}) {
       const Matrix<L> lhs(size.m, size.k, order, least, most, random);
       const Matrix<R> rhs(size.n, size.k, order, rhs_least, rhs_most, random);
       const int64_t leading = size.n + 3;  // what stands behind the columns stays
@@ -106,6 +110,7 @@ TEST(MatrixKernel, RealNumbers) {
 }
 TEST(MatrixKernel, NarrowRealNumbers) {
   expect_exact<BF16, F16, float>(-9, 9, -9, 9);
+  expect_exact<BF16, BF16, float>(-9, 9, -9, 9);
   expect_exact<int8_t, uint8_t, float>(-9, 9, 0, 9);
   expect_exact<float, double, double>(-9, 9, -999, 999);
 }
