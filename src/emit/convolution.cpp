@@ -123,7 +123,7 @@ class Convolution {
   bool skips(size_t d) const {
     const WindowDim& dim = window_[d];
     return dim.base_dilation > 1 && dim.stride == 1 && dim.window_dilation == 1 &&
-           dim.size % dim.base_dilation == 0 &&
+           dim.size >= dim.base_dilation &&
            (d + 1 < window_.size() || result_size(d) % dim.base_dilation == 0);
   }
   int64_t columns() const { return kernel_.dims[at(labels_.kernel_output_feature)]; }
@@ -186,19 +186,20 @@ class Convolution {
   // Adds what the window sees of the input's array, or of a group's features in it, from `start`
   // on.
   std::vector<Value*> add_window(Value* start, std::vector<Value*> sums, int64_t lanes) {
-    Dims counts;
-    std::vector<Value*> lowest;
+    std::vector<Value*> lowest, counts;
+    Value* all = int64(b_, 1);
     for (size_t d = 0; d < window_.size(); ++d) {
-      counts.push_back(window_[d].size / every(d));
       lowest.push_back(every(d) > 1 ? first_seen(d) : int64(b_, 0));
+      counts.push_back(count_seen(d, lowest[d]));
+      all = b_.CreateMul(all, counts[d]);
     }
     const auto body = [&](Value* i, std::span<Value* const> now) {
-      const Index parts = Index::linear(b_, counts, i);
+      const std::vector<Value*> parts = parts_of(i, counts);
       Seen input = {start, b_.getTrue()};
       Value *kernel = column_, *k = nullptr;
       for (size_t d = 0; d < window_.size(); ++d) {
         const WindowDim& dim = window_[d];
-        k = add_index(b_, lowest[d], multiply_index(b_, parts.at(b_, d), every(d)));
+        k = add_index(b_, lowest[d], multiply_index(b_, parts[d], every(d)));
         Value* taken = dim.reversal ? b_.CreateSub(int64(b_, dim.size - 1), k) : k;
         const int64_t stride = kernel_strides_[at(labels_.kernel_spatial[d])];
         kernel = add_index(b_, kernel, multiply_index(b_, taken, stride));
@@ -207,7 +208,7 @@ class Convolution {
       return add_features(lines_seen(input, k, now.size()), kernel, {now.begin(), now.end()},
                           lanes);
     };
-    return loop_carrying(b_, element_count(counts), std::move(sums), body);
+    return loop_carrying(b_, all, std::move(sums), body);
   }
   // Places of the window from one that sees an element to the next.
   int64_t every(size_t d) const { return skips(d) ? window_[d].base_dilation : 1; }
@@ -218,6 +219,24 @@ class Convolution {
     Value* step = int64(b_, dim.base_dilation);
     Value* rest = b_.CreateSRem(b_.CreateSub(int64(b_, dim.padding_low), place_[d]), step);
     return b_.CreateSelect(b_.CreateICmpSLT(rest, int64(b_, 0)), add_index(b_, rest, step), rest);
+  }
+
+  // How many such places there are from the first on.
+  Value* count_seen(size_t d, Value* first) {
+    const int64_t step = every(d), size = window_[d].size;
+    if (size % step == 0) return int64(b_, size / step);
+    return b_.CreateUDiv(b_.CreateSub(int64(b_, size + step - 1), first), int64(b_, step));
+  }
+
+  // The indices of element i of an array of these sizes.
+  std::vector<Value*> parts_of(Value* i, std::span<Value* const> sizes) {
+    std::vector<Value*> out(sizes.size());
+    for (size_t d = sizes.size(); d-- > 1;) {
+      out[d] = b_.CreateURem(i, sizes[d]);
+      i = b_.CreateUDiv(i, sizes[d]);
+    }
+    if (!out.empty()) out[0] = i;
+    return out;
   }
 
   // The features that each place of the block sees under place k of the last dimension.

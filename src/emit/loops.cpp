@@ -62,6 +62,13 @@ std::vector<llvm::Value*> loop_carrying(Builder& b, int64_t end, std::vector<llv
   return rounds(b, int64(b, 0), int64(b, end), std::move(first), body);
 }
 
+std::vector<llvm::Value*> loop_carrying(Builder& b, llvm::Value* end,
+                                        std::vector<llvm::Value*> first, CarryBody body) {
+  if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(end))
+    return loop_carrying(b, known->getSExtValue(), std::move(first), body);
+  return rounds(b, int64(b, 0), end, std::move(first), body);
+}
+
 void where(Builder& b, llvm::Value* condition, llvm::function_ref<void()> body) {
   llvm::BasicBlock *inside = new_block(b), *after = new_block(b);
   b.CreateCondBr(condition, inside, after);

@@ -12,10 +12,12 @@ using CarryBody = llvm::function_ref<std::vector<llvm::Value*>(
 // body(i) for i in [begin, end); none where begin >= end.
 void loop(Builder& b, llvm::Value* begin, llvm::Value* end, LoopBody body);
 void loop(Builder& b, int64_t end, LoopBody body);
-// The same with values that each round hands to the next one. Constant bounds must give at least
+// The same with values that each round hands to the next one. The end must give at least
 // one round, so that what the body computes is there after it.
 std::vector<llvm::Value*> loop_carrying(Builder& b, int64_t end, std::vector<llvm::Value*> first,
                                         CarryBody body);
+std::vector<llvm::Value*> loop_carrying(Builder& b, llvm::Value* end,
+                                        std::vector<llvm::Value*> first, CarryBody body);
 // body() where the condition holds.
 void where(Builder& b, llvm::Value* condition, llvm::function_ref<void()> body);
 // body(rest) where `number` is the last of `count` parts and there is a rest, else body(whole).
