@@ -265,6 +265,22 @@ void run_wide_integers(const Matmul& p, const Parallel& parallel) {
   });
 }
 
+Matmul turned(const Matmul& p) {
+  return {
+      p.rhs, p.lhs, {p.out.data, p.out.type, p.out.batch, p.out.column, p.out.row}, p.precision};
+}
+
+// Lanes of the kernel go along the columns: few of these change places with the rows, unless rows
+// are read where they stand.
+bool wants_columns(const Matmul& p) {
+  constexpr size_t few = 64, worth_turning = 8;
+  const size_t rows = p.out.row.size(), columns = p.out.column.size();
+  if (columns == 1) return rows > 1;
+  const bool stands = (p.lhs.type == ElementType::F32 || p.lhs.type == ElementType::F64) &&
+                      (p.lhs.inner.size() < 2 || p.lhs.inner[1] - p.lhs.inner[0] == 1);
+  return columns <= few && rows >= worth_turning * columns && !stands;
+}
+
 }  // namespace
 
 void matmul(const Matmul& product, const Call& call) {
@@ -278,14 +294,8 @@ void matmul(const Matmul& given, const Parallel& parallel) {
   const bool is_column_major = given.out.column.size() > 1 && given.out.row.size() > 1 &&
                                given.out.row[1] - given.out.row[0] == 1 &&
                                given.out.column[1] - given.out.column[0] != 1;
-  // Lanes of the kernel go along the columns.
-  const bool is_column = given.out.column.size() == 1 && given.out.row.size() > 1;
-  const Matmul swapped = {
-      given.rhs,
-      given.lhs,
-      {given.out.data, given.out.type, given.out.batch, given.out.column, given.out.row},
-      given.precision};
-  const Matmul& p = is_column_major || is_column ? swapped : given;
+  const Matmul swapped = turned(given);
+  const Matmul& p = is_column_major || wants_columns(given) ? swapped : given;
   visit_accumulator(accumulator_type(p.lhs.type, p.rhs.type, p.out.type),
                     [&]<class T>(std::type_identity<T>) {
                       if constexpr (!std::is_same_v<T, uint64_t>) run_products<T>(p, parallel);

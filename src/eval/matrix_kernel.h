@@ -65,6 +65,11 @@ struct MatrixKernel {
   bool (*is_direct)(const MatrixSource& source) = nullptr;
   void (*run_direct)(const KernelBlock& block, const MatrixSource& rhs, int64_t j,
                      int64_t t) = nullptr;
+  // The same with up to `standing_rows` rows of `standing_type`, where they stand `step` apart,
+  // each in one piece: a is the first. 0 rows: not at all.
+  ElementType standing_type = ElementType::F32;
+  int64_t standing_rows = 0;
+  void (*run_standing)(const KernelBlock& block, int64_t step) = nullptr;
 };
 
 // This machine's kernels for sums of F32, F64 or S32, which wrap, and elements of these types, the

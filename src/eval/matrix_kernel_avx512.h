@@ -149,6 +149,25 @@ inline void fetch(Ahead& ahead, int64_t count) {
   }
 }
 
+template <class N, int rows, int vectors>
+HILO_AVX512 inline void store_sums(const KernelBlock& p,
+                                   typename N::Vector (&sums)[rows][vectors]) {
+  const auto all = first<N>(N::lanes), last = first<N>(p.columns - (vectors - 1) * N::lanes);
+  const int64_t leading = p.leading;
+  const bool add = p.add;
+  auto* c = static_cast<typename N::Real*>(p.c);
+#pragma GCC unroll 16
+  for (int r = 0; r < rows; ++r, c += leading) {
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; ++v) {
+      const auto mask = v + 1 == vectors ? last : all;
+      auto* to = c + v * N::lanes;
+      if (add) sums[r][v] = N::add(sums[r][v], N::load(mask, to));
+      N::store(mask, to, sums[r][v]);
+    }
+  }
+}
+
 // Of the lines of c one after the other is fetched while the sums grow, and of those ahead.
 template <class Lines, int rows, int vectors>
 HILO_AVX512 void run_block(const KernelBlock& p, Lines from) {
@@ -193,19 +212,7 @@ HILO_AVX512 void run_block(const KernelBlock& p, Lines from) {
       }
     }
   }
-  const int64_t leading = p.leading;
-  const bool add = p.add;
-  auto* c = static_cast<Real*>(p.c);
-#pragma GCC unroll 16
-  for (int r = 0; r < rows; ++r, c += leading) {
-#pragma GCC unroll 2
-    for (int v = 0; v < vectors; ++v) {
-      const auto mask = v + 1 == vectors ? last : all;
-      Real* to = c + v * N::lanes;
-      if (add) sums[r][v] = N::add(sums[r][v], N::load(mask, to));
-      N::store(mask, to, sums[r][v]);
-    }
-  }
+  store_sums<N>(p, sums);
 }
 
 template <class Lines>

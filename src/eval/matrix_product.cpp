@@ -9,6 +9,7 @@
 #include <atomic>
 #include <thread>
 
+#include "eval/few_columns_product.h"
 #include "eval/few_rows_product.h"
 #include "eval/packed_memory.h"
 
@@ -236,12 +237,14 @@ Cut depths_of(const MatrixProduct& p) {
 }
 
 void run_matrix_product(const MatrixProduct& p, const Parallel& parallel) {
+  if (has_few_columns(p)) return run_few_columns_product(p, &parallel);
   if (has_few_rows(p) && p.n >= enough_strips * p.kernel->columns)
     run_few_rows_product(p, &parallel);
   else run_regions(p, parallel);
 }
 
 void run_matrix_product(const MatrixProduct& p) {
+  if (has_few_columns(p)) return run_few_columns_product(p, nullptr);
   if (has_few_rows(p)) return run_few_rows_product(p, nullptr);
   run_regions(p, [](int64_t, int64_t, const auto& body) { body(0, 1); });
 }

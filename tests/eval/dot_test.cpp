@@ -109,6 +109,12 @@ TEST(Dot, ManyRows) { expect_large<float>("f32", "f32", 1.0 / 64, 1e-5, 2150, 40
 TEST(Dot, ManyColumns) { expect_large<float>("f32", "f32", 1.0 / 64, 1e-5, 330, 40, 4200); }
 TEST(Dot, ManyTerms) { expect_large<float>("f32", "f32", 1.0 / 64, 1e-5, 40, 2500, 50); }
 TEST(Dot, FewRows) { expect_large<float>("f32", "f32", 1.0 / 64, 1e-5, 100, 700, 2100); }
+TEST(Dot, FewColumns) {
+  expect_large<float>("f32", "f32", 1.0 / 64, 1e-5, 1003, 1700, 37);
+  expect_large<float>("f32", "bf16", 1.0 / 64, 1e-2, 1003, 300, 10);
+  expect_large<double>("f64", "f64", 1.0 / 64, 1e-13, 601, 900, 16);
+  expect_large<BF16>("bf16", "bf16", 1.0 / 64, 1e-2, 903, 700, 12);
+}
 TEST(Dot, NarrowResult) { expect_large<BF16>("bf16", "bf16", 1.0 / 64, 1e-2, 300, 1100, 2100); }
 TEST(Dot, LargeF64) { expect_large<double>("f64", "f64", 1.0 / 64, 1e-13); }
 TEST(Dot, LargeIntegers) { expect_large<int32_t>("s32", "s32", 1, 0, 520, 30, 530); }

@@ -15,9 +15,9 @@ namespace {
 struct Sizes {
   int64_t m, n, k;
 };
-constexpr Sizes sizes[] = {{1, 1, 1},      {1, 70, 5},      {3, 33, 0},
-                           {14, 32, 64},   {13, 47, 67},    {29, 16, 2053},
-                           {150, 90, 301}, {99, 150, 1700}, {290, 5, 2100}};
+constexpr Sizes sizes[] = {{1, 1, 1},      {1, 70, 5},     {3, 33, 0},     {14, 32, 64},
+                           {13, 47, 67},   {29, 16, 2053}, {150, 90, 301}, {99, 150, 1700},
+                           {290, 5, 2100}, {61, 64, 770},  {20, 33, 17}};
 
 // Runs: tables of neighbours, eleven at a time.
 enum class Order { Rows, Columns, Neither, Tables, Runs };
