@@ -116,12 +116,14 @@ TEST(Loops, KernelsSeeNumbers) {
 
 // f8 has no code, so that these steps are evaluated on the same memory.
 TEST(Loops, EvaluatedStepsSeeNumbers) {
-  const auto both = run_both(loop_over("", {"f32[]", "f8e4m3fn[]"},
+  const auto both = run_both(loop_over("", {"f32[]", "f8e4m3fn[4,4]"},
                                        R"( half = f32[] constant(0.5)
- wide = f32[] convert(v2)
- sum = f32[] add(wide, v1)
- next1 = f32[] multiply(sum, half)
- next2 = f8e4m3fn[] convert(next1)
+ next1 = f32[] multiply(v1, half)
+ number = f8e4m3fn[] convert(next1)
+ square = f8e4m3fn[4,4] broadcast(number), dimensions={}
+ ones = f8e8m0fnu[4,1] constant({{1},{1},{1},{1}})
+ product = f32[4,4] scaled-dot(v2, square, ones, ones), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+ next2 = f8e4m3fn[4,4] convert(product)
 )"));
   ASSERT_TRUE(both) << to_string(both.error());
   EXPECT_FALSE(both->report.evaluated.empty());
