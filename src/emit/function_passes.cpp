@@ -2,6 +2,7 @@
 
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Verifier.h>
@@ -20,6 +21,7 @@
 
 #include "base/base.h"
 #include "emit/bf16_rounding.h"
+#include "emit/lane_sums.h"
 #include "emit/masked_remainders.h"
 #include "emit/streamed_stores.h"
 
@@ -27,7 +29,7 @@ namespace hilo {
 namespace {
 
 // Of what is written as loops over elements.
-llvm::FunctionPassManager passes(bool has_windows) {
+llvm::FunctionPassManager passes(bool has_windows, bool has_lane_sums) {
   llvm::FunctionPassManager out;
   out.addPass(llvm::EarlyCSEPass(true));
   out.addPass(llvm::InstCombinePass());
@@ -45,6 +47,10 @@ llvm::FunctionPassManager passes(bool has_windows) {
   llvm::LoopVectorizeOptions vectors;
   vectors.setInterleaveOnlyWhenForced(true);
   out.addPass(llvm::LoopVectorizePass(vectors));
+  if (has_lane_sums) {
+    out.addPass(LaneSums());
+    out.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
+  }
   out.addPass(llvm::EarlyCSEPass());
   out.addPass(llvm::InstCombinePass());
   out.addPass(llvm::SimplifyCFGPass());
@@ -54,8 +60,16 @@ llvm::FunctionPassManager passes(bool has_windows) {
   return out;
 }
 
+// A table of the code itself, which is read at places that are computed.
+bool is_table(const llvm::LoadInst& load) {
+  const auto* base = llvm::getUnderlyingObject(load.getPointerOperand());
+  const auto* global = llvm::dyn_cast<llvm::GlobalVariable>(base);
+  return global && global->isConstant();
+}
+
 // Elements of a vector of the loop, where all it does has an instruction over vectors. Told so,
-// LoopVectorize makes no plans for other numbers.
+// LoopVectorize makes no plans for other numbers. What is computed in double for the sake of f32
+// takes two registers for each vector: two chains of steps that do not wait for each other.
 std::optional<unsigned> vector_width(const llvm::Loop& loop, unsigned register_bits) {
   if (loop.getNumBlocks() != 1) return std::nullopt;
   unsigned stored = 8, computed = 8;
@@ -64,13 +78,14 @@ std::optional<unsigned> vector_width(const llvm::Loop& loop, unsigned register_b
     if (call && !llvm::isTriviallyVectorizable(call->getIntrinsicID())) return std::nullopt;
     if (step.isIntDivRem()) return std::nullopt;
     const llvm::Type* type = step.getType();
-    if (llvm::isa<llvm::LoadInst>(step)) stored = std::max(stored, type->getScalarSizeInBits());
+    if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&step); load && !is_table(*load))
+      stored = std::max(stored, type->getScalarSizeInBits());
     if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&step))
       stored = std::max(stored, store->getValueOperand()->getType()->getScalarSizeInBits());
     if (type->isFloatingPointTy()) computed = std::max(computed, type->getScalarSizeInBits());
   }
-  if (computed > 32 && computed > stored) return std::nullopt;  // of f32 in double: let it choose
-  return register_bits / std::max(stored, computed);
+  const unsigned held = std::max(stored, std::min(computed, 32U));
+  return register_bits / held;
 }
 
 unsigned register_bits(llvm::Function& function, llvm::FunctionAnalysisManager& functions) {
@@ -112,14 +127,15 @@ void optimise(llvm::Module& ir, llvm::TargetMachine& machine, bool verify) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
-  llvm::FunctionPassManager of_elements = passes(false), of_windows = passes(true),
-                            of_vectors = passes_for_vectors();
+  llvm::FunctionPassManager of_elements = passes(false, false), of_windows = passes(true, false),
+                            of_lane_sums = passes(false, true), of_vectors = passes_for_vectors();
   for (llvm::Function& function : ir) {
     if (function.isDeclaration()) continue;
     const llvm::StringRef loops_over =
         function.getFnAttribute(loops_over_attribute).getValueAsString();
     if (loops_over == "places") give_width(function, functions);
     if (loops_over == "vectors") of_vectors.run(function, functions);
+    else if (function.hasFnAttribute(lane_sums_attribute)) of_lane_sums.run(function, functions);
     else (loops_over == "windows" ? of_windows : of_elements).run(function, functions);
     use_bf16_instructions(function, machine);
     stream_stores(function, register_bits(function, functions));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "emit/lane_sums.h"
 #include "emit/op_functions.h"
 #include "emit/writer.h"
 
@@ -13,6 +14,9 @@ namespace {
 using llvm::Value;
 
 constexpr int64_t lanes = 64;  // of a row that is reduced
+// Lanes that are made ready and read together: a whole number of vectors of every chip.
+constexpr int64_t piece = 16;
+constexpr uint64_t piece_align = 16;  // bytes, of the narrowest elements
 // Elements of rows that are lanes themselves, and where they are read from memory as they lie: more
 // would be gathered, which takes longer than to add them.
 constexpr double short_row = 16, short_row_in_memory = 8;
@@ -105,9 +109,14 @@ Value* Reduce::along_row(const Index& kept) {
   Value* sums = frame_array(b_, held, lanes);
   Value* identity = reducer_.identity();
   const auto slot = [&](Value* i) { return b_.CreateInBoundsGEP(held, sums, i); };
-  // As one vector: a loop would have to be vectorised.
-  if (held->isIntegerTy(1)) loop(b_, lanes, [&](Value* i) { b_.CreateStore(identity, slot(i)); });
-  else b_.CreateStore(b_.CreateVectorSplat(lanes, identity), sums);
+  if (held->isIntegerTy(1)) {
+    loop(b_, lanes, [&](Value* i) { b_.CreateStore(identity, slot(i)); });
+  } else {  // as vectors: a loop would have to be vectorised
+    b_.GetInsertBlock()->getParent()->addFnAttr(lane_sums_attribute);
+    for (int64_t i = 0; i < lanes; i += piece)
+      b_.CreateAlignedStore(b_.CreateVectorSplat(piece, identity), slot(int64(b_, i)),
+                            llvm::Align(piece_align));
+  }
   std::vector<Value*> at = place(kept);
   const size_t last = innermost();
   const int64_t whole = dims_[last] / lanes, rest = dims_[last] % lanes;
@@ -198,8 +207,15 @@ Value* Reduce::halved(Value* sums) {
       });
     return b_.CreateLoad(held, slot(int64(b_, 0)));
   }
-  Value* all = b_.CreateLoad(llvm::FixedVectorType::get(held, lanes), sums);
-  for (int half = lanes / 2; half > 0; half /= 2) {
+  std::vector<Value*> pieces;
+  for (int64_t i = 0; i < lanes; i += piece)
+    pieces.push_back(b_.CreateAlignedLoad(llvm::FixedVectorType::get(held, piece),
+                                          b_.CreateInBoundsGEP(held, sums, int64(b_, i)),
+                                          llvm::Align(piece_align)));
+  for (size_t half = pieces.size() / 2; half > 0; half /= 2)
+    for (size_t i = 0; i < half; ++i) pieces[i] = reducer_.combine(pieces[i], pieces[half + i]);
+  Value* all = pieces[0];
+  for (int half = piece / 2; half > 0; half /= 2) {
     const auto [low, high] = halves(half);
     all = reducer_.combine(b_.CreateShuffleVector(all, low), b_.CreateShuffleVector(all, high));
   }

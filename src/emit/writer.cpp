@@ -151,7 +151,7 @@ class ElementLoops {
 
   void write_places() {
     const int64_t each = set_count_of_places();
-    if (each == whole_lanes) w_.set_loops_over("places");
+    if (element_count(dims_) >= whole_lanes) w_.set_loops_over("places");
     set_runs(*w_.function, each);
     loop(w_.b, multiply_index(w_.b, w_.begin, each), multiply_index(w_.b, w_.end, each),
          [&](llvm::Value* i) { store(Index::linear(w_.b, dims_, i)); });

@@ -1,0 +1,18 @@
+// Sums of a row that is reduced by lanes. Private to `emit`.
+#pragma once
+
+#include <llvm/IR/PassManager.h>
+
+namespace hilo {
+
+// Of a function: it has loops over the lanes of a row, in arrays of its frame.
+constexpr const char* lane_sums_attribute = "hilo-lane-sums";
+
+// Short loops over the lanes of a function that has such, vectorised already, become straight code,
+// so that the lanes stay in registers from one piece of the row to the next: through memory each
+// piece would wait for what the one before it stored.
+struct LaneSums : llvm::PassInfoMixin<LaneSums> {
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
+};
+
+}  // namespace hilo
