@@ -13,7 +13,8 @@ struct Range {
            other.address.offset < address.offset + bytes;
   }
   bool is_place_of(const Range& other) const {
-    return address.allocation == other.address.allocation && address.offset == other.address.offset;
+    return address.allocation == other.address.allocation &&
+           address.offset == other.address.offset && bytes == other.bytes;
   }
 };
 
@@ -31,11 +32,13 @@ bool suits_routine(const Module& module, const LibraryStep& step) {
   for (size_t i = 0; i < operands.size(); ++i)
     add_ranges(module.shape(operands[i]), step.operands[i], read);
   add_ranges(module.shape(step.instruction), step.results, written);
-  const bool may_replace = module[step.instruction].op == Op::Sort;
+  const Op op = module[step.instruction].op;
+  const auto may_replace = [&](size_t i, size_t o) {
+    return op == Op::CustomCall || (op == Op::Sort && i == o);
+  };
   for (size_t i = 0; i < read.size(); ++i)
     for (size_t o = 0; o < written.size(); ++o)
-      if (read[i].overlaps(written[o]) &&
-          !(may_replace && i == o && read[i].is_place_of(written[o])))
+      if (read[i].overlaps(written[o]) && !(may_replace(i, o) && read[i].is_place_of(written[o])))
         return false;
   return true;
 }

@@ -10,15 +10,24 @@ using KnownFunction = Result<Literal> (*)(Call&);
 struct Known {
   CustomCallInfo info;
   KnownFunction function;
+  PrepareLapack prepare;  // instead
 };
 
 #define CUSTOM_CALL(target, family, function, meaning) \
-  Known{{target, #family, meaning}, call_##function},
+  Known{{target, #family, meaning}, call_##function, nullptr},
+#define LAPACK_CALL(target, function, meaning) \
+  Known{{target, "lapack", meaning}, nullptr, prepare_##function},
 constexpr Known known[] = {
 #include "eval/custom_call.def"
 #include "eval/custom_call_lapack.def"
 };
 #undef CUSTOM_CALL
+
+const Known* find_known(std::string_view target) {
+  const auto* found =
+      std::ranges::find(known, target, [](const Known& k) { return k.info.target; });
+  return found == std::end(known) ? nullptr : found;
+}
 
 // The inverse of to_held: into the declared types, rounding.
 Literal from_held(const Literal& literal, const Shape& declared) {
@@ -88,13 +97,20 @@ std::span<const CustomCallInfo> known_custom_calls() {
   return infos;
 }
 
+Routine routine_CustomCall(const RoutineCall& call) {
+  const std::string& target = call.attributes<CustomCallAttributes>().custom_call_target;
+  const Known* one = find_known(target);
+  if (!one || !one->prepare || call.options.custom_calls.contains(target)) return {};
+  return lapack_routine(call, one->prepare);
+}
+
 Result<Literal> evaluate_CustomCall(Call& call) {
   const std::string& target = call.attributes<CustomCallAttributes>().custom_call_target;
   const auto& supplied = call.options().custom_calls;
   if (auto found = supplied.find(target); found != supplied.end())
     return call_supplied(call, found->second);
-  for (const Known& one : known)
-    if (one.info.target == target) return one.function(call);
+  if (const Known* one = find_known(target))
+    return one->prepare ? evaluate_lapack(call, one->prepare) : one->function(call);
   return call.error(ErrorKind::Unsupported,
                     fmt::format("no custom call '{}' is known; supply it with --custom-call "
                                 "'{}=lib.so', or take zeros for it with --custom-call '{}=zeros'",

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "eval/call.h"
+#include "eval/routine.h"
 
 namespace hilo {
 
@@ -64,7 +65,17 @@ const Shape& output_shape(const Call& call);
 // A tuple of this shape from its leaves, beginning with leaves[next].
 Literal assemble(const Shape& shape, std::span<const Literal> leaves, size_t& next);
 
+// A call of LAPACK, checked and made ready; custom_call_lapack.h.
+struct LapackCall;
+struct LapackMatrix;
+using LapackStep = std::function<void(const LapackMatrix&)>;
+using PrepareLapack = Result<LapackStep> (*)(LapackCall&);
+Result<Literal> evaluate_lapack(Call& call, PrepareLapack prepare);
+// Results may also stand in place of operands of as many bytes, as output_to_operand_aliasing says.
+Routine lapack_routine(const RoutineCall& call, PrepareLapack prepare);
+
 #define CUSTOM_CALL(target, family, function, meaning) Result<Literal> call_##function(Call&);
+#define LAPACK_CALL(target, function, meaning) Result<LapackStep> prepare_##function(LapackCall&);
 #include "eval/custom_call.def"
 #include "eval/custom_call_lapack.def"
 #undef CUSTOM_CALL

@@ -1,288 +1,232 @@
 // LAPACK's factorisations and solvers.
 #include "eval/custom_call_lapack.h"
-#include "eval/storage.h"
+
+#include <algorithm>
+
+#include "eval/triangular_solve.h"
 
 namespace hilo {
 namespace {
 
 constexpr ElementType S32 = ElementType::S32;
-constexpr int64_t largest_size = 30000;  // LAPACK's sizes of workspaces are 32-bit integers
-
-Result<void> expect(const Call& call, const char* what, size_t i, const Literal& found,
-                    const Dims& batch, const LapackArray& wanted) {
-  Dims dims = batch;
-  dims.insert(dims.end(), wanted.dims.begin(), wanted.dims.end());
-  if (found.type() == wanted.type && found.shape().dims == dims) return {};
-  return call.error(ErrorKind::Shape,
-                    fmt::format("expected {} as {} {}, found {}",
-                                to_string_without_layout(Shape::array(wanted.type, dims)), what, i,
-                                to_string_without_layout(found.shape())));
-}
 
 }  // namespace
 
-Result<LapackCall> LapackCall::make(Call& call, size_t operands, size_t results, size_t matrix) {
-  const Shape& stated = call.shape();
-  const std::span<const Shape> shapes =
-      stated.is_tuple() ? std::span<const Shape>(stated.elements) : std::span(&stated, 1);
-  if (call.operands.size() != operands || shapes.size() != results ||
-      call.operands[matrix].shape().rank() < 2)
-    return call.error(ErrorKind::Shape, fmt::format("expected {} operands and {} results, of "
-                                                    "matrices in operand {}",
-                                                    operands, results, matrix));
-  HILO_TRY(BackendConfig config, BackendConfig::parse(call));
-  LapackCall out{call, std::move(config), {}, call.operands[matrix].shape().dims, {}};
-  for (int64_t size : std::span(out.batch).last(2))
-    if (size > largest_size)
-      return call.error(ErrorKind::Limit, fmt::format("a matrix with a side of {}", size));
-  out.batch.resize(out.batch.size() - 2);
-  out.sizes = matrix_sizes(call.operands[matrix]);
-  for (const Shape& shape : shapes) out.results.push_back(make_zeros(call, call.held(shape)));
-  return out;
-}
-
-Result<void> LapackCall::expect_operand(size_t i, const LapackArray& array) const {
-  return expect(call, "operand", i, call.operands[i], batch, array);
-}
-
-Result<void> LapackCall::expect_results(std::initializer_list<LapackArray> arrays) const {
-  size_t i = 0;
-  for (const LapackArray& array : arrays) {
-    HILO_DO(expect(call, "result", i, results[i], batch, array));
-    ++i;
-  }
-  return {};
-}
-
-Result<void> LapackCall::expect_square() const {
-  if (sizes.rows == sizes.columns) return {};
-  return call.error(ErrorKind::Shape, "expected square matrices");
-}
-
-Result<Literal> LapackCall::finish() {
-  std::vector<StepValue> values;
-  for (Literal& result : results) values.push_back({std::move(result), {}});
-  return Steps(call).finish(std::move(values));
-}
-
-Result<Literal> call_lapack_getrf(Call& call) {
-  return with_lapack_type(call, 1, 3, []<class T>(LapackCall& l, T) -> Result<void> {
+Result<LapackStep> prepare_lapack_getrf(LapackCall& l) {
+  return with_lapack_type(l, 1, 3, [&]<class T>(T) -> Result<LapackStep> {
     const Lapack<T> getrf("getrf");
-    if (!getrf) return no_lapack(l.call);
+    if (!getrf) return no_lapack();
     HILO_DO(l.expect_results({{element_type<T>, l.matrix()}, {S32, {l.least()}}, {S32, {}}}));
-    int m = l.sizes.rows, n = l.sizes.columns;
-    for (int64_t b = 0; b < l.sizes.batches; ++b) {
-      std::vector<T> a = columns_of<T>(l.call.operands[0], b);
-      getrf(&m, &n, a.data(), &m, vector_of<int>(l.results[1], b, l.sizes.batches), l.info(b));
-      put_columns(a, l.results[0], b);
-    }
-    return {};
+    const int rows = l.sizes.rows, columns = l.sizes.columns;
+    const auto a = l.space<T>(l.sizes.area());
+    return [=](const LapackMatrix& m) {
+      transpose(m.operand<T>(0), rows, columns, m[a]);
+      getrf(&rows, &columns, m[a], &rows, m.result<int>(1), m.info());
+      transpose(m[a], columns, rows, m.result<T>(0));
+    };
   });
 }
 
-Result<Literal> call_lapack_geqrf(Call& call) {
-  return with_lapack_type(call, 1, 2, []<class T>(LapackCall& l, T) -> Result<void> {
+Result<LapackStep> prepare_lapack_geqrf(LapackCall& l) {
+  return with_lapack_type(l, 1, 2, [&]<class T>(T) -> Result<LapackStep> {
     const Lapack<T> geqrf("geqrf");
-    if (!geqrf) return no_lapack(l.call);
+    if (!geqrf) return no_lapack();
     HILO_DO(l.expect_results({{element_type<T>, l.matrix()}, {element_type<T>, {l.least()}}}));
-    int m = l.sizes.rows, n = l.sizes.columns, info = 0, size = std::max(1, n) * 64;
-    std::vector<T> work(size);
-    for (int64_t b = 0; b < l.sizes.batches; ++b) {
-      std::vector<T> a = columns_of<T>(l.call.operands[0], b);
-      geqrf(&m, &n, a.data(), &m, vector_of<T>(l.results[1], b, l.sizes.batches), work.data(),
-            &size, &info);
-      put_columns(a, l.results[0], b);
-    }
-    return {};
+    const int rows = l.sizes.rows, columns = l.sizes.columns, size = std::max(1, columns) * 64;
+    const auto a = l.space<T>(l.sizes.area()), work = l.space<T>(size);
+    return [=](const LapackMatrix& m) {
+      int info = 0;
+      transpose(m.operand<T>(0), rows, columns, m[a]);
+      geqrf(&rows, &columns, m[a], &rows, m.result<T>(1), m[work], &size, &info);
+      transpose(m[a], columns, rows, m.result<T>(0));
+    };
   });
 }
 
-Result<Literal> call_lapack_geqp3(Call& call) {
-  return with_lapack_type(call, 2, 3, []<class T>(LapackCall& l, T) -> Result<void> {
+Result<LapackStep> prepare_lapack_geqp3(LapackCall& l) {
+  return with_lapack_type(l, 2, 3, [&]<class T>(T) -> Result<LapackStep> {
     using Real = typename LapackType<T>::Real;
     const Lapack<T> geqp3("geqp3");
-    if (!geqp3) return no_lapack(l.call);
+    if (!geqp3) return no_lapack();
     const LapackArray pivots{S32, {l.sizes.columns}};
     HILO_DO(l.expect_operand(1, pivots));
     HILO_DO(
         l.expect_results({{element_type<T>, l.matrix()}, pivots, {element_type<T>, {l.least()}}}));
-    int m = l.sizes.rows, n = l.sizes.columns, info = 0, size = 2 * n + (n + 1) * 64;
-    std::vector<T> work(size);
-    std::vector<Real> real_work(2 * n + 1);
-    l.results[1] = l.call.operands[1];
-    for (int64_t b = 0; b < l.sizes.batches; ++b) {
-      std::vector<T> a = columns_of<T>(l.call.operands[0], b);
-      int* places = vector_of<int>(l.results[1], b, l.sizes.batches);
-      T* scales = vector_of<T>(l.results[2], b, l.sizes.batches);
-      if constexpr (LapackType<T>::is_complex) {
-        geqp3(&m, &n, a.data(), &m, places, scales, work.data(), &size, real_work.data(), &info);
-      } else {
-        geqp3(&m, &n, a.data(), &m, places, scales, work.data(), &size, &info);
-      }
-      put_columns(a, l.results[0], b);
-    }
-    return {};
+    const int rows = l.sizes.rows, columns = l.sizes.columns,
+              size = 2 * columns + (columns + 1) * 64;
+    const auto a = l.space<T>(l.sizes.area()), work = l.space<T>(size);
+    const auto real_work = l.space<Real>(2 * columns + 1);
+    return [=](const LapackMatrix& m) {
+      int info = 0;
+      transpose(m.operand<T>(0), rows, columns, m[a]);
+      m.copy(1, 1);
+      int* places = m.result<int>(1);
+      T* scales = m.result<T>(2);
+      if constexpr (LapackType<T>::is_complex)
+        geqp3(&rows, &columns, m[a], &rows, places, scales, m[work], &size, m[real_work], &info);
+      else geqp3(&rows, &columns, m[a], &rows, places, scales, m[work], &size, &info);
+      transpose(m[a], columns, rows, m.result<T>(0));
+    };
   });
 }
 
 // How many Householder vectors operand 1 scales.
 static Result<int> scale_count(const LapackCall& l) {
-  const Dims& dims = l.call.operands[1].shape().dims;
-  if (!dims.empty() && dims.back() <= largest_size) return static_cast<int>(dims.back());
-  return l.call.error(ErrorKind::Shape, "expected a vector of scales for each matrix");
+  const Dims& dims = l.operands[1].dims;
+  if (!dims.empty() && dims.back() <= 30000) return static_cast<int>(dims.back());
+  return fail(ErrorKind::Shape, "expected a vector of scales for each matrix");
 }
 
-Result<Literal> call_lapack_orgqr(Call& call) {
-  return with_lapack_type(call, 2, 1, []<class T>(LapackCall& l, T) -> Result<void> {
+Result<LapackStep> prepare_lapack_orgqr(LapackCall& l) {
+  return with_lapack_type(l, 2, 1, [&]<class T>(T) -> Result<LapackStep> {
     const Lapack<T> orgqr("orgqr", "ungqr");
-    if (!orgqr) return no_lapack(l.call);
+    if (!orgqr) return no_lapack();
     HILO_DO(l.expect_results({{element_type<T>, l.matrix()}}));
-    int m = l.sizes.rows, n = l.sizes.columns, info = 0, size = std::max(1, n) * 64;
-    HILO_TRY(int k, scale_count(l));
-    HILO_DO(l.expect_operand(1, {element_type<T>, {k}}));
-    if (n > m || k > n)
-      return l.call.error(ErrorKind::Shape, "expected rows >= columns >= vectors");
-    std::vector<T> work(size);
-    for (int64_t b = 0; b < l.sizes.batches; ++b) {
-      std::vector<T> a = columns_of<T>(l.call.operands[0], b);
-      orgqr(&m, &n, &k, a.data(), &m, vector_of<T>(l.call.operands[1], b, l.sizes.batches),
-            work.data(), &size, &info);
-      put_columns(a, l.results[0], b);
-    }
-    return {};
+    const int rows = l.sizes.rows, columns = l.sizes.columns, size = std::max(1, columns) * 64;
+    HILO_TRY(const int vectors, scale_count(l));
+    HILO_DO(l.expect_operand(1, {element_type<T>, {vectors}}));
+    if (columns > rows || vectors > columns)
+      return fail(ErrorKind::Shape, "expected rows >= columns >= vectors");
+    const auto a = l.space<T>(l.sizes.area()), work = l.space<T>(size);
+    return [=](const LapackMatrix& m) {
+      int info = 0;
+      transpose(m.operand<T>(0), rows, columns, m[a]);
+      orgqr(&rows, &columns, &vectors, m[a], &rows, m.operand<T>(1), m[work], &size, &info);
+      transpose(m[a], columns, rows, m.result<T>(0));
+    };
   });
 }
 
 // Operands: Householder vectors, their scales, a matrix that Q or its adjoint multiplies from one
 // side.
-Result<Literal> call_lapack_ormqr(Call& call) {
-  return with_lapack_type(
-      call, 3, 1,
-      []<class T>(LapackCall& l, T) -> Result<void> {
-        const Lapack<T> ormqr("ormqr", "unmqr");
-        if (!ormqr) return no_lapack(l.call);
-        HILO_DO(l.expect_results({{element_type<T>, l.matrix()}}));
-        HILO_TRY(int k, scale_count(l));
-        char side = l.config.flag("left", true) ? 'L' : 'R';
-        const char adjoint = LapackType<T>::is_complex ? 'C' : 'T';
-        char transpose = l.config.flag("transpose", false) ? adjoint : 'N';
-        int m = l.sizes.rows, n = l.sizes.columns, order = side == 'L' ? m : n;
-        int info = 0, size = std::max({1, m, n}) * 64;
-        if (l.call.operands[0].shape().rank() < 2)
-          return l.call.error(ErrorKind::Shape, "expected matrices as operand 0");
-        const MatrixSizes given = matrix_sizes(l.call.operands[0]);
-        HILO_DO(l.expect_operand(0, {element_type<T>, {order, given.columns}}));
-        HILO_DO(l.expect_operand(1, {element_type<T>, {k}}));
-        if (k > order || k > given.columns)
-          return l.call.error(ErrorKind::Shape, "more scales than Householder vectors");
-        std::vector<T> work(size);
-        for (int64_t b = 0; b < l.sizes.batches; ++b) {
-          std::vector<T> a = columns_of<T>(l.call.operands[0], b);
-          std::vector<T> c = columns_of<T>(l.call.operands[2], b);
-          int leading = std::max(1, order), rows = std::max(1, m);
-          ormqr(&side, &transpose, &m, &n, &k, a.data(), &leading,
-                vector_of<T>(l.call.operands[1], b, l.sizes.batches), c.data(), &rows, work.data(),
-                &size, &info);
-          put_columns(c, l.results[0], b);
-        }
-        return {};
-      },
-      2);
+Result<LapackStep> prepare_lapack_ormqr(LapackCall& l) {
+  const auto make = [&]<class T>(T) -> Result<LapackStep> {
+    const Lapack<T> ormqr("ormqr", "unmqr");
+    if (!ormqr) return no_lapack();
+    HILO_DO(l.expect_results({{element_type<T>, l.matrix()}}));
+    HILO_TRY(const int vectors, scale_count(l));
+    const bool is_left = l.config.flag("left", true);
+    const char side = is_left ? 'L' : 'R', adjoint = LapackType<T>::is_complex ? 'C' : 'T';
+    const char kind = l.config.flag("transpose", false) ? adjoint : 'N';
+    const int rows = l.sizes.rows, columns = l.sizes.columns, order = is_left ? rows : columns;
+    const int size = std::max({1, rows, columns}) * 64;
+    if (l.operands[0].rank() < 2) return fail(ErrorKind::Shape, "expected matrices as operand 0");
+    const int given = matrix_sizes(l.operands[0].dims).columns;
+    HILO_DO(l.expect_operand(0, {element_type<T>, {order, given}}));
+    HILO_DO(l.expect_operand(1, {element_type<T>, {vectors}}));
+    if (vectors > order || vectors > given)
+      return fail(ErrorKind::Shape, "more scales than Householder vectors");
+    const auto a = l.space<T>(int64_t{order} * given), c = l.space<T>(l.sizes.area());
+    const auto work = l.space<T>(size);
+    const int leading = std::max(1, order), lines = std::max(1, rows);
+    return [=](const LapackMatrix& m) {
+      int info = 0;
+      transpose(m.operand<T>(0), order, given, m[a]);
+      transpose(m.operand<T>(2), rows, columns, m[c]);
+      ormqr(&side, &kind, &rows, &columns, &vectors, m[a], &leading, m.operand<T>(1), m[c], &lines,
+            m[work], &size, &info);
+      transpose(m[c], columns, rows, m.result<T>(0));
+    };
+  };
+  return with_lapack_type(l, 3, 1, make, 2);
 }
 
-Result<Literal> call_lapack_potrf(Call& call) {
-  return with_lapack_type(call, 1, 2, []<class T>(LapackCall& l, T) -> Result<void> {
+// Column by column, a row-major Hermitian matrix is its conjugate, and its factor's transpose the
+// factor of the other triangle.
+Result<LapackStep> prepare_lapack_potrf(LapackCall& l) {
+  return with_lapack_type(l, 1, 2, [&]<class T>(T) -> Result<LapackStep> {
     const Lapack<T> potrf("potrf");
-    if (!potrf) return no_lapack(l.call);
+    if (!potrf) return no_lapack();
     HILO_DO(l.expect_square());
     HILO_DO(l.expect_results({{element_type<T>, l.matrix()}, {S32, {}}}));
-    char triangle = l.letter("uplo", 'L');
-    int n = l.sizes.rows;
-    for (int64_t b = 0; b < l.sizes.batches; ++b) {
-      std::vector<T> a = columns_of<T>(l.call.operands[0], b);
-      potrf(&triangle, &n, a.data(), &n, l.info(b));
-      put_columns(a, l.results[0], b);
-    }
-    return {};
+    const char triangle = l.letter("uplo", 'L') == 'L' ? 'U' : 'L';
+    const int n = l.sizes.rows;
+    return [=](const LapackMatrix& m) {
+      m.copy(0, 0);
+      potrf(&triangle, &n, m.result<T>(0), &n, m.info());
+    };
   });
 }
 
-// The op triangular-solve, with letters for its attributes.
-Result<Literal> call_lapack_trsm(Call& call) {
-  HILO_TRY(BackendConfig config, BackendConfig::parse(call));
-  if (call.operands.size() != 2) return call.error(ErrorKind::Shape, "expected 2 operands");
-  const auto letter = [&](const char* key, char otherwise) {
-    return static_cast<char>(config.whole(key, otherwise));
+// The op triangular-solve, with letters for its attributes. Column by column, row-major X and A are
+// their transposes: the product changes its sides, and A its triangle.
+Result<LapackStep> prepare_lapack_trsm(LapackCall& l) {
+  const auto make = [&]<class T>(T) -> Result<LapackStep> {
+    const Lapack<T> trsm("trsm");
+    const char transposed = l.letter("trans_x", 'N'), diagonal = l.letter("diag", 'N');
+    const int rows = l.sizes.rows, columns = l.sizes.columns;
+    TriangularSystem<T> system{rows, columns};
+    system.on_left = l.letter("side", 'L') == 'L', system.is_lower = l.letter("uplo", 'L') == 'L';
+    system.is_transposed = transposed != 'N', system.is_conjugated = transposed == 'C';
+    system.has_units = diagonal == 'U';
+    const int order = static_cast<int>(system.order());
+    HILO_DO(l.expect_operand(0, {element_type<T>, {order, order}}));
+    HILO_DO(l.expect_results({{element_type<T>, l.matrix()}}));
+    if (!trsm || order * l.sizes.area() <= system.small)
+      return [=](const LapackMatrix& m) {
+        m.copy(1, 0);
+        system.solve(m.operand<T>(0), m.result<T>(0));
+      };
+    const char side = system.on_left ? 'R' : 'L', triangle = system.is_lower ? 'U' : 'L';
+    return [=](const LapackMatrix& m) {
+      const T one(1);
+      m.copy(1, 0);
+      trsm(&side, &triangle, &transposed, &diagonal, &columns, &rows, &one, m.operand<T>(0), &order,
+           m.result<T>(0), &columns);
+    };
   };
-  TriangularSolveAttributes attributes;
-  attributes.left_side = letter("side", 'L') == 'L';
-  attributes.lower = letter("uplo", 'L') == 'L';
-  attributes.unit_diagonal = letter("diag", 'N') == 'U';
-  const char transpose = letter("trans_x", 'N');
-  attributes.transpose_a = transpose == 'N'   ? TransposeKind::NoTranspose
-                           : transpose == 'T' ? TransposeKind::Transpose
-                                              : TransposeKind::Adjoint;
-  Steps steps(call);
-  return steps.finish({steps.op(Op::TriangularSolve, call.shape(),
-                                {steps.operand(0), steps.operand(1)}, attributes)});
+  return with_lapack_type(l, 2, 1, make, 1);
 }
 
 // Operands: lower diagonal (its first element is not read), diagonal, upper diagonal, right sides.
-Result<Literal> call_lapack_gtsv(Call& call) {
-  return with_lapack_type(
-      call, 4, 5,
-      []<class T>(LapackCall& l, T) -> Result<void> {
-        const Lapack<T> gtsv("gtsv");
-        if (!gtsv) return no_lapack(l.call);
-        const LapackArray diagonal{element_type<T>, {l.sizes.rows}};
-        HILO_DO(l.expect_results(
-            {diagonal, diagonal, diagonal, {element_type<T>, l.matrix()}, {S32, {}}}));
-        int n = l.sizes.rows, columns = l.sizes.columns;
-        for (size_t i = 0; i < 3; ++i) {
-          HILO_DO(l.expect_operand(i, diagonal));
-          l.results[i] = l.call.operands[i];
-        }
-        for (int64_t b = 0; b < l.sizes.batches; ++b) {
-          std::vector<T> right = columns_of<T>(l.call.operands[3], b);
-          T* lower = vector_of<T>(l.results[0], b, l.sizes.batches);
-          gtsv(&n, &columns, lower + 1, vector_of<T>(l.results[1], b, l.sizes.batches),
-               vector_of<T>(l.results[2], b, l.sizes.batches), right.data(), &n, l.info(b));
-          put_columns(right, l.results[3], b);
-        }
-        return {};
-      },
-      3);
+Result<LapackStep> prepare_lapack_gtsv(LapackCall& l) {
+  const auto make = [&]<class T>(T) -> Result<LapackStep> {
+    const Lapack<T> gtsv("gtsv");
+    if (!gtsv) return no_lapack();
+    const LapackArray diagonal{element_type<T>, {l.sizes.rows}};
+    HILO_DO(
+        l.expect_results({diagonal, diagonal, diagonal, {element_type<T>, l.matrix()}, {S32, {}}}));
+    for (size_t i = 0; i < 3; ++i) HILO_DO(l.expect_operand(i, diagonal));
+    const int n = l.sizes.rows, columns = l.sizes.columns;
+    const auto right = l.space<T>(l.sizes.area());
+    return [=](const LapackMatrix& m) {
+      for (size_t i = 0; i < 3; ++i) m.copy(i, i);
+      transpose(m.operand<T>(3), n, columns, m[right]);
+      gtsv(&n, &columns, m.result<T>(0) + 1, m.result<T>(1), m.result<T>(2), m[right], &n,
+           m.info());
+      transpose(m[right], columns, n, m.result<T>(3));
+    };
+  };
+  return with_lapack_type(l, 4, 5, make, 3);
 }
 
-Result<Literal> call_lapack_gehrd(Call& call) {
-  return with_lapack_type(call, 1, 3, []<class T>(LapackCall& l, T) -> Result<void> {
+Result<LapackStep> prepare_lapack_gehrd(LapackCall& l) {
+  return with_lapack_type(l, 1, 3, [&]<class T>(T) -> Result<LapackStep> {
     const Lapack<T> gehrd("gehrd");
-    if (!gehrd) return no_lapack(l.call);
+    if (!gehrd) return no_lapack();
     HILO_DO(l.expect_square());
     HILO_DO(l.expect_results({{element_type<T>, l.matrix()},
                               {element_type<T>, {std::max(0, l.sizes.rows - 1)}},
                               {S32, {}}}));
-    int n = l.sizes.rows, size = std::max(1, n) * 64;
-    int low = static_cast<int>(std::clamp<int64_t>(l.config.whole("low", 1), 0, n));
-    int high = static_cast<int>(std::clamp<int64_t>(l.config.whole("high", n), 0, n));
+    const int n = l.sizes.rows, size = std::max(1, n) * 64;
+    const int low = static_cast<int>(std::clamp<int64_t>(l.config.whole("low", 1), 0, n));
+    const int high = static_cast<int>(std::clamp<int64_t>(l.config.whole("high", n), 0, n));
     if (n == 0 || low < 1 || high > n || low > high)
-      return l.call.error(ErrorKind::Shape, "low and high do not fit the matrices");
-    std::vector<T> work(size);
-    for (int64_t b = 0; b < l.sizes.batches; ++b) {
-      std::vector<T> a = columns_of<T>(l.call.operands[0], b);
-      gehrd(&n, &low, &high, a.data(), &n, vector_of<T>(l.results[1], b, l.sizes.batches),
-            work.data(), &size, l.info(b));
-      put_columns(a, l.results[0], b);
-    }
-    return {};
+      return fail(ErrorKind::Shape, "low and high do not fit the matrices");
+    const auto a = l.space<T>(l.sizes.area()), work = l.space<T>(size);
+    return [=](const LapackMatrix& m) {
+      transpose(m.operand<T>(0), n, n, m[a]);
+      gehrd(&n, &low, &high, m[a], &n, m.result<T>(1), m[work], &size, m.info());
+      transpose(m[a], n, n, m.result<T>(0));
+    };
   });
 }
 
-Result<Literal> call_lapack_sytrd(Call& call) {
-  return with_lapack_type(call, 1, 5, []<class T>(LapackCall& l, T) -> Result<void> {
+Result<LapackStep> prepare_lapack_sytrd(LapackCall& l) {
+  return with_lapack_type(l, 1, 5, [&]<class T>(T) -> Result<LapackStep> {
     using Real = typename LapackType<T>::Real;
     const Lapack<T> sytrd("sytrd", "hetrd");
-    if (!sytrd) return no_lapack(l.call);
+    if (!sytrd) return no_lapack();
     const int64_t off = std::max(0, l.sizes.rows - 1);
     HILO_DO(l.expect_square());
     HILO_DO(l.expect_results({{element_type<T>, l.matrix()},
@@ -290,18 +234,15 @@ Result<Literal> call_lapack_sytrd(Call& call) {
                               {element_type<Real>, {off}},
                               {element_type<T>, {off}},
                               {S32, {}}}));
-    char triangle = l.letter("uplo", 'L');
-    int n = l.sizes.rows, size = std::max(1, n) * 64;
-    std::vector<T> work(size);
-    const int64_t batches = l.sizes.batches;
-    for (int64_t b = 0; b < batches; ++b) {
-      std::vector<T> a = columns_of<T>(l.call.operands[0], b);
-      sytrd(&triangle, &n, a.data(), &n, vector_of<Real>(l.results[1], b, batches),
-            vector_of<Real>(l.results[2], b, batches), vector_of<T>(l.results[3], b, batches),
-            work.data(), &size, l.info(b));
-      put_columns(a, l.results[0], b);
-    }
-    return {};
+    const char triangle = l.letter("uplo", 'L');
+    const int n = l.sizes.rows, size = std::max(1, n) * 64;
+    const auto a = l.space<T>(l.sizes.area()), work = l.space<T>(size);
+    return [=](const LapackMatrix& m) {
+      transpose(m.operand<T>(0), n, n, m[a]);
+      sytrd(&triangle, &n, m[a], &n, m.result<Real>(1), m.result<Real>(2), m.result<T>(3), m[work],
+            &size, m.info());
+      transpose(m[a], n, n, m.result<T>(0));
+    };
   });
 }
 

@@ -1,9 +1,13 @@
 // What the LAPACK custom calls share. Private to `eval`.
+//
+// A call is checked and made ready once, from shapes and settings alone. What runs then does one
+// matrix of the batch after the other, on the evaluator's arrays or on those of compiled code.
 #pragma once
 
 #include "eval/backend_config.h"
 #include "eval/custom_call.h"
 #include "eval/lapack.h"
+#include "eval/routine.h"
 
 namespace hilo {
 
@@ -13,15 +17,52 @@ struct LapackArray {
   Dims dims;
 };
 
-// A call on its matrices: operands checked, results made, settings read.
-struct LapackCall {
-  Call& call;
-  BackendConfig config;
-  std::vector<Literal> results;
-  Dims batch;         // dimensions before those of the matrices
-  MatrixSizes sizes;  // of operand `matrix`
+// A place in the memory that a thread has for its matrix.
+template <class T>
+struct LapackSpace {
+  int64_t offset;
+};
 
-  static Result<LapackCall> make(Call& call, size_t operands, size_t results, size_t matrix = 0);
+// The arrays of a call and how many bytes of each belong to one matrix.
+struct LapackArrays {
+  std::span<const std::byte* const> operands;
+  std::span<std::byte* const> results;
+  const std::vector<int64_t>&operand_bytes, &result_bytes;
+};
+
+// One matrix of the batch.
+struct LapackMatrix {
+  const LapackArrays& arrays;
+  int64_t number;
+  std::byte* memory;
+
+  template <class T>
+  const T* operand(size_t i) const {
+    return reinterpret_cast<const T*>(arrays.operands[i] + number * arrays.operand_bytes[i]);
+  }
+  template <class T>
+  T* result(size_t i) const {
+    return reinterpret_cast<T*>(arrays.results[i] + number * arrays.result_bytes[i]);
+  }
+  int* info() const { return result<int>(arrays.results.size() - 1); }
+  template <class T>
+  T* operator[](LapackSpace<T> space) const {
+    return reinterpret_cast<T*>(memory + space.offset);
+  }
+  // Result o begins as a copy of operand i, or stands in its place.
+  void copy(size_t i, size_t o) const;
+  void clear(size_t o) const;
+};
+
+// A call as it is known before it runs: functions check it, take space and give the step.
+struct LapackCall {
+  std::vector<Shape> operands, results;  // in the types that they are held in
+  BackendConfig config;
+  Dims batch{};         // dimensions before those of the matrices
+  MatrixSizes sizes{};  // of operand `matrix`
+  int64_t space_bytes = 0;
+
+  Result<void> begin(size_t operands, size_t results, size_t matrix);
   char letter(const std::string& key, char otherwise) const {
     return static_cast<char>(config.whole(key, otherwise));
   }
@@ -31,29 +72,30 @@ struct LapackCall {
   Result<void> expect_square() const;
   Dims matrix() const { return {sizes.rows, sizes.columns}; }
   int64_t least() const { return std::min(sizes.rows, sizes.columns); }
-  int* info(int64_t matrix) { return vector_of<int>(results.back(), matrix, sizes.batches); }
-  Result<Literal> finish();
+  template <class T>
+  LapackSpace<T> space(int64_t count) {
+    const LapackSpace<T> out{space_bytes};
+    space_bytes += (count * static_cast<int64_t>(sizeof(T)) + 63) / 64 * 64;
+    return out;
+  }
 };
 
-// Calls body(LapackCall&, T()) with the held type of the matrices.
+// body(T()) with the held type of the matrices.
 template <class Body>
-Result<Literal> with_lapack_type(Call& call, size_t operands, size_t results, Body body,
-                                 size_t matrix = 0) {
-  HILO_TRY(LapackCall lapack, LapackCall::make(call, operands, results, matrix));
-  Result<void> done;
-  switch (call.operands[matrix].type()) {
-    case ElementType::F32: done = body(lapack, float()); break;
-    case ElementType::F64: done = body(lapack, double()); break;
-    case ElementType::C64: done = body(lapack, std::complex<float>()); break;
-    case ElementType::C128: done = body(lapack, std::complex<double>()); break;
-    default: return call.error(ErrorKind::Shape, "expected matrices of f32, f64, c64 or c128");
+Result<LapackStep> with_lapack_type(LapackCall& call, size_t operands, size_t results, Body body,
+                                    size_t matrix = 0) {
+  HILO_DO(call.begin(operands, results, matrix));
+  switch (call.operands[matrix].type) {
+    case ElementType::F32: return body(float());
+    case ElementType::F64: return body(double());
+    case ElementType::C64: return body(std::complex<float>());
+    case ElementType::C128: return body(std::complex<double>());
+    default: return fail(ErrorKind::Shape, "expected matrices of f32, f64, c64 or c128");
   }
-  if (!done) return std::unexpected(done.error());
-  return lapack.finish();
 }
 
-inline std::unexpected<Error> no_lapack(const Call& call) {
-  return call.error(ErrorKind::Unsupported, "needs LAPACK: install libopenblas0 or liblapack3");
+inline std::unexpected<Error> no_lapack() {
+  return fail(ErrorKind::Unsupported, "needs LAPACK: install libopenblas0 or liblapack3");
 }
 
 }  // namespace hilo

@@ -23,8 +23,7 @@ void* lapack_symbol(const std::string& name) {
   return file ? dlsym(file, name.c_str()) : nullptr;
 }
 
-MatrixSizes matrix_sizes(const Literal& literal) {
-  const Dims& dims = literal.shape().dims;
+MatrixSizes matrix_sizes(const Dims& dims) {
   check(dims.size() >= 2, "matrix_sizes: not matrices");
   MatrixSizes out{static_cast<int>(dims[dims.size() - 2]), static_cast<int>(dims.back()), 0};
   out.batches = element_count(std::span(dims).first(dims.size() - 2));

@@ -60,32 +60,17 @@ struct MatrixSizes {
   int64_t batches = 0;
   int64_t area() const { return int64_t{rows} * columns; }
 };
-MatrixSizes matrix_sizes(const Literal& literal);
+MatrixSizes matrix_sizes(const Dims& dims);
 
+// to[c * rows + r] = from[r * columns + c]: a row-major matrix as LAPACK wants it, and back where
+// rows and columns are exchanged.
 template <class T>
-std::vector<T> columns_of(const Literal& literal, int64_t batch) {
-  const MatrixSizes sizes = matrix_sizes(literal);
-  const T* from = literal.data<T>().data() + batch * sizes.area();
-  std::vector<T> out(sizes.area());
-  for (int64_t r = 0; r < sizes.rows; ++r)
-    for (int64_t c = 0; c < sizes.columns; ++c)
-      out[c * sizes.rows + r] = from[r * sizes.columns + c];
-  return out;
-}
-
-template <class T>
-void put_columns(const std::vector<T>& columns, Literal& literal, int64_t batch) {
-  const MatrixSizes sizes = matrix_sizes(literal);
-  T* to = literal.mutable_data<T>().data() + batch * sizes.area();
-  for (int64_t r = 0; r < sizes.rows; ++r)
-    for (int64_t c = 0; c < sizes.columns; ++c)
-      to[r * sizes.columns + c] = columns[c * sizes.rows + r];
-}
-
-// Row `batch` of an array of vectors.
-template <class T>
-T* vector_of(Literal& literal, int64_t batch, int64_t batches) {
-  return literal.mutable_data<T>().data() + (batches > 0 ? batch * (literal.count() / batches) : 0);
+void transpose(const T* from, int64_t rows, int64_t columns, T* to) {
+  constexpr int64_t tile = 16;
+  for (int64_t first = 0; first < rows; first += tile)
+    for (int64_t c = 0; c < columns; ++c)
+      for (int64_t r = first; r < std::min(rows, first + tile); ++r)
+        to[c * rows + r] = from[r * columns + c];
 }
 
 }  // namespace hilo
