@@ -18,7 +18,11 @@ using namespace real_parts;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double half_pi = 0x1.921fb54442d18p+0, pi = 0x1.921fb54442d18p+1;
-// sin(r) / r and cos r in r^2 for |r| <= pi / 4; atan(t) / t in t^2 for |t| <= 1.
+// sin(r) / r in r^2 for |r| <= pi / 2; sin(r) / r and cos r in r^2 for |r| <= pi / 4; atan(t) / t
+// in t^2 for |t| <= 1.
+constexpr double sine_of_half[] = {0x1.ffffffffda703p-1,  -0x1.555555443457cp-3,
+                                   0x1.11110c001d1f5p-7,  -0x1.a017cff625861p-13,
+                                   0x1.71701b445e16dp-19, -0x1.9a69e19f83a74p-26};
 constexpr double sine[] = {0x1.fffffffff67c2p-1, -0x1.5555554948094p-3, 0x1.1111074b2ec5ep-7,
                            -0x1.a00ee7e30b36cp-13, 0x1.6cb748c562976p-19};
 constexpr double cosine[] = {0x1.ffffffffffe0bp-1,   -0x1.ffffffffe3762p-2, 0x1.555555447639ep-5,
@@ -40,7 +44,7 @@ double piece(int first, int count, int scale) {
   return sum;
 }
 
-constexpr int rows = 129;  // 2^-1 <= |x| < 2^128
+constexpr int rows = 130;  // 2^-1 <= |x| < 2^128, and what is not finite
 constexpr int piece_bits[] = {29, 53};
 
 // Piece number `part` for every exponent, as a constant array of the module.
@@ -49,43 +53,57 @@ Value* pieces(Builder& b, int part) {
   const std::string name = "quarter_turns_" + std::to_string(part);
   if (llvm::GlobalVariable* made = module.getNamedGlobal(name)) return made;
   std::vector<double> values;
-  for (int row = 0; row < rows; ++row) {
+  for (int row = 0; row + 1 < rows; ++row) {
     const int scale = row - 1 - 23;  // of m; bits of weight 4 and more are whole turns
     int first = scale - 1;
     for (int i = 0; i < part; ++i) first += piece_bits[i];
     values.push_back(piece(first, piece_bits[part], scale));
   }
+  values.push_back(nan);
   llvm::Constant* data = llvm::ConstantDataArray::get(b.getContext(), values);
   auto* global = new llvm::GlobalVariable(module, data->getType(), true,
                                           llvm::GlobalValue::PrivateLinkage, data, name);
   return global;
 }
 
-struct Angle {
-  Value* quarters;       // in the two low bits
-  Value *sine, *cosine;  // of the rest
+// A number of quarter turns: a whole number of some unit, which is the low bits of `whole`, and the
+// rest, at most half a unit.
+struct Turns {
+  Value *whole, *rest;
 };
 
-Angle reduced(Builder& b, Value* magnitude) {
+// A number added to `large` and taken away again is a whole number of units.
+Turns turns_of(Builder& b, Value* magnitude, double large) {
   Value* all = bits(b, magnitude);
   Value* exponent = b.CreateSub(b.CreateLShr(all, 52), b.getInt64(1023 - 1));
-  Value* small = b.CreateICmpSLT(exponent, b.getInt64(0));
-  Value* row = b.CreateSelect(b.CreateICmpULT(exponent, b.getInt64(rows)), exponent, b.getInt64(0));
-  Value* whole = b.CreateAnd(all, b.getInt64((int64_t{1} << 52) - 1));
-  Value* m = from_bits(b, b.CreateOr(whole, b.getInt64(int64_t{1023 + 23} << 52)));
+  Value* small = b.CreateFCmpOLT(magnitude, number(b, 0.5));
+  Value* row =
+      b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, exponent, b.getInt64(int64_t{rows} - 1));
+  Value* significand = b.CreateAnd(all, b.getInt64((int64_t{1} << 52) - 1));
+  Value* m = from_bits(b, b.CreateOr(significand, b.getInt64(int64_t{1023 + 23} << 52)));
   Value* part[2];
   for (int i = 0; i < 2; ++i)
     part[i] =
         b.CreateLoad(b.getDoubleTy(), b.CreateInBoundsGEP(b.getDoubleTy(), pieces(b, i), row));
   Value* first = b.CreateFMul(m, part[0]);
-  const Nearest n = nearest(b, first);
-  Value* sum = multiply_add(b, m, part[1], b.CreateFSub(first, n.real));
-  const Nearest rest = nearest(b, sum);
-  Value* turned = b.CreateFMul(b.CreateFSub(sum, rest.real), number(b, half_pi));
-  Value* r = b.CreateSelect(small, magnitude, turned);
-  Value* quarters = b.CreateSelect(small, b.getInt64(0), b.CreateAdd(n.integer, rest.integer));
-  Value* square = b.CreateFMul(r, r);
-  return {quarters, b.CreateFMul(r, polynomial(b, square, sine)), polynomial(b, square, cosine)};
+  Value* sum = b.CreateFAdd(multiply_add(b, m, part[1], first), number(b, large));
+  Value* above = b.CreateFSub(first, b.CreateFSub(sum, number(b, large)));
+  Value* rest = multiply_add(b, m, part[1], above);
+  Value* of_small = b.CreateFMul(magnitude, number(b, 1 / half_pi));
+  return {b.CreateSelect(small, b.getInt64(0), bits(b, sum)),
+          b.CreateSelect(small, of_small, rest)};
+}
+
+constexpr double large_quarters = 0x1.8p52, large_halves = 0x1.8p53;
+
+// Of at most a quarter turn.
+Value* sine_of(Builder& b, Value* quarters) {
+  Value* r = b.CreateFMul(quarters, number(b, half_pi));
+  return b.CreateFMul(r, polynomial(b, b.CreateFMul(r, r), sine_of_half));
+}
+
+Value* flipped(Builder& b, Value* x, Value* sign) {
+  return from_bits(b, b.CreateXor(bits(b, x), sign));
 }
 
 Value* bit(Builder& b, Value* quarters, int64_t mask) {
@@ -94,10 +112,6 @@ Value* bit(Builder& b, Value* quarters, int64_t mask) {
 
 Value* negated_if(Builder& b, Value* condition, Value* x) {
   return b.CreateSelect(condition, b.CreateFNeg(x), x);
-}
-
-Value* nan_unless_finite(Builder& b, Value* magnitude, Value* x) {
-  return b.CreateSelect(b.CreateFCmpOLT(magnitude, number(b, infinity)), x, number(b, nan));
 }
 
 // x where `of` is not negative, else -x.
@@ -109,28 +123,29 @@ Value* odd_in(Builder& b, Value* of, Value* x) {
 
 Value* math_sin(Builder& b, Value* x) {
   Value* magnitude = absolute(b, x);
-  const Angle angle = reduced(b, magnitude);
-  Value* value = b.CreateSelect(bit(b, angle.quarters, 1), angle.cosine, angle.sine);
-  value = negated_if(b, bit(b, angle.quarters, 2), value);
-  return nan_unless_finite(b, magnitude, odd_in(b, x, value));
+  const Turns turns = turns_of(b, magnitude, large_halves);
+  Value* sign = b.CreateXor(bits(b, x), bits(b, magnitude));
+  sign = b.CreateXor(sign, b.CreateShl(turns.whole, 63));
+  return flipped(b, sine_of(b, turns.rest), sign);
 }
 
+// The sine of what is left to a quarter turn.
 Value* math_cos(Builder& b, Value* x) {
-  Value* magnitude = absolute(b, x);
-  const Angle angle = reduced(b, magnitude);
-  Value* value = b.CreateSelect(bit(b, angle.quarters, 1), angle.sine, angle.cosine);
-  Value* next = b.CreateAdd(angle.quarters, b.getInt64(1));
-  return nan_unless_finite(b, magnitude, negated_if(b, bit(b, next, 2), value));
+  const Turns turns = turns_of(b, absolute(b, x), large_halves);
+  Value* left = b.CreateFSub(number(b, 1), absolute(b, turns.rest));
+  return flipped(b, sine_of(b, left), b.CreateShl(turns.whole, 63));
 }
 
 Value* math_tan(Builder& b, Value* x) {
-  Value* magnitude = absolute(b, x);
-  const Angle angle = reduced(b, magnitude);
-  Value* odd = bit(b, angle.quarters, 1);
-  Value* above = b.CreateSelect(odd, b.CreateFNeg(angle.cosine), angle.sine);
-  Value* below = b.CreateSelect(odd, angle.sine, angle.cosine);
+  const Turns turns = turns_of(b, absolute(b, x), large_quarters);
+  Value* r = b.CreateFMul(turns.rest, number(b, half_pi));
+  Value* square = b.CreateFMul(r, r);
+  Value *s = b.CreateFMul(r, polynomial(b, square, sine)), *c = polynomial(b, square, cosine);
+  Value* odd = bit(b, turns.whole, 1);
+  Value* above = b.CreateSelect(odd, b.CreateFNeg(c), s);
+  Value* below = b.CreateSelect(odd, s, c);
   Value* value = b.CreateFMul(above, reciprocal(b, below));
-  return nan_unless_finite(b, magnitude, odd_in(b, x, value));
+  return odd_in(b, x, value);
 }
 
 Value* math_atan2(Builder& b, Value* y, Value* x) {
