@@ -11,6 +11,9 @@ constexpr int64_t part_strips = 4, fewest_parts = 8;
 // Blocks of rows that read lines of columns where they stand, and how many strips of them together.
 constexpr int64_t direct_blocks = 5, direct_strips = 16;
 constexpr int64_t worth_packing_together = 1 << 16;  // elements of the rows
+// Rows that wait for memory, elements of a right operand that does not stay in the caches, and how
+// it is read then: so many lines of so many strips after the other, as long pieces of memory.
+constexpr int64_t thin = 10, large_operand = 1 << 21, streamed_lines = 8, streamed_strips = 64;
 
 class FewRows {
  public:
@@ -62,7 +65,7 @@ class FewRows {
   const MatrixKernel& kernel_;
   Cut depths_, blocks_, parts_;  // of the summed index, of the rows, of the strips of columns
   int64_t all_lines_;            // of a block's packed rows
-  bool is_direct_;
+  bool is_direct_, is_streamed_;
   std::byte* rows_;
 };
 
@@ -73,9 +76,11 @@ FewRows::FewRows(const MatrixProduct& product)
       blocks_{p_.m, pieces_of(p_.m, kernel_.rows)},
       parts_{pieces_of(p_.n, kernel_.columns), 1},
       all_lines_(depths_.count + depths_.parts * kernel_.head),
-      is_direct_(blocks_.parts <= direct_blocks && kernel_.is_direct && kernel_.is_direct(p_.rhs)) {
-  const int64_t most = is_direct_ ? direct_strips : part_strips;
-  parts_.parts = pieces_of(parts_.count, std::clamp<int64_t>(parts_.count / fewest_parts, 1, most));
+      is_direct_(blocks_.parts <= direct_blocks && kernel_.is_direct && kernel_.is_direct(p_.rhs)),
+      is_streamed_(is_direct_ && p_.m <= thin && p_.n * p_.k >= large_operand) {
+  const int64_t most = is_streamed_ ? streamed_strips : is_direct_ ? direct_strips : part_strips;
+  const int64_t fewest = is_streamed_ ? 2 : fewest_parts;
+  parts_.parts = pieces_of(parts_.count, std::clamp<int64_t>(parts_.count / fewest, 1, most));
   thread_local PackedMemory memory;
   rows_ = memory.take(blocks_.parts * all_lines_ * kernel_.row_step * kernel_.bytes);
 }
@@ -111,7 +116,8 @@ void FewRows::compute_packed(const Strips& strips, std::byte* c, int64_t leading
 }
 
 void FewRows::compute_direct(int64_t begin, int64_t end, std::byte* c, int64_t leading) const {
-  const Cut chunks{p_.k, pieces_of(p_.k, blocks_.parts < direct_blocks ? 64 : 128)};
+  const int64_t lines = is_streamed_ ? streamed_lines : blocks_.parts < direct_blocks ? 64 : 128;
+  const Cut chunks{p_.k, pieces_of(p_.k, lines)};
   for (int64_t chunk = 0; chunk < chunks.parts; ++chunk) {
     const int64_t t = chunks.begin(chunk);
     for (int64_t s = begin; s < end; ++s)

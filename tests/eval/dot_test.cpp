@@ -186,6 +186,7 @@ void expect_columns(int64_t m, int64_t k, int64_t n) {
     }
 }
 TEST(Dot, RowsAndColumnsSideBySide) {
+  for (int64_t m : {2, 5, 10, 11}) expect_columns(m, 1003, 2110);
   for (int64_t m : {1, 5, 14, 15, 29, 71, 150, 290}) expect_columns(m, 530, 2090);
 }
 
