@@ -112,15 +112,21 @@ class Finder {
         computations_(module.post_order()),
         inside_(module.computations.size(), 0),
         graphs_(module.computations.size()),
-        drafts_(module.computations.size()) {
+        drafts_(module.computations.size()),
+        runs_(module.computations.size(), false) {
+    runs_[module.entry.value] = true;
     const ScheduleGraphs graphs(module, machine, aliases);
     for (ComputationId computation : computations_) {
       ScheduleGraph& graph = graphs_[computation.value];
       graph = graphs.graph(computation, inside_);
       drafts_[computation.value].order = Candidates(graph).best();
       evaluate(computation);
+      for (const auto& [node, callee] : graph.calls) runs_[callee.value] = true;
       count_ += graph.size();
     }
+    for (ComputationId computation : computations_)
+      if (!runs_[computation.value])
+        drafts_[computation.value].order = file_order(graphs_[computation.value]);
   }
 
   // In the second round are those that stand out only when others are better.
@@ -130,7 +136,7 @@ class Finder {
       const int64_t close = reach[module_.entry.value] / 10 * 8;
       for (ComputationId computation : computations_) {
         evaluate(computation);
-        if (reach[computation.value] >= close) improve(computation);
+        if (runs_[computation.value] && reach[computation.value] >= close) improve(computation);
       }
     }
   }
@@ -201,6 +207,7 @@ class Finder {
   std::vector<int64_t> inside_;                    // by computation: its peak
   std::vector<ScheduleGraph> graphs_;              // by computation
   std::vector<Draft> drafts_;                      // by computation
+  std::vector<bool> runs_;  // by computation: not fused or applied, whose values lie nowhere
   size_t count_ = 0;
 };
 

@@ -58,6 +58,32 @@ TEST(FindSchedule, IsTheSameTwice) {
   }
 }
 
+// Wide values, each of which is soon narrow: in an order that takes memory for all of them.
+constexpr std::string_view wide_values = R"(
+  p = f32[] parameter(0)
+  a = f32[4096] broadcast(p), dimensions={}
+  b = f32[4096] negate(a)
+  c = f32[4096] sine(a)
+  d = f32[4096] cosine(a)
+  i = f32[2] slice(b), slice={[0:2]}
+  j = f32[2] slice(c), slice={[0:2]}
+  k = f32[2] slice(d), slice={[0:2]}
+  s = f32[2] add(i, j)
+  ROOT t = f32[2] add(s, k) }
+)";
+
+TEST(FindSchedule, LooksForBetterOrdersOnlyOfWhatTakesMemory) {
+  const std::string body(wide_values);
+  const Module steps = *parse("HloModule m\nENTRY e {" + body);
+  EXPECT_NE(schedule_found(steps).orders[steps.entry.value], steps[steps.entry].instructions);
+  const Module fused = *parse("HloModule m\nfused {" + body + R"(ENTRY e {
+  x = f32[] parameter(0)
+  ROOT f = f32[2] fusion(x), kind=kLoop, calls=fused })");
+  const Schedule found = schedule_found(fused);
+  for (ComputationId computation : fused.post_order())
+    EXPECT_EQ(found.orders[computation.value], fused[computation].instructions);
+}
+
 constexpr std::string_view waits = R"(HloModule m
 plus {
   x = f32[] parameter(0)
