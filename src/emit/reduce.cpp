@@ -25,6 +25,8 @@ constexpr int64_t tile = 1024, least_tile = 256, wanted_tiles = 16;
 // Lines of columns that are combined in one go where an element takes few steps: memory serves
 // several streams at once, and sums are loaded and stored once.
 constexpr int64_t most_lines = 8;
+// Whole lines of fewer bytes that lie one after the other are one stream already.
+constexpr int64_t page = 4096;
 constexpr int few_steps = 4;
 
 // Which elements of a vector of 2 * half are its first half, and which its second.
@@ -314,11 +316,16 @@ int steps_of(const Elements& e, InstructionId id) {
   return out;
 }
 
-int64_t lines_together(const Elements& e, InstructionId id, const Reduce& reduce) {
+// width: of a tile.
+int64_t lines_together(const Elements& e, InstructionId id, const Reduce& reduce, int64_t width) {
   int steps = 0;
   for (size_t k = 0; k < reduce.count(); ++k) steps += steps_of(e, e.module.operand(id, k));
   if (steps > few_steps || reduce.reduced().empty()) return 1;
-  const int64_t size = reduce.dims()[reduce.reduced().back()];
+  const auto last = static_cast<int64_t>(reduce.reduced().back());
+  const Dims behind(reduce.dims().begin() + last + 1, reduce.dims().end());
+  const ElementType type = e.module.shape(e.module.operand(id, 0)).type;
+  if (element_count(behind) == width && width * storage_bytes(type) < page) return 1;
+  const int64_t size = reduce.dims()[static_cast<size_t>(last)];
   for (int64_t lines = most_lines; 2 * lines > most_lines; --lines)
     if (size % lines == 0) return lines;
   return std::min(size, most_lines);
@@ -409,7 +416,7 @@ void write_columns(Writer& w, InstructionId id, Reduce& reduce) {
                       slot(k, i));
     });
     std::vector<Value*> at = reduce.place(place(int64(b, 0)));
-    const int64_t together = lines_together(w.elements, id, reduce);
+    const int64_t together = lines_together(w.elements, id, reduce, width);
     nest_of_lines(b, reduce, 0, at, together, [&](int64_t lines) {
       loop(b, int64(b, 0), n, [&](Value* i) {
         std::vector<Value*> here = at, carried;

@@ -21,25 +21,25 @@ least { v = s32[] parameter(0)
   ROOT t = (s32[], s32[]) tuple(m, k) }
 )";
 
-// Sums of f32, of squares of bf16 and the least of s32 with its line, over the middle dimension and
-// over the first two.
+// Of lines that are one stream and of lines that are not: sums of f32, of squares of bf16 and the
+// least of s32 with its line, over the first dimension and over the first two.
 std::string columns(int64_t lines) {
   return fmt::format(R"(HloModule m
 {1}
 ENTRY e {{
-  x = f32[3,{0},70] parameter(0)
-  h = bf16[3,{0},70] parameter(1)
-  n = s32[3,{0},70] parameter(2)
+  x = f32[{0},3,70] parameter(0)
+  h = bf16[{0},3,70] parameter(1)
+  n = s32[{0},3,70] parameter(2)
   zero = f32[] constant(0.5)
   half = bf16[] constant(0.5)
   most = s32[] constant(100)
   none = s32[] constant(-1)
-  places = s32[3,{0},70] iota(), iota_dimension=1
-  square = bf16[3,{0},70] multiply(h, h)
-  p = f32[3,70] reduce(x, zero), dimensions={{1}}, to_apply=add
+  places = s32[{0},3,70] iota(), iota_dimension=0
+  square = bf16[{0},3,70] multiply(h, h)
+  p = f32[3,70] reduce(x, zero), dimensions={{0}}, to_apply=add
   q = f32[70] reduce(x, zero), dimensions={{0,1}}, to_apply=add
-  r = bf16[3,70] reduce(square, half), dimensions={{1}}, to_apply=add_bf16
-  s = (s32[3,70], s32[3,70]) reduce(n, places, most, none), dimensions={{1}}, to_apply=least
+  r = bf16[3,70] reduce(square, half), dimensions={{0}}, to_apply=add_bf16
+  s = (s32[3,70], s32[3,70]) reduce(n, places, most, none), dimensions={{0}}, to_apply=least
   ROOT t = (f32[3,70], f32[70], bf16[3,70], (s32[3,70], s32[3,70])) tuple(p, q, r, s) }}
 )",
                      lines, combiners);
