@@ -33,8 +33,8 @@ std::string index_text(const Shape& shape, int64_t position) {
 
 }  // namespace
 
-Observer::Observer(const Module& module, ObserveOptions options)
-    : module_(module), options_(std::move(options)) {
+Observer::Observer(const Module& module, ObserveOptions options, bool keeps_values)
+    : module_(module), options_(std::move(options)), keeps_values_(keeps_values) {
   for (const std::string& name : options_.print_values) names_[name] = false;
   if (options_.profiles()) profile_.emplace(module);
 }
@@ -46,8 +46,12 @@ void Observer::see(const ValueEvent& event) {
   const std::lock_guard lock(mutex_);
   if (auto name = names_.find(std::string(instruction.name)); name != names_.end()) {
     name->second = true;
-    fmt::print("device {} {} = {} {}\n", event.device, instruction.name,
-               to_string(event.value->shape()), print(*event.value));
+    Printed printed{event.device, name->first, to_string(event.value->shape()),
+                    print(*event.value)};
+    if (keeps_values_) values_.push_back(std::move(printed));
+    else
+      fmt::print("device {} {} = {} {}\n", printed.device, printed.instruction, printed.shape,
+                 printed.value);
   }
   if (options_.check_numerics && !non_finite_) {
     for_each_leaf(*event.value, [&](const Literal& leaf) {

@@ -2,6 +2,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -210,7 +211,20 @@ Result<Ran> run_module(const Module& module, const RunOptions& options, const Pl
   return out;
 }
 
-void show_json(const Module& module, const Ran& ran, const RunOptions& options) {
+nlohmann::ordered_json values_json(const Observer& observer) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  std::vector<Observer::Printed> values = observer.values();
+  std::ranges::stable_sort(values, {}, &Observer::Printed::device);  // whichever came first
+  for (const Observer::Printed& value : values)
+    out.push_back({{"device", value.device},
+                   {"instruction", value.instruction},
+                   {"shape", value.shape},
+                   {"value", value.value}});
+  return out;
+}
+
+void show_json(const Module& module, const Ran& ran, const RunOptions& options,
+               const Observer& observer) {
   nlohmann::ordered_json outputs = nlohmann::ordered_json::array();
   for (const OutputLeaf& leaf : ran.leaves)
     outputs.push_back({{"output", leaf.leaf},
@@ -224,6 +238,7 @@ void show_json(const Module& module, const Ran& ran, const RunOptions& options) 
   if (!ran.compiled.is_null()) out["compiled"] = ran.compiled;
   if (!options.expected.empty()) out["comparisons"] = comparisons_json(ran.comparisons);
   if (options.observe.profile) out["profile"] = ran.profile;
+  if (!options.observe.print_values.empty()) out["values"] = values_json(observer);
   fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
@@ -254,7 +269,7 @@ void run(RunOptions& options, Session& session) {
     if (!made) return fail_with(session, made.error(), module.source);
     planned = std::move(*made);
   }
-  Observer observer(module, options.observe);
+  Observer observer(module, options.observe, session.json);
   listen_for_interrupts(options.timeout);
   if (!is_here(*device, options.device, session)) device = RunDevice::Eval;
   auto ran = *device == RunDevice::Cpu
@@ -264,7 +279,7 @@ void run(RunOptions& options, Session& session) {
     ran = fail(ErrorKind::Interrupted, "stopped after {} s (--timeout)", options.timeout);
   if (!ran) return fail_with(session, ran.error(), module.source);
   ran->times.read = read_seconds;
-  if (session.json) show_json(module, *ran, options);
+  if (session.json) show_json(module, *ran, options, observer);
   else if (!options.expected.empty()) show_comparisons(ran->comparisons);
   else
     for (const OutputLeaf& leaf : ran->leaves) fmt::print("{}\n", show(leaf));

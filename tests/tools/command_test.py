@@ -271,6 +271,13 @@ ENTRY main { x = f32[1048576] parameter(0)
                 events = json.load(file)["traceEvents"]
             self.assertIn(("sum", "X"), [(event["name"], event["ph"]) for event in events])
 
+    def test_printed_values_are_part_of_the_document(self):
+        done = hilo("run", "-", "--print-values=sum", "--json", text=ADD)
+        values = json.loads(done.stdout)["values"]
+        self.assertEqual([(v["device"], v["instruction"]) for v in values], [(0, "sum")])
+        shown = hilo("run", "-", "--print-values=sum", text=ADD).stdout.splitlines()[0]
+        self.assertEqual(shown, f"device 0 sum = {values[0]['shape']} {values[0]['value']}")
+
     def test_what_the_compiler_cannot_watch(self):
         for option in ("--check-numerics", "--print-values=sum", "--max-steps=3", "--float=f64"):
             done = hilo("run", "-", "--device=cpu", option, text=ADD)
