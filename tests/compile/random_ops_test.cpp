@@ -8,12 +8,15 @@
 namespace hilo {
 namespace {
 
-// The reals of 32 and 64 bits, each moved by less than what two roundings do.
+// Reals, each moved by what one or two roundings do.
 Literal moved(const Literal& given, test::Dice& dice) {
   Literal out = given;
   const auto move = [&](auto type, auto by) {
-    for (auto& x : out.mutable_data<decltype(type)>()) x *= 1 + (dice.below(2) ? by : -by);
+    for (auto& x : out.mutable_data<decltype(type)>())
+      x = static_cast<decltype(type)>(x * (1 + (dice.below(2) ? by : -by)));
   };
+  if (given.type() == ElementType::BF16) move(BF16{}, 0x1p-8F);
+  if (given.type() == ElementType::F16) move(F16{}, 0x1p-11F);
   if (given.type() == ElementType::F32) move(float{}, 0x1p-22F);
   if (given.type() == ElementType::F64) move(double{}, 0x1p-51);
   if (given.type() == ElementType::C64) move(std::complex<float>{}, 0x1p-22F);
