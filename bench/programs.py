@@ -359,6 +359,98 @@ def hidden_markov(seen, between):
     return lax.scan(step, seen[0], seen[1:])[1]
 
 
+# Clouds of points, random walks, control.
+@program((2000, 16, f32), (10, 16, f32))
+def k_means(x, centres):
+    def step(_, centres):
+        nearest = ((x[:, None] - centres) ** 2).sum(-1).argmin(1)
+        count = jax.ops.segment_sum(jnp.ones(2000), nearest, 10)
+        return jax.ops.segment_sum(x, nearest, 10) / jnp.maximum(count, 1)[:, None]
+    return lax.fori_loop(0, 10, step, centres)
+@program((500, 3, f32), (500, 16, s32))
+def molecules(x, near):
+    near = (near * 61 + jnp.arange(16) * 7 + jnp.arange(500)[:, None]) % 500
+    def energy(x):
+        d = x[:, None] - x[near]
+        d = d - 30 * jnp.round(d / 30)
+        r2 = (d * d).sum(-1) + 0.5
+        return jnp.where(r2 < 25, 4 * (r2 ** -6 - r2 ** -3), 0).sum()
+    def step(_, state):
+        x, v = state
+        v = v - 1e-3 * jax.grad(energy)(x)
+        return x + 1e-3 * v, v
+    return lax.fori_loop(0, 20, step, (x * 10, jnp.zeros_like(x)))
+@program((128, 128, f32))
+def lattice_boltzmann(u):
+    ways = [(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1)]
+    weights = jnp.array([(4, 1, 0.25)[abs(i) + abs(j)] / 9 for i, j in ways])[:, None, None]
+    def step(_, f):
+        total = f.sum(0)
+        x = sum(f[n] * i for n, (i, _) in enumerate(ways)) / total
+        y = sum(f[n] * j for n, (_, j) in enumerate(ways)) / total
+        along = jnp.stack([3 * (i * x + j * y) for i, j in ways])
+        calm = weights * total * (1 + along + along ** 2 / 2 - 1.5 * (x * x + y * y))
+        f = f + 0.6 * (calm - f)
+        return jnp.stack([jnp.roll(f[n], way, (0, 1)) for n, way in enumerate(ways)])
+    return lax.fori_loop(0, 20, step, jnp.stack([u] * 9) * 0.1 + 1)
+@program((2, u8), (100, 8, f32))
+def hamiltonian_walk(seed, x):
+    energy = lambda w: jnp.sum(jax.nn.softplus(x @ w) - (x[:, 0] > 0) * (x @ w)) + 0.5 * w @ w
+    slope = jax.grad(energy)
+    def sample(w, key):
+        push, luck = jax.random.split(key)
+        p = jax.random.normal(push, (8,))
+        def leap(_, state):
+            w, p = state
+            p = p - 0.025 * slope(w)
+            return w + 0.05 * p, p - 0.025 * slope(w + 0.05 * p)
+        w2, p2 = lax.fori_loop(0, 10, leap, (w, p))
+        gain = energy(w) - energy(w2) + 0.5 * (p @ p - p2 @ p2)
+        return (jnp.where(jnp.log(jax.random.uniform(luck)) < gain, w2, w),) * 2
+    keys = jax.random.split(jax.random.key(seed[0].astype(jnp.uint32)), 50)
+    return lax.scan(sample, jnp.zeros(8), keys)[1]
+@program((256, 256, f32))
+def choices(x):
+    y = x
+    for i in range(40):
+        high, low = y - jnp.sin(y - i / 10) / 2, y - jnp.sin(y + i / 10) / 2
+        y = jnp.where(y > i / 10, high, jnp.where(y < -i / 10, low, y))
+    return y
+@program((3, 65536, f32), (256, 256, f32))
+def planes_to_colours(planes, light):
+    colours = planes.T.reshape(256, 256, 3)
+    return (colours - jnp.array([0.5, 0.4, 0.3])) * light[..., None]
+
+
+# Gradients of whole losses.
+@program((2, 64, s32), (100, 64, f32), (64, 192, f32), (64, 64, f32), (64, 256, f32), (256, 64, f32))
+def transformer_gradients(ids, table, to_qkv, to_out, up, down):
+    norm = lambda x: (x - x.mean(-1, keepdims=True)) * lax.rsqrt(x.var(-1, keepdims=True) + 1e-5)
+    def loss(table, to_qkv, to_out, up, down):
+        x = table[ids]
+        q, k, v = (y.reshape(2, 64, 4, 16) for y in jnp.split(norm(x) @ to_qkv * 0.1, 3, -1))
+        scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) / 4
+        scores = jnp.where(jnp.tril(jnp.ones((64, 64), bool)), scores, -1e9)
+        seen = jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(scores), v).reshape(2, 64, 64)
+        x = x + seen @ to_out * 0.1
+        x = x + jax.nn.gelu(norm(x) @ up * 0.1) @ down * 0.1
+        rows = jax.nn.log_softmax(norm(x) @ table.T)
+        return -jnp.take_along_axis(rows[:, :-1], ids[:, 1:, None], -1).mean()
+    return jax.grad(loss, (0, 1, 2, 3, 4))(table, to_qkv, to_out, up, down)
+@program((4, 50, 20, f32), (4, 10, s32))
+def alignment_gradient(logits, labels):
+    def loss(rows, letters):
+        states = jnp.zeros(21, s32).at[1::2].set(letters % 19 + 1)
+        skips = jnp.concatenate([jnp.zeros(2, bool), states[2:] != states[:-2]]) & (states > 0)
+        later = lambda a, n: jnp.concatenate([jnp.full(n, -1e30), a[:-n]])
+        def step(a, row):
+            two = jnp.where(skips, later(a, 2), -1e30)
+            return jnp.logaddexp(jnp.logaddexp(a, later(a, 1)), two) + row[states], None
+        start = jnp.full(21, -1e30).at[:2].set(rows[0, states[:2]])
+        return -jnp.logaddexp(*lax.scan(step, start, rows[1:])[0][-2:])
+    return jax.grad(lambda x: jax.vmap(loss)(jax.nn.log_softmax(x), labels).sum())(logits)
+
+
 # Linear algebra by LAPACK.
 @program((200, f32), (50, f32))
 def gaussian_process(x, asked):
