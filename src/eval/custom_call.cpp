@@ -4,20 +4,30 @@
 #include <array>
 
 namespace hilo {
+
+// A custom call that has a routine defines it beside call_FUNCTION.
+#define CUSTOM_CALL(target, family, function, meaning) \
+  [[gnu::weak]] Routine routine_##function(const RoutineCall& call);
+#define LAPACK_CALL(target, function, meaning)
+#include "eval/custom_call.def"
+#include "eval/custom_call_lapack.def"
+#undef CUSTOM_CALL
+
 namespace {
 
 using KnownFunction = Result<Literal> (*)(Call&);
 struct Known {
   CustomCallInfo info;
   KnownFunction function;
-  PrepareLapack prepare;  // instead
+  RoutineFunction routine;
+  PrepareLapack prepare;  // instead of both
 };
 
 #define CUSTOM_CALL(target, family, function, meaning) \
-  Known{{target, #family, meaning}, call_##function, nullptr},
+  Known{{target, #family, meaning}, call_##function, routine_##function, nullptr},
 #define LAPACK_CALL(target, function, meaning) \
-  Known{{target, "lapack", meaning}, nullptr, prepare_##function},
-constexpr Known known[] = {
+  Known{{target, "lapack", meaning}, nullptr, nullptr, prepare_##function},
+const Known known[] = {
 #include "eval/custom_call.def"
 #include "eval/custom_call_lapack.def"
 };
@@ -100,8 +110,9 @@ std::span<const CustomCallInfo> known_custom_calls() {
 Routine routine_CustomCall(const RoutineCall& call) {
   const std::string& target = call.attributes<CustomCallAttributes>().custom_call_target;
   const Known* one = find_known(target);
-  if (!one || !one->prepare || call.options.custom_calls.contains(target)) return {};
-  return lapack_routine(call, one->prepare);
+  if (!one || call.options.custom_calls.contains(target)) return {};
+  if (one->prepare) return lapack_routine(call, one->prepare);
+  return one->routine ? one->routine(call) : Routine();
 }
 
 Result<Literal> evaluate_CustomCall(Call& call) {

@@ -5,6 +5,7 @@
 
 #include "eval/backend_config.h"
 #include "eval/custom_call.h"
+#include "eval/topk.h"
 
 namespace hilo {
 namespace {
@@ -37,13 +38,17 @@ Literal permuted(const Literal& from, const std::vector<int64_t>& order) {
   return out;
 }
 
-bool wants_smallest(const Call& call) {
-  const auto& called = call.attributes<CustomCallAttributes>().called_computations;
+bool wants_smallest(const Module& module, InstructionId id) {
+  const auto& called = module.attributes<CustomCallAttributes>(id).called_computations;
   if (called.empty()) return false;
-  const Instruction& root = call.module[call.module[called[0]].root];
+  const Instruction& root = module[module[called[0]].root];
   if (root.op != Op::Compare) return false;
-  const ComparisonDirection direction = call.module.attributes<CompareAttributes>(root).direction;
+  const ComparisonDirection direction = module.attributes<CompareAttributes>(root).direction;
   return direction == ComparisonDirection::Lt || direction == ComparisonDirection::Le;
+}
+
+TopKAttributes top_k_of(const Module& module, InstructionId id, const Shape& values) {
+  return {values.dims.back(), !wants_smallest(module, id), std::nullopt};
 }
 
 }  // namespace
@@ -54,12 +59,26 @@ Result<Literal> call_top_k(Call& call) {
     return call.error(ErrorKind::Shape, "expected the result (values, indices)");
   Steps steps(call);
   const Shape result = Shape::tuple({stated.elements[0], stated.elements[1]});
-  StepValue top =
-      steps.op(Op::TopK, result, {steps.operand(0)},
-               TopKAttributes{stated.elements[0].dims.back(), !wants_smallest(call), std::nullopt});
+  StepValue top = steps.op(Op::TopK, result, {steps.operand(0)},
+                           top_k_of(call.module, call.id, stated.elements[0]));
   if (steps.failed()) return steps.finish({});
   const std::vector<Literal>& parts = top.literal.elements();
   return steps.finish({{parts[0], stated.elements[0]}, {parts[1], stated.elements[1]}});
+}
+
+Routine routine_top_k(const RoutineCall& call) {
+  const Shape& stated = call.result();
+  if (!stated.is_tuple() || stated.elements.size() != 2 ||
+      call.module.operands(call.id).size() != 1 || call.operand(0).rank() < 1)
+    return {};
+  const Shape &values = stated.elements[0], &places = stated.elements[1];
+  Dims dims = call.operand(0).dims;
+  if (values.rank() < 1) return {};
+  dims.back() = values.dims.back();
+  if (values.type != call.operand(0).type || values.dims != dims ||
+      places.type != ElementType::S32 || places.dims != dims)
+    return {};
+  return topk_routine(call.operand(0), top_k_of(call.module, call.id, values));
 }
 
 Result<Literal> call_radix_sort(Call& call) {

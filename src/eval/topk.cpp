@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "eval/convert.h"
-#include "eval/routine.h"
 #include "eval/sort_key.h"
+#include "eval/topk.h"
 
 namespace hilo {
 namespace {
@@ -90,12 +90,11 @@ Selection selection_of(const TopKAttributes& a, ElementType type, ElementType ke
 
 }  // namespace
 
-Routine routine_TopK(const RoutineCall& call) {
-  const auto& a = call.attributes<TopKAttributes>();
-  const Shape& operand = call.operand(0);
+Routine topk_routine(const Shape& operand, const TopKAttributes& a) {
+  if (operand.rank() < 1 || a.k > operand.dims.back()) return {};
   const int64_t n = operand.dims.back(), lines = n ? element_count(operand) / n : 0;
   if (!is_integral(operand.type) && !is_floating(operand.type)) return {};
-  if (a.k > n || (is_floating(operand.type) && bits_of(operand.type) < 16)) return {};
+  if (is_floating(operand.type) && bits_of(operand.type) < 16) return {};
   return [selection = selection_of(a, operand.type, operand.type, n), lines](
              auto operands, auto results, const Parallel& parallel) {
     Selection now = selection;
@@ -103,6 +102,10 @@ Routine routine_TopK(const RoutineCall& call) {
     now.values = results[0], now.places = results[1];
     now.run(lines, parallel);
   };
+}
+
+Routine routine_TopK(const RoutineCall& call) {
+  return topk_routine(call.operand(0), call.attributes<TopKAttributes>());
 }
 
 Result<Literal> evaluate_TopK(Call& call) {
