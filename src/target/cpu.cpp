@@ -88,7 +88,7 @@ constexpr Pass own_passes[] = {
 constexpr std::string_view pipeline =
     "row-major, move-in-one-type, async-to-sync, open-fusions, remove-copies, merge-collectives, "
     "keep-order, dilated-convolution-expander, plain-convolutions, simplify, reduction-splitter, "
-    "sliced-products, fusion, share-reshapes, copy-insertion";
+    "narrow-operand-upcaster, sliced-products, fusion, share-reshapes, copy-insertion";
 
 Result<void> prepare_for_cpu(Module& module, const Machine& machine, const PassObserver& observer) {
   PipelineOptions options;

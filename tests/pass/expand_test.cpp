@@ -36,6 +36,12 @@ const Row rows[] = {
  v = f64[3] constant({1, 2, 0.5})
  d = f64[3,4,5] parameter(3)
  ROOT r = (f64[3,4,5], f64[3], f64[3]) batch-norm-grad(x, s, m, v, d), epsilon=0.01, feature_index=0)"},
+    {"narrow-operand-upcaster", Op::Tuple, Keeps::Reals, R"(x = f8e4m3fn[5,30] parameter(0)
+ y = f8e5m2[30,7] parameter(1)
+ ROOT r = f32[5,7] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0})"},
+    {"narrow-operand-upcaster", Op::Tuple, Keeps::Reals, R"(x = f8e4m3fn[2,9,4] parameter(0)
+ y = f8e4m3fn[3,4,5] parameter(1)
+ ROOT r = f8e4m3fn[2,7,5] convolution(x, y), window={size=3}, dim_labels=b0f_0io->b0f)"},
     {"logistic-expander", Op::Logistic, Keeps::Reals, R"(x = f32[50] parameter(0)
  ROOT r = f32[50] logistic(x))"},
     {"reduce-precision-expander", Op::ReducePrecision, Keeps::Bits, R"(x = f32[99] parameter(0)
