@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/bf16_pairs.h"
 #include "base/flush_subnormals.h"
 #include "base/small_float.h"
 #include "base/small_int.h"

@@ -5,6 +5,7 @@
 // places of a block are those of one remainder, which all see the same places of the window.
 #include <algorithm>
 
+#include "base/base.h"
 #include "emit/convolution_element.h"
 #include "emit/lanes.h"
 #include "emit/op_functions.h"
@@ -20,6 +21,7 @@ constexpr int64_t block_places = 8, least_places = 5, strip_bytes = 128, longest
                   longest_zeros = 1 << 16;
 constexpr int64_t large_kernel = 1 << 18, many_places = 64;
 constexpr int64_t few_features = 8;  // of the result: fewer leave most lanes empty
+constexpr int64_t many_paired = 32;  // features of bf16 that a product is faster with
 
 class Convolution {
  public:
@@ -96,11 +98,15 @@ class Convolution {
 
  private:
   // Each block of places reads the whole kernel: one that does not stay in a core's cache beside
-  // the input is better read once for many more places, as a product. An object has no library.
+  // the input is better read once for many more places, as a product. So is bf16 where pairs of it
+  // are multiplied at once, which the code here does not. An object has no library.
   bool is_for_library() const {
     if (w_.function->getParent()->getModuleFlag(stands_alone) || is_wide_) return false;
     for (const WindowDim& dim : window_)
       if (dim.base_dilation != 1) return false;
+    if (input_.type == ElementType::BF16 && kernel_.type == ElementType::BF16 &&
+        features() >= many_paired && has_fast_bf16_pairs())
+      return true;
     const int64_t places = element_count(result_.dims) / columns();
     return places >= many_places &&
            element_count(kernel_.dims) / a_.feature_group_count >= large_kernel;

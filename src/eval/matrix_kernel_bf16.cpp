@@ -3,6 +3,7 @@
 #include "eval/matrix_kernel.h"
 
 #if defined(__x86_64__) && !defined(__SANITIZE_MEMORY__)
+#include "base/base.h"
 #include "eval/matrix_kernel_avx512.h"
 
 namespace hilo {
@@ -160,11 +161,8 @@ constexpr MatrixKernel kernel = {
 
 }  // namespace
 
-// Intel's processors do the pairs at half the rate of f32 (docs/dependencies.md).
 const MatrixKernel* bf16_kernel() {
-  static const bool found =
-      has_avx512() && __builtin_cpu_supports("avx512bf16") && __builtin_cpu_is("amd");
-  return found ? &kernel : nullptr;
+  return has_avx512() && has_fast_bf16_pairs() ? &kernel : nullptr;
 }
 
 }  // namespace hilo
