@@ -106,8 +106,9 @@ using Parallel = std::function<void(int64_t count, int64_t grain,
                                     const std::function<void(int64_t begin, int64_t end)>& body)>;
 // An instruction made ready to be run often, without an evaluation around it: each leaf of its
 // operands and results is the address of a dense row-major array. Results overlap no operand, but
-// for those of a sort, which may each stand in its operand's place. The bits are those of
-// evaluate() and the same for any Parallel. Callable from several threads.
+// for those of a sort, which may each stand in its operand's place, and of a custom call, which may
+// stand in that of an operand of as many bytes. The bits are those of evaluate() and the same for
+// any Parallel. Callable from several threads.
 using Routine = std::function<void(std::span<const std::byte* const> operands,
                                    std::span<std::byte* const> results, const Parallel& parallel)>;
 // Empty where there is none for the instruction. Its sizes must be static; `module` must outlive
