@@ -70,6 +70,8 @@ bool is_table(const llvm::LoadInst& load) {
 // Elements of a vector of the loop, where all it does has an instruction over vectors. Told so,
 // LoopVectorize makes no plans for other numbers. What is computed in double for the sake of f32
 // takes two registers for each vector: two chains of steps that do not wait for each other.
+// Long bodies have other steps to do meanwhile, and their values no room in the registers.
+constexpr size_t long_body = 1000;  // instructions
 std::optional<unsigned> vector_width(const llvm::Loop& loop, unsigned register_bits) {
   if (loop.getNumBlocks() != 1) return std::nullopt;
   unsigned stored = 8, computed = 8;
@@ -84,7 +86,8 @@ std::optional<unsigned> vector_width(const llvm::Loop& loop, unsigned register_b
       stored = std::max(stored, store->getValueOperand()->getType()->getScalarSizeInBits());
     if (type->isFloatingPointTy()) computed = std::max(computed, type->getScalarSizeInBits());
   }
-  const unsigned held = std::max(stored, std::min(computed, 32U));
+  const bool is_long = loop.getHeader()->size() > long_body;
+  const unsigned held = std::max(stored, is_long ? computed : std::min(computed, 32U));
   return register_bits / held;
 }
 
