@@ -25,6 +25,17 @@ ENTRY e {
 )");
 }
 
+TEST(Structural, CustomCallsThatGiveTheirOperandAreNothing) {
+  expect_native(R"(HloModule m
+ENTRY e {
+  x = u32[2] parameter(0)
+  s = u32[2] custom-call(x), custom_call_target="Sharding", sharding={replicated}
+  h = u32[2] custom-call(x), custom_call_target="annotate_device_placement"
+  ROOT r = u32[2] add(h, s)
+}
+)");
+}
+
 TEST(Structural, GathersOfNothingAreZero) {
   expect_native(R"(HloModule m
 ENTRY e {
