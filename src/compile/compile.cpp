@@ -54,6 +54,7 @@ void count_pass(const PassRun& run, std::vector<PassTime>& passes) {
 Result<Code> translate(Module& module, const Target& target, const CompileOptions& options,
                        const EmitOptions& emit, CompileReport& report) {
   const Machine& machine = *target.machine();
+  if (options.see_module) options.see_module("", module);
   const auto see = [&](const PassRun& run, const Module& now) {
     count_pass(run, report.passes);
     if (options.see_module && run.changed) options.see_module(run.name, now);

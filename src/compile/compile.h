@@ -12,7 +12,8 @@ struct CompileOptions {
   int threads = 0;   // of the device; 0: usable_cores()
   EmitOptions emit;  // the cache of machine code, the processor, what is shown of LLVM's stages;
                      // its flag `interrupt` is asked after each pass and before planning, too
-  // Shown on the way: the module after each pass that changed it, and the plan.
+  // Shown on the way: the module as it was read, with no pass's name, and after each pass that
+  // changed it; and the plan.
   std::function<void(std::string_view pass, const Module&)> see_module;
   std::function<void(const Module&, const Machine&, const Plan&)> see_plan;
   EvalOptions eval;  // of library steps: custom calls, precision of matrix products; how many

@@ -66,8 +66,8 @@ void add_compiler_options(Arguments& arguments, CompilerOptions& options) {
                      "what each pass and stage of compiling took, and why the cache (HILO_CACHE) "
                      "had no code");
   arguments.add_option("--dump-to", options.dump_to,
-                       "a folder for the module after each pass, the plan, LLVM IR before and "
-                       "after optimisation, and assembly");
+                       "a folder for the module before and after each pass, the plan, LLVM IR before "
+                       "and after optimisation, and assembly");
 }
 
 Result<CompileOptions> compile_options(const CompilerOptions& options, Session& session) {

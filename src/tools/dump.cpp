@@ -17,7 +17,8 @@ Result<void> dump_stages(const std::string& folder, CompileOptions& options, Ses
     write_text(fmt::format("{}/{:04}.{}", folder, ++*number, name), text, session);
   };
   options.see_module = [write](std::string_view pass, const Module& module) {
-    write(fmt::format("after_{}.txt", pass), print(module));
+    write(pass.empty() ? "before_optimizations.txt" : fmt::format("after_{}.txt", pass),
+          print(module));
   };
   options.see_plan = [write](const Module& module, const Machine& machine, const Plan& plan) {
     write("plan.txt", buffer_assignment_text(picture_of(module, machine, plan, {.costs = false})));

@@ -16,8 +16,8 @@ ENTRY e { x = f32[1000] parameter(0)
   std::atomic<bool> interrupt = stage == Stage::Before;
   CompileOptions options;
   options.emit.interrupt = &interrupt;
-  options.see_module = [&](std::string_view, const Module&) {
-    if (stage == Stage::AfterAPass) interrupt = true;
+  options.see_module = [&](std::string_view pass, const Module&) {
+    if (stage == Stage::AfterAPass && !pass.empty()) interrupt = true;
   };
   options.see_plan = [&](const Module&, const Machine&, const Plan&) {
     EXPECT_NE(stage, Stage::AfterAPass);

@@ -170,13 +170,15 @@ class Options(WithFolder):
             self.assertEqual(done.returncode, 0, done.stderr)
             names = sorted(os.listdir(folder))
             self.assertEqual([int(name[:4]) for name in names], list(range(1, len(names) + 1)))
-            self.assertRegex(names[0], r"after_[a-z-]+\.txt$")
+            self.assertEqual(names[0], "0001.before_optimizations.txt")
+            self.assertRegex(names[1], r"after_[a-z-]+\.txt$")
             self.assertEqual([name[5:] for name in names[-4:]], ["plan.txt", "before.ll", "after.ll", "code.s"])
             texts = []
             for name in names:
                 with open(os.path.join(folder, name)) as file:
                     texts.append(file.read())
             self.assertIn("HloModule two", texts[0])
+            self.assertEqual(texts[0], hilo("print", "-").stdout)
             self.assertEqual(hilo("check", os.path.join(folder, names[-5])).returncode, 0)
             self.assertIn("allocation 0", texts[-4])
             self.assertIn("@hilo.constant", texts[-3])
