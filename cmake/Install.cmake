@@ -38,6 +38,9 @@ endif()
 if(TARGET hilo_emit)  # target/cpu.cpp looks for it there
   install(TARGETS hilo_emit LIBRARY DESTINATION lib/hilo)
 endif()
+if(TARGET hilo_run)
+  install(TARGETS hilo_run EXPORT HiloTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Hilo)
 install(EXPORT HiloTargets NAMESPACE Hilo:: DESTINATION ${package})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/HiloConfigVersion.cmake

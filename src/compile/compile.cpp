@@ -5,6 +5,7 @@
 
 #include "compile/executable.h"
 #include "compile/object_header.h"
+#include "compile/object_steps.h"
 
 namespace hilo {
 namespace {
@@ -50,6 +51,14 @@ void count_pass(const PassRun& run, std::vector<PassTime>& passes) {
   found->changes += run.changed;
 }
 
+void count_steps(std::span<const LibraryStep> steps, std::span<const RoutineStep> routines,
+                 CompileReport& report) {
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (routines[i].routine) ++report.routines;
+    else report.evaluated.push_back({steps[i].instruction, steps[i].reason});
+  }
+}
+
 // The whole way from a module to code; the module is changed, and the code refers to it.
 Result<Code> translate(Module& module, const Target& target, const CompileOptions& options,
                        const EmitOptions& emit, CompileReport& report) {
@@ -92,11 +101,7 @@ Result<Executable> compile(Module module, const Target& target, const CompileOpt
   state->routines = find_routines(state->module, state->code.library_steps, eval);
   state->eval = std::move(eval);
   count_memory(state->code.memory, state->devices, report);
-  for (size_t i = 0; i < state->routines.size(); ++i) {
-    const LibraryStep& step = state->code.library_steps[i];
-    if (state->routines[i].routine) ++report.routines;
-    else report.evaluated.push_back({step.instruction, step.reason});
-  }
+  count_steps(state->code.library_steps, state->routines, report);
   state->report = std::move(report);
   Executable out;
   out.state_ = std::move(state);
@@ -104,15 +109,28 @@ Result<Executable> compile(Module module, const Target& target, const CompileOpt
 }
 
 Result<ObjectFile> compile_object(Module module, const std::string& name, const Target& target,
-                                  const CompileOptions& options) {
+                                  const CompileOptions& options,
+                                  const ObjectOptions& object_options) {
   if (!is_c_name(name)) return fail(ErrorKind::Usage, "'{}' is not a name in C and C++", name);
   ObjectFile out;
+  EvalOptions eval = options.eval;
+  eval.partitioning = find_partitioning(module, eval);  // passes may remove what tells it
   EmitOptions emit = options.emit;
   emit.object_name = name;
+  if (!object_options.stands_alone)
+    emit.text_of_steps = [&](std::span<const LibraryStep> steps) -> Result<std::string> {
+      HILO_DO(check_object_steps(module, steps, eval));
+      out.needs_run_time = !steps.empty() || object_options.threads != 1;
+      if (!out.needs_run_time) return std::string();
+      count_steps(steps, find_routines(module, steps, eval), out.report);
+      for (const EvaluatedStep& step : out.report.evaluated)
+        ++out.evaluated[fmt::format("{}: {}", text_of(module[step.instruction].op), step.reason)];
+      return text_of_steps(module, steps, object_options.threads);
+    };
   HILO_TRY(Code code, translate(module, target, options, emit, out.report));
   out.report.temp_bytes = code.workspace_bytes;
   out.object = std::move(code.object);
-  out.header = object_header(module, name, code.workspace_bytes);
+  out.header = object_header(module, name, code.workspace_bytes, out.needs_run_time);
   return out;
 }
 

@@ -78,18 +78,25 @@ class Executable {
   std::shared_ptr<const ExecutableState> state_;
 };
 
-// A program for others to link: no part of Hilo and none of LLVM is needed to run it.
+// A program for others to link, which needs nothing of LLVM, and where it says so libhilo_run.
 struct ObjectFile {
   std::string object;  // a relocatable file of the system's format
   std::string header;  // C and C++: the function, its parameters and results, a small C++ wrapper
+  bool needs_run_time = false;  // libhilo_run: for report.routines, for `evaluated`, for threads
+  std::map<std::string, int64_t> evaluated;  // "op: why it has no code" -> steps
   CompileReport report;
 };
-// One C function `name`, on one device and one thread; the header says what it takes. Constants are
-// part of the object. Unsupported, with names and a place, where steps would be evaluated; Usage
-// where the name is no name in C, or options.emit.cpu none that is known.
+struct ObjectOptions {
+  bool stands_alone = false;  // libhilo_run is not needed, and every step must have code
+  int threads = 1;            // in all, that a call works on; 0: usable_cores() where it runs
+};
+// One C function `name`, for one device; the header says what it takes. Constants are part of the
+// object. Unsupported, with names and a place, for steps that need more than the object can have;
+// Usage where the name is no name in C, or options.emit.cpu none that is known.
 Result<ObjectFile> compile_object(Module module, const std::string& name,
                                   const Target& target = cpu_target(),
-                                  const CompileOptions& options = {});
+                                  const CompileOptions& options = {},
+                                  const ObjectOptions& object_options = {});
 
 // The module must verify. Unsupported, with a place, for what the target cannot run; Interrupted.
 Result<Executable> compile(Module module, const Target& target = cpu_target(),

@@ -110,6 +110,28 @@ Literal DeviceRun::result(const Shape& shape, size_t& leaf) const {
   return out;
 }
 
+// A program of library steps alone has no code.
+Result<void> DeviceRun::run_code(int32_t (*code)(RunContext*)) {
+  const FlushSubnormals flush;
+  auto status = RunStatus::Done;
+  if (code) {
+    status = static_cast<RunStatus>(code(this));
+  } else {
+    for (size_t i = 0; i < state_.code.library_steps.size() && status == RunStatus::Done; ++i) {
+      status = static_cast<RunStatus>(run_library(this, static_cast<int64_t>(i)));
+      tell_step(this, state_.code.library_steps[i].instruction.value);
+    }
+  }
+  if (status == RunStatus::Failed) return std::unexpected(std::move(*error_));
+  return may_go_on(interrupt);
+}
+
+Result<void> DeviceRun::run_in(std::span<std::byte* const> places, int32_t (*code)(RunContext*)) {
+  memory_.pointers.assign(places.begin(), places.end());
+  memory = memory_.pointers.data();
+  return run_code(code);
+}
+
 Result<Literal> DeviceRun::run(std::span<const Literal> arguments) {
   try {
     take_memory(arguments);
@@ -117,19 +139,7 @@ Result<Literal> DeviceRun::run(std::span<const Literal> arguments) {
     return fail(ErrorKind::Memory, "a run needs {} bytes, which this machine does not have",
                 state_.report.run_bytes);
   }
-  const auto status = [&] {
-    const FlushSubnormals flush;
-    // A program of library steps alone has no code.
-    if (state_.code.run) return static_cast<RunStatus>(state_.code.run(this));
-    auto done = RunStatus::Done;
-    for (size_t i = 0; i < state_.code.library_steps.size() && done == RunStatus::Done; ++i) {
-      done = static_cast<RunStatus>(run_library(this, static_cast<int64_t>(i)));
-      tell_step(this, state_.code.library_steps[i].instruction.value);
-    }
-    return done;
-  }();
-  if (status == RunStatus::Failed) return std::unexpected(std::move(*error_));
-  HILO_DO(may_go_on(interrupt));
+  HILO_DO(run_code(state_.code.run));
   size_t leaf = 0;
   return result(state_.module.shape(state_.module[state_.module.entry].root), leaf);
 }

@@ -25,6 +25,8 @@ class DeviceRun : private RunContext {
   DeviceRun(const ExecutableState& state, VirtualDevices* devices, int64_t device,
             const std::atomic<bool>& interrupt, const RunOptions& options);
   Result<Literal> run(std::span<const Literal> arguments);
+  // `code`, over memory that the caller has for each allocation.
+  Result<void> run_in(std::span<std::byte* const> memory, int32_t (*code)(RunContext*));
 
  private:
   void in_pieces(int64_t count, int64_t grain,
@@ -35,6 +37,7 @@ class DeviceRun : private RunContext {
   Result<void> run_routine(const RoutineStep& step) const;
   static void tell_step(RunContext* context, int64_t instruction);
   void take_memory(std::span<const Literal> arguments);
+  Result<void> run_code(int32_t (*code)(RunContext*));
   Literal result(const Shape& shape, size_t& leaf) const;
 
   const ExecutableState& state_;

@@ -48,11 +48,12 @@ std::string sizes_of(const std::vector<Array>& arrays) {
   return listed(out, ", ");
 }
 
-// {0} name, {1} module, {2} and {3} comments, {4} and {5} counts, {6} and {7} sizes, {8} workspace
+// {0} name, {1} module, {2} and {3} comments, {4} and {5} counts, {6} and {7} sizes, {8} workspace,
+// {9} what it needs, {10} what it returns
 constexpr std::string_view form =
-    R"(/* Compiled by Hilo from the module {1}. The object needs libm and nothing else.
+    R"(/* Compiled by Hilo from the module {1}. {9}
  *
- * {0} computes the module once, on the calling thread, and returns 0. It may be called from several
+ * {0} computes the module once{10} It may be called from several
  * threads, with a workspace each. Arrays are dense and row-major, a byte at least for each element;
  * all of them and the workspace are aligned to {0}_ALIGNMENT bytes, and results overlap nothing.
 {2}{3} */
@@ -117,7 +118,8 @@ bool is_c_name(std::string_view name) {
          std::ranges::find(taken, name) == std::end(taken);
 }
 
-std::string object_header(const Module& module, std::string_view name, int64_t workspace_bytes) {
+std::string object_header(const Module& module, std::string_view name, int64_t workspace_bytes,
+                          bool needs_run_time) {
   std::vector<Array> parameters, results;
   const Computation& entry = module[module.entry];
   for (InstructionId id : entry.parameters)
@@ -126,7 +128,12 @@ std::string object_header(const Module& module, std::string_view name, int64_t w
   return fmt::format(fmt::runtime(form), name, in_comment(module.header.name),
                      comment_of("parameters", parameters), comment_of("results", results),
                      parameters.size(), results.size(), sizes_of(parameters), sizes_of(results),
-                     std::max<int64_t>(64, workspace_bytes));
+                     std::max<int64_t>(64, workspace_bytes),
+                     needs_run_time ? "The object needs libhilo_run (-lhilo_run)."
+                                    : "The object needs libm and nothing else.",
+                     needs_run_time ? " and returns 0; otherwise no result\n * is of use, and the "
+                                      "workspace begins with a text that says why."
+                                    : ", on the calling thread, and returns 0.");
 }
 
 }  // namespace hilo

@@ -9,7 +9,8 @@ namespace hilo {
 bool is_c_name(std::string_view name);
 
 // What the function `name` takes, for C and C++: the arrays of the entry's parameters and results
-// in order, their shapes and bytes, and the workspace.
-std::string object_header(const Module& module, std::string_view name, int64_t workspace_bytes);
+// in order, their shapes and bytes, and the workspace; what must be linked besides.
+std::string object_header(const Module& module, std::string_view name, int64_t workspace_bytes,
+                          bool needs_run_time);
 
 }  // namespace hilo

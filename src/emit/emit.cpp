@@ -37,6 +37,8 @@ Result<Code> emit(const Module& module, const Plan& plan, const EmitOptions& opt
   HILO_DO(check_emitted(module));
   const bool to_object = !options.object_name.empty();
   Parts parts(std::string(module.header.name), to_object);
+  if (to_object && !options.text_of_steps)
+    parts.first().addModuleFlag(llvm::Module::Override, stands_alone, 1);
   Program program(module, plan, parts);
   program.tells_steps = options.tell_steps;
   program.tells_large_steps = !to_object;
@@ -45,7 +47,7 @@ Result<Code> emit(const Module& module, const Plan& plan, const EmitOptions& opt
   HILO_DO(emit_computation(program, module.entry));
   HILO_TRY(program.code.results, program.addresses.of(module[module.entry].root));
   program.code.memory = program.addresses.memory(program.scratch_bytes);
-  if (to_object) HILO_DO(make_standalone(program, options.object_name));
+  if (to_object) HILO_DO(make_standalone(program, options));
   program.code.lower_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (options.see_ir) {

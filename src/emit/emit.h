@@ -93,9 +93,12 @@ struct EmitOptions {
   bool verify_ir = false;   // LLVM's check of ours, for tests
   // Where it is not empty an object file is made instead of code of this process, with one C
   // function of this name: int32_t(const void* const* parameters, void* const* results,
-  // void* workspace), over the leaves that are arrays, all aligned to 64 bytes. Unsupported, with
-  // their names, where steps have no code.
+  // void* workspace), over the leaves that are arrays, all aligned to 64 bytes.
   std::string object_name;
+  // The text from which libhilo_run does an object's steps that have no code, and runs the others
+  // on threads; an empty one: it is not needed. Without this function nothing is left to it:
+  // Unsupported, with their names, where steps have no code.
+  std::function<Result<std::string>(std::span<const LibraryStep> steps)> text_of_steps;
   // Asked before each step and around each LLVM module: see may_go_on().
   const std::atomic<bool>* interrupt = nullptr;
 };

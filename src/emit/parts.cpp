@@ -3,8 +3,6 @@
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/TargetParser/Host.h>
 
-#include "emit/standalone.h"
-
 namespace hilo {
 namespace {
 
@@ -29,7 +27,6 @@ void Parts::begin() {
   part.ir = std::make_unique<llvm::Module>(name_, *part.context);
   part.ir->setDataLayout(layout_);
   part.ir->setTargetTriple(triple_);
-  if (whole_) part.ir->addModuleFlag(llvm::Module::Override, stands_alone, 1);
   parts_.push_back(std::move(part));
   instructions_ = 0;
 }

@@ -11,6 +11,8 @@ namespace hilo {
 namespace {
 
 constexpr uint64_t alignment = 64;
+constexpr const char* run_time = "hilo_run_object_1";  // compile/object_run_time.cpp
+constexpr int64_t message_bytes = 512;                 // of the workspace, which it may write
 int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 // The constants of the module as arrays of the object.
@@ -79,12 +81,15 @@ class Entry {
     find_results();
   }
 
-  void write(llvm::Function* run) {
+  // steps: what the run time is given to read; empty: it is not needed.
+  void write(llvm::Function* run, const std::string& steps) {
+    if (!steps.empty()) workspace_ = message_bytes;
     const auto& pieces = program_.code.memory;
     memory_ = frame_array(b_, b_.getPtrTy(), static_cast<int64_t>(pieces.size()));
     for (size_t i = 0; i < pieces.size(); ++i) b_.CreateStore(place_of(i), field(memory_, i));
     llvm::Value* old_mode = enter_float_mode();
-    llvm::Value* status = b_.CreateCall(run, {context()});
+    llvm::Value* status =
+        steps.empty() ? b_.CreateCall(run, {context()}) : call_run_time(run, steps);
     leave_float_mode(old_mode);
     for (size_t i = 0; i < results_.size(); ++i)
       if (!results_[i].is_direct) copy_result(i);
@@ -183,6 +188,24 @@ class Entry {
     return out;
   }
 
+  llvm::Value* call_run_time(llvm::Function* run, const std::string& steps) {
+    auto* text = new llvm::GlobalVariable(
+        program_.ir, llvm::ArrayType::get(b_.getInt8Ty(), steps.size()), true,
+        llvm::GlobalValue::PrivateLinkage,
+        llvm::ConstantDataArray::getString(b_.getContext(), steps, false), "hilo.steps");
+    auto* nothing = llvm::ConstantPointerNull::get(b_.getPtrTy());
+    auto* state =
+        new llvm::GlobalVariable(program_.ir, b_.getPtrTy(), false,
+                                 llvm::GlobalValue::InternalLinkage, nothing, "hilo.state");
+    auto* pointer = b_.getPtrTy();
+    auto* type = llvm::FunctionType::get(
+        b_.getInt32Ty(),
+        {pointer, b_.getInt64Ty(), pointer, pointer, pointer, b_.getInt64Ty(), pointer}, false);
+    return b_.CreateCall(program_.ir.getOrInsertFunction(run_time, type),
+                         {text, b_.getInt64(steps.size()), state, run, memory_,
+                          b_.getInt64(program_.code.memory.size()), function_->getArg(2)});
+  }
+
   // RunContext::parallel.
   llvm::Function* serial() {
     auto* type = llvm::FunctionType::get(
@@ -249,8 +272,14 @@ Result<void> check_emitted_whole(const Module& module, const Code& code) {
 
 }  // namespace
 
-Result<void> make_standalone(Program& program, const std::string& name) {
-  HILO_DO(check_emitted_whole(program.module, program.code));
+Result<void> make_standalone(Program& program, const EmitOptions& options) {
+  const std::string& name = options.object_name;
+  std::string steps;
+  if (!options.text_of_steps) {
+    HILO_DO(check_emitted_whole(program.module, program.code));
+  } else {
+    HILO_TRY(steps, options.text_of_steps(program.code.library_steps));
+  }
   check(program.parts.size() == 1, "make_standalone: a program of one part");
   llvm::Function* run = program.ir.getFunction("run");
   for (llvm::Function& function : program.ir)
@@ -264,7 +293,9 @@ Result<void> make_standalone(Program& program, const std::string& name) {
   if (program.ir.getNamedValue(name))
     return fail(ErrorKind::Usage, "the function cannot be named {}, for it calls libm's {}", name,
                 name);
-  Entry(program, constants, name).write(run);
+  if (name == run_time)
+    return fail(ErrorKind::Usage, "{} is the name of a function of Hilo's", name);
+  Entry(program, constants, name).write(run, steps);
   return {};
 }
 

@@ -165,6 +165,7 @@ void add_bench(Arguments& arguments, Session& session) {
                        "threads; 0: HILO_THREADS, or all usable cores");
   arguments.add_option("--inputs", options->inputs.file, "arrays in_I or in_I_devD");
   arguments.add_option("--seed", options->inputs.seed, "of random inputs");
+  arguments.add_flag("--json", session.json, "errors as JSON too; figures always are");
   add_compiler_options(arguments, options->compiler);
   arguments.footer(
       fmt::format("{}"

@@ -1,3 +1,5 @@
+#include <nlohmann/json.hpp>
+
 #include "tools/compiler_options.h"
 #include "tools/module_file.h"
 
@@ -6,6 +8,7 @@ namespace {
 
 struct Options {
   std::string file, output, header, name, ir;
+  ObjectOptions object;
   CompilerOptions compiler;
 };
 
@@ -15,6 +18,29 @@ std::string function_name(std::string_view name) {
   for (char c : name) out += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
   if (out.empty() || !std::isalpha(static_cast<unsigned char>(out[0]))) out = "module_" + out;
   return out;
+}
+
+void show(const Options& options, const std::string& name, const ObjectFile& made,
+          Session& session) {
+  show_compilation(options.compiler, made.report, session);
+  if (session.json) {
+    const nlohmann::ordered_json out = {{"schema", "hilo.compile.1"},
+                                        {"object", options.output},
+                                        {"name", name},
+                                        {"compile_s", made.report.total_seconds()},
+                                        {"workspace_bytes", made.report.temp_bytes},
+                                        {"kernels", made.report.kernels},
+                                        {"routines", made.report.routines},
+                                        {"evaluated", made.evaluated},
+                                        {"needs", made.needs_run_time ? "hilo_run" : "m"}};
+    fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  } else if (made.needs_run_time) {
+    fmt::print(stderr, "{} needs libhilo_run: {} routines, {} steps evaluated, {} threads\n",
+               options.output, made.report.routines, made.report.evaluated.size(),
+               options.object.threads == 0 ? "all" : fmt::format("{}", options.object.threads));
+    for (const auto& [what, count] : made.evaluated)
+      fmt::print(stderr, "  evaluated {} x {}\n", count, what);
+  }
 }
 
 void compile(const Options& options, Session& session) {
@@ -32,13 +58,14 @@ void compile(const Options& options, Session& session) {
     };
   const std::string name = options.name.empty() ? function_name(module.header.name) : options.name;
   const std::string source(module.source);
-  const auto made = compile_object(std::move(module), name, cpu_target(), *compiling);
+  const auto made =
+      compile_object(std::move(module), name, cpu_target(), *compiling, options.object);
   if (!made) {
     fail_with(session, made.error(), source);
     if (made.error().kind == ErrorKind::Usage) session.status = wrong_usage;
     return;
   }
-  show_compilation(options.compiler, made->report, session);
+  show(options, name, *made, session);
   write_text(options.output, made->object, session);
   if (!options.header.empty()) write_text(options.header, made->header, session);
   if (!options.ir.empty()) write_text(options.ir, ir, session);
@@ -54,16 +81,26 @@ void add_compile(Arguments& arguments, Session& session) {
   arguments.add_option("--header", options->header,
                        "a header for C and C++ that says how to call it");
   arguments.add_option("--name", options->name, "of the function; without, the module's name");
+  arguments.add_flag("--stand-alone", options->object.stands_alone,
+                     "an object that needs libm and nothing else: steps that are routines of "
+                     "Hilo's elsewhere become loops or are errors");
+  arguments
+      .add_option("--threads", options->object.threads,
+                  "that a call works on, 1 without this; 0: all usable ones where it runs")
+      .between(0, most_threads);
+  arguments.add_flag("--json", session.json, "one JSON document on standard output");
   add_compiler_options(arguments, options->compiler);
   arguments.add_option("--emit-llvm", options->ir, "a file for LLVM IR, before it is optimised");
-  arguments.footer(
-      fmt::format("{}"
-                  "Examples:\n"
-                  "  hilo compile model.hlo -o model.o --header model.h --name=model\n"
-                  "  c++ main.cpp model.o -o main -lm\n"
-                  "  hilo compile model.hlo -o model.o --target-cpu=x86-64-v3\n"
-                  "Every step must have code: what would be evaluated is named in an error.",
-                  environment_help));
+  arguments.footer(fmt::format(
+      "{}"
+      "Examples:\n"
+      "  hilo compile model.hlo -o model.o --header model.h --name=model\n"
+      "  c++ main.cpp model.o -o main -lm\n"
+      "  c++ main.cpp model.o -o main -lhilo_run -lm   # where it says so\n"
+      "  hilo compile model.hlo -o model.o --target-cpu=x86-64-v3\n"
+      "Large products, sorts, transforms and what is evaluated are done by libhilo_run, "
+      "which has no compiler in it.",
+      environment_help));
   arguments.callback([options, &session] { compile(*options, session); });
 }
 

@@ -9,8 +9,6 @@
 namespace hilo::tools {
 namespace {
 
-constexpr int most_threads = 4096;
-
 // Of the environment; empty where it is not set.
 std::string variable(const char* name) {
   const char* text = std::getenv(name);
@@ -66,8 +64,8 @@ void add_compiler_options(Arguments& arguments, CompilerOptions& options) {
                      "what each pass and stage of compiling took, and why the cache (HILO_CACHE) "
                      "had no code");
   arguments.add_option("--dump-to", options.dump_to,
-                       "a folder for the module before and after each pass, the plan, LLVM IR before "
-                       "and after optimisation, and assembly");
+                       "a folder for the module before and after each pass, the plan, LLVM IR "
+                       "before and after optimisation, and assembly");
 }
 
 Result<CompileOptions> compile_options(const CompilerOptions& options, Session& session) {

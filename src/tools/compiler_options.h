@@ -6,6 +6,8 @@
 
 namespace hilo::tools {
 
+inline constexpr int most_threads = 4096;
+
 struct CompilerOptions {
   std::string target_cpu = "native", dump_to;
   bool time_passes = false;

@@ -1,6 +1,7 @@
 """`hilo compile`: objects are linked into programs by the system's compiler, and what these compute is
 compared with the evaluator."""
 import ast
+import json
 import os
 import random
 import shutil
@@ -133,6 +134,66 @@ ENTRY e {
  ROOT in_order = f32[10] sort(x), dimensions={0}, to_apply=less
 }
 """
+# Routines at the module's top, in a loop's body, in the place of an operand, and with results that
+# are a tuple; kernels between them.
+ROUTINES = """HloModule routines
+greater { a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ i = s32[] parameter(2)
+ j = s32[] parameter(3)
+ ROOT c = pred[] compare(a, b), direction=GT }
+condition { s = (s32[], f32[96,96]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ ROOT more = pred[] compare(i, s32[] constant(3)), direction=LT }
+body { s = (s32[], f32[96,96]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ a = f32[96,96] get-tuple-element(s), index=1
+ p = f32[96,96] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+ small = f32[96,96] broadcast(f32[] constant(0.03125)), dimensions={}
+ b = f32[96,96] multiply(p, small)
+ next = s32[] add(i, s32[] constant(1))
+ ROOT t = (s32[], f32[96,96]) tuple(next, b) }
+ENTRY e {
+ x = f32[96,96] parameter(0)
+ zero = s32[] constant(0)
+ s = (s32[], f32[96,96]) tuple(zero, x)
+ done = (s32[], f32[96,96]) while(s), condition=condition, body=body
+ y = f32[96,96] get-tuple-element(done), index=1
+ places = s32[96,96] iota(), iota_dimension=1
+ sorted = (f32[96,96], s32[96,96]) sort(y, places), dimensions={1}, to_apply=greater, is_stable=true
+ values = f32[96,96] get-tuple-element(sorted), index=0
+ order = s32[96,96] get-tuple-element(sorted), index=1
+ ordered = f32[96,96] convert(order)
+ turned = c64[96,49] fft(values), fft_type=RFFT, fft_length={96}
+ re = f32[96,49] real(turned)
+ ROOT t = (f32[96,96], f32[96,96], f32[96,49]) tuple(values, ordered, re)
+}
+"""
+# A step that is evaluated: nothing else knows the size of what it makes.
+EVALUATED = """HloModule evaluated
+add { a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT c = f32[] add(a, b) }
+ENTRY e {
+ x = f32[10] parameter(0)
+ n = s32[] constant(7)
+ part = f32[<=10] set-dimension-size(x, n), dimensions={0}
+ zero = f32[] constant(0)
+ ROOT sum = f32[] reduce(part, zero), dimensions={0}, to_apply=add
+}
+"""
+FEED = "HloModule feed\nENTRY e {\n t = token[] after-all()\n f = (f32[3], token[]) infeed(t)\n" \
+       " ROOT x = f32[3] get-tuple-element(f), index=0\n}\n"
+UNKNOWN = "HloModule unknown\nENTRY e {\n x = f32[3] parameter(0)\n" \
+          " ROOT y = f32[3] custom-call(x), custom_call_target=\"theirs\"\n}\n"
+SEVERAL = "HloModule several, replica_count=2\nadd { a = f32[] parameter(0)\n b = f32[] parameter(1)\n" \
+          " ROOT c = f32[] add(a, b) }\nENTRY e {\n x = f32[3] parameter(0)\n" \
+          " ROOT y = f32[3] all-reduce(x), replica_groups={{0,1}}, to_apply=add\n}\n"
+DYNAMIC = "HloModule dynamic\nENTRY e {\n x = f32[10] parameter(0)\n n = s32[] constant(7)\n" \
+          " ROOT part = f32[<=10] set-dimension-size(x, n), dimensions={0}\n}\n"
+
+LIBRARIES = os.path.dirname(os.path.realpath(HILO))
+SANITIZE = [f"-fsanitize={os.environ['HILO_SANITIZE']}"] if os.environ.get("HILO_SANITIZE") else []
 
 
 def run(*arguments, **options):
@@ -172,15 +233,21 @@ class ObjectFile(unittest.TestCase):
             self.skipTest("no code generator")
         return done
 
-    def compare(self, text, shapes, *flags, tolerance=2e-6, bound=1.0):
+    def link(self, driver, name, needs_run_time):
+        library = [f"-L{LIBRARIES}", f"-Wl,-rpath,{LIBRARIES}", "-lhilo_run", *SANITIZE] if needs_run_time else []
+        linked = run("c++", "-std=c++17", "-Wall", "-Werror", f"-I{self.folder}", driver, self.path(name + ".o"),
+                     "-o", self.path("main"), *library, "-lm")
+        self.assertEqual(linked.returncode, 0, linked.stderr)
+
+    def compare(self, text, shapes, *flags, tolerance=2e-6, bound=1.0, needs_run_time=False):
         """shapes: 'f32' or 'f64' and dims of each parameter."""
         name = "model"
         done = self.compile(text, name, *flags)
         self.assertEqual(done.returncode, 0, done.stderr)
         driver = self.write("main.cpp", DRIVER.replace("NAME", name))
-        linked = run("c++", "-std=c++17", "-Wall", "-Werror", f"-I{self.folder}", driver, self.path(name + ".o"),
-                     "-o", self.path("main"), "-lm")
-        self.assertEqual(linked.returncode, 0, linked.stderr)
+        with open(self.path(name + ".h")) as file:
+            self.assertIn("-lhilo_run" if needs_run_time else "libm and nothing else", file.read())
+        self.link(driver, name, needs_run_time)
         values = random.Random(7)
         given, files = [], []
         for i, (kind, dims) in enumerate(shapes):
@@ -239,12 +306,56 @@ class ObjectFile(unittest.TestCase):
         self.assertNotIn("hilo", undefined.lower())
         self.assertNotIn("llvm", undefined.lower())
 
-    def test_steps_without_code_are_named(self):
-        done = self.compile(SORTED)
+    def test_routines(self):
+        for flags in ([], ["--threads=2"], ["--threads=0"]):
+            self.compare(ROUTINES, [("f32", (96, 96))], *flags, needs_run_time=True, tolerance=1e-4)
+        self.compare(SORTED, [("f32", (10,))], needs_run_time=True)
+
+    def test_threads_have_the_same_bits(self):
+        outputs = []
+        for flags in ([], ["--threads=1", "--stand-alone"], ["--threads=3"]):
+            self.compare(LARGE, [("f32", (400000,)), ("f32", (400000,))], *flags,
+                         needs_run_time="--threads=3" in flags)
+            with open(self.path("out_0.bin"), "rb") as file:
+                outputs.append(file.read())
+        self.assertEqual(len(set(outputs)), 1)
+
+    def test_evaluated_steps(self):
+        self.compare(EVALUATED, [("f32", (10,))], needs_run_time=True)
+        done = self.compile(EVALUATED, "model", "--json")
+        report = json.loads(done.stdout)
+        self.assertEqual((report["name"], report["needs"], report["routines"]), ("model", "hilo_run", 0))
+        self.assertIn("set-dimension-size", " ".join(report["evaluated"]))
+
+    def test_a_failing_step_says_why(self):
+        self.assertEqual(self.compile(FEED).returncode, 0)
+        driver = self.write("main.cpp", """
+#include <cstdio>
+#include "model.h"
+alignas(64) static float out[16];
+alignas(64) static char workspace[model_WORKSPACE_BYTES];
+int main() {
+  void* results[] = {out};
+  const int status = model(nullptr, results, workspace);
+  std::puts(workspace);
+  return status;
+}
+""")
+        self.link(driver, "model", True)
+        done = run(self.path("main"))
         self.assertEqual(done.returncode, 1)
-        self.assertIn("sort 'in_order'", done.stderr)
-        self.assertIn("model.hlo:7", done.stderr)
-        self.assertFalse(os.path.exists(self.path("model.o")))
+        self.assertIn("infeed", done.stdout)
+
+    def test_what_an_object_cannot_have_is_named(self):
+        for text, flags, words in ((SORTED, ["--stand-alone"], ["sort 'in_order'", "model.hlo:7"]),
+                                   (UNKNOWN, [], ["custom-call 'y'", "model.hlo:4"]),
+                                   (SEVERAL, [], ["one device", "model.hlo:7"]),
+                                   (DYNAMIC, [], ["f32[<=10]", "model.hlo:5"])):
+            done = self.compile(text, "model", *flags)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            for word in words:
+                self.assertIn(word, done.stderr)
+            self.assertFalse(os.path.exists(self.path("model.o")))
 
     def test_wrong_usage(self):
         for flags, word in ((["--name=2x"], "2x"), (["--name=while"], "while"), (["--name=a b"], "a b"),
