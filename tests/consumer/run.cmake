@@ -1,12 +1,17 @@
-# Installs the build into an empty prefix, builds the consumer and an example against it, and runs
-# both.
+# Installs the build into an empty prefix, builds the consumer and the examples against it, and runs
+# them.
 set(prefix ${BUILD}/consumer/prefix)
 set(work ${BUILD}/consumer/build)
 file(REMOVE_RECURSE ${prefix} ${work})
 execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix} OUTPUT_QUIET
                 COMMAND_ERROR_IS_FATAL ANY)
-set(example ${CMAKE_CURRENT_LIST_DIR}/../../examples/compile_and_run)
-foreach(folder ${CMAKE_CURRENT_LIST_DIR} ${example})
+set(examples ${CMAKE_CURRENT_LIST_DIR}/../../examples)
+set(example ${examples}/compile_and_run)
+set(folders ${CMAKE_CURRENT_LIST_DIR} ${example})
+if(COMPILER)
+  list(APPEND folders ${examples}/object_file)
+endif()
+foreach(folder ${folders})
   get_filename_component(name ${folder} NAME)
   execute_process(COMMAND ${CMAKE_COMMAND} -G Ninja -S ${folder} -B ${work}/${name}
                           -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_CXX_COMPILER=${CXX}
@@ -26,4 +31,9 @@ execute_process(COMMAND ${work}/compile_and_run/compile_and_run ${example}/norma
                 OUTPUT_VARIABLE rows COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
 if(NOT rows MATCHES "0.6.*0, 0.*0.8.*0, 0, -1, 0")
   message(FATAL_ERROR "the example printed ${rows}")
+endif()
+execute_process(COMMAND ${work}/object_file/rank OUTPUT_VARIABLE ranked COMMAND_ECHO STDOUT
+                COMMAND_ERROR_IS_FATAL ANY)
+if(NOT ranked MATCHES "^item 314: 64.000\nitem")
+  message(FATAL_ERROR "the example printed ${ranked}")
 endif()
