@@ -55,10 +55,15 @@ class Wide {
     return {minus(times(x.real, y.real), times(x.imaginary, y.imaginary)),
             plus(times(x.real, y.imaginary), times(x.imaginary, y.real))};
   }
-  // x times the conjugate of y.
+  // Of parts that f32 holds: products of two are exact, so that to add to one rounds once anyway.
+  Complex product_of_single(Complex x, Complex y) const {
+    return {add_product(x.real, y.real, b.CreateFNeg(times(x.imaginary, y.imaginary))),
+            add_product(x.real, y.imaginary, times(x.imaginary, y.real))};
+  }
+  // x times the conjugate of y, of parts that f32 holds.
   Complex turned_back(Complex x, Complex y) const {
-    return {plus(times(x.real, y.real), times(x.imaginary, y.imaginary)),
-            minus(times(x.imaginary, y.real), times(x.real, y.imaginary))};
+    return {add_product(x.real, y.real, times(x.imaginary, y.imaginary)),
+            add_product(x.imaginary, y.real, b.CreateFNeg(times(x.real, y.imaginary)))};
   }
   Value* real_call(double (*function)(double), Value* x) const {
     return call_pure(b, reinterpret_cast<const void*>(function), {x});
@@ -78,7 +83,7 @@ class Wide {
   // Of parts that f32 holds, so that no product overflows. Where both parts would be NaN, C's Annex
   // G says what becomes of zeros and infinities.
   Complex quotient_of_single(Complex x, Complex y) const {
-    Value* size = plus(times(y.real, y.real), times(y.imaginary, y.imaginary));
+    Value* size = add_product(y.real, y.real, times(y.imaginary, y.imaginary));
     const Complex turned = turned_back(x, y);
     const Complex plain = {b.CreateFDiv(turned.real, size), b.CreateFDiv(turned.imaginary, size)};
     Value* large = copy_sign(HUGE_VAL, y.real);
@@ -97,12 +102,32 @@ class Wide {
   }
   // Of parts that f32 holds.
   Value* length_of_single(Complex x) const {
-    Value* squares = plus(times(x.real, x.real), times(x.imaginary, x.imaginary));
+    Value* squares = add_product(x.real, x.real, times(x.imaginary, x.imaginary));
     return b.CreateSelect(has_infinite(x), number(HUGE_VAL),
                           b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, squares));
   }
+  // Scaled by the power of two that makes the larger part one of [1, 2), so that squares neither
+  // overflow nor vanish where they count.
+  Value* length(Complex x) const {
+    constexpr uint64_t exponents = uint64_t{0x7ff} << 52, unit = uint64_t{1} << 52;
+    Value *first = absolute(x.real), *second = absolute(x.imaginary);
+    Value* larger = b.CreateSelect(b.CreateFCmpOGT(first, second), first, second);
+    Value* exponent = b.CreateAnd(b.CreateBitCast(larger, b.getInt64Ty()), b.getInt64(exponents));
+    exponent = b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, exponent, b.getInt64(unit));
+    exponent =
+        b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, exponent, b.getInt64(exponents - 2 * unit));
+    Value* inverse =
+        b.CreateBitCast(b.CreateSub(b.getInt64(exponents - unit), exponent), b.getDoubleTy());
+    Value *u = times(first, inverse), *v = times(second, inverse);
+    Value* root = b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, add_product(u, u, times(v, v)));
+    Value* scaled = times(root, b.CreateBitCast(exponent, b.getDoubleTy()));
+    return b.CreateSelect(has_infinite(x), number(HUGE_VAL), scaled);
+  }
 
  private:
+  Value* add_product(Value* x, Value* y, Value* sum) const {
+    return b.CreateIntrinsic(llvm::Intrinsic::fmuladd, {b.getDoubleTy()}, {x, y, sum});
+  }
   Value* copy_sign(double magnitude, Value* sign) const {
     return b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, number(magnitude), sign);
   }
@@ -139,9 +164,7 @@ Value* narrowed(const ScalarCall& c, Complex x) {
 }
 
 Value* length(const ScalarCall& c, Complex x) {
-  if (c.type != ElementType::C128) return Wide(c.b).length_of_single(x);
-  double (*hypot)(double, double) = &::hypot;
-  return call_pure(c.b, reinterpret_cast<const void*>(hypot), {x.real, x.imaginary});
+  return c.type == ElementType::C128 ? Wide(c.b).length(x) : Wide(c.b).length_of_single(x);
 }
 
 }  // namespace
@@ -175,7 +198,10 @@ Value* complex_difference(const ScalarCall& c) {
   return joined(c.b, {c.b.CreateFSub(x.real, y.real), c.b.CreateFSub(x.imaginary, y.imaginary)});
 }
 Value* complex_product(const ScalarCall& c) {
-  return narrowed(c, Wide(c.b).product(widened(c, 0), widened(c, 1)));
+  const Wide wide(c.b);
+  const Complex x = widened(c, 0), y = widened(c, 1);
+  return narrowed(c,
+                  c.type == ElementType::C128 ? wide.product(x, y) : wide.product_of_single(x, y));
 }
 Value* complex_quotient(const ScalarCall& c) {
   const Wide wide(c.b);

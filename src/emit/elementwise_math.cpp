@@ -121,7 +121,11 @@ Value* scalar_Cosine(const ScalarCall& c) {
 Value* scalar_Cosh(const ScalarCall& c) {
   return is_complex(c.type) ? complex_call(c, "ccosh") : real(c, Wide(&::cosh));
 }
-Value* scalar_Erf(const ScalarCall& c) { return real(c, Wide(&::erf), &math_erf); }
+Value* scalar_Erf(const ScalarCall& c) {
+  if (c.type == ElementType::F32) return math_erf_of_f32(c.b, c.in[0]);
+  if (c.type == ElementType::BF16) return math_erf_of_bf16(c.b, c.in[0]);
+  return real(c, Wide(&::erf), &math_erf);
+}
 Value* scalar_Exponential(const ScalarCall& c) {
   return is_complex(c.type) ? complex_call(c, "cexp") : real(c, &math_exp, &math_exp_of_bf16);
 }

@@ -1,6 +1,7 @@
 #include "emit/ir_types.h"
 
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/PatternMatch.h>
 
 #include <cmath>
 
@@ -114,7 +115,27 @@ void store_element(Builder& b, ElementType type, llvm::Value* array, llvm::Value
   b.CreateAlignedStore(held, b.CreateInBoundsGEP(stored, array, position), align);
 }
 
+namespace {
+
+// Whether an f32 is one that bf16 holds, since it was rounded before or chosen among such.
+bool is_bf16(const llvm::Value* x, int depth = 0) {
+  using namespace llvm::PatternMatch;
+  constexpr int deepest = 6;
+  if (depth > deepest) return false;
+  if (const auto* constant = llvm::dyn_cast<llvm::ConstantFP>(x))
+    return constant->getValueAPF().bitcastToAPInt().countr_zero() >= 16;
+  const llvm::Value *a = nullptr, *c = nullptr;
+  if (match(x, m_Select(m_Value(), m_Value(a), m_Value(c))))
+    return is_bf16(a, depth + 1) && is_bf16(c, depth + 1);
+  if (match(x, m_FNeg(m_Value(a))) || match(x, m_FAbs(m_Value(a)))) return is_bf16(a, depth + 1);
+  return match(x, m_BitCast(m_And(m_Value(), m_SpecificInt(0xffff0000u)))) ||
+         match(x, m_BitCast(m_Shl(m_Value(), m_SpecificInt(16))));
+}
+
+}  // namespace
+
 llvm::Value* round_to_bf16(Builder& b, llvm::Value* value) {
+  if (is_bf16(value)) return value;
   llvm::Value* raw = bits_of_float(b, value);
   llvm::Value* last = b.CreateAnd(b.CreateLShr(raw, 16), b.getInt32(1));
   llvm::Value* rounded = b.CreateAdd(b.CreateAdd(raw, b.getInt32(0x7fff)), last);

@@ -20,11 +20,14 @@ llvm::Value* math_logistic(Builder& b, llvm::Value* x);
 llvm::Value* math_log(Builder& b, llvm::Value* x);
 llvm::Value* math_log1p(Builder& b, llvm::Value* x);
 
+llvm::Value* math_erf_of_f32(Builder& b, llvm::Value* x);  // of f32 alone
+
 // Of f32 that hold bf16 alone, at half the cost: what rounds to the nearest bf16.
 llvm::Value* math_exp_of_bf16(Builder& b, llvm::Value* x);
 llvm::Value* math_expm1_of_bf16(Builder& b, llvm::Value* x);
 llvm::Value* math_tanh_of_bf16(Builder& b, llvm::Value* x);
 llvm::Value* math_logistic_of_bf16(Builder& b, llvm::Value* x);
+llvm::Value* math_erf_of_bf16(Builder& b, llvm::Value* x);
 
 // These take a double that holds an f32 (or narrower) exactly and return a double within 2^-31 of
 // the function, so that what is rounded from it to f32 is within 0.51 units of the last place; sin,

@@ -1,8 +1,9 @@
-// reduce. The order of combining follows from the shapes alone: along a row that is reduced, 64
-// lanes side by side and then halves; else in the order of the elements.
+// reduce. The order of combining follows from the shapes alone: along a row that is reduced, up to
+// 64 lanes side by side and then halves; else in the order of the elements.
 #include "emit/reduce.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "emit/lane_sums.h"
 #include "emit/op_functions.h"
@@ -13,10 +14,13 @@ namespace {
 
 using llvm::Value;
 
-constexpr int64_t lanes = 64;  // of a row that is reduced
-// Lanes that are made ready and read together: a whole number of vectors of every chip.
-constexpr int64_t piece = 16;
-constexpr uint64_t piece_align = 16;  // bytes, of the narrowest elements
+constexpr int64_t most_lanes = 64;  // of a row that is reduced
+// Lanes that are made ready and read together: a whole number of vectors of every chip. The rest of
+// a row is read in so many lanes too, some of them a second time.
+constexpr int64_t piece = 16, least_lanes = 4;
+constexpr int64_t short_row_of_lanes = 256;
+// Bytes, of the narrowest elements.
+constexpr uint64_t piece_align(int64_t lanes) { return static_cast<uint64_t>(lanes); }
 // Elements of rows that are lanes themselves, and where they are read from memory as they lie: more
 // would be gathered, which takes longer than to add them.
 constexpr double short_row = 16, short_row_in_memory = 8;
@@ -28,6 +32,12 @@ constexpr int64_t most_lines = 8;
 // Whole lines of fewer bytes that lie one after the other are one stream already.
 constexpr int64_t page = 4096;
 constexpr int few_steps = 4;
+
+// Short rows have few lanes, so that little is left over when these are full.
+int64_t lanes_of_row(int64_t size, bool is_pred = false) {
+  if (is_pred || size % most_lanes == 0 || size >= short_row_of_lanes) return most_lanes;
+  return std::min(piece, static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(size))));
+}
 
 // Which elements of a vector of 2 * half are its first half, and which its second.
 std::pair<std::vector<int>, std::vector<int>> halves(int half) {
@@ -89,8 +99,10 @@ std::vector<Value*> Reduce::place(const Index& kept) {
 }
 
 std::vector<Value*> Reduce::result(const Index& kept) {
-  const bool is_long =
-      is_row() && !dims_.empty() && dims_[innermost()] >= lanes && reduced_elements() > 0;
+  const bool is_pred = reducer_.is_associative() && reducer_.type()->isIntegerTy(1);
+  const int64_t least = is_pred ? most_lanes : least_lanes;
+  const bool is_long = is_row() && !dims_.empty() && dims_[innermost()] >= least &&
+                       reduced_elements() > without_loop;
   if (is_long && reducer_.is_associative()) return {along_row(kept)};
   if (is_long && reducer_.chooses() &&
       reduced_elements() == static_cast<double>(dims_[innermost()]))
@@ -107,7 +119,9 @@ std::vector<Value*> Reduce::in_order(const Index& kept) {
 bool Reduce::rounds_once() const { return reducer_.is_wide() && reduced_elements() > 0; }
 
 Value* Reduce::along_row(const Index& kept) {
+  const size_t last = innermost();
   llvm::Type* held = reducer_.type();
+  const int64_t lanes = lanes_of_row(dims_[last], held->isIntegerTy(1));
   Value* sums = frame_array(b_, held, lanes);
   Value* identity = reducer_.identity();
   const auto slot = [&](Value* i) { return b_.CreateInBoundsGEP(held, sums, i); };
@@ -115,29 +129,41 @@ Value* Reduce::along_row(const Index& kept) {
     loop(b_, lanes, [&](Value* i) { b_.CreateStore(identity, slot(i)); });
   } else {  // as vectors: a loop would have to be vectorised
     b_.GetInsertBlock()->getParent()->addFnAttr(lane_sums_attribute);
-    for (int64_t i = 0; i < lanes; i += piece)
-      b_.CreateAlignedStore(b_.CreateVectorSplat(piece, identity), slot(int64(b_, i)),
-                            llvm::Align(piece_align));
+    const int64_t each = std::min(lanes, piece);
+    for (int64_t i = 0; i < lanes; i += each)
+      b_.CreateAlignedStore(b_.CreateVectorSplat(static_cast<unsigned>(each), identity),
+                            slot(int64(b_, i)), llvm::Align(piece_align(each)));
   }
   std::vector<Value*> at = place(kept);
-  const size_t last = innermost();
-  const int64_t whole = dims_[last] / lanes, rest = dims_[last] % lanes;
-  const auto add = [&](Value* first, int64_t n) {
+  // The first `again` elements were read before.
+  const auto add = [&](Value* first, int64_t n, int64_t again) {
     loop(b_, n, [&](Value* i) {
       at[last] = add_index(b_, first, i);
       Value* value = reducer_.widen(elements_at(at)[0]);
+      if (again > 0)
+        value = b_.CreateSelect(b_.CreateICmpSLT(i, int64(b_, again)), identity, value);
       b_.CreateStore(reducer_.combine(b_.CreateLoad(held, slot(i)), value), slot(i));
     });
   };
-  outer_nest(0, at, [&] {
-    loop(b_, whole, [&](Value* chunk) { add(multiply_index(b_, chunk, lanes), lanes); });
-    add(int64(b_, whole * lanes), rest);
-  });
-  return reducer_.finish(inits()[0], halved(sums));
+  outer_nest(0, at, [&] { in_lanes(dims_[last], lanes, add); });
+  return reducer_.finish(inits()[0], halved(sums, lanes));
 }
 
-// One result of a reducer that chooses: by lanes, and where that gives NaN once more in order.
+// add(first element, number, how many of them were read before) for all elements of a row.
+void Reduce::in_lanes(int64_t size, int64_t lanes,
+                      llvm::function_ref<void(Value*, int64_t, int64_t)> add) {
+  const int64_t whole = size / lanes, each = std::min(lanes, piece);
+  loop(b_, whole, [&](Value* chunk) { add(multiply_index(b_, chunk, lanes), lanes, 0); });
+  const int64_t rest = size % lanes, pieces = rest / each * each;
+  if (pieces > 0) add(int64(b_, whole * lanes), pieces, 0);
+  if (rest > pieces) add(int64(b_, size - each), each, each - (rest - pieces));
+}
+
+// One result of a reducer that chooses: by lanes, and where that gives NaN once more in order. An
+// element may be chosen from twice.
 std::vector<Value*> Reduce::chosen(const Index& kept) {
+  const size_t last = innermost();
+  const int64_t lanes = lanes_of_row(dims_[last]);
   std::vector<llvm::Type*> types;
   std::vector<Value*> memory;
   for (size_t k = 0; k < count_; ++k) {
@@ -149,7 +175,6 @@ std::vector<Value*> Reduce::chosen(const Index& kept) {
   };
   const std::vector<Value*> first = inits();
   std::vector<Value*> at = place(kept);
-  const size_t last = innermost();
   const auto add = [&](Value* begin, int64_t n, bool is_first) {
     loop(b_, n, [&](Value* i) {
       at[last] = add_index(b_, begin, i);
@@ -162,14 +187,12 @@ std::vector<Value*> Reduce::chosen(const Index& kept) {
       for (size_t k = 0; k < count_; ++k) b_.CreateStore(next[k], slot(k, i));
     });
   };
-  const int64_t whole = dims_[last] / lanes;
   add(int64(b_, 0), lanes, true);
-  loop(b_, whole - 1, [&](Value* chunk) {
-    add(multiply_index(b_, add_index(b_, chunk, int64(b_, 1)), lanes), lanes, false);
+  in_lanes(dims_[last] - lanes, lanes, [&](Value* begin, int64_t n, int64_t) {
+    add(add_index(b_, begin, int64(b_, lanes)), n, false);
   });
-  add(int64(b_, whole * lanes), dims_[last] % lanes, false);
   std::vector<Value*> all = first;
-  for (Value* value : chosen_of_lanes(types, memory)) all.push_back(value);
+  for (Value* value : chosen_of_lanes(types, memory, lanes)) all.push_back(value);
   std::vector<Value*> out = reducer_.apply(all);
   if (!is_floating(e_.leaf_shape(id_, 0).type)) return out;
   for (size_t k = 0; k < count_; ++k) b_.CreateStore(out[k], slot(k, int64(b_, 0)));
@@ -182,11 +205,12 @@ std::vector<Value*> Reduce::chosen(const Index& kept) {
 }
 
 std::vector<Value*> Reduce::chosen_of_lanes(std::span<llvm::Type* const> types,
-                                            std::span<Value* const> memory) {
+                                            std::span<Value* const> memory, int64_t lanes) {
+  const auto width = static_cast<unsigned>(lanes);
   std::vector<Value*> all;
   for (size_t k = 0; k < count_; ++k)
-    all.push_back(b_.CreateLoad(llvm::FixedVectorType::get(types[k], lanes), memory[k]));
-  for (int half = lanes / 2; half > 0; half /= 2) {
+    all.push_back(b_.CreateLoad(llvm::FixedVectorType::get(types[k], width), memory[k]));
+  for (int half = static_cast<int>(lanes) / 2; half > 0; half /= 2) {
     const auto [low, high] = halves(half);
     std::vector<Value*> both;
     for (Value* value : all) both.push_back(b_.CreateShuffleVector(value, low));
@@ -198,7 +222,7 @@ std::vector<Value*> Reduce::chosen_of_lanes(std::span<llvm::Type* const> types,
 }
 
 // The lanes combined: the first half with the second one until one is left.
-Value* Reduce::halved(Value* sums) {
+Value* Reduce::halved(Value* sums, int64_t lanes) {
   llvm::Type* held = reducer_.type();
   if (held->isIntegerTy(1)) {  // no vectors of bytes
     const auto slot = [&](Value* i) { return b_.CreateInBoundsGEP(held, sums, i); };
@@ -210,14 +234,15 @@ Value* Reduce::halved(Value* sums) {
     return b_.CreateLoad(held, slot(int64(b_, 0)));
   }
   std::vector<Value*> pieces;
-  for (int64_t i = 0; i < lanes; i += piece)
-    pieces.push_back(b_.CreateAlignedLoad(llvm::FixedVectorType::get(held, piece),
-                                          b_.CreateInBoundsGEP(held, sums, int64(b_, i)),
-                                          llvm::Align(piece_align)));
+  const int64_t each = std::min(lanes, piece);
+  for (int64_t i = 0; i < lanes; i += each)
+    pieces.push_back(b_.CreateAlignedLoad(
+        llvm::FixedVectorType::get(held, static_cast<unsigned>(each)),
+        b_.CreateInBoundsGEP(held, sums, int64(b_, i)), llvm::Align(piece_align(each))));
   for (size_t half = pieces.size() / 2; half > 0; half /= 2)
     for (size_t i = 0; i < half; ++i) pieces[i] = reducer_.combine(pieces[i], pieces[half + i]);
   Value* all = pieces[0];
-  for (int half = piece / 2; half > 0; half /= 2) {
+  for (int half = static_cast<int>(each) / 2; half > 0; half /= 2) {
     const auto [low, high] = halves(half);
     all = reducer_.combine(b_.CreateShuffleVector(all, low), b_.CreateShuffleVector(all, high));
   }
@@ -400,8 +425,8 @@ void write_columns(Writer& w, InstructionId id, Reduce& reduce) {
     Value* left = b.CreateNSWSub(int64(b, columns), first);
     Value* n = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, left, int64(b, width));
     // Known to be whole vectors, so that the loops have no rests.
-    if (columns % lanes == 0 && width % lanes == 0)
-      n = multiply_index(b, b.CreateUDiv(n, int64(b, lanes)), lanes);
+    if (columns % most_lanes == 0 && width % most_lanes == 0)
+      n = multiply_index(b, b.CreateUDiv(n, int64(b, most_lanes)), most_lanes);
     std::vector<Value*> kept;
     for (size_t d = 0; d < inner; ++d) kept.push_back(row.at(b, d));
     kept.resize(dims.size(), int64(b, 0));

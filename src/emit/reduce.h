@@ -41,8 +41,10 @@ class Reduce {
   llvm::Value* along_row(const Index& kept);
   std::vector<llvm::Value*> chosen(const Index& kept);
   std::vector<llvm::Value*> chosen_of_lanes(std::span<llvm::Type* const> types,
-                                            std::span<llvm::Value* const> memory);
-  llvm::Value* halved(llvm::Value* sums);
+                                            std::span<llvm::Value* const> memory, int64_t lanes);
+  llvm::Value* halved(llvm::Value* sums, int64_t lanes);
+  void in_lanes(int64_t size, int64_t lanes,
+                llvm::function_ref<void(llvm::Value*, int64_t, int64_t)> add);
   bool rounds_once() const;
   std::vector<llvm::Value*> nest(size_t i, std::vector<llvm::Value*>& at,
                                  std::vector<llvm::Value*> carried);

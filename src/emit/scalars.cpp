@@ -2,6 +2,9 @@
 
 #include <llvm/IR/Intrinsics.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "emit/complex.h"
 #include "emit/small_floats.h"
 #include "emit/symbols.h"
@@ -24,12 +27,22 @@ Value* round_to_odd(Builder& b, Value* wide) {
   return b.CreateBitCast(odd, b.getFloatTy());
 }
 
+// By comparisons and a conversion of what has a result: LLVM's saturating conversions of vectors
+// are done element by element on x86. What is less than 32 bits wide goes through 32.
 Value* float_to_integer(Builder& b, ElementType to, Value* value) {
-  llvm::Type* exact = b.getIntNTy(static_cast<unsigned>(bits_of(to)));
-  const auto intrinsic = is_signed(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
-  Value* out = b.CreateIntrinsic(intrinsic, {exact, value->getType()}, {value});
-  llvm::Type* held = held_type(b, to);
-  return is_signed(to) ? b.CreateSExt(out, held) : b.CreateZExt(out, held);
+  const int width = bits_of(to), magnitude = is_signed(to) ? width - 1 : width;
+  const bool is_narrow = width < 32;
+  llvm::Type* wide = b.getIntNTy(static_cast<unsigned>(std::max(width, 32)));
+  const auto real = [&](double x) { return llvm::ConstantFP::get(value->getType(), x); };
+  Value* least = real(is_signed(to) ? -std::ldexp(1.0, magnitude) : 0);
+  Value* inside = b.CreateSelect(b.CreateFCmpOGT(value, least), value, least);
+  Value* out =
+      is_signed(to) || is_narrow ? b.CreateFPToSI(inside, wide) : b.CreateFPToUI(inside, wide);
+  const uint64_t most = ~uint64_t{0} >> (64 - magnitude);
+  Value* is_beyond = b.CreateFCmpOGE(value, real(std::ldexp(1.0, magnitude)));
+  out = b.CreateSelect(is_beyond, llvm::ConstantInt::get(wide, most), out);
+  out = b.CreateSelect(b.CreateFCmpUNO(value, value), llvm::ConstantInt::get(wide, 0), out);
+  return b.CreateTrunc(out, held_type(b, to));
 }
 
 Value* convert_float(Builder& b, ElementType from, ElementType to, Value* value) {

@@ -1,4 +1,7 @@
 // Elementwise ops, each of every element type that it takes, against the evaluator.
+#include <algorithm>
+#include <complex>
+
 #include "both.h"
 
 namespace hilo::test {
@@ -115,6 +118,31 @@ TEST(Elementwise, ComplexProductsAndQuotientsOfAllKindsOfNumbers) {
       "  ROOT t = (f32[6561], f32[6561], f32[6561], f32[6561], f32[6561]) "
       "tuple(rm, im, rd, id, a)\n}}\n",
       xs, ys));
+}
+
+// Squares of the parts would overflow or vanish.
+TEST(Elementwise, LengthsOfComplexDoubles) {
+  const double inf = HUGE_VAL, nan = std::nan("");
+  const std::vector<std::complex<double>> numbers = {
+      {3, -4},       {1e300, 1e300}, {1e-200, -2e-200}, {1.7e308, 1e307}, {-1.5e308, 1.5e308},
+      {0, 0},        {-0.0, 5e-300}, {inf, nan},        {nan, -inf},      {nan, 1},
+      {1e-307, 1e3}, {2.3e-308, 0},  {1e200, 1e-200}};
+  Literal in = Literal::uninitialized(
+      Shape::array(ElementType::C128, {static_cast<int64_t>(numbers.size())}));
+  std::ranges::copy(numbers, in.mutable_data<std::complex<double>>().begin());
+  const std::string text = fmt::format(
+      "HloModule m\nENTRY e {{\n  p = c128[{0}] parameter(0)\n  ROOT r = f64[{0}] abs(p)\n}}\n",
+      numbers.size());
+  expect_native(run_both_on(text, {in}), text, 1e-15);
+  const auto both = run_both_on(text, {in});
+  ASSERT_TRUE(both);
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const double exact = std::hypot(numbers[i].real(), numbers[i].imag());
+    const double found = both->compiled.data<double>()[i];
+    EXPECT_TRUE(found == exact || std::fabs(found / exact - 1) < 5e-16 ||
+                (std::isnan(found) && std::isnan(exact)))
+        << i << " " << found << " " << exact;
+  }
 }
 
 TEST(Elementwise, ConversionsBetweenAllTypes) {

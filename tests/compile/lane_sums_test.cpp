@@ -29,12 +29,61 @@ ENTRY e {{
 
 TEST(LaneSums, RowsByLanes) {
   for (std::string_view type : {"f32", "f64", "s8", "s32", "u64", "f16"})
-    for (int size : {64, 65, 127, 768}) {
+    for (int size : {5, 9, 16, 31, 50, 64, 65, 127, 300, 768}) {
       expect_native(row_reductions(type, "add", "3", size));
       expect_native(row_reductions(type, "maximum", "1", size));
       expect_native(row_reductions(type, "minimum", "1", size));
     }
-  for (int size : {64, 200}) expect_native(row_reductions("pred", "or", "false", size));
+  for (int size : {20, 64, 200}) expect_native(row_reductions("pred", "or", "false", size));
+}
+
+// The first of the largest, whose lanes are read twice where a row leaves a rest.
+TEST(LaneSums, PlacesOfLargestByLanes) {
+  for (int size : {5, 16, 23, 50, 64, 100, 300})
+    expect_native(fmt::format(R"(HloModule m
+most {{
+  a = f32[] parameter(0)
+  i = s32[] parameter(1)
+  b = f32[] parameter(2)
+  k = s32[] parameter(3)
+  gt = pred[] compare(a, b), direction=GT
+  un = pred[] compare(a, a), direction=NE
+  g = pred[] or(gt, un)
+  eq = pred[] compare(a, b), direction=EQ
+  lt = pred[] compare(i, k), direction=LT
+  el = pred[] and(eq, lt)
+  h = pred[] or(g, el)
+  v = f32[] select(g, a, b)
+  w = s32[] select(h, i, k)
+  ROOT t = (f32[], s32[]) tuple(v, w)
+}}
+ENTRY e {{
+  x = f32[9,{0}] parameter(0)
+  j = s32[9,{0}] iota(), iota_dimension=1
+  n = f32[] constant(-inf)
+  z = s32[] constant(0)
+  ROOT r = (f32[9], s32[9]) reduce(x, j, n, z), dimensions={{1}}, to_apply=most
+}}
+)",
+                              size));
+}
+
+// Rows of several dimensions, the innermost one short.
+TEST(LaneSums, ShortInnermostDimension) {
+  for (int size : {4, 7, 28})
+    expect_native(fmt::format(R"(HloModule m
+combine {{
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b)
+}}
+ENTRY e {{
+  x = f32[5,3,{0},{0}] parameter(0)
+  z = f32[] constant(1)
+  ROOT r = f32[3] reduce(x, z), dimensions={{0,2,3}}, to_apply=combine
+}}
+)",
+                              size));
 }
 
 TEST(LaneSums, SameBitsForAnyThreads) {

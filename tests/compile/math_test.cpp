@@ -30,7 +30,7 @@ constexpr Function functions[] = {{"exponential", std::exp, 0.85, std::exp},
                                   {"sine", std::sin},
                                   {"cosine", std::cos},
                                   {"tan", std::tan},
-                                  {"erf", std::erf},
+                                  {"erf", std::erf, 0.95},
                                   {"cbrt", std::cbrt},
                                   {"rsqrt", rsqrt}};
 
