@@ -2,9 +2,6 @@
 
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
-#include <llvm/Analysis/ValueTracking.h>
-#include <llvm/Analysis/VectorUtils.h>
-#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Target/TargetMachine.h>
@@ -24,6 +21,7 @@
 #include "emit/lane_sums.h"
 #include "emit/masked_remainders.h"
 #include "emit/streamed_stores.h"
+#include "emit/wide_loops.h"
 
 namespace hilo {
 namespace {
@@ -42,6 +40,7 @@ llvm::FunctionPassManager passes(bool has_windows, bool has_lane_sums) {
     variables.addPass(llvm::IndVarSimplifyPass());
     out.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(variables), false));
   }
+  out.addPass(WideLoops());
   out.addPass(MaskedRemainders());
   // One vector a round: several would make each loop four times as long to compile.
   llvm::LoopVectorizeOptions vectors;
@@ -60,45 +59,8 @@ llvm::FunctionPassManager passes(bool has_windows, bool has_lane_sums) {
   return out;
 }
 
-// A table of the code itself, which is read at places that are computed.
-bool is_table(const llvm::LoadInst& load) {
-  const auto* base = llvm::getUnderlyingObject(load.getPointerOperand());
-  const auto* global = llvm::dyn_cast<llvm::GlobalVariable>(base);
-  return global && global->isConstant();
-}
-
-// Elements of a vector of the loop, where all it does has an instruction over vectors. Told so,
-// LoopVectorize makes no plans for other numbers. What is computed in double for the sake of f32
-// takes two registers for each vector: two chains of steps that do not wait for each other.
-// Long bodies have other steps to do meanwhile, and their values no room in the registers.
-constexpr size_t long_body = 1000;  // instructions
-std::optional<unsigned> vector_width(const llvm::Loop& loop, unsigned register_bits) {
-  if (loop.getNumBlocks() != 1) return std::nullopt;
-  unsigned stored = 8, computed = 8;
-  for (const llvm::Instruction& step : *loop.getHeader()) {
-    const auto* call = llvm::dyn_cast<llvm::CallBase>(&step);
-    if (call && !llvm::isTriviallyVectorizable(call->getIntrinsicID())) return std::nullopt;
-    if (step.isIntDivRem()) return std::nullopt;
-    const llvm::Type* type = step.getType();
-    if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&step); load && !is_table(*load))
-      stored = std::max(stored, type->getScalarSizeInBits());
-    if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&step))
-      stored = std::max(stored, store->getValueOperand()->getType()->getScalarSizeInBits());
-    if (type->isFloatingPointTy()) computed = std::max(computed, type->getScalarSizeInBits());
-  }
-  const bool is_long = loop.getHeader()->size() > long_body;
-  const unsigned held = std::max(stored, is_long ? computed : std::min(computed, 32U));
-  return register_bits / held;
-}
-
-unsigned register_bits(llvm::Function& function, llvm::FunctionAnalysisManager& functions) {
-  const auto bits = functions.getResult<llvm::TargetIRAnalysis>(function).getRegisterBitWidth(
-      llvm::TargetTransformInfo::RGK_FixedWidthVector);
-  return static_cast<unsigned>(bits.getFixedValue());
-}
-
 void give_width(llvm::Function& function, llvm::FunctionAnalysisManager& functions) {
-  const unsigned bits = register_bits(function, functions);
+  const unsigned bits = register_bits(functions.getResult<llvm::TargetIRAnalysis>(function));
   for (llvm::Loop* loop : functions.getResult<llvm::LoopAnalysis>(function))
     if (const auto width = vector_width(*loop, bits))
       if (*width > 1) llvm::addStringMetadataToLoop(loop, "llvm.loop.vectorize.width", *width);
@@ -141,7 +103,7 @@ void optimise(llvm::Module& ir, llvm::TargetMachine& machine, bool verify) {
     else if (function.hasFnAttribute(lane_sums_attribute)) of_lane_sums.run(function, functions);
     else (loops_over == "windows" ? of_windows : of_elements).run(function, functions);
     use_bf16_instructions(function, machine);
-    stream_stores(function, register_bits(function, functions));
+    stream_stores(function, register_bits(functions.getResult<llvm::TargetIRAnalysis>(function)));
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "emit/function_passes.h"
 #include "emit/op_functions.h"
@@ -80,14 +81,13 @@ void write_lanes(Writer& w, const Dims& dims, double steps,
 
 bool keeps_places(const Elements& elements, InstructionId id) {
   const Module& module = elements.module;
-  std::vector<InstructionId> seen, waiting = {id};
+  std::set<InstructionId> seen;
+  std::vector<InstructionId> waiting = {id};
   const int64_t count = element_count(module.shape(id));
   while (!waiting.empty()) {
     const InstructionId value = waiting.back();
     waiting.pop_back();
-    if (std::ranges::count(seen, value) > 0) continue;
-    if (seen.size() > 200) return false;
-    seen.push_back(value);
+    if (!seen.insert(value).second) continue;
     const Op op = module[value].op;
     if (op == Op::Parameter || op == Op::GetTupleElement || op == Op::Constant) continue;
     if (elements.array(value)) continue;

@@ -1,0 +1,430 @@
+#include "emit/wide_loops.h"
+
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/Analysis/VectorUtils.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/Support/KnownBits.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <ranges>
+#include <set>
+
+namespace hilo {
+namespace {
+
+using llvm::Instruction;
+using llvm::Value;
+
+// A table of the code itself, which is read at places that are computed.
+bool is_table(const llvm::LoadInst& load) {
+  const auto* base = llvm::getUnderlyingObject(load.getPointerOperand());
+  const auto* global = llvm::dyn_cast<llvm::GlobalVariable>(base);
+  return global && global->isConstant();
+}
+
+// Long bodies have other steps to fill the waiting with, and their values no room in registers.
+constexpr size_t long_body = 1000;  // instructions
+
+// What counts the iterations of a loop of one block: number + 1 < end, or number < last.
+struct Counter {
+  llvm::PHINode* number = nullptr;
+  llvm::BinaryOperator* next = nullptr;
+  llvm::ICmpInst* goes_on = nullptr;
+  Value *begin = nullptr, *end = nullptr, *last = nullptr;
+};
+
+bool is_less(const llvm::ICmpInst& compare, bool may_be_unsigned) {
+  const auto predicate = compare.getPredicate();
+  return predicate == llvm::ICmpInst::ICMP_SLT ||
+         (may_be_unsigned && predicate == llvm::ICmpInst::ICMP_ULT);
+}
+
+// Of constants InstCombine makes the form with the last number.
+bool find_end(Counter& counter, const llvm::Loop& loop) {
+  Value *compared = counter.goes_on->getOperand(0), *limit = counter.goes_on->getOperand(1);
+  const auto* last = llvm::dyn_cast<llvm::ConstantInt>(limit);
+  if (compared == counter.next && counter.next->hasNUses(2)) counter.end = limit;
+  else if (compared == counter.number && counter.next->hasOneUse() && last && !last->isNegative())
+    counter.last = limit;
+  else return false;
+  return loop.isLoopInvariant(limit) && is_less(*counter.goes_on, counter.last != nullptr);
+}
+
+std::optional<Counter> find_counter(const llvm::Loop& loop) {
+  llvm::BasicBlock& body = *loop.getHeader();
+  Counter out;
+  if (std::ranges::distance(body.phis()) != 1) return std::nullopt;
+  out.number = &*body.phis().begin();
+  if (!out.number->getType()->isIntegerTy(64)) return std::nullopt;
+  out.begin = out.number->getIncomingValueForBlock(loop.getLoopPreheader());
+  out.next = llvm::dyn_cast<llvm::BinaryOperator>(out.number->getIncomingValueForBlock(&body));
+  const auto* end = llvm::dyn_cast<llvm::BranchInst>(body.getTerminator());
+  if (!out.next || !end || !end->isConditional() || end->getSuccessor(0) != &body)
+    return std::nullopt;
+  out.goes_on = llvm::dyn_cast<llvm::ICmpInst>(end->getCondition());
+  const auto* one = llvm::dyn_cast<llvm::ConstantInt>(out.next->getOperand(1));
+  if (!out.goes_on || !out.goes_on->hasOneUse() || !one || !one->isOne() ||
+      out.next->getOpcode() != Instruction::Add || out.next->getOperand(0) != out.number)
+    return std::nullopt;
+  return find_end(out, loop) ? std::optional(out) : std::nullopt;
+}
+
+class Widening {
+ public:
+  Widening(llvm::Loop& loop, const Counter& counter, unsigned lanes,
+           const llvm::TargetTransformInfo& target)
+      : loop_(loop),
+        counter_(counter),
+        body_(*loop.getHeader()),
+        layout_(body_.getDataLayout()),
+        lanes_(lanes),
+        target_(target) {}
+
+  // Whether each instruction can be one over vectors; changes nothing.
+  bool fits() {
+    if (!is_whole(counter_.begin) || !has_whole_end() || !writes_its_own()) return false;
+    for (Instruction& step : body_)
+      if (!is_counting(step) && !fits(step)) return false;
+    return true;
+  }
+
+  void widen() {
+    std::vector<Instruction*> steps;
+    for (Instruction& step : body_)
+      if (!is_counting(step) && varies(&step)) steps.push_back(&step);
+    for (Instruction* step : steps) {
+      llvm::IRBuilder<> b(step);
+      if (Value* wide = widen(b, *step)) wide_[step] = wide;
+    }
+    for (Instruction* step : std::views::reverse(steps)) step->eraseFromParent();
+    counter_.next->setOperand(1, llvm::ConstantInt::get(counter_.next->getType(), lanes_));
+    if (counter_.last)
+      counter_.goes_on->setOperand(
+          1, llvm::ConstantInt::get(counter_.last->getType(), count_to_last() - lanes_));
+    llvm::addStringMetadataToLoop(&loop_, "llvm.loop.isvectorized", 1);
+  }
+
+ private:
+  unsigned lane_bits() const { return static_cast<unsigned>(std::countr_zero(lanes_)); }
+
+  bool is_whole(const Value* value) const {
+    return llvm::computeKnownBits(value, layout_).countMinTrailingZeros() >= lane_bits();
+  }
+
+  uint64_t count_to_last() const {
+    return llvm::cast<llvm::ConstantInt>(counter_.last)->getZExtValue() + 1;
+  }
+
+  bool has_whole_end() const {
+    return counter_.last ? count_to_last() % lanes_ == 0 : is_whole(counter_.end);
+  }
+
+  bool is_counting(const Instruction& step) const {
+    return &step == counter_.number || &step == counter_.next || &step == counter_.goes_on ||
+           step.isTerminator();
+  }
+
+  // Whether iterations have values of their own: what depends on the counter, and all stores.
+  bool varies(const Value* value) const {
+    return value == counter_.number || varying_.contains(value);
+  }
+
+  // What is added to the counter in a sum that is nothing else; null where it is the counter, and
+  // nothing where it is no such sum.
+  std::optional<Value*> offset_in(Value* index) const {
+    if (index == counter_.number) return nullptr;
+    const auto* sum = llvm::dyn_cast<llvm::BinaryOperator>(index);
+    const auto* bits = llvm::dyn_cast<llvm::PossiblyDisjointInst>(index);
+    if (!sum || (sum->getOpcode() != Instruction::Add && !(bits && bits->isDisjoint())))
+      return std::nullopt;
+    for (const unsigned i : {0U, 1U})
+      if (sum->getOperand(i) == counter_.number && loop_.isLoopInvariant(sum->getOperand(1 - i)))
+        return sum->getOperand(1 - i);
+    return std::nullopt;
+  }
+
+  // The next elements lie beside each other: at a place that does not change, plus the counter.
+  bool is_consecutive(const Value* pointer, llvm::Type* type) const {
+    const auto* place = llvm::dyn_cast<llvm::GetElementPtrInst>(pointer);
+    if (place && is_moved(*place)) return is_consecutive(place->getPointerOperand(), type);
+    return place && place->getNumIndices() == 1 && offset_in(place->getOperand(1)) &&
+           loop_.isLoopInvariant(place->getPointerOperand()) &&
+           layout_.getTypeAllocSize(place->getSourceElementType()) ==
+               layout_.getTypeStoreSize(type) &&
+           type->getScalarSizeInBits() % 8 == 0;
+  }
+
+  // By the same way in each iteration.
+  bool is_moved(const llvm::GetElementPtrInst& place) const {
+    return std::ranges::all_of(place.indices(),
+                               [&](const Value* index) { return loop_.isLoopInvariant(index); });
+  }
+
+  // Arrays of the function, of its frame and of the code are apart from each other.
+  static const Value* array_of(const Value* pointer) {
+    const Value* array = llvm::getUnderlyingObject(pointer);
+    const auto* argument = llvm::dyn_cast<llvm::Argument>(array);
+    const bool is_known = llvm::isa<llvm::AllocaInst, llvm::GlobalVariable>(array) ||
+                          (argument && argument->hasNoAliasAttr());
+    return is_known ? array : nullptr;
+  }
+
+  // Whether each iteration reads and writes of an array that is written only its own element.
+  bool writes_its_own() const {
+    std::map<const Value*, const Value*> written;  // the place in each array
+    for (Instruction& step : body_)
+      if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&step)) {
+        const Value* array = array_of(store->getPointerOperand());
+        if (!array || !written.try_emplace(array, store->getPointerOperand()).second) return false;
+      }
+    return std::ranges::all_of(body_, [&](const Instruction& step) {
+      const auto* load = llvm::dyn_cast<llvm::LoadInst>(&step);
+      if (!load) return true;
+      const Value* array = array_of(load->getPointerOperand());
+      const auto found = written.find(array);
+      return array && (found == written.end() || found->second == load->getPointerOperand());
+    });
+  }
+
+  // An element of a vector.
+  static bool is_element(llvm::Type* type) {
+    return llvm::VectorType::isValidElementType(type) && !type->isPointerTy();
+  }
+
+  // Lanes differ from the counter in low bits alone, for it is a whole number of vectors.
+  bool drops_lanes(const Instruction& step) const {
+    const auto* bits =
+        llvm::dyn_cast<llvm::ConstantInt>(step.getOperand(step.getNumOperands() - 1));
+    return (step.getOpcode() == Instruction::LShr || step.getOpcode() == Instruction::AShr) &&
+           step.getOperand(0) == counter_.number && bits && bits->getZExtValue() >= lane_bits();
+  }
+
+  bool fits(Instruction& step) {
+    const bool depends =
+        !drops_lanes(step) && std::ranges::any_of(step.operands(), [&](const llvm::Use& use) {
+          return varies(use.get());
+        });
+    if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&step)) {
+      varying_.insert(&step);
+      llvm::Type* type = store->getValueOperand()->getType();
+      return store->isSimple() && is_element(type) &&
+             is_consecutive(store->getPointerOperand(), type);
+    }
+    if (step.mayWriteToMemory()) return false;
+    if (!depends) return true;
+    varying_.insert(&step);
+    if (llvm::isa<llvm::GetElementPtrInst>(step)) return is_only_read_or_written(step);
+    if (!is_element(step.getType())) return false;
+    if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&step))
+      return load->isSimple() &&
+             (is_table(*load) || is_consecutive(load->getPointerOperand(), load->getType()));
+    if (step.isIntDivRem()) return false;
+    if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&step)) return fits(*call);
+    return (llvm::isa<llvm::BinaryOperator, llvm::UnaryOperator, llvm::CastInst, llvm::CmpInst,
+                      llvm::SelectInst, llvm::FreezeInst>(step)) &&
+           is_element(step.getOperand(0)->getType());
+  }
+
+  bool fits(const llvm::IntrinsicInst& call) const {
+    const llvm::Intrinsic::ID id = call.getIntrinsicID();
+    if (!llvm::isTriviallyVectorizable(id)) return false;
+    for (unsigned i = 0; i < call.arg_size(); ++i)
+      if (llvm::isVectorIntrinsicWithScalarOpAtArg(id, i, &target_) &&
+          varies(call.getArgOperand(i)))
+        return false;
+    return true;
+  }
+
+  bool is_only_read_or_written(const Instruction& place) const {
+    return std::ranges::all_of(place.users(), [&](const llvm::User* user) {
+      return llvm::getLoadStorePointerOperand(user) == &place ||
+             llvm::isa<llvm::GetElementPtrInst>(user);
+    });
+  }
+
+  llvm::VectorType* vector_of(llvm::Type* type) const {
+    return llvm::FixedVectorType::get(type, lanes_);
+  }
+
+  Value* wide(llvm::IRBuilder<>& b, Value* value) {
+    if (const auto known = wide_.find(value); known != wide_.end()) return known->second;
+    if (value == counter_.number) return wide_[value] = numbers(value->getType());
+    if (auto* place = llvm::dyn_cast<llvm::GetElementPtrInst>(value); place && varies(place))
+      return places(b, *place);
+    if (llvm::isa<llvm::Constant>(value)) return b.CreateVectorSplat(lanes_, value);
+    // Every user stands behind it.
+    auto* made = llvm::dyn_cast<Instruction>(value);
+    const bool is_inside = made && loop_.contains(made);
+    llvm::IRBuilder<> at(is_inside ? made->getNextNode()
+                                   : loop_.getLoopPreheader()->getTerminator());
+    return wide_[value] = at.CreateVectorSplat(lanes_, value);
+  }
+
+  // The counter, or its low bits.
+  Value* numbers(llvm::Type* type) {
+    llvm::IRBuilder<> b(&body_, body_.getFirstInsertionPt());
+    Value* first = b.CreateTrunc(counter_.number, type);
+    return b.CreateAdd(b.CreateVectorSplat(lanes_, first), b.CreateStepVector(vector_of(type)));
+  }
+
+  // Pointers to what lies anywhere.
+  Value* places(llvm::IRBuilder<>& b, llvm::GetElementPtrInst& place) {
+    std::vector<Value*> indices;
+    for (Value* index : place.indices()) indices.push_back(varies(index) ? wide(b, index) : index);
+    Value* base = place.getPointerOperand();
+    return b.CreateGEP(place.getSourceElementType(), varies(base) ? wide(b, base) : base, indices,
+                       "", place.getNoWrapFlags());
+  }
+
+  // Null where users make it.
+  Value* widen(llvm::IRBuilder<>& b, Instruction& step) {
+    if (llvm::isa<llvm::GetElementPtrInst>(step)) return nullptr;
+    if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&step)) return load_vector(b, *load);
+    if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&step))
+      return b.CreateAlignedStore(wide(b, store->getValueOperand()),
+                                  address(b, *store->getPointerOperand()), store->getAlign());
+    Value* out = widen_operation(b, step);
+    if (auto* made = llvm::dyn_cast<Instruction>(out);
+        made && made->getOpcode() == step.getOpcode())
+      made->copyIRFlags(&step);
+    return out;
+  }
+
+  // Of what is consecutive. The place that is there goes with the body of single elements.
+  Value* address(llvm::IRBuilder<>& b, Value& pointer) const {
+    auto& place = llvm::cast<llvm::GetElementPtrInst>(pointer);
+    Value *base = place.getPointerOperand(), *index = place.getOperand(1);
+    if (is_moved(place)) {
+      const std::vector<Value*> indices(place.idx_begin(), place.idx_end());
+      return b.CreateGEP(place.getSourceElementType(), address(b, *base), indices, "",
+                         place.getNoWrapFlags());
+    }
+    Value* offset = *offset_in(index);
+    index = counter_.number;
+    if (offset) index = b.CreateAdd(offset, index, "", false, true);
+    return b.CreateGEP(place.getSourceElementType(), base, index, "", place.getNoWrapFlags());
+  }
+
+  Value* load_vector(llvm::IRBuilder<>& b, llvm::LoadInst& load) {
+    auto* type = vector_of(load.getType());
+    Value* pointer = load.getPointerOperand();
+    if (is_consecutive(pointer, load.getType()))
+      return b.CreateAlignedLoad(type, address(b, *pointer), load.getAlign());
+    Value* pointers = wide(b, pointer);
+    if (target_.isLegalMaskedGather(type, load.getAlign()) &&
+        !target_.forceScalarizeMaskedGather(type, load.getAlign()))
+      return b.CreateMaskedGather(type, pointers, load.getAlign());
+    Value* out = llvm::PoisonValue::get(type);
+    for (uint64_t lane = 0; lane < lanes_; ++lane) {
+      Value* one = b.CreateAlignedLoad(load.getType(), b.CreateExtractElement(pointers, lane),
+                                       load.getAlign());
+      out = b.CreateInsertElement(out, one, lane);
+    }
+    return out;
+  }
+
+  Value* widen_operation(llvm::IRBuilder<>& b, Instruction& step) {
+    if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&step)) return widen_call(b, *call);
+    if (const auto* choice = llvm::dyn_cast<llvm::SelectInst>(&step))
+      return widen_choice(b, *choice);
+    if (llvm::isa<llvm::TruncInst>(step) && step.getOperand(0) == counter_.number)
+      return numbers(step.getType());
+    std::vector<Value*> in;
+    for (Value* operand : step.operands()) in.push_back(wide(b, operand));
+    if (const auto* cast = llvm::dyn_cast<llvm::CastInst>(&step))
+      return b.CreateCast(cast->getOpcode(), in[0], vector_of(step.getType()));
+    if (const auto* compare = llvm::dyn_cast<llvm::CmpInst>(&step))
+      return b.CreateCmp(compare->getPredicate(), in[0], in[1]);
+    if (llvm::isa<llvm::FreezeInst>(step)) return b.CreateFreeze(in[0]);
+    if (const auto* one = llvm::dyn_cast<llvm::UnaryOperator>(&step))
+      return b.CreateUnOp(one->getOpcode(), in[0]);
+    return b.CreateBinOp(llvm::cast<llvm::BinaryOperator>(step).getOpcode(), in[0], in[1]);
+  }
+
+  // One condition for all lanes stays one.
+  Value* widen_choice(llvm::IRBuilder<>& b, const llvm::SelectInst& step) {
+    Value* condition = step.getOperand(0);
+    if (varies(condition)) condition = wide(b, condition);
+    return b.CreateSelect(condition, wide(b, step.getOperand(1)), wide(b, step.getOperand(2)));
+  }
+
+  Value* widen_call(llvm::IRBuilder<>& b, llvm::IntrinsicInst& call) {
+    const llvm::Intrinsic::ID id = call.getIntrinsicID();
+    std::vector<llvm::Type*> types;
+    std::vector<Value*> arguments;
+    if (llvm::isVectorIntrinsicWithOverloadTypeAtArg(id, -1, &target_))
+      types.push_back(vector_of(call.getType()));
+    for (unsigned i = 0; i < call.arg_size(); ++i) {
+      Value* argument = call.getArgOperand(i);
+      if (!llvm::isVectorIntrinsicWithScalarOpAtArg(id, i, &target_)) argument = wide(b, argument);
+      arguments.push_back(argument);
+      if (llvm::isVectorIntrinsicWithOverloadTypeAtArg(id, static_cast<int>(i), &target_))
+        types.push_back(argument->getType());
+    }
+    return b.CreateIntrinsic(id, types, arguments);
+  }
+
+  llvm::Loop& loop_;
+  const Counter counter_;
+  llvm::BasicBlock& body_;
+  const llvm::DataLayout& layout_;
+  const unsigned lanes_;
+  const llvm::TargetTransformInfo& target_;
+  std::set<const Value*> varying_;
+  std::map<Value*, Value*> wide_;
+};
+
+}  // namespace
+
+std::optional<unsigned> vector_width(const llvm::Loop& loop, unsigned register_bits) {
+  if (loop.getNumBlocks() != 1) return std::nullopt;
+  unsigned stored = 8, computed = 8;
+  for (const llvm::Instruction& step : *loop.getHeader()) {
+    const auto* call = llvm::dyn_cast<llvm::CallBase>(&step);
+    if (call && !llvm::isTriviallyVectorizable(call->getIntrinsicID())) return std::nullopt;
+    if (step.isIntDivRem()) return std::nullopt;
+    const llvm::Type* type = step.getType();
+    if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&step); load && !is_table(*load))
+      stored = std::max(stored, type->getScalarSizeInBits());
+    if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&step))
+      stored = std::max(stored, store->getValueOperand()->getType()->getScalarSizeInBits());
+    if (type->isFloatingPointTy()) computed = std::max(computed, type->getScalarSizeInBits());
+  }
+  const bool is_long = loop.getHeader()->size() > long_body;
+  const unsigned held = std::max(stored, is_long ? computed : std::min(computed, 32U));
+  return register_bits / held;
+}
+
+unsigned register_bits(const llvm::TargetTransformInfo& target) {
+  const auto bits = target.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector);
+  return static_cast<unsigned>(bits.getFixedValue());
+}
+
+llvm::PreservedAnalyses WideLoops::run(llvm::Function& function,
+                                       llvm::FunctionAnalysisManager& analyses) {
+  const auto& target = analyses.getResult<llvm::TargetIRAnalysis>(function);
+  bool changed = false;
+  for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder()) {
+    if (loop->getNumBlocks() != 1 || !loop->getLoopPreheader()) continue;
+    const unsigned lanes = vector_width(*loop, register_bits(target)).value_or(1);
+    if (lanes < 2 || !std::has_single_bit(lanes)) continue;
+    const auto counter = find_counter(*loop);
+    if (!counter) continue;
+    Widening widening(*loop, *counter, lanes, target);
+    if (!widening.fits()) continue;
+    widening.widen();
+    changed = true;
+  }
+  if (!changed) return llvm::PreservedAnalyses::all();
+  llvm::PreservedAnalyses kept;
+  kept.preserveSet<llvm::CFGAnalyses>();
+  return kept;
+}
+
+}  // namespace hilo

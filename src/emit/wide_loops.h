@@ -1,0 +1,30 @@
+// Loops over elements become loops over vectors of them. Private to `emit`.
+#pragma once
+
+#include <llvm/IR/PassManager.h>
+
+#include <optional>
+
+namespace llvm {
+class Loop;
+class TargetTransformInfo;
+}  // namespace llvm
+
+namespace hilo {
+
+// Elements of a vector of the loop, where all it does has an instruction over vectors. What is
+// computed in double for the sake of f32 takes two registers for each vector: two chains of steps
+// that do not wait for each other.
+std::optional<unsigned> vector_width(const llvm::Loop& loop, unsigned register_bits);
+unsigned register_bits(const llvm::TargetTransformInfo& target);
+
+// Takes loops whose body is one block, which carry nothing but a counter of a whole number of
+// vectors, and whose iterations read and write lines of elements, or read tables. Each instruction
+// becomes one over vectors, where it stands, so that the time is linear in the body: LoopVectorize,
+// which has the loops that are left, plans and weighs first, and takes longer than linearly. The
+// values are the same.
+struct WideLoops : llvm::PassInfoMixin<WideLoops> {
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
+};
+
+}  // namespace hilo
