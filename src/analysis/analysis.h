@@ -135,5 +135,9 @@ struct Cost {
 std::vector<Cost> count_cost(const Module& module);
 // How often a while's body runs when its condition compares a counter with a constant.
 std::optional<int64_t> trip_count(const Module& module, InstructionId while_instruction);
+// Whether `part` is the slice or dynamic-slice of what the dynamic-update-slice `update` writes
+// over, and its elements go only to their own places of the update: each is read before it is
+// written, in whatever order the update is made in place.
+bool takes_what_is_written(const Module& module, InstructionId part, InstructionId update);
 
 }  // namespace hilo

@@ -184,7 +184,7 @@ class KernelCalls {
   }
 
   // Whether the value is made by updating an operand that already lies where the result goes, and
-  // that nothing else in the step reads.
+  // of which the step reads nothing else than what it writes over.
   bool updates_in_place(const Target& target) const {
     const Op op = module_[target.value].op;
     if (op != Op::DynamicUpdateSlice && op != Op::Scatter) return false;
@@ -196,7 +196,11 @@ class KernelCalls {
     for (size_t i = 0; i < operands_.size(); ++i)
       for (const Range& range : operands_[i])
         if (static_cast<int64_t>(i) != number && range.overlaps(target.to)) return false;
-    return id_ == root_ || module_.users(updated).size() == 1;
+    return id_ == root_ || std::ranges::all_of(module_.users(updated), [&](InstructionId user) {
+             return user == target.value ? std::ranges::count(module_.operands(user), updated) == 1
+                                         : op == Op::DynamicUpdateSlice &&
+                                               takes_what_is_written(module_, user, target.value);
+           });
   }
 
   // Whether element i of what is written needs of the operand no other element than its own.

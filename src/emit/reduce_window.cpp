@@ -14,6 +14,7 @@ namespace {
 using llvm::Value;
 
 constexpr int64_t tile = 1024;  // results that are made side by side
+constexpr int64_t strip = 256;  // columns that have running results side by side
 constexpr int64_t piece = 256;  // elements whose running results are made before they are joined
 constexpr int64_t most_windows = 256;  // that hold one element: beyond, blocks' running results pay
 
@@ -75,7 +76,8 @@ class ReduceWindow {
 
   void write() {
     const auto running = find_running();
-    if (running && is_simple()) write_running(*running);
+    if (running && is_simple() && running->dim < inner_) write_running_lines(*running);
+    else if (running && is_simple()) write_running(*running);
     else if (running && !running->from_end) write_running_in_order(*running);
     else if (is_simple()) write_tiles();
     else write_in_order();
@@ -153,6 +155,64 @@ class ReduceWindow {
       if (!running.has_empty) return;
       at[running.dim] = running.empty(b_);
       store_all(at, std::span(&start, 1));
+    });
+  }
+
+  // The same down lines of what lies behind the running dimension, a strip of columns at a time.
+  // [begin, end) counts strips.
+  void write_running_lines(const Running& running) {
+    int64_t columns = 1;
+    for (size_t d = running.dim + 1; d < in_.size(); ++d) columns *= in_[d];
+    const int64_t width = std::min(columns, strip), strips = (columns + width - 1) / width;
+    const Dims outer(in_.begin(), in_.begin() + static_cast<int64_t>(running.dim));
+    w_.set_count(element_count(outer) * strips, static_cast<double>(2 * running.size * width));
+    Value *before = frame_array(b_, reducer_.type(), width),
+          *sums = frame_array(b_, reducer_.type(), width), *start = init();
+    const auto at = [&](Value* array, Value* i) {
+      return b_.CreateInBoundsGEP(reducer_.type(), array, i);
+    };
+    const auto load = [&](Value* array, Value* i) {
+      return b_.CreateLoad(reducer_.type(), at(array, i));
+    };
+    loop(b_, w_.begin, w_.end, [&](Value* number) {
+      Value* block = b_.CreateUDiv(number, int64(b_, strips));
+      Value* first = multiply_index(b_, b_.CreateURem(number, int64(b_, strips)), width);
+      Value* left = b_.CreateNSWSub(int64(b_, columns), first);
+      Value* count = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, left, int64(b_, width));
+      const auto place = [&](int64_t size, Value* k, Value* i) {
+        Value* line = add_index(b_, multiply_index(b_, block, size), k);
+        return add_index(b_, add_index(b_, multiply_index(b_, line, columns), first), i);
+      };
+      const auto store_at = [&](Value* k, Value* i, Value* combined) {
+        store_element(b_, w_.elements.leaf_shape(id_, 0).type, w_.results[0],
+                      place(out_[running.dim], k, i), reducer_.finish(start, combined));
+      };
+      loop(b_, int64(b_, 0), count,
+           [&](Value* i) { b_.CreateStore(reducer_.identity(), at(before, i)); });
+      const auto run = [&](Value* begin, int64_t lines) {
+        loop(b_, int64(b_, 0), count,
+             [&](Value* i) { b_.CreateStore(reducer_.identity(), at(sums, i)); });
+        loop(b_, lines, [&](Value* line) {
+          Value* k = add_index(b_, begin, line);
+          loop(b_, int64(b_, 0), count, [&](Value* i) {
+            const Index from =
+                Index::linear(b_, in_, place(running.size, running.element(b_, k), i));
+            Value* element = reducer_.widen(w_.elements.operand(id_, 0, from));
+            Value* sum = reducer_.combine(load(sums, i), element);
+            b_.CreateStore(sum, at(sums, i));
+            store_at(running.result(b_, k), i, reducer_.combine(load(before, i), sum));
+          });
+        });
+        loop(b_, int64(b_, 0), count, [&](Value* i) {
+          b_.CreateStore(reducer_.combine(load(before, i), load(sums, i)), at(before, i));
+        });
+      };
+      loop(b_, running.size / piece,
+           [&](Value* number_of_piece) { run(multiply_index(b_, number_of_piece, piece), piece); });
+      run(int64(b_, running.size / piece * piece), running.size % piece);
+      if (running.has_empty)
+        loop(b_, int64(b_, 0), count,
+             [&](Value* i) { store_at(running.empty(b_), i, reducer_.identity()); });
     });
   }
 

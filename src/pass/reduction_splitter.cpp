@@ -55,12 +55,8 @@ class Splitter {
     const ElementType type = module_.shape(init_).type;
     if (*op == Op::Add) identity_ = constant(scalar_of(type, is_floating(type) ? -0.0 : 0));
     if (*op == Op::Multiply) identity_ = constant(scalar_of(type, 1));
-    const auto longest_dim = std::ranges::max(
-        attributes_.dimensions, {}, [&](int64_t d) { return dims_[static_cast<size_t>(d)]; });
-    const auto d = static_cast<size_t>(longest_dim);
-    int64_t parts = 0;
-    for (int64_t n = most_parts; n >= fewest_parts; --n)
-      if (dims_[d] % n == 0 && (parts == 0 || n >= wanted_parts_)) parts = n;
+    const size_t d = cut_dim();
+    const int64_t parts = parts_of(d);
     InstructionId out;
     if (parts > 0) {
       out = in_parts(x_, d, parts);
@@ -90,6 +86,23 @@ class Splitter {
     const int64_t units = results / columns * ((columns + side_by_side - 1) / side_by_side);
     wanted_parts_ = std::max(fewest_parts, wanted / units);
     return units < enough && results <= longest;
+  }
+
+  // The outermost of the reduced dimensions that has enough parts, whose elements then lie together
+  // in memory; else the longest.
+  size_t cut_dim() const {
+    for (int64_t d : attributes_.dimensions)
+      if (parts_of(static_cast<size_t>(d)) >= wanted_parts_) return static_cast<size_t>(d);
+    return static_cast<size_t>(std::ranges::max(
+        attributes_.dimensions, {}, [&](int64_t d) { return dims_[static_cast<size_t>(d)]; }));
+  }
+
+  // Of equal length: the least number of them that is wanted or more, else the greatest; 0: none.
+  int64_t parts_of(size_t d) const {
+    int64_t parts = 0;
+    for (int64_t n = most_parts; n >= fewest_parts; --n)
+      if (dims_[d] % n == 0 && (parts == 0 || n >= wanted_parts_)) parts = n;
+    return parts;
   }
 
   InstructionId constant(Literal value) { return editor_.add_constant(id_, std::move(value)); }

@@ -92,6 +92,47 @@ TEST(Loops, ExchangeAndPassOnNumbers) {
 )"));
 }
 
+// What is written over is read before: added to, reshaped between, at a place that is moved inside,
+// through a scatter that leaves out what does not fit; those in place, and others beside it.
+TEST(Loops, UpdatesOfWhatIsRead) {
+  const auto temp_bytes = [&](std::string_view body) {
+    const std::string text = loop_over(
+        "sum { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b) }",
+        {"f32[9,6]", "f32[6]"}, body);
+    const auto both = run_both(text);
+    expect_native(both, text);
+    return both ? both->report.temp_bytes : INT64_MAX;
+  };
+  constexpr int64_t array = 9 * 6 * 4;  // bytes
+  EXPECT_LT(temp_bytes(R"( zero = s32[] constant(0)
+ d = f32[1,6] dynamic-slice(v1, i, zero), dynamic_slice_sizes={1,6}
+ e = f32[6] reshape(d)
+ f = f32[6] add(e, v2)
+ g = f32[1,6] reshape(f)
+ next1 = f32[9,6] dynamic-update-slice(v1, g, i, zero)
+ next2 = f32[6] negate(v2)
+)"),
+            array);
+  EXPECT_LT(temp_bytes(R"( k = s32[1] reshape(i)
+ next1 = f32[9,6] scatter(v1, k, v2), update_window_dims={0}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=0, to_apply=sum
+ next2 = f32[6] negate(v2)
+)"),
+            array);
+  temp_bytes(R"( k = s32[2] constant({1, 2})
+ s = f32[3,4] slice(v1), slice={[1:4], [2:6]}
+ w = f32[3,4] slice(v1), slice={[2:5], [1:5]}
+ u = f32[3,4] add(s, w)
+ next1 = f32[9,6] scatter(v1, k, u), update_window_dims={0,1}, inserted_window_dims={}, scatter_dims_to_operand_dims={0,1}, index_vector_dim=0, to_apply=sum
+ next2 = f32[6] negate(v2)
+)");
+  temp_bytes(R"( zero = s32[] constant(0)
+ d = f32[1,6] dynamic-slice(v1, i, zero), dynamic_slice_sizes={1,6}
+ r = f32[1,6] reverse(d), dimensions={1}
+ next1 = f32[9,6] dynamic-update-slice(v1, r, i, zero)
+ next2 = f32[6] negate(v2)
+)");
+}
+
 // Kernels read and write numbers, small arrays lie where numbers do, bits change their type.
 TEST(Loops, KernelsSeeNumbers) {
   expect_native(loop_over(

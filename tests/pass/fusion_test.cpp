@@ -141,6 +141,30 @@ const Row rows[] = {
  d = f32[2] dynamic-slice(x, i), dynamic_slice_sizes={2}
  n = f32[2] negate(d)
  ROOT r = f32[8] dynamic-update-slice(x, n, i))"},
+    {"what is written over at a place that is known",
+     1,
+     {FusionKind::Loop},
+     R"(x = f32[8] parameter(0)
+ i = s32[] constant(3)
+ s = f32[2] slice(x), slice={[3:5]}
+ n = f32[2] negate(s)
+ ROOT r = f32[8] dynamic-update-slice(x, n, i))"},
+    {"not where it comes back turned", 2, {FusionKind::Loop}, R"(x = f32[8] parameter(0)
+ i = s32[] parameter(1)
+ d = f32[2] dynamic-slice(x, i), dynamic_slice_sizes={2}
+ n = f32[2] reverse(d), dimensions={0}
+ ROOT r = f32[8] dynamic-update-slice(x, n, i))"},
+    {"an update with what it reads beside its place",
+     2,
+     {FusionKind::Loop},
+     R"(x = f32[8] parameter(0)
+ i = s32[] constant(1)
+ s = f32[6] slice(x), slice={[0:6]}
+ t = f32[6] slice(x), slice={[2:8]}
+ u = f32[6] slice(x), slice={[1:7]}
+ n = f32[6] add(s, t)
+ m = f32[6] subtract(n, u)
+ ROOT r = f32[8] dynamic-update-slice(x, m, i))"},
     {"not what stands beside it", 2, {FusionKind::Loop}, R"(x = f32[8] parameter(0)
  i = s32[] parameter(1)
  s = f32[2] slice(x), slice={[3:5]}

@@ -35,6 +35,18 @@ TEST(ReductionSplitter, CutsWhatIsLong) {
   EXPECT_EQ(reduces_after(reduction("s32[9000,2,20]", "s32[20]", "0,1", "multiply", "3")), 2);
 }
 
+// The elements of a part lie together: the outermost dimension that has enough of them is cut.
+TEST(ReductionSplitter, CutsTheOutermostDimension) {
+  const auto cut = [](std::string_view from) {
+    const Module after =
+        after_passes(parsed(reduction(from, "f32[]", "0,1")), "reduction-splitter");
+    return print(after);
+  };
+  EXPECT_NE(cut("f32[256,512]").find("f32[64,4,512]"), std::string::npos);
+  EXPECT_NE(cut("f32[512,1024]").find("f32[64,8,1024]"), std::string::npos);
+  EXPECT_NE(cut("f32[3,65536]").find("f32[3,64,1024]"), std::string::npos);
+}
+
 TEST(ReductionSplitter, LeavesOthersWhole) {
   EXPECT_EQ(reduces_after(reduction("f32[60000]", "f32[]", "0")), 1);
   EXPECT_EQ(reduces_after(reduction("f32[20,70000]", "f32[20]", "1")), 1);

@@ -217,6 +217,28 @@ const Row rows[] = {
  i = s32[0,1] parameter(1)
  u = f32[0] parameter(2)
  ROOT r = f32[4] scatter(x, i, u), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add)"},
+    {"dynamic-update-slice-of-one-number", R"(n = f32[] parameter(0)
+ x = f32[4,5] broadcast(n), dimensions={}
+ u = f32[2,3] parameter(1)
+ i = s32[] constant(3)
+ j = s32[] constant(1)
+ ROOT r = f32[4,5] dynamic-update-slice(x, u, i, j))"},
+    {"scatter-of-one-window", R"(x = f32[4,3] parameter(0)
+ i = s32[1] parameter(1)
+ u = f32[3] parameter(2)
+ ROOT r = f32[4,3] scatter(x, i, u), update_window_dims={0}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=0, to_apply=add)"},
+    {"scatter-of-one-window", R"(x = f32[4,5] parameter(0)
+ i = s32[2] constant({2, 1})
+ u = f32[3,2] parameter(1)
+ ROOT r = f32[4,5] scatter(x, i, u), update_window_dims={0,1}, inserted_window_dims={}, scatter_dims_to_operand_dims={1,0}, index_vector_dim=0, to_apply=add)"},
+    {"scatter-of-one-window", R"(x = f32[4,5] parameter(0)
+ i = s32[2] constant({3, 2})
+ u = f32[3,2] parameter(1)
+ ROOT r = f32[4,5] scatter(x, i, u), update_window_dims={0,1}, inserted_window_dims={}, scatter_dims_to_operand_dims={1,0}, index_vector_dim=0, to_apply=add)"},
+    {"scatter-of-one-window", R"(x = f32[6,5] parameter(0)
+ i = u64[1,2] parameter(1)
+ u = f32[1,2] parameter(2)
+ ROOT r = f32[6,5] scatter(x, i, u), update_window_dims={1}, inserted_window_dims={1}, scatter_dims_to_operand_dims={0,1}, index_vector_dim=1, to_apply=add)"},
     {"bitcast-same", R"(x = f32[4] parameter(0)
  ROOT r = f32[4] bitcast(x))"},
     {"bitcast-bitcast", R"(x = f32[4,2]{0,1} parameter(0)

@@ -51,9 +51,7 @@ bool reads_what_is_written(const Module& module, InstructionId id, InstructionId
   if (module[root].op != Op::DynamicUpdateSlice) return false;
   const auto written = module.operands(root), operands = module.operands(id);
   if (std::ranges::find(operands, written[0]) == operands.end()) return false;
-  return module[id].op != Op::DynamicSlice ||
-         module.shape(id).dims != module.shape(written[1]).dims ||
-         !std::ranges::equal(operands.subspan(1), written.subspan(2));
+  return !takes_what_is_written(module, id, root);
 }
 
 // The rows of a reduction over trailing dimensions of one array.
@@ -230,9 +228,25 @@ int FusionGroups::only_group_of_users(InstructionId id) const {
   return out;
 }
 
+// Whether one loop with the update would leave out slices that it is made of: those that take
+// another part of what is written over. Then the update is better made whole before it is written.
+bool FusionGroups::is_made_of_other_parts(InstructionId update) const {
+  std::vector<InstructionId> seen = {module_.operand(update, 1)};
+  for (size_t i = 0; i < seen.size() && seen.size() < most_members; ++i) {
+    if (!is_fusible(seen[i]) || module_[seen[i]].op == Op::DynamicUpdateSlice) continue;
+    if (reads_what_is_written(module_, seen[i], update)) return true;
+    for (InstructionId operand : module_.operands(seen[i]))
+      if (std::ranges::count(seen, operand) == 0) seen.push_back(operand);
+  }
+  return false;
+}
+
 bool FusionGroups::may_join(InstructionId id, FusionGroup& group) {
+  const InstructionId root = group.roots[0];
   if (group.members.size() >= most_members || module_[id].op == Op::DynamicUpdateSlice ||
-      reads_what_is_written(module_, id, group.roots[0]))
+      reads_what_is_written(module_, id, root) ||
+      (module_[root].op == Op::DynamicUpdateSlice && module_.operand(root, 1) == id &&
+       is_made_of_other_parts(root)))
     return false;
   if (!group.rows && (module_[id].op == Op::Reduce || is_expanded(module_, id))) {
     const auto rows = rows_behind(module_, id);

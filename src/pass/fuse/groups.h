@@ -57,6 +57,7 @@ class FusionGroups {
   bool is_fusible(InstructionId id) const;
   void place(InstructionId id);
   int only_group_of_users(InstructionId id) const;
+  bool is_made_of_other_parts(InstructionId update) const;
   bool may_join(InstructionId id, FusionGroup& group);
   bool note_places(InstructionId id, const FusionGroup& group);
   bool may_join_rows(InstructionId id, const FusionGroup& group) const;

@@ -1,4 +1,4 @@
-// reduce, dot, sort, scatter of nothing. Rules that put the elements of a sum in another order keep
+// reduce, dot, sort. Rules that put the elements of a sum in another order keep
 // no more of floats than their real value.
 #include <algorithm>
 
@@ -219,8 +219,6 @@ bool looks_at_one(const Match& match) {
   return op && is_identity(match.module(), *op, match['i']);
 }
 
-bool scatters_nothing(const Match& match) { return element_count(match.shape('u')) == 0; }
-
 constexpr RewriteRule rules[] = {
     {"reduce-of-empty", Any, Bits, "reduce(x, i)", reduce_of_empty},
     {"reduce-of-ones", Real | Pred, Values, "reduce(x, i)", reduce_of_ones},
@@ -236,7 +234,6 @@ constexpr RewriteRule rules[] = {
     {"dot-of-transpose-right", Any, Reals, "dot(x, t:transpose(y))", dot_of_transpose_right},
     {"transpose-of-dot", Any, Reals, "transpose(d:dot!(x, y))", transpose_of_dot},
     {"sort-of-one", Any, Bits, "sort(...)", sort_of_one},
-    {"scatter-of-nothing", Any, Bits, "scatter(x, i, u)", "x", scatters_nothing},
 };
 
 }  // namespace

@@ -159,6 +159,27 @@ bool updates_with_own(const Match& match) {
   return taken[0] == operands[0] && std::ranges::equal(taken.subspan(1), operands.subspan(2));
 }
 
+// At a known place of one number everywhere.
+InstructionId update_to_pad(Editor& editor, const Match& match) {
+  const Module& module = editor.module();
+  const auto operands = module.operands(match.root());
+  const InstructionId update = operands[1];
+  if (module[operands[0]].op != Op::Broadcast || !all_plain(match, "") ||
+      !is_plain(module.shape(update)))
+    return {};
+  const InstructionId number = module.operand(operands[0], 0);
+  const Dims whole = match.shape().dims, part = module.shape(update).dims;
+  const auto starts = known_starts(module, match.root(), 2, whole, part);
+  if (!starts || !module.shape(number).is_scalar() ||
+      module.shape(number).type != module.shape(update).type)
+    return {};
+  PadAttributes attributes;
+  for (size_t d = 0; d < whole.size(); ++d)
+    attributes.padding.dims.push_back({(*starts)[d], whole[d] - part[d] - (*starts)[d], 0});
+  return editor.add(match.root(), Op::Pad, match.shape(), std::array{update, number},
+                    std::move(attributes));
+}
+
 InstructionId remake_concatenate(Editor& editor, const Match& match,
                                  const std::vector<InstructionId>& parts) {
   return editor.add(match.root(), Op::Concatenate, match.shape(), parts,
@@ -257,6 +278,7 @@ constexpr RewriteRule rules[] = {
      updates_nothing},
     {"dynamic-update-slice-own", Any, Bits, "dynamic-update-slice(...)", first_operand,
      updates_with_own},
+    {"dynamic-update-slice-of-one-number", Any, Bits, "dynamic-update-slice(...)", update_to_pad},
     {"concatenate-one", Any, Bits, "concatenate(x)", "x"},
     {"concatenate-empty", Any, Bits, "concatenate(...)", concatenate_without_empty},
     {"concatenate-concatenate", Any, Bits, "concatenate(...)", concatenate_flat},
