@@ -1,8 +1,10 @@
 // convolution as loops over registers: a block of places of the result times a strip of output
 // features of one group, summed over places of the window and the group's input features; where
 // these are one for each output feature, they lie in a vector too. What the window sees outside of
-// the input is a line of zeros. Of a dilated input only the places that hold elements are seen: the
-// places of a block are those of one remainder, which all see the same places of the window.
+// the input is a line of zeros. Of few output features each is a sum of its own, whose lanes are
+// input features, where these lie side by side in the kernel too. Of a dilated input only the
+// places that hold elements are seen: the places of a block are those of one remainder, which all
+// see the same places of the window.
 #include <algorithm>
 
 #include "base/base.h"
@@ -19,8 +21,9 @@ using llvm::Value;
 
 constexpr int64_t block_places = 8, least_places = 5, strip_bytes = 128, longest_line = 4096,
                   longest_zeros = 1 << 16;
-constexpr int64_t large_kernel = 1 << 18, many_places = 64;
-constexpr int64_t few_features = 8;  // of the result: fewer leave most lanes empty
+constexpr int64_t large_kernel = 1 << 18, many_places = 16;
+constexpr int64_t most_sums = 24, lanes_of_sums = 16;  // of few output features
+constexpr int64_t few_features = 8;                    // fewer leave most lanes empty
 constexpr int64_t many_paired = 32;  // features of bf16 that a product is faster with
 
 class Convolution {
@@ -40,6 +43,9 @@ class Convolution {
         kernel_strides_(row_major_strides(kernel_.dims)),
         result_strides_(row_major_strides(result_.dims)) {
     is_wide_ = result_.type == ElementType::F64;
+    by_inputs_ = columns() < few_features && a_.feature_group_count == 1 &&
+                 kernel_strides_[at(labels_.kernel_input_feature)] == 1 &&
+                 features() >= few_features;
   }
 
   bool leaves_lanes_empty() const { return !is_depthwise() && group_columns() < few_features; }
@@ -52,10 +58,11 @@ class Convolution {
     if (a_.batch_group_count != 1) return "with groups of the batch";
     if (window_.empty() || element_count(result_.dims) == 0 || features() == 0) return "of nothing";
     if (input_strides_[at(labels_.input_feature)] != 1 || features() > longest_line ||
-        kernel_strides_[at(labels_.kernel_output_feature)] != 1 ||
+        (kernel_strides_[at(labels_.kernel_output_feature)] != 1 && !by_inputs_) ||
         result_strides_[at(labels_.output_feature)] != 1)
       return "with features that do not lie side by side";
     if (is_depthwise()) return columns() > longest_zeros ? "with so many features" : nullptr;
+    if (by_inputs_) return nullptr;
     if (leaves_lanes_empty()) return "with few features";
     return is_for_library() ? "of a large kernel" : nullptr;
   }
@@ -63,10 +70,11 @@ class Convolution {
   void write() {
     const size_t last = window_.size() - 1;
     const int64_t lanes = strip_bytes / (is_wide_ ? 8 : 4);
+    if (by_inputs_) most_places_ = std::min(block_places, most_sums / columns());
     const int64_t side_by_side = is_depthwise() ? columns() : group_columns();
     width_ = std::min(side_by_side, lanes);
     if (skips(last)) step_ = window_[last].base_dilation;
-    const int64_t along = result_size(last) / step_, places = places_of_block(along);
+    const int64_t along = (result_size(last) + step_ - 1) / step_, places = places_of_block(along);
     const int64_t blocks = (along + places - 1) / places;
     const int64_t strips = (side_by_side + width_ - 1) / width_, groups = columns() / side_by_side;
     Dims outer = {result_.dims[at(labels_.output_batch)]};
@@ -113,10 +121,10 @@ class Convolution {
   }
 
   // A block that is not full is code of its own.
-  static int64_t places_of_block(int64_t along) {
-    for (int64_t places = block_places; places >= least_places; --places)
+  int64_t places_of_block(int64_t along) const {
+    for (int64_t places = most_places_; places >= least_places; --places)
       if (along % places == 0) return places;
-    return std::min(along, block_places);
+    return std::min(along, most_places_);
   }
 
   static size_t at(int64_t dim) { return static_cast<size_t>(dim); }
@@ -129,8 +137,7 @@ class Convolution {
   bool skips(size_t d) const {
     const WindowDim& dim = window_[d];
     return dim.base_dilation > 1 && dim.stride == 1 && dim.window_dilation == 1 &&
-           dim.size >= dim.base_dilation &&
-           (d + 1 < window_.size() || result_size(d) % dim.base_dilation == 0);
+           dim.size >= dim.base_dilation && result_size(d) >= dim.base_dilation;
   }
   int64_t columns() const { return kernel_.dims[at(labels_.kernel_output_feature)]; }
   int64_t result_size(size_t d) const { return result_.dims[at(labels_.output_spatial[d])]; }
@@ -170,20 +177,33 @@ class Convolution {
   }
 
   void write_block(int64_t rows, int64_t lanes) {
-    auto* vector = llvm::FixedVectorType::get(real(), static_cast<unsigned>(lanes));
-    const std::vector<Value*> first(static_cast<size_t>(rows),
+    const int64_t width = by_inputs_ ? lanes_of_features() : lanes;
+    auto* vector = llvm::FixedVectorType::get(real(), static_cast<unsigned>(width));
+    const std::vector<Value*> first(static_cast<size_t>(by_inputs_ ? rows * columns() : rows),
                                     llvm::Constant::getNullValue(vector));
     Value* input = multiply_index(b_, batch_, input_strides_[at(labels_.input_batch)]);
     if (!is_depthwise()) input = add_index(b_, input, multiply_index(b_, group_, features()));
-    const std::vector<Value*> sums = add_window(input, first, lanes);
+    std::vector<Value*> sums = add_window(input, first, lanes, rows);
+    if (by_inputs_) sums = totals(sums);
     Value* start = add_index(
         b_, multiply_index(b_, batch_, result_strides_[at(labels_.output_batch)]), column_);
     for (size_t d = 0; d < window_.size(); ++d)
       start = add_index(b_, start, multiply_index(b_, place_[d], stride_of_result(d)));
-    for (int64_t r = 0; r < rows; ++r)
-      store_lanes(b_, result_.type, w_.results[0],
-                  add_index(b_, start, int64(b_, r * step_ * stride_of_result(window_.size() - 1))),
-                  sums[static_cast<size_t>(r)]);
+    const size_t last = window_.size() - 1;
+    for (int64_t r = 0; r < rows; ++r) {
+      const auto store = [&] {
+        store_lanes(b_, result_.type, w_.results[0],
+                    add_index(b_, start, int64(b_, r * step_ * stride_of_result(last))),
+                    sums[static_cast<size_t>(r)]);
+      };
+      if (r + 1 < rows || result_size(last) % step_ == 0) {
+        store();
+        continue;
+      }
+      // The last remainders have one place less.
+      Value* place = add_index(b_, place_[last], int64(b_, r * step_));
+      where(b_, b_.CreateICmpSLT(place, int64(b_, result_size(last))), store);
+    }
   }
   int64_t stride_of_result(size_t d) const {
     return result_strides_[at(labels_.output_spatial[d])];
@@ -191,7 +211,8 @@ class Convolution {
 
   // Adds what the window sees of the input's array, or of a group's features in it, from `start`
   // on.
-  std::vector<Value*> add_window(Value* start, std::vector<Value*> sums, int64_t lanes) {
+  std::vector<Value*> add_window(Value* start, std::vector<Value*> sums, int64_t lanes,
+                                 int64_t places) {
     std::vector<Value*> lowest, counts;
     Value* all = int64(b_, 1);
     for (size_t d = 0; d < window_.size(); ++d) {
@@ -211,8 +232,8 @@ class Convolution {
         kernel = add_index(b_, kernel, multiply_index(b_, taken, stride));
         if (d + 1 < window_.size()) input = and_then(input, seen(d, place_seen(d, place_[d], k)));
       }
-      return add_features(lines_seen(input, k, now.size()), kernel, {now.begin(), now.end()},
-                          lanes);
+      return add_features(lines_seen(input, k, static_cast<size_t>(places)), kernel,
+                          {now.begin(), now.end()}, lanes);
     };
     return loop_carrying(b_, all, std::move(sums), body);
   }
@@ -275,6 +296,7 @@ class Convolution {
             b_, load_lanes(b_, input_.type, lines[r], column_, lanes, real()), strip, sums[r]);
       return sums;
     }
+    if (by_inputs_) return add_inputs(lines, kernel, std::move(sums));
     const int64_t stride = kernel_strides_[at(labels_.kernel_input_feature)];
     return loop_carrying(
         b_, features(), std::move(sums), [&](Value* feature, std::span<Value* const> now) {
@@ -291,6 +313,62 @@ class Convolution {
         });
   }
 
+  // Lanes of a sum over input features.
+  int64_t lanes_of_features() const {
+    int64_t lanes = lanes_of_sums / (is_wide_ ? 2 : 1);
+    while (lanes > features()) lanes /= 2;
+    return lanes;
+  }
+  // Elements [position, position + lanes), and zeros in the lanes of a sum behind them.
+  Value* load_features(ElementType type, Value* array, Value* position, int64_t lanes) {
+    Value* loaded = load_lanes(b_, type, array, position, lanes, real());
+    if (lanes == lanes_of_features()) return loaded;
+    std::vector<int> from;
+    for (int64_t i = 0; i < lanes_of_features(); ++i)
+      from.push_back(static_cast<int>(std::min(i, lanes)));
+    return b_.CreateShuffleVector(loaded, llvm::Constant::getNullValue(loaded->getType()), from);
+  }
+  std::vector<Value*> add_inputs(const std::vector<Value*>& lines, Value* kernel,
+                                 std::vector<Value*> sums) {
+    const int64_t lanes = lanes_of_features();
+    const auto add = [&](Value* feature, std::span<Value* const> now, int64_t count) {
+      std::vector<Value*> inputs, next;
+      for (Value* line : lines) inputs.push_back(load_features(input_.type, line, feature, count));
+      next.assign(now.begin(), now.end());
+      for (int64_t j = 0; j < columns(); ++j) {
+        const int64_t column = j * kernel_strides_[at(labels_.kernel_output_feature)];
+        Value* from = add_index(b_, add_index(b_, kernel, int64(b_, column)), feature);
+        Value* weights = load_features(kernel_.type, kernel_array_, from, count);
+        for (size_t r = 0; r < lines.size(); ++r) {
+          Value*& sum = next[r * static_cast<size_t>(columns()) + static_cast<size_t>(j)];
+          sum = multiply_add_lanes(b_, inputs[r], weights, sum);
+        }
+      }
+      return next;
+    };
+    sums = loop_carrying(b_, features() / lanes, std::move(sums),
+                         [&](Value* i, std::span<Value* const> now) {
+                           return add(multiply_index(b_, i, lanes), now, lanes);
+                         });
+    const int64_t rest = features() % lanes;
+    return rest == 0 ? sums : add(int64(b_, features() - rest), sums, rest);
+  }
+  // The features of each place of a block, side by side, from the lanes of their sums, in halves.
+  std::vector<Value*> totals(const std::vector<Value*>& sums) {
+    const auto count = static_cast<size_t>(columns());
+    std::vector<Value*> out(sums.size() / count);
+    auto* features = llvm::FixedVectorType::get(real(), static_cast<unsigned>(count));
+    for (size_t i = 0; i < sums.size(); ++i) {
+      llvm::CallInst* total =
+          b_.CreateFAddReduce(llvm::ConstantFP::getNegativeZero(real()), sums[i]);
+      total->setHasAllowReassoc(true);
+      Value*& place = out[i / count];
+      if (!place) place = llvm::PoisonValue::get(features);
+      place = b_.CreateInsertElement(place, total, static_cast<uint64_t>(i % count));
+    }
+    return out;
+  }
+
   Writer& w_;
   Builder& b_;
   const ConvolutionAttributes& a_;
@@ -299,7 +377,8 @@ class Convolution {
   const Shape &input_, &kernel_, &result_;
   Value *input_array_, *kernel_array_;
   Dims input_strides_, kernel_strides_, result_strides_;
-  bool is_wide_ = false;
+  bool is_wide_ = false, by_inputs_ = false;
+  int64_t most_places_ = block_places;
   int64_t width_ = 1;  // of a strip
   int64_t step_ = 1;   // between the places of a block
   Value *zeros_ = nullptr, *batch_ = nullptr, *group_ = nullptr, *column_ = nullptr;

@@ -4,6 +4,7 @@
 #include "emit/dot_element.h"
 #include "emit/lanes.h"
 #include "emit/op_functions.h"
+#include "emit/standalone.h"
 #include "emit/writer.h"
 
 namespace hilo {
@@ -85,10 +86,23 @@ std::optional<Side> side_of(Writer& w, InstructionId id, const Dims& batch,
   return Side{shape.type, array, *batches, *own, *depth};
 }
 
+// Whether the library reads rows where they stand (eval/few_columns_product.h).
+bool has_standing_rows() {
+#ifdef __x86_64__
+  static const bool found =
+      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+  return found;
+#else
+  return false;
+#endif
+}
+
 class Dot {
  public:
-  Dot(Writer& w, Side lhs, Side rhs, ElementType result)
-      : w_(w), b_(w.b), lhs_(lhs), rhs_(rhs), result_(result) {
+  // takes_pieces: an operand is a piece of an array, which no library takes.
+  Dot(Writer& w, Side lhs, Side rhs, ElementType result, bool takes_pieces)
+      : w_(w), b_(w.b), lhs_(lhs), rhs_(rhs), result_(result), takes_pieces_(takes_pieces) {
     is_wide_ = result == ElementType::F64;
     in_columns_ = rhs.own.stride == 1 && rhs.own.count > 1;
     rows_ = std::min<int64_t>(lhs.own.count, few);
@@ -109,6 +123,7 @@ class Dot {
       return "of operands in these orders";
     const int64_t own = lhs_.own.count * rhs_.own.count;
     if (lhs_.batch.count * own == 0) return "of nothing";
+    if (has_short_lines() && own * depth() > small_product) return "of few columns";
     const bool is_thin = lhs_.own.count <= few || rhs_.own.count <= few;
     return is_thin || own * depth() <= small_product ? nullptr : "of large matrices";
   }
@@ -134,6 +149,13 @@ class Dot {
 
  private:
   int64_t depth() const { return lhs_.depth.count; }
+  // Lines of few columns leave most lanes empty; where those of the left operand are long, it is
+  // better to sum along them. An object has no library.
+  bool has_short_lines() const {
+    return in_columns_ && rhs_.own.count <= few && lhs_.own.count > few && lhs_.depth.stride == 1 &&
+           lhs_.batch.count == 1 && lhs_.type == result_ && !takes_pieces_ && has_standing_rows() &&
+           !w_.function->getParent()->getModuleFlag(stands_alone);
+  }
   llvm::Type* real() const { return is_wide_ ? b_.getDoubleTy() : b_.getFloatTy(); }
 
   Value* load(const Side& side, Value* position, int64_t lanes) {
@@ -276,7 +298,7 @@ class Dot {
   Builder& b_;
   Side lhs_, rhs_;
   ElementType result_;
-  bool is_wide_, in_columns_, in_pieces_ = false;
+  bool takes_pieces_, is_wide_, in_columns_, in_pieces_ = false;
   int64_t rows_, columns_, lanes_;  // of a block, of a strip, of a vector
   Value *batch_ = nullptr, *row_ = nullptr, *column_ = nullptr;
 };
@@ -293,7 +315,9 @@ Result<void> write_blocks(Writer& w, InstructionId id) {
       ((lhs->type == ElementType::F64 || rhs->type == ElementType::F64) &&
        result != ElementType::F64))
     return fail(ErrorKind::Unsupported, "of these types");
-  Dot dot(w, *lhs, *rhs, result);
+  const bool takes_pieces = std::ranges::any_of(
+      module.operands(id), [&](InstructionId operand) { return !w.elements.array(operand); });
+  Dot dot(w, *lhs, *rhs, result, takes_pieces);
   if (const char* refusal = dot.refusal()) return fail(ErrorKind::Unsupported, "{}", refusal);
   if (stores_lanes(result)) w.set_loops_over("vectors");
   dot.write();

@@ -1,5 +1,5 @@
 // The columns are packed once; a thread takes some rows of the left operand and goes along a few of
-// them at a time.
+// them at a time, where they stand: to pack them costs much beside a product with so few columns.
 #include "eval/few_columns_product.h"
 
 #include "eval/few_rows_product.h"
@@ -7,8 +7,13 @@
 namespace hilo {
 namespace {
 
-constexpr int64_t few_strips = 2;  // of columns
-constexpr int64_t part_blocks = 16;
+// Strips of columns, and bytes of their packed copy where there are more than those, which then
+// stays in the second cache.
+constexpr int64_t few_strips = 2, most_strips = 8, most_packed_bytes = 3 << 18;
+// Rows of a part: so many, or fewer where that leaves some threads without one.
+constexpr int64_t part_blocks = 8, fewest_parts = 16;
+constexpr int64_t worth_dots = 128;                  // terms of a sum
+constexpr int64_t worth_packing_together = 1 << 16;  // elements of the columns
 
 class FewColumns {
  public:
@@ -17,8 +22,11 @@ class FewColumns {
 
  private:
   std::byte* strip_at(int64_t strip, int64_t depth) const {
-    const int64_t lines = strip * depths_.count + depths_.begin(depth);
+    const int64_t lines = strip * lines_ + depths_.begin(depth);
     return columns_ + lines * kernel_.columns * kernel_.bytes;
+  }
+  std::byte* dots_at(int64_t depth) const {
+    return dots_ + depth * depth_lines_ * p_.n * kernel_.bytes;
   }
   void pack(int64_t strip, int64_t depth) const;
   void compute_block(int64_t i, int64_t rows, std::byte* c, int64_t leading) const;
@@ -26,35 +34,52 @@ class FewColumns {
 
   const MatrixProduct& p_;
   const MatrixKernel& kernel_;
+  bool as_dots_;
   Cut depths_, strips_, parts_;  // of the summed index, of the columns, of the rows
-  std::byte* columns_;
+  int64_t lines_, depth_lines_;  // of a packed strip, of a depth of turned columns
+  std::byte *columns_, *dots_;
 };
+
+constexpr int64_t dots_depth = 4096;
 
 FewColumns::FewColumns(const MatrixProduct& product)
     : p_(product),
       kernel_(*product.kernel),
-      depths_(depths_of(product)),
+      as_dots_(p_.n <= kernel_.dot_columns && p_.k >= worth_dots),
+      depths_(as_dots_ ? Cut{p_.k, pieces_of(p_.k, dots_depth)} : depths_of(product)),
       strips_{p_.n, pieces_of(p_.n, kernel_.columns)},
-      parts_{p_.m, pieces_of(p_.m, part_blocks * kernel_.standing_rows)} {
+      parts_{p_.m, 1},
+      lines_(depths_.count),
+      depth_lines_(pieces_of(depths_.most(), kernel_.columns) * kernel_.columns) {
+  const int64_t rows = kernel_.standing_rows;
+  parts_.parts =
+      pieces_of(p_.m, std::clamp(p_.m / fewest_parts, rows, part_blocks * kernel_.standing_rows));
   thread_local PackedMemory memory;
-  columns_ = memory.take(strips_.parts * depths_.count * kernel_.columns * kernel_.bytes);
+  const int64_t strips = strips_.parts * lines_ * kernel_.columns * kernel_.bytes;
+  const int64_t dots = as_dots_ ? depths_.parts * depth_lines_ * p_.n * kernel_.bytes : 0;
+  columns_ = memory.take(strips + dots);
+  dots_ = columns_ + strips;
 }
 
 void FewColumns::pack(int64_t strip, int64_t depth) const {
   const int64_t j = strip * kernel_.columns, k = depths_.size(depth);
   kernel_.pack_columns({p_.rhs, j, std::min(kernel_.columns, p_.n - j), depths_.begin(depth), k}, k,
                        strip_at(strip, depth));
+  if (as_dots_) kernel_.pack_dots(strip_at(strip, depth), k, p_.n, dots_at(depth));
 }
 
 void FewColumns::compute_block(int64_t i, int64_t rows, std::byte* c, int64_t leading) const {
   for (int64_t depth = 0; depth < depths_.parts; ++depth) {
     const auto* a = static_cast<const std::byte*>(p_.lhs.data) +
                     (i * p_.lhs.outer + depths_.begin(depth)) * kernel_.bytes;
-    for (int64_t strip = 0; strip < strips_.parts; ++strip) {
+    const int64_t k = depths_.size(depth);
+    const bool add = p_.accumulate || depth > 0;
+    if (as_dots_)
+      kernel_.run_dots({a, dots_at(depth), k, rows, p_.n, c, leading, add}, p_.lhs.outer);
+    for (int64_t strip = 0; strip < strips_.parts && !as_dots_; ++strip) {
       const int64_t j = strip * kernel_.columns;
-      kernel_.run_standing({a, strip_at(strip, depth), depths_.size(depth), rows,
-                            std::min(kernel_.columns, p_.n - j), c + j * kernel_.bytes, leading,
-                            p_.accumulate || depth > 0},
+      kernel_.run_standing({a, strip_at(strip, depth), k, rows, std::min(kernel_.columns, p_.n - j),
+                            c + j * kernel_.bytes, leading, add},
                            p_.lhs.outer);
     }
   }
@@ -66,7 +91,7 @@ void FewColumns::compute(int64_t part) const {
   thread_local PackedMemory memory;
   std::byte* c = p_.out ? static_cast<std::byte*>(p_.out) + begin * leading * kernel_.bytes
                         : memory.take(rows * leading * kernel_.bytes);
-  const Cut blocks{rows, pieces_of(rows, kernel_.standing_rows)};
+  const Cut blocks{rows, as_dots_ ? 1 : pieces_of(rows, kernel_.standing_rows)};
   for (int64_t block = 0; block < blocks.parts; ++block)
     compute_block(begin + blocks.begin(block), blocks.size(block),
                   c + blocks.begin(block) * leading * kernel_.bytes, leading);
@@ -74,20 +99,28 @@ void FewColumns::compute(int64_t part) const {
 }
 
 void FewColumns::run(const Parallel* parallel) const {
-  for (int64_t strip = 0; strip < strips_.parts; ++strip)
-    for (int64_t depth = 0; depth < depths_.parts; ++depth) pack(strip, depth);
-  const auto all = [&](int64_t begin, int64_t end) {
-    for (int64_t part = begin; part < end; ++part) compute(part);
+  const auto each = [&](int64_t count, bool is_shared, const auto& body) {
+    const auto all = [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) body(i);
+    };
+    is_shared ? (*parallel)(count, 1, all) : all(0, count);
   };
-  parallel ? (*parallel)(parts_.parts, 1, all) : all(0, parts_.parts);
+  each(strips_.parts * depths_.parts, parallel && p_.k * p_.n >= worth_packing_together,
+       [&](int64_t piece) { pack(piece / depths_.parts, piece % depths_.parts); });
+  each(parts_.parts, parallel != nullptr, [&](int64_t part) { compute(part); });
 }
 
 }  // namespace
 
 bool has_few_columns(const MatrixProduct& p) {
-  return p.n <= few_strips * p.kernel->columns && p.m > p.kernel->rows &&
-         p.kernel->standing_rows > 0 && p.lhs.type == p.kernel->standing_type && !p.lhs.outers &&
-         p.lhs.inner == 1;
+  const MatrixKernel& kernel = *p.kernel;
+  if (kernel.standing_rows == 0 || p.m <= kernel.rows || p.lhs.type != kernel.standing_type ||
+      p.lhs.outers || p.lhs.inner != 1)
+    return false;
+  const int64_t strips = pieces_of(p.n, kernel.columns);
+  return strips <= few_strips ||
+         (strips <= most_strips &&
+          strips * kernel.columns * p.k * kernel.bytes <= most_packed_bytes);
 }
 
 void run_few_columns_product(const MatrixProduct& product, const Parallel* parallel) {

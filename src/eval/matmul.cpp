@@ -281,6 +281,18 @@ bool wants_columns(const Matmul& p) {
   return columns <= few && rows >= worth_turning * columns && !stands;
 }
 
+// A right operand whose columns each stand in one piece is read there, where few rows would not pay
+// for packing it.
+bool wants_rows(const Matmul& p) {
+  constexpr size_t few = 64;
+  const size_t rows = p.out.row.size(), columns = p.out.column.size();
+  const auto kernel = matrix_kernels(p.rhs.type, p.lhs.type, p.rhs.type)[0];
+  return rows > 1 && rows <= few && columns >= 2 * rows && p.rhs.inner.size() > 1 && kernel &&
+         kernel->standing_type == p.rhs.type && kernel->standing_rows > 0 &&
+         accumulator_type(p.lhs.type, p.rhs.type, p.out.type) == p.rhs.type &&
+         uniform_step(p.rhs.inner) == 1 && uniform_step(p.rhs.outer);
+}
+
 }  // namespace
 
 void matmul(const Matmul& product, const Call& call) {
@@ -295,7 +307,7 @@ void matmul(const Matmul& given, const Parallel& parallel) {
                                given.out.row[1] - given.out.row[0] == 1 &&
                                given.out.column[1] - given.out.column[0] != 1;
   const Matmul swapped = turned(given);
-  const Matmul& p = is_column_major || wants_columns(given) ? swapped : given;
+  const Matmul& p = is_column_major || wants_columns(given) || wants_rows(given) ? swapped : given;
   visit_accumulator(accumulator_type(p.lhs.type, p.rhs.type, p.out.type),
                     [&]<class T>(std::type_identity<T>) {
                       if constexpr (!std::is_same_v<T, uint64_t>) run_products<T>(p, parallel);

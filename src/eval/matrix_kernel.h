@@ -70,6 +70,12 @@ struct MatrixKernel {
   ElementType standing_type = ElementType::F32;
   int64_t standing_rows = 0;
   void (*run_standing)(const KernelBlock& block, int64_t step) = nullptr;
+  // The same with any number of rows and up to `dot_columns` columns, of a strip that pack_dots has
+  // turned: neighbours of the summed index fill vectors, and each sum is that of a vector's lanes,
+  // then in halves. 0 columns: not at all.
+  int64_t dot_columns = 0;
+  void (*pack_dots)(const void* strip, int64_t k, int64_t columns, void* out) = nullptr;
+  void (*run_dots)(const KernelBlock& block, int64_t step) = nullptr;
 };
 
 // This machine's kernels for sums of F32, F64 or S32, which wrap, and elements of these types, the

@@ -3,6 +3,7 @@
 
 #if defined(__x86_64__) && !defined(__SANITIZE_MEMORY__)
 #include "eval/matrix_kernel_avx512.h"
+#include "eval/matrix_kernel_standing_avx512.h"
 
 namespace hilo {
 namespace {
@@ -257,50 +258,6 @@ void run_direct(const KernelBlock& p, const MatrixSource& rhs, int64_t j, int64_
   });
 }
 
-// Rows of the left operand where they stand, of which the lines of a power of two apart share few
-// places of a cache: so many of them stay there.
-constexpr int64_t standing_rows = 6;
-template <class N, int rows, int vectors>
-HILO_AVX512 void run_standing_block(const KernelBlock& p, int64_t step) {
-  using Real = typename N::Real;
-  constexpr int64_t line = cache_line / sizeof(Real), far = 16 * line;
-  typename N::Vector sums[rows][vectors];
-  const Real* a[rows];
-#pragma GCC unroll 8
-  for (int r = 0; r < rows; ++r) {
-    a[r] = static_cast<const Real*>(p.a) + r * step;
-#pragma GCC unroll 2
-    for (int v = 0; v < vectors; ++v) sums[r][v] = N::zero();
-  }
-  const auto* b = static_cast<const Real*>(p.b);
-  for (int64_t begin = 0; begin < p.k; begin += line) {
-#pragma GCC unroll 8
-    for (int r = 0; r < rows; ++r) __builtin_prefetch(a[r] + begin + far);
-    const int64_t end = std::min(begin + line, p.k);
-    for (int64_t t = begin; t < end; ++t, b += N::strip) {
-      typename N::Vector right[vectors];
-#pragma GCC unroll 2
-      for (int v = 0; v < vectors; ++v) right[v] = N::load(b + v * N::lanes);
-#pragma GCC unroll 8
-      for (int r = 0; r < rows; ++r) {
-        const typename N::Vector left = N::splat(a[r][t]);
-#pragma GCC unroll 2
-        for (int v = 0; v < vectors; ++v) sums[r][v] = N::multiply_add(left, right[v], sums[r][v]);
-      }
-    }
-  }
-  store_sums<N>(p, sums);
-}
-template <class N, size_t... i>
-void run_standing(const KernelBlock& p, int64_t step, std::index_sequence<i...>) {
-  constexpr std::array functions = {run_standing_block<N, i / 2 + 1, i % 2 + 1>...};
-  functions[static_cast<size_t>((p.rows - 1) * 2 + (p.columns > N::lanes))](p, step);
-}
-template <class N>
-void run_standing(const KernelBlock& p, int64_t step) {
-  run_standing<N>(p, step, std::make_index_sequence<2 * standing_rows>());
-}
-
 template <class N>
 constexpr MatrixKernel kernel_of = {
     .rows = kernel_rows,
@@ -315,6 +272,9 @@ constexpr MatrixKernel kernel_of = {
     .standing_type = N::lanes == 8 ? ElementType::F64 : ElementType::F32,
     .standing_rows = standing_rows,
     .run_standing = run_standing<N>,
+    .dot_columns = dot_columns<N>,
+    .pack_dots = pack_dots<N>,
+    .run_dots = run_dots<N>,
 };
 
 HILO_AVX512 void store_lanes(const float* in, int64_t count, ElementType type, uint16_t* to) {

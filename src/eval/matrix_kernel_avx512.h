@@ -41,6 +41,7 @@ struct Floats {
   HILO_AVX512 static Vector multiply_add(Vector a, Vector b, Vector c) {
     return _mm512_fmadd_ps(a, b, c);
   }
+  HILO_AVX512 static Real total(Vector x) { return _mm512_reduce_add_ps(x); }
   HILO_AVX512 static Vector load(const Real* from) { return _mm512_load_ps(from); }
   HILO_AVX512 static Vector load(Mask mask, const Real* from) {
     return _mm512_maskz_loadu_ps(mask, from);
@@ -61,6 +62,7 @@ struct Doubles {
   HILO_AVX512 static Vector multiply_add(Vector a, Vector b, Vector c) {
     return _mm512_fmadd_pd(a, b, c);
   }
+  HILO_AVX512 static Real total(Vector x) { return _mm512_reduce_add_pd(x); }
   HILO_AVX512 static Vector load(const Real* from) { return _mm512_load_pd(from); }
   HILO_AVX512 static Vector load(Mask mask, const Real* from) {
     return _mm512_maskz_loadu_pd(mask, from);
@@ -77,8 +79,9 @@ typename N::Mask first(int64_t n) {
   return static_cast<typename N::Mask>(n >= N::lanes ? ~0u : (1u << n) - 1);
 }
 
-// 16 rows of 16 lanes become 16 columns: pairs, fours, then quarters of vectors change places.
-HILO_AVX512 inline void transpose(__m512 (&r)[16]) {
+// 16 rows of 16 lanes become 16 columns: pairs, fours, then quarters of vectors change places. By
+// a call they would go through memory.
+[[gnu::always_inline]] HILO_AVX512 inline void transpose(__m512 (&r)[16]) {
   __m512 t[16];
 #pragma GCC unroll 8
   for (int i = 0; i < 16; i += 2) {
@@ -109,7 +112,7 @@ HILO_AVX512 inline void transpose(__m512 (&r)[16]) {
 }
 
 // The same of 8 rows of 8 lanes.
-HILO_AVX512 inline void transpose(__m512d (&r)[8]) {
+[[gnu::always_inline]] HILO_AVX512 inline void transpose(__m512d (&r)[8]) {
   __m512d t[8];
 #pragma GCC unroll 4
   for (int i = 0; i < 8; i += 2) {

@@ -78,6 +78,18 @@ void store(const T* in, std::span<const int64_t> minor, std::span<const Run> run
   }
 }
 
+// The columns of a block become lines of memory.
+template <class S, class T>
+void store_turned(const T* in, int64_t leading, std::span<const int64_t> major,
+                  std::span<const int64_t> minor, S* to) {
+  const auto count = static_cast<int64_t>(major.size());
+  for (size_t j = 0; j < minor.size(); ++j) {
+    S* line = to + major[0] + minor[j];
+    for (int64_t i = 0; i < count; ++i)
+      line[i] = narrow<S>(in[i * leading + static_cast<int64_t>(j)]);
+  }
+}
+
 }  // namespace
 
 std::vector<Run> consecutive_runs(std::span<const int64_t> positions) {
@@ -104,6 +116,7 @@ template <class T>
 void unpack(const T* in, int64_t leading, void* data, ElementType type, int64_t base,
             std::span<const int64_t> major, std::span<const int64_t> minor) {
   const std::vector<Run> runs = consecutive_runs(minor);
+  const bool is_turned = runs.size() == minor.size() && consecutive_runs(major).size() == 1;
   if constexpr (std::is_same_v<T, float>)
     if ((type == ElementType::BF16 || type == ElementType::F16) && runs.size() == 1) {
       auto* to = static_cast<uint16_t*>(data) + base + minor[0];
@@ -115,6 +128,7 @@ void unpack(const T* in, int64_t leading, void* data, ElementType type, int64_t 
     }
   visit_storage(type, [&]<class S>(std::type_identity<S>) {
     S* to = static_cast<S*>(data) + base;
+    if (is_turned) return store_turned(in, leading, major, minor, to);
     for (size_t i = 0; i < major.size(); ++i) store(in + i * leading, minor, runs, to + major[i]);
   });
 }

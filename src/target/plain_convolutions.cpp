@@ -3,6 +3,7 @@
 //
 //   convolution(x, w), bf01_oi01->bf01
 //     => transpose(convolution(transpose(x), transpose(w)), b01f_01io->b01f)
+//     with few outputs => transpose(convolution(transpose(x), transpose(w)), b01f_01oi->b01f)
 //   convolution(x, w), 0bf_oi0->0bf, size=1 => dot(x, reshape(w))
 //     for windows of one element, or none
 //   convolution(x, w), batch_group_count=g => convolution(x', w), feature_group_count=g
@@ -32,18 +33,18 @@ bool is_real(ElementType type) {
 struct Order {
   Dims input, kernel, result;
 };
-Order order_of(const ConvolutionLabels& l) {
+Order order_of(const ConvolutionLabels& l, bool inputs_last) {
   Order out{l.input_spatial, l.kernel_spatial, l.output_spatial};
   out.input.insert(out.input.begin(), l.input_batch);
   out.input.push_back(l.input_feature);
-  out.kernel.push_back(l.kernel_input_feature);
-  out.kernel.push_back(l.kernel_output_feature);
+  out.kernel.push_back(inputs_last ? l.kernel_output_feature : l.kernel_input_feature);
+  out.kernel.push_back(inputs_last ? l.kernel_input_feature : l.kernel_output_feature);
   out.result.insert(out.result.begin(), l.output_batch);
   out.result.push_back(l.output_feature);
   return out;
 }
 
-ConvolutionLabels plain_labels(size_t spatial) {
+ConvolutionLabels plain_labels(size_t spatial, bool inputs_last = false) {
   ConvolutionLabels out;
   const auto n = static_cast<int64_t>(spatial);
   Dims first(spatial), second(spatial);
@@ -52,7 +53,7 @@ ConvolutionLabels plain_labels(size_t spatial) {
   out.input_spatial = out.output_spatial = second;
   out.kernel_spatial = first;
   out.input_feature = out.output_feature = n + 1;
-  out.kernel_input_feature = n, out.kernel_output_feature = n + 1;
+  out.kernel_input_feature = n + inputs_last, out.kernel_output_feature = n + !inputs_last;
   return out;
 }
 
@@ -79,6 +80,17 @@ bool has_code(const ConvolutionAttributes& a, const Shape& kernel) {
   return outputs >= few_features || (inputs == 1 && outputs == 1);
 }
 
+// Few outputs are sums along the inputs, which then stand last in the kernel, where there are
+// enough of them; filters of few products have code of their own.
+bool sums_inputs(const ConvolutionAttributes& a, const Shape& kernel) {
+  constexpr int64_t enough_features = 8, few_products = 64;
+  const auto size = [&](int64_t dim) { return kernel.dims[static_cast<size_t>(dim)]; };
+  const int64_t outputs = size(a.dim_labels.kernel_output_feature);
+  return a.feature_group_count == 1 && outputs < few_features && outputs > 0 &&
+         size(a.dim_labels.kernel_input_feature) >= enough_features &&
+         element_count(kernel.dims) / outputs > few_products;
+}
+
 // Every place of the result is a product of the features of one place of the input.
 bool is_product(const ConvolutionAttributes& a) {
   return a.feature_group_count == 1 && std::ranges::all_of(a.window.dims, [](const WindowDim& d) {
@@ -99,10 +111,17 @@ InstructionId product_form(Editor& editor, InstructionId id, const ConvolutionAt
   place[static_cast<size_t>(l.input_batch)] = l.output_batch;
   for (size_t i = 0; i < l.input_spatial.size(); ++i)
     place[static_cast<size_t>(l.input_spatial[i])] = l.output_spatial[i];
+  // Where the features of both stand before their places the kernel is the left operand.
+  const auto precedes = [](int64_t feature, const Dims& places) {
+    return std::ranges::all_of(places, [&](int64_t place) { return feature < place; });
+  };
+  const bool kernel_first = !l.input_spatial.empty() &&
+                            precedes(l.input_feature, l.input_spatial) &&
+                            precedes(l.output_feature, l.output_spatial);
   Dims order;  // of the product's dimensions
   for (size_t d = 0; d < place.size(); ++d)
     if (static_cast<int64_t>(d) != l.input_feature) order.push_back(place[d]);
-  order.push_back(l.output_feature);
+  order.insert(kernel_first ? order.begin() : order.end(), l.output_feature);
   const bool inputs_first = l.kernel_input_feature < l.kernel_output_feature;
   Dims features = {of_kernel.dims[static_cast<size_t>(l.kernel_input_feature)],
                    of_kernel.dims[static_cast<size_t>(l.kernel_output_feature)]};
@@ -113,7 +132,12 @@ InstructionId product_form(Editor& editor, InstructionId id, const ConvolutionAt
   product.lhs_contracting_dims = {l.input_feature};
   product.rhs_contracting_dims = {inputs_first ? 0 : 1};
   product.operand_precision = a.operand_precision;
-  const InstructionId operands[] = {input, kernel};
+  InstructionId operands[] = {input, kernel};
+  if (kernel_first) {
+    std::swap(product.lhs_contracting_dims, product.rhs_contracting_dims);
+    std::ranges::reverse(product.operand_precision);
+    std::swap(operands[0], operands[1]);
+  }
   const InstructionId out = editor.add(
       id, Op::Dot, Shape::array(shape.type, permuted(shape.dims, order)), operands, product);
   return transposed(editor, id, out, inverse_order(order));
@@ -139,7 +163,7 @@ InstructionId form_of_batch_groups(Editor& editor, InstructionId id) {
   ConvolutionAttributes a = module.attributes<ConvolutionAttributes>(id);
   const int64_t groups = std::exchange(a.batch_group_count, 1);
   const Shape shape = module.shape(id);
-  const Order order = order_of(a.dim_labels);
+  const Order order = order_of(a.dim_labels, false);
   InstructionId input = transposed(editor, id, module.operand(id, 0), order.input),
                 kernel = transposed(editor, id, module.operand(id, 1), order.kernel);
   Dims dims = module.shape(input).dims, of_kernel = module.shape(kernel).dims;
@@ -199,15 +223,16 @@ InstructionId plain_form(Editor& editor, InstructionId id) {
                ? form_of_batch_groups(editor, id)
                : InstructionId{};
   if (is_product(a)) return product_form(editor, id, a);
-  const Order order = order_of(l);
+  const bool inputs_last = sums_inputs(a, module.shape(kernel));
+  const Order order = order_of(l, inputs_last);
   const bool is_plain =
       is_ascending(order.input) && is_ascending(order.kernel) && is_ascending(order.result);
-  if (is_plain || spatial == 0 || !has_code(a, module.shape(kernel))) return {};
+  if (is_plain || spatial == 0 || !(inputs_last || has_code(a, module.shape(kernel)))) return {};
   const InstructionId operands[] = {transposed(editor, id, input, order.input),
                                     transposed(editor, id, kernel, order.kernel)};
   const Shape result = Shape::array(shape.type, permuted(shape.dims, order.result));
   ConvolutionAttributes plain = a;
-  plain.dim_labels = plain_labels(spatial);
+  plain.dim_labels = plain_labels(spatial, inputs_last);
   const InstructionId out = editor.add(id, Op::Convolution, result, operands, plain);
   return transposed(editor, id, out, inverse_order(order.result));
 }

@@ -52,6 +52,14 @@ constexpr Case cases[] = {
      "bf01_io01->bf01"},
     {"3,40,5", "8,5,1", "3,158,1", "size=8 pad=5_3 lhs_dilate=4", "b0f_0io->b0f"},
     {"6,7,5", "3,5,6", "3,5,6", "size=3", "b0f_0io->b0f", 1, 2},
+    {"1,6,8,3", "3,3,3,8", "1,11,15,8", "size=3x3 pad=1_1x1_1 lhs_dilate=2x2", "b01f_01io->b01f"},
+    {"2,5,7,3", "3,4,3,9", "2,11,20,9", "size=3x4 pad=3_1x2_2 lhs_dilate=2x3", "b01f_01io->b01f"},
+    {"2,9,11,12", "3,3,12,3", "2,9,11,3", "size=3x3 pad=1_1x1_1", "b01f_01io->b01f"},
+    {"2,5,7,37", "3,3,37,1", "2,3,4,1", "size=3x3 stride=2x2 pad=1_1x1_1", "b01f_01io->b01f"},
+    {"2,20,5,9", "3,20,3,3", "2,3,5,9", "size=3x3 pad=1_1x1_1", "bf01_oi01->bf01"},
+    {"1,6,7,16", "4,4,16,7", "1,12,14,7", "size=4x4 pad=2_2x2_2 lhs_dilate=2x2", "b01f_01io->b01f"},
+    {"2,6,5,7", "9,6,1,1", "2,9,5,7", "size=1x1", "bf01_oi01->bf01"},
+    {"2,6,35", "6,9,1", "2,9,35", "size=1", "bf0_io0->bf0"},
 };
 
 std::string module_of(const Case& c, std::string_view type) {
@@ -82,7 +90,8 @@ TEST(Convolution, LargeKernels) {
         Case{"2,15,17,100", "3,3,50,600", "2,8,9,600", "size=3x3 stride=2x2 pad=1_1x1_1",
              "b01f_01io->b01f", 2},
         Case{"2,15,17,100", "5,3,100,200", "2,13,17,200", "size=5x3 pad=1_1x1_1 rhs_reversal=1x1",
-             "b01f_01io->b01f"}}) {
+             "b01f_01io->b01f"},
+        Case{"1,5,5,160", "3,3,160,200", "1,5,5,200", "size=3x3 pad=1_1x1_1", "b01f_01io->b01f"}}) {
     const std::string text = module_of(c, "f32");
     const auto one = run_both(text, 1, 1), seven = run_both(text, 1, 7);
     ASSERT_TRUE(one && seven) << text;

@@ -188,9 +188,25 @@ ENTRY e {{
     }
 }
 
+TEST(Dot, FewColumnsOfAPieceAreReadWhereItStands) {
+  expect_native(R"(HloModule m
+ENTRY e {
+  x = f32[600,3] parameter(0)
+  w = f32[4,500,600] parameter(1)
+  i = s32[] parameter(2)
+  z = s32[] constant(0)
+  d = f32[1,500,600] dynamic-slice(w, i, z, z), dynamic_slice_sizes={1,500,600}
+  r = f32[500,600] reshape(d)
+  ROOT p = f32[500,3] dot(r, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+)",
+                1e-5);
+}
+
 TEST(Dot, AnyNumberOfThreadsGivesTheSameBits) {
-  for (const std::string& text : {product(3, 2000, 3001, false), product(333, 700, 1001, false),
-                                  product(700, 64, 90, true)}) {
+  for (const std::string& text :
+       {product(3, 2000, 3001, false), product(333, 700, 1001, false), product(700, 64, 90, true),
+        product(9, 600, 700, true), product(5000, 700, 3, false)}) {
     const auto one = run_both(text, 1, 1), two = run_both(text, 1, 2), many = run_both(text, 1, 7);
     ASSERT_TRUE(one && two && many);
     EXPECT_EQ(largest_difference(one->compiled, two->compiled), 0);
@@ -210,8 +226,14 @@ TEST(Dot, LargeOnesOfEveryTypeAndOrderAreExact) {
                                      {"u8", "s64"},
                                      {"f64", "f64"}})
     for (int order = 0; order < 4; ++order)
-      for (const auto& [m, n, k] :
-           {std::array{65, 100, 350}, {130, 47, 333}, {17, 33, 1200}, {600, 40, 64}}) {
+      for (const auto& [m, n, k] : {std::array{65, 100, 350},
+                                    {130, 47, 333},
+                                    {17, 33, 1200},
+                                    {600, 40, 64},
+                                    {20, 150, 333},
+                                    {300, 5, 1200},
+                                    {90, 3, 1000},
+                                    {200, 250, 100}}) {
         const bool left = order & 1, right = order & 2;
         const std::string text = fmt::format(
             "HloModule m\nENTRY e {{\n  a = {0}[{2}] parameter(0)\n  b = {0}[{3}] parameter(1)\n"
