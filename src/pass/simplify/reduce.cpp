@@ -116,6 +116,30 @@ bool contracts_nothing(const Match& match) {
   return element_count(match.shape('x')) == 0 || element_count(match.shape('y')) == 0;
 }
 
+// An operand of a dot that sums nothing, for each element of the result.
+InstructionId spread(Editor& editor, const Match& match, char operand, const Dims& batch,
+                     int64_t first_free) {
+  Dims dims(match.shape(operand).dims.size());
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const auto at = std::ranges::find(batch, static_cast<int64_t>(i));
+    dims[i] = at == batch.end() ? first_free++ : at - batch.begin();
+  }
+  return make_broadcast(editor, match, match[operand], dims);
+}
+
+InstructionId dot_without_sum(Editor& editor, const Match& match) {
+  const DotAttributes a = match.attributes<DotAttributes>();
+  const ElementType type = match.shape().type;
+  if (!a.lhs_contracting_dims.empty() || a.algorithm != DotAlgorithm::Unset ||
+      !a.sparsity.text.empty() || !all_plain(match, "xy") || match.shape('x').type != type ||
+      match.shape('y').type != type)
+    return {};
+  const auto batches = static_cast<int64_t>(a.lhs_batch_dims.size());
+  const InstructionId x = spread(editor, match, 'x', a.lhs_batch_dims, batches);
+  const InstructionId y = spread(editor, match, 'y', a.rhs_batch_dims, match.shape('x').rank());
+  return editor.add(match.root(), Op::Multiply, match.shape(), std::array{x, y});
+}
+
 // The dot's dimensions of what was transposed; none when the free ones would change their order.
 bool look_through(const Dims& permutation, Dims& batch, Dims& contracting) {
   Dims free;
@@ -230,6 +254,7 @@ constexpr RewriteRule rules[] = {
     {"reduce-reduce", Real | Pred, Reals, "reduce(r:reduce!(x, j), i)", reduce_once},
     {"reduce-window-of-one", Real | Pred, Values, "reduce-window(x, i)", "x", looks_at_one},
     {"dot-of-empty", Any, Bits, "dot(x, y)", "0", contracts_nothing},
+    {"dot-without-sum", Real, Values, "dot(x, y)", dot_without_sum},
     {"dot-of-transpose-left", Any, Reals, "dot(t:transpose(x), y)", dot_of_transpose_left},
     {"dot-of-transpose-right", Any, Reals, "dot(x, t:transpose(y))", dot_of_transpose_right},
     {"transpose-of-dot", Any, Reals, "transpose(d:dot!(x, y))", transpose_of_dot},
