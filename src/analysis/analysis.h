@@ -139,5 +139,8 @@ std::optional<int64_t> trip_count(const Module& module, InstructionId while_inst
 // over, and its elements go only to their own places of the update: each is read before it is
 // written, in whatever order the update is made in place.
 bool takes_what_is_written(const Module& module, InstructionId part, InstructionId update);
+// Whether a fusion with reductions over trailing dimensions needs, for a row of its only result, no
+// other row of this operand, which has the same dimensions.
+bool reads_only_its_rows(const Module& module, InstructionId fusion, size_t operand);
 
 }  // namespace hilo

@@ -206,6 +206,7 @@ class KernelCalls {
   // Whether element i of what is written needs of the operand no other element than its own.
   bool reads_only_its_place(size_t operand) const {
     if (!one_loop_) return false;
+    if (rows_ && reads_only_its_rows(module_, id_, operand)) return true;
     InstructionId value = module_.operand(id_, operand);
     if (id_ == root_) return stays(id_, value);
     const ComputationId fused = module_.attributes<FusionAttributes>(id_).calls;

@@ -9,6 +9,7 @@
 #include "target/open_fusions.h"
 #include "target/plain_convolutions.h"
 #include "target/row_major.h"
+#include "target/rows_in_place.h"
 #include "target/share_reshapes.h"
 #include "target/sliced_products.h"
 #include "target/target.h"
@@ -83,12 +84,14 @@ constexpr Pass own_passes[] = {
     {"keep-order", "keeps the order of what devices do together", keep_order},
     {"plain-convolutions", "convolutions in plain forms, or as products", make_convolutions_plain},
     {"sliced-products", "slices go into the products that read them", fuse_sliced_products},
-    {"share-reshapes", "one reshape for all readers", share_reshapes}};
+    {"share-reshapes", "one reshape for all readers", share_reshapes},
+    {"rows-in-place", "what works row by row may write over what it reads", put_rows_in_place}};
 
 constexpr std::string_view pipeline =
     "row-major, move-in-one-type, async-to-sync, open-fusions, remove-copies, merge-collectives, "
     "keep-order, dilated-convolution-expander, plain-convolutions, simplify, reduction-splitter, "
-    "narrow-operand-upcaster, sliced-products, fusion, share-reshapes, copy-insertion";
+    "narrow-operand-upcaster, sliced-products, fusion, rows-in-place, share-reshapes, "
+    "copy-insertion";
 
 Result<void> prepare_for_cpu(Module& module, const Machine& machine, const PassObserver& observer) {
   PipelineOptions options;

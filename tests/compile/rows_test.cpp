@@ -52,6 +52,40 @@ TEST(Rows, SoftmaxIsOneKernel) {
     expect_one_kernel(softmax(columns == 1024 ? 300 : 7, columns), 1e-6);
 }
 
+// Scores of attention: softmax writes over them, whatever else is read of them row by row; not
+// where another row is.
+TEST(Rows, AreWrittenOverWhatTheyRead) {
+  const auto temp_bytes = [](std::string_view last) {
+    const std::string text = fmt::format(R"({0}ENTRY e {{
+  q = f32[4,70,16] parameter(0)
+  k = f32[4,70,16] parameter(1)
+  n = f32[] constant(-inf)
+  z = f32[] constant(0)
+  g = f32[4,70,70] dot(q, k), lhs_batch_dims={{0}}, rhs_batch_dims={{0}}, lhs_contracting_dims={{2}}, rhs_contracting_dims={{2}}
+  m = f32[4,70] reduce(g, n), dimensions={{2}}, to_apply=max
+  mb = f32[4,70,70] broadcast(m), dimensions={{0,1}}
+  d = f32[4,70,70] subtract(g, mb)
+  p = f32[4,70,70] exponential(d)
+  s = f32[4,70] reduce(p, z), dimensions={{2}}, to_apply=add
+  sb = f32[4,70,70] broadcast(s), dimensions={{0,1}}
+  a = f32[4,70,70] divide(p, sb)
+  t = f32[4,70,70] transpose(g), dimensions={{0,2,1}}
+  w = f32[4,70,70] {1}
+  ROOT r = f32[4,70,16] dot(w, k), lhs_batch_dims={{0}}, rhs_batch_dims={{0}}, lhs_contracting_dims={{2}}, rhs_contracting_dims={{1}} }}
+)",
+                                         reducers, last);
+    for (const int threads : {1, 7}) {
+      const auto both = run_both(text, 1, threads);
+      expect_native(both, text, 1e-6);
+      if (threads == 7 && both) return both->report.temp_bytes;
+    }
+    return INT64_MAX;
+  };
+  constexpr int64_t scores = 4 * 70 * 70 * 4;  // bytes
+  EXPECT_LT(temp_bytes("multiply(a, g)"), scores + scores / 2);
+  EXPECT_GE(temp_bytes("multiply(a, t)"), 2 * scores);
+}
+
 // Rows of up to 16 steps have no loops: counted by one loop, or by one for each line of rows.
 TEST(Rows, ShortRowsKeepWhatTheirStepsShare) {
   expect_one_kernel(softmax(641, 3), 1e-6);
