@@ -19,8 +19,10 @@ namespace match = llvm::PatternMatch;
 constexpr int deepest = 8;
 
 bool has_bf16_instructions(const llvm::Function& function, const llvm::TargetMachine& machine) {
-  if (!machine.getTargetTriple().isX86()) return false;
-  return machine.getSubtargetImpl(function)->checkFeatures("+avx512bf16,+avx512vl");
+  const llvm::Triple& triple = machine.getTargetTriple();
+  if (!triple.isX86() && !triple.isAArch64()) return false;
+  return machine.getSubtargetImpl(function)->checkFeatures(triple.isX86() ? "+avx512bf16,+avx512vl"
+                                                                          : "+bf16");
 }
 
 // Whether the f32 cannot be subnormal: code runs with subnormal results as zeros.

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <mutex>
 
+#include "emit/host_features.h"
+
 namespace hilo {
 namespace {
 
@@ -36,11 +38,18 @@ void start_llvm() {
 // LLVM reads the list again for each machine and each kind of function.
 std::string features_of_host(const llvm::MCSubtargetInfo& implied) {
   std::string out;
-  for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
+  for (const auto& feature : host_features()) {
     const std::string text = (feature.second ? "+" : "-") + feature.first().str();
     if (!implied.checkFeatures(text)) out += (out.empty() ? "" : ",") + text;
   }
   return out;
+}
+
+// Vectors whose length only the running machine knows (SVE) are left out: kernels are written for
+// lengths known here, NEON's units are as many as fill SVE's, and results are the same bits.
+std::string without_sve(const llvm::Triple& triple, std::string features) {
+  if (!triple.isAArch64()) return features;
+  return features + (features.empty() ? "" : ",") + "-sve";
 }
 
 // "; near it: znver3, znver4", of those that LLVM has for this kind of machine.
@@ -62,7 +71,7 @@ Result<void> check_runs_here(const Chip& chip) {
   const std::unique_ptr<llvm::MCSubtargetInfo> wanted(
       chip.target->createMCSubtargetInfo(chip.triple, chip.cpu, chip.features));
   std::vector<std::string> lacking;
-  for (const auto& feature : llvm::sys::getHostCPUFeatures())
+  for (const auto& feature : host_features())
     if (!feature.second && wanted->checkFeatures("+" + feature.first().str()))
       lacking.push_back(feature.first().str());
   if (lacking.empty()) return {};
@@ -88,7 +97,7 @@ Result<Chip> chip_of(llvm::StringRef cpu, std::optional<std::string> features) {
   const std::unique_ptr<llvm::MCSubtargetInfo> implied(
       out.target->createMCSubtargetInfo(out.triple, out.cpu, ""));
   if (!implied) return fail(ErrorKind::Unsupported, "LLVM has no code generator for {}", out.cpu);
-  out.features = features ? *features : features_of_host(*implied);
+  out.features = without_sve(out.triple, features ? *features : features_of_host(*implied));
   return out;
 }
 

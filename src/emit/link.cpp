@@ -43,7 +43,12 @@ std::unexpected<Error> llvm_error(std::string_view text) {
 // lazy.
 Result<void> link(std::span<const std::unique_ptr<llvm::MemoryBuffer>> objects,
                   const Module& module, Code& code) {
-  auto memory = std::make_shared<llvm::SectionMemoryManager>();
+#ifdef __aarch64__  // code reaches its data within 4 GiB: an object's sections lie in one piece
+  constexpr bool in_one_piece = true;
+#else
+  constexpr bool in_one_piece = false;
+#endif
+  auto memory = std::make_shared<llvm::SectionMemoryManager>(nullptr, in_one_piece);
   Outside outside(module);
   llvm::RuntimeDyld linker(*memory, outside);
   for (const auto& object : objects) {

@@ -1,5 +1,6 @@
 #include "emit/standalone.h"
 
+#include <llvm/IR/IntrinsicsAArch64.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include <algorithm>
@@ -223,10 +224,13 @@ class Entry {
     return out;
   }
 
-  // Subnormal floats are zeros, as FlushSubnormals makes them; null where the chip has no such
-  // mode.
+  // Subnormal floats are zeros, as FlushSubnormals makes them. Gives what leave_float_mode takes
+  // back; null where the chip has no such mode.
   llvm::Value* enter_float_mode() {
-    if (!program_.ir.getTargetTriple().isX86()) return nullptr;
+    if (program_.ir.getTargetTriple().isAArch64()) return flush_in_fpcr();
+    return program_.ir.getTargetTriple().isX86() ? flush_in_mxcsr() : nullptr;
+  }
+  llvm::Value* flush_in_mxcsr() {
     llvm::Value* old = frame_array(b_, b_.getInt32Ty(), 1);
     llvm::Value* mode = frame_array(b_, b_.getInt32Ty(), 1);
     b_.CreateIntrinsic(b_.getVoidTy(), llvm::Intrinsic::x86_sse_stmxcsr, {old});
@@ -237,8 +241,19 @@ class Entry {
     b_.CreateIntrinsic(b_.getVoidTy(), llvm::Intrinsic::x86_sse_ldmxcsr, {mode});
     return old;
   }
+  llvm::Value* flush_in_fpcr() {
+    constexpr uint64_t flush_to_zero = 1 << 24;
+    llvm::Value* old = b_.CreateIntrinsic(b_.getInt64Ty(), llvm::Intrinsic::aarch64_get_fpcr, {});
+    b_.CreateIntrinsic(b_.getVoidTy(), llvm::Intrinsic::aarch64_set_fpcr,
+                       {b_.CreateOr(old, b_.getInt64(flush_to_zero))});
+    return old;
+  }
   void leave_float_mode(llvm::Value* old) {
-    if (old) b_.CreateIntrinsic(b_.getVoidTy(), llvm::Intrinsic::x86_sse_ldmxcsr, {old});
+    if (!old) return;
+    const llvm::Intrinsic::ID leave = program_.ir.getTargetTriple().isX86()
+                                          ? llvm::Intrinsic::ID(llvm::Intrinsic::x86_sse_ldmxcsr)
+                                          : llvm::Intrinsic::ID(llvm::Intrinsic::aarch64_set_fpcr);
+    b_.CreateIntrinsic(b_.getVoidTy(), leave, {old});
   }
 
   Program& program_;
