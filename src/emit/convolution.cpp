@@ -110,8 +110,12 @@ class Convolution {
   // are multiplied at once, which the code here does not. An object has no library.
   bool is_for_library() const {
     if (w_.function->getParent()->getModuleFlag(stands_alone) || is_wide_) return false;
-    for (const WindowDim& dim : window_)
-      if (dim.base_dilation != 1) return false;
+    const auto is_dense = [](const WindowDim& dim) {
+      return dim.stride == 1 && dim.window_dilation == 1;
+    };
+    const auto has_holes = [](const WindowDim& dim) { return dim.base_dilation > 1; };
+    if (std::ranges::any_of(window_, has_holes) && !std::ranges::all_of(window_, is_dense))
+      return false;
     if (input_.type == ElementType::BF16 && kernel_.type == ElementType::BF16 &&
         features() >= many_paired && has_fast_bf16_pairs())
       return true;

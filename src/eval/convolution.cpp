@@ -1,6 +1,8 @@
 // convolution as a matrix product over position tables: the input is padded and dilated into a copy
-// when the window asks for it, and then output position and window position add up. Grouped
-// convolutions with one small product a group run with the groups innermost instead.
+// when the window asks for it, and then output position and window position add up. Of a dilated
+// input with a window that moves by single places the holes are left out: one product for each
+// remainder. Grouped convolutions with one small product a group run with the groups innermost
+// instead.
 #include <algorithm>
 
 #include "eval/dynamic_sizes.h"
@@ -76,8 +78,53 @@ void Padded::fill(const std::byte* input, std::byte* out, const Parallel& parall
   });
 }
 
-Result<Literal> padded(const Call& call, const Literal& input, const ConvolutionAttributes& a) {
-  const Padded padded = padded_shape(a, input.shape());
+// A dilated input is seen only at its elements: of the places of the result those of one remainder
+// all see the same places of the window, and from one of these places to the next, and from one
+// place of the window to the next but the dilation, the input goes on by one element.
+//   o + k - low = dilation * i,  o = remainder + dilation * q,  k = first + dilation * t
+//   =>  i = q + t + (remainder + first - low) / dilation
+struct Remainder {
+  int64_t remainder, first, start;  // start: of i
+  int64_t places, windows;          // how many q and t there are
+  int64_t step;                     // the dilation
+};
+bool skips_holes(const ConvolutionAttributes& a) {
+  bool has_holes = false;
+  for (const WindowDim& dim : a.window.dims) {
+    if (dim.stride != 1 || dim.window_dilation != 1) return false;
+    has_holes |= dim.base_dilation > 1;
+  }
+  return has_holes;
+}
+std::vector<Remainder> remainders_of(const WindowDim& dim, int64_t result) {
+  std::vector<Remainder> out;
+  const int64_t step = dim.base_dilation;
+  for (int64_t r = 0; r < std::min(step, result); ++r) {
+    const int64_t first = ((dim.padding_low - r) % step + step) % step;
+    out.push_back({r, first, (r + first - dim.padding_low) / step, (result - r + step - 1) / step,
+                   first < dim.size ? (dim.size - first + step - 1) / step : 0, step});
+  }
+  return out;
+}
+// The window without holes in the input that all remainders' places see.
+WindowDim whole_window(const WindowDim& dim, int64_t input, int64_t result) {
+  WindowDim out = dim;
+  int64_t begin = 0, end = input;
+  for (const Remainder& r : remainders_of(dim, result))
+    if (r.windows > 0)
+      begin = std::min(begin, r.start), end = std::max(end, r.start + r.places + r.windows - 1);
+  out.base_dilation = 1, out.padding_low = -begin, out.padding_high = end - input;
+  return out;
+}
+ConvolutionAttributes without_holes(ConvolutionAttributes a, const Shape& input,
+                                    const Shape& result) {
+  for (size_t d = 0; d < a.window.dims.size(); ++d)
+    a.window.dims[d] = whole_window(a.window.dims[d], input.dims[a.dim_labels.input_spatial[d]],
+                                    result.dims[a.dim_labels.output_spatial[d]]);
+  return a;
+}
+
+Result<Literal> filled(const Call& call, const Literal& input, const Padded& padded) {
   if (padded.is_input()) return input;
   HILO_DO(call.need_memory(literal_bytes(padded.shape)));
   Literal out = call.make_held(padded.shape);
@@ -96,14 +143,19 @@ Dims positions_of(std::span<const Axis> axes, int64_t Axis::* stride) {
   return positions(sizes, strides);
 }
 
-// Output positions, in the output's order in memory.
-std::vector<Axis> output_axes(const ConvolutionAttributes& a, const Dims& in, const Shape& out) {
+// Output positions, in the output's order in memory; of remainders their places.
+std::vector<Axis> output_axes(const ConvolutionAttributes& a, const Dims& in, const Shape& out,
+                              std::span<const Remainder> remainders) {
   const Dims strides = row_major_strides(out.dims);
   const ConvolutionLabels& l = a.dim_labels;
   std::vector<Axis> axes = {{out.dims[l.output_batch], in[l.input_batch], strides[l.output_batch]}};
-  for (size_t d = 0; d < l.output_spatial.size(); ++d)
-    axes.push_back({out.dims[l.output_spatial[d]], in[l.input_spatial[d]] * window_dim(a, d).stride,
-                    strides[l.output_spatial[d]]});
+  for (size_t d = 0; d < l.output_spatial.size(); ++d) {
+    const int64_t step = strides[l.output_spatial[d]];
+    if (remainders.empty())
+      axes.push_back(
+          {out.dims[l.output_spatial[d]], in[l.input_spatial[d]] * window_dim(a, d).stride, step});
+    else axes.push_back({remainders[d].places, in[l.input_spatial[d]], step * remainders[d].step});
+  }
   std::ranges::stable_sort(axes, std::greater(), &Axis::other);
   return axes;
 }
@@ -111,7 +163,7 @@ std::vector<Axis> output_axes(const ConvolutionAttributes& a, const Dims& in, co
 // Window positions and input features, in the input's order in memory; `kernel_base` is the
 // position of the first, which is not 0 where a window is reversed.
 std::vector<Axis> window_axes(const ConvolutionAttributes& a, const Dims& in, const Shape& kernel,
-                              int64_t& kernel_base) {
+                              std::span<const Remainder> remainders, int64_t& kernel_base) {
   const Dims strides = row_major_strides(kernel.dims);
   const ConvolutionLabels& l = a.dim_labels;
   std::vector<Axis> axes = {
@@ -121,16 +173,22 @@ std::vector<Axis> window_axes(const ConvolutionAttributes& a, const Dims& in, co
     const WindowDim window = window_dim(a, d);
     const int64_t size = kernel.dims[l.kernel_spatial[d]], step = strides[l.kernel_spatial[d]];
     if (window.reversal) kernel_base += (size - 1) * step;
-    axes.push_back(
-        {size, in[l.input_spatial[d]] * window.window_dilation, window.reversal ? -step : step});
+    const int64_t taken = window.reversal ? -step : step;
+    if (remainders.empty()) {
+      axes.push_back({size, in[l.input_spatial[d]] * window.window_dilation, taken});
+    } else {
+      kernel_base += remainders[d].first * taken;
+      axes.push_back({remainders[d].windows, in[l.input_spatial[d]], taken * remainders[d].step});
+    }
   }
   std::ranges::stable_sort(axes, std::greater(), &Axis::in);
   return axes;
 }
 
-// The whole convolution as a product with one batch index for each group, without data.
+// The whole convolution, or its places of one remainder in each dimension, as a product with one
+// batch index for each group, without data.
 Matmul as_matmul(const ConvolutionAttributes& a, const Shape& input, const Shape& kernel,
-                 const Shape& out) {
+                 const Shape& out, std::span<const Remainder> remainders = {}) {
   const ConvolutionLabels& l = a.dim_labels;
   const Dims in = row_major_strides(input.dims);
   const Dims kernel_strides = row_major_strides(kernel.dims);
@@ -141,8 +199,8 @@ Matmul as_matmul(const ConvolutionAttributes& a, const Shape& input, const Shape
                            ? out.dims[l.output_batch] * in[l.input_batch]
                            : kernel.dims[l.kernel_input_feature] * in[l.input_feature];
   int64_t kernel_base = 0;
-  const auto rows = output_axes(a, in, out);
-  const auto window = window_axes(a, in, kernel, kernel_base);
+  const auto rows = output_axes(a, in, out, remainders);
+  const auto window = window_axes(a, in, kernel, remainders, kernel_base);
   const int64_t kernel_step = kernel_strides[l.kernel_output_feature];
   const int64_t out_step = out_strides[l.output_feature];
   Matmul product = {
@@ -153,13 +211,55 @@ Matmul as_matmul(const ConvolutionAttributes& a, const Shape& input, const Shape
       {nullptr, out.type, positions(Dims{groups}, Dims{outputs * out_step}),
        positions_of(rows, &Axis::other), positions(Dims{outputs}, Dims{out_step})}};
   for (int64_t& base : product.rhs.batch) base += kernel_base;
+  for (size_t d = 0; d < remainders.size(); ++d) {
+    const int64_t start = remainders[d].start + window_dim(a, d).padding_low;
+    for (int64_t& base : product.lhs.batch) base += start * in[l.input_spatial[d]];
+    for (int64_t& base : product.out.batch)
+      base += remainders[d].remainder * out_strides[l.output_spatial[d]];
+  }
   return product;
+}
+
+// One product for each choice of remainders; `a` has holes, the input is that without_holes().
+std::vector<Matmul> products_of_remainders(const ConvolutionAttributes& a,
+                                           const ConvolutionAttributes& whole, const Shape& input,
+                                           const Shape& kernel, const Shape& out) {
+  std::vector<std::vector<Remainder>> choices;
+  Dims sizes;
+  for (size_t d = 0; d < a.window.dims.size(); ++d) {
+    choices.push_back(remainders_of(a.window.dims[d], out.dims[a.dim_labels.output_spatial[d]]));
+    sizes.push_back(choices.back().size());
+  }
+  std::vector<Matmul> products;
+  Dims index(sizes.size(), 0);
+  do {
+    std::vector<Remainder> chosen;
+    for (size_t d = 0; d < index.size(); ++d) chosen.push_back(choices[d][index[d]]);
+    products.push_back(as_matmul(whole, input, kernel, out, chosen));
+  } while (next_index(index, sizes));
+  return products;
 }
 
 // Whether neighbouring groups are neighbours in memory, and each is a single column.
 bool groups_are_innermost(const Matmul& p) {
   return p.lhs.batch.size() >= 8 && p.out.column.size() == 1 &&
          p.lhs.batch[1] - p.lhs.batch[0] == 1 && p.rhs.batch[1] - p.rhs.batch[0] == 1;
+}
+
+// A convolution as products that read its input, or a padded copy.
+struct Products {
+  Padded padded;
+  std::vector<Matmul> products;
+};
+Products products_of(const ConvolutionAttributes& a, const Shape& input, const Shape& kernel,
+                     const Shape& out) {
+  const Padded padded = padded_shape(a, input);
+  const Matmul one = as_matmul(a, padded.shape, kernel, out);
+  if (!skips_holes(a) || groups_are_innermost(one) || element_count(out.dims) == 0)
+    return {padded, {one}};
+  const ConvolutionAttributes whole = without_holes(a, input, out);
+  const Padded without = padded_shape(whole, input);
+  return {without, products_of_remainders(a, whole, without.shape, kernel, out)};
 }
 
 template <class T>
@@ -219,21 +319,23 @@ Dims result_sizes(const ConvolutionAttributes& a, const Literal& input, const Li
 }  // namespace
 
 Routine routine_Convolution(const RoutineCall& call) {
-  const auto& a = call.attributes<ConvolutionAttributes>();
-  const Padded padded = padded_shape(a, call.operand(0));
-  Matmul product = as_matmul(a, padded.shape, call.operand(1), call.result());
-  if (!a.sparsity_config.text.empty() || groups_are_innermost(product)) return {};
-  product.precision = call.options.matmul_precision;
-  return [padded, product](auto operands, auto results, const Parallel& parallel) {
+  const auto& given = call.attributes<ConvolutionAttributes>();
+  const Products parts = products_of(given, call.operand(0), call.operand(1), call.result());
+  if (!given.sparsity_config.text.empty() || groups_are_innermost(parts.products[0])) return {};
+  return [parts, precision = call.options.matmul_precision](auto operands, auto results,
+                                                            const Parallel& parallel) {
     thread_local PackedMemory memory;
-    Matmul now = product;
-    now.lhs.data = operands[0], now.rhs.data = operands[1], now.out.data = results[0];
-    if (!padded.is_input()) {
-      std::byte* copy = memory.take(literal_bytes(padded.shape));
-      padded.fill(operands[0], copy, parallel);
-      now.lhs.data = copy;
+    const void* input = operands[0];
+    if (!parts.padded.is_input()) {
+      std::byte* copy = memory.take(literal_bytes(parts.padded.shape));
+      parts.padded.fill(operands[0], copy, parallel);
+      input = copy;
     }
-    matmul(now, parallel);
+    for (Matmul now : parts.products) {
+      now.precision = precision;
+      now.lhs.data = input, now.rhs.data = operands[1], now.out.data = results[0];
+      matmul(now, parallel);
+    }
   };
 }
 
@@ -243,17 +345,20 @@ Result<Literal> evaluate_Convolution(Call& call) {
     return call.error(ErrorKind::Unsupported, "convolution with structured sparsity");
   Literal out = call.make();
   const Dims sizes = result_sizes(attributes, call.operands[0], call.operands[1], out);
-  HILO_TRY(const Literal input, padded(call, with_zeros(call, call.operands[0]), attributes));
   const Literal kernel = with_zeros(call, call.operands[1]);
-  Matmul product = as_matmul(attributes, input.shape(), kernel.shape(), out.shape());
-  product.lhs.data = input.raw().data(), product.rhs.data = kernel.raw().data();
-  product.out.data = out.mutable_raw().data();
-  product.precision = call.options().matmul_precision;
-  if (groups_are_innermost(product))
-    visit_accumulator(
-        accumulator_type(input.type(), kernel.type(), out.type()),
-        [&]<class T>(std::type_identity<T>) { run_grouped<T>(call, product, input, kernel); });
-  else matmul(product, call);
+  const Products parts =
+      products_of(attributes, call.operands[0].shape(), kernel.shape(), out.shape());
+  HILO_TRY(const Literal input, filled(call, with_zeros(call, call.operands[0]), parts.padded));
+  for (Matmul product : parts.products) {
+    product.lhs.data = input.raw().data(), product.rhs.data = kernel.raw().data();
+    product.out.data = out.mutable_raw().data();
+    product.precision = call.options().matmul_precision;
+    if (groups_are_innermost(product))
+      visit_accumulator(
+          accumulator_type(input.type(), kernel.type(), out.type()),
+          [&]<class T>(std::type_identity<T>) { run_grouped<T>(call, product, input, kernel); });
+    else matmul(product, call);
+  }
   set_dynamic_sizes(out, sizes);
   return out;
 }

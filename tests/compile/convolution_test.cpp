@@ -91,6 +91,8 @@ TEST(Convolution, LargeKernels) {
              "b01f_01io->b01f", 2},
         Case{"2,15,17,100", "5,3,100,200", "2,13,17,200", "size=5x3 pad=1_1x1_1 rhs_reversal=1x1",
              "b01f_01io->b01f"},
+        Case{"1,7,8,160", "3,3,160,192", "1,13,16,192", "size=3x3 pad=1_1x1_2 lhs_dilate=2x2",
+             "b01f_01io->b01f"},
         Case{"1,5,5,160", "3,3,160,200", "1,5,5,200", "size=3x3 pad=1_1x1_1", "b01f_01io->b01f"}}) {
     const std::string text = module_of(c, "f32");
     const auto one = run_both(text, 1, 1), seven = run_both(text, 1, 7);

@@ -33,6 +33,39 @@ TEST(Convolution, BothDilationsReversalAndNegativePadding) {
                4, -3,   0,    0, -3, 2.25, 1,   -6, 1,  -0.75, -0.75, 4.5, 5, -3.75, 0.25,  -1.5}));
 }
 
+// A dilated input is one with zeros between its elements.
+TEST(Convolution, DilatedInputsAreThoseWithHoles) {
+  struct Case {
+    std::string padding;
+    int64_t rows_apart, columns_apart;
+    std::string result;
+  };
+  for (const Case& c : {Case{"1_2x2_0", 2, 3, "2,7,13"},
+                        {"0_0x5_4", 3, 1, "2,7,12"},
+                        {"-2_-1x-1_1", 2, 2, "2,1,7"},
+                        {"3_3x2_2", 5, 4, "2,19,19"}})
+    for (const std::string reversal : {"", " rhs_reversal=1x0"})
+      for (int groups : {1, 3}) {
+        const auto run = [&](const std::string& input, const std::string& dilation) {
+          return run_one(
+              module_of(fmt::format(
+                  "  x = f32[2,4,5,6] parameter(0)\n  w = f32[4,3,{},9] parameter(1)\n"
+                  "  zero = f32[] constant(0)\n  y = {}\n"
+                  "  ROOT c = f32[{},9] convolution(y, w), window={{size=4x3 pad={}{}{}}}, "
+                  "dim_labels=b01f_01io->b01f, feature_group_count={}\n",
+                  6 / groups, input, c.result, c.padding, dilation, reversal, groups)),
+              {wave({2, 4, 5, 6}), wave({4, 3, 6 / groups, 9}, 0.5)});
+        };
+        const std::string with_holes = fmt::format(
+            "f32[2,{},{},6] pad(x, zero), padding=0_0x0_0_{}x0_0_{}x0_0", 3 * c.rows_apart + 1,
+            4 * c.columns_apart + 1, c.rows_apart - 1, c.columns_apart - 1);
+        EXPECT_EQ(run("f32[2,4,5,6] copy(x)",
+                      fmt::format(" lhs_dilate={}x{}", c.rows_apart, c.columns_apart)),
+                  run(with_holes, ""))
+            << c.padding;
+      }
+}
+
 TEST(Convolution, FeatureGroups) {
   EXPECT_EQ(convolve({1, 4, 4}, {2, 2, 6}, "f32[1,3,6]",
                      "window={size=2}, dim_labels=b0f_0io->b0f, feature_group_count=2"),
