@@ -34,7 +34,8 @@ bool suits_routine(const Module& module, const LibraryStep& step) {
   add_ranges(module.shape(step.instruction), step.results, written);
   const Op op = module[step.instruction].op;
   const auto may_replace = [&](size_t i, size_t o) {
-    return op == Op::CustomCall || (op == Op::Sort && i == o);
+    return op == Op::CustomCall || (op == Op::Sort && i == o) ||
+           (op == Op::TriangularSolve && i == 1);
   };
   for (size_t i = 0; i < read.size(); ++i)
     for (size_t o = 0; o < written.size(); ++o)

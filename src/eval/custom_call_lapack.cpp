@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "eval/factor.h"
 #include "eval/triangular_solve.h"
 
 namespace hilo {
@@ -131,51 +132,39 @@ Result<LapackStep> prepare_lapack_ormqr(LapackCall& l) {
   return with_lapack_type(l, 3, 1, make, 2);
 }
 
-// Column by column, a row-major Hermitian matrix is its conjugate, and its factor's transpose the
-// factor of the other triangle.
+// The triangle that is not named stays as it was.
 Result<LapackStep> prepare_lapack_potrf(LapackCall& l) {
   return with_lapack_type(l, 1, 2, [&]<class T>(T) -> Result<LapackStep> {
-    const Lapack<T> potrf("potrf");
-    if (!potrf) return no_lapack();
     HILO_DO(l.expect_square());
     HILO_DO(l.expect_results({{element_type<T>, l.matrix()}, {S32, {}}}));
-    const char triangle = l.letter("uplo", 'L') == 'L' ? 'U' : 'L';
+    const bool lower = l.letter("uplo", 'L') == 'L';
     const int n = l.sizes.rows;
     return [=](const LapackMatrix& m) {
       m.copy(0, 0);
-      potrf(&triangle, &n, m.result<T>(0), &n, m.info());
+      const MatrixView<T> a = dense(m.result<T>(0), n, n);
+      const int64_t done = factor_cholesky(lower ? a : a.transposed(), m.parallel);
+      *m.info() = done < n ? static_cast<int>(done + 1) : 0;
     };
   });
 }
 
-// The op triangular-solve, with letters for its attributes. Column by column, row-major X and A are
-// their transposes: the product changes its sides, and A its triangle.
+// The op triangular-solve, with letters for its attributes.
 Result<LapackStep> prepare_lapack_trsm(LapackCall& l) {
   const auto make = [&]<class T>(T) -> Result<LapackStep> {
-    const Lapack<T> trsm("trsm");
-    const char transposed = l.letter("trans_x", 'N'), diagonal = l.letter("diag", 'N');
+    const char transposed = l.letter("trans_x", 'N');
     const int rows = l.sizes.rows, columns = l.sizes.columns;
     TriangularSystem<T> system{rows, columns};
     system.on_left = l.letter("side", 'L') == 'L', system.is_lower = l.letter("uplo", 'L') == 'L';
     system.is_transposed = transposed != 'N', system.is_conjugated = transposed == 'C';
-    system.has_units = diagonal == 'U';
-    const int order = static_cast<int>(system.order());
-    HILO_DO(l.expect_operand(0, {element_type<T>, {order, order}}));
+    system.has_units = l.letter("diag", 'N') == 'U';
+    HILO_DO(l.expect_operand(0, {element_type<T>, {system.order(), system.order()}}));
     HILO_DO(l.expect_results({{element_type<T>, l.matrix()}}));
-    if (!trsm || order * l.sizes.area() <= system.small)
-      return [=](const LapackMatrix& m) {
-        m.copy(1, 0);
-        system.solve(m.operand<T>(0), m.result<T>(0));
-      };
-    const char side = system.on_left ? 'R' : 'L', triangle = system.is_lower ? 'U' : 'L';
     return [=](const LapackMatrix& m) {
-      const T one(1);
       m.copy(1, 0);
-      trsm(&side, &triangle, &transposed, &diagonal, &columns, &rows, &one, m.operand<T>(0), &order,
-           m.result<T>(0), &columns);
+      system.solve(m.operand<T>(0), m.result<T>(0), m.parallel);
     };
   };
-  return with_lapack_type(l, 2, 1, make, 1);
+  return with_lapack_type(l, 2, 1, make, 1, largest_side);
 }
 
 // Operands: lower diagonal (its first element is not read), diagonal, upper diagonal, right sides.

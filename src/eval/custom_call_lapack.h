@@ -7,6 +7,7 @@
 #include "eval/backend_config.h"
 #include "eval/custom_call.h"
 #include "eval/lapack.h"
+#include "eval/matrix_view.h"
 #include "eval/routine.h"
 
 namespace hilo {
@@ -35,6 +36,7 @@ struct LapackMatrix {
   const LapackArrays& arrays;
   int64_t number;
   std::byte* memory;
+  MaybeParallel parallel;  // who works on it
 
   template <class T>
   const T* operand(size_t i) const {
@@ -62,7 +64,7 @@ struct LapackCall {
   MatrixSizes sizes{};  // of operand `matrix`
   int64_t space_bytes = 0;
 
-  Result<void> begin(size_t operands, size_t results, size_t matrix);
+  Result<void> begin(size_t operands, size_t results, size_t matrix, int64_t largest);
   char letter(const std::string& key, char otherwise) const {
     return static_cast<char>(config.whole(key, otherwise));
   }
@@ -80,11 +82,14 @@ struct LapackCall {
   }
 };
 
+// Sides of matrices: LAPACK's sizes of workspaces are 32-bit integers, and so are sides alone.
+constexpr int64_t largest_in_lapack = 30000, largest_side = INT32_MAX;
+
 // body(T()) with the held type of the matrices.
 template <class Body>
 Result<LapackStep> with_lapack_type(LapackCall& call, size_t operands, size_t results, Body body,
-                                    size_t matrix = 0) {
-  HILO_DO(call.begin(operands, results, matrix));
+                                    size_t matrix = 0, int64_t largest = largest_in_lapack) {
+  HILO_DO(call.begin(operands, results, matrix, largest));
   switch (call.operands[matrix].type) {
     case ElementType::F32: return body(float());
     case ElementType::F64: return body(double());

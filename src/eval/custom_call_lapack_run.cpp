@@ -4,11 +4,11 @@
 #include "eval/custom_call_lapack.h"
 #include "eval/packed_memory.h"
 #include "eval/storage.h"
+#include "eval/triangular_solve.h"
 
 namespace hilo {
 namespace {
 
-constexpr int64_t largest_size = 30000;     // LAPACK's sizes of workspaces are 32-bit integers
 constexpr int64_t done_together = 1 << 16;  // multiplications
 constexpr int64_t most_space = int64_t{1} << 30;
 
@@ -38,11 +38,13 @@ class LapackRun {
   void operator()(std::span<const std::byte* const> operands, std::span<std::byte* const> results,
                   const Parallel& parallel) const {
     const LapackArrays arrays{operands, results, operand_bytes_, result_bytes_};
-    parallel(batches_, grain_, [&](int64_t begin, int64_t end) {
+    const auto run = [&](int64_t begin, int64_t end, MaybeParallel inside) {
       thread_local PackedMemory memory;
       std::byte* space = memory.take(space_bytes_);
-      for (int64_t i = begin; i < end; ++i) step_(LapackMatrix{arrays, i, space});
-    });
+      for (int64_t i = begin; i < end; ++i) step_(LapackMatrix{arrays, i, space, inside});
+    };
+    if (is_alone_) run(0, batches_, &parallel);
+    else parallel(batches_, grain_, [&](int64_t begin, int64_t end) { run(begin, end, nullptr); });
   }
 
  private:
@@ -52,12 +54,15 @@ class LapackRun {
     for (const Shape& shape : call.operands)
       operand_bytes_.push_back(literal_bytes(shape) / batches);
     for (const Shape& shape : call.results) result_bytes_.push_back(literal_bytes(shape) / batches);
-    grain_ = std::max<int64_t>(1, done_together / (call.sizes.area() * call.least() + 1));
+    const int64_t work = call.sizes.area() * call.least();
+    grain_ = std::max<int64_t>(1, done_together / (work + 1));
+    is_alone_ = is_alone(batches_, work);
   }
 
   LapackStep step_;
   std::vector<int64_t> operand_bytes_, result_bytes_;
   int64_t batches_, space_bytes_, grain_;
+  bool is_alone_;
 };
 
 }  // namespace
@@ -72,7 +77,8 @@ void LapackMatrix::clear(size_t o) const {
   std::memset(result<std::byte>(o), 0, static_cast<size_t>(arrays.result_bytes[o]));
 }
 
-Result<void> LapackCall::begin(size_t operand_count, size_t result_count, size_t matrix) {
+Result<void> LapackCall::begin(size_t operand_count, size_t result_count, size_t matrix,
+                               int64_t largest) {
   const bool are_arrays = std::ranges::all_of(operands, &Shape::is_array) &&
                           std::ranges::all_of(results, &Shape::is_array);
   if (!are_arrays || operands.size() != operand_count || results.size() != result_count ||
@@ -81,7 +87,7 @@ Result<void> LapackCall::begin(size_t operand_count, size_t result_count, size_t
                 operand_count, result_count, matrix);
   batch = operands[matrix].dims;
   for (int64_t size : std::span(batch).last(2))
-    if (size > largest_size) return fail(ErrorKind::Limit, "a matrix with a side of {}", size);
+    if (size > largest) return fail(ErrorKind::Limit, "a matrix with a side of {}", size);
   sizes = matrix_sizes(batch);
   batch.resize(batch.size() - 2);
   return {};

@@ -147,6 +147,10 @@ void store_values(std::span<const T> values, Literal& array) {
          positions(Dims{array.count()}, Dims{1}));
 }
 
+Literal seen(const Shape& shape, const std::byte* data) {
+  return Literal::view(shape, Bytes(const_cast<std::byte*>(data), [](std::byte*) {}));
+}
+
 #define HILO_PACK(T)                                                                             \
   template void pack(const void*, ElementType, int64_t, std::span<const int64_t>,                \
                      std::span<const int64_t>, T*);                                              \

@@ -28,5 +28,17 @@ template <class T>
 std::vector<T> values_of(const Literal& array);
 template <class T>
 void store_values(std::span<const T> values, Literal& array);
+// An array of a routine as a value. What is written to it stays there while it is the only one.
+Literal seen(const Shape& shape, const std::byte* data);
+
+// Calls body(std::type_identity<T>()) with the type that matrices of floating or complex elements
+// are factored in: of narrow floats f32.
+template <class Body>
+void visit_matrix_type(ElementType type, Body&& body) {
+  if (type == ElementType::F64) return body(std::type_identity<double>());
+  if (type == ElementType::C64) return body(std::type_identity<std::complex<float>>());
+  if (type == ElementType::C128) return body(std::type_identity<std::complex<double>>());
+  body(std::type_identity<float>());
+}
 
 }  // namespace hilo

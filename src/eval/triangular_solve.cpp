@@ -1,64 +1,66 @@
-// triangular-solve: op(A) X = B or X op(A) = B by substitution, in f64. The other triangle of A is
-// not read.
+// triangular-solve: op(A) X = B or X op(A) = B by substitution. The other triangle of A is not
+// read. Floats narrower than f32 are computed in f32.
+#include "eval/triangular_solve.h"
+
 #include "eval/call.h"
 #include "eval/matrix_pack.h"
+#include "eval/routine.h"
 
 namespace hilo {
 namespace {
 
 template <class T>
-T conjugate(T value, bool wanted) {
-  if constexpr (std::is_floating_point_v<T>) return value;
-  else return wanted ? std::conj(value) : value;
-}
+struct Systems {
+  TriangularSystem<T> one;
+  int64_t batches;
 
-template <class T>
-struct Solver {
-  const TriangularSolveAttributes& a;
-  const T* matrix;
-  int64_t n;
-
-  // Element (i, j) of the matrix M with M Y = C, where Y and C are X and B, or their transposes
-  // when A stands on the right.
-  bool is_transposed() const {
-    const bool transposed =
-        a.transpose_a == TransposeKind::Transpose || a.transpose_a == TransposeKind::Adjoint;
-    return transposed != !a.left_side;
+  Systems(const TriangularSolveAttributes& a, const Shape& shape)
+      : one{shape.dims[shape.dims.size() - 2], shape.dims.back()} {
+    one.on_left = a.left_side, one.is_lower = a.lower, one.has_units = a.unit_diagonal;
+    one.is_conjugated = a.transpose_a == TransposeKind::Adjoint;
+    one.is_transposed = one.is_conjugated || a.transpose_a == TransposeKind::Transpose;
+    const int64_t size = one.rows * one.columns;
+    batches = size ? element_count(shape) / size : 0;
   }
-  T at(int64_t i, int64_t j) const {
-    const T value = is_transposed() ? matrix[j * n + i] : matrix[i * n + j];
-    return conjugate(value, a.transpose_a == TransposeKind::Adjoint);
-  }
-  // Solves for one column; its elements stand `step` apart.
-  void solve(T* column, int64_t step) const {
-    const bool is_lower = a.lower != is_transposed();
-    for (int64_t k = 0; k < n; ++k) {
-      const int64_t i = is_lower ? k : n - 1 - k;
-      T sum = column[i * step];
-      for (int64_t j = is_lower ? 0 : i + 1; j < (is_lower ? i : n); ++j)
-        sum -= at(i, j) * column[j * step];
-      column[i * step] = a.unit_diagonal ? sum : sum / at(i, i);
-    }
+  // x is B and becomes X.
+  void solve(const T* a, T* x, const Parallel& parallel) const {
+    const int64_t of_a = one.order() * one.order(), of_x = one.rows * one.columns;
+    const auto solve_all = [&](int64_t begin, int64_t end, MaybeParallel inside) {
+      for (int64_t i = begin; i < end; ++i) one.solve(a + i * of_a, x + i * of_x, inside);
+    };
+    if (is_alone(batches, one.work())) return solve_all(0, batches, &parallel);
+    parallel(batches, std::max<int64_t>(1, 32768 / (one.work() + 1)),
+             [&](int64_t begin, int64_t end) { solve_all(begin, end, nullptr); });
   }
 };
 
 template <class T>
+Routine routine_of(const RoutineCall& call) {
+  const Systems<T> systems(call.attributes<TriangularSolveAttributes>(), call.result());
+  return [systems, shape = call.result(), of_a = call.operand(0)](auto operands, auto results,
+                                                                  const Parallel& parallel) {
+    if (element_type<T> != shape.type) {
+      const std::vector<T> a = values_of<T>(seen(of_a, operands[0]));
+      std::vector<T> x = values_of<T>(seen(shape, operands[1]));
+      systems.solve(a.data(), x.data(), parallel);
+      Literal out = seen(shape, results[0]);
+      return store_values<T>(x, out);
+    }
+    T* x = reinterpret_cast<T*>(results[0]);
+    if (operands[1] != results[0])
+      std::copy_n(reinterpret_cast<const T*>(operands[1]), element_count(shape), x);
+    systems.solve(reinterpret_cast<const T*>(operands[0]), x, parallel);
+  };
+}
+
+template <class T>
 Literal solve(Call& call) {
-  const auto& a = call.attributes<TriangularSolveAttributes>();
-  const Dims& dims = call.operands[1].shape().dims;
-  const int64_t rows = dims[dims.size() - 2], columns = dims.back();
-  const int64_t n = a.left_side ? rows : columns, lines = a.left_side ? columns : rows;
-  const std::vector<T> matrices = values_of<T>(call.operands[0]);
+  const std::vector<T> a = values_of<T>(call.operands[0]);
   std::vector<T> x = values_of<T>(call.operands[1]);
-  const int64_t size = rows * columns, batches = size ? x.size() / size : 0;
-  call.parallel(
-      batches * lines, std::max<int64_t>(1, 16384 / (n * n + 1)), [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          const int64_t batch = i / lines, line = i % lines;
-          T* first = x.data() + batch * size + (a.left_side ? line : line * columns);
-          Solver<T>{a, matrices.data() + batch * n * n, n}.solve(first, a.left_side ? columns : 1);
-        }
-      });
+  const Systems<T> systems(call.attributes<TriangularSolveAttributes>(), call.operands[1].shape());
+  systems.solve(a.data(), x.data(), [&](int64_t count, int64_t grain, const auto& body) {
+    call.parallel(count, grain, body);
+  });
   Literal out = call.make();
   store_values<T>(x, out);
   return out;
@@ -66,9 +68,18 @@ Literal solve(Call& call) {
 
 }  // namespace
 
+Routine routine_TriangularSolve(const RoutineCall& call) {
+  Routine out;
+  visit_matrix_type(call.result().type,
+                    [&]<class T>(std::type_identity<T>) { out = routine_of<T>(call); });
+  return out;
+}
+
 Result<Literal> evaluate_TriangularSolve(Call& call) {
-  const bool complex = is_complex(call.operands[0].type());
-  return complex ? solve<std::complex<double>>(call) : solve<double>(call);
+  Literal out;
+  visit_matrix_type(call.operands[0].type(),
+                    [&]<class T>(std::type_identity<T>) { out = solve<T>(call); });
+  return out;
 }
 
 }  // namespace hilo
