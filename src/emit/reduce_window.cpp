@@ -1,7 +1,7 @@
 // reduce-window. By an associative computation of one array: tiles of results side by side, which
 // each place of the window is combined into. Where a window holds everything up to its place, or
 // from there on: running results. By any other computation, of any number of arrays: each result
-// alone, its elements in the order of the window, or running results in the order of the array.
+// alone, its elements in the order of the window, or running results from one end of the array.
 #include <algorithm>
 
 #include "emit/op_functions.h"
@@ -69,16 +69,15 @@ class ReduceWindow {
     double windows = 1;  // that hold one element
     for (const WindowDim& dim : window_)
       windows *= std::max(1.0, static_cast<double>(dim.size) / static_cast<double>(dim.stride));
-    const auto running = find_running();
-    const bool runs = running && (is_simple() || !running->from_end);
-    return windows > most_windows && !runs ? "of a large window" : nullptr;
+    // The evaluator's blocks of running results are for such computations alone.
+    return windows > most_windows && is_simple() && !find_running() ? "of a large window" : nullptr;
   }
 
   void write() {
     const auto running = find_running();
     if (running && is_simple() && running->dim < inner_) write_running_lines(*running);
     else if (running && is_simple()) write_running(*running);
-    else if (running && !running->from_end) write_running_in_order(*running);
+    else if (running) write_running_in_order(*running);
     else if (is_simple()) write_tiles();
     else write_in_order();
   }

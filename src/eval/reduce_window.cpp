@@ -1,5 +1,7 @@
 // reduce-window: each output combines the initial value with the elements of its window, in
-// row-major order; elements on padding do not take part.
+// row-major order; elements on padding do not take part. Where windows along one dimension hold
+// everything from a place on, an unknown computation takes them from the end, so that one window's
+// value is a step of the next one's.
 #include <cstring>
 #include <mutex>
 
@@ -56,12 +58,29 @@ void reduce_sliding(const Call& call, const Window& window, const Literal& in, c
     to[i] = T(empty[i] ? first : combine<op, W>(first, values[i]));
 }
 
+// The dimension along which windows hold everything from their place on, where no other has
+// windows.
+std::optional<size_t> find_running_from_end(const Window& window, const Dims& in, const Dims& out) {
+  std::optional<size_t> found;
+  for (size_t d = 0; d < window.dims.size(); ++d) {
+    const WindowDim& w = window.dims[d];
+    if (w == WindowDim{}) continue;
+    const bool runs = w.stride == 1 && w.window_dilation == 1 && w.base_dilation == 1 &&
+                      w.padding_low == 0 && w.size >= in[d] &&
+                      (out[d] == in[d] || out[d] == in[d] + 1);
+    if (found || !runs) return std::nullopt;
+    found = d;
+  }
+  return found;
+}
+
 struct Reduction {  // of any number of arrays by any computation
   LaneProgram program;
   std::vector<Literal> inputs, inits;  // initial values have the outputs' types
   const WindowPositions& positions;
   std::span<const int64_t> out_dims;
   std::vector<std::byte*> outputs;
+  std::optional<size_t> from_end;
 
   Result<void> run(int64_t begin, int64_t end) const;
 };
@@ -89,12 +108,14 @@ Result<void> Reduction::run(int64_t begin, int64_t end) const {
     for (int64_t i = 0, b = storage_bytes(inits[o].type()); i < n; ++i)
       std::memcpy(outputs[o] + (begin + i) * b, inits[o].raw().data(), b);
   const Dims& sizes = positions.window_sizes();
-  Dims window(rank, 0), lane, at;
+  Dims window(rank, 0), lane, at, place;
   if (element_count(sizes) == 0) return {};
   do {
     lane.clear(), at.clear();
+    place = window;
+    if (from_end) place[*from_end] = sizes[*from_end] - 1 - window[*from_end];
     for (int64_t i = 0; i < n; ++i) {
-      const int64_t position = positions.position(indices.data() + i * rank, window.data());
+      const int64_t position = positions.position(indices.data() + i * rank, place.data());
       if (position >= 0) lane.push_back(begin + i), at.push_back(position);
     }
     const int64_t active = lane.size();
@@ -119,7 +140,13 @@ Result<void> reduce_any(const Call& call, const LaneProgram& program, const Wind
   const WindowPositions positions(window, call.operands[0].shape().dims, outs[0].shape().dims);
   const auto operands = call.operands.first(count);
   Reduction reduction{
-      program, {operands.begin(), operands.end()}, {}, positions, outs[0].shape().dims, {}};
+      program,
+      {operands.begin(), operands.end()},
+      {},
+      positions,
+      outs[0].shape().dims,
+      {},
+      find_running_from_end(window, call.operands[0].shape().dims, outs[0].shape().dims)};
   for (size_t o = 0; o < count; ++o)
     reduction.inits.push_back(converted(call, call.operands[count + o], outs[o].type()));
   for (Literal& out : outs) reduction.outputs.push_back(out.mutable_raw().data());

@@ -91,7 +91,7 @@ void expect_solved(ElementType type, const Form& f, int64_t n, int64_t lines) {
       "lhs_contracting_dims={{{7}}}, rhs_contracting_dims={{{8}}}\n"
       "  ROOT r = ({1}, {1}) tuple(x, y)\n}}\n",
       of_a, of_x, f.on_left, f.is_lower, f.has_units, f.transposed, f.on_left ? "t, x" : "x, t",
-      f.on_left == is_turned ? 1 : 2, f.on_left || is_turned ? 1 + !f.on_left : 1);
+      f.on_left && is_turned ? 1 : 2, !f.on_left && is_turned ? 2 : 1);
   const auto is_read = [&](int64_t i, int64_t j) {
     return i == j ? !f.has_units : f.is_lower == (i > j);
   };

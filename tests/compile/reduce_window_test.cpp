@@ -70,6 +70,9 @@ ENTRY e {{ a = f32[{0}] parameter(0)
   expect_native(module("3,40", "3,14", "size=1x4 stride=1x3 pad=0_0x3_1"));
   expect_native(module("4,600", "4,600", "size=1x600 pad=0_0x599_0"));
   expect_native(module("600,3", "601,3", "size=600x1 pad=600_0x0_0"));
+  expect_native(module("4,600", "4,600", "size=1x600 pad=0_0x0_599"));
+  expect_native(module("600,3", "601,3", "size=600x1 pad=0_600x0_0"));
+  expect_native(module("4,600", "4,600", "size=1x301 pad=0_0x150_150"));
 }
 
 TEST(ReduceWindow, OfSeveralArrays) {
@@ -94,6 +97,7 @@ ENTRY e {{ a = f32[6,400] parameter(0)
   expect_native(module("3,199", "size=2x3 stride=2x2"));
   expect_native(module("7,400", "size=2x3 pad=1_1x1_1"));
   expect_native(module("6,400", "size=1x400 pad=0_0x399_0"));
+  expect_native(module("6,400", "size=1x400 pad=0_0x0_399"));
 }
 
 TEST(ReduceWindow, OthersAreEvaluated) {
