@@ -34,9 +34,24 @@ constexpr int64_t page = 4096;
 constexpr int few_steps = 4;
 
 // Short rows have few lanes, so that little is left over when these are full.
-int64_t lanes_of_row(int64_t size, bool is_pred = false) {
-  if (is_pred || size % most_lanes == 0 || size >= short_row_of_lanes) return most_lanes;
+int64_t lanes_of_row(int64_t size) {
+  if (size % most_lanes == 0 || size >= short_row_of_lanes) return most_lanes;
   return std::min(piece, static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(size))));
+}
+
+// Truths are bytes in the frame: loops over bits do not become vectors.
+llvm::Type* frame_type(Builder& b, llvm::Type* held) {
+  return held->isIntegerTy(1) ? b.getInt8Ty() : held;
+}
+
+// What lies in the frame as values of the type that is computed with, and back; also vectors.
+Value* held_value(Builder& b, llvm::Type* held, Value* stored) {
+  return held->isIntegerTy(1) ? b.CreateTrunc(stored, stored->getType()->getWithNewBitWidth(1))
+                              : stored;
+}
+Value* stored_value(Builder& b, llvm::Type* held, Value* value) {
+  return held->isIntegerTy(1) ? b.CreateZExt(value, value->getType()->getWithNewBitWidth(8))
+                              : value;
 }
 
 // Which elements of a vector of 2 * half are its first half, and which its second.
@@ -120,20 +135,17 @@ bool Reduce::rounds_once() const { return reducer_.is_wide() && reduced_elements
 
 Value* Reduce::along_row(const Index& kept) {
   const size_t last = innermost();
-  llvm::Type* held = reducer_.type();
-  const int64_t lanes = lanes_of_row(dims_[last], held->isIntegerTy(1));
-  Value* sums = frame_array(b_, held, lanes);
+  llvm::Type *held = reducer_.type(), *stored = frame_type(b_, held);
+  const int64_t lanes = lanes_of_row(dims_[last]), each = std::min(lanes, piece);
+  Value* sums = frame_array(b_, stored, lanes);
   Value* identity = reducer_.identity();
-  const auto slot = [&](Value* i) { return b_.CreateInBoundsGEP(held, sums, i); };
-  if (held->isIntegerTy(1)) {
-    loop(b_, lanes, [&](Value* i) { b_.CreateStore(identity, slot(i)); });
-  } else {  // as vectors: a loop would have to be vectorised
-    b_.GetInsertBlock()->getParent()->addFnAttr(lane_sums_attribute);
-    const int64_t each = std::min(lanes, piece);
-    for (int64_t i = 0; i < lanes; i += each)
-      b_.CreateAlignedStore(b_.CreateVectorSplat(static_cast<unsigned>(each), identity),
-                            slot(int64(b_, i)), llvm::Align(piece_align(each)));
-  }
+  const auto slot = [&](Value* i) { return b_.CreateInBoundsGEP(stored, sums, i); };
+  // As vectors: a loop would have to be vectorised.
+  b_.GetInsertBlock()->getParent()->addFnAttr(lane_sums_attribute);
+  Value* nothing =
+      b_.CreateVectorSplat(static_cast<unsigned>(each), stored_value(b_, held, identity));
+  for (int64_t i = 0; i < lanes; i += each)
+    b_.CreateAlignedStore(nothing, slot(int64(b_, i)), llvm::Align(piece_align(each)));
   std::vector<Value*> at = place(kept);
   // The first `again` elements were read before.
   const auto add = [&](Value* first, int64_t n, int64_t again) {
@@ -142,7 +154,8 @@ Value* Reduce::along_row(const Index& kept) {
       Value* value = reducer_.widen(elements_at(at)[0]);
       if (again > 0)
         value = b_.CreateSelect(b_.CreateICmpSLT(i, int64(b_, again)), identity, value);
-      b_.CreateStore(reducer_.combine(b_.CreateLoad(held, slot(i)), value), slot(i));
+      Value* now = held_value(b_, held, b_.CreateLoad(stored, slot(i)));
+      b_.CreateStore(stored_value(b_, held, reducer_.combine(now, value)), slot(i));
     });
   };
   outer_nest(0, at, [&] { in_lanes(dims_[last], lanes, add); });
@@ -168,10 +181,16 @@ std::vector<Value*> Reduce::chosen(const Index& kept) {
   std::vector<Value*> memory;
   for (size_t k = 0; k < count_; ++k) {
     types.push_back(held_type(b_, e_.leaf_shape(id_, k).type));
-    memory.push_back(frame_array(b_, types[k], lanes));
+    memory.push_back(frame_array(b_, frame_type(b_, types[k]), lanes));
   }
   const auto slot = [&](size_t k, Value* i) {
-    return b_.CreateInBoundsGEP(types[k], memory[k], i);
+    return b_.CreateInBoundsGEP(frame_type(b_, types[k]), memory[k], i);
+  };
+  const auto load = [&](size_t k, Value* i) {
+    return held_value(b_, types[k], b_.CreateLoad(frame_type(b_, types[k]), slot(k, i)));
+  };
+  const auto store = [&](size_t k, Value* value, Value* i) {
+    b_.CreateStore(stored_value(b_, types[k], value), slot(k, i));
   };
   const std::vector<Value*> first = inits();
   std::vector<Value*> at = place(kept);
@@ -180,11 +199,11 @@ std::vector<Value*> Reduce::chosen(const Index& kept) {
       at[last] = add_index(b_, begin, i);
       std::vector<Value*> next = elements_at(at), both;
       if (!is_first) {
-        for (size_t k = 0; k < count_; ++k) both.push_back(b_.CreateLoad(types[k], slot(k, i)));
+        for (size_t k = 0; k < count_; ++k) both.push_back(load(k, i));
         both.insert(both.end(), next.begin(), next.end());
         next = reducer_.apply(both);
       }
-      for (size_t k = 0; k < count_; ++k) b_.CreateStore(next[k], slot(k, i));
+      for (size_t k = 0; k < count_; ++k) store(k, next[k], i);
     });
   };
   add(int64(b_, 0), lanes, true);
@@ -195,12 +214,12 @@ std::vector<Value*> Reduce::chosen(const Index& kept) {
   for (Value* value : chosen_of_lanes(types, memory, lanes)) all.push_back(value);
   std::vector<Value*> out = reducer_.apply(all);
   if (!is_floating(e_.leaf_shape(id_, 0).type)) return out;
-  for (size_t k = 0; k < count_; ++k) b_.CreateStore(out[k], slot(k, int64(b_, 0)));
+  for (size_t k = 0; k < count_; ++k) store(k, out[k], int64(b_, 0));
   where(b_, b_.CreateFCmpUNO(out[0], out[0]), [&] {
     const std::vector<Value*> again = in_order(kept);
-    for (size_t k = 0; k < count_; ++k) b_.CreateStore(again[k], slot(k, int64(b_, 0)));
+    for (size_t k = 0; k < count_; ++k) store(k, again[k], int64(b_, 0));
   });
-  for (size_t k = 0; k < count_; ++k) out[k] = b_.CreateLoad(types[k], slot(k, int64(b_, 0)));
+  for (size_t k = 0; k < count_; ++k) out[k] = load(k, int64(b_, 0));
   return out;
 }
 
@@ -209,7 +228,9 @@ std::vector<Value*> Reduce::chosen_of_lanes(std::span<llvm::Type* const> types,
   const auto width = static_cast<unsigned>(lanes);
   std::vector<Value*> all;
   for (size_t k = 0; k < count_; ++k)
-    all.push_back(b_.CreateLoad(llvm::FixedVectorType::get(types[k], width), memory[k]));
+    all.push_back(held_value(
+        b_, types[k],
+        b_.CreateLoad(llvm::FixedVectorType::get(frame_type(b_, types[k]), width), memory[k])));
   for (int half = static_cast<int>(lanes) / 2; half > 0; half /= 2) {
     const auto [low, high] = halves(half);
     std::vector<Value*> both;
@@ -223,22 +244,15 @@ std::vector<Value*> Reduce::chosen_of_lanes(std::span<llvm::Type* const> types,
 
 // The lanes combined: the first half with the second one until one is left.
 Value* Reduce::halved(Value* sums, int64_t lanes) {
-  llvm::Type* held = reducer_.type();
-  if (held->isIntegerTy(1)) {  // no vectors of bytes
-    const auto slot = [&](Value* i) { return b_.CreateInBoundsGEP(held, sums, i); };
-    for (int64_t half = lanes / 2; half > 0; half /= 2)
-      loop(b_, half, [&](Value* i) {
-        Value* other = b_.CreateLoad(held, slot(add_index(b_, i, int64(b_, half))));
-        b_.CreateStore(reducer_.combine(b_.CreateLoad(held, slot(i)), other), slot(i));
-      });
-    return b_.CreateLoad(held, slot(int64(b_, 0)));
-  }
+  llvm::Type *held = reducer_.type(), *stored = frame_type(b_, held);
   std::vector<Value*> pieces;
   const int64_t each = std::min(lanes, piece);
   for (int64_t i = 0; i < lanes; i += each)
-    pieces.push_back(b_.CreateAlignedLoad(
-        llvm::FixedVectorType::get(held, static_cast<unsigned>(each)),
-        b_.CreateInBoundsGEP(held, sums, int64(b_, i)), llvm::Align(piece_align(each))));
+    pieces.push_back(held_value(
+        b_, held,
+        b_.CreateAlignedLoad(llvm::FixedVectorType::get(stored, static_cast<unsigned>(each)),
+                             b_.CreateInBoundsGEP(stored, sums, int64(b_, i)),
+                             llvm::Align(piece_align(each)))));
   for (size_t half = pieces.size() / 2; half > 0; half /= 2)
     for (size_t i = 0; i < half; ++i) pieces[i] = reducer_.combine(pieces[i], pieces[half + i]);
   Value* all = pieces[0];
@@ -416,9 +430,17 @@ void write_columns(Writer& w, InstructionId id, Reduce& reduce) {
     types.push_back(reduce.reducer().is_associative()
                         ? reduce.reducer().type()
                         : held_type(b, w.elements.leaf_shape(id, k).type));
-    sums.push_back(frame_array(b, types[k], width));
+    sums.push_back(frame_array(b, frame_type(b, types[k]), width));
   }
-  const auto slot = [&](size_t k, Value* i) { return b.CreateInBoundsGEP(types[k], sums[k], i); };
+  const auto slot = [&](size_t k, Value* i) {
+    return b.CreateInBoundsGEP(frame_type(b, types[k]), sums[k], i);
+  };
+  const auto load = [&](size_t k, Value* i) {
+    return held_value(b, types[k], b.CreateLoad(frame_type(b, types[k]), slot(k, i)));
+  };
+  const auto store = [&](size_t k, Value* value, Value* i) {
+    b.CreateStore(stored_value(b, types[k], value), slot(k, i));
+  };
   loop(b, w.begin, w.end, [&](Value* number) {
     const Index row = Index::linear(b, outer, b.CreateUDiv(number, int64(b, tiles)));
     Value* first = multiply_index(b, b.CreateURem(number, int64(b, tiles)), width);
@@ -437,8 +459,7 @@ void write_columns(Writer& w, InstructionId id, Reduce& reduce) {
     const std::vector<Value*> inits = reduce.inits();
     loop(b, int64(b, 0), n, [&](Value* i) {
       for (size_t k = 0; k < sums.size(); ++k)
-        b.CreateStore(reduce.reducer().is_associative() ? reduce.reducer().identity() : inits[k],
-                      slot(k, i));
+        store(k, reduce.reducer().is_associative() ? reduce.reducer().identity() : inits[k], i);
     });
     std::vector<Value*> at = reduce.place(place(int64(b, 0)));
     const int64_t together = lines_together(w.elements, id, reduce, width);
@@ -446,15 +467,14 @@ void write_columns(Writer& w, InstructionId id, Reduce& reduce) {
       loop(b, int64(b, 0), n, [&](Value* i) {
         std::vector<Value*> here = at, carried;
         here[reduce.kept()[inner]] = add_index(b, first, i);
-        for (size_t k = 0; k < sums.size(); ++k)
-          carried.push_back(b.CreateLoad(types[k], slot(k, i)));
+        for (size_t k = 0; k < sums.size(); ++k) carried.push_back(load(k, i));
         const std::vector<Value*> next = combine_lines(b, reduce, here, lines, std::move(carried));
-        for (size_t k = 0; k < sums.size(); ++k) b.CreateStore(next[k], slot(k, i));
+        for (size_t k = 0; k < sums.size(); ++k) store(k, next[k], i);
       });
     });
     loop(b, int64(b, 0), n, [&](Value* i) {
       std::vector<Value*> values;
-      for (size_t k = 0; k < sums.size(); ++k) values.push_back(b.CreateLoad(types[k], slot(k, i)));
+      for (size_t k = 0; k < sums.size(); ++k) values.push_back(load(k, i));
       if (reduce.reducer().is_associative())
         values = {reduce.reducer().finish(inits[0], values[0])};
       store_results(w, id, place(i).position(b), values);

@@ -251,6 +251,39 @@ ENTRY e {
 )");
 }
 
+// Vectors and what is left of them, of numbers that are not known when code is made.
+TEST(Elementwise, ConversionsOfVectorsSaturate) {
+  const std::vector<double> numbers = {NAN,          HUGE_VAL, -HUGE_VAL, 3e9,    -3e9,
+                                       255.9,        -0.9,     1e20,      -1e20,  2147483648.,
+                                       -2147483648., 127.5,    -128.5,    65536., 7.,
+                                       4294967296.,  -1.,      32768.,    9.3e18, 1.9e19};
+  for (const char* type : {"f32", "f64", "bf16", "f16"}) {
+    std::string text = fmt::format(
+        "HloModule m\nENTRY e {{\n  y = f64[80] parameter(0)\n"
+        "  x = {}[80] convert(y)\n",
+        type);
+    std::string shapes, values;
+    for (const char* to : {"s4", "u4", "s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64"}) {
+      text += fmt::format("  r{0} = {0}[80] convert(x)\n", to);
+      shapes += fmt::format("{}{}[80]", shapes.empty() ? "" : ", ", to);
+      values += fmt::format("{}r{}", values.empty() ? "" : ", ", to);
+    }
+    text += fmt::format("  ROOT t = ({}) tuple({})\n}}\n", shapes, values);
+    std::vector<double> given;
+    while (given.size() < 80) given.insert(given.end(), numbers.begin(), numbers.end());
+    for (const char* processor : {"native", "x86-64"}) {
+#ifndef __x86_64__
+      if (processor != std::string_view("native")) continue;
+#endif
+      const auto both = run_both_on(text, {Literal::from<double>({80}, given)}, 1, processor);
+      expect_native(both, text);
+      EXPECT_EQ(both->compiled.elements()[6].data<int32_t>()[0], 0);
+      EXPECT_EQ(both->compiled.elements()[6].data<int32_t>()[1], INT32_MAX);
+      EXPECT_EQ(both->compiled.elements()[6].data<int32_t>()[2], INT32_MIN);
+    }
+  }
+}
+
 TEST(Elementwise, ComparisonsOfNumbersAndNan) {
   for (const char* direction : {"EQ", "NE", "GE", "GT", "LE", "LT"})
     for (const char* order : {"", ", type=TOTALORDER"})

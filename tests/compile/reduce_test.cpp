@@ -54,5 +54,49 @@ TEST(Reduce, LinesInAnyNumber) {
   }
 }
 
+// Whether any and whether all, and the first greatest with its place, along rows and down columns.
+TEST(Reduce, Truths) {
+  for (const auto& [dimension, kept] : {std::pair(1, 5), std::pair(0, 300)})
+    expect_native(fmt::format(R"(HloModule m
+any {{ a = pred[] parameter(0)
+  b = pred[] parameter(1)
+  ROOT s = pred[] or(a, b) }}
+all {{ a = pred[] parameter(0)
+  b = pred[] parameter(1)
+  ROOT s = pred[] and(a, b) }}
+odd {{ a = pred[] parameter(0)
+  b = pred[] parameter(1)
+  ROOT s = pred[] xor(a, b) }}
+greatest {{ v = pred[] parameter(0)
+  i = s32[] parameter(1)
+  w = pred[] parameter(2)
+  j = s32[] parameter(3)
+  g = pred[] compare(v, w), direction=GT
+  m = pred[] select(g, v, w)
+  e = pred[] compare(v, w), direction=EQ
+  l = pred[] compare(i, j), direction=LT
+  f = pred[] and(e, l)
+  o = pred[] or(g, f)
+  k = s32[] select(o, i, j)
+  ROOT t = (pred[], s32[]) tuple(m, k) }}
+ENTRY e {{
+  x = f32[5,300] parameter(0)
+  q = pred[5,300] parameter(1)
+  one = f32[] constant(2.4)
+  ones = f32[5,300] broadcast(one), dimensions={{}}
+  p = pred[5,300] compare(x, ones), direction=GT
+  no = pred[] constant(false)
+  yes = pred[] constant(true)
+  zero = s32[] constant(0)
+  places = s32[5,300] iota(), iota_dimension={0}
+  a = pred[{1}] reduce(p, no), dimensions={{{0}}}, to_apply=any
+  b = pred[{1}] reduce(p, yes), dimensions={{{0}}}, to_apply=all
+  c = pred[{1}] reduce(q, no), dimensions={{{0}}}, to_apply=odd
+  d = (pred[{1}], s32[{1}]) reduce(p, places, no, zero), dimensions={{{0}}}, to_apply=greatest
+  ROOT t = (pred[{1}], pred[{1}], pred[{1}], (pred[{1}], s32[{1}])) tuple(a, b, c, d) }}
+)",
+                              dimension, kept));
+}
+
 }  // namespace
 }  // namespace hilo::test

@@ -328,11 +328,13 @@ ENTRY e {
 
 TEST(Structural, WhatIsNotEmittedIsEvaluatedAndSaid) {
   const auto both = run_both(R"(HloModule m
+largest { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT m = f32[] maximum(a, b) }
 ENTRY e {
-  x = f32[4,4] parameter(0)
-  t = f32[4,4] transpose(x), dimensions={1,0}
-  i = s32[4,4] iota(), iota_dimension=0
-  ROOT c = f32[4,4] cholesky(x), lower=true
+  x = f32[600] parameter(0)
+  s = f32[] constant(-inf)
+  ROOT c = f32[600] reduce-window(x, s), window={size=301 pad=150_150}, to_apply=largest
 }
 )");
   ASSERT_TRUE(both) << to_string(both.error());
