@@ -8,6 +8,7 @@
 #include <llvm/TargetParser/Host.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <mutex>
 
 #include "emit/host_features.h"
@@ -117,7 +118,10 @@ Result<Chip> find_chip(const EmitOptions& options) {
     if (options.object_name.empty()) HILO_DO(check_runs_here(out));
     return out;
   }
-  static const Result<Chip> host = chip_of(llvm::sys::getHostCPUName(), std::nullopt);
+  // eval/processor.h says what the variable is for.
+  const char* level = std::getenv("HILO_PROCESSOR");
+  static const Result<Chip> host =
+      level && *level ? chip_of(level, "") : chip_of(llvm::sys::getHostCPUName(), std::nullopt);
   return host;
 }
 

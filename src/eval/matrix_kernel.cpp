@@ -9,6 +9,8 @@
 #include <immintrin.h>
 #endif
 
+#include "eval/processor.h"
+
 namespace hilo {
 namespace {
 
@@ -104,8 +106,11 @@ MatrixKernels kernels(const MatrixKernel* best) {
   MatrixKernels out = {};
   auto next = out.begin();
   if (best) *next++ = best;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+  if constexpr (std::is_floating_point_v<Element>) {
+    if (const MatrixKernel* real = avx2_kernel(element_type<Element>)) *next++ = real;
+  } else if (processor().has_avx2) {
     *next++ = &avx2::kernel_of<Element>;
+  }
   *next = &plain::kernel_of<Element>;
   return out;
 }
@@ -151,6 +156,10 @@ MatrixKernels matrix_kernels(ElementType sum, ElementType lhs, ElementType rhs) 
   const bool are_bf16 = lhs == ElementType::BF16 && rhs == ElementType::BF16;
   const MatrixKernel* of_bf16 = are_bf16 ? bf16_kernel() : nullptr;
   return kernels<float>(of_bf16 ? of_bf16 : avx512_kernel(sum));
+}
+
+bool store_rounded(const float* in, int64_t count, ElementType type, void* out) {
+  return store_rounded_avx512(in, count, type, out) || store_rounded_avx2(in, count, type, out);
 }
 
 }  // namespace hilo

@@ -82,14 +82,16 @@ struct MatrixKernel {
 // best first and null behind the last; none where the elements have other types than kernels read.
 using MatrixKernels = std::array<const MatrixKernel*, 3>;
 MatrixKernels matrix_kernels(ElementType sum, ElementType lhs, ElementType rhs);
-// The one with AVX-512, of real numbers, and those with its dot products of bf16 and of bytes
-// (VNNI); null where the machine has them not or is no
-// faster with them.
+// Those with AVX-512 and AVX2, of real numbers, and those with AVX-512's dot products of bf16 and
+// of bytes (VNNI); null where the machine has them not or is no faster with them.
 const MatrixKernel* avx512_kernel(ElementType sum);
+const MatrixKernel* avx2_kernel(ElementType sum);
 const MatrixKernel* bf16_kernel();
 const MatrixKernel* byte_kernel(bool lhs_is_signed, bool rhs_is_signed);
 
 // out[i] = in[i] rounded to bf16 or f16; false where there is no fast way.
 bool store_rounded(const float* in, int64_t count, ElementType type, void* out);
+bool store_rounded_avx512(const float* in, int64_t count, ElementType type, void* out);
+bool store_rounded_avx2(const float* in, int64_t count, ElementType type, void* out);
 
 }  // namespace hilo

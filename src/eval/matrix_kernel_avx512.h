@@ -20,14 +20,8 @@
 
 namespace hilo {
 
-inline bool has_avx512() {
-  static const bool found =
-      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
-  return found;
-}
-
 constexpr int64_t kernel_rows = 14, row_step = 16;
+constexpr bool fetches_rows = true;
 
 // Vectors of the type that is summed in.
 struct Floats {
@@ -132,109 +126,8 @@ typename N::Mask first(int64_t n) {
   }
 }
 
-// Lines of the right operand: packed, or where they stand.
-template <class N>
-struct PackedLines {
-  using Numbers = N;
-  const typename N::Real* b;
-  HILO_AVX512 typename N::Vector load(int v, typename N::Mask) const {
-    return N::load(b + v * N::lanes);
-  }
-  HILO_AVX512 void fetch(int v) const { __builtin_prefetch(b + 16 * N::strip + v * N::lanes); }
-  void go_on() { b += N::strip; }
-};
-// The next `count` cache lines of those ahead.
-inline void fetch(Ahead& ahead, int64_t count) {
-  for (; count > 0; --count) {
-    __builtin_prefetch(ahead.line + ahead.at, 0, 2);
-    ahead.at += cache_line;
-    if (ahead.at >= ahead.length) ahead.at = 0, ahead.line += ahead.step;
-  }
-}
-
-template <class N, int rows, int vectors>
-HILO_AVX512 inline void store_sums(const KernelBlock& p,
-                                   typename N::Vector (&sums)[rows][vectors]) {
-  const auto all = first<N>(N::lanes), last = first<N>(p.columns - (vectors - 1) * N::lanes);
-  const int64_t leading = p.leading;
-  const bool add = p.add;
-  auto* c = static_cast<typename N::Real*>(p.c);
-#pragma GCC unroll 16
-  for (int r = 0; r < rows; ++r, c += leading) {
-#pragma GCC unroll 2
-    for (int v = 0; v < vectors; ++v) {
-      const auto mask = v + 1 == vectors ? last : all;
-      auto* to = c + v * N::lanes;
-      if (add) sums[r][v] = N::add(sums[r][v], N::load(mask, to));
-      N::store(mask, to, sums[r][v]);
-    }
-  }
-}
-
-// Of the lines of c one after the other is fetched while the sums grow, and of those ahead.
-template <class Lines, int rows, int vectors>
-HILO_AVX512 void run_block(const KernelBlock& p, Lines from) {
-  using N = typename Lines::Numbers;
-  using Real = typename N::Real;
-  const auto all = first<N>(N::lanes), last = first<N>(p.columns - (vectors - 1) * N::lanes);
-  typename N::Vector sums[rows][vectors];
-#pragma GCC unroll 16
-  for (int r = 0; r < rows; ++r)
-#pragma GCC unroll 2
-    for (int v = 0; v < vectors; ++v) sums[r][v] = N::zero();
-  const auto* packed = static_cast<const Real*>(p.a);
-  if constexpr (N::head > 0) {
-#pragma GCC unroll 16
-    for (int r = 0; r < rows; ++r)
-#pragma GCC unroll 2
-      for (int v = 0; v < vectors; ++v) sums[r][v] = N::add(N::splat(packed[r]), from.load(v, all));
-    packed += row_step;
-    from.go_on();
-  }
-  const Real* a = packed;
-  const Real* next = static_cast<Real*>(p.c);
-  Ahead ahead = p.ahead;
-  for (int64_t part = 0; part < rows; ++part, next += p.leading) {
-    fetch(ahead, p.ahead.count * (part + 1) / rows - p.ahead.count * part / rows);
-    __builtin_prefetch(next, 1);
-    __builtin_prefetch(next + (vectors - 1) * N::lanes, 1);
-    for (const Real* end = packed + p.k * (part + 1) / rows * row_step; a != end;
-         a += row_step, from.go_on()) {
-      typename N::Vector right[vectors];
-#pragma GCC unroll 2
-      for (int v = 0; v < vectors; ++v) right[v] = from.load(v, v + 1 == vectors ? last : all);
-      __builtin_prefetch(a + 16 * row_step);
-#pragma GCC unroll 2
-      for (int v = 0; v < vectors; ++v) from.fetch(v);
-#pragma GCC unroll 16
-      for (int r = 0; r < rows; ++r) {
-        typename N::Vector left = N::splat(a[r]);
-        asm("" : "+v"(left));  // a register: else each vector's product reads it again
-#pragma GCC unroll 2
-        for (int v = 0; v < vectors; ++v) sums[r][v] = N::multiply_add(left, right[v], sums[r][v]);
-      }
-    }
-  }
-  store_sums<N>(p, sums);
-}
-
-template <class Lines>
-using BlockFunction = void (*)(const KernelBlock&, Lines);
-template <class Lines, size_t... i>
-constexpr std::array<BlockFunction<Lines>, sizeof...(i)> block_functions(
-    std::index_sequence<i...>) {
-  return {run_block<Lines, i / 2 + 1, i % 2 + 1>...};
-}
-template <class Lines>
-void run_lines(const KernelBlock& p, Lines from) {
-  constexpr auto functions = block_functions<Lines>(std::make_index_sequence<2 * kernel_rows>());
-  const bool is_wide = p.columns > Lines::Numbers::lanes;
-  functions[static_cast<size_t>((p.rows - 1) * 2 + is_wide)](p, from);
-}
-
-template <class N>
-void run_packed(const KernelBlock& p) {
-  run_lines(p, PackedLines<N>{static_cast<const typename N::Real*>(p.b)});
-}
+#define HILO_TARGET HILO_AVX512
+#include "eval/matrix_blocks.def"
+#undef HILO_TARGET
 
 }  // namespace hilo

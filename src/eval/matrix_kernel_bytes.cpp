@@ -7,6 +7,7 @@
 
 #if defined(__x86_64__) && !defined(__SANITIZE_MEMORY__)
 #include "eval/matrix_kernel_avx512.h"
+#include "eval/processor.h"
 
 namespace hilo {
 namespace {
@@ -168,8 +169,7 @@ constexpr MatrixKernel kernel_of = {
 }  // namespace
 
 const MatrixKernel* byte_kernel(bool lhs_is_signed, bool rhs_is_signed) {
-  static const bool found = has_avx512() && __builtin_cpu_supports("avx512vnni");
-  if (!found) return nullptr;
+  if (!processor().has_vnni) return nullptr;
   if (lhs_is_signed) return rhs_is_signed ? &kernel_of<128, 0> : &kernel_of<128, 128>;
   return rhs_is_signed ? &kernel_of<0, 0> : &kernel_of<0, 128>;
 }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <random>
 #include <thread>
 
@@ -137,6 +138,35 @@ TEST(MatrixKernel, IntegersWrap) {
     run_matrix_product({kernel, 1, 1, 3, source, source, out, 1});  // 3 * 2^30
     EXPECT_EQ(out[0], -1073741824);
   }
+}
+
+// Ties, largest numbers, infinities and NaNs among them, at every rest of a vector.
+template <class T, class Store>
+void expect_rounded(Store store) {
+  std::mt19937 random(5);
+  std::vector<float> in;
+  for (uint32_t high : {0x3f80, 0x3f81, 0x7f7f, 0x7f80, 0x0000, 0x477f, 0x3880})
+    for (uint32_t low : {0x0000, 0x1000, 0x7fff, 0x8000, 0x8001, 0xf000, 0xffff})
+      for (uint32_t sign : {0, 1})
+        in.push_back(std::bit_cast<float>(sign << 31 | high << 16 | low));
+  for (int i = 0; i < 1000; ++i)
+    in.push_back(std::bit_cast<float>(static_cast<uint32_t>(random())));
+  for (int64_t count : {1, 3, 7, 8, 9, 15, 31, 1000}) {
+    std::vector<T> out(static_cast<size_t>(count) + 1);
+    if (!store(in.data(), count, element_type<T>, out.data())) return;
+    for (int64_t i = 0; i <= count; ++i) {
+      const auto at = static_cast<size_t>(i);
+      const T want = i < count ? T(in[at]) : T();
+      const auto found = static_cast<float>(out[at]), wanted = static_cast<float>(want);
+      EXPECT_TRUE(found == wanted || (found != found && wanted != wanted)) << in[at];
+    }
+  }
+}
+TEST(MatrixKernel, RoundsWhatItStores) {
+  expect_rounded<BF16>(store_rounded_avx512);
+  expect_rounded<BF16>(store_rounded_avx2);
+  expect_rounded<F16>(store_rounded_avx512);
+  expect_rounded<F16>(store_rounded_avx2);
 }
 
 }  // namespace

@@ -1,0 +1,46 @@
+// What of this machine's processor the project uses. The variable HILO_PROCESSOR, for tests and
+// measurements, lets a process do as if it ran on a lesser one: x86-64, x86-64-v2, x86-64-v3 (AVX2,
+// FMA) or x86-64-v4 (AVX-512), the levels of the x86-64 psABI; functions of this project and
+// emitted code keep to it, the C library does not. Private to `eval`.
+#pragma once
+
+#include <cstdlib>
+#include <string_view>
+
+#include "base/base.h"
+
+namespace hilo {
+
+struct Processor {
+  std::string_view level;       // that HILO_PROCESSOR names; empty: no limit
+  bool has_avx2 = false;        // and FMA and F16C
+  bool has_avx512 = false;      // F, BW, DQ and VL
+  bool has_vnni = false;        // of AVX-512
+  bool has_fast_pairs = false;  // hilo::has_fast_bf16_pairs()
+};
+
+inline Processor find_processor() {
+  Processor out;
+#ifdef __x86_64__
+  const char* limit = std::getenv("HILO_PROCESSOR");
+  for (const std::string_view level : {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"})
+    if (limit && level == limit) out.level = level;
+  const bool is_free = out.level.empty(), is_v4 = out.level == "x86-64-v4";
+  out.has_avx2 = (is_free || is_v4 || out.level == "x86-64-v3") && __builtin_cpu_supports("avx2") &&
+                 __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+  out.has_avx512 = out.has_avx2 && (is_free || is_v4) && __builtin_cpu_supports("avx512f") &&
+                   __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+                   __builtin_cpu_supports("avx512dq");
+  out.has_vnni = is_free && out.has_avx512 && __builtin_cpu_supports("avx512vnni");
+  out.has_fast_pairs = is_free && out.has_avx512 && has_fast_bf16_pairs();
+#endif
+  return out;
+}
+
+// It does not change while the process runs.
+inline const Processor& processor() {
+  static const Processor found = find_processor();
+  return found;
+}
+
+}  // namespace hilo

@@ -1,0 +1,89 @@
+"""HILO_PROCESSOR: a process as on a lesser processor runs no other instructions and gives the same
+values, up to rounding."""
+
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+if platform.machine() != "x86_64":
+    sys.exit(77)
+COMMAND = os.environ["HILO_COMMAND"]
+LEVELS = ("x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4")
+
+MODULE = """HloModule m
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
+less { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }
+ENTRY main {
+  a = f32[150,300] parameter(0)
+  b = f32[300,90] parameter(1)
+  image = f32[2,20,20,16] parameter(2)
+  filter = f32[3,3,16,32] parameter(3)
+  zero = f32[] constant(0)
+  product = f32[150,90] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  turned = f32[300,300] dot(a, a), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  few = f32[3,300] slice(a), slice={[0:3], [0:300]}
+  few_rows = f32[3,90] dot(few, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  a16 = bf16[150,300] convert(a)
+  b16 = bf16[300,90] convert(b)
+  product16 = bf16[150,90] dot(a16, b16), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ah = f16[150,300] convert(a)
+  bh = f16[300,90] convert(b)
+  product_f16 = f16[150,90] dot(ah, bh), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  a64 = f64[150,300] convert(a)
+  b64 = f64[300,90] convert(b)
+  product64 = f64[150,90] dot(a64, b64), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  convolution = f32[2,20,20,32] convolution(image, filter), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f
+  spectrum = c64[150,151] fft(a), fft_type=RFFT, fft_length={300}
+  sorted = f32[150,300] sort(a), dimensions={1}, to_apply=less
+  functions = f32[150,300] tanh(a)
+  sines = f32[150,300] sine(a)
+  sums = f32[150] reduce(a, zero), dimensions={1}, to_apply=add
+  ROOT all = (f32[150,90], f32[300,300], f32[3,90], bf16[150,90], f16[150,90], f64[150,90], f32[2,20,20,32], c64[150,151], f32[150,300], f32[150,300], f32[150,300], f32[150]) tuple(product, turned, few_rows, product16, product_f16, product64, convolution, spectrum, sorted, functions, sines, sums)
+}
+"""
+
+
+def run(level, *options):
+    environment = dict(os.environ, HILO_PROCESSOR=level)
+    environment.pop("HILO_CACHE", None)
+    return subprocess.run([COMMAND, "run", *options], env=environment, capture_output=True, text=True)
+
+
+class Processors(unittest.TestCase):
+    def test_lesser_ones_give_the_same_values(self):
+        with tempfile.TemporaryDirectory() as folder:
+            module, values = Path(folder, "m.hlo"), Path(folder, "values.npz")
+            module.write_text(MODULE)
+            done = run("", module, "--seed=3", "--device=eval", "--save", values)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for level in LEVELS:
+                for device in ("cpu", "eval"):
+                    done = run(level, module, "--seed=3", "--expected", values, "--rtol=1e-2",
+                               "--atol=1e-3", f"--device={device}")
+                    if "which this machine lacks" in done.stderr:
+                        continue
+                    if device == "cpu" and "libhilo_emit" in done.stderr:
+                        continue
+                    self.assertEqual(done.returncode, 0, f"{level} {device} {done.stderr}")
+
+    def test_code_keeps_to_the_level(self):
+        with tempfile.TemporaryDirectory() as folder:
+            module = Path(folder, "m.hlo")
+            module.write_text(MODULE)
+            for level, forbidden in (("x86-64", "ymm"), ("x86-64-v2", "ymm"), ("x86-64-v3", "zmm")):
+                done = run(level, module, "--device=cpu", f"--dump-to={folder}/{level}")
+                if "which this machine lacks" in done.stderr or "libhilo_emit" in done.stderr:
+                    continue
+                self.assertEqual(done.returncode, 0, done.stderr)
+                assembly = [file.read_text() for file in Path(folder, level).rglob("*.s")]
+                self.assertTrue(assembly)
+                for text in assembly:
+                    self.assertFalse(forbidden in text, f"{level} has {forbidden}")
+
+
+if __name__ == "__main__":
+    unittest.main()
