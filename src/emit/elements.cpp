@@ -33,6 +33,14 @@ llvm::Value* Elements::load_of_row(InstructionId id, const Index& index) {
   return load_element(b, shape.type, array, Index(b, dims, std::move(at)).position(b));
 }
 
+llvm::Value* Elements::load_of_tile(InstructionId id, const Index& index) {
+  const Tile& tile = tiles_.at(id);
+  llvm::Value* row = b.CreateNSWSub(index.at(b, tile.row), tile.first_row);
+  llvm::Value* column = b.CreateNSWSub(index.at(b, tile.column), tile.first_column);
+  llvm::Value* place = add_index(b, multiply_index(b, row, tile.side), column);
+  return load_element(b, module.shape(id).type, tile.array, place);
+}
+
 llvm::Value* Elements::array(InstructionId id) const {
   while (!arrays_.contains(id)) {
     const Op op = module[id].op;
@@ -113,6 +121,7 @@ llvm::Value* Elements::at(InstructionId id, const Index& index, size_t leaf) {
     return load_element(b, shape.type, array->second[leaf], index.position(b));
   if (const auto scalar = scalars_.find(id); scalar != scalars_.end()) return scalar->second[leaf];
   if (rows_.contains(id)) return load_of_row(id, index);
+  if (tiles_.contains(id)) return load_of_tile(id, index);
   if (const auto outer = parameters_.find(id); outer != parameters_.end())
     return at(outer->second, index, leaf);
   Key key{id, leaf, index.key()};

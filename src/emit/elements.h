@@ -27,6 +27,16 @@ class Elements {
   // The array holds the row at hand: the dimensions from number `first` on.
   void bind_row(InstructionId id, llvm::Value* array, size_t first);
 
+  // The array holds a square tile of the instruction's elements, until it is released.
+  struct Tile {
+    llvm::Value* array;
+    size_t row, column;                     // dimensions of the instruction
+    llvm::Value *first_row, *first_column;  // of the tile
+    int64_t side;
+  };
+  void bind_tile(InstructionId id, const Tile& tile) { tiles_.insert_or_assign(id, tile); }
+  void release_tile(InstructionId id) { tiles_.erase(id); }
+
   // The array that holds the elements of the instruction's only leaf in their order, or null.
   llvm::Value* array(InstructionId id) const;
 
@@ -69,11 +79,13 @@ class Elements {
   llvm::Value* make(InstructionId id, const Index& index, size_t leaf);
   llvm::Value* make_elementwise(InstructionId id, const Index& index);
   llvm::Value* load_of_row(InstructionId id, const Index& index);
+  llvm::Value* load_of_tile(InstructionId id, const Index& index);
   llvm::Value* make_constant(InstructionId id, const Index& index);
 
   std::map<InstructionId, std::vector<llvm::Value*>> arrays_;
   std::map<InstructionId, std::vector<llvm::Value*>> scalars_;
   std::map<InstructionId, std::pair<llvm::Value*, size_t>> rows_;
+  std::map<InstructionId, Tile> tiles_;
   std::map<llvm::Value*, Bounds> counters_;
   std::map<InstructionId, InstructionId> parameters_;  // of fused computations
   Cache cache_;

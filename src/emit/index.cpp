@@ -90,6 +90,15 @@ Index Index::linear(Builder& b, Dims dims, llvm::Value* position) {
   return out;
 }
 
+namespace {
+
+// Whether a position is the same one of `size` elements in every round of a loop over groups.
+bool is_in_turns(const Affine& parts, int64_t size) {
+  return parts.base && parts.factor > 0 && parts.factor % size == 0 && parts.offset >= 0;
+}
+
+}  // namespace
+
 void Index::find_parts(Builder& b) const {
   if (!at_.empty() || dims_.empty()) return;
   at_.resize(dims_.size());
@@ -99,7 +108,10 @@ void Index::find_parts(Builder& b) const {
   for (size_t d = dims_.size(); d-- > 0;) {
     if (dims_[d] == 1) at_[d] = int64(b, 0);
     else if (d == outermost) at_[d] = rest;
-    else {
+    else if (const Affine parts = affine(rest); is_in_turns(parts, dims_[d])) {
+      at_[d] = int64(b, parts.offset % dims_[d]);
+      rest = affine_index(b, {parts.base, parts.factor / dims_[d], parts.offset / dims_[d]});
+    } else {
       at_[d] = b.CreateURem(rest, int64(b, dims_[d]));
       rest = b.CreateUDiv(rest, int64(b, dims_[d]));
     }

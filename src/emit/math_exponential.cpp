@@ -78,20 +78,6 @@ Sum sum_of(Builder& b, Value* a, Value* c) {
 
 Sum sum_of(Builder& b, const Reduced& e) { return sum_of(b, e.r, b.CreateFMul(e.square, e.rest)); }
 
-Sum plus_one(Builder& b, Sum p) {
-  const Sum out = sum_of(b, number(p.high, 1), p.high);
-  return {out.high, b.CreateFAdd(out.low, p.low)};
-}
-
-Value* quotient(Builder& b, Sum above, Sum below) {
-  Value* inverse = b.CreateFDiv(number(below.high, 1), below.high);
-  Value* first = b.CreateFMul(above.high, inverse);
-  Value* negative = b.CreateFNeg(first);
-  Value* rest = b.CreateFAdd(multiply_add(b, negative, below.high, above.high),
-                             multiply_add(b, negative, below.low, above.low));
-  return multiply_add(b, rest, inverse, first);
-}
-
 // |x| < 10: 1 - 2 / (e^2x + 1), e^2x = 2^n (1 + r q), and from a polynomial where that would lose
 // bits. Both polynomials are one whose coefficients are chosen.
 Value* tanh_of_f32(Builder& b, Value* magnitude) {
@@ -168,20 +154,26 @@ Value* math_tanh(Builder& b, Value* x) {
   return copy_sign(b, single ? tanh_of_f32(b, magnitude) : tanh_of_f64(b, magnitude), x);
 }
 
-// 1 / (1 + e^-x); with e = e^-|x| that is 1 / (1 + e) or e / (1 + e).
+// 1 / (1 + e^-x), e^-x and the sum as sums of two numbers; their second parts are left to the step
+// of Newton's method that follows the division. Below `least` e^-x may be no number, and beyond
+// `end` the result is 1.
 Value* math_logistic(Builder& b, Value* x) {
-  // A little beyond `least` e is no normal number, and zero.
-  const double end = 0.125 - range_of(x).least;
-  const Reduced e = reduced(b, b.CreateFNeg(at_most(b, absolute(b, x), end)));
-  const Sum one = plus_one(b, sum_of(b, e));
-  Value *scale = scaled(b, number(x, 1), e.n), *whole = number(x, 1), *zero = number(x, 0);
-  Sum below = sum_of(b, whole, b.CreateFMul(scale, one.high));
-  below.low = multiply_add(b, scale, one.low, below.low);
-  Value* negative = b.CreateFCmpOLT(x, zero);
-  const Sum above = {b.CreateSelect(negative, one.high, whole),
-                     b.CreateSelect(negative, one.low, zero)};
-  // Scaled last, for parts of small numbers would be no normal ones.
-  return b.CreateFMul(quotient(b, above, below), b.CreateSelect(negative, scale, whole));
+  const double end = x->getType()->isFloatTy() ? 88 : 709;
+  const Reduced e = reduced(b, b.CreateFNeg(clamp(b, x, -end, end)));
+  Value* one = number(x, 1);
+  const Sum first = sum_of(b, one, e.r);
+  const Sum factor = sum_of(b, first.high, multiply_add(b, e.square, e.rest, first.low));
+  Value* scale = scaled(b, one, e.n);
+  Value* power = b.CreateFMul(scale, factor.high);
+  Value* is_large = b.CreateFCmpOGT(power, one);
+  Sum below = sum_of(b, b.CreateSelect(is_large, power, one), b.CreateSelect(is_large, one, power));
+  below.low = multiply_add(b, scale, factor.low, below.low);
+  Value* inverse = b.CreateFDiv(one, below.high);
+  Value* negative = b.CreateFNeg(inverse);
+  Value* rest = multiply_add(b, negative, below.high, one);
+  rest = multiply_add(b, negative, below.low, rest);
+  Value* is_zero = b.CreateFCmpOLT(x, number(x, range_of(x).least));
+  return b.CreateSelect(is_zero, number(x, 0), multiply_add(b, inverse, rest, inverse));
 }
 
 }  // namespace hilo

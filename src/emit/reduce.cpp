@@ -30,7 +30,7 @@ constexpr int64_t tile = 1024, least_tile = 256, wanted_tiles = 16;
 // several streams at once, and sums are loaded and stored once.
 constexpr int64_t most_lines = 8;
 // Whole lines of fewer bytes that lie one after the other are one stream already.
-constexpr int64_t page = 4096;
+constexpr int64_t page = 4096, few_bytes = 256;
 constexpr int few_steps = 4;
 
 // Short rows have few lanes, so that little is left over when these are full.
@@ -363,7 +363,8 @@ int64_t lines_together(const Elements& e, InstructionId id, const Reduce& reduce
   const auto last = static_cast<int64_t>(reduce.reduced().back());
   const Dims behind(reduce.dims().begin() + last + 1, reduce.dims().end());
   const ElementType type = e.module.shape(e.module.operand(id, 0)).type;
-  if (element_count(behind) == width && width * storage_bytes(type) < page) return 1;
+  const int64_t bytes = width * storage_bytes(type);
+  if (element_count(behind) == width && bytes > few_bytes && bytes < page) return 1;
   const int64_t size = reduce.dims()[static_cast<size_t>(last)];
   for (int64_t lines = most_lines; 2 * lines > most_lines; --lines)
     if (size % lines == 0) return lines;
@@ -446,6 +447,7 @@ void write_columns(Writer& w, InstructionId id, Reduce& reduce) {
     Value* first = multiply_index(b, b.CreateURem(number, int64(b, tiles)), width);
     Value* left = b.CreateNSWSub(int64(b, columns), first);
     Value* n = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, left, int64(b, width));
+    if (tiles == 1) n = int64(b, width);
     // Known to be whole vectors, so that the loops have no rests.
     if (columns % most_lanes == 0 && width % most_lanes == 0)
       n = multiply_index(b, b.CreateUDiv(n, int64(b, most_lanes)), most_lanes);

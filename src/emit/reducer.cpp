@@ -45,8 +45,16 @@ llvm::Value* Reducer::widen(llvm::Value* element) const {
   return convert(e_.b, combiner_->element, combiner_->wide, element);
 }
 
+// Which of two zeros is the larger one follows from no law. So asked for, with what was combined
+// second, a maximum waits for one vector instruction and a choice.
 llvm::Value* Reducer::combine(llvm::Value* a, llvm::Value* c) const {
   const Instruction& op = e_.module[combiner_->instruction];
+  if (is_floating(combiner_->wide) && (op.op == Op::Maximum || op.op == Op::Minimum)) {
+    llvm::FastMathFlags flags;
+    flags.setNoSignedZeros();
+    const auto which = op.op == Op::Maximum ? llvm::Intrinsic::maximum : llvm::Intrinsic::minimum;
+    return e_.b.CreateIntrinsic(which, {a->getType()}, {c, a}, llvm::FMFSource(flags));
+  }
   ScalarCall call{e_, e_.b, op, combiner_->wide, combiner_->wide, {a, c, nullptr}};
   return round_to(e_.b, combiner_->wide, functions_of(op.op).scalar(call));
 }

@@ -33,6 +33,20 @@ std::optional<size_t> same_dim(const Dims& from, size_t dim, const Dims& to) {
   return std::nullopt;
 }
 
+// The dimension of `from` with the few elements that follow each other in dimension `dim` of `to`,
+// of one reshaped to the other: those of pairs, or of an array that repeats each element.
+std::optional<size_t> turns_in(const Dims& from, const Dims& to, size_t dim) {
+  const int64_t behind = std::accumulate(to.begin() + static_cast<int64_t>(dim) + 1, to.end(),
+                                         int64_t{1}, std::multiplies<>());
+  int64_t product = 1;
+  for (size_t d = from.size(); d-- > 0; product *= from[d]) {
+    if (product != behind || from[d] == 1) continue;
+    if (from[d] <= most_grouped && to[dim] > from[d] && to[dim] % from[d] == 0) return d;
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
 class Walk {
  public:
   Walk(const Module& module, int64_t size, int64_t group)
@@ -51,7 +65,8 @@ class Walk {
     return waiting_.empty();
   }
 
-  // A multiple of the group with which no pad's interior has elements and nothing in turns.
+  // A multiple of the group with which nothing comes in turns: no elements and interiors of pads,
+  // no elements of a short innermost dimension.
   int64_t wanted() const { return wanted_; }
   std::vector<int64_t> ends() const {
     std::vector<int64_t> out = {0};
@@ -88,10 +103,7 @@ class Walk {
     } else if (op == Op::Pad) {
       visit_pad(value);
     } else if (op == Op::Reshape || op == Op::Bitcast) {
-      const Dims& dims = module_.shape(operand()).dims;
-      const auto from = same_dim(module_.shape(id).dims, dim, dims);
-      if (from && module_.shape(operand()).type == module_.shape(id).type)
-        add({operand(), *from, factor, offset});
+      if (module_.shape(operand()).type == module_.shape(id).type) visit_reshape(value);
     } else if (op == Op::Transpose || op == Op::Broadcast || op == Op::Reverse) {
       visit_moved(value);
     } else if (is_elementwise(op)) {
@@ -117,6 +129,19 @@ class Walk {
     } else {
       add({operand, value.dim, value.factor, value.offset});
     }
+  }
+
+  void visit_reshape(const Seen& value) {
+    const InstructionId operand = module_.operand(value.id, 0);
+    const Dims &to = module_.shape(value.id).dims, &dims = module_.shape(operand).dims;
+    if (const auto from = same_dim(to, value.dim, dims))
+      return add({operand, *from, value.factor, value.offset});
+    const auto turns = turns_in(dims, to, value.dim);
+    if (!turns) return;
+    const int64_t size = dims[*turns];
+    if (value.factor % size != 0) wanted_ = std::lcm(wanted_, group_ * size);
+    else if (*turns > 0 && dims[*turns - 1] == to[value.dim] / size)
+      add({operand, *turns - 1, value.factor / size, floor_quotient(value.offset, size)});
   }
 
   void visit_concatenate(const Seen& value) {

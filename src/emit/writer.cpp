@@ -8,6 +8,7 @@
 #include "emit/op_functions.h"
 #include "emit/seams.h"
 #include "emit/streamed_stores.h"
+#include "emit/tiles.h"
 
 namespace hilo {
 namespace {
@@ -128,6 +129,9 @@ class ElementLoops {
     if (flat || dims_.empty()) return write_places();
     find_ends();
     if (has_short_rows()) return write_short_rows();
+    if (const auto crossing =
+            is_one_loop() ? find_crossing(w_.elements, leaves_, inner_) : std::nullopt)
+      return write_tiles(w_, *crossing, dims_, inner_, [&](const Index& place) { store(place); });
     if (element_count(dims_) == dims_[inner_]) write_line();
     else write_rows();
   }
@@ -252,8 +256,22 @@ class ElementLoops {
 
 }  // namespace
 
+namespace {
+
+// What is reshaped last, as what it was of lies in the same order: its dimensions say more.
+WrittenLeaf without_reshapes(const Elements& elements, WrittenLeaf leaf) {
+  const Module& module = elements.module;
+  while (module[leaf.id].op == Op::Reshape && !elements.array(leaf.id))
+    leaf.id = module.operand(leaf.id, 0);
+  return leaf;
+}
+
+}  // namespace
+
 void write_elements(Writer& w, std::span<const WrittenLeaf> leaves) {
-  ElementLoops(w, leaves).write();
+  if (leaves.size() != 1) return ElementLoops(w, leaves).write();
+  const WrittenLeaf leaf = without_reshapes(w.elements, leaves[0]);
+  ElementLoops(w, {&leaf, 1}).write();
 }
 
 void write_elements(Writer& w, InstructionId id) {

@@ -86,6 +86,59 @@ ENTRY e {{
                               size));
 }
 
+TEST(LaneSums, PredicatesOfColumns) {
+  for (std::string_view op : {"or", "and"})
+    for (std::string_view dims : {"0", "1", "0,1", "2"}) {
+      const std::string_view kept = dims == "0" ? "50,70" : dims == "1" ? "9,70" : "9,50";
+      const std::string result = dims == "0,1" ? "70" : std::string(kept);
+      expect_native(fmt::format(R"(HloModule m
+combine {{
+  a = pred[] parameter(0)
+  b = pred[] parameter(1)
+  ROOT r = pred[] {0}(a, b)
+}}
+ENTRY e {{
+  x = s32[9,50,70] parameter(0)
+  c = s32[] constant({1})
+  l = s32[9,50,70] broadcast(c), dimensions={{}}
+  p = pred[9,50,70] compare(x, l), direction={2}
+  i = pred[] constant({3})
+  ROOT r = pred[{4}] reduce(p, i), dimensions={{{5}}}, to_apply=combine
+}}
+)",
+                                op, op == "or" ? 19 : -20, op == "or" ? "GT" : "GE",
+                                op == "or" ? "false" : "true", result, dims));
+    }
+}
+
+// A NaN anywhere in a row is its largest element, and its smallest.
+TEST(LaneSums, NanOfEveryPlace) {
+  for (int size : {5, 20, 100})
+    for (std::string_view op : {"maximum", "minimum"}) {
+      const std::string text = fmt::format(R"(HloModule m
+combine {{
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] {1}(a, b)
+}}
+ENTRY e {{
+  x = f32[{0},{0}] parameter(0)
+  i = f32[] constant(1)
+  ROOT r = f32[{0}] reduce(x, i), dimensions={{1}}, to_apply=combine
+}}
+)",
+                                           size, op);
+      Literal in = Literal::uninitialized(Shape::array(ElementType::F32, {size, size}));
+      for (int i = 0; i < size * size; ++i)
+        in.mutable_data<float>()[static_cast<size_t>(i)] = i % (size + 1) == 0 ? NAN
+                                                           : i % 7 == 0 ? HUGE_VALF
+                                                                        : static_cast<float>(-i);
+      const auto both = run_both_on(text, {in});
+      expect_native(both, text);
+      for (float x : both->compiled.data<float>()) EXPECT_TRUE(std::isnan(x)) << text;
+    }
+}
+
 TEST(LaneSums, SameBitsForAnyThreads) {
   const std::string text = row_reductions("f32", "add", "0.125", 20000);
   const auto one = run_both(text, 1, 1), seven = run_both(text, 1, 7);

@@ -41,8 +41,8 @@ ENTRY e {{
 std::string moved(int64_t rows) {
   return fmt::format(R"(HloModule m
 ENTRY e {{
-  x = f32[1024,{0}] parameter(0)
-  ROOT r = f32[{0},1024] transpose(x), dimensions={{1,0}} }}
+  x = f32[8,{0},128] parameter(0)
+  ROOT r = f32[{0},8,128] transpose(x), dimensions={{1,0,2}} }}
 )",
                      rows);
 }

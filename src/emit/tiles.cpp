@@ -1,0 +1,215 @@
+#include "emit/tiles.h"
+
+#include <algorithm>
+#include <bit>
+#include <set>
+
+namespace hilo {
+namespace {
+
+using llvm::Value;
+
+// Of 16 elements a tile takes the code generator 30 ms, and is no faster.
+constexpr int64_t widest = 8, narrowest = 4;
+constexpr int64_t least_elements = 256;
+constexpr size_t most_seen = 200, most_turned = 4;
+// Tiles of an iteration, along the dimension that is read along and along the one written along.
+constexpr int64_t tiles_read = 8, tiles_written = 8;
+
+// The dimension of a transpose that is the innermost one of its operand.
+std::optional<size_t> read_along(const Module& module, InstructionId transpose) {
+  const Dims& from = module.shape(module.operand(transpose, 0)).dims;
+  const Dims& order = module.attributes<DimensionsAttributes>(transpose).dimensions;
+  size_t last = from.size();
+  while (last > 0 && from[last - 1] == 1) --last;
+  if (last == 0) return std::nullopt;
+  return std::ranges::find(order, static_cast<int64_t>(last - 1)) - order.begin();
+}
+
+// Transposes that elementwise ops make the leaves of.
+std::vector<InstructionId> transposes_below(const Elements& e,
+                                            std::span<const WrittenLeaf> leaves) {
+  std::vector<InstructionId> waiting, out;
+  std::set<InstructionId> seen;
+  for (const WrittenLeaf& leaf : leaves) waiting.push_back(leaf.id);
+  while (!waiting.empty() && seen.size() < most_seen) {
+    const InstructionId id = waiting.back();
+    waiting.pop_back();
+    if (!e.module.shape(id).is_array() || e.array(id) || !seen.insert(id).second) continue;
+    const Op op = e.module[id].op;
+    if (op == Op::Transpose) out.push_back(id);
+    if (op == Op::Fusion)
+      waiting.push_back(e.module[e.module.attributes<FusionAttributes>(id).calls].root);
+    if (!is_elementwise(op)) continue;
+    const auto operands = e.module.operands(id);
+    waiting.insert(waiting.end(), operands.rbegin(), operands.rend());
+  }
+  return out;
+}
+
+// Rows of `side` vectors become columns: of blocks of half the side those beside the diagonal
+// change places, then of blocks of a quarter inside them, and so on.
+void turn(Builder& b, llvm::Type* type, Value* from, Value* to, int64_t side) {
+  const auto width = static_cast<unsigned>(side);
+  llvm::Type* vector = llvm::FixedVectorType::get(type, width);
+  const auto place = [&](Value* array, unsigned row) {
+    return b.CreateInBoundsGEP(type, array, int64(b, row * side));
+  };
+  std::vector<Value*> rows;
+  for (unsigned row = 0; row < width; ++row)
+    rows.push_back(b.CreateAlignedLoad(vector, place(from, row), llvm::Align(4)));
+  for (unsigned half = width / 2; half > 0; half /= 2) {
+    std::vector<int> low, high;
+    for (unsigned i = 0; i < width; ++i) {
+      low.push_back(static_cast<int>(i & half ? width + i - half : i));
+      high.push_back(static_cast<int>(i & half ? width + i : i + half));
+    }
+    for (unsigned row = 0; row < width; ++row) {
+      if (row & half) continue;
+      Value *first = rows[row], *second = rows[row | half];
+      rows[row] = b.CreateShuffleVector(first, second, low);
+      rows[row | half] = b.CreateShuffleVector(first, second, high);
+    }
+  }
+  for (unsigned row = 0; row < width; ++row)
+    b.CreateAlignedStore(rows[row], place(to, row), llvm::Align(4));
+}
+
+class TileLoops {
+ public:
+  TileLoops(Writer& w, const Crossing& crossing, const Dims& dims, size_t inner,
+            llvm::function_ref<void(const Index&)> store)
+      : w_(w),
+        b_(w.b),
+        crossing_(crossing),
+        side_(crossing.side),
+        dims_(dims),
+        inner_(inner),
+        store_(store),
+        at_(dims.size(), int64(w.b, 0)) {
+    for (InstructionId id : crossing_.turned) {
+      types_.push_back(b_.getIntNTy(8 * static_cast<unsigned>(bytes_of(id))));
+      read_.push_back(frame_array(b_, types_.back(), side_ * side_));
+      turned_.push_back(frame_array(b_, types_.back(), side_ * side_));
+    }
+  }
+
+  void write() {
+    Dims outer;
+    for (size_t d = 0; d < dims_.size(); ++d)
+      if (d != inner_ && d != crossing_.dim) outer.push_back(dims_[d]);
+    const int64_t across = tiles_along(crossing_.dim), along = tiles_along(inner_);
+    outer.push_back((across + tiles_read - 1) / tiles_read);
+    outer.push_back((along + tiles_written - 1) / tiles_written);
+    w_.set_count(element_count(outer),
+                 static_cast<double>(tiles_read * tiles_written * side_ * side_));
+    loop(b_, w_.begin, w_.end, [&](Value* number) {
+      const Index block = Index::linear(b_, outer, number);
+      for (size_t d = 0, k = 0; d < dims_.size(); ++d)
+        if (d != inner_ && d != crossing_.dim) at_[d] = block.at(b_, k++);
+      over_tiles(block.at(b_, outer.size() - 2), tiles_read, across, [&](Value* row) {
+        over_tiles(block.at(b_, outer.size() - 1), tiles_written, along,
+                   [&](Value* column) { write_tile(row, column); });
+      });
+    });
+  }
+
+ private:
+  int64_t bytes_of(InstructionId id) const {
+    return storage_bytes(w_.elements.module.shape(id).type);
+  }
+  int64_t tiles_along(size_t d) const { return (dims_[d] + side_ - 1) / side_; }
+
+  void over_tiles(Value* block, int64_t each, int64_t count, LoopBody body) {
+    Value* first = multiply_index(b_, block, each);
+    Value* end = add_index(b_, first, int64(b_, each));
+    if (count % each != 0)
+      end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, int64(b_, count));
+    loop(b_, first, end, body);
+  }
+
+  // The last tile of a dimension lies within it, over what the one before has written: that is
+  // read again, and not written again.
+  struct Span {
+    Value *origin, *first;  // first: that is new, from the origin on
+  };
+  Span span_of(Value* tile, size_t d) {
+    Value* begin = multiply_index(b_, tile, side_);
+    if (dims_[d] % side_ == 0) return {begin, int64(b_, 0)};
+    Value* origin =
+        b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, begin, int64(b_, dims_[d] - side_));
+    return {origin, b_.CreateNSWSub(begin, origin)};
+  }
+
+  void write_tile(Value* row, Value* column) {
+    const Span across = span_of(row, crossing_.dim), along = span_of(column, inner_);
+    Elements& e = w_.elements;
+    for (InstructionId id : crossing_.turned) e.release_tile(id);
+    for (size_t k = 0; k < crossing_.turned.size(); ++k) {
+      const InstructionId id = crossing_.turned[k];
+      e.forget();
+      loop(b_, side_, [&](Value* i) {
+        at_[inner_] = add_index(b_, along.origin, i);
+        loop(b_, side_, [&](Value* j) {
+          at_[crossing_.dim] = add_index(b_, across.origin, j);
+          Value* value = e.at(id, Index(b_, dims_, at_));
+          if (e.error()) return;
+          Value* place = add_index(b_, multiply_index(b_, i, side_), j);
+          store_element(b_, e.module.shape(id).type, read_[k], place, value);
+        });
+      });
+      turn(b_, types_[k], read_[k], turned_[k], side_);
+    }
+    for (size_t k = 0; k < crossing_.turned.size(); ++k)
+      e.bind_tile(crossing_.turned[k],
+                  {turned_[k], crossing_.dim, inner_, across.origin, along.origin, side_});
+    e.forget();
+    loop(b_, across.first, int64(b_, side_), [&](Value* j) {
+      at_[crossing_.dim] = add_index(b_, across.origin, j);
+      loop(b_, along.first, int64(b_, side_), [&](Value* i) {
+        at_[inner_] = add_index(b_, along.origin, i);
+        store_(Index(b_, dims_, at_));
+      });
+    });
+  }
+
+  Writer& w_;
+  Builder& b_;
+  const Crossing& crossing_;
+  const int64_t side_;
+  const Dims& dims_;
+  const size_t inner_;
+  llvm::function_ref<void(const Index&)> store_;
+  std::vector<Value*> at_;
+  std::vector<llvm::Type*> types_;
+  std::vector<Value*> read_, turned_;  // tiles of each transpose
+};
+
+}  // namespace
+
+std::optional<Crossing> find_crossing(const Elements& e, std::span<const WrittenLeaf> leaves,
+                                      size_t inner) {
+  const Dims& dims = e.leaf_shape(leaves[0].id, leaves[0].leaf).dims;
+  if (element_count(dims) < least_elements) return std::nullopt;
+  std::optional<Crossing> out;
+  for (InstructionId id : transposes_below(e, leaves)) {
+    const ElementType type = e.module.shape(id).type;
+    const auto dim = read_along(e.module, id);
+    if (e.module.shape(id).dims != dims || !dim || *dim == inner || storage_bytes(type) > 8)
+      continue;
+    if (!out) out = Crossing{*dim, {}, 0};
+    if (out->dim != *dim || out->turned.size() == most_turned) continue;
+    out->turned.push_back(id);
+  }
+  if (!out) return std::nullopt;
+  const auto least = static_cast<uint64_t>(std::min({dims[out->dim], dims[inner], widest}));
+  out->side = static_cast<int64_t>(std::bit_floor(least));
+  return out->side >= narrowest ? out : std::nullopt;
+}
+
+void write_tiles(Writer& w, const Crossing& crossing, const Dims& dims, size_t inner,
+                 llvm::function_ref<void(const Index& place)> store) {
+  TileLoops(w, crossing, dims, inner, store).write();
+}
+
+}  // namespace hilo

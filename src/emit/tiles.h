@@ -1,0 +1,24 @@
+// Loops over elements that read an array across its rows, as transposes do: square tiles of it are
+// turned in registers, so that memory is read and written along rows. Private to `emit`.
+#pragma once
+
+#include <optional>
+
+#include "emit/writer.h"
+
+namespace hilo {
+
+struct Crossing {
+  size_t dim;                         // of what is written, along which is read
+  std::vector<InstructionId> turned;  // transposes with the dimensions of what is written
+  int64_t side;                       // of a tile
+};
+
+// Nothing where all is read along dimension `inner`, or where there is too little.
+std::optional<Crossing> find_crossing(const Elements& elements, std::span<const WrittenLeaf> leaves,
+                                      size_t inner);
+// store(place) writes all leaves there. Iterations are blocks of tiles.
+void write_tiles(Writer& writer, const Crossing& crossing, const Dims& dims, size_t inner,
+                 llvm::function_ref<void(const Index& place)> store);
+
+}  // namespace hilo
