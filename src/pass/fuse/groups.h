@@ -32,7 +32,7 @@ bool keeps_rows(const Module& module, InstructionId id, const Dims& rows);
 
 class FusionGroups {
  public:
-  static constexpr size_t most_members = 512;
+  static constexpr size_t most_members = 2048;
 
   FusionGroups(const Editor& editor, std::span<const ComputationId> computations,
                const FusionOptions& options);
