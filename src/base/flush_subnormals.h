@@ -1,6 +1,8 @@
 // Shown through base/base.h.
 #pragma once
 
+#include <cstdint>
+
 #ifdef __SSE2__
 #include <xmmintrin.h>
 #endif
@@ -12,17 +14,23 @@ namespace hilo {
 // such mode they are kept.
 class FlushSubnormals {
  public:
-#ifdef __SSE2__
-  FlushSubnormals() : saved_(_mm_getcsr()) { _mm_setcsr(saved_ | 0x8040); }
-  ~FlushSubnormals() { _mm_setcsr(saved_); }
+#if defined(__SSE2__)
+  FlushSubnormals() : saved_(_mm_getcsr()) { _mm_setcsr(static_cast<uint32_t>(saved_) | 0x8040); }
+  ~FlushSubnormals() { _mm_setcsr(static_cast<uint32_t>(saved_)); }
+#elif defined(__aarch64__)  // FPCR.FZ, "Arm Architecture Reference Manual" C5.2.8
+  FlushSubnormals() {
+    asm volatile("mrs %0, fpcr" : "=r"(saved_));
+    asm volatile("msr fpcr, %0" : : "r"(saved_ | 1 << 24) : "memory");
+  }
+  ~FlushSubnormals() { asm volatile("msr fpcr, %0" : : "r"(saved_) : "memory"); }
+#else
+  FlushSubnormals() {}
+#endif
   FlushSubnormals(const FlushSubnormals&) = delete;
   FlushSubnormals& operator=(const FlushSubnormals&) = delete;
 
  private:
-  unsigned saved_;
-#else
-  FlushSubnormals() {}
-#endif
+  [[maybe_unused]] uint64_t saved_ = 0;
 };
 
 }  // namespace hilo
