@@ -9,12 +9,12 @@ namespace {
 
 using llvm::Value;
 
-// Of 16 elements a tile takes the code generator 30 ms, and is no faster.
-constexpr int64_t widest = 8, narrowest = 4;
+// Up to 16 elements and a line of a cache, which is then written whole.
+constexpr int64_t widest = 16, narrowest = 4, line_bytes = 64;
 constexpr int64_t least_elements = 256;
 constexpr size_t most_seen = 200, most_turned = 4;
 // Tiles of an iteration, along the dimension that is read along and along the one written along.
-constexpr int64_t tiles_read = 8, tiles_written = 8;
+constexpr int64_t tiles_read = 4, tiles_written = 16;
 
 // The dimension of a transpose that is the innermost one of its operand.
 std::optional<size_t> read_along(const Module& module, InstructionId transpose) {
@@ -47,10 +47,34 @@ std::vector<InstructionId> transposes_below(const Elements& e,
   return out;
 }
 
-// Rows of `side` vectors become columns: of blocks of half the side those beside the diagonal
-// change places, then of blocks of a quarter inside them, and so on.
+// Of two vectors the elements by turns, of each lane's lower halves and of their upper halves.
+std::pair<std::vector<int>, std::vector<int>> interleaved(int width, int lane) {
+  std::pair<std::vector<int>, std::vector<int>> out;
+  for (int i = 0; i < width; ++i) {
+    const int from = i / lane * lane + i % lane / 2 + (i % 2) * width;
+    out.first.push_back(from);
+    out.second.push_back(from + lane / 2);
+  }
+  return out;
+}
+
+// Of two vectors the lanes of even and those of odd number, those of the first vector before.
+std::pair<std::vector<int>, std::vector<int>> every_other_lane(int width, int lane) {
+  std::pair<std::vector<int>, std::vector<int>> out;
+  for (int i = 0; i < width; ++i) {
+    const int from = i / lane * 2 * lane + i % lane;
+    out.first.push_back(from);
+    out.second.push_back(from + lane);
+  }
+  return out;
+}
+
+// Rows of `side` vectors become columns, by steps that each change a bit of the row's number for
+// one of the column's: inside of lanes of 128 bits (unpck, zip), then of whole lanes (shuf). They
+// are instructions of x86, which the code generator sees at once.
 void turn(Builder& b, llvm::Type* type, Value* from, Value* to, int64_t side) {
   const auto width = static_cast<unsigned>(side);
+  const unsigned lane = std::min(width, 128 / type->getScalarSizeInBits());
   llvm::Type* vector = llvm::FixedVectorType::get(type, width);
   const auto place = [&](Value* array, unsigned row) {
     return b.CreateInBoundsGEP(type, array, int64(b, row * side));
@@ -58,19 +82,17 @@ void turn(Builder& b, llvm::Type* type, Value* from, Value* to, int64_t side) {
   std::vector<Value*> rows;
   for (unsigned row = 0; row < width; ++row)
     rows.push_back(b.CreateAlignedLoad(vector, place(from, row), llvm::Align(4)));
-  for (unsigned half = width / 2; half > 0; half /= 2) {
-    std::vector<int> low, high;
-    for (unsigned i = 0; i < width; ++i) {
-      low.push_back(static_cast<int>(i & half ? width + i - half : i));
-      high.push_back(static_cast<int>(i & half ? width + i : i + half));
-    }
+  const auto step = [&](unsigned bit, const std::pair<std::vector<int>, std::vector<int>>& taken) {
     for (unsigned row = 0; row < width; ++row) {
-      if (row & half) continue;
-      Value *first = rows[row], *second = rows[row | half];
-      rows[row] = b.CreateShuffleVector(first, second, low);
-      rows[row | half] = b.CreateShuffleVector(first, second, high);
+      if (row & bit) continue;
+      Value *first = rows[row], *second = rows[row | bit];
+      rows[row] = b.CreateShuffleVector(first, second, taken.first);
+      rows[row | bit] = b.CreateShuffleVector(first, second, taken.second);
     }
-  }
+  };
+  const auto all = static_cast<int>(width), each = static_cast<int>(lane);
+  for (unsigned bit = lane / 2; bit > 0; bit /= 2) step(bit, interleaved(all, each));
+  for (unsigned bit = lane; bit < width; bit *= 2) step(bit, every_other_lane(all, each));
   for (unsigned row = 0; row < width; ++row)
     b.CreateAlignedStore(rows[row], place(to, row), llvm::Align(4));
 }
@@ -107,9 +129,9 @@ class TileLoops {
       const Index block = Index::linear(b_, outer, number);
       for (size_t d = 0, k = 0; d < dims_.size(); ++d)
         if (d != inner_ && d != crossing_.dim) at_[d] = block.at(b_, k++);
-      over_tiles(block.at(b_, outer.size() - 2), tiles_read, across, [&](Value* row) {
-        over_tiles(block.at(b_, outer.size() - 1), tiles_written, along,
-                   [&](Value* column) { write_tile(row, column); });
+      over_tiles(block.at(b_, outer.size() - 1), tiles_written, along, [&](Value* column) {
+        over_tiles(block.at(b_, outer.size() - 2), tiles_read, across,
+                   [&](Value* row) { write_tile(row, column); });
       });
     });
   }
@@ -202,7 +224,10 @@ std::optional<Crossing> find_crossing(const Elements& e, std::span<const Written
     out->turned.push_back(id);
   }
   if (!out) return std::nullopt;
-  const auto least = static_cast<uint64_t>(std::min({dims[out->dim], dims[inner], widest}));
+  int64_t most = widest;
+  for (InstructionId id : out->turned)
+    most = std::min(most, line_bytes / storage_bytes(e.module.shape(id).type));
+  const auto least = static_cast<uint64_t>(std::min({dims[out->dim], dims[inner], most}));
   out->side = static_cast<int64_t>(std::bit_floor(least));
   return out->side >= narrowest ? out : std::nullopt;
 }
