@@ -33,8 +33,20 @@ constexpr int64_t most_lines = 8;
 constexpr int64_t page = 4096, few_bytes = 256;
 constexpr int few_steps = 4;
 
+// Whether an element is made by sums of its own, whose code stands once for each vector of lanes.
+bool is_made_of_sums(const Elements& e, InstructionId id, int depth = 0) {
+  constexpr int deepest = 8;
+  const Op op = e.module[id].op;
+  if (op == Op::Reduce) return !e.array(id);
+  if (depth > deepest || e.array(id) || !is_elementwise(op)) return false;
+  return std::ranges::any_of(e.module.operands(id), [&](InstructionId operand) {
+    return is_made_of_sums(e, operand, depth + 1);
+  });
+}
+
 // Short rows have few lanes, so that little is left over when these are full.
-int64_t lanes_of_row(int64_t size) {
+int64_t lanes_of_row(const Elements& e, InstructionId element, int64_t size) {
+  if (size >= piece && is_made_of_sums(e, element)) return piece;
   if (size % most_lanes == 0 || size >= short_row_of_lanes) return most_lanes;
   return std::min(piece, static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(size))));
 }
@@ -136,7 +148,8 @@ bool Reduce::rounds_once() const { return reducer_.is_wide() && reduced_elements
 Value* Reduce::along_row(const Index& kept) {
   const size_t last = innermost();
   llvm::Type *held = reducer_.type(), *stored = frame_type(b_, held);
-  const int64_t lanes = lanes_of_row(dims_[last]), each = std::min(lanes, piece);
+  const int64_t lanes = lanes_of_row(e_, e_.module.operand(id_, 0), dims_[last]),
+                each = std::min(lanes, piece);
   Value* sums = frame_array(b_, stored, lanes);
   Value* identity = reducer_.identity();
   const auto slot = [&](Value* i) { return b_.CreateInBoundsGEP(stored, sums, i); };
@@ -176,7 +189,7 @@ void Reduce::in_lanes(int64_t size, int64_t lanes,
 // element may be chosen from twice.
 std::vector<Value*> Reduce::chosen(const Index& kept) {
   const size_t last = innermost();
-  const int64_t lanes = lanes_of_row(dims_[last]);
+  const int64_t lanes = lanes_of_row(e_, e_.module.operand(id_, 0), dims_[last]);
   std::vector<llvm::Type*> types;
   std::vector<Value*> memory;
   for (size_t k = 0; k < count_; ++k) {
