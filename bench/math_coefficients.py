@@ -41,7 +41,8 @@ REST_OF_POWER = beyond(lambda x: (mpf(2) ** x - 1) / x, LN2)
 REST_OF_SQUARE = beyond(lambda x: mpmath.expm1(2 * x) / x, mpf(2))
 REST_OF_LOG = beyond(lambda x: (mpmath.log1p(x) - x + x * x / 2) / x ** 3, mpf(1) / 3)
 QUARTER = (mpmath.pi / 4 * (1 + MARGIN)) ** 2
-HALF = (mpmath.pi / 2 * (1 + MARGIN)) ** 2
+HALF_TURN = (mpmath.pi / 2 * (1 + MARGIN)) ** 2
+ARC = (mpmath.tan(mpmath.pi / 8) * (1 + MARGIN)) ** 2
 HALF, HALF_LN2 = mpf(1) / 2 + MARGIN, LN2 / 2 + MARGIN
 FITS = {  # name: function, from, to, degree, bits of the coefficients
     "exponential, f32": (REST_OF_EXP, -HALF_LN2, HALF_LN2, 5, 24),
@@ -51,10 +52,11 @@ FITS = {  # name: function, from, to, degree, bits of the coefficients
     "square of exponential, f32": (REST_OF_SQUARE, -LN2 / 4 - MARGIN, LN2 / 4 + MARGIN, 5, 24),
     "tanh, f32": (beyond(rest_of_tanh, -mpf(1) / 3), mpf(0), mpf("0.975") ** 2 + MARGIN, 6, 24),
     "logarithm, f64": (REST_OF_LOG, -mpf(1) / 4 - MARGIN, mpf(1) / 2 + MARGIN, 19, 53),
-    "sine of half": (in_square(mpmath.sin, mpf(1)), mpf(0), HALF, 5, 53),
+    "sine of half": (in_square(mpmath.sin, mpf(1)), mpf(0), HALF_TURN, 5, 53),
     "sine": (in_square(mpmath.sin, mpf(1)), mpf(0), QUARTER, 4, 53),
     "cosine": (lambda t: mpmath.cos(mpmath.sqrt(t)), mpf(0), QUARTER, 5, 53),
-    "arc": (in_square(mpmath.atan, mpf(1)), mpf(0), mpf(1), 11, 53),
+    "arc": (in_square(mpmath.atan, mpf(1)), mpf(0), ARC, 6, 53),
+    "arc, nearer": (in_square(mpmath.atan, mpf(1)), mpf(0), ARC, 11, 53),
     "error": (erf_of_place, mpf(-1), mpf(1), 18, 53),
 }
 

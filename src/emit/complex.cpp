@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "emit/complex_math.h"
 #include "emit/scalars.h"
 
 extern "C" {
@@ -224,7 +225,10 @@ Value* complex_sign(const ScalarCall& c) {
 }
 
 Value* complex_call(const ScalarCall& c, std::string_view name) {
-  return narrowed(c, Wide(c.b).call(name, widened(c, 0)));
+  const auto function = complex_math::function_of(name);
+  const Complex x = widened(c, 0);
+  const bool is_emitted = c.type == ElementType::C64 && function;
+  return narrowed(c, is_emitted ? function(c.b, x) : Wide(c.b).call(name, x));
 }
 Value* complex_power(const ScalarCall& c) {
   const Wide wide(c.b);
@@ -233,7 +237,9 @@ Value* complex_power(const ScalarCall& c) {
     return c.b.CreateAnd(c.b.CreateFCmpOEQ(z.real, wide.number(0)),
                          c.b.CreateFCmpOEQ(z.imaginary, wide.number(0)));
   };
-  const Complex power = wide.call("cexp", wide.product(y, wide.call("clog", x)));
+  const Complex power = c.type == ElementType::C64
+                            ? complex_math::power(c.b, x, y)
+                            : wide.call("cexp", wide.product(y, wide.call("clog", x)));
   const Complex of_zero = wide.select(c.b.CreateFCmpOGT(y.real, wide.number(0)), wide.constant(0),
                                       wide.constant(std::nan("")));
   const Complex out = wide.select(is_zero(x), of_zero, power);
@@ -252,12 +258,17 @@ Value* complex_atan2(const ScalarCall& c) {
 }
 Value* complex_reciprocal_root(const ScalarCall& c) {
   const Wide wide(c.b);
-  return narrowed(c, wide.quotient(wide.constant(1), wide.call("csqrt", widened(c, 0))));
+  const Complex x = widened(c, 0);
+  if (c.type == ElementType::C64)
+    return narrowed(c,
+                    wide.quotient_of_single(wide.constant(1), complex_math::square_root(c.b, x)));
+  return narrowed(c, wide.quotient(wide.constant(1), wide.call("csqrt", x)));
 }
 // e^a cos b - 1 = expm1(a) cos b - 2 sin^2(b/2)
 Value* complex_exponential_minus_one(const ScalarCall& c) {
   const Wide wide(c.b);
   const Complex x = widened(c, 0);
+  if (c.type == ElementType::C64) return narrowed(c, complex_math::exponential_minus_one(c.b, x));
   Value* half = wide.real_call(&::sin, wide.times(x.imaginary, wide.number(0.5)));
   Value* grown = wide.real_call(&::expm1, x.real);
   Value* real = wide.minus(wide.times(grown, wide.real_call(&::cos, x.imaginary)),
@@ -269,6 +280,7 @@ Value* complex_exponential_minus_one(const ScalarCall& c) {
 Value* complex_log_plus_one(const ScalarCall& c) {
   const Wide wide(c.b);
   const Complex x = widened(c, 0);
+  if (c.type == ElementType::C64) return narrowed(c, complex_math::log_plus_one(c.b, x));
   Value* one_more = wide.plus(wide.number(1), x.real);
   const Complex far = wide.call("clog", Complex{one_more, x.imaginary});
   Value* inside = wide.plus(wide.times(wide.number(2), x.real), wide.times(x.real, x.real));
@@ -285,6 +297,7 @@ Value* complex_log_plus_one(const ScalarCall& c) {
 Value* complex_logistic(const ScalarCall& c) {
   const Wide wide(c.b);
   const Complex x = widened(c, 0);
+  if (c.type == ElementType::C64) return narrowed(c, complex_math::logistic(c.b, x));
   Value* is_right = c.b.CreateFCmpOGE(x.real, wide.number(0));
   const Complex minus = {c.b.CreateFNeg(x.real), c.b.CreateFNeg(x.imaginary)};
   const Complex e = wide.call("cexp", wide.select(is_right, minus, x));

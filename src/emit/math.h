@@ -19,6 +19,8 @@ llvm::Value* math_tanh(Builder& b, llvm::Value* x);
 llvm::Value* math_logistic(Builder& b, llvm::Value* x);
 llvm::Value* math_log(Builder& b, llvm::Value* x);
 llvm::Value* math_log1p(Builder& b, llvm::Value* x);
+// ln(sum + lost), |lost| at most half a unit of the last place of sum.
+llvm::Value* math_log_of_sum(Builder& b, llvm::Value* sum, llvm::Value* lost);
 
 llvm::Value* math_erf_of_f32(Builder& b, llvm::Value* x);  // of f32 alone
 
@@ -39,6 +41,8 @@ llvm::Value* math_cos(Builder& b, llvm::Value* x);
 llvm::Value* math_tan(Builder& b, llvm::Value* x);
 llvm::Value* math_atan2(Builder& b, llvm::Value* y, llvm::Value* x);
 llvm::Value* math_erf(Builder& b, llvm::Value* x);
+// Within 2^-51.
+llvm::Value* math_atan2_nearer(Builder& b, llvm::Value* y, llvm::Value* x);
 
 // What they are made of, in the type of x where nothing else is said.
 namespace real_parts {

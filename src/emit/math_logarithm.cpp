@@ -75,16 +75,20 @@ Value* real_parts::log_of_positive(Builder& b, Value* x) {
 
 Value* math_log(Builder& b, Value* x) { return with_edges(b, x, log_of_positive(b, x)); }
 
-// ln y + (1 + x - y) / y with y = 1 + x rounded, whose error goes into f.
+// ln sum + lost / sum, whose second part goes into f.
+Value* math_log_of_sum(Builder& b, Value* sum, Value* lost) {
+  const Parts parts = split(b, sum);
+  // Times 2^(1-k), which unlike 2^-k is a number for every k.
+  Value* power = from_bits(b, b.CreateSub(bits(b, number(sum, 2)), parts.exponent));
+  Value* f = multiply_add(b, b.CreateFMul(lost, power), number(sum, 0.5), parts.f);
+  return with_edges(b, sum, joined(b, parts.k, f));
+}
+
 Value* math_log1p(Builder& b, Value* x) {
   Value* one = number(x, 1);
-  Value* y = b.CreateFAdd(x, one);
-  const Parts parts = split(b, y);
-  Value* lost = b.CreateFSub(x, b.CreateFSub(y, one));
-  // Times 2^(1-k), which unlike 2^-k is a number for every k.
-  Value* power = from_bits(b, b.CreateSub(bits(b, number(x, 2)), parts.exponent));
-  Value* f = multiply_add(b, b.CreateFMul(lost, power), number(x, 0.5), parts.f);
-  return copy_sign(b, with_edges(b, y, joined(b, parts.k, f)), x);
+  Value* sum = b.CreateFAdd(x, one);
+  Value* lost = b.CreateFSub(x, b.CreateFSub(sum, one));
+  return copy_sign(b, math_log_of_sum(b, sum, lost), x);
 }
 
 Value* math_cbrt(Builder& b, Value* x) {

@@ -19,7 +19,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double half_pi = 0x1.921fb54442d18p+0, pi = 0x1.921fb54442d18p+1;
 // sin(r) / r in r^2 for |r| <= pi / 2; sin(r) / r and cos r in r^2 for |r| <= pi / 4; atan(t) / t
-// in t^2 for |t| <= 1.
+// in t^2 for |t| <= tan(pi / 8).
 constexpr double sine_of_half[] = {0x1.ffffffffda703p-1,  -0x1.555555443457cp-3,
                                    0x1.11110c001d1f5p-7,  -0x1.a017cff625861p-13,
                                    0x1.71701b445e16dp-19, -0x1.9a69e19f83a74p-26};
@@ -27,10 +27,13 @@ constexpr double sine[] = {0x1.fffffffff67c2p-1, -0x1.5555554948094p-3, 0x1.1111
                            -0x1.a00ee7e30b36cp-13, 0x1.6cb748c562976p-19};
 constexpr double cosine[] = {0x1.ffffffffffe0bp-1,   -0x1.ffffffffe3762p-2, 0x1.555555447639ep-5,
                              -0x1.6c16b2d3e0aa9p-10, 0x1.a00e968302e7fp-16, -0x1.23c5c0d130a07p-22};
-constexpr double arc[] = {0x1.ffffffff64898p-1,  -0x1.555553f671b9ap-2, 0x1.999914dc909cfp-3,
-                          -0x1.2488519fa5a60p-3, 0x1.c6533dfc9a77bp-4,  -0x1.6f95036b2d2f5p-4,
-                          0x1.2811fdeff7003p-4,  -0x1.ba035c4e8d652p-5, 0x1.151ab904c9279p-5,
-                          -0x1.0354cc23b8650p-6, 0x1.3625e8d6eefb9p-8,  -0x1.5bcf6e5741041p-11};
+constexpr double arc[] = {0x1.ffffffffd07f7p-1,  -0x1.55555481090bdp-2, 0x1.9998fdb6ab6a6p-3,
+                          -0x1.247ca7ef795afp-3, 0x1.c437eaab45f78p-4,  -0x1.5a5d96a42cb12p-4,
+                          0x1.81a02886f17f8p-5};
+constexpr double nearer_arc[] = {
+    0x1.0000000000000p+0, -0x1.555555555552fp-2, 0x1.9999999994669p-3, -0x1.2492492259b1ap-3,
+    0x1.c71c70cb767b6p-4, -0x1.745cf64db2f4ap-4, 0x1.3b10f0f3e7bdbp-4, -0x1.10ea1d00f4417p-4,
+    0x1.def9eba80444dp-5, -0x1.9c79bb162ebe9p-5, 0x1.3702dc86906ffp-5, -0x1.23b920ef30fd3p-6};
 
 // The bits of 2 / pi behind its point.
 constexpr uint32_t two_over_pi[] = {0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0,
@@ -119,6 +122,32 @@ Value* odd_in(Builder& b, Value* of, Value* x) {
   return negated_if(b, b.CreateICmpSLT(bits(b, of), b.getInt64(0)), x);
 }
 
+// atan t, 0 <= t <= 1, is that of (t - 1) / (t + 1) and an eighth of a turn more.
+Value* angle_of(Builder& b, Value* y, Value* x, std::span<const double> polynomial_of_arc) {
+  constexpr double tangent_of_sixteenth = 0x1.a827999fcef32p-2;
+  Value *ay = absolute(b, y), *ax = absolute(b, x);
+  Value* steep = b.CreateFCmpOGT(ay, ax);
+  Value* less = b.CreateSelect(steep, ax, ay);
+  Value* more = b.CreateSelect(steep, ay, ax);
+  Value* is_turned = b.CreateFCmpOGT(less, b.CreateFMul(more, number(b, tangent_of_sixteenth)));
+  Value* above = b.CreateSelect(is_turned, b.CreateFSub(less, more), less);
+  Value* below = b.CreateSelect(is_turned, b.CreateFAdd(less, more), more);
+  Value* quotient = b.CreateFDiv(above, below);
+  // 0 / 0 stands for an angle of 0, infinity / infinity for one of 45 degrees.
+  Value* none = b.CreateFCmpOEQ(more, number(b, 0));
+  Value* both = b.CreateFCmpOEQ(less, number(b, infinity));
+  Value* t = b.CreateSelect(b.CreateOr(none, both), number(b, 0), quotient);
+  Value* sum = polynomial(b, b.CreateFMul(t, t), polynomial_of_arc);
+  Value* begin = b.CreateSelect(is_turned, number(b, half_pi / 2), number(b, 0));
+  begin = b.CreateSelect(both, number(b, half_pi / 2), begin);
+  Value* angle = multiply_add(b, t, sum, begin);
+  angle = b.CreateSelect(steep, b.CreateFSub(number(b, half_pi), angle), angle);
+  Value* left = b.CreateICmpSLT(bits(b, x), b.getInt64(0));
+  angle = b.CreateSelect(left, b.CreateFSub(number(b, pi), angle), angle);
+  Value* unordered = b.CreateFCmpUNO(x, y);
+  return b.CreateSelect(unordered, number(b, nan), copy_sign(b, angle, y));
+}
+
 }  // namespace
 
 Value* math_sin(Builder& b, Value* x) {
@@ -148,22 +177,7 @@ Value* math_tan(Builder& b, Value* x) {
   return odd_in(b, x, value);
 }
 
-Value* math_atan2(Builder& b, Value* y, Value* x) {
-  Value *ay = absolute(b, y), *ax = absolute(b, x);
-  Value* steep = b.CreateFCmpOGT(ay, ax);
-  Value* less = b.CreateSelect(steep, ax, ay);
-  Value* more = b.CreateSelect(steep, ay, ax);
-  Value* quotient = b.CreateFDiv(less, more);
-  // 0 / 0 stands for an angle of 0, infinity / infinity for one of 45 degrees.
-  Value* none = b.CreateFCmpOEQ(more, number(b, 0));
-  Value* both = b.CreateFCmpOEQ(less, number(b, infinity));
-  Value* t = b.CreateSelect(none, number(b, 0), b.CreateSelect(both, number(b, 1), quotient));
-  Value* angle = b.CreateFMul(t, polynomial(b, b.CreateFMul(t, t), arc));
-  angle = b.CreateSelect(steep, b.CreateFSub(number(b, half_pi), angle), angle);
-  Value* left = b.CreateICmpSLT(bits(b, x), b.getInt64(0));
-  angle = b.CreateSelect(left, b.CreateFSub(number(b, pi), angle), angle);
-  Value* unordered = b.CreateFCmpUNO(x, y);
-  return b.CreateSelect(unordered, number(b, nan), copy_sign(b, angle, y));
-}
+Value* math_atan2(Builder& b, Value* y, Value* x) { return angle_of(b, y, x, arc); }
+Value* math_atan2_nearer(Builder& b, Value* y, Value* x) { return angle_of(b, y, x, nearer_arc); }
 
 }  // namespace hilo

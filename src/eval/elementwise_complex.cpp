@@ -44,7 +44,9 @@ C exponential(C x) { return std::exp(x); }
 // e^a cos b - 1 = expm1(a) cos b - 2 sin^2(b/2)
 C exponential_minus_one(C x) {
   const double half = std::sin(x.imag() / 2), grown = std::expm1(x.real());
-  return {grown * std::cos(x.imag()) - 2 * half * half, (grown + 1) * std::sin(x.imag())};
+  // Of a real number real, infinite ones too.
+  const double imaginary = x.imag() == 0 ? x.imag() : (grown + 1) * std::sin(x.imag());
+  return {grown * std::cos(x.imag()) - 2 * half * half, imaginary};
 }
 C logarithm(C x) { return std::log(x); }
 // log|1+z| = log1p(2a + a^2 + b^2) / 2
