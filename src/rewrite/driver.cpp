@@ -141,7 +141,9 @@ class Driver {
     if (!keeps_enough(rule, id) || !matches(rule, match)) return false;
     const size_t before = editor_.module().instructions.size();
     const InstructionId result = build_result(editor_, rule, match);
-    if (!result || !editor_.can_replace(id, result)) {
+    const bool replaces = result && editor_.can_replace(id, result) &&
+                          (!options_.may_fire || options_.may_fire(rule.name));
+    if (!replaces) {
       for (size_t i = editor_.module().instructions.size(); i-- > before;)
         if (!editor_.module().instructions[i].removed)
           editor_.remove_unused({static_cast<uint32_t>(i)});

@@ -83,6 +83,8 @@ struct RewriteOptions {
   Keeps keeps = Keeps::Reals;  // rules that keep less are left out
   // Told of each rule that fires, if given.
   std::function<void(std::string_view rule)> fired;
+  // Asked before a rule that fits fires, if given: where it says no, nothing is changed.
+  std::function<bool(std::string_view rule)> may_fire;
 };
 // Applies the tables to all open computations until no rule fits. Whether any did.
 bool apply_rules(Module& module, std::span<const RuleTable> tables, const RewriteOptions& options);

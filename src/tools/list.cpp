@@ -131,6 +131,7 @@ void add_list(Arguments& arguments, Session& session) {
       .required()
       .one_of(names);
   arguments.add_flag("--json", session.json, "one JSON document");
+  arguments.footer("Examples:\n  hilo list pipelines\n  hilo list custom-calls --json");
   arguments.callback([what, &session] {
     for (const auto& [name, make] : tables)
       if (name == *what) session.json ? show_json(name, make()) : show(make());

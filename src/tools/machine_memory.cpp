@@ -34,4 +34,19 @@ int64_t available_memory() {
   return available;
 }
 
+std::string size_text(int64_t bytes) {
+  constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  double value = static_cast<double>(bytes);
+  int unit = 0;
+  while (value >= 1024 && unit < 4) value /= 1024, ++unit;
+  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.2f} {}", value, units[unit]);
+}
+
+Result<void> check_memory(int64_t needed, int64_t limit) {
+  const int64_t most = limit > 0 ? limit : available_memory();
+  if (needed <= most) return {};
+  return fail(ErrorKind::Memory, "the run needs up to {}, and {} {}", size_text(needed),
+              size_text(most), limit > 0 ? "is the limit (--memory-limit)" : "is available");
+}
+
 }  // namespace hilo::tools

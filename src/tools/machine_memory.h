@@ -1,10 +1,16 @@
 // How much memory the machine can still give.
 #pragma once
 
-#include <cstdint>
+#include "base/base.h"
 
 namespace hilo::tools {
 
 int64_t available_memory();  // bytes; INT64_MAX when it is not known
+
+std::string size_text(int64_t bytes);  // "12 B", "1.50 GiB"
+
+// Memory when a run that needs so many bytes would take more than `limit`, or where that is 0 more
+// than there is.
+Result<void> check_memory(int64_t needed, int64_t limit);
 
 }  // namespace hilo::tools

@@ -16,6 +16,15 @@ struct Candidate {
   int rank;  // higher: more optimised
 };
 
+// Of a name as in module_0001.jit_f.0012.fusion.after_cse.txt: "0012"; of others nothing.
+std::string pass_number(const std::string& name) {
+  for (size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1)) {
+    const std::string part = name.substr(dot + 1, name.find('.', dot + 1) - dot - 1);
+    if (part.size() == 4 && part.find_first_not_of("0123456789") == std::string::npos) return part;
+  }
+  return {};
+}
+
 // The stage that XLA's dump file names say (openxla.org/xla/hlo_dumps), most optimised last.
 std::optional<Candidate> candidate(const fs::path& path) {
   const std::string name = path.filename();
@@ -33,6 +42,8 @@ std::optional<Candidate> candidate(const fs::path& path) {
       {"after_optimizations", 4},
       {"after", 2}};
   Candidate out{path, "module", 1};
+  if (const std::string number = pass_number(name); !number.empty())
+    return Candidate{path, "after pass " + number, 1};
   for (const auto& [stage, rank] : stages)
     if (name.find(stage) != std::string::npos) {
       out.stage = stage;
@@ -44,9 +55,8 @@ std::optional<Candidate> candidate(const fs::path& path) {
   return out;
 }
 
-}  // namespace
-
-Result<std::string> find_module_in_folder(const std::string& folder, const std::string& stage) {
+// From the first stage to the most optimised.
+Result<std::vector<Candidate>> candidates(const std::string& folder) {
   std::vector<Candidate> found;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error))
@@ -56,6 +66,20 @@ Result<std::string> find_module_in_folder(const std::string& folder, const std::
   std::sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) {
     return std::pair(a.rank, a.path) < std::pair(b.rank, b.path);
   });
+  return found;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> modules_in_folder(const std::string& folder) {
+  HILO_TRY(const std::vector<Candidate> found, candidates(folder));
+  std::vector<std::string> out;
+  for (const Candidate& one : found) out.push_back(one.path);
+  return out;
+}
+
+Result<std::string> find_module_in_folder(const std::string& folder, const std::string& stage) {
+  HILO_TRY(const std::vector<Candidate> found, candidates(folder));
   for (const Candidate& one : found) fmt::print(stderr, "  {:<44} {}\n", one.stage, one.path);
   for (size_t i = found.size(); i-- > 0;)
     if (stage.empty() || found[i].path.find(stage) != std::string::npos) {

@@ -23,6 +23,8 @@ std::optional<LoadedModule> load_module(const std::string& path, const LoadOptio
 std::optional<LoadedModule> read_loaded_module(std::shared_ptr<const std::string> text,
                                                const std::string& shown, const LoadOptions& options,
                                                Session& session);
+// The module files of a dump folder, from the first stage to the most optimised.
+Result<std::vector<std::string>> modules_in_folder(const std::string& folder);
 // The most optimised module file of a dump folder, of those the last; an error when there is none.
 Result<std::string> find_module_in_folder(const std::string& folder, const std::string& stage);
 Result<std::string> read_input_file(const std::string& path);  // "-" is standard input

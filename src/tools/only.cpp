@@ -28,10 +28,14 @@ Result<Module> isolate(const Module& module, std::string_view name) {
     out.entry = computation;
     return out;
   }
-  const InstructionId id = find_anywhere(out, name);
-  if (!id)
-    return fail(ErrorKind::Usage, "--only={}: no computation or instruction of that name", name);
-  const ComputationId entry = out.add_computation(fmt::format("only.{}", name));
+  if (const InstructionId id = find_anywhere(module, name)) return isolate(module, id);
+  return fail(ErrorKind::Usage, "--only={}: no computation or instruction of that name", name);
+}
+
+Module isolate(const Module& module, InstructionId id) {
+  Module out = module;
+  forget_entry(out.header);
+  const ComputationId entry = out.add_computation(fmt::format("only.{}", out[id].name));
   const Instruction instruction = out[id];
   const auto operands = out.operands(instruction);
   std::vector<InstructionId> parameters;
@@ -39,7 +43,7 @@ Result<Module> isolate(const Module& module, std::string_view name) {
   for (size_t i = 0; i < values.size(); ++i) {
     const Shape shape = out.shape(values[i]);
     const std::string parameter(out[values[i]].name);
-    size_t same = 0;  // the same value twice is one parameter
+    size_t same = 0;
     while (values[same] != values[i]) ++same;
     parameters.push_back(same < i
                              ? parameters[same]

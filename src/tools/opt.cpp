@@ -141,6 +141,13 @@ void add_opt(Arguments& arguments, Session& session) {
   arguments.add_flag("--json", session.json,
                      "what was run as one JSON document on standard output");
   arguments.add_option("-o,--output", options->output, "write to a file");
+  arguments.footer(
+      "Examples:\n"
+      "  hilo opt module.txt                                  # --pipeline=simplify\n"
+      "  hilo opt module.txt --passes='dce, (algebraic-simplifier, cse)*' --statistics\n"
+      "  hilo opt module.txt --pipeline=cpu --time --dump-to=stages -o optimised.txt\n"
+      "  hilo opt module.txt --pipeline=cpu --stop-after=12 --disable=fusion\n"
+      "hilo bisect finds the pass and the rule that change what a module computes.");
   arguments.callback([options, &session] {
     if (options->passes.empty() && options->pipeline.empty()) options->pipeline = "simplify";
     run(*options, session);

@@ -17,6 +17,10 @@ void add_print(Arguments& arguments, Session& session) {
   arguments.add_flag("--elide-large-constants", options->elide,
                      "constants of over 10 elements as {...}");
   arguments.add_option("-o,--output", options->output, "write to a file");
+  arguments.footer(
+      "Examples:\n"
+      "  hilo print module.pb --style=short\n"
+      "  hilo print dump_folder/ --elide-large-constants -o module.txt");
   arguments.callback([options, &session] {
     auto loaded = load_module(options->file, {}, session);
     if (!loaded) return;

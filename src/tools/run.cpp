@@ -1,15 +1,11 @@
-#include <signal.h>
-#include <sys/time.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "tools/choose_device.h"
 #include "tools/in_plan.h"
 #include "tools/inputs.h"
+#include "tools/interrupts.h"
 #include "tools/machine_memory.h"
 #include "tools/module_file.h"
 #include "tools/observe.h"
@@ -23,19 +19,6 @@
 
 namespace hilo::tools {
 namespace {
-
-// A signal handler can reach nothing else.
-std::atomic<bool> interrupted = false, timed_out = false;
-
-void listen_for_interrupts(double timeout) {
-  signal(SIGINT, [](int) { interrupted = true; });
-  if (timeout <= 0) return;
-  signal(SIGALRM, [](int) { timed_out = interrupted = true; });
-  itimerval timer = {};
-  timer.it_value.tv_sec = static_cast<time_t>(timeout);
-  timer.it_value.tv_usec = 1 + static_cast<suseconds_t>(std::fmod(timeout, 1) * 999'998);
-  setitimer(ITIMER_REAL, &timer, nullptr);
-}
 
 // Options that are words become what the evaluator takes.
 Result<EvalOptions> eval_options(const RunOptions& options) {
@@ -64,21 +47,6 @@ Result<void> settle_partitioning(const RunOptions& options, const Module& module
   else if (per_device && named > 1 && !module.header.is_scheduled && !options.inputs.file.empty())
     eval.partitioning = Partitioning::Unpartitioned;
   return {};
-}
-
-std::string human(int64_t bytes) {
-  constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  double value = static_cast<double>(bytes);
-  int unit = 0;
-  while (value >= 1024 && unit < 4) value /= 1024, ++unit;
-  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.2f} {}", value, units[unit]);
-}
-
-Result<void> check_memory(int64_t needed, const EvalOptions& eval) {
-  const int64_t limit = eval.memory_limit > 0 ? eval.memory_limit : available_memory();
-  if (needed <= limit) return {};
-  return fail(ErrorKind::Memory, "the run needs up to {}, and {} {}", human(needed), human(limit),
-              eval.memory_limit > 0 ? "is the limit (--memory-limit)" : "is available");
 }
 
 void show_comparisons(const std::vector<LeafComparison>& comparisons) {
@@ -142,16 +110,16 @@ Result<Ran> run_compiled(const Module& module, const RunOptions& options, EvalOp
   eval.warnings = &warnings;
   HILO_DO(settle_partitioning(options, module, eval));
   const OnCpu on_cpu = {options.compiler,           options.threads, options.dump_ir,
-                        options.observe.profiles(), &interrupted,    eval};
+                        options.observe.profiles(), eval.interrupt,  eval};
   Ran out;
   Laps laps;
   HILO_TRY(const Executable executable, compile_for_cpu(module, on_cpu, session));
   out.times.compile = laps.lap();
   if (!session.json) fmt::print(stderr, "{}", report_text(executable));
-  HILO_DO(check_memory(executable.report().run_bytes, eval));
+  HILO_DO(check_memory(executable.report().run_bytes, eval.memory_limit));
   HILO_TRY(Inputs inputs, make_inputs(module, executable.devices(), options.inputs));
   out.times.inputs = laps.lap();
-  hilo::RunOptions running = {.interrupt = &interrupted};
+  hilo::RunOptions running = {.interrupt = eval.interrupt};
   std::optional<Profile> profile;
   std::optional<Roofline> roofline;
   std::optional<WorkProgress> progress;
@@ -188,8 +156,8 @@ Result<Ran> run_module(const Module& module, const RunOptions& options, const Pl
   const int64_t needed = estimate_memory(module, eval);
   if (!session.json)
     fmt::print(stderr, "{}: {} device{}, needs up to {}\n", module.header.name, devices,
-               devices == 1 ? "" : "s", human(needed));
-  HILO_DO(check_memory(needed, eval));
+               devices == 1 ? "" : "s", size_text(needed));
+  HILO_DO(check_memory(needed, eval.memory_limit));
   Ran out;
   Laps laps;
   HILO_TRY(Inputs inputs, make_inputs(module, devices, options.inputs));
@@ -198,7 +166,6 @@ Result<Ran> run_module(const Module& module, const RunOptions& options, const Pl
   out.times.inputs = laps.lap();
   std::vector<std::string> warnings;
   eval.warnings = &warnings;
-  eval.interrupt = &interrupted;
   eval.progress = session.json ? std::function<void(int64_t, int64_t)>() : instruction_progress();
   if (observer.wanted()) eval.observer = [&](const ValueEvent& event) { observer.see(event); };
   HILO_TRY(Outputs outputs, evaluate(module, std::move(inputs), eval));
@@ -270,14 +237,12 @@ void run(RunOptions& options, Session& session) {
     planned = std::move(*made);
   }
   Observer observer(module, options.observe, session.json);
-  listen_for_interrupts(options.timeout);
+  eval->interrupt = &listen_for_interrupts(options.timeout);
   if (!is_here(*device, options.device, session)) device = RunDevice::Eval;
   auto ran = *device == RunDevice::Cpu
                  ? run_compiled(module, options, *eval, session)
                  : run_module(module, options, planned.get(), *eval, observer, session);
-  if (!ran && timed_out)
-    ran = fail(ErrorKind::Interrupted, "stopped after {} s (--timeout)", options.timeout);
-  if (!ran) return fail_with(session, ran.error(), module.source);
+  if (!ran) return fail_with(session, name_timeout(ran.error(), options.timeout), module.source);
   ran->times.read = read_seconds;
   if (session.json) show_json(module, *ran, options, observer);
   else if (!options.expected.empty()) show_comparisons(ran->comparisons);

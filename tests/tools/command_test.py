@@ -31,7 +31,7 @@ def hilo(*arguments, text=None, seconds=60, memory=None):
     return done
 
 
-class Command(unittest.TestCase):
+class Folder(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -43,6 +43,8 @@ class Command(unittest.TestCase):
             file.write(text)
         return path
 
+
+class Command(Folder):
     def test_runs_given_inputs(self):
         module = self.write("add.hlo", ADD)
         done = hilo("run", module, "--input=4xf32=[1 2 3 4]", "--input=4xf32=0.5")

@@ -1,0 +1,83 @@
+#include "tools/stages.h"
+
+#include <filesystem>
+#include <set>
+
+#include "tools/module_file.h"
+#include "verify/verify.h"
+#include "wire/wire.h"
+
+namespace hilo::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<Module> after_changes(const Module& module, const RunPasses& run, size_t wanted) {
+  Module out = module;
+  size_t seen = 0;
+  bool reached = wanted == 0;
+  if (reached) return out;
+  const auto done = run(out, [&](const PassRun& pass, const Module&) -> Result<void> {
+    if (!pass.changed || ++seen < wanted) return {};
+    reached = true;
+    return fail(ErrorKind::Interrupted, "the stage is reached");
+  });
+  if (!done && !reached) return std::unexpected(done.error());
+  check(reached, "passes change a module as often as the last time");
+  return out;
+}
+
+Result<Module> read_stage(const std::string& path) {
+  HILO_TRY(Module out, read_module_file(path, {.file = path}));
+  if (const auto errors = verify(out); !errors.empty()) return std::unexpected(errors.front());
+  return out;
+}
+
+// "module_0001.jit_f" of XLA's dump names; of others nothing.
+std::string module_of(const std::string& path) {
+  const std::string name = fs::path(path).filename();
+  if (!name.starts_with("module_")) return {};
+  return name.substr(0, name.find('.', name.find('.') + 1));
+}
+
+Result<std::vector<std::string>> stages_in_folder(const std::string& folder) {
+  HILO_TRY(std::vector<std::string> out, modules_in_folder(folder));
+  std::set<std::string> modules;
+  for (const std::string& path : out) modules.insert(module_of(path));
+  if (modules.size() < 2) return out;
+  std::string names;
+  for (const std::string& one : modules) names += fmt::format("\n  {}/{}.*", folder, one);
+  return fail(ErrorKind::Usage, "{} has stages of several modules; give the files of one:{}",
+              folder, names);
+}
+
+}  // namespace
+
+Result<Stages> stages_of_passes(std::shared_ptr<const Module> module, RunPasses run) {
+  Stages out;
+  out.names.push_back("as read");
+  Module last = *module;
+  HILO_DO(run(last, [&](const PassRun& pass, const Module&) -> Result<void> {
+    if (pass.changed) out.names.emplace_back(pass.name);
+    return {};
+  }));
+  out.make = [module, run = std::move(run)](size_t i) { return after_changes(*module, run, i); };
+  return out;
+}
+
+Result<Stages> stages_of_files(const std::vector<std::string>& paths) {
+  Stages out;
+  out.are_files = true;
+  out.names = paths;
+  std::error_code ignored;
+  if (paths.size() == 1 && fs::is_directory(paths.front(), ignored)) {
+    HILO_TRY(out.names, stages_in_folder(paths.front()));
+  }
+  if (out.names.size() < 2)
+    return fail(ErrorKind::Usage, "{}: {} stages of a module, and two are the least to compare",
+                paths.front(), out.names.size());
+  out.make = [names = out.names](size_t i) { return read_stage(names[i]); };
+  return out;
+}
+
+}  // namespace hilo::tools
