@@ -135,7 +135,7 @@ const Row rows[] = {
     {"nothing is computed twice", 2, {}, R"(x = f32[6] parameter(0)
  a = f32[6] exponential(x)
  b = f32[4,6] broadcast(a), dimensions={1}
- ROOT r = f32[4,6] reshape(b))"},
+ ROOT r = f32[4,6] negate(b))"},
     {"what is written over", 1, {FusionKind::Loop}, R"(x = f32[8] parameter(0)
  i = s32[] parameter(1)
  d = f32[2] dynamic-slice(x, i), dynamic_slice_sizes={2}
@@ -268,6 +268,13 @@ const Row rows[] = {
  m = f32[4,4] multiply(x, b)
  s = f32[4,4] sort(m), dimensions={1}, to_apply=less
  ROOT r = f32[4,4] multiply(s, b))"},
+    {"results whose shape is another at last", 3, {FusionKind::Loop}, R"(x = f32[1,6] parameter(0)
+ a = f32[1,6] exponential(x)
+ b = f32[1,6] sine(a)
+ c = f32[1,6] cosine(a)
+ s = f32[6] reshape(b)
+ t = f32[6] reshape(c)
+ ROOT r = (f32[6], f32[6]) tuple(s, t))"},
     {"no two around a third", 3, {}, R"(x = f32[4,4] parameter(0)
  a = f32[4,4] exponential(x)
  s = f32[4,4] sort(a), dimensions={1}, to_apply=less
@@ -284,6 +291,24 @@ TEST(Fusion, BringsTogetherWhatOneLoopComputes) {
       EXPECT_EQ(kinds_of(after), row.kinds) << row.name << print(after);
     }
     EXPECT_EQ(count_steps(after), row.steps) << row.name << print(after);
+    expect_same_bits(before, after);
+  }
+}
+
+// What is looked up is made, unless it is looked up more often than there are elements.
+TEST(Fusion, MakesOfATableWhatIsLookedUp) {
+  for (const auto [rows, steps] : {std::pair(9, 1), std::pair(3, 2)}) {
+    const Module before = parsed(fmt::format(R"(HloModule m
+ENTRY e {{ x = s32[{},6] parameter(0)
+ i = s32[4,1] parameter(1)
+ t = f32[{},6] convert(x)
+ ROOT r = f32[4,6] gather(t, i), offset_dims={{1}}, collapsed_slice_dims={{0}},
+   start_index_map={{0}}, index_vector_dim=1, slice_sizes={{1,6}} }})",
+                                             rows, rows));
+    PipelineOptions options;
+    options.pass.fusion.gathers = true;
+    const Module after = after_passes(before, "fusion, dce", options);
+    EXPECT_EQ(count_steps(after), steps) << print(after);
     expect_same_bits(before, after);
   }
 }

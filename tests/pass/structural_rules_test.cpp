@@ -97,6 +97,11 @@ const Row rows[] = {
  z = f32[] constant(7)
  p = f32[8,1] pad(x, z), padding=2_3x-1_0
  ROOT r = f32[2,1] slice(p), slice={[3:5], [0:1]})"},
+    {"slice-of-transpose", R"(x = f32[3,2,4] parameter(0)
+ t = f32[4,3,2] transpose(x), dimensions={2,0,1}
+ a = f32[1,3,2] slice(t), slice={[2:3], [0:3], [0:2]}
+ b = f32[1,3,2] slice(t), slice={[0:1], [0:3], [0:2]}
+ ROOT r = f32[1,3,2] subtract(a, b))"},
     {"dynamic-slice-whole", R"(x = f32[3,2] parameter(0)
  i = s32[] parameter(1)
  ROOT r = f32[3,2] dynamic-slice(x, i, i), dynamic_slice_sizes={3,2})"},
@@ -195,6 +200,10 @@ const Row rows[] = {
     {"dot-of-empty", R"(x = f32[4,0] parameter(0)
  y = f32[0,3] parameter(1)
  ROOT r = f32[4,3] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0})"},
+    {"dot-without-sum", R"(x = f32[2,4,1] parameter(0)
+ y = f32[1,5,2] parameter(1)
+ ROOT r = f32[2,4,5] dot(x, y), lhs_batch_dims={0}, rhs_batch_dims={2},
+   lhs_contracting_dims={2}, rhs_contracting_dims={0})"},
     {"dot-of-transpose-left", R"(x = f32[2,4,3] parameter(0)
  t = f32[3,2,4] transpose(x), dimensions={2,0,1}
  y = f32[2,3,5] parameter(1)
@@ -265,6 +274,10 @@ const Row rows[] = {
 
 // Modules in which the rule would be wrong.
 const Row kept[] = {
+    {"slice-of-transpose", R"(x = f32[3,4] parameter(0)
+ t = f32[4,3] transpose(x), dimensions={1,0}
+ a = f32[4,1] slice(t), slice={[0:4], [0:1]}
+ ROOT r = (f32[4,1], f32[4,3]) tuple(a, t))"},
     {"copy-same", R"(x = f32[4] parameter(0)
  ROOT r = f32[4]{0:S(1)} copy(x))"},
     {"transpose-to-reshape", R"(x = f32[2,4]{0,1} parameter(0)

@@ -113,6 +113,23 @@ std::optional<Dims> rows_behind(const Module& module, InstructionId id) {
   return std::nullopt;
 }
 
+// Whether an element is as easily made at any place as in the order of the array: no row that a
+// reduction would have at hand is asked for again. Looks at no more than a few instructions.
+bool is_made_anywhere(const Module& module, InstructionId id) {
+  constexpr size_t most_seen = 32;
+  static constexpr Op movers[] = {Op::Broadcast, Op::Transpose, Op::Slice, Op::Reverse};
+  std::vector<InstructionId> seen = {id};
+  for (size_t i = 0; i < seen.size(); ++i) {
+    const Op op = module[seen[i]].op;
+    const bool is_made_here = is_elementwise(op) || is_one_of(movers, op);
+    if (op == Op::Reduce || seen.size() > most_seen || (i == 0 && !is_made_here)) return false;
+    if (!is_made_here) continue;
+    for (InstructionId operand : module.operands(seen[i]))
+      if (std::ranges::find(seen, operand) == seen.end()) seen.push_back(operand);
+  }
+  return true;
+}
+
 }  // namespace
 
 bool is_sourceless(const Module& module, InstructionId id) {
@@ -137,7 +154,10 @@ bool is_free(const Module& module, InstructionId id) {
 bool reads_elements(const Module& module, InstructionId user, InstructionId value) {
   const Op op = module[user].op;
   if (op == Op::Dot) return false;
-  if (op == Op::Gather) return module.operand(user, 0) != value;
+  // Of a table only what is asked for, where that is no more than all of it.
+  if (op == Op::Gather && module.operand(user, 0) == value)
+    return module.operand(user, 1) != value && is_made_anywhere(module, value) &&
+           element_count(module.shape(user)) <= element_count(module.shape(value));
   // A loop over what stands side by side computes all of it for each element.
   if (op == Op::Concatenate)
     return module.operands(user).size() <= most_concatenated && module[value].op != Op::Reduce &&
@@ -207,7 +227,7 @@ void FusionGroups::place(InstructionId id) {
     return;
   }
   repeated_[id.value] = false;
-  if (is_free(module_, id)) return;
+  if (is_free(module_, id) || (op == Op::Reshape && number < 0 && !is_read_by_groups(id))) return;
   places_[id.value] = {1, {id}};
   of_[id.value] = static_cast<int>(groups_.size());
   const FusionKind kind = op == Op::Reduce ? FusionKind::Input
@@ -226,6 +246,11 @@ int FusionGroups::only_group_of_users(InstructionId id) const {
     out = group;
   }
   return out;
+}
+
+bool FusionGroups::is_read_by_groups(InstructionId id) const {
+  return std::ranges::any_of(module_.users(id),
+                             [&](InstructionId user) { return group_of(user) >= 0; });
 }
 
 // Whether one loop with the update would leave out slices that it is made of: those that take

@@ -57,6 +57,7 @@ class FusionGroups {
   bool is_fusible(InstructionId id) const;
   void place(InstructionId id);
   int only_group_of_users(InstructionId id) const;
+  bool is_read_by_groups(InstructionId id) const;
   bool is_made_of_other_parts(InstructionId update) const;
   bool may_join(InstructionId id, FusionGroup& group);
   bool note_places(InstructionId id, const FusionGroup& group);
@@ -69,6 +70,8 @@ class FusionGroups {
   bool may_merge(int a, int b) const;
   bool reaches(int from, int to) const;
   void find_controlled();
+  bool is_needed_outside(InstructionId root, int a, int b) const;
+  size_t count_roots(int a, int b) const;
   void merge(int into, int from);
   std::optional<Recipe> recipe_of(InstructionId value) const;
   bool is_root(InstructionId id) const;

@@ -90,7 +90,7 @@ void FusionGroups::merge_readers(const std::vector<int>& readers) {
 bool FusionGroups::may_merge(int a, int b) const {
   const FusionGroup &x = groups_[a], &y = groups_[b];
   if (a == b || x.members.empty() || y.members.empty() || x.rows || y.rows || x.kind != y.kind ||
-      x.kind == FusionKind::Output || x.roots.size() + y.roots.size() > most_roots ||
+      x.kind == FusionKind::Output || count_roots(a, b) > most_roots ||
       x.members.size() + y.members.size() > most_members)
     return false;
   const auto in_place = [&](InstructionId id) { return module_[id].op == Op::DynamicUpdateSlice; };
@@ -107,6 +107,21 @@ bool FusionGroups::may_merge(int a, int b) const {
              module_.shape(member).dims != loop->dims))
           return false;
   return !reaches(a, b) && !reaches(b, a);
+}
+
+bool FusionGroups::is_needed_outside(InstructionId root, int a, int b) const {
+  return module_[module_[root].computation].root == root ||
+         !std::ranges::all_of(module_.users(root), [&](InstructionId user) {
+           return group_of(user) == a || group_of(user) == b;
+         });
+}
+
+// Of both groups as one.
+size_t FusionGroups::count_roots(int a, int b) const {
+  size_t out = 0;
+  for (int group : {a, b})
+    for (InstructionId root : groups_[group].roots) out += is_needed_outside(root, a, b);
+  return out;
 }
 
 // Whether a path leads from one group to the other by way of instructions of neither. Places in the
@@ -145,11 +160,8 @@ void FusionGroups::merge(int into, int from) {
   target.roots.insert(target.roots.end(), source.roots.begin(), source.roots.end());
   source = {};
   ++merges_;
-  std::erase_if(target.roots, [&](InstructionId root) {
-    return module_[module_[root].computation].root != root &&
-           std::ranges::all_of(module_.users(root),
-                               [&](InstructionId user) { return group_of(user) == into; });
-  });
+  std::erase_if(target.roots,
+                [&](InstructionId root) { return !is_needed_outside(root, into, into); });
 }
 
 }  // namespace hilo

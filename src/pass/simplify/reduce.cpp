@@ -116,27 +116,43 @@ bool contracts_nothing(const Match& match) {
   return element_count(match.shape('x')) == 0 || element_count(match.shape('y')) == 0;
 }
 
-// An operand of a dot that sums nothing, for each element of the result.
+// An operand of a dot that sums nothing, for each element of the result: without the dimensions of
+// one element that are contracted.
 InstructionId spread(Editor& editor, const Match& match, char operand, const Dims& batch,
-                     int64_t first_free) {
-  Dims dims(match.shape(operand).dims.size());
-  for (size_t i = 0; i < dims.size(); ++i) {
+                     const Dims& contracting, int64_t first_free) {
+  const Dims from = match.shape(operand).dims;
+  Dims sizes, dims;
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (contains_dim(contracting, static_cast<int64_t>(i))) continue;
     const auto at = std::ranges::find(batch, static_cast<int64_t>(i));
-    dims[i] = at == batch.end() ? first_free++ : at - batch.begin();
+    dims.push_back(at == batch.end() ? first_free++ : at - batch.begin());
+    sizes.push_back(from[i]);
   }
-  return make_broadcast(editor, match, match[operand], dims);
+  InstructionId value = match[operand];
+  if (sizes.size() < from.size())
+    value = editor.add(match.root(), Op::Reshape, Shape::array(match.shape().type, sizes),
+                       std::array{value});
+  return make_broadcast(editor, match, value, dims);
+}
+
+bool sums_nothing(const Match& match, const DotAttributes& attributes) {
+  return std::ranges::all_of(attributes.lhs_contracting_dims,
+                             [&](int64_t dim) { return match.shape('x').dims[dim] == 1; });
 }
 
 InstructionId dot_without_sum(Editor& editor, const Match& match) {
   const DotAttributes a = match.attributes<DotAttributes>();
   const ElementType type = match.shape().type;
-  if (!a.lhs_contracting_dims.empty() || a.algorithm != DotAlgorithm::Unset ||
-      !a.sparsity.text.empty() || !all_plain(match, "xy") || match.shape('x').type != type ||
-      match.shape('y').type != type)
+  if (!sums_nothing(match, a) || a.algorithm != DotAlgorithm::Unset || !a.sparsity.text.empty() ||
+      !all_plain(match, "xy") || match.shape('x').type != type || match.shape('y').type != type)
     return {};
   const auto batches = static_cast<int64_t>(a.lhs_batch_dims.size());
-  const InstructionId x = spread(editor, match, 'x', a.lhs_batch_dims, batches);
-  const InstructionId y = spread(editor, match, 'y', a.rhs_batch_dims, match.shape('x').rank());
+  const int64_t of_left =
+      match.shape('x').rank() - static_cast<int64_t>(a.lhs_contracting_dims.size());
+  const InstructionId x =
+      spread(editor, match, 'x', a.lhs_batch_dims, a.lhs_contracting_dims, batches);
+  const InstructionId y =
+      spread(editor, match, 'y', a.rhs_batch_dims, a.rhs_contracting_dims, of_left);
   return editor.add(match.root(), Op::Multiply, match.shape(), std::array{x, y});
 }
 

@@ -89,6 +89,21 @@ InstructionId slice_of_pad(Editor& editor, const Match& match) {
   return make_slice(editor, match.root(), match['x'], std::move(slice));
 }
 
+// Parts of a transposed array are transposed alone where nobody reads it whole, so that it is never
+// stored.
+InstructionId slice_of_transpose(Editor& editor, const Match& match) {
+  const Module& module = editor.module();
+  if (!all_plain(match, "xt") || module[module[match['t']].computation].root == match['t'])
+    return {};
+  for (InstructionId user : module.users(match['t']))
+    if (module[user].op != Op::Slice) return {};
+  const Dims dims = dimensions_of(match, 't');
+  std::vector<SliceDim> slice(dims.size());
+  for (size_t i = 0; i < dims.size(); ++i) slice[static_cast<size_t>(dims[i])] = slice_of(match)[i];
+  const InstructionId part = make_slice(editor, match.root(), match['x'], std::move(slice));
+  return make_transpose(editor, match, part, dims);
+}
+
 // Where a dynamic slice or update begins when every index is known, clamped as it will be.
 std::optional<Dims> known_starts(const Module& module, InstructionId id, size_t first,
                                  const Dims& whole, const Dims& part) {
@@ -269,6 +284,7 @@ constexpr RewriteRule rules[] = {
     {"slice-of-iota", Any, Bits, "slice(i:iota())", slice_of_iota},
     {"slice-of-concatenate", Any, Bits, "slice(c:concatenate(...))", slice_of_concatenate},
     {"slice-of-pad", Any, Bits, "slice(p:pad(x, y))", slice_of_pad},
+    {"slice-of-transpose", Any, Bits, "slice(t:transpose(x))", slice_of_transpose},
     {"dynamic-slice-whole", Any, Bits, "dynamic-slice(...)", first_operand, takes_all},
     {"dynamic-slice-constant", Any, Bits, "dynamic-slice(...)", dynamic_slice_to_slice},
     {"dynamic-slice-of-broadcast", Any, Bits, "dynamic-slice(...)", dynamic_slice_of_broadcast},
