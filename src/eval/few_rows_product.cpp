@@ -1,19 +1,16 @@
 // The rows are packed once; a thread takes some columns of the right operand and goes down them,
 // packing a depth of them after the other into its own cache. Few blocks of rows read lines of
-// columns where they stand, some of many columns at a time: to pack them costs more than to use
-// them.
+// columns where they stand: to pack them costs more than to use them.
 #include "eval/few_rows_product.h"
 
 namespace hilo {
 namespace {
 
 constexpr int64_t part_strips = 4, fewest_parts = 8;
-// Blocks of rows that read lines of columns where they stand, and how many strips of them together.
-constexpr int64_t direct_blocks = 5, direct_strips = 16;
+// Blocks of rows that read lines of columns where they stand, and of how many strips and lines of
+// them together: a strip's are fetched into the second cache while the one before is computed.
+constexpr int64_t direct_blocks = 5, direct_strips = 16, direct_lines = 192;
 constexpr int64_t worth_packing_together = 1 << 16;  // elements of the rows
-// Rows that wait for memory, elements of a right operand that does not stay in the caches, and how
-// it is read then: so many lines of so many strips after the other, as long pieces of memory.
-constexpr int64_t thin = 10, large_operand = 1 << 21, streamed_lines = 8, streamed_strips = 64;
 
 class FewRows {
  public:
@@ -45,6 +42,8 @@ class FewRows {
                          strips_at(strips, depth) + t * kernel_.columns * kernel_.bytes);
   }
   void compute_packed(const Strips& strips, std::byte* c, int64_t leading) const;
+  int64_t to_next(const Cut& chunks, int64_t chunk, int64_t strip, int64_t begin,
+                  int64_t end) const;
   void compute_direct(int64_t begin, int64_t end, std::byte* c, int64_t leading) const;
   // The packed rows of a block from element t of the summed index on, which stands in a depth.
   std::byte* rows_at(int64_t block, int64_t depth, int64_t t) const {
@@ -65,7 +64,7 @@ class FewRows {
   const MatrixKernel& kernel_;
   Cut depths_, blocks_, parts_;  // of the summed index, of the rows, of the strips of columns
   int64_t all_lines_;            // of a block's packed rows
-  bool is_direct_, is_streamed_;
+  bool is_direct_;
   std::byte* rows_;
 };
 
@@ -76,11 +75,9 @@ FewRows::FewRows(const MatrixProduct& product)
       blocks_{p_.m, pieces_of(p_.m, kernel_.rows)},
       parts_{pieces_of(p_.n, kernel_.columns), 1},
       all_lines_(depths_.count + depths_.parts * kernel_.head),
-      is_direct_(blocks_.parts <= direct_blocks && kernel_.is_direct && kernel_.is_direct(p_.rhs)),
-      is_streamed_(is_direct_ && p_.m <= thin && p_.n * p_.k >= large_operand) {
-  const int64_t most = is_streamed_ ? streamed_strips : is_direct_ ? direct_strips : part_strips;
-  const int64_t fewest = is_streamed_ ? 2 : fewest_parts;
-  parts_.parts = pieces_of(parts_.count, std::clamp<int64_t>(parts_.count / fewest, 1, most));
+      is_direct_(blocks_.parts <= direct_blocks && kernel_.is_direct && kernel_.is_direct(p_.rhs)) {
+  const int64_t most = is_direct_ ? direct_strips : part_strips;
+  parts_.parts = pieces_of(parts_.count, std::clamp<int64_t>(parts_.count / fewest_parts, 1, most));
   thread_local PackedMemory memory;
   rows_ = memory.take(blocks_.parts * all_lines_ * kernel_.row_step * kernel_.bytes);
 }
@@ -115,19 +112,29 @@ void FewRows::compute_packed(const Strips& strips, std::byte* c, int64_t leading
   }
 }
 
+// Elements from a chunk's first line of a strip to that which is used after it, of strips [begin,
+// end); 0: none.
+int64_t FewRows::to_next(const Cut& chunks, int64_t chunk, int64_t strip, int64_t begin,
+                         int64_t end) const {
+  if (strip + 1 < end) return kernel_.columns;
+  if (chunk + 1 == chunks.parts) return 0;
+  return chunks.size(chunk) * p_.rhs.inner - (strip - begin) * kernel_.columns;
+}
+
 void FewRows::compute_direct(int64_t begin, int64_t end, std::byte* c, int64_t leading) const {
-  const int64_t lines = is_streamed_ ? streamed_lines : blocks_.parts < direct_blocks ? 64 : 128;
-  const Cut chunks{p_.k, pieces_of(p_.k, lines)};
+  const Cut chunks{p_.k, pieces_of(p_.k, direct_lines)};
   for (int64_t chunk = 0; chunk < chunks.parts; ++chunk) {
     const int64_t t = chunks.begin(chunk);
-    for (int64_t s = begin; s < end; ++s)
+    for (int64_t s = begin; s < end; ++s) {
+      const int64_t next = to_next(chunks, chunk, s, begin, end);
       for (int64_t block = 0; block < blocks_.parts; ++block) {
         const int64_t at = blocks_.begin(block) * leading + (s - begin) * kernel_.columns;
         kernel_.run_direct(
             {rows_at(block, 0, t), nullptr, chunks.size(chunk), blocks_.size(block), columns_of(s),
              c + at * kernel_.bytes, leading, p_.accumulate || chunk > 0},
-            p_.rhs, s * kernel_.columns, t);
+            p_.rhs, s * kernel_.columns, t, next);
       }
+    }
   }
 }
 

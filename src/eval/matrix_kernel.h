@@ -61,10 +61,11 @@ struct MatrixKernel {
   void (*pack_columns)(const SourcePart& part, int64_t depth, void* out);
   void (*run)(const KernelBlock& block);
   // The same with the right operand's columns from j and lines from t on, where they stand; b is
-  // not used. Only for sources of which is_direct is true; null: of none.
+  // not used. With each line that which stands `next` elements on is fetched, for the block after.
+  // Only for sources of which is_direct is true; null: of none.
   bool (*is_direct)(const MatrixSource& source) = nullptr;
-  void (*run_direct)(const KernelBlock& block, const MatrixSource& rhs, int64_t j,
-                     int64_t t) = nullptr;
+  void (*run_direct)(const KernelBlock& block, const MatrixSource& rhs, int64_t j, int64_t t,
+                     int64_t next) = nullptr;
   // The same with up to `standing_rows` rows of `standing_type`, where they stand `step` apart,
   // each in one piece: a is the first. 0 rows: not at all.
   ElementType standing_type = ElementType::F32;
