@@ -15,6 +15,8 @@
 #include <ranges>
 #include <set>
 
+#include "emit/interleaved.h"
+
 namespace hilo {
 namespace {
 
@@ -84,14 +86,15 @@ class Widening {
         body_(*loop.getHeader()),
         layout_(body_.getDataLayout()),
         lanes_(lanes),
-        target_(target) {}
+        target_(target),
+        interleaved_(loop, counter.number) {}
 
   // Whether each instruction can be one over vectors; changes nothing.
   bool fits() {
-    if (!is_whole(counter_.begin) || !has_whole_end() || !writes_its_own()) return false;
+    if (!is_whole(counter_.begin) || !has_whole_end()) return false;
     for (Instruction& step : body_)
       if (!is_counting(step) && !fits(step)) return false;
-    return true;
+    return interleaved_.are_complete() && writes_its_own();
   }
 
   void widen() {
@@ -175,21 +178,31 @@ class Widening {
     return is_known ? array : nullptr;
   }
 
-  // Whether each iteration reads and writes of an array that is written only its own element.
+  // Whether each iteration reads and writes of an array that is written only its own elements.
   bool writes_its_own() const {
-    std::map<const Value*, const Value*> written;  // the place in each array
+    std::map<const Value*, const llvm::StoreInst*> written;  // one store to each array
     for (Instruction& step : body_)
       if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&step)) {
         const Value* array = array_of(store->getPointerOperand());
-        if (!array || !written.try_emplace(array, store->getPointerOperand()).second) return false;
+        if (!array) return false;
+        const auto [found, is_new] = written.try_emplace(array, store);
+        const Interleaved* group = interleaved_.find(*store);
+        if (!is_new && (!group || interleaved_.find(*found->second) != group)) return false;
       }
     return std::ranges::all_of(body_, [&](const Instruction& step) {
       const auto* load = llvm::dyn_cast<llvm::LoadInst>(&step);
       if (!load) return true;
       const Value* array = array_of(load->getPointerOperand());
       const auto found = written.find(array);
-      return array && (found == written.end() || found->second == load->getPointerOperand());
+      return array && (found == written.end() || reads_what_it_writes(*load, *found->second));
     });
+  }
+
+  // first: of the stores to the array.
+  bool reads_what_it_writes(const llvm::LoadInst& load, const llvm::StoreInst& first) const {
+    const Interleaved *read = interleaved_.find(load), *written = interleaved_.find(first);
+    if (!read && !written) return load.getPointerOperand() == first.getPointerOperand();
+    return read && written && read->is_beside(*written) && load.comesBefore(&first);
   }
 
   // An element of a vector.
@@ -214,7 +227,7 @@ class Widening {
       varying_.insert(&step);
       llvm::Type* type = store->getValueOperand()->getType();
       return store->isSimple() && is_element(type) &&
-             is_consecutive(store->getPointerOperand(), type);
+             (is_consecutive(store->getPointerOperand(), type) || interleaved_.add(step));
     }
     if (step.mayWriteToMemory()) return false;
     if (!depends) return true;
@@ -223,7 +236,8 @@ class Widening {
     if (!is_element(step.getType())) return false;
     if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&step))
       return load->isSimple() &&
-             (is_table(*load) || is_consecutive(load->getPointerOperand(), load->getType()));
+             (is_table(*load) || is_consecutive(load->getPointerOperand(), load->getType()) ||
+              interleaved_.add(step));
     if (step.isIntDivRem()) return false;
     if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&step)) return fits(*call);
     return (llvm::isa<llvm::BinaryOperator, llvm::UnaryOperator, llvm::CastInst, llvm::CmpInst,
@@ -286,9 +300,12 @@ class Widening {
   Value* widen(llvm::IRBuilder<>& b, Instruction& step) {
     if (llvm::isa<llvm::GetElementPtrInst>(step)) return nullptr;
     if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&step)) return load_vector(b, *load);
-    if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&step))
+    if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&step)) {
+      if (interleaved_.find(step))
+        return interleaved_.store(b, step, wide(b, store->getValueOperand()), lanes_), nullptr;
       return b.CreateAlignedStore(wide(b, store->getValueOperand()),
                                   address(b, *store->getPointerOperand()), store->getAlign());
+    }
     Value* out = widen_operation(b, step);
     if (auto* made = llvm::dyn_cast<Instruction>(out);
         made && made->getOpcode() == step.getOpcode())
@@ -312,6 +329,7 @@ class Widening {
   }
 
   Value* load_vector(llvm::IRBuilder<>& b, llvm::LoadInst& load) {
+    if (interleaved_.find(load)) return interleaved_.load(b, load, lanes_);
     auto* type = vector_of(load.getType());
     Value* pointer = load.getPointerOperand();
     if (is_consecutive(pointer, load.getType()))
@@ -376,6 +394,7 @@ class Widening {
   const llvm::DataLayout& layout_;
   const unsigned lanes_;
   const llvm::TargetTransformInfo& target_;
+  InterleavedAccesses interleaved_;
   std::set<const Value*> varying_;
   std::map<Value*, Value*> wide_;
 };
