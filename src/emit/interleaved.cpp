@@ -73,29 +73,42 @@ bool Interleaved::is_complete() const {
 }
 
 bool Interleaved::is_beside(const Interleaved& other) const {
-  return base == other.base && first == other.first && count == other.count && type == other.type;
+  return base == other.base && more == other.more && first == other.first && count == other.count &&
+         type == other.type;
 }
 
-std::optional<InterleavedAccesses::Sum> InterleavedAccesses::sum_of(const Value* index) const {
-  if (index == counter_) return Sum{1, 0};
+void InterleavedAccesses::add_times(Terms& sum, const Terms& more, int64_t factor) {
+  for (const auto& [value, times] : more) sum.emplace_back(value, times * factor);
+}
+
+std::optional<InterleavedAccesses::Sum> InterleavedAccesses::sum_of(Value* index) const {
+  if (index == counter_) return Sum{{}, 1, 0};
   if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(index))
-    return Sum{0, constant->getSExtValue()};
-  const auto* step = llvm::dyn_cast<llvm::BinaryOperator>(index);
+    return Sum{{}, 0, constant->getSExtValue()};
+  if (loop_.isLoopInvariant(index)) return Sum{{{index, 1}}, 0, 0};
+  auto* step = llvm::dyn_cast<llvm::BinaryOperator>(index);
   if (!step) return std::nullopt;
   const auto left = sum_of(step->getOperand(0)), right = sum_of(step->getOperand(1));
   if (!left || !right) return std::nullopt;
+  Sum out;
   const auto* bits = llvm::dyn_cast<llvm::PossiblyDisjointInst>(step);
-  if (step->getOpcode() == llvm::Instruction::Add || (bits && bits->isDisjoint()))
-    return Sum{left->factor + right->factor, left->offset + right->offset};
+  if (step->getOpcode() == llvm::Instruction::Add || (bits && bits->isDisjoint())) {
+    out = {left->more, left->factor + right->factor, left->offset + right->offset};
+    add_times(out.more, right->more, 1);
+    return out;
+  }
   constexpr int64_t most_bits = 16;
-  if (step->getOpcode() != llvm::Instruction::Shl || right->factor != 0 || right->offset < 0 ||
-      right->offset > most_bits)
+  if (step->getOpcode() != llvm::Instruction::Shl || right->factor != 0 || !right->more.empty() ||
+      right->offset < 0 || right->offset > most_bits)
     return std::nullopt;
-  return Sum{left->factor << right->offset, left->offset << right->offset};
+  const int64_t times = int64_t{1} << right->offset;
+  out = {{}, left->factor * times, left->offset * times};
+  add_times(out.more, left->more, times);
+  return out;
 }
 
 std::optional<InterleavedAccesses::Place> InterleavedAccesses::place_of(Value* pointer) const {
-  if (loop_.isLoopInvariant(pointer)) return Place{pointer, 0, 0};
+  if (loop_.isLoopInvariant(pointer)) return Place{pointer, {}, 0, 0};
   auto* step = llvm::dyn_cast<llvm::GetElementPtrInst>(pointer);
   if (!step || step->getNumIndices() != 1) return std::nullopt;
   const auto index = sum_of(step->getOperand(1));
@@ -103,6 +116,7 @@ std::optional<InterleavedAccesses::Place> InterleavedAccesses::place_of(Value* p
   if (!index || !out) return std::nullopt;
   const auto size =
       static_cast<int64_t>(layout_.getTypeAllocSize(step->getSourceElementType()).getFixedValue());
+  add_times(out->more, index->more, size);
   out->step += index->factor * size;
   out->offset += index->offset * size;
   return out;
@@ -118,8 +132,9 @@ bool InterleavedAccesses::add(llvm::Instruction& access) {
       !std::has_single_bit(static_cast<uint64_t>(count)) || place->offset % size != 0)
     return false;
   const int64_t number = (place->offset / size % count + count) % count;
-  const Interleaved group{place->base, place->offset - number * size,      count,
-                          type,        llvm::isa<llvm::StoreInst>(access), {}};
+  const Interleaved group{place->base, place->more, place->offset - number * size,
+                          count,       type,        llvm::isa<llvm::StoreInst>(access),
+                          {}};
   auto found = std::ranges::find_if(groups_, [&](const Interleaved& other) {
     return group.is_beside(other) && group.is_written == other.is_written;
   });
@@ -150,7 +165,11 @@ Value* InterleavedAccesses::address(llvm::IRBuilder<>& b, const Interleaved& gro
   auto* counter = const_cast<Value*>(counter_);
   Value* offset = b.CreateMul(
       counter, llvm::ConstantInt::get(counter->getType(), static_cast<uint64_t>(group.count)));
-  Value* place = b.CreateGEP(group.type, group.base, offset);
+  Value* place = group.base;
+  for (const auto& [value, times] : group.more)
+    place = b.CreateGEP(b.getInt8Ty(), place,
+                        b.CreateMul(value, llvm::ConstantInt::getSigned(value->getType(), times)));
+  place = b.CreateGEP(group.type, place, offset);
   return b.CreateGEP(b.getInt8Ty(), place,
                      b.getInt64(static_cast<uint64_t>(group.first + element * size)));
 }

@@ -15,7 +15,9 @@ namespace hilo {
 // of them, or at least the first and the last, are read, or all are written.
 struct Interleaved {
   llvm::Value* base;
-  int64_t first;  // in bytes from the base, of iteration 0
+  // How many bytes a number adds that the loop does not change.
+  std::vector<std::pair<llvm::Value*, int64_t>> more;
+  int64_t first;  // in bytes from there, of iteration 0
   int64_t count;
   llvm::Type* type;
   bool is_written;
@@ -41,14 +43,18 @@ class InterleavedAccesses {
   void store(llvm::IRBuilder<>& b, llvm::Instruction& store, llvm::Value* vector, unsigned lanes);
 
  private:
+  using Terms = std::vector<std::pair<llvm::Value*, int64_t>>;
   struct Place {
     llvm::Value* base;
-    int64_t step, offset;  // in bytes: base + counter * step + offset
+    Terms more;
+    int64_t step, offset;  // in bytes: base + more + counter * step + offset
   };
   struct Sum {
+    Terms more;
     int64_t factor, offset;
   };
-  std::optional<Sum> sum_of(const llvm::Value* index) const;
+  static void add_times(Terms& sum, const Terms& more, int64_t factor);
+  std::optional<Sum> sum_of(llvm::Value* index) const;
   std::optional<Place> place_of(llvm::Value* pointer) const;
   size_t number_of(const llvm::Instruction& access) const;
   llvm::Value* address(llvm::IRBuilder<>& b, const Interleaved& group, int64_t element) const;

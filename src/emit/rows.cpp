@@ -1,5 +1,7 @@
 #include "emit/rows.h"
 
+#include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include "emit/reduce.h"
@@ -12,11 +14,19 @@ using llvm::Value;
 
 // Rows of so few steps have no loops of their own, so that they are the lanes of a vector.
 constexpr double short_row = 16;
+// More, where rows of a power of two are read as vectors (emit/interleaved.h).
+constexpr double short_row_of_vectors = 64;
+constexpr int64_t most_in_vectors = 16;
 
 class RowWriter {
  public:
   RowWriter(Writer& writer, const Rows& rows, std::span<const WrittenLeaf> leaves)
-      : w_(writer), e_(writer.elements), b_(writer.b), rows_(rows), steps_(steps_each(leaves)) {
+      : w_(writer),
+        e_(writer.elements),
+        b_(writer.b),
+        rows_(rows),
+        steps_(steps_each(leaves)),
+        is_short_(steps_ <= short_row || (steps_ <= short_row_of_vectors && are_vectors(leaves))) {
     if (is_short()) return;  // what is kept are values
     for (const Rows::Kept& kept : rows_.kept) {
       const Shape& shape = e_.module.shape(kept.id);
@@ -27,7 +37,7 @@ class RowWriter {
 
   // Elements that the steps of a row read and write.
   double steps() const { return steps_; }
-  bool is_short() const { return steps_ <= short_row; }
+  bool is_short() const { return is_short_; }
 
   void write(const Index& row, std::span<const WrittenLeaf> leaves) {
     for (size_t step = 0; step < rows_.reductions.size(); ++step) reduce(step, row);
@@ -56,6 +66,20 @@ class RowWriter {
     for (const WrittenLeaf& leaf : leaves)
       out += static_cast<double>(element_count(e_.leaf_shape(leaf.id, leaf.leaf))) / rows;
     return out;
+  }
+
+  // Results of one number each: to store whole rows as vectors takes what reading them saves.
+  bool are_vectors(std::span<const WrittenLeaf> leaves) const {
+    const int64_t rows = element_count(rows_.dims);
+    const auto fits = [&](InstructionId id) {
+      const int64_t each = element_count(e_.module.shape(e_.module.operand(id, 0))) / rows;
+      return std::has_single_bit(static_cast<uint64_t>(each)) && each <= most_in_vectors;
+    };
+    return !rows_.dims.empty() && rows_.dims.back() % most_in_vectors == 0 &&
+           std::ranges::all_of(rows_.reductions, fits) &&
+           std::ranges::all_of(leaves, [&](const WrittenLeaf& leaf) {
+             return element_count(e_.leaf_shape(leaf.id, leaf.leaf)) == rows;
+           });
   }
 
   void reduce(size_t step, const Index& row) {
@@ -108,6 +132,7 @@ class RowWriter {
   Builder& b_;
   const Rows& rows_;
   const double steps_;
+  const bool is_short_;
   std::vector<Value*> scratch_;  // of each that is kept
 };
 

@@ -75,6 +75,77 @@ TEST(WideLoops, GiveTheSameValues) {
   expect_native(std::string(moved_lines));
 }
 
+// Rows of few elements, whole and a part of wider ones, each of which is the lane of a vector; the
+// place of the largest one tells every element from the others.
+std::string rows(std::string_view type, std::string_view rows, int size, int width) {
+  const bool is_float = type[0] == 'f' || type[0] == 'b';
+  return fmt::format(R"(HloModule m
+choice {{
+  a = {0}[] parameter(0)
+  i = s32[] parameter(1)
+  b = {0}[] parameter(2)
+  k = s32[] parameter(3)
+  more = pred[] compare(a, b), direction=GT
+  same = pred[] compare(a, b), direction=EQ
+  less = pred[] compare(i, k), direction=LT
+  first = pred[] and(same, less)
+  left = pred[] or(more, first)
+  value = {0}[] select(left, a, b)
+  number = s32[] select(left, i, k)
+  ROOT t = ({0}[], s32[]) tuple(value, number) }}
+sum {{
+  a = {0}[] parameter(0)
+  b = {0}[] parameter(1)
+  ROOT c = {0}[] add(a, b) }}
+ENTRY e {{
+  w = {0}[{1},{3}] parameter(0)
+  x = {0}[{1},{2}] slice(w), slice={{{4}[0:{2}]}}
+  i = s32[{1},{2}] iota(), iota_dimension={5}
+  least = {0}[] constant({6})
+  zero = {0}[] constant(0)
+  none = s32[] constant(2147483647)
+  r = ({0}[{1}], s32[{1}]) reduce(x, i, least, none), dimensions={{{5}}}, to_apply=choice
+  n = s32[{1}] get-tuple-element(r), index=1
+  s = {0}[{1}] reduce(x, zero), dimensions={{{5}}}, to_apply=sum
+  ROOT t = ({0}[{1}], s32[{1}]) tuple(s, n) }}
+)",
+                     type, rows, size, width,
+                     rows.find(',') == rows.npos ? fmt::format("[0:{}],", rows) : "[0:6],[0:64],",
+                     rows.find(',') == rows.npos ? 1 : 2, is_float ? "-inf" : "-100");
+}
+
+TEST(WideLoops, ReadShortRowsAsVectors) {
+  for (std::string_view type : {"f32", "f64", "bf16", "f16", "s8", "s32", "s64"})
+    for (int size : {2, 4, 8, 16})
+      for (std::string_view dims : {"64", "6,64"})
+        for (int width : {size, 16})
+          for (std::string_view processor : {"native", "x86-64-v3", "x86-64"}) {
+            if (processor != "native" && type != "f32") continue;
+#ifndef __x86_64__
+            if (processor != "native") continue;
+#endif
+            const std::string text = rows(type, dims, size, width);
+            expect_native(run_both(text, 3, 1, std::string(processor)), text);
+          }
+}
+
+// The parts of the sum go where those of an operand stand.
+TEST(WideLoops, WritePartsOfComplexNumbersSideBySide) {
+  for (std::string_view type : {"c64", "c128"})
+    expect_native(fmt::format(R"(HloModule m
+ENTRY e {{
+  x = {0}[640] parameter(0)
+  y = {0}[640] parameter(1)
+  p = {0}[640] multiply(x, y)
+  c = {0}[640] add(p, x)
+  s = {0}[320] slice(c), slice={{[0:320]}}
+  t = {0}[320] slice(c), slice={{[320:640]}}
+  u = {0}[320] subtract(t, s)
+  ROOT r = ({0}[640], {0}[320]) tuple(c, u) }}
+)",
+                              type));
+}
+
 // Its loops have this mark.
 TEST(WideLoops, LeaveNothingToLoopVectorize) {
   for (const std::string& text :
