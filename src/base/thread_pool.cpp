@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <condition_variable>
 #include <fstream>
@@ -22,6 +23,30 @@ std::string own_groups() {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+// A thread that is woken starts some 30 us later. So who has just worked looks for more for a while
+// before it sleeps; where others want its core, it lets them.
+template <class Condition, class Patience>
+void look_for(const Condition& comes, const Patience& may_wait) {
+  constexpr auto patience = std::chrono::microseconds(100);
+  constexpr int looks = 32;  // some 2 us
+  const auto start = std::chrono::steady_clock::now();
+  do {
+    for (int i = 0; i < looks; ++i) {
+      if (comes()) return;
+      pause();
+    }
+    sched_yield();
+  } while (may_wait() && std::chrono::steady_clock::now() - start < patience);
+}
+
 }  // namespace
 
 int usable_cores() {
@@ -38,16 +63,26 @@ struct ThreadPool::State {
     const std::function<void(int64_t)>* body;
     int64_t tiles;
     std::atomic<int64_t> next = 0, done = 0;
+    std::atomic<int64_t> wanted = 0;  // sleepers that are still to be woken
   };
   std::mutex mutex;
   std::condition_variable work, room, finished;
   std::vector<std::shared_ptr<Job>> jobs;  // with tiles that nobody has taken
   bool stop = false;
+  std::atomic<int64_t> posted = 0;   // jobs ever, and one for the end
+  std::atomic<int64_t> looking = 0;  // workers awake without work
+  std::atomic<int> core = -1;        // of who called last
   std::vector<std::thread> workers;
 
   // Under the lock. A caller that waits may begin.
   void take_off(const std::shared_ptr<Job>& job) {
     if (std::erase(jobs, job) > 0) room.notify_one();
+  }
+
+  // Each who is woken wakes two others: as many as there are tiles for, in few steps.
+  void wake_two(Job& job) {
+    for (int i = 0; i < 2; ++i)
+      if (job.wanted.load() > 0 && job.wanted.fetch_sub(1) > 0) work.notify_one();
   }
 
   // Takes tiles of the job until none is left.
@@ -66,6 +101,18 @@ struct ThreadPool::State {
     }
   }
 
+  // Looks for a new job for a while, without the lock; but not on the core where the next caller is
+  // likely to be, who would do the work before this thread could run there.
+  void look(std::unique_lock<std::mutex>& lock) {
+    const int64_t seen = posted.load();
+    ++looking;
+    lock.unlock();
+    look_for([&] { return posted.load(std::memory_order_relaxed) != seen; },
+             [&] { return sched_getcpu() != core.load(std::memory_order_relaxed); });
+    lock.lock();
+    --looking;
+  }
+
   void work_loop() {
     std::unique_lock lock(mutex);
     while (true) {
@@ -77,8 +124,10 @@ struct ThreadPool::State {
         continue;
       }
       lock.unlock();
+      wake_two(*job);
       help(job);
       lock.lock();
+      if (jobs.empty() && !stop) look(lock);
     }
   }
 };
@@ -92,6 +141,7 @@ ThreadPool::~ThreadPool() {
   {
     std::lock_guard lock(state_->mutex);
     state_->stop = true;
+    ++state_->posted;
   }
   state_->work.notify_all();
   for (std::thread& worker : state_->workers) worker.join();
@@ -114,14 +164,19 @@ void ThreadPool::run(int64_t tiles, const std::function<void(int64_t)>& body) {
   };
   job->body = &counted;
   job->tiles = tiles;
+  const int64_t helpers = std::min<int64_t>(tiles, threads()) - 1;
   std::unique_lock lock(state_->mutex);
   // Where tiles of another caller wait, no thread is idle, and one more would slow down the others.
   // So a body must not wait for what such a caller does.
   state_->room.wait(lock, [&] { return state_->jobs.empty(); });
   state_->jobs.push_back(job);
+  ++state_->posted;
+  state_->core = sched_getcpu();
+  job->wanted = helpers - state_->looking;
   lock.unlock();
-  state_->work.notify_all();
+  state_->wake_two(*job);
   state_->help(job);
+  look_for([&] { return job->done.load() == job->tiles; }, [] { return true; });
   lock.lock();
   state_->finished.wait(lock, [&] { return job->done.load() == job->tiles; });
 }
