@@ -33,8 +33,8 @@ void pause() {
 
 // A thread that is woken starts some 30 us later. So who has just worked looks for more for a while
 // before it sleeps; where others want its core, it lets them.
-template <class Condition, class Patience>
-void look_for(const Condition& comes, const Patience& may_wait) {
+template <class Condition>
+void look_for(const Condition& comes) {
   constexpr auto patience = std::chrono::microseconds(100);
   constexpr int looks = 32;  // some 2 us
   const auto start = std::chrono::steady_clock::now();
@@ -44,7 +44,7 @@ void look_for(const Condition& comes, const Patience& may_wait) {
       pause();
     }
     sched_yield();
-  } while (may_wait() && std::chrono::steady_clock::now() - start < patience);
+  } while (std::chrono::steady_clock::now() - start < patience);
 }
 
 }  // namespace
@@ -72,6 +72,7 @@ struct ThreadPool::State {
   std::atomic<int64_t> posted = 0;   // jobs ever, and one for the end
   std::atomic<int64_t> looking = 0;  // workers awake without work
   std::atomic<int> core = -1;        // of who called last
+  cpu_set_t cores;                   // of who made the pool
   std::vector<std::thread> workers;
 
   // Under the lock. A caller that waits may begin.
@@ -101,14 +102,23 @@ struct ThreadPool::State {
     }
   }
 
-  // Looks for a new job for a while, without the lock; but not on the core where the next caller is
-  // likely to be, who would do the work before this thread could run there.
+  // A system may leave a woken thread where it was woken, behind who woke it, and another core
+  // idle.
+  void leave_core_of_caller() const {
+    const int here = sched_getcpu();
+    if (here < 0 || here != core.load(std::memory_order_relaxed)) return;
+    cpu_set_t others = cores;
+    CPU_CLR(here, &others);
+    if (CPU_COUNT(&others) > 0) sched_setaffinity(0, sizeof others, &others);
+  }
+
+  // Looks for a new job for a while, without the lock.
   void look(std::unique_lock<std::mutex>& lock) {
     const int64_t seen = posted.load();
     ++looking;
     lock.unlock();
-    look_for([&] { return posted.load(std::memory_order_relaxed) != seen; },
-             [&] { return sched_getcpu() != core.load(std::memory_order_relaxed); });
+    leave_core_of_caller();
+    look_for([&] { return posted.load(std::memory_order_relaxed) != seen; });
     lock.lock();
     --looking;
   }
@@ -125,6 +135,7 @@ struct ThreadPool::State {
       }
       lock.unlock();
       wake_two(*job);
+      leave_core_of_caller();
       help(job);
       lock.lock();
       if (jobs.empty() && !stop) look(lock);
@@ -133,6 +144,8 @@ struct ThreadPool::State {
 };
 
 ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>()) {
+  CPU_ZERO(&state_->cores);
+  sched_getaffinity(0, sizeof state_->cores, &state_->cores);
   for (int i = 1; i < threads; ++i)
     state_->workers.emplace_back([state = state_.get()] { state->work_loop(); });
 }
@@ -176,7 +189,7 @@ void ThreadPool::run(int64_t tiles, const std::function<void(int64_t)>& body) {
   lock.unlock();
   state_->wake_two(*job);
   state_->help(job);
-  look_for([&] { return job->done.load() == job->tiles; }, [] { return true; });
+  look_for([&] { return job->done.load() == job->tiles; });
   lock.lock();
   state_->finished.wait(lock, [&] { return job->done.load() == job->tiles; });
 }

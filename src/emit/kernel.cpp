@@ -5,9 +5,9 @@
 namespace hilo {
 namespace {
 
-// Work that is worth a hand-over to other threads: so many elementary steps in one piece, and at
-// least two pieces.
-constexpr double parallel_steps = 1 << 17;
+// Elementary steps of a piece that is worth a hand-over to other threads, and of the largest one;
+// as long as pieces are no smaller, there are enough for many threads. Some 5 and 10 us of vectors.
+constexpr double least_steps = 1 << 16, most_steps = 1 << 17, enough_pieces = 64;
 
 llvm::Type* in(llvm::LLVMContext& context, const llvm::Type* type) {
   if (type->isPointerTy()) return llvm::PointerType::get(context, 0);
@@ -18,11 +18,13 @@ llvm::Type* in(llvm::LLVMContext& context, const llvm::Type* type) {
 }  // namespace
 
 bool Kernel::pays_threads() const {
-  return static_cast<double>(count) * steps_each >= 2 * parallel_steps && count > 1;
+  return static_cast<double>(count) * steps_each >= 2 * least_steps && count > 1;
 }
 
 int64_t Kernel::grain() const {
-  return std::max<int64_t>(1, static_cast<int64_t>(parallel_steps / steps_each));
+  const double shared = static_cast<double>(count) * steps_each / enough_pieces;
+  return std::max<int64_t>(
+      1, static_cast<int64_t>(std::clamp(shared, least_steps, most_steps) / steps_each));
 }
 
 void show_to_parts(llvm::Function& function) {
