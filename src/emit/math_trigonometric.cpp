@@ -47,8 +47,16 @@ double piece(int first, int count, int scale) {
   return sum;
 }
 
-constexpr int rows = 130;  // 2^-1 <= |x| < 2^128, and what is not finite
+// Up to 2^24 no bit is one of whole turns: the pieces are the same for all numbers.
+constexpr int first_exponent = 24;
+constexpr int rows = 128 - first_exponent + 1;  // of larger ones, and of what is not finite
 constexpr int piece_bits[] = {29, 53};
+
+double piece_of(int scale, int part) {
+  int first = std::max(scale - 1, 1);  // of m; bits of weight 4 and more are whole turns
+  for (int i = 0; i < part; ++i) first += piece_bits[i];
+  return piece(first, piece_bits[part], scale);
+}
 
 // Piece number `part` for every exponent, as a constant array of the module.
 Value* pieces(Builder& b, int part) {
@@ -56,12 +64,8 @@ Value* pieces(Builder& b, int part) {
   const std::string name = "quarter_turns_" + std::to_string(part);
   if (llvm::GlobalVariable* made = module.getNamedGlobal(name)) return made;
   std::vector<double> values;
-  for (int row = 0; row + 1 < rows; ++row) {
-    const int scale = row - 1 - 23;  // of m; bits of weight 4 and more are whole turns
-    int first = scale - 1;
-    for (int i = 0; i < part; ++i) first += piece_bits[i];
-    values.push_back(piece(first, piece_bits[part], scale));
-  }
+  for (int row = 0; row + 1 < rows; ++row)
+    values.push_back(piece_of(first_exponent - 23 + row, part));
   values.push_back(nan);
   llvm::Constant* data = llvm::ConstantDataArray::get(b.getContext(), values);
   auto* global = new llvm::GlobalVariable(module, data->getType(), true,
@@ -75,26 +79,27 @@ struct Turns {
   Value *whole, *rest;
 };
 
-// A number added to `large` and taken away again is a whole number of units.
+// A number added to `large` and taken away again is a whole number of units. The tables are read
+// where a number is large (emit/rare_tables.h).
 Turns turns_of(Builder& b, Value* magnitude, double large) {
+  Value* is_large = b.CreateFCmpOGE(magnitude, number(b, std::ldexp(1.0, first_exponent)));
   Value* all = bits(b, magnitude);
-  Value* exponent = b.CreateSub(b.CreateLShr(all, 52), b.getInt64(1023 - 1));
-  Value* small = b.CreateFCmpOLT(magnitude, number(b, 0.5));
+  Value* exponent = b.CreateSub(b.CreateLShr(all, 52), b.getInt64(uint64_t{1023} + first_exponent));
   Value* row =
       b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, exponent, b.getInt64(int64_t{rows} - 1));
   Value* significand = b.CreateAnd(all, b.getInt64((int64_t{1} << 52) - 1));
   Value* m = from_bits(b, b.CreateOr(significand, b.getInt64(int64_t{1023 + 23} << 52)));
-  Value* part[2];
+  m = b.CreateSelect(is_large, m, magnitude);
+  Value *read[2], *part[2];
   for (int i = 0; i < 2; ++i)
-    part[i] =
+    read[i] =
         b.CreateLoad(b.getDoubleTy(), b.CreateInBoundsGEP(b.getDoubleTy(), pieces(b, i), row));
+  for (int i = 0; i < 2; ++i)
+    part[i] = b.CreateSelect(is_large, read[i], number(b, piece_of(0, i)));
   Value* first = b.CreateFMul(m, part[0]);
   Value* sum = b.CreateFAdd(multiply_add(b, m, part[1], first), number(b, large));
   Value* above = b.CreateFSub(first, b.CreateFSub(sum, number(b, large)));
-  Value* rest = multiply_add(b, m, part[1], above);
-  Value* of_small = b.CreateFMul(magnitude, number(b, 1 / half_pi));
-  return {b.CreateSelect(small, b.getInt64(0), bits(b, sum)),
-          b.CreateSelect(small, of_small, rest)};
+  return {bits(b, sum), multiply_add(b, m, part[1], above)};
 }
 
 constexpr double large_quarters = 0x1.8p52, large_halves = 0x1.8p53;

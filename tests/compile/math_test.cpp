@@ -228,6 +228,22 @@ ENTRY e {{
   }
 }
 
+// Tables are read where any lane of a vector needs them: all, one, none and every second one.
+TEST(Math, LargeAnglesStandBesideSmallOnes) {
+  const Literal in = floats(4096, [](size_t i) {
+    const float small = 0.001F * static_cast<float>(i), large = 1e7F * static_cast<float>(i * i);
+    const bool some[] = {true, i % 64 == 5, false, i % 2 == 0};
+    return some[i / 64 % 4] ? large : small;
+  });
+  for (const Function& function : functions) {
+    if (function.op != "sine" && function.op != "cosine" && function.op != "tan") continue;
+    const Literal out = apply(function.op, {in});
+    for (size_t i = 0; i < 4096; ++i)
+      ASSERT_LE(ulps(out.data<float>()[i], function.exact(in.data<float>()[i])), 0.51)
+          << fmt::format("{}({:a})", function.op, in.data<float>()[i]);
+  }
+}
+
 TEST(Math, Powers) { expect_near("power", std::pow); }
 TEST(Math, Angles) { expect_near("atan2", std::atan2); }
 
