@@ -54,14 +54,45 @@ Value* real(const ScalarCall& c, Wide wide, Emitted emitted = nullptr) {
   return narrowed(c, call_pure(c.b, reinterpret_cast<const void*>(wide), {in}));
 }
 
+// An f16 whose result is so near to the middle of two f16 that its f32 is that middle. The result
+// itself lies beyond it, away from zero, or before it.
+struct Middle {
+  float x;
+  bool is_beyond;
+};
+
+Value* moved_off(Builder& b, Value* x, Value* result, std::span<const Middle> middles) {
+  Value* bits = real_parts::bits(b, result);
+  for (const Middle& middle : middles) {
+    Value* is_it = b.CreateFCmpOEQ(x, real_parts::number(x, middle.x));
+    bits = b.CreateAdd(
+        bits, b.CreateSelect(is_it, b.getInt32(middle.is_beyond ? 1 : -1U), b.getInt32(0)));
+  }
+  return middles.empty() ? result : real_parts::from_bits(b, bits);
+}
+
 // A function of f32 and f64; bf16 and narrower ones are computed as f32, bf16 by `of_bf16` where
-// that is given, f16 as f64, for of f16 too many results lie so near to the middle of two that f32
-// does not tell them apart.
-Value* real(const ScalarCall& c, Emitted emitted, Emitted of_bf16 = nullptr) {
+// that is given.
+Value* real(const ScalarCall& c, Emitted emitted, Emitted of_bf16,
+            std::span<const Middle> middles_of_f16) {
   if (is_complex(c.type)) return refuse(c);
   if (c.type == ElementType::BF16 && of_bf16) return of_bf16(c.b, c.in[0]);
-  if (c.type != ElementType::F64 && c.type != ElementType::F16) return emitted(c.b, c.in[0]);
-  return narrowed(c, emitted(c.b, widened(c, c.in[0])));
+  Value* result = emitted(c.b, c.in[0]);
+  return c.type == ElementType::F16 ? moved_off(c.b, c.in[0], result, middles_of_f16) : result;
+}
+
+constexpr Middle middles_of_exp[] = {{0x1.de4p-8F, false}, {0x1.73cp-6F, false}};
+constexpr Middle middles_of_expm1[] = {{0x1.6ap-11F, true}};
+constexpr Middle middles_of_log[] = {{0x1.5ep-8F, false}};
+constexpr Middle middles_of_log1p[] = {{0x1.80cp-8F, true}, {-0x1.7f4p-8F, false}};
+
+// Near to 0 it is a little less than 1/2 + x/4, or more where x is negative, and that is often such
+// a middle.
+Value* logistic_of_f16(Builder& b, Value* x) {
+  Value* result = math_logistic(b, x);
+  Value* less = real_parts::copy_sign(b, real_parts::number(x, 0x1p-24), b.CreateFNeg(x));
+  Value* is_near = b.CreateFCmpOLT(real_parts::absolute(b, x), real_parts::number(x, 0x1p-6));
+  return b.CreateSelect(is_near, b.CreateFAdd(result, less), result);
 }
 
 using Wide2 = double (*)(double, double);
@@ -127,21 +158,24 @@ Value* scalar_Erf(const ScalarCall& c) {
   return real(c, Wide(&::erf), &math_erf);
 }
 Value* scalar_Exponential(const ScalarCall& c) {
-  return is_complex(c.type) ? complex_call(c, "cexp") : real(c, &math_exp, &math_exp_of_bf16);
+  return is_complex(c.type) ? complex_call(c, "cexp")
+                            : real(c, &math_exp, &math_exp_of_bf16, middles_of_exp);
 }
 Value* scalar_ExponentialMinusOne(const ScalarCall& c) {
   return is_complex(c.type) ? complex_exponential_minus_one(c)
-                            : real(c, &math_expm1, &math_expm1_of_bf16);
+                            : real(c, &math_expm1, &math_expm1_of_bf16, middles_of_expm1);
 }
 Value* scalar_Log(const ScalarCall& c) {
-  return is_complex(c.type) ? complex_call(c, "clog") : real(c, &math_log);
+  return is_complex(c.type) ? complex_call(c, "clog") : real(c, &math_log, nullptr, middles_of_log);
 }
 Value* scalar_LogPlusOne(const ScalarCall& c) {
-  return is_complex(c.type) ? complex_log_plus_one(c) : real(c, &math_log1p);
+  return is_complex(c.type) ? complex_log_plus_one(c)
+                            : real(c, &math_log1p, nullptr, middles_of_log1p);
 }
 Value* scalar_Logistic(const ScalarCall& c) {
   if (is_complex(c.type)) return complex_logistic(c);
-  return real(c, &math_logistic, &math_logistic_of_bf16);
+  return real(c, c.type == ElementType::F16 ? &logistic_of_f16 : &math_logistic,
+              &math_logistic_of_bf16, {});
 }
 Value* scalar_Sine(const ScalarCall& c) {
   return is_complex(c.type) ? complex_call(c, "csin") : real(c, Wide(&::sin), &math_sin);
@@ -153,7 +187,8 @@ Value* scalar_Tan(const ScalarCall& c) {
   return is_complex(c.type) ? complex_call(c, "ctan") : real(c, Wide(&::tan), &math_tan);
 }
 Value* scalar_Tanh(const ScalarCall& c) {
-  return is_complex(c.type) ? complex_call(c, "ctanh") : real(c, &math_tanh, &math_tanh_of_bf16);
+  return is_complex(c.type) ? complex_call(c, "ctanh")
+                            : real(c, &math_tanh, &math_tanh_of_bf16, {});
 }
 
 }  // namespace hilo
