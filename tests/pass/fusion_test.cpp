@@ -313,6 +313,26 @@ ENTRY e {{ x = s32[{},6] parameter(0)
   }
 }
 
+// A dimension of one element more is the same place, so the table is not made.
+TEST(Fusion, MakesWhatIsLookedUpThroughDimensionsOfOne) {
+  for (const auto [kept, steps] : {std::pair("9,1,6", 1), std::pair("9,3,2", 2)}) {
+    const Module before = parsed(fmt::format(R"(HloModule m
+ENTRY e {{ x = s32[9,6] parameter(0)
+ i = s32[4,1] parameter(1)
+ c = f32[9,6] convert(x)
+ t = f32[{}] reshape(c)
+ g = f32[4,{}] gather(t, i), offset_dims={{1,2}}, collapsed_slice_dims={{0}},
+   start_index_map={{0}}, index_vector_dim=1, slice_sizes={{1,{}}}
+ ROOT r = f32[4,{}] negate(g) }})",
+                                             kept, kept + 2, kept + 2, kept + 2));
+    PipelineOptions options;
+    options.pass.fusion.gathers = true;
+    const Module after = after_passes(before, "fusion, dce", options);
+    EXPECT_EQ(count_steps(after), steps) << print(after);
+    expect_same_bits(before, after);
+  }
+}
+
 // A row that depends on another row is no row.
 TEST(Fusion, KeepsRowsApart) {
   const Module before = parsed(std::string(reducers) + R"(x = f32[4,4] parameter(0)

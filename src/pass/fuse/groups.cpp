@@ -113,6 +113,15 @@ std::optional<Dims> rows_behind(const Module& module, InstructionId id) {
   return std::nullopt;
 }
 
+// A reshape that adds or drops dimensions of one element: places need no division.
+bool is_same_places(const Module& module, InstructionId id) {
+  if (module[id].op != Op::Reshape) return false;
+  Dims from = module.shape(module.operand(id, 0)).dims, to = module.shape(id).dims;
+  std::erase(from, 1);
+  std::erase(to, 1);
+  return from == to;
+}
+
 // Whether an element is as easily made at any place as in the order of the array: no row that a
 // reduction would have at hand is asked for again. Looks at no more than a few instructions.
 bool is_made_anywhere(const Module& module, InstructionId id) {
@@ -121,7 +130,8 @@ bool is_made_anywhere(const Module& module, InstructionId id) {
   std::vector<InstructionId> seen = {id};
   for (size_t i = 0; i < seen.size(); ++i) {
     const Op op = module[seen[i]].op;
-    const bool is_made_here = is_elementwise(op) || is_one_of(movers, op);
+    const bool is_made_here =
+        is_elementwise(op) || is_one_of(movers, op) || is_same_places(module, seen[i]);
     if (op == Op::Reduce || seen.size() > most_seen || (i == 0 && !is_made_here)) return false;
     if (!is_made_here) continue;
     for (InstructionId operand : module.operands(seen[i]))
