@@ -16,7 +16,8 @@ using llvm::Value;
 // columns up to which memory bounds it.
 constexpr int64_t small_product = 1 << 18, few = 4;
 // Elements of a right operand that does not stay in the caches, and how it is read then: so many
-// lines of so many columns after the other, as long pieces of memory.
+// lines of so many columns after the other, as long pieces of memory, while what stands below them
+// is fetched into the second cache. (The first has few places for lines a power of two apart.)
 constexpr int64_t large_operand = 1 << 21, lines_at_once = 8, columns_at_once = 2048;
 
 // Dimensions of an array that are walked as one: `count` steps of `stride` elements.
@@ -176,14 +177,28 @@ class Dot {
     else write_depths(lefts, columns);
   }
 
+  // Fetches what stands from `position` of the right operand on.
+  void fetch(Value* position, int64_t lanes) {
+    const int64_t line = 64 / storage_bytes(rhs_.type);
+    for (int64_t i = 0; i < lanes; i += line) {
+      Value* at = b_.CreateGEP(stored_type(b_, rhs_.type), rhs_.array,
+                               add_index(b_, position, int64(b_, i)));
+      b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {at->getType()},
+                         {at, b_.getInt32(0), b_.getInt32(2), b_.getInt32(1)});
+    }
+  }
+
   // Adds `lines` lines of the summed dimension to vectors of columns, one for each row: every
-  // element of the left operand is spread over the lanes.
-  std::vector<Value*> add_lines(const std::vector<Value*>& lefts, Value* right, Value* line,
-                                int64_t lines, int64_t lanes, std::vector<Value*> sums) {
+  // element of the left operand is spread over the lanes. With each line that which stands
+  // `apart` elements on is fetched; null: none.
+  std::vector<Value*> add_lines(const std::vector<Value*>& lefts, Value* right, Value* apart,
+                                Value* line, int64_t lines, int64_t lanes,
+                                std::vector<Value*> sums) {
     return loop_carrying(b_, lines, std::move(sums), [&](Value* i, std::span<Value* const> now) {
       Value* k = add_index(b_, line, i);
-      Value* strip =
-          load(rhs_, add_index(b_, right, multiply_index(b_, k, rhs_.depth.stride)), lanes);
+      Value* begin = add_index(b_, right, multiply_index(b_, k, rhs_.depth.stride));
+      Value* strip = load(rhs_, begin, lanes);
+      if (apart) fetch(add_index(b_, begin, apart), lanes);
       std::vector<Value*> next;
       for (size_t r = 0; r < lefts.size(); ++r) {
         Value* place = add_index(b_, lefts[r], multiply_index(b_, k, lhs_.depth.stride));
@@ -200,8 +215,8 @@ class Dot {
   }
 
   void write_columns(const std::vector<Value*>& lefts, int64_t columns) {
-    const std::vector<Value*> sums = add_lines(lefts, start(rhs_, column_), int64(b_, 0), depth(),
-                                               columns, zeros(lefts.size(), columns));
+    const std::vector<Value*> sums = add_lines(lefts, start(rhs_, column_), nullptr, int64(b_, 0),
+                                               depth(), columns, zeros(lefts.size(), columns));
     for (size_t r = 0; r < sums.size(); ++r) store(r, column_, sums[r]);
   }
 
@@ -224,13 +239,16 @@ class Dot {
     const int64_t pieces = (depth() + lines_at_once - 1) / lines_at_once;
     loop(b_, pieces, [&](Value* piece) {
       Value* line = multiply_index(b_, piece, lines_at_once);
+      Value* is_last = b_.CreateICmpEQ(piece, int64(b_, pieces - 1));
+      Value* below =
+          b_.CreateSelect(is_last, int64(b_, 0), int64(b_, lines_at_once * rhs_.depth.stride));
       with_part(b_, piece, pieces, depth() % lines_at_once, lines_at_once, [&](int64_t lines) {
         strips([&](Value* column, int64_t lanes) {
           std::vector<Value*> sums;
           for (int64_t r = 0; r < rows; ++r)
             sums.push_back(load_lanes(b_, type, kept, place(r, column), lanes, real()));
           Value* right = start(rhs_, add_index(b_, column_, column));
-          sums = add_lines(lefts, right, line, lines, lanes, std::move(sums));
+          sums = add_lines(lefts, right, below, line, lines, lanes, std::move(sums));
           for (int64_t r = 0; r < rows; ++r)
             store_lanes(b_, type, kept, place(r, column), sums[static_cast<size_t>(r)]);
         });
