@@ -3,6 +3,7 @@
 // gives back the low one. rng_default is philox. Types narrower than 32 bits keep the low bits of
 // one word for each element.
 #include <algorithm>
+#include <cstring>
 
 #include "eval/call.h"
 #include "eval/positions.h"
@@ -26,53 +27,69 @@ Halved halved(Dims dims) {
   return {dims, dim};
 }
 
-struct Generated {
-  std::vector<uint64_t> words;  // one an element
-  int64_t steps;                // of the counter
-};
+// Calls `take` with each step from begin to end and its two words.
+template <class Take>
+void for_each_threefry(uint64_t key, uint64_t counter, int64_t begin, int64_t end, Take take) {
+  for (int64_t first = begin; first < end; first += threefry_lanes) {
+    const ThreefryWords words = threefry_of_many(key, counter + static_cast<uint64_t>(first));
+    const int64_t lanes = std::min<int64_t>(threefry_lanes, end - first);
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      take(first + lane, words[0][static_cast<size_t>(lane)], words[1][static_cast<size_t>(lane)]);
+  }
+}
 
-Generated threefry_words(const Call& call, const Shape& shape, uint64_t key, uint64_t counter) {
-  Generated out{std::vector<uint64_t>(element_count(shape)), 0};
+// Both call put(element, word) for each element, and return the steps that the counter made.
+template <class Put>
+int64_t threefry_words(const Call& call, const Shape& shape, uint64_t key, uint64_t counter,
+                       Put put) {
   if (bits_of(shape.type) == 64) {
-    out.steps = out.words.size();
-    call.parallel(out.steps, 4096, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const auto pair = threefry(key, counter + i);
-        out.words[i] = pair[0] | uint64_t{pair[1]} << 32;
-      }
+    const int64_t steps = element_count(shape);
+    call.parallel(steps, 4096, [&](int64_t begin, int64_t end) {
+      for_each_threefry(key, counter, begin, end, [&](int64_t i, uint32_t low, uint32_t high) {
+        put(i, low | uint64_t{high} << 32);
+      });
     });
-    return out;
+    return steps;
   }
   const Halved half = halved(shape.dims);
   const int64_t full = shape.dims.empty() ? 1 : shape.dims[half.dim];
   const int64_t inner = row_major_strides(half.dims)[half.dim], size = half.dims[half.dim];
-  out.steps = element_count(half.dims);
-  call.parallel(out.steps, 4096, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const auto pair = threefry(key, counter + i);
-      const int64_t outer = i / inner / size, place = i / inner % size * 2, rest = i % inner;
+  const int64_t steps = element_count(half.dims);
+  call.parallel(steps, 4096, [&](int64_t begin, int64_t end) {
+    if (inner == 1 && full % 2 == 0)
+      return for_each_threefry(key, counter, begin, end, [&](int64_t i, uint32_t a, uint32_t b) {
+        put(2 * i, a);
+        put(2 * i + 1, b);
+      });
+    if (begin == end) return;
+    int64_t outer = begin / inner / size, place = begin / inner % size * 2, rest = begin % inner;
+    for_each_threefry(key, counter, begin, end, [&](int64_t, uint32_t first, uint32_t second) {
       const int64_t at = (outer * full + place) * inner + rest;
-      out.words[at] = pair[0];
-      if (place + 1 < full) out.words[at + inner] = pair[1];
-    }
+      put(at, first);
+      if (place + 1 < full) put(at + inner, second);
+      if (++rest < inner) return;
+      rest = 0, place += 2;
+      if (place >= 2 * size) place = 0, ++outer;
+    });
   });
-  return out;
+  return steps;
 }
 
-Generated philox_words(const Call& call, const Shape& shape, uint64_t key, uint64_t low,
-                       uint64_t high) {
+template <class Put>
+int64_t philox_words(const Call& call, const Shape& shape, uint64_t key, uint64_t low,
+                     uint64_t high, Put put) {
   const int64_t count = element_count(shape), per_step = bits_of(shape.type) == 64 ? 2 : 4;
-  Generated out{std::vector<uint64_t>(count), (count + per_step - 1) / per_step};
-  call.parallel(out.steps, 4096, [&](int64_t begin, int64_t end) {
+  const int64_t steps = (count + per_step - 1) / per_step;
+  call.parallel(steps, 4096, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const uint64_t step = low + static_cast<uint64_t>(i);
       const auto four = philox(key, step, high + (step < low));
       for (int64_t j = 0; j < per_step && i * per_step + j < count; ++j)
-        out.words[i * per_step + j] =
-            per_step == 4 ? four[j] : four[2 * j] | uint64_t{four[2 * j + 1]} << 32;
+        put(i * per_step + j,
+            per_step == 4 ? four[j] : four[2 * j] | uint64_t{four[2 * j + 1]} << 32);
     }
   });
-  return out;
+  return steps;
 }
 
 // The state as 64-bit words, from u64 or from pairs of u32.
@@ -87,19 +104,37 @@ std::vector<uint64_t> state_words(const Literal& state) {
   return out;
 }
 
-void store_words(const std::vector<uint64_t>& words, Literal& out) {
-  visit_storage(out.type(), [&]<class T>(std::type_identity<T>) {
-    auto to = out.mutable_data<T>();
-    for (size_t i = 0; i < words.size(); ++i) {
-      if constexpr (sizeof(T) <= 8 && std::is_trivially_copyable_v<T>)
-        std::copy_n(reinterpret_cast<const std::byte*>(&words[i]), sizeof(T),
-                    reinterpret_cast<std::byte*>(&to[i]));
-    }
-  });
+// Fills an array with the low bits of words; the steps of the counter.
+template <class Word>
+int64_t fill(const Call& call, RngAlgorithm algorithm, const std::vector<uint64_t>& state,
+             Literal& out) {
+  std::byte* const to = out.mutable_raw().data();
+  const auto put = [to](int64_t at, uint64_t word) {
+    const Word low = static_cast<Word>(word);
+    std::memcpy(to + at * static_cast<int64_t>(sizeof(Word)), &low, sizeof(Word));
+  };
+  if (algorithm == RngAlgorithm::ThreeFry)
+    return threefry_words(call, out.shape(), state[0], state[1], put);
+  return philox_words(call, out.shape(), state[0], state[1], state.size() > 2 ? state[2] : state[0],
+                      put);
+}
+
+int64_t fill_any(const Call& call, RngAlgorithm algorithm, const std::vector<uint64_t>& state,
+                 Literal& out) {
+  switch (bits_of(out.type())) {
+    case 8: return fill<uint8_t>(call, algorithm, state, out);
+    case 16: return fill<uint16_t>(call, algorithm, state, out);
+    case 32: return fill<uint32_t>(call, algorithm, state, out);
+    default: return fill<uint64_t>(call, algorithm, state, out);
+  }
 }
 
 void store_state(const std::vector<uint64_t>& state, Literal& out) {
-  if (out.type() == ElementType::U64) return store_words(state, out);
+  if (out.type() == ElementType::U64) {
+    std::ranges::copy(std::span(state).first(static_cast<size_t>(out.count())),
+                      out.mutable_data<uint64_t>().begin());
+    return;
+  }
   auto to = out.mutable_data<uint32_t>();
   for (size_t i = 0; i < to.size(); ++i)
     to[i] = static_cast<uint32_t>(state[i / 2] >> (i % 2 * 32));
@@ -117,17 +152,12 @@ Result<Literal> evaluate_RngBitGenerator(Call& call) {
   if (state.size() < 2 || !is_array(shape.type) || bits_of(shape.type) < 8)
     return call.error(ErrorKind::Shape, "rng-bit-generator: expected a state of two words or more");
   Literal out = call.make();
-  Generated bits;
-  if (algorithm == RngAlgorithm::ThreeFry) {
-    bits = threefry_words(call, shape, state[0], state[1]);
-    state[1] += bits.steps;
-  } else {
-    bits = philox_words(call, shape, state[0], state[1], state.size() > 2 ? state[2] : state[0]);
-    state[1] += bits.steps;
-    if (state.size() > 2 && state[1] < static_cast<uint64_t>(bits.steps)) ++state[2];
-  }
+  const int64_t steps = fill_any(call, algorithm, state, out.mutable_elements()[1]);
+  state[1] += static_cast<uint64_t>(steps);
+  if (algorithm != RngAlgorithm::ThreeFry && state.size() > 2 &&
+      state[1] < static_cast<uint64_t>(steps))
+    ++state[2];
   store_state(state, out.mutable_elements()[0]);
-  store_words(bits.words, out.mutable_elements()[1]);
   return out;
 }
 

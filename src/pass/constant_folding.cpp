@@ -1,9 +1,9 @@
 // Computes what depends on constants alone, by the evaluator.
 //   op(c, d) => constant
-// Results larger than the constants they come from stay as they are, and no more is computed than
-// PassOptions::fold_steps allows. Assumes nothing. Later passes may assume that small values
-// without parameters are constants. Here and not at run time, because other rules ask for
-// constants.
+// Results larger than the constants they come from stay as they are, but for tables of functions
+// that cost more than reading them, and no more is computed than PassOptions::fold_steps allows.
+// Assumes nothing. Later passes may assume that small values without parameters are constants. Here
+// and not at run time, because other rules ask for constants.
 #include <algorithm>
 #include <cmath>
 #include <unordered_set>
@@ -13,6 +13,9 @@
 
 namespace hilo {
 namespace {
+
+// Tables of sines, of powers and their kin that are better kept than made in each run.
+constexpr int64_t table_bytes = 1 << 17;
 
 bool may_fold(Op op) { return !has_trait(op, TraitNotFolded) && !is_communication(op); }
 
@@ -57,6 +60,7 @@ class Folder {
   struct Known {
     bool known = false;     // a constant, or computable from such
     bool computed = false;  // wanted, and no constant yet
+    bool costly = false;    // to make of these
     int64_t bytes = 0;      // of the constants behind it
   };
 
@@ -75,7 +79,7 @@ class Folder {
     Known& here = known_[id.value];
     const Shape& shape = module_.shape(id);
     if (const Literal* literal = constant_of(module_, id)) {
-      here = {literal->shape().is_array(), false, literal_bytes(literal->shape())};
+      here = {literal->shape().is_array(), false, false, literal_bytes(literal->shape())};
       return;
     }
     if (!may_fold(module_[id].op) || module_[id].op == Op::Constant || editor_.is_pinned(id) ||
@@ -84,7 +88,9 @@ class Folder {
     for (InstructionId operand : module_.operands(id)) {
       if (!known_[operand.value].known) return;
       here.bytes += known_[operand.value].bytes;
+      here.costly = here.costly || known_[operand.value].costly;
     }
+    here.costly = here.costly || has_trait(module_[id].op, TraitTranscendental);
     here.known = true;
   }
 
@@ -99,8 +105,9 @@ class Folder {
     }
     const double steps = steps_of(module_, id);
     const int64_t bytes = literal_bytes(module_.shape(id));
-    const bool fits = module_.shape(id).is_array() && !is_splat(id) &&
-                      bytes <= std::max(options_.fold_bytes, here.bytes);
+    const bool fits =
+        module_.shape(id).is_array() && !is_splat(id) &&
+        bytes <= std::max({options_.fold_bytes, here.bytes, here.costly ? table_bytes : 0});
     if (steps > steps_left_) {
       forget(id);
       return false;

@@ -17,6 +17,13 @@ TEST(RandomBits, KnownAnswersOfRandom123) {
             (std::array<uint32_t, 4>{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
 }
 
+TEST(RandomBits, ManyAreThoseOfEach) {
+  const uint64_t key = 0x0123456789abcdef, first = 0xfffffffa;
+  const ThreefryWords many = threefry_of_many(key, first);
+  for (uint64_t i = 0; i < threefry_lanes; ++i)
+    EXPECT_EQ((std::array{many[0][i], many[1][i]}), threefry(key, first + i)) << i;
+}
+
 constexpr uint64_t key = 0x123456789abcdef0, counter = 0xfffffffffffffffe;
 
 Literal state(const std::vector<uint64_t>& words) {

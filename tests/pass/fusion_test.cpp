@@ -41,6 +41,9 @@ const char* const reducers = R"(HloModule m
 add { a = f32[] parameter(0)
  b = f32[] parameter(1)
  ROOT s = f32[] add(a, b) }
+add_u32 { a = u32[] parameter(0)
+ b = u32[] parameter(1)
+ ROOT s = u32[] add(a, b) }
 less { a = f32[] parameter(0)
  b = f32[] parameter(1)
  ROOT s = pred[] compare(a, b), direction=LT, type=TOTALORDER }
@@ -225,6 +228,30 @@ const Row rows[] = {
  s = f32[40,50] reduce(q, z), dimensions={2}, to_apply=add
  t = f32[40,3] reduce(d, z), dimensions={1}, to_apply=add
  ROOT r = (f32[40,50], f32[40,3]) tuple(s, t))"},
+    {"bits of a number that a sum over them makes again",
+     2,
+     {},
+     R"(x = u32[40] parameter(0)
+ y = u32[40] parameter(1)
+ h = u32[40] xor(x, y)
+ b = u32[40,8] broadcast(h), dimensions={0}
+ i = u32[40,8] iota(), iota_dimension=1
+ q = u32[40,8] shift-right-logical(b, i)
+ z = u32[] constant(0)
+ s = u32[40] reduce(q, z), dimensions={1}, to_apply=add_u32
+ c = u32[40] popcnt(h)
+ ROOT r = (u32[40], u32[40]) tuple(s, c))"},
+    {"shifts that two steps make again",
+     2,
+     {},
+     R"(x = u32[40] parameter(0)
+ b = u32[40,8] broadcast(x), dimensions={0}
+ i = u32[40,8] iota(), iota_dimension=1
+ q = u32[40,8] shift-right-logical(b, i)
+ z = u32[] constant(0)
+ s = u32[8] reduce(q, z), dimensions={0}, to_apply=add_u32
+ t = u8[40,8] convert(q)
+ ROOT r = (u32[8], u8[40,8]) tuple(s, t))"},
     {"no exponentials of differences",
      3,
      {},
@@ -297,7 +324,7 @@ TEST(Fusion, BringsTogetherWhatOneLoopComputes) {
 
 // What is looked up is made, unless it is looked up more often than there are elements.
 TEST(Fusion, MakesOfATableWhatIsLookedUp) {
-  for (const auto [rows, steps] : {std::pair(9, 1), std::pair(3, 2)}) {
+  for (const auto& [rows, steps] : {std::pair(9, 1), std::pair(3, 2)}) {
     const Module before = parsed(fmt::format(R"(HloModule m
 ENTRY e {{ x = s32[{},6] parameter(0)
  i = s32[4,1] parameter(1)

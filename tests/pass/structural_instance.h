@@ -245,11 +245,25 @@ class StructuralInstance : public InstanceParts {
     return out;
   }
 
+  // Of arrays of one element along the reduced dimension.
+  InstructionId reduce_stack(const Shape& of) {
+    const int64_t dim = dice_.below(of.rank() + 1);
+    Dims dims = of.dims;
+    dims.insert(dims.begin() + dim, 1);
+    std::vector<InstructionId> parts(static_cast<size_t>(2 + dice_.below(4)));
+    for (InstructionId& part : parts) part = any_value(of.type, dims);
+    dims[static_cast<size_t>(dim)] = static_cast<int64_t>(parts.size());
+    const InstructionId stack =
+        add(Op::Concatenate, array(of, dims), parts, DimensionsAttributes{{dim}});
+    return add(Op::Reduce, of, {stack, any_value(of.type, {})},
+               ReduceAttributes{{dim}, combiner(of.type)});
+  }
   InstructionId reduce(int node, const Shape& of) {
     Mixed mixed = mix(of.dims, few_dims());
     std::ranges::sort(mixed.places);
-    return add(Op::Reduce, of,
-               {operand_of(node, 0, array(of, mixed.dims)), operand_of(node, 1, array(of, {}))},
+    const InstructionId named = operand_of(node, 0, array(of, mixed.dims));
+    if (!named) return reduce_stack(of);
+    return add(Op::Reduce, of, {named, operand_of(node, 1, array(of, {}))},
                ReduceAttributes{mixed.places, combiner(of.type)});
   }
   InstructionId reduce_window(int node, const Shape& of) {

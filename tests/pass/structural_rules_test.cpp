@@ -17,12 +17,23 @@ add { a = f32[] parameter(0)
 add_s32 { a = s32[] parameter(0)
  b = s32[] parameter(1)
  ROOT s = s32[] add(b, a) }
+add_bf16 { a = bf16[] parameter(0)
+ b = bf16[] parameter(1)
+ ROOT s = bf16[] add(a, b) }
 max { a = f32[] parameter(0)
  b = f32[] parameter(1)
  ROOT s = f32[] maximum(a, b) }
 less { a = f32[] parameter(0)
  b = f32[] parameter(1)
  ROOT s = pred[] compare(a, b), direction=LT }
+first_max { a = f32[] parameter(0)
+ i = s32[] parameter(1)
+ b = f32[] parameter(2)
+ j = s32[] parameter(3)
+ g = pred[] compare(a, b), direction=GE
+ m = f32[] select(g, a, b)
+ k = s32[] select(g, i, j)
+ ROOT t = (f32[], s32[]) tuple(m, k) }
 second { a = f32[] parameter(0)
  b = f32[] parameter(1)
  ROOT s = f32[] add(b, b) }
@@ -197,6 +208,20 @@ const Row rows[] = {
  j = f32[] parameter(1)
  y = f32[4,5] reduce(x, i), dimensions={1}, to_apply=add
  ROOT r = f32[4] reduce(y, j), dimensions={1}, to_apply=add)"},
+    {"reduce-of-stack", R"(x = f32[4,1,2] parameter(0)
+ y = f32[4,1,2] parameter(1)
+ z = f32[4,1,2] parameter(2)
+ i = f32[] parameter(3)
+ c = f32[4,3,2] concatenate(x, y, z), dimensions={1}
+ ROOT r = f32[4,2] reduce(c, i), dimensions={1}, to_apply=add)"},
+    {"reduce-of-stack", R"(x = f32[1,5] parameter(0)
+ y = f32[1,5] parameter(1)
+ l = f32[] constant(-inf)
+ n = s32[] constant(0)
+ c = f32[2,5] concatenate(x, y), dimensions={0}
+ i = s32[2,5] iota(), iota_dimension=0
+ m = (f32[5], s32[5]) reduce(c, i, l, n), dimensions={0}, to_apply=first_max
+ ROOT r = s32[5] get-tuple-element(m), index=1)"},
     {"dot-of-empty", R"(x = f32[4,0] parameter(0)
  y = f32[0,3] parameter(1)
  ROOT r = f32[4,3] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0})"},
@@ -274,6 +299,17 @@ const Row rows[] = {
 
 // Modules in which the rule would be wrong.
 const Row kept[] = {
+    {"reduce-of-stack", R"(x = f32[1,5] parameter(0)
+ y = f32[1,5] parameter(1)
+ i = f32[] constant(0)
+ c = f32[2,5] concatenate(x, y), dimensions={0}
+ s = f32[5] reduce(c, i), dimensions={0}, to_apply=add
+ ROOT r = (f32[2,5], f32[5]) tuple(c, s))"},
+    {"reduce-of-stack", R"(x = bf16[1,5] parameter(0)
+ y = bf16[1,5] parameter(1)
+ i = bf16[] constant(0)
+ c = bf16[2,5] concatenate(x, y), dimensions={0}
+ ROOT s = bf16[5] reduce(c, i), dimensions={0}, to_apply=add_bf16)"},
     {"slice-of-transpose", R"(x = f32[3,4] parameter(0)
  t = f32[4,3] transpose(x), dimensions={1,0}
  a = f32[4,1] slice(t), slice={[0:4], [0:1]}

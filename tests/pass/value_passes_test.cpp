@@ -190,6 +190,23 @@ ENTRY e { x = f32[1024,1024] parameter(0)
   EXPECT_EQ(count_op(after_passes(before, "constant-folding", options), Op::Reduce), 1);
 }
 
+// A table of a function that costs more than reading it is made once, a table of products is not.
+TEST(Folding, KeepsTablesOfCostlyFunctions) {
+  const Module before = parsed(R"(HloModule m
+ENTRY e { x = f32[2,64,32] parameter(0)
+ i = f32[64,32] iota(), iota_dimension=0
+ j = f32[64,32] iota(), iota_dimension=1
+ m = f32[64,32] multiply(i, j)
+ c = f32[64,32] cosine(m)
+ b = f32[2,64,32] broadcast(c), dimensions={1,2}
+ d = f32[2,64,32] broadcast(m), dimensions={1,2}
+ p = f32[2,64,32] multiply(x, b)
+ ROOT r = f32[2,64,32] add(p, d) })");
+  const Module after = after_passes(before, "constant-folding, dce");
+  EXPECT_EQ(count_op(after, Op::Cosine), 0);
+  EXPECT_EQ(count_op(after, Op::Iota), 2);
+}
+
 // A value that nobody knows, or that cannot be computed, does not stop the others.
 TEST(Folding, LeavesWhatIsUnknown) {
   const Module before = parsed(R"(HloModule m

@@ -4,14 +4,13 @@
 // more. Early, because rules and fusion know elementwise ops and not maps.
 #include <algorithm>
 
-#include "pass/pass.h"
+#include "pass/expand/map.h"
 
 namespace hilo {
-namespace {
-
 bool is_mappable(const Module& module, ComputationId computation) {
   return std::ranges::all_of(module[computation].instructions, [&](InstructionId id) {
     const Instruction& instruction = module[id];
+    if (instruction.op == Op::Tuple && id == module[computation].root) return true;
     const bool known = is_elementwise(instruction.op) || instruction.op == Op::Parameter ||
                        (instruction.op == Op::Constant && constant_of(module, id));
     return known && module.shape(id).is_scalar() &&
@@ -19,29 +18,32 @@ bool is_mappable(const Module& module, ComputationId computation) {
   });
 }
 
-InstructionId apply(Editor& editor, InstructionId map) {
+std::vector<InstructionId> map_arrays(Editor& editor, InstructionId like, ComputationId computation,
+                                      std::span<const InstructionId> arrays) {
   Module& module = editor.module();
-  const ComputationId body = module.attributes<MapAttributes>(map).to_apply;
-  const Dims dims = module.shape(map).dims;
+  const Dims dims = module.shape(arrays[0]).dims;
+  const InstructionId root = module[computation].root;
   std::unordered_map<uint32_t, InstructionId> copies;
-  for (InstructionId id : operands_first(module, body)) {
+  for (InstructionId id : operands_first(module, computation)) {
+    if (module[id].op == Op::Tuple) continue;
     const Shape shape = Shape::array(module.shape(id).type, dims);
     InstructionId& copy = copies[id.value];
     if (module[id].op == Op::Parameter) {
-      copy = module.operand(map, module.attributes<ParameterAttributes>(id).number);
+      copy = arrays[static_cast<size_t>(module.attributes<ParameterAttributes>(id).number)];
     } else if (const Literal* literal = constant_of(module, id)) {
-      copy = editor.add_splat(map, shape, Literal(*literal));
+      copy = editor.add_splat(like, shape, Literal(*literal));
     } else {
       std::vector<InstructionId> operands;
       for (InstructionId operand : module.operands(id)) operands.push_back(copies[operand.value]);
-      copy = editor.clone(id, module[map].computation, operands);
+      copy = editor.clone(id, module[like].computation, operands);
       editor.set_shape(copy, shape);
     }
   }
-  return copies[module[body].root.value];
+  if (module[root].op != Op::Tuple) return {copies[root.value]};
+  std::vector<InstructionId> out;
+  for (InstructionId element : module.operands(root)) out.push_back(copies[element.value]);
+  return out;
 }
-
-}  // namespace
 
 Result<bool> inline_maps(Module& module, const PassOptions&) {
   Editor editor(module);
@@ -55,7 +57,9 @@ Result<bool> inline_maps(Module& module, const PassOptions&) {
       const bool plain = std::ranges::all_of(
           operands, [&](InstructionId operand) { return is_plain(module.shape(operand)); });
       if (!plain || !is_mappable(module, module.attributes<MapAttributes>(id).to_apply)) continue;
-      const InstructionId result = apply(editor, id);
+      const std::vector<InstructionId> arrays(operands.begin(), operands.end());
+      const InstructionId result =
+          map_arrays(editor, id, module.attributes<MapAttributes>(id).to_apply, arrays)[0];
       if (!editor.can_replace(id, result)) continue;
       editor.replace(id, result);
       changed = true;

@@ -330,6 +330,14 @@ bool FusionGroups::note_places(InstructionId id, const FusionGroup& group) {
   return true;
 }
 
+// Whether the broadcast gives each row of a reduction one number, which is made once a row.
+bool FusionGroups::is_of_reduced_rows(InstructionId value, InstructionId broadcast) const {
+  const FusionGroup& group = groups_[group_of(broadcast)];
+  return module_[broadcast].op == Op::Broadcast && group.roots.size() == 1 && !group.rows &&
+         rows_of(module_, group.roots[0]) == module_.shape(value).dims &&
+         spreads_rows(module_, broadcast, module_.shape(value).dims);
+}
+
 bool FusionGroups::may_join_rows(InstructionId id, const FusionGroup& group) const {
   if (module_[id].op == Op::Reduce)
     return rows_of(module_, id) == group.rows &&

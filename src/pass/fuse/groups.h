@@ -78,6 +78,7 @@ class FusionGroups {
   bool is_less_traffic(InstructionId value, const Recipe& recipe, size_t readers) const;
   bool may_make(const Recipe& recipe, InstructionId value, InstructionId user) const;
   std::optional<Recipe> recipe_for_readers(InstructionId value) const;
+  bool is_of_reduced_rows(InstructionId value, InstructionId broadcast) const;
   void leave_unread(FusionGroup& group);
 
   const Editor& editor_;

@@ -12,6 +12,13 @@ namespace {
 constexpr size_t most_made = 8;     // elementwise ops that one result is made of
 constexpr size_t most_readers = 8;  // groups
 
+// About what reading its operands costs.
+bool is_cheap(Op op) {
+  static constexpr Op shifts[] = {Op::ShiftLeft, Op::ShiftRightArithmetic, Op::ShiftRightLogical};
+  return is_elementwise(op) &&
+         (has_trait(op, TraitCheap) || std::ranges::find(shifts, op) != std::end(shifts));
+}
+
 int64_t bytes_of(const Module& module, InstructionId id) { return literal_bytes(module.shape(id)); }
 
 }  // namespace
@@ -35,9 +42,8 @@ std::optional<FusionGroups::Recipe> FusionGroups::recipe_of(InstructionId value)
     }
     out.made.push_back(id);
     if (op == Op::Constant || op == Op::Iota) continue;
-    const bool is_cheap = is_elementwise(op) && has_trait(op, TraitCheap);
-    if ((!is_cheap && op != Op::Broadcast) || (arithmetic += is_cheap) > most_made)
-      return std::nullopt;
+    const bool cheap = is_cheap(op);
+    if ((!cheap && op != Op::Broadcast) || (arithmetic += cheap) > most_made) return std::nullopt;
     for (InstructionId operand : module_.operands(id))
       if (seen.insert(operand).second) stack.push_back(operand);
   }
@@ -67,7 +73,8 @@ bool FusionGroups::is_less_traffic(InstructionId value, const Recipe& recipe,
 bool FusionGroups::may_make(const Recipe& recipe, InstructionId value, InstructionId user) const {
   const FusionGroup& group = groups_[group_of(user)];
   if (group.kind == FusionKind::Output || repeated_[user.value] ||
-      !reads_elements(module_, user, value) || reads_again(module_, user, value) ||
+      !reads_elements(module_, user, value) ||
+      (reads_again(module_, user, value) && !is_of_reduced_rows(value, user)) ||
       places_[user.value].count > 2 || group.members.size() + recipe.made.size() > most_members ||
       module_[group.roots[0]].op == Op::DynamicUpdateSlice)
     return false;
