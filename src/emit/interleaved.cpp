@@ -4,7 +4,6 @@
 #include <llvm/IR/Operator.h>
 
 #include <algorithm>
-#include <bit>
 
 namespace hilo {
 namespace {
@@ -14,50 +13,68 @@ using Vectors = std::vector<Value*>;
 
 constexpr int64_t most_together = 16;
 
-std::vector<int> every_second(unsigned lanes, int first) {
-  std::vector<int> out;
-  for (unsigned i = 0; i < lanes; ++i) out.push_back(first + 2 * static_cast<int>(i));
-  return out;
+size_t least_factor(size_t number) {
+  for (size_t factor = 2; factor * factor <= number; ++factor)
+    if (number % factor == 0) return factor;
+  return number;
 }
 
-std::vector<int> in_turn(unsigned lanes, int first) {
-  std::vector<int> out;
-  for (int i = 0; i < static_cast<int>(lanes / 2); ++i) {
-    out.push_back(first + i);
-    out.push_back(first + i + static_cast<int>(lanes));
+// The vector whose lanes are places[i] of the vectors laid side by side.
+Value* picked(llvm::IRBuilder<>& b, llvm::ArrayRef<Value*> from, llvm::ArrayRef<int> places) {
+  const auto lanes = static_cast<int>(places.size());
+  Value* out = from[0];
+  for (int number = 1; number < static_cast<int>(from.size()); ++number) {
+    std::vector<int> mask;
+    for (int i = 0; i < lanes; ++i) {
+      const int vector = places[static_cast<size_t>(i)] / lanes;
+      const int lane = places[static_cast<size_t>(i)] % lanes;
+      // From the first two, then what is there already or the next one.
+      if (vector == number) mask.push_back(lanes + lane);
+      else if (vector > number) mask.push_back(llvm::PoisonMaskElem);
+      else mask.push_back(number == 1 ? lane : i);
+    }
+    out = b.CreateShuffleVector(out, from[static_cast<size_t>(number)], mask);
   }
   return out;
 }
 
-std::pair<Vectors, Vectors> even_and_odd(const Vectors& all) {
-  std::pair<Vectors, Vectors> out;
-  for (size_t i = 0; i < all.size(); ++i) (i % 2 ? out.second : out.first).push_back(all[i]);
-  return out;
-}
-
-// Of elements in the order of memory: number c of the result has every size-th one from c on.
+// Of elements in the order of memory: number c of the result has every size-th one from c on. By
+// prime factors: so many sequences of every factor-th element, and each of these likewise.
 Vectors taken_apart(llvm::IRBuilder<>& b, const Vectors& pieces, unsigned lanes) {
   if (pieces.size() == 1) return pieces;
-  Vectors even, odd, out;
-  for (size_t i = 0; i < pieces.size(); i += 2) {
-    even.push_back(b.CreateShuffleVector(pieces[i], pieces[i + 1], every_second(lanes, 0)));
-    odd.push_back(b.CreateShuffleVector(pieces[i], pieces[i + 1], every_second(lanes, 1)));
+  const size_t factor = least_factor(pieces.size());
+  std::vector<int> places(lanes);
+  Vectors out(pieces.size());
+  for (size_t k = 0; k < factor; ++k) {
+    for (size_t i = 0; i < lanes; ++i) places[i] = static_cast<int>(k + factor * i);
+    Vectors sequence;
+    for (size_t i = 0; i < pieces.size(); i += factor)
+      sequence.push_back(picked(b, llvm::ArrayRef(pieces).slice(i, factor), places));
+    sequence = taken_apart(b, sequence, lanes);
+    for (size_t i = 0; i < sequence.size(); ++i) out[i * factor + k] = sequence[i];
   }
-  even = taken_apart(b, even, lanes);
-  odd = taken_apart(b, odd, lanes);
-  for (size_t i = 0; i < even.size(); ++i) out.insert(out.end(), {even[i], odd[i]});
   return out;
 }
 
 Vectors joined(llvm::IRBuilder<>& b, const Vectors& parts, unsigned lanes) {
   if (parts.size() == 1) return parts;
-  auto [even, odd] = even_and_odd(parts);
-  even = joined(b, even, lanes);
-  odd = joined(b, odd, lanes);
+  const size_t factor = least_factor(parts.size());
+  std::vector<Vectors> sequences(factor);
+  for (size_t i = 0; i < parts.size(); ++i) sequences[i % factor].push_back(parts[i]);
+  for (Vectors& sequence : sequences) sequence = joined(b, sequence, lanes);
+  std::vector<int> places(lanes);
   Vectors out;
-  for (size_t i = 0; i < even.size(); ++i)
-    for (const int first : {0, static_cast<int>(lanes / 2)})
-      out.push_back(b.CreateShuffleVector(even[i], odd[i], in_turn(lanes, first)));
+  for (size_t j = 0; j < parts.size() / factor; ++j) {
+    Vectors from;
+    for (const Vectors& sequence : sequences) from.push_back(sequence[j]);
+    for (size_t k = 0; k < factor; ++k) {
+      for (size_t i = 0; i < lanes; ++i) {
+        const size_t element = k * lanes + i;
+        places[i] = static_cast<int>(element % factor * lanes + element / factor);
+      }
+      out.push_back(picked(b, from, places));
+    }
+  }
   return out;
 }
 
@@ -97,11 +114,14 @@ std::optional<InterleavedAccesses::Sum> InterleavedAccesses::sum_of(Value* index
     add_times(out.more, right->more, 1);
     return out;
   }
+  if (right->factor != 0 || !right->more.empty() || right->offset < 0) return std::nullopt;
   constexpr int64_t most_bits = 16;
-  if (step->getOpcode() != llvm::Instruction::Shl || right->factor != 0 || !right->more.empty() ||
-      right->offset < 0 || right->offset > most_bits)
-    return std::nullopt;
-  const int64_t times = int64_t{1} << right->offset;
+  int64_t times = 0;
+  if (step->getOpcode() == llvm::Instruction::Mul && right->offset < int64_t{1} << most_bits)
+    times = right->offset;
+  else if (step->getOpcode() == llvm::Instruction::Shl && right->offset <= most_bits)
+    times = int64_t{1} << right->offset;
+  else return std::nullopt;
   out = {{}, left->factor * times, left->offset * times};
   add_times(out.more, left->more, times);
   return out;
@@ -129,7 +149,7 @@ bool InterleavedAccesses::add(llvm::Instruction& access) {
   if (!place || type->getScalarSizeInBits() != 8 * static_cast<uint64_t>(size)) return false;
   const int64_t count = place->step / size;
   if (place->step <= 0 || count * size != place->step || count < 2 || count > most_together ||
-      !std::has_single_bit(static_cast<uint64_t>(count)) || place->offset % size != 0)
+      place->offset % size != 0)
     return false;
   const int64_t number = (place->offset / size % count + count) % count;
   const Interleaved group{place->base, place->more, place->offset - number * size,

@@ -1,5 +1,5 @@
-// Elements that iterations read or write side by side, a power of two of them in each: parts of
-// complex numbers, rows that are reduced. Private to `emit`.
+// Elements that iterations read or write side by side, up to 16 of them in each: parts of complex
+// numbers, rows that are reduced. Private to `emit`.
 #pragma once
 
 #include <llvm/Analysis/LoopInfo.h>

@@ -1,7 +1,6 @@
 #include "emit/rows.h"
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 
 #include "emit/reduce.h"
@@ -14,7 +13,7 @@ using llvm::Value;
 
 // Rows of so few steps have no loops of their own, so that they are the lanes of a vector.
 constexpr double short_row = 16;
-// More, where rows of a power of two are read as vectors (emit/interleaved.h).
+// More, where rows are read as vectors (emit/interleaved.h).
 constexpr double short_row_of_vectors = 64;
 constexpr int64_t most_in_vectors = 16;
 
@@ -73,7 +72,7 @@ class RowWriter {
     const int64_t rows = element_count(rows_.dims);
     const auto fits = [&](InstructionId id) {
       const int64_t each = element_count(e_.module.shape(e_.module.operand(id, 0))) / rows;
-      return std::has_single_bit(static_cast<uint64_t>(each)) && each <= most_in_vectors;
+      return each > 1 && each <= most_in_vectors;
     };
     return !rows_.dims.empty() && rows_.dims.back() % most_in_vectors == 0 &&
            std::ranges::all_of(rows_.reductions, fits) &&
