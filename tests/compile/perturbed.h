@@ -49,12 +49,23 @@ class PerturbedEvaluation {
     const ElementType type = value.shape().is_array() ? value.type() : ElementType::Pred;
     if (!is_floating(type) && !is_complex(type)) return;
     const double units = units_of(module_[id], type);
-    const std::optional<Literal> sizes = sizes_of_sums(id);
-    if (units == 0 && !sizes) return;
+    const bool sums = is_sum(module_[id]);
+    if (units == 0 && !sums) return;
+    // The error of a sum of n in any order is in proportion to the sum of absolute values, and
+    // grows with the root of n where errors are independent (Higham, Accuracy and Stability of
+    // Numerical Algorithms, chapter 4).
+    std::optional<Literal> sizes, counts;
+    if (sums) {
+      sizes = with_operands(id, [](double x) { return std::fabs(x); });
+      counts = with_operands(id, [](double) { return 1.0; });
+    }
     visit_storage(type, [&]<class T>(std::type_identity<T>) {
       const std::span<T> data = value.mutable_data<T>();
       for (size_t i = 0; i < data.size(); ++i) {
-        const double sum = sizes ? sizes->number_at(static_cast<int64_t>(i)) * sum_unit(type) : 0;
+        const auto at = static_cast<int64_t>(i);
+        const double sum = sums ? sizes->number_at(at) * sum_unit(type) *
+                                      std::sqrt(std::max(1.0, counts->number_at(at)))
+                                : 0;
         if constexpr (requires { data[i].real(); }) {
           const double by = std::max(units * unit_at(std::abs(data[i]), type), sum);
           using Part = typename T::value_type;
@@ -98,10 +109,9 @@ class PerturbedEvaluation {
       return combines(module_.attributes<ReduceWindowAttributes>(instruction).to_apply);
     return false;
   }
-  // The same sums of absolute values: the error of a sum in any order is in proportion to them
-  // (Higham, Accuracy and Stability of Numerical Algorithms, chapter 4).
-  std::optional<Literal> sizes_of_sums(InstructionId id) {
-    if (!is_sum(module_[id])) return std::nullopt;
+  // The instruction once more, each float of its operands being what `change` makes of its size.
+  template <class Change>
+  Literal with_operands(InstructionId id, const Change& change) {
     std::vector<Literal> operands;
     for (InstructionId operand : module_.operands(id)) {
       operands.push_back(values_.at(operand.value));
@@ -109,13 +119,14 @@ class PerturbedEvaluation {
       visit_storage(values.type(), [&]<class T>(std::type_identity<T>) {
         if constexpr (!std::is_integral_v<T>)
           for (T& x : values.mutable_data<T>()) {
-            if constexpr (requires { x.real(); }) x = T(std::abs(x));
-            else x = static_cast<T>(std::fabs(static_cast<double>(x)));
+            if constexpr (requires { x.real(); })
+              x = T(static_cast<typename T::value_type>(change(std::abs(x))));
+            else x = static_cast<T>(change(static_cast<double>(x)));
           }
       });
     }
     Result<Literal> out = alone_.evaluate(0, id, std::move(operands));
-    check(out.has_value(), "sums of absolute values");
+    check(out.has_value(), "sums of other values");
     return std::move(*out);
   }
 

@@ -46,6 +46,11 @@ const Case cases[] = {
      "z = f32[] constant(0)\n w = f32[64,64] broadcast(y), dimensions={1}\n"
      "s = f32[64] reduce(w, z), dimensions={1}, to_apply=add\n ROOT r = f32[64] sine(s)",
      Op::Reduce, 1 + unit, true},
+    // Of 64 in a chain, each rounded the same way.
+    {"SumByAsManyUnitsAsItsLengthAllows",
+     "z = f32[] constant(0)\n w = f32[64,64] broadcast(y), dimensions={1}\n"
+     "s = f32[64] reduce(w, z), dimensions={1}, to_apply=add\n ROOT r = f32[64] sine(s)",
+     Op::Reduce, 1 + 8 * unit, true},
     {"SumByManyUnits",
      "z = f32[] constant(0)\n w = f32[64,64] broadcast(y), dimensions={1}\n"
      "s = f32[64] reduce(w, z), dimensions={1}, to_apply=add\n ROOT r = f32[64] sine(s)",
