@@ -342,7 +342,7 @@ ENTRY e {{ x = s32[{},6] parameter(0)
 
 // A dimension of one element more is the same place, so the table is not made.
 TEST(Fusion, MakesWhatIsLookedUpThroughDimensionsOfOne) {
-  for (const auto [kept, steps] : {std::pair("9,1,6", 1), std::pair("9,3,2", 2)}) {
+  for (const auto& [kept, steps] : {std::pair("9,1,6", 1), std::pair("9,3,2", 2)}) {
     const Module before = parsed(fmt::format(R"(HloModule m
 ENTRY e {{ x = s32[9,6] parameter(0)
  i = s32[4,1] parameter(1)
@@ -358,6 +358,46 @@ ENTRY e {{ x = s32[9,6] parameter(0)
     EXPECT_EQ(count_steps(after), steps) << print(after);
     expect_same_bits(before, after);
   }
+}
+
+// Between four neighbours: what their index vectors are made of is made once, at one place.
+TEST(Fusion, MakesWhatSeveralIndexVectorsShareOnce) {
+  const Module before = parsed(R"(HloModule m
+ENTRY e { x = f32[9,9] parameter(0)
+ c = f32[1,20] parameter(1)
+ d = f32[1,20] parameter(2)
+ u = s32[] constant(1)
+ b = s32[1,20] broadcast(u), dimensions={}
+ f = f32[1,20] exponential(c)
+ g = f32[1,20] exponential(d)
+ i = s32[1,20] convert(f)
+ j = s32[1,20] convert(g)
+ k = s32[1,20] add(i, b)
+ l = s32[1,20] add(j, b)
+ ir = s32[20,1] reshape(i)
+ jr = s32[20,1] reshape(j)
+ kr = s32[20,1] reshape(k)
+ lr = s32[20,1] reshape(l)
+ p = s32[20,2] concatenate(ir, jr), dimensions={1}
+ q = s32[20,2] concatenate(kr, jr), dimensions={1}
+ s = s32[20,2] concatenate(ir, lr), dimensions={1}
+ t = s32[20,2] concatenate(kr, lr), dimensions={1}
+ gp = f32[20] gather(x, p), offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={0,1},
+   index_vector_dim=1, slice_sizes={1,1}
+ gq = f32[20] gather(x, q), offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={0,1},
+   index_vector_dim=1, slice_sizes={1,1}
+ gs = f32[20] gather(x, s), offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={0,1},
+   index_vector_dim=1, slice_sizes={1,1}
+ gt = f32[20] gather(x, t), offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={0,1},
+   index_vector_dim=1, slice_sizes={1,1}
+ v = f32[20] add(gp, gq)
+ w = f32[20] add(gs, gt)
+ ROOT r = f32[20] multiply(v, w) })");
+  PipelineOptions options;
+  options.pass.fusion.gathers = true;
+  const Module after = after_passes(before, "fusion, dce", options);
+  EXPECT_EQ(count_steps(after), 1) << print(after);
+  expect_same_bits(before, after);
 }
 
 // A row that depends on another row is no row.

@@ -122,6 +122,24 @@ bool is_same_places(const Module& module, InstructionId id) {
   return from == to;
 }
 
+// Whether the user asks for the element where it is asked for one itself, if for one of that array:
+// what only adds or drops dimensions of one element, the parts of an index vector, and gathers of
+// single elements, of the place that the result's element has.
+bool asks_where_asked(const Module& module, InstructionId user, InstructionId value) {
+  const Op op = module[user].op;
+  if (op == Op::Reshape) return is_same_places(module, user);
+  if (op == Op::Gather)
+    return module.operand(user, 1) == value &&
+           module.attributes<GatherAttributes>(user).offset_dims.empty();
+  if (op != Op::Concatenate) return false;
+  const auto dim = module.attributes<DimensionsAttributes>(user).dimensions[0];
+  return std::ranges::all_of(module.users(user), [&](InstructionId gather) {
+    return module[gather].op == Op::Gather && module.operand(gather, 1) == user &&
+           module.attributes<GatherAttributes>(gather).index_vector_dim == dim &&
+           module.shape(value).dims[static_cast<size_t>(dim)] == 1;
+  });
+}
+
 // Whether an element is as easily made at any place as in the order of the array: no row that a
 // reduction would have at hand is asked for again. Looks at no more than a few instructions.
 bool is_made_anywhere(const Module& module, InstructionId id) {
@@ -309,15 +327,15 @@ bool FusionGroups::may_join(InstructionId id, FusionGroup& group) {
   return !again || !is_computed;
 }
 
-// What is elementwise asks for elements where its users do, all else where it says itself. False
-// where the group would compute an element at too many places.
+// What is elementwise and its kin ask for elements where their users do, all else where it says
+// itself. False where the group would compute an element at too many places.
 bool FusionGroups::note_places(InstructionId id, const FusionGroup& group) {
   if (is_sourceless(module_, id)) return true;
   const int most = is_elementwise(module_[id].op) && !group.rows ? most_computed : most_moved;
   Places& places = places_[id.value];
   places = {};
   for (InstructionId user : module_.users(id)) {
-    const bool same = is_elementwise(module_[user].op);
+    const bool same = is_elementwise(module_[user].op) || asks_where_asked(module_, user, id);
     for (InstructionId asker : same ? std::span(places_[user.value].askers) : std::span(&user, 1))
       if (std::ranges::find(places.askers, asker) == places.askers.end()) {
         places.askers.push_back(asker);
