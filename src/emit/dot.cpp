@@ -104,7 +104,10 @@ class Dot {
   // takes_pieces: an operand is a piece of an array, which no library takes.
   Dot(Writer& w, Side lhs, Side rhs, ElementType result, bool takes_pieces)
       : w_(w), b_(w.b), lhs_(lhs), rhs_(rhs), result_(result), takes_pieces_(takes_pieces) {
-    is_wide_ = result == ElementType::F64;
+    sum_ = is_integral(result)          ? result
+           : result == ElementType::F64 ? ElementType::F64
+                                        : ElementType::F32;
+    is_wide_ = storage_bytes(sum_) == 8;
     in_columns_ = rhs.own.stride == 1 && rhs.own.count > 1;
     rows_ = std::min<int64_t>(lhs.own.count, few);
     if (in_columns_) {
@@ -154,10 +157,10 @@ class Dot {
   // better to sum along them. An object has no library.
   bool has_short_lines() const {
     return in_columns_ && rhs_.own.count <= few && lhs_.own.count > few && lhs_.depth.stride == 1 &&
-           lhs_.batch.count == 1 && lhs_.type == result_ && !takes_pieces_ && has_standing_rows() &&
-           !w_.function->getParent()->getModuleFlag(stands_alone);
+           lhs_.batch.count == 1 && lhs_.type == result_ && has_lanes(result_) && !takes_pieces_ &&
+           has_standing_rows() && !w_.function->getParent()->getModuleFlag(stands_alone);
   }
-  llvm::Type* real() const { return is_wide_ ? b_.getDoubleTy() : b_.getFloatTy(); }
+  llvm::Type* real() const { return stored_type(b_, sum_); }
 
   Value* load(const Side& side, Value* position, int64_t lanes) {
     return load_lanes(b_, side.type, side.array, position, lanes, real());
@@ -222,7 +225,6 @@ class Dot {
 
   // The same with the sums in the frame between pieces of the lines.
   void write_pieces(const std::vector<Value*>& lefts, int64_t columns) {
-    const ElementType type = is_wide_ ? ElementType::F64 : ElementType::F32;
     const auto rows = static_cast<int64_t>(lefts.size());
     Value* kept = frame_array(b_, real(), rows * columns);
     const auto place = [&](int64_t row, Value* column) {
@@ -234,7 +236,7 @@ class Dot {
     };
     strips([&](Value* column, int64_t lanes) {
       for (int64_t r = 0; r < rows; ++r)
-        store_lanes(b_, type, kept, place(r, column), zeros(1, lanes)[0]);
+        store_lanes(b_, sum_, kept, place(r, column), zeros(1, lanes)[0]);
     });
     const int64_t pieces = (depth() + lines_at_once - 1) / lines_at_once;
     loop(b_, pieces, [&](Value* piece) {
@@ -246,19 +248,26 @@ class Dot {
         strips([&](Value* column, int64_t lanes) {
           std::vector<Value*> sums;
           for (int64_t r = 0; r < rows; ++r)
-            sums.push_back(load_lanes(b_, type, kept, place(r, column), lanes, real()));
+            sums.push_back(load_lanes(b_, sum_, kept, place(r, column), lanes, real()));
           Value* right = start(rhs_, add_index(b_, column_, column));
           sums = add_lines(lefts, right, below, line, lines, lanes, std::move(sums));
           for (int64_t r = 0; r < rows; ++r)
-            store_lanes(b_, type, kept, place(r, column), sums[static_cast<size_t>(r)]);
+            store_lanes(b_, sum_, kept, place(r, column), sums[static_cast<size_t>(r)]);
         });
       });
     });
     strips([&](Value* column, int64_t lanes) {
       for (int64_t r = 0; r < rows; ++r)
         store(static_cast<size_t>(r), add_index(b_, column_, column),
-              load_lanes(b_, type, kept, place(r, column), lanes, real()));
+              load_lanes(b_, sum_, kept, place(r, column), lanes, real()));
     });
+  }
+
+  Value* total(Value* sums) {
+    if (is_integral(sum_)) return b_.CreateAddReduce(sums);
+    llvm::CallInst* out = b_.CreateFAddReduce(llvm::ConstantFP::getNegativeZero(real()), sums);
+    out->setHasAllowReassoc(true);  // in halves
+    return out;
   }
 
   // A vector of partial sums for each result; what is left over is added element by element.
@@ -285,9 +294,7 @@ class Dot {
                          });
     auto* single = llvm::FixedVectorType::get(real(), 1);
     for (Value*& sum : sums) {
-      llvm::CallInst* total = b_.CreateFAddReduce(llvm::ConstantFP::getNegativeZero(real()), sum);
-      total->setHasAllowReassoc(true);  // in halves
-      sum = b_.CreateInsertElement(llvm::PoisonValue::get(single), total, uint64_t{0});
+      sum = b_.CreateInsertElement(llvm::PoisonValue::get(single), total(sum), uint64_t{0});
     }
     sums = loop_carrying(
         b_, depth() % lanes_, std::move(sums), [&](Value* k, std::span<Value* const> now) {
@@ -315,11 +322,19 @@ class Dot {
   Writer& w_;
   Builder& b_;
   Side lhs_, rhs_;
-  ElementType result_;
+  ElementType result_, sum_;
   bool takes_pieces_, is_wide_, in_columns_, in_pieces_ = false;
   int64_t rows_, columns_, lanes_;  // of a block, of a strip, of a vector
   Value *batch_ = nullptr, *row_ = nullptr, *column_ = nullptr;
 };
+
+// Floats that the sums hold exactly, and integers as wide as the result, whose sums wrap.
+bool are_summed_in_lanes(ElementType operand, ElementType result) {
+  if (is_integral(result))
+    return stores_lanes(result) && is_integral(operand) && bits_of(operand) == bits_of(result);
+  return has_lanes(operand) && has_lanes(result) &&
+         (operand != ElementType::F64 || result == ElementType::F64);
+}
 
 // Blocks of registers, or why there are none.
 Result<void> write_blocks(Writer& w, InstructionId id) {
@@ -329,9 +344,7 @@ Result<void> write_blocks(Writer& w, InstructionId id) {
   const auto rhs = side_of(w, module.operand(id, 1), a.rhs_batch_dims, a.rhs_contracting_dims);
   const ElementType result = module.shape(id).type;
   if (!lhs || !rhs) return fail(ErrorKind::Unsupported, "of operands in these orders");
-  if (!has_lanes(lhs->type) || !has_lanes(rhs->type) || !has_lanes(result) ||
-      ((lhs->type == ElementType::F64 || rhs->type == ElementType::F64) &&
-       result != ElementType::F64))
+  if (!are_summed_in_lanes(lhs->type, result) || !are_summed_in_lanes(rhs->type, result))
     return fail(ErrorKind::Unsupported, "of these types");
   const bool takes_pieces = std::ranges::any_of(
       module.operands(id), [&](InstructionId operand) { return !w.elements.array(operand); });

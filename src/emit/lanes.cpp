@@ -23,7 +23,10 @@ llvm::Value* load_lanes(Builder& b, ElementType type, llvm::Value* array, llvm::
   return raw->getType()->getScalarType() == real ? raw : b.CreateFPExt(raw, vector(real));
 }
 
-bool stores_lanes(ElementType type) { return type == ElementType::F32 || type == ElementType::F64; }
+bool stores_lanes(ElementType type) {
+  return (is_integral(type) || type == ElementType::F32 || type == ElementType::F64) &&
+         bits_of(type) >= 32;
+}
 
 void store_lanes(Builder& b, ElementType type, llvm::Value* array, llvm::Value* position,
                  llvm::Value* lanes) {
@@ -43,6 +46,7 @@ void store_lanes(Builder& b, ElementType type, llvm::Value* array, llvm::Value* 
 }
 
 llvm::Value* multiply_add_lanes(Builder& b, llvm::Value* a, llvm::Value* c, llvm::Value* sum) {
+  if (sum->getType()->isIntOrIntVectorTy()) return b.CreateAdd(sum, b.CreateMul(a, c));
   return b.CreateIntrinsic(llvm::Intrinsic::fmuladd, {sum->getType()}, {a, c, sum});
 }
 
