@@ -117,8 +117,12 @@ Value* scalar_Sqrt(const ScalarCall& c) {
 }
 Value* scalar_Rsqrt(const ScalarCall& c) {
   if (is_complex(c.type)) return complex_reciprocal_root(c);
-  Value* root = c.b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, widened(c, c.in[0]));
-  return narrowed(c, c.b.CreateFDiv(real_parts::number(c.b, 1), root));
+  // Of f32 that hold narrower floats the quotient of f32 rounds to the nearest of these.
+  const bool is_wide = c.type == ElementType::F32;
+  Value* root =
+      c.b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, is_wide ? widened(c, c.in[0]) : c.in[0]);
+  Value* inverse = c.b.CreateFDiv(real_parts::number(root, 1), root);
+  return is_wide ? narrowed(c, inverse) : inverse;
 }
 Value* scalar_IsFinite(const ScalarCall& c) {
   if (is_complex(c.type)) return refuse(c);
