@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "emit/reduce.h"
 #include "emit/streamed_stores.h"
@@ -16,6 +17,8 @@ constexpr double short_row = 16;
 // More, where rows are read as vectors (emit/interleaved.h).
 constexpr double short_row_of_vectors = 64;
 constexpr int64_t most_in_vectors = 16;
+// Instructions of a row, whose loops are written out.
+constexpr double most_code = 1024;
 
 class RowWriter {
  public:
@@ -75,10 +78,31 @@ class RowWriter {
       return each > 1 && each <= most_in_vectors;
     };
     return !rows_.dims.empty() && rows_.dims.back() % most_in_vectors == 0 &&
-           std::ranges::all_of(rows_.reductions, fits) &&
+           std::ranges::all_of(rows_.reductions, fits) && steps_ * code_each(leaves) <= most_code &&
            std::ranges::all_of(leaves, [&](const WrittenLeaf& leaf) {
              return element_count(e_.leaf_shape(leaf.id, leaf.leaf)) == rows;
            });
+  }
+
+  // About how many instructions an element of a row takes.
+  double code_each(std::span<const WrittenLeaf> leaves) const {
+    constexpr double of_cheap = 1, of_others = 24;
+    std::set<InstructionId> seen;
+    std::vector<InstructionId> waiting;
+    for (const WrittenLeaf& leaf : leaves) waiting.push_back(leaf.id);
+    for (double out = 0;;) {
+      if (waiting.empty()) return out;
+      const InstructionId id = waiting.back();
+      waiting.pop_back();
+      if (e_.array(id) || !seen.insert(id).second) continue;
+      const auto operands = e_.module.operands(id);
+      waiting.insert(waiting.end(), operands.begin(), operands.end());
+      const Shape& shape = e_.module.shape(id);
+      const Op op = e_.module[id].op;
+      const bool is_long = is_elementwise(op) && !has_trait(op, TraitCheap);
+      if (shape.is_array() && element_count(shape) > element_count(rows_.dims))
+        out += is_long ? of_others : of_cheap;
+    }
   }
 
   void reduce(size_t step, const Index& row) {
