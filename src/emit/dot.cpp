@@ -54,6 +54,18 @@ bool is_one_piece(const Dims& sizes, const Dims& dims) {
                             std::span(dims).subspan(std::min(d + 1, sizes.size())));
 }
 
+// The first element of a slice that is one piece of its operand; -1 of others.
+int64_t start_of_piece(const Module& module, InstructionId slice) {
+  const Dims &sizes = module.shape(slice).dims, &dims = module.shape(module.operand(slice, 0)).dims;
+  const auto& taken = module.attributes<SliceAttributes>(slice).slice.dims;
+  int64_t position = 0;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    if (taken[d].stride != 1) return -1;
+    position = position * dims[d] + taken[d].start;
+  }
+  return is_one_piece(sizes, dims) ? position : -1;
+}
+
 // Where the elements of a value stand one after the other: in an array, or in a piece of one that a
 // slice names. Null: nowhere.
 Value* elements_of(Elements& e, Builder& b, InstructionId id) {
@@ -69,6 +81,10 @@ Value* elements_of(Elements& e, Builder& b, InstructionId id) {
       for (size_t d = 0; d < dims.size(); ++d)
         starts.push_back(clamp_index(b, e.index_operand(id, d + 1), 0, dims[d] - sizes[d]));
       position = add_index(b, position, Index(b, dims, std::move(starts)).position(b));
+    } else if (op == Op::Slice) {
+      const int64_t at = start_of_piece(e.module, id);
+      if (at < 0) return nullptr;
+      position = add_index(b, position, int64(b, at));
     } else if (op != Op::Reshape && op != Op::Bitcast) {
       return nullptr;
     }

@@ -2,12 +2,15 @@
 // that is one piece of an array, as in a loop over layers, it is read where it stands.
 //
 //   dot(x, reshape(dynamic-slice(w, i)))  =>  fusion(x, w, i)
+//   dot(x, reshape(slice(w)))             =>  fusion(x, w)
 //
-// Assumes plain layouts. Stands before the fusion of loops, which leaves products alone.
+// Not where the product must wait for a write over the array, which would then need a copy. Assumes
+// plain layouts. Stands before the fusion of loops, which leaves products alone.
 #include "target/sliced_products.h"
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "target/fused_computations.h"
 
@@ -24,6 +27,20 @@ bool is_one_piece(const Dims& sizes, const Dims& dims) {
   while (d < sizes.size() && sizes[d] == 1) ++d;
   const size_t whole = std::min(d + 1, sizes.size());
   return std::ranges::equal(std::span(sizes).subspan(whole), std::span(dims).subspan(whole));
+}
+
+// Whether these are the first dimensions, in order.
+bool leads(const Dims& batch) {
+  for (size_t i = 0; i < batch.size(); ++i)
+    if (batch[i] != static_cast<int64_t>(i)) return false;
+  return true;
+}
+
+// What no loop computes where it is read: of other arrays a loop makes the slice alone.
+bool is_in_memory(Op op) {
+  static constexpr Op there[] = {Op::Parameter,  Op::GetTupleElement,    Op::Dot,
+                                 Op::CustomCall, Op::DynamicUpdateSlice, Op::Convolution};
+  return std::ranges::find(there, op) != std::end(there);
 }
 
 class ProductFuser {
@@ -56,15 +73,20 @@ class ProductFuser {
       if (module_[operand].op == Op::Constant) return false;
     for (const Shape* shape : {&lhs, &rhs, &module_.shape(id)})
       if (shape->type != ElementType::F32 && shape->type != ElementType::BF16) return false;
-    if (!a.lhs_batch_dims.empty() || a.lhs_contracting_dims.size() != 1 || lhs.rank() > 2 ||
-        rhs.rank() > 2 || !a.sparsity.text.empty())
+    const auto batches = std::ssize(a.lhs_batch_dims);
+    if (!leads(a.lhs_batch_dims) || !leads(a.rhs_batch_dims) ||
+        a.lhs_contracting_dims.size() != 1 || lhs.rank() > batches + 2 ||
+        rhs.rank() > batches + 2 || !a.sparsity.text.empty())
       return false;
     const int64_t depth = lhs.dims[static_cast<size_t>(a.lhs_contracting_dims[0])];
-    const bool in_columns = rhs.rank() == 2 && a.rhs_contracting_dims[0] == 0 && rhs.dims[1] > 1;
-    const bool in_depths =
-        a.lhs_contracting_dims[0] + 1 == lhs.rank() && a.rhs_contracting_dims[0] + 1 == rhs.rank();
-    return (in_columns || in_depths) && depth > 0 &&
-           std::min(element_count(lhs), element_count(rhs)) <= few * depth;
+    const int64_t left = a.lhs_contracting_dims[0], right = a.rhs_contracting_dims[0];
+    const bool in_columns =
+        rhs.rank() == batches + 2 && right + 2 == std::ssize(rhs.dims) && rhs.dims.back() > 1;
+    const bool in_depths = left + 1 == std::ssize(lhs.dims) && right + 1 == std::ssize(rhs.dims);
+    int64_t products = 1;
+    for (int64_t d = 0; d < batches; ++d) products *= lhs.dims[static_cast<size_t>(d)];
+    return (in_columns || in_depths) && depth > 0 && products > 0 &&
+           std::min(element_count(lhs), element_count(rhs)) <= few * depth * products;
   }
 
   // One piece of an array, perhaps under another shape, that nobody else reads.
@@ -72,17 +94,47 @@ class ProductFuser {
     if (module_.users(id).size() != 1 || is_pinned(id) || !is_plain_array(module_.shape(id)))
       return false;
     if (module_[id].op == Op::Reshape) return is_piece(module_.operand(id, 0));
-    if (module_[id].op != Op::DynamicSlice) return false;
+    const Op op = module_[id].op;
+    if (op != Op::DynamicSlice && op != Op::Slice) return false;
     const InstructionId from = module_.operand(id, 0);
     const Shape& whole = module_.shape(from);
-    return module_[from].op != Op::Constant &&
-           std::ssize(module_.operands(id)) == whole.rank() + 1 &&
-           is_one_piece(module_.shape(id).dims, whole.dims);
+    if (module_[from].op == Op::Constant || !is_one_piece(module_.shape(id).dims, whole.dims))
+      return false;
+    if (op == Op::DynamicSlice) return std::ssize(module_.operands(id)) == whole.rank() + 1;
+    return is_in_memory(module_[from].op) &&
+           std::ranges::all_of(module_.attributes<SliceAttributes>(id).slice.dims,
+                               [](const SliceDim& taken) { return taken.stride == 1; });
+  }
+
+  // Whether the product stands on something that writes over an array which it would read. True
+  // where that takes long to find out.
+  bool waits_for_writer(InstructionId product) const {
+    constexpr size_t most_seen = 2000;
+    std::unordered_set<uint32_t> writers, seen;
+    for (InstructionId operand : module_.operands(product)) {
+      if (!is_piece(operand)) continue;
+      while (module_[operand].op == Op::Reshape) operand = module_.operand(operand, 0);
+      for (InstructionId user : module_.users(module_.operand(operand, 0)))
+        if (user != operand && module_[user].op != Op::Slice &&
+            module_[user].op != Op::DynamicSlice && module_[user].op != Op::Dot)
+          writers.insert(user.value);
+    }
+    if (writers.empty()) return false;
+    std::vector<InstructionId> stack = {product};
+    while (!stack.empty()) {
+      const InstructionId top = stack.back();
+      stack.pop_back();
+      if (writers.contains(top.value) || seen.size() > most_seen) return true;
+      for (InstructionId operand : module_.operands(top))
+        if (seen.insert(operand.value).second) stack.push_back(operand);
+    }
+    return false;
   }
 
   bool fuse(InstructionId product) {
     const auto operands = module_.operands(product);
-    if (std::ranges::none_of(operands, [&](InstructionId id) { return is_piece(id); }))
+    if (std::ranges::none_of(operands, [&](InstructionId id) { return is_piece(id); }) ||
+        waits_for_writer(product))
       return false;
     body_ = module_.add_computation(fmt::format("fused_{}", module_[product].name));
     copies_.clear();

@@ -190,6 +190,63 @@ ENTRY e {{
     }
 }
 
+// The caches of two layers, written and read in turn: no layer's is copied out of them.
+TEST(Dot, BatchesOfAStaticPieceAreReadWhereTheyStand) {
+  const std::string text = R"(HloModule m
+ENTRY e {
+  q = f32[8,16] parameter(0)
+  cache = f32[2,8,256,16] parameter(1)
+  k = f32[1,8,1,16] parameter(2)
+  t = s32[] parameter(3)
+  z = s32[] constant(0)
+  one = s32[] constant(1)
+  first = f32[2,8,256,16] dynamic-update-slice(cache, k, z, z, t, z)
+  s0 = f32[1,8,256,16] slice(first), slice={[0:1], [0:8], [0:256], [0:16]}
+  r0 = f32[8,256,16] reshape(s0)
+  p0 = f32[8,256] dot(q, r0), lhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_batch_dims={0}, rhs_contracting_dims={2}
+  h0 = f32[8,256] tanh(p0)
+  v0 = f32[8,16] slice(h0), slice={[0:8], [100:116]}
+  w0 = f32[1,8,1,16] reshape(v0)
+  second = f32[2,8,256,16] dynamic-update-slice(first, w0, one, z, t, z)
+  s1 = f32[1,8,128,16] slice(second), slice={[1:2], [0:8], [128:256], [0:16]}
+  r1 = f32[8,128,16] reshape(s1)
+  s2 = f32[1,8,256,16] slice(second), slice={[1:2], [0:8], [0:256], [0:16]}
+  r2 = f32[8,256,16] reshape(s2)
+  p1 = f32[8,128] dot(v0, r1), lhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_batch_dims={0}, rhs_contracting_dims={2}
+  p2 = f32[8,256] dot(v0, r2), lhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_batch_dims={0}, rhs_contracting_dims={2}
+  ROOT out = (f32[8,128], f32[8,256], f32[2,8,256,16]) tuple(p1, p2, second)
+}
+)";
+  constexpr int64_t piece_bytes = 8 * 256 * 16 * 4;
+  const auto both = run_both(text);
+  expect_native(both, text, 1e-6);
+  EXPECT_LT(both->report.temp_bytes, piece_bytes);
+}
+
+// What waits for a write over the array reads a copy of the piece, not of the array.
+TEST(Dot, APieceThatIsWrittenOverFirstIsCopied) {
+  constexpr int64_t piece_bytes = 64 * 64 * 4;
+  const std::string text = R"(HloModule m, input_output_alias={ {1}: (0, {}, must-alias) }
+ENTRY e {
+  w = f32[16,64,64] parameter(0)
+  x = f32[1,64,64] parameter(1)
+  z = s32[] constant(0)
+  s = f32[1,64,64] slice(w), slice={[3:4], [0:64], [0:64]}
+  r = f32[64,64] reshape(s)
+  n = f32[16,64,64] dynamic-update-slice(w, x, z, z, z)
+  a = f32[1,64,64] slice(n), slice={[1:2], [0:64], [0:64]}
+  b = f32[64,64] reshape(a)
+  row = f32[1,64] slice(b), slice={[5:6], [0:64]}
+  c = f32[64] reshape(row)
+  p = f32[64] dot(c, r), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  ROOT out = (f32[64], f32[16,64,64]) tuple(p, n)
+}
+)";
+  const auto both = run_both(text);
+  expect_native(both, text, 1e-6);
+  EXPECT_LE(both->report.temp_bytes, 2 * piece_bytes);
+}
+
 TEST(Dot, FewColumnsOfAPieceAreReadWhereItStands) {
   expect_native(R"(HloModule m
 ENTRY e {
