@@ -147,6 +147,12 @@ template <class Sum>
 MatrixSource Products<Sum>::source(const MatmulOperand& operand, int64_t batch, Range range,
                                    std::vector<Real>& copy, const Parallel* threads) const {
   if (!copies_) return batch_of(operand, is_rhs(operand) ? rhs_ : lhs_, batch);
+  if (parts > 1 && !is_rhs(operand) && operand.type == element_type<Sum> && !lhs_.outers &&
+      lhs_.inner == 1) {  // rows in one piece are rows of reals
+    const MatrixSource all = batch_of(operand, lhs_, batch);
+    return {static_cast<const Sum*>(all.data) + range.begin * all.outer, element_type<Real>,
+            parts * all.outer, 1};
+  }
   const bool by_terms = parts > 1 && is_rhs(operand);
   const int64_t lines = by_terms ? k_ : range.count, length = parts * (by_terms ? range.count : k_);
   const int64_t step = length * (by_terms ? parts : 1);
@@ -205,12 +211,45 @@ void Products<Sum>::run_part(int64_t batch, Range rows, Range columns, const Mat
   threads ? run_matrix_product(one, *threads) : run_matrix_product(one);
 }
 
+// One complex row times columns that stand side by side and are read there, as reals: its real and
+// its imaginary parts are two rows, whose products with both parts of a column make up one element.
+template <class Sum>
+bool run_complex_row(const Matmul& p, const Parallel& parallel) {
+  using Real = typename RealOf<Sum>::Type;
+  constexpr ElementType real = element_type<Real>;
+  const int64_t k = p.lhs.inner.size(), columns = p.out.column.size(), work = 4 * k * columns;
+  const MatrixSource rhs = standing_source(p.rhs);
+  if (k == 0 || p.out.row.size() != 1 || p.rhs.type != element_type<Sum> || rhs.outers ||
+      rhs.outer != 1 || (p.out.batch.size() > 1 && work < worth_threads))
+    return false;
+  std::vector<Sum> row(static_cast<size_t>(k)), out(static_cast<size_t>(columns));
+  std::vector<Real> lhs(2 * row.size()), sums(4 * out.size());
+  for (int64_t batch = 0; batch < static_cast<int64_t>(p.out.batch.size()); ++batch) {
+    pack(p.lhs.data, p.lhs.type, p.lhs.batch[batch], p.lhs.outer, p.lhs.inner, row.data());
+    for (size_t t = 0; t < row.size(); ++t)
+      lhs[t] = row[t].real(), lhs[row.size() + t] = row[t].imag();
+    const MatrixSource right = batch_of(p.rhs, rhs, batch);
+    const MatrixProduct one{
+        matrix_kernels(real, real, real)[0],  2,           2 * columns, k, {lhs.data(), real, k, 1},
+        {right.data, real, 1, 2 * rhs.inner}, sums.data(), 2 * columns};
+    work < worth_threads ? run_matrix_product(one) : run_matrix_product(one, parallel);
+    const Real *reals = sums.data(), *imaginaries = reals + 2 * columns;
+    for (size_t j = 0; j < out.size(); ++j)
+      out[j] = Sum(reals[2 * j] - imaginaries[2 * j + 1], reals[2 * j + 1] + imaginaries[2 * j]);
+    unpack(out.data(), columns, p.out.data, p.out.type, p.out.batch[batch], p.out.row,
+           p.out.column);
+  }
+  return true;
+}
+
 // By the kernel; with copies of operands that it does not read.
 template <class Sum>
 void run_products(const Matmul& p, const Parallel& parallel) {
   using Real = typename RealOf<Sum>::Type;
   constexpr ElementType real = element_type<Real>;
-  const bool is_complex_sum = !std::is_same_v<Sum, Real>;
+  constexpr bool is_complex_sum = !std::is_same_v<Sum, Real>;
+  if constexpr (is_complex_sum)
+    if (run_complex_row<Sum>(p, parallel)) return;
   const bool rounds = real == ElementType::F32 && p.precision != MatmulPrecision::F32;
   const MatrixKernel* kernel =
       is_complex_sum || rounds ? nullptr : matrix_kernels(real, p.lhs.type, p.rhs.type)[0];
@@ -270,12 +309,18 @@ Matmul turned(const Matmul& p) {
       p.rhs, p.lhs, {p.out.data, p.out.type, p.out.batch, p.out.column, p.out.row}, p.precision};
 }
 
+// Rows that are complex, each in one piece, stand there as rows of reals.
+bool stands_as_reals(const MatmulOperand& operand) {
+  return is_complex(operand.type) && uniform_step(operand.inner) == 1 &&
+         uniform_step(operand.outer);
+}
+
 // Lanes of the kernel go along the columns: few of these change places with the rows, unless rows
 // are read where they stand.
 bool wants_columns(const Matmul& p) {
   constexpr size_t few = 64, worth_turning = 8;
   const size_t rows = p.out.row.size(), columns = p.out.column.size();
-  if (columns == 1) return rows > 1;
+  if (columns == 1) return rows > 1 && !stands_as_reals(p.lhs);
   const bool stands = (p.lhs.type == ElementType::F32 || p.lhs.type == ElementType::F64) &&
                       (p.lhs.inner.size() < 2 || p.lhs.inner[1] - p.lhs.inner[0] == 1);
   return columns <= few && rows >= worth_turning * columns && !stands;
@@ -286,6 +331,7 @@ bool wants_columns(const Matmul& p) {
 bool wants_rows(const Matmul& p) {
   constexpr size_t few = 64;
   const size_t rows = p.out.row.size(), columns = p.out.column.size();
+  if (rows == 1 && columns > 1 && stands_as_reals(p.rhs)) return p.rhs.inner.size() > 1;
   const auto kernel = matrix_kernels(p.rhs.type, p.lhs.type, p.rhs.type)[0];
   return rows > 1 && rows <= few && columns >= 2 * rows && p.rhs.inner.size() > 1 && kernel &&
          kernel->standing_type == p.rhs.type && kernel->standing_rows > 0 &&

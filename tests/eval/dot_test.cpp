@@ -120,9 +120,9 @@ TEST(Dot, LargeF64) { expect_large<double>("f64", "f64", 1.0 / 64, 1e-13); }
 TEST(Dot, LargeIntegers) { expect_large<int32_t>("s32", "s32", 1, 0, 520, 30, 530); }
 TEST(Dot, LargeBf16SumsInF32) { expect_large<BF16>("bf16", "f32", 1.0 / 64, 1e-2); }
 
-// Parts of whole numbers, whose sums f32 holds exactly.
+// Parts of whole numbers, whose sums f32 holds exactly. `turned`: the right operand is n x k.
 template <class Real>
-void expect_complex(const char* type, int64_t m, int64_t k, int64_t n) {
+void expect_complex(const char* type, int64_t m, int64_t k, int64_t n, bool turned = false) {
   using Complex = std::complex<Real>;
   std::vector<Complex> a(m * k), b(k * n);
   for (int64_t i = 0; i < m * k; ++i)
@@ -130,17 +130,18 @@ void expect_complex(const char* type, int64_t m, int64_t k, int64_t n) {
   for (int64_t i = 0; i < k * n; ++i)
     b[i] = {static_cast<Real>(i % 13 - 6), static_cast<Real>(i % 5 - 2)};
   const std::string text = module_of(fmt::format(
-      "  a = {0}[{1},{2}] parameter(0)\n  b = {0}[{2},{3}] parameter(1)\n"
+      "  a = {0}[{1},{2}] parameter(0)\n  b = {0}[{5},{6}] parameter(1)\n"
       "  d = {0}[{1},{3}] dot(a, b), lhs_contracting_dims={{1}}, "
-      "rhs_contracting_dims={{0}}\n  r = {4}[{1},{3}] real(d)\n"
+      "rhs_contracting_dims={{{7}}}\n  r = {4}[{1},{3}] real(d)\n"
       "  i = {4}[{1},{3}] imag(d)\n  ROOT t = ({4}[{1},{3}], {4}[{1},{3}]) tuple(r, i)\n",
-      type, m, k, n, std::is_same_v<Real, float> ? "f32" : "f64"));
-  const auto got =
-      run_one(text, {Literal::from<Complex>({m, k}, a), Literal::from<Complex>({k, n}, b)});
+      type, m, k, n, std::is_same_v<Real, float> ? "f32" : "f64", turned ? n : k, turned ? k : n,
+      turned ? 1 : 0));
+  const auto got = run_one(text, {Literal::from<Complex>({m, k}, a),
+                                  Literal::from<Complex>(turned ? Dims{n, k} : Dims{k, n}, b)});
   for (int64_t i = 0; i < m; ++i)
     for (int64_t j = 0; j < n; ++j) {
       Complex want = 0;
-      for (int64_t t = 0; t < k; ++t) want += a[i * k + t] * b[t * n + j];
+      for (int64_t t = 0; t < k; ++t) want += a[i * k + t] * b[turned ? j * k + t : t * n + j];
       ASSERT_EQ(got[i * n + j], want.real()) << i << ' ' << j;
       ASSERT_EQ(got[m * n + i * n + j], want.imag()) << i << ' ' << j;
     }
@@ -150,6 +151,14 @@ TEST(Dot, LargeComplex) {
     expect_complex<float>("c64", m, 131, 97);
     expect_complex<double>("c128", m, 67, 45);
   }
+}
+
+TEST(Dot, ThinComplex) {
+  for (const auto& [m, n] : {std::pair{1, 97}, {1, 2050}, {97, 1}, {2050, 1}, {1, 1}})
+    for (bool turned : {false, true}) {
+      expect_complex<float>("c64", m, 311, n, turned);
+      expect_complex<double>("c128", m, 45, n, turned);
+    }
 }
 
 TEST(Dot, BytesAreExactBeyondWords) {
