@@ -252,6 +252,19 @@ const Row rows[] = {
  s = u32[8] reduce(q, z), dimensions={0}, to_apply=add_u32
  t = u8[40,8] convert(q)
  ROOT r = (u32[8], u8[40,8]) tuple(s, t))"},
+    {"slices of a product that is reshaped",
+     4,
+     {},
+     R"(x = f32[8,12] parameter(0)
+ c = f32[] constant(3)
+ b = f32[8,12] broadcast(c), dimensions={}
+ m = f32[8,12] multiply(x, b)
+ h = f32[8,3,4] reshape(m)
+ u = f32[8,1,4] slice(h), slice={[0:8], [0:1], [0:4]}
+ v = f32[8,1,4] slice(h), slice={[0:8], [1:2], [0:4]}
+ s = f32[8,1,4] sort(u), dimensions={2}, to_apply=less
+ t = f32[8,1,4] sort(v), dimensions={2}, to_apply=less
+ ROOT r = f32[8,1,4] add(s, t))"},
     {"no exponentials of differences",
      3,
      {},

@@ -53,6 +53,7 @@ class FusionGroups {
   // Instructions that a value is made of, and what they read.
   struct Recipe {
     std::vector<InstructionId> made, sources;
+    int most_places = 1;  // at which an element of one of them is computed
   };
   bool is_fusible(InstructionId id) const;
   void place(InstructionId id);

@@ -1,7 +1,9 @@
 // Results that cost less to make again where they are read than to store and to read: cheap
-// arithmetic on a few arrays that are no larger. Pairwise differences of points that two sums read
-// are never stored, as little as an array less its mean.
+// arithmetic on a few arrays that are no larger, parts of these and their elements in other shapes.
+// Pairwise differences of points that two sums read are never stored, as little as an array less
+// its mean.
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "pass/fuse/groups.h"
@@ -25,27 +27,36 @@ int64_t bytes_of(const Module& module, InstructionId id) { return literal_bytes(
 
 // What must be done for an element of the value: nothing if that is more than a few cheap ops on
 // what memory holds.
+// Slices and reshapes ask for elements at places of their own: each is made there, and counts.
 std::optional<FusionGroups::Recipe> FusionGroups::recipe_of(InstructionId value) const {
   Recipe out;
-  std::set<InstructionId> seen = {value};
-  std::vector<InstructionId> stack = {value};
+  using Asked = std::pair<InstructionId, std::vector<InstructionId>>;  // and through which movers
+  std::vector<Asked> stack = {{value, {}}};
+  std::set<Asked> seen = {stack[0]};
+  std::map<InstructionId, int> places;
   size_t arithmetic = 0;
   while (!stack.empty()) {
-    const InstructionId id = stack.back();
+    const auto [id, place] = stack.back();
     stack.pop_back();
     const Op op = module_[id].op;
     const bool is_inside = id == value || made_again_[id.value] || is_free(module_, id) ||
                            (group_of(id) == group_of(value) && !is_root(id));
+    const int count = ++places[id];
     if (!is_inside) {
-      out.sources.push_back(id);
+      if (count == 1) out.sources.push_back(id);
       continue;
     }
-    out.made.push_back(id);
+    if (count == 1) out.made.push_back(id);
     if (op == Op::Constant || op == Op::Iota) continue;
-    const bool cheap = is_cheap(op);
-    if ((!cheap && op != Op::Broadcast) || (arithmetic += cheap) > most_made) return std::nullopt;
+    const bool cheap = is_cheap(op), shifts = op == Op::Reshape || op == Op::Slice;
+    if (cheap) out.most_places = std::max(out.most_places, count);
+    if ((!cheap && !shifts && op != Op::Broadcast) || (arithmetic += cheap) > most_made ||
+        place.size() > most_made)
+      return std::nullopt;
+    std::vector<InstructionId> next = place;
+    if (shifts) next.push_back(id);
     for (InstructionId operand : module_.operands(id))
-      if (seen.insert(operand).second) stack.push_back(operand);
+      if (seen.emplace(operand, next).second) stack.emplace_back(operand, next);
   }
   return out;
 }
@@ -92,13 +103,15 @@ std::optional<FusionGroups::Recipe> FusionGroups::recipe_for_readers(Instruction
       groups_[own].rows || groups_[own].kind != FusionKind::Loop)
     return std::nullopt;
   auto recipe = recipe_of(value);
-  if (!recipe) return std::nullopt;
+  if (!recipe || recipe->most_places > 2) return std::nullopt;
   std::set<int> readers;
   for (InstructionId user : module_.users(value)) {
     const int group = group_of(user);
     if (group == own) continue;
     if (group < 0 || !may_make(*recipe, value, user)) return std::nullopt;
-    readers.insert(group);
+    // In a ladder of slices each step would double the places.
+    const bool asks_again = !readers.insert(group).second || places_[user.value].count > 1;
+    if (asks_again && recipe->most_places > 1) return std::nullopt;
   }
   if (readers.size() > most_readers || !is_less_traffic(value, *recipe, readers.size()))
     return std::nullopt;
