@@ -22,8 +22,6 @@ struct CustomCallArguments {
   const Instruction* instruction = nullptr;
 };
 using CustomCallFunction = std::function<Result<void>(const CustomCallArguments&)>;
-// A function of a shared library; its C interface is eval/custom_call_abi.h.
-Result<CustomCallFunction> load_custom_call(const std::string& library, const std::string& target);
 
 // A value as it is made, for profiles, printing and checks. Called on the device's own thread.
 struct ValueEvent {
