@@ -14,8 +14,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/bf16_pairs.h"
 #include "base/flush_subnormals.h"
+#include "base/processor.h"
 #include "base/small_float.h"
 #include "base/small_int.h"
 #include "base/thread_pool.h"

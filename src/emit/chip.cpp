@@ -118,7 +118,7 @@ Result<Chip> find_chip(const EmitOptions& options) {
     if (options.object_name.empty()) HILO_DO(check_runs_here(out));
     return out;
   }
-  // eval/processor.h says what the variable is for.
+  // base/processor.h says what the variable is for.
   const char* level = std::getenv("HILO_PROCESSOR");
   static const Result<Chip> host =
       level && *level ? chip_of(level, "") : chip_of(llvm::sys::getHostCPUName(), std::nullopt);

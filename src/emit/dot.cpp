@@ -103,18 +103,6 @@ std::optional<Side> side_of(Writer& w, InstructionId id, const Dims& batch,
   return Side{shape.type, array, *batches, *own, *depth};
 }
 
-// Whether the library reads rows where they stand (eval/few_columns_product.h).
-bool has_standing_rows() {
-#ifdef __x86_64__
-  static const bool found =
-      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
-  return found;
-#else
-  return false;
-#endif
-}
-
 class Dot {
  public:
   // takes_pieces: an operand is a piece of an array, which no library takes.
@@ -174,7 +162,7 @@ class Dot {
   bool has_short_lines() const {
     return in_columns_ && rhs_.own.count <= few && lhs_.own.count > few && lhs_.depth.stride == 1 &&
            lhs_.batch.count == 1 && lhs_.type == result_ && has_lanes(result_) && !takes_pieces_ &&
-           has_standing_rows() && !w_.function->getParent()->getModuleFlag(stands_alone);
+           processor().has_avx512 && !w_.function->getParent()->getModuleFlag(stands_alone);
   }
   llvm::Type* real() const { return stored_type(b_, sum_); }
 

@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "eval/processor.h"
+#include "base/base.h"
 
 namespace hilo {
 namespace {

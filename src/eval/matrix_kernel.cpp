@@ -9,8 +9,6 @@
 #include <immintrin.h>
 #endif
 
-#include "eval/processor.h"
-
 namespace hilo {
 namespace {
 

@@ -9,8 +9,6 @@
 #include <cstring>
 #include <utility>
 
-#include "eval/processor.h"
-
 #define HILO_TARGET [[gnu::target("avx2,fma,f16c")]]
 
 namespace hilo {

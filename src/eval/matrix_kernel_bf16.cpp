@@ -5,7 +5,6 @@
 #if defined(__x86_64__) && !defined(__SANITIZE_MEMORY__)
 #include "base/base.h"
 #include "eval/matrix_kernel_avx512.h"
-#include "eval/processor.h"
 
 namespace hilo {
 namespace {
@@ -162,7 +161,7 @@ constexpr MatrixKernel kernel = {
 
 }  // namespace
 
-const MatrixKernel* bf16_kernel() { return processor().has_fast_pairs ? &kernel : nullptr; }
+const MatrixKernel* bf16_kernel() { return processor().has_fast_bf16_pairs ? &kernel : nullptr; }
 
 }  // namespace hilo
 #else

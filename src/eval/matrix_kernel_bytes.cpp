@@ -7,7 +7,6 @@
 
 #if defined(__x86_64__) && !defined(__SANITIZE_MEMORY__)
 #include "eval/matrix_kernel_avx512.h"
-#include "eval/processor.h"
 
 namespace hilo {
 namespace {

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "base/base.h"
+
 namespace hilo {
 namespace {
 
@@ -33,10 +35,8 @@ namespace avx512 {
 template <class T>
 const TriangularKernels<T>& find_kernels() {
 #if defined(__x86_64__) && !defined(__clang__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512dq"))
-    return avx512::kernels<T>;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2::kernels<T>;
+  if (processor().has_avx512) return avx512::kernels<T>;
+  if (processor().has_avx2) return avx2::kernels<T>;
 #endif
   return plain::kernels<T>;
 }

@@ -1,22 +1,22 @@
 // What of this machine's processor the project uses. The variable HILO_PROCESSOR, for tests and
 // measurements, lets a process do as if it ran on a lesser one: x86-64, x86-64-v2, x86-64-v3 (AVX2,
 // FMA) or x86-64-v4 (AVX-512), the levels of the x86-64 psABI; functions of this project and
-// emitted code keep to it, the C library does not. Private to `eval`.
+// emitted code keep to it, the C library does not. Shown through base.h.
 #pragma once
 
 #include <cstdlib>
 #include <string_view>
 
-#include "base/base.h"
-
 namespace hilo {
 
 struct Processor {
-  std::string_view level;       // that HILO_PROCESSOR names; empty: no limit
-  bool has_avx2 = false;        // and FMA and F16C
-  bool has_avx512 = false;      // F, BW, DQ and VL
-  bool has_vnni = false;        // of AVX-512
-  bool has_fast_pairs = false;  // hilo::has_fast_bf16_pairs()
+  std::string_view level;   // that HILO_PROCESSOR names; empty: no limit
+  bool has_avx2 = false;    // and FMA and F16C
+  bool has_avx512 = false;  // F, BW, DQ and VL
+  bool has_vnni = false;    // of AVX-512
+  // AVX-512's dot products of pairs of bf16 (vdpbf16ps) are faster than those of f32: Intel's
+  // processors do them at half the rate of f32, AMD's at twice it (docs/dependencies.md).
+  bool has_fast_bf16_pairs = false;
 };
 
 inline Processor find_processor() {
@@ -32,7 +32,8 @@ inline Processor find_processor() {
                    __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
                    __builtin_cpu_supports("avx512dq");
   out.has_vnni = is_free && out.has_avx512 && __builtin_cpu_supports("avx512vnni");
-  out.has_fast_pairs = is_free && out.has_avx512 && has_fast_bf16_pairs();
+  out.has_fast_bf16_pairs =
+      is_free && out.has_avx512 && __builtin_cpu_supports("avx512bf16") && __builtin_cpu_is("amd");
 #endif
   return out;
 }
