@@ -23,6 +23,24 @@ TEST(ThreadPool, CallsEveryTileOnce) {
   }
 }
 
+// Workers look for work for a while and then sleep; each is found awake and asleep, and as many
+// tiles as there are threads can be worked on at once.
+TEST(ThreadPool, WakesAsManyAsThereAreTiles) {
+  for (int threads : {2, 8, 64}) {
+    ThreadPool pool(threads);
+    for (int pause : {0, 50, 150, 1000})
+      for (int64_t tiles : {2, threads}) {
+        std::this_thread::sleep_for(std::chrono::microseconds(pause));
+        std::atomic<int64_t> here = 0;
+        pool.run(tiles, [&](int64_t) {
+          ++here;
+          while (here < tiles) std::this_thread::yield();
+        });
+        EXPECT_EQ(here, tiles);
+      }
+  }
+}
+
 TEST(ThreadPool, NestedRunsGoInline) {
   ThreadPool pool(3);
   std::atomic<int> inner = 0, elsewhere = 0;
