@@ -78,7 +78,8 @@ class PerturbedEvaluation {
       }
     });
   }
-  double drawn() { return static_cast<double>(dice_.below(3) - 1); }
+  // From -1 to 1: the error of a sum may be any part of what it owes.
+  double drawn() { return static_cast<double>(dice_.below(2001)) / 1000 - 1; }
 
   double units_of(const Instruction& instruction, ElementType type) const {
     using enum Op;
