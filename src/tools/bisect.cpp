@@ -7,6 +7,7 @@
 #include "text/text.h"
 #include "tools/inputs.h"
 #include "tools/interrupts.h"
+#include "tools/keeps.h"
 #include "tools/machine_memory.h"
 #include "tools/module_file.h"
 #include "tools/run_options.h"
@@ -112,18 +113,15 @@ class Bisection {
   PassOptions pass_options() const {
     PassOptions out;
     out.machine = cpu_target().machine();
-    out.rewrite.keeps = options_.keeps == "bits"     ? Keeps::Bits
-                        : options_.keeps == "values" ? Keeps::Values
-                                                     : Keeps::Reals;
+    out.rewrite.keeps = keeps_named(options_.keeps);
     return out;
   }
 
   // The values of the first stage, with which all others are to agree.
   Result<void> set_out(const Module& first) {
     HILO_TRY(inputs_, make_inputs(first, device_count(first, eval_), options_.inputs));
-    tolerance_ = default_tolerance(first);
-    if (options_.rtol || options_.atol)
-      tolerance_ = {options_.rtol.value_or(0), options_.atol.value_or(0), true};
+    shapes_ = shapes_of(first);
+    tolerance_ = tolerance_for(first, options_.rtol, options_.atol);
     HILO_TRY(want_, values_of(first));
     say(0, "the values to agree with");
     return {};
@@ -134,28 +132,31 @@ class Bisection {
     return evaluate(module, inputs_, eval_);
   }
 
-  // Where the outputs of a module differ from the first stage's.
-  Result<std::optional<std::string>> difference(const Module& module) const {
-    HILO_TRY(const Outputs got, values_of(module));
+  // Where outputs differ from the first stage's.
+  std::optional<std::string> difference(const Outputs& got, const Module& module) const {
     const Shape& declared = module.shape(module[module.entry].root);
     for (size_t device = 0; device < want_.devices.size(); ++device)
       if (auto out =
               difference_of(got.devices[device], want_.devices[device], declared, tolerance_))
-        return std::optional(want_.devices.size() > 1 ? fmt::format("device {} {}", device, *out)
-                                                      : std::move(*out));
-    return std::optional<std::string>();
+        return want_.devices.size() > 1 ? fmt::format("device {} {}", device, *out)
+                                        : std::move(*out);
+    return {};
+  }
+  Result<std::optional<std::string>> difference(const Module& module) const {
+    HILO_TRY(const Outputs got, values_of(module));
+    return difference(got, module);
+  }
+
+  static std::string shapes_of(const Module& module) {
+    std::string out;
+    for (const ParameterLeaf& leaf : parameter_leaves(module))
+      out += to_string_without_layout(leaf.shape) + " ";
+    return out + "-> " + to_string_without_layout(module.shape(module[module.entry].root));
   }
 
   // Whether the module can be run on the first one's inputs and its outputs be compared; why_not_.
   bool is_comparable(const Module& module) {
-    const auto shapes = [&](const Module& of) {
-      std::string out;
-      for (const ParameterLeaf& leaf : parameter_leaves(of))
-        out += to_string_without_layout(leaf.shape) + " ";
-      return out + "-> " + to_string_without_layout(of.shape(of[of.entry].root));
-    };
-    const auto first = stages_.make(0);
-    if (first && shapes(*first) == shapes(module) &&
+    if (shapes_of(module) == shapes_ &&
         device_count(module, eval_) == static_cast<int64_t>(inputs_.devices.size()))
       return true;
     why_not_ =
@@ -267,19 +268,15 @@ class Bisection {
     compiling.emit.interrupt = eval_.interrupt;
     HILO_TRY(const Executable code, compile(module, cpu_target(), compiling));
     HILO_TRY(const Outputs got, code.run_devices(inputs_, {.interrupt = eval_.interrupt}));
-    const Shape& declared = module.shape(module[module.entry].root);
-    std::optional<std::string> found;
-    for (size_t device = 0; device < want_.devices.size() && !found; ++device)
-      found = difference_of(got.devices[device], want_.devices[device], declared, tolerance_);
+    std::optional<std::string> found = difference(got, module);
     say(last + 1, found ? "DIFFERS: " + found->substr(0, found->find('\n')) : "agrees");
     if (!found) return Finding{};
     Finding out{.kind = "machine code", .difference = std::move(*found)};
     HILO_DO(dump(module, code.module()));
     if (want_.devices.size() > 1) return out;
-    EvalOptions eval = eval_;
     HILO_TRY(const std::optional<StepDifference> step,
              first_differing_step(code.module(), inputs_.devices.front(),
-                                  {std::move(compiling), std::move(eval), tolerance_}));
+                                  {std::move(compiling), eval_, tolerance_}));
     if (step) {
       out.instruction = step->instruction;
       out.difference = step->difference;
@@ -312,6 +309,7 @@ class Bisection {
   Stages stages_;
   Inputs inputs_;
   Outputs want_;
+  std::string shapes_;  // of the first stage's parameters and results
   Tolerance tolerance_;
   std::string why_not_, difference_;
 };

@@ -82,6 +82,12 @@ Tolerance default_tolerance(const Module& module) {
   return {narrow ? 5e-2 : 1e-4, 0, false};
 }
 
+Tolerance tolerance_for(const Module& module, std::optional<double> relative,
+                        std::optional<double> absolute) {
+  if (!relative && !absolute) return default_tolerance(module);
+  return {relative.value_or(0), absolute.value_or(0), true};
+}
+
 Comparison compare(const Literal& got, const Literal& want, ElementType declared,
                    const Tolerance& tolerance) {
   Comparison out;

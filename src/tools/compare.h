@@ -1,6 +1,8 @@
 // Comparing outputs with expected values.
 #pragma once
 
+#include <optional>
+
 #include "ir/ir.h"
 
 namespace hilo::tools {
@@ -13,6 +15,9 @@ struct Tolerance {
 };
 // 5e-2 when the module holds a float type narrower than f32 anywhere, else 1e-4.
 Tolerance default_tolerance(const Module& module);
+// What --rtol and --atol give, the other one being 0; the default one where neither is given.
+Tolerance tolerance_for(const Module& module, std::optional<double> relative,
+                        std::optional<double> absolute);
 
 struct Difference {
   int64_t position;

@@ -3,6 +3,7 @@
 
 #include "pass/pass.h"
 #include "text/text.h"
+#include "tools/keeps.h"
 #include "tools/module_file.h"
 
 namespace hilo::tools {
@@ -75,9 +76,7 @@ Result<PipelineReport> optimize(Module& module, const OptOptions& options, Sessi
   run.verify = options.verify;
   run.disabled = options.disabled;
   if (options.stop_after >= 0) run.stop_after = options.stop_after;
-  run.pass.rewrite.keeps = options.keeps == "bits"     ? Keeps::Bits
-                           : options.keeps == "values" ? Keeps::Values
-                                                       : Keeps::Reals;
+  run.pass.rewrite.keeps = keeps_named(options.keeps);
   if (!options.machine.empty()) {
     run.pass.machine = find_machine(options.machine);
     if (!run.pass.machine)

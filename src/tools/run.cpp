@@ -96,9 +96,7 @@ Result<void> use_outputs(const Module& module, const RunOptions& options, const 
   ran.leaves = output_leaves(module, outputs);
   if (!options.save.empty()) HILO_DO(save(options.save, ran.leaves));
   if (options.expected.empty()) return {};
-  Tolerance tolerance = default_tolerance(module);
-  if (options.rtol || options.atol)
-    tolerance = {options.rtol.value_or(0), options.atol.value_or(0), true};
+  const Tolerance tolerance = tolerance_for(module, options.rtol, options.atol);
   HILO_TRY(ran.comparisons, compare_with(options.expected, ran.leaves, tolerance));
   return {};
 }
