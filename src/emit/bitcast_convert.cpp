@@ -1,14 +1,63 @@
 #include "emit/scalars.h"
 
 namespace hilo {
+namespace {
 
-llvm::Value* element_BitcastConvert(Elements& e, InstructionId id, const Index& index, size_t) {
+using llvm::Value;
+
+// One of the pieces that a wider element falls into; the lowest bits are the first.
+Value* piece_of(Elements& e, InstructionId id, const Index& index) {
+  const Shape& from = e.module.shape(e.module.operand(id, 0));
+  const Shape& to = e.module.shape(id);
+  std::vector<Value*> at;
+  for (size_t d = 0; d < from.dims.size(); ++d) at.push_back(index.at(e.b, d));
+  Value* bits = bits_of_element(e.b, from.type, e.operand(id, 0, Index(e.b, from.dims, at)));
+  Value* shift = multiply_index(e.b, index.at(e.b, from.dims.size()), bits_of(to.type));
+  bits = e.b.CreateLShr(bits, e.b.CreateZExtOrTrunc(shift, bits->getType()));
+  return e.b.CreateTrunc(bits, e.b.getIntNTy(static_cast<unsigned>(bits_of(to.type))));
+}
+
+// The pieces of the last dimension side by side.
+Value* joined_pieces(Elements& e, InstructionId id, const Index& index) {
   const Shape& from = e.module.shape(e.module.operand(id, 0));
   const ElementType to = e.module.shape(id).type;
-  if (bits_of(from.type) != bits_of(to) || from.dims != e.module.shape(id).dims)
-    return e.unsupported(id, "to elements of another width");
-  llvm::Value* held = e.operand(id, 0, index);
-  return element_of_bits(e.b, to, bits_of_element(e.b, from.type, held));
+  llvm::Type* wide = e.b.getIntNTy(static_cast<unsigned>(bits_of(to)));
+  std::vector<Value*> at;
+  for (size_t d = 0; d + 1 < from.dims.size(); ++d) at.push_back(index.at(e.b, d));
+  at.push_back(nullptr);
+  Value* out = llvm::ConstantInt::get(wide, 0);
+  for (int64_t i = 0; i < from.dims.back(); ++i) {
+    at.back() = int64(e.b, i);
+    Value* bits = bits_of_element(e.b, from.type, e.operand(id, 0, Index(e.b, from.dims, at)));
+    bits = e.b.CreateShl(e.b.CreateZExt(bits, wide), static_cast<uint64_t>(i * bits_of(from.type)));
+    out = e.b.CreateOr(out, bits);
+  }
+  return out;
+}
+
+// Whether `more` has one dimension more than `less`, which takes elements of `count` times the
+// bits.
+bool falls_into(const Dims& less, const Dims& more, int64_t count) {
+  return more.size() == less.size() + 1 && more.back() == count &&
+         std::ranges::equal(less, std::span(more).first(less.size()));
+}
+
+}  // namespace
+
+Value* element_BitcastConvert(Elements& e, InstructionId id, const Index& index, size_t) {
+  const Shape &from = e.module.shape(e.module.operand(id, 0)), &to = e.module.shape(id);
+  const int64_t before = bits_of(from.type), after = bits_of(to.type);
+  Value* bits = nullptr;
+  if (before == after && from.dims == to.dims) {
+    bits = bits_of_element(e.b, from.type, e.operand(id, 0, index));
+  } else if (before > after && falls_into(from.dims, to.dims, before / after)) {
+    bits = piece_of(e, id, index);
+  } else if (before < after && falls_into(to.dims, from.dims, after / before)) {
+    bits = joined_pieces(e, id, index);
+  } else {
+    return e.unsupported(id, "to elements of a width that is no multiple");
+  }
+  return element_of_bits(e.b, to.type, bits);
 }
 
 }  // namespace hilo

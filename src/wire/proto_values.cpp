@@ -192,8 +192,9 @@ Result<void> get(const ProtoSource& source, RawText& value) {
   for (const proto::TextAttribute& kept : source.instruction.text_attributes())
     if (kept.name() == source.field.name()) return value.text = kept.value(), Result<void>();
   if (source.field.name() == "sparsity_config") {
-    if (source.instruction.has_sparsity_config())
-      value.text = print_sparsity(source.instruction.sparsity_config());
+    // Writers state the message of plain convolutions too, with nothing in it.
+    const proto::SparsityConfig& config = source.instruction.sparsity_config();
+    if (config.has_lhs() || config.has_rhs()) value.text = print_sparsity(config);
     return {};
   }
   HILO_TRY(value.text, read_domain(source.instruction));

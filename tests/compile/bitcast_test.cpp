@@ -34,6 +34,38 @@ TEST(Bitcast, ToWiderAndNarrowerElements) {
   }
 }
 
+// Pieces of elements and elements of pieces, in code, beside ops that read and are read.
+TEST(Bitcast, ConvertsBetweenWidthsWithoutSteps) {
+  expect_native(R"(HloModule m
+sum { a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  ROOT s = s32[] add(a, b) }
+ENTRY e {
+  x = f32[7,5] parameter(0)
+  bytes = u8[7,5,4] bitcast-convert(x)
+  other = u8[7,5,4] parameter(1)
+  changed = u8[7,5,4] xor(bytes, other)
+  words = u32[7,5] bitcast-convert(changed)
+  twice = u32[7,5] add(words, words)
+  halves = s16[7,5,2] bitcast-convert(x)
+  wide = s32[7,5,2] convert(halves)
+  zero = s32[] constant(0)
+  total = s32[7,5] reduce(wide, zero), dimensions={2}, to_apply=sum
+  y = bf16[9,2] parameter(2)
+  f = f32[9] bitcast-convert(y)
+  z = u8[33] parameter(3)
+  q = s4[33,2] bitcast-convert(z)
+  back = u8[33] bitcast-convert(q)
+  d = f64[3] parameter(4)
+  w = u16[3,4] bitcast-convert(d)
+  one = f32[] parameter(5)
+  four = u8[4] bitcast-convert(one)
+  g = u32[9] bitcast-convert(f)
+  ROOT t = (u8[7,5,4], u32[7,5], s32[7,5], u32[9], s4[33,2], u8[33], u16[3,4], u8[4]) tuple(bytes, twice, total, g, q, back, w, four)
+}
+)");
+}
+
 TEST(Bitcast, OfABitcast) {
   expect_native(R"(HloModule m
 f { p = f32[48,64]{1,0:T(8,128)} parameter(0)

@@ -230,6 +230,24 @@ TEST(HloProto, LiteralsMustFitTheirInstruction) {
             ErrorKind::Limit);
 }
 
+TEST(HloProto, ASparsityOfNothingIsNone) {
+  const Result<Module> module = parse(R"(HloModule m
+
+ENTRY %e (x: f32[1,8,1], k: f32[3,1,1]) -> f32[1,6,1] {
+  %x = f32[1,8,1]{2,1,0} parameter(0)
+  %k = f32[3,1,1]{2,1,0} parameter(1)
+  ROOT %c = f32[1,6,1]{2,1,0} convolution(%x, %k), window={size=3}, dim_labels=b0f_0io->b0f
+}
+)");
+  ASSERT_TRUE(module) << to_string(module.error());
+  std::string text = *write_hlo_proto_text(*module);
+  const std::string_view opcode = "opcode: \"convolution\"";
+  text.insert(text.find(opcode) + opcode.size(), "\n    sparsity_config { }");
+  const Result<Module> back = read_module(bytes_of(text));
+  ASSERT_TRUE(back) << to_string(back.error());
+  EXPECT_EQ(print(*back), print(*module));
+}
+
 TEST(HloProto, OperandsMayStandAfterTheirUsers) {
   std::string text = *write_hlo_proto_text(*parse(small));
   // The third instruction's block moves before the second's.
