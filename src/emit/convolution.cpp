@@ -12,6 +12,7 @@
 #include "emit/lanes.h"
 #include "emit/op_functions.h"
 #include "emit/standalone.h"
+#include "emit/vector_registers.h"
 #include "emit/writer.h"
 
 namespace hilo {
@@ -19,11 +20,9 @@ namespace {
 
 using llvm::Value;
 
-constexpr int64_t block_places = 8, least_places = 5, strip_bytes = 128, longest_line = 4096,
-                  longest_zeros = 1 << 16;
+constexpr int64_t longest_line = 4096, longest_zeros = 1 << 16;
 constexpr int64_t large_kernel = 1 << 18, many_places = 16;
-constexpr int64_t most_sums = 24, lanes_of_sums = 16;  // of few output features
-constexpr int64_t few_features = 8;                    // fewer leave most lanes empty
+constexpr int64_t few_features = 8;  // fewer leave most lanes empty
 constexpr int64_t many_paired = 32;  // features of bf16 that a product is faster with
 
 class Convolution {
@@ -37,6 +36,7 @@ class Convolution {
         input_(w.elements.module.shape(w.elements.module.operand(id, 0))),
         kernel_(w.elements.module.shape(w.elements.module.operand(id, 1))),
         result_(w.elements.module.shape(id)),
+        registers_(vector_registers(*w.function->getParent())),
         input_array_(w.elements.array(w.elements.module.operand(id, 0))),
         kernel_array_(w.elements.array(w.elements.module.operand(id, 1))),
         input_strides_(row_major_strides(input_.dims)),
@@ -69,8 +69,12 @@ class Convolution {
 
   void write() {
     const size_t last = window_.size() - 1;
-    const int64_t lanes = strip_bytes / (is_wide_ ? 8 : 4);
-    if (by_inputs_) most_places_ = std::min(block_places, most_sums / columns());
+    const int64_t lanes = 2 * lanes_of_register();
+    most_places_ = registers_.are_many() ? 8 : 6;
+    if (by_inputs_) {
+      const int64_t most_sums = registers_.are_many() ? 24 : 12;
+      most_places_ = std::min(most_places_, most_sums / columns());
+    }
     const int64_t side_by_side = is_depthwise() ? columns() : group_columns();
     width_ = std::min(side_by_side, lanes);
     if (skips(last)) step_ = window_[last].base_dilation;
@@ -126,11 +130,12 @@ class Convolution {
 
   // A block that is not full is code of its own.
   int64_t places_of_block(int64_t along) const {
-    for (int64_t places = most_places_; places >= least_places; --places)
+    for (int64_t places = most_places_; places > most_places_ / 2; --places)
       if (along % places == 0) return places;
     return std::min(along, most_places_);
   }
 
+  int64_t lanes_of_register() const { return registers_.lanes(is_wide_ ? 8 : 4); }
   static size_t at(int64_t dim) { return static_cast<size_t>(dim); }
   int64_t features() const { return kernel_.dims[at(labels_.kernel_input_feature)]; }
   int64_t group_columns() const { return columns() / a_.feature_group_count; }
@@ -319,7 +324,7 @@ class Convolution {
 
   // Lanes of a sum over input features.
   int64_t lanes_of_features() const {
-    int64_t lanes = lanes_of_sums / (is_wide_ ? 2 : 1);
+    int64_t lanes = lanes_of_register();
     while (lanes > features()) lanes /= 2;
     return lanes;
   }
@@ -379,10 +384,11 @@ class Convolution {
   const ConvolutionLabels& labels_;
   const std::vector<WindowDim>& window_;
   const Shape &input_, &kernel_, &result_;
+  const VectorRegisters registers_;
   Value *input_array_, *kernel_array_;
   Dims input_strides_, kernel_strides_, result_strides_;
   bool is_wide_ = false, by_inputs_ = false;
-  int64_t most_places_ = block_places;
+  int64_t most_places_ = 1;
   int64_t width_ = 1;  // of a strip
   int64_t step_ = 1;   // between the places of a block
   Value *zeros_ = nullptr, *batch_ = nullptr, *group_ = nullptr, *column_ = nullptr;

@@ -5,6 +5,7 @@
 #include "emit/lanes.h"
 #include "emit/op_functions.h"
 #include "emit/standalone.h"
+#include "emit/vector_registers.h"
 #include "emit/writer.h"
 
 namespace hilo {
@@ -113,15 +114,17 @@ class Dot {
                                         : ElementType::F32;
     is_wide_ = storage_bytes(sum_) == 8;
     in_columns_ = rhs.own.stride == 1 && rhs.own.count > 1;
+    registers_ = vector_registers(*w.function->getParent());
     rows_ = std::min<int64_t>(lhs.own.count, few);
     if (in_columns_) {
-      lanes_ = (rows_ == 1 ? 128 : rows_ == 2 ? 64 : 32) / (is_wide_ ? 2 : 1);
+      lanes_ = (rows_ == 1 ? 8 : rows_ == 2 ? 4 : 2) * lanes_of_register();
       columns_ = lanes_ = std::min(lanes_, rhs.own.count);
       in_pieces_ = lhs.own.count <= few && rhs.own.count * rhs.depth.count >= large_operand;
       if (in_pieces_) columns_ = std::min(columns_at_once, rhs.own.count);
     } else {
-      columns_ = std::min<int64_t>(rhs.own.count, few);
-      for (lanes_ = columns_ == 1 ? 32 : 16; lanes_ > std::max<int64_t>(depth(), 1);) lanes_ /= 2;
+      columns_ = std::min<int64_t>(rhs.own.count, registers_.are_many() ? few : few / 2);
+      lanes_ = lanes_of_register() * (columns_ == 1 ? 2 : 1);
+      while (lanes_ > std::max<int64_t>(depth(), 1)) lanes_ /= 2;
     }
   }
 
@@ -157,6 +160,7 @@ class Dot {
 
  private:
   int64_t depth() const { return lhs_.depth.count; }
+  int64_t lanes_of_register() const { return registers_.lanes(is_wide_ ? 8 : 4); }
   // Lines of few columns leave most lanes empty; where those of the left operand are long, it is
   // better to sum along them. An object has no library.
   bool has_short_lines() const {
@@ -328,6 +332,7 @@ class Dot {
   Side lhs_, rhs_;
   ElementType result_, sum_;
   bool takes_pieces_, is_wide_, in_columns_, in_pieces_ = false;
+  VectorRegisters registers_;
   int64_t rows_, columns_, lanes_;  // of a block, of a strip, of a vector
   Value *batch_ = nullptr, *row_ = nullptr, *column_ = nullptr;
 };

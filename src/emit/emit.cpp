@@ -36,7 +36,8 @@ Result<Code> emit(const Module& module, const Plan& plan, const EmitOptions& opt
   const auto start = std::chrono::steady_clock::now();
   HILO_DO(check_emitted(module));
   const bool to_object = !options.object_name.empty();
-  Parts parts(std::string(module.header.name), to_object);
+  HILO_TRY(const VectorRegisters registers, find_vector_registers(options));
+  Parts parts(std::string(module.header.name), registers, to_object);
   if (to_object && !options.text_of_steps)
     parts.first().addModuleFlag(llvm::Module::Override, stands_alone, 1);
   Program program(module, plan, parts);

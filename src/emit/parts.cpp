@@ -12,10 +12,11 @@ constexpr size_t full = 300;
 
 }  // namespace
 
-Parts::Parts(std::string name, bool whole)
+Parts::Parts(std::string name, const VectorRegisters& registers, bool whole)
     : name_(std::move(name)),
       triple_(llvm::sys::getProcessTriple()),
       layout_(triple_.computeDataLayout()),
+      registers_(registers),
       whole_(whole) {
   begin();
 }
@@ -27,6 +28,7 @@ void Parts::begin() {
   part.ir = std::make_unique<llvm::Module>(name_, *part.context);
   part.ir->setDataLayout(layout_);
   part.ir->setTargetTriple(triple_);
+  set_vector_registers(*part.ir, registers_);
   parts_.push_back(std::move(part));
   instructions_ = 0;
 }

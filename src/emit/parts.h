@@ -10,12 +10,15 @@
 #include <string>
 #include <vector>
 
+#include "emit/vector_registers.h"
+
 namespace hilo {
 
 class Parts {
  public:
-  // For the chip of this process. whole: there is one part, however large it is.
-  explicit Parts(std::string name, bool whole = false);
+  // For the chip of this process, with these registers. whole: there is one part, however large it
+  // is.
+  Parts(std::string name, const VectorRegisters& registers, bool whole);
 
   // The part with the computations.
   llvm::Module& first() { return *parts_[0].ir; }
@@ -37,6 +40,7 @@ class Parts {
   std::string name_;
   llvm::Triple triple_;
   llvm::DataLayout layout_;
+  VectorRegisters registers_;
   bool whole_;
   std::vector<Part> parts_;
   size_t instructions_ = 0;  // of kernels in the last one

@@ -3,6 +3,7 @@ values, up to rounding."""
 
 import os
 import platform
+import re
 import subprocess
 import sys
 import tempfile
@@ -46,6 +47,19 @@ ENTRY main {
 }
 """
 
+SMALL_PRODUCTS = """HloModule m
+ENTRY main {
+  a = f32[64,32,32] parameter(0)
+  b = f32[64,32,32] parameter(1)
+  image = f32[2,20,24,16] parameter(2)
+  filter = f32[3,3,16,32] parameter(3)
+  convolution = f32[2,20,24,32] convolution(image, filter), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f
+  product = f32[64,32,32] dot(a, b), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}
+  turned = f32[64,32,32] dot(a, b), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={2}
+  ROOT all = (f32[64,32,32], f32[2,20,24,32], f32[64,32,32]) tuple(product, convolution, turned)
+}
+"""
+
 
 def run(level, *options):
     environment = dict(os.environ, HILO_PROCESSOR=level)
@@ -83,6 +97,20 @@ class Processors(unittest.TestCase):
                 self.assertTrue(assembly)
                 for text in assembly:
                     self.assertFalse(forbidden in text, f"{level} has {forbidden}")
+
+    def test_sums_stay_in_registers(self):
+        with tempfile.TemporaryDirectory() as folder:
+            module = Path(folder, "m.hlo")
+            module.write_text(SMALL_PRODUCTS)
+            for level in LEVELS:
+                done = run(level, module, "--device=cpu", f"--dump-to={folder}/{level}")
+                if "which this machine lacks" in done.stderr or "libhilo_emit" in done.stderr:
+                    continue
+                self.assertEqual(done.returncode, 0, done.stderr)
+                assembly = [file.read_text() for file in Path(folder, level).rglob("*.s")]
+                self.assertTrue(assembly)
+                kept = sum(len(re.findall(r"mm\d+, -?\d*\(%r[sb]p", text)) for text in assembly)
+                self.assertLess(kept, 10, f"{level}: vectors are kept in memory")
 
 
 if __name__ == "__main__":
