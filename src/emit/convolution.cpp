@@ -186,10 +186,12 @@ class Convolution {
   }
 
   void write_block(int64_t rows, int64_t lanes) {
-    const int64_t width = by_inputs_ ? lanes_of_features() : lanes;
-    auto* vector = llvm::FixedVectorType::get(real(), static_cast<unsigned>(width));
-    const std::vector<Value*> first(static_cast<size_t>(by_inputs_ ? rows * columns() : rows),
-                                    llvm::Constant::getNullValue(vector));
+    const std::vector<LanePiece> pieces =
+        by_inputs_ ? std::vector{LanePiece{0, lanes}} : pieces_of_lanes(lanes, real());
+    std::vector<Value*> first;
+    for (int64_t r = 0; r < (by_inputs_ ? rows * columns() : rows); ++r)
+      for (const LanePiece& piece : pieces)
+        first.push_back(zeros(by_inputs_ ? lanes_of_features() : piece.lanes));
     Value* input = multiply_index(b_, batch_, input_strides_[at(labels_.input_batch)]);
     if (!is_depthwise()) input = add_index(b_, input, multiply_index(b_, group_, features()));
     std::vector<Value*> sums = add_window(input, first, lanes, rows);
@@ -201,9 +203,11 @@ class Convolution {
     const size_t last = window_.size() - 1;
     for (int64_t r = 0; r < rows; ++r) {
       const auto store = [&] {
-        store_lanes(b_, result_.type, w_.results[0],
-                    add_index(b_, start, int64(b_, r * step_ * stride_of_result(last))),
-                    sums[static_cast<size_t>(r)]);
+        Value* to = add_index(b_, start, int64(b_, r * step_ * stride_of_result(last)));
+        for (size_t p = 0; p < pieces.size(); ++p)
+          store_lanes(b_, result_.type, w_.results[0],
+                      add_index(b_, to, int64(b_, pieces[p].first)),
+                      sums[static_cast<size_t>(r) * pieces.size() + p]);
       };
       if (r + 1 < rows || result_size(last) % step_ == 0) {
         store();
@@ -213,6 +217,10 @@ class Convolution {
       Value* place = add_index(b_, place_[last], int64(b_, r * step_));
       where(b_, b_.CreateICmpSLT(place, int64(b_, result_size(last))), store);
     }
+  }
+  Value* zeros(int64_t lanes) const {
+    return llvm::Constant::getNullValue(
+        llvm::FixedVectorType::get(real(), static_cast<unsigned>(lanes)));
   }
   int64_t stride_of_result(size_t d) const {
     return result_strides_[at(labels_.output_spatial[d])];
@@ -298,25 +306,37 @@ class Convolution {
 
   std::vector<Value*> add_features(const std::vector<Value*>& lines, Value* kernel,
                                    std::vector<Value*> sums, int64_t lanes) {
+    if (by_inputs_) return add_inputs(lines, kernel, std::move(sums));
+    const auto pieces = pieces_of_lanes(lanes, real());
+    const auto load = [&](ElementType type, Value* array, Value* position, const LanePiece& piece) {
+      Value* from = add_index(b_, position, int64(b_, piece.first));
+      return load_lanes(b_, type, array, from, piece.lanes, real());
+    };
     if (is_depthwise()) {
-      Value* strip = load_lanes(b_, kernel_.type, kernel_array_, kernel, lanes, real());
-      for (size_t r = 0; r < lines.size(); ++r)
-        sums[r] = multiply_add_lanes(
-            b_, load_lanes(b_, input_.type, lines[r], column_, lanes, real()), strip, sums[r]);
+      for (size_t p = 0; p < pieces.size(); ++p) {
+        Value* strip = load(kernel_.type, kernel_array_, kernel, pieces[p]);
+        for (size_t r = 0; r < lines.size(); ++r) {
+          Value*& sum = sums[r * pieces.size() + p];
+          Value* seen = load(input_.type, lines[r], column_, pieces[p]);
+          sum = multiply_add_lanes(b_, seen, strip, sum);
+        }
+      }
       return sums;
     }
-    if (by_inputs_) return add_inputs(lines, kernel, std::move(sums));
     const int64_t stride = kernel_strides_[at(labels_.kernel_input_feature)];
     return loop_carrying(
         b_, features(), std::move(sums), [&](Value* feature, std::span<Value* const> now) {
           Value* from = add_index(b_, kernel, multiply_index(b_, feature, stride));
-          Value* strip = load_lanes(b_, kernel_.type, kernel_array_, from, lanes, real());
-          std::vector<Value*> next;
-          for (size_t r = 0; r < lines.size(); ++r) {
-            Value* one = load_element(b_, input_.type, lines[r], feature);
+          std::vector<Value*> strip, next;
+          for (const LanePiece& piece : pieces)
+            strip.push_back(load(kernel_.type, kernel_array_, from, piece));
+          for (Value* line : lines) {
+            Value* one = load_element(b_, input_.type, line, feature);
             if (one->getType() != real()) one = b_.CreateFPExt(one, real());
-            Value* spread = b_.CreateVectorSplat(static_cast<unsigned>(lanes), one);
-            next.push_back(multiply_add_lanes(b_, spread, strip, now[r]));
+            for (size_t p = 0; p < pieces.size(); ++p) {
+              Value* spread = b_.CreateVectorSplat(static_cast<unsigned>(pieces[p].lanes), one);
+              next.push_back(multiply_add_lanes(b_, spread, strip[p], now[next.size()]));
+            }
           }
           return next;
         });

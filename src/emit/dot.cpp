@@ -199,53 +199,81 @@ class Dot {
     }
   }
 
-  // Adds `lines` lines of the summed dimension to vectors of columns, one for each row: every
+  // Adds `lines` lines of the summed dimension to columns, the pieces of each row's in turn: every
   // element of the left operand is spread over the lanes. With each line that which stands
   // `apart` elements on is fetched; null: none.
   std::vector<Value*> add_lines(const std::vector<Value*>& lefts, Value* right, Value* apart,
                                 Value* line, int64_t lines, int64_t lanes,
                                 std::vector<Value*> sums) {
+    const auto pieces = pieces_of_lanes(lanes, real());
     return loop_carrying(b_, lines, std::move(sums), [&](Value* i, std::span<Value* const> now) {
       Value* k = add_index(b_, line, i);
       Value* begin = add_index(b_, right, multiply_index(b_, k, rhs_.depth.stride));
-      Value* strip = load(rhs_, begin, lanes);
+      std::vector<Value*> strip, next;
+      for (const LanePiece& piece : pieces)
+        strip.push_back(load(rhs_, add_index(b_, begin, int64(b_, piece.first)), piece.lanes));
       if (apart) fetch(add_index(b_, begin, apart), lanes);
-      std::vector<Value*> next;
-      for (size_t r = 0; r < lefts.size(); ++r) {
-        Value* place = add_index(b_, lefts[r], multiply_index(b_, k, lhs_.depth.stride));
+      for (Value* left : lefts) {
+        Value* place = add_index(b_, left, multiply_index(b_, k, lhs_.depth.stride));
         Value* one = b_.CreateExtractElement(load(lhs_, place, 1), uint64_t{0});
-        Value* spread = b_.CreateVectorSplat(static_cast<unsigned>(lanes), one);
-        next.push_back(multiply_add_lanes(b_, spread, strip, now[r]));
+        for (size_t p = 0; p < pieces.size(); ++p) {
+          Value* spread = b_.CreateVectorSplat(static_cast<unsigned>(pieces[p].lanes), one);
+          next.push_back(multiply_add_lanes(b_, spread, strip[p], now[next.size()]));
+        }
       }
       return next;
     });
   }
+  // Of each row the pieces of so many lanes.
   std::vector<Value*> zeros(size_t rows, int64_t lanes) {
-    auto* vector = llvm::FixedVectorType::get(real(), static_cast<unsigned>(lanes));
-    return std::vector<Value*>(rows, llvm::Constant::getNullValue(vector));
+    std::vector<Value*> out;
+    const auto pieces = pieces_of_lanes(lanes, real());
+    for (size_t r = 0; r < rows; ++r)
+      for (const LanePiece& piece : pieces)
+        out.push_back(llvm::Constant::getNullValue(
+            llvm::FixedVectorType::get(real(), static_cast<unsigned>(piece.lanes))));
+    return out;
+  }
+  // body(row, piece) for what add_lines() gives, in that order.
+  void for_each_piece(size_t rows, int64_t lanes,
+                      llvm::function_ref<void(size_t row, const LanePiece&)> body) {
+    const auto pieces = pieces_of_lanes(lanes, real());
+    for (size_t r = 0; r < rows; ++r)
+      for (const LanePiece& piece : pieces) body(r, piece);
   }
 
   void write_columns(const std::vector<Value*>& lefts, int64_t columns) {
     const std::vector<Value*> sums = add_lines(lefts, start(rhs_, column_), nullptr, int64(b_, 0),
                                                depth(), columns, zeros(lefts.size(), columns));
-    for (size_t r = 0; r < sums.size(); ++r) store(r, column_, sums[r]);
+    size_t next = 0;
+    for_each_piece(lefts.size(), columns, [&](size_t row, const LanePiece& piece) {
+      store(row, add_index(b_, column_, int64(b_, piece.first)), sums[next++]);
+    });
   }
 
   // The same with the sums in the frame between pieces of the lines.
   void write_pieces(const std::vector<Value*>& lefts, int64_t columns) {
-    const auto rows = static_cast<int64_t>(lefts.size());
-    Value* kept = frame_array(b_, real(), rows * columns);
-    const auto place = [&](int64_t row, Value* column) {
-      return add_index(b_, int64(b_, row * columns), column);
+    const size_t rows = lefts.size();
+    Value* kept = frame_array(b_, real(), static_cast<int64_t>(rows) * columns);
+    const auto place = [&](size_t row, Value* column) {
+      return add_index(b_, int64(b_, static_cast<int64_t>(row) * columns), column);
     };
     const auto strips = [&](llvm::function_ref<void(Value*, int64_t)> body) {
       loop(b_, columns / lanes_, [&](Value* i) { body(multiply_index(b_, i, lanes_), lanes_); });
       if (columns % lanes_ > 0) body(int64(b_, columns / lanes_ * lanes_), columns % lanes_);
     };
-    strips([&](Value* column, int64_t lanes) {
-      for (int64_t r = 0; r < rows; ++r)
-        store_lanes(b_, sum_, kept, place(r, column), zeros(1, lanes)[0]);
-    });
+    const auto load_kept = [&](size_t row, Value* column, const LanePiece& piece) {
+      Value* from = add_index(b_, column, int64(b_, piece.first));
+      return load_lanes(b_, sum_, kept, place(row, from), piece.lanes, real());
+    };
+    const auto keep = [&](Value* column, int64_t lanes, const std::vector<Value*>& sums) {
+      size_t next = 0;
+      for_each_piece(rows, lanes, [&](size_t row, const LanePiece& piece) {
+        Value* to = add_index(b_, column, int64(b_, piece.first));
+        store_lanes(b_, sum_, kept, place(row, to), sums[next++]);
+      });
+    };
+    strips([&](Value* column, int64_t lanes) { keep(column, lanes, zeros(rows, lanes)); });
     const int64_t pieces = (depth() + lines_at_once - 1) / lines_at_once;
     loop(b_, pieces, [&](Value* piece) {
       Value* line = multiply_index(b_, piece, lines_at_once);
@@ -255,19 +283,19 @@ class Dot {
       with_part(b_, piece, pieces, depth() % lines_at_once, lines_at_once, [&](int64_t lines) {
         strips([&](Value* column, int64_t lanes) {
           std::vector<Value*> sums;
-          for (int64_t r = 0; r < rows; ++r)
-            sums.push_back(load_lanes(b_, sum_, kept, place(r, column), lanes, real()));
+          for_each_piece(rows, lanes, [&](size_t row, const LanePiece& piece) {
+            sums.push_back(load_kept(row, column, piece));
+          });
           Value* right = start(rhs_, add_index(b_, column_, column));
-          sums = add_lines(lefts, right, below, line, lines, lanes, std::move(sums));
-          for (int64_t r = 0; r < rows; ++r)
-            store_lanes(b_, sum_, kept, place(r, column), sums[static_cast<size_t>(r)]);
+          keep(column, lanes, add_lines(lefts, right, below, line, lines, lanes, std::move(sums)));
         });
       });
     });
     strips([&](Value* column, int64_t lanes) {
-      for (int64_t r = 0; r < rows; ++r)
-        store(static_cast<size_t>(r), add_index(b_, column_, column),
-              load_lanes(b_, sum_, kept, place(r, column), lanes, real()));
+      for_each_piece(rows, lanes, [&](size_t row, const LanePiece& piece) {
+        Value* to = add_index(b_, add_index(b_, column_, column), int64(b_, piece.first));
+        store(row, to, load_kept(row, column, piece));
+      });
     });
   }
 

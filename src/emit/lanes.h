@@ -6,6 +6,14 @@
 
 namespace hilo {
 
+// Elements [first, first + lanes) of a strip.
+struct LanePiece {
+  int64_t first, lanes;
+};
+// What a strip of so many lanes is kept in from one round of a loop to the next: powers of two, and
+// at last a part of a register. A vector of another size would be carried element by element.
+std::vector<LanePiece> pieces_of_lanes(int64_t lanes, const llvm::Type* real);
+
 // Floats of all widths.
 bool has_lanes(ElementType type);
 // Elements [position, position + lanes) as a vector of `real`, which holds them exactly.
