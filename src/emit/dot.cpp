@@ -21,6 +21,10 @@ constexpr int64_t small_product = 1 << 18, few = 4;
 // is fetched into the second cache. (The first has few places for lines a power of two apart.)
 constexpr int64_t large_operand = 1 << 21, lines_at_once = 8, columns_at_once = 2048;
 
+// Columns of integers that are turned first: rows and terms that pay for it, and what the frame
+// holds.
+constexpr int64_t worth_turning = 32, least_turned = 8, most_turned_bytes = 1 << 16;
+
 // Dimensions of an array that are walked as one: `count` steps of `stride` elements.
 struct Walk {
   int64_t count = 1, stride = 0;
@@ -109,11 +113,11 @@ class Dot {
   // takes_pieces: an operand is a piece of an array, which no library takes.
   Dot(Writer& w, Side lhs, Side rhs, ElementType result, bool takes_pieces)
       : w_(w), b_(w.b), lhs_(lhs), rhs_(rhs), result_(result), takes_pieces_(takes_pieces) {
-    sum_ = is_integral(result)          ? result
+    sum_ = is_integral(result)          ? (bits_of(result) < 16 ? ElementType::S16 : result)
            : result == ElementType::F64 ? ElementType::F64
                                         : ElementType::F32;
-    is_wide_ = storage_bytes(sum_) == 8;
-    in_columns_ = rhs.own.stride == 1 && rhs.own.count > 1;
+    turns_ = has_few_integer_columns();
+    in_columns_ = rhs.own.stride == 1 && rhs.own.count > 1 && !turns_;
     registers_ = vector_registers(*w.function->getParent());
     rows_ = std::min<int64_t>(lhs.own.count, few);
     if (in_columns_) {
@@ -130,13 +134,17 @@ class Dot {
 
   // Why there is no code for it, or null.
   const char* refusal() const {
-    if (!in_columns_ && (lhs_.depth.stride != 1 || rhs_.depth.stride != 1) && depth() > 1)
+    if (!in_columns_ && !turns_ && (lhs_.depth.stride != 1 || rhs_.depth.stride != 1) &&
+        depth() > 1)
       return "of operands in these orders";
     const int64_t own = lhs_.own.count * rhs_.own.count;
     if (lhs_.batch.count * own == 0) return "of nothing";
     if (has_short_lines() && own * depth() > small_product) return "of few columns";
     const bool is_thin = lhs_.own.count <= few || rhs_.own.count <= few;
-    return is_thin || own * depth() <= small_product ? nullptr : "of large matrices";
+    if (is_thin) return nullptr;
+    if (is_integral(result_) && std::min(bits_of(lhs_.type), bits_of(rhs_.type)) < 32)
+      return "of narrow integers";
+    return own * depth() <= small_product ? nullptr : "of large matrices";
   }
 
   void write() {
@@ -144,6 +152,7 @@ class Dot {
     const int64_t strips = (rhs_.own.count + columns_ - 1) / columns_;
     w_.set_count(lhs_.batch.count * blocks * strips,
                  static_cast<double>(rows_ * columns_ * std::max<int64_t>(depth(), 1)) / 4);
+    if (turns_) turn_columns();
     loop(b_, w_.begin, w_.end, [&](Value* i) {
       Value* strip = b_.CreateURem(i, int64(b_, strips));
       Value* rest = b_.CreateUDiv(i, int64(b_, strips));
@@ -160,13 +169,35 @@ class Dot {
 
  private:
   int64_t depth() const { return lhs_.depth.count; }
-  int64_t lanes_of_register() const { return registers_.lanes(is_wide_ ? 8 : 4); }
+  int64_t lanes_of_register() const { return registers_.lanes(storage_bytes(sum_)); }
   // Lines of few columns leave most lanes empty; where those of the left operand are long, it is
   // better to sum along them. An object has no library.
   bool has_short_lines() const {
     return in_columns_ && rhs_.own.count <= few && lhs_.own.count > few && lhs_.depth.stride == 1 &&
            lhs_.batch.count == 1 && lhs_.type == result_ && has_lanes(result_) && !takes_pieces_ &&
            processor().has_avx512 && !w_.function->getParent()->getModuleFlag(stands_alone);
+  }
+  // Of integers, which are summed in any order: lanes go along the terms.
+  bool has_few_integer_columns() const {
+    return is_integral(result_) && rhs_.own.stride == 1 && rhs_.own.count > 1 &&
+           rhs_.own.count <= few && lhs_.own.count >= worth_turning && lhs_.depth.stride == 1 &&
+           depth() >= least_turned && rhs_.batch.count == 1 &&
+           depth() * rhs_.own.count * storage_bytes(rhs_.type) <= most_turned_bytes;
+  }
+  // Columns of the right operand, each in one piece, in the frame.
+  void turn_columns() {
+    llvm::Type* stored = stored_type(b_, rhs_.type);
+    const int64_t columns = rhs_.own.count;
+    Value* turned = frame_array(b_, stored, depth() * columns);
+    loop(b_, depth(), [&](Value* k) {
+      for (int64_t j = 0; j < columns; ++j) {
+        Value* from = add_index(b_, multiply_index(b_, k, rhs_.depth.stride), int64(b_, j));
+        Value* element = b_.CreateLoad(stored, b_.CreateInBoundsGEP(stored, rhs_.array, from));
+        Value* to = add_index(b_, int64(b_, j * depth()), k);
+        b_.CreateStore(element, b_.CreateInBoundsGEP(stored, turned, to));
+      }
+    });
+    rhs_ = {rhs_.type, turned, {}, {columns, depth()}, {depth(), 1}};
   }
   llvm::Type* real() const { return stored_type(b_, sum_); }
 
@@ -359,16 +390,16 @@ class Dot {
   Builder& b_;
   Side lhs_, rhs_;
   ElementType result_, sum_;
-  bool takes_pieces_, is_wide_, in_columns_, in_pieces_ = false;
+  bool takes_pieces_, turns_, in_columns_, in_pieces_ = false;
   VectorRegisters registers_;
   int64_t rows_, columns_, lanes_;  // of a block, of a strip, of a vector
   Value *batch_ = nullptr, *row_ = nullptr, *column_ = nullptr;
 };
 
-// Floats that the sums hold exactly, and integers as wide as the result, whose sums wrap.
+// Floats that the sums hold exactly, and integers, whose sums wrap.
 bool are_summed_in_lanes(ElementType operand, ElementType result) {
   if (is_integral(result))
-    return stores_lanes(result) && is_integral(operand) && bits_of(operand) == bits_of(result);
+    return stores_lanes(result) && is_integral(operand) && bits_of(operand) >= 8;
   return has_lanes(operand) && has_lanes(result) &&
          (operand != ElementType::F64 || result == ElementType::F64);
 }
@@ -377,12 +408,14 @@ bool are_summed_in_lanes(ElementType operand, ElementType result) {
 Result<void> write_blocks(Writer& w, InstructionId id) {
   const Module& module = w.elements.module;
   const auto& a = module.attributes<DotAttributes>(id);
-  const auto lhs = side_of(w, module.operand(id, 0), a.lhs_batch_dims, a.lhs_contracting_dims);
-  const auto rhs = side_of(w, module.operand(id, 1), a.rhs_batch_dims, a.rhs_contracting_dims);
+  auto lhs = side_of(w, module.operand(id, 0), a.lhs_batch_dims, a.lhs_contracting_dims);
+  auto rhs = side_of(w, module.operand(id, 1), a.rhs_batch_dims, a.rhs_contracting_dims);
   const ElementType result = module.shape(id).type;
   if (!lhs || !rhs) return fail(ErrorKind::Unsupported, "of operands in these orders");
   if (!are_summed_in_lanes(lhs->type, result) || !are_summed_in_lanes(rhs->type, result))
     return fail(ErrorKind::Unsupported, "of these types");
+  // A column times lines that stand side by side is a row times columns.
+  if (rhs->own.count == 1 && lhs->own.count > 1 && lhs->own.stride == 1) std::swap(lhs, rhs);
   const bool takes_pieces = std::ranges::any_of(
       module.operands(id), [&](InstructionId operand) { return !w.elements.array(operand); });
   Dot dot(w, *lhs, *rhs, result, takes_pieces);

@@ -35,17 +35,20 @@ llvm::Value* load_lanes(Builder& b, ElementType type, llvm::Value* array, llvm::
     llvm::Value* bits = b.CreateShl(b.CreateZExt(raw, vector(b.getInt32Ty())), 16);
     raw = b.CreateBitCast(bits, vector(b.getFloatTy()));
   }
+  if (is_integral(type)) return b.CreateIntCast(raw, vector(real), is_signed(type));
   if (is_small_float(type)) raw = small_float_of_bits(b, type, raw);
   return raw->getType()->getScalarType() == real ? raw : b.CreateFPExt(raw, vector(real));
 }
 
 bool stores_lanes(ElementType type) {
-  return (is_integral(type) || type == ElementType::F32 || type == ElementType::F64) &&
-         bits_of(type) >= 32;
+  return (is_integral(type) && bits_of(type) >= 8) || type == ElementType::F32 ||
+         type == ElementType::F64;
 }
 
 void store_lanes(Builder& b, ElementType type, llvm::Value* array, llvm::Value* position,
                  llvm::Value* lanes) {
+  if (is_integral(type))
+    lanes = b.CreateTrunc(lanes, lanes->getType()->getWithNewType(stored_type(b, type)));
   llvm::Type* real = lanes->getType()->getScalarType();
   if (stores_lanes(type)) {
     b.CreateAlignedStore(lanes, b.CreateInBoundsGEP(real, array, position),

@@ -16,13 +16,14 @@ std::vector<LanePiece> pieces_of_lanes(int64_t lanes, const llvm::Type* real);
 
 // Floats of all widths.
 bool has_lanes(ElementType type);
-// Elements [position, position + lanes) as a vector of `real`, which holds them exactly.
+// Elements [position, position + lanes) as a vector of `real`, which holds them exactly; integers
+// wider than that wrap.
 llvm::Value* load_lanes(Builder& b, ElementType type, llvm::Value* array, llvm::Value* position,
                         int64_t lanes, llvm::Type* real);
-// Whether store_lanes() stores a vector, as of f32, f64 and integers as wide; else it is a loop
-// over elements, which are rounded.
+// Whether store_lanes() stores a vector, as of f32, f64 and integers of whole bytes; else it is a
+// loop over elements, which are rounded.
 bool stores_lanes(ElementType type);
-// Stores them from `position` on, rounded once.
+// Stores them from `position` on, rounded once; integers wrap.
 void store_lanes(Builder& b, ElementType type, llvm::Value* array, llvm::Value* position,
                  llvm::Value* lanes);
 // a * c + sum, of floats in one rounding where the machine does that as fast; integers wrap.
