@@ -10,7 +10,7 @@ namespace {
 using llvm::Value;
 
 // Up to 16 elements and a line of a cache, which is then written whole.
-constexpr int64_t widest = 16, narrowest = 4, line_bytes = 64;
+constexpr int64_t widest = 16, narrowest = 8, line_bytes = 64;
 constexpr int64_t least_elements = 256;
 constexpr size_t most_seen = 200, most_turned = 4;
 // Tiles of an iteration, along the dimension that is read along and along the one written along.

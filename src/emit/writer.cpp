@@ -33,7 +33,7 @@ constexpr int64_t whole_lanes = 64;
 // Places in dimensions before the last one are counted by a loop where that has so many places and
 // comes so often, and divided out of the place's number elsewhere.
 constexpr int64_t least_lanes = 8, least_lines = 16;
-constexpr int64_t most_of_short_row = 8;
+constexpr int64_t most_of_short_row = 8, most_turned_row = 15;
 
 llvm::BasicBlock* first_block(llvm::Function* function) {
   return llvm::BasicBlock::Create(function->getContext(), "", function);
@@ -130,8 +130,10 @@ class ElementLoops {
     find_ends();
     if (has_short_rows()) return write_short_rows();
     if (const auto crossing =
-            is_one_loop() ? find_crossing(w_.elements, leaves_, inner_) : std::nullopt)
+            is_one_loop() ? find_crossing(w_.elements, leaves_, inner_) : std::nullopt) {
+      if (is_turned_row()) return write_short_rows();
       return write_tiles(w_, *crossing, dims_, inner_, [&](const Index& place) { store(place); });
+    }
     if (element_count(dims_) == dims_[inner_]) write_line();
     else write_rows();
   }
@@ -185,6 +187,12 @@ class ElementLoops {
   bool has_short_rows() const {
     return inner_ > 0 && is_one_loop() && dims_[inner_] <= most_of_short_row &&
            element_count(dims_) > 0;
+  }
+
+  // Rows that no tile fits, one element after the other for many of them at once.
+  bool is_turned_row() const {
+    return inner_ > 0 && dims_[inner_] <= most_turned_row && dims_[inner_ - 1] >= least_lines &&
+           leaves_.size() == 1;
   }
 
   void write_short_rows() {

@@ -4,6 +4,7 @@
 
 #include "target/keep_order.h"
 #include "target/merge_collectives.h"
+#include "target/merged_dims.h"
 #include "target/needless_copies.h"
 #include "target/one_type.h"
 #include "target/open_fusions.h"
@@ -84,14 +85,15 @@ constexpr Pass own_passes[] = {
     {"keep-order", "keeps the order of what devices do together", keep_order},
     {"plain-convolutions", "convolutions in plain forms, or as products", make_convolutions_plain},
     {"sliced-products", "slices go into the products that read them", fuse_sliced_products},
+    {"merge-transposed-dims", "dimensions that stay side by side are one", merge_transposed_dims},
     {"share-reshapes", "one reshape for all readers", share_reshapes},
     {"rows-in-place", "what works row by row may write over what it reads", put_rows_in_place}};
 
 constexpr std::string_view pipeline =
     "row-major, move-in-one-type, async-to-sync, open-fusions, remove-copies, merge-collectives, "
     "keep-order, dilated-convolution-expander, plain-convolutions, simplify, reduction-splitter, "
-    "narrow-operand-upcaster, sliced-products, fusion, rows-in-place, share-reshapes, "
-    "copy-insertion";
+    "narrow-operand-upcaster, sliced-products, fusion, rows-in-place, merge-transposed-dims, "
+    "share-reshapes, copy-insertion";
 
 Result<void> prepare_for_cpu(Module& module, const Machine& machine, const PassObserver& observer) {
   PipelineOptions options;
