@@ -43,6 +43,8 @@ REST_OF_LOG = beyond(lambda x: (mpmath.log1p(x) - x + x * x / 2) / x ** 3, mpf(1
 QUARTER = (mpmath.pi / 4 * (1 + MARGIN)) ** 2
 HALF_TURN = (mpmath.pi / 2 * (1 + MARGIN)) ** 2
 ARC = (mpmath.tan(mpmath.pi / 8) * (1 + MARGIN)) ** 2
+REST_OF_SINE = beyond(lambda t: (mpmath.sin(mpmath.sqrt(t)) / mpmath.sqrt(t) - 1) / t, -mpf(1) / 6)
+REST_OF_COSINE = beyond(lambda t: (mpmath.cos(mpmath.sqrt(t)) - 1 + t / 2) / t ** 2, mpf(1) / 24)
 HALF, HALF_LN2 = mpf(1) / 2 + MARGIN, LN2 / 2 + MARGIN
 FITS = {  # name: function, from, to, degree, bits of the coefficients
     "exponential, f32": (REST_OF_EXP, -HALF_LN2, HALF_LN2, 5, 24),
@@ -55,6 +57,8 @@ FITS = {  # name: function, from, to, degree, bits of the coefficients
     "sine of half": (in_square(mpmath.sin, mpf(1)), mpf(0), HALF_TURN, 5, 53),
     "sine": (in_square(mpmath.sin, mpf(1)), mpf(0), QUARTER, 4, 53),
     "cosine": (lambda t: mpmath.cos(mpmath.sqrt(t)), mpf(0), QUARTER, 5, 53),
+    "rest of sine, f64": (REST_OF_SINE, mpf(0), QUARTER, 5, 53),
+    "rest of cosine, f64": (REST_OF_COSINE, mpf(0), QUARTER, 5, 53),
     "arc": (in_square(mpmath.atan, mpf(1)), mpf(0), ARC, 6, 53),
     "arc, nearer": (in_square(mpmath.atan, mpf(1)), mpf(0), ARC, 11, 53),
     "error": (erf_of_place, mpf(-1), mpf(1), 18, 53),

@@ -1,6 +1,7 @@
 // Elementwise arithmetic, as HLO defines it: integers wrap, a division by zero gives all ones and a
 // remainder the dividend, a shift by the width or more no bits.
 #include "emit/complex.h"
+#include "emit/rare_choices.h"
 #include "emit/scalars.h"
 
 namespace hilo {
@@ -82,21 +83,29 @@ Value* shift_within(const ScalarCall& c, llvm::Instruction::BinaryOps op, Value*
   return c.b.CreateSelect(inside, shifted, zero);
 }
 
+// By squares; most exponents have few bits.
 Value* integer_power(const ScalarCall& c) {
   Builder& b = c.b;
-  Value *base = c.in[0], *exponent = low_bits(c, c.in[1]);
-  Value *out = constant_of_type(base, 1), *factor = base;
+  constexpr int usual_bits = 3;
+  Value *base = c.in[0], *zero = constant_of_type(base, 0), *exponent = low_bits(c, c.in[1]);
+  if (is_signed(c.type)) exponent = b.CreateSelect(b.CreateICmpSLT(c.in[1], zero), zero, exponent);
+  Value *out = constant_of_type(base, 1), *factor = base, *usual = nullptr;
   for (int bit = 0; bit < bits_of(c.type); ++bit) {
+    if (bit == usual_bits) usual = out;
+    if (bit > 0) factor = b.CreateMul(factor, factor);
     Value* wanted =
         b.CreateTrunc(b.CreateLShr(exponent, static_cast<uint64_t>(bit)), b.getInt1Ty());
     out = b.CreateSelect(wanted, b.CreateMul(out, factor), out);
-    factor = b.CreateMul(factor, factor);
+  }
+  if (usual) {
+    Value* most = constant_of_type(base, (int64_t{1} << usual_bits) - 1);
+    out = rare_choice(b, b.CreateICmpUGT(exponent, most), out, usual);
   }
   if (!is_signed(c.type)) return out;
   // A negative exponent: the inverse where it is an integer, else 0.
   Value *one = constant_of_type(base, 1), *minus_one = constant_of_type(base, -1);
   Value* odd = b.CreateTrunc(c.in[1], b.getInt1Ty());
-  Value* inverse = b.CreateSelect(b.CreateICmpEQ(base, one), one, constant_of_type(base, 0));
+  Value* inverse = b.CreateSelect(b.CreateICmpEQ(base, one), one, zero);
   inverse =
       b.CreateSelect(b.CreateICmpEQ(base, minus_one), b.CreateSelect(odd, minus_one, one), inverse);
   return b.CreateSelect(b.CreateICmpSLT(c.in[1], constant_of_type(base, 0)), inverse, out);

@@ -46,12 +46,19 @@ Value* narrowed(const ScalarCall& c, Value* real) {
 
 using Wide = double (*)(double);
 using Emitted = Value* (*)(Builder&, Value*);
-// A function of libm of f64, and of narrower types where `emitted` is null.
-Value* real(const ScalarCall& c, Wide wide, Emitted emitted = nullptr) {
+// By `emitted` of narrower types than f64, which has a function of libm.
+Value* real(const ScalarCall& c, Wide wide, Emitted emitted) {
   if (is_complex(c.type)) return refuse(c);
   Value* in = widened(c, c.in[0]);
-  if (c.type != ElementType::F64 && emitted) return narrowed(c, emitted(c.b, in));
-  return narrowed(c, call_pure(c.b, reinterpret_cast<const void*>(wide), {in}));
+  if (c.type != ElementType::F64) return narrowed(c, emitted(c.b, in));
+  return call_pure(c.b, reinterpret_cast<const void*>(wide), {in});
+}
+
+// By `of_f64` of f64.
+Value* real(const ScalarCall& c, Emitted of_f64, Emitted emitted) {
+  if (is_complex(c.type)) return refuse(c);
+  if (c.type == ElementType::F64) return of_f64(c.b, c.in[0]);
+  return narrowed(c, emitted(c.b, widened(c, c.in[0])));
 }
 
 // An f16 whose result is so near to the middle of two f16 that its f32 is that middle. The result
@@ -135,26 +142,26 @@ Value* scalar_Atan2(const ScalarCall& c) {
 Value* real_power(const ScalarCall& c) { return real(c, Wide2(&::pow), &math_pow); }
 
 Value* scalar_Acos(const ScalarCall& c) {
-  return is_complex(c.type) ? complex_call(c, "cacos") : real(c, Wide(&::acos));
+  return is_complex(c.type) ? complex_call(c, "cacos") : real(c, Wide(&::acos), &math_acos);
 }
 Value* scalar_Acosh(const ScalarCall& c) {
-  return is_complex(c.type) ? complex_call(c, "cacosh") : real(c, Wide(&::acosh));
+  return is_complex(c.type) ? complex_call(c, "cacosh") : real(c, Wide(&::acosh), &math_acosh);
 }
 Value* scalar_Asin(const ScalarCall& c) {
-  return is_complex(c.type) ? complex_call(c, "casin") : real(c, Wide(&::asin));
+  return is_complex(c.type) ? complex_call(c, "casin") : real(c, Wide(&::asin), &math_asin);
 }
 Value* scalar_Asinh(const ScalarCall& c) {
-  return is_complex(c.type) ? complex_call(c, "casinh") : real(c, Wide(&::asinh));
+  return is_complex(c.type) ? complex_call(c, "casinh") : real(c, Wide(&::asinh), &math_asinh);
 }
 Value* scalar_Atanh(const ScalarCall& c) {
-  return is_complex(c.type) ? complex_call(c, "catanh") : real(c, Wide(&::atanh));
+  return is_complex(c.type) ? complex_call(c, "catanh") : real(c, Wide(&::atanh), &math_atanh);
 }
 Value* scalar_Cbrt(const ScalarCall& c) { return real(c, Wide(&::cbrt), &math_cbrt); }
 Value* scalar_Cosine(const ScalarCall& c) {
-  return is_complex(c.type) ? complex_call(c, "ccos") : real(c, Wide(&::cos), &math_cos);
+  return is_complex(c.type) ? complex_call(c, "ccos") : real(c, &math_cos_of_f64, &math_cos);
 }
 Value* scalar_Cosh(const ScalarCall& c) {
-  return is_complex(c.type) ? complex_call(c, "ccosh") : real(c, Wide(&::cosh));
+  return is_complex(c.type) ? complex_call(c, "ccosh") : real(c, Wide(&::cosh), &math_cosh);
 }
 Value* scalar_Erf(const ScalarCall& c) {
   if (c.type == ElementType::F32) return math_erf_of_f32(c.b, c.in[0]);
@@ -182,13 +189,13 @@ Value* scalar_Logistic(const ScalarCall& c) {
               &math_logistic_of_bf16, {});
 }
 Value* scalar_Sine(const ScalarCall& c) {
-  return is_complex(c.type) ? complex_call(c, "csin") : real(c, Wide(&::sin), &math_sin);
+  return is_complex(c.type) ? complex_call(c, "csin") : real(c, &math_sin_of_f64, &math_sin);
 }
 Value* scalar_Sinh(const ScalarCall& c) {
-  return is_complex(c.type) ? complex_call(c, "csinh") : real(c, Wide(&::sinh));
+  return is_complex(c.type) ? complex_call(c, "csinh") : real(c, Wide(&::sinh), &math_sinh);
 }
 Value* scalar_Tan(const ScalarCall& c) {
-  return is_complex(c.type) ? complex_call(c, "ctan") : real(c, Wide(&::tan), &math_tan);
+  return is_complex(c.type) ? complex_call(c, "ctan") : real(c, &math_tan_of_f64, &math_tan);
 }
 Value* scalar_Tanh(const ScalarCall& c) {
   return is_complex(c.type) ? complex_call(c, "ctanh")

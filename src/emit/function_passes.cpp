@@ -20,7 +20,7 @@
 #include "emit/bf16_rounding.h"
 #include "emit/lane_sums.h"
 #include "emit/masked_remainders.h"
-#include "emit/rare_tables.h"
+#include "emit/rare_choices.h"
 #include "emit/streamed_stores.h"
 #include "emit/wide_loops.h"
 
@@ -104,7 +104,7 @@ void optimise(llvm::Module& ir, llvm::TargetMachine& machine, bool verify) {
     else if (function.hasFnAttribute(lane_sums_attribute)) of_lane_sums.run(function, functions);
     else (loops_over == "windows" ? of_windows : of_elements).run(function, functions);
     use_bf16_instructions(function, machine);
-    read_rare_tables_seldom(function);
+    compute_rare_seldom(function);
     stream_stores(function, register_bits(functions.getResult<llvm::TargetIRAnalysis>(function)));
   }
 }

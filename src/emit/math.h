@@ -41,6 +41,17 @@ llvm::Value* math_cos(Builder& b, llvm::Value* x);
 llvm::Value* math_tan(Builder& b, llvm::Value* x);
 llvm::Value* math_atan2(Builder& b, llvm::Value* y, llvm::Value* x);
 llvm::Value* math_erf(Builder& b, llvm::Value* x);
+llvm::Value* math_asin(Builder& b, llvm::Value* x);
+llvm::Value* math_acos(Builder& b, llvm::Value* x);
+llvm::Value* math_sinh(Builder& b, llvm::Value* x);
+llvm::Value* math_cosh(Builder& b, llvm::Value* x);
+llvm::Value* math_asinh(Builder& b, llvm::Value* x);
+llvm::Value* math_acosh(Builder& b, llvm::Value* x);
+llvm::Value* math_atanh(Builder& b, llvm::Value* x);
+// Of any double within a unit of the last place.
+llvm::Value* math_sin_of_f64(Builder& b, llvm::Value* x);
+llvm::Value* math_cos_of_f64(Builder& b, llvm::Value* x);
+llvm::Value* math_tan_of_f64(Builder& b, llvm::Value* x);
 // Within 2^-51.
 llvm::Value* math_atan2_nearer(Builder& b, llvm::Value* y, llvm::Value* x);
 

@@ -80,7 +80,7 @@ struct Turns {
 };
 
 // A number added to `large` and taken away again is a whole number of units. The tables are read
-// where a number is large (emit/rare_tables.h).
+// where a number is large (emit/rare_choices.h).
 Turns turns_of(Builder& b, Value* magnitude, double large) {
   Value* is_large = b.CreateFCmpOGE(magnitude, number(b, std::ldexp(1.0, first_exponent)));
   Value* all = bits(b, magnitude);

@@ -369,7 +369,8 @@ class Widening {
   Value* widen_choice(llvm::IRBuilder<>& b, const llvm::SelectInst& step) {
     Value* condition = step.getOperand(0);
     if (varies(condition)) condition = wide(b, condition);
-    return b.CreateSelect(condition, wide(b, step.getOperand(1)), wide(b, step.getOperand(2)));
+    return b.CreateSelect(condition, wide(b, step.getOperand(1)), wide(b, step.getOperand(2)), "",
+                          const_cast<llvm::SelectInst*>(&step));
   }
 
   Value* widen_call(llvm::IRBuilder<>& b, llvm::IntrinsicInst& call) {

@@ -27,9 +27,16 @@ constexpr Function functions[] = {{"exponential", std::exp, 0.85, std::exp},
                                   {"log-plus-one", std::log1p, 0.95, std::log1p},
                                   {"tanh", std::tanh, 1, std::tanh},
                                   {"logistic", logistic<double>, 0.85, logistic<long double>},
-                                  {"sine", std::sin},
-                                  {"cosine", std::cos},
-                                  {"tan", std::tan},
+                                  {"sine", std::sin, 0.51, std::sin},
+                                  {"cosine", std::cos, 0.51, std::cos},
+                                  {"tan", std::tan, 0.51, std::tan},
+                                  {"asin", std::asin},
+                                  {"acos", std::acos},
+                                  {"asinh", std::asinh},
+                                  {"acosh", std::acosh},
+                                  {"atanh", std::atanh},
+                                  {"sinh", std::sinh},
+                                  {"cosh", std::cosh},
                                   {"erf", std::erf, 0.95},
                                   {"cbrt", std::cbrt},
                                   {"rsqrt", rsqrt}};
@@ -242,6 +249,65 @@ TEST(Math, LargeAnglesStandBesideSmallOnes) {
       ASSERT_LE(ulps(out.data<float>()[i], function.exact(in.data<float>()[i])), 0.51)
           << fmt::format("{}({:a})", function.op, in.data<float>()[i]);
   }
+}
+
+// Pieces of 1 / pi are read where any lane of a vector needs them; these among the worst.
+TEST(Math, LargeDoublesStandBesideSmallOnes) {
+  Literal in = Literal::uninitialized(Shape::array(ElementType::F64, {4096}));
+  const double worst[] = {0x1.6ac5b262ca1ffp+849, 0x1p24, 0x1.0000000000001p24,
+                          std::numeric_limits<double>::max(), HUGE_VAL};
+  for (size_t i = 0; i < 4096; ++i) {
+    const double small = 0.001 * static_cast<double>(i);
+    const double large = i % 16 < 5 ? worst[i % 16] : std::ldexp(1.1, static_cast<int>(i % 1000));
+    const bool some[] = {true, i % 64 == 5, false, i % 2 == 0};
+    in.mutable_data<double>()[i] = some[i / 64 % 4] ? large : small;
+  }
+  for (const Function& function : functions) {
+    if (function.op != "sine" && function.op != "cosine" && function.op != "tan") continue;
+    const Literal out = apply(function.op, {in});
+    for (size_t i = 0; i < 4096; ++i) {
+      const double x = in.data<double>()[i], found = out.data<double>()[i];
+      const auto exact = static_cast<double>(function.longer(x));
+      if (std::isnan(found) && std::isnan(exact)) continue;
+      ASSERT_LE(std::abs(place(found) - place(exact)), 1)
+          << fmt::format("{}({:a}) = {:a}, not {:a}", function.op, x, found, exact);
+    }
+  }
+}
+
+// Exponents of many bits stand in all lanes of a vector, one, none and every second one.
+template <class T>
+void expect_powers(ElementType type) {
+  constexpr int64_t count = 4096 + 37;
+  Literal base = Literal::uninitialized(Shape::array(type, {count})), exponent = base;
+  std::mt19937_64 random(1);
+  for (size_t i = 0; i < count; ++i) {
+    const bool some[] = {true, i % 64 == 5, false, i % 2 == 0};
+    base.mutable_data<T>()[i] = static_cast<T>(i % 3 ? random() : random() % 5 - 2);
+    exponent.mutable_data<T>()[i] = static_cast<T>(some[i / 64 % 4] ? random() : random() % 8);
+  }
+  const Literal out = apply("power", {base, exponent});
+  const T one = 1, minus_one = static_cast<T>(-1);
+  for (size_t i = 0; i < count; ++i) {
+    const T x = base.data<T>()[i], y = exponent.data<T>()[i];
+    T power = one, factor = x;
+    const auto times = [](T a, T c) {
+      return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(c));
+    };
+    for (auto rest = static_cast<uint64_t>(y); rest; rest /= 2, factor = times(factor, factor))
+      if (rest % 2) power = times(power, factor);
+    if (y < 0) power = x == one ? one : x != minus_one ? T(0) : y % 2 ? minus_one : one;
+    ASSERT_EQ(out.data<T>()[i], power) << +x << " to the power of " << +y;
+  }
+}
+
+TEST(Math, PowersOfIntegers) {
+  expect_powers<int8_t>(ElementType::S8);
+  expect_powers<uint8_t>(ElementType::U8);
+  expect_powers<int32_t>(ElementType::S32);
+  expect_powers<uint32_t>(ElementType::U32);
+  expect_powers<int64_t>(ElementType::S64);
+  expect_powers<uint64_t>(ElementType::U64);
 }
 
 TEST(Math, Powers) { expect_near("power", std::pow); }
