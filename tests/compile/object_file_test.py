@@ -369,7 +369,7 @@ int main() {
             self.assertFalse(os.path.exists(self.path("e.o")))
         done = self.compile(MATHS, "sin")
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("libm's sin", done.stderr)
+        self.assertIn("libm's sinh", done.stderr)
 
     def test_llvm_ir(self):
         done = self.compile(EMPTY, "model", "--emit-llvm", self.path("model.ll"))
