@@ -85,9 +85,9 @@ class Products {
   void run_part(int64_t batch, Range rows, Range columns, const MatrixSource& lhs,
                 const MatrixSource& rhs, const Parallel* threads) const;
   MatrixSource source(const MatmulOperand& operand, int64_t batch, Range range,
-                      std::vector<Real>& copy, const Parallel* threads) const;
-  void copy_line(const MatmulOperand& operand, int64_t batch, Range range, int64_t line,
-                 Real* out) const;
+                      PackedMemory& memory, const Parallel* threads) const;
+  void copy_lines(const MatmulOperand& operand, int64_t batch, Range range, int64_t line,
+                  int64_t count, Real* out) const;
   bool is_rhs(const MatmulOperand& operand) const { return &operand == &p_.rhs; }
   Cut ranges(int64_t count) const {
     return {count, copies_ ? pieces_of(count * std::max<int64_t>(k_, 1), most_copied) : 1};
@@ -130,7 +130,7 @@ void Products<Sum>::run(const Parallel& parallel) const {
 
 template <class Sum>
 void Products<Sum>::run_one(int64_t batch, const Parallel* threads) const {
-  std::vector<Real> lhs_copy, rhs_copy;
+  thread_local PackedMemory lhs_copy, rhs_copy;
   const Cut rows = ranges(p_.out.row.size()), columns = ranges(p_.out.column.size());
   for (int64_t i = 0; i < rows.parts; ++i) {
     const Range some_rows{rows.begin(i), rows.size(i)};
@@ -145,7 +145,7 @@ void Products<Sum>::run_one(int64_t batch, const Parallel* threads) const {
 
 template <class Sum>
 MatrixSource Products<Sum>::source(const MatmulOperand& operand, int64_t batch, Range range,
-                                   std::vector<Real>& copy, const Parallel* threads) const {
+                                   PackedMemory& memory, const Parallel* threads) const {
   if (!copies_) return batch_of(operand, is_rhs(operand) ? rhs_ : lhs_, batch);
   if (parts > 1 && !is_rhs(operand) && operand.type == element_type<Sum> && !lhs_.outers &&
       lhs_.inner == 1) {  // rows in one piece are rows of reals
@@ -156,37 +156,46 @@ MatrixSource Products<Sum>::source(const MatmulOperand& operand, int64_t batch, 
   const bool by_terms = parts > 1 && is_rhs(operand);
   const int64_t lines = by_terms ? k_ : range.count, length = parts * (by_terms ? range.count : k_);
   const int64_t step = length * (by_terms ? parts : 1);
-  copy.resize(static_cast<size_t>(lines * step));
+  auto* copy =
+      reinterpret_cast<Real*>(memory.take(lines * step * static_cast<int64_t>(sizeof(Real))));
   const auto body = [&](int64_t begin, int64_t end) {
-    for (int64_t line = begin; line < end; ++line)
-      copy_line(operand, batch, range, line, copy.data() + line * step);
+    copy_lines(operand, batch, range, begin, end - begin, copy + begin * step);
   };
   if (threads) (*threads)(lines, std::max<int64_t>(1, done_together / (step + 1)), body);
   else body(0, lines);
-  if (by_terms) return {copy.data(), element_type<Real>, 1, length};
-  return {copy.data(), element_type<Real>, length, 1};
+  if (by_terms) return {copy, element_type<Real>, 1, length};
+  return {copy, element_type<Real>, length, 1};
 }
 
 template <class Sum>
-void Products<Sum>::copy_line(const MatmulOperand& operand, int64_t batch, Range range,
-                              int64_t line, Real* out) const {
+void Products<Sum>::copy_lines(const MatmulOperand& operand, int64_t batch, Range range,
+                               int64_t line, int64_t count, Real* out) const {
   const int64_t base = operand.batch[batch];
   const auto outers = std::span(operand.outer).subspan(range.begin, range.count);
   const std::span inners(operand.inner);
   if constexpr (parts == 1) {
-    pack(operand.data, operand.type, base, outers.subspan(line, 1), inners, out);
+    pack(operand.data, operand.type, base, outers.subspan(line, count), inners, out);
     if constexpr (std::is_same_v<Real, float>)
-      for (int64_t t = 0; t < k_ && p_.precision != MatmulPrecision::F32; ++t)
-        out[t] = rounded(out[t], p_.precision);
+      for (int64_t i = 0; i < count * k_ && p_.precision != MatmulPrecision::F32; ++i)
+        out[i] = rounded(out[i], p_.precision);
   } else if (!is_rhs(operand)) {
-    pack(operand.data, operand.type, base, outers.subspan(line, 1), inners,
+    pack(operand.data, operand.type, base, outers.subspan(line, count), inners,
          reinterpret_cast<Sum*>(out));
   } else {
-    pack(operand.data, operand.type, base, inners.subspan(line, 1), outers,
-         reinterpret_cast<Sum*>(out));
-    for (int64_t j = 0; j < range.count; ++j) {
-      out[2 * (range.count + j)] = -out[2 * j + 1];
-      out[2 * (range.count + j) + 1] = out[2 * j];
+    constexpr int64_t elements_at_once = 4096;
+    thread_local std::vector<Sum> columns;
+    const int64_t some = std::max<int64_t>(1, elements_at_once / std::max<int64_t>(1, range.count));
+    columns.resize(static_cast<size_t>(std::min(some, count) * range.count));
+    for (int64_t t = 0; t < count; ++t, out += 4 * range.count) {
+      const Sum* from = columns.data() + t % some * range.count;
+      if (t % some == 0)
+        pack(operand.data, operand.type, base, inners.subspan(line + t, std::min(some, count - t)),
+             outers, columns.data());
+      for (int64_t j = 0; j < range.count; ++j) {
+        const Real re = from[j].real(), im = from[j].imag();
+        Real *first = out + 2 * j, *second = first + 2 * range.count;
+        first[0] = re, first[1] = im, second[0] = -im, second[1] = re;
+      }
     }
   }
 }
@@ -211,35 +220,82 @@ void Products<Sum>::run_part(int64_t batch, Range rows, Range columns, const Mat
   threads ? run_matrix_product(one, *threads) : run_matrix_product(one);
 }
 
-// One complex row times columns that stand side by side and are read there, as reals: its real and
-// its imaginary parts are two rows, whose products with both parts of a column make up one element.
+// Few complex rows times columns that stand side by side and are read there, as reals: the real and
+// the imaginary parts of a row are two rows, whose products with both parts of a column make up one
+// element. Nothing of the right operand is copied.
 template <class Sum>
-bool run_complex_row(const Matmul& p, const Parallel& parallel) {
-  using Real = typename RealOf<Sum>::Type;
-  constexpr ElementType real = element_type<Real>;
-  const int64_t k = p.lhs.inner.size(), columns = p.out.column.size(), work = 4 * k * columns;
-  const MatrixSource rhs = standing_source(p.rhs);
-  if (k == 0 || p.out.row.size() != 1 || p.rhs.type != element_type<Sum> || rhs.outers ||
-      rhs.outer != 1 || (p.out.batch.size() > 1 && work < worth_threads))
-    return false;
-  std::vector<Sum> row(static_cast<size_t>(k)), out(static_cast<size_t>(columns));
-  std::vector<Real> lhs(2 * row.size()), sums(4 * out.size());
-  for (int64_t batch = 0; batch < static_cast<int64_t>(p.out.batch.size()); ++batch) {
-    pack(p.lhs.data, p.lhs.type, p.lhs.batch[batch], p.lhs.outer, p.lhs.inner, row.data());
-    for (size_t t = 0; t < row.size(); ++t)
-      lhs[t] = row[t].real(), lhs[row.size() + t] = row[t].imag();
-    const MatrixSource right = batch_of(p.rhs, rhs, batch);
-    const MatrixProduct one{
-        matrix_kernels(real, real, real)[0],  2,           2 * columns, k, {lhs.data(), real, k, 1},
-        {right.data, real, 1, 2 * rhs.inner}, sums.data(), 2 * columns};
-    work < worth_threads ? run_matrix_product(one) : run_matrix_product(one, parallel);
-    const Real *reals = sums.data(), *imaginaries = reals + 2 * columns;
-    for (size_t j = 0; j < out.size(); ++j)
-      out[j] = Sum(reals[2 * j] - imaginaries[2 * j + 1], reals[2 * j + 1] + imaginaries[2 * j]);
-    unpack(out.data(), columns, p.out.data, p.out.type, p.out.batch[batch], p.out.row,
-           p.out.column);
+class ComplexRows {
+ public:
+  explicit ComplexRows(const Matmul& product) : p_(product), rhs_(standing_source(product.rhs)) {
+    if (p_.out.type == element_type<Sum>) leading_ = leading_of(p_.out);
   }
-  return true;
+  bool fits() const {
+    return k_ > 0 && rows_ <= std::min(most_rows, k_) && p_.rhs.type == element_type<Sum> &&
+           !rhs_.outers && rhs_.outer == 1 && (p_.out.batch.size() == 1 || work() >= worth_threads);
+  }
+  void run(const Parallel& parallel) {
+    for (int64_t batch = 0; batch < static_cast<int64_t>(p_.out.batch.size()); ++batch)
+      run_batch(batch, parallel);
+  }
+
+ private:
+  using Real = typename RealOf<Sum>::Type;
+  static constexpr int64_t most_rows = 64;
+
+  int64_t work() const { return 4 * rows_ * k_ * columns_; }
+  void run_batch(int64_t batch, const Parallel& parallel);
+  void pack_rows(int64_t batch, Real* reals);
+  void join(int64_t batch, int64_t i, const Real* reals);
+
+  const Matmul& p_;
+  MatrixSource rhs_;
+  std::optional<int64_t> leading_;  // of the result, where it is written in place
+  int64_t k_ = p_.lhs.inner.size(), rows_ = p_.out.row.size(), columns_ = p_.out.column.size();
+  std::vector<Sum> rows_kept_, out_;
+};
+
+// Of each row the real parts and then the imaginary ones.
+template <class Sum>
+void ComplexRows<Sum>::pack_rows(int64_t batch, Real* reals) {
+  rows_kept_.resize(static_cast<size_t>(rows_ * k_));
+  pack(p_.lhs.data, p_.lhs.type, p_.lhs.batch[batch], p_.lhs.outer, p_.lhs.inner,
+       rows_kept_.data());
+  const Sum* from = rows_kept_.data();
+  for (int64_t i = 0; i < rows_; ++i, from += k_, reals += 2 * k_)
+    for (int64_t t = 0; t < k_; ++t) reals[t] = from[t].real(), reals[k_ + t] = from[t].imag();
+}
+
+template <class Sum>
+void ComplexRows<Sum>::join(int64_t batch, int64_t i, const Real* reals) {
+  const Real* imaginaries = reals + 2 * columns_;
+  out_.resize(static_cast<size_t>(leading_ ? 0 : columns_));
+  Sum* out = leading_ ? static_cast<Sum*>(p_.out.data) + p_.out.batch[batch] + p_.out.row[i] +
+                            p_.out.column[0]
+                      : out_.data();
+  for (int64_t j = 0; j < columns_; ++j)
+    out[j] = Sum(reals[2 * j] - imaginaries[2 * j + 1], reals[2 * j + 1] + imaginaries[2 * j]);
+  if (!leading_)
+    unpack(out, columns_, p_.out.data, p_.out.type, p_.out.batch[batch],
+           std::span(p_.out.row).subspan(i, 1), p_.out.column);
+}
+
+template <class Sum>
+void ComplexRows<Sum>::run_batch(int64_t batch, const Parallel& parallel) {
+  constexpr ElementType real = element_type<Real>;
+  const int64_t row_bytes = 2 * rows_ * k_ * static_cast<int64_t>(sizeof(Real));
+  const int64_t lhs_bytes = (row_bytes + 63) / 64 * 64;
+  thread_local PackedMemory memory;
+  std::byte* taken =
+      memory.take(lhs_bytes + 4 * rows_ * columns_ * static_cast<int64_t>(sizeof(Real)));
+  auto *lhs = reinterpret_cast<Real*>(taken), *sums = reinterpret_cast<Real*>(taken + lhs_bytes);
+  pack_rows(batch, lhs);
+  const MatrixSource right = batch_of(p_.rhs, rhs_, batch);
+  MatrixProduct one{
+      matrix_kernels(real, real, real)[0],  2 * rows_, 2 * columns_, k_, {lhs, real, k_, 1},
+      {right.data, real, 1, 2 * rhs_.inner}};
+  one.out = sums, one.leading = 2 * columns_;
+  work() < worth_threads ? run_matrix_product(one) : run_matrix_product(one, parallel);
+  for (int64_t i = 0; i < rows_; ++i) join(batch, i, sums + 4 * i * columns_);
 }
 
 // By the kernel; with copies of operands that it does not read.
@@ -248,8 +304,10 @@ void run_products(const Matmul& p, const Parallel& parallel) {
   using Real = typename RealOf<Sum>::Type;
   constexpr ElementType real = element_type<Real>;
   constexpr bool is_complex_sum = !std::is_same_v<Sum, Real>;
-  if constexpr (is_complex_sum)
-    if (run_complex_row<Sum>(p, parallel)) return;
+  if constexpr (is_complex_sum) {
+    ComplexRows<Sum> rows(p);
+    if (rows.fits()) return rows.run(parallel);
+  }
   const bool rounds = real == ElementType::F32 && p.precision != MatmulPrecision::F32;
   const MatrixKernel* kernel =
       is_complex_sum || rounds ? nullptr : matrix_kernels(real, p.lhs.type, p.rhs.type)[0];
@@ -321,8 +379,9 @@ bool wants_columns(const Matmul& p) {
   constexpr size_t few = 64, worth_turning = 8;
   const size_t rows = p.out.row.size(), columns = p.out.column.size();
   if (columns == 1) return rows > 1 && !stands_as_reals(p.lhs);
-  const bool stands = (p.lhs.type == ElementType::F32 || p.lhs.type == ElementType::F64) &&
-                      (p.lhs.inner.size() < 2 || p.lhs.inner[1] - p.lhs.inner[0] == 1);
+  const bool stands = stands_as_reals(p.lhs) ||
+                      ((p.lhs.type == ElementType::F32 || p.lhs.type == ElementType::F64) &&
+                       (p.lhs.inner.size() < 2 || p.lhs.inner[1] - p.lhs.inner[0] == 1));
   return columns <= few && rows >= worth_turning * columns && !stands;
 }
 
@@ -331,7 +390,8 @@ bool wants_columns(const Matmul& p) {
 bool wants_rows(const Matmul& p) {
   constexpr size_t few = 64;
   const size_t rows = p.out.row.size(), columns = p.out.column.size();
-  if (rows == 1 && columns > 1 && stands_as_reals(p.rhs)) return p.rhs.inner.size() > 1;
+  if (is_complex(p.rhs.type) && rows <= few && columns > rows && stands_as_reals(p.rhs))
+    return p.rhs.inner.size() > 1;
   const auto kernel = matrix_kernels(p.rhs.type, p.lhs.type, p.rhs.type)[0];
   return rows > 1 && rows <= few && columns >= 2 * rows && p.rhs.inner.size() > 1 && kernel &&
          kernel->standing_type == p.rhs.type && kernel->standing_rows > 0 &&

@@ -154,7 +154,18 @@ TEST(Dot, LargeComplex) {
 }
 
 TEST(Dot, ThinComplex) {
-  for (const auto& [m, n] : {std::pair{1, 97}, {1, 2050}, {97, 1}, {2050, 1}, {1, 1}})
+  for (const auto& [m, n] : {std::pair{1, 97},
+                             {1, 2050},
+                             {97, 1},
+                             {2050, 1},
+                             {1, 1},
+                             {3, 97},
+                             {8, 131},
+                             {64, 150},
+                             {65, 150},
+                             {4, 2050},
+                             {97, 2},
+                             {1030, 7}})
     for (bool turned : {false, true}) {
       expect_complex<float>("c64", m, 311, n, turned);
       expect_complex<double>("c128", m, 45, n, turned);
