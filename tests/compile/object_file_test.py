@@ -367,7 +367,7 @@ int main() {
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(word, done.stderr)
             self.assertFalse(os.path.exists(self.path("e.o")))
-        done = self.compile(MATHS, "sin")
+        done = self.compile(MATHS, "sinh")
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("libm's sinh", done.stderr)
 
