@@ -401,9 +401,21 @@ class KernelCalls {
     writer.close();
     if (writer.function->getParent() != &program_.ir) show_to_parts(*writer.function);
     if (!error) error = writer.elements.error();
-    if (!error) return Kernel{writer.function, nullptr, writer.count(), writer.steps_each()};
-    writer.function->eraseFromParent();
-    return std::unexpected(std::move(*error));
+    if (error) {
+      writer.function->eraseFromParent();
+      return std::unexpected(std::move(*error));
+    }
+    const Kernel kernel = {writer.function, nullptr, writer.count(), writer.steps_each()};
+    if (!kernel.pays_threads()) fix_bounds(writer);
+    return kernel;
+  }
+
+  // What one thread does is done in one call: LLVM knows how often its loops go round, and makes
+  // no code for other counts.
+  static void fix_bounds(Writer& writer) {
+    llvm::Type* type = writer.begin->getType();
+    writer.begin->replaceAllUsesWith(llvm::ConstantInt::get(type, 0));
+    writer.end->replaceAllUsesWith(llvm::ConstantInt::getSigned(type, writer.count()));
   }
 
   void bind_fusions(Elements& elements) const {

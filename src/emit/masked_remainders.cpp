@@ -12,6 +12,8 @@ namespace hilo {
 namespace {
 
 constexpr size_t long_body = 48;  // instructions
+// LoopVectorize has masks for all lanes of a loop with fewer rounds; lanes that every chip has.
+constexpr unsigned few_rounds = 16, narrow = 4;
 
 // Elements that do not depend on each other: nothing is carried but the counter.
 bool is_long_and_free(const llvm::Loop& loop) {
@@ -38,6 +40,16 @@ bool strides(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
   });
 }
 
+// A function that goes round so seldom writes a few elements, which the next one reads at once:
+// what was stored under a mask, or as other vectors, would first have to reach the cache. So the
+// rest of a few vectors is element by element.
+void leave_rest(llvm::Loop& loop, unsigned rounds) {
+  if (rounds <= 1 || rounds >= few_rounds || rounds % narrow == 0) return;
+  const bool has_vectors = rounds > narrow;
+  llvm::addStringMetadataToLoop(&loop, "llvm.loop.vectorize.enable", has_vectors ? 1 : 0);
+  if (has_vectors) llvm::addStringMetadataToLoop(&loop, "llvm.loop.vectorize.width", narrow);
+}
+
 }  // namespace
 
 llvm::PreservedAnalyses MaskedRemainders::run(llvm::Function& function,
@@ -48,9 +60,12 @@ llvm::PreservedAnalyses MaskedRemainders::run(llvm::Function& function,
       !target.isLegalMaskedStore(narrowest, llvm::Align(1), 0))
     return llvm::PreservedAnalyses::all();
   auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
-  for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder())
+  for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder()) {
     if (is_long_and_free(*loop) && !strides(*loop, evolution))
       llvm::addStringMetadataToLoop(loop, "llvm.loop.vectorize.predicate.enable", 1);
+    else if (loop->isOutermost() && loop->isInnermost())
+      leave_rest(*loop, evolution.getSmallConstantTripCount(loop));
+  }
   return llvm::PreservedAnalyses::all();
 }
 

@@ -1,0 +1,57 @@
+"""A kernel that no threads share goes round as often as is known when its code is made; one of a few
+rounds stores no vector under a mask, for the next one would wait for it."""
+import glob
+import os
+import re
+import subprocess
+import tempfile
+import unittest
+
+HILO = os.environ.get("HILO_COMMAND", "build/hilo")
+SUMS = """HloModule m
+
+ENTRY e {{
+  x = f32[{0}] parameter(0)
+  y = f32[{0}] parameter(1)
+  z = f32[{0}] multiply(x, y)
+  r = f32[{0}] reverse(z), dimensions={{0}}
+  ROOT s = f32[{0}] add(r, x)
+}}
+"""
+
+
+class FixedBounds(unittest.TestCase):
+    def kernel(self, size):
+        """Its code, and the names of its bounds."""
+        with tempfile.TemporaryDirectory() as folder:
+            path, dumped = os.path.join(folder, "m.hlo"), os.path.join(folder, "dump")
+            with open(path, "w") as file:
+                file.write(SUMS.format(size))
+            subprocess.run([HILO, "bench", path, "--runs=1", f"--dump-to={dumped}"], check=True, capture_output=True)
+            code = ""
+            for name in glob.glob(os.path.join(dumped, "*.after.ll")):
+                with open(name) as file:
+                    code += file.read()
+        found = re.search(r'define [^\n]*"1\.[^\n]*i64 (%\d+), i64 (%\d+)\)[^\n]*\{\n(.*?)\n\}', code, re.DOTALL)
+        self.assertTrue(found, code)
+        return found.group(3), found.group(1, 2)
+
+    def is_used(self, code, name):
+        return re.search(re.escape(name) + r"\b", code) is not None
+
+    def test_small_ones_know_their_bounds(self):
+        for size in (3, 7, 24, 1000):
+            code, bounds = self.kernel(size)
+            self.assertFalse(any(self.is_used(code, name) for name in bounds), code)
+
+    def test_large_ones_are_shared(self):
+        code, bounds = self.kernel(1 << 20)
+        self.assertTrue(all(self.is_used(code, name) for name in bounds), code)
+
+    def test_few_elements_have_no_masks(self):
+        for size in (2, 3, 5, 7, 11, 15):
+            self.assertNotIn("masked.store", self.kernel(size)[0])
+
+
+if __name__ == "__main__":
+    unittest.main()
