@@ -38,12 +38,15 @@ Value* scale_of(Builder& b, const Power& p) { return from_bits(b, b.CreateShl(p.
 
 }  // namespace
 
+// Below `least`, from -87.34 on, the product with 2^n is no normal number. The sum with zero makes
+// a zero of it, and tells that it is none such (emit/bf16_rounding.h).
 Value* math_exp_of_bf16(Builder& b, Value* x) {
-  constexpr double least = -0x1.5d589ep6, most = 0x1.62e42ep6;  // whose powers are normal numbers
-  const Power p = power_of(b, x, 1, 0);
+  constexpr double least = -88, most = 0x1.62e42ep6;
+  Value* inside = b.CreateSelect(b.CreateFCmpOLT(x, number(x, least)), number(x, least), x);
+  const Power p = power_of(b, inside, 1, 0);
   Value* factor = multiply_add(b, p.f, polynomial(b, p.f, nearer_power), number(x, 1));
   Value* out = from_bits(b, b.CreateAdd(bits(b, factor), b.CreateShl(p.n, significand)));
-  out = b.CreateSelect(b.CreateFCmpOLT(x, number(x, least)), number(x, 0), out);
+  out = b.CreateFAdd(out, number(x, 0));
   // Infinity, or the NaN that x is.
   Value* beyond = b.CreateFMul(x, number(x, infinity));
   return b.CreateSelect(b.CreateFCmpOLE(x, number(x, most)), out, beyond);

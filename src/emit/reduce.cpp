@@ -268,12 +268,26 @@ Value* Reduce::halved(Value* sums, int64_t lanes) {
                              llvm::Align(piece_align(each)))));
   for (size_t half = pieces.size() / 2; half > 0; half /= 2)
     for (size_t i = 0; i < half; ++i) pieces[i] = reducer_.combine(pieces[i], pieces[half + i]);
-  Value* all = pieces[0];
-  for (int half = static_cast<int>(each) / 2; half > 0; half /= 2) {
-    const auto [low, high] = halves(half);
-    all = reducer_.combine(b_.CreateShuffleVector(all, low), b_.CreateShuffleVector(all, high));
+  return across(pieces[0], static_cast<int>(each));
+}
+
+// The lanes of one vector, combined by halves. Where numbers are chosen, NaN is looked for once.
+Value* Reduce::across(Value* all, int lanes) {
+  const auto choice = reducer_.extremum();
+  Value* any_nan = nullptr;
+  if (choice) {
+    Value* are_nan = b_.CreateFCmpUNO(all, all);
+    any_nan =
+        b_.CreateIsNotNull(b_.CreateBitCast(are_nan, b_.getIntNTy(static_cast<unsigned>(lanes))));
   }
-  return b_.CreateExtractElement(all, uint64_t{0});
+  for (int half = lanes / 2; half > 0; half /= 2) {
+    const auto [low, high] = halves(half);
+    Value *first = b_.CreateShuffleVector(all, low), *second = b_.CreateShuffleVector(all, high);
+    all = choice ? b_.CreateSelect(b_.CreateFCmp(*choice, second, first), second, first)
+                 : reducer_.combine(first, second);
+  }
+  Value* out = b_.CreateExtractElement(all, uint64_t{0});
+  return choice ? b_.CreateSelect(any_nan, llvm::ConstantFP::getNaN(out->getType()), out) : out;
 }
 
 void Reduce::outer_nest(size_t i, std::vector<Value*>& at, llvm::function_ref<void()> body) {

@@ -42,6 +42,7 @@ class Reduce {
   std::vector<llvm::Value*> chosen(const Index& kept);
   std::vector<llvm::Value*> chosen_of_lanes(std::span<llvm::Type* const> types,
                                             std::span<llvm::Value* const> memory, int64_t lanes);
+  llvm::Value* across(llvm::Value* all, int lanes);
   llvm::Value* halved(llvm::Value* sums, int64_t lanes);
   void in_lanes(int64_t size, int64_t lanes,
                 llvm::function_ref<void(llvm::Value*, int64_t, int64_t)> add);

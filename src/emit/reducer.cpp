@@ -49,7 +49,7 @@ llvm::Value* Reducer::widen(llvm::Value* element) const {
 // second, a maximum waits for one vector instruction and a choice.
 llvm::Value* Reducer::combine(llvm::Value* a, llvm::Value* c) const {
   const Instruction& op = e_.module[combiner_->instruction];
-  if (is_floating(combiner_->wide) && (op.op == Op::Maximum || op.op == Op::Minimum)) {
+  if (extremum()) {
     llvm::FastMathFlags flags;
     flags.setNoSignedZeros();
     const auto which = op.op == Op::Maximum ? llvm::Intrinsic::maximum : llvm::Intrinsic::minimum;
@@ -59,7 +59,18 @@ llvm::Value* Reducer::combine(llvm::Value* a, llvm::Value* c) const {
   return round_to(e_.b, combiner_->wide, functions_of(op.op).scalar(call));
 }
 
+std::optional<llvm::CmpInst::Predicate> Reducer::extremum() const {
+  if (!is_floating(combiner_->wide)) return std::nullopt;
+  const Op op = e_.module[combiner_->instruction].op;
+  if (op == Op::Maximum) return llvm::CmpInst::FCMP_OGT;
+  if (op == Op::Minimum) return llvm::CmpInst::FCMP_OLT;
+  return std::nullopt;
+}
+
+// The largest or least of elements is one of them: there is nothing to round.
 llvm::Value* Reducer::finish(llvm::Value* init, llvm::Value* combined) const {
+  if (extremum() && held_type(e_.b, combiner_->element) == type())
+    return combine(widen(init), combined);
   return convert(e_.b, combiner_->wide, combiner_->element, combine(widen(init), combined));
 }
 

@@ -24,6 +24,9 @@ class Reducer {
   llvm::Value* identity() const;
   llvm::Value* widen(llvm::Value* element) const;
   llvm::Value* combine(llvm::Value* a, llvm::Value* c) const;
+  // Of floats: whether of two numbers that compare so the first one is taken, as the largest or
+  // least of all is chosen.
+  std::optional<llvm::CmpInst::Predicate> extremum() const;
   // Combines the initial value with what was combined, in the computation's result type.
   llvm::Value* finish(llvm::Value* init, llvm::Value* combined) const;
 

@@ -54,6 +54,47 @@ TEST(Reduce, LinesInAnyNumber) {
   }
 }
 
+// Rows whose NaN, in turn none, one in each place and all, is all that they give; infinities.
+template <class T>
+void expect_extrema(ElementType type, int64_t columns) {
+  const int64_t rows = columns + 3;
+  Literal x = Literal::uninitialized(Shape::array(type, {rows, columns}));
+  std::mt19937 random(1);
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t k = 0; k < columns; ++k) {
+      const bool is_nan = i == k || i == columns + 1;
+      const float number = i == columns + 2 ? -HUGE_VALF : static_cast<float>(random() % 200) - 100;
+      x.mutable_data<T>()[i * columns + k] = T(is_nan ? NAN : number);
+    }
+  for (const std::string_view op : {"maximum", "minimum"}) {
+    const std::string element(text_of(type));
+    const auto both = run_both_on(
+        fmt::format(
+            "HloModule m\nc {{ a = {0}[] parameter(0)\n b = {0}[] parameter(1)\n"
+            " ROOT s = {0}[] {1}(a, b) }}\nENTRY e {{\n  x = {0}[{2},{3}] parameter(0)\n"
+            "  z = {0}[] constant({4})\n  ROOT r = {0}[{2}] reduce(x, z), dimensions={{1}}, "
+            "to_apply=c\n}}\n",
+            element, op, rows, columns, op == "maximum" ? "-inf" : "inf"),
+        {x});
+    ASSERT_TRUE(both) << to_string(both.error());
+    for (int64_t i = 0; i < rows; ++i) {
+      const double found = both->compiled.number_at(i), expected = both->evaluated.number_at(i);
+      EXPECT_EQ(std::isnan(expected), i < columns || i == columns + 1);
+      if (std::isnan(expected)) EXPECT_TRUE(std::isnan(found)) << op << " of " << element << i;
+      else EXPECT_EQ(found, expected) << op << " of " << element << " in row " << i;
+    }
+  }
+}
+
+TEST(Reduce, ExtremaOfRowsWithNaN) {
+  for (const int64_t columns : {4, 5, 16, 17, 50, 64, 128, 300}) {
+    expect_extrema<float>(ElementType::F32, columns);
+    expect_extrema<double>(ElementType::F64, columns);
+    expect_extrema<BF16>(ElementType::BF16, columns);
+    expect_extrema<F16>(ElementType::F16, columns);
+  }
+}
+
 // Whether any and whether all, and the first greatest with its place, along rows and down columns.
 TEST(Reduce, Truths) {
   for (const auto& [dimension, kept] : {std::pair(1, 5), std::pair(0, 300)})
