@@ -39,8 +39,13 @@ struct Padded {
   Shape shape;
   Dims low, step;  // where the first element of each dimension stands, and the distance to the next
 
-  bool is_input() const { return shape.dims == from && low == Dims(low.size(), 0); }
+  bool is_input() const {
+    return shape.dims == from && std::ranges::all_of(low, [](int64_t at) { return at == 0; });
+  }
   void fill(const std::byte* input, std::byte* out, const Parallel& parallel) const;
+
+ private:
+  Padded with_long_rows() const;
 };
 
 Padded padded_shape(const ConvolutionAttributes& a, const Shape& input) {
@@ -58,24 +63,43 @@ Padded padded_shape(const ConvolutionAttributes& a, const Shape& input) {
 }
 
 void Padded::fill(const std::byte* input, std::byte* out, const Parallel& parallel) const {
-  const Dims& dims = shape.dims;
   std::fill_n(out, literal_bytes(shape), std::byte{0});
+  const Padded rows = with_long_rows();
+  const Dims &dims = rows.shape.dims, &sizes = rows.from;
   const Dims strides = row_major_strides(dims);
-  const int64_t bytes = storage_bytes(shape.type), last = from.size() - 1;
-  parallel(from[last] ? element_count(from) / from[last] : 0, 64, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      int64_t base = 0, rest = row;
-      bool is_inside = true;
-      for (int64_t d = last - 1; d >= 0; rest /= from[d--]) {
-        const int64_t at = low[d] + rest % from[d] * step[d];
-        is_inside &= at >= 0 && at < dims[d];
-        base += at * strides[d];
-      }
-      if (is_inside)
-        place_row(input + row * from[last] * bytes, from[last], low[last], step[last], dims[last],
-                  bytes, out + base * bytes);
-    }
-  });
+  const int64_t bytes = storage_bytes(shape.type), last = sizes.size() - 1;
+  parallel(sizes[last] ? element_count(sizes) / sizes[last] : 0,
+           std::max<int64_t>(1, 1024 / std::max<int64_t>(1, sizes[last])),
+           [&](int64_t begin, int64_t end) {
+             for (int64_t row = begin; row < end; ++row) {
+               int64_t base = 0, rest = row;
+               bool is_inside = true;
+               for (int64_t d = last - 1; d >= 0; rest /= sizes[d--]) {
+                 const int64_t at = rows.low[d] + rest % sizes[d] * rows.step[d];
+                 is_inside &= at >= 0 && at < dims[d];
+                 base += at * strides[d];
+               }
+               if (is_inside)
+                 place_row(input + row * sizes[last] * bytes, sizes[last], rows.low[last],
+                           rows.step[last], dims[last], bytes, out + base * bytes);
+             }
+           });
+}
+
+// Dimensions that stay whole are one with the dimension before them, where its elements follow each
+// other.
+Padded Padded::with_long_rows() const {
+  Padded out = *this;
+  while (out.from.size() > 1) {
+    const size_t last = out.from.size() - 1;
+    const int64_t size = out.from[last];
+    if (out.low[last] != 0 || out.shape.dims[last] != size || out.step[last] != 1 ||
+        out.step[last - 1] != 1)
+      break;
+    out.from.resize(last), out.low.resize(last), out.step.resize(last), out.shape.dims.resize(last);
+    out.from[last - 1] *= size, out.low[last - 1] *= size, out.shape.dims[last - 1] *= size;
+  }
+  return out;
 }
 
 // A dilated input is seen only at its elements: of the places of the result those of one remainder

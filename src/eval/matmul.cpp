@@ -399,6 +399,21 @@ bool wants_rows(const Matmul& p) {
          uniform_step(p.rhs.inner) == 1 && uniform_step(p.rhs.outer);
 }
 
+// Rows of a table that fill vectors, as of a window's places and features, are read as they stand
+// where they are columns.
+bool has_rows_of_vectors(const Matmul& p) {
+  constexpr int64_t lanes = 16, worth_turning = 1024, few = 8;
+  const Dims& outer = p.lhs.outer;
+  const auto rows = static_cast<int64_t>(outer.size());
+  if (is_integral(p.lhs.type) || is_complex(p.lhs.type) || rows % lanes != 0 ||
+      std::ssize(p.rhs.outer) < few || std::ssize(p.lhs.inner) < worth_turning ||
+      uniform_step(outer))
+    return false;
+  for (int64_t i = 0; i < rows; ++i)
+    if (i % lanes > 0 && outer[i] != outer[i - 1] + 1) return false;
+  return true;
+}
+
 }  // namespace
 
 void matmul(const Matmul& product, const Call& call) {
@@ -413,7 +428,10 @@ void matmul(const Matmul& given, const Parallel& parallel) {
                                given.out.row[1] - given.out.row[0] == 1 &&
                                given.out.column[1] - given.out.column[0] != 1;
   const Matmul swapped = turned(given);
-  const Matmul& p = is_column_major || wants_columns(given) || wants_rows(given) ? swapped : given;
+  const Matmul& p =
+      is_column_major || wants_columns(given) || wants_rows(given) || has_rows_of_vectors(given)
+          ? swapped
+          : given;
   visit_accumulator(accumulator_type(p.lhs.type, p.rhs.type, p.out.type),
                     [&]<class T>(std::type_identity<T>) {
                       if constexpr (!std::is_same_v<T, uint64_t>) run_products<T>(p, parallel);

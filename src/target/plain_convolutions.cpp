@@ -91,6 +91,27 @@ bool sums_inputs(const ConvolutionAttributes& a, const Shape& kernel) {
          element_count(kernel.dims) / outputs > few_products;
 }
 
+// Large kernels are products of packed operands (emit/convolution.cpp), and these are packed as
+// fast where the arrays lie: where lanes of rows, or a window's line, stand side by side in the
+// input, as in gradients of kernels, whose windows are whole images.
+constexpr int64_t large_kernel = 1 << 18, many_places = 16, long_run = 8;
+bool is_packed_where_it_lies(const ConvolutionAttributes& a, const Shape& input,
+                             const Shape& kernel, const Shape& result) {
+  const ConvolutionLabels& l = a.dim_labels;
+  const int64_t features = kernel.dims[static_cast<size_t>(l.kernel_output_feature)];
+  if (a.feature_group_count != 1 || element_count(kernel.dims) < large_kernel ||
+      element_count(result.dims) < many_places * features || result.type == ElementType::F64 ||
+      std::ranges::any_of(a.window.dims, [](const WindowDim& d) { return d.base_dilation > 1; }))
+    return false;
+  int64_t last = input.rank() - 1;
+  while (last > 0 && input.dims[static_cast<size_t>(last)] == 1) --last;
+  if (last == l.input_batch) return input.dims[static_cast<size_t>(last)] >= long_run;
+  for (size_t d = 0; d < a.window.dims.size(); ++d)
+    if (l.input_spatial[d] == last)
+      return a.window.dims[d].size >= long_run && a.window.dims[d].window_dilation == 1;
+  return false;
+}
+
 // Every place of the result is a product of the features of one place of the input.
 bool is_product(const ConvolutionAttributes& a) {
   return a.feature_group_count == 1 && std::ranges::all_of(a.window.dims, [](const WindowDim& d) {
@@ -227,6 +248,7 @@ InstructionId plain_form(Editor& editor, InstructionId id) {
   const Order order = order_of(l, inputs_last);
   const bool is_plain =
       is_ascending(order.input) && is_ascending(order.kernel) && is_ascending(order.result);
+  if (is_packed_where_it_lies(a, module.shape(input), module.shape(kernel), shape)) return {};
   if (is_plain || spatial == 0 || !(inputs_last || has_code(a, module.shape(kernel)))) return {};
   const InstructionId operands[] = {transposed(editor, id, input, order.input),
                                     transposed(editor, id, kernel, order.kernel)};

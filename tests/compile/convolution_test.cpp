@@ -96,7 +96,12 @@ TEST(Convolution, LargeKernels) {
              "b01f_01io->b01f"},
         Case{"1,7,8,160", "3,3,160,192", "1,13,16,192", "size=3x3 pad=1_1x1_2 lhs_dilate=2x2",
              "b01f_01io->b01f"},
-        Case{"1,5,5,160", "3,3,160,200", "1,5,5,200", "size=3x3 pad=1_1x1_1", "b01f_01io->b01f"}}) {
+        Case{"1,5,5,160", "3,3,160,200", "1,5,5,200", "size=3x3 pad=1_1x1_1", "b01f_01io->b01f"},
+        // Gradients of kernels.
+        Case{"24,15,17,16", "24,15,17,48", "5,3,16,48", "size=15x17 pad=2_2x1_1",
+             "f01b_i01o->01bf"},
+        Case{"24,16,15,17", "24,48,15,17", "48,16,5,3", "size=15x17 pad=2_2x1_1",
+             "fb01_io01->fb01"}}) {
     const std::string text = module_of(c, "f32");
     const auto one = run_both(text, 1, 1), seven = run_both(text, 1, 7);
     ASSERT_TRUE(one && seven) << text;

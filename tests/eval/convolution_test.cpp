@@ -176,5 +176,44 @@ TEST(Convolution, ManyFeaturesInEveryOrder) {
   }
 }
 
+// Windows that are whole images, against sums written out: rows of the product are the features of
+// several places, in pieces of a vector, in whole vectors, or apart.
+TEST(Convolution, GradientsOfKernels) {
+  constexpr int64_t batch = 5, size = 15, outputs = 9, window = 3;
+  for (const int64_t features : {1, 3, 5, 16, 24, 32})
+    for (const bool is_last : {true, false}) {
+      const Dims x_dims = is_last ? Dims{batch, size, size, features}
+                                  : Dims{batch, features, size, size},
+                 y_dims =
+                     is_last ? Dims{batch, size, size, outputs} : Dims{batch, outputs, size, size};
+      const Literal x = wave(x_dims), y = wave(y_dims, 0.5);
+      const auto values = [](const Literal& literal) { return literal.data<float>(); };
+      const auto at = [&](const Literal& literal, int64_t n, int64_t i, int64_t j, int64_t f,
+                          int64_t count) -> double {
+        if (i < 0 || j < 0 || i >= size || j >= size) return 0;
+        return values(
+            literal)[static_cast<size_t>(is_last ? ((n * size + i) * size + j) * count + f
+                                                 : ((n * count + f) * size + i) * size + j)];
+      };
+      const Numbers got = convolve(
+          x_dims, y_dims,
+          is_last ? fmt::format("f32[3,3,{},9]", features) : fmt::format("f32[9,{},3,3]", features),
+          fmt::format("window={{size=15x15 pad=1_1x1_1}}, dim_labels={}",
+                      is_last ? "f01b_i01o->01bf" : "fb01_io01->fb01"));
+      for (int64_t e = 0; e < window * window * features * outputs; ++e) {
+        const int64_t o = is_last ? e % outputs : e / (window * window * features),
+                      c = is_last ? e / outputs % features : e / (window * window) % features,
+                      place = is_last ? e / outputs / features : e % (window * window);
+        double sum = 0;
+        for (int64_t t = 0; t < batch * size * size; ++t) {
+          const int64_t n = t / (size * size), i = t / size % size, j = t % size;
+          sum += at(x, n, i + place / window - 1, j + place % window - 1, c, features) *
+                 at(y, n, i, j, o, outputs);
+        }
+        ASSERT_EQ(got[static_cast<size_t>(e)], sum) << features << ' ' << is_last << ' ' << e;
+      }
+    }
+}
+
 }  // namespace
 }  // namespace hilo::test
