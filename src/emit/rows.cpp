@@ -19,6 +19,11 @@ constexpr double short_row_of_vectors = 64;
 constexpr int64_t most_in_vectors = 16;
 // Instructions of a row, whose loops are written out.
 constexpr double most_code = 1024;
+// Rows whose steps are done in turn, first one for all of them and then the next: what a step makes
+// of a number of the row waits long for it, and a processor looks ahead a few hundred instructions.
+// So many where their elements stay in the first cache and there are pieces enough for all threads.
+constexpr int64_t most_together = 8, least_together = 4, least_groups = 64;
+constexpr double most_elements = 4096;
 
 class RowWriter {
  public:
@@ -28,21 +33,51 @@ class RowWriter {
         b_(writer.b),
         rows_(rows),
         steps_(steps_each(leaves)),
-        is_short_(steps_ <= short_row || (steps_ <= short_row_of_vectors && are_vectors(leaves))) {
+        is_short_(steps_ <= short_row || (steps_ <= short_row_of_vectors && are_vectors(leaves))),
+        together_(is_short_ ? 1 : rows_together()) {
     if (is_short()) return;  // what is kept are values
     for (const Rows::Kept& kept : rows_.kept) {
-      const Shape& shape = e_.module.shape(kept.id);
-      const int64_t count = element_count(shape) / element_count(rows_.dims);
-      scratch_.push_back(frame_array(b_, stored_type(b_, shape.type), count));
+      llvm::Type* type = stored_type(b_, e_.module.shape(kept.id).type);
+      scratch_.push_back(frame_array(b_, type, together_ * kept_each(kept)));
     }
+    here_ = scratch_;
   }
 
   // Elements that the steps of a row read and write.
   double steps() const { return steps_; }
   bool is_short() const { return is_short_; }
+  int64_t together() const { return together_; }
 
   void write(const Index& row, std::span<const WrittenLeaf> leaves) {
     for (size_t step = 0; step < rows_.reductions.size(); ++step) reduce(step, row);
+    write_results(row, leaves);
+  }
+
+  // The rows first … first + together() - 1.
+  void write_group(Value* first, std::span<const WrittenLeaf> leaves) {
+    std::vector<std::vector<Value*>> numbers;  // of each step, in the frame
+    const auto each = [&](size_t step, llvm::function_ref<void(const Index&, Value*)> body) {
+      loop(b_, together_, [&](Value* i) {
+        begin_row(i, numbers);
+        for (size_t k = 0; k < rows_.kept.size(); ++k)
+          if (rows_.kept[k].step < step) e_.bind_row(rows_.kept[k].id, here_[k], rows_.dims.size());
+        body(Index::linear(b_, rows_.dims, add_index(b_, first, i)), i);
+      });
+    };
+    for (size_t step = 0; step < rows_.reductions.size(); ++step) {
+      std::vector<Value*> arrays = numbers_of(rows_.reductions[step]);
+      each(step, [&](const Index& row, Value* i) {
+        const std::vector<Value*> values = reduce(step, row);
+        for (size_t k = 0; k < arrays.size(); ++k)
+          b_.CreateStore(values[k], b_.CreateInBoundsGEP(values[k]->getType(), arrays[k], i));
+      });
+      numbers.push_back(std::move(arrays));
+    }
+    each(rows_.reductions.size(), [&](const Index& row, Value*) { write_results(row, leaves); });
+  }
+
+ private:
+  void write_results(const Index& row, std::span<const WrittenLeaf> leaves) {
     std::vector<bool> done(leaves.size());
     for (size_t i = 0; i < leaves.size(); ++i) {
       if (done[i]) continue;
@@ -59,7 +94,50 @@ class RowWriter {
     }
   }
 
- private:
+  int64_t rows_together() const {
+    const int64_t rows = element_count(rows_.dims);
+    for (int64_t out = most_together; out >= least_together; out /= 2)
+      if (rows % out == 0 && rows / out >= least_groups &&
+          steps_ * static_cast<double>(out) <= most_elements)
+        return out;
+    return 1;
+  }
+
+  int64_t kept_each(const Rows::Kept& kept) const {
+    return element_count(e_.module.shape(kept.id)) / element_count(rows_.dims);
+  }
+
+  llvm::Type* number_type(InstructionId reduction, size_t leaf) const {
+    return held_type(b_, e_.leaf_shape(reduction, leaf).type);
+  }
+
+  // Places in the frame for the results of a reduction, of each row of a group.
+  std::vector<Value*> numbers_of(InstructionId reduction) const {
+    std::vector<Value*> out;
+    for (size_t k = 0; k < e_.module.operands(reduction).size() / 2; ++k)
+      out.push_back(frame_array(b_, number_type(reduction, k), together_));
+    return out;
+  }
+
+  // Row number i of a group, of which so many steps are done.
+  void begin_row(Value* i, std::span<const std::vector<Value*>> numbers) {
+    e_.forget();
+    for (size_t step = 0; step < numbers.size(); ++step) {
+      const InstructionId id = rows_.reductions[step];
+      std::vector<Value*> values;
+      for (size_t k = 0; k < numbers[step].size(); ++k) {
+        llvm::Type* type = number_type(id, k);
+        values.push_back(b_.CreateLoad(type, b_.CreateInBoundsGEP(type, numbers[step][k], i)));
+      }
+      e_.bind_scalars(id, std::move(values));
+    }
+    for (size_t k = 0; k < here_.size(); ++k) {
+      llvm::Type* type = stored_type(b_, e_.module.shape(rows_.kept[k].id).type);
+      here_[k] =
+          b_.CreateInBoundsGEP(type, scratch_[k], multiply_index(b_, i, kept_each(rows_.kept[k])));
+    }
+  }
+
   double steps_each(std::span<const WrittenLeaf> leaves) const {
     double out = 0;
     const auto rows = static_cast<double>(element_count(rows_.dims));
@@ -105,15 +183,17 @@ class RowWriter {
     }
   }
 
-  void reduce(size_t step, const Index& row) {
+  std::vector<Value*> reduce(size_t step, const Index& row) {
     const InstructionId id = rows_.reductions[step];
     Reduce reduce(e_, id);
     if (is_short()) reduce.without_loop = short_row;
     else reduce.see = [&](const std::vector<Value*>& at) { keep(step, at); };
-    e_.bind_scalars(id, reduce.result(row));
-    if (is_short()) return;
+    const std::vector<Value*> out = reduce.result(row);
+    e_.bind_scalars(id, out);
+    if (is_short()) return out;
     for (size_t i = 0; i < rows_.kept.size(); ++i)
-      if (rows_.kept[i].step == step) e_.bind_row(rows_.kept[i].id, scratch_[i], rows_.dims.size());
+      if (rows_.kept[i].step == step) e_.bind_row(rows_.kept[i].id, here_[i], rows_.dims.size());
+    return out;
   }
 
   void keep(size_t step, const std::vector<Value*>& at) {
@@ -125,7 +205,7 @@ class RowWriter {
       if (e_.error()) return;
       const Index inner(b_, Dims(shape.dims.begin() + first, shape.dims.end()),
                         {at.begin() + first, at.end()});
-      store_element(b_, shape.type, scratch_[i], inner.position(b_), value);
+      store_element(b_, shape.type, here_[i], inner.position(b_), value);
     }
   }
 
@@ -156,7 +236,8 @@ class RowWriter {
   const Rows& rows_;
   const double steps_;
   const bool is_short_;
-  std::vector<Value*> scratch_;  // of each that is kept
+  const int64_t together_;
+  std::vector<Value*> scratch_, here_;  // of each that is kept, and the part of this row
 };
 
 }  // namespace
@@ -172,7 +253,12 @@ void write_rows(Writer& w, std::span<const WrittenLeaf> leaves, const Rows& rows
   set_runs(*w.function, std::max<int64_t>(run, 1));
   const auto write = [&](const Index& row) { writer.write(row, leaves); };
   if (writer.is_short()) return write_lanes(w, rows.dims, steps, write);
-  w.set_count(element_count(rows.dims), steps);
+  const int64_t each = writer.together();
+  w.set_count(element_count(rows.dims) / each, steps * static_cast<double>(each));
+  if (each > 1)
+    return loop(w.b, w.begin, w.end, [&](Value* number) {
+      writer.write_group(multiply_index(w.b, number, each), leaves);
+    });
   loop(w.b, w.begin, w.end, [&](Value* number) { write(Index::linear(w.b, rows.dims, number)); });
 }
 

@@ -112,6 +112,49 @@ TEST(Rows, ThreadsDoNotChangeBits) {
   EXPECT_TRUE(same_bits(one->compiled, five->compiled));
 }
 
+// Rows whose steps are done in turn, 8 or 4 together or each alone, by shape: numbers of several
+// reductions of a row, of f32, s32 and bf16, a kept array, and results of a row and of numbers.
+TEST(Rows, StepsOfSeveralRowsInTurn) {
+  for (const auto& [rows, columns] :
+       {std::pair(512, 50), std::pair(516, 37), std::pair(513, 40), std::pair(520, 128),
+        std::pair(2048, 17), std::pair(512, 70), std::pair(256, 200)}) {
+    const std::string text = std::string(reducers) + fmt::format(R"(ENTRY e {{
+  x = bf16[{0},{1}] parameter(0)
+  y = f32[{0},{1}] parameter(1)
+  n = f32[] constant(-inf)
+  z = f32[] constant(0)
+  none = s32[] constant(-1)
+  places = s32[{0},{1}] iota(), iota_dimension=1
+  w = f32[{0},{1}] convert(x)
+  v = f32[{0},{1}] add(w, y)
+  best = (f32[{0}], s32[{0}]) reduce(v, places, n, none), dimensions={{1}}, to_apply=most
+  m = f32[{0}] get-tuple-element(best), index=0
+  i = s32[{0}] get-tuple-element(best), index=1
+  mb = f32[{0},{1}] broadcast(m), dimensions={{0}}
+  d = f32[{0},{1}] subtract(v, mb)
+  p = f32[{0},{1}] exponential(d)
+  s = f32[{0}] reduce(p, z), dimensions={{1}}, to_apply=add
+  l = f32[{0}] log(s)
+  t = f32[{0}] add(l, m)
+  h = bf16[{0}] convert(s)
+  hb = bf16[{0},{1}] broadcast(h), dimensions={{0}}
+  q = bf16[{0},{1}] convert(p)
+  a = bf16[{0},{1}] divide(q, hb)
+  ROOT r = (bf16[{0},{1}], f32[{0}], s32[{0}]) tuple(a, t, i) }}
+)",
+                                                                 rows, columns);
+    const auto one = run_both(text, 1, 1);
+    expect_native(one, text, 1e-2);
+    for (const int threads : {2, 7}) {
+      const auto more = run_both(text, 1, threads);
+      ASSERT_TRUE(one && more);
+      EXPECT_TRUE(same_bits(one->compiled, more->compiled)) << rows << " x " << columns;
+    }
+  }
+  for (const auto& [rows, columns] : {std::pair(512, 50), std::pair(516, 37), std::pair(512, 128)})
+    expect_one_kernel(softmax(rows, columns), 1e-6);
+}
+
 TEST(Rows, ScaledAndMovedRowsOfSeveralDimensions) {
   expect_one_kernel(R"(ENTRY e {
   x = bf16[4,3,5,40] parameter(0)
