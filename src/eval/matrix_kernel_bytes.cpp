@@ -52,21 +52,26 @@ struct Packer {
            (s.outers ? s.outers[i] + s.inners[t] : i * s.outer + t * s.inner);
   }
   int64_t groups() const { return (p.k + group - 1) / group; }
-  HILO_AVX512 void pack_across(int64_t i, int64_t count, int32_t* out, int64_t width) const;
+  // Of the summed indices [begin, end), `begin` a multiple of the group.
+  HILO_AVX512 void pack_across(int64_t i, int64_t count, int64_t begin, int64_t end, int32_t* out,
+                               int64_t width) const;
+  void pack_scattered(int64_t i, int64_t count, int64_t begin, int64_t end, int32_t* out,
+                      int64_t width) const;
   HILO_AVX512 void pack_along(int64_t i, int64_t count, int64_t t, int32_t* out) const;
   HILO_AVX512 __m128i line(int64_t i, int64_t count, int64_t t) const {
     if (t >= p.k) return _mm_setzero_si128();
     const __m128i bytes = _mm_maskz_loadu_epi8(first<Bytes>(count), at(i, t));
     return _mm_xor_si128(bytes, _mm_set1_epi8(static_cast<char>(flip)));
   }
-  void pack_scattered(int64_t i, int64_t count, int32_t* out, int64_t width) const;
+  void pack_table(int64_t i, int64_t count, int32_t* out, int64_t width) const;
   void pack(int64_t i, int64_t count, int32_t* out, int64_t width) const;
 };
 
 // Summed indices stand side by side: 16 groups of each row, as words, are turned.
-HILO_AVX512 void Packer::pack_across(int64_t i, int64_t count, int32_t* out, int64_t width) const {
-  for (int64_t t = 0; t < p.k; t += lanes * group) {
-    const int64_t rest = p.k - t;
+HILO_AVX512 void Packer::pack_across(int64_t i, int64_t count, int64_t begin, int64_t end,
+                                     int32_t* out, int64_t width) const {
+  for (int64_t t = begin; t < end; t += lanes * group) {
+    const int64_t rest = end - t;
     const __mmask64 mask = rest >= 64 ? ~uint64_t{0} : (uint64_t{1} << rest) - 1;
     const __m512i flips = _mm512_maskz_set1_epi8(mask, static_cast<char>(flip));
     __m512 r[lanes];
@@ -94,20 +99,45 @@ HILO_AVX512 void Packer::pack_along(int64_t i, int64_t count, int64_t t, int32_t
   _mm512_store_si512(out, _mm512_shuffle_epi8(_mm512_permutexvar_epi32(words, lines), turned));
 }
 
-void Packer::pack_scattered(int64_t i, int64_t count, int32_t* out, int64_t width) const {
-  for (int64_t t = 0; t < p.k; t += group) {
+void Packer::pack_scattered(int64_t i, int64_t count, int64_t begin, int64_t end, int32_t* out,
+                            int64_t width) const {
+  for (int64_t t = begin; t < end; t += group) {
     auto* to = reinterpret_cast<uint8_t*>(out + t / group * width);
     std::fill_n(to, lanes * group, uint8_t{0});
     for (int64_t n = 0; n < count; ++n)
-      for (int64_t g = 0; g < std::min(group, p.k - t); ++g)
+      for (int64_t g = 0; g < std::min(group, end - t); ++g)
         to[n * group + g] = *at(i + n, t + g) ^ flip;
   }
 }
 
+// Free indices that stand side by side go along lines, runs of whole groups of the summed one
+// across.
+void Packer::pack_table(int64_t i, int64_t count, int32_t* out, int64_t width) const {
+  const auto count_run = [](const int64_t* positions, int64_t most) {
+    int64_t run = 1;
+    while (run < most && positions[run] == positions[run - 1] + 1) ++run;
+    return run;
+  };
+  if (count_run(p.source.outers + p.i + i, count) == count) {
+    for (int64_t t = 0; t < p.k; t += group) pack_along(i, count, t, out + t / group * width);
+    return;
+  }
+  for (int64_t t = 0, end = 0; t < p.k; t = end) {
+    const int64_t rest = p.k - t, run = count_run(p.source.inners + p.t + t, rest);
+    end = t + (run == rest ? rest : run / group * group);
+    if (end > t) {
+      pack_across(i, count, t, end, out, width);
+    } else {
+      end = std::min(t + group, p.k);
+      pack_scattered(i, count, t, end, out, width);
+    }
+  }
+}
+
 void Packer::pack(int64_t i, int64_t count, int32_t* out, int64_t width) const {
-  if (p.source.outers) return pack_scattered(i, count, out, width);
-  if (p.source.inner == 1) return pack_across(i, count, out, width);
-  if (p.source.outer != 1 && count > 1) return pack_scattered(i, count, out, width);
+  if (p.source.outers) return pack_table(i, count, out, width);
+  if (p.source.inner == 1) return pack_across(i, count, 0, p.k, out, width);
+  if (p.source.outer != 1 && count > 1) return pack_scattered(i, count, 0, p.k, out, width);
   for (int64_t t = 0; t < p.k; t += group) pack_along(i, count, t, out + t / group * width);
 }
 

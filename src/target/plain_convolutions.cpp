@@ -6,6 +6,8 @@
 //     with few outputs => transpose(convolution(transpose(x), transpose(w)), b01f_01oi->b01f)
 //   convolution(x, w), 0bf_oi0->0bf, size=1 => dot(x, reshape(w))
 //     for windows of one element, or none
+//   convolution(x, w) of f16 or bf16 => convolution(convert(x), convert(w)) of f32
+//     where loops over registers would convert each element for every place of the window
 //   convolution(x, w), batch_group_count=g => convolution(x', w), feature_group_count=g
 //     where the groups of the batch, which have kernels of their own, are groups of features; and
 //     where these are single places with one kernel each (gradients of depthwise convolutions) the
@@ -63,6 +65,12 @@ bool is_ascending(const Dims& order) {
   return true;
 }
 
+InstructionId widened(Editor& editor, InstructionId like, InstructionId value) {
+  const Shape from = editor.module().shape(value);
+  if (bits_of(from.type) >= 32) return value;
+  return editor.add(like, Op::Convert, Shape::array(ElementType::F32, from.dims), {&value, 1});
+}
+
 InstructionId transposed(Editor& editor, InstructionId like, InstructionId value,
                          const Dims& order) {
   if (is_ascending(order)) return value;
@@ -110,6 +118,25 @@ bool is_packed_where_it_lies(const ConvolutionAttributes& a, const Shape& input,
     if (l.input_spatial[d] == last)
       return a.window.dims[d].size >= long_run && a.window.dims[d].window_dilation == 1;
   return false;
+}
+
+// Loops over registers convert what a place of the window sees; products of packed operands do so
+// once, and of bf16 may not need to.
+bool is_better_wide(const ConvolutionAttributes& a, const Shape& input, const Shape& kernel,
+                    const Shape& result) {
+  constexpr int64_t many_paired = 32, enough_seen = 3;  // features; places of the window
+  const ConvolutionLabels& l = a.dim_labels;
+  const auto size = [&](int64_t dim) { return kernel.dims[static_cast<size_t>(dim)]; };
+  const bool is_bf16 = input.type == ElementType::BF16 && kernel.type == ElementType::BF16;
+  const int64_t features = size(l.kernel_input_feature), made = size(l.kernel_output_feature);
+  int64_t seen = 1;
+  for (const WindowDim& dim : a.window.dims) seen *= dim.size;
+  return std::min(bits_of(input.type), bits_of(kernel.type)) < 32 &&
+         result.type != ElementType::F64 && seen >= enough_seen &&
+         made / a.feature_group_count >= few_features &&
+         (element_count(kernel.dims) / a.feature_group_count < large_kernel ||
+          element_count(result.dims) < many_places * made) &&
+         !(is_bf16 && features >= many_paired && processor().has_fast_bf16_pairs);
 }
 
 // Every place of the result is a product of the features of one place of the input.
@@ -249,9 +276,14 @@ InstructionId plain_form(Editor& editor, InstructionId id) {
   const bool is_plain =
       is_ascending(order.input) && is_ascending(order.kernel) && is_ascending(order.result);
   if (is_packed_where_it_lies(a, module.shape(input), module.shape(kernel), shape)) return {};
-  if (is_plain || spatial == 0 || !(inputs_last || has_code(a, module.shape(kernel)))) return {};
-  const InstructionId operands[] = {transposed(editor, id, input, order.input),
-                                    transposed(editor, id, kernel, order.kernel)};
+  const bool widens = is_better_wide(a, module.shape(input), module.shape(kernel), shape);
+  if ((is_plain && !widens) || spatial == 0 || !(inputs_last || has_code(a, module.shape(kernel))))
+    return {};
+  InstructionId operands[] = {input, kernel};
+  if (widens)
+    for (InstructionId& operand : operands) operand = widened(editor, id, operand);
+  operands[0] = transposed(editor, id, operands[0], order.input);
+  operands[1] = transposed(editor, id, operands[1], order.kernel);
   const Shape result = Shape::array(shape.type, permuted(shape.dims, order.result));
   ConvolutionAttributes plain = a;
   plain.dim_labels = plain_labels(spatial, inputs_last);

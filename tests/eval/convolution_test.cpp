@@ -1,4 +1,6 @@
 // Expected values: direct sums in NumPy over the definition in XLA's operation semantics.
+#include <fmt/ranges.h>
+
 #include "wave.h"
 
 namespace hilo::test {
@@ -139,6 +141,37 @@ TEST(Convolution, BytesAreExact) {
           "  ROOT c = s32[1,3,1] convolution(x, w), window={size=2}, dim_labels=b0f_0io->b0f\n"),
       {whole<int8_t>({1, 4, 1}, {127, -128, 100, 3}), whole<int8_t>({2, 1, 1}, {127, -128})});
   EXPECT_EQ(got, (Numbers{127 * 127 + 128 * 128, -128 * 127 - 12800, 12700 - 384}));
+}
+
+// Runs of features, pieces of them and places side by side, against the same of words.
+TEST(Convolution, BytesInEveryOrderAreThoseOfWords) {
+  for (const int64_t features : {3, 8, 21, 70})
+    for (const bool is_last : {true, false})
+      for (const std::string type : {"s8", "u8"}) {
+        const Dims x = is_last ? Dims{2, 18, 17, features} : Dims{2, features, 18, 17},
+                   w = is_last ? Dims{3, 3, features, 19} : Dims{19, features, 3, 3};
+        const auto literal = [&](const Dims& dims) {
+          std::vector<int64_t> values(static_cast<size_t>(element_count(dims)));
+          for (size_t i = 0; i < values.size(); ++i)
+            values[i] = static_cast<int64_t>(i * i * 37 % 251) - (type == "s8" ? 125 : 0);
+          return type == "s8" ? whole<int8_t>(dims, values) : whole<uint8_t>(dims, values);
+        };
+        const auto sizes = [](const Dims& dims) {
+          return fmt::format("[{}]", fmt::join(dims, ","));
+        };
+        const std::string result = is_last ? "s32[2,18,17,19]" : "s32[2,19,18,17]",
+                          how = fmt::format("window={{size=3x3 pad=1_1x1_1}}, dim_labels={}",
+                                            is_last ? "b01f_01io->b01f" : "bf01_oi01->bf01");
+        const Numbers differences =
+            run_one(module_of(fmt::format("  x = {0}{1} parameter(0)\n  w = {0}{2} parameter(1)\n"
+                                          "  xs = s32{1} convert(x)\n  ws = s32{2} convert(w)\n"
+                                          "  c = {3} convolution(x, w), {4}\n"
+                                          "  d = {3} convolution(xs, ws), {4}\n"
+                                          "  ROOT r = {3} subtract(c, d)\n",
+                                          type, sizes(x), sizes(w), result, how)),
+                    {literal(x), literal(w)});
+        EXPECT_EQ(differences, Numbers(differences.size(), 0)) << features << type << is_last;
+      }
 }
 
 // Against sums written out; every one is exact. Features innermost and outermost, and rows of
