@@ -1,5 +1,7 @@
 // Elementwise arithmetic, as HLO defines it: integers wrap, a division by zero gives all ones and a
 // remainder the dividend, a shift by the width or more no bits.
+#include <algorithm>
+
 #include "emit/complex.h"
 #include "emit/rare_choices.h"
 #include "emit/scalars.h"
@@ -61,6 +63,31 @@ Value* integer_remainder(const ScalarCall& c, Value* divisor) {
   if (divides_as_floats(c))
     return b.CreateSub(c.in[0], b.CreateMul(integer_quotient(c, divisor), divisor));
   return is_signed(c.type) ? b.CreateSRem(c.in[0], divisor) : b.CreateURem(c.in[0], divisor);
+}
+
+// Whether a bf16 is divided by one that stays the same along the last dimension.
+bool divides_row(const ScalarCall& c) {
+  if (c.type != ElementType::BF16) return false;
+  const Module& module = c.elements.module;
+  const auto id = static_cast<uint32_t>(&c.instruction - module.instructions.data());
+  const InstructionId divisor = module.operands({id})[1];
+  if (module[divisor].op != Op::Broadcast) return false;
+  const auto last = static_cast<int64_t>(module.shape(divisor).dims.size()) - 1;
+  const Dims& dimensions = module.attributes<DimensionsAttributes>(divisor).dimensions;
+  return std::ranges::find(dimensions, last) == dimensions.end();
+}
+
+// By the reciprocal, which is taken once in a row. No quotient of two significands of 8 bits is the
+// middle of two such nor nearer to one than 2^-17 of it, which two roundings of f32 do not reach.
+// Reciprocals of large numbers would be no normal ones and are taken four times as large. They are
+// a little too large, so that no quotient that is the least normal number becomes zero.
+Value* quotient_in_row(Builder& b, Value* x, Value* divisor) {
+  const auto of = [&](double value) { return llvm::ConstantFP::get(x->getType(), value); };
+  constexpr double more = 1 + 0x1p-20;
+  Value* magnitude = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, divisor);
+  Value* is_large = b.CreateFCmpOGT(magnitude, of(0x1p64));
+  Value* inverse = b.CreateFDiv(b.CreateSelect(is_large, of(4 * more), of(more)), divisor);
+  return b.CreateFMul(b.CreateFMul(x, inverse), b.CreateSelect(is_large, of(0.25), of(1)));
 }
 
 // The value's bits in its type, where its representation is wider.
@@ -129,7 +156,9 @@ Value* scalar_Multiply(const ScalarCall& c) {
 }
 Value* scalar_Divide(const ScalarCall& c) {
   if (is_complex(c.type)) return complex_quotient(c);
-  if (is_real_float(c)) return c.b.CreateFDiv(c.in[0], c.in[1]);
+  if (is_real_float(c))
+    return divides_row(c) ? quotient_in_row(c.b, c.in[0], c.in[1])
+                          : c.b.CreateFDiv(c.in[0], c.in[1]);
   Value* zero = c.b.CreateICmpEQ(c.in[1], constant_of_type(c.in[1], 0));
   Value* ones = constant_of_type(c.in[1], -1);
   if (!is_signed(c.type))

@@ -235,6 +235,42 @@ ENTRY e {{
   }
 }
 
+// Every bf16 by divisors with every significand, of many sizes, and by the edges.
+TEST(Math, Bf16IsDividedByNumbersOfRows) {
+  const float edges[] = {0.0F,    -0.0F,    1e-40F,   HUGE_VALF,  -HUGE_VALF,   NAN,
+                         0x1p64F, -0x1p65F, 0x1p126F, 0x1.8p127F, -0x1.fep127F, 0x1p-126F};
+  std::vector<float> divisors(std::begin(edges), std::end(edges));
+  for (int i = 0; i < 128; ++i)
+    divisors.push_back(std::ldexp(1 + static_cast<float>(i) / 128, i % 4 ? i - 64 : 2 * i - 126));
+  const auto rows = static_cast<int64_t>(divisors.size());
+  constexpr int64_t columns = 1 << 16;
+  Literal x = Literal::uninitialized(Shape::array(ElementType::BF16, {rows, columns}));
+  Literal y = Literal::uninitialized(Shape::array(ElementType::BF16, {rows}));
+  for (int64_t i = 0; i < rows * columns; ++i)
+    x.mutable_data<BF16>()[i] = std::bit_cast<BF16>(static_cast<uint16_t>(i));
+  for (int64_t i = 0; i < rows; ++i) y.mutable_data<BF16>()[i] = BF16(divisors[i]);
+  const auto module = parse(fmt::format(R"(HloModule m
+ENTRY e {{
+  x = bf16[{0},{1}] parameter(0)
+  y = bf16[{0}] parameter(1)
+  z = bf16[{0},{1}] broadcast(y), dimensions={{0}}
+  ROOT r = bf16[{0},{1}] divide(x, z) }}
+)",
+                                        rows, columns));
+  const auto executable = compile(*module, cpu_target());
+  ASSERT_TRUE(executable);
+  const auto out = executable->run({x, y});
+  ASSERT_TRUE(out);
+  const auto found = out->data<BF16>();
+  for (int64_t i = 0; i < rows * columns; ++i) {
+    const double a = flushed(x.data<BF16>()[i]), c = flushed(y.data<BF16>()[i / columns]);
+    const auto quotient = static_cast<float>(flushed(static_cast<float>(a / c)));
+    const double exact = BF16(quotient);
+    if (std::isnan(exact) && std::isnan(float(found[i]))) continue;
+    ASSERT_EQ(float(found[i]), exact) << a << " / " << c;
+  }
+}
+
 // Tables are read where any lane of a vector needs them: all, one, none and every second one.
 TEST(Math, LargeAnglesStandBesideSmallOnes) {
   const Literal in = floats(4096, [](size_t i) {
