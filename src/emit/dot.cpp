@@ -1,10 +1,13 @@
 // dot as loops over registers: a block of rows of the left operand times a strip of columns of the
 // right one. Small products and those with few rows or columns are written so; of others a library
 // has better blocks for the caches.
+#include <bit>
+
 #include "emit/dot_element.h"
 #include "emit/lanes.h"
 #include "emit/op_functions.h"
 #include "emit/standalone.h"
+#include "emit/tiles.h"
 #include "emit/vector_registers.h"
 #include "emit/writer.h"
 
@@ -24,6 +27,10 @@ constexpr int64_t large_operand = 1 << 21, lines_at_once = 8, columns_at_once = 
 // Columns of integers that are turned first: rows and terms that pay for it, and what the frame
 // holds.
 constexpr int64_t worth_turning = 32, least_turned = 8, most_turned_bytes = 1 << 16;
+// Strips of columns of floats are turned for so many rows where sums are short, which fill few
+// registers along themselves, and for longer ones where there is more to gain.
+constexpr int64_t least_rows = 16, short_sum = 48;
+constexpr int64_t many_rows = 20, many_columns = 12, long_sum = 100;
 
 // Dimensions of an array that are walked as one: `count` steps of `stride` elements.
 struct Walk {
@@ -120,6 +127,8 @@ class Dot {
     in_columns_ = rhs.own.stride == 1 && rhs.own.count > 1 && !turns_;
     registers_ = vector_registers(*w.function->getParent());
     rows_ = std::min<int64_t>(lhs.own.count, few);
+    turns_strips_ = !in_columns_ && has_rows_to_turn();
+    in_columns_ |= turns_strips_;
     if (in_columns_) {
       lanes_ = (rows_ == 1 ? 8 : rows_ == 2 ? 4 : 2) * lanes_of_register();
       columns_ = lanes_ = std::min(lanes_, rhs.own.count);
@@ -148,6 +157,7 @@ class Dot {
   }
 
   void write() {
+    if (turns_strips_) return write_turned_strips();
     const int64_t blocks = (lhs_.own.count + rows_ - 1) / rows_;
     const int64_t strips = (rhs_.own.count + columns_ - 1) / columns_;
     w_.set_count(lhs_.batch.count * blocks * strips,
@@ -198,6 +208,61 @@ class Dot {
       }
     });
     rhs_ = {rhs_.type, turned, {}, {columns, depth()}, {depth(), 1}};
+  }
+  // Columns of the right operand that stand one after the other, for many rows: turned, they are
+  // lanes.
+  bool has_rows_to_turn() const {
+    const bool are_many = lhs_.own.count >= many_rows && rhs_.own.count >= many_columns;
+    return !is_integral(result_) && has_lanes(rhs_.type) && rhs_.depth.stride == 1 &&
+           lhs_.own.count >= least_rows && rhs_.own.count >= 2 * few && depth() >= few &&
+           depth() <= (are_many ? long_sum : short_sum);
+  }
+  // Iterations are strips of columns, for all rows.
+  void write_turned_strips() {
+    const int64_t rows = lhs_.own.count, strips = (rhs_.own.count + columns_ - 1) / columns_;
+    w_.set_count(lhs_.batch.count * strips, static_cast<double>(rows * columns_ * depth()) / 4);
+    Value* frame = frame_array(b_, real(), depth() * columns_);
+    loop(b_, w_.begin, w_.end, [&](Value* i) {
+      Value* strip = b_.CreateURem(i, int64(b_, strips));
+      batch_ = b_.CreateUDiv(i, int64(b_, strips));
+      column_ = multiply_index(b_, strip, columns_);
+      with_part(b_, strip, strips, rhs_.own.count % columns_, columns_, [&](int64_t columns) {
+        const Side given = rhs_;
+        turn_strip(frame, columns);
+        rhs_ = {sum_, frame, {rhs_.batch.count, 0}, {rhs_.own.count, 0}, {depth(), columns}};
+        loop(b_, rows / rows_, [&](Value* block) {
+          row_ = multiply_index(b_, block, rows_);
+          write_block(rows_, columns);
+        });
+        row_ = int64(b_, rows / rows_ * rows_);
+        if (rows % rows_ > 0) write_block(rows % rows_, columns);
+        rhs_ = given;
+      });
+    });
+  }
+  // Lines of so many columns; the last tiles lie over those before them.
+  void turn_strip(Value* frame, int64_t columns) {
+    const int64_t most = std::min({columns, depth(), lanes_of_register()});
+    const auto side = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(most)));
+    const int64_t across = (columns + side - 1) / side, along = (depth() + side - 1) / side;
+    loop(b_, across * along, [&](Value* tile) {
+      const auto origin = [&](Value* number, int64_t size) {
+        return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, multiply_index(b_, number, side),
+                                        int64(b_, size - side));
+      };
+      Value* first = origin(b_.CreateUDiv(tile, int64(b_, along)), columns);
+      Value* k = origin(b_.CreateURem(tile, int64(b_, along)), depth());
+      std::vector<Value*> lines;
+      for (int64_t c = 0; c < side; ++c) {
+        Value* column = add_index(b_, add_index(b_, column_, first), int64(b_, c));
+        lines.push_back(load(rhs_, add_index(b_, start(rhs_, column), k), side));
+      }
+      lines = turned(b_, std::move(lines));
+      for (int64_t n = 0; n < side; ++n) {
+        Value* line = multiply_index(b_, add_index(b_, k, int64(b_, n)), columns);
+        store_lanes(b_, sum_, frame, add_index(b_, line, first), lines[static_cast<size_t>(n)]);
+      }
+    });
   }
   llvm::Type* real() const { return stored_type(b_, sum_); }
 
@@ -390,7 +455,7 @@ class Dot {
   Builder& b_;
   Side lhs_, rhs_;
   ElementType result_, sum_;
-  bool takes_pieces_, turns_, in_columns_, in_pieces_ = false;
+  bool takes_pieces_, turns_, in_columns_, in_pieces_ = false, turns_strips_ = false;
   VectorRegisters registers_;
   int64_t rows_, columns_, lanes_;  // of a block, of a strip, of a vector
   Value *batch_ = nullptr, *row_ = nullptr, *column_ = nullptr;

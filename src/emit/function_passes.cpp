@@ -2,6 +2,8 @@
 
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/IR/DiagnosticHandler.h>
+#include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Target/TargetMachine.h>
@@ -79,10 +81,18 @@ llvm::FunctionPassManager passes_for_vectors() {
   return out;
 }
 
+// LLVM would print why a loop did not become vectors as it was asked to.
+struct KeepsRemarks : llvm::DiagnosticHandler {
+  bool handleDiagnostics(const llvm::DiagnosticInfo& said) override {
+    return said.getSeverity() != llvm::DS_Error;
+  }
+};
+
 }  // namespace
 
 void optimise(llvm::Module& ir, llvm::TargetMachine& machine, bool verify) {
   check(!verify || !llvm::verifyModule(ir, &llvm::errs()), "emit: LLVM IR that does not verify");
+  ir.getContext().setDiagnosticHandler(std::make_unique<KeepsRemarks>());
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;

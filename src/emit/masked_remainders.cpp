@@ -15,11 +15,16 @@ constexpr size_t long_body = 48;  // instructions
 // LoopVectorize has masks for all lanes of a loop with fewer rounds; lanes that every chip has.
 constexpr unsigned few_rounds = 16, narrow = 4;
 
-// Elements that do not depend on each other: nothing is carried but the counter.
+// But the counter.
+bool carries_nothing(const llvm::Loop& loop) {
+  return std::ranges::distance(loop.getHeader()->phis()) == 1;
+}
+
+// Elements that do not depend on each other.
 bool is_long_and_free(const llvm::Loop& loop) {
   if (loop.getNumBlocks() != 1) return false;
   const llvm::BasicBlock& body = *loop.getHeader();
-  return body.size() >= long_body && std::ranges::distance(body.phis()) == 1 &&
+  return body.size() >= long_body && carries_nothing(loop) &&
          std::ranges::none_of(body, [](const llvm::Instruction& instruction) {
            return llvm::isa<llvm::CallBase>(instruction) &&
                   !llvm::isa<llvm::IntrinsicInst>(instruction);
@@ -44,7 +49,7 @@ bool strides(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
 // what was stored under a mask, or as other vectors, would first have to reach the cache. So the
 // rest of a few vectors is element by element.
 void leave_rest(llvm::Loop& loop, unsigned rounds) {
-  if (rounds <= 1 || rounds >= few_rounds || rounds % narrow == 0) return;
+  if (rounds <= 1 || rounds >= few_rounds || rounds % narrow == 0 || !carries_nothing(loop)) return;
   const bool has_vectors = rounds > narrow;
   llvm::addStringMetadataToLoop(&loop, "llvm.loop.vectorize.enable", has_vectors ? 1 : 0);
   if (has_vectors) llvm::addStringMetadataToLoop(&loop, "llvm.loop.vectorize.width", narrow);

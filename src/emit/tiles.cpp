@@ -69,32 +69,18 @@ std::pair<std::vector<int>, std::vector<int>> every_other_lane(int width, int la
   return out;
 }
 
-// Rows of `side` vectors become columns, by steps that each change a bit of the row's number for
-// one of the column's: inside of lanes of 128 bits (unpck, zip), then of whole lanes (shuf). They
-// are instructions of x86, which the code generator sees at once.
+// An array of `side` rows as one of its columns.
 void turn(Builder& b, llvm::Type* type, Value* from, Value* to, int64_t side) {
-  const auto width = static_cast<unsigned>(side);
-  const unsigned lane = std::min(width, 128 / type->getScalarSizeInBits());
-  llvm::Type* vector = llvm::FixedVectorType::get(type, width);
-  const auto place = [&](Value* array, unsigned row) {
+  llvm::Type* vector = llvm::FixedVectorType::get(type, static_cast<unsigned>(side));
+  const auto place = [&](Value* array, int64_t row) {
     return b.CreateInBoundsGEP(type, array, int64(b, row * side));
   };
   std::vector<Value*> rows;
-  for (unsigned row = 0; row < width; ++row)
+  for (int64_t row = 0; row < side; ++row)
     rows.push_back(b.CreateAlignedLoad(vector, place(from, row), llvm::Align(4)));
-  const auto step = [&](unsigned bit, const std::pair<std::vector<int>, std::vector<int>>& taken) {
-    for (unsigned row = 0; row < width; ++row) {
-      if (row & bit) continue;
-      Value *first = rows[row], *second = rows[row | bit];
-      rows[row] = b.CreateShuffleVector(first, second, taken.first);
-      rows[row | bit] = b.CreateShuffleVector(first, second, taken.second);
-    }
-  };
-  const auto all = static_cast<int>(width), each = static_cast<int>(lane);
-  for (unsigned bit = lane / 2; bit > 0; bit /= 2) step(bit, interleaved(all, each));
-  for (unsigned bit = lane; bit < width; bit *= 2) step(bit, every_other_lane(all, each));
-  for (unsigned row = 0; row < width; ++row)
-    b.CreateAlignedStore(rows[row], place(to, row), llvm::Align(4));
+  rows = turned(b, std::move(rows));
+  for (int64_t row = 0; row < side; ++row)
+    b.CreateAlignedStore(rows[static_cast<size_t>(row)], place(to, row), llvm::Align(4));
 }
 
 class TileLoops {
@@ -208,6 +194,26 @@ class TileLoops {
 };
 
 }  // namespace
+
+// By steps that each change a bit of the row's number for one of the column's: inside of lanes of
+// 128 bits (unpck, zip), then of whole lanes (shuf). They are instructions of x86, which the code
+// generator sees at once.
+std::vector<Value*> turned(Builder& b, std::vector<Value*> rows) {
+  const auto width = static_cast<unsigned>(rows.size());
+  const unsigned lane = std::min(width, 128 / rows[0]->getType()->getScalarSizeInBits());
+  const auto step = [&](unsigned bit, const std::pair<std::vector<int>, std::vector<int>>& taken) {
+    for (unsigned row = 0; row < width; ++row) {
+      if (row & bit) continue;
+      Value *first = rows[row], *second = rows[row | bit];
+      rows[row] = b.CreateShuffleVector(first, second, taken.first);
+      rows[row | bit] = b.CreateShuffleVector(first, second, taken.second);
+    }
+  };
+  const auto all = static_cast<int>(width), each = static_cast<int>(lane);
+  for (unsigned bit = lane / 2; bit > 0; bit /= 2) step(bit, interleaved(all, each));
+  for (unsigned bit = lane; bit < width; bit *= 2) step(bit, every_other_lane(all, each));
+  return rows;
+}
 
 std::optional<Crossing> find_crossing(const Elements& e, std::span<const WrittenLeaf> leaves,
                                       size_t inner) {

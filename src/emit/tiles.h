@@ -17,6 +17,9 @@ struct Crossing {
 // Nothing where all is read along dimension `inner`, or where there is too little.
 std::optional<Crossing> find_crossing(const Elements& elements, std::span<const WrittenLeaf> leaves,
                                       size_t inner);
+// The columns of a square matrix whose rows are these vectors, as many as each has lanes: a power
+// of two.
+std::vector<llvm::Value*> turned(Builder& b, std::vector<llvm::Value*> rows);
 // store(place) writes all leaves there. Iterations are blocks of tiles.
 void write_tiles(Writer& writer, const Crossing& crossing, const Dims& dims, size_t inner,
                  llvm::function_ref<void(const Index& place)> store);

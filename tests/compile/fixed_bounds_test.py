@@ -18,6 +18,20 @@ ENTRY e {{
   ROOT s = f32[{0}] add(r, x)
 }}
 """
+RUNNING = """HloModule m
+
+sum {
+  a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  ROOT c = s32[] add(a, b)
+}
+
+ENTRY e {
+  x = s32[10] parameter(0)
+  zero = s32[] constant(0)
+  ROOT s = s32[10] reduce-window(x, zero), window={size=10 pad=9_0}, to_apply=sum
+}
+"""
 
 
 class FixedBounds(unittest.TestCase):
@@ -35,6 +49,14 @@ class FixedBounds(unittest.TestCase):
         found = re.search(r'define [^\n]*"1\.[^\n]*i64 (%\d+), i64 (%\d+)\)[^\n]*\{\n(.*?)\n\}', code, re.DOTALL)
         self.assertTrue(found, code)
         return found.group(3), found.group(1, 2)
+
+    def test_nothing_is_said_of_loops_without_vectors(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "m.hlo")
+            with open(path, "w") as file:
+                file.write(RUNNING)
+            done = subprocess.run([HILO, "bench", path, "--runs=1"], check=True, capture_output=True, text=True)
+            self.assertEqual(done.stderr, "")
 
     def is_used(self, code, name):
         return re.search(re.escape(name) + r"\b", code) is not None
