@@ -45,6 +45,7 @@ HALF_TURN = (mpmath.pi / 2 * (1 + MARGIN)) ** 2
 ARC = (mpmath.tan(mpmath.pi / 8) * (1 + MARGIN)) ** 2
 REST_OF_SINE = beyond(lambda t: (mpmath.sin(mpmath.sqrt(t)) / mpmath.sqrt(t) - 1) / t, -mpf(1) / 6)
 REST_OF_COSINE = beyond(lambda t: (mpmath.cos(mpmath.sqrt(t)) - 1 + t / 2) / t ** 2, mpf(1) / 24)
+REST_OF_ARC = beyond(lambda t: (mpmath.atan(mpmath.sqrt(t)) / mpmath.sqrt(t) - 1) / t, -mpf(1) / 3)
 HALF, HALF_LN2 = mpf(1) / 2 + MARGIN, LN2 / 2 + MARGIN
 FITS = {  # name: function, from, to, degree, bits of the coefficients
     "exponential, f32": (REST_OF_EXP, -HALF_LN2, HALF_LN2, 5, 24),
@@ -60,6 +61,7 @@ FITS = {  # name: function, from, to, degree, bits of the coefficients
     "rest of sine, f64": (REST_OF_SINE, mpf(0), QUARTER, 5, 53),
     "rest of cosine, f64": (REST_OF_COSINE, mpf(0), QUARTER, 5, 53),
     "arc": (in_square(mpmath.atan, mpf(1)), mpf(0), ARC, 6, 53),
+    "rest of arc, f64": (REST_OF_ARC, mpf(0), mpf(1) / 4 * (1 + MARGIN), 12, 53),
     "arc, nearer": (in_square(mpmath.atan, mpf(1)), mpf(0), ARC, 11, 53),
     "error": (erf_of_place, mpf(-1), mpf(1), 18, 53),
 }

@@ -90,6 +90,7 @@ Value* real(const ScalarCall& c, Emitted emitted, Emitted of_bf16,
 
 constexpr Middle middles_of_exp[] = {{0x1.de4p-8F, false}, {0x1.73cp-6F, false}};
 constexpr Middle middles_of_expm1[] = {{0x1.6ap-11F, true}};
+constexpr Middle middles_of_erf[] = {{0x1.848p-10F, false}, {-0x1.848p-10F, false}};
 constexpr Middle middles_of_log[] = {{0x1.5ep-8F, false}};
 constexpr Middle middles_of_log1p[] = {{0x1.80cp-8F, true}, {-0x1.7f4p-8F, false}};
 
@@ -137,7 +138,9 @@ Value* scalar_IsFinite(const ScalarCall& c) {
   return c.b.CreateFCmpOLT(magnitude, llvm::ConstantFP::getInfinity(c.in[0]->getType()));
 }
 Value* scalar_Atan2(const ScalarCall& c) {
-  return is_complex(c.type) ? complex_atan2(c) : real(c, Wide2(&::atan2), &math_atan2);
+  if (is_complex(c.type)) return complex_atan2(c);
+  if (c.type == ElementType::F64) return math_atan2_of_f64(c.b, c.in[0], c.in[1]);
+  return narrowed(c, math_atan2(c.b, widened(c, c.in[0]), widened(c, c.in[1])));
 }
 Value* real_power(const ScalarCall& c) { return real(c, Wide2(&::pow), &math_pow); }
 
@@ -166,6 +169,8 @@ Value* scalar_Cosh(const ScalarCall& c) {
 Value* scalar_Erf(const ScalarCall& c) {
   if (c.type == ElementType::F32) return math_erf_of_f32(c.b, c.in[0]);
   if (c.type == ElementType::BF16) return math_erf_of_bf16(c.b, c.in[0]);
+  if (c.type == ElementType::F16)
+    return moved_off(c.b, c.in[0], math_erf_of_f32(c.b, c.in[0]), middles_of_erf);
   return real(c, Wide(&::erf), &math_erf);
 }
 Value* scalar_Exponential(const ScalarCall& c) {

@@ -52,6 +52,7 @@ llvm::Value* math_atanh(Builder& b, llvm::Value* x);
 llvm::Value* math_sin_of_f64(Builder& b, llvm::Value* x);
 llvm::Value* math_cos_of_f64(Builder& b, llvm::Value* x);
 llvm::Value* math_tan_of_f64(Builder& b, llvm::Value* x);
+llvm::Value* math_atan2_of_f64(Builder& b, llvm::Value* y, llvm::Value* x);  // 2 units
 // Within 2^-51.
 llvm::Value* math_atan2_nearer(Builder& b, llvm::Value* y, llvm::Value* x);
 

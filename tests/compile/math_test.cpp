@@ -347,6 +347,39 @@ TEST(Math, PowersOfIntegers) {
 }
 
 TEST(Math, Powers) { expect_near("power", std::pow); }
+// Of f64 within 2 units, of sizes whose quotients are no numbers, too.
+TEST(Math, AnglesOfDoubles) {
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> normal;
+  std::vector<std::pair<double, double>> all;
+  for (const auto& [x, y] : pairs()) all.emplace_back(x, y);
+  for (int i = 0; i < 60000; ++i) {
+    const double size = normal(random), ratio = std::ldexp(1.0, i % 7 - 3);
+    all.emplace_back(size, ratio * (i % 3 ? size * (1 + 1e-9 * normal(random)) : normal(random)));
+    all.emplace_back(std::bit_cast<double>(random()), std::bit_cast<double>(random()));
+    const double large = std::ldexp(normal(random), i % 2040 - 1020);
+    all.emplace_back(large, large * normal(random));
+  }
+  const auto of = [&](auto member) {
+    Literal out =
+        Literal::uninitialized(Shape::array(ElementType::F64, {static_cast<int64_t>(all.size())}));
+    for (size_t i = 0; i < all.size(); ++i) out.mutable_data<double>()[i] = all[i].*member;
+    return out;
+  };
+  using Pair = std::pair<double, double>;
+  const Literal out = apply("atan2", {of(&Pair::first), of(&Pair::second)});
+  for (size_t i = 0; i < all.size(); ++i) {
+    const double y = flushed_f64(all[i].first), x = flushed_f64(all[i].second);
+    const auto exact = flushed_f64(
+        static_cast<double>(std::atan2(static_cast<long double>(y), static_cast<long double>(x))));
+    const double found = out.data<double>()[i];
+    if (std::isnan(found) && std::isnan(exact)) continue;
+    ASSERT_LE(std::abs(place(found) - place(exact)), 2)
+        << fmt::format("atan2({:a}, {:a}) = {:a}, not {:a}", y, x, found, exact);
+    ASSERT_EQ(std::signbit(found), std::signbit(exact)) << y << ", " << x;
+  }
+}
+
 TEST(Math, Angles) { expect_near("atan2", std::atan2); }
 
 }  // namespace
