@@ -12,6 +12,7 @@ namespace {
 constexpr int64_t few_strips = 2, most_strips = 8, most_packed_bytes = 3 << 18;
 // Rows of a part: so many, or fewer where that leaves some threads without one.
 constexpr int64_t part_blocks = 8, fewest_parts = 16;
+constexpr int64_t large_result = 3 << 19;            // bytes
 constexpr int64_t worth_dots = 128;                  // terms of a sum
 constexpr int64_t worth_packing_together = 1 << 16;  // elements of the columns
 
@@ -29,6 +30,12 @@ class FewColumns {
     return dots_ + depth * depth_lines_ * p_.n * kernel_.bytes;
   }
   void pack(int64_t strip, int64_t depth) const;
+  // Of a result that no cache holds, what is stored next.
+  Ahead lines_of(const std::byte* c, int64_t rows, int64_t columns, int64_t leading) const {
+    if (p_.m * p_.n * kernel_.bytes < large_result) return {};
+    const int64_t bytes = columns * kernel_.bytes;
+    return {c, leading * kernel_.bytes, bytes, 0, rows * pieces_of(bytes, cache_line)};
+  }
   void compute_block(int64_t i, int64_t rows, std::byte* c, int64_t leading) const;
   void compute(int64_t part) const;
 
@@ -78,8 +85,10 @@ void FewColumns::compute_block(int64_t i, int64_t rows, std::byte* c, int64_t le
       kernel_.run_dots({a, dots_at(depth), k, rows, p_.n, c, leading, add}, p_.lhs.outer);
     for (int64_t strip = 0; strip < strips_.parts && !as_dots_; ++strip) {
       const int64_t j = strip * kernel_.columns;
-      kernel_.run_standing({a, strip_at(strip, depth), k, rows, std::min(kernel_.columns, p_.n - j),
-                            c + j * kernel_.bytes, leading, add},
+      const int64_t columns = std::min(kernel_.columns, p_.n - j);
+      std::byte* sums = c + j * kernel_.bytes;
+      kernel_.run_standing({a, strip_at(strip, depth), k, rows, columns, sums, leading, add,
+                            lines_of(sums, rows, columns, leading)},
                            p_.lhs.outer);
     }
   }
