@@ -34,7 +34,7 @@ class RowWriter {
         rows_(rows),
         steps_(steps_each(leaves)),
         is_short_(steps_ <= short_row || (steps_ <= short_row_of_vectors && are_vectors(leaves))),
-        together_(is_short_ ? 1 : rows_together()) {
+        together_(is_short_ ? 1 : rows_together(leaves)) {
     if (is_short()) return;  // what is kept are values
     for (const Rows::Kept& kept : rows_.kept) {
       llvm::Type* type = stored_type(b_, e_.module.shape(kept.id).type);
@@ -94,7 +94,19 @@ class RowWriter {
     }
   }
 
-  int64_t rows_together() const {
+  // Elements that are divided after one reduction keep the divider busy, and what comes before
+  // fills its waiting only from row to row.
+  bool divides_all(std::span<const WrittenLeaf> leaves) const {
+    return rows_.reductions.size() == 1 &&
+           std::ranges::any_of(leaves, [&](const WrittenLeaf& leaf) {
+             const Shape& shape = e_.leaf_shape(leaf.id, leaf.leaf);
+             return e_.module[leaf.id].op == Op::Divide && shape.type != ElementType::BF16 &&
+                    element_count(shape) > element_count(rows_.dims);
+           });
+  }
+
+  int64_t rows_together(std::span<const WrittenLeaf> leaves) const {
+    if (divides_all(leaves)) return 1;
     const int64_t rows = element_count(rows_.dims);
     for (int64_t out = most_together; out >= least_together; out /= 2)
       if (rows % out == 0 && rows / out >= least_groups &&
