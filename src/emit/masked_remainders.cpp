@@ -3,10 +3,13 @@
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
 #include <algorithm>
+
+#include "emit/lane_sums.h"
 
 namespace hilo {
 namespace {
@@ -45,11 +48,20 @@ bool strides(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
   });
 }
 
+// Sums and rows that are read again soon.
+bool uses_frame(const llvm::Loop& loop) {
+  return std::ranges::any_of(*loop.getHeader(), [](const llvm::Instruction& instruction) {
+    const llvm::Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
+    return pointer && llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(pointer));
+  });
+}
+
 // A function that goes round so seldom writes a few elements, which the next one reads at once:
 // what was stored under a mask, or as other vectors, would first have to reach the cache. So the
 // rest of a few vectors is element by element.
 void leave_rest(llvm::Loop& loop, unsigned rounds) {
-  if (rounds <= 1 || rounds >= few_rounds || rounds % narrow == 0 || !carries_nothing(loop)) return;
+  const bool fits = rounds == narrow || rounds == 2 * narrow;
+  if (rounds <= 1 || rounds >= few_rounds || fits || !carries_nothing(loop)) return;
   const bool has_vectors = rounds > narrow;
   llvm::addStringMetadataToLoop(&loop, "llvm.loop.vectorize.enable", has_vectors ? 1 : 0);
   if (has_vectors) llvm::addStringMetadataToLoop(&loop, "llvm.loop.vectorize.width", narrow);
@@ -65,10 +77,11 @@ llvm::PreservedAnalyses MaskedRemainders::run(llvm::Function& function,
       !target.isLegalMaskedStore(narrowest, llvm::Align(1), 0))
     return llvm::PreservedAnalyses::all();
   auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
+  const bool has_lane_sums = function.hasFnAttribute(lane_sums_attribute);  // soon in registers
   for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder()) {
     if (is_long_and_free(*loop) && !strides(*loop, evolution))
       llvm::addStringMetadataToLoop(loop, "llvm.loop.vectorize.predicate.enable", 1);
-    else if (loop->isOutermost() && loop->isInnermost())
+    else if (loop->isInnermost() && (loop->isOutermost() || (!has_lane_sums && uses_frame(*loop))))
       leave_rest(*loop, evolution.getSmallConstantTripCount(loop));
   }
   return llvm::PreservedAnalyses::all();

@@ -32,6 +32,20 @@ ENTRY e {
   ROOT s = s32[10] reduce-window(x, zero), window={size=10 pad=9_0}, to_apply=sum
 }
 """
+POOL = """HloModule m
+
+largest {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] maximum(a, b)
+}
+
+ENTRY e {
+  x = f32[4,27,27,COUNT] parameter(0)
+  low = f32[] constant(-inf)
+  ROOT r = f32[4,14,14,COUNT] reduce-window(x, low), window={size=1x3x3x1 stride=1x2x2x1 pad=0_0x1_1x1_1x0_0}, to_apply=largest
+}
+"""
 
 
 class FixedBounds(unittest.TestCase):
@@ -49,6 +63,18 @@ class FixedBounds(unittest.TestCase):
         found = re.search(r'define [^\n]*"1\.[^\n]*i64 (%\d+), i64 (%\d+)\)[^\n]*\{\n(.*?)\n\}', code, re.DOTALL)
         self.assertTrue(found, code)
         return found.group(3), found.group(1, 2)
+
+    # Sums of a window stand in the frame and are added to at once.
+    def test_sums_of_few_elements_have_no_masks(self):
+        text = POOL.replace("COUNT", "10")
+        with tempfile.TemporaryDirectory() as folder:
+            path, dumped = os.path.join(folder, "m.hlo"), os.path.join(folder, "dump")
+            with open(path, "w") as file:
+                file.write(text)
+            subprocess.run([HILO, "bench", path, "--runs=1", f"--dump-to={dumped}"], check=True, capture_output=True)
+            for name in glob.glob(os.path.join(dumped, "*.after.ll")):
+                with open(name) as file:
+                    self.assertNotIn("masked.store", file.read())
 
     def test_nothing_is_said_of_loops_without_vectors(self):
         with tempfile.TemporaryDirectory() as folder:
