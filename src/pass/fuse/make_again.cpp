@@ -14,13 +14,6 @@ namespace {
 constexpr size_t most_made = 8;     // elementwise ops that one result is made of
 constexpr size_t most_readers = 8;  // groups
 
-// About what reading its operands costs.
-bool is_cheap(Op op) {
-  static constexpr Op shifts[] = {Op::ShiftLeft, Op::ShiftRightArithmetic, Op::ShiftRightLogical};
-  return is_elementwise(op) &&
-         (has_trait(op, TraitCheap) || std::ranges::find(shifts, op) != std::end(shifts));
-}
-
 int64_t bytes_of(const Module& module, InstructionId id) { return literal_bytes(module.shape(id)); }
 
 }  // namespace
@@ -48,7 +41,7 @@ std::optional<FusionGroups::Recipe> FusionGroups::recipe_of(InstructionId value)
     }
     if (count == 1) out.made.push_back(id);
     if (op == Op::Constant || op == Op::Iota) continue;
-    const bool cheap = is_cheap(op), shifts = op == Op::Reshape || op == Op::Slice;
+    const bool cheap = has_trait(op, TraitCheap), shifts = op == Op::Reshape || op == Op::Slice;
     if (cheap) out.most_places = std::max(out.most_places, count);
     if ((!cheap && !shifts && op != Op::Broadcast) || (arithmetic += cheap) > most_made ||
         place.size() > most_made)
