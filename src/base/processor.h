@@ -10,7 +10,7 @@
 namespace hilo {
 
 struct Processor {
-  std::string_view level;   // that HILO_PROCESSOR names; empty: no limit
+  std::string_view limit;   // what HILO_PROCESSOR says; empty: none
   bool has_avx2 = false;    // and FMA and F16C
   bool has_avx512 = false;  // F, BW, DQ and VL
   bool has_vnni = false;    // of AVX-512
@@ -21,13 +21,13 @@ struct Processor {
 
 inline Processor find_processor() {
   Processor out;
+  if (const char* limit = std::getenv("HILO_PROCESSOR")) out.limit = limit;
 #ifdef __x86_64__
-  const char* limit = std::getenv("HILO_PROCESSOR");
-  for (const std::string_view level : {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"})
-    if (limit && level == limit) out.level = level;
-  const bool is_free = out.level.empty(), is_v4 = out.level == "x86-64-v4";
-  out.has_avx2 = (is_free || is_v4 || out.level == "x86-64-v3") && __builtin_cpu_supports("avx2") &&
-                 __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+  const bool is_v1 = out.limit == "x86-64" || out.limit == "x86-64-v2";
+  const bool is_v3 = out.limit == "x86-64-v3", is_v4 = out.limit == "x86-64-v4";
+  const bool is_free = !is_v1 && !is_v3 && !is_v4;
+  out.has_avx2 = !is_v1 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                 __builtin_cpu_supports("f16c");
   out.has_avx512 = out.has_avx2 && (is_free || is_v4) && __builtin_cpu_supports("avx512f") &&
                    __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
                    __builtin_cpu_supports("avx512dq");

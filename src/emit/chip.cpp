@@ -8,7 +8,6 @@
 #include <llvm/TargetParser/Host.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <mutex>
 
 #include "emit/host_features.h"
@@ -118,10 +117,9 @@ Result<Chip> find_chip(const EmitOptions& options) {
     if (options.object_name.empty()) HILO_DO(check_runs_here(out));
     return out;
   }
-  // base/processor.h says what the variable is for.
-  const char* level = std::getenv("HILO_PROCESSOR");
+  const std::string_view limit = processor().limit;
   static const Result<Chip> host =
-      level && *level ? chip_of(level, "") : chip_of(llvm::sys::getHostCPUName(), std::nullopt);
+      limit.empty() ? chip_of(llvm::sys::getHostCPUName(), std::nullopt) : chip_of(limit, "");
   return host;
 }
 
