@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/flush_subnormals.h"
+#include "base/machine.h"
 #include "base/processor.h"
 #include "base/small_float.h"
 #include "base/small_int.h"

@@ -12,4 +12,9 @@ namespace hilo {
 // (docs.kernel.org/admin-guide/cgroup-v2.html, scheduler/sched-bwc.html).
 double cgroup_cores(const std::string& root, std::string_view membership);
 
+// Bytes that the groups leave to that process, likewise; pages of files that were not used lately
+// count as left, for the kernel gives them back first. Files: memory.max and memory.current, or
+// memory.limit_in_bytes and memory.usage_in_bytes; memory.stat.
+double cgroup_memory(const std::string& root, std::string_view membership);
+
 }  // namespace hilo

@@ -5,23 +5,13 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cmath>
 #include <condition_variable>
-#include <fstream>
-#include <iterator>
 #include <mutex>
 #include <thread>
 #include <vector>
 
-#include "base/cgroup.h"
-
 namespace hilo {
 namespace {
-
-std::string own_groups() {
-  std::ifstream file("/proc/self/cgroup");
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 void pause() {
 #if defined(__x86_64__)
@@ -48,15 +38,6 @@ void look_for(const Condition& comes) {
 }
 
 }  // namespace
-
-int usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  int cores = static_cast<int>(std::thread::hardware_concurrency());
-  if (sched_getaffinity(0, sizeof set, &set) == 0) cores = CPU_COUNT(&set);
-  return std::max(1, static_cast<int>(std::min<double>(
-                         cores, std::ceil(cgroup_cores("/sys/fs/cgroup", own_groups())))));
-}
 
 struct ThreadPool::State {
   struct Job {

@@ -8,9 +8,6 @@
 
 namespace hilo {
 
-// Cores that this process may use: affinity and cgroup quota; at least 1.
-int usable_cores();
-
 class ThreadPool {
  public:
   explicit ThreadPool(int threads);  // threads - 1 workers; the caller of run() is the last one

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <bit>
-#include <cstdio>
 #include <mutex>
 #include <new>
 
@@ -32,38 +31,6 @@ int64_t bytes_of_class(int index) {
   const int power = (index - 1) / 4 + 2, quarter = (index - 1) % 4;
   return ((int64_t{4} + quarter + 1) << (power - 2)) * 16;
 }
-
-int64_t read_number(const char* path) {
-  long long value = -1;
-  if (FILE* file = std::fopen(path, "r")) {
-    if (std::fscanf(file, "%lld", &value) != 1) value = -1;
-    std::fclose(file);
-  }
-  return value;
-}
-
-int64_t available_in_system() {
-  long long kilobytes = -1;
-  if (FILE* file = std::fopen("/proc/meminfo", "r")) {
-    char line[128];
-    while (std::fgets(line, sizeof line, file))
-      if (std::sscanf(line, "MemAvailable: %lld", &kilobytes) == 1) break;
-    std::fclose(file);
-  }
-  return kilobytes < 0 ? INT64_MAX : kilobytes * 1024;
-}
-
-}  // namespace
-
-int64_t available_memory() {
-  int64_t out = available_in_system();
-  const int64_t limit = read_number("/sys/fs/cgroup/memory.max");
-  const int64_t used = read_number("/sys/fs/cgroup/memory.current");
-  if (limit >= 0 && used >= 0) out = std::min(out, std::max<int64_t>(0, limit - used));
-  return out;
-}
-
-namespace {
 
 Bytes make_small() {
   using Room = std::array<std::byte, 2 * small_bytes - 16>;

@@ -27,7 +27,4 @@ class StoragePool {
   std::shared_ptr<State> state_;
 };
 
-// Bytes that this process may still take: available memory, or what its cgroup leaves.
-int64_t available_memory();
-
 }  // namespace hilo

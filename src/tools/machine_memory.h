@@ -1,11 +1,9 @@
-// How much memory the machine can still give.
+// Whether the machine has the memory that a run needs.
 #pragma once
 
 #include "base/base.h"
 
 namespace hilo::tools {
-
-int64_t available_memory();  // bytes; INT64_MAX when it is not known
 
 std::string size_text(int64_t bytes);  // "12 B", "1.50 GiB"
 

@@ -54,5 +54,30 @@ TEST_F(Cgroup, FirstVersionHasAPeriodOfItsOwn) {
   EXPECT_GT(cgroup_cores(root_, "4:cpu,cpuacct:/a\n"), 1e6);
 }
 
+TEST_F(Cgroup, MemoryLeftIsTheLeastOnTheWay) {
+  EXPECT_GT(cgroup_memory(root_, "0::/a\n"), 1e17);
+  write("a/memory.max", "max");
+  write("a/memory.current", "5000");
+  EXPECT_GT(cgroup_memory(root_, "0::/a\n"), 1e17);
+  write("a/memory.max", "8000");
+  write("a/b/memory.max", "4000");
+  write("a/b/memory.current", "1500");
+  EXPECT_DOUBLE_EQ(cgroup_memory(root_, "0::/a/b\n"), 2500);
+  write("a/b/memory.current", "6000");
+  EXPECT_DOUBLE_EQ(cgroup_memory(root_, "0::/a/b\n"), 0);
+}
+
+// A group that has read large files is full of their pages, but not out of memory.
+TEST_F(Cgroup, PagesOfFilesAreLeft) {
+  write("a/memory.max", "8000");
+  write("a/memory.current", "7500");
+  write("a/memory.stat", "anon 1000\ninactive_file 6000\nactive_file 500");
+  EXPECT_DOUBLE_EQ(cgroup_memory(root_, "0::/a\n"), 6500);
+  write("memory/a/memory.limit_in_bytes", "9000");
+  write("memory/a/memory.usage_in_bytes", "7000");
+  write("memory/a/memory.stat", "cache 1\ntotal_inactive_file 4000");
+  EXPECT_DOUBLE_EQ(cgroup_memory(root_, "3:cpu:/a\n4:memory:/a\n"), 6000);
+}
+
 }  // namespace
 }  // namespace hilo::test
