@@ -18,15 +18,19 @@ auto timed(double& seconds, Body&& body) {
   return out;
 }
 
-void count_memory(const std::vector<MemoryPiece>& memory, int64_t devices, CompileReport& report) {
-  for (const MemoryPiece& piece : memory) {
+void count_memory(ExecutableState& state) {
+  CompileReport& report = state.report;
+  const auto add = [](int64_t& sum, int64_t bytes) {
+    if (__builtin_add_overflow(sum, bytes, &sum)) sum = INT64_MAX;
+  };
+  for (const MemoryPiece& piece : state.code.memory) {
     if (piece.source == MemorySource::None || piece.source == MemorySource::Constant) continue;
-    if (__builtin_add_overflow(report.run_bytes, piece.bytes, &report.run_bytes))
-      report.run_bytes = INT64_MAX;
+    add(report.run_bytes, piece.bytes);
+    if (piece.source != MemorySource::Argument) add(state.taken_bytes, piece.bytes);
     if (piece.source == MemorySource::Temporary) report.temp_bytes += piece.bytes;
   }
-  if (__builtin_mul_overflow(report.run_bytes, devices, &report.run_bytes))
-    report.run_bytes = INT64_MAX;
+  for (int64_t* bytes : {&report.run_bytes, &state.taken_bytes})
+    if (__builtin_mul_overflow(*bytes, state.devices, bytes)) *bytes = INT64_MAX;
 }
 
 constexpr int64_t threads_pay_bytes = 1 << 18;
@@ -100,9 +104,9 @@ Result<Executable> compile(Module module, const Target& target, const CompileOpt
   state->devices = device_count(state->module, eval);
   state->routines = find_routines(state->module, state->code.library_steps, eval);
   state->eval = std::move(eval);
-  count_memory(state->code.memory, state->devices, report);
   count_steps(state->code.library_steps, state->routines, report);
   state->report = std::move(report);
+  count_memory(*state);
   Executable out;
   out.state_ = std::move(state);
   return out;

@@ -100,6 +100,16 @@ class Run {
   size_t running_ = 0;
 };
 
+// A system grants memory that it does not have, and ends the process that then uses it.
+Result<void> check_memory(const ExecutableState& state) {
+  constexpr int64_t worth_a_look = int64_t{1} << 28;
+  if (state.taken_bytes < worth_a_look) return {};
+  const int64_t more = state.taken_bytes - state.device.kept_bytes(), left = available_memory();
+  if (more <= left) return {};
+  return fail(ErrorKind::Memory, "a run needs {} bytes, of which {} are to be taken; {} are left",
+              state.report.run_bytes, more, left);
+}
+
 }  // namespace
 
 const Module& Executable::module() const { return state_->module; }
@@ -112,6 +122,7 @@ Result<Outputs> Executable::run_devices(Inputs inputs, const RunOptions& options
                 state_->devices, inputs.devices.size());
   for (size_t i = 0; i < inputs.devices.size(); ++i)
     HILO_DO(check_arguments(state_->module, inputs.devices[i], static_cast<int64_t>(i)));
+  HILO_DO(check_memory(*state_));
   return Run(*state_, options).run(std::move(inputs));
 }
 

@@ -14,6 +14,7 @@ struct ExecutableState {
   int64_t devices = 1;                // that have inputs and outputs
   mutable HostDevice device;
   CompileReport report;
+  int64_t taken_bytes = 0;  // by a run, on all devices, beside its arguments
 
   ExecutableState(Module module, int threads) : module(std::move(module)), device(threads) {}
 };

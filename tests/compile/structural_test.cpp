@@ -404,5 +404,28 @@ ENTRY e {
   EXPECT_EQ(both->report.run_bytes, 4 * (16 * 8 * 2 + 16));
 }
 
+// Parts of it would be granted each, and then used.
+TEST(Memory, MoreThanThereIs) {
+  const int64_t each = available_memory() / 4 * 3 / 4;  // elements
+  const std::string array = fmt::format("f32[{}]", each);
+  const auto module = parse(fmt::format(R"(HloModule m
+ENTRY e {{
+  x = f32[] parameter(0)
+  y = f32[] sine(x)
+  a = {0} broadcast(x), dimensions={{}}
+  b = {0} broadcast(y), dimensions={{}}
+  ROOT o = ({0}, {0}) tuple(a, b)
+}}
+)",
+                                        array));
+  ASSERT_TRUE(module) << to_string(module.error());
+  const auto executable = compile(*module);
+  ASSERT_TRUE(executable) << to_string(executable.error());
+  const auto out = executable->run({Literal::zeros(Shape::array(ElementType::F32, {}))});
+  ASSERT_FALSE(out);
+  EXPECT_EQ(out.error().kind, ErrorKind::Memory);
+  EXPECT_TRUE(out.error().message.contains(std::to_string(executable->report().run_bytes)));
+}
+
 }  // namespace
 }  // namespace hilo::test
