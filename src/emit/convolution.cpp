@@ -187,7 +187,7 @@ class Convolution {
 
   void write_block(int64_t rows, int64_t lanes) {
     const std::vector<LanePiece> pieces =
-        by_inputs_ ? std::vector{LanePiece{0, lanes}} : pieces_of_lanes(lanes, real());
+        by_inputs_ ? std::vector{LanePiece{0, lanes}} : pieces_of_lanes(lanes, lanes_of_register());
     std::vector<Value*> first;
     for (int64_t r = 0; r < (by_inputs_ ? rows * columns() : rows); ++r)
       for (const LanePiece& piece : pieces)
@@ -307,7 +307,7 @@ class Convolution {
   std::vector<Value*> add_features(const std::vector<Value*>& lines, Value* kernel,
                                    std::vector<Value*> sums, int64_t lanes) {
     if (by_inputs_) return add_inputs(lines, kernel, std::move(sums));
-    const auto pieces = pieces_of_lanes(lanes, real());
+    const auto pieces = pieces_of_lanes(lanes, lanes_of_register());
     const auto load = [&](ElementType type, Value* array, Value* position, const LanePiece& piece) {
       Value* from = add_index(b_, position, int64(b_, piece.first));
       return load_lanes(b_, type, array, from, piece.lanes, real());

@@ -301,7 +301,7 @@ class Dot {
   std::vector<Value*> add_lines(const std::vector<Value*>& lefts, Value* right, Value* apart,
                                 Value* line, int64_t lines, int64_t lanes,
                                 std::vector<Value*> sums) {
-    const auto pieces = pieces_of_lanes(lanes, real());
+    const auto pieces = pieces_of_lanes(lanes, lanes_of_register());
     return loop_carrying(b_, lines, std::move(sums), [&](Value* i, std::span<Value* const> now) {
       Value* k = add_index(b_, line, i);
       Value* begin = add_index(b_, right, multiply_index(b_, k, rhs_.depth.stride));
@@ -323,7 +323,7 @@ class Dot {
   // Of each row the pieces of so many lanes.
   std::vector<Value*> zeros(size_t rows, int64_t lanes) {
     std::vector<Value*> out;
-    const auto pieces = pieces_of_lanes(lanes, real());
+    const auto pieces = pieces_of_lanes(lanes, lanes_of_register());
     for (size_t r = 0; r < rows; ++r)
       for (const LanePiece& piece : pieces)
         out.push_back(llvm::Constant::getNullValue(
@@ -333,7 +333,7 @@ class Dot {
   // body(row, piece) for what add_lines() gives, in that order.
   void for_each_piece(size_t rows, int64_t lanes,
                       llvm::function_ref<void(size_t row, const LanePiece&)> body) {
-    const auto pieces = pieces_of_lanes(lanes, real());
+    const auto pieces = pieces_of_lanes(lanes, lanes_of_register());
     for (size_t r = 0; r < rows; ++r)
       for (const LanePiece& piece : pieces) body(r, piece);
   }

@@ -2,19 +2,16 @@
 
 #include <bit>
 
-#include "base/base.h"
 #include "emit/small_floats.h"
 
 namespace hilo {
 
-std::vector<LanePiece> pieces_of_lanes(int64_t lanes, const llvm::Type* real) {
-  const int64_t register_bits = processor().has_avx512 ? 512 : processor().has_avx2 ? 256 : 128;
-  const int64_t of_register = register_bits / real->getScalarSizeInBits();
+std::vector<LanePiece> pieces_of_lanes(int64_t lanes, int64_t lanes_of_register) {
   std::vector<LanePiece> out;
   for (int64_t first = 0; first < lanes;) {
     const int64_t rest = lanes - first;
     const auto whole = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(rest)));
-    out.push_back({first, rest > of_register ? whole : rest});
+    out.push_back({first, rest > lanes_of_register ? whole : rest});
     first += out.back().lanes;
   }
   return out;
