@@ -1,5 +1,5 @@
 // Packings against all orders of few blocks, the bound, and instances whose least is known.
-#include <chrono>
+#include <ctime>
 #include <numeric>
 
 #include "blocks.h"
@@ -155,15 +155,15 @@ TEST(Pack, ManyBlocksTakeLittleTime) {
     const int64_t length = static_cast<int64_t>(random() % (i % 100 == 0 ? 5000 : 40));
     blocks.push_back(block(i, i + length, static_cast<int64_t>(1 + random() % 100'000)));
   }
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();  // of this process: others may want the core
   const Packing packing = pack(blocks, 256, steps);
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  const double taken = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   constexpr double most = 100;
 #else
   constexpr double most = 10;
 #endif
-  EXPECT_LE(taken.count(), most);
+  EXPECT_LE(taken, most);
   EXPECT_LE(static_cast<double>(packing.bytes), 1.1 * static_cast<double>(packing.lower_bound));
 }
 
