@@ -104,7 +104,9 @@ class Run {
 Result<void> check_memory(const ExecutableState& state) {
   constexpr int64_t worth_a_look = int64_t{1} << 28;
   if (state.taken_bytes < worth_a_look) return {};
-  const int64_t more = state.taken_bytes - state.device.kept_bytes(), left = available_memory();
+  const int64_t more = state.taken_bytes - state.device.kept_bytes();
+  if (more <= 0) return {};  // as in all runs after the first
+  const int64_t left = available_memory();
   if (more <= left) return {};
   return fail(ErrorKind::Memory, "a run needs {} bytes, of which {} are to be taken; {} are left",
               state.report.run_bytes, more, left);
