@@ -90,6 +90,13 @@ const MatrixKernel* avx2_kernel(ElementType sum);
 const MatrixKernel* bf16_kernel();
 const MatrixKernel* byte_kernel(bool lhs_is_signed, bool rhs_is_signed);
 
+// How many of `most` positions, at least one, follow each other from the first on.
+inline int64_t count_consecutive(const int64_t* positions, int64_t most) {
+  int64_t count = 1;
+  while (count < most && positions[count] == positions[count - 1] + 1) ++count;
+  return count;
+}
+
 // out[i] = in[i] rounded to bf16 or f16; false where there is no fast way.
 bool store_rounded(const float* in, int64_t count, ElementType type, void* out);
 bool store_rounded_avx512(const float* in, int64_t count, ElementType type, void* out);

@@ -113,17 +113,12 @@ void Packer::pack_scattered(int64_t i, int64_t count, int64_t begin, int64_t end
 // Free indices that stand side by side go along lines, runs of whole groups of the summed one
 // across.
 void Packer::pack_table(int64_t i, int64_t count, int32_t* out, int64_t width) const {
-  const auto count_run = [](const int64_t* positions, int64_t most) {
-    int64_t run = 1;
-    while (run < most && positions[run] == positions[run - 1] + 1) ++run;
-    return run;
-  };
-  if (count_run(p.source.outers + p.i + i, count) == count) {
+  if (count_consecutive(p.source.outers + p.i + i, count) == count) {
     for (int64_t t = 0; t < p.k; t += group) pack_along(i, count, t, out + t / group * width);
     return;
   }
   for (int64_t t = 0, end = 0; t < p.k; t = end) {
-    const int64_t rest = p.k - t, run = count_run(p.source.inners + p.t + t, rest);
+    const int64_t rest = p.k - t, run = count_consecutive(p.source.inners + p.t + t, rest);
     end = t + (run == rest ? rest : run / group * group);
     if (end > t) {
       pack_across(i, count, t, end, out, width);
