@@ -1,7 +1,6 @@
 #include "emit/complex_math.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "emit/math.h"
 
@@ -11,7 +10,6 @@ namespace {
 using llvm::Value;
 using namespace real_parts;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 // Beyond it e^x is infinite or zero in f32 whatever it is multiplied by, but none in double.
 constexpr double end_of_exponents = 700;
 
@@ -26,8 +24,6 @@ Value* is_any_infinite(Builder& b, Complex x) {
   return b.CreateOr(is_infinite(b, x.real), is_infinite(b, x.imaginary));
 }
 Value* bounded(Builder& b, Value* x, double end) { return clamp(b, x, -end, end); }
-Value* half_of(Builder& b, Value* x) { return b.CreateFMul(x, number(b, 0.5)); }
-Value* twice(Builder& b, Value* x) { return b.CreateFAdd(x, x); }
 Value* square(Builder& b, Value* x) { return b.CreateFMul(x, x); }
 // Whether an angle is no number beside an infinite part, which then alone says what results.
 Value* is_lost_angle(Builder& b, Value* beside, Value* angle) {

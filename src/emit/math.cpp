@@ -33,6 +33,8 @@ Value* at_most(Builder& b, Value* x, double most) {
   return b.CreateSelect(b.CreateFCmpOGT(x, number(x, most)), number(x, most), x);
 }
 
+Value* twice(Builder& b, Value* x) { return b.CreateFAdd(x, x); }
+Value* half_of(Builder& b, Value* x) { return b.CreateFMul(x, number(b, 0.5)); }
 Value* absolute(Builder& b, Value* x) { return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); }
 
 Value* copy_sign(Builder& b, Value* magnitude, Value* sign) {

@@ -5,6 +5,7 @@
 // do. The polynomials interpolate at Chebyshev nodes; bench/math_coefficients.py makes them.
 #pragma once
 
+#include <limits>
 #include <span>
 
 #include "emit/ir_types.h"
@@ -59,6 +60,9 @@ llvm::Value* math_atan2_nearer(Builder& b, llvm::Value* y, llvm::Value* x);
 // What they are made of, in the type of x where nothing else is said.
 namespace real_parts {
 
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
 llvm::Value* number(Builder& b, double value);         // a double
 llvm::Value* number(llvm::Value* like, double value);  // of the same type
 llvm::Value* bits(Builder& b, llvm::Value* x);         // as an integer of its width
@@ -73,6 +77,8 @@ const Format& format_of(llvm::Value* x);
 // a * c + d, in one rounding where the machine does that as fast.
 llvm::Value* multiply_add(Builder& b, llvm::Value* a, llvm::Value* c, llvm::Value* d);
 llvm::Value* absolute(Builder& b, llvm::Value* x);
+llvm::Value* twice(Builder& b, llvm::Value* x);
+llvm::Value* half_of(Builder& b, llvm::Value* x);  // of a double
 llvm::Value* copy_sign(Builder& b, llvm::Value* magnitude, llvm::Value* sign);
 llvm::Value* at_most(Builder& b, llvm::Value* x, double most);  // NaN stays
 llvm::Value* clamp(Builder& b, llvm::Value* x, double least, double most);

@@ -1,7 +1,5 @@
 // The angle of a point, of f64, within 2 units of the last place. atan t, 1/2 < t <= 1, is that of
 // (t - 1) / (t + 1) and an eighth of a turn more.
-#include <limits>
-
 #include "emit/math.h"
 
 namespace hilo {
@@ -10,7 +8,6 @@ namespace {
 using llvm::Value;
 using namespace real_parts;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double half_pi = 0x1.921fb54442d18p+0, half_pi_low = 0x1.1a62633145c07p-54;
 // (atan t / t - 1) / t^2 in t^2 for |t| <= 1/2
 constexpr double rest_of_arc[] = {
@@ -68,8 +65,7 @@ Value* math_atan2_of_f64(Builder& b, Value* y, Value* x) {
   Value* lost = b.CreateFSub(t, b.CreateFSub(sum, first));
   Value* angle = b.CreateFAdd(sum, b.CreateFAdd(lost, rest));
   Value* unordered = b.CreateFCmpUNO(x, y);
-  Value* nan = number(b, std::numeric_limits<double>::quiet_NaN());
-  return b.CreateSelect(unordered, nan, copy_sign(b, absolute(b, angle), y));
+  return b.CreateSelect(unordered, number(b, nan), copy_sign(b, absolute(b, angle), y));
 }
 
 }  // namespace hilo

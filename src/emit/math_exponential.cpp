@@ -2,7 +2,6 @@
 // nearest to x / ln 2, |r| <= ln 2 / 2. Where a result would lose a bit, p and what is made of it
 // are sums of two numbers.
 #include <cmath>
-#include <limits>
 
 #include "emit/math.h"
 
@@ -12,7 +11,6 @@ namespace {
 using llvm::Value;
 using namespace real_parts;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double log2_e = 0x1.71547652b82fep+0;
 // (e^r - 1 - r) / r^2
 constexpr double rest_of_f32[] = {0x1.000000p-1, 0x1.555556p-3,  0x1.5554eap-5,

@@ -1,6 +1,4 @@
 // Inverse sines and cosines, and hyperbolic functions and their inverses, in double.
-#include <limits>
-
 #include "emit/math.h"
 
 namespace hilo {
@@ -9,14 +7,10 @@ namespace {
 using llvm::Value;
 using namespace real_parts;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 // Beyond it what becomes of e^x is infinite in f32.
 constexpr double end_of_exponents = 100;
 
 Value* root(Builder& b, Value* x) { return b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x); }
-Value* twice(Builder& b, Value* x) { return b.CreateFAdd(x, x); }
-Value* half_of(Builder& b, Value* x) { return b.CreateFMul(x, number(b, 0.5)); }
 
 // The other side of a triangle of which 1 and x are sides: sqrt((1 - x) (1 + x)).
 Value* beside(Builder& b, Value* x) {

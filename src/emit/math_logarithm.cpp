@@ -1,7 +1,5 @@
 // ln x = k ln 2 + ln m, x = 2^k m, 3/4 <= m < 3/2, of f32 and f64 in their own precision; and what
 // is made of logarithms.
-#include <limits>
-
 #include "emit/math.h"
 
 namespace hilo {
@@ -10,8 +8,6 @@ namespace {
 using llvm::Value;
 using namespace real_parts;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 // (ln(1 + f) - f + f^2 / 2) / f^3
 constexpr double rest_of_f32[] = {0x1.555556p-2,  -0x1.000040p-2, 0x1.99997ep-3,
                                   -0x1.552aaep-3, 0x1.24474cp-3,  -0x1.03b036p-3,

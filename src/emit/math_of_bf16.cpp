@@ -1,7 +1,5 @@
 // Exponentials of f32 that hold bf16, through powers of two: x = (n + f) ln 2, n whole, |f| <= 1/2.
 // Their significands are so short that no sums of two numbers are needed.
-#include <limits>
-
 #include "emit/math.h"
 
 namespace hilo {
@@ -10,7 +8,6 @@ namespace {
 using llvm::Value;
 using namespace real_parts;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 // In two parts: the products of the first with bf16 are exact.
 constexpr double log2_e_high = 0x1.7154p+0, log2_e_low = 0x1.71547652b82fep+0 - log2_e_high;
 constexpr uint64_t significand = 23;

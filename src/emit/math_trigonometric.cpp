@@ -3,7 +3,6 @@
 // "Radian reduction for trigonometric functions", SIGNUM 1983). What follows them is less than
 // 2^-56 of a quarter turn, and no f32 is nearer than 2^-30 to a whole one.
 #include <cmath>
-#include <limits>
 
 #include <llvm/IR/Module.h>
 
@@ -15,8 +14,6 @@ namespace {
 using llvm::Value;
 using namespace real_parts;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double half_pi = 0x1.921fb54442d18p+0, pi = 0x1.921fb54442d18p+1;
 // sin(r) / r in r^2 for |r| <= pi / 2; sin(r) / r and cos r in r^2 for |r| <= pi / 4; atan(t) / t
 // in t^2 for |t| <= tan(pi / 8).
