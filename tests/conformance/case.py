@@ -32,7 +32,7 @@ class Case:
     ulps: float = 0
     of_largest: bool = False
     absolute: float = 0.0
-    # What NumPy makes of it, for ops that jaxlib cannot run.
+    # What NumPy makes of it, for ops that jaxlib cannot run or gets wrong.
     want: list | None = None
     # Why jaxlib may differ here and Hilo be right; such a difference is counted apart.
     listed: str = ""
