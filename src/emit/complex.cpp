@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "emit/complex_math.h"
+#include "emit/rare_choices.h"
 #include "emit/scalars.h"
 
 extern "C" {
@@ -81,16 +82,24 @@ class Wide {
     return call_of_parts("__divdc3", {x.real, x.imaginary, y.real, y.imaginary});
   }
 
-  // Of parts that f32 holds, so that no product overflows. Where both parts would be NaN, C's Annex
-  // G says what becomes of zeros and infinities.
+  // Of parts that f32 holds, so that no product overflows. Parts that are zero get the signs that
+  // they get where doubles are divided, and in XLA (R. Smith, "Algorithm 116: Complex division",
+  // CACM 1962), which divides by the larger part of y: where terms cancel, its sign. Where both
+  // parts would be NaN, C's Annex G says what becomes of zeros and infinities.
   Complex quotient_of_single(Complex x, Complex y) const {
-    Value* size = add_product(y.real, y.real, times(y.imaginary, y.imaginary));
-    const Complex turned = turned_back(x, y);
+    Value* is_steep = b.CreateFCmpOLT(absolute(y.real), absolute(y.imaginary));
+    Value* sign = copy_sign(1, b.CreateSelect(is_steep, y.imaginary, y.real));
+    const Complex upright = scaled(sign, y);
+    Value* size = times(sign, add_product(y.real, y.real, times(y.imaginary, y.imaginary)));
+    const Complex turned = turned_back(x, upright);
     const Complex plain = {b.CreateFDiv(turned.real, size), b.CreateFDiv(turned.imaginary, size)};
     Value* large = copy_sign(HUGE_VAL, y.real);
-    const Complex by_zero = {times(large, x.real), times(large, x.imaginary)};
-    const Complex of_infinite = scaled(HUGE_VAL, turned_back(limits(x), y));
-    const Complex by_infinite = scaled(0, turned_back(x, limits(y)));
+    const Complex by_zero = scaled(large, x);
+    const Complex of_infinite = scaled(number(HUGE_VAL), turned_back(limits(x), y));
+    Value* has_finite = b.CreateOr(is_finite(y.real), is_finite(y.imaginary));
+    Value* sign_of_one = b.CreateSelect(has_finite, sign, number(1));
+    const Complex by_infinite =
+        scaled(copy_sign(0, sign_of_one), turned_back(x, scaled(sign_of_one, limits(y))));
     Value* is_zero = b.CreateAnd(
         b.CreateFCmpOEQ(size, number(0)),
         b.CreateOr(b.CreateFCmpORD(x.real, x.real), b.CreateFCmpORD(x.imaginary, x.imaginary)));
@@ -99,7 +108,8 @@ class Wide {
     out = select(is_zero, by_zero, out);
     Value* is_nan = b.CreateAnd(b.CreateFCmpUNO(plain.real, plain.real),
                                 b.CreateFCmpUNO(plain.imaginary, plain.imaginary));
-    return select(is_nan, out, plain);
+    return {rare_choice(b, is_nan, out.real, plain.real),
+            rare_choice(b, is_nan, out.imaginary, plain.imaginary)};
   }
   // Of parts that f32 holds.
   Value* length_of_single(Complex x) const {
@@ -145,8 +155,8 @@ class Wide {
     };
     return {limit(x.real), limit(x.imaginary)};
   }
-  Complex scaled(double factor, Complex x) const {
-    return {times(number(factor), x.real), times(number(factor), x.imaginary)};
+  Complex scaled(Value* factor, Complex x) const {
+    return {times(factor, x.real), times(factor, x.imaginary)};
   }
 };
 

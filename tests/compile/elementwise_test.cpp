@@ -120,6 +120,31 @@ TEST(Elementwise, ComplexProductsAndQuotientsOfAllKindsOfNumbers) {
       xs, ys));
 }
 
+// Functions have cuts along the axes: the signs of zeros say on which side a quotient lies.
+TEST(Elementwise, ZerosOfComplexQuotientsHaveSigns) {
+  const std::string_view parts[] = {"0", "-0", "1", "-1", "2", "-2", "inf", "-inf"};
+  const size_t count = std::size(parts), all = count * count * count * count;
+  std::string xs, ys;
+  for (size_t i = 0; i < all; ++i) {
+    const auto part = [&](size_t step) { return parts[i / step % count]; };
+    const std::string_view comma = i ? "," : "";
+    xs += fmt::format("{}({},{})", comma, part(count * count * count), part(count * count));
+    ys += fmt::format("{}({},{})", comma, part(count), part(1));
+  }
+  for (ElementType type : {ElementType::C64, ElementType::C128}) {
+    const std::string_view name = text_of(type), real = text_of(real_type_of(type));
+    expect_native(fmt::format(
+        "HloModule m\nENTRY e {{\n  i = s32[{4}] iota(), iota_dimension=0\n  x = {0}[{4}] "
+        "constant({{{2}}})\n  y = {0}[{4}] constant({{{3}}})\n  z = s32[{4}] parameter(0)\n"
+        "  o = pred[{4}] compare(z, i), direction=LT\n  u = {0}[{4}] select(o, x, y)\n"
+        "  v = {0}[{4}] select(o, y, x)\n  d = {0}[{4}] divide(u, v)\n"
+        "  re = {1}[{4}] real(d)\n  im = {1}[{4}] imag(d)\n  one = {1}[] constant(1)\n"
+        "  ones = {1}[{4}] broadcast(one), dimensions={{}}\n  r = {1}[{4}] divide(ones, re)\n"
+        "  s = {1}[{4}] divide(ones, im)\n  ROOT t = ({1}[{4}], {1}[{4}]) tuple(r, s)\n}}\n",
+        name, real, xs, ys, all));
+  }
+}
+
 // Squares of the parts would overflow or vanish.
 TEST(Elementwise, LengthsOfComplexDoubles) {
   const double inf = HUGE_VAL, nan = std::nan("");
