@@ -24,6 +24,8 @@ constexpr uint64_t piece_align(int64_t lanes) { return static_cast<uint64_t>(lan
 // Elements of rows that are lanes themselves, and where they are read from memory as they lie: more
 // would be gathered, which takes longer than to add them.
 constexpr double short_row = 16, short_row_in_memory = 8;
+// Extrema of fewer numbers of 16 bits are chosen as f32.
+constexpr double least_elements_of_keys = 32;
 // Columns that are reduced side by side, and fewer where that gives less than so many pieces.
 constexpr int64_t tile = 1024, least_tile = 256, wanted_tiles = 16;
 // Lines of columns that are combined in one go where an element takes few steps: memory serves
@@ -42,6 +44,17 @@ bool is_made_of_sums(const Elements& e, InstructionId id, int depth = 0) {
   return std::ranges::any_of(e.module.operands(id), [&](InstructionId operand) {
     return is_made_of_sums(e, operand, depth + 1);
   });
+}
+
+// Whether an element is one of an array, or chosen among such: computed bf16 lie in 32 bits.
+bool lies_in_memory(const Elements& e, InstructionId id) {
+  const Op op = e.module[id].op;
+  if (e.array(id) || op == Op::Constant) return true;
+  const auto operands = e.module.operands(id);
+  if (op == Op::Select) return lies_in_memory(e, operands[1]) && lies_in_memory(e, operands[2]);
+  const bool is_moved = op == Op::Broadcast || op == Op::Copy || op == Op::Reshape ||
+                        op == Op::Slice || op == Op::Transpose;
+  return is_moved && lies_in_memory(e, operands[0]);
 }
 
 // Short rows have few lanes, so that little is left over when these are full.
@@ -86,6 +99,11 @@ Reduce::Reduce(Elements& elements, InstructionId id)
   for (size_t d = 0; d < dims_.size(); ++d)
     (std::ranges::count(attributes.dimensions, static_cast<int64_t>(d)) > 0 ? reduced_ : kept_)
         .push_back(d);
+  const InstructionId element = e_.module.operand(id, 0);
+  const bool is_computed =
+      e_.module.shape(element).type == ElementType::BF16 && !lies_in_memory(e_, element);
+  if (!is_computed && (!is_row() || reduced_elements() >= least_elements_of_keys))
+    reducer_.choose_among_keys();
 }
 
 size_t Reduce::innermost() const {

@@ -17,11 +17,48 @@ Reducer::Reducer(Elements& elements, ComputationId computation)
   chooses_ = !combiner_ && chooses_in_any_order(elements.module, computation);
 }
 
-llvm::Type* Reducer::type() const { return held_type(e_.b, combiner_->wide); }
+void Reducer::choose_among_keys() {
+  const bool has_16_bits = combiner_ && (combiner_->element == ElementType::BF16 ||
+                                         combiner_->element == ElementType::F16);
+  has_keys_ = has_16_bits && combiner_->wide != combiner_->element && extremum();
+}
+
+// As unsigned integers: numbers in their order, NaN beyond the end that is looked for.
+llvm::Value* Reducer::key_of(llvm::Value* element) const {
+  Builder& b = e_.b;
+  llvm::Value* bits = bits_of_element(b, combiner_->element, element);
+  llvm::Value* turned = b.CreateOr(b.CreateAShr(bits, 15), b.getInt16(0x8000));
+  return b.CreateAdd(b.CreateXor(bits, turned), b.getInt16(nan_offset()));
+}
+
+llvm::Value* Reducer::element_of(llvm::Value* key) const {
+  Builder& b = e_.b;
+  llvm::Value* moved = b.CreateSub(key, b.getInt16(nan_offset()));
+  llvm::Value* turned = b.CreateOr(b.CreateAShr(b.CreateNot(moved), 15), b.getInt16(0x8000));
+  llvm::Value* out = element_of_bits(b, combiner_->element, b.CreateXor(moved, turned));
+  // Subnormal f32 are zero.
+  const auto number = [&](double x) { return llvm::ConstantFP::get(out->getType(), x); };
+  llvm::Value* magnitude = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, out);
+  llvm::Value* zero = b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, number(0), out);
+  return b.CreateSelect(b.CreateFCmpOLT(magnitude, number(0x1p-126)), zero, out);
+}
+
+// From the bits of infinity to those of its negative lie the numbers.
+uint16_t Reducer::nan_offset() const {
+  const uint16_t infinity = combiner_->element == ElementType::BF16 ? 0x7f80 : 0x7c00;
+  const auto least = static_cast<uint16_t>(0x7fff - infinity);  // the key of -infinity
+  return e_.module[combiner_->instruction].op == Op::Maximum ? static_cast<uint16_t>(-least)
+                                                             : least;
+}
+
+llvm::Type* Reducer::type() const {
+  return has_keys_ ? e_.b.getInt16Ty() : held_type(e_.b, combiner_->wide);
+}
 
 llvm::Value* Reducer::identity() const {
   llvm::Type* held = type();
   const Op op = e_.module[combiner_->instruction].op;
+  if (has_keys_) return e_.b.getInt16(op == Op::Maximum ? 0 : 0xffff);
   if (is_floating(combiner_->wide)) {
     double value = -0.0;
     if (op == Op::Multiply) value = 1;
@@ -42,13 +79,16 @@ llvm::Value* Reducer::identity() const {
 }
 
 llvm::Value* Reducer::widen(llvm::Value* element) const {
-  return convert(e_.b, combiner_->element, combiner_->wide, element);
+  return has_keys_ ? key_of(element) : convert(e_.b, combiner_->element, combiner_->wide, element);
 }
 
 // Which of two zeros is the larger one follows from no law. So asked for, with what was combined
 // second, a maximum waits for one vector instruction and a choice.
 llvm::Value* Reducer::combine(llvm::Value* a, llvm::Value* c) const {
   const Instruction& op = e_.module[combiner_->instruction];
+  if (has_keys_)
+    return e_.b.CreateBinaryIntrinsic(
+        op.op == Op::Maximum ? llvm::Intrinsic::umax : llvm::Intrinsic::umin, a, c);
   if (extremum()) {
     llvm::FastMathFlags flags;
     flags.setNoSignedZeros();
@@ -60,7 +100,7 @@ llvm::Value* Reducer::combine(llvm::Value* a, llvm::Value* c) const {
 }
 
 std::optional<llvm::CmpInst::Predicate> Reducer::extremum() const {
-  if (!is_floating(combiner_->wide)) return std::nullopt;
+  if (has_keys_ || !is_floating(combiner_->wide)) return std::nullopt;
   const Op op = e_.module[combiner_->instruction].op;
   if (op == Op::Maximum) return llvm::CmpInst::FCMP_OGT;
   if (op == Op::Minimum) return llvm::CmpInst::FCMP_OLT;
@@ -69,6 +109,7 @@ std::optional<llvm::CmpInst::Predicate> Reducer::extremum() const {
 
 // The largest or least of elements is one of them: there is nothing to round.
 llvm::Value* Reducer::finish(llvm::Value* init, llvm::Value* combined) const {
+  if (has_keys_) return element_of(combine(widen(init), combined));
   if (extremum() && held_type(e_.b, combiner_->element) == type())
     return combine(widen(init), combined);
   return convert(e_.b, combiner_->wide, combiner_->element, combine(widen(init), combined));

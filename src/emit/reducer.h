@@ -18,6 +18,9 @@ class Reducer {
   bool is_associative() const { return combiner_.has_value(); }
   // What was combined is held in another type than the elements.
   bool is_wide() const { return combiner_ && combiner_->wide != combiner_->element; }
+  // From now on the largest or least of bf16 or f16 is chosen among 16-bit integers in their order,
+  // of which a vector holds twice as many.
+  void choose_among_keys();
   // Picks one of two tuples: see choice.h.
   bool chooses() const { return chooses_; }
   llvm::Type* type() const;
@@ -35,8 +38,13 @@ class Reducer {
 
  private:
   Elements& e_;
+  uint16_t nan_offset() const;
+  llvm::Value* key_of(llvm::Value* element) const;
+  llvm::Value* element_of(llvm::Value* key) const;
+
   ComputationId computation_;
   std::optional<Combiner> combiner_;
+  bool has_keys_ = false;
   bool chooses_ = false;
 };
 

@@ -95,6 +95,37 @@ TEST(Reduce, ExtremaOfRowsWithNaN) {
   }
 }
 
+// Of rows and of columns that hold each number of 16 bits once, in no order; read and computed.
+template <class T>
+void expect_extrema_of_all(ElementType type) {
+  Literal x = Literal::uninitialized(Shape::array(type, {1024, 64}));
+  std::span<T> numbers = x.mutable_data<T>();
+  for (size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] = std::bit_cast<T>(static_cast<uint16_t>(i));
+  std::mt19937 random(3);
+  std::shuffle(numbers.begin(), numbers.end(), random);
+  for (const std::string_view op : {"maximum", "minimum"}) {
+    const auto both = run_both_on(
+        fmt::format("HloModule m\nc {{ a = {0}[] parameter(0)\n b = {0}[] parameter(1)\n"
+                    " ROOT s = {0}[] {1}(a, b) }}\nENTRY e {{\n  x = {0}[1024,64] parameter(0)\n"
+                    "  z = {0}[] constant({2})\n  y = {0}[1024,64] negate(x)\n"
+                    "  p = {0}[1024] reduce(x, z), dimensions={{1}}, to_apply=c\n"
+                    "  l = {0}[32,32,64] reshape(x)\n"
+                    "  q = {0}[32,64] reduce(l, z), dimensions={{0}}, to_apply=c\n"
+                    "  r = {0}[1024] reduce(y, z), dimensions={{1}}, to_apply=c\n"
+                    "  ROOT t = ({0}[1024], {0}[32,64], {0}[1024]) tuple(p, q, r)\n}}\n",
+                    text_of(type), op, op == "maximum" ? "-inf" : "inf"),
+        {x});
+    ASSERT_TRUE(both) << to_string(both.error());
+    EXPECT_EQ(largest_difference(both->compiled, both->evaluated), 0) << op << text_of(type);
+  }
+}
+
+TEST(Reduce, ExtremaOfAllNumbersOfSixteenBits) {
+  expect_extrema_of_all<BF16>(ElementType::BF16);
+  expect_extrema_of_all<F16>(ElementType::F16);
+}
+
 // Whether any and whether all, and the first greatest with its place, along rows and down columns.
 TEST(Reduce, Truths) {
   for (const auto& [dimension, kept] : {std::pair(1, 5), std::pair(0, 300)})
