@@ -19,6 +19,9 @@ using llvm::Value;
 // Multiplications of one product up to which a library call costs more than it gains, and rows or
 // columns up to which memory bounds it.
 constexpr int64_t small_product = 1 << 18, few = 4;
+// Elements of a right operand of columns for one register that stays in the first cache: blocks
+// of rows are as good as a library's, which packs both operands.
+constexpr int64_t small_right = 1024;
 // Elements of a right operand that does not stay in the caches, and how it is read then: so many
 // lines of so many columns after the other, as long pieces of memory, while what stands below them
 // is fetched into the second cache. (The first has few places for lines a power of two apart.)
@@ -153,7 +156,9 @@ class Dot {
     if (is_thin) return nullptr;
     if (is_integral(result_) && std::min(bits_of(lhs_.type), bits_of(rhs_.type)) < 32)
       return "of narrow integers";
-    return own * depth() <= small_product ? nullptr : "of large matrices";
+    const bool is_narrow = in_columns_ && rhs_.own.count <= lanes_of_register() &&
+                           rhs_.own.count * depth() <= small_right;
+    return is_narrow || own * depth() <= small_product ? nullptr : "of large matrices";
   }
 
   void write() {

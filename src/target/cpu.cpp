@@ -12,6 +12,7 @@
 #include "target/row_major.h"
 #include "target/rows_in_place.h"
 #include "target/share_reshapes.h"
+#include "target/short_products.h"
 #include "target/sliced_products.h"
 #include "target/target.h"
 
@@ -84,6 +85,7 @@ constexpr Pass own_passes[] = {
     {"merge-collectives", "does a repeated collective once", merge_collectives},
     {"keep-order", "keeps the order of what devices do together", keep_order},
     {"plain-convolutions", "convolutions in plain forms, or as products", make_convolutions_plain},
+    {"short-products", "products with small matrices as sums", make_short_products_sums},
     {"sliced-products", "slices go into the products that read them", fuse_sliced_products},
     {"merge-transposed-dims", "dimensions that stay side by side are one", merge_transposed_dims},
     {"share-reshapes", "one reshape for all readers", share_reshapes},
@@ -91,7 +93,8 @@ constexpr Pass own_passes[] = {
 
 constexpr std::string_view pipeline =
     "row-major, move-in-one-type, async-to-sync, open-fusions, remove-copies, merge-collectives, "
-    "keep-order, dilated-convolution-expander, plain-convolutions, simplify, reduction-splitter, "
+    "keep-order, dilated-convolution-expander, plain-convolutions, short-products, simplify, "
+    "reduction-splitter, "
     "narrow-operand-upcaster, sliced-products, fusion, rows-in-place, merge-transposed-dims, "
     "share-reshapes, copy-insertion";
 

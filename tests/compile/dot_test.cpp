@@ -287,10 +287,50 @@ ENTRY e {
                 1e-5);
 }
 
+// Arrays times small matrices are sums in one loop, with the transpose that follows; c64 too.
+TEST(Dot, ThoseOfSmallMatricesAreSums) {
+  for (const auto& [in, out] : {std::pair{"f32", "f32"},
+                                {"bf16", "bf16"},
+                                {"f16", "f32"},
+                                {"f64", "f64"},
+                                {"c64", "c64"},
+                                {"c128", "c128"}})
+    for (const auto& [lines, depth, across, own] : {std::array{33, 2, 77, 2},
+                                                    {16, 3, 128, 4},
+                                                    {70, 4, 5, 4},
+                                                    {1025, 4, 1, 3},
+                                                    {1, 2, 1027, 3}})
+      for (const bool small_first : {false, true}) {
+        const std::string array = array_text(in, {lines, depth, across}),
+                          matrix = array_text(in, {own, depth});
+        const std::string text = fmt::format(
+            "HloModule m\nENTRY e {{\n  a = {} parameter(0)\n  b = {} parameter(1)\n  d = {} "
+            "dot(a, "
+            "b), lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}}\n  ROOT r = {} "
+            "transpose(d), "
+            "dimensions={{{}}}\n}}\n",
+            small_first ? matrix : array, small_first ? array : matrix,
+            array_text(out, small_first ? Dims{own, lines, across} : Dims{lines, across, own}),
+            array_text(out, {lines, own, across}), small_first ? "1,0,2" : "0,2,1");
+        const auto both = run_both(text), threads = run_both(text, 1, 7);
+        ASSERT_TRUE(both && threads) << to_string(both.error());
+        EXPECT_EQ(both->report.routines, 0) << text;
+        EXPECT_TRUE(both->report.evaluated.empty()) << text;
+        EXPECT_LE(largest_difference(both->compiled, both->evaluated), 1e-6) << text;
+        EXPECT_EQ(largest_difference(both->compiled, threads->compiled), 0) << text;
+      }
+}
+
+// Columns for one register, which stay in the first cache, are not left to a routine.
+TEST(Dot, ManyRowsTimesNarrowColumnsHaveCode) {
+  for (const auto& [depth, columns] : {std::array{17, 7}, {64, 16}, {33, 13}})
+    expect_native(product(4003, depth, columns, false), 1e-5);
+}
+
 TEST(Dot, AnyNumberOfThreadsGivesTheSameBits) {
   for (const std::string& text :
        {product(3, 2000, 3001, false), product(333, 700, 1001, false), product(700, 64, 90, true),
-        product(9, 600, 700, true), product(5000, 700, 3, false),
+        product(9, 600, 700, true), product(5000, 700, 3, false), product(9003, 33, 13, false),
         module_of({{9, 600}, {600, 700}, {}, {}, {1}, {0}, {9, 700}}, "c64", "c64"),
         module_of({{700, 600}, {600, 9}, {}, {}, {1}, {0}, {700, 9}}, "c64", "c64")}) {
     const auto one = run_both(text, 1, 1), two = run_both(text, 1, 2), many = run_both(text, 1, 7);
