@@ -143,17 +143,27 @@ std::vector<Value*> Reduce::place(const Index& kept) {
   return at;
 }
 
-std::vector<Value*> Reduce::result(const Index& kept) {
+bool Reduce::is_long() const {
   const bool is_pred = reducer_.is_associative() && reducer_.type()->isIntegerTy(1);
   const int64_t least = is_pred ? most_lanes : least_lanes;
-  const bool is_long = is_row() && !dims_.empty() && dims_[innermost()] >= least &&
-                       reduced_elements() > without_loop;
-  if (is_long && reducer_.is_associative()) return {along_row(kept)};
-  if (is_long && reducer_.chooses() &&
+  return is_row() && !dims_.empty() && dims_[innermost()] >= least &&
+         reduced_elements() > without_loop;
+}
+
+bool Reduce::has_lanes() const { return is_long() && reducer_.is_associative(); }
+
+std::vector<Value*> Reduce::result(const Index& kept) {
+  if (has_lanes()) {
+    Value* left = lanes(kept);
+    return {finished(across(left))};
+  }
+  if (is_long() && reducer_.chooses() &&
       reduced_elements() == static_cast<double>(dims_[innermost()]))
     return chosen(kept);
   return in_order(kept);
 }
+
+Value* Reduce::finished(Value* combined) { return reducer_.finish(inits()[0], combined); }
 
 std::vector<Value*> Reduce::in_order(const Index& kept) {
   std::vector<Value*> at = place(kept);
@@ -163,7 +173,7 @@ std::vector<Value*> Reduce::in_order(const Index& kept) {
 
 bool Reduce::rounds_once() const { return reducer_.is_wide() && reduced_elements() > 0; }
 
-Value* Reduce::along_row(const Index& kept) {
+Value* Reduce::lanes(const Index& kept) {
   const size_t last = innermost();
   llvm::Type *held = reducer_.type(), *stored = frame_type(b_, held);
   const int64_t lanes = lanes_of_row(e_, e_.module.operand(id_, 0), dims_[last]),
@@ -190,7 +200,15 @@ Value* Reduce::along_row(const Index& kept) {
     });
   };
   outer_nest(0, at, [&] { in_lanes(dims_[last], lanes, add); });
-  return reducer_.finish(inits()[0], halved(sums, lanes));
+  std::vector<Value*> pieces;
+  for (int64_t i = 0; i < lanes; i += each)
+    pieces.push_back(held_value(
+        b_, held,
+        b_.CreateAlignedLoad(llvm::FixedVectorType::get(stored, static_cast<unsigned>(each)),
+                             slot(int64(b_, i)), llvm::Align(piece_align(each)))));
+  for (size_t half = pieces.size() / 2; half > 0; half /= 2)
+    for (size_t i = 0; i < half; ++i) pieces[i] = reducer_.combine(pieces[i], pieces[half + i]);
+  return pieces[0];
 }
 
 // add(first element, number, how many of them were read before) for all elements of a row.
@@ -273,24 +291,10 @@ std::vector<Value*> Reduce::chosen_of_lanes(std::span<llvm::Type* const> types,
   return all;
 }
 
-// The lanes combined: the first half with the second one until one is left.
-Value* Reduce::halved(Value* sums, int64_t lanes) {
-  llvm::Type *held = reducer_.type(), *stored = frame_type(b_, held);
-  std::vector<Value*> pieces;
-  const int64_t each = std::min(lanes, piece);
-  for (int64_t i = 0; i < lanes; i += each)
-    pieces.push_back(held_value(
-        b_, held,
-        b_.CreateAlignedLoad(llvm::FixedVectorType::get(stored, static_cast<unsigned>(each)),
-                             b_.CreateInBoundsGEP(stored, sums, int64(b_, i)),
-                             llvm::Align(piece_align(each)))));
-  for (size_t half = pieces.size() / 2; half > 0; half /= 2)
-    for (size_t i = 0; i < half; ++i) pieces[i] = reducer_.combine(pieces[i], pieces[half + i]);
-  return across(pieces[0], static_cast<int>(each));
-}
-
 // The lanes of one vector, combined by halves. Where numbers are chosen, NaN is looked for once.
-Value* Reduce::across(Value* all, int lanes) {
+Value* Reduce::across(Value* all) {
+  const auto lanes =
+      static_cast<int>(llvm::cast<llvm::FixedVectorType>(all->getType())->getNumElements());
   const auto choice = reducer_.extremum();
   Value* any_nan = nullptr;
   if (choice) {

@@ -28,6 +28,11 @@ class Reduce {
   std::vector<llvm::Value*> place(const Index& kept);
   // One result: along a long row by lanes, else in order.
   std::vector<llvm::Value*> result(const Index& kept);
+  // Whether it is made of lanes side by side: those of one result, of which at most 16 are left to
+  // be combined with each other, and the result of what they come to.
+  bool has_lanes() const;
+  llvm::Value* lanes(const Index& kept);
+  llvm::Value* finished(llvm::Value* combined);
   // The reduced elements of one result, in order.
   std::vector<llvm::Value*> in_order(const Index& kept);
   // Loops over the reduced dimensions, but the innermost one of a row, outermost first.
@@ -38,12 +43,11 @@ class Reduce {
   double without_loop = 4;  // so many elements are reduced without one
 
  private:
-  llvm::Value* along_row(const Index& kept);
   std::vector<llvm::Value*> chosen(const Index& kept);
   std::vector<llvm::Value*> chosen_of_lanes(std::span<llvm::Type* const> types,
                                             std::span<llvm::Value* const> memory, int64_t lanes);
-  llvm::Value* across(llvm::Value* all, int lanes);
-  llvm::Value* halved(llvm::Value* sums, int64_t lanes);
+  llvm::Value* across(llvm::Value* all);
+  bool is_long() const;
   void in_lanes(int64_t size, int64_t lanes,
                 llvm::function_ref<void(llvm::Value*, int64_t, int64_t)> add);
   bool rounds_once() const;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "emit/reduce.h"
+#include "emit/row_numbers.h"
 #include "emit/streamed_stores.h"
 
 namespace hilo {
@@ -22,8 +23,15 @@ constexpr double most_code = 1024;
 // Rows whose steps are done in turn, first one for all of them and then the next: what a step makes
 // of a number of the row waits long for it, and a processor looks ahead a few hundred instructions.
 // So many where their elements stay in the first cache and there are pieces enough for all threads.
-constexpr int64_t most_together = 8, least_together = 4, least_groups = 64;
-constexpr double most_elements = 4096;
+struct Together {
+  int64_t most;
+  double most_elements;
+};
+constexpr Together one_by_one = {8, 4096}, in_vectors = {16, 8192};
+constexpr int64_t least_together = 4, least_groups = 64;
+// In vectors of all rows, the steps wait for each other. That is won back where there is little
+// memory to wait for besides: where results are narrow, or one number of each row.
+constexpr int64_t narrow_bytes = 2;
 
 class RowWriter {
  public:
@@ -34,6 +42,7 @@ class RowWriter {
         rows_(rows),
         steps_(steps_each(leaves)),
         is_short_(steps_ <= short_row || (steps_ <= short_row_of_vectors && are_vectors(leaves))),
+        in_vectors_(writes_little(leaves)),
         together_(is_short_ ? 1 : rows_together(leaves)) {
     if (is_short()) return;  // what is kept are values
     for (const Rows::Kept& kept : rows_.kept) {
@@ -41,6 +50,9 @@ class RowWriter {
       scratch_.push_back(frame_array(b_, type, together_ * kept_each(kept)));
     }
     here_ = scratch_;
+    if (together_ == 1 || !in_vectors_) return;
+    for (const RowNumber& one : find_row_numbers(e_, rows_))
+      numbers_.push_back({one, frame_of(e_.module.shape(one.id).type)});
   }
 
   // Elements that the steps of a row read and write.
@@ -55,25 +67,9 @@ class RowWriter {
 
   // The rows first … first + together() - 1.
   void write_group(Value* first, std::span<const WrittenLeaf> leaves) {
-    std::vector<std::vector<Value*>> numbers;  // of each step, in the frame
-    const auto each = [&](size_t step, llvm::function_ref<void(const Index&, Value*)> body) {
-      loop(b_, together_, [&](Value* i) {
-        begin_row(i, numbers);
-        for (size_t k = 0; k < rows_.kept.size(); ++k)
-          if (rows_.kept[k].step < step) e_.bind_row(rows_.kept[k].id, here_[k], rows_.dims.size());
-        body(Index::linear(b_, rows_.dims, add_index(b_, first, i)), i);
-      });
-    };
-    for (size_t step = 0; step < rows_.reductions.size(); ++step) {
-      std::vector<Value*> arrays = numbers_of(rows_.reductions[step]);
-      each(step, [&](const Index& row, Value* i) {
-        const std::vector<Value*> values = reduce(step, row);
-        for (size_t k = 0; k < arrays.size(); ++k)
-          b_.CreateStore(values[k], b_.CreateInBoundsGEP(values[k]->getType(), arrays[k], i));
-      });
-      numbers.push_back(std::move(arrays));
-    }
-    each(rows_.reductions.size(), [&](const Index& row, Value*) { write_results(row, leaves); });
+    first_ = first;
+    for (size_t step = 0; step < rows_.reductions.size(); ++step) reduce_each(step);
+    each([&](const Index& row, Value*) { write_results(row, leaves); });
   }
 
  private:
@@ -105,10 +101,19 @@ class RowWriter {
            });
   }
 
+  bool writes_little(std::span<const WrittenLeaf> leaves) const {
+    const int64_t rows = element_count(rows_.dims);
+    return std::ranges::all_of(leaves, [&](const WrittenLeaf& leaf) {
+      const Shape& shape = e_.leaf_shape(leaf.id, leaf.leaf);
+      return storage_bytes(shape.type) <= narrow_bytes || element_count(shape) <= rows;
+    });
+  }
+
   int64_t rows_together(std::span<const WrittenLeaf> leaves) const {
     if (divides_all(leaves)) return 1;
     const int64_t rows = element_count(rows_.dims);
-    for (int64_t out = most_together; out >= least_together; out /= 2)
+    const auto [most, most_elements] = in_vectors_ ? in_vectors : one_by_one;
+    for (int64_t out = most; out >= least_together; out /= 2)
       if (rows % out == 0 && rows / out >= least_groups &&
           steps_ * static_cast<double>(out) <= most_elements)
         return out;
@@ -123,26 +128,99 @@ class RowWriter {
     return held_type(b_, e_.leaf_shape(reduction, leaf).type);
   }
 
-  // Places in the frame for the results of a reduction, of each row of a group.
-  std::vector<Value*> numbers_of(InstructionId reduction) const {
-    std::vector<Value*> out;
-    for (size_t k = 0; k < e_.module.operands(reduction).size() / 2; ++k)
-      out.push_back(frame_array(b_, number_type(reduction, k), together_));
-    return out;
+  // Places in the frame, one for each row of a group.
+  Value* frame_of(ElementType type) const {
+    return frame_array(b_, held_type(b_, type), together_);
+  }
+  void store_to(Value* frame, Value* i, Value* value) const {
+    llvm::Type* type = value->getType();
+    b_.CreateAlignedStore(value, b_.CreateInBoundsGEP(type, frame, i), align_of(type));
+  }
+  Value* load_from(Value* frame, llvm::Type* type, Value* i) const {
+    return b_.CreateAlignedLoad(type, b_.CreateInBoundsGEP(type, frame, i), align_of(type));
+  }
+  static llvm::Align align_of(llvm::Type* type) {
+    return llvm::Align(std::max(1U, type->getScalarSizeInBits() / 8));
   }
 
-  // Row number i of a group, of which so many steps are done.
-  void begin_row(Value* i, std::span<const std::vector<Value*>> numbers) {
+  // Row number i of the group.
+  void each(llvm::function_ref<void(const Index&, Value*)> body) {
+    loop(b_, together_, [&](Value* i) {
+      begin_row(i);
+      for (size_t k = 0; k < rows_.kept.size(); ++k)
+        if (rows_.kept[k].step < results_.size())
+          e_.bind_row(rows_.kept[k].id, here_[k], rows_.dims.size());
+      body(Index::linear(b_, rows_.dims, add_index(b_, first_, i)), i);
+    });
+  }
+
+  // One reduction of all rows of the group, and the numbers that wait for it. What is left to be
+  // combined of each row is combined in vectors of them all.
+  void reduce_each(size_t step) {
+    const InstructionId id = rows_.reductions[step];
+    std::vector<Value*> results;
+    for (size_t k = 0; k < e_.module.operands(id).size() / 2; ++k)
+      results.push_back(frame_of(e_.leaf_shape(id, k).type));
+    Reduce reduction(e_, id);
+    const bool has_lanes =
+        in_vectors_ && reduction.has_lanes() && !reduction.reducer().type()->isIntegerTy(1);
+    Value *left = nullptr, *combined = nullptr;  // in the frame
+    llvm::Type* lanes_type = nullptr;
+    each([&](const Index& row, Value* i) {
+      if (has_lanes) {
+        Reduce of_row = reduction_that_keeps(step);
+        Value* lanes = of_row.lanes(row);
+        lanes_type = lanes->getType();
+        if (!left) left = frame_array(b_, lanes_type, together_);
+        return store_to(left, i, lanes);
+      }
+      const std::vector<Value*> values = reduce(step, row);
+      for (size_t k = 0; k < results.size(); ++k) store_to(results[k], i, values[k]);
+    });
+    if (has_lanes) {
+      std::vector<Value*> lanes;
+      for (int64_t i = 0; i < together_; ++i)
+        lanes.push_back(load_from(left, lanes_type, int64(b_, i)));
+      combined = frame_array(b_, reduction.reducer().type(), together_);
+      store_to(combined, int64(b_, 0), combined_each(reduction.reducer(), b_, std::move(lanes)));
+    } else {
+      results_.push_back(results);
+      const auto waits = [&](const auto& one) { return one.first.step == step; };
+      if (std::ranges::none_of(numbers_, waits)) return;
+    }
+    each([&](const Index& row, Value* i) {
+      if (has_lanes) {
+        Value* result = reduction.finished(load_from(combined, reduction.reducer().type(), i));
+        store_to(results[0], i, result);
+        e_.bind_scalars(id, {result});
+      }
+      for (const auto& [number, frame] : numbers_) {
+        if (number.step != step) continue;
+        std::vector<Value*> at(e_.module.shape(number.id).dims.size(), int64(b_, 0));
+        for (size_t d = 0; d < rows_.dims.size(); ++d) at[d] = row.at(b_, d);
+        Value* value = e_.at(number.id, Index(b_, e_.module.shape(number.id).dims, at));
+        store_to(frame, i, value);
+        e_.bind_scalars(number.id, {value});
+      }
+    });
+    if (has_lanes) results_.push_back(results);
+    steps_with_numbers_ = step + 1;
+  }
+
+  // What is known of row number i of a group after the steps that are done.
+  void begin_row(Value* i) {
     e_.forget();
-    for (size_t step = 0; step < numbers.size(); ++step) {
+    for (size_t step = 0; step < results_.size(); ++step) {
       const InstructionId id = rows_.reductions[step];
       std::vector<Value*> values;
-      for (size_t k = 0; k < numbers[step].size(); ++k) {
-        llvm::Type* type = number_type(id, k);
-        values.push_back(b_.CreateLoad(type, b_.CreateInBoundsGEP(type, numbers[step][k], i)));
-      }
+      for (size_t k = 0; k < results_[step].size(); ++k)
+        values.push_back(load_from(results_[step][k], number_type(id, k), i));
       e_.bind_scalars(id, std::move(values));
     }
+    for (const auto& [number, frame] : numbers_)
+      if (number.step < steps_with_numbers_)
+        e_.bind_scalars(number.id,
+                        {load_from(frame, held_type(b_, e_.module.shape(number.id).type), i)});
     for (size_t k = 0; k < here_.size(); ++k) {
       llvm::Type* type = stored_type(b_, e_.module.shape(rows_.kept[k].id).type);
       here_[k] =
@@ -195,12 +273,16 @@ class RowWriter {
     }
   }
 
+  Reduce reduction_that_keeps(size_t step) {
+    Reduce out(e_, rows_.reductions[step]);
+    if (is_short()) out.without_loop = short_row;
+    else out.see = [this, step](const std::vector<Value*>& at) { keep(step, at); };
+    return out;
+  }
+
   std::vector<Value*> reduce(size_t step, const Index& row) {
     const InstructionId id = rows_.reductions[step];
-    Reduce reduce(e_, id);
-    if (is_short()) reduce.without_loop = short_row;
-    else reduce.see = [&](const std::vector<Value*>& at) { keep(step, at); };
-    const std::vector<Value*> out = reduce.result(row);
+    const std::vector<Value*> out = reduction_that_keeps(step).result(row);
     e_.bind_scalars(id, out);
     if (is_short()) return out;
     for (size_t i = 0; i < rows_.kept.size(); ++i)
@@ -247,9 +329,13 @@ class RowWriter {
   Builder& b_;
   const Rows& rows_;
   const double steps_;
-  const bool is_short_;
+  const bool is_short_, in_vectors_;
   const int64_t together_;
-  std::vector<Value*> scratch_, here_;  // of each that is kept, and the part of this row
+  std::vector<Value*> scratch_, here_;        // of each that is kept, and the part of this row
+  Value* first_ = nullptr;                    // row of a group
+  std::vector<std::vector<Value*>> results_;  // of the steps of a group that are done, in the frame
+  size_t steps_with_numbers_ = 0;             // of these
+  std::vector<std::pair<RowNumber, Value*>> numbers_;  // and their places in the frame
 };
 
 }  // namespace

@@ -112,12 +112,75 @@ TEST(Rows, ThreadsDoNotChangeBits) {
   EXPECT_TRUE(same_bits(one->compiled, five->compiled));
 }
 
+// What is left of several rows is combined in vectors of them all, of every type; what is made of
+// it waits for one reduction or for another.
+TEST(Rows, NumbersOfSeveralRowsAreLanes) {
+  for (const auto& [rows, columns] : {std::pair(1024, 24), std::pair(1024, 100), std::pair(516, 40),
+                                      std::pair(1040, 7), std::pair(4096, 33)}) {
+    const std::string text = std::string(reducers) + fmt::format(R"(
+sum {{ a = f64[] parameter(0)
+  b = f64[] parameter(1)
+  ROOT r = f64[] add(a, b) }}
+least {{ a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  ROOT r = s32[] minimum(a, b) }}
+any {{ a = pred[] parameter(0)
+  b = pred[] parameter(1)
+  ROOT r = pred[] or(a, b) }}
+greatest {{ a = f16[] parameter(0)
+  b = f16[] parameter(1)
+  ROOT r = f16[] maximum(a, b) }}
+ENTRY e {{
+  x = f64[{0},{1}] parameter(0)
+  y = f16[{0},{1}] parameter(1)
+  w = f32[{0}] parameter(2)
+  z = f64[] constant(1.5)
+  zero = f32[] constant(0)
+  most = s32[] constant(1000000)
+  no = pred[] constant(false)
+  low = f16[] constant(-inf)
+  thousand = f64[] constant(1000)
+  thousands = f64[{0},{1}] broadcast(thousand), dimensions={{}}
+  scaled = f64[{0},{1}] multiply(x, thousands)
+  i = s32[{0},{1}] convert(scaled)
+  far = f64[{0},{1}] broadcast(z), dimensions={{}}
+  p = pred[{0},{1}] compare(x, far), direction=GT
+  s = f64[{0}] reduce(x, z), dimensions={{1}}, to_apply=sum
+  l = s32[{0}] reduce(i, most), dimensions={{1}}, to_apply=least
+  a = pred[{0}] reduce(p, no), dimensions={{1}}, to_apply=any
+  g = f16[{0}] reduce(y, low), dimensions={{1}}, to_apply=greatest
+  gb = f16[{0},{1}] broadcast(g), dimensions={{0}}
+  d = f16[{0},{1}] subtract(y, gb)
+  q = f32[{0},{1}] convert(d)
+  e = f32[{0},{1}] exponential(q)
+  t = f32[{0}] reduce(e, zero), dimensions={{1}}, to_apply=add
+  u = f32[{0}] log(t)
+  v = f32[{0}] multiply(u, w)
+  narrow = f32[{0}] convert(s)
+  n = f32[{0}] add(narrow, v)
+  m = f16[{0}] convert(n)
+  mb = f16[{0},{1}] broadcast(m), dimensions={{0}}
+  o = f16[{0},{1}] multiply(d, mb)
+  ROOT r = (f16[{0},{1}], f64[{0}], s32[{0}], pred[{0}], f32[{0}]) tuple(o, s, l, a, v) }}
+)",
+                                                                 rows, columns);
+    const auto one = run_both(text, 1, 1);
+    expect_native(one, text, 1e-2);
+    for (const int threads : {2, 7}) {
+      const auto more = run_both(text, 1, threads);
+      ASSERT_TRUE(one && more);
+      EXPECT_TRUE(same_bits(one->compiled, more->compiled)) << rows << " rows of " << columns;
+    }
+  }
+}
+
 // Rows whose steps are done in turn, 8 or 4 together or each alone, by shape: numbers of several
 // reductions of a row, of f32, s32 and bf16, a kept array, and results of a row and of numbers.
 TEST(Rows, StepsOfSeveralRowsInTurn) {
   for (const auto& [rows, columns] :
        {std::pair(512, 50), std::pair(516, 37), std::pair(513, 40), std::pair(520, 128),
-        std::pair(2048, 17), std::pair(512, 70), std::pair(256, 200)}) {
+        std::pair(2048, 17), std::pair(512, 70), std::pair(256, 200), std::pair(1024, 10),
+        std::pair(1024, 6), std::pair(1024, 128)}) {
     const std::string text = std::string(reducers) + fmt::format(R"(ENTRY e {{
   x = bf16[{0},{1}] parameter(0)
   y = f32[{0},{1}] parameter(1)
