@@ -19,9 +19,9 @@ using llvm::Value;
 // Multiplications of one product up to which a library call costs more than it gains, and rows or
 // columns up to which memory bounds it.
 constexpr int64_t small_product = 1 << 18, few = 4;
-// Elements of a right operand of columns for one register that stays in the first cache: blocks
-// of rows are as good as a library's, which packs both operands.
-constexpr int64_t small_right = 1024;
+// Elements of a right operand of columns that stays in the first cache, of any sums and of short
+// ones: blocks of rows are better than a library's, which packs both operands.
+constexpr int64_t small_right = 1024, small_right_of_short = 8192, few_terms = 8;
 // Elements of a right operand that does not stay in the caches, and how it is read then: so many
 // lines of so many columns after the other, as long pieces of memory, while what stands below them
 // is fetched into the second cache. (The first has few places for lines a power of two apart.)
@@ -31,8 +31,10 @@ constexpr int64_t large_operand = 1 << 21, lines_at_once = 8, columns_at_once = 
 // holds.
 constexpr int64_t worth_turning = 32, least_turned = 8, most_turned_bytes = 1 << 16;
 // Strips of columns of floats are turned for so many rows where sums are short, which fill few
-// registers along themselves, and for longer ones where there is more to gain.
-constexpr int64_t least_rows = 16, short_sum = 48;
+// registers along themselves, for fewer rows where they are shorter, and for longer ones where
+// there is more to gain.
+constexpr int64_t enough_rows = 16, short_sum = 48;
+constexpr int64_t least_rows = 5, terms_a_row = 5, shorter_sum = 45;
 constexpr int64_t many_rows = 20, many_columns = 12, long_sum = 100;
 
 // Dimensions of an array that are walked as one: `count` steps of `stride` elements.
@@ -156,9 +158,7 @@ class Dot {
     if (is_thin) return nullptr;
     if (is_integral(result_) && std::min(bits_of(lhs_.type), bits_of(rhs_.type)) < 32)
       return "of narrow integers";
-    const bool is_narrow = in_columns_ && rhs_.own.count <= lanes_of_register() &&
-                           rhs_.own.count * depth() <= small_right;
-    return is_narrow || own * depth() <= small_product ? nullptr : "of large matrices";
+    return has_small_right() || own * depth() <= small_product ? nullptr : "of large matrices";
   }
 
   void write() {
@@ -185,6 +185,10 @@ class Dot {
  private:
   int64_t depth() const { return lhs_.depth.count; }
   int64_t lanes_of_register() const { return registers_.lanes(storage_bytes(sum_)); }
+  bool has_small_right() const {
+    return in_columns_ &&
+           rhs_.own.count * depth() <= (depth() <= few_terms ? small_right_of_short : small_right);
+  }
   // Lines of few columns leave most lanes empty; where those of the left operand are long, it is
   // better to sum along them. An object has no library.
   bool has_short_lines() const {
@@ -217,10 +221,12 @@ class Dot {
   // Columns of the right operand that stand one after the other, for many rows: turned, they are
   // lanes.
   bool has_rows_to_turn() const {
-    const bool are_many = lhs_.own.count >= many_rows && rhs_.own.count >= many_columns;
+    const int64_t rows = lhs_.own.count, columns = rhs_.own.count;
+    const int64_t most = rows >= many_rows && columns >= many_columns ? long_sum
+                         : rows >= enough_rows ? short_sum
+                                               : std::min(shorter_sum, terms_a_row * rows);
     return !is_integral(result_) && has_lanes(rhs_.type) && rhs_.depth.stride == 1 &&
-           lhs_.own.count >= least_rows && rhs_.own.count >= 2 * few && depth() >= few &&
-           depth() <= (are_many ? long_sum : short_sum);
+           rows >= least_rows && columns >= 2 * few && depth() >= few && depth() <= most;
   }
   // Iterations are strips of columns, for all rows.
   void write_turned_strips() {

@@ -321,10 +321,22 @@ TEST(Dot, ThoseOfSmallMatricesAreSums) {
       }
 }
 
-// Columns for one register, which stay in the first cache, are not left to a routine.
-TEST(Dot, ManyRowsTimesNarrowColumnsHaveCode) {
-  for (const auto& [depth, columns] : {std::array{17, 7}, {64, 16}, {33, 13}})
-    expect_native(product(4003, depth, columns, false), 1e-5);
+// Times what stays in the first cache: not left to a routine.
+TEST(Dot, ManyRowsTimesSmallMatricesHaveCode) {
+  for (const auto& [depth, columns] :
+       {std::array{17, 7}, {64, 16}, {33, 13}, {17, 59}, {5, 1001}}) {
+    const auto both = run_both(product(4003, depth, columns, false));
+    ASSERT_TRUE(both);
+    EXPECT_EQ(both->report.routines, 0);
+    EXPECT_LE(largest_difference(both->compiled, both->evaluated), 1e-5);
+  }
+}
+
+// Columns in one piece, of which strips are turned for a few rows; the last tiles lie over others.
+TEST(Dot, ShortSumsOfAFewRowsHaveCode) {
+  for (const auto& [rows, depth, columns] :
+       {std::array{5, 7, 9}, {6, 11, 13}, {13, 45, 37}, {7, 8, 8}, {15, 4, 33}, {12, 12, 12}})
+    expect_native(product(rows, depth, columns, true), 1e-5);
 }
 
 TEST(Dot, AnyNumberOfThreadsGivesTheSameBits) {
