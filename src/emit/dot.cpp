@@ -35,6 +35,8 @@ constexpr int64_t worth_turning = 32, least_turned = 8, most_turned_bytes = 1 <<
 // there is more to gain.
 constexpr int64_t enough_rows = 16, short_sum = 48;
 constexpr int64_t least_rows = 5, terms_a_row = 5, shorter_sum = 45;
+// Columns of all products with fewer rows: a single small one would wait for the frame.
+constexpr int64_t least_columns_of_all = 64;
 constexpr int64_t many_rows = 20, many_columns = 12, long_sum = 100;
 
 // Dimensions of an array that are walked as one: `count` steps of `stride` elements.
@@ -225,8 +227,10 @@ class Dot {
     const int64_t most = rows >= many_rows && columns >= many_columns ? long_sum
                          : rows >= enough_rows ? short_sum
                                                : std::min(shorter_sum, terms_a_row * rows);
+    const int64_t least =
+        rhs_.batch.count * columns >= least_columns_of_all ? least_rows : enough_rows;
     return !is_integral(result_) && has_lanes(rhs_.type) && rhs_.depth.stride == 1 &&
-           rows >= least_rows && columns >= 2 * few && depth() >= few && depth() <= most;
+           rows >= least && columns >= 2 * few && depth() >= few && depth() <= most;
   }
   // Iterations are strips of columns, for all rows.
   void write_turned_strips() {
