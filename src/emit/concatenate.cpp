@@ -139,7 +139,8 @@ llvm::Value* element_of_slices(Elements& e, InstructionId id, InstructionId from
 
 }  // namespace
 
-// Each operand is read at the nearest place that it has, and the value chosen afterwards.
+// Each operand is read at the nearest place that it has, or only where it has one, and the value
+// chosen afterwards.
 llvm::Value* element_Concatenate(Elements& e, InstructionId id, const Index& index, size_t) {
   Builder& b = e.b;
   const auto dim = static_cast<size_t>(e.module.attributes<DimensionsAttributes>(id).dimensions[0]);
@@ -154,11 +155,17 @@ llvm::Value* element_Concatenate(Elements& e, InstructionId id, const Index& ind
     start += dims[dim];
     if (!bounds.meet(first, start)) continue;
     llvm::Value* from = b.CreateNSWSub(index.at(b, dim), int64(b, first));
-    const Bounds inside = {bounds.first - first, bounds.last - first};
-    std::vector<llvm::Value*> at;
-    for (size_t d = 0; d < dims.size(); ++d)
-      at.push_back(d == dim ? nearest_index(b, from, inside, dims[d]) : index.at(b, d));
-    llvm::Value* value = e.operand(id, i, Index(b, dims, std::move(at)));
+    const Bounds met = {bounds.first - first, bounds.last - first};
+    const auto value_at = [&](llvm::Value* place) {
+      std::vector<llvm::Value*> at;
+      for (size_t d = 0; d < dims.size(); ++d) at.push_back(d == dim ? place : index.at(b, d));
+      return e.operand(id, i, Index(b, dims, std::move(at)));
+    };
+    const bool is_masked =
+        !met.are_in(0, dims[dim]) && e.reads_masked(from, e.module.shape(id).type);
+    llvm::Value* value =
+        is_masked ? e.read_where(is_place(b, from, dims[dim]), [&] { return value_at(from); })
+                  : value_at(nearest_index(b, from, met, dims[dim]));
     llvm::Value* reached = b.CreateICmpSGE(from, int64(b, 0));
     chosen = chosen ? b.CreateSelect(reached, value, chosen) : value;
   }

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "emit/loops.h"
 #include "emit/op_functions.h"
 #include "emit/symbols.h"
+#include "emit/vector_registers.h"
 
 namespace hilo {
 namespace {
@@ -30,7 +32,7 @@ llvm::Value* Elements::load_of_row(InstructionId id, const Index& index) {
   std::vector<llvm::Value*> at;
   for (size_t d = first; d < shape.dims.size(); ++d) at.push_back(index.at(b, d));
   const Dims dims(shape.dims.begin() + static_cast<int64_t>(first), shape.dims.end());
-  return load_element(b, shape.type, array, Index(b, dims, std::move(at)).position(b));
+  return load(shape.type, array, Index(b, dims, std::move(at)).position(b));
 }
 
 llvm::Value* Elements::load_of_tile(InstructionId id, const Index& index) {
@@ -38,7 +40,7 @@ llvm::Value* Elements::load_of_tile(InstructionId id, const Index& index) {
   llvm::Value* row = b.CreateNSWSub(index.at(b, tile.row), tile.first_row);
   llvm::Value* column = b.CreateNSWSub(index.at(b, tile.column), tile.first_column);
   llvm::Value* place = add_index(b, multiply_index(b, row, tile.side), column);
-  return load_element(b, module.shape(id).type, tile.array, place);
+  return load(module.shape(id).type, tile.array, place);
 }
 
 llvm::Value* Elements::array(InstructionId id) const {
@@ -105,6 +107,36 @@ Bounds Elements::bounds(llvm::Value* place, int64_t size) const {
   return {std::max<int64_t>(0, std::min(a, c)), std::min(size - 1, std::max(a, c))};
 }
 
+llvm::Value* Elements::read_where(llvm::Value* condition, llvm::function_ref<llvm::Value*()> make) {
+  Cache cache = std::exchange(cache_, {});
+  llvm::Value* outer =
+      std::exchange(condition_, condition_ ? b.CreateAnd(condition_, condition) : condition);
+  llvm::Value* made = make();
+  condition_ = outer;
+  cache_ = std::move(cache);
+  return made;
+}
+
+bool Elements::reads_masked(llvm::Value* place, ElementType type) const {
+  if (!counters_.contains(affine(place).base)) return false;
+  const VectorRegisters registers = vector_registers(*b.GetInsertBlock()->getModule());
+  return registers.bytes >= 64 || (registers.bytes == 32 && storage_bytes(type) >= 4);
+}
+
+llvm::Value* Elements::load(ElementType type, llvm::Value* array, llvm::Value* position) {
+  if (!condition_) return load_element(b, type, array, position);
+  llvm::BasicBlock *before = b.GetInsertBlock(), *in = nullptr;
+  llvm::Value* element = nullptr;
+  where(b, condition_, [&] {
+    element = load_element(b, type, array, position);
+    in = b.GetInsertBlock();
+  });
+  llvm::PHINode* out = b.CreatePHI(element->getType(), 2);
+  out->addIncoming(element, in);
+  out->addIncoming(llvm::Constant::getNullValue(element->getType()), before);
+  return out;
+}
+
 llvm::Value* Elements::index_operand(InstructionId id, size_t i) {
   const Shape& shape = module.shape(module.operand(id, i));
   llvm::Value* held =
@@ -118,7 +150,7 @@ llvm::Value* Elements::at(InstructionId id, const Index& index, size_t leaf) {
   const Shape& shape = leaf_shape(id, leaf);
   if (!is_array(shape.type)) return unsupported(id, "its element type", leaf);
   if (const auto array = arrays_.find(id); array != arrays_.end())
-    return load_element(b, shape.type, array->second[leaf], index.position(b));
+    return load(shape.type, array->second[leaf], index.position(b));
   if (const auto scalar = scalars_.find(id); scalar != scalars_.end()) return scalar->second[leaf];
   if (rows_.contains(id)) return load_of_row(id, index);
   if (tiles_.contains(id)) return load_of_tile(id, index);
@@ -147,7 +179,7 @@ llvm::Value* Elements::make_constant(InstructionId id, const Index& index) {
   if (!literal || !literal->shape().is_array()) return unsupported(id, "a constant without value");
   if (literal->count() == 1) return constant_element(b, *literal, 0);
   llvm::Value* array = constant_array(*b.GetInsertBlock()->getModule(), id);
-  return load_element(b, literal->type(), array, index.position(b));
+  return load(literal->type(), array, index.position(b));
 }
 
 // Scalar operands beside arrays (of clamp and select) stand for all elements.

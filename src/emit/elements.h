@@ -51,6 +51,12 @@ class Elements {
   void bind_counter(llvm::Value* counter, int64_t begin, int64_t end);
   // Of a place along a dimension of `size`.
   Bounds bounds(llvm::Value* place, int64_t size) const;
+  // make(), in which arrays are read only where the condition holds; elsewhere zeros stand for
+  // their elements. Such reads of places side by side become masked ones in a vector.
+  llvm::Value* read_where(llvm::Value* condition, llvm::function_ref<llvm::Value*()> make);
+  // Whether that is better than to read the nearest place of an array: the place moves with the
+  // innermost loop, so that the nearest ones do not lie side by side, and the chip has masks.
+  bool reads_masked(llvm::Value* place, ElementType type) const;
   // An operand that is a scalar integer, as i64.
   llvm::Value* index_operand(InstructionId id, size_t i);
   // The leaves of a computation over scalars.
@@ -81,6 +87,7 @@ class Elements {
   llvm::Value* load_of_row(InstructionId id, const Index& index);
   llvm::Value* load_of_tile(InstructionId id, const Index& index);
   llvm::Value* make_constant(InstructionId id, const Index& index);
+  llvm::Value* load(ElementType type, llvm::Value* array, llvm::Value* position);
 
   std::map<InstructionId, std::vector<llvm::Value*>> arrays_;
   std::map<InstructionId, std::vector<llvm::Value*>> scalars_;
@@ -89,6 +96,7 @@ class Elements {
   std::map<llvm::Value*, Bounds> counters_;
   std::map<InstructionId, InstructionId> parameters_;  // of fused computations
   Cache cache_;
+  llvm::Value* condition_ = nullptr;  // of read_where()
   int depth_ = 0;
   std::optional<Error> error_;
 };

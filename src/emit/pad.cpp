@@ -7,10 +7,10 @@ namespace {
 
 int64_t floor_quotient(int64_t a, int64_t c) { return a / c - (a % c < 0 ? 1 : 0); }
 
-// Where a place of a padded dimension lies in the operand: the nearest place that it has, and
+// Where a place of a padded dimension lies in the operand, the nearest place that it has, and
 // whether it is that place, null where it is always.
 struct Source {
-  llvm::Value *at, *inside;
+  llvm::Value *at, *nearest, *inside;
 };
 
 // Nothing where the place is padding alone.
@@ -36,27 +36,37 @@ std::optional<Source> source_of(Elements& e, llvm::Value* place, int64_t padded,
     inside = b.CreateAnd(b.CreateICmpEQ(b.CreateSRem(moved, int64(b, step)), int64(b, 0)),
                          b.CreateAnd(b.CreateICmpSGE(moved, int64(b, 0)), is_place(b, at, size)));
   }
-  return Source{nearest_index(b, at, bounds, size), inside};
+  return Source{at, nearest_index(b, at, bounds, size), inside};
 }
 
 }  // namespace
 
-// The operand is read at the nearest place that it has, and the value chosen afterwards.
+// The operand is read at the nearest place that it has, and the value chosen afterwards; or where
+// there is an element, only.
 llvm::Value* element_Pad(Elements& e, InstructionId id, const Index& index, size_t) {
   Builder& b = e.b;
-  const Dims& dims = e.module.shape(e.module.operand(id, 0)).dims;
+  const Shape& shape = e.module.shape(e.module.operand(id, 0));
   const std::vector<PaddingDim>& padding = e.module.attributes<PadAttributes>(id).padding.dims;
   llvm::Value* inside = nullptr;
-  std::vector<llvm::Value*> at;
-  for (size_t d = 0; d < dims.size(); ++d) {
-    const auto source = source_of(e, index.at(b, d), index.dims()[d], dims[d], padding[d]);
+  std::vector<llvm::Value*> at, nearest;
+  bool is_masked = false;
+  for (size_t d = 0; d < shape.dims.size(); ++d) {
+    llvm::Value* place = index.at(b, d);
+    const auto source = source_of(e, place, index.dims()[d], shape.dims[d], padding[d]);
     if (!source) return e.operand(id, 1, Index::scalar(b));
     at.push_back(source->at);
+    nearest.push_back(source->nearest);
     if (!source->inside) continue;
     inside = inside ? b.CreateAnd(inside, source->inside) : source->inside;
+    is_masked |= e.reads_masked(place, shape.type);
   }
-  llvm::Value* value = e.operand(id, 0, Index(b, dims, std::move(at)));
-  return inside ? b.CreateSelect(inside, value, e.operand(id, 1, Index::scalar(b))) : value;
+  const auto value = [&](std::vector<llvm::Value*> place) {
+    return e.operand(id, 0, Index(b, shape.dims, std::move(place)));
+  };
+  if (!inside) return value(std::move(at));
+  llvm::Value* chosen = is_masked ? e.read_where(inside, [&] { return value(std::move(at)); })
+                                  : value(std::move(nearest));
+  return b.CreateSelect(inside, chosen, e.operand(id, 1, Index::scalar(b)));
 }
 
 }  // namespace hilo

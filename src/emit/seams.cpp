@@ -12,6 +12,8 @@ constexpr size_t most_loops = 4, most_seen = 200, most_met = 64;
 constexpr int64_t most_grouped = 4;
 // Fewer groups need no loop without choices.
 constexpr int64_t few = 8;
+// So many groups are a vector, or two: one loop with choices takes as long as one of its parts.
+constexpr int64_t narrow = 16;
 
 // Element number r of group g of the loop is the value's at place factor * g + offset.
 struct Seen {
@@ -187,6 +189,7 @@ void join(std::vector<int64_t>& ends) {
   for (size_t i = 1; i + 1 < ends.size();)
     if (is_short(i - 1) && is_short(i)) ends.erase(ends.begin() + static_cast<int64_t>(i));
     else ++i;
+  if (ends.back() <= narrow) ends = {0, ends.back()};
   if (ends.size() <= most_loops + 1) return;
   size_t longest = 0;
   for (size_t i = 1; i + 1 < ends.size(); ++i)

@@ -103,6 +103,36 @@ ENTRY e {{
   }
 }
 
+// Rows of a few elements: what there is of them is read with masks, through what is computed and
+// looked up, too.
+TEST(Pad, NarrowRows) {
+  for (std::string_view type : {"f32", "bf16", "s8", "f64", "c64"})
+    for (int size : {1, 3, 5, 7})
+      expect_same(fmt::format(R"(HloModule m
+add {{
+  a = {0}[] parameter(0)
+  b = {0}[] parameter(1)
+  ROOT s = {0}[] add(a, b)
+}}
+ENTRY e {{
+  x = {0}[33,{1}] parameter(0)
+  z = {0}[] parameter(1)
+  cube = {0}[33,{1},4] parameter(2)
+  p = {0}[35,{2}] pad(x, z), padding=1_1x2_3
+  n = {0}[35,{2}] negate(p)
+  j = {0}[33,{3}] concatenate(x, x), dimensions={{1}}
+  sums = {0}[33,{1}] reduce(cube, z), dimensions={{2}}, to_apply=add
+  js = {0}[33,{4}] concatenate(j, sums), dimensions={{1}}
+  q = {0}[33,{5}] pad(js, z), padding=0_0x-1_2
+  i = s32[33,{1}] iota(), iota_dimension=0
+  k = {0}[33,{1}] gather(cube, i), offset_dims={{}}, collapsed_slice_dims={{0,1,2}}, start_index_map={{0}}, index_vector_dim=2, slice_sizes={{1,1,1}}
+  r = {0}[33,{2}] pad(k, z), padding=0_0x3_2
+  ROOT t = ({0}[35,{2}], {0}[33,{5}], {0}[33,{2}]) tuple(n, q, r)
+}}
+)",
+                              type, size, size + 5, 2 * size, 3 * size, 3 * size + 1));
+}
+
 // One element has no interior, however much is said to be there.
 TEST(Pad, OneElement) {
   expect_same(R"(HloModule m
