@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "emit/complex.h"
+#include "emit/math.h"
 #include "emit/rare_choices.h"
 #include "emit/scalars.h"
 
@@ -138,6 +139,15 @@ Value* integer_power(const ScalarCall& c) {
   return b.CreateSelect(b.CreateICmpSLT(c.in[1], constant_of_type(base, 0)), inverse, out);
 }
 
+Value* remainder_of_floats(const ScalarCall& c) {
+  if (c.type == ElementType::F64) return c.b.CreateFRem(c.in[0], c.in[1]);
+  constexpr int bits_of_f32 = 24, bits_of_f16 = 11;  // bf16 and narrower ones have less than f16
+  const auto wide = [&](Value* x) { return c.b.CreateFPExt(x, c.b.getDoubleTy()); };
+  Value* rest = math_remainder(c.b, wide(c.in[0]), wide(c.in[1]),
+                               c.type == ElementType::F32 ? bits_of_f32 : bits_of_f16);
+  return c.b.CreateFPTrunc(rest, c.b.getFloatTy());
+}
+
 }  // namespace
 
 Value* scalar_Add(const ScalarCall& c) {
@@ -170,7 +180,7 @@ Value* scalar_Divide(const ScalarCall& c) {
 }
 Value* scalar_Remainder(const ScalarCall& c) {
   if (is_complex(c.type)) return unsupported(c);
-  if (is_real_float(c)) return c.b.CreateFRem(c.in[0], c.in[1]);
+  if (is_real_float(c)) return remainder_of_floats(c);
   Value* zero = c.b.CreateICmpEQ(c.in[1], constant_of_type(c.in[1], 0));
   if (!is_signed(c.type))
     return c.b.CreateSelect(zero, c.in[0], integer_remainder(c, safe_divisor(c, zero, nullptr)));

@@ -37,6 +37,8 @@ llvm::Value* math_erf_of_bf16(Builder& b, llvm::Value* x);
 // cos and tan of the few numbers next to whole quarter turns within 2^-26, or 0.75 units.
 llvm::Value* math_cbrt(Builder& b, llvm::Value* x);
 llvm::Value* math_pow(Builder& b, llvm::Value* x, llvm::Value* y);
+// C's fmod, exactly, of doubles that hold floats of so many bits, at most 24.
+llvm::Value* math_remainder(Builder& b, llvm::Value* x, llvm::Value* y, int significand);
 llvm::Value* math_sin(Builder& b, llvm::Value* x);
 llvm::Value* math_cos(Builder& b, llvm::Value* x);
 llvm::Value* math_tan(Builder& b, llvm::Value* x);

@@ -346,6 +346,49 @@ TEST(Math, PowersOfIntegers) {
   expect_powers<uint64_t>(ElementType::U64);
 }
 
+// Exactly C's: quotients of any number of bits, in all lanes of a vector, one, none and every
+// second one; multiples, and numbers next to them.
+template <class T>
+void expect_remainders(ElementType type, int significand) {
+  constexpr int64_t count = 16384 + 37;
+  Literal x = Literal::uninitialized(Shape::array(type, {count})), y = x;
+  std::mt19937_64 random(1);
+  const auto least = static_cast<double>(std::numeric_limits<float>::min());
+  for (size_t i = 0; i < count; ++i) {
+    const bool some[] = {true, i % 64 == 5, false, i % 2 == 0};
+    const auto any = [&] {
+      const double whole = static_cast<double>(random() >> (64 - significand));
+      return (random() % 2 ? -1 : 1) * whole;
+    };
+    const int far = some[i / 64 % 4] ? 240 : 16;
+    const double of = std::ldexp(any(), -static_cast<int>(random() % 100));
+    double number = std::ldexp(any(), static_cast<int>(random() % 240) % far - 100);
+    if (i % 5 == 0) number = of * static_cast<double>(random() % 4);
+    x.mutable_data<T>()[i] = static_cast<T>(static_cast<float>(number));
+    y.mutable_data<T>()[i] = static_cast<T>(static_cast<float>(of));
+    constexpr float edges[] = {0, -0.F, INFINITY, -INFINITY, NAN, 1, -3};
+    if (i < 49) {
+      x.mutable_data<T>()[i] = static_cast<T>(edges[i / 7]);
+      y.mutable_data<T>()[i] = static_cast<T>(edges[i % 7]);
+    }
+  }
+  const Literal out = apply("remainder", {x, y});
+  for (size_t i = 0; i < count; ++i) {
+    const double a = static_cast<float>(x.data<T>()[i]), c = static_cast<float>(y.data<T>()[i]);
+    const double exact = std::fmod(a, c), found = static_cast<float>(out.data<T>()[i]);
+    if (std::isnan(exact) && std::isnan(found)) continue;
+    if (std::abs(exact) > 0 && std::abs(exact) < least) continue;
+    ASSERT_EQ(found, exact) << fmt::format("remainder({:a}, {:a})", a, c);
+    ASSERT_EQ(std::signbit(found), std::signbit(exact)) << fmt::format("{:a}, {:a}", a, c);
+  }
+}
+
+TEST(Math, Remainders) {
+  expect_remainders<float>(ElementType::F32, 24);
+  expect_remainders<BF16>(ElementType::BF16, 8);
+  expect_remainders<F16>(ElementType::F16, 11);
+}
+
 TEST(Math, Powers) { expect_near("power", std::pow); }
 // Of f64 within 2 units, of sizes whose quotients are no numbers, too.
 TEST(Math, AnglesOfDoubles) {

@@ -1,0 +1,44 @@
+// What is left of x after as many times y as its magnitude has room for, exactly, in doubles that
+// hold narrower floats: q = trunc(x / y) of so few bits that q * y is a double. A quotient that is
+// rounded is at most one too large, and then what is left is negative.
+#include <cmath>
+
+#include "emit/math.h"
+#include "emit/rare_choices.h"
+
+namespace hilo {
+namespace {
+
+using llvm::Value;
+using namespace real_parts;
+
+constexpr int bits_of_double = 53, widest_ratio = 254;  // of two f32: powers of two
+
+// Of numbers that are not negative.
+Value* rest_of(Builder& b, Value* x, Value* y) {
+  Value* quotient = b.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, b.CreateFDiv(x, y));
+  Value* rest = b.CreateFSub(x, b.CreateFMul(quotient, y));
+  return b.CreateSelect(b.CreateFCmpOLT(rest, number(b, 0)), b.CreateFAdd(rest, y), rest);
+}
+
+}  // namespace
+
+Value* math_remainder(Builder& b, Value* x, Value* y, int significand) {
+  const int bits = bits_of_double - 1 - significand;  // of a quotient
+  Value *first = absolute(b, x), *second = absolute(b, y);
+  const auto times_power = [&](int exponent) {
+    return b.CreateFMul(second, number(b, std::ldexp(1.0, exponent)));
+  };
+  // First of the largest y * 2^(k * bits), each of which leaves less than itself.
+  Value* left = first;
+  for (int exponent = widest_ratio / bits * bits; exponent > 0; exponent -= bits)
+    left = rest_of(b, left, times_power(exponent));
+  Value* is_far = b.CreateAnd(b.CreateFCmpOGE(first, times_power(bits)),
+                              b.CreateFCmpOLT(first, number(b, infinity)));
+  is_far = b.CreateAnd(is_far, b.CreateFCmpOGT(second, number(b, 0)));
+  Value* near = rest_of(b, rare_choice(b, is_far, left, first), second);
+  Value* is_less = b.CreateFCmpOLT(first, second);
+  return copy_sign(b, b.CreateSelect(is_less, first, near), x);
+}
+
+}  // namespace hilo
