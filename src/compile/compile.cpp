@@ -23,8 +23,11 @@ void count_memory(ExecutableState& state) {
   const auto add = [](int64_t& sum, int64_t bytes) {
     if (__builtin_add_overflow(sum, bytes, &sum)) sum = INT64_MAX;
   };
+  RunFrame frame;
   for (const MemoryPiece& piece : state.code.memory) {
-    if (piece.source == MemorySource::None || piece.source == MemorySource::Constant) continue;
+    if (piece.source == MemorySource::None || piece.source == MemorySource::Constant ||
+        frame.place(piece))
+      continue;
     add(report.run_bytes, piece.bytes);
     if (piece.source != MemorySource::Argument) add(state.taken_bytes, piece.bytes);
     if (piece.source == MemorySource::Temporary) report.temp_bytes += piece.bytes;

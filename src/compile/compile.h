@@ -44,7 +44,7 @@ struct CompileReport {
   int64_t kernels = 0;   // loops in machine code
   int64_t routines = 0;  // steps that functions of the evaluator do on addresses
   std::vector<EvaluatedStep> evaluated;
-  int64_t temp_bytes = 0;  // memory that a run needs besides arguments and results
+  int64_t temp_bytes = 0;  // that a run takes besides arguments, results and 4 KiB of its frame
   // With arguments and results, on all devices; INT64_MAX: more than can be counted.
   int64_t run_bytes = 0;
 };

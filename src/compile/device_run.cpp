@@ -77,10 +77,13 @@ void DeviceRun::tell_step(RunContext* context, int64_t instruction) {
 void DeviceRun::take_memory(std::span<const Literal> arguments) {
   memory_.owners.resize(state_.code.memory.size());
   memory_.pointers.resize(state_.code.memory.size());
+  RunFrame frame;
   for (size_t i = 0; i < state_.code.memory.size(); ++i) {
     const MemoryPiece& piece = state_.code.memory[i];
     Bytes& owner = memory_.owners[i];
-    if (piece.source == MemorySource::Argument) {
+    if (const auto at = frame.place(piece)) {
+      owner = Bytes(Bytes(), frame_.data() + *at);
+    } else if (piece.source == MemorySource::Argument) {
       const Literal& value =
           part_of(arguments[static_cast<size_t>(piece.parameter)], piece.parameter_index);
       owner = argument_memory(state_.device, piece, value);

@@ -19,6 +19,24 @@ struct ExecutableState {
   ExecutableState(Module module, int threads) : module(std::move(module)), device(threads) {}
 };
 
+// Temporaries that lie in the frame of a run, on the stack: the first ones of the code's memory
+// that fit, so that small programs take no memory.
+class RunFrame {
+ public:
+  static constexpr int64_t bytes = 4096, alignment = 64;
+  // Where the next piece lies in it, if it does.
+  std::optional<int64_t> place(const MemoryPiece& piece) {
+    if (piece.source != MemorySource::Temporary || piece.bytes > bytes - taken_)
+      return std::nullopt;
+    const int64_t at = taken_;
+    taken_ += (piece.bytes + alignment - 1) / alignment * alignment;
+    return at;
+  }
+
+ private:
+  int64_t taken_ = 0;
+};
+
 // A call of the program on one device.
 class DeviceRun : private RunContext {
  public:
@@ -47,6 +65,7 @@ class DeviceRun : private RunContext {
   const RunOptions& options_;
   DeviceMemory memory_;
   std::optional<Error> error_;
+  alignas(RunFrame::alignment) std::array<std::byte, RunFrame::bytes> frame_;  // not initialised
 };
 
 }  // namespace hilo

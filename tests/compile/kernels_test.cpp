@@ -14,6 +14,31 @@ int64_t count_kernels(std::string_view text) {
   return both->report.kernels;
 }
 
+// Numbers between two kernels lie in the frame of a run.
+TEST(Kernels, SmallProgramsTakeNoMemory) {
+  const auto temp_bytes = [](int64_t size) {
+    const std::string text = fmt::format(R"(HloModule m
+add {{ a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b) }}
+ENTRY e {{
+  x = f32[{0},8] parameter(0)
+  z = f32[] constant(0)
+  s = f32[{0}] reduce(x, z), dimensions={{1}}, to_apply=add
+  v = f32[{0}] reverse(s), dimensions={{0}}
+  f = f32[] reduce(s, z), dimensions={{0}}, to_apply=add
+  ROOT o = (f32[{0}], f32[]) tuple(v, f) }}
+)",
+                                         size);
+    const auto both = run_both(text);
+    expect_native(both, text, 1e-6);
+    return both ? both->report.temp_bytes : -1;
+  };
+  EXPECT_EQ(temp_bytes(300), 0);
+  EXPECT_EQ(temp_bytes(1024), 0);
+  EXPECT_GT(temp_bytes(1040), 4096);
+}
+
 TEST(Kernels, EqualStepsShareOne) {
   constexpr std::string_view products = R"(HloModule m
 ENTRY e {{
