@@ -108,8 +108,11 @@ class ReduceWindow {
   }
 
   Value* init() { return w_.elements.operand(id_, 1, Index::scalar(b_)); }
-  Value* element(const std::vector<Value*>& at) {
-    return reducer_.widen(w_.elements.operand(id_, 0, Index(b_, in_, at)));
+  Value* element(const std::vector<Value*>& at) { return element(Index(b_, in_, at)); }
+  // What other loops made on the way does not stand before this one.
+  Value* element(const Index& at) {
+    w_.elements.forget();
+    return reducer_.widen(w_.elements.operand(id_, 0, at));
   }
   void store(Value* start, const std::vector<Value*>& at, Value* combined) {
     store_element(b_, w_.elements.leaf_shape(id_, 0).type, w_.results[0],
@@ -196,8 +199,7 @@ class ReduceWindow {
           loop(b_, int64(b_, 0), count, [&](Value* i) {
             const Index from =
                 Index::linear(b_, in_, place(running.size, running.element(b_, k), i));
-            Value* element = reducer_.widen(w_.elements.operand(id_, 0, from));
-            Value* sum = reducer_.combine(load(sums, i), element);
+            Value* sum = reducer_.combine(load(sums, i), element(from));
             b_.CreateStore(sum, at(sums, i));
             store_at(running.result(b_, k), i, reducer_.combine(load(before, i), sum));
           });
@@ -269,6 +271,7 @@ class ReduceWindow {
   // The computation of what there is and the arrays' elements at a place.
   std::vector<Value*> applied(std::span<Value* const> now, const std::vector<Value*>& at) {
     std::vector<Value*> arguments(now.begin(), now.end());
+    w_.elements.forget();
     for (size_t k = 0; k < arrays(); ++k)
       arguments.push_back(w_.elements.operand(id_, k, Index(b_, in_, at)));
     return reducer_.apply(arguments);

@@ -15,6 +15,7 @@ struct FusionOptions {
   bool scalars = false;          // also of single numbers alone, conditions of loops included
   bool complex = true;           // arithmetic on complex numbers
   bool several_reduced = false;  // reductions of several arrays at once
+  bool windows = false;          // into reductions of windows that read each element once
   bool scheduled = false;        // in modules with a schedule too
 };
 

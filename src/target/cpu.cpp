@@ -89,7 +89,8 @@ constexpr Pass own_passes[] = {
     {"sliced-products", "slices go into the products that read them", fuse_sliced_products},
     {"merge-transposed-dims", "dimensions that stay side by side are one", merge_transposed_dims},
     {"share-reshapes", "one reshape for all readers", share_reshapes},
-    {"rows-in-place", "what works row by row may write over what it reads", put_rows_in_place}};
+    {"rows-in-place", "rows, and elements in other dimensions, may be written over what is read",
+     put_rows_in_place}};
 
 constexpr std::string_view pipeline =
     "row-major, move-in-one-type, async-to-sync, open-fusions, remove-copies, merge-collectives, "

@@ -100,6 +100,60 @@ ENTRY e {{ a = f32[6,400] parameter(0)
   expect_native(module("6,400", "size=1x400 pad=0_0x0_399"));
 }
 
+// What each window takes of an array goes into its loops where no element is in two windows, or
+// results run: nothing is stored between.
+void expect_kernels(int64_t kernels, std::string_view in, std::string_view out,
+                    std::string_view window, std::string_view made, std::string_view op = "add") {
+  const std::string text = fmt::format(R"(HloModule m
+c {{ x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT z = f32[] {4}(x, y) }}
+ENTRY e {{ a = f32[{0}] parameter(0)
+  k = f32[] parameter(1)
+  ka = f32[] cosine(k)
+  kb = f32[{0}] broadcast(ka), dimensions={{}}
+  h = bf16[{0}] convert(a)
+  w = f32[{0}] convert(h)
+  places = f32[{0}] iota(), iota_dimension=0
+  m = f32[{0}] {3}
+  s = f32[] constant(0.5)
+  ROOT r = f32[{1}] reduce-window(m, s), window={{{2}}}, to_apply=c }}
+)",
+                                       in, out, window, made, op);
+  for (const int threads : {1, 2, 7}) {
+    const auto both = run_both(text, 1, threads);
+    expect_native(both, text, 1e-5);
+    if (both) {
+      EXPECT_EQ(both->report.kernels, kernels) << text;
+    }
+  }
+}
+
+TEST(ReduceWindow, ComputesWhatItReadsOnce) {
+  constexpr std::string_view cheap = "multiply(w, kb)", dear = "exponential(a)";
+  constexpr std::string_view of_features = "size=1x2x2x1 stride=1x2x2x1";
+  expect_kernels(1, "2,9,9,5", "2,4,4,5", of_features, cheap);
+  expect_kernels(1, "2,9,9,17", "2,4,4,17", of_features, dear, "maximum");
+  expect_kernels(1, "2,9,9,5", "2,4,4,5", "size=1x2x2x1 stride=1x3x2x1 pad=0_0x1_1x0_0x0_0", cheap);
+  expect_kernels(1, "2,5,9,37", "2,5,4,18", "size=1x1x2x2 stride=1x1x2x2", cheap);
+  expect_kernels(1, "3,40", "3,8", "size=1x3 stride=1x5 rhs_dilate=1x2", cheap);
+  expect_kernels(1, "4,700", "4,700", "size=1x700 pad=0_0x699_0", cheap);
+  expect_kernels(1, "4,600", "4,600", "size=1x600 pad=0_0x0_599", cheap);
+  expect_kernels(1, "300,11", "300,11", "size=300x1 pad=299_0x0_0", dear);
+  expect_kernels(1, "300,19", "300,19", "size=300x1 pad=0_299x0_0", cheap, "maximum");
+}
+
+// Where elements are asked for again, or far from each other and cost more than to read them.
+TEST(ReduceWindow, ReadsWhatItWouldComputeAgain) {
+  constexpr std::string_view cheap = "multiply(w, kb)", dear = "exponential(a)";
+  expect_kernels(2, "2,9,9,5", "2,4,4,5", "size=1x3x3x1 stride=1x2x2x1", cheap);
+  expect_kernels(2, "3,40", "3,36", "size=1x5", cheap);
+  expect_kernels(2, "2,5,9,36", "2,5,4,18", "size=1x1x2x2 stride=1x1x2x2", dear);
+  expect_kernels(2, "4,700", "4,700", "size=1x700 pad=0_0x699_0", dear);
+  // Down lines, which have no index.
+  expect_kernels(2, "300,11", "300,11", "size=300x1 pad=299_0x0_0", "iota(), iota_dimension=1");
+}
+
 TEST(ReduceWindow, OthersAreEvaluated) {
   const std::string text = module_of("f32", "600", "600", "size=301 pad=150_150", "add", "0");
   const auto both = run_both(text);

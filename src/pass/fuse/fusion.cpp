@@ -55,9 +55,10 @@ class Bodies {
 };
 
 // Whether an operand is an array that is made again where it is read.
-bool reads_what_is_made(const Module& module, const FusionGroups& groups, InstructionId id) {
-  return std::ranges::any_of(module.operands(id), [&](InstructionId operand) {
-    return groups.is_made_again(operand) && !module.shape(operand).is_scalar();
+bool reads_what_is_made(const Module& module, const FusionGroups& groups,
+                        const FusionGroup& group) {
+  return std::ranges::any_of(module.operands(group.members[0]), [&](InstructionId operand) {
+    return groups.makes_again(group, operand) && !module.shape(operand).is_scalar();
   });
 }
 
@@ -71,7 +72,7 @@ bool is_worth_it(const Module& module, const FusionGroups& groups, const FusionG
     arrays = arrays || !module.shape(id).is_scalar() || module[id].op == Op::Reduce;
   }
   const bool is_alone = count == 1 && (group.kind == FusionKind::Output ||
-                                       !reads_what_is_made(module, groups, group.members[0]));
+                                       !reads_what_is_made(module, groups, group));
   return (arrays || scalars) && count > 0 && !is_alone;
 }
 
@@ -139,7 +140,7 @@ class Fuser {
                           is_static(module_.shape(id)) && !editor_.is_pinned(id);
     // An array that is written over is not read by another way.
     const bool writes = module_[group_.roots[0]].op == Op::DynamicUpdateSlice;
-    if (is_usual && groups_.is_made_again(id) && (!writes || is_sourceless(module_, id)))
+    if (is_usual && groups_.makes_again(group_, id) && (!writes || is_sourceless(module_, id)))
       return copies_[id.value] = copy(id);
     const Shape shape = module_.shape(id);
     operands_.push_back(id);

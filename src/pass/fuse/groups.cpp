@@ -231,7 +231,8 @@ bool FusionGroups::is_fusible(InstructionId id) const {
   const Op op = module_[id].op;
   const bool known = is_elementwise(op) || is_mover(op) || op == Op::Reduce ||
                      op == Op::DynamicUpdateSlice || (op == Op::Dot && options_.products) ||
-                     (op == Op::Gather && options_.gathers);
+                     (op == Op::Gather && options_.gathers) ||
+                     (op == Op::ReduceWindow && options_.windows && reads_each_once(module_, id));
   if (!known || !gives_usual(module_, id, options_.several_reduced) || editor_.is_pinned(id) ||
       editor_.effects().has(id))
     return false;
@@ -258,9 +259,9 @@ void FusionGroups::place(InstructionId id) {
   if (is_free(module_, id) || (op == Op::Reshape && number < 0 && !is_read_by_groups(id))) return;
   places_[id.value] = {1, {id}};
   of_[id.value] = static_cast<int>(groups_.size());
-  const FusionKind kind = op == Op::Reduce ? FusionKind::Input
-                          : op == Op::Dot  ? FusionKind::Output
-                                           : FusionKind::Loop;
+  const FusionKind kind = op == Op::Reduce || op == Op::ReduceWindow ? FusionKind::Input
+                          : op == Op::Dot                            ? FusionKind::Output
+                                                                     : FusionKind::Loop;
   groups_.push_back({kind, {id}, {id}, std::nullopt});
 }
 
@@ -297,6 +298,8 @@ bool FusionGroups::is_made_of_other_parts(InstructionId update) const {
 bool FusionGroups::may_join(InstructionId id, FusionGroup& group) {
   const InstructionId root = group.roots[0];
   if (group.members.size() >= most_members || module_[id].op == Op::DynamicUpdateSlice ||
+      module_[id].op == Op::ReduceWindow ||
+      (module_[root].op == Op::ReduceWindow && !may_join_windows(module_, root, id)) ||
       reads_what_is_written(module_, id, root) ||
       (module_[root].op == Op::DynamicUpdateSlice && module_.operand(root, 1) == id &&
        is_made_of_other_parts(root)))

@@ -29,6 +29,10 @@ bool reads_again(const Module& module, InstructionId user, InstructionId value);
 // Whether the instruction's row needs only rows of the same number, or what does not depend on it.
 // Of broadcasts see spreads_rows.
 bool keeps_rows(const Module& module, InstructionId id, const Dims& rows);
+// Whether a reduce-window of one array asks for each of its elements once at most, and whether
+// its loops may then compute this instruction where they ask for its elements.
+bool reads_each_once(const Module& module, InstructionId windows);
+bool may_join_windows(const Module& module, InstructionId windows, InstructionId id);
 
 class FusionGroups {
  public:
@@ -47,6 +51,11 @@ class FusionGroups {
   // Whether groups that read it and do not hold it make it themselves.
   bool is_made_again(InstructionId id) const {
     return (id.value < made_again_.size() && made_again_[id.value]) || is_free(module_, id);
+  }
+  // Whether this group does.
+  bool makes_again(const FusionGroup& group, InstructionId id) const {
+    return is_made_again(id) && (module_[group.roots[0]].op != Op::ReduceWindow ||
+                                 may_join_windows(module_, group.roots[0], id));
   }
 
  private:

@@ -82,6 +82,11 @@ bool FusionGroups::may_make(const Recipe& recipe, InstructionId value, Instructi
       places_[user.value].count > 2 || group.members.size() + recipe.made.size() > most_members ||
       module_[group.roots[0]].op == Op::DynamicUpdateSlice)
     return false;
+  const InstructionId root = group.roots[0];
+  if (module_[root].op == Op::ReduceWindow &&
+      !std::ranges::all_of(recipe.made,
+                           [&](InstructionId id) { return may_join_windows(module_, root, id); }))
+    return false;
   return !group.rows || std::ranges::all_of(recipe.made, [&](InstructionId id) {
     return keeps_rows(module_, id, *group.rows) &&
            (module_[id].op != Op::Broadcast || is_sourceless(module_, id) ||

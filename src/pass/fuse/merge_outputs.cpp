@@ -93,8 +93,11 @@ bool FusionGroups::may_merge(int a, int b) const {
       x.kind == FusionKind::Output || count_roots(a, b) > most_roots ||
       x.members.size() + y.members.size() > most_members)
     return false;
-  const auto in_place = [&](InstructionId id) { return module_[id].op == Op::DynamicUpdateSlice; };
-  if (std::ranges::any_of(x.members, in_place) || std::ranges::any_of(y.members, in_place))
+  const auto has_own_loops = [&](InstructionId id) {
+    return module_[id].op == Op::DynamicUpdateSlice || module_[id].op == Op::ReduceWindow;
+  };
+  if (std::ranges::any_of(x.members, has_own_loops) ||
+      std::ranges::any_of(y.members, has_own_loops))
     return false;
   const auto loop = loop_of(module_, x);
   if (!loop || loop != loop_of(module_, y) || element_count(loop->dims) < 2) return false;
