@@ -207,27 +207,10 @@ class KernelCalls {
   bool reads_only_its_place(size_t operand) const {
     if (!one_loop_) return false;
     if (rows_ && reads_only_its_rows(module_, id_, operand)) return true;
-    InstructionId value = module_.operand(id_, operand);
-    if (id_ == root_) return stays(id_, value);
-    const ComputationId fused = module_.attributes<FusionAttributes>(id_).calls;
-    if (module_[module_[fused].root].op == Op::Fusion) return false;
-    std::vector<InstructionId> seen, waiting = {module_[fused].parameters[operand]};
-    while (!waiting.empty()) {
-      value = waiting.back();
-      waiting.pop_back();
-      for (InstructionId user : module_.users(value)) {
-        if (module_[user].op != Op::Tuple && !stays(user, value)) return false;
-        if (std::ranges::count(seen, user) > 0) continue;
-        seen.push_back(user);
-        waiting.push_back(user);
-      }
-    }
-    return true;
-  }
-  bool stays(InstructionId user, InstructionId value) const {
-    const Op op = module_[user].op;
+    if (id_ != root_) return reads_only_its_places(module_, id_, operand);
+    const Op op = module_[id_].op;
     const bool fits = is_elementwise(op) || op == Op::Copy || op == Op::BitcastConvert;
-    return fits && module_.shape(user).dims == module_.shape(value).dims;
+    return fits && module_.shape(id_).dims == module_.shape(module_.operand(id_, operand)).dims;
   }
 
   // Whether a result must be made elsewhere first, because its place is still read.

@@ -109,6 +109,7 @@ Result<void> prepare_for_cpu(Module& module, const Machine& machine, const PassO
                          .scalars = true,
                          .complex = true,
                          .several_reduced = true,
+                         .windows = true,
                          .scheduled = true};
   std::vector<Pass> passes(std::begin(own_passes), std::end(own_passes));
   passes.insert(passes.end(), all_passes().begin(), all_passes().end());

@@ -6,7 +6,8 @@
 namespace hilo {
 
 // A fusion that works row by row, as softmax does, may write over an operand of which each row
-// needs no other row than its own: it is declared in the backend config, where the plan looks.
+// needs no other row than its own, and one that works element by element over an operand that it
+// reads in other dimensions: it is declared in the backend config, where the plan looks.
 Result<bool> put_rows_in_place(Module& module, const PassOptions& options);
 
 }  // namespace hilo

@@ -86,6 +86,39 @@ TEST(Rows, AreWrittenOverWhatTheyRead) {
   EXPECT_GE(temp_bytes("multiply(a, t)"), 2 * scores);
 }
 
+// Element by element, an array of other dimensions is written over like one of the same: gradients
+// of means over kept dimensions. Not where another place is read.
+TEST(Rows, AreWrittenOverArraysOfOtherDimensions) {
+  const auto temp_bytes = [](std::string_view read) {
+    const std::string text = fmt::format(R"(HloModule m
+ENTRY e {{
+  q = f32[4,70,16] parameter(0)
+  k = f32[4,70,16] parameter(1)
+  c = f32[4,70] parameter(2)
+  g = f32[4,70,70] dot(q, k), lhs_batch_dims={{0}}, rhs_batch_dims={{0}}, lhs_contracting_dims={{2}}, rhs_contracting_dims={{2}}
+  t = f32[4,70,70] reverse(g), dimensions={{1}}
+  h = f32[280,70] reshape({0})
+  b = f32[4,70,70] broadcast(c), dimensions={{0,2}}
+  i = f32[280,70] reshape(b)
+  s = f32[280,70] multiply(h, i)
+  w = f32[4,1,70,70] reshape(s)
+  v = f32[4,1,70,70] tanh(w)
+  u = f32[4,70,70] reshape(v)
+  ROOT r = f32[4,70,16] dot(u, k), lhs_batch_dims={{0}}, rhs_batch_dims={{0}}, lhs_contracting_dims={{2}}, rhs_contracting_dims={{1}} }}
+)",
+                                         read);
+    for (const int threads : {1, 7}) {
+      const auto both = run_both(text, 1, threads);
+      expect_native(both, text, 1e-6);
+      if (threads == 7 && both) return both->report.temp_bytes;
+    }
+    return INT64_MAX;
+  };
+  constexpr int64_t scores = 4 * 70 * 70 * 4;  // bytes
+  EXPECT_LT(temp_bytes("g"), scores + scores / 2);
+  EXPECT_GE(temp_bytes("t"), 2 * scores);
+}
+
 // Rows of up to 16 steps have no loops: counted by one loop, or by one for each line of rows.
 TEST(Rows, ShortRowsKeepWhatTheirStepsShare) {
   expect_one_kernel(softmax(641, 3), 1e-6);

@@ -1,0 +1,36 @@
+#include <algorithm>
+
+#include "analysis/analysis.h"
+
+namespace hilo {
+namespace {
+
+bool keeps_place(const Module& module, InstructionId user, InstructionId value) {
+  const Op op = module[user].op;
+  if (op == Op::Tuple) return true;
+  if (op == Op::Reshape) return module.shape(user).type == module.shape(value).type;
+  const bool fits = is_elementwise(op) || op == Op::Copy || op == Op::BitcastConvert;
+  return fits && module.shape(user).dims == module.shape(value).dims;
+}
+
+}  // namespace
+
+bool reads_only_its_places(const Module& module, InstructionId fusion, size_t operand) {
+  const ComputationId fused = module.attributes<FusionAttributes>(fusion).calls;
+  if (module[module[fused].root].op == Op::Fusion) return false;
+  std::vector<InstructionId> waiting = {module[fused].parameters[operand]};
+  std::vector<InstructionId> found;
+  while (!waiting.empty()) {
+    const InstructionId value = waiting.back();
+    waiting.pop_back();
+    for (InstructionId user : module.users(value)) {
+      if (!keeps_place(module, user, value)) return false;
+      if (std::ranges::count(found, user) > 0) continue;
+      found.push_back(user);
+      waiting.push_back(user);
+    }
+  }
+  return true;
+}
+
+}  // namespace hilo
