@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "target/batched_products.h"
 #include "target/keep_order.h"
 #include "target/merge_collectives.h"
 #include "target/merged_dims.h"
@@ -86,6 +87,7 @@ constexpr Pass own_passes[] = {
     {"keep-order", "keeps the order of what devices do together", keep_order},
     {"plain-convolutions", "convolutions in plain forms, or as products", make_convolutions_plain},
     {"short-products", "products with small matrices as sums", make_short_products_sums},
+    {"batched-products", "products in the middle of an array as batches", make_products_batched},
     {"sliced-products", "slices go into the products that read them", fuse_sliced_products},
     {"merge-transposed-dims", "dimensions that stay side by side are one", merge_transposed_dims},
     {"share-reshapes", "one reshape for all readers", share_reshapes},
@@ -94,10 +96,9 @@ constexpr Pass own_passes[] = {
 
 constexpr std::string_view pipeline =
     "row-major, move-in-one-type, async-to-sync, open-fusions, remove-copies, merge-collectives, "
-    "keep-order, dilated-convolution-expander, plain-convolutions, short-products, simplify, "
-    "reduction-splitter, "
-    "narrow-operand-upcaster, sliced-products, fusion, rows-in-place, merge-transposed-dims, "
-    "share-reshapes, copy-insertion";
+    "keep-order, dilated-convolution-expander, plain-convolutions, short-products, "
+    "batched-products, simplify, reduction-splitter, narrow-operand-upcaster, sliced-products, "
+    "fusion, rows-in-place, merge-transposed-dims, share-reshapes, copy-insertion";
 
 Result<void> prepare_for_cpu(Module& module, const Machine& machine, const PassObserver& observer) {
   PipelineOptions options;

@@ -321,6 +321,34 @@ TEST(Dot, ThoseOfSmallMatricesAreSums) {
       }
 }
 
+// Channels between other dimensions: batches of products, whose results nobody moves.
+TEST(Dot, WhatIsSummedBetweenOthersIsInBatches) {
+  for (const std::string_view type : {"f32", "bf16", "f16", "f64", "c64"})
+    for (const auto& [before, depth, behind, own] :
+         {std::array{3, 21, 35, 33}, {7, 40, 41, 9}, {2, 33, 129, 50}})
+      for (const bool small_first : {false, true}) {
+        const std::string array = array_text(type, {before, 1, depth, behind, 2}),
+                          matrix = array_text(type, {own, depth}),
+                          result = array_text(type, small_first ? Dims{own, before, 1, behind, 2}
+                                                                : Dims{before, 1, behind, 2, own});
+        const std::string text = fmt::format(
+            "HloModule m\nENTRY e {{\n  a = {} parameter(0)\n  b = {} parameter(1)\n  d = {} "
+            "dot(a, "
+            "b), lhs_contracting_dims={{{}}}, rhs_contracting_dims={{{}}}\n  ROOT r = {} "
+            "transpose(d), dimensions={{{}}}\n}}\n",
+            small_first ? matrix : array, small_first ? array : matrix, result, small_first ? 1 : 2,
+            small_first ? 2 : 1, array_text(type, {before, 1, own, behind, 2}),
+            small_first ? "1,2,0,3,4" : "0,1,4,2,3");
+        const auto both = run_both(text), threads = run_both(text, 1, 7);
+        ASSERT_TRUE(both && threads) << to_string(both.error());
+        EXPECT_LE(largest_difference(both->compiled, both->evaluated), type == "bf16" ? 1e-2 : 1e-3)
+            << text;
+        EXPECT_EQ(largest_difference(both->compiled, threads->compiled), 0) << text;
+        const int64_t repeated = before * own * depth * (type == "f32" ? 4 : 16);
+        EXPECT_LE(both->report.temp_bytes, repeated + 4096) << text;
+      }
+}
+
 // Times what stays in the first cache: not left to a routine.
 TEST(Dot, ManyRowsTimesSmallMatricesHaveCode) {
   for (const auto& [depth, columns] :
