@@ -89,7 +89,7 @@ constexpr Pass own_passes[] = {
     {"short-products", "products with small matrices as sums", make_short_products_sums},
     {"batched-products", "products in the middle of an array as batches", make_products_batched},
     {"sliced-products", "slices go into the products that read them", fuse_sliced_products},
-    {"merge-transposed-dims", "dimensions that stay side by side are one", merge_transposed_dims},
+    {"merge-dims", "dimensions that stay side by side are one", merge_dims},
     {"share-reshapes", "one reshape for all readers", share_reshapes},
     {"rows-in-place", "rows, and elements in other dimensions, may be written over what is read",
      put_rows_in_place}};
@@ -98,7 +98,7 @@ constexpr std::string_view pipeline =
     "row-major, move-in-one-type, async-to-sync, open-fusions, remove-copies, merge-collectives, "
     "keep-order, dilated-convolution-expander, plain-convolutions, short-products, "
     "batched-products, simplify, reduction-splitter, narrow-operand-upcaster, sliced-products, "
-    "fusion, rows-in-place, merge-transposed-dims, share-reshapes, copy-insertion";
+    "fusion, rows-in-place, merge-dims, share-reshapes, copy-insertion";
 
 Result<void> prepare_for_cpu(Module& module, const Machine& machine, const PassObserver& observer) {
   PipelineOptions options;

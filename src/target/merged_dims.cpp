@@ -1,8 +1,9 @@
 #include "target/merged_dims.h"
 
 #include <algorithm>
+#include <iterator>
 
-#include "target/fused_computations.h"
+#include "target/dim_runs.h"
 
 namespace hilo {
 namespace {
@@ -40,7 +41,8 @@ Merged merged_dims(const Dims& from, const Dims& order) {
   return out;
 }
 
-InstructionId merged(Editor& editor, InstructionId id) {
+// Of a transpose; nothing where it has no runs.
+InstructionId merged_transpose(Editor& editor, InstructionId id) {
   const Module& module = editor.module();
   const Shape shape = module.shape(id), from = module.shape(module.operand(id, 0));
   if (!shape.is_array() || shape.has_dynamic_dims() || element_count(shape) == 0) return {};
@@ -58,23 +60,160 @@ InstructionId merged(Editor& editor, InstructionId id) {
   return value;
 }
 
+// Rows of so many elements are long enough; of fewer rows than these there are too few for threads,
+// which are given no less than so many elements.
+constexpr int64_t long_row = 512, few_rows = 16, shared_elements = 32768;
+
+bool is_plain_array(const Shape& shape) {
+  return shape.is_array() && !shape.has_dynamic_dims() && element_count(shape) > 0;
+}
+
+// Whether its elements lie in the order of those of its operands.
+bool keeps_order(const Module& module, InstructionId id) {
+  const Op op = module[id].op;
+  const bool is_splat = op == Op::Broadcast && module.shape(module.operand(id, 0)).dims.empty();
+  return op == Op::Parameter || op == Op::Constant || op == Op::Reshape || is_splat ||
+         is_elementwise(op);
+}
+
+// Has the last run of the value end where it makes rows long enough. Whether rows are longer then.
+bool lengthen_rows(const Module& module, DimRuns& runs, InstructionId value) {
+  const Dims& dims = module.shape(value).dims;
+  const int64_t count = element_count(dims);
+  size_t d = dims.size();
+  int64_t row = 1, before = 0;
+  while (d > 0 && row * dims[d - 1] == row) --d;
+  if (d == 0 || dims[d - 1] >= long_row) return false;
+  for (; d > 0; --d) {
+    const int64_t longer = row * dims[d - 1], rows = count / longer;
+    if (before == 0) before = longer;
+    const bool is_shared = rows == 1 || rows >= few_rows || count < shared_elements;
+    if (d < dims.size() && (!runs.joins(value, d) || row >= long_row || !is_shared)) break;
+    row = longer;
+  }
+  if (d > 0 && d < dims.size()) runs.cut(value, d);
+  return !runs.merged(value).empty() && runs.merged(value).back() > before;
+}
+
+class DimMerger {
+ public:
+  explicit DimMerger(Module& module)
+      : module_(module), editor_(module), calls_(module.computations.size()) {
+    for (const Instruction& each : module_.instructions)
+      if (!each.removed && each.op == Op::Fusion)
+        ++calls_[module_.attributes<FusionAttributes>(each).calls.value];
+  }
+
+  bool run() {
+    bool changed = false;
+    for (size_t i = 0, count = module_.instructions.size(); i < count; ++i) {
+      const InstructionId id = {static_cast<uint32_t>(i)};
+      if (module_[id].removed || calls_[module_[id].computation.value] > 0) continue;
+      if (editor_.is_pinned(id)) continue;
+      const InstructionId value = merged(id);
+      if (!value || !editor_.can_replace(id, value)) continue;
+      editor_.replace(id, value);
+      changed = true;
+    }
+    return changed;
+  }
+
+ private:
+  // The same value of fewer dimensions, reshaped, or nothing.
+  InstructionId merged(InstructionId id) {
+    static constexpr Op movers[] = {Op::Broadcast, Op::Concatenate, Op::Pad, Op::Reverse,
+                                    Op::Slice};
+    const Op op = module_[id].op;
+    if (op == Op::Transpose) return merged_transpose(editor_, id);
+    if (op == Op::Fusion) return merged_fusion(id);
+    return std::ranges::find(movers, op) != std::end(movers) ? merged_mover(id) : InstructionId{};
+  }
+
+  bool has_plain_arrays(InstructionId id) const {
+    return is_plain_array(module_.shape(id)) &&
+           std::ranges::all_of(module_.operands(id), [&](InstructionId operand) {
+             return is_plain_array(module_.shape(operand));
+           });
+  }
+
+  InstructionId reshaped(InstructionId like, InstructionId value, const Dims& dims) {
+    const ElementType type = module_.shape(value).type;
+    if (module_.shape(value).dims == dims) return value;
+    return editor_.add(like, Op::Reshape, Shape::array(type, dims), {&value, 1});
+  }
+
+  InstructionId merged_mover(InstructionId id) {
+    if (!has_plain_arrays(id) || keeps_order(module_, id)) return {};
+    DimRuns runs(module_, {&id, 1});
+    if (!lengthen_rows(module_, runs, id)) return {};
+    const Dims dims = module_.shape(id).dims;
+    const InstructionId copy = copy_of(id, id, runs);
+    runs.merge_attributes(id, module_, copy);
+    return reshaped(id, copy, dims);
+  }
+
+  // With operands and result of the runs of those of `value` and of what it gets from outside.
+  InstructionId copy_of(InstructionId id, InstructionId value, const DimRuns& runs) {
+    const std::vector<InstructionId> old(module_.operands(id).begin(), module_.operands(id).end());
+    std::vector<InstructionId> operands;
+    for (size_t i = 0; i < old.size(); ++i)
+      operands.push_back(reshaped(id, old[i], runs.merged(inner_operand(id, i))));
+    const Shape shape = Shape::array(module_.shape(id).type, runs.merged(value));
+    const InstructionId copy = editor_.clone(id, module_[id].computation, operands);
+    editor_.set_shape(copy, shape);
+    return copy;
+  }
+
+  // A fused computation knows its operands as parameters.
+  InstructionId inner_operand(InstructionId id, size_t i) const {
+    if (module_[id].op != Op::Fusion) return module_.operand(id, i);
+    return module_[module_.attributes<FusionAttributes>(id).calls].parameters[i];
+  }
+
+  InstructionId merged_fusion(InstructionId id) {
+    const FusionAttributes& fusion = module_.attributes<FusionAttributes>(id);
+    const ComputationId fused = fusion.calls;
+    if (fusion.kind != FusionKind::Loop || !has_plain_arrays(id) || calls_[fused.value] != 1)
+      return {};
+    std::vector<InstructionId> instructions;
+    std::ranges::copy_if(module_[fused].instructions, std::back_inserter(instructions),
+                         [&](InstructionId each) { return !module_[each].removed; });
+    bool keeps = true;
+    for (InstructionId each : instructions) {
+      if (!is_plain_array(module_.shape(each))) return {};
+      keeps &= keeps_order(module_, each);
+    }
+    if (keeps) return {};
+    DimRuns runs(module_, instructions);
+    const InstructionId root = module_[fused].root;
+    if (!lengthen_rows(module_, runs, root)) return {};
+    const Dims dims = module_.shape(id).dims;
+    const InstructionId copy = copy_of(id, root, runs);
+    merge_all(instructions, runs);
+    return reshaped(id, copy, dims);
+  }
+
+  void merge_all(const std::vector<InstructionId>& instructions, const DimRuns& runs) {
+    std::vector<Shape> shapes;
+    for (InstructionId each : instructions) {
+      runs.merge_attributes(each, module_, each);
+      shapes.push_back(Shape::array(module_.shape(each).type, runs.merged(each)));
+    }
+    for (size_t i = 0; i < instructions.size(); ++i) editor_.set_shape(instructions[i], shapes[i]);
+    for (InstructionId each : instructions)
+      if (module_[each].op == Op::Reshape &&
+          module_.shape(each).dims == module_.shape(module_.operand(each, 0)).dims &&
+          editor_.can_replace(each, module_.operand(each, 0)))
+        editor_.replace(each, module_.operand(each, 0));
+  }
+
+  Module& module_;
+  Editor editor_;
+  std::vector<int> calls_;  // by fusions, of each computation
+};
+
 }  // namespace
 
-Result<bool> merge_transposed_dims(Module& module, const PassOptions&) {
-  const std::vector<bool> fused = fused_computations(module);
-  Editor editor(module);
-  bool changed = false;
-  const size_t count = module.instructions.size();
-  for (size_t i = 0; i < count; ++i) {
-    const InstructionId id = {static_cast<uint32_t>(i)};
-    if (module[id].removed || module[id].op != Op::Transpose || editor.is_pinned(id)) continue;
-    if (fused[module[id].computation.value]) continue;
-    const InstructionId value = merged(editor, id);
-    if (!value || !editor.can_replace(id, value)) continue;
-    editor.replace(id, value);
-    changed = true;
-  }
-  return changed;
-}
+Result<bool> merge_dims(Module& module, const PassOptions&) { return DimMerger(module).run(); }
 
 }  // namespace hilo

@@ -5,13 +5,19 @@
 
 namespace hilo {
 
-// A transpose outside of fusions whose dimensions stay in runs is one of fewer and longer ones:
+// Dimensions that stay side by side are one, so that loops are long. Of a transpose outside of
+// fusions:
 //
 //   transpose(x), dimensions={3,0,1,2}  =>  reshape(transpose(reshape(x), dimensions={1,0}))
 //
-// so that its loops are long: tiles of [32,32,30,8] end every 30 elements, those of [30720,8] do
-// not. Assumes plain layouts; later passes may assume nothing. Stands after the fusion of loops,
+// tiles of [32,32,30,8] end every 30 elements, those of [30720,8] do not. And of the loop of a
+// fusion, or of what moves places outside of fusions, whose rows are short:
+//
+//   f32[300,534,3] pad(x), padding=0_0x4_0x0_0  =>  reshape(f32[300,1602] pad(reshape(x), ...))
+//
+// so far that a row is long enough and that there are still rows for many threads. Values are the
+// same. Assumes plain layouts; later passes may assume nothing. Stands after the fusion of loops,
 // in which the reshapes would divide places.
-Result<bool> merge_transposed_dims(Module& module, const PassOptions& options);
+Result<bool> merge_dims(Module& module, const PassOptions& options);
 
 }  // namespace hilo

@@ -1,4 +1,4 @@
-"""Transposes whose dimensions stay in runs have long loops: those of the runs."""
+"""What keeps dimensions side by side has long loops: over runs of them."""
 import glob
 import os
 import subprocess
@@ -8,20 +8,24 @@ import unittest
 HILO = os.environ.get("HILO_COMMAND", "build/hilo")
 
 
+def last_line(body, op):
+    """Of the op, before copies are inserted."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, dumped = os.path.join(folder, "m.hlo"), os.path.join(folder, "dump")
+        with open(path, "w") as file:
+            file.write(f"HloModule m\n\nENTRY e {{\n{body}}}\n")
+        subprocess.run([HILO, "bench", path, "--runs=1", f"--dump-to={dumped}"], check=True, capture_output=True)
+        last = sorted(glob.glob(os.path.join(dumped, "*after_*.txt")))[-1]
+        with open(last) as file:
+            return [line for line in file if f" {op}(" in line][-1]
+
+
 class MergedDims(unittest.TestCase):
     def merged(self, from_dims, order):
-        """The dimensions of the transpose that is left before copies are inserted."""
         sizes = from_dims.split(",")
         to_dims = ",".join(sizes[int(d)] for d in order.split(","))
-        with tempfile.TemporaryDirectory() as folder:
-            path, dumped = os.path.join(folder, "m.hlo"), os.path.join(folder, "dump")
-            with open(path, "w") as file:
-                file.write(f"HloModule m\n\nENTRY e {{\n  x = f32[{from_dims}] parameter(0)\n"
-                           f"  ROOT t = f32[{to_dims}] transpose(x), dimensions={{{order}}}\n}}\n")
-            subprocess.run([HILO, "bench", path, "--runs=1", f"--dump-to={dumped}"], check=True, capture_output=True)
-            last = sorted(glob.glob(os.path.join(dumped, "*after_*.txt")))[-1]
-            with open(last) as file:
-                line = next(line for line in file if " transpose(" in line)
+        line = last_line(f"  x = f32[{from_dims}] parameter(0)\n"
+                         f"  ROOT t = f32[{to_dims}] transpose(x), dimensions={{{order}}}\n", "transpose")
         return line.split("= f32[")[1].split("]")[0], line.split("dimensions={")[1].split("}")[0]
 
     def test_runs_are_one_dimension(self):
@@ -31,6 +35,23 @@ class MergedDims(unittest.TestCase):
 
     def test_others_stay(self):
         self.assertEqual(self.merged("4,5,6", "2,1,0"), ("6,5,4", "2,1,0"))
+
+    def loop(self, body):
+        return last_line("  x = f32[300,40,3] parameter(0)\n  z = f32[] constant(0)\n" + body, "fusion").split("{")[0].split()[-1]
+
+    def test_rows_of_loops_are_long(self):
+        padded = "  p = f32[300,44,3] pad(x, z), padding=0_0x1_3x0_0\n"
+        self.assertEqual(self.loop(padded + "  ROOT n = f32[300,44,3] exponential(p)\n"), "f32[300,132]")
+        reversed_joined = padded + "  r = f32[300,44,3] reverse(p), dimensions={0}\n" \
+            "  ROOT j = f32[300,84,3] concatenate(r, x), dimensions={1}\n"
+        self.assertEqual(self.loop(reversed_joined), "f32[300,252]")
+
+    def test_what_tells_dimensions_apart(self):
+        row = "  e = f32[300,40,3] exponential(x)\n  r = f32[300,40,3] reverse(e), dimensions={2}\n"
+        self.assertEqual(self.loop(row + "  ROOT n = f32[300,40,3] negate(r)\n"), "f32[300,40,3]")
+        colour = "  c = f32[3] parameter(1)\n  b = f32[300,40,3] broadcast(c), dimensions={2}\n" \
+            "  m = f32[300,40,3] multiply(x, b)\n  ROOT r = f32[300,40,3] reverse(m), dimensions={1}\n"
+        self.assertEqual(self.loop(colour), "f32[300,40,3]")
 
 
 if __name__ == "__main__":
