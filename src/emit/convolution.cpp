@@ -21,9 +21,9 @@ namespace {
 using llvm::Value;
 
 constexpr int64_t longest_line = 4096, longest_zeros = 1 << 16;
-constexpr int64_t large_kernel = 1 << 18, many_places = 16;
-constexpr int64_t few_features = 8;  // fewer leave most lanes empty
-constexpr int64_t many_paired = 32;  // features of bf16 that a product is faster with
+#define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
+#include "emit/loop_limits.def"
+#undef LIMIT
 
 class Convolution {
  public:

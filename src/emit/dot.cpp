@@ -16,9 +16,9 @@ namespace {
 
 using llvm::Value;
 
-// Multiplications of one product up to which a library call costs more than it gains, and rows or
-// columns up to which memory bounds it.
-constexpr int64_t small_product = 1 << 18, few = 4;
+#define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
+#include "emit/loop_limits.def"
+#undef LIMIT
 // Elements of a right operand of columns that stays in the first cache, of any sums and of short
 // ones: blocks of rows are better than a library's, which packs both operands.
 constexpr int64_t small_right = 1024, small_right_of_short = 8192, few_terms = 8;

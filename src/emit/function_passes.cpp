@@ -21,7 +21,7 @@
 #include "base/base.h"
 #include "emit/bf16_rounding.h"
 #include "emit/lane_sums.h"
-#include "emit/masked_remainders.h"
+#include "emit/loop_remainders.h"
 #include "emit/rare_choices.h"
 #include "emit/streamed_stores.h"
 #include "emit/wide_loops.h"
@@ -44,7 +44,7 @@ llvm::FunctionPassManager passes(bool has_windows, bool has_lane_sums) {
     out.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(variables), false));
   }
   out.addPass(WideLoops());
-  out.addPass(MaskedRemainders());
+  out.addPass(LoopRemainders());
   // One vector a round: several would make each loop four times as long to compile.
   llvm::LoopVectorizeOptions vectors;
   vectors.setInterleaveOnlyWhenForced(true);

@@ -4,7 +4,7 @@
 //
 //   transpose(dot(x[b, c, s], w[o, c]))  =>  dot(broadcast(w)[b, o, c], x[b, c, s])
 //
-// The repeated matrix takes less memory than the array, and moving the result more time. Assumes
+// The repeated matrix takes half the memory of the result that would be moved, or less. Assumes
 // plain layouts. Stands behind short-products, whose sums are faster still.
 #include "target/batched_products.h"
 
@@ -71,8 +71,8 @@ InstructionId batched(Editor& editor, InstructionId transpose) {
                &of_matrix = is_right ? a.lhs_contracting_dims : a.rhs_contracting_dims;
     const Shape from = module.shape(matrix);
     const auto size = around(module.shape(array).dims, summed);
-    if (!size || size->batches < 2 || size->places < 2 || size->depth > size->places ||
-        (element_count(from) > std::max(small_matrix, size->depth * size->places)) ||
+    if (!size || size->batches < 2 || size->places < 2 || 2 * size->depth > size->places ||
+        element_count(from) > std::max(small_matrix, size->depth * size->places) ||
         from.has_dynamic_dims() || module.shape(array).has_dynamic_dims() || !is_fitting(from.type))
       continue;
     const int64_t own = from.rank() - size->summed;

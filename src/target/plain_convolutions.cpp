@@ -26,6 +26,10 @@
 namespace hilo {
 namespace {
 
+#define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
+#include "emit/loop_limits.def"
+#undef LIMIT
+
 bool is_real(ElementType type) {
   return type == ElementType::F32 || type == ElementType::F64 || type == ElementType::BF16 ||
          type == ElementType::F16;
@@ -80,7 +84,6 @@ InstructionId transposed(Editor& editor, InstructionId like, InstructionId value
 }
 
 // Whether the plain form has code; see emit/convolution.cpp.
-constexpr int64_t few_features = 8;
 bool has_code(const ConvolutionAttributes& a, const Shape& kernel) {
   const auto size = [&](int64_t dim) { return kernel.dims[static_cast<size_t>(dim)]; };
   const int64_t inputs = size(a.dim_labels.kernel_input_feature),
@@ -102,7 +105,7 @@ bool sums_inputs(const ConvolutionAttributes& a, const Shape& kernel) {
 // Large kernels are products of packed operands (emit/convolution.cpp), and these are packed as
 // fast where the arrays lie: where lanes of rows, or a window's line, stand side by side in the
 // input, as in gradients of kernels, whose windows are whole images.
-constexpr int64_t large_kernel = 1 << 18, many_places = 16, long_run = 8;
+constexpr int64_t long_run = 8;
 bool is_packed_where_it_lies(const ConvolutionAttributes& a, const Shape& input,
                              const Shape& kernel, const Shape& result) {
   const ConvolutionLabels& l = a.dim_labels;
@@ -124,7 +127,7 @@ bool is_packed_where_it_lies(const ConvolutionAttributes& a, const Shape& input,
 // once, and of bf16 may not need to.
 bool is_better_wide(const ConvolutionAttributes& a, const Shape& input, const Shape& kernel,
                     const Shape& result) {
-  constexpr int64_t many_paired = 32, enough_seen = 3;  // features; places of the window
+  constexpr int64_t enough_seen = 3;  // places of the window
   const ConvolutionLabels& l = a.dim_labels;
   const auto size = [&](int64_t dim) { return kernel.dims[static_cast<size_t>(dim)]; };
   const bool is_bf16 = input.type == ElementType::BF16 && kernel.type == ElementType::BF16;

@@ -16,9 +16,9 @@ namespace {
 
 // Terms of a sum; elements of the result.
 constexpr int64_t most_terms = 16, least_result = 1024;
-// Multiplications of a product up to which, and rows or columns up to which, real ones have loops
-// of their own; see emit/dot.cpp.
-constexpr int64_t small_product = 1 << 18, few = 4;
+#define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
+#include "emit/loop_limits.def"
+#undef LIMIT
 // Places of the long side, and by how many multiplications for each sums are faster than a library
 // and do not take long to compile: real and complex ones, where the small side's places stand side
 // by side in the result, and where the long side's do.

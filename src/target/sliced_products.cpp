@@ -17,7 +17,9 @@
 namespace hilo {
 namespace {
 
-constexpr int64_t few = 4;  // rows or columns; products of more are left to routines
+#define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
+#include "emit/loop_limits.def"
+#undef LIMIT
 
 bool is_plain_array(const Shape& shape) { return shape.is_array() && !shape.has_dynamic_dims(); }
 

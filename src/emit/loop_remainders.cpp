@@ -1,4 +1,4 @@
-#include "emit/masked_remainders.h"
+#include "emit/loop_remainders.h"
 
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
@@ -69,8 +69,8 @@ void leave_rest(llvm::Loop& loop, unsigned rounds) {
 
 }  // namespace
 
-llvm::PreservedAnalyses MaskedRemainders::run(llvm::Function& function,
-                                              llvm::FunctionAnalysisManager& analyses) {
+llvm::PreservedAnalyses LoopRemainders::run(llvm::Function& function,
+                                            llvm::FunctionAnalysisManager& analyses) {
   const auto& target = analyses.getResult<llvm::TargetIRAnalysis>(function);
   llvm::Type* narrowest = llvm::Type::getInt8Ty(function.getContext());
   if (!target.isLegalMaskedLoad(narrowest, llvm::Align(1), 0) ||

@@ -12,7 +12,7 @@ namespace hilo {
 // rounds over a whole small array or over sums in the frame, which would otherwise be read through
 // masks as soon as they are stored so (the largest of 3 x 3 places of 10 features: 54 us, without
 // masks 20).
-struct MaskedRemainders : llvm::PassInfoMixin<MaskedRemainders> {
+struct LoopRemainders : llvm::PassInfoMixin<LoopRemainders> {
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
 };
 
