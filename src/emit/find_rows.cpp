@@ -89,6 +89,7 @@ class RowFinder {
       return false;
     if (is_elementwise(op)) return true;
     const InstructionId from = operands[0];
+    if (op == Op::BitcastConvert) return module_.shape(from).dims == module_.shape(id).dims;
     if (op == Op::GetTupleElement) return module_[from].op == Op::Reduce;
     if (!module_.shape(from).is_array() || !begins_with(module_.shape(from).dims, out_.dims))
       return false;

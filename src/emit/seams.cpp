@@ -108,7 +108,10 @@ class Walk {
       if (module_.shape(operand()).type == module_.shape(id).type) visit_reshape(value);
     } else if (op == Op::Transpose || op == Op::Broadcast || op == Op::Reverse) {
       visit_moved(value);
-    } else if (is_elementwise(op)) {
+    } else if (is_elementwise(op) || op == Op::BitcastConvert) {
+      // Of another width, the last dimension counts pieces.
+      if (op == Op::BitcastConvert && module_.shape(operand()).dims != module_.shape(id).dims)
+        return;
       for (InstructionId each : module_.operands(id))
         if (module_.shape(each).dims.size() > dim) add({each, dim, factor, offset});
     }

@@ -40,8 +40,11 @@ std::vector<InstructionId> transposes_below(const Elements& e,
     if (op == Op::Transpose) out.push_back(id);
     if (op == Op::Fusion)
       waiting.push_back(e.module[e.module.attributes<FusionAttributes>(id).calls].root);
-    if (!is_elementwise(op)) continue;
     const auto operands = e.module.operands(id);
+    const bool is_by_element =
+        is_elementwise(op) ||
+        (op == Op::BitcastConvert && e.module.shape(operands[0]).dims == e.module.shape(id).dims);
+    if (!is_by_element) continue;
     waiting.insert(waiting.end(), operands.rbegin(), operands.rend());
   }
   return out;

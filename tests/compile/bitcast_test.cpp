@@ -34,6 +34,56 @@ TEST(Bitcast, ToWiderAndNarrowerElements) {
   }
 }
 
+// Bits that are taken for another type in one loop with what joins, turns and reduces them.
+TEST(Bitcast, ConvertsInLoops) {
+  const auto both = run_both(R"(HloModule m
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b) }
+max { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] maximum(a, b) }
+ENTRY e {
+  x = u32[33,20] parameter(0)
+  y = u32[31,20] parameter(1)
+  h = bf16[64,20] parameter(2)
+  d = f64[20,64] parameter(3)
+  nine = u32[] constant(9)
+  nines = u32[64,20] broadcast(nine), dimensions={}
+  one = u32[] constant(1065353216)
+  ones = u32[64,20] broadcast(one), dimensions={}
+  j = u32[64,20] concatenate(x, y), dimensions={0}
+  s = u32[64,20] shift-right-logical(j, nines)
+  o = u32[64,20] or(s, ones)
+  f = f32[64,20] bitcast-convert(o)
+  t = f32[20,64] transpose(f), dimensions={1,0}
+  q = f32[20,64] multiply(t, t)
+  low = f32[] constant(-inf)
+  zero = f32[] constant(0)
+  m = f32[64] reduce(f, low), dimensions={1}, to_apply=max
+  mi = s32[64] bitcast-convert(m)
+  mb = s32[64,20] broadcast(mi), dimensions={0}
+  mf = f32[64,20] bitcast-convert(mb)
+  g = f32[64,20] subtract(f, mf)
+  p = f32[64,20] exponential(g)
+  z = f32[64] reduce(p, zero), dimensions={1}, to_apply=add
+  zb = f32[64,20] broadcast(z), dimensions={0}
+  w = f32[64,20] divide(p, zb)
+  i = s16[64,20] bitcast-convert(h)
+  k = s16[64,20] not(i)
+  n = f16[64,20] bitcast-convert(k)
+  is_n = pred[64,20] compare(n, n), direction=EQ
+  nz = f16[] constant(0)
+  nzb = f16[64,20] broadcast(nz), dimensions={}
+  c = f16[64,20] select(is_n, n, nzb)
+  l = u64[20,64] bitcast-convert(d)
+  v = u64[20,64] add(l, l)
+  ROOT r = (f32[20,64], f32[64,20], f16[64,20], u64[20,64]) tuple(q, w, c, v)
+}
+)");
+  expect_native(both, "", 1e-6);
+}
+
 // Pieces of elements and elements of pieces, in code, beside ops that read and are read.
 TEST(Bitcast, ConvertsBetweenWidthsWithoutSteps) {
   expect_native(R"(HloModule m

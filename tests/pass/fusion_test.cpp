@@ -60,6 +60,23 @@ struct Row {
 };
 
 const Row rows[] = {
+    {"bits that are taken for another type of their width",
+     1,
+     {FusionKind::Loop},
+     R"(x = f32[64] parameter(0)
+ i = s32[64] bitcast-convert(x)
+ m = s32[] constant(2147483647)
+ mb = s32[64] broadcast(m), dimensions={}
+ a = s32[64] and(i, mb)
+ f = f32[64] bitcast-convert(a)
+ ROOT s = f32[64] add(f, x))"},
+    {"bits that are taken for elements of another width stay outside",
+     3,
+     {},
+     R"(x = f32[64] parameter(0)
+ a = f32[64] negate(x)
+ i = u8[64,4] bitcast-convert(a)
+ ROOT s = u8[64,4] not(i))"},
     {"rounds of which each gives two values to the next",
      1,
      {FusionKind::Loop},

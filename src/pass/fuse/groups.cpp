@@ -149,7 +149,7 @@ bool is_made_anywhere(const Module& module, InstructionId id) {
   for (size_t i = 0; i < seen.size(); ++i) {
     const Op op = module[seen[i]].op;
     const bool is_made_here =
-        is_elementwise(op) || is_one_of(movers, op) || is_same_places(module, seen[i]);
+        is_by_element(module, seen[i]) || is_one_of(movers, op) || is_same_places(module, seen[i]);
     if (op == Op::Reduce || seen.size() > most_seen || (i == 0 && !is_made_here)) return false;
     if (!is_made_here) continue;
     for (InstructionId operand : module.operands(seen[i]))
@@ -159,6 +159,14 @@ bool is_made_anywhere(const Module& module, InstructionId id) {
 }
 
 }  // namespace
+
+bool is_by_element(const Module& module, InstructionId id) {
+  if (module[id].op != Op::BitcastConvert) return is_elementwise(module[id].op);
+  constexpr int64_t bits_of_byte = 8;
+  const Shape &from = module.shape(module.operand(id, 0)), &to = module.shape(id);
+  return from.dims == to.dims && bits_of(to.type) >= bits_of_byte && !is_complex(from.type) &&
+         !is_complex(to.type);
+}
 
 bool is_sourceless(const Module& module, InstructionId id) {
   if (module[id].op == Op::Broadcast) id = module.operand(id, 0);
@@ -205,7 +213,7 @@ bool keeps_rows(const Module& module, InstructionId id, const Dims& rows) {
   if (is_sourceless(module, id)) return true;
   const Op op = module[id].op;
   return fits_row(module.shape(id), rows) &&
-         (is_elementwise(op) || op == Op::Broadcast || rows_of(module, id) == rows);
+         (is_by_element(module, id) || op == Op::Broadcast || rows_of(module, id) == rows);
 }
 
 FusionGroups::FusionGroups(const Editor& editor, std::span<const ComputationId> computations,
@@ -229,7 +237,7 @@ FusionGroups::FusionGroups(const Editor& editor, std::span<const ComputationId> 
 
 bool FusionGroups::is_fusible(InstructionId id) const {
   const Op op = module_[id].op;
-  const bool known = is_elementwise(op) || is_mover(op) || op == Op::Reduce ||
+  const bool known = is_by_element(module_, id) || is_mover(op) || op == Op::Reduce ||
                      op == Op::DynamicUpdateSlice || (op == Op::Dot && options_.products) ||
                      (op == Op::Gather && options_.gathers) ||
                      (op == Op::ReduceWindow && options_.windows && reads_each_once(module_, id));
@@ -338,7 +346,7 @@ bool FusionGroups::note_places(InstructionId id, const FusionGroup& group) {
   Places& places = places_[id.value];
   places = {};
   for (InstructionId user : module_.users(id)) {
-    const bool same = is_elementwise(module_[user].op) || asks_where_asked(module_, user, id);
+    const bool same = is_by_element(module_, user) || asks_where_asked(module_, user, id);
     for (InstructionId asker : same ? std::span(places_[user.value].askers) : std::span(&user, 1))
       if (std::ranges::find(places.askers, asker) == places.askers.end()) {
         places.askers.push_back(asker);

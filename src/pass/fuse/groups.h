@@ -22,6 +22,9 @@ struct FusionGroup {
 bool is_free(const Module& module, InstructionId id);
 // Made of nothing: constants, iota, broadcasts of these.
 bool is_sourceless(const Module& module, InstructionId id);
+// Each element is made of those at its own place in the operands: what is elementwise, and bits
+// that are taken for another type of their width.
+bool is_by_element(const Module& module, InstructionId id);
 // Whether `user` may compute what it reads of `value` itself, and whether it asks for elements of
 // it more than once.
 bool reads_elements(const Module& module, InstructionId user, InstructionId value);

@@ -41,7 +41,8 @@ std::optional<FusionGroups::Recipe> FusionGroups::recipe_of(InstructionId value)
     }
     if (count == 1) out.made.push_back(id);
     if (op == Op::Constant || op == Op::Iota) continue;
-    const bool cheap = has_trait(op, TraitCheap), shifts = op == Op::Reshape || op == Op::Slice;
+    const bool cheap = has_trait(op, TraitCheap) || op == Op::BitcastConvert,
+               shifts = op == Op::Reshape || op == Op::Slice;
     if (cheap) out.most_places = std::max(out.most_places, count);
     if ((!cheap && !shifts && op != Op::Broadcast) || (arithmetic += cheap) > most_made ||
         place.size() > most_made)

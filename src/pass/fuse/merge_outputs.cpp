@@ -106,7 +106,7 @@ bool FusionGroups::may_merge(int a, int b) const {
     for (InstructionId member : reader->members)
       for (InstructionId operand : module_.operands(member))
         if (group_of(operand) == read &&
-            (!is_elementwise(module_[member].op) || repeated_[member.value] ||
+            (!is_by_element(module_, member) || repeated_[member.value] ||
              module_.shape(member).dims != loop->dims))
           return false;
   return !reaches(a, b) && !reaches(b, a);
