@@ -57,6 +57,38 @@ bool lies_in_memory(const Elements& e, InstructionId id) {
   return is_moved && lies_in_memory(e, operands[0]);
 }
 
+// Whether elements follow from their place in the array and in the dimensions before `end`.
+bool keeps_columns(const Elements& e, InstructionId id, size_t end) {
+  const Module& module = e.module;
+  std::vector<InstructionId> seen = {id};
+  const int64_t count = element_count(module.shape(id));
+  for (size_t i = 0; i < seen.size(); ++i) {
+    const InstructionId value = seen[i];
+    const Op op = module[value].op;
+    if (e.array(value) || (op == Op::Constant && module.shape(value).dims.empty())) continue;
+    if (op == Op::Iota) {
+      const int64_t along = module.attributes<IotaAttributes>(value).iota_dimension;
+      if (module.shape(value).dims != module.shape(id).dims || along >= static_cast<int64_t>(end))
+        return false;
+      continue;
+    }
+    if (op == Op::Broadcast) {
+      const Dims& to = module.attributes<DimensionsAttributes>(value).dimensions;
+      if (module.shape(value).dims != module.shape(id).dims ||
+          std::ranges::any_of(to, [&](int64_t d) { return d >= static_cast<int64_t>(end); }))
+        return false;
+      continue;
+    }
+    if (!is_elementwise(op)) return false;
+    for (InstructionId operand : module.operands(value)) {
+      const Shape& shape = module.shape(operand);
+      if (!shape.is_array() || (element_count(shape) != count && !shape.dims.empty())) return false;
+      if (std::ranges::count(seen, operand) == 0) seen.push_back(operand);
+    }
+  }
+  return true;
+}
+
 // Short rows have few lanes, so that little is left over when these are full.
 int64_t lanes_of_row(const Elements& e, InstructionId element, int64_t size) {
   if (size >= piece && is_made_of_sums(e, element)) return piece;
@@ -122,6 +154,18 @@ double Reduce::reduced_elements() const {
   double out = 1;
   for (size_t d : reduced_) out *= static_cast<double>(dims_[d]);
   return out;
+}
+
+void Reduce::merge_columns() {
+  if (is_row() || reduced_.empty()) return;
+  const size_t first = reduced_.back() + 1;
+  const auto operands = e_.module.operands(id_).first(count_);
+  if (first + 1 >= dims_.size() || !std::ranges::all_of(operands, [&](InstructionId operand) {
+        return keeps_columns(e_, operand, first);
+      }))
+    return;
+  for (; dims_.size() > first + 1; dims_.pop_back()) dims_[first] *= dims_.back();
+  std::erase_if(kept_, [&](size_t d) { return d > first; });
 }
 
 std::vector<Value*> Reduce::inits() {
@@ -467,7 +511,9 @@ std::vector<Value*> combine_lines(Builder& b, Reduce& reduce, const std::vector<
 // Tiles of columns: [begin, end) counts them, in the order of the results.
 void write_columns(Writer& w, InstructionId id, Reduce& reduce) {
   Builder& b = w.b;
-  const Dims dims = w.elements.leaf_shape(id, 0).dims;
+  reduce.merge_columns();
+  Dims dims;
+  for (size_t d : reduce.kept()) dims.push_back(reduce.dims()[d]);
   size_t inner = dims.size() - 1;
   while (inner > 0 && dims[inner] == 1) --inner;
   const Dims outer(dims.begin(), dims.begin() + static_cast<int64_t>(inner));

@@ -38,6 +38,10 @@ class Reduce {
   // Loops over the reduced dimensions, but the innermost one of a row, outermost first.
   void outer_nest(size_t i, std::vector<llvm::Value*>& at, llvm::function_ref<void()> body);
 
+  // Takes the dimensions behind the last one that is reduced for one, so that all of them are
+  // columns side by side; nothing where an element is asked for by one of them.
+  void merge_columns();
+
   // Called in the innermost loop with the place whose elements were read.
   std::function<void(const std::vector<llvm::Value*>& at)> see;
   double without_loop = 4;  // so many elements are reduced without one

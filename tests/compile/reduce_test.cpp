@@ -126,6 +126,52 @@ TEST(Reduce, ExtremaOfAllNumbersOfSixteenBits) {
   expect_extrema_of_all<F16>(ElementType::F16);
 }
 
+// Several dimensions behind the one that is reduced, which are columns side by side: read, computed
+// of places in line and of numbers of lines; numbers of a column keep them apart.
+TEST(Reduce, ColumnsInSeveralDimensions) {
+  for (const auto& [outer, lines, middle, inner] :
+       {std::array{3, 12, 30, 9}, std::array{1, 7, 3, 2}, std::array{2, 5, 1, 3},
+        std::array{5, 16, 130, 1}, std::array{1, 40, 9, 113}}) {
+    const std::string text = fmt::format(R"(HloModule m
+{4}
+most {{ a = bf16[] parameter(0)
+  b = bf16[] parameter(1)
+  ROOT r = bf16[] maximum(a, b) }}
+ENTRY e {{
+  x = f32[{0},{1},{2},{3}] parameter(0)
+  h = bf16[{0},{1},{2},{3}] parameter(1)
+  n = s32[{0},{1},{2},{3}] parameter(2)
+  w = f32[{1}] parameter(3)
+  v = f32[{3}] parameter(4)
+  zero = f32[] constant(0.5)
+  low = bf16[] constant(-inf)
+  large = s32[] constant(100)
+  none = s32[] constant(-1)
+  places = s32[{0},{1},{2},{3}] iota(), iota_dimension=1
+  wb = f32[{0},{1},{2},{3}] broadcast(w), dimensions={{1}}
+  vb = f32[{0},{1},{2},{3}] broadcast(v), dimensions={{3}}
+  y = f32[{0},{1},{2},{3}] multiply(x, wb)
+  z = f32[{0},{1},{2},{3}] multiply(x, vb)
+  p = f32[{0},{2},{3}] reduce(x, zero), dimensions={{1}}, to_apply=add
+  q = f32[{0},{2},{3}] reduce(y, zero), dimensions={{1}}, to_apply=add
+  r = f32[{0},{2},{3}] reduce(z, zero), dimensions={{1}}, to_apply=add
+  s = f32[{2},{3}] reduce(y, zero), dimensions={{0,1}}, to_apply=add
+  t = f32[{1},{3}] reduce(y, zero), dimensions={{0,2}}, to_apply=add
+  m = bf16[{0},{2},{3}] reduce(h, low), dimensions={{1}}, to_apply=most
+  l = (s32[{0},{2},{3}], s32[{0},{2},{3}]) reduce(n, places, large, none), dimensions={{1}}, to_apply=least
+  ROOT o = (f32[{0},{2},{3}], f32[{0},{2},{3}], f32[{0},{2},{3}], f32[{2},{3}], f32[{1},{3}], bf16[{0},{2},{3}], (s32[{0},{2},{3}], s32[{0},{2},{3}])) tuple(p, q, r, s, t, m, l) }}
+)",
+                                         outer, lines, middle, inner, combiners);
+    const auto one = run_both(text, 1, 1);
+    expect_native(one, text, 1e-6);
+    for (const int threads : {2, 7}) {
+      const auto more = run_both(text, 1, threads);
+      ASSERT_TRUE(one && more);
+      EXPECT_TRUE(same_bits(one->compiled, more->compiled)) << text;
+    }
+  }
+}
+
 // Whether any and whether all, and the first greatest with its place, along rows and down columns.
 TEST(Reduce, Truths) {
   for (const auto& [dimension, kept] : {std::pair(1, 5), std::pair(0, 300)})
