@@ -195,11 +195,20 @@ class ElementLoops {
            leaves_.size() == 1;
   }
 
+  // With the dimensions before the innermost one that are few elements with it.
   void write_short_rows() {
-    const Dims outer(dims_.begin(), dims_.begin() + static_cast<int64_t>(inner_));
-    write_lanes(w_, outer, static_cast<double>(dims_[inner_]), [&](const Index& row) {
-      for (size_t d = 0; d < inner_; ++d) at_[d] = row.at(w_.b, d);
-      for (int64_t i = 0; i < dims_[inner_]; ++i) store_at(int64(w_.b, i));
+    size_t first = inner_;
+    int64_t each = dims_[inner_];
+    while (first > 1 && each * dims_[first - 1] <= most_of_short_row) each *= dims_[--first];
+    const Dims outer(dims_.begin(), dims_.begin() + static_cast<int64_t>(first));
+    write_lanes(w_, outer, static_cast<double>(each), [&](const Index& lane) {
+      for (size_t d = 0; d < first; ++d) at_[d] = lane.at(w_.b, d);
+      for (int64_t i = 0; i < each; ++i) {
+        int64_t rest = i;
+        for (size_t d = inner_ + 1; d-- > first; rest /= dims_[d])
+          at_[d] = int64(w_.b, rest % dims_[d]);
+        store(Index(w_.b, dims_, at_));
+      }
     });
   }
 

@@ -138,9 +138,16 @@ void DimRuns::tie_transpose(InstructionId id) {
   }
 }
 
+// But for dimensions of one place.
 bool DimRuns::is_one_run(InstructionId value, size_t first, size_t end) const {
-  for (size_t d = first + 1; d < end; ++d)
-    if (!joins(value, d)) return false;
+  const Dims& dims = module_.shape(value).dims;
+  bool is_behind_others = false, is_joined = true;
+  for (size_t d = first; d < end; ++d) {
+    is_joined &= d == first || joins(value, d);
+    if (dims[d] == 1) continue;
+    if (is_behind_others && !is_joined) return false;
+    is_behind_others = is_joined = true;
+  }
   return true;
 }
 

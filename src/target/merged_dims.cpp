@@ -63,6 +63,8 @@ InstructionId merged_transpose(Editor& editor, InstructionId id) {
 // Rows of so many elements are long enough; of fewer rows than these there are too few for threads,
 // which are given no less than so many elements.
 constexpr int64_t long_row = 512, few_rows = 16, shared_elements = 32768;
+// Rows of so few elements are several times slower: that is worth being shared by fewer threads.
+constexpr int64_t tiny_row = 16, few_rows_of_tiny = 4;
 
 bool is_plain_array(const Shape& shape) {
   return shape.is_array() && !shape.has_dynamic_dims() && element_count(shape) > 0;
@@ -87,7 +89,8 @@ bool lengthen_rows(const Module& module, DimRuns& runs, InstructionId value) {
   for (; d > 0; --d) {
     const int64_t longer = row * dims[d - 1], rows = count / longer;
     if (before == 0) before = longer;
-    const bool is_shared = rows == 1 || rows >= few_rows || count < shared_elements;
+    const bool is_shared = rows == 1 || count < shared_elements ||
+                           rows >= (row < tiny_row ? few_rows_of_tiny : few_rows);
     if (d < dims.size() && (!runs.joins(value, d) || row >= long_row || !is_shared)) break;
     row = longer;
   }

@@ -45,6 +45,9 @@ class MergedDims(unittest.TestCase):
         reversed_joined = padded + "  r = f32[300,44,3] reverse(p), dimensions={0}\n" \
             "  ROOT j = f32[300,84,3] concatenate(r, x), dimensions={1}\n"
         self.assertEqual(self.loop(reversed_joined), "f32[300,252]")
+        first = "  s = f32[1,40,3] slice(x), slice={[0:1], [0:40], [0:3]}\n  f = f32[40,3] reshape(s)\n" \
+            "  b = f32[300,40,3] broadcast(f), dimensions={1,2}\n  ROOT m = f32[300,40,3] multiply(x, b)\n"
+        self.assertEqual(self.loop(first), "f32[300,120]")
 
     def test_what_tells_dimensions_apart(self):
         row = "  e = f32[300,40,3] exponential(x)\n  r = f32[300,40,3] reverse(e), dimensions={2}\n"
