@@ -76,7 +76,7 @@ class Convolution {
       most_places_ = std::min(most_places_, most_sums / columns());
     }
     const int64_t side_by_side = is_depthwise() ? columns() : group_columns();
-    width_ = std::min(side_by_side, lanes);
+    width_ = by_inputs_ ? side_by_side : std::min(side_by_side, lanes);
     if (skips(last)) step_ = window_[last].base_dilation;
     const int64_t along = (result_size(last) + step_ - 1) / step_, places = places_of_block(along);
     const int64_t blocks = (along + places - 1) / places;

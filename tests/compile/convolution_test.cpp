@@ -111,5 +111,24 @@ TEST(Convolution, LargeKernels) {
   }
 }
 
+// Few features are one strip, whatever a register holds.
+TEST(Convolution, FewWideFeaturesOfManyInputs) {
+  for (const std::string_view processor : {"x86-64", "native"})
+    for (int features = 1; features < 8; ++features) {
+#ifndef __x86_64__
+      if (processor != "native") continue;
+#endif
+      const std::string text = fmt::format(R"(HloModule m
+ENTRY e {{
+  x = f64[2,3,130] parameter(0)
+  k = f64[2,130,{0}] parameter(1)
+  ROOT c = f64[2,3,{0}] convolution(x, k), window={{size=2 pad=0_1}}, dim_labels=b0f_0io->b0f
+}}
+)",
+                                           features);
+      expect_native(run_both(text, 1, 1, std::string(processor)), text, 1e-12);
+    }
+}
+
 }  // namespace
 }  // namespace hilo::test
