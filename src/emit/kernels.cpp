@@ -172,11 +172,12 @@ class KernelCalls {
 
   // A parameter of the fusion, through bitcasts; the operand itself outside of fusions; else -1.
   int64_t operand_number(InstructionId value) const {
-    while (module_[value].op == Op::Bitcast) value = module_.operand(value, 0);
     if (id_ == root_) {
       const auto operands = module_.operands(id_);
-      return std::ranges::find(operands, value) - operands.begin();
+      const auto found = std::ranges::find(operands, value);
+      return found == operands.end() ? -1 : found - operands.begin();
     }
+    while (module_[value].op == Op::Bitcast) value = module_.operand(value, 0);
     if (module_[value].op != Op::Parameter ||
         module_[value].computation != module_.attributes<FusionAttributes>(id_).calls)
       return -1;

@@ -37,11 +37,11 @@ class Reducer {
   std::vector<llvm::Value*> apply(std::span<llvm::Value* const> arguments) const;
 
  private:
-  Elements& e_;
   uint16_t nan_offset() const;
   llvm::Value* key_of(llvm::Value* element) const;
   llvm::Value* element_of(llvm::Value* key) const;
 
+  Elements& e_;
   ComputationId computation_;
   std::optional<Combiner> combiner_;
   bool has_keys_ = false;

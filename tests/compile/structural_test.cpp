@@ -270,6 +270,32 @@ ENTRY e {
 )");
 }
 
+// The array that is updated is another one's bytes under a shape of its own.
+TEST(Structural, UpdatesOfReshaped) {
+  expect_native(R"(HloModule m
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b) }
+less { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT l = pred[] compare(a, b), direction=LT }
+ENTRY e {
+  x = f32[6,40] parameter(0)
+  i = s32[] parameter(1)
+  u = f32[3,1] parameter(2)
+  s = f32[6,40] sort(x), dimensions={1}, to_apply=less
+  r = f32[12,20] reshape(s)
+  d = f32[12,20] dynamic-update-slice(r, u, i, i)
+  t = f32[20,12] reshape(s)
+  j = s32[3,1] constant({{1},{7},{1}})
+  u1 = f32[3] reshape(u)
+  w = f32[3,12] broadcast(u1), dimensions={0}
+  a = f32[20,12] scatter(t, j, w), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add
+  ROOT o = (f32[12,20], f32[20,12]) tuple(d, a)
+}
+)");
+}
+
 TEST(Structural, OrdersAreFoundInPlace) {
   expect_native(R"(HloModule m
 less { a = f32[] parameter(0)
