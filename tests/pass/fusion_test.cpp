@@ -390,6 +390,26 @@ ENTRY e {{ x = s32[9,6] parameter(0)
   }
 }
 
+// Of what is put together from arrays little is looked up: then it is not put together.
+TEST(Fusion, MakesOfAJoinedTableWhatIsLookedUp) {
+  for (const auto& [rows, steps] : {std::pair(20, 1), std::pair(3, 2)}) {
+    const Module before = parsed(fmt::format(R"(HloModule m
+ENTRY e {{ x = f32[{0},6] parameter(0)
+ i = s32[4,1] parameter(1)
+ z = f32[] constant(1)
+ p = f32[{0},6] pad(x, z), padding=1_-1x0_0
+ t = f32[{1},6] concatenate(x, p), dimensions={{0}}
+ ROOT r = f32[4,6] gather(t, i), offset_dims={{1}}, collapsed_slice_dims={{0}},
+   start_index_map={{0}}, index_vector_dim=1, slice_sizes={{1,6}} }})",
+                                             rows, 2 * rows));
+    PipelineOptions options;
+    options.pass.fusion.gathers = true;
+    const Module after = after_passes(before, "fusion, dce", options);
+    EXPECT_EQ(count_steps(after), steps) << print(after);
+    expect_same_bits(before, after);
+  }
+}
+
 // Between four neighbours: what their index vectors are made of is made once, at one place.
 TEST(Fusion, MakesWhatSeveralIndexVectorsShareOnce) {
   const Module before = parsed(R"(HloModule m

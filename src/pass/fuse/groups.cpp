@@ -16,6 +16,9 @@ constexpr int64_t short_reduction = 4;
 
 constexpr size_t most_concatenated = 4;
 
+// Of so many elements of a table one.
+constexpr int64_t few_asked = 4;
+
 // At how many places the code of a group may compute an element of what is arithmetic, and of what
 // only moves elements or is computed row by row: in a ladder of slices and pads, as a scan by
 // halves is one, each step doubles them.
@@ -140,16 +143,25 @@ bool asks_where_asked(const Module& module, InstructionId user, InstructionId va
   });
 }
 
+// What finds its elements by divisions, or in one of a few arrays.
+bool is_moved_with_choices(const Module& module, InstructionId id) {
+  const Op op = module[id].op;
+  return op == Op::Reshape ||
+         (op == Op::Concatenate && module.operands(id).size() <= most_concatenated);
+}
+
 // Whether an element is as easily made at any place as in the order of the array: no row that a
-// reduction would have at hand is asked for again. Looks at no more than a few instructions.
-bool is_made_anywhere(const Module& module, InstructionId id) {
+// reduction would have at hand is asked for again. Where few are asked for, as well with
+// choices. Looks at no more than a few instructions.
+bool is_made_anywhere(const Module& module, InstructionId id, bool few) {
   constexpr size_t most_seen = 32;
-  static constexpr Op movers[] = {Op::Broadcast, Op::Transpose, Op::Slice, Op::Reverse};
+  static constexpr Op movers[] = {Op::Broadcast, Op::Transpose, Op::Slice, Op::Reverse, Op::Pad};
   std::vector<InstructionId> seen = {id};
   for (size_t i = 0; i < seen.size(); ++i) {
     const Op op = module[seen[i]].op;
-    const bool is_made_here =
-        is_by_element(module, seen[i]) || is_one_of(movers, op) || is_same_places(module, seen[i]);
+    const bool is_made_here = is_by_element(module, seen[i]) || is_one_of(movers, op) ||
+                              (few && is_moved_with_choices(module, seen[i])) ||
+                              is_same_places(module, seen[i]);
     if (op == Op::Reduce || seen.size() > most_seen || (i == 0 && !is_made_here)) return false;
     if (!is_made_here) continue;
     for (InstructionId operand : module.operands(seen[i]))
@@ -191,9 +203,12 @@ bool reads_elements(const Module& module, InstructionId user, InstructionId valu
   const Op op = module[user].op;
   if (op == Op::Dot) return false;
   // Of a table only what is asked for, where that is no more than all of it.
-  if (op == Op::Gather && module.operand(user, 0) == value)
-    return module.operand(user, 1) != value && is_made_anywhere(module, value) &&
-           element_count(module.shape(user)) <= element_count(module.shape(value));
+  if (op == Op::Gather && module.operand(user, 0) == value) {
+    const int64_t asked = element_count(module.shape(user)),
+                  all = element_count(module.shape(value));
+    return module.operand(user, 1) != value && asked <= all &&
+           is_made_anywhere(module, value, asked * few_asked <= all);
+  }
   // A loop over what stands side by side computes all of it for each element.
   if (op == Op::Concatenate)
     return module.operands(user).size() <= most_concatenated && module[value].op != Op::Reduce &&
