@@ -144,7 +144,8 @@ llvm::Value* element_of_slices(Elements& e, InstructionId id, InstructionId from
 llvm::Value* element_Concatenate(Elements& e, InstructionId id, const Index& index, size_t) {
   Builder& b = e.b;
   const auto dim = static_cast<size_t>(e.module.attributes<DimensionsAttributes>(id).dimensions[0]);
-  if (const auto from = sliced_by_all(e, id, dim); from && index.dims()[dim] > 0)
+  const bool is_masked = e.reads_masked(index.at(b, dim), e.module.shape(id).type);
+  if (const auto from = sliced_by_all(e, id, dim); from && index.dims()[dim] > 0 && !is_masked)
     return element_of_slices(e, id, *from, index, dim);
   const Bounds bounds = e.bounds(index.at(b, dim), index.dims()[dim]);
   llvm::Value* chosen = nullptr;
@@ -161,11 +162,10 @@ llvm::Value* element_Concatenate(Elements& e, InstructionId id, const Index& ind
       for (size_t d = 0; d < dims.size(); ++d) at.push_back(d == dim ? place : index.at(b, d));
       return e.operand(id, i, Index(b, dims, std::move(at)));
     };
-    const bool is_masked =
-        !met.are_in(0, dims[dim]) && e.reads_masked(from, e.module.shape(id).type);
     llvm::Value* value =
-        is_masked ? e.read_where(is_place(b, from, dims[dim]), [&] { return value_at(from); })
-                  : value_at(nearest_index(b, from, met, dims[dim]));
+        is_masked && !met.are_in(0, dims[dim])
+            ? e.read_where(is_place(b, from, dims[dim]), [&] { return value_at(from); })
+            : value_at(nearest_index(b, from, met, dims[dim]));
     llvm::Value* reached = b.CreateICmpSGE(from, int64(b, 0));
     chosen = chosen ? b.CreateSelect(reached, value, chosen) : value;
   }

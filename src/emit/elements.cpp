@@ -94,7 +94,9 @@ llvm::Value* Elements::unsupported(InstructionId id, std::string why, size_t lea
 }
 
 void Elements::bind_counter(llvm::Value* counter, int64_t begin, int64_t end) {
-  counters_.insert_or_assign(counter, Bounds{begin, end - 1});
+  const Affine parts = affine(counter);
+  if (parts.base && parts.factor == 1)
+    counters_.insert_or_assign(parts.base, Bounds{begin - parts.offset, end - 1 - parts.offset});
 }
 
 Bounds Elements::bounds(llvm::Value* place, int64_t size) const {

@@ -47,7 +47,7 @@ class Elements {
   llvm::Value* operand(InstructionId id, size_t i, const Index& index) {
     return at(module.operand(id, i), index);
   }
-  // The counter of a loop is in [begin, end).
+  // The counter of a loop, or what differs from it by a constant, is in [begin, end).
   void bind_counter(llvm::Value* counter, int64_t begin, int64_t end);
   // Of a place along a dimension of `size`.
   Bounds bounds(llvm::Value* place, int64_t size) const;

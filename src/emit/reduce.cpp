@@ -7,6 +7,7 @@
 
 #include "emit/lane_sums.h"
 #include "emit/op_functions.h"
+#include "emit/seams.h"
 #include "emit/writer.h"
 
 namespace hilo {
@@ -19,6 +20,8 @@ constexpr int64_t most_lanes = 64;  // of a row that is reduced
 // a row is read in so many lanes too, some of them a second time.
 constexpr int64_t piece = 16, least_lanes = 4;
 constexpr int64_t short_row_of_lanes = 256;
+// Rows, or lines of columns, of more elements are read by loops between their seams.
+constexpr int64_t least_with_seams = 32;
 // Bytes, of the narrowest elements.
 constexpr uint64_t piece_align(int64_t lanes) { return static_cast<uint64_t>(lanes); }
 // Elements of rows that are lanes themselves, and where they are read from memory as they lie: more
@@ -26,14 +29,6 @@ constexpr uint64_t piece_align(int64_t lanes) { return static_cast<uint64_t>(lan
 constexpr double short_row = 16, short_row_in_memory = 8;
 // Extrema of fewer numbers of 16 bits are chosen as f32.
 constexpr double least_elements_of_keys = 32;
-// Columns that are reduced side by side, and fewer where that gives less than so many pieces.
-constexpr int64_t tile = 1024, least_tile = 256, wanted_tiles = 16;
-// Lines of columns that are combined in one go where an element takes few steps: memory serves
-// several streams at once, and sums are loaded and stored once.
-constexpr int64_t most_lines = 8;
-// Whole lines of fewer bytes that lie one after the other are one stream already.
-constexpr int64_t page = 4096, few_bytes = 256;
-constexpr int few_steps = 4;
 
 // Whether an element is made by sums of its own, whose code stands once for each vector of lanes.
 bool is_made_of_sums(const Elements& e, InstructionId id, int depth = 0) {
@@ -96,21 +91,6 @@ int64_t lanes_of_row(const Elements& e, InstructionId element, int64_t size) {
   return std::min(piece, static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(size))));
 }
 
-// Truths are bytes in the frame: loops over bits do not become vectors.
-llvm::Type* frame_type(Builder& b, llvm::Type* held) {
-  return held->isIntegerTy(1) ? b.getInt8Ty() : held;
-}
-
-// What lies in the frame as values of the type that is computed with, and back; also vectors.
-Value* held_value(Builder& b, llvm::Type* held, Value* stored) {
-  return held->isIntegerTy(1) ? b.CreateTrunc(stored, stored->getType()->getWithNewBitWidth(1))
-                              : stored;
-}
-Value* stored_value(Builder& b, llvm::Type* held, Value* value) {
-  return held->isIntegerTy(1) ? b.CreateZExt(value, value->getType()->getWithNewBitWidth(8))
-                              : value;
-}
-
 // Which elements of a vector of 2 * half are its first half, and which its second.
 std::pair<std::vector<int>, std::vector<int>> halves(int half) {
   std::pair<std::vector<int>, std::vector<int>> out;
@@ -134,8 +114,15 @@ Reduce::Reduce(Elements& elements, InstructionId id)
   const InstructionId element = e_.module.operand(id, 0);
   const bool is_computed =
       e_.module.shape(element).type == ElementType::BF16 && !lies_in_memory(e_, element);
+  if (is_row()) seams_ = seams_along(innermost());
   if (!is_computed && (!is_row() || reduced_elements() >= least_elements_of_keys))
     reducer_.choose_among_keys();
+}
+
+Seams Reduce::seams_along(size_t dim) const {
+  if (dim >= dims_.size() || dims_[dim] <= least_with_seams) return {};
+  Seams out = find_seams(e_.module, e_.module.operands(id_).first(count_), dim);
+  return out.group == 1 ? out : Seams{};
 }
 
 size_t Reduce::innermost() const {
@@ -219,50 +206,81 @@ bool Reduce::rounds_once() const { return reducer_.is_wide() && reduced_elements
 
 Value* Reduce::lanes(const Index& kept) {
   const size_t last = innermost();
-  llvm::Type *held = reducer_.type(), *stored = frame_type(b_, held);
   const int64_t lanes = lanes_of_row(e_, e_.module.operand(id_, 0), dims_[last]),
                 each = std::min(lanes, piece);
-  Value* sums = frame_array(b_, stored, lanes);
+  const HeldArray sums(b_, reducer_.type(), lanes);
   Value* identity = reducer_.identity();
-  const auto slot = [&](Value* i) { return b_.CreateInBoundsGEP(stored, sums, i); };
   // As vectors: a loop would have to be vectorised.
   b_.GetInsertBlock()->getParent()->addFnAttr(lane_sums_attribute);
-  Value* nothing =
-      b_.CreateVectorSplat(static_cast<unsigned>(each), stored_value(b_, held, identity));
-  for (int64_t i = 0; i < lanes; i += each)
-    b_.CreateAlignedStore(nothing, slot(int64(b_, i)), llvm::Align(piece_align(each)));
+  for (int64_t i = 0; i < lanes; i += each) sums.fill_lanes(identity, i, each, piece_align(each));
   std::vector<Value*> at = place(kept);
-  // The first `again` elements were read before.
-  const auto add = [&](Value* first, int64_t n, int64_t again) {
-    loop(b_, n, [&](Value* i) {
-      at[last] = add_index(b_, first, i);
+  const auto add = [&](const Lanes& some) {
+    loop(b_, some.count, [&](Value* i) {
+      at[last] = place_in_row(some, i);
       Value* value = reducer_.widen(elements_at(at)[0]);
-      if (again > 0)
-        value = b_.CreateSelect(b_.CreateICmpSLT(i, int64(b_, again)), identity, value);
-      Value* now = held_value(b_, held, b_.CreateLoad(stored, slot(i)));
-      b_.CreateStore(stored_value(b_, held, reducer_.combine(now, value)), slot(i));
+      if (some.again > 0)
+        value = b_.CreateSelect(b_.CreateICmpSLT(i, int64(b_, some.again)), identity, value);
+      Value* lane = add_index(b_, i, int64(b_, some.first));
+      sums.store(reducer_.combine(sums.load(lane), value), lane);
     });
   };
-  outer_nest(0, at, [&] { in_lanes(dims_[last], lanes, add); });
+  outer_nest(0, at, [&] { in_lanes(0, dims_[last], lanes, add); });
   std::vector<Value*> pieces;
   for (int64_t i = 0; i < lanes; i += each)
-    pieces.push_back(held_value(
-        b_, held,
-        b_.CreateAlignedLoad(llvm::FixedVectorType::get(stored, static_cast<unsigned>(each)),
-                             slot(int64(b_, i)), llvm::Align(piece_align(each)))));
+    pieces.push_back(sums.load_lanes(i, each, piece_align(each)));
   for (size_t half = pieces.size() / 2; half > 0; half /= 2)
     for (size_t i = 0; i < half; ++i) pieces[i] = reducer_.combine(pieces[i], pieces[half + i]);
   return pieces[0];
 }
 
-// add(first element, number, how many of them were read before) for all elements of a row.
-void Reduce::in_lanes(int64_t size, int64_t lanes,
-                      llvm::function_ref<void(Value*, int64_t, int64_t)> add) {
-  const int64_t whole = size / lanes, each = std::min(lanes, piece);
-  loop(b_, whole, [&](Value* chunk) { add(multiply_index(b_, chunk, lanes), lanes, 0); });
-  const int64_t rest = size % lanes, pieces = rest / each * each;
-  if (pieces > 0) add(int64(b_, whole * lanes), pieces, 0);
-  if (rest > pieces) add(int64(b_, size - each), each, each - (rest - pieces));
+Value* Reduce::place_in_row(const Lanes& lanes, Value* i) {
+  Value* out = add_index(b_, lanes.place, i);
+  if (has_seams()) e_.bind_counter(out, lanes.bounds.first, lanes.bounds.last + 1);
+  return out;
+}
+
+// add() for all elements of a row from `begin` on, by loops between its seams.
+void Reduce::in_lanes(int64_t begin, int64_t end, int64_t lanes, AddLanes add) {
+  const int64_t whole = (end - begin) / lanes, each = std::min(lanes, piece);
+  const auto add_at = [&](int64_t place, int64_t lane, int64_t count, int64_t again = 0) {
+    if (has_seams()) e_.forget();
+    add({int64(b_, place), {place, place + count - 1}, lane, count, again});
+  };
+  const auto add_pieces = [&](int64_t first, int64_t count) {
+    for (int64_t lane = 0; lane < count; lane += each) add_at(first + lane, lane, each);
+  };
+  for (const auto& [from, to] : between_seams(begin, lanes, whole)) {
+    const int64_t first = begin + from * lanes, last = begin + to * lanes - 1;
+    if (has_seams() && to == from + 1) add_pieces(first, lanes);
+    else
+      loop(b_, to - from, [&](Value* chunk) {
+        if (has_seams()) e_.forget();
+        Value* place = multiply_index(b_, chunk, lanes);
+        if (first > 0) place = add_index(b_, place, int64(b_, first));
+        add({place, {first, last}, 0, lanes, 0});
+      });
+  }
+  const int64_t rest = (end - begin) % lanes, pieces = rest / each * each;
+  if (has_seams()) add_pieces(end - rest, pieces);
+  else if (pieces > 0) add_at(end - rest, 0, pieces);
+  if (rest > pieces) add_at(end - each, 0, each, each - (rest - pieces));
+}
+
+// Runs of chunks of so many lanes, `count` of them from place `begin` on: those with a seam inside
+// are alone.
+std::vector<std::pair<int64_t, int64_t>> Reduce::between_seams(int64_t begin, int64_t lanes,
+                                                               int64_t count) const {
+  std::vector<int64_t> ends = {0, count};
+  for (int64_t seam : seams_.ends) {
+    const int64_t at = std::max<int64_t>(0, seam - begin);
+    ends.push_back(std::min(count, at / lanes));
+    ends.push_back(std::min(count, (at + lanes - 1) / lanes));
+  }
+  std::ranges::sort(ends);
+  ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
+  std::vector<std::pair<int64_t, int64_t>> out;
+  for (size_t i = 0; i + 1 < ends.size(); ++i) out.emplace_back(ends[i], ends[i + 1]);
+  return out;
 }
 
 // One result of a reducer that chooses: by lanes, and where that gives NaN once more in order. An
@@ -270,60 +288,50 @@ void Reduce::in_lanes(int64_t size, int64_t lanes,
 std::vector<Value*> Reduce::chosen(const Index& kept) {
   const size_t last = innermost();
   const int64_t lanes = lanes_of_row(e_, e_.module.operand(id_, 0), dims_[last]);
-  std::vector<llvm::Type*> types;
-  std::vector<Value*> memory;
-  for (size_t k = 0; k < count_; ++k) {
-    types.push_back(held_type(b_, e_.leaf_shape(id_, k).type));
-    memory.push_back(frame_array(b_, frame_type(b_, types[k]), lanes));
-  }
-  const auto slot = [&](size_t k, Value* i) {
-    return b_.CreateInBoundsGEP(frame_type(b_, types[k]), memory[k], i);
-  };
-  const auto load = [&](size_t k, Value* i) {
-    return held_value(b_, types[k], b_.CreateLoad(frame_type(b_, types[k]), slot(k, i)));
-  };
-  const auto store = [&](size_t k, Value* value, Value* i) {
-    b_.CreateStore(stored_value(b_, types[k], value), slot(k, i));
+  const std::vector<HeldArray> held = held_arrays(lanes);
+  const auto store = [&](const std::vector<Value*>& values, Value* i) {
+    for (size_t k = 0; k < count_; ++k) held[k].store(values[k], i);
   };
   const std::vector<Value*> first = inits();
   std::vector<Value*> at = place(kept);
-  const auto add = [&](Value* begin, int64_t n, bool is_first) {
-    loop(b_, n, [&](Value* i) {
-      at[last] = add_index(b_, begin, i);
+  const auto add = [&](const Lanes& some, bool is_first) {
+    loop(b_, some.count, [&](Value* i) {
+      at[last] = place_in_row(some, i);
+      Value* lane = add_index(b_, i, int64(b_, some.first));
       std::vector<Value*> next = elements_at(at), both;
       if (!is_first) {
-        for (size_t k = 0; k < count_; ++k) both.push_back(load(k, i));
+        for (const HeldArray& each : held) both.push_back(each.load(lane));
         both.insert(both.end(), next.begin(), next.end());
         next = reducer_.apply(both);
       }
-      for (size_t k = 0; k < count_; ++k) store(k, next[k], i);
+      store(next, lane);
     });
   };
-  add(int64(b_, 0), lanes, true);
-  in_lanes(dims_[last] - lanes, lanes, [&](Value* begin, int64_t n, int64_t) {
-    add(add_index(b_, begin, int64(b_, lanes)), n, false);
-  });
+  add({int64(b_, 0), {0, lanes - 1}, 0, lanes, 0}, true);
+  in_lanes(lanes, dims_[last], lanes, [&](const Lanes& some) { add(some, false); });
   std::vector<Value*> all = first;
-  for (Value* value : chosen_of_lanes(types, memory, lanes)) all.push_back(value);
+  for (Value* value : chosen_of_lanes(held, lanes)) all.push_back(value);
   std::vector<Value*> out = reducer_.apply(all);
   if (!is_floating(e_.leaf_shape(id_, 0).type)) return out;
-  for (size_t k = 0; k < count_; ++k) store(k, out[k], int64(b_, 0));
-  where(b_, b_.CreateFCmpUNO(out[0], out[0]), [&] {
-    const std::vector<Value*> again = in_order(kept);
-    for (size_t k = 0; k < count_; ++k) store(k, again[k], int64(b_, 0));
-  });
-  for (size_t k = 0; k < count_; ++k) out[k] = load(k, int64(b_, 0));
+  store(out, int64(b_, 0));
+  where(b_, b_.CreateFCmpUNO(out[0], out[0]), [&] { store(in_order(kept), int64(b_, 0)); });
+  for (size_t k = 0; k < count_; ++k) out[k] = held[k].load(int64(b_, 0));
   return out;
 }
 
-std::vector<Value*> Reduce::chosen_of_lanes(std::span<llvm::Type* const> types,
-                                            std::span<Value* const> memory, int64_t lanes) {
-  const auto width = static_cast<unsigned>(lanes);
-  std::vector<Value*> all;
+std::vector<HeldArray> Reduce::held_arrays(int64_t count) {
+  std::vector<HeldArray> out;
   for (size_t k = 0; k < count_; ++k)
-    all.push_back(held_value(
-        b_, types[k],
-        b_.CreateLoad(llvm::FixedVectorType::get(frame_type(b_, types[k]), width), memory[k])));
+    out.emplace_back(
+        b_, reducer_.is_associative() ? reducer_.type() : held_type(b_, e_.leaf_shape(id_, k).type),
+        count);
+  return out;
+}
+
+std::vector<Value*> Reduce::chosen_of_lanes(std::span<const HeldArray> held, int64_t lanes) {
+  std::vector<Value*> all;
+  for (const HeldArray& each : held)
+    all.push_back(each.load_lanes(0, lanes, piece_align(std::min(lanes, piece))));
   for (int half = static_cast<int>(lanes) / 2; half > 0; half /= 2) {
     const auto [low, high] = halves(half);
     std::vector<Value*> both;
@@ -386,14 +394,14 @@ std::vector<Value*> Reduce::nest(size_t i, std::vector<Value*>& at, std::vector<
   });
 }
 
-namespace {
-
 void store_results(Writer& w, InstructionId id, Value* position, std::span<Value* const> values) {
   if (w.elements.error()) return;
   for (size_t k = 0; k < w.results.size(); ++k)
     if (w.results[k])
       store_element(w.b, w.elements.leaf_shape(id, k).type, w.results[k], position, values[k]);
 }
+
+namespace {
 
 // Whether a value is made of an array with as many elements, by what is fused with it.
 bool is_read(const Elements& elements, InstructionId value) {
@@ -428,155 +436,6 @@ void write_rows(Writer& w, InstructionId id, Reduce& reduce) {
   w.set_count(element_count(dims), steps);
   loop(w.b, w.begin, w.end,
        [&](Value* i) { store_results(w, id, i, reduce.result(Index::linear(w.b, dims, i))); });
-}
-
-int64_t tile_of(int64_t outer, int64_t columns) {
-  int64_t width = tile;
-  while (width > least_tile && outer * ((columns + width - 1) / width) < wanted_tiles) width /= 2;
-  return std::min(columns, width);
-}
-
-// Steps from what is read to an element; more than `few_steps` where one of them is no cheap one.
-int steps_of(const Elements& e, InstructionId id) {
-  const Op op = e.module[id].op;
-  if (op == Op::Constant || e.array(id)) return 0;
-  if (op != Op::Broadcast && !(is_elementwise(op) && has_trait(op, TraitCheap)))
-    return few_steps + 1;
-  int out = 1;
-  for (InstructionId operand : e.module.operands(id))
-    if (out <= few_steps) out += steps_of(e, operand);
-  return out;
-}
-
-// width: of a tile.
-int64_t lines_together(const Elements& e, InstructionId id, const Reduce& reduce, int64_t width) {
-  int steps = 0;
-  for (size_t k = 0; k < reduce.count(); ++k) steps += steps_of(e, e.module.operand(id, k));
-  if (steps > few_steps || reduce.reduced().empty()) return 1;
-  const auto last = static_cast<int64_t>(reduce.reduced().back());
-  const Dims behind(reduce.dims().begin() + last + 1, reduce.dims().end());
-  const ElementType type = e.module.shape(e.module.operand(id, 0)).type;
-  const int64_t bytes = width * storage_bytes(type);
-  if (element_count(behind) == width && bytes > few_bytes && bytes < page) return 1;
-  const int64_t size = reduce.dims()[static_cast<size_t>(last)];
-  for (int64_t lines = most_lines; 2 * lines > most_lines; --lines)
-    if (size % lines == 0) return lines;
-  return std::min(size, most_lines);
-}
-
-// Loops over the reduced dimensions, outermost first. The body is called at so many places of the
-// last one, beginning with the one in `at`.
-void nest_of_lines(Builder& b, const Reduce& reduce, size_t i, std::vector<Value*>& at,
-                   int64_t together, llvm::function_ref<void(int64_t)> body) {
-  if (i == reduce.reduced().size()) return body(1);
-  const size_t d = reduce.reduced()[i];
-  const int64_t size = reduce.dims()[d];
-  if (i + 1 < reduce.reduced().size())
-    return loop(b, size, [&](Value* n) {
-      at[d] = n;
-      nest_of_lines(b, reduce, i + 1, at, together, body);
-    });
-  const int64_t whole = size / together;
-  loop(b, whole, [&](Value* n) {
-    at[d] = multiply_index(b, n, together);
-    body(together);
-  });
-  loop(b, size - whole * together, [&](Value* n) {
-    at[d] = add_index(b, int64(b, whole * together), n);
-    body(1);
-  });
-}
-
-// What was combined and the elements of so many lines from `at` on, one after the other.
-std::vector<Value*> combine_lines(Builder& b, Reduce& reduce, const std::vector<Value*>& at,
-                                  int64_t lines, std::vector<Value*> carried) {
-  const Reducer& reducer = reduce.reducer();
-  for (int64_t line = 0; line < lines; ++line) {
-    std::vector<Value*> here = at;
-    if (line > 0) {
-      Value*& place = here[reduce.reduced().back()];
-      place = add_index(b, place, int64(b, line));
-    }
-    const std::vector<Value*> values = reduce.elements_at(here);
-    if (reducer.is_associative()) {
-      carried = {reducer.combine(carried[0], reducer.widen(values[0]))};
-    } else {
-      carried.insert(carried.end(), values.begin(), values.end());
-      carried = reducer.apply(carried);
-    }
-  }
-  return carried;
-}
-
-// Tiles of columns: [begin, end) counts them, in the order of the results.
-void write_columns(Writer& w, InstructionId id, Reduce& reduce) {
-  Builder& b = w.b;
-  reduce.merge_columns();
-  Dims dims;
-  for (size_t d : reduce.kept()) dims.push_back(reduce.dims()[d]);
-  size_t inner = dims.size() - 1;
-  while (inner > 0 && dims[inner] == 1) --inner;
-  const Dims outer(dims.begin(), dims.begin() + static_cast<int64_t>(inner));
-  const int64_t columns = dims[inner], width = tile_of(element_count(outer), columns);
-  const int64_t tiles = (columns + width - 1) / width;
-  w.set_count(element_count(outer) * tiles, reduce.reduced_elements() * static_cast<double>(width));
-  std::vector<Value*> sums;
-  std::vector<llvm::Type*> types;
-  for (size_t k = 0; k < reduce.count(); ++k) {
-    types.push_back(reduce.reducer().is_associative()
-                        ? reduce.reducer().type()
-                        : held_type(b, w.elements.leaf_shape(id, k).type));
-    sums.push_back(frame_array(b, frame_type(b, types[k]), width));
-  }
-  const auto slot = [&](size_t k, Value* i) {
-    return b.CreateInBoundsGEP(frame_type(b, types[k]), sums[k], i);
-  };
-  const auto load = [&](size_t k, Value* i) {
-    return held_value(b, types[k], b.CreateLoad(frame_type(b, types[k]), slot(k, i)));
-  };
-  const auto store = [&](size_t k, Value* value, Value* i) {
-    b.CreateStore(stored_value(b, types[k], value), slot(k, i));
-  };
-  loop(b, w.begin, w.end, [&](Value* number) {
-    const Index row = Index::linear(b, outer, b.CreateUDiv(number, int64(b, tiles)));
-    Value* first = multiply_index(b, b.CreateURem(number, int64(b, tiles)), width);
-    Value* left = b.CreateNSWSub(int64(b, columns), first);
-    Value* n = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, left, int64(b, width));
-    if (tiles == 1) n = int64(b, width);
-    // Known to be whole vectors, so that the loops have no rests.
-    if (columns % most_lanes == 0 && width % most_lanes == 0)
-      n = multiply_index(b, b.CreateUDiv(n, int64(b, most_lanes)), most_lanes);
-    std::vector<Value*> kept;
-    for (size_t d = 0; d < inner; ++d) kept.push_back(row.at(b, d));
-    kept.resize(dims.size(), int64(b, 0));
-    const auto place = [&](Value* i) {
-      kept[inner] = add_index(b, first, i);
-      return Index(b, dims, kept);
-    };
-    const std::vector<Value*> inits = reduce.inits();
-    loop(b, int64(b, 0), n, [&](Value* i) {
-      for (size_t k = 0; k < sums.size(); ++k)
-        store(k, reduce.reducer().is_associative() ? reduce.reducer().identity() : inits[k], i);
-    });
-    std::vector<Value*> at = reduce.place(place(int64(b, 0)));
-    const int64_t together = lines_together(w.elements, id, reduce, width);
-    nest_of_lines(b, reduce, 0, at, together, [&](int64_t lines) {
-      loop(b, int64(b, 0), n, [&](Value* i) {
-        std::vector<Value*> here = at, carried;
-        here[reduce.kept()[inner]] = add_index(b, first, i);
-        for (size_t k = 0; k < sums.size(); ++k) carried.push_back(load(k, i));
-        const std::vector<Value*> next = combine_lines(b, reduce, here, lines, std::move(carried));
-        for (size_t k = 0; k < sums.size(); ++k) store(k, next[k], i);
-      });
-    });
-    loop(b, int64(b, 0), n, [&](Value* i) {
-      std::vector<Value*> values;
-      for (size_t k = 0; k < sums.size(); ++k) values.push_back(load(k, i));
-      if (reduce.reducer().is_associative())
-        values = {reduce.reducer().finish(inits[0], values[0])};
-      store_results(w, id, place(i).position(b), values);
-    });
-  });
 }
 
 }  // namespace

@@ -3,8 +3,10 @@
 
 #include <functional>
 
-#include "emit/loops.h"
+#include "emit/held_array.h"
 #include "emit/reducer.h"
+#include "emit/seams.h"
+#include "emit/writer.h"
 
 namespace hilo {
 
@@ -42,18 +44,34 @@ class Reduce {
   // columns side by side; nothing where an element is asked for by one of them.
   void merge_columns();
 
+  // Where the reduced elements begin to come from elsewhere along a dimension, unless it is short
+  // or they come in turns.
+  Seams seams_along(size_t dim) const;
+  // What is combined, of each array, for so many results.
+  std::vector<HeldArray> held_arrays(int64_t count);
+
   // Called in the innermost loop with the place whose elements were read.
   std::function<void(const std::vector<llvm::Value*>& at)> see;
   double without_loop = 4;  // so many elements are reduced without one
 
  private:
   std::vector<llvm::Value*> chosen(const Index& kept);
-  std::vector<llvm::Value*> chosen_of_lanes(std::span<llvm::Type* const> types,
-                                            std::span<llvm::Value* const> memory, int64_t lanes);
+  std::vector<llvm::Value*> chosen_of_lanes(std::span<const HeldArray> held, int64_t lanes);
   llvm::Value* across(llvm::Value* all);
   bool is_long() const;
-  void in_lanes(int64_t size, int64_t lanes,
-                llvm::function_ref<void(llvm::Value*, int64_t, int64_t)> add);
+  // Elements of a row that are combined lane by lane.
+  struct Lanes {
+    llvm::Value* place;  // of the first of them in the row
+    Bounds bounds;       // of their places and those of others that the same code takes
+    int64_t first, count;
+    int64_t again;  // so many of them were combined before
+  };
+  using AddLanes = llvm::function_ref<void(const Lanes&)>;
+  void in_lanes(int64_t begin, int64_t end, int64_t lanes, AddLanes add);
+  std::vector<std::pair<int64_t, int64_t>> between_seams(int64_t begin, int64_t lanes,
+                                                         int64_t count) const;
+  llvm::Value* place_in_row(const Lanes& lanes, llvm::Value* i);
+  bool has_seams() const { return seams_.ends.size() > 2; }
   bool rounds_once() const;
   std::vector<llvm::Value*> nest(size_t i, std::vector<llvm::Value*>& at,
                                  std::vector<llvm::Value*> carried);
@@ -65,6 +83,12 @@ class Reduce {
   size_t count_;
   Dims dims_;
   std::vector<size_t> reduced_, kept_;
+  Seams seams_;  // of the row that is reduced
 };
+
+void store_results(Writer& w, InstructionId id, llvm::Value* position,
+                   std::span<llvm::Value* const> values);
+// Where the innermost dimension is kept: tiles of columns side by side.
+void write_columns(Writer& w, InstructionId id, Reduce& reduce);
 
 }  // namespace hilo

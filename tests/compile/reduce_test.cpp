@@ -54,6 +54,44 @@ TEST(Reduce, LinesInAnyNumber) {
   }
 }
 
+// Rows that are turned, padded and joined on the way: their sums, their largest elements with the
+// places of these, and the same of columns.
+std::string of_several_places(int64_t size) {
+  return fmt::format(R"(HloModule m
+{1}
+ENTRY e {{
+  x = f32[9,{0}] parameter(0)
+  n = s32[9,{0}] parameter(1)
+  zero = f32[] constant(0.5)
+  most = s32[] constant(100)
+  none = s32[] constant(-1)
+  back = f32[9,3] slice(x), slice={{[0:9], [{2}:{0}]}}
+  front = f32[9,{2}] slice(x), slice={{[0:9], [0:{2}]}}
+  turned = f32[9,{0}] concatenate(back, front), dimensions={{1}}
+  wide = f32[9,{3}] pad(turned, zero), padding=0_0x2_5
+  first = s32[9,1] slice(n), slice={{[0:9], [0:1]}}
+  doubled = s32[9,{0}] add(n, n)
+  joined = s32[9,{4}] concatenate(first, doubled, n), dimensions={{1}}
+  places = s32[9,{4}] iota(), iota_dimension=1
+  lines = s32[9,{4}] iota(), iota_dimension=0
+  p = f32[9] reduce(wide, zero), dimensions={{1}}, to_apply=add
+  q = f32[{3}] reduce(wide, zero), dimensions={{0}}, to_apply=add
+  r = (s32[9], s32[9]) reduce(joined, places, most, none), dimensions={{1}}, to_apply=least
+  s = (s32[{4}], s32[{4}]) reduce(joined, lines, most, none), dimensions={{0}}, to_apply=least
+  ROOT t = (f32[9], f32[{3}], (s32[9], s32[9]), (s32[{4}], s32[{4}])) tuple(p, q, r, s) }}
+)",
+                     size, combiners, size - 3, size + 7, 2 * size + 1);
+}
+
+TEST(Reduce, OfSeveralPlaces) {
+  for (int64_t size : {5, 17, 25, 26, 32, 33, 57, 61, 64, 100, 121, 128, 200, 259, 1030, 2050}) {
+    const auto both = run_both(of_several_places(size), static_cast<uint64_t>(size));
+    ASSERT_TRUE(both) << to_string(both.error());
+    EXPECT_TRUE(both->report.evaluated.empty());
+    EXPECT_LE(largest_difference(both->compiled, both->evaluated), 1e-6) << size;
+  }
+}
+
 // Rows whose NaN, in turn none, one in each place and all, is all that they give; infinities.
 template <class T>
 void expect_extrema(ElementType type, int64_t columns) {

@@ -1,0 +1,205 @@
+// Reductions that keep the innermost dimension: columns side by side.
+#include <algorithm>
+
+#include "emit/reduce.h"
+
+namespace hilo {
+namespace {
+
+using llvm::Value;
+
+// Columns that are reduced side by side, and fewer where that gives less than so many pieces.
+constexpr int64_t tile = 1024, least_tile = 256, wanted_tiles = 16;
+// Lines of columns that are combined in one go where an element takes few steps: memory serves
+// several streams at once, and sums are loaded and stored once.
+constexpr int64_t most_lines = 8;
+// Whole lines of fewer bytes that lie one after the other are one stream already.
+constexpr int64_t page = 4096, few_bytes = 256;
+constexpr int few_steps = 4;
+// Known to be a whole number of these, so that loops have no rests.
+constexpr int64_t whole_lanes_of_columns = 64;
+
+int64_t tile_of(int64_t outer, int64_t columns) {
+  int64_t width = tile;
+  while (width > least_tile && outer * ((columns + width - 1) / width) < wanted_tiles) width /= 2;
+  return std::min(columns, width);
+}
+
+// Steps from what is read to an element; more than `few_steps` where one of them is no cheap one.
+int steps_of(const Elements& e, InstructionId id) {
+  const Op op = e.module[id].op;
+  if (op == Op::Constant || e.array(id)) return 0;
+  if (op != Op::Broadcast && !(is_elementwise(op) && has_trait(op, TraitCheap)))
+    return few_steps + 1;
+  int out = 1;
+  for (InstructionId operand : e.module.operands(id))
+    if (out <= few_steps) out += steps_of(e, operand);
+  return out;
+}
+
+// width: of a tile.
+int64_t lines_together(const Elements& e, InstructionId id, const Reduce& reduce, int64_t width) {
+  int steps = 0;
+  for (size_t k = 0; k < reduce.count(); ++k) steps += steps_of(e, e.module.operand(id, k));
+  if (steps > few_steps || reduce.reduced().empty()) return 1;
+  const auto last = static_cast<int64_t>(reduce.reduced().back());
+  const Dims behind(reduce.dims().begin() + last + 1, reduce.dims().end());
+  const ElementType type = e.module.shape(e.module.operand(id, 0)).type;
+  const int64_t bytes = width * storage_bytes(type);
+  if (element_count(behind) == width && bytes > few_bytes && bytes < page) return 1;
+  const int64_t size = reduce.dims()[static_cast<size_t>(last)];
+  for (int64_t lines = most_lines; 2 * lines > most_lines; --lines)
+    if (size % lines == 0) return lines;
+  return std::min(size, most_lines);
+}
+
+// Loops over the reduced dimensions, outermost first. The body is called at so many places of the
+// last one, beginning with the one in `at`.
+void nest_of_lines(Builder& b, const Reduce& reduce, size_t i, std::vector<Value*>& at,
+                   int64_t together, llvm::function_ref<void(int64_t)> body) {
+  if (i == reduce.reduced().size()) return body(1);
+  const size_t d = reduce.reduced()[i];
+  const int64_t size = reduce.dims()[d];
+  if (i + 1 < reduce.reduced().size())
+    return loop(b, size, [&](Value* n) {
+      at[d] = n;
+      nest_of_lines(b, reduce, i + 1, at, together, body);
+    });
+  const int64_t whole = size / together;
+  loop(b, whole, [&](Value* n) {
+    at[d] = multiply_index(b, n, together);
+    body(together);
+  });
+  loop(b, size - whole * together, [&](Value* n) {
+    at[d] = add_index(b, int64(b, whole * together), n);
+    body(1);
+  });
+}
+
+// What was combined and the elements of so many lines from `at` on, one after the other.
+std::vector<Value*> combine_lines(Builder& b, Reduce& reduce, const std::vector<Value*>& at,
+                                  int64_t lines, std::vector<Value*> carried) {
+  const Reducer& reducer = reduce.reducer();
+  for (int64_t line = 0; line < lines; ++line) {
+    std::vector<Value*> here = at;
+    if (line > 0) {
+      Value*& place = here[reduce.reduced().back()];
+      place = add_index(b, place, int64(b, line));
+    }
+    const std::vector<Value*> values = reduce.elements_at(here);
+    if (reducer.is_associative()) {
+      carried = {reducer.combine(carried[0], reducer.widen(values[0]))};
+    } else {
+      carried.insert(carried.end(), values.begin(), values.end());
+      carried = reducer.apply(carried);
+    }
+  }
+  return carried;
+}
+
+class ColumnReduction {
+ public:
+  ColumnReduction(Writer& w, InstructionId id, Reduce& reduce)
+      : w_(w), b_(w.b), id_(id), reduce_(reduce) {
+    reduce.merge_columns();
+    for (size_t d : reduce.kept()) dims_.push_back(reduce.dims()[d]);
+    inner_ = dims_.size() - 1;
+    while (inner_ > 0 && dims_[inner_] == 1) --inner_;
+    kept_.resize(dims_.size(), int64(b_, 0));
+  }
+
+  // [begin, end) counts tiles, in the order of the results.
+  void write() {
+    const Dims outer(dims_.begin(), dims_.begin() + static_cast<int64_t>(inner_));
+    const int64_t columns = dims_[inner_], width = tile_of(element_count(outer), columns);
+    const int64_t tiles = (columns + width - 1) / width;
+    w_.set_count(element_count(outer) * tiles,
+                 reduce_.reduced_elements() * static_cast<double>(width));
+    held_ = reduce_.held_arrays(width);
+    seams_ = reduce_.seams_along(reduce_.kept()[inner_]);
+    loop(b_, w_.begin, w_.end, [&](Value* number) {
+      const Index row = Index::linear(b_, outer, b_.CreateUDiv(number, int64(b_, tiles)));
+      first_ = multiply_index(b_, b_.CreateURem(number, int64(b_, tiles)), width);
+      Value* left = b_.CreateNSWSub(int64(b_, columns), first_);
+      size_ = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, left, int64(b_, width));
+      if (tiles == 1) size_ = int64(b_, width);
+      if (columns % whole_lanes_of_columns == 0 && width % whole_lanes_of_columns == 0)
+        size_ = multiply_index(b_, b_.CreateUDiv(size_, int64(b_, whole_lanes_of_columns)),
+                               whole_lanes_of_columns);
+      for (size_t d = 0; d < inner_; ++d) kept_[d] = row.at(b_, d);
+      write_tile(lines_together(w_.elements, id_, reduce_, width));
+    });
+  }
+
+ private:
+  Index place(Value* i) {
+    kept_[inner_] = add_index(b_, first_, i);
+    return Index(b_, dims_, kept_);
+  }
+
+  void store(const std::vector<Value*>& values, Value* i) {
+    for (size_t k = 0; k < held_.size(); ++k) held_[k].store(values[k], i);
+  }
+  std::vector<Value*> load(Value* i) {
+    std::vector<Value*> out;
+    for (const HeldArray& each : held_) out.push_back(each.load(i));
+    return out;
+  }
+
+  void write_tile(int64_t together) {
+    const Reducer& reducer = reduce_.reducer();
+    const std::vector<Value*> inits = reduce_.inits();
+    loop(b_, int64(b_, 0), size_, [&](Value* i) {
+      store(reducer.is_associative() ? std::vector{reducer.identity()} : inits, i);
+    });
+    std::vector<Value*> at = reduce_.place(place(int64(b_, 0)));
+    nest_of_lines(b_, reduce_, 0, at, together, [&](int64_t lines) { add_lines(at, lines); });
+    loop(b_, int64(b_, 0), size_, [&](Value* i) {
+      std::vector<Value*> values = load(i);
+      if (reducer.is_associative()) values = {reducer.finish(inits[0], values[0])};
+      store_results(w_, id_, place(i).position(b_), values);
+    });
+  }
+
+  // By loops between the seams.
+  void add_lines(const std::vector<Value*>& at, int64_t lines) {
+    const auto in_tile = [&](int64_t column) -> Value* {
+      if (column == 0) return int64(b_, 0);
+      if (column == dims_[inner_]) return size_;
+      Value* from_first = b_.CreateNSWSub(int64(b_, column), first_);
+      Value* begun = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, from_first, int64(b_, 0));
+      return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, begun, size_);
+    };
+    std::vector<int64_t> ends = seams_.ends;
+    if (ends.size() < 3) ends = {0, dims_[inner_]};
+    for (size_t s = 0; s + 1 < ends.size(); ++s) {
+      if (s > 0) w_.elements.forget();
+      loop(b_, in_tile(ends[s]), in_tile(ends[s + 1]), [&](Value* i) {
+        std::vector<Value*> here = at;
+        Value*& column = here[reduce_.kept()[inner_]];
+        column = add_index(b_, first_, i);
+        if (ends.size() > 2) w_.elements.bind_counter(column, ends[s], ends[s + 1]);
+        store(combine_lines(b_, reduce_, here, lines, load(i)), i);
+      });
+    }
+  }
+
+  Writer& w_;
+  Builder& b_;
+  InstructionId id_;
+  Reduce& reduce_;
+  Dims dims_;         // of the results
+  size_t inner_ = 0;  // the last one of more than one column
+  std::vector<HeldArray> held_;
+  Seams seams_;
+  Value *first_ = nullptr, *size_ = nullptr;  // of the tile's columns
+  std::vector<Value*> kept_;                  // the place of the results
+};
+
+}  // namespace
+
+void write_columns(Writer& w, InstructionId id, Reduce& reduce) {
+  ColumnReduction(w, id, reduce).write();
+}
+
+}  // namespace hilo
