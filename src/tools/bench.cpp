@@ -1,13 +1,17 @@
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "tools/choose_device.h"
 #include "tools/inputs.h"
+#include "tools/interrupts.h"
+#include "tools/machine_memory.h"
 #include "tools/module_file.h"
 #include "tools/on_cpu.h"
+#include "tools/run_options.h"
 #include "wire/wire.h"
 
 namespace hilo::tools {
@@ -17,20 +21,27 @@ struct Options {
   std::string file, device;
   bool parse_only = false;
   int runs = 10, threads = 0;
-  double max_seconds = 20;
+  double max_seconds = 20, timeout = 0;
+  std::string memory_limit;
+  int64_t most_bytes = 0;  // of memory_limit; 0: what the machine has
+  const std::atomic<bool>* interrupt = nullptr;
   InputOptions inputs;
   CompilerOptions compiler;
 };
 
 // Times of `runs` calls, of more until least_seconds have passed, and of as many as fit in
-// max_seconds; at least one. What a call returns is given to `keep` after its time was taken, so
-// that destroying the one before does not count.
+// max_seconds; at least one, and no more after an interrupt. What a call returns is given to `keep`
+// after its time was taken, so that destroying the one before does not count.
 template <class Body, class Keep>
 std::vector<double> repeat(const Options& options, double least_seconds, Body&& body, Keep&& keep) {
   std::vector<double> times;
   double total = 0;
-  while (times.empty() || total < std::min(least_seconds, options.max_seconds) ||
-         (static_cast<int>(times.size()) < options.runs && total < options.max_seconds)) {
+  const auto goes_on = [&] {
+    if (options.interrupt->load()) return false;
+    return total < std::min(least_seconds, options.max_seconds) ||
+           (static_cast<int>(times.size()) < options.runs && total < options.max_seconds);
+  };
+  while (times.empty() || goes_on()) {
     const auto start = std::chrono::steady_clock::now();
     auto result = body();
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
@@ -52,6 +63,9 @@ Result<void> bench_running(const Module& module, const Options& options,
                            nlohmann::ordered_json& out) {
   EvalOptions eval;
   eval.threads = options.threads;
+  eval.interrupt = options.interrupt;
+  eval.memory_limit = options.most_bytes;
+  HILO_DO(check_memory(estimate_memory(module, eval), options.most_bytes));
   HILO_TRY(const Inputs inputs, make_inputs(module, device_count(module, eval), options.inputs));
   std::optional<Error> error;
   Outputs outputs;
@@ -78,15 +92,18 @@ Result<void> bench_compiled(const Module& module, const Options& options,
   OnCpu on_cpu;
   on_cpu.compiler = options.compiler;
   on_cpu.threads = options.threads;
+  on_cpu.interrupt = options.interrupt;
   const auto start = std::chrono::steady_clock::now();
   HILO_TRY(const Executable executable, compile_for_cpu(module, on_cpu, session));
   const std::chrono::duration<double> compiling = std::chrono::steady_clock::now() - start;
+  HILO_DO(check_memory(executable.report().run_bytes, options.most_bytes));
   HILO_TRY(const Inputs inputs, make_inputs(module, executable.devices(), options.inputs));
+  const hilo::RunOptions running = {.interrupt = options.interrupt};
   std::optional<Error> error;
   // The first run finds memory that was never touched; it is not counted.
-  HILO_TRY(Outputs kept, executable.run_devices(inputs));
+  HILO_TRY(Outputs kept, executable.run_devices(inputs, running));
   const auto times = repeat(
-      options, 0.05, [&] { return executable.run_devices(inputs); },
+      options, 0.05, [&] { return executable.run_devices(inputs, running); },
       [&](Result<Outputs>& result) {
         if (result) kept = std::move(*result);
         else error = result.error();
@@ -114,6 +131,14 @@ void bench(Options& options, Session& session) {
   const auto threads = thread_count(options.threads);
   if (!threads) return fail_with(session, threads.error());
   options.threads = *threads;
+  const auto most_bytes = parse_bytes(options.memory_limit);
+  if (!most_bytes) return fail_with(session, most_bytes.error());
+  options.most_bytes = *most_bytes;
+  if (std::error_code error; std::filesystem::is_directory(options.file, error)) {
+    auto chosen = find_module_in_folder(options.file, "");
+    if (!chosen) return fail_with(session, chosen.error());
+    options.file = *chosen;
+  }
   auto bytes = read_input_file(options.file);
   if (!bytes) return fail_with(session, bytes.error());
   const auto text = std::make_shared<const std::string>(std::move(*bytes));
@@ -123,6 +148,9 @@ void bench(Options& options, Session& session) {
   double open_seconds = 0;
   std::jthread opening;
   if (*device == RunDevice::Cpu) opening = std::jthread([&] { open_seconds = time_opening(); });
+  const auto interrupt = listen_for_interrupts(options.timeout);
+  if (!interrupt) return fail_with(session, interrupt.error());
+  options.interrupt = *interrupt;
   Result<Module> module = fail(ErrorKind::Io, "not read");
   const auto read = [&] { return read_module(text, Format::Detect, {.file = options.file}); };
   const auto parse_times =
@@ -142,8 +170,11 @@ void bench(Options& options, Session& session) {
     if (*device == RunDevice::Cpu) out["open_s"] = open_seconds;
     const auto done = *device == RunDevice::Cpu ? bench_compiled(*module, options, out, session)
                                                 : bench_running(*module, options, out);
-    if (!done) return fail_with(session, done.error(), *text);
+    if (!done) return fail_with(session, name_timeout(done.error(), options.timeout), *text);
   }
+  if (options.interrupt->load())
+    return fail_with(
+        session, name_timeout({ErrorKind::Interrupted, "stopped by the user"}, options.timeout));
   out["threads"] = options.threads > 0 ? options.threads : usable_cores();
   fmt::print("{}\n", out.dump());
 }
@@ -152,7 +183,7 @@ void bench(Options& options, Session& session) {
 
 void add_bench(Arguments& arguments, Session& session) {
   auto options = std::make_shared<Options>();
-  arguments.add_option("FILE", options->file, "a module, or -").required();
+  arguments.add_option("FILE", options->file, "a module, a dump folder, or -").required();
   arguments.add_flag("--parse-only", options->parse_only, "measure reading alone");
   arguments
       .add_option("--device", options->device,
@@ -161,6 +192,9 @@ void add_bench(Arguments& arguments, Session& session) {
   arguments.add_option("--runs", options->runs, "so many; reading is repeated for 0.25 s at least")
       .between(1, std::numeric_limits<int>::max());
   arguments.add_option("--max-seconds", options->max_seconds, "stop repeating after so long");
+  arguments.add_option("--timeout", options->timeout, "stop, with an error, after so many seconds");
+  arguments.add_option("--memory-limit", options->memory_limit,
+                       "refuse to need more: 16GiB, 512MB");
   arguments.add_option("--threads", options->threads,
                        "threads; 0: HILO_THREADS, or all usable cores");
   arguments.add_option("--inputs", options->inputs.file, "arrays in_I or in_I_devD");

@@ -347,7 +347,9 @@ void show_json(const Finding& finding, const nlohmann::ordered_json& tried) {
 
 void run(const BisectOptions& options, Session& session) {
   EvalOptions eval;
-  eval.interrupt = &listen_for_interrupts(options.timeout);
+  const auto interrupt = listen_for_interrupts(options.timeout);
+  if (!interrupt) return fail_with(session, interrupt.error());
+  eval.interrupt = *interrupt;
   const auto threads = thread_count(options.threads);
   if (!threads) return fail_with(session, threads.error());
   eval.threads = *threads;

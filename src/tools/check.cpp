@@ -8,7 +8,10 @@ void add_check(Arguments& arguments, Session& session) {
   arguments.add_option("FILE", *files, "modules, dump folders, or - for standard input").required();
   arguments.add_flag("--json", session.json, "errors as one JSON document on standard output");
   arguments.footer(
-      "Exit status 0: sound; 1: errors, each with file, line, column and what was expected.");
+      "Exit status 0: sound; 1: errors, each with file, line, column and what was expected.\n"
+      "Examples:\n"
+      "  hilo check module.txt\n"
+      "  hilo check dump_folder/ --json");
   arguments.callback([files, &session] {
     for (const std::string& file : *files) {
       std::vector<Error> errors;

@@ -44,6 +44,8 @@ void show(const Options& options, const std::string& name, const ObjectFile& mad
 }
 
 void compile(const Options& options, Session& session) {
+  for (const std::string& place : {options.output, options.header, options.ir})
+    if (!can_write(place, session)) return;
   auto loaded = load_module(options.file, {}, session);
   if (!loaded) return;
   Module& module = loaded->module;

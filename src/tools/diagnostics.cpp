@@ -67,6 +67,7 @@ void fail_with(Session& session, const Error& error, std::string_view source) {
 bool is_sound(const Module& module, Session& session) {
   const std::vector<Error> errors = verify(module);
   for (const Error& error : errors) report(session, error, module.source);
+  if (!errors.empty() && session.json) fmt::print("{}\n", errors_json(module.file, errors));
   if (!errors.empty()) session.status = failure;
   return errors.empty();
 }

@@ -11,17 +11,24 @@ namespace {
 // A signal handler can reach nothing else.
 std::atomic<bool> interrupted = false, timed_out = false;
 
+constexpr double longest_timeout = 1e9;  // 31 years, as much as any timer takes
+
 }  // namespace
 
-const std::atomic<bool>& listen_for_interrupts(double timeout) {
-  signal(SIGINT, [](int) { interrupted = true; });
-  if (timeout <= 0) return interrupted;
+Result<const std::atomic<bool>*> listen_for_interrupts(double timeout) {
+  if (!(timeout >= 0 && timeout <= longest_timeout))
+    return fail(ErrorKind::Usage, "--timeout={}: a number of seconds was expected", timeout);
+  struct sigaction first = {};
+  first.sa_handler = [](int) { interrupted = true; };
+  first.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  sigaction(SIGINT, &first, nullptr);
+  if (timeout == 0) return &interrupted;
   signal(SIGALRM, [](int) { timed_out = interrupted = true; });
   itimerval timer = {};
   timer.it_value.tv_sec = static_cast<time_t>(timeout);
   timer.it_value.tv_usec = 1 + static_cast<suseconds_t>(std::fmod(timeout, 1) * 999'998);
   setitimer(ITIMER_REAL, &timer, nullptr);
-  return interrupted;
+  return &interrupted;
 }
 
 Error name_timeout(Error error, double timeout) {

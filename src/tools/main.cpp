@@ -1,12 +1,48 @@
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <system_error>
 
-#include "tools/command.h"
+#include "tools/diagnostics.h"
+
+namespace {
+
+using namespace hilo::tools;
+
+// The number of a closed stream would go to the first file that is opened, and what is printed into
+// that file. Opened the wrong way round, a use of it is an error.
+void open_closed_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(stream, F_GETFD) < 0)
+      (void)::open("/dev/null", stream == STDOUT_FILENO ? O_RDONLY : O_WRONLY);
+}
+
+void fail_to_write(Session& session, const char* why) {
+  fail_with(session, {hilo::ErrorKind::Io, fmt::format("cannot write standard output: {}", why)});
+}
+
+// What is still buffered may be all of the output.
+void finish_output(Session& session) {
+  const bool failed_before = std::ferror(stdout) != 0;
+  errno = 0;
+  if (std::fflush(stdout) != 0 || failed_before)
+    fail_to_write(session, errno != 0 ? std::strerror(errno) : "it failed");
+}
+
+// CLI11 asks for what is required before it looks at words that nothing takes.
+void name_unknown(const CLI::App& app) {
+  for (const std::string& word : app.remaining(true)) fmt::print(stderr, "{} is not known\n", word);
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
-  using namespace hilo::tools;
+  open_closed_streams();
   Session session;
   session.color = isatty(STDERR_FILENO) && std::getenv("NO_COLOR") == nullptr;
   CLI::App app("hilo: reads, checks and runs the programs that XLA works on", "hilo");
@@ -26,9 +62,16 @@ int main(int argc, char** argv) {
 #undef COMMAND
   try {
     app.parse(argc, argv);
+  } catch (const CLI::RequiredError& error) {
+    name_unknown(app);
+    app.exit(error);
+    return wrong_usage;
   } catch (const CLI::ParseError& error) {
-    const int status = app.exit(error);
-    return status == 0 ? success : wrong_usage;
+    session.status = app.exit(error) == 0 ? success : wrong_usage;
+  } catch (const std::system_error& error) {  // fmt's, of a stream
+    fail_to_write(session, std::strerror(error.code().value()));
+    return session.status;
   }
+  finish_output(session);
   return session.status;
 }

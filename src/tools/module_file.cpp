@@ -1,7 +1,11 @@
 #include "tools/module_file.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 
 #include "wire/wire.h"
@@ -133,10 +137,24 @@ std::optional<LoadedModule> read_loaded_module(std::shared_ptr<const std::string
   return LoadedModule{std::move(*module), shown};
 }
 
+bool can_write(const std::string& path, Session& session) {
+  if (path.empty() || path == "-") return true;
+  std::error_code ignored;
+  const fs::path folder = fs::path(path).parent_path();
+  int error = 0;
+  if (fs::is_directory(path, ignored)) error = EISDIR;
+  else if (::access(path.c_str(), W_OK) != 0 &&
+           ::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0)
+    error = errno;
+  if (error != 0)
+    fail_with(session,
+              {ErrorKind::Io, fmt::format("cannot write {}: {}", path, std::strerror(error))});
+  return error == 0;
+}
+
 void write_text(const std::string& path, std::string_view text, Session& session) {
   if (path.empty() || path == "-") {
     std::fwrite(text.data(), 1, text.size(), stdout);
-    if (!text.empty() && text.back() != '\n') std::fputc('\n', stdout);
     return;
   }
   if (const auto written = write_file(path, text); !written) fail_with(session, written.error());

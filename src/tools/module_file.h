@@ -29,6 +29,9 @@ Result<std::vector<std::string>> modules_in_folder(const std::string& folder);
 Result<std::string> find_module_in_folder(const std::string& folder, const std::string& stage);
 Result<std::string> read_input_file(const std::string& path);  // "-" is standard input
 
+// Whether a file can be made there, so that long work is not done for nothing; "" and "-" are no
+// files. What is wrong is reported.
+bool can_write(const std::string& path, Session& session);
 // To a file by way of a temporary one beside it, or to standard output when `path` is empty.
 void write_text(const std::string& path, std::string_view text, Session& session);
 

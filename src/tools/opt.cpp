@@ -129,7 +129,8 @@ void add_opt(Arguments& arguments, Session& session) {
   pipeline.excludes(passes);
   options->pipeline = "";
   arguments.add_option("--disable", options->disabled, "passes to leave out").separated_by(',');
-  arguments.add_option("--stop-after", options->stop_after, "stop after so many runs of passes");
+  arguments.add_option("--stop-after", options->stop_after, "stop after so many runs of passes")
+      .between(0, std::numeric_limits<int>::max());
   arguments.add_option("--keep", options->keeps, "what must stay of floats: bits, values or reals")
       .one_of({"bits", "values", "reals"});
   arguments.add_option("--target", options->machine, "the machine that passes are told of");

@@ -211,6 +211,8 @@ void run(RunOptions& options, Session& session) {
   const auto threads = thread_count(options.threads);
   if (!threads) return fail_with(session, threads.error());
   options.threads = *threads;
+  for (const std::string& place : {options.save, options.observe.trace})
+    if (!can_write(place, session)) return;
   auto device = choose_device(options.device, option_of_evaluator(options));
   if (!device) return fail_with(session, device.error());
   std::jthread opening;  // while the module is read
@@ -235,7 +237,9 @@ void run(RunOptions& options, Session& session) {
     planned = std::move(*made);
   }
   Observer observer(module, options.observe, session.json);
-  eval->interrupt = &listen_for_interrupts(options.timeout);
+  const auto interrupt = listen_for_interrupts(options.timeout);
+  if (!interrupt) return fail_with(session, interrupt.error());
+  eval->interrupt = *interrupt;
   if (!is_here(*device, options.device, session)) device = RunDevice::Eval;
   auto ran = *device == RunDevice::Cpu
                  ? run_compiled(module, options, *eval, session)

@@ -1,6 +1,7 @@
 #include "tools/run_options.h"
 
 #include <charconv>
+#include <limits>
 
 namespace hilo::tools {
 namespace {
@@ -58,12 +59,15 @@ void add_run_options(Arguments& arguments, RunOptions& options, Session& session
   arguments
       .add_flag("--unpartitioned", options.unpartitioned, "shapes are global: run on one device")
       .excludes(partitioned);
-  arguments.add_option("--devices", options.devices,
-                       "virtual devices, instead of what the module names");
+  arguments
+      .add_option("--devices", options.devices, "virtual devices, instead of what the module names")
+      .between(1, std::numeric_limits<int>::max());
   arguments.add_option("--threads", options.threads,
                        "threads; 0: HILO_THREADS, or all usable cores");
-  arguments.add_option("--max-steps", options.max_steps,
-                       "stop a while loop after so many iterations; evaluates");
+  arguments
+      .add_option("--max-steps", options.max_steps,
+                  "stop a while loop after so many iterations; evaluates")
+      .between(1, std::numeric_limits<int>::max());
   arguments.add_option("--timeout", options.timeout, "stop the run after so many seconds");
   arguments.add_option("--memory-limit", options.memory_limit, "refuse to need more: 16GiB, 512MB");
   arguments.add_option("--custom-call", options.custom_calls,

@@ -1,4 +1,5 @@
-// A file that appears whole or not at all: written beside its place, renamed at the end.
+// A file that appears whole or not at all: written beside its place, renamed at the end. What is no
+// regular file (a device, a pipe) stays what it is and is given the bytes at the end.
 #pragma once
 
 #include "wire/wire.h"
@@ -20,9 +21,12 @@ class NewFile {
 
  private:
   NewFile() = default;
+  Result<NewFile> or_cannot_write(int error);
+  Result<void> copy_to_destination();
   int descriptor_ = -1;
+  int destination_ = -1;  // open where nothing may be renamed to
   int64_t position_ = 0;
-  std::string path_, temporary_;
+  std::string path_, place_, temporary_;
 };
 
 }  // namespace hilo

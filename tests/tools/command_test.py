@@ -3,6 +3,8 @@ import json
 import os
 import pty
 import resource
+import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -104,6 +106,25 @@ class Command(Folder):
         self.assertIn("ROOT sum", done.stderr)
         self.assertIn("^", done.stderr)
 
+    def test_unknown_words_are_named(self):
+        self.assertIn("--nosuch is not known", hilo("run", "--nosuch").stderr)
+        self.assertIn("nosuch is not known", hilo("nosuch").stderr)
+
+    def test_numbers_out_of_range(self):
+        module = self.write("add.hlo", ADD)
+        for command in (["run", module, "--timeout=nan"], ["run", module, "--timeout=-1"],
+                        ["run", module, "--timeout=inf"], ["bench", module, "--timeout=1e300"],
+                        ["run", module, "--devices=-1"], ["run", module, "--max-steps=-1"],
+                        ["opt", module, "--stop-after=-1"]):
+            done = hilo(*command)
+            self.assertEqual(done.returncode, 2, (command, done.stdout))
+            self.assertIn(command[2].split("=")[0], done.stderr)
+
+    def test_every_help_has_examples(self):
+        for line in hilo("--help").stdout.split("Subcommands:")[1].split("Examples:")[0].split("\n"):
+            if line.strip():
+                self.assertIn("Examples:", hilo(line.split()[0], "--help").stdout, line)
+
     def test_wrong_usage(self):
         self.assertEqual(hilo("run").returncode, 2)
         self.assertEqual(hilo("fly").returncode, 2)
@@ -183,12 +204,32 @@ ENTRY main { a = s32[] parameter(0)  ROOT w = s32[] while(a), condition=cond, bo
         self.assertEqual(done.returncode, 1)
         self.assertIn("1000", done.stderr)
         for device in ("eval", "cpu"):
+            done = hilo("bench", "-", "--timeout=0.6", "--device", device, text=text)
+            if "libhilo_emit" not in done.stderr:
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertIn("stopped after 0.6 s", done.stderr)
+        for device in ("eval", "cpu"):
             done = hilo("run", "-", "--timeout=0.3", "--device", device, text=text)
             if "libhilo_emit" in done.stderr:
                 continue  # built without the compiler
             self.assertEqual(done.returncode, 1)
             self.assertIn("stopped after 0.3 s", done.stderr)
             self.assertLess(done.seconds, 5)
+
+    def test_control_c(self):
+        text = """HloModule loop
+cond { s = s32[] parameter(0)  ROOT r = pred[] constant(true) }
+body { s = s32[] parameter(0)  ROOT r = s32[] add(s, s) }
+ENTRY main { a = s32[] parameter(0)  ROOT w = s32[] while(a), condition=cond, body=body }
+"""
+        for command in (["run"], ["run", "--device=eval"], ["bench"]):
+            arguments = [HILO, *command, self.write("loop.hlo", text)]
+            with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+                time.sleep(1)
+                run.send_signal(signal.SIGINT)
+                stdout, stderr = run.communicate(timeout=30)
+            self.assertEqual((run.returncode, stdout), (1, ""), command)
+            self.assertRegex(stderr, "stopped by the user|interrupted")
 
     def test_long_step_is_stopped(self):
         text = """HloModule long
@@ -322,6 +363,72 @@ ENTRY main { x = f32[1048576] parameter(0)
                 continue
             self.assertEqual(done.returncode, 1)
             self.assertIn("needs up to 4.00 TiB", done.stderr)
+
+
+class Places(Folder):
+    """Where outputs go: streams and files that are no ordinary ones."""
+
+    def test_standard_output_that_takes_nothing(self):
+        module = self.write("add.hlo", ADD)
+        commands = [["run", module], ["run", module, "--json"], ["print", module], ["check", module],
+                    ["convert", module], ["opt", module], ["explain", module], ["list", "ops"],
+                    ["list", "rules", "--json"], ["--help"]]
+        for command in commands:
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([HILO, *command], stdout=full, stderr=subprocess.PIPE, text=True)
+            self.assertEqual(done.returncode, 1, command)
+            self.assertIn("cannot write standard output: No space left", done.stderr)
+
+    def test_closed_standard_output(self):
+        module, saved = self.write("add.hlo", ADD), os.path.join(self.folder, "out.npz")
+        done = subprocess.run([HILO, "run", module, "--save", saved], stderr=subprocess.PIPE, text=True,
+                              preexec_fn=lambda: os.close(1))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("cannot write standard output", done.stderr)
+        self.assertEqual(hilo("run", module, "--expected", saved).returncode, 0)
+
+    def test_what_is_no_regular_file_stays(self):
+        module, pipe = self.write("add.hlo", ADD), os.path.join(self.folder, "pipe")
+        os.mkfifo(pipe)
+        received = {}
+        for command, option in ("print", "-o"), ("run", "--save"):
+            reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+            self.assertEqual(hilo(command, module, option, pipe).returncode, 0)
+            received[command] = os.read(reader, 1 << 16)
+            os.close(reader)
+            self.assertTrue(stat.S_ISFIFO(os.stat(pipe).st_mode))
+        self.assertEqual(received["print"].decode(), hilo("print", module).stdout)
+        saved = self.write("saved.npz", received["run"])
+        self.assertEqual(hilo("run", module, "--expected", saved).returncode, 0)
+        done = hilo("print", module, "-o", "/dev/full")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("cannot write /dev/full: No space left", done.stderr)
+        self.assertTrue(stat.S_ISCHR(os.stat("/dev/full").st_mode))
+
+    def test_links_and_permissions_stay(self):
+        module, target = self.write("add.hlo", ADD), self.write("target.txt", "old")
+        link = os.path.join(self.folder, "link.txt")
+        os.symlink("target.txt", link)
+        os.chmod(target, 0o600)
+        self.assertEqual(hilo("print", module, "-o", link).returncode, 0)
+        self.assertTrue(os.path.islink(link))
+        self.assertEqual(stat.S_IMODE(os.stat(target).st_mode), 0o600)
+        with open(target) as file:
+            self.assertEqual(file.read(), hilo("print", module).stdout)
+
+    def test_place_is_looked_at_before_the_work(self):
+        module = self.write("add.hlo", ADD)
+        for place, why in ((self.folder, "Is a directory"), (self.folder + "/none/x", "No such file")):
+            for command in ["run", module, "--save"], ["run", module, "--trace"], ["compile", module, "-o"]:
+                done = hilo(*command, place)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(f"cannot write {place}: {why}", done.stderr)
+                self.assertNotIn("compiled in", done.stderr)
+
+    def test_proto_on_standard_output(self):
+        module = self.write("add.hlo", ADD)
+        proto = subprocess.run([HILO, "convert", module, "--to=proto"], stdout=subprocess.PIPE).stdout
+        self.assertEqual(hilo("print", self.write("add.pb", proto)).stdout, hilo("print", module).stdout)
 
 
 class BadInput(unittest.TestCase):
