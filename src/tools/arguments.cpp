@@ -43,8 +43,11 @@ void Arguments::footer(const std::string& text) { app_.footer(text); }
 void Arguments::callback(std::function<void()> body) { app_.callback(std::move(body)); }
 
 Option Arguments::bind(const std::string& names, const Bound& value, const std::string& text) {
-  return std::visit([&](auto* target) { return Option(app_.add_option(names, *target, text)); },
-                    value);
+  CLI::Option* const option =
+      std::visit([&](auto* target) { return app_.add_option(names, *target, text); }, value);
+  // Several values are several uses of an option: one that took more would take the file behind it.
+  if (names.starts_with('-')) option->allow_extra_args(false);
+  return Option(option);
 }
 
 }  // namespace hilo::tools

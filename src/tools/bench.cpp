@@ -148,7 +148,7 @@ void bench(Options& options, Session& session) {
   double open_seconds = 0;
   std::jthread opening;
   if (*device == RunDevice::Cpu) opening = std::jthread([&] { open_seconds = time_opening(); });
-  const auto interrupt = listen_for_interrupts(options.timeout);
+  const auto interrupt = listen_for_interrupts(options.timeout, session);
   if (!interrupt) return fail_with(session, interrupt.error());
   options.interrupt = *interrupt;
   Result<Module> module = fail(ErrorKind::Io, "not read");
@@ -172,6 +172,7 @@ void bench(Options& options, Session& session) {
                                                 : bench_running(*module, options, out);
     if (!done) return fail_with(session, name_timeout(done.error(), options.timeout), *text);
   }
+  stop_listening();
   if (options.interrupt->load())
     return fail_with(
         session, name_timeout({ErrorKind::Interrupted, "stopped by the user"}, options.timeout));

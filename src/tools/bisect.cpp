@@ -347,7 +347,7 @@ void show_json(const Finding& finding, const nlohmann::ordered_json& tried) {
 
 void run(const BisectOptions& options, Session& session) {
   EvalOptions eval;
-  const auto interrupt = listen_for_interrupts(options.timeout);
+  const auto interrupt = listen_for_interrupts(options.timeout, session);
   if (!interrupt) return fail_with(session, interrupt.error());
   eval.interrupt = *interrupt;
   const auto threads = thread_count(options.threads);
@@ -361,6 +361,7 @@ void run(const BisectOptions& options, Session& session) {
   eval.custom_calls = std::move(*calls);
   Bisection bisection(options, std::move(eval), session);
   const auto found = bisection.run();
+  stop_listening();
   if (!found) {
     if (session.status == success) fail_with(session, name_timeout(found.error(), options.timeout));
     if (found.error().kind == ErrorKind::Usage) session.status = wrong_usage;

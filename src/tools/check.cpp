@@ -19,7 +19,8 @@ void add_check(Arguments& arguments, Session& session) {
       auto loaded = load_module(file, {.errors = &errors, .source = &source}, session);
       if (loaded && errors.empty()) errors = verify(loaded->module);
       const std::string shown = loaded ? loaded->path : file;
-      if (session.json) fmt::print("{}\n", errors_json(shown, errors));
+      const bool is_told = !loaded && errors.empty();  // by load_module
+      if (session.json && !is_told) fmt::print("{}\n", errors_json(shown, errors));
       for (const Error& error : errors)
         report(session, error, source ? std::string_view(*source) : "");
       if (!errors.empty() || !loaded) session.status = failure;

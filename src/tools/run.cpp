@@ -134,6 +134,7 @@ Result<Ran> run_compiled(const Module& module, const RunOptions& options, EvalOp
   }
   laps.lap();
   HILO_TRY(const Outputs outputs, executable.run_devices(std::move(inputs), running));
+  stop_listening();
   out.times.run = laps.lap();
   progress.reset();
   if (profile) HILO_DO(use_profile(*profile, options, roofline, out));
@@ -167,6 +168,7 @@ Result<Ran> run_module(const Module& module, const RunOptions& options, const Pl
   eval.progress = session.json ? std::function<void(int64_t, int64_t)>() : instruction_progress();
   if (observer.wanted()) eval.observer = [&](const ValueEvent& event) { observer.see(event); };
   HILO_TRY(Outputs outputs, evaluate(module, std::move(inputs), eval));
+  stop_listening();
   out.times.run = laps.lap();
   for (const std::string& warning : warnings) warn(session, warning);
   if (observer.profile()) HILO_DO(use_profile(*observer.profile(), options, {}, out));
@@ -237,7 +239,7 @@ void run(RunOptions& options, Session& session) {
     planned = std::move(*made);
   }
   Observer observer(module, options.observe, session.json);
-  const auto interrupt = listen_for_interrupts(options.timeout);
+  const auto interrupt = listen_for_interrupts(options.timeout, session);
   if (!interrupt) return fail_with(session, interrupt.error());
   eval->interrupt = *interrupt;
   if (!is_here(*device, options.device, session)) device = RunDevice::Eval;

@@ -120,6 +120,19 @@ class Command(Folder):
             self.assertEqual(done.returncode, 2, (command, done.stdout))
             self.assertIn(command[2].split("=")[0], done.stderr)
 
+    def test_a_file_behind_any_option(self):
+        module = self.write("add.hlo", ADD)
+        done = hilo("run", "--input=4xf32=1", "--input", "4xf32=2", module, "--seed=1")
+        self.assertIn("out_0 f32[4] = 3 3 3 3", done.stdout, done.stderr)
+        self.assertEqual(hilo("opt", "--disable=cse", module, "--verify").returncode, 0)
+
+    def test_one_document_of_errors(self):
+        for command in ["check"], ["run"], ["opt"], ["explain"], ["bench"]:
+            for file in ("/none", self.write("broken.hlo", "HloModule m\nENTRY"), self.folder,
+                         self.write("unsound.hlo", ADD.replace("b = f32[4]", "b = f32[5]"))):
+                done = hilo(*command, file, "--json")
+                self.assertEqual(json.loads(done.stdout)["schema"], "hilo.errors.1", (command, file))
+
     def test_every_help_has_examples(self):
         for line in hilo("--help").stdout.split("Subcommands:")[1].split("Examples:")[0].split("\n"):
             if line.strip():
@@ -247,6 +260,26 @@ ENTRY main {
                 self.assertEqual(done.returncode, 1, done.stderr)
                 self.assertIn("stopped after 0.05 s", done.stderr)
                 self.assertLess(done.seconds, 5)
+
+    def test_step_that_asks_nobody_is_stopped(self):
+        text = """HloModule in_order
+add { x = f32[] parameter(0)  y = f32[] parameter(1)  ROOT z = f32[] add(x, y) }
+less { x = f32[] parameter(0)  y = f32[] parameter(1)  ROOT z = pred[] compare(x, y), direction=LT }
+ENTRY main {
+  x = f32[1,10000000] parameter(0)
+  source = f32[1,9998001] parameter(1)
+  zero = f32[] constant(0)
+  ROOT r = f32[1,10000000] select-and-scatter(x, source, zero), window={size=1x2000}, select=less, scatter=add
+}
+"""
+        for options in [], ["--json"], ["--device=eval"]:
+            done = hilo("run", "-", "--timeout=0.5", *options, text=text)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("stopped after 0.5 s (--timeout)", done.stderr)
+            self.assertLess(done.seconds, 5)
+            if "--json" in options:
+                [error] = json.loads(done.stdout)["errors"]
+                self.assertEqual(error["kind"], "interrupted")
 
     def test_long_compilation_is_stopped(self):
         steps, count = [], 3000
