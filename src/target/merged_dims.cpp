@@ -60,9 +60,9 @@ InstructionId merged_transpose(Editor& editor, InstructionId id) {
   return value;
 }
 
-// Rows of so many elements are long enough; of fewer rows than these there are too few for threads,
-// which are given no less than so many elements.
-constexpr int64_t long_row = 512, few_rows = 16, shared_elements = 32768;
+// Rows of so many elements are long enough, and of so many are short for windows; of fewer rows
+// than these there are too few for threads, which are given no less than so many elements.
+constexpr int64_t long_row = 512, short_row = 256, few_rows = 16, shared_elements = 32768;
 // Rows of so few elements are several times slower: that is worth being shared by fewer threads.
 constexpr int64_t tiny_row = 16, few_rows_of_tiny = 4;
 
@@ -98,6 +98,36 @@ bool lengthen_rows(const Module& module, DimRuns& runs, InstructionId value) {
   return !runs.merged(value).empty() && runs.merged(value).back() > before;
 }
 
+// Of a reduce-window along dimension d, with dimensions behind it that have no windows and n
+// places: along d and these as one, of places n times as far apart. Nothing where windows hold all
+// of d, whose results are running ones, or rows are long already.
+InstructionId merged_window(Editor& editor, InstructionId id) {
+  const Module& module = editor.module();
+  const Shape shape = module.shape(id), from = module.shape(module.operand(id, 0));
+  if (!is_plain_array(shape) || !is_plain_array(from)) return {};
+  ReduceWindowAttributes to = module.attributes<ReduceWindowAttributes>(id);
+  std::vector<WindowDim>& dims = to.window.dims;
+  size_t d = dims.size();
+  int64_t behind = 1;
+  while (d > 0 && dims[d - 1] == WindowDim{}) behind *= from.dims[--d];
+  if (d-- == 0 || behind == 1 || behind > short_row || dims[d].size >= from.dims[d]) return {};
+  if (dims[d].stride != 1 || dims[d].base_dilation != 1) return {};
+  dims[d].window_dilation *= behind;
+  dims[d].padding_low *= behind;
+  dims[d].padding_high *= behind;
+  dims.resize(d + 1);
+  const auto merged = [&](Dims sizes) {
+    sizes.resize(d + 1);
+    sizes[d] *= behind;
+    return Shape::array(shape.type, std::move(sizes));
+  };
+  std::array values = {module.operand(id, 0), module.operand(id, 1)};
+  values[0] = editor.add(id, Op::Reshape, merged(from.dims), {&values[0], 1});
+  const InstructionId windows =
+      editor.add(id, Op::ReduceWindow, merged(shape.dims), values, std::move(to));
+  return editor.add(id, Op::Reshape, shape, {&windows, 1});
+}
+
 class DimMerger {
  public:
   explicit DimMerger(Module& module)
@@ -128,6 +158,7 @@ class DimMerger {
                                     Op::Slice};
     const Op op = module_[id].op;
     if (op == Op::Transpose) return merged_transpose(editor_, id);
+    if (op == Op::ReduceWindow) return merged_window(editor_, id);
     if (op == Op::Fusion) return merged_fusion(id);
     return std::ranges::find(movers, op) != std::end(movers) ? merged_mover(id) : InstructionId{};
   }

@@ -17,8 +17,10 @@ class Moves {
 
   std::string module(int steps) {
     for (int i = 0; i < steps; ++i) (this->*kinds[draw(std::size(kinds))])();
-    return fmt::format("HloModule m\nENTRY e {{\n{}  ROOT r = {} negate(v{})\n}}\n", lines_,
-                       shape(dims_), last_);
+    return fmt::format(
+        "HloModule m\nmost {{ a = f32[] parameter(0)\n  b = f32[] parameter(1)\n"
+        "  ROOT c = f32[] maximum(a, b) }}\nENTRY e {{\n{}  ROOT r = {} negate(v{})\n}}\n",
+        lines_, shape(dims_), last_);
   }
 
  private:
@@ -69,6 +71,22 @@ class Moves {
     for (size_t d = first + 1; d < first + count; ++d) dims += fmt::format(",{}", d);
     add(fmt::format("reverse(v{}), dimensions={{{}}}", last_, dims));
   }
+  void window() {
+    const size_t chosen = draw_dim();
+    const int64_t size = static_cast<int64_t>(1 + draw(4)), low = static_cast<int64_t>(draw(3)),
+                  high = static_cast<int64_t>(draw(3)), apart = static_cast<int64_t>(1 + draw(2));
+    const int64_t results = dims_[chosen] + low + high - (size - 1) * apart;
+    if (results < 1) return;
+    dims_[chosen] = results;
+    const auto of_dims = [&](int64_t here, int64_t elsewhere) {
+      return each("x", [&](size_t d) { return fmt::format("{}", d == chosen ? here : elsewhere); });
+    };
+    const std::string padding = each("x", [&](size_t d) {
+      return d == chosen ? fmt::format("{}_{}", low, high) : std::string("0_0");
+    });
+    add(fmt::format("reduce-window(v{}, z), window={{size={} pad={} rhs_dilate={}}}, to_apply=most",
+                    last_, of_dims(size, 1), padding, of_dims(apart, 1)));
+  }
   // One dimension goes to the front, the others stay side by side.
   void transpose() {
     const size_t chosen = draw_dim();
@@ -99,8 +117,8 @@ class Moves {
   }
 
   static constexpr void (Moves::* kinds[])() = {
-      &Moves::compute, &Moves::pad,       &Moves::slice,     &Moves::concatenate,
-      &Moves::reverse, &Moves::transpose, &Moves::broadcast, &Moves::reshape};
+      &Moves::compute,   &Moves::pad,       &Moves::slice,   &Moves::concatenate, &Moves::reverse,
+      &Moves::transpose, &Moves::broadcast, &Moves::reshape, &Moves::window};
   std::mt19937 random_;
   Dims dims_;
   std::string lines_;

@@ -7,13 +7,15 @@ import unittest
 
 HILO = os.environ.get("HILO_COMMAND", "build/hilo")
 
+SUM = "sum {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n\n"
+
 
 def last_line(body, op):
     """Of the op, before copies are inserted."""
     with tempfile.TemporaryDirectory() as folder:
         path, dumped = os.path.join(folder, "m.hlo"), os.path.join(folder, "dump")
         with open(path, "w") as file:
-            file.write(f"HloModule m\n\nENTRY e {{\n{body}}}\n")
+            file.write(f"HloModule m\n\n{SUM}ENTRY e {{\n{body}}}\n")
         subprocess.run([HILO, "bench", path, "--runs=1", f"--dump-to={dumped}"], check=True, capture_output=True)
         last = sorted(glob.glob(os.path.join(dumped, "*after_*.txt")))[-1]
         with open(last) as file:
@@ -55,6 +57,19 @@ class MergedDims(unittest.TestCase):
         colour = "  c = f32[3] parameter(1)\n  b = f32[300,40,3] broadcast(c), dimensions={2}\n" \
             "  m = f32[300,40,3] multiply(x, b)\n  ROOT r = f32[300,40,3] reverse(m), dimensions={1}\n"
         self.assertEqual(self.loop(colour), "f32[300,40,3]")
+
+    def window(self, dims, window):
+        body = f"  x = f32[{dims}] parameter(0)\n  z = f32[] constant(0)\n" \
+            f"  ROOT r = f32[{dims}] reduce-window(x, z), window={{{window}}}, to_apply=sum\n"
+        line = last_line(body, "reduce-window")
+        return line.split("= f32[")[1].split("]")[0], line.split("window={")[1].split("}")[0]
+
+    def test_windows_over_rows(self):
+        self.assertEqual(self.window("6,300,7", "size=1x5x1 pad=0_0x2_2x0_0"),
+                         ("6,2100", "size=1x5 pad=0_0x14_14 rhs_dilate=1x7"))
+        for dims, window in (("300,7", "size=5x3 pad=2_2x1_1"), ("300,7", "size=300x1 pad=299_0x0_0"),
+                             ("300,512", "size=5x1 pad=2_2x0_0")):
+            self.assertEqual(self.window(dims, window), (dims, window))
 
 
 if __name__ == "__main__":
