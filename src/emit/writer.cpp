@@ -33,7 +33,8 @@ constexpr int64_t whole_lanes = 64;
 // Places in dimensions before the last one are counted by a loop where that has so many places and
 // comes so often, and divided out of the place's number elsewhere.
 constexpr int64_t least_lanes = 8, least_lines = 16;
-constexpr int64_t most_of_short_row = 8, most_turned_row = 15;
+constexpr int64_t most_of_short_row = 7, most_turned_row = 15;
+constexpr int64_t least_slice = 4;  // of elements that are gathered together
 
 llvm::BasicBlock* first_block(llvm::Function* function) {
   return llvm::BasicBlock::Create(function->getContext(), "", function);
@@ -185,8 +186,36 @@ class ElementLoops {
 
   // Rows of a few elements, as of points or colours, without loops of their own.
   bool has_short_rows() const {
-    return inner_ > 0 && is_one_loop() && dims_[inner_] <= most_of_short_row &&
-           element_count(dims_) > 0;
+    if (inner_ == 0 || !is_one_loop() || element_count(dims_) == 0) return false;
+    const int64_t size = dims_[inner_];
+    if (size == most_of_short_row + 1) return !is_vector_of_eight();
+    return size <= most_of_short_row && !(size >= least_slice && gathers_slices());
+  }
+
+  // Rows of eight of the narrowest and of the widest elements that cross lines of what is read take
+  // more stores than so many lines side by side.
+  bool is_vector_of_eight() const {
+    return std::ranges::all_of(leaves_, [&](const WrittenLeaf& one) {
+      const int64_t bytes = storage_bytes(w_.elements.leaf_shape(one.id, one.leaf).type);
+      return bytes == 2 || bytes == 4 || !find_crossing(w_.elements, leaves_, inner_);
+    });
+  }
+
+  // Whether an element is made of those of slices that lie as the rows do: each row is a vector.
+  bool gathers_slices() const {
+    std::vector<InstructionId> seen;
+    for (const WrittenLeaf& one : leaves_) seen.push_back(one.id);
+    for (size_t i = 0; i < seen.size(); ++i) {
+      const InstructionId id = seen[i];
+      if (w_.elements.array(id)) continue;
+      if (module_[id].op == Op::Gather)
+        return std::ranges::count(module_.attributes<GatherAttributes>(id).offset_dims,
+                                  static_cast<int64_t>(inner_)) > 0;
+      if (!is_elementwise(module_[id].op)) continue;
+      for (InstructionId operand : module_.operands(id))
+        if (std::ranges::count(seen, operand) == 0) seen.push_back(operand);
+    }
+    return false;
   }
 
   // Rows that no tile fits, one element after the other for many of them at once.

@@ -27,6 +27,7 @@ class StructuralInstance : public InstanceParts {
         {Op::DynamicSlice, &S::dynamic_slice},
         {Op::DynamicUpdateSlice, &S::dynamic_update_slice},
         {Op::GetDimensionSize, &S::dimension_size},
+        {Op::Gather, &S::gather},
         {Op::GetTupleElement, &S::element},
         {Op::Iota, &S::iota},
         {Op::Pad, &S::pad},
@@ -300,6 +301,31 @@ class StructuralInstance : public InstanceParts {
     if (one_in(2)) dims[dim] = dice_.below(2);
     const SortAttributes a{{dim}, true, less(of.type)};
     return add(Op::Sort, array(of, dims), {any_value(of.type, dims)}, a);
+  }
+
+  // One index each, along dimension 0 of the array; some of the others are batches, others slices.
+  InstructionId gather(int node, const Shape& of) {
+    if (of.rank() == 0) return {};
+    Dims from = {2 + dice_.below(3)}, indices;
+    GatherAttributes a;
+    a.collapsed_slice_dims = a.start_index_map = {0};
+    a.slice_sizes = {1};
+    for (int64_t d = 0; d < of.rank(); ++d) {
+      const int64_t kind = dice_.below(3);  // a batch, a part of slices, a dimension of indices
+      if (kind == 0) {
+        a.operand_batching_dims.push_back(static_cast<int64_t>(from.size()));
+        a.start_indices_batching_dims.push_back(static_cast<int64_t>(indices.size()));
+      }
+      if (kind < 2) from.push_back(of.dims[d]), a.slice_sizes.push_back(kind == 0 ? 1 : of.dims[d]);
+      if (kind == 1) a.offset_dims.push_back(d);
+      else indices.push_back(of.dims[d]);
+    }
+    a.index_vector_dim = static_cast<int64_t>(indices.size());
+    indices.push_back(1);
+    return add(Op::Gather, of,
+               {operand_of(node, 0, array(of, from)),
+                operand_of(node, 1, Shape::array(ElementType::S32, indices))},
+               a);
   }
 
   InstructionId scatter(int node, const Shape& of) {

@@ -187,6 +187,20 @@ const Row rows[] = {
     {"reduce-of-ones", R"(x = f32[1,3] parameter(0)
  i = f32[] constant(0)
  ROOT r = f32[3] reduce(x, i), dimensions={0}, to_apply=add)"},
+    {"reduce-of-tiles", R"(x = f32[9,4] parameter(0)
+ i = f32[] parameter(1)
+ t = f32[9,2,4] broadcast(x), dimensions={0,2}
+ y = f32[3,3,8] reshape(t)
+ ROOT r = f32[8] reduce(y, i), dimensions={0,1}, to_apply=add)"},
+    {"reduce-of-kept-copies", R"(x = f32[9,4] parameter(0)
+ i = f32[] parameter(1)
+ y = f32[5,4,2,9] broadcast(x), dimensions={3,1}
+ ROOT r = f32[4,2] reduce(y, i), dimensions={0,3}, to_apply=add)"},
+    {"gather-of-same-indices", R"(x = f32[9,4] parameter(0)
+ n = s32[6] parameter(1)
+ i = s32[6,4,1] broadcast(n), dimensions={0}
+ ROOT r = f32[6,4] gather(x, i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0},
+  operand_batching_dims={1}, start_indices_batching_dims={1}, index_vector_dim=2, slice_sizes={1,1})"},
     {"reduce-of-reshape", R"(x = f32[4,3,5] parameter(0)
  y = f32[4,1,3,5,1] reshape(x)
  i = f32[] constant(0)

@@ -74,6 +74,75 @@ InstructionId reduce_of_transpose(Editor& editor, const Match& match) {
   return sorted == kept ? reduced : make_transpose(editor, match, reduced, order);
 }
 
+// The dimensions of x that become the reduced ones of its reshape r; nothing where one becomes a
+// part of such and a part of a kept one.
+std::optional<Dims> reduced_before(const Match& match) {
+  const Dims &from = match.shape('x').dims, &to = match.shape('r').dims;
+  Dims out;
+  for (size_t i = 0, k = 0; i < from.size() || k < to.size();) {
+    const size_t first = i, first_of_r = k;
+    int64_t left = 1, right = 1;
+    do {
+      if (i < from.size() && (left <= right || k == to.size())) left *= from[i++];
+      else right *= to[k++];
+    } while (left != right);
+    bool any = false, all = true;
+    for (size_t d = first_of_r; d < k; ++d) {
+      const bool is_reduced = contains_dim(reduced_dims(match), static_cast<int64_t>(d));
+      any |= is_reduced && to[d] != 1;
+      all &= is_reduced || to[d] == 1;
+    }
+    if (any && !all) return std::nullopt;
+    for (size_t d = first; any && d < i; ++d) out.push_back(static_cast<int64_t>(d));
+  }
+  return out;
+}
+
+// Dimensions of a broadcast of which some are kept whole, so that the next rule finds its copies.
+InstructionId reduce_of_tiles(Editor& editor, const Match& match) {
+  if (!all_plain(match, "xr") || element_count(match.shape('r')) == 0) return {};
+  const auto dims = reduced_before(match);
+  if (!dims || dims->empty()) return {};
+  const InstructionId spread = match['x'];
+  const Dims& kept = editor.module().attributes<DimensionsAttributes>(spread).dimensions;
+  Dims sizes;
+  bool has_copies = false;
+  for (int64_t d = 0; d < match.shape('x').rank(); ++d) {
+    if (contains_dim(*dims, d)) continue;
+    sizes.push_back(match.shape('x').dims[static_cast<size_t>(d)]);
+    has_copies |= sizes.back() > 1 && !contains_dim(kept, d);
+  }
+  if (!has_copies) return {};
+  const InstructionId reduced =
+      make_reduce(editor, match, Shape::array(match.shape().type, sizes), spread, *dims);
+  return make_reshape(editor, match, reduced);
+}
+
+// Copies that are kept are made of what one of them comes to.
+InstructionId reduce_before_broadcast(Editor& editor, const Match& match) {
+  if (!all_plain(match, "xb")) return {};
+  const Dims& to = dimensions_of(match, 'b');
+  Dims inner, sizes, dims, order, kept;  // dimensions of b without kept copies, and of the result
+  int64_t next = 0;
+  for (int64_t d = 0; d < match.shape('b').rank(); ++d) {
+    const bool is_reduced = contains_dim(reduced_dims(match), d), is_copy = !contains_dim(to, d);
+    if (is_reduced) dims.push_back(static_cast<int64_t>(inner.size()));
+    else if (!is_copy) kept.push_back(next), sizes.push_back(match.shape('b').dims[d]);
+    if (!is_reduced) ++next;
+    if (is_reduced || !is_copy) inner.push_back(d);
+  }
+  if (static_cast<int64_t>(kept.size()) == next) return {};
+  Dims inner_sizes;
+  for (int64_t d : inner) inner_sizes.push_back(match.shape('b').dims[d]);
+  for (int64_t d : to) order.push_back(std::ranges::find(inner, d) - inner.begin());
+  InstructionId value = match['x'];
+  if (inner.size() > to.size() || !std::ranges::is_sorted(order))
+    value = editor.add(match.root(), Op::Broadcast, Shape::array(match.shape().type, inner_sizes),
+                       std::array{value}, DimensionsAttributes{order});
+  value = make_reduce(editor, match, Shape::array(match.shape().type, sizes), value, dims);
+  return make_broadcast(editor, match, value, kept);
+}
+
 // Copies of one element are combined: the element where that changes nothing, a multiple of it for
 // sums.
 InstructionId reduce_of_broadcast(Editor& editor, const Match& match) {
@@ -263,6 +332,8 @@ constexpr RewriteRule rules[] = {
     {"reduce-of-empty", Any, Bits, "reduce(x, i)", reduce_of_empty},
     {"reduce-of-ones", Real | Pred, Values, "reduce(x, i)", reduce_of_ones},
     {"reduce-of-reshape", Any, Reals, "reduce(r:reshape(x), i)", reduce_of_reshape},
+    {"reduce-of-tiles", Any, Reals, "reduce(r:reshape(x:broadcast(y)), i)", reduce_of_tiles},
+    {"reduce-of-kept-copies", Any, Reals, "reduce(b:broadcast(x), i)", reduce_before_broadcast},
     {"reduce-of-transpose", Any, Reals, "reduce(t:transpose(x), i)", reduce_of_transpose},
     {"reduce-of-copies", Real | Pred, Values, "reduce(b:broadcast(x), i)", reduce_of_broadcast,
      is_no_sum},
