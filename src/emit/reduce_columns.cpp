@@ -18,6 +18,8 @@ constexpr int64_t page = 4096, few_bytes = 256;
 constexpr int few_steps = 4;
 // Known to be a whole number of these, so that loops have no rests.
 constexpr int64_t whole_lanes_of_columns = 64;
+// Of values that are computed once for all columns, in the frame.
+constexpr int64_t most_bytes_of_lines = 1 << 16;
 
 int64_t tile_of(int64_t outer, int64_t columns) {
   int64_t width = tile;
@@ -26,21 +28,22 @@ int64_t tile_of(int64_t outer, int64_t columns) {
 }
 
 // Steps from what is read to an element; more than `few_steps` where one of them is no cheap one.
-int steps_of(const Elements& e, InstructionId id) {
+int steps_of(const Elements& e, InstructionId id, std::span<const InstructionId> known) {
   const Op op = e.module[id].op;
-  if (op == Op::Constant || e.array(id)) return 0;
+  if (op == Op::Constant || e.array(id) || std::ranges::count(known, id) > 0) return 0;
   if (op != Op::Broadcast && !(is_elementwise(op) && has_trait(op, TraitCheap)))
     return few_steps + 1;
   int out = 1;
   for (InstructionId operand : e.module.operands(id))
-    if (out <= few_steps) out += steps_of(e, operand);
+    if (out <= few_steps) out += steps_of(e, operand, known);
   return out;
 }
 
-// width: of a tile.
-int64_t lines_together(const Elements& e, InstructionId id, const Reduce& reduce, int64_t width) {
+// width: of a tile; known: what is read from the frame.
+int64_t lines_together(const Elements& e, InstructionId id, const Reduce& reduce, int64_t width,
+                       std::span<const InstructionId> known) {
   int steps = 0;
-  for (size_t k = 0; k < reduce.count(); ++k) steps += steps_of(e, e.module.operand(id, k));
+  for (size_t k = 0; k < reduce.count(); ++k) steps += steps_of(e, e.module.operand(id, k), known);
   if (steps > few_steps || reduce.reduced().empty()) return 1;
   const auto last = static_cast<int64_t>(reduce.reduced().back());
   const Dims behind(reduce.dims().begin() + last + 1, reduce.dims().end());
@@ -51,6 +54,45 @@ int64_t lines_together(const Elements& e, InstructionId id, const Reduce& reduce
   for (int64_t lines = most_lines; 2 * lines > most_lines; --lines)
     if (size % lines == 0) return lines;
   return std::min(size, most_lines);
+}
+
+// Whether the value is spread from its first dimensions, `count` of them, over the others.
+bool spreads_first(const Module& module, InstructionId value, size_t count) {
+  if (module[value].op != Op::Broadcast) return false;
+  const Dims& to = module.attributes<DimensionsAttributes>(value).dimensions;
+  if (to.size() != count) return false;
+  for (size_t d = 0; d < count; ++d)
+    if (to[d] != static_cast<int64_t>(d)) return false;
+  return true;
+}
+
+// What is computed of each line and the same in all its columns, as a power of a distance is for
+// all coordinates: where one dimension is reduced and the columns follow it, these are spread over
+// the columns by a broadcast.
+std::vector<InstructionId> values_of_lines(const Elements& e, InstructionId id,
+                                           const Reduce& reduce) {
+  const Module& module = e.module;
+  const size_t lines = reduce.reduced().empty() ? 0 : reduce.reduced()[0];
+  const Dims& dims = module.shape(module.operand(id, 0)).dims;
+  std::vector<InstructionId> out, seen;
+  if (reduce.reduced().size() != 1 || reduce.dims().size() != lines + 2) return out;
+  std::vector<InstructionId> waiting(
+      module.operands(id).begin(),
+      module.operands(id).begin() + static_cast<std::ptrdiff_t>(reduce.count()));
+  while (!waiting.empty()) {
+    const InstructionId value = waiting.back();
+    waiting.pop_back();
+    if (std::ranges::count(seen, value) > 0 || e.array(value)) continue;
+    seen.push_back(value);
+    const auto operands = module.operands(value);
+    if (is_elementwise(module[value].op))
+      for (InstructionId operand : operands)
+        if (module.shape(operand).dims == dims) waiting.push_back(operand);
+    if (!spreads_first(module, value, lines + 1)) continue;
+    const InstructionId from = operands[0];
+    if (is_elementwise(module[from].op) && std::ranges::count(out, from) == 0) out.push_back(from);
+  }
+  return out;
 }
 
 // Loops over the reduced dimensions, outermost first. The body is called at so many places of the
@@ -106,6 +148,7 @@ class ColumnReduction {
     inner_ = dims_.size() - 1;
     while (inner_ > 0 && dims_[inner_] == 1) --inner_;
     kept_.resize(dims_.size(), int64(b_, 0));
+    keep_lines();
   }
 
   // [begin, end) counts tiles, in the order of the results.
@@ -114,7 +157,8 @@ class ColumnReduction {
     const int64_t columns = dims_[inner_], width = tile_of(element_count(outer), columns);
     const int64_t tiles = (columns + width - 1) / width;
     w_.set_count(element_count(outer) * tiles,
-                 reduce_.reduced_elements() * static_cast<double>(width));
+                 reduce_.reduced_elements() *
+                     (static_cast<double>(width) + 2 * static_cast<double>(lines_.size())));
     held_ = reduce_.held_arrays(width);
     seams_ = reduce_.seams_along(reduce_.kept()[inner_]);
     loop(b_, w_.begin, w_.end, [&](Value* number) {
@@ -127,7 +171,8 @@ class ColumnReduction {
         size_ = multiply_index(b_, b_.CreateUDiv(size_, int64(b_, whole_lanes_of_columns)),
                                whole_lanes_of_columns);
       for (size_t d = 0; d < inner_; ++d) kept_[d] = row.at(b_, d);
-      write_tile(lines_together(w_.elements, id_, reduce_, width));
+      make_lines();
+      write_tile(lines_together(w_.elements, id_, reduce_, width, lines_));
     });
   }
 
@@ -135,6 +180,37 @@ class ColumnReduction {
   Index place(Value* i) {
     kept_[inner_] = add_index(b_, first_, i);
     return Index(b_, dims_, kept_);
+  }
+
+  // Values of the lines of one tile, in the frame.
+  void keep_lines() {
+    if (dims_.empty() || inner_ + 1 != dims_.size()) return;
+    int64_t bytes = 0;
+    for (InstructionId value : values_of_lines(w_.elements, id_, reduce_)) {
+      const Shape& shape = w_.elements.module.shape(value);
+      bytes += shape.dims.back() * storage_bytes(shape.type);
+      if (bytes > most_bytes_of_lines) return;
+      lines_.push_back(value);
+      in_frame_.push_back(frame_array(b_, stored_type(b_, shape.type), shape.dims.back()));
+    }
+  }
+
+  void make_lines() {
+    if (lines_.empty()) return;
+    std::vector<Value*> at(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(inner_));
+    at.push_back(nullptr);
+    loop(b_, reduce_.dims()[inner_], [&](Value* i) {
+      at.back() = i;
+      std::vector<Value*> values;
+      for (InstructionId value : lines_)
+        values.push_back(
+            w_.elements.at(value, Index(b_, w_.elements.module.shape(value).dims, at)));
+      for (size_t k = 0; k < lines_.size(); ++k)
+        store_element(b_, w_.elements.module.shape(lines_[k]).type, in_frame_[k], i, values[k]);
+    });
+    w_.elements.forget();
+    for (size_t k = 0; k < lines_.size(); ++k)
+      w_.elements.bind_row(lines_[k], in_frame_[k], inner_);
   }
 
   void store(const std::vector<Value*>& values, Value* i) {
@@ -188,8 +264,10 @@ class ColumnReduction {
   Builder& b_;
   InstructionId id_;
   Reduce& reduce_;
-  Dims dims_;         // of the results
-  size_t inner_ = 0;  // the last one of more than one column
+  Dims dims_;                         // of the results
+  size_t inner_ = 0;                  // the last one of more than one column
+  std::vector<InstructionId> lines_;  // values of lines
+  std::vector<Value*> in_frame_;      // and their places
   std::vector<HeldArray> held_;
   Seams seams_;
   Value *first_ = nullptr, *size_ = nullptr;  // of the tile's columns

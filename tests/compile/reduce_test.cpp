@@ -210,6 +210,44 @@ ENTRY e {{
   }
 }
 
+// Weights of lines, computed once for all columns and never stored: of one line's elements and of
+// another array's short sums.
+TEST(Reduce, ColumnsShareWhatIsComputedOfTheirLines) {
+  for (const auto& [outer, lines, columns] :
+       {std::array{16, 32, 3}, std::array{17, 33, 1}, std::array{40, 75, 5},
+        std::array{33, 130, 64}, std::array{20, 47, 256}}) {
+    const std::string text = fmt::format(R"(HloModule m
+{3}
+ENTRY e {{
+  x = f32[2,{0},{1},{2}] parameter(0)
+  y = bf16[2,{0},{1}] parameter(1)
+  w = f32[2,{0},{1},3] parameter(2)
+  zero = f32[] constant(0.5)
+  ww = f32[2,{0},{1},3] multiply(w, w)
+  s = f32[2,{0},{1}] reduce(ww, zero), dimensions={{3}}, to_apply=add
+  r = f32[2,{0},{1}] rsqrt(s)
+  e = bf16[2,{0},{1}] exponential(y)
+  eb = bf16[2,{0},{1},{2}] broadcast(e), dimensions={{0,1,2}}
+  ef = f32[2,{0},{1},{2}] convert(eb)
+  rb = f32[2,{0},{1},{2}] broadcast(r), dimensions={{0,1,2}}
+  xe = f32[2,{0},{1},{2}] multiply(x, ef)
+  xr = f32[2,{0},{1},{2}] divide(xe, rb)
+  ROOT o = f32[2,{0},{2}] reduce(xr, zero), dimensions={{2}}, to_apply=add }}
+)",
+                                         outer, lines, columns, combiners);
+    const auto one = run_both(text, 1, 1);
+    expect_native(one, text, 1e-5);
+    ASSERT_TRUE(one);
+    EXPECT_EQ(one->report.kernels, 1) << text;
+    EXPECT_EQ(one->report.temp_bytes, 0) << text;
+    for (const int threads : {2, 7}) {
+      const auto more = run_both(text, 1, threads);
+      ASSERT_TRUE(more);
+      EXPECT_TRUE(same_bits(one->compiled, more->compiled)) << text;
+    }
+  }
+}
+
 // Whether any and whether all, and the first greatest with its place, along rows and down columns.
 TEST(Reduce, Truths) {
   for (const auto& [dimension, kept] : {std::pair(1, 5), std::pair(0, 300)})

@@ -16,6 +16,10 @@ constexpr int64_t short_reduction = 4;
 
 constexpr size_t most_concatenated = 4;
 
+// Columns of lines whose other dimensions are reduced, the elements of a line in one of them that
+// are computed together, and lines.
+constexpr int64_t most_columns = 256, least_line = 32, longest_line = 8192, least_lines = 16;
+
 // Of so many elements of a table one.
 constexpr int64_t few_asked = 4;
 
@@ -343,7 +347,8 @@ bool FusionGroups::may_join(InstructionId id, FusionGroup& group) {
     if (group.rows && module_[user].op == Op::Broadcast && !is_spread &&
         !is_sourceless(module_, id))
       return false;
-    again = again || repeated_[user.value] || (reads_again(module_, user, id) && !is_spread);
+    again = again || repeated_[user.value] ||
+            (reads_again(module_, user, id) && !is_spread && !is_made_by_lines(id, user));
   }
   repeated_[id.value] = again;
   if (!note_places(id, group)) return false;
@@ -351,6 +356,26 @@ bool FusionGroups::may_join(InstructionId id, FusionGroup& group) {
   if (group.rows) return may_join_rows(id, group);
   const bool is_computed = is_elementwise(module_[id].op) || module_[id].op == Op::Reduce;
   return !again || !is_computed;
+}
+
+// Whether the group reduces lines of a few columns each and the broadcast spreads the value over
+// these: the loops make it once for all columns. Lines are long, so that lanes are full, and there
+// are enough of them for all threads.
+bool FusionGroups::is_made_by_lines(InstructionId id, InstructionId broadcast) const {
+  const FusionGroup& group = groups_[group_of(broadcast)];
+  const InstructionId root = group.roots[0];
+  if (group.rows || module_[root].op != Op::Reduce || module_[root].operand_count != 2 ||
+      !is_by_element(module_, id) || places_[broadcast.value].askers != std::vector{root})
+    return false;
+  const Dims& dims = module_.shape(module_.operand(root, 0)).dims;
+  if (dims.size() < 3 || module_.shape(broadcast).dims != dims ||
+      module_.attributes<ReduceAttributes>(root).dimensions !=
+          Dims{static_cast<int64_t>(dims.size()) - 2})
+    return false;
+  const Dims lines(dims.begin(), dims.end() - 1);
+  const int64_t line = lines.back();
+  return spreads_rows(module_, broadcast, lines) && dims.back() <= most_columns &&
+         line >= least_line && line <= longest_line && element_count(lines) >= least_lines * line;
 }
 
 // What is elementwise and its kin ask for elements where their users do, all else where it says
