@@ -100,22 +100,24 @@ constexpr std::string_view pipeline =
     "batched-products, simplify, reduction-splitter, narrow-operand-upcaster, sliced-products, "
     "fusion, rows-in-place, merge-dims, share-reshapes, copy-insertion";
 
-Result<void> prepare_for_cpu(Module& module, const Machine& machine, const PassObserver& observer) {
-  PipelineOptions options;
-  options.observer = observer;
-  options.pass.machine = &machine;
+PassOptions options_for_cpu(const Machine& machine) {
+  PassOptions out;
+  out.machine = &machine;
   // Products are kernels of their own.
-  options.pass.fusion = {.products = false,
-                         .gathers = true,
-                         .scalars = true,
-                         .complex = true,
-                         .several_reduced = true,
-                         .windows = true,
-                         .scheduled = true};
-  std::vector<Pass> passes(std::begin(own_passes), std::end(own_passes));
-  passes.insert(passes.end(), all_passes().begin(), all_passes().end());
+  out.fusion = {.products = false,
+                .gathers = true,
+                .scalars = true,
+                .complex = true,
+                .several_reduced = true,
+                .windows = true,
+                .scheduled = true};
+  return out;
+}
+
+Result<void> prepare_for_cpu(Module& module, const Machine& machine, const PassObserver& observer) {
+  const std::vector<Pass> passes = passes_of(cpu_target());
   HILO_TRY(const Pipeline steps, parse_pipeline(pipeline, passes, all_pipelines()));
-  HILO_DO(run_pipeline(module, steps, options));
+  HILO_DO(run_pipeline(module, steps, {.pass = options_for_cpu(machine), .observer = observer}));
   return {};
 }
 
@@ -132,11 +134,30 @@ const Machine* cpu_machine() {
 }  // namespace
 
 const Target& cpu_target() {
-  static constexpr Target target = {"cpu",        "this machine's processor, by LLVM",
-                                    cpu_machine,  prepare_for_cpu,
-                                    open_for_cpu, get_cpu_ready,
-                                    emit_for_cpu};
+  static constexpr Target target = {.name = "cpu",
+                                    .description = "this machine's processor, by LLVM",
+                                    .machine = cpu_machine,
+                                    .own_passes = own_passes,
+                                    .pipeline = pipeline,
+                                    .pass_options = options_for_cpu,
+                                    .prepare = prepare_for_cpu,
+                                    .open = open_for_cpu,
+                                    .get_ready = get_cpu_ready,
+                                    .emit = emit_for_cpu};
   return target;
+}
+
+std::vector<Pass> passes_of(const Target& target) {
+  std::vector<Pass> out(target.own_passes.begin(), target.own_passes.end());
+  out.insert(out.end(), all_passes().begin(), all_passes().end());
+  return out;
+}
+
+std::vector<NamedPipeline> pipelines_of(const Target& target) {
+  std::vector<NamedPipeline> out(all_pipelines().begin(), all_pipelines().end());
+  out.push_back(
+      {target.name, "what the compiler for this machine's processor runs", target.pipeline});
+  return out;
 }
 
 }  // namespace hilo

@@ -13,6 +13,11 @@ using PassObserver = std::function<Result<void>(const PassRun& run, const Module
 struct Target {
   std::string_view name, description;
   const Machine* (*machine)();
+  // What prepare() runs: passes of the target and those of pass/passes.def, by name, and what they
+  // are told.
+  std::span<const Pass> own_passes;
+  std::string_view pipeline;
+  PassOptions (*pass_options)(const Machine& machine);
   // The passes before planning. The module verifies; afterwards it is in the form that plan() and
   // emit() take.
   Result<void> (*prepare)(Module& module, const Machine& machine, const PassObserver& observer);
@@ -27,5 +32,9 @@ struct Target {
 };
 
 const Target& cpu_target();
+
+std::vector<Pass> passes_of(const Target& target);  // its own and those of pass/passes.def
+// Those of pass/pipelines.def and the target's, which has the target's name.
+std::vector<NamedPipeline> pipelines_of(const Target& target);
 
 }  // namespace hilo

@@ -102,8 +102,10 @@ class Bisection {
       return RunPasses([](Module& module, const PassObserver& observer) {
         return cpu_target().prepare(module, *cpu_target().machine(), observer);
       });
-    HILO_TRY(Pipeline pipeline, parse_pipeline(options_.passes, all_passes(), all_pipelines()));
-    return RunPasses([pipeline = std::move(pipeline), pass = pass_options()](
+    const auto passes = std::make_shared<const std::vector<Pass>>(passes_of(cpu_target()));
+    HILO_TRY(Pipeline pipeline,
+             parse_pipeline(options_.passes, *passes, pipelines_of(cpu_target())));
+    return RunPasses([passes, pipeline = std::move(pipeline), pass = pass_options()](
                          Module& module, const PassObserver& observer) -> Result<void> {
       HILO_DO(run_pipeline(module, pipeline, {.pass = pass, .observer = observer}));
       return {};

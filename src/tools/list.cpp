@@ -1,8 +1,9 @@
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "eval/eval.h"
 #include "machine/machine.h"
-#include "pass/pass.h"
+#include "target/target.h"
 #include "tools/command.h"
 
 namespace hilo::tools {
@@ -54,14 +55,16 @@ Table errors_table() {
 
 Table passes_table() {
   Table out{{"pass", "meaning"}, {}};
-  for (const Pass& pass : all_passes())
+  std::vector<Pass> passes = passes_of(cpu_target());
+  std::ranges::sort(passes, {}, &Pass::name);
+  for (const Pass& pass : passes)
     out.rows.push_back({std::string(pass.name), std::string(pass.summary)});
   return out;
 }
 
 Table pipelines_table() {
   Table out{{"pipeline", "meaning", "passes"}, {}};
-  for (const NamedPipeline& one : all_pipelines())
+  for (const NamedPipeline& one : pipelines_of(cpu_target()))
     out.rows.push_back({std::string(one.name), std::string(one.summary), std::string(one.text)});
   return out;
 }

@@ -1,7 +1,8 @@
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "pass/pass.h"
+#include "target/target.h"
 #include "text/text.h"
 #include "tools/keeps.h"
 #include "tools/module_file.h"
@@ -16,19 +17,17 @@ struct OptOptions {
   bool time = false, verify = false, statistics = false;
 };
 
-Result<Pipeline> wanted_pipeline(const OptOptions& options) {
-  if (!options.pipeline.empty()) {
-    for (const NamedPipeline& known : all_pipelines())
-      if (known.name == options.pipeline)
-        return parse_pipeline(known.text, all_passes(), all_pipelines());
-    return fail(ErrorKind::Usage, "--pipeline={}: no such pipeline; see hilo list pipelines",
-                options.pipeline);
-  }
-  return parse_pipeline(options.passes, all_passes(), all_pipelines());
+Result<Pipeline> wanted_pipeline(const OptOptions& options, const std::vector<Pass>& passes) {
+  const std::vector<NamedPipeline> pipelines = pipelines_of(cpu_target());
+  if (options.pipeline.empty()) return parse_pipeline(options.passes, passes, pipelines);
+  const auto known = std::ranges::find(pipelines, options.pipeline, &NamedPipeline::name);
+  if (known != pipelines.end()) return parse_pipeline(known->text, passes, pipelines);
+  return fail(ErrorKind::Usage, "--pipeline={}: no such pipeline; see hilo list pipelines",
+              options.pipeline);
 }
 
-Result<void> check_names(const std::vector<std::string>& names) {
-  for (const std::string& name : names) HILO_DO(parse_pipeline(name, all_passes()));
+Result<void> check_names(const std::vector<std::string>& names, const std::vector<Pass>& passes) {
+  for (const std::string& name : names) HILO_DO(parse_pipeline(name, passes));
   return {};
 }
 
@@ -70,9 +69,12 @@ void show_json(const Module& module, const PipelineReport& report) {
 }
 
 Result<PipelineReport> optimize(Module& module, const OptOptions& options, Session& session) {
-  HILO_TRY(const Pipeline pipeline, wanted_pipeline(options));
-  HILO_DO(check_names(options.disabled));
+  const std::vector<Pass> passes = passes_of(cpu_target());
+  HILO_TRY(const Pipeline pipeline, wanted_pipeline(options, passes));
+  HILO_DO(check_names(options.disabled, passes));
   PipelineOptions run;
+  if (options.pipeline == cpu_target().name)
+    run.pass = cpu_target().pass_options(*cpu_target().machine());
   run.verify = options.verify;
   run.disabled = options.disabled;
   if (options.stop_after >= 0) run.stop_after = options.stop_after;

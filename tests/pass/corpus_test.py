@@ -46,7 +46,7 @@ class Corpus(unittest.TestCase):
     def test_every_module_stays_sound(self):
         for module in modules():
             with self.subTest(module=str(module.relative_to(CORPUS))):
-                done = hilo("opt", module, "--pipeline=cpu", "--verify", "-o", self.out)
+                done = hilo("opt", module, "--pipeline=expand-and-fuse", "--verify", "-o", self.out)
                 self.assertEqual(done.returncode, 0, errors(done))
                 done = hilo("check", self.out)
                 self.assertEqual(done.returncode, 0, errors(done))
@@ -62,10 +62,11 @@ class Corpus(unittest.TestCase):
                 before = hilo("run", module, "--device=eval", "--inputs", values, "--expected", values)
                 if before.returncode != 0:  # not this test's business
                     continue
-                done = hilo("opt", module, "--pipeline=cpu", "--verify", "-o", self.out)
-                self.assertEqual(done.returncode, 0, errors(done))
-                after = hilo("run", self.out, "--device=eval", "--inputs", values, "--expected", values)
-                self.assertEqual(after.returncode, 0, errors(after) + after.stdout[-2000:])
+                for pipeline in "expand-and-fuse", "cpu":
+                    done = hilo("opt", module, "--pipeline", pipeline, "--verify", "-o", self.out)
+                    self.assertEqual(done.returncode, 0, errors(done))
+                    after = hilo("run", self.out, "--device=eval", "--inputs", values, "--expected", values)
+                    self.assertEqual(after.returncode, 0, pipeline + errors(after) + after.stdout[-2000:])
                 ran += 1
         self.assertGreater(ran, 20)
 

@@ -40,6 +40,14 @@ class Opt(unittest.TestCase):
         self.assertIn("sine", done.stdout)
         self.assertNotIn("negate", done.stdout)
 
+    def test_passes_of_the_compiler(self):
+        ran = [run["pass"] for run in json.loads(hilo("opt", "-", "--pipeline=cpu", "--json").stdout)["runs"]]
+        self.assertEqual((ran[0], ran[-1]), ("row-major", "copy-insertion"))
+        listed = json.loads(hilo("list", "passes", "--json").stdout)["rows"]
+        self.assertLessEqual(set(ran), {row["pass"] for row in listed})
+        text = "HloModule m\nENTRY main { a = f32[2,3]{0,1} parameter(0)  ROOT r = f32[2,3]{0,1} negate(a) }\n"
+        self.assertIn("ROOT %r = f32[2,3]{1,0}", hilo("opt", "-", "--passes=row-major", text=text).stdout)
+
     def test_dumps_what_changed(self):
         with tempfile.TemporaryDirectory() as folder:
             steps = os.path.join(folder, "steps")

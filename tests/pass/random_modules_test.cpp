@@ -24,7 +24,7 @@ const char* const exact_passes[] = {"algebraic-simplifier",
                                     "layout-assignment",
                                     "fusion",
                                     "simplify",
-                                    "cpu"};
+                                    "expand-and-fuse"};
 
 // One printed module is enough to see what is wrong.
 TEST(RandomModules, ExactPassesKeepEveryBit) {
