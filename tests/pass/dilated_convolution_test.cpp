@@ -102,5 +102,23 @@ TEST(DilatedConvolution, LeavesWhatHasNoPhases) {
   }
 }
 
+// Sums over many features of the input fill lanes by themselves, and need no array of phases.
+TEST(DilatedConvolution, LeavesLongSums) {
+  for (const auto& [features, made, type, stays] :
+       {std::tuple{64, 3, "f32", true}, std::tuple{63, 3, "f32", false},
+        std::tuple{48, 3, "f32", false}, std::tuple{64, 3, "bf16", false},
+        std::tuple{64, 7, "f64", true}, std::tuple{64, 1, "f32", false}}) {
+    const Module before = test::parsed(fmt::format(
+        "HloModule m\nENTRY e {{ x = {1}[1,4,4,{0}] parameter(0)\n w = {1}[4,4,{0},{2}] "
+        "parameter(1)\n "
+        "ROOT y = {1}[1,8,8,{2}] convolution(x, w), window={{size=4x4 pad=2_2x2_2 "
+        "lhs_dilate=2x2}}, "
+        "dim_labels=b01f_01io->b01f }}",
+        features, type, made));
+    EXPECT_EQ(is_dilated(test::after_passes(before, "dilated-convolution-expander")), stays)
+        << features << type << made;
+  }
+}
+
 }  // namespace
 }  // namespace hilo

@@ -9,7 +9,8 @@
 //   v[t, p f] = w[s*t + s - 1 - p, f]
 //
 // So no product is one with the zeros between the elements, and the phases lie beside the features,
-// which alone would leave most lanes of a vector empty. A window of another size stays: the places
+// which alone would leave most lanes of a vector empty. Long sums over the input's features are
+// lanes of their own, and stay. A window of another size stays: the places
 // it lacks in some phases would be zeros, which make NaN of an infinity.
 // Assumes nothing. Before convolutions get their form.
 #include <algorithm>
@@ -20,7 +21,8 @@ namespace hilo {
 namespace {
 
 constexpr int64_t enough_features = 8;  // fill lanes without their phases
-constexpr int64_t most_made = 2;        // for each place of the result: phases beyond its ends
+constexpr int64_t whole_lanes = 16, long_sum = 256;
+constexpr int64_t most_made = 2;  // for each place of the result: phases beyond its ends
 
 struct Phases {
   size_t spatial;                      // number of the dimension among the spatial ones
@@ -61,7 +63,19 @@ class DilatedConvolution {
            labels.input_unknown.empty() && labels.kernel_unknown.empty() &&
            a_.sparsity_config.text.empty() && a_.convolution_kind == ConvolutionKind::Unset &&
            element_count(result_.dims) > 0 && element_count(f_.operand(0).shape().dims) > 0 &&
-           result_.dims[labels.output_feature] < enough_features;
+           result_.dims[labels.output_feature] < enough_features && !sums_inputs();
+  }
+
+  // Long sums over whole vectors of the input's features are lanes themselves, and nothing is made
+  // besides; one feature would add up its lanes for each place. Elements of bf16 would be converted
+  // once for each place that sees them.
+  bool sums_inputs() const {
+    const Shape& input = f_.operand(0).shape();
+    const int64_t features = input.dims[a_.dim_labels.input_feature];
+    int64_t products = features;  // of an element of the result
+    for (const WindowDim& dim : a_.window.dims) products *= dim.size / dim.base_dilation;
+    return features % whole_lanes == 0 && products >= long_sum &&
+           result_.dims[a_.dim_labels.output_feature] > 1 && input.type != ElementType::BF16;
   }
 
   // Of all dilated dimensions. False when there are none, or when too much would be made besides.
