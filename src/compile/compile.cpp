@@ -103,6 +103,7 @@ Result<Executable> compile(Module module, const Target& target, const CompileOpt
   EmitOptions emit = options.emit;
   if (emit.threads == 0) emit.threads = options.threads;
   HILO_TRY(state->code, translate(state->module, target, options, emit, report));
+  HILO_DO(check_custom_calls(state->module, state->code.library_steps, eval));
   eval.threads = work_bytes(state->module, state->code) < threads_pay_bytes ? 1 : options.threads;
   state->devices = device_count(state->module, eval);
   state->routines = find_routines(state->module, state->code.library_steps, eval);

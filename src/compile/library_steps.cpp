@@ -1,5 +1,6 @@
 #include "compile/library_steps.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace hilo {
@@ -41,6 +42,31 @@ void write(const Literal& value, Address address, DeviceMemory& memory) {
 }
 
 }  // namespace
+
+bool is_known(const Module& module, InstructionId id) {
+  if (module[id].op != Op::CustomCall) return true;
+  const std::string& target = module.attributes<CustomCallAttributes>(id).custom_call_target;
+  return std::ranges::find(known_custom_calls(), target, &CustomCallInfo::target) !=
+         known_custom_calls().end();
+}
+
+Result<void> check_custom_calls(const Module& module, std::span<const LibraryStep> steps,
+                                const EvalOptions& options) {
+  const auto& entry = module[module.entry].instructions;
+  for (const LibraryStep& step : steps) {
+    const InstructionId id = step.instruction;
+    if (is_known(module, id) || std::ranges::find(entry, id) == entry.end()) continue;
+    const std::string& target = module.attributes<CustomCallAttributes>(id).custom_call_target;
+    if (options.custom_calls.contains(target)) continue;
+    return std::unexpected(Error{
+        ErrorKind::Unsupported,
+        fmt::format("custom-call of {} on device cpu: no custom call '{}' is known; supply it with "
+                    "--custom-call '{}=lib.so', or take zeros for it with --custom-call '{}=zeros'",
+                    to_string_without_layout(module.shape(id)), target, target, target),
+        module.place(id)});
+  }
+  return {};
+}
 
 Literal view_of(const Shape& shape, Address address, const DeviceMemory& memory, Bytes owner) {
   Literal out = Literal::view(shape, std::move(owner));

@@ -103,13 +103,6 @@ Result<LibraryStep> read_step(const Module& module, InstructionId id, std::strin
   return out;
 }
 
-bool is_known(const Module& module, InstructionId id) {
-  if (module[id].op != Op::CustomCall) return true;
-  const std::string& target = module.attributes<CustomCallAttributes>(id).custom_call_target;
-  return std::ranges::any_of(known_custom_calls(),
-                             [&](const CustomCallInfo& info) { return info.target == target; });
-}
-
 Result<void> check_border(const Module& module, InstructionId id) {
   bool is_dynamic = false;
   for_each_leaf(module.shape(id), [&](const Shape& leaf, std::span<const int64_t>) {

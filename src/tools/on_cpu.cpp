@@ -29,7 +29,7 @@ Result<Executable> compile_for_cpu(Module module, const OnCpu& options, Session&
       if (dump) dump(text);
     };
   auto out = compile(std::move(module), cpu_target(), compiling);
-  if (!out && out.error().kind == ErrorKind::Unsupported)
+  if (!out && out.error().kind == ErrorKind::Unsupported && out.error().place.op != "custom-call")
     out.error().message += "; --device=eval runs it";
   if (out) show_compilation(options.compiler, out->report(), session);
   if (out && options.dump_ir) fmt::print(stderr, "{}", print(out->module()));

@@ -381,6 +381,20 @@ ENTRY main { x = f32[1048576] parameter(0)
             self.assertRegex(done.stderr, r":3:3: error: parameter of \(f32\[4\], opaque\[\]\) on device cpu: .*--device=eval runs it")
         self.assertEqual(hilo("run", "-", "--device=eval", text=text).returncode, 0)
 
+    def test_a_custom_call_that_nobody_knows(self):
+        text = """HloModule m
+ENTRY e {
+  p = f32[4] parameter(0)
+  ROOT r = f32[4] custom-call(p), custom_call_target="their_op"
+}
+"""
+        done = hilo("run", "-", text=text)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(":4:8: error: ", done.stderr)
+        self.assertIn("no custom call 'their_op' is known", done.stderr)
+        self.assertNotIn("compiled in", done.stderr)  # before anything runs
+        self.assertEqual(hilo("run", "-", "--custom-call=their_op=zeros", text=text).returncode, 0)
+
     def test_bench_runs_what_verifies(self):
         text = "HloModule m\nENTRY e {\n  p = f32[4] parameter(0)\n  ROOT r = f32[3] negate(p)\n}\n"
         for device in ("eval", "cpu"):
