@@ -10,14 +10,11 @@ namespace hilo::tools {
 class ArrayFile {
  public:
   static Result<ArrayFile> open(const std::string& path) {
-    char start[2] = {};
     HILO_TRY(auto source, ByteSource::open(path));
-    if (source->size() >= 2) HILO_DO(source->read_at(0, std::as_writable_bytes(std::span(start))));
-    ArrayFile out;
-    if (start[0] == 'P' && start[1] == 'K') {
-      HILO_TRY(out.reader_, NpzReader::from(source));
-    } else {
-      HILO_TRY(out.reader_, SafetensorsReader::from(source));
+    auto out = from(source);
+    if (!out) {
+      out.error().place.file = path;
+      out.error().message += "; a .npz or .safetensors file was expected";
     }
     return out;
   }
@@ -32,6 +29,18 @@ class ArrayFile {
   }
 
  private:
+  static Result<ArrayFile> from(const std::shared_ptr<const ByteSource>& source) {
+    char start[2] = {};
+    if (source->size() >= 2) HILO_DO(source->read_at(0, std::as_writable_bytes(std::span(start))));
+    ArrayFile out;
+    if (start[0] == 'P' && start[1] == 'K') {
+      HILO_TRY(out.reader_, NpzReader::from(source));
+    } else {
+      HILO_TRY(out.reader_, SafetensorsReader::from(source));
+    }
+    return out;
+  }
+
   std::variant<NpzReader, SafetensorsReader> reader_;
 };
 

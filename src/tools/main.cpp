@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -43,6 +44,7 @@ void name_unknown(const CLI::App& app) {
 
 int main(int argc, char** argv) {
   open_closed_streams();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is an error of who writes it
   Session session;
   session.color = isatty(STDERR_FILENO) && std::getenv("NO_COLOR") == nullptr;
   CLI::App app("hilo: reads, checks and runs the programs that XLA works on", "hilo");
@@ -68,8 +70,10 @@ int main(int argc, char** argv) {
     return wrong_usage;
   } catch (const CLI::ParseError& error) {
     session.status = app.exit(error) == 0 ? success : wrong_usage;
-  } catch (const std::system_error& error) {  // fmt's, of a stream
-    fail_to_write(session, std::strerror(error.code().value()));
+  } catch (const std::system_error& error) {  // fmt's of a stream, or of a thread
+    const char* why = std::strerror(error.code().value());
+    if (std::ferror(stdout)) fail_to_write(session, why);
+    else fail_with(session, {hilo::ErrorKind::Io, fmt::format("the system refused: {}", why)});
     return session.status;
   }
   finish_output(session);

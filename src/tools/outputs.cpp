@@ -51,6 +51,7 @@ std::string show(const OutputLeaf& leaf) {
     low = std::min(low, leaf.value.number_at(i));
     high = std::max(high, leaf.value.number_at(i));
   }
+  if (low > high) return out + " ... (all nan)";
   return out + fmt::format(" ... ({:.6g} to {:.6g})", low, high);
 }
 

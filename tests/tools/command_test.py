@@ -153,6 +153,27 @@ class Command(Folder):
             self.assertIn(expected, done.stderr)
         self.assertIn("parameter a", hilo("run", module, "--input=3xf32=1").stderr)
 
+    def test_files_of_arrays_that_are_none(self):
+        module = self.write("add.hlo", ADD)
+        for option in "--inputs", "--expected":
+            for content in b"", b"text, no arrays", b"PK, no archive", os.urandom(100):
+                file = self.write("arrays", content)
+                done = hilo("run", module, option, file)
+                self.assertEqual(done.returncode, 1)
+                self.assertRegex(done.stderr, f"{file}: error: .*a .npz or .safetensors file was expected")
+
+    def test_file_that_grows_too_large(self):
+        module, saved = self.write("add.hlo", ADD.replace("[4]", "[99999]")), os.path.join(self.folder, "out.npz")
+        done = subprocess.run([HILO, "run", module, "--save", saved], capture_output=True, text=True,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (9999, 9999)))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("cannot write", done.stderr)
+        self.assertEqual(os.listdir(self.folder), ["add.hlo"])
+
+    def test_numbers_that_are_none(self):
+        shown = hilo("run", "-", "--input=9xf32=nan", text=ADD.replace("[4]", "[9]")).stdout
+        self.assertIn("(all nan)", shown)
+
     def test_failed_save_leaves_nothing(self):
         module = self.write("add.hlo", ADD)
         target = os.path.join(self.folder, "absent", "out.npz")
