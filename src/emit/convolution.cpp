@@ -44,7 +44,7 @@ class Convolution {
         result_strides_(row_major_strides(result_.dims)) {
     is_wide_ = result_.type == ElementType::F64;
     by_inputs_ = columns() < few_features && a_.feature_group_count == 1 &&
-                 kernel_strides_[at(labels_.kernel_input_feature)] == 1 &&
+                 (kernel_strides_[at(labels_.kernel_input_feature)] == 1 || is_turned_here()) &&
                  features() >= few_features;
   }
 
@@ -84,12 +84,13 @@ class Convolution {
     Dims outer = {result_.dims[at(labels_.output_batch)]};
     double summed = static_cast<double>(features());
     for (size_t d = 0; d < window_.size(); ++d) {
-      summed *= static_cast<double>(window_[d].size);
+      summed *= static_cast<double>(window_[d].size) / static_cast<double>(every(d));
       if (d < last) outer.push_back(result_size(d));
     }
     w_.set_count(element_count(outer) * blocks * step_ * strips * groups,
                  static_cast<double>(places * width_) * summed / 4);
     write_zeros();
+    if (by_inputs_ && kernel_strides_[at(labels_.kernel_input_feature)] != 1) turn_kernel();
     loop(b_, w_.begin, w_.end, [&](Value* i) {
       const Index parts =
           Index::linear(b_, Dims{element_count(outer), step_, blocks, groups, strips}, i);
@@ -150,6 +151,14 @@ class Convolution {
   }
   int64_t columns() const { return kernel_.dims[at(labels_.kernel_output_feature)]; }
   int64_t result_size(size_t d) const { return result_.dims[at(labels_.output_spatial[d])]; }
+  // A small kernel whose output features lie side by side.
+  bool is_turned_here() const {
+    return element_count(kernel_.dims) <= small_kernel && features() % whole_features == 0 &&
+           (kernel_.type == ElementType::F32 || kernel_.type == ElementType::F64) &&
+           kernel_.type == result_.type &&
+           kernel_strides_[at(labels_.kernel_output_feature)] == 1 &&
+           kernel_strides_[at(labels_.kernel_input_feature)] == columns();
+  }
   llvm::Type* real() const { return is_wide_ ? b_.getDoubleTy() : b_.getFloatTy(); }
 
   void write_zeros() {
@@ -218,6 +227,45 @@ class Convolution {
       where(b_, b_.CreateICmpSLT(place, int64(b_, result_size(last))), store);
     }
   }
+  // Makes the kernel one whose input features lie side by side, in the frame.
+  void turn_kernel() {
+    llvm::Type* stored = stored_type(b_, kernel_.type);
+    const int64_t lanes = lanes_of_register(), each = columns() * features();
+    Value* turned = frame_array(b_, stored, element_count(kernel_.dims));
+    loop(b_, element_count(kernel_.dims) / each, [&](Value* place) {
+      loop(b_, features() / lanes, [&](Value* strip) {
+        Value *start = multiply_index(b_, place, each), *feature = multiply_index(b_, strip, lanes);
+        const std::vector<Value*> of_columns =
+            taken_apart(add_index(b_, start, multiply_index(b_, feature, columns())), lanes);
+        for (int64_t j = 0; j < columns(); ++j)
+          store_lanes(b_, kernel_.type, turned,
+                      add_index(b_, start, add_index(b_, feature, int64(b_, j * features()))),
+                      of_columns[static_cast<size_t>(j)]);
+      });
+    });
+    kernel_array_ = turned;
+    kernel_strides_[at(labels_.kernel_output_feature)] = features();
+    kernel_strides_[at(labels_.kernel_input_feature)] = 1;
+  }
+  // Lane i of vector j is the kernel's element columns() * i + j of those from `from` on.
+  std::vector<Value*> taken_apart(Value* from, int64_t lanes) {
+    std::vector<Value*> out(static_cast<size_t>(columns()));
+    for (int64_t k = 0; k < columns(); ++k) {
+      Value* read = load_lanes(b_, kernel_.type, kernel_array_,
+                               add_index(b_, from, int64(b_, k * lanes)), lanes, real());
+      for (int64_t j = 0; j < columns(); ++j) {
+        std::vector<int> mask;
+        for (int64_t i = 0; i < lanes; ++i) {
+          const int64_t place = columns() * i + j - k * lanes;
+          mask.push_back(static_cast<int>(place >= 0 && place < lanes ? lanes + place : i));
+        }
+        Value*& vector = out[static_cast<size_t>(j)];
+        vector = b_.CreateShuffleVector(vector ? vector : read, read, mask);
+      }
+    }
+    return out;
+  }
+
   Value* zeros(int64_t lanes) const {
     return llvm::Constant::getNullValue(
         llvm::FixedVectorType::get(real(), static_cast<unsigned>(lanes)));

@@ -102,6 +102,14 @@ bool sums_inputs(const ConvolutionAttributes& a, const Shape& kernel) {
          element_count(kernel.dims) / outputs > few_products;
 }
 
+// Small kernels are turned where they are read (emit/convolution.cpp).
+bool is_turned_there(const ConvolutionAttributes& a, const Shape& kernel, ElementType made) {
+  const int64_t features = kernel.dims[static_cast<size_t>(a.dim_labels.kernel_input_feature)];
+  return is_ascending(order_of(a.dim_labels, false).kernel) && bits_of(kernel.type) >= 32 &&
+         made == kernel.type && element_count(kernel.dims) <= small_kernel &&
+         features % whole_features == 0;
+}
+
 // Large kernels are products of packed operands (emit/convolution.cpp), and these are packed as
 // fast where the arrays lie: where lanes of rows, or a window's line, stand side by side in the
 // input, as in gradients of kernels, whose windows are whole images.
@@ -274,13 +282,14 @@ InstructionId plain_form(Editor& editor, InstructionId id) {
                ? form_of_batch_groups(editor, id)
                : InstructionId{};
   if (is_product(a)) return product_form(editor, id, a);
-  const bool inputs_last = sums_inputs(a, module.shape(kernel));
+  const bool sums = sums_inputs(a, module.shape(kernel));
+  const bool inputs_last = sums && !is_turned_there(a, module.shape(kernel), shape.type);
   const Order order = order_of(l, inputs_last);
   const bool is_plain =
       is_ascending(order.input) && is_ascending(order.kernel) && is_ascending(order.result);
   if (is_packed_where_it_lies(a, module.shape(input), module.shape(kernel), shape)) return {};
   const bool widens = is_better_wide(a, module.shape(input), module.shape(kernel), shape);
-  if ((is_plain && !widens) || spatial == 0 || !(inputs_last || has_code(a, module.shape(kernel))))
+  if ((is_plain && !widens) || spatial == 0 || !(sums || has_code(a, module.shape(kernel))))
     return {};
   InstructionId operands[] = {input, kernel};
   if (widens)

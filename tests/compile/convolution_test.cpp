@@ -130,5 +130,33 @@ ENTRY e {{
     }
 }
 
+// Small kernels of few features are turned where they are read, others in memory.
+TEST(Convolution, SmallKernelsAreTurnedInTheFrame) {
+  for (const auto& [inputs, features, turned] :
+       {std::tuple{48, 1, false}, std::tuple{48, 2, false}, std::tuple{64, 3, false},
+        std::tuple{32, 5, false}, std::tuple{48, 7, false}, std::tuple{128, 5, true},
+        std::tuple{40, 6, true}})
+    for (const std::string_view type : {"f32", "f64"})
+      for (const std::string_view processor : {"x86-64", "native"}) {
+#ifndef __x86_64__
+        if (processor != "native") continue;
+#endif
+        const std::string text = fmt::format(R"(HloModule m
+ENTRY e {{
+  x = {2}[2,5,9,{0}] parameter(0)
+  k = {2}[3,3,{0},{1}] parameter(1)
+  ROOT c = {2}[2,11,9,{1}] convolution(x, k), window={{size=3x3 pad=2_2x1_1 lhs_dilate=2x1 rhs_reversal=1x0}}, dim_labels=b01f_01io->b01f
+}}
+)",
+                                             inputs, features, type);
+        const auto one = run_both(text, 1, 1, std::string(processor));
+        const auto seven = run_both(text, 1, 7, std::string(processor));
+        expect_native(one, text, 1e-5);
+        ASSERT_TRUE(one && seven) << text;
+        EXPECT_TRUE(same_bits(one->compiled, seven->compiled)) << text;
+        EXPECT_EQ(one->report.temp_bytes > 0, turned) << text;
+      }
+}
+
 }  // namespace
 }  // namespace hilo::test
