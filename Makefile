@@ -22,9 +22,9 @@ demo: build  ## runs a four-device TPU-style module and compares its outputs wit
 fuzz: setup  ## runs each fuzzer for SECONDS=60
 	@scripts/fuzz $(SECONDS)
 
-bench: peers build  ## the compiler for the CPU beside XLA:CPU, as a table and a picture in build/
+bench: peers build  ## the compiler for the CPU beside XLA:CPU, as a table, JSON and a picture in build/
 	@.venv-peers/bin/python bench/performance.py --programs --turns 1 --seconds 1 \
-	  --markdown build/performance.md --picture build/performance.svg
+	  --markdown build/performance.md --picture build/performance.svg --json build/performance.json
 	@cat build/performance.md
 
 format: setup  ## formats all C++ sources
