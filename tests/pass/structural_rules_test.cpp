@@ -187,6 +187,12 @@ const Row rows[] = {
     {"reduce-of-ones", R"(x = f32[1,3] parameter(0)
  i = f32[] constant(0)
  ROOT r = f32[3] reduce(x, i), dimensions={0}, to_apply=add)"},
+    {"reduce-of-stack", R"(x = f32[9,1,4] parameter(0)
+ n = s32[9,1,4] parameter(1)
+ i = f32[] constant(-inf)
+ j = s32[] constant(0)
+ r = (f32[9,4], s32[9,4]) reduce(x, n, i, j), dimensions={1}, to_apply=first_max
+ ROOT g = s32[9,4] get-tuple-element(r), index=1)"},
     {"reduce-of-tiles", R"(x = f32[9,4] parameter(0)
  i = f32[] parameter(1)
  t = f32[9,2,4] broadcast(x), dimensions={0,2}

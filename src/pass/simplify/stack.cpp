@@ -1,5 +1,6 @@
-// Reductions of a few arrays that are put beside each other for nothing else.
+// Reductions of a few arrays that are put beside each other for nothing else, and of one element.
 //   reduce(concatenate(a, b, c)) over the concatenated dimension => (a op b) op c
+//   reduce(f32[9,1], init), dimensions={1} => init op reshape(f32[9])
 #include <algorithm>
 
 #include "pass/expand/map.h"
@@ -47,10 +48,11 @@ bool may_unroll(const Editor& editor, InstructionId reduce, int64_t dim) {
   bool is_of_stack = false;
   for (InstructionId array : operands.first(count)) {
     const bool stack = is_stack(editor, array, dim);
-    if (!is_plain(module.shape(array)) || !is_static(module.shape(array)) ||
-        is_narrow_float(module, array) || (!stack && !is_made_of_numbers(module, array)))
+    if (!is_plain(module.shape(array)) || !is_static(module.shape(array))) return false;
+    if (size > 1 &&
+        (is_narrow_float(module, array) || (!stack && !is_made_of_numbers(module, array))))
       return false;
-    is_of_stack = is_of_stack || stack;
+    is_of_stack = is_of_stack || stack || size == 1;
   }
   // One that is not known to be associative keeps the order that reductions have.
   const bool is_free = count > 1 || monoid_of(module, body);
