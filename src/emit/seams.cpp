@@ -108,6 +108,8 @@ class Walk {
       if (module_.shape(operand()).type == module_.shape(id).type) visit_reshape(value);
     } else if (op == Op::Transpose || op == Op::Broadcast || op == Op::Reverse) {
       visit_moved(value);
+    } else if (op == Op::Gather) {
+      visit_gather(value);
     } else if (is_elementwise(op) || op == Op::BitcastConvert) {
       // Of another width, the last dimension counts pieces.
       if (op == Op::BitcastConvert && module_.shape(operand()).dims != module_.shape(id).dims)
@@ -133,6 +135,24 @@ class Walk {
       add({operand, value.dim, -value.factor, last - value.offset});
     } else {
       add({operand, value.dim, value.factor, value.offset});
+    }
+  }
+
+  // Of what lies in the slices as it does in the array.
+  void visit_gather(const Seen& value) {
+    const auto& gather = module_.attributes<GatherAttributes>(value.id);
+    const auto has = [](const Dims& dims, size_t d) {
+      return std::ranges::find(dims, static_cast<int64_t>(d)) != dims.end();
+    };
+    if (!has(gather.offset_dims, value.dim)) return;
+    size_t before = 0;  // dimensions of slices
+    for (size_t d = 0; d < value.dim; ++d) before += has(gather.offset_dims, d) ? 1 : 0;
+    for (size_t d = 0; d < gather.slice_sizes.size(); ++d) {
+      if (has(gather.collapsed_slice_dims, d) || has(gather.operand_batching_dims, d)) continue;
+      if (before-- > 0) continue;
+      if (!has(gather.start_index_map, d))
+        add({module_.operand(value.id, 0), d, value.factor, value.offset});
+      return;
     }
   }
 

@@ -21,7 +21,7 @@ constexpr size_t most_concatenated = 4;
 constexpr int64_t most_columns = 256, least_line = 32, longest_line = 8192, least_lines = 16;
 
 // Of so many elements of a table one.
-constexpr int64_t few_asked = 4;
+constexpr int64_t few_asked = 2;
 
 // At how many places the code of a group may compute an element of what is arithmetic, and of what
 // only moves elements or is computed row by row: in a ladder of slices and pads, as a scan by
