@@ -370,9 +370,9 @@ ENTRY e {{ x = s32[{},6] parameter(0)
   }
 }
 
-// A dimension of one element more is the same place, so the table is not made.
-TEST(Fusion, MakesWhatIsLookedUpThroughDimensionsOfOne) {
-  for (const auto& [kept, steps] : {std::pair("9,1,6", 1), std::pair("9,3,2", 2)}) {
+// Other dimensions of the same elements take divisions, which are little beside a slice.
+TEST(Fusion, MakesWhatIsLookedUpThroughOtherDimensions) {
+  for (const auto& [kept, steps] : {std::pair("9,1,6", 1), std::pair("9,3,2", 1)}) {
     const Module before = parsed(fmt::format(R"(HloModule m
 ENTRY e {{ x = s32[9,6] parameter(0)
  i = s32[4,1] parameter(1)
@@ -392,20 +392,33 @@ ENTRY e {{ x = s32[9,6] parameter(0)
 
 // Of what is put together from arrays little is looked up: then it is not put together.
 TEST(Fusion, MakesOfAJoinedTableWhatIsLookedUp) {
-  for (const auto& [rows, steps] : {std::pair(20, 1), std::pair(3, 2)}) {
+  struct Row {
+    int rows, steps;
+    const char* gather;
+  };
+  const char* const slices =
+      "f32[4,6] gather(t, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, "
+      "index_vector_dim=1, slice_sizes={1,6}";
+  const char* const elements =
+      "f32[4,1] gather(t, i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, "
+      "operand_batching_dims={1}, start_indices_batching_dims={1}, index_vector_dim=2, "
+      "slice_sizes={1,1}";
+  for (const Row& row :
+       {Row{20, 1, slices}, Row{2, 1, slices}, Row{20, 1, elements}, Row{5, 2, elements}}) {
+    const bool in_slices = row.gather == slices;
     const Module before = parsed(fmt::format(R"(HloModule m
-ENTRY e {{ x = f32[{0},6] parameter(0)
- i = s32[4,1] parameter(1)
+ENTRY e {{ x = f32[{0},{2}] parameter(0)
+ i = s32[{4}] parameter(1)
  z = f32[] constant(1)
- p = f32[{0},6] pad(x, z), padding=1_-1x0_0
- t = f32[{1},6] concatenate(x, p), dimensions={{0}}
- ROOT r = f32[4,6] gather(t, i), offset_dims={{1}}, collapsed_slice_dims={{0}},
-   start_index_map={{0}}, index_vector_dim=1, slice_sizes={{1,6}} }})",
-                                             rows, 2 * rows));
+ p = f32[{0},{2}] pad(x, z), padding=1_-1x0_0
+ t = f32[{1},{2}] concatenate(x, p), dimensions={{0}}
+ ROOT r = {3} }})",
+                                             row.rows, 2 * row.rows, in_slices ? 6 : 1, row.gather,
+                                             in_slices ? "4,1" : "4,1,1"));
     PipelineOptions options;
     options.pass.fusion.gathers = true;
     const Module after = after_passes(before, "fusion, dce", options);
-    EXPECT_EQ(count_steps(after), steps) << print(after);
+    EXPECT_EQ(count_steps(after), row.steps) << print(after);
     expect_same_bits(before, after);
   }
 }

@@ -193,6 +193,10 @@ const Row rows[] = {
  j = s32[] constant(0)
  r = (f32[9,4], s32[9,4]) reduce(x, n, i, j), dimensions={1}, to_apply=first_max
  ROOT g = s32[9,4] get-tuple-element(r), index=1)"},
+    {"reduce-of-stack", R"(x = f32[1,4] parameter(0)
+ c = f32[1,12] concatenate(x, x, x), dimensions={1}
+ i = f32[] constant(2)
+ ROOT r = f32[12] reduce(c, i), dimensions={0}, to_apply=max)"},
     {"reduce-of-tiles", R"(x = f32[9,4] parameter(0)
  i = f32[] parameter(1)
  t = f32[9,2,4] broadcast(x), dimensions={0,2}

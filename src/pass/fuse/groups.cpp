@@ -20,8 +20,8 @@ constexpr size_t most_concatenated = 4;
 // are computed together, and lines.
 constexpr int64_t most_columns = 256, least_line = 32, longest_line = 8192, least_lines = 16;
 
-// Of so many elements of a table one.
-constexpr int64_t few_asked = 2;
+// Of so many elements of a table one: where single ones are asked for, each is found by itself.
+constexpr int64_t few_asked = 4;
 
 // At how many places the code of a group may compute an element of what is arithmetic, and of what
 // only moves elements or is computed row by row: in a ladder of slices and pads, as a scan by
@@ -155,16 +155,16 @@ bool is_moved_with_choices(const Module& module, InstructionId id) {
 }
 
 // Whether an element is as easily made at any place as in the order of the array: no row that a
-// reduction would have at hand is asked for again. Where few are asked for, as well with
+// reduction would have at hand is asked for again. Where few or slices are asked for, as well with
 // choices. Looks at no more than a few instructions.
-bool is_made_anywhere(const Module& module, InstructionId id, bool few) {
+bool is_made_anywhere(const Module& module, InstructionId id, bool with_choices) {
   constexpr size_t most_seen = 32;
   static constexpr Op movers[] = {Op::Broadcast, Op::Transpose, Op::Slice, Op::Reverse, Op::Pad};
   std::vector<InstructionId> seen = {id};
   for (size_t i = 0; i < seen.size(); ++i) {
     const Op op = module[seen[i]].op;
     const bool is_made_here = is_by_element(module, seen[i]) || is_one_of(movers, op) ||
-                              (few && is_moved_with_choices(module, seen[i])) ||
+                              (with_choices && is_moved_with_choices(module, seen[i])) ||
                               is_same_places(module, seen[i]);
     if (op == Op::Reduce || seen.size() > most_seen || (i == 0 && !is_made_here)) return false;
     if (!is_made_here) continue;
@@ -210,8 +210,9 @@ bool reads_elements(const Module& module, InstructionId user, InstructionId valu
   if (op == Op::Gather && module.operand(user, 0) == value) {
     const int64_t asked = element_count(module.shape(user)),
                   all = element_count(module.shape(value));
+    const bool in_slices = !module.attributes<GatherAttributes>(user).offset_dims.empty();
     return module.operand(user, 1) != value && asked <= all &&
-           is_made_anywhere(module, value, asked * few_asked <= all);
+           is_made_anywhere(module, value, in_slices || asked * few_asked <= all);
   }
   // A loop over what stands side by side computes all of it for each element.
   if (op == Op::Concatenate)

@@ -64,8 +64,10 @@ bool may_unroll(const Editor& editor, InstructionId reduce, int64_t dim) {
 InstructionId part_at(Editor& editor, InstructionId like, InstructionId array, int64_t dim,
                       int64_t at, const Dims& dims) {
   const Module& module = editor.module();
-  InstructionId part;
-  if (module[array].op == Op::Concatenate) {
+  InstructionId part = array;
+  if (module.shape(array).dims[static_cast<size_t>(dim)] == 1) {
+    // Whatever it is made of.
+  } else if (module[array].op == Op::Concatenate) {
     part = module.operand(array, static_cast<size_t>(at));
   } else {
     SliceAttributes slice;
