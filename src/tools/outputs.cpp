@@ -1,5 +1,7 @@
 #include "tools/outputs.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -10,9 +12,20 @@
 namespace hilo::tools {
 namespace {
 
+constexpr size_t most_shown = 8;  // elements of an output
+
 std::string name_of(const OutputLeaf& leaf) {
   return array_name("out", leaf.leaf,
                     leaf.many_devices ? std::optional(leaf.device) : std::nullopt);
+}
+
+// Whether the element at a row-major place lies within the sizes that dynamic dimensions have now.
+bool is_inside(const Literal& value, int64_t place) {
+  const Dims& dims = value.shape().dims;
+  const Dims& sizes = value.dynamic_sizes();
+  for (size_t d = sizes.size(); d-- > 0; place /= dims[d])
+    if (place % dims[d] >= sizes[d]) return false;
+  return true;
 }
 
 }  // namespace
@@ -36,18 +49,25 @@ std::vector<OutputLeaf> output_leaves(const Module& module, const Outputs& outpu
 std::string show(const OutputLeaf& leaf) {
   std::string out = fmt::format("{} {}", name_of(leaf), to_string_without_layout(leaf.declared));
   if (!leaf.value.shape().is_array()) return out;
-  const int64_t count = leaf.value.count(), shown = std::min<int64_t>(count, 8);
+  if (const Dims& sizes = leaf.value.dynamic_sizes(); !sizes.empty())
+    out += fmt::format(" now [{}]", fmt::join(sizes, ","));
+  std::vector<int64_t> places;
+  for (int64_t i = 0; i < leaf.value.count() && places.size() <= most_shown; ++i)
+    if (is_inside(leaf.value, i)) places.push_back(i);
+  const bool has_more = places.size() > most_shown;
+  if (has_more) places.pop_back();
   const Shape scalar = Shape::scalar(leaf.value.type());
   const size_t bytes = static_cast<size_t>(storage_bytes(leaf.value.type()));
   out += " =";
-  for (int64_t i = 0; i < shown; ++i) {
+  for (int64_t i : places) {
     Literal element = Literal::uninitialized(scalar);
     std::copy_n(leaf.value.raw().data() + i * bytes, bytes, element.mutable_raw().data());
     out += " " + print(element);
   }
-  if (shown == count || is_complex(leaf.value.type())) return out + (shown < count ? " ..." : "");
+  if (!has_more || is_complex(leaf.value.type())) return out + (has_more ? " ..." : "");
   double low = HUGE_VAL, high = -HUGE_VAL;
-  for (int64_t i = 0; i < count; ++i) {
+  for (int64_t i = 0; i < leaf.value.count(); ++i) {
+    if (!is_inside(leaf.value, i)) continue;
     low = std::min(low, leaf.value.number_at(i));
     high = std::max(high, leaf.value.number_at(i));
   }

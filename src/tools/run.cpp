@@ -193,10 +193,12 @@ nlohmann::ordered_json values_json(const Observer& observer) {
 void show_json(const Module& module, const Ran& ran, const RunOptions& options,
                const Observer& observer) {
   nlohmann::ordered_json outputs = nlohmann::ordered_json::array();
-  for (const OutputLeaf& leaf : ran.leaves)
+  for (const OutputLeaf& leaf : ran.leaves) {
     outputs.push_back({{"output", leaf.leaf},
                        {"device", leaf.device},
                        {"shape", to_string_without_layout(leaf.declared)}});
+    if (!leaf.value.dynamic_sizes().empty()) outputs.back()["sizes"] = leaf.value.dynamic_sizes();
+  }
   nlohmann::ordered_json out = {{"schema", "hilo.run.1"},
                                 {"module", module.header.name},
                                 {"seconds", ran.times.run},

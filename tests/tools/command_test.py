@@ -170,6 +170,22 @@ class Command(Folder):
         self.assertIn("cannot write", done.stderr)
         self.assertEqual(os.listdir(self.folder), ["add.hlo"])
 
+    def test_sizes_of_dynamic_dimensions(self):
+        text = """HloModule m
+ENTRY main {
+  a = f32[2,8] parameter(0)
+  n = s32[] constant(3)
+  ROOT d = f32[2,<=8] set-dimension-size(a, n), dimensions={1}
+}
+"""
+        values = "--input=2x8xf32=[1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16]"
+        for device in "eval", "cpu":
+            done = hilo("run", "-", values, "--device", device, text=text)
+            if "libhilo_emit" not in done.stderr:
+                self.assertEqual(done.stdout, "out_0 f32[2,<=8] now [2,3] = 1 2 3 9 10 11\n")
+        document = json.loads(hilo("run", "-", values, "--json", text=text).stdout)
+        self.assertEqual(document["outputs"][0]["sizes"], [2, 3])
+
     def test_numbers_that_are_none(self):
         shown = hilo("run", "-", "--input=9xf32=nan", text=ADD.replace("[4]", "[9]")).stdout
         self.assertIn("(all nan)", shown)
