@@ -305,6 +305,17 @@ const Row rows[] = {
  s = f32[40] reduce(m, z), dimensions={1}, to_apply=add
  t = f32[50] reduce(m, z), dimensions={0}, to_apply=add
  ROOT r = (f32[40], f32[50]) tuple(s, t))"},
+    {"an array and one of its columns", 1, {FusionKind::Loop}, R"(x = s32[40,50] parameter(0)
+ y = s32[40,50] parameter(1)
+ m = s32[40,50] multiply(x, y)
+ c = s32[40,1] slice(m), slice={[0:40], [3:4]}
+ d = s32[40] reshape(c)
+ b = s32[40,50] broadcast(d), dimensions={0}
+ ROOT r = s32[40,50] subtract(m, b))"},
+    {"no five times", 2, {}, R"(x = f32[40,50] parameter(0)
+ m = f32[40,50] multiply(x, x)
+ b = f32[40,5,50] broadcast(m), dimensions={0,2}
+ ROOT r = f32[40,5,50] negate(b))"},
     {"no sum for which two arrays would be kept",
      5,
      {},

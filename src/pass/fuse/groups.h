@@ -65,7 +65,8 @@ class FusionGroups {
   // Instructions that a value is made of, and what they read.
   struct Recipe {
     std::vector<InstructionId> made, sources;
-    int most_places = 1;  // at which an element of one of them is computed
+    int most_places = 1;    // at which an element of one of them is computed
+    size_t arithmetic = 0;  // elementwise ops among them
   };
   bool is_fusible(InstructionId id) const;
   void place(InstructionId id);
@@ -90,6 +91,7 @@ class FusionGroups {
   std::optional<Recipe> recipe_of(InstructionId value) const;
   bool is_root(InstructionId id) const;
   bool is_less_traffic(InstructionId value, const Recipe& recipe, size_t readers) const;
+  bool is_asked_often(const Recipe& recipe, InstructionId value, InstructionId user) const;
   bool may_make(const Recipe& recipe, InstructionId value, InstructionId user) const;
   std::optional<Recipe> recipe_for_readers(InstructionId value) const;
   bool is_of_reduced_rows(InstructionId value, InstructionId broadcast) const;

@@ -14,7 +14,17 @@ namespace {
 constexpr size_t most_made = 8;     // elementwise ops that one result is made of
 constexpr size_t most_readers = 8;  // groups
 
+// Elementwise ops that are made more often than the result has elements, and how often.
+constexpr size_t most_repeated = 4;
+constexpr int64_t few_times = 4;
+
 int64_t bytes_of(const Module& module, InstructionId id) { return literal_bytes(module.shape(id)); }
+
+// Of the loop that makes the root.
+int64_t places_of_loop(const Module& module, InstructionId root) {
+  const bool is_reduced = module[root].op == Op::Reduce || module[root].op == Op::ReduceWindow;
+  return element_count(module.shape(is_reduced ? module.operand(root, 0) : root));
+}
 
 }  // namespace
 
@@ -27,7 +37,6 @@ std::optional<FusionGroups::Recipe> FusionGroups::recipe_of(InstructionId value)
   std::vector<Asked> stack = {{value, {}}};
   std::set<Asked> seen = {stack[0]};
   std::map<InstructionId, int> places;
-  size_t arithmetic = 0;
   while (!stack.empty()) {
     const auto [id, place] = stack.back();
     stack.pop_back();
@@ -44,7 +53,7 @@ std::optional<FusionGroups::Recipe> FusionGroups::recipe_of(InstructionId value)
     const bool cheap = has_trait(op, TraitCheap) || op == Op::BitcastConvert,
                shifts = op == Op::Reshape || op == Op::Slice;
     if (cheap) out.most_places = std::max(out.most_places, count);
-    if ((!cheap && !shifts && op != Op::Broadcast) || (arithmetic += cheap) > most_made ||
+    if ((!cheap && !shifts && op != Op::Broadcast) || (out.arithmetic += cheap) > most_made ||
         place.size() > most_made)
       return std::nullopt;
     std::vector<InstructionId> next = place;
@@ -75,12 +84,24 @@ bool FusionGroups::is_less_traffic(InstructionId value, const Recipe& recipe,
   return kept <= stored + stored / 8 && read * (times - 1) <= stored * (times + 1);
 }
 
+// Whether the user's loop asks for more elements than the value has, and more often than is cheaper
+// than to store and to read them: an array and one of its columns spread over it ask twice.
+bool FusionGroups::is_asked_often(const Recipe& recipe, InstructionId value,
+                                  InstructionId user) const {
+  const FusionGroup& group = groups_[group_of(user)];
+  if (!repeated_[user.value] &&
+      (!reads_again(module_, user, value) || is_of_reduced_rows(value, user)))
+    return false;
+  const int64_t asked = places_[user.value].count * places_of_loop(module_, group.roots[0]);
+  return group.rows || recipe.arithmetic > most_repeated ||
+         asked > few_times * element_count(module_.shape(value));
+}
+
 bool FusionGroups::may_make(const Recipe& recipe, InstructionId value, InstructionId user) const {
   const FusionGroup& group = groups_[group_of(user)];
-  if (group.kind == FusionKind::Output || repeated_[user.value] ||
-      !reads_elements(module_, user, value) ||
-      (reads_again(module_, user, value) && !is_of_reduced_rows(value, user)) ||
-      places_[user.value].count > 2 || group.members.size() + recipe.made.size() > most_members ||
+  if (group.kind == FusionKind::Output || is_asked_often(recipe, value, user) ||
+      !reads_elements(module_, user, value) || places_[user.value].count > 2 ||
+      group.members.size() + recipe.made.size() > most_members ||
       module_[group.roots[0]].op == Op::DynamicUpdateSlice)
     return false;
   const InstructionId root = group.roots[0];
