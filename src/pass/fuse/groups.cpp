@@ -184,6 +184,13 @@ bool is_by_element(const Module& module, InstructionId id) {
          !is_complex(to.type);
 }
 
+int transcendental_weight(const Module& module, InstructionId id) {
+  constexpr int of_complex = 4, of_two = 4;  // times as much code
+  if (!has_trait(module[id].op, TraitTranscendental)) return 0;
+  return (is_complex(module.shape(id).type) ? of_complex : 1) *
+         (module.operands(id).size() == 2 ? of_two : 1);
+}
+
 bool is_sourceless(const Module& module, InstructionId id) {
   if (module[id].op == Op::Broadcast) id = module.operand(id, 0);
   return module[id].op == Op::Constant || module[id].op == Op::Iota;
@@ -280,6 +287,7 @@ void FusionGroups::place(InstructionId id) {
     if (op == Op::Dot) group.kind = FusionKind::Output;
     if (op == Op::Reduce && group.rows) group.kind = FusionKind::Input;
     group.members.push_back(id);
+    group.transcendental += transcendental_weight(module_, id);
     of_[id.value] = number;
     return;
   }
@@ -290,7 +298,7 @@ void FusionGroups::place(InstructionId id) {
   const FusionKind kind = op == Op::Reduce || op == Op::ReduceWindow ? FusionKind::Input
                           : op == Op::Dot                            ? FusionKind::Output
                                                                      : FusionKind::Loop;
-  groups_.push_back({kind, {id}, {id}, std::nullopt});
+  groups_.push_back({kind, {id}, {id}, std::nullopt, transcendental_weight(module_, id)});
 }
 
 // -1 where a user is in none, or they are in more than one.
@@ -325,8 +333,9 @@ bool FusionGroups::is_made_of_other_parts(InstructionId update) const {
 
 bool FusionGroups::may_join(InstructionId id, FusionGroup& group) {
   const InstructionId root = group.roots[0];
-  if (group.members.size() >= most_members || module_[id].op == Op::DynamicUpdateSlice ||
-      module_[id].op == Op::ReduceWindow ||
+  if (group.members.size() >= most_members ||
+      (transcendental_weight(module_, id) > 0 && group.transcendental >= most_transcendental) ||
+      module_[id].op == Op::DynamicUpdateSlice || module_[id].op == Op::ReduceWindow ||
       (module_[root].op == Op::ReduceWindow && !may_join_windows(module_, root, id)) ||
       reads_what_is_written(module_, id, root) ||
       (module_[root].op == Op::DynamicUpdateSlice && module_.operand(root, 1) == id &&

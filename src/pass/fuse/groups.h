@@ -15,11 +15,14 @@ struct FusionGroup {
   std::vector<InstructionId> roots;  // members that others use
   // Of a group that keeps whole rows at hand: the leading dimensions that number the rows.
   std::optional<Dims> rows;
+  int transcendental = 0;  // members by their weights
 };
 
 // Ops that are made again wherever they are read, for that costs less than reading them: scalars
 // and their broadcasts, iota, widening conversions.
 bool is_free(const Module& module, InstructionId id);
+// What a member counts for in FusionGroup::transcendental.
+int transcendental_weight(const Module& module, InstructionId id);
 // Made of nothing: constants, iota, broadcasts of these.
 bool is_sourceless(const Module& module, InstructionId id);
 // Each element is made of those at its own place in the operands: what is elementwise, and bits
@@ -40,6 +43,8 @@ bool may_join_windows(const Module& module, InstructionId windows, InstructionId
 class FusionGroups {
  public:
   static constexpr size_t most_members = 2048;
+  // Their code is long, and the time to compile a loop grows faster than its length.
+  static constexpr int most_transcendental = 96;
 
   FusionGroups(const Editor& editor, std::span<const ComputationId> computations,
                const FusionOptions& options);

@@ -91,7 +91,8 @@ bool FusionGroups::may_merge(int a, int b) const {
   const FusionGroup &x = groups_[a], &y = groups_[b];
   if (a == b || x.members.empty() || y.members.empty() || x.rows || y.rows || x.kind != y.kind ||
       x.kind == FusionKind::Output || count_roots(a, b) > most_roots ||
-      x.members.size() + y.members.size() > most_members)
+      x.members.size() + y.members.size() > most_members ||
+      x.transcendental + y.transcendental > most_transcendental)
     return false;
   const auto has_own_loops = [&](InstructionId id) {
     return module_[id].op == Op::DynamicUpdateSlice || module_[id].op == Op::ReduceWindow;
@@ -158,6 +159,7 @@ void FusionGroups::merge(int into, int from) {
   FusionGroup &target = groups_[into], &source = groups_[from];
   for (InstructionId member : source.members) of_[member.value] = into;
   target.members.insert(target.members.end(), source.members.begin(), source.members.end());
+  target.transcendental += source.transcendental;
   std::ranges::sort(target.members, std::greater<>(),
                     [&](InstructionId id) { return position_[id.value]; });
   target.roots.insert(target.roots.end(), source.roots.begin(), source.roots.end());

@@ -1,0 +1,21 @@
+// How much a fused loop computes at most.
+#include "random_module.h"
+
+namespace hilo {
+namespace {
+
+// The code of more in one loop would take seconds to compile.
+TEST(FusionLimits, LongChainsOfTranscendentalOpsAreSeveralLoops) {
+  for (const auto& [type, loops] : {std::pair("f32", 1), std::pair("c64", 4)}) {
+    std::string text = fmt::format("HloModule m\nENTRY e {{ x0 = {}[64] parameter(0)\n", type);
+    for (int i = 1; i <= 80; ++i) text += fmt::format(" x{} = {}[64] tanh(x{})\n", i, type, i - 1);
+    const Module before =
+        test::parsed(fmt::format("{} ROOT r = {}[64] negate(x80) }}", text, type));
+    const Module after = test::after_passes(before, "fusion, dce", {});
+    EXPECT_EQ(test::count_op(after, Op::Fusion), loops) << print(after);
+    EXPECT_EQ(test::difference_in_values(before, after, Keeps::Bits), "") << print(after);
+  }
+}
+
+}  // namespace
+}  // namespace hilo
