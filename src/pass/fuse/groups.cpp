@@ -20,6 +20,11 @@ constexpr size_t most_concatenated = 4;
 // are computed together, and lines.
 constexpr int64_t most_columns = 256, least_line = 32, longest_line = 8192, least_lines = 16;
 
+// How often a group computes an element of cheap arithmetic, and members of such a group.
+constexpr int64_t most_times = 2;
+constexpr size_t most_repeated = 16;
+constexpr int64_t short_line = 16;
+
 // Of so many elements of a table one: where single ones are asked for, each is found by itself.
 constexpr int64_t few_asked = 4;
 
@@ -120,6 +125,13 @@ std::optional<Dims> rows_behind(const Module& module, InstructionId id) {
   return std::nullopt;
 }
 
+// A broadcast or a conversion that may be one loop with what it reads.
+bool is_made_of_arrays(const Module& module, InstructionId id) {
+  const Op op = module[id].op;
+  return (op == Op::Broadcast || op == Op::Convert) && !is_sourceless(module, id) &&
+         !module.shape(module.operand(id, 0)).is_scalar();
+}
+
 // A reshape that adds or drops dimensions of one element: places need no division.
 bool is_same_places(const Module& module, InstructionId id) {
   if (module[id].op != Op::Reshape) return false;
@@ -172,6 +184,38 @@ bool is_made_anywhere(const Module& module, InstructionId id, bool with_choices)
       if (std::ranges::find(seen, operand) == seen.end()) seen.push_back(operand);
   }
   return true;
+}
+
+// Transposes into what is repeated or converted: they are better made in tiles by themselves,
+// unless lines stay whole.
+bool is_turned_for_copies(const Module& module, InstructionId id, InstructionId root) {
+  if (module[id].op != Op::Transpose || !is_made_of_arrays(module, root)) return false;
+  const Dims& from = module.attributes<DimensionsAttributes>(id).dimensions;
+  return from.back() + 1 != std::ssize(from) || module.shape(id).dims.back() < short_line;
+}
+
+// Whether a value is cheap arithmetic on arrays that are no larger together, what others read of
+// it included; arguments are there anyway.
+bool is_made_of_no_more(const Module& module, InstructionId value) {
+  std::vector<InstructionId> made = {value}, stored;
+  for (size_t i = 0; i < made.size(); ++i)
+    for (InstructionId operand : module.operands(made[i])) {
+      const Op op = module[operand].op;
+      if (is_sourceless(module, operand) || module.shape(operand).is_scalar()) continue;
+      const bool is_made = has_trait(op, TraitCheap) || (is_mover(op) && op != Op::Concatenate);
+      std::vector<InstructionId>& list = is_made ? made : stored;
+      if (std::ranges::count(list, operand) == 0) list.push_back(operand);
+      if (made.size() > most_repeated) return false;
+    }
+  int64_t bytes = 0;
+  const auto is_inside = [&](InstructionId user) { return std::ranges::count(made, user) > 0; };
+  for (InstructionId id : made)
+    if (id != value && !std::ranges::all_of(module.users(id), is_inside))
+      bytes += literal_bytes(module.shape(id));
+  for (InstructionId id : stored)
+    if (module[id].op != Op::Parameter || module[id].computation != module.entry)
+      bytes += literal_bytes(module.shape(id));
+  return bytes <= literal_bytes(module.shape(value));
 }
 
 }  // namespace
@@ -292,7 +336,11 @@ void FusionGroups::place(InstructionId id) {
     return;
   }
   repeated_[id.value] = false;
-  if (is_free(module_, id) || (op == Op::Reshape && number < 0 && !is_read_by_groups(id))) return;
+  if (number < 0 && !is_read_by_groups(id)) {
+    if (op == Op::Reshape || (is_free(module_, id) && !is_made_of_arrays(module_, id))) return;
+  } else if (is_free(module_, id)) {
+    return;
+  }
   places_[id.value] = {1, {id}};
   of_[id.value] = static_cast<int>(groups_.size());
   const FusionKind kind = op == Op::Reduce || op == Op::ReduceWindow ? FusionKind::Input
@@ -337,7 +385,7 @@ bool FusionGroups::may_join(InstructionId id, FusionGroup& group) {
       (transcendental_weight(module_, id) > 0 && group.transcendental >= most_transcendental) ||
       module_[id].op == Op::DynamicUpdateSlice || module_[id].op == Op::ReduceWindow ||
       (module_[root].op == Op::ReduceWindow && !may_join_windows(module_, root, id)) ||
-      reads_what_is_written(module_, id, root) ||
+      reads_what_is_written(module_, id, root) || is_turned_for_copies(module_, id, root) ||
       (module_[root].op == Op::DynamicUpdateSlice && module_.operand(root, 1) == id &&
        is_made_of_other_parts(root)))
     return false;
@@ -365,7 +413,21 @@ bool FusionGroups::may_join(InstructionId id, FusionGroup& group) {
   if (module_[id].op == Op::Dot) return !again && may_join_product(id, group);
   if (group.rows) return may_join_rows(id, group);
   const bool is_computed = is_elementwise(module_[id].op) || module_[id].op == Op::Reduce;
-  return !again || !is_computed;
+  return !again || !is_computed || is_made_few_times(id, group);
+}
+
+// Whether the group computes no more elements of cheap arithmetic for all its copies than it would
+// store and read.
+bool FusionGroups::is_made_few_times(InstructionId id, const FusionGroup& group) const {
+  const InstructionId root = group.roots[0];
+  return has_trait(module_[id].op, TraitCheap) && module_[root].op != Op::Reduce &&
+         group.kind == FusionKind::Loop && group.members.size() <= 2 * most_repeated &&
+         element_count(module_.shape(root)) <= most_times * element_count(module_.shape(id)) &&
+         (std::ranges::any_of(module_.users(id),
+                              [&](InstructionId user) {
+                                return repeated_[user.value] && is_elementwise(module_[user].op);
+                              }) ||
+          is_made_of_no_more(module_, id));
 }
 
 // Whether the group reduces lines of a few columns each and the broadcast spreads the value over

@@ -82,6 +82,7 @@ class FusionGroups {
   bool note_places(InstructionId id, const FusionGroup& group);
   bool may_join_rows(InstructionId id, const FusionGroup& group) const;
   bool starts_rows(InstructionId id, const Dims& rows, const FusionGroup& group) const;
+  bool is_made_few_times(InstructionId id, const FusionGroup& group) const;
   bool is_made_by_lines(InstructionId id, InstructionId broadcast) const;
   bool may_join_product(InstructionId id, const FusionGroup& group) const;
   void merge_once();
