@@ -27,8 +27,10 @@ class Concatenation {
   }
 
   bool has_loops() const {
-    return module_.operands(id_).size() <= most_loops && each_ >= shortest &&
-           element_count(outer_) > 0;
+    const size_t count = module_.operands(id_).size();
+    // Of single elements side by side the loops are straight code, without a choice for each.
+    const bool single = outer_.size() == dim_ && each_ == static_cast<int64_t>(count);
+    return count <= most_loops && (each_ >= shortest || single) && element_count(outer_) > 0;
   }
 
   void write() {

@@ -34,6 +34,26 @@ TEST(Concatenate, PlainAgreesWithTheEvaluator) {
     }
 }
 
+// Whatever share of the rows a thread has.
+TEST(Concatenate, SingleColumns) {
+  for (int64_t columns : {2, 7, 8, 9, 16, 33, 64, 65})
+    for (std::string_view type : {"f32", "bf16", "u8", "s4", "pred", "c64"}) {
+      const int64_t rows = 4003;
+      std::string parameters, names;
+      for (int64_t i = 0; i < columns; ++i) {
+        parameters += fmt::format("  p{2} = {0}[{1},1] parameter({2})\n", type, rows, i);
+        names += fmt::format("{}p{}", i > 0 ? ", " : "", i);
+      }
+      const std::string text = fmt::format(
+          "HloModule m\nENTRY e {{\n{}  ROOT r = {}[{},{}] concatenate({}), dimensions={{1}}\n}}\n",
+          parameters, type, rows, columns, names);
+      const auto one = run_both(text, 1, 1), seven = run_both(text, 1, 7);
+      ASSERT_TRUE(one && seven) << text;
+      EXPECT_TRUE(same_bits(one->compiled, one->evaluated)) << text;
+      EXPECT_TRUE(same_bits(one->compiled, seven->compiled)) << text;
+    }
+}
+
 // The number that all parts are multiplied by is made in each of their loops.
 TEST(Concatenate, FusedPartsShareNumbers) {
   for (const Case& c : cases) {
