@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 
 #include "emit/op_functions.h"
@@ -6,81 +7,174 @@
 namespace hilo {
 namespace {
 
-constexpr size_t most_loops = 64;
+constexpr size_t most_loops = 64, most_copies = 1024;
 // Fewer iterations of a kernel are too few for several threads, shorter ones too short.
 constexpr int64_t fewest_rows = 16, shortest = 64;
+// Rows of a part that are copied by words of a register, in straight code.
+constexpr int64_t most_bytes = 256, widest_word = 64;
+
+// By words, of which the last one may overlap the one before it.
+void copy_row(Builder& b, llvm::Value* to, llvm::Value* from, int64_t bytes) {
+  for (int64_t at = 0; at < bytes;) {
+    int64_t word = widest_word;
+    while (word > bytes) word /= 2;
+    if (at + word > bytes) at = bytes - word;
+    llvm::Type* type = word <= 8
+                           ? static_cast<llvm::Type*>(b.getIntNTy(static_cast<unsigned>(8 * word)))
+                           : llvm::FixedVectorType::get(b.getInt8Ty(), static_cast<unsigned>(word));
+    const auto place = [&](llvm::Value* array) {
+      return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), array, static_cast<uint64_t>(at));
+    };
+    b.CreateAlignedStore(b.CreateAlignedLoad(type, place(from), llvm::Align(1)), place(to),
+                         llvm::Align(1));
+    at += word;
+  }
+}
 
 // The operands one after the other, each by loops of its own: what lies before the dimension of
-// concatenation are the kernel's iterations, or, where that is little, its places are too.
+// concatenation are the kernel's iterations, or, where that is little, the places of it are.
 class Concatenation {
  public:
   Concatenation(Writer& w, InstructionId id)
       : w_(w),
         b_(w.b),
-        id_(id),
         module_(w.elements.module),
         shape_(module_.shape(id)),
         dim_(static_cast<size_t>(module_.attributes<DimensionsAttributes>(id).dimensions[0])),
         outer_(shape_.dims.begin(), shape_.dims.begin() + static_cast<int64_t>(dim_)) {
-    if (element_count(outer_) < fewest_rows) outer_.push_back(shape_.dims[dim_]);
-    for (size_t d = outer_.size(); d < shape_.dims.size(); ++d) each_ *= shape_.dims[d];
+    for (size_t d = dim_ + 1; d < shape_.dims.size(); ++d) inner_ *= shape_.dims[d];
+    int64_t start = 0;
+    for (InstructionId operand : module_.operands(id)) {
+      const int64_t size = module_.shape(operand).dims[dim_];
+      if (size > 0) parts_.push_back({operand, standing_array(operand), start, size});
+      start += size;
+    }
   }
 
   bool has_loops() const {
-    const size_t count = module_.operands(id_).size();
+    if (element_count(shape_.dims) == 0) return false;
+    if (std::ranges::all_of(parts_, [](const Part& part) { return part.array; }))
+      return parts_.size() <= most_copies;
     // Of single elements side by side the loops are straight code, without a choice for each.
-    const bool single = outer_.size() == dim_ && each_ == static_cast<int64_t>(count);
-    return count <= most_loops && (each_ >= shortest || single) && element_count(outer_) > 0;
+    const int64_t each = is_by_rows() ? shape_.dims[dim_] * inner_ : inner_;
+    const bool is_single = is_by_rows() && each == static_cast<int64_t>(parts_.size());
+    return parts_.size() <= most_loops && (each >= shortest || is_single);
   }
 
   void write() {
-    w_.set_count(element_count(outer_), static_cast<double>(each_));
+    if (is_by_rows()) write_rows();
+    else write_parts();
+  }
+
+ private:
+  struct Part {
+    InstructionId id;
+    llvm::Value* array;   // that holds it, or null
+    int64_t start, size;  // in the dimension of concatenation
+  };
+
+  // Of what is an array's elements in their order.
+  llvm::Value* standing_array(InstructionId id) const {
+    while (!w_.elements.array(id) && module_[id].op == Op::Reshape) id = module_.operand(id, 0);
+    return w_.elements.array(id);
+  }
+
+  bool is_by_rows() const { return element_count(outer_) >= fewest_rows; }
+
+  void write_rows() {
+    w_.set_count(element_count(outer_), static_cast<double>(shape_.dims[dim_] * inner_));
     loop(b_, w_.begin, w_.end, [&](llvm::Value* row) {
       const Index rows = Index::linear(b_, outer_, row);
-      at_.clear();
-      for (size_t d = 0; d < outer_.size(); ++d) at_.push_back(rows.at(b_, d));
-      at_.resize(shape_.dims.size());
-      int64_t start = 0;
-      for (size_t i = 0; i < module_.operands(id_).size(); ++i) {
-        const Dims dims = module_.shape(module_.operand(id_, i)).dims;
-        w_.elements.forget();
-        write_operand(i, dims, start);
-        start += dims[dim_];
+      for (const Part& part : parts_) {
+        const int64_t count = part.size * inner_;
+        if (part.array && count > 1) {
+          llvm::Value* to = array_at(w_.results[0], row, shape_.dims[dim_], part.start);
+          llvm::Value* from = array_at(part.array, row, part.size, 0);
+          if (count * bytes() <= most_bytes) copy_row(b_, to, from, count * bytes());
+          else b_.CreateMemCpy(to, {}, from, {}, static_cast<uint64_t>(count * bytes()));
+        } else {
+          w_.elements.forget();
+          write_places(part, rows, int64(b_, 0), int64(b_, part.size));
+        }
       }
     });
   }
 
- private:
-  void write_operand(size_t i, const Dims& dims, int64_t start) {
-    if (outer_.size() == dim_) return write_places(dim_, i, dims, start);
-    llvm::Value* place = at_[dim_];
-    at_[dim_] = b_.CreateNSWSub(place, int64(b_, start));
-    where(b_, is_place(b_, at_[dim_], dims[dim_]), [&] { write_places(dim_ + 1, i, dims, start); });
-    at_[dim_] = place;
+  // Each part whole, or what of it lies in the iterations at hand.
+  void write_parts() {
+    w_.set_count(shape_.dims[dim_], static_cast<double>(element_count(outer_) * inner_));
+    for (const Part& part : parts_) {
+      const auto of_part = [&](llvm::Value* place) {
+        return clamp_index(b_, b_.CreateNSWSub(place, int64(b_, part.start)), 0, part.size);
+      };
+      llvm::Value *first = of_part(w_.begin), *last = of_part(w_.end);
+      where(b_, b_.CreateICmpSLT(first, last), [&] {
+        loop(b_, element_count(outer_), [&](llvm::Value* row) {
+          w_.elements.forget();
+          if (part.array) copy_places(part, row, first, last);
+          else write_places(part, Index::linear(b_, outer_, row), first, last);
+        });
+      });
+    }
   }
 
-  void write_places(size_t d, size_t i, const Dims& dims, int64_t start) {
-    if (d < dims.size())
-      return loop(b_, dims[d], [&](llvm::Value* place) {
-        at_[d] = place;
-        write_places(d + 1, i, dims, start);
+  void copy_places(const Part& part, llvm::Value* row, llvm::Value* first, llvm::Value* last) {
+    const auto at = [&](llvm::Value* array, int64_t size, int64_t start) {
+      return b_.CreateInBoundsGEP(b_.getInt8Ty(), array_at(array, row, size, start),
+                                  multiply_index(b_, first, inner_ * bytes()));
+    };
+    llvm::Value* count = b_.CreateNSWSub(last, first);
+    b_.CreateMemCpy(at(w_.results[0], shape_.dims[dim_], part.start), llvm::Align(1),
+                    at(part.array, part.size, 0), llvm::Align(1),
+                    multiply_index(b_, count, inner_ * bytes()));
+  }
+
+  // Where row number `row` of an array with so many places in the dimension of concatenation has
+  // place `start`.
+  llvm::Value* array_at(llvm::Value* array, llvm::Value* row, int64_t size, int64_t start) {
+    llvm::Value* place =
+        add_index(b_, multiply_index(b_, row, size * inner_), int64(b_, start * inner_));
+    return b_.CreateInBoundsGEP(b_.getInt8Ty(), array, multiply_index(b_, place, bytes()));
+  }
+
+  void write_places(const Part& part, const Index& row, llvm::Value* first, llvm::Value* last) {
+    std::vector<llvm::Value*> at;
+    for (size_t d = 0; d < dim_; ++d) at.push_back(row.at(b_, d));
+    at.resize(shape_.dims.size());
+    const auto* end = llvm::dyn_cast<llvm::ConstantInt>(last);
+    if (end && end->getSExtValue() == 1) {
+      at[dim_] = int64(b_, 0);
+      return write_inner(part, at, dim_ + 1);
+    }
+    loop(b_, first, last, [&](llvm::Value* place) {
+      at[dim_] = place;
+      write_inner(part, at, dim_ + 1);
+    });
+  }
+
+  void write_inner(const Part& part, std::vector<llvm::Value*>& at, size_t d) {
+    if (d < at.size())
+      return loop(b_, shape_.dims[d], [&](llvm::Value* place) {
+        at[d] = place;
+        write_inner(part, at, d + 1);
       });
-    llvm::Value* value = w_.elements.operand(id_, i, Index(b_, dims, at_));
+    llvm::Value* value = w_.elements.at(part.id, Index(b_, module_.shape(part.id).dims, at));
     if (w_.elements.error()) return;
-    std::vector<llvm::Value*> to = at_;
-    to[dim_] = add_index(b_, at_[dim_], int64(b_, start));
+    std::vector<llvm::Value*> to = at;
+    to[dim_] = add_index(b_, at[dim_], int64(b_, part.start));
     store_element(b_, shape_.type, w_.results[0], Index(b_, shape_.dims, to).position(b_), value);
   }
 
+  int64_t bytes() const { return storage_bytes(shape_.type); }
+
   Writer& w_;
   Builder& b_;
-  InstructionId id_;
   const Module& module_;
   const Shape& shape_;
   size_t dim_;
-  Dims outer_;                    // dimensions of the kernel's iterations
-  int64_t each_ = 1;              // elements of an iteration
-  std::vector<llvm::Value*> at_;  // in the operand
+  Dims outer_;         // before the dimension of concatenation
+  int64_t inner_ = 1;  // elements behind it
+  std::vector<Part> parts_;
 };
 
 }  // namespace

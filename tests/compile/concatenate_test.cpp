@@ -54,6 +54,43 @@ TEST(Concatenate, SingleColumns) {
     }
 }
 
+// Parts of all sizes of words, more than have loops, and parts of none; along the first, a middle
+// and the last dimension, with whatever share a thread has.
+TEST(Concatenate, ManyAndNarrowParts) {
+  struct Parts {
+    std::string_view before, behind;
+    std::vector<int64_t> sizes;
+  };
+  std::vector<int64_t> all, hundred(100, 1), mixed;
+  for (int64_t i = 0; i < 70; ++i) mixed.push_back(i % 3);
+  for (int64_t i = 1; i < 40; ++i) all.push_back(i);
+  const Parts cases[] = {{"501,", "", {2, 3}}, {"130,", ",3", {1, 4, 2}}, {"100,", "", {5, 0, 17}},
+                         {"90,", "", all},     {"70,", "", hundred},      {"", "", hundred},
+                         {"", ",3", mixed},    {"3,", "", mixed},         {"2,", ",700", all},
+                         {"20,", "", {300, 7}}};
+  for (const Parts& parts : cases)
+    for (std::string_view type : {"f32", "bf16", "u8", "pred", "c128"}) {
+      std::string parameters, names;
+      int64_t number = 0, sum = 0;
+      for (int64_t size : parts.sizes) {
+        parameters += fmt::format("  p{3} = {0}[{1}{2}{4}] parameter({3})\n", type, parts.before,
+                                  size, number, parts.behind);
+        names += fmt::format("{}p{}", number > 0 ? ", " : "", number);
+        number += 1;
+        sum += size;
+      }
+      const std::string text = fmt::format(
+          "HloModule m\nENTRY e {{\n{}  ROOT r = {}[{}{}{}] concatenate({}), "
+          "dimensions={{{}}}\n}}\n",
+          parameters, type, parts.before, sum, parts.behind, names, parts.before.empty() ? 0 : 1);
+      const auto one = run_both(text, 1, 1), seven = run_both(text, 1, 7);
+      ASSERT_TRUE(one && seven) << text;
+      EXPECT_TRUE(same_bits(one->compiled, one->evaluated)) << text;
+      EXPECT_TRUE(same_bits(one->compiled, seven->compiled)) << text;
+      EXPECT_TRUE(one->report.evaluated.empty()) << text;
+    }
+}
+
 // The number that all parts are multiplied by is made in each of their loops.
 TEST(Concatenate, FusedPartsShareNumbers) {
   for (const Case& c : cases) {
