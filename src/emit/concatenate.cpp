@@ -259,7 +259,7 @@ llvm::Value* element_Concatenate(Elements& e, InstructionId id, const Index& ind
       return e.operand(id, i, Index(b, dims, std::move(at)));
     };
     llvm::Value* value =
-        is_masked && !met.are_in(0, dims[dim])
+        is_masked && dims[dim] > 1 && !met.are_in(0, dims[dim])
             ? e.read_where(is_place(b, from, dims[dim]), [&] { return value_at(from); })
             : value_at(nearest_index(b, from, met, dims[dim]));
     llvm::Value* reached = b.CreateICmpSGE(from, int64(b, 0));

@@ -1,6 +1,5 @@
 #include "emit/function_passes.h"
 
-#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/DiagnosticHandler.h>
 #include <llvm/IR/DiagnosticInfo.h>
@@ -24,6 +23,7 @@
 #include "emit/loop_remainders.h"
 #include "emit/rare_choices.h"
 #include "emit/streamed_stores.h"
+#include "emit/table_reads.h"
 #include "emit/wide_loops.h"
 
 namespace hilo {
@@ -107,6 +107,7 @@ void optimise(llvm::Module& ir, llvm::TargetMachine& machine, bool verify) {
                             of_lane_sums = passes(false, true), of_vectors = passes_for_vectors();
   for (llvm::Function& function : ir) {
     if (function.isDeclaration()) continue;
+    const TablesAreGathered gathered(function, machine);
     const llvm::StringRef loops_over =
         function.getFnAttribute(loops_over_attribute).getValueAsString();
     if (loops_over == "places") give_width(function, functions);

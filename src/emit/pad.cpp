@@ -58,7 +58,7 @@ llvm::Value* element_Pad(Elements& e, InstructionId id, const Index& index, size
     nearest.push_back(source->nearest);
     if (!source->inside) continue;
     inside = inside ? b.CreateAnd(inside, source->inside) : source->inside;
-    is_masked |= e.reads_masked(place, shape.type);
+    is_masked |= shape.dims[d] > 1 && e.reads_masked(place, shape.type);
   }
   const auto value = [&](std::vector<llvm::Value*> place) {
     return e.operand(id, 0, Index(b, shape.dims, std::move(place)));
