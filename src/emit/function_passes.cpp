@@ -107,7 +107,7 @@ void optimise(llvm::Module& ir, llvm::TargetMachine& machine, bool verify) {
                             of_lane_sums = passes(false, true), of_vectors = passes_for_vectors();
   for (llvm::Function& function : ir) {
     if (function.isDeclaration()) continue;
-    const TablesAreGathered gathered(function, machine);
+    let_tables_be_gathered(function, machine);
     const llvm::StringRef loops_over =
         function.getFnAttribute(loops_over_attribute).getValueAsString();
     if (loops_over == "places") give_width(function, functions);

@@ -14,7 +14,8 @@
 namespace hilo {
 namespace {
 
-constexpr size_t long_body = 48;  // instructions
+// Instructions: where all elements have masks, and where masked stores take tens of cycles.
+constexpr size_t long_body = 48, very_long_body = 128;
 // LoopVectorize has masks for all lanes of a loop with fewer rounds; lanes that every chip has.
 constexpr unsigned few_rounds = 16, narrow = 4;
 
@@ -23,11 +24,23 @@ bool carries_nothing(const llvm::Loop& loop) {
   return std::ranges::distance(loop.getHeader()->phis()) == 1;
 }
 
+bool masks_all(const llvm::TargetTransformInfo& target, llvm::Type* element) {
+  return target.isLegalMaskedLoad(element, llvm::Align(1), 0) &&
+         target.isLegalMaskedStore(element, llvm::Align(1), 0);
+}
+
+bool masks_all(const llvm::TargetTransformInfo& target, llvm::BasicBlock& body) {
+  return std::ranges::all_of(body, [&](llvm::Instruction& step) {
+    return !llvm::getLoadStorePointerOperand(&step) ||
+           masks_all(target, llvm::getLoadStoreType(&step));
+  });
+}
+
 // Elements that do not depend on each other.
-bool is_long_and_free(const llvm::Loop& loop) {
+bool is_long_and_free(const llvm::Loop& loop, size_t length) {
   if (loop.getNumBlocks() != 1) return false;
   const llvm::BasicBlock& body = *loop.getHeader();
-  return body.size() >= long_body && carries_nothing(loop) &&
+  return body.size() >= length && carries_nothing(loop) &&
          std::ranges::none_of(body, [](const llvm::Instruction& instruction) {
            return llvm::isa<llvm::CallBase>(instruction) &&
                   !llvm::isa<llvm::IntrinsicInst>(instruction);
@@ -72,16 +85,17 @@ void leave_rest(llvm::Loop& loop, unsigned rounds) {
 llvm::PreservedAnalyses LoopRemainders::run(llvm::Function& function,
                                             llvm::FunctionAnalysisManager& analyses) {
   const auto& target = analyses.getResult<llvm::TargetIRAnalysis>(function);
-  llvm::Type* narrowest = llvm::Type::getInt8Ty(function.getContext());
-  if (!target.isLegalMaskedLoad(narrowest, llvm::Align(1), 0) ||
-      !target.isLegalMaskedStore(narrowest, llvm::Align(1), 0))
-    return llvm::PreservedAnalyses::all();
+  const bool has_masks = masks_all(target, llvm::Type::getInt8Ty(function.getContext()));
   auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
   const bool has_lane_sums = function.hasFnAttribute(lane_sums_attribute);  // soon in registers
   for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder()) {
-    if (is_long_and_free(*loop) && !strides(*loop, evolution))
+    const bool is_masked = has_masks ? is_long_and_free(*loop, long_body)
+                                     : is_long_and_free(*loop, very_long_body) &&
+                                           masks_all(target, *loop->getHeader());
+    if (is_masked && !strides(*loop, evolution))
       llvm::addStringMetadataToLoop(loop, "llvm.loop.vectorize.predicate.enable", 1);
-    else if (loop->isInnermost() && (loop->isOutermost() || (!has_lane_sums && uses_frame(*loop))))
+    else if (has_masks && loop->isInnermost() &&
+             (loop->isOutermost() || (!has_lane_sums && uses_frame(*loop))))
       leave_rest(*loop, evolution.getSmallConstantTripCount(loop));
   }
   return llvm::PreservedAnalyses::all();

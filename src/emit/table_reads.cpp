@@ -8,8 +8,6 @@
 namespace hilo {
 namespace {
 
-constexpr const char* features_attribute = "target-features";
-
 bool reads_table(const llvm::Function& function) {
   return std::ranges::any_of(llvm::instructions(function), [](const llvm::Instruction& step) {
     const llvm::Value* place = llvm::getLoadStorePointerOperand(&step);
@@ -21,16 +19,11 @@ bool reads_table(const llvm::Function& function) {
 
 }  // namespace
 
-TablesAreGathered::TablesAreGathered(llvm::Function& function, const llvm::TargetMachine& machine)
-    : function_(function), is_set_(machine.getTargetTriple().isX86() && reads_table(function)) {
-  if (!is_set_) return;
+void let_tables_be_gathered(llvm::Function& function, const llvm::TargetMachine& machine) {
+  if (!machine.getTargetTriple().isX86() || !reads_table(function)) return;
   const llvm::StringRef features = machine.getTargetFeatureString();
-  function.addFnAttr(features_attribute,
+  function.addFnAttr("target-features",
                      features.empty() ? "+fast-gather" : (features + ",+fast-gather").str());
-}
-
-TablesAreGathered::~TablesAreGathered() {
-  if (is_set_) function_.removeFnAttr(features_attribute);
 }
 
 }  // namespace hilo

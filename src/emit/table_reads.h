@@ -6,20 +6,9 @@
 
 namespace hilo {
 
-// While it lives, LoopVectorize takes gathers for cheap in a function that reads tables, where the
-// chip has slow ones. Else all that makes the place in a table becomes single elements, and with it
-// most of a loop of sines, which seldom read theirs. The code generator, which knows the chip,
-// makes loads of the gathers that are left.
-class TablesAreGathered {
- public:
-  TablesAreGathered(llvm::Function& function, const llvm::TargetMachine& machine);
-  ~TablesAreGathered();
-  TablesAreGathered(const TablesAreGathered&) = delete;
-  TablesAreGathered& operator=(const TablesAreGathered&) = delete;
-
- private:
-  llvm::Function& function_;
-  bool is_set_;
-};
+// Has gathers taken for cheap in a function that reads tables, where the chip has slow ones. Else
+// LoopVectorize makes single elements of all that makes the place in a table, and so of most of a
+// loop of sines, which seldom read theirs.
+void let_tables_be_gathered(llvm::Function& function, const llvm::TargetMachine& machine);
 
 }  // namespace hilo

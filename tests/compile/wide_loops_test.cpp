@@ -42,13 +42,13 @@ ENTRY e {{
                      dims, dimension);
 }
 
-std::string sines(int count) {
-  std::string out =
-      "HloModule m\nENTRY e {\n  x = f32[4096] parameter(0)\n  v0 = f32[4096] add(x, x)\n";
+std::string sines(int count, int size) {
+  std::string out = fmt::format(
+      "HloModule m\nENTRY e {{\n  x = f32[{0}] parameter(0)\n  v0 = f32[{0}] add(x, x)\n", size);
   for (int i = 1; i <= count; ++i)
-    out +=
-        fmt::format("  s{0} = f32[4096] sine(v{1})\n  v{0} = f32[4096] add(s{0}, x)\n", i, i - 1);
-  return out + fmt::format("  ROOT r = f32[4096] negate(v{})\n}}\n", count);
+    out += fmt::format("  s{0} = f32[{2}] sine(v{1})\n  v{0} = f32[{2}] add(s{0}, x)\n", i, i - 1,
+                       size);
+  return out + fmt::format("  ROOT r = f32[{1}] negate(v{0})\n}}\n", count, size);
 }
 
 // Lines of a matrix, read from another place than they are written to.
@@ -71,7 +71,7 @@ TEST(WideLoops, GiveTheSameValues) {
     expect_native(places(dims, 0));
   }
   expect_native(places("12,128", 1));
-  expect_native(sines(3));
+  for (int size : {1, 3, 7, 17, 36, 100, 129, 4096}) expect_native(sines(3, size));
   expect_native(std::string(moved_lines));
 }
 
@@ -149,7 +149,7 @@ ENTRY e {{
 // Its loops have this mark.
 TEST(WideLoops, LeaveNothingToLoopVectorize) {
   for (const std::string& text :
-       {sines(4), choices("f32", "1024"), places("1024", 0), std::string(moved_lines)}) {
+       {sines(4, 4096), choices("f32", "1024"), places("1024", 0), std::string(moved_lines)}) {
     CompileOptions options;
     std::string code;
     options.emit.see_code = [&](std::string_view ir, std::string_view) { code += ir; };
