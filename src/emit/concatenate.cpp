@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <optional>
 
 #include "emit/op_functions.h"
@@ -16,9 +17,10 @@ constexpr int64_t most_bytes = 256, widest_word = 64;
 // By words, of which the last one may overlap the one before it.
 void copy_row(Builder& b, llvm::Value* to, llvm::Value* from, int64_t bytes) {
   for (int64_t at = 0; at < bytes;) {
-    int64_t word = widest_word;
-    while (word > bytes) word /= 2;
-    if (at + word > bytes) at = bytes - word;
+    const auto left = static_cast<uint64_t>(std::min(bytes - at, widest_word));
+    auto word = static_cast<int64_t>(std::bit_ceil(left));
+    if (word > bytes) word /= 2;
+    if (at + word > bytes && at > 0) at = bytes - word;
     llvm::Type* type = word <= 8
                            ? static_cast<llvm::Type*>(b.getIntNTy(static_cast<unsigned>(8 * word)))
                            : llvm::FixedVectorType::get(b.getInt8Ty(), static_cast<unsigned>(word));

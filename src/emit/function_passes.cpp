@@ -1,6 +1,5 @@
 #include "emit/function_passes.h"
 
-#include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/DiagnosticHandler.h>
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/Verifier.h>
@@ -16,6 +15,7 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 #include <llvm/Transforms/Vectorize/LoopVectorize.h>
+#include <llvm/Transforms/Vectorize/SLPVectorizer.h>
 
 #include "base/base.h"
 #include "emit/bf16_rounding.h"
@@ -30,7 +30,7 @@ namespace hilo {
 namespace {
 
 // Of what is written as loops over elements.
-llvm::FunctionPassManager passes(bool has_windows, bool has_lane_sums) {
+llvm::FunctionPassManager passes(bool has_windows, bool has_lane_sums, bool has_rows = false) {
   llvm::FunctionPassManager out;
   out.addPass(llvm::EarlyCSEPass(true));
   out.addPass(llvm::InstCombinePass());
@@ -43,6 +43,7 @@ llvm::FunctionPassManager passes(bool has_windows, bool has_lane_sums) {
     variables.addPass(llvm::IndVarSimplifyPass());
     out.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(variables), false));
   }
+  if (has_rows) out.addPass(llvm::SLPVectorizerPass());
   out.addPass(WideLoops());
   out.addPass(LoopRemainders());
   // One vector a round: several would make each loop four times as long to compile.
@@ -104,7 +105,8 @@ void optimise(llvm::Module& ir, llvm::TargetMachine& machine, bool verify) {
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
   llvm::FunctionPassManager of_elements = passes(false, false), of_windows = passes(true, false),
-                            of_lane_sums = passes(false, true), of_vectors = passes_for_vectors();
+                            of_lane_sums = passes(false, true),
+                            of_rows = passes(false, false, true), of_vectors = passes_for_vectors();
   for (llvm::Function& function : ir) {
     if (function.isDeclaration()) continue;
     let_tables_be_gathered(function, machine);
@@ -112,6 +114,7 @@ void optimise(llvm::Module& ir, llvm::TargetMachine& machine, bool verify) {
         function.getFnAttribute(loops_over_attribute).getValueAsString();
     if (loops_over == "places") give_width(function, functions);
     if (loops_over == "vectors") of_vectors.run(function, functions);
+    else if (loops_over == "rows") of_rows.run(function, functions);
     else if (function.hasFnAttribute(lane_sums_attribute)) of_lane_sums.run(function, functions);
     else (loops_over == "windows" ? of_windows : of_elements).run(function, functions);
     use_bf16_instructions(function, machine);

@@ -1,6 +1,7 @@
 #include "emit/writer.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <set>
 
@@ -35,6 +36,9 @@ constexpr int64_t whole_lanes = 64;
 constexpr int64_t least_lanes = 8, least_lines = 16;
 constexpr int64_t most_of_short_row = 7, most_turned_row = 15;
 constexpr int64_t least_slice = 4;  // of elements that are gathered together
+// Elements of rows that are written without loops where that takes so few ops, and no more code
+// than that.
+constexpr int64_t most_of_straight_row = 32, most_straight_ops = 192;
 
 llvm::BasicBlock* first_block(llvm::Function* function) {
   return llvm::BasicBlock::Create(function->getContext(), "", function);
@@ -110,6 +114,28 @@ bool keeps_places(const Elements& elements, InstructionId id) {
 
 namespace {
 
+// Ops that give an element of one operand, chosen by the place.
+constexpr Op moves[] = {Op::Slice,     Op::Reverse, Op::Concatenate, Op::Pad,  Op::Reshape,
+                        Op::Broadcast, Op::Bitcast, Op::Transpose,   Op::Copy, Op::Fusion};
+
+// Ops that each element of the values is made by, where all are moves or take a step each.
+std::optional<int64_t> cheap_ops(const Elements& elements, std::vector<InstructionId> seen) {
+  const Module& module = elements.module;
+  for (size_t i = 0; i < seen.size(); ++i) {
+    const InstructionId id = seen[i];
+    const Op op = module[id].op;
+    if (!module.shape(id).is_array()) return std::nullopt;
+    if (elements.array(id) || op == Op::Constant || op == Op::Parameter) continue;
+    if (!has_trait(op, TraitCheap) && std::ranges::count(moves, op) == 0) return std::nullopt;
+    const auto meet = [&](InstructionId next) {
+      if (std::ranges::count(seen, next) == 0) seen.push_back(next);
+    };
+    std::ranges::for_each(module.operands(id), meet);
+    if (op == Op::Fusion) meet(module[module.attributes<FusionAttributes>(id).calls].root);
+  }
+  return static_cast<int64_t>(seen.size());
+}
+
 // One loop nest over the elements of arrays of equal dimensions.
 class ElementLoops {
  public:
@@ -130,6 +156,10 @@ class ElementLoops {
     if (flat || dims_.empty()) return write_places();
     find_ends();
     if (has_short_rows()) return write_short_rows();
+    if (has_straight_rows()) {
+      w_.set_loops_over("rows");
+      return write_short_rows();
+    }
     if (const auto crossing =
             is_one_loop() ? find_crossing(w_.elements, leaves_, inner_) : std::nullopt) {
       if (is_turned_row()) return write_short_rows();
@@ -190,6 +220,20 @@ class ElementLoops {
     const int64_t size = dims_[inner_];
     if (size == most_of_short_row + 1) return !is_vector_of_eight();
     return size <= most_of_short_row && !(size >= least_slice && gathers_slices());
+  }
+
+  // Rows that LoopVectorize would make of a vector or two and a rest.
+  bool has_straight_rows() const {
+    const int64_t size = dims_[inner_];
+    if (inner_ == 0 || size <= most_of_short_row || size > most_of_straight_row) return false;
+    if (element_count(dims_) / size < least_lines ||
+        std::has_single_bit(static_cast<uint64_t>(size)))
+      return false;
+    std::vector<InstructionId> ids;
+    for (const WrittenLeaf& one : leaves_) ids.push_back(one.id);
+    const auto ops = cheap_ops(w_.elements, ids);
+    return ops && *ops * size <= most_straight_ops && !gathers_slices() &&
+           !find_crossing(w_.elements, leaves_, inner_);
   }
 
   // Rows of eight of the narrowest and of the widest elements that cross lines of what is read take
