@@ -101,6 +101,15 @@ Result<Chip> chip_of(llvm::StringRef cpu, std::optional<std::string> features) {
   return out;
 }
 
+// This machine's, or the lesser one that HILO_PROCESSOR names.
+Result<Chip> chip_of_host() {
+  const std::string_view limit = processor().limit;
+  if (limit.empty()) return chip_of(llvm::sys::getHostCPUName(), std::nullopt);
+  HILO_TRY(Chip out, chip_of(limit, ""));
+  HILO_DO(check_runs_here(out));
+  return out;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<llvm::TargetMachine>> Chip::machine() const {
@@ -117,9 +126,7 @@ Result<Chip> find_chip(const EmitOptions& options) {
     if (options.object_name.empty()) HILO_DO(check_runs_here(out));
     return out;
   }
-  const std::string_view limit = processor().limit;
-  static const Result<Chip> host =
-      limit.empty() ? chip_of(llvm::sys::getHostCPUName(), std::nullopt) : chip_of(limit, "");
+  static const Result<Chip> host = chip_of_host();
   return host;
 }
 

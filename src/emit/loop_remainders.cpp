@@ -94,8 +94,7 @@ llvm::PreservedAnalyses LoopRemainders::run(llvm::Function& function,
                                            masks_all(target, *loop->getHeader());
     if (is_masked && !strides(*loop, evolution))
       llvm::addStringMetadataToLoop(loop, "llvm.loop.vectorize.predicate.enable", 1);
-    else if (has_masks && loop->isInnermost() &&
-             (loop->isOutermost() || (!has_lane_sums && uses_frame(*loop))))
+    else if (loop->isInnermost() && (loop->isOutermost() || (!has_lane_sums && uses_frame(*loop))))
       leave_rest(*loop, evolution.getSmallConstantTripCount(loop));
   }
   return llvm::PreservedAnalyses::all();
