@@ -1,3 +1,4 @@
+#include "eval/dynamic_sizes.h"
 #include "eval/strided_copy.h"
 
 namespace hilo {
@@ -18,7 +19,8 @@ Result<Literal> evaluate_Concatenate(Call& call) {
         {sizes, row_major_strides(operand.shape().dims), to_strides, 0, offset * to_strides[dim]});
     offset += sizes[dim];
   }
-  if (call.shape().is_dynamic(dim)) out.set_size(dim, offset);
+  set_dynamic_sizes(out, sizes_of(call.operands[0]));
+  out.set_size(dim, offset);
   return out;
 }
 

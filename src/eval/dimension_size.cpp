@@ -17,11 +17,8 @@ Result<Literal> evaluate_SetDimensionSize(Call& call) {
     return call.error(ErrorKind::Evaluation, fmt::format("set-dimension-size: size {} does not lie "
                                                          "in [0, {}]",
                                                          size, bound));
-  const Dims sizes = call.operands[0].dynamic_sizes();
   Literal out = call.operands[0].with_shape(call.held(call.shape()));
-  for (size_t d = 0; d < sizes.size(); ++d)
-    if (out.shape().is_dynamic(d)) out.set_size(d, sizes[d]);
-  if (out.shape().is_dynamic(dim)) out.set_size(dim, size);
+  out.set_size(dim, size);
   return out;
 }
 

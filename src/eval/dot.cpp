@@ -35,10 +35,7 @@ Matmul product_of(const Shape& lhs, const Shape& rhs, ElementType out, const Dot
 }
 
 void set_result_sizes(const Literal& operand, const Dims& dims, size_t& next, Literal& out) {
-  for (int64_t dim : dims) {
-    if (out.shape().is_dynamic(next)) out.set_size(next, operand.size(dim));
-    ++next;
-  }
+  for (int64_t dim : dims) out.set_size(next++, operand.size(dim));
 }
 
 }  // namespace

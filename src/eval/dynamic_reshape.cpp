@@ -33,7 +33,7 @@ Result<Literal> evaluate_DynamicReshape(Call& call) {
                         fmt::format("dynamic-reshape: size {} of dimension {} does not lie in "
                                     "[0, {}]",
                                     size, d, bound));
-    if (out.shape().is_dynamic(d)) out.set_size(d, size);
+    out.set_size(d, size);
   }
   const Dims from = counted(operand), to = counted(out);
   if (from.size() != to.size())

@@ -42,8 +42,7 @@ bool is_cut(const Literal& array) { return sizes_of(array) != array.shape().dims
 bool has_cut_operand(const Call& call) { return std::ranges::any_of(call.operands, is_cut); }
 
 void set_dynamic_sizes(Literal& array, std::span<const int64_t> sizes) {
-  for (size_t d = 0; d < sizes.size(); ++d)
-    if (array.shape().is_dynamic(d)) array.set_size(d, sizes[d]);
+  for (size_t d = 0; d < sizes.size(); ++d) array.set_size(d, sizes[d]);
 }
 
 Literal masked(const Call& call, const Literal& array, const Literal& fill) {

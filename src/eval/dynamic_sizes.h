@@ -10,7 +10,7 @@ namespace hilo {
 bool is_cut(const Literal& array);
 bool has_cut_operand(const Call& call);
 Dims sizes_of(const Literal& array);
-// Sets the sizes of those dimensions that the shape calls dynamic.
+// Also of dimensions that the shape does not call dynamic: texts need not say it of results.
 void set_dynamic_sizes(Literal& array, std::span<const int64_t> sizes);
 
 // What is not there becomes the scalar `fill`, of the same type.

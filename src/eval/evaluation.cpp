@@ -1,5 +1,6 @@
 #include "eval/evaluation.h"
 
+#include <algorithm>
 #include <chrono>
 
 namespace hilo {
@@ -9,6 +10,18 @@ constexpr int max_depth = 512;  // of calls; each level takes stack
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+bool has_dynamic_dims(const Shape& shape) {
+  return shape.has_dynamic_dims() || std::ranges::any_of(shape.elements, has_dynamic_dims);
+}
+
+// Where some have, others may have such sizes as well that do not say so.
+bool has_dynamic_dims(const Module& module) {
+  return std::ranges::any_of(module.instructions, [&](const Instruction& instruction) {
+    return !instruction.removed &&
+           (instruction.op == Op::SetDimensionSize || has_dynamic_dims(module.shape(instruction)));
+  });
 }
 
 }  // namespace
@@ -135,6 +148,8 @@ Evaluation::Evaluation(const Module& module, const EvalOptions& options)
       pool_(options.threads > 0 ? options.threads : usable_cores()),
       storage_(options.memory_limit > 0 ? options.memory_limit : available_memory(),
                options.allocate),
+      // An observer, or who places values, wants to see every one.
+      by_blocks_(!options.observer && !options.place && !has_dynamic_dims(module)),
       prepared_(module.computations.size()) {
   allocate_ = [this](int64_t bytes) { return storage_.make(bytes); };
 }
@@ -146,11 +161,9 @@ Result<Evaluation::PreparedRef> Evaluation::prepared(const Module& module,
     std::lock_guard lock(mutex_);
     if (prepared_[computation.value]) return prepared_[computation.value];
   }
-  // An observer, or who places values, wants to see every one.
-  HILO_TRY(PreparedComputation made, prepare(module, computation, options_.ideal_floats,
-                                             !options_.observer && !options_.place));
-  if (!options_.observer && !options_.place)
-    made.small = SmallComputation::find(module, computation, options_.ideal_floats);
+  HILO_TRY(PreparedComputation made,
+           prepare(module, computation, options_.ideal_floats, by_blocks_));
+  if (by_blocks_) made.small = SmallComputation::find(module, computation, options_.ideal_floats);
   PreparedRef out = std::make_shared<const PreparedComputation>(std::move(made));
   if (ours) {
     std::lock_guard lock(mutex_);

@@ -72,6 +72,7 @@ class Evaluation {
   ThreadPool pool_;
   StoragePool storage_;
   Allocate allocate_;
+  bool by_blocks_;                     // elementwise instructions are put together
   std::mutex mutex_;                   // of prepared_ and warnings
   std::vector<PreparedRef> prepared_;  // by computation, made on first use
 };

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "target/batched_products.h"
+#include "target/dynamic_dims.h"
 #include "target/keep_order.h"
 #include "target/merge_collectives.h"
 #include "target/merged_dims.h"
@@ -79,6 +80,7 @@ Result<Code> emit_for_cpu(const Module& module, const Plan& plan, const EmitOpti
 
 // Beside those of pass/passes.def.
 constexpr Pass own_passes[] = {
+    {"dynamic-dimension-inference", "marks all dimensions that are dynamic", mark_dynamic_dims},
     {"row-major", "arrays lie dense, in the order of their dimensions", put_in_row_major},
     {"move-in-one-type", "what moves values does not change their type", move_in_one_type},
     {"open-fusions", "opens fusions that suit another chip", open_fusions},
@@ -95,7 +97,8 @@ constexpr Pass own_passes[] = {
      put_rows_in_place}};
 
 constexpr std::string_view pipeline =
-    "row-major, move-in-one-type, async-to-sync, open-fusions, remove-copies, merge-collectives, "
+    "dynamic-dimension-inference, row-major, move-in-one-type, async-to-sync, open-fusions, "
+    "remove-copies, merge-collectives, "
     "keep-order, dilated-convolution-expander, plain-convolutions, short-products, "
     "batched-products, simplify, reduction-splitter, narrow-operand-upcaster, sliced-products, "
     "fusion, rows-in-place, merge-dims, share-reshapes, copy-insertion";

@@ -12,6 +12,8 @@ Result<bool> share_reshapes(Module& module, const PassOptions&) {
     Instruction& instruction = module[id];
     if (instruction.removed || instruction.op != Op::Reshape) continue;
     if (fused[instruction.computation.value]) continue;
+    // What is there moves together in a reshape, not in a bitcast.
+    if (module.shape(module.operand(id, 0)).has_dynamic_dims()) continue;
     instruction.op = Op::Bitcast;
     instruction.attributes = module.add_attributes(NoneAttributes{});
     changed = true;

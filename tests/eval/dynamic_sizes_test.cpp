@@ -1,4 +1,6 @@
 // Dynamic dimensions: the op on what is there is the op on arrays of that size.
+#include <numeric>
+
 #include "devices.h"
 
 namespace hilo::test {
@@ -122,6 +124,109 @@ TEST(DynamicSizes, BatchNorms) {
   const Numbers whole = run_once(x, 0, inference, false, ramp(8), {4, 2}, "");
   ASSERT_EQ(dynamic.size(), 12u);
   EXPECT_EQ(Numbers(dynamic.begin(), dynamic.begin() + 8), whole);
+}
+
+// The sum of what is there of 1, 2, ... in [4,3] whose dimension `dim` has size 2, after `body`,
+// which makes `n` of `x`; `dims` are all of n's.
+double sum_after(int64_t dim, const std::string& body, const std::string& dims) {
+  std::vector<float> values(12);
+  std::iota(values.begin(), values.end(), 1.0f);
+  const auto rows =
+      run_well("HloModule m\n" + std::string(add_f32) +
+                   "ENTRY e {\n a = f32[4,3] parameter(0)\n two = s32[] constant(2)\n zero = f32[] "
+                   "constant(0)\n x = f32[4,3] set-dimension-size(a, two), dimensions={" +
+                   std::to_string(dim) + "}\n" + body +
+                   " ROOT r = f32[] reduce(n, zero), dimensions={" + dims + "}, to_apply=add\n}\n",
+               {{f32({4, 3}, values)}});
+  return rows.empty() ? 0 : rows[0].at(0);
+}
+
+// XLA's verifier takes results without marks; what XLA computes of them is what stands here.
+TEST(DynamicSizes, TextsNeedNotMarkResults) {
+  const double rows = 1 + 2 + 3 + 4 + 5 + 6, columns = 1 + 2 + 4 + 5 + 7 + 8 + 10 + 11;
+  for (int64_t dim : {0, 1}) {
+    const double there = dim == 0 ? rows : columns;
+    EXPECT_EQ(sum_after(dim, " n = f32[4,3] negate(x)\n", "0,1"), -there);
+    EXPECT_EQ(sum_after(dim, " y = f32[4,3] add(x, a)\n n = f32[4,3] copy(y)\n", "0,1"), 2 * there);
+    EXPECT_EQ(sum_after(dim, " n = f32[3,4] transpose(x), dimensions={1,0}\n", "0,1"), there);
+    EXPECT_EQ(sum_after(dim, " n = f32[4,3] reverse(x), dimensions={0}\n", "0,1"), there);
+    EXPECT_EQ(sum_after(dim, " n = f32[2,4,3] broadcast(x), dimensions={1,2}\n", "0,1,2"),
+              2 * there);
+    EXPECT_EQ(sum_after(dim, " n = f32[8,3] concatenate(x, x), dimensions={0}\n", "0,1"),
+              2 * there);
+    EXPECT_EQ(sum_after(dim, " n = f32[4,1,3] reshape(x)\n", "0,1,2"), there);
+    EXPECT_EQ(sum_after(dim, " n = f32[12] reshape(x)\n", "0"), there);
+    EXPECT_EQ(sum_after(dim,
+                        " t = (f32[4,3], f32[]) tuple(x, zero)\n y = f32[4,3] "
+                        "get-tuple-element(t), index=0\n n = f32[4,3] abs(y)\n",
+                        "0,1"),
+              there);
+    EXPECT_EQ(sum_after(dim,
+                        " n = f32[4,3,4,3] dot(x, x), lhs_contracting_dims={}, "
+                        "rhs_contracting_dims={}\n",
+                        "0,1,2,3"),
+              there * there);
+  }
+  EXPECT_EQ(
+      sum_after(
+          0, " all = s32[] constant(4)\n n = f32[4,3] set-dimension-size(x, all), dimensions={0}\n",
+          "0,1"),
+      78);
+}
+
+TEST(DynamicSizes, GoThroughLoopsAndBranches) {
+  const std::string text = std::string("HloModule m\n") + add_f32 +
+                           R"(body {
+ t = (s32[], f32[4]) parameter(0)
+ i = s32[] get-tuple-element(t), index=0
+ x = f32[4] get-tuple-element(t), index=1
+ one = s32[] constant(1)
+ j = s32[] add(i, one)
+ y = f32[4] add(x, x)
+ ROOT o = (s32[], f32[4]) tuple(j, y)
+}
+cond {
+ t = (s32[], f32[4]) parameter(0)
+ i = s32[] get-tuple-element(t), index=0
+ n = s32[] constant(2)
+ ROOT c = pred[] compare(i, n), direction=LT
+}
+negated {
+ x = f32[4] parameter(0)
+ ROOT y = f32[4] negate(x)
+}
+doubled {
+ x = f32[4] parameter(0)
+ ROOT y = f32[4] add(x, x)
+}
+ENTRY e {
+ a = f32[4] parameter(0)
+ two = s32[] constant(2)
+ zero = f32[] constant(0)
+ i = s32[] constant(0)
+ p = f32[<=4] set-dimension-size(a, two), dimensions={0}
+ t = (s32[], f32[4]) tuple(i, p)
+ w = (s32[], f32[4]) while(t), condition=cond, body=body
+ x = f32[4] get-tuple-element(w), index=1
+ s = f32[] reduce(x, zero), dimensions={0}, to_apply=add
+ which = pred[] compare(s, zero), direction=GT
+ c = f32[4] conditional(which, x, x), true_computation=negated, false_computation=doubled
+ ROOT r = f32[] reduce(c, zero), dimensions={0}, to_apply=add
+}
+)";
+  const auto rows = run_well(text, {{f32({4}, {1, 2, 3, 4})}});
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].at(0), -4 * (1 + 2));
+}
+
+TEST(DynamicSizes, RowsThatAreNotFullCannotBeReshaped) {
+  const auto rows = run(
+      "HloModule m\nENTRY e {\n a = f32[4] parameter(0)\n three = s32[] constant(3)\n x = f32[<=4] "
+      "set-dimension-size(a, three), dimensions={0}\n ROOT n = f32[2,2] reshape(x)\n}\n",
+      {{f32({4}, {1, 2, 3, 4})}});
+  ASSERT_FALSE(rows);
+  EXPECT_EQ(rows.error().message,
+            "reshape: 3 elements that are there do not fill rows of 2 in dimension 0");
 }
 
 }  // namespace

@@ -18,6 +18,8 @@ Result<Shape> infer_Broadcast(const Given& given) {
       return misfit("dimension {} of {} is not as large as dimension {} of the result {}", i,
                     text(from), dims[i], text(out));
   out.type = from.type;
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (from.is_dynamic(i)) set_dynamic(out, static_cast<size_t>(dims[i]), true);
   return out;
 }
 

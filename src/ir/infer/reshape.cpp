@@ -15,10 +15,30 @@ Result<Shape> reshaped(const Given& given) {
   return out;
 }
 
+// Elements in the dimensions from each one on.
+Dims extents(const Dims& dims) {
+  Dims out = row_major_strides(dims);
+  for (size_t d = 0; d < dims.size(); ++d) out[d] *= dims[d];
+  return out;
+}
+
+// A dynamic dimension makes the outermost of those that it becomes dynamic: the last one from which
+// on both arrays have as many elements, its own among them.
+void pass_marks_on(const Shape& from, Shape& to) {
+  const Dims had = extents(from.dims), has = extents(to.dims);
+  for (size_t d = 0; d < had.size(); ++d)
+    for (size_t t = has.size(); from.is_dynamic(d) && t-- > 0;)
+      if (has[t] >= had[d] && contains(had, has[t])) {
+        set_dynamic(to, t, true);
+        break;
+      }
+}
+
 }  // namespace
 
 Result<Shape> infer_Reshape(const Given& given) {
-  HILO_TRY(const Shape out, reshaped(given));
+  HILO_TRY(Shape out, reshaped(given));
+  if (given.operand(0).has_dynamic_dims()) pass_marks_on(given.operand(0), out);
   if (auto inferred = given.attributes<ReshapeAttributes>().inferred_dimension; inferred)
     HILO_DO(need_in_range("inferred_dimension", *inferred, -1, out.rank()));
   return out;
