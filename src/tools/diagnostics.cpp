@@ -72,17 +72,25 @@ bool is_sound(const Module& module, Session& session) {
   return errors.empty();
 }
 
-std::string errors_json(std::string_view file, const std::vector<Error>& errors) {
+std::string errors_json(const std::string& file, const std::vector<Error>& errors) {
+  return errors_json(std::span(&file, 1), errors);
+}
+
+std::string errors_json(std::span<const std::string> files, const std::vector<Error>& errors) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const Error& error : errors)
-    list.push_back({{"kind", text_of(error.kind)},
+    list.push_back({{"file", error.place.file},
+                    {"kind", text_of(error.kind)},
                     {"message", error.message},
                     {"line", error.place.line},
                     {"column", error.place.column},
                     {"computation", error.place.computation},
                     {"instruction", error.place.instruction},
                     {"op", error.place.op}});
-  nlohmann::ordered_json out = {{"schema", "hilo.errors.1"}, {"file", file}, {"errors", list}};
+  nlohmann::ordered_json out = {{"schema", "hilo.errors.1"}};
+  if (files.size() == 1) out["file"] = files[0];
+  else out["files"] = files;
+  out["errors"] = list;
   return out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

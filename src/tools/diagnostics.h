@@ -13,7 +13,9 @@ void warn(const Session& session, std::string_view message, const Place& place =
 void fail_with(Session& session, const Error& error, std::string_view source = {});
 // Verifies; where errors are found they are reported, and the session's status is set.
 bool is_sound(const Module& module, Session& session);
-// The JSON document of errors: {"schema": "hilo.errors.1", "errors": [...]}
-std::string errors_json(std::string_view file, const std::vector<Error>& errors);
+// The JSON document of errors in one file, or in "files" where there are several:
+// {"schema": "hilo.errors.1", "file": ..., "errors": [{"file": ..., "kind": ..., ...}]}
+std::string errors_json(const std::string& file, const std::vector<Error>& errors);
+std::string errors_json(std::span<const std::string> files, const std::vector<Error>& errors);
 
 }  // namespace hilo::tools

@@ -73,6 +73,14 @@ Result<std::vector<Candidate>> candidates(const std::string& folder) {
   return found;
 }
 
+// Where errors are collected, those that came before the last one say more.
+std::nullopt_t not_loaded(const Error& error, std::string_view source, const LoadOptions& options,
+                          Session& session) {
+  if (options.errors == nullptr) fail_with(session, error, source);
+  else if (options.errors->empty()) options.errors->push_back(error);
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> modules_in_folder(const std::string& folder) {
@@ -109,11 +117,11 @@ std::optional<LoadedModule> load_module(const std::string& path, const LoadOptio
   std::error_code ignored;
   if (path != "-" && fs::is_directory(path, ignored)) {
     auto chosen = find_module_in_folder(path, options.stage);
-    if (!chosen) return fail_with(session, chosen.error()), std::nullopt;
+    if (!chosen) return not_loaded(chosen.error(), "", options, session);
     file = *chosen;
   }
   auto text = read_input_file(file);
-  if (!text) return fail_with(session, text.error()), std::nullopt;
+  if (!text) return not_loaded(text.error(), "", options, session);
   return read_loaded_module(std::make_shared<const std::string>(std::move(*text)),
                             file == "-" ? "<stdin>" : file, options, session);
 }
@@ -129,9 +137,7 @@ std::optional<LoadedModule> read_loaded_module(std::shared_ptr<const std::string
   if (!module) {
     Error error = module.error();
     if (error.place.file.empty()) error.place.file = shown;
-    if (options.errors == nullptr) fail_with(session, error, *text);
-    else if (options.errors->empty()) options.errors->push_back(error);
-    return std::nullopt;
+    return not_loaded(error, *text, options, session);
   }
   if (module->file.empty()) module->file = shown;
   return LoadedModule{std::move(*module), shown};

@@ -12,11 +12,11 @@ struct LoadedModule {
 };
 struct LoadOptions {
   std::string stage;  // of a folder: part of the file name; empty = the most optimised
-  std::vector<Error>* errors = nullptr;                  // collects what can be gone on after
+  std::vector<Error>* errors = nullptr;                  // collects them instead of reporting
   std::shared_ptr<const std::string>* source = nullptr;  // given the file's bytes, to show lines
 };
 // A file, "-", or a dump folder, of which the most optimised module is taken (the list goes to
-// standard error). What goes wrong is reported, and nothing returned.
+// standard error). What goes wrong is reported or collected, and nothing returned.
 std::optional<LoadedModule> load_module(const std::string& path, const LoadOptions& options,
                                         Session& session);
 // The same for a text that has been read; `shown` is the name that messages give it.

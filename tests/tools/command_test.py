@@ -98,6 +98,18 @@ class Command(Folder):
         self.assertEqual(done.returncode, 1)
         self.assertEqual(json.loads(done.stdout)["errors"][0]["line"], 5)
 
+    def test_one_document_of_several_files(self):
+        sound, unsound = self.write("sound.hlo", ADD), self.write("unsound.hlo", ADD.replace("add(a, b)", "add(a, c)"))
+        absent = os.path.join(self.folder, "absent.hlo")
+        done = hilo("check", sound, unsound, absent, self.folder, "--json")
+        document = json.loads(done.stdout)
+        taken = unsound  # of the folder: the last of its modules
+        self.assertEqual((done.returncode, document["files"]), (1, [sound, unsound, absent, taken]))
+        self.assertEqual([(error["file"], error["line"]) for error in document["errors"]],
+                         [(unsound, 5), (absent, 0), (taken, 5)])
+        done = hilo("check", sound, sound, "--json")
+        self.assertEqual((done.returncode, json.loads(done.stdout)["errors"]), (0, []))
+
     def test_error_shows_line_and_caret(self):
         module = self.write("bad.hlo", ADD.replace("add(a, b)", "add(a, c)"))
         done = hilo("check", module)
