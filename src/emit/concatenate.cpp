@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
+#include <set>
 
 #include "emit/op_functions.h"
 #include "emit/writer.h"
@@ -9,8 +10,10 @@ namespace hilo {
 namespace {
 
 constexpr size_t most_loops = 64, most_copies = 1024;
-// Fewer iterations of a kernel are too few for several threads, shorter ones too short.
-constexpr int64_t fewest_rows = 16, shortest = 64;
+// Fewer iterations of a kernel are too few for several threads, shorter ones too short; those of a
+// few parts together are long sooner. (pass/fuse/groups.cpp counts on these.)
+constexpr int64_t fewest_rows = 16, shortest = 64, shortest_together = 8;
+constexpr size_t most_together = 4;
 // Rows of a part that are copied by words of a register, in straight code.
 constexpr int64_t most_bytes = 256, widest_word = 64;
 
@@ -34,7 +37,9 @@ void copy_row(Builder& b, llvm::Value* to, llvm::Value* from, int64_t bytes) {
 }
 
 // The operands one after the other, each by loops of its own: what lies before the dimension of
-// concatenation are the kernel's iterations, or, where that is little, the places of it are.
+// concatenation are the kernel's iterations, or, where that is little, the places of it are. A few
+// operands of equal dimensions have one loop together where they are made of the same, as sines and
+// cosines of the same angles, or are short.
 class Concatenation {
  public:
   Concatenation(Writer& w, InstructionId id)
@@ -51,6 +56,7 @@ class Concatenation {
       if (size > 0) parts_.push_back({operand, standing_array(operand), start, size});
       start += size;
     }
+    is_together_ = are_together();
   }
 
   bool has_loops() const {
@@ -60,7 +66,7 @@ class Concatenation {
     // Of single elements side by side the loops are straight code, without a choice for each.
     const int64_t each = is_by_rows() ? shape_.dims[dim_] * inner_ : inner_;
     const bool is_single = is_by_rows() && each == static_cast<int64_t>(parts_.size());
-    return parts_.size() <= most_loops && (each >= shortest || is_single);
+    return parts_.size() <= most_loops && (each >= shortest || is_single || is_together_);
   }
 
   void write() {
@@ -81,12 +87,46 @@ class Concatenation {
     return w_.elements.array(id);
   }
 
+  bool are_together() const {
+    if (parts_.size() < 2 || parts_.size() > most_together) return false;
+    const int64_t each = parts_[0].size * inner_;
+    const auto is_alike = [&](const Part& part) {
+      return !part.array && part.size == parts_[0].size;
+    };
+    const bool is_short = each * std::ssize(parts_) < shortest;
+    return each >= shortest_together && std::ranges::all_of(parts_, is_alike) &&
+           (is_short || share_work());
+  }
+
+  // Whether two parts are made of a value that is more than a number.
+  bool share_work() const {
+    std::set<InstructionId> of_others;
+    for (const Part& part : parts_) {
+      std::set<InstructionId> seen = {part.id};
+      std::vector<InstructionId> waiting = {part.id};
+      while (!waiting.empty()) {
+        const InstructionId id = waiting.back();
+        waiting.pop_back();
+        if (of_others.contains(id)) return true;
+        if (w_.elements.array(id)) continue;
+        for (InstructionId read : module_.operands(id)) {
+          const Shape& shape = module_.shape(read);
+          if (shape.is_array() && element_count(shape) > 1 && seen.insert(read).second)
+            waiting.push_back(read);
+        }
+      }
+      of_others.merge(seen);
+    }
+    return false;
+  }
+
   bool is_by_rows() const { return element_count(outer_) >= fewest_rows; }
 
   void write_rows() {
     w_.set_count(element_count(outer_), static_cast<double>(shape_.dims[dim_] * inner_));
     loop(b_, w_.begin, w_.end, [&](llvm::Value* row) {
       const Index rows = Index::linear(b_, outer_, row);
+      if (is_together_) return write_places(parts_, rows, int64(b_, 0), int64(b_, parts_[0].size));
       for (const Part& part : parts_) {
         const int64_t count = part.size * inner_;
         if (part.array && count > 1) {
@@ -96,7 +136,7 @@ class Concatenation {
           else b_.CreateMemCpy(to, {}, from, {}, static_cast<uint64_t>(count * bytes()));
         } else {
           w_.elements.forget();
-          write_places(part, rows, int64(b_, 0), int64(b_, part.size));
+          write_places({&part, 1}, rows, int64(b_, 0), int64(b_, part.size));
         }
       }
     });
@@ -104,7 +144,9 @@ class Concatenation {
 
   // Each part whole, or what of it lies in the iterations at hand.
   void write_parts() {
-    w_.set_count(shape_.dims[dim_], static_cast<double>(element_count(outer_) * inner_));
+    const int64_t each = element_count(outer_) * inner_;
+    if (is_together_) return write_parts_together(static_cast<double>(each));
+    w_.set_count(shape_.dims[dim_], static_cast<double>(each));
     for (const Part& part : parts_) {
       const auto of_part = [&](llvm::Value* place) {
         return clamp_index(b_, b_.CreateNSWSub(place, int64(b_, part.start)), 0, part.size);
@@ -114,10 +156,18 @@ class Concatenation {
         loop(b_, element_count(outer_), [&](llvm::Value* row) {
           w_.elements.forget();
           if (part.array) copy_places(part, row, first, last);
-          else write_places(part, Index::linear(b_, outer_, row), first, last);
+          else write_places({&part, 1}, Index::linear(b_, outer_, row), first, last);
         });
       });
     }
+  }
+
+  void write_parts_together(double each) {
+    w_.set_count(parts_[0].size, each * static_cast<double>(parts_.size()));
+    loop(b_, element_count(outer_), [&](llvm::Value* row) {
+      w_.elements.forget();
+      write_places(parts_, Index::linear(b_, outer_, row), w_.begin, w_.end);
+    });
   }
 
   void copy_places(const Part& part, llvm::Value* row, llvm::Value* first, llvm::Value* last) {
@@ -139,32 +189,39 @@ class Concatenation {
     return b_.CreateInBoundsGEP(b_.getInt8Ty(), array, multiply_index(b_, place, bytes()));
   }
 
-  void write_places(const Part& part, const Index& row, llvm::Value* first, llvm::Value* last) {
+  // The elements of parts that are alike.
+  void write_places(std::span<const Part> parts, const Index& row, llvm::Value* first,
+                    llvm::Value* last) {
     std::vector<llvm::Value*> at;
     for (size_t d = 0; d < dim_; ++d) at.push_back(row.at(b_, d));
     at.resize(shape_.dims.size());
     const auto* end = llvm::dyn_cast<llvm::ConstantInt>(last);
     if (end && end->getSExtValue() == 1) {
       at[dim_] = int64(b_, 0);
-      return write_inner(part, at, dim_ + 1);
+      return write_inner(parts, at, dim_ + 1);
     }
     loop(b_, first, last, [&](llvm::Value* place) {
       at[dim_] = place;
-      write_inner(part, at, dim_ + 1);
+      write_inner(parts, at, dim_ + 1);
     });
   }
 
-  void write_inner(const Part& part, std::vector<llvm::Value*>& at, size_t d) {
+  void write_inner(std::span<const Part> parts, std::vector<llvm::Value*>& at, size_t d) {
     if (d < at.size())
       return loop(b_, shape_.dims[d], [&](llvm::Value* place) {
         at[d] = place;
-        write_inner(part, at, d + 1);
+        write_inner(parts, at, d + 1);
       });
-    llvm::Value* value = w_.elements.at(part.id, Index(b_, module_.shape(part.id).dims, at));
+    const Index place(b_, module_.shape(parts[0].id).dims, at);
+    std::vector<llvm::Value*> values;
+    for (const Part& part : parts) values.push_back(w_.elements.at(part.id, place));
     if (w_.elements.error()) return;
-    std::vector<llvm::Value*> to = at;
-    to[dim_] = add_index(b_, at[dim_], int64(b_, part.start));
-    store_element(b_, shape_.type, w_.results[0], Index(b_, shape_.dims, to).position(b_), value);
+    for (size_t i = 0; i < parts.size(); ++i) {
+      std::vector<llvm::Value*> to = at;
+      to[dim_] = add_index(b_, at[dim_], int64(b_, parts[i].start));
+      store_element(b_, shape_.type, w_.results[0], Index(b_, shape_.dims, to).position(b_),
+                    values[i]);
+    }
   }
 
   int64_t bytes() const { return storage_bytes(shape_.type); }
@@ -177,6 +234,7 @@ class Concatenation {
   Dims outer_;         // before the dimension of concatenation
   int64_t inner_ = 1;  // elements behind it
   std::vector<Part> parts_;
+  bool is_together_ = false;  // all of them in one loop
 };
 
 }  // namespace

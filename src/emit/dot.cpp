@@ -58,7 +58,8 @@ std::optional<Walk> walk_of(const Dims& dims, std::span<const int64_t> walked) {
   return out;
 }
 
-// One operand: its walks over batches, over what it alone has, and over what is summed.
+// One operand: its walks over batches, over what it alone has, and over what is summed. The array
+// is null where none holds it.
 struct Side {
   ElementType type;
   Value* array;
@@ -118,7 +119,7 @@ std::optional<Side> side_of(Writer& w, InstructionId id, const Dims& batch,
   const auto batches = walk_of(shape.dims, batch), depth = walk_of(shape.dims, contracting),
              own = walk_of(shape.dims, free_dims(shape.dims, batch, contracting));
   Value* array = elements_of(w.elements, w.b, id);
-  if (!batches || !depth || !own || !array) return std::nullopt;
+  if (!batches || !depth || !own) return std::nullopt;
   return Side{shape.type, array, *batches, *own, *depth};
 }
 
@@ -126,7 +127,13 @@ class Dot {
  public:
   // takes_pieces: an operand is a piece of an array, which no library takes.
   Dot(Writer& w, Side lhs, Side rhs, ElementType result, bool takes_pieces)
-      : w_(w), b_(w.b), lhs_(lhs), rhs_(rhs), result_(result), takes_pieces_(takes_pieces) {
+      : w_(w),
+        b_(w.b),
+        lhs_(lhs),
+        rhs_(rhs),
+        result_(result),
+        takes_pieces_(takes_pieces),
+        is_made_(!lhs.array) {
     sum_ = is_integral(result)          ? (bits_of(result) < 16 ? ElementType::S16 : result)
            : result == ElementType::F64 ? ElementType::F64
                                         : ElementType::F32;
@@ -137,7 +144,10 @@ class Dot {
     turns_strips_ = !in_columns_ && has_rows_to_turn();
     in_columns_ |= turns_strips_;
     if (in_columns_) {
-      lanes_ = (rows_ == 1 ? 8 : rows_ == 2 ? 4 : 2) * lanes_of_register();
+      // Beside the numbers that rows are made with, fewer sums have registers.
+      const int64_t most = is_made_ && !registers_.are_many() ? 4 : 8;
+      lanes_ = std::max<int64_t>(most / std::bit_ceil(static_cast<uint64_t>(rows_)), 1) *
+               lanes_of_register();
       columns_ = lanes_ = std::min(lanes_, rhs.own.count);
       in_pieces_ = lhs.own.count <= few && rhs.own.count * rhs.depth.count >= large_operand;
       if (in_pieces_) columns_ = std::min(columns_at_once, rhs.own.count);
@@ -163,6 +173,29 @@ class Dot {
     return has_small_right() || own * depth() <= small_product ? nullptr : "of large matrices";
   }
 
+  // Of a left operand that no array holds: iterations are blocks of its rows, which are made in the
+  // frame, times all strips of columns.
+  void write_with_made(InstructionId left) {
+    const int64_t blocks = (lhs_.own.count + rows_ - 1) / rows_;
+    const int64_t strips = (rhs_.own.count + columns_ - 1) / columns_;
+    w_.set_count(lhs_.batch.count * blocks,
+                 static_cast<double>(rows_ * depth()) * (1 + static_cast<double>(strips) / 2));
+    lhs_.array = frame_array(b_, stored_type(b_, lhs_.type), rows_ * depth());
+    loop(b_, w_.begin, w_.end, [&](Value* i) {
+      Value* block = b_.CreateURem(i, int64(b_, blocks));
+      batch_ = b_.CreateUDiv(i, int64(b_, blocks));
+      row_ = multiply_index(b_, block, rows_);
+      with_part(b_, block, blocks, lhs_.own.count % rows_, rows_, [&](int64_t rows) {
+        make_rows(left, rows);
+        loop(b_, strips, [&](Value* strip) {
+          column_ = multiply_index(b_, strip, columns_);
+          with_part(b_, strip, strips, rhs_.own.count % columns_, columns_,
+                    [&](int64_t columns) { write_block(rows, columns); });
+        });
+      });
+    });
+  }
+
   void write() {
     if (turns_strips_) return write_turned_strips();
     const int64_t blocks = (lhs_.own.count + rows_ - 1) / rows_;
@@ -186,6 +219,27 @@ class Dot {
 
  private:
   int64_t depth() const { return lhs_.depth.count; }
+
+  // The rows from row_ on, one after the other.
+  void make_rows(InstructionId left, int64_t rows) {
+    const Dims& dims = w_.elements.module.shape(left).dims;
+    const Dims outer(dims.begin(), dims.end() - 1);
+    Value* first = add_index(b_, multiply_index(b_, batch_, lhs_.own.count), row_);
+    loop(b_, rows, [&](Value* r) {
+      const Index row = Index::linear(b_, outer, add_index(b_, first, r));
+      std::vector<Value*> at;
+      for (size_t d = 0; d < outer.size(); ++d) at.push_back(row.at(b_, d));
+      at.push_back(nullptr);
+      loop(b_, depth(), [&](Value* k) {
+        w_.elements.forget();
+        at.back() = k;
+        Value* element = w_.elements.at(left, Index(b_, dims, at));
+        Value* to = add_index(b_, multiply_index(b_, r, depth()), k);
+        if (!w_.elements.error()) store_element(b_, lhs_.type, lhs_.array, to, element);
+      });
+    });
+    w_.elements.forget();
+  }
   int64_t lanes_of_register() const { return registers_.lanes(storage_bytes(sum_)); }
   bool has_small_right() const {
     return in_columns_ &&
@@ -293,7 +347,8 @@ class Dot {
   void write_block(int64_t rows, int64_t columns) {
     std::vector<Value*> lefts;
     for (int64_t r = 0; r < rows; ++r)
-      lefts.push_back(start(lhs_, add_index(b_, row_, int64(b_, r))));
+      lefts.push_back(is_made_ ? int64(b_, r * depth())
+                               : start(lhs_, add_index(b_, row_, int64(b_, r))));
     if (in_pieces_) write_pieces(lefts, columns);
     else if (in_columns_) write_columns(lefts, columns);
     else write_depths(lefts, columns);
@@ -470,7 +525,7 @@ class Dot {
   Builder& b_;
   Side lhs_, rhs_;
   ElementType result_, sum_;
-  bool takes_pieces_, turns_, in_columns_, in_pieces_ = false, turns_strips_ = false;
+  bool takes_pieces_, is_made_, turns_, in_columns_, in_pieces_ = false, turns_strips_ = false;
   VectorRegisters registers_;
   int64_t rows_, columns_, lanes_;  // of a block, of a strip, of a vector
   Value *batch_ = nullptr, *row_ = nullptr, *column_ = nullptr;
@@ -484,6 +539,22 @@ bool are_summed_in_lanes(ElementType operand, ElementType result) {
          (operand != ElementType::F64 || result == ElementType::F64);
 }
 
+// The product of a fusion that makes the left operand row by row, or why there is none.
+Result<void> write_of_made(Writer& w, InstructionId id, const Side& lhs, const Side& rhs) {
+  const Module& module = w.elements.module;
+  const Shape &shape = module.shape(module.operand(id, 0)), &result = module.shape(id);
+  const bool is_in_rows =
+      shape.dims.back() == lhs.depth.count && lhs.depth.stride == 1 &&
+      (lhs.batch.count == 1 || lhs.batch.stride == lhs.own.count * lhs.depth.count) &&
+      (lhs.own.count == 1 || lhs.own.stride == lhs.depth.count);
+  const bool is_in_lines = rhs.own.count == 1 ? rhs.depth.stride == 1 : rhs.own.stride == 1;
+  if (!is_in_rows || !is_in_lines || !has_lanes(result.type) || lhs.type != result.type ||
+      rhs.type != result.type)
+    return fail(ErrorKind::Unsupported, "of operands in these orders");
+  Dot(w, lhs, rhs, result.type, true).write_with_made(module.operand(id, 0));
+  return {};
+}
+
 // Blocks of registers, or why there are none.
 Result<void> write_blocks(Writer& w, InstructionId id) {
   const Module& module = w.elements.module;
@@ -494,6 +565,8 @@ Result<void> write_blocks(Writer& w, InstructionId id) {
   if (!lhs || !rhs) return fail(ErrorKind::Unsupported, "of operands in these orders");
   if (!are_summed_in_lanes(lhs->type, result) || !are_summed_in_lanes(rhs->type, result))
     return fail(ErrorKind::Unsupported, "of these types");
+  if (!rhs->array) return fail(ErrorKind::Unsupported, "of what is not in memory");
+  if (!lhs->array) return write_of_made(w, id, *lhs, *rhs);
   // A column times lines that stand side by side is a row times columns.
   if (rhs->own.count == 1 && lhs->own.count > 1 && lhs->own.stride == 1) std::swap(lhs, rhs);
   const bool takes_pieces = std::ranges::any_of(

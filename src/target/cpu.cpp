@@ -5,6 +5,7 @@
 #include "target/batched_products.h"
 #include "target/dynamic_dims.h"
 #include "target/keep_order.h"
+#include "target/made_rows.h"
 #include "target/merge_collectives.h"
 #include "target/merged_dims.h"
 #include "target/needless_copies.h"
@@ -16,6 +17,7 @@
 #include "target/share_reshapes.h"
 #include "target/short_products.h"
 #include "target/sliced_products.h"
+#include "target/split_concatenations.h"
 #include "target/target.h"
 
 namespace hilo {
@@ -90,7 +92,10 @@ constexpr Pass own_passes[] = {
     {"plain-convolutions", "convolutions in plain forms, or as products", make_convolutions_plain},
     {"short-products", "products with small matrices as sums", make_short_products_sums},
     {"batched-products", "products in the middle of an array as batches", make_products_batched},
+    {"split-concatenations", "what is made of joined arrays is made of each", split_concatenations},
     {"sliced-products", "slices go into the products that read them", fuse_sliced_products},
+    {"made-rows", "rows of a product's operand are made where they are multiplied",
+     make_rows_of_products},
     {"merge-dims", "dimensions that stay side by side are one", merge_dims},
     {"share-reshapes", "one reshape for all readers", share_reshapes},
     {"rows-in-place", "rows, and elements in other dimensions, may be written over what is read",
@@ -100,8 +105,9 @@ constexpr std::string_view pipeline =
     "dynamic-dimension-inference, row-major, move-in-one-type, async-to-sync, open-fusions, "
     "remove-copies, merge-collectives, "
     "keep-order, dilated-convolution-expander, plain-convolutions, short-products, "
-    "batched-products, simplify, reduction-splitter, narrow-operand-upcaster, sliced-products, "
-    "fusion, rows-in-place, merge-dims, share-reshapes, copy-insertion";
+    "batched-products, simplify, split-concatenations, reduction-splitter, "
+    "narrow-operand-upcaster, sliced-products, "
+    "fusion, made-rows, rows-in-place, merge-dims, share-reshapes, copy-insertion";
 
 PassOptions options_for_cpu(const Machine& machine) {
   PassOptions out;

@@ -16,6 +16,10 @@ constexpr int64_t short_reduction = 4;
 
 constexpr size_t most_concatenated = 4;
 
+// Rows before the joined dimension that are iterations of loops for each operand; elements of a row
+// that are worth them, and of an operand's where a few of equal dimensions have one loop.
+constexpr int64_t least_joined_rows = 16, long_joined = 64, short_joined = 8, few_joined = 4;
+
 // Columns of lines whose other dimensions are reduced, the elements of a line in one of them that
 // are computed together, and lines.
 constexpr int64_t most_columns = 256, least_line = 32, longest_line = 8192, least_lines = 16;
@@ -218,6 +222,27 @@ bool is_made_of_no_more(const Module& module, InstructionId value) {
   return bytes <= literal_bytes(module.shape(value));
 }
 
+// Whether a concatenation that is a loop's result has a loop for each operand, or one for all of
+// them (emit/concatenate.cpp, emit/seams.h).
+bool has_loops_by_operand(const Module& module, InstructionId joined) {
+  constexpr size_t most_operands = 16;
+  const auto parts = module.operands(joined);
+  const Dims &dims = module.shape(joined).dims, &first = module.shape(parts[0]).dims;
+  const auto dim = module.attributes<DimensionsAttributes>(joined).dimensions[0];
+  const auto each_from = [](const Dims& dims, int64_t d) {
+    return element_count(Dims(dims.begin() + d, dims.end()));
+  };
+  const auto is_alike = [&](InstructionId part) { return module.shape(part).dims == first; };
+  const auto count = std::ssize(parts);
+  if (parts.size() > most_operands) return false;
+  if (count <= few_joined && std::ranges::all_of(parts, is_alike) &&
+      each_from(first, dim) >= short_joined)
+    return true;
+  if (element_count(Dims(dims.begin(), dims.begin() + dim)) < least_joined_rows)
+    return each_from(dims, dim + 1) >= long_joined;
+  return each_from(dims, dim) >= long_joined || each_from(dims, dim) == count;
+}
+
 }  // namespace
 
 bool is_by_element(const Module& module, InstructionId id) {
@@ -397,9 +422,11 @@ bool FusionGroups::may_join(InstructionId id, FusionGroup& group) {
     }
     if (module_[id].op == Op::Reduce && !is_short_reduction(module_, id)) return false;
   }
-  bool again = false;
+  bool again = false, by_operands = false;
   for (InstructionId user : module_.users(id)) {
-    if (!reads_elements(module_, user, id)) return false;
+    const bool by_operand = is_made_by_operand(id, user, group);
+    if (!by_operand && !reads_elements(module_, user, id)) return false;
+    by_operands |= by_operand;
     const bool is_spread =
         group.rows && module_[user].op == Op::Broadcast && spreads_rows(module_, user, *group.rows);
     if (group.rows && module_[user].op == Op::Broadcast && !is_spread &&
@@ -413,7 +440,18 @@ bool FusionGroups::may_join(InstructionId id, FusionGroup& group) {
   if (module_[id].op == Op::Dot) return !again && may_join_product(id, group);
   if (group.rows) return may_join_rows(id, group);
   const bool is_computed = is_elementwise(module_[id].op) || module_[id].op == Op::Reduce;
-  return !again || !is_computed || is_made_few_times(id, group);
+  if (again && is_computed && !is_made_few_times(id, group)) return false;
+  group.by_operands |= by_operands;
+  return true;
+}
+
+// Whether the value is an operand of the concatenation that the group gives, whose loops make it
+// alone: it may then cost more than others, and there may be many.
+bool FusionGroups::is_made_by_operand(InstructionId id, InstructionId user,
+                                      const FusionGroup& group) const {
+  return group.roots.size() == 1 && group.roots[0] == user && !group.rows &&
+         module_[user].op == Op::Concatenate && module_[id].op != Op::Reduce &&
+         has_loops_by_operand(module_, user);
 }
 
 // Whether the group computes no more elements of cheap arithmetic for all its copies than it would

@@ -16,6 +16,8 @@ struct FusionGroup {
   // Of a group that keeps whole rows at hand: the leading dimensions that number the rows.
   std::optional<Dims> rows;
   int transcendental = 0;  // members by their weights
+  // Of a concatenation that has a loop for each operand, which makes that: no other loop will do.
+  bool by_operands = false;
 };
 
 // Ops that are made again wherever they are read, for that costs less than reading them: scalars
@@ -79,6 +81,7 @@ class FusionGroups {
   bool is_read_by_groups(InstructionId id) const;
   bool is_made_of_other_parts(InstructionId update) const;
   bool may_join(InstructionId id, FusionGroup& group);
+  bool is_made_by_operand(InstructionId id, InstructionId user, const FusionGroup& group) const;
   bool note_places(InstructionId id, const FusionGroup& group);
   bool may_join_rows(InstructionId id, const FusionGroup& group) const;
   bool starts_rows(InstructionId id, const Dims& rows, const FusionGroup& group) const;

@@ -89,9 +89,9 @@ void FusionGroups::merge_readers(const std::vector<int>& readers) {
 
 bool FusionGroups::may_merge(int a, int b) const {
   const FusionGroup &x = groups_[a], &y = groups_[b];
-  if (a == b || x.members.empty() || y.members.empty() || x.rows || y.rows || x.kind != y.kind ||
-      x.kind == FusionKind::Output || count_roots(a, b) > most_roots ||
-      x.members.size() + y.members.size() > most_members ||
+  if (a == b || x.members.empty() || y.members.empty() || x.rows || y.rows || x.by_operands ||
+      y.by_operands || x.kind != y.kind || x.kind == FusionKind::Output ||
+      count_roots(a, b) > most_roots || x.members.size() + y.members.size() > most_members ||
       x.transcendental + y.transcendental > most_transcendental)
     return false;
   const auto has_own_loops = [&](InstructionId id) {

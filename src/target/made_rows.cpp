@@ -1,0 +1,127 @@
+// The left operand of a product that a loop makes, for nothing else, is made row by row where the
+// product multiplies it: a few rows at a time lie in the function's frame, and the array is never
+// stored (emit/dot.cpp).
+//
+//   dot(fusion(x) { f(x) }, w)  =>  fusion(x, w) { dot(f(x), w) }
+//
+// Where sums go along whole rows and w has few columns: of many a library has better blocks, for
+// which the operand must stand in memory. Assumes plain layouts, and that fusions are made. Later
+// passes may assume nothing.
+#include "target/made_rows.h"
+
+#include <algorithm>
+
+#include "target/fused_computations.h"
+
+namespace hilo {
+namespace {
+
+// Elements of the left operand, smaller ones being no burden; of a row of it, of which the frame
+// holds four; and columns of w.
+constexpr int64_t least_made = 1 << 14, longest_row = 4096, most_columns = 8;
+constexpr int64_t least_row = 16;
+// Elements that are reduced without a loop where one is asked for.
+constexpr int64_t short_sum = 4;
+
+class RowMaker {
+ public:
+  explicit RowMaker(Module& module) : module_(module), editor_(module) {}
+
+  bool run() {
+    const std::vector<bool> fused = fused_computations(module_);
+    bool changed = false;
+    for (size_t i = 0, count = module_.instructions.size(); i < count; ++i) {
+      const InstructionId id = {static_cast<uint32_t>(i)};
+      if (module_[id].removed || fused[module_[id].computation.value]) continue;
+      if (is_fitting_product(id) && is_made(module_.operand(id, 0))) {
+        fuse(id);
+        changed = true;
+      }
+    }
+    return changed;
+  }
+
+ private:
+  bool is_usual(InstructionId id) const {
+    const Shape& shape = module_.shape(id);
+    return shape.is_array() && is_plain(shape) && is_static(shape) && !editor_.is_pinned(id);
+  }
+
+  bool is_fitting_product(InstructionId id) const {
+    if (module_[id].op != Op::Dot || !is_usual(id)) return false;
+    const auto& a = module_.attributes<DotAttributes>(id);
+    const Shape &lhs = module_.shape(module_.operand(id, 0)),
+                &rhs = module_.shape(module_.operand(id, 1));
+    const ElementType type = module_.shape(id).type;
+    const auto batches = std::ssize(a.lhs_batch_dims);
+    for (int64_t d = 0; d < batches; ++d)
+      if (a.lhs_batch_dims[static_cast<size_t>(d)] != d ||
+          a.rhs_batch_dims[static_cast<size_t>(d)] != d)
+        return false;
+    if ((type != ElementType::F32 && type != ElementType::F64) || lhs.type != type ||
+        rhs.type != type || !a.sparsity.text.empty() ||
+        a.lhs_contracting_dims != Dims{lhs.rank() - 1} || a.rhs_contracting_dims != Dims{batches} ||
+        rhs.rank() > batches + 2)
+      return false;
+    const int64_t columns = rhs.rank() == batches + 2 ? rhs.dims.back() : 1;
+    const int64_t row = lhs.dims.back();
+    return element_count(lhs) >= least_made && row >= least_row && row <= longest_row &&
+           columns <= most_columns && columns > 0;
+  }
+
+  // By a loop over its elements, for the product alone.
+  bool is_made(InstructionId id) const {
+    if (!is_usual(id) || editor_.use_count(id) != 1) return false;
+    if (module_[id].op != Op::Fusion)
+      return is_elementwise(module_[id].op) &&
+             std::ranges::all_of(module_.operands(id),
+                                 [&](InstructionId operand) { return is_usual(operand); });
+    const auto& fusion = module_.attributes<FusionAttributes>(id);
+    return fusion.kind != FusionKind::Output && module_.shape(id).is_array() &&
+           std::ranges::all_of(module_[fusion.calls].instructions,
+                               [&](InstructionId inside) { return is_made_by_element(inside); });
+  }
+  bool is_made_by_element(InstructionId inside) const {
+    static constexpr Op others[] = {Op::Dot,       Op::Fusion, Op::DynamicUpdateSlice,
+                                    Op::Transpose, Op::Tuple,  Op::ReduceWindow};
+    const Op op = module_[inside].op;
+    if (op != Op::Reduce) return std::ranges::find(others, op) == std::end(others);
+    const InstructionId from = module_.operand(inside, 0);
+    return module_[inside].operand_count == 2 &&
+           element_count(module_.shape(from)) <= short_sum * element_count(module_.shape(inside));
+  }
+
+  void fuse(InstructionId product) {
+    const InstructionId left = module_.operand(product, 0), right = module_.operand(product, 1);
+    const ComputationId body =
+        module_.add_computation(fmt::format("fused_{}", module_[product].name));
+    const auto given = module_.operands(left);
+    std::vector<InstructionId> operands(given.begin(), given.end()), inside;
+    for (InstructionId operand : operands) {
+      const Shape shape = module_.shape(operand);
+      inside.push_back(editor_.add_parameter(body, operand, shape));
+    }
+    const InstructionId rows =
+        module_[left].op == Op::Fusion
+            ? editor_.clone_body(module_.attributes<FusionAttributes>(left).calls, body, inside)
+            : editor_.clone(left, body, inside);
+    const Shape shape_of_right = module_.shape(right), shape = module_.shape(product);
+    operands.push_back(right);
+    const std::array factors = {rows, editor_.add_parameter(body, right, shape_of_right)};
+    module_[body].root = editor_.clone(product, body, factors);
+    const InstructionId fusion = editor_.add(product, Op::Fusion, shape, operands,
+                                             FusionAttributes{FusionKind::Loop, {}, body});
+    editor_.replace(product, fusion);
+  }
+
+  Module& module_;
+  Editor editor_;
+};
+
+}  // namespace
+
+Result<bool> make_rows_of_products(Module& module, const PassOptions&) {
+  return RowMaker(module).run();
+}
+
+}  // namespace hilo

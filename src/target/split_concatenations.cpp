@@ -1,0 +1,293 @@
+// What is computed of arrays that are put beside each other is computed of each, so that none of
+// them is stored, nor what they are joined to.
+//
+//   f(concatenate(a, b), concatenate(c, d))  =>  concatenate(f(a, c), f(b, d))
+//   transpose(concatenate(a, b))  =>  concatenate(reshape(a), reshape(b))    of single elements
+//   reduce(concatenate(a, b), i)  =>  op(reduce(a, i), reduce(b, e))         along what is reduced
+//   reduce(concatenate(a, b), i)  =>  concatenate(reduce(a, i), reduce(b, i))   else
+//
+// f is elementwise, and e the identity of the reduction's op. Reductions are regrouped as the law
+// of sums allows (ir/combiner.h); of floats narrower than their sums they are left. Only where the
+// parts would be stored: where one of them costs more than reading it, where they are more than a
+// loop chooses from, or are read by several; and where all readers are such. Assumes plain layouts.
+// Later passes may assume nothing. Stands behind simplify, whose rules find single elements in
+// concatenations, and before reduction-splitter, which then sees the parts.
+#include "target/split_concatenations.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace hilo {
+namespace {
+
+// Elements of what is joined; smaller arrays cost less than steps of their own.
+constexpr int64_t least_joined = 2048;
+constexpr size_t most_parts = 8, most_readers = 4;
+// More parts than this a loop does not compute where it reads them (pass/fuse/groups.cpp).
+constexpr size_t most_chosen = 4;
+// Instructions that are looked at behind a part, and that other operands of an op are made of.
+constexpr size_t most_seen = 16, most_depth = 8;
+
+class Splitter {
+ public:
+  explicit Splitter(Module& module) : module_(module), editor_(module) {}
+
+  bool run() {
+    bool changed = false;
+    for (ComputationId computation : open_computations(module_))
+      for (InstructionId id : operands_first(module_, computation))
+        if (!module_[id].removed) changed |= split(id);
+    return changed;
+  }
+
+ private:
+  // A part of a dimension.
+  struct Range {
+    size_t dim;
+    int64_t begin, end;
+  };
+
+  bool is_usual(InstructionId id) const {
+    const Shape& shape = module_.shape(id);
+    return shape.is_array() && is_plain(shape) && is_static(shape) && !editor_.is_pinned(id);
+  }
+
+  std::vector<Range> ranges_of(InstructionId joined) const {
+    const auto dim =
+        static_cast<size_t>(module_.attributes<DimensionsAttributes>(joined).dimensions[0]);
+    std::vector<Range> out;
+    int64_t begin = 0;
+    for (InstructionId part : module_.operands(joined)) {
+      const int64_t end = begin + module_.shape(part).dims[dim];
+      out.push_back({dim, begin, end});
+      begin = end;
+    }
+    return out;
+  }
+
+  bool split(InstructionId id) {
+    for (InstructionId operand : module_.operands(id))
+      if (is_joined_to_be_split(operand)) {
+        const Op op = module_[id].op;
+        const InstructionId value = op == Op::Reduce      ? reduction_of(id, operand)
+                                    : op == Op::Transpose ? transpose_of(id, operand)
+                                                          : elementwise_of(id, operand);
+        if (!editor_.can_replace(id, value)) return false;
+        if (module_[value].op == Op::Concatenate) made_.insert(value.value);
+        editor_.replace(id, value);
+        return true;
+      }
+    return false;
+  }
+
+  // An op that can be computed of parts.
+  bool is_split(InstructionId id, InstructionId joined) const {
+    if (module_[id].op == Op::Transpose) return is_split_transpose(id, joined);
+    if (!is_elementwise(module_[id].op)) return is_split_reduction(id);
+    const std::vector<Range> ranges = ranges_of(joined);
+    return is_usual(id) && !is_moved(id) &&
+           std::ranges::all_of(module_.operands(id), [&](InstructionId operand) {
+             return has_parts(operand, ranges, 0);
+           });
+  }
+  // Loops that ask for elements at other places compute no more than the concatenation itself.
+  bool is_moved(InstructionId id) const {
+    static constexpr Op movers[] = {
+        Op::Broadcast, Op::Slice,        Op::Transpose, Op::Reverse,     Op::Pad,
+        Op::Gather,    Op::DynamicSlice, Op::Reshape,   Op::Concatenate, Op::DynamicUpdateSlice};
+    return std::ranges::any_of(module_.users(id), [&](InstructionId user) {
+      return std::ranges::find(movers, module_[user].op) != std::end(movers);
+    });
+  }
+  // Only single elements of what is joined change their place among its dimensions.
+  bool is_split_transpose(InstructionId id, InstructionId joined) const {
+    const std::vector<Range> ranges = ranges_of(joined);
+    Dims order = module_.attributes<DimensionsAttributes>(id).dimensions;
+    std::erase(order, static_cast<int64_t>(ranges[0].dim));
+    return is_usual(id) && !is_moved(id) && std::ranges::is_sorted(order) &&
+           std::ssize(ranges) == ranges.back().end;
+  }
+  bool is_split_reduction(InstructionId id) const {
+    if (module_[id].op != Op::Reduce || module_[id].operand_count != 2 || !is_usual(id))
+      return false;
+    const auto combiner = find_combiner(module_, module_.attributes<ReduceAttributes>(id).to_apply);
+    const auto type = module_.shape(id).type;
+    return combiner && combiner->wide == type && combiner->element == type && !is_complex(type) &&
+           module_[combiner->instruction].op != Op::Xor;
+  }
+
+  bool is_joined_to_be_split(InstructionId id) {
+    if (module_[id].op != Op::Concatenate || !is_usual(id)) return false;
+    if (const auto known = to_be_split_.find(id.value); known != to_be_split_.end())
+      return known->second;
+    return to_be_split_[id.value] = find_whether_split(id);
+  }
+  bool find_whether_split(InstructionId joined) const {
+    const auto parts = module_.operands(joined);
+    const std::vector<InstructionId> users = module_.users(joined);
+    if (parts.size() > most_parts || users.empty() || users.size() > most_readers ||
+        module_[module_[joined].computation].root == joined ||
+        element_count(module_.shape(joined)) < least_joined ||
+        !std::ranges::all_of(users, [&](InstructionId user) { return is_split(user, joined); }))
+      return false;
+    const auto is_made = [&](InstructionId part) {
+      return is_made_of(part, [](const Module&, InstructionId) { return true; });
+    };
+    const auto is_costly = [&](InstructionId part) {
+      return is_made_of(part, [](const Module& module, InstructionId id) {
+        return !has_trait(module[id].op, TraitCheap);
+      });
+    };
+    return made_.contains(joined.value) || std::ranges::any_of(parts, is_costly) ||
+           (parts.size() > most_chosen && std::ranges::any_of(parts, is_made)) ||
+           (users.size() > 1 && std::ranges::all_of(parts, is_made));
+  }
+
+  // Whether an elementwise op of this kind stands among what a loop makes the value of.
+  template <class Kind>
+  bool is_made_of(InstructionId value, Kind is_of_kind) const {
+    static constexpr Op movers[] = {Op::Broadcast, Op::Reshape, Op::Slice, Op::Transpose};
+    std::vector<InstructionId> seen = {value};
+    for (size_t i = 0; i < seen.size() && seen.size() < most_seen; ++i) {
+      const Op op = module_[seen[i]].op;
+      if (is_elementwise(op) && is_of_kind(module_, seen[i])) return true;
+      if (!is_elementwise(op) && std::ranges::find(movers, op) == std::end(movers)) continue;
+      for (InstructionId operand : module_.operands(seen[i])) seen.push_back(operand);
+    }
+    return false;
+  }
+
+  InstructionId elementwise_of(InstructionId id, InstructionId joined) {
+    const std::vector<Range> ranges = ranges_of(joined);
+    std::vector<InstructionId> parts;
+    for (size_t i = 0; i < ranges.size(); ++i) parts.push_back(op_of_parts(id, ranges, i));
+    const Shape shape = module_.shape(id);
+    return editor_.add(id, Op::Concatenate, shape, parts,
+                       DimensionsAttributes{{static_cast<int64_t>(ranges[0].dim)}});
+  }
+
+  // Whether parts of a value are no more work than the value: another concatenation of such parts,
+  // what stands in memory, what is made of one number, and ops on such that nobody else reads.
+  bool has_parts(InstructionId value, const std::vector<Range>& ranges, size_t depth) const {
+    const Op op = module_[value].op;
+    if (!is_usual(value) || depth > most_depth) return false;
+    if (op == Op::Concatenate && is_joined_alike(value, ranges)) return true;
+    if (op == Op::Broadcast || op == Op::Parameter || op == Op::GetTupleElement ||
+        module_.shape(value).is_scalar())
+      return true;
+    return is_elementwise(op) && editor_.use_count(value) == 1 &&
+           std::ranges::all_of(module_.operands(value), [&](InstructionId operand) {
+             return has_parts(operand, ranges, depth + 1);
+           });
+  }
+  bool is_joined_alike(InstructionId value, const std::vector<Range>& ranges) const {
+    const std::vector<Range> own = ranges_of(value);
+    return std::ranges::equal(own, ranges, [](const Range& a, const Range& b) {
+      return a.dim == b.dim && a.end == b.end;
+    });
+  }
+
+  InstructionId part_of(InstructionId value, const std::vector<Range>& ranges, size_t i) {
+    const Op op = module_[value].op;
+    if (module_.shape(value).is_scalar()) return value;
+    if (op == Op::Concatenate && is_joined_alike(value, ranges)) return module_.operand(value, i);
+    if (op == Op::Broadcast) return part_of_broadcast(value, ranges[i]);
+    return is_elementwise(op) ? op_of_parts(value, ranges, i) : slice(value, ranges[i]);
+  }
+  InstructionId op_of_parts(InstructionId id, const std::vector<Range>& ranges, size_t i) {
+    const auto given = module_.operands(id);
+    std::vector<InstructionId> operands(given.begin(), given.end());
+    for (InstructionId& operand : operands) operand = part_of(operand, ranges, i);
+    const InstructionId out = editor_.clone(id, module_[id].computation, operands);
+    editor_.set_shape(out, part_shape(id, ranges[i]));
+    if (module_[out].extra) module_.mutable_extra(out).sharding = nullptr;
+    return out;
+  }
+  InstructionId part_of_broadcast(InstructionId value, const Range& range) {
+    InstructionId from = module_.operand(value, 0);
+    const Dims dims = module_.attributes<DimensionsAttributes>(value).dimensions;
+    const auto at = std::ranges::find(dims, static_cast<int64_t>(range.dim));
+    if (at != dims.end())
+      from = slice(from, {static_cast<size_t>(at - dims.begin()), range.begin, range.end});
+    const Shape shape = part_shape(value, range);
+    if (element_count(shape) == element_count(module_.shape(from)) && std::ranges::is_sorted(dims))
+      return editor_.add(value, Op::Reshape, shape, {&from, 1});
+    return editor_.add(value, Op::Broadcast, shape, {&from, 1}, DimensionsAttributes{dims});
+  }
+  InstructionId slice(InstructionId value, const Range& range) {
+    SliceAttributes out;
+    const Dims dims = module_.shape(value).dims;
+    for (size_t d = 0; d < dims.size(); ++d)
+      out.slice.dims.push_back(d == range.dim ? SliceDim{range.begin, range.end, 1}
+                                              : SliceDim{0, dims[d], 1});
+    return editor_.add_inferred(value, Op::Slice, {&value, 1}, std::move(out));
+  }
+  Shape part_shape(InstructionId value, const Range& range) const {
+    Shape out = Shape::array(module_.shape(value).type, module_.shape(value).dims);
+    out.dims[range.dim] = range.end - range.begin;
+    return Shape::array(out.type, out.dims);
+  }
+
+  InstructionId transpose_of(InstructionId id, InstructionId joined) {
+    const auto from = static_cast<int64_t>(ranges_of(joined)[0].dim);
+    const Dims& order = module_.attributes<DimensionsAttributes>(id).dimensions;
+    const auto dim = std::ranges::find(order, from) - order.begin();
+    const Shape shape = module_.shape(id);
+    const Range first = {static_cast<size_t>(dim), 0, 1};
+    const auto given = module_.operands(joined);
+    std::vector<InstructionId> parts(given.begin(), given.end());
+    for (InstructionId& part : parts)
+      part = editor_.add(id, Op::Reshape, part_shape(id, first), std::array{part});
+    return editor_.add(id, Op::Concatenate, shape, parts, DimensionsAttributes{{dim}});
+  }
+
+  InstructionId reduction_of(InstructionId id, InstructionId joined) {
+    const Range first = ranges_of(joined)[0];
+    const ReduceAttributes attributes = module_.attributes<ReduceAttributes>(id);
+    const auto dim = static_cast<int64_t>(first.dim);
+    const bool is_reduced = std::ranges::count(attributes.dimensions, dim) > 0;
+    const Op op = module_[find_combiner(module_, attributes.to_apply)->instruction].op;
+    const InstructionId init = module_.operand(id, 1);
+    const InstructionId identity = is_reduced ? identity_of(id, op) : init;
+    const auto given = module_.operands(joined);
+    std::vector<InstructionId> parts(given.begin(), given.end());
+    const Shape shape = module_.shape(id);
+    for (size_t i = 0; i < parts.size(); ++i)
+      if (i > 0 && is_reduced && element_count(module_.shape(parts[i])) == element_count(shape))
+        parts[i] = editor_.add(id, Op::Reshape, shape, std::array{parts[i]});
+      else
+        parts[i] = editor_.add_inferred(id, Op::Reduce,
+                                        std::array{parts[i], i == 0 ? init : identity}, attributes);
+    if (!is_reduced) {
+      const int64_t before =
+          std::ranges::count_if(attributes.dimensions, [&](int64_t d) { return d < dim; });
+      return editor_.add(id, Op::Concatenate, shape, parts, DimensionsAttributes{{dim - before}});
+    }
+    InstructionId out = parts[0];
+    for (size_t i = 1; i < parts.size(); ++i)
+      out = editor_.add_inferred(id, op, std::array{out, parts[i]});
+    return out;
+  }
+  // What changes nothing; choices may take the initial value again.
+  InstructionId identity_of(InstructionId reduce, Op op) {
+    const InstructionId init = module_.operand(reduce, 1);
+    const ElementType type = module_.shape(init).type;
+    if (op == Op::Add)
+      return editor_.add_constant(reduce, scalar_of(type, is_floating(type) ? -0.0 : 0));
+    return op == Op::Multiply ? editor_.add_constant(reduce, scalar_of(type, 1)) : init;
+  }
+
+  Module& module_;
+  Editor editor_;
+  std::unordered_map<uint32_t, bool> to_be_split_;
+  std::unordered_set<uint32_t> made_;  // of parts of others, which go on as far as they can
+};
+
+}  // namespace
+
+Result<bool> split_concatenations(Module& module, const PassOptions&) {
+  return Splitter(module).run();
+}
+
+}  // namespace hilo
