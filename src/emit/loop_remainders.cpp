@@ -80,6 +80,15 @@ void leave_rest(llvm::Loop& loop, unsigned rounds) {
   if (has_vectors) llvm::addStringMetadataToLoop(&loop, "llvm.loop.vectorize.width", narrow);
 }
 
+// LoopVectorize would use masks, which are slow where not all elements have them, or make nothing.
+void leave_rest_without_masks(llvm::Loop& loop, unsigned rounds, llvm::ScalarEvolution& evolution) {
+  if (rounds <= narrow || rounds >= few_rounds || rounds % (2 * narrow) == 0) return;
+  if (loop.getNumBlocks() != 1 || !carries_nothing(loop) || strides(loop, evolution)) return;
+  const bool is_wide = rounds > 2 * narrow && rounds % (2 * narrow) < narrow;
+  llvm::addStringMetadataToLoop(&loop, "llvm.loop.vectorize.enable", 1);
+  llvm::addStringMetadataToLoop(&loop, "llvm.loop.vectorize.width", is_wide ? 2 * narrow : narrow);
+}
+
 }  // namespace
 
 llvm::PreservedAnalyses LoopRemainders::run(llvm::Function& function,
@@ -96,6 +105,8 @@ llvm::PreservedAnalyses LoopRemainders::run(llvm::Function& function,
       llvm::addStringMetadataToLoop(loop, "llvm.loop.vectorize.predicate.enable", 1);
     else if (loop->isInnermost() && (loop->isOutermost() || (!has_lane_sums && uses_frame(*loop))))
       leave_rest(*loop, evolution.getSmallConstantTripCount(loop));
+    else if (!has_masks && loop->isInnermost())
+      leave_rest_without_masks(*loop, evolution.getSmallConstantTripCount(loop), evolution);
   }
   return llvm::PreservedAnalyses::all();
 }
