@@ -150,6 +150,7 @@ Index Index::reshaped(Builder& b, const Dims& dims) const {
       else right *= dims[to++];
     }
     if (left == 1) continue;
+    if (left == element_count(dims)) return linear(b, dims, position(b));
     const Dims inner(dims_.begin() + from_begin, dims_.begin() + from);
     const Dims outer(dims.begin() + to_begin, dims.begin() + to);
     const Index group(b, inner, {at_.begin() + from_begin, at_.begin() + from});

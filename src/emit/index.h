@@ -15,6 +15,7 @@ class Index {
 
   const Dims& dims() const { return dims_; }
   llvm::Value* at(Builder& b, size_t dim) const;
+  bool has_parts() const { return !at_.empty(); }  // without a division
   llvm::Value* position(Builder& b) const;
   // The place with the same row-major position in an array of as many elements. Dimensions that
   // both have are kept, so that no division is needed for them.

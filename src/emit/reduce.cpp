@@ -2,8 +2,11 @@
 // 64 lanes side by side and then halves; else in the order of the elements.
 #include "emit/reduce.h"
 
+#include <llvm/Analysis/VectorUtils.h>
+
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "emit/lane_sums.h"
 #include "emit/op_functions.h"
@@ -56,7 +59,6 @@ bool lies_in_memory(const Elements& e, InstructionId id) {
 bool keeps_columns(const Elements& e, InstructionId id, size_t end) {
   const Module& module = e.module;
   std::vector<InstructionId> seen = {id};
-  const int64_t count = element_count(module.shape(id));
   for (size_t i = 0; i < seen.size(); ++i) {
     const InstructionId value = seen[i];
     const Op op = module[value].op;
@@ -69,15 +71,18 @@ bool keeps_columns(const Elements& e, InstructionId id, size_t end) {
     }
     if (op == Op::Broadcast) {
       const Dims& to = module.attributes<DimensionsAttributes>(value).dimensions;
-      if (module.shape(value).dims != module.shape(id).dims ||
+      if ((module.shape(value).dims != module.shape(id).dims && !to.empty()) ||
           std::ranges::any_of(to, [&](int64_t d) { return d >= static_cast<int64_t>(end); }))
         return false;
       continue;
     }
-    if (!is_elementwise(op)) return false;
+    const bool is_piece = op == Op::Slice && first_of_piece(module, value);
+    if (!is_elementwise(op) && op != Op::Reshape && !is_piece) return false;
     for (InstructionId operand : module.operands(value)) {
       const Shape& shape = module.shape(operand);
-      if (!shape.is_array() || (element_count(shape) != count && !shape.dims.empty())) return false;
+      if (!shape.is_array()) return false;
+      if (is_elementwise(op) && shape.dims != module.shape(value).dims && !shape.dims.empty())
+        return false;
       if (std::ranges::count(seen, operand) == 0) seen.push_back(operand);
     }
   }
@@ -155,6 +160,33 @@ void Reduce::merge_columns() {
   std::erase_if(kept_, [&](size_t d) { return d > first; });
 }
 
+std::optional<Reduce::Run> Reduce::run() const {
+  const auto is_reduced = [&](size_t d) { return std::ranges::count(reduced_, d) > 0; };
+  size_t first = dims_.size();
+  int64_t size = 1, columns = 1;
+  for (; first > 0 && (dims_[first - 1] == 1 || !is_reduced(first - 1)); --first)
+    columns *= dims_[first - 1];
+  size = columns;
+  for (; first > 0 && (dims_[first - 1] == 1 || is_reduced(first - 1)); --first)
+    size *= dims_[first - 1];
+  while (first < dims_.size() && dims_[first] == 1) ++first;
+  const auto operands = e_.module.operands(id_).first(count_);
+  if (size == columns || !std::ranges::all_of(operands, [&](InstructionId operand) {
+        return keeps_columns(e_, operand, first);
+      }))
+    return std::nullopt;
+  return Run{first, size, columns};
+}
+
+void Reduce::merge(const Run& run) {
+  dims_.resize(run.first + 1);
+  dims_.back() = run.size;
+  std::erase_if(kept_, [&](size_t d) { return d >= run.first; });
+  std::erase_if(reduced_, [&](size_t d) { return d >= run.first; });
+  reduced_.push_back(run.first);
+  seams_ = {};
+}
+
 std::vector<Value*> Reduce::inits() {
   std::vector<Value*> out;
   for (size_t k = 0; k < count_; ++k) out.push_back(e_.operand(id_, count_ + k, Index::scalar(b_)));
@@ -205,9 +237,37 @@ std::vector<Value*> Reduce::in_order(const Index& kept) {
 bool Reduce::rounds_once() const { return reducer_.is_wide() && reduced_elements() > 0; }
 
 Value* Reduce::lanes(const Index& kept) {
-  const size_t last = innermost();
-  const int64_t lanes = lanes_of_row(e_, e_.module.operand(id_, 0), dims_[last]),
+  const int64_t size = dims_[innermost()],
+                lanes = lanes_of_row(e_, e_.module.operand(id_, 0), size),
                 each = std::min(lanes, piece);
+  std::vector<Value*> pieces =
+      combined_in_lanes(kept, lanes, each, [&](AddLanes add) { in_lanes(0, size, lanes, add); });
+  for (size_t half = pieces.size() / 2; half > 0; half /= 2)
+    for (size_t i = 0; i < half; ++i) pieces[i] = reducer_.combine(pieces[i], pieces[half + i]);
+  return pieces[0];
+}
+
+// What is left of a run is at the end of as many elements, which begin with the first column too.
+Value* Reduce::columns(const Index& kept, int64_t columns, int64_t lanes) {
+  const int64_t size = dims_[innermost()], whole = size / lanes, rest = size % lanes;
+  const auto over = [&](AddLanes add) {
+    loop(b_, whole, [&](Value* chunk) {
+      add({multiply_index(b_, chunk, lanes), {0, whole * lanes - 1}, 0, lanes, 0});
+    });
+    if (rest > 0) add({int64(b_, size - lanes), {size - lanes, size - 1}, 0, lanes, lanes - rest});
+  };
+  Value* all =
+      llvm::concatenateVectors(b_, combined_in_lanes(kept, lanes, std::gcd(lanes, piece), over));
+  for (int64_t half = lanes / 2; half >= columns; half /= 2) {
+    const auto [low, high] = halves(static_cast<int>(half));
+    all = reducer_.combine(b_.CreateShuffleVector(all, low), b_.CreateShuffleVector(all, high));
+  }
+  return all;
+}
+
+std::vector<Value*> Reduce::combined_in_lanes(const Index& kept, int64_t lanes, int64_t each,
+                                              llvm::function_ref<void(AddLanes)> over) {
+  const size_t last = innermost();
   const HeldArray sums(b_, reducer_.type(), lanes);
   Value* identity = reducer_.identity();
   // As vectors: a loop would have to be vectorised.
@@ -224,13 +284,11 @@ Value* Reduce::lanes(const Index& kept) {
       sums.store(reducer_.combine(sums.load(lane), value), lane);
     });
   };
-  outer_nest(0, at, [&] { in_lanes(0, dims_[last], lanes, add); });
+  outer_nest(0, at, [&] { over(add); });
   std::vector<Value*> pieces;
   for (int64_t i = 0; i < lanes; i += each)
     pieces.push_back(sums.load_lanes(i, each, piece_align(each)));
-  for (size_t half = pieces.size() / 2; half > 0; half /= 2)
-    for (size_t i = 0; i < half; ++i) pieces[i] = reducer_.combine(pieces[i], pieces[half + i]);
-  return pieces[0];
+  return pieces;
 }
 
 Value* Reduce::place_in_row(const Lanes& lanes, Value* i) {
@@ -448,8 +506,14 @@ Result<void> write_Reduce(Writer& w, InstructionId id) {
   Reduce reduce(w.elements, id);
   const bool is_empty =
       reduce.reduced_elements() == 0 || element_count(w.elements.leaf_shape(id, 0).dims) == 0;
-  if (reduce.is_row() || is_empty) write_rows(w, id, reduce);
-  else write_columns(w, id, reduce);
+  if (is_empty) {
+    write_rows(w, id, reduce);
+  } else if (reduce.is_row()) {
+    if (const auto run = reduce.run()) reduce.merge(*run);
+    write_rows(w, id, reduce);
+  } else if (!write_narrow_columns(w, id, reduce)) {
+    write_columns(w, id, reduce);
+  }
   return {};
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "emit/held_array.h"
 #include "emit/reducer.h"
@@ -44,6 +45,19 @@ class Reduce {
   // columns side by side; nothing where an element is asked for by one of them.
   void merge_columns();
 
+  // The dimensions from `first` on, where the reduced ones of them come first and elements follow
+  // from their place in all of them: lines of so many columns, one after the other.
+  struct Run {
+    size_t first;
+    int64_t size, columns;
+  };
+  std::optional<Run> run() const;
+  // Takes them for one, which is reduced. What is kept ends before it.
+  void merge(const Run& run);
+  // Of a run that was merged: its columns in a vector, of associative reducers. `lanes` is a
+  // multiple of the columns by a power of two and no more than the run.
+  llvm::Value* columns(const Index& kept, int64_t columns, int64_t lanes);
+
   // Where the reduced elements begin to come from elsewhere along a dimension, unless it is short
   // or they come in turns.
   Seams seams_along(size_t dim) const;
@@ -67,6 +81,10 @@ class Reduce {
     int64_t again;  // so many of them were combined before
   };
   using AddLanes = llvm::function_ref<void(const Lanes&)>;
+  // What is combined in so many lanes, in vectors of `each`; over() is to call what it is given for
+  // all elements of a row.
+  std::vector<llvm::Value*> combined_in_lanes(const Index& kept, int64_t lanes, int64_t each,
+                                              llvm::function_ref<void(AddLanes)> over);
   void in_lanes(int64_t begin, int64_t end, int64_t lanes, AddLanes add);
   std::vector<std::pair<int64_t, int64_t>> between_seams(int64_t begin, int64_t lanes,
                                                          int64_t count) const;
@@ -90,5 +108,8 @@ void store_results(Writer& w, InstructionId id, llvm::Value* position,
                    std::span<llvm::Value* const> values);
 // Where the innermost dimension is kept: tiles of columns side by side.
 void write_columns(Writer& w, InstructionId id, Reduce& reduce);
+// Where few columns are kept of long runs of lines: several lines side by side, as they lie. False
+// where there is no such run.
+bool write_narrow_columns(Writer& w, InstructionId id, Reduce& reduce);
 
 }  // namespace hilo

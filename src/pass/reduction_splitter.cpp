@@ -1,10 +1,11 @@
 // Cuts long reductions with few results in two, so that many threads have something to do.
 //   reduce(x, init) => reduce(reduce(reshape(x), identity), init)
-// The first one gives some dozens of partial results for each result; what the dimension has beyond
-// a multiple of their number is reduced for itself and combined with the rest. Assumes that the
-// reducer may be regrouped: sums and products are then added in another order, one that follows
-// from the shapes alone. Later passes may assume nothing. Stands after algebra, which makes one
-// reduction of two, and before fusion, which puts the first one together with what makes x.
+// The first one gives some dozens of partial results for each result, by the outermost dimensions
+// that are reduced, so that what it reads for each lies together; what a dimension that must be cut
+// has beyond a multiple of their number is reduced for itself and combined with the rest. Assumes
+// that the reducer may be regrouped: sums and products are then added in another order, one that
+// follows from the shapes alone. Later passes may assume nothing. Stands after algebra, which makes
+// one reduction of two, and before fusion, which puts the first one together with what makes x.
 #include <algorithm>
 
 #include "pass/pass.h"
@@ -15,7 +16,7 @@ namespace {
 constexpr int64_t longest = 65536;          // what stays whole: rows that fusions keep at hand
 constexpr int64_t side_by_side = 256;       // columns that one loop takes at least
 constexpr int64_t enough = 8, wanted = 64;  // loops of their own, before and afterwards
-constexpr int64_t fewest_parts = 8, most_parts = 512;
+constexpr int64_t fewest_parts = 8, most_parts = 512, least_of_part = 4;
 
 // The op of a reducer that may be applied in any order, over types that do not round sums to less
 // than what they are kept in; else nothing.
@@ -55,14 +56,14 @@ class Splitter {
     const ElementType type = module_.shape(init_).type;
     if (*op == Op::Add) identity_ = constant(scalar_of(type, is_floating(type) ? -0.0 : 0));
     if (*op == Op::Multiply) identity_ = constant(scalar_of(type, 1));
-    const size_t d = cut_dim();
-    const int64_t parts = parts_of(d);
+    const Cut cut = outermost_cut();
     InstructionId out;
-    if (parts > 0) {
-      out = in_parts(x_, d, parts);
+    if (parts_of(cut) >= fewest_parts) {
+      out = in_parts(x_, cut);
     } else {
+      const size_t d = longest_dim();
       const int64_t whole = dims_[d] / wanted_parts_ * wanted_parts_;
-      const InstructionId first = in_parts(slice(d, 0, whole), d, wanted_parts_);
+      const InstructionId first = in_parts(slice(d, 0, whole), {{}, d, wanted_parts_});
       const InstructionId rest =
           reduce(slice(d, whole, dims_[d]), identity_, attributes_.dimensions);
       out = editor_.add_inferred(id_, *op, std::array{first, rest});
@@ -85,24 +86,51 @@ class Splitter {
     if (reduced <= longest / std::min(columns, side_by_side) || results == 0) return false;
     const int64_t units = results / columns * ((columns + side_by_side - 1) / side_by_side);
     wanted_parts_ = std::max(fewest_parts, wanted / units);
+    most_parts_ = std::min(most_parts, reduced / least_of_part);
     return units < enough && results <= longest;
   }
 
-  // The outermost of the reduced dimensions that has enough parts, whose elements then lie together
-  // in memory; else the longest.
-  size_t cut_dim() const {
-    for (int64_t d : attributes_.dimensions)
-      if (parts_of(static_cast<size_t>(d)) >= wanted_parts_) return static_cast<size_t>(d);
-    return static_cast<size_t>(std::ranges::max(
-        attributes_.dimensions, {}, [&](int64_t d) { return dims_[static_cast<size_t>(d)]; }));
+  // The parts: the places of some reduced dimensions, and of dimension d in so many pieces.
+  struct Cut {
+    Dims whole;
+    size_t d = 0;
+    int64_t pieces = 1;
+  };
+
+  int64_t parts_of(const Cut& cut) const {
+    int64_t out = cut.pieces;
+    for (int64_t d : cut.whole) out *= dims_[static_cast<size_t>(d)];
+    return out;
   }
 
-  // Of equal length: the least number of them that is wanted or more, else the greatest; 0: none.
-  int64_t parts_of(size_t d) const {
-    int64_t parts = 0;
-    for (int64_t n = most_parts; n >= fewest_parts; --n)
-      if (dims_[d] % n == 0 && (parts == 0 || n >= wanted_parts_)) parts = n;
-    return parts;
+  // The least number of parts that is wanted or more, of the outermost of the reduced dimensions,
+  // else the greatest.
+  Cut outermost_cut() const {
+    Cut out;
+    for (int64_t d : attributes_.dimensions) {
+      const int64_t parts = parts_of(out);
+      if (parts >= wanted_parts_) break;
+      out.d = static_cast<size_t>(d);
+      if (parts * dims_[out.d] > most_parts_) {
+        out.pieces = pieces_of(out.d, parts);
+        break;
+      }
+      out.whole.push_back(d);
+    }
+    return out;
+  }
+
+  // Of equal length, and each of them so many parts.
+  int64_t pieces_of(size_t d, int64_t parts) const {
+    int64_t out = 1;
+    for (int64_t n = most_parts_ / parts; n > 1; --n)
+      if (dims_[d] % n == 0 && (out == 1 || n * parts >= wanted_parts_)) out = n;
+    return out;
+  }
+
+  size_t longest_dim() const {
+    return static_cast<size_t>(std::ranges::max(
+        attributes_.dimensions, {}, [&](int64_t d) { return dims_[static_cast<size_t>(d)]; }));
   }
 
   InstructionId constant(Literal value) { return editor_.add_constant(id_, std::move(value)); }
@@ -119,21 +147,28 @@ class Splitter {
     return editor_.add_inferred(id_, Op::Slice, std::array{x_}, attributes);
   }
 
-  // Dimension d becomes `parts` times the rest of it; the parts are reduced last.
-  InstructionId in_parts(InstructionId x, size_t d, int64_t parts) {
-    Shape shape = Shape::array(module_.shape(x).type, module_.shape(x).dims);
-    shape.dims[d] /= parts;
-    shape.dims.insert(shape.dims.begin() + static_cast<int64_t>(d), parts);
-    const Shape split = Shape::array(shape.type, shape.dims);
-    const InstructionId reshaped = editor_.add(id_, Op::Reshape, split, std::array{x});
-    Dims first;
-    int64_t before = 0;
-    for (int64_t reduced : attributes_.dimensions) {
-      first.push_back(reduced < static_cast<int64_t>(d) ? reduced : reduced + 1);
-      before += reduced < static_cast<int64_t>(d);
+  // The dimension that is cut becomes its pieces times the rest of it; the parts are reduced last.
+  InstructionId in_parts(InstructionId x, const Cut& cut) {
+    const auto d = static_cast<int64_t>(cut.d);
+    const bool is_cut = cut.pieces > 1;
+    if (is_cut) {
+      Shape split = Shape::array(module_.shape(x).type, module_.shape(x).dims);
+      split.dims[cut.d] /= cut.pieces;
+      split.dims.insert(split.dims.begin() + d, cut.pieces);
+      x = editor_.add(id_, Op::Reshape, Shape::array(split.type, split.dims), std::array{x});
     }
-    const InstructionId partial = reduce(reshaped, identity_, first);
-    return reduce(partial, init_, {static_cast<int64_t>(d) - before});
+    Dims first, parts;
+    int64_t before = 0;  // dimensions that the first one reduces
+    for (int64_t reduced : attributes_.dimensions) {
+      if (std::ranges::count(cut.whole, reduced) > 0) {
+        parts.push_back(reduced - before);
+        continue;
+      }
+      if (is_cut && reduced == d) parts.push_back(d - before);
+      first.push_back(is_cut && reduced >= d ? reduced + 1 : reduced);
+      ++before;
+    }
+    return reduce(reduce(x, identity_, first), init_, parts);
   }
 
   Editor& editor_;
@@ -141,7 +176,7 @@ class Splitter {
   InstructionId id_, x_, init_, identity_;
   ReduceAttributes attributes_;
   Dims dims_;
-  int64_t wanted_parts_ = fewest_parts;
+  int64_t wanted_parts_ = fewest_parts, most_parts_ = most_parts;
 };
 
 }  // namespace

@@ -35,16 +35,26 @@ TEST(ReductionSplitter, CutsWhatIsLong) {
   EXPECT_EQ(reduces_after(reduction("s32[9000,2,20]", "s32[20]", "0,1", "multiply", "3")), 2);
 }
 
-// The elements of a part lie together: the outermost dimension that has enough of them is cut.
-TEST(ReductionSplitter, CutsTheOutermostDimension) {
-  const auto cut = [](std::string_view from) {
-    const Module after =
-        after_passes(parsed(reduction(from, "f32[]", "0,1")), "reduction-splitter");
-    return print(after);
+// The elements of a part lie together: the outermost dimensions number the parts, and the one that
+// makes them enough is cut.
+TEST(ReductionSplitter, CutsTheOutermostDimensions) {
+  const auto cut = [](std::string_view from, std::string_view to, std::string_view dims) {
+    return print(after_passes(parsed(reduction(from, to, dims)), "reduction-splitter"));
   };
-  EXPECT_NE(cut("f32[256,512]").find("f32[64,4,512]"), std::string::npos);
-  EXPECT_NE(cut("f32[512,1024]").find("f32[64,8,1024]"), std::string::npos);
-  EXPECT_NE(cut("f32[3,65536]").find("f32[3,64,1024]"), std::string::npos);
+  EXPECT_NE(cut("f32[256,512]", "f32[]", "0,1").find("f32[256]"), std::string::npos);
+  EXPECT_NE(cut("f32[1024,512]", "f32[]", "0,1").find("f32[64,16,512]"), std::string::npos);
+  EXPECT_NE(cut("f32[3,65536]", "f32[]", "0,1").find("f32[3,32,2048]"), std::string::npos);
+  EXPECT_NE(cut("f32[3,3,48,758]", "f32[]", "0,1,2,3").find("f32[3,3,48]"), std::string::npos);
+  EXPECT_NE(cut("f32[10,4,100000]", "f32[4]", "0,2").find("f32[10,4,2]"), std::string::npos);
+}
+
+TEST(ReductionSplitter, PartsInSeveralDimensions) {
+  EXPECT_EQ(reduces_after(reduction("s32[3,3,48,158]", "s32[]", "0,1,2,3", "add", "5")), 2);
+  EXPECT_EQ(reduces_after(reduction("s32[6,2,7,3200]", "s32[2]", "0,2,3", "multiply", "3")), 2);
+  EXPECT_EQ(reduces_after(reduction("f32[5,3,4099,3]", "f32[3]", "0,1,2", "maximum", "1")), 2);
+  EXPECT_EQ(reduces_after(reduction("s32[3,2,11003]", "s32[]", "0,1,2", "add", "7")), 3);
+  EXPECT_EQ(reduces_after(reduction("s32[20,20,256]", "s32[256]", "0,1", "add", "7")), 2);
+  EXPECT_EQ(reduces_after(reduction("s32[257,256]", "s32[256]", "0", "add", "7")), 3);
 }
 
 TEST(ReductionSplitter, LeavesOthersWhole) {
