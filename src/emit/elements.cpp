@@ -126,7 +126,8 @@ bool Elements::reads_masked(llvm::Value* place, ElementType type) const {
 }
 
 llvm::Value* Elements::load(ElementType type, llvm::Value* array, llvm::Value* position) {
-  if (!condition_) return load_element(b, type, array, position);
+  if (!condition_ || !share_a_counter(condition_, position))
+    return load_element(b, type, array, position);
   llvm::BasicBlock *before = b.GetInsertBlock(), *in = nullptr;
   llvm::Value* element = nullptr;
   where(b, condition_, [&] {

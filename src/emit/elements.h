@@ -52,7 +52,8 @@ class Elements {
   // Of a place along a dimension of `size`.
   Bounds bounds(llvm::Value* place, int64_t size) const;
   // make(), in which arrays are read only where the condition holds; elsewhere zeros stand for
-  // their elements. Such reads of places side by side become masked ones in a vector.
+  // their elements. Such reads of places side by side become masked ones in a vector. What lies at
+  // one place for all that the condition moves with is there, and is read as it is.
   llvm::Value* read_where(llvm::Value* condition, llvm::function_ref<llvm::Value*()> make);
   // Whether that is better than to read the nearest place of an array: the place moves with the
   // innermost loop, so that the nearest ones do not lie side by side, and the chip has masks.

@@ -1,6 +1,7 @@
 #include "emit/index.h"
 
 #include <algorithm>
+#include <set>
 
 namespace hilo {
 
@@ -163,6 +164,35 @@ Index Index::reshaped(Builder& b, const Dims& dims) const {
 std::vector<llvm::Value*> Index::key() const {
   if (!at_.empty() || dims_.empty()) return at_;
   return {position_};
+}
+
+namespace {
+
+constexpr size_t most_visited = 200;  // values that a place is made of
+
+// What a value is made of, itself among it; nothing where that is more than can be looked at.
+std::optional<std::set<const llvm::Value*>> made_of(const llvm::Value* value) {
+  std::set<const llvm::Value*> seen = {value};
+  std::vector<const llvm::Value*> waiting = {value};
+  while (!waiting.empty()) {
+    const auto* step = llvm::dyn_cast<llvm::Instruction>(waiting.back());
+    waiting.pop_back();
+    if (!step) continue;
+    if (seen.size() > most_visited) return std::nullopt;
+    for (const llvm::Value* operand : step->operands())
+      if (seen.insert(operand).second) waiting.push_back(operand);
+  }
+  return seen;
+}
+
+}  // namespace
+
+bool share_a_counter(llvm::Value* a, llvm::Value* c) {
+  const auto left = made_of(a), right = made_of(c);
+  if (!left || !right) return true;
+  return std::ranges::any_of(*left, [&](const llvm::Value* value) {
+    return llvm::isa<llvm::PHINode>(value) && right->contains(value);
+  });
 }
 
 // Unsigned, so that places before the first are beyond the last.

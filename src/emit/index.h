@@ -59,6 +59,8 @@ llvm::Value* nearest_index(Builder& b, llvm::Value* place, const Bounds& bounds,
 // What place k of window number `window` sees, of the array that may be dilated: the first place of
 // the array is 0, of its padding less.
 llvm::Value* place_under(Builder& b, const WindowDim& dim, llvm::Value* window, llvm::Value* k);
+// Whether a loop's counter goes into both: else one does not move with the other.
+bool share_a_counter(llvm::Value* a, llvm::Value* c);
 // min(max(x, low), high) of i64 that are signed.
 llvm::Value* clamp_index(Builder& b, llvm::Value* x, int64_t low, int64_t high);
 

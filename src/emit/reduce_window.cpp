@@ -1,11 +1,13 @@
-// reduce-window. By an associative computation of one array: tiles of results side by side, which
-// each place of the window is combined into. Where a window holds everything up to its place, or
-// from there on: running results. By any other computation, of any number of arrays: each result
-// alone, its elements in the order of the window, or running results from one end of the array.
+// reduce-window. By an associative computation of one array: each result as straight code where
+// windows are small (emit/small_windows.h), else tiles of results side by side, which each place of
+// the window is combined into. Where a window holds everything up to its place, or from there on:
+// running results. By any other computation, of any number of arrays: each result alone, its
+// elements in the order of the window, or running results from one end of the array.
 #include <algorithm>
 
 #include "emit/op_functions.h"
 #include "emit/reducer.h"
+#include "emit/small_windows.h"
 #include "emit/writer.h"
 
 namespace hilo {
@@ -13,9 +15,10 @@ namespace {
 
 using llvm::Value;
 
-constexpr int64_t tile = 1024;  // results that are made side by side
-constexpr int64_t strip = 256;  // columns that have running results side by side
-constexpr int64_t piece = 256;  // elements whose running results are made before they are joined
+constexpr int64_t tile = 1024;     // results that are made side by side
+constexpr int64_t strip = 256;     // columns that have running results side by side
+constexpr int64_t piece = 256;     // elements whose running results are made before they are joined
+constexpr int64_t short_row = 16;  // of so few elements, running results are straight code
 constexpr int64_t most_windows = 256;  // that hold one element: beyond, blocks' running results pay
 
 // The dimension whose windows hold everything up to a place, or everything from it on.
@@ -54,9 +57,7 @@ class ReduceWindow {
         b_(w.b),
         id_(id),
         reducer_(w.elements, module().attributes<ReduceWindowAttributes>(id).to_apply),
-        window_(module().attributes<ReduceWindowAttributes>(id).window.dims),
-        in_(module().shape(module().operand(id, 0)).dims),
-        out_(w.elements.leaf_shape(id, 0).dims) {
+        windows_(windows_of(w.elements, id)) {
     while (inner_ + 1 < out_.size()) ++inner_;
     while (inner_ > 0 && out_[inner_] == 1) --inner_;
   }
@@ -75,11 +76,15 @@ class ReduceWindow {
 
   void write() {
     const auto running = find_running();
-    if (running && is_simple() && running->dim < inner_) write_running_lines(*running);
-    else if (running && is_simple()) write_running(*running);
+    const bool is_running = running && is_simple();
+    if (is_running && running->dim < inner_) write_running_lines(*running);
+    else if (is_running && running->size <= short_row) write_short_rows(*running);
+    else if (is_running) write_running(*running);
     else if (running) write_running_in_order(*running);
-    else if (is_simple()) write_tiles();
-    else write_in_order();
+    else if (!is_simple()) write_in_order();
+    else if (SmallWindows small(w_, windows_, reducer_); small.fit())
+      small.write([&](const SmallWindows::Part& part) { write_part(part); });
+    else write_tiles();
   }
 
  private:
@@ -109,10 +114,15 @@ class ReduceWindow {
 
   Value* init() { return w_.elements.operand(id_, 1, Index::scalar(b_)); }
   Value* element(const std::vector<Value*>& at) { return element(Index(b_, in_, at)); }
+  // The same place of an array whose dimensions were merged.
+  Index place_in(size_t k, const Index& at) {
+    const Dims& dims = module().shape(module().operand(id_, k)).dims;
+    return dims == in_ ? at : Index::linear(b_, dims, at.position(b_));
+  }
   // What other loops made on the way does not stand before this one.
   Value* element(const Index& at) {
     w_.elements.forget();
-    return reducer_.widen(w_.elements.operand(id_, 0, at));
+    return reducer_.widen(w_.elements.operand(id_, 0, place_in(0, at)));
   }
   void store(Value* start, const std::vector<Value*>& at, Value* combined) {
     store_element(b_, w_.elements.leaf_shape(id_, 0).type, w_.results[0],
@@ -125,11 +135,37 @@ class ReduceWindow {
     rows[running.dim] = 1;
     w_.set_count(element_count(rows), static_cast<double>(2 * running.size));
     loop(b_, w_.begin, w_.end, [&](Value* number) {
-      const Index row = Index::linear(b_, rows, number);
-      std::vector<Value*> at;
-      for (size_t d = 0; d < in_.size(); ++d) at.push_back(row.at(b_, d));
+      std::vector<Value*> at = places_of(Index::linear(b_, rows, number));
       body(at);
     });
+  }
+  // Zero in the dimensions behind those of the row.
+  std::vector<Value*> places_of(const Index& row) {
+    std::vector<Value*> out(in_.size(), int64(b_, 0));
+    for (size_t d = 0; d < row.dims().size(); ++d) out[d] = row.at(b_, d);
+    return out;
+  }
+
+  // Rows of few elements: straight code, for many rows side by side.
+  void write_short_rows(const Running& running) {
+    Value* start = init();
+    const Dims rows(in_.begin(), in_.begin() + static_cast<int64_t>(running.dim));
+    write_lanes(w_, rows, static_cast<double>(2 * running.size), [&](const Index& row) {
+      std::vector<Value*> at = places_of(row);
+      Value* sum = reducer_.identity();
+      for (int64_t k = 0; k < running.size; ++k) {
+        at[running.dim] = running.element(b_, int64(b_, k));
+        sum = reducer_.combine(sum, element(at));
+        at[running.dim] = running.result(b_, int64(b_, k));
+        store(start, at, sum);
+      }
+      if (running.has_empty) store_empty(running, at, start);
+    });
+  }
+
+  void store_empty(const Running& running, std::vector<Value*>& at, Value* start) {
+    at[running.dim] = running.empty(b_);
+    store_all(at, std::span(&start, 1));
   }
 
   // One row after the other: running results within a piece, joined with what all before gave.
@@ -154,9 +190,7 @@ class ReduceWindow {
             return std::vector{run(multiply_index(b_, number_of_piece, piece), piece, now[0])};
           })[0];
       run(int64(b_, running.size / piece * piece), running.size % piece, before);
-      if (!running.has_empty) return;
-      at[running.dim] = running.empty(b_);
-      store_all(at, std::span(&start, 1));
+      if (running.has_empty) store_empty(running, at, start);
     });
   }
 
@@ -273,7 +307,7 @@ class ReduceWindow {
     std::vector<Value*> arguments(now.begin(), now.end());
     w_.elements.forget();
     for (size_t k = 0; k < arrays(); ++k)
-      arguments.push_back(w_.elements.operand(id_, k, Index(b_, in_, at)));
+      arguments.push_back(w_.elements.operand(id_, k, place_in(k, Index(b_, in_, at))));
     return reducer_.apply(arguments);
   }
 
@@ -285,29 +319,58 @@ class ReduceWindow {
 
   // [begin, end) counts tiles along the inner dimension, in the order of the results.
   void write_tiles() {
+    start_ = init();
     const int64_t columns = out_[inner_], width = std::min(columns, tile);
     const int64_t tiles = (columns + width - 1) / width;
     const Dims outer(out_.begin(), out_.begin() + static_cast<int64_t>(inner_));
     w_.set_count(element_count(outer) * tiles, places() * static_cast<double>(width));
-    results_ = frame_array(b_, reducer_.type(), width);
-    Value* start = init();
     loop(b_, w_.begin, w_.end, [&](Value* number) {
       const Index row = Index::linear(b_, outer, b_.CreateUDiv(number, int64(b_, tiles)));
       place_.assign(out_.size(), int64(b_, 0));
       for (size_t d = 0; d < inner_; ++d) place_[d] = row.at(b_, d);
-      first_ = multiply_index(b_, b_.CreateURem(number, int64(b_, tiles)), width);
-      Value* left = b_.CreateNSWSub(int64(b_, columns), first_);
-      Value* count = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, left, int64(b_, width));
-      end_ = add_index(b_, first_, count);
-      loop(b_, int64(b_, 0), count,
-           [&](Value* i) { b_.CreateStore(reducer_.identity(), slot(i)); });
-      std::vector<Value*> at(in_.size(), int64(b_, 0));
-      add_places(0, at);
-      loop(b_, int64(b_, 0), count, [&](Value* i) {
-        std::vector<Value*> result = place_;
-        result[inner_] = add_index(b_, first_, i);
-        store(start, result, b_.CreateLoad(reducer_.type(), slot(i)));
+      write_tile(multiply_index(b_, b_.CreateURem(number, int64(b_, tiles)), width),
+                 int64(b_, columns));
+    });
+  }
+
+  // The same of a part of the results.
+  void write_part(const SmallWindows::Part& part) {
+    if (!start_) start_ = init();
+    place_ = part.place;
+    place_.resize(out_.size(), int64(b_, 0));
+    write_part(part, part.dim);
+  }
+  void write_part(const SmallWindows::Part& part, size_t d) {
+    Value* begin = d == part.dim ? part.begin : int64(b_, 0);
+    Value* end = d == part.dim ? part.end : int64(b_, out_[d]);
+    if (d < inner_)
+      return loop(b_, begin, end, [&](Value* i) {
+        place_[d] = i;
+        write_part(part, d + 1);
       });
+    const int64_t width = std::min(out_[d], tile);
+    Value* size = b_.CreateNSWSub(end, begin);
+    Value* tiles = b_.CreateUDiv(add_index(b_, size, int64(b_, width - 1)), int64(b_, width));
+    loop(b_, int64(b_, 0), tiles, [&](Value* number) {
+      write_tile(add_index(b_, begin, multiply_index(b_, number, width)), end);
+    });
+  }
+
+  // Results from `first` on, up to `end`, at place_ in the dimensions before the inner one.
+  void write_tile(Value* first, Value* end) {
+    const int64_t width = std::min(out_[inner_], tile);
+    if (!results_) results_ = frame_array(b_, reducer_.type(), width);
+    first_ = first;
+    Value* count = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateNSWSub(end, first),
+                                            int64(b_, width));
+    end_ = add_index(b_, first_, count);
+    loop(b_, int64(b_, 0), count, [&](Value* i) { b_.CreateStore(reducer_.identity(), slot(i)); });
+    std::vector<Value*> at(in_.size(), int64(b_, 0));
+    add_places(0, at);
+    loop(b_, int64(b_, 0), count, [&](Value* i) {
+      std::vector<Value*> result = place_;
+      result[inner_] = add_index(b_, first_, i);
+      store(start_, result, b_.CreateLoad(reducer_.type(), slot(i)));
     });
   }
 
@@ -369,10 +432,11 @@ class ReduceWindow {
   Builder& b_;
   InstructionId id_;
   Reducer reducer_;
-  const std::vector<WindowDim>& window_;
-  Dims in_, out_;
+  const Windows windows_;
+  const std::vector<WindowDim>& window_ = windows_.dims;
+  const Dims &in_ = windows_.in, &out_ = windows_.out;
   size_t inner_ = 0;  // the last dimension of more than one result
-  Value *results_ = nullptr, *first_ = nullptr, *end_ = nullptr;
+  Value *start_ = nullptr, *results_ = nullptr, *first_ = nullptr, *end_ = nullptr;
   std::vector<Value*> place_;  // of the results of a line
 };
 

@@ -50,6 +50,58 @@ TEST(ReduceWindow, AllFormsHaveCode) {
   }
 }
 
+// Small windows, which are straight code: pieces at the ends of each dimension have fewer places,
+// rows of a few results none of their own, dimensions without windows lie side by side.
+constexpr Case small_cases[] = {
+    {"5,40,2", "5,40,2", "size=1x5x1 pad=0_0x2_2x0_0"},
+    {"5,40,2", "5,19,2", "size=1x3x1 stride=1x2x1"},
+    {"7,9,5,8", "6,9,5,4", "size=2x1x1x5"},
+    {"7,9,5,8", "7,9,5,8", "size=2x1x1x5 pad=1_0x0_0x0_0x2_2"},
+    {"4,5,6,7", "4,5,3,7", "size=1x1x2x1 stride=1x1x2x1"},
+    {"30,31", "30,31", "size=3x3 pad=1_1x1_1"},
+    {"6,5000", "6,5000", "size=3x3 pad=1_1x1_1"},
+    {"9000", "9002", "size=3 pad=2_2"},
+    {"9000", "3000", "size=4 stride=3 pad=1_0"},
+    {"2,14,14,16", "2,7,7,16", "size=1x3x3x1 stride=1x2x2x1 pad=0_0x0_1x0_1x0_0"},
+    {"2,14,14,20", "2,14,14,20", "size=1x5x5x1 pad=0_0x2_2x2_2x0_0"},
+    {"40,33", "40,33", "size=1x7 pad=0_0x3_3"},
+    {"40,33", "40,33", "size=15x1 pad=7_7x0_0"},
+    {"40,3", "40,9", "size=1x2 pad=0_0x4_3"},
+    {"40,3", "45,5", "size=1x3 pad=2_3x2_2"},
+    {"50,3", "50,3", "size=1x3 pad=0_0x1_1 rhs_dilate=1x1"},
+    {"50,30", "50,30", "size=1x3 pad=0_0x14_14 rhs_dilate=1x14"},
+    {"3,4,5", "1,1,1", "size=3x4x5"},
+    {"3,4,5", "7,8,9", "size=1x1x1 pad=2_2x2_2x2_2"},
+    {"600,2", "600,2", "size=1x2 pad=0_0x1_0"},
+    {"600,2", "600,2", "size=1x2 pad=0_0x0_1"},
+    {"600,3", "600,4", "size=1x3 pad=0_0x3_0"},
+    {"64,16", "64,17", "size=1x16 pad=0_0x0_16"},
+    {"30,600,3", "30,600,3", "size=1x600x1 pad=0_0x599_0x0_0"},
+    {"30,600,8", "30,601,8", "size=1x600x1 pad=0_0x0_600x0_0"},
+    {"3,50,2,2", "3,51,2,2", "size=1x50x1x1 pad=0_0x50_0x0_0x0_0"},
+};
+
+struct Combining {
+  std::string_view type, op, start;
+  double tolerance;
+};
+constexpr Combining combinings[] = {
+    {"f64", "minimum", "inf", 0}, {"bf16", "maximum", "-inf", 0}, {"bf16", "add", "0", 1e-2},
+    {"s8", "add", "3", 0},        {"s32", "maximum", "-7", 0},    {"u16", "multiply", "1", 0},
+    {"s64", "add", "0", 0},       {"pred", "or", "false", 0},
+};
+
+TEST(ReduceWindow, SmallOnesOfAllTypes) {
+  size_t next = 0;
+  for (const Case& c : small_cases)
+    for (const Combining& by :
+         {Combining{"f32", "add", "0.5", 1e-5}, combinings[next % std::size(combinings)],
+          combinings[(next + 3) % std::size(combinings)]}) {
+      const std::string text = module_of(by.type, c.in, c.out, c.window, by.op, by.start);
+      expect_native(run_both(text, 1, 3, processor_of(next++)), text, by.tolerance);
+    }
+}
+
 // Not one op: each result alone, in the order of its window; running results as well.
 TEST(ReduceWindow, ByAnyComputation) {
   const auto module = [](std::string_view in, std::string_view out, std::string_view window) {
