@@ -11,7 +11,7 @@ using llvm::Value;
 // Elements that are combined in the code of all pieces: read from an array, or computed.
 constexpr int64_t most_read = 200, most_computed = 32;
 // The same where dimensions with padding go inside for that alone.
-constexpr int64_t most_padded = 64;
+constexpr int64_t most_padded = 128;
 constexpr int64_t most_places = 64;  // of a window along a dimension
 // Results side by side that are too few lanes, and of which straight code has so many.
 constexpr int64_t few_lanes = 8, most_straight = 16;
