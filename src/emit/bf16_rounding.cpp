@@ -1,5 +1,7 @@
 #include "emit/bf16_rounding.h"
 
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/Analysis/VectorUtils.h>
 #include <llvm/CodeGen/TargetSubtargetInfo.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
@@ -9,6 +11,7 @@
 #include <llvm/Transforms/Utils/Local.h>
 
 #include <algorithm>
+#include <set>
 
 namespace hilo {
 namespace {
@@ -17,6 +20,7 @@ using llvm::Value;
 namespace match = llvm::PatternMatch;
 
 constexpr int deepest = 8;
+constexpr size_t most_seen = 200;  // steps
 
 bool has_bf16_instructions(const llvm::Function& function, const llvm::TargetMachine& machine) {
   const llvm::Triple& triple = machine.getTargetTriple();
@@ -59,11 +63,52 @@ bool is_never_subnormal(const Value* x, int depth = 0) {
   }
 }
 
-// The vector that `step` rounds, its result standing in the upper halves; null where it is another
-// step.
-Value* rounded_by(llvm::Instruction& step) {
+// Whether every NaN that the f32 may be has a low half of zeros. Arithmetic hands on the NaN of an
+// operand or makes one that ends in zeros; `seen` holds what is looked at already.
+bool has_nan_of_bf16(const Value* x, std::set<const Value*>& seen) {
+  if (!seen.insert(x).second) return true;
+  if (const auto* constant = llvm::dyn_cast<llvm::Constant>(x)) {
+    if (llvm::isa<llvm::PoisonValue>(constant)) return true;
+    const auto* one = llvm::dyn_cast_or_null<llvm::ConstantFP>(
+        constant->getType()->isVectorTy() ? constant->getSplatValue() : constant);
+    return one && !one->isNaN();
+  }
+  const auto* step = llvm::dyn_cast<llvm::Instruction>(x);
+  if (!step || seen.size() > most_seen) return false;
+  if (llvm::isa<llvm::FPMathOperator>(step) && step->hasNoNaNs()) return true;
+  const auto all = [&](auto operands) {
+    return std::ranges::all_of(operands,
+                               [&](const Value* one) { return has_nan_of_bf16(one, seen); });
+  };
+  if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(step))
+    return llvm::isTriviallyVectorizable(call->getIntrinsicID()) && all(call->args());
+  switch (step->getOpcode()) {
+    case llvm::Instruction::BitCast: {
+      const Value* bits = step->getOperand(0);
+      if (bits->getType()->getScalarSizeInBits() != 32) return false;
+      return llvm::computeKnownBits(bits, step->getDataLayout()).countMinTrailingZeros() >= 16;
+    }
+    case llvm::Instruction::SIToFP:
+    case llvm::Instruction::UIToFP: return true;
+    case llvm::Instruction::FNeg:
+    case llvm::Instruction::FAdd:
+    case llvm::Instruction::FSub:
+    case llvm::Instruction::FMul:
+    case llvm::Instruction::FDiv:
+    case llvm::Instruction::PHI: return all(step->operand_values());
+    case llvm::Instruction::Select: return all(llvm::drop_begin(step->operand_values()));
+    default: return false;
+  }
+}
+
+// The vector that `step` rounds, its result standing in the upper halves, and the sum that is this
+// where it is no NaN; null where it is another step.
+struct Rounding {
+  Value *x = nullptr, *sum = nullptr;
+};
+Rounding rounding_of(llvm::Instruction& step) {
   using namespace match;
-  if (!step.getType()->isVectorTy()) return nullptr;
+  if (!step.getType()->isVectorTy()) return {};
   Value *x = nullptr, *same = nullptr, *last = nullptr;
   if (!match::match(&step,
                     m_Select(m_SpecificFCmp(llvm::CmpInst::FCMP_UNO, m_Value(x), m_Value()),
@@ -71,26 +116,36 @@ Value* rounded_by(llvm::Instruction& step) {
                              m_c_Add(m_Add(m_BitCast(m_Value(same)), m_SpecificInt(0x7fff)),
                                      m_And(m_LShr(m_BitCast(m_Value(last)), m_SpecificInt(16)),
                                            m_SpecificInt(1))))))
-    return nullptr;
+    return {};
   const bool fits = x == same && x == last && x->getType()->getScalarType()->isFloatTy();
-  return fits && is_never_subnormal(x) ? x : nullptr;
+  return fits ? Rounding{x, step.getOperand(2)} : Rounding();
+}
+
+Value* rounded_by_instruction(llvm::Instruction& step, Value* x) {
+  llvm::IRBuilder<> b(&step);
+  auto* type = llvm::cast<llvm::VectorType>(step.getType());
+  const auto of = [&](llvm::Type* element) {
+    return llvm::VectorType::get(element, type->getElementCount());
+  };
+  Value* half = b.CreateBitCast(b.CreateFPTrunc(x, of(b.getBFloatTy())), of(b.getInt16Ty()));
+  return b.CreateShl(b.CreateZExt(half, type), 16);
 }
 
 }  // namespace
 
-void use_bf16_instructions(llvm::Function& function, const llvm::TargetMachine& machine) {
-  std::vector<std::pair<llvm::Instruction*, Value*>> found;
+void shorten_bf16_rounding(llvm::Function& function, const llvm::TargetMachine& machine) {
+  std::vector<std::pair<llvm::Instruction*, Rounding>> found;
   for (llvm::Instruction& step : llvm::instructions(function))
-    if (Value* x = rounded_by(step)) found.emplace_back(&step, x);
-  if (found.empty() || !has_bf16_instructions(function, machine)) return;
-  for (const auto& [step, x] : found) {
-    llvm::IRBuilder<> b(step);
-    auto* type = llvm::cast<llvm::VectorType>(step->getType());
-    const auto of = [&](llvm::Type* element) {
-      return llvm::VectorType::get(element, type->getElementCount());
-    };
-    Value* half = b.CreateBitCast(b.CreateFPTrunc(x, of(b.getBFloatTy())), of(b.getInt16Ty()));
-    step->replaceAllUsesWith(b.CreateShl(b.CreateZExt(half, type), 16));
+    if (const Rounding rounding = rounding_of(step); rounding.x)
+      found.emplace_back(&step, rounding);
+  if (found.empty()) return;
+  const bool has_instruction = has_bf16_instructions(function, machine);
+  for (const auto& [step, rounding] : found) {
+    std::set<const Value*> seen;
+    if (has_instruction && is_never_subnormal(rounding.x))
+      step->replaceAllUsesWith(rounded_by_instruction(*step, rounding.x));
+    else if (has_nan_of_bf16(rounding.x, seen)) step->replaceAllUsesWith(rounding.sum);
+    else continue;
     llvm::RecursivelyDeleteTriviallyDeadInstructions(step);
   }
 }

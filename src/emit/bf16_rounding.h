@@ -1,4 +1,4 @@
-// Rounding of vectors of f32 to bf16 where the chip has an instruction for it. Private to `emit`.
+// Rounding of vectors of f32 to bf16 in fewer steps. Private to `emit`.
 #pragma once
 
 #include <llvm/IR/Function.h>
@@ -9,9 +9,10 @@ class TargetMachine;
 
 namespace hilo {
 
-// After loops have become vector code: what round_to_bf16() wrote in six steps becomes one. The
+// After loops have become vector code: what round_to_bf16() wrote in seven steps becomes one. The
 // instruction takes subnormal numbers as zeros, so that only results of arithmetic, which are none,
-// are rounded by it. Bits are the same.
-void use_bf16_instructions(llvm::Function& function, const llvm::TargetMachine& machine);
+// are rounded by it. On other chips the three steps that keep a NaN are left out where NaN comes
+// from bf16 alone: its low half is zero, so that the sum leaves it as it is. Bits are the same.
+void shorten_bf16_rounding(llvm::Function& function, const llvm::TargetMachine& machine);
 
 }  // namespace hilo

@@ -117,7 +117,7 @@ void optimise(llvm::Module& ir, llvm::TargetMachine& machine, bool verify) {
     else if (loops_over == "rows") of_rows.run(function, functions);
     else if (function.hasFnAttribute(lane_sums_attribute)) of_lane_sums.run(function, functions);
     else (loops_over == "windows" ? of_windows : of_elements).run(function, functions);
-    use_bf16_instructions(function, machine);
+    shorten_bf16_rounding(function, machine);
     compute_rare_seldom(function);
     stream_stores(function, register_bits(functions.getResult<llvm::TargetIRAnalysis>(function)));
   }

@@ -7,6 +7,7 @@
 
 #include "emit/complex.h"
 #include "emit/small_floats.h"
+#include "emit/vector_registers.h"
 #include "shape/shape.h"
 
 namespace hilo {
@@ -117,6 +118,8 @@ void store_element(Builder& b, ElementType type, llvm::Value* array, llvm::Value
 
 namespace {
 
+constexpr double above_bf16 = 0x1p16;  // so many bits f32 has more
+
 // Whether an f32 is one that bf16 holds, since it was rounded before or chosen among such.
 bool is_bf16(const llvm::Value* x, int depth = 0) {
   using namespace llvm::PatternMatch;
@@ -128,6 +131,10 @@ bool is_bf16(const llvm::Value* x, int depth = 0) {
   if (match(x, m_Select(m_Value(), m_Value(a), m_Value(c))))
     return is_bf16(a, depth + 1) && is_bf16(c, depth + 1);
   if (match(x, m_FNeg(m_Value(a))) || match(x, m_FAbs(m_Value(a)))) return is_bf16(a, depth + 1);
+  if (match(x, m_Intrinsic<llvm::Intrinsic::fmuladd>(
+                   m_Value(a), m_SpecificFP(above_bf16),
+                   m_FMul(m_Deferred(a), m_SpecificFP(1 - above_bf16)))))
+    return true;
   return match(x, m_BitCast(m_And(m_Value(), m_SpecificInt(0xffff0000u)))) ||
          match(x, m_BitCast(m_Shl(m_Value(), m_SpecificInt(16))));
 }
@@ -142,6 +149,19 @@ llvm::Value* round_to_bf16(Builder& b, llvm::Value* value) {
   llvm::Value* nan = b.CreateOr(raw, b.getInt32(0x400000));
   llvm::Value* chosen = b.CreateSelect(b.CreateFCmpUNO(value, value), nan, rounded);
   return float_of_bits(b, b.CreateAnd(chosen, b.getInt32(0xffff0000u)));
+}
+
+// (2^16 - 1) x has its last place where bf16 has that of x, or the next where both are as near, and
+// its difference to 2^16 x is exact (after Dekker, "A floating-point technique for extending the
+// available precision", Numerische Mathematik 18, 1971). Ties go to even: where x ends in a half of
+// that place, 2^16 x is an even number of places. Chips with AVX-512 may have an instruction.
+llvm::Value* round_limited_to_bf16(Builder& b, llvm::Value* value) {
+  const VectorRegisters registers = vector_registers(*b.GetInsertBlock()->getModule());
+  if (registers.bytes >= 64 || is_bf16(value)) return round_to_bf16(b, value);
+  llvm::Type* type = value->getType();
+  llvm::Value* less = b.CreateFMul(value, llvm::ConstantFP::get(type, 1 - above_bf16));
+  llvm::Value* scale = llvm::ConstantFP::get(type, above_bf16);
+  return b.CreateIntrinsic(llvm::Intrinsic::fmuladd, {type}, {value, scale, less});
 }
 
 llvm::Value* round_to(Builder& b, ElementType type, llvm::Value* held) {

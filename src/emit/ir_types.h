@@ -24,5 +24,7 @@ llvm::Value* round_to(Builder& b, ElementType type, llvm::Value* held);
 llvm::Value* constant_element(Builder& b, const Literal& literal, int64_t position);
 // `value` as f32 with the significand of bf16, to nearest, ties to even.
 llvm::Value* round_to_bf16(Builder& b, llvm::Value* value);
+// The same of values below 2^111, and of NaN that are NaN of bf16, in two steps.
+llvm::Value* round_limited_to_bf16(Builder& b, llvm::Value* value);
 
 }  // namespace hilo

@@ -152,9 +152,9 @@ Value* math_tanh(Builder& b, Value* x) {
   return copy_sign(b, single ? tanh_of_f32(b, magnitude) : tanh_of_f64(b, magnitude), x);
 }
 
-// 1 / (1 + e^-x), e^-x and the sum as sums of two numbers; their second parts are left to the step
-// of Newton's method that follows the division. Below `least` e^-x may be no number, and beyond
-// `end` the result is 1.
+// y = 1 / (1 + p), p = e^-x as a sum of two numbers, and one step of Newton's method, whose rest
+// 1 - y - y p is two products and a difference that is exact where y is near to p y. Below `least`
+// p may be no number, and beyond `end` the result is 1.
 Value* math_logistic(Builder& b, Value* x) {
   const double end = x->getType()->isFloatTy() ? 88 : 709;
   const Reduced e = reduced(b, b.CreateFNeg(clamp(b, x, -end, end)));
@@ -163,15 +163,11 @@ Value* math_logistic(Builder& b, Value* x) {
   const Sum factor = sum_of(b, first.high, multiply_add(b, e.square, e.rest, first.low));
   Value* scale = scaled(b, one, e.n);
   Value* power = b.CreateFMul(scale, factor.high);
-  Value* is_large = b.CreateFCmpOGT(power, one);
-  Sum below = sum_of(b, b.CreateSelect(is_large, power, one), b.CreateSelect(is_large, one, power));
-  below.low = multiply_add(b, scale, factor.low, below.low);
-  Value* inverse = b.CreateFDiv(one, below.high);
+  Value* inverse = b.CreateFDiv(one, b.CreateFAdd(one, power));
   Value* negative = b.CreateFNeg(inverse);
-  Value* rest = multiply_add(b, negative, below.high, one);
-  rest = multiply_add(b, negative, below.low, rest);
-  Value* is_zero = b.CreateFCmpOLT(x, number(x, range_of(x).least));
-  return b.CreateSelect(is_zero, number(x, 0), multiply_add(b, inverse, rest, inverse));
+  Value* rest = b.CreateFSub(multiply_add(b, negative, power, one), inverse);
+  rest = multiply_add(b, negative, b.CreateFMul(scale, factor.low), rest);
+  return multiply_add(b, inverse, rest, inverse);
 }
 
 }  // namespace hilo

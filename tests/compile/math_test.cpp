@@ -235,6 +235,49 @@ ENTRY e {{
   }
 }
 
+// NaN stay NaN, those whose low half is all ones, too: of f32, f16 and bf16, after arithmetic.
+TEST(Math, NaNAreRoundedToNaN) {
+  constexpr int64_t count = 1 << 16;
+  const auto nan_of = []<class T, class Bits>(ElementType type, Bits first, Bits all) {
+    Literal out = Literal::uninitialized(Shape::array(type, {count}));
+    for (uint32_t i = 0; i < count; ++i) {
+      const auto payload = static_cast<Bits>(static_cast<Bits>(~i) % all + 1);
+      const auto sign = static_cast<Bits>(static_cast<Bits>(i % 2) << (8 * sizeof(Bits) - 1));
+      out.mutable_data<T>()[i] = std::bit_cast<T>(static_cast<Bits>(first | payload | sign));
+    }
+    return out;
+  };
+  const std::vector<Literal> in = {
+      nan_of.operator()<float, uint32_t>(ElementType::F32, 0x7f800000, 0x7fffff),
+      nan_of.operator()<F16, uint16_t>(ElementType::F16, 0x7c00, 0x3ff),
+      nan_of.operator()<BF16, uint16_t>(ElementType::BF16, 0x7f80, 0x7f)};
+  const auto module = parse(fmt::format(R"(HloModule m
+ENTRY e {{
+  x = f32[{0}] parameter(0)
+  h = f16[{0}] parameter(1)
+  b = bf16[{0}] parameter(2)
+  double = f32[{0}] add(x, x)
+  of_f32 = bf16[{0}] convert(double)
+  wide = f32[{0}] convert(h)
+  squares = f32[{0}] multiply(wide, wide)
+  of_f16 = bf16[{0}] convert(squares)
+  s = bf16[{0}] logistic(b)
+  silu = bf16[{0}] multiply(b, s)
+  t = bf16[{0}] tanh(silu)
+  power = bf16[{0}] exponential(t)
+  of_bf16 = bf16[{0}] subtract(power, b)
+  ROOT all = (bf16[{0}], bf16[{0}], bf16[{0}], bf16[{0}]) tuple(of_f32, of_f16, silu, of_bf16) }}
+)",
+                                        count));
+  ASSERT_TRUE(module) << to_string(module.error());
+  const auto executable = compile(*module, cpu_target());
+  ASSERT_TRUE(executable) << to_string(executable.error());
+  const auto out = executable->run(in);
+  ASSERT_TRUE(out) << to_string(out.error());
+  for (const Literal& results : out->elements())
+    for (BF16 result : results.data<BF16>()) ASSERT_TRUE(std::isnan(float(result)));
+}
+
 // Every bf16 by divisors with every significand, of many sizes, and by the edges.
 TEST(Math, Bf16IsDividedByNumbersOfRows) {
   const float edges[] = {0.0F,    -0.0F,    1e-40F,   HUGE_VALF,  -HUGE_VALF,   NAN,
