@@ -9,7 +9,9 @@
 #include "eval/routine.h"
 #include "eval/sort_key.h"
 #include "eval/sort_merge.h"
+#include "eval/sort_short_lines.h"
 #include "eval/storage.h"
+#include "eval/thread_memory.h"
 
 namespace hilo {
 namespace {
@@ -50,13 +52,6 @@ struct KeyedSort {
     return from[key.operand] + line.base * storage_bytes(type(key));
   }
 };
-
-template <class T, class Use = T>
-T* spare(int64_t count) {  // memory of a thread that is kept, for each type and use
-  thread_local std::vector<T> memory;
-  if (static_cast<int64_t>(memory.size()) < count) memory.resize(count);
-  return memory.data();
-}
 
 // The elements of a line in the order of one more key; those with equal ones stay as they are in
 // `order`. Keys of at most 4 bytes stand in a word with their place.
@@ -163,6 +158,28 @@ struct Lines {
   int64_t grain() const { return std::max<int64_t>(1, 4096 / std::max<int64_t>(count, 1)); }
 };
 
+// Sorts lines [begin, end), those that are short many at once.
+void sort_lines(const KeyedSort& sort, const Lines& lines, const std::optional<ShortLines>& shorts,
+                int64_t begin, int64_t end) {
+  constexpr int64_t least = 8;  // fewer leave lanes empty
+  while (begin < end) {
+    const Line first = lines[begin];
+    int64_t together = std::min(most_short_lines, end - begin);
+    if (first.step > 1) together = std::min(together, first.step - begin % first.step);
+    if (!shorts || together < least ||
+        !shorts->sort(sort.from, sort.to, first.base, first.step, together))
+      for (int64_t i = 0; i < together; ++i) sort_by_keys(sort, lines[begin + i]);
+    begin += together;
+  }
+}
+
+std::optional<ShortLines> find_short_lines(const KeyedOrder& order,
+                                           const std::vector<ElementType>& types,
+                                           const Lines& lines) {
+  if (order.keys.size() != 1 || lines.count != lines.bound) return std::nullopt;
+  return ShortLines::make(order.keys[0], types, lines.count);
+}
+
 // Of the candidates of each operand, side by side.
 Result<LaneProgram> make_comparator(const Call& call) {
   std::vector<ElementType> types;
@@ -214,12 +231,12 @@ Routine routine_Sort(const RoutineCall& call) {
   if (order.keys.empty() || types.empty()) return {};
   const Dims& dims = call.operand(0).dims;
   const Lines lines(dims, a.dimensions[0], dims[a.dimensions[0]]);
-  return [order = std::move(order), types, lines](auto operands, auto results,
-                                                  const Parallel& parallel) {
+  const auto shorts = find_short_lines(order, types, lines);
+  return [order = std::move(order), types, lines, shorts](auto operands, auto results,
+                                                          const Parallel& parallel) {
     const KeyedSort sort{order, types, operands, results};
-    parallel(lines.number, lines.grain(), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) sort_by_keys(sort, lines[i]);
-    });
+    parallel(lines.number, lines.grain(),
+             [&](int64_t begin, int64_t end) { sort_lines(sort, lines, shorts, begin, end); });
   };
 }
 
@@ -242,9 +259,9 @@ Result<Literal> evaluate_Sort(Call& call) {
   if (order.computed && call.ideal()) order = {};
   if (!order.keys.empty()) {
     const KeyedSort sort{order, types, sources, targets};
-    call.parallel(lines.number, lines.grain(), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) sort_by_keys(sort, lines[i]);
-    });
+    const auto shorts = find_short_lines(order, types, lines);
+    call.parallel(lines.number, lines.grain(),
+                  [&](int64_t begin, int64_t end) { sort_lines(sort, lines, shorts, begin, end); });
   } else {
     HILO_DO(sort_by_comparator(call, lines, targets));
   }

@@ -309,10 +309,14 @@ void elements_of_keys(const SortKey& key, ElementType type, const Key* keys, int
                       int64_t count, std::byte* values) {
   visit_bits(type, [&]<class U>(const Bits<U>& bits) {
     const U flip = key.is_descending ? static_cast<U>(~U(0)) : U(0);
-    for (int64_t i = 0; i < count; ++i) {
+    const auto store = [&](int64_t i, std::byte* to) {
       const U element = bits.bits_of_key(static_cast<U>(keys[i]) ^ flip);
-      std::memcpy(values + i * step * sizeof(U), &element, sizeof(U));
-    }
+      std::memcpy(to, &element, sizeof(U));
+    };
+    if (step == 1)
+      for (int64_t i = 0; i < count; ++i) store(i, values + i * sizeof(U));
+    else
+      for (int64_t i = 0; i < count; ++i) store(i, values + i * step * sizeof(U));
   });
 }
 

@@ -5,7 +5,8 @@
 #include <numeric>
 
 #include "eval/convert.h"
-#include "eval/sort_key.h"
+#include "eval/sort_short_lines.h"
+#include "eval/thread_memory.h"
 #include "eval/topk.h"
 
 namespace hilo {
@@ -18,6 +19,7 @@ struct Selection {
   // The lines of the operand, as they are and as `keyed`, and of the results.
   const std::byte *operand, *keyed_operand;
   std::byte *values, *places;
+  std::vector<Exchange> exchanges;  // of short lines
 
   void run_line(int64_t line) const {
     thread_local std::vector<uint32_t> best;
@@ -74,18 +76,50 @@ struct Selection {
     });
   }
 
+  // Lines [first, first + number), many at once.
+  template <class Key>
+  void run_short(int64_t first, int64_t number) const {
+    Key* keys = spare<Key, struct KeysOfTile>(number * n);
+    uint16_t* from = spare<uint16_t, struct PlacesOfTile>(number * n);
+    make_sort_keys(key, keyed, keyed_operand + first * n * static_cast<int64_t>(sizeof(Key)), 1,
+                   number * n, keys);
+    find_places({number, n, n, 1}, keys, exchanges, from);
+    for (int64_t line = 0; line < number; ++line)
+      for (int64_t i = 0; i < k; ++i) {
+        const int32_t place = from[line * n + i];
+        const int64_t to = (first + line) * k + i;
+        std::memcpy(places + to * 4, &place, 4);
+        std::copy_n(operand + ((first + line) * n + place) * bytes, bytes, values + to * bytes);
+      }
+  }
+
+  void run_lines(int64_t begin, int64_t end) const {
+    if (exchanges.empty()) {
+      for (int64_t line = begin; line < end; ++line) run_line(line);
+      return;
+    }
+    const int64_t key_bytes = storage_bytes(keyed);
+    for (int64_t line = begin; line < end; line += most_short_lines) {
+      const int64_t number = std::min(most_short_lines, end - line);
+      if (key_bytes == 4) run_short<uint32_t>(line, number);
+      else if (key_bytes == 2) run_short<uint16_t>(line, number);
+      else run_short<uint8_t>(line, number);
+    }
+  }
+
   void run(int64_t lines, const Parallel& parallel) const {
     parallel(lines, std::max<int64_t>(1, 8192 / std::max<int64_t>(n, 1)),
-             [&](int64_t begin, int64_t end) {
-               for (int64_t line = begin; line < end; ++line) run_line(line);
-             });
+             [&](int64_t begin, int64_t end) { run_lines(begin, end); });
   }
 
   static constexpr int64_t piece = 256;
 };
 
 Selection selection_of(const TopKAttributes& a, ElementType type, ElementType keyed, int64_t n) {
-  return {{0, a.largest, true, false, false}, keyed, storage_bytes(type), n, a.k};
+  Selection out{{0, a.largest, true, false, false}, keyed, storage_bytes(type), n, a.k};
+  if (n > 1 && n <= most_short_line && a.k > 0 && storage_bytes(keyed) <= 4)
+    out.exchanges = find_exchanges(n, a.k);
+  return out;
 }
 
 }  // namespace

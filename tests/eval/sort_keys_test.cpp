@@ -1,5 +1,7 @@
 // Sorts by several keys: comparators in the forms that are recognised against the same ones behind
 // an `and` with true, which are not and so compare elements one with another.
+#include <fmt/ranges.h>
+
 #include <complex>
 #include <limits>
 
@@ -115,6 +117,55 @@ TEST(SortKeys, EveryFormOrdersAsItsComparator) {
       for (const int64_t n : {5, 700})
         EXPECT_EQ(order(keys, form, n, false), order(keys, form, n, true))
             << comparator(keys, form, false) << n;
+}
+
+// The bits of arrays of these sizes once they are sorted along `dim`, alone or with their places.
+Numbers sorted_bits(const Key& key, const Dims& dims, int64_t dim, bool has_places,
+                    bool is_hidden) {
+  const std::string sizes = fmt::format("[{}]", fmt::join(dims, ",")), values_of = key.type + sizes;
+  const int64_t bits = bits_of(*element_type_of(key.type));
+  const std::string as_bits = bits == 64 ? fmt::format("u32[{},2]", fmt::join(dims, ","))
+                                         : fmt::format("u{}{}", bits, sizes);
+  const std::string sort = fmt::format("dimensions={{{}}}, is_stable=true, to_apply=less\n", dim);
+  std::string before = comparator({key}, Form::Select, is_hidden);
+  if (!has_places)
+    for (const char* place : {"  pa = s32[] parameter(2)\n", "  pb = s32[] parameter(3)\n"})
+      before.erase(before.find(place), std::string_view(place).size());
+  const std::string body =
+      has_places
+          ? fmt::format(
+                "  i = s32{0} iota(), iota_dimension={1}\n  s = ({2}, s32{0}) sort(x, i), {3}"
+                "  v = {2} get-tuple-element(s), index=0\n  b = {4} bitcast-convert(v)\n"
+                "  p = s32{0} get-tuple-element(s), index=1\n"
+                "  ROOT t = ({4}, s32{0}) tuple(b, p)\n",
+                sizes, dim, values_of, sort, as_bits)
+          : fmt::format("  v = {0} sort(x), {1}  ROOT b = {2} bitcast-convert(v)\n", values_of,
+                        sort, as_bits);
+  return run_one(module_of(fmt::format("  x = {} parameter(0)\n", values_of) + body, before),
+                 {values(key.type, dims, 5)});
+}
+
+// Lines that are sorted side by side in networks, and those that are too long for it.
+TEST(SortKeys, ManyShortLines) {
+  const Key keys[] = {{"f32", "LT", true, true},
+                      {"f32", "GT", true},
+                      {"bf16", "GT", true, true},
+                      {"f64", "LT", true, true},
+                      {"f64", "GT", true},
+                      {"s8", "GT"},
+                      {"s64", "LT"},
+                      {"bf16", "LT", true},
+                      {"s64", "GT"}};
+  for (const Key& key : keys)
+    for (const int64_t n : {2, 3, 17, 32, 64, 65})
+      for (const bool has_places : {false, true}) {
+        EXPECT_EQ(sorted_bits(key, {150, n}, 1, has_places, false),
+                  sorted_bits(key, {150, n}, 1, has_places, true))
+            << comparator({key}, Form::Select, false) << n;
+        EXPECT_EQ(sorted_bits(key, {3, n, 37}, 1, has_places, false),
+                  sorted_bits(key, {3, n, 37}, 1, has_places, true))
+            << comparator({key}, Form::Select, false) << n;
+      }
 }
 
 // Comparators that compute something of each side first, given for sides named {0}: those of
