@@ -129,9 +129,11 @@ class Convolution {
            element_count(kernel_.dims) / a_.feature_group_count >= large_kernel;
   }
 
-  // A block that is not full is code of its own.
+  // A block that is not full is code of its own: rather smaller ones, but for those with too few
+  // sums to keep the multipliers busy.
   int64_t places_of_block(int64_t along) const {
-    for (int64_t places = most_places_; places > most_places_ / 2; --places)
+    const int64_t too_few = registers_.are_many() ? most_places_ / 2 : most_places_ * 2 / 3;
+    for (int64_t places = most_places_; places > too_few; --places)
       if (along % places == 0) return places;
     return std::min(along, most_places_);
   }
@@ -163,7 +165,8 @@ class Convolution {
 
   void write_zeros() {
     llvm::Type* stored = stored_type(b_, input_.type);
-    const int64_t count = is_depthwise() ? columns() : features();
+    const int64_t together = has_joined_places() ? window_.back().size : 1;
+    const int64_t count = is_depthwise() ? columns() : features() * together;
     zeros_ = frame_array(b_, stored, count);
     loop(b_, count, [&](Value* i) {
       b_.CreateStore(llvm::Constant::getNullValue(stored), b_.CreateInBoundsGEP(stored, zeros_, i));
@@ -279,14 +282,15 @@ class Convolution {
   std::vector<Value*> add_window(Value* start, std::vector<Value*> sums, int64_t lanes,
                                  int64_t places) {
     std::vector<Value*> lowest, counts;
-    Value* all = int64(b_, 1);
     for (size_t d = 0; d < window_.size(); ++d) {
       lowest.push_back(every(d) > 1 ? first_seen(d) : int64(b_, 0));
       counts.push_back(count_seen(d, lowest[d]));
-      all = b_.CreateMul(all, counts[d]);
     }
+    Value* together = places_together(places);
+    Value* all = b_.CreateUDiv(counts.back(), together);
+    for (size_t d = 0; d + 1 < window_.size(); ++d) all = b_.CreateMul(all, counts[d]);
     const auto body = [&](Value* i, std::span<Value* const> now) {
-      const std::vector<Value*> parts = parts_of(i, counts);
+      const std::vector<Value*> parts = parts_of(b_.CreateMul(i, together), counts);
       Seen input = {start, b_.getTrue()};
       Value *kernel = column_, *k = nullptr;
       for (size_t d = 0; d < window_.size(); ++d) {
@@ -298,9 +302,34 @@ class Convolution {
         if (d + 1 < window_.size()) input = and_then(input, seen(d, place_seen(d, place_[d], k)));
       }
       return add_features(lines_seen(input, k, static_cast<size_t>(places)), kernel,
-                          {now.begin(), now.end()}, lanes);
+                          b_.CreateMul(together, int64(b_, features())), {now.begin(), now.end()},
+                          lanes);
     };
     return loop_carrying(b_, all, std::move(sums), body);
+  }
+
+  // Whether places of the window that follow each other in the last dimension stand one after the
+  // other in the input and in the kernel.
+  bool has_joined_places() const {
+    const size_t last = window_.size() - 1;
+    const WindowDim& dim = window_[last];
+    const int64_t stride = kernel_strides_[at(labels_.kernel_input_feature)];
+    return !is_depthwise() && !by_inputs_ && dim.size > 1 && dim.base_dilation == 1 &&
+           dim.window_dilation == 1 && !dim.reversal && features() * dim.size <= longest_line &&
+           input_strides_[at(labels_.input_spatial[last])] == features() &&
+           kernel_strides_[at(labels_.kernel_spatial[last])] == features() * stride;
+  }
+  // How many places of the window's last dimension are added as one line of features: all where a
+  // block sees nothing but elements there, else one.
+  Value* places_together(int64_t places) {
+    if (!has_joined_places()) return int64(b_, 1);
+    const size_t last = window_.size() - 1;
+    const WindowDim& dim = window_[last];
+    const int64_t seen = (places - 1) * dim.stride + dim.size;  // by a block
+    Value* first = place_under(b_, dim, place_[last], int64(b_, 0));
+    const int64_t most = input_.dims[at(labels_.input_spatial[last])] - seen;
+    if (most < 0) return int64(b_, 1);
+    return b_.CreateSelect(is_place(b_, first, most + 1), int64(b_, dim.size), int64(b_, 1));
   }
   // Places of the window from one that sees an element to the next.
   int64_t every(size_t d) const { return skips(d) ? window_[d].base_dilation : 1; }
@@ -352,7 +381,8 @@ class Convolution {
     return out;
   }
 
-  std::vector<Value*> add_features(const std::vector<Value*>& lines, Value* kernel,
+  // Adds `count` features of each line, times those of the kernel from its element on.
+  std::vector<Value*> add_features(const std::vector<Value*>& lines, Value* kernel, Value* count,
                                    std::vector<Value*> sums, int64_t lanes) {
     if (by_inputs_) return add_inputs(lines, kernel, std::move(sums));
     const auto pieces = pieces_of_lanes(lanes, lanes_of_register());
@@ -373,7 +403,7 @@ class Convolution {
     }
     const int64_t stride = kernel_strides_[at(labels_.kernel_input_feature)];
     return loop_carrying(
-        b_, features(), std::move(sums), [&](Value* feature, std::span<Value* const> now) {
+        b_, count, std::move(sums), [&](Value* feature, std::span<Value* const> now) {
           Value* from = add_index(b_, kernel, multiply_index(b_, feature, stride));
           std::vector<Value*> strip, next;
           for (const LanePiece& piece : pieces)

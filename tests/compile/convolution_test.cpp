@@ -111,6 +111,39 @@ TEST(Convolution, LargeKernels) {
   }
 }
 
+// Blocks inside of the input, at its borders and over both, whose window's places are added
+// together where they stand one after the other.
+TEST(Convolution, PlacesOfTheWindowSideBySide) {
+  for (const Case& c : {
+           Case{"1,5,31,3", "3,7,3,24", "1,5,16,24", "size=3x7 stride=1x2 pad=1_1x3_3",
+                "b01f_01io->b01f"},
+           Case{"2,5,40,1", "3,5,1,16", "2,3,36,16", "size=3x5", "b01f_01io->b01f"},
+           Case{"1,4,29,2", "2,4,2,9", "1,3,30,9", "size=2x4 pad=0_0x0_4", "b01f_01io->b01f"},
+           Case{"1,4,29,2", "2,4,2,9", "1,3,28,9", "size=2x4 pad=0_0x4_-2", "b01f_01io->b01f"},
+           Case{"1,4,29,2", "2,4,2,9", "1,3,22,9", "size=2x4 pad=0_0x-2_-2", "b01f_01io->b01f"},
+           Case{"1,4,29,2", "2,4,2,9", "1,3,33,9", "size=2x4 pad=0_0x4_3 rhs_reversal=1x0",
+                "b01f_01io->b01f"},
+           Case{"1,4,29,2", "2,4,2,9", "1,3,33,9", "size=2x4 pad=0_0x4_3 rhs_reversal=0x1",
+                "b01f_01io->b01f"},
+           Case{"2,7,30,3", "3,4,3,17", "2,13,31,17", "size=3x4 pad=1_1x2_2 lhs_dilate=2x1",
+                "b01f_01io->b01f"},
+           Case{"3,40,2", "9,2,12", "3,40,12", "size=9 pad=4_4", "b0f_0io->b0f"},
+           Case{"3,4,2", "9,2,12", "3,4,12", "size=9 pad=4_4", "b0f_0io->b0f"},
+       })
+    for (const std::string_view type : {"f32", "f64", "bf16"})
+      for (const std::string_view processor : {"x86-64", "native"}) {
+#ifndef __x86_64__
+        if (processor != "native") continue;
+#endif
+        const std::string text = module_of(c, type);
+        const auto one = run_both(text, 1, 1, std::string(processor));
+        const auto seven = run_both(text, 1, 7, std::string(processor));
+        expect_native(one, text, type == "f32" ? 1e-5 : type == "f64" ? 1e-13 : 0.01);
+        ASSERT_TRUE(one && seven) << text;
+        EXPECT_TRUE(same_bits(one->compiled, seven->compiled)) << text;
+      }
+}
+
 // Few features are one strip, whatever a register holds.
 TEST(Convolution, FewWideFeaturesOfManyInputs) {
   for (const std::string_view processor : {"x86-64", "native"})
