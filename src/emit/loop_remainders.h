@@ -11,9 +11,9 @@ namespace hilo {
 // and, in short arrays, as long to run. Short bodies keep their rest, because the mask would cost
 // them more than it saves. So do, on any chip, loops of less than 16 rounds over a whole small
 // array or over sums in the frame, which would otherwise be read through masks as soon as they are
-// stored so (the largest of 3 x 3 places of 10 features: 54 us, without masks 20; AVX2: 93 and 23). Where masks
-// are slow or lacking, all loops of 5 to 15 rounds are vectors and a rest (rows of 10 less their
-// means 169 us, so 39).
+// stored so (the largest of 3 x 3 places of 10 features: 54 us, without masks 20; AVX2: 93 and 23).
+// Where masks are slow or lacking, all loops of 5 to 15 rounds are vectors and a rest (rows of 10
+// less their means 169 us, so 39).
 struct LoopRemainders : llvm::PassInfoMixin<LoopRemainders> {
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
 };
