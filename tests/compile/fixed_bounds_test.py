@@ -44,7 +44,7 @@ largest {
 ENTRY e {
   x = f32[4,27,27,COUNT] parameter(0)
   low = f32[] constant(-inf)
-  ROOT r = f32[4,14,14,COUNT] reduce-window(x, low), window={size=1x3x3x1 stride=1x2x2x1 pad=0_0x1_1x1_1x0_0}, to_apply=largest
+  ROOT r = f32[4,14,14,COUNT] reduce-window(x, low), window={size=1x13x13x1 stride=1x2x2x1 pad=0_0x6_6x6_6x0_0}, to_apply=largest
 }
 """
 
