@@ -130,9 +130,10 @@ class Convolution {
   }
 
   // A block that is not full is code of its own: rather smaller ones, but for those with too few
-  // sums to keep the multipliers busy.
+  // sums to keep the multipliers busy, which those of one feature do not.
   int64_t places_of_block(int64_t along) const {
-    const int64_t too_few = registers_.are_many() ? most_places_ / 2 : most_places_ * 2 / 3;
+    const bool is_busy = registers_.are_many() || is_depthwise();
+    const int64_t too_few = is_busy ? most_places_ / 2 : most_places_ * 2 / 3;
     for (int64_t places = most_places_; places > too_few; --places)
       if (along % places == 0) return places;
     return std::min(along, most_places_);
