@@ -63,6 +63,14 @@ bool is_never_subnormal(const Value* x, int depth = 0) {
   }
 }
 
+// Whether the low halves of all lanes are known to be zeros.
+bool ends_in_zeros(const Value* bits, const llvm::DataLayout& layout) {
+  if (llvm::isa<llvm::PoisonValue>(bits)) return true;
+  if (const auto* step = llvm::dyn_cast<llvm::InsertElementInst>(bits))
+    return ends_in_zeros(step->getOperand(0), layout) && ends_in_zeros(step->getOperand(1), layout);
+  return llvm::computeKnownBits(bits, layout).countMinTrailingZeros() >= 16;
+}
+
 // Whether every NaN that the f32 may be has a low half of zeros. Arithmetic hands on the NaN of an
 // operand or makes one that ends in zeros; `seen` holds what is looked at already.
 bool has_nan_of_bf16(const Value* x, std::set<const Value*>& seen) {
@@ -86,7 +94,7 @@ bool has_nan_of_bf16(const Value* x, std::set<const Value*>& seen) {
     case llvm::Instruction::BitCast: {
       const Value* bits = step->getOperand(0);
       if (bits->getType()->getScalarSizeInBits() != 32) return false;
-      return llvm::computeKnownBits(bits, step->getDataLayout()).countMinTrailingZeros() >= 16;
+      return ends_in_zeros(bits, step->getDataLayout());
     }
     case llvm::Instruction::SIToFP:
     case llvm::Instruction::UIToFP: return true;
@@ -95,6 +103,7 @@ bool has_nan_of_bf16(const Value* x, std::set<const Value*>& seen) {
     case llvm::Instruction::FSub:
     case llvm::Instruction::FMul:
     case llvm::Instruction::FDiv:
+    case llvm::Instruction::ShuffleVector:
     case llvm::Instruction::PHI: return all(step->operand_values());
     case llvm::Instruction::Select: return all(llvm::drop_begin(step->operand_values()));
     default: return false;

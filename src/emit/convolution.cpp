@@ -129,10 +129,10 @@ class Convolution {
            element_count(kernel_.dims) / a_.feature_group_count >= large_kernel;
   }
 
-  // A block that is not full is code of its own: rather smaller ones, but for those with too few
-  // sums to keep the multipliers busy, which those of one feature do not.
+  // A block that is not full is code of its own: rather smaller ones, but where long lines are
+  // added by too few sums to keep the multipliers busy.
   int64_t places_of_block(int64_t along) const {
-    const bool is_busy = registers_.are_many() || is_depthwise();
+    const bool is_busy = registers_.are_many() || !has_joined_places();
     const int64_t too_few = is_busy ? most_places_ / 2 : most_places_ * 2 / 3;
     for (int64_t places = most_places_; places > too_few; --places)
       if (along % places == 0) return places;
