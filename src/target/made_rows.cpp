@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "target/fused_computations.h"
+#include "target/permutation.h"
 
 namespace hilo {
 namespace {
@@ -54,10 +55,7 @@ class RowMaker {
                 &rhs = module_.shape(module_.operand(id, 1));
     const ElementType type = module_.shape(id).type;
     const auto batches = std::ssize(a.lhs_batch_dims);
-    for (int64_t d = 0; d < batches; ++d)
-      if (a.lhs_batch_dims[static_cast<size_t>(d)] != d ||
-          a.rhs_batch_dims[static_cast<size_t>(d)] != d)
-        return false;
+    if (!leads(a.lhs_batch_dims) || !leads(a.rhs_batch_dims)) return false;
     if ((type != ElementType::F32 && type != ElementType::F64) || lhs.type != type ||
         rhs.type != type || !a.sparsity.text.empty() ||
         a.lhs_contracting_dims != Dims{lhs.rank() - 1} || a.rhs_contracting_dims != Dims{batches} ||

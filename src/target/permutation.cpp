@@ -15,4 +15,10 @@ Dims inverse_order(const Dims& order) {
   return out;
 }
 
+bool leads(const Dims& dims) {
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (dims[i] != static_cast<int64_t>(i)) return false;
+  return true;
+}
+
 }  // namespace hilo

@@ -7,5 +7,7 @@ namespace hilo {
 
 Dims permuted(const Dims& dims, const Dims& order);
 Dims inverse_order(const Dims& order);
+// Whether these are the first dimensions, in their order.
+bool leads(const Dims& dims);
 
 }  // namespace hilo

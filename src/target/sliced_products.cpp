@@ -13,6 +13,7 @@
 #include <unordered_set>
 
 #include "target/fused_computations.h"
+#include "target/permutation.h"
 
 namespace hilo {
 namespace {
@@ -29,13 +30,6 @@ bool is_one_piece(const Dims& sizes, const Dims& dims) {
   while (d < sizes.size() && sizes[d] == 1) ++d;
   const size_t whole = std::min(d + 1, sizes.size());
   return std::ranges::equal(std::span(sizes).subspan(whole), std::span(dims).subspan(whole));
-}
-
-// Whether these are the first dimensions, in order.
-bool leads(const Dims& batch) {
-  for (size_t i = 0; i < batch.size(); ++i)
-    if (batch[i] != static_cast<int64_t>(i)) return false;
-  return true;
 }
 
 // What no loop computes where it is read: of other arrays a loop makes the slice alone.
