@@ -272,6 +272,10 @@ bool parse_computation_body(Parser& parser, std::string_view base, ComputationId
 }
 
 bool parse_module(Parser& parser) {
+  if (parser.at_end())
+    return parser.fail(ErrorKind::Syntax,
+                       "there is nothing in it; HloModule, a computation or an instruction was "
+                       "expected");
   const bool header = parser.accept_word("HloModule");
   if (header && !parse_header(parser)) return false;
   if (!header && at_bare_instruction(parser)) {

@@ -9,15 +9,7 @@ namespace hilo::tools {
 
 class ArrayFile {
  public:
-  static Result<ArrayFile> open(const std::string& path) {
-    HILO_TRY(auto source, ByteSource::open(path));
-    auto out = from(source);
-    if (!out) {
-      out.error().place.file = path;
-      out.error().message += "; a .npz or .safetensors file was expected";
-    }
-    return out;
-  }
+  static Result<ArrayFile> open(const std::string& path);
   const std::vector<std::string>& names() const {
     return std::visit([](const auto& r) -> const auto& { return r.names(); }, reader_);
   }
@@ -29,19 +21,13 @@ class ArrayFile {
   }
 
  private:
-  static Result<ArrayFile> from(const std::shared_ptr<const ByteSource>& source) {
-    char start[2] = {};
-    if (source->size() >= 2) HILO_DO(source->read_at(0, std::as_writable_bytes(std::span(start))));
-    ArrayFile out;
-    if (start[0] == 'P' && start[1] == 'K') {
-      HILO_TRY(out.reader_, NpzReader::from(source));
-    } else {
-      HILO_TRY(out.reader_, SafetensorsReader::from(source));
-    }
-    return out;
-  }
+  static Result<ArrayFile> from(const std::shared_ptr<const ByteSource>& source);
 
   std::variant<NpzReader, SafetensorsReader> reader_;
 };
+
+// The reader's error with the file's name, with what is there where that can be said ("found text"
+// in place of a size that the text's first letters give), and with what was expected.
+Error expected_arrays(Error error, const std::string& path, std::string_view expected);
 
 }  // namespace hilo::tools

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "text/text.h"
+#include "tools/array_file.h"
 #include "wire/wire.h"
 
 namespace hilo::tools {
@@ -107,8 +108,10 @@ InputSpec parse_input_spec(std::string_view text) {
 Result<Literal> read_input(const InputSpec& spec, std::string_view parameter, const Shape& shape) {
   const std::string& value = spec.value;
   if (value.starts_with('@')) {
-    HILO_TRY(Literal read, read_npy(value.substr(1)));
-    auto fitted = reinterpret_as(read, shape);
+    const std::string path = value.substr(1);
+    const Result<Literal> read = read_npy(path);
+    if (!read) return std::unexpected(expected_arrays(read.error(), path, "a .npy file"));
+    auto fitted = reinterpret_as(*read, shape);
     if (!fitted) return wrong(parameter, shape, fitted.error().message);
     return fitted;
   }

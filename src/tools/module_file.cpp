@@ -1,5 +1,6 @@
 #include "tools/module_file.h"
 
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <set>
 
 #include "wire/wire.h"
 
@@ -81,6 +83,27 @@ std::nullopt_t not_loaded(const Error& error, std::string_view source, const Loa
   return std::nullopt;
 }
 
+constexpr size_t most_stages = 8;
+
+// What the folder has instead.
+std::unexpected<Error> no_such_module(const std::string& folder, const std::string& stage,
+                                      const std::vector<Candidate>& found) {
+  if (!found.empty()) {
+    std::set<std::string> stages;  // a few: the whole list has been printed
+    for (const Candidate& one : found)
+      if (stages.size() < most_stages) stages.insert(one.stage);
+    return fail(ErrorKind::Io, "{}: no module has {} in its name; there are: {}", folder, stage,
+                fmt::join(stages, ", "));
+  }
+  std::error_code ignored;
+  const auto count = std::distance(fs::directory_iterator(folder, ignored), {});
+  return fail(
+      ErrorKind::Io,
+      "{}: no module among {} files; a name that ends in .txt, .hlo, .pb, .pbtxt or .gz and "
+      "is not that of another dump was expected",
+      folder, count);
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> modules_in_folder(const std::string& folder) {
@@ -98,7 +121,7 @@ Result<std::string> find_module_in_folder(const std::string& folder, const std::
       fmt::print(stderr, "taking {}\n", found[i].path);
       return found[i].path;
     }
-  return fail(ErrorKind::Io, "{}: no module{}{}", folder, stage.empty() ? "" : " of stage ", stage);
+  return no_such_module(folder, stage, found);
 }
 
 Result<std::string> read_input_file(const std::string& path) {

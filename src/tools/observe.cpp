@@ -35,7 +35,8 @@ std::string index_text(const Shape& shape, int64_t position) {
 
 Observer::Observer(const Module& module, ObserveOptions options, bool keeps_values)
     : module_(module), options_(std::move(options)), keeps_values_(keeps_values) {
-  for (const std::string& name : options_.print_values) names_[name] = false;
+  for (const std::string& name : options_.print_values)
+    names_[name.substr(name.starts_with('%') ? 1 : 0)] = false;
   if (options_.profiles()) profile_.emplace(module);
 }
 

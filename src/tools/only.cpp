@@ -1,13 +1,9 @@
 #include "tools/only.h"
 
+#include "tools/named.h"
+
 namespace hilo::tools {
 namespace {
-
-InstructionId find_anywhere(const Module& module, std::string_view name) {
-  for (size_t i = 0; i < module.computations.size(); ++i)
-    if (InstructionId id = module.find({static_cast<uint32_t>(i)}, name)) return id;
-  return {};
-}
 
 // What the header says of the old entry no longer holds.
 void forget_entry(ModuleHeader& header) {
@@ -21,15 +17,15 @@ void forget_entry(ModuleHeader& header) {
 }  // namespace
 
 Result<Module> isolate(const Module& module, std::string_view name) {
-  if (!name.empty() && name.front() == '%') name.remove_prefix(1);
-  Module out = module;
-  forget_entry(out.header);
-  if (ComputationId computation = out.find_computation(name)) {
+  const std::string_view bare = name.substr(name.starts_with('%') ? 1 : 0);
+  if (const ComputationId computation = module.find_computation(bare)) {
+    Module out = module;
+    forget_entry(out.header);
     out.entry = computation;
     return out;
   }
-  if (const InstructionId id = find_anywhere(module, name)) return isolate(module, id);
-  return fail(ErrorKind::Usage, "--only={}: no computation or instruction of that name", name);
+  if (const InstructionId id = find_instruction(module, name)) return isolate(module, id);
+  return std::unexpected(no_such_name(module, "--only", "computation or instruction", name));
 }
 
 Module isolate(const Module& module, InstructionId id) {

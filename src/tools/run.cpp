@@ -2,12 +2,14 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "tools/array_file.h"
 #include "tools/choose_device.h"
 #include "tools/in_plan.h"
 #include "tools/inputs.h"
 #include "tools/interrupts.h"
 #include "tools/machine_memory.h"
 #include "tools/module_file.h"
+#include "tools/named.h"
 #include "tools/observe.h"
 #include "tools/on_cpu.h"
 #include "tools/only.h"
@@ -217,6 +219,10 @@ void run(RunOptions& options, Session& session) {
   options.threads = *threads;
   for (const std::string& place : {options.save, options.observe.trace})
     if (!can_write(place, session)) return;
+  for (const std::string& file : {options.inputs.file, options.expected}) {  // before the work
+    const auto arrays = file.empty() ? ArrayFile() : ArrayFile::open(file);
+    if (!arrays) return fail_with(session, arrays.error());
+  }
   auto device = choose_device(options.device, option_of_evaluator(options));
   if (!device) return fail_with(session, device.error());
   std::jthread opening;  // while the module is read
@@ -232,6 +238,9 @@ void run(RunOptions& options, Session& session) {
     if (!isolated) return fail_with(session, isolated.error());
     module = std::move(*isolated);
   }
+  for (const std::string& name : options.observe.print_values)
+    if (!find_instruction(module, name))
+      return fail_with(session, no_such_name(module, "--print-values", "instruction", name));
   auto eval = eval_options(options);
   if (!eval) return fail_with(session, eval.error());
   std::shared_ptr<const Plan> planned;

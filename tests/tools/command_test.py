@@ -185,6 +185,49 @@ class Command(Folder):
                 self.assertEqual(done.returncode, 1)
                 self.assertRegex(done.stderr, f"{file}: error: .*a .npz or .safetensors file was expected")
 
+    def test_folder_without_module(self):
+        for stage in [], ["--stage=after"]:
+            done = hilo("run", self.folder, *stage)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"{self.folder}: no module among 0 files; a name that ends in .txt, .hlo", done.stderr)
+        self.write("readme.md", "text")
+        self.assertIn("no module among 1 files", hilo("check", self.folder).stderr)
+        self.write("module_0001.f.before_optimizations.txt", ADD)
+        done = hilo("run", self.folder, "--stage=nosuch")
+        self.assertIn(f"{self.folder}: no module has nosuch in its name; there are: before_optimizations", done.stderr)
+
+    def test_empty_file(self):
+        for text in "", " \n\n", "// a comment\n":
+            done = hilo("run", self.write("empty.hlo", text))
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, r"empty\.hlo:\d:1: error: there is nothing in it; HloModule, a computation")
+
+    def test_names_that_are_not_there(self):
+        module = self.write("add.hlo", ADD.replace("sum", "sum.12"))
+        for option, kind in ("--only", "computation or instruction"), ("--print-values", "instruction"):
+            for name, hint in ("nosuch", "`hilo print` shows the names"), ("sumx", "names like it: sum.12"), \
+                    ("%12", "names like it: sum.12"):
+                done = hilo("run", module, f"{option}={name}")
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertIn(f"{module}: error: {option}={name}: module add has no {kind} of that name; {hint}",
+                              done.stderr)
+        done = hilo("run", module, "--print-values=%sum.12", "--input=4xf32=1", "--input=4xf32=2")
+        self.assertIn("device 0 sum.12 = f32[4]{0} {3, 3, 3, 3}\n", done.stdout)
+
+    def test_modules_and_texts_are_no_arrays(self):
+        module, empty = self.write("add.hlo", ADD), self.write("empty", "")
+        array = self.write("array.npy", b"\x93NUMPY\x01\0\x76\0" + b"{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }"
+                           .ljust(117) + b"\n" + bytes(16))
+        for option, kind in ("--expected=", "a .npz or .safetensors file"), \
+                ("--inputs=", "a .npz or .safetensors file"), ("--input=@", "a .npy file"):
+            for file, found in (module, "text"), (empty, "an empty file"), (array, "npy"):
+                done = hilo("run", module, option + file)
+                if (option, file) == ("--input=@", array):
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    continue
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(f"{file}: error: found {found}; {kind} was expected", done.stderr)
+
     def test_file_that_grows_too_large(self):
         module, saved = self.write("add.hlo", ADD.replace("[4]", "[99999]")), os.path.join(self.folder, "out.npz")
         done = subprocess.run([HILO, "run", module, "--save", saved], capture_output=True, text=True,
