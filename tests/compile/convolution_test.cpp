@@ -144,6 +144,20 @@ TEST(Convolution, PlacesOfTheWindowSideBySide) {
       }
 }
 
+// However a line of places is cut into blocks, full ones and a last one.
+TEST(Convolution, LinesOfAnyLength) {
+  for (int places = 1; places <= 20; ++places) {
+    const std::string input = fmt::format("2,3,{},5", places),
+                      result = fmt::format("2,3,{},19", places);
+    const std::string text =
+        module_of({input, "3,3,5,19", result, "size=3x3 pad=1_1x1_1", "b01f_01io->b01f"}, "f32");
+    const auto one = run_both(text, 1, 1), seven = run_both(text, 1, 7);
+    expect_native(one, text, 1e-5);
+    ASSERT_TRUE(one && seven) << text;
+    EXPECT_TRUE(same_bits(one->compiled, seven->compiled)) << text;
+  }
+}
+
 // Few features are one strip, whatever a register holds.
 TEST(Convolution, FewWideFeaturesOfManyInputs) {
   for (const std::string_view processor : {"x86-64", "native"})
