@@ -10,7 +10,6 @@
 #include <llvm/Transforms/Scalar/IndVarSimplify.h>
 #include <llvm/Transforms/Scalar/LICM.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
-#include <llvm/Transforms/Scalar/LoopUnrollPass.h>
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
@@ -19,6 +18,7 @@
 
 #include "base/base.h"
 #include "emit/bf16_rounding.h"
+#include "emit/byte_quotients.h"
 #include "emit/lane_sums.h"
 #include "emit/loop_remainders.h"
 #include "emit/rare_choices.h"
@@ -118,6 +118,7 @@ void optimise(llvm::Module& ir, llvm::TargetMachine& machine, bool verify) {
     else if (function.hasFnAttribute(lane_sums_attribute)) of_lane_sums.run(function, functions);
     else (loops_over == "windows" ? of_windows : of_elements).run(function, functions);
     shorten_bf16_rounding(function, machine);
+    divide_bytes_as_words(function);
     compute_rare_seldom(function);
     stream_stores(function, register_bits(functions.getResult<llvm::TargetIRAnalysis>(function)));
   }

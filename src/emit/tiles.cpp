@@ -26,10 +26,25 @@ std::optional<size_t> read_along(const Module& module, InstructionId transpose) 
   return std::ranges::find(order, static_cast<int64_t>(last - 1)) - order.begin();
 }
 
-// Transposes that elementwise ops make the leaves of.
+// What the leaves are computed from in place: all that is read at other places than are written.
+std::set<InstructionId> read_elsewhere(const Elements& e, std::vector<InstructionId> waiting) {
+  std::set<InstructionId> out;
+  while (!waiting.empty()) {
+    const InstructionId id = waiting.back();
+    waiting.pop_back();
+    if (e.array(id) || !out.insert(id).second) continue;
+    if (e.module[id].op == Op::Fusion)
+      waiting.push_back(e.module[e.module.attributes<FusionAttributes>(id).calls].root);
+    const auto operands = e.module.operands(id);
+    waiting.insert(waiting.end(), operands.begin(), operands.end());
+  }
+  return out;
+}
+
+// Transposes that elementwise ops, and no others, make the leaves of.
 std::vector<InstructionId> transposes_below(const Elements& e,
                                             std::span<const WrittenLeaf> leaves) {
-  std::vector<InstructionId> waiting, out;
+  std::vector<InstructionId> waiting, elsewhere, out;
   std::set<InstructionId> seen;
   for (const WrittenLeaf& leaf : leaves) waiting.push_back(leaf.id);
   while (!waiting.empty() && seen.size() < most_seen) {
@@ -44,8 +59,13 @@ std::vector<InstructionId> transposes_below(const Elements& e,
     const bool is_by_element =
         is_elementwise(op) ||
         (op == Op::BitcastConvert && e.module.shape(operands[0]).dims == e.module.shape(id).dims);
-    if (!is_by_element) continue;
-    waiting.insert(waiting.end(), operands.rbegin(), operands.rend());
+    auto& next = is_by_element ? waiting : elsewhere;
+    next.insert(next.end(), operands.rbegin(), operands.rend());
+  }
+  elsewhere.insert(elsewhere.end(), waiting.begin(), waiting.end());  // not looked at
+  if (!out.empty()) {
+    const auto excluded = read_elsewhere(e, std::move(elsewhere));
+    std::erase_if(out, [&](InstructionId id) { return excluded.contains(id); });
   }
   return out;
 }

@@ -66,6 +66,28 @@ ENTRY e {{
                             c.from, c.to, c.order));
 }
 
+// A tile has the elements of the places that are written, not those that others are made of.
+TEST(Transpose, ReadAtOtherPlacesToo) {
+  for (const std::string_view other :
+       {"reverse(t), dimensions={0}", "reverse(t), dimensions={1}", "reverse(t), dimensions={2}",
+        "reverse(t), dimensions={0,1}", "pad(t, zero), padding=1_-1x0_0x0_0",
+        "pad(t, zero), padding=0_0x-3_3x2_-2"})
+    for (const auto& [from, to] :
+         {std::pair{"5,16,24", "5,24,16"}, {"5,32,48", "5,48,32"}, {"4,19,40", "4,40,19"}})
+      expect_same(fmt::format(R"(HloModule m
+ENTRY e {{
+  p = s32[{0}] parameter(0)
+  q = s32[{1}] parameter(1)
+  zero = s32[] constant(0)
+  t = s32[{1}] transpose(p), dimensions={{0,2,1}}
+  m = s32[{1}] multiply(q, t)
+  v = s32[{1}] {2}
+  ROOT r = s32[{1}] subtract(v, m)
+}}
+)",
+                              from, to, other));
+}
+
 TEST(Transpose, OfWhatIsReshaped) {
   expect_same(R"(HloModule m
 ENTRY e {
