@@ -50,7 +50,7 @@ class WideRandomModule final : public RandomModule {
 
   void step(Pool& pool, int depth) override {
     if (dice_.below(2)) return RandomModule::step(pool, depth);
-    switch (dice_.below(depth == 0 ? 14 : 8)) {
+    switch (dice_.below(depth == 0 ? 15 : 9)) {
       case 0:
       case 1: return function_of_real(pool);
       case 2:
@@ -59,11 +59,12 @@ class WideRandomModule final : public RandomModule {
       case 5: return iota(pool);
       case 6: return gather(pool);
       case 7: return dot(pool);
-      case 8: return scatter(pool);
-      case 9: return sort(pool);
-      case 10: return window(pool);
-      case 11: return largest_with_place(pool);
-      case 12: return mean_and_back(pool);
+      case 8: return with_itself_moved(pool);
+      case 9: return scatter(pool);
+      case 10: return sort(pool);
+      case 11: return window(pool);
+      case 12: return largest_with_place(pool);
+      case 13: return mean_and_back(pool);
       default: return convolution(pool);
     }
   }
@@ -343,6 +344,37 @@ class WideRandomModule final : public RandomModule {
     if (!add(pool, Op::Broadcast, of, sum, DimensionsAttributes{kept})) return;
     static const std::vector<Op> ops = {Op::Subtract, Op::Divide, Op::Multiply};
     add(pool, dice_.pick(ops), std::array{a, pool.values.back()});
+  }
+
+  InstructionId rolled(Pool& pool, InstructionId a, int64_t along, int64_t by) {
+    const Shape of = shape(a);
+    const auto part = [&](int64_t start, int64_t limit) {
+      std::vector<SliceDim> slice;
+      for (int64_t size : of.dims) slice.push_back({0, size, 1});
+      slice[static_cast<size_t>(along)] = {start, limit, 1};
+      return add(pool, Op::Slice, of, std::array{a}, SliceAttributes{{slice}});
+    };
+    const std::array parts{part(by, of.dims[along]), part(0, by)};
+    if (!parts[0] || !parts[1]) return {};
+    return add(pool, Op::Concatenate, of, parts, DimensionsAttributes{{along}});
+  }
+  // Fusions then read one value at two places.
+  void with_itself_moved(Pool& pool) {
+    InstructionId a = any(pool);
+    if (shape(a).is_scalar() || is_complex(shape(a).type)) return;
+    if (dice_.below(2)) {
+      Dims order;
+      for (int64_t i = shape(a).rank(); i > 0; --i) order.push_back(i - 1);
+      a = add(pool, Op::Transpose, Shape(shape(a)), std::array{a}, DimensionsAttributes{order});
+      if (!a) return;
+    }
+    const Shape of = shape(a);
+    const int64_t along = dice_.below(of.rank()), size = of.dims[along];
+    const InstructionId moved =
+        size > 1 && dice_.below(2)
+            ? rolled(pool, a, along, 1 + dice_.below(size - 1))
+            : add(pool, Op::Reverse, of, std::array{a}, DimensionsAttributes{{along}});
+    if (moved) add(pool, dice_.below(2) ? Op::Maximum : Op::Minimum, std::array{moved, a});
   }
 
   // An op of one or several results.
