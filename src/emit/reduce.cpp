@@ -125,8 +125,10 @@ Reduce::Reduce(Elements& elements, InstructionId id)
 }
 
 Seams Reduce::seams_along(size_t dim) const {
-  if (dim >= dims_.size() || dims_[dim] <= least_with_seams) return {};
-  Seams out = find_seams(e_.module, e_.module.operands(id_).first(count_), dim);
+  const auto operands = e_.module.operands(id_).first(count_);
+  const bool is_merged = dims_ != e_.module.shape(operands[0]).dims;
+  if (is_merged || dim >= dims_.size() || dims_[dim] <= least_with_seams) return {};
+  Seams out = find_seams(e_.module, operands, dim);
   return out.group == 1 ? out : Seams{};
 }
 

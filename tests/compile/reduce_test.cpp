@@ -210,6 +210,47 @@ ENTRY e {{
   }
 }
 
+// Of what fusions have joined and padded: it lies in memory, where columns in several dimensions
+// are side by side.
+TEST(Reduce, ColumnsOfWhatWasJoined) {
+  for (const auto& [lines, middle, inner] :
+       {std::array{25, 16, 6}, std::array{8, 20, 8}, std::array{40, 40, 2}}) {
+    const std::string text = fmt::format(R"(HloModule m
+{0}
+joined {{
+  x = f32[{1},{2},{4}] parameter(0)
+  n = s32[{4}] parameter(1)
+  g = f32[{1},{2},{4}] gather(x, n), offset_dims={{0,1}}, collapsed_slice_dims={{2}},
+    start_index_map={{2}}, index_vector_dim=1, slice_sizes={{{1},{2},1}}
+  y = f32[{1},{2},{4}] negate(g)
+  ROOT c = f32[{1},{3},{4}] concatenate(g, y), dimensions={{1}}
+}}
+padded {{
+  x = f32[{1},{2},{4}] parameter(0)
+  n = s32[{4}] parameter(1)
+  g = f32[{1},{2},{4}] gather(x, n), offset_dims={{0,1}}, collapsed_slice_dims={{2}},
+    start_index_map={{2}}, index_vector_dim=1, slice_sizes={{{1},{2},1}}
+  one = f32[] constant(1)
+  ROOT c = f32[{1},{5},{4}] pad(g, one), padding=0_0x10_17x0_0
+}}
+ENTRY e {{
+  x = f32[{1},{2},{4}] parameter(0)
+  n = s32[{4}] parameter(1)
+  zero = f32[] constant(0.5)
+  j = f32[{1},{3},{4}] fusion(x, n), kind=kLoop, calls=joined
+  d = f32[{1},{5},{4}] fusion(x, n), kind=kLoop, calls=padded
+  p = f32[{3},{4}] reduce(j, zero), dimensions={{0}}, to_apply=add
+  q = f32[{5},{4}] reduce(d, zero), dimensions={{0}}, to_apply=add
+  ROOT o = (f32[{3},{4}], f32[{5},{4}]) tuple(p, q) }}
+)",
+                                         combiners, lines, middle, 2 * middle, inner, middle + 27);
+    const auto one = run_both(text, 1, 1), seven = run_both(text, 1, 7);
+    expect_native(one, text, 1e-6);
+    ASSERT_TRUE(one && seven);
+    EXPECT_TRUE(same_bits(one->compiled, seven->compiled)) << text;
+  }
+}
+
 // Weights of lines, computed once for all columns and never stored: of one line's elements and of
 // another array's short sums.
 TEST(Reduce, ColumnsShareWhatIsComputedOfTheirLines) {
