@@ -13,12 +13,15 @@
 #include <algorithm>
 #include <set>
 
+#include "emit/loops.h"
+
 namespace hilo {
 namespace {
 
 using llvm::Value;
 namespace match = llvm::PatternMatch;
 
+constexpr const char* bf16_mark = "hilo.bf16";
 constexpr int deepest = 8;
 constexpr size_t most_seen = 200;  // steps
 
@@ -68,6 +71,8 @@ bool ends_in_zeros(const Value* bits, const llvm::DataLayout& layout) {
   if (llvm::isa<llvm::PoisonValue>(bits)) return true;
   if (const auto* step = llvm::dyn_cast<llvm::InsertElementInst>(bits))
     return ends_in_zeros(step->getOperand(0), layout) && ends_in_zeros(step->getOperand(1), layout);
+  if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(bits))
+    if (is_in_array_of_bf16(load->getPointerOperand())) return true;
   return llvm::computeKnownBits(bits, layout).countMinTrailingZeros() >= 16;
 }
 
@@ -96,6 +101,11 @@ bool has_nan_of_bf16(const Value* x, std::set<const Value*>& seen) {
       if (bits->getType()->getScalarSizeInBits() != 32) return false;
       return ends_in_zeros(bits, step->getDataLayout());
     }
+    case llvm::Instruction::Load:
+      return is_in_array_of_bf16(llvm::getLoadStorePointerOperand(step));
+    case llvm::Instruction::InsertElement:
+      return has_nan_of_bf16(step->getOperand(0), seen) &&
+             has_nan_of_bf16(step->getOperand(1), seen);
     case llvm::Instruction::SIToFP:
     case llvm::Instruction::UIToFP: return true;
     case llvm::Instruction::FNeg:
@@ -141,6 +151,18 @@ Value* rounded_by_instruction(llvm::Instruction& step, Value* x) {
 }
 
 }  // namespace
+
+Value* frame_array_of_bf16(Builder& b, int64_t count) {
+  Value* array = frame_array(b, b.getFloatTy(), count);
+  llvm::LLVMContext& context = b.getContext();
+  llvm::cast<llvm::AllocaInst>(array)->setMetadata(bf16_mark, llvm::MDNode::get(context, {}));
+  return array;
+}
+
+bool is_in_array_of_bf16(const Value* pointer) {
+  const auto* array = llvm::dyn_cast<llvm::AllocaInst>(llvm::getUnderlyingObject(pointer));
+  return array && array->hasMetadata(bf16_mark);
+}
 
 void shorten_bf16_rounding(llvm::Function& function, const llvm::TargetMachine& machine) {
   std::vector<std::pair<llvm::Instruction*, Rounding>> found;

@@ -1,7 +1,7 @@
-// Rounding of vectors of f32 to bf16 in fewer steps. Private to `emit`.
+// Rounding of f32 to bf16 in fewer steps, and seldomer. Private to `emit`.
 #pragma once
 
-#include <llvm/IR/Function.h>
+#include "emit/ir_types.h"
 
 namespace llvm {
 class TargetMachine;
@@ -14,5 +14,11 @@ namespace hilo {
 // are rounded by it. On other chips the three steps that keep a NaN are left out where NaN comes
 // from bf16 alone: its low half is zero, so that the sum leaves it as it is. Bits are the same.
 void shorten_bf16_rounding(llvm::Function& function, const llvm::TargetMachine& machine);
+
+// An array in the frame of numbers that bf16 holds, as f32: they are neither widened nor rounded
+// where they are read.
+llvm::Value* frame_array_of_bf16(Builder& b, int64_t count);
+// Whether the pointer goes into such an array.
+bool is_in_array_of_bf16(const llvm::Value* pointer);
 
 }  // namespace hilo

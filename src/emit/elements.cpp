@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "emit/bf16_rounding.h"
 #include "emit/loops.h"
 #include "emit/op_functions.h"
 #include "emit/symbols.h"
@@ -32,7 +33,8 @@ llvm::Value* Elements::load_of_row(InstructionId id, const Index& index) {
   std::vector<llvm::Value*> at;
   for (size_t d = first; d < shape.dims.size(); ++d) at.push_back(index.at(b, d));
   const Dims dims(shape.dims.begin() + static_cast<int64_t>(first), shape.dims.end());
-  return load(shape.type, array, Index(b, dims, std::move(at)).position(b));
+  const ElementType type = is_in_array_of_bf16(array) ? ElementType::F32 : shape.type;
+  return load(type, array, Index(b, dims, std::move(at)).position(b));
 }
 
 llvm::Value* Elements::load_of_tile(InstructionId id, const Index& index) {

@@ -123,9 +123,7 @@ class RowFinder {
 
   bool is_kept(InstructionId id, uint64_t steps, int64_t& bytes) const {
     const Instruction& instruction = module_[id];
-    if (std::popcount(steps) < 2 || !is_elementwise(instruction.op) ||
-        has_trait(instruction.op, TraitCheap))
-      return false;
+    if (std::popcount(steps) < 2 || !is_elementwise(instruction.op) || is_cheap(id)) return false;
     const InstructionId first = out_.reductions[static_cast<size_t>(std::countr_zero(steps))];
     const Shape& shape = module_.shape(id);
     if (shape.dims != module_.shape(module_.operand(first, 0)).dims) return false;
@@ -133,6 +131,12 @@ class RowFinder {
     if (shape.dims == out_.dims || bytes + more > most_kept_bytes) return false;
     bytes += more;
     return true;
+  }
+  // Halves of f32 are widened before what is done to them, and rounded after it.
+  bool is_cheap(InstructionId id) const {
+    const ElementType type = module_.shape(id).type;
+    return has_trait(module_[id].op, TraitCheap) && type != ElementType::BF16 &&
+           type != ElementType::F16;
   }
   int64_t rows_count() const {
     int64_t out = 1;

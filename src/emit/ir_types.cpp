@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "emit/bf16_rounding.h"
 #include "emit/complex.h"
 #include "emit/small_floats.h"
 #include "emit/vector_registers.h"
@@ -127,6 +128,8 @@ bool is_bf16(const llvm::Value* x, int depth = 0) {
   if (depth > deepest) return false;
   if (const auto* constant = llvm::dyn_cast<llvm::ConstantFP>(x))
     return constant->getValueAPF().bitcastToAPInt().countr_zero() >= 16;
+  if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(x))
+    return is_in_array_of_bf16(load->getPointerOperand());
   const llvm::Value *a = nullptr, *c = nullptr;
   if (match(x, m_Select(m_Value(), m_Value(a), m_Value(c))))
     return is_bf16(a, depth + 1) && is_bf16(c, depth + 1);

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <set>
 
+#include "emit/bf16_rounding.h"
 #include "emit/reduce.h"
 #include "emit/row_numbers.h"
 #include "emit/streamed_stores.h"
@@ -32,6 +33,7 @@ constexpr int64_t least_together = 4, least_groups = 64;
 // In vectors of all rows, the steps wait for each other. That is won back where there is little
 // memory to wait for besides: where results are narrow, or one number of each row.
 constexpr int64_t narrow_bytes = 2;
+constexpr int64_t most_wide = 1 << 15;  // elements of rows of bf16 that are kept as f32
 
 class RowWriter {
  public:
@@ -46,8 +48,9 @@ class RowWriter {
         together_(is_short_ ? 1 : rows_together(leaves)) {
     if (is_short()) return;  // what is kept are values
     for (const Rows::Kept& kept : rows_.kept) {
-      llvm::Type* type = stored_type(b_, e_.module.shape(kept.id).type);
-      scratch_.push_back(frame_array(b_, type, together_ * kept_each(kept)));
+      const int64_t count = together_ * kept_each(kept);
+      scratch_.push_back(is_wide(kept) ? frame_array_of_bf16(b_, count)
+                                       : frame_array(b_, row_type(kept), count));
     }
     here_ = scratch_;
     if (together_ == 1 || !in_vectors_) return;
@@ -122,6 +125,15 @@ class RowWriter {
 
   int64_t kept_each(const Rows::Kept& kept) const {
     return element_count(e_.module.shape(kept.id)) / element_count(rows_.dims);
+  }
+
+  // bf16 that stays in the second cache is kept as f32.
+  bool is_wide(const Rows::Kept& kept) const {
+    return e_.module.shape(kept.id).type == ElementType::BF16 &&
+           together_ * kept_each(kept) <= most_wide;
+  }
+  llvm::Type* row_type(const Rows::Kept& kept) const {
+    return is_wide(kept) ? b_.getFloatTy() : stored_type(b_, e_.module.shape(kept.id).type);
   }
 
   llvm::Type* number_type(InstructionId reduction, size_t leaf) const {
@@ -222,9 +234,8 @@ class RowWriter {
         e_.bind_scalars(number.id,
                         {load_from(frame, held_type(b_, e_.module.shape(number.id).type), i)});
     for (size_t k = 0; k < here_.size(); ++k) {
-      llvm::Type* type = stored_type(b_, e_.module.shape(rows_.kept[k].id).type);
-      here_[k] =
-          b_.CreateInBoundsGEP(type, scratch_[k], multiply_index(b_, i, kept_each(rows_.kept[k])));
+      here_[k] = b_.CreateInBoundsGEP(row_type(rows_.kept[k]), scratch_[k],
+                                      multiply_index(b_, i, kept_each(rows_.kept[k])));
     }
   }
 
@@ -299,7 +310,8 @@ class RowWriter {
       if (e_.error()) return;
       const Index inner(b_, Dims(shape.dims.begin() + first, shape.dims.end()),
                         {at.begin() + first, at.end()});
-      store_element(b_, shape.type, here_[i], inner.position(b_), value);
+      const ElementType type = is_wide(rows_.kept[i]) ? ElementType::F32 : shape.type;
+      store_element(b_, type, here_[i], inner.position(b_), value);
     }
   }
 

@@ -475,5 +475,62 @@ TEST(Rows, WhatIsMadeAgainNeedsNoMemory) {
   EXPECT_EQ(both->report.temp_bytes, 0);
 }
 
+// Differences of bf16 are computed once and kept as f32, in rows that are longer as bf16. Sums of
+// these numbers are exact.
+TEST(Rows, DifferencesOfNarrowFloatsAreKept) {
+  for (const std::string_view type : {"bf16", "f16"})
+    for (const auto& [rows, columns] : {std::pair{5, 64}, {300, 256}, {7, 1024}, {3, 1 << 16}}) {
+      const std::string text =
+          std::string(reducers) + fmt::format(R"(ENTRY e {{
+  x = {0}[{1},{2}] parameter(0)
+  w = f32[{1},{2}] convert(x)
+  z = f32[] constant(0)
+  s = f32[{1}] reduce(w, z), dimensions={{1}}, to_apply=add
+  n = f32[] constant({3})
+  nb = f32[{1}] broadcast(n), dimensions={{}}
+  m = f32[{1}] multiply(s, nb)
+  h = {0}[{1}] convert(m)
+  hb = {0}[{1},{2}] broadcast(h), dimensions={{0}}
+  d = {0}[{1},{2}] subtract(x, hb)
+  q = {0}[{1},{2}] multiply(d, d)
+  qw = f32[{1},{2}] convert(q)
+  v = f32[{1}] reduce(qw, z), dimensions={{1}}, to_apply=max
+  vh = {0}[{1}] convert(v)
+  vb = {0}[{1},{2}] broadcast(vh), dimensions={{0}}
+  f = {0}[{1},{2}] negate(d)
+  ROOT e = {0}[{1},{2}] divide(f, vb) }}
+)",
+                                              type, rows, columns, 1.0 / columns);
+      for (const std::string processor : {"native", "x86-64"}) {
+        const auto both = run_both(text, 1, 1, processor);
+        expect_native(both, text);
+        ASSERT_TRUE(both);
+        EXPECT_EQ(both->report.kernels, 1) << text;
+      }
+    }
+}
+
+// What is not a number keeps its rows from being numbers, whatever its bits are.
+TEST(Rows, DifferencesOfNarrowFloatsThatAreNoNumbers) {
+  const std::string text = std::string(reducers) + R"(ENTRY e {
+  x = bf16[4,64] parameter(0)
+  c = bf16[] constant(1)
+  cb = bf16[4,64] broadcast(c), dimensions={}
+  d = bf16[4,64] subtract(x, cb)
+  w = f32[4,64] convert(d)
+  n = f32[] constant(-inf)
+  m = f32[4] reduce(w, n), dimensions={1}, to_apply=max
+  h = bf16[4] convert(m)
+  hb = bf16[4,64] broadcast(h), dimensions={0}
+  ROOT e = bf16[4,64] subtract(d, hb) })";
+  Literal x = Literal::uninitialized(Shape::array(ElementType::BF16, {4, 64}));
+  const auto elements = x.mutable_data<BF16>();
+  for (size_t i = 0; i < elements.size(); ++i) elements[i] = BF16(static_cast<float>(i) / 4);
+  elements[3] = BF16(HUGE_VALF), elements[70] = BF16(-HUGE_VALF);
+  elements[130] = BF16::from_bits(0x7f81), elements[200] = BF16::from_bits(0xffff);
+  const auto both = run_both_on(text, {x});
+  expect_native(both, text);
+}
+
 }  // namespace
 }  // namespace hilo::test
