@@ -60,7 +60,8 @@ struct Stage {
   // By the shape alone. A line goes through the caches alone where it is long, or where it has few
   // beside it.
   static int64_t lanes_of(int64_t length, int64_t lines, int64_t step) {
-    constexpr int64_t lanes = fft_lanes<T>, cached = (1 << 15) / sizeof(T);
+    constexpr int64_t cached = (1 << 15) / sizeof(T);
+    const int64_t lanes = fft_lanes<T>();
     const bool is_alone = step == 1 ? lines < lanes || length > cached : step < lanes / 4;
     return is_alone && length >= FourierTransform<T>::long_line ? 1 : lanes;
   }

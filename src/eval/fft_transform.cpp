@@ -53,7 +53,8 @@ int64_t largest_divisor(int64_t n) {  // not above its root
 
 template <class T>
 int64_t round_up(int64_t n) {
-  return (n + fft_lanes<T> - 1) / fft_lanes<T> * fft_lanes<T>;
+  const int64_t lanes = fft_lanes<T>();
+  return (n + lanes - 1) / lanes * lanes;
 }
 
 // The radices of a length without prime factors above max_fft_radix. Two passes of 4 are faster
@@ -115,10 +116,12 @@ RootOfUnity RootsOfUnity::operator[](int64_t k) const {
 // the rows, which give X[k + rows * j].
 template <class T>
 struct FourierTransform<T>::Matrix {
-  static constexpr int64_t lanes = fft_lanes<T>;
-
   Matrix(int64_t rows, int64_t columns)
-      : rows(rows), columns(columns), down(passes_of<T>(rows)), across(passes_of<T>(columns)) {
+      : lanes(fft_lanes<T>()),
+        rows(rows),
+        columns(columns),
+        down(passes_of<T>(rows)),
+        across(passes_of<T>(columns)) {
     const RootsOfUnity roots(rows * columns);
     turns.re.reserve(rows * round_up<T>(columns)), turns.im.reserve(rows * round_up<T>(columns));
     for (int64_t first = 0; first < columns; first += lanes)
@@ -167,13 +170,15 @@ struct FourierTransform<T>::Matrix {
         fft_kernels<T>().run_passes(across, turned.from(first * columns), lanes, one, other);
     const auto store = [&](const T* from, T* to) {
       for (int64_t t = 0; t < columns; ++t, from += lanes, to += rows)
-        if (count == lanes) std::copy_n(from, lanes, to);
-        else std::copy_n(from, count, to);
+        if (count < lanes) std::copy_n(from, count, to);
+        else
+          for (int64_t l = 0; l < lanes; l += least_fft_lanes<T>)
+            std::copy_n(from + l, least_fft_lanes<T>, to + l);
     };
     store(done.re, values.re + first), store(done.im, values.im + first);
   }
 
-  int64_t rows, columns;
+  int64_t lanes, rows, columns;
   std::vector<FftPass<T>> down, across;
   Factors<T> turns;  // w^(k c) at [c / lanes][k][c % lanes]
 };
@@ -183,7 +188,7 @@ template <class T>
 struct FourierTransform<T>::Convolution {
   Convolution(int64_t n, int64_t lanes)
       : n(n), lanes(lanes), size(good_length(2 * n - 1)), transform(size, lanes) {
-    const int64_t step = size < long_line ? fft_lanes<double> : 1;
+    const int64_t step = size < long_line ? fft_lanes<double>() : 1;
     const FourierTransform<double> exact(size, step);
     std::vector<double> memory(planes_size<double>(rows_with_gaps(size) * step) + exact.spare());
     double* spare = memory.data();

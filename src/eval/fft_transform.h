@@ -63,11 +63,11 @@ class FourierTransform {
 // than a multiple of a page apart.
 template <class T>
 constexpr int64_t planes_size(int64_t count) {
-  return 2 * (count + fft_lanes<T>);
+  return 2 * (count + most_fft_lanes<T>);
 }
 template <class T>
 Planes<T> take_planes(T*& memory, int64_t count) {
-  const Planes<T> out{memory, memory + count + fft_lanes<T>};
+  const Planes<T> out{memory, memory + count + most_fft_lanes<T>};
   memory += planes_size<T>(count);
   return out;
 }
