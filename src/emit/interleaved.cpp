@@ -4,6 +4,7 @@
 #include <llvm/IR/Operator.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace hilo {
 namespace {
@@ -76,6 +77,47 @@ Vectors joined(llvm::IRBuilder<>& b, const Vectors& parts, unsigned lanes) {
     }
   }
   return out;
+}
+
+// Rows of a load or a store in parts of 16 bytes: elements `from` to `from + size` of each row.
+struct RowParts {
+  unsigned lanes, size;
+  size_t count() const { return lanes / size; }
+  // The first elements of the parts of so long a row; the last part may overlap the one before.
+  std::vector<size_t> starts(size_t row) const {
+    std::vector<size_t> out;
+    for (size_t start = 0; start < row; start += size) out.push_back(std::min(start, row - size));
+    return out;
+  }
+};
+
+// A part of a row fills 16 bytes, or there is none. Registers of 64 bytes are shuffled in one step
+// from any two, and filled in four.
+std::optional<RowParts> row_parts(const llvm::Type* type, size_t row, unsigned lanes,
+                                  unsigned register_bits) {
+  const unsigned size = 128 / type->getScalarSizeInBits();
+  if (register_bits > 256 || size < 2 || size > row || size > lanes) return std::nullopt;
+  return RowParts{lanes, size};
+}
+
+// Squares of `size` elements, one in each 16 bytes of as many vectors, change rows and columns.
+// Each step puts the vectors' halves together like the halves of a pack of cards.
+Vectors turned(llvm::IRBuilder<>& b, Vectors rows, unsigned lanes) {
+  const size_t size = rows.size();
+  for (size_t step = 1; step < size; step *= 2) {
+    Vectors next;
+    for (size_t r = 0; r < size / 2; ++r)
+      for (size_t half = 0; half < 2; ++half) {
+        std::vector<int> mask;
+        for (size_t lane = 0; lane < lanes; ++lane) {
+          const size_t first = lane / size * size, place = lane % size;
+          mask.push_back(static_cast<int>(first + half * size / 2 + place / 2 + place % 2 * lanes));
+        }
+        next.push_back(b.CreateShuffleVector(rows[r], rows[r + size / 2], mask));
+      }
+    rows = std::move(next);
+  }
+  return rows;
 }
 
 }  // namespace
@@ -199,12 +241,28 @@ Value* InterleavedAccesses::load(llvm::IRBuilder<>& b, llvm::Instruction& load, 
   const Interleaved& group = groups_[number];
   Vectors& parts = vectors_[number];
   if (parts.empty()) {
-    auto* type = llvm::FixedVectorType::get(group.type, lanes);
-    Vectors pieces;
-    for (int64_t i = 0; i < group.count; ++i)
-      pieces.push_back(b.CreateAlignedLoad(type, address(b, group, i * lanes),
-                                           llvm::getLoadStoreAlignment(&load)));
-    parts = taken_apart(b, pieces, lanes);
+    const auto align = llvm::getLoadStoreAlignment(&load);
+    const auto row = static_cast<size_t>(group.count);
+    const auto read = [&](size_t element, unsigned size) {
+      auto* type = llvm::FixedVectorType::get(group.type, size);
+      return b.CreateAlignedLoad(type, address(b, group, static_cast<int64_t>(element)), align);
+    };
+    if (const auto of_rows = row_parts(group.type, row, lanes, register_bits_)) {
+      parts.resize(row);
+      for (const size_t start : of_rows->starts(row)) {
+        Vectors rows;
+        for (size_t r = 0; r < of_rows->size; ++r) {
+          Vectors beside;
+          for (size_t line = r; line < lanes; line += of_rows->size)
+            beside.push_back(read(line * row + start, of_rows->size));
+          rows.push_back(llvm::concatenateVectors(b, beside));
+        }
+        std::ranges::copy(turned(b, rows, lanes), parts.begin() + static_cast<int64_t>(start));
+      }
+    } else {
+      for (size_t i = 0; i < row; ++i) parts.push_back(read(i * lanes, lanes));
+      parts = taken_apart(b, parts, lanes);
+    }
   }
   return parts[static_cast<size_t>(group.accesses.at(&load))];
 }
@@ -217,10 +275,27 @@ void InterleavedAccesses::store(llvm::IRBuilder<>& b, llvm::Instruction& store, 
   parts.resize(static_cast<size_t>(group.count));
   parts[static_cast<size_t>(group.accesses.at(&store))] = vector;
   if (std::ranges::count(parts, nullptr) > 0) return;
-  const Vectors pieces = joined(b, parts, lanes);
-  for (size_t i = 0; i < pieces.size(); ++i)
-    b.CreateAlignedStore(pieces[i], address(b, group, static_cast<int64_t>(i) * lanes),
-                         llvm::getLoadStoreAlignment(&store));
+  const auto align = llvm::getLoadStoreAlignment(&store);
+  const auto row = parts.size();
+  const auto write = [&](Value* piece, size_t element) {
+    b.CreateAlignedStore(piece, address(b, group, static_cast<int64_t>(element)), align);
+  };
+  const auto of_rows = row_parts(group.type, row, lanes, register_bits_);
+  if (!of_rows) {
+    const Vectors pieces = joined(b, parts, lanes);
+    for (size_t i = 0; i < row; ++i) write(pieces[i], i * lanes);
+    return;
+  }
+  for (const size_t start : of_rows->starts(row)) {
+    const auto first = parts.begin() + static_cast<int64_t>(start);
+    const Vectors rows = turned(b, {first, first + of_rows->size}, lanes);
+    for (size_t line = 0; line < lanes; ++line) {
+      std::vector<int> places(of_rows->size);
+      std::iota(places.begin(), places.end(),
+                static_cast<int>(line / of_rows->size * of_rows->size));
+      write(b.CreateShuffleVector(rows[line % of_rows->size], places), line * row + start);
+    }
+  }
 }
 
 }  // namespace hilo

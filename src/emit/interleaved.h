@@ -29,8 +29,11 @@ struct Interleaved {
 
 class InterleavedAccesses {
  public:
-  InterleavedAccesses(const llvm::Loop& loop, const llvm::Value* counter)
-      : loop_(loop), counter_(counter), layout_(loop.getHeader()->getDataLayout()) {}
+  InterleavedAccesses(const llvm::Loop& loop, const llvm::Value* counter, unsigned register_bits)
+      : loop_(loop),
+        counter_(counter),
+        register_bits_(register_bits),
+        layout_(loop.getHeader()->getDataLayout()) {}
 
   // Notes a load or a store; false where it is none of these.
   bool add(llvm::Instruction& access);
@@ -61,6 +64,7 @@ class InterleavedAccesses {
 
   const llvm::Loop& loop_;
   const llvm::Value* counter_;
+  const unsigned register_bits_;
   const llvm::DataLayout& layout_;
   std::vector<Interleaved> groups_;
   std::map<size_t, std::vector<llvm::Value*>> vectors_;  // of a group, by the number of the element

@@ -87,7 +87,7 @@ class Widening {
         layout_(body_.getDataLayout()),
         lanes_(lanes),
         target_(target),
-        interleaved_(loop, counter.number) {}
+        interleaved_(loop, counter.number, register_bits(target)) {}
 
   // Whether each instruction can be one over vectors; changes nothing.
   bool fits() {

@@ -129,6 +129,38 @@ TEST(WideLoops, ReadShortRowsAsVectors) {
           }
 }
 
+// Rows less their greatest, backwards: parts of 16 bytes overlap where rows have no whole number.
+std::string written_rows(std::string_view type, int size) {
+  return fmt::format(R"(HloModule m
+most {{
+  a = {0}[] parameter(0)
+  b = {0}[] parameter(1)
+  ROOT c = {0}[] maximum(a, b) }}
+ENTRY e {{
+  x = {0}[192,{1}] parameter(0)
+  y = {0}[192,{1}] parameter(1)
+  s = {0}[192,{1}] add(x, y)
+  least = {0}[] constant({2})
+  m = {0}[192] reduce(s, least), dimensions={{1}}, to_apply=most
+  b = {0}[192,{1}] broadcast(m), dimensions={{0}}
+  d = {0}[192,{1}] subtract(b, s)
+  ROOT r = {0}[192,{1}] reverse(d), dimensions={{1}} }}
+)",
+                     type, size, type[0] == 'f' || type[0] == 'b' ? "-inf" : "-100");
+}
+
+TEST(WideLoops, WriteShortRowsAsVectors) {
+  for (std::string_view type : {"f32", "f64", "bf16", "f16", "s8", "s32", "s64"})
+    for (int size = 2; size <= 17; ++size)
+      for (std::string_view processor : {"native", "x86-64-v3", "x86-64"}) {
+#ifndef __x86_64__
+        if (processor != "native") continue;
+#endif
+        const std::string text = written_rows(type, size);
+        expect_native(run_both(text, 3, 1, std::string(processor)), text);
+      }
+}
+
 // The parts of the sum go where those of an operand stand.
 TEST(WideLoops, WritePartsOfComplexNumbersSideBySide) {
   for (std::string_view type : {"c64", "c128"})
