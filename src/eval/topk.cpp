@@ -25,12 +25,41 @@ struct Selection {
     thread_local std::vector<uint32_t> best;
     best.clear();
     const std::byte* from = keyed_operand + line * n * storage_bytes(keyed);
-    if (storage_bytes(keyed) <= 4) select_narrow(from, best);
+    const bool is_narrow = storage_bytes(keyed) <= 4, are_few = k > 0 && k <= most_few;
+    if (are_few && is_narrow) select_few<uint32_t>(from, best);
+    else if (are_few) select_few<uint64_t>(from, best);
+    else if (is_narrow) select_narrow(from, best);
     else select_wide(from, best);
     for (int64_t i = 0; i < k; ++i) {
       const auto place = static_cast<int32_t>(best[i]);
       std::memcpy(places + (line * k + i) * 4, &place, 4);
       std::copy_n(operand + (line * n + place) * bytes, bytes, values + (line * k + i) * bytes);
+    }
+  }
+
+  // In order all the time. A place comes after all that have the same key and are there already.
+  template <class Key>
+  void select_few(const std::byte* from, std::vector<uint32_t>& best) const {
+    best.resize(k);
+    Key keys[piece], first[most_few] = {};
+    int64_t found = 0;
+    const auto insert = [&](Key next, int64_t place) {
+      int64_t to = found < k ? found++ : k - 1;
+      for (; to > 0 && next < first[to - 1]; --to)
+        first[to] = first[to - 1], best[to] = best[to - 1];
+      first[to] = next, best[to] = static_cast<uint32_t>(place);
+    };
+    for (int64_t at = 0; at < n; at += piece) {
+      const int64_t count = std::min(piece, n - at);
+      make_sort_keys(key, keyed, from + at * storage_bytes(keyed), 1, count, keys);
+      std::fill(keys + count, keys + (count + beside - 1) / beside * beside, Key(-1));
+      for (int64_t i = 0; i < count; i += beside) {
+        // Most have none.
+        unsigned some = found < k;
+        for (int64_t j = i; j < i + beside; ++j) some |= keys[j] < first[k - 1];
+        for (int64_t j = i; some && j < i + beside; ++j)
+          if (found < k || keys[j] < first[k - 1]) insert(keys[j], at + j);
+      }
     }
   }
 
@@ -112,7 +141,8 @@ struct Selection {
              [&](int64_t begin, int64_t end) { run_lines(begin, end); });
   }
 
-  static constexpr int64_t piece = 256;
+  static constexpr int64_t piece = 256;  // keys that are made at once
+  static constexpr int64_t most_few = 8, beside = 16;
 };
 
 Selection selection_of(const TopKAttributes& a, ElementType type, ElementType keyed, int64_t n) {

@@ -15,14 +15,16 @@ void expect_same(const std::string& text, uint64_t number) {
 constexpr std::string_view types[] = {"f32", "f64", "bf16", "s8", "s4", "pred", "c64", "c128"};
 
 TEST(Reverse, RowsOfAllSizes) {
+  constexpr std::string_view dims[] = {"0,1", "2", "0,2", "1"};
   uint64_t number = 0;
   for (std::string_view type : types)
-    for (int64_t width : {1, 5, 9, 12, 16, 20, 32, 33, 70})
-      for (std::string_view dims : {"0,1", "2", "0,2"})
-        expect_same(fmt::format("HloModule m\nENTRY e {{\n  x = {0}[7,3,{1}] parameter(0)\n  "
-                                "ROOT r = {0}[7,3,{1}] reverse(x), dimensions={{{2}}}\n}}\n",
-                                type, width, dims),
-                    ++number);
+    for (int64_t width : {1, 5, 9, 12, 16, 20, 32, 33, 70}) {
+      expect_same(fmt::format("HloModule m\nENTRY e {{\n  x = {0}[7,3,{1}] parameter(0)\n  "
+                              "ROOT r = {0}[7,3,{1}] reverse(x), dimensions={{{2}}}\n}}\n",
+                              type, width, dims[number % 4]),
+                  number);
+      ++number;
+    }
 }
 
 // Also places that are no places of the array, and counts that need all bits.

@@ -192,19 +192,35 @@ TEST(Sort, LongRowsOfOneArrayKeepTheirBits) {
   }
 }
 
-TEST(TopK, LongRowsLikeASortOfThem) {
-  const std::vector<float> row = long_row<float>(false);
+template <class T>
+void expect_top(std::string_view type, std::vector<T> row) {
   std::vector<int64_t> places(row.size());
   std::iota(places.begin(), places.end(), 0);
   std::ranges::stable_sort(places, [&](auto i, auto j) { return row[i] > row[j]; });
-  for (int64_t k : {1, 17, 900, 3000}) {
+  const std::vector<int64_t> dims = {1, std::ssize(row)};
+  for (int64_t k : {1, 3, 8, 9, 17, 900, 3000}) {
+    if (k > dims[1]) break;
     const auto got = run_one(
-        module_of(fmt::format("  x = f32[1,3000] parameter(0)\n  t = (f32[1,{0}], s32[1,{0}]) "
+        module_of(fmt::format("  x = {1}[1,{2}] parameter(0)\n  t = ({1}[1,{0}], s32[1,{0}]) "
                               "topk(x), k={0}, largest=true\n"
                               "  ROOT i = s32[1,{0}] get-tuple-element(t), index=1\n",
-                              k)),
-        {Literal::from<float>({1, 3000}, row)});
-    EXPECT_EQ(got, Numbers(places.begin(), places.begin() + k)) << k;
+                              k, type, dims[1])),
+        {Literal::from<T>(dims, row)});
+    EXPECT_EQ(got, Numbers(places.begin(), places.begin() + k)) << k << " of " << dims[1];
+  }
+}
+
+TEST(TopK, LongRowsLikeASortOfThem) {
+  for (size_t size : {3000, 300, 75}) {
+    auto narrow = long_row<float>(false);
+    auto wide = long_row<double>(false);
+    narrow.resize(size), wide.resize(size);
+    expect_top<float>("f32", narrow);
+    expect_top<double>("f64", wide);
+    std::ranges::sort(narrow);
+    std::ranges::sort(wide);
+    expect_top<float>("f32", narrow);
+    expect_top<double>("f64", wide);
   }
 }
 
