@@ -115,4 +115,16 @@ inline void expect_native(std::string_view text, double tolerance = 0) {
   expect_native(run_both(text), text, tolerance);
 }
 
+// The same on one thread, and from two and seven threads the same bits. Gives what one thread made.
+inline Result<Both> expect_native_on_threads(std::string_view text, double tolerance = 0) {
+  Result<Both> one = run_both(text);
+  expect_native(one, text, tolerance);
+  for (const int threads : {2, 7}) {
+    const Result<Both> more = run_both(text, 1, threads);
+    EXPECT_TRUE(one && more && same_bits(one->compiled, more->compiled))
+        << threads << " threads: " << text;
+  }
+  return one;
+}
+
 }  // namespace hilo::test

@@ -312,12 +312,9 @@ TEST(Dot, ThoseOfSmallMatricesAreSums) {
             small_first ? matrix : array, small_first ? array : matrix,
             array_text(out, small_first ? Dims{own, lines, across} : Dims{lines, across, own}),
             array_text(out, {lines, own, across}), small_first ? "1,0,2" : "0,2,1");
-        const auto both = run_both(text), threads = run_both(text, 1, 7);
-        ASSERT_TRUE(both && threads) << to_string(both.error());
-        EXPECT_EQ(both->report.routines, 0) << text;
-        EXPECT_TRUE(both->report.evaluated.empty()) << text;
-        EXPECT_LE(largest_difference(both->compiled, both->evaluated), 1e-6) << text;
-        EXPECT_EQ(largest_difference(both->compiled, threads->compiled), 0) << text;
+        const auto one = expect_native_on_threads(text, 1e-6);
+        ASSERT_TRUE(one);
+        EXPECT_EQ(one->report.routines, 0) << text;
       }
 }
 
@@ -339,13 +336,10 @@ TEST(Dot, WhatIsSummedBetweenOthersIsInBatches) {
             small_first ? matrix : array, small_first ? array : matrix, result, small_first ? 1 : 2,
             small_first ? 2 : 1, array_text(type, {before, 1, own, behind, 2}),
             small_first ? "1,2,0,3,4" : "0,1,4,2,3");
-        const auto both = run_both(text), threads = run_both(text, 1, 7);
-        ASSERT_TRUE(both && threads) << to_string(both.error());
-        EXPECT_LE(largest_difference(both->compiled, both->evaluated), type == "bf16" ? 1e-2 : 1e-3)
-            << text;
-        EXPECT_EQ(largest_difference(both->compiled, threads->compiled), 0) << text;
+        const auto one = expect_native_on_threads(text, type == "bf16" ? 1e-2 : 1e-3);
+        ASSERT_TRUE(one);
         const int64_t repeated = before * own * depth * (type == "f32" ? 4 : 16);
-        EXPECT_LE(both->report.temp_bytes, repeated + 4096) << text;
+        EXPECT_LE(one->report.temp_bytes, repeated + 4096) << text;
       }
 }
 
