@@ -10,10 +10,9 @@ namespace hilo {
 namespace {
 
 constexpr size_t most_loops = 64, most_copies = 1024;
-// Fewer iterations of a kernel are too few for several threads, shorter ones too short; those of a
-// few parts together are long sooner. (pass/fuse/groups.cpp counts on these.)
-constexpr int64_t fewest_rows = 16, shortest = 64, shortest_together = 8;
-constexpr size_t most_together = 4;
+#define LIMIT(name, value) constexpr int64_t name = value;
+#include "pass/fuse/joined_loops.def"
+#undef LIMIT
 // Rows of a part that are copied by words of a register, in straight code.
 constexpr int64_t most_bytes = 256, widest_word = 64;
 
@@ -66,7 +65,7 @@ class Concatenation {
     // Of single elements side by side the loops are straight code, without a choice for each.
     const int64_t each = is_by_rows() ? shape_.dims[dim_] * inner_ : inner_;
     const bool is_single = is_by_rows() && each == static_cast<int64_t>(parts_.size());
-    return parts_.size() <= most_loops && (each >= shortest || is_single || is_together_);
+    return parts_.size() <= most_loops && (each >= shortest_joined || is_single || is_together_);
   }
 
   void write() {
@@ -88,12 +87,12 @@ class Concatenation {
   }
 
   bool are_together() const {
-    if (parts_.size() < 2 || parts_.size() > most_together) return false;
+    if (parts_.size() < 2 || std::ssize(parts_) > most_together) return false;
     const int64_t each = parts_[0].size * inner_;
     const auto is_alike = [&](const Part& part) {
       return !part.array && part.size == parts_[0].size;
     };
-    const bool is_short = each * std::ssize(parts_) < shortest;
+    const bool is_short = each * std::ssize(parts_) < shortest_joined;
     return each >= shortest_together && std::ranges::all_of(parts_, is_alike) &&
            (is_short || share_work());
   }
@@ -120,7 +119,7 @@ class Concatenation {
     return false;
   }
 
-  bool is_by_rows() const { return element_count(outer_) >= fewest_rows; }
+  bool is_by_rows() const { return element_count(outer_) >= fewest_joined_rows; }
 
   void write_rows() {
     w_.set_count(element_count(outer_), static_cast<double>(shape_.dims[dim_] * inner_));

@@ -13,6 +13,7 @@
 
 #include "target/fused_computations.h"
 #include "target/permutation.h"
+#include "target/usual_arrays.h"
 
 namespace hilo {
 namespace {
@@ -43,13 +44,8 @@ class RowMaker {
   }
 
  private:
-  bool is_usual(InstructionId id) const {
-    const Shape& shape = module_.shape(id);
-    return shape.is_array() && is_plain(shape) && is_static(shape) && !editor_.is_pinned(id);
-  }
-
   bool is_fitting_product(InstructionId id) const {
-    if (module_[id].op != Op::Dot || !is_usual(id)) return false;
+    if (module_[id].op != Op::Dot || !is_usual(editor_, id)) return false;
     const auto& a = module_.attributes<DotAttributes>(id);
     const Shape &lhs = module_.shape(module_.operand(id, 0)),
                 &rhs = module_.shape(module_.operand(id, 1));
@@ -69,11 +65,11 @@ class RowMaker {
 
   // By a loop over its elements, for the product alone.
   bool is_made(InstructionId id) const {
-    if (!is_usual(id) || editor_.use_count(id) != 1) return false;
+    if (!is_usual(editor_, id) || editor_.use_count(id) != 1) return false;
     if (module_[id].op != Op::Fusion)
       return is_elementwise(module_[id].op) &&
              std::ranges::all_of(module_.operands(id),
-                                 [&](InstructionId operand) { return is_usual(operand); });
+                                 [&](InstructionId operand) { return is_usual(editor_, operand); });
     const auto& fusion = module_.attributes<FusionAttributes>(id);
     return fusion.kind != FusionKind::Output && module_.shape(id).is_array() &&
            std::ranges::all_of(module_[fusion.calls].instructions,

@@ -18,6 +18,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "target/usual_arrays.h"
+
 namespace hilo {
 namespace {
 
@@ -47,11 +49,6 @@ class Splitter {
     size_t dim;
     int64_t begin, end;
   };
-
-  bool is_usual(InstructionId id) const {
-    const Shape& shape = module_.shape(id);
-    return shape.is_array() && is_plain(shape) && is_static(shape) && !editor_.is_pinned(id);
-  }
 
   std::vector<Range> ranges_of(InstructionId joined) const {
     const auto dim =
@@ -86,7 +83,7 @@ class Splitter {
     if (module_[id].op == Op::Transpose) return is_split_transpose(id, joined);
     if (!is_elementwise(module_[id].op)) return is_split_reduction(id);
     const std::vector<Range> ranges = ranges_of(joined);
-    return is_usual(id) && !is_moved(id) &&
+    return is_usual(editor_, id) && !is_moved(id) &&
            std::ranges::all_of(module_.operands(id), [&](InstructionId operand) {
              return has_parts(operand, ranges, 0);
            });
@@ -105,11 +102,11 @@ class Splitter {
     const std::vector<Range> ranges = ranges_of(joined);
     Dims order = module_.attributes<DimensionsAttributes>(id).dimensions;
     std::erase(order, static_cast<int64_t>(ranges[0].dim));
-    return is_usual(id) && !is_moved(id) && std::ranges::is_sorted(order) &&
+    return is_usual(editor_, id) && !is_moved(id) && std::ranges::is_sorted(order) &&
            std::ssize(ranges) == ranges.back().end;
   }
   bool is_split_reduction(InstructionId id) const {
-    if (module_[id].op != Op::Reduce || module_[id].operand_count != 2 || !is_usual(id))
+    if (module_[id].op != Op::Reduce || module_[id].operand_count != 2 || !is_usual(editor_, id))
       return false;
     const auto combiner = find_combiner(module_, module_.attributes<ReduceAttributes>(id).to_apply);
     const auto type = module_.shape(id).type;
@@ -118,7 +115,7 @@ class Splitter {
   }
 
   bool is_joined_to_be_split(InstructionId id) {
-    if (module_[id].op != Op::Concatenate || !is_usual(id)) return false;
+    if (module_[id].op != Op::Concatenate || !is_usual(editor_, id)) return false;
     if (const auto known = to_be_split_.find(id.value); known != to_be_split_.end())
       return known->second;
     return to_be_split_[id.value] = find_whether_split(id);
@@ -171,7 +168,7 @@ class Splitter {
   // what stands in memory, what is made of one number, and ops on such that nobody else reads.
   bool has_parts(InstructionId value, const std::vector<Range>& ranges, size_t depth) const {
     const Op op = module_[value].op;
-    if (!is_usual(value) || depth > most_depth) return false;
+    if (!is_usual(editor_, value) || depth > most_depth) return false;
     if (op == Op::Concatenate && is_joined_alike(value, ranges)) return true;
     if (op == Op::Broadcast || op == Op::Parameter || op == Op::GetTupleElement ||
         module_.shape(value).is_scalar())

@@ -136,11 +136,10 @@ class Fuser {
   // Members come before their users; what is free is made again; others are parameters.
   InstructionId value_inside(InstructionId id) {
     if (const auto found = copies_.find(id.value); found != copies_.end()) return found->second;
-    const bool is_usual = module_.shape(id).is_array() && is_plain(module_.shape(id)) &&
-                          is_static(module_.shape(id)) && !editor_.is_pinned(id);
+    const bool may_be_copied = is_usual(module_, id) && !editor_.is_pinned(id);
     // An array that is written over is not read by another way.
     const bool writes = module_[group_.roots[0]].op == Op::DynamicUpdateSlice;
-    if (is_usual && groups_.makes_again(group_, id) && (!writes || is_sourceless(module_, id)))
+    if (may_be_copied && groups_.makes_again(group_, id) && (!writes || is_sourceless(module_, id)))
       return copies_[id.value] = copy(id);
     const Shape shape = module_.shape(id);
     operands_.push_back(id);

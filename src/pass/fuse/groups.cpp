@@ -16,9 +16,9 @@ constexpr int64_t short_reduction = 4;
 
 constexpr size_t most_concatenated = 4;
 
-// Rows before the joined dimension that are iterations of loops for each operand; elements of a row
-// that are worth them, and of an operand's where a few of equal dimensions have one loop.
-constexpr int64_t least_joined_rows = 16, long_joined = 64, short_joined = 8, few_joined = 4;
+#define LIMIT(name, value) constexpr int64_t name = value;
+#include "pass/fuse/joined_loops.def"
+#undef LIMIT
 
 // Columns of lines whose other dimensions are reduced, the elements of a line in one of them that
 // are computed together, and lines.
@@ -48,11 +48,6 @@ bool is_mover(Op op) {
                                Op::Reverse,   Op::Pad,         Op::Iota,      Op::Concatenate,
                                Op::Constant,  Op::DynamicSlice};
   return is_one_of(ops, op);
-}
-
-bool is_usual(const Module& module, InstructionId id) {
-  const Shape& shape = module.shape(id);
-  return shape.is_array() && is_plain(shape) && is_static(shape);
 }
 
 // Arrays, and reductions that give several.
@@ -235,15 +230,20 @@ bool has_loops_by_operand(const Module& module, InstructionId joined) {
   const auto is_alike = [&](InstructionId part) { return module.shape(part).dims == first; };
   const auto count = std::ssize(parts);
   if (parts.size() > most_operands) return false;
-  if (count <= few_joined && std::ranges::all_of(parts, is_alike) &&
-      each_from(first, dim) >= short_joined)
+  if (count <= most_together && std::ranges::all_of(parts, is_alike) &&
+      each_from(first, dim) >= shortest_together)
     return true;
-  if (element_count(Dims(dims.begin(), dims.begin() + dim)) < least_joined_rows)
-    return each_from(dims, dim + 1) >= long_joined;
-  return each_from(dims, dim) >= long_joined || each_from(dims, dim) == count;
+  if (element_count(Dims(dims.begin(), dims.begin() + dim)) < fewest_joined_rows)
+    return each_from(dims, dim + 1) >= shortest_joined;
+  return each_from(dims, dim) >= shortest_joined || each_from(dims, dim) == count;
 }
 
 }  // namespace
+
+bool is_usual(const Module& module, InstructionId id) {
+  const Shape& shape = module.shape(id);
+  return shape.is_array() && is_plain(shape) && is_static(shape);
+}
 
 bool is_by_element(const Module& module, InstructionId id) {
   if (module[id].op != Op::BitcastConvert) return is_elementwise(module[id].op);

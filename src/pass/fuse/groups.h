@@ -27,6 +27,8 @@ bool is_free(const Module& module, InstructionId id);
 int transcendental_weight(const Module& module, InstructionId id);
 // Made of nothing: constants, iota, broadcasts of these.
 bool is_sourceless(const Module& module, InstructionId id);
+// An array of plain layout and fixed sizes.
+bool is_usual(const Module& module, InstructionId id);
 // Each element is made of those at its own place in the operands: what is elementwise, and bits
 // that are taken for another type of their width.
 bool is_by_element(const Module& module, InstructionId id);
