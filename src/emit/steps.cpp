@@ -11,6 +11,10 @@ constexpr int deepest_calls = 500;
 // Of called computations that stand in one function.
 constexpr size_t most_inlined = 512;
 constexpr int deepest_inlined = 16;
+// Pointers to allocations that a function loads once for all its steps: many lie on the stack,
+// where they are no nearer than in the run's context, and code of ever more values that live
+// everywhere takes ever longer to make for each of them.
+constexpr size_t most_bases = 64;
 
 bool is_asynchronous(Op op) {
   return op == Op::AsyncStart || op == Op::AsyncUpdate || op == Op::AsyncDone;
@@ -62,16 +66,21 @@ llvm::Value* Steps::context_field(unsigned number) {
   return out = load;
 }
 
+llvm::Value* Steps::base(uint32_t allocation) {
+  const auto load = [&](Builder& at) {
+    return at.CreateLoad(b.getPtrTy(),
+                         at.CreateConstInBoundsGEP1_64(b.getPtrTy(), context_field(0), allocation));
+  };
+  if (const auto found = bases_.find(allocation); found != bases_.end()) return found->second;
+  if (bases_.size() == most_bases) return load(b);
+  llvm::LoadInst* out = load(first_);
+  is_same_all_run(out);
+  return bases_[allocation] = out;
+}
+
 llvm::Value* Steps::pointer(Address address) {
-  llvm::Value*& base = bases_[address.allocation];
-  if (!base) {
-    llvm::Value* slot =
-        first_.CreateConstInBoundsGEP1_64(b.getPtrTy(), context_field(0), address.allocation);
-    llvm::LoadInst* load = first_.CreateLoad(b.getPtrTy(), slot);
-    is_same_all_run(load);
-    base = load;
-  }
-  return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), base, static_cast<uint64_t>(address.offset));
+  return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), base(address.allocation),
+                                      static_cast<uint64_t>(address.offset));
 }
 
 llvm::Value* Steps::load_scalar(InstructionId id) {
@@ -131,7 +140,10 @@ Result<void> Steps::emit_called(ComputationId computation) {
 
 Result<void> Steps::emit_all(ComputationId computation) {
   if (++program.depth > deepest_calls)
-    return fail(ErrorKind::Limit, "computations call each other more than {} deep", deepest_calls);
+    return std::unexpected(
+        Error{ErrorKind::Limit,
+              fmt::format("computations call each other more than {} deep", deepest_calls),
+              module.place(module[computation].root)});
   for (InstructionId id : program.plan.schedule.orders[computation.value])
     HILO_DO(emit_and_tell(id));
   --program.depth;

@@ -79,10 +79,12 @@ class Steps {
   bool is_told(InstructionId id) const;
   template <class Body>
   Result<void> for_each_held(InstructionId id, Body&& body);
-  // Where the next instruction goes: unchanged where nothing was written.
-  std::pair<llvm::BasicBlock*, size_t> written() const {
-    return {b.GetInsertBlock(), b.GetInsertBlock()->size()};
+  // The last instruction that stands, and its block: unchanged where nothing was written.
+  std::pair<llvm::BasicBlock*, llvm::Instruction*> written() const {
+    llvm::BasicBlock* block = b.GetInsertBlock();
+    return {block, block->empty() ? nullptr : &block->back()};
   }
+  llvm::Value* base(uint32_t allocation);  // pointer
   friend class KernelCalls;
   llvm::Function* function_;
   Builder first_;  // in a block of what the whole run does not change

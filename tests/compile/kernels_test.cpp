@@ -143,5 +143,64 @@ TEST(Kernels, PartsGiveTheSameBitsForAnyNumberOfThreads) {
   EXPECT_TRUE(same_bits(one->compiled, four->compiled));
 }
 
+// `lines` for each of the numbers, as many as more than one function has pointers at hand for.
+constexpr int many_arrays = 100;
+std::string for_many(std::string_view lines, std::string_view separator = "") {
+  std::string out;
+  for (int i = 0; i < many_arrays; ++i)
+    out += (i > 0 ? std::string(separator) : "") +
+           fmt::format(fmt::runtime(lines), i, i + 1, (i + 1) % many_arrays);
+  return out;
+}
+
+// In each round all arrays go round, and half of the next one is added; each is then also moved.
+std::string rounds_of_many() {
+  const std::string state = "(s32[], " + for_many("f32[7]", ", ") + ")";
+  return fmt::format(R"(HloModule m
+body {{ p = {0} parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  half = f32[] constant(0.5)
+  halves = f32[7] broadcast(half), dimensions={{}}
+{1}  ROOT t = {0} tuple(next, {2}) }}
+condition {{ p = {0} parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  n = s32[] constant(3)
+  ROOT c = pred[] compare(i, n), direction=LT }}
+ENTRY e {{
+  zero = s32[] constant(0)
+{3}  t = {0} tuple(zero, {4})
+  w = {0} while(t), condition=condition, body=body
+{5}  ROOT r = ({6}) tuple({7}) }}
+)",
+                     state,
+                     for_many("  x{0} = f32[7] get-tuple-element(p), index={1}\n") +
+                         for_many("  h{0} = f32[7] multiply(x{0}, halves)\n"
+                                  "  y{0} = f32[7] add(h{0}, x{2})\n"),
+                     for_many("y{0}", ", "), for_many("  a{0} = f32[7] parameter({0})\n"),
+                     for_many("a{0}", ", "),
+                     for_many("  v{0} = f32[7] get-tuple-element(w), index={1}\n"
+                              "  z{0} = f32[7] reverse(v{0}), dimensions={{0}}\n"),
+                     for_many("f32[7]", ", "), for_many("z{0}", ", "));
+}
+
+// The time to make code grows with the values that live from the start of a function to its end.
+TEST(Kernels, ManyArraysAreFoundWhereTheyAreUsed) {
+  const std::string text = rounds_of_many();
+  expect_native_on_threads(text, 1e-6);
+  const auto module = parse(text);
+  ASSERT_TRUE(module) << to_string(module.error());
+  CompileOptions options;
+  size_t at_start = 0;
+  options.emit.see_ir = [&](std::string_view ir) {
+    for (size_t at = 0; (at = ir.find("!invariant.load", at)) != std::string_view::npos; ++at)
+      ++at_start;
+  };
+  ASSERT_TRUE(compile(*module, cpu_target(), options));
+  EXPECT_GT(at_start, 0u);
+  EXPECT_LT(at_start, 80u);
+}
+
 }  // namespace
 }  // namespace hilo::test
