@@ -51,9 +51,10 @@ struct CompileReport {
 
 struct RunOptions {
   const std::atomic<bool>* interrupt = nullptr;
-  // Called after each step that has code, callees' steps first, on the thread of the first device:
-  // the large ones, and with CompileOptions::emit.tell_steps all.
-  std::function<void(InstructionId step)> after_step;
+  // Called after each step that has code, callees' steps first, on the thread of its device, so
+  // that several devices call at once: the large ones, and with CompileOptions::emit.tell_steps
+  // all.
+  std::function<void(InstructionId step, int64_t device)> after_step;
 };
 
 struct ExecutableState;  // executable.h

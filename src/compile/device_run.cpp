@@ -69,8 +69,8 @@ Result<void> DeviceRun::run_routine(const RoutineStep& step) const {
 
 void DeviceRun::tell_step(RunContext* context, int64_t instruction) {
   const DeviceRun& run = *static_cast<DeviceRun*>(context);
-  if (run.options_.after_step && run.device_ == 0)
-    run.options_.after_step({static_cast<uint32_t>(instruction)});
+  if (run.options_.after_step)
+    run.options_.after_step({static_cast<uint32_t>(instruction)}, run.device_);
 }
 
 // bad_alloc when there is too little memory.

@@ -1,4 +1,5 @@
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "report/report.h"
 
@@ -8,9 +9,9 @@ namespace hilo {
 std::string trace_json(std::string_view title, std::span<const TraceEvent> events) {
   using Json = nlohmann::ordered_json;
   Json rows = Json::array();
-  std::vector<int64_t> devices;
+  std::set<int64_t> devices;
   for (const TraceEvent& event : events) {
-    if (std::ranges::find(devices, event.device) == devices.end()) devices.push_back(event.device);
+    devices.insert(event.device);
     Json row = {{"name", event.name},
                 {"cat", event.category},
                 {"ph", "X"},

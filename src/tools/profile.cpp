@@ -43,26 +43,49 @@ std::string source_line(const Module& module, const Instruction& instruction) {
 
 Profile::Profile(const Module& module) : module_(module), costs_(count_cost(module)) { start(); }
 
-void Profile::start() { zero_ = last_ = Clock::now(); }
+void Profile::start() {
+  zero_ = Clock::now();
+  last_.clear();
+}
 
-void Profile::add(InstructionId id) {
-  const Clock::time_point before = std::exchange(last_, Clock::now());
-  add(id, seconds_between(before, last_));
-  last_ = Clock::now();
+void Profile::add_step(InstructionId id, int64_t device) {
+  const Clock::time_point end = Clock::now();  // before other devices are waited for
+  const std::string line = source_line(module_, module_[id]);
+  const std::lock_guard lock(mutex_);
+  Clock::time_point& last = last_.try_emplace(device, zero_).first->second;
+  const double seconds = seconds_between(last, end);
+  if (device == 0) add_row(id, line, seconds);
+  add_event(id, line, {seconds_between(zero_, last), seconds}, device);
+  last = Clock::now();
 }
 
 void Profile::add(InstructionId id, double seconds, int64_t device) {
-  const Instruction& instruction = module_[id];
-  const std::string line = source_line(module_, instruction), op(text_of(instruction.op));
+  const double end = seconds_between(zero_, Clock::now());
+  const std::string line = source_line(module_, module_[id]);
+  const std::lock_guard lock(mutex_);
+  add_row(id, line, seconds);
+  add_event(id, line, {end - seconds, seconds}, device);
+}
+
+void Profile::add_row(InstructionId id, const std::string& line, double seconds) {
+  const std::string op(text_of(module_[id].op));
   for (Row* row : {&by_op_[op], &by_line_[line.empty() ? "(unknown)" : line]}) {
     row->seconds += seconds;
     row->bytes += bytes_of(costs_[id.value]);
     ++row->count;
     ++row->steps[id];
   }
+}
+
+void Profile::add_event(InstructionId id, const std::string& line, Span span, int64_t device) {
   if (events_.size() == most_events) return;
-  const double end = seconds_between(zero_, Clock::now());
-  events_.push_back({std::string(instruction.name), op, device, end - seconds, seconds, {}});
+  const Instruction& instruction = module_[id];
+  events_.push_back({std::string(instruction.name),
+                     std::string(text_of(instruction.op)),
+                     device,
+                     span.start,
+                     span.seconds,
+                     {}});
   if (!line.empty()) events_.back().arguments.emplace_back("source", line);
 }
 

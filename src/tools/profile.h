@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <mutex>
 #include <nlohmann/json_fwd.hpp>
 
 #include "report/report.h"
@@ -17,11 +18,12 @@ class Profile {
   // The module must outlive the profile and be the one that runs.
   explicit Profile(const Module& module);
 
-  // The instruction took so many seconds, which end now.
-  void add(InstructionId id, double seconds, int64_t device = 0);
-  // The same for the time since the last call; start() sets the zero.
+  // The instruction took so many seconds, which end now. Callable from several threads.
+  void add(InstructionId id, double seconds, int64_t device);
+  // The same for the time since the device's last step; start() sets the zero. Only the first
+  // device's steps are rows of the tables, for those of others took the same time: all are events.
   void start();
-  void add(InstructionId id);
+  void add_step(InstructionId id, int64_t device);
 
   // Bytes are what the ops read and write at least. With a roofline a column tells the part that
   // the faster of memory and arithmetic would take of the time.
@@ -37,13 +39,21 @@ class Profile {
     std::map<InstructionId, int64_t> steps;
   };
   using Rows = std::map<std::string, Row>;
+  struct Span {
+    double start, seconds;  // from the zero
+  };
   double least_seconds(const Row& row, const Roofline& roofline) const;
+  void add_row(InstructionId id, const std::string& line, double seconds);
+  void add_event(InstructionId id, const std::string& line, Span span, int64_t device);
 
   const Module& module_;
   std::vector<Cost> costs_;
   Rows by_op_, by_line_;
   std::vector<TraceEvent> events_;
-  std::chrono::steady_clock::time_point zero_, last_;
+  using Time = std::chrono::steady_clock::time_point;
+  Time zero_;
+  std::map<int64_t, Time> last_;  // by device
+  std::mutex mutex_;
 };
 
 }  // namespace hilo::tools

@@ -128,11 +128,16 @@ Result<Ran> run_compiled(const Module& module, const RunOptions& options, EvalOp
       HILO_TRY(roofline, measure_roofline(options.threads));
     }
     profile.emplace(executable.module());
-    running.after_step = [&](InstructionId step) { profile->add(step); };
+    running.after_step = [&](InstructionId step, int64_t device) {
+      profile->add_step(step, device);
+    };
     profile->start();
   } else if (!session.json) {
     progress = work_progress(executable.module());
-    if (progress) running.after_step = [&](InstructionId step) { progress->add(step); };
+    if (progress)
+      running.after_step = [&](InstructionId step, int64_t device) {
+        if (device == 0) progress->add(step);
+      };
   }
   laps.lap();
   HILO_TRY(const Outputs outputs, executable.run_devices(std::move(inputs), running));

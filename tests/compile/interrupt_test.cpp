@@ -62,7 +62,7 @@ ENTRY e { x = f32[1048576] parameter(0)
   const auto executable = compile(*module);
   ASSERT_TRUE(executable) << to_string(executable.error());
   std::map<std::string, int> told;
-  const RunOptions options = {.after_step = [&](InstructionId step) {
+  const RunOptions options = {.after_step = [&](InstructionId step, int64_t) {
     ++told[std::string(text_of(executable->module()[step].op))];
   }};
   ASSERT_TRUE(

@@ -452,6 +452,32 @@ ENTRY main { x = f32[1048576] parameter(0)
                 events = json.load(file)["traceEvents"]
             self.assertIn(("sum", "X"), [(event["name"], event["ph"]) for event in events])
 
+    def test_trace_of_all_devices(self):
+        text = """HloModule two, num_partitions=2
+sum { x = f32[] parameter(0)  y = f32[] parameter(1)  ROOT z = f32[] add(x, y) }
+ENTRY main {
+  a = f32[4] parameter(0)
+  s = f32[4] sine(a)
+  g = f32[8] all-gather(s), dimensions={0}, replica_groups={{0,1}}, channel_id=1, use_global_device_ids=true
+  ROOT r = f32[8] negate(g)
+}
+"""
+        module, trace = self.write("two.hlo", text), os.path.join(self.folder, "trace.json")
+        for device in ("eval", "cpu"):
+            done = hilo("run", module, "--device", device, "--partitioned", "--trace", trace)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with open(trace) as file:
+                events = json.load(file)["traceEvents"]
+            tracks = [(event["pid"], event["args"]["name"]) for event in events if event["ph"] == "M"]
+            self.assertEqual(tracks, [(0, "two, device 0"), (1, "two, device 1")])
+            for track in 0, 1:  # one step after the other
+                steps = [event for event in events if event["ph"] == "X" and event["pid"] == track]
+                names = [step["name"] for step in steps]
+                self.assertEqual(names.count("g"), 1, names)
+                self.assertGreater(len(names), 1)
+                for one, next in zip(steps, steps[1:]):
+                    self.assertGreaterEqual(next["ts"] + 1, one["ts"] + one["dur"])
+
     def test_printed_values_are_part_of_the_document(self):
         done = hilo("run", "-", "--print-values=sum", "--json", text=ADD)
         values = json.loads(done.stdout)["values"]
