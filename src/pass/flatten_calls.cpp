@@ -30,6 +30,12 @@ class Flattener {
         continue;
       for (ComputationId callee : module_.called(instruction)) taken_[callee.value] = true;
     }
+    if (count_all() > most_instructions)
+      return std::unexpected(
+          Error{ErrorKind::Limit,
+                fmt::format("with every call by itself there are more than {} instructions",
+                            most_instructions),
+                module_.place(module_[module_.entry].root)});
     waiting_ = {module_.entry};
     taken_[module_.entry.value] = true;
     bool changed = false;
@@ -37,15 +43,14 @@ class Flattener {
       const ComputationId computation = waiting_.back();
       waiting_.pop_back();
       for (size_t i = 0; i < module_[computation].instructions.size(); ++i) {
-        HILO_TRY(const bool here, visit(module_[computation].instructions[i]));
-        changed |= here;
+        changed |= visit(module_[computation].instructions[i]);
       }
     }
     return changed;
   }
 
  private:
-  Result<bool> visit(InstructionId id) {
+  bool visit(InstructionId id) {
     if (!runs_steps(module_[id].op)) return false;
     bool changed = false;
     for_each_callee(module_, id, [&](ComputationId& callee) {
@@ -57,13 +62,23 @@ class Flattener {
       waiting_.push_back(callee);
     });
     if (changed && module_[id].op == Op::AsyncStart) rename_chain(id);
-    if (module_.instructions.size() > most_instructions)
-      return std::unexpected(
-          Error{ErrorKind::Limit,
-                fmt::format("with every call by itself there are more than {} instructions",
-                            most_instructions),
-                module_.place(id)});
     return changed;
+  }
+
+  // Instructions of the entry and of all that it runs, each call's by themselves; one more than
+  // most_instructions where they are more than that.
+  size_t count_all() const {
+    std::vector<size_t> counts(module_.computations.size());
+    for (ComputationId computation : module_.post_order()) {
+      size_t& count = counts[computation.value];
+      for (InstructionId id : module_[computation].instructions) {
+        ++count;
+        if (runs_steps(module_[id].op))
+          for (ComputationId callee : module_.called(module_[id])) count += counts[callee.value];
+        count = std::min(count, most_instructions + 1);
+      }
+    }
+    return counts[module_.entry.value];
   }
 
   void rename_chain(InstructionId start) {

@@ -69,6 +69,7 @@ class Bisection {
       : options_(options), eval_(std::move(eval)), session_(session) {}
 
   Result<Finding> run() {
+    HILO_DO(check_tolerances(options_.rtol, options_.atol));
     HILO_TRY(stages_, find_stages());
     HILO_TRY(const Module first, stages_.make(0));
     HILO_DO(set_out(first));
@@ -121,6 +122,7 @@ class Bisection {
 
   // The values of the first stage, with which all others are to agree.
   Result<void> set_out(const Module& first) {
+    HILO_DO(check_memory(estimate_memory(first, eval_), eval_.memory_limit));
     HILO_TRY(inputs_, make_inputs(first, device_count(first, eval_), options_.inputs));
     shapes_ = shapes_of(first);
     tolerance_ = tolerance_for(first, options_.rtol, options_.atol);

@@ -88,6 +88,13 @@ Tolerance tolerance_for(const Module& module, std::optional<double> relative,
   return {relative.value_or(0), absolute.value_or(0), true};
 }
 
+Result<void> check_tolerances(std::optional<double> relative, std::optional<double> absolute) {
+  for (const auto& [option, value] : {std::pair("--rtol", relative), {"--atol", absolute}})
+    if (value && !(*value >= 0))
+      return fail(ErrorKind::Usage, "{}={}: a number from 0 on was expected", option, *value);
+  return {};
+}
+
 Comparison compare(const Literal& got, const Literal& want, ElementType declared,
                    const Tolerance& tolerance) {
   Comparison out;

@@ -19,6 +19,9 @@ Tolerance default_tolerance(const Module& module);
 Tolerance tolerance_for(const Module& module, std::optional<double> relative,
                         std::optional<double> absolute);
 
+// Usage where one is no number or less than 0.
+Result<void> check_tolerances(std::optional<double> relative, std::optional<double> absolute);
+
 struct Difference {
   int64_t position;
   std::string got, want;

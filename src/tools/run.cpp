@@ -224,6 +224,8 @@ void run(RunOptions& options, Session& session) {
   options.threads = *threads;
   for (const std::string& place : {options.save, options.observe.trace})
     if (!can_write(place, session)) return;
+  if (const auto sound = check_tolerances(options.rtol, options.atol); !sound)
+    return fail_with(session, sound.error());
   for (const std::string& file : {options.inputs.file, options.expected}) {  // before the work
     const auto arrays = file.empty() ? ArrayFile() : ArrayFile::open(file);
     if (!arrays) return fail_with(session, arrays.error());

@@ -138,7 +138,8 @@ class Command(Folder):
         for command in (["run", module, "--timeout=nan"], ["run", module, "--timeout=-1"],
                         ["run", module, "--timeout=inf"], ["bench", module, "--timeout=1e300"],
                         ["run", module, "--devices=-1"], ["run", module, "--max-steps=-1"],
-                        ["opt", module, "--stop-after=-1"]):
+                        ["opt", module, "--stop-after=-1"], ["run", module, "--rtol=-1"],
+                        ["run", module, "--atol=nan"], ["bisect", module, "--rtol=nan"]):
             done = hilo(*command)
             self.assertEqual(done.returncode, 2, (command, done.stdout))
             self.assertIn(command[2].split("=")[0], done.stderr)
@@ -541,6 +542,36 @@ ENTRY e {
                 continue
             self.assertEqual(done.returncode, 1)
             self.assertIn("needs up to 4.00 TiB", done.stderr)
+
+
+    def test_bisect_needs_memory(self):
+        text = "HloModule big\nENTRY main {\n  p = f32[1000000,1000000] parameter(0)\n  ROOT n = f32[1000000,1000000] negate(p)\n}\n"
+        done = hilo("bisect", "-", text=text)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("needs up to 7.28 TiB", done.stderr)
+
+    def test_calls_that_double(self):
+        levels = "".join(f"c{i} {{ x = f32[4] parameter(0)\n  a = f32[4] call(x), to_apply=c{i - 1}\n"
+                         f"  ROOT r = f32[4] call(a), to_apply=c{i - 1} }}\n" for i in range(1, 70))
+        text = ("HloModule m\nc0 { x = f32[4] parameter(0)\n  ROOT r = f32[4] negate(x) }\n" + levels +
+                "ENTRY e { x = f32[4] parameter(0)\n  ROOT all = f32[4] call(x), to_apply=c69 }\n")
+        for command in ["run"], ["explain"], ["opt", "--pipeline=cpu"]:
+            done = hilo(*command, "-", text=text)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("with every call by itself there are more than 8000000 instructions", done.stderr)
+            self.assertIn(" (call) in e]", done.stderr)
+
+    def test_deep_loops(self):
+        levels = "".join(f"b{i} {{ s = s32[] parameter(0)\n  ROOT w = s32[] while(s), condition=c, body=b{i - 1} }}\n"
+                         for i in range(1, 600))
+        text = ("HloModule m\nc { s = s32[] parameter(0)\n  n = s32[] constant(3)\n"
+                "  ROOT r = pred[] compare(s, n), direction=LT }\nb0 { s = s32[] parameter(0)\n  o = s32[] constant(1)\n"
+                "  ROOT r = s32[] add(s, o) }\n" + levels +
+                "ENTRY e { x = s32[] parameter(0)\n  ROOT r = s32[] while(x), condition=c, body=b599 }\n")
+        done = hilo("run", "-", "--device=cpu", text=text)
+        if "libhilo_emit" not in done.stderr:
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, r"<stdin>(:\d+:\d+)?: error: computations call each other more than 500 deep \[")
 
 
 class Places(Folder):
