@@ -4,8 +4,12 @@
 
 namespace hilo {
 
+// As XLA takes it, a dimension that the text does not mark has the size that stands there.
 Result<Literal> evaluate_GetDimensionSize(Call& call) {
   const int64_t dim = call.attributes<DimensionsAttributes>().dimensions[0];
+  const Shape& stated = call.module.shape(call.module.operand(call.id, 0));
+  if (!stated.is_dynamic(dim))
+    return Literal::scalar<int32_t>(static_cast<int32_t>(stated.dims[dim]));
   return Literal::scalar<int32_t>(static_cast<int32_t>(call.operands[0].size(dim)));
 }
 

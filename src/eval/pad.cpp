@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "eval/convert.h"
+#include "eval/dynamic_sizes.h"
 #include "eval/strided_copy.h"
 
 namespace hilo {
@@ -20,6 +21,12 @@ Landing landing(const PaddingDim& padding, int64_t operand_size, int64_t result_
   const int64_t room = out.at < result_size ? (result_size - out.at + step - 1) / step : 0;
   out.count = std::max<int64_t>(0, std::min(operand_size - out.first, room));
   return out;
+}
+
+// Elements of a dimension that has `size` of them now, and of its padding.
+int64_t padded(const PaddingDim& padding, int64_t size) {
+  const int64_t between = size > 1 ? (size - 1) * padding.interior : 0;
+  return std::max<int64_t>(0, padding.low + size + between + padding.high);
 }
 
 }  // namespace
@@ -45,6 +52,8 @@ Result<Literal> evaluate_Pad(Call& call) {
     copy.to_strides[i] *= along.step;
   }
   copy_strided(call, bytes, operand.raw().data(), to, std::move(copy));
+  for (size_t i = 0; is_cut(operand) && i < dims.size(); ++i)
+    out.set_size(i, padded(padding[i], operand.size(i)));
   return out;
 }
 

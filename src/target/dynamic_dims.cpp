@@ -1,6 +1,7 @@
 // What takes its size from a dynamic dimension says that it is dynamic. Texts need not say it of
 // results: XLA's verifier does not ask, and XLA infers it (dynamic_dimension_inference.h).
 //   f32[4] negate(f32[<=4] p)  =>  f32[<=4] negate(p)
+//   get-dimension-size(f32[4] x)  =>  4
 // Assumes nothing. Later passes and the code may assume that what is not marked is as large as its
 // text says. First, because all of them go by the marks.
 #include "target/dynamic_dims.h"
@@ -34,6 +35,7 @@ class Marker {
   explicit Marker(Module& module) : module_(module) {}
 
   bool run() {
+    keep_stated_sizes();
     const std::vector<ComputationId> order = module_.post_order();
     do {
       again_ = false;
@@ -46,6 +48,23 @@ class Marker {
   }
 
  private:
+  // A size that is asked for is the one that the text states, as XLA takes it.
+  void keep_stated_sizes() {
+    Editor editor(module_);
+    for (size_t i = 0, count = module_.instructions.size(); i < count; ++i) {
+      const InstructionId id = {static_cast<uint32_t>(i)};
+      if (module_[id].removed || module_[id].op != Op::GetDimensionSize) continue;
+      const Shape& stated = module_.shape(module_.operand(id, 0));
+      const int64_t dim = module_.attributes<DimensionsAttributes>(id).dimensions[0];
+      if (stated.is_dynamic(dim)) continue;
+      const auto size = static_cast<int32_t>(stated.dims[dim]);
+      const InstructionId constant = editor.add_constant(id, Literal::scalar<int32_t>(size));
+      if (!editor.can_replace(id, constant)) continue;
+      editor.replace(id, constant);
+      changed_ = true;
+    }
+  }
+
   // What callers give, and constants, have the sizes that they say.
   bool is_given(InstructionId id) const {
     const Instruction& instruction = module_[id];

@@ -219,6 +219,44 @@ ENTRY e {
   EXPECT_EQ(rows[0].at(0), -4 * (1 + 2));
 }
 
+// The sum of what is there after `body`, which makes `n` of x = 1, 2, ... in [<=8] of size 5, and
+// the size of n where n is marked.
+std::pair<double, double> sum_and_size(const std::string& body) {
+  std::vector<float> values(8);
+  std::iota(values.begin(), values.end(), 1.0f);
+  const auto rows = run_well(
+      "HloModule m\n" + std::string(add_f32) +
+          "ENTRY e {\n a = f32[8] parameter(0)\n five = s32[] constant(5)\n zero = f32[] "
+          "constant(0)\n ten = f32[] constant(10)\n x = f32[<=8] set-dimension-size(a, five), "
+          "dimensions={0}\n n = " +
+          body +
+          "\n s = f32[] reduce(n, zero), dimensions={0}, to_apply=add\n g = s32[] "
+          "get-dimension-size(n), dimensions={0}\n h = f32[] convert(g)\n t = f32[2] "
+          "broadcast(s), dimensions={}\n u = f32[1] slice(t), slice={[0:1]}\n v = f32[1] "
+          "reshape(h)\n ROOT r = f32[2] concatenate(u, v), dimensions={0}\n}\n",
+      {{f32({8}, values)}});
+  return rows.empty() ? std::pair(0.0, 0.0) : std::pair(rows[0].at(0), rows[0].at(1));
+}
+
+// The values are XLA's.
+TEST(DynamicSizes, SlicesAndPaddingGoByWhatIsThere) {
+  using Pair = std::pair<double, double>;
+  EXPECT_EQ(sum_and_size("f32[<=8] slice(x), slice={[0:8]}"), Pair(15, 5));
+  EXPECT_EQ(sum_and_size("f32[<=6] slice(x), slice={[0:6]}"), Pair(15, 5));
+  EXPECT_EQ(sum_and_size("f32[<=4] slice(x), slice={[2:6]}"), Pair(12, 3));
+  EXPECT_EQ(sum_and_size("f32[<=4] slice(x), slice={[0:8:2]}"), Pair(9, 3));
+  EXPECT_EQ(sum_and_size("f32[<=11] pad(x, ten), padding=1_2"), Pair(45, 8));
+  EXPECT_EQ(sum_and_size("f32[<=17] pad(x, ten), padding=1_1_1"), Pair(75, 11));
+  EXPECT_EQ(sum_and_size("f32[<=6] pad(x, ten), padding=-1_-1"), Pair(9, 3));
+  EXPECT_EQ(sum_and_size("f32[<=5] pad(x, ten), padding=2_-5"), Pair(20, 2));
+  // Not marked: sums go by what is there, sizes by what stands there.
+  EXPECT_EQ(sum_and_size("f32[4] slice(x), slice={[2:6]}"), Pair(12, 4));
+  EXPECT_EQ(sum_and_size("f32[4] slice(x), slice={[1:8:2]}"), Pair(6, 4));
+  EXPECT_EQ(sum_and_size("f32[2] slice(x), slice={[6:8]}"), Pair(0, 2));
+  EXPECT_EQ(sum_and_size("f32[11] pad(x, ten), padding=1_2"), Pair(45, 11));
+  EXPECT_EQ(sum_and_size("f32[8] negate(x)"), Pair(-15, 8));
+}
+
 TEST(DynamicSizes, RowsThatAreNotFullCannotBeReshaped) {
   const auto rows = run(
       "HloModule m\nENTRY e {\n a = f32[4] parameter(0)\n three = s32[] constant(3)\n x = f32[<=4] "

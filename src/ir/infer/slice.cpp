@@ -16,7 +16,7 @@ Result<Shape> infer_Slice(const Given& given) {
       return misfit("[{}:{}] is not in dimension {} of {}", start, limit, i, text(from));
     if (stride <= 0) return misfit("expected a positive stride, found {}", stride);
     out.dims[i] = (limit - start) / stride + ((limit - start) % stride != 0);
-    set_dynamic(out, i, from.is_dynamic(i) && out.dims[i] == from.dims[i]);
+    set_dynamic(out, i, from.is_dynamic(i));
   }
   return out;
 }
