@@ -131,12 +131,15 @@ void BlockProgram::place_registers() {
     registers_[source.value].scratch = claim(bytes_of(representation_of(type)), free);
     if (load_kernel(type)) source.stored_scratch = claim(storage_bytes(type), free);
   }
+  std::vector<std::vector<const Register*>> read_last(steps_.size());  // in each step
+  for (const Register& value : registers_)
+    if (value.step >= 0 && value.last_use >= 0 && value.last_use < std::ssize(steps_))
+      read_last[static_cast<size_t>(value.last_use)].push_back(&value);
   for (size_t s = 0; s < steps_.size(); ++s) {
     Register& out = registers_[steps_[s].out];
     out.scratch = claim(bytes_of(representation_of(out.type)), free);
-    for (Register& value : registers_)
-      if (value.step >= 0 && value.last_use == static_cast<int>(s))
-        free.push_back({value.scratch, bytes_of(representation_of(value.type))});
+    for (const Register* value : read_last[s])
+      free.push_back({value->scratch, bytes_of(representation_of(value->type))});
   }
 }
 

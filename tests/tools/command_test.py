@@ -561,6 +561,14 @@ ENTRY e {
             self.assertIn("with every call by itself there are more than 8000000 instructions", done.stderr)
             self.assertIn(" (call) in e]", done.stderr)
 
+    def test_long_chain(self):
+        count = 200_000  # half a second; a minute where each step looks at all others
+        steps = "".join(f"  x{i} = f32[4] negate(x{i - 1})\n" for i in range(1, count))
+        text = f"HloModule m\nENTRY e {{\n  x0 = f32[4] parameter(0)\n{steps}  ROOT r = f32[4] negate(x{count - 1})\n}}\n"
+        done = hilo("run", "-", "--device=eval", "--timeout=30", "--input=4xf32=[1 2 3 4]", text=text)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("out_0 f32[4] = 1 2 3 4", done.stdout)
+
     def test_deep_loops(self):
         levels = "".join(f"b{i} {{ s = s32[] parameter(0)\n  ROOT w = s32[] while(s), condition=c, body=b{i - 1} }}\n"
                          for i in range(1, 600))
