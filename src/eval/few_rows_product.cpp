@@ -6,7 +6,7 @@
 namespace hilo {
 namespace {
 
-constexpr int64_t part_strips = 4, fewest_parts = 8;
+constexpr int64_t part_strips = 4, fewest_parts = 16;
 // Blocks of rows that read lines of columns where they stand, and of how many strips and lines of
 // them together: a strip's are fetched into the second cache while the one before is computed.
 constexpr int64_t direct_blocks = 5, direct_strips = 16, direct_lines = 192;

@@ -49,8 +49,20 @@ void visit_part(const SourcePart& p, Body&& body) {
   });
 }
 
+// Calls body(data) with the part's first element if it is not found by tables and is of one of the
+// types that are turned into int16 in vectors.
+template <class Body>
+void visit_short(const SourcePart& p, Body&& body) {
+  const MatrixSource& s = p.source;
+  if (s.outers) return;
+  const int64_t first = p.i * s.outer + p.t * s.inner;
+  if (s.type == ElementType::S8) return body(static_cast<const int8_t*>(s.data) + first);
+  if (s.type == ElementType::U8) return body(static_cast<const uint8_t*>(s.data) + first);
+  if (s.type == ElementType::S16) return body(static_cast<const int16_t*>(s.data) + first);
+}
+
 template <class Element>
-void pack_rows(const SourcePart& p, void* out) {
+void pack_any_rows(const SourcePart& p, void* out) {
   constexpr int64_t all = group<Element>;
   auto* to = static_cast<Element*>(out);
   if (p.k % all > 0) std::fill_n(to + p.k / all * kernel_rows * all, kernel_rows * all, Element(0));
@@ -62,7 +74,7 @@ void pack_rows(const SourcePart& p, void* out) {
 }
 
 template <class Element, int64_t strip>
-void pack_columns(const SourcePart& p, int64_t depth, void* out) {
+void pack_any_columns(const SourcePart& p, int64_t depth, void* out) {
   constexpr int64_t all = group<Element>;
   const int64_t lines = (p.k + all - 1) / all;
   for (int64_t j = 0; j < p.count; j += strip) {

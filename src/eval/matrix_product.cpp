@@ -17,7 +17,7 @@ namespace hilo {
 namespace {
 
 // What is packed at once, in bytes of a packed line's element, and what a thread computes at once.
-constexpr int64_t most_depth_bytes = 3072, most_blocks = 150, most_strips_bytes = 16384;
+constexpr int64_t most_depth_bytes = 3072, most_rows = 2100, most_strips_bytes = 16384;
 constexpr int64_t part_blocks = 10, part_strips = 6, fewest_parts = 16;
 // Multiplications that one call of `parallel` does: so many cannot be interrupted.
 constexpr int64_t most_at_once = int64_t{1} << 32;
@@ -170,8 +170,9 @@ void Region::pack(int64_t depth, int64_t piece) {
   else pack_columns_of(depth, units, t, k);
 }
 
+// Neighbours have the same strips, which stay in the second cache.
 void Region::compute(int64_t depth, int64_t part) {
-  const int64_t row_part = part / column_parts_.parts, column_part = part % column_parts_.parts;
+  const int64_t row_part = part % row_parts_.parts, column_part = part / row_parts_.parts;
   const int64_t k = depths_.size(depth);
   const int64_t strip = column_parts_.begin(column_part),
                 strip_end = column_parts_.begin(column_part + 1);
@@ -220,14 +221,22 @@ constexpr int64_t enough_strips = 4;
 
 void run_regions(const MatrixProduct& p, const Parallel& parallel) {
   const int64_t most_columns = most_strips_bytes / p.kernel->bytes / (p.out ? 1 : 2);
-  const Cut rows{p.m, pieces_of(p.m, most_blocks * p.kernel->rows)};
+  const Cut rows{p.m, pieces_of(p.m, most_rows)};
   const Cut columns{p.n, pieces_of(p.n, most_columns)};
   for (int64_t i = 0; i < rows.parts; ++i)
     for (int64_t j = 0; j < columns.parts; ++j)
       Region(p, rows.begin(i), rows.size(i), columns.begin(j), columns.size(j)).run(parallel);
 }
 
-bool has_few_rows(const MatrixProduct& p) { return p.m <= few_blocks * p.kernel->rows; }
+// Beside many columns more rows are few, too: packed strips stay in their thread's second cache,
+// and the packed rows, which each part reads again, in the last one.
+constexpr int64_t most_few_rows = 256, columns_of_a_row = 8, most_few_bytes = 3 << 20;
+
+bool has_few_rows(const MatrixProduct& p) {
+  if (p.m <= few_blocks * p.kernel->rows) return true;
+  return p.m <= most_few_rows && p.n >= columns_of_a_row * p.m &&
+         p.m * (p.k / p.kernel->group) * p.kernel->bytes <= most_few_bytes;
+}
 
 }  // namespace
 
