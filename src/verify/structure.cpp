@@ -61,6 +61,15 @@ bool has_too_many_dimensions(const Shape& shape) {
   return false;
 }
 
+void report_too_many_dimensions(const Module& module, ShapeId shape, Report& report) {
+  std::string message = fmt::format("an array of more than {} dimensions", most_dimensions);
+  for (size_t i = 0; i < module.computations.size(); ++i)
+    for (InstructionId id : module.computations[i].instructions)
+      if (exists(module, id) && module[id].computation.value == i && module[id].shape == shape)
+        return report.add(ErrorKind::Limit, id, std::move(message));
+  report.add(ErrorKind::Limit, std::move(message));
+}
+
 }  // namespace
 
 void verify_structure(const Module& module, Report& report) {
@@ -68,8 +77,7 @@ void verify_structure(const Module& module, Report& report) {
     return report.add(ErrorKind::Structure, "the module has no entry computation");
   for (uint32_t i = 0; i < module.shapes.size(); ++i)
     if (has_too_many_dimensions(module.shapes[ShapeId{i}]))
-      return report.add(ErrorKind::Limit,
-                        fmt::format("an array of more than {} dimensions", most_dimensions));
+      return report_too_many_dimensions(module, {i}, report);
   for (size_t i = 0; i < module.computations.size(); ++i) {
     const ComputationId id = {static_cast<uint32_t>(i)};
     verify_root_and_parameters(module, id, report);

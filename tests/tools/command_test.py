@@ -677,6 +677,11 @@ class BadInput(unittest.TestCase):
         self.bad("HloModule m\nENTRY e {\n  ROOT a = f32[9223372036854775807,9]{1,0} parameter(0)\n}\n")
         self.bad("HloModule m\nENTRY e {\n  ROOT a = f32[9223372036854775808]{0} parameter(0)\n}\n")
 
+    def test_many_dimensions(self):
+        shape = "f32[" + ",".join(["1"] * 2000) + "]"
+        self.bad(f"HloModule m\nENTRY e {{\n  ROOT p = {shape} parameter(0)\n}}\n",
+                 "<stdin>:3:8: error: an array of more than 1024 dimensions [p (parameter) in e]")
+
     def test_names(self):
         self.bad(ADD.replace("b = f32", "a = f32"), "a")
         self.bad(ADD.replace("add(a, b)", "add(a, bb)"), "bb")
