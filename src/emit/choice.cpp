@@ -1,5 +1,6 @@
 #include "emit/choice.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <unordered_map>
@@ -85,6 +86,9 @@ class Choice {
     } else if (step.op == Op::Select) {
       if (kinds[0] != pred || kinds[1] != kinds[2]) return false;
       kind = kinds[1];
+    } else if (step.op == Op::Maximum || step.op == Op::Minimum) {
+      if (kinds[0] != kinds[1] || kinds[0] == pred) return false;
+      kind = kinds[0];
     } else if (step.op == Op::And || step.op == Op::Or || step.op == Op::Not) {
       if (kinds[0] != pred) return false;
     } else {
@@ -101,6 +105,10 @@ class Choice {
     if (step.op == Op::And) return a != 0 && c != 0;
     if (step.op == Op::Or) return a != 0 || c != 0;
     if (step.op == Op::Not) return a == 0;
+    if (step.op == Op::Maximum || step.op == Op::Minimum) {
+      if (std::isnan(a) || std::isnan(c)) return std::nan("");
+      return step.op == Op::Maximum ? std::max(a, c) : std::min(a, c);
+    }
     using D = ComparisonDirection;
     if (step.direction == D::Eq) return a == c;
     if (step.direction == D::Ne) return a != c;

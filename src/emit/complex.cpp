@@ -6,6 +6,7 @@
 #include "emit/complex_math.h"
 #include "emit/rare_choices.h"
 #include "emit/scalars.h"
+#include "emit/vector_registers.h"
 
 extern "C" {
 #define HILO_DECLARE(name) __extension__ double _Complex name(double _Complex);
@@ -46,7 +47,9 @@ class Wide {
   Value* plus(Value* x, Value* y) const { return b.CreateFAdd(x, y); }
   Value* minus(Value* x, Value* y) const { return b.CreateFSub(x, y); }
   Value* absolute(Value* x) const { return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); }
-  Value* is_infinite(Value* x) const { return b.CreateFCmpOEQ(absolute(x), number(HUGE_VAL)); }
+  Value* is_infinite(Value* x) const {
+    return b.CreateFCmpOEQ(absolute(x), llvm::ConstantFP::getInfinity(x->getType()));
+  }
   Value* is_finite(Value* x) const { return b.CreateFCmpOLT(absolute(x), number(HUGE_VAL)); }
 
   Complex select(Value* condition, Complex x, Complex y) const {
@@ -117,27 +120,35 @@ class Wide {
     return b.CreateSelect(has_infinite(x), number(HUGE_VAL),
                           b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, squares));
   }
-  // Scaled by the power of two that makes the larger part one of [1, 2), so that squares neither
-  // overflow nor vanish where they count.
+  // Of parts in either precision: scaled by the power of two that makes the larger one one of
+  // [1, 2), so that squares neither overflow nor vanish where they count. In f32 the square of the
+  // smaller part is the one that is rounded: all is within a unit of the last place.
   Value* length(Complex x) const {
-    constexpr uint64_t exponents = uint64_t{0x7ff} << 52, unit = uint64_t{1} << 52;
+    llvm::Type* type = x.real->getType();
+    auto* integer = b.getIntNTy(type->getScalarSizeInBits());
+    const uint64_t unit = uint64_t{1} << (type->getFPMantissaWidth() - 1);
+    const uint64_t exponents = (uint64_t{1} << (integer->getBitWidth() - 1)) - unit;
+    const auto bits = [&](uint64_t number) { return llvm::ConstantInt::get(integer, number); };
     Value *first = absolute(x.real), *second = absolute(x.imaginary);
-    Value* larger = b.CreateSelect(b.CreateFCmpOGT(first, second), first, second);
-    Value* exponent = b.CreateAnd(b.CreateBitCast(larger, b.getInt64Ty()), b.getInt64(exponents));
-    exponent = b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, exponent, b.getInt64(unit));
-    exponent =
-        b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, exponent, b.getInt64(exponents - 2 * unit));
-    Value* inverse =
-        b.CreateBitCast(b.CreateSub(b.getInt64(exponents - unit), exponent), b.getDoubleTy());
+    Value* is_first = b.CreateFCmpOGT(first, second);
+    Value* larger = b.CreateSelect(is_first, first, second);
+    Value* exponent = b.CreateAnd(b.CreateBitCast(larger, integer), bits(exponents));
+    exponent = b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, exponent, bits(unit));
+    exponent = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, exponent, bits(exponents - 2 * unit));
+    Value* inverse = b.CreateBitCast(b.CreateSub(bits(exponents - unit), exponent), type);
+    if (type->isFloatTy()) {
+      second = b.CreateSelect(is_first, second, first);
+      first = larger;
+    }
     Value *u = times(first, inverse), *v = times(second, inverse);
     Value* root = b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, add_product(u, u, times(v, v)));
-    Value* scaled = times(root, b.CreateBitCast(exponent, b.getDoubleTy()));
-    return b.CreateSelect(has_infinite(x), number(HUGE_VAL), scaled);
+    Value* scaled = times(root, b.CreateBitCast(exponent, type));
+    return b.CreateSelect(has_infinite(x), llvm::ConstantFP::getInfinity(type), scaled);
   }
 
  private:
   Value* add_product(Value* x, Value* y, Value* sum) const {
-    return b.CreateIntrinsic(llvm::Intrinsic::fmuladd, {b.getDoubleTy()}, {x, y, sum});
+    return b.CreateIntrinsic(llvm::Intrinsic::fmuladd, {x->getType()}, {x, y, sum});
   }
   Value* copy_sign(double magnitude, Value* sign) const {
     return b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, number(magnitude), sign);
@@ -180,12 +191,12 @@ Value* length(const ScalarCall& c, Complex x) {
 
 }  // namespace
 
-Complex parts_of(Builder& b, Value* held) {
-  Value* parts[2] = {};
+Complex parts_of(Builder& b, llvm::Value* held) {
+  llvm::Value* parts[2] = {};
   while (auto* insert = llvm::dyn_cast<llvm::InsertElementInst>(held)) {
     const auto* place = llvm::dyn_cast<llvm::ConstantInt>(insert->getOperand(2));
     if (!place) break;
-    Value*& part = parts[place->getZExtValue()];
+    llvm::Value*& part = parts[place->getZExtValue()];
     if (!part) part = insert->getOperand(1);
     held = insert->getOperand(0);
   }
@@ -194,53 +205,59 @@ Complex parts_of(Builder& b, Value* held) {
   return {parts[0], parts[1]};
 }
 
-Value* joined(Builder& b, Complex parts) {
-  Value* out = llvm::PoisonValue::get(llvm::FixedVectorType::get(parts.real->getType(), 2));
+llvm::Value* joined(Builder& b, Complex parts) {
+  llvm::Value* out = llvm::PoisonValue::get(llvm::FixedVectorType::get(parts.real->getType(), 2));
   out = b.CreateInsertElement(out, parts.real, uint64_t{0});
   return b.CreateInsertElement(out, parts.imaginary, uint64_t{1});
 }
 
-Value* complex_sum(const ScalarCall& c) {
+llvm::Value* complex_sum(const ScalarCall& c) {
   const Complex x = parts_of(c.b, c.in[0]), y = parts_of(c.b, c.in[1]);
   return joined(c.b, {c.b.CreateFAdd(x.real, y.real), c.b.CreateFAdd(x.imaginary, y.imaginary)});
 }
-Value* complex_difference(const ScalarCall& c) {
+llvm::Value* complex_difference(const ScalarCall& c) {
   const Complex x = parts_of(c.b, c.in[0]), y = parts_of(c.b, c.in[1]);
   return joined(c.b, {c.b.CreateFSub(x.real, y.real), c.b.CreateFSub(x.imaginary, y.imaginary)});
 }
-Value* complex_product(const ScalarCall& c) {
+llvm::Value* complex_product(const ScalarCall& c) {
   const Wide wide(c.b);
   const Complex x = widened(c, 0), y = widened(c, 1);
   return narrowed(c,
                   c.type == ElementType::C128 ? wide.product(x, y) : wide.product_of_single(x, y));
 }
-Value* complex_quotient(const ScalarCall& c) {
+llvm::Value* complex_quotient(const ScalarCall& c) {
   const Wide wide(c.b);
   const Complex x = widened(c, 0), y = widened(c, 1);
   return narrowed(
       c, c.type == ElementType::C128 ? wide.quotient(x, y) : wide.quotient_of_single(x, y));
 }
-Value* complex_negated(const ScalarCall& c) {
+llvm::Value* complex_negated(const ScalarCall& c) {
   const Complex x = parts_of(c.b, c.in[0]);
   return joined(c.b, {c.b.CreateFNeg(x.real), c.b.CreateFNeg(x.imaginary)});
 }
-Value* complex_absolute(const ScalarCall& c) { return narrowed(c, length(c, widened(c, 0))); }
-Value* complex_sign(const ScalarCall& c) {
+// In f32 where products are added in one rounding: twice as many lanes, and short square roots.
+llvm::Value* complex_absolute(const ScalarCall& c) {
+  const VectorRegisters registers = vector_registers(*c.b.GetInsertBlock()->getModule());
+  if (c.type == ElementType::C128 || registers.bytes >= 32)
+    return Wide(c.b).length(parts_of(c.b, c.in[0]));
+  return narrowed(c, Wide(c.b).length_of_single(widened(c, 0)));
+}
+llvm::Value* complex_sign(const ScalarCall& c) {
   const Wide wide(c.b);
   const Complex x = widened(c, 0);
-  Value* size = length(c, x);
+  llvm::Value* size = length(c, x);
   const Complex unit = {c.b.CreateFDiv(x.real, size), c.b.CreateFDiv(x.imaginary, size)};
-  Value* is_zero = c.b.CreateFCmpOEQ(size, wide.number(0));
+  llvm::Value* is_zero = c.b.CreateFCmpOEQ(size, wide.number(0));
   return narrowed(c, wide.select(is_zero, wide.constant(0), unit));
 }
 
-Value* complex_call(const ScalarCall& c, std::string_view name) {
+llvm::Value* complex_call(const ScalarCall& c, std::string_view name) {
   const auto function = complex_math::function_of(name);
   const Complex x = widened(c, 0);
   const bool is_emitted = c.type == ElementType::C64 && function;
   return narrowed(c, is_emitted ? function(c.b, x) : Wide(c.b).call(name, x));
 }
-Value* complex_power(const ScalarCall& c) {
+llvm::Value* complex_power(const ScalarCall& c) {
   const Wide wide(c.b);
   const Complex x = widened(c, 0), y = widened(c, 1);
   const auto is_zero = [&](Complex z) {
@@ -256,7 +273,7 @@ Value* complex_power(const ScalarCall& c) {
   return narrowed(c, wide.select(is_zero(y), wide.constant(1), out));
 }
 // -i log((x + iy) / sqrt(x^2 + y^2)), the continuation of the real one.
-Value* complex_atan2(const ScalarCall& c) {
+llvm::Value* complex_atan2(const ScalarCall& c) {
   const Wide wide(c.b);
   const Complex y = widened(c, 0), x = widened(c, 1);
   const Complex xx = wide.product(x, x), yy = wide.product(y, y);
@@ -266,7 +283,7 @@ Value* complex_atan2(const ScalarCall& c) {
   const Complex log = wide.call("clog", wide.quotient(sum, root));
   return narrowed(c, Complex{log.imaginary, c.b.CreateFNeg(log.real)});
 }
-Value* complex_reciprocal_root(const ScalarCall& c) {
+llvm::Value* complex_reciprocal_root(const ScalarCall& c) {
   const Wide wide(c.b);
   const Complex x = widened(c, 0);
   if (c.type == ElementType::C64)
@@ -275,40 +292,40 @@ Value* complex_reciprocal_root(const ScalarCall& c) {
   return narrowed(c, wide.quotient(wide.constant(1), wide.call("csqrt", x)));
 }
 // e^a cos b - 1 = expm1(a) cos b - 2 sin^2(b/2)
-Value* complex_exponential_minus_one(const ScalarCall& c) {
+llvm::Value* complex_exponential_minus_one(const ScalarCall& c) {
   const Wide wide(c.b);
   const Complex x = widened(c, 0);
   if (c.type == ElementType::C64) return narrowed(c, complex_math::exponential_minus_one(c.b, x));
-  Value* half = wide.real_call(&::sin, wide.times(x.imaginary, wide.number(0.5)));
-  Value* grown = wide.real_call(&::expm1, x.real);
-  Value* real = wide.minus(wide.times(grown, wide.real_call(&::cos, x.imaginary)),
-                           wide.times(wide.times(wide.number(2), half), half));
+  llvm::Value* half = wide.real_call(&::sin, wide.times(x.imaginary, wide.number(0.5)));
+  llvm::Value* grown = wide.real_call(&::expm1, x.real);
+  llvm::Value* real = wide.minus(wide.times(grown, wide.real_call(&::cos, x.imaginary)),
+                                 wide.times(wide.times(wide.number(2), half), half));
   return narrowed(c, Complex{real, wide.times(wide.plus(grown, wide.number(1)),
                                               wide.real_call(&::sin, x.imaginary))});
 }
 // log|1+z| = log1p(2a + a^2 + b^2) / 2 near to 0.
-Value* complex_log_plus_one(const ScalarCall& c) {
+llvm::Value* complex_log_plus_one(const ScalarCall& c) {
   const Wide wide(c.b);
   const Complex x = widened(c, 0);
   if (c.type == ElementType::C64) return narrowed(c, complex_math::log_plus_one(c.b, x));
-  Value* one_more = wide.plus(wide.number(1), x.real);
+  llvm::Value* one_more = wide.plus(wide.number(1), x.real);
   const Complex far = wide.call("clog", Complex{one_more, x.imaginary});
-  Value* inside = wide.plus(wide.times(wide.number(2), x.real), wide.times(x.real, x.real));
+  llvm::Value* inside = wide.plus(wide.times(wide.number(2), x.real), wide.times(x.real, x.real));
   inside = wide.plus(inside, wide.times(x.imaginary, x.imaginary));
   double (*atan2)(double, double) = &::atan2;
   const Complex near = {
       wide.times(wide.number(0.5), wide.real_call(&::log1p, inside)),
       call_pure(c.b, reinterpret_cast<const void*>(atan2), {x.imaginary, one_more})};
-  Value* half = wide.number(0.5);
-  Value* is_far = c.b.CreateOr(c.b.CreateFCmpOGT(wide.absolute(x.real), half),
-                               c.b.CreateFCmpOGT(wide.absolute(x.imaginary), half));
+  llvm::Value* half = wide.number(0.5);
+  llvm::Value* is_far = c.b.CreateOr(c.b.CreateFCmpOGT(wide.absolute(x.real), half),
+                                     c.b.CreateFCmpOGT(wide.absolute(x.imaginary), half));
   return narrowed(c, wide.select(is_far, far, near));
 }
-Value* complex_logistic(const ScalarCall& c) {
+llvm::Value* complex_logistic(const ScalarCall& c) {
   const Wide wide(c.b);
   const Complex x = widened(c, 0);
   if (c.type == ElementType::C64) return narrowed(c, complex_math::logistic(c.b, x));
-  Value* is_right = c.b.CreateFCmpOGE(x.real, wide.number(0));
+  llvm::Value* is_right = c.b.CreateFCmpOGE(x.real, wide.number(0));
   const Complex minus = {c.b.CreateFNeg(x.real), c.b.CreateFNeg(x.imaginary)};
   const Complex e = wide.call("cexp", wide.select(is_right, minus, x));
   const Complex beside = {wide.plus(wide.number(1), e.real), e.imaginary};

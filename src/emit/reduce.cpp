@@ -18,7 +18,8 @@ namespace {
 
 using llvm::Value;
 
-constexpr int64_t most_lanes = 64;  // of a row that is reduced
+constexpr int64_t most_lanes = 64;             // of a row that is reduced
+constexpr int64_t most_lanes_of_choices = 32;  // each of a value and its place
 // Lanes that are made ready and read together: a whole number of vectors of every chip. The rest of
 // a row is read in so many lanes too, some of them a second time.
 constexpr int64_t piece = 16, least_lanes = 4;
@@ -347,8 +348,10 @@ std::vector<std::pair<int64_t, int64_t>> Reduce::between_seams(int64_t begin, in
 // element may be chosen from twice.
 std::vector<Value*> Reduce::chosen(const Index& kept) {
   const size_t last = innermost();
-  const int64_t lanes = lanes_of_row(e_, e_.module.operand(id_, 0), dims_[last]);
+  const int64_t lanes =
+      std::min(lanes_of_row(e_, e_.module.operand(id_, 0), dims_[last]), most_lanes_of_choices);
   const std::vector<HeldArray> held = held_arrays(lanes);
+  b_.GetInsertBlock()->getParent()->addFnAttr(lane_sums_attribute);
   const auto store = [&](const std::vector<Value*>& values, Value* i) {
     for (size_t k = 0; k < count_; ++k) held[k].store(values[k], i);
   };

@@ -170,6 +170,41 @@ TEST(Elementwise, LengthsOfComplexDoubles) {
   }
 }
 
+// Within a unit of the last place, of all magnitudes.
+TEST(Elementwise, LengthsOfComplexSingles) {
+  constexpr int64_t count = 1 << 16;
+  Literal in = Literal::uninitialized(Shape::array(ElementType::C64, {count}));
+  const auto numbers = in.mutable_data<std::complex<float>>();
+  std::mt19937_64 random(4);
+  for (auto& number : numbers) {
+    const uint64_t bits = random();
+    float x = std::bit_cast<float>(static_cast<uint32_t>(bits)),
+          y = std::bit_cast<float>(static_cast<uint32_t>(bits >> 32));
+    if (bits % 4 > 0 && std::isfinite(x)) y = std::ldexp(x, static_cast<int>(bits % 7) - 3) * 0.7F;
+    number = {x, y};
+  }
+  numbers[0] = {HUGE_VALF, NAN}, numbers[1] = {NAN, -HUGE_VALF}, numbers[2] = {-0.0F, 0.0F};
+  numbers[3] = {0x1.fffffep127F, 0x1p127F}, numbers[4] = {0x1p-126F, 0x1p-126F};
+  numbers[5] = {1e-40F, 0}, numbers[6] = {0, -0x1.fffffep127F};
+  const std::string text = fmt::format(
+      "HloModule m\nENTRY e {{\n  p = c64[{0}] parameter(0)\n  ROOT r = f32[{0}] abs(p)\n}}\n",
+      count);
+  for (const std::string processor : {"native", "x86-64"}) {
+    const auto both = run_both_on(text, {in}, 1, processor);
+    ASSERT_TRUE(both);
+    for (int64_t i = 0; i < count; ++i) {
+      const auto flushed = [](double x) { return std::fabs(x) < 0x1p-126 ? 0 : x; };
+      const double x = flushed(numbers[i].real()), y = flushed(numbers[i].imag());
+      const double exact = std::hypot(x, y), found = both->compiled.data<float>()[i];
+      const double unit = std::ldexp(1, std::max(std::ilogb(exact), -126) - 23);
+      EXPECT_TRUE(std::isnan(exact) ? std::isnan(found)
+                                    : found == exact || found == static_cast<float>(exact) ||
+                                          std::fabs(found - exact) < unit)
+          << x << " " << y << " " << found << " " << exact;
+    }
+  }
+}
+
 TEST(Elementwise, ConversionsBetweenAllTypes) {
   for (ElementType from : types) {
     std::string body, results, shapes;

@@ -321,5 +321,41 @@ ENTRY e {{
                               dimension, kept));
 }
 
+// Where elements are the same the first of them, by compares and choices or by a maximum.
+TEST(Reduce, PlacesOfLargestNumbersOfAllTypes) {
+  for (const std::string_view type : {"s8", "u8", "s16", "s32", "u32", "s64", "f32", "f64", "bf16"})
+    for (const std::string_view place : {"s32", "s64"})
+      for (const int64_t size : {5, 40, 100, 1000, 70000}) {
+        const bool is_float = type.contains('f');
+        const std::string text =
+            fmt::format(R"(HloModule m
+most {{ a = {0}[] parameter(0)
+  b = {0}[] parameter(2)
+  g = pred[] compare(a, b), direction=GT
+  q = pred[] compare(a, b), direction=EQ
+  i = {1}[] parameter(1)
+  k = {1}[] parameter(3)
+  l = pred[] compare(i, k), direction=LT
+  n = pred[] and(q, l)
+  o = pred[] or(g, n)
+  w = {1}[] select(o, i, k)
+  v = {0}[] {3}
+  ROOT t = ({0}[], {1}[]) tuple(v, w) }}
+ENTRY e {{
+  x = {0}[2,{2}] parameter(0)
+  i = {1}[2,{2}] iota(), iota_dimension=1
+  z = {0}[] constant({4})
+  y = {1}[] constant(0)
+  ROOT r = ({0}[2], {1}[2]) reduce(x, i, z, y), dimensions={{1}}, to_apply=most }}
+)",
+                        type, place, size, is_float ? "select(g, a, b)" : "maximum(a, b)",
+                        is_float                ? "-inf"
+                        : type.starts_with('u') ? "0"
+                                                : "-100");
+        for (const std::string processor : {"native", "x86-64"})
+          expect_native(run_both(text, 3, 1, processor), text);
+      }
+}
+
 }  // namespace
 }  // namespace hilo::test

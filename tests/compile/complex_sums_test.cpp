@@ -1,0 +1,54 @@
+// Sums of complex numbers, which are those of their parts.
+#include "both.h"
+
+namespace hilo::test {
+namespace {
+
+// Numbers of 8 bits and their sums are exact.
+TEST(ComplexSums, AlongRowsAndOverAll) {
+  for (const std::string_view type : {"c64", "c128"})
+    for (const auto& [from, to, dims] :
+         std::initializer_list<std::array<std::string_view, 3>>{{"100000", "", "0"},
+                                                                {"7,300", "7", "1"},
+                                                                {"5,4,65", "5", "1,2"},
+                                                                {"5,70,1", "5,1", "1"},
+                                                                {"70,6", "6", "0"},
+                                                                {"9,3", "9", "1"},
+                                                                {"3,64,2", "64", "0,2"}}) {
+      const std::string text = fmt::format(R"(HloModule m
+add {{ a = {0}[] parameter(0)
+  b = {0}[] parameter(1)
+  ROOT r = {0}[] add(b, a) }}
+ENTRY e {{
+  x = {0}[{1}] parameter(0)
+  z = {0}[] parameter(1)
+  y = {0}[{1}] negate(x)
+  s = {0}[{2}] reduce(x, z), dimensions={{{3}}}, to_apply=add
+  t = {0}[{2}] reduce(y, z), dimensions={{{3}}}, to_apply=add
+  ROOT r = ({0}[{2}], {0}[{2}]) tuple(s, t) }}
+)",
+                                           type, from, to, dims);
+      for (const int threads : {1, 3})
+        for (const std::string processor : {"native", "x86-64"})
+          expect_native(run_both(text, 1, threads, processor), text);
+    }
+}
+
+// Products are of both parts of each number.
+TEST(ComplexSums, ProductsAreNotThoseOfParts) {
+  expect_native(R"(HloModule m
+multiply { a = c64[] parameter(0)
+  b = c64[] parameter(1)
+  ROOT r = c64[] multiply(a, b) }
+ENTRY e {
+  x = c64[3,80] parameter(0)
+  h = c64[] constant((0.5, 0.25))
+  hb = c64[3,80] broadcast(h), dimensions={}
+  y = c64[3,80] multiply(x, hb)
+  z = c64[] constant((1, 0))
+  ROOT s = c64[3] reduce(y, z), dimensions={1}, to_apply=multiply })",
+                1e-4);
+}
+
+}  // namespace
+}  // namespace hilo::test
