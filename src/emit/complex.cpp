@@ -238,9 +238,9 @@ llvm::Value* complex_negated(const ScalarCall& c) {
 // In f32 where products are added in one rounding: twice as many lanes, and short square roots.
 llvm::Value* complex_absolute(const ScalarCall& c) {
   const VectorRegisters registers = vector_registers(*c.b.GetInsertBlock()->getModule());
-  if (c.type == ElementType::C128 || registers.bytes >= 32)
+  if (c.type == ElementType::C64 && registers.bytes >= 32)
     return Wide(c.b).length(parts_of(c.b, c.in[0]));
-  return narrowed(c, Wide(c.b).length_of_single(widened(c, 0)));
+  return narrowed(c, length(c, widened(c, 0)));
 }
 llvm::Value* complex_sign(const ScalarCall& c) {
   const Wide wide(c.b);

@@ -26,7 +26,8 @@ std::optional<size_t> read_along(const Module& module, InstructionId transpose) 
   return std::ranges::find(order, static_cast<int64_t>(last - 1)) - order.begin();
 }
 
-// What the leaves are computed from in place: all that is read at other places than are written.
+// These values and all that is computed in place to make them: their elements are asked for at
+// other places than are written.
 std::set<InstructionId> read_elsewhere(const Elements& e, std::vector<InstructionId> waiting) {
   std::set<InstructionId> out;
   while (!waiting.empty()) {

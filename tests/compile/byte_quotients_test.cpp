@@ -4,6 +4,12 @@
 namespace hilo::test {
 namespace {
 
+void expect_same(const std::string& text, uint64_t seed) {
+  const auto both = run_both(text, seed, 1, processor_of(seed));
+  ASSERT_TRUE(both) << to_string(both.error()) << text;
+  EXPECT_TRUE(same_bits(both->compiled, both->evaluated)) << processor_of(seed) << text;
+}
+
 std::string quotients(std::string_view type, std::string_view op, int divisor, int64_t size) {
   return fmt::format(R"(HloModule m
 ENTRY e {{
@@ -34,21 +40,15 @@ TEST(ByteQuotients, OfAllBytes) {
     for (int64_t size : {4, 8, 16, 64})
       for (const auto& [type, divisors] : {std::pair{"u8", std::vector{1, 3, 7, 10, 128, 255}},
                                            std::pair{"s8", std::vector{3, -5, 100, 127, -1, -128}}})
-        for (int divisor : divisors) {
-          const std::string text = quotients(type, op, divisor, size);
-          ++seed;
-          const auto both = run_both(text, seed, 1, processor_of(seed));
-          ASSERT_TRUE(both) << to_string(both.error()) << text;
-          EXPECT_TRUE(same_bits(both->compiled, both->evaluated)) << processor_of(seed) << text;
-        }
+        for (int divisor : divisors) expect_same(quotients(type, op, divisor, size), ++seed);
 }
 
 // Rows of a few bytes each, of which every fourth are divided together.
 TEST(ByteQuotients, OfShortRowsTimesThoseOfOthers) {
   for (std::string_view op : {"divide", "remainder"})
     for (std::string_view type : {"u8", "s8"})
-      for (uint64_t seed : {0, 3, 6}) {
-        const std::string text = fmt::format(R"(HloModule m
+      for (uint64_t seed : {0, 3, 6})
+        expect_same(fmt::format(R"(HloModule m
 ENTRY e {{
   p = {0}[2,3,4] parameter(0)
   three = {0}[] constant(3)
@@ -58,11 +58,8 @@ ENTRY e {{
   ROOT q = {0}[2,3,4] multiply(v, r)
 }}
 )",
-                                             type, op);
-        const auto both = run_both(text, seed, 1, processor_of(seed));
-        ASSERT_TRUE(both) << to_string(both.error()) << text;
-        EXPECT_TRUE(same_bits(both->compiled, both->evaluated)) << processor_of(seed) << text;
-      }
+                                type, op),
+                    seed);
 }
 
 }  // namespace

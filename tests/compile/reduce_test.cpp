@@ -238,10 +238,7 @@ ENTRY e {{
   ROOT o = (f32[{3},{4}], f32[{5},{4}]) tuple(p, q) }}
 )",
                                          combiners, lines, middle, 2 * middle, inner, middle + 27);
-    const auto one = run_both(text, 1, 1), seven = run_both(text, 1, 7);
-    expect_native(one, text, 1e-6);
-    ASSERT_TRUE(one && seven);
-    EXPECT_TRUE(same_bits(one->compiled, seven->compiled)) << text;
+    expect_native_on_threads(text, 1e-6);
   }
 }
 

@@ -61,21 +61,28 @@ def as_bits(array):
     return array.view(np.uint16 if array.dtype.itemsize == 2 else np.uint8)
 
 
-def run_hilo(hilo, device, case, folder):
-    module, inputs, outputs = (os.path.join(folder, name) for name in ("case.hlo", "in.npz", "out.npz"))
-    with open(module, "w") as file:
-        file.write(case.text)
-    arguments = [hilo, "run", module, "--save", outputs, "--threads=1", f"--device={device}"]
-    if case.inputs:
-        np.savez(inputs, **{f"in_{i}": as_bits(x) for i, x in enumerate(case.inputs)})
+def run_module(hilo, device, module, given, folder, threads=1):
+    """The outputs, or None and what Hilo says."""
+    inputs, outputs = (os.path.join(folder, name) for name in ("in.npz", "out.npz"))
+    arguments = [hilo, "run", module, "--save", outputs, f"--threads={threads}", f"--device={device}"]
+    if given:
+        np.savez(inputs, **{f"in_{i}": as_bits(x) for i, x in enumerate(given)})
         arguments += ["--inputs", inputs]
     done = subprocess.run(arguments, capture_output=True, timeout=60)
-    if done.returncode != 0 and device != "eval" and b"on device" in done.stderr:
-        raise Unsupported(done.stderr.decode(errors="replace").strip()[:200])
     if done.returncode != 0:
-        return None, done.stderr.decode(errors="replace").strip()[:400]
+        return None, done.stderr.decode(errors="replace").strip()
     with np.load(outputs) as saved:
         return [saved[f"out_{i}"] for i in range(len(saved.files))], ""
+
+
+def run_hilo(hilo, device, case, folder):
+    module = os.path.join(folder, "case.hlo")
+    with open(module, "w") as file:
+        file.write(case.text)
+    got, message = run_module(hilo, device, module, case.inputs, folder)
+    if got is None and device != "eval" and "on device" in message:
+        raise Unsupported(message[:200])
+    return got, message[:400]
 
 
 def difference(case, got, want):

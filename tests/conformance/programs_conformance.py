@@ -11,7 +11,6 @@ last line counts: N passed, N failed, N that XLA changed.
 import argparse
 import collections
 import os
-import subprocess
 import sys
 import tempfile
 
@@ -23,10 +22,7 @@ jax.config.update("jax_enable_x64", True)
 import numpy as np
 
 import programs
-
-
-def as_bits(array):
-    return array.view(np.uint16) if array.dtype.itemsize == 2 and array.dtype.kind not in "iu" else array
+from ops_conformance import run_module
 
 
 def difference(got, want):
@@ -39,17 +35,6 @@ def difference(got, want):
         return ""
     where = np.unravel_index(np.argmax(bad), bad.shape)
     return f"{int(bad.sum())} of {bad.size}; at {tuple(map(int, where))}: got {got[where]:g}, expected {want[where]:g}"
-
-
-def run_hilo(options, seed, path, arguments, folder):
-    inputs, outputs = os.path.join(folder, "in.npz"), os.path.join(folder, "out.npz")
-    np.savez(inputs, **{f"in_{i}": as_bits(x) for i, x in enumerate(arguments)})
-    done = subprocess.run([options.hilo, "run", path, "--inputs", inputs, "--save", outputs, f"--device={options.device}",
-                           f"--threads={1 + seed % 3}"], capture_output=True, timeout=120)
-    if done.returncode != 0:
-        return None, done.stderr.decode(errors="replace").strip()[:400]
-    with np.load(outputs) as saved:
-        return [saved[f"out_{i}"] for i in range(len(saved.files))], ""
 
 
 def differences(got, want):
@@ -65,8 +50,8 @@ def one(options, seed, folder):
     with open(path, "wb") as file:
         file.write(lowered.compiler_ir("hlo").as_serialized_hlo_module_proto())
     want = lowered.compile()(*arguments)
-    got, found = run_hilo(options, seed, path, arguments, folder)
-    found = found or differences(got, want)
+    got, message = run_module(options.hilo, options.device, path, arguments, folder, threads=1 + seed % 3)
+    found = (message[:400] or "Hilo stopped without a word") if got is None else differences(got, want)
     if not found:
         os.remove(path)
         return "passed"
