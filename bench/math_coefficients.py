@@ -55,6 +55,7 @@ FITS = {  # name: function, from, to, degree, bits of the coefficients
     "square of exponential, f32": (REST_OF_SQUARE, -LN2 / 4 - MARGIN, LN2 / 4 + MARGIN, 5, 24),
     "tanh, f32": (beyond(rest_of_tanh, -mpf(1) / 3), mpf(0), mpf("0.975") ** 2 + MARGIN, 6, 24),
     "logarithm, f64": (REST_OF_LOG, -mpf(1) / 4 - MARGIN, mpf(1) / 2 + MARGIN, 19, 53),
+    "logarithm, row of table": (REST_OF_LOG, -mpf(2) ** -7, mpf(2) ** -7, 6, 53),
     "sine of half": (in_square(mpmath.sin, mpf(1)), mpf(0), HALF_TURN, 5, 53),
     "sine": (in_square(mpmath.sin, mpf(1)), mpf(0), QUARTER, 4, 53),
     "cosine": (lambda t: mpmath.cos(mpmath.sqrt(t)), mpf(0), QUARTER, 5, 53),

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "emit/complex_math.h"
+#include "emit/math.h"
 #include "emit/rare_choices.h"
 #include "emit/scalars.h"
-#include "emit/vector_registers.h"
 
 extern "C" {
 #define HILO_DECLARE(name) __extension__ double _Complex name(double _Complex);
@@ -237,8 +237,7 @@ llvm::Value* complex_negated(const ScalarCall& c) {
 }
 // In f32 where products are added in one rounding: twice as many lanes, and short square roots.
 llvm::Value* complex_absolute(const ScalarCall& c) {
-  const VectorRegisters registers = vector_registers(*c.b.GetInsertBlock()->getModule());
-  if (c.type == ElementType::C64 && registers.bytes >= 32)
+  if (c.type == ElementType::C64 && real_parts::adds_products(c.b))
     return Wide(c.b).length(parts_of(c.b, c.in[0]));
   return narrowed(c, length(c, widened(c, 0)));
 }

@@ -142,7 +142,11 @@ Value* scalar_Atan2(const ScalarCall& c) {
   if (c.type == ElementType::F64) return math_atan2_of_f64(c.b, c.in[0], c.in[1]);
   return narrowed(c, math_atan2(c.b, widened(c, c.in[0]), widened(c, c.in[1])));
 }
-Value* real_power(const ScalarCall& c) { return real(c, Wide2(&::pow), &math_pow); }
+Value* real_power(const ScalarCall& c) {
+  if (c.type == ElementType::F64 && real_parts::adds_products(c.b))
+    return math_pow_of_f64(c.b, c.in[0], c.in[1]);
+  return real(c, Wide2(&::pow), &math_pow);
+}
 
 Value* scalar_Acos(const ScalarCall& c) {
   return is_complex(c.type) ? complex_call(c, "cacos") : real(c, Wide(&::acos), &math_acos);

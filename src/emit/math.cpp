@@ -2,6 +2,8 @@
 
 #include <llvm/IR/Intrinsics.h>
 
+#include "emit/vector_registers.h"
+
 namespace hilo::real_parts {
 
 using llvm::Value;
@@ -23,6 +25,10 @@ const Format& format_of(Value* x) {
   static constexpr Format f32 = {23, 0x1.62e4p-1, 0x1.7f7d1cp-20, 0x1.8p23};
   static constexpr Format f64 = {52, 0x1.62e42feep-1, 0x1.a39ef35793c76p-33, 0x1.8p52};
   return x->getType()->isFloatTy() ? f32 : f64;
+}
+
+bool adds_products(const Builder& b) {
+  return vector_registers(*b.GetInsertBlock()->getModule()).bytes >= 32;
 }
 
 Value* multiply_add(Builder& b, Value* a, Value* c, Value* d) {

@@ -15,6 +15,8 @@ namespace hilo {
 // Of f32 and f64, each in its own precision: within 1 unit of the last place of f32, 2 of f64. f32
 // that hold bf16 give what rounds to the nearest bf16, as the test of each tries for all of them.
 llvm::Value* math_exp(Builder& b, llvm::Value* x);
+// e^(high + low) of f64, |low| at most a unit of the last place of high.
+llvm::Value* math_exp_of_sum(Builder& b, llvm::Value* high, llvm::Value* low);
 llvm::Value* math_expm1(Builder& b, llvm::Value* x);
 llvm::Value* math_tanh(Builder& b, llvm::Value* x);
 llvm::Value* math_logistic(Builder& b, llvm::Value* x);
@@ -55,7 +57,11 @@ llvm::Value* math_atanh(Builder& b, llvm::Value* x);
 llvm::Value* math_sin_of_f64(Builder& b, llvm::Value* x);
 llvm::Value* math_cos_of_f64(Builder& b, llvm::Value* x);
 llvm::Value* math_tan_of_f64(Builder& b, llvm::Value* x);
-llvm::Value* math_atan2_of_f64(Builder& b, llvm::Value* y, llvm::Value* x);  // 2 units
+// C's fmod, exactly.
+llvm::Value* math_remainder_of_f64(Builder& b, llvm::Value* x, llvm::Value* y);
+// These two within 2 units. The power is for machines that multiply and add in one rounding.
+llvm::Value* math_atan2_of_f64(Builder& b, llvm::Value* y, llvm::Value* x);
+llvm::Value* math_pow_of_f64(Builder& b, llvm::Value* x, llvm::Value* y);
 // Within 2^-51.
 llvm::Value* math_atan2_nearer(Builder& b, llvm::Value* y, llvm::Value* x);
 
@@ -76,6 +82,9 @@ struct Format {
   double ln_2_high, ln_2_low, large;
 };
 const Format& format_of(llvm::Value* x);
+// Whether the machine adds products in one rounding, as fast as it adds: x86 has that together with
+// wide registers.
+bool adds_products(const Builder& b);
 // a * c + d, in one rounding where the machine does that as fast.
 llvm::Value* multiply_add(Builder& b, llvm::Value* a, llvm::Value* c, llvm::Value* d);
 llvm::Value* absolute(Builder& b, llvm::Value* x);

@@ -45,7 +45,8 @@ struct Reduced {
   Value* rest;  // (e^r - 1 - r) / r^2
 };
 
-Reduced reduced(Builder& b, Value* x) {
+// Of x, or of x + more, where more is less than x's last place.
+Reduced reduced(Builder& b, Value* x, Value* more = nullptr) {
   const Format& format = format_of(x);
   // The integer stays in the low bits of the significand.
   Value* large = number(x, format.large);
@@ -54,6 +55,7 @@ Reduced reduced(Builder& b, Value* x) {
   Value* first = multiply_add(b, n, number(x, -format.ln_2_high), x);
   Value* r = multiply_add(b, n, number(x, -format.ln_2_low), first);
   Value* lost = multiply_add(b, n, number(x, -format.ln_2_low), b.CreateFSub(first, r));
+  if (more) r = b.CreateFAdd(r, b.CreateFAdd(lost, more));
   return {bits(b, shifted), r, b.CreateFMul(r, r), lost, polynomial(b, r, range_of(x).rest)};
 }
 
@@ -123,6 +125,19 @@ Value* math_exp(Builder& b, Value* x) {
   // Infinity, or the NaN that x is.
   Value* beyond = b.CreateFMul(x, number(x, infinity));
   return b.CreateSelect(b.CreateFCmpOLE(x, number(x, range.most)), out, beyond);
+}
+
+// The least power that is no number may be infinite or NaN before it is chosen from.
+Value* math_exp_of_sum(Builder& b, Value* high, Value* low) {
+  const Reduced e = reduced(b, high, low);
+  const Sum one = sum_of(b, number(high, 1), e.r);
+  Value* out = b.CreateFAdd(one.high, multiply_add(b, e.square, e.rest, one.low));
+  out = scaled(b, out, e.n);
+  const Range& range = range_of(high);
+  out = b.CreateSelect(b.CreateFCmpOLT(high, number(high, range.least)), number(high, 0), out);
+  Value* is_number = b.CreateAnd(b.CreateFCmpOLE(high, number(high, range.most)),
+                                 b.CreateFCmpOLT(out, number(high, infinity)));
+  return b.CreateSelect(is_number, out, b.CreateFMul(high, number(high, infinity)));
 }
 
 // 2 (2^(n-1) p + (2^(n-1) - 1/2)), for 2^n may be no number where the result is one.

@@ -58,10 +58,6 @@ Value* with_edges(Builder& b, Value* x, Value* inside) {
   return b.CreateSelect(b.CreateFCmpOGT(x, number(x, 0)), inside, outside);
 }
 
-Value* is_whole(Builder& b, Value* x) {
-  return b.CreateFCmpOEQ(b.CreateUnaryIntrinsic(llvm::Intrinsic::floor, x), x);
-}
-
 }  // namespace
 
 Value* real_parts::log_of_positive(Builder& b, Value* x) {
@@ -94,24 +90,6 @@ Value* math_cbrt(Builder& b, Value* x) {
   Value* inside = b.CreateAnd(b.CreateFCmpOGT(magnitude, number(b, 0)),
                               b.CreateFCmpOLT(magnitude, number(b, infinity)));
   return b.CreateSelect(inside, root, x);
-}
-
-// The cases of IEEE 754 section 9.2.1: what is to the 0 and 1 to what is are 1, NaN included; a
-// negative number has powers with whole exponents alone, negative ones with odd exponents.
-Value* math_pow(Builder& b, Value* x, Value* y) {
-  Value *zero = number(b, 0), *one = number(b, 1), *end = number(b, infinity);
-  Value* magnitude = absolute(b, x);
-  Value* exponent = b.CreateFMul(y, with_edges(b, magnitude, log_of_positive(b, x)));
-  Value* power = math_exp(b, exponent);
-  Value* half = b.CreateFMul(y, number(b, 0.5));
-  Value* odd = b.CreateAnd(is_whole(b, y), b.CreateNot(is_whole(b, half)));
-  Value* signed_power = b.CreateSelect(odd, copy_sign(b, power, x), power);
-  Value* undefined = b.CreateAnd(b.CreateAnd(b.CreateFCmpOLT(x, zero), b.CreateNot(is_whole(b, y))),
-                                 b.CreateFCmpOLT(magnitude, end));
-  Value* result = b.CreateSelect(undefined, number(b, nan), signed_power);
-  Value* turns = b.CreateAnd(b.CreateFCmpOEQ(magnitude, one), b.CreateFCmpOEQ(absolute(b, y), end));
-  Value* is_one = b.CreateOr(b.CreateOr(b.CreateFCmpOEQ(x, one), b.CreateFCmpOEQ(y, zero)), turns);
-  return b.CreateSelect(is_one, one, result);
 }
 
 }  // namespace hilo

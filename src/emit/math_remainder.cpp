@@ -1,5 +1,5 @@
-// What is left of x after as many times y as its magnitude has room for, exactly, in doubles that
-// hold narrower floats: q = trunc(x / y) of so few bits that q * y is a double. A quotient that is
+// What is left of x after as many times y as its magnitude has room for, exactly. In doubles that
+// hold narrower floats q = trunc(x / y) of so few bits that q * y is a double. A quotient that is
 // rounded is at most one too large, and then what is left is negative.
 #include <cmath>
 
@@ -39,6 +39,19 @@ Value* math_remainder(Builder& b, Value* x, Value* y, int significand) {
   Value* near = rest_of(b, rare_choice(b, is_far, left, first), second);
   Value* is_less = b.CreateFCmpOLT(first, second);
   return copy_sign(b, b.CreateSelect(is_less, first, near), x);
+}
+
+// Where the quotient is a whole number of 53 bits, what is left is a double. Others are rare, NaN
+// and quotients by zero among them, and left to libm.
+Value* math_remainder_of_f64(Builder& b, Value* x, Value* y) {
+  Value *first = absolute(b, x), *second = absolute(b, y);
+  Value* quotient = b.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, b.CreateFDiv(first, second));
+  Value* rest = b.CreateIntrinsic(llvm::Intrinsic::fma, {x->getType()},
+                                  {b.CreateFNeg(quotient), second, first});
+  rest = b.CreateSelect(b.CreateFCmpOLT(rest, number(b, 0)), b.CreateFAdd(rest, second), rest);
+  rest = copy_sign(b, b.CreateSelect(b.CreateFCmpOLT(first, second), first, rest), x);
+  Value* is_far = b.CreateFCmpUGE(quotient, number(b, std::ldexp(1.0, bits_of_double)));
+  return rare_choice(b, is_far, b.CreateFRem(x, y), rest);
 }
 
 }  // namespace hilo

@@ -28,6 +28,11 @@ bool is_gather_of_table(const Value* value) {
   return table && table->isConstant();
 }
 
+// What is worth a jump by itself: remainders of floats are calls.
+bool is_slow(const Instruction* step) {
+  return is_gather_of_table(step) || step->getOpcode() == Instruction::FRem;
+}
+
 // The operand that is seldom taken, 1 or 2; 0 where none is known to be.
 unsigned rare_operand(const SelectInst& choice) {
   uint64_t first = 0, second = 0;
@@ -150,7 +155,7 @@ void compute_rare_seldom(llvm::Function& function) {
   for (size_t i = 0; i < choices.size(); ++i) {
     const Rare rare = joined(std::span(choices).subspan(i));
     if (!rare.choices.empty() &&
-        (rare.steps.size() >= least_steps || std::ranges::any_of(rare.steps, is_gather_of_table)))
+        (rare.steps.size() >= least_steps || std::ranges::any_of(rare.steps, is_slow)))
       compute_seldom(rare);
   }
 }

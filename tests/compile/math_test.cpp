@@ -433,11 +433,38 @@ TEST(Math, Remainders) {
 }
 
 TEST(Math, Powers) { expect_near("power", std::pow); }
-// Of f64 within 2 units, of sizes whose quotients are no numbers, too.
+using Doubles = std::vector<std::pair<double, double>>;
+
+Literal apply_to_pairs(std::string_view op, const Doubles& all) {
+  const auto of = [&](auto member) {
+    Literal out =
+        Literal::uninitialized(Shape::array(ElementType::F64, {static_cast<int64_t>(all.size())}));
+    for (size_t i = 0; i < all.size(); ++i) out.mutable_data<double>()[i] = all[i].*member;
+    return out;
+  };
+  using Pair = Doubles::value_type;
+  return apply(op, {of(&Pair::first), of(&Pair::second)});
+}
+
+void expect_within_two_units(std::string_view op, const Doubles& all,
+                             long double (*exactly)(long double, long double)) {
+  const Literal out = apply_to_pairs(op, all);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const double x = flushed_f64(all[i].first), y = flushed_f64(all[i].second);
+    const auto exact = flushed_f64(static_cast<double>(exactly(x, y)));
+    const double found = out.data<double>()[i];
+    if (std::isnan(found) && std::isnan(exact)) continue;
+    ASSERT_LE(std::abs(place(found) - place(exact)), std::isfinite(exact) ? 2 : 0)
+        << fmt::format("{}({:a}, {:a}) = {:a}, not {:a}", op, x, y, found, exact);
+    ASSERT_EQ(std::signbit(found), std::signbit(exact)) << op << ": " << x << ", " << y;
+  }
+}
+
+// Of sizes whose quotients are no numbers, too.
 TEST(Math, AnglesOfDoubles) {
   std::mt19937_64 random(1);
   std::normal_distribution<double> normal;
-  std::vector<std::pair<double, double>> all;
+  Doubles all;
   for (const auto& [x, y] : pairs()) all.emplace_back(x, y);
   for (int i = 0; i < 60000; ++i) {
     const double size = normal(random), ratio = std::ldexp(1.0, i % 7 - 3);
@@ -446,23 +473,67 @@ TEST(Math, AnglesOfDoubles) {
     const double large = std::ldexp(normal(random), i % 2040 - 1020);
     all.emplace_back(large, large * normal(random));
   }
-  const auto of = [&](auto member) {
-    Literal out =
-        Literal::uninitialized(Shape::array(ElementType::F64, {static_cast<int64_t>(all.size())}));
-    for (size_t i = 0; i < all.size(); ++i) out.mutable_data<double>()[i] = all[i].*member;
-    return out;
-  };
-  using Pair = std::pair<double, double>;
-  const Literal out = apply("atan2", {of(&Pair::first), of(&Pair::second)});
+  expect_within_two_units("atan2", all, std::atan2);
+}
+
+// Of all sizes; next to 1 with large exponents, next to the largest result, next to the rows of the
+// table of logarithms, whole numbers.
+TEST(Math, PowersOfDoubles) {
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> normal;
+  Doubles all;
+  for (const auto& [x, y] : pairs()) all.emplace_back(x, y);
+  for (int i = 0; i < 60000; ++i) {
+    all.emplace_back(std::bit_cast<double>(random()), std::bit_cast<double>(random()));
+    const double x = std::ldexp(std::abs(normal(random)), i % 2000 - 1000);
+    const double most = 709.7 / std::abs(std::log(x));
+    all.emplace_back(x, most * std::sin(i));
+    all.emplace_back(x, most * (1 + 2e-4 * normal(random)));
+    const double near = 1 + std::ldexp(normal(random), -(i % 52));
+    if (near > 0 && near != 1) all.emplace_back(near, 700 / std::log(near) * std::sin(i));
+    const double row = (180 + i % 200) / 256.0;
+    all.emplace_back(row * (1 + 1e-15 * normal(random)), 1000 * normal(random));
+    all.emplace_back(std::round(100 * normal(random)), std::round(20 * normal(random)));
+  }
+  expect_within_two_units("power", all, std::pow);
+}
+
+// What is a double is found as it is.
+TEST(Math, PowersThatAreDoubles) {
+  Doubles all;
+  for (int n = -1022; n < 1024; ++n) all.emplace_back(2, n);
+  for (int x = -20; x <= 20; ++x)
+    for (int n = 0; n <= 12; ++n) all.emplace_back(x, n);
+  for (int i = 0; i < 1000; ++i) all.emplace_back(i * i / 1024.0, 0.5);
+  const Literal out = apply_to_pairs("power", all);
+  for (size_t i = 0; i < all.size(); ++i)
+    ASSERT_EQ(out.data<double>()[i], std::pow(all[i].first, all[i].second))
+        << all[i].first << " to the power of " << all[i].second;
+}
+
+// Exactly C's: quotients of few bits and of many in one vector, multiples and numbers next to them.
+TEST(Math, RemaindersOfDoubles) {
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> normal;
+  const double edges[] = {0, -0., HUGE_VAL, -HUGE_VAL, NAN, 1, -3, 0x1p-1022, 1.7e308};
+  Doubles all;
+  for (double x : edges)
+    for (double y : edges) all.emplace_back(x, y);
+  for (int i = 0; i < 60000; ++i) {
+    const bool is_far[] = {true, i % 64 == 5, false, i % 2 == 0};
+    const double y = std::ldexp(normal(random), static_cast<int>(random() % 200));
+    const int bits = static_cast<int>(random() % 52);
+    all.emplace_back(y * std::ldexp(normal(random), is_far[i / 64 % 4] ? 12 * bits : bits), y);
+    const double multiple = y * static_cast<double>(random() % 1000);
+    all.emplace_back(i % 3 ? multiple : std::nextafter(multiple, i % 2 ? 0 : HUGE_VAL), y);
+  }
+  const Literal out = apply_to_pairs("remainder", all);
   for (size_t i = 0; i < all.size(); ++i) {
-    const double y = flushed_f64(all[i].first), x = flushed_f64(all[i].second);
-    const auto exact = flushed_f64(
-        static_cast<double>(std::atan2(static_cast<long double>(y), static_cast<long double>(x))));
-    const double found = out.data<double>()[i];
-    if (std::isnan(found) && std::isnan(exact)) continue;
-    ASSERT_LE(std::abs(place(found) - place(exact)), 2)
-        << fmt::format("atan2({:a}, {:a}) = {:a}, not {:a}", y, x, found, exact);
-    ASSERT_EQ(std::signbit(found), std::signbit(exact)) << y << ", " << x;
+    const auto [x, y] = all[i];
+    const double exact = std::fmod(x, y), found = out.data<double>()[i];
+    if (std::isnan(exact) && std::isnan(found)) continue;
+    ASSERT_EQ(flushed_f64(found), flushed_f64(exact)) << fmt::format("remainder({:a}, {:a})", x, y);
+    ASSERT_EQ(std::signbit(found), std::signbit(exact)) << fmt::format("{:a}, {:a}", x, y);
   }
 }
 
