@@ -29,9 +29,11 @@ llvm::Value* element_DynamicUpdateSlice(Elements& e, InstructionId id, const Ind
   llvm::Value* inside = b.getTrue();
   std::vector<llvm::Value*> at;
   for (size_t d = 0; d < sizes.size(); ++d) {
-    llvm::Value* from = b.CreateNSWSub(index.at(b, d), start[d]);
+    at.push_back(index.at(b, d));
+    if (sizes[d] == index.dims()[d]) continue;
+    llvm::Value* from = b.CreateNSWSub(at.back(), start[d]);
     inside = b.CreateAnd(inside, is_place(b, from, sizes[d]));
-    at.push_back(clamp_index(b, from, 0, sizes[d] - 1));
+    at.back() = clamp_index(b, from, 0, sizes[d] - 1);
   }
   llvm::Value* update = e.operand(id, 1, Index(b, sizes, std::move(at)));
   return b.CreateSelect(inside, update, e.operand(id, 0, index));

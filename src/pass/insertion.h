@@ -17,7 +17,8 @@ class Insertion {
   std::string_view unique_name(std::string_view base);
 
   // A value like `value`, of which the parts at `indices` are copies: arrays are copied, of tuples
-  // the table of pointers is made anew. `before` unset: at the end of the computation.
+  // the table of pointers is made anew; a constant that is broadcast is broadcast once more.
+  // `before` unset: at the end of the computation.
   InstructionId copy_parts(InstructionId value, std::span<const Dims> indices,
                            InstructionId before);
   // Arrays copied so far.
@@ -31,6 +32,7 @@ class Insertion {
   InstructionId add(Op op, const Shape& shape, std::span<const InstructionId> operands,
                     InstructionId like, InstructionId before);
   void place(InstructionId id, InstructionId before);
+  InstructionId spread_again(InstructionId broadcast, InstructionId before);
   InstructionId element(InstructionId tuple, int64_t number, InstructionId before);
 
   Module& module_;

@@ -1,4 +1,6 @@
 // Copies stand where one buffer would hold two values at once, and nowhere else.
+#include <algorithm>
+
 #include "same_program.h"
 
 namespace hilo::test {
@@ -58,6 +60,25 @@ TEST(InsertCopies, AScheduleStays) {
   for (InstructionId id : done.module[done.module.entry].instructions)
     if (done.module[id].op != Op::Copy) order += std::string(done.module[id].name) + " ";
   EXPECT_EQ(order, "p s q i u n r ");
+}
+
+// Zeros that two updates write over are spread twice: a copy would keep the first ones until then.
+TEST(InsertCopies, AConstantIsSpreadAgain) {
+  const Module original = sound_module(
+      entry(" z = f32[] constant(0)\n s = f32[4] broadcast(z), dimensions={}\n q = f32[2] "
+            "slice(p), slice={[0:2]}\n i = s32[] constant(1)\n j = s32[] constant(2)\n u = f32[4] "
+            "dynamic-update-slice(s, q, i)\n v = f32[4] dynamic-update-slice(s, q, j)\n ROOT r = "
+            "f32[4] add(u, v)\n"));
+  Module module = original;
+  const auto done = insert_copies(module, {.machine = find_machine("cpu")});
+  EXPECT_TRUE(done && *done);
+  expect_same_program(original, module);
+  const auto& ids = module[module.entry].instructions;
+  const auto count = [&](Op op) {
+    return std::ranges::count_if(ids, [&](InstructionId id) { return module[id].op == op; });
+  };
+  EXPECT_EQ(count(Op::Copy), 0);
+  EXPECT_EQ(count(Op::Broadcast), 2);
 }
 
 TEST(InsertCopies, TheCallersParameterIsKept) {

@@ -57,6 +57,11 @@ bool gives_usual(const Module& module, InstructionId id, bool several) {
   return is_plain(shape) && is_static(shape);
 }
 
+// The element of an update that a place chooses, or does not, is computed for each place.
+bool is_chosen_update(const Module& module, InstructionId id, InstructionId user) {
+  return module[user].op == Op::DynamicUpdateSlice && module.operand(user, 1) == id;
+}
+
 // A group that writes into an array reads of it only what it writes over.
 bool reads_what_is_written(const Module& module, InstructionId id, InstructionId root) {
   if (module[root].op != Op::DynamicUpdateSlice) return false;
@@ -141,11 +146,13 @@ bool is_same_places(const Module& module, InstructionId id) {
 }
 
 // Whether the user asks for the element where it is asked for one itself, if for one of that array:
-// what only adds or drops dimensions of one element, the parts of an index vector, and gathers of
-// single elements, of the place that the result's element has.
+// what only adds or drops dimensions of one element, the parts of an index vector, gathers of
+// single elements, of the place that the result's element has, and updates, of what is around them.
 bool asks_where_asked(const Module& module, InstructionId user, InstructionId value) {
   const Op op = module[user].op;
   if (op == Op::Reshape) return is_same_places(module, user);
+  if (op == Op::DynamicUpdateSlice)
+    return module.operand(user, 0) == value && module.operand(user, 1) != value;
   if (op == Op::Gather)
     return module.operand(user, 1) == value &&
            module.attributes<GatherAttributes>(user).offset_dims.empty();
@@ -408,7 +415,8 @@ bool FusionGroups::may_join(InstructionId id, FusionGroup& group) {
   const InstructionId root = group.roots[0];
   if (group.members.size() >= most_members ||
       (transcendental_weight(module_, id) > 0 && group.transcendental >= most_transcendental) ||
-      module_[id].op == Op::DynamicUpdateSlice || module_[id].op == Op::ReduceWindow ||
+      module_[id].op == Op::ReduceWindow ||
+      (module_[id].op == Op::DynamicUpdateSlice && !may_choose_update(id, group)) ||
       (module_[root].op == Op::ReduceWindow && !may_join_windows(module_, root, id)) ||
       reads_what_is_written(module_, id, root) || is_turned_for_copies(module_, id, root) ||
       (module_[root].op == Op::DynamicUpdateSlice && module_.operand(root, 1) == id &&
@@ -425,7 +433,8 @@ bool FusionGroups::may_join(InstructionId id, FusionGroup& group) {
   bool again = false, by_operands = false;
   for (InstructionId user : module_.users(id)) {
     const bool by_operand = is_made_by_operand(id, user, group);
-    if (!by_operand && !reads_elements(module_, user, id)) return false;
+    if (!by_operand && !reads_elements(module_, user, id) && !is_chosen(id, user, group))
+      return false;
     by_operands |= by_operand;
     const bool is_spread =
         group.rows && module_[user].op == Op::Broadcast && spreads_rows(module_, user, *group.rows);
@@ -433,6 +442,7 @@ bool FusionGroups::may_join(InstructionId id, FusionGroup& group) {
         !is_sourceless(module_, id))
       return false;
     again = again || repeated_[user.value] ||
+            (user != root && is_chosen_update(module_, id, user)) ||
             (reads_again(module_, user, id) && !is_spread && !is_made_by_lines(id, user));
   }
   repeated_[id.value] = again;

@@ -82,6 +82,8 @@ class FusionGroups {
   int only_group_of_users(InstructionId id) const;
   bool is_read_by_groups(InstructionId id) const;
   bool is_made_of_other_parts(InstructionId update) const;
+  bool may_choose_update(InstructionId id, const FusionGroup& group) const;
+  bool is_chosen(InstructionId id, InstructionId user, const FusionGroup& group) const;
   bool may_join(InstructionId id, FusionGroup& group);
   bool is_made_by_operand(InstructionId id, InstructionId user, const FusionGroup& group) const;
   bool note_places(InstructionId id, const FusionGroup& group);
