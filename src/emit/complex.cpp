@@ -185,6 +185,33 @@ Value* narrowed(const ScalarCall& c, Complex x) {
   return joined(c.b, {narrowed(c, x.real), narrowed(c, x.imaginary)});
 }
 
+bool is_conjugate(const Module& module, InstructionId y, InstructionId x) {
+  const auto is_part = [&](Op op, InstructionId part) {
+    return module[part].op == op && module.operand(part, 0) == x;
+  };
+  if (module[y].op != Op::Complex || !is_part(Op::Real, module.operand(y, 0))) return false;
+  const InstructionId turned = module.operand(y, 1);
+  return module[turned].op == Op::Negate && is_part(Op::Imag, module.operand(turned, 0));
+}
+
+// Whether a number is multiplied by its conjugate.
+bool multiplies_conjugates(const ScalarCall& c) {
+  const Module& module = c.elements.module;
+  const auto id = static_cast<uint32_t>(&c.instruction - module.instructions.data());
+  const InstructionId x = module.operand({id}, 0), y = module.operand({id}, 1);
+  return is_conjugate(module, x, y) || is_conjugate(module, y, x);
+}
+
+// x times its conjugate, of parts in f32. The products of the imaginary part are each other's
+// opposites: their sum is 0, or NaN where a part is not finite.
+Complex squared_length(Builder& b, Complex x) {
+  Value *real = b.CreateFPExt(x.real, b.getDoubleTy()),
+        *imaginary = b.CreateFPExt(x.imaginary, b.getDoubleTy());
+  Value* sum = real_parts::multiply_add(b, real, real, b.CreateFMul(imaginary, imaginary));
+  return {b.CreateFPTrunc(sum, b.getFloatTy()),
+          b.CreateFAdd(b.CreateFSub(x.real, x.real), b.CreateFSub(x.imaginary, x.imaginary))};
+}
+
 Value* length(const ScalarCall& c, Complex x) {
   return c.type == ElementType::C128 ? Wide(c.b).length(x) : Wide(c.b).length_of_single(x);
 }
@@ -221,6 +248,8 @@ llvm::Value* complex_difference(const ScalarCall& c) {
 }
 llvm::Value* complex_product(const ScalarCall& c) {
   const Wide wide(c.b);
+  if (c.type == ElementType::C64 && multiplies_conjugates(c))
+    return joined(c.b, squared_length(c.b, parts_of(c.b, c.in[0])));
   const Complex x = widened(c, 0), y = widened(c, 1);
   return narrowed(c,
                   c.type == ElementType::C128 ? wide.product(x, y) : wide.product_of_single(x, y));

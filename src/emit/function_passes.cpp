@@ -120,6 +120,7 @@ void optimise(llvm::Module& ir, llvm::TargetMachine& machine, bool verify) {
     shorten_bf16_rounding(function, machine);
     divide_bytes_as_words(function);
     compute_rare_seldom(function);
+    compute_long_if_taken(function);
     stream_stores(function, register_bits(functions.getResult<llvm::TargetIRAnalysis>(function)));
   }
 }

@@ -16,8 +16,10 @@ using llvm::Instruction;
 using llvm::SelectInst;
 using llvm::Value;
 
-// Fewer steps are done sooner than jumped over.
-constexpr size_t least_steps = 6;
+// Fewer steps are done sooner than jumped over: where it is known which way, and where it is not,
+// where slow ones count for several.
+constexpr size_t least_steps = 6, least_of_unknown = 40, steps_of_slow = 8;
+constexpr size_t longest_block = 1000;  // that is looked through for these
 
 bool is_gather_of_table(const Value* value) {
   const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(value);
@@ -33,16 +35,25 @@ bool is_slow(const Instruction* step) {
   return is_gather_of_table(step) || step->getOpcode() == Instruction::FRem;
 }
 
+bool is_made_for(const SelectInst& choice, unsigned operand) {
+  return llvm::isa<Instruction>(choice.getOperand(operand)) &&
+         choice.getOperand(operand) != choice.getOperand(3 - operand) &&
+         choice.getOperand(operand) != choice.getCondition();
+}
+
+size_t cost_of(const Instruction& step) {
+  const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&step);
+  const bool is_root = call && call->getIntrinsicID() == llvm::Intrinsic::sqrt;
+  return is_root || is_slow(&step) || step.getOpcode() == Instruction::FDiv ? steps_of_slow : 1;
+}
+
 // The operand that is seldom taken, 1 or 2; 0 where none is known to be.
 unsigned rare_operand(const SelectInst& choice) {
   uint64_t first = 0, second = 0;
   unsigned out = 0;
   if (llvm::extractBranchWeights(choice, first, second)) out = first < second ? 1 : 2;
   else if (choice.getType()->isVectorTy() && is_gather_of_table(choice.getTrueValue())) out = 1;
-  const bool is_one = out && llvm::isa<Instruction>(choice.getOperand(out)) &&
-                      choice.getOperand(out) != choice.getOperand(3 - out) &&
-                      choice.getOperand(out) != choice.getCondition();
-  return is_one ? out : 0;
+  return out && is_made_for(choice, out) ? out : 0;
 }
 
 bool may_be_left_out(const Instruction& step) {
@@ -91,7 +102,7 @@ void sink(SelectInst& choice) {
   choice.moveBefore(first->getIterator());
 }
 
-void compute_seldom(const Rare& rare) {
+void compute_if_taken(const Rare& rare, bool is_seldom) {
   SelectInst* first = rare.choices.front();
   llvm::IRBuilder<> b(first);
   Value* any = first->getCondition();
@@ -99,8 +110,9 @@ void compute_seldom(const Rare& rare) {
   if (auto* lanes = llvm::dyn_cast<llvm::FixedVectorType>(any->getType()))
     any = b.CreateIsNotNull(b.CreateBitCast(any, b.getIntNTy(lanes->getNumElements())));
   llvm::BasicBlock* before = first->getParent();
-  llvm::MDNode* seldom = llvm::MDBuilder(first->getContext()).createUnlikelyBranchWeights();
-  Instruction* end = llvm::SplitBlockAndInsertIfThen(any, first, false, seldom);
+  llvm::MDBuilder weights(first->getContext());
+  Instruction* end = llvm::SplitBlockAndInsertIfThen(
+      any, first, false, is_seldom ? weights.createUnlikelyBranchWeights() : nullptr);
   llvm::BasicBlock *inside = end->getParent(), *after = first->getParent();
   for (Instruction* step : rare.steps) step->moveBefore(end->getIterator());
   for (SelectInst* choice : rare.choices) {
@@ -112,14 +124,15 @@ void compute_seldom(const Rare& rare) {
   }
 }
 
-// The choices like the first of them whose rare operands nothing else needs.
-Rare joined(std::span<SelectInst* const> choices) {
+// The choices under the condition of the first of them, with an operand for which `fits`, that
+// nothing else needs.
+template <class Fits>
+Rare joined(std::span<SelectInst* const> choices, unsigned operand, const Fits& fits) {
   const SelectInst& first = *choices.front();
-  Rare out = {{}, rare_operand(first), {}};
-  if (out.operand == 0) return out;
+  Rare out = {{}, operand, {}};
   for (SelectInst* next : choices)
     if (next->getCondition() == first.getCondition() && next->getParent() == first.getParent() &&
-        rare_operand(*next) == out.operand)
+        fits(*next))
       out.choices.push_back(next);
   for (size_t before = 0; before != out.choices.size() && !out.choices.empty();) {
     before = out.choices.size();
@@ -128,6 +141,56 @@ Rare joined(std::span<SelectInst* const> choices) {
       return std::ranges::find(out.steps, choice->getOperand(out.operand)) == out.steps.end();
     });
   }
+  return out;
+}
+
+Rare joined(std::span<SelectInst* const> choices) {
+  const unsigned operand = rare_operand(*choices.front());
+  if (operand == 0) return {{}, 0, {}};
+  return joined(choices, operand,
+                [&](const SelectInst& next) { return rare_operand(next) == operand; });
+}
+
+// About what an operand alone needs, by steps that have one user, or two; `most` or a little more
+// where it is more.
+size_t cost_of_operand(const SelectInst& choice, unsigned operand, size_t most) {
+  if (!is_made_for(choice, operand)) return 0;
+  std::set<const Instruction*> found;
+  std::vector<const Value*> left = {choice.getOperand(operand)};
+  size_t cost = 0;
+  while (!left.empty() && cost < most) {
+    const auto* step = llvm::dyn_cast<Instruction>(left.back());
+    left.pop_back();
+    if (!step || step->getParent() != choice.getParent() || step->hasNUsesOrMore(3) ||
+        !may_be_left_out(*step) || !found.insert(step).second)
+      continue;
+    cost += cost_of(*step);
+    left.insert(left.end(), step->value_op_begin(), step->value_op_end());
+  }
+  return cost;
+}
+
+// Whether a choice is one between two results of many steps: others are mostly edges.
+bool is_between_results(const SelectInst& choice) {
+  const size_t first = cost_of_operand(choice, 1, least_of_unknown);
+  return first >= least_steps && cost_of_operand(choice, 2, least_of_unknown) >= least_steps;
+}
+
+size_t cost_of(const Rare& rare) {
+  size_t out = 0;
+  for (const Instruction* step : rare.steps) out += cost_of(*step);
+  return out;
+}
+
+// Choices by vectors of conditions of which nothing is known. Lanes often agree.
+std::vector<SelectInst*> find_unknown(llvm::Function& function) {
+  std::vector<SelectInst*> out;
+  for (llvm::BasicBlock& block : function)
+    if (block.size() <= longest_block)
+      for (Instruction& step : block)
+        if (auto* choice = llvm::dyn_cast<SelectInst>(&step);
+            choice && choice->getCondition()->getType()->isVectorTy() && !rare_operand(*choice))
+          out.push_back(choice);
   return out;
 }
 
@@ -156,7 +219,21 @@ void compute_rare_seldom(llvm::Function& function) {
     const Rare rare = joined(std::span(choices).subspan(i));
     if (!rare.choices.empty() &&
         (rare.steps.size() >= least_steps || std::ranges::any_of(rare.steps, is_slow)))
-      compute_seldom(rare);
+      compute_if_taken(rare, true);
+  }
+}
+
+void compute_long_if_taken(llvm::Function& function) {
+  const std::vector<SelectInst*> choices = find_unknown(function);
+  for (size_t i = 0; i < choices.size(); ++i) {
+    if (!is_between_results(*choices[i])) continue;
+    const auto of = [&](unsigned operand) {
+      return joined(std::span(choices).subspan(i), operand,
+                    [&](const SelectInst& next) { return is_made_for(next, operand); });
+    };
+    // Both before either is moved: they stand beside each other.
+    for (const Rare& arm : {of(1), of(2)})
+      if (cost_of(arm) >= least_of_unknown) compute_if_taken(arm, false);
   }
 }
 

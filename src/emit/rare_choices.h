@@ -18,4 +18,8 @@ llvm::Value* rare_choice(Builder& b, llvm::Value* condition, llvm::Value* rare, 
 // are the same.
 void compute_rare_seldom(llvm::Function& function);
 
+// What one side of choices under one condition for each lane alone needs, where that is long, is
+// computed where a lane takes it: `where` between two series costs one where lanes agree.
+void compute_long_if_taken(llvm::Function& function);
+
 }  // namespace hilo

@@ -120,6 +120,27 @@ TEST(Elementwise, ComplexProductsAndQuotientsOfAllKindsOfNumbers) {
       xs, ys));
 }
 
+TEST(Elementwise, ComplexNumbersTimesTheirConjugates) {
+  const std::string_view parts[] = {"0",   "-0",   "1",     "-2.1",  "inf",   "-inf",
+                                    "nan", "1e30", "1e-30", "-3e38", "0.333", "16777215"};
+  const size_t count = std::size(parts), all = count * count;
+  std::string xs;
+  for (size_t i = 0; i < all; ++i)
+    xs += fmt::format("{}({},{})", i ? "," : "", parts[i / count], parts[i % count]);
+  for (const std::string_view product : {"multiply(x, turned)", "multiply(turned, x)"})
+    expect_native(fmt::format(
+        "HloModule m\nENTRY e {{\n  i = s32[{0}] iota(), iota_dimension=0\n  z = s32[{0}] "
+        "parameter(0)\n  o = pred[{0}] compare(z, i), direction=LT\n  y = c64[{0}] "
+        "constant({{{1}}})\n  w = c64[{0}] negate(y)\n  x = c64[{0}] select(o, y, w)\n"
+        "  real = f32[{0}] real(x)\n  imaginary = f32[{0}] imag(x)\n"
+        "  minus = f32[{0}] negate(imaginary)\n  turned = c64[{0}] complex(real, minus)\n"
+        "  m = c64[{0}] {2}\n  rm = f32[{0}] real(m)\n  im = f32[{0}] imag(m)\n"
+        "  ones = f32[{0}] broadcast(f32[] constant(1)), dimensions={{}}\n"
+        "  s = f32[{0}] divide(ones, im)\n  ROOT t = (f32[{0}], f32[{0}], f32[{0}]) "
+        "tuple(rm, im, s)\n}}\n",
+        all, xs, product));
+}
+
 // Functions have cuts along the axes: the signs of zeros say on which side a quotient lies.
 TEST(Elementwise, ZerosOfComplexQuotientsHaveSigns) {
   const std::string_view parts[] = {"0", "-0", "1", "-1", "2", "-2", "inf", "-inf"};

@@ -178,6 +178,44 @@ ENTRY e {{
                               type));
 }
 
+// Two long results of which each lane takes one: all take the first, all the second, some, one.
+TEST(WideLoops, ComputeTheResultsThatLanesTake) {
+  constexpr int terms = 24;
+  for (const std::string_view type : {"f32", "f64"})
+    for (const int count : {4096, 37}) {
+      std::string text = fmt::format(
+          "HloModule m\nENTRY e {{\n  i = s32[{1}] iota(), iota_dimension=0\n"
+          "  x = {0}[{1}] parameter(0)\n  kind = s32[{1}] parameter(1)\n"
+          "  first0 = {0}[{1}] multiply(x, x)\n  second0 = {0}[{1}] add(x, x)\n",
+          type, count);
+      for (int term = 0; term < terms; ++term)
+        for (const std::string_view side : {"first", "second"})
+          text += fmt::format(
+              "  c{3}{2} = {0}[] constant(0.{4}{2})\n"
+              "  d{3}{2} = {0}[{1}] broadcast(c{3}{2}), dimensions={{}}\n"
+              "  p{3}{2} = {0}[{1}] multiply({3}{2}, x)\n"
+              "  {3}{5} = {0}[{1}] subtract(d{3}{2}, p{3}{2})\n",
+              type, count, term, side, side == "first" ? 3 : 7, term + 1);
+      text += fmt::format(
+          "  zero = s32[{1}] broadcast(s32[] constant(0)), dimensions={{}}\n"
+          "  takes_first = pred[{1}] compare(kind, zero), direction=EQ\n"
+          "  r = {0}[{1}] select(takes_first, first{2}, second{2})\n"
+          "  more = {0}[{1}] select(takes_first, first{3}, x)\n"
+          "  ROOT t = ({0}[{1}], {0}[{1}]) tuple(r, more)\n}}\n",
+          type, count, terms, terms - 1);
+      Literal kinds = Literal::uninitialized(Shape::array(ElementType::S32, {count}));
+      for (int i = 0; i < count; ++i) {
+        const int each[] = {0, 1, i % 2, i % 64 == 5};
+        kinds.mutable_data<int32_t>()[i] = each[i / 64 % 4];
+      }
+      const Result<Module> module = parse(text);
+      ASSERT_TRUE(module) << to_string(module.error());
+      std::mt19937_64 random(1);
+      const Literal x = random_value(module->shape((*module)[module->entry].parameters[0]), random);
+      expect_native(run_both_on(text, {x, kinds}), text);
+    }
+}
+
 // Its loops have this mark.
 TEST(WideLoops, LeaveNothingToLoopVectorize) {
   for (const std::string& text :
