@@ -146,5 +146,11 @@ bool reads_only_its_rows(const Module& module, InstructionId fusion, size_t oper
 // than the one at the same place of memory: through elementwise ops, and through reshapes, which
 // move nothing. Arrays are dense and row-major.
 bool reads_only_its_places(const Module& module, InstructionId fusion, size_t operand);
+// Whether a gather takes one element of a table of one dimension for each of its indices: element i
+// of the result needs of operand 1 the element i alone.
+bool is_lookup(const Module& module, InstructionId id);
+// Whether element i of the user needs no other element of the value than its own: in elementwise
+// ops, copies, bits taken for another type of their width, and the indices of lookups.
+bool reads_own_element(const Module& module, InstructionId user, InstructionId value);
 
 }  // namespace hilo

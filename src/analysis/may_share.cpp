@@ -22,13 +22,6 @@ std::vector<int64_t> slots_of(const Module& module, InstructionId operand, Instr
   return out;
 }
 
-// Whether element i of the result needs no other element of this operand than its own.
-bool is_elementwise_on(const Module& module, InstructionId user, InstructionId operand) {
-  const Op op = module[user].op;
-  const bool fits = is_elementwise(op) || op == Op::Copy || op == Op::BitcastConvert;
-  return fits && module.shape(user).dims == module.shape(operand).dims;
-}
-
 // The same for all that is made of a value inside its computation.
 bool stays_elementwise(const Module& module, InstructionId value) {
   std::vector<InstructionId> seen, waiting = {value};
@@ -36,7 +29,7 @@ bool stays_elementwise(const Module& module, InstructionId value) {
     const InstructionId id = waiting.back();
     waiting.pop_back();
     for (InstructionId user : module.users(id)) {
-      if (module[user].op != Op::Tuple && !is_elementwise_on(module, user, id)) return false;
+      if (module[user].op != Op::Tuple && !reads_own_element(module, user, id)) return false;
       const auto at = std::lower_bound(seen.begin(), seen.end(), user);
       if (at != seen.end() && *at == user) continue;
       seen.insert(at, user);
@@ -86,7 +79,7 @@ bool may_share_call(const Module& module, InstructionId operand, InstructionId u
   const std::vector<int64_t> slots = slots_of(module, operand, user);
   if (slots.size() != 1 || module.users(operand).size() != 1) return false;
   const InstructionId parameter = module[callee].parameters[static_cast<size_t>(slots[0])];
-  return module.users(parameter) == std::vector{root} && is_elementwise_on(module, root, parameter);
+  return module.users(parameter) == std::vector{root} && reads_own_element(module, root, parameter);
 }
 
 // {"aliasing_operands":{"lists":[{"indices":["0","12"]},...]}}: the lists, all in one pass.
@@ -158,7 +151,7 @@ bool may_share(const Module& module, const Aliases& aliases, InstructionId opera
   if (op == Op::Sort) return may_share_sort(module, operand, user, user_index);
   if (op == Op::Call) return may_share_call(module, operand, user);
   if (op == Op::Copy) return false;  // it is there to keep the two apart
-  return is_elementwise_on(module, user, operand);
+  return reads_own_element(module, user, operand);
 }
 
 }  // namespace hilo

@@ -9,8 +9,7 @@ bool keeps_place(const Module& module, InstructionId user, InstructionId value) 
   const Op op = module[user].op;
   if (op == Op::Tuple) return true;
   if (op == Op::Reshape) return module.shape(user).type == module.shape(value).type;
-  const bool fits = is_elementwise(op) || op == Op::Copy || op == Op::BitcastConvert;
-  return fits && module.shape(user).dims == module.shape(value).dims;
+  return reads_own_element(module, user, value);
 }
 
 }  // namespace

@@ -35,7 +35,8 @@ bool reads_only_its_rows(const Module& module, InstructionId fusion, size_t oper
       const Op op = module[user].op;
       if (op == Op::Reduce && module[user].operand_count == 2 && module.operand(user, 0) == seen[i])
         continue;
-      if (!is_elementwise(op) || module.shape(user).dims != dims) return false;
+      if (!is_elementwise(op) && !is_lookup(module, user)) return false;
+      if (!reads_own_element(module, user, seen[i])) return false;
       if (std::ranges::count(seen, user) == 0) seen.push_back(user);
     }
   return true;

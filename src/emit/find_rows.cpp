@@ -4,6 +4,7 @@
 #include <bit>
 #include <unordered_map>
 
+#include "analysis/analysis.h"
 #include "emit/rows.h"
 
 namespace hilo {
@@ -88,6 +89,7 @@ class RowFinder {
     if (!module_.shape(id).is_array() || !begins_with(module_.shape(id).dims, out_.dims))
       return false;
     if (is_elementwise(op)) return true;
+    if (is_lookup(module_, id)) return !depends_[place(operands[0])];
     const InstructionId from = operands[0];
     if (op == Op::BitcastConvert) return module_.shape(from).dims == module_.shape(id).dims;
     if (op == Op::GetTupleElement) return module_[from].op == Op::Reduce;
@@ -123,7 +125,8 @@ class RowFinder {
 
   bool is_kept(InstructionId id, uint64_t steps, int64_t& bytes) const {
     const Instruction& instruction = module_[id];
-    if (std::popcount(steps) < 2 || !is_elementwise(instruction.op) || is_cheap(id)) return false;
+    const bool is_computed = is_elementwise(instruction.op) || is_lookup(module_, id);
+    if (std::popcount(steps) < 2 || !is_computed || is_cheap(id)) return false;
     const InstructionId first = out_.reductions[static_cast<size_t>(std::countr_zero(steps))];
     const Shape& shape = module_.shape(id);
     if (shape.dims != module_.shape(module_.operand(first, 0)).dims) return false;

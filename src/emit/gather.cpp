@@ -1,9 +1,25 @@
 #include <algorithm>
 
+#include "analysis/analysis.h"
 #include "emit/index_vectors.h"
 #include "emit/op_functions.h"
+#include "emit/wide_loops.h"
 
 namespace hilo {
+namespace {
+
+// The load behind the conversion from how a type is stored.
+llvm::LoadInst* load_behind(llvm::Value* value) {
+  while (auto* step = llvm::dyn_cast<llvm::Instruction>(value)) {
+    if (auto* load = llvm::dyn_cast<llvm::LoadInst>(step)) return load;
+    if (!step->isCast() && !step->isShift()) break;
+    value = step->getOperand(0);
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 // XLA's operation semantics, "Gather": the result's dimensions outside offset_dims say which slice,
 // the others where in it. Starts are moved so that the slice lies inside. Of an array without
 // elements the result is zero, as in the evaluator.
@@ -37,7 +53,11 @@ llvm::Value* element_Gather(Elements& e, InstructionId id, const Index& index, s
     }
     at.push_back(place);
   }
-  return e.operand(id, 0, Index(b, dims, std::move(at)));
+  llvm::Value* out = e.operand(id, 0, Index(b, dims, std::move(at)));
+  if (is_lookup(e.module, id) && storage_bytes(array.type) == 2 &&
+      e.module.shape(e.module.operand(id, 1)).type == ElementType::U16)
+    if (llvm::LoadInst* load = load_behind(out)) mark_lookup(*load);
+  return out;
 }
 
 }  // namespace hilo

@@ -2,6 +2,7 @@
 // called.
 #include <algorithm>
 
+#include "analysis/analysis.h"
 #include "emit/op_functions.h"
 #include "emit/rows.h"
 #include "emit/steps.h"
@@ -209,9 +210,7 @@ class KernelCalls {
     if (!one_loop_) return false;
     if (rows_ && reads_only_its_rows(module_, id_, operand)) return true;
     if (id_ != root_) return reads_only_its_places(module_, id_, operand);
-    const Op op = module_[id_].op;
-    const bool fits = is_elementwise(op) || op == Op::Copy || op == Op::BitcastConvert;
-    return fits && module_.shape(id_).dims == module_.shape(module_.operand(id_, operand)).dims;
+    return reads_own_element(module_, id_, module_.operand(id_, operand));
   }
 
   // Whether a result must be made elsewhere first, because its place is still read.

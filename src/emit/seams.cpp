@@ -5,6 +5,8 @@
 #include <optional>
 #include <set>
 
+#include "analysis/analysis.h"
+
 namespace hilo {
 namespace {
 
@@ -140,6 +142,8 @@ class Walk {
 
   // Of what lies in the slices as it does in the array.
   void visit_gather(const Seen& value) {
+    if (is_lookup(module_, value.id))
+      return add({module_.operand(value.id, 1), value.dim, value.factor, value.offset});
     const auto& gather = module_.attributes<GatherAttributes>(value.id);
     const auto has = [](const Dims& dims, size_t d) {
       return std::ranges::find(dims, static_cast<int64_t>(d)) != dims.end();

@@ -4,10 +4,10 @@
 #include <bit>
 #include <set>
 
+#include "analysis/analysis.h"
+
 namespace hilo {
 namespace {
-
-using llvm::Value;
 
 // Up to 16 elements and a line of a cache, which is then written whole.
 constexpr int64_t widest = 16, narrowest = 8, line_bytes = 64;
@@ -58,7 +58,7 @@ std::vector<InstructionId> transposes_below(const Elements& e,
       waiting.push_back(e.module[e.module.attributes<FusionAttributes>(id).calls].root);
     const auto operands = e.module.operands(id);
     const bool is_by_element =
-        is_elementwise(op) ||
+        is_elementwise(op) || is_lookup(e.module, id) ||
         (op == Op::BitcastConvert && e.module.shape(operands[0]).dims == e.module.shape(id).dims);
     auto& next = is_by_element ? waiting : elsewhere;
     next.insert(next.end(), operands.rbegin(), operands.rend());
@@ -94,12 +94,12 @@ std::pair<std::vector<int>, std::vector<int>> every_other_lane(int width, int la
 }
 
 // An array of `side` rows as one of its columns.
-void turn(Builder& b, llvm::Type* type, Value* from, Value* to, int64_t side) {
+void turn(Builder& b, llvm::Type* type, llvm::Value* from, llvm::Value* to, int64_t side) {
   llvm::Type* vector = llvm::FixedVectorType::get(type, static_cast<unsigned>(side));
-  const auto place = [&](Value* array, int64_t row) {
+  const auto place = [&](llvm::Value* array, int64_t row) {
     return b.CreateInBoundsGEP(type, array, int64(b, row * side));
   };
-  std::vector<Value*> rows;
+  std::vector<llvm::Value*> rows;
   for (int64_t row = 0; row < side; ++row)
     rows.push_back(b.CreateAlignedLoad(vector, place(from, row), llvm::Align(4)));
   rows = turned(b, std::move(rows));
@@ -135,13 +135,13 @@ class TileLoops {
     outer.push_back((along + tiles_written - 1) / tiles_written);
     w_.set_count(element_count(outer),
                  static_cast<double>(tiles_read * tiles_written * side_ * side_));
-    loop(b_, w_.begin, w_.end, [&](Value* number) {
+    loop(b_, w_.begin, w_.end, [&](llvm::Value* number) {
       const Index block = Index::linear(b_, outer, number);
       for (size_t d = 0, k = 0; d < dims_.size(); ++d)
         if (d != inner_ && d != crossing_.dim) at_[d] = block.at(b_, k++);
-      over_tiles(block.at(b_, outer.size() - 1), tiles_written, along, [&](Value* column) {
+      over_tiles(block.at(b_, outer.size() - 1), tiles_written, along, [&](llvm::Value* column) {
         over_tiles(block.at(b_, outer.size() - 2), tiles_read, across,
-                   [&](Value* row) { write_tile(row, column); });
+                   [&](llvm::Value* row) { write_tile(row, column); });
       });
     });
   }
@@ -152,9 +152,9 @@ class TileLoops {
   }
   int64_t tiles_along(size_t d) const { return (dims_[d] + side_ - 1) / side_; }
 
-  void over_tiles(Value* block, int64_t each, int64_t count, LoopBody body) {
-    Value* first = multiply_index(b_, block, each);
-    Value* end = add_index(b_, first, int64(b_, each));
+  void over_tiles(llvm::Value* block, int64_t each, int64_t count, LoopBody body) {
+    llvm::Value* first = multiply_index(b_, block, each);
+    llvm::Value* end = add_index(b_, first, int64(b_, each));
     if (count % each != 0)
       end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, int64(b_, count));
     loop(b_, first, end, body);
@@ -163,30 +163,30 @@ class TileLoops {
   // The last tile of a dimension lies within it, over what the one before has written: that is
   // read again, and not written again.
   struct Span {
-    Value *origin, *first;  // first: that is new, from the origin on
+    llvm::Value *origin, *first;  // first: that is new, from the origin on
   };
-  Span span_of(Value* tile, size_t d) {
-    Value* begin = multiply_index(b_, tile, side_);
+  Span span_of(llvm::Value* tile, size_t d) {
+    llvm::Value* begin = multiply_index(b_, tile, side_);
     if (dims_[d] % side_ == 0) return {begin, int64(b_, 0)};
-    Value* origin =
+    llvm::Value* origin =
         b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, begin, int64(b_, dims_[d] - side_));
     return {origin, b_.CreateNSWSub(begin, origin)};
   }
 
-  void write_tile(Value* row, Value* column) {
+  void write_tile(llvm::Value* row, llvm::Value* column) {
     const Span across = span_of(row, crossing_.dim), along = span_of(column, inner_);
     Elements& e = w_.elements;
     for (InstructionId id : crossing_.turned) e.release_tile(id);
     for (size_t k = 0; k < crossing_.turned.size(); ++k) {
       const InstructionId id = crossing_.turned[k];
       e.forget();
-      loop(b_, side_, [&](Value* i) {
+      loop(b_, side_, [&](llvm::Value* i) {
         at_[inner_] = add_index(b_, along.origin, i);
-        loop(b_, side_, [&](Value* j) {
+        loop(b_, side_, [&](llvm::Value* j) {
           at_[crossing_.dim] = add_index(b_, across.origin, j);
-          Value* value = e.at(id, Index(b_, dims_, at_));
+          llvm::Value* value = e.at(id, Index(b_, dims_, at_));
           if (e.error()) return;
-          Value* place = add_index(b_, multiply_index(b_, i, side_), j);
+          llvm::Value* place = add_index(b_, multiply_index(b_, i, side_), j);
           store_element(b_, e.module.shape(id).type, read_[k], place, value);
         });
       });
@@ -196,9 +196,9 @@ class TileLoops {
       e.bind_tile(crossing_.turned[k],
                   {turned_[k], crossing_.dim, inner_, across.origin, along.origin, side_});
     e.forget();
-    loop(b_, across.first, int64(b_, side_), [&](Value* j) {
+    loop(b_, across.first, int64(b_, side_), [&](llvm::Value* j) {
       at_[crossing_.dim] = add_index(b_, across.origin, j);
-      loop(b_, along.first, int64(b_, side_), [&](Value* i) {
+      loop(b_, along.first, int64(b_, side_), [&](llvm::Value* i) {
         at_[inner_] = add_index(b_, along.origin, i);
         store_(Index(b_, dims_, at_));
       });
@@ -212,9 +212,9 @@ class TileLoops {
   const Dims& dims_;
   const size_t inner_;
   llvm::function_ref<void(const Index&)> store_;
-  std::vector<Value*> at_;
+  std::vector<llvm::Value*> at_;
   std::vector<llvm::Type*> types_;
-  std::vector<Value*> read_, turned_;  // tiles of each transpose
+  std::vector<llvm::Value*> read_, turned_;  // tiles of each transpose
 };
 
 }  // namespace
@@ -222,13 +222,13 @@ class TileLoops {
 // By steps that each change a bit of the row's number for one of the column's: inside of lanes of
 // 128 bits (unpck, zip), then of whole lanes (shuf). They are instructions of x86, which the code
 // generator sees at once.
-std::vector<Value*> turned(Builder& b, std::vector<Value*> rows) {
+std::vector<llvm::Value*> turned(Builder& b, std::vector<llvm::Value*> rows) {
   const auto width = static_cast<unsigned>(rows.size());
   const unsigned lane = std::min(width, 128 / rows[0]->getType()->getScalarSizeInBits());
   const auto step = [&](unsigned bit, const std::pair<std::vector<int>, std::vector<int>>& taken) {
     for (unsigned row = 0; row < width; ++row) {
       if (row & bit) continue;
-      Value *first = rows[row], *second = rows[row | bit];
+      llvm::Value *first = rows[row], *second = rows[row | bit];
       rows[row] = b.CreateShuffleVector(first, second, taken.first);
       rows[row | bit] = b.CreateShuffleVector(first, second, taken.second);
     }

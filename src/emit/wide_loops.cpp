@@ -23,8 +23,11 @@ namespace {
 using llvm::Instruction;
 using llvm::Value;
 
-// A table of the code itself, which is read at places that are computed.
+constexpr const char* lookup_mark = "hilo.lookup";
+
+// A table, which is read at places that are computed: one of the code itself, or marked.
 bool is_table(const llvm::LoadInst& load) {
+  if (load.hasMetadata(lookup_mark)) return true;
   const auto* base = llvm::getUnderlyingObject(load.getPointerOperand());
   const auto* global = llvm::dyn_cast<llvm::GlobalVariable>(base);
   return global && global->isConstant();
@@ -235,7 +238,7 @@ class Widening {
     if (llvm::isa<llvm::GetElementPtrInst>(step)) return is_only_read_or_written(step);
     if (!is_element(step.getType())) return false;
     if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&step))
-      return load->isSimple() &&
+      return load->isSimple() && !is_read_at_loaded(*load) &&
              (is_table(*load) || is_consecutive(load->getPointerOperand(), load->getType()) ||
               interleaved_.add(step));
     if (step.isIntDivRem()) return false;
@@ -243,6 +246,17 @@ class Widening {
     return (llvm::isa<llvm::BinaryOperator, llvm::UnaryOperator, llvm::CastInst, llvm::CmpInst,
                       llvm::SelectInst, llvm::FreezeInst>(step)) &&
            is_element(step.getOperand(0)->getType());
+  }
+
+  // Whether memory holds the place in a marked table, for nothing else: LoopVectorize reads each
+  // where it lies.
+  static bool is_read_at_loaded(const llvm::LoadInst& load) {
+    const auto* place = llvm::dyn_cast<llvm::GetElementPtrInst>(load.getPointerOperand());
+    if (!load.hasMetadata(lookup_mark) || !place) return false;
+    const Value* index = place->getOperand(place->getNumOperands() - 1);
+    const auto* extended = llvm::dyn_cast<llvm::ZExtInst>(index);
+    return extended && llvm::isa<llvm::LoadInst>(extended->getOperand(0)) &&
+           extended->getOperand(0)->hasOneUse();
   }
 
   bool fits(const llvm::IntrinsicInst& call) const {
@@ -334,6 +348,7 @@ class Widening {
     Value* pointer = load.getPointerOperand();
     if (is_consecutive(pointer, load.getType()))
       return b.CreateAlignedLoad(type, address(b, *pointer), load.getAlign());
+    if (Value* looked_up = load_from_table(b, load)) return looked_up;
     Value* pointers = wide(b, pointer);
     if (target_.isLegalMaskedGather(type, load.getAlign()) &&
         !target_.forceScalarizeMaskedGather(type, load.getAlign()))
@@ -345,6 +360,44 @@ class Widening {
       out = b.CreateInsertElement(out, one, lane);
     }
     return out;
+  }
+
+  // From a table of 16 bits at places of 16 bits, which go through the frame: single elements of
+  // vectors take longer. Null where it is another one.
+  Value* load_from_table(llvm::IRBuilder<>& b, llvm::LoadInst& load) {
+    auto* place = llvm::dyn_cast<llvm::GetElementPtrInst>(load.getPointerOperand());
+    if (!load.hasMetadata(lookup_mark) || !place || place->getNumIndices() != 1 ||
+        !loop_.isLoopInvariant(place->getPointerOperand()))
+      return nullptr;
+    llvm::Type* word = b.getInt16Ty();
+    Value* index = place->getOperand(1);
+    if (auto* extended = llvm::dyn_cast<llvm::ZExtInst>(index)) index = extended->getOperand(0);
+    if (llvm::computeKnownBits(index, layout_).countMaxActiveBits() > word->getIntegerBitWidth())
+      return nullptr;
+    Value* words = words_at(b, *index, word);
+    Value* out = llvm::PoisonValue::get(vector_of(load.getType()));
+    for (uint64_t lane = 0; lane < lanes_; ++lane) {
+      Value* at = b.CreateLoad(word, b.CreateConstInBoundsGEP1_64(word, words, lane));
+      Value* one = b.CreateAlignedLoad(
+          load.getType(),
+          b.CreateInBoundsGEP(place->getSourceElementType(), place->getPointerOperand(),
+                              b.CreateZExt(at, b.getInt64Ty())),
+          load.getAlign());
+      out = b.CreateInsertElement(out, one, lane);
+    }
+    return out;
+  }
+
+  // Where the lanes of a number lie in memory.
+  Value* words_at(llvm::IRBuilder<>& b, Value& number, llvm::Type* word) {
+    if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&number);
+        load && number.getType() == word && varies(load) &&
+        is_consecutive(load->getPointerOperand(), word))
+      return address(b, *load->getPointerOperand());
+    llvm::IRBuilder<> entry(&*body_.getParent()->getEntryBlock().getFirstInsertionPt());
+    Value* array = entry.CreateAlloca(vector_of(word));
+    b.CreateStore(b.CreateTrunc(wide(b, &number), vector_of(word)), array);
+    return array;
   }
 
   Value* widen_operation(llvm::IRBuilder<>& b, Instruction& step) {
@@ -424,6 +477,10 @@ std::optional<unsigned> vector_width(const llvm::Loop& loop, unsigned register_b
 unsigned register_bits(const llvm::TargetTransformInfo& target) {
   const auto bits = target.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector);
   return static_cast<unsigned>(bits.getFixedValue());
+}
+
+void mark_lookup(llvm::LoadInst& load) {
+  load.setMetadata(lookup_mark, llvm::MDNode::get(load.getContext(), {}));
 }
 
 llvm::PreservedAnalyses WideLoops::run(llvm::Function& function,

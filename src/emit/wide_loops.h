@@ -6,6 +6,7 @@
 #include <optional>
 
 namespace llvm {
+class LoadInst;
 class Loop;
 class TargetTransformInfo;
 }  // namespace llvm
@@ -17,6 +18,9 @@ namespace hilo {
 // that do not wait for each other.
 std::optional<unsigned> vector_width(const llvm::Loop& loop, unsigned register_bits);
 unsigned register_bits(const llvm::TargetTransformInfo& target);
+
+// Says that the load reads a table of 16 bits at a place of 16 bits that is computed.
+void mark_lookup(llvm::LoadInst& load);
 
 // Takes loops whose body is one block, which carry nothing but a counter of a whole number of
 // vectors, and whose iterations read and write lines of elements, or read tables. Each instruction

@@ -14,8 +14,10 @@
 namespace hilo {
 namespace {
 
-// Tables of sines, of powers and their kin that are better kept than made in each run.
+// Tables of sines, of powers and their kin that are better kept than made in each run; so are those
+// of floats of 16 bits that so many ops round.
 constexpr int64_t table_bytes = 1 << 17;
+constexpr int most_roundings = 3;
 
 bool may_fold(Op op) { return !has_trait(op, TraitNotFolded) && !is_communication(op); }
 
@@ -61,6 +63,7 @@ class Folder {
     bool known = false;     // a constant, or computable from such
     bool computed = false;  // wanted, and no constant yet
     bool costly = false;    // to make of these
+    int roundings = 0;      // to 16 bits, of ops behind it
     int64_t bytes = 0;      // of the constants behind it
   };
 
@@ -79,7 +82,7 @@ class Folder {
     Known& here = known_[id.value];
     const Shape& shape = module_.shape(id);
     if (const Literal* literal = constant_of(module_, id)) {
-      here = {literal->shape().is_array(), false, false, literal_bytes(literal->shape())};
+      here = {literal->shape().is_array(), false, false, 0, literal_bytes(literal->shape())};
       return;
     }
     if (!may_fold(module_[id].op) || module_[id].op == Op::Constant || editor_.is_pinned(id) ||
@@ -89,8 +92,12 @@ class Folder {
       if (!known_[operand.value].known) return;
       here.bytes += known_[operand.value].bytes;
       here.costly = here.costly || known_[operand.value].costly;
+      here.roundings = std::max(here.roundings, known_[operand.value].roundings);
     }
-    here.costly = here.costly || has_trait(module_[id].op, TraitTranscendental);
+    if (is_elementwise(module_[id].op) && is_floating(shape.type) && storage_bytes(shape.type) == 2)
+      ++here.roundings;
+    here.costly = here.costly || here.roundings > most_roundings ||
+                  has_trait(module_[id].op, TraitTranscendental);
     here.known = true;
   }
 

@@ -5,6 +5,7 @@
 #include "target/batched_products.h"
 #include "target/complex_sums.h"
 #include "target/dynamic_dims.h"
+#include "target/function_tables.h"
 #include "target/keep_order.h"
 #include "target/made_rows.h"
 #include "target/merge_collectives.h"
@@ -94,6 +95,7 @@ constexpr Pass own_passes[] = {
     {"short-products", "products with small matrices as sums", make_short_products_sums},
     {"batched-products", "products in the middle of an array as batches", make_products_batched},
     {"complex-sums", "sums of complex numbers are those of their parts", sum_complex_parts},
+    {"function-tables", "costly functions of 16 bits are read from tables", tabulate_functions},
     {"split-concatenations", "what is made of joined arrays is made of each", split_concatenations},
     {"sliced-products", "slices go into the products that read them", fuse_sliced_products},
     {"made-rows", "rows of a product's operand are made where they are multiplied",
@@ -107,7 +109,8 @@ constexpr std::string_view pipeline =
     "dynamic-dimension-inference, row-major, move-in-one-type, async-to-sync, open-fusions, "
     "remove-copies, merge-collectives, "
     "keep-order, dilated-convolution-expander, plain-convolutions, short-products, "
-    "batched-products, complex-sums, simplify, split-concatenations, reduction-splitter, "
+    "batched-products, complex-sums, simplify, function-tables, cse, constant-folding, "
+    "split-concatenations, reduction-splitter, "
     "narrow-operand-upcaster, sliced-products, "
     "fusion, made-rows, rows-in-place, merge-dims, share-reshapes, copy-insertion";
 

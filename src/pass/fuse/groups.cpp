@@ -253,6 +253,7 @@ bool is_usual(const Module& module, InstructionId id) {
 }
 
 bool is_by_element(const Module& module, InstructionId id) {
+  if (is_lookup(module, id)) return module[module.operand(id, 0)].op == Op::Constant;
   if (module[id].op != Op::BitcastConvert) return is_elementwise(module[id].op);
   constexpr int64_t bits_of_byte = 8;
   const Shape &from = module.shape(module.operand(id, 0)), &to = module.shape(id);
@@ -340,8 +341,9 @@ FusionGroups::FusionGroups(const Editor& editor, std::span<const ComputationId> 
 
 bool FusionGroups::is_fusible(InstructionId id) const {
   const Op op = module_[id].op;
-  const bool known = is_by_element(module_, id) || is_mover(op) || op == Op::Reduce ||
-                     op == Op::DynamicUpdateSlice || (op == Op::Dot && options_.products) ||
+  const bool known = (is_by_element(module_, id) && op != Op::Gather) || is_mover(op) ||
+                     op == Op::Reduce || op == Op::DynamicUpdateSlice ||
+                     (op == Op::Dot && options_.products) ||
                      (op == Op::Gather && options_.gathers) ||
                      (op == Op::ReduceWindow && options_.windows && reads_each_once(module_, id));
   if (!known || !gives_usual(module_, id, options_.several_reduced) || editor_.is_pinned(id) ||
@@ -449,7 +451,8 @@ bool FusionGroups::may_join(InstructionId id, FusionGroup& group) {
   if (!note_places(id, group)) return false;
   if (module_[id].op == Op::Dot) return !again && may_join_product(id, group);
   if (group.rows) return may_join_rows(id, group);
-  const bool is_computed = is_elementwise(module_[id].op) || module_[id].op == Op::Reduce;
+  const bool is_computed =
+      is_elementwise(module_[id].op) || is_lookup(module_, id) || module_[id].op == Op::Reduce;
   if (again && is_computed && !is_made_few_times(id, group)) return false;
   group.by_operands |= by_operands;
   return true;
