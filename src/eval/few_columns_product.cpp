@@ -8,8 +8,9 @@ namespace hilo {
 namespace {
 
 // Strips of columns, and bytes of their packed copy where there are more than those, which then
-// stays in the second cache.
+// stays in the second cache. A copy of fewer bytes stays there beside more rows and results, too.
 constexpr int64_t few_strips = 2, most_strips = 8, most_packed_bytes = 3 << 18;
+constexpr int64_t most_columns = 256, most_bytes_of_columns = 3 << 17;
 // Rows of a part: so many, or fewer where that leaves some threads without one.
 constexpr int64_t part_blocks = 8, fewest_parts = 16;
 constexpr int64_t large_result = 3 << 19;            // bytes
@@ -127,9 +128,9 @@ bool has_few_columns(const MatrixProduct& p) {
       p.lhs.outers || p.lhs.inner != 1)
     return false;
   const int64_t strips = pieces_of(p.n, kernel.columns);
-  return strips <= few_strips ||
-         (strips <= most_strips &&
-          strips * kernel.columns * p.k * kernel.bytes <= most_packed_bytes);
+  const int64_t bytes = strips * kernel.columns * p.k * kernel.bytes;
+  return strips <= few_strips || (strips <= most_strips && bytes <= most_packed_bytes) ||
+         (p.n <= most_columns && bytes <= most_bytes_of_columns);
 }
 
 void run_few_columns_product(const MatrixProduct& product, const Parallel* parallel) {

@@ -22,6 +22,7 @@ namespace hilo {
 
 constexpr int64_t kernel_rows = 14, row_step = 16;
 constexpr bool fetches_rows = true;
+constexpr int64_t lines_a_round = 1, lines_a_fetch = 1;
 
 // Vectors of the type that is summed in.
 struct Floats {
