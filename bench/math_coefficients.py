@@ -50,7 +50,7 @@ HALF, HALF_LN2 = mpf(1) / 2 + MARGIN, LN2 / 2 + MARGIN
 FITS = {  # name: function, from, to, degree, bits of the coefficients
     "exponential, f32": (REST_OF_EXP, -HALF_LN2, HALF_LN2, 5, 24),
     "exponential, f64": (REST_OF_EXP, -HALF_LN2, HALF_LN2, 9, 53),
-    "power of two, bf16": (REST_OF_POWER, -HALF, HALF, 4, 24),
+    "power of two, bf16, and f16 before it is moved": (REST_OF_POWER, -HALF, HALF, 4, 24),
     "power of two, bf16, before it is moved": (REST_OF_POWER, -HALF, HALF, 3, 24),
     "square of exponential, f32": (REST_OF_SQUARE, -LN2 / 4 - MARGIN, LN2 / 4 + MARGIN, 5, 24),
     "tanh, f32": (beyond(rest_of_tanh, -mpf(1) / 3), mpf(0), mpf("0.975") ** 2 + MARGIN, 6, 24),

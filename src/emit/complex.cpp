@@ -82,6 +82,8 @@ class Wide {
     return call_of_parts(name, {x.real, x.imaginary});
   }
   Complex quotient(Complex x, Complex y) const {
+    if (b.GetInsertBlock()->getModule()->getTargetTriple().isX86())
+      return complex_math::quotient(b, x, y);
     return call_of_parts("__divdc3", {x.real, x.imaginary, y.real, y.imaginary});
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "emit/math.h"
+#include "emit/rare_choices.h"
 
 namespace hilo::complex_math {
 namespace {
@@ -12,6 +13,10 @@ using namespace real_parts;
 
 // Beyond it e^x is infinite or zero in f32 whatever it is multiplied by, but none in double.
 constexpr double end_of_exponents = 700;
+constexpr double least_normal = std::numeric_limits<double>::min();
+// Parts of usual quotients are zero or lie between this and its inverse: no step of theirs comes
+// near to the ends of doubles. Their divisors are no smaller than the second.
+constexpr double end_of_usual = 0x1p300, least_usual_divisor = 0x1p-52;
 
 Value* is_finite(Builder& b, Value* x) {
   return b.CreateFCmpOLT(absolute(b, x), number(b, infinity));
@@ -59,6 +64,99 @@ Size squared_size(Builder& b, Complex x) {
 Complex logarithm_of(Builder& b, const Size& size, Complex x, Value* angle) {
   Value* real = half_of(b, math_log_of_sum(b, size.sum, size.lost));
   return {b.CreateSelect(is_any_infinite(b, x), number(b, infinity), real), angle};
+}
+
+// Smith's quotient. What lies across y's larger part is multiplied by the ratio of y's parts, or,
+// where that vanishes and results are to be exact, by the smaller part after the division.
+Complex smith_quotient(Builder& b, Complex x, Complex y, bool is_exact) {
+  Value* steep = b.CreateFCmpOLT(absolute(b, y.real), absolute(b, y.imaginary));
+  Value* more = b.CreateSelect(steep, y.imaginary, y.real);
+  Value* less = b.CreateSelect(steep, y.real, y.imaginary);
+  Value* across = b.CreateSelect(steep, x.real, x.imaginary);
+  Value* along = b.CreateSelect(steep, x.imaginary, x.real);
+  Value* ratio = b.CreateFDiv(less, more);
+  Value* below = b.CreateFAdd(b.CreateFMul(less, ratio), more);
+  Value* vanishes = b.CreateFCmpULE(absolute(b, ratio), number(b, least_normal));
+  const auto times_ratio = [&](Value* part) {
+    Value* product = b.CreateFMul(part, ratio);
+    if (!is_exact) return product;
+    return b.CreateSelect(vanishes, b.CreateFMul(less, b.CreateFDiv(part, more)), product);
+  };
+  Value *real = b.CreateFAdd(times_ratio(across), along), *other = times_ratio(along);
+  Value* imaginary =
+      b.CreateSelect(steep, b.CreateFSub(other, across), b.CreateFSub(across, other));
+  return {b.CreateFDiv(real, below), b.CreateFDiv(imaginary, below)};
+}
+
+Complex scaled(Builder& b, Value* factor, Complex x) {
+  return {b.CreateFMul(factor, x.real), b.CreateFMul(factor, x.imaginary)};
+}
+
+// Infinite parts as 1 and others as 0, with their signs.
+Complex limits_of(Builder& b, Complex x) {
+  const auto limit = [&](Value* part) {
+    return copy_sign(b, b.CreateSelect(is_infinite(b, part), number(b, 1), number(b, 0)), part);
+  };
+  return {limit(x.real), limit(x.imaginary)};
+}
+
+// x times the conjugate of y.
+Complex turned_back(Builder& b, Complex x, Complex y) {
+  return {b.CreateFAdd(b.CreateFMul(x.real, y.real), b.CreateFMul(x.imaginary, y.imaginary)),
+          b.CreateFSub(b.CreateFMul(x.imaginary, y.real), b.CreateFMul(x.real, y.imaginary))};
+}
+
+Complex chosen(Builder& b, Value* condition, Complex x, Complex y) {
+  return {b.CreateSelect(condition, x.real, y.real),
+          b.CreateSelect(condition, x.imaginary, y.imaginary)};
+}
+
+// What C's Annex G says of zeros and infinities where both parts would be NaN.
+Complex with_edges(Builder& b, Complex x, Complex y, Complex quotient) {
+  const auto both_finite = [&](Complex z) {
+    return b.CreateAnd(is_finite(b, z.real), is_finite(b, z.imaginary));
+  };
+  Value* is_nan = b.CreateAnd(b.CreateFCmpUNO(quotient.real, quotient.real),
+                              b.CreateFCmpUNO(quotient.imaginary, quotient.imaginary));
+  Value* by_zero = b.CreateAnd(is_zero(b, y.real), is_zero(b, y.imaginary));
+  Value* is_known =
+      b.CreateOr(b.CreateFCmpORD(x.real, x.real), b.CreateFCmpORD(x.imaginary, x.imaginary));
+  Complex out = chosen(b, b.CreateAnd(is_any_infinite(b, y), both_finite(x)),
+                       scaled(b, number(b, 0), turned_back(b, x, limits_of(b, y))), quotient);
+  out = chosen(b, b.CreateAnd(is_any_infinite(b, x), both_finite(y)),
+               scaled(b, number(b, infinity), turned_back(b, limits_of(b, x), y)), out);
+  out = chosen(b, b.CreateAnd(by_zero, is_known),
+               scaled(b, copy_sign(b, number(b, infinity), y.real), x), out);
+  return chosen(b, is_nan, out, quotient);
+}
+
+// Scaled first where the divisor is very large or small, or a part of x is too small.
+Complex quotient_of_any(Builder& b, Complex x, Complex y) {
+  constexpr double large = std::numeric_limits<double>::max() / 2,
+                   small = std::numeric_limits<double>::epsilon();
+  const auto more_of = [&](Complex z) {
+    Value *real = absolute(b, z.real), *imaginary = absolute(b, z.imaginary);
+    return b.CreateSelect(b.CreateFCmpOLT(real, imaginary), imaginary, real);
+  };
+  Value* is_large = b.CreateFCmpOGE(more_of(y), number(b, large));
+  Value* factor = b.CreateSelect(is_large, number(b, 0.5), number(b, 1));
+  x = scaled(b, factor, x);
+  y = scaled(b, factor, y);
+  const auto is_less = [&](Value* part, double limit) {
+    return b.CreateFCmpOLT(absolute(b, part), number(b, limit));
+  };
+  const auto is_alone = [&](Value* part, Value* other) {
+    return b.CreateAnd(is_less(part, least_normal), is_less(other, large * small));
+  };
+  Value* divisor = more_of(y);
+  Value* may_grow =
+      b.CreateAnd(is_less(divisor, large * small),
+                  b.CreateOr(is_alone(x.real, x.imaginary), is_alone(x.imaginary, x.real)));
+  Value* grows = b.CreateOr(is_less(divisor, small), may_grow);
+  factor = b.CreateSelect(grows, number(b, 1 / small), number(b, 1));
+  x = scaled(b, factor, x);
+  y = scaled(b, factor, y);
+  return with_edges(b, x, y, smith_quotient(b, x, y, true));
 }
 
 Complex swapped(Complex x) { return {x.imaginary, x.real}; }
@@ -191,6 +289,24 @@ Complex power(Builder& b, Complex x, Complex y) {
       multiply_add(b, y.real, log.real, b.CreateFNeg(b.CreateFMul(y.imaginary, log.imaginary))),
       multiply_add(b, y.real, log.imaginary, b.CreateFMul(y.imaginary, log.real))};
   return exponential(b, product);
+}
+
+Complex quotient(Builder& b, Complex x, Complex y) {
+  const auto is_far = [&](Value* part) {
+    part = absolute(b, part);
+    Value* is_small = b.CreateAnd(b.CreateFCmpOLT(part, number(b, 1 / end_of_usual)),
+                                  b.CreateNot(is_zero(b, part)));
+    return b.CreateOr(is_small, b.CreateFCmpUGT(part, number(b, end_of_usual)));
+  };
+  Value* is_rare = b.CreateOr(b.CreateOr(is_far(x.real), is_far(x.imaginary)),
+                              b.CreateOr(is_far(y.real), is_far(y.imaginary)));
+  const auto is_small = [&](Value* part) {
+    return b.CreateFCmpOLT(absolute(b, part), number(b, least_usual_divisor));
+  };
+  is_rare = b.CreateOr(is_rare, b.CreateAnd(is_small(y.real), is_small(y.imaginary)));
+  const Complex usual = smith_quotient(b, x, y, false), rare = quotient_of_any(b, x, y);
+  return {rare_choice(b, is_rare, rare.real, usual.real),
+          rare_choice(b, is_rare, rare.imaginary, usual.imaginary)};
 }
 
 Function function_of(std::string_view name) {

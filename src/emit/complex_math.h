@@ -24,6 +24,12 @@ Complex hyperbolic_tangent(Builder& b, Complex x);
 // e^(y log x), x not 0.
 Complex power(Builder& b, Complex x, Complex y);
 
+// Of any doubles, by the larger part of y (R. Smith, "Algorithm 116: Complex division", CACM 1962),
+// scaled where steps would overflow or vanish (M. Baudin and R. Smith, "A robust complex division
+// in Scilab", arXiv:1210.4539, 2012): to the bit what libgcc's division gives since GCC 12, which
+// the evaluator calls.
+Complex quotient(Builder& b, Complex x, Complex y);
+
 // The one that libm calls by that name, as in csin; null where there is none.
 using Function = Complex (*)(Builder&, Complex);
 Function function_of(std::string_view name);

@@ -78,18 +78,23 @@ Value* moved_off(Builder& b, Value* x, Value* result, std::span<const Middle> mi
   return middles.empty() ? result : real_parts::from_bits(b, bits);
 }
 
-// A function of f32 and f64; bf16 and narrower ones are computed as f32, bf16 by `of_bf16` where
-// that is given.
-Value* real(const ScalarCall& c, Emitted emitted, Emitted of_bf16,
+// A function of f32 and f64; bf16 and narrower ones are computed as f32, bf16 and f16 by those that
+// are given.
+struct Sixteen {
+  Emitted of_bf16 = nullptr, of_f16 = nullptr;
+};
+Value* real(const ScalarCall& c, Emitted emitted, Sixteen sixteen,
             std::span<const Middle> middles_of_f16) {
   if (is_complex(c.type)) return refuse(c);
-  if (c.type == ElementType::BF16 && of_bf16) return of_bf16(c.b, c.in[0]);
-  Value* result = emitted(c.b, c.in[0]);
-  return c.type == ElementType::F16 ? moved_off(c.b, c.in[0], result, middles_of_f16) : result;
+  if (c.type == ElementType::BF16 && sixteen.of_bf16) return sixteen.of_bf16(c.b, c.in[0]);
+  if (c.type != ElementType::F16) return emitted(c.b, c.in[0]);
+  Value* result = (sixteen.of_f16 ? sixteen.of_f16 : emitted)(c.b, c.in[0]);
+  return moved_off(c.b, c.in[0], result, middles_of_f16);
 }
 
 constexpr Middle middles_of_exp[] = {{0x1.de4p-8F, false}, {0x1.73cp-6F, false}};
 constexpr Middle middles_of_expm1[] = {{0x1.6ap-11F, true}};
+constexpr Middle middles_of_tanh[] = {{-0x1.b1p+0F, false}};
 constexpr Middle middles_of_erf[] = {{0x1.848p-10F, false}, {-0x1.848p-10F, false}};
 constexpr Middle middles_of_log[] = {{0x1.5ep-8F, false}};
 constexpr Middle middles_of_log1p[] = {{0x1.80cp-8F, true}, {-0x1.7f4p-8F, false}};
@@ -178,24 +183,23 @@ Value* scalar_Erf(const ScalarCall& c) {
   return real(c, Wide(&::erf), &math_erf);
 }
 Value* scalar_Exponential(const ScalarCall& c) {
-  return is_complex(c.type) ? complex_call(c, "cexp")
-                            : real(c, &math_exp, &math_exp_of_bf16, middles_of_exp);
+  return is_complex(c.type)
+             ? complex_call(c, "cexp")
+             : real(c, &math_exp, {&math_exp_of_bf16, &math_exp_of_f16}, middles_of_exp);
 }
 Value* scalar_ExponentialMinusOne(const ScalarCall& c) {
   return is_complex(c.type) ? complex_exponential_minus_one(c)
-                            : real(c, &math_expm1, &math_expm1_of_bf16, middles_of_expm1);
+                            : real(c, &math_expm1, {&math_expm1_of_bf16}, middles_of_expm1);
 }
 Value* scalar_Log(const ScalarCall& c) {
-  return is_complex(c.type) ? complex_call(c, "clog") : real(c, &math_log, nullptr, middles_of_log);
+  return is_complex(c.type) ? complex_call(c, "clog") : real(c, &math_log, {}, middles_of_log);
 }
 Value* scalar_LogPlusOne(const ScalarCall& c) {
-  return is_complex(c.type) ? complex_log_plus_one(c)
-                            : real(c, &math_log1p, nullptr, middles_of_log1p);
+  return is_complex(c.type) ? complex_log_plus_one(c) : real(c, &math_log1p, {}, middles_of_log1p);
 }
 Value* scalar_Logistic(const ScalarCall& c) {
   if (is_complex(c.type)) return complex_logistic(c);
-  return real(c, c.type == ElementType::F16 ? &logistic_of_f16 : &math_logistic,
-              &math_logistic_of_bf16, {});
+  return real(c, &math_logistic, {&math_logistic_of_bf16, &logistic_of_f16}, {});
 }
 Value* scalar_Sine(const ScalarCall& c) {
   return is_complex(c.type) ? complex_call(c, "csin") : real(c, &math_sin_of_f64, &math_sin);
@@ -207,8 +211,9 @@ Value* scalar_Tan(const ScalarCall& c) {
   return is_complex(c.type) ? complex_call(c, "ctan") : real(c, &math_tan_of_f64, &math_tan);
 }
 Value* scalar_Tanh(const ScalarCall& c) {
-  return is_complex(c.type) ? complex_call(c, "ctanh")
-                            : real(c, &math_tanh, &math_tanh_of_bf16, {});
+  return is_complex(c.type)
+             ? complex_call(c, "ctanh")
+             : real(c, &math_tanh, {&math_tanh_of_bf16, &math_tanh_of_f16}, middles_of_tanh);
 }
 
 }  // namespace hilo

@@ -33,6 +33,9 @@ llvm::Value* math_expm1_of_bf16(Builder& b, llvm::Value* x);
 llvm::Value* math_tanh_of_bf16(Builder& b, llvm::Value* x);
 llvm::Value* math_logistic_of_bf16(Builder& b, llvm::Value* x);
 llvm::Value* math_erf_of_bf16(Builder& b, llvm::Value* x);
+// And of f32 that hold f16, but for results that f32 does not tell from the middle of two f16.
+llvm::Value* math_exp_of_f16(Builder& b, llvm::Value* x);
+llvm::Value* math_tanh_of_f16(Builder& b, llvm::Value* x);
 
 // These take a double that holds an f32 (or narrower) exactly and return a double within 2^-31 of
 // the function, so that what is rounded from it to f32 is within 0.51 units of the last place; sin,

@@ -166,6 +166,32 @@ TEST(Elementwise, ZerosOfComplexQuotientsHaveSigns) {
   }
 }
 
+// Of usual sizes and of all sizes, in all lanes of a vector, one, none and every second one.
+TEST(Elementwise, QuotientsOfComplexDoubles) {
+  constexpr int64_t count = 16384 + 37;
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> normal;
+  const auto part = [&](bool is_far) {
+    const double edges[] = {0.0, -0.0, 0x1p-1022, 1.7e308, 0x1p-53, HUGE_VAL, std::nan("")};
+    if (random() % 16 == 0) return edges[is_far ? random() % std::size(edges) : random() % 2];
+    return std::ldexp(normal(random), is_far ? static_cast<int>(random() % 2000) - 1000 : 0);
+  };
+  std::vector<Literal> in(2, Literal::uninitialized(Shape::array(ElementType::C128, {count})));
+  for (Literal& numbers : in)
+    for (int64_t i = 0; i < count; ++i) {
+      const bool is_far[] = {true, i % 64 == 5, false, i % 2 == 0};
+      const double real = part(is_far[i / 64 % 4]), imaginary = part(is_far[i / 64 % 4]);
+      numbers.mutable_data<std::complex<double>>()[i] = {real, imaginary};
+    }
+  const std::string text = fmt::format(
+      "HloModule m\nENTRY e {{\n  x = c128[{0}] parameter(0)\n  y = c128[{0}] parameter(1)\n"
+      "  d = c128[{0}] divide(x, y)\n  real = f64[{0}] real(d)\n  imaginary = f64[{0}] imag(d)\n"
+      "  ROOT t = (f64[{0}], f64[{0}]) tuple(real, imaginary)\n}}\n",
+      count);
+  const auto both = run_both_on(text, in);
+  expect_native(both, text);
+}
+
 // Squares of the parts would overflow or vanish.
 TEST(Elementwise, LengthsOfComplexDoubles) {
   const double inf = HUGE_VAL, nan = std::nan("");

@@ -484,7 +484,8 @@ TEST(Math, PowersOfDoubles) {
   Doubles all;
   for (const auto& [x, y] : pairs()) all.emplace_back(x, y);
   for (int i = 0; i < 60000; ++i) {
-    all.emplace_back(std::bit_cast<double>(random()), std::bit_cast<double>(random()));
+    all.emplace_back(flushed_f64(std::bit_cast<double>(random())),
+                     flushed_f64(std::bit_cast<double>(random())));
     const double x = std::ldexp(std::abs(normal(random)), i % 2000 - 1000);
     const double most = 709.7 / std::abs(std::log(x));
     all.emplace_back(x, most * std::sin(i));
