@@ -4,6 +4,7 @@
 //
 // f is what elementwise ops and constants make of x alone, as far as it goes: x logistic(x) is one
 // function. Of 65536 values few are common: those of magnitudes from 2^-8 to 8 take 6 KB.
+// Its transcendental ops are computed in f64 there, so that results of 16 bits are rounded once.
 // Assumes plain layouts and simplified values. Constant folding, which has to follow, computes the
 // tables. Later passes may assume nothing.
 #include "target/function_tables.h"
@@ -168,9 +169,18 @@ class Tabulator {
   }
   // The same op of as many elements as there are values.
   InstructionId with_values(InstructionId op, std::span<const InstructionId> operands) {
-    const InstructionId out = editor_.clone(op, module_[op].computation, operands);
-    editor_.set_shape(out, Shape::array(module_.shape(op).type, {values}));
-    return out;
+    const ElementType type = module_.shape(op).type;
+    const bool is_widened =
+        storage_bytes(type) == 2 && has_trait(module_[op].op, TraitTranscendental);
+    std::vector<InstructionId> wide(operands.begin(), operands.end());
+    if (is_widened)
+      for (InstructionId& operand : wide) operand = converted(op, operand, ElementType::F64);
+    const InstructionId out = editor_.clone(op, module_[op].computation, wide);
+    editor_.set_shape(out, Shape::array(is_widened ? ElementType::F64 : type, {values}));
+    return is_widened ? converted(op, out, type) : out;
+  }
+  InstructionId converted(InstructionId like, InstructionId value, ElementType type) {
+    return editor_.add(like, Op::Convert, Shape::array(type, {values}), {&value, 1});
   }
 
   InstructionId places_of(InstructionId x, InstructionId like) {
