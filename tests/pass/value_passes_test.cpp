@@ -262,6 +262,39 @@ ENTRY e { x = f32[4,6] parameter(0)
   expect_same_values(before, after);
 }
 
+// A channel's numbers are beside images in either order.
+TEST(Movement, TransposesGoBehindOpsWithBroadcasts) {
+  const Module before = parsed(R"(HloModule m
+ENTRY e { x = f32[2,5,3,4] parameter(0)
+ m = f32[4] parameter(1)
+ p = f32[4,5] parameter(2)
+ a = f32[2,4,5,3] transpose(x), dimensions={0,3,1,2}
+ b = f32[2,4,5,3] broadcast(m), dimensions={1}
+ s = f32[2,4,5,3] subtract(a, b)
+ c = f32[2,4,5,3] broadcast(p), dimensions={1,2}
+ t = f32[2,4,5,3] multiply(s, b)
+ k = pred[2,4,5,3] compare(t, b), direction=LT
+ w = f32[2,4,5,3] select(k, b, t)
+ r = f32[2,5,3,4] transpose(w), dimensions={0,2,3,1}
+ q = f32[2,4,5,3] add(a, c)
+ ROOT out = (f32[2,5,3,4], f32[2,4,5,3]) tuple(r, q) })");
+  const Module after = after_passes(before, "simplify");
+  EXPECT_EQ(count_op(after, Op::Transpose), 1);  // p's rows and columns would change places
+  expect_same_values(before, after);
+}
+
+TEST(Movement, TransposesStayBeforeBroadcastsWhereNoInverseFollows) {
+  const Module before = parsed(R"(HloModule m
+ENTRY e { x = f32[3,5] parameter(0)
+ m = f32[5] parameter(1)
+ a = f32[5,3] transpose(x), dimensions={1,0}
+ b = f32[5,3] broadcast(m), dimensions={0}
+ ROOT d = f32[5,3] divide(a, b) })");
+  const Module after = after_passes(before, "simplify");
+  EXPECT_EQ(after[after[after.entry].root].op, Op::Divide);
+  expect_same_values(before, after);
+}
+
 TEST(Movement, OpsOnCopiesRunOnOne) {
   const Module before = parsed(R"(HloModule m
 ENTRY e { x = f32[4] parameter(0)

@@ -13,8 +13,13 @@ using enum Keeps;
 // Where an operand of an elementwise op comes from: a scalar, or an array by a moving op.
 struct Source {
   InstructionId value;  // none: the operand does not come by such an op
-  InstructionId mover;  // none: a scalar that stands for all elements
+  InstructionId mover;  // none: a scalar that stands for all elements, or a broadcast
 };
+
+bool is_broadcast_array(const Module& module, InstructionId id) {
+  return module[id].op == Op::Broadcast && is_plain(module.shape(id)) &&
+         !module.shape(module.operand(id, 0)).is_scalar();
+}
 
 Source scalar_source(const Module& module, InstructionId operand) {
   if (module.shape(operand).is_scalar()) return {operand, {}};
@@ -40,13 +45,15 @@ bool move_alike(const Module& module, InstructionId a, InstructionId b) {
   return module.attributes<DimensionsAttributes>(a) == module.attributes<DimensionsAttributes>(b);
 }
 
-// The sources of all operands when they agree, else nothing.
+// The sources of all operands when they agree, else nothing. Transposes stand beside any broadcast.
 std::vector<Source> sources_of(const Match& match, Op mover) {
   const Module& module = match.module();
   std::vector<Source> out;
   InstructionId first;
   for (InstructionId operand : module.operands(match.root())) {
-    const Source source = source_of(module, operand, mover);
+    Source source = source_of(module, operand, mover);
+    if (!source.value && mover == Op::Transpose && is_broadcast_array(module, operand))
+      source.value = operand;
     if (!source.value) return {};
     if (source.mover && first && !move_alike(module, first, source.mover)) return {};
     if (source.mover && !first) first = source.mover;
@@ -59,6 +66,64 @@ InstructionId mover_in(const std::vector<Source>& sources) {
   for (const Source& source : sources)
     if (source.mover) return source.mover;
   return {};
+}
+
+// The dimensions of a broadcast before a transpose; nothing where they do not ascend.
+std::optional<Dims> dims_before(const Dims& broadcast, const Dims& transpose) {
+  Dims out;
+  for (int64_t dim : broadcast) out.push_back(transpose[static_cast<size_t>(dim)]);
+  return std::ranges::is_sorted(out) ? std::optional(out) : std::nullopt;
+}
+
+// Whether a transpose of these dimensions behind the root would meet its inverse: users that are
+// elementwise ops would take it further. Only the nearest users are asked.
+bool meets_inverse(const Match& match, const Dims& dims) {
+  constexpr size_t nearest = 32;
+  const Module& module = match.module();
+  const Dims inverse = inverse_of(dims);
+  std::vector<InstructionId> reached{match.root()};
+  for (size_t i = 0; i < std::min(reached.size(), nearest); ++i)
+    for (InstructionId user : module.users(reached[i])) {
+      if (module[user].op == Op::Transpose &&
+          module.attributes<DimensionsAttributes>(user).dimensions == inverse)
+        return true;
+      if (is_elementwise(module[user].op) && std::ranges::find(reached, user) == reached.end())
+        reached.push_back(user);
+    }
+  return false;
+}
+
+// Whether arrays are broadcast beside a transpose.
+bool has_broadcast(const Module& module, const std::vector<Source>& sources) {
+  return std::ranges::any_of(sources, [&](const Source& source) {
+    return !source.mover && !module.shape(source.value).is_scalar();
+  });
+}
+
+// Makes broadcasts of arrays what a transpose of these dimensions then turns into what they are.
+// Whether all could be.
+bool turn_broadcasts(Editor& editor, const Match& match, std::vector<Source>& sources,
+                     InstructionId mover) {
+  const Dims order = match.module().attributes<DimensionsAttributes>(mover).dimensions;
+  const Dims from = match.module().shape(match.module().operand(mover, 0)).dims;
+  std::vector<std::optional<Dims>> dims(sources.size());
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const Module& module = match.module();
+    const InstructionId value = sources[i].value;
+    if (sources[i].mover || module.shape(value).is_scalar()) continue;
+    dims[i] = dims_before(module.attributes<DimensionsAttributes>(value).dimensions, order);
+    if (!dims[i]) return false;
+  }
+  for (size_t i = 0; i < sources.size(); ++i)
+    if (dims[i]) {
+      const InstructionId value = sources[i].value;
+      const Shape shape = Shape::array(editor.module().shape(value).type, from);
+      const InstructionId small = editor.module().operand(value, 0);
+      sources[i] = {editor.add(match.root(), Op::Broadcast, shape, std::array{small},
+                               DimensionsAttributes{*dims[i]}),
+                    mover};
+    }
+  return true;
 }
 
 // The root's op on the sources, as an array of these dimensions.
@@ -102,11 +167,13 @@ InstructionId sink_reshape(Editor& editor, const Match& match) {
 
 InstructionId sink_transpose(Editor& editor, const Match& match) {
   if (!all_plain(match, "")) return {};
-  const std::vector<Source> sources = sources_of(match, Op::Transpose);
+  std::vector<Source> sources = sources_of(match, Op::Transpose);
   const InstructionId mover = mover_in(sources);
   if (!mover) return {};
   const Dims from = editor.module().shape(editor.module().operand(mover, 0)).dims;
   const Dims dims = editor.module().attributes<DimensionsAttributes>(mover).dimensions;
+  if (has_broadcast(editor.module(), sources) && !meets_inverse(match, dims)) return {};
+  if (!turn_broadcasts(editor, match, sources, mover)) return {};
   return make_transpose(editor, match, apply_to_sources(editor, match, sources, from), dims);
 }
 
