@@ -4,12 +4,14 @@
 #include <set>
 
 #include "emit/op_functions.h"
+#include "emit/tiles.h"
 #include "emit/writer.h"
 
 namespace hilo {
 namespace {
 
-constexpr size_t most_loops = 64, most_copies = 1024;
+// Tiles of each operand that is turned are an array of the frame.
+constexpr size_t most_loops = 64, most_copies = 1024, most_turned = 4;
 #define LIMIT(name, value) constexpr int64_t name = value;
 #include "pass/fuse/joined_loops.def"
 #undef LIMIT
@@ -38,7 +40,8 @@ void copy_row(Builder& b, llvm::Value* to, llvm::Value* from, int64_t bytes) {
 // The operands one after the other, each by loops of its own: what lies before the dimension of
 // concatenation are the kernel's iterations, or, where that is little, the places of it are. A few
 // operands of equal dimensions have one loop together where they are made of the same, as sines and
-// cosines of the same angles, or are short.
+// cosines of the same angles, or are short. Operands that are read across their rows are turned by
+// tiles, whose blocks are iterations then.
 class Concatenation {
  public:
   Concatenation(Writer& w, InstructionId id)
@@ -52,14 +55,18 @@ class Concatenation {
     int64_t start = 0;
     for (InstructionId operand : module_.operands(id)) {
       const int64_t size = module_.shape(operand).dims[dim_];
-      if (size > 0) parts_.push_back({operand, standing_array(operand), start, size});
+      if (size > 0) parts_.push_back({operand, standing_array(operand), start, size, {}});
       start += size;
     }
-    is_together_ = are_together();
+    if (parts_.size() <= most_turned)
+      for (Part& part : parts_) part.crossing = crossing_of(part);
+    has_tiles_ = std::ranges::any_of(parts_, [](const Part& part) { return !!part.crossing; });
+    is_together_ = !has_tiles_ && are_together();
   }
 
   bool has_loops() const {
     if (element_count(shape_.dims) == 0) return false;
+    if (has_tiles_) return true;
     if (std::ranges::all_of(parts_, [](const Part& part) { return part.array; }))
       return parts_.size() <= most_copies;
     // Of single elements side by side the loops are straight code, without a choice for each.
@@ -69,7 +76,7 @@ class Concatenation {
   }
 
   void write() {
-    if (is_by_rows()) write_rows();
+    if (is_by_rows() && !has_tiles_) write_rows();
     else write_parts();
   }
 
@@ -78,12 +85,25 @@ class Concatenation {
     InstructionId id;
     llvm::Value* array;   // that holds it, or null
     int64_t start, size;  // in the dimension of concatenation
+    std::optional<Crossing> crossing;
   };
 
   // Of what is an array's elements in their order.
   llvm::Value* standing_array(InstructionId id) const {
     while (!w_.elements.array(id) && module_[id].op == Op::Reshape) id = module_.operand(id, 0);
     return w_.elements.array(id);
+  }
+
+  std::optional<Crossing> crossing_of(const Part& part) const {
+    if (part.array || !module_.shape(part.id).is_array()) return std::nullopt;
+    const WrittenLeaf leaf = {part.id, 0, nullptr};
+    return find_crossing(w_.elements, {&leaf, 1}, innermost(part));
+  }
+  size_t innermost(const Part& part) const {
+    const Dims& dims = module_.shape(part.id).dims;
+    size_t out = dims.size() - 1;
+    while (out > 0 && dims[out] == 1) --out;
+    return out;
   }
 
   bool are_together() const {
@@ -141,24 +161,48 @@ class Concatenation {
     });
   }
 
-  // Each part whole, or what of it lies in the iterations at hand.
+  // Each part whole, or what of it lies in the iterations at hand: places, or blocks of tiles.
   void write_parts() {
     const int64_t each = element_count(outer_) * inner_;
     if (is_together_) return write_parts_together(static_cast<double>(each));
-    w_.set_count(shape_.dims[dim_], static_cast<double>(each));
+    int64_t count = 0;
+    for (const Part& part : parts_) count += iterations(part);
+    w_.set_count(count, static_cast<double>(element_count(shape_)) / static_cast<double>(count));
+    int64_t start = 0;
     for (const Part& part : parts_) {
       const auto of_part = [&](llvm::Value* place) {
-        return clamp_index(b_, b_.CreateNSWSub(place, int64(b_, part.start)), 0, part.size);
+        return clamp_index(b_, b_.CreateNSWSub(place, int64(b_, start)), 0, iterations(part));
       };
       llvm::Value *first = of_part(w_.begin), *last = of_part(w_.end);
-      where(b_, b_.CreateICmpSLT(first, last), [&] {
-        loop(b_, element_count(outer_), [&](llvm::Value* row) {
-          w_.elements.forget();
-          if (part.array) copy_places(part, row, first, last);
-          else write_places({&part, 1}, Index::linear(b_, outer_, row), first, last);
-        });
-      });
+      where(b_, b_.CreateICmpSLT(first, last), [&] { write_part(part, first, last); });
+      start += iterations(part);
     }
+  }
+  int64_t iterations(const Part& part) const {
+    if (!part.crossing) return part.size;
+    return count_tile_blocks(*part.crossing, module_.shape(part.id).dims, innermost(part));
+  }
+  void write_part(const Part& part, llvm::Value* first, llvm::Value* last) {
+    if (part.crossing) return write_turned(part, first, last);
+    loop(b_, element_count(outer_), [&](llvm::Value* row) {
+      w_.elements.forget();
+      if (part.array) copy_places(part, row, first, last);
+      else write_places({&part, 1}, Index::linear(b_, outer_, row), first, last);
+    });
+  }
+  void write_turned(const Part& part, llvm::Value* first, llvm::Value* last) {
+    const Dims& dims = module_.shape(part.id).dims;
+    write_tile_blocks(w_, *part.crossing, dims, innermost(part), first, last,
+                      [&](const Index& place) {
+                        llvm::Value* value = w_.elements.at(part.id, place);
+                        if (!w_.elements.error()) store(part, place, value);
+                      });
+  }
+  void store(const Part& part, const Index& place, llvm::Value* value) {
+    std::vector<llvm::Value*> to;
+    for (size_t d = 0; d < shape_.dims.size(); ++d) to.push_back(place.at(b_, d));
+    to[dim_] = add_index(b_, to[dim_], int64(b_, part.start));
+    store_element(b_, shape_.type, w_.results[0], Index(b_, shape_.dims, to).position(b_), value);
   }
 
   void write_parts_together(double each) {
@@ -215,12 +259,7 @@ class Concatenation {
     std::vector<llvm::Value*> values;
     for (const Part& part : parts) values.push_back(w_.elements.at(part.id, place));
     if (w_.elements.error()) return;
-    for (size_t i = 0; i < parts.size(); ++i) {
-      std::vector<llvm::Value*> to = at;
-      to[dim_] = add_index(b_, at[dim_], int64(b_, parts[i].start));
-      store_element(b_, shape_.type, w_.results[0], Index(b_, shape_.dims, to).position(b_),
-                    values[i]);
-    }
+    for (size_t i = 0; i < parts.size(); ++i) store(parts[i], place, values[i]);
   }
 
   int64_t bytes() const { return storage_bytes(shape_.type); }
@@ -234,6 +273,7 @@ class Concatenation {
   int64_t inner_ = 1;  // elements behind it
   std::vector<Part> parts_;
   bool is_together_ = false;  // all of them in one loop
+  bool has_tiles_ = false;
 };
 
 }  // namespace

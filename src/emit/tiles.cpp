@@ -107,10 +107,21 @@ void turn(Builder& b, llvm::Type* type, llvm::Value* from, llvm::Value* to, int6
     b.CreateAlignedStore(rows[static_cast<size_t>(row)], place(to, row), llvm::Align(4));
 }
 
+int64_t rounded_up_quotient(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// Blocks along the dimensions that tiles have not, across and along.
+Dims blocks_of(const Crossing& crossing, const Dims& dims, size_t inner) {
+  Dims out;
+  for (size_t d = 0; d < dims.size(); ++d)
+    if (d != inner && d != crossing.dim) out.push_back(dims[d]);
+  out.push_back(rounded_up_quotient(dims[crossing.dim], crossing.side * tiles_read));
+  out.push_back(rounded_up_quotient(dims[inner], crossing.side * tiles_written));
+  return out;
+}
+
 class TileLoops {
  public:
-  TileLoops(Writer& w, const Crossing& crossing, const Dims& dims, size_t inner,
-            llvm::function_ref<void(const Index&)> store)
+  TileLoops(Writer& w, const Crossing& crossing, const Dims& dims, size_t inner, StorePlace store)
       : w_(w),
         b_(w.b),
         crossing_(crossing),
@@ -126,16 +137,10 @@ class TileLoops {
     }
   }
 
-  void write() {
-    Dims outer;
-    for (size_t d = 0; d < dims_.size(); ++d)
-      if (d != inner_ && d != crossing_.dim) outer.push_back(dims_[d]);
+  void write(llvm::Value* begin, llvm::Value* end) {
+    const Dims outer = blocks_of(crossing_, dims_, inner_);
     const int64_t across = tiles_along(crossing_.dim), along = tiles_along(inner_);
-    outer.push_back((across + tiles_read - 1) / tiles_read);
-    outer.push_back((along + tiles_written - 1) / tiles_written);
-    w_.set_count(element_count(outer),
-                 static_cast<double>(tiles_read * tiles_written * side_ * side_));
-    loop(b_, w_.begin, w_.end, [&](llvm::Value* number) {
+    loop(b_, begin, end, [&](llvm::Value* number) {
       const Index block = Index::linear(b_, outer, number);
       for (size_t d = 0, k = 0; d < dims_.size(); ++d)
         if (d != inner_ && d != crossing_.dim) at_[d] = block.at(b_, k++);
@@ -150,7 +155,7 @@ class TileLoops {
   int64_t bytes_of(InstructionId id) const {
     return storage_bytes(w_.elements.module.shape(id).type);
   }
-  int64_t tiles_along(size_t d) const { return (dims_[d] + side_ - 1) / side_; }
+  int64_t tiles_along(size_t d) const { return rounded_up_quotient(dims_[d], side_); }
 
   void over_tiles(llvm::Value* block, int64_t each, int64_t count, LoopBody body) {
     llvm::Value* first = multiply_index(b_, block, each);
@@ -211,7 +216,7 @@ class TileLoops {
   const int64_t side_;
   const Dims& dims_;
   const size_t inner_;
-  llvm::function_ref<void(const Index&)> store_;
+  StorePlace store_;
   std::vector<llvm::Value*> at_;
   std::vector<llvm::Type*> types_;
   std::vector<llvm::Value*> read_, turned_;  // tiles of each transpose
@@ -262,9 +267,20 @@ std::optional<Crossing> find_crossing(const Elements& e, std::span<const Written
   return out->side >= narrowest ? out : std::nullopt;
 }
 
+int64_t count_tile_blocks(const Crossing& crossing, const Dims& dims, size_t inner) {
+  return element_count(blocks_of(crossing, dims, inner));
+}
+
+void write_tile_blocks(Writer& w, const Crossing& crossing, const Dims& dims, size_t inner,
+                       llvm::Value* first, llvm::Value* last, StorePlace store) {
+  TileLoops(w, crossing, dims, inner, store).write(first, last);
+}
+
 void write_tiles(Writer& w, const Crossing& crossing, const Dims& dims, size_t inner,
-                 llvm::function_ref<void(const Index& place)> store) {
-  TileLoops(w, crossing, dims, inner, store).write();
+                 StorePlace store) {
+  w.set_count(count_tile_blocks(crossing, dims, inner),
+              static_cast<double>(tiles_read * tiles_written * crossing.side * crossing.side));
+  write_tile_blocks(w, crossing, dims, inner, w.begin, w.end, store);
 }
 
 }  // namespace hilo

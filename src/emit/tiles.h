@@ -21,7 +21,12 @@ std::optional<Crossing> find_crossing(const Elements& elements, std::span<const 
 // of two.
 std::vector<llvm::Value*> turned(Builder& b, std::vector<llvm::Value*> rows);
 // store(place) writes all leaves there. Iterations are blocks of tiles.
+using StorePlace = llvm::function_ref<void(const Index& place)>;
 void write_tiles(Writer& writer, const Crossing& crossing, const Dims& dims, size_t inner,
-                 llvm::function_ref<void(const Index& place)> store);
+                 StorePlace store);
+// How many blocks there are, and the same of some of them.
+int64_t count_tile_blocks(const Crossing& crossing, const Dims& dims, size_t inner);
+void write_tile_blocks(Writer& writer, const Crossing& crossing, const Dims& dims, size_t inner,
+                       llvm::Value* first, llvm::Value* last, StorePlace store);
 
 }  // namespace hilo

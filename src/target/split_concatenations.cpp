@@ -3,18 +3,23 @@
 //
 //   f(concatenate(a, b), concatenate(c, d))  =>  concatenate(f(a, c), f(b, d))
 //   transpose(concatenate(a, b))  =>  concatenate(reshape(a), reshape(b))    of single elements
+//   transpose(concatenate(a, b))  =>  concatenate(transpose(a), transpose(b))   of longer runs
 //   reduce(concatenate(a, b), i)  =>  op(reduce(a, i), reduce(b, e))         along what is reduced
 //   reduce(concatenate(a, b), i)  =>  concatenate(reduce(a, i), reduce(b, i))   else
 //
 // f is elementwise, and e the identity of the reduction's op. Reductions are regrouped as the law
 // of sums allows (ir/combiner.h); of floats narrower than their sums they are left. Only where the
 // parts would be stored: where one of them costs more than reading it, where they are more than a
-// loop chooses from, or are read by several; and where all readers are such. Assumes plain layouts.
+// loop chooses from, or are read by several; and where all readers are such. Or where a transpose
+// makes the runs of elements of one part longer: it would choose between parts element by element,
+// now it writes one after the other. Assumes plain layouts.
 // Later passes may assume nothing. Stands behind simplify, whose rules find single elements in
 // concatenations, and before reduction-splitter, which then sees the parts.
 #include "target/split_concatenations.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -83,7 +88,7 @@ class Splitter {
     if (module_[id].op == Op::Transpose) return is_split_transpose(id, joined);
     if (!is_elementwise(module_[id].op)) return is_split_reduction(id);
     const std::vector<Range> ranges = ranges_of(joined);
-    return is_usual(editor_, id) && !is_moved(id) &&
+    return is_usual(editor_, id) && (!is_moved(id) || goes_to_longer_runs(id, joined, 0)) &&
            std::ranges::all_of(module_.operands(id), [&](InstructionId operand) {
              return has_parts(operand, ranges, 0);
            });
@@ -97,13 +102,42 @@ class Splitter {
       return std::ranges::find(movers, module_[user].op) != std::end(movers);
     });
   }
-  // Only single elements of what is joined change their place among its dimensions.
   bool is_split_transpose(InstructionId id, InstructionId joined) const {
+    return is_usual(editor_, id) && !is_moved(id) &&
+           (moves_single_elements(id, joined) || lengthens_runs(id, joined));
+  }
+  // Only single elements of what is joined change their place among its dimensions.
+  bool moves_single_elements(InstructionId id, InstructionId joined) const {
     const std::vector<Range> ranges = ranges_of(joined);
     Dims order = module_.attributes<DimensionsAttributes>(id).dimensions;
     std::erase(order, static_cast<int64_t>(ranges[0].dim));
-    return is_usual(editor_, id) && !is_moved(id) && std::ranges::is_sorted(order) &&
-           std::ssize(ranges) == ranges.back().end;
+    return std::ranges::is_sorted(order) && std::ssize(ranges) == ranges.back().end;
+  }
+  // More elements of a part stand side by side behind a transpose than before.
+  bool lengthens_runs(InstructionId id, InstructionId joined) const {
+    if (module_[id].op != Op::Transpose) return false;
+    const auto dim = static_cast<int64_t>(ranges_of(joined)[0].dim);
+    return run_behind(id, joined_dim(id, dim)) > run_behind(joined, dim);
+  }
+  // A value of the joined array's dimensions is read by such a transpose alone, or by an
+  // elementwise op of which this is true.
+  bool goes_to_longer_runs(InstructionId value, InstructionId joined, size_t depth) const {
+    const std::vector<InstructionId> users = module_.users(value);
+    if (users.empty() || std::ranges::count(users, users[0]) != std::ssize(users) ||
+        depth > most_depth)
+      return false;
+    return lengthens_runs(users[0], joined) || (is_elementwise(module_[users[0]].op) &&
+                                                goes_to_longer_runs(users[0], joined, depth + 1));
+  }
+  // Elements for which all dims to the left of the one behind `dim` are the same.
+  int64_t run_behind(InstructionId value, int64_t dim) const {
+    const Dims& dims = module_.shape(value).dims;
+    return std::accumulate(dims.begin() + dim + 1, dims.end(), int64_t{1}, std::multiplies());
+  }
+  // Where a transpose puts a dimension of its operand.
+  int64_t joined_dim(InstructionId transpose, int64_t dim) const {
+    const Dims& order = module_.attributes<DimensionsAttributes>(transpose).dimensions;
+    return std::ranges::find(order, dim) - order.begin();
   }
   bool is_split_reduction(InstructionId id) const {
     if (module_[id].op != Op::Reduce || module_[id].operand_count != 2 || !is_usual(editor_, id))
@@ -137,6 +171,7 @@ class Splitter {
       });
     };
     return made_.contains(joined.value) || std::ranges::any_of(parts, is_costly) ||
+           (parts.size() <= most_chosen && goes_to_longer_runs(joined, joined, 0)) ||
            (parts.size() > most_chosen && std::ranges::any_of(parts, is_made)) ||
            (users.size() > 1 && std::ranges::all_of(parts, is_made));
   }
@@ -227,15 +262,19 @@ class Splitter {
   }
 
   InstructionId transpose_of(InstructionId id, InstructionId joined) {
-    const auto from = static_cast<int64_t>(ranges_of(joined)[0].dim);
-    const Dims& order = module_.attributes<DimensionsAttributes>(id).dimensions;
-    const auto dim = std::ranges::find(order, from) - order.begin();
+    const int64_t dim = joined_dim(id, static_cast<int64_t>(ranges_of(joined)[0].dim));
+    const DimensionsAttributes order = module_.attributes<DimensionsAttributes>(id);
     const Shape shape = module_.shape(id);
-    const Range first = {static_cast<size_t>(dim), 0, 1};
+    const std::vector<Range> ranges = ranges_of(joined);
+    const bool are_single = moves_single_elements(id, joined);
     const auto given = module_.operands(joined);
     std::vector<InstructionId> parts(given.begin(), given.end());
-    for (InstructionId& part : parts)
-      part = editor_.add(id, Op::Reshape, part_shape(id, first), std::array{part});
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const Range range = {static_cast<size_t>(dim), ranges[i].begin, ranges[i].end};
+      const Shape of_part = part_shape(id, range);
+      parts[i] = are_single ? editor_.add(id, Op::Reshape, of_part, std::array{parts[i]})
+                            : editor_.add(id, Op::Transpose, of_part, std::array{parts[i]}, order);
+    }
     return editor_.add(id, Op::Concatenate, shape, parts, DimensionsAttributes{{dim}});
   }
 

@@ -1,4 +1,6 @@
 // Arrays one after the other: by loops of their own, in iterations before and at their dimension.
+#include <fmt/ranges.h>
+
 #include "both.h"
 
 namespace hilo::test {
@@ -185,6 +187,40 @@ ENTRY e {
 }
 )",
                 1e-6);
+}
+
+// Parts that are read across their rows beside one that is not, along each dimension; blocks of
+// tiles are shared out among threads.
+TEST(Concatenate, TurnedParts) {
+  for (std::string_view type : {"f32", "u8", "bf16", "c64"})
+    for (size_t joined : {0, 1, 2}) {
+      Dims whole = {9, 70, 45}, from = {9, 45, 70}, beside = {9, 70, 45};
+      const size_t joined_before = joined == 0 ? 0 : 3 - joined;
+      from[joined_before] = 33;
+      beside[joined] = 18;
+      Dims turned = whole;
+      turned[joined] = 33;
+      whole[joined] = 33 + 18 + 33;
+      const std::string text = fmt::format(R"(HloModule m
+ENTRY e {{
+  x = {0}[{1}] parameter(0)
+  y = {0}[{2}] parameter(1)
+  z = {0}[{1}] parameter(2)
+  s = {0}[{1}] add(x, z)
+  t = {0}[{3}] transpose(s), dimensions={{0,2,1}}
+  u = {0}[{3}] transpose(z), dimensions={{0,2,1}}
+  a = {0}[{2}] add(y, y)
+  ROOT j = {0}[{4}] concatenate(t, a, u), dimensions={{{5}}}
+}}
+)",
+                                           type, fmt::join(from, ","), fmt::join(beside, ","),
+                                           fmt::join(turned, ","), fmt::join(whole, ","), joined);
+      const auto one = run_both(text, 1, 1), seven = run_both(text, 1, 7);
+      expect_native(one, text, 0);
+      ASSERT_TRUE(one && seven) << text;
+      EXPECT_TRUE(same_bits(one->compiled, seven->compiled)) << text;
+      EXPECT_EQ(one->report.temp_bytes, 0) << text;
+    }
 }
 
 }  // namespace

@@ -207,5 +207,53 @@ ENTRY e {{
   }
 }
 
+// Parts that a transpose makes longer runs of are turned one by one, also through elementwise ops;
+// those that it makes shorter ones of stay joined.
+TEST(SplitConcatenations, LongerRunsOfTransposes) {
+  for (std::string_view type : {"f32", "bf16", "s8", "f64"})
+    for (auto [before, behind] :
+         {std::pair("", "t"), std::pair("  c = {0}[37,130] add(j, w)\n", "t"),
+          std::pair("", "maximum(t, t)")}) {
+      const std::string text = fmt::format(
+          "HloModule m\nENTRY e {{\n  x = {0}[37,99] parameter(0)\n  y = {0}[37,31] parameter(1)\n"
+          "  w = {0}[37,130] parameter(2)\n  j = {0}[37,130] concatenate(x, y), dimensions={{1}}\n",
+          type);
+      const std::string text_before = fmt::format(fmt::runtime(before), type);
+      const std::string turned = fmt::format(
+          "  t = {0}[130,37] transpose({1}), dimensions={{1,0}}\n  ROOT r = {0}[130,37] {2}\n}}\n",
+          type, *before ? "c" : "j", std::string_view(behind) == "t" ? "copy(t)" : behind);
+      const std::string program = text + text_before + turned;
+      const auto one = run_both(program, 1, 1), three = run_both(program, 1, 3);
+      expect_native(one, program, 0);
+      ASSERT_TRUE(one && three);
+      EXPECT_TRUE(same_bits(one->compiled, three->compiled)) << program;
+      EXPECT_EQ(one->report.temp_bytes, 0) << program;
+    }
+}
+
+// Which of a result's transposes come to be parts of a concatenation.
+TEST(SplitConcatenations, TransposesOfTheParts) {
+  const auto count = [](std::string_view dims, std::string_view order) {
+    const std::string text = fmt::format(R"(HloModule m
+ENTRY e {{
+  x = f32[40,60,32] parameter(0)
+  y = f32[40,60,32] parameter(1)
+  j = f32[40,60,64] concatenate(x, y), dimensions={{2}}
+  ROOT t = f32[{}] transpose(j), dimensions={{{}}}
+}}
+)",
+                                         dims, order);
+    Result<Module> module = parse(text);
+    EXPECT_TRUE(module) << text;
+    EXPECT_TRUE(cpu_target().prepare(*module, *cpu_target().machine(), {}));
+    return std::ranges::count_if(module->instructions, [](const Instruction& instruction) {
+      return !instruction.removed && instruction.op == Op::Transpose;
+    });
+  };
+  EXPECT_EQ(count("64,40,60", "2,0,1"), 2);
+  EXPECT_EQ(count("40,64,60", "0,2,1"), 2);
+  EXPECT_EQ(count("60,40,64", "1,0,2"), 1);
+}
+
 }  // namespace
 }  // namespace hilo::test
