@@ -36,6 +36,10 @@ bool is_table(const llvm::LoadInst& load) {
 // Long bodies have other steps to fill the waiting with, and their values no room in registers.
 constexpr size_t long_body = 1000;  // instructions
 
+// Where a loop ends with a vector that overlaps the one before it.
+constexpr uint64_t fewest_vectors = 2;
+constexpr unsigned widest_without_masks = 256;  // bits of a register
+
 // What counts the iterations of a loop of one block: number + 1 < end, or number < last.
 struct Counter {
   llvm::PHINode* number = nullptr;
@@ -94,7 +98,8 @@ class Widening {
 
   // Whether each instruction can be one over vectors; changes nothing.
   bool fits() {
-    if (!is_whole(counter_.begin) || !has_whole_end()) return false;
+    overlaps_ = !has_whole_end();
+    if (overlaps_ ? !may_overlap() : !is_whole(counter_.begin)) return false;
     for (Instruction& step : body_)
       if (!is_counting(step) && !fits(step)) return false;
     return interleaved_.are_complete() && writes_its_own();
@@ -109,10 +114,9 @@ class Widening {
       if (Value* wide = widen(b, *step)) wide_[step] = wide;
     }
     for (Instruction* step : std::views::reverse(steps)) step->eraseFromParent();
-    counter_.next->setOperand(1, llvm::ConstantInt::get(counter_.next->getType(), lanes_));
-    if (counter_.last)
-      counter_.goes_on->setOperand(
-          1, llvm::ConstantInt::get(counter_.last->getType(), count_to_last() - lanes_));
+    counter_.next->setOperand(1, number_of(lanes_));
+    if (counter_.last) counter_.goes_on->setOperand(1, number_of(count_to_end() - lanes_));
+    if (overlaps_) end_with_last_vector();
     llvm::addStringMetadataToLoop(&loop_, "llvm.loop.isvectorized", 1);
   }
 
@@ -123,12 +127,38 @@ class Widening {
     return llvm::computeKnownBits(value, layout_).countMinTrailingZeros() >= lane_bits();
   }
 
-  uint64_t count_to_last() const {
-    return llvm::cast<llvm::ConstantInt>(counter_.last)->getZExtValue() + 1;
+  llvm::ConstantInt* number_of(uint64_t value) const {
+    return llvm::ConstantInt::get(llvm::Type::getInt64Ty(body_.getContext()), value);
+  }
+
+  // 0 where it is not known.
+  uint64_t count_to_end() const {
+    const auto* known =
+        llvm::dyn_cast<llvm::ConstantInt>(counter_.last ? counter_.last : counter_.end);
+    return known && !known->isNegative() ? known->getZExtValue() + (counter_.last ? 1 : 0) : 0;
   }
 
   bool has_whole_end() const {
-    return counter_.last ? count_to_last() % lanes_ == 0 : is_whole(counter_.end);
+    return counter_.last ? count_to_end() % lanes_ == 0 : is_whole(counter_.end);
+  }
+
+  // Whether the last vector may be the last elements, of which the one before it has made some:
+  // where there are a few vectors, and nothing is written that is read again soon. Chips with wider
+  // registers have masks (emit/loop_remainders.h).
+  bool may_overlap() const {
+    const auto* begin = llvm::dyn_cast<llvm::ConstantInt>(counter_.begin);
+    return begin && begin->isZero() && count_to_end() >= fewest_vectors * lanes_ &&
+           register_bits(target_) <= widest_without_masks;
+  }
+
+  // Elements begin at min(number, end - lanes), so that the counter waits for nothing else.
+  void end_with_last_vector() {
+    llvm::IRBuilder<> b(&body_, body_.getFirstInsertionPt());
+    Value* first = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, counter_.number,
+                                           number_of(count_to_end() - lanes_));
+    counter_.number->replaceUsesWithIf(first, [&](const llvm::Use& use) {
+      return use.getUser() != first && !is_counting(*llvm::cast<Instruction>(use.getUser()));
+    });
   }
 
   bool is_counting(const Instruction& step) const {
@@ -187,7 +217,7 @@ class Widening {
     for (Instruction& step : body_)
       if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&step)) {
         const Value* array = array_of(store->getPointerOperand());
-        if (!array) return false;
+        if (!array || (overlaps_ && llvm::isa<llvm::AllocaInst>(array))) return false;
         const auto [found, is_new] = written.try_emplace(array, store);
         const Interleaved* group = interleaved_.find(*store);
         if (!is_new && (!group || interleaved_.find(*found->second) != group)) return false;
@@ -197,7 +227,8 @@ class Widening {
       if (!load) return true;
       const Value* array = array_of(load->getPointerOperand());
       const auto found = written.find(array);
-      return array && (found == written.end() || reads_what_it_writes(*load, *found->second));
+      return array && (found == written.end() ||
+                       (!overlaps_ && reads_what_it_writes(*load, *found->second)));
     });
   }
 
@@ -218,7 +249,8 @@ class Widening {
     const auto* bits =
         llvm::dyn_cast<llvm::ConstantInt>(step.getOperand(step.getNumOperands() - 1));
     return (step.getOpcode() == Instruction::LShr || step.getOpcode() == Instruction::AShr) &&
-           step.getOperand(0) == counter_.number && bits && bits->getZExtValue() >= lane_bits();
+           step.getOperand(0) == counter_.number && bits && bits->getZExtValue() >= lane_bits() &&
+           !overlaps_;
   }
 
   bool fits(Instruction& step) {
@@ -449,6 +481,7 @@ class Widening {
   const unsigned lanes_;
   const llvm::TargetTransformInfo& target_;
   InterleavedAccesses interleaved_;
+  bool overlaps_ = false;  // the last vector and the one before it
   std::set<const Value*> varying_;
   std::map<Value*, Value*> wide_;
 };

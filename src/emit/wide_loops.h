@@ -22,11 +22,12 @@ unsigned register_bits(const llvm::TargetTransformInfo& target);
 // Says that the load reads a table of 16 bits at a place of 16 bits that is computed.
 void mark_lookup(llvm::LoadInst& load);
 
-// Takes loops whose body is one block, which carry nothing but a counter of a whole number of
-// vectors, and whose iterations read and write lines of elements, or read tables. Each instruction
-// becomes one over vectors, where it stands, so that the time is linear in the body: LoopVectorize,
-// which has the loops that are left, plans and weighs first, and takes longer than linearly. The
-// values are the same.
+// Takes loops whose body is one block, which carry nothing but a counter, and whose iterations read
+// and write lines of elements, or read tables. The counter is of a whole number of vectors, or ends
+// with a vector that makes some elements a second time: where no iteration reads what is written.
+// Each instruction becomes one over vectors, where it stands, so that the time is linear in the
+// body: LoopVectorize, which has the loops that are left, plans and weighs first, and takes longer
+// than linearly. The values are the same.
 struct WideLoops : llvm::PassInfoMixin<WideLoops> {
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
 };

@@ -64,6 +64,39 @@ ENTRY e {
   ROOT r = f32[20,192] subtract(p, c) }
 )";
 
+// What is written over is not made a second time.
+std::string squared_in_place(int size) {
+  return fmt::format(R"(HloModule m
+less {{
+  k = f32[] parameter(0)
+  l = f32[] parameter(1)
+  ROOT m = pred[] compare(k, l), direction=LT
+}}
+ENTRY e {{
+  x = f32[5,{0}] parameter(0)
+  y = f32[{0}] parameter(1)
+  s = f32[5,{0}] sort(x), dimensions={{1}}, to_apply=less
+  b = f32[5,{0}] broadcast(y), dimensions={{1}}
+  p = f32[5,{0}] multiply(s, b)
+  q = f32[5,{0}] add(p, s)
+  ROOT r = f32[5,{0}] sort(q), dimensions={{1}}, to_apply=less
+}}
+)",
+                     size);
+}
+
+TEST(WideLoops, EndWithElementsThatAreMadeTwice) {
+  for (int size : {15, 16, 17, 31, 33, 100, 1001}) {
+    expect_native(squared_in_place(size));
+    for (std::string_view type : {"f32", "f64", "bf16", "s8", "u64"}) {
+      expect_native(choices(type, fmt::format("20,{}", size)));
+      expect_native(choices(type, fmt::format("{}", size)));
+    }
+    expect_native(places(fmt::format("12,{}", size), 1));
+    expect_native(places(fmt::format("{},12", size), 0));
+  }
+}
+
 TEST(WideLoops, GiveTheSameValues) {
   for (std::string_view dims : {"64", "1024", "100", "9,64", "7,13"}) {
     for (std::string_view type : {"f32", "f64", "bf16", "f16", "s8", "u16", "s32", "u64"})
