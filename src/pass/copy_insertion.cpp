@@ -79,21 +79,21 @@ class Copier {
 
 // A copy that is in the way in its turn, as one in a branch is of what another branch reads (their
 // order says nothing about time): then all that comes into the buffer is copied where it comes in,
-// unless it is a copy made there.
+// unless it is made there and for this alone, as a copy is, or a broadcast in a copy's stead.
 void add_places(const Module& module, const Aliases& aliases, const Ties& ties, const Tie& conflict,
                 std::vector<CopyPlace>& places) {
-  const auto is_copy = [&](ValueId value) {
-    return module[aliases[value].definition().instruction].op == Op::Copy;
-  };
-  const auto computation = [&](ValueId value) {
-    return module[aliases[value].definition().instruction].computation;
+  const auto definition = [&](ValueId value) { return aliases[value].definition().instruction; };
+  const auto is_copy = [&](ValueId value) { return module[definition(value)].op == Op::Copy; };
+  const auto is_made_there = [&](const Tie& tie) {
+    const Instruction& made = module[definition(tie.from)];
+    const bool alone = made.op == Op::Broadcast && module.users(definition(tie.from)).size() == 1;
+    return (made.op == Op::Copy || alone) && made.computation == tie.place.computation;
   };
   const auto buffer = [&](ValueId value) { return aliases.buffer_of[value.value]; };
   const size_t before = places.size();
   if (is_copy(conflict.from))
     for (const Tie& other : ties.ties)
-      if (buffer(other.to) == buffer(conflict.to) &&
-          !(is_copy(other.from) && computation(other.from) == other.place.computation))
+      if (buffer(other.to) == buffer(conflict.to) && !is_made_there(other))
         places.push_back(other.place);
   if (places.size() == before) places.push_back(conflict.place);
 }

@@ -8,7 +8,7 @@
 namespace hilo {
 namespace {
 
-// How many of the writers that are ready are looked at for one that disturbs no reader.
+// How many of those that are ready to write are looked at for one that disturbs no reader.
 constexpr size_t most_looks = 64;
 
 class ReadersFirst {
@@ -82,7 +82,7 @@ class ReadersFirst {
   }
 
   void add_ready(InstructionId id) {
-    if (is_copied_result(id)) last_.push(id);
+    if (is_copied_result(id)) last_.push_back(id);
     else if (nodes_[id.value].overwritten.empty()) readers_.push(id);
     else writers_.push_back(id);
   }
@@ -103,19 +103,22 @@ class ReadersFirst {
   }
 
   InstructionId next() {
-    std::queue<InstructionId>& first = readers_.empty() ? last_ : readers_;
-    if (!readers_.empty() || writers_.empty()) {
-      const InstructionId id = first.front();
-      first.pop();
+    if (!readers_.empty()) {
+      const InstructionId id = readers_.front();
+      readers_.pop();
       return id;
     }
-    const auto last =
-        writers_.begin() + static_cast<ptrdiff_t>(std::min(writers_.size(), most_looks));
-    auto found = std::find_if(writers_.begin(), last,
-                              [&](InstructionId writer) { return !disturbs(writer); });
-    if (found == last) found = writers_.begin();
+    return take_quiet(writers_.empty() ? last_ : writers_);
+  }
+
+  // The first that disturbs nobody, or else the first.
+  InstructionId take_quiet(std::deque<InstructionId>& ready) {
+    const auto last = ready.begin() + static_cast<ptrdiff_t>(std::min(ready.size(), most_looks));
+    auto found =
+        std::find_if(ready.begin(), last, [&](InstructionId writer) { return !disturbs(writer); });
+    if (found == last) found = ready.begin();
     const InstructionId id = *found;
-    writers_.erase(found);
+    ready.erase(found);
     return id;
   }
 
@@ -124,8 +127,8 @@ class ReadersFirst {
   const Computation& computation_;
   std::unordered_map<uint32_t, Node> nodes_;  // by instruction
   std::queue<InstructionId> readers_;         // ready, and writing over nothing
-  std::queue<InstructionId> last_;            // ready, and results
-  std::deque<InstructionId> writers_;
+  std::deque<InstructionId> writers_;         // ready
+  std::deque<InstructionId> last_;            // ready, and copies that are only handed on
   std::vector<InstructionId> out_;
 };
 

@@ -130,6 +130,44 @@ TEST(InsertCopies, ALoopThatUpdatesInPlace) {
 }
 // Three would do with one more place.
 TEST(InsertCopies, ALoopThatSwaps) { EXPECT_LE(copies(loop("", "y", "x", both)), 5); }
+// Each value moves on to the next place: the last place is free first, so there is one copy for
+// each of them, wherever the first values come from, and one for the counter.
+TEST(InsertCopies, ALoopThatShifts) {
+  for (const bool constants : {false, true}) {
+    std::string made;
+    for (const char name : {'a', 'b', 'c', 'd'})
+      made += constants
+                  ? fmt::format(
+                        " n{0} = f32[] constant({1})\n {0} = f32[4] broadcast(n{0}), "
+                        "dimensions={{}}\n",
+                        name, name - 'a')
+                  : fmt::format(" s{0} = f32[4] sine({1})\n {0} = f32[4] cosine(s{0})\n", name,
+                                name == 'a' ? std::string("p") : std::string(1, name - 1));
+    const std::string state = "(s32[], f32[4], f32[4], f32[4], f32[4])";
+    EXPECT_EQ(copies(fmt::format(R"(HloModule m
+body {{ s = {0} parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ a = f32[4] get-tuple-element(s), index=1
+ b = f32[4] get-tuple-element(s), index=2
+ c = f32[4] get-tuple-element(s), index=3
+ d = f32[4] get-tuple-element(s), index=4
+ one = s32[] constant(1)
+ j = s32[] add(i, one)
+ n = f32[4] add(a, d)
+ ROOT t = {0} tuple(j, n, a, b, c) }}
+test {{ s = {0} parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ n = s32[] constant(3)
+ ROOT l = pred[] compare(i, n), direction=LT }}
+ENTRY e {{ p = f32[4] parameter(0)
+{1} zero = s32[] constant(0)
+ init = {0} tuple(zero, a, b, c, d)
+ ROOT w = {0} while(init), condition=test, body=body }}
+)",
+                                 state, made)),
+              5);
+  }
+}
 TEST(InsertCopies, ALoopThatReadsTheOldStateAfterTheNew) {
   EXPECT_EQ(copies(loop(" n = f32[4] reverse(x), dimensions={0}\n m = f32[4] reverse(x), "
                         "dimensions={0}\n k = f32[4] add(m, y)\n",
