@@ -100,21 +100,62 @@ std::optional<RowParts> row_parts(const llvm::Type* type, size_t row, unsigned l
   return RowParts{lanes, size};
 }
 
+// The 16 bytes of a vector of this number.
+Value* part_of(llvm::IRBuilder<>& b, Value* vector, size_t number, const RowParts& parts) {
+  std::vector<int> places(parts.size);
+  std::iota(places.begin(), places.end(), static_cast<int>(number * parts.size));
+  return b.CreateShuffleVector(vector, places);
+}
+
+// Pairs in vectors of several times 16 bytes: vector k has every second 16 bytes from the k-th on,
+// so that pairs are taken apart and joined within 16 bytes, by one shuffle of a vector of f32. None
+// where a vector is 16 bytes, and see row_parts.
+std::optional<RowParts> pair_parts(const llvm::Type* type, size_t row, unsigned lanes,
+                                   unsigned register_bits) {
+  const unsigned size = 128 / type->getScalarSizeInBits();
+  if (row != 2 || register_bits > 256 || size <= row || size >= lanes) return std::nullopt;
+  return RowParts{lanes, size};
+}
+
+// Both parts of pairs that were read by 16 bytes in turns; `riffled` joins them again.
+Vectors pairs_taken_apart(llvm::IRBuilder<>& b, const Vectors& pieces, const RowParts& parts) {
+  Vectors out;
+  for (size_t part = 0; part < 2; ++part) {
+    std::vector<int> mask;
+    for (size_t lane = 0; lane < parts.lanes; ++lane) {
+      const size_t first = lane / parts.size * parts.size;
+      const size_t place = lane % parts.size * 2 + part;
+      mask.push_back(
+          static_cast<int>(first + place % parts.size + place / parts.size * parts.lanes));
+    }
+    out.push_back(b.CreateShuffleVector(pieces[0], pieces[1], mask));
+  }
+  return out;
+}
+
+// In each 16 bytes: the first halves of two vectors put together like the halves of a pack of
+// cards, and then the second ones.
+Vectors riffled(llvm::IRBuilder<>& b, Value* first, Value* second, const RowParts& parts) {
+  Vectors out;
+  for (size_t half = 0; half < 2; ++half) {
+    std::vector<int> mask;
+    for (size_t lane = 0; lane < parts.lanes; ++lane) {
+      const size_t start = lane / parts.size * parts.size, place = lane % parts.size;
+      mask.push_back(
+          static_cast<int>(start + half * parts.size / 2 + place / 2 + place % 2 * parts.lanes));
+    }
+    out.push_back(b.CreateShuffleVector(first, second, mask));
+  }
+  return out;
+}
+
 // Squares of `size` elements, one in each 16 bytes of as many vectors, change rows and columns.
-// Each step puts the vectors' halves together like the halves of a pack of cards.
-Vectors turned(llvm::IRBuilder<>& b, Vectors rows, unsigned lanes) {
-  const size_t size = rows.size();
-  for (size_t step = 1; step < size; step *= 2) {
+Vectors turned(llvm::IRBuilder<>& b, Vectors rows, const RowParts& parts) {
+  for (size_t step = 1; step < parts.size; step *= 2) {
     Vectors next;
-    for (size_t r = 0; r < size / 2; ++r)
-      for (size_t half = 0; half < 2; ++half) {
-        std::vector<int> mask;
-        for (size_t lane = 0; lane < lanes; ++lane) {
-          const size_t first = lane / size * size, place = lane % size;
-          mask.push_back(static_cast<int>(first + half * size / 2 + place / 2 + place % 2 * lanes));
-        }
-        next.push_back(b.CreateShuffleVector(rows[r], rows[r + size / 2], mask));
-      }
+    for (size_t r = 0; r < parts.size / 2; ++r)
+      std::ranges::copy(riffled(b, rows[r], rows[r + parts.size / 2], parts),
+                        std::back_inserter(next));
     rows = std::move(next);
   }
   return rows;
@@ -209,6 +250,12 @@ bool InterleavedAccesses::are_complete() const {
   return std::ranges::all_of(groups_, &Interleaved::is_complete);
 }
 
+bool InterleavedAccesses::has_pairs_of_f32() const {
+  return std::ranges::any_of(groups_, [](const Interleaved& group) {
+    return group.count == 2 && group.type->isFloatTy();
+  });
+}
+
 size_t InterleavedAccesses::number_of(const llvm::Instruction& access) const {
   const auto found = std::ranges::find_if(groups_, [&](const Interleaved& group) {
     return group.accesses.contains(const_cast<llvm::Instruction*>(&access));
@@ -257,8 +304,16 @@ Value* InterleavedAccesses::load(llvm::IRBuilder<>& b, llvm::Instruction& load, 
             beside.push_back(read(line * row + start, of_rows->size));
           rows.push_back(llvm::concatenateVectors(b, beside));
         }
-        std::ranges::copy(turned(b, rows, lanes), parts.begin() + static_cast<int64_t>(start));
+        std::ranges::copy(turned(b, rows, *of_rows), parts.begin() + static_cast<int64_t>(start));
       }
+    } else if (const auto of_pairs = pair_parts(group.type, row, lanes, register_bits_)) {
+      for (size_t part = 0; part < row; ++part) {
+        Vectors in_turns;
+        for (size_t at = part; at < row * of_pairs->count(); at += row)
+          in_turns.push_back(read(at * of_pairs->size, of_pairs->size));
+        parts.push_back(llvm::concatenateVectors(b, in_turns));
+      }
+      parts = pairs_taken_apart(b, parts, *of_pairs);
     } else {
       for (size_t i = 0; i < row; ++i) parts.push_back(read(i * lanes, lanes));
       parts = taken_apart(b, parts, lanes);
@@ -280,6 +335,12 @@ void InterleavedAccesses::store(llvm::IRBuilder<>& b, llvm::Instruction& store, 
   const auto write = [&](Value* piece, size_t element) {
     b.CreateAlignedStore(piece, address(b, group, static_cast<int64_t>(element)), align);
   };
+  if (const auto of_pairs = pair_parts(group.type, row, lanes, register_bits_)) {
+    const Vectors pieces = riffled(b, parts[0], parts[1], *of_pairs);
+    for (size_t at = 0; at < row * of_pairs->count(); ++at)
+      write(part_of(b, pieces[at % row], at / row, *of_pairs), at * of_pairs->size);
+    return;
+  }
   const auto of_rows = row_parts(group.type, row, lanes, register_bits_);
   if (!of_rows) {
     const Vectors pieces = joined(b, parts, lanes);
@@ -288,13 +349,10 @@ void InterleavedAccesses::store(llvm::IRBuilder<>& b, llvm::Instruction& store, 
   }
   for (const size_t start : of_rows->starts(row)) {
     const auto first = parts.begin() + static_cast<int64_t>(start);
-    const Vectors rows = turned(b, {first, first + of_rows->size}, lanes);
-    for (size_t line = 0; line < lanes; ++line) {
-      std::vector<int> places(of_rows->size);
-      std::iota(places.begin(), places.end(),
-                static_cast<int>(line / of_rows->size * of_rows->size));
-      write(b.CreateShuffleVector(rows[line % of_rows->size], places), line * row + start);
-    }
+    const Vectors rows = turned(b, {first, first + of_rows->size}, *of_rows);
+    for (size_t line = 0; line < lanes; ++line)
+      write(part_of(b, rows[line % of_rows->size], line / of_rows->size, *of_rows),
+            line * row + start);
   }
 }
 

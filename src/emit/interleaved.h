@@ -38,6 +38,7 @@ class InterleavedAccesses {
   // Notes a load or a store; false where it is none of these.
   bool add(llvm::Instruction& access);
   bool are_complete() const;
+  bool has_pairs_of_f32() const;
   const Interleaved* find(const llvm::Instruction& access) const;
 
   // As vectors of so many lanes, of iterations from the counter on: what a load gives, and a store

@@ -35,6 +35,8 @@ bool is_table(const llvm::LoadInst& load) {
 
 // Long bodies have other steps to fill the waiting with, and their values no room in registers.
 constexpr size_t long_body = 1000;  // instructions
+// Steps one after the other that other iterations of a loop hide, without two vectors at once.
+constexpr int most_hidden = 28;
 
 // Where a loop ends with a vector that overlaps the one before it.
 constexpr uint64_t fewest_vectors = 2;
@@ -105,6 +107,14 @@ class Widening {
     return interleaved_.are_complete() && writes_its_own();
   }
 
+  // Whether half as many lanes are faster: pairs of f32 that are computed in double, in few steps.
+  // Halves of their vectors would be moved between vectors before and after each conversion.
+  bool has_pairs_for_doubles() const {
+    const bool has_doubles = std::ranges::any_of(
+        body_, [](const Instruction& step) { return step.getType()->isDoubleTy(); });
+    return has_doubles && interleaved_.has_pairs_of_f32() && longest_chain() <= most_hidden;
+  }
+
   void widen() {
     std::vector<Instruction*> steps;
     for (Instruction& step : body_)
@@ -121,6 +131,22 @@ class Widening {
   }
 
  private:
+  // Of steps that wait for each other.
+  int longest_chain() const {
+    std::map<const Value*, int> behind;
+    int out = 0;
+    for (const Instruction& step : body_) {
+      int before = 0;
+      if (!llvm::isa<llvm::PHINode>(step))
+        for (const llvm::Use& use : step.operands())
+          if (const auto found = behind.find(use.get()); found != behind.end())
+            before = std::max(before, found->second);
+      behind[&step] = before + 1;
+      out = std::max(out, before + 1);
+    }
+    return out;
+  }
+
   unsigned lane_bits() const { return static_cast<unsigned>(std::countr_zero(lanes_)); }
 
   bool is_whole(const Value* value) const {
@@ -526,9 +552,13 @@ llvm::PreservedAnalyses WideLoops::run(llvm::Function& function,
     if (lanes < 2 || !std::has_single_bit(lanes)) continue;
     const auto counter = find_counter(*loop);
     if (!counter) continue;
-    Widening widening(*loop, *counter, lanes, target);
-    if (!widening.fits()) continue;
-    widening.widen();
+    std::optional<Widening> widening(std::in_place, *loop, *counter, lanes, target);
+    if (!widening->fits()) continue;
+    if (widening->has_pairs_for_doubles() && lanes > 2) {
+      widening.emplace(*loop, *counter, lanes / 2, target);
+      if (!widening->fits()) continue;
+    }
+    widening->widen();
     changed = true;
   }
   if (!changed) return llvm::PreservedAnalyses::all();

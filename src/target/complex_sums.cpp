@@ -3,8 +3,13 @@
 //
 //   reduce(x, z), add  =>  complex(reduce(real(x), real(z)), reduce(imag(x), imag(z)))
 //
-// Assumes plain layouts. Stands before simplification, which leaves out the parts of what is made
-// of parts. Short rows and columns are in the lanes of vectors already.
+// and so are products of rows with rows, x = a + ib and y = c + id of one shape:
+//
+//   dot(x, y)  =>  complex(reduce(a c - b d, 0), reduce(a d + b c, 0))
+//
+// whose products are made in the same loop. Assumes plain layouts. Stands before simplification,
+// which leaves out the parts of what is made of parts. Short rows and columns are in the lanes of
+// vectors already.
 #include "target/complex_sums.h"
 
 #include <algorithm>
@@ -24,8 +29,10 @@ class ComplexSums {
     bool changed = false;
     for (size_t i = 0, count = module_.instructions.size(); i < count; ++i) {
       const InstructionId id = {static_cast<uint32_t>(i)};
-      if (module_[id].removed || !is_long_sum(id) || editor_.is_pinned(id)) continue;
-      const InstructionId sum = sum_of_parts(id);
+      if (module_[id].removed || editor_.is_pinned(id)) continue;
+      const bool is_sum = is_long_sum(id);
+      if (!is_sum && !is_product_of_rows(id)) continue;
+      const InstructionId sum = is_sum ? sum_of_parts(id) : sum_of_products(id);
       if (!editor_.can_replace(id, sum)) continue;
       editor_.replace(id, sum);
       changed = true;
@@ -44,24 +51,71 @@ class ComplexSums {
     if (!combiner || module_[combiner->instruction].op != Op::Add ||
         combiner->element != from.type || to.type != from.type)
       return false;
+    return are_long_rows(from, a.dimensions, to);
+  }
+
+  static bool are_long_rows(const Shape& from, const Dims& summed, const Shape& to) {
     int64_t innermost = from.rank() - 1;
     while (innermost > 0 && from.dims[static_cast<size_t>(innermost)] == 1) --innermost;
-    return std::ranges::count(a.dimensions, innermost) > 0 &&
+    return std::ranges::count(summed, innermost) > 0 &&
            element_count(from) >= least_row * element_count(to);
+  }
+
+  // Whether all dimensions are summed or of batches, and stand in both operands alike.
+  bool is_product_of_rows(InstructionId id) const {
+    if (module_[id].op != Op::Dot) return false;
+    const Shape &left = module_.shape(module_.operand(id, 0)),
+                &right = module_.shape(module_.operand(id, 1)), &to = module_.shape(id);
+    const auto& a = module_.attributes<DotAttributes>(id);
+    if (!is_complex(left.type) || right.type != left.type || to.type != left.type ||
+        left.has_dynamic_dims() || right.has_dynamic_dims() || left.dims != right.dims ||
+        !a.sparsity.text.empty() || a.lhs_batch_dims != a.rhs_batch_dims ||
+        a.lhs_contracting_dims != a.rhs_contracting_dims)
+      return false;
+    return std::ranges::is_sorted(a.lhs_batch_dims) &&
+           std::ssize(a.lhs_batch_dims) + std::ssize(a.lhs_contracting_dims) == left.rank() &&
+           are_long_rows(left, a.lhs_contracting_dims, to);
   }
 
   InstructionId sum_of_parts(InstructionId id) {
     const ReduceAttributes a = module_.attributes<ReduceAttributes>(id);
-    const Shape shape = module_.shape(id);
     const InstructionId x = module_.operand(id, 0), z = module_.operand(id, 1);
+    return sum_of(id, {part(id, Op::Real, x), part(id, Op::Imag, x)},
+                  {part(id, Op::Real, z), part(id, Op::Imag, z)}, a.dimensions);
+  }
+
+  InstructionId sum_of_products(InstructionId id) {
+    const Dims dimensions = module_.attributes<DotAttributes>(id).lhs_contracting_dims;
+    const InstructionId x = module_.operand(id, 0), y = module_.operand(id, 1);
+    const InstructionId a = part(id, Op::Real, x), b = part(id, Op::Imag, x);
+    const InstructionId c = part(id, Op::Real, y), d = part(id, Op::Imag, y);
+    const auto of = [&](Op op, InstructionId first, InstructionId second) {
+      return editor_.add_inferred(id, op, std::array{first, second});
+    };
+    const auto product = [&](InstructionId first, InstructionId second) {
+      return of(Op::Multiply, first, second);
+    };
+    const InstructionId zero =
+        editor_.add_constant(id, scalar_of(real_type_of(module_.shape(id).type), 0));
+    return sum_of(
+        id,
+        {of(Op::Subtract, product(a, c), product(b, d)), of(Op::Add, product(a, d), product(b, c))},
+        {zero, zero}, dimensions);
+  }
+
+  InstructionId part(InstructionId like, Op op, InstructionId value) {
+    return editor_.add_inferred(like, op, {&value, 1});
+  }
+
+  // Of both parts, and from where they start.
+  InstructionId sum_of(InstructionId id, std::array<InstructionId, 2> x,
+                       std::array<InstructionId, 2> z, const Dims& dimensions) {
+    const Shape shape = module_.shape(id);
     const ComputationId add = adder(real_type_of(shape.type));
     std::vector<InstructionId> parts;
-    for (const Op part : {Op::Real, Op::Imag}) {
-      const std::array operands = {editor_.add_inferred(id, part, {&x, 1}),
-                                   editor_.add_inferred(id, part, {&z, 1})};
-      parts.push_back(
-          editor_.add_inferred(id, Op::Reduce, operands, ReduceAttributes{a.dimensions, add}));
-    }
+    for (size_t i = 0; i < 2; ++i)
+      parts.push_back(editor_.add_inferred(id, Op::Reduce, std::array{x[i], z[i]},
+                                           ReduceAttributes{dimensions, add}));
     return editor_.add(id, Op::Complex, shape, parts);
   }
 

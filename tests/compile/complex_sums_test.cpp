@@ -34,6 +34,31 @@ ENTRY e {{
     }
 }
 
+// Of numbers of few bits, whose products and sums are exact; a product of rows with columns stays.
+TEST(ComplexSums, OfProductsOfRows) {
+  for (const std::string_view type : {"c64", "c128"})
+    for (const auto& [from, to, batch, dims] :
+         std::initializer_list<std::array<std::string_view, 4>>{{"5000", "", "", "0"},
+                                                                {"7,300", "7", "0", "1"},
+                                                                {"5,4,65", "5", "0", "1,2"},
+                                                                {"3,2,70,1", "3,2", "0,1", "3,2"},
+                                                                {"3,2,70", "2,3", "1,0", "2"},
+                                                                {"70,6", "6", "1", "0"},
+                                                                {"9,3", "9", "0", "1"}}) {
+      const std::string text = fmt::format(R"(HloModule m
+ENTRY e {{
+  x = {0}[{1}] parameter(0)
+  y = {0}[{1}] parameter(1)
+  a = {0}[{1}] negate(x)
+  ROOT r = {0}[{2}] dot(a, y), lhs_batch_dims={{{3}}}, rhs_batch_dims={{{3}}}, lhs_contracting_dims={{{4}}}, rhs_contracting_dims={{{4}}} }}
+)",
+                                           type, from, to, batch, dims);
+      for (const int threads : {1, 3})
+        for (const std::string processor : {"native", "x86-64"})
+          expect_native(run_both(text, 1, threads, processor), text);
+    }
+}
+
 // Products are of both parts of each number.
 TEST(ComplexSums, ProductsAreNotThoseOfParts) {
   expect_native(R"(HloModule m

@@ -197,18 +197,25 @@ TEST(WideLoops, WriteShortRowsAsVectors) {
 // The parts of the sum go where those of an operand stand.
 TEST(WideLoops, WritePartsOfComplexNumbersSideBySide) {
   for (std::string_view type : {"c64", "c128"})
-    expect_native(fmt::format(R"(HloModule m
+    for (std::string_view processor : {"native", "x86-64-v3", "x86-64"}) {
+#ifndef __x86_64__
+      if (processor != "native") continue;
+#endif
+      const std::string text = fmt::format(R"(HloModule m
 ENTRY e {{
   x = {0}[640] parameter(0)
   y = {0}[640] parameter(1)
   p = {0}[640] multiply(x, y)
-  c = {0}[640] add(p, x)
+  q = {0}[640] divide(p, y)
+  c = {0}[640] add(q, x)
   s = {0}[320] slice(c), slice={{[0:320]}}
   t = {0}[320] slice(c), slice={{[320:640]}}
   u = {0}[320] subtract(t, s)
   ROOT r = ({0}[640], {0}[320]) tuple(c, u) }}
 )",
-                              type));
+                                           type);
+      expect_native(run_both(text, 3, 1, std::string(processor)), text);
+    }
 }
 
 // Two long results of which each lane takes one: all take the first, all the second, some, one.
