@@ -134,9 +134,29 @@ llvm::Value* Index::position(Builder& b) const {
   return position_ = sum ? sum : int64(b, 0);
 }
 
+namespace {
+
+// A position in an array whose bounds lie in one run of the innermost dimension.
+std::optional<Index> in_one_run(Builder& b, const Dims& dims, llvm::Value* position,
+                                const Bounds& bounds) {
+  const int64_t run = dims.back();
+  if (dims.size() < 2 || run < 2 || bounds.first / run != bounds.last / run) return std::nullopt;
+  std::vector<llvm::Value*> at(dims.size());
+  int64_t number = bounds.first / run;
+  at.back() = add_index(b, position, int64(b, -number * run));
+  for (size_t d = dims.size() - 1; d-- > 0; number /= dims[d]) at[d] = int64(b, number % dims[d]);
+  return Index(b, dims, std::move(at));
+}
+
+}  // namespace
+
+Index Index::reshaped(Builder& b, const Dims& dims) const {
+  return reshaped(b, dims, [](llvm::Value*, int64_t size) { return Bounds{0, size - 1}; });
+}
+
 // Both lists of dimensions fall into groups of equal products, walked from the left; a group of one
 // and one is the same dimension.
-Index Index::reshaped(Builder& b, const Dims& dims) const {
+Index Index::reshaped(Builder& b, const Dims& dims, FindBounds bounds) const {
   if (dims == dims_) return *this;
   if (at_.empty() || std::ranges::count(dims_, 0) > 0) return linear(b, dims, position(b));
   std::vector<llvm::Value*> out(dims.size(), int64(b, 0));
@@ -151,11 +171,12 @@ Index Index::reshaped(Builder& b, const Dims& dims) const {
       else right *= dims[to++];
     }
     if (left == 1) continue;
-    if (left == element_count(dims)) return linear(b, dims, position(b));
     const Dims inner(dims_.begin() + from_begin, dims_.begin() + from);
     const Dims outer(dims.begin() + to_begin, dims.begin() + to);
     const Index group(b, inner, {at_.begin() + from_begin, at_.begin() + from});
-    const Index split = linear(b, outer, group.position(b));
+    const auto run = in_one_run(b, outer, group.position(b), bounds(group.position(b), left));
+    if (!run && left == element_count(dims)) return linear(b, dims, position(b));
+    const Index split = run ? *run : linear(b, outer, group.position(b));
     for (size_t d = to_begin; d < to; ++d) out[d] = split.at(b, d - to_begin);
   }
   return Index(b, dims, std::move(out));

@@ -5,6 +5,12 @@
 
 namespace hilo {
 
+// Least and greatest of what a place may be.
+struct Bounds {
+  int64_t first, last;
+  bool meet(int64_t begin, int64_t end) const { return first < end && last >= begin; }
+  bool are_in(int64_t begin, int64_t end) const { return first >= begin && last < end; }
+};
 // One place in an array of known dimensions: an i64 for each, or the row-major position, or both.
 // What is missing is computed when it is asked for.
 class Index {
@@ -20,6 +26,10 @@ class Index {
   // The place with the same row-major position in an array of as many elements. Dimensions that
   // both have are kept, so that no division is needed for them.
   Index reshaped(Builder& b, const Dims& dims) const;
+  // The same where more is known of places along dimensions of a size: no division is needed either
+  // where all of them lie in one run of the innermost dimension.
+  using FindBounds = llvm::function_ref<Bounds(llvm::Value* place, int64_t size)>;
+  Index reshaped(Builder& b, const Dims& dims, FindBounds bounds) const;
   // What tells this place from others: equal keys are equal places.
   std::vector<llvm::Value*> key() const;
 
@@ -48,12 +58,6 @@ struct Affine {
 };
 Affine affine(llvm::Value* place);
 llvm::Value* affine_index(Builder& b, const Affine& parts);
-// Least and greatest of what a place may be.
-struct Bounds {
-  int64_t first, last;
-  bool meet(int64_t begin, int64_t end) const { return first < end && last >= begin; }
-  bool are_in(int64_t begin, int64_t end) const { return first >= begin && last < end; }
-};
 // The nearest place of [0, size) to one within these bounds.
 llvm::Value* nearest_index(Builder& b, llvm::Value* place, const Bounds& bounds, int64_t size);
 // What place k of window number `window` sees, of the array that may be dilated: the first place of

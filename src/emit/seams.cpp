@@ -16,6 +16,8 @@ constexpr int64_t most_grouped = 4;
 constexpr int64_t few = 8;
 // So many groups are a vector, or two: one loop with choices takes as long as one of its parts.
 constexpr int64_t narrow = 16;
+// Elements of a run that are worth a loop without divisions.
+constexpr int64_t least_run = 64;
 
 // Element number r of group g of the loop is the value's at place factor * g + offset.
 struct Seen {
@@ -47,6 +49,21 @@ std::optional<size_t> turns_in(const Dims& from, const Dims& to, size_t dim) {
     if (product != behind || from[d] == 1) continue;
     if (from[d] <= most_grouped && to[dim] > from[d] && to[dim] % from[d] == 0) return d;
     return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// The dimension of `from` whose runs of elements, not more than are worth loops of their own, lie
+// one after the other in dimension `dim` of `to`, of one reshaped to the other.
+std::optional<size_t> runs_in(const Dims& from, const Dims& to, size_t dim) {
+  const int64_t behind = std::accumulate(to.begin() + static_cast<int64_t>(dim) + 1, to.end(),
+                                         int64_t{1}, std::multiplies<>());
+  int64_t product = 1;
+  for (size_t d = from.size(); d-- > 0; product *= from[d]) {
+    if (product != behind || from[d] == 1) continue;
+    const bool are_worth = from[d] >= least_run && to[dim] % from[d] == 0 &&
+                           to[dim] / from[d] <= static_cast<int64_t>(most_loops);
+    return are_worth ? std::optional(d) : std::nullopt;
   }
   return std::nullopt;
 }
@@ -165,6 +182,11 @@ class Walk {
     const Dims &to = module_.shape(value.id).dims, &dims = module_.shape(operand).dims;
     if (const auto from = same_dim(to, value.dim, dims))
       return add({operand, *from, value.factor, value.offset});
+    if (const auto runs = runs_in(dims, to, value.dim))
+      for (int64_t begin = 0; begin < to[value.dim]; begin += dims[*runs]) {
+        add({operand, *runs, value.factor, value.offset - begin});
+        if (begin > 0) note(value, begin);
+      }
     const auto turns = turns_in(dims, to, value.dim);
     if (!turns) return;
     const int64_t size = dims[*turns];

@@ -13,8 +13,8 @@ namespace hilo {
 struct Seams {
   int64_t group = 1;
   // Numbers of groups, ascending from 0 to size / group: between two of them each concatenation
-  // reads one operand, and each pad only its operand or none of it, but where these change within
-  // a few places.
+  // reads one operand, each pad only its operand or none of it, and each reshape one of a few runs,
+  // but where these change within a few places.
   std::vector<int64_t> ends;
 };
 

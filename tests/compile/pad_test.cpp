@@ -78,6 +78,45 @@ ENTRY e {
 )");
 }
 
+// Arrays that are repeated side by side, and rows that are joined, are runs of a reshaped
+// dimension: of two to five, whole and in parts, forwards and backwards.
+TEST(Pad, RunsOfReshapes) {
+  for (int times : {2, 3, 5})
+    for (int size : {64, 77}) {
+      const int all = times * size;
+      expect_same(fmt::format(R"(HloModule m
+ENTRY e {{
+  x = f32[9,{0}] parameter(0)
+  y = f32[9,{1},{0}] parameter(1)
+  z = f32[] constant(3)
+  b = f32[9,{1},{0}] broadcast(x), dimensions={{0,2}}
+  r = f32[9,{2}] reshape(b)
+  s = f32[9,{2}] reshape(y)
+  p = f32[9,{3}] pad(r, z), padding=0_0x5_2
+  q = f32[9,{3}] pad(s, z), padding=0_0x0_7
+  o = f32[9,{3}] reverse(q), dimensions={{1}}
+  t = f32[9,{3}] subtract(p, o)
+  u = f32[9,{0}] slice(t), slice={{[0:9], [{4}:{3}:{1}]}}
+  ROOT v = (f32[9,{3}], f32[9,{0}]) tuple(t, u)
+}}
+)",
+                              size, times, all, all + 7, 7));
+    }
+}
+
+// So are all elements of an array of one dimension.
+TEST(Pad, RunsOfOneLine) {
+  expect_same(R"(HloModule m
+ENTRY e {
+  x = f32[3,50000] parameter(0)
+  z = f32[] constant(1)
+  l = f32[150000] reshape(x)
+  p = f32[150003] pad(l, z), padding=1_2
+  ROOT n = f32[150003] negate(p)
+}
+)");
+}
+
 // Ranges of iterations begin and end anywhere between the seams; all of one is padding.
 TEST(Pad, OneLongDimension) {
   for (int high : {24, 25}) {
