@@ -1,5 +1,6 @@
 // Reductions that keep the innermost dimension: columns side by side.
 #include <algorithm>
+#include <bit>
 
 #include "emit/reduce.h"
 
@@ -18,11 +19,14 @@ constexpr int64_t page = 4096, few_bytes = 256;
 constexpr int few_steps = 4;
 // Known to be a whole number of these, so that loops have no rests.
 constexpr int64_t whole_lanes_of_columns = 64;
+// Columns of a few parts, as coordinates, that are not one line: each part has straight code.
+// Less work is not worth the time to compile that.
+constexpr int64_t most_parts = 8, least_columns = 64, least_work = 1 << 14;
 // Of values that are computed once for all columns, in the frame.
 constexpr int64_t most_bytes_of_lines = 1 << 16;
 
-int64_t tile_of(int64_t outer, int64_t columns) {
-  int64_t width = tile;
+int64_t tile_of(int64_t outer, int64_t columns, int64_t parts) {
+  int64_t width = tile / static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(parts)));
   while (width > least_tile && outer * ((columns + width - 1) / width) < wanted_tiles) width /= 2;
   return std::min(columns, width);
 }
@@ -147,6 +151,7 @@ class ColumnReduction {
     for (size_t d : reduce.kept()) dims_.push_back(reduce.dims()[d]);
     inner_ = dims_.size() - 1;
     while (inner_ > 0 && dims_[inner_] == 1) --inner_;
+    find_parts();
     kept_.resize(dims_.size(), int64(b_, 0));
     keep_lines();
   }
@@ -154,12 +159,13 @@ class ColumnReduction {
   // [begin, end) counts tiles, in the order of the results.
   void write() {
     const Dims outer(dims_.begin(), dims_.begin() + static_cast<int64_t>(inner_));
-    const int64_t columns = dims_[inner_], width = tile_of(element_count(outer), columns);
+    const int64_t columns = dims_[inner_], width = tile_of(element_count(outer), columns, parts_);
     const int64_t tiles = (columns + width - 1) / width;
     w_.set_count(element_count(outer) * tiles,
-                 reduce_.reduced_elements() *
-                     (static_cast<double>(width) + 2 * static_cast<double>(lines_.size())));
-    held_ = reduce_.held_arrays(width);
+                 reduce_.reduced_elements() * (static_cast<double>(width * parts_) +
+                                               2 * static_cast<double>(lines_.size())));
+    width_ = width;
+    held_ = reduce_.held_arrays(width * parts_);
     seams_ = reduce_.seams_along(reduce_.kept()[inner_]);
     loop(b_, w_.begin, w_.end, [&](Value* number) {
       const Index row = Index::linear(b_, outer, b_.CreateUDiv(number, int64(b_, tiles)));
@@ -172,13 +178,29 @@ class ColumnReduction {
                                whole_lanes_of_columns);
       for (size_t d = 0; d < inner_; ++d) kept_[d] = row.at(b_, d);
       make_lines();
-      write_tile(lines_together(w_.elements, id_, reduce_, width, lines_));
+      write_tile(lines_of_code());
     });
   }
 
  private:
-  Index place(Value* i) {
+  // A few elements of each column stand side by side: loops are over columns.
+  void find_parts() {
+    if (inner_ == 0 || dims_[inner_] > most_parts || dims_[inner_ - 1] < least_columns ||
+        element_count(reduce_.dims()) < least_work ||
+        reduce_.kept()[inner_ - 1] + 1 != reduce_.kept()[inner_])
+      return;
+    parts_ = dims_[inner_--];
+  }
+
+  // Lines that the code of one round combines, of all parts.
+  int64_t lines_of_code() const {
+    const int64_t lines = lines_together(w_.elements, id_, reduce_, width_ * parts_, lines_);
+    return std::max<int64_t>(1, lines / parts_);
+  }
+
+  Index place(Value* i, int64_t part) {
     kept_[inner_] = add_index(b_, first_, i);
+    if (parts_ > 1) kept_[inner_ + 1] = int64(b_, part);
     return Index(b_, dims_, kept_);
   }
 
@@ -213,12 +235,14 @@ class ColumnReduction {
       w_.elements.bind_row(lines_[k], in_frame_[k], inner_);
   }
 
-  void store(const std::vector<Value*>& values, Value* i) {
-    for (size_t k = 0; k < held_.size(); ++k) held_[k].store(values[k], i);
+  // Of column `i` of the tile: those of one part lie side by side.
+  Value* held_place(Value* i, int64_t part) { return add_index(b_, i, int64(b_, part * width_)); }
+  void store(const std::vector<Value*>& values, Value* i, int64_t part) {
+    for (size_t k = 0; k < held_.size(); ++k) held_[k].store(values[k], held_place(i, part));
   }
-  std::vector<Value*> load(Value* i) {
+  std::vector<Value*> load(Value* i, int64_t part) {
     std::vector<Value*> out;
-    for (const HeldArray& each : held_) out.push_back(each.load(i));
+    for (const HeldArray& each : held_) out.push_back(each.load(held_place(i, part)));
     return out;
   }
 
@@ -226,14 +250,17 @@ class ColumnReduction {
     const Reducer& reducer = reduce_.reducer();
     const std::vector<Value*> inits = reduce_.inits();
     loop(b_, int64(b_, 0), size_, [&](Value* i) {
-      store(reducer.is_associative() ? std::vector{reducer.identity()} : inits, i);
+      for (int64_t part = 0; part < parts_; ++part)
+        store(reducer.is_associative() ? std::vector{reducer.identity()} : inits, i, part);
     });
-    std::vector<Value*> at = reduce_.place(place(int64(b_, 0)));
+    std::vector<Value*> at = reduce_.place(place(int64(b_, 0), 0));
     nest_of_lines(b_, reduce_, 0, at, together, [&](int64_t lines) { add_lines(at, lines); });
     loop(b_, int64(b_, 0), size_, [&](Value* i) {
-      std::vector<Value*> values = load(i);
-      if (reducer.is_associative()) values = {reducer.finish(inits[0], values[0])};
-      store_results(w_, id_, place(i).position(b_), values);
+      for (int64_t part = 0; part < parts_; ++part) {
+        std::vector<Value*> values = load(i, part);
+        if (reducer.is_associative()) values = {reducer.finish(inits[0], values[0])};
+        store_results(w_, id_, place(i, part).position(b_), values);
+      }
     });
   }
 
@@ -255,8 +282,15 @@ class ColumnReduction {
         Value*& column = here[reduce_.kept()[inner_]];
         column = add_index(b_, first_, i);
         if (ends.size() > 2) w_.elements.bind_counter(column, ends[s], ends[s + 1]);
-        store(combine_lines(b_, reduce_, here, lines, load(i)), i);
+        add_parts(here, lines, i);
       });
+    }
+  }
+
+  void add_parts(std::vector<Value*>& at, int64_t lines, Value* i) {
+    for (int64_t part = 0; part < parts_; ++part) {
+      if (parts_ > 1) at[reduce_.kept()[inner_ + 1]] = int64(b_, part);
+      store(combine_lines(b_, reduce_, at, lines, load(i, part)), i, part);
     }
   }
 
@@ -265,7 +299,8 @@ class ColumnReduction {
   InstructionId id_;
   Reduce& reduce_;
   Dims dims_;                         // of the results
-  size_t inner_ = 0;                  // the last one of more than one column
+  size_t inner_ = 0;                  // the one of the columns
+  int64_t parts_ = 1, width_ = 0;     // of a column, and columns of a tile
   std::vector<InstructionId> lines_;  // values of lines
   std::vector<Value*> in_frame_;      // and their places
   std::vector<HeldArray> held_;

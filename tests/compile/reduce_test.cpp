@@ -242,6 +242,70 @@ ENTRY e {{
   }
 }
 
+// Columns of a few elements each that are not one line: of some of the elements, with what is the
+// same for all columns, or all elements of one, and with the place of the largest.
+TEST(Reduce, ColumnsOfFewParts) {
+  for (std::string_view type : {"f32", "bf16", "f64", "s8", "c64"})
+    for (int parts : {2, 3, 7})
+      for (int columns : {700, 1531}) {
+        const std::string_view zero = type == "c64" ? "(0, 0)" : "0";
+        const std::string text = fmt::format(R"(HloModule m
+add {{
+  a = {0}[] parameter(0)
+  b = {0}[] parameter(1)
+  ROOT c = {0}[] add(a, b)
+}}
+ENTRY e {{
+  x = {0}[2,9,{1},{2}] parameter(0)
+  y = {0}[2,9,{1},{3}] parameter(1)
+  u = {0}[{2}] parameter(2)
+  v = {0}[{1}] parameter(3)
+  z = {0}[] constant({4})
+  s = {0}[2,9,{1},{2}] slice(y), slice={{[0:2], [0:9], [0:{1}], [1:{3}]}}
+  ub = {0}[2,9,{1},{2}] broadcast(u), dimensions={{3}}
+  vb = {0}[2,9,{1},{2}] broadcast(v), dimensions={{2}}
+  d = {0}[2,9,{1},{2}] subtract(x, s)
+  p = {0}[2,9,{1},{2}] add(x, ub)
+  q = {0}[2,9,{1},{2}] subtract(x, vb)
+  rd = {0}[2,{1},{2}] reduce(d, z), dimensions={{1}}, to_apply=add
+  rp = {0}[{1},{2}] reduce(p, z), dimensions={{0,1}}, to_apply=add
+  rq = {0}[2,{1},{2}] reduce(q, z), dimensions={{1}}, to_apply=add
+  ROOT t = ({0}[2,{1},{2}], {0}[{1},{2}], {0}[2,{1},{2}]) tuple(rd, rp, rq)
+}}
+)",
+                                             type, columns, parts, parts + 1, zero);
+        const auto one = run_both(text, 1, 1), seven = run_both(text, 1, 7);
+        expect_native(one, text, type == "bf16" ? 0.01 : 1e-6);
+        ASSERT_TRUE(one && seven) << text;
+        EXPECT_TRUE(same_bits(one->compiled, seven->compiled)) << text;
+      }
+}
+
+TEST(Reduce, LargestOfFewParts) {
+  const std::string text = R"(HloModule m
+largest {
+  a = f32[] parameter(0)
+  i = s32[] parameter(1)
+  b = f32[] parameter(2)
+  j = s32[] parameter(3)
+  p = pred[] compare(a, b), direction=GE
+  x = f32[] select(p, a, b)
+  k = s32[] select(p, i, j)
+  ROOT t = (f32[], s32[]) tuple(x, k)
+}
+ENTRY e {
+  x = f32[33,701,3] parameter(0)
+  z = f32[] constant(-inf)
+  n = s32[] constant(-1)
+  s = f32[33,701,2] slice(x), slice={[0:33], [0:701], [1:3]}
+  i = s32[33,701,2] iota(), iota_dimension=0
+  ROOT t = (f32[701,2], s32[701,2]) reduce(s, i, z, n), dimensions={0}, to_apply=largest
+}
+)";
+  for (uint64_t seed : {0, 3, 6})
+    expect_native(run_both(text, seed, 2, processor_of(seed)), text, 0);
+}
+
 // Weights of lines, computed once for all columns and never stored: of one line's elements and of
 // another array's short sums.
 TEST(Reduce, ColumnsShareWhatIsComputedOfTheirLines) {
