@@ -355,7 +355,6 @@ std::vector<Value*> Reduce::chosen(const Index& kept) {
   const auto store = [&](const std::vector<Value*>& values, Value* i) {
     for (size_t k = 0; k < count_; ++k) held[k].store(values[k], i);
   };
-  const std::vector<Value*> first = inits();
   std::vector<Value*> at = place(kept);
   const auto add = [&](const Lanes& some, bool is_first) {
     loop(b_, some.count, [&](Value* i) {
@@ -372,13 +371,24 @@ std::vector<Value*> Reduce::chosen(const Index& kept) {
   };
   add({int64(b_, 0), {0, lanes - 1}, 0, lanes, 0}, true);
   in_lanes(lanes, dims_[last], lanes, [&](const Lanes& some) { add(some, false); });
-  std::vector<Value*> all = first;
-  for (Value* value : chosen_of_lanes(held, lanes)) all.push_back(value);
+  return result_of_lanes(held, 0, lanes, kept);
+}
+
+std::vector<Value*> Reduce::result_of_lanes(std::span<const HeldArray> held, int64_t first,
+                                            int64_t lanes, const Index& kept) {
+  if (reducer_.is_associative())
+    return {
+        finished(across(held[0].load_lanes(first, lanes, piece_align(std::min(lanes, piece)))))};
+  std::vector<Value*> all = inits();
+  for (Value* value : chosen_of_lanes(held, first, lanes)) all.push_back(value);
   std::vector<Value*> out = reducer_.apply(all);
   if (!is_floating(e_.leaf_shape(id_, 0).type)) return out;
-  store(out, int64(b_, 0));
-  where(b_, b_.CreateFCmpUNO(out[0], out[0]), [&] { store(in_order(kept), int64(b_, 0)); });
-  for (size_t k = 0; k < count_; ++k) out[k] = held[k].load(int64(b_, 0));
+  const auto store = [&](const std::vector<Value*>& values) {
+    for (size_t k = 0; k < count_; ++k) held[k].store(values[k], int64(b_, first));
+  };
+  store(out);
+  where(b_, b_.CreateFCmpUNO(out[0], out[0]), [&] { store(in_order(kept)); });
+  for (size_t k = 0; k < count_; ++k) out[k] = held[k].load(int64(b_, first));
   return out;
 }
 
@@ -391,10 +401,11 @@ std::vector<HeldArray> Reduce::held_arrays(int64_t count) {
   return out;
 }
 
-std::vector<Value*> Reduce::chosen_of_lanes(std::span<const HeldArray> held, int64_t lanes) {
+std::vector<Value*> Reduce::chosen_of_lanes(std::span<const HeldArray> held, int64_t first,
+                                            int64_t lanes) {
   std::vector<Value*> all;
   for (const HeldArray& each : held)
-    all.push_back(each.load_lanes(0, lanes, piece_align(std::min(lanes, piece))));
+    all.push_back(each.load_lanes(first, lanes, piece_align(std::min(lanes, piece))));
   for (int half = static_cast<int>(lanes) / 2; half > 0; half /= 2) {
     const auto [low, high] = halves(half);
     std::vector<Value*> both;

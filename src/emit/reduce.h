@@ -38,6 +38,10 @@ class Reduce {
   llvm::Value* finished(llvm::Value* combined);
   // The reduced elements of one result, in order.
   std::vector<llvm::Value*> in_order(const Index& kept);
+  // One result of what was combined in so many lanes of these arrays, from number `first` on: of an
+  // associative reducer, or of one that chooses.
+  std::vector<llvm::Value*> result_of_lanes(std::span<const HeldArray> held, int64_t first,
+                                            int64_t lanes, const Index& kept);
   // Loops over the reduced dimensions, but the innermost one of a row, outermost first.
   void outer_nest(size_t i, std::vector<llvm::Value*>& at, llvm::function_ref<void()> body);
 
@@ -70,7 +74,8 @@ class Reduce {
 
  private:
   std::vector<llvm::Value*> chosen(const Index& kept);
-  std::vector<llvm::Value*> chosen_of_lanes(std::span<const HeldArray> held, int64_t lanes);
+  std::vector<llvm::Value*> chosen_of_lanes(std::span<const HeldArray> held, int64_t first,
+                                            int64_t lanes);
   llvm::Value* across(llvm::Value* all);
   bool is_long() const;
   // Elements of a row that are combined lane by lane.

@@ -198,6 +198,73 @@ TEST(ReduceNarrow, NumbersOfColumnsAndLines) {
                                                               columns));
 }
 
+// Sums over lines with numbers of columns beside them: no run of memory.
+TEST(ReduceNarrow, ColumnsThatAreTakenApart) {
+  for (std::string_view type : {"f32", "bf16", "f64", "s8", "s64"})
+    for (int columns : {2, 3, 8})
+      for (int lines : {64, 131}) {
+        const std::string text = combiner({type, "add", "0"}) + fmt::format(R"(ENTRY e {{
+  x = {0}[5,3,{1},{2}] parameter(0)
+  w = {0}[{2}] parameter(1)
+  u = {0}[{1}] parameter(2)
+  z = {0}[] constant(0)
+  wb = {0}[5,3,{1},{2}] broadcast(w), dimensions={{3}}
+  ub = {0}[5,3,{1},{2}] broadcast(u), dimensions={{2}}
+  p = {0}[5,3,{1},{2}] subtract(x, wb)
+  q = {0}[5,3,{1},{2}] add(p, ub)
+  r = {0}[5,3,{2}] reduce(q, z), dimensions={{2}}, to_apply=c
+  s = {0}[3,{2}] reduce(q, z), dimensions={{0,2}}, to_apply=c
+  ROOT t = ({0}[5,3,{2}], {0}[3,{2}]) tuple(r, s)
+}}
+)",
+                                                                            type, lines, columns);
+        const auto one = run_both(text, 1, 1), seven = run_both(text, 1, 7);
+        expect_native(one, text, type == "bf16" ? 0.01 : 1e-6);
+        ASSERT_TRUE(one && seven) << text;
+        EXPECT_TRUE(same_bits(one->compiled, seven->compiled)) << text;
+      }
+}
+
+// Places of extrema of columns: the first of equal ones, or of the first NaN.
+TEST(ReduceNarrow, PlacesOfExtrema) {
+  for (std::string_view type : {"f32", "bf16", "f64", "s32"})
+    for (std::string_view place : {"s32", "s64"})
+      for (int columns : {2, 5}) {
+        const std::string_view worst = type == "s32" ? "-2147483648" : "-inf";
+        const std::string text = fmt::format(R"(HloModule m
+largest {{
+  a = {0}[] parameter(0)
+  i = {1}[] parameter(1)
+  b = {0}[] parameter(2)
+  j = {1}[] parameter(3)
+  gt = pred[] compare(a, b), direction=GT
+  ne = pred[] compare(a, a), direction=NE
+  or = pred[] or(gt, ne)
+  eq = pred[] compare(a, b), direction=EQ
+  lt = pred[] compare(i, j), direction=LT
+  and = pred[] and(eq, lt)
+  is = pred[] or(or, and)
+  x = {0}[] select(or, a, b)
+  k = {1}[] select(is, i, j)
+  ROOT t = ({0}[], {1}[]) tuple(x, k)
+}}
+ENTRY e {{
+  x = {0}[30,131,{2}] parameter(0)
+  y = {0}[30,131,{2}] parameter(1)
+  d = {0}[30,131,{2}] divide(x, y)
+  w = {0}[] constant({3})
+  n = {1}[] constant(0)
+  p = {1}[30,131,{2}] iota(), iota_dimension=1
+  a = ({0}[30,{2}], {1}[30,{2}]) reduce(x, p, w, n), dimensions={{1}}, to_apply=largest
+  ROOT b = ({0}[30,{2}], {1}[30,{2}]) reduce(d, p, w, n), dimensions={{1}}, to_apply=largest
+}}
+)",
+                                             type, place, columns, worst);
+        for (uint64_t seed : {0, 1, 6})
+          expect_native(run_both(text, seed, 2, processor_of(seed)), text, 0);
+      }
+}
+
 // Rows of several dimensions that are reduced are one row.
 TEST(ReduceNarrow, RowsOfSeveralDimensions) {
   for (const std::string_view dims : {"9,30,2", "5,7,11", "16,1,3", "3,4,1"})
