@@ -149,6 +149,9 @@ class TileLoops {
                    [&](llvm::Value* row) { write_tile(row, column); });
       });
     });
+    // Other code may ask for elements that are in no tile.
+    for (InstructionId id : crossing_.turned) w_.elements.release_tile(id);
+    w_.elements.forget();
   }
 
  private:

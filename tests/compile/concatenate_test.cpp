@@ -223,5 +223,24 @@ ENTRY e {{
     }
 }
 
+// A transpose that is a part of its own and that another part reads at other places.
+TEST(Concatenate, TurnedPartsThatOthersRead) {
+  for (std::string_view part : {"reverse(t), dimensions={0}", "minimum(v, t)"}) {
+    const std::string text = fmt::format(R"(HloModule m
+ENTRY e {{
+  x = s32[48,16] parameter(0)
+  n = s32[48,16] negate(x)
+  t = s32[16,48] transpose(n), dimensions={{1,0}}
+  v = s32[16,48] reverse(t), dimensions={{0}}
+  p = s32[16,48] {}
+  ROOT j = s32[16,144] concatenate(t, p, t), dimensions={{1}}
+}}
+)",
+                                         part);
+    for (uint64_t seed : {0, 1, 3, 6})
+      expect_native(run_both(text, seed, 1, processor_of(seed)), text, 0);
+  }
+}
+
 }  // namespace
 }  // namespace hilo::test
