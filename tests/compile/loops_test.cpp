@@ -56,6 +56,27 @@ TEST(Loops, CarryNumbersOfEveryWidth) {
 )"));
 }
 
+// The second value is written over what it was, which the first one is made of at other places.
+TEST(Loops, WriteValuesOverThemselves) {
+  const std::string text = loop_over("", {"f32[60,90]", "f32[60,90]"}, R"( zero = f32[] constant(0)
+ half = f32[] constant(0.5)
+ h = f32[60,90] broadcast(half), dimensions={}
+ a = f32[58,90] slice(v2), slice={[2:60], [0:90]}
+ b = f32[58,90] slice(v2), slice={[0:58], [0:90]}
+ c = f32[58,90] add(a, b)
+ l = f32[60,90] pad(c, zero), padding=1_1x0_0
+ s = f32[60,90] subtract(l, v2)
+ m = f32[60,90] multiply(s, h)
+ next1 = f32[60,90] add(v1, m)
+ n = f32[60,90] multiply(next1, h)
+ next2 = f32[60,90] add(v2, n)
+)");
+  const auto both = run_both(text);
+  expect_native(both, text);
+  ASSERT_TRUE(both);
+  EXPECT_EQ(both->report.temp_bytes, 0);
+}
+
 // A value that the body exchanges, and one that only the loop's condition would have to keep.
 // The state is a tuple, of which nothing but the counter and the condition is beside the result.
 TEST(Loops, TablesOfTuplesTakeNoMemory) {

@@ -97,6 +97,8 @@ class FusionGroups {
   void merge_readers(const std::vector<int>& readers);
   bool may_merge(int a, int b) const;
   bool reaches(int from, int to) const;
+  bool needs_carried(int writer, int reader) const;
+  bool reads_elsewhere(int group, InstructionId value) const;
   void find_controlled();
   bool is_needed_outside(InstructionId root, int a, int b) const;
   size_t count_roots(int a, int b) const;

@@ -35,6 +35,21 @@ std::optional<Loop> loop_of(const Module& module, const FusionGroup& group) {
   return out;
 }
 
+// What a loop's body had where its result has this value; null elsewhere.
+InstructionId carried_before(const Module& module, InstructionId value) {
+  const Computation& body = module[module[value].computation];
+  if (body.parameters.size() != 1 || module[body.root].op != Op::Tuple ||
+      module.shape(body.root) != module.shape(body.parameters[0]))
+    return {};
+  const auto results = module.operands(body.root);
+  const auto place = std::ranges::find(results, value) - results.begin();
+  for (InstructionId part : module.users(body.parameters[0]))
+    if (module[part].op == Op::GetTupleElement &&
+        module.attributes<GetTupleElementAttributes>(part).index == place)
+      return part;
+  return {};
+}
+
 }  // namespace
 
 void FusionGroups::find_controlled() {
@@ -110,7 +125,30 @@ bool FusionGroups::may_merge(int a, int b) const {
             (!is_by_element(module_, member) || repeated_[member.value] ||
              module_.shape(member).dims != loop->dims))
           return false;
-  return !reaches(a, b) && !reaches(b, a);
+  return !reaches(a, b) && !reaches(b, a) && !needs_carried(a, b) && !needs_carried(b, a);
+}
+
+// Whether one group may write a value that a loop carries over what it was before, and the other
+// one asks for elements of that at other places, so that one loop would need a copy of it: waves,
+// whose speed comes from the neighbours of a place and moves it.
+bool FusionGroups::needs_carried(int writer, int reader) const {
+  return std::ranges::any_of(groups_[writer].roots, [&](InstructionId root) {
+    const InstructionId before = carried_before(module_, root);
+    return before && !reads_elsewhere(writer, before) && reads_elsewhere(reader, before);
+  });
+}
+
+// Whether members of the group need other elements of a value, or of what is made of it, than those
+// of their own places.
+bool FusionGroups::reads_elsewhere(int group, InstructionId value) const {
+  std::vector<InstructionId> seen = {value};
+  for (size_t i = 0; i < seen.size(); ++i)
+    for (InstructionId user : module_.users(seen[i])) {
+      if (group_of(user) != group || std::ranges::count(seen, user) > 0) continue;
+      if (!is_by_element(module_, user) || repeated_[user.value]) return true;
+      seen.push_back(user);
+    }
+  return false;
 }
 
 bool FusionGroups::is_needed_outside(InstructionId root, int a, int b) const {
