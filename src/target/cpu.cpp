@@ -20,6 +20,7 @@
 #include "target/short_products.h"
 #include "target/sliced_products.h"
 #include "target/split_concatenations.h"
+#include "target/spread_slices.h"
 #include "target/target.h"
 
 namespace hilo {
@@ -97,6 +98,8 @@ constexpr Pass own_passes[] = {
     {"complex-sums", "sums of complex numbers are those of their parts", sum_complex_parts},
     {"function-tables", "costly functions of 16 bits are read from tables", tabulate_functions},
     {"split-concatenations", "what is made of joined arrays is made of each", split_concatenations},
+    {"spread-slices", "what is spread from a small part is computed of parts",
+     compute_spread_slices},
     {"sliced-products", "slices go into the products that read them", fuse_sliced_products},
     {"made-rows", "rows of a product's operand are made where they are multiplied",
      make_rows_of_products},
@@ -110,7 +113,7 @@ constexpr std::string_view pipeline =
     "remove-copies, merge-collectives, "
     "keep-order, dilated-convolution-expander, plain-convolutions, short-products, "
     "batched-products, complex-sums, simplify, function-tables, cse, constant-folding, "
-    "split-concatenations, reduction-splitter, "
+    "split-concatenations, spread-slices, reduction-splitter, "
     "narrow-operand-upcaster, sliced-products, "
     "fusion, made-rows, rows-in-place, merge-dims, share-reshapes, copy-insertion";
 
