@@ -433,6 +433,31 @@ ENTRY e {
 )");
 }
 
+// Cheap numbers of rows are made where the rows are.
+TEST(Elementwise, NumbersOfRowsAreNotStored) {
+  for (const char* dims : {"500,32", "500,33", "90,7,35", "40,300"}) {
+    const std::string all(dims), lines = all.substr(0, all.rfind(','));
+    const std::string text = fmt::format(R"(HloModule m
+ENTRY e {{
+  s = f32[{0}] parameter(0)
+  x = f32[{1}] parameter(1)
+  a = f32[{0}] abs(s)
+  m = f32[{0}] multiply(a, s)
+  p = pred[{0}] compare(m, a), direction=LT
+  w = f32[{1}] broadcast(m), dimensions={{{2}}}
+  q = pred[{1}] broadcast(p), dimensions={{{2}}}
+  d = f32[{1}] subtract(x, w)
+  ROOT r = f32[{1}] select(q, d, x)
+}}
+)",
+                                         lines, all, lines.contains(',') ? "0,1" : "0");
+    const auto both = run_both(text);
+    expect_native(both, text);
+    ASSERT_TRUE(both);
+    EXPECT_EQ(both->report.temp_bytes, 0) << text;
+  }
+}
+
 // Loops over whole numbers of vectors are written without a rest.
 TEST(Elementwise, EveryElementOfAnyNumberIsWritten) {
   for (const char* type : {"f32", "bf16", "f64", "s8"})

@@ -28,6 +28,8 @@ constexpr int64_t most_columns = 256, least_line = 32, longest_line = 8192, leas
 constexpr int64_t most_times = 2;
 constexpr size_t most_repeated = 16;
 constexpr int64_t short_line = 16;
+// Ops that a group computes once a row.
+constexpr int most_of_rows = 12;
 
 // Of so many elements of a table one: where single ones are asked for, each is found by itself.
 constexpr int64_t few_asked = 4;
@@ -327,6 +329,7 @@ FusionGroups::FusionGroups(const Editor& editor, std::span<const ComputationId> 
       options_(options),
       of_(editor.module().instructions.size(), -1),
       repeated_(of_.size()),
+      by_rows_(of_.size()),
       made_again_(of_.size()),
       places_(of_.size()),
       position_(of_.size()) {
@@ -369,7 +372,7 @@ void FusionGroups::place(InstructionId id) {
     of_[id.value] = number;
     return;
   }
-  repeated_[id.value] = false;
+  repeated_[id.value] = by_rows_[id.value] = false;
   if (number < 0 && !is_read_by_groups(id)) {
     if (op == Op::Reshape || (is_free(module_, id) && !is_made_of_arrays(module_, id))) return;
   } else if (is_free(module_, id)) {
@@ -432,7 +435,7 @@ bool FusionGroups::may_join(InstructionId id, FusionGroup& group) {
     }
     if (module_[id].op == Op::Reduce && !is_short_reduction(module_, id)) return false;
   }
-  bool again = false, by_operands = false;
+  bool again = false, by_operands = false, by_rows = false;
   for (InstructionId user : module_.users(id)) {
     const bool by_operand = is_made_by_operand(id, user, group);
     if (!by_operand && !reads_elements(module_, user, id) && !is_chosen(id, user, group))
@@ -445,16 +448,20 @@ bool FusionGroups::may_join(InstructionId id, FusionGroup& group) {
       return false;
     again = again || repeated_[user.value] ||
             (user != root && is_chosen_update(module_, id, user)) ||
-            (reads_again(module_, user, id) && !is_spread && !is_made_by_lines(id, user));
+            (reads_again(module_, user, id) && !is_spread && !is_made_by_lines(id, user) &&
+             !is_made_by_rows(id, user));
+    by_rows |= by_rows_[user.value] || is_made_by_rows(id, user);
   }
   repeated_[id.value] = again;
-  if (!note_places(id, group)) return false;
+  by_rows_[id.value] = by_rows;
+  if (!note_places(id, group) || (by_rows && !may_join_numbers_of_rows(id, group))) return false;
   if (module_[id].op == Op::Dot) return !again && may_join_product(id, group);
   if (group.rows) return may_join_rows(id, group);
   const bool is_computed =
       is_elementwise(module_[id].op) || is_lookup(module_, id) || module_[id].op == Op::Reduce;
   if (again && is_computed && !is_made_few_times(id, group)) return false;
   group.by_operands |= by_operands;
+  group.numbers_of_rows += by_rows;
   return true;
 }
 
@@ -499,6 +506,25 @@ bool FusionGroups::is_made_by_lines(InstructionId id, InstructionId broadcast) c
   const int64_t line = lines.back();
   return spreads_rows(module_, broadcast, lines) && dims.back() <= most_columns &&
          line >= least_line && line <= longest_line && element_count(lines) >= least_lines * line;
+}
+
+// Whether the broadcast spreads the value over long rows of an elementwise loop, which makes it
+// once a row: vectors make and store it for short ones in less time.
+bool FusionGroups::is_made_by_rows(InstructionId id, InstructionId broadcast) const {
+  if (module_[broadcast].op != Op::Broadcast || !is_elementwise(module_[id].op)) return false;
+  const FusionGroup& group = groups_[group_of(broadcast)];
+  const InstructionId root = group.roots[0];
+  return group.kind == FusionKind::Loop && !group.rows && is_by_element(module_, root) &&
+         module_.shape(broadcast).dims == module_.shape(root).dims &&
+         element_count(module_.shape(id)) * least_line <= element_count(module_.shape(root)) &&
+         places_[broadcast.value].askers == std::vector{root} && !repeated_[broadcast.value] &&
+         spreads_rows(module_, broadcast, module_.shape(id).dims);
+}
+
+// One number at a time, without vectors.
+bool FusionGroups::may_join_numbers_of_rows(InstructionId id, const FusionGroup& group) const {
+  return !is_elementwise(module_[id].op) ||
+         (has_trait(module_[id].op, TraitCheap) && group.numbers_of_rows < most_of_rows);
 }
 
 // What is elementwise and its kin ask for elements where their users do, all else where it says

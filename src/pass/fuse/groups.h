@@ -18,6 +18,7 @@ struct FusionGroup {
   int transcendental = 0;  // members by their weights
   // Of a concatenation that has a loop for each operand, which makes that: no other loop will do.
   bool by_operands = false;
+  int numbers_of_rows = 0;  // members that are computed once a row
 };
 
 // Ops that are made again wherever they are read, for that costs less than reading them: scalars
@@ -91,6 +92,8 @@ class FusionGroups {
   bool starts_rows(InstructionId id, const Dims& rows, const FusionGroup& group) const;
   bool is_made_few_times(InstructionId id, const FusionGroup& group) const;
   bool is_made_by_lines(InstructionId id, InstructionId broadcast) const;
+  bool is_made_by_rows(InstructionId id, InstructionId broadcast) const;
+  bool may_join_numbers_of_rows(InstructionId id, const FusionGroup& group) const;
   bool may_join_product(InstructionId id, const FusionGroup& group) const;
   void merge_once();
   void merge_with_producers(int consumer);
@@ -119,6 +122,7 @@ class FusionGroups {
   std::vector<FusionGroup> groups_;
   std::vector<int> of_;           // group by instruction
   std::vector<bool> repeated_;    // its elements are computed more than once in its group
+  std::vector<bool> by_rows_;     // its elements are computed once for each row of the group
   std::vector<bool> made_again_;  // by groups that do not hold it
   // At how many places the code of its group computes an element, and who asks for them.
   struct Places {
