@@ -101,7 +101,7 @@ Result<Executable> compile(Module module, const Target& target, const CompileOpt
   eval.partitioning = find_partitioning(module, eval);  // passes may remove what tells it
   auto state = std::make_shared<ExecutableState>(std::move(module), options.threads);
   EmitOptions emit = options.emit;
-  if (emit.threads == 0) emit.threads = options.threads;
+  if (emit.threads == 0) emit.threads = state->device.threads().threads();
   HILO_TRY(state->code, translate(state->module, target, options, emit, report));
   HILO_DO(check_custom_calls(state->module, state->code.library_steps, eval));
   eval.threads = work_bytes(state->module, state->code) < threads_pay_bytes ? 1 : options.threads;
