@@ -79,6 +79,13 @@ Value* polynomial(Builder& b, Value* x, std::span<const double> coefficients) {
   return terms[0];
 }
 
+Value* horner(Builder& b, Value* x, std::span<const double> coefficients) {
+  Value* sum = number(x, coefficients.back());
+  for (size_t i = coefficients.size() - 1; i-- > 0;)
+    sum = multiply_add(b, sum, x, number(x, coefficients[i]));
+  return sum;
+}
+
 Nearest nearest(Builder& b, Value* x) {
   Value* large = number(b, format_of(x).large);
   Value* sum = b.CreateFAdd(x, large);

@@ -100,6 +100,8 @@ llvm::Value* clamp(Builder& b, llvm::Value* x, double least, double most);
 llvm::Value* reciprocal(Builder& b, llvm::Value* x);
 // The sum of coefficients[i] * x^i, by halves, so that few multiplications wait for others.
 llvm::Value* polynomial(Builder& b, llvm::Value* x, std::span<const double> coefficients);
+// The same, one multiplication after the other, where the sum of halves would lose a bit.
+llvm::Value* horner(Builder& b, llvm::Value* x, std::span<const double> coefficients);
 // The integer nearest to the double x, |x| < 2^51: as a double and, in its low bits, as an i64.
 struct Nearest {
   llvm::Value *real, *integer;

@@ -1,7 +1,5 @@
 // In double erf x = x P(x^2), and 1 in f32 from 3.937 on. In f32 that would cancel: x + x P(x^2) up
 // to `split`, and 1 - g^4 / 8 beyond, g = (8 erfc x)^(1/4), which is nearly 1 where it counts most.
-#include <iterator>
-
 #include "emit/math.h"
 
 namespace hilo {
@@ -20,13 +18,12 @@ constexpr double error[] = {
 
 constexpr double split = 0x1.35d12p+0, middle = 0x1.76f282p-1;
 // erf(x) / x - 1 in x^2 - middle, of x up to `split`, and g in x - split
-constexpr double rest_of_small[] = {-0x1.883f02p-4, -0x1.f9caeap-3,  0x1.1568c0p-4,
-                                    -0x1.f67696p-7, 0x1.7a7d50p-9,   -0x1.e4a6dap-12,
-                                    0x1.100af0p-14, -0x1.09fdd6p-17, 0};
+constexpr double rest_of_small[] = {-0x1.883f02p-4, -0x1.f9caeap-3, 0x1.1568c0p-4,
+                                    -0x1.f67696p-7, 0x1.7a7d50p-9,  -0x1.e4a6dap-12,
+                                    0x1.100af0p-14, -0x1.09fdd6p-17};
 constexpr double root_of_large[] = {0x1.d3a220p-1, -0x1.5e901ap-1,  0x1.e15b88p-5,
                                     0x1.37efa4p-4, -0x1.b84d86p-7,  -0x1.043908p-7,
                                     0x1.bb08d8p-9, -0x1.d9a240p-12, 0x1.17926ep-16};
-static_assert(std::size(rest_of_small) == std::size(root_of_large));
 // erf(x) / x in x^2; from end_of_bf16 on the result is 1
 constexpr double end_of_bf16 = 2.203125;
 constexpr double error_of_bf16[] = {0x1.20dd6ep+0,  -0x1.812406p-2,  0x1.cdeb2ap-4,
@@ -35,31 +32,23 @@ constexpr double error_of_bf16[] = {0x1.20dd6ep+0,  -0x1.812406p-2,  0x1.cdeb2ap
 
 }  // namespace
 
-// Both polynomials are one whose coefficients are chosen.
+// Both polynomials, of which each number needs one, take less than one whose coefficients are
+// chosen.
 llvm::Value* math_erf_of_f32(Builder& b, llvm::Value* x) {
   llvm::Value* magnitude = at_most(b, absolute(b, x), 4);
-  llvm::Value* is_small = b.CreateFCmpULT(magnitude, number(x, split));
   llvm::Value* square = multiply_add(b, magnitude, magnitude, number(x, -middle));
-  llvm::Value* place = b.CreateSelect(is_small, square, b.CreateFSub(magnitude, number(x, split)));
-  llvm::Value* sum = nullptr;
-  for (size_t i = std::size(rest_of_small); i-- > 0;) {
-    llvm::Value* chosen =
-        b.CreateSelect(is_small, number(x, rest_of_small[i]), number(x, root_of_large[i]));
-    sum = sum ? multiply_add(b, sum, place, chosen) : chosen;
-  }
-  llvm::Value* small = multiply_add(b, sum, magnitude, magnitude);
-  llvm::Value* second = b.CreateFMul(sum, sum);
+  llvm::Value* small = multiply_add(b, horner(b, square, rest_of_small), magnitude, magnitude);
+  llvm::Value* root = horner(b, b.CreateFSub(magnitude, number(x, split)), root_of_large);
+  llvm::Value* second = b.CreateFMul(root, root);
   llvm::Value* eighth = b.CreateFMul(second, number(x, -0.125));
   llvm::Value* large = multiply_add(b, eighth, second, number(x, 1));
+  llvm::Value* is_small = b.CreateFCmpULT(magnitude, number(x, split));
   return copy_sign(b, b.CreateSelect(is_small, small, large), x);
 }
 
 llvm::Value* math_erf_of_bf16(Builder& b, llvm::Value* x) {
   x = clamp(b, x, -end_of_bf16, end_of_bf16);
-  llvm::Value *square = b.CreateFMul(x, x), *sum = number(x, error_of_bf16[8]);
-  for (size_t i = std::size(error_of_bf16) - 1; i-- > 0;)
-    sum = multiply_add(b, sum, square, number(x, error_of_bf16[i]));
-  return b.CreateFMul(x, sum);
+  return b.CreateFMul(x, horner(b, b.CreateFMul(x, x), error_of_bf16));
 }
 
 llvm::Value* math_erf(Builder& b, llvm::Value* x) {

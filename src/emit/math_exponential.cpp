@@ -25,8 +25,7 @@ constexpr double rest_of_tanh[] = {-0x1.555554p-2, 0x1.11103ap-3, -0x1.b9e22cp-5
                                    -0x1.0f697cp-7, 0x1.515fcap-9, -0x1.d1c724p-12};
 // (e^2r - 1) / r, |r| <= ln 2 / 4, of f32
 constexpr double rest_of_square[] = {
-    2, 2, 0x1.55547cp+0, 0x1.5554eap-1, 0x1.123d82p-2, 0x1.6d4316p-4, 0};
-static_assert(std::size(rest_of_square) == std::size(rest_of_tanh));
+    2, 2, 0x1.55547cp+0, 0x1.5554eap-1, 0x1.123d82p-2, 0x1.6d4316p-4};
 
 // Of f32 and f64: the least and the largest x whose e^x is a normal number, and the polynomial.
 struct Range {
@@ -79,11 +78,9 @@ Sum sum_of(Builder& b, Value* a, Value* c) {
 Sum sum_of(Builder& b, const Reduced& e) { return sum_of(b, e.r, b.CreateFMul(e.square, e.rest)); }
 
 // |x| < 10: 1 - 2 / (e^2x + 1), e^2x = 2^n (1 + r q), and from a polynomial where that would lose
-// bits. Both polynomials are one whose coefficients are chosen.
+// bits.
 Value* tanh_of_f32(Builder& b, Value* magnitude) {
   const auto of = [&](double value) { return number(magnitude, value); };
-  // A NaN would lose its bits in `large`.
-  Value* is_small = b.CreateFCmpULT(magnitude, of(end_of_small));
   const Format& format = format_of(magnitude);
   constexpr double bias = 127;
   Value* shifted = multiply_add(b, magnitude, of(2 * log2_e), of(format.large + bias));
@@ -91,16 +88,14 @@ Value* tanh_of_f32(Builder& b, Value* magnitude) {
   Value* r = multiply_add(b, n, of(-format.ln_2_high / 2), magnitude);
   r = multiply_add(b, n, of(-format.ln_2_low / 2), r);
   Value* scale = from_bits(b, b.CreateShl(bits(b, shifted), format.significand));
-  Value* x = b.CreateSelect(is_small, b.CreateFMul(magnitude, magnitude), r);
-  // Without halves, whose sum would lose a bit.
-  Value* sum = nullptr;
-  for (size_t i = std::size(rest_of_tanh); i-- > 0;) {
-    Value* chosen = b.CreateSelect(is_small, of(rest_of_tanh[i]), of(rest_of_square[i]));
-    sum = sum ? multiply_add(b, sum, x, chosen) : chosen;
-  }
-  Value* small = multiply_add(b, b.CreateFMul(magnitude, x), sum, magnitude);
-  Value* below = multiply_add(b, b.CreateFMul(scale, x), sum, b.CreateFAdd(scale, of(1)));
+  Value* square = b.CreateFMul(magnitude, magnitude);
+  Value* small =
+      multiply_add(b, b.CreateFMul(magnitude, square), horner(b, square, rest_of_tanh), magnitude);
+  Value* below = multiply_add(b, b.CreateFMul(scale, r), horner(b, r, rest_of_square),
+                              b.CreateFAdd(scale, of(1)));
   Value* large = b.CreateFSub(of(1), b.CreateFDiv(of(2), below));
+  // A NaN would lose its bits in `large`.
+  Value* is_small = b.CreateFCmpULT(magnitude, of(end_of_small));
   return b.CreateSelect(is_small, small, large);
 }
 

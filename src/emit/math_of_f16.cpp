@@ -30,10 +30,7 @@ Power power_of(Builder& b, Value* x, double factor, std::span<const double> coef
   Value* n = b.CreateFSub(shifted, large);
   Value* f = multiply_add(b, x, number(x, factor * log2_e_high), b.CreateFNeg(n));
   f = multiply_add(b, x, number(x, factor * log2_e_low), f);
-  Value* sum = number(x, coefficients.back());
-  for (size_t i = coefficients.size() - 1; i-- > 0;)
-    sum = multiply_add(b, sum, f, number(x, coefficients[i]));
-  return {from_bits(b, b.CreateShl(bits(b, shifted), significand)), f, sum};
+  return {from_bits(b, b.CreateShl(bits(b, shifted), significand)), f, horner(b, f, coefficients)};
 }
 
 // 2^n (2^f - 1) + more

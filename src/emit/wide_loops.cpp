@@ -35,8 +35,10 @@ bool is_table(const llvm::LoadInst& load) {
 
 // Long bodies have other steps to fill the waiting with, and their values no room in registers.
 constexpr size_t long_body = 1000;  // instructions
-// Steps one after the other that other iterations of a loop hide, without two vectors at once.
-constexpr int most_hidden = 28;
+// Steps of floats that wait for each other: so many are hidden by the loop's other iterations, and
+// from so many on, in bodies of up to so many instructions, twice as many lanes are faster.
+constexpr int most_hidden = 20, least_waiting = 11;
+constexpr size_t most_waiting = 300;
 
 // Where a loop ends with a vector that overlaps the one before it.
 constexpr uint64_t fewest_vectors = 2;
@@ -107,12 +109,26 @@ class Widening {
     return interleaved_.are_complete() && writes_its_own();
   }
 
+  bool overlaps() const { return overlaps_; }
+
   // Whether half as many lanes are faster: pairs of f32 that are computed in double, in few steps.
   // Halves of their vectors would be moved between vectors before and after each conversion.
   bool has_pairs_for_doubles() const {
     const bool has_doubles = std::ranges::any_of(
         body_, [](const Instruction& step) { return step.getType()->isDoubleTy(); });
     return has_doubles && interleaved_.has_pairs_of_f32() && longest_chain() <= most_hidden;
+  }
+
+  // Whether twice as many lanes are faster: two vectors share constants, which do not fit into
+  // registers, and one's chain of steps fills the waiting of the other's. Tables are read by single
+  // lanes, but for those that are seldom chosen.
+  bool waits() const {
+    const bool has_table = std::ranges::any_of(body_, [](const Instruction& step) {
+      const auto* load = llvm::dyn_cast<llvm::LoadInst>(&step);
+      return load && is_table(*load) &&
+             !std::ranges::all_of(load->users(), llvm::IsaPred<llvm::SelectInst>);
+    });
+    return !has_table && body_.size() <= most_waiting && longest_chain() >= least_waiting;
   }
 
   void widen() {
@@ -131,18 +147,18 @@ class Widening {
   }
 
  private:
-  // Of steps that wait for each other.
+  // Of steps of floats that wait for each other.
   int longest_chain() const {
     std::map<const Value*, int> behind;
     int out = 0;
     for (const Instruction& step : body_) {
-      int before = 0;
+      int& count = behind[&step];
       if (!llvm::isa<llvm::PHINode>(step))
         for (const llvm::Use& use : step.operands())
           if (const auto found = behind.find(use.get()); found != behind.end())
-            before = std::max(before, found->second);
-      behind[&step] = before + 1;
-      out = std::max(out, before + 1);
+            count = std::max(count, found->second);
+      if (step.getType()->isFloatingPointTy()) ++count;
+      out = std::max(out, count);
     }
     return out;
   }
@@ -512,6 +528,17 @@ class Widening {
   std::map<Value*, Value*> wide_;
 };
 
+// Lanes of a loop whose numbers fill a register by so many.
+unsigned fastest_width(llvm::Loop& loop, const Counter& counter, unsigned lanes,
+                       const llvm::TargetTransformInfo& target) {
+  Widening widening(loop, counter, lanes, target);
+  if (!widening.fits()) return lanes;
+  if (widening.has_pairs_for_doubles()) return lanes > 2 ? lanes / 2 : lanes;
+  if (!widening.waits()) return lanes;
+  Widening twice(loop, counter, 2 * lanes, target);
+  return twice.fits() && !twice.overlaps() ? 2 * lanes : lanes;
+}
+
 }  // namespace
 
 std::optional<unsigned> vector_width(const llvm::Loop& loop, unsigned register_bits) {
@@ -548,17 +575,14 @@ llvm::PreservedAnalyses WideLoops::run(llvm::Function& function,
   bool changed = false;
   for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder()) {
     if (loop->getNumBlocks() != 1 || !loop->getLoopPreheader()) continue;
-    const unsigned lanes = vector_width(*loop, register_bits(target)).value_or(1);
+    unsigned lanes = vector_width(*loop, register_bits(target)).value_or(1);
     if (lanes < 2 || !std::has_single_bit(lanes)) continue;
     const auto counter = find_counter(*loop);
     if (!counter) continue;
-    std::optional<Widening> widening(std::in_place, *loop, *counter, lanes, target);
-    if (!widening->fits()) continue;
-    if (widening->has_pairs_for_doubles() && lanes > 2) {
-      widening.emplace(*loop, *counter, lanes / 2, target);
-      if (!widening->fits()) continue;
-    }
-    widening->widen();
+    lanes = fastest_width(*loop, *counter, lanes, target);
+    Widening widening(*loop, *counter, lanes, target);
+    if (!widening.fits()) continue;
+    widening.widen();
     changed = true;
   }
   if (!changed) return llvm::PreservedAnalyses::all();

@@ -218,6 +218,26 @@ ENTRY e {{
     }
 }
 
+// Chains of steps, for which vectors are twice as wide where the number of elements allows.
+TEST(WideLoops, ComputeLongChainsInAnyNumberOfElements) {
+  for (std::string_view type : {"f32", "f64", "bf16", "f16", "c64"})
+    for (std::string_view dims : {"8", "16", "24", "40", "96", "100", "5,48", "3,200"})
+      for (std::string_view processor : {"native", "x86-64-v3", "x86-64"}) {
+#ifndef __x86_64__
+        if (processor != "native") continue;
+#endif
+        const std::string text = fmt::format(
+            "HloModule m\nENTRY e {{\n  x = {0}[{1}] parameter(0)\n  y = {0}[{1}] parameter(1)\n"
+            "  t = {0}[{1}] tanh(x)\n  s = {0}[{1}] sine(y)\n  p = {0}[{1}] multiply(t, s)\n"
+            "  ROOT r = {0}[{1}] exponential(p)\n}}\n",
+            type, dims);
+        const double tolerance = type == "f64"                    ? 1e-15
+                                 : type == "f32" || type == "c64" ? 1e-6
+                                                                  : 0.01;
+        expect_native(run_both(text, 5, 1, std::string(processor)), text, tolerance);
+      }
+}
+
 // Two long results of which each lane takes one: all take the first, all the second, some, one.
 TEST(WideLoops, ComputeTheResultsThatLanesTake) {
   constexpr int terms = 24;
