@@ -39,6 +39,9 @@ constexpr int64_t least_rows = 5, terms_a_row = 5, shorter_sum = 45;
 constexpr int64_t least_columns_of_all = 64;
 constexpr int64_t many_rows = 20, many_columns = 12, long_sum = 100;
 
+// Complex results side by side.
+constexpr int64_t shortest_line = 8;
+
 // Dimensions of an array that are walked as one: `count` steps of `stride` elements.
 struct Walk {
   int64_t count = 1, stride = 0;
@@ -578,11 +581,17 @@ Result<void> write_blocks(Writer& w, InstructionId id) {
   return {};
 }
 
+// Whether lines are worth vectors along them; of shorter ones of complex numbers LLVM would make
+// vectors across, whose shuffles take longer to compile than they save.
+bool has_long_lines(const Dims& dims) { return !dims.empty() && dims.back() % shortest_line == 0; }
+
 }  // namespace
 
 Result<void> write_Dot(Writer& w, InstructionId id) {
   Result<void> written = write_blocks(w, id);
   if (written || !is_of_tiny_products(w.elements.module, id)) return written;
+  const Shape& result = w.elements.module.shape(id);
+  if (is_complex(result.type) && !has_long_lines(result.dims)) w.set_loops_over("vectors");
   write_elements(w, id);
   return {};
 }

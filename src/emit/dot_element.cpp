@@ -3,14 +3,15 @@
 // that a call for each costs more than they do.
 #include "emit/dot_element.h"
 
-#include "emit/op_functions.h"
+#include "emit/complex.h"
 
 namespace hilo {
 namespace {
 
 using llvm::Value;
 
-constexpr int64_t most_products = 64, most_multiplications = 1024;  // of an element, of a product
+// Products of an element, real and complex, and multiplications of a product of matrices.
+constexpr int64_t most_products = 64, most_complex_products = 12, most_multiplications = 1024;
 
 // The operand's place for the batch and for its own dimensions, which are `own` of the result and
 // the next; those of the sum are left open.
@@ -21,6 +22,14 @@ std::vector<Value*> place(Builder& b, const Index& index, const Dims& dims, cons
   for (int64_t d : free_dims(dims, batch, contracting))
     out[static_cast<size_t>(d)] = index.at(b, own++);
   return out;
+}
+
+Complex add_product(Builder& b, Complex sum, Complex left, Complex right) {
+  const auto times = [&](Value* x, Value* y) { return b.CreateFMul(x, y); };
+  Value* real = b.CreateFAdd(sum.real, times(left.real, right.real));
+  Value* imaginary = b.CreateFAdd(sum.imaginary, times(left.real, right.imaginary));
+  return {b.CreateFSub(real, times(left.imaginary, right.imaginary)),
+          b.CreateFAdd(imaginary, times(left.imaginary, right.real))};
 }
 
 }  // namespace
@@ -44,10 +53,12 @@ bool is_of_tiny_products(const Module& module, InstructionId dot) {
   const double elements = static_cast<double>(element_count(result.dims));
   const auto fits = [&](InstructionId operand) {
     const ElementType type = module.shape(operand).type;
+    if (is_complex(result.type)) return type == result.type;
     return is_floating(type) && (type != ElementType::F64 || result.type == ElementType::F64);
   };
-  return is_floating(result.type) && elements > 0 && depth > 0 && depth <= most_products &&
-         elements / batches * depth <= most_multiplications &&
+  const int64_t most = is_complex(result.type) ? most_complex_products : most_products;
+  return (is_floating(result.type) || is_complex(result.type)) && elements > 0 && depth > 0 &&
+         depth <= static_cast<double>(most) && elements / batches * depth <= most_multiplications &&
          std::ranges::all_of(module.operands(dot), fits);
 }
 
@@ -63,21 +74,28 @@ Value* element_Dot(Elements& e, InstructionId id, const Index& index, size_t) {
   std::vector<Value*> rhs =
       place(b, index, rhs_dims, a.rhs_batch_dims, a.rhs_contracting_dims, own);
   const ElementType result = e.module.shape(id).type;
-  llvm::Type* type = result == ElementType::F64 ? b.getDoubleTy() : b.getFloatTy();
+  const bool is_wide = result == ElementType::F64 || result == ElementType::C128;
+  llvm::Type* type = is_wide ? b.getDoubleTy() : b.getFloatTy();
   Dims sizes;
   for (int64_t d : a.lhs_contracting_dims) sizes.push_back(lhs_dims[static_cast<size_t>(d)]);
   Dims k(sizes.size(), 0);
-  Value* sum = llvm::ConstantFP::get(type, 0);
+  Value* zero = llvm::ConstantFP::get(type, 0);
+  Complex sum{zero, zero};
   do {
     for (size_t i = 0; i < k.size(); ++i) {
       lhs[static_cast<size_t>(a.lhs_contracting_dims[i])] = int64(b, k[i]);
       rhs[static_cast<size_t>(a.rhs_contracting_dims[i])] = int64(b, k[i]);
     }
-    Value* left = b.CreateFPExt(e.operand(id, 0, Index(b, lhs_dims, lhs)), type);
-    Value* right = b.CreateFPExt(e.operand(id, 1, Index(b, rhs_dims, rhs)), type);
-    sum = b.CreateFAdd(sum, b.CreateFMul(left, right));
+    Value* left = e.operand(id, 0, Index(b, lhs_dims, lhs));
+    Value* right = e.operand(id, 1, Index(b, rhs_dims, rhs));
+    if (is_complex(result)) {
+      sum = add_product(b, sum, parts_of(b, left), parts_of(b, right));
+    } else {
+      Value* product = b.CreateFMul(b.CreateFPExt(left, type), b.CreateFPExt(right, type));
+      sum.real = b.CreateFAdd(sum.real, product);
+    }
   } while (next_index(k, sizes));
-  return round_to(b, result, sum);
+  return is_complex(result) ? joined(b, sum) : round_to(b, result, sum.real);
 }
 
 }  // namespace hilo

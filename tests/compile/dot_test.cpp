@@ -158,7 +158,11 @@ TEST(Dot, ThinOnesOfNarrowIntegersHaveCode) {
 
 // Dimensions that cannot be walked as one: element by element.
 TEST(Dot, BatchesOfTinyOnesHaveCodeInAnyOrder) {
-  for (const auto& [in, out] : {std::pair{"f32", "f32"}, {"bf16", "f32"}, {"f64", "f64"}}) {
+  for (const auto& [in, out] : {std::pair{"f32", "f32"},
+                                {"bf16", "f32"},
+                                {"f64", "f64"},
+                                {"c64", "c64"},
+                                {"c128", "c128"}}) {
     expect_native(fmt::format(R"(HloModule m
 ENTRY e {{ a = {0}[12,3,8,3] parameter(0)
   b = {0}[2,3,3,5,8,12] parameter(1)
@@ -174,6 +178,24 @@ ENTRY e {{ a = {0}[2,50,3] parameter(0)
                               in, out),
                   1e-5);
   }
+}
+
+// Lines of complex results that are vectors, and shorter ones.
+TEST(Dot, BatchesOfTinyComplexOnes) {
+  for (std::string_view type : {"c64", "c128"})
+    for (const auto& [rows, depth, columns] :
+         {std::array{1, 1, 1}, {2, 2, 2}, {3, 3, 3}, {3, 12, 5}, {4, 4, 8}, {5, 7, 16}})
+      for (const int turned : {0, 1})
+        expect_native(
+            fmt::format(
+                "HloModule m\nENTRY e {{ a = {0} parameter(0)\n b = {1} parameter(1)\n ROOT "
+                "r = {2} dot(a, b), lhs_batch_dims={{0}}, lhs_contracting_dims={{2}}, "
+                "rhs_batch_dims={{0}}, rhs_contracting_dims={{{3}}} }}\n",
+                array_text(type, {50, rows, depth}),
+                turned ? array_text(type, {50, columns, depth})
+                       : array_text(type, {50, depth, columns}),
+                array_text(type, {50, rows, columns}), turned + 1),
+            1e-5);
 }
 
 // Right operands that are read in pieces of lines, the last of which are shorter.
