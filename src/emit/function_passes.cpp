@@ -121,6 +121,7 @@ void optimise(llvm::Module& ir, llvm::TargetMachine& machine, bool verify) {
     divide_bytes_as_words(function);
     compute_rare_seldom(function);
     compute_long_if_taken(function);
+    store_whole(function);
     stream_stores(function, register_bits(functions.getResult<llvm::TargetIRAnalysis>(function)));
   }
 }

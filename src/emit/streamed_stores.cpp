@@ -69,4 +69,18 @@ void stream_stores(llvm::Function& function, uint64_t register_bits) {
       llvm::IRBuilder<>(end).CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {});
 }
 
+void store_whole(llvm::Function& function) {
+  for (llvm::Instruction& step : llvm::instructions(function)) {
+    auto* store = llvm::dyn_cast<llvm::StoreInst>(&step);
+    llvm::Value* value = store ? store->getValueOperand() : nullptr;
+    auto* choice = llvm::dyn_cast_or_null<llvm::SelectInst>(value);
+    if (!choice || !choice->getType()->isVectorTy()) continue;
+    for (unsigned arm : {1u, 2u}) {
+      auto* before = llvm::dyn_cast<llvm::LoadInst>(choice->getOperand(arm));
+      if (before && before->getPointerOperand() == store->getPointerOperand())
+        choice->setOperand(arm, llvm::IRBuilder<>(choice).CreateFreeze(before));
+    }
+  }
+}
+
 }  // namespace hilo

@@ -1,5 +1,6 @@
-// Stores of results that no cache holds go past the caches, so that a line is not read before it is
-// overwritten: 2x + 1 over 2^26 elements moves two thirds of the bytes. Private to `emit`.
+// How vectors are stored. Those of results that no cache holds go past the caches, so that a line
+// is not read before it is overwritten: 2x + 1 over 2^26 elements moves two thirds of the bytes.
+// Those that are read again soon are stored whole. Private to `emit`.
 #pragma once
 
 #include <llvm/IR/Function.h>
@@ -17,5 +18,8 @@ void set_runs(llvm::Function& function, int64_t elements);
 // caches. Does nothing where the chip has no fence for such stores. register_bits: of the chip's
 // vectors.
 void stream_stores(llvm::Function& function, uint64_t register_bits);
+// A vector of which some lanes are what is there already: LLVM would store the others under a mask,
+// and a load behind that waits until the memory has them.
+void store_whole(llvm::Function& function);
 
 }  // namespace hilo
