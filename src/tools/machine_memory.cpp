@@ -11,7 +11,7 @@ std::string size_text(int64_t bytes) {
 }
 
 Result<void> check_memory(int64_t needed, int64_t limit) {
-  constexpr int64_t worth_a_look = int64_t{1} << 28;  // at what the system and its groups say
+  constexpr int64_t worth_a_look = int64_t{1} << 24;  // at what the system and its groups say
   if (limit == 0 && needed < worth_a_look) return {};
   const int64_t most = limit > 0 ? limit : available_memory();
   if (needed <= most) return {};
