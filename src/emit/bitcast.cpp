@@ -6,7 +6,7 @@ namespace hilo {
 llvm::Value* element_Bitcast(Elements& e, InstructionId id, const Index& index, size_t) {
   const Shape& from = e.module.shape(e.module.operand(id, 0));
   if (from.type != e.module.shape(id).type) return e.unsupported(id, "to another element type");
-  return e.operand(id, 0, index.reshaped(e.b, from.dims));
+  return e.operand(id, 0, e.reshaped(index, from.dims));
 }
 
 }  // namespace hilo

@@ -97,13 +97,7 @@ class Concatenation {
   std::optional<Crossing> crossing_of(const Part& part) const {
     if (part.array || !module_.shape(part.id).is_array()) return std::nullopt;
     const WrittenLeaf leaf = {part.id, 0, nullptr};
-    return find_crossing(w_.elements, {&leaf, 1}, innermost(part));
-  }
-  size_t innermost(const Part& part) const {
-    const Dims& dims = module_.shape(part.id).dims;
-    size_t out = dims.size() - 1;
-    while (out > 0 && dims[out] == 1) --out;
-    return out;
+    return find_crossing(w_.elements, {&leaf, 1}, innermost_dim(module_.shape(part.id).dims));
   }
 
   bool are_together() const {
@@ -180,7 +174,8 @@ class Concatenation {
   }
   int64_t iterations(const Part& part) const {
     if (!part.crossing) return part.size;
-    return count_tile_blocks(*part.crossing, module_.shape(part.id).dims, innermost(part));
+    const Dims& dims = module_.shape(part.id).dims;
+    return count_tile_blocks(*part.crossing, dims, innermost_dim(dims));
   }
   void write_part(const Part& part, llvm::Value* first, llvm::Value* last) {
     if (part.crossing) return write_turned(part, first, last);
@@ -192,7 +187,7 @@ class Concatenation {
   }
   void write_turned(const Part& part, llvm::Value* first, llvm::Value* last) {
     const Dims& dims = module_.shape(part.id).dims;
-    write_tile_blocks(w_, *part.crossing, dims, innermost(part), first, last,
+    write_tile_blocks(w_, *part.crossing, dims, innermost_dim(dims), first, last,
                       [&](const Index& place) {
                         llvm::Value* value = w_.elements.at(part.id, place);
                         if (!w_.elements.error()) store(part, place, value);

@@ -49,6 +49,10 @@ class Elements {
   }
   // The counter of a loop, or what differs from it by a constant, is in [begin, end).
   void bind_counter(llvm::Value* counter, int64_t begin, int64_t end);
+  // The place with the same position in an array of other dimensions: see Index::reshaped.
+  Index reshaped(const Index& index, const Dims& dims) {
+    return index.reshaped(b, dims, [&](llvm::Value* at, int64_t size) { return bounds(at, size); });
+  }
   // Of a place along a dimension of `size`.
   Bounds bounds(llvm::Value* place, int64_t size) const;
   // make(), in which arrays are read only where the condition holds; elsewhere zeros stand for

@@ -76,6 +76,12 @@ llvm::Value* nearest_index(Builder& b, llvm::Value* place, const Bounds& bounds,
   return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, place, int64(b, size - 1));
 }
 
+size_t innermost_dim(const Dims& dims) {
+  size_t out = dims.empty() ? 0 : dims.size() - 1;
+  while (out > 0 && dims[out] == 1) --out;
+  return out;
+}
+
 Index::Index(Builder& b, Dims dims, std::vector<llvm::Value*> at)
     : dims_(std::move(dims)), at_(std::move(at)) {
   check(at_.size() == dims_.size(), "Index: one value for each dimension");
@@ -149,10 +155,6 @@ std::optional<Index> in_one_run(Builder& b, const Dims& dims, llvm::Value* posit
 }
 
 }  // namespace
-
-Index Index::reshaped(Builder& b, const Dims& dims) const {
-  return reshaped(b, dims, [](llvm::Value*, int64_t size) { return Bounds{0, size - 1}; });
-}
 
 // Both lists of dimensions fall into groups of equal products, walked from the left; a group of one
 // and one is the same dimension.

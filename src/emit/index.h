@@ -24,10 +24,8 @@ class Index {
   bool has_parts() const { return !at_.empty(); }  // without a division
   llvm::Value* position(Builder& b) const;
   // The place with the same row-major position in an array of as many elements. Dimensions that
-  // both have are kept, so that no division is needed for them.
-  Index reshaped(Builder& b, const Dims& dims) const;
-  // The same where more is known of places along dimensions of a size: no division is needed either
-  // where all of them lie in one run of the innermost dimension.
+  // both have are kept, so that no division is needed for them; nor where all places along a
+  // dimension, by these bounds of them, lie in one run of the innermost one.
   using FindBounds = llvm::function_ref<Bounds(llvm::Value* place, int64_t size)>;
   Index reshaped(Builder& b, const Dims& dims, FindBounds bounds) const;
   // What tells this place from others: equal keys are equal places.
@@ -42,6 +40,8 @@ class Index {
   mutable llvm::Value* position_ = nullptr;
 };
 
+// The last dimension of more than one element, or the first one.
+size_t innermost_dim(const Dims& dims);
 llvm::Value* int64(Builder& b, int64_t value);
 // Sums and products of places, which never overflow.
 llvm::Value* add_index(Builder& b, llvm::Value* a, llvm::Value* c);

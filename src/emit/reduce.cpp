@@ -133,11 +133,7 @@ Seams Reduce::seams_along(size_t dim) const {
   return out.group == 1 ? out : Seams{};
 }
 
-size_t Reduce::innermost() const {
-  size_t last = dims_.empty() ? 0 : dims_.size() - 1;
-  while (last > 0 && dims_[last] == 1) --last;
-  return last;
-}
+size_t Reduce::innermost() const { return innermost_dim(dims_); }
 
 bool Reduce::is_row() const {
   for (size_t d = dims_.size(); d-- > 0;)
@@ -287,7 +283,7 @@ std::vector<Value*> Reduce::combined_in_lanes(const Index& kept, int64_t lanes, 
       sums.store(reducer_.combine(sums.load(lane), value), lane);
     });
   };
-  outer_nest(0, at, [&] { over(add); });
+  outer_nest(last, at, [&] { over(add); });
   std::vector<Value*> pieces;
   for (int64_t i = 0; i < lanes; i += each)
     pieces.push_back(sums.load_lanes(i, each, piece_align(each)));
@@ -438,12 +434,13 @@ Value* Reduce::across(Value* all) {
   return choice ? b_.CreateSelect(any_nan, llvm::ConstantFP::getNaN(out->getType()), out) : out;
 }
 
-void Reduce::outer_nest(size_t i, std::vector<Value*>& at, llvm::function_ref<void()> body) {
+void Reduce::outer_nest(size_t along, std::vector<Value*>& at, llvm::function_ref<void()> body,
+                        size_t i) {
   if (i == reduced_.size()) return body();
-  if (reduced_[i] == innermost() && is_row()) return outer_nest(i + 1, at, body);
+  if (reduced_[i] == along) return outer_nest(along, at, body, i + 1);
   loop(b_, dims_[reduced_[i]], [&](Value* n) {
     at[reduced_[i]] = n;
-    outer_nest(i + 1, at, body);
+    outer_nest(along, at, body, i + 1);
   });
 }
 

@@ -42,8 +42,9 @@ class Reduce {
   // associative reducer, or of one that chooses.
   std::vector<llvm::Value*> result_of_lanes(std::span<const HeldArray> held, int64_t first,
                                             int64_t lanes, const Index& kept);
-  // Loops over the reduced dimensions, but the innermost one of a row, outermost first.
-  void outer_nest(size_t i, std::vector<llvm::Value*>& at, llvm::function_ref<void()> body);
+  // Loops over the reduced dimensions but `along`, from number i of them on, outermost first.
+  void outer_nest(size_t along, std::vector<llvm::Value*>& at, llvm::function_ref<void()> body,
+                  size_t i = 0);
 
   // Takes the dimensions behind the last one that is reduced for one, so that all of them are
   // columns side by side; nothing where an element is asked for by one of them.

@@ -149,8 +149,7 @@ class ColumnReduction {
       : w_(w), b_(w.b), id_(id), reduce_(reduce) {
     reduce.merge_columns();
     for (size_t d : reduce.kept()) dims_.push_back(reduce.dims()[d]);
-    inner_ = dims_.size() - 1;
-    while (inner_ > 0 && dims_[inner_] == 1) --inner_;
+    inner_ = innermost_dim(dims_);
     find_parts();
     kept_.resize(dims_.size(), int64(b_, 0));
     keep_lines();

@@ -97,19 +97,10 @@ class ColumnsByLines {
       for (int64_t column = 0; column < columns(); ++column)
         held_[0].fill_lanes(reduce_.reducer().identity(), column * lanes_, lanes_, lanes_);
     const int64_t first = chooses ? 1 : 0, whole = lines() / lanes_, rest = lines() % lanes_;
-    over_outer(0, at, [&] {
+    reduce_.outer_nest(column_ - 1, at, [&] {
       loop(b_, int64(b_, first), int64(b_, whole),
            [&](Value* chunk) { add(at, multiply_index(b_, chunk, lanes_), 0, false); });
       if (rest > 0) add(at, int64(b_, lines() - lanes_), lanes_ - rest, false);
-    });
-  }
-  void over_outer(size_t i, std::vector<Value*>& at, llvm::function_ref<void()> body) {
-    if (i == reduce_.reduced().size()) return body();
-    const size_t d = reduce_.reduced()[i];
-    if (d + 1 == column_) return over_outer(i + 1, at, body);
-    loop(b_, reduce_.dims()[d], [&](Value* n) {
-      at[d] = n;
-      over_outer(i + 1, at, body);
     });
   }
 

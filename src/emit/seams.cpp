@@ -39,32 +39,15 @@ std::optional<size_t> same_dim(const Dims& from, size_t dim, const Dims& to) {
   return std::nullopt;
 }
 
-// The dimension of `from` with the few elements that follow each other in dimension `dim` of `to`,
-// of one reshaped to the other: those of pairs, or of an array that repeats each element.
-std::optional<size_t> turns_in(const Dims& from, const Dims& to, size_t dim) {
+// The dimension of `from` whose elements follow each other in dimension `dim` of `to`, of one
+// reshaped to the other.
+std::optional<size_t> innermost_part(const Dims& from, const Dims& to, size_t dim) {
   const int64_t behind = std::accumulate(to.begin() + static_cast<int64_t>(dim) + 1, to.end(),
                                          int64_t{1}, std::multiplies<>());
   int64_t product = 1;
-  for (size_t d = from.size(); d-- > 0; product *= from[d]) {
-    if (product != behind || from[d] == 1) continue;
-    if (from[d] <= most_grouped && to[dim] > from[d] && to[dim] % from[d] == 0) return d;
-    return std::nullopt;
-  }
-  return std::nullopt;
-}
-
-// The dimension of `from` whose runs of elements, not more than are worth loops of their own, lie
-// one after the other in dimension `dim` of `to`, of one reshaped to the other.
-std::optional<size_t> runs_in(const Dims& from, const Dims& to, size_t dim) {
-  const int64_t behind = std::accumulate(to.begin() + static_cast<int64_t>(dim) + 1, to.end(),
-                                         int64_t{1}, std::multiplies<>());
-  int64_t product = 1;
-  for (size_t d = from.size(); d-- > 0; product *= from[d]) {
-    if (product != behind || from[d] == 1) continue;
-    const bool are_worth = from[d] >= least_run && to[dim] % from[d] == 0 &&
-                           to[dim] / from[d] <= static_cast<int64_t>(most_loops);
-    return are_worth ? std::optional(d) : std::nullopt;
-  }
+  for (size_t d = from.size(); d-- > 0; product *= from[d])
+    if (product == behind && from[d] != 1)
+      return to[dim] % from[d] == 0 ? std::optional(d) : std::nullopt;
   return std::nullopt;
 }
 
@@ -182,17 +165,28 @@ class Walk {
     const Dims &to = module_.shape(value.id).dims, &dims = module_.shape(operand).dims;
     if (const auto from = same_dim(to, value.dim, dims))
       return add({operand, *from, value.factor, value.offset});
-    if (const auto runs = runs_in(dims, to, value.dim))
-      for (int64_t begin = 0; begin < to[value.dim]; begin += dims[*runs]) {
-        add({operand, *runs, value.factor, value.offset - begin});
-        if (begin > 0) note(value, begin);
-      }
-    const auto turns = turns_in(dims, to, value.dim);
-    if (!turns) return;
-    const int64_t size = dims[*turns];
+    const auto part = innermost_part(dims, to, value.dim);
+    if (!part) return;
+    const int64_t size = dims[*part], times = to[value.dim] / size;
+    if (size <= most_grouped && times > 1) visit_turns(value, operand, *part, times);
+    else if (size >= least_run && times <= static_cast<int64_t>(most_loops))
+      visit_runs(value, operand, *part, times);
+  }
+  // A few elements follow each other, as of pairs or of an array that repeats each element.
+  void visit_turns(const Seen& value, InstructionId operand, size_t dim, int64_t times) {
+    const Dims& dims = module_.shape(operand).dims;
+    const int64_t size = dims[dim];
     if (value.factor % size != 0) wanted_ = std::lcm(wanted_, group_ * size);
-    else if (*turns > 0 && dims[*turns - 1] == to[value.dim] / size)
-      add({operand, *turns - 1, value.factor / size, floor_quotient(value.offset, size)});
+    else if (dim > 0 && dims[dim - 1] == times)
+      add({operand, dim - 1, value.factor / size, floor_quotient(value.offset, size)});
+  }
+  // A few runs do, as of an array that is repeated.
+  void visit_runs(const Seen& value, InstructionId operand, size_t dim, int64_t times) {
+    for (int64_t run = 0; run < times; ++run) {
+      const int64_t begin = run * module_.shape(operand).dims[dim];
+      add({operand, dim, value.factor, value.offset - begin});
+      if (run > 0) note(value, begin);
+    }
   }
 
   void visit_concatenate(const Seen& value) {

@@ -528,15 +528,22 @@ class Widening {
   std::map<Value*, Value*> wide_;
 };
 
-// Lanes of a loop whose numbers fill a register by so many.
-unsigned fastest_width(llvm::Loop& loop, const Counter& counter, unsigned lanes,
-                       const llvm::TargetTransformInfo& target) {
-  Widening widening(loop, counter, lanes, target);
-  if (!widening.fits()) return lanes;
-  if (widening.has_pairs_for_doubles()) return lanes > 2 ? lanes / 2 : lanes;
-  if (!widening.waits()) return lanes;
-  Widening twice(loop, counter, 2 * lanes, target);
-  return twice.fits() && !twice.overlaps() ? 2 * lanes : lanes;
+std::optional<Widening> fitting(llvm::Loop& loop, const Counter& counter, unsigned lanes,
+                                const llvm::TargetTransformInfo& target) {
+  std::optional<Widening> out(std::in_place, loop, counter, lanes, target);
+  if (!out->fits()) out.reset();
+  return out;
+}
+
+// With the fastest number of lanes for a loop whose numbers fill a register by so many.
+std::optional<Widening> fastest(llvm::Loop& loop, const Counter& counter, unsigned lanes,
+                                const llvm::TargetTransformInfo& target) {
+  std::optional<Widening> out = fitting(loop, counter, lanes, target);
+  if (!out) return out;
+  if (out->has_pairs_for_doubles() && lanes > 2) return fitting(loop, counter, lanes / 2, target);
+  if (out->has_pairs_for_doubles() || !out->waits()) return out;
+  std::optional<Widening> twice = fitting(loop, counter, 2 * lanes, target);
+  return twice && !twice->overlaps() ? std::move(twice) : std::move(out);
 }
 
 }  // namespace
@@ -575,14 +582,13 @@ llvm::PreservedAnalyses WideLoops::run(llvm::Function& function,
   bool changed = false;
   for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder()) {
     if (loop->getNumBlocks() != 1 || !loop->getLoopPreheader()) continue;
-    unsigned lanes = vector_width(*loop, register_bits(target)).value_or(1);
+    const unsigned lanes = vector_width(*loop, register_bits(target)).value_or(1);
     if (lanes < 2 || !std::has_single_bit(lanes)) continue;
     const auto counter = find_counter(*loop);
     if (!counter) continue;
-    lanes = fastest_width(*loop, *counter, lanes, target);
-    Widening widening(*loop, *counter, lanes, target);
-    if (!widening.fits()) continue;
-    widening.widen();
+    std::optional<Widening> widening = fastest(*loop, *counter, lanes, target);
+    if (!widening) continue;
+    widening->widen();
     changed = true;
   }
   if (!changed) return llvm::PreservedAnalyses::all();

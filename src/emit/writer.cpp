@@ -144,8 +144,7 @@ class ElementLoops {
         module_(w.elements.module),
         leaves_(leaves),
         dims_(w.elements.leaf_shape(leaves[0].id, leaves[0].leaf).dims) {
-    while (inner_ + 1 < dims_.size()) ++inner_;
-    while (inner_ > 0 && dims_[inner_] == 1) --inner_;
+    inner_ = innermost_dim(dims_);
     at_.resize(dims_.size(), int64(w.b, 0));
   }
 

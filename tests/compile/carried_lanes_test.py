@@ -1,14 +1,10 @@
 """Vectors that loops carry, in the code that is made: of any number of columns they are powers of two
 or fit in a register, for a larger one of another size goes from round to round element by element
 (a product with 24 columns took 5 times as long as one with 32)."""
-import glob
-import os
 import re
-import subprocess
-import tempfile
 import unittest
 
-HILO = os.environ.get("HILO_COMMAND", "build/hilo")
+from dumped import dumped
 
 DOT = """HloModule m
 
@@ -39,17 +35,7 @@ LEVELS = {"x86-64-v3": 256, "x86-64": 128}
 
 class CarriedLanes(unittest.TestCase):
     def code(self, text, level):
-        with tempfile.TemporaryDirectory() as folder:
-            path, dumped = os.path.join(folder, "m.hlo"), os.path.join(folder, "dump")
-            with open(path, "w") as file:
-                file.write(text)
-            subprocess.run([HILO, "bench", path, "--runs=1", f"--dump-to={dumped}"], check=True,
-                           capture_output=True, env=os.environ | {"HILO_PROCESSOR": level})
-            out = ""
-            for name in glob.glob(os.path.join(dumped, "*.after.ll")):
-                with open(name) as file:
-                    out += file.read()
-        return out
+        return "".join(dumped(text, ".after.ll", "bench", "--runs=1", HILO_PROCESSOR=level))
 
     def carried(self, text, level):
         return [(int(lanes), {"float": 32, "double": 64, "i32": 32}[kind])

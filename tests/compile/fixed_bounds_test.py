@@ -1,6 +1,5 @@
 """A kernel that no threads share goes round as often as is known when its code is made; one of a few
 rounds stores no vector under a mask, for the next one would wait for it."""
-import glob
 import os
 import platform
 import re
@@ -8,7 +7,8 @@ import subprocess
 import tempfile
 import unittest
 
-HILO = os.environ.get("HILO_COMMAND", "build/hilo")
+from dumped import HILO, dumped
+
 SUMS = """HloModule m
 
 ENTRY e {{
@@ -76,21 +76,13 @@ PROCESSORS = ("x86-64", "x86-64-v3", "x86-64-v4") if platform.machine() == "x86_
 
 class FixedBounds(unittest.TestCase):
     def code(self, text, *command, stage="after.ll"):
-        with tempfile.TemporaryDirectory() as folder:
-            path, dumped = os.path.join(folder, "m.hlo"), os.path.join(folder, "dump")
-            with open(path, "w") as file:
-                file.write(text)
-            subprocess.run([HILO, *command, path, f"--dump-to={dumped}"], check=True, capture_output=True)
-            code = ""
-            for name in glob.glob(os.path.join(dumped, f"*.{stage}")):
-                with open(name) as file:
-                    code += file.read()
+        code = "".join(dumped(text, f".{stage}", *command))
         self.assertIn("define" if stage == "after.ll" else "ret", code)
         return code
 
     def for_each_processor(self, text):
         for processor in PROCESSORS:
-            yield processor, self.code(text, "compile", f"--target-cpu={processor}", "-o", os.devnull, "--name=m")
+            yield processor, self.code(text, "compile", f"--target-cpu={processor}")
 
     def kernel(self, size):
         """Its code, and the names of its bounds."""
@@ -107,7 +99,7 @@ class FixedBounds(unittest.TestCase):
     # The greatest so far and its place stand in the frame: a part of a vector would be waited for.
     @unittest.skipIf(platform.machine() != "x86_64", "code of x86")
     def test_choices_are_stored_whole(self):
-        code = self.code(PLACES, "compile", "--target-cpu=x86-64-v3", "-o", os.devnull, "--name=m", stage="s")
+        code = self.code(PLACES, "compile", "--target-cpu=x86-64-v3", stage="s")
         self.assertIn("vblendv", code)
         self.assertNotIn("vmaskmov", code)
         self.assertNotIn("vpmaskmov", code)

@@ -1,25 +1,15 @@
 """What keeps dimensions side by side has long loops: over runs of them."""
-import glob
-import os
-import subprocess
-import tempfile
 import unittest
 
-HILO = os.environ.get("HILO_COMMAND", "build/hilo")
+from dumped import dumped
 
 SUM = "sum {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n\n"
 
 
 def last_line(body, op):
     """Of the op, before copies are inserted."""
-    with tempfile.TemporaryDirectory() as folder:
-        path, dumped = os.path.join(folder, "m.hlo"), os.path.join(folder, "dump")
-        with open(path, "w") as file:
-            file.write(f"HloModule m\n\n{SUM}ENTRY e {{\n{body}}}\n")
-        subprocess.run([HILO, "bench", path, "--runs=1", f"--dump-to={dumped}"], check=True, capture_output=True)
-        last = sorted(glob.glob(os.path.join(dumped, "*after_*.txt")))[-1]
-        with open(last) as file:
-            return [line for line in file if f" {op}(" in line][-1]
+    last = dumped(f"HloModule m\n\n{SUM}ENTRY e {{\n{body}}}\n", "after_*.txt", "bench", "--runs=1")[-1]
+    return [line for line in last.splitlines() if f" {op}(" in line][-1]
 
 
 class MergedDims(unittest.TestCase):

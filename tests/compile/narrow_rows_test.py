@@ -1,16 +1,13 @@
 """Rows that come from several places, or from none: of a few elements, they are read with masks; reads
 of the nearest places would be gathers. Reductions read longer ones part by part."""
-import glob
-import os
 import platform
-import subprocess
 import sys
-import tempfile
 import unittest
+
+from dumped import dumped
 
 if platform.machine() != "x86_64":
     sys.exit(77)
-HILO = os.environ.get("HILO_COMMAND", "build/hilo")
 SUM = "sum {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n"
 PADDED = "z = f32[] constant(1)\n  ROOT r = f32[200,10] pad(x, z), padding=0_0x2_1"
 JOINED = "y = f32[200,7] negate(x)\n  ROOT r = f32[200,14] concatenate(x, y), dimensions={1}"
@@ -24,14 +21,8 @@ TURNED = """b = f32[200,3] slice(x), slice={{[0:200], [{0}:{1}]}}
 
 class NarrowRows(unittest.TestCase):
     def code(self, body, processor, size=7):
-        with tempfile.TemporaryDirectory() as folder:
-            path, dumped = os.path.join(folder, "m.hlo"), os.path.join(folder, "dump")
-            with open(path, "w") as file:
-                file.write(f"HloModule m\n\n{SUM}\nENTRY e {{\n  x = f32[200,{size}] parameter(0)\n  {body}\n}}\n")
-            subprocess.run([HILO, "compile", path, "-o", os.path.join(folder, "m.o"), f"--target-cpu={processor}",
-                            f"--dump-to={dumped}"], check=True, capture_output=True)
-            with open(glob.glob(os.path.join(dumped, "*.code.s"))[0]) as file:
-                return file.read()
+        text = f"HloModule m\n\n{SUM}\nENTRY e {{\n  x = f32[200,{size}] parameter(0)\n  {body}\n}}\n"
+        return dumped(text, ".code.s", "compile", f"--target-cpu={processor}")[0]
 
     def test_no_gathers(self):
         for body in (PADDED, JOINED):

@@ -1,16 +1,13 @@
 """Loops over elements that are no whole number of vectors end with a vector that overlaps the one before
 it: there is no code for single elements, but where a loop reads what it writes over."""
-import glob
-import os
 import platform
-import subprocess
 import sys
-import tempfile
 import unittest
+
+from dumped import dumped
 
 if platform.machine() != "x86_64":
     sys.exit(77)
-HILO = os.environ.get("HILO_COMMAND", "build/hilo")
 APART = """HloModule m
 
 ENTRY e {
@@ -25,14 +22,7 @@ OVER = APART.replace("HloModule m", "HloModule m, input_output_alias={ {}: (0, {
 
 class OverlappingVectors(unittest.TestCase):
     def single_products(self, module):
-        with tempfile.TemporaryDirectory() as folder:
-            path, dumped = os.path.join(folder, "m.hlo"), os.path.join(folder, "dump")
-            with open(path, "w") as file:
-                file.write(module)
-            subprocess.run([HILO, "compile", path, "-o", os.path.join(folder, "m.o"), "--target-cpu=x86-64-v3",
-                            f"--dump-to={dumped}"], check=True, capture_output=True)
-            with open(glob.glob(os.path.join(dumped, "*.after.ll"))[0]) as file:
-                return file.read().count("fmul float ")
+        return dumped(module, ".after.ll", "compile", "--target-cpu=x86-64-v3")[0].count("fmul float ")
 
     def test_no_single_elements(self):
         self.assertEqual(self.single_products(APART), 0)

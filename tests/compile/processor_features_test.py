@@ -1,15 +1,12 @@
 """What a processor has and code is better without: SSE4A of AMD's, which has no form of AVX."""
-import glob
-import os
 import platform
-import subprocess
 import sys
-import tempfile
 import unittest
+
+from dumped import dumped
 
 if platform.machine() != "x86_64":
     sys.exit(77)
-HILO = os.environ.get("HILO_COMMAND", "build/hilo")
 # LLVM has put the rows of seven 16-bit numbers together with `insertq`.
 PLACES = """HloModule m
 
@@ -36,14 +33,7 @@ ENTRY e {
 
 class ProcessorFeatures(unittest.TestCase):
     def test_no_sse4a(self):
-        with tempfile.TemporaryDirectory() as folder:
-            path, dumped = os.path.join(folder, "m.hlo"), os.path.join(folder, "dump")
-            with open(path, "w") as file:
-                file.write(PLACES)
-            subprocess.run([HILO, "compile", path, "-o", os.path.join(folder, "m.o"), "--target-cpu=znver3",
-                            f"--dump-to={dumped}"], check=True, capture_output=True)
-            with open(glob.glob(os.path.join(dumped, "*.code.s"))[0]) as file:
-                code = file.read()
+        code = dumped(PLACES, ".code.s", "compile", "--target-cpu=znver3")[0]
         self.assertIn("ymm", code)
         self.assertNotRegex(code, "insertq|extrq")
 
