@@ -524,7 +524,7 @@ Result<void> write_Reduce(Writer& w, InstructionId id) {
   } else if (reduce.is_row()) {
     if (const auto run = reduce.run()) reduce.merge(*run);
     write_rows(w, id, reduce);
-  } else if (!write_narrow_columns(w, id, reduce)) {
+  } else if (!write_narrow_columns(w, id, reduce) && !write_slabs(w, id, reduce)) {
     write_columns(w, id, reduce);
   }
   return {};

@@ -112,10 +112,15 @@ class Reduce {
 
 void store_results(Writer& w, InstructionId id, llvm::Value* position,
                    std::span<llvm::Value* const> values);
+// Whether an element takes more than a few cheap steps from what is read.
+bool is_costly(const Elements& elements, InstructionId id, const Reduce& reduce);
 // Where the innermost dimension is kept: tiles of columns side by side.
 void write_columns(Writer& w, InstructionId id, Reduce& reduce);
 // Where few columns are kept of long runs of lines: several lines side by side, as they lie. False
 // where there is no such run.
 bool write_narrow_columns(Writer& w, InstructionId id, Reduce& reduce);
+// Where slabs of few lines and columns are reduced, with results of several side by side. False
+// where they are not such.
+bool write_slabs(Writer& w, InstructionId id, Reduce& reduce);
 
 }  // namespace hilo

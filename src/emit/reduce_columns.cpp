@@ -310,6 +310,13 @@ class ColumnReduction {
 
 }  // namespace
 
+bool is_costly(const Elements& elements, InstructionId id, const Reduce& reduce) {
+  int steps = 0;
+  for (size_t k = 0; k < reduce.count(); ++k)
+    steps += steps_of(elements, elements.module.operand(id, k), {});
+  return steps > few_steps;
+}
+
 void write_columns(Writer& w, InstructionId id, Reduce& reduce) {
   ColumnReduction(w, id, reduce).write();
 }

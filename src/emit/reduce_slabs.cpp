@@ -1,0 +1,162 @@
+// Reductions of small slabs, as the maxima of 16 lines of 11 columns each: what several results
+// come to is held in registers from the first of their lines to the last.
+#include <algorithm>
+
+#include "emit/lane_sums.h"
+#include "emit/reduce.h"
+
+namespace hilo {
+namespace {
+
+using llvm::Value;
+
+// Elements of a slab; where lanes are slabs, they are read from so many places at once.
+constexpr double most_in_slab = 4096, most_in_far_slab = 1024;
+constexpr int64_t most_columns = 16, least_lanes = 8, most_lanes = 16, least_slabs = 64;
+// Sums and products are soon made: of more columns, or of fewer lines, they are by columns.
+constexpr int64_t most_columns_of_sums = 2;
+constexpr double least_lines_of_sums = 8;
+// Of so few lines a result is straight code.
+constexpr double few_lines = 8;
+
+// Results side by side are lanes: columns of a slab or, where it has few, slabs. The last lanes
+// along a dimension are those that end it, some of which are computed again.
+class SlabReduction {
+ public:
+  SlabReduction(Writer& w, InstructionId id, Reduce& reduce)
+      : w_(w), b_(w.b), id_(id), reduce_(reduce) {
+    reduce.merge_columns();
+    for (size_t d : reduce.kept()) dims_.push_back(reduce.dims()[d]);
+    along_ = find_lanes();
+  }
+
+  bool fits() const { return along_ < dims_.size(); }
+
+  // [begin, end) counts groups of lanes, in the order of the results.
+  void write() {
+    const int64_t size = dims_[along_];
+    lanes_ = size % most_lanes == 0 || size >= 4 * most_lanes ? most_lanes : least_lanes;
+    Dims groups = dims_;
+    groups[along_] = (size + lanes_ - 1) / lanes_;
+    w_.set_count(element_count(groups), reduce_.reduced_elements() * static_cast<double>(lanes_));
+    held_ = reduce_.held_arrays(lanes_);
+    b_.GetInsertBlock()->getParent()->addFnAttr(lane_sums_attribute);
+    loop(b_, w_.begin, w_.end, [&](Value* number) {
+      const Index group = Index::linear(b_, groups, number);
+      std::vector<Value*> first;
+      for (size_t d = 0; d < dims_.size(); ++d) first.push_back(group.at(b_, d));
+      first[along_] =
+          b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, multiply_index(b_, first[along_], lanes_),
+                                   int64(b_, size - lanes_));
+      write_group(first);
+    });
+  }
+
+ private:
+  // Which of the kept dimensions; behind the last where none is fit.
+  size_t find_lanes() const {
+    const size_t none = dims_.size();
+    if (dims_.empty() || reduce_.reduced().empty()) return none;
+    int64_t columns = 1;
+    size_t i = none;
+    for (; i > 0 && reduce_.kept()[i - 1] > reduce_.reduced().back(); --i) columns *= dims_[i - 1];
+    if (i < none && dims_.back() >= least_lanes) return are_lanes(columns) ? none - 1 : none;
+    return i > 0 && dims_[i - 1] >= least_slabs && are_few(columns) ? i - 1 : none;
+  }
+
+  // Loops over lines of columns have rests, unless columns are whole vectors, and load and store
+  // what was combined, which counts where it is two values.
+  bool are_lanes(int64_t columns) const {
+    const bool chooses = !reduce_.reducer().is_associative(), has_few = lines() <= few_lines;
+    if (is_of_bytes()) return false;
+    if (chooses && has_few) return true;
+    if (columns > most_columns || lines() * static_cast<double>(columns) > most_in_slab)
+      return false;
+    const bool is_whole = columns % least_lanes == 0, has_long_rest = columns % 4 == 3;
+    if (chooses) return is_whole || has_long_rest;
+    return !is_whole && (has_few || has_long_rest || is_costly(w_.elements, id_, reduce_));
+  }
+  bool are_few(int64_t columns) const {
+    if (lines() * static_cast<double>(columns) > most_in_far_slab) return false;
+    if (is_of_bytes()) return columns % 4 != 0;
+    return !reduce_.reducer().is_associative() ||
+           (columns <= most_columns_of_sums && lines() >= least_lines_of_sums);
+  }
+  double lines() const { return reduce_.reduced_elements(); }
+  bool is_of_bytes() const { return storage_bytes(w_.elements.leaf_shape(id_, 0).type) == 1; }
+
+  // So far into the group.
+  Index place(std::vector<Value*> first, Value* lane) {
+    first[along_] = add_index(b_, first[along_], lane);
+    return Index(b_, dims_, first);
+  }
+
+  void write_group(const std::vector<Value*>& first) {
+    if (lines() > few_lines) return write_in_registers(first);
+    reduce_.without_loop = few_lines;
+    loop(b_, lanes_, [&](Value* lane) {
+      const Index at = place(first, lane);
+      store_results(w_, id_, at.position(b_), reduce_.result(at));
+    });
+  }
+
+  void write_in_registers(const std::vector<Value*>& first) {
+    const Reducer& reducer = reduce_.reducer();
+    const std::vector<Value*> inits = reduce_.inits();
+    const auto store = [&](Value* lane, const std::vector<Value*>& values) {
+      for (size_t k = 0; k < held_.size(); ++k) held_[k].store(values[k], lane);
+    };
+    const auto load = [&](Value* lane) {
+      std::vector<Value*> out;
+      for (const HeldArray& each : held_) out.push_back(each.load(lane));
+      return out;
+    };
+    loop(b_, lanes_, [&](Value* lane) {
+      store(lane, reducer.is_associative() ? std::vector{reducer.identity()} : inits);
+    });
+    std::vector<Value*> at = reduce_.place(Index(b_, dims_, first));
+    const size_t none = reduce_.dims().size();
+    reduce_.outer_nest(none, at, [&] {
+      w_.elements.forget();
+      loop(b_, lanes_, [&](Value* lane) {
+        std::vector<Value*> here = at;
+        Value*& moved = here[reduce_.kept()[along_]];
+        moved = add_index(b_, moved, lane);
+        store(lane, with_next(load(lane), reduce_.elements_at(here)));
+      });
+    });
+    w_.elements.forget();
+    loop(b_, lanes_, [&](Value* lane) {
+      std::vector<Value*> values = load(lane);
+      if (reducer.is_associative()) values = {reducer.finish(inits[0], values[0])};
+      store_results(w_, id_, place(first, lane).position(b_), values);
+    });
+  }
+
+  std::vector<Value*> with_next(std::vector<Value*> values, const std::vector<Value*>& next) {
+    const Reducer& reducer = reduce_.reducer();
+    if (reducer.is_associative()) return {reducer.combine(values[0], reducer.widen(next[0]))};
+    values.insert(values.end(), next.begin(), next.end());
+    return reducer.apply(values);
+  }
+
+  Writer& w_;
+  Builder& b_;
+  InstructionId id_;
+  Reduce& reduce_;
+  Dims dims_;         // of the results
+  size_t along_ = 0;  // the dimension of lanes
+  int64_t lanes_ = 0;
+  std::vector<HeldArray> held_;
+};
+
+}  // namespace
+
+bool write_slabs(Writer& w, InstructionId id, Reduce& reduce) {
+  SlabReduction slabs(w, id, reduce);
+  if (!slabs.fits()) return false;
+  slabs.write();
+  return true;
+}
+
+}  // namespace hilo
