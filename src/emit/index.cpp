@@ -109,10 +109,15 @@ bool is_in_turns(const Affine& parts, int64_t size) {
 void Index::find_parts(Builder& b) const {
   if (!at_.empty() || dims_.empty()) return;
   at_.resize(dims_.size());
-  llvm::Value* rest = position_;
+  if (!join_parts(b)) divide(b, position_, dims_.size());
+}
+
+// The parts before `end` of a position in these dimensions.
+void Index::divide(Builder& b, llvm::Value* position, size_t end) const {
+  llvm::Value* rest = position;
   size_t outermost = 0;
-  while (outermost < dims_.size() && dims_[outermost] == 1) ++outermost;
-  for (size_t d = dims_.size(); d-- > 0;) {
+  while (outermost < end && dims_[outermost] == 1) ++outermost;
+  for (size_t d = end; d-- > 0;) {
     if (dims_[d] == 1) at_[d] = int64(b, 0);
     else if (d == outermost) at_[d] = rest;
     else if (const Affine parts = affine(rest); is_in_turns(parts, dims_[d])) {
@@ -125,6 +130,32 @@ void Index::find_parts(Builder& b) const {
   }
 }
 
+// Where innermost dimensions of the source make up the innermost one here, that is a sum of their
+// places and of what is left of the others, which do not move with them. Whether it is so.
+bool Index::join_parts(Builder& b) const {
+  size_t from = source_.size(), here = innermost_dim(dims_);
+  int64_t joined = 1;
+  llvm::Value* sum = nullptr;
+  for (; from > 0 && joined * source_dims_[from - 1] <= dims_[here] &&
+         dims_[here] % (joined * source_dims_[from - 1]) == 0;
+       --from) {
+    const int64_t size = source_dims_[from - 1];
+    if (size == 1) continue;
+    llvm::Value* moved = multiply_index(b, source_[from - 1], joined);
+    sum = sum ? add_index(b, moved, sum) : moved;
+    joined *= size;
+  }
+  const int64_t runs = dims_[here] / joined;
+  if (!sum || from == 0 || runs == 1) return false;
+  const Index others(b, Dims(source_dims_.begin(), source_dims_.begin() + from),
+                     {source_.begin(), source_.begin() + from});
+  llvm::Value* position = others.position(b);
+  for (size_t d = here + 1; d < dims_.size(); ++d) at_[d] = int64(b, 0);
+  at_[here] = add_index(b, multiply_index(b, b.CreateURem(position, int64(b, runs)), joined), sum);
+  divide(b, b.CreateUDiv(position, int64(b, runs)), here);
+  return true;
+}
+
 llvm::Value* Index::at(Builder& b, size_t dim) const {
   find_parts(b);
   return at_[dim];
@@ -132,6 +163,8 @@ llvm::Value* Index::at(Builder& b, size_t dim) const {
 
 llvm::Value* Index::position(Builder& b) const {
   if (position_) return position_;
+  // As others compute it who have the source alone: where the same is written, LLVM sees it.
+  if (!source_.empty()) return position_ = Index(b, source_dims_, source_).position(b);
   llvm::Value* sum = nullptr;
   for (size_t d = 0; d < dims_.size(); ++d) {
     if (dims_[d] == 1) continue;
@@ -177,11 +210,19 @@ Index Index::reshaped(Builder& b, const Dims& dims, FindBounds bounds) const {
     const Dims outer(dims.begin() + to_begin, dims.begin() + to);
     const Index group(b, inner, {at_.begin() + from_begin, at_.begin() + from});
     const auto run = in_one_run(b, outer, group.position(b), bounds(group.position(b), left));
-    if (!run && left == element_count(dims)) return linear(b, dims, position(b));
-    const Index split = run ? *run : linear(b, outer, group.position(b));
+    Index split = run ? *run : linear(b, outer, group.position(b));
+    split.source_dims_ = inner;
+    split.source_ = group.at_;
+    if (!run && left == element_count(dims)) {
+      split.dims_ = dims;
+      return split;
+    }
     for (size_t d = to_begin; d < to; ++d) out[d] = split.at(b, d - to_begin);
   }
-  return Index(b, dims, std::move(out));
+  Index place(b, dims, std::move(out));
+  place.source_dims_ = dims_;
+  place.source_ = at_;
+  return place;
 }
 
 std::vector<llvm::Value*> Index::key() const {

@@ -24,8 +24,9 @@ class Index {
   bool has_parts() const { return !at_.empty(); }  // without a division
   llvm::Value* position(Builder& b) const;
   // The place with the same row-major position in an array of as many elements. Dimensions that
-  // both have are kept, so that no division is needed for them; nor where all places along a
-  // dimension, by these bounds of them, lie in one run of the innermost one.
+  // both have are kept, so that no division is needed for them; nor for the innermost one where it
+  // is a whole number of runs of this one's; nor where all places along a dimension, by these
+  // bounds of them, lie in one run of the innermost one.
   using FindBounds = llvm::function_ref<Bounds(llvm::Value* place, int64_t size)>;
   Index reshaped(Builder& b, const Dims& dims, FindBounds bounds) const;
   // What tells this place from others: equal keys are equal places.
@@ -34,8 +35,12 @@ class Index {
  private:
   Index() = default;
   void find_parts(Builder& b) const;
+  void divide(Builder& b, llvm::Value* position, size_t end) const;
+  bool join_parts(Builder& b) const;
 
   Dims dims_;
+  Dims source_dims_;  // of an array of as many elements, and the same place there; or nothing
+  std::vector<llvm::Value*> source_;
   mutable std::vector<llvm::Value*> at_;  // empty: not known yet, unless there are no dimensions
   mutable llvm::Value* position_ = nullptr;
 };
