@@ -14,6 +14,7 @@
 #include "target/one_type.h"
 #include "target/open_fusions.h"
 #include "target/plain_convolutions.h"
+#include "target/reduced_reshapes.h"
 #include "target/row_major.h"
 #include "target/rows_in_place.h"
 #include "target/share_reshapes.h"
@@ -100,6 +101,8 @@ constexpr Pass own_passes[] = {
     {"split-concatenations", "what is made of joined arrays is made of each", split_concatenations},
     {"spread-slices", "what is spread from a small part is computed of parts",
      compute_spread_slices},
+    {"reduced-reshapes", "rows that are reduced are elementwise ops of reshaped arrays",
+     reshape_before_elementwise},
     {"sliced-products", "slices go into the products that read them", fuse_sliced_products},
     {"made-rows", "rows of a product's operand are made where they are multiplied",
      make_rows_of_products},
@@ -113,7 +116,7 @@ constexpr std::string_view pipeline =
     "remove-copies, merge-collectives, "
     "keep-order, dilated-convolution-expander, plain-convolutions, short-products, "
     "batched-products, complex-sums, simplify, function-tables, cse, constant-folding, "
-    "split-concatenations, spread-slices, reduction-splitter, "
+    "split-concatenations, spread-slices, reduced-reshapes, reduction-splitter, "
     "narrow-operand-upcaster, sliced-products, "
     "fusion, made-rows, rows-in-place, merge-dims, share-reshapes, copy-insertion";
 
