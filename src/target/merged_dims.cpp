@@ -78,7 +78,17 @@ bool keeps_order(const Module& module, InstructionId id) {
          is_elementwise(op);
 }
 
-// Has the last run of the value end where it makes rows long enough. Whether rows are longer then.
+// Whether there are more rows side by side than in the dimension before them, and not enough there.
+bool are_more_rows(const Dims& dims, const Dims& merged) {
+  const auto is_more = [](int64_t size) { return size > 1; };
+  auto d = std::find_if(dims.rbegin(), dims.rend(), is_more);
+  if (d == dims.rend() || merged.size() < 2) return false;
+  d = std::find_if(std::next(d), dims.rend(), is_more);
+  return d != dims.rend() && *d < long_row && merged[merged.size() - 2] > *d;
+}
+
+// Has the last run of the value end where it makes rows long enough. Whether rows are longer then,
+// or tiny ones, of which a round of a loop does several, more.
 bool lengthen_rows(const Module& module, DimRuns& runs, InstructionId value) {
   const Dims& dims = module.shape(value).dims;
   const int64_t count = element_count(dims);
@@ -95,7 +105,9 @@ bool lengthen_rows(const Module& module, DimRuns& runs, InstructionId value) {
     row = longer;
   }
   if (d > 0 && d < dims.size()) runs.cut(value, d);
-  return !runs.merged(value).empty() && runs.merged(value).back() > before;
+  const Dims merged = runs.merged(value);
+  if (merged.empty()) return false;
+  return merged.back() > before || (merged.back() < tiny_row && are_more_rows(dims, merged));
 }
 
 // Of a reduce-window along dimension d, with dimensions behind it that have no windows and n

@@ -25,6 +25,14 @@ class MergedDims(unittest.TestCase):
         self.assertEqual(self.merged("4,8,6,7", "0,2,3,1"), ("4,42,8", "0,2,1"))
         self.assertEqual(self.merged("8,1,9,10,12", "4,0,2,1,3"), ("12,720", "1,0"))
 
+    def test_tiny_rows_lie_in_one_line(self):
+        repeated = last_line("  x = f32[30,20,8,7] parameter(0)\n"
+                             "  ROOT b = f32[30,20,8,7,2] broadcast(x), dimensions={0,1,2,3}\n", "broadcast")
+        self.assertIn("f32[33600,2]", repeated)
+        last = "  x = f32[30,20,3] parameter(0)\n  v = f32[3] parameter(1)\n" \
+            "  b = f32[30,20,3] broadcast(v), dimensions={2}\n  ROOT m = f32[30,20,3] multiply(x, b)\n"
+        self.assertIn("f32[600,3]", last_line(last, "fusion").split("{")[0])
+
     def test_others_stay(self):
         self.assertEqual(self.merged("4,5,6", "2,1,0"), ("6,5,4", "2,1,0"))
 
@@ -43,7 +51,7 @@ class MergedDims(unittest.TestCase):
 
     def test_what_tells_dimensions_apart(self):
         row = "  e = f32[300,40,3] exponential(x)\n  r = f32[300,40,3] reverse(e), dimensions={2}\n"
-        self.assertEqual(self.loop(row + "  ROOT n = f32[300,40,3] negate(r)\n"), "f32[300,40,3]")
+        self.assertEqual(self.loop(row + "  ROOT n = f32[300,40,3] negate(r)\n"), "f32[12000,3]")
         colour = "  c = f32[3] parameter(1)\n  b = f32[300,40,3] broadcast(c), dimensions={2}\n" \
             "  m = f32[300,40,3] multiply(x, b)\n  ROOT r = f32[300,40,3] reverse(m), dimensions={1}\n"
         self.assertEqual(self.loop(colour), "f32[300,40,3]")
