@@ -1,6 +1,5 @@
 #include "emit/function_passes.h"
 
-#include <llvm/IR/DiagnosticHandler.h>
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Passes/PassBuilder.h>
@@ -20,6 +19,7 @@
 #include "emit/bf16_rounding.h"
 #include "emit/byte_quotients.h"
 #include "emit/lane_sums.h"
+#include "emit/lone_lanes.h"
 #include "emit/loop_remainders.h"
 #include "emit/rare_choices.h"
 #include "emit/streamed_stores.h"
@@ -46,6 +46,7 @@ llvm::FunctionPassManager passes(bool has_windows, bool has_lane_sums, bool has_
   if (has_rows) out.addPass(llvm::SLPVectorizerPass());
   out.addPass(WideLoops());
   out.addPass(LoopRemainders());
+  out.addPass(LoneLanes());
   // One vector a round: several would make each loop four times as long to compile.
   llvm::LoopVectorizeOptions vectors;
   vectors.setInterleaveOnlyWhenForced(true);

@@ -1,0 +1,85 @@
+#include "emit/lone_lanes.h"
+
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
+#include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "emit/wide_loops.h"
+
+namespace hilo {
+namespace {
+
+// Of the narrowest elements that are gathered from computed places. Chips with registers of up to
+// so many bits have few enough lanes of them, and where results are scattered, too, all is as fast
+// without vectors.
+constexpr unsigned gathered_bits = 32, few_bits = 256;
+// Elements up to so far apart LoopVectorize reads as vectors of neighbours.
+constexpr int64_t most_apart = 8;
+// Elements that are read alone in a round of the loop, and lanes of such a round.
+constexpr unsigned most_alone = 48, fewest_lanes = 4;
+// Steps of floats for each: more take longer than reading. Of narrow integers, which need no
+// conversion, more than so many are as soon read without vectors.
+constexpr int64_t most_steps = 8, most_integers = 8;
+
+// What a load or store moves, one lane after the other, in bits; else 0.
+unsigned bits_alone(const llvm::Loop& loop, llvm::Instruction& step,
+                    llvm::ScalarEvolution& evolution) {
+  llvm::Value* place = llvm::getLoadStorePointerOperand(&step);
+  if (!place || loop.isLoopInvariant(place)) return 0;
+  const unsigned bits = llvm::getLoadStoreType(&step)->getScalarSizeInBits();
+  const auto* line = llvm::dyn_cast<llvm::SCEVAddRecExpr>(evolution.getSCEV(place));
+  if (!line || line->getLoop() != &loop) return bits < gathered_bits ? bits : 0;
+  const auto* apart = llvm::dyn_cast<llvm::SCEVConstant>(line->getStepRecurrence(evolution));
+  return !apart || apart->getAPInt().abs().sgt(most_apart * bits / 8) ? bits : 0;
+}
+
+struct Alone {
+  int64_t narrow = 0, gathered = 0;  // loads
+  bool writes = false;
+};
+
+Alone find_alone(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
+  Alone out;
+  for (llvm::Instruction& step : *loop.getHeader()) {
+    const unsigned bits = bits_alone(loop, step, evolution);
+    if (bits == 0) continue;
+    if (llvm::isa<llvm::StoreInst>(step)) out.writes = true;
+    else if (bits <= gathered_bits) ++(bits < gathered_bits ? out.narrow : out.gathered);
+  }
+  return out;
+}
+
+// Nothing where it has as many as it likes.
+std::optional<unsigned> lanes_of(const llvm::Loop& loop, unsigned register_bits,
+                                 llvm::ScalarEvolution& evolution) {
+  const Alone found = find_alone(loop, evolution);
+  const bool are_gathered = register_bits > few_bits && !found.writes;
+  const int64_t alone = found.narrow + (are_gathered ? found.gathered : 0);
+  const auto floats = std::ranges::count_if(*loop.getHeader(), [](llvm::Instruction& step) {
+    return step.getType()->isFloatingPointTy();
+  });
+  if (alone * register_bits <= most_alone * gathered_bits || floats > most_steps * alone ||
+      (floats == 0 && alone > most_integers))
+    return std::nullopt;
+  return std::max(fewest_lanes, std::bit_floor(most_alone / static_cast<unsigned>(alone)));
+}
+
+}  // namespace
+
+llvm::PreservedAnalyses LoneLanes::run(llvm::Function& function,
+                                       llvm::FunctionAnalysisManager& analyses) {
+  const unsigned bits = register_bits(analyses.getResult<llvm::TargetIRAnalysis>(function));
+  auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
+  for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder())
+    if (loop->isInnermost() && loop->getNumBlocks() == 1)
+      if (const auto lanes = lanes_of(*loop, bits, evolution))
+        llvm::addStringMetadataToLoop(loop, "llvm.loop.vectorize.width", *lanes);
+  return llvm::PreservedAnalyses::all();
+}
+
+}  // namespace hilo
