@@ -23,6 +23,10 @@ void Reducer::choose_among_keys() {
   has_keys_ = has_16_bits && combiner_->wide != combiner_->element && extremum();
 }
 
+void Reducer::choose_straight() {
+  by_comparing_ = combiner_ && combiner_->element == ElementType::F16;
+}
+
 // As unsigned integers: numbers in their order, NaN beyond the end that is looked for.
 llvm::Value* Reducer::key_of(llvm::Value* element) const {
   Builder& b = e_.b;
@@ -89,7 +93,7 @@ llvm::Value* Reducer::combine(llvm::Value* a, llvm::Value* c) const {
   if (has_keys_)
     return e_.b.CreateBinaryIntrinsic(
         op.op == Op::Maximum ? llvm::Intrinsic::umax : llvm::Intrinsic::umin, a, c);
-  if (extremum()) {
+  if (extremum() && !by_comparing_) {
     llvm::FastMathFlags flags;
     flags.setNoSignedZeros();
     const auto which = op.op == Op::Maximum ? llvm::Intrinsic::maximum : llvm::Intrinsic::minimum;

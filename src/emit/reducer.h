@@ -21,6 +21,9 @@ class Reducer {
   // From now on the largest or least of bf16 or f16 is chosen among 16-bit integers in their order,
   // of which a vector holds twice as many.
   void choose_among_keys();
+  // From now on elements are combined in straight code, from memory to the result: of f16 LLVM
+  // would make that the maximum of halves, of which most processors have no vectors.
+  void choose_straight();
   // Picks one of two tuples: see choice.h.
   bool chooses() const { return chooses_; }
   llvm::Type* type() const;
@@ -44,7 +47,7 @@ class Reducer {
   Elements& e_;
   ComputationId computation_;
   std::optional<Combiner> combiner_;
-  bool has_keys_ = false;
+  bool has_keys_ = false, by_comparing_ = false;
   bool chooses_ = false;
 };
 

@@ -46,12 +46,13 @@ Windows windows_of(const Elements& elements, InstructionId id) {
   return merged;
 }
 
-SmallWindows::SmallWindows(Writer& writer, const Windows& windows, const Reducer& reducer)
+SmallWindows::SmallWindows(Writer& writer, const Windows& windows, Reducer reducer)
     : w_(writer),
       b_(writer.b),
       windows_(windows),
-      reducer_(reducer),
+      reducer_(std::move(reducer)),
       is_array_(writer.elements.array(writer.elements.module.operand(windows.id, 0)) != nullptr) {
+  reducer_.choose_straight();
   const size_t rank = windows_.out.size();
   if (rank == 0 || std::ranges::any_of(windows_.dims, [](const WindowDim& dim) {
         return dim.size > most_places || dim.base_dilation != 1;

@@ -18,7 +18,7 @@ Windows windows_of(const Elements& elements, InstructionId id);
 
 class SmallWindows {
  public:
-  SmallWindows(Writer& writer, const Windows& windows, const Reducer& reducer);
+  SmallWindows(Writer& writer, const Windows& windows, Reducer reducer);
 
   // Whether they are so few steps.
   bool fit() const;
@@ -51,7 +51,7 @@ class SmallWindows {
   Writer& w_;
   Builder& b_;
   const Windows& windows_;
-  const Reducer& reducer_;
+  Reducer reducer_;
   bool is_array_;
   // Dimensions before first_ are iterations of the kernel; from there to lanes_ each piece has a
   // loop; the few results behind that are straight code.
