@@ -5,6 +5,8 @@ with their largest relative error. Needs the package mpmath.
   math_coefficients.py
 """
 
+import re
+
 import mpmath
 from mpmath import mpf
 
@@ -49,6 +51,7 @@ REST_OF_ARC = beyond(lambda t: (mpmath.atan(mpmath.sqrt(t)) / mpmath.sqrt(t) - 1
 HALF, HALF_LN2 = mpf(1) / 2 + MARGIN, LN2 / 2 + MARGIN
 FITS = {  # name: function, from, to, degree, bits of the coefficients
     "exponential, f32": (REST_OF_EXP, -HALF_LN2, HALF_LN2, 5, 24),
+    "exponential, f32, by table": (REST_OF_EXP, -LN2 / 32 - MARGIN, LN2 / 32 + MARGIN, 1, 24),
     "exponential, f64": (REST_OF_EXP, -HALF_LN2, HALF_LN2, 9, 53),
     "power of two, bf16, and f16 before it is moved": (REST_OF_POWER, -HALF, HALF, 4, 24),
     "power of two, bf16, before it is moved": (REST_OF_POWER, -HALF, HALF, 3, 24),
@@ -66,6 +69,11 @@ FITS = {  # name: function, from, to, degree, bits of the coefficients
     "arc, nearer": (in_square(mpmath.atan, mpf(1)), mpf(0), ARC, 11, 53),
     "error": (erf_of_place, mpf(-1), mpf(1), 18, 53),
 }
+
+
+def short(c):
+    """An f32 of C++."""
+    return re.sub(r"[.]?0*p", "p", c.hex()) + "F" if c else "0"
 
 
 def fit(function, begin, end, degree, bits):
@@ -92,6 +100,55 @@ def fit_in_turn(function, begin, end, degree, bits, weight):
     return out
 
 
+def powers_of_sixteenths():
+    """Rounded to 24 bits, and by which part of each it is too small."""
+    out = []
+    for j in range(16):
+        exact = mpf(2) ** (mpf(j) / 16)
+        with mpmath.workprec(24):
+            rounded = +exact
+        lacking = exact / rounded - 1
+        with mpmath.workprec(24):
+            out.append([float(rounded), float(+lacking)])
+    return out
+
+
+def show_rows(name, columns):
+    print(name)
+    for row in zip(*columns):
+        print("    {" + ", ".join(short(c) for c in row) + "},")
+
+
+def place_of_tanh(begin, end):
+    """Near to the middle, with a tanh that is a number of 24 bits but for 2^-9 of its last place."""
+    with mpmath.workprec(24):
+        middle = (begin + end) / 2
+    unit = mpf(2) ** (mpmath.floor(mpmath.log(middle, 2)) - 23)
+    for k in range(1 << 16):
+        for x in (middle + k * unit, middle - k * unit):
+            exact = mpmath.tanh(x)
+            with mpmath.workprec(24):
+                rounded = +exact
+            if abs(exact / rounded - 1) < mpf(2) ** -33:
+                return x, rounded
+
+
+def pieces_of_tanh():
+    """Of each piece of |x|, by the first bits of |x| + 0.625: its place c, tanh c, and the polynomial
+    (tanh(c + t) - tanh c) / t; of the first one tanh t / t - 1."""
+    def end(q):
+        return mpf(2) ** (q // 4 - 1) * (1 + mpf(q % 4) / 4) - mpf("0.625")
+
+    first = beyond(lambda x: (mpmath.tanh(x) / x - 1) / x, mpf(0))
+    out = [[0.0, 0.0, 0.0] + fit(first, mpf(0), end(2), 4, 24)]
+    for q in range(2, 17):
+        begin, last = end(q), min(end(q + 1), mpf("9.25"))
+        c, value = place_of_tanh(begin, last)
+        rise = beyond(lambda t: (mpmath.tanh(c + t) - mpmath.tanh(c)) / t, 1 - mpmath.tanh(c) ** 2)
+        out.append([float(c), float(value)] + fit(rise, begin - c, last - c, 5, 24))
+    return out
+
+
 def largest_error(function, begin, end, coefficients):
     places = [begin + (end - begin) * mpf(i) / 1000 for i in range(1001)]
     return max(abs(mpmath.polyval([mpf(c) for c in reversed(coefficients)], x) / function(x) - 1)
@@ -110,3 +167,5 @@ for name, (function, begin, end, degree, bits) in FITS.items():
 begin, end = -mpf(1) / 4 - MARGIN, mpf(1) / 2 + MARGIN
 show("logarithm, f32", REST_OF_LOG, begin, end,
      fit_in_turn(REST_OF_LOG, begin, end, 8, 24, lambda x: x * x + mpf(1) / 20))
+show_rows("powers of sixteenths, f32, and what they lack", powers_of_sixteenths())
+show_rows("tanh, f32, by tables: places, values and a row of each power", pieces_of_tanh())

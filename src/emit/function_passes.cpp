@@ -22,6 +22,7 @@
 #include "emit/lone_lanes.h"
 #include "emit/loop_remainders.h"
 #include "emit/rare_choices.h"
+#include "emit/scaled_powers.h"
 #include "emit/streamed_stores.h"
 #include "emit/table_reads.h"
 #include "emit/wide_loops.h"
@@ -118,6 +119,8 @@ void optimise(llvm::Module& ir, llvm::TargetMachine& machine, bool verify) {
     else if (loops_over == "rows") of_rows.run(function, functions);
     else if (function.hasFnAttribute(lane_sums_attribute)) of_lane_sums.run(function, functions);
     else (loops_over == "windows" ? of_windows : of_elements).run(function, functions);
+    permute_tables(function, machine);
+    scale_by_floats(function, machine);
     shorten_bf16_rounding(function, machine);
     divide_bytes_as_words(function);
     compute_rare_seldom(function);

@@ -92,4 +92,23 @@ Nearest nearest(Builder& b, Value* x) {
   return {b.CreateFSub(sum, large), bits(b, sum)};
 }
 
+Value* table(Builder& b, const std::string& name, llvm::function_ref<llvm::Constant*()> make) {
+  llvm::Module& module = *b.GetInsertBlock()->getModule();
+  if (llvm::GlobalVariable* made = module.getNamedGlobal(name)) return made;
+  llvm::Constant* data = make();
+  return new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::PrivateLinkage,
+                                  data, name);
+}
+
+Value* looked_up(Builder& b, const std::string& name, const Row& numbers, Value* bits) {
+  Value* row =
+      table(b, name, [&] { return llvm::ConstantDataArray::get(b.getContext(), numbers); });
+  Value* place = b.CreateZExt(b.CreateAnd(bits, numbers.size() - 1), b.getInt64Ty());
+  return b.CreateLoad(b.getFloatTy(), b.CreateInBoundsGEP(b.getFloatTy(), row, place));
+}
+
+bool looks_up_16(const Builder& b) {
+  return vector_registers(*b.GetInsertBlock()->getModule()).bytes >= 64;
+}
+
 }  // namespace hilo::real_parts

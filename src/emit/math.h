@@ -5,8 +5,12 @@
 // do. The polynomials interpolate at Chebyshev nodes; bench/math_coefficients.py makes them.
 #pragma once
 
+#include <llvm/ADT/STLFunctionalExtras.h>
+
+#include <array>
 #include <limits>
 #include <span>
+#include <string>
 
 #include "emit/ir_types.h"
 
@@ -19,6 +23,9 @@ llvm::Value* math_exp(Builder& b, llvm::Value* x);
 llvm::Value* math_exp_of_sum(Builder& b, llvm::Value* high, llvm::Value* low);
 llvm::Value* math_expm1(Builder& b, llvm::Value* x);
 llvm::Value* math_tanh(Builder& b, llvm::Value* x);
+// Of f32, where looks_up_16().
+llvm::Value* math_exp_by_table(Builder& b, llvm::Value* x);
+llvm::Value* math_tanh_by_tables(Builder& b, llvm::Value* x);
 llvm::Value* math_logistic(Builder& b, llvm::Value* x);
 llvm::Value* math_log(Builder& b, llvm::Value* x);
 llvm::Value* math_log1p(Builder& b, llvm::Value* x);
@@ -109,6 +116,14 @@ struct Nearest {
 Nearest nearest(Builder& b, llvm::Value* x);
 // ln |x| where x is finite and not 0.
 llvm::Value* log_of_positive(Builder& b, llvm::Value* x);
+// A constant array of the module under this name, of numbers that are made where it is new.
+llvm::Value* table(Builder& b, const std::string& name, llvm::function_ref<llvm::Constant*()> make);
+// Whether vectors look up tables of 16 f32 in one step (emit/table_reads.h), and multiply f32 by
+// powers of two in one (emit/scaled_powers.h).
+bool looks_up_16(const Builder& b);
+// The number of a table of this name whose place ends in the bits.
+using Row = std::array<float, 16>;
+llvm::Value* looked_up(Builder& b, const std::string& name, const Row& numbers, llvm::Value* bits);
 
 }  // namespace real_parts
 }  // namespace hilo

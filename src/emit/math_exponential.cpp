@@ -111,6 +111,7 @@ Value* tanh_of_f64(Builder& b, Value* magnitude) {
 }  // namespace
 
 Value* math_exp(Builder& b, Value* x) {
+  if (x->getType()->isFloatTy() && looks_up_16(b)) return math_exp_by_table(b, x);
   const Reduced e = reduced(b, x);
   const Sum one = sum_of(b, number(x, 1), e.r);
   Value* out = b.CreateFAdd(one.high, multiply_add(b, e.square, e.rest, one.low));
@@ -158,6 +159,7 @@ Value* math_expm1(Builder& b, Value* x) {
 // 1 in f32 from 9.02 on, in f64 from 19.1 on.
 Value* math_tanh(Builder& b, Value* x) {
   const bool single = x->getType()->isFloatTy();
+  if (single && looks_up_16(b)) return math_tanh_by_tables(b, x);
   Value* magnitude = at_most(b, absolute(b, x), single ? 10 : 20);
   return copy_sign(b, single ? tanh_of_f32(b, magnitude) : tanh_of_f64(b, magnitude), x);
 }

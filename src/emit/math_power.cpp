@@ -65,20 +65,17 @@ Double logarithm_of_inverse(double x) {
 }
 
 // The inverses, then both parts of their logarithms.
-Value* table(Builder& b) {
-  llvm::Module& module = *b.GetInsertBlock()->getModule();
-  constexpr const char* name = "logarithms_of_inverses";
-  if (llvm::GlobalVariable* made = module.getNamedGlobal(name)) return made;
-  std::array<double, 3 * rows> values;
-  for (uint64_t row = 0; row < rows; ++row) {
-    values[row] = inverse_of(row);
-    const Double log = logarithm_of_inverse(values[row]);
-    values[rows + row] = log.high;
-    values[2 * rows + row] = log.low;
-  }
-  llvm::Constant* data = llvm::ConstantDataArray::get(b.getContext(), values);
-  return new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::PrivateLinkage,
-                                  data, name);
+Value* logarithms(Builder& b) {
+  return table(b, "logarithms_of_inverses", [&] {
+    std::array<double, 3 * rows> values;
+    for (uint64_t row = 0; row < rows; ++row) {
+      values[row] = inverse_of(row);
+      const Double log = logarithm_of_inverse(values[row]);
+      values[rows + row] = log.high;
+      values[2 * rows + row] = log.low;
+    }
+    return llvm::ConstantDataArray::get(b.getContext(), values);
+  });
 }
 
 // a + c where |a| >= |c| or a is a multiple of c's last place (Dekker).
@@ -105,7 +102,7 @@ Sum logarithm_of_f64(Builder& b, Value* x) {
   Value* row = b.CreateAnd(b.CreateLShr(shifted, significand - row_bits), b.getInt64(rows - 1));
   const auto column = [&](uint64_t first) {
     Value* place = b.CreateAdd(row, b.getInt64(first * rows));
-    return b.CreateLoad(x->getType(), b.CreateInBoundsGEP(x->getType(), table(b), place));
+    return b.CreateLoad(x->getType(), b.CreateInBoundsGEP(x->getType(), logarithms(b), place));
   };
   Value* r = b.CreateIntrinsic(llvm::Intrinsic::fma, {x->getType()}, {z, column(0), number(x, -1)});
   Value* whole = multiply_add(b, k, number(x, format.ln_2_high), column(1));

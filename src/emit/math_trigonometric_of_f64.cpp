@@ -48,15 +48,12 @@ uint64_t window(int first) {
 }
 
 // All windows from `first_bit` on, as a constant array of the module.
-Value* table(Builder& b) {
-  llvm::Module& module = *b.GetInsertBlock()->getModule();
-  constexpr const char* name = "windows_of_inverse_of_pi";
-  if (llvm::GlobalVariable* made = module.getNamedGlobal(name)) return made;
-  std::array<double, windows> values;
-  for (int i = 0; i < windows; ++i) values[i] = static_cast<double>(window(first_bit + i));
-  llvm::Constant* data = llvm::ConstantDataArray::get(b.getContext(), values);
-  return new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::PrivateLinkage,
-                                  data, name);
+Value* windows_of_inverse(Builder& b) {
+  return table(b, "windows_of_inverse_of_pi", [&] {
+    std::array<double, windows> values;
+    for (int i = 0; i < windows; ++i) values[i] = static_cast<double>(window(first_bit + i));
+    return llvm::ConstantDataArray::get(b.getContext(), values);
+  });
 }
 
 struct Sum {
@@ -127,7 +124,7 @@ Turns turns_of_large(Builder& b, Value* magnitude) {
   for (int i = 0; i < 4; ++i) {
     Value* place = b.CreateAdd(row, b.getInt64(static_cast<uint64_t>(i * bits_of_piece)));
     Value* read =
-        b.CreateLoad(b.getDoubleTy(), b.CreateInBoundsGEP(b.getDoubleTy(), table(b), place));
+        b.CreateLoad(b.getDoubleTy(), b.CreateInBoundsGEP(b.getDoubleTy(), windows_of_inverse(b), place));
     piece[i] = b.CreateFMul(read, number(b, std::ldexp(2.0, -i * bits_of_piece)));
   }
   const Sum first = product_of(b, significand, piece[0]);

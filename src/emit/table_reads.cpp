@@ -1,12 +1,23 @@
 #include "emit/table_reads.h"
 
 #include <llvm/Analysis/ValueTracking.h>
+#include <llvm/Analysis/VectorUtils.h>
+#include <llvm/CodeGen/TargetSubtargetInfo.h>
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicsX86.h>
+#include <llvm/IR/PatternMatch.h>
+#include <llvm/Support/KnownBits.h>
+#include <llvm/Transforms/Utils/Local.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace hilo {
 namespace {
+
+// Of a vector of f32 of AVX-512.
+constexpr unsigned lane_bits = 4, lanes = 1U << lane_bits;
 
 bool reads_table(const llvm::Function& function) {
   return std::ranges::any_of(llvm::instructions(function), [](const llvm::Instruction& step) {
@@ -17,7 +28,86 @@ bool reads_table(const llvm::Function& function) {
   });
 }
 
+// Null where it is no table of 16 f32.
+const llvm::ConstantDataArray* numbers_of(const llvm::Value* array) {
+  const auto* table = llvm::dyn_cast<llvm::GlobalVariable>(array);
+  if (!table || !table->isConstant() || !table->hasInitializer()) return nullptr;
+  const auto* numbers = llvm::dyn_cast<llvm::ConstantDataArray>(table->getInitializer());
+  return numbers && numbers->getNumElements() == lanes && numbers->getElementType()->isFloatTy()
+             ? numbers
+             : nullptr;
+}
+
+// The 16 numbers that a gather reads at places that are known to be among them, and these.
+struct Lookup {
+  const llvm::ConstantDataArray* numbers = nullptr;
+  llvm::Value* places = nullptr;
+};
+Lookup lookup_of(llvm::Instruction& step) {
+  using namespace llvm::PatternMatch;
+  llvm::Value* pointers = nullptr;
+  if (!match(&step, m_Intrinsic<llvm::Intrinsic::masked_gather>(m_Value(pointers), m_AllOnes())))
+    return {};
+  auto* place = llvm::dyn_cast<llvm::GetElementPtrInst>(pointers);
+  auto* type = llvm::cast<llvm::FixedVectorType>(step.getType());
+  if (!place || place->getNumIndices() != 1 || !type->getElementType()->isFloatTy() ||
+      place->getSourceElementType() != type->getElementType())
+    return {};
+  llvm::Value* places = place->getOperand(1);
+  const auto bits = llvm::computeKnownBits(places, step.getDataLayout()).countMaxActiveBits();
+  return bits <= lane_bits ? Lookup{numbers_of(place->getPointerOperand()), places} : Lookup();
+}
+
+llvm::Constant* vector_of(const llvm::ConstantDataArray& numbers) {
+  std::vector<llvm::Constant*> out;
+  for (unsigned i = 0; i < lanes; ++i) out.push_back(numbers.getElementAsConstant(i));
+  return llvm::ConstantVector::get(out);
+}
+
+// The instruction looks at the low bits of a place alone.
+llvm::Value* whole_places(llvm::IRBuilder<>& b, llvm::Value* places) {
+  using namespace llvm::PatternMatch;
+  llvm::Value* wider = nullptr;
+  if (match(places, m_ZExt(m_Value(wider)))) places = wider;
+  if (match(places, m_And(m_Value(wider), m_SpecificInt(lanes - 1)))) places = wider;
+  return b.CreateZExtOrTrunc(places, places->getType()->getWithNewType(b.getInt32Ty()));
+}
+
+llvm::Value* permuted(llvm::Instruction& step, const Lookup& lookup) {
+  llvm::IRBuilder<> b(&step);
+  llvm::Constant* numbers = vector_of(*lookup.numbers);
+  llvm::Value* places = whole_places(b, lookup.places);
+  const auto count = llvm::cast<llvm::FixedVectorType>(step.getType())->getNumElements();
+  std::vector<llvm::Value*> parts;
+  for (unsigned first = 0; first < count; first += lanes) {
+    std::vector<int> here(lanes, -1);
+    std::iota(here.begin(), here.begin() + std::min(lanes, count - first), first);
+    parts.push_back(b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_permvar_sf_512, {},
+                                      {numbers, b.CreateShuffleVector(places, here)}));
+  }
+  std::vector<int> all(count);
+  std::iota(all.begin(), all.end(), 0);
+  llvm::Value* joined = llvm::concatenateVectors(b, parts);
+  return b.CreateShuffleVector(joined, all);
+}
+
 }  // namespace
+
+bool is_looked_up_in_one_step(const llvm::LoadInst& load) {
+  return numbers_of(llvm::getUnderlyingObject(load.getPointerOperand()));
+}
+
+void permute_tables(llvm::Function& function, const llvm::TargetMachine& machine) {
+  if (!machine.getTargetTriple().isX86()) return;
+  std::vector<std::pair<llvm::Instruction*, Lookup>> found;
+  for (llvm::Instruction& step : llvm::instructions(function))
+    if (const Lookup lookup = lookup_of(step); lookup.numbers) found.emplace_back(&step, lookup);
+  if (found.empty() || !machine.getSubtargetImpl(function)->checkFeatures("+avx512f")) return;
+  for (const auto& [step, lookup] : found) {
+    step->replaceAllUsesWith(permuted(*step, lookup));
+    llvm::RecursivelyDeleteTriviallyDeadInstructions(step);
+  }
+}
 
 void let_tables_be_gathered(llvm::Function& function, const llvm::TargetMachine& machine) {
   if (!machine.getTargetTriple().isX86() || !reads_table(function)) return;

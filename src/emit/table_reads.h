@@ -2,6 +2,7 @@
 #pragma once
 
 #include <llvm/IR/Function.h>
+#include <llvm/IR/Instructions.h>
 #include <llvm/Target/TargetMachine.h>
 
 namespace hilo {
@@ -10,5 +11,11 @@ namespace hilo {
 // LoopVectorize makes single elements of all that makes the place in a table, and so of most of a
 // loop of sines, which seldom read theirs.
 void let_tables_be_gathered(llvm::Function& function, const llvm::TargetMachine& machine);
+
+// After loops have become vector code: tables of 16 f32 are vectors, of which one instruction of
+// AVX-512 takes a lane for each lane, where a gather reads memory as often. The values are the
+// same.
+bool is_looked_up_in_one_step(const llvm::LoadInst& load);
+void permute_tables(llvm::Function& function, const llvm::TargetMachine& machine);
 
 }  // namespace hilo

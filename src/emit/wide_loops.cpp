@@ -16,6 +16,7 @@
 #include <set>
 
 #include "emit/interleaved.h"
+#include "emit/table_reads.h"
 
 namespace hilo {
 namespace {
@@ -125,7 +126,7 @@ class Widening {
   bool waits() const {
     const bool has_table = std::ranges::any_of(body_, [](const Instruction& step) {
       const auto* load = llvm::dyn_cast<llvm::LoadInst>(&step);
-      return load && is_table(*load) &&
+      return load && is_table(*load) && !is_looked_up_in_one_step(*load) &&
              !std::ranges::all_of(load->users(), llvm::IsaPred<llvm::SelectInst>);
     });
     return !has_table && body_.size() <= most_waiting && longest_chain() >= least_waiting;
@@ -312,7 +313,7 @@ class Widening {
     if (llvm::isa<llvm::GetElementPtrInst>(step)) return is_only_read_or_written(step);
     if (!is_element(step.getType())) return false;
     if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&step))
-      return load->isSimple() && !is_read_at_loaded(*load) &&
+      return load->isSimple() &&
              (is_table(*load) || is_consecutive(load->getPointerOperand(), load->getType()) ||
               interleaved_.add(step));
     if (step.isIntDivRem()) return false;
@@ -320,17 +321,6 @@ class Widening {
     return (llvm::isa<llvm::BinaryOperator, llvm::UnaryOperator, llvm::CastInst, llvm::CmpInst,
                       llvm::SelectInst, llvm::FreezeInst>(step)) &&
            is_element(step.getOperand(0)->getType());
-  }
-
-  // Whether memory holds the place in a marked table, for nothing else: LoopVectorize reads each
-  // where it lies.
-  static bool is_read_at_loaded(const llvm::LoadInst& load) {
-    const auto* place = llvm::dyn_cast<llvm::GetElementPtrInst>(load.getPointerOperand());
-    if (!load.hasMetadata(lookup_mark) || !place) return false;
-    const Value* index = place->getOperand(place->getNumOperands() - 1);
-    const auto* extended = llvm::dyn_cast<llvm::ZExtInst>(index);
-    return extended && llvm::isa<llvm::LoadInst>(extended->getOperand(0)) &&
-           extended->getOperand(0)->hasOneUse();
   }
 
   bool fits(const llvm::IntrinsicInst& call) const {
@@ -448,10 +438,13 @@ class Widening {
     if (auto* extended = llvm::dyn_cast<llvm::ZExtInst>(index)) index = extended->getOperand(0);
     if (llvm::computeKnownBits(index, layout_).countMaxActiveBits() > word->getIntegerBitWidth())
       return nullptr;
-    Value* words = words_at(b, *index, word);
+    Value *words = words_at(b, *index, word), *pair = nullptr;
     Value* out = llvm::PoisonValue::get(vector_of(load.getType()));
     for (uint64_t lane = 0; lane < lanes_; ++lane) {
-      Value* at = b.CreateLoad(word, b.CreateConstInBoundsGEP1_64(word, words, lane));
+      if (lane % 2 == 0)
+        pair = b.CreateAlignedLoad(b.getInt32Ty(), b.CreateConstInBoundsGEP1_64(word, words, lane),
+                                   llvm::Align(2));
+      Value* at = b.CreateTrunc(lane % 2 == 0 ? pair : b.CreateLShr(pair, 16), word);
       Value* one = b.CreateAlignedLoad(
           load.getType(),
           b.CreateInBoundsGEP(place->getSourceElementType(), place->getPointerOperand(),

@@ -1,0 +1,68 @@
+#include "emit/scaled_powers.h"
+
+#include <llvm/Analysis/VectorUtils.h>
+#include <llvm/CodeGen/TargetSubtargetInfo.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicsX86.h>
+#include <llvm/IR/PatternMatch.h>
+#include <llvm/Transforms/Utils/Local.h>
+
+#include <numeric>
+
+namespace hilo {
+namespace {
+
+using llvm::Value;
+
+constexpr unsigned lanes = 16;  // f32 of a vector of AVX-512
+
+struct Scaled {
+  Value *factor = nullptr, *power = nullptr;
+};
+Scaled scaled_of(llvm::Instruction& step) {
+  using namespace llvm::PatternMatch;
+  Scaled out;
+  const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(step.getType());
+  if (!type || !type->getElementType()->isFloatTy() || type->getNumElements() % lanes != 0 ||
+      !match(&step,
+             m_Intrinsic<llvm::Intrinsic::ldexp>(
+                 m_Value(out.factor),
+                 m_Freeze(m_FPToSI(m_Intrinsic<llvm::Intrinsic::floor>(m_Value(out.power)))))))
+    return {};
+  return out;
+}
+
+Value* scaled(llvm::Instruction& step, const Scaled& operands) {
+  llvm::IRBuilder<> b(&step);
+  const auto count = llvm::cast<llvm::FixedVectorType>(step.getType())->getNumElements();
+  constexpr int as_it_is = 4;  // how is rounded
+  std::vector<Value*> parts;
+  for (unsigned first = 0; first < count; first += lanes) {
+    std::vector<int> here(lanes);
+    std::iota(here.begin(), here.end(), first);
+    Value* factor = b.CreateShuffleVector(operands.factor, here);
+    parts.push_back(b.CreateIntrinsic(
+        llvm::Intrinsic::x86_avx512_mask_scalef_ps_512, {},
+        {factor, b.CreateShuffleVector(operands.power, here),
+         llvm::Constant::getNullValue(factor->getType()), b.getInt16(-1), b.getInt32(as_it_is)}));
+  }
+  return llvm::concatenateVectors(b, parts);
+}
+
+}  // namespace
+
+void scale_by_floats(llvm::Function& function, const llvm::TargetMachine& machine) {
+  if (!machine.getTargetTriple().isX86()) return;
+  std::vector<std::pair<llvm::Instruction*, Scaled>> found;
+  for (llvm::Instruction& step : llvm::instructions(function))
+    if (const Scaled operands = scaled_of(step); operands.power)
+      found.emplace_back(&step, operands);
+  if (found.empty() || !machine.getSubtargetImpl(function)->checkFeatures("+avx512f")) return;
+  for (const auto& [step, operands] : found) {
+    step->replaceAllUsesWith(scaled(*step, operands));
+    llvm::RecursivelyDeleteTriviallyDeadInstructions(step);
+  }
+}
+
+}  // namespace hilo
