@@ -23,6 +23,7 @@
 #include "emit/loop_remainders.h"
 #include "emit/rare_choices.h"
 #include "emit/scaled_powers.h"
+#include "emit/split_divisions.h"
 #include "emit/streamed_stores.h"
 #include "emit/table_reads.h"
 #include "emit/wide_loops.h"
@@ -119,14 +120,16 @@ void optimise(llvm::Module& ir, llvm::TargetMachine& machine, bool verify) {
     else if (loops_over == "rows") of_rows.run(function, functions);
     else if (function.hasFnAttribute(lane_sums_attribute)) of_lane_sums.run(function, functions);
     else (loops_over == "windows" ? of_windows : of_elements).run(function, functions);
+    const unsigned bits = register_bits(functions.getResult<llvm::TargetIRAnalysis>(function));
     permute_tables(function, machine);
     scale_by_floats(function, machine);
     shorten_bf16_rounding(function, machine);
     divide_bytes_as_words(function);
+    split_divisions(function, machine, bits);
     compute_rare_seldom(function);
     compute_long_if_taken(function);
     store_whole(function);
-    stream_stores(function, register_bits(functions.getResult<llvm::TargetIRAnalysis>(function)));
+    stream_stores(function, bits);
   }
 }
 

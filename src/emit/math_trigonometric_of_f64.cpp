@@ -123,8 +123,8 @@ Turns turns_of_large(Builder& b, Value* magnitude) {
   Value* piece[4];
   for (int i = 0; i < 4; ++i) {
     Value* place = b.CreateAdd(row, b.getInt64(static_cast<uint64_t>(i * bits_of_piece)));
-    Value* read =
-        b.CreateLoad(b.getDoubleTy(), b.CreateInBoundsGEP(b.getDoubleTy(), windows_of_inverse(b), place));
+    Value* read = b.CreateLoad(b.getDoubleTy(),
+                               b.CreateInBoundsGEP(b.getDoubleTy(), windows_of_inverse(b), place));
     piece[i] = b.CreateFMul(read, number(b, std::ldexp(2.0, -i * bits_of_piece)));
   }
   const Sum first = product_of(b, significand, piece[0]);

@@ -30,9 +30,10 @@ bool is_gather_of_table(const Value* value) {
   return table && table->isConstant();
 }
 
-// What is worth a jump by itself: remainders of floats are calls.
+// What is worth a jump by itself: remainders of floats are calls, and divisions keep the divider.
 bool is_slow(const Instruction* step) {
-  return is_gather_of_table(step) || step->getOpcode() == Instruction::FRem;
+  return is_gather_of_table(step) || step->getOpcode() == Instruction::FRem ||
+         step->getOpcode() == Instruction::FDiv;
 }
 
 bool is_made_for(const SelectInst& choice, unsigned operand) {
@@ -44,7 +45,7 @@ bool is_made_for(const SelectInst& choice, unsigned operand) {
 size_t cost_of(const Instruction& step) {
   const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&step);
   const bool is_root = call && call->getIntrinsicID() == llvm::Intrinsic::sqrt;
-  return is_root || is_slow(&step) || step.getOpcode() == Instruction::FDiv ? steps_of_slow : 1;
+  return is_root || is_slow(&step) ? steps_of_slow : 1;
 }
 
 // The operand that is seldom taken, 1 or 2; 0 where none is known to be.

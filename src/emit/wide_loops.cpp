@@ -16,6 +16,7 @@
 #include <set>
 
 #include "emit/interleaved.h"
+#include "emit/split_divisions.h"
 #include "emit/table_reads.h"
 
 namespace hilo {
@@ -534,7 +535,8 @@ std::optional<Widening> fastest(llvm::Loop& loop, const Counter& counter, unsign
   std::optional<Widening> out = fitting(loop, counter, lanes, target);
   if (!out) return out;
   if (out->has_pairs_for_doubles() && lanes > 2) return fitting(loop, counter, lanes / 2, target);
-  if (out->has_pairs_for_doubles() || !out->waits()) return out;
+  const bool divides = divides_by_one(loop, register_bits(target));
+  if (out->has_pairs_for_doubles() || (!out->waits() && !divides)) return out;
   std::optional<Widening> twice = fitting(loop, counter, 2 * lanes, target);
   return twice && !twice->overlaps() ? std::move(twice) : std::move(out);
 }

@@ -314,6 +314,48 @@ ENTRY e {{
   }
 }
 
+// To the bit, of all sizes, signs and edges: also where one of two vectors is multiplied by a
+// reciprocal, and numbers that it does not divide right stand beside those that it does.
+TEST(Math, FloatsAreDividedByNumbersOfRows) {
+  std::mt19937 random(1);
+  std::vector<float> divisors = {0.0F,      -0.0F,    1e-40F, HUGE_VALF,    -HUGE_VALF, NAN,
+                                 0x1p-126F, 0x1p127F, 1.0F,   -3.0F,        0x1p40F,    0x1.8p40F,
+                                 0x1p-40F,  0x1p-41F, 7.0F,   0x1.fffffep0F};
+  for (int i = 0; i < 48; ++i)
+    divisors.push_back(std::ldexp(1 + std::ldexp(static_cast<float>(random() >> 9), -23), i - 24));
+  const auto rows = static_cast<int64_t>(divisors.size());
+  constexpr int64_t columns = 4096;
+  const float edges[] = {0.0F, -0.0F, 1e-40F, HUGE_VALF, -HUGE_VALF, NAN, 3e38F, 0x1p-126F};
+  const auto dividend = [&](size_t i) {
+    if (i % 512 < std::size(edges)) return edges[i % 512];
+    if (i % columns < 1024) return std::bit_cast<float>(static_cast<uint32_t>(random()));
+    return std::ldexp(static_cast<float>(random() >> 8), -24 - static_cast<int>(random() % 64));
+  };
+  const Literal x = floats(static_cast<size_t>(rows * columns), dividend);
+  const auto module = parse(fmt::format(R"(HloModule m
+ENTRY e {{
+  p = f32[{2}] parameter(0)
+  x = f32[{0},{1}] reshape(p)
+  y = f32[{0}] parameter(1)
+  z = f32[{0},{1}] broadcast(y), dimensions={{0}}
+  ROOT r = f32[{0},{1}] divide(x, z) }}
+)",
+                                        rows, columns, rows * columns));
+  ASSERT_TRUE(module) << to_string(module.error());
+  const auto executable = compile(*module, cpu_target());
+  ASSERT_TRUE(executable) << to_string(executable.error());
+  const auto out =
+      executable->run({x, floats(divisors.size(), [&](size_t i) { return divisors[i]; })});
+  ASSERT_TRUE(out) << to_string(out.error());
+  for (int64_t i = 0; i < rows * columns; ++i) {
+    const double a = flushed(x.data<float>()[i]), c = flushed(divisors[i / columns]);
+    const auto exact = static_cast<float>(flushed(static_cast<float>(a / c)));
+    const float found = out->data<float>()[i];
+    if (std::isnan(exact) && std::isnan(found)) continue;
+    ASSERT_EQ(std::bit_cast<uint32_t>(found), std::bit_cast<uint32_t>(exact)) << a << " / " << c;
+  }
+}
+
 // Tables are read where any lane of a vector needs them: all, one, none and every second one.
 TEST(Math, LargeAnglesStandBesideSmallOnes) {
   const Literal in = floats(4096, [](size_t i) {
