@@ -16,16 +16,13 @@
 #include <llvm/Transforms/Vectorize/SLPVectorizer.h>
 
 #include "base/base.h"
-#include "emit/bf16_rounding.h"
-#include "emit/byte_quotients.h"
 #include "emit/lane_sums.h"
 #include "emit/lone_lanes.h"
 #include "emit/loop_remainders.h"
 #include "emit/rare_choices.h"
-#include "emit/scaled_powers.h"
-#include "emit/split_divisions.h"
 #include "emit/streamed_stores.h"
 #include "emit/table_reads.h"
+#include "emit/vector_steps.h"
 #include "emit/wide_loops.h"
 
 namespace hilo {
@@ -121,11 +118,7 @@ void optimise(llvm::Module& ir, llvm::TargetMachine& machine, bool verify) {
     else if (function.hasFnAttribute(lane_sums_attribute)) of_lane_sums.run(function, functions);
     else (loops_over == "windows" ? of_windows : of_elements).run(function, functions);
     const unsigned bits = register_bits(functions.getResult<llvm::TargetIRAnalysis>(function));
-    permute_tables(function, machine);
-    scale_by_floats(function, machine);
-    shorten_bf16_rounding(function, machine);
-    divide_bytes_as_words(function);
-    split_divisions(function, machine, bits);
+    shorten_vector_steps(function, machine, bits);
     compute_rare_seldom(function);
     compute_long_if_taken(function);
     store_whole(function);

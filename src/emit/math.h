@@ -25,6 +25,7 @@ llvm::Value* math_expm1(Builder& b, llvm::Value* x);
 llvm::Value* math_tanh(Builder& b, llvm::Value* x);
 // Of f32, where looks_up_16().
 llvm::Value* math_exp_by_table(Builder& b, llvm::Value* x);
+llvm::Value* math_logistic_by_table(Builder& b, llvm::Value* x);
 llvm::Value* math_tanh_by_tables(Builder& b, llvm::Value* x);
 llvm::Value* math_logistic(Builder& b, llvm::Value* x);
 llvm::Value* math_log(Builder& b, llvm::Value* x);

@@ -26,25 +26,47 @@ constexpr Row lacking = {{0, 0x1.8d96d4p-25F, -0x1.9c0c22p-27F, 0x1.964904p-25F,
                           -0x1.05cb44p-25F, 0x1.67a1cap-28F, 0x1.a3b5e4p-28F, -0x1.f9c304p-27F,
                           -0x1.6961b4p-28F, -0x1.a5217cp-28F, 0x1.61428ep-28F}};
 
+struct Power {
+  Value *n, *sixteenths;  // the latter in the low bits of an integer
+  Value *power, *p;       // of the sixteenths beyond a whole number, and e^r - 1 with what it lacks
+};
+Power power_of(Builder& b, Value* x) {
+  Value* shifted = multiply_add(b, x, number(x, log2_e), number(x, large));
+  Value* n = b.CreateFSub(shifted, number(x, large));
+  const Format& format = format_of(x);
+  Value* r = multiply_add(b, n, number(x, -format.ln_2_high), x);
+  r = multiply_add(b, n, number(x, -format.ln_2_low), r);
+  Value* sixteenths = bits(b, shifted);
+  Value* p = b.CreateFAdd(r, looked_up(b, "lacking_of_sixteenths", lacking, sixteenths));
+  p = multiply_add(b, b.CreateFMul(r, r), polynomial(b, r, rest_of_power), p);
+  return {n, sixteenths, looked_up(b, "powers_of_sixteenths", powers, sixteenths), p};
+}
+
 }  // namespace
 
 Value* math_exp_by_table(Builder& b, Value* x) {
-  Value* inside = at_most(b, x, most);
-  Value* shifted = multiply_add(b, inside, number(x, log2_e), number(x, large));
-  Value* n = b.CreateFSub(shifted, number(x, large));
-  const Format& format = format_of(x);
-  Value* r = multiply_add(b, n, number(x, -format.ln_2_high), inside);
-  r = multiply_add(b, n, number(x, -format.ln_2_low), r);
-  Value* sixteenths = bits(b, shifted);
-  Value* power = looked_up(b, "powers_of_sixteenths", powers, sixteenths);
-  Value* p = b.CreateFAdd(r, looked_up(b, "lacking_of_sixteenths", lacking, sixteenths));
-  p = multiply_add(b, b.CreateFMul(r, r), polynomial(b, r, rest_of_power), p);
+  const Power e = power_of(b, at_most(b, x, most));
   // A NaN, which has no n, stays one, and so does what n is below `least`.
-  Value* whole = b.CreateUnaryIntrinsic(llvm::Intrinsic::floor, n);
+  Value* whole = b.CreateUnaryIntrinsic(llvm::Intrinsic::floor, e.n);
   whole = b.CreateFreeze(b.CreateFPToSI(whole, b.getInt32Ty()));
   Value* out = b.CreateIntrinsic(llvm::Intrinsic::ldexp, {x->getType(), whole->getType()},
-                                 {multiply_add(b, power, p, power), whole});
+                                 {multiply_add(b, e.power, e.p, e.power), whole});
   return b.CreateSelect(b.CreateFCmpUGE(x, number(x, least)), out, number(x, 0));
+}
+
+// As math_logistic(), of which y p is an f32 and a rest. A power of 2^-127 is zero.
+Value* math_logistic_by_table(Builder& b, Value* x) {
+  constexpr double end = 88;
+  constexpr uint64_t below_whole = 19, exponents = 0xff800000;
+  const Power e = power_of(b, clamp(b, b.CreateFNeg(x), -end, end));
+  Value* whole = b.CreateAnd(b.CreateShl(e.sixteenths, below_whole), exponents);
+  Value* power = from_bits(b, b.CreateAdd(bits(b, e.power), whole));
+  Value *high = multiply_add(b, power, e.p, power), *one = number(x, 1);
+  Value* low = multiply_add(b, power, e.p, b.CreateFSub(power, high));
+  Value* inverse = b.CreateFDiv(one, b.CreateFAdd(one, high));
+  Value* negative = b.CreateFNeg(inverse);
+  Value* rest = b.CreateFSub(multiply_add(b, negative, high, one), inverse);
+  return multiply_add(b, inverse, multiply_add(b, negative, low, rest), inverse);
 }
 
 }  // namespace hilo

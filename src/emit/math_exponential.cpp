@@ -168,6 +168,7 @@ Value* math_tanh(Builder& b, Value* x) {
 // 1 - y - y p is two products and a difference that is exact where y is near to p y. Below `least`
 // p may be no number, and beyond `end` the result is 1.
 Value* math_logistic(Builder& b, Value* x) {
+  if (x->getType()->isFloatTy() && looks_up_16(b)) return math_logistic_by_table(b, x);
   const double end = x->getType()->isFloatTy() ? 88 : 709;
   const Reduced e = reduced(b, b.CreateFNeg(clamp(b, x, -end, end)));
   Value* one = number(x, 1);

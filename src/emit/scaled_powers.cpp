@@ -47,7 +47,7 @@ Value* scaled(llvm::Instruction& step, const Scaled& operands) {
         {factor, b.CreateShuffleVector(operands.power, here),
          llvm::Constant::getNullValue(factor->getType()), b.getInt16(-1), b.getInt32(as_it_is)}));
   }
-  return llvm::concatenateVectors(b, parts);
+  return parts.size() == 1 ? parts[0] : llvm::concatenateVectors(b, parts);
 }
 
 }  // namespace

@@ -38,7 +38,8 @@ const llvm::ConstantDataArray* numbers_of(const llvm::Value* array) {
              : nullptr;
 }
 
-// The 16 numbers that a gather reads at places that are known to be among them, and these.
+// The 16 numbers, or their bits, that a gather reads at places that are known to be among them, and
+// these.
 struct Lookup {
   const llvm::ConstantDataArray* numbers = nullptr;
   llvm::Value* places = nullptr;
@@ -49,9 +50,11 @@ Lookup lookup_of(llvm::Instruction& step) {
   if (!match(&step, m_Intrinsic<llvm::Intrinsic::masked_gather>(m_Value(pointers), m_AllOnes())))
     return {};
   auto* place = llvm::dyn_cast<llvm::GetElementPtrInst>(pointers);
-  auto* type = llvm::cast<llvm::FixedVectorType>(step.getType());
-  if (!place || place->getNumIndices() != 1 || !type->getElementType()->isFloatTy() ||
-      place->getSourceElementType() != type->getElementType())
+  const auto has_word = [](const llvm::Type* type) {
+    return type->isFloatTy() || type->isIntegerTy(32);
+  };
+  if (!place || place->getNumIndices() != 1 || !has_word(step.getType()->getScalarType()) ||
+      !has_word(place->getSourceElementType()))
     return {};
   llvm::Value* places = place->getOperand(1);
   const auto bits = llvm::computeKnownBits(places, step.getDataLayout()).countMaxActiveBits();
@@ -87,8 +90,8 @@ llvm::Value* permuted(llvm::Instruction& step, const Lookup& lookup) {
   }
   std::vector<int> all(count);
   std::iota(all.begin(), all.end(), 0);
-  llvm::Value* joined = llvm::concatenateVectors(b, parts);
-  return b.CreateShuffleVector(joined, all);
+  llvm::Value* joined = parts.size() == 1 ? parts[0] : llvm::concatenateVectors(b, parts);
+  return b.CreateBitCast(b.CreateShuffleVector(joined, all), step.getType());
 }
 
 }  // namespace
