@@ -90,6 +90,31 @@ void store_turned(const T* in, int64_t leading, std::span<const int64_t> major,
   }
 }
 
+// Lines are rounded as vectors and then put where their runs belong; without runs, minor places are
+// lines. False where there is no fast way.
+bool store_rounded_lines(const float* in, int64_t leading, ElementType type, uint16_t* to,
+                         std::span<const int64_t> major, std::span<const int64_t> minor,
+                         std::span<const Run> runs) {
+  const auto count = static_cast<int64_t>(minor.size()), lines = static_cast<int64_t>(major.size());
+  if (runs.empty()) {
+    std::vector<float> line(major.size());
+    for (int64_t j = 0; j < count; ++j) {
+      for (int64_t i = 0; i < lines; ++i) line[i] = in[i * leading + j];
+      if (!store_rounded(line.data(), lines, type, to + major[0] + minor[j])) return false;
+    }
+    return true;
+  }
+  std::vector<uint16_t> line(runs.size() == 1 ? 0 : minor.size());
+  for (int64_t i = 0; i < lines; ++i) {
+    uint16_t* whole = line.empty() ? to + major[i] + minor[0] : line.data();
+    if (!store_rounded(in + i * leading, count, type, whole)) return false;
+    if (!line.empty())
+      for (const Run& run : runs)
+        std::copy_n(&line[run.start], run.length, to + major[i] + minor[run.start]);
+  }
+  return true;
+}
+
 }  // namespace
 
 std::vector<Run> consecutive_runs(std::span<const int64_t> positions) {
@@ -118,14 +143,10 @@ void unpack(const T* in, int64_t leading, void* data, ElementType type, int64_t 
   const std::vector<Run> runs = consecutive_runs(minor);
   const bool is_turned = runs.size() == minor.size() && consecutive_runs(major).size() == 1;
   if constexpr (std::is_same_v<T, float>)
-    if ((type == ElementType::BF16 || type == ElementType::F16) && runs.size() == 1) {
-      auto* to = static_cast<uint16_t*>(data) + base + minor[0];
-      size_t i = 0;
-      while (i < major.size() &&
-             store_rounded(in + i * leading, runs[0].length, type, to + major[i]))
-        ++i;
-      if (i == major.size()) return;
-    }
+    if ((type == ElementType::BF16 || type == ElementType::F16) &&
+        store_rounded_lines(in, leading, type, static_cast<uint16_t*>(data) + base, major, minor,
+                            is_turned ? std::span<const Run>() : runs))
+      return;
   visit_storage(type, [&]<class S>(std::type_identity<S>) {
     S* to = static_cast<S*>(data) + base;
     if (is_turned) return store_turned(in, leading, major, minor, to);
