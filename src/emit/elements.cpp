@@ -37,12 +37,23 @@ llvm::Value* Elements::load_of_row(InstructionId id, const Index& index) {
   return load(type, array, Index(b, dims, std::move(at)).position(b));
 }
 
+llvm::Value* Elements::Tile::place(Builder& b, const Index& index) const {
+  llvm::Value* out = nullptr;
+  for (size_t d = 0; d < steps.size(); ++d) {
+    if (steps[d] == 0) continue;
+    llvm::Value* at = index.at(b, d);
+    if (first[d]) at = b.CreateNSWSub(at, first[d]);
+    at = multiply_index(b, at, steps[d]);
+    out = out ? add_index(b, out, at) : at;
+  }
+  return out ? out : int64(b, 0);
+}
+
 llvm::Value* Elements::load_of_tile(InstructionId id, const Index& index) {
   const Tile& tile = tiles_.at(id);
-  llvm::Value* row = b.CreateNSWSub(index.at(b, tile.row), tile.first_row);
-  llvm::Value* column = b.CreateNSWSub(index.at(b, tile.column), tile.first_column);
-  llvm::Value* place = add_index(b, multiply_index(b, row, tile.side), column);
-  return load(module.shape(id).type, tile.array, place);
+  const ElementType type =
+      is_in_array_of_bf16(tile.array) ? ElementType::F32 : module.shape(id).type;
+  return load(type, tile.array, tile.place(b, index));
 }
 
 llvm::Value* Elements::array(InstructionId id) const {

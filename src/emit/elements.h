@@ -27,12 +27,13 @@ class Elements {
   // The array holds the row at hand: the dimensions from number `first` on.
   void bind_row(InstructionId id, llvm::Value* array, size_t first);
 
-  // The array holds a square tile of the instruction's elements, until it is released.
+  // The array holds a tile of the instruction's elements, until it is released: from these places
+  // on (null: the first), each dimension's so far apart (0: the tile has one of its places).
   struct Tile {
     llvm::Value* array;
-    size_t row, column;                     // dimensions of the instruction
-    llvm::Value *first_row, *first_column;  // of the tile
-    int64_t side;
+    std::vector<llvm::Value*> first;
+    Dims steps;
+    llvm::Value* place(Builder& b, const Index& index) const;
   };
   void bind_tile(InstructionId id, const Tile& tile) { tiles_.insert_or_assign(id, tile); }
   void release_tile(InstructionId id) { tiles_.erase(id); }

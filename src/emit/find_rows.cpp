@@ -12,15 +12,38 @@ namespace {
 
 constexpr size_t most_reductions = 32;
 constexpr int64_t most_kept_bytes = 1 << 19;  // of a row
+// Lanes of rows in slabs: as few as are worth it, a whole number of vectors of every chip, and what
+// another group of lanes costs in lanes.
+constexpr int64_t least_lanes = 8, whole_lanes = 16, most_lanes = 1024, lanes_of_group = 8;
+// Columns that are too few to be lanes, and slabs that are lanes then.
+constexpr int64_t few_columns = 8, least_slabs = 64;
+constexpr int64_t most_side_by_side = 1 << 15;  // elements of these lanes
+constexpr int64_t most_kept_in_slab = 1 << 18;  // bytes, of these lanes
 
-// The dimensions that a reduction over the last ones keeps.
-std::optional<Dims> kept_dims(const Module& module, InstructionId reduce) {
-  const Dims& from = module.shape(module.operand(reduce, 0)).dims;
+// Which dimensions of its elements a reduction keeps.
+std::vector<size_t> kept_dims(const Module& module, InstructionId reduce) {
   const Dims& reduced = module.attributes<ReduceAttributes>(reduce).dimensions;
-  const size_t kept = from.size() - reduced.size();
-  for (int64_t d : reduced)
-    if (static_cast<size_t>(d) < kept) return std::nullopt;
-  return Dims(from.begin(), from.begin() + static_cast<int64_t>(kept));
+  std::vector<size_t> out;
+  for (size_t d = 0; d < module.shape(module.operand(reduce, 0)).dims.size(); ++d)
+    if (std::ranges::count(reduced, static_cast<int64_t>(d)) == 0) out.push_back(d);
+  return out;
+}
+
+Dims without_ones(Dims dims) {
+  std::erase(dims, 1);
+  return dims;
+}
+
+// Of so many rows side by side, each of so many lines; 0 where they are too few.
+int64_t lanes_of(int64_t rows, int64_t lines) {
+  if (rows < whole_lanes) return rows < least_lanes ? 0 : least_lanes;
+  const auto cost = [&](int64_t lanes) {
+    return (rows + lanes - 1) / lanes * (lanes + lanes_of_group);
+  };
+  int64_t out = whole_lanes;
+  for (int64_t lanes = 2 * whole_lanes; lanes <= std::min(most_lanes, rows); lanes += whole_lanes)
+    if (lines * lanes <= most_side_by_side && cost(lanes) <= cost(out)) out = lanes;
+  return out;
 }
 
 class RowFinder {
@@ -45,13 +68,13 @@ class RowFinder {
     for (InstructionId& root : roots) {
       if (module_[root].op == Op::GetTupleElement) root = module_.operand(root, 0);
       const bool is_reduction = std::ranges::count(out_.reductions, root) > 0;
-      if (!is_reduction &&
-          (!module_.shape(root).is_array() || !begins_with(module_.shape(root).dims, out_.dims)))
-        return std::nullopt;
+      if (!is_reduction && !is_of_rows(root)) return std::nullopt;
+      waits_ |= !is_reduction;
       if (!is_reduction) steps_[place(root)] |= uint64_t{1} << out_.reductions.size();
     }
     if (roots.size() == 1 && out_.reductions.size() == 1 && roots[0] == out_.reductions[0])
       return std::nullopt;
+    if (out_.slab && !waits_) return std::nullopt;
     find_kept();
     return std::move(out_);
   }
@@ -63,13 +86,69 @@ class RowFinder {
   bool find_reductions() {
     for (InstructionId id : order_) {
       if (module_[id].removed || module_[id].op != Op::Reduce) continue;
-      const auto rows = kept_dims(module_, id);
-      if (!rows || element_count(module_.shape(module_.operand(id, 0))) == 0) return false;
-      if (!out_.reductions.empty() && *rows != out_.dims) return false;
-      out_.dims = *rows;
+      if (element_count(module_.shape(module_.operand(id, 0))) == 0) return false;
+      if (out_.reductions.empty() ? !begin(id) : !is_alike(id)) return false;
       out_.reductions.push_back(id);
     }
     return !out_.reductions.empty() && out_.reductions.size() <= most_reductions;
+  }
+
+  // What the first reduction says of the rows.
+  bool begin(InstructionId reduce) {
+    const Dims& elements = module_.shape(module_.operand(reduce, 0)).dims;
+    const std::vector<size_t> kept = kept_dims(module_, reduce);
+    for (size_t d : kept) out_.dims.push_back(elements[d]);
+    if (kept.empty() || kept.back() + 1 == kept.size()) return true;
+    Rows::Slab slab = {elements, kept, 0, 0};
+    if (slab.lines() == 1 || !find_lanes(slab)) return false;
+    out_.slab = std::move(slab);
+    return true;
+  }
+  // Columns, or slabs of a few columns.
+  bool find_lanes(Rows::Slab& slab) const {
+    const size_t first_line = first_reduced(slab);
+    size_t i = slab.numbered.size();
+    while (i > 1 && out_.dims[i - 1] == 1) --i;
+    slab.along = i - 1;
+    int64_t rows = out_.dims[slab.along];
+    if (innermost_dim(slab.elements) != slab.numbered[slab.along]) return false;
+    if (rows < few_columns) {
+      size_t outer = slab.numbered.size();
+      while (outer > 0 && (slab.numbered[outer - 1] > first_line || out_.dims[outer - 1] == 1))
+        --outer;
+      if (outer > 0 && out_.dims[outer - 1] >= least_slabs) {
+        slab.along = outer - 1;
+        slab.lanes = lanes_of(out_.dims[slab.along], slab.size());
+        if (slab.size() * slab.lanes <= most_side_by_side) return true;
+        slab.along = i - 1;
+      }
+    }
+    slab.lanes = lanes_of(rows, slab.lines());
+    return slab.lanes > 0;
+  }
+  static size_t first_reduced(const Rows::Slab& slab) {
+    size_t out = 0;
+    while (out < slab.numbered.size() && slab.numbered[out] == out) ++out;
+    return out;
+  }
+  bool is_alike(InstructionId reduce) const {
+    const Dims& elements = module_.shape(module_.operand(reduce, 0)).dims;
+    const std::vector<size_t> kept = kept_dims(module_, reduce);
+    if (out_.slab) return elements == out_.slab->elements && kept == out_.slab->numbered;
+    return (kept.empty() || kept.back() + 1 == kept.size()) && kept.size() == out_.dims.size() &&
+           begins_with(elements, out_.dims);
+  }
+
+  // One number for each row of slabs.
+  bool is_number(InstructionId id) const {
+    return without_ones(module_.shape(id).dims) == without_ones(out_.dims);
+  }
+  // Whether the leading dimensions number the rows; of slabs, whether those of elements do.
+  bool is_of_rows(InstructionId id) const {
+    const Shape& shape = module_.shape(id);
+    if (!shape.is_array()) return false;
+    if (!out_.slab) return begins_with(shape.dims, out_.dims);
+    return shape.dims == out_.slab->elements || is_number(id);
   }
 
   // Whether what comes from a reduction is asked for rows of the same number only.
@@ -85,23 +164,31 @@ class RowFinder {
       if (op == Op::Reduce && k >= operands.size() / 2 && depends_[at]) return false;
     }
     depends_[i] = depends || op == Op::Reduce;
+    waits_ |= depends && module_.shape(id).is_array() && !is_number(id);
     if (!depends || op == Op::Reduce || (op == Op::Tuple && id == fused_.root)) return true;
-    if (!module_.shape(id).is_array() || !begins_with(module_.shape(id).dims, out_.dims))
-      return false;
+    if (!is_of_rows(id)) return false;
     if (is_elementwise(op)) return true;
     if (is_lookup(module_, id)) return !depends_[place(operands[0])];
     const InstructionId from = operands[0];
     if (op == Op::BitcastConvert) return module_.shape(from).dims == module_.shape(id).dims;
     if (op == Op::GetTupleElement) return module_[from].op == Op::Reduce;
-    if (!module_.shape(from).is_array() || !begins_with(module_.shape(from).dims, out_.dims))
-      return false;
-    if (op == Op::Broadcast) {
-      const Dims& to = module_.attributes<DimensionsAttributes>(id).dimensions;
-      for (size_t d = 0; d < out_.dims.size(); ++d)
-        if (to[d] != static_cast<int64_t>(d)) return false;
-      return true;
-    }
-    return op == Op::Reshape || op == Op::Copy;
+    if (!is_of_rows(from)) return false;
+    if (op == Op::Broadcast) return keeps_rows(id);
+    return (op == Op::Reshape && (!out_.slab || is_number(id) == is_number(from))) ||
+           op == Op::Copy;
+  }
+
+  // Whether a broadcast gives each row what was its own.
+  bool keeps_rows(InstructionId broadcast) const {
+    const Dims& to = module_.attributes<DimensionsAttributes>(broadcast).dimensions;
+    if (out_.slab)
+      return module_.shape(module_.operand(broadcast, 0)).dims == out_.dims &&
+             !is_number(broadcast) &&
+             std::ranges::equal(to, out_.slab->numbered,
+                                [](auto a, auto c) { return a == static_cast<int64_t>(c); });
+    for (size_t d = 0; d < out_.dims.size(); ++d)
+      if (to[d] != static_cast<int64_t>(d)) return false;
+    return true;
   }
 
   // Steps that read each value, users first; a value that is kept is computed in the first of them.
@@ -132,6 +219,7 @@ class RowFinder {
     if (shape.dims != module_.shape(module_.operand(first, 0)).dims) return false;
     const int64_t more = literal_bytes(shape) / std::max<int64_t>(1, rows_count());
     if (shape.dims == out_.dims || bytes + more > most_kept_bytes) return false;
+    if (out_.slab && (bytes + more) * out_.slab->lanes > most_kept_in_slab) return false;
     bytes += more;
     return true;
   }
@@ -152,11 +240,23 @@ class RowFinder {
   const std::vector<InstructionId>& order_;
   std::unordered_map<uint32_t, size_t> places_;
   std::vector<bool> depends_;
+  bool waits_ = false;           // something else than numbers of rows, for a reduction
   std::vector<uint64_t> steps_;  // a bit for each reduction, and one for the results
   Rows out_;
 };
 
 }  // namespace
+
+int64_t Rows::Slab::size() const {
+  const auto behind = elements.begin() + static_cast<std::ptrdiff_t>(numbered[along]) + 1;
+  return element_count(Dims(behind, elements.end()));
+}
+
+int64_t Rows::Slab::lines() const {
+  int64_t out = element_count(elements);
+  for (size_t d : numbered) out /= elements[d];
+  return out;
+}
 
 std::optional<Rows> find_rows(const Module& module, InstructionId fusion) {
   return RowFinder(module, fusion).find();

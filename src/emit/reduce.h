@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "emit/held_array.h"
+#include "emit/lane_groups.h"
 #include "emit/reducer.h"
 #include "emit/seams.h"
 #include "emit/writer.h"
@@ -45,6 +46,19 @@ class Reduce {
   // Loops over the reduced dimensions but `along`, from number i of them on, outermost first.
   void outer_nest(size_t along, std::vector<llvm::Value*>& at, llvm::function_ref<void()> body,
                   size_t i = 0);
+
+  // Results side by side: so many along a dimension that is kept, from a place of what is reduced
+  // on.
+  struct SideBySide {
+    std::vector<llvm::Value*> at;
+    size_t along;
+    int64_t lanes;
+  };
+  // What they come to, in lanes of vectors from the first of their elements to the last. begin()
+  // stands before the code of a lane.
+  void combine_side_by_side(std::span<const HeldArray> held, const SideBySide& results,
+                            llvm::function_ref<void(llvm::Value* lane)> begin);
+  std::vector<llvm::Value*> held_result(std::span<const HeldArray> held, llvm::Value* lane);
 
   // Takes the dimensions behind the last one that is reduced for one, so that all of them are
   // columns side by side; nothing where an element is asked for by one of them.
@@ -97,6 +111,8 @@ class Reduce {
   llvm::Value* place_in_row(const Lanes& lanes, llvm::Value* i);
   bool has_seams() const { return seams_.ends.size() > 2; }
   bool rounds_once() const;
+  std::vector<llvm::Value*> with_next(std::vector<llvm::Value*> values,
+                                      const std::vector<llvm::Value*>& next);
   std::vector<llvm::Value*> nest(size_t i, std::vector<llvm::Value*>& at,
                                  std::vector<llvm::Value*> carried);
 

@@ -35,21 +35,13 @@ class SlabReduction {
   // [begin, end) counts groups of lanes, in the order of the results.
   void write() {
     const int64_t size = dims_[along_];
-    lanes_ = size % most_lanes == 0 || size >= 4 * most_lanes ? most_lanes : least_lanes;
-    Dims groups = dims_;
-    groups[along_] = (size + lanes_ - 1) / lanes_;
-    w_.set_count(element_count(groups), reduce_.reduced_elements() * static_cast<double>(lanes_));
-    held_ = reduce_.held_arrays(lanes_);
+    const bool are_most = size % most_lanes == 0 || size >= 4 * most_lanes;
+    const LaneGroups groups(dims_, along_, are_most ? most_lanes : least_lanes);
+    w_.set_count(groups.count(), reduce_.reduced_elements() * static_cast<double>(groups.lanes()));
+    held_ = reduce_.held_arrays(groups.lanes());
     b_.GetInsertBlock()->getParent()->addFnAttr(lane_sums_attribute);
-    loop(b_, w_.begin, w_.end, [&](Value* number) {
-      const Index group = Index::linear(b_, groups, number);
-      std::vector<Value*> first;
-      for (size_t d = 0; d < dims_.size(); ++d) first.push_back(group.at(b_, d));
-      first[along_] =
-          b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, multiply_index(b_, first[along_], lanes_),
-                                   int64(b_, size - lanes_));
-      write_group(first);
-    });
+    loop(b_, w_.begin, w_.end,
+         [&](Value* number) { write_group(groups, groups.first(b_, number)); });
   }
 
  private:
@@ -85,59 +77,19 @@ class SlabReduction {
   double lines() const { return reduce_.reduced_elements(); }
   bool is_of_bytes() const { return storage_bytes(w_.elements.leaf_shape(id_, 0).type) == 1; }
 
-  // So far into the group.
-  Index place(std::vector<Value*> first, Value* lane) {
-    first[along_] = add_index(b_, first[along_], lane);
-    return Index(b_, dims_, first);
-  }
-
-  void write_group(const std::vector<Value*>& first) {
-    if (lines() > few_lines) return write_in_registers(first);
-    reduce_.without_loop = few_lines;
-    loop(b_, lanes_, [&](Value* lane) {
-      const Index at = place(first, lane);
-      store_results(w_, id_, at.position(b_), reduce_.result(at));
-    });
-  }
-
-  void write_in_registers(const std::vector<Value*>& first) {
-    const Reducer& reducer = reduce_.reducer();
-    const std::vector<Value*> inits = reduce_.inits();
-    const auto store = [&](Value* lane, const std::vector<Value*>& values) {
-      for (size_t k = 0; k < held_.size(); ++k) held_[k].store(values[k], lane);
-    };
-    const auto load = [&](Value* lane) {
-      std::vector<Value*> out;
-      for (const HeldArray& each : held_) out.push_back(each.load(lane));
-      return out;
-    };
-    loop(b_, lanes_, [&](Value* lane) {
-      store(lane, reducer.is_associative() ? std::vector{reducer.identity()} : inits);
-    });
-    std::vector<Value*> at = reduce_.place(Index(b_, dims_, first));
-    const size_t none = reduce_.dims().size();
-    reduce_.outer_nest(none, at, [&] {
-      w_.elements.forget();
-      loop(b_, lanes_, [&](Value* lane) {
-        std::vector<Value*> here = at;
-        Value*& moved = here[reduce_.kept()[along_]];
-        moved = add_index(b_, moved, lane);
-        store(lane, with_next(load(lane), reduce_.elements_at(here)));
-      });
-    });
+  void write_group(const LaneGroups& groups, const std::vector<Value*>& first) {
+    const bool has_few = lines() <= few_lines;
+    if (has_few) reduce_.without_loop = few_lines;
+    else
+      reduce_.combine_side_by_side(
+          held_, {reduce_.place(Index(b_, dims_, first)), reduce_.kept()[along_], groups.lanes()},
+          [&](Value*) { w_.elements.forget(); });
     w_.elements.forget();
-    loop(b_, lanes_, [&](Value* lane) {
-      std::vector<Value*> values = load(lane);
-      if (reducer.is_associative()) values = {reducer.finish(inits[0], values[0])};
-      store_results(w_, id_, place(first, lane).position(b_), values);
+    loop(b_, groups.lanes(), [&](Value* lane) {
+      const Index at = groups.place(b_, first, lane);
+      store_results(w_, id_, at.position(b_),
+                    has_few ? reduce_.result(at) : reduce_.held_result(held_, lane));
     });
-  }
-
-  std::vector<Value*> with_next(std::vector<Value*> values, const std::vector<Value*>& next) {
-    const Reducer& reducer = reduce_.reducer();
-    if (reducer.is_associative()) return {reducer.combine(values[0], reducer.widen(next[0]))};
-    values.insert(values.end(), next.begin(), next.end());
-    return reducer.apply(values);
   }
 
   Writer& w_;
@@ -146,11 +98,43 @@ class SlabReduction {
   Reduce& reduce_;
   Dims dims_;         // of the results
   size_t along_ = 0;  // the dimension of lanes
-  int64_t lanes_ = 0;
   std::vector<HeldArray> held_;
 };
 
 }  // namespace
+
+void Reduce::combine_side_by_side(std::span<const HeldArray> held, const SideBySide& results,
+                                  llvm::function_ref<void(Value* lane)> begin) {
+  const std::vector<Value*> first =
+      reducer_.is_associative() ? std::vector{reducer_.identity()} : inits();
+  loop(b_, results.lanes, [&](Value* lane) {
+    for (size_t k = 0; k < held.size(); ++k) held[k].store(first[k], lane);
+  });
+  std::vector<Value*> at = results.at;
+  outer_nest(dims_.size(), at, [&] {
+    loop(b_, results.lanes, [&](Value* lane) {
+      begin(lane);
+      std::vector<Value*> here = at, values;
+      here[results.along] = add_index(b_, here[results.along], lane);
+      for (const HeldArray& each : held) values.push_back(each.load(lane));
+      values = with_next(std::move(values), elements_at(here));
+      for (size_t k = 0; k < held.size(); ++k) held[k].store(values[k], lane);
+    });
+  });
+}
+
+std::vector<Value*> Reduce::held_result(std::span<const HeldArray> held, Value* lane) {
+  if (reducer_.is_associative()) return {finished(held[0].load(lane))};
+  std::vector<Value*> out;
+  for (const HeldArray& each : held) out.push_back(each.load(lane));
+  return out;
+}
+
+std::vector<Value*> Reduce::with_next(std::vector<Value*> values, const std::vector<Value*>& next) {
+  if (reducer_.is_associative()) return {reducer_.combine(values[0], reducer_.widen(next[0]))};
+  values.insert(values.end(), next.begin(), next.end());
+  return reducer_.apply(values);
+}
 
 bool write_slabs(Writer& w, InstructionId id, Reduce& reduce) {
   SlabReduction slabs(w, id, reduce);

@@ -77,16 +77,8 @@ class RowWriter {
 
  private:
   void write_results(const Index& row, std::span<const WrittenLeaf> leaves) {
-    std::vector<bool> done(leaves.size());
-    for (size_t i = 0; i < leaves.size(); ++i) {
-      if (done[i]) continue;
-      const Dims dims = e_.leaf_shape(leaves[i].id, leaves[i].leaf).dims;
-      std::vector<WrittenLeaf> alike;
-      for (size_t k = i; k < leaves.size(); ++k) {
-        if (e_.leaf_shape(leaves[k].id, leaves[k].leaf).dims != dims) continue;
-        alike.push_back(leaves[k]);
-        done[k] = true;
-      }
+    for (const std::vector<WrittenLeaf>& alike : by_dims(e_, leaves)) {
+      const Dims dims = e_.leaf_shape(alike[0].id, alike[0].leaf).dims;
       std::vector<Value*> at(dims.size(), int64(b_, 0));
       for (size_t d = 0; d < rows_.dims.size(); ++d) at[d] = row.at(b_, d);
       store(alike, dims, at, rows_.dims.size());
@@ -352,7 +344,23 @@ class RowWriter {
 
 }  // namespace
 
+std::vector<std::vector<WrittenLeaf>> by_dims(const Elements& elements,
+                                              std::span<const WrittenLeaf> leaves) {
+  std::vector<std::vector<WrittenLeaf>> out;
+  const auto dims_of = [&](const WrittenLeaf& leaf) -> const Dims& {
+    return elements.leaf_shape(leaf.id, leaf.leaf).dims;
+  };
+  for (const WrittenLeaf& leaf : leaves) {
+    const auto alike = std::ranges::find_if(
+        out, [&](const auto& some) { return dims_of(some[0]) == dims_of(leaf); });
+    if (alike == out.end()) out.push_back({leaf});
+    else alike->push_back(leaf);
+  }
+  return out;
+}
+
 void write_rows(Writer& w, std::span<const WrittenLeaf> leaves, const Rows& rows) {
+  if (rows.slab) return write_rows_in_slabs(w, leaves, rows);
   RowWriter writer(w, rows, leaves);
   const double steps = writer.steps();
   int64_t run = 0;

@@ -12,6 +12,20 @@ namespace hilo {
 // row are its reductions in their order, and then the results.
 struct Rows {
   Dims dims;
+  // Rows that are columns of slabs, as of [slabs, lines, columns] whose lines are reduced: their
+  // elements do not lie side by side, so that several rows are done as lanes. Lanes are columns or,
+  // where these are few, slabs.
+  struct Slab {
+    Dims elements;                 // dimensions
+    std::vector<size_t> numbered;  // of them: those that number the rows
+    size_t along;                  // which of these the lanes are along
+    int64_t lanes;
+    int64_t lines() const;  // elements of a row
+    // Whether the last lanes are some that were done before.
+    bool overlaps() const { return elements[numbered[along]] % lanes != 0; }
+    int64_t size() const;  // elements from one lane to the next: of slabs, or 1
+  };
+  std::optional<Slab> slab;
   std::vector<InstructionId> reductions;  // operands before users
   // Values that cost more than reading them and that several steps read: the step that computes
   // each one leaves it in a row of the function's frame.
@@ -26,5 +40,10 @@ struct Rows {
 std::optional<Rows> find_rows(const Module& module, InstructionId fusion);
 // Iterations are rows.
 void write_rows(Writer& writer, std::span<const WrittenLeaf> leaves, const Rows& rows);
+// The same of rows in slabs, whose lanes are iterations together.
+void write_rows_in_slabs(Writer& writer, std::span<const WrittenLeaf> leaves, const Rows& rows);
+// The leaves by their dimensions: one loop computes those of equal ones.
+std::vector<std::vector<WrittenLeaf>> by_dims(const Elements& elements,
+                                              std::span<const WrittenLeaf> leaves);
 
 }  // namespace hilo

@@ -200,9 +200,12 @@ class TileLoops {
       });
       turn(b_, types_[k], read_[k], turned_[k], side_);
     }
+    std::vector<llvm::Value*> first(dims_.size());
+    Dims steps(dims_.size());
+    first[crossing_.dim] = across.origin, steps[crossing_.dim] = side_;
+    first[inner_] = along.origin, steps[inner_] = 1;
     for (size_t k = 0; k < crossing_.turned.size(); ++k)
-      e.bind_tile(crossing_.turned[k],
-                  {turned_[k], crossing_.dim, inner_, across.origin, along.origin, side_});
+      e.bind_tile(crossing_.turned[k], {turned_[k], first, steps});
     e.forget();
     loop(b_, across.first, int64(b_, side_), [&](llvm::Value* j) {
       at_[crossing_.dim] = add_index(b_, across.origin, j);

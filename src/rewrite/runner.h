@@ -16,6 +16,7 @@ struct FusionOptions {
   bool complex = true;           // arithmetic on complex numbers
   bool several_reduced = false;  // reductions of several arrays at once
   bool windows = false;          // into reductions of windows that read each element once
+  bool slabs = false;            // what works on the same lines of slabs, as on the same rows
   bool scheduled = false;        // in modules with a schedule too
 };
 

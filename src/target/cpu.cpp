@@ -130,6 +130,7 @@ PassOptions options_for_cpu(const Machine& machine) {
                 .complex = true,
                 .several_reduced = true,
                 .windows = true,
+                .slabs = true,
                 .scheduled = true};
   return out;
 }

@@ -7,9 +7,6 @@
 namespace hilo {
 namespace {
 
-// Elements of a row, and of all rows together where there is only one, that stay in the cache.
-constexpr int64_t longest_row = 65536;
-
 // Elements that are reduced where their sum is wanted: a loop over them would take longer than
 // they.
 constexpr int64_t short_reduction = 4;
@@ -72,18 +69,6 @@ bool reads_what_is_written(const Module& module, InstructionId id, InstructionId
   return !takes_what_is_written(module, id, root);
 }
 
-// The rows of a reduction over trailing dimensions of one array.
-std::optional<Dims> rows_of(const Module& module, InstructionId id) {
-  if (module[id].op != Op::Reduce || module[id].operand_count != 2) return std::nullopt;
-  const Dims& from = module.shape(module.operand(id, 0)).dims;
-  Dims reduced = module.attributes<ReduceAttributes>(id).dimensions;
-  std::ranges::sort(reduced);
-  const int64_t kept = static_cast<int64_t>(from.size() - reduced.size());
-  for (size_t i = 0; i < reduced.size(); ++i)
-    if (reduced[i] != kept + static_cast<int64_t>(i)) return std::nullopt;
-  return Dims(from.begin(), from.begin() + kept);
-}
-
 // A reduction of a few elements to one, which other loops compute as they do elementwise ops.
 bool is_short_reduction(const Module& module, InstructionId id) {
   if (module[id].op != Op::Reduce || module[id].operand_count != 2) return false;
@@ -93,42 +78,10 @@ bool is_short_reduction(const Module& module, InstructionId id) {
   return count > 0 && count <= short_reduction;
 }
 
-bool fits_row(const Shape& shape, const Dims& rows) {
-  const int64_t count = element_count(shape);
-  return begins_with(shape.dims, rows) && count > 0 && count / element_count(rows) <= longest_row;
-}
-
-// Whether a broadcast is of one number for each row. Others read from memory, or are of nothing.
-bool spreads_rows(const Module& module, InstructionId broadcast, const Dims& rows) {
-  const InstructionId from = module.operand(broadcast, 0);
-  const Dims& dims = module.attributes<DimensionsAttributes>(broadcast).dimensions;
-  if (module.shape(from).dims != rows) return false;
-  for (size_t i = 0; i < dims.size(); ++i)
-    if (dims[i] != static_cast<int64_t>(i)) return false;
-  return true;
-}
-
 bool is_expanded(const Module& module, InstructionId id) {
   for (InstructionId user : module.users(id))
     if (is_elementwise(module[id].op) && reads_again(module, user, id)) return true;
   return false;
-}
-
-// The rows of a reduction, or of the one that elementwise ops on its result come from. Looks at no
-// more than a few instructions.
-std::optional<Dims> rows_behind(const Module& module, InstructionId id) {
-  constexpr int most_steps = 32;
-  std::vector<InstructionId> stack = {id};
-  for (int steps = 0; !stack.empty() && steps < most_steps; ++steps) {
-    const InstructionId top = stack.back();
-    stack.pop_back();
-    if (module.shape(top).dims != module.shape(id).dims) continue;
-    if (module[top].op == Op::Reduce)
-      if (const auto rows = rows_of(module, top)) return rows;
-    if (is_elementwise(module[top].op))
-      for (InstructionId operand : module.operands(top)) stack.push_back(operand);
-  }
-  return std::nullopt;
 }
 
 // A broadcast or a conversion that may be one loop with what it reads.
@@ -315,13 +268,6 @@ bool reads_again(const Module& module, InstructionId user, InstructionId value) 
          element_count(module.shape(user)) > element_count(module.shape(value));
 }
 
-bool keeps_rows(const Module& module, InstructionId id, const Dims& rows) {
-  if (is_sourceless(module, id)) return true;
-  const Op op = module[id].op;
-  return fits_row(module.shape(id), rows) &&
-         (is_by_element(module, id) || op == Op::Broadcast || rows_of(module, id) == rows);
-}
-
 FusionGroups::FusionGroups(const Editor& editor, std::span<const ComputationId> computations,
                            const FusionOptions& options)
     : editor_(editor),
@@ -504,7 +450,7 @@ bool FusionGroups::is_made_by_lines(InstructionId id, InstructionId broadcast) c
     return false;
   const Dims lines(dims.begin(), dims.end() - 1);
   const int64_t line = lines.back();
-  return spreads_rows(module_, broadcast, lines) && dims.back() <= most_columns &&
+  return spreads_rows(module_, broadcast, {lines}) && dims.back() <= most_columns &&
          line >= least_line && line <= longest_line && element_count(lines) >= least_lines * line;
 }
 
@@ -518,7 +464,7 @@ bool FusionGroups::is_made_by_rows(InstructionId id, InstructionId broadcast) co
          module_.shape(broadcast).dims == module_.shape(root).dims &&
          element_count(module_.shape(id)) * least_line <= element_count(module_.shape(root)) &&
          places_[broadcast.value].askers == std::vector{root} && !repeated_[broadcast.value] &&
-         spreads_rows(module_, broadcast, module_.shape(id).dims);
+         spreads_rows(module_, broadcast, {module_.shape(id).dims});
 }
 
 // One number at a time, without vectors.
@@ -546,40 +492,6 @@ bool FusionGroups::note_places(InstructionId id, const FusionGroup& group) {
   // Of each row it is computed once.
   if (module_[id].op == Op::Reduce) places.count = 1;
   return true;
-}
-
-// Whether the broadcast gives each row of a reduction one number, which is made once a row.
-bool FusionGroups::is_of_reduced_rows(InstructionId value, InstructionId broadcast) const {
-  const FusionGroup& group = groups_[group_of(broadcast)];
-  return module_[broadcast].op == Op::Broadcast && group.roots.size() == 1 && !group.rows &&
-         rows_of(module_, group.roots[0]) == module_.shape(value).dims &&
-         spreads_rows(module_, broadcast, module_.shape(value).dims);
-}
-
-bool FusionGroups::may_join_rows(InstructionId id, const FusionGroup& group) const {
-  if (module_[id].op == Op::Reduce)
-    return rows_of(module_, id) == group.rows &&
-           fits_row(module_.shape(module_.operand(id, 0)), *group.rows);
-  return keeps_rows(module_, id, *group.rows);
-}
-
-// A reduction, or what follows it, whose row is at hand where its value is wanted: everything
-// between works on the same rows.
-bool FusionGroups::starts_rows(InstructionId id, const Dims& rows, const FusionGroup& group) const {
-  if (group.kind == FusionKind::Output) return false;
-  if (module_[id].op == Op::Reduce && !fits_row(module_.shape(module_.operand(id, 0)), rows))
-    return false;
-  for (InstructionId user : module_.users(id)) {
-    const bool is_broadcast = module_[user].op == Op::Broadcast;
-    if (repeated_[user.value] || (is_broadcast && !spreads_rows(module_, user, rows))) return false;
-  }
-  return std::ranges::all_of(group.members, [&](InstructionId member) {
-    if (!keeps_rows(module_, member, rows)) return false;
-    if (module_[member].op != Op::Broadcast) return true;
-    const InstructionId from = module_.operand(member, 0);
-    return group_of(from) != group_of(member) || is_sourceless(module_, from) ||
-           spreads_rows(module_, member, rows);
-  });
 }
 
 // A matrix product with what follows element by element.

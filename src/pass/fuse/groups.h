@@ -7,15 +7,24 @@
 
 namespace hilo {
 
+// The rows that a group keeps at hand: the leading dimensions number them. Rows in slabs, as of
+// [slabs, lines, columns] whose lines are reduced, are numbered by others of their elements'
+// dimensions, the last one among them.
+struct FusedRows {
+  Dims dims;
+  Dims elements = {}, numbered = {};  // of slabs
+  bool are_in_slabs() const { return !elements.empty(); }
+  bool operator==(const FusedRows&) const = default;
+};
+
 // Members follow users before operands. A group is convex: no path leaves it and comes back, so
 // that it may stand where one instruction stood.
 struct FusionGroup {
   FusionKind kind = FusionKind::Loop;
   std::vector<InstructionId> members;
   std::vector<InstructionId> roots;  // members that others use
-  // Of a group that keeps whole rows at hand: the leading dimensions that number the rows.
-  std::optional<Dims> rows;
-  int transcendental = 0;  // members by their weights
+  std::optional<FusedRows> rows;     // of a group that keeps whole ones at hand
+  int transcendental = 0;            // members by their weights
   // Of a concatenation that has a loop for each operand, which makes that: no other loop will do.
   bool by_operands = false;
   int numbers_of_rows = 0;  // members that are computed once a row
@@ -37,9 +46,15 @@ bool is_by_element(const Module& module, InstructionId id);
 // it more than once.
 bool reads_elements(const Module& module, InstructionId user, InstructionId value);
 bool reads_again(const Module& module, InstructionId user, InstructionId value);
+// The rows of a reduction of one array over trailing dimensions, or over lines of slabs; and those
+// of the reduction that elementwise ops on its result come from.
+std::optional<FusedRows> rows_of(const Module& module, InstructionId id);
+std::optional<FusedRows> rows_behind(const Module& module, InstructionId id);
 // Whether the instruction's row needs only rows of the same number, or what does not depend on it.
 // Of broadcasts see spreads_rows.
-bool keeps_rows(const Module& module, InstructionId id, const Dims& rows);
+bool keeps_rows(const Module& module, InstructionId id, const FusedRows& rows);
+// Whether a broadcast is of one number for each row. Others read from memory, or are of nothing.
+bool spreads_rows(const Module& module, InstructionId broadcast, const FusedRows& rows);
 // Whether a reduce-window of one array asks for each of its elements once at most, and whether
 // its loops may then compute this instruction where they ask for its elements.
 bool reads_each_once(const Module& module, InstructionId windows);
@@ -89,7 +104,8 @@ class FusionGroups {
   bool is_made_by_operand(InstructionId id, InstructionId user, const FusionGroup& group) const;
   bool note_places(InstructionId id, const FusionGroup& group);
   bool may_join_rows(InstructionId id, const FusionGroup& group) const;
-  bool starts_rows(InstructionId id, const Dims& rows, const FusionGroup& group) const;
+  bool starts_slabs(InstructionId id, const FusedRows& rows, const FusionGroup& group) const;
+  bool starts_rows(InstructionId id, const FusedRows& rows, const FusionGroup& group) const;
   bool is_made_few_times(InstructionId id, const FusionGroup& group) const;
   bool is_made_by_lines(InstructionId id, InstructionId broadcast) const;
   bool is_made_by_rows(InstructionId id, InstructionId broadcast) const;

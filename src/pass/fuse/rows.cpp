@@ -1,0 +1,150 @@
+// Groups that keep whole rows at hand: reductions, and what works on the same rows.
+#include <algorithm>
+
+#include "pass/fuse/groups.h"
+
+namespace hilo {
+namespace {
+
+// Elements of a row, and of all rows together where there is only one, that stay in the cache.
+constexpr int64_t longest_row = 65536;
+
+// Columns of slabs, or slabs, that are lanes of vectors; lines and elements of slabs of which as
+// many as lanes stay in the second cache; rows, where there is work for threads.
+constexpr int64_t least_columns = 8, least_slabs = 64, most_lines = 4096, most_in_slab = 2048;
+constexpr int64_t least_rows = 256, few_elements = 1 << 15;
+
+bool fits_row(const Shape& shape, const FusedRows& rows) {
+  if (rows.are_in_slabs()) return shape.dims == rows.dims || shape.dims == rows.elements;
+  const int64_t count = element_count(shape);
+  return begins_with(shape.dims, rows.dims) && count > 0 &&
+         count / element_count(rows.dims) <= longest_row;
+}
+
+// Whether what is reduced is made of numbers that are spread over such rows.
+bool is_made_of_rows(const Module& module, InstructionId reduce, const FusedRows& rows) {
+  constexpr size_t most_seen = 32;
+  std::vector<InstructionId> seen = {module.operand(reduce, 0)};
+  for (size_t i = 0; i < seen.size() && seen.size() < most_seen; ++i) {
+    if (module[seen[i]].op == Op::Broadcast && spreads_rows(module, seen[i], rows) &&
+        rows_behind(module, module.operand(seen[i], 0)) == rows)
+      return true;
+    if (!is_by_element(module, seen[i])) continue;
+    for (InstructionId operand : module.operands(seen[i]))
+      if (std::ranges::count(seen, operand) == 0) seen.push_back(operand);
+  }
+  return false;
+}
+
+// Whether as many rows as are lanes stay in the cache, and there are enough of them.
+bool are_worth_it(const FusedRows& rows) {
+  const int64_t count = element_count(rows.dims), elements = element_count(rows.elements);
+  if (count == 0 || elements == count || (count < least_rows && elements > few_elements))
+    return false;
+  if (rows.dims.back() >= least_columns) return elements / count <= most_lines;
+  size_t outer = 0;
+  while (rows.numbered[outer] == static_cast<int64_t>(outer)) ++outer;
+  const int64_t slabs = element_count(Dims(rows.dims.begin(), rows.dims.begin() + outer));
+  return outer > 0 && rows.dims[outer - 1] >= least_slabs && rows.dims.back() > 1 &&
+         elements / slabs <= most_in_slab;
+}
+
+}  // namespace
+
+std::optional<FusedRows> rows_of(const Module& module, InstructionId id) {
+  if (module[id].op != Op::Reduce || module[id].operand_count != 2) return std::nullopt;
+  const Dims& from = module.shape(module.operand(id, 0)).dims;
+  const Dims& reduced = module.attributes<ReduceAttributes>(id).dimensions;
+  FusedRows out;
+  for (int64_t d = 0; d < std::ssize(from); ++d)
+    if (std::ranges::count(reduced, d) == 0) out.numbered.push_back(d);
+  for (int64_t d : out.numbered) out.dims.push_back(from[static_cast<size_t>(d)]);
+  const bool are_leading = out.numbered.empty() || out.numbered.back() + 1 == std::ssize(out.dims);
+  if (are_leading) out.numbered.clear();
+  else if (out.numbered.back() + 1 == std::ssize(from)) out.elements = from;
+  else return std::nullopt;
+  return out;
+}
+
+bool spreads_rows(const Module& module, InstructionId broadcast, const FusedRows& rows) {
+  const InstructionId from = module.operand(broadcast, 0);
+  const Dims& dims = module.attributes<DimensionsAttributes>(broadcast).dimensions;
+  if (module.shape(from).dims != rows.dims) return false;
+  if (rows.are_in_slabs())
+    return dims == rows.numbered && module.shape(broadcast).dims == rows.elements;
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (dims[i] != static_cast<int64_t>(i)) return false;
+  return true;
+}
+
+// Looks at no more than a few instructions.
+std::optional<FusedRows> rows_behind(const Module& module, InstructionId id) {
+  constexpr int most_steps = 32;
+  std::vector<InstructionId> stack = {id};
+  for (int steps = 0; !stack.empty() && steps < most_steps; ++steps) {
+    const InstructionId top = stack.back();
+    stack.pop_back();
+    if (module.shape(top).dims != module.shape(id).dims) continue;
+    if (module[top].op == Op::Reduce)
+      if (const auto rows = rows_of(module, top)) return rows;
+    if (is_elementwise(module[top].op))
+      for (InstructionId operand : module.operands(top)) stack.push_back(operand);
+  }
+  return std::nullopt;
+}
+
+bool keeps_rows(const Module& module, InstructionId id, const FusedRows& rows) {
+  if (is_sourceless(module, id)) return true;
+  const Op op = module[id].op;
+  return fits_row(module.shape(id), rows) &&
+         (is_by_element(module, id) || op == Op::Broadcast || rows_of(module, id) == rows);
+}
+
+// Whether the broadcast gives each row of a reduction one number, which is made once a row.
+bool FusionGroups::is_of_reduced_rows(InstructionId value, InstructionId broadcast) const {
+  const FusionGroup& group = groups_[group_of(broadcast)];
+  const FusedRows rows = {module_.shape(value).dims};
+  return module_[broadcast].op == Op::Broadcast && group.roots.size() == 1 && !group.rows &&
+         rows_of(module_, group.roots[0]) == rows && spreads_rows(module_, broadcast, rows);
+}
+
+bool FusionGroups::may_join_rows(InstructionId id, const FusionGroup& group) const {
+  if (module_[id].op == Op::Reduce)
+    return rows_of(module_, id) == group.rows &&
+           fits_row(module_.shape(module_.operand(id, 0)), *group.rows);
+  return keeps_rows(module_, id, *group.rows);
+}
+
+// Whether a reduction of slabs, or what follows it, is spread over what the group has, or what is
+// reduced is made of what is spread: else the loops of the reduction alone will do.
+bool FusionGroups::starts_slabs(InstructionId id, const FusedRows& rows,
+                                const FusionGroup& group) const {
+  if (!options_.slabs || !are_worth_it(rows)) return false;
+  const bool is_spread = std::ranges::any_of(group.members, [&](InstructionId member) {
+    return module_[member].op == Op::Broadcast && spreads_rows(module_, member, rows);
+  });
+  return is_spread || (module_[id].op == Op::Reduce && is_made_of_rows(module_, id, rows));
+}
+
+// A reduction, or what follows it, whose row is at hand where its value is wanted: everything
+// between works on the same rows.
+bool FusionGroups::starts_rows(InstructionId id, const FusedRows& rows,
+                               const FusionGroup& group) const {
+  if (group.kind == FusionKind::Output) return false;
+  if (rows.are_in_slabs() && !starts_slabs(id, rows, group)) return false;
+  if (module_[id].op == Op::Reduce && !fits_row(module_.shape(module_.operand(id, 0)), rows))
+    return false;
+  for (InstructionId user : module_.users(id)) {
+    const bool is_broadcast = module_[user].op == Op::Broadcast;
+    if (repeated_[user.value] || (is_broadcast && !spreads_rows(module_, user, rows))) return false;
+  }
+  return std::ranges::all_of(group.members, [&](InstructionId member) {
+    if (!keeps_rows(module_, member, rows)) return false;
+    if (module_[member].op != Op::Broadcast) return true;
+    const InstructionId from = module_.operand(member, 0);
+    return group_of(from) != group_of(member) || is_sourceless(module_, from) ||
+           spreads_rows(module_, member, rows);
+  });
+}
+
+}  // namespace hilo
