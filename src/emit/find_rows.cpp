@@ -12,13 +12,15 @@ namespace {
 
 constexpr size_t most_reductions = 32;
 constexpr int64_t most_kept_bytes = 1 << 19;  // of a row
-// Lanes of rows in slabs: as few as are worth it, a whole number of vectors of every chip, and what
-// another group of lanes costs in lanes.
-constexpr int64_t least_lanes = 8, whole_lanes = 16, most_lanes = 1024, lanes_of_group = 8;
-// Columns that are too few to be lanes, and slabs that are lanes then.
-constexpr int64_t few_columns = 8, least_slabs = 64;
-constexpr int64_t most_side_by_side = 1 << 15;  // elements of these lanes
-constexpr int64_t most_kept_in_slab = 1 << 18;  // bytes, of these lanes
+// Lanes of rows in slabs: as few as are worth it, whole vectors of every chip of up to 32 and of 64
+// bits, and what another group of lanes costs in lanes.
+constexpr int64_t least_lanes = 8, whole_lanes = 16, whole_wide_lanes = 8, most_lanes = 1024,
+                  lanes_of_group = 8;
+// Columns that are too few to be lanes, or to be those of costly steps, and slabs that are lanes
+// then.
+constexpr int64_t few_columns = 8, few_costly_columns = 16, least_slabs = 64;
+// Bytes of the elements of these lanes, and of what is kept of them.
+constexpr int64_t most_side_by_side = 1 << 17, most_kept_in_slab = 1 << 18;
 
 // Which dimensions of its elements a reduction keeps.
 std::vector<size_t> kept_dims(const Module& module, InstructionId reduce) {
@@ -34,15 +36,17 @@ Dims without_ones(Dims dims) {
   return dims;
 }
 
-// Of so many rows side by side, each of so many lines; 0 where they are too few.
-int64_t lanes_of(int64_t rows, int64_t lines) {
-  if (rows < whole_lanes) return rows < least_lanes ? 0 : least_lanes;
+// Of so many rows side by side of these bytes, `wide` where elements have 64 bits; 0 where they are
+// too few.
+int64_t lanes_of(int64_t rows, int64_t bytes, bool wide) {
+  const int64_t whole = wide ? whole_wide_lanes : whole_lanes;
+  if (rows < whole) return rows < least_lanes ? 0 : least_lanes;
   const auto cost = [&](int64_t lanes) {
     return (rows + lanes - 1) / lanes * (lanes + lanes_of_group);
   };
-  int64_t out = whole_lanes;
-  for (int64_t lanes = 2 * whole_lanes; lanes <= std::min(most_lanes, rows); lanes += whole_lanes)
-    if (lines * lanes <= most_side_by_side && cost(lanes) <= cost(out)) out = lanes;
+  int64_t out = whole;
+  for (int64_t lanes = 2 * whole; lanes <= std::min(most_lanes, rows); lanes += whole)
+    if (bytes * lanes <= most_side_by_side && cost(lanes) <= cost(out)) out = lanes;
   return out;
 }
 
@@ -100,31 +104,41 @@ class RowFinder {
     for (size_t d : kept) out_.dims.push_back(elements[d]);
     if (kept.empty() || kept.back() + 1 == kept.size()) return true;
     Rows::Slab slab = {elements, kept, 0, 0};
-    if (slab.lines() == 1 || !find_lanes(slab)) return false;
+    const ElementType type = module_.shape(module_.operand(reduce, 0)).type;
+    if (slab.lines() == 1 || !find_lanes(slab, storage_bytes(type))) return false;
     out_.slab = std::move(slab);
     return true;
   }
   // Columns, or slabs of a few columns.
-  bool find_lanes(Rows::Slab& slab) const {
+  bool find_lanes(Rows::Slab& slab, int64_t bytes) const {
+    const bool wide = bytes >= 8;
     const size_t first_line = first_reduced(slab);
     size_t i = slab.numbered.size();
     while (i > 1 && out_.dims[i - 1] == 1) --i;
     slab.along = i - 1;
     int64_t rows = out_.dims[slab.along];
     if (innermost_dim(slab.elements) != slab.numbered[slab.along]) return false;
-    if (rows < few_columns) {
+    if (rows < few_columns ||
+        (rows < few_costly_columns && rows != few_columns && has_costly_steps(slab))) {
       size_t outer = slab.numbered.size();
       while (outer > 0 && (slab.numbered[outer - 1] > first_line || out_.dims[outer - 1] == 1))
         --outer;
       if (outer > 0 && out_.dims[outer - 1] >= least_slabs) {
         slab.along = outer - 1;
-        slab.lanes = lanes_of(out_.dims[slab.along], slab.size());
-        if (slab.size() * slab.lanes <= most_side_by_side) return true;
+        slab.lanes = lanes_of(out_.dims[slab.along], slab.size() * bytes, wide);
+        if (slab.size() * slab.lanes * bytes <= most_side_by_side) return true;
         slab.along = i - 1;
       }
     }
-    slab.lanes = lanes_of(rows, slab.lines());
+    slab.lanes = lanes_of(rows, slab.lines() * bytes, wide);
     return slab.lanes > 0;
+  }
+  bool has_costly_steps(const Rows::Slab& slab) const {
+    return std::ranges::any_of(order_, [&](InstructionId id) {
+      const Op op = module_[id].op;
+      return is_elementwise(op) && !has_trait(op, TraitCheap) &&
+             module_.shape(id).dims == slab.elements;
+    });
   }
   static size_t first_reduced(const Rows::Slab& slab) {
     size_t out = 0;

@@ -55,9 +55,11 @@ class Reduce {
     int64_t lanes;
   };
   // What they come to, in lanes of vectors from the first of their elements to the last. begin()
-  // stands before the code of a lane.
-  void combine_side_by_side(std::span<const HeldArray> held, const SideBySide& results,
-                            llvm::function_ref<void(llvm::Value* lane)> begin);
+  // stands before the code of a lane, and begin_line() before that of a line, which it is told.
+  void combine_side_by_side(
+      std::span<const HeldArray> held, const SideBySide& results,
+      llvm::function_ref<void(llvm::Value* lane)> begin,
+      llvm::function_ref<void(const std::vector<llvm::Value*>& at)> begin_line = {});
   std::vector<llvm::Value*> held_result(std::span<const HeldArray> held, llvm::Value* lane);
 
   // Takes the dimensions behind the last one that is reduced for one, so that all of them are

@@ -103,8 +103,10 @@ class SlabReduction {
 
 }  // namespace
 
-void Reduce::combine_side_by_side(std::span<const HeldArray> held, const SideBySide& results,
-                                  llvm::function_ref<void(Value* lane)> begin) {
+void Reduce::combine_side_by_side(
+    std::span<const HeldArray> held, const SideBySide& results,
+    llvm::function_ref<void(Value* lane)> begin,
+    llvm::function_ref<void(const std::vector<Value*>& at)> begin_line) {
   const std::vector<Value*> first =
       reducer_.is_associative() ? std::vector{reducer_.identity()} : inits();
   loop(b_, results.lanes, [&](Value* lane) {
@@ -112,6 +114,7 @@ void Reduce::combine_side_by_side(std::span<const HeldArray> held, const SideByS
   });
   std::vector<Value*> at = results.at;
   outer_nest(dims_.size(), at, [&] {
+    if (begin_line) begin_line(at);
     loop(b_, results.lanes, [&](Value* lane) {
       begin(lane);
       std::vector<Value*> here = at, values;

@@ -16,8 +16,12 @@ namespace {
 
 using llvm::Value;
 
-// Rows of so few steps have no loops of their own.
+// Rows of so few steps have no loops of their own, where nothing costly is done for several steps.
 constexpr double short_row = 16;
+// Of arrays that are turned: others are read and written where they are.
+constexpr int64_t most_turned_bytes = 1 << 19;
+// Bytes that are on their way from memory while the first step is done.
+constexpr int64_t fetched_ahead = 4096, line_bytes = 64;
 
 class SlabWriter {
  public:
@@ -43,9 +47,10 @@ class SlabWriter {
     w_.set_count(groups_.count(),
                  steps * static_cast<double>(groups_.lanes() * element_count(columns)));
     w_.function->addFnAttr(lane_sums_attribute);
-    is_short_ = steps <= short_row;
+    is_short_ = steps <= short_row && rows_.kept.empty();
     if (!is_short_) make_frames();
     if (slab_.size() > 1) turn_arrays();
+    else if (!is_short_) find_fetched();
     loop(b_, w_.begin, w_.end, [&](Value* number) {
       first_ = groups_.first(b_, number);
       first_.resize(rows_.dims.size());
@@ -76,7 +81,7 @@ class SlabWriter {
     const Computation& fused = e_.module[e_.module[rows_.reductions[0]].computation];
     for (InstructionId id : fused.parameters)
       if (const Shape& shape = e_.module.shape(id);
-          e_.array(id) && is_turned(shape) && is_read_by_rows(id))
+          e_.array(id) && is_read_by_rows(id) && is_turned(shape))
         read_.emplace_back(id, TurnedSlabs(b_, e_.array(id), shape, outer_, groups_.lanes()));
     for (const std::vector<WrittenLeaf>& alike : leaves_)
       for (const WrittenLeaf& leaf : alike)
@@ -84,9 +89,23 @@ class SlabWriter {
           written_.emplace_back(leaf.array,
                                 TurnedSlabs(b_, leaf.array, shape, outer_, groups_.lanes()));
   }
-  bool is_turned(const Shape& shape) const {
-    return (shape.dims == slab_.elements || shape.dims == rows_.dims) &&
-           TurnedSlabs::fits(shape, outer_);
+  void find_fetched() {
+    const Computation& fused = e_.module[e_.module[rows_.reductions[0]].computation];
+    for (InstructionId id : fused.parameters)
+      if (const Shape& shape = e_.module.shape(id);
+          e_.array(id) && shape.dims == slab_.elements && is_read_by_rows(id))
+        fetched_.emplace_back(e_.array(id), shape.type);
+  }
+  // Counts its bytes where it is.
+  bool is_turned(const Shape& shape) {
+    if ((shape.dims != slab_.elements && shape.dims != rows_.dims) ||
+        !TurnedSlabs::fits(shape, outer_))
+      return false;
+    const int64_t slabs = element_count(Dims(shape.dims.begin(), shape.dims.begin() + outer_)),
+                  bytes = literal_bytes(shape) / slabs * groups_.lanes();
+    if (turned_bytes_ + bytes > most_turned_bytes) return false;
+    turned_bytes_ += bytes;
+    return true;
   }
   // Whether nobody asks for elements of other rows than those at hand.
   bool is_read_by_rows(InstructionId id) const {
@@ -169,7 +188,10 @@ class SlabWriter {
     const std::vector<HeldArray> held = reduction.held_arrays(groups_.lanes());
     reduction.combine_side_by_side(
         held, {reduction.place(Index(b_, rows_.dims, first_)), lane_dim_, groups_.lanes()},
-        [&](Value* lane) { begin_lane(lane); });
+        [&](Value* lane) { begin_lane(lane); },
+        [&](const std::vector<Value*>& at) {
+          if (step == 0) fetch(at);
+        });
     Known result = {id, {}};
     for (size_t k = 0; k < reduction.count(); ++k)
       result.values.push_back(frame_of(e_.leaf_shape(id, k).type));
@@ -187,6 +209,21 @@ class SlabWriter {
     bind_tiles(step);
   }
 
+  // The lanes' elements of a line some lines ahead, which do not follow those of this line.
+  void fetch(const std::vector<Value*>& at) {
+    for (const auto& [array, type] : fetched_) {
+      const int64_t bytes = storage_bytes(type) * groups_.lanes(),
+                    ahead = std::max<int64_t>(1, fetched_ahead / bytes);
+      std::vector<Value*> there = at;
+      there[reduced_.back()] = add_index(b_, there[reduced_.back()], int64(b_, ahead));
+      Value* from = Index(b_, slab_.elements, there).position(b_);
+      Value* first = b_.CreateGEP(stored_type(b_, type), array, from);
+      for (int64_t byte = 0; byte < bytes; byte += line_bytes)
+        b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {first->getType()},
+                           {b_.CreateGEP(b_.getInt8Ty(), first, int64(b_, byte)), b_.getInt32(0),
+                            b_.getInt32(3), b_.getInt32(1)});
+    }
+  }
   Index row_at(Value* lane) const {
     std::vector<Value*> at = first_;
     at[slab_.along] = add_index(b_, at[slab_.along], lane);
@@ -307,12 +344,14 @@ class SlabWriter {
   const size_t lane_dim_;        // of elements
   std::vector<size_t> reduced_;  // their other dimensions than those of rows
   bool is_short_ = false;
+  int64_t turned_bytes_ = 0;
   std::vector<RowNumber> numbers_;
   std::vector<Value*> tiles_;  // of what is kept
   std::vector<std::pair<InstructionId, TurnedSlabs>> read_;
   std::vector<std::pair<Value*, TurnedSlabs>> written_;  // by their arrays
-  std::vector<Value*> first_;                            // the place of the group's first row
-  std::vector<Known> known_;                             // after the steps that are written
+  std::vector<std::pair<Value*, ElementType>> fetched_;
+  std::vector<Value*> first_;  // the place of the group's first row
+  std::vector<Known> known_;   // after the steps that are written
 };
 
 }  // namespace

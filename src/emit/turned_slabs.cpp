@@ -11,7 +11,7 @@ namespace {
 using llvm::Value;
 
 // Elements of as many slabs that are turned in registers.
-constexpr int64_t widest = 16, line_bytes = 64, narrowest = 2;
+constexpr int64_t widest = 8, line_bytes = 32, narrowest = 2;
 
 int64_t size_of(const Dims& dims, size_t outer) {
   return element_count(Dims(dims.begin() + static_cast<std::ptrdiff_t>(outer), dims.end()));

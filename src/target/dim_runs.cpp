@@ -98,6 +98,7 @@ void DimRuns::tie(InstructionId id) {
   if (op == Op::Broadcast) return tie_broadcast(id);
   if (op == Op::Transpose) return tie_transpose(id);
   if (op == Op::Reshape) return tie_reshape(id);
+  if (op == Op::Reduce && module_[id].operand_count == 2) return tie_reduce(id);
   const auto known = std::ranges::find(all_beginnings, op, &Beginnings::op);
   const size_t rank = module_.shape(id).dims.size();
   const bool is_alike = std::ranges::all_of(module_.operands(id), [&](InstructionId operand) {
@@ -125,6 +126,21 @@ void DimRuns::tie_broadcast(InstructionId id) {
     if (before == to.size() && here == to.size()) continue;
     if (here == before + 1 && here < to.size()) pair(id, d, operand, here);
     else begin(id, d);
+  }
+}
+
+// What is reduced and what is kept are apart.
+void DimRuns::tie_reduce(InstructionId id) {
+  const InstructionId operand = module_.operand(id, 0);
+  const Dims& reduced = module_.attributes<ReduceAttributes>(id).dimensions;
+  size_t kept = 0;
+  for (size_t d = 0; d < module_.shape(operand).dims.size(); ++d) {
+    const bool is_kept = !is_among(reduced, d), is_beside = d > 0 && !is_among(reduced, d - 1);
+    if (d > 0 && is_kept != is_beside) begin(operand, d);
+    if (!is_kept) continue;
+    if (kept > 0 && is_beside) pair(id, kept, operand, d);
+    else if (kept > 0) begin(id, kept);
+    ++kept;
   }
 }
 
@@ -235,9 +251,10 @@ void DimRuns::merge_attributes(InstructionId from, Module& module, InstructionId
   } else if (op == Op::Broadcast) {
     Dims& dims = module.mutable_attributes<DimensionsAttributes>(to).dimensions;
     dims = numbers_of(runs, dims);
-  } else if (op == Op::Transpose) {
+  } else if (op == Op::Transpose || op == Op::Reduce) {
     const std::vector<Run> source = runs_of(*this, module_, module_.operand(from, 0));
-    Dims& dims = module.mutable_attributes<DimensionsAttributes>(to).dimensions;
+    Dims& dims = op == Op::Reduce ? module.mutable_attributes<ReduceAttributes>(to).dimensions
+                                  : module.mutable_attributes<DimensionsAttributes>(to).dimensions;
     dims = numbers_of(source, dims);
   } else if (op == Op::Reshape) {
     module.mutable_attributes<ReshapeAttributes>(to) = {};

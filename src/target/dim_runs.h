@@ -31,6 +31,7 @@ class DimRuns {
   void settle();
   void tie(InstructionId id);
   void tie_broadcast(InstructionId id);
+  void tie_reduce(InstructionId id);
   void tie_transpose(InstructionId id);
   void tie_reshape(InstructionId id);
   bool is_one_run(InstructionId value, size_t first, size_t end) const;

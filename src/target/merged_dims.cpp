@@ -140,6 +140,19 @@ InstructionId merged_window(Editor& editor, InstructionId id) {
   return editor.add(id, Op::Reshape, shape, {&windows, 1});
 }
 
+// Whether it is made of reductions that keep the last dimension, whose columns are side by side.
+bool is_of_slabs(const Module& module, ComputationId fused) {
+  bool out = false;
+  for (InstructionId id : module[fused].instructions) {
+    if (module[id].removed || module[id].op != Op::Reduce) continue;
+    const auto last = std::ssize(module.shape(module.operand(id, 0)).dims) - 1;
+    if (std::ranges::count(module.attributes<ReduceAttributes>(id).dimensions, last) > 0)
+      return false;
+    out = true;
+  }
+  return out && module[module[fused].root].op != Op::Reduce;
+}
+
 class DimMerger {
  public:
   explicit DimMerger(Module& module)
@@ -219,8 +232,8 @@ class DimMerger {
   InstructionId merged_fusion(InstructionId id) {
     const FusionAttributes& fusion = module_.attributes<FusionAttributes>(id);
     const ComputationId fused = fusion.calls;
-    if (fusion.kind != FusionKind::Loop || !has_plain_arrays(id) || calls_[fused.value] != 1)
-      return {};
+    const bool may_be = fusion.kind == FusionKind::Loop || is_of_slabs(module_, fused);
+    if (!may_be || !has_plain_arrays(id) || calls_[fused.value] != 1) return {};
     std::vector<InstructionId> instructions;
     std::ranges::copy_if(module_[fused].instructions, std::back_inserter(instructions),
                          [&](InstructionId each) { return !module_[each].removed; });

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "../base/environment.h"
 #include "both.h"
 
 namespace hilo::test {
@@ -224,6 +225,99 @@ TEST(SlabRows, SameBitsFromAnyThreads) {
     expect_native_on_threads(program({"f32", dims}, softmax), 4e-6);
 }
 
+// Chains of reductions, arithmetic on their numbers and on what these are spread over, at random.
+class Chain {
+ public:
+  explicit Chain(uint64_t seed) : random_(seed) {
+    static const std::string types[] = {"f32", "f64"};
+    form_.type = types[below(std::size(types))];
+    form_.dims.clear();
+    const size_t rank = 2 + below(3);
+    for (size_t d = 0; d < rank; ++d) form_.dims.push_back(1 + static_cast<int64_t>(below(9)));
+    form_.dims[below(rank)] = 16 + static_cast<int64_t>(below(90));
+    if (below(2) == 0) form_.dims[0] = 64 + static_cast<int64_t>(below(70));
+    const size_t first = below(rank - 1), last = first + below(rank - 1 - first);
+    form_.reduced.clear();
+    for (size_t d = first; d <= last; ++d) form_.reduced.push_back(static_cast<int64_t>(d));
+    add("w = $A parameter(1)"), add("c = $N parameter(2)"), add("one = $T[] constant(1)");
+    add("ones = $N broadcast(one), dimensions={}");
+    all_ = {"x", "w"}, numbers_ = {"c", "ones"};
+    const size_t steps = 3 + below(7);
+    for (size_t i = 0; i < steps; ++i) step();
+    finish();
+  }
+
+  const Form& form() const { return form_; }
+  std::string text() const { return program(form_, body_); }
+
+ private:
+  size_t below(size_t n) { return random_() % n; }
+  void add(const std::string& line) { body_ += "  " + line + "\n"; }
+  const std::string& one_of(const std::vector<std::string>& names) {
+    // Mostly the newest.
+    return below(3) == 0 ? names[below(names.size())] : names.back();
+  }
+  std::string made(std::string_view shape, const std::string& what) {
+    const std::string name = fmt::format("v{}", count_++);
+    add(fmt::format("{} = {} {}", name, shape, what));
+    return name;
+  }
+  void compute(std::string_view shape, std::vector<std::string>& names) {
+    static const std::string two[] = {"add", "subtract", "multiply", "maximum", "minimum"},
+                             one[] = {"tanh", "logistic", "abs", "cosine"};
+    const std::string a = one_of(names), c = names[below(names.size())];
+    names.push_back(below(3) == 0
+                        ? made(shape, fmt::format("{}({})", one[below(std::size(one))], a))
+                        : made(shape, fmt::format("{}({}, {})", two[below(std::size(two))], a, c)));
+  }
+  void step() {
+    switch (below(4)) {
+      case 0: return compute("$A", all_);
+      case 1: return compute("$N", numbers_);
+      case 2:
+        // A mean or an extremum, so that numbers stay of one size.
+        numbers_.push_back(
+            made("$N", fmt::format("reduce({}, {}), dimensions={{$R}}, to_apply={}",
+                                   made("$A", "tanh(" + one_of(all_) + ")"), below(2) ? "z" : "one",
+                                   below(2) ? "add" : "max")));
+        return;
+      default:
+        all_.push_back(
+            made("$A", fmt::format("broadcast({}), dimensions={{$K}}", one_of(numbers_))));
+        all_.push_back(made("$A", fmt::format("multiply({}, {})", all_.back(), one_of(all_))));
+    }
+  }
+  void finish() {
+    std::vector<std::string> results = {all_.back()};
+    std::string shapes = "$A";
+    if (below(2) == 0) results.push_back(one_of(all_)), shapes += ", $A";
+    if (below(2) == 0) results.push_back(one_of(numbers_)), shapes += ", $N";
+    add(fmt::format("ROOT t = ({}) tuple({})", shapes, fmt::join(results, ", ")));
+  }
+
+  std::mt19937_64 random_;
+  Form form_;
+  std::string body_;
+  std::vector<std::string> all_, numbers_;
+  int count_ = 0;
+};
+
+// Sums of up to a thousand numbers, of which nothing is near zero by itself.
+double tolerance_of_chain(const std::string& type) { return type == "f64" ? 1e-11 : 1e-3; }
+
+// HILO_RANDOM_FIRST and HILO_RANDOM_COUNT: seeds for a longer run.
+TEST(SlabRows, RandomChains) {
+  const uint64_t first = number_from("HILO_RANDOM_FIRST", 1);
+  const uint64_t count = number_from("HILO_RANDOM_COUNT", 60);
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    const Chain chain(seed);
+    const std::string text = chain.text();
+    expect_native(run_both(text, seed, seed % 2 ? 1 : 3, processor_of(seed)), text,
+                  tolerance_of_chain(chain.form().type));
+    if (HasFailure()) FAIL() << "seed " << seed;
+  }
+}
+
 // Not where as many lines as lanes would not stay in the cache, or with too few rows for threads.
 TEST(SlabRows, NotOfLongOnes) {
   const auto kernels = [](const Dims& dims) {
@@ -232,9 +326,12 @@ TEST(SlabRows, NotOfLongOnes) {
     expect_native(both, text, 1e-5);
     return both ? both->report.kernels : 0;
   };
-  EXPECT_EQ(kernels({8, 2000, 48}), 1);
+  EXPECT_EQ(kernels({8, 600, 48}), 1);
   EXPECT_GT(kernels({8, 5000, 48}), 1);
-  EXPECT_GT(kernels({2, 2000, 48}), 1);
+  EXPECT_GT(kernels({2, 600, 48}), 1);
+  EXPECT_EQ(kernels({8, 250, 400}), 1);
+  EXPECT_GT(kernels({8, 300, 400}), 1);
+  EXPECT_EQ(kernels({100, 300, 3}), 1);
   EXPECT_GT(kernels({100, 1500, 3}), 1);
 }
 

@@ -9,16 +9,24 @@ namespace {
 // Elements of a row, and of all rows together where there is only one, that stay in the cache.
 constexpr int64_t longest_row = 65536;
 
-// Columns of slabs, or slabs, that are lanes of vectors; lines and elements of slabs of which as
-// many as lanes stay in the second cache; rows, where there is work for threads.
-constexpr int64_t least_columns = 8, least_slabs = 64, most_lines = 4096, most_in_slab = 2048;
-constexpr int64_t least_rows = 256, few_elements = 1 << 15;
+// Columns of slabs, or slabs, that are lanes of vectors; rows, where there is work for threads.
+constexpr int64_t least_columns = 8, least_slabs = 64, least_rows = 256, few_elements = 1 << 15;
+// Lanes of all lines stay in the second cache: slabs that do, or pieces of lines of them that are
+// not too short to come from memory; of all there is, where that does too. A line of few columns is
+// one vector, and a longer chain of these takes longer than to reduce lines side by side.
+constexpr int64_t slab_bytes = 1 << 17, column_bytes = 1 << 10, all_bytes = 1 << 19;
+constexpr int64_t few_columns = 32, most_lines_of_few = 512, most_lines = 4096, most_in_slab = 1024;
 
 bool fits_row(const Shape& shape, const FusedRows& rows) {
   if (rows.are_in_slabs()) return shape.dims == rows.dims || shape.dims == rows.elements;
   const int64_t count = element_count(shape);
   return begins_with(shape.dims, rows.dims) && count > 0 &&
          count / element_count(rows.dims) <= longest_row;
+}
+
+// What stands in memory in another shape.
+bool is_given(const Module& module, InstructionId id) {
+  return module[id].op == Op::Reshape && module[module.operand(id, 0)].op == Op::Parameter;
 }
 
 // Whether what is reduced is made of numbers that are spread over such rows.
@@ -36,15 +44,24 @@ bool is_made_of_rows(const Module& module, InstructionId reduce, const FusedRows
   return false;
 }
 
+bool are_few_lines(int64_t lines, int64_t columns, int64_t slabs, int64_t bytes) {
+  if (columns < few_columns && lines > most_lines_of_few) return false;
+  const int64_t column = lines * bytes, slab = column * columns;
+  return lines <= most_lines &&
+         (slab <= slab_bytes || column <= column_bytes || slab * slabs <= all_bytes);
+}
+
 // Whether as many rows as are lanes stay in the cache, and there are enough of them.
-bool are_worth_it(const FusedRows& rows) {
+bool are_worth_it(const FusedRows& rows, int64_t bytes) {
   const int64_t count = element_count(rows.dims), elements = element_count(rows.elements);
   if (count == 0 || elements == count || (count < least_rows && elements > few_elements))
     return false;
-  if (rows.dims.back() >= least_columns) return elements / count <= most_lines;
   size_t outer = 0;
   while (rows.numbered[outer] == static_cast<int64_t>(outer)) ++outer;
-  const int64_t slabs = element_count(Dims(rows.dims.begin(), rows.dims.begin() + outer));
+  const auto first = rows.dims.begin() + static_cast<std::ptrdiff_t>(outer);
+  const int64_t slabs = element_count(Dims(rows.dims.begin(), first));
+  if (rows.dims.back() >= least_columns)
+    return are_few_lines(elements / count, count / slabs, slabs, bytes);
   return outer > 0 && rows.dims[outer - 1] >= least_slabs && rows.dims.back() > 1 &&
          elements / slabs <= most_in_slab;
 }
@@ -94,7 +111,7 @@ std::optional<FusedRows> rows_behind(const Module& module, InstructionId id) {
 }
 
 bool keeps_rows(const Module& module, InstructionId id, const FusedRows& rows) {
-  if (is_sourceless(module, id)) return true;
+  if (is_sourceless(module, id) || is_given(module, id)) return true;
   const Op op = module[id].op;
   return fits_row(module.shape(id), rows) &&
          (is_by_element(module, id) || op == Op::Broadcast || rows_of(module, id) == rows);
@@ -119,7 +136,7 @@ bool FusionGroups::may_join_rows(InstructionId id, const FusionGroup& group) con
 // reduced is made of what is spread: else the loops of the reduction alone will do.
 bool FusionGroups::starts_slabs(InstructionId id, const FusedRows& rows,
                                 const FusionGroup& group) const {
-  if (!options_.slabs || !are_worth_it(rows)) return false;
+  if (!options_.slabs || !are_worth_it(rows, storage_bytes(module_.shape(id).type))) return false;
   const bool is_spread = std::ranges::any_of(group.members, [&](InstructionId member) {
     return module_[member].op == Op::Broadcast && spreads_rows(module_, member, rows);
   });
@@ -143,7 +160,7 @@ bool FusionGroups::starts_rows(InstructionId id, const FusedRows& rows,
     if (module_[member].op != Op::Broadcast) return true;
     const InstructionId from = module_.operand(member, 0);
     return group_of(from) != group_of(member) || is_sourceless(module_, from) ||
-           spreads_rows(module_, member, rows);
+           is_given(module_, from) || spreads_rows(module_, member, rows);
   });
 }
 
