@@ -12,10 +12,10 @@ namespace {
 
 constexpr size_t most_reductions = 32;
 constexpr int64_t most_kept_bytes = 1 << 19;  // of a row
-// Lanes of rows in slabs: as few as are worth it, whole vectors of every chip of up to 32 and of 64
-// bits, and what another group of lanes costs in lanes.
-constexpr int64_t least_lanes = 8, whole_lanes = 16, whole_wide_lanes = 8, most_lanes = 1024,
-                  lanes_of_group = 8;
+// Lanes of rows in slabs: as few as are worth it, a whole number of vectors, which hold no more
+// numbers of less than 32 bits than of 32, and what another group of lanes costs in lanes.
+constexpr int64_t least_lanes = 8, most_lanes = 1024, lanes_of_group = 8;
+constexpr int64_t narrowest_bytes = 4;
 // Columns that are too few to be lanes, or to be those of costly steps, and slabs that are lanes
 // then.
 constexpr int64_t few_columns = 8, few_costly_columns = 16, least_slabs = 64;
@@ -36,10 +36,8 @@ Dims without_ones(Dims dims) {
   return dims;
 }
 
-// Of so many rows side by side of these bytes, `wide` where elements have 64 bits; 0 where they are
-// too few.
-int64_t lanes_of(int64_t rows, int64_t bytes, bool wide) {
-  const int64_t whole = wide ? whole_wide_lanes : whole_lanes;
+// Of so many rows side by side of these bytes; 0 where they are too few.
+int64_t lanes_of(int64_t rows, int64_t bytes, int64_t whole) {
   if (rows < whole) return rows < least_lanes ? 0 : least_lanes;
   const auto cost = [&](int64_t lanes) {
     return (rows + lanes - 1) / lanes * (lanes + lanes_of_group);
@@ -52,8 +50,9 @@ int64_t lanes_of(int64_t rows, int64_t bytes, bool wide) {
 
 class RowFinder {
  public:
-  RowFinder(const Module& module, InstructionId fusion)
+  RowFinder(const Module& module, InstructionId fusion, int64_t register_bytes)
       : module_(module),
+        register_bytes_(register_bytes),
         fused_(module[module.attributes<FusionAttributes>(fusion).calls]),
         order_(fused_.instructions),
         depends_(order_.size()),
@@ -103,7 +102,7 @@ class RowFinder {
     const std::vector<size_t> kept = kept_dims(module_, reduce);
     for (size_t d : kept) out_.dims.push_back(elements[d]);
     if (kept.empty() || kept.back() + 1 == kept.size()) return true;
-    Rows::Slab slab = {elements, kept, 0, 0};
+    Rows::Slab slab = {elements, kept, 0, 0, has_costly_steps(elements)};
     const ElementType type = module_.shape(module_.operand(reduce, 0)).type;
     if (slab.lines() == 1 || !find_lanes(slab, storage_bytes(type))) return false;
     out_.slab = std::move(slab);
@@ -111,7 +110,7 @@ class RowFinder {
   }
   // Columns, or slabs of a few columns.
   bool find_lanes(Rows::Slab& slab, int64_t bytes) const {
-    const bool wide = bytes >= 8;
+    const int64_t whole = std::max(least_lanes, register_bytes_ / std::max(narrowest_bytes, bytes));
     const size_t first_line = first_reduced(slab);
     size_t i = slab.numbered.size();
     while (i > 1 && out_.dims[i - 1] == 1) --i;
@@ -119,25 +118,24 @@ class RowFinder {
     int64_t rows = out_.dims[slab.along];
     if (innermost_dim(slab.elements) != slab.numbered[slab.along]) return false;
     if (rows < few_columns ||
-        (rows < few_costly_columns && rows != few_columns && has_costly_steps(slab))) {
+        (rows < few_costly_columns && rows != few_columns && slab.is_costly)) {
       size_t outer = slab.numbered.size();
       while (outer > 0 && (slab.numbered[outer - 1] > first_line || out_.dims[outer - 1] == 1))
         --outer;
       if (outer > 0 && out_.dims[outer - 1] >= least_slabs) {
         slab.along = outer - 1;
-        slab.lanes = lanes_of(out_.dims[slab.along], slab.size() * bytes, wide);
+        slab.lanes = lanes_of(out_.dims[slab.along], slab.size() * bytes, whole);
         if (slab.size() * slab.lanes * bytes <= most_side_by_side) return true;
         slab.along = i - 1;
       }
     }
-    slab.lanes = lanes_of(rows, slab.lines() * bytes, wide);
+    slab.lanes = lanes_of(rows, slab.lines() * bytes, whole);
     return slab.lanes > 0;
   }
-  bool has_costly_steps(const Rows::Slab& slab) const {
+  bool has_costly_steps(const Dims& elements) const {
     return std::ranges::any_of(order_, [&](InstructionId id) {
       const Op op = module_[id].op;
-      return is_elementwise(op) && !has_trait(op, TraitCheap) &&
-             module_.shape(id).dims == slab.elements;
+      return is_elementwise(op) && !has_trait(op, TraitCheap) && module_.shape(id).dims == elements;
     });
   }
   static size_t first_reduced(const Rows::Slab& slab) {
@@ -250,6 +248,7 @@ class RowFinder {
   }
 
   const Module& module_;
+  const int64_t register_bytes_;
   const Computation& fused_;
   const std::vector<InstructionId>& order_;
   std::unordered_map<uint32_t, size_t> places_;
@@ -272,8 +271,8 @@ int64_t Rows::Slab::lines() const {
   return out;
 }
 
-std::optional<Rows> find_rows(const Module& module, InstructionId fusion) {
-  return RowFinder(module, fusion).find();
+std::optional<Rows> find_rows(const Module& module, InstructionId fusion, int64_t register_bytes) {
+  return RowFinder(module, fusion, register_bytes).find();
 }
 
 }  // namespace hilo

@@ -8,6 +8,7 @@
 #include "emit/steps.h"
 #include "emit/streamed_stores.h"
 #include "emit/symbols.h"
+#include "emit/vector_registers.h"
 
 namespace hilo {
 namespace {
@@ -140,7 +141,8 @@ class KernelCalls {
     } else {
       for (size_t i = 0; i < results_.size(); ++i) targets_.push_back({root, i, results_[i]});
     }
-    if (id_ != root_ && root_is_inside()) rows_ = find_rows(module_, id_);
+    if (id_ != root_ && root_is_inside())
+      rows_ = find_rows(module_, id_, vector_registers(program_.ir).bytes);
     for (Target& target : targets_) take_from_tuple(target);
     one_loop_ = rows_ || std::ranges::all_of(targets_, [&](const Target& target) {
                   return !has_loops(target.value) &&

@@ -20,6 +20,7 @@ struct Rows {
     std::vector<size_t> numbered;  // of them: those that number the rows
     size_t along;                  // which of these the lanes are along
     int64_t lanes;
+    bool is_costly;         // an element takes more than cheap steps
     int64_t lines() const;  // elements of a row
     // Whether the last lanes are some that were done before.
     bool overlaps() const { return elements[numbered[along]] % lanes != 0; }
@@ -36,8 +37,8 @@ struct Rows {
   std::vector<Kept> kept;
 };
 
-// Nothing where the fusion has other steps, or only one.
-std::optional<Rows> find_rows(const Module& module, InstructionId fusion);
+// Nothing where the fusion has other steps, or only one. register_bytes: of the chip's vectors.
+std::optional<Rows> find_rows(const Module& module, InstructionId fusion, int64_t register_bytes);
 // Iterations are rows.
 void write_rows(Writer& writer, std::span<const WrittenLeaf> leaves, const Rows& rows);
 // The same of rows in slabs, whose lanes are iterations together.

@@ -16,12 +16,12 @@ namespace {
 
 using llvm::Value;
 
-// Rows of so few steps have no loops of their own, where nothing costly is done for several steps.
+// Rows of so few cheap steps have no loops of their own.
 constexpr double short_row = 16;
 // Of arrays that are turned: others are read and written where they are.
 constexpr int64_t most_turned_bytes = 1 << 19;
 // Bytes that are on their way from memory while the first step is done.
-constexpr int64_t fetched_ahead = 4096, line_bytes = 64;
+constexpr int64_t fetched_ahead = 4096, line_bytes = 64, most_fetched = 64;
 
 class SlabWriter {
  public:
@@ -47,7 +47,7 @@ class SlabWriter {
     w_.set_count(groups_.count(),
                  steps * static_cast<double>(groups_.lanes() * element_count(columns)));
     w_.function->addFnAttr(lane_sums_attribute);
-    is_short_ = steps <= short_row && rows_.kept.empty();
+    is_short_ = steps <= short_row && !slab_.is_costly;
     if (!is_short_) make_frames();
     if (slab_.size() > 1) turn_arrays();
     else if (!is_short_) find_fetched();
@@ -85,16 +85,20 @@ class SlabWriter {
         read_.emplace_back(id, TurnedSlabs(b_, e_.array(id), shape, outer_, groups_.lanes()));
     for (const std::vector<WrittenLeaf>& alike : leaves_)
       for (const WrittenLeaf& leaf : alike)
-        if (const Shape& shape = e_.leaf_shape(leaf.id, leaf.leaf); is_turned(shape))
+        if (const Shape& shape = e_.leaf_shape(leaf.id, leaf.leaf);
+            written_in(leaf.array) == written_.end() && is_turned(shape))
           written_.emplace_back(leaf.array,
                                 TurnedSlabs(b_, leaf.array, shape, outer_, groups_.lanes()));
   }
   void find_fetched() {
+    int64_t lines = 0;
     const Computation& fused = e_.module[e_.module[rows_.reductions[0]].computation];
     for (InstructionId id : fused.parameters)
       if (const Shape& shape = e_.module.shape(id);
-          e_.array(id) && shape.dims == slab_.elements && is_read_by_rows(id))
-        fetched_.emplace_back(e_.array(id), shape.type);
+          e_.array(id) && shape.dims == slab_.elements && is_read_by_rows(id)) {
+        lines += storage_bytes(shape.type) * groups_.lanes() / line_bytes;
+        if (lines <= most_fetched) fetched_.emplace_back(e_.array(id), shape.type);
+      }
   }
   // Counts its bytes where it is.
   bool is_turned(const Shape& shape) {
@@ -107,7 +111,7 @@ class SlabWriter {
     turned_bytes_ += bytes;
     return true;
   }
-  // Whether nobody asks for elements of other rows than those at hand.
+  // Whether the fusion asks for no elements of other rows than those at hand.
   bool is_read_by_rows(InstructionId id) const {
     constexpr size_t most_seen = 200;
     const Module& module = e_.module;
@@ -297,14 +301,18 @@ class SlabWriter {
     for (const WrittenLeaf& leaf : alike) values.push_back(e_.at(leaf.id, index, leaf.leaf));
     if (e_.error()) return;
     for (size_t i = 0; i < alike.size(); ++i) {
-      const auto slabs =
-          std::ranges::find(written_, alike[i].array, [](const auto& one) { return one.first; });
+      const auto slabs = written_in(alike[i].array);
       const Elements::Tile tile =
           slabs == written_.end() ? Elements::Tile{} : slabs->second.tile(first_);
       store_element(b_, e_.leaf_shape(alike[i].id, alike[i].leaf).type,
                     tile.array ? tile.array : alike[i].array,
                     tile.array ? tile.place(b_, index) : index.position(b_), values[i]);
     }
+  }
+
+  using Written = std::vector<std::pair<Value*, TurnedSlabs>>;
+  Written::const_iterator written_in(const Value* array) const {
+    return std::ranges::find(written_, array, &Written::value_type::first);
   }
 
   // What several steps read is left in a tile of the lines and the lanes.
@@ -348,7 +356,7 @@ class SlabWriter {
   std::vector<RowNumber> numbers_;
   std::vector<Value*> tiles_;  // of what is kept
   std::vector<std::pair<InstructionId, TurnedSlabs>> read_;
-  std::vector<std::pair<Value*, TurnedSlabs>> written_;  // by their arrays
+  Written written_;  // by their arrays
   std::vector<std::pair<Value*, ElementType>> fetched_;
   std::vector<Value*> first_;  // the place of the group's first row
   std::vector<Known> known_;   // after the steps that are written
