@@ -101,7 +101,8 @@ namespace {
 
 // Whether a position is the same one of `size` elements in every round of a loop over groups.
 bool is_in_turns(const Affine& parts, int64_t size) {
-  return parts.base && parts.factor > 0 && parts.factor % size == 0 && parts.offset >= 0;
+  return size > 0 && parts.base && parts.factor > 0 && parts.factor % size == 0 &&
+         parts.offset >= 0;
 }
 
 }  // namespace

@@ -430,6 +430,25 @@ ENTRY e {
   EXPECT_EQ(both->report.run_bytes, 4 * (16 * 8 * 2 + 16));
 }
 
+// Lines of no elements side by side are no loops in turns.
+TEST(Structural, NothingIsSorted) {
+  expect_native(R"(HloModule m
+more { a = c128[] parameter(0)
+ b = c128[] parameter(1)
+ c = f32[] parameter(2)
+ d = f32[] parameter(3)
+ ra = f64[] real(a)
+ rb = f64[] real(b)
+ ROOT l = pred[] compare(ra, rb), direction=GT }
+ENTRY e {
+  x = c128[3,0,2] parameter(0)
+  y = f32[3,0,2] parameter(1)
+  d = c128[3,0,2] add(x, x)
+  ROOT s = (c128[3,0,2], f32[3,0,2]) sort(d, y), dimensions={2}, is_stable=true, to_apply=more
+}
+)");
+}
+
 // Parts of it would be granted each, and then used.
 TEST(Memory, MoreThanThereIs) {
   const int64_t each = available_memory() / 4 * 3 / 4;  // elements
