@@ -31,7 +31,7 @@ TurnedSlabs::TurnedSlabs(Builder& b, Value* array, const Shape& shape, size_t ou
 
 bool TurnedSlabs::fits(const Shape& shape, size_t outer) {
   constexpr int64_t bits_of_byte = 8;
-  return shape.is_array() && shape.rank() > outer && !is_complex(shape.type) &&
+  return shape.is_array() && shape.dims.size() > outer && !is_complex(shape.type) &&
          (shape.type == ElementType::Pred || bits_of(shape.type) >= bits_of_byte) &&
          size_of(shape.dims, outer) >= narrowest;
 }
