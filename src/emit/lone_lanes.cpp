@@ -54,9 +54,12 @@ Alone find_alone(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
   return out;
 }
 
-// Nothing where it has as many as it likes.
+// Nothing where it has as many as it likes. A loop of few rounds is one vector, of which loops
+// around it need not read again what stays.
 std::optional<unsigned> lanes_of(const llvm::Loop& loop, unsigned register_bits,
                                  llvm::ScalarEvolution& evolution) {
+  const unsigned rounds = evolution.getSmallConstantTripCount(&loop);
+  if (rounds > 0 && rounds <= register_bits / gathered_bits) return std::nullopt;
   const Alone found = find_alone(loop, evolution);
   const bool are_gathered = register_bits > few_bits && !found.writes;
   const int64_t alone = found.narrow + (are_gathered ? found.gathered : 0);

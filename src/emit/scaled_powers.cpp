@@ -8,6 +8,7 @@
 #include <llvm/IR/PatternMatch.h>
 #include <llvm/Transforms/Utils/Local.h>
 
+#include <algorithm>
 #include <numeric>
 
 namespace hilo {
@@ -23,8 +24,7 @@ struct Scaled {
 Scaled scaled_of(llvm::Instruction& step) {
   using namespace llvm::PatternMatch;
   Scaled out;
-  const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(step.getType());
-  if (!type || !type->getElementType()->isFloatTy() || type->getNumElements() % lanes != 0 ||
+  if (!step.getType()->getScalarType()->isFloatTy() ||
       !match(&step,
              m_Intrinsic<llvm::Intrinsic::ldexp>(
                  m_Value(out.factor),
@@ -33,21 +33,36 @@ Scaled scaled_of(llvm::Instruction& step) {
   return out;
 }
 
+// Lanes from the first one on, as far as there are.
+Value* vector_from(llvm::IRBuilder<>& b, Value* numbers, unsigned first) {
+  const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(numbers->getType());
+  if (!type) {
+    auto* whole = llvm::FixedVectorType::get(numbers->getType(), lanes);
+    return b.CreateInsertElement(llvm::PoisonValue::get(whole), numbers, b.getInt64(0));
+  }
+  std::vector<int> here(lanes, -1);
+  std::iota(here.begin(), here.begin() + std::min(lanes, type->getNumElements() - first), first);
+  return b.CreateShuffleVector(numbers, here);
+}
+
 Value* scaled(llvm::Instruction& step, const Scaled& operands) {
   llvm::IRBuilder<> b(&step);
-  const auto count = llvm::cast<llvm::FixedVectorType>(step.getType())->getNumElements();
+  const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(step.getType());
+  const unsigned count = type ? type->getNumElements() : 1;
   constexpr int as_it_is = 4;  // how is rounded
   std::vector<Value*> parts;
   for (unsigned first = 0; first < count; first += lanes) {
-    std::vector<int> here(lanes);
-    std::iota(here.begin(), here.end(), first);
-    Value* factor = b.CreateShuffleVector(operands.factor, here);
+    Value* factor = vector_from(b, operands.factor, first);
     parts.push_back(b.CreateIntrinsic(
         llvm::Intrinsic::x86_avx512_mask_scalef_ps_512, {},
-        {factor, b.CreateShuffleVector(operands.power, here),
+        {factor, vector_from(b, operands.power, first),
          llvm::Constant::getNullValue(factor->getType()), b.getInt16(-1), b.getInt32(as_it_is)}));
   }
-  return parts.size() == 1 ? parts[0] : llvm::concatenateVectors(b, parts);
+  Value* joined = parts.size() == 1 ? parts[0] : llvm::concatenateVectors(b, parts);
+  if (!type) return b.CreateExtractElement(joined, b.getInt64(0));
+  std::vector<int> all(count);
+  std::iota(all.begin(), all.end(), 0);
+  return b.CreateShuffleVector(joined, all);
 }
 
 }  // namespace

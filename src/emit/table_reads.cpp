@@ -39,7 +39,7 @@ const llvm::ConstantDataArray* numbers_of(const llvm::Value* array) {
 }
 
 // The 16 numbers, or their bits, that a gather reads at places that are known to be among them, and
-// these.
+// these. What lanes hold that are masked out is left open.
 struct Lookup {
   const llvm::ConstantDataArray* numbers = nullptr;
   llvm::Value* places = nullptr;
@@ -47,7 +47,8 @@ struct Lookup {
 Lookup lookup_of(llvm::Instruction& step) {
   using namespace llvm::PatternMatch;
   llvm::Value* pointers = nullptr;
-  if (!match(&step, m_Intrinsic<llvm::Intrinsic::masked_gather>(m_Value(pointers), m_AllOnes())))
+  if (!match(&step, m_Intrinsic<llvm::Intrinsic::masked_gather>(m_Value(pointers))) ||
+      !llvm::isa<llvm::UndefValue>(step.getOperand(2)))
     return {};
   auto* place = llvm::dyn_cast<llvm::GetElementPtrInst>(pointers);
   const auto has_word = [](const llvm::Type* type) {

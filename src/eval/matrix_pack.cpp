@@ -143,7 +143,7 @@ void unpack(const T* in, int64_t leading, void* data, ElementType type, int64_t 
   const std::vector<Run> runs = consecutive_runs(minor);
   const bool is_turned = runs.size() == minor.size() && consecutive_runs(major).size() == 1;
   if constexpr (std::is_same_v<T, float>)
-    if ((type == ElementType::BF16 || type == ElementType::F16) &&
+    if ((type == ElementType::F16 || (type == ElementType::BF16 && runs.size() == 1)) &&
         store_rounded_lines(in, leading, type, static_cast<uint16_t*>(data) + base, major, minor,
                             is_turned ? std::span<const Run>() : runs))
       return;
