@@ -130,6 +130,7 @@ Value* scalar_Sqrt(const ScalarCall& c) {
 }
 Value* scalar_Rsqrt(const ScalarCall& c) {
   if (is_complex(c.type)) return complex_reciprocal_root(c);
+  if (c.type != ElementType::F64 && real_parts::adds_products(c.b)) return math_rsqrt(c.b, c.in[0]);
   // Of f32 that hold narrower floats the quotient of f32 rounds to the nearest of these.
   const bool is_wide = c.type == ElementType::F32;
   Value* root =

@@ -33,6 +33,8 @@ llvm::Value* math_log1p(Builder& b, llvm::Value* x);
 // ln(sum + lost), |lost| at most half a unit of the last place of sum.
 llvm::Value* math_log_of_sum(Builder& b, llvm::Value* sum, llvm::Value* lost);
 
+// Of f32 that are added to products in one rounding, within 0.51 units.
+llvm::Value* math_rsqrt(Builder& b, llvm::Value* x);
 llvm::Value* math_erf_of_f32(Builder& b, llvm::Value* x);  // of f32 alone
 
 // Of f32 that hold bf16 alone, at half the cost: what rounds to the nearest bf16.
