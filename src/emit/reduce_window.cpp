@@ -168,20 +168,47 @@ class ReduceWindow {
     store_all(at, std::span(&start, 1));
   }
 
-  // One row after the other: running results within a piece, joined with what all before gave.
+  // Whether an element is more than what is done while its sum waits for the one before.
+  bool takes_steps() const {
+    constexpr size_t few = 3;
+    std::vector<InstructionId> made = {module().operand(id_, 0)};
+    for (size_t i = 0; i < made.size() && made.size() <= few; ++i) {
+      if (w_.elements.array(made[i])) continue;
+      for (InstructionId operand : module().operands(made[i]))
+        if (is_elementwise(module()[operand].op) && !w_.elements.array(operand) &&
+            std::ranges::count(made, operand) == 0)
+          made.push_back(operand);
+    }
+    return made.size() > few;
+  }
+
+  // One row after the other: running results within a piece, joined with what all before gave. What
+  // is computed for them is so for all of the piece first, by vectors.
   void write_running(const Running& running) {
     Value* start = init();
+    const bool is_computed = takes_steps();
+    Value* made = is_computed ? frame_array(b_, reducer_.type(), piece) : nullptr;
+    const auto place = [&](Value* i) { return b_.CreateInBoundsGEP(reducer_.type(), made, i); };
     for_rows(running, [&](std::vector<Value*>& at) {
       const auto run = [&](Value* first, int64_t count, Value* before) {
-        Value* total = loop_carrying(b_, count, {reducer_.identity()},
-                                     [&](Value* i, std::span<Value* const> now) {
-                                       Value* k = add_index(b_, first, i);
-                                       at[running.dim] = running.element(b_, k);
-                                       Value* sum = reducer_.combine(now[0], element(at));
-                                       at[running.dim] = running.result(b_, k);
-                                       store(start, at, reducer_.combine(before, sum));
-                                       return std::vector{sum};
-                                     })[0];
+        const auto element_at = [&](Value* i) {
+          at[running.dim] = running.element(b_, add_index(b_, first, i));
+          return element(at);
+        };
+        const auto step_of = [&](Value* i) {  // in memory they lie the other way from the end
+          return running.from_end ? b_.CreateNSWSub(int64(b_, count - 1), i) : i;
+        };
+        if (is_computed)
+          loop(b_, count, [&](Value* i) { b_.CreateStore(element_at(step_of(i)), place(i)); });
+        Value* total = loop_carrying(
+            b_, count, {reducer_.identity()}, [&](Value* i, std::span<Value* const> now) {
+              Value* next =
+                  is_computed ? b_.CreateLoad(reducer_.type(), place(step_of(i))) : element_at(i);
+              Value* sum = reducer_.combine(now[0], next);
+              at[running.dim] = running.result(b_, add_index(b_, first, i));
+              store(start, at, reducer_.combine(before, sum));
+              return std::vector{sum};
+            })[0];
         return reducer_.combine(before, total);
       };
       Value* before = loop_carrying(

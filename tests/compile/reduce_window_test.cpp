@@ -214,5 +214,35 @@ TEST(ReduceWindow, OthersAreEvaluated) {
   EXPECT_EQ(largest_difference(both->compiled, both->evaluated), 0);
 }
 
+// Elements that take many steps are made by vectors, a piece of a row at a time, before they run.
+TEST(ReduceWindow, RunningResultsOfWhatIsComputed) {
+  for (std::string_view type : {"f32", "bf16"})
+    for (auto [results, window] :
+         {std::pair(700, "size=1x700 pad=0_0x699_0"), std::pair(700, "size=1x700 pad=0_0x0_699"),
+          std::pair(701, "size=1x700 pad=0_0x0_700"), std::pair(701, "size=1x700 pad=0_0x700_0")}) {
+      const std::string text = fmt::format(
+          R"(HloModule m
+c {{
+  x = {0}[] parameter(0)
+  y = {0}[] parameter(1)
+  ROOT z = {0}[] maximum(x, y)
+}}
+ENTRY e {{
+  a = {0}[3,700] parameter(0)
+  b = {0}[3,700] parameter(1)
+  m = {0}[3,700] multiply(a, b)
+  d = {0}[3,700] subtract(m, a)
+  n = {0}[3,700] abs(d)
+  q = {0}[3,700] multiply(n, b)
+  f = {0}[3,700] add(q, m)
+  s = {0}[] constant(-3)
+  ROOT r = {0}[3,{1}] reduce-window(f, s), window={{{2}}}, to_apply=c
+}}
+)",
+          type, results, window);
+      expect_native(text);
+    }
+}
+
 }  // namespace
 }  // namespace hilo::test
