@@ -4,6 +4,7 @@
 //   f(concatenate(a, b), concatenate(c, d))  =>  concatenate(f(a, c), f(b, d))
 //   transpose(concatenate(a, b))  =>  concatenate(reshape(a), reshape(b))    of single elements
 //   transpose(concatenate(a, b))  =>  concatenate(transpose(a), transpose(b))   of longer runs
+//   slice(concatenate(a, b))  =>  concatenate(slice(a), slice(b))            of every nth element
 //   reduce(concatenate(a, b), i)  =>  op(reduce(a, i), reduce(b, e))         along what is reduced
 //   reduce(concatenate(a, b), i)  =>  concatenate(reduce(a, i), reduce(b, i))   else
 //
@@ -72,9 +73,11 @@ class Splitter {
     for (InstructionId operand : module_.operands(id))
       if (is_joined_to_be_split(operand)) {
         const Op op = module_[id].op;
-        const InstructionId value = op == Op::Reduce      ? reduction_of(id, operand)
-                                    : op == Op::Transpose ? transpose_of(id, operand)
-                                                          : elementwise_of(id, operand);
+        const InstructionId value = op == Op::Reduce        ? reduction_of(id, operand)
+                                    : op == Op::Transpose   ? transpose_of(id, operand)
+                                    : op == Op::Slice       ? slice_of(id, operand)
+                                    : op == Op::Concatenate ? flat_of(id)
+                                                            : elementwise_of(id, operand);
         if (!editor_.can_replace(id, value)) return false;
         if (module_[value].op == Op::Concatenate) made_.insert(value.value);
         editor_.replace(id, value);
@@ -86,25 +89,41 @@ class Splitter {
   // An op that can be computed of parts.
   bool is_split(InstructionId id, InstructionId joined) const {
     if (module_[id].op == Op::Transpose) return is_split_transpose(id, joined);
+    if (module_[id].op == Op::Slice) return is_split_slice(id, joined);
+    if (module_[id].op == Op::Concatenate) return is_joined_on(id, joined);
     if (!is_elementwise(module_[id].op)) return is_split_reduction(id);
     const std::vector<Range> ranges = ranges_of(joined);
-    return is_usual(editor_, id) && (!is_moved(id) || goes_to_longer_runs(id, joined, 0)) &&
+    return is_usual(editor_, id) && (!is_moved(id, joined) || goes_to_longer_runs(id, joined, 0)) &&
            std::ranges::all_of(module_.operands(id), [&](InstructionId operand) {
              return has_parts(operand, ranges, 0);
            });
   }
   // Loops that ask for elements at other places compute no more than the concatenation itself.
-  bool is_moved(InstructionId id) const {
+  bool is_moved(InstructionId id, InstructionId joined) const {
     static constexpr Op movers[] = {
         Op::Broadcast, Op::Slice,        Op::Transpose, Op::Reverse,     Op::Pad,
         Op::Gather,    Op::DynamicSlice, Op::Reshape,   Op::Concatenate, Op::DynamicUpdateSlice};
     return std::ranges::any_of(module_.users(id), [&](InstructionId user) {
+      if (is_joined_on(user, joined) || is_split_slice(user, joined)) return false;
       return std::ranges::find(movers, module_[user].op) != std::end(movers);
     });
   }
   bool is_split_transpose(InstructionId id, InstructionId joined) const {
-    return is_usual(editor_, id) && !is_moved(id) &&
+    return is_usual(editor_, id) && !is_moved(id, joined) &&
            (moves_single_elements(id, joined) || lengthens_runs(id, joined));
+  }
+  // An array that more are put beside in the same dimension.
+  bool is_joined_on(InstructionId id, InstructionId joined) const {
+    return module_[id].op == Op::Concatenate && is_usual(editor_, id) &&
+           ranges_of(id)[0].dim == ranges_of(joined)[0].dim &&
+           module_.operands(id).size() + module_.operands(joined).size() <= most_parts + 1;
+  }
+  // Elements side by side come from places apart, and no loop would know which part has them.
+  bool is_split_slice(InstructionId id, InstructionId joined) const {
+    const size_t dim = ranges_of(joined)[0].dim;
+    return module_[id].op == Op::Slice && is_usual(editor_, id) &&
+           element_count(module_.shape(id)) > 0 &&
+           module_.attributes<SliceAttributes>(id).slice.dims[dim].stride > 1;
   }
   // Only single elements of what is joined change their place among its dimensions.
   bool moves_single_elements(InstructionId id, InstructionId joined) const {
@@ -276,6 +295,40 @@ class Splitter {
                             : editor_.add(id, Op::Transpose, of_part, std::array{parts[i]}, order);
     }
     return editor_.add(id, Op::Concatenate, shape, parts, DimensionsAttributes{{dim}});
+  }
+
+  InstructionId flat_of(InstructionId id) {
+    const DimensionsAttributes dim = module_.attributes<DimensionsAttributes>(id);
+    const Shape shape = module_.shape(id);
+    std::vector<InstructionId> parts;
+    for (InstructionId part : module_.operands(id)) {
+      if (!is_joined_to_be_split(part)) parts.push_back(part);
+      else std::ranges::copy(module_.operands(part), std::back_inserter(parts));
+    }
+    return editor_.add(id, Op::Concatenate, shape, parts, dim);
+  }
+
+  InstructionId slice_of(InstructionId id, InstructionId joined) {
+    const SliceAttributes whole = module_.attributes<SliceAttributes>(id);
+    const Shape shape = module_.shape(id);
+    const std::vector<Range> ranges = ranges_of(joined);
+    const size_t dim = ranges[0].dim;
+    const SliceDim along = whole.slice.dims[dim];
+    const auto given = module_.operands(joined);
+    const std::vector<InstructionId> of(given.begin(), given.end());
+    std::vector<InstructionId> parts;
+    int64_t next = along.start;
+    for (size_t i = 0; i < of.size(); ++i) {
+      const int64_t end = std::min(ranges[i].end, along.limit);
+      if (next >= end) continue;
+      SliceAttributes slice = whole;
+      slice.slice.dims[dim] = {next - ranges[i].begin, end - ranges[i].begin, along.stride};
+      parts.push_back(editor_.add_inferred(id, Op::Slice, std::array{of[i]}, slice));
+      next += (end - next + along.stride - 1) / along.stride * along.stride;
+    }
+    if (parts.size() == 1) return parts[0];
+    return editor_.add(id, Op::Concatenate, shape, parts,
+                       DimensionsAttributes{{static_cast<int64_t>(dim)}});
   }
 
   InstructionId reduction_of(InstructionId id, InstructionId joined) {

@@ -255,5 +255,44 @@ ENTRY e {{
   EXPECT_EQ(count("60,40,64", "1,0,2"), 1);
 }
 
+// Sums and differences of neighbours beside each other, and of every nth of these again: the ladder
+// of a wavelet. No loop chooses between parts element by element.
+TEST(SplitConcatenations, EveryNthElementOfTheParts) {
+  for (std::string_view type : {"f32", "bf16", "s32"})
+    for (auto [stride, kept] : {std::pair(2, 384), std::pair(3, 256), std::pair(5, 153)}) {
+      const std::string text = fmt::format(R"(HloModule m
+ENTRY e {{
+  x = {0}[40,768] parameter(0)
+  e = {0}[40,384] slice(x), slice={{[0:40], [0:768:2]}}
+  o = {0}[40,384] slice(x), slice={{[0:40], [1:768:2]}}
+  a = {0}[40,384] add(e, o)
+  d = {0}[40,384] subtract(e, o)
+  j = {0}[40,768] concatenate(a, d), dimensions={{1}}
+  f = {0}[40,{2}] slice(j), slice={{[0:40], [0:{3}:{1}]}}
+  p = {0}[40,{2}] slice(j), slice={{[0:40], [1:{4}:{1}]}}
+  s = {0}[40,{2}] add(f, p)
+  t = {0}[40,{2}] subtract(f, p)
+  ROOT r = {0}[40,{5}] concatenate(s, t), dimensions={{1}}
+}}
+)",
+                                           type, stride, kept, stride * (kept - 1) + 1,
+                                           stride * (kept - 1) + 2, 2 * kept);
+      const auto one = run_both(text, 1, 1), three = run_both(text, 1, 3);
+      expect_native(one, text, 0);
+      ASSERT_TRUE(one && three);
+      EXPECT_TRUE(same_bits(one->compiled, three->compiled)) << text;
+      Result<Module> module = parse(text);
+      ASSERT_TRUE(module) << text;
+      EXPECT_TRUE(cpu_target().prepare(*module, *cpu_target().machine(), {}));
+      EXPECT_EQ(std::ranges::count_if(module->instructions,
+                                      [](const Instruction& instruction) {
+                                        return !instruction.removed &&
+                                               instruction.op == Op::Concatenate;
+                                      }),
+                1)
+          << text;
+    }
+}
+
 }  // namespace
 }  // namespace hilo::test

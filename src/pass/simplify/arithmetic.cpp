@@ -31,6 +31,18 @@ bool has_near_reciprocal(const Match& match) {
   return bits_of(match.literal('C').type()) >= 32 && has_reciprocal(match, false);
 }
 
+// Of an array that is spread.
+InstructionId multiply_by_spread_reciprocals(Editor& editor, const Match& match) {
+  const Shape shape = match.shape('C');
+  const InstructionId inverse =
+      editor.add(match.root(), Op::Divide, shape,
+                 std::array{editor.add_splat(match.root(), shape, 1), match['C']});
+  const Dims dims = dimensions_of(match, 'b');
+  const InstructionId factor = editor.add(match.root(), Op::Broadcast, match.shape('b'),
+                                          std::array{inverse}, DimensionsAttributes{dims});
+  return editor.add(match.root(), Op::Multiply, match.shape(), std::array{match['v'], factor});
+}
+
 // k of 2^k, or -1.
 int power_of_two(const Match& match) {
   const Literal& literal = match.literal('C');
@@ -106,6 +118,8 @@ constexpr RewriteRule rules[] = {
      has_exact_reciprocal},
     {"divide-constant", Float, Reals, "divide(v, C)", "multiply(v, divide(1, C))",
      has_near_reciprocal},
+    {"divide-spread-constants", Float, Reals, "divide(v, b:broadcast(C))",
+     multiply_by_spread_reciprocals, has_near_reciprocal},
     {"divide-exponential", FloatOrComplex, Reals, "divide(x, exponential!(y))",
      "multiply(x, exponential(negate(y)))"},
     {"divide-power", Float, Reals, "divide(x, power!(y, z))", "multiply(x, power(y, negate(z)))"},
