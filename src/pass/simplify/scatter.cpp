@@ -1,5 +1,6 @@
 // scatter of nothing, and of one window: dynamic-update-slice, which fusion makes in place together
-// with what the update is made of.
+// with what the update is made of. Sums that are scattered over zeros and added to an array, as
+// gradients of what is looked up are, are scattered over the array.
 #include <algorithm>
 
 #include "pass/simplify/simplify.h"
@@ -149,7 +150,21 @@ InstructionId scatter_of_one(Editor& editor, const Match& match) {
   return editor.add(root, Op::DynamicUpdateSlice, match.shape(), operands);
 }
 
+// Of numbers of few bits many small ones would be lost beside a large one.
+bool adds_wide_numbers(const Match& match) {
+  const ScatterAttributes& a = match.attributes<ScatterAttributes>('s');
+  return monoid_of(match.module(), a.to_apply) == Op::Add && bits_of(match.shape().type) >= 32 &&
+         match.shape('u').type == match.shape().type && all_plain(match, "siuy");
+}
+InstructionId scatter_over_addend(Editor& editor, const Match& match) {
+  const ScatterAttributes a = match.attributes<ScatterAttributes>('s');
+  return editor.add(match['s'], Op::Scatter, match.shape(),
+                    std::array{match['y'], match['i'], match['u']}, a);
+}
+
 constexpr RewriteRule rules[] = {
+    {"add-scattered", Number, Reals, "add(y, s:scatter!(0, i, u))", scatter_over_addend,
+     adds_wide_numbers},
     {"scatter-of-nothing", Any, Bits, "scatter(x, i, u)", "x", scatters_nothing},
     {"scatter-of-one-window", Any, Bits, "scatter(x, i, u)", scatter_of_one, combines_simply},
 };
