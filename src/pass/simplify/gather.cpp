@@ -1,5 +1,7 @@
-// gather: indices that are the same for all of a batch ask for whole slices.
+// gather: indices that are the same for all of a batch ask for whole slices; what is turned only to
+// be asked in another order is asked where it stands.
 #include <algorithm>
+#include <tuple>
 
 #include "pass/simplify/simplify.h"
 
@@ -65,7 +67,43 @@ InstructionId gather_of_same_indices(Editor& editor, const Match& match) {
                     std::move(a));
 }
 
+// Whether the slices' dimensions keep their order in what was turned, and elements that lie side by
+// side in a slice do so there.
+bool keeps_slices(const GatherAttributes& a, const Dims& order) {
+  int64_t before = -1, innermost = std::ssize(order) - 1;
+  for (size_t d = 0; d < order.size(); ++d) {
+    const auto dim = static_cast<int64_t>(d);
+    if (contains_dim(a.collapsed_slice_dims, dim) || contains_dim(a.operand_batching_dims, dim))
+      continue;
+    if (order[d] < before) return false;
+    before = order[d];
+    if (a.slice_sizes[d] != 1) innermost = order[d];
+  }
+  return innermost == std::ssize(order) - 1;
+}
+
+InstructionId gather_of_transposed(Editor& editor, const Match& match) {
+  GatherAttributes a = match.attributes<GatherAttributes>();
+  const Dims order = dimensions_of(match, 't');
+  if (!all_plain(match, "xti") || !keeps_slices(a, order)) return {};
+  const auto place = [&](int64_t dim) { return order[static_cast<size_t>(dim)]; };
+  for (Dims* dims : {&a.collapsed_slice_dims, &a.start_index_map})
+    std::ranges::transform(*dims, dims->begin(), place);
+  std::ranges::sort(a.collapsed_slice_dims);
+  std::vector<std::pair<int64_t, int64_t>> batches;
+  for (size_t k = 0; k < a.operand_batching_dims.size(); ++k)
+    batches.emplace_back(place(a.operand_batching_dims[k]), a.start_indices_batching_dims[k]);
+  std::ranges::sort(batches);
+  for (size_t k = 0; k < batches.size(); ++k)
+    std::tie(a.operand_batching_dims[k], a.start_indices_batching_dims[k]) = batches[k];
+  const Dims sizes = a.slice_sizes;
+  for (size_t d = 0; d < sizes.size(); ++d) a.slice_sizes[static_cast<size_t>(order[d])] = sizes[d];
+  return editor.add(match.root(), Op::Gather, match.shape(), std::array{match['x'], match['i']},
+                    std::move(a));
+}
+
 constexpr RewriteRule rules[] = {
+    {"gather-of-transposed", Any, Bits, "gather(t:transpose(x), i)", gather_of_transposed},
     {"gather-of-same-indices", Any, Bits, "gather(x, b:broadcast(i))", gather_of_same_indices},
 };
 
