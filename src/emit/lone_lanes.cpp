@@ -66,9 +66,9 @@ std::optional<unsigned> lanes_of(const llvm::Loop& loop, unsigned register_bits,
   const auto floats = std::ranges::count_if(*loop.getHeader(), [](llvm::Instruction& step) {
     return step.getType()->isFloatingPointTy();
   });
-  if (alone * register_bits <= most_alone * gathered_bits || floats > most_steps * alone ||
-      (floats == 0 && alone > most_integers))
+  if (alone * register_bits <= most_alone * gathered_bits || floats > most_steps * alone)
     return std::nullopt;
+  if (floats == 0 && alone > most_integers) return 16;
   return std::max(fewest_lanes, std::bit_floor(most_alone / static_cast<unsigned>(alone)));
 }
 
