@@ -520,5 +520,39 @@ TEST(Rows, DifferencesOfNarrowFloatsThatAreNoNumbers) {
   expect_native(both, text);
 }
 
+// A mask of windows, added where images are a dimension of their own: the same rows, numbered in
+// other dimensions.
+TEST(Rows, NumberedInOtherDimensions) {
+  expect_one_kernel(R"(ENTRY e {
+  x = f32[12,3,49,49] parameter(0)
+  m = f32[6,49,49] parameter(1)
+  s = f32[2,6,3,49,49] reshape(x)
+  b = f32[2,6,3,49,49] broadcast(m), dimensions={1,3,4}
+  a = f32[2,6,3,49,49] add(s, b)
+  w = f32[12,3,49,49] reshape(a)
+  i = f32[] constant(-inf)
+  t = f32[12,3,49] reduce(w, i), dimensions={3}, to_apply=max
+  u = f32[12,3,49,49] broadcast(t), dimensions={0,1,2}
+  d = f32[12,3,49,49] subtract(w, u)
+  ROOT r = f32[12,3,49,49] exponential(d)
+}
+)",
+                    1e-6);
+  expect_one_kernel(R"(ENTRY e {
+  x = f32[36,5,10] parameter(0)
+  m = f32[6,5,10] parameter(1)
+  s = f32[2,6,3,5,10] reshape(x)
+  b = f32[2,6,3,5,10] broadcast(m), dimensions={1,3,4}
+  a = f32[2,6,3,5,10] multiply(s, b)
+  w = f32[36,5,10] reshape(a)
+  z = f32[] constant(0)
+  t = f32[36] reduce(w, z), dimensions={1,2}, to_apply=add
+  u = f32[36,5,10] broadcast(t), dimensions={0}
+  ROOT r = f32[36,5,10] subtract(w, u)
+}
+)",
+                    1e-5);
+}
+
 }  // namespace
 }  // namespace hilo::test

@@ -24,6 +24,23 @@ bool fits_row(const Shape& shape, const FusedRows& rows) {
          count / element_count(rows.dims) <= longest_row;
 }
 
+// Whether dimensions before some place are as many rows, numbered in other dimensions.
+bool numbers_rows(const Shape& shape, const FusedRows& rows) {
+  const int64_t count = element_count(rows.dims), all = element_count(shape);
+  if (rows.are_in_slabs() || count == 0 || all == 0 || all / count > longest_row) return false;
+  int64_t product = 1;
+  for (size_t d = 0; product < count && d < shape.dims.size(); ++d) product *= shape.dims[d];
+  return product == count;
+}
+
+// Whether a reshape gives the rows, whole, of an array that numbers them in other dimensions.
+bool renumbers_rows(const Module& module, InstructionId reshape, const FusedRows& rows) {
+  const Shape &to = module.shape(reshape), &from = module.shape(module.operand(reshape, 0));
+  if (!fits_row(to, rows) || !numbers_rows(from, rows)) return false;
+  const Dims row(to.dims.begin() + std::ssize(rows.dims), to.dims.end());
+  return row.size() <= from.dims.size() && std::equal(row.rbegin(), row.rend(), from.dims.rbegin());
+}
+
 // What stands in memory in another shape.
 bool is_given(const Module& module, InstructionId id) {
   return module[id].op == Op::Reshape && module[module.operand(id, 0)].op == Op::Parameter;
@@ -113,8 +130,10 @@ std::optional<FusedRows> rows_behind(const Module& module, InstructionId id) {
 bool keeps_rows(const Module& module, InstructionId id, const FusedRows& rows) {
   if (is_sourceless(module, id) || is_given(module, id)) return true;
   const Op op = module[id].op;
-  return fits_row(module.shape(id), rows) &&
-         (is_by_element(module, id) || op == Op::Broadcast || rows_of(module, id) == rows);
+  if (op == Op::Reshape) return renumbers_rows(module, id, rows);
+  if (is_by_element(module, id) || op == Op::Broadcast)
+    return fits_row(module.shape(id), rows) || numbers_rows(module.shape(id), rows);
+  return fits_row(module.shape(id), rows) && rows_of(module, id) == rows;
 }
 
 // Whether the broadcast gives each row of a reduction one number, which is made once a row.
