@@ -290,22 +290,63 @@ int64_t columns_of(const Dims& dims, const Dims& batch, const Dims& contracting)
   return is_free ? std::min(lanes, dims.back()) : 0;
 }
 
-// Where columns of the new right operand fill vectors as well as the old one's, or both operands
-// are read along what is summed: loops over products want one of these.
+// Whether columns of the new right operand of y^T x^T fill vectors as well as the old one's, or
+// both operands are read along what is summed: loops over products want one of these.
+bool may_be_turned(const DotAttributes& a, const Dims& x, const Dims& y) {
+  const auto ends_in = [](const Dims& dims, const Dims& contracting) {
+    return contains_dim(contracting, static_cast<int64_t>(dims.size()) - 1);
+  };
+  const int64_t columns = columns_of(x, a.lhs_batch_dims, a.lhs_contracting_dims);
+  return (ends_in(x, a.lhs_contracting_dims) && ends_in(y, a.rhs_contracting_dims)) ||
+         (columns > 0 && columns >= columns_of(y, a.rhs_batch_dims, a.rhs_contracting_dims));
+}
+
 InstructionId transpose_of_dot(Editor& editor, const Match& match) {
   const auto& a = match.attributes<DotAttributes>('d');
   const Dims &x = match.shape('x').dims, &y = match.shape('y').dims;
   if (!all_plain(match, "xyd") || !a.sparsity.text.empty()) return {};
   const auto out = turned(a, dimensions_of(match), static_cast<int64_t>(x.size()));
   if (!out) return {};
-  const auto ends_in = [](const Dims& dims, const Dims& contracting) {
-    return contains_dim(contracting, static_cast<int64_t>(dims.size()) - 1);
-  };
-  const int64_t columns = columns_of(x, a.lhs_batch_dims, a.lhs_contracting_dims);
-  if (!(ends_in(x, a.lhs_contracting_dims) && ends_in(y, a.rhs_contracting_dims)) &&
-      (columns == 0 || columns < columns_of(y, a.rhs_batch_dims, a.rhs_contracting_dims)))
-    return {};
+  if (!may_be_turned(a, x, y)) return {};
   return editor.add(match.root(), Op::Dot, match.shape(), std::array{match['y'], match['x']}, *out);
+}
+
+// A product whose columns are batches of the next one, as of z^T A x for many x and z: its rows are
+// these then, and each batch reads what lies side by side.
+InstructionId dot_of_columns(Editor& editor, const Match& match, bool is_right) {
+  const DotAttributes inner = match.attributes<DotAttributes>('d');
+  DotAttributes outer = match.attributes<DotAttributes>();
+  const Dims x = match.shape('x').dims, y = match.shape('y').dims;
+  Dims& batch = is_right ? outer.rhs_batch_dims : outer.lhs_batch_dims;
+  Dims& contracting = is_right ? outer.rhs_contracting_dims : outer.lhs_contracting_dims;
+  const Shape made = match.shape('d');
+  const auto of_x = static_cast<int64_t>(x.size() - inner.lhs_contracting_dims.size());
+  if (!all_plain(match, "xydz") || !inner.lhs_batch_dims.empty() || !inner.sparsity.text.empty() ||
+      !outer.sparsity.text.empty() || of_x == 0 || !contains_dim(batch, made.rank() - 1) ||
+      contains_dim(batch, of_x - 1) || !may_be_turned(inner, x, y))
+    return {};
+  bool has_free = false;  // what comes of y; free dimensions of both would change their order
+  for (int64_t d = of_x; d < made.rank(); ++d)
+    has_free = has_free || !(contains_dim(batch, d) || contains_dim(contracting, d));
+  if (has_free) return {};
+  Dims order;
+  for (int64_t d = 0; d < made.rank(); ++d) order.push_back((d + of_x) % made.rank());
+  const auto turn = turned(inner, order, static_cast<int64_t>(x.size()));
+  if (!turn) return {};
+  Dims sizes;
+  for (int64_t d : order) sizes.push_back(made.dims[static_cast<size_t>(d)]);
+  const InstructionId rows = editor.add(match['d'], Op::Dot, Shape::array(made.type, sizes),
+                                        std::array{match['y'], match['x']}, *turn);
+  for (Dims* dims : {&batch, &contracting})
+    for (int64_t& d : *dims) d = (d + made.rank() - of_x) % made.rank();
+  const InstructionId left = is_right ? match['z'] : rows, right = is_right ? rows : match['z'];
+  return editor.add(match.root(), Op::Dot, match.shape(), std::array{left, right}, outer);
+}
+InstructionId dot_of_columns_right(Editor& editor, const Match& match) {
+  return dot_of_columns(editor, match, true);
+}
+InstructionId dot_of_columns_left(Editor& editor, const Match& match) {
+  return dot_of_columns(editor, match, false);
 }
 
 InstructionId sort_of_one(Editor& editor, const Match& match) {
@@ -344,6 +385,8 @@ constexpr RewriteRule rules[] = {
     {"dot-without-sum", Real, Values, "dot(x, y)", dot_without_sum},
     {"dot-of-transpose-left", Any, Reals, "dot(t:transpose(x), y)", dot_of_transpose_left},
     {"dot-of-transpose-right", Any, Reals, "dot(x, t:transpose(y))", dot_of_transpose_right},
+    {"dot-of-columns-right", Any, Reals, "dot(z, d:dot!(x, y))", dot_of_columns_right},
+    {"dot-of-columns-left", Any, Reals, "dot(d:dot!(x, y), z)", dot_of_columns_left},
     {"transpose-of-dot", Any, Reals, "transpose(d:dot!(x, y))", transpose_of_dot},
     {"sort-of-one", Any, Bits, "sort(...)", sort_of_one},
 };
