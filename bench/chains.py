@@ -225,7 +225,7 @@ def program(number):
             x = y
         return x
 
-    return jax.jit(chain).lower(argument).compiler_ir("hlo").as_hlo_text()
+    return jax.jit(chain).lower(argument).compiler_ir("hlo").as_hlo_text(print_large_constants=True)
 
 
 def main():
