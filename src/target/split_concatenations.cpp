@@ -5,6 +5,7 @@
 //   transpose(concatenate(a, b))  =>  concatenate(reshape(a), reshape(b))    of single elements
 //   transpose(concatenate(a, b))  =>  concatenate(transpose(a), transpose(b))   of longer runs
 //   slice(concatenate(a, b))  =>  concatenate(slice(a), slice(b))            of every nth element
+//   concatenate(concatenate(a, b), c)  =>  concatenate(a, b, c)              that came about so
 //   reduce(concatenate(a, b), i)  =>  op(reduce(a, i), reduce(b, e))         along what is reduced
 //   reduce(concatenate(a, b), i)  =>  concatenate(reduce(a, i), reduce(b, i))   else
 //

@@ -5,7 +5,7 @@
 namespace hilo {
 namespace {
 
-constexpr int wanted = 40;   // modules in which a rule must fire
+constexpr int wanted = 40;    // modules in which a rule must fire
 constexpr int tries = 16000;  // after which it is said not to
 
 // The module after one rule, and how often it fired.
