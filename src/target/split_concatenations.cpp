@@ -214,9 +214,13 @@ class Splitter {
     const std::vector<Range> ranges = ranges_of(joined);
     std::vector<InstructionId> parts;
     for (size_t i = 0; i < ranges.size(); ++i) parts.push_back(op_of_parts(id, ranges, i));
+    return joined_parts(id, parts, static_cast<int64_t>(ranges[0].dim));
+  }
+  // In the place of a value of these dimensions.
+  InstructionId joined_parts(InstructionId id, const std::vector<InstructionId>& parts,
+                             int64_t dim) {
     const Shape shape = module_.shape(id);
-    return editor_.add(id, Op::Concatenate, shape, parts,
-                       DimensionsAttributes{{static_cast<int64_t>(ranges[0].dim)}});
+    return editor_.add(id, Op::Concatenate, shape, parts, DimensionsAttributes{{dim}});
   }
 
   // Whether parts of a value are no more work than the value: another concatenation of such parts,
@@ -284,7 +288,6 @@ class Splitter {
   InstructionId transpose_of(InstructionId id, InstructionId joined) {
     const int64_t dim = joined_dim(id, static_cast<int64_t>(ranges_of(joined)[0].dim));
     const DimensionsAttributes order = module_.attributes<DimensionsAttributes>(id);
-    const Shape shape = module_.shape(id);
     const std::vector<Range> ranges = ranges_of(joined);
     const bool are_single = moves_single_elements(id, joined);
     const auto given = module_.operands(joined);
@@ -295,23 +298,21 @@ class Splitter {
       parts[i] = are_single ? editor_.add(id, Op::Reshape, of_part, std::array{parts[i]})
                             : editor_.add(id, Op::Transpose, of_part, std::array{parts[i]}, order);
     }
-    return editor_.add(id, Op::Concatenate, shape, parts, DimensionsAttributes{{dim}});
+    return joined_parts(id, parts, dim);
   }
 
   InstructionId flat_of(InstructionId id) {
-    const DimensionsAttributes dim = module_.attributes<DimensionsAttributes>(id);
-    const Shape shape = module_.shape(id);
+    const int64_t dim = module_.attributes<DimensionsAttributes>(id).dimensions[0];
     std::vector<InstructionId> parts;
     for (InstructionId part : module_.operands(id)) {
       if (!is_joined_to_be_split(part)) parts.push_back(part);
       else std::ranges::copy(module_.operands(part), std::back_inserter(parts));
     }
-    return editor_.add(id, Op::Concatenate, shape, parts, dim);
+    return joined_parts(id, parts, dim);
   }
 
   InstructionId slice_of(InstructionId id, InstructionId joined) {
     const SliceAttributes whole = module_.attributes<SliceAttributes>(id);
-    const Shape shape = module_.shape(id);
     const std::vector<Range> ranges = ranges_of(joined);
     const size_t dim = ranges[0].dim;
     const SliceDim along = whole.slice.dims[dim];
@@ -327,9 +328,7 @@ class Splitter {
       parts.push_back(editor_.add_inferred(id, Op::Slice, std::array{of[i]}, slice));
       next += (end - next + along.stride - 1) / along.stride * along.stride;
     }
-    if (parts.size() == 1) return parts[0];
-    return editor_.add(id, Op::Concatenate, shape, parts,
-                       DimensionsAttributes{{static_cast<int64_t>(dim)}});
+    return parts.size() == 1 ? parts[0] : joined_parts(id, parts, static_cast<int64_t>(dim));
   }
 
   InstructionId reduction_of(InstructionId id, InstructionId joined) {
@@ -352,7 +351,7 @@ class Splitter {
     if (!is_reduced) {
       const int64_t before =
           std::ranges::count_if(attributes.dimensions, [&](int64_t d) { return d < dim; });
-      return editor_.add(id, Op::Concatenate, shape, parts, DimensionsAttributes{{dim - before}});
+      return joined_parts(id, parts, dim - before);
     }
     InstructionId out = parts[0];
     for (size_t i = 1; i < parts.size(); ++i)

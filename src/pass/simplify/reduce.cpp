@@ -306,8 +306,7 @@ InstructionId transpose_of_dot(Editor& editor, const Match& match) {
   const Dims &x = match.shape('x').dims, &y = match.shape('y').dims;
   if (!all_plain(match, "xyd") || !a.sparsity.text.empty()) return {};
   const auto out = turned(a, dimensions_of(match), static_cast<int64_t>(x.size()));
-  if (!out) return {};
-  if (!may_be_turned(a, x, y)) return {};
+  if (!out || !may_be_turned(a, x, y)) return {};
   return editor.add(match.root(), Op::Dot, match.shape(), std::array{match['y'], match['x']}, *out);
 }
 
