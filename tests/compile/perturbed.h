@@ -15,7 +15,8 @@ namespace hilo::test {
 // Which results may differ, and by how much.
 enum class Inexact : uint8_t {
   // What compiled code owes: functions of f32 within 1 unit of the last place, of f64 within 2
-  // (emit/math.h), sums and products of many in any order that follows from the shapes.
+  // (emit/math.h), complex products and quotients within 1 of their modulus, sums and products of
+  // many in any order that follows from the shapes.
   Functions,
   // What simplification owes, whose rules may keep no more than the reals (rewrite/rule.h): every
   // rounded result too, by 1 unit.
@@ -89,6 +90,8 @@ class PerturbedEvaluation {
     if (is_function && !is_narrow) return real_type_of(type) == ElementType::F64 ? 2 : 1;
     // Rounded once, from a sum that is held as f32.
     if (is_narrow && is_sum(instruction)) return 1;
+    // Their parts are differences of products, of which fused ones round one product less.
+    if (is_complex(type) && (op == Multiply || op == Divide)) return 1;
     if (inexact_ == Inexact::Functions) return 0;
     return is_function || op == Add || op == Subtract || op == Multiply || op == Divide ||
                    op == Sqrt || op == Convert

@@ -4,12 +4,16 @@
 namespace hilo {
 namespace {
 
-// Evaluated with the result of each `op` times `factor`, as if it were computed wrongly.
+// Evaluated with the result of each `op` times `factor`, as if it were computed wrongly; complex
+// numbers are turned by what `factor` is above 1.
 Literal with_fault(const Module& module, Op op, float factor, const std::vector<Literal>& given) {
   EvalOptions options;
   options.threads = 1;
   options.place = [&](int64_t, InstructionId id, Literal& value) {
-    if (module[id].op == op)
+    if (module[id].op != op) return;
+    if (value.type() == ElementType::C64)
+      for (auto& z : value.mutable_data<std::complex<float>>()) z *= std::complex(1.F, factor - 1);
+    else
       for (float& x : value.mutable_data<float>()) x *= factor;
   };
   return evaluate(module, Inputs{{given}}, options)->devices[0];
@@ -41,6 +45,15 @@ const Case cases[] = {
      "l = f32[64] log(x)\n e = f32[64] exponential(l)\n s = f32[64] subtract(e, x)\n"
      "ROOT r = f32[64] sign(s)",
      Op::Exponential, 1 + unit, true},
+    // -1 and a unit beside the cut of the logarithm.
+    {"ComplexQuotientByAUnit",
+     "c = c64[64] complex(x, y)\n q = c64[64] divide(c, c)\n n = c64[64] negate(q)\n"
+     "l = c64[64] log(n)\n ROOT r = f32[64] imag(l)",
+     Op::Divide, 1 + unit, true},
+    {"ExactComplexOp",
+     "c = c64[64] complex(y, x)\n d = c64[64] add(c, c)\n s = f32[64] imag(d)\n"
+     "ROOT r = f32[64] sine(s)",
+     Op::Add, 1 + unit, false},
     // Products of 1000 around 4e6 in another order, and one that lost a summand.
     {"SumByAUnit",
      "z = f32[] constant(0)\n w = f32[64,64] broadcast(y), dimensions={1}\n"
