@@ -118,15 +118,18 @@ namespace {
 constexpr Op moves[] = {Op::Slice,     Op::Reverse, Op::Concatenate, Op::Pad,  Op::Reshape,
                         Op::Broadcast, Op::Bitcast, Op::Transpose,   Op::Copy, Op::Fusion};
 
-// Ops that each element of the values is made by, where all are moves or take a step each.
-std::optional<int64_t> cheap_ops(const Elements& elements, std::vector<InstructionId> seen) {
+// Ops that each element of the values is made by, where all are moves, take a step each or are
+// `also`.
+std::optional<int64_t> cheap_ops(const Elements& elements, std::vector<InstructionId> seen,
+                                 std::optional<Op> also = std::nullopt) {
   const Module& module = elements.module;
   for (size_t i = 0; i < seen.size(); ++i) {
     const InstructionId id = seen[i];
     const Op op = module[id].op;
     if (!module.shape(id).is_array()) return std::nullopt;
     if (elements.array(id) || op == Op::Constant || op == Op::Parameter) continue;
-    if (!has_trait(op, TraitCheap) && std::ranges::count(moves, op) == 0) return std::nullopt;
+    if (!has_trait(op, TraitCheap) && std::ranges::count(moves, op) == 0 && op != also)
+      return std::nullopt;
     const auto meet = [&](InstructionId next) {
       if (std::ranges::count(seen, next) == 0) seen.push_back(next);
     };
@@ -228,9 +231,13 @@ class ElementLoops {
     if (element_count(dims_) / size < least_lines ||
         std::has_single_bit(static_cast<uint64_t>(size)))
       return false;
+    return is_straight(size);
+  }
+  bool is_straight(int64_t size, std::optional<Op> also = std::nullopt) const {
+    if (size > most_of_straight_row) return false;
     std::vector<InstructionId> ids;
     for (const WrittenLeaf& one : leaves_) ids.push_back(one.id);
-    const auto ops = cheap_ops(w_.elements, ids);
+    const auto ops = cheap_ops(w_.elements, ids, also);
     return ops && *ops * size <= most_straight_ops && !gathers_slices() &&
            !find_crossing(w_.elements, leaves_, inner_);
   }
@@ -267,11 +274,16 @@ class ElementLoops {
            leaves_.size() == 1;
   }
 
-  // With the dimensions before the innermost one that are few elements with it.
+  // With the dimensions before the innermost one that are few elements with it, and those that
+  // are too short to be lanes.
   void write_short_rows() {
     size_t first = inner_;
     int64_t each = dims_[inner_];
-    while (first > 1 && each * dims_[first - 1] <= most_of_short_row) each *= dims_[--first];
+    while (first > 1 &&
+           (each * dims_[first - 1] <= most_of_short_row ||
+            (dims_[first - 1] < least_lanes && is_straight(each * dims_[first - 1], Op::Iota))))
+      each *= dims_[--first];
+    if (each > std::max(most_of_short_row, dims_[inner_])) w_.set_loops_over("rows");
     const Dims outer(dims_.begin(), dims_.begin() + static_cast<int64_t>(first));
     write_lanes(w_, outer, static_cast<double>(each), [&](const Index& lane) {
       for (size_t d = 0; d < first; ++d) at_[d] = lane.at(w_.b, d);
