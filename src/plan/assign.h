@@ -64,8 +64,9 @@ struct Guest {
   uint32_t group = 0, host = 0;  // indices of groups
   int64_t offset = 0;
 };
-// Moves groups alive at the moment at which a space is fullest into hosts, as long as any fits.
+// Moves groups alive at the moment at which a space is fullest into hosts, as long as any fits: of
+// the largest ones with room, up to `compared`, the one without which the space needs least.
 std::vector<Guest> find_guests(std::span<const Group> groups, std::span<const BufferFacts> facts,
-                               const Machine& machine);
+                               const Machine& machine, size_t compared);
 
 }  // namespace hilo

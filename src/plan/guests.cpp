@@ -58,9 +58,10 @@ struct Host {
 // Hosts and groups of one space.
 class Housing {
  public:
-  Housing(std::span<const Group> groups, int64_t alignment, size_t moments)
+  Housing(std::span<const Group> groups, int64_t alignment, size_t moments, size_t compared)
       : groups_(groups),
         alignment_(alignment),
+        compared_(compared),
         loads_(moments),
         settled_(groups.size(), false),
         span_((moments + count_spans - 1) / count_spans),
@@ -101,24 +102,50 @@ class Housing {
         if (alive_in_[i].empty() || alive_in_[i].back() != group) alive_in_[i].push_back(group);
   }
 
+  // Of equals the first.
   bool move_one(int64_t moment, std::vector<Guest>& out) {
     std::vector<uint32_t>& nearby = alive_in_[static_cast<size_t>(moment) / span_];
     std::erase_if(nearby, [&](uint32_t group) { return settled_[group]; });
+    Stay best;
+    int64_t least = INT64_MAX;
+    size_t tried = 0;
     for (uint32_t group : nearby) {
       ++work_;
       if (settled_[group] || !is_alive(groups_[group], moment)) continue;
       const auto [host, offset] = find_room(groups_[group]);
-      settled_[group] = true;  // hosts only become fuller
+      settled_[group] = !host;  // hosts only become fuller
       if (!host) continue;
-      for (Piece piece : groups_[group].pieces) {
-        piece.at += offset;
-        host->taken.push_back(piece);
-      }
-      load(group, -1);
-      out.push_back({group, host->group, offset});
-      return true;
+      const int64_t most = most_without(group);
+      if (most < least) best = {group, host, offset};
+      least = std::min(least, most);
+      if (++tried == compared_) break;
     }
-    return false;
+    if (!best.host) return false;
+    settle(best, out);
+    return true;
+  }
+
+  struct Stay {
+    uint32_t group = 0;
+    Host* host = nullptr;
+    int64_t offset = 0;
+  };
+  void settle(const Stay& stay, std::vector<Guest>& out) {
+    settled_[stay.group] = true;
+    for (Piece piece : groups_[stay.group].pieces) {
+      piece.at += stay.offset;
+      stay.host->taken.push_back(piece);
+    }
+    load(stay.group, -1);
+    out.push_back({stay.group, stay.host->group, stay.offset});
+  }
+
+  int64_t most_without(uint32_t group) {
+    work_ += static_cast<int64_t>(groups_[group].pieces.size());
+    load(group, -1);
+    const int64_t out = loads_.most();
+    load(group, 1);
+    return out;
   }
 
   static bool is_alive(const Group& group, int64_t moment) {
@@ -161,6 +188,7 @@ class Housing {
 
   const std::span<const Group> groups_;
   const int64_t alignment_;
+  const size_t compared_;
   Loads loads_;
   std::vector<bool> settled_;      // by group: it has moved, or there is no room for it
   std::vector<uint32_t> waiting_;  // largest first
@@ -174,7 +202,7 @@ class Housing {
 }  // namespace
 
 std::vector<Guest> find_guests(std::span<const Group> groups, std::span<const BufferFacts> facts,
-                               const Machine& machine) {
+                               const Machine& machine, size_t compared) {
   size_t moments = 1;
   for (const Group& group : groups)
     for (const Piece& piece : group.pieces)
@@ -184,7 +212,8 @@ std::vector<Guest> find_guests(std::span<const Group> groups, std::span<const Bu
     const BufferFacts& is = facts[groups[i].members[0].buffer.value];
     if (groups[i].pieces.empty()) continue;
     const int64_t alignment = memory_space(machine, is.space).alignment;
-    Housing& housing = spaces.try_emplace(is.space, groups, alignment, moments).first->second;
+    Housing& housing =
+        spaces.try_emplace(is.space, groups, alignment, moments, compared).first->second;
     if (!groups[i].host) housing.add_group(i);
     else if (facts[groups[i].host.value].writable)
       housing.add_host(i, facts[groups[i].host.value].bytes);

@@ -15,6 +15,10 @@ constexpr double steps_per_second = 100e6;
 // What is laid out must be countable with some room.
 constexpr int64_t most_bytes = int64_t{1} << 60;
 
+// Buffers of a module that is laid out in several ways, and groups that are then compared for a
+// place in an allocation of others.
+constexpr size_t most_compared = 1000, most_guests = 8;
+
 constexpr std::pair<uint32_t, uint32_t> nowhere = {UINT32_MAX, UINT32_MAX};
 
 class Planner {
@@ -30,11 +34,55 @@ class Planner {
   }
 
   void run() {
-    const std::vector<Overlay> pairs = find_overlays(module_, plan_, facts_, sizes_, machine_);
+    std::vector<Overlay> pairs = find_overlays(module_, plan_, facts_, sizes_, machine_);
+    lay_out(pairs, 1);
+    if (facts_.size() > most_compared || !has_temporaries()) return;
+    Places best = places();
+    const auto try_with = [&] {
+      lay_out(pairs, most_guests);
+      if (needs_less(plan_.spaces, best.spaces)) best = places();
+    };
+    try_with();
+    // An operand that an output is laid over takes the room of other temporaries, which might lie
+    // there before the output is made.
+    const size_t others = std::erase_if(pairs, [&](const Overlay& pair) {
+      return facts_[plan_.aliases.buffer_of[pair.result.value].value].has_own_allocation();
+    });
+    if (others > 0) try_with();
+    plan_.allocations = std::move(best.allocations);
+    plan_.spaces = std::move(best.spaces);
+    plan_.where = std::move(best.where);
+  }
+
+ private:
+  struct Places {
+    std::vector<Allocation> allocations;
+    std::vector<SpacePlan> spaces;
+    std::vector<std::pair<uint32_t, uint32_t>> where;
+  };
+  Places places() const { return {plan_.allocations, plan_.spaces, plan_.where}; }
+  bool has_temporaries() const {
+    return std::ranges::any_of(plan_.spaces,
+                               [](const SpacePlan& space) { return space.temp_bytes > 0; });
+  }
+  // In some space, and no more in any.
+  static bool needs_less(std::span<const SpacePlan> spaces, std::span<const SpacePlan> than) {
+    bool less = false;
+    for (size_t i = 0; i < spaces.size(); ++i) {
+      if (spaces[i].temp_bytes > than[i].temp_bytes) return false;
+      less |= spaces[i].temp_bytes < than[i].temp_bytes;
+    }
+    return less;
+  }
+
+  void lay_out(std::span<const Overlay> pairs, size_t guests_compared) {
     groups_ = find_groups(plan_, facts_, sizes_, pairs, machine_);
+    plan_.allocations.clear();
+    plan_.spaces.clear();
+    spaces_.clear();
     plan_.where.assign(plan_.aliases.values.size(), nowhere);
     add_own_allocations();
-    add_guests();
+    add_guests(guests_compared);
     add_temporaries();
     for (Allocation& allocation : plan_.allocations)
       std::ranges::sort(allocation.slots, {}, &Slot::value);
@@ -42,7 +90,6 @@ class Planner {
     sum_up();
   }
 
- private:
   const BufferFacts& facts(const Group& group) const {
     return facts_[(group.host ? group.host : group.members[0].buffer).value];
   }
@@ -97,8 +144,8 @@ class Planner {
     }
   }
 
-  void add_guests() {
-    for (const Guest& guest : find_guests(groups_, facts_, machine_)) {
+  void add_guests(size_t compared) {
+    for (const Guest& guest : find_guests(groups_, facts_, machine_, compared)) {
       allocation_of_[guest.group] = allocation_of_[guest.host];
       add_slots(groups_[guest.group], plan_.allocations[allocation_of_[guest.host]], guest.offset);
     }

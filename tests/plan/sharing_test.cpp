@@ -277,5 +277,35 @@ TEST(Sharing, StepsInStepsLiveUntilAllAreDone) {
             liveness.moments[instruction(planned.module, "ended").value]);
 }
 
+// What no result may be written over, so that neighbours of the chain lie in two places by turns.
+constexpr std::string_view chain_of_turns = R"(HloModule m
+ENTRY e {
+  p = f32[16] parameter(0)
+  a = f32[16] reverse(p), dimensions={0}
+  b = f32[16] reverse(a), dimensions={0}
+  c = f32[16] reverse(b), dimensions={0}
+  ROOT r = f32[16] reverse(c), dimensions={0}
+}
+)";
+
+TEST(Sharing, ATemporaryBetweenTwoLiesWhereTheOutputWillBe) {
+  EXPECT_EQ(sound_plan(chain_of_turns).plan.spaces[0].temp_bytes, 16 * 4);
+}
+
+// `sum` over `turned` would leave no room for `half` beside `both` but a third place.
+constexpr std::string_view output_over_operand = R"(HloModule m
+ENTRY e {
+  p = f32[16] parameter(0)
+  both = f32[32] concatenate(p, p), dimensions={0}
+  half = f32[16] slice(both), slice={[0:32:2]}
+  turned = f32[16] reverse(half), dimensions={0}
+  ROOT sum = f32[16] add(turned, p)
+}
+)";
+
+TEST(Sharing, AnOutputLiesApartFromItsOperandWhereThatTakesLess) {
+  EXPECT_EQ(sound_plan(output_over_operand).plan.spaces[0].temp_bytes, 32 * 4);
+}
+
 }  // namespace
 }  // namespace hilo::test
