@@ -31,6 +31,11 @@ constexpr uint64_t piece_align(int64_t lanes) { return static_cast<uint64_t>(lan
 // Elements of rows that are lanes themselves, and where they are read from memory as they lie: more
 // would be gathered, which takes longer than to add them.
 constexpr double short_row = 16, short_row_in_memory = 8;
+// Of a last dimension that is a vector itself.
+constexpr uint64_t vector_bits = 256;
+// Elements that lie inside of a place of the row, whose code stands once for each of them, and the
+// ops that these are made by; or how many where some op is no cheap one.
+constexpr int64_t most_inside = 8, most_ops_inside = 192, most_costly_inside = 2;
 // Extrema of fewer numbers of 16 bits are chosen as f32.
 constexpr double least_elements_of_keys = 32;
 
@@ -120,7 +125,7 @@ Reduce::Reduce(Elements& elements, InstructionId id)
   const InstructionId element = e_.module.operand(id, 0);
   const bool is_computed =
       e_.module.shape(element).type == ElementType::BF16 && !lies_in_memory(e_, element);
-  if (is_row()) seams_ = seams_along(innermost());
+  if (is_row()) seams_ = seams_along(row());
   if (!is_computed && (!is_row() || reduced_elements() >= least_elements_of_keys))
     reducer_.choose_among_keys();
 }
@@ -134,6 +139,25 @@ Seams Reduce::seams_along(size_t dim) const {
 }
 
 size_t Reduce::innermost() const { return innermost_dim(dims_); }
+
+size_t Reduce::row() const {
+  size_t out = innermost();
+  if (out >= dims_.size() || dims_[out] >= piece) return out;
+  const auto inner = static_cast<uint64_t>(dims_[out]);
+  if (std::has_single_bit(inner) && inner * reducer_.type()->getScalarSizeInBits() >= vector_bits)
+    return out;
+  const auto ops = cheap_ops(e_, {e_.module.operand(id_, 0)}, Op::Iota);
+  const int64_t most = ops ? std::min(most_inside, most_ops_inside / std::max<int64_t>(1, *ops))
+                           : most_costly_inside;
+  int64_t inside = dims_[out];
+  for (size_t d = out; d-- > 0;) {
+    if (dims_[d] == 1) continue;
+    const bool is_row = std::ranges::count(reduced_, d) > 0 && inside <= most;
+    if (!is_row || dims_[d] >= piece) return is_row ? d : out;
+    inside *= dims_[d];
+  }
+  return out;
+}
 
 bool Reduce::is_row() const {
   for (size_t d = dims_.size(); d-- > 0;)
@@ -208,8 +232,7 @@ std::vector<Value*> Reduce::place(const Index& kept) {
 bool Reduce::is_long() const {
   const bool is_pred = reducer_.is_associative() && reducer_.type()->isIntegerTy(1);
   const int64_t least = is_pred ? most_lanes : least_lanes;
-  return is_row() && !dims_.empty() && dims_[innermost()] >= least &&
-         reduced_elements() > without_loop;
+  return is_row() && !dims_.empty() && dims_[row()] >= least && reduced_elements() > without_loop;
 }
 
 bool Reduce::has_lanes() const { return is_long() && reducer_.is_associative(); }
@@ -219,8 +242,7 @@ std::vector<Value*> Reduce::result(const Index& kept) {
     Value* left = lanes(kept);
     return {finished(across(left))};
   }
-  if (is_long() && reducer_.chooses() &&
-      reduced_elements() == static_cast<double>(dims_[innermost()]))
+  if (is_long() && reducer_.chooses() && reduced_elements() == static_cast<double>(dims_[row()]))
     return chosen(kept);
   return in_order(kept);
 }
@@ -236,8 +258,7 @@ std::vector<Value*> Reduce::in_order(const Index& kept) {
 bool Reduce::rounds_once() const { return reducer_.is_wide() && reduced_elements() > 0; }
 
 Value* Reduce::lanes(const Index& kept) {
-  const int64_t size = dims_[innermost()],
-                lanes = lanes_of_row(e_, e_.module.operand(id_, 0), size),
+  const int64_t size = dims_[row()], lanes = lanes_of_row(e_, e_.module.operand(id_, 0), size),
                 each = std::min(lanes, piece);
   std::vector<Value*> pieces =
       combined_in_lanes(kept, lanes, each, [&](AddLanes add) { in_lanes(0, size, lanes, add); });
@@ -248,7 +269,7 @@ Value* Reduce::lanes(const Index& kept) {
 
 // What is left of a run is at the end of as many elements, which begin with the first column too.
 Value* Reduce::columns(const Index& kept, int64_t columns, int64_t lanes) {
-  const int64_t size = dims_[innermost()], whole = size / lanes, rest = size % lanes;
+  const int64_t size = dims_[row()], whole = size / lanes, rest = size % lanes;
   const auto over = [&](AddLanes add) {
     loop(b_, whole, [&](Value* chunk) {
       add({multiply_index(b_, chunk, lanes), {0, whole * lanes - 1}, 0, lanes, 0});
@@ -266,7 +287,7 @@ Value* Reduce::columns(const Index& kept, int64_t columns, int64_t lanes) {
 
 std::vector<Value*> Reduce::combined_in_lanes(const Index& kept, int64_t lanes, int64_t each,
                                               llvm::function_ref<void(AddLanes)> over) {
-  const size_t last = innermost();
+  const size_t row = this->row();
   const HeldArray sums(b_, reducer_.type(), lanes);
   Value* identity = reducer_.identity();
   // As vectors: a loop would have to be vectorised.
@@ -275,19 +296,34 @@ std::vector<Value*> Reduce::combined_in_lanes(const Index& kept, int64_t lanes, 
   std::vector<Value*> at = place(kept);
   const auto add = [&](const Lanes& some) {
     loop(b_, some.count, [&](Value* i) {
-      at[last] = place_in_row(some, i);
-      Value* value = reducer_.widen(elements_at(at)[0]);
+      at[row] = place_in_row(some, i);
+      Value* value = combined_inside(row, at);
       if (some.again > 0)
         value = b_.CreateSelect(b_.CreateICmpSLT(i, int64(b_, some.again)), identity, value);
       Value* lane = add_index(b_, i, int64(b_, some.first));
       sums.store(reducer_.combine(sums.load(lane), value), lane);
     });
   };
-  outer_nest(last, at, [&] { over(add); });
+  outer_nest(row, at, [&] { over(add); });
   std::vector<Value*> pieces;
   for (int64_t i = 0; i < lanes; i += each)
     pieces.push_back(sums.load_lanes(i, each, piece_align(each)));
   return pieces;
+}
+
+// What the elements behind dimension `row` come to at one place of it.
+Value* Reduce::combined_inside(size_t row, std::vector<Value*> at) {
+  int64_t count = 1;
+  for (size_t d = row + 1; d < dims_.size(); ++d) count *= dims_[d];
+  Value* out = nullptr;
+  for (int64_t n = 0; n < count; ++n) {
+    int64_t rest = n;
+    for (size_t d = dims_.size(); d-- > row + 1; rest /= dims_[d])
+      at[d] = int64(b_, rest % dims_[d]);
+    Value* value = reducer_.widen(elements_at(at)[0]);
+    out = out ? reducer_.combine(out, value) : value;
+  }
+  return out;
 }
 
 Value* Reduce::place_in_row(const Lanes& lanes, Value* i) {
@@ -436,7 +472,7 @@ Value* Reduce::across(Value* all) {
 
 void Reduce::outer_nest(size_t along, std::vector<Value*>& at, llvm::function_ref<void()> body,
                         size_t i) {
-  if (i == reduced_.size()) return body();
+  if (i == reduced_.size() || reduced_[i] > along) return body();
   if (reduced_[i] == along) return outer_nest(along, at, body, i + 1);
   loop(b_, dims_[reduced_[i]], [&](Value* n) {
     at[reduced_[i]] = n;

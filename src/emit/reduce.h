@@ -24,6 +24,8 @@ class Reduce {
   // The innermost dimension that counts, and whether it is reduced.
   size_t innermost() const;
   bool is_row() const;
+  // The dimension along which a row is read: that one, or where it is short the one before it.
+  size_t row() const;
   double reduced_elements() const;
 
   std::vector<llvm::Value*> inits();
@@ -110,6 +112,7 @@ class Reduce {
   void in_lanes(int64_t begin, int64_t end, int64_t lanes, AddLanes add);
   std::vector<std::pair<int64_t, int64_t>> between_seams(int64_t begin, int64_t lanes,
                                                          int64_t count) const;
+  llvm::Value* combined_inside(size_t row, std::vector<llvm::Value*> at);
   llvm::Value* place_in_row(const Lanes& lanes, llvm::Value* i);
   bool has_seams() const { return seams_.ends.size() > 2; }
   bool rounds_once() const;

@@ -112,16 +112,11 @@ bool keeps_places(const Elements& elements, InstructionId id) {
   return true;
 }
 
-namespace {
-
-// Ops that give an element of one operand, chosen by the place.
-constexpr Op moves[] = {Op::Slice,     Op::Reverse, Op::Concatenate, Op::Pad,  Op::Reshape,
-                        Op::Broadcast, Op::Bitcast, Op::Transpose,   Op::Copy, Op::Fusion};
-
-// Ops that each element of the values is made by, where all are moves, take a step each or are
-// `also`.
 std::optional<int64_t> cheap_ops(const Elements& elements, std::vector<InstructionId> seen,
-                                 std::optional<Op> also = std::nullopt) {
+                                 std::optional<Op> also) {
+  // Give an element of one operand, chosen by the place.
+  static constexpr Op moves[] = {Op::Slice,     Op::Reverse, Op::Concatenate, Op::Pad,  Op::Reshape,
+                                 Op::Broadcast, Op::Bitcast, Op::Transpose,   Op::Copy, Op::Fusion};
   const Module& module = elements.module;
   for (size_t i = 0; i < seen.size(); ++i) {
     const InstructionId id = seen[i];
@@ -138,6 +133,8 @@ std::optional<int64_t> cheap_ops(const Elements& elements, std::vector<Instructi
   }
   return static_cast<int64_t>(seen.size());
 }
+
+namespace {
 
 // One loop nest over the elements of arrays of equal dimensions.
 class ElementLoops {

@@ -57,5 +57,9 @@ void write_elements(Writer& writer, InstructionId id);
 // What one value is made of, from arrays that are there on, by ops that keep every element in its
 // place, so that one loop over positions will do.
 bool keeps_places(const Elements& elements, InstructionId id);
+// Ops that each element of the values is made by, from arrays that are there on, where all are
+// moves, take a step each or are `also`.
+std::optional<int64_t> cheap_ops(const Elements& elements, std::vector<InstructionId> values,
+                                 std::optional<Op> also = std::nullopt);
 
 }  // namespace hilo
