@@ -206,6 +206,22 @@ const Row rows[] = {
  i = f32[] parameter(1)
  y = f32[5,4,2,9] broadcast(x), dimensions={3,1}
  ROOT r = f32[4,2] reduce(y, i), dimensions={0,3}, to_apply=add)"},
+    {"gather-of-regular-indices", R"(x = f32[9,12,4] parameter(0)
+ i = s32[5,1] constant({{8},{6},{4},{2},{-5}})
+ ROOT r = f32[9,5,4] gather(x, i), offset_dims={0,2}, collapsed_slice_dims={1}, start_index_map={1},
+  index_vector_dim=1, slice_sizes={9,1,4})"},
+    {"gather-of-regular-indices", R"(x = f32[9,4] parameter(0)
+ i = s32[2,5] constant({{2,2,2,4,4},{4,6,6,6,8}})
+ ROOT r = f32[2,5,4] gather(x, i), offset_dims={2}, collapsed_slice_dims={0}, start_index_map={0},
+  index_vector_dim=2, slice_sizes={1,4})"},
+    {"gather-of-regular-indices", R"(x = f32[9,4] parameter(0)
+ i = u8[9] constant({0,0,2,2,4,4,6,6,200})
+ ROOT r = f32[9,4] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0},
+  index_vector_dim=1, slice_sizes={1,4})"},
+    {"gather-of-regular-indices", R"(x = f32[9,4,6] parameter(0)
+ i = s32[1,2] constant({{3,99}})
+ ROOT r = f32[1,2,4] gather(x, i), offset_dims={1,2}, collapsed_slice_dims={0}, start_index_map={0,2},
+  index_vector_dim=1, slice_sizes={1,4,2})"},
     {"gather-of-same-indices", R"(x = f32[9,4] parameter(0)
  n = s32[6] parameter(1)
  i = s32[6,4,1] broadcast(n), dimensions={0}
@@ -323,6 +339,10 @@ const Row rows[] = {
 
 // Modules in which the rule would be wrong.
 const Row kept[] = {
+    {"gather-of-regular-indices", R"(x = f32[9,4] parameter(0)
+ i = s32[3,7] constant({{2,2,2,4,4,4,6},{6,6,8,8,8,99,99},{99,99,99,99,99,99,99}})
+ ROOT r = f32[3,7,4] gather(x, i), offset_dims={2}, collapsed_slice_dims={0}, start_index_map={0},
+  index_vector_dim=2, slice_sizes={1,4})"},
     {"reduce-of-stack", R"(x = f32[1,5] parameter(0)
  y = f32[1,5] parameter(1)
  i = f32[] constant(0)

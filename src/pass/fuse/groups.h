@@ -1,6 +1,7 @@
 // Which instructions of some computations run as one. Private to `pass`.
 #pragma once
 
+#include <set>
 #include <unordered_map>
 
 #include "pass/pass.h"
@@ -124,7 +125,9 @@ class FusionGroups {
   void merge(int into, int from);
   std::optional<Recipe> recipe_of(InstructionId value) const;
   bool is_root(InstructionId id) const;
-  bool is_less_traffic(InstructionId value, const Recipe& recipe, size_t readers) const;
+  bool reads(const FusionGroup& group, InstructionId value) const;
+  bool is_less_traffic(InstructionId value, const Recipe& recipe,
+                       const std::set<int>& readers) const;
   bool is_asked_often(const Recipe& recipe, InstructionId value, InstructionId user) const;
   bool may_make(const Recipe& recipe, InstructionId value, InstructionId user) const;
   std::optional<Recipe> recipe_for_readers(InstructionId value) const;

@@ -69,19 +69,29 @@ bool FusionGroups::is_root(InstructionId id) const {
   return group < 0 || std::ranges::count(groups_[group].roots, id) > 0;
 }
 
+// Whether some member of the group reads the value.
+bool FusionGroups::reads(const FusionGroup& group, InstructionId value) const {
+  return std::ranges::any_of(module_.users(value), [&](InstructionId user) {
+    return std::ranges::count(group.members, user) > 0;
+  });
+}
+
 // Of what is made for each of the readers, as many bytes must come and go as if it were stored, or
-// fewer; and what is kept in its stead must not be more than an eighth larger.
+// fewer, where none comes again to a loop that reads it anyway; and what is kept in its stead must
+// not be more than an eighth larger.
 bool FusionGroups::is_less_traffic(InstructionId value, const Recipe& recipe,
-                                   size_t readers) const {
-  int64_t read = 0, kept = 0;
+                                   const std::set<int>& readers) const {
+  int64_t read = 0, read_again = 0, kept = 0;
   for (InstructionId source : recipe.sources) {
     const bool is_given =
         module_[source].op == Op::Parameter && module_[source].computation == module_.entry;
     read += bytes_of(module_, source);
     kept += is_given ? 0 : bytes_of(module_, source);
+    for (int reader : readers)
+      if (!reads(groups_[reader], source)) read_again += bytes_of(module_, source);
   }
-  const int64_t stored = bytes_of(module_, value), times = static_cast<int64_t>(readers);
-  return kept <= stored + stored / 8 && read * (times - 1) <= stored * (times + 1);
+  const int64_t stored = bytes_of(module_, value), times = std::ssize(readers);
+  return kept <= stored + stored / 8 && read_again <= read + stored * (times + 1);
 }
 
 // Whether the user's loop asks for more elements than the value has, and more often than is cheaper
@@ -133,7 +143,7 @@ std::optional<FusionGroups::Recipe> FusionGroups::recipe_for_readers(Instruction
     const bool asks_again = !readers.insert(group).second || places_[user.value].count > 1;
     if (asks_again && recipe->most_places > 1) return std::nullopt;
   }
-  if (readers.size() > most_readers || !is_less_traffic(value, *recipe, readers.size()))
+  if (readers.size() > most_readers || !is_less_traffic(value, *recipe, readers))
     return std::nullopt;
   return recipe;
 }

@@ -1,5 +1,6 @@
 // gather: indices that are the same for all of a batch ask for whole slices; what is turned only to
-// be asked in another order is asked where it stands.
+// be asked in another order is asked where it stands; constant indices that follow each other are a
+// slice, and equal ones in a row (as where pixels are repeated) a broadcast.
 #include <algorithm>
 #include <tuple>
 
@@ -102,7 +103,115 @@ InstructionId gather_of_transposed(Editor& editor, const Match& match) {
                     std::move(a));
 }
 
+// Longer ones are not looked at.
+constexpr int64_t most_indices = 1 << 20;
+
+// Indices first, first + step, …, each so many times in a row; the last one may come less often.
+struct RegularIndices {
+  int64_t first = 0, step = 1, times = 1, count = 0;
+  int64_t different() const { return (count + times - 1) / times; }
+};
+
+std::optional<RegularIndices> regular_indices(std::span<const int64_t> all) {
+  const auto differs = [&](int64_t i) { return i != all[0]; };
+  const auto next = std::ranges::find_if(all, differs);
+  RegularIndices out = {all[0], 1, next - all.begin(), std::ssize(all)};
+  if (next != all.end()) out.step = *next - all[0];
+  for (int64_t i = 0; i < out.count; ++i)
+    if (all[static_cast<size_t>(i)] != out.first + i / out.times * out.step) return std::nullopt;
+  return out;
+}
+
+// As far as slices of that size let them.
+std::vector<int64_t> clamped_indices(const Match& match, const GatherAttributes& a) {
+  std::vector<int64_t> out(static_cast<size_t>(element_count(match.shape('I'))));
+  const Literal& literal = match.literal('I');
+  for (size_t i = 0; i < out.size(); ++i) {
+    const auto d = static_cast<size_t>(a.start_index_map[i % a.start_index_map.size()]);
+    const int64_t last = match.shape('x').dims[d] - a.slice_sizes[d];
+    const double index = literal.number_at(literal.count() == 1 ? 0 : static_cast<int64_t>(i));
+    out[i] = static_cast<int64_t>(std::clamp(index, 0.0, static_cast<double>(last)));
+  }
+  return out;
+}
+
+// One slice.
+InstructionId slice_at_indices(Editor& editor, const Match& match, const GatherAttributes& a,
+                               std::span<const int64_t> indices) {
+  std::vector<SliceDim> slice;
+  for (int64_t size : a.slice_sizes) slice.push_back({0, size, 1});
+  for (size_t k = 0; k < indices.size(); ++k) {
+    SliceDim& dim = slice[static_cast<size_t>(a.start_index_map[k])];
+    dim = {indices[k], indices[k] + dim.limit, 1};
+  }
+  const InstructionId part = editor.add_inferred(match.root(), Op::Slice, std::array{match['x']},
+                                                 SliceAttributes{{std::move(slice)}});
+  return make_reshape(editor, match, part);
+}
+
+// Whether whole slices across one dimension are taken, and stand in the result where that stood.
+bool takes_across(const Match& match, const GatherAttributes& a) {
+  if (a.collapsed_slice_dims != a.start_index_map || a.start_index_map.size() != 1) return false;
+  const int64_t dim = a.start_index_map[0];
+  for (size_t d = 0; d < a.slice_sizes.size(); ++d)
+    if (static_cast<int64_t>(d) != dim && a.slice_sizes[d] != match.shape('x').dims[d])
+      return false;
+  const int64_t batches = match.shape().rank() - std::ssize(a.offset_dims);
+  for (int64_t d = 0; d < std::ssize(a.offset_dims); ++d)
+    if (a.offset_dims[static_cast<size_t>(d)] != (d < dim ? d : d + batches)) return false;
+  return true;
+}
+
+InstructionId slice_along(Editor& editor, InstructionId like, InstructionId value, size_t dim,
+                          const SliceDim& along) {
+  std::vector<SliceDim> slice;
+  for (int64_t size : editor.module().shape(value).dims) slice.push_back({0, size, 1});
+  slice[dim] = along;
+  return editor.add_inferred(like, Op::Slice, std::array{value},
+                             SliceAttributes{{std::move(slice)}});
+}
+
+InstructionId repeat_along(Editor& editor, InstructionId like, InstructionId value, size_t dim,
+                           int64_t times) {
+  Shape shape = editor.module().shape(value);
+  Dims to, repeated = shape.dims;
+  for (size_t d = 0; d < shape.dims.size(); ++d)
+    to.push_back(static_cast<int64_t>(d > dim ? d + 1 : d));
+  repeated.insert(repeated.begin() + static_cast<int64_t>(dim) + 1, times);
+  const InstructionId spread = editor.add(like, Op::Broadcast, Shape::array(shape.type, repeated),
+                                          std::array{value}, DimensionsAttributes{std::move(to)});
+  shape.dims[dim] *= times;
+  return editor.add(like, Op::Reshape, Shape::array(shape.type, shape.dims), std::array{spread});
+}
+
+InstructionId gather_of_regular_indices(Editor& editor, const Match& match) {
+  const GatherAttributes a = match.attributes<GatherAttributes>();
+  const int64_t count = element_count(match.shape('I'));
+  if (!all_plain(match, "xI") || count == 0 || count > most_indices ||
+      element_count(match.shape()) == 0 || !a.operand_batching_dims.empty())
+    return {};
+  const std::vector<int64_t> indices = clamped_indices(match, a);
+  if (indices.size() == a.start_index_map.size())
+    return slice_at_indices(editor, match, a, indices);
+  const auto regular = takes_across(match, a) ? regular_indices(indices) : std::nullopt;
+  if (!regular) return {};
+  const auto dim = static_cast<size_t>(a.start_index_map[0]);
+  const InstructionId like = match.root();
+  const int64_t last = regular->first + (regular->different() - 1) * regular->step;
+  const auto [low, high] = std::minmax(regular->first, last);
+  InstructionId value =
+      slice_along(editor, like, match['x'], dim, {low, high + 1, std::abs(regular->step)});
+  if (regular->step < 0)
+    value = editor.add_inferred(like, Op::Reverse, std::array{value},
+                                DimensionsAttributes{{static_cast<int64_t>(dim)}});
+  if (regular->times > 1) value = repeat_along(editor, like, value, dim, regular->times);
+  if (regular->different() * regular->times != regular->count)
+    value = slice_along(editor, like, value, dim, {0, regular->count, 1});
+  return make_reshape(editor, match, value);
+}
+
 constexpr RewriteRule rules[] = {
+    {"gather-of-regular-indices", Any, Bits, "gather(x, I)", gather_of_regular_indices},
     {"gather-of-transposed", Any, Bits, "gather(t:transpose(x), i)", gather_of_transposed},
     {"gather-of-same-indices", Any, Bits, "gather(x, b:broadcast(i))", gather_of_same_indices},
 };
