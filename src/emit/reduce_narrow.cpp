@@ -65,7 +65,7 @@ class ColumnsByLines {
   }
 
  private:
-  static constexpr int64_t most_separate = 8, least_lines = 64;
+  static constexpr int64_t most_separate = 8, least_lines = 16;
   // Of all columns no more than registers hold.
   static constexpr int64_t most_lanes = 16, few_lanes = 8, most_held = 256;  // bytes
 

@@ -1,9 +1,10 @@
 // Computes what depends on constants alone, by the evaluator.
 //   op(c, d) => constant
 // Results larger than the constants they come from stay as they are, but for tables of functions
-// that cost more than reading them, and no more is computed than PassOptions::fold_steps allows.
-// Assumes nothing. Later passes may assume that small values without parameters are constants. Here
-// and not at run time, because other rules ask for constants.
+// that cost more than reading them and indices of gathers, and no more is computed than
+// PassOptions::fold_steps allows. Assumes nothing. Later passes may assume that small values
+// without parameters are constants. Here and not at run time, because other rules ask for
+// constants.
 #include <algorithm>
 #include <cmath>
 #include <unordered_set>
@@ -18,6 +19,8 @@ namespace {
 // of floats of 16 bits that so many ops round.
 constexpr int64_t table_bytes = 1 << 17;
 constexpr int most_roundings = 3;
+// Indices of gathers, which rules about them ask for.
+constexpr int64_t index_bytes = 1 << 16;
 
 bool may_fold(Op op) { return !has_trait(op, TraitNotFolded) && !is_communication(op); }
 
@@ -114,7 +117,8 @@ class Folder {
     const int64_t bytes = literal_bytes(module_.shape(id));
     const bool fits =
         module_.shape(id).is_array() && !is_splat(id) &&
-        bytes <= std::max({options_.fold_bytes, here.bytes, here.costly ? table_bytes : 0});
+        bytes <= std::max({options_.fold_bytes, here.bytes, here.costly ? table_bytes : 0,
+                           is_index(id) ? index_bytes : 0});
     if (steps > steps_left_) {
       forget(id);
       return false;
@@ -123,6 +127,17 @@ class Folder {
     here.known = here.computed || !is_wanted;
     if (here.computed) steps_left_ -= steps;
     return is_wanted && fits;
+  }
+
+  // Of gathers, perhaps the same for many of them.
+  bool is_index(InstructionId id, int depth = 0) const {
+    constexpr int deepest = 3;
+    return std::ranges::any_of(module_.users(id), [&](InstructionId user) {
+      const Op op = module_[user].op;
+      if (op == Op::Gather) return module_.operand(user, 1) == id;
+      return depth < deepest && (op == Op::Broadcast || op == Op::Reshape) &&
+             is_index(user, depth + 1);
+    });
   }
 
   // One number everywhere is best written so.

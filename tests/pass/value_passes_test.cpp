@@ -166,6 +166,26 @@ ENTRY e { x = f32[3] parameter(0)
   expect_same_values(before, after);
 }
 
+// Larger than what is kept of others, for what the same numbers say elsewhere stays an iota.
+TEST(ConstantFolding, IndicesOfGathersBecomeConstants) {
+  const Module before = parsed(R"(HloModule m
+ENTRY e { x = f32[2000] parameter(0)
+ n = s32[1000] iota(), iota_dimension=0
+ three = s32[] constant(3)
+ threes = s32[1000] broadcast(three), dimensions={}
+ m = s32[1000] remainder(n, threes)
+ i = s32[1000,1] reshape(m)
+ g = f32[1000] gather(x, i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0},
+  index_vector_dim=1, slice_sizes={1}
+ k = s32[1000] multiply(n, n)
+ c = f32[1000] convert(k)
+ ROOT r = f32[1000] add(g, c) })");
+  const Module after = after_passes(before, "constant-folding, dce");
+  expect_same_values(before, after);
+  EXPECT_EQ(count_op(after, Op::Remainder), 0);
+  EXPECT_EQ(count_op(after, Op::Multiply), 1);
+}
+
 // 4 MB would stand in the text where there was a number; what they are reduced to is folded.
 TEST(Folding, MakesNothingLarge) {
   const Module before = parsed(R"(HloModule m
