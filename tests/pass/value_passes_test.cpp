@@ -167,7 +167,7 @@ ENTRY e { x = f32[3] parameter(0)
 }
 
 // Larger than what is kept of others, for what the same numbers say elsewhere stays an iota.
-TEST(ConstantFolding, IndicesOfGathersBecomeConstants) {
+TEST(Folding, IndicesOfGathersBecomeConstants) {
   const Module before = parsed(R"(HloModule m
 ENTRY e { x = f32[2000] parameter(0)
  n = s32[1000] iota(), iota_dimension=0
