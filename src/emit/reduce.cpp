@@ -31,6 +31,8 @@ constexpr uint64_t piece_align(int64_t lanes) { return static_cast<uint64_t>(lan
 // Elements of rows that are lanes themselves, and where they are read from memory as they lie: more
 // would be gathered, which takes longer than to add them.
 constexpr double short_row = 16, short_row_in_memory = 8;
+// Bytes of a row that is a vector itself.
+constexpr double vector_bytes = 64;
 // Of a last dimension that is a vector itself.
 constexpr uint64_t vector_bits = 256;
 // Elements that lie inside of a place of the row, whose code stands once for each of them, and the
@@ -534,7 +536,10 @@ void write_rows(Writer& w, InstructionId id, Reduce& reduce) {
   const double steps = reduce.reduced_elements();
   const bool is_sum =
       reduce.reducer().is_associative() && is_read(w.elements, w.elements.module.operand(id, 0));
-  if (steps > 0 && steps <= (is_sum ? short_row_in_memory : short_row)) {
+  const double bytes =
+      steps * static_cast<double>(reduce.reducer().type()->getScalarSizeInBits()) / 8;
+  if (steps > 0 && steps <= (is_sum ? short_row_in_memory : short_row) &&
+      !(is_sum && bytes >= vector_bytes)) {
     reduce.without_loop = short_row;
     return write_lanes(w, dims, steps, [&](const Index& place) {
       store_results(w, id, place.position(w.b), reduce.result(place));

@@ -31,9 +31,11 @@ llvm::Function* make_function(llvm::Module& ir, const std::string& name, size_t 
 // Elements that are a whole number of vectors on every chip: a loop over a multiple of it has no
 // rest, whose code would be longer than that of the vectors.
 constexpr int64_t whole_lanes = 64;
-// Places in dimensions before the last one are counted by a loop where that has so many places and
-// comes so often, and divided out of the place's number elsewhere.
-constexpr int64_t least_lanes = 8, least_lines = 16;
+// Places in dimensions before the last one are counted by a loop where that has so many places, and
+// divided out of the place's number elsewhere.
+constexpr int64_t least_lanes = 8;
+// Of fewer lines each is cut in pieces of so many places, for the threads.
+constexpr int64_t least_lines = 16, piece = 1024;
 constexpr int64_t most_of_short_row = 7, most_turned_row = 15;
 constexpr int64_t least_slice = 4;  // of elements that are gathered together
 // Elements of rows that are written without loops where that takes so few ops, and no more code
@@ -66,22 +68,32 @@ void write_lanes(Writer& w, const Dims& dims, double steps,
                  llvm::function_ref<void(const Index& place)> body) {
   const int64_t count = element_count(dims), lanes = dims.empty() ? 1 : dims.back();
   const Dims outer(dims.begin(), dims.end() - (dims.empty() ? 0 : 1));
-  if (outer.empty() || lanes < least_lanes || count / lanes < least_lines) {
+  if (outer.empty() || lanes < least_lanes) {
     const int64_t each = outer.empty() ? std::max<int64_t>(1, std::gcd(count, whole_lanes)) : 1;
     w.set_count(count / each, steps * static_cast<double>(each));
     return loop(w.b, multiply_index(w.b, w.begin, each), multiply_index(w.b, w.end, each),
                 [&](llvm::Value* number) { body(Index::linear(w.b, dims, number)); });
   }
-  w.set_count(count / lanes, steps * static_cast<double>(lanes));
+  const int64_t lines = count / lanes, each = lines < least_lines ? std::min(lanes, piece) : lanes,
+                pieces = (lanes + each - 1) / each;
+  w.set_count(lines * pieces, steps * static_cast<double>(each));
   loop(w.b, w.begin, w.end, [&](llvm::Value* number) {
-    const Index line = Index::linear(w.b, outer, number);
+    Dims split = outer;
+    split.push_back(pieces);
+    const Index line = Index::linear(w.b, split, number);
     std::vector<llvm::Value*> at;
     for (size_t d = 0; d < outer.size(); ++d) at.push_back(line.at(w.b, d));
     at.push_back(nullptr);
-    loop(w.b, lanes, [&](llvm::Value* lane) {
+    const auto write = [&](llvm::Value* lane) {
       at.back() = lane;
       body(Index(w.b, dims, at));
-    });
+    };
+    if (pieces == 1) return loop(w.b, lanes, write);
+    llvm::Value* first = multiply_index(w.b, line.at(w.b, outer.size()), each);
+    llvm::Value* last = add_index(w.b, first, int64(w.b, each));
+    if (lanes % each != 0)
+      last = w.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, last, int64(w.b, lanes));
+    loop(w.b, first, last, write);
   });
 }
 

@@ -40,7 +40,8 @@ class Writer {
 };
 
 // body(place) for each place in `dims`, of about so many steps without loops, so that places side
-// by side are lanes of a vector. Iterations are places or lines of the last dimension.
+// by side are lanes of a vector. Iterations are places, or lines of the last dimension or
+// pieces of them.
 void write_lanes(Writer& writer, const Dims& dims, double steps,
                  llvm::function_ref<void(const Index& place)> body);
 
