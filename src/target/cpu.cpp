@@ -17,6 +17,7 @@
 #include "target/reduced_reshapes.h"
 #include "target/row_major.h"
 #include "target/rows_in_place.h"
+#include "target/scattered_numbers.h"
 #include "target/share_reshapes.h"
 #include "target/short_products.h"
 #include "target/sliced_products.h"
@@ -106,6 +107,7 @@ constexpr Pass own_passes[] = {
     {"sliced-products", "slices go into the products that read them", fuse_sliced_products},
     {"made-rows", "rows of a product's operand are made where they are multiplied",
      make_rows_of_products},
+    {"scattered-numbers", "one number that is scattered is no array", fuse_scattered_numbers},
     {"merge-dims", "dimensions that stay side by side are one", merge_dims},
     {"share-reshapes", "one reshape for all readers", share_reshapes},
     {"rows-in-place", "rows, and elements in other dimensions, may be written over what is read",
@@ -118,7 +120,8 @@ constexpr std::string_view pipeline =
     "batched-products, complex-sums, simplify, function-tables, cse, constant-folding, "
     "split-concatenations, spread-slices, reduced-reshapes, reduction-splitter, "
     "narrow-operand-upcaster, sliced-products, "
-    "fusion, made-rows, rows-in-place, merge-dims, share-reshapes, copy-insertion";
+    "fusion, scattered-numbers, made-rows, rows-in-place, merge-dims, share-reshapes, "
+    "copy-insertion";
 
 PassOptions options_for_cpu(const Machine& machine) {
   PassOptions out;

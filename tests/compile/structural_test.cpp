@@ -197,6 +197,24 @@ TEST(Structural, ScattersAndSmallProducts) {
                 1e-6);
 }
 
+// What is scattered is one number, which is no array: a constant, or one that is given.
+TEST(Structural, ScatteredNumbersTakeNoMemory) {
+  const std::string text = std::string(reducers) + R"(ENTRY e {
+  x = f32[5,4,3] parameter(0)
+  k = s32[60,1] parameter(1)
+  n = f32[] parameter(2)
+  c = f32[] constant(2)
+  twos = f32[60,4,3] broadcast(c), dimensions={}
+  numbers = f32[60,4,3] broadcast(n), dimensions={}
+  s = f32[5,4,3] scatter(x, k, twos), update_window_dims={1,2}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add
+  ROOT t = f32[5,4,3] scatter(s, k, numbers), update_window_dims={1,2}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add
+}
+)";
+  const auto both = run_both(text);
+  expect_native(both, text, 1e-6);
+  EXPECT_EQ(both->report.temp_bytes, 0);
+}
+
 TEST(Structural, SubnormalNumbersAreZeros) {
   expect_native(R"(HloModule m
 ENTRY e {

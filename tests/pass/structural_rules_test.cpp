@@ -297,6 +297,23 @@ const Row rows[] = {
  i = s32[] constant(3)
  j = s32[] constant(1)
  ROOT r = f32[4,5] dynamic-update-slice(x, u, i, j))"},
+    {"scatter-of-lines", R"(x = f32[9,4,2,3] parameter(0)
+ i = s32[5,1] parameter(1)
+ u = f32[5,4,2,3] parameter(2)
+ ROOT r = f32[9,4,2,3] scatter(x, i, u), update_window_dims={1,2,3}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add)"},
+    {"scatter-of-lines", R"(x = f32[9,4,2,3] parameter(0)
+ i = s32[5,2] parameter(1)
+ u = f32[3,5,2,3] parameter(2)
+ ROOT r = f32[9,4,2,3] scatter(x, i, u), update_window_dims={0,2,3}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0,1}, index_vector_dim=1, to_apply=add)"},
+    {"add-reshaped-scattered", R"(x = f32[8,6] parameter(0)
+ i = s32[5,1] parameter(1)
+ u = f32[5,6] parameter(2)
+ y = f32[8,2,3] parameter(3)
+ z = f32[] constant(0)
+ zeros = f32[8,6] broadcast(z), dimensions={}
+ s = f32[8,6] scatter(zeros, i, u), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add
+ w = f32[8,2,3] reshape(s)
+ ROOT r = f32[8,2,3] add(w, y))"},
     {"scatter-of-one-window", R"(x = f32[4,3] parameter(0)
  i = s32[1] parameter(1)
  u = f32[3] parameter(2)
@@ -339,6 +356,14 @@ const Row rows[] = {
 
 // Modules in which the rule would be wrong.
 const Row kept[] = {
+    {"scatter-of-lines", R"(x = f32[9,4,2,3] parameter(0)
+ i = s32[5,1] parameter(1)
+ u = f32[5,4,1,3] parameter(2)
+ ROOT r = f32[9,4,2,3] scatter(x, i, u), update_window_dims={1,2,3}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add)"},
+    {"scatter-of-lines", R"(x = f32[9,4,3] parameter(0)
+ i = s32[5,1] parameter(1)
+ u = f32[9,4,5] parameter(2)
+ ROOT r = f32[9,4,3] scatter(x, i, u), update_window_dims={0,1}, inserted_window_dims={2}, scatter_dims_to_operand_dims={2}, index_vector_dim=1, to_apply=add)"},
     {"gather-of-regular-indices", R"(x = f32[9,4] parameter(0)
  i = s32[3,7] constant({{2,2,2,4,4,4,6},{6,6,8,8,8,99,99},{99,99,99,99,99,99,99}})
  ROOT r = f32[3,7,4] gather(x, i), offset_dims={2}, collapsed_slice_dims={0}, start_index_map={0},

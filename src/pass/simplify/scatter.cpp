@@ -1,6 +1,7 @@
 // scatter of nothing, and of one window: dynamic-update-slice, which fusion makes in place together
 // with what the update is made of. Sums that are scattered over zeros and added to an array, as
-// gradients of what is looked up are, are scattered over the array.
+// gradients of what is looked up are, are scattered over the array. Dimensions that windows hold
+// whole become one.
 #include <algorithm>
 
 #include "pass/simplify/simplify.h"
@@ -156,17 +157,66 @@ bool adds_wide_numbers(const Match& match) {
   return monoid_of(match.module(), a.to_apply) == Op::Add && bits_of(match.shape().type) >= 32 &&
          match.shape('u').type == match.shape().type && all_plain(match, "siuy");
 }
+// Perhaps in other dimensions than the sum.
 InstructionId scatter_over_addend(Editor& editor, const Match& match) {
   const ScatterAttributes a = match.attributes<ScatterAttributes>('s');
-  return editor.add(match['s'], Op::Scatter, match.shape(),
-                    std::array{match['y'], match['i'], match['u']}, a);
+  const Shape shape = match.shape('s');
+  const InstructionId addend = make_array(editor, match, match['y'], shape.dims);
+  const InstructionId sum =
+      editor.add(match['s'], Op::Scatter, shape, std::array{addend, match['i'], match['u']}, a);
+  return make_reshape(editor, match, sum);
+}
+
+// Dimensions at the end of the array that are wholly in each window, as they stand there.
+int64_t whole_dims(const Match& match, const ScatterAttributes& a) {
+  const Dims &array = match.shape().dims, &update = match.shape('u').dims;
+  int64_t count = 0;
+  while (count < std::ssize(a.update_window_dims)) {
+    const int64_t d = std::ssize(array) - 1 - count, from = std::ssize(update) - 1 - count;
+    const int64_t k = std::ssize(a.update_window_dims) - 1 - count;
+    if (a.update_window_dims[static_cast<size_t>(k)] != from ||
+        contains_dim(a.inserted_window_dims, d) || contains_dim(a.input_batching_dims, d) ||
+        contains_dim(a.scatter_dims_to_operand_dims, d) ||
+        array[static_cast<size_t>(d)] != update[static_cast<size_t>(from)])
+      break;
+    ++count;
+  }
+  return count;
+}
+
+Dims with_last_as_one(Dims dims, int64_t count) {
+  for (; count > 1; --count) {
+    const int64_t last = dims.back();
+    dims.pop_back();
+    dims.back() *= last;
+  }
+  return dims;
+}
+
+// Windows are then lines of memory.
+InstructionId scatter_of_lines(Editor& editor, const Match& match) {
+  ScatterAttributes a = match.attributes<ScatterAttributes>();
+  const int64_t count = whole_dims(match, a);
+  if (count < 2 || !all_plain(match, "xiu")) return {};
+  const Dims dims = with_last_as_one(match.shape().dims, count);
+  const InstructionId array = make_array(editor, match, match['x'], dims);
+  const InstructionId update =
+      make_array(editor, match, match['u'], with_last_as_one(match.shape('u').dims, count));
+  a.update_window_dims.resize(a.update_window_dims.size() - static_cast<size_t>(count) + 1);
+  const InstructionId scatter =
+      editor.add(match.root(), Op::Scatter, Shape::array(match.shape().type, dims),
+                 std::array{array, match['i'], update}, std::move(a));
+  return make_reshape(editor, match, scatter);
 }
 
 constexpr RewriteRule rules[] = {
     {"add-scattered", Number, Reals, "add(y, s:scatter!(0, i, u))", scatter_over_addend,
      adds_wide_numbers},
+    {"add-reshaped-scattered", Number, Reals, "add(y, r:reshape!(s:scatter!(0, i, u)))",
+     scatter_over_addend, adds_wide_numbers},
     {"scatter-of-nothing", Any, Bits, "scatter(x, i, u)", "x", scatters_nothing},
     {"scatter-of-one-window", Any, Bits, "scatter(x, i, u)", scatter_of_one, combines_simply},
+    {"scatter-of-lines", Any, Bits, "scatter(x, i, u)", scatter_of_lines},
 };
 
 }  // namespace
