@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 
 #include "emit/index_vectors.h"
 #include "emit/op_functions.h"
@@ -9,6 +10,9 @@ namespace hilo {
 namespace {
 
 using llvm::Value;
+
+// Places along a dimension of the windows in a piece, of which there are about so many.
+constexpr int64_t least_piece = 64, wanted_pieces = 8;
 
 class Scatter {
  public:
@@ -27,11 +31,14 @@ class Scatter {
         moved_.push_back(d);
   }
 
-  // Index vectors in their order, one after the other: several may name one place.
+  // Index vectors in their order, one after the other: several may name one place. Iterations are
+  // pieces of all windows along their longest dimension, each of which goes through all index
+  // vectors, where that is not the one of memory's lines: parts of lines would be read in more time
+  // than threads save.
   void write() {
     Dims batch_dims;
     for (size_t d : batch_) batch_dims.push_back(update_.dims[d]);
-    w_.set_count(1, 1);
+    find_pieces();
     loop(b_, element_count(batch_dims), [&](Value* row) {
       const Index index = Index::linear(b_, batch_dims, row);
       std::vector<Value*> batch;
@@ -48,6 +55,21 @@ class Scatter {
  private:
   const Shape& shape_of(size_t operand) const {
     return w_.elements.module.shape(w_.elements.module.operand(id_, operand));
+  }
+
+  void find_pieces() {
+    w_.set_count(1, 1);
+    const auto longest =
+        std::ranges::max_element(window_, {}, [&](size_t d) { return update_.dims[d]; });
+    if (!w_.in_place || longest == window_.end() || *longest + 1 == update_.dims.size() ||
+        update_.dims[*longest] < 2 * least_piece)
+      return;
+    cut_ = *longest;
+    size_ = update_.dims[*longest];
+    const auto part = static_cast<uint64_t>(size_ / wanted_pieces);
+    piece_ = std::max(least_piece, static_cast<int64_t>(std::bit_floor(part)));
+    w_.set_count((size_ + piece_ - 1) / piece_,
+                 static_cast<double>(element_count(update_) / size_ * piece_));
   }
 
   // Where the window of a batch position starts in the array.
@@ -80,9 +102,17 @@ class Scatter {
 
   void over_window(size_t i, const std::vector<Value*>& start, std::vector<Value*>& at) {
     if (i == window_.size()) return combine(start, at);
-    loop(b_, update_.dims[window_[i]], [&](Value* n) {
+    const auto body = [&](Value* n) {
       at[window_[i]] = n;
       over_window(i + 1, start, at);
+    };
+    if (cut_ != window_[i]) return loop(b_, update_.dims[window_[i]], body);
+    loop(b_, w_.begin, w_.end, [&](Value* number) {
+      Value* first = multiply_index(b_, number, piece_);
+      with_part(b_, number, (size_ + piece_ - 1) / piece_, size_ % piece_, piece_,
+                [&](int64_t count) {
+                  loop(b_, count, [&](Value* n) { body(add_index(b_, first, n)); });
+                });
     });
   }
 
@@ -106,6 +136,8 @@ class Scatter {
   Reducer reducer_;
   const Shape &array_, &update_;
   std::vector<size_t> window_, batch_, moved_;  // of the update; of the array: window dimensions
+  std::optional<size_t> cut_;                   // of the windows' dimensions, into pieces
+  int64_t size_ = 0, piece_ = 0;                // of it
 };
 
 }  // namespace

@@ -45,7 +45,8 @@ class ScatterFuser {
 
   void fuse(InstructionId scatter) {
     const InstructionId updates = module_.operand(scatter, 2);
-    const ComputationId body = module_.add_computation(fmt::format("fused_{}", module_[scatter].name));
+    const ComputationId body =
+        module_.add_computation(fmt::format("fused_{}", module_[scatter].name));
     std::vector<InstructionId> outer, inner;
     const auto give = [&](InstructionId id) {
       const Shape shape = module_.shape(id);

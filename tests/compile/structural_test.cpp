@@ -197,6 +197,27 @@ TEST(Structural, ScattersAndSmallProducts) {
                 1e-6);
 }
 
+// Threads take pieces of all windows, and each place its updates in order.
+TEST(Structural, ScattersOfLongWindowsGiveTheSameBitsOnAnyThreads) {
+  for (const char* array : {"f32[3,1000]", "f32[1000,3]"}) {
+    const bool in_lines = std::string_view(array) == "f32[3,1000]";
+    expect_native_on_threads(
+        fmt::format(R"({0}ENTRY e {{
+  x = {1} parameter(0)
+  k = s32[700,1] parameter(1)
+  u = {2} parameter(2)
+  w = f32[] constant(0.3)
+  ws = {2} broadcast(w), dimensions={{}}
+  v = {2} multiply(u, ws)
+  ROOT s = {1} scatter(x, k, v), update_window_dims={{{3}}}, inserted_window_dims={{{4}}}, scatter_dims_to_operand_dims={{{4}}}, index_vector_dim=1, to_apply=add
+}}
+)",
+                    reducers, array, in_lines ? "f32[700,1000]" : "f32[1000,700]", in_lines ? 1 : 0,
+                    in_lines ? 0 : 1),
+        1e-5);
+  }
+}
+
 // What is scattered is one number, which is no array: a constant, or one that is given.
 TEST(Structural, ScatteredNumbersTakeNoMemory) {
   const std::string text = std::string(reducers) + R"(ENTRY e {
