@@ -20,7 +20,7 @@ namespace {
 constexpr int64_t table_bytes = 1 << 17;
 constexpr int most_roundings = 3;
 // Indices of gathers, which rules about them ask for.
-constexpr int64_t index_bytes = 1 << 16;
+constexpr int64_t index_bytes = 1 << 20;
 
 bool may_fold(Op op) { return !has_trait(op, TraitNotFolded) && !is_communication(op); }
 
