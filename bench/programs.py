@@ -495,6 +495,33 @@ def four_bits(x, packed, scale):
     return x @ (w.reshape(4, 64, 256) * scale[:, None]).reshape(256, 256)
 
 
+
+# Short last dimensions, indices known in advance, one number in many places.
+@program((16384, 128, 3, f32), (3, f32))
+def grey(image, weights): return (image * weights).sum((1, 2))
+@program((64, 4096, 6, s32))
+def triangle_counts(x): return (jnp.tril(x) > 3).sum((1, 2))
+@program((64, 50, 30, 5, f32))
+def worst_of_five(x): return jnp.abs(x[:, 5:45:2]).max((1, 2))
+@program((2, 191885, f32))
+def repeated(x): return jnp.repeat(jnp.tile(x.astype(jnp.float16), (2, 1)), 2, 1)
+@program((4, 64, 64, 32, f32), (4, 128, 128, 32, f32))
+def upsampled(low, high): return jax.image.resize(low, high.shape, "nearest") + high
+@program((64, 512, 64, f32))
+def one_of_many(x): return jnp.tanh(x)[jnp.array([58])]
+@program((64, 7168, f32), (1000, s32))
+def marked(x, where): return x.at[where].max(1.0)
+@program((1 << 20, s32))
+def counts(x): return jnp.bincount(x, length=1000)
+@program((4096, 100, f32), (64, s32), (4096, 64, f32))
+def scattered_columns(x, columns, y): return x.at[:, columns].add(y)
+@program((2, 2000, 32, f32), (2, 32, 64, f32), (32, 32, f32))
+def gated_convolution(x, kernel, out):
+    a, b = jnp.split(lax.conv_general_dilated(x, kernel, (1,), [(8, 0)], rhs_dilation=(8,),
+                                              dimension_numbers=("NWC", "WIO", "NWC")), 2, -1)
+    return x + (jnp.tanh(a) * jax.nn.sigmoid(b)) @ out
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)

@@ -31,10 +31,9 @@ constexpr uint64_t piece_align(int64_t lanes) { return static_cast<uint64_t>(lan
 // Elements of rows that are lanes themselves, and where they are read from memory as they lie: more
 // would be gathered, which takes longer than to add them.
 constexpr double short_row = 16, short_row_in_memory = 8;
-// Bytes of a row that is a vector itself.
-constexpr double vector_bytes = 64;
-// Of a last dimension that is a vector itself.
-constexpr uint64_t vector_bits = 256;
+// Rows in memory of so many bytes are vectors themselves, and of a last dimension of so many bits.
+constexpr double bytes_of_vector = 64;
+constexpr uint64_t least_bits_of_vector = 256;
 // Elements that lie inside of a place of the row, whose code stands once for each of them, and the
 // ops that these are made by; or how many where some op is no cheap one.
 constexpr int64_t most_inside = 8, most_ops_inside = 192, most_costly_inside = 2;
@@ -146,7 +145,8 @@ size_t Reduce::row() const {
   size_t out = innermost();
   if (out >= dims_.size() || dims_[out] >= piece) return out;
   const auto inner = static_cast<uint64_t>(dims_[out]);
-  if (std::has_single_bit(inner) && inner * reducer_.type()->getScalarSizeInBits() >= vector_bits)
+  if (std::has_single_bit(inner) &&
+      inner * reducer_.type()->getScalarSizeInBits() >= least_bits_of_vector)
     return out;
   const auto ops = cheap_ops(e_, {e_.module.operand(id_, 0)}, Op::Iota);
   const int64_t most = ops ? std::min(most_inside, most_ops_inside / std::max<int64_t>(1, *ops))
@@ -539,7 +539,7 @@ void write_rows(Writer& w, InstructionId id, Reduce& reduce) {
   const double bytes =
       steps * static_cast<double>(reduce.reducer().type()->getScalarSizeInBits()) / 8;
   if (steps > 0 && steps <= (is_sum ? short_row_in_memory : short_row) &&
-      !(is_sum && bytes >= vector_bytes)) {
+      !(is_sum && bytes >= bytes_of_vector)) {
     reduce.without_loop = short_row;
     return write_lanes(w, dims, steps, [&](const Index& place) {
       store_results(w, id, place.position(w.b), reduce.result(place));

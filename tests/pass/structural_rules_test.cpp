@@ -356,6 +356,14 @@ const Row rows[] = {
 
 // Modules in which the rule would be wrong.
 const Row kept[] = {
+    {"gather-of-regular-indices", R"(x = f32[9,4] parameter(0)
+ i = s32[3,1] constant({{2},{4},{6}})
+ ROOT r = f32[3,4] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0},
+  index_vector_dim=1, slice_sizes={0,4})"},
+    {"gather-of-regular-indices", R"(x = f32[9,4] parameter(0)
+ i = s32[1] constant({2})
+ ROOT r = f32[4] gather(x, i), offset_dims={0}, collapsed_slice_dims={0}, start_index_map={0},
+  index_vector_dim=0, slice_sizes={0,4})"},
     {"scatter-of-lines", R"(x = f32[9,4,2,3] parameter(0)
  i = s32[5,1] parameter(1)
  u = f32[5,4,1,3] parameter(2)

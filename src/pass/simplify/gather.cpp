@@ -188,7 +188,8 @@ InstructionId gather_of_regular_indices(Editor& editor, const Match& match) {
   const GatherAttributes a = match.attributes<GatherAttributes>();
   const int64_t count = element_count(match.shape('I'));
   if (!all_plain(match, "xI") || count == 0 || count > most_indices ||
-      element_count(match.shape()) == 0 || !a.operand_batching_dims.empty())
+      element_count(match.shape()) == 0 || element_count(a.slice_sizes) == 0 ||
+      !a.operand_batching_dims.empty())
     return {};
   const std::vector<int64_t> indices = clamped_indices(match, a);
   if (indices.size() == a.start_index_map.size())
