@@ -10,4 +10,11 @@ std::vector<bool> fused_computations(const Module& module) {
   return out;
 }
 
+void replace_by_fusion(Editor& editor, InstructionId id, ComputationId body,
+                       std::span<const InstructionId> operands) {
+  const Shape shape = editor.module().shape(id);
+  editor.replace(id, editor.add(id, Op::Fusion, shape, operands,
+                                FusionAttributes{FusionKind::Loop, {}, body}));
+}
+
 }  // namespace hilo

@@ -99,13 +99,11 @@ class RowMaker {
         module_[left].op == Op::Fusion
             ? editor_.clone_body(module_.attributes<FusionAttributes>(left).calls, body, inside)
             : editor_.clone(left, body, inside);
-    const Shape shape_of_right = module_.shape(right), shape = module_.shape(product);
+    const Shape shape_of_right = module_.shape(right);
     operands.push_back(right);
     const std::array factors = {rows, editor_.add_parameter(body, right, shape_of_right)};
     module_[body].root = editor_.clone(product, body, factors);
-    const InstructionId fusion = editor_.add(product, Op::Fusion, shape, operands,
-                                             FusionAttributes{FusionKind::Loop, {}, body});
-    editor_.replace(product, fusion);
+    replace_by_fusion(editor_, product, body, operands);
   }
 
   Module& module_;

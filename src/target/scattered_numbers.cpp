@@ -7,6 +7,7 @@
 #include "target/scattered_numbers.h"
 
 #include "target/fused_computations.h"
+#include "target/usual_arrays.h"
 
 namespace hilo {
 namespace {
@@ -29,16 +30,11 @@ class ScatterFuser {
   }
 
  private:
-  bool is_plain_value(InstructionId id) const {
-    const Shape& shape = module_.shape(id);
-    return is_plain(shape) && shape.is_array() && !shape.has_dynamic_dims() &&
-           !editor_.is_pinned(id) && !editor_.effects().has(id);
-  }
   bool scatters_number(InstructionId id) const {
-    if (module_[id].op != Op::Scatter || module_.operands(id).size() != 3 || !is_plain_value(id))
+    if (module_[id].op != Op::Scatter || module_.operands(id).size() != 3 || !is_usual(editor_, id))
       return false;
     const InstructionId updates = module_.operand(id, 2);
-    return module_[updates].op == Op::Broadcast && is_plain_value(updates) &&
+    return module_[updates].op == Op::Broadcast && is_usual(editor_, updates) &&
            module_.shape(module_.operand(updates, 0)).is_scalar() &&
            module_.shape(updates).type == module_.shape(id).type;
   }
@@ -59,10 +55,7 @@ class ScatterFuser {
         module_[number].op == Op::Constant ? editor_.clone(number, body, {}) : give(number);
     inner.push_back(editor_.clone(updates, body, std::array{inside}));
     module_[body].root = editor_.clone(scatter, body, inner);
-    const Shape shape = module_.shape(scatter);
-    const InstructionId fusion = editor_.add(scatter, Op::Fusion, shape, outer,
-                                             FusionAttributes{FusionKind::Loop, {}, body});
-    editor_.replace(scatter, fusion);
+    replace_by_fusion(editor_, scatter, body, outer);
   }
 
   Module& module_;

@@ -136,10 +136,7 @@ class ProductFuser {
     copies_.clear();
     outer_.clear();
     module_[body_].root = copy(product);
-    const Shape shape = module_.shape(product);
-    const InstructionId fusion = editor_.add(product, Op::Fusion, shape, outer_,
-                                             FusionAttributes{FusionKind::Loop, {}, body_});
-    editor_.replace(product, fusion);
+    replace_by_fusion(editor_, product, body_, outer_);
     return true;
   }
 
