@@ -31,17 +31,32 @@ std::optional<Dims> map_long_dims(const Shape& from, const Shape& to) {
   return map;
 }
 
-InstructionId make_reshape(Editor& editor, const Match& match, InstructionId value) {
-  return editor.add(match.root(), Op::Reshape, match.shape(), std::array{value});
-}
-
 namespace {
+
+Dims sizes_of(const std::vector<SliceDim>& slice) {
+  Dims out;
+  for (const SliceDim& dim : slice)
+    out.push_back(std::max<int64_t>(0, (dim.limit - dim.start + dim.stride - 1) / dim.stride));
+  return out;
+}
 
 bool is_ascending(const Dims& dims) {
   return std::adjacent_find(dims.begin(), dims.end(), std::greater_equal<>()) == dims.end();
 }
 
 }  // namespace
+
+InstructionId make_slice(Editor& editor, InstructionId like, InstructionId value,
+                         std::vector<SliceDim> slice) {
+  const Shape& from = editor.module().shape(value);
+  const Shape shape = Shape::array(from.type, sizes_of(slice));
+  if (shape.dims == from.dims) return value;
+  return editor.add(like, Op::Slice, shape, std::array{value}, SliceAttributes{{std::move(slice)}});
+}
+
+InstructionId make_reshape(Editor& editor, const Match& match, InstructionId value) {
+  return editor.add(match.root(), Op::Reshape, match.shape(), std::array{value});
+}
 
 // Operand dimensions of the result's order; others are transposed before, where the array is
 // smaller.

@@ -144,9 +144,8 @@ InstructionId slice_at_indices(Editor& editor, const Match& match, const GatherA
     SliceDim& dim = slice[static_cast<size_t>(a.start_index_map[k])];
     dim = {indices[k], indices[k] + dim.limit, 1};
   }
-  const InstructionId part = editor.add_inferred(match.root(), Op::Slice, std::array{match['x']},
-                                                 SliceAttributes{{std::move(slice)}});
-  return make_reshape(editor, match, part);
+  return make_reshape(editor, match,
+                      make_slice(editor, match.root(), match['x'], std::move(slice)));
 }
 
 // Whether whole slices across one dimension are taken, and stand in the result where that stood.
@@ -167,8 +166,7 @@ InstructionId slice_along(Editor& editor, InstructionId like, InstructionId valu
   std::vector<SliceDim> slice;
   for (int64_t size : editor.module().shape(value).dims) slice.push_back({0, size, 1});
   slice[dim] = along;
-  return editor.add_inferred(like, Op::Slice, std::array{value},
-                             SliceAttributes{{std::move(slice)}});
+  return make_slice(editor, like, value, std::move(slice));
 }
 
 InstructionId repeat_along(Editor& editor, InstructionId like, InstructionId value, size_t dim,
@@ -206,8 +204,7 @@ InstructionId gather_of_regular_indices(Editor& editor, const Match& match) {
     value = editor.add_inferred(like, Op::Reverse, std::array{value},
                                 DimensionsAttributes{{static_cast<int64_t>(dim)}});
   if (regular->times > 1) value = repeat_along(editor, like, value, dim, regular->times);
-  if (regular->different() * regular->times != regular->count)
-    value = slice_along(editor, like, value, dim, {0, regular->count, 1});
+  value = slice_along(editor, like, value, dim, {0, regular->count, 1});
   return make_reshape(editor, match, value);
 }
 

@@ -34,6 +34,9 @@ Dims long_dims(const Shape& shape);
 // that it becomes, -1 for those of size 1. Nothing when they differ in more.
 std::optional<Dims> map_long_dims(const Shape& from, const Shape& to);
 
+// The value itself where the slice is all of it.
+InstructionId make_slice(Editor& editor, InstructionId like, InstructionId value,
+                         std::vector<SliceDim> slice);
 InstructionId make_reshape(Editor& editor, const Match& match, InstructionId value);
 InstructionId make_broadcast(Editor& editor, const Match& match, InstructionId value, Dims dims);
 InstructionId make_transpose(Editor& editor, const Match& match, InstructionId value, Dims dims);

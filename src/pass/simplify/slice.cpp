@@ -13,21 +13,6 @@ const std::vector<SliceDim>& slice_of(const Match& match) {
   return match.attributes<SliceAttributes>().slice.dims;
 }
 
-Dims sizes_of(const std::vector<SliceDim>& slice) {
-  Dims out;
-  for (const SliceDim& dim : slice)
-    out.push_back(std::max<int64_t>(0, (dim.limit - dim.start + dim.stride - 1) / dim.stride));
-  return out;
-}
-
-InstructionId make_slice(Editor& editor, InstructionId like, InstructionId value,
-                         std::vector<SliceDim> slice) {
-  const Shape& from = editor.module().shape(value);
-  const Shape shape = Shape::array(from.type, sizes_of(slice));
-  if (shape.dims == from.dims) return value;
-  return editor.add(like, Op::Slice, shape, std::array{value}, SliceAttributes{{std::move(slice)}});
-}
-
 InstructionId slice_once(Editor& editor, const Match& match) {
   if (!all_plain(match, "xs")) return {};
   const auto& inner = match.attributes<SliceAttributes>('s').slice.dims;
