@@ -65,11 +65,11 @@ class Scatter {
         update_.dims[*longest] < 2 * least_piece)
       return;
     cut_ = *longest;
-    size_ = update_.dims[*longest];
-    const auto part = static_cast<uint64_t>(size_ / wanted_pieces);
+    const int64_t size = update_.dims[*longest];
+    const auto part = static_cast<uint64_t>(size / wanted_pieces);
     piece_ = std::max(least_piece, static_cast<int64_t>(std::bit_floor(part)));
-    w_.set_count((size_ + piece_ - 1) / piece_,
-                 static_cast<double>(element_count(update_) / size_ * piece_));
+    w_.set_count((size + piece_ - 1) / piece_,
+                 static_cast<double>(element_count(update_) / size * piece_));
   }
 
   // Where the window of a batch position starts in the array.
@@ -109,10 +109,9 @@ class Scatter {
     if (cut_ != window_[i]) return loop(b_, update_.dims[window_[i]], body);
     loop(b_, w_.begin, w_.end, [&](Value* number) {
       Value* first = multiply_index(b_, number, piece_);
-      with_part(b_, number, (size_ + piece_ - 1) / piece_, size_ % piece_, piece_,
-                [&](int64_t count) {
-                  loop(b_, count, [&](Value* n) { body(add_index(b_, first, n)); });
-                });
+      with_part(b_, number, w_.count(), update_.dims[*cut_] % piece_, piece_, [&](int64_t count) {
+        loop(b_, count, [&](Value* n) { body(add_index(b_, first, n)); });
+      });
     });
   }
 
@@ -137,7 +136,7 @@ class Scatter {
   const Shape &array_, &update_;
   std::vector<size_t> window_, batch_, moved_;  // of the update; of the array: window dimensions
   std::optional<size_t> cut_;                   // of the windows' dimensions, into pieces
-  int64_t size_ = 0, piece_ = 0;                // of it
+  int64_t piece_ = 0;                           // places along it in one
 };
 
 }  // namespace
