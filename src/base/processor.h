@@ -4,6 +4,9 @@
 // emitted code keep to it, the C library does not. Shown through base.h.
 #pragma once
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <string_view>
 
@@ -17,7 +20,23 @@ struct Processor {
   // AVX-512's dot products of pairs of bf16 (vdpbf16ps) are faster than those of f32: Intel's
   // processors do them at half the rate of f32, AMD's at twice it (docs/dependencies.md).
   bool has_fast_bf16_pairs = false;
+  bool has_tiles = false;  // AMX, of bf16 and bytes, and the kernel lets this process use it
+  // A product of bf16 is faster than one of f32 whose operands are widened.
+  bool has_fast_bf16() const { return has_fast_bf16_pairs || has_tiles; }
 };
+
+// Linux gives registers of tiles to a process that asks for them (its Documentation/arch/x86/
+// xstate.rst); it asks for all of its threads.
+inline bool may_have_tiles() {
+#if defined(__x86_64__) && defined(__linux__)
+  constexpr long ask_for_state = 0x1023, tile_data = 18;
+  return __builtin_cpu_supports("amx-tile") && __builtin_cpu_supports("amx-bf16") &&
+         __builtin_cpu_supports("amx-int8") &&
+         syscall(SYS_arch_prctl, ask_for_state, tile_data) == 0;
+#else
+  return false;
+#endif
+}
 
 inline Processor find_processor() {
   Processor out;
@@ -34,6 +53,7 @@ inline Processor find_processor() {
   out.has_vnni = is_free && out.has_avx512 && __builtin_cpu_supports("avx512vnni");
   out.has_fast_bf16_pairs =
       is_free && out.has_avx512 && __builtin_cpu_supports("avx512bf16") && __builtin_cpu_is("amd");
+  out.has_tiles = is_free && out.has_avx512 && may_have_tiles();
 #endif
   return out;
 }

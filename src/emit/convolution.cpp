@@ -122,7 +122,7 @@ class Convolution {
     if (std::ranges::any_of(window_, has_holes) && !std::ranges::all_of(window_, is_dense))
       return false;
     if (input_.type == ElementType::BF16 && kernel_.type == ElementType::BF16 &&
-        features() >= many_paired && processor().has_fast_bf16_pairs)
+        features() >= many_paired && processor().has_fast_bf16())
       return true;
     const int64_t places = element_count(result_.dims) / columns();
     return places >= many_places &&

@@ -6,15 +6,16 @@
 namespace hilo {
 namespace {
 
-constexpr int64_t part_strips = 4, fewest_parts = 16;
+constexpr int64_t part_strips = 4, fewest_parts = 16, fewest_wide_parts = 4;
 // Blocks of rows that read lines of columns where they stand, and of how many strips and lines of
 // them together: a strip's are fetched into the second cache while the one before is computed.
 constexpr int64_t direct_blocks = 5, direct_strips = 16, direct_lines = 192;
 constexpr int64_t worth_packing_together = 1 << 16;  // elements of the rows
+constexpr int64_t most_rows = 2100;                  // that are packed at once
 
 class FewRows {
  public:
-  explicit FewRows(const MatrixProduct& product);
+  FewRows(const MatrixProduct& product, int64_t i, int64_t rows);  // of rows [i, i + rows)
   void run(const Parallel* parallel);
 
  private:
@@ -62,31 +63,35 @@ class FewRows {
 
   const MatrixProduct& p_;
   const MatrixKernel& kernel_;
+  int64_t i_;
   Cut depths_, blocks_, parts_;  // of the summed index, of the rows, of the strips of columns
   int64_t all_lines_;            // of a block's packed rows
   bool is_direct_;
   std::byte* rows_;
 };
 
-FewRows::FewRows(const MatrixProduct& product)
+FewRows::FewRows(const MatrixProduct& product, int64_t i, int64_t rows)
     : p_(product),
       kernel_(*product.kernel),
+      i_(i),
       depths_(depths_of(product)),
-      blocks_{p_.m, pieces_of(p_.m, kernel_.rows)},
+      blocks_{rows, pieces_of(rows, kernel_.rows)},
       parts_{pieces_of(p_.n, kernel_.columns), 1},
       all_lines_(depths_.count + depths_.parts * kernel_.head),
       is_direct_(blocks_.parts <= direct_blocks && kernel_.is_direct && kernel_.is_direct(p_.rhs)) {
-  const int64_t most = is_direct_ ? direct_strips : part_strips;
-  parts_.parts = pieces_of(parts_.count, std::clamp<int64_t>(parts_.count / fewest_parts, 1, most));
+  const int64_t together = kernel_.strips_together;
+  const int64_t most = is_direct_ ? direct_strips : std::max(together, part_strips);
+  const int64_t enough_parts = together > 0 ? fewest_wide_parts : fewest_parts;
+  parts_.parts = pieces_of(parts_.count, std::clamp<int64_t>(parts_.count / enough_parts, 1, most));
   thread_local PackedMemory memory;
   rows_ = memory.take(blocks_.parts * all_lines_ * kernel_.row_step * kernel_.bytes);
 }
 
 void FewRows::pack(int64_t piece) const {
   const int64_t block = piece / depths_.parts, depth = piece % depths_.parts;
-  kernel_.pack_rows(
-      part_of(p_.lhs, blocks_.begin(block), blocks_.size(block), depth, 0, depths_.size(depth)),
-      rows_at(block, depth, depths_.begin(depth)));
+  kernel_.pack_rows(part_of(p_.lhs, i_ + blocks_.begin(block), blocks_.size(block), depth, 0,
+                            depths_.size(depth)),
+                    rows_at(block, depth, depths_.begin(depth)));
 }
 
 // Where columns stand side by side, some lines of the next depth are fetched during each block and
@@ -104,7 +109,7 @@ void FewRows::compute_packed(const Strips& strips, std::byte* c, int64_t leading
       kernel_.run({rows_at(block, depth, depths_.begin(depth)),
                    strips_at(strips, depth) + s * width * (kernel_.head + k) * kernel_.bytes, k,
                    blocks_.size(block), columns_of(strips.begin + s),
-                   c + (blocks_.begin(block) * leading + s * width) * kernel_.bytes, leading,
+                   c + (blocks_.begin(block) * leading + s * width) * kernel_.sum_bytes, leading,
                    p_.accumulate || depth > 0,
                    lines > 0 ? ahead_of(strips_part(strips, next, t, lines)) : Ahead{}});
       if (lines > 0) pack_strips(strips, next, t, lines);
@@ -131,7 +136,7 @@ void FewRows::compute_direct(int64_t begin, int64_t end, std::byte* c, int64_t l
         const int64_t at = blocks_.begin(block) * leading + (s - begin) * kernel_.columns;
         kernel_.run_direct(
             {rows_at(block, 0, t), nullptr, chunks.size(chunk), blocks_.size(block), columns_of(s),
-             c + at * kernel_.bytes, leading, p_.accumulate || chunk > 0},
+             c + at * kernel_.sum_bytes, leading, p_.accumulate || chunk > 0},
             p_.rhs, s * kernel_.columns, t, next);
       }
     }
@@ -144,13 +149,14 @@ void FewRows::compute(int64_t part) const {
   Strips strips{begin, end, nullptr};
   const int64_t packed = is_direct_ ? 0 : std::min<int64_t>(2, depths_.parts) * bytes_of(strips);
   thread_local PackedMemory memory;
-  strips.memory = memory.take(packed + (p_.out ? 0 : p_.m * wide * kernel_.bytes));
+  strips.memory = memory.take(packed + (p_.out ? 0 : blocks_.count * wide * kernel_.sum_bytes));
   const int64_t j = begin * kernel_.columns, leading = p_.out ? p_.leading : wide;
-  std::byte* c =
-      p_.out ? static_cast<std::byte*>(p_.out) + j * kernel_.bytes : strips.memory + packed;
+  std::byte* c = p_.out ? static_cast<std::byte*>(p_.out) + (i_ * leading + j) * kernel_.sum_bytes
+                        : strips.memory + packed;
   if (is_direct_) compute_direct(begin, end, c, leading);
   else compute_packed(strips, c, leading);
-  if (!p_.out) p_.take({0, p_.m, j, std::min(wide, p_.n - j), c, leading});
+  if (kernel_.finish) kernel_.finish();
+  if (!p_.out) p_.take({i_, blocks_.count, j, std::min(wide, p_.n - j), c, leading});
 }
 
 void FewRows::run(const Parallel* parallel) {
@@ -160,7 +166,7 @@ void FewRows::run(const Parallel* parallel) {
     };
     is_shared ? (*parallel)(count, 1, all) : all(0, count);
   };
-  each(blocks_.parts * depths_.parts, parallel && p_.m * p_.k >= worth_packing_together,
+  each(blocks_.parts * depths_.parts, parallel && blocks_.count * p_.k >= worth_packing_together,
        [&](int64_t piece) { pack(piece); });
   each(parts_.parts, parallel != nullptr, [&](int64_t part) { compute(part); });
 }
@@ -168,7 +174,9 @@ void FewRows::run(const Parallel* parallel) {
 }  // namespace
 
 void run_few_rows_product(const MatrixProduct& product, const Parallel* parallel) {
-  FewRows(product).run(parallel);
+  const Cut rows{product.m, pieces_of(product.m, most_rows)};
+  for (int64_t i = 0; i < rows.parts; ++i)
+    FewRows(product, rows.begin(i), rows.size(i)).run(parallel);
 }
 
 }  // namespace hilo

@@ -309,8 +309,9 @@ void run_products(const Matmul& p, const Parallel& parallel) {
     if (rows.fits()) return rows.run(parallel);
   }
   const bool rounds = real == ElementType::F32 && p.precision != MatmulPrecision::F32;
-  const MatrixKernel* kernel =
-      is_complex_sum || rounds ? nullptr : matrix_kernels(real, p.lhs.type, p.rhs.type)[0];
+  const MatrixKernel* kernel = nullptr;
+  if (!is_complex_sum && !rounds)
+    kernel = best_kernel(real, p.lhs.type, p.rhs.type, p.out.row.size());
   Products<Sum>(p, kernel ? *kernel : *matrix_kernels(real, real, real)[0], !kernel).run(parallel);
 }
 
@@ -320,7 +321,8 @@ bool run_integers(const Matmul& p, const Parallel& parallel) {
   const int64_t k = p.lhs.inner.size();
   if (bits_of(p.out.type) > 32 && !(is_byte(p.lhs.type) && is_byte(p.rhs.type) && k <= exact_terms))
     return false;
-  const MatrixKernel* kernel = matrix_kernels(ElementType::S32, p.lhs.type, p.rhs.type)[0];
+  const MatrixKernel* kernel =
+      best_kernel(ElementType::S32, p.lhs.type, p.rhs.type, p.out.row.size());
   if (!kernel) return false;
   Products<int32_t>(p, *kernel, false).run(parallel);
   return true;

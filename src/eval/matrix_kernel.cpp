@@ -112,10 +112,11 @@ namespace avx2 {
 #undef HILO_MULTIPLY_PAIRS
 }  // namespace avx2
 template <class Element>
-MatrixKernels kernels(const MatrixKernel* best) {
+MatrixKernels kernels(std::initializer_list<const MatrixKernel*> best) {
   MatrixKernels out = {};
   auto next = out.begin();
-  if (best) *next++ = best;
+  for (const MatrixKernel* kernel : best)
+    if (kernel) *next++ = kernel;
   if constexpr (std::is_floating_point_v<Element>) {
     if (const MatrixKernel* real = avx2_kernel(element_type<Element>)) *next++ = real;
   } else if (processor().has_avx2) {
@@ -126,9 +127,13 @@ MatrixKernels kernels(const MatrixKernel* best) {
 }
 #else
 template <class Element>
-MatrixKernels kernels(const MatrixKernel* best) {
-  if (best) return {best, &plain::kernel_of<Element>};
-  return {&plain::kernel_of<Element>};
+MatrixKernels kernels(std::initializer_list<const MatrixKernel*> best) {
+  MatrixKernels out = {};
+  auto next = out.begin();
+  for (const MatrixKernel* kernel : best)
+    if (kernel) *next++ = kernel;
+  *next = &plain::kernel_of<Element>;
+  return out;
 }
 #endif
 
@@ -143,9 +148,11 @@ bool reads(ElementType sum, ElementType type) {
 
 MatrixKernels integer_kernels(ElementType lhs, ElementType rhs) {
   const auto is_short = [](ElementType type) { return is_byte(type) || type == ElementType::S16; };
-  if (!is_short(lhs) || !is_short(rhs)) return kernels<int32_t>(nullptr);
-  const bool are_bytes = is_byte(lhs) && is_byte(rhs);
-  return kernels<int16_t>(are_bytes ? byte_kernel(!is_unsigned(lhs), !is_unsigned(rhs)) : nullptr);
+  if (!is_short(lhs) || !is_short(rhs)) return kernels<int32_t>({});
+  if (!is_byte(lhs) || !is_byte(rhs)) return kernels<int16_t>({});
+  const bool lhs_is_signed = !is_unsigned(lhs), rhs_is_signed = !is_unsigned(rhs);
+  return kernels<int16_t>(
+      {byte_tile_kernel(lhs_is_signed, rhs_is_signed), byte_kernel(lhs_is_signed, rhs_is_signed)});
 }
 
 }  // namespace
@@ -162,10 +169,19 @@ Ahead ahead_of(const SourcePart& p) {
 MatrixKernels matrix_kernels(ElementType sum, ElementType lhs, ElementType rhs) {
   if (!reads(sum, lhs) || !reads(sum, rhs)) return {};
   if (sum == ElementType::S32) return integer_kernels(lhs, rhs);
-  if (sum == ElementType::F64) return kernels<double>(avx512_kernel(sum));
-  const bool are_bf16 = lhs == ElementType::BF16 && rhs == ElementType::BF16;
-  const MatrixKernel* of_bf16 = are_bf16 ? bf16_kernel() : nullptr;
-  return kernels<float>(of_bf16 ? of_bf16 : avx512_kernel(sum));
+  if (sum == ElementType::F64) return kernels<double>({avx512_kernel(sum)});
+  if (lhs != ElementType::BF16 || rhs != ElementType::BF16)
+    return kernels<float>({avx512_kernel(sum)});
+  return kernels<float>({bf16_tile_kernel(), bf16_kernel(), avx512_kernel(sum)});
+}
+
+// Few rows of bf16 are multiplied with columns where these stand, widened, faster than tiles of
+// them are packed.
+const MatrixKernel* best_kernel(ElementType sum, ElementType lhs, ElementType rhs, int64_t rows) {
+  constexpr int64_t few = 8;
+  const MatrixKernels kernels = matrix_kernels(sum, lhs, rhs);
+  const bool are_tiles_of_bf16 = kernels[0] && kernels[0] == bf16_tile_kernel();
+  return kernels[are_tiles_of_bf16 && rows <= few];
 }
 
 bool store_rounded(const float* in, int64_t count, ElementType type, void* out) {

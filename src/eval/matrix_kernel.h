@@ -45,13 +45,16 @@ struct KernelBlock {
 };
 
 // What multiplies blocks of matrices on one kind of processor. A packed element holds `group`
-// neighbours of the summed index, zeros behind the last, and is as large as a sum. Packed memory is
-// aligned as a vector.
+// neighbours of the summed index, zeros behind the last. Packed memory is aligned as a vector.
 struct MatrixKernel {
   int64_t rows, columns;  // of a block, whose sums stay in registers
   int64_t row_step;       // packed elements from one t to the next in packed rows
   int64_t bytes;          // of a packed element
+  int64_t sum_bytes = bytes;
   int64_t group = 1;
+  // Strips of columns that a thread packs together and multiplies with all rows: what blocks of
+  // some kernels read would come too slowly from the last cache. 0: so only where rows are few.
+  int64_t strips_together = 0;
   int64_t head = 0;  // lines before the first of packed rows or columns: what sums begin with
   // out[(head + t) * row_step + r] = element (r, t) of the part; up to `rows` rows. Where there is
   // a head the part holds all t that are packed together.
@@ -60,6 +63,7 @@ struct MatrixKernel {
   // part. Of the last strip the vectors that hold an element are written.
   void (*pack_columns)(const SourcePart& part, int64_t depth, void* out);
   void (*run)(const KernelBlock& block);
+  void (*finish)() = nullptr;  // after the last block that a thread runs for now
   // The same with the right operand's columns from j and lines from t on, where they stand; b is
   // not used. With each line that which stands `next` elements on is fetched, for the block after.
   // Only for sources of which is_direct is true; null: of none.
@@ -81,14 +85,19 @@ struct MatrixKernel {
 
 // This machine's kernels for sums of F32, F64 or S32, which wrap, and elements of these types, the
 // best first and null behind the last; none where the elements have other types than kernels read.
-using MatrixKernels = std::array<const MatrixKernel*, 3>;
+using MatrixKernels = std::array<const MatrixKernel*, 5>;
 MatrixKernels matrix_kernels(ElementType sum, ElementType lhs, ElementType rhs);
-// Those with AVX-512 and AVX2, of real numbers, and those with AVX-512's dot products of bf16 and
-// of bytes (VNNI); null where the machine has them not or is no faster with them.
+// The best of these for products of so many rows.
+const MatrixKernel* best_kernel(ElementType sum, ElementType lhs, ElementType rhs, int64_t rows);
+// Those with AVX-512 and AVX2, of real numbers, those with AVX-512's dot products of bf16 and of
+// bytes (VNNI), and those with tiles (AMX) of the same; null where the machine has them not or is
+// no faster with them.
 const MatrixKernel* avx512_kernel(ElementType sum);
 const MatrixKernel* avx2_kernel(ElementType sum);
 const MatrixKernel* bf16_kernel();
 const MatrixKernel* byte_kernel(bool lhs_is_signed, bool rhs_is_signed);
+const MatrixKernel* bf16_tile_kernel();
+const MatrixKernel* byte_tile_kernel(bool lhs_is_signed, bool rhs_is_signed);
 
 // How many of `most` positions, at least one, follow each other from the first on.
 inline int64_t count_consecutive(const int64_t* positions, int64_t most) {

@@ -5,6 +5,7 @@
 #if defined(__x86_64__) && !defined(__SANITIZE_MEMORY__)
 #include "base/base.h"
 #include "eval/matrix_kernel_avx512.h"
+#include "eval/matrix_words.h"
 
 namespace hilo {
 namespace {
@@ -129,23 +130,10 @@ void Packer::pack(int64_t i, int64_t count, float* out, int64_t width) const {
 }
 
 void pack_rows(const SourcePart& part, void* out) {
-  Packer{part}.pack(0, part.count, static_cast<float*>(out), row_step);
+  pack_pairs(part, static_cast<float*>(out), row_step);
 }
-
 void pack_columns(const SourcePart& part, int64_t depth, void* out) {
-  const Packer packer{part};
-  const auto place = [&](int64_t j) {
-    return static_cast<float*>(out) + j / strip * strip * depth + j % strip;
-  };
-  int64_t done = 0;
-  if (!part.source.outers && part.source.outer == 1) {  // line by line
-    done = part.count / strip * strip;
-    for (int64_t t = 0; t < part.k; t += group)
-      for (int64_t j = 0; j < done; j += strip)
-        packer.pack_strip(j, t, place(j) + t / group * strip);
-  }
-  for (int64_t j = done; j < part.count; j += lanes)
-    packer.pack(j, std::min(lanes, part.count - j), place(j), strip);
+  pack_strips_of_pairs(part, depth, static_cast<float*>(out));
 }
 
 constexpr MatrixKernel kernel = {
@@ -160,6 +148,24 @@ constexpr MatrixKernel kernel = {
 };
 
 }  // namespace
+
+void pack_pairs(const SourcePart& part, float* out, int64_t width) {
+  Packer{part}.pack(0, part.count, out, width);
+}
+
+void pack_strips_of_pairs(const SourcePart& part, int64_t depth, float* out) {
+  const Packer packer{part};
+  const auto place = [&](int64_t j) { return out + j / strip * strip * depth + j % strip; };
+  int64_t done = 0;
+  if (!part.source.outers && part.source.outer == 1) {  // line by line
+    done = part.count / strip * strip;
+    for (int64_t t = 0; t < part.k; t += group)
+      for (int64_t j = 0; j < done; j += strip)
+        packer.pack_strip(j, t, place(j) + t / group * strip);
+  }
+  for (int64_t j = done; j < part.count; j += lanes)
+    packer.pack(j, std::min(lanes, part.count - j), place(j), strip);
+}
 
 const MatrixKernel* bf16_kernel() { return processor().has_fast_bf16_pairs ? &kernel : nullptr; }
 

@@ -7,6 +7,7 @@
 
 #if defined(__x86_64__) && !defined(__SANITIZE_MEMORY__)
 #include "eval/matrix_kernel_avx512.h"
+#include "eval/matrix_words.h"
 
 namespace hilo {
 namespace {
@@ -152,29 +153,19 @@ HILO_AVX512 void write_head(int32_t* out, int64_t width, int64_t groups, int fac
 template <int p, int q>
 void pack_rows(const SourcePart& part, void* out) {
   auto* to = static_cast<int32_t*>(out);
-  const Packer packer{part, p};
-  packer.pack(0, part.count, to + row_step, row_step);
+  pack_fours(part, p, to + row_step, row_step);
   const auto more = static_cast<int32_t>(static_cast<uint32_t>(part.k) * uint32_t{p * q});
-  write_head<true>(to, row_step, packer.groups(), q, -more);
+  write_head<true>(to, row_step, Packer{part, p}.groups(), q, -more);
 }
 
+// A strip's head stands before its lines.
 template <int p, int q>
 void pack_columns(const SourcePart& part, int64_t depth, void* out) {
-  const Packer packer{part, q};
-  const auto place = [&](int64_t j) {
-    return static_cast<int32_t*>(out) + j / strip * strip * depth + j % strip;
-  };
-  if (!part.source.outers && part.source.outer == 1) {
-    for (int64_t t = 0; t < part.k; t += group)
-      for (int64_t j = 0; j < part.count; j += lanes)
-        packer.pack_along(j, std::min(lanes, part.count - j), t,
-                          place(j) + (1 + t / group) * strip);
-  } else {
-    for (int64_t j = 0; j < part.count; j += lanes)
-      packer.pack(j, std::min(lanes, part.count - j), place(j) + strip, strip);
-  }
+  auto* to = static_cast<int32_t*>(out);
+  pack_strips_of_fours(part, q, depth, to + strip);
   for (int64_t j = 0; j < part.count; j += lanes)
-    write_head<false>(place(j), strip, packer.groups(), -p, 0);
+    write_head<false>(to + j / strip * strip * depth + j % strip, strip, Packer{part, q}.groups(),
+                      -p, 0);
 }
 
 template <int p, int q>
@@ -191,6 +182,23 @@ constexpr MatrixKernel kernel_of = {
 };
 
 }  // namespace
+
+void pack_fours(const SourcePart& part, uint8_t flip, int32_t* out, int64_t width) {
+  Packer{part, flip}.pack(0, part.count, out, width);
+}
+
+void pack_strips_of_fours(const SourcePart& part, uint8_t flip, int64_t depth, int32_t* out) {
+  const Packer packer{part, flip};
+  const auto place = [&](int64_t j) { return out + j / strip * strip * depth + j % strip; };
+  if (!part.source.outers && part.source.outer == 1) {
+    for (int64_t t = 0; t < part.k; t += group)
+      for (int64_t j = 0; j < part.count; j += lanes)
+        packer.pack_along(j, std::min(lanes, part.count - j), t, place(j) + t / group * strip);
+  } else {
+    for (int64_t j = 0; j < part.count; j += lanes)
+      packer.pack(j, std::min(lanes, part.count - j), place(j), strip);
+  }
+}
 
 const MatrixKernel* byte_kernel(bool lhs_is_signed, bool rhs_is_signed) {
   if (!processor().has_vnni) return nullptr;

@@ -63,7 +63,9 @@ class Region {
     return memory_ + depth % 2 * set_ + row_bytes_ +
            (strip * lines(depth) + t) * kernel_.columns * kernel_.bytes;
   }
-  std::byte* sums_at(int64_t i, int64_t j) const { return c_ + (i * leading_ + j) * kernel_.bytes; }
+  std::byte* sums_at(int64_t i, int64_t j) const {
+    return c_ + (i * leading_ + j) * kernel_.sum_bytes;
+  }
   int64_t lines(int64_t depth) const { return kernel_.head + depths_.size(depth); }
   // The elements that are packed in [t, t + k) of a depth.
   SourcePart part_of(const MatrixSource& source, int64_t i, int64_t count, int64_t depth, int64_t t,
@@ -113,8 +115,8 @@ Region::Region(const MatrixProduct& product, int64_t i, int64_t rows, int64_t j,
   leading_ = p_.out ? p_.leading : strips_ * kernel_.columns;
   thread_local PackedMemory memory;
   const int64_t sets = std::min<int64_t>(2, depths_.parts) * set_;
-  memory_ = memory.take(sets + (p_.out ? 0 : rows_ * leading_ * kernel_.bytes));
-  c_ = p_.out ? static_cast<std::byte*>(p_.out) + (i_ * leading_ + j_) * kernel_.bytes
+  memory_ = memory.take(sets + (p_.out ? 0 : rows_ * leading_ * kernel_.sum_bytes));
+  c_ = p_.out ? static_cast<std::byte*>(p_.out) + (i_ * leading_ + j_) * kernel_.sum_bytes
               : memory_ + sets;
 }
 
@@ -205,6 +207,7 @@ void Region::help() {
       ++depths;
     }
   }
+  if (kernel_.finish) kernel_.finish();
 }
 
 void Region::run(const Parallel& parallel) {
@@ -220,7 +223,7 @@ void Region::run(const Parallel& parallel) {
 constexpr int64_t enough_strips = 4;
 
 void run_regions(const MatrixProduct& p, const Parallel& parallel) {
-  const int64_t most_columns = most_strips_bytes / p.kernel->bytes / (p.out ? 1 : 2);
+  const int64_t most_columns = most_strips_bytes / p.kernel->sum_bytes / (p.out ? 1 : 2);
   const Cut rows{p.m, pieces_of(p.m, most_rows)};
   const Cut columns{p.n, pieces_of(p.n, most_columns)};
   for (int64_t i = 0; i < rows.parts; ++i)
@@ -229,13 +232,18 @@ void run_regions(const MatrixProduct& p, const Parallel& parallel) {
 }
 
 // Beside many columns more rows are few, too: packed strips stay in their thread's second cache,
-// and the packed rows, which each part reads again, in the last one.
+// and the packed rows, which each part reads again, in the last one. Where a kernel wants strips
+// together, each thread should have some of its own.
 constexpr int64_t most_few_rows = 256, columns_of_a_row = 8, most_few_bytes = 3 << 20;
+constexpr int64_t enough_parts = 2;
 
-bool has_few_rows(const MatrixProduct& p) {
-  if (p.m <= few_blocks * p.kernel->rows) return true;
+bool goes_by_strips(const MatrixProduct& p) {
+  const MatrixKernel& kernel = *p.kernel;
+  const int64_t together = kernel.strips_together * kernel.columns;
+  if (p.m <= few_blocks * kernel.rows || (together > 0 && p.n >= enough_parts * together))
+    return true;
   return p.m <= most_few_rows && p.n >= columns_of_a_row * p.m &&
-         p.m * (p.k / p.kernel->group) * p.kernel->bytes <= most_few_bytes;
+         p.m * (p.k / kernel.group) * kernel.bytes <= most_few_bytes;
 }
 
 }  // namespace
@@ -247,14 +255,14 @@ Cut depths_of(const MatrixProduct& p) {
 
 void run_matrix_product(const MatrixProduct& p, const Parallel& parallel) {
   if (has_few_columns(p)) return run_few_columns_product(p, &parallel);
-  if (has_few_rows(p) && p.n >= enough_strips * p.kernel->columns)
+  if (goes_by_strips(p) && p.n >= enough_strips * p.kernel->columns)
     run_few_rows_product(p, &parallel);
   else run_regions(p, parallel);
 }
 
 void run_matrix_product(const MatrixProduct& p) {
   if (has_few_columns(p)) return run_few_columns_product(p, nullptr);
-  if (has_few_rows(p)) return run_few_rows_product(p, nullptr);
+  if (goes_by_strips(p)) return run_few_rows_product(p, nullptr);
   run_regions(p, [](int64_t, int64_t, const auto& body) { body(0, 1); });
 }
 

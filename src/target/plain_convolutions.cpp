@@ -147,7 +147,7 @@ bool is_better_wide(const ConvolutionAttributes& a, const Shape& input, const Sh
          made / a.feature_group_count >= few_features &&
          (element_count(kernel.dims) / a.feature_group_count < large_kernel ||
           element_count(result.dims) < many_places * made) &&
-         !(is_bf16 && features >= many_paired && processor().has_fast_bf16_pairs);
+         !(is_bf16 && features >= many_paired && processor().has_fast_bf16());
 }
 
 // Every place of the result is a product of the features of one place of the input.

@@ -20,7 +20,7 @@ constexpr Sizes sizes[] = {{1, 1, 1},       {1, 70, 5},     {3, 33, 0},     {14,
                            {13, 47, 67},    {29, 16, 2053}, {150, 90, 301}, {99, 150, 1700},
                            {290, 5, 2100},  {61, 64, 770},  {20, 33, 17},   {40, 3, 130},
                            {61, 8, 4200},   {99, 7, 1024},  {30, 200, 40},  {77, 250, 512},
-                           {125, 1000, 20}, {2150, 40, 9},  {40, 200, 303}};
+                           {125, 1000, 20}, {2150, 40, 9},  {40, 200, 303}, {2150, 1050, 9}};
 
 // Runs: tables of neighbours, eleven at a time.
 enum class Order { Rows, Columns, Neither, Tables, Runs };
@@ -139,6 +139,23 @@ TEST(MatrixKernel, IntegersWrap) {
     run_matrix_product({kernel, 1, 1, 3, source, source, out, 1});  // 3 * 2^30
     EXPECT_EQ(out[0], -1073741824);
   }
+}
+
+// Packed memory is kept from one product to the next: what stood there meets no sum of the next.
+TEST(MatrixKernel, NothingIsLeftOfAnotherProduct) {
+  constexpr int64_t side = 40;
+  const std::vector<BF16> nans(side * side, BF16(NAN)), ones(side * side, BF16(1));
+  for (const MatrixKernel* kernel :
+       matrix_kernels(ElementType::F32, ElementType::BF16, ElementType::BF16))
+    for (int64_t k = 1; kernel && k < side; ++k) {
+      std::vector<float> out(side * side);
+      for (const auto* values : {&nans, &ones}) {
+        const MatrixSource source{values->data(), ElementType::BF16, side, 1};
+        const int64_t depth = values == &nans ? side : k;
+        run_matrix_product({kernel, side, side, depth, source, source, out.data(), side});
+      }
+      for (float sum : out) ASSERT_EQ(sum, static_cast<float>(k));
+    }
 }
 
 // Ties, largest numbers, infinities and NaNs among them, at every rest of a vector.
