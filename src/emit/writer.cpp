@@ -237,10 +237,24 @@ class ElementLoops {
   bool has_straight_rows() const {
     const int64_t size = dims_[inner_];
     if (inner_ == 0 || size <= most_of_short_row || size > most_of_straight_row) return false;
-    if (element_count(dims_) / size < least_lines ||
-        std::has_single_bit(static_cast<uint64_t>(size)))
+    const bool is_whole = std::has_single_bit(static_cast<uint64_t>(size));
+    if (element_count(dims_) / size < least_lines || (is_whole && !chooses_by_place()))
       return false;
     return is_straight(size);
+  }
+  // Whether an element comes from one of several operands. In a loop over a row that is a branch,
+  // and the loop no vectors.
+  bool chooses_by_place() const {
+    std::vector<InstructionId> seen;
+    for (const WrittenLeaf& one : leaves_) seen.push_back(one.id);
+    for (size_t i = 0; i < seen.size(); ++i) {
+      const Op op = module_[seen[i]].op;
+      if (w_.elements.array(seen[i])) continue;
+      if (op == Op::Concatenate) return true;
+      for (InstructionId operand : module_.operands(seen[i]))
+        if (std::ranges::count(seen, operand) == 0) seen.push_back(operand);
+    }
+    return false;
   }
   bool is_straight(int64_t size, std::optional<Op> also = std::nullopt) const {
     if (size > most_of_straight_row) return false;

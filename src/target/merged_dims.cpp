@@ -153,6 +153,27 @@ bool is_of_slabs(const Module& module, ComputationId fused) {
   return out && module[module[fused].root].op != Op::Reduce;
 }
 
+// What the first reduction adds up where all of them reduce the last dimensions.
+InstructionId elements_of_rows(const Module& module, ComputationId fused) {
+  InstructionId out;
+  for (InstructionId id : module[fused].instructions) {
+    if (module[id].removed || module[id].op != Op::Reduce) continue;
+    const InstructionId elements = module.operand(id, 0);
+    const Dims &reduced = module.attributes<ReduceAttributes>(id).dimensions,
+               &dims = module.shape(elements).dims;
+    bool are_last = false;  // so far
+    for (size_t d = 0; d < dims.size(); ++d)
+      if (dims[d] > 1) {
+        const bool is_reduced = std::ranges::count(reduced, static_cast<int64_t>(d)) > 0;
+        if (are_last && !is_reduced) return {};
+        are_last = is_reduced;
+      }
+    if (!are_last) return {};
+    if (!out) out = elements;
+  }
+  return out;
+}
+
 class DimMerger {
  public:
   explicit DimMerger(Module& module)
@@ -232,7 +253,8 @@ class DimMerger {
   InstructionId merged_fusion(InstructionId id) {
     const FusionAttributes& fusion = module_.attributes<FusionAttributes>(id);
     const ComputationId fused = fusion.calls;
-    const bool may_be = fusion.kind == FusionKind::Loop || is_of_slabs(module_, fused);
+    const InstructionId of_rows = elements_of_rows(module_, fused);
+    const bool may_be = fusion.kind == FusionKind::Loop || of_rows || is_of_slabs(module_, fused);
     if (!may_be || !has_plain_arrays(id) || calls_[fused.value] != 1) return {};
     std::vector<InstructionId> instructions;
     std::ranges::copy_if(module_[fused].instructions, std::back_inserter(instructions),
@@ -245,7 +267,7 @@ class DimMerger {
     if (keeps) return {};
     DimRuns runs(module_, instructions);
     const InstructionId root = module_[fused].root;
-    if (!lengthen_rows(module_, runs, root)) return {};
+    if (!lengthen_rows(module_, runs, of_rows ? of_rows : root)) return {};
     const Dims dims = module_.shape(id).dims;
     const InstructionId copy = copy_of(id, root, runs);
     merge_all(instructions, runs);

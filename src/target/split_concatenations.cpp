@@ -12,7 +12,8 @@
 // f is elementwise, and e the identity of the reduction's op. Reductions are regrouped as the law
 // of sums allows (ir/combiner.h); of floats narrower than their sums they are left. Only where the
 // parts would be stored: where one of them costs more than reading it, where they are more than a
-// loop chooses from, or are read by several; and where all readers are such. Or where a transpose
+// loop chooses from, or are read by several; or where rows are short and f costly, so that a loop
+// over them should not choose; and where all readers are such. Or where a transpose
 // makes the runs of elements of one part longer: it would choose between parts element by element,
 // now it writes one after the other. Assumes plain layouts.
 // Later passes may assume nothing. Stands behind simplify, whose rules find single elements in
@@ -32,6 +33,8 @@ namespace {
 
 // Elements of what is joined; smaller arrays cost less than steps of their own.
 constexpr int64_t least_joined = 2048;
+// Rows that are short, and elements of arrays of them that are worth code for each part.
+constexpr int64_t longest_short_row = 64, worth_split_rows = 1 << 15;
 constexpr size_t most_parts = 8, most_readers = 4;
 // More parts than this a loop does not compute where it reads them (pass/fuse/groups.cpp).
 constexpr size_t most_chosen = 4;
@@ -193,7 +196,17 @@ class Splitter {
     return made_.contains(joined.value) || std::ranges::any_of(parts, is_costly) ||
            (parts.size() <= most_chosen && goes_to_longer_runs(joined, joined, 0)) ||
            (parts.size() > most_chosen && std::ranges::any_of(parts, is_made)) ||
-           (users.size() > 1 && std::ranges::all_of(parts, is_made));
+           (users.size() > 1 && std::ranges::all_of(parts, is_made)) ||
+           (parts.size() <= most_chosen && has_many_short_rows(joined) &&
+            std::ranges::any_of(users, [&](InstructionId user) {
+              return is_elementwise(module_[user].op) && !has_trait(module_[user].op, TraitCheap);
+            }));
+  }
+  // A loop over a row of these would choose between parts by branches, and not be vectors.
+  bool has_many_short_rows(InstructionId joined) const {
+    const auto dim = static_cast<int64_t>(ranges_of(joined)[0].dim);
+    return run_behind(joined, dim - 1) <= longest_short_row &&
+           element_count(module_.shape(joined)) >= worth_split_rows;
   }
 
   // Whether an elementwise op of this kind stands among what a loop makes the value of.

@@ -56,6 +56,19 @@ class MergedDims(unittest.TestCase):
             "  m = f32[300,40,3] multiply(x, b)\n  ROOT r = f32[300,40,3] reverse(m), dimensions={1}\n"
         self.assertEqual(self.loop(colour), "f32[300,40,3]")
 
+    def test_rows_of_reductions_are_long(self):
+        spread = "  w = f32[40,3] parameter(1)\n  b = f32[300,40,3] broadcast(w), dimensions={1,2}\n" \
+            "  m = f32[300,40,3] maximum(x, b)\n  e = f32[300,40,3] exponential(m)\n"
+        reduced = "f32[{}] reduce(e, z), dimensions={{{}}}, to_apply=sum\n"
+        of_rows = dumped("HloModule m\n\n" + SUM + "ENTRY e {\n  x = f32[300,40,3] parameter(0)\n"
+                         "  z = f32[] constant(0)\n" + spread + "  ROOT r = " + reduced.format(300, "1,2") + "}\n",
+                         "after_*.txt", "bench", "--runs=1")[-1]
+        self.assertRegex(of_rows, r"f32\[300,120\]\S* exponential")
+        of_lines = dumped("HloModule m\n\n" + SUM + "ENTRY e {\n  x = f32[300,40,3] parameter(0)\n"
+                          "  z = f32[] constant(0)\n" + spread + "  ROOT r = " + reduced.format("300,40", "2") + "}\n",
+                          "after_*.txt", "bench", "--runs=1")[-1]
+        self.assertNotIn("f32[300,120]", of_lines)
+
     def window(self, dims, window):
         body = f"  x = f32[{dims}] parameter(0)\n  z = f32[] constant(0)\n" \
             f"  ROOT r = f32[{dims}] reduce-window(x, z), window={{{window}}}, to_apply=sum\n"

@@ -294,5 +294,31 @@ ENTRY e {{
     }
 }
 
+// A loop over a short row would choose between parts by branches; of costly ops it is no vectors.
+TEST(SplitConcatenations, CostlyOpsOfShortRows) {
+  for (std::string_view op : {"sine", "exponential", "rsqrt"}) {
+    const std::string text = fmt::format(R"(HloModule m
+ENTRY e {{
+  x = f32[5000,8] parameter(0)
+  y = f32[5000,8] add(x, x)
+  j = f32[5000,16] concatenate(x, y), dimensions={{1}}
+  ROOT r = f32[5000,16] {}(j)
+}}
+)",
+                                         op);
+    const auto one = run_both(text, 1, 1), three = run_both(text, 1, 3);
+    expect_native(one, text, 1e-6);
+    ASSERT_TRUE(one && three);
+    EXPECT_TRUE(same_bits(one->compiled, three->compiled)) << text;
+    Result<Module> module = parse(text);
+    ASSERT_TRUE(module) << text;
+    EXPECT_TRUE(cpu_target().prepare(*module, *cpu_target().machine(), {}));
+    for (const Instruction& instruction : module->instructions)
+      if (!instruction.removed && is_elementwise(instruction.op) &&
+          !has_trait(instruction.op, TraitCheap))
+        EXPECT_EQ(module->shape(instruction).dims, (Dims{5000, 8})) << text;
+  }
+}
+
 }  // namespace
 }  // namespace hilo::test

@@ -32,7 +32,7 @@ ENTRY e {{
 }
 
 TEST(StraightRows, AgreeWithTheEvaluator) {
-  for (int64_t size : {8, 9, 10, 13, 15, 17, 20, 31, 33})
+  for (int64_t size : {8, 9, 10, 13, 15, 16, 17, 20, 31, 32, 33})
     for (std::string_view type : {"f32", "bf16", "s8", "pred", "f64", "c64"}) {
       const std::string text = rows(type, 131, size);
       const auto one = run_both(text, 1, 1), seven = run_both(text, 1, 7);
@@ -40,6 +40,27 @@ TEST(StraightRows, AgreeWithTheEvaluator) {
       EXPECT_TRUE(same_bits(one->compiled, one->evaluated)) << text;
       EXPECT_TRUE(same_bits(one->compiled, seven->compiled)) << text;
       EXPECT_TRUE(one->report.evaluated.empty()) << text;
+    }
+}
+
+// A loop over a row would choose between the parts by branches.
+TEST(StraightRows, OfWholeVectorsThatComeFromParts) {
+  for (std::string_view type : {"f32", "f16", "s16", "f64"})
+    for (std::string_view op : {"negate", "abs", "sign"}) {
+      const std::string text = fmt::format(R"(HloModule m
+ENTRY e {{
+  x = {0}[3000,4] parameter(0)
+  b = {0}[3000,2,4] broadcast(x), dimensions={{0,2}}
+  d = {0}[3000,8] reshape(b)
+  y = {0}[3000,8] add(d, d)
+  c = {0}[3000,16] concatenate(d, y), dimensions={{1}}
+  ROOT z = {0}[3000,16] {1}(c) }}
+)",
+                                           type, op);
+      const auto one = run_both(text, 1, 1), seven = run_both(text, 1, 7);
+      ASSERT_TRUE(one && seven) << text;
+      EXPECT_TRUE(same_bits(one->compiled, one->evaluated)) << text;
+      EXPECT_TRUE(same_bits(one->compiled, seven->compiled)) << text;
     }
 }
 
