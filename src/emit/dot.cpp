@@ -2,8 +2,10 @@
 // right one. Small products and those with few rows or columns are written so; of others a library
 // has better blocks for the caches.
 #include <bit>
+#include <numeric>
 
 #include "emit/dot_element.h"
+#include "emit/dot_side.h"
 #include "emit/lanes.h"
 #include "emit/op_functions.h"
 #include "emit/standalone.h"
@@ -41,90 +43,6 @@ constexpr int64_t many_rows = 20, many_columns = 12, long_sum = 100;
 
 // Complex results side by side.
 constexpr int64_t shortest_line = 8;
-
-// Dimensions of an array that are walked as one: `count` steps of `stride` elements.
-struct Walk {
-  int64_t count = 1, stride = 0;
-};
-
-std::optional<Walk> walk_of(const Dims& dims, std::span<const int64_t> walked) {
-  Walk out;
-  for (size_t i = walked.size(); i-- > 0;) {
-    const auto dim = static_cast<size_t>(walked[i]);
-    if (dims[dim] == 1) continue;
-    int64_t stride = 1;
-    for (size_t d = dim + 1; d < dims.size(); ++d) stride *= dims[d];
-    if (out.count == 1) out.stride = stride;
-    else if (stride != out.stride * out.count) return std::nullopt;
-    out.count *= dims[dim];
-  }
-  return out;
-}
-
-// One operand: its walks over batches, over what it alone has, and over what is summed. The array
-// is null where none holds it.
-struct Side {
-  ElementType type;
-  Value* array;
-  Walk batch, own, depth;
-};
-
-// Whether a slice of these sizes is one piece of its operand.
-bool is_one_piece(const Dims& sizes, const Dims& dims) {
-  size_t d = 0;
-  while (d < sizes.size() && sizes[d] == 1) ++d;
-  return std::ranges::equal(std::span(sizes).subspan(std::min(d + 1, sizes.size())),
-                            std::span(dims).subspan(std::min(d + 1, sizes.size())));
-}
-
-// The first element of a slice that is one piece of its operand; -1 of others.
-int64_t start_of_piece(const Module& module, InstructionId slice) {
-  const Dims &sizes = module.shape(slice).dims, &dims = module.shape(module.operand(slice, 0)).dims;
-  const auto& taken = module.attributes<SliceAttributes>(slice).slice.dims;
-  int64_t position = 0;
-  for (size_t d = 0; d < dims.size(); ++d) {
-    if (taken[d].stride != 1) return -1;
-    position = position * dims[d] + taken[d].start;
-  }
-  return is_one_piece(sizes, dims) ? position : -1;
-}
-
-// Where the elements of a value stand one after the other: in an array, or in a piece of one that a
-// slice names. Null: nowhere.
-Value* elements_of(Elements& e, Builder& b, InstructionId id) {
-  Value* position = int64(b, 0);
-  while (!e.array(id)) {
-    const Op op = e.module[id].op;
-    if (op == Op::DynamicSlice) {
-      const Dims &sizes = e.module.shape(id).dims,
-                 &dims = e.module.shape(e.module.operand(id, 0)).dims;
-      if (!is_one_piece(sizes, dims) || e.module.operands(id).size() != dims.size() + 1)
-        return nullptr;
-      std::vector<Value*> starts;
-      for (size_t d = 0; d < dims.size(); ++d)
-        starts.push_back(clamp_index(b, e.index_operand(id, d + 1), 0, dims[d] - sizes[d]));
-      position = add_index(b, position, Index(b, dims, std::move(starts)).position(b));
-    } else if (op == Op::Slice) {
-      const int64_t at = start_of_piece(e.module, id);
-      if (at < 0) return nullptr;
-      position = add_index(b, position, int64(b, at));
-    } else if (op != Op::Reshape && op != Op::Bitcast) {
-      return nullptr;
-    }
-    id = e.module.operand(id, 0);
-  }
-  return b.CreateGEP(stored_type(b, e.module.shape(id).type), e.array(id), position);
-}
-
-std::optional<Side> side_of(Writer& w, InstructionId id, const Dims& batch,
-                            const Dims& contracting) {
-  const Shape& shape = w.elements.module.shape(id);
-  const auto batches = walk_of(shape.dims, batch), depth = walk_of(shape.dims, contracting),
-             own = walk_of(shape.dims, free_dims(shape.dims, batch, contracting));
-  Value* array = elements_of(w.elements, w.b, id);
-  if (!batches || !depth || !own) return std::nullopt;
-  return Side{shape.type, array, *batches, *own, *depth};
-}
 
 class Dot {
  public:
@@ -564,6 +482,14 @@ Result<void> write_blocks(Writer& w, InstructionId id) {
   const auto& a = module.attributes<DotAttributes>(id);
   auto lhs = side_of(w, module.operand(id, 0), a.lhs_batch_dims, a.lhs_contracting_dims);
   auto rhs = side_of(w, module.operand(id, 1), a.rhs_batch_dims, a.rhs_contracting_dims);
+  const bool are_apart = !lhs && a.lhs_batch_dims.empty() && !a.lhs_contracting_dims.empty();
+  if (are_apart && rhs && (rhs->own.count == 1 || rhs->own.count >= few)) {
+    // Rows on both sides of the summed dimensions: a product for each of those before them.
+    Dims before(static_cast<size_t>(std::ranges::min(a.lhs_contracting_dims)));
+    std::iota(before.begin(), before.end(), 0);
+    lhs = side_of(w, module.operand(id, 0), before, a.lhs_contracting_dims);
+    if (lhs) rhs->batch = {lhs->batch.count, 0};
+  }
   const ElementType result = module.shape(id).type;
   if (!lhs || !rhs) return fail(ErrorKind::Unsupported, "of operands in these orders");
   if (!are_summed_in_lanes(lhs->type, result) || !are_summed_in_lanes(rhs->type, result))

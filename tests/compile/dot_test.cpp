@@ -365,6 +365,23 @@ TEST(Dot, WhatIsSummedBetweenOthersIsInBatches) {
       }
 }
 
+// Rows on both sides of the summed dimensions, which no step leads along: a product for each
+// before.
+TEST(Dot, RowsOnBothSidesOfTheSumHaveCode) {
+  for (const std::string_view type : {"f32", "bf16", "f64"})
+    for (const auto& [before, depth, behind, columns] :
+         {std::array{40, 8, 59, 64}, {3, 5, 7, 33}, {100, 2, 6, 17}, {2, 31, 100, 20}}) {
+      const std::string text = fmt::format(
+          "HloModule m\nENTRY e {{\n  a = {} parameter(0)\n  b = {} parameter(1)\n  ROOT r = {} "
+          "dot(a, b), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n}}\n",
+          array_text(type, {before, depth, behind}), array_text(type, {depth, columns}),
+          array_text(type, {before, behind, columns}));
+      const auto one = expect_native_on_threads(text, type == "bf16" ? 1e-2 : 1e-5);
+      ASSERT_TRUE(one);
+      EXPECT_EQ(one->report.routines, 0) << text;
+    }
+}
+
 // Times what stays in the first cache: not left to a routine.
 TEST(Dot, ManyRowsTimesSmallMatricesHaveCode) {
   for (const auto& [depth, columns] :
