@@ -297,8 +297,10 @@ llvm::Value* complex_power(const ScalarCall& c) {
   const Complex power = c.type == ElementType::C64
                             ? complex_math::power(c.b, x, y)
                             : wide.call("cexp", wide.product(y, wide.call("clog", x)));
-  const Complex of_zero = wide.select(c.b.CreateFCmpOGT(y.real, wide.number(0)), wide.constant(0),
-                                      wide.constant(std::nan("")));
+  llvm::Value* nan = wide.number(std::nan(""));
+  llvm::Value* is_positive = c.b.CreateAnd(c.b.CreateFCmpOGT(y.real, wide.number(0)),
+                                           c.b.CreateFCmpOEQ(y.imaginary, wide.number(0)));
+  const Complex of_zero = wide.select(is_positive, wide.constant(0), Complex{nan, nan});
   const Complex out = wide.select(is_zero(x), of_zero, power);
   return narrowed(c, wide.select(is_zero(y), wide.constant(1), out));
 }

@@ -78,10 +78,12 @@ C multiply(C a, C b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
 C divide(C a, C b) { return a / b; }
+// As XLA: of zero only positive real powers are numbers.
 C power(C a, C b) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   if (b == C(0)) return 1;
-  if (a == C(0)) return b.real() > 0 ? C(0) : C(std::numeric_limits<double>::quiet_NaN(), 0);
-  return std::exp(b * std::log(a));
+  if (a == C(0)) return b.real() > 0 && b.imag() == 0 ? C(0) : C(nan, nan);
+  return std::exp(multiply(b, std::log(a)));
 }
 // -i log((x + iy) / sqrt(x^2 + y^2)), the continuation of the real one.
 C arc_tangent_of_quotient(C y, C x) {

@@ -106,5 +106,31 @@ TEST(ComplexMath, Powers) {
   }
 }
 
+// Of edges the same kinds; of zero, as XLA, only positive real powers are numbers.
+TEST(ComplexMath, PowersOfEdges) {
+  const float edges[] = {0, -0.0F, 1, -2, 0.5F, HUGE_VALF, -HUGE_VALF, NAN};
+  std::vector<C> all, bases, exponents;
+  for (const float a : edges)
+    for (const float b : edges) all.emplace_back(a, b);
+  for (const C& base : all)
+    for (const C& exponent : all) bases.push_back(base), exponents.push_back(exponent);
+  const auto both = run_both_on(fmt::format("HloModule m\nENTRY e {{\n  p = c64[{0}] parameter(0)\n"
+                                            "  q = c64[{0}] parameter(1)\n"
+                                            "  ROOT r = c64[{0}] power(p, q)\n}}\n",
+                                            bases.size()),
+                                {literal_of(bases), literal_of(exponents)});
+  ASSERT_TRUE(both) << to_string(both.error());
+  for (size_t i = 0; i < bases.size(); ++i) {
+    const C found = both->compiled.data<C>()[i], expected = both->evaluated.data<C>()[i];
+    ASSERT_TRUE(is_same_kind(found.real(), expected.real()) &&
+                is_same_kind(found.imag(), expected.imag()))
+        << bases[i] << "^" << exponents[i] << " = " << found << ", not " << expected;
+    if (bases[i] != C(0) || exponents[i] == C(0)) continue;
+    const bool is_number = exponents[i].real() > 0 && exponents[i].imag() == 0;
+    ASSERT_EQ(found == C(0), is_number) << exponents[i];
+    ASSERT_EQ(std::isnan(found.real()) && std::isnan(found.imag()), !is_number) << exponents[i];
+  }
+}
+
 }  // namespace
 }  // namespace hilo::test
