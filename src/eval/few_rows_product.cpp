@@ -11,7 +11,6 @@ constexpr int64_t part_strips = 4, fewest_parts = 16, fewest_wide_parts = 4;
 // them together: a strip's are fetched into the second cache while the one before is computed.
 constexpr int64_t direct_blocks = 5, direct_strips = 16, direct_lines = 192;
 constexpr int64_t worth_packing_together = 1 << 16;  // elements of the rows
-constexpr int64_t most_rows = 2100;                  // that are packed at once
 
 class FewRows {
  public:
@@ -174,7 +173,7 @@ void FewRows::run(const Parallel* parallel) {
 }  // namespace
 
 void run_few_rows_product(const MatrixProduct& product, const Parallel* parallel) {
-  const Cut rows{product.m, pieces_of(product.m, most_rows)};
+  const Cut rows{product.m, pieces_of(product.m, most_packed_rows)};
   for (int64_t i = 0; i < rows.parts; ++i)
     FewRows(product, rows.begin(i), rows.size(i)).run(parallel);
 }

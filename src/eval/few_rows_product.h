@@ -7,7 +7,8 @@
 
 namespace hilo {
 
-constexpr int64_t few_blocks = 20;  // of a kernel's rows
+constexpr int64_t few_blocks = 20;          // of a kernel's rows
+constexpr int64_t most_packed_rows = 2100;  // at once
 // The packed elements of the summed index, in depths.
 Cut depths_of(const MatrixProduct& product);
 // `parallel` null: on the calling thread.

@@ -375,20 +375,13 @@ bool stands_as_reals(const MatmulOperand& operand) {
          uniform_step(operand.outer);
 }
 
-// Tiles are as high as they are wide.
-bool has_tiles_of(ElementType lhs, ElementType rhs) {
-  const auto is_byte = [](ElementType type) { return is_integral(type) && bits_of(type) == 8; };
-  return processor().has_tiles &&
-         ((lhs == ElementType::BF16 && rhs == ElementType::BF16) || (is_byte(lhs) && is_byte(rhs)));
-}
-
 // Lanes of the kernel go along the columns: few of these change places with the rows, unless rows
 // are read where they stand.
 bool wants_columns(const Matmul& p) {
   constexpr size_t few = 64, worth_turning = 8, side_of_tile = 16;
   const size_t rows = p.out.row.size(), columns = p.out.column.size();
   if (columns == 1) return rows > 1 && !stands_as_reals(p.lhs);
-  if (columns >= side_of_tile && has_tiles_of(p.lhs.type, p.rhs.type)) return false;
+  if (columns >= side_of_tile && multiplies_tiles(p.lhs.type, p.rhs.type)) return false;
   const bool stands = stands_as_reals(p.lhs) ||
                       ((p.lhs.type == ElementType::F32 || p.lhs.type == ElementType::F64) &&
                        (p.lhs.inner.size() < 2 || p.lhs.inner[1] - p.lhs.inner[0] == 1));

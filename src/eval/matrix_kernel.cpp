@@ -111,31 +111,29 @@ namespace avx2 {
 #undef HILO_VECTOR_BYTES
 #undef HILO_MULTIPLY_PAIRS
 }  // namespace avx2
+#define HILO_HAS_AVX2_KERNELS 1
+#else
+#define HILO_HAS_AVX2_KERNELS 0
+#endif
+
+// Those of `best` that there are, and those for vectors that the compiler knows.
 template <class Element>
 MatrixKernels kernels(std::initializer_list<const MatrixKernel*> best) {
   MatrixKernels out = {};
   auto next = out.begin();
   for (const MatrixKernel* kernel : best)
     if (kernel) *next++ = kernel;
+#if HILO_HAS_AVX2_KERNELS
   if constexpr (std::is_floating_point_v<Element>) {
     if (const MatrixKernel* real = avx2_kernel(element_type<Element>)) *next++ = real;
   } else if (processor().has_avx2) {
     *next++ = &avx2::kernel_of<Element>;
   }
-  *next = &plain::kernel_of<Element>;
-  return out;
-}
-#else
-template <class Element>
-MatrixKernels kernels(std::initializer_list<const MatrixKernel*> best) {
-  MatrixKernels out = {};
-  auto next = out.begin();
-  for (const MatrixKernel* kernel : best)
-    if (kernel) *next++ = kernel;
-  *next = &plain::kernel_of<Element>;
-  return out;
-}
 #endif
+  *next = &plain::kernel_of<Element>;
+  return out;
+}
+#undef HILO_HAS_AVX2_KERNELS
 
 bool is_byte(ElementType type) { return is_integral(type) && bits_of(type) <= 8; }
 
@@ -175,13 +173,17 @@ MatrixKernels matrix_kernels(ElementType sum, ElementType lhs, ElementType rhs) 
   return kernels<float>({bf16_tile_kernel(), bf16_kernel(), avx512_kernel(sum)});
 }
 
+bool multiplies_tiles(ElementType lhs, ElementType rhs) {
+  if (is_byte(lhs) && is_byte(rhs)) return byte_tile_kernel(!is_unsigned(lhs), !is_unsigned(rhs));
+  return lhs == ElementType::BF16 && rhs == ElementType::BF16 && bf16_tile_kernel();
+}
+
 // Few rows of bf16 are multiplied with columns where these stand, widened, faster than tiles of
 // them are packed.
 const MatrixKernel* best_kernel(ElementType sum, ElementType lhs, ElementType rhs, int64_t rows) {
   constexpr int64_t few = 8;
-  const MatrixKernels kernels = matrix_kernels(sum, lhs, rhs);
-  const bool are_tiles_of_bf16 = kernels[0] && kernels[0] == bf16_tile_kernel();
-  return kernels[are_tiles_of_bf16 && rows <= few];
+  const bool are_widened = rows <= few && lhs == ElementType::BF16 && multiplies_tiles(lhs, rhs);
+  return matrix_kernels(sum, lhs, rhs)[are_widened];
 }
 
 bool store_rounded(const float* in, int64_t count, ElementType type, void* out) {

@@ -87,6 +87,8 @@ struct MatrixKernel {
 // best first and null behind the last; none where the elements have other types than kernels read.
 using MatrixKernels = std::array<const MatrixKernel*, 5>;
 MatrixKernels matrix_kernels(ElementType sum, ElementType lhs, ElementType rhs);
+// Whether the best of them multiplies tiles, which are as high as they are wide.
+bool multiplies_tiles(ElementType lhs, ElementType rhs);
 // The best of these for products of so many rows.
 const MatrixKernel* best_kernel(ElementType sum, ElementType lhs, ElementType rhs, int64_t rows);
 // Those with AVX-512 and AVX2, of real numbers, those with AVX-512's dot products of bf16 and of

@@ -175,7 +175,7 @@ void pack_columns(const SourcePart& part, int64_t depth, void* out) {
   }
 }
 
-// The sums of `tall` two tiles of rows and `wide` two of columns.
+// Of two tiles of rows where it is tall, of two of columns where it is wide, else of one.
 template <class Words, bool tall, bool wide>
 void run_tiles(const KernelBlock& p) {
   const int64_t step = p.leading * word_bytes;

@@ -17,7 +17,7 @@ namespace hilo {
 namespace {
 
 // What is packed at once, in bytes of a packed line's element, and what a thread computes at once.
-constexpr int64_t most_depth_bytes = 3072, most_rows = 2100, most_strips_bytes = 16384;
+constexpr int64_t most_depth_bytes = 3072, most_strips_bytes = 16384;
 constexpr int64_t part_blocks = 10, part_strips = 6, fewest_parts = 16;
 // Multiplications that one call of `parallel` does: so many cannot be interrupted.
 constexpr int64_t most_at_once = int64_t{1} << 32;
@@ -224,7 +224,7 @@ constexpr int64_t enough_strips = 4;
 
 void run_regions(const MatrixProduct& p, const Parallel& parallel) {
   const int64_t most_columns = most_strips_bytes / p.kernel->sum_bytes / (p.out ? 1 : 2);
-  const Cut rows{p.m, pieces_of(p.m, most_rows)};
+  const Cut rows{p.m, pieces_of(p.m, most_packed_rows)};
   const Cut columns{p.n, pieces_of(p.n, most_columns)};
   for (int64_t i = 0; i < rows.parts; ++i)
     for (int64_t j = 0; j < columns.parts; ++j)

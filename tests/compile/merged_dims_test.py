@@ -6,10 +6,14 @@ from dumped import dumped
 SUM = "sum {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n\n"
 
 
+def last_text(body):
+    """Of the module, before copies are inserted."""
+    return dumped(f"HloModule m\n\n{SUM}ENTRY e {{\n{body}}}\n", "after_*.txt", "bench", "--runs=1")[-1]
+
+
 def last_line(body, op):
-    """Of the op, before copies are inserted."""
-    last = dumped(f"HloModule m\n\n{SUM}ENTRY e {{\n{body}}}\n", "after_*.txt", "bench", "--runs=1")[-1]
-    return [line for line in last.splitlines() if f" {op}(" in line][-1]
+    """Of the op."""
+    return [line for line in last_text(body).splitlines() if f" {op}(" in line][-1]
 
 
 class MergedDims(unittest.TestCase):
@@ -57,17 +61,13 @@ class MergedDims(unittest.TestCase):
         self.assertEqual(self.loop(colour), "f32[300,40,3]")
 
     def test_rows_of_reductions_are_long(self):
-        spread = "  w = f32[40,3] parameter(1)\n  b = f32[300,40,3] broadcast(w), dimensions={1,2}\n" \
-            "  m = f32[300,40,3] maximum(x, b)\n  e = f32[300,40,3] exponential(m)\n"
-        reduced = "f32[{}] reduce(e, z), dimensions={{{}}}, to_apply=sum\n"
-        of_rows = dumped("HloModule m\n\n" + SUM + "ENTRY e {\n  x = f32[300,40,3] parameter(0)\n"
-                         "  z = f32[] constant(0)\n" + spread + "  ROOT r = " + reduced.format(300, "1,2") + "}\n",
-                         "after_*.txt", "bench", "--runs=1")[-1]
-        self.assertRegex(of_rows, r"f32\[300,120\]\S* exponential")
-        of_lines = dumped("HloModule m\n\n" + SUM + "ENTRY e {\n  x = f32[300,40,3] parameter(0)\n"
-                          "  z = f32[] constant(0)\n" + spread + "  ROOT r = " + reduced.format("300,40", "2") + "}\n",
-                          "after_*.txt", "bench", "--runs=1")[-1]
-        self.assertNotIn("f32[300,120]", of_lines)
+        spread = "  x = f32[300,40,3] parameter(0)\n  z = f32[] constant(0)\n  w = f32[40,3] parameter(1)\n" \
+            "  b = f32[300,40,3] broadcast(w), dimensions={1,2}\n  m = f32[300,40,3] maximum(x, b)\n" \
+            "  e = f32[300,40,3] exponential(m)\n"
+        rows = "  ROOT r = f32[300] reduce(e, z), dimensions={1,2}, to_apply=sum\n"
+        self.assertRegex(last_text(spread + rows), r"f32\[300,120\]\S* exponential")
+        lines = "  ROOT r = f32[300,40] reduce(e, z), dimensions={2}, to_apply=sum\n"
+        self.assertNotIn("f32[300,120]", last_text(spread + lines))
 
     def window(self, dims, window):
         body = f"  x = f32[{dims}] parameter(0)\n  z = f32[] constant(0)\n" \
