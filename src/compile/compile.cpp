@@ -88,6 +88,7 @@ Result<Code> translate(Module& module, const Target& target, const CompileOption
   report.cache_seconds = code.cache_seconds;
   report.cache = std::move(code.cache);
   report.kernels = code.kernels;
+  report.joined = code.joined;
   return code;
 }
 

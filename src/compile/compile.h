@@ -42,6 +42,7 @@ struct CompileReport {
   std::vector<PassTime> passes;  // in the order of their first runs
   CacheReport cache;
   int64_t kernels = 0;   // loops in machine code
+  int64_t joined = 0;    // steps done part by part with the product or convolution before
   int64_t routines = 0;  // steps that functions of the evaluator do on addresses
   std::vector<EvaluatedStep> evaluated;
   int64_t temp_bytes = 0;  // that a run takes besides arguments, results and 4 KiB of its frame

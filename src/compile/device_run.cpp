@@ -30,6 +30,7 @@ DeviceRun::DeviceRun(const ExecutableState& state, VirtualDevices* devices, int6
   parallel = run_parallel;
   library = run_library;
   after_step = tell_step;
+  library_in_parts = run_in_parts;
 }
 
 // After an interrupt the rest is left out, and the run fails at its end at the latest.
@@ -42,6 +43,10 @@ void DeviceRun::in_pieces(int64_t count, int64_t grain,
   });
 }
 
+Parallel DeviceRun::in_pieces() const {
+  return [this](int64_t count, int64_t grain, const auto& body) { in_pieces(count, grain, body); };
+}
+
 void DeviceRun::run_parallel(RunContext* context, TileFunction body, void* const* arguments,
                              int64_t count, int64_t grain) {
   static_cast<DeviceRun*>(context)->in_pieces(
@@ -52,19 +57,39 @@ int32_t DeviceRun::run_library(RunContext* context, int64_t number) {
   DeviceRun& run = *static_cast<DeviceRun*>(context);
   const auto n = static_cast<size_t>(number);
   const RoutineStep& routine = run.state_.routines[n];
-  const auto done = routine.routine
-                        ? run.run_routine(routine)
-                        : run_library_step(run.state_.module, run.state_.code.library_steps[n],
-                                           run.memory_, *run.devices_, run.device_);
+  Result<void> done;
+  if (routine.routine) {
+    routine.run(run.memory_, run.in_pieces());
+    done = may_go_on(run.interrupt);
+  } else {
+    done = run_library_step(run.state_.module, run.state_.code.library_steps[n], run.memory_,
+                            *run.devices_, run.device_);
+  }
   if (done) return static_cast<int32_t>(RunStatus::Done);
   run.error_ = done.error();
   return static_cast<int32_t>(RunStatus::Failed);
 }
 
-Result<void> DeviceRun::run_routine(const RoutineStep& step) const {
-  step.run(memory_,
-           [&](int64_t count, int64_t grain, const auto& body) { in_pieces(count, grain, body); });
-  return may_go_on(interrupt);
+// Where parts are not told, they are pieces of the whole result.
+int32_t DeviceRun::run_in_parts(RunContext* context, int64_t number, TileFunction then,
+                                void* const* arguments, int64_t count, int64_t rows,
+                                int64_t width) {
+  constexpr int64_t piece = 1 << 16;  // elements
+  DeviceRun& run = *static_cast<DeviceRun*>(context);
+  const auto take = [&](const MatrixPart& part) {
+    int64_t columns[] = {part.column, part.column + part.columns};
+    std::vector<void*> all(arguments, arguments + count);
+    all.push_back(columns);
+    then(all.data(), part.row, part.row + part.rows);
+  };
+  if (run.state_.routines[static_cast<size_t>(number)].run_in_parts(run.memory_, run.in_pieces(),
+                                                                    width, take))
+    return static_cast<int32_t>(RunStatus::Done);
+  const int32_t status = run_library(context, number);
+  if (status == static_cast<int32_t>(RunStatus::Done))
+    run.in_pieces(rows, std::max<int64_t>(1, piece / width),
+                  [&](int64_t begin, int64_t end) { take({begin, end - begin, 0, width}); });
+  return status;
 }
 
 void DeviceRun::tell_step(RunContext* context, int64_t instruction) {

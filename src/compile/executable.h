@@ -53,7 +53,9 @@ class DeviceRun : private RunContext {
   static void run_parallel(RunContext* context, TileFunction body, void* const* arguments,
                            int64_t count, int64_t grain);
   static int32_t run_library(RunContext* context, int64_t number);
-  Result<void> run_routine(const RoutineStep& step) const;
+  Parallel in_pieces() const;
+  static int32_t run_in_parts(RunContext* context, int64_t number, TileFunction then,
+                              void* const* arguments, int64_t count, int64_t rows, int64_t width);
   static void tell_step(RunContext* context, int64_t instruction);
   void take_memory(std::span<const Literal> arguments);
   Result<void> run_code(int32_t (*code)(RunContext*));

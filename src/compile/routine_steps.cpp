@@ -60,15 +60,26 @@ std::vector<RoutineStep> find_routines(const Module& module, std::span<const Lib
   return out;
 }
 
-void RoutineStep::run(const DeviceMemory& memory, const Parallel& parallel) const {
-  std::vector<const std::byte*> from;
-  std::vector<std::byte*> to;
+RoutineStep::Pointers RoutineStep::pointers(const DeviceMemory& memory) const {
+  Pointers out;
   const auto pointer = [&](const Address& address) {
     return memory.pointers[address.allocation] + address.offset;
   };
-  for (const Address& address : operands) from.push_back(pointer(address));
-  for (const Address& address : results) to.push_back(pointer(address));
+  for (const Address& address : operands) out.from.push_back(pointer(address));
+  for (const Address& address : results) out.to.push_back(pointer(address));
+  return out;
+}
+
+void RoutineStep::run(const DeviceMemory& memory, const Parallel& parallel) const {
+  const auto [from, to] = pointers(memory);
   routine(from, to, parallel);
+}
+
+bool RoutineStep::run_in_parts(const DeviceMemory& memory, const Parallel& parallel, int64_t width,
+                               const TakePart& take) const {
+  if (!routine || !routine.run_in_parts) return false;
+  const auto [from, to] = pointers(memory);
+  return routine.run_in_parts(from, to, parallel, width, take);
 }
 
 }  // namespace hilo

@@ -11,6 +11,16 @@ struct RoutineStep {
   std::vector<Address> operands, results;  // leaves
 
   void run(const DeviceMemory& memory, const Parallel& parallel) const;
+  // False where the routine does not tell its parts: see Routine.
+  bool run_in_parts(const DeviceMemory& memory, const Parallel& parallel, int64_t width,
+                    const TakePart& take) const;
+
+ private:
+  struct Pointers {
+    std::vector<const std::byte*> from;
+    std::vector<std::byte*> to;
+  };
+  Pointers pointers(const DeviceMemory& memory) const;
 };
 
 // One for each of the steps. `module` must outlive them.

@@ -89,8 +89,10 @@ class Convolution {
     }
     w_.set_count(element_count(outer) * blocks * step_ * strips * groups,
                  static_cast<double>(places * width_) * summed / 4);
+    if (has_lines_in_order())
+      w_.set_block(blocks * step_ * strips * groups, result_size(last) * columns());
     write_zeros();
-    if (by_inputs_ && kernel_strides_[at(labels_.kernel_input_feature)] != 1) turn_kernel();
+    if (turns_kernel()) turn_kernel();
     loop(b_, w_.begin, w_.end, [&](Value* i) {
       const Index parts =
           Index::linear(b_, Dims{element_count(outer), step_, blocks, groups, strips}, i);
@@ -150,6 +152,16 @@ class Convolution {
     return best;
   }
 
+  // Whether lines of the last spatial dimension follow each other as they are computed, at no cost
+  // for each call.
+  bool has_lines_in_order() const {
+    const ConvolutionLabels& l = labels_;
+    return !turns_kernel() && l.output_batch == 0 &&
+           std::ranges::is_sorted(l.output_spatial, std::less_equal());
+  }
+  bool turns_kernel() const {
+    return by_inputs_ && kernel_strides_[at(labels_.kernel_input_feature)] != 1;
+  }
   int64_t lanes_of_register() const { return registers_.lanes(is_wide_ ? 8 : 4); }
   static size_t at(int64_t dim) { return static_cast<size_t>(dim); }
   int64_t features() const { return kernel_.dims[at(labels_.kernel_input_feature)]; }

@@ -124,6 +124,7 @@ class Dot {
     w_.set_count(lhs_.batch.count * blocks * strips,
                  static_cast<double>(rows_ * columns_ * std::max<int64_t>(depth(), 1)) / 4);
     if (turns_) turn_columns();
+    else if (lhs_.own.count % rows_ == 0) w_.set_block(strips, rows_ * rhs_.own.count);
     loop(b_, w_.begin, w_.end, [&](Value* i) {
       Value* strip = b_.CreateURem(i, int64(b_, strips));
       Value* rest = b_.CreateUDiv(i, int64(b_, strips));

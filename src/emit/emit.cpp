@@ -42,7 +42,7 @@ Result<Code> emit(const Module& module, const Plan& plan, const EmitOptions& opt
     parts.first().addModuleFlag(llvm::Module::Override, stands_alone, 1);
   Program program(module, plan, parts);
   program.tells_steps = options.tell_steps;
-  program.tells_large_steps = !to_object;
+  program.is_object = to_object;
   program.interrupt = options.interrupt;
   program.needs_code = options.tell_steps || to_object;
   HILO_DO(emit_computation(program, module.entry));

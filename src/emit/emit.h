@@ -24,6 +24,10 @@ struct RunContext {
   // Called after each step that is_large(), by its instruction's id, and after each other one where
   // EmitOptions::tell_steps asks for it.
   void (*after_step)(RunContext*, int64_t instruction);
+  // As `library`; and calls the function for each part of the result, a matrix of `rows` rows, with
+  // the part's rows and, behind the arguments, a pointer to the ends of its columns.
+  int32_t (*library_in_parts)(RunContext*, int64_t number, TileFunction then,
+                              void* const* arguments, int64_t count, int64_t rows, int64_t width);
 };
 enum class RunStatus : int32_t { Done = 0, Failed = 1, Interrupted = 2 };
 
@@ -73,6 +77,7 @@ struct Code {
   std::string object;               // EmitOptions::object_name; then there is no `run`
   int64_t workspace_bytes = 0;      // that the object's function asks for
   int64_t kernels = 0;              // loops that were emitted
+  int64_t joined = 0;               // steps that are done part by part with the one before
   // machine_seconds contain link_seconds; cache_seconds stand beside them.
   double lower_seconds = 0, optimise_seconds = 0, machine_seconds = 0, link_seconds = 0,
          cache_seconds = 0;

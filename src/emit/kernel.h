@@ -3,7 +3,7 @@
 
 #include <unordered_map>
 
-#include "emit/ir_types.h"
+#include "emit/loops.h"
 #include "emit/same_steps.h"
 
 namespace hilo {
@@ -14,6 +14,7 @@ struct Kernel {
   llvm::Function* tile = nullptr;  // a TileFunction that calls it, made where it is needed
   int64_t count = 1;               // iterations
   double steps_each = 1;           // elementary steps of an iteration
+  ResultBlock block = {};
 
   bool pays_threads() const;
   int64_t grain() const;  // iterations of a piece

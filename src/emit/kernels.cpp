@@ -1,41 +1,16 @@
-// A step that is loops: which functions it needs, where they read and write, and how they are
-// called.
+// A step that is loops: which functions it needs, and where they read and write.
 #include <algorithm>
 
 #include "analysis/analysis.h"
 #include "emit/op_functions.h"
+#include "emit/ready_kernels.h"
 #include "emit/rows.h"
 #include "emit/steps.h"
 #include "emit/streamed_stores.h"
-#include "emit/symbols.h"
 #include "emit/vector_registers.h"
 
 namespace hilo {
 namespace {
-
-struct Range {
-  Address address;
-  int64_t bytes = 0;
-  const Shape* shape = nullptr;  // of what lies there
-  bool is_same(const Range& other) const {
-    return address.allocation == other.address.allocation && address.offset == other.address.offset;
-  }
-  bool overlaps(const Range& other) const {
-    return address.allocation == other.address.allocation && bytes > 0 && other.bytes > 0 &&
-           address.offset < other.address.offset + other.bytes &&
-           other.address.offset < address.offset + bytes;
-  }
-};
-
-// An array of a kernel: memory of the plan, or a constant where the module has it.
-struct Array {
-  Address address;
-  InstructionId constant = {};
-  bool operator==(const Array& other) const {
-    return constant == other.constant && address.allocation == other.address.allocation &&
-           address.offset == other.address.offset;
-  }
-};
 
 bool has_dynamic_sizes(const Shape& shape) {
   bool found = false;
@@ -71,33 +46,54 @@ struct Loops {
 
 }  // namespace
 
-class KernelCalls {
+class KernelWriting {
  public:
-  KernelCalls(Steps& steps, InstructionId id)
-      : steps_(steps), program_(steps.program), module_(steps.module), b_(steps.b), id_(id) {}
+  KernelWriting(Steps& steps, InstructionId id, int64_t width)
+      : steps_(steps),
+        program_(steps.program),
+        module_(steps.module),
+        b_(steps.b),
+        id_(id),
+        width_(width) {}
 
-  Result<void> run() {
-    if (has_dynamic_sizes(module_, id_)) return steps_.emit_library(id_, "dynamic sizes");
+  Result<StepArrays> find_arrays() {
+    StepArrays out = {.step = id_};
+    if (has_dynamic_sizes(module_, id_)) out.refusal = "dynamic sizes";
     HILO_TRY(const bool addressed, find_addresses());
-    if (!addressed) return steps_.emit_library(id_, "what is no array");
+    if (!addressed) out.refusal = "what is no array";
+    out.reads = operands_, out.writes = results_;
+    if (out.refusal) return out;
     find_targets();
+    if (!is_scalar_step()) find_scratch();
+    out.copies = copies_;
+    out.is_one_loop = one_loop_ && !rows_;
+    return out;
+  }
+
+  Result<ReadyKernels> run() {
+    HILO_TRY(StepArrays arrays, find_arrays());
+    ReadyKernels out = {std::move(arrays), {}};
+    if (out.arrays.refusal) return out;
     if (is_scalar_step()) {
       HILO_TRY(const bool is_written, write_scalars());
       program_.needs_code |= is_written;
-      if (is_written) return {};
+      if (is_written) return out;
+      find_scratch();
     }
-    find_scratch();
     find_loops();
     kernels_ = program_.kernels.find(id_, numbers_);
     if (!kernels_) {
-      if (std::optional<Error> error = write_all()) return steps_.emit_library(id_, error->message);
+      if (std::optional<Error> error = write_all()) {
+        out.arrays.refusal = std::move(error->message);
+        return out;
+      }
     }
     program_.needs_code = true;
     program_.scratch_bytes = std::max(program_.scratch_bytes, scratch_);
-    for (InstructionId operand : module_.operands(id_)) HILO_DO(steps_.to_memory(operand));
-    for (size_t i = 0; i < loops_.size(); ++i) call((*kernels_)[i], loops_[i].arrays);
-    copy_back();
-    return steps_.from_memory(id_);
+    out.arrays.copies = copies_;
+    for (size_t i = 0; i < loops_.size(); ++i)
+      out.calls.push_back({&(*kernels_)[i], std::move(loops_[i].arrays)});
+    return out;
   }
 
  private:
@@ -245,7 +241,7 @@ class KernelCalls {
       HILO_DO(steps_.to_memory(operand));
       std::vector<llvm::Value*> arrays;
       for (size_t leaf = 0; leaf < operands_[i].size(); ++leaf)
-        arrays.push_back(pointer(array_of(i, leaf)));
+        arrays.push_back(pointer_of(steps_, array_of(i, leaf)));
       elements.bind_arrays(operand, std::move(arrays));
     }
     bind_fusions(elements);
@@ -303,6 +299,7 @@ class KernelCalls {
       numbers_.push_back(array_number(loops, {target.to.address}));
     numbers_.push_back(updates_in_place(loops.targets[0]) ? 1 : 0);
     numbers_.push_back(is_beyond_caches(loops) ? 1 : 0);
+    numbers_.push_back(static_cast<size_t>(width_));
   }
   // Whether the results are too large for caches, and lie where nothing is read and memory is the
   // plan's own, which is aligned.
@@ -355,7 +352,7 @@ class KernelCalls {
   // One function that writes these targets.
   Result<Kernel> write(Loops& loops) {
     Writer writer(module_, program_.parts.current(), program_.kernel_name(id_),
-                  loops.arrays.size());
+                  loops.arrays.size() + (width_ > 0 ? 1 : 0));
     for (size_t i = 0; i < operands_.size(); ++i) {
       if (is_immediate(i)) continue;
       std::vector<llvm::Value*> arrays;
@@ -376,7 +373,9 @@ class KernelCalls {
     writer.in_place = updates_in_place(loops.targets[0]);
     if (is_beyond_caches(loops)) writer.function->addFnAttr(beyond_caches_attribute);
     std::optional<Error> error;
-    if (rows_) {
+    if (width_ > 0) {
+      if (auto done = write_parts(writer, leaves, width_); !done) error = done.error();
+    } else if (rows_) {
       write_rows(writer, leaves, *rows_);
     } else if (write) {
       if (auto done = write(writer, first); !done) error = done.error();
@@ -390,8 +389,9 @@ class KernelCalls {
       writer.function->eraseFromParent();
       return std::unexpected(std::move(*error));
     }
-    const Kernel kernel = {writer.function, nullptr, writer.count(), writer.steps_each()};
-    if (!kernel.pays_threads()) fix_bounds(writer);
+    const Kernel kernel = {writer.function, nullptr, writer.count(), writer.steps_each(),
+                           writer.block()};
+    if (!kernel.pays_threads() && width_ == 0) fix_bounds(writer);
     return kernel;
   }
 
@@ -409,44 +409,12 @@ class KernelCalls {
       elements.bind_fusion(id);
   }
 
-  llvm::Value* pointer(const Array& array) {
-    if (!array.constant) return steps_.pointer(array.address);
-    return constant_array(program_.ir, array.constant);
-  }
-
-  void call(Kernel& kernel, std::span<const Array> arrays) {
-    std::vector<llvm::Value*> arguments;
-    for (const Array& array : arrays) arguments.push_back(pointer(array));
-    if (kernel.pays_threads()) return call_in_pieces(kernel, arguments);
-    arguments.push_back(int64(b_, 0));
-    arguments.push_back(int64(b_, kernel.count));
-    b_.CreateCall(callee_in(program_.ir, kernel.function), arguments);
-  }
-
-  void call_in_pieces(Kernel& kernel, std::span<llvm::Value* const> arguments) {
-    if (!kernel.tile) kernel.tile = tile_function(kernel.function);
-    llvm::Value* list = frame_array(b_, b_.getPtrTy(), static_cast<int64_t>(arguments.size()));
-    for (size_t n = 0; n < arguments.size(); ++n)
-      b_.CreateStore(arguments[n], b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), list, n));
-    auto* type = llvm::FunctionType::get(
-        b_.getVoidTy(),
-        {b_.getPtrTy(), b_.getPtrTy(), b_.getPtrTy(), b_.getInt64Ty(), b_.getInt64Ty()}, false);
-    b_.CreateCall(type, steps_.context_field(2),
-                  {steps_.context(), callee_in(program_.ir, kernel.tile), list,
-                   int64(b_, kernel.count), int64(b_, kernel.grain())});
-  }
-
-  void copy_back() {
-    for (const auto& [from, to] : copies_)
-      b_.CreateMemCpy(steps_.pointer(to.address), llvm::Align(1), steps_.pointer(from.address),
-                      llvm::Align(1), static_cast<uint64_t>(to.bytes));
-  }
-
   Steps& steps_;
   Program& program_;
   const Module& module_;
   Builder& b_;
   InstructionId id_, root_;  // root_: of the fusion, or id_
+  int64_t width_;            // of parts, or 0
   std::vector<std::vector<Range>> operands_;
   std::vector<Range> results_;
   std::vector<Target> targets_;
@@ -459,6 +427,12 @@ class KernelCalls {
   int64_t scratch_ = 0;
 };
 
-Result<void> Steps::emit_kernels(InstructionId id) { return KernelCalls(*this, id).run(); }
+Result<StepArrays> find_arrays(Steps& steps, InstructionId step) {
+  return KernelWriting(steps, step, 0).find_arrays();
+}
+
+Result<ReadyKernels> make_kernels(Steps& steps, InstructionId step, int64_t width) {
+  return KernelWriting(steps, step, width).run();
+}
 
 }  // namespace hilo

@@ -26,4 +26,10 @@ void with_part(Builder& b, llvm::Value* number, int64_t count, int64_t rest, int
 // Memory of the function's own frame for `count` elements of the held type, made where it starts.
 llvm::Value* frame_array(Builder& b, llvm::Type* type, int64_t count);
 
+// Iterations [i * iterations, (i + 1) * iterations) of a kernel write elements [i * elements,
+// (i + 1) * elements) of each result, whole arrays being whole blocks.
+struct ResultBlock {
+  int64_t iterations = 0, elements = 0;  // 0: results are not written in their order
+};
+
 }  // namespace hilo

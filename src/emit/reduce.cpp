@@ -541,9 +541,10 @@ void write_rows(Writer& w, InstructionId id, Reduce& reduce) {
   if (steps > 0 && steps <= (is_sum ? short_row_in_memory : short_row) &&
       !(is_sum && bytes >= bytes_of_vector)) {
     reduce.without_loop = short_row;
-    return write_lanes(w, dims, steps, [&](const Index& place) {
+    write_lanes(w, dims, steps, [&](const Index& place) {
       store_results(w, id, place.position(w.b), reduce.result(place));
     });
+    return;
   }
   w.set_count(element_count(dims), steps);
   loop(w.b, w.begin, w.end,

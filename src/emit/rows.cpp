@@ -370,7 +370,10 @@ void write_rows(Writer& w, std::span<const WrittenLeaf> leaves, const Rows& rows
   }
   set_runs(*w.function, std::max<int64_t>(run, 1));
   const auto write = [&](const Index& row) { writer.write(row, leaves); };
-  if (writer.is_short()) return write_lanes(w, rows.dims, steps, write);
+  if (writer.is_short()) {
+    write_lanes(w, rows.dims, steps, write);
+    return;
+  }
   const int64_t each = writer.together();
   w.set_count(element_count(rows.dims) / each, steps * static_cast<double>(each));
   if (each > 1)

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "emit/joined_steps.h"
 #include "emit/op_functions.h"
 
 namespace hilo {
@@ -57,7 +58,8 @@ void Steps::close() {
 
 llvm::Value* Steps::context_field(unsigned number) {
   static_assert(offsetof(RunContext, interrupt) == 8 && offsetof(RunContext, parallel) == 16 &&
-                offsetof(RunContext, library) == 24 && offsetof(RunContext, after_step) == 32);
+                offsetof(RunContext, library) == 24 && offsetof(RunContext, after_step) == 32 &&
+                offsetof(RunContext, library_in_parts) == 40);
   llvm::Value*& out = fields_[number];
   if (out) return out;
   llvm::Value* field = first_.CreateConstInBoundsGEP1_64(b.getPtrTy(), context(), number);
@@ -144,8 +146,11 @@ Result<void> Steps::emit_all(ComputationId computation) {
         Error{ErrorKind::Limit,
               fmt::format("computations call each other more than {} deep", deepest_calls),
               module.place(module[computation].root)});
-  for (InstructionId id : program.plan.schedule.orders[computation.value])
-    HILO_DO(emit_and_tell(id));
+  std::span<const InstructionId> order = program.plan.schedule.orders[computation.value];
+  while (!order.empty()) {
+    HILO_TRY(const size_t emitted, emit_joined(*this, order));
+    order = order.subspan(emitted);
+  }
   --program.depth;
   return {};
 }
@@ -160,20 +165,24 @@ Result<void> Steps::emit(InstructionId id) {
 }
 
 bool Steps::is_told(InstructionId id) const {
-  return program.tells_steps || (program.tells_large_steps && is_large(module, id));
+  return program.tells_steps || (!program.is_object && is_large(module, id));
 }
 
 Result<void> Steps::emit_and_tell(InstructionId id) {
   HILO_DO(may_go_on(program.interrupt));
   const auto before = written();
   HILO_DO(emit(id));
-  if (written() == before || !is_told(id)) return {};
-  auto* type = llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getInt64Ty()}, false);
-  b.CreateCall(type, context_field(4), {context(), b.getInt64(id.value)});
+  if (written() != before) tell(id);
   return {};
 }
 
-Result<void> Steps::emit_library(InstructionId id, std::string reason) {
+void Steps::tell(InstructionId id) {
+  if (!is_told(id)) return;
+  auto* type = llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getInt64Ty()}, false);
+  b.CreateCall(type, context_field(4), {context(), b.getInt64(id.value)});
+}
+
+Result<uint64_t> Steps::add_library_step(InstructionId id, std::string reason) {
   if (is_asynchronous(module[id].op)) return unsupported(module, id, "an asynchronous form");
   LibraryStep step;
   step.instruction = id;
@@ -184,8 +193,12 @@ Result<void> Steps::emit_library(InstructionId id, std::string reason) {
     HILO_DO(to_memory(operand));
   }
   HILO_TRY(step.results, program.addresses.of(id));
-  const auto number = static_cast<uint64_t>(program.code.library_steps.size());
   program.code.library_steps.push_back(std::move(step));
+  return program.code.library_steps.size() - 1;
+}
+
+Result<void> Steps::emit_library(InstructionId id, std::string reason) {
+  HILO_TRY(const uint64_t number, add_library_step(id, std::move(reason)));
   auto* type = llvm::FunctionType::get(b.getInt32Ty(), {b.getPtrTy(), b.getInt64Ty()}, false);
   llvm::Value* status = b.CreateCall(type, context_field(3), {context(), b.getInt64(number)});
   return_if(b.CreateICmpNE(status, b.getInt32(0)), status);

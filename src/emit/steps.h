@@ -29,6 +29,8 @@ struct Program {
   Parts& parts;
   llvm::Module& ir;  // of computations: the first part
   Kernels kernels;
+  // Of two kernels that are called in turn.
+  std::map<std::pair<llvm::Function*, llvm::Function*>, Kernel> joined;
   Addresses addresses;
   Code code;
   int64_t scratch_bytes = 0;
@@ -36,7 +38,7 @@ struct Program {
   int depth = 0;  // of computations that call each other
   bool tells_steps = false;
   bool needs_code = false;  // there is more than library steps
-  bool tells_large_steps = true;
+  bool is_object = false;   // of no process: nobody is told of its steps
   const std::atomic<bool>* interrupt = nullptr;
 };
 
@@ -54,6 +56,7 @@ class Steps {
   Result<void> emit(InstructionId id);
   // The same; where the run is told of such steps and this one has code, a call that tells it.
   Result<void> emit_and_tell(InstructionId id);
+  void tell(InstructionId id);  // that it was done
   // The steps of a computation, here or in a function of their own where there are many. Its
   // parameters and its root lie where the caller has arguments and results.
   Result<void> emit_all(ComputationId computation);
@@ -73,6 +76,8 @@ class Steps {
   // The instruction's kernels; or, where it cannot be emitted, a library step.
   Result<void> emit_kernels(InstructionId id);
   Result<void> emit_library(InstructionId id, std::string reason);
+  // Its number, for a call in which its operands are read.
+  Result<uint64_t> add_library_step(InstructionId id, std::string reason);
   llvm::BasicBlock* new_block();
 
  private:
@@ -85,7 +90,7 @@ class Steps {
     return {block, block->empty() ? nullptr : &block->back()};
   }
   llvm::Value* base(uint32_t allocation);  // pointer
-  friend class KernelCalls;
+  friend class KernelWriting;
   llvm::Function* function_;
   Builder first_;  // in a block of what the whole run does not change
   Registers registers_;

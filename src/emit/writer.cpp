@@ -10,6 +10,7 @@
 #include "emit/seams.h"
 #include "emit/streamed_stores.h"
 #include "emit/tiles.h"
+#include "eval/eval.h"
 
 namespace hilo {
 namespace {
@@ -64,15 +65,16 @@ void Writer::set_count(int64_t count, double steps_each) {
 
 void Writer::set_loops_over(const char* what) { function->addFnAttr(loops_over_attribute, what); }
 
-void write_lanes(Writer& w, const Dims& dims, double steps,
-                 llvm::function_ref<void(const Index& place)> body) {
+ResultBlock write_lanes(Writer& w, const Dims& dims, double steps,
+                        llvm::function_ref<void(const Index& place)> body) {
   const int64_t count = element_count(dims), lanes = dims.empty() ? 1 : dims.back();
   const Dims outer(dims.begin(), dims.end() - (dims.empty() ? 0 : 1));
   if (outer.empty() || lanes < least_lanes) {
     const int64_t each = outer.empty() ? std::max<int64_t>(1, std::gcd(count, whole_lanes)) : 1;
     w.set_count(count / each, steps * static_cast<double>(each));
-    return loop(w.b, multiply_index(w.b, w.begin, each), multiply_index(w.b, w.end, each),
-                [&](llvm::Value* number) { body(Index::linear(w.b, dims, number)); });
+    loop(w.b, multiply_index(w.b, w.begin, each), multiply_index(w.b, w.end, each),
+         [&](llvm::Value* number) { body(Index::linear(w.b, dims, number)); });
+    return {1, each};
   }
   const int64_t lines = count / lanes, each = lines < least_lines ? std::min(lanes, piece) : lanes,
                 pieces = (lanes + each - 1) / each;
@@ -95,6 +97,7 @@ void write_lanes(Writer& w, const Dims& dims, double steps,
       last = w.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, last, int64(w.b, lanes));
     loop(w.b, first, last, write);
   });
+  return {pieces, lanes};
 }
 
 bool keeps_places(const Elements& elements, InstructionId id) {
@@ -161,10 +164,7 @@ class ElementLoops {
   }
 
   void write() {
-    const bool flat = std::ranges::all_of(leaves_, [&](const WrittenLeaf& one) {
-      return one.leaf == 0 && module_.shape(one.id).is_array() && keeps_places(w_.elements, one.id);
-    });
-    if (flat || dims_.empty()) return write_places();
+    if (is_flat() || dims_.empty()) return write_places();
     find_ends();
     if (has_short_rows()) return write_short_rows();
     if (has_straight_rows()) {
@@ -180,7 +180,47 @@ class ElementLoops {
     else write_rows();
   }
 
+  Result<void> write_parts(int64_t width) {
+    const bool flat = is_flat();
+    if (!flat && dims_[inner_] != width)
+      return fail(ErrorKind::Unsupported, "rows of {} are no rows of {}", dims_[inner_], width);
+    w_.set_count(element_count(dims_) / width, static_cast<double>(width));
+    const auto strip = [&](size_t end) {
+      return w_.b.CreateExactSDiv(column_end(end), int64(w_.b, part_columns));
+    };
+    llvm::Value *first = strip(0), *last = strip(1);
+    const Dims outer(dims_.begin(), dims_.begin() + static_cast<int64_t>(inner_));
+    loop(w_.b, w_.begin, w_.end, [&](llvm::Value* row) {
+      const Index rows = Index::linear(w_.b, outer, flat ? int64(w_.b, 0) : row);
+      for (size_t d = 0; d < inner_; ++d) at_[d] = rows.at(w_.b, d);
+      loop(w_.b, first, last, [&](llvm::Value* number) {
+        llvm::Value* start = multiply_index(w_.b, number, part_columns);
+        w_.elements.forget();
+        loop(w_.b, part_columns, [&](llvm::Value* lane) {
+          llvm::Value* column = add_index(w_.b, start, lane);
+          if (!flat) return store_at(column);
+          llvm::Value* place = add_index(w_.b, multiply_index(w_.b, row, width), column);
+          store(Index::linear(w_.b, dims_, place));
+        });
+      });
+    });
+    return {};
+  }
+
  private:
+  // Of the columns of a part.
+  llvm::Value* column_end(size_t end) {
+    llvm::Type* type = w_.b.getInt64Ty();
+    llvm::Value* ends = w_.array(w_.function->arg_size() - 3);  // before the bounds
+    return w_.b.CreateLoad(type, w_.b.CreateConstInBoundsGEP1_64(type, ends, end));
+  }
+  // Whether all values keep every element in its place.
+  bool is_flat() const {
+    return std::ranges::all_of(leaves_, [&](const WrittenLeaf& one) {
+      return one.leaf == 0 && module_.shape(one.id).is_array() && keeps_places(w_.elements, one.id);
+    });
+  }
+
   void find_ends() {
     std::vector<InstructionId> ids;
     for (const WrittenLeaf& one : leaves_)
@@ -194,6 +234,7 @@ class ElementLoops {
     const int64_t count = element_count(dims_);
     const int64_t each = std::max<int64_t>(1, std::gcd(count, whole_lanes));
     w_.set_count(count / each, static_cast<double>(each));
+    w_.set_block(1, each);
     return each;
   }
 
@@ -308,7 +349,7 @@ class ElementLoops {
       each *= dims_[--first];
     if (each > std::max(most_of_short_row, dims_[inner_])) w_.set_loops_over("rows");
     const Dims outer(dims_.begin(), dims_.begin() + static_cast<int64_t>(first));
-    write_lanes(w_, outer, static_cast<double>(each), [&](const Index& lane) {
+    const auto write = [&](const Index& lane) {
       for (size_t d = 0; d < first; ++d) at_[d] = lane.at(w_.b, d);
       for (int64_t i = 0; i < each; ++i) {
         int64_t rest = i;
@@ -316,13 +357,16 @@ class ElementLoops {
           at_[d] = int64(w_.b, rest % dims_[d]);
         store(Index(w_.b, dims_, at_));
       }
-    });
+    };
+    const ResultBlock rows = write_lanes(w_, outer, static_cast<double>(each), write);
+    w_.set_block(rows.iterations, rows.elements * each);
   }
 
   void write_rows() {
     const Dims outer(dims_.begin(), dims_.begin() + static_cast<int64_t>(inner_));
     w_.set_count(element_count(dims_) == 0 ? 0 : element_count(outer),
                  static_cast<double>(dims_[inner_]));
+    w_.set_block(1, dims_[inner_]);
     if (is_one_loop()) set_runs(*w_.function, dims_[inner_]);
     loop(w_.b, w_.begin, w_.end, [&](llvm::Value* row) {
       const Index rows = Index::linear(w_.b, outer, row);
@@ -396,6 +440,12 @@ void write_elements(Writer& w, std::span<const WrittenLeaf> leaves) {
   if (leaves.size() != 1) return ElementLoops(w, leaves).write();
   const WrittenLeaf leaf = without_reshapes(w.elements, leaves[0]);
   ElementLoops(w, {&leaf, 1}).write();
+}
+
+Result<void> write_parts(Writer& w, std::span<const WrittenLeaf> leaves, int64_t width) {
+  if (leaves.size() != 1) return ElementLoops(w, leaves).write_parts(width);
+  const WrittenLeaf leaf = without_reshapes(w.elements, leaves[0]);
+  return ElementLoops(w, {&leaf, 1}).write_parts(width);
 }
 
 void write_elements(Writer& w, InstructionId id) {

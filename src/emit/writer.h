@@ -26,24 +26,28 @@ class Writer {
   }
   // Says what the function is called with: iterations [0, count), each of about so many steps.
   void set_count(int64_t count, double steps_each);
+  // Says that so many iterations write so many elements of each result, in their order.
+  void set_block(int64_t iterations, int64_t elements) { block_ = {iterations, elements}; }
   // What its inner loops are over, where optimise() can make use of it: "vectors" already;
   // "windows", and places between seams, whose bounds say what is read; "places" that all arrays
   // share, without a rest of vectors.
   void set_loops_over(const char* what);
   int64_t count() const { return count_; }
   double steps_each() const { return steps_each_; }
+  ResultBlock block() const { return block_; }
   void close() { b.CreateRetVoid(); }
 
  private:
   int64_t count_ = 1;
   double steps_each_ = 1;
+  ResultBlock block_;
 };
 
 // body(place) for each place in `dims`, of about so many steps without loops, so that places side
 // by side are lanes of a vector. Iterations are places, or lines of the last dimension or
-// pieces of them.
-void write_lanes(Writer& writer, const Dims& dims, double steps,
-                 llvm::function_ref<void(const Index& place)> body);
+// pieces of them. The block of places that whole iterations make up, in their order.
+ResultBlock write_lanes(Writer& writer, const Dims& dims, double steps,
+                        llvm::function_ref<void(const Index& place)> body);
 
 // Values of equal dimensions: element by element in one loop. leaves[i] of ids[i] goes to array
 // results[i].
@@ -55,6 +59,11 @@ struct WrittenLeaf {
 void write_elements(Writer& writer, std::span<const WrittenLeaf> leaves);
 // The same of one array, into the only result.
 void write_elements(Writer& writer, InstructionId id);
+// The same, where the results are matrices of so many columns: iterations are rows, of which only
+// the columns between two ends are written, the numbers in the function's last array: multiples
+// of part_columns, as the width is. Unsupported where places in a row are no places along one
+// dimension.
+Result<void> write_parts(Writer& writer, std::span<const WrittenLeaf> leaves, int64_t width);
 // What one value is made of, from arrays that are there on, by ops that keep every element in its
 // place, so that one loop over positions will do.
 bool keeps_places(const Elements& elements, InstructionId id);

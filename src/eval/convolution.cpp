@@ -344,23 +344,37 @@ Dims result_sizes(const ConvolutionAttributes& a, const Literal& input, const Li
 
 Routine routine_Convolution(const RoutineCall& call) {
   const auto& given = call.attributes<ConvolutionAttributes>();
-  const Products parts = products_of(given, call.operand(0), call.operand(1), call.result());
-  if (!given.sparsity_config.text.empty() || groups_are_innermost(parts.products[0])) return {};
-  return [parts, precision = call.options.matmul_precision](auto operands, auto results,
-                                                            const Parallel& parallel) {
+  const auto parts = std::make_shared<const Products>(
+      products_of(given, call.operand(0), call.operand(1), call.result()));
+  if (!given.sparsity_config.text.empty() || groups_are_innermost(parts->products[0])) return {};
+  const auto run = [parts, precision = call.options.matmul_precision](
+                       auto operands, auto results, const Parallel& parallel, int64_t width,
+                       const TakePart* take) {
     thread_local PackedMemory memory;
     const void* input = operands[0];
-    if (!parts.padded.is_input()) {
-      std::byte* copy = memory.take(literal_bytes(parts.padded.shape));
-      parts.padded.fill(operands[0], copy, parallel);
+    if (!parts->padded.is_input()) {
+      std::byte* copy = memory.take(literal_bytes(parts->padded.shape));
+      parts->padded.fill(operands[0], copy, parallel);
       input = copy;
     }
-    for (Matmul now : parts.products) {
+    for (Matmul now : parts->products) {
       now.precision = precision;
       now.lhs.data = input, now.rhs.data = operands[1], now.out.data = results[0];
+      now.take = take, now.width = width;
       matmul(now, parallel);
     }
   };
+  Routine out = [run](auto operands, auto results, const Parallel& parallel) {
+    run(operands, results, parallel, 0, nullptr);
+  };
+  out.run_in_parts = [run, parts](auto operands, auto results, const Parallel& parallel,
+                                  int64_t width, const TakePart& take) {
+    const auto tells = [&](const Matmul& product) { return tells_parts(product, width); };
+    if (!std::ranges::all_of(parts->products, tells)) return false;
+    run(operands, results, parallel, width, &take);
+    return true;
+  };
+  return out;
 }
 
 Result<Literal> evaluate_Convolution(Call& call) {

@@ -19,7 +19,7 @@ using KnownFunction = Result<Literal> (*)(Call&);
 struct Known {
   CustomCallInfo info;
   KnownFunction function;
-  RoutineFunction routine;
+  FindRoutine routine;
   PrepareLapack prepare;  // instead of both
 };
 

@@ -73,11 +73,23 @@ Routine routine_Dot(const RoutineCall& call) {
   const Matmul product =
       product_of(lhs, rhs, call.result().type, dot_dims(a), pick(lhs.dims, a.lhs_contracting_dims),
                  call.options.matmul_precision);
-  return [product](auto operands, auto results, const Parallel& parallel) {
+  const auto over = [product](auto operands, auto results) {
     Matmul now = product;
     now.lhs.data = operands[0], now.rhs.data = operands[1], now.out.data = results[0];
-    matmul(now, parallel);
+    return now;
   };
+  Routine out = [over](auto operands, auto results, const Parallel& parallel) {
+    matmul(over(operands, results), parallel);
+  };
+  out.run_in_parts = [over](auto operands, auto results, const Parallel& parallel, int64_t width,
+                            const TakePart& take) {
+    Matmul now = over(operands, results);
+    if (!tells_parts(now, width)) return false;
+    now.take = &take, now.width = width;
+    matmul(now, parallel);
+    return true;
+  };
+  return out;
 }
 
 Result<Literal> evaluate_Dot(Call& call) {

@@ -107,8 +107,26 @@ using Parallel = std::function<void(int64_t count, int64_t grain,
 // for those of a sort, which may each stand in its operand's place, and of a custom call, which may
 // stand in that of an operand of as many bytes. The bits are those of evaluate() and the same for
 // any Parallel. Callable from several threads.
-using Routine = std::function<void(std::span<const std::byte* const> operands,
-                                   std::span<std::byte* const> results, const Parallel& parallel)>;
+using RoutineFunction =
+    std::function<void(std::span<const std::byte* const> operands,
+                       std::span<std::byte* const> results, const Parallel& parallel)>;
+// Rows [row, row + rows) and columns [column, column + columns) of a result, which is seen as a
+// matrix of lines of some width. The numbers of columns are multiples of `part_columns`.
+struct MatrixPart {
+  int64_t row, rows, column, columns;
+};
+constexpr int64_t part_columns = 16;
+using TakePart = std::function<void(const MatrixPart&)>;
+struct Routine : RoutineFunction {
+  using RoutineFunction::RoutineFunction;
+  // Of products and convolutions: runs, and has each part of the result taken once, as soon as it
+  // is there, on any thread. False, and nothing is done, where parts are no rectangles of a matrix
+  // of this width.
+  std::function<bool(std::span<const std::byte* const> operands,
+                     std::span<std::byte* const> results, const Parallel& parallel, int64_t width,
+                     const TakePart& take)>
+      run_in_parts = {};
+};
 // Empty where there is none for the instruction. Its sizes must be static; `module` must outlive
 // the routine.
 Routine find_routine(const Module& module, InstructionId id, const EvalOptions& options = {});

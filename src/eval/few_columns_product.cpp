@@ -105,7 +105,7 @@ void FewColumns::compute(int64_t part) const {
   for (int64_t block = 0; block < blocks.parts; ++block)
     compute_block(begin + blocks.begin(block), blocks.size(block),
                   c + blocks.begin(block) * leading * kernel_.bytes, leading);
-  if (!p_.out) p_.take({begin, rows, 0, p_.n, c, leading});
+  if (p_.take) p_.take({begin, rows, 0, p_.n, c, leading});
 }
 
 void FewColumns::run(const Parallel* parallel) const {

@@ -11,6 +11,7 @@ constexpr int64_t part_strips = 4, fewest_parts = 16, fewest_wide_parts = 4;
 // them together: a strip's are fetched into the second cache while the one before is computed.
 constexpr int64_t direct_blocks = 5, direct_strips = 16, direct_lines = 192;
 constexpr int64_t worth_packing_together = 1 << 16;  // elements of the rows
+constexpr int64_t taken_bytes = 1 << 17;             // of sums
 
 class FewRows {
  public:
@@ -42,6 +43,17 @@ class FewRows {
                          strips_at(strips, depth) + t * kernel_.columns * kernel_.bytes);
   }
   void compute_packed(const Strips& strips, std::byte* c, int64_t leading) const;
+  // Blocks of rows of a part that are taken together, while a cache holds them.
+  int64_t taken_together(int64_t wide) const {
+    const int64_t bytes = wide * kernel_.rows * kernel_.sum_bytes;
+    return is_direct_ ? blocks_.parts : std::clamp<int64_t>(taken_bytes / bytes, 1, blocks_.parts);
+  }
+  // Those of sums that stand nowhere else, so that their place is used again.
+  int64_t blocks_held(int64_t wide) const {
+    return depths_.parts == 1 ? taken_together(wide) : blocks_.parts;
+  }
+  void take(const Strips& strips, int64_t begin, int64_t end, const std::byte* c,
+            int64_t leading) const;
   int64_t to_next(const Cut& chunks, int64_t chunk, int64_t strip, int64_t begin,
                   int64_t end) const;
   void compute_direct(int64_t begin, int64_t end, std::byte* c, int64_t leading) const;
@@ -98,6 +110,8 @@ void FewRows::pack(int64_t piece) const {
 void FewRows::compute_packed(const Strips& strips, std::byte* c, int64_t leading) const {
   const int64_t width = kernel_.columns, blocks = blocks_.parts * strips.count();
   const bool goes_ahead = kernel_.head == 0 && p_.rhs.outer == 1;
+  const int64_t together = taken_together(strips.count() * width);
+  const bool is_held = !p_.out && depths_.parts == 1;
   for (int64_t depth = 0; depth < depths_.parts; ++depth) {
     const int64_t k = depths_.size(depth), next = depth + 1;
     if (depth == 0 || !goes_ahead) pack_strips(strips, depth, 0, k);
@@ -105,13 +119,19 @@ void FewRows::compute_packed(const Strips& strips, std::byte* c, int64_t leading
     for (int64_t i = 0; i < blocks; ++i) {
       const int64_t block = i / strips.count(), s = i % strips.count();
       const int64_t t = ahead.begin(i), lines = ahead.size(i);
+      const int64_t first = block / together * together;  // of the blocks that are taken with it
+      std::byte* taken = c + (is_held ? 0 : blocks_.begin(first)) * leading * kernel_.sum_bytes;
       kernel_.run({rows_at(block, depth, depths_.begin(depth)),
                    strips_at(strips, depth) + s * width * (kernel_.head + k) * kernel_.bytes, k,
                    blocks_.size(block), columns_of(strips.begin + s),
-                   c + (blocks_.begin(block) * leading + s * width) * kernel_.sum_bytes, leading,
-                   p_.accumulate || depth > 0,
+                   taken + ((blocks_.begin(block) - blocks_.begin(first)) * leading + s * width) *
+                               kernel_.sum_bytes,
+                   leading, p_.accumulate || depth > 0,
                    lines > 0 ? ahead_of(strips_part(strips, next, t, lines)) : Ahead{}});
       if (lines > 0) pack_strips(strips, next, t, lines);
+      const bool is_last = block + 1 == std::min(first + together, blocks_.parts);
+      if (p_.take && next == depths_.parts && s + 1 == strips.count() && is_last)
+        take(strips, first, block + 1, taken, leading);
     }
   }
 }
@@ -142,20 +162,32 @@ void FewRows::compute_direct(int64_t begin, int64_t end, std::byte* c, int64_t l
   }
 }
 
+// The rows of blocks [begin, end), of which the first one stands at c.
+void FewRows::take(const Strips& strips, int64_t begin, int64_t end, const std::byte* c,
+                   int64_t leading) const {
+  const int64_t j = strips.begin * kernel_.columns;
+  p_.take({i_ + blocks_.begin(begin), blocks_.begin(end) - blocks_.begin(begin), j,
+           std::min(strips.end * kernel_.columns, p_.n) - j, c, leading});
+}
+
 void FewRows::compute(int64_t part) const {
   const int64_t begin = parts_.begin(part), end = parts_.begin(part + 1);
   const int64_t wide = (end - begin) * kernel_.columns;
   Strips strips{begin, end, nullptr};
   const int64_t packed = is_direct_ ? 0 : std::min<int64_t>(2, depths_.parts) * bytes_of(strips);
   thread_local PackedMemory memory;
-  strips.memory = memory.take(packed + (p_.out ? 0 : blocks_.count * wide * kernel_.sum_bytes));
+  const int64_t held = p_.out ? 0 : std::min(blocks_held(wide) * kernel_.rows, blocks_.count);
+  strips.memory = memory.take(packed + held * wide * kernel_.sum_bytes);
   const int64_t j = begin * kernel_.columns, leading = p_.out ? p_.leading : wide;
   std::byte* c = p_.out ? static_cast<std::byte*>(p_.out) + (i_ * leading + j) * kernel_.sum_bytes
                         : strips.memory + packed;
-  if (is_direct_) compute_direct(begin, end, c, leading);
-  else compute_packed(strips, c, leading);
+  if (is_direct_) {
+    compute_direct(begin, end, c, leading);
+    if (p_.take) take(strips, 0, blocks_.parts, c, leading);
+  } else {
+    compute_packed(strips, c, leading);
+  }
   if (kernel_.finish) kernel_.finish();
-  if (!p_.out) p_.take({i_, blocks_.count, j, std::min(wide, p_.n - j), c, leading});
 }
 
 void FewRows::run(const Parallel* parallel) {

@@ -84,6 +84,7 @@ class Products {
   void run_one(int64_t batch, const Parallel* threads) const;
   void run_part(int64_t batch, Range rows, Range columns, const MatrixSource& lhs,
                 const MatrixSource& rhs, const Parallel* threads) const;
+  void take_also(MatrixProduct& one, int64_t base, int64_t row, int64_t column) const;
   MatrixSource source(const MatmulOperand& operand, int64_t batch, Range range,
                       PackedMemory& memory, const Parallel* threads) const;
   void copy_lines(const MatmulOperand& operand, int64_t batch, Range range, int64_t line,
@@ -217,7 +218,19 @@ void Products<Sum>::run_part(int64_t batch, Range rows, Range columns, const Mat
           std::span(p_.out.column).subspan(columns.begin + part.j / parts, part.columns / parts));
     };
   }
+  if (p_.take) take_also(one, base, rows.begin, columns.begin);
   threads ? run_matrix_product(one, *threads) : run_matrix_product(one);
+}
+
+// Has each part of the result told, too, where rows and columns of it are those of `one` from these
+// on.
+template <class Sum>
+void Products<Sum>::take_also(MatrixProduct& one, int64_t base, int64_t row, int64_t column) const {
+  one.take = [this, before = std::move(one.take), base, row, column](const ProductPart& part) {
+    if (before) before(part);
+    const int64_t first = base + p_.out.row[row + part.i] + p_.out.column[column + part.j];
+    (*p_.take)({first / p_.width, part.rows, first % p_.width, part.columns});
+  };
 }
 
 // Few complex rows times columns that stand side by side and are read there, as reals: the real and
@@ -298,6 +311,20 @@ void ComplexRows<Sum>::run_batch(int64_t batch, const Parallel& parallel) {
   for (int64_t i = 0; i < rows_; ++i) join(batch, i, sums + 4 * i * columns_);
 }
 
+// That reads the operands of a product of floats as they are, or null.
+const MatrixKernel* kernel_of(const Matmul& p, ElementType sum) {
+  if (sum == ElementType::F32 && p.precision != MatmulPrecision::F32) return nullptr;
+  return best_kernel(sum, p.lhs.type, p.rhs.type, p.out.row.size());
+}
+// For integers whose sums are those modulo 2^32, or are exact in int32; else null.
+const MatrixKernel* integer_kernel(const Matmul& p) {
+  const auto is_byte = [](ElementType type) { return bits_of(type) <= 8; };
+  const int64_t k = p.lhs.inner.size();
+  if (bits_of(p.out.type) > 32 && !(is_byte(p.lhs.type) && is_byte(p.rhs.type) && k <= exact_terms))
+    return nullptr;
+  return best_kernel(ElementType::S32, p.lhs.type, p.rhs.type, p.out.row.size());
+}
+
 // By the kernel; with copies of operands that it does not read.
 template <class Sum>
 void run_products(const Matmul& p, const Parallel& parallel) {
@@ -308,24 +335,8 @@ void run_products(const Matmul& p, const Parallel& parallel) {
     ComplexRows<Sum> rows(p);
     if (rows.fits()) return rows.run(parallel);
   }
-  const bool rounds = real == ElementType::F32 && p.precision != MatmulPrecision::F32;
-  const MatrixKernel* kernel = nullptr;
-  if (!is_complex_sum && !rounds)
-    kernel = best_kernel(real, p.lhs.type, p.rhs.type, p.out.row.size());
+  const MatrixKernel* kernel = is_complex_sum ? nullptr : kernel_of(p, real);
   Products<Sum>(p, kernel ? *kernel : *matrix_kernels(real, real, real)[0], !kernel).run(parallel);
-}
-
-// Integers whose sums are those modulo 2^32, or are exact in int32.
-bool run_integers(const Matmul& p, const Parallel& parallel) {
-  const auto is_byte = [](ElementType type) { return bits_of(type) <= 8; };
-  const int64_t k = p.lhs.inner.size();
-  if (bits_of(p.out.type) > 32 && !(is_byte(p.lhs.type) && is_byte(p.rhs.type) && k <= exact_terms))
-    return false;
-  const MatrixKernel* kernel =
-      best_kernel(ElementType::S32, p.lhs.type, p.rhs.type, p.out.row.size());
-  if (!kernel) return false;
-  Products<int32_t>(p, *kernel, false).run(parallel);
-  return true;
 }
 
 // Other integers: a tile of the result.
@@ -417,6 +428,17 @@ bool has_rows_of_vectors(const Matmul& p) {
   return true;
 }
 
+bool is_run_turned(const Matmul& p) {
+  const bool is_column_major = p.out.column.size() > 1 && p.out.row.size() > 1 &&
+                               p.out.row[1] - p.out.row[0] == 1 &&
+                               p.out.column[1] - p.out.column[0] != 1;
+  return is_column_major || wants_columns(p) || wants_rows(p) || has_rows_of_vectors(p);
+}
+
+bool is_empty(const Matmul& p) {
+  return p.out.batch.empty() || p.out.row.empty() || p.out.column.empty();
+}
+
 }  // namespace
 
 void matmul(const Matmul& product, const Call& call) {
@@ -425,20 +447,33 @@ void matmul(const Matmul& product, const Call& call) {
   });
 }
 
+bool tells_parts(const Matmul& p, int64_t width) {
+  const MatmulResult& out = p.out;
+  if (is_empty(p) || width % part_columns != 0 || is_run_turned(p) ||
+      std::ssize(out.column) % part_columns != 0)
+    return false;
+  const ElementType sum = accumulator_type(p.lhs.type, p.rhs.type, out.type);
+  const MatrixKernel* kernel = sum == ElementType::U64 ? integer_kernel(p)
+                               : is_complex(sum)       ? nullptr
+                                                       : kernel_of(p, sum);
+  const bool has_rows = out.row.size() == 1 || uniform_step(out.row) == width;
+  return kernel && kernel->columns % part_columns == 0 && has_rows &&
+         uniform_step(out.column) == 1 && std::ranges::all_of(out.batch, [&](int64_t base) {
+           const int64_t column = (base + out.row[0] + out.column[0]) % width;
+           return column % part_columns == 0 && column + std::ssize(out.column) <= width;
+         });
+}
+
 void matmul(const Matmul& given, const Parallel& parallel) {
-  if (given.out.batch.empty() || given.out.row.empty() || given.out.column.empty()) return;
-  const bool is_column_major = given.out.column.size() > 1 && given.out.row.size() > 1 &&
-                               given.out.row[1] - given.out.row[0] == 1 &&
-                               given.out.column[1] - given.out.column[0] != 1;
+  if (is_empty(given)) return;
   const Matmul swapped = turned(given);
-  const Matmul& p =
-      is_column_major || wants_columns(given) || wants_rows(given) || has_rows_of_vectors(given)
-          ? swapped
-          : given;
+  const Matmul& p = is_run_turned(given) ? swapped : given;
   visit_accumulator(accumulator_type(p.lhs.type, p.rhs.type, p.out.type),
                     [&]<class T>(std::type_identity<T>) {
                       if constexpr (!std::is_same_v<T, uint64_t>) run_products<T>(p, parallel);
-                      else if (!run_integers(p, parallel)) run_wide_integers(p, parallel);
+                      else if (const MatrixKernel* kernel = integer_kernel(p))
+                        Products<int32_t>(p, *kernel, false).run(parallel);
+                      else run_wide_integers(p, parallel);
                     });
 }
 

@@ -26,7 +26,14 @@ struct Matmul {
   MatmulOperand lhs, rhs;
   MatmulResult out;
   MatmulPrecision precision = MatmulPrecision::F32;
+  // Where it is not null: called once for each part of the result that is there, on any thread;
+  // tells_parts() must hold for the width.
+  const TakePart* take = nullptr;
+  int64_t width = 0;
 };
+// Whether parts of the result are rectangles of a row-major matrix of so many columns, and are
+// ready one by one.
+bool tells_parts(const Matmul& product, int64_t width);
 void matmul(const Matmul& product, const Parallel& parallel);
 void matmul(const Matmul& product, const Call& call);  // on its threads, until it is interrupted
 

@@ -184,7 +184,7 @@ void Region::compute(int64_t depth, int64_t part) {
       kernel_.run({rows_at(depth, block), columns_at(depth, s), k, blocks_.size(block),
                    strip_columns(s), sums_at(blocks_.begin(block), s * kernel_.columns), leading_,
                    p_.accumulate || depth > 0});
-  if (p_.out || depth + 1 < depths_.parts) return;
+  if (!p_.take || depth + 1 < depths_.parts) return;
   const int64_t i = blocks_.begin(begin), j = strip * kernel_.columns;
   p_.take({i_ + i, blocks_.begin(end) - i, j_ + j,
            std::min(strip_end * kernel_.columns, columns_) - j, sums_at(i, j), leading_});
@@ -225,10 +225,13 @@ constexpr int64_t enough_strips = 4;
 void run_regions(const MatrixProduct& p, const Parallel& parallel) {
   const int64_t most_columns = most_strips_bytes / p.kernel->sum_bytes / (p.out ? 1 : 2);
   const Cut rows{p.m, pieces_of(p.m, most_packed_rows)};
-  const Cut columns{p.n, pieces_of(p.n, most_columns)};
+  const Cut strips{pieces_of(p.n, p.kernel->columns), pieces_of(p.n, most_columns)};
   for (int64_t i = 0; i < rows.parts; ++i)
-    for (int64_t j = 0; j < columns.parts; ++j)
-      Region(p, rows.begin(i), rows.size(i), columns.begin(j), columns.size(j)).run(parallel);
+    for (int64_t j = 0; j < strips.parts; ++j) {
+      const int64_t begin = strips.begin(j) * p.kernel->columns;
+      const int64_t end = std::min(strips.begin(j + 1) * p.kernel->columns, p.n);
+      Region(p, rows.begin(i), rows.size(i), begin, end - begin).run(parallel);
+    }
 }
 
 // Beside many columns more rows are few, too: packed strips stay in their thread's second cache,

@@ -16,7 +16,8 @@ struct ProductPart {
 
 // out[i * leading + j] (+)= sum over t < k of lhs(i, t) * rhs(j, t). The terms are added in the
 // order of t, in blocks of a length that depends on the sizes alone. Results have the type of the
-// kernel's sums. Where `out` is null, `take` is called once for each part instead, on any thread.
+// kernel's sums. `take` is called once for each part that is there, on any thread; where `out` is
+// null parts stand nowhere else.
 struct MatrixProduct {
   const MatrixKernel* kernel;  // that reads the sources
   int64_t m, n, k;

@@ -5,8 +5,8 @@
 namespace hilo {
 namespace {
 
-RoutineFunction routine_function(Op op) {
-  static const std::array<RoutineFunction, op_count> functions = {
+FindRoutine routine_function(Op op) {
+  static const std::array<FindRoutine, op_count> functions = {
 #define HILO_ROUTINE_Elementwise(name) nullptr
 #define HILO_ROUTINE_Structural(name) routine_##name
 #define OP(name, text, operands, attributes, op_class, types, ...) HILO_ROUTINE_##op_class(name),
@@ -21,7 +21,7 @@ RoutineFunction routine_function(Op op) {
 }  // namespace
 
 Routine find_routine(const Module& module, InstructionId id, const EvalOptions& options) {
-  const RoutineFunction make = routine_function(module[id].op);
+  const FindRoutine make = routine_function(module[id].op);
   if (!make || options.ideal_floats || !is_static(module.shape(id))) return {};
   for (InstructionId operand : module.operands(id))
     if (!is_static(module.shape(operand))) return {};

@@ -20,7 +20,7 @@ struct RoutineCall {
 };
 
 // May give an empty one.
-using RoutineFunction = Routine (*)(const RoutineCall&);
+using FindRoutine = Routine (*)(const RoutineCall&);
 #define HILO_DECLARE_Elementwise(name)
 #define HILO_DECLARE_Structural(name) [[gnu::weak]] Routine routine_##name(const RoutineCall& call);
 #define OP(name, text, operands, attributes, op_class, types, ...) HILO_DECLARE_##op_class(name)

@@ -46,6 +46,7 @@ nlohmann::ordered_json report_json(const Executable& executable) {
                                 {"optimise_s", report.optimise_seconds},
                                 {"machine_s", report.machine_seconds},
                                 {"kernels", report.kernels},
+                                {"joined", report.joined},
                                 {"routines", report.routines},
                                 {"evaluated_steps", report.evaluated.size()},
                                 {"evaluated", evaluated}};
