@@ -17,6 +17,7 @@
 
 #include "base/base.h"
 #include "emit/lane_sums.h"
+#include "emit/fetched_arrays.h"
 #include "emit/lone_lanes.h"
 #include "emit/loop_remainders.h"
 #include "emit/rare_choices.h"
@@ -123,6 +124,7 @@ void optimise(llvm::Module& ir, llvm::TargetMachine& machine, bool verify) {
     compute_long_if_taken(function);
     store_whole(function);
     stream_stores(function, bits);
+    fetch_large_arrays(function, functions);
   }
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "analysis/analysis.h"
+#include "emit/fetched_arrays.h"
 #include "emit/op_functions.h"
 #include "emit/ready_kernels.h"
 #include "emit/rows.h"
@@ -360,6 +361,7 @@ class KernelWriting {
         arrays.push_back(writer.array(array_number(loops, array_of(i, leaf))));
       writer.elements.bind_arrays(module_.operand(id_, i), std::move(arrays));
     }
+    mark_large_arrays(loops, *writer.function);
     bind_fusions(writer.elements);
     std::vector<WrittenLeaf> leaves;
     for (const Target& target : loops.targets) {
@@ -393,6 +395,15 @@ class KernelWriting {
                            writer.block()};
     if (!kernel.pays_threads() && width_ == 0) fix_bounds(writer);
     return kernel;
+  }
+
+  void mark_large_arrays(Loops& loops, llvm::Function& function) const {
+    for (size_t i = 0; i < operands_.size(); ++i)
+      for (size_t leaf = 0; leaf < operands_[i].size() && !is_immediate(i); ++leaf)
+        if (operands_[i][leaf].bytes >= beyond_second_cache)
+          function.addParamAttr(
+              static_cast<unsigned>(array_number(loops, array_of(i, leaf))),
+              llvm::Attribute::get(function.getContext(), large_array_attribute));
   }
 
   // What one thread does is done in one call: LLVM knows how often its loops go round, and makes
