@@ -50,9 +50,16 @@ class FewColumns {
 
 constexpr int64_t dots_depth = 4096;
 
+// Narrower strips where there are no more of them.
+const MatrixKernel& kernel_of(const MatrixProduct& p) {
+  const MatrixKernel *wide = p.kernel, *narrow = wide->narrow;
+  const bool is_narrow = narrow && pieces_of(p.n, narrow->columns) <= pieces_of(p.n, wide->columns);
+  return is_narrow ? *narrow : *wide;
+}
+
 FewColumns::FewColumns(const MatrixProduct& product)
     : p_(product),
-      kernel_(*product.kernel),
+      kernel_(kernel_of(product)),
       as_dots_(p_.n <= kernel_.dot_columns && p_.k >= worth_dots),
       depths_(as_dots_ ? Cut{p_.k, pieces_of(p_.k, dots_depth)} : depths_of(product)),
       strips_{p_.n, pieces_of(p_.n, kernel_.columns)},

@@ -167,10 +167,10 @@ Ahead ahead_of(const SourcePart& p) {
 MatrixKernels matrix_kernels(ElementType sum, ElementType lhs, ElementType rhs) {
   if (!reads(sum, lhs) || !reads(sum, rhs)) return {};
   if (sum == ElementType::S32) return integer_kernels(lhs, rhs);
-  if (sum == ElementType::F64) return kernels<double>({avx512_kernel(sum)});
-  if (lhs != ElementType::BF16 || rhs != ElementType::BF16)
-    return kernels<float>({avx512_kernel(sum)});
-  return kernels<float>({bf16_tile_kernel(), bf16_kernel(), avx512_kernel(sum)});
+  const auto [better, other] = avx512_kernels(sum);
+  if (sum == ElementType::F64) return kernels<double>({better, other});
+  if (lhs != ElementType::BF16 || rhs != ElementType::BF16) return kernels<float>({better, other});
+  return kernels<float>({bf16_tile_kernel(), bf16_kernel(), better, other});
 }
 
 bool multiplies_tiles(ElementType lhs, ElementType rhs) {

@@ -81,20 +81,22 @@ struct MatrixKernel {
   int64_t dot_columns = 0;
   void (*pack_dots)(const void* strip, int64_t k, int64_t columns, void* out) = nullptr;
   void (*run_dots)(const KernelBlock& block, int64_t step) = nullptr;
+  // A kernel of higher and narrower blocks of the same elements, for few rows or columns.
+  const MatrixKernel* narrow = nullptr;
 };
 
 // This machine's kernels for sums of F32, F64 or S32, which wrap, and elements of these types, the
 // best first and null behind the last; none where the elements have other types than kernels read.
-using MatrixKernels = std::array<const MatrixKernel*, 5>;
+using MatrixKernels = std::array<const MatrixKernel*, 6>;
 MatrixKernels matrix_kernels(ElementType sum, ElementType lhs, ElementType rhs);
 // Whether the best of them multiplies tiles, which are as high as they are wide.
 bool multiplies_tiles(ElementType lhs, ElementType rhs);
 // The best of these for products of so many rows.
 const MatrixKernel* best_kernel(ElementType sum, ElementType lhs, ElementType rhs, int64_t rows);
-// Those with AVX-512 and AVX2, of real numbers, those with AVX-512's dot products of bf16 and of
-// bytes (VNNI), and those with tiles (AMX) of the same; null where the machine has them not or is
-// no faster with them.
-const MatrixKernel* avx512_kernel(ElementType sum);
+// Those with AVX-512, the better one first, and AVX2, of real numbers, those with AVX-512's dot
+// products of bf16 and of bytes (VNNI), and those with tiles (AMX) of the same; null where the
+// machine has them not or is no faster with them.
+std::array<const MatrixKernel*, 2> avx512_kernels(ElementType sum);
 const MatrixKernel* avx2_kernel(ElementType sum);
 const MatrixKernel* bf16_kernel();
 const MatrixKernel* byte_kernel(bool lhs_is_signed, bool rhs_is_signed);

@@ -14,7 +14,6 @@
 namespace hilo {
 namespace {
 
-constexpr int64_t kernel_rows = 6, row_step = 8, standing_rows = 6;
 constexpr int vector_registers = 16;
 // Rows of a block stay in the first cache, and one more step a round would be one too many for
 // processors that begin four a cycle.
@@ -48,7 +47,10 @@ struct Floats {
   using Real = float;
   using Vector = __m256;
   using Mask = Lanes;
-  static constexpr int64_t lanes = 8, strip = 2 * lanes, head = 0;
+  static constexpr int64_t rows = 6, row_step = 8, standing_rows = 6;
+  static constexpr int64_t lanes = 8, vectors = 2, strip = vectors * lanes, head = 0;
+  static constexpr int64_t most_piece = 1 << 20;
+  static constexpr bool fetches_strips = false;
   HILO_TARGET static Vector zero() { return _mm256_setzero_ps(); }
   HILO_TARGET static Vector splat(Real x) { return _mm256_set1_ps(x); }
   HILO_TARGET static Vector add(Vector a, Vector b) { return _mm256_add_ps(a, b); }
@@ -76,7 +78,10 @@ struct Doubles {
   using Real = double;
   using Vector = __m256d;
   using Mask = Lanes;
-  static constexpr int64_t lanes = 4, strip = 2 * lanes, head = 0;
+  static constexpr int64_t rows = 6, row_step = 8, standing_rows = 6;
+  static constexpr int64_t lanes = 4, vectors = 2, strip = vectors * lanes, head = 0;
+  static constexpr int64_t most_piece = 1 << 20;
+  static constexpr bool fetches_strips = false;
   HILO_TARGET static Vector zero() { return _mm256_setzero_pd(); }
   HILO_TARGET static Vector splat(Real x) { return _mm256_set1_pd(x); }
   HILO_TARGET static Vector add(Vector a, Vector b) { return _mm256_add_pd(a, b); }

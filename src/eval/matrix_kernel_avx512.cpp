@@ -75,7 +75,6 @@ void visit_source(Doubles, ElementType type, Body&& body) {
 }
 
 constexpr bool masks_are_free = true;
-constexpr int64_t standing_rows = 12;
 constexpr int vector_registers = 32;
 #define HILO_TARGET HILO_AVX512
 #include "eval/matrix_packing.def"
@@ -103,9 +102,37 @@ HILO_AVX512 void store_lanes(const float* in, int64_t count, ElementType type, u
 
 }  // namespace
 
-const MatrixKernel* avx512_kernel(ElementType sum) {
-  if (!processor().has_avx512) return nullptr;
-  return sum == ElementType::F64 ? &kernel_of<Doubles> : &kernel_of<Floats>;
+namespace {
+
+// Of few rows and few columns the other form makes more of what it loads.
+template <class N>
+constexpr MatrixKernel wide_kernel_of = {
+    .rows = Wide<N>::rows,
+    .columns = Wide<N>::strip,
+    .row_step = Wide<N>::row_step,
+    .bytes = kernel_of<N>.bytes,
+    .pack_rows = pack_rows<Wide<N>>,
+    .pack_columns = pack_columns<Wide<N>>,
+    .run = run_packed<Wide<N>>,
+    .standing_type = kernel_of<N>.standing_type,
+    .standing_rows = Wide<N>::standing_rows,
+    .run_standing = run_standing<Wide<N>>,
+    .narrow = &kernel_of<N>,
+};
+
+template <class N>
+std::array<const MatrixKernel*, 2> kernels_of() {
+  // A way of the first cache is a page of 4 KB, so that it is found before its address is.
+  constexpr int64_t ways_of_48_kb = 12;
+  if (processor().first_cache_ways < ways_of_48_kb) return {&kernel_of<N>, &wide_kernel_of<N>};
+  return {&wide_kernel_of<N>, &kernel_of<N>};
+}
+
+}  // namespace
+
+std::array<const MatrixKernel*, 2> avx512_kernels(ElementType sum) {
+  if (!processor().has_avx512) return {};
+  return sum == ElementType::F64 ? kernels_of<Doubles>() : kernels_of<Floats>();
 }
 
 bool store_rounded_avx512(const float* in, int64_t count, ElementType type, void* out) {
@@ -117,7 +144,7 @@ bool store_rounded_avx512(const float* in, int64_t count, ElementType type, void
 }  // namespace hilo
 #else
 namespace hilo {
-const MatrixKernel* avx512_kernel(ElementType) { return nullptr; }
+std::array<const MatrixKernel*, 2> avx512_kernels(ElementType) { return {}; }
 bool store_rounded_avx512(const float*, int64_t, ElementType, void*) { return false; }
 }  // namespace hilo
 #endif

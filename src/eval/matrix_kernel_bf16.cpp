@@ -19,7 +19,7 @@ struct Pairs : Floats {
     return sum;
   }
 };
-constexpr int64_t lanes = Pairs::lanes, strip = Pairs::strip;
+constexpr int64_t lanes = Pairs::lanes, strip = Pairs::strip, row_step = Pairs::row_step;
 
 // Turns a part into words of pairs, up to 16 free indices from i on at a time.
 struct Packer {
@@ -137,7 +137,7 @@ void pack_columns(const SourcePart& part, int64_t depth, void* out) {
 }
 
 constexpr MatrixKernel kernel = {
-    .rows = kernel_rows,
+    .rows = Pairs::rows,
     .columns = strip,
     .row_step = row_step,
     .bytes = sizeof(float),

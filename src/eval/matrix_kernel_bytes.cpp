@@ -24,7 +24,9 @@ struct Bytes {
   using Real = int32_t;
   using Vector = __m512i;
   using Mask = __mmask16;
-  static constexpr int64_t lanes = 16, strip = 2 * lanes, head = 1;
+  static constexpr int64_t rows = 14, row_step = 16;
+  static constexpr int64_t lanes = 16, vectors = 2, strip = vectors * lanes, head = 1;
+  static constexpr int64_t most_piece = 1 << 20;
   HILO_AVX512 static Vector zero() { return _mm512_setzero_si512(); }
   HILO_AVX512 static Vector splat(Real x) { return _mm512_set1_epi32(x); }
   HILO_AVX512 static Vector add(Vector a, Vector b) { return _mm512_add_epi32(a, b); }
@@ -39,7 +41,7 @@ struct Bytes {
     _mm512_mask_storeu_epi32(to, mask, x);
   }
 };
-constexpr int64_t lanes = Bytes::lanes, strip = Bytes::strip;
+constexpr int64_t lanes = Bytes::lanes, strip = Bytes::strip, row_step = Bytes::row_step;
 
 // The bytes of a part, up to 16 free indices at a time. `flip` is added to each, modulo 256.
 struct Packer {
@@ -170,7 +172,7 @@ void pack_columns(const SourcePart& part, int64_t depth, void* out) {
 
 template <int p, int q>
 constexpr MatrixKernel kernel_of = {
-    .rows = kernel_rows,
+    .rows = Bytes::rows,
     .columns = strip,
     .row_step = row_step,
     .bytes = group,

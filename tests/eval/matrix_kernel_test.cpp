@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "eval/matrix_product.h"
+#include "eval/packed_memory.h"
 
 namespace hilo::test {
 namespace {
@@ -20,7 +21,8 @@ constexpr Sizes sizes[] = {{1, 1, 1},       {1, 70, 5},     {3, 33, 0},     {14,
                            {13, 47, 67},    {29, 16, 2053}, {150, 90, 301}, {99, 150, 1700},
                            {290, 5, 2100},  {61, 64, 770},  {20, 33, 17},   {40, 3, 130},
                            {61, 8, 4200},   {99, 7, 1024},  {30, 200, 40},  {77, 250, 512},
-                           {125, 1000, 20}, {2150, 40, 9},  {40, 200, 303}, {2150, 1050, 9}};
+                           {125, 1000, 20}, {2150, 40, 9},  {40, 200, 303}, {2150, 1050, 9},
+                           {300, 800, 70},  {37, 850, 800}};
 
 // Runs: tables of neighbours, eleven at a time.
 enum class Order { Rows, Columns, Neither, Tables, Runs };
@@ -139,6 +141,48 @@ TEST(MatrixKernel, IntegersWrap) {
     run_matrix_product({kernel, 1, 1, 3, source, source, out, 1});  // 3 * 2^30
     EXPECT_EQ(out[0], -1073741824);
   }
+}
+
+// A block of each size, from packed rows and from rows where they stand, before and after which
+// other sums stand.
+template <class T>
+void expect_block(const MatrixKernel& kernel, int64_t rows, int64_t columns, bool add) {
+  constexpr int64_t k = 21, leading = 51;
+  std::mt19937 random(7);
+  const Matrix<T> lhs(rows, k, Order::Rows, -9, 9, random);
+  const Matrix<T> rhs(columns, k, Order::Columns, -9, 9, random);
+  PackedMemory memory;
+  const int64_t of_rows = kernel.row_step * (k + 1) * kernel.bytes / 64 * 64 + 64;
+  std::byte* a = memory.take(of_rows + kernel.columns * k * kernel.bytes);
+  std::byte* b = a + of_rows;
+  const MatrixSource left = lhs.source(), right = rhs.source();
+  kernel.pack_rows({left, 0, rows, 0, k}, a);
+  kernel.pack_columns({right, 0, columns, 0, k}, k, b);
+  std::vector<T> want(static_cast<size_t>((rows + 2) * leading), T(5));
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j) {
+      T& sum = want[static_cast<size_t>((i + 1) * leading + j + 1)];
+      if (!add) sum = 0;
+      for (int64_t t = 0; t < k; ++t) sum += lhs.at(i, t) * rhs.at(j, t);
+    }
+  std::vector<T> out(want.size(), T(5));
+  kernel.run({a, b, k, rows, columns, &out[leading + 1], leading, add});
+  ASSERT_EQ(out, want) << rows << 'x' << columns << (add ? " added" : "");
+  if (rows > kernel.standing_rows) return;
+  out.assign(want.size(), T(5));
+  kernel.run_standing({lhs.data.data(), b, k, rows, columns, &out[leading + 1], leading, add}, k);
+  ASSERT_EQ(out, want) << rows << 'x' << columns << (add ? " added" : "") << " standing";
+}
+TEST(MatrixKernel, BlocksOfEverySize) {
+  const auto expect_all = []<class T>(std::type_identity<T>) {
+    constexpr ElementType type = element_type<T>;
+    for (const MatrixKernel* kernel : matrix_kernels(type, type, type))
+      for (int64_t rows = 1; kernel && rows <= kernel->rows; ++rows)
+        for (int64_t columns = 1; columns <= kernel->columns; ++columns)
+          for (bool add : {false, true}) expect_block<T>(*kernel, rows, columns, add);
+  };
+  expect_all(std::type_identity<float>());
+  expect_all(std::type_identity<double>());
 }
 
 // Packed memory is kept from one product to the next: what stood there meets no sum of the next.
