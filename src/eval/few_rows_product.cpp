@@ -1,7 +1,10 @@
 // The rows are packed once; a thread takes some columns of the right operand and goes down them,
-// packing a depth of them after the other into its own cache. Few blocks of rows read lines of
-// columns where they stand: to pack them costs more than to use them.
+// packing a depth of them after the other into its own cache, all strips of it together or one
+// while the one before is multiplied. Few blocks of rows read lines of columns where they stand: to
+// pack them costs more than to use them.
 #include "eval/few_rows_product.h"
+
+#include <atomic>
 
 namespace hilo {
 namespace {
@@ -11,7 +14,16 @@ constexpr int64_t part_strips = 4, fewest_parts = 16, fewest_wide_parts = 4;
 // them together: a strip's are fetched into the second cache while the one before is computed.
 constexpr int64_t direct_blocks = 5, direct_strips = 16, direct_lines = 192;
 constexpr int64_t worth_packing_together = 1 << 16;  // elements of the rows
+constexpr int64_t most_narrow_rows = 32;             // that a kernel's narrow one multiplies
+constexpr int64_t turned_strips = 16;                // of a part that is computed in turns
 constexpr int64_t taken_bytes = 1 << 17;             // of sums
+
+// A kernel's narrow one multiplies few rows with columns where they stand.
+const MatrixKernel& kernel_of(const MatrixProduct& p, int64_t rows) {
+  const MatrixKernel* narrow = p.kernel->narrow;
+  const bool is_narrow = narrow && rows <= most_narrow_rows && narrow->is_direct(p.rhs);
+  return is_narrow ? *narrow : *p.kernel;
+}
 
 class FewRows {
  public:
@@ -19,52 +31,57 @@ class FewRows {
   void run(const Parallel* parallel);
 
  private:
-  void pack(int64_t piece) const;  // of blocks of rows and depths
-  void compute(int64_t part) const;
-  // Strips of columns that are packed together, of two depths in turn.
-  struct Strips {
-    int64_t begin, end;
+  // Strips of a part that are multiplied in one turn, of one depth; and where they are packed.
+  struct Turn {
+    int64_t part, depth, begin, end;
     std::byte* memory;
-    int64_t count() const { return end - begin; }
+    int64_t strips() const { return end - begin; }
   };
-  int64_t bytes_of(const Strips& strips) const {
-    return strips.count() * kernel_.columns * (kernel_.head + depths_.most()) * kernel_.bytes;
+  void pack(int64_t piece) const;  // of blocks of rows and depths
+  void help();
+  void help_packed(std::byte* memory, std::byte* own);
+  int64_t bytes_of_turn() const {
+    return turn_strips_ * kernel_.columns * (kernel_.head + depths_.most()) * kernel_.bytes;
   }
-  std::byte* strips_at(const Strips& strips, int64_t depth) const {
-    return strips.memory + depth % 2 * bytes_of(strips);
+  Turn first_turn(std::byte* memory);
+  bool is_last_of_part(const Turn& turn) const {
+    return turn.end == parts_.begin(turn.part + 1) && turn.depth + 1 == depths_.parts;
   }
-  SourcePart strips_part(const Strips& strips, int64_t depth, int64_t t, int64_t k) const {
-    const int64_t j = strips.begin * kernel_.columns;
-    const int64_t columns = std::min(strips.end * kernel_.columns, p_.n) - j;
-    return part_of(p_.rhs, j, columns, depth, t, k);
+  Turn turn_after(const Turn& turn, std::byte* memory) const;
+  SourcePart strips_part(const Turn& turn, int64_t t, int64_t k) const {
+    const int64_t j = column_of(turn.begin);
+    return part_of(p_.rhs, j, column_of(turn.end) - j, turn.depth, t, k);
   }
-  void pack_strips(const Strips& strips, int64_t depth, int64_t t, int64_t k) const {
-    kernel_.pack_columns(strips_part(strips, depth, t, k), kernel_.head + depths_.size(depth),
-                         strips_at(strips, depth) + t * kernel_.columns * kernel_.bytes);
+  void pack_strips(const Turn& turn, int64_t t, int64_t k) const {
+    kernel_.pack_columns(strips_part(turn, t, k), kernel_.head + depths_.size(turn.depth),
+                         turn.memory + t * kernel_.columns * kernel_.bytes);
   }
-  void compute_packed(const Strips& strips, std::byte* c, int64_t leading) const;
+  void multiply(const Turn& turn, const Turn* next, std::byte* c) const;
   // Blocks of rows of a part that are taken together, while a cache holds them.
-  int64_t taken_together(int64_t wide) const {
-    const int64_t bytes = wide * kernel_.rows * kernel_.sum_bytes;
-    return is_direct_ ? blocks_.parts : std::clamp<int64_t>(taken_bytes / bytes, 1, blocks_.parts);
+  int64_t taken_together() const {
+    const int64_t bytes = kernel_.rows * parts_.most() * kernel_.columns * kernel_.sum_bytes;
+    return std::clamp<int64_t>(taken_bytes / bytes, 1, blocks_.parts);
   }
-  // Those of sums that stand nowhere else, so that their place is used again.
-  int64_t blocks_held(int64_t wide) const {
-    return depths_.parts == 1 ? taken_together(wide) : blocks_.parts;
-  }
-  void take(const Strips& strips, int64_t begin, int64_t end, const std::byte* c,
-            int64_t leading) const;
+  void take(int64_t part, int64_t begin, int64_t end, const std::byte* c) const;
   int64_t to_next(const Cut& chunks, int64_t chunk, int64_t strip, int64_t begin,
                   int64_t end) const;
-  void compute_direct(int64_t begin, int64_t end, std::byte* c, int64_t leading) const;
+  void compute_direct(int64_t part, std::byte* c, int64_t leading) const;
+  // Where the sums of a part are; `own`: of those that are taken.
+  std::byte* sums_of(int64_t part, std::byte* own) const {
+    if (!p_.out) return own;
+    const int64_t j = column_of(parts_.begin(part));
+    return static_cast<std::byte*>(p_.out) + (i_ * p_.leading + j) * kernel_.sum_bytes;
+  }
+  int64_t leading_of(int64_t part) const {
+    return p_.out ? p_.leading : parts_.size(part) * kernel_.columns;
+  }
   // The packed rows of a block from element t of the summed index on, which stands in a depth.
   std::byte* rows_at(int64_t block, int64_t depth, int64_t t) const {
     const int64_t lines = block * all_lines_ + depth * kernel_.head + t;
     return rows_ + lines * kernel_.row_step * kernel_.bytes;
   }
-  int64_t columns_of(int64_t strip) const {
-    return std::min(kernel_.columns, p_.n - strip * kernel_.columns);
-  }
+  int64_t column_of(int64_t strip) const { return std::min(strip * kernel_.columns, p_.n); }
+  int64_t columns_of(int64_t strip) const { return column_of(strip + 1) - column_of(strip); }
   // The packed elements [t, t + k) of a depth.
   SourcePart part_of(const MatrixSource& source, int64_t i, int64_t count, int64_t depth, int64_t t,
                      int64_t k) const {
@@ -77,23 +94,31 @@ class FewRows {
   int64_t i_;
   Cut depths_, blocks_, parts_;  // of the summed index, of the rows, of the strips of columns
   int64_t all_lines_;            // of a block's packed rows
-  bool is_direct_;
+  bool is_direct_, single_strips_;
+  bool is_taken_at_once_;  // sums stand nowhere else, and their place is used again
+  int64_t turn_strips_;
   std::byte* rows_;
+  std::atomic<int64_t> next_part_ = 0;
 };
 
 FewRows::FewRows(const MatrixProduct& product, int64_t i, int64_t rows)
     : p_(product),
-      kernel_(*product.kernel),
+      kernel_(kernel_of(product, rows)),
       i_(i),
       depths_(depths_of(product)),
       blocks_{rows, pieces_of(rows, kernel_.rows)},
       parts_{pieces_of(p_.n, kernel_.columns), 1},
       all_lines_(depths_.count + depths_.parts * kernel_.head),
-      is_direct_(blocks_.parts <= direct_blocks && kernel_.is_direct && kernel_.is_direct(p_.rhs)) {
+      is_direct_(blocks_.parts <= direct_blocks && kernel_.is_direct && kernel_.is_direct(p_.rhs)),
+      single_strips_(!is_direct_ && packs_single_strips(p_)) {
   const int64_t together = kernel_.strips_together;
-  const int64_t most = is_direct_ ? direct_strips : std::max(together, part_strips);
+  const int64_t most = is_direct_       ? direct_strips
+                       : single_strips_ ? turned_strips
+                                        : std::max(together, part_strips);
   const int64_t enough_parts = together > 0 ? fewest_wide_parts : fewest_parts;
   parts_.parts = pieces_of(parts_.count, std::clamp<int64_t>(parts_.count / enough_parts, 1, most));
+  turn_strips_ = single_strips_ ? 1 : parts_.most();
+  is_taken_at_once_ = !p_.out && !is_direct_ && !single_strips_ && depths_.parts == 1;
   thread_local PackedMemory memory;
   rows_ = memory.take(blocks_.parts * all_lines_ * kernel_.row_step * kernel_.bytes);
 }
@@ -105,34 +130,41 @@ void FewRows::pack(int64_t piece) const {
                     rows_at(block, depth, depths_.begin(depth)));
 }
 
-// Where columns stand side by side, some lines of the next depth are fetched during each block and
-// packed after it, so that memory is not waited for.
-void FewRows::compute_packed(const Strips& strips, std::byte* c, int64_t leading) const {
-  const int64_t width = kernel_.columns, blocks = blocks_.parts * strips.count();
-  const bool goes_ahead = kernel_.head == 0 && p_.rhs.outer == 1;
-  const int64_t together = taken_together(strips.count() * width);
-  const bool is_held = !p_.out && depths_.parts == 1;
-  for (int64_t depth = 0; depth < depths_.parts; ++depth) {
-    const int64_t k = depths_.size(depth), next = depth + 1;
-    if (depth == 0 || !goes_ahead) pack_strips(strips, depth, 0, k);
-    const Cut ahead{goes_ahead && next < depths_.parts ? depths_.size(next) : 0, blocks};
-    for (int64_t i = 0; i < blocks; ++i) {
-      const int64_t block = i / strips.count(), s = i % strips.count();
-      const int64_t t = ahead.begin(i), lines = ahead.size(i);
-      const int64_t first = block / together * together;  // of the blocks that are taken with it
-      std::byte* taken = c + (is_held ? 0 : blocks_.begin(first)) * leading * kernel_.sum_bytes;
-      kernel_.run({rows_at(block, depth, depths_.begin(depth)),
-                   strips_at(strips, depth) + s * width * (kernel_.head + k) * kernel_.bytes, k,
-                   blocks_.size(block), columns_of(strips.begin + s),
-                   taken + ((blocks_.begin(block) - blocks_.begin(first)) * leading + s * width) *
-                               kernel_.sum_bytes,
-                   leading, p_.accumulate || depth > 0,
-                   lines > 0 ? ahead_of(strips_part(strips, next, t, lines)) : Ahead{}});
-      if (lines > 0) pack_strips(strips, next, t, lines);
-      const bool is_last = block + 1 == std::min(first + together, blocks_.parts);
-      if (p_.take && next == depths_.parts && s + 1 == strips.count() && is_last)
-        take(strips, first, block + 1, taken, leading);
-    }
+// Of a part that nobody has begun; there may be none.
+FewRows::Turn FewRows::first_turn(std::byte* memory) {
+  const int64_t part = next_part_++, begin = parts_.begin(part);
+  return {part, 0, begin, std::min(begin + turn_strips_, parts_.begin(part + 1)), memory};
+}
+
+FewRows::Turn FewRows::turn_after(const Turn& turn, std::byte* memory) const {
+  const int64_t end = parts_.begin(turn.part + 1);
+  const bool is_deeper = turn.end == end;
+  const int64_t begin = is_deeper ? parts_.begin(turn.part) : turn.end;
+  return {turn.part, turn.depth + is_deeper, begin, std::min(begin + turn_strips_, end), memory};
+}
+
+// Some lines of the next turn are fetched during each block and packed after it, so that memory is
+// not waited for.
+void FewRows::multiply(const Turn& turn, const Turn* next, std::byte* c) const {
+  const int64_t leading = leading_of(turn.part), together = taken_together();
+  const int64_t width = kernel_.columns, depth = turn.depth, k = depths_.size(depth);
+  const int64_t blocks = blocks_.parts * turn.strips();
+  const Cut ahead{next ? depths_.size(next->depth) : 0, blocks};
+  for (int64_t n = 0; n < blocks; ++n) {
+    const int64_t block = n / turn.strips(), s = n % turn.strips(), strip = turn.begin + s;
+    const int64_t t = ahead.begin(n), lines = ahead.size(n);
+    const int64_t j = column_of(strip) - column_of(parts_.begin(turn.part));
+    const int64_t first = block / together * together;  // of the blocks that are taken with it
+    const int64_t i = blocks_.begin(block) - (is_taken_at_once_ ? blocks_.begin(first) : 0);
+    kernel_.run({rows_at(block, depth, depths_.begin(depth)),
+                 turn.memory + s * width * (kernel_.head + k) * kernel_.bytes, k,
+                 blocks_.size(block), columns_of(strip), c + (i * leading + j) * kernel_.sum_bytes,
+                 leading, p_.accumulate || depth > 0,
+                 lines > 0 ? ahead_of(strips_part(*next, t, lines)) : Ahead{}});
+    if (lines > 0) pack_strips(*next, t, lines);
+    if (is_last_of_part(turn) && s + 1 == turn.strips() &&
+        block + 1 == std::min(first + together, blocks_.parts))
+      take(turn.part, first, block + 1, c);
   }
 }
 
@@ -145,49 +177,66 @@ int64_t FewRows::to_next(const Cut& chunks, int64_t chunk, int64_t strip, int64_
   return chunks.size(chunk) * p_.rhs.inner - (strip - begin) * kernel_.columns;
 }
 
-void FewRows::compute_direct(int64_t begin, int64_t end, std::byte* c, int64_t leading) const {
+void FewRows::compute_direct(int64_t part, std::byte* c, int64_t leading) const {
+  const int64_t begin = parts_.begin(part), end = parts_.begin(part + 1);
   const Cut chunks{p_.k, pieces_of(p_.k, direct_lines)};
   for (int64_t chunk = 0; chunk < chunks.parts; ++chunk) {
     const int64_t t = chunks.begin(chunk);
     for (int64_t s = begin; s < end; ++s) {
       const int64_t next = to_next(chunks, chunk, s, begin, end);
       for (int64_t block = 0; block < blocks_.parts; ++block) {
-        const int64_t at = blocks_.begin(block) * leading + (s - begin) * kernel_.columns;
+        const int64_t at = blocks_.begin(block) * leading + column_of(s) - column_of(begin);
         kernel_.run_direct(
             {rows_at(block, 0, t), nullptr, chunks.size(chunk), blocks_.size(block), columns_of(s),
              c + at * kernel_.sum_bytes, leading, p_.accumulate || chunk > 0},
-            p_.rhs, s * kernel_.columns, t, next);
+            p_.rhs, column_of(s), t, next);
       }
     }
   }
 }
 
-// The rows of blocks [begin, end), of which the first one stands at c.
-void FewRows::take(const Strips& strips, int64_t begin, int64_t end, const std::byte* c,
-                   int64_t leading) const {
-  const int64_t j = strips.begin * kernel_.columns;
+// The rows of blocks [begin, end) are there; c: of the part's sums.
+void FewRows::take(int64_t part, int64_t begin, int64_t end, const std::byte* c) const {
+  if (!p_.take) return;
+  const int64_t j = column_of(parts_.begin(part)), leading = leading_of(part);
+  if (!is_taken_at_once_) c += blocks_.begin(begin) * leading * kernel_.sum_bytes;
   p_.take({i_ + blocks_.begin(begin), blocks_.begin(end) - blocks_.begin(begin), j,
-           std::min(strips.end * kernel_.columns, p_.n) - j, c, leading});
+           column_of(parts_.begin(part + 1)) - j, c, leading});
 }
 
-void FewRows::compute(int64_t part) const {
-  const int64_t begin = parts_.begin(part), end = parts_.begin(part + 1);
-  const int64_t wide = (end - begin) * kernel_.columns;
-  Strips strips{begin, end, nullptr};
-  const int64_t packed = is_direct_ ? 0 : std::min<int64_t>(2, depths_.parts) * bytes_of(strips);
-  thread_local PackedMemory memory;
-  const int64_t held = p_.out ? 0 : std::min(blocks_held(wide) * kernel_.rows, blocks_.count);
-  strips.memory = memory.take(packed + held * wide * kernel_.sum_bytes);
-  const int64_t j = begin * kernel_.columns, leading = p_.out ? p_.leading : wide;
-  std::byte* c = p_.out ? static_cast<std::byte*>(p_.out) + (i_ * leading + j) * kernel_.sum_bytes
-                        : strips.memory + packed;
-  if (is_direct_) {
-    compute_direct(begin, end, c, leading);
-    if (p_.take) take(strips, 0, blocks_.parts, c, leading);
-  } else {
-    compute_packed(strips, c, leading);
+// Takes parts until all are taken. Only columns that stand side by side are packed ahead.
+void FewRows::help_packed(std::byte* memory, std::byte* own) {
+  const bool goes_ahead = kernel_.head == 0 && p_.rhs.outer == 1;
+  bool is_packed = false;
+  for (Turn turn = first_turn(memory); turn.part < parts_.parts;) {
+    const bool is_last = is_last_of_part(turn), knows_next = !is_last || single_strips_;
+    std::byte* other = goes_ahead && turn.memory == memory ? memory + bytes_of_turn() : memory;
+    Turn next = turn;
+    if (knows_next) next = is_last ? first_turn(other) : turn_after(turn, other);
+    const bool packs_next = goes_ahead && knows_next && next.part < parts_.parts;
+    if (!is_packed) pack_strips(turn, 0, depths_.size(turn.depth));
+    std::byte* c = sums_of(turn.part, own);
+    multiply(turn, packs_next ? &next : nullptr, c);
+    turn = knows_next ? next : first_turn(memory);
+    is_packed = packs_next;
   }
   if (kernel_.finish) kernel_.finish();
+}
+
+void FewRows::help() {
+  const int64_t places = single_strips_ ? 2 : std::min<int64_t>(2, depths_.parts);
+  const int64_t packed = is_direct_ ? 0 : places * bytes_of_turn();
+  const int64_t blocks = is_taken_at_once_ ? taken_together() : blocks_.parts;
+  const int64_t elements = blocks * kernel_.rows * parts_.most() * kernel_.columns;
+  const int64_t sums = p_.out ? 0 : elements * kernel_.sum_bytes;
+  thread_local PackedMemory memory;
+  std::byte *taken = memory.take(packed + sums), *own = taken + packed;
+  if (!is_direct_) return help_packed(taken, own);
+  for (int64_t part; (part = next_part_++) < parts_.parts;) {
+    std::byte* c = sums_of(part, own);
+    compute_direct(part, c, leading_of(part));
+    take(part, 0, blocks_.parts, c);
+  }
 }
 
 void FewRows::run(const Parallel* parallel) {
@@ -199,7 +248,7 @@ void FewRows::run(const Parallel* parallel) {
   };
   each(blocks_.parts * depths_.parts, parallel && blocks_.count * p_.k >= worth_packing_together,
        [&](int64_t piece) { pack(piece); });
-  each(parts_.parts, parallel != nullptr, [&](int64_t part) { compute(part); });
+  each(parts_.parts, parallel != nullptr, [&](int64_t) { help(); });
 }
 
 }  // namespace

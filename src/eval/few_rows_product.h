@@ -11,6 +11,11 @@ constexpr int64_t few_blocks = 20;          // of a kernel's rows
 constexpr int64_t most_packed_rows = 2100;  // at once
 // The packed elements of the summed index, in depths.
 Cut depths_of(const MatrixProduct& product);
+// Whether strips are packed one by one. Sums of few terms are rather stored side by side.
+inline bool packs_single_strips(const MatrixProduct& product) {
+  constexpr int64_t few_terms = 256;
+  return product.kernel->packs_single_strips && product.k >= few_terms;
+}
 // `parallel` null: on the calling thread.
 void run_few_rows_product(const MatrixProduct& product, const Parallel* parallel);
 

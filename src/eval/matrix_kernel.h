@@ -55,6 +55,9 @@ struct MatrixKernel {
   // Strips of columns that a thread packs together and multiplies with all rows: what blocks of
   // some kernels read would come too slowly from the last cache. 0: so only where rows are few.
   int64_t strips_together = 0;
+  // A strip is packed while the one before is multiplied with all rows, where a depth of these fits
+  // in the second cache; else a thread packs some strips together.
+  bool packs_single_strips = false;
   int64_t head = 0;  // lines before the first of packed rows or columns: what sums begin with
   // out[(head + t) * row_step + r] = element (r, t) of the part; up to `rows` rows. Where there is
   // a head the part holds all t that are packed together.

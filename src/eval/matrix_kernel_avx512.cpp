@@ -111,6 +111,7 @@ constexpr MatrixKernel wide_kernel_of = {
     .columns = Wide<N>::strip,
     .row_step = Wide<N>::row_step,
     .bytes = kernel_of<N>.bytes,
+    .packs_single_strips = true,
     .pack_rows = pack_rows<Wide<N>>,
     .pack_columns = pack_columns<Wide<N>>,
     .run = run_packed<Wide<N>>,

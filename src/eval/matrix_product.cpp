@@ -22,6 +22,13 @@ constexpr int64_t part_blocks = 10, part_strips = 6, fewest_parts = 16;
 // Multiplications that one call of `parallel` does: so many cannot be interrupted.
 constexpr int64_t most_at_once = int64_t{1} << 32;
 constexpr int64_t most_helpers = 64;
+constexpr int64_t enough_wide_strips = 16;  // that threads share evenly
+
+const MatrixKernel& kernel_of(const MatrixProduct& p) {
+  const MatrixKernel* narrow = p.kernel->narrow;
+  const bool is_narrow = narrow && p.n < enough_wide_strips * p.kernel->columns;
+  return is_narrow ? *narrow : *p.kernel;
+}
 
 template <class Ready>
 void await(Ready ready) {
@@ -95,7 +102,7 @@ class Region {
 
 Region::Region(const MatrixProduct& product, int64_t i, int64_t rows, int64_t j, int64_t columns)
     : p_(product),
-      kernel_(*product.kernel),
+      kernel_(kernel_of(product)),
       i_(i),
       rows_(rows),
       j_(j),
@@ -239,10 +246,14 @@ void run_regions(const MatrixProduct& p, const Parallel& parallel) {
 // together, each thread should have some of its own.
 constexpr int64_t most_few_rows = 256, columns_of_a_row = 8, most_few_bytes = 3 << 20;
 constexpr int64_t enough_parts = 2;
+constexpr int64_t most_near_bytes = 3 << 19;  // of rows that stay in the second cache by strips
 
 bool goes_by_strips(const MatrixProduct& p) {
   const MatrixKernel& kernel = *p.kernel;
   const int64_t together = kernel.strips_together * kernel.columns;
+  if (packs_single_strips(p) && p.n >= enough_wide_strips * kernel.columns &&
+      p.m * depths_of(p).most() * kernel.bytes <= most_near_bytes)
+    return true;
   if (p.m <= few_blocks * kernel.rows || (together > 0 && p.n >= enough_parts * together))
     return true;
   return p.m <= most_few_rows && p.n >= columns_of_a_row * p.m &&
