@@ -251,7 +251,7 @@ constexpr int64_t most_near_bytes = 3 << 19;  // of rows that stay in the second
 bool goes_by_strips(const MatrixProduct& p) {
   const MatrixKernel& kernel = *p.kernel;
   const int64_t together = kernel.strips_together * kernel.columns;
-  if (packs_single_strips(p) && p.n >= enough_wide_strips * kernel.columns &&
+  if (packs_single_strips(p) && p.m <= p.k && p.n >= enough_wide_strips * kernel.columns &&
       p.m * depths_of(p).most() * kernel.bytes <= most_near_bytes)
     return true;
   if (p.m <= few_blocks * kernel.rows || (together > 0 && p.n >= enough_parts * together))
