@@ -62,8 +62,9 @@ class Joining {
 
   // Whether the second step may be done part by part.
   bool fits() const {
-    return !second_.refusal && second_.is_one_loop && first_.copies.empty() &&
-           second_.copies.empty() && !is_read_after_its_part() && !is_written_before_it_is_read();
+    return !second_.refusal && second_.is_one_loop && first_.writes.size() == 1 &&
+           first_.copies.empty() && second_.copies.empty() && !is_read_after_its_part() &&
+           !is_written_before_it_is_read();
   }
 
   // Functions over fewer iterations know their bounds.
