@@ -16,8 +16,8 @@
 #include <llvm/Transforms/Vectorize/SLPVectorizer.h>
 
 #include "base/base.h"
-#include "emit/lane_sums.h"
 #include "emit/fetched_arrays.h"
+#include "emit/lane_sums.h"
 #include "emit/lone_lanes.h"
 #include "emit/loop_remainders.h"
 #include "emit/rare_choices.h"

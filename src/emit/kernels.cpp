@@ -401,9 +401,8 @@ class KernelWriting {
     for (size_t i = 0; i < operands_.size(); ++i)
       for (size_t leaf = 0; leaf < operands_[i].size() && !is_immediate(i); ++leaf)
         if (operands_[i][leaf].bytes >= beyond_second_cache)
-          function.addParamAttr(
-              static_cast<unsigned>(array_number(loops, array_of(i, leaf))),
-              llvm::Attribute::get(function.getContext(), large_array_attribute));
+          function.addParamAttr(static_cast<unsigned>(array_number(loops, array_of(i, leaf))),
+                                llvm::Attribute::get(function.getContext(), large_array_attribute));
   }
 
   // What one thread does is done in one call: LLVM knows how often its loops go round, and makes

@@ -49,6 +49,7 @@ class PerturbedEvaluation {
   void move(InstructionId id, Literal& value) {
     const ElementType type = value.shape().is_array() ? value.type() : ElementType::Pred;
     if (!is_floating(type) && !is_complex(type)) return;
+    if (is_product_of_many(module_[id]) && dice_.below(2) == 0) value = in_other_order(id);
     const double units = units_of(module_[id], type);
     const bool sums = is_sum(module_[id]);
     if (units == 0 && !sums) return;
@@ -112,6 +113,40 @@ class PerturbedEvaluation {
     if (instruction.op == Op::ReduceWindow)
       return combines(module_.attributes<ReduceWindowAttributes>(instruction).to_apply);
     return false;
+  }
+  // Of numbers so large and so small that their products in one order have no bounds, or are zero
+  // and then multiplied by infinity, in another one they may be any number.
+  bool is_product_of_many(const Instruction& instruction) const {
+    if (instruction.op != Op::Reduce || instruction.operand_count != 2) return false;
+    const std::optional<Combiner> combiner =
+        find_combiner(module_, module_.attributes<ReduceAttributes>(instruction).to_apply);
+    return combiner && module_[combiner->instruction].op == Op::Multiply;
+  }
+  // The reduction once more, elements that are combined with each other having changed places.
+  Literal in_other_order(InstructionId id) {
+    Literal operand = values_.at(module_.operand(id, 0).value);
+    const Dims& dims = operand.shape().dims;
+    const Dims strides = row_major_strides(dims);
+    const Dims& reduced = module_.attributes<ReduceAttributes>(id).dimensions;
+    std::map<int64_t, std::vector<int64_t>> combined;  // by the place of the first of them
+    for (int64_t i = 0; i < operand.count(); ++i) {
+      int64_t first = i;
+      for (int64_t d : reduced)
+        first -= i / strides[static_cast<size_t>(d)] % dims[static_cast<size_t>(d)] *
+                 strides[static_cast<size_t>(d)];
+      combined[first].push_back(i);
+    }
+    visit_storage(operand.type(), [&]<class T>(std::type_identity<T>) {
+      const std::span<T> data = operand.mutable_data<T>();
+      for (const auto& [first, places] : combined)
+        for (size_t n = places.size(); n > 1; --n)
+          std::swap(data[static_cast<size_t>(places[n - 1])],
+                    data[static_cast<size_t>(places[dice_.below(n)])]);
+    });
+    Result<Literal> out =
+        alone_.evaluate(0, id, {std::move(operand), values_.at(module_.operand(id, 1).value)});
+    check(out.has_value(), "products in another order");
+    return std::move(*out);
   }
   // The instruction once more, each float of its operands being what `change` makes of its size.
   template <class Change>

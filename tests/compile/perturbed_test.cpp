@@ -94,6 +94,23 @@ TEST_P(Perturbed, ExplainsWhatFunctionsMayDo) {
   EXPECT_EQ(test::is_ill_conditioned(module, given, right, wrong), c.is_explained);
 }
 
+// 2^-100 twice and 2^100 twice: zero, infinity or one.
+TEST(PerturbedProducts, InAnyOrder) {
+  const Module module = test::parsed(
+      "HloModule m\nmultiply { a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
+      "ROOT p = f32[] multiply(a, b) }\nENTRY e { x = f32[2,4] parameter(0)\n"
+      "one = f32[] constant(1)\n"
+      "ROOT r = f32[2] reduce(x, one), dimensions={1}, to_apply=multiply }\n");
+  const std::vector<float> x = {0x1p-100F, 0x1p-100F, 0x1p100F, 0x1p100F, 1, 2, 3, 4};
+  const std::vector given = {Literal::from<float>({2, 4}, x)};
+  const Literal right = *test::evaluate_once(module, given);
+  for (const auto& [first, second, is_explained] :
+       {std::tuple{1.F, 24.F, true}, {5.F, 24.F, false}, {1.F, 25.F, false}}) {
+    const Literal other = Literal::from<float>({2}, std::vector{first, second});
+    EXPECT_EQ(test::is_ill_conditioned(module, given, right, other), is_explained) << first;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Faults, Perturbed, testing::ValuesIn(cases),
                          [](const auto& one) { return one.param.name; });
 
