@@ -142,10 +142,10 @@ bool takes_what_is_written(const Module& module, InstructionId part, Instruction
 // Whether a fusion with reductions over trailing dimensions needs, for a row of its only result, no
 // other row of this operand, which has the same dimensions.
 bool reads_only_its_rows(const Module& module, InstructionId fusion, size_t operand);
-// Whether a fusion needs, for an element of any of its results, no other element of this operand
-// than the one at the same place of memory: through elementwise ops, and through reshapes, which
-// move nothing. Arrays are dense and row-major.
-bool reads_only_its_places(const Module& module, InstructionId fusion, size_t operand);
+// Whether a fusion or another step needs, for an element of any of its results, no other element of
+// this operand than the one at the same place of memory: through elementwise ops, and in fusions
+// through reshapes, which move nothing. Arrays are dense and row-major.
+bool reads_only_its_places(const Module& module, InstructionId step, size_t operand);
 // Whether a gather takes one element of a table of one dimension for each of its indices: element i
 // of the result needs of operand 1 the element i alone.
 bool is_lookup(const Module& module, InstructionId id);

@@ -14,8 +14,10 @@ bool keeps_place(const Module& module, InstructionId user, InstructionId value) 
 
 }  // namespace
 
-bool reads_only_its_places(const Module& module, InstructionId fusion, size_t operand) {
-  const ComputationId fused = module.attributes<FusionAttributes>(fusion).calls;
+bool reads_only_its_places(const Module& module, InstructionId step, size_t operand) {
+  if (module[step].op != Op::Fusion)
+    return reads_own_element(module, step, module.operand(step, operand));
+  const ComputationId fused = module.attributes<FusionAttributes>(step).calls;
   if (module[module[fused].root].op == Op::Fusion) return false;
   std::vector<InstructionId> waiting = {module[fused].parameters[operand]};
   std::vector<InstructionId> found;

@@ -156,8 +156,7 @@ class Convolution {
   // for each call.
   bool has_lines_in_order() const {
     const ConvolutionLabels& l = labels_;
-    return !turns_kernel() && l.output_batch == 0 &&
-           std::ranges::is_sorted(l.output_spatial, std::less_equal());
+    return !turns_kernel() && l.output_batch == 0 && std::ranges::is_sorted(l.output_spatial);
   }
   bool turns_kernel() const {
     return by_inputs_ && kernel_strides_[at(labels_.kernel_input_feature)] != 1;

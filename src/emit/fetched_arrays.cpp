@@ -12,8 +12,8 @@
 namespace hilo {
 namespace {
 
-constexpr uint64_t distance = 1024;  // bytes ahead
-constexpr int64_t long_piece = 4096;
+constexpr uint64_t distance = 1024;    // bytes ahead
+constexpr int64_t long_piece = 4096;   // bytes, of which few are fetched for nothing behind its end
 constexpr int64_t longest_step = 512;  // bytes of an array that a round of the loop reads
 
 // The large array that is read, or null.

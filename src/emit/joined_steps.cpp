@@ -87,16 +87,11 @@ class Joining {
     HILO_TRY(const uint64_t number, steps_.add_library_step(first_.step, *first_.refusal));
     HILO_DO(operands_to_memory());
     Builder& b = steps_.b;
-    llvm::Type *pointer = b.getPtrTy(), *i64 = b.getInt64Ty();
-    auto* type = llvm::FunctionType::get(b.getInt32Ty(),
-                                         {pointer, i64, pointer, pointer, i64, i64, i64}, false);
     const std::vector<llvm::Value*> arguments = pointers_of(steps_, second);
     const auto count = static_cast<int64_t>(arguments.size());
-    llvm::Value* status = b.CreateCall(
-        type, steps_.context_field(5),
-        {steps_.context(), b.getInt64(number), tile_of(steps_, *second.kernel),
-         list_of(b, arguments), int64(b, count), int64(b, second.kernel->count), int64(b, width)});
-    steps_.return_if(b.CreateICmpNE(status, b.getInt32(0)), status);
+    steps_.call_or_return(5, {steps_.context(), b.getInt64(number), tile_of(steps_, *second.kernel),
+                              list_of(b, arguments), int64(b, count),
+                              int64(b, second.kernel->count), int64(b, width)});
     steps_.program.needs_code = true;
     return results_from_memory();
   }
@@ -108,15 +103,11 @@ class Joining {
     for (size_t i = 0; i < second_.reads.size(); ++i)
       for (const Range& range : second_.reads[i]) {
         if (!range.overlaps(first_.writes[0])) continue;
-        if (module_.operand(second_.step, i) != first_.step || !reads_own_places(i)) return true;
+        if (module_.operand(second_.step, i) != first_.step ||
+            !reads_only_its_places(module_, second_.step, i))
+          return true;
       }
     return false;
-  }
-  bool reads_own_places(size_t operand) const {
-    const InstructionId id = second_.step;
-    return module_[id].op == Op::Fusion
-               ? reads_only_its_places(module_, id, operand)
-               : reads_own_element(module_, id, module_.operand(id, operand));
   }
   // Whether the second step writes over what other parts of the first one read, or write.
   bool is_written_before_it_is_read() const {

@@ -207,9 +207,8 @@ class KernelWriting {
   // Whether element i of what is written needs of the operand no other element than its own.
   bool reads_only_its_place(size_t operand) const {
     if (!one_loop_ || (rows_ && rows_->slab && rows_->slab->overlaps())) return false;
-    if (rows_ && reads_only_its_rows(module_, id_, operand)) return true;
-    if (id_ != root_) return reads_only_its_places(module_, id_, operand);
-    return reads_own_element(module_, id_, module_.operand(id_, operand));
+    return (rows_ && reads_only_its_rows(module_, id_, operand)) ||
+           reads_only_its_places(module_, id_, operand);
   }
 
   // Whether a result must be made elsewhere first, because its place is still read.

@@ -124,6 +124,14 @@ void Steps::return_if(llvm::Value* condition, llvm::Value* status) {
   b.SetInsertPoint(stay);
 }
 
+void Steps::call_or_return(unsigned field, std::initializer_list<llvm::Value*> arguments) {
+  std::vector<llvm::Type*> types;
+  for (const llvm::Value* argument : arguments) types.push_back(argument->getType());
+  auto* type = llvm::FunctionType::get(b.getInt32Ty(), types, false);
+  llvm::Value* status = b.CreateCall(type, context_field(field), arguments);
+  return_if(b.CreateICmpNE(status, b.getInt32(0)), status);
+}
+
 Result<void> Steps::emit_called(ComputationId computation) {
   const size_t count = program.plan.schedule.orders[computation.value].size();
   if (inlined_ + count <= most_inlined && inlined_depth_ < deepest_inlined) {
@@ -199,9 +207,7 @@ Result<uint64_t> Steps::add_library_step(InstructionId id, std::string reason) {
 
 Result<void> Steps::emit_library(InstructionId id, std::string reason) {
   HILO_TRY(const uint64_t number, add_library_step(id, std::move(reason)));
-  auto* type = llvm::FunctionType::get(b.getInt32Ty(), {b.getPtrTy(), b.getInt64Ty()}, false);
-  llvm::Value* status = b.CreateCall(type, context_field(3), {context(), b.getInt64(number)});
-  return_if(b.CreateICmpNE(status, b.getInt32(0)), status);
+  call_or_return(3, {context(), b.getInt64(number)});
   return from_memory(id);
 }
 

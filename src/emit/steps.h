@@ -73,6 +73,8 @@ class Steps {
   llvm::Value* context() const { return function_->getArg(0); }
   // Field number of RunContext.
   llvm::Value* context_field(unsigned number);
+  // Calls a field that gives a RunStatus; other than Done ends the run.
+  void call_or_return(unsigned field, std::initializer_list<llvm::Value*> arguments);
   // The instruction's kernels; or, where it cannot be emitted, a library step.
   Result<void> emit_kernels(InstructionId id);
   Result<void> emit_library(InstructionId id, std::string reason);

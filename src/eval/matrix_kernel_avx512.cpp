@@ -100,10 +100,6 @@ HILO_AVX512 void store_lanes(const float* in, int64_t count, ElementType type, u
   }
 }
 
-}  // namespace
-
-namespace {
-
 // Of few rows and few columns the other form makes more of what it loads.
 template <class N>
 constexpr MatrixKernel wide_kernel_of = {

@@ -1,17 +1,11 @@
 // Large arrays that are read from their beginning on are fetched ahead, with the same values.
-#include "both.h"
+#include "large_arrays.h"
 
 namespace hilo::test {
 namespace {
 
 int64_t count_fetched(std::string_view text) {
-  CompileOptions options;
-  int64_t out = 0;
-  options.emit.see_code = [&](std::string_view ir, std::string_view) {
-    for (size_t at = 0; (at = ir.find("call void @llvm.prefetch", at)) != ir.npos; ++at) ++out;
-  };
-  EXPECT_TRUE(compile(*parse(text), cpu_target(), options));
-  return out;
+  return count_in_code(text, "call void @llvm.prefetch");
 }
 
 std::string sums(int64_t rows, int64_t columns, int64_t dim) {
@@ -34,24 +28,10 @@ ENTRY e {{
 )",
                      count);
 }
-std::string rows(int64_t rows) {
-  return fmt::format(R"(HloModule m
-add {{ a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT s = f32[] add(a, b) }}
-ENTRY e {{
-  x = f32[{0},1024] parameter(0)
-  z = f32[] constant(0)
-  s = f32[{0}] reduce(x, z), dimensions={{1}}, to_apply=add
-  b = f32[{0},1024] broadcast(s), dimensions={{0}}
-  ROOT r = f32[{0},1024] subtract(x, b) }}
-)",
-                     rows);
-}
 
 TEST(FetchedArrays, WhereNoSecondCacheHoldsThem) {
   const std::pair<std::string, std::string> large_and_small[] = {
-      {elements(1 << 21), elements(1 << 20)}, {rows(1024), rows(512)}};
+      {elements(1 << 21), elements(1 << 20)}, {rows_less_sums(1024), rows_less_sums(512)}};
   for (const auto& [large, small] : large_and_small) {
     const auto both = run_both(large, 1, 3);
     ASSERT_TRUE(both) << to_string(both.error());

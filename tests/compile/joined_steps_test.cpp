@@ -124,6 +124,10 @@ TEST(JoinedSteps, OtherProducts) {
 )";
   const std::string odd = module_of(head, relu, "f32", {601, 1001});
   EXPECT_EQ(expect_agreement(odd, 1e-5).joined, 0);
+  constexpr std::string_view widened = "ROOT r = f32 DIMS convert(d) }";
+  std::string even = module_of(head, widened, "bf16", {601, 1008});
+  even.replace(even.find("[70,1001]"), 9, "[70,1008]");
+  EXPECT_EQ(expect_agreement(even, 0.01).joined, 1);
 }
 
 }  // namespace

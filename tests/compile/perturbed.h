@@ -100,12 +100,14 @@ class PerturbedEvaluation {
                : 0;
   }
 
+  bool combines_by(ComputationId with, Op op) const {
+    const std::optional<Combiner> combiner = find_combiner(module_, with);
+    return combiner && module_[combiner->instruction].op == op;
+  }
   // Whether its result depends on the order in which elements are combined.
   bool is_sum(const Instruction& instruction) const {
     const auto combines = [&](ComputationId with) {
-      const std::optional<Combiner> combiner = find_combiner(module_, with);
-      return combiner && (module_[combiner->instruction].op == Op::Add ||
-                          module_[combiner->instruction].op == Op::Multiply);
+      return combines_by(with, Op::Add) || combines_by(with, Op::Multiply);
     };
     if (instruction.op == Op::Dot || instruction.op == Op::Convolution) return true;
     if (instruction.op == Op::Reduce)
@@ -117,10 +119,8 @@ class PerturbedEvaluation {
   // Of numbers so large and so small that their products in one order have no bounds, or are zero
   // and then multiplied by infinity, in another one they may be any number.
   bool is_product_of_many(const Instruction& instruction) const {
-    if (instruction.op != Op::Reduce || instruction.operand_count != 2) return false;
-    const std::optional<Combiner> combiner =
-        find_combiner(module_, module_.attributes<ReduceAttributes>(instruction).to_apply);
-    return combiner && module_[combiner->instruction].op == Op::Multiply;
+    return instruction.op == Op::Reduce && instruction.operand_count == 2 &&
+           combines_by(module_.attributes<ReduceAttributes>(instruction).to_apply, Op::Multiply);
   }
   // The reduction once more, elements that are combined with each other having changed places.
   Literal in_other_order(InstructionId id) {

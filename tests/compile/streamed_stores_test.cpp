@@ -1,5 +1,5 @@
 // Results that no cache holds are stored past the caches, with the same values.
-#include "both.h"
+#include "large_arrays.h"
 
 namespace hilo::test {
 namespace {
@@ -24,20 +24,6 @@ ENTRY e {{
 )",
                      rows * 2048);
 }
-std::string sums(int64_t rows) {
-  return fmt::format(R"(HloModule m
-add {{ a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT s = f32[] add(a, b) }}
-ENTRY e {{
-  x = f32[{0},1024] parameter(0)
-  z = f32[] constant(0)
-  s = f32[{0}] reduce(x, z), dimensions={{1}}, to_apply=add
-  b = f32[{0},1024] broadcast(s), dimensions={{0}}
-  ROOT r = f32[{0},1024] subtract(x, b) }}
-)",
-                     rows);
-}
 std::string moved(int64_t rows) {
   return fmt::format(R"(HloModule m
 ENTRY e {{
@@ -47,19 +33,11 @@ ENTRY e {{
                      rows);
 }
 
-int64_t count_streamed(std::string_view text) {
-  CompileOptions options;
-  int64_t out = 0;
-  options.emit.see_code = [&](std::string_view ir, std::string_view) {
-    for (size_t at = 0; (at = ir.find("!nontemporal", at)) != ir.npos; ++at) ++out;
-  };
-  EXPECT_TRUE(compile(*parse(text), cpu_target(), options));
-  return out;
-}
+int64_t count_streamed(std::string_view text) { return count_in_code(text, "!nontemporal"); }
 
 TEST(StreamedStores, GiveTheSameValues) {
   constexpr int64_t large = 1 << 13;
-  for (const auto& make : {elements, narrowed, sums, moved}) {
+  for (const auto& make : {elements, narrowed, rows_less_sums, moved}) {
     const auto both = run_both(make(large), 1, 3);
     ASSERT_TRUE(both) << to_string(both.error());
     EXPECT_LE(largest_difference(both->compiled, both->evaluated), 1e-6) << make(large);
