@@ -16,6 +16,7 @@ constexpr int64_t direct_blocks = 5, direct_strips = 16, direct_lines = 192;
 constexpr int64_t worth_packing_together = 1 << 16;  // elements of the rows
 constexpr int64_t most_narrow_rows = 32;             // that a kernel's narrow one multiplies
 constexpr int64_t turned_strips = 16;                // of a part that is computed in turns
+constexpr int64_t rows_of_share = 128;               // with which it is worth packing a strip again
 constexpr int64_t taken_bytes = 1 << 17;             // of sums
 
 // A kernel's narrow one multiplies few rows with columns where they stand.
@@ -31,11 +32,15 @@ class FewRows {
   void run(const Parallel* parallel);
 
  private:
-  // Strips of a part that are multiplied in one turn, of one depth; and where they are packed.
+  // Strips of a part that are multiplied in one turn with a share of the rows, of one depth; and
+  // where they are packed.
   struct Turn {
-    int64_t part, depth, begin, end;
+    int64_t part, share, depth, begin, end;
     std::byte* memory;
     int64_t strips() const { return end - begin; }
+    bool has_strips_of(const Turn& other) const {
+      return begin == other.begin && end == other.end && depth == other.depth;
+    }
   };
   void pack(int64_t piece) const;  // of blocks of rows and depths
   void help();
@@ -98,6 +103,7 @@ class FewRows {
   bool is_taken_at_once_;  // sums stand nowhere else, and their place is used again
   int64_t turn_strips_;
   std::byte* rows_;
+  Cut shares_;  // of the blocks of rows: of few parts each is computed in some, by several threads
   std::atomic<int64_t> next_part_ = 0;
 };
 
@@ -118,6 +124,10 @@ FewRows::FewRows(const MatrixProduct& product, int64_t i, int64_t rows)
   const int64_t enough_parts = together > 0 ? fewest_wide_parts : fewest_parts;
   parts_.parts = pieces_of(parts_.count, std::clamp<int64_t>(parts_.count / enough_parts, 1, most));
   turn_strips_ = single_strips_ ? 1 : parts_.most();
+  const bool are_few = single_strips_ && parts_.parts < fewest_parts;
+  shares_ = {blocks_.parts, are_few ? std::clamp<int64_t>(rows / rows_of_share, 1,
+                                                          pieces_of(fewest_parts, parts_.parts))
+                                    : 1};
   is_taken_at_once_ = !p_.out && !is_direct_ && !single_strips_ && depths_.parts == 1;
   thread_local PackedMemory memory;
   rows_ = memory.take(blocks_.parts * all_lines_ * kernel_.row_step * kernel_.bytes);
@@ -130,17 +140,19 @@ void FewRows::pack(int64_t piece) const {
                     rows_at(block, depth, depths_.begin(depth)));
 }
 
-// Of a part that nobody has begun; there may be none.
+// Of a part's share that nobody has begun; there may be none.
 FewRows::Turn FewRows::first_turn(std::byte* memory) {
-  const int64_t part = next_part_++, begin = parts_.begin(part);
-  return {part, 0, begin, std::min(begin + turn_strips_, parts_.begin(part + 1)), memory};
+  const int64_t n = next_part_++, part = n / shares_.parts, begin = parts_.begin(part);
+  const int64_t end = std::min(begin + turn_strips_, parts_.begin(part + 1));
+  return {part, n % shares_.parts, 0, begin, end, memory};
 }
 
 FewRows::Turn FewRows::turn_after(const Turn& turn, std::byte* memory) const {
   const int64_t end = parts_.begin(turn.part + 1);
   const bool is_deeper = turn.end == end;
   const int64_t begin = is_deeper ? parts_.begin(turn.part) : turn.end;
-  return {turn.part, turn.depth + is_deeper, begin, std::min(begin + turn_strips_, end), memory};
+  return {turn.part, turn.share, turn.depth + is_deeper, begin, std::min(begin + turn_strips_, end),
+          memory};
 }
 
 // Some lines of the next turn are fetched during each block and packed after it, so that memory is
@@ -148,13 +160,16 @@ FewRows::Turn FewRows::turn_after(const Turn& turn, std::byte* memory) const {
 void FewRows::multiply(const Turn& turn, const Turn* next, std::byte* c) const {
   const int64_t leading = leading_of(turn.part), together = taken_together();
   const int64_t width = kernel_.columns, depth = turn.depth, k = depths_.size(depth);
-  const int64_t blocks = blocks_.parts * turn.strips();
+  const int64_t first_block = shares_.begin(turn.share), last_block = shares_.begin(turn.share + 1);
+  const int64_t blocks = (last_block - first_block) * turn.strips();
   const Cut ahead{next ? depths_.size(next->depth) : 0, blocks};
   for (int64_t n = 0; n < blocks; ++n) {
-    const int64_t block = n / turn.strips(), s = n % turn.strips(), strip = turn.begin + s;
+    const int64_t block = first_block + n / turn.strips(), s = n % turn.strips(),
+                  strip = turn.begin + s;
     const int64_t t = ahead.begin(n), lines = ahead.size(n);
     const int64_t j = column_of(strip) - column_of(parts_.begin(turn.part));
-    const int64_t first = block / together * together;  // of the blocks that are taken with it
+    // Of the blocks that are taken with it.
+    const int64_t first = first_block + (block - first_block) / together * together;
     const int64_t i = blocks_.begin(block) - (is_taken_at_once_ ? blocks_.begin(first) : 0);
     kernel_.run({rows_at(block, depth, depths_.begin(depth)),
                  turn.memory + s * width * (kernel_.head + k) * kernel_.bytes, k,
@@ -163,7 +178,7 @@ void FewRows::multiply(const Turn& turn, const Turn* next, std::byte* c) const {
                  lines > 0 ? ahead_of(strips_part(*next, t, lines)) : Ahead{}});
     if (lines > 0) pack_strips(*next, t, lines);
     if (is_last_of_part(turn) && s + 1 == turn.strips() &&
-        block + 1 == std::min(first + together, blocks_.parts))
+        block + 1 == std::min(first + together, last_block))
       take(turn.part, first, block + 1, c);
   }
 }
@@ -213,12 +228,14 @@ void FewRows::help_packed(std::byte* memory, std::byte* own) {
     std::byte* other = goes_ahead && turn.memory == memory ? memory + bytes_of_turn() : memory;
     Turn next = turn;
     if (knows_next) next = is_last ? first_turn(other) : turn_after(turn, other);
-    const bool packs_next = goes_ahead && knows_next && next.part < parts_.parts;
+    const bool is_there = knows_next && next.has_strips_of(turn);
+    if (is_there) next.memory = turn.memory;
+    const bool packs_next = goes_ahead && knows_next && !is_there && next.part < parts_.parts;
     if (!is_packed) pack_strips(turn, 0, depths_.size(turn.depth));
     std::byte* c = sums_of(turn.part, own);
     multiply(turn, packs_next ? &next : nullptr, c);
     turn = knows_next ? next : first_turn(memory);
-    is_packed = packs_next;
+    is_packed = packs_next || is_there;
   }
   if (kernel_.finish) kernel_.finish();
 }
@@ -248,7 +265,7 @@ void FewRows::run(const Parallel* parallel) {
   };
   each(blocks_.parts * depths_.parts, parallel && blocks_.count * p_.k >= worth_packing_together,
        [&](int64_t piece) { pack(piece); });
-  each(parts_.parts, parallel != nullptr, [&](int64_t) { help(); });
+  each(parts_.parts * shares_.parts, parallel != nullptr, [&](int64_t) { help(); });
 }
 
 }  // namespace

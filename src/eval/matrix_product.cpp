@@ -227,7 +227,7 @@ void Region::run(const Parallel& parallel) {
 }
 
 // Of few rows those with fewer strips of columns than these have too few parts for many threads.
-constexpr int64_t enough_strips = 4;
+constexpr int64_t enough_strips = 4, enough_shared_strips = 8;
 
 void run_regions(const MatrixProduct& p, const Parallel& parallel) {
   const int64_t most_columns = most_strips_bytes / p.kernel->sum_bytes / (p.out ? 1 : 2);
@@ -248,10 +248,11 @@ constexpr int64_t most_few_rows = 256, columns_of_a_row = 8, most_few_bytes = 3 
 constexpr int64_t enough_parts = 2;
 constexpr int64_t most_near_bytes = 3 << 19;  // of rows that stay in the second cache by strips
 
-bool goes_by_strips(const MatrixProduct& p) {
+// By single strips fewer columns are enough where they have no other thread.
+bool goes_by_strips(const MatrixProduct& p, bool is_shared) {
   const MatrixKernel& kernel = *p.kernel;
   const int64_t together = kernel.strips_together * kernel.columns;
-  if (packs_single_strips(p) && p.m <= p.k && p.n >= enough_wide_strips * kernel.columns &&
+  if (packs_single_strips(p) && p.m <= p.k && p.n >= (is_shared ? enough_shared_strips : enough_strips) * kernel.columns &&
       p.m * depths_of(p).most() * kernel.bytes <= most_near_bytes)
     return true;
   if (p.m <= few_blocks * kernel.rows || (together > 0 && p.n >= enough_parts * together))
@@ -269,14 +270,14 @@ Cut depths_of(const MatrixProduct& p) {
 
 void run_matrix_product(const MatrixProduct& p, const Parallel& parallel) {
   if (has_few_columns(p)) return run_few_columns_product(p, &parallel);
-  if (goes_by_strips(p) && p.n >= enough_strips * p.kernel->columns)
+  if (goes_by_strips(p, true) && p.n >= enough_strips * p.kernel->columns)
     run_few_rows_product(p, &parallel);
   else run_regions(p, parallel);
 }
 
 void run_matrix_product(const MatrixProduct& p) {
   if (has_few_columns(p)) return run_few_columns_product(p, nullptr);
-  if (goes_by_strips(p)) return run_few_rows_product(p, nullptr);
+  if (goes_by_strips(p, false)) return run_few_rows_product(p, nullptr);
   run_regions(p, [](int64_t, int64_t, const auto& body) { body(0, 1); });
 }
 
