@@ -61,6 +61,8 @@ struct Packer {
   void pack_scattered(int64_t i, int64_t count, int64_t begin, int64_t end, int32_t* out,
                       int64_t width) const;
   HILO_AVX512 void pack_along(int64_t i, int64_t count, int64_t t, int32_t* out) const;
+  // Of whole strips and groups; `depth` lines from one strip to the next.
+  HILO_AVX512 void pack_strips(int64_t strips, int64_t groups, int64_t depth, int32_t* out) const;
   HILO_AVX512 __m128i line(int64_t i, int64_t count, int64_t t) const {
     if (t >= p.k) return _mm_setzero_si128();
     const __m128i bytes = _mm_maskz_loadu_epi8(first<Bytes>(count), at(i, t));
@@ -90,16 +92,45 @@ HILO_AVX512 void Packer::pack_across(int64_t i, int64_t count, int64_t begin, in
   }
 }
 
+// Four lines of 16 bytes become as many groups.
+HILO_AVX512 inline __m512i groups_of(__m512i lines) {
+  const __m512i words = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
+  const __m512i turned =
+      _mm512_broadcast_i32x4(_mm_set_epi8(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0));
+  return _mm512_shuffle_epi8(_mm512_permutexvar_epi32(words, lines), turned);
+}
+HILO_AVX512 inline __m128i load_line(const uint8_t* from) {
+  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+}
+
 // Free indices stand side by side: a vector of four lines becomes one of groups.
 HILO_AVX512 void Packer::pack_along(int64_t i, int64_t count, int64_t t, int32_t* out) const {
   __m512i lines = _mm512_castsi128_si512(line(i, count, t));
   lines = _mm512_inserti32x4(lines, line(i, count, t + 1), 1);
   lines = _mm512_inserti32x4(lines, line(i, count, t + 2), 2);
   lines = _mm512_inserti32x4(lines, line(i, count, t + 3), 3);
-  const __m512i words = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
-  const __m512i turned =
-      _mm512_broadcast_i32x4(_mm_set_epi8(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0));
-  _mm512_store_si512(out, _mm512_shuffle_epi8(_mm512_permutexvar_epi32(words, lines), turned));
+  _mm512_store_si512(out, groups_of(lines));
+}
+
+HILO_AVX512 void Packer::pack_strips(int64_t strips, int64_t groups, int64_t depth,
+                                     int32_t* out) const {
+  const __m512i flips = _mm512_set1_epi8(static_cast<char>(flip));
+  const int64_t step = p.source.inner;
+  const uint8_t* line = at(0, 0);
+  for (int64_t t = 0; t < groups; ++t, line += group * step, out += strip) {
+    int32_t* to = out;
+    for (int64_t j = 0; j < strips * strip; j += strip, to += depth * strip) {
+      const uint8_t* from = line + j;
+      for (int64_t g = group; g < 2 * group; ++g) __builtin_prefetch(from + g * step);
+      for (int64_t half = 0; half < strip; half += lanes, from += lanes) {
+        __m512i lines = _mm512_castsi128_si512(load_line(from));
+        lines = _mm512_mask_broadcast_i32x4(lines, 0x00f0, load_line(from + step));
+        lines = _mm512_mask_broadcast_i32x4(lines, 0x0f00, load_line(from + 2 * step));
+        lines = _mm512_mask_broadcast_i32x4(lines, 0xf000, load_line(from + 3 * step));
+        _mm512_store_si512(to + half, groups_of(_mm512_xor_si512(lines, flips)));
+      }
+    }
+  }
 }
 
 void Packer::pack_scattered(int64_t i, int64_t count, int64_t begin, int64_t end, int32_t* out,
@@ -192,14 +223,13 @@ void pack_fours(const SourcePart& part, uint8_t flip, int32_t* out, int64_t widt
 void pack_strips_of_fours(const SourcePart& part, uint8_t flip, int64_t depth, int32_t* out) {
   const Packer packer{part, flip};
   const auto place = [&](int64_t j) { return out + j / strip * strip * depth + j % strip; };
-  if (!part.source.outers && part.source.outer == 1) {
-    for (int64_t t = 0; t < part.k; t += group)
-      for (int64_t j = 0; j < part.count; j += lanes)
-        packer.pack_along(j, std::min(lanes, part.count - j), t, place(j) + t / group * strip);
-  } else {
-    for (int64_t j = 0; j < part.count; j += lanes)
-      packer.pack(j, std::min(lanes, part.count - j), place(j), strip);
-  }
+  const bool are_lines = !part.source.outers && part.source.outer == 1;
+  const int64_t whole = are_lines ? part.count / strip * strip : 0, groups = part.k / group;
+  if (whole > 0) packer.pack_strips(whole / strip, groups, depth, out);
+  for (int64_t j = 0; j < whole && groups * group < part.k; j += lanes)
+    packer.pack_along(j, lanes, groups * group, place(j) + groups * strip);
+  for (int64_t j = whole; j < part.count; j += lanes)
+    packer.pack(j, std::min(lanes, part.count - j), place(j), strip);
 }
 
 const MatrixKernel* byte_kernel(bool lhs_is_signed, bool rhs_is_signed) {
