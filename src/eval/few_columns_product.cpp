@@ -1,5 +1,6 @@
 // The columns are packed once; a thread takes some rows of the left operand and goes along a few of
 // them at a time, where they stand: to pack them costs much beside a product with so few columns.
+// Where rows are few, too, nothing is packed.
 #include "eval/few_columns_product.h"
 
 #include "eval/few_rows_product.h"
@@ -11,6 +12,8 @@ namespace {
 // stays in the second cache. A copy of fewer bytes stays there beside more rows and results, too.
 constexpr int64_t few_strips = 2, most_strips = 8, most_packed_bytes = 3 << 18;
 constexpr int64_t most_columns = 256, most_bytes_of_columns = 3 << 17;
+// Rows beside which columns are not worth packing, and bytes of these that stay in that cache.
+constexpr int64_t few_rows = 256, most_standing_bytes = 1 << 20;
 // Rows of a part: so many, or fewer where that leaves some threads without one.
 constexpr int64_t part_blocks = 8, fewest_parts = 16;
 constexpr int64_t large_result = 3 << 19;            // bytes
@@ -23,6 +26,12 @@ class FewColumns {
   void run(const Parallel* parallel) const;
 
  private:
+  // The columns of a strip from the first line of a depth on, packed or as they stand.
+  const std::byte* columns_at(int64_t strip, int64_t depth) const {
+    if (is_packed_) return strip_at(strip, depth);
+    const int64_t place = strip * kernel_.columns + depths_.begin(depth) * p_.rhs.inner;
+    return static_cast<const std::byte*>(p_.rhs.data) + place * kernel_.bytes;
+  }
   std::byte* strip_at(int64_t strip, int64_t depth) const {
     const int64_t lines = strip * lines_ + depths_.begin(depth);
     return columns_ + lines * kernel_.columns * kernel_.bytes;
@@ -37,18 +46,27 @@ class FewColumns {
     const int64_t bytes = columns * kernel_.bytes;
     return {c, leading * kernel_.bytes, bytes, 0, rows * pieces_of(bytes, cache_line)};
   }
-  void compute_block(int64_t i, int64_t rows, std::byte* c, int64_t leading) const;
+  int64_t column_of(int64_t strip) const { return std::min(strip * kernel_.columns, p_.n); }
+  void compute_block(int64_t i, int64_t rows, int64_t first, int64_t last, std::byte* c,
+                     int64_t leading) const;
   void compute(int64_t part) const;
 
   const MatrixProduct& p_;
   const MatrixKernel& kernel_;
-  bool as_dots_;
-  Cut depths_, strips_, parts_;  // of the summed index, of the columns, of the rows
-  int64_t lines_, depth_lines_;  // of a packed strip, of a depth of turned columns
-  std::byte *columns_, *dots_;
+  bool as_dots_, is_packed_;
+  Cut depths_, strips_;           // of the summed index, of the columns
+  Cut row_parts_, column_parts_;  // of strips: several where rows are too few for all threads
+  int64_t lines_, depth_lines_;   // of a packed strip, of a depth of turned columns
+  std::byte *columns_ = nullptr, *dots_ = nullptr;
 };
 
 constexpr int64_t dots_depth = 4096;
+
+bool may_stand(const MatrixProduct& p) {
+  return p.kernel->columns_stand && p.m <= few_rows && !p.rhs.outers && p.rhs.outer == 1 &&
+         p.rhs.type == p.kernel->standing_type &&
+         p.k * p.n * p.kernel->bytes <= most_standing_bytes;
+}
 
 // Narrower strips where there are no more of them.
 const MatrixKernel& kernel_of(const MatrixProduct& p) {
@@ -61,15 +79,21 @@ FewColumns::FewColumns(const MatrixProduct& product)
     : p_(product),
       kernel_(kernel_of(product)),
       as_dots_(p_.n <= kernel_.dot_columns && p_.k >= worth_dots),
+      is_packed_(as_dots_ || !may_stand(p_)),
       depths_(as_dots_ ? Cut{p_.k, pieces_of(p_.k, dots_depth)} : depths_of(product)),
       strips_{p_.n, pieces_of(p_.n, kernel_.columns)},
-      parts_{p_.m, 1},
+      row_parts_{p_.m, 1},
+      column_parts_{strips_.parts, 1},
       lines_(depths_.count),
       depth_lines_(pieces_of(depths_.most(), kernel_.columns) * kernel_.columns) {
   const int64_t rows = kernel_.standing_rows;
-  parts_.parts =
+  row_parts_.parts =
       pieces_of(p_.m, std::clamp(p_.m / fewest_parts, rows, part_blocks * kernel_.standing_rows));
   thread_local PackedMemory memory;
+  if (!is_packed_) {
+    column_parts_.parts = std::min(strips_.parts, pieces_of(fewest_parts, row_parts_.parts));
+    return;
+  }
   const int64_t strips = strips_.parts * lines_ * kernel_.columns * kernel_.bytes;
   const int64_t dots = as_dots_ ? depths_.parts * depth_lines_ * p_.n * kernel_.bytes : 0;
   columns_ = memory.take(strips + dots);
@@ -77,13 +101,15 @@ FewColumns::FewColumns(const MatrixProduct& product)
 }
 
 void FewColumns::pack(int64_t strip, int64_t depth) const {
-  const int64_t j = strip * kernel_.columns, k = depths_.size(depth);
-  kernel_.pack_columns({p_.rhs, j, std::min(kernel_.columns, p_.n - j), depths_.begin(depth), k}, k,
+  const int64_t j = column_of(strip), k = depths_.size(depth);
+  kernel_.pack_columns({p_.rhs, j, column_of(strip + 1) - j, depths_.begin(depth), k}, k,
                        strip_at(strip, depth));
   if (as_dots_) kernel_.pack_dots(strip_at(strip, depth), k, p_.n, dots_at(depth));
 }
 
-void FewColumns::compute_block(int64_t i, int64_t rows, std::byte* c, int64_t leading) const {
+// c: of the first strip of the part.
+void FewColumns::compute_block(int64_t i, int64_t rows, int64_t first, int64_t last, std::byte* c,
+                               int64_t leading) const {
   for (int64_t depth = 0; depth < depths_.parts; ++depth) {
     const auto* a = static_cast<const std::byte*>(p_.lhs.data) +
                     (i * p_.lhs.outer + depths_.begin(depth)) * kernel_.bytes;
@@ -91,28 +117,31 @@ void FewColumns::compute_block(int64_t i, int64_t rows, std::byte* c, int64_t le
     const bool add = p_.accumulate || depth > 0;
     if (as_dots_)
       kernel_.run_dots({a, dots_at(depth), k, rows, p_.n, c, leading, add}, p_.lhs.outer);
-    for (int64_t strip = 0; strip < strips_.parts && !as_dots_; ++strip) {
-      const int64_t j = strip * kernel_.columns;
-      const int64_t columns = std::min(kernel_.columns, p_.n - j);
-      std::byte* sums = c + j * kernel_.bytes;
-      kernel_.run_standing({a, strip_at(strip, depth), k, rows, columns, sums, leading, add,
-                            lines_of(sums, rows, columns, leading)},
+    for (int64_t strip = first; strip < last && !as_dots_; ++strip) {
+      const int64_t columns = column_of(strip + 1) - column_of(strip);
+      std::byte* sums = c + (column_of(strip) - column_of(first)) * kernel_.bytes;
+      kernel_.run_standing({a, columns_at(strip, depth), k, rows, columns, sums, leading, add,
+                            lines_of(sums, rows, columns, leading), is_packed_ ? 0 : p_.rhs.inner},
                            p_.lhs.outer);
     }
   }
 }
 
 void FewColumns::compute(int64_t part) const {
-  const int64_t begin = parts_.begin(part), rows = parts_.size(part);
-  const int64_t leading = p_.out ? p_.leading : p_.n;
+  const int64_t row_part = part / column_parts_.parts, column_part = part % column_parts_.parts;
+  const int64_t begin = row_parts_.begin(row_part), rows = row_parts_.size(row_part);
+  const int64_t first = column_parts_.begin(column_part),
+                last = column_parts_.begin(column_part + 1);
+  const int64_t j = column_of(first), columns = column_of(last) - j;
+  const int64_t leading = p_.out ? p_.leading : columns;
   thread_local PackedMemory memory;
-  std::byte* c = p_.out ? static_cast<std::byte*>(p_.out) + begin * leading * kernel_.bytes
+  std::byte* c = p_.out ? static_cast<std::byte*>(p_.out) + (begin * leading + j) * kernel_.bytes
                         : memory.take(rows * leading * kernel_.bytes);
   const Cut blocks{rows, as_dots_ ? 1 : pieces_of(rows, kernel_.standing_rows)};
   for (int64_t block = 0; block < blocks.parts; ++block)
-    compute_block(begin + blocks.begin(block), blocks.size(block),
+    compute_block(begin + blocks.begin(block), blocks.size(block), first, last,
                   c + blocks.begin(block) * leading * kernel_.bytes, leading);
-  if (p_.take) p_.take({begin, rows, 0, p_.n, c, leading});
+  if (p_.take) p_.take({begin, rows, j, columns, c, leading});
 }
 
 void FewColumns::run(const Parallel* parallel) const {
@@ -122,18 +151,22 @@ void FewColumns::run(const Parallel* parallel) const {
     };
     is_shared ? (*parallel)(count, 1, all) : all(0, count);
   };
-  each(strips_.parts * depths_.parts, parallel && p_.k * p_.n >= worth_packing_together,
+  each(is_packed_ ? strips_.parts * depths_.parts : 0,
+       parallel && p_.k * p_.n >= worth_packing_together,
        [&](int64_t piece) { pack(piece / depths_.parts, piece % depths_.parts); });
-  each(parts_.parts, parallel != nullptr, [&](int64_t part) { compute(part); });
+  each(row_parts_.parts * column_parts_.parts, parallel != nullptr,
+       [&](int64_t part) { compute(part); });
 }
 
 }  // namespace
 
 bool has_few_columns(const MatrixProduct& p) {
   const MatrixKernel& kernel = *p.kernel;
-  if (kernel.standing_rows == 0 || p.m <= kernel.rows || p.lhs.type != kernel.standing_type ||
-      p.lhs.outers || p.lhs.inner != 1)
+  if (kernel.standing_rows == 0 || p.lhs.type != kernel.standing_type || p.lhs.outers ||
+      p.lhs.inner != 1)
     return false;
+  if (may_stand(p)) return true;
+  if (p.m <= kernel.rows) return false;
   const int64_t strips = pieces_of(p.n, kernel.columns);
   const int64_t bytes = strips * kernel.columns * p.k * kernel.bytes;
   return strips <= few_strips || (strips <= most_strips && bytes <= most_packed_bytes) ||

@@ -35,13 +35,16 @@ Ahead ahead_of(const SourcePart& part);
 
 // c[i * leading + j] (+)= sum over t < k of a(i, t) * b(j, t), added in the order of t.
 struct KernelBlock {
-  const void *a, *b;  // packed rows, and one packed strip
+  const void *a, *b;  // packed rows, and one packed strip, unless `line` says else
   int64_t k;          // packed elements of the summed index
   int64_t rows, columns;
   void* c;
   int64_t leading;
   bool add;
   Ahead ahead = {};
+  // Only of blocks of standing rows: columns stand side by side, this many elements from one t to
+  // the next, and are of the type of the rows; 0: they are packed.
+  int64_t line = 0;
 };
 
 // What multiplies blocks of matrices on one kind of processor. A packed element holds `group`
@@ -78,6 +81,7 @@ struct MatrixKernel {
   ElementType standing_type = ElementType::F32;
   int64_t standing_rows = 0;
   void (*run_standing)(const KernelBlock& block, int64_t step) = nullptr;
+  bool columns_stand = false;  // whether blocks of these may have a `line`
   // The same with any number of rows and up to `dot_columns` columns, of a strip that pack_dots has
   // turned: neighbours of the summed index fill vectors, and each sum is that of a vector's lanes,
   // then in halves. 0 columns: not at all.
