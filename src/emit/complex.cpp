@@ -240,6 +240,14 @@ llvm::Value* joined(Builder& b, Complex parts) {
   return b.CreateInsertElement(out, parts.imaginary, uint64_t{1});
 }
 
+llvm::Value* select_held(Builder& b, ElementType type, llvm::Value* condition, llvm::Value* x,
+                         llvm::Value* y) {
+  if (!is_complex(type)) return b.CreateSelect(condition, x, y);
+  const Complex first = parts_of(b, x), second = parts_of(b, y);
+  return joined(b, {b.CreateSelect(condition, first.real, second.real),
+                    b.CreateSelect(condition, first.imaginary, second.imaginary)});
+}
+
 llvm::Value* complex_sum(const ScalarCall& c) {
   const Complex x = parts_of(c.b, c.in[0]), y = parts_of(c.b, c.in[1]);
   return joined(c.b, {c.b.CreateFAdd(x.real, y.real), c.b.CreateFAdd(x.imaginary, y.imaginary)});

@@ -12,6 +12,9 @@ struct Complex {
 };
 Complex parts_of(Builder& b, llvm::Value* held);
 llvm::Value* joined(Builder& b, Complex parts);
+// Held x where the condition holds and y elsewhere, of any type; of complex ones part by part.
+llvm::Value* select_held(Builder& b, ElementType type, llvm::Value* condition, llvm::Value* x,
+                         llvm::Value* y);
 
 // Elementwise ops of complex operands, in the held type of the result. As in the evaluator those of
 // c64 but sums are computed in double.

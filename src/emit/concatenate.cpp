@@ -3,6 +3,7 @@
 #include <optional>
 #include <set>
 
+#include "emit/complex.h"
 #include "emit/op_functions.h"
 #include "emit/tiles.h"
 #include "emit/writer.h"
@@ -357,7 +358,7 @@ llvm::Value* element_Concatenate(Elements& e, InstructionId id, const Index& ind
             ? e.read_where(is_place(b, from, dims[dim]), [&] { return value_at(from); })
             : value_at(nearest_index(b, from, met, dims[dim]));
     llvm::Value* reached = b.CreateICmpSGE(from, int64(b, 0));
-    chosen = chosen ? b.CreateSelect(reached, value, chosen) : value;
+    chosen = chosen ? select_held(b, e.module.shape(id).type, reached, value, chosen) : value;
   }
   return chosen ? chosen : e.unsupported(id, "no elements");
 }

@@ -1,3 +1,4 @@
+#include "emit/complex.h"
 #include "emit/op_functions.h"
 #include "emit/writer.h"
 
@@ -36,7 +37,7 @@ llvm::Value* element_DynamicUpdateSlice(Elements& e, InstructionId id, const Ind
     at.back() = clamp_index(b, from, 0, sizes[d] - 1);
   }
   llvm::Value* update = e.operand(id, 1, Index(b, sizes, std::move(at)));
-  return b.CreateSelect(inside, update, e.operand(id, 0, index));
+  return select_held(b, e.module.shape(id).type, inside, update, e.operand(id, 0, index));
 }
 
 // In place only the update is written.

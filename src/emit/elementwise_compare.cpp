@@ -54,10 +54,7 @@ Value* scalar_Compare(const ScalarCall& c) {
 }
 
 Value* scalar_Select(const ScalarCall& c) {
-  if (!is_complex(c.result)) return c.b.CreateSelect(c.in[0], c.in[1], c.in[2]);
-  const Complex x = parts_of(c.b, c.in[1]), y = parts_of(c.b, c.in[2]);
-  return joined(c.b, {c.b.CreateSelect(c.in[0], x.real, y.real),
-                      c.b.CreateSelect(c.in[0], x.imaginary, y.imaginary)});
+  return select_held(c.b, c.result, c.in[0], c.in[1], c.in[2]);
 }
 
 }  // namespace hilo

@@ -1,5 +1,6 @@
 #include <optional>
 
+#include "emit/complex.h"
 #include "emit/op_functions.h"
 
 namespace hilo {
@@ -66,7 +67,8 @@ llvm::Value* element_Pad(Elements& e, InstructionId id, const Index& index, size
   if (!inside) return value(std::move(at));
   llvm::Value* chosen = is_masked ? e.read_where(inside, [&] { return value(std::move(at)); })
                                   : value(std::move(nearest));
-  return b.CreateSelect(inside, chosen, e.operand(id, 1, Index::scalar(b)));
+  return select_held(b, e.module.shape(id).type, inside, chosen,
+                     e.operand(id, 1, Index::scalar(b)));
 }
 
 }  // namespace hilo

@@ -17,5 +17,24 @@ TEST(FusionLimits, LongChainsOfTranscendentalOpsAreSeveralLoops) {
   }
 }
 
+// Where an element is chosen of two, both are computed: too much of complex numbers.
+TEST(FusionLimits, StacksOfComplexNumbersAreMadeBeforeTheyAreRead) {
+  for (const auto& [type, loops] : {std::pair("f32", 1), std::pair("c64", 2)}) {
+    const Module before = test::parsed(fmt::format(R"(HloModule m
+ENTRY e {{ x = {0}[4,1,64] parameter(0)
+ y = {0}[4,1,64] parameter(1)
+ p = {0}[4,1,64] multiply(x, y)
+ q = {0}[4,1,64] multiply(y, y)
+ s = {0}[4,2,64] concatenate(p, q), dimensions={{1}}
+ t = {0}[8,2,32] reshape(s)
+ a = {0}[8,1,32] slice(t), slice={{[0:8],[0:1],[0:32]}}
+ ROOT r = {0}[8,1,32] negate(a) }})",
+                                                   type));
+    const Module after = test::after_passes(before, "fusion, dce", {});
+    EXPECT_EQ(test::count_op(after, Op::Fusion), loops) << print(after);
+    EXPECT_EQ(test::difference_in_values(before, after, Keeps::Bits), "") << print(after);
+  }
+}
+
 }  // namespace
 }  // namespace hilo

@@ -253,10 +253,12 @@ bool reads_elements(const Module& module, InstructionId user, InstructionId valu
     return module.operand(user, 1) != value && asked <= all &&
            is_made_anywhere(module, value, in_slices || asked * few_asked <= all);
   }
-  // A loop over what stands side by side computes all of it for each element.
+  // A loop over what stands side by side computes all of it for each element; of complex numbers
+  // that is much.
   if (op == Op::Concatenate)
     return module.operands(user).size() <= most_concatenated && module[value].op != Op::Reduce &&
-           (!is_elementwise(module[value].op) || has_trait(module[value].op, TraitCheap));
+           (!is_elementwise(module[value].op) ||
+            (has_trait(module[value].op, TraitCheap) && !is_complex(module.shape(value).type)));
   // Written in place, and the scalars that say where.
   if (op == Op::DynamicUpdateSlice)
     return module.operand(user, 1) == value && module.operand(user, 0) != value;
