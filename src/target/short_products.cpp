@@ -4,12 +4,16 @@
 //
 //   dot(x, w)  =>  x[.., 0, ..] * w[0, ..] + x[.., 1, ..] * w[1, ..] + ...
 //
-// Sums have the order of a product's. Complex numbers are multiplied by their parts, as there:
-// operands of floats narrower than 32 bits are widened, and the sum is rounded once. Stands before
-// simplify, which joins the reshapes.
+// They are summed in the larger operand's order of dimensions, and the sum is transposed: one
+// array, not each of the terms. Sums have the order of a product's. Complex numbers are multiplied
+// by their parts, as there: operands of floats narrower than 32 bits are widened, and the sum is
+// rounded once. Stands before simplify, which joins the reshapes.
 #include "target/short_products.h"
 
 #include <algorithm>
+#include <numeric>
+
+#include "target/permutation.h"
 
 namespace hilo {
 namespace {
@@ -149,13 +153,18 @@ class ShortProducts {
     const Side right{rhs, a.rhs_batch_dims, a.rhs_contracting_dims,
                      own_dims(module_.shape(rhs), a.rhs_batch_dims, a.rhs_contracting_dims),
                      batches + rows};
+    const Dims order =
+        order_of(count_of(lhs, left.own) > count_of(rhs, right.own) ? left : right, result.rank());
+    const Dims places = inverse_order(order);
+    const Shape summed = Shape::array(result.type, permuted(result.dims, order));
     Dims sizes;
     for (int64_t d : a.lhs_contracting_dims)
       sizes.push_back(module_.shape(lhs).dims[static_cast<size_t>(d)]);
     Dims k(sizes.size(), 0);
     InstructionId real, imaginary;
     do {
-      const InstructionId l = term(id, left, k, result), r = term(id, right, k, result);
+      const InstructionId l = term(id, left, k, places, summed),
+                          r = term(id, right, k, places, summed);
       if (!is_complex(result.type)) {
         add(id, Op::Add, real, binary(id, Op::Multiply, l, r));
         continue;
@@ -168,7 +177,30 @@ class ShortProducts {
       add(id, Op::Add, imaginary, binary(id, Op::Multiply, li, rr));
     } while (next_index(k, sizes));
     if (is_complex(result.type)) real = binary(id, Op::Complex, real, imaginary);
-    return converted(id, real, result.type);
+    real = converted(id, real, result.type);
+    if (leads(order)) return real;
+    return editor_.add(id, Op::Transpose, result, {&real, 1}, DimensionsAttributes{places});
+  }
+
+  // The dimension of the result that each of a side's has, in its order, less the summed ones.
+  Dims result_dims(const Side& side) const {
+    Dims out;
+    for (int64_t d = 0; d < module_.shape(side.value).rank(); ++d) {
+      const auto batch = std::ranges::find(side.batch, d), own = std::ranges::find(side.own, d);
+      if (batch != side.batch.end()) out.push_back(batch - side.batch.begin());
+      else if (own != side.own.end()) out.push_back(side.first_own + (own - side.own.begin()));
+    }
+    return out;
+  }
+  // Dimensions of the result as the side has them, behind those that it has not.
+  Dims order_of(const Side& side, int64_t rank) const {
+    const Dims last = result_dims(side);
+    Dims out(static_cast<size_t>(rank));
+    std::iota(out.begin(), out.end(), 0);
+    if (std::ranges::is_sorted(last)) return out;
+    std::erase_if(out, [&](int64_t d) { return std::ranges::count(last, d) > 0; });
+    out.insert(out.end(), last.begin(), last.end());
+    return out;
   }
 
   void add(InstructionId like, Op op, InstructionId& sum, InstructionId value) {
@@ -187,8 +219,10 @@ class ShortProducts {
     return editor_.add(like, Op::Convert, Shape::array(type, shape.dims), {&value, 1});
   }
 
-  // The elements of an operand at one place of the summed dimensions, each where the result has it.
-  InstructionId term(InstructionId like, const Side& side, const Dims& k, const Shape& result) {
+  // The elements of an operand at one place of the summed dimensions, each where the sum has it:
+  // dimension d of the result is the sum's places[d].
+  InstructionId term(InstructionId like, const Side& side, const Dims& k, const Dims& places,
+                     const Shape& sum) {
     const Dims dims = module_.shape(side.value).dims;
     const ElementType type = module_.shape(side.value).type;
     SliceAttributes slice;
@@ -196,19 +230,15 @@ class ShortProducts {
     for (size_t i = 0; i < k.size(); ++i)
       slice.slice.dims[static_cast<size_t>(side.contracting[i])] = {k[i], k[i] + 1, 1};
     InstructionId value = editor_.add_inferred(like, Op::Slice, {&side.value, 1}, slice);
-    Dims kept, to;  // dimensions of the operand, and where they are in the result
-    for (int64_t d = 0; d < std::ssize(dims); ++d) {
-      const auto batch = std::ranges::find(side.batch, d);
-      const auto own = std::ranges::find(side.own, d);
-      if (batch != side.batch.end()) to.push_back(batch - side.batch.begin());
-      else if (own != side.own.end()) to.push_back(side.first_own + (own - side.own.begin()));
-      else continue;
-      kept.push_back(dims[static_cast<size_t>(d)]);
-    }
+    Dims kept, to;  // dimensions of the operand, and where they are in the sum
+    for (int64_t d = 0; d < std::ssize(dims); ++d)
+      if (std::ranges::count(side.contracting, d) == 0)
+        kept.push_back(dims[static_cast<size_t>(d)]);
+    for (int64_t d : result_dims(side)) to.push_back(places[static_cast<size_t>(d)]);
     value = editor_.add(like, Op::Reshape, Shape::array(type, kept), {&value, 1});
-    value = editor_.add(like, Op::Broadcast, Shape::array(type, result.dims), {&value, 1},
+    value = editor_.add(like, Op::Broadcast, Shape::array(type, sum.dims), {&value, 1},
                         DimensionsAttributes{to});
-    return is_complex(type) ? value : converted(like, value, sum_type(result.type));
+    return is_complex(type) ? value : converted(like, value, sum_type(sum.type));
   }
   static ElementType sum_type(ElementType result) {
     return result == ElementType::F64 ? result : ElementType::F32;

@@ -340,6 +340,24 @@ TEST(Dot, ThoseOfSmallMatricesAreSums) {
       }
 }
 
+// Experts' weights of each token, which stand last in what is weighed: summed as that stands.
+TEST(Dot, ThoseOfBatchesThatStandLastAreTransposedSums) {
+  for (const char* type : {"f32", "bf16", "c64"})
+    for (const bool small_first : {false, true}) {
+      const std::string weights = array_text(type, {96, 6}), values = array_text(type, {6, 40, 96});
+      const std::string text = fmt::format(
+          "HloModule m\nENTRY e {{\n  a = {} parameter(0)\n  b = {} parameter(1)\n  ROOT r = {} "
+          "dot(a, b), lhs_batch_dims={{{}}}, rhs_batch_dims={{{}}}, lhs_contracting_dims={{{}}}, "
+          "rhs_contracting_dims={{{}}}\n}}\n",
+          small_first ? weights : values, small_first ? values : weights,
+          array_text(type, {96, 40}), small_first ? 0 : 2, small_first ? 2 : 0, small_first ? 1 : 0,
+          small_first ? 0 : 1);
+      const auto one = expect_native_on_threads(text, 1e-6);
+      ASSERT_TRUE(one);
+      EXPECT_EQ(one->report.routines, 0) << text;
+    }
+}
+
 // Channels between other dimensions: batches of products, whose results nobody moves.
 TEST(Dot, WhatIsSummedBetweenOthersIsInBatches) {
   for (const std::string_view type : {"f32", "bf16", "f16", "f64", "c64"})
