@@ -202,6 +202,15 @@ const Row rows[] = {
  t = f32[9,2,4] broadcast(x), dimensions={0,2}
  y = f32[3,3,8] reshape(t)
  ROOT r = f32[8] reduce(y, i), dimensions={0,1}, to_apply=add)"},
+    {"reduce-of-tiles", R"(x = f32[9,4] parameter(0)
+ i = f32[] parameter(1)
+ t = f32[9,2,4] broadcast(x), dimensions={0,2}
+ y = f32[18,4] reshape(t)
+ ROOT r = f32[] reduce(y, i), dimensions={0,1}, to_apply=max)"},
+    {"reduce-without-copies", R"(x = f32[9,4] parameter(0)
+ i = f32[] parameter(1)
+ y = f32[5,4,2,9] broadcast(x), dimensions={3,1}
+ ROOT r = f32[2] reduce(y, i), dimensions={0,1,3}, to_apply=max)"},
     {"reduce-of-kept-copies", R"(x = f32[9,4] parameter(0)
  i = f32[] parameter(1)
  y = f32[5,4,2,9] broadcast(x), dimensions={3,1}

@@ -98,7 +98,12 @@ std::optional<Dims> reduced_before(const Match& match) {
   return out;
 }
 
-// Dimensions of a broadcast of which some are kept whole, so that the next rule finds its copies.
+bool is_idempotent(std::optional<Op> op) {
+  return op == Op::Maximum || op == Op::Minimum || op == Op::And || op == Op::Or;
+}
+
+// Dimensions of a broadcast of which some are kept whole, or reduced by what takes copies as one,
+// so that the next rules find its copies.
 InstructionId reduce_of_tiles(Editor& editor, const Match& match) {
   if (!all_plain(match, "xr") || element_count(match.shape('r')) == 0) return {};
   const auto dims = reduced_before(match);
@@ -108,9 +113,10 @@ InstructionId reduce_of_tiles(Editor& editor, const Match& match) {
   Dims sizes;
   bool has_copies = false;
   for (int64_t d = 0; d < match.shape('x').rank(); ++d) {
-    if (contains_dim(*dims, d)) continue;
-    sizes.push_back(match.shape('x').dims[static_cast<size_t>(d)]);
-    has_copies |= sizes.back() > 1 && !contains_dim(kept, d);
+    const int64_t size = match.shape('x').dims[static_cast<size_t>(d)];
+    const bool is_reduced = contains_dim(*dims, d), is_copy = size > 1 && !contains_dim(kept, d);
+    if (!is_reduced) sizes.push_back(size);
+    has_copies |= is_copy && (!is_reduced || is_idempotent(monoid(match)));
   }
   if (!has_copies) return {};
   const InstructionId reduced =
@@ -141,6 +147,29 @@ InstructionId reduce_before_broadcast(Editor& editor, const Match& match) {
                        std::array{value}, DimensionsAttributes{order});
   value = make_reduce(editor, match, Shape::array(match.shape().type, sizes), value, dims);
   return make_broadcast(editor, match, value, kept);
+}
+
+// Copies that are reduced, where one of them is as good, beside other elements.
+InstructionId reduce_without_copies(Editor& editor, const Match& match) {
+  const Dims& to = dimensions_of(match, 'b');
+  if (!all_plain(match, "xb") || !is_idempotent(monoid(match)) ||
+      element_count(match.shape('b')) == 0)
+    return {};
+  Dims left, sizes, dims, order;  // dimensions of b, and of what is left
+  for (int64_t d = 0; d < match.shape('b').rank(); ++d) {
+    const bool is_reduced = contains_dim(reduced_dims(match), d);
+    if (is_reduced && !contains_dim(to, d)) continue;
+    if (is_reduced) dims.push_back(static_cast<int64_t>(left.size()));
+    left.push_back(d);
+    sizes.push_back(match.shape('b').dims[static_cast<size_t>(d)]);
+  }
+  if (dims.empty() || left.size() == match.shape('b').dims.size()) return {};
+  for (int64_t d : to) order.push_back(std::ranges::find(left, d) - left.begin());
+  InstructionId value = match['x'];
+  if (left.size() > to.size() || !std::ranges::is_sorted(order))
+    value = editor.add(match.root(), Op::Broadcast, Shape::array(match.shape().type, sizes),
+                       std::array{value}, DimensionsAttributes{order});
+  return make_reduce(editor, match, match.shape(), value, dims);
 }
 
 // Copies of one element are combined: the element where that changes nothing, a multiple of it for
@@ -374,6 +403,8 @@ constexpr RewriteRule rules[] = {
     {"reduce-of-reshape", Any, Reals, "reduce(r:reshape(x), i)", reduce_of_reshape},
     {"reduce-of-tiles", Any, Reals, "reduce(r:reshape(x:broadcast(y)), i)", reduce_of_tiles},
     {"reduce-of-kept-copies", Any, Reals, "reduce(b:broadcast(x), i)", reduce_before_broadcast},
+    {"reduce-without-copies", Real | Pred, Values, "reduce(b:broadcast(x), i)",
+     reduce_without_copies},
     {"reduce-of-transpose", Any, Reals, "reduce(t:transpose(x), i)", reduce_of_transpose},
     {"reduce-of-copies", Real | Pred, Values, "reduce(b:broadcast(x), i)", reduce_of_broadcast,
      is_no_sum},
