@@ -165,7 +165,9 @@ void sort_lines(const KeyedSort& sort, const Lines& lines, const std::optional<S
   while (begin < end) {
     const Line first = lines[begin];
     int64_t together = std::min(most_short_lines, end - begin);
-    if (first.step > 1) together = std::min(together, first.step - begin % first.step);
+    const int64_t blocks = begin % first.step == 0 ? together / first.step : 0;
+    together = blocks > 0 ? blocks * first.step
+                          : std::min(together, first.step - begin % first.step);
     if (!shorts || together < least ||
         !shorts->sort(sort.from, sort.to, first.base, first.step, together))
       for (int64_t i = 0; i < together; ++i) sort_by_keys(sort, lines[begin + i]);

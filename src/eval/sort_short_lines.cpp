@@ -23,15 +23,16 @@ template <class Word, class Body>
 void each_word(const DenseLines& lines, int64_t first, Body&& body) {
   constexpr int64_t lanes = network_lanes<Word>;
   const int64_t number = std::min(lanes, lines.number - first), count = lines.count;
-  const int64_t of_line = lines.of_line, of_place = lines.of_place;
-  if (of_place != 1) {
+  const int64_t side = lines.side;
+  if (side == lines.number) {
     for (int64_t i = 0; i < count; ++i)
-      for (int64_t l = 0; l < number; ++l)
-        body(i * lanes + l, (first + l) * of_line + i * of_place, i);
+      for (int64_t l = 0; l < number; ++l) body(i * lanes + l, first + l + i * side, i);
     return;
   }
-  for (int64_t l = 0; l < number; ++l)
-    for (int64_t i = 0; i < count; ++i) body(i * lanes + l, (first + l) * of_line + i, i);
+  for (int64_t l = 0; l < number; ++l) {
+    const int64_t begin = lines.begin_of(first + l);
+    for (int64_t i = 0; i < count; ++i) body(i * lanes + l, begin + i * side, i);
+  }
 }
 
 }  // namespace
@@ -69,7 +70,7 @@ struct ShortLines::Tile {
   // Calls body(begin of a piece among the operand's elements and in the dense tile, elements).
   template <class Body>
   void each_piece(Body&& body) const {
-    if (step == 1) return body(base, int64_t{0}, size());
+    if (step == lines.side) return body(base, int64_t{0}, size());
     for (int64_t i = 0; i < lines.count; ++i) body(base + i * step, i * lines.number, lines.number);
   }
 };
@@ -87,7 +88,7 @@ std::optional<ShortLines> ShortLines::make(const SortKey& key,
 
 bool ShortLines::sort(std::span<const std::byte* const> from, std::span<std::byte* const> to,
                       int64_t base, int64_t step, int64_t number) const {
-  const DenseLines lines = {number, count_, step == 1 ? count_ : 1, step == 1 ? 1 : number};
+  const DenseLines lines = {number, count_, std::min(step, number)};
   const Tile tile{from, to, base, step, lines};
   const int64_t bytes = storage_bytes(types_[static_cast<size_t>(key_.operand)]);
   if (bytes == 8) return sort_by<uint64_t>(tile);
@@ -143,7 +144,7 @@ void ShortLines::sort_keys(const Tile& tile, Key* keys) const {
 }
 
 void ShortLines::permute(const Tile& tile, const uint16_t* places) const {
-  const auto [number, count, of_line, of_place] = tile.lines;
+  const DenseLines& lines = tile.lines;
   for (size_t o = 0; o < types_.size(); ++o)
     visit_storage(types_[o], [&]<class T>(std::type_identity<T>) {
       using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
@@ -154,10 +155,9 @@ void ShortLines::permute(const Tile& tile, const uint16_t* places) const {
         std::copy_n(tile.from[o] + at * bytes, size * bytes,
                     reinterpret_cast<std::byte*>(elements + dense));
       });
-      for (int64_t l = 0; l < number; ++l)
-        for (int64_t i = 0; i < count; ++i)
-          moved[l * of_line + i * of_place] =
-              elements[l * of_line + places[l * of_line + i * of_place] * of_place];
+      for (int64_t l = 0; l < lines.number; ++l)
+        for (int64_t i = 0; i < lines.count; ++i)
+          moved[lines.at(l, i)] = elements[lines.at(l, places[lines.at(l, i)])];
       tile.each_piece([&](int64_t at, int64_t dense, int64_t size) {
         std::copy_n(reinterpret_cast<const std::byte*>(moved + dense), size * bytes,
                     tile.to[o] + at * bytes);

@@ -13,9 +13,12 @@ inline constexpr int64_t most_short_line = 64;
 // Lines that are given at once, so that a cache holds them.
 inline constexpr int64_t most_short_lines = 128;
 
-// Line l of a dense tile has its element of place i at [l * of_line + i * of_place].
+// Lines of a dense tile, of which `side` stand side by side, and blocks of so many behind each
+// other; 1: each line is in one piece.
 struct DenseLines {
-  int64_t number, count, of_line, of_place;
+  int64_t number, count, side;
+  int64_t begin_of(int64_t line) const { return line / side * side * count + line % side; }
+  int64_t at(int64_t line, int64_t place) const { return begin_of(line) + place * side; }
 };
 
 // places[at]: the place from which the element comes that stands there once each line is in the
@@ -31,9 +34,9 @@ class ShortLines {
   static std::optional<ShortLines> make(const SortKey& key, const std::vector<ElementType>& types,
                                         int64_t count);
 
-  // Sorts `number` lines whose elements stand `step` apart: from `base` on, neighbours where `step`
-  // is not 1, else one behind the other. A result may stand in its operand's place. False: nothing
-  // is done, as keys do not tell elements (see keys_are_exact) and are too wide.
+  // Sorts `number` lines whose elements stand `step` apart: from `base` on up to `step` neighbours,
+  // or whole blocks of so many behind each other. A result may stand in its operand's place. False:
+  // nothing is done, as keys do not tell elements (see keys_are_exact) and are too wide.
   bool sort(std::span<const std::byte* const> from, std::span<std::byte* const> to, int64_t base,
             int64_t step, int64_t number) const;
 

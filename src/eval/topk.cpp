@@ -112,7 +112,7 @@ struct Selection {
     uint16_t* from = spare<uint16_t, struct PlacesOfTile>(number * n);
     make_sort_keys(key, keyed, keyed_operand + first * n * static_cast<int64_t>(sizeof(Key)), 1,
                    number * n, keys);
-    find_places({number, n, n, 1}, keys, exchanges, from);
+    find_places({number, n, 1}, keys, exchanges, from);
     for (int64_t line = 0; line < number; ++line)
       for (int64_t i = 0; i < k; ++i) {
         const int32_t place = from[line * n + i];

@@ -158,14 +158,11 @@ TEST(SortKeys, ManyShortLines) {
                       {"s64", "GT"}};
   for (const Key& key : keys)
     for (const int64_t n : {2, 3, 17, 32, 64, 65})
-      for (const bool has_places : {false, true}) {
-        EXPECT_EQ(sorted_bits(key, {150, n}, 1, has_places, false),
-                  sorted_bits(key, {150, n}, 1, has_places, true))
-            << comparator({key}, Form::Select, false) << n;
-        EXPECT_EQ(sorted_bits(key, {3, n, 37}, 1, has_places, false),
-                  sorted_bits(key, {3, n, 37}, 1, has_places, true))
-            << comparator({key}, Form::Select, false) << n;
-      }
+      for (const bool has_places : {false, true})
+        for (const Dims& dims : {Dims{150, n}, Dims{3, n, 37}, Dims{60, n, 3}})
+          EXPECT_EQ(sorted_bits(key, dims, 1, has_places, false),
+                    sorted_bits(key, dims, 1, has_places, true))
+              << comparator({key}, Form::Select, false) << fmt::format("{}", dims);
 }
 
 // Comparators that compute something of each side first, given for sides named {0}: those of
