@@ -16,9 +16,10 @@ namespace hilo {
 struct Processor {
   std::string_view limit;        // what HILO_PROCESSOR says; empty: none
   int64_t first_cache_ways = 8;  // of data; as most have where the C library does not know
-  bool has_avx2 = false;         // and FMA and F16C
-  bool has_avx512 = false;       // F, BW, DQ and VL
-  bool has_vnni = false;         // of AVX-512
+  int64_t second_cache_bytes = 1 << 20;
+  bool has_avx2 = false;    // and FMA and F16C
+  bool has_avx512 = false;  // F, BW, DQ and VL
+  bool has_vnni = false;    // of AVX-512
   // AVX-512's dot products of pairs of bf16 (vdpbf16ps) are faster than those of f32: Intel's
   // processors do them at half the rate of f32, AMD's at twice it (docs/dependencies.md).
   bool has_fast_bf16_pairs = false;
@@ -45,6 +46,7 @@ inline Processor find_processor() {
   if (const char* limit = std::getenv("HILO_PROCESSOR")) out.limit = limit;
 #ifdef _SC_LEVEL1_DCACHE_ASSOC
   if (const long ways = sysconf(_SC_LEVEL1_DCACHE_ASSOC); ways > 0) out.first_cache_ways = ways;
+  if (const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0) out.second_cache_bytes = bytes;
 #endif
 #ifdef __x86_64__
   const bool is_v1 = out.limit == "x86-64" || out.limit == "x86-64-v2";

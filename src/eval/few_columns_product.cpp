@@ -1,6 +1,6 @@
 // The columns are packed once; a thread takes some rows of the left operand and goes along a few of
 // them at a time, where they stand: to pack them costs much beside a product with so few columns.
-// Where rows are few, too, nothing is packed.
+// Columns that stay in the second cache are read where they stand, too.
 #include "eval/few_columns_product.h"
 
 #include "eval/few_rows_product.h"
@@ -12,8 +12,6 @@ namespace {
 // stays in the second cache. A copy of fewer bytes stays there beside more rows and results, too.
 constexpr int64_t few_strips = 2, most_strips = 8, most_packed_bytes = 3 << 18;
 constexpr int64_t most_columns = 256, most_bytes_of_columns = 3 << 17;
-// Rows beside which columns are not worth packing, and bytes of these that stay in that cache.
-constexpr int64_t few_rows = 256, most_standing_bytes = 1 << 20;
 // Rows of a part: so many, or fewer where that leaves some threads without one.
 constexpr int64_t part_blocks = 8, fewest_parts = 16;
 constexpr int64_t large_result = 3 << 19;            // bytes
@@ -63,9 +61,9 @@ class FewColumns {
 constexpr int64_t dots_depth = 4096;
 
 bool may_stand(const MatrixProduct& p) {
-  return p.kernel->columns_stand && p.m <= few_rows && !p.rhs.outers && p.rhs.outer == 1 &&
+  return p.kernel->columns_stand && !p.rhs.outers && p.rhs.outer == 1 &&
          p.rhs.type == p.kernel->standing_type &&
-         p.k * p.n * p.kernel->bytes <= most_standing_bytes;
+         p.k * p.n * p.kernel->bytes <= processor().second_cache_bytes / 4 * 3;
 }
 
 // Narrower strips where there are no more of them.
@@ -120,9 +118,10 @@ void FewColumns::compute_block(int64_t i, int64_t rows, int64_t first, int64_t l
     for (int64_t strip = first; strip < last && !as_dots_; ++strip) {
       const int64_t columns = column_of(strip + 1) - column_of(strip);
       std::byte* sums = c + (column_of(strip) - column_of(first)) * kernel_.bytes;
-      kernel_.run_standing({a, columns_at(strip, depth), k, rows, columns, sums, leading, add,
-                            lines_of(sums, rows, columns, leading), is_packed_ ? 0 : p_.rhs.inner},
-                           p_.lhs.outer);
+      kernel_.run_standing(
+          {a, columns_at(strip, depth), k, rows, columns, sums, leading, add,
+           lines_of(sums, rows, columns, leading), is_packed_, is_packed_ ? 0 : p_.rhs.inner},
+          p_.lhs.outer);
     }
   }
 }
@@ -162,15 +161,18 @@ void FewColumns::run(const Parallel* parallel) const {
 
 bool has_few_columns(const MatrixProduct& p) {
   const MatrixKernel& kernel = *p.kernel;
-  if (kernel.standing_rows == 0 || p.lhs.type != kernel.standing_type || p.lhs.outers ||
-      p.lhs.inner != 1)
-    return false;
+  if (!rows_stand(p)) return false;
   if (may_stand(p)) return true;
   if (p.m <= kernel.rows) return false;
   const int64_t strips = pieces_of(p.n, kernel.columns);
   const int64_t bytes = strips * kernel.columns * p.k * kernel.bytes;
   return strips <= few_strips || (strips <= most_strips && bytes <= most_packed_bytes) ||
          (p.n <= most_columns && bytes <= most_bytes_of_columns);
+}
+
+bool rows_stand(const MatrixProduct& p) {
+  return p.kernel->standing_rows > 0 && p.lhs.type == p.kernel->standing_type && !p.lhs.outers &&
+         p.lhs.inner == 1;
 }
 
 void run_few_columns_product(const MatrixProduct& product, const Parallel* parallel) {

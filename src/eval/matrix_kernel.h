@@ -42,8 +42,10 @@ struct KernelBlock {
   int64_t leading;
   bool add;
   Ahead ahead = {};
-  // Only of blocks of standing rows: columns stand side by side, this many elements from one t to
-  // the next, and are of the type of the rows; 0: they are packed.
+  // Only of blocks of standing rows: these come from memory and are fetched. Columns stand side by
+  // side, this many elements from one t to the next, and are of the type of the rows; 0: they are
+  // packed.
+  bool rows_are_far = false;
   int64_t line = 0;
 };
 

@@ -1,7 +1,8 @@
 // A product goes over the summed index in depths. At each depth both operands are packed once, by
 // all threads, and then parts of the result are computed from the packed copies: a part's rows stay
 // in the second cache, a block of them in the first (Goto and van de Geijn, "Anatomy of
-// high-performance matrix multiplication", TOMS 2008). Threads take pieces of packing and parts of
+// high-performance matrix multiplication", TOMS 2008). Rows that blocks can read where they stand
+// are not packed. Threads take pieces of packing and parts of
 // the result from counters, and go on to pack the next depth into other memory while the last
 // parts of one are still computed.
 #include "eval/matrix_product.h"
@@ -24,9 +25,14 @@ constexpr int64_t most_at_once = int64_t{1} << 32;
 constexpr int64_t most_helpers = 64;
 constexpr int64_t enough_wide_strips = 16;  // that threads share evenly
 
+// Whether whole blocks of rows are read where they stand.
+bool reads_rows(const MatrixProduct& p) {
+  return rows_stand(p) && p.kernel->standing_rows >= p.kernel->rows;
+}
+
 const MatrixKernel& kernel_of(const MatrixProduct& p) {
   const MatrixKernel* narrow = p.kernel->narrow;
-  const bool is_narrow = narrow && p.n < enough_wide_strips * p.kernel->columns;
+  const bool is_narrow = narrow && !reads_rows(p) && p.n < enough_wide_strips * p.kernel->columns;
   return is_narrow ? *narrow : *p.kernel;
 }
 
@@ -85,13 +91,21 @@ class Region {
     return std::min(kernel_.columns, columns_ - strip * kernel_.columns);
   }
 
+  // Packed, or where they stand.
+  const std::byte* block_rows(int64_t depth, int64_t block) const {
+    if (!reads_rows_) return rows_at(depth, block);
+    const int64_t place = (i_ + blocks_.begin(block)) * p_.lhs.outer + depths_.begin(depth);
+    return static_cast<const std::byte*>(p_.lhs.data) + place * kernel_.bytes;
+  }
+
   const MatrixProduct& p_;
   const MatrixKernel& kernel_;
+  bool reads_rows_;
   int64_t i_, rows_, j_, columns_;
   Cut depths_, blocks_;  // of the summed index's groups; of the rows
   int64_t strips_;
   Cut row_parts_, column_parts_;  // of blocks and of strips
-  Pieces row_pieces_, column_pieces_;
+  Pieces row_pieces_ = {}, column_pieces_;
   int64_t row_bytes_, set_;
   std::byte *memory_, *c_;
   int64_t leading_;
@@ -103,6 +117,7 @@ class Region {
 Region::Region(const MatrixProduct& product, int64_t i, int64_t rows, int64_t j, int64_t columns)
     : p_(product),
       kernel_(kernel_of(product)),
+      reads_rows_(reads_rows(product)),
       i_(i),
       rows_(rows),
       j_(j),
@@ -113,11 +128,12 @@ Region::Region(const MatrixProduct& product, int64_t i, int64_t rows, int64_t j,
       row_parts_{blocks_.parts, 0},
       column_parts_{strips_, 0} {
   choose_parts();
-  row_pieces_ = cut(blocks_.parts, p_.lhs, 8, 4);
+  if (!reads_rows_) row_pieces_ = cut(blocks_.parts, p_.lhs, 8, 4);
   column_pieces_ = cut(strips_, p_.rhs, kernel_.head > 0 ? 4 : 16, 2);
   const int64_t lines = kernel_.head + depths_.most();
   const auto whole_vectors = [](int64_t bytes) { return (bytes + 63) / 64 * 64; };
-  row_bytes_ = whole_vectors(blocks_.parts * kernel_.row_step * lines * kernel_.bytes);
+  row_bytes_ =
+      reads_rows_ ? 0 : whole_vectors(blocks_.parts * kernel_.row_step * lines * kernel_.bytes);
   set_ = row_bytes_ + whole_vectors(strips_ * kernel_.columns * lines * kernel_.bytes);
   leading_ = p_.out ? p_.leading : strips_ * kernel_.columns;
   thread_local PackedMemory memory;
@@ -187,10 +203,17 @@ void Region::compute(int64_t depth, int64_t part) {
                 strip_end = column_parts_.begin(column_part + 1);
   const int64_t begin = row_parts_.begin(row_part), end = row_parts_.begin(row_part + 1);
   for (int64_t block = begin; block < end; ++block)
-    for (int64_t s = strip; s < strip_end; ++s)
-      kernel_.run({rows_at(depth, block), columns_at(depth, s), k, blocks_.size(block),
-                   strip_columns(s), sums_at(blocks_.begin(block), s * kernel_.columns), leading_,
-                   p_.accumulate || depth > 0});
+    for (int64_t s = strip; s < strip_end; ++s) {
+      const KernelBlock sums = {block_rows(depth, block),
+                                columns_at(depth, s),
+                                k,
+                                blocks_.size(block),
+                                strip_columns(s),
+                                sums_at(blocks_.begin(block), s * kernel_.columns),
+                                leading_,
+                                p_.accumulate || depth > 0};
+      reads_rows_ ? kernel_.run_standing(sums, p_.lhs.outer) : kernel_.run(sums);
+    }
   if (!p_.take || depth + 1 < depths_.parts) return;
   const int64_t i = blocks_.begin(begin), j = strip * kernel_.columns;
   p_.take({i_ + i, blocks_.begin(end) - i, j_ + j,
@@ -252,7 +275,8 @@ constexpr int64_t most_near_bytes = 3 << 19;  // of rows that stay in the second
 bool goes_by_strips(const MatrixProduct& p, bool is_shared) {
   const MatrixKernel& kernel = *p.kernel;
   const int64_t together = kernel.strips_together * kernel.columns;
-  if (packs_single_strips(p) && p.m <= p.k && p.n >= (is_shared ? enough_shared_strips : enough_strips) * kernel.columns &&
+  if (packs_single_strips(p) && p.m <= p.k &&
+      p.n >= (is_shared ? enough_shared_strips : enough_strips) * kernel.columns &&
       p.m * depths_of(p).most() * kernel.bytes <= most_near_bytes)
     return true;
   if (p.m <= few_blocks * kernel.rows || (together > 0 && p.n >= enough_parts * together))
