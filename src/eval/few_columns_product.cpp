@@ -61,7 +61,7 @@ class FewColumns {
 constexpr int64_t dots_depth = 4096;
 
 bool may_stand(const MatrixProduct& p) {
-  return p.kernel->columns_stand && !p.rhs.outers && p.rhs.outer == 1 &&
+  return p.kernel->columns_stand && !p.rhs.outers && p.rhs.outer == 1 && p.rhs.inner > 0 &&
          p.rhs.type == p.kernel->standing_type &&
          p.k * p.n * p.kernel->bytes <= processor().second_cache_bytes / 4 * 3;
 }

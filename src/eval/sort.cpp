@@ -166,8 +166,8 @@ void sort_lines(const KeyedSort& sort, const Lines& lines, const std::optional<S
     const Line first = lines[begin];
     int64_t together = std::min(most_short_lines, end - begin);
     const int64_t blocks = begin % first.step == 0 ? together / first.step : 0;
-    together = blocks > 0 ? blocks * first.step
-                          : std::min(together, first.step - begin % first.step);
+    together =
+        blocks > 0 ? blocks * first.step : std::min(together, first.step - begin % first.step);
     if (!shorts || together < least ||
         !shorts->sort(sort.from, sort.to, first.base, first.step, together))
       for (int64_t i = 0; i < together; ++i) sort_by_keys(sort, lines[begin + i]);

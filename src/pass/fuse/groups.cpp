@@ -253,16 +253,19 @@ bool reads_elements(const Module& module, InstructionId user, InstructionId valu
     return module.operand(user, 1) != value && asked <= all &&
            is_made_anywhere(module, value, in_slices || asked * few_asked <= all);
   }
-  // A loop over what stands side by side computes all of it for each element; of complex numbers
-  // that is much.
+  // A loop over what stands side by side computes all of it for each element.
   if (op == Op::Concatenate)
     return module.operands(user).size() <= most_concatenated && module[value].op != Op::Reduce &&
-           (!is_elementwise(module[value].op) ||
-            (has_trait(module[value].op, TraitCheap) && !is_complex(module.shape(value).type)));
+           (!is_elementwise(module[value].op) || has_trait(module[value].op, TraitCheap));
   // Written in place, and the scalars that say where.
   if (op == Op::DynamicUpdateSlice)
     return module.operand(user, 1) == value && module.operand(user, 0) != value;
   return true;
+}
+
+bool is_costly_choice(const Module& module, InstructionId user, InstructionId value) {
+  return module[user].op == Op::Concatenate && is_elementwise(module[value].op) &&
+         is_complex(module.shape(value).type);
 }
 
 bool reads_again(const Module& module, InstructionId user, InstructionId value) {
@@ -388,6 +391,7 @@ bool FusionGroups::may_join(InstructionId id, FusionGroup& group) {
     const bool by_operand = is_made_by_operand(id, user, group);
     if (!by_operand && !reads_elements(module_, user, id) && !is_chosen(id, user, group))
       return false;
+    if (user != root && is_costly_choice(module_, user, id)) return false;
     by_operands |= by_operand;
     const bool is_spread =
         group.rows && module_[user].op == Op::Broadcast && spreads_rows(module_, user, *group.rows);

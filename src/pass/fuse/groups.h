@@ -47,6 +47,9 @@ bool is_by_element(const Module& module, InstructionId id);
 // it more than once.
 bool reads_elements(const Module& module, InstructionId user, InstructionId value);
 bool reads_again(const Module& module, InstructionId user, InstructionId value);
+// Whether each element that is read of what stands side by side takes complex arithmetic for all of
+// it.
+bool is_costly_choice(const Module& module, InstructionId user, InstructionId value);
 // The rows of a reduction of one array over trailing dimensions, or over lines of slabs; and those
 // of the reduction that elementwise ops on its result come from.
 std::optional<FusedRows> rows_of(const Module& module, InstructionId id);

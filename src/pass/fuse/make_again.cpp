@@ -110,8 +110,8 @@ bool FusionGroups::is_asked_often(const Recipe& recipe, InstructionId value,
 bool FusionGroups::may_make(const Recipe& recipe, InstructionId value, InstructionId user) const {
   const FusionGroup& group = groups_[group_of(user)];
   if (group.kind == FusionKind::Output || is_asked_often(recipe, value, user) ||
-      !reads_elements(module_, user, value) || places_[user.value].count > 2 ||
-      group.members.size() + recipe.made.size() > most_members ||
+      !reads_elements(module_, user, value) || is_costly_choice(module_, user, value) ||
+      places_[user.value].count > 2 || group.members.size() + recipe.made.size() > most_members ||
       module_[group.roots[0]].op == Op::DynamicUpdateSlice)
     return false;
   const InstructionId root = group.roots[0];
