@@ -45,7 +45,7 @@ struct KernelBlock {
   // Only of blocks of standing rows: these come from memory and are fetched. Columns stand side by
   // side, this many elements from one t to the next, and are of the type of the rows; 0: they are
   // packed.
-  bool rows_are_far = false;
+  bool rows_are_far = true;
   int64_t line = 0;
 };
 
@@ -83,7 +83,7 @@ struct MatrixKernel {
   ElementType standing_type = ElementType::F32;
   int64_t standing_rows = 0;
   void (*run_standing)(const KernelBlock& block, int64_t step) = nullptr;
-  bool columns_stand = false;  // whether blocks of these may have a `line`
+  bool reads_near = false;  // whether these may have a `line`, and rows that are not far
   // The same with any number of rows and up to `dot_columns` columns, of a strip that pack_dots has
   // turned: neighbours of the summed index fill vectors, and each sum is that of a vector's lanes,
   // then in halves. 0 columns: not at all.

@@ -17,7 +17,7 @@ namespace {
 constexpr int vector_registers = 16;
 // Rows of a block stay in the first cache, and one more step a round would be one too many for
 // processors that begin four a cycle.
-constexpr bool fetches_rows = false, masks_are_free = false, columns_stand = false;
+constexpr bool fetches_rows = false, masks_are_free = false, reads_near = false;
 // Each instruction counts where another thread shares the core: rounds of one line that is fetched
 // take 24 for 12 products, these 21.
 constexpr int64_t lines_a_round = 4, lines_a_fetch = 2;

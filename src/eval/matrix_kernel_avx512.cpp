@@ -74,7 +74,7 @@ void visit_source(Doubles, ElementType type, Body&& body) {
   type == ElementType::F64 ? body(FromF64()) : body(F64FromF32());
 }
 
-constexpr bool masks_are_free = true, columns_stand = true;
+constexpr bool masks_are_free = true, reads_near = true;
 constexpr int vector_registers = 32;
 #define HILO_TARGET HILO_AVX512
 #include "eval/matrix_packing.def"
@@ -114,7 +114,7 @@ constexpr MatrixKernel wide_kernel_of = {
     .standing_type = kernel_of<N>.standing_type,
     .standing_rows = Wide<N>::standing_rows,
     .run_standing = run_standing<Wide<N>>,
-    .columns_stand = columns_stand,
+    .reads_near = reads_near,
     .narrow = &kernel_of<N>,
 };
 

@@ -27,7 +27,7 @@ constexpr int64_t enough_wide_strips = 16;  // that threads share evenly
 
 // Whether whole blocks of rows are read where they stand.
 bool reads_rows(const MatrixProduct& p) {
-  return rows_stand(p) && p.kernel->standing_rows >= p.kernel->rows;
+  return rows_stand(p) && p.kernel->reads_near && p.kernel->standing_rows >= p.kernel->rows;
 }
 
 const MatrixKernel& kernel_of(const MatrixProduct& p) {
@@ -211,7 +211,9 @@ void Region::compute(int64_t depth, int64_t part) {
                                 strip_columns(s),
                                 sums_at(blocks_.begin(block), s * kernel_.columns),
                                 leading_,
-                                p_.accumulate || depth > 0};
+                                p_.accumulate || depth > 0,
+                                {},
+                                false};
       reads_rows_ ? kernel_.run_standing(sums, p_.lhs.outer) : kernel_.run(sums);
     }
   if (!p_.take || depth + 1 < depths_.parts) return;
