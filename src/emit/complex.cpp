@@ -53,8 +53,7 @@ class Wide {
   Value* is_finite(Value* x) const { return b.CreateFCmpOLT(absolute(x), number(HUGE_VAL)); }
 
   Complex select(Value* condition, Complex x, Complex y) const {
-    return {b.CreateSelect(condition, x.real, y.real),
-            b.CreateSelect(condition, x.imaginary, y.imaginary)};
+    return select_parts(b, condition, x, y);
   }
   Complex product(Complex x, Complex y) const {
     return {minus(times(x.real, y.real), times(x.imaginary, y.imaginary)),
@@ -240,12 +239,15 @@ llvm::Value* joined(Builder& b, Complex parts) {
   return b.CreateInsertElement(out, parts.imaginary, uint64_t{1});
 }
 
+Complex select_parts(Builder& b, llvm::Value* condition, Complex x, Complex y) {
+  return {b.CreateSelect(condition, x.real, y.real),
+          b.CreateSelect(condition, x.imaginary, y.imaginary)};
+}
+
 llvm::Value* select_held(Builder& b, ElementType type, llvm::Value* condition, llvm::Value* x,
                          llvm::Value* y) {
   if (!is_complex(type)) return b.CreateSelect(condition, x, y);
-  const Complex first = parts_of(b, x), second = parts_of(b, y);
-  return joined(b, {b.CreateSelect(condition, first.real, second.real),
-                    b.CreateSelect(condition, first.imaginary, second.imaginary)});
+  return joined(b, select_parts(b, condition, parts_of(b, x), parts_of(b, y)));
 }
 
 llvm::Value* complex_sum(const ScalarCall& c) {

@@ -12,6 +12,8 @@ struct Complex {
 };
 Complex parts_of(Builder& b, llvm::Value* held);
 llvm::Value* joined(Builder& b, Complex parts);
+// x where the condition holds, and y elsewhere.
+Complex select_parts(Builder& b, llvm::Value* condition, Complex x, Complex y);
 // Held x where the condition holds and y elsewhere, of any type; of complex ones part by part.
 llvm::Value* select_held(Builder& b, ElementType type, llvm::Value* condition, llvm::Value* x,
                          llvm::Value* y);

@@ -106,11 +106,6 @@ Complex turned_back(Builder& b, Complex x, Complex y) {
           b.CreateFSub(b.CreateFMul(x.imaginary, y.real), b.CreateFMul(x.real, y.imaginary))};
 }
 
-Complex chosen(Builder& b, Value* condition, Complex x, Complex y) {
-  return {b.CreateSelect(condition, x.real, y.real),
-          b.CreateSelect(condition, x.imaginary, y.imaginary)};
-}
-
 // What C's Annex G says of zeros and infinities where both parts would be NaN.
 Complex with_edges(Builder& b, Complex x, Complex y, Complex quotient) {
   const auto both_finite = [&](Complex z) {
@@ -121,13 +116,13 @@ Complex with_edges(Builder& b, Complex x, Complex y, Complex quotient) {
   Value* by_zero = b.CreateAnd(is_zero(b, y.real), is_zero(b, y.imaginary));
   Value* is_known =
       b.CreateOr(b.CreateFCmpORD(x.real, x.real), b.CreateFCmpORD(x.imaginary, x.imaginary));
-  Complex out = chosen(b, b.CreateAnd(is_any_infinite(b, y), both_finite(x)),
-                       scaled(b, number(b, 0), turned_back(b, x, limits_of(b, y))), quotient);
-  out = chosen(b, b.CreateAnd(is_any_infinite(b, x), both_finite(y)),
-               scaled(b, number(b, infinity), turned_back(b, limits_of(b, x), y)), out);
-  out = chosen(b, b.CreateAnd(by_zero, is_known),
-               scaled(b, copy_sign(b, number(b, infinity), y.real), x), out);
-  return chosen(b, is_nan, out, quotient);
+  Complex out = select_parts(b, b.CreateAnd(is_any_infinite(b, y), both_finite(x)),
+                             scaled(b, number(b, 0), turned_back(b, x, limits_of(b, y))), quotient);
+  out = select_parts(b, b.CreateAnd(is_any_infinite(b, x), both_finite(y)),
+                     scaled(b, number(b, infinity), turned_back(b, limits_of(b, x), y)), out);
+  out = select_parts(b, b.CreateAnd(by_zero, is_known),
+                     scaled(b, copy_sign(b, number(b, infinity), y.real), x), out);
+  return select_parts(b, is_nan, out, quotient);
 }
 
 // Scaled first where the divisor is very large or small, or a part of x is too small.

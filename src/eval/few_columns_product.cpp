@@ -12,7 +12,6 @@ namespace {
 // stays in the second cache. A copy of fewer bytes stays there beside more rows and results, too.
 constexpr int64_t few_strips = 2, most_strips = 8, most_packed_bytes = 3 << 18;
 constexpr int64_t most_columns = 256, most_bytes_of_columns = 3 << 17;
-constexpr int64_t few_rows = 256;
 // Rows of a part: so many, or fewer where that leaves some threads without one.
 constexpr int64_t part_blocks = 8, fewest_parts = 16;
 constexpr int64_t large_result = 3 << 19;            // bytes
@@ -61,8 +60,9 @@ class FewColumns {
 
 constexpr int64_t dots_depth = 4096;
 
-// Few strips beside many rows are packed in no time.
+// Whether columns may be read where they stand. Few strips beside many rows are packed in no time.
 bool may_stand(const MatrixProduct& p) {
+  constexpr int64_t few_rows = 256;
   const bool is_packed_soon = p.n <= few_strips * p.kernel->columns && p.m > few_rows;
   return p.kernel->reads_near && !is_packed_soon && !p.rhs.outers && p.rhs.outer == 1 &&
          p.rhs.inner > 0 && p.rhs.type == p.kernel->standing_type &&

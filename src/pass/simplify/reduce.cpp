@@ -124,11 +124,22 @@ InstructionId reduce_of_tiles(Editor& editor, const Match& match) {
   return make_reshape(editor, match, reduced);
 }
 
+// The broadcast b of x with these of its dimensions alone, all that x has among them.
+InstructionId broadcast_within(Editor& editor, const Match& match, const Dims& dims) {
+  const Dims& to = dimensions_of(match, 'b');
+  Dims sizes, order;
+  for (int64_t d : dims) sizes.push_back(match.shape('b').dims[static_cast<size_t>(d)]);
+  for (int64_t d : to) order.push_back(std::ranges::find(dims, d) - dims.begin());
+  if (dims.size() == to.size() && std::ranges::is_sorted(order)) return match['x'];
+  return editor.add(match.root(), Op::Broadcast, Shape::array(match.shape().type, sizes),
+                    std::array{match['x']}, DimensionsAttributes{order});
+}
+
 // Copies that are kept are made of what one of them comes to.
 InstructionId reduce_before_broadcast(Editor& editor, const Match& match) {
   if (!all_plain(match, "xb")) return {};
   const Dims& to = dimensions_of(match, 'b');
-  Dims inner, sizes, dims, order, kept;  // dimensions of b without kept copies, and of the result
+  Dims inner, sizes, dims, kept;  // dimensions of b without kept copies, and of the result
   int64_t next = 0;
   for (int64_t d = 0; d < match.shape('b').rank(); ++d) {
     const bool is_reduced = contains_dim(reduced_dims(match), d), is_copy = !contains_dim(to, d);
@@ -138,13 +149,7 @@ InstructionId reduce_before_broadcast(Editor& editor, const Match& match) {
     if (is_reduced || !is_copy) inner.push_back(d);
   }
   if (static_cast<int64_t>(kept.size()) == next) return {};
-  Dims inner_sizes;
-  for (int64_t d : inner) inner_sizes.push_back(match.shape('b').dims[d]);
-  for (int64_t d : to) order.push_back(std::ranges::find(inner, d) - inner.begin());
-  InstructionId value = match['x'];
-  if (inner.size() > to.size() || !std::ranges::is_sorted(order))
-    value = editor.add(match.root(), Op::Broadcast, Shape::array(match.shape().type, inner_sizes),
-                       std::array{value}, DimensionsAttributes{order});
+  InstructionId value = broadcast_within(editor, match, inner);
   value = make_reduce(editor, match, Shape::array(match.shape().type, sizes), value, dims);
   return make_broadcast(editor, match, value, kept);
 }
@@ -155,20 +160,15 @@ InstructionId reduce_without_copies(Editor& editor, const Match& match) {
   if (!all_plain(match, "xb") || !is_idempotent(monoid(match)) ||
       element_count(match.shape('b')) == 0)
     return {};
-  Dims left, sizes, dims, order;  // dimensions of b, and of what is left
+  Dims left, dims;  // dimensions of b, and of what is left
   for (int64_t d = 0; d < match.shape('b').rank(); ++d) {
     const bool is_reduced = contains_dim(reduced_dims(match), d);
     if (is_reduced && !contains_dim(to, d)) continue;
     if (is_reduced) dims.push_back(static_cast<int64_t>(left.size()));
     left.push_back(d);
-    sizes.push_back(match.shape('b').dims[static_cast<size_t>(d)]);
   }
   if (dims.empty() || left.size() == match.shape('b').dims.size()) return {};
-  for (int64_t d : to) order.push_back(std::ranges::find(left, d) - left.begin());
-  InstructionId value = match['x'];
-  if (left.size() > to.size() || !std::ranges::is_sorted(order))
-    value = editor.add(match.root(), Op::Broadcast, Shape::array(match.shape().type, sizes),
-                       std::array{value}, DimensionsAttributes{order});
+  const InstructionId value = broadcast_within(editor, match, left);
   return make_reduce(editor, match, match.shape(), value, dims);
 }
 
