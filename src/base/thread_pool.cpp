@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -37,50 +38,143 @@ void look_for(const Condition& comes) {
   } while (std::chrono::steady_clock::now() - start < patience);
 }
 
+struct Job {
+  const std::function<void(int64_t)>& body;
+  int64_t tiles;
+  std::atomic<int64_t> left = tiles, done = 0;  // not taken yet; done
+};
+
+// The tiles of one job after the other, in a share for each thread, so that one which comes again
+// and again finds in its cache what it left there. Who has no tiles any more takes others'. There
+// is no lock: many threads come at once, and one that slept in a queue would wake
+// after the work. A share is one word, of the job's number and the tiles that are left, and who
+// adds one to it has taken a tile; as long as there are some, the job is that of the number.
+class Shares {
+ public:
+  static constexpr int64_t most = 65535;  // tiles of a share
+
+  explicit Shares(int threads) : shares_(static_cast<size_t>(threads)) {}
+
+  size_t count() const { return shares_.size(); }
+  uint32_t number() const { return number_.load(); }
+  Job* job() const { return job_.load(std::memory_order_acquire); }
+
+  // No tile of the job before is left.
+  uint32_t publish(Job& job) {
+    const uint32_t number = number_.load(std::memory_order_relaxed) + 1;
+    const int64_t count = shares_of(job.tiles);
+    job_.store(&job, std::memory_order_release);
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t tiles = is_long(job.tiles)
+                                ? (job.tiles - i + count - 1) / count
+                                : (i + 1) * job.tiles / count - i * job.tiles / count;
+      shares_[static_cast<size_t>(i)].word.store(static_cast<uint64_t>(number) << 32 |
+                                                 static_cast<uint64_t>(tiles) << 16);
+    }
+    number_.store(number);
+    return number;
+  }
+
+  // Whether the job has tiles for this share; whether any are left.
+  bool has(size_t share, uint32_t number) const {
+    return shares_[share].word.load() >> 32 == number;
+  }
+  bool any() const {
+    const uint32_t now = number();
+    return std::ranges::any_of(shares_, [&](const Share& share) {
+      const uint64_t word = share.word.load();
+      return word >> 32 == now && taken(word) < tiles(word);
+    });
+  }
+
+  // The next tile of a share of this job; none: there is none.
+  std::optional<int64_t> take(size_t share, uint32_t number) {
+    std::atomic<uint64_t>& shared = shares_[share].word;
+    uint64_t word = shared.load();
+    while (word >> 32 == number && taken(word) < tiles(word))
+      if (const Job* now = job(); shared.compare_exchange_weak(word, word + 1))
+        return tile_of(static_cast<int64_t>(share), taken(word), now->tiles);
+    return std::nullopt;
+  }
+
+ private:
+  struct alignas(64) Share {
+    std::atomic<uint64_t> word = 0;  // number, tiles, those that are taken
+  };
+  static int64_t tiles(uint64_t word) { return static_cast<int64_t>(word >> 16 & 0xffff); }
+  static int64_t taken(uint64_t word) { return static_cast<int64_t>(word & 0xffff); }
+  // Tiles of short jobs lie in the caches, and a share is a piece of their array, so that it is the
+  // same part of it in jobs of more and of fewer tiles. Tiles of long jobs come from memory and are
+  // dealt out in turn, so that threads read neighbours at a time.
+  static bool is_long(int64_t tiles) { return tiles > 64; }
+  int64_t tile_of(int64_t share, int64_t n, int64_t tiles) const {
+    const int64_t count = shares_of(tiles);
+    return is_long(tiles) ? share + n * count : share * tiles / count + n;
+  }
+  int64_t shares_of(int64_t tiles) const {
+    return std::min(tiles, static_cast<int64_t>(shares_.size()));
+  }
+  std::vector<Share> shares_;
+  alignas(64) std::atomic<uint32_t> number_ = 0;
+  std::atomic<Job*> job_ = nullptr;
+};
+
 }  // namespace
 
 struct ThreadPool::State {
-  struct Job {
-    const std::function<void(int64_t)>* body;
-    int64_t tiles;
-    std::atomic<int64_t> next = 0, done = 0;
-    std::atomic<int64_t> wanted = 0;  // sleepers that are still to be woken
-  };
-  std::mutex mutex;
-  std::condition_variable work, room, finished;
-  std::vector<std::shared_ptr<Job>> jobs;  // with tiles that nobody has taken
-  bool stop = false;
-  std::atomic<int64_t> posted = 0;   // jobs ever, and one for the end
+  explicit State(int threads) : shares(threads) {}
+
+  Shares shares;
+  // A job has tiles that nobody has taken: where another caller's wait, no thread is idle, and one
+  // more would slow down the others. So a body must not wait for what such a caller does.
+  alignas(64) std::atomic<bool> busy = false;
   std::atomic<int64_t> looking = 0;  // workers awake without work
-  std::atomic<int> core = -1;        // of who called last
-  cpu_set_t cores;                   // of who made the pool
+  std::atomic<int64_t> asleep = 0, callers_asleep = 0;
+  std::atomic<int64_t> wanted = 0;  // sleepers that are still to be woken
+  std::atomic<int> core = -1;       // of who called last
+  std::atomic<bool> stop = false;
+  std::mutex mutex;  // of those who sleep
+  std::condition_variable work, finished;
+  cpu_set_t cores;  // of who made the pool
   std::vector<std::thread> workers;
 
-  // Under the lock. A caller that waits may begin.
-  void take_off(const std::shared_ptr<Job>& job) {
-    if (std::erase(jobs, job) > 0) room.notify_one();
-  }
-
   // Each who is woken wakes two others: as many as there are tiles for, in few steps.
-  void wake_two(Job& job) {
+  void wake_two() {
     for (int i = 0; i < 2; ++i)
-      if (job.wanted.load() > 0 && job.wanted.fetch_sub(1) > 0) work.notify_one();
+      if (wanted.load() > 0 && wanted.fetch_sub(1) > 0) work.notify_one();
   }
 
-  // Takes tiles of the job until none is left.
-  void help(const std::shared_ptr<Job>& job) {
+  void wake(int64_t helpers) {
+    const int64_t missing = std::min(helpers - looking.load(), asleep.load());
+    if (missing <= 0) return;
+    wanted = missing;
+    {
+      const std::lock_guard lock(mutex);
+    }  // who is about to sleep sleeps, or has seen the job
+    wake_two();
+  }
+
+  // Takes tiles of the job of this number until none is left, first of the thread's own share. The
+  // job lives while one that was taken is not counted as done.
+  void help(uint32_t number, size_t thread) {
+    const size_t threads = shares.count();
+    Job* job = nullptr;
     int64_t mine = 0;
-    for (int64_t tile; (tile = job->next.fetch_add(1)) < job->tiles; ++mine) {
-      if (tile + 1 == job->tiles) {
-        const std::lock_guard lock(mutex);
-        take_off(job);
+    for (size_t n = 0; n < threads; ++n)
+      while (const auto tile = shares.take((thread + n) % threads, number)) {
+        job = shares.job();
+        if (job->left.fetch_sub(1) == 1) {
+          busy = false;
+          busy.notify_one();
+        }
+        job->body(*tile);
+        ++mine;
       }
-      (*job->body)(tile);
-    }
-    if (mine > 0 && job->done.fetch_add(mine) + mine == job->tiles) {
-      std::lock_guard lock(mutex);
-      finished.notify_all();
-    }
+    if (!job) return;
+    const int64_t all = job->tiles;
+    if (job->done.fetch_add(mine) + mine < all || callers_asleep.load() == 0) return;
+    const std::lock_guard lock(mutex);
+    finished.notify_all();
   }
 
   // A system may leave a woken thread where it was woken, behind who woke it, and another core
@@ -93,49 +187,60 @@ struct ThreadPool::State {
     if (CPU_COUNT(&others) > 0) sched_setaffinity(0, sizeof others, &others);
   }
 
-  // Looks for a new job for a while, without the lock.
-  void look(std::unique_lock<std::mutex>& lock) {
-    const int64_t seen = posted.load();
+  // Waits for a job that is not that of this number.
+  void look(uint32_t seen) {
     ++looking;
-    lock.unlock();
     leave_core_of_caller();
-    look_for([&] { return posted.load(std::memory_order_relaxed) != seen; });
-    lock.lock();
+    look_for([&] { return shares.number() != seen || stop.load(std::memory_order_relaxed); });
     --looking;
+    if (shares.number() != seen) return;
+    std::unique_lock lock(mutex);
+    ++asleep;
+    work.wait(lock, [&] { return stop.load() || shares.any(); });
+    --asleep;
+    lock.unlock();
+    wake_two();
+    leave_core_of_caller();
   }
 
-  void work_loop() {
-    std::unique_lock lock(mutex);
-    while (true) {
-      work.wait(lock, [&] { return stop || !jobs.empty(); });
-      if (stop) return;
-      const std::shared_ptr<Job> job = jobs.front();
-      if (job->next.load() >= job->tiles) {
-        take_off(job);
-        continue;
-      }
-      lock.unlock();
-      wake_two(*job);
-      leave_core_of_caller();
-      help(job);
-      lock.lock();
-      if (jobs.empty() && !stop) look(lock);
+  // Those whose shares they are come first, if they are awake.
+  void let_others_begin() {
+    constexpr int looks = 16;  // some 1 us
+    for (int i = 0; i < looks; ++i) pause();
+  }
+
+  void work_loop(size_t thread) {
+    while (!stop) {
+      const uint32_t number = shares.number();
+      if (!shares.has(thread, number)) let_others_begin();
+      help(number, thread);
+      look(number);
     }
+  }
+
+  void wait_until_done(const Job& job) {
+    const auto is_done = [&] { return job.done.load() == job.tiles; };
+    look_for(is_done);
+    if (is_done()) return;
+    std::unique_lock lock(mutex);
+    ++callers_asleep;
+    finished.wait(lock, is_done);
+    --callers_asleep;
   }
 };
 
-ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>()) {
+ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>(std::max(threads, 1))) {
   CPU_ZERO(&state_->cores);
   sched_getaffinity(0, sizeof state_->cores, &state_->cores);
   for (int i = 1; i < threads; ++i)
-    state_->workers.emplace_back([state = state_.get()] { state->work_loop(); });
+    state_->workers.emplace_back(
+        [state = state_.get(), thread = static_cast<size_t>(i)] { state->work_loop(thread); });
 }
 
 ThreadPool::~ThreadPool() {
   {
-    std::lock_guard lock(state_->mutex);
+    const std::lock_guard lock(state_->mutex);
     state_->stop = true;
-    ++state_->posted;
   }
   state_->work.notify_all();
   for (std::thread& worker : state_->workers) worker.join();
@@ -149,30 +254,23 @@ void ThreadPool::run(int64_t tiles, const std::function<void(int64_t)>& body) {
     for (int64_t i = 0; i < tiles; ++i) body(i);
     return;
   }
-  auto job = std::make_shared<State::Job>();
+  if (const int64_t most = Shares::most * threads(); tiles > most) {
+    run(most, body);
+    return run(tiles - most, [&](int64_t tile) { body(most + tile); });
+  }
   // A body that itself calls run() goes inline, on whichever thread it is.
   const std::function<void(int64_t)> counted = [&](int64_t tile) {
     ++depth;
     body(tile);
     --depth;
   };
-  job->body = &counted;
-  job->tiles = tiles;
-  const int64_t helpers = std::min<int64_t>(tiles, threads()) - 1;
-  std::unique_lock lock(state_->mutex);
-  // Where tiles of another caller wait, no thread is idle, and one more would slow down the others.
-  // So a body must not wait for what such a caller does.
-  state_->room.wait(lock, [&] { return state_->jobs.empty(); });
-  state_->jobs.push_back(job);
-  ++state_->posted;
+  Job job = {counted, tiles};
+  while (state_->busy.exchange(true)) state_->busy.wait(true);
   state_->core = sched_getcpu();
-  job->wanted = helpers - state_->looking;
-  lock.unlock();
-  state_->wake_two(*job);
-  state_->help(job);
-  look_for([&] { return job->done.load() == job->tiles; });
-  lock.lock();
-  state_->finished.wait(lock, [&] { return job->done.load() == job->tiles; });
+  const uint32_t number = state_->shares.publish(job);
+  state_->wake(std::min<int64_t>(tiles, threads()) - 1);
+  state_->help(number, 0);
+  state_->wait_until_done(job);
 }
 
 }  // namespace hilo

@@ -23,6 +23,31 @@ TEST(ThreadPool, CallsEveryTileOnce) {
   }
 }
 
+TEST(ThreadPool, ManyMoreTilesThanThreads) {
+  for (int threads : {2, 16}) {
+    ThreadPool pool(threads);
+    for (int64_t tiles : {17, 63, 64, 65, 200000}) {
+      std::vector<std::atomic<uint8_t>> calls(tiles);
+      pool.run(tiles, [&](int64_t tile) { ++calls[tile]; });
+      for (const auto& count : calls) ASSERT_EQ(count, 1);
+    }
+  }
+}
+
+// A thread that is late leaves its share to the others.
+TEST(ThreadPool, TilesOfWhoIsLateAreTaken) {
+  ThreadPool pool(4);
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<int64_t> others = 0;
+    pool.run(40, [&](int64_t tile) {
+      if (tile > 0) ++others;
+      else
+        while (others < 39) std::this_thread::yield();
+    });
+    ASSERT_EQ(others, 39);
+  }
+}
+
 // Workers look for work for a while and then sleep; each is found awake and asleep, and as many
 // tiles as there are threads can be worked on at once.
 TEST(ThreadPool, WakesAsManyAsThereAreTiles) {
