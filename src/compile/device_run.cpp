@@ -44,13 +44,18 @@ void DeviceRun::in_pieces(int64_t count, int64_t grain,
 }
 
 Parallel DeviceRun::in_pieces() const {
-  return [this](int64_t count, int64_t grain, const auto& body) { in_pieces(count, grain, body); };
+  return {state_.device.threads().threads(),
+          [this](int64_t count, int64_t grain, const Parallel::Body& body) {
+            in_pieces(count, grain, body);
+          }};
 }
 
 void DeviceRun::run_parallel(RunContext* context, TileFunction body, void* const* arguments,
                              int64_t count, int64_t grain) {
-  static_cast<DeviceRun*>(context)->in_pieces(
-      count, grain, [&](int64_t begin, int64_t end) { body(arguments, begin, end); });
+  const auto& run = *static_cast<DeviceRun*>(context);
+  constexpr int64_t together = 8;  // pieces of one thread, which is asked to stop between them
+  if (run.state_.device.threads().threads() == 1) grain *= together;
+  run.in_pieces(count, grain, [&](int64_t begin, int64_t end) { body(arguments, begin, end); });
 }
 
 int32_t DeviceRun::run_library(RunContext* context, int64_t number) {

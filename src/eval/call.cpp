@@ -69,6 +69,12 @@ void Call::parallel(int64_t count, int64_t grain,
   });
 }
 
+Parallel Call::in_pieces() const {
+  return {pool().threads(), [this](int64_t count, int64_t grain, const Parallel::Body& body) {
+            parallel(count, grain, body);
+          }};
+}
+
 std::unexpected<Error> Call::error(ErrorKind kind, std::string message) const {
   return std::unexpected(Error{kind, std::move(message), module.place(id)});
 }

@@ -55,9 +55,8 @@ Routine routine_of(const RoutineCall& call) {
 template <class T>
 Literal factors_of(Call& call) {
   std::vector<T> values = values_of<T>(call.operands[0]);
-  make_factors(
-      call.operands[0].shape(), call.attributes<CholeskyAttributes>().lower, values.data(),
-      [&](int64_t count, int64_t grain, const auto& body) { call.parallel(count, grain, body); });
+  make_factors(call.operands[0].shape(), call.attributes<CholeskyAttributes>().lower, values.data(),
+               call.in_pieces());
   Literal out = call.make();
   store_values<T>(values, out);
   return out;

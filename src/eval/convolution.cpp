@@ -152,9 +152,7 @@ Result<Literal> filled(const Call& call, const Literal& input, const Padded& pad
   if (padded.is_input()) return input;
   HILO_DO(call.need_memory(literal_bytes(padded.shape)));
   Literal out = call.make_held(padded.shape);
-  padded.fill(
-      input.raw().data(), out.mutable_raw().data(),
-      [&](int64_t count, int64_t grain, const auto& body) { call.parallel(count, grain, body); });
+  padded.fill(input.raw().data(), out.mutable_raw().data(), call.in_pieces());
   return out;
 }
 

@@ -129,9 +129,7 @@ Result<Literal> evaluate_lapack(Call& call, PrepareLapack prepare) {
     values.push_back({make_zeros(call, shape), {}});
     to.push_back(values.back().literal.mutable_raw().data());
   }
-  (*run)(from, to, [&](int64_t count, int64_t grain, const auto& body) {
-    call.parallel(count, grain, body);
-  });
+  (*run)(from, to, call.in_pieces());
   return Steps(call).finish(std::move(values));
 }
 

@@ -99,9 +99,21 @@ class VirtualDevices {
 };
 
 // Calls body(begin, end) over [0, count) in pieces of `grain`, the last one shorter, on any
-// threads.
-using Parallel = std::function<void(int64_t count, int64_t grain,
-                                    const std::function<void(int64_t begin, int64_t end)>& body)>;
+// threads. Work may be cut the finer the more threads there are, but not so that its bits change.
+class Parallel {
+ public:
+  using Body = std::function<void(int64_t begin, int64_t end)>;
+  using Run = std::function<void(int64_t count, int64_t grain, const Body& body)>;
+  Parallel(int threads, Run run) : run_(std::move(run)), threads_(threads) {}
+  void operator()(int64_t count, int64_t grain, const Body& body) const {
+    run_(count, grain, body);
+  }
+  int64_t threads() const { return threads_; }
+
+ private:
+  Run run_;
+  int threads_;
+};
 // An instruction made ready to be run often, without an evaluation around it: each leaf of its
 // operands and results is the address of a dense row-major array. Results overlap no operand, but
 // for those of a sort, which may each stand in its operand's place, and of a custom call, which may

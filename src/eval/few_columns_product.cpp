@@ -13,15 +13,15 @@ namespace {
 constexpr int64_t few_strips = 2, most_strips = 8, most_packed_bytes = 3 << 18;
 constexpr int64_t most_columns = 256, most_bytes_of_columns = 3 << 17;
 // Rows of a part: so many, or fewer where that leaves some threads without one.
-constexpr int64_t part_blocks = 8, fewest_parts = 16;
+constexpr int64_t part_blocks = 8;
 constexpr int64_t large_result = 3 << 19;            // bytes
 constexpr int64_t worth_dots = 128;                  // terms of a sum
 constexpr int64_t worth_packing_together = 1 << 16;  // elements of the columns
 
 class FewColumns {
  public:
-  explicit FewColumns(const MatrixProduct& product);
-  void run(const Parallel* parallel) const;
+  FewColumns(const MatrixProduct& product, const Parallel* parallel);
+  void run() const;
 
  private:
   // The columns of a strip from the first line of a depth on, packed or as they stand.
@@ -50,6 +50,7 @@ class FewColumns {
   void compute(int64_t part) const;
 
   const MatrixProduct& p_;
+  const Parallel* parallel_;
   const MatrixKernel& kernel_;
   bool as_dots_, is_packed_;
   Cut depths_, strips_;           // of the summed index, of the columns
@@ -76,8 +77,9 @@ const MatrixKernel& kernel_of(const MatrixProduct& p) {
   return is_narrow ? *narrow : *wide;
 }
 
-FewColumns::FewColumns(const MatrixProduct& product)
+FewColumns::FewColumns(const MatrixProduct& product, const Parallel* parallel)
     : p_(product),
+      parallel_(parallel),
       kernel_(kernel_of(product)),
       as_dots_(p_.n <= kernel_.dot_columns && p_.k >= worth_dots),
       is_packed_(as_dots_ || !may_stand(p_)),
@@ -88,6 +90,7 @@ FewColumns::FewColumns(const MatrixProduct& product)
       lines_(depths_.count),
       depth_lines_(pieces_of(depths_.most(), kernel_.columns) * kernel_.columns) {
   const int64_t rows = kernel_.standing_rows;
+  const int64_t fewest_parts = shared_parts(parallel ? parallel->threads() : 1);
   row_parts_.parts =
       pieces_of(p_.m, std::clamp(p_.m / fewest_parts, rows, part_blocks * kernel_.standing_rows));
   thread_local PackedMemory memory;
@@ -146,17 +149,17 @@ void FewColumns::compute(int64_t part) const {
   if (p_.take) p_.take({begin, rows, j, columns, c, leading});
 }
 
-void FewColumns::run(const Parallel* parallel) const {
+void FewColumns::run() const {
   const auto each = [&](int64_t count, bool is_shared, const auto& body) {
     const auto all = [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) body(i);
     };
-    is_shared ? (*parallel)(count, 1, all) : all(0, count);
+    is_shared ? (*parallel_)(count, 1, all) : all(0, count);
   };
   each(is_packed_ ? strips_.parts * depths_.parts : 0,
-       parallel && p_.k * p_.n >= worth_packing_together,
+       parallel_ && p_.k * p_.n >= worth_packing_together,
        [&](int64_t piece) { pack(piece / depths_.parts, piece % depths_.parts); });
-  each(row_parts_.parts * column_parts_.parts, parallel != nullptr,
+  each(row_parts_.parts * column_parts_.parts, parallel_ != nullptr,
        [&](int64_t part) { compute(part); });
 }
 
@@ -179,7 +182,7 @@ bool rows_stand(const MatrixProduct& p) {
 }
 
 void run_few_columns_product(const MatrixProduct& product, const Parallel* parallel) {
-  FewColumns(product).run(parallel);
+  FewColumns(product, parallel).run();
 }
 
 }  // namespace hilo

@@ -9,7 +9,7 @@
 namespace hilo {
 namespace {
 
-constexpr int64_t part_strips = 4, fewest_parts = 16, fewest_wide_parts = 4;
+constexpr int64_t part_strips = 4;
 // Blocks of rows that read lines of columns where they stand, and of how many strips and lines of
 // them together: a strip's are fetched into the second cache while the one before is computed.
 constexpr int64_t direct_blocks = 5, direct_strips = 16, direct_lines = 192;
@@ -28,8 +28,9 @@ const MatrixKernel& kernel_of(const MatrixProduct& p, int64_t rows) {
 
 class FewRows {
  public:
-  FewRows(const MatrixProduct& product, int64_t i, int64_t rows);  // of rows [i, i + rows)
-  void run(const Parallel* parallel);
+  // Of rows [i, i + rows).
+  FewRows(const MatrixProduct& product, int64_t i, int64_t rows, const Parallel* parallel);
+  void run();
 
  private:
   // Strips of a part that are multiplied in one turn with a share of the rows, of one depth; and
@@ -42,6 +43,7 @@ class FewRows {
       return begin == other.begin && end == other.end && depth == other.depth;
     }
   };
+  void choose_parts();
   void pack(int64_t piece) const;  // of blocks of rows and depths
   void help();
   void help_packed(std::byte* memory, std::byte* own);
@@ -95,6 +97,7 @@ class FewRows {
   }
 
   const MatrixProduct& p_;
+  const Parallel* parallel_;
   const MatrixKernel& kernel_;
   int64_t i_;
   Cut depths_, blocks_, parts_;  // of the summed index, of the rows, of the strips of columns
@@ -107,8 +110,9 @@ class FewRows {
   std::atomic<int64_t> next_part_ = 0;
 };
 
-FewRows::FewRows(const MatrixProduct& product, int64_t i, int64_t rows)
+FewRows::FewRows(const MatrixProduct& product, int64_t i, int64_t rows, const Parallel* parallel)
     : p_(product),
+      parallel_(parallel),
       kernel_(kernel_of(product, rows)),
       i_(i),
       depths_(depths_of(product)),
@@ -116,21 +120,32 @@ FewRows::FewRows(const MatrixProduct& product, int64_t i, int64_t rows)
       parts_{pieces_of(p_.n, kernel_.columns), 1},
       all_lines_(depths_.count + depths_.parts * kernel_.head),
       is_direct_(blocks_.parts <= direct_blocks && kernel_.is_direct && kernel_.is_direct(p_.rhs)),
-      single_strips_(!is_direct_ && packs_single_strips(p_)) {
-  const int64_t together = kernel_.strips_together;
-  const int64_t most = is_direct_       ? direct_strips
-                       : single_strips_ ? turned_strips
-                                        : std::max(together, part_strips);
-  const int64_t enough_parts = together > 0 ? fewest_wide_parts : fewest_parts;
-  parts_.parts = pieces_of(parts_.count, std::clamp<int64_t>(parts_.count / enough_parts, 1, most));
+      single_strips_(!is_direct_ && packs_single_strips(p_)),
+      shares_{blocks_.parts, 1} {
+  choose_parts();
   turn_strips_ = single_strips_ ? 1 : parts_.most();
-  const bool are_few = single_strips_ && parts_.parts < fewest_parts;
-  shares_ = {blocks_.parts, are_few ? std::clamp<int64_t>(rows / rows_of_share, 1,
-                                                          pieces_of(fewest_parts, parts_.parts))
-                                    : 1};
   is_taken_at_once_ = !p_.out && !is_direct_ && !single_strips_ && depths_.parts == 1;
   thread_local PackedMemory memory;
   rows_ = memory.take(blocks_.parts * all_lines_ * kernel_.row_step * kernel_.bytes);
+}
+
+// Enough for all threads. What wants its strips together has fewer parts, with shares of the rows
+// where there are many threads.
+void FewRows::choose_parts() {
+  const int64_t threads = parallel_ ? parallel_->threads() : 1;
+  const int64_t together = kernel_.strips_together;
+  constexpr int64_t few_wide = 4;
+  const int64_t enough = together > 0 ? std::max(few_wide, 2 * threads) : shared_parts(threads);
+  const int64_t most = is_direct_       ? direct_strips
+                       : single_strips_ ? turned_strips
+                                        : std::max(together, part_strips);
+  const int64_t least =
+      together > 0 ? std::clamp<int64_t>(parts_.count / few_wide, 1, part_strips) : 1;
+  const int64_t strips = std::clamp(parts_.count / enough, least, most);
+  parts_.parts = pieces_of(parts_.count, strips);
+  if ((single_strips_ || together > 0) && parts_.parts < enough)
+    shares_.parts =
+        std::clamp<int64_t>(blocks_.count / rows_of_share, 1, pieces_of(enough, parts_.parts));
 }
 
 void FewRows::pack(int64_t piece) const {
@@ -256,16 +271,16 @@ void FewRows::help() {
   }
 }
 
-void FewRows::run(const Parallel* parallel) {
+void FewRows::run() {
   const auto each = [&](int64_t count, bool is_shared, const auto& body) {
     const auto all = [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) body(i);
     };
-    is_shared ? (*parallel)(count, 1, all) : all(0, count);
+    is_shared ? (*parallel_)(count, 1, all) : all(0, count);
   };
-  each(blocks_.parts * depths_.parts, parallel && blocks_.count * p_.k >= worth_packing_together,
+  each(blocks_.parts * depths_.parts, parallel_ && blocks_.count * p_.k >= worth_packing_together,
        [&](int64_t piece) { pack(piece); });
-  each(parts_.parts * shares_.parts, parallel != nullptr, [&](int64_t) { help(); });
+  each(parts_.parts * shares_.parts, parallel_ != nullptr, [&](int64_t) { help(); });
 }
 
 }  // namespace
@@ -273,7 +288,7 @@ void FewRows::run(const Parallel* parallel) {
 void run_few_rows_product(const MatrixProduct& product, const Parallel* parallel) {
   const Cut rows{product.m, pieces_of(product.m, most_packed_rows)};
   for (int64_t i = 0; i < rows.parts; ++i)
-    FewRows(product, rows.begin(i), rows.size(i)).run(parallel);
+    FewRows(product, rows.begin(i), rows.size(i), parallel).run();
 }
 
 }  // namespace hilo

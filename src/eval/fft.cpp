@@ -249,9 +249,7 @@ Result<Literal> evaluate_Fft(Call& call) {
                          [&](const auto& transforms) -> Result<Literal> {
                            HILO_DO(call.need_memory(transforms.memory(call.pool().threads())));
                            transforms.run(call.operands[0].raw().data(), out.mutable_raw().data(),
-                                          [&](int64_t count, int64_t grain, const auto& body) {
-                                            call.parallel(count, grain, body);
-                                          });
+                                          call.in_pieces());
                            return out;
                          });
 }

@@ -10,9 +10,11 @@
 namespace hilo {
 namespace {
 
-// Multiplications of one product: fewer are not worth several threads, more always are; and of many
-// products that are done together, so that starting one costs nothing beside it.
-constexpr int64_t worth_threads = 1 << 21, worth_all_threads = 1 << 28, done_together = 1 << 15;
+// Multiplications of one product: fewer are not worth several threads, fewer not many of them
+// beside other products, more always are; and of many products that are done together, so that
+// starting one costs nothing beside it.
+constexpr int64_t worth_threads = 1 << 21, worth_many_threads = 1 << 25;
+constexpr int64_t worth_all_threads = 1 << 28, done_together = 1 << 15;
 // Elements of an operand that are copied at once.
 constexpr int64_t most_copied = 1 << 24;
 // Terms of products of bytes whose sum int32 holds.
@@ -120,7 +122,9 @@ void Products<Sum>::run(const Parallel& parallel) const {
   const int64_t batches = p_.out.batch.size();
   const int64_t work = static_cast<int64_t>(p_.out.row.size() * p_.out.column.size()) * parts *
                        parts * std::max<int64_t>(k_, 1);
-  if (work >= worth_all_threads || (work >= worth_threads && batches < 8)) {
+  const bool are_few = work >= worth_threads && batches < 8;
+  const bool are_uneven = work >= worth_many_threads && batches < 2 * parallel.threads();
+  if (work >= worth_all_threads || are_few || are_uneven) {
     for (int64_t batch = 0; batch < batches; ++batch) run_one(batch, &parallel);
   } else {
     parallel(batches, std::max<int64_t>(1, done_together / work), [&](int64_t begin, int64_t end) {
@@ -441,11 +445,7 @@ bool is_empty(const Matmul& p) {
 
 }  // namespace
 
-void matmul(const Matmul& product, const Call& call) {
-  matmul(product, [&](int64_t count, int64_t grain, const auto& body) {
-    call.parallel(count, grain, body);
-  });
-}
+void matmul(const Matmul& product, const Call& call) { matmul(product, call.in_pieces()); }
 
 bool tells_parts(const Matmul& p, int64_t width) {
   const MatmulResult& out = p.out;

@@ -19,7 +19,7 @@ namespace {
 
 // What is packed at once, in bytes of a packed line's element, and what a thread computes at once.
 constexpr int64_t most_depth_bytes = 3072, most_strips_bytes = 16384;
-constexpr int64_t part_blocks = 10, part_strips = 6, fewest_parts = 16;
+constexpr int64_t part_blocks = 10, part_strips = 6;
 // Multiplications that one call of `parallel` does: so many cannot be interrupted.
 constexpr int64_t most_at_once = int64_t{1} << 32;
 constexpr int64_t most_helpers = 64;
@@ -46,8 +46,9 @@ void await(Ready ready) {
 // memory together.
 class Region {
  public:
-  Region(const MatrixProduct& product, int64_t i, int64_t rows, int64_t j, int64_t columns);
-  void run(const Parallel& parallel);
+  Region(const MatrixProduct& product, int64_t i, int64_t rows, int64_t j, int64_t columns,
+         const Parallel& parallel);
+  void run();
 
  private:
   // A depth of the sums: what has been begun and done of it.
@@ -99,6 +100,7 @@ class Region {
   }
 
   const MatrixProduct& p_;
+  const Parallel& parallel_;
   const MatrixKernel& kernel_;
   bool reads_rows_;
   int64_t i_, rows_, j_, columns_;
@@ -114,8 +116,10 @@ class Region {
   std::vector<std::atomic<int64_t>> part_depths_;  // how many depths are in each part
 };
 
-Region::Region(const MatrixProduct& product, int64_t i, int64_t rows, int64_t j, int64_t columns)
+Region::Region(const MatrixProduct& product, int64_t i, int64_t rows, int64_t j, int64_t columns,
+               const Parallel& parallel)
     : p_(product),
+      parallel_(parallel),
       kernel_(kernel_of(product)),
       reads_rows_(reads_rows(product)),
       i_(i),
@@ -149,7 +153,7 @@ void Region::choose_parts() {
   while (true) {
     row_parts_.parts = pieces_of(row_parts_.count, blocks);
     column_parts_.parts = pieces_of(column_parts_.count, strips);
-    if (parts() >= fewest_parts || (blocks <= 2 && strips == 1)) break;
+    if (parts() >= shared_parts(parallel_.threads()) || (blocks <= 2 && strips == 1)) break;
     if (strips > 1 && strips * kernel_.columns >= blocks * kernel_.rows) strips /= 2;
     else blocks = (blocks + 1) / 2;
   }
@@ -242,12 +246,12 @@ void Region::help() {
   if (kernel_.finish) kernel_.finish();
 }
 
-void Region::run(const Parallel& parallel) {
+void Region::run() {
   const int64_t work = rows_ * columns_ * depths_.size(0);
   const int64_t together = std::max<int64_t>(1, most_at_once / std::max<int64_t>(1, work));
   for (first_ = 0; first_ < depths_.parts; first_ += together) {
     now_ = std::vector<Depth>(static_cast<size_t>(std::min(together, depths_.parts - first_)));
-    parallel(std::min(parts(), most_helpers), 1, [&](int64_t, int64_t) { help(); });
+    parallel_(std::min(parts(), most_helpers), 1, [&](int64_t, int64_t) { help(); });
   }
 }
 
@@ -262,7 +266,7 @@ void run_regions(const MatrixProduct& p, const Parallel& parallel) {
     for (int64_t j = 0; j < strips.parts; ++j) {
       const int64_t begin = strips.begin(j) * p.kernel->columns;
       const int64_t end = std::min(strips.begin(j + 1) * p.kernel->columns, p.n);
-      Region(p, rows.begin(i), rows.size(i), begin, end - begin).run(parallel);
+      Region(p, rows.begin(i), rows.size(i), begin, end - begin, parallel).run();
     }
 }
 
@@ -304,7 +308,7 @@ void run_matrix_product(const MatrixProduct& p, const Parallel& parallel) {
 void run_matrix_product(const MatrixProduct& p) {
   if (has_few_columns(p)) return run_few_columns_product(p, nullptr);
   if (goes_by_strips(p, false)) return run_few_rows_product(p, nullptr);
-  run_regions(p, [](int64_t, int64_t, const auto& body) { body(0, 1); });
+  run_regions(p, {1, [](int64_t, int64_t, const Parallel::Body& body) { body(0, 1); }});
 }
 
 }  // namespace hilo

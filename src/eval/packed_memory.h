@@ -24,6 +24,9 @@ struct Cut {
   int64_t most() const { return (count + parts - 1) / parts; }
 };
 
+// Parts that threads share evenly, though some of them begin later or are slower than others.
+inline int64_t shared_parts(int64_t threads) { return std::max<int64_t>(16, 3 * threads); }
+
 // Memory that a thread keeps from one product to the next, aligned as a page. Large pieces are huge
 // pages, since packing writes to many places in turn.
 class PackedMemory {

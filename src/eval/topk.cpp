@@ -188,9 +188,7 @@ Result<Literal> evaluate_TopK(Call& call) {
   selection.operand = operand.raw().data(), selection.keyed_operand = keyed.raw().data();
   selection.values = parts[0].mutable_raw().data(),
   selection.places = parts[1].mutable_raw().data();
-  selection.run(lines, [&](int64_t count, int64_t grain, const auto& body) {
-    call.parallel(count, grain, body);
-  });
+  selection.run(lines, call.in_pieces());
   return out;
 }
 

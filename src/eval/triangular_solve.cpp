@@ -58,9 +58,7 @@ Literal solve(Call& call) {
   const std::vector<T> a = values_of<T>(call.operands[0]);
   std::vector<T> x = values_of<T>(call.operands[1]);
   const Systems<T> systems(call.attributes<TriangularSolveAttributes>(), call.operands[1].shape());
-  systems.solve(a.data(), x.data(), [&](int64_t count, int64_t grain, const auto& body) {
-    call.parallel(count, grain, body);
-  });
+  systems.solve(a.data(), x.data(), call.in_pieces());
   Literal out = call.make();
   store_values<T>(x, out);
   return out;

@@ -82,8 +82,11 @@ void expect_product(const MatrixKernel* kernel, const Sizes& size, const Matrix<
   run_matrix_product(product);
   ASSERT_EQ(out, want) << size.m << 'x' << size.k << 'x' << size.n;
   product.out = other.data();
-  run_matrix_product(product, two_threads);
-  ASSERT_EQ(other, want) << size.m << 'x' << size.k << 'x' << size.n;
+  for (int threads : {2, 16}) {  // as many are there; two work
+    std::ranges::fill(other, Sum(7));
+    run_matrix_product(product, {threads, two_threads});
+    ASSERT_EQ(other, want) << size.m << 'x' << size.k << 'x' << size.n;
+  }
 }
 
 template <class L, class R, class Sum>
