@@ -133,6 +133,10 @@ struct Cost {
 };
 // By instruction; those in fused or applied computations are counted in their callers.
 std::vector<Cost> count_cost(const Module& module);
+// The flops and transcendentals of one run of each instruction, where a fusion computes of each
+// value only as many elements as its results need: a slice of a fused value is not charged with all
+// of it. Windows and products count one operation for each element.
+std::vector<Cost> count_needed_arithmetic(const Module& module);
 // How often a while's body runs when its condition compares a counter with a constant.
 std::optional<int64_t> trip_count(const Module& module, InstructionId while_instruction);
 // Whether `part` is the slice or dynamic-slice of what the dynamic-update-slice `update` writes

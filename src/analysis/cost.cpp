@@ -110,9 +110,6 @@ std::vector<Frequency> frequencies(const Counting& counting,
 
 }  // namespace
 
-Counting::Counting(const Module& m)
-    : module(m), inside(m.computations.size()), borders(m.computations.size()) {}
-
 std::vector<Cost> count_cost(const Module& module) {
   Counting counting(module);
   std::vector<Cost> costs(module.instructions.size());

@@ -14,7 +14,8 @@ struct Border {
 };
 
 struct Counting {
-  explicit Counting(const Module& m);
+  explicit Counting(const Module& m)
+      : module(m), inside(m.computations.size()), borders(m.computations.size()) {}
 
   const Module& module;
   std::vector<Cost> inside;  // by computation: one run of it with all that it calls

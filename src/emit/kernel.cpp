@@ -1,13 +1,16 @@
 #include "emit/kernel.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace hilo {
 namespace {
 
-// Elementary steps of a piece that is worth a hand-over to other threads, and of the largest one;
-// as long as pieces are no smaller, there are enough for many threads. Some 5 and 10 us of vectors.
-constexpr double least_steps = 1 << 16, most_steps = 1 << 17, enough_pieces = 64;
+// Elementary steps that are worth a hand-over to other threads, and those of the least and of the
+// largest piece. Some 10, 2.5 and 10 us of vectors.
+constexpr double worth_threads = 1 << 17, least_steps = 1 << 15, most_steps = 1 << 17;
+// As long as pieces are no smaller, there are enough for many threads.
+constexpr uint64_t enough_pieces = 64;
 
 llvm::Type* in(llvm::LLVMContext& context, const llvm::Type* type) {
   if (type->isPointerTy()) return llvm::PointerType::get(context, 0);
@@ -18,13 +21,20 @@ llvm::Type* in(llvm::LLVMContext& context, const llvm::Type* type) {
 }  // namespace
 
 bool Kernel::pays_threads() const {
-  return static_cast<double>(count) * steps_each >= 2 * least_steps && count > 1;
+  return static_cast<double>(count) * steps_each >= worth_threads && count > 1;
 }
 
+// Few pieces are a power of two, as most machines have threads: three would keep two threads as
+// long as four do.
 int64_t Kernel::grain() const {
-  const double shared = static_cast<double>(count) * steps_each / enough_pieces;
-  return std::max<int64_t>(
-      1, static_cast<int64_t>(std::clamp(shared, least_steps, most_steps) / steps_each));
+  const double steps = static_cast<double>(count) * steps_each;
+  if (steps >= least_steps * static_cast<double>(enough_pieces)) {
+    const double shared = steps / static_cast<double>(enough_pieces);
+    return std::max<int64_t>(1, static_cast<int64_t>(std::min(shared, most_steps) / steps_each));
+  }
+  const auto pieces = static_cast<int64_t>(
+      std::bit_floor(static_cast<uint64_t>(std::max(steps / least_steps, 1.0))));
+  return std::max<int64_t>(1, count / pieces);  // the last one is what is over
 }
 
 void show_to_parts(llvm::Function& function) {

@@ -390,10 +390,31 @@ class KernelWriting {
       writer.function->eraseFromParent();
       return std::unexpected(std::move(*error));
     }
-    const Kernel kernel = {writer.function, nullptr, writer.count(), writer.steps_each(),
+    align_frame(*writer.function);
+    const Kernel kernel = {writer.function, nullptr, writer.count(), steps_each(writer),
                            writer.block()};
     if (!kernel.pays_threads() && width_ == 0) fix_bounds(writer);
     return kernel;
+  }
+
+  // Elementary steps of an iteration: elements that are read and written, or the arithmetic of this
+  // one of the step's loops where that is more.
+  double steps_each(const Writer& writer) const {
+    constexpr double operations = 8, steps_of_function = 3;  // as vectors of f32 take
+    const Cost& cost = program_.arithmetic[id_.value];
+    const double steps = cost.flops / operations + cost.transcendentals * steps_of_function;
+    const double iterations =
+        static_cast<double>(writer.count()) * static_cast<double>(loops_.size());
+    return std::max(writer.steps_each(), steps / std::max(iterations, 1.0));
+  }
+
+  // Long code has vectors for which there is no register; without this they are kept where the
+  // caller's frame happens to end, across cache lines.
+  static void align_frame(llvm::Function& function) {
+    constexpr unsigned long_code = 150;
+    const llvm::Align cache_line(64);
+    if (function.getInstructionCount() >= long_code)
+      function.addFnAttr(llvm::Attribute::getWithStackAlignment(function.getContext(), cache_line));
   }
 
   void mark_large_arrays(Loops& loops, llvm::Function& function) const {

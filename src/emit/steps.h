@@ -17,6 +17,7 @@ struct Program {
         plan(plan),
         parts(parts),
         ir(parts.first()),
+        arithmetic(count_needed_arithmetic(module)),
         kernels(module),
         addresses(module, plan) {}
   // No other function of the program has it.
@@ -27,7 +28,8 @@ struct Program {
   const Module& module;
   const Plan& plan;
   Parts& parts;
-  llvm::Module& ir;  // of computations: the first part
+  llvm::Module& ir;                    // of computations: the first part
+  const std::vector<Cost> arithmetic;  // of instructions
   Kernels kernels;
   // Of two kernels that are called in turn.
   std::map<std::pair<llvm::Function*, llvm::Function*>, Kernel> joined;

@@ -202,5 +202,24 @@ TEST(Kernels, ManyArraysAreFoundWhereTheyAreUsed) {
   EXPECT_LT(at_start, 80u);
 }
 
+// Threads share a loop by the arithmetic of its elements, not by their number alone.
+TEST(Kernels, FewElementsOfMuchWorkAreShared) {
+  const auto is_shared = [](const std::string& value) {
+    const auto module =
+        parse("HloModule m\n\nENTRY e {\n  a = f32[16384] parameter(0)\n" + value + "}\n");
+    EXPECT_TRUE(module) << to_string(module.error());
+    CompileOptions options;
+    bool found = false;
+    options.emit.see_ir = [&](std::string_view ir) { found |= ir.contains(".tile"); };
+    EXPECT_TRUE(compile(*module, cpu_target(), options));
+    return found;
+  };
+  EXPECT_FALSE(is_shared("  ROOT b = f32[16384] add(a, a)\n"));
+  std::string sines = "  b0 = f32[16384] sine(a)\n";
+  for (int i = 1; i < 8; ++i) sines += fmt::format("  b{} = f32[16384] sine(b{})\n", i, i - 1);
+  EXPECT_TRUE(is_shared(sines + "  ROOT c = f32[16384] add(b7, a)\n"));
+  EXPECT_FALSE(is_shared(sines + "  ROOT c = f32[1] slice(b7), slice={[5:6]}\n"));
+}
+
 }  // namespace
 }  // namespace hilo::test
