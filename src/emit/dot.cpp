@@ -27,7 +27,7 @@ constexpr int64_t small_right = 1024, small_right_of_short = 8192, few_terms = 8
 // Elements of a right operand that does not stay in the caches, and how it is read then: so many
 // lines of so many columns after the other, as long pieces of memory, while what stands below them
 // is fetched into the second cache. (The first has few places for lines a power of two apart.)
-constexpr int64_t large_operand = 1 << 21, lines_at_once = 8, columns_at_once = 2048;
+constexpr int64_t large_operand = 1 << 21, lines_at_once = 8, columns_at_once = 1024;
 
 // Columns of integers that are turned first: rows and terms that pay for it, and what the frame
 // holds.
@@ -131,6 +131,7 @@ class Dot {
       Value* block = b_.CreateURem(rest, int64(b_, blocks));
       batch_ = b_.CreateUDiv(rest, int64(b_, blocks));
       row_ = multiply_index(b_, block, rows_);
+      if (in_pieces_) strip = every_other(b_, strip, strips);
       column_ = multiply_index(b_, strip, columns_);
       with_part(b_, block, blocks, lhs_.own.count % rows_, rows_, [&](int64_t rows) {
         with_part(b_, strip, strips, rhs_.own.count % columns_, columns_,

@@ -9,6 +9,12 @@ llvm::Value* int64(Builder& b, int64_t value) { return b.getInt64(static_cast<ui
 
 llvm::Value* add_index(Builder& b, llvm::Value* a, llvm::Value* c) { return b.CreateNSWAdd(a, c); }
 
+llvm::Value* every_other(Builder& b, llvm::Value* i, int64_t count) {
+  if (count % 2 > 0) return i;
+  llvm::Value* half = int64(b, count / 2);
+  return add_index(b, multiply_index(b, b.CreateURem(i, half), 2), b.CreateUDiv(i, half));
+}
+
 llvm::Value* multiply_index(Builder& b, llvm::Value* a, int64_t factor) {
   return factor == 1 ? a : b.CreateNSWMul(a, int64(b, factor));
 }

@@ -51,6 +51,9 @@ llvm::Value* int64(Builder& b, int64_t value);
 // Sums and products of places, which never overflow.
 llvm::Value* add_index(Builder& b, llvm::Value* a, llvm::Value* c);
 llvm::Value* multiply_index(Builder& b, llvm::Value* a, int64_t factor);
+// Of [0, count) every other number, and then those between, as `i` goes up. Threads that share the
+// work by halves so read neighbours at a time, which are long pieces of memory together.
+llvm::Value* every_other(Builder& b, llvm::Value* i, int64_t count);
 // An integer element of the type, as a place: sign- or zero-extended to i64, those of u64 beyond
 // 2^63 taken as 2^63 - 1.
 llvm::Value* as_index(Builder& b, ElementType type, llvm::Value* held);

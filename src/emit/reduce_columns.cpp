@@ -168,7 +168,8 @@ class ColumnReduction {
     seams_ = reduce_.seams_along(reduce_.kept()[inner_]);
     loop(b_, w_.begin, w_.end, [&](Value* number) {
       const Index row = Index::linear(b_, outer, b_.CreateUDiv(number, int64(b_, tiles)));
-      first_ = multiply_index(b_, b_.CreateURem(number, int64(b_, tiles)), width);
+      first_ = multiply_index(b_, every_other(b_, b_.CreateURem(number, int64(b_, tiles)), tiles),
+                              width);
       Value* left = b_.CreateNSWSub(int64(b_, columns), first_);
       size_ = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, left, int64(b_, width));
       if (tiles == 1) size_ = int64(b_, width);
