@@ -148,9 +148,8 @@ struct ThreadPool::State {
     const int64_t missing = std::min(helpers - looking.load(), asleep.load());
     if (missing <= 0) return;
     wanted = missing;
-    {
-      const std::lock_guard lock(mutex);
-    }  // who is about to sleep sleeps, or has seen the job
+    mutex.lock();  // who is about to sleep sleeps then, or has seen the job
+    mutex.unlock();
     wake_two();
   }
 
@@ -204,7 +203,7 @@ struct ThreadPool::State {
   }
 
   // Those whose shares they are come first, if they are awake.
-  void let_others_begin() {
+  static void let_others_begin() {
     constexpr int looks = 16;  // some 1 us
     for (int i = 0; i < looks; ++i) pause();
   }

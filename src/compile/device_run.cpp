@@ -53,8 +53,9 @@ Parallel DeviceRun::in_pieces() const {
 void DeviceRun::run_parallel(RunContext* context, TileFunction body, void* const* arguments,
                              int64_t count, int64_t grain) {
   const auto& run = *static_cast<DeviceRun*>(context);
-  constexpr int64_t together = 8;  // pieces of one thread, which is asked to stop between them
-  if (run.state_.device.threads().threads() == 1) grain *= together;
+  // Pieces that are the only thread's: it is asked to stop between them. One iteration may be long.
+  constexpr int64_t together = 8;
+  if (run.state_.device.threads().threads() == 1 && grain > 1) grain *= together;
   run.in_pieces(count, grain, [&](int64_t begin, int64_t end) { body(arguments, begin, end); });
 }
 
