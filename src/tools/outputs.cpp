@@ -28,6 +28,24 @@ bool is_inside(const Literal& value, int64_t place) {
   return true;
 }
 
+// The least and the largest of real numbers; the least is above the largest where all are NaN.
+std::pair<double, double> range_of(const Literal& value) {
+  double low = HUGE_VAL, high = -HUGE_VAL;
+  visit_storage(value.type(), [&]<class T>(std::type_identity<T>) {
+    if constexpr (!requires(T number) { number.real(); }) {
+      const auto numbers = value.data<T>();
+      const bool is_whole = value.dynamic_sizes().empty();
+      for (int64_t i = 0; i < value.count(); ++i) {
+        if (!is_whole && !is_inside(value, i)) continue;
+        const auto number = static_cast<double>(T(numbers[i]));
+        low = number < low ? number : low;
+        high = number > high ? number : high;
+      }
+    }
+  });
+  return {low, high};
+}
+
 }  // namespace
 
 std::vector<OutputLeaf> output_leaves(const Module& module, const Outputs& outputs) {
@@ -65,12 +83,7 @@ std::string show(const OutputLeaf& leaf) {
     out += " " + print(element);
   }
   if (!has_more || is_complex(leaf.value.type())) return out + (has_more ? " ..." : "");
-  double low = HUGE_VAL, high = -HUGE_VAL;
-  for (int64_t i = 0; i < leaf.value.count(); ++i) {
-    if (!is_inside(leaf.value, i)) continue;
-    low = std::min(low, leaf.value.number_at(i));
-    high = std::max(high, leaf.value.number_at(i));
-  }
+  const auto [low, high] = range_of(leaf.value);
   if (low > high) return out + " ... (all nan)";
   return out + fmt::format(" ... ({:.6g} to {:.6g})", low, high);
 }
