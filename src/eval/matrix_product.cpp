@@ -20,8 +20,9 @@ namespace {
 // What is packed at once, in bytes of a packed line's element, and what a thread computes at once.
 constexpr int64_t most_depth_bytes = 3072, most_strips_bytes = 16384;
 constexpr int64_t part_blocks = 10, part_strips = 6;
-// Multiplications that one call of `parallel` does: so many cannot be interrupted.
-constexpr int64_t most_at_once = int64_t{1} << 32;
+// Multiplications that one call of `parallel` does: so many, some 0.3 s of one thread, cannot be
+// interrupted. Between calls other devices take the threads, and the caches.
+constexpr int64_t most_at_once = int64_t{1} << 35;
 constexpr int64_t most_helpers = 64;
 constexpr int64_t enough_wide_strips = 16;  // that threads share evenly
 
