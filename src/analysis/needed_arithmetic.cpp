@@ -1,5 +1,6 @@
 // Arithmetic of steps, where what is fused computes no more than is needed of it.
 #include <algorithm>
+#include <span>
 
 #include "analysis/cost.h"
 
@@ -15,7 +16,7 @@ class NeededArithmetic {
     std::vector<Cost> out(module_.instructions.size());
     for (ComputationId c : module_.post_order()) {
       for (InstructionId id : module_[c].instructions) out[id.value] = cost_of(id);
-      counting_.inside[c.value] = cost_of(c);
+      counting_.inside[c.value] = sum_of(c, out);
     }
     return out;
   }
@@ -34,8 +35,9 @@ class NeededArithmetic {
             .transcendentals = std::min(cost.transcendentals, most)};
   }
 
-  // Of one run whose result is needed whole. Users stand after what they use.
-  Cost cost_of(ComputationId computation) {
+  // Of one run whose result is needed whole, of instructions with these costs. Users stand after
+  // what they use.
+  Cost sum_of(ComputationId computation, std::span<const Cost> costs) {
     const std::vector<InstructionId>& instructions = module_[computation].instructions;
     for (InstructionId id : instructions) needed_[id.value] = 0;
     needed_[module_[computation].root.value] = elements(module_[computation].root);
@@ -44,7 +46,7 @@ class NeededArithmetic {
       const InstructionId id = instructions[n];
       const double all = elements(id), needed = std::min(needed_[id.value], all);
       if (needed == 0) continue;
-      const Cost cost = cost_of(id);
+      const Cost& cost = costs[id.value];
       sum.flops += cost.flops * (needed / all);
       sum.transcendentals += cost.transcendentals * (needed / all);
       const bool combines =

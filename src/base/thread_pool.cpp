@@ -46,9 +46,9 @@ struct Job {
 
 // The tiles of one job after the other, in a share for each thread, so that one which comes again
 // and again finds in its cache what it left there. Who has no tiles any more takes others'. There
-// is no lock: many threads come at once, and one that slept in a queue would wake
-// after the work. A share is one word, of the job's number and the tiles that are left, and who
-// adds one to it has taken a tile; as long as there are some, the job is that of the number.
+// is no lock: many threads come at once, and one that slept in a queue would wake after the work. A
+// share is one word: the job's number, how many tiles it has, and how many of them are taken. Who
+// adds one to it has taken a tile; as long as some are left, the job is that of the number.
 class Shares {
  public:
   static constexpr int64_t most = 65535;  // tiles of a share
@@ -65,11 +65,8 @@ class Shares {
     const int64_t count = shares_of(job.tiles);
     job_.store(&job, std::memory_order_release);
     for (int64_t i = 0; i < count; ++i) {
-      const int64_t tiles = is_long(job.tiles)
-                                ? (job.tiles - i + count - 1) / count
-                                : (i + 1) * job.tiles / count - i * job.tiles / count;
-      shares_[static_cast<size_t>(i)].word.store(static_cast<uint64_t>(number) << 32 |
-                                                 static_cast<uint64_t>(tiles) << 16);
+      const auto tiles = static_cast<uint64_t>(tiles_of(i, job.tiles));
+      shares_[static_cast<size_t>(i)].word.store(static_cast<uint64_t>(number) << 32 | tiles << 16);
     }
     number_.store(number);
     return number;
@@ -107,6 +104,11 @@ class Shares {
   // same part of it in jobs of more and of fewer tiles. Tiles of long jobs come from memory and are
   // dealt out in turn, so that threads read neighbours at a time.
   static bool is_long(int64_t tiles) { return tiles > 64; }
+  int64_t tiles_of(int64_t share, int64_t tiles) const {
+    const int64_t count = shares_of(tiles);
+    return is_long(tiles) ? (tiles - share + count - 1) / count
+                          : (share + 1) * tiles / count - share * tiles / count;
+  }
   int64_t tile_of(int64_t share, int64_t n, int64_t tiles) const {
     const int64_t count = shares_of(tiles);
     return is_long(tiles) ? share + n * count : share * tiles / count + n;
@@ -217,6 +219,16 @@ struct ThreadPool::State {
     }
   }
 
+  void run(const std::function<void(int64_t)>& body, int64_t tiles) {
+    Job job = {body, tiles};
+    while (busy.exchange(true)) busy.wait(true);
+    core = sched_getcpu();
+    const uint32_t number = shares.publish(job);
+    wake(std::min(tiles, static_cast<int64_t>(shares.count())) - 1);
+    help(number, 0);
+    wait_until_done(job);
+  }
+
   void wait_until_done(const Job& job) {
     const auto is_done = [&] { return job.done.load() == job.tiles; };
     look_for(is_done);
@@ -253,23 +265,16 @@ void ThreadPool::run(int64_t tiles, const std::function<void(int64_t)>& body) {
     for (int64_t i = 0; i < tiles; ++i) body(i);
     return;
   }
-  if (const int64_t most = Shares::most * threads(); tiles > most) {
-    run(most, body);
-    return run(tiles - most, [&](int64_t tile) { body(most + tile); });
+  const int64_t most = Shares::most * threads();
+  for (int64_t begin = 0; begin < tiles; begin += most) {
+    // A body that itself calls run() goes inline, on whichever thread it is.
+    const std::function<void(int64_t)> counted = [&](int64_t tile) {
+      ++depth;
+      body(begin + tile);
+      --depth;
+    };
+    state_->run(counted, std::min(most, tiles - begin));
   }
-  // A body that itself calls run() goes inline, on whichever thread it is.
-  const std::function<void(int64_t)> counted = [&](int64_t tile) {
-    ++depth;
-    body(tile);
-    --depth;
-  };
-  Job job = {counted, tiles};
-  while (state_->busy.exchange(true)) state_->busy.wait(true);
-  state_->core = sched_getcpu();
-  const uint32_t number = state_->shares.publish(job);
-  state_->wake(std::min<int64_t>(tiles, threads()) - 1);
-  state_->help(number, 0);
-  state_->wait_until_done(job);
 }
 
 }  // namespace hilo

@@ -10,7 +10,7 @@ namespace {
 // largest piece. Some 10, 2.5 and 10 us of vectors.
 constexpr double worth_threads = 1 << 17, least_steps = 1 << 15, most_steps = 1 << 17;
 // As long as pieces are no smaller, there are enough for many threads.
-constexpr uint64_t enough_pieces = 64;
+constexpr double enough_pieces = 64;
 
 llvm::Type* in(llvm::LLVMContext& context, const llvm::Type* type) {
   if (type->isPointerTy()) return llvm::PointerType::get(context, 0);
@@ -28,9 +28,9 @@ bool Kernel::pays_threads() const {
 // long as four do.
 int64_t Kernel::grain() const {
   const double steps = static_cast<double>(count) * steps_each;
-  if (steps >= least_steps * static_cast<double>(enough_pieces)) {
-    const double shared = steps / static_cast<double>(enough_pieces);
-    return std::max<int64_t>(1, static_cast<int64_t>(std::min(shared, most_steps) / steps_each));
+  if (steps >= least_steps * enough_pieces) {
+    const double shared = std::min(steps / enough_pieces, most_steps);
+    return std::max<int64_t>(1, static_cast<int64_t>(shared / steps_each));
   }
   const auto pieces = static_cast<int64_t>(
       std::bit_floor(static_cast<uint64_t>(std::max(steps / least_steps, 1.0))));

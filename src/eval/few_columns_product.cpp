@@ -150,17 +150,10 @@ void FewColumns::compute(int64_t part) const {
 }
 
 void FewColumns::run() const {
-  const auto each = [&](int64_t count, bool is_shared, const auto& body) {
-    const auto all = [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) body(i);
-    };
-    is_shared ? (*parallel_)(count, 1, all) : all(0, count);
-  };
-  each(is_packed_ ? strips_.parts * depths_.parts : 0,
-       parallel_ && p_.k * p_.n >= worth_packing_together,
-       [&](int64_t piece) { pack(piece / depths_.parts, piece % depths_.parts); });
-  each(row_parts_.parts * column_parts_.parts, parallel_ != nullptr,
-       [&](int64_t part) { compute(part); });
+  const bool packs_together = p_.k * p_.n >= worth_packing_together;
+  run_each(packs_together ? parallel_ : nullptr, is_packed_ ? strips_.parts * depths_.parts : 0,
+           [&](int64_t piece) { pack(piece / depths_.parts, piece % depths_.parts); });
+  run_each(parallel_, row_parts_.parts * column_parts_.parts, [&](int64_t part) { compute(part); });
 }
 
 }  // namespace

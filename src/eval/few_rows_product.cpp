@@ -272,18 +272,20 @@ void FewRows::help() {
 }
 
 void FewRows::run() {
-  const auto each = [&](int64_t count, bool is_shared, const auto& body) {
-    const auto all = [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) body(i);
-    };
-    is_shared ? (*parallel_)(count, 1, all) : all(0, count);
-  };
-  each(blocks_.parts * depths_.parts, parallel_ && blocks_.count * p_.k >= worth_packing_together,
-       [&](int64_t piece) { pack(piece); });
-  each(parts_.parts * shares_.parts, parallel_ != nullptr, [&](int64_t) { help(); });
+  const bool packs_together = blocks_.count * p_.k >= worth_packing_together;
+  run_each(packs_together ? parallel_ : nullptr, blocks_.parts * depths_.parts,
+           [&](int64_t piece) { pack(piece); });
+  run_each(parallel_, parts_.parts * shares_.parts, [&](int64_t) { help(); });
 }
 
 }  // namespace
+
+void run_each(const Parallel* parallel, int64_t count, const std::function<void(int64_t)>& body) {
+  const auto all = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) body(i);
+  };
+  parallel ? (*parallel)(count, 1, all) : all(0, count);
+}
 
 void run_few_rows_product(const MatrixProduct& product, const Parallel* parallel) {
   const Cut rows{product.m, pieces_of(product.m, most_packed_rows)};

@@ -16,7 +16,8 @@ inline bool packs_single_strips(const MatrixProduct& product) {
   constexpr int64_t few_terms = 256;
   return product.kernel->packs_single_strips && product.k >= few_terms;
 }
-// `parallel` null: on the calling thread.
+// body(i) for each i < count. `parallel` null, here and below: on the calling thread.
+void run_each(const Parallel* parallel, int64_t count, const std::function<void(int64_t)>& body);
 void run_few_rows_product(const MatrixProduct& product, const Parallel* parallel);
 
 }  // namespace hilo

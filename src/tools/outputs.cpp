@@ -37,7 +37,7 @@ std::pair<double, double> range_of(const Literal& value) {
       const bool is_whole = value.dynamic_sizes().empty();
       for (int64_t i = 0; i < value.count(); ++i) {
         if (!is_whole && !is_inside(value, i)) continue;
-        const auto number = static_cast<double>(T(numbers[i]));
+        const auto number = static_cast<double>(numbers[i]);
         low = number < low ? number : low;
         high = number > high ? number : high;
       }
