@@ -134,8 +134,11 @@ llvm::Value* Elements::read_where(llvm::Value* condition, llvm::function_ref<llv
 
 bool Elements::reads_masked(llvm::Value* place, ElementType type) const {
   if (!counters_.contains(affine(place).base)) return false;
-  const VectorRegisters registers = vector_registers(*b.GetInsertBlock()->getModule());
-  return registers.bytes >= 64 || (registers.bytes == 32 && storage_bytes(type) >= 4);
+  return register_bytes() >= 64 || (register_bytes() == 32 && storage_bytes(type) >= 4);
+}
+
+int64_t Elements::register_bytes() const {
+  return vector_registers(*b.GetInsertBlock()->getModule()).bytes;
 }
 
 llvm::Value* Elements::load(ElementType type, llvm::Value* array, llvm::Value* position) {

@@ -63,6 +63,7 @@ class Elements {
   // Whether that is better than to read the nearest place of an array: the place moves with the
   // innermost loop, so that the nearest ones do not lie side by side, and the chip has masks.
   bool reads_masked(llvm::Value* place, ElementType type) const;
+  int64_t register_bytes() const;  // of the chip's vectors
   // An operand that is a scalar integer, as i64.
   llvm::Value* index_operand(InstructionId id, size_t i);
   // The leaves of a computation over scalars.

@@ -48,18 +48,46 @@ size_t cost_of(const Instruction& step) {
   return is_root || is_slow(&step) ? steps_of_slow : 1;
 }
 
+bool may_be_left_out(const Instruction& step) {
+  return !llvm::isa<llvm::PHINode>(step) && !step.isTerminator() &&
+         (!step.mayReadOrWriteMemory() || is_gather_of_table(&step));
+}
+
+// About what an operand alone needs, by steps that have one user, or two; `most` or a little more
+// where it is more.
+size_t cost_of_operand(const SelectInst& choice, unsigned operand, size_t most) {
+  if (!is_made_for(choice, operand)) return 0;
+  std::set<const Instruction*> found;
+  std::vector<const Value*> left = {choice.getOperand(operand)};
+  size_t cost = 0;
+  while (!left.empty() && cost < most) {
+    const auto* step = llvm::dyn_cast<Instruction>(left.back());
+    left.pop_back();
+    if (!step || step->getParent() != choice.getParent() || step->hasNUsesOrMore(3) ||
+        !may_be_left_out(*step) || !found.insert(step).second)
+      continue;
+    cost += cost_of(*step);
+    left.insert(left.end(), step->value_op_begin(), step->value_op_end());
+  }
+  return cost;
+}
+
+// Loops that become vectors lose the weights of their choices, not this mark (rare_choice).
+unsigned longer_operand(const SelectInst& choice) {
+  const auto cost = [&](unsigned operand) {
+    return cost_of_operand(choice, operand, least_of_unknown);
+  };
+  return cost(1) >= cost(2) ? 1 : 2;
+}
+
 // The operand that is seldom taken, 1 or 2; 0 where none is known to be.
 unsigned rare_operand(const SelectInst& choice) {
   uint64_t first = 0, second = 0;
   unsigned out = 0;
   if (llvm::extractBranchWeights(choice, first, second)) out = first < second ? 1 : 2;
+  else if (choice.hasMetadata(llvm::LLVMContext::MD_fpmath)) out = longer_operand(choice);
   else if (choice.getType()->isVectorTy() && is_gather_of_table(choice.getTrueValue())) out = 1;
   return out && is_made_for(choice, out) ? out : 0;
-}
-
-bool may_be_left_out(const Instruction& step) {
-  return !llvm::isa<llvm::PHINode>(step) && !step.isTerminator() &&
-         (!step.mayReadOrWriteMemory() || is_gather_of_table(&step));
 }
 
 // Choices under one condition in one block, and what they alone need, in its order.
@@ -152,25 +180,6 @@ Rare joined(std::span<SelectInst* const> choices) {
                 [&](const SelectInst& next) { return rare_operand(next) == operand; });
 }
 
-// About what an operand alone needs, by steps that have one user, or two; `most` or a little more
-// where it is more.
-size_t cost_of_operand(const SelectInst& choice, unsigned operand, size_t most) {
-  if (!is_made_for(choice, operand)) return 0;
-  std::set<const Instruction*> found;
-  std::vector<const Value*> left = {choice.getOperand(operand)};
-  size_t cost = 0;
-  while (!left.empty() && cost < most) {
-    const auto* step = llvm::dyn_cast<Instruction>(left.back());
-    left.pop_back();
-    if (!step || step->getParent() != choice.getParent() || step->hasNUsesOrMore(3) ||
-        !may_be_left_out(*step) || !found.insert(step).second)
-      continue;
-    cost += cost_of(*step);
-    left.insert(left.end(), step->value_op_begin(), step->value_op_end());
-  }
-  return cost;
-}
-
 // Whether a choice is one between two results of many steps: others are mostly edges.
 bool is_between_results(const SelectInst& choice) {
   const size_t first = cost_of_operand(choice, 1, least_of_unknown);
@@ -207,9 +216,13 @@ std::vector<SelectInst*> find_rare(llvm::Function& function) {
 
 Value* rare_choice(Builder& b, Value* condition, Value* rare, Value* usual) {
   Value* out = b.CreateSelect(condition, rare, usual);
-  if (auto* choice = llvm::dyn_cast<SelectInst>(out))
-    choice->setMetadata(llvm::LLVMContext::MD_prof,
-                        llvm::MDBuilder(b.getContext()).createUnlikelyBranchWeights());
+  auto* choice = llvm::dyn_cast<SelectInst>(out);
+  if (!choice) return out;
+  llvm::MDBuilder marks(b.getContext());
+  choice->setMetadata(llvm::LLVMContext::MD_prof, marks.createUnlikelyBranchWeights());
+  // What the vectoriser keeps of a choice: it has no meaning for one.
+  if (out->getType()->isFPOrFPVectorTy())
+    choice->setMetadata(llvm::LLVMContext::MD_fpmath, marks.createFPMath(0.5F));
   return out;
 }
 

@@ -33,7 +33,11 @@ constexpr uint64_t piece_align(int64_t lanes) { return static_cast<uint64_t>(lan
 constexpr double short_row = 16, short_row_in_memory = 8;
 // Rows in memory of so many bytes are vectors themselves, and of a last dimension of so many bits.
 constexpr double bytes_of_vector = 64;
+constexpr int64_t widest_vector = 64;  // bytes
 constexpr uint64_t least_bits_of_vector = 256;
+// Rows of so many elements are vectors too where their results, which would be lanes, fill less
+// than half of the widest vectors, or of narrower ones one and a part.
+constexpr double short_row_of_few = 8;
 // Elements that lie inside of a place of the row, whose code stands once for each of them, and the
 // ops that these are made by; or how many where some op is no cheap one.
 constexpr int64_t most_inside = 8, most_ops_inside = 192, most_costly_inside = 2;
@@ -531,15 +535,27 @@ bool is_read(const Elements& elements, InstructionId value) {
   return false;
 }
 
+// Whether the results that lie side by side are too few for lanes.
+bool has_few_results(const Elements& e, const Dims& dims, int64_t element_bytes) {
+  const auto last =
+      std::ranges::find_if(dims.rbegin(), dims.rend(), [](int64_t d) { return d > 1; });
+  if (last == dims.rend()) return false;
+  const int64_t bytes = e.register_bytes(), lanes = bytes / element_bytes;
+  return bytes >= widest_vector ? *last < lanes / 2 : *last < 2 * lanes && *last % lanes != 0;
+}
+
 void write_rows(Writer& w, InstructionId id, Reduce& reduce) {
   const Dims dims = w.elements.leaf_shape(id, 0).dims;
   const double steps = reduce.reduced_elements();
   const bool is_sum =
       reduce.reducer().is_associative() && is_read(w.elements, w.elements.module.operand(id, 0));
-  const double bytes =
-      steps * static_cast<double>(reduce.reducer().type()->getScalarSizeInBits()) / 8;
+  const int64_t element_bytes =
+      std::max<int64_t>(1, reduce.reducer().type()->getScalarSizeInBits() / 8);
+  const double bytes = steps * static_cast<double>(element_bytes);
   if (steps > 0 && steps <= (is_sum ? short_row_in_memory : short_row) &&
-      !(is_sum && bytes >= bytes_of_vector)) {
+      !(is_sum && bytes >= bytes_of_vector) &&
+      !(reduce.reducer().is_associative() && steps >= short_row_of_few &&
+        has_few_results(w.elements, dims, element_bytes))) {
     reduce.without_loop = short_row;
     write_lanes(w, dims, steps, [&](const Index& place) {
       store_results(w, id, place.position(w.b), reduce.result(place));

@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t part_strips = 4;
 // Blocks of rows that read lines of columns where they stand, and of how many strips and lines of
 // them together: a strip's are fetched into the second cache while the one before is computed.
-constexpr int64_t direct_blocks = 5, direct_strips = 16, direct_lines = 192;
+constexpr int64_t direct_blocks = 5, direct_rows = 36, direct_strips = 16, direct_lines = 192;
 constexpr int64_t worth_packing_together = 1 << 16;  // elements of the rows
 constexpr int64_t most_narrow_rows = 32;             // that a kernel's narrow one multiplies
 constexpr int64_t turned_strips = 16;                // of a part that is computed in turns
@@ -119,7 +119,8 @@ FewRows::FewRows(const MatrixProduct& product, int64_t i, int64_t rows, const Pa
       blocks_{rows, pieces_of(rows, kernel_.rows)},
       parts_{pieces_of(p_.n, kernel_.columns), 1},
       all_lines_(depths_.count + depths_.parts * kernel_.head),
-      is_direct_(blocks_.parts <= direct_blocks && kernel_.is_direct && kernel_.is_direct(p_.rhs)),
+      is_direct_((blocks_.parts <= direct_blocks || rows <= direct_rows) && kernel_.is_direct &&
+                 kernel_.is_direct(p_.rhs)),
       single_strips_(!is_direct_ && packs_single_strips(p_)),
       shares_{blocks_.parts, 1} {
   choose_parts();
