@@ -175,26 +175,32 @@ FewRows::Turn FewRows::turn_after(const Turn& turn, std::byte* memory) const {
 // not waited for.
 void FewRows::multiply(const Turn& turn, const Turn* next, std::byte* c) const {
   const int64_t leading = leading_of(turn.part), together = taken_together();
-  const int64_t width = kernel_.columns, depth = turn.depth, k = depths_.size(depth);
+  const int64_t depth = turn.depth, k = depths_.size(depth);
+  const int64_t j = column_of(parts_.begin(turn.part));
   const int64_t first_block = shares_.begin(turn.share), last_block = shares_.begin(turn.share + 1);
-  const int64_t blocks = (last_block - first_block) * turn.strips();
-  const Cut ahead{next ? depths_.size(next->depth) : 0, blocks};
-  for (int64_t n = 0; n < blocks; ++n) {
-    const int64_t block = first_block + n / turn.strips(), s = n % turn.strips(),
-                  strip = turn.begin + s;
-    const int64_t t = ahead.begin(n), lines = ahead.size(n);
-    const int64_t j = column_of(strip) - column_of(parts_.begin(turn.part));
+  const bool packs_next = next != nullptr;
+  const Cut ahead{next ? depths_.size(next->depth) : 0, (last_block - first_block) * turn.strips()};
+  const int64_t strip_bytes = kernel_.columns * (kernel_.head + k) * kernel_.bytes;
+  for (int64_t block = first_block, n = 0, t = 0; block < last_block; ++block) {
     // Of the blocks that are taken with it.
     const int64_t first = first_block + (block - first_block) / together * together;
     const int64_t i = blocks_.begin(block) - (is_taken_at_once_ ? blocks_.begin(first) : 0);
-    kernel_.run({rows_at(block, depth, depths_.begin(depth)),
-                 turn.memory + s * width * (kernel_.head + k) * kernel_.bytes, k,
-                 blocks_.size(block), columns_of(strip), c + (i * leading + j) * kernel_.sum_bytes,
-                 leading, p_.accumulate || depth > 0,
-                 lines > 0 ? ahead_of(strips_part(*next, t, lines)) : Ahead{}});
-    if (lines > 0) pack_strips(*next, t, lines);
-    if (is_last_of_part(turn) && s + 1 == turn.strips() &&
-        block + 1 == std::min(first + together, last_block))
+    KernelBlock sums = {.a = rows_at(block, depth, depths_.begin(depth)),
+                        .k = k,
+                        .rows = blocks_.size(block),
+                        .leading = leading,
+                        .add = p_.accumulate || depth > 0};
+    for (int64_t strip = turn.begin; strip < turn.end; ++strip) {
+      const int64_t lines = packs_next ? ahead.begin(++n) - t : 0;
+      sums.b = turn.memory + (strip - turn.begin) * strip_bytes;
+      sums.columns = columns_of(strip);
+      sums.c = c + (i * leading + column_of(strip) - j) * kernel_.sum_bytes;
+      sums.ahead = lines > 0 ? ahead_of(strips_part(*next, t, lines)) : Ahead{};
+      kernel_.run(sums);
+      if (lines > 0) pack_strips(*next, t, lines);
+      t += lines;
+    }
+    if (is_last_of_part(turn) && block + 1 == std::min(first + together, last_block))
       take(turn.part, first, block + 1, c);
   }
 }

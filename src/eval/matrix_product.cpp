@@ -207,20 +207,23 @@ void Region::compute(int64_t depth, int64_t part) {
   const int64_t strip = column_parts_.begin(column_part),
                 strip_end = column_parts_.begin(column_part + 1);
   const int64_t begin = row_parts_.begin(row_part), end = row_parts_.begin(row_part + 1);
-  for (int64_t block = begin; block < end; ++block)
+  const std::byte* columns = columns_at(depth, strip);
+  const int64_t strip_bytes = lines(depth) * kernel_.columns * kernel_.bytes;
+  for (int64_t block = begin; block < end; ++block) {
+    const int64_t first = blocks_.begin(block);
+    KernelBlock sums = {.a = block_rows(depth, block),
+                        .k = k,
+                        .rows = blocks_.begin(block + 1) - first,
+                        .leading = leading_,
+                        .add = p_.accumulate || depth > 0,
+                        .rows_are_far = false};
     for (int64_t s = strip; s < strip_end; ++s) {
-      const KernelBlock sums = {block_rows(depth, block),
-                                columns_at(depth, s),
-                                k,
-                                blocks_.size(block),
-                                strip_columns(s),
-                                sums_at(blocks_.begin(block), s * kernel_.columns),
-                                leading_,
-                                p_.accumulate || depth > 0,
-                                {},
-                                false};
+      sums.b = columns + (s - strip) * strip_bytes;
+      sums.columns = strip_columns(s);
+      sums.c = sums_at(first, s * kernel_.columns);
       reads_rows_ ? kernel_.run_standing(sums, p_.lhs.outer) : kernel_.run(sums);
     }
+  }
   if (!p_.take || depth + 1 < depths_.parts) return;
   const int64_t i = blocks_.begin(begin), j = strip * kernel_.columns;
   p_.take({i_ + i, blocks_.begin(end) - i, j_ + j,
