@@ -12,7 +12,8 @@ namespace {
 constexpr int64_t part_strips = 4;
 // Blocks of rows that read lines of columns where they stand, and of how many strips and lines of
 // them together: a strip's are fetched into the second cache while the one before is computed.
-constexpr int64_t direct_blocks = 5, direct_rows = 36, direct_strips = 16, direct_lines = 192;
+constexpr int64_t direct_blocks = 5, direct_rows = 36, direct_strips = 16;
+constexpr int64_t most_direct_lines = 256, most_direct_bytes = 36 << 10;
 constexpr int64_t worth_packing_together = 1 << 16;  // elements of the rows
 constexpr int64_t most_narrow_rows = 32;             // that a kernel's narrow one multiplies
 constexpr int64_t turned_strips = 16;                // of a part that is computed in turns
@@ -72,7 +73,9 @@ class FewRows {
   void take(int64_t part, int64_t begin, int64_t end, const std::byte* c) const;
   int64_t to_next(const Cut& chunks, int64_t chunk, int64_t strip, int64_t begin,
                   int64_t end) const;
-  void compute_direct(int64_t part, std::byte* c, int64_t leading) const;
+  Ahead ahead_of_block(const Cut& chunks, int64_t chunk, int64_t strip, int64_t begin, int64_t end,
+                       int64_t block) const;
+  void compute_direct(int64_t part, std::byte* packed, std::byte* c, int64_t leading) const;
   // Where the sums of a part are; `own`: of those that are taken.
   std::byte* sums_of(int64_t part, std::byte* own) const {
     if (!p_.out) return own;
@@ -81,6 +84,9 @@ class FewRows {
   }
   int64_t leading_of(int64_t part) const {
     return p_.out ? p_.leading : parts_.size(part) * kernel_.columns;
+  }
+  int64_t direct_lines() const {
+    return std::min(most_direct_lines, most_direct_bytes / (kernel_.columns * kernel_.bytes));
   }
   // The packed rows of a block from element t of the summed index on, which stands in a depth.
   std::byte* rows_at(int64_t block, int64_t depth, int64_t t) const {
@@ -214,19 +220,39 @@ int64_t FewRows::to_next(const Cut& chunks, int64_t chunk, int64_t strip, int64_
   return chunks.size(chunk) * p_.rhs.inner - (strip - begin) * kernel_.columns;
 }
 
-void FewRows::compute_direct(int64_t part, std::byte* c, int64_t leading) const {
+// Lines of the strip after one, of a chunk, that are fetched during a block.
+Ahead FewRows::ahead_of_block(const Cut& chunks, int64_t chunk, int64_t strip, int64_t begin,
+                              int64_t end, int64_t block) const {
+  if (++strip == end) strip = begin, ++chunk;
+  if (chunk == chunks.parts) return {};
+  const Cut lines{chunks.size(chunk), blocks_.parts};
+  return ahead_of({p_.rhs, column_of(strip), columns_of(strip),
+                   chunks.begin(chunk) + lines.begin(block), lines.size(block)});
+}
+
+// The first block of several packs a strip's lines as it reads them, for the others.
+void FewRows::compute_direct(int64_t part, std::byte* packed, std::byte* c, int64_t leading) const {
   const int64_t begin = parts_.begin(part), end = parts_.begin(part + 1);
-  const Cut chunks{p_.k, pieces_of(p_.k, direct_lines)};
+  const bool is_alone = blocks_.parts == 1;
+  const Cut chunks{p_.k, pieces_of(p_.k, direct_lines())};
   for (int64_t chunk = 0; chunk < chunks.parts; ++chunk) {
     const int64_t t = chunks.begin(chunk);
     for (int64_t s = begin; s < end; ++s) {
-      const int64_t next = to_next(chunks, chunk, s, begin, end);
+      KernelBlock sums = {.b = packed,
+                          .k = chunks.size(chunk),
+                          .columns = columns_of(s),
+                          .leading = leading,
+                          .add = p_.accumulate || chunk > 0,
+                          .packed = is_alone ? nullptr : packed};
       for (int64_t block = 0; block < blocks_.parts; ++block) {
         const int64_t at = blocks_.begin(block) * leading + column_of(s) - column_of(begin);
-        kernel_.run_direct(
-            {rows_at(block, 0, t), nullptr, chunks.size(chunk), blocks_.size(block), columns_of(s),
-             c + at * kernel_.sum_bytes, leading, p_.accumulate || chunk > 0},
-            p_.rhs, column_of(s), t, next);
+        sums.a = rows_at(block, 0, t);
+        sums.rows = blocks_.size(block);
+        sums.c = c + at * kernel_.sum_bytes;
+        if (!is_alone) sums.ahead = ahead_of_block(chunks, chunk, s, begin, end, block);
+        if (block > 0) kernel_.run(sums);
+        else
+          kernel_.run_direct(sums, p_.rhs, column_of(s), t, to_next(chunks, chunk, s, begin, end));
       }
     }
   }
@@ -264,7 +290,8 @@ void FewRows::help_packed(std::byte* memory, std::byte* own) {
 
 void FewRows::help() {
   const int64_t places = single_strips_ ? 2 : std::min<int64_t>(2, depths_.parts);
-  const int64_t packed = is_direct_ ? 0 : places * bytes_of_turn();
+  const int64_t packed =
+      is_direct_ ? direct_lines() * kernel_.columns * kernel_.bytes : places * bytes_of_turn();
   const int64_t blocks = is_taken_at_once_ ? taken_together() : blocks_.parts;
   const int64_t elements = blocks * kernel_.rows * parts_.most() * kernel_.columns;
   const int64_t sums = p_.out ? 0 : elements * kernel_.sum_bytes;
@@ -273,7 +300,7 @@ void FewRows::help() {
   if (!is_direct_) return help_packed(taken, own);
   for (int64_t part; (part = next_part_++) < parts_.parts;) {
     std::byte* c = sums_of(part, own);
-    compute_direct(part, c, leading_of(part));
+    compute_direct(part, taken, c, leading_of(part));
     take(part, 0, blocks_.parts, c);
   }
 }

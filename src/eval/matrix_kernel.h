@@ -47,6 +47,8 @@ struct KernelBlock {
   // packed.
   bool rows_are_far = true;
   int64_t line = 0;
+  // Only of blocks that read columns where they stand: where these are packed too; null: nowhere.
+  void* packed = nullptr;
 };
 
 // What multiplies blocks of matrices on one kind of processor. A packed element holds `group`
