@@ -111,9 +111,18 @@ namespace avx2 {
 #undef HILO_VECTOR_BYTES
 #undef HILO_MULTIPLY_PAIRS
 }  // namespace avx2
-#define HILO_HAS_AVX2_KERNELS 1
+namespace avx512 {
+#define HILO_TARGET [[gnu::target("avx512f,avx512bw,prefer-vector-width=512")]]
+#define HILO_VECTOR_BYTES 64
+#define HILO_MULTIPLY_PAIRS(a, b) _mm512_madd_epi16((__m512i)(a), (__m512i)(b))
+#include "eval/matrix_kernel.def"
+#undef HILO_TARGET
+#undef HILO_VECTOR_BYTES
+#undef HILO_MULTIPLY_PAIRS
+}  // namespace avx512
+#define HILO_HAS_VECTOR_KERNELS 1
 #else
-#define HILO_HAS_AVX2_KERNELS 0
+#define HILO_HAS_VECTOR_KERNELS 0
 #endif
 
 // Those of `best` that there are, and those for vectors that the compiler knows.
@@ -123,17 +132,18 @@ MatrixKernels kernels(std::initializer_list<const MatrixKernel*> best) {
   auto next = out.begin();
   for (const MatrixKernel* kernel : best)
     if (kernel) *next++ = kernel;
-#if HILO_HAS_AVX2_KERNELS
+#if HILO_HAS_VECTOR_KERNELS
   if constexpr (std::is_floating_point_v<Element>) {
     if (const MatrixKernel* real = avx2_kernel(element_type<Element>)) *next++ = real;
-  } else if (processor().has_avx2) {
-    *next++ = &avx2::kernel_of<Element>;
+  } else {
+    if (processor().has_avx512) *next++ = &avx512::kernel_of<Element>;
+    if (processor().has_avx2) *next++ = &avx2::kernel_of<Element>;
   }
 #endif
   *next = &plain::kernel_of<Element>;
   return out;
 }
-#undef HILO_HAS_AVX2_KERNELS
+#undef HILO_HAS_VECTOR_KERNELS
 
 bool is_byte(ElementType type) { return is_integral(type) && bits_of(type) <= 8; }
 
