@@ -8,8 +8,9 @@
 //   dot(x, y)  =>  complex(reduce(a c - b d, 0), reduce(a d + b c, 0))
 //
 // whose products are made in the same loop. Assumes plain layouts. Stands before simplification,
-// which leaves out the parts of what is made of parts. Short rows and columns are in the lanes of
-// vectors already.
+// which leaves out the parts of what is made of parts. Short rows are in the lanes of vectors
+// already, and so are columns that lie in memory; those that are computed become lanes by their
+// parts alone.
 #include "target/complex_sums.h"
 
 #include <algorithm>
@@ -20,6 +21,7 @@ namespace hilo {
 namespace {
 
 constexpr int64_t least_row = 64;  // elements
+constexpr int64_t least_columns = 8, least_lines = 8;
 
 class ComplexSums {
  public:
@@ -51,14 +53,26 @@ class ComplexSums {
     if (!combiner || module_[combiner->instruction].op != Op::Add ||
         combiner->element != from.type || to.type != from.type)
       return false;
-    return are_long_rows(from, a.dimensions, to);
+    return are_long_rows(from, a.dimensions, to) ||
+           (is_computed(module_.operand(id, 0)) && are_columns(from, a.dimensions, to));
   }
 
-  static bool are_long_rows(const Shape& from, const Dims& summed, const Shape& to) {
+  static bool sums_innermost(const Shape& from, const Dims& summed) {
     int64_t innermost = from.rank() - 1;
     while (innermost > 0 && from.dims[static_cast<size_t>(innermost)] == 1) --innermost;
-    return std::ranges::count(summed, innermost) > 0 &&
-           element_count(from) >= least_row * element_count(to);
+    return std::ranges::count(summed, innermost) > 0;
+  }
+  static bool are_long_rows(const Shape& from, const Dims& summed, const Shape& to) {
+    return sums_innermost(from, summed) && element_count(from) >= least_row * element_count(to);
+  }
+  static bool are_columns(const Shape& from, const Dims& summed, const Shape& to) {
+    return from.rank() > 0 && !sums_innermost(from, summed) && from.dims.back() >= least_columns &&
+           element_count(from) >= least_lines * element_count(to);
+  }
+  // For this sum alone, by more than a move.
+  bool is_computed(InstructionId id) const {
+    return is_elementwise(module_[id].op) && module_[id].op != Op::Copy &&
+           module_.users(id).size() == 1;
   }
 
   // Whether all dimensions are summed or of batches, and stand in both operands alike.
