@@ -122,7 +122,7 @@ constexpr std::string_view pipeline =
     "split-concatenations, spread-slices, reduced-reshapes, reduction-splitter, "
     "narrow-operand-upcaster, sliced-products, "
     "fusion, scattered-numbers, made-rows, rows-in-place, merge-dims, share-reshapes, "
-    "copy-insertion";
+    "loop-double-buffer, copy-insertion";
 
 PassOptions options_for_cpu(const Machine& machine) {
   PassOptions out;
