@@ -13,6 +13,7 @@
 #include "target/needless_copies.h"
 #include "target/one_type.h"
 #include "target/open_fusions.h"
+#include "target/padded_windows.h"
 #include "target/plain_convolutions.h"
 #include "target/reduced_reshapes.h"
 #include "target/row_major.h"
@@ -97,6 +98,7 @@ constexpr Pass own_passes[] = {
     {"plain-convolutions", "convolutions in plain forms, or as products", make_convolutions_plain},
     {"short-products", "products with small matrices as sums", make_short_products_sums},
     {"batched-products", "products in the middle of an array as batches", make_products_batched},
+    {"padded-windows", "windows see what arrays are padded with", pad_by_windows},
     {"complex-sums", "sums of complex numbers are those of their parts", sum_complex_parts},
     {"function-tables", "costly functions of 16 bits are read from tables", tabulate_functions},
     {"split-concatenations", "what is made of joined arrays is made of each", split_concatenations},
@@ -117,7 +119,7 @@ constexpr std::string_view pipeline =
     "dynamic-dimension-inference, row-major, move-in-one-type, async-to-sync, open-fusions, "
     "remove-copies, merge-collectives, "
     "keep-order, dilated-convolution-expander, plain-convolutions, short-products, "
-    "batched-products, call-inliner, complex-sums, simplify, function-tables, cse, "
+    "batched-products, call-inliner, complex-sums, simplify, padded-windows, function-tables, cse, "
     "constant-folding, "
     "split-concatenations, spread-slices, reduced-reshapes, reduction-splitter, "
     "narrow-operand-upcaster, sliced-products, "
