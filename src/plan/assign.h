@@ -64,9 +64,14 @@ struct Guest {
   uint32_t group = 0, host = 0;  // indices of groups
   int64_t offset = 0;
 };
-// Moves groups alive at the moment at which a space is fullest into hosts, as long as any fits: of
-// the largest ones with room, up to `compared`, the one without which the space needs least.
+// Which of the largest groups with room is moved: of up to `compared` the one without which the
+// space needs least, and of equally large ones the first or the last.
+struct GuestChoice {
+  size_t compared = 1;
+  bool last_of_equals = false;
+};
+// Moves groups alive at the moment at which a space is fullest into hosts, as long as any fits.
 std::vector<Guest> find_guests(std::span<const Group> groups, std::span<const BufferFacts> facts,
-                               const Machine& machine, size_t compared);
+                               const Machine& machine, const GuestChoice& choice);
 
 }  // namespace hilo

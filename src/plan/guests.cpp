@@ -58,10 +58,11 @@ struct Host {
 // Hosts and groups of one space.
 class Housing {
  public:
-  Housing(std::span<const Group> groups, int64_t alignment, size_t moments, size_t compared)
+  Housing(std::span<const Group> groups, int64_t alignment, size_t moments,
+          const GuestChoice& choice)
       : groups_(groups),
         alignment_(alignment),
-        compared_(compared),
+        choice_(choice),
         loads_(moments),
         settled_(groups.size(), false),
         span_((moments + count_spans - 1) / count_spans),
@@ -102,7 +103,6 @@ class Housing {
         if (alive_in_[i].empty() || alive_in_[i].back() != group) alive_in_[i].push_back(group);
   }
 
-  // Of equals the first.
   bool move_one(int64_t moment, std::vector<Guest>& out) {
     std::vector<uint32_t>& nearby = alive_in_[static_cast<size_t>(moment) / span_];
     std::erase_if(nearby, [&](uint32_t group) { return settled_[group]; });
@@ -116,9 +116,10 @@ class Housing {
       settled_[group] = !host;  // hosts only become fuller
       if (!host) continue;
       const int64_t most = most_without(group);
-      if (most < least) best = {group, host, offset};
+      const bool is_equal = most == least && groups_[group].bytes == groups_[best.group].bytes;
+      if (most < least || (choice_.last_of_equals && is_equal)) best = {group, host, offset};
       least = std::min(least, most);
-      if (++tried == compared_) break;
+      if (++tried == choice_.compared) break;
     }
     if (!best.host) return false;
     settle(best, out);
@@ -188,7 +189,7 @@ class Housing {
 
   const std::span<const Group> groups_;
   const int64_t alignment_;
-  const size_t compared_;
+  const GuestChoice choice_;
   Loads loads_;
   std::vector<bool> settled_;      // by group: it has moved, or there is no room for it
   std::vector<uint32_t> waiting_;  // largest first
@@ -202,7 +203,7 @@ class Housing {
 }  // namespace
 
 std::vector<Guest> find_guests(std::span<const Group> groups, std::span<const BufferFacts> facts,
-                               const Machine& machine, size_t compared) {
+                               const Machine& machine, const GuestChoice& choice) {
   size_t moments = 1;
   for (const Group& group : groups)
     for (const Piece& piece : group.pieces)
@@ -213,7 +214,7 @@ std::vector<Guest> find_guests(std::span<const Group> groups, std::span<const Bu
     if (groups[i].pieces.empty()) continue;
     const int64_t alignment = memory_space(machine, is.space).alignment;
     Housing& housing =
-        spaces.try_emplace(is.space, groups, alignment, moments, compared).first->second;
+        spaces.try_emplace(is.space, groups, alignment, moments, choice).first->second;
     if (!groups[i].host) housing.add_group(i);
     else if (facts[groups[i].host.value].writable)
       housing.add_host(i, facts[groups[i].host.value].bytes);

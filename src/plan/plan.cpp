@@ -35,20 +35,22 @@ class Planner {
 
   void run() {
     std::vector<Overlay> pairs = find_overlays(module_, plan_, facts_, sizes_, machine_);
-    lay_out(pairs, 1);
+    lay_out(pairs, {});
     if (facts_.size() > most_compared || !has_temporaries()) return;
     Places best = places();
-    const auto try_with = [&] {
-      lay_out(pairs, most_guests);
-      if (needs_less(plan_.spaces, best.spaces)) best = places();
+    const auto try_with_pairs = [&] {
+      for (const bool last_of_equals : {false, true}) {
+        lay_out(pairs, {most_guests, last_of_equals});
+        if (needs_less(plan_.spaces, best.spaces)) best = places();
+      }
     };
-    try_with();
+    try_with_pairs();
     // An operand that an output is laid over takes the room of other temporaries, which might lie
     // there before the output is made.
     const size_t others = std::erase_if(pairs, [&](const Overlay& pair) {
       return facts_[plan_.aliases.buffer_of[pair.result.value].value].has_own_allocation();
     });
-    if (others > 0) try_with();
+    if (others > 0) try_with_pairs();
     plan_.allocations = std::move(best.allocations);
     plan_.spaces = std::move(best.spaces);
     plan_.where = std::move(best.where);
@@ -75,14 +77,14 @@ class Planner {
     return less;
   }
 
-  void lay_out(std::span<const Overlay> pairs, size_t guests_compared) {
+  void lay_out(std::span<const Overlay> pairs, const GuestChoice& choice) {
     groups_ = find_groups(plan_, facts_, sizes_, pairs, machine_);
     plan_.allocations.clear();
     plan_.spaces.clear();
     spaces_.clear();
     plan_.where.assign(plan_.aliases.values.size(), nowhere);
     add_own_allocations();
-    add_guests(guests_compared);
+    add_guests(choice);
     add_temporaries();
     for (Allocation& allocation : plan_.allocations)
       std::ranges::sort(allocation.slots, {}, &Slot::value);
@@ -144,8 +146,8 @@ class Planner {
     }
   }
 
-  void add_guests(size_t compared) {
-    for (const Guest& guest : find_guests(groups_, facts_, machine_, compared)) {
+  void add_guests(const GuestChoice& choice) {
+    for (const Guest& guest : find_guests(groups_, facts_, machine_, choice)) {
       allocation_of_[guest.group] = allocation_of_[guest.host];
       add_slots(groups_[guest.group], plan_.allocations[allocation_of_[guest.host]], guest.offset);
     }
