@@ -113,6 +113,12 @@ const Row rows[] = {
  a = f32[1,3,2] slice(t), slice={[2:3], [0:3], [0:2]}
  b = f32[1,3,2] slice(t), slice={[0:1], [0:3], [0:2]}
  ROOT r = f32[1,3,2] subtract(a, b))"},
+    {"slice-of-reshape", R"(x = f32[3,2,4] parameter(0)
+ t = f32[4,3,2] transpose(x), dimensions={2,0,1}
+ v = f32[4,6,1] reshape(t)
+ a = f32[1,6,1] slice(v), slice={[2:3], [0:6], [0:1]}
+ b = f32[1,6,1] slice(v), slice={[0:1], [0:6], [0:1]}
+ ROOT r = f32[1,6,1] subtract(a, b))"},
     {"dynamic-slice-whole", R"(x = f32[3,2] parameter(0)
  i = s32[] parameter(1)
  ROOT r = f32[3,2] dynamic-slice(x, i, i), dynamic_slice_sizes={3,2})"},
@@ -400,6 +406,10 @@ const Row kept[] = {
  t = f32[4,3] transpose(x), dimensions={1,0}
  a = f32[4,1] slice(t), slice={[0:4], [0:1]}
  ROOT r = (f32[4,1], f32[4,3]) tuple(a, t))"},
+    {"slice-of-reshape", R"(x = f32[3,2,4] parameter(0)
+ t = f32[4,3,2] transpose(x), dimensions={2,0,1}
+ v = f32[4,6] reshape(t)
+ ROOT a = f32[4,3] slice(v), slice={[0:4], [1:4]})"},
     {"copy-same", R"(x = f32[4] parameter(0)
  ROOT r = f32[4]{0:S(1)} copy(x))"},
     {"transpose-to-reshape", R"(x = f32[2,4]{0,1} parameter(0)

@@ -1,5 +1,7 @@
 // slice, dynamic-slice, dynamic-update-slice, concatenate.
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 #include "pass/simplify/simplify.h"
 
@@ -87,6 +89,43 @@ InstructionId slice_of_transpose(Editor& editor, const Match& match) {
   for (size_t i = 0; i < dims.size(); ++i) slice[static_cast<size_t>(dims[i])] = slice_of(match)[i];
   const InstructionId part = make_slice(editor, match.root(), match['x'], std::move(slice));
   return make_transpose(editor, match, part, dims);
+}
+
+// The dimension of `from` that is dimension `dim` of `to`, its reshape: as many elements lie behind
+// a place along either.
+std::optional<size_t> same_dim(const Dims& from, const Dims& to, size_t dim) {
+  const auto behind = [](const Dims& dims, size_t d) {
+    return std::accumulate(dims.begin() + static_cast<std::ptrdiff_t>(d) + 1, dims.end(),
+                           int64_t{1}, std::multiplies<>());
+  };
+  for (size_t d = 0; d < from.size(); ++d)
+    if (from[d] == to[dim] && behind(from, d) == behind(to, dim)) return d;
+  return std::nullopt;
+}
+
+// Where nobody needs the whole, so that parts of what was transposed are all that moves.
+InstructionId slice_of_reshape(Editor& editor, const Match& match) {
+  const Module& module = editor.module();
+  const InstructionId whole = match['t'], reshape = match['r'];
+  const auto is_root = [&](InstructionId id) { return module[module[id].computation].root == id; };
+  const auto is_slice = [&](InstructionId user) {
+    return user == reshape || module[user].op == Op::Slice;
+  };
+  if (!all_plain(match, "rt") || element_count(match.shape('t')) == 0 || is_root(whole) ||
+      is_root(reshape) || !std::ranges::all_of(module.users(whole), is_slice) ||
+      !std::ranges::all_of(module.users(reshape), is_slice))
+    return {};
+  const Dims &from = match.shape('t').dims, &to = match.shape('r').dims;
+  std::vector<SliceDim> slice;
+  for (int64_t size : from) slice.push_back({0, size, 1});
+  for (size_t i = 0; i < to.size(); ++i) {
+    if (match.shape().dims[i] == to[i]) continue;
+    const auto dim = same_dim(from, to, i);
+    if (!dim) return {};
+    slice[*dim] = slice_of(match)[i];
+  }
+  const InstructionId part = make_slice(editor, match.root(), match['t'], std::move(slice));
+  return make_reshape(editor, match, part);
 }
 
 // Where a dynamic slice or update begins when every index is known, clamped as it will be.
@@ -270,6 +309,7 @@ constexpr RewriteRule rules[] = {
     {"slice-of-concatenate", Any, Bits, "slice(c:concatenate(...))", slice_of_concatenate},
     {"slice-of-pad", Any, Bits, "slice(p:pad(x, y))", slice_of_pad},
     {"slice-of-transpose", Any, Bits, "slice(t:transpose(x))", slice_of_transpose},
+    {"slice-of-reshape", Any, Bits, "slice(r:reshape(t:transpose(x)))", slice_of_reshape},
     {"dynamic-slice-whole", Any, Bits, "dynamic-slice(...)", first_operand, takes_all},
     {"dynamic-slice-constant", Any, Bits, "dynamic-slice(...)", dynamic_slice_to_slice},
     {"dynamic-slice-of-broadcast", Any, Bits, "dynamic-slice(...)", dynamic_slice_of_broadcast},
