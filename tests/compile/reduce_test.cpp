@@ -159,6 +159,34 @@ void expect_extrema_of_all(ElementType type) {
   }
 }
 
+// Sums of a few products whose results, too few for lanes, lie side by side.
+TEST(Reduce, ShortRowsWithFewResults) {
+  for (const std::string_view type : {"f32", "f64", "s32", "bf16"})
+    for (const int64_t terms : {8, 9, 15, 16})
+      for (const int64_t results : {2, 3, 7, 12, 15}) {
+        const std::string text = fmt::format(R"(HloModule m
+c {{ a = {0}[] parameter(0)
+  b = {0}[] parameter(1)
+  ROOT s = {0}[] add(a, b) }}
+ENTRY e {{
+  x = {0}[50,{1}] parameter(0)
+  y = {0}[{2},{1}] parameter(1)
+  z = {0}[] constant(0)
+  p = {0}[50,{2},{1}] broadcast(x), dimensions={{0,2}}
+  q = {0}[50,{2},{1}] broadcast(y), dimensions={{1,2}}
+  m = {0}[50,{2},{1}] multiply(p, q)
+  ROOT r = {0}[50,{2}] reduce(m, z), dimensions={{2}}, to_apply=c
+}}
+)",
+                                             type, terms, results);
+        for (const uint64_t seed : {1, 3, 6})
+          expect_native(run_both(text, seed, 1, processor_of(seed)), text,
+                        type == "bf16"  ? 0.01
+                        : type == "f64" ? 1e-13
+                                        : 1e-5);
+      }
+}
+
 TEST(Reduce, ExtremaOfAllNumbersOfSixteenBits) {
   expect_extrema_of_all<BF16>(ElementType::BF16);
   expect_extrema_of_all<F16>(ElementType::F16);
