@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ranges>
 
 #include "pass/control/loop.h"
 
@@ -34,22 +33,11 @@ bool may_stand_twice(const Module& module, const Editor& editor, const Loop& loo
          });
 }
 
-// Of the copies that the body ends with.
-int64_t copied_bytes(const Module& module, ComputationId body) {
-  int64_t out = 0;
-  for (InstructionId id : module[body].instructions)
-    if (!module[id].removed && module[id].op == Op::Copy && module.shape(id).is_array())
-      out += literal_bytes(module.shape(id));
-  return out;
-}
-
-Result<std::vector<int64_t>> copied_bytes(Module module, std::span<const Loop> loops,
-                                          const PassOptions& options) {
-  HILO_DO(insert_copies(module, options));
-  std::vector<int64_t> out;
-  for (const Loop& loop : loops) out.push_back(copied_bytes(module, loop.body));
-  return out;
-}
+struct Candidate {
+  Loop loop;
+  int64_t rounds = 0;
+  double work = 0;  // of a round
+};
 
 // What a round takes, in bytes that are moved meanwhile.
 double work_of(const Module& module, const std::vector<Cost>& costs, ComputationId body) {
@@ -60,6 +48,54 @@ double work_of(const Module& module, const std::vector<Cost>& costs, Computation
     const Cost& cost = costs[id.value];
     out += cost.bytes_read + cost.bytes_written + bytes_of_flop * cost.flops +
            bytes_of_transcendental * cost.transcendentals;
+  }
+  return out;
+}
+
+// Whether it is worth it that two rounds copy so many bytes less.
+bool is_worth(const Candidate& candidate, int64_t saved) {
+  return saved >= least_saved && static_cast<double>(saved) >= least_share * candidate.work;
+}
+
+// What a round changes of its state, which is the most that it copies.
+int64_t changed_bytes(const Module& module, const Loop& loop) {
+  int64_t out = 0;
+  for (size_t i = 0; i < loop.size; ++i) {
+    const Shape& shape = module.shape(loop.instruction).elements[i];
+    if (shape.is_array() && !is_invariant(module, loop, i)) out += literal_bytes(shape);
+  }
+  return out;
+}
+
+std::vector<Candidate> find_candidates(Module& module) {
+  const Editor editor(module);
+  std::vector<Candidate> out;
+  for (const Loop& loop : find_loops(editor)) {
+    const auto rounds = trip_count(module, loop.instruction);
+    if (rounds && *rounds >= fewest_rounds && 2 * changed_bytes(module, loop) >= least_saved &&
+        may_stand_twice(module, editor, loop))
+      out.push_back({loop, *rounds});
+  }
+  if (out.empty()) return out;
+  const std::vector<Cost> costs = count_cost(module);
+  for (Candidate& candidate : out) candidate.work = work_of(module, costs, candidate.loop.body);
+  std::erase_if(out, [&](const Candidate& candidate) {
+    return !is_worth(candidate, 2 * changed_bytes(module, candidate.loop));
+  });
+  return out;
+}
+
+// By the loops' bodies, once copies stand in the module.
+Result<std::vector<int64_t>> copied_bytes(Module module, std::span<const Candidate> candidates,
+                                          const PassOptions& options) {
+  HILO_DO(insert_copies(module, options));
+  std::vector<int64_t> out;
+  for (const Candidate& candidate : candidates) {
+    int64_t bytes = 0;
+    for (InstructionId id : module[candidate.loop.body].instructions)
+      if (!module[id].removed && module[id].op == Op::Copy && module.shape(id).is_array())
+        bytes += literal_bytes(module.shape(id));
+    out.push_back(bytes);
   }
   return out;
 }
@@ -82,9 +118,10 @@ void state_rounds(Module& module, InstructionId loop, int64_t rounds) {
       module.strings.copy(fmt::format("{{\"known_trip_count\":{{\"n\":\"{}\"}}}}", rounds));
 }
 
-void put_two_in_one(Module& module, const Loop& loop, int64_t rounds) {
+void put_two_in_one(Module& module, const Candidate& candidate) {
+  const Loop& loop = candidate.loop;
   Editor editor(module);
-  if (rounds % 2 != 0) {
+  if (candidate.rounds % 2 != 0) {
     const InstructionId begin = module.operand(loop.instruction, 0);
     const InstructionId first =
         editor.clone_body(loop.body, module[loop.instruction].computation, std::array{begin});
@@ -96,43 +133,29 @@ void put_two_in_one(Module& module, const Loop& loop, int64_t rounds) {
   editor.set_root(loop.body, end);
   forward_elements(editor, between);
   editor.remove_unused(between);
-  state_rounds(module, loop.instruction, rounds / 2);
+  state_rounds(module, loop.instruction, candidate.rounds / 2);
 }
 
 }  // namespace
 
 Result<bool> double_buffer_loops(Module& module, const PassOptions& options) {
   if (module.header.is_scheduled || module.instructions.size() > most_instructions) return false;
-  std::vector<Loop> loops;
-  std::vector<int64_t> rounds;
-  {
-    const Editor editor(module);
-    for (const Loop& loop : find_loops(editor)) {
-      const auto count = trip_count(module, loop.instruction);
-      if (!count || *count < fewest_rounds || !may_stand_twice(module, editor, loop)) continue;
-      loops.push_back(loop);
-      rounds.push_back(*count);
-    }
-  }
-  if (loops.empty()) return false;
-  HILO_TRY(const std::vector<int64_t> single, copied_bytes(module, loops, options));
-  const std::vector<Cost> costs = count_cost(module);
-  const auto is_worth = [&](size_t i, int64_t saved) {
-    return saved >= least_saved &&
-           static_cast<double>(saved) >= least_share * work_of(module, costs, loops[i].body);
-  };
-  const auto may_save = [&](size_t i) { return is_worth(i, 2 * single[i]); };
-  if (std::ranges::none_of(std::views::iota(size_t{0}, loops.size()), may_save)) return false;
+  const std::vector<Candidate> candidates = find_candidates(module);
+  if (candidates.empty()) return false;
+  HILO_TRY(const std::vector<int64_t> single, copied_bytes(module, candidates, options));
   Module trial = module;
-  for (size_t i = 0; i < loops.size(); ++i)
-    if (may_save(i)) put_two_in_one(trial, loops[i], rounds[i]);
-  HILO_TRY(const std::vector<int64_t> twofold, copied_bytes(std::move(trial), loops, options));
+  std::vector<bool> is_tried(candidates.size());
+  for (size_t i = 0; i < candidates.size(); ++i)
+    if ((is_tried[i] = is_worth(candidates[i], 2 * single[i])))
+      put_two_in_one(trial, candidates[i]);
+  if (std::ranges::count(is_tried, true) == 0) return false;
+  HILO_TRY(const std::vector<int64_t> twofold, copied_bytes(std::move(trial), candidates, options));
   bool changed = false;
-  for (size_t i = 0; i < loops.size(); ++i)
-    if (may_save(i) && is_worth(i, 2 * single[i] - twofold[i])) {
-      put_two_in_one(module, loops[i], rounds[i]);
-      changed = true;
-    }
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    if (!is_tried[i] || !is_worth(candidates[i], 2 * single[i] - twofold[i])) continue;
+    put_two_in_one(module, candidates[i]);
+    changed = true;
+  }
   return changed;
 }
 
