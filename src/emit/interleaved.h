@@ -38,6 +38,7 @@ class InterleavedAccesses {
   // Notes a load or a store; false where it is none of these.
   bool add(llvm::Instruction& access);
   bool are_complete() const;
+  bool are_some() const { return !groups_.empty(); }
   bool has_pairs_of_f32() const;
   const Interleaved* find(const llvm::Instruction& access) const;
 

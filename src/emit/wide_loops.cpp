@@ -42,6 +42,9 @@ constexpr size_t long_body = 1000;  // instructions
 constexpr int most_hidden = 20, least_waiting = 11;
 constexpr size_t most_waiting = 300;
 
+// Lanes of a row that fills less than a register.
+constexpr unsigned fewest_of_row = 4;
+
 // Where a loop ends with a vector that overlaps the one before it.
 constexpr uint64_t fewest_vectors = 2;
 constexpr unsigned widest_without_masks = 256;  // bits of a register
@@ -112,6 +115,12 @@ class Widening {
   }
 
   bool overlaps() const { return overlaps_; }
+
+  // Whether the loop is one vector of numbers of several parts, of which LLVM would make none.
+  bool is_row_of_parts() const {
+    const auto* begin = llvm::dyn_cast<llvm::ConstantInt>(counter_.begin);
+    return begin && begin->isZero() && count_to_end() == lanes_ && interleaved_.are_some();
+  }
 
   // Whether half as many lanes are faster: pairs of f32 that are computed in double, in few steps.
   // Halves of their vectors would be moved between vectors before and after each conversion.
@@ -529,11 +538,21 @@ std::optional<Widening> fitting(llvm::Loop& loop, const Counter& counter, unsign
   return out;
 }
 
+// Of up to so many lanes.
+std::optional<Widening> row_of_parts(llvm::Loop& loop, const Counter& counter, unsigned lanes,
+                                     const llvm::TargetTransformInfo& target) {
+  for (; lanes >= fewest_of_row; lanes /= 2) {
+    std::optional<Widening> out = fitting(loop, counter, lanes, target);
+    if (out && out->is_row_of_parts()) return out;
+  }
+  return std::nullopt;
+}
+
 // With the fastest number of lanes for a loop whose numbers fill a register by so many.
 std::optional<Widening> fastest(llvm::Loop& loop, const Counter& counter, unsigned lanes,
                                 const llvm::TargetTransformInfo& target) {
   std::optional<Widening> out = fitting(loop, counter, lanes, target);
-  if (!out) return out;
+  if (!out) return row_of_parts(loop, counter, lanes / 2, target);
   if (out->has_pairs_for_doubles() && lanes > 2) return fitting(loop, counter, lanes / 2, target);
   const bool divides = divides_by_one(loop, register_bits(target));
   if (out->has_pairs_for_doubles() || (!out->waits() && !divides)) return out;

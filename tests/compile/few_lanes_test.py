@@ -35,6 +35,12 @@ class FewLanes(unittest.TestCase):
         found = vectors(pool)
         self.assertTrue(any(kind.endswith("x float>") for kind in found), found)
 
+    def test_rows_of_few_complex_numbers_are_a_vector(self):
+        product = "  a = c64[256,8,8] parameter(0)\n  b = c64[256,8,8] parameter(1)\n  ROOT r = c64[256,8,8] dot(a, b), " \
+            "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}\n"
+        for processor in ("x86-64-v3", "x86-64-v4"):
+            self.assertIn("<8 x float>", vectors(product, processor), processor)
+
 
 if __name__ == "__main__":
     unittest.main()
