@@ -16,6 +16,7 @@
 #include <set>
 
 #include "emit/interleaved.h"
+#include "emit/loop_counter.h"
 #include "emit/split_divisions.h"
 #include "emit/table_reads.h"
 
@@ -49,53 +50,9 @@ constexpr unsigned fewest_of_row = 4;
 constexpr uint64_t fewest_vectors = 2;
 constexpr unsigned widest_without_masks = 256;  // bits of a register
 
-// What counts the iterations of a loop of one block: number + 1 < end, or number < last.
-struct Counter {
-  llvm::PHINode* number = nullptr;
-  llvm::BinaryOperator* next = nullptr;
-  llvm::ICmpInst* goes_on = nullptr;
-  Value *begin = nullptr, *end = nullptr, *last = nullptr;
-};
-
-bool is_less(const llvm::ICmpInst& compare, bool may_be_unsigned) {
-  const auto predicate = compare.getPredicate();
-  return predicate == llvm::ICmpInst::ICMP_SLT ||
-         (may_be_unsigned && predicate == llvm::ICmpInst::ICMP_ULT);
-}
-
-// Of constants InstCombine makes the form with the last number.
-bool find_end(Counter& counter, const llvm::Loop& loop) {
-  Value *compared = counter.goes_on->getOperand(0), *limit = counter.goes_on->getOperand(1);
-  const auto* last = llvm::dyn_cast<llvm::ConstantInt>(limit);
-  if (compared == counter.next && counter.next->hasNUses(2)) counter.end = limit;
-  else if (compared == counter.number && counter.next->hasOneUse() && last && !last->isNegative())
-    counter.last = limit;
-  else return false;
-  return loop.isLoopInvariant(limit) && is_less(*counter.goes_on, counter.last != nullptr);
-}
-
-std::optional<Counter> find_counter(const llvm::Loop& loop) {
-  llvm::BasicBlock& body = *loop.getHeader();
-  Counter out;
-  if (std::ranges::distance(body.phis()) != 1) return std::nullopt;
-  out.number = &*body.phis().begin();
-  if (!out.number->getType()->isIntegerTy(64)) return std::nullopt;
-  out.begin = out.number->getIncomingValueForBlock(loop.getLoopPreheader());
-  out.next = llvm::dyn_cast<llvm::BinaryOperator>(out.number->getIncomingValueForBlock(&body));
-  const auto* end = llvm::dyn_cast<llvm::BranchInst>(body.getTerminator());
-  if (!out.next || !end || !end->isConditional() || end->getSuccessor(0) != &body)
-    return std::nullopt;
-  out.goes_on = llvm::dyn_cast<llvm::ICmpInst>(end->getCondition());
-  const auto* one = llvm::dyn_cast<llvm::ConstantInt>(out.next->getOperand(1));
-  if (!out.goes_on || !out.goes_on->hasOneUse() || !one || !one->isOne() ||
-      out.next->getOpcode() != Instruction::Add || out.next->getOperand(0) != out.number)
-    return std::nullopt;
-  return find_end(out, loop) ? std::optional(out) : std::nullopt;
-}
-
 class Widening {
  public:
-  Widening(llvm::Loop& loop, const Counter& counter, unsigned lanes,
+  Widening(llvm::Loop& loop, const LoopCounter& counter, unsigned lanes,
            const llvm::TargetTransformInfo& target)
       : loop_(loop),
         counter_(counter),
@@ -520,7 +477,7 @@ class Widening {
   }
 
   llvm::Loop& loop_;
-  const Counter counter_;
+  const LoopCounter counter_;
   llvm::BasicBlock& body_;
   const llvm::DataLayout& layout_;
   const unsigned lanes_;
@@ -531,7 +488,7 @@ class Widening {
   std::map<Value*, Value*> wide_;
 };
 
-std::optional<Widening> fitting(llvm::Loop& loop, const Counter& counter, unsigned lanes,
+std::optional<Widening> fitting(llvm::Loop& loop, const LoopCounter& counter, unsigned lanes,
                                 const llvm::TargetTransformInfo& target) {
   std::optional<Widening> out(std::in_place, loop, counter, lanes, target);
   if (!out->fits()) out.reset();
@@ -539,7 +496,7 @@ std::optional<Widening> fitting(llvm::Loop& loop, const Counter& counter, unsign
 }
 
 // Of up to so many lanes.
-std::optional<Widening> row_of_parts(llvm::Loop& loop, const Counter& counter, unsigned lanes,
+std::optional<Widening> row_of_parts(llvm::Loop& loop, const LoopCounter& counter, unsigned lanes,
                                      const llvm::TargetTransformInfo& target) {
   for (; lanes >= fewest_of_row; lanes /= 2) {
     std::optional<Widening> out = fitting(loop, counter, lanes, target);
@@ -549,7 +506,7 @@ std::optional<Widening> row_of_parts(llvm::Loop& loop, const Counter& counter, u
 }
 
 // With the fastest number of lanes for a loop whose numbers fill a register by so many.
-std::optional<Widening> fastest(llvm::Loop& loop, const Counter& counter, unsigned lanes,
+std::optional<Widening> fastest(llvm::Loop& loop, const LoopCounter& counter, unsigned lanes,
                                 const llvm::TargetTransformInfo& target) {
   std::optional<Widening> out = fitting(loop, counter, lanes, target);
   if (!out) return row_of_parts(loop, counter, lanes / 2, target);
