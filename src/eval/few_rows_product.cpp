@@ -184,7 +184,6 @@ void FewRows::multiply(const Turn& turn, const Turn* next, std::byte* c) const {
   const int64_t depth = turn.depth, k = depths_.size(depth);
   const int64_t j = column_of(parts_.begin(turn.part));
   const int64_t first_block = shares_.begin(turn.share), last_block = shares_.begin(turn.share + 1);
-  const bool packs_next = next != nullptr;
   const Cut ahead{next ? depths_.size(next->depth) : 0, (last_block - first_block) * turn.strips()};
   const int64_t strip_bytes = kernel_.columns * (kernel_.head + k) * kernel_.bytes;
   for (int64_t block = first_block, n = 0, t = 0; block < last_block; ++block) {
@@ -197,7 +196,7 @@ void FewRows::multiply(const Turn& turn, const Turn* next, std::byte* c) const {
                         .leading = leading,
                         .add = p_.accumulate || depth > 0};
     for (int64_t strip = turn.begin; strip < turn.end; ++strip) {
-      const int64_t lines = packs_next ? ahead.begin(++n) - t : 0;
+      const int64_t lines = next ? ahead.begin(++n) - t : 0;
       sums.b = turn.memory + (strip - turn.begin) * strip_bytes;
       sums.columns = columns_of(strip);
       sums.c = c + (i * leading + column_of(strip) - j) * kernel_.sum_bytes;

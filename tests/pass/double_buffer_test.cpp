@@ -8,7 +8,7 @@ namespace hilo::test {
 namespace {
 
 // Of 512 numbers; a round takes each with its neighbour, and in another array what was before.
-std::string loop(int rounds, std::string_view more = "") {
+std::string loop(int rounds, std::string_view more = "", std::string_view in_condition = "") {
   return fmt::format(R"(HloModule m
 body {{
   s = (s32[], f32[512], f32[512]) parameter(0)
@@ -28,6 +28,7 @@ condition {{
   s = (s32[], f32[512], f32[512]) parameter(0)
   i = s32[] get-tuple-element(s), index=0
   n = s32[] constant({0})
+  {2}
   ROOT r = pred[] compare(i, n), direction=LT
 }}
 ENTRY e {{
@@ -42,7 +43,7 @@ ENTRY e {{
   ROOT r = (s32[], f32[512], f32[512]) tuple(i, p, q)
 }}
 )",
-                     rounds, more);
+                     rounds, more, in_condition);
 }
 
 constexpr std::string_view pipeline = "fusion, dce, loop-double-buffer, copy-insertion";
@@ -77,6 +78,7 @@ TEST(DoubleBuffer, LoopsThatAreShortOrHaveEffectsStay) {
   EXPECT_TRUE(changes(loop(4)));
   EXPECT_FALSE(changes(loop(3)));
   EXPECT_FALSE(changes(loop(8, "t = token[] after-all()\n f = token[] outfeed(d, t)")));
+  EXPECT_FALSE(changes(loop(8, "", "t = token[] after-all()\n f = token[] outfeed(i, t)")));
 }
 
 }  // namespace

@@ -6,9 +6,8 @@
 // done where copy-insertion puts clearly fewer bytes of copies into two such rounds: the code of
 // small ones costs more than they do. Assumes nothing. Runs right before copy-insertion, since it
 // decides by what that does.
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <ranges>
 
 #include "pass/control/loop.h"
 
@@ -20,18 +19,6 @@ constexpr int64_t least_saved = 2048;       // bytes, by two rounds
 constexpr double least_share = 0.1;         // of what a round takes
 constexpr size_t most_steps = 200;          // of a body
 constexpr size_t most_instructions = 4000;  // of a module, in which copies are tried out
-
-// Whether rounds stand for themselves: nothing in them loops, branches, or may be done but once.
-bool may_stand_twice(const Module& module, const Editor& editor, const Loop& loop) {
-  const auto& body = module[loop.body].instructions;
-  return body.size() <= most_steps && !editor.is_pinned(loop.instruction) &&
-         std::ranges::all_of(body, [&](InstructionId id) {
-           const Op op = module[id].op;
-           return module[id].removed ||
-                  (op != Op::While && op != Op::Conditional && op != Op::Call &&
-                   !is_communication(op) && !editor.is_pinned(id) && !editor.effects().has(id));
-         });
-}
 
 struct Candidate {
   Loop loop;
@@ -73,7 +60,7 @@ std::vector<Candidate> find_candidates(Module& module) {
   for (const Loop& loop : find_loops(editor)) {
     const auto rounds = trip_count(module, loop.instruction);
     if (rounds && *rounds >= fewest_rounds && 2 * changed_bytes(module, loop) >= least_saved &&
-        may_stand_twice(module, editor, loop))
+        module[loop.body].instructions.size() <= most_steps && may_stand_again(editor, loop))
       out.push_back({loop, *rounds});
   }
   if (out.empty()) return out;
@@ -110,14 +97,6 @@ void forward_elements(Editor& editor, InstructionId tuple) {
     }
 }
 
-void state_rounds(Module& module, InstructionId loop, int64_t rounds) {
-  Extra& extra = module.mutable_extra(loop);
-  if (extra.backend_config.find("known_trip_count") == std::string_view::npos) return;
-  extra.backend_config_is_json = true;
-  extra.backend_config =
-      module.strings.copy(fmt::format("{{\"known_trip_count\":{{\"n\":\"{}\"}}}}", rounds));
-}
-
 void put_two_in_one(Module& module, const Candidate& candidate) {
   const Loop& loop = candidate.loop;
   Editor editor(module);
@@ -133,7 +112,7 @@ void put_two_in_one(Module& module, const Candidate& candidate) {
   editor.set_root(loop.body, end);
   forward_elements(editor, between);
   editor.remove_unused(between);
-  state_rounds(module, loop.instruction, candidate.rounds / 2);
+  forget_but_rounds(module, loop.instruction, candidate.rounds / 2);
 }
 
 }  // namespace
@@ -143,16 +122,15 @@ Result<bool> double_buffer_loops(Module& module, const PassOptions& options) {
   const std::vector<Candidate> candidates = find_candidates(module);
   if (candidates.empty()) return false;
   HILO_TRY(const std::vector<int64_t> single, copied_bytes(module, candidates, options));
+  const auto may_pay = [&](size_t i) { return is_worth(candidates[i], 2 * single[i]); };
+  if (std::ranges::none_of(std::views::iota(size_t{0}, candidates.size()), may_pay)) return false;
   Module trial = module;
-  std::vector<bool> is_tried(candidates.size());
   for (size_t i = 0; i < candidates.size(); ++i)
-    if ((is_tried[i] = is_worth(candidates[i], 2 * single[i])))
-      put_two_in_one(trial, candidates[i]);
-  if (std::ranges::count(is_tried, true) == 0) return false;
+    if (may_pay(i)) put_two_in_one(trial, candidates[i]);
   HILO_TRY(const std::vector<int64_t> twofold, copied_bytes(std::move(trial), candidates, options));
   bool changed = false;
   for (size_t i = 0; i < candidates.size(); ++i) {
-    if (!is_tried[i] || !is_worth(candidates[i], 2 * single[i] - twofold[i])) continue;
+    if (!may_pay(i) || !is_worth(candidates[i], 2 * single[i] - twofold[i])) continue;
     put_two_in_one(module, candidates[i]);
     changed = true;
   }

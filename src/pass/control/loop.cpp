@@ -1,5 +1,7 @@
 #include "pass/control/loop.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace hilo {
@@ -43,6 +45,28 @@ std::vector<Loop> find_loops(const Editor& editor) {
       if (!editor.module()[instruction].removed)
         if (const auto loop = find_loop(editor, instruction, callers)) out.push_back(*loop);
   return out;
+}
+
+bool may_stand_again(const Editor& editor, const Loop& loop) {
+  const Module& module = editor.module();
+  if (editor.is_pinned(loop.instruction) || editor.effects().has(loop.condition)) return false;
+  return std::ranges::all_of(module[loop.body].instructions, [&](InstructionId id) {
+    const Op op = module[id].op;
+    return module[id].removed ||
+           (op != Op::While && op != Op::Conditional && op != Op::Call && !is_communication(op) &&
+            !editor.is_pinned(id) && !editor.effects().has(id));
+  });
+}
+
+void forget_but_rounds(Module& module, InstructionId loop, std::optional<int64_t> rounds) {
+  const std::string_view config = module.extra(module[loop]).backend_config;
+  if (config.empty()) return;
+  Extra& extra = module.mutable_extra(loop);
+  extra.backend_config = {};
+  if (!rounds || config.find("known_trip_count") == std::string_view::npos) return;
+  extra.backend_config_is_json = true;
+  extra.backend_config =
+      module.strings.copy(fmt::format("{{\"known_trip_count\":{{\"n\":\"{}\"}}}}", *rounds));
 }
 
 InstructionId next_element(const Module& module, const Loop& loop, size_t i) {

@@ -22,6 +22,11 @@ std::vector<Loop> find_loops(const Editor& editor);
 // initial state is no tuple op).
 InstructionId next_element(const Module& module, const Loop& loop, size_t i);
 InstructionId initial_element(const Module& module, const Loop& loop, size_t i);
+// Whether rounds stand for themselves, and may be written again: nothing in them loops, branches or
+// may be done but once, nor is the condition for more than its value.
+bool may_stand_again(const Editor& editor, const Loop& loop);
+// Of what the back end wrote about a loop only the number of rounds stays, which is this.
+void forget_but_rounds(Module& module, InstructionId loop, std::optional<int64_t> rounds);
 // Element i goes through the body unchanged.
 bool is_invariant(const Module& module, const Loop& loop, size_t i);
 // get-tuple-elements of a value, by index; `whole`: somebody uses it otherwise, or it is a root.

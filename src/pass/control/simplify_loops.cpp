@@ -183,7 +183,7 @@ class LoopSimplifier {
     }
     mark_needed(loop, live);
     if (std::ranges::find(live, false) == live.end()) return swept;
-    forget_indices(loop.instruction);
+    forget_but_rounds(module_, loop.instruction, trip_count(module_, loop.instruction));
     change_state(editor_, loop, live, {});
     return true;
   }
@@ -211,19 +211,6 @@ class LoopSimplifier {
         }
       }
     }
-  }
-
-  // What the back end wrote of the state's indices no longer holds; of the rounds it does.
-  void forget_indices(InstructionId id) {
-    const std::string_view config = module_.extra(module_[id]).backend_config;
-    if (config.empty()) return;
-    const auto rounds = trip_count(module_, id);
-    Extra& extra = module_.mutable_extra(id);
-    extra.backend_config = {};
-    if (!rounds || config.find("known_trip_count") == std::string_view::npos) return;
-    extra.backend_config_is_json = true;
-    extra.backend_config =
-        module_.strings.copy(fmt::format("{{\"known_trip_count\":{{\"n\":\"{}\"}}}}", *rounds));
   }
 
   Module& module_;

@@ -6,29 +6,12 @@
 #include "pass/control/loop.h"
 
 namespace hilo {
-namespace {
-
-// Whether each round may be had for the price of its instructions: nothing is called that loops.
-bool is_simple(const Module& module, const Editor& editor, ComputationId body) {
-  for (InstructionId id : module[body].instructions) {
-    if (module[id].removed) continue;
-    const Op op = module[id].op;
-    if (op == Op::While || op == Op::Conditional || op == Op::Call || is_communication(op) ||
-        editor.is_pinned(id) || editor.effects().has(id))
-      return false;
-  }
-  return true;
-}
-
-}  // namespace
 
 Result<bool> unroll_loops(Module& module, const PassOptions& options) {
   Editor editor(module);
   bool changed = false;
   for (const Loop& loop : find_loops(editor)) {
-    if (module[loop.instruction].removed || editor.is_pinned(loop.instruction) ||
-        editor.effects().has(loop.condition) || !is_simple(module, editor, loop.body))
-      continue;
+    if (module[loop.instruction].removed || !may_stand_again(editor, loop)) continue;
     const auto rounds = trip_count(module, loop.instruction);
     const int64_t size = static_cast<int64_t>(module[loop.body].instructions.size());
     if (!rounds || *rounds < 0 || *rounds > options.unroll_instructions / size) continue;
