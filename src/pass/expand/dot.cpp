@@ -6,27 +6,10 @@
 #include <algorithm>
 
 #include "pass/expand/formula.h"
+#include "pass/expand/product_side.h"
 
 namespace hilo {
 namespace {
-
-// One side of the product: which dimensions are batch, free and contracting.
-struct Side {
-  Dims batch, free, contracting;
-  Side(const Shape& shape, Dims batch_dims, Dims contracting_dims)
-      : batch(std::move(batch_dims)), contracting(std::move(contracting_dims)) {
-    for (int64_t i = 0; i < shape.rank(); ++i)
-      if (std::ranges::find(batch, i) == batch.end() &&
-          std::ranges::find(contracting, i) == contracting.end())
-        free.push_back(i);
-  }
-};
-
-int64_t count(const Shape& shape, const Dims& dims) {
-  int64_t out = 1;
-  for (int64_t dim : dims) out *= shape.dims[dim];
-  return out;
-}
 
 // [b…, first, second] of what the lists name.
 Term arrange(Formula& f, Term x, const Dims& batch, const Dims& first, const Dims& second) {
@@ -35,8 +18,8 @@ Term arrange(Formula& f, Term x, const Dims& batch, const Dims& first, const Dim
   permutation.insert(permutation.end(), first.begin(), first.end());
   permutation.insert(permutation.end(), second.begin(), second.end());
   for (int64_t dim : batch) dims.push_back(shape.dims[dim]);
-  dims.push_back(count(shape, first));
-  dims.push_back(count(shape, second));
+  dims.push_back(count_of(shape, first));
+  dims.push_back(count_of(shape, second));
   return f.reshape(f.transpose(x, permutation), dims);
 }
 
@@ -46,7 +29,7 @@ bool leads(const Dims& batch) {
   return true;
 }
 
-bool is_canonical(const Side& left, const Side& right) {
+bool is_canonical(const ProductSide& left, const ProductSide& right) {
   const int64_t b = static_cast<int64_t>(left.batch.size());
   return leads(left.batch) && leads(right.batch) && left.contracting == Dims{b + 1} &&
          right.contracting == Dims{b} && left.free == Dims{b} && right.free == Dims{b + 1};
@@ -55,8 +38,8 @@ bool is_canonical(const Side& left, const Side& right) {
 Term expand_dot(Formula& f) {
   const DotAttributes a = f.module().attributes<DotAttributes>(f.root());
   const Term x = f.operand(0), y = f.operand(1);
-  const Side left(x.shape(), a.lhs_batch_dims, a.lhs_contracting_dims);
-  const Side right(y.shape(), a.rhs_batch_dims, a.rhs_contracting_dims);
+  const ProductSide left(x.shape(), a.lhs_batch_dims, a.lhs_contracting_dims);
+  const ProductSide right(y.shape(), a.rhs_batch_dims, a.rhs_contracting_dims);
   if (is_canonical(left, right) || !a.sparsity.text.empty()) return {};
   const Shape result = f.module().shape(f.root());
   const Term lhs = arrange(f, x, left.batch, left.free, left.contracting);
