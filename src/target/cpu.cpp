@@ -122,7 +122,7 @@ constexpr std::string_view pipeline =
     "batched-products, call-inliner, complex-sums, simplify, vector-product-expander, padded-windows, "
     "function-tables, cse, constant-folding, "
     "split-concatenations, spread-slices, reduced-reshapes, reduction-splitter, "
-    "narrow-operand-upcaster, sliced-products, "
+    "narrow-operand-upcaster, sliced-products, spaced-slices-to-gather, "
     "fusion, scattered-numbers, made-rows, rows-in-place, merge-dims, share-reshapes, "
     "loop-double-buffer, copy-insertion";
 

@@ -11,7 +11,7 @@ namespace {
 // they.
 constexpr int64_t short_reduction = 4;
 
-constexpr size_t most_concatenated = 4;
+constexpr size_t most_concatenated = 4, most_chosen = 16;
 
 #define LIMIT(name, value) constexpr int64_t name = value;
 #include "pass/fuse/joined_loops.def"
@@ -268,6 +268,10 @@ bool is_costly_choice(const Module& module, InstructionId user, InstructionId va
          is_complex(module.shape(value).type);
 }
 
+bool is_choice_of_many(const Module& module, InstructionId id) {
+  return module[id].op == Op::Concatenate && module.operands(id).size() > most_chosen;
+}
+
 bool reads_again(const Module& module, InstructionId user, InstructionId value) {
   return module[user].op == Op::Broadcast &&
          element_count(module.shape(user)) > element_count(module.shape(value));
@@ -371,7 +375,7 @@ bool FusionGroups::may_join(InstructionId id, FusionGroup& group) {
   const InstructionId root = group.roots[0];
   if (group.members.size() >= most_members ||
       (transcendental_weight(module_, id) > 0 && group.transcendental >= most_transcendental) ||
-      module_[id].op == Op::ReduceWindow ||
+      module_[id].op == Op::ReduceWindow || is_choice_of_many(module_, id) ||
       (module_[id].op == Op::DynamicUpdateSlice && !may_choose_update(id, group)) ||
       (module_[root].op == Op::ReduceWindow && !may_join_windows(module_, root, id)) ||
       reads_what_is_written(module_, id, root) || is_turned_for_copies(module_, id, root) ||

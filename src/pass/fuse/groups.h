@@ -47,6 +47,8 @@ bool is_by_element(const Module& module, InstructionId id);
 // it more than once.
 bool reads_elements(const Module& module, InstructionId user, InstructionId value);
 bool reads_again(const Module& module, InstructionId user, InstructionId value);
+// Whether an elementwise loop would look for each element in one of many operands.
+bool is_choice_of_many(const Module& module, InstructionId id);
 // Whether each element that is read of what stands side by side takes complex arithmetic for all of
 // it.
 bool is_costly_choice(const Module& module, InstructionId user, InstructionId value);

@@ -12,7 +12,7 @@ namespace hilo {
 namespace {
 
 constexpr int most_steps = 128;     // of a search for a path
-constexpr size_t most_roots = 8;    // of a group
+constexpr size_t most_roots = 16;   // of a group
 constexpr size_t most_readers = 8;  // of one array that are tried with each other
 constexpr int most_rounds = 8;      // for groups that merged may read others that now can
 
@@ -110,7 +110,8 @@ bool FusionGroups::may_merge(int a, int b) const {
       x.transcendental + y.transcendental > most_transcendental)
     return false;
   const auto has_own_loops = [&](InstructionId id) {
-    return module_[id].op == Op::DynamicUpdateSlice || module_[id].op == Op::ReduceWindow;
+    return module_[id].op == Op::DynamicUpdateSlice || module_[id].op == Op::ReduceWindow ||
+           is_choice_of_many(module_, id);
   };
   if (std::ranges::any_of(x.members, has_own_loops) ||
       std::ranges::any_of(y.members, has_own_loops))
