@@ -34,7 +34,7 @@ constexpr int64_t few_asked = 4;
 // At how many places the code of a group may compute an element of what is arithmetic, and of what
 // only moves elements or is computed row by row: in a ladder of slices and pads, as a scan by
 // halves is one, each step doubles them.
-constexpr int most_computed = 2, most_moved = 16;
+constexpr int most_computed = 2, most_light = 6, most_moved = 16;
 
 template <class List>
 bool is_one_of(const List& list, Op op) {
@@ -125,6 +125,24 @@ bool is_moved_with_choices(const Module& module, InstructionId id) {
   const Op op = module[id].op;
   return op == Op::Reshape ||
          (op == Op::Concatenate && module.operands(id).size() <= most_concatenated);
+}
+
+// Arithmetic that costs little more than to read its result: an op or two on one array and numbers,
+// as whether its elements are positive.
+bool is_light(const Module& module, InstructionId id) {
+  constexpr int most_ops = 2;
+  for (int ops = 1; ops <= most_ops; ++ops) {
+    if (!has_trait(module[id].op, TraitCheap) || module[id].op == Op::Divide) return false;
+    InstructionId read;
+    for (InstructionId operand : module.operands(id)) {
+      if (is_sourceless(module, operand) || operand == read) continue;
+      if (read) return false;
+      read = operand;
+    }
+    if (!read || !is_elementwise(module[read].op)) return static_cast<bool>(read);
+    id = read;
+  }
+  return false;
 }
 
 // Whether an element is as easily made at any place as in the order of the array: no row that a
@@ -487,7 +505,9 @@ bool FusionGroups::may_join_numbers_of_rows(InstructionId id, const FusionGroup&
 // itself. False where the group would compute an element at too many places.
 bool FusionGroups::note_places(InstructionId id, const FusionGroup& group) {
   if (is_sourceless(module_, id)) return true;
-  const int most = is_elementwise(module_[id].op) && !group.rows ? most_computed : most_moved;
+  const int most = !is_elementwise(module_[id].op) || group.rows ? most_moved
+                   : is_light(module_, id)                       ? most_light
+                                                                 : most_computed;
   Places& places = places_[id.value];
   places = {};
   for (InstructionId user : module_.users(id)) {
