@@ -12,7 +12,7 @@ namespace hilo {
 namespace {
 
 // Tiles of each operand that is turned are an array of the frame.
-constexpr size_t most_loops = 64, most_copies = 1024, most_turned = 4;
+constexpr size_t most_loops = 64, most_copies = 1024, most_turned = 8;
 #define LIMIT(name, value) constexpr int64_t name = value;
 #include "pass/fuse/joined_loops.def"
 #undef LIMIT

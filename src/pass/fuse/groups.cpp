@@ -445,6 +445,7 @@ bool FusionGroups::is_made_by_operand(InstructionId id, InstructionId user,
                                       const FusionGroup& group) const {
   return group.roots.size() == 1 && group.roots[0] == user && !group.rows &&
          module_[user].op == Op::Concatenate && module_[id].op != Op::Reduce &&
+         (module_[id].op != Op::Concatenate || is_moved_with_choices(module_, id)) &&
          has_loops_by_operand(module_, user);
 }
 
