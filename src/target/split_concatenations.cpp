@@ -5,6 +5,7 @@
 //   transpose(concatenate(a, b))  =>  concatenate(reshape(a), reshape(b))    of single elements
 //   transpose(concatenate(a, b))  =>  concatenate(transpose(a), transpose(b))   of longer runs
 //   slice(concatenate(a, b))  =>  concatenate(slice(a), slice(b))            of every nth element
+//   slice(concatenate(a, b))  =>  slice(b)                                   of one part
 //   concatenate(concatenate(a, b), c)  =>  concatenate(a, b, c)              that came about so
 //   reduce(concatenate(a, b), i)  =>  op(reduce(a, i), reduce(b, e))         along what is reduced
 //   reduce(concatenate(a, b), i)  =>  concatenate(reduce(a, i), reduce(b, i))   else
@@ -122,12 +123,17 @@ class Splitter {
            ranges_of(id)[0].dim == ranges_of(joined)[0].dim &&
            module_.operands(id).size() + module_.operands(joined).size() <= most_parts + 1;
   }
-  // Elements side by side come from places apart, and no loop would know which part has them.
+  // Elements side by side come from places apart, and no loop would know which part has them; or
+  // all come from one part.
   bool is_split_slice(InstructionId id, InstructionId joined) const {
-    const size_t dim = ranges_of(joined)[0].dim;
-    return module_[id].op == Op::Slice && is_usual(editor_, id) &&
-           element_count(module_.shape(id)) > 0 &&
-           module_.attributes<SliceAttributes>(id).slice.dims[dim].stride > 1;
+    if (module_[id].op != Op::Slice || !is_usual(editor_, id) ||
+        element_count(module_.shape(id)) == 0)
+      return false;
+    const std::vector<Range> ranges = ranges_of(joined);
+    const SliceDim along = module_.attributes<SliceAttributes>(id).slice.dims[ranges[0].dim];
+    return along.stride > 1 || std::ranges::any_of(ranges, [&](const Range& range) {
+             return range.begin <= along.start && along.limit <= range.end;
+           });
   }
   // Only single elements of what is joined change their place among its dimensions.
   bool moves_single_elements(InstructionId id, InstructionId joined) const {
