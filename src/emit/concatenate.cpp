@@ -137,23 +137,62 @@ class Concatenation {
   bool is_by_rows() const { return element_count(outer_) >= fewest_joined_rows; }
 
   void write_rows() {
-    w_.set_count(element_count(outer_), static_cast<double>(shape_.dims[dim_] * inner_));
-    loop(b_, w_.begin, w_.end, [&](llvm::Value* row) {
-      const Index rows = Index::linear(b_, outer_, row);
-      if (is_together_) return write_places(parts_, rows, int64(b_, 0), int64(b_, parts_[0].size));
-      for (const Part& part : parts_) {
-        const int64_t count = part.size * inner_;
-        if (part.array && count > 1) {
-          llvm::Value* to = array_at(w_.results[0], row, shape_.dims[dim_], part.start);
-          llvm::Value* from = array_at(part.array, row, part.size, 0);
-          if (count * bytes() <= most_bytes) copy_row(b_, to, from, count * bytes());
-          else b_.CreateMemCpy(to, {}, from, {}, static_cast<uint64_t>(count * bytes()));
-        } else {
-          w_.elements.forget();
-          write_places({&part, 1}, rows, int64(b_, 0), int64(b_, part.size));
-        }
-      }
+    const double each = static_cast<double>(shape_.dims[dim_] * inner_);
+    if (!is_by_lines()) {
+      w_.set_count(element_count(outer_), each);
+      return loop(b_, w_.begin, w_.end,
+                  [&](llvm::Value* row) { write_row(row, Index::linear(b_, outer_, row)); });
+    }
+    const Dims before(outer_.begin(), outer_.end() - 1);
+    w_.set_count(element_count(before), each * static_cast<double>(outer_.back()));
+    loop(b_, w_.begin, w_.end, [&](llvm::Value* line) {
+      const Index lines = Index::linear(b_, before, line);
+      std::vector<llvm::Value*> at;
+      for (size_t d = 0; d < before.size(); ++d) at.push_back(lines.at(b_, d));
+      at.push_back(nullptr);
+      llvm::Value* first = multiply_index(b_, line, outer_.back());
+      loop(b_, outer_.back(), [&](llvm::Value* place) {
+        at.back() = place;
+        write_row(add_index(b_, first, place), Index(b_, outer_, at));
+      });
     });
+  }
+
+  // Where an element asks for others by its row's place among the dimensions, which would take a
+  // division for each row.
+  bool is_by_lines() const {
+    if (outer_.size() < 2 || outer_.back() < fewest_joined_rows ||
+        element_count(outer_) < fewest_joined_rows * outer_.back())
+      return false;
+    std::vector<InstructionId> seen;
+    for (const Part& part : parts_)
+      if (!part.array) seen.push_back(part.id);
+    for (size_t i = 0; i < seen.size(); ++i) {
+      if (w_.elements.array(seen[i]) || module_.shape(seen[i]).is_scalar()) continue;
+      const Op op = module_[seen[i]].op;
+      const bool is_spread =
+          op == Op::Broadcast && !module_.shape(module_.operand(seen[i], 0)).is_scalar();
+      if (is_spread || op == Op::Iota) return true;
+      for (InstructionId operand : module_.operands(seen[i]))
+        if (std::ranges::count(seen, operand) == 0) seen.push_back(operand);
+    }
+    return false;
+  }
+
+  void write_row(llvm::Value* row, const Index& rows) {
+    if (is_together_) return write_places(parts_, rows, int64(b_, 0), int64(b_, parts_[0].size));
+    for (const Part& part : parts_) {
+      const int64_t count = part.size * inner_;
+      if (part.array && count > 1) {
+        llvm::Value* to = array_at(w_.results[0], row, shape_.dims[dim_], part.start);
+        llvm::Value* from = array_at(part.array, row, part.size, 0);
+        if (count * bytes() <= most_bytes) copy_row(b_, to, from, count * bytes());
+        else b_.CreateMemCpy(to, {}, from, {}, static_cast<uint64_t>(count * bytes()));
+      } else {
+        w_.elements.forget();
+        write_places({&part, 1}, rows, int64(b_, 0), int64(b_, part.size));
+      }
+    }
   }
 
   // Each part whole, or what of it lies in the iterations at hand: places, or blocks of tiles.

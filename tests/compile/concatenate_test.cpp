@@ -242,5 +242,30 @@ ENTRY e {{
   }
 }
 
+// Vectors of indices beside computed ones, whose rows ask for their places among the dimensions.
+TEST(Concatenate, SingleElementsOfPlaces) {
+  for (std::string_view dims : {"40,50", "3,20,33", "16,16", "5,40", "2000"}) {
+    const bool has_rows = dims.contains(',');
+    const std::string_view last = dims.substr(has_rows ? dims.rfind(',') + 1 : 0);
+    const auto d = std::ranges::count(dims, ',');
+    const std::string text = fmt::format(R"(HloModule m
+ENTRY e {{
+  x = s32[{0}] parameter(0)
+  y = s32[{1}] parameter(1)
+  i = s32[{0},1] iota(), iota_dimension=0
+  b = s32[{0},1] broadcast(y), dimensions={{{2}}}
+  c = s32[{0}] multiply(x, x)
+  m = s32[{0},1] reshape(c)
+  ROOT j = s32[{0},3] concatenate(i, b, m), dimensions={{{3}}}
+}}
+)",
+                                         dims, last, d, d + 1);
+    const auto one = run_both(text, 1, 1), three = run_both(text, 1, 3);
+    expect_native(one, text);
+    ASSERT_TRUE(one && three) << text;
+    EXPECT_TRUE(same_bits(one->compiled, three->compiled)) << text;
+  }
+}
+
 }  // namespace
 }  // namespace hilo::test

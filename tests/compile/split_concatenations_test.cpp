@@ -320,5 +320,41 @@ ENTRY e {{
   }
 }
 
+// The rows of a state that is stacked again in each stage of a step are arrays of their own.
+TEST(SplitConcatenations, SlicesOfOnePart) {
+  const std::string text = R"(HloModule m
+ENTRY e {
+  y = f32[3,1000] parameter(0)
+  a = f32[1,1000] slice(y), slice={[0:1], [0:1000]}
+  b = f32[1,1000] slice(y), slice={[1:2], [0:1000]}
+  c = f32[1,1000] slice(y), slice={[2:3], [0:1000]}
+  p = f32[1,1000] multiply(a, b)
+  q = f32[1,1000] multiply(b, c)
+  r = f32[1,1000] multiply(c, a)
+  k = f32[3,1000] concatenate(p, q, r), dimensions={0}
+  z = f32[3,1000] add(y, k)
+  d = f32[1,1000] slice(z), slice={[0:1], [0:1000]}
+  f = f32[1,1000] slice(z), slice={[1:2], [0:1000]}
+  g = f32[1,1000] slice(z), slice={[2:3], [0:1000]}
+  s = f32[1,1000] multiply(d, f)
+  t = f32[1,1000] multiply(f, g)
+  u = f32[1,1000] multiply(g, d)
+  l = f32[3,1000] concatenate(s, t, u), dimensions={0}
+  v = f32[3,1000] add(k, l)
+  ROOT w = f32[3,1000] add(y, v)
+}
+)";
+  const auto one = run_both(text, 1, 1), three = run_both(text, 1, 3);
+  expect_native(one, text, 1e-6);
+  ASSERT_TRUE(one && three);
+  EXPECT_TRUE(same_bits(one->compiled, three->compiled));
+  Result<Module> module = parse(text);
+  ASSERT_TRUE(module);
+  EXPECT_TRUE(cpu_target().prepare(*module, *cpu_target().machine(), {}));
+  for (const Instruction& instruction : module->instructions)
+    if (!instruction.removed && instruction.op == Op::Slice)
+      EXPECT_EQ((*module)[module->operands(instruction)[0]].op, Op::Parameter);
+}
+
 }  // namespace
 }  // namespace hilo::test
