@@ -344,10 +344,19 @@ class Splitter {
       if (next >= end) continue;
       SliceAttributes slice = whole;
       slice.slice.dims[dim] = {next - ranges[i].begin, end - ranges[i].begin, along.stride};
-      parts.push_back(editor_.add_inferred(id, Op::Slice, std::array{of[i]}, slice));
+      parts.push_back(is_whole(slice, of[i])
+                          ? of[i]
+                          : editor_.add_inferred(id, Op::Slice, std::array{of[i]}, slice));
       next += (end - next + along.stride - 1) / along.stride * along.stride;
     }
     return parts.size() == 1 ? parts[0] : joined_parts(id, parts, static_cast<int64_t>(dim));
+  }
+
+  bool is_whole(const SliceAttributes& slice, InstructionId value) const {
+    const Dims& dims = module_.shape(value).dims;
+    for (size_t d = 0; d < dims.size(); ++d)
+      if (slice.slice.dims[d] != SliceDim{0, dims[d], 1}) return false;
+    return true;
   }
 
   InstructionId reduction_of(InstructionId id, InstructionId joined) {

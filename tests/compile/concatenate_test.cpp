@@ -1,6 +1,8 @@
 // Arrays one after the other: by loops of their own, in iterations before and at their dimension.
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "both.h"
 
 namespace hilo::test {
