@@ -54,6 +54,26 @@ bool needs_index(const Module& module, InstructionId id) {
   return op == Op::Iota || op == Op::Reshape;
 }
 
+// Whether the cheap ops that a value is made of read several arrays, some of them made by costly
+// ops: they are better made with these, as vectors, than by themselves of what is stored then.
+bool is_made_of_several_costly(const Module& module, InstructionId value) {
+  constexpr size_t most_seen = 64;
+  std::vector<InstructionId> seen = {value};
+  size_t arrays = 0, costly = 0;
+  for (size_t i = 0; i < seen.size() && seen.size() < most_seen; ++i) {
+    const Op op = module[seen[i]].op;
+    if (is_sourceless(module, seen[i]) || module.shape(seen[i]).is_scalar()) continue;
+    if (!is_elementwise(op) || !has_trait(op, TraitCheap)) {
+      ++arrays;
+      costly += is_elementwise(op) ? 1 : 0;
+      continue;
+    }
+    for (InstructionId operand : module.operands(seen[i]))
+      if (std::ranges::count(seen, operand) == 0) seen.push_back(operand);
+  }
+  return arrays > 1 && costly > 0;
+}
+
 }  // namespace
 
 bool reads_each_once(const Module& module, InstructionId windows) {
@@ -79,7 +99,8 @@ bool may_join_windows(const Module& module, InstructionId windows, InstructionId
   const Op op = module[id].op;
   const bool has_index = !runs_down_lines(module, windows);
   if (is_elementwise(op))
-    return (has_trait(op, TraitCheap) || reads_in_order(module, windows)) &&
+    return (reads_in_order(module, windows) ||
+            (has_trait(op, TraitCheap) && !is_made_of_several_costly(module, id))) &&
            (has_index || std::ranges::none_of(module.operands(id), [&](InstructionId operand) {
               return needs_index(module, operand);
             }));
