@@ -1,6 +1,7 @@
 // reduce, dot, sort. Rules that put the elements of a sum in another order keep
 // no more of floats than their real value.
 #include <algorithm>
+#include <numeric>
 
 #include "pass/simplify/simplify.h"
 
@@ -43,9 +44,14 @@ InstructionId reduce_of_ones(Editor& editor, const Match& match) {
   return make_reshape(editor, match, match['x']);
 }
 
-// Only dimensions of size 1 came or went.
+// Only dimensions of size 1 came or went, or all are reduced.
 InstructionId reduce_of_reshape(Editor& editor, const Match& match) {
   if (!all_plain(match, "xr")) return {};
+  if (match.shape().is_scalar() && element_count(match.shape('x')) > 0) {
+    Dims all(match.shape('x').dims.size());
+    std::iota(all.begin(), all.end(), 0);
+    return make_reduce(editor, match, match.shape(), match['x'], all);
+  }
   const auto map = map_long_dims(match.shape('x'), match.shape('r'));
   if (!map) return {};
   Dims dims, sizes;
