@@ -22,8 +22,8 @@ bool is_summed(const Shape& shape) {
          shape.type == ElementType::BF16 || shape.type == ElementType::F16;
 }
 
-// By one loop for this product alone. What is made of reduced rows or of padded arrays has a loop
-// of its own, which keeps the rows at hand or leaves the padding out.
+// By one loop for this product alone. What is made of padded arrays has a loop of its own, which
+// leaves the padding out.
 bool is_computed(const Editor& editor, InstructionId matrix) {
   const Module& module = editor.module();
   if (!is_elementwise(module[matrix].op) || module[matrix].op == Op::Copy ||
@@ -32,7 +32,7 @@ bool is_computed(const Editor& editor, InstructionId matrix) {
   std::vector<InstructionId> seen = {matrix};
   for (size_t i = 0; i < seen.size(); ++i) {
     const Op op = module[seen[i]].op;
-    if (op == Op::Reduce || op == Op::Pad || seen.size() > most_seen) return false;
+    if (op == Op::Pad || seen.size() > most_seen) return false;
     if (!is_elementwise(op) && op != Op::Broadcast && op != Op::Reshape) continue;
     for (InstructionId operand : module.operands(seen[i]))
       if (std::ranges::count(seen, operand) == 0) seen.push_back(operand);
