@@ -32,6 +32,8 @@ constexpr int64_t large_operand = 1 << 21, lines_at_once = 8, columns_at_once = 
 // Columns of integers that are turned first: rows and terms that pay for it, and what the frame
 // holds.
 constexpr int64_t worth_turning = 32, least_turned = 8, most_turned_bytes = 1 << 16;
+// Registers that long sums fill.
+constexpr int64_t many_registers = 4;
 // Strips of columns of floats are turned for so many rows where sums are short, which fill few
 // registers along themselves, for fewer rows where they are shorter, and for longer ones where
 // there is more to gain.
@@ -58,9 +60,9 @@ class Dot {
     sum_ = is_integral(result)          ? (bits_of(result) < 16 ? ElementType::S16 : result)
            : result == ElementType::F64 ? ElementType::F64
                                         : ElementType::F32;
-    turns_ = has_few_integer_columns();
-    in_columns_ = rhs.own.stride == 1 && rhs.own.count > 1 && !turns_;
     registers_ = vector_registers(*w.function->getParent());
+    turns_ = has_few_columns_to_turn();
+    in_columns_ = rhs.own.stride == 1 && rhs.own.count > 1 && !turns_;
     rows_ = std::min<int64_t>(lhs.own.count, few);
     turns_strips_ = !in_columns_ && has_rows_to_turn();
     in_columns_ |= turns_strips_;
@@ -173,11 +175,20 @@ class Dot {
   bool has_short_lines() const {
     return in_columns_ && rhs_.own.count <= few && lhs_.own.count > few && lhs_.depth.stride == 1 &&
            lhs_.batch.count == 1 && lhs_.type == result_ && has_lanes(result_) && !takes_pieces_ &&
-           processor().has_avx512 && !w_.function->getParent()->getModuleFlag(stands_alone);
+           has_library();
   }
-  // Of integers, which are summed in any order: lanes go along the terms.
-  bool has_few_integer_columns() const {
-    return is_integral(result_) && rhs_.own.stride == 1 && rhs_.own.count > 1 &&
+  bool has_library() const {
+    return processor().has_avx512 && !w_.function->getParent()->getModuleFlag(stands_alone);
+  }
+  // Lanes go along the terms: of integers, and of floats whose sums are long where no library has
+  // them, or they are few.
+  bool has_few_columns_to_turn() const {
+    const bool is_long = !is_integral(result_) && has_lanes(rhs_.type) && has_lanes(lhs_.type) &&
+                         !is_made_ && rhs_.own.count < lanes_of_register() &&
+                         depth() >= many_registers * lanes_of_register() &&
+                         (rhs_.own.count == 2 || !has_library() ||
+                          lhs_.own.count * rhs_.own.count * depth() <= small_product);
+    return (is_integral(result_) || is_long) && rhs_.own.stride == 1 && rhs_.own.count > 1 &&
            rhs_.own.count <= few && lhs_.own.count >= worth_turning && lhs_.depth.stride == 1 &&
            depth() >= least_turned && rhs_.batch.count == 1 &&
            depth() * rhs_.own.count * storage_bytes(rhs_.type) <= most_turned_bytes;

@@ -418,6 +418,20 @@ TEST(Dot, ShortSumsOfAFewRowsHaveCode) {
     expect_native(product(rows, depth, columns, true), 1e-5);
 }
 
+// Few columns, turned so that lanes go along long sums: of them all, and where no library has them.
+TEST(Dot, FewColumnsOfLongSumsAreTurned) {
+  for (const auto& [rows, depth, columns] :
+       {std::array{32, 64, 2}, {501, 203, 2}, {70, 32, 3}, {45, 67, 4}, {600, 515, 4}})
+    for (const std::string_view processor : {"native", "x86-64-v3", "x86-64"}) {
+      const std::string text = product(rows, depth, columns, false);
+      const auto one = run_both(text, 1, 1, std::string(processor));
+      expect_native(one, text, 1e-5);
+      const auto three = run_both(text, 1, 3, std::string(processor));
+      ASSERT_TRUE(one && three);
+      EXPECT_TRUE(same_bits(one->compiled, three->compiled));
+    }
+}
+
 TEST(Dot, AnyNumberOfThreadsGivesTheSameBits) {
   for (const std::string& text :
        {product(3, 2000, 3001, false), product(333, 700, 1001, false), product(700, 64, 90, true),
