@@ -61,6 +61,37 @@ TEST(VectorProduct, OfAComputedMatrix) {
       }
 }
 
+// Weights that are scaled in groups, whose dimensions are joined for the product.
+TEST(VectorProduct, OfAComputedMatrixOfGroups) {
+  struct Groups {
+    std::string_view weights, scales, spread, matrix, vector, result, dims_of_vector, dims;
+  };
+  for (const Groups& g : {Groups{"100,8,32", "100,8", "0,1", "100,256", "1,256", "1,100", "1", "1"},
+                          Groups{"8,32,1,70", "8,70", "0,3", "256,70", "256", "70", "0", "0"},
+                          Groups{"64,5,40", "64,5", "0,1", "64,200", "64", "200", "0", "0"}})
+    for (const std::string_view type : {"f32", "bf16"}) {
+      const std::string text = fmt::format(R"(HloModule m
+ENTRY e {{
+  v = {0}[{5}] parameter(0)
+  w = s8[{1}] parameter(1)
+  s = {0}[{2}] parameter(2)
+  c = {0}[{1}] convert(w)
+  b = {0}[{1}] broadcast(s), dimensions={{{3}}}
+  p = {0}[{1}] multiply(c, b)
+  m = {0}[{4}] reshape(p)
+  ROOT r = {0}[{6}] dot(v, m), lhs_contracting_dims={{{7}}}, rhs_contracting_dims={{{8}}} }}
+)",
+                                           type, g.weights, g.scales, g.spread, g.matrix, g.vector,
+                                           g.result, g.dims_of_vector, g.dims);
+      for (const int threads : {1, 3}) {
+        const auto both = run_both(text, 1, threads);
+        expect_native(both, text, type == "f32" ? 1e-5 : 0.03);
+        ASSERT_TRUE(both) << text;
+        EXPECT_LE(both->report.temp_bytes, 8192) << text;
+      }
+    }
+}
+
 // What others read too, and what is not made, stays a product.
 TEST(VectorProduct, OfAStoredMatrix) {
   const std::string text = R"(HloModule m
