@@ -1,4 +1,8 @@
 // Passes over calls, loops and branches: modules with what must be true of them afterwards.
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "judge.h"
 
 namespace hilo {
@@ -89,6 +93,58 @@ TEST(Loops, InvariantValuesAreComputedOnce) {
   const InstructionId exponential = only(after, Op::Exponential);
   EXPECT_EQ(after[exponential].computation, after.entry);
   expect_same_values(before, after);
+}
+
+// A loop inside that is the same in each round, if both are done for certain.
+TEST(Loops, InvariantLoopsAreDoneOnce) {
+  for (const std::string_view rounds : {"n", "q"}) {
+    const Module before = parsed(fmt::format(R"(HloModule m
+body {{ s = (s32[], f32[4]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ x = f32[4] get-tuple-element(s), index=1
+ one = s32[] constant(1)
+ j = s32[] add(i, one)
+ y = f32[4] cosine(x)
+ ROOT t = (s32[], f32[4]) tuple(j, y) }}
+condition {{ s = (s32[], f32[4]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ n = s32[] constant(20)
+ ROOT c = pred[] compare(i, n), direction=LT }}
+around {{ s = (s32[], f32[4], f32[4], s32[]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ a = f32[4] get-tuple-element(s), index=1
+ x = f32[4] get-tuple-element(s), index=2
+ m = s32[] get-tuple-element(s), index=3
+ one = s32[] constant(1)
+ j = s32[] add(i, one)
+ z = s32[] constant(0)
+ u = (s32[], f32[4]) tuple(z, x)
+ l = (s32[], f32[4]) while(u), condition=condition, body=body
+ y = f32[4] get-tuple-element(l), index=1
+ b = f32[4] subtract(y, a)
+ ROOT t = (s32[], f32[4], f32[4], s32[]) tuple(j, b, x, m) }}
+to {{ s = (s32[], f32[4], f32[4], s32[]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ m = s32[] get-tuple-element(s), index=3
+ n = s32[] constant(30)
+ q = s32[] minimum(m, n)
+ ROOT c = pred[] compare(i, {}), direction=LT }}
+ENTRY e {{ a = f32[4] parameter(0)
+ x = f32[4] parameter(1)
+ m = s32[] parameter(2)
+ z = s32[] constant(0)
+ s = (s32[], f32[4], f32[4], s32[]) tuple(z, a, x, m)
+ l = (s32[], f32[4], f32[4], s32[]) while(s), condition=to, body=around
+ ROOT y = f32[4] get-tuple-element(l), index=1 }})",
+                                             rounds));
+    const Module after = after_passes(before, "while-loop-invariant-code-motion, dce");
+    const auto in_entry = std::ranges::count_if(after[after.entry].instructions, [&](auto id) {
+      return !after[id].removed && after[id].op == Op::While;
+    });
+    EXPECT_EQ(in_entry, rounds == "n" ? 2 : 1);
+    EXPECT_EQ(count_op(after, Op::While), 2);
+    expect_same_values(before, after);
+  }
 }
 
 TEST(Loops, ShortOnesAreUnrolled) {

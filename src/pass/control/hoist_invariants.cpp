@@ -16,7 +16,8 @@ class Hoister {
 
   bool run() {
     bool changed = false;
-    for (const Loop& loop : find_loops(editor_))
+    loops_ = find_loops(editor_);
+    for (const Loop& loop : loops_)
       if (!module_[loop.instruction].removed) changed |= hoist(loop);
     return changed;
   }
@@ -63,7 +64,8 @@ class Hoister {
         invariant_[id.value] = is_invariant(module_, loop, i) && initial_element(module_, loop, i);
         continue;
       }
-      if (module_[id].op == Op::Parameter || module_[id].op == Op::While ||
+      if (module_[id].op == Op::Parameter ||
+          (module_[id].op == Op::While && !may_hoist(loop, id)) ||
           is_communication(module_[id].op) || editor_.is_pinned(id) || editor_.effects().has(id))
         continue;
       const auto operands = module_.operands(id);
@@ -72,11 +74,22 @@ class Hoister {
     }
   }
 
+  // A loop inside is done for certain, and as often without the loop around it.
+  bool may_hoist(const Loop& loop, InstructionId inner) const {
+    const auto known = std::ranges::find(loops_, inner, &Loop::instruction);
+    return known != loops_.end() && may_stand_again(editor_, *known) &&
+           trip_count(module_, loop.instruction) && trip_count(module_, inner);
+  }
+  bool is_result_of_loop(InstructionId id) const {
+    return module_[id].op == Op::GetTupleElement && module_[module_.operand(id, 0)].op == Op::While;
+  }
+
   // Invariant values that others use, and that are worth being carried.
   std::vector<InstructionId> find_wanted(const Loop& loop) const {
     std::vector<InstructionId> out;
     for (InstructionId id : module_[loop.body].instructions) {
-      if (module_[id].removed || !invariant_[id.value] || is_free(id)) continue;
+      if (module_[id].removed || !invariant_[id.value] || (is_free(id) && !is_result_of_loop(id)))
+        continue;
       const auto users = module_.users(id);
       const bool is_needed = std::ranges::any_of(
           users, [&](InstructionId user) { return !invariant_[user.value] || is_free(user); });
@@ -120,6 +133,7 @@ class Hoister {
 
   Module& module_;
   Editor editor_;
+  std::vector<Loop> loops_;
   std::vector<bool> invariant_;
   std::unordered_map<uint32_t, InstructionId> copies_;  // outside, by what stands in the body
 };
