@@ -7,21 +7,24 @@
 //
 //   dot(x, y)  =>  complex(reduce(a c - b d, 0), reduce(a d + b c, 0))
 //
-// whose products are made in the same loop. Assumes plain layouts. Stands before simplification,
-// which leaves out the parts of what is made of parts. Short rows are in the lanes of vectors
-// already, and so are columns that lie in memory; those that are computed become lanes by their
-// parts alone.
+// whose products are made in the same loop; rows of a small matrix and a vector are multiplied so
+// too. Assumes plain layouts. Stands before simplification, which leaves out the parts of what is
+// made of parts. Short rows are in the lanes of vectors already, and so are columns that lie in
+// memory; those that are computed become lanes by their parts alone.
 #include "target/complex_sums.h"
 
 #include <algorithm>
 
 #include "ir/ir.h"
+#include "target/permutation.h"
 
 namespace hilo {
 namespace {
 
 constexpr int64_t least_row = 64;  // elements
 constexpr int64_t least_columns = 8, least_lines = 8;
+// Terms of a row and elements of a matrix that is multiplied by a vector.
+constexpr int64_t least_terms = 8, largest_matrix = 1 << 15;
 
 class ComplexSums {
  public:
@@ -33,9 +36,11 @@ class ComplexSums {
       const InstructionId id = {static_cast<uint32_t>(i)};
       if (module_[id].removed || editor_.is_pinned(id)) continue;
       const bool is_sum = is_long_sum(id);
-      if (!is_sum && !is_product_of_rows(id)) continue;
-      const InstructionId sum = is_sum ? sum_of_parts(id) : sum_of_products(id);
-      if (!editor_.can_replace(id, sum)) continue;
+      if (!is_sum && module_[id].op != Op::Dot) continue;
+      const InstructionId sum = is_sum                   ? sum_of_parts(id)
+                                : is_product_of_rows(id) ? sum_of_products(id)
+                                                         : sum_of_rows_and_vector(id);
+      if (!sum || !editor_.can_replace(id, sum)) continue;
       editor_.replace(id, sum);
       changed = true;
     }
@@ -77,7 +82,6 @@ class ComplexSums {
 
   // Whether all dimensions are summed or of batches, and stand in both operands alike.
   bool is_product_of_rows(InstructionId id) const {
-    if (module_[id].op != Op::Dot) return false;
     const Shape &left = module_.shape(module_.operand(id, 0)),
                 &right = module_.shape(module_.operand(id, 1)), &to = module_.shape(id);
     const auto& a = module_.attributes<DotAttributes>(id);
@@ -94,15 +98,58 @@ class ComplexSums {
   InstructionId sum_of_parts(InstructionId id) {
     const ReduceAttributes a = module_.attributes<ReduceAttributes>(id);
     const InstructionId x = module_.operand(id, 0), z = module_.operand(id, 1);
-    return sum_of(id, {part(id, Op::Real, x), part(id, Op::Imag, x)},
-                  {part(id, Op::Real, z), part(id, Op::Imag, z)}, a.dimensions);
+    return sum_of(id, parts_of(id, x), parts_of(id, z), a.dimensions);
   }
 
   InstructionId sum_of_products(InstructionId id) {
     const Dims dimensions = module_.attributes<DotAttributes>(id).lhs_contracting_dims;
     const InstructionId x = module_.operand(id, 0), y = module_.operand(id, 1);
-    const InstructionId a = part(id, Op::Real, x), b = part(id, Op::Imag, x);
-    const InstructionId c = part(id, Op::Real, y), d = part(id, Op::Imag, y);
+    return sum_of_products(id, parts_of(id, x), parts_of(id, y), dimensions);
+  }
+
+  // Of the rows of a small matrix, or of each of a batch, with a vector: a library would take
+  // longer to put both in its order than to multiply. Nothing for other products.
+  InstructionId sum_of_rows_and_vector(InstructionId id) {
+    const DotAttributes a = module_.attributes<DotAttributes>(id);
+    const InstructionId left = module_.operand(id, 0), right = module_.operand(id, 1);
+    if (!a.sparsity.text.empty()) return {};
+    const Dims* const batch[] = {&a.lhs_batch_dims, &a.rhs_batch_dims};
+    const Dims* const summed[] = {&a.lhs_contracting_dims, &a.rhs_contracting_dims};
+    for (const size_t m : {0, 1}) {
+      const InstructionId matrix = m == 0 ? left : right, vector = m == 0 ? right : left;
+      const Shape whole = module_.shape(matrix), of_vector = module_.shape(vector);
+      Dims places(of_vector.dims.size(), -1);  // of the vector's dimensions in the matrix
+      if (std::ssize(*batch[m]) + std::ssize(*summed[m]) != std::ssize(places)) continue;
+      for (size_t i = 0; i < batch[m]->size(); ++i)
+        places[static_cast<size_t>((*batch[1 - m])[i])] = (*batch[m])[i];
+      for (size_t i = 0; i < summed[m]->size(); ++i)
+        places[static_cast<size_t>((*summed[1 - m])[i])] = (*summed[m])[i];
+      if (!is_small_matrix(id, whole, *batch[m], *summed[m]) || of_vector.type != whole.type ||
+          of_vector.has_dynamic_dims() || !std::ranges::is_sorted(places))
+        continue;
+      std::array<InstructionId, 2> y = parts_of(id, vector);
+      for (InstructionId& part : y)
+        part = editor_.add(id, Op::Broadcast, Shape::array(real_type_of(whole.type), whole.dims),
+                           {&part, 1}, DimensionsAttributes{places});
+      return sum_of_products(id, parts_of(id, matrix), y, *summed[m]);
+    }
+    return {};
+  }
+  bool is_small_matrix(InstructionId id, const Shape& matrix, const Dims& batch,
+                       const Dims& summed) const {
+    if (!is_complex(matrix.type) || module_.shape(id).type != matrix.type ||
+        matrix.has_dynamic_dims() || !leads(batch) || element_count(matrix) == 0)
+      return false;
+    int64_t batches = 1;
+    for (int64_t d : batch) batches *= matrix.dims[static_cast<size_t>(d)];
+    return sums_innermost(matrix, summed) && element_count(matrix) <= batches * largest_matrix &&
+           element_count(matrix) >= least_terms * element_count(module_.shape(id));
+  }
+
+  InstructionId sum_of_products(InstructionId id, std::array<InstructionId, 2> x,
+                                std::array<InstructionId, 2> y, const Dims& dimensions) {
+    const auto [a, b] = x;
+    const auto [c, d] = y;
     const auto of = [&](Op op, InstructionId first, InstructionId second) {
       return editor_.add_inferred(id, op, std::array{first, second});
     };
@@ -117,6 +164,9 @@ class ComplexSums {
         {zero, zero}, dimensions);
   }
 
+  std::array<InstructionId, 2> parts_of(InstructionId like, InstructionId value) {
+    return {part(like, Op::Real, value), part(like, Op::Imag, value)};
+  }
   InstructionId part(InstructionId like, Op op, InstructionId value) {
     return editor_.add_inferred(like, op, {&value, 1});
   }

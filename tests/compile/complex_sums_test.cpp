@@ -77,5 +77,34 @@ ENTRY e {
                 1e-4);
 }
 
+// Rows of a matrix, or of those of a batch, with a vector on either side; columns stay a product.
+TEST(ComplexSums, OfMatricesAndVectors) {
+  struct Case {
+    std::string_view matrix, vector, result, batch, of_matrix, of_vector;
+  };
+  for (const std::string_view type : {"c64", "c128"})
+    for (const Case& c :
+         {Case{"16,16", "16", "16", "", "1", "0"}, Case{"70,9", "9", "70", "", "1", "0"},
+          Case{"5,4,30", "4,30", "5", "", "1,2", "0,1"},
+          Case{"5,4,30", "30,4", "5", "", "1,2", "1,0"},
+          Case{"3,20,33", "3,33", "3,20", "0", "2", "1"}, Case{"20,20", "20", "20", "", "0", "0"},
+          Case{"300,300", "300", "300", "", "1", "0"}})
+      for (const bool is_left : {true, false}) {
+        const std::string text =
+            fmt::format(R"(HloModule m
+ENTRY e {{
+  a = {0}[{1}] parameter(0)
+  v = {0}[{2}] parameter(1)
+  ROOT r = {0}[{3}] dot({4}), lhs_batch_dims={{{5}}}, rhs_batch_dims={{{5}}}, lhs_contracting_dims={{{6}}}, rhs_contracting_dims={{{7}}} }}
+)",
+                        type, c.matrix, c.vector, c.result, is_left ? "a, v" : "v, a", c.batch,
+                        is_left ? c.of_matrix : c.of_vector, is_left ? c.of_vector : c.of_matrix);
+        const auto one = run_both(text, 1, 1), three = run_both(text, 1, 3);
+        expect_native(one, text, type == "c64" ? 1e-5 : 1e-12);
+        ASSERT_TRUE(one && three) << text;
+        EXPECT_TRUE(same_bits(one->compiled, three->compiled)) << text;
+      }
+}
+
 }  // namespace
 }  // namespace hilo::test
