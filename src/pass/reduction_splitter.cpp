@@ -16,6 +16,8 @@ namespace {
 constexpr int64_t longest = 65536;          // what stays whole: rows that fusions keep at hand
 constexpr int64_t side_by_side = 256;       // columns that one loop takes at least
 constexpr int64_t enough = 8, wanted = 64;  // loops of their own, before and afterwards
+// Fewer elements one thread adds up before others have come, and nothing is stored between.
+constexpr int64_t least_elements = 1 << 17;
 constexpr int64_t fewest_parts = 8, most_parts = 512, least_of_part = 4;
 
 // The op of a reducer that may be applied in any order, over types that do not round sums to less
@@ -84,6 +86,7 @@ class Splitter {
       if (!is_reduced && inner) columns *= dims_[d];
     }
     if (reduced <= longest / std::min(columns, side_by_side) || results == 0) return false;
+    if (reduced * results < least_elements) return false;
     const int64_t units = results / columns * ((columns + side_by_side - 1) / side_by_side);
     wanted_parts_ = std::max(fewest_parts, wanted / units);
     most_parts_ = std::min(most_parts, reduced / least_of_part);

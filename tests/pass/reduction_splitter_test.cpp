@@ -49,16 +49,17 @@ TEST(ReductionSplitter, CutsTheOutermostDimensions) {
 }
 
 TEST(ReductionSplitter, PartsInSeveralDimensions) {
-  EXPECT_EQ(reduces_after(reduction("s32[3,3,48,158]", "s32[]", "0,1,2,3", "add", "5")), 2);
+  EXPECT_EQ(reduces_after(reduction("s32[3,3,48,358]", "s32[]", "0,1,2,3", "add", "5")), 2);
   EXPECT_EQ(reduces_after(reduction("s32[6,2,7,3200]", "s32[2]", "0,2,3", "multiply", "3")), 2);
   EXPECT_EQ(reduces_after(reduction("f32[5,3,4099,3]", "f32[3]", "0,1,2", "maximum", "1")), 2);
-  EXPECT_EQ(reduces_after(reduction("s32[3,2,11003]", "s32[]", "0,1,2", "add", "7")), 3);
-  EXPECT_EQ(reduces_after(reduction("s32[20,20,256]", "s32[256]", "0,1", "add", "7")), 2);
-  EXPECT_EQ(reduces_after(reduction("s32[257,256]", "s32[256]", "0", "add", "7")), 3);
+  EXPECT_EQ(reduces_after(reduction("s32[3,2,31013]", "s32[]", "0,1,2", "add", "7")), 3);
+  EXPECT_EQ(reduces_after(reduction("s32[40,20,256]", "s32[256]", "0,1", "add", "7")), 2);
+  EXPECT_EQ(reduces_after(reduction("s32[577,256]", "s32[256]", "0", "add", "7")), 3);
 }
 
 TEST(ReductionSplitter, LeavesOthersWhole) {
   EXPECT_EQ(reduces_after(reduction("f32[60000]", "f32[]", "0")), 1);
+  EXPECT_EQ(reduces_after(reduction("f32[500,200]", "f32[200]", "0")), 1);  // one thread is enough
   EXPECT_EQ(reduces_after(reduction("f32[20,70000]", "f32[20]", "1")), 1);
   EXPECT_EQ(reduces_after(reduction("bf16[131072]", "bf16[]", "0")), 1);  // would round too often
   EXPECT_EQ(reduces_after(reduction("s32[131072]", "s32[]", "0", "subtract")), 1);
