@@ -42,6 +42,8 @@ constexpr int64_t least_rows = 5, terms_a_row = 5, shorter_sum = 45;
 // Columns of all products with fewer rows: a single small one would wait for the frame.
 constexpr int64_t least_columns_of_all = 64;
 constexpr int64_t many_rows = 20, many_columns = 12, long_sum = 100;
+// Rows for which a library would take longer to turn strips of any matrix than to multiply.
+constexpr int64_t most_rows_at_once = 128;
 
 // Complex results side by side.
 constexpr int64_t shortest_line = 8;
@@ -93,7 +95,10 @@ class Dot {
     if (is_thin) return nullptr;
     if (is_integral(result_) && std::min(bits_of(lhs_.type), bits_of(rhs_.type)) < 32)
       return "of narrow integers";
-    return has_small_right() || own * depth() <= small_product ? nullptr : "of large matrices";
+    const bool is_turned_at_once = turns_strips_ && lhs_.own.count <= most_rows_at_once;
+    return is_turned_at_once || has_small_right() || own * depth() <= small_product
+               ? nullptr
+               : "of large matrices";
   }
 
   // Of a left operand that no array holds: iterations are blocks of its rows, which are made in the
@@ -218,7 +223,7 @@ class Dot {
     const int64_t least =
         rhs_.batch.count * columns >= least_columns_of_all ? least_rows : enough_rows;
     return !is_integral(result_) && has_lanes(rhs_.type) && rhs_.depth.stride == 1 &&
-           rows >= least && columns >= 2 * few && depth() >= few && depth() <= most;
+           rows >= least && columns > 2 && depth() >= few && depth() <= most;
   }
   // Iterations are strips of columns, for all rows.
   void write_turned_strips() {

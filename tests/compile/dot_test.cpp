@@ -413,8 +413,15 @@ TEST(Dot, ManyRowsTimesSmallMatricesHaveCode) {
 
 // Columns in one piece, of which strips are turned for a few rows; the last tiles lie over others.
 TEST(Dot, ShortSumsOfAFewRowsHaveCode) {
-  for (const auto& [rows, depth, columns] :
-       {std::array{5, 7, 9}, {6, 11, 13}, {13, 45, 37}, {7, 8, 8}, {15, 4, 33}, {12, 12, 12}})
+  for (const auto& [rows, depth, columns] : {std::array{5, 7, 9},
+                                             {6, 11, 13},
+                                             {13, 45, 37},
+                                             {7, 8, 8},
+                                             {15, 4, 33},
+                                             {12, 12, 12},
+                                             {50, 24, 3},
+                                             {61, 40, 7},
+                                             {70, 33, 513}})
     expect_native(product(rows, depth, columns, true), 1e-5);
 }
 
