@@ -95,7 +95,8 @@ class Dot {
     if (is_thin) return nullptr;
     if (is_integral(result_) && std::min(bits_of(lhs_.type), bits_of(rhs_.type)) < 32)
       return "of narrow integers";
-    const bool is_turned_at_once = turns_strips_ && lhs_.own.count <= most_rows_at_once;
+    const bool is_turned_at_once = turns_strips_ && lhs_.own.count <= most_rows_at_once &&
+                                   depth() <= short_sum && lhs_.type == sum_;
     return is_turned_at_once || has_small_right() || own * depth() <= small_product
                ? nullptr
                : "of large matrices";
