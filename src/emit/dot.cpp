@@ -21,9 +21,10 @@ using llvm::Value;
 #define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
 #include "emit/loop_limits.def"
 #undef LIMIT
-// Elements of a right operand of columns that stays in the first cache, of any sums and of short
-// ones: blocks of rows are better than a library's, which packs both operands.
-constexpr int64_t small_right = 1024, small_right_of_short = 8192, few_terms = 8;
+// Elements of a right operand of columns for which blocks of rows are better than a library's,
+// which packs both operands: of any sums those that stay in the first cache, of short sums more.
+constexpr int64_t small_right = 1024, few_terms = 24, small_right_of_few = 20000, more_terms = 40,
+                  small_right_of_more = 4096;
 // Elements of a right operand that does not stay in the caches, and how it is read then: so many
 // lines of so many columns after the other, as long pieces of memory, while what stands below them
 // is fetched into the second cache. (The first has few places for lines a power of two apart.)
@@ -95,8 +96,8 @@ class Dot {
     if (is_thin) return nullptr;
     if (is_integral(result_) && std::min(bits_of(lhs_.type), bits_of(rhs_.type)) < 32)
       return "of narrow integers";
-    const bool is_turned_at_once = turns_strips_ && lhs_.own.count <= most_rows_at_once &&
-                                   depth() <= short_sum && lhs_.type == sum_;
+    const bool is_turned_at_once = turns_strips_ && depth() <= short_sum && lhs_.type == sum_ &&
+                                   (depth() <= few_terms || lhs_.own.count <= most_rows_at_once);
     return is_turned_at_once || has_small_right() || own * depth() <= small_product
                ? nullptr
                : "of large matrices";
@@ -173,8 +174,10 @@ class Dot {
   }
   int64_t lanes_of_register() const { return registers_.lanes(storage_bytes(sum_)); }
   bool has_small_right() const {
-    return in_columns_ &&
-           rhs_.own.count * depth() <= (depth() <= few_terms ? small_right_of_short : small_right);
+    const int64_t most = depth() <= few_terms    ? small_right_of_few
+                         : depth() <= more_terms ? small_right_of_more
+                                                 : small_right;
+    return in_columns_ && rhs_.own.count * depth() <= most;
   }
   // Lines of few columns leave most lanes empty; where those of the left operand are long, it is
   // better to sum along them. An object has no library.
