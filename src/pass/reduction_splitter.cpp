@@ -23,6 +23,8 @@ constexpr int64_t longest_short_row = 16, most_columns = 4096, least_lines = 32;
 // Fewer elements one thread adds up before others have come, and nothing is stored between.
 constexpr int64_t least_elements = 1 << 17;
 constexpr int64_t fewest_parts = 8, most_parts = 512, least_of_part = 4;
+// Results of parts that are no burden.
+constexpr int64_t few_stored = 1 << 14;
 
 // The op of a reducer that may be applied in any order, over types that do not round sums to less
 // than what they are kept in; else nothing.
@@ -109,6 +111,7 @@ class Splitter {
     if (reduced <= longest / std::min(columns, side_by_side) || results == 0) return false;
     if (reduced * results < least_elements) return false;
     const int64_t units = results / columns * ((columns + side_by_side - 1) / side_by_side);
+    results_ = results;
     wanted_parts_ = std::max(fewest_parts, wanted / units);
     most_parts_ = std::min(most_parts, reduced / least_of_part);
     return units < enough && results <= longest;
@@ -135,8 +138,11 @@ class Splitter {
       const int64_t parts = parts_of(out);
       if (parts >= wanted_parts_) break;
       out.d = static_cast<size_t>(d);
-      if (parts * dims_[out.d] > most_parts_) {
-        out.pieces = pieces_of(out.d, parts);
+      const bool are_too_many = parts * dims_[out.d] > most_parts_;
+      const int64_t pieces = pieces_of(out.d, parts);
+      const bool is_stored = parts * dims_[out.d] * results_ > few_stored;
+      if (are_too_many || (is_stored && pieces > 1 && parts * dims_[out.d] >= 2 * wanted_parts_)) {
+        out.pieces = pieces;
         break;
       }
       out.whole.push_back(d);
@@ -200,7 +206,7 @@ class Splitter {
   InstructionId id_, x_, init_, identity_;
   ReduceAttributes attributes_;
   Dims dims_;
-  int64_t wanted_parts_ = fewest_parts, most_parts_ = most_parts;
+  int64_t results_ = 1, wanted_parts_ = fewest_parts, most_parts_ = most_parts;
 };
 
 }  // namespace
