@@ -23,8 +23,8 @@ bool is_summed(const Shape& shape) {
          shape.type == ElementType::BF16 || shape.type == ElementType::F16;
 }
 
-// By one loop for this product alone. What is made of padded or joined arrays has a loop of its own,
-// which does not choose for each element.
+// By one loop for this product alone. What is made of padded or joined arrays has a loop of its
+// own, which does not choose for each element.
 bool is_computed(const Editor& editor, InstructionId matrix) {
   const Module& module = editor.module();
   if (!is_elementwise(module[matrix].op) || module[matrix].op == Op::Copy ||
