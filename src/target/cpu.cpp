@@ -106,6 +106,8 @@ constexpr Pass own_passes[] = {
      compute_spread_slices},
     {"reduced-reshapes", "rows that are reduced are elementwise ops of reshaped arrays",
      reshape_before_elementwise},
+    {"merged-columns", "short columns that a reduction keeps are one with those beside them",
+     merge_columns_of_reductions},
     {"sliced-products", "slices go into the products that read them", fuse_sliced_products},
     {"made-rows", "rows of a product's operand are made where they are multiplied",
      make_rows_of_products},
@@ -121,7 +123,7 @@ constexpr std::string_view pipeline =
     "keep-order, dilated-convolution-expander, plain-convolutions, short-products, "
     "batched-products, call-inliner, complex-sums, simplify, vector-product-expander, "
     "padded-windows, function-tables, cse, constant-folding, "
-    "split-concatenations, spread-slices, reduced-reshapes, reduction-splitter, "
+    "split-concatenations, spread-slices, reduced-reshapes, merged-columns, reduction-splitter, "
     "narrow-operand-upcaster, sliced-products, spaced-slices-to-gather, "
     "fusion, scattered-numbers, made-rows, rows-in-place, merge-dims, share-reshapes, "
     "loop-double-buffer, copy-insertion";

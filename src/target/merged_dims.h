@@ -24,5 +24,7 @@ namespace hilo {
 // Assumes plain layouts; later passes may assume nothing. Stands after the fusion of loops,
 // in which the reshapes would divide places.
 Result<bool> merge_dims(Module& module, const PassOptions& options);
+// A pass; see merged_columns.cpp.
+Result<bool> merge_columns_of_reductions(Module& module, const PassOptions& options);
 
 }  // namespace hilo
