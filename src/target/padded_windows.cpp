@@ -3,10 +3,13 @@
 //   convolution(pad(x, 0), k), window=w  =>  convolution(x, k), window=w with more padding
 //   reduce-window(pad(x, c), c), window=w  =>  reduce-window(x, c), window=w with more padding
 //
-// Values are the same where the kernel has neither NaN nor infinities, which zeros of an array
-// would be multiplied by. Assumes plain layouts. Stands behind simplify, which finds the number
-// that is padded with, and before fusion.
+// Values are the same where c may be combined with a result once more, as zeros are added; and
+// where the kernel has neither NaN nor infinities, which zeros of an array would be multiplied by.
+// Assumes plain layouts. Stands behind simplify, which finds the number that is padded with, and
+// before fusion.
 #include "target/padded_windows.h"
+
+#include <algorithm>
 
 #include "target/usual_arrays.h"
 
@@ -49,6 +52,19 @@ class PaddedWindows {
     return left && right && same_bits(*left, *right);
   }
 
+  // Whether a result is the same when its initial value is combined with it once more, as it is for
+  // an element of the padding of an array, and not for one of a window's.
+  bool may_be_taken_again(ComputationId reducer, InstructionId init) const {
+    static constexpr Op choices[] = {Op::Maximum, Op::Minimum, Op::And, Op::Or};
+    const auto combiner = find_combiner(module_, reducer);
+    if (!combiner) return false;
+    const Op op = module_[combiner->instruction].op;
+    if (std::ranges::find(choices, op) != std::end(choices)) return true;
+    const Literal* literal = constant_of(module_, init);
+    if (!literal || !is_real_number(literal->shape().type)) return false;
+    return (op == Op::Multiply && literal->number_at(0) == 1) ||
+           ((op == Op::Add || op == Op::Xor) && literal->number_at(0) == 0);
+  }
   // In places of the dilated array.
   static void add(const PaddingDim& padding, WindowDim& window) {
     window.padding_low += padding.low * window.base_dilation;
@@ -76,9 +92,10 @@ class PaddedWindows {
 
   bool run_reduction(InstructionId id) {
     const InstructionId pad = module_.operand(id, 0), init = module_.operand(id, 1);
-    if (!is_usual(editor_, id) || !is_pad(pad) || !is_same(module_.operand(pad, 1), init))
-      return false;
     ReduceWindowAttributes a = module_.attributes<ReduceWindowAttributes>(id);
+    if (!is_usual(editor_, id) || !is_pad(pad) || !is_same(module_.operand(pad, 1), init) ||
+        !may_be_taken_again(a.to_apply, init))
+      return false;
     const auto& dims = module_.attributes<PadAttributes>(pad).padding.dims;
     for (size_t d = 0; d < dims.size(); ++d) add(dims[d], a.window.dims[d]);
     const Shape shape = module_.shape(id);

@@ -85,5 +85,36 @@ ENTRY e {{
   }
 }
 
+// An element of the padding of an array counts, one of a window's does not: they are the same where
+// the number changes no result that it is in already.
+TEST(PaddedWindows, WhatWindowsBeginWith) {
+  for (const std::string_view type : {"s32", "f32"})
+    for (const auto& [op, begin] :
+         std::initializer_list<std::pair<std::string_view, int>>{{"add", 0},
+                                                                 {"add", 3},
+                                                                 {"multiply", 1},
+                                                                 {"multiply", 2},
+                                                                 {"maximum", 2},
+                                                                 {"minimum", 1},
+                                                                 {"xor", 0},
+                                                                 {"xor", 3},
+                                                                 {"and", 5},
+                                                                 {"or", 2}}) {
+      if (type == "f32" && (op == "xor" || op == "and" || op == "or")) continue;
+      const std::string text = fmt::format(R"(HloModule m
+reducer {{ a = {0}[] parameter(0)
+  b = {0}[] parameter(1)
+  ROOT r = {0}[] {1}(a, b) }}
+ENTRY e {{
+  x = {0}[9,3] parameter(0)
+  c = {0}[] constant({2})
+  p = {0}[14,3] pad(x, c), padding=2_3x0_0
+  ROOT r = {0}[14,3] reduce-window(p, c), window={{size=4x1 pad=3_0x0_0}}, to_apply=reducer }}
+)",
+                                           type, op, begin);
+      expect_native(text, 1e-6);
+    }
+}
+
 }  // namespace
 }  // namespace hilo::test
