@@ -4,10 +4,10 @@
 // that are reduced, so that what it reads for each lies together; what a dimension that must be cut
 // has beyond a multiple of their number is reduced for itself and combined with the rest. So are
 // reductions over short rows and what stands before them: the rows' elements are columns first.
-// Assumes
-// that the reducer may be regrouped: sums and products are then added in another order, one that
-// follows from the shapes alone. Later passes may assume nothing. Stands after algebra, which makes
-// one reduction of two, and before fusion, which puts the first one together with what makes x.
+// Assumes that the reducer may be regrouped: sums and products are then added in another order, one
+// that follows from the shapes alone. Later passes may assume nothing. Stands after algebra, which
+// makes one reduction of two, and before fusion, which puts the first one together with what makes
+// x.
 #include <algorithm>
 
 #include "pass/pass.h"

@@ -5,6 +5,7 @@
 // result; else each slice is a window. Slices take all of x's other dimensions. Assumes nothing.
 // Later passes may assume nothing. Behind what computes something of each slice, before fusion.
 #include <algorithm>
+#include <limits>
 
 #include "pass/expand/formula.h"
 
@@ -64,6 +65,7 @@ Term gather_windows(Formula& f) {
   const auto joined =
       static_cast<size_t>(module.attributes<DimensionsAttributes>(f.root()).dimensions[0]);
   const Term x = f.term(sliced_by(module, parts[0]));
+  if (x.shape().dims[slices->dim] > std::numeric_limits<int32_t>::max()) return {};
   const auto number = static_cast<int64_t>(parts.size());
   // What each slice was reshaped to has one more dimension.
   Dims dims = x.shape().dims;
