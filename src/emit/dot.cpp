@@ -189,17 +189,19 @@ class Dot {
   bool has_library() const {
     return processor().has_avx512 && !w_.function->getParent()->getModuleFlag(stands_alone);
   }
-  // Lanes go along the terms: of integers, and of floats whose sums are long where no library has
-  // them, or they are few.
+  // Floats whose sums are long, where no library has them, or they are few.
+  bool has_long_sums_to_turn() const {
+    return has_lanes(rhs_.type) && has_lanes(lhs_.type) && !is_made_ &&
+           rhs_.own.count < lanes_of_register() &&
+           depth() >= many_registers * lanes_of_register() &&
+           (rhs_.own.count == 2 || !has_library() ||
+            lhs_.own.count * rhs_.own.count * depth() <= small_product);
+  }
+  // Lanes go along the terms: of integers, and of such floats.
   bool has_few_columns_to_turn() const {
-    const bool is_long = !is_integral(result_) && has_lanes(rhs_.type) && has_lanes(lhs_.type) &&
-                         !is_made_ && rhs_.own.count < lanes_of_register() &&
-                         depth() >= many_registers * lanes_of_register() &&
-                         (rhs_.own.count == 2 || !has_library() ||
-                          lhs_.own.count * rhs_.own.count * depth() <= small_product);
-    return (is_integral(result_) || is_long) && rhs_.own.stride == 1 && rhs_.own.count > 1 &&
-           rhs_.own.count <= few && lhs_.own.count >= worth_turning && lhs_.depth.stride == 1 &&
-           depth() >= least_turned && rhs_.batch.count == 1 &&
+    return (is_integral(result_) || has_long_sums_to_turn()) && rhs_.own.stride == 1 &&
+           rhs_.own.count > 1 && rhs_.own.count <= few && lhs_.own.count >= worth_turning &&
+           lhs_.depth.stride == 1 && depth() >= least_turned && rhs_.batch.count == 1 &&
            depth() * rhs_.own.count * storage_bytes(rhs_.type) <= most_turned_bytes;
   }
   // Columns of the right operand, each in one piece, in the frame.

@@ -3,10 +3,10 @@
 //
 //   sum(f(x[b,n,12,3], broadcast(y[b,12,3])))  =>  sum(f(x[b,n,36], broadcast(y[b,36])))
 //
-// by reshapes of what stands in memory, which move nothing. The ops are elementwise, broadcasts
-// that spread both dimensions or neither, and reductions that keep or reduce both. Values are the
-// same. Assumes plain layouts. Later passes may assume nothing. Stands before reduction-splitter
-// and fusion.
+// by bitcasts of what stands in memory, which move nothing. The ops are elementwise, broadcasts
+// that spread both dimensions or neither, and reductions that keep both. Values are the same.
+// Assumes plain layouts. Later passes may assume nothing. Stands before reduction-splitter and
+// fusion.
 #include <algorithm>
 #include <map>
 
@@ -59,7 +59,7 @@ class ColumnMerger {
     for (size_t i = 0; i < waiting_.size() && fits_; ++i) {
       const InstructionId id = waiting_[i];
       visit_operands(id, first_[id]);
-      for (InstructionId user : module_.users(id)) visit_user(id, user, first_[id]);
+      for (InstructionId user : module_.users(id)) visit_user(user, first_[id]);
       fits_ = fits_ && waiting_.size() <= most_ops;
     }
     return fits_;
@@ -119,20 +119,15 @@ class ColumnMerger {
 
   // Other values must stand in memory: in a loop a reshape would take divisions for each element.
   void visit_operands(InstructionId id, int64_t first) {
-    const bool is_of_one = module_[id].op == Op::Broadcast || module_[id].op == Op::Reduce;
-    for (InstructionId operand :
-         module_.operands(id).first(is_of_one ? 1 : module_[id].operand_count)) {
-      const auto at = operand_first(id, first);
+    const auto at = operand_first(id, first);
+    for (InstructionId operand : module_.operands(id)) {
       if (!at || module_.shape(operand).is_scalar()) continue;
       visit(operand, at);
       fits_ = fits_ && (first_.contains(operand) || stands_in_memory(operand));
     }
   }
-  void visit_user(InstructionId id, InstructionId user, int64_t first) {
-    if (module_[user].op == Op::Reduce && module_.operand(user, 0) != id) return;
-    if (module_[user].op == Op::Reduce || module_[user].op == Op::Broadcast ||
-        is_elementwise(module_[user].op))
-      visit(user, result_first(user, first));
+  void visit_user(InstructionId user, int64_t first) {
+    if (is_op(user)) visit(user, result_first(user, first));
   }
 
   Shape merged_shape(InstructionId id, int64_t first) const {
@@ -145,7 +140,7 @@ class ColumnMerger {
 
   void merge() {
     merged_.clear();
-    reshaped_.clear();
+    bitcasts_.clear();
     std::vector<InstructionId> ops;
     for (InstructionId id : operands_first(module_, module_[waiting_[0]].computation))
       if (first_.contains(id)) ops.push_back(id);
@@ -165,10 +160,8 @@ class ColumnMerger {
     const auto given = module_.operands(id);
     std::vector<InstructionId> operands(given.begin(), given.end());
     const auto operand = operand_first(id, first);
-    const bool is_first_only = module_[id].op == Op::Reduce;
-    for (size_t i = 0; i < operands.size(); ++i)
-      if (operand && !module_.shape(operands[i]).is_scalar() && !(is_first_only && i > 0))
-        operands[i] = merged_value(operands[i], *operand);
+    for (InstructionId& value : operands)
+      if (operand && !module_.shape(value).is_scalar()) value = merged_value(value, *operand);
     const Shape shape = merged_shape(id, first);
     if (module_[id].op == Op::Broadcast) {
       Dims to = module_.attributes<DimensionsAttributes>(id).dimensions;
@@ -193,10 +186,10 @@ class ColumnMerger {
   }
   InstructionId merged_value(InstructionId id, int64_t first) {
     if (first_.contains(id)) return merged_.at(id);
-    const auto known = reshaped_.find({id, first});
-    if (known != reshaped_.end()) return known->second;
+    const auto known = bitcasts_.find({id, first});
+    if (known != bitcasts_.end()) return known->second;
     const InstructionId out = editor_.add(id, Op::Bitcast, merged_shape(id, first), std::array{id});
-    return reshaped_[{id, first}] = out;
+    return bitcasts_[{id, first}] = out;
   }
 
   Module& module_;
@@ -205,7 +198,7 @@ class ColumnMerger {
   std::vector<InstructionId> waiting_;      // the same, in the order of finding
   bool fits_ = true;
   std::map<InstructionId, InstructionId> merged_;
-  std::map<std::pair<InstructionId, int64_t>, InstructionId> reshaped_;  // of others
+  std::map<std::pair<InstructionId, int64_t>, InstructionId> bitcasts_;  // of others
 };
 
 }  // namespace

@@ -3,8 +3,6 @@
 //   dot(x, y) => reshape(dot([b…,m,k] of x, [b…,k,n] of y))
 // by transposes and reshapes. Assumes nothing. Later passes may assume that form. Late, because
 // simplification takes transposes into the product again.
-#include <algorithm>
-
 #include "pass/expand/formula.h"
 #include "pass/expand/product_side.h"
 

@@ -58,8 +58,8 @@ std::optional<Spaced> spaced(const Module& module, std::span<const InstructionId
 Term gather_windows(Formula& f) {
   const Module& module = f.module();
   const auto given = module.operands(f.root());
+  if (given.size() < least_slices) return {};
   const std::vector<InstructionId> parts(given.begin(), given.end());
-  if (parts.size() < least_slices) return {};
   const auto slices = spaced(module, parts);
   if (!slices) return {};
   const auto joined =
