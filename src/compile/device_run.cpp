@@ -31,6 +31,7 @@ DeviceRun::DeviceRun(const ExecutableState& state, VirtualDevices* devices, int6
   library = run_library;
   after_step = tell_step;
   library_in_parts = run_in_parts;
+  DeviceRun::in_long_pieces = run_long_pieces;
 }
 
 // After an interrupt the rest is left out, and the run fails at its end at the latest.
@@ -56,6 +57,16 @@ void DeviceRun::run_parallel(RunContext* context, TileFunction body, void* const
   // Pieces that are the only thread's: it is asked to stop between them. One iteration may be long.
   constexpr int64_t together = 8;
   if (run.state_.device.threads().threads() == 1 && grain > 1) grain *= together;
+  run.in_pieces(count, grain, [&](int64_t begin, int64_t end) { body(arguments, begin, end); });
+}
+
+// Two pieces a thread at the least, since not all threads are equally fast.
+void DeviceRun::run_long_pieces(RunContext* context, TileFunction body, void* const* arguments,
+                                int64_t count, int64_t most) {
+  const auto& run = *static_cast<DeviceRun*>(context);
+  const int64_t enough = 2 * static_cast<int64_t>(run.state_.device.threads().threads());
+  int64_t grain = most;
+  while (grain > 1 && count / grain < enough) grain /= 2;
   run.in_pieces(count, grain, [&](int64_t begin, int64_t end) { body(arguments, begin, end); });
 }
 

@@ -52,6 +52,8 @@ class DeviceRun : private RunContext {
                  const std::function<void(int64_t begin, int64_t end)>& body) const;
   static void run_parallel(RunContext* context, TileFunction body, void* const* arguments,
                            int64_t count, int64_t grain);
+  static void run_long_pieces(RunContext* context, TileFunction body, void* const* arguments,
+                              int64_t count, int64_t most);
   static int32_t run_library(RunContext* context, int64_t number);
   Parallel in_pieces() const;
   static int32_t run_in_parts(RunContext* context, int64_t number, TileFunction then,

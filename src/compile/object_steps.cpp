@@ -93,7 +93,7 @@ Result<LibraryStep> read_step(const Module& module, InstructionId id, std::strin
   const auto take = [&](const Shape& shape, std::vector<Address>& into) {
     for (size_t i = leaf_count(shape); i > 0 && at < addresses.size(); --i)
       into.push_back(addresses[at++]);
-    return into.size() == leaf_count(shape);
+    return std::ssize(into) == leaf_count(shape);
   };
   bool is_whole = true;
   for (InstructionId operand : module.operands(id))

@@ -28,7 +28,9 @@ constexpr int64_t small_right = 1024, few_terms = 24, small_right_of_few = 20000
 // Elements of a right operand that does not stay in the caches, and how it is read then: so many
 // lines of so many columns after the other, as long pieces of memory, while what stands below them
 // is fetched into the second cache. (The first has few places for lines a power of two apart.)
-constexpr int64_t large_operand = 1 << 21, lines_at_once = 8, columns_at_once = 1024;
+// Where there are many threads, of fewer columns, of so many bytes at the least.
+constexpr int64_t large_operand = 1 << 21, lines_at_once = 8, columns_at_once = 1024,
+                  least_piece_bytes = 512;
 
 // Columns of integers that are turned first: rows and terms that pay for it, and what the frame
 // holds.
@@ -76,7 +78,8 @@ class Dot {
                lanes_of_register();
       columns_ = lanes_ = std::min(lanes_, rhs.own.count);
       in_pieces_ = lhs.own.count <= few && rhs.own.count * rhs.depth.count >= large_operand;
-      if (in_pieces_) columns_ = std::min(columns_at_once, rhs.own.count);
+      if (in_pieces_)
+        columns_ *= std::max<int64_t>(least_piece_bytes / storage_bytes(rhs.type) / lanes_, 1);
     } else {
       columns_ = std::min<int64_t>(rhs.own.count, registers_.are_many() ? few : few / 2);
       lanes_ = lanes_of_register() * (columns_ == 1 ? 2 : 1);
@@ -128,6 +131,7 @@ class Dot {
 
   void write() {
     if (turns_strips_) return write_turned_strips();
+    if (in_pieces_) return write_pieces();
     const int64_t blocks = (lhs_.own.count + rows_ - 1) / rows_;
     const int64_t strips = (rhs_.own.count + columns_ - 1) / columns_;
     w_.set_count(lhs_.batch.count * blocks * strips,
@@ -140,7 +144,6 @@ class Dot {
       Value* block = b_.CreateURem(rest, int64(b_, blocks));
       batch_ = b_.CreateUDiv(rest, int64(b_, blocks));
       row_ = multiply_index(b_, block, rows_);
-      if (in_pieces_) strip = every_other(b_, strip, strips);
       column_ = multiply_index(b_, strip, columns_);
       with_part(b_, block, blocks, lhs_.own.count % rows_, rows_, [&](int64_t rows) {
         with_part(b_, strip, strips, rhs_.own.count % columns_, columns_,
@@ -261,8 +264,7 @@ class Dot {
     const int64_t across = (columns + side - 1) / side, along = (depth() + side - 1) / side;
     loop(b_, across * along, [&](Value* tile) {
       const auto origin = [&](Value* number, int64_t size) {
-        return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, multiply_index(b_, number, side),
-                                        int64(b_, size - side));
+        return lesser_index(b_, multiply_index(b_, number, side), int64(b_, size - side));
       };
       Value* first = origin(b_.CreateUDiv(tile, int64(b_, along)), columns);
       Value* k = origin(b_.CreateURem(tile, int64(b_, along)), depth());
@@ -289,13 +291,18 @@ class Dot {
                      multiply_index(b_, own, side.own.stride));
   }
 
-  void write_block(int64_t rows, int64_t columns) {
-    std::vector<Value*> lefts;
+  // Where so many rows from row_ on begin.
+  std::vector<Value*> left_rows(int64_t rows) {
+    std::vector<Value*> out;
     for (int64_t r = 0; r < rows; ++r)
-      lefts.push_back(is_made_ ? int64(b_, r * depth())
-                               : start(lhs_, add_index(b_, row_, int64(b_, r))));
-    if (in_pieces_) write_pieces(lefts, columns);
-    else if (in_columns_) write_columns(lefts, columns);
+      out.push_back(is_made_ ? int64(b_, r * depth())
+                             : start(lhs_, add_index(b_, row_, int64(b_, r))));
+    return out;
+  }
+
+  void write_block(int64_t rows, int64_t columns) {
+    const std::vector<Value*> lefts = left_rows(rows);
+    if (in_columns_) write_columns(lefts, columns);
     else write_depths(lefts, columns);
   }
 
@@ -362,50 +369,90 @@ class Dot {
     });
   }
 
-  // The same with the sums in the frame between pieces of the lines.
-  void write_pieces(const std::vector<Value*>& lefts, int64_t columns) {
-    const size_t rows = lefts.size();
-    Value* kept = frame_array(b_, real(), static_cast<int64_t>(rows) * columns);
-    const auto place = [&](size_t row, Value* column) {
-      return add_index(b_, int64(b_, static_cast<int64_t>(row) * columns), column);
-    };
+  // All rows at once, by pieces of columns; neighbours are read together, as a longer one.
+  void write_pieces() {
+    const int64_t pieces = (rhs_.own.count + columns_ - 1) / columns_;
+    w_.set_count(lhs_.batch.count * pieces, static_cast<double>(rows_ * columns_ * depth()) / 4);
+    w_.set_block(pieces, rows_ * rhs_.own.count);
+    const int64_t together = std::max<int64_t>(columns_at_once / columns_, 1);
+    w_.set_long_piece(static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(together))));
+    Value* kept = frame_array(b_, real(), rows_ * together * columns_);
+    row_ = int64(b_, 0);
+    Value* last = b_.CreateUDiv(b_.CreateAdd(w_.end, int64(b_, pieces - 1)), int64(b_, pieces));
+    loop(b_, b_.CreateUDiv(w_.begin, int64(b_, pieces)), last, [&](Value* batch) {
+      batch_ = batch;
+      Value* before = multiply_index(b_, batch, pieces);
+      const auto of_batch = [&](Value* piece) {
+        Value* number = greater_index(b_, b_.CreateSub(piece, before), int64(b_, 0));
+        return lesser_index(b_, number, int64(b_, pieces));
+      };
+      Value* end = of_batch(w_.end);
+      Value* begin = of_batch(w_.begin);
+      Value* longer = b_.CreateAdd(b_.CreateSub(end, begin), int64(b_, together - 1));
+      loop(b_, int64(b_, 0), b_.CreateUDiv(longer, int64(b_, together)), [&](Value* n) {
+        Value* piece = add_index(b_, begin, multiply_index(b_, n, together));
+        Value* next = lesser_index(b_, add_index(b_, piece, int64(b_, together)), end);
+        write_neighbours(kept, together * columns_, piece, next);
+      });
+    });
+  }
+
+  // Pieces [begin, end) of columns, with the sums of each row in the frame between a few lines and
+  // the next, so many elements apart.
+  void write_neighbours(Value* kept, int64_t apart, Value* begin, Value* end) {
+    const size_t rows = static_cast<size_t>(rows_);
+    const std::vector<Value*> lefts = left_rows(rows_);
+    column_ = multiply_index(b_, begin, columns_);
+    const int64_t all = (rhs_.own.count + lanes_ - 1) / lanes_;
+    Value* first = multiply_index(b_, begin, columns_ / lanes_);
+    Value* last = lesser_index(b_, multiply_index(b_, end, columns_ / lanes_), int64(b_, all));
     const auto strips = [&](llvm::function_ref<void(Value*, int64_t)> body) {
-      loop(b_, columns / lanes_, [&](Value* i) { body(multiply_index(b_, i, lanes_), lanes_); });
-      if (columns % lanes_ > 0) body(int64(b_, columns / lanes_ * lanes_), columns % lanes_);
+      loop(b_, first, last, [&](Value* strip) {
+        Value* column = multiply_index(b_, b_.CreateSub(strip, first), lanes_);
+        with_part(b_, strip, all, rhs_.own.count % lanes_, lanes_,
+                  [&](int64_t lanes) { body(column, lanes); });
+      });
+    };
+    const auto place = [&](size_t row, Value* column, const LanePiece& piece) {
+      return add_index(b_, column, int64(b_, static_cast<int64_t>(row) * apart + piece.first));
     };
     const auto load_kept = [&](size_t row, Value* column, const LanePiece& piece) {
-      Value* from = add_index(b_, column, int64(b_, piece.first));
-      return load_lanes(b_, sum_, kept, place(row, from), piece.lanes, real());
+      return load_lanes(b_, sum_, kept, place(row, column, piece), piece.lanes, real());
     };
     const auto keep = [&](Value* column, int64_t lanes, const std::vector<Value*>& sums) {
       size_t next = 0;
       for_each_piece(rows, lanes, [&](size_t row, const LanePiece& piece) {
-        Value* to = add_index(b_, column, int64(b_, piece.first));
-        store_lanes(b_, sum_, kept, place(row, to), sums[next++]);
+        store_lanes(b_, sum_, kept, place(row, column, piece), sums[next++]);
       });
     };
     strips([&](Value* column, int64_t lanes) { keep(column, lanes, zeros(rows, lanes)); });
-    const int64_t pieces = (depth() + lines_at_once - 1) / lines_at_once;
-    loop(b_, pieces, [&](Value* piece) {
-      Value* line = multiply_index(b_, piece, lines_at_once);
-      Value* is_last = b_.CreateICmpEQ(piece, int64(b_, pieces - 1));
-      Value* below =
-          b_.CreateSelect(is_last, int64(b_, 0), int64(b_, lines_at_once * rhs_.depth.stride));
-      with_part(b_, piece, pieces, depth() % lines_at_once, lines_at_once, [&](int64_t lines) {
-        strips([&](Value* column, int64_t lanes) {
-          std::vector<Value*> sums;
-          for_each_piece(rows, lanes, [&](size_t row, const LanePiece& piece) {
-            sums.push_back(load_kept(row, column, piece));
-          });
-          Value* right = start(rhs_, add_index(b_, column_, column));
-          keep(column, lanes, add_lines(lefts, right, below, line, lines, lanes, std::move(sums)));
+    add_all_lines([&](Value* line, int64_t lines, Value* below) {
+      strips([&](Value* column, int64_t lanes) {
+        std::vector<Value*> sums;
+        for_each_piece(rows, lanes, [&](size_t row, const LanePiece& piece) {
+          sums.push_back(load_kept(row, column, piece));
         });
+        Value* right = start(rhs_, add_index(b_, column_, column));
+        keep(column, lanes, add_lines(lefts, right, below, line, lines, lanes, std::move(sums)));
       });
     });
     strips([&](Value* column, int64_t lanes) {
       for_each_piece(rows, lanes, [&](size_t row, const LanePiece& piece) {
         Value* to = add_index(b_, add_index(b_, column_, column), int64(b_, piece.first));
         store(row, to, load_kept(row, column, piece));
+      });
+    });
+  }
+
+  // body(line, how many, how far below stands what is next) for a few lines at a time.
+  void add_all_lines(llvm::function_ref<void(Value*, int64_t, Value*)> body) {
+    const int64_t groups = (depth() + lines_at_once - 1) / lines_at_once;
+    loop(b_, groups, [&](Value* group) {
+      Value* is_last = b_.CreateICmpEQ(group, int64(b_, groups - 1));
+      Value* below =
+          b_.CreateSelect(is_last, int64(b_, 0), int64(b_, lines_at_once * rhs_.depth.stride));
+      with_part(b_, group, groups, depth() % lines_at_once, lines_at_once, [&](int64_t lines) {
+        body(multiply_index(b_, group, lines_at_once), lines, below);
       });
     });
   }

@@ -28,6 +28,10 @@ struct RunContext {
   // the part's rows and, behind the arguments, a pointer to the ends of its columns.
   int32_t (*library_in_parts)(RunContext*, int64_t number, TileFunction then,
                               void* const* arguments, int64_t count, int64_t rows, int64_t width);
+  // As `parallel`, in pieces of at most `most`, a power of two: of half as many iterations and so
+  // on, where else threads would have too few. The code gives the same bits for any of them.
+  void (*in_long_pieces)(RunContext*, TileFunction, void* const* arguments, int64_t count,
+                         int64_t most);
 };
 enum class RunStatus : int32_t { Done = 0, Failed = 1, Interrupted = 2 };
 

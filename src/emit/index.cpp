@@ -19,6 +19,14 @@ llvm::Value* multiply_index(Builder& b, llvm::Value* a, int64_t factor) {
   return factor == 1 ? a : b.CreateNSWMul(a, int64(b, factor));
 }
 
+llvm::Value* lesser_index(Builder& b, llvm::Value* a, llvm::Value* c) {
+  return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, c);
+}
+
+llvm::Value* greater_index(Builder& b, llvm::Value* a, llvm::Value* c) {
+  return b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, a, c);
+}
+
 llvm::Value* as_index(Builder& b, ElementType type, llvm::Value* held) {
   if (type == ElementType::Pred) return b.CreateZExt(held, b.getInt64Ty());
   if (is_signed(type)) return b.CreateSExtOrTrunc(held, b.getInt64Ty());

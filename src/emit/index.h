@@ -51,6 +51,8 @@ llvm::Value* int64(Builder& b, int64_t value);
 // Sums and products of places, which never overflow.
 llvm::Value* add_index(Builder& b, llvm::Value* a, llvm::Value* c);
 llvm::Value* multiply_index(Builder& b, llvm::Value* a, int64_t factor);
+llvm::Value* lesser_index(Builder& b, llvm::Value* a, llvm::Value* c);
+llvm::Value* greater_index(Builder& b, llvm::Value* a, llvm::Value* c);
 // Of [0, count) every other number, and then those between, as `i` goes up. Threads that share the
 // work by halves so read neighbours at a time, which are long pieces of memory together.
 llvm::Value* every_other(Builder& b, llvm::Value* i, int64_t count);

@@ -163,9 +163,8 @@ class Joining {
         const int64_t step = each / kernel->block.elements * kernel->block.iterations;
         llvm::Value* begin = multiply_index(w.b, piece, step);
         arguments.push_back(begin);
-        arguments.push_back(w.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin,
-                                                      add_index(w.b, begin, int64(w.b, step)),
-                                                      int64(w.b, kernel->count)));
+        arguments.push_back(
+            lesser_index(w.b, add_index(w.b, begin, int64(w.b, step)), int64(w.b, kernel->count)));
         w.b.CreateCall(callee, arguments);
       }
     });

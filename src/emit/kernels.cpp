@@ -391,8 +391,8 @@ class KernelWriting {
       return std::unexpected(std::move(*error));
     }
     align_frame(*writer.function);
-    const Kernel kernel = {writer.function, nullptr, writer.count(), steps_each(writer),
-                           writer.block()};
+    const Kernel kernel = {writer.function,    nullptr,        writer.count(),
+                           steps_each(writer), writer.block(), writer.long_piece()};
     if (!kernel.pays_threads() && width_ == 0) fix_bounds(writer);
     return kernel;
   }

@@ -10,9 +10,10 @@ void call_in_pieces(Steps& steps, Kernel& kernel, std::span<llvm::Value* const> 
   auto* type = llvm::FunctionType::get(
       b.getVoidTy(), {b.getPtrTy(), b.getPtrTy(), b.getPtrTy(), b.getInt64Ty(), b.getInt64Ty()},
       false);
-  b.CreateCall(type, steps.context_field(2),
+  const bool is_long = kernel.long_piece > 1;
+  b.CreateCall(type, steps.context_field(is_long ? 6 : 2),
                {steps.context(), tile_of(steps, kernel), list_of(b, arguments),
-                int64(b, kernel.count), int64(b, kernel.grain())});
+                int64(b, kernel.count), int64(b, is_long ? kernel.long_piece : kernel.grain())});
 }
 
 }  // namespace

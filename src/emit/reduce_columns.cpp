@@ -171,7 +171,7 @@ class ColumnReduction {
       first_ = multiply_index(b_, every_other(b_, b_.CreateURem(number, int64(b_, tiles)), tiles),
                               width);
       Value* left = b_.CreateNSWSub(int64(b_, columns), first_);
-      size_ = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, left, int64(b_, width));
+      size_ = lesser_index(b_, left, int64(b_, width));
       if (tiles == 1) size_ = int64(b_, width);
       if (columns % whole_lanes_of_columns == 0 && width % whole_lanes_of_columns == 0)
         size_ = multiply_index(b_, b_.CreateUDiv(size_, int64(b_, whole_lanes_of_columns)),
@@ -270,8 +270,8 @@ class ColumnReduction {
       if (column == 0) return int64(b_, 0);
       if (column == dims_[inner_]) return size_;
       Value* from_first = b_.CreateNSWSub(int64(b_, column), first_);
-      Value* begun = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, from_first, int64(b_, 0));
-      return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, begun, size_);
+      Value* begun = greater_index(b_, from_first, int64(b_, 0));
+      return lesser_index(b_, begun, size_);
     };
     std::vector<int64_t> ends = seams_.ends;
     if (ends.size() < 3) ends = {0, dims_[inner_]};

@@ -241,7 +241,7 @@ class ReduceWindow {
       Value* block = b_.CreateUDiv(number, int64(b_, strips));
       Value* first = multiply_index(b_, b_.CreateURem(number, int64(b_, strips)), width);
       Value* left = b_.CreateNSWSub(int64(b_, columns), first);
-      Value* count = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, left, int64(b_, width));
+      Value* count = lesser_index(b_, left, int64(b_, width));
       const auto place = [&](int64_t size, Value* k, Value* i) {
         Value* line = add_index(b_, multiply_index(b_, block, size), k);
         return add_index(b_, add_index(b_, multiply_index(b_, line, columns), first), i);
@@ -388,8 +388,7 @@ class ReduceWindow {
     const int64_t width = std::min(out_[inner_], tile);
     if (!results_) results_ = frame_array(b_, reducer_.type(), width);
     first_ = first;
-    Value* count = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateNSWSub(end, first),
-                                            int64(b_, width));
+    Value* count = lesser_index(b_, b_.CreateNSWSub(end, first), int64(b_, width));
     end_ = add_index(b_, first_, count);
     loop(b_, int64(b_, 0), count, [&](Value* i) { b_.CreateStore(reducer_.identity(), slot(i)); });
     std::vector<Value*> at(in_.size(), int64(b_, 0));
@@ -441,10 +440,8 @@ class ReduceWindow {
         return b_.CreateSDiv(add_index(b_, distance, int64(b_, dim.stride - 1)),
                              int64(b_, dim.stride));
       };
-      Value* begin =
-          b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, first_, first_at_least(int64(b_, 0)));
-      Value* end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end_,
-                                            first_at_least(int64(b_, in_[inner_])));
+      Value* begin = greater_index(b_, first_, first_at_least(int64(b_, 0)));
+      Value* end = lesser_index(b_, end_, first_at_least(int64(b_, in_[inner_])));
       loop(b_, begin, end, [&](Value* i) {
         std::vector<Value*> here = at;
         here[inner_] = add_index(b_, multiply_index(b_, i, dim.stride), from);

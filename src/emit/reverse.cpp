@@ -47,8 +47,8 @@ class ReversedRuns {
       llvm::Value* from = multiply_index(b_, source_of(line), count_ * run_);
       llvm::Value* to = multiply_index(b_, line, count_ * run_);
       loop(b_, (count_ + runs_ - 1) / runs_, [&](llvm::Value* block) {
-        llvm::Value* first = b_.CreateBinaryIntrinsic(
-            llvm::Intrinsic::smin, multiply_index(b_, block, runs_), int64(b_, count_ - runs_));
+        llvm::Value* first =
+            lesser_index(b_, multiply_index(b_, block, runs_), int64(b_, count_ - runs_));
         llvm::Value* last = b_.CreateNSWSub(int64(b_, count_ - runs_), first);
         write_runs(add_index(b_, to, multiply_index(b_, first, run_)),
                    add_index(b_, from, multiply_index(b_, last, run_)));

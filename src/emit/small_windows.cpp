@@ -165,8 +165,7 @@ void SmallWindows::write(llvm::function_ref<void(const Part&)> others) {
     for (size_t d = 0; d < first_; ++d) part.place.push_back(rows_at.at(b_, d));
     if (parts > 1) {
       part.begin = multiply_index(b_, b_.CreateURem(number, int64(b_, parts)), width);
-      part.end = b_.CreateBinaryIntrinsic(
-          llvm::Intrinsic::smin, add_index(b_, part.begin, int64(b_, width)), int64(b_, size));
+      part.end = lesser_index(b_, add_index(b_, part.begin, int64(b_, width)), int64(b_, size));
     }
     std::ranges::copy(part.place, place_.begin());
     if (Value* reaches = reaches_padding(part)) {
@@ -194,10 +193,8 @@ void SmallWindows::write_loops(const Part& part, size_t d) {
            [&](Value* i) { body(add_index(b_, i, int64(b_, piece.begin))); });
     } else {
       Value *begin = part.begin, *end = part.end;
-      if (piece.begin > 0)
-        begin = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, begin, int64(b_, piece.begin));
-      if (piece.end < windows_.out[d])
-        end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, int64(b_, piece.end));
+      if (piece.begin > 0) begin = greater_index(b_, begin, int64(b_, piece.begin));
+      if (piece.end < windows_.out[d]) end = lesser_index(b_, end, int64(b_, piece.end));
       loop(b_, begin, end, body);
     }
   }

@@ -183,8 +183,9 @@ class Entry {
         new llvm::GlobalVariable(program_.ir, b_.getInt8Ty(), true,
                                  llvm::GlobalValue::PrivateLinkage, b_.getInt8(0), "hilo.never");
     auto* nothing = llvm::ConstantPointerNull::get(b_.getPtrTy());
-    llvm::Value* out = frame_array(b_, b_.getPtrTy(), 5);
-    llvm::Value* const fields[] = {memory_, never, serial(), nothing, nothing};
+    llvm::Value* out = frame_array(b_, b_.getPtrTy(), 7);
+    llvm::Function* pieces = serial();
+    llvm::Value* const fields[] = {memory_, never, pieces, nothing, nothing, nothing, pieces};
     for (size_t i = 0; i < std::size(fields); ++i) b_.CreateStore(fields[i], field(out, i));
     return out;
   }
@@ -207,7 +208,7 @@ class Entry {
                           b_.getInt64(program_.code.memory.size()), function_->getArg(2)});
   }
 
-  // RunContext::parallel.
+  // RunContext::parallel and in_long_pieces.
   llvm::Function* serial() {
     auto* type = llvm::FunctionType::get(
         b_.getVoidTy(),

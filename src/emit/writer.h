@@ -26,6 +26,8 @@ class Writer {
   }
   // Says what the function is called with: iterations [0, count), each of about so many steps.
   void set_count(int64_t count, double steps_each);
+  // Says that a piece of up to so many iterations, a power of two, is faster than as many of one.
+  void set_long_piece(int64_t iterations) { long_piece_ = iterations; }
   // Says that so many iterations write so many elements of each result, in their order.
   void set_block(int64_t iterations, int64_t elements) { block_ = {iterations, elements}; }
   // What its inner loops are over, where optimise() can make use of it: "vectors" already;
@@ -35,12 +37,14 @@ class Writer {
   int64_t count() const { return count_; }
   double steps_each() const { return steps_each_; }
   ResultBlock block() const { return block_; }
+  int64_t long_piece() const { return long_piece_; }
   void close() { b.CreateRetVoid(); }
 
  private:
   int64_t count_ = 1;
   double steps_each_ = 1;
   ResultBlock block_;
+  int64_t long_piece_ = 1;
 };
 
 // body(place) for each place in `dims`, of about so many steps without loops, so that places side

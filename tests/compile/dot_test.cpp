@@ -202,7 +202,11 @@ TEST(Dot, BatchesOfTinyComplexOnes) {
 TEST(Dot, ThinOnesWithLargeOperands) {
   for (const auto& [rows, depth, columns] :
        {std::array{1, 2117, 1113}, {3, 4098, 640}, {2, 4096, 513}})
-    expect_native(product(rows, depth, columns, false), 1e-4);
+    expect_native_on_threads(product(rows, depth, columns, false), 1e-4);
+  for (const char* type : {"bf16", "s8", "f64"})
+    expect_native_on_threads(
+        module_of({{3, 2, 2100}, {3, 2100, 1025}, {0}, {0}, {2}, {1}, {3, 2, 1025}}, type, "f32"),
+        1e-4);
 }
 
 // The layers of a model stand in one array, of which a round of a loop takes one.
