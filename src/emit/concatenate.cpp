@@ -5,6 +5,7 @@
 
 #include "emit/complex.h"
 #include "emit/op_functions.h"
+#include "emit/seams.h"
 #include "emit/tiles.h"
 #include "emit/writer.h"
 
@@ -278,15 +279,33 @@ class Concatenation {
       at[dim_] = int64(b_, 0);
       return write_inner(parts, at, dim_ + 1);
     }
-    loop(b_, first, last, [&](llvm::Value* place) {
+    loop_along(parts, dim_, first, last, [&](llvm::Value* place) {
       at[dim_] = place;
       write_inner(parts, at, dim_ + 1);
     });
   }
 
+  // The loops of the last dimension are those between the seams of what is written.
+  void loop_along(std::span<const Part> parts, size_t d, llvm::Value* first, llvm::Value* last,
+                  LoopBody body) {
+    std::vector<InstructionId> ids;
+    for (const Part& part : parts) ids.push_back(part.id);
+    const Seams seams = d + 1 < shape_.dims.size() ? Seams{} : find_seams(module_, ids, d);
+    if (seams.group != 1 || seams.ends.size() < 3) return loop(b_, first, last, body);
+    for (size_t i = 0; i + 1 < seams.ends.size(); ++i) {
+      const int64_t begin = seams.ends[i], end = seams.ends[i + 1];
+      w_.elements.forget();
+      loop(b_, greater_index(b_, first, int64(b_, begin)), lesser_index(b_, last, int64(b_, end)),
+           [&](llvm::Value* place) {
+             w_.elements.bind_counter(place, begin, end);
+             body(place);
+           });
+    }
+  }
+
   void write_inner(std::span<const Part> parts, std::vector<llvm::Value*>& at, size_t d) {
     if (d < at.size())
-      return loop(b_, shape_.dims[d], [&](llvm::Value* place) {
+      return loop_along(parts, d, int64(b_, 0), int64(b_, shape_.dims[d]), [&](llvm::Value* place) {
         at[d] = place;
         write_inner(parts, at, d + 1);
       });
