@@ -1,7 +1,10 @@
 #include "target/merged_dims.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
+#include <numeric>
+#include <utility>
 
 #include "target/dim_runs.h"
 
@@ -65,6 +68,10 @@ InstructionId merged_transpose(Editor& editor, InstructionId id) {
 constexpr int64_t long_row = 512, short_row = 256, few_rows = 16, shared_elements = 32768;
 // Rows of so few elements are several times slower: that is worth being shared by fewer threads.
 constexpr int64_t tiny_row = 16, few_rows_of_tiny = 4;
+
+// Operands of a concatenation that are repeated, and of it then.
+constexpr int64_t most_repeated = 4;
+constexpr size_t most_operands = 8;
 
 bool is_plain_array(const Shape& shape) {
   return shape.is_array() && !shape.has_dynamic_dims() && element_count(shape) > 0;
@@ -250,12 +257,48 @@ class DimMerger {
     return module_[module_.attributes<FusionAttributes>(id).calls].parameters[i];
   }
 
+  // concatenate(a, broadcast(b))  =>  concatenate(a, b, b)   of few places along the dimension of
+  // concatenation, which is not told apart from those behind it then, where these are short.
+  void repeat_short_operands(InstructionId id) {
+    if (module_[id].op != Op::Concatenate) return;
+    const DimensionsAttributes along = module_.attributes<DimensionsAttributes>(id);
+    const auto dim = static_cast<size_t>(along.dimensions[0]);
+    const Shape shape = module_.shape(id);
+    const int64_t behind = std::accumulate(shape.dims.begin() + along.dimensions[0] + 1,
+                                           shape.dims.end(), int64_t{1}, std::multiplies());
+    if (behind == 1 || behind >= long_row) return;
+    const std::vector<InstructionId> old(module_.operands(id).begin(), module_.operands(id).end());
+    std::vector<InstructionId> operands;
+    for (InstructionId operand : old) {
+      Dims dims = module_.shape(operand).dims;
+      const int64_t times = std::exchange(dims[dim], 1);
+      InstructionId one = repeated_along(operand, along.dimensions[0]);
+      if (one && times <= most_repeated) {
+        one = editor_.add(id, Op::Reshape, Shape::array(shape.type, dims), {&one, 1});
+        operands.insert(operands.end(), static_cast<size_t>(times), one);
+      } else {
+        operands.push_back(operand);
+      }
+    }
+    if (operands.size() > old.size() && operands.size() <= most_operands)
+      editor_.replace(id, editor_.add(id, Op::Concatenate, shape, operands, along));
+  }
+  // What a broadcast along this dimension alone is of, or nothing.
+  InstructionId repeated_along(InstructionId id, int64_t dim) const {
+    if (module_[id].op != Op::Broadcast) return {};
+    const Dims& kept = module_.attributes<DimensionsAttributes>(id).dimensions;
+    const bool is_along = kept.size() + 1 == module_.shape(id).dims.size() &&
+                          std::ranges::is_sorted(kept) && std::ranges::count(kept, dim) == 0;
+    return is_along ? module_.operand(id, 0) : InstructionId{};
+  }
+
   InstructionId merged_fusion(InstructionId id) {
     const FusionAttributes& fusion = module_.attributes<FusionAttributes>(id);
     const ComputationId fused = fusion.calls;
     const InstructionId of_rows = elements_of_rows(module_, fused);
     const bool may_be = fusion.kind == FusionKind::Loop || of_rows || is_of_slabs(module_, fused);
     if (!may_be || !has_plain_arrays(id) || calls_[fused.value] != 1) return {};
+    if (fusion.kind == FusionKind::Loop) repeat_short_operands(module_[fused].root);
     std::vector<InstructionId> instructions;
     std::ranges::copy_if(module_[fused].instructions, std::back_inserter(instructions),
                          [&](InstructionId each) { return !module_[each].removed; });

@@ -244,6 +244,29 @@ ENTRY e {{
   }
 }
 
+// What is joined is read again by what is joined to it, along the same and other dimensions.
+TEST(Concatenate, JoinedOfJoined) {
+  for (std::string_view type : {"s8", "bf16", "f32", "c64"})
+    for (const auto& [first, second] : {std::pair{0, 0}, {0, 1}, {1, 0}, {1, 1}})
+      for (const auto& [rows, columns] : {std::pair{1, 3000}, {300, 50}, {7, 257}}) {
+        const auto shape = [&](int dim, int64_t r, int64_t c) {
+          return fmt::format("{}[{},{}]", type, dim == 0 ? 2 * r : r, dim == 1 ? 2 * c : c);
+        };
+        const int64_t r = first == 0 ? 2 * rows : rows, c = first == 1 ? 2 * columns : columns;
+        expect_native_on_threads(fmt::format(
+            R"(HloModule m
+ENTRY e {{
+  x = {0}[{1},{2}] parameter(0)
+  d = {0}[{1},{2}] add(x, x)
+  j = {3} concatenate(x, d), dimensions={{{5}}}
+  m = {3} multiply(j, j)
+  ROOT k = {4} concatenate(j, m), dimensions={{{6}}}
+}}
+)",
+            type, rows, columns, shape(first, rows, columns), shape(second, r, c), first, second));
+      }
+}
+
 // Vectors of indices beside computed ones, whose rows ask for their places among the dimensions.
 TEST(Concatenate, SingleElementsOfPlaces) {
   for (std::string_view dims : {"40,50", "3,20,33", "16,16", "5,40", "2000"}) {

@@ -139,5 +139,29 @@ TEST(MergedDims, ValuesOfManyMoves) {
       }
 }
 
+// Places at the ends of a dimension are repeated, before others of few elements each.
+TEST(MergedDims, RepeatedEdges) {
+  for (std::string_view type : {"s8", "bf16", "f32"})
+    for (const int64_t times : {1, 2, 4, 5})
+      for (const int64_t behind : {1, 3, 4, 600}) {
+        const std::string text = fmt::format(
+            R"(HloModule m
+ENTRY e {{
+  x = {0}[9,30,{2}] parameter(0)
+  n = {0}[9,30,{2}] negate(x)
+  f = {0}[9,1,{2}] slice(n), slice={{[0:9],[0:1],[0:{2}]}}
+  l = {0}[9,1,{2}] slice(n), slice={{[0:9],[29:30],[0:{2}]}}
+  r = {0}[9,{2}] reshape(l)
+  b = {0}[9,{1},{2}] broadcast(r), dimensions={{0,2}}
+  z = {0}[] constant(7)
+  s = {0}[9,2,{2}] broadcast(z), dimensions={{}}
+  ROOT j = {0}[9,{3},{2}] concatenate(f, n, b, s), dimensions={{1}}
+}}
+)",
+            type, times, behind, 33 + times);
+        expect_native_on_threads(text);
+      }
+}
+
 }  // namespace
 }  // namespace hilo::test
