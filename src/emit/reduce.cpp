@@ -189,6 +189,27 @@ void Reduce::merge_columns() {
   std::erase_if(kept_, [&](size_t d) { return d > first; });
 }
 
+size_t Reduce::last_kept() const {
+  for (size_t i = kept_.size(); i-- > 0;)
+    if (dims_[kept_[i]] > 1) return kept_[i];
+  return dims_.size();
+}
+
+bool Reduce::may_merge_row() const {
+  const size_t first = last_kept();
+  const auto operands = e_.module.operands(id_).first(count_);
+  return is_row() && first < dims_.size() &&
+         std::ranges::all_of(
+             operands, [&](InstructionId operand) { return keeps_columns(e_, operand, first); });
+}
+
+void Reduce::merge_row() {
+  const size_t first = last_kept();
+  for (; dims_.size() > first + 1; dims_.pop_back()) dims_[first] *= dims_.back();
+  std::erase_if(kept_, [&](size_t d) { return d > first; });
+  std::erase_if(reduced_, [&](size_t d) { return d > first; });
+}
+
 std::optional<Reduce::Run> Reduce::run() const {
   const auto is_reduced = [&](size_t d) { return std::ranges::count(reduced_, d) > 0; };
   size_t first = dims_.size();
@@ -580,6 +601,7 @@ Result<void> write_Reduce(Writer& w, InstructionId id) {
   if (is_empty) {
     write_rows(w, id, reduce);
   } else if (reduce.is_row()) {
+    if (write_short_rows(w, id, reduce)) return {};
     if (const auto run = reduce.run()) reduce.merge(*run);
     write_rows(w, id, reduce);
   } else if (!write_narrow_columns(w, id, reduce) && !write_slabs(w, id, reduce)) {

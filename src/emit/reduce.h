@@ -67,6 +67,12 @@ class Reduce {
   // Takes the dimensions behind the last one that is reduced for one, so that all of them are
   // columns side by side; nothing where an element is asked for by one of them.
   void merge_columns();
+  // Takes the last dimension that is kept and the row of reduced ones behind it for one that is
+  // kept. May not where an element is asked for by one of them.
+  bool may_merge_row() const;
+  void merge_row();
+  // The last dimension that is kept and counts; the number of all where there is none.
+  size_t last_kept() const;
 
   // The dimensions from `first` on, where the reduced ones of them come first and elements follow
   // from their place in all of them: lines of so many columns, one after the other.
@@ -137,6 +143,9 @@ void store_results(Writer& w, InstructionId id, llvm::Value* position,
 bool is_costly(const Elements& elements, InstructionId id, const Reduce& reduce);
 // Where the innermost dimension is kept: tiles of columns side by side.
 void write_columns(Writer& w, InstructionId id, Reduce& reduce);
+// Where short rows are reduced, and lines of many of them: their elements are columns. False where
+// they are not such.
+bool write_short_rows(Writer& w, InstructionId id, Reduce& reduce);
 // Where few columns are kept of long runs of lines: several lines side by side, as they lie. False
 // where there is no such run.
 bool write_narrow_columns(Writer& w, InstructionId id, Reduce& reduce);

@@ -1,8 +1,9 @@
-// Reductions that keep the innermost dimension: columns side by side.
+// Reductions that keep the innermost dimension, or all but short rows: columns side by side.
 #include <algorithm>
 #include <bit>
 
 #include "emit/reduce.h"
+#include "emit/vector_registers.h"
 
 namespace hilo {
 namespace {
@@ -19,9 +20,15 @@ constexpr int64_t page = 4096, few_bytes = 256;
 constexpr int few_steps = 4;
 // Known to be a whole number of these, so that loops have no rests.
 constexpr int64_t whole_lanes_of_columns = 64;
-// Columns of a few parts, as coordinates, that are not one line: each part has straight code.
+// Columns of a few parts, as coordinates, that are not one line: each part has straight code. So
+// have the elements of short rows, which are combined with each other in the end.
 // Less work is not worth the time to compile that.
 constexpr int64_t most_parts = 8, least_columns = 64, least_work = 1 << 14;
+// Elements of short rows and of all that stand side by side, and lines of them, of which longer
+// rows want more; elements that stay in the first cache, and lines of whole vectors.
+constexpr int64_t longest_row = 32, least_side_by_side = 16, least_work_of_rows = 1 << 11;
+constexpr int64_t least_lines = 3, least_lines_of_long = 8;
+constexpr int64_t most_near = 4096, least_lines_of_vectors = 32;
 // Of values that are computed once for all columns, in the frame.
 constexpr int64_t most_bytes_of_lines = 1 << 16;
 
@@ -44,12 +51,13 @@ int steps_of(const Elements& e, InstructionId id, std::span<const InstructionId>
 }
 
 // width: of a tile; known: what is read from the frame.
-int64_t lines_together(const Elements& e, InstructionId id, const Reduce& reduce, int64_t width,
+int64_t lines_together(const Elements& e, InstructionId id, const Reduce& reduce,
+                       std::span<const size_t> line_dims, int64_t width,
                        std::span<const InstructionId> known) {
   int steps = 0;
   for (size_t k = 0; k < reduce.count(); ++k) steps += steps_of(e, e.module.operand(id, k), known);
-  if (steps > few_steps || reduce.reduced().empty()) return 1;
-  const auto last = static_cast<int64_t>(reduce.reduced().back());
+  if (steps > few_steps || line_dims.empty()) return 1;
+  const auto last = static_cast<int64_t>(line_dims.back());
   const Dims behind(reduce.dims().begin() + last + 1, reduce.dims().end());
   const ElementType type = e.module.shape(e.module.operand(id, 0)).type;
   const int64_t bytes = width * storage_bytes(type);
@@ -99,17 +107,18 @@ std::vector<InstructionId> values_of_lines(const Elements& e, InstructionId id,
   return out;
 }
 
-// Loops over the reduced dimensions, outermost first. The body is called at so many places of the
-// last one, beginning with the one in `at`.
-void nest_of_lines(Builder& b, const Reduce& reduce, size_t i, std::vector<Value*>& at,
-                   int64_t together, llvm::function_ref<void(int64_t)> body) {
-  if (i == reduce.reduced().size()) return body(1);
-  const size_t d = reduce.reduced()[i];
-  const int64_t size = reduce.dims()[d];
-  if (i + 1 < reduce.reduced().size())
+// Loops over dimensions of lines, outermost first. The body is called at so many places of the last
+// one, beginning with the one in `at`.
+void nest_of_lines(Builder& b, const Dims& dims, std::span<const size_t> line_dims,
+                   std::vector<Value*>& at, int64_t together,
+                   llvm::function_ref<void(int64_t)> body) {
+  if (line_dims.empty()) return body(1);
+  const size_t d = line_dims[0];
+  const int64_t size = dims[d];
+  if (line_dims.size() > 1)
     return loop(b, size, [&](Value* n) {
       at[d] = n;
-      nest_of_lines(b, reduce, i + 1, at, together, body);
+      nest_of_lines(b, dims, line_dims.subspan(1), at, together, body);
     });
   const int64_t whole = size / together;
   loop(b, whole, [&](Value* n) {
@@ -122,15 +131,15 @@ void nest_of_lines(Builder& b, const Reduce& reduce, size_t i, std::vector<Value
   });
 }
 
-// What was combined and the elements of so many lines from `at` on, one after the other.
+// What was combined and the elements of so many lines from `at` on, along dimension d, one after
+// the other.
 std::vector<Value*> combine_lines(Builder& b, Reduce& reduce, const std::vector<Value*>& at,
-                                  int64_t lines, std::vector<Value*> carried) {
+                                  size_t d, int64_t lines, std::vector<Value*> carried) {
   const Reducer& reducer = reduce.reducer();
   for (int64_t line = 0; line < lines; ++line) {
     std::vector<Value*> here = at;
     if (line > 0) {
-      Value*& place = here[reduce.reduced().back()];
-      place = add_index(b, place, int64(b, line));
+      here[d] = add_index(b, here[d], int64(b, line));
     }
     const std::vector<Value*> values = reduce.elements_at(here);
     if (reducer.is_associative()) {
@@ -150,21 +159,34 @@ class ColumnReduction {
     reduce.merge_columns();
     for (size_t d : reduce.kept()) dims_.push_back(reduce.dims()[d]);
     inner_ = innermost_dim(dims_);
-    find_parts();
     kept_.resize(dims_.size(), int64(b_, 0));
-    keep_lines();
+    const size_t innermost = reduce.innermost();
+    const int64_t row = reduce.is_row() ? reduced_behind() : 1;
+    if (row > 1 && reduce.may_merge_row()) {
+      reduce.merge_row();
+      each_ = row;
+    } else if (row > 1) {
+      row_ = innermost;
+      parts_ = row;
+    } else {
+      find_parts();
+    }
+    line_dims_ = reduce.reduced();
+    if (row_) std::erase(line_dims_, *row_);
+    if (row == 1) keep_lines();
   }
 
   // [begin, end) counts tiles, in the order of the results.
   void write() {
     const Dims outer(dims_.begin(), dims_.begin() + static_cast<int64_t>(inner_));
-    const int64_t columns = dims_[inner_], width = tile_of(element_count(outer), columns, parts_);
+    const int64_t columns = dims_[inner_],
+                  width = tile_of(element_count(outer), columns, parts_ * each_);
     const int64_t tiles = (columns + width - 1) / width;
     w_.set_count(element_count(outer) * tiles,
-                 reduce_.reduced_elements() * (static_cast<double>(width * parts_) +
+                 reduce_.reduced_elements() * (static_cast<double>(width * parts_ * each_) +
                                                2 * static_cast<double>(lines_.size())));
     width_ = width;
-    held_ = reduce_.held_arrays(width * parts_);
+    held_ = reduce_.held_arrays(width * parts_ * each_);
     seams_ = reduce_.seams_along(reduce_.kept()[inner_]);
     loop(b_, w_.begin, w_.end, [&](Value* number) {
       const Index row = Index::linear(b_, outer, b_.CreateUDiv(number, int64(b_, tiles)));
@@ -183,6 +205,13 @@ class ColumnReduction {
   }
 
  private:
+  int64_t reduced_behind() const {
+    int64_t out = 1;
+    for (size_t d = reduce_.last_kept() + 1; d < reduce_.dims().size(); ++d)
+      out *= reduce_.dims()[d];
+    return out;
+  }
+
   // A few elements of each column stand side by side: loops are over columns.
   void find_parts() {
     if (inner_ == 0 || dims_[inner_] > most_parts || dims_[inner_ - 1] < least_columns ||
@@ -194,13 +223,14 @@ class ColumnReduction {
 
   // Lines that the code of one round combines, of all parts.
   int64_t lines_of_code() const {
-    const int64_t lines = lines_together(w_.elements, id_, reduce_, width_ * parts_, lines_);
+    const int64_t lines =
+        lines_together(w_.elements, id_, reduce_, line_dims_, width_ * parts_ * each_, lines_);
     return std::max<int64_t>(1, lines / parts_);
   }
 
   Index place(Value* i, int64_t part) {
     kept_[inner_] = add_index(b_, first_, i);
-    if (parts_ > 1) kept_[inner_ + 1] = int64(b_, part);
+    if (parts_ > 1 && !row_) kept_[inner_ + 1] = int64(b_, part);
     return Index(b_, dims_, kept_);
   }
 
@@ -249,26 +279,37 @@ class ColumnReduction {
   void write_tile(int64_t together) {
     const Reducer& reducer = reduce_.reducer();
     const std::vector<Value*> inits = reduce_.inits();
-    loop(b_, int64(b_, 0), size_, [&](Value* i) {
+    loop(b_, int64(b_, 0), multiply_index(b_, size_, each_), [&](Value* i) {
       for (int64_t part = 0; part < parts_; ++part)
         store(reducer.is_associative() ? std::vector{reducer.identity()} : inits, i, part);
     });
     std::vector<Value*> at = reduce_.place(place(int64(b_, 0), 0));
-    nest_of_lines(b_, reduce_, 0, at, together, [&](int64_t lines) { add_lines(at, lines); });
+    nest_of_lines(b_, reduce_.dims(), line_dims_, at, together,
+                  [&](int64_t lines) { add_lines(at, lines); });
     loop(b_, int64(b_, 0), size_, [&](Value* i) {
-      for (int64_t part = 0; part < parts_; ++part) {
-        std::vector<Value*> values = load(i, part);
+      for (int64_t part = 0; part < (row_ ? 1 : parts_); ++part) {
+        std::vector<Value*> values = row_ || each_ > 1 ? combined_row(i) : load(i, part);
         if (reducer.is_associative()) values = {reducer.finish(inits[0], values[0])};
         store_results(w_, id_, place(i, part).position(b_), values);
       }
     });
   }
 
+  std::vector<Value*> combined_row(Value* i) {
+    const auto element = [&](int64_t n) {
+      if (row_) return load(i, n)[0];
+      return load(add_index(b_, multiply_index(b_, i, each_), int64(b_, n)), 0)[0];
+    };
+    Value* out = element(0);
+    for (int64_t n = 1; n < parts_ * each_; ++n) out = reduce_.reducer().combine(out, element(n));
+    return {out};
+  }
+
   // By loops between the seams.
   void add_lines(const std::vector<Value*>& at, int64_t lines) {
     const auto in_tile = [&](int64_t column) -> Value* {
       if (column == 0) return int64(b_, 0);
-      if (column == dims_[inner_]) return size_;
+      if (column == dims_[inner_]) return multiply_index(b_, size_, each_);
       Value* from_first = b_.CreateNSWSub(int64(b_, column), first_);
       Value* begun = greater_index(b_, from_first, int64(b_, 0));
       return lesser_index(b_, begun, size_);
@@ -280,7 +321,7 @@ class ColumnReduction {
       loop(b_, in_tile(ends[s]), in_tile(ends[s + 1]), [&](Value* i) {
         std::vector<Value*> here = at;
         Value*& column = here[reduce_.kept()[inner_]];
-        column = add_index(b_, first_, i);
+        column = add_index(b_, multiply_index(b_, first_, each_), i);
         if (ends.size() > 2) w_.elements.bind_counter(column, ends[s], ends[s + 1]);
         add_parts(here, lines, i);
       });
@@ -289,8 +330,9 @@ class ColumnReduction {
 
   void add_parts(std::vector<Value*>& at, int64_t lines, Value* i) {
     for (int64_t part = 0; part < parts_; ++part) {
-      if (parts_ > 1) at[reduce_.kept()[inner_ + 1]] = int64(b_, part);
-      store(combine_lines(b_, reduce_, at, lines, load(i, part)), i, part);
+      if (parts_ > 1) at[row_ ? *row_ : reduce_.kept()[inner_ + 1]] = int64(b_, part);
+      const size_t last = line_dims_.empty() ? 0 : line_dims_.back();
+      store(combine_lines(b_, reduce_, at, last, lines, load(i, part)), i, part);
     }
   }
 
@@ -298,9 +340,14 @@ class ColumnReduction {
   Builder& b_;
   InstructionId id_;
   Reduce& reduce_;
-  Dims dims_;                         // of the results
-  size_t inner_ = 0;                  // the one of the columns
-  int64_t parts_ = 1, width_ = 0;     // of a column, and columns of a tile
+  Dims dims_;                      // of the results
+  size_t inner_ = 0;               // the one of the columns
+  int64_t parts_ = 1, width_ = 0;  // of a column, and columns of a tile
+  // A short row is reduced with what stands before it: its elements are parts, of a dimension of
+  // their own, or so many columns each.
+  std::optional<size_t> row_;
+  int64_t each_ = 1;
+  std::vector<size_t> line_dims_;     // the other reduced ones
   std::vector<InstructionId> lines_;  // values of lines
   std::vector<Value*> in_frame_;      // and their places
   std::vector<HeldArray> held_;
@@ -320,6 +367,31 @@ bool is_costly(const Elements& elements, InstructionId id, const Reduce& reduce)
 
 void write_columns(Writer& w, InstructionId id, Reduce& reduce) {
   ColumnReduction(w, id, reduce).write();
+}
+
+bool write_short_rows(Writer& w, InstructionId id, Reduce& reduce) {
+  const Dims& dims = reduce.dims();
+  const size_t last = reduce.last_kept();
+  if (last == dims.size() || !reduce.reducer().is_associative()) return false;
+  int64_t lines = 1, row = 1, row_dims = 0;
+  for (size_t d : reduce.reduced()) {
+    (d < last ? lines : row) *= dims[d];
+    row_dims += d > last && dims[d] > 1 ? 1 : 0;
+  }
+  const int64_t columns = dims[last] * row;
+  if (row == 1 || columns < least_side_by_side || element_count(dims) < least_work_of_rows)
+    return false;
+  if (!reduce.may_merge_row() && (row > most_parts || row_dims > 1)) return false;
+  if (lines < (row <= most_parts ? least_lines : least_lines_of_long) || row > longest_row)
+    return false;
+  // Rows that are whole vectors are read well as they are, from memory.
+  const ElementType type = w.elements.module.shape(w.elements.module.operand(id, 0)).type;
+  const VectorRegisters registers = vector_registers(*w.function->getParent());
+  if (row * storage_bytes(type) % registers.bytes == 0 &&
+      (columns > most_near || lines < least_lines_of_vectors))
+    return false;
+  write_columns(w, id, reduce);
+  return true;
 }
 
 }  // namespace hilo

@@ -2,8 +2,7 @@
 //   reduce(x, init) => reduce(reduce(reshape(x), identity), init)
 // The first one gives some dozens of partial results for each result, by the outermost dimensions
 // that are reduced, so that what it reads for each lies together; what a dimension that must be cut
-// has beyond a multiple of their number is reduced for itself and combined with the rest. So are
-// reductions over short rows and what stands before them: the rows' elements are columns first.
+// has beyond a multiple of their number is reduced for itself and combined with the rest.
 // Assumes that the reducer may be regrouped: sums and products are then added in another order, one
 // that follows from the shapes alone. Later passes may assume nothing. Stands after algebra, which
 // makes one reduction of two, and before fusion, which puts the first one together with what makes
@@ -18,8 +17,6 @@ namespace {
 constexpr int64_t longest = 65536;          // what stays whole: rows that fusions keep at hand
 constexpr int64_t side_by_side = 256;       // columns that one loop takes at least
 constexpr int64_t enough = 8, wanted = 64;  // loops of their own, before and afterwards
-// Elements of rows that are short, of all columns then, and lines that are worth a second step.
-constexpr int64_t longest_short_row = 16, most_columns = 4096, least_lines = 32;
 // Fewer elements one thread adds up before others have come, and nothing is stored between.
 constexpr int64_t least_elements = 1 << 17;
 constexpr int64_t fewest_parts = 8, most_parts = 512, least_of_part = 4;
@@ -58,16 +55,15 @@ class Splitter {
 
   bool run() {
     const auto op = reducer_op(module_, attributes_);
-    const Dims rows = op ? short_rows() : Dims();
-    if (!op || (rows.empty() && !is_long())) return false;
+    if (!op || !is_long()) return false;
     // Maximum and its like may take the initial value twice.
     identity_ = init_;
     const ElementType type = module_.shape(init_).type;
     if (*op == Op::Add) identity_ = constant(scalar_of(type, is_floating(type) ? -0.0 : 0));
     if (*op == Op::Multiply) identity_ = constant(scalar_of(type, 1));
-    const Cut cut = rows.empty() ? outermost_cut() : Cut{rows};
+    const Cut cut = outermost_cut();
     InstructionId out;
-    if (!rows.empty() || parts_of(cut) >= fewest_parts) {
+    if (parts_of(cut) >= fewest_parts) {
       out = in_parts(x_, cut);
     } else {
       const size_t d = longest_dim();
@@ -82,22 +78,6 @@ class Splitter {
   }
 
  private:
-  // The dimensions of short rows, which a loop would reduce one by one, behind some that are kept
-  // and others that are reduced: all of them are columns first. Nothing where there are none.
-  Dims short_rows() const {
-    Dims out;
-    int64_t row = 1, kept = 1, lines = 1;
-    for (size_t d = dims_.size(); d-- > 0;) {
-      const bool is_reduced = std::ranges::count(attributes_.dimensions, static_cast<int64_t>(d));
-      if (!is_reduced) kept *= dims_[d];
-      else if (kept > 1) lines *= dims_[d];
-      else row *= dims_[d], out.push_back(static_cast<int64_t>(d));
-    }
-    const bool fits = row > 1 && row <= longest_short_row && kept > 1 &&
-                      kept * row <= most_columns && lines >= least_lines;
-    return fits ? out : Dims();
-  }
-
   // Few results, or columns that one loop takes side by side, of much.
   bool is_long() {
     int64_t results = 1, columns = 1, reduced = 1;

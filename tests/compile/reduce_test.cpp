@@ -309,6 +309,52 @@ ENTRY e {{
       }
 }
 
+// Rows of few elements are columns until their lines are combined: of an array, of what is computed
+// of the columns that are kept, and of what is computed of the elements of a row.
+TEST(Reduce, ShortRowsAndTheirLines) {
+  struct Form {
+    std::string_view type, op, identity;
+  };
+  for (const Form& form : {Form{"f32", "add", "0.5"},
+                           {"bf16", "maximum", "-inf"},
+                           {"pred", "or", "false"},
+                           {"s8", "add", "3"},
+                           {"f64", "multiply", "2"},
+                           {"c64", "add", "(1, 2)"}})
+    for (const auto& [lines, kept, row] : {std::array{24, 768, 2},
+                                           {3, 1300, 8},
+                                           {50, 12, 4},
+                                           {9, 300, 31},
+                                           {2, 700, 3},
+                                           {40, 33, 16}}) {
+      const std::string text = fmt::format(R"(HloModule m
+op {{
+  a = {0}[] parameter(0)
+  b = {0}[] parameter(1)
+  ROOT c = {0}[] {1}(a, b)
+}}
+ENTRY e {{
+  x = {0}[{3},5,{4},{5}] parameter(0)
+  u = {0}[{4}] parameter(1)
+  v = {0}[{5}] parameter(2)
+  z = {0}[] constant({2})
+  ub = {0}[{3},5,{4},{5}] broadcast(u), dimensions={{2}}
+  vb = {0}[{3},5,{4},{5}] broadcast(v), dimensions={{3}}
+  p = {0}[{3},5,{4},{5}] {1}(x, ub)
+  q = {0}[{3},5,{4},{5}] {1}(x, vb)
+  rx = {0}[5,{4}] reduce(x, z), dimensions={{0,3}}, to_apply=op
+  rp = {0}[{4}] reduce(p, z), dimensions={{0,1,3}}, to_apply=op
+  rq = {0}[5,{4}] reduce(q, z), dimensions={{0,3}}, to_apply=op
+  w = {0}[{3},5,{4},{5},1] reshape(x)
+  rw = {0}[5,{4},1] reduce(w, z), dimensions={{0,3}}, to_apply=op
+  ROOT t = ({0}[5,{4}], {0}[{4}], {0}[5,{4}], {0}[5,{4},1]) tuple(rx, rp, rq, rw)
+}}
+)",
+                                           form.type, form.op, form.identity, lines, kept, row);
+      expect_native_on_threads(text, form.op == "or" || form.type == "bf16" ? 0 : 1e-5);
+    }
+}
+
 TEST(Reduce, LargestOfFewParts) {
   const std::string text = R"(HloModule m
 largest {

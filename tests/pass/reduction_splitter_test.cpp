@@ -57,16 +57,6 @@ TEST(ReductionSplitter, PartsInSeveralDimensions) {
   EXPECT_EQ(reduces_after(reduction("s32[577,256]", "s32[256]", "0", "add", "7")), 3);
 }
 
-// Rows of few elements behind columns that are kept are columns first.
-TEST(ReductionSplitter, ShortRowsAreColumnsFirst) {
-  EXPECT_EQ(reduces_after(reduction("s32[50,12,4]", "s32[12]", "0,2", "add", "7")), 2);
-  EXPECT_EQ(reduces_after(reduction("s32[8,5,9,3,2]", "s32[9]", "0,1,3,4", "multiply", "3")), 2);
-  EXPECT_EQ(reduces_after(reduction("f32[40,7,16,1]", "f32[7]", "0,2,3", "maximum", "1")), 2);
-  EXPECT_EQ(reduces_after(reduction("f32[20,12,4]", "f32[12]", "0,2")), 1);    // of few lines
-  EXPECT_EQ(reduces_after(reduction("f32[50,12,40]", "f32[12]", "0,2")), 1);   // long rows
-  EXPECT_EQ(reduces_after(reduction("bf16[50,12,4]", "bf16[12]", "0,2")), 1);  // rounds too often
-}
-
 TEST(ReductionSplitter, LeavesOthersWhole) {
   EXPECT_EQ(reduces_after(reduction("f32[60000]", "f32[]", "0")), 1);
   EXPECT_EQ(reduces_after(reduction("f32[500,200]", "f32[200]", "0")), 1);  // one thread is enough
