@@ -215,8 +215,7 @@ class Concatenation {
   }
   int64_t iterations(const Part& part) const {
     if (!part.crossing) return part.size;
-    const Dims& dims = module_.shape(part.id).dims;
-    return count_tile_blocks(*part.crossing, dims, innermost_dim(dims));
+    return count_tile_blocks(*part.crossing, module_.shape(part.id).dims);
   }
   void write_part(const Part& part, llvm::Value* first, llvm::Value* last) {
     if (part.crossing) return write_turned(part, first, last);
@@ -227,12 +226,12 @@ class Concatenation {
     });
   }
   void write_turned(const Part& part, llvm::Value* first, llvm::Value* last) {
-    const Dims& dims = module_.shape(part.id).dims;
-    write_tile_blocks(w_, *part.crossing, dims, innermost_dim(dims), first, last,
-                      [&](const Index& place) {
-                        llvm::Value* value = w_.elements.at(part.id, place);
-                        if (!w_.elements.error()) store(part, place, value);
-                      });
+    const auto store_there = [&](const Index& place) {
+      llvm::Value* value = w_.elements.at(part.id, place);
+      if (!w_.elements.error()) store(part, place, value);
+    };
+    write_tile_blocks(w_, *part.crossing, module_.shape(part.id).dims, first, last,
+                      {.place = store_there});
   }
   void store(const Part& part, const Index& place, llvm::Value* value) {
     std::vector<llvm::Value*> to;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <set>
+#include <utility>
 
 #include "analysis/analysis.h"
 
@@ -12,18 +13,41 @@ namespace {
 // Up to 16 elements and a line of a cache, which is then written whole.
 constexpr int64_t widest = 16, narrowest = 8, line_bytes = 64;
 constexpr int64_t least_elements = 256;
+// Rows of a tile may be on pages of their own, of which a processor knows 16 that it writes to:
+// those of a small array are small.
+constexpr int64_t huge_page = 2 << 20, page = 4096, rows_on_small_pages = 8;
 constexpr size_t most_seen = 200, most_turned = 4;
 // Tiles of an iteration, along the dimension that is read along and along the one written along.
 constexpr int64_t tiles_read = 4, tiles_written = 16;
 
-// The dimension of a transpose that is the innermost one of its operand.
-std::optional<size_t> read_along(const Module& module, InstructionId transpose) {
-  const Dims& from = module.shape(module.operand(transpose, 0)).dims;
+// The last dimension before `end` that counts.
+std::optional<size_t> last_before(const Dims& dims, size_t end) {
+  while (end > 0 && dims[end - 1] == 1) --end;
+  return end > 0 ? std::optional(end - 1) : std::nullopt;
+}
+
+// How tiles of a transpose lie, or nothing.
+std::optional<Crossing> crossing_of(const Module& module, InstructionId transpose, size_t inner) {
+  const Dims &from = module.shape(module.operand(transpose, 0)).dims,
+             &to = module.shape(transpose).dims;
   const Dims& order = module.attributes<DimensionsAttributes>(transpose).dimensions;
-  size_t last = from.size();
-  while (last > 0 && from[last - 1] == 1) --last;
-  if (last == 0) return std::nullopt;
-  return std::ranges::find(order, static_cast<int64_t>(last - 1)) - order.begin();
+  const auto place_of = [&](size_t d) {
+    return static_cast<size_t>(std::ranges::find(order, static_cast<int64_t>(d)) - order.begin());
+  };
+  const auto last = last_before(from, from.size());
+  if (!last || place_of(*last) == inner) return std::nullopt;
+  Crossing out{.read = place_of(*last), .written = inner, .turned = {transpose}};
+  if (to[inner] < narrowest && to[out.read] >= narrowest) {
+    const auto before = last_before(to, inner);
+    if (!before || *before == out.read) return std::nullopt;
+    out.part = std::exchange(out.written, *before);
+  } else if (to[out.read] < narrowest && to[inner] >= narrowest) {
+    const auto before = last_before(from, *last);
+    if (!before || place_of(*before) == inner) return std::nullopt;
+    out.part = std::exchange(out.read, place_of(*before));
+    out.is_part_read = true;
+  }
+  return out;
 }
 
 // These values and all that is computed in place to make them: their elements are asked for at
@@ -71,6 +95,15 @@ std::vector<InstructionId> transposes_below(const Elements& e,
   return out;
 }
 
+// What has parts is computed where it stands, and what it is written to has no rows that are whole
+// pages, which would all lie in the same places of the first cache.
+bool may_have_parts(const Elements& e, const Crossing& crossing, const Dims& dims) {
+  const InstructionId id = crossing.turned[0];
+  const int64_t bytes = storage_bytes(e.module.shape(id).type);
+  return keeps_places(e, e.module.operand(id, 0)) &&
+         (!crossing.is_part_read || dims[crossing.written] * bytes % page != 0);
+}
+
 // Of two vectors the elements by turns, of each lane's lower halves and of their upper halves.
 std::pair<std::vector<int>, std::vector<int>> interleaved(int width, int lane) {
   std::pair<std::vector<int>, std::vector<int>> out;
@@ -107,46 +140,75 @@ void turn(Builder& b, llvm::Type* type, llvm::Value* from, llvm::Value* to, int6
     b.CreateAlignedStore(rows[static_cast<size_t>(row)], place(to, row), llvm::Align(4));
 }
 
+// A vector of as many elements as each of `from` has, element number l of which is number
+// element(l) of theirs, counted through.
+llvm::Value* picked(Builder& b, const std::vector<llvm::Value*>& from, int64_t lanes,
+                    llvm::function_ref<int64_t(int64_t)> element) {
+  llvm::Value* out = from[0];
+  for (size_t n = 1; n < from.size(); ++n) {
+    std::vector<int> mask;
+    for (int64_t l = 0; l < lanes; ++l) {
+      const auto number = static_cast<size_t>(element(l) / lanes);
+      const auto lane = static_cast<int>(element(l) % lanes);
+      const bool is_first = n == 1 && number == 0;
+      mask.push_back(number == n  ? static_cast<int>(lanes) + lane
+                     : is_first   ? lane
+                     : number < n ? static_cast<int>(l)
+                                  : llvm::PoisonMaskElem);
+    }
+    out = b.CreateShuffleVector(out, from[n], mask);
+  }
+  return out;
+}
+
 int64_t rounded_up_quotient(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Blocks along the dimensions that tiles have not, across and along.
-Dims blocks_of(const Crossing& crossing, const Dims& dims, size_t inner) {
+bool is_in_tiles(const Crossing& crossing, size_t d) {
+  return d == crossing.read || d == crossing.written || d == crossing.part;
+}
+int64_t parts_of(const Crossing& crossing, const Dims& dims) {
+  return crossing.part ? dims[*crossing.part] : 1;
+}
+
+// Blocks along the dimensions that tiles have not, and along the two that they have.
+Dims blocks_of(const Crossing& crossing, const Dims& dims) {
   Dims out;
   for (size_t d = 0; d < dims.size(); ++d)
-    if (d != inner && d != crossing.dim) out.push_back(dims[d]);
-  out.push_back(rounded_up_quotient(dims[crossing.dim], crossing.side * tiles_read));
-  out.push_back(rounded_up_quotient(dims[inner], crossing.side * tiles_written));
+    if (!is_in_tiles(crossing, d)) out.push_back(dims[d]);
+  out.push_back(rounded_up_quotient(dims[crossing.read], crossing.side * tiles_read));
+  out.push_back(rounded_up_quotient(dims[crossing.written], crossing.side * tiles_written));
   return out;
 }
 
 class TileLoops {
  public:
-  TileLoops(Writer& w, const Crossing& crossing, const Dims& dims, size_t inner, StorePlace store)
+  TileLoops(Writer& w, const Crossing& crossing, const Dims& dims, const TileStores& stores)
       : w_(w),
         b_(w.b),
         crossing_(crossing),
         side_(crossing.side),
+        parts_(parts_of(crossing, dims)),
         dims_(dims),
-        inner_(inner),
-        store_(store),
+        store_(stores.place),
+        address_(stores.address),
         at_(dims.size(), int64(w.b, 0)) {
     for (InstructionId id : crossing_.turned) {
       types_.push_back(b_.getIntNTy(8 * static_cast<unsigned>(bytes_of(id))));
-      read_.push_back(frame_array(b_, types_.back(), side_ * side_));
-      turned_.push_back(frame_array(b_, types_.back(), side_ * side_));
+      read_.push_back(frame_array(b_, types_.back(), side_ * side_ * parts_));
+      turned_.push_back(frame_array(b_, types_.back(), side_ * side_ * parts_));
     }
   }
 
   void write(llvm::Value* begin, llvm::Value* end) {
-    const Dims outer = blocks_of(crossing_, dims_, inner_);
-    const int64_t across = tiles_along(crossing_.dim), along = tiles_along(inner_);
+    const Dims outer = blocks_of(crossing_, dims_);
+    const int64_t across = tiles_along(crossing_.read), along = tiles_along(crossing_.written);
     loop(b_, begin, end, [&](llvm::Value* number) {
       const Index block = Index::linear(b_, outer, number);
       for (size_t d = 0, k = 0; d < dims_.size(); ++d)
-        if (d != inner_ && d != crossing_.dim) at_[d] = block.at(b_, k++);
-      over_tiles(block.at(b_, outer.size() - 1), tiles_written, along, [&](llvm::Value* column) {
-        over_tiles(block.at(b_, outer.size() - 2), tiles_read, across,
-                   [&](llvm::Value* row) { write_tile(row, column); });
+        if (!is_in_tiles(crossing_, d)) at_[d] = block.at(b_, k++);
+      over_tiles(block.at(b_, outer.size() - 2), tiles_read, across, [&](llvm::Value* row) {
+        over_tiles(block.at(b_, outer.size() - 1), tiles_written, along,
+                   [&](llvm::Value* column) { write_tile(row, column); });
       });
     });
     // Other code may ask for elements that are in no tile.
@@ -163,8 +225,7 @@ class TileLoops {
   void over_tiles(llvm::Value* block, int64_t each, int64_t count, LoopBody body) {
     llvm::Value* first = multiply_index(b_, block, each);
     llvm::Value* end = add_index(b_, first, int64(b_, each));
-    if (count % each != 0)
-      end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, int64(b_, count));
+    if (count % each != 0) end = lesser_index(b_, end, int64(b_, count));
     loop(b_, first, end, body);
   }
 
@@ -176,53 +237,214 @@ class TileLoops {
   Span span_of(llvm::Value* tile, size_t d) {
     llvm::Value* begin = multiply_index(b_, tile, side_);
     if (dims_[d] % side_ == 0) return {begin, int64(b_, 0)};
-    llvm::Value* origin =
-        b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, begin, int64(b_, dims_[d] - side_));
+    llvm::Value* origin = lesser_index(b_, begin, int64(b_, dims_[d] - side_));
     return {origin, b_.CreateNSWSub(begin, origin)};
   }
 
+  // body(part) with the place of each.
+  void over_parts(LoopBody body) {
+    if (!crossing_.part) return body(int64(b_, 0));
+    loop(b_, parts_, [&](llvm::Value* part) {
+      at_[*crossing_.part] = part;
+      body(part);
+    });
+  }
+
   void write_tile(llvm::Value* row, llvm::Value* column) {
-    const Span across = span_of(row, crossing_.dim), along = span_of(column, inner_);
+    const Span across = span_of(row, crossing_.read), along = span_of(column, crossing_.written);
     Elements& e = w_.elements;
     for (InstructionId id : crossing_.turned) e.release_tile(id);
-    for (size_t k = 0; k < crossing_.turned.size(); ++k) {
-      const InstructionId id = crossing_.turned[k];
-      e.forget();
-      loop(b_, side_, [&](llvm::Value* i) {
-        at_[inner_] = add_index(b_, along.origin, i);
-        loop(b_, side_, [&](llvm::Value* j) {
-          at_[crossing_.dim] = add_index(b_, across.origin, j);
-          llvm::Value* value = e.at(id, Index(b_, dims_, at_));
-          if (e.error()) return;
-          llvm::Value* place = add_index(b_, multiply_index(b_, i, side_), j);
-          store_element(b_, e.module.shape(id).type, read_[k], place, value);
-        });
-      });
-      turn(b_, types_[k], read_[k], turned_[k], side_);
-    }
+    llvm::Value* array = e.array(e.module.operand(crossing_.turned[0], 0));
+    if (address_ && array && !crossing_.part) return move_tile(array, across, along);
+    for (size_t k = 0; k < crossing_.turned.size(); ++k) read_tile(k, across, along);
+    if (address_) return write_lines(across, along);
     std::vector<llvm::Value*> first(dims_.size());
     Dims steps(dims_.size());
-    first[crossing_.dim] = across.origin, steps[crossing_.dim] = side_;
-    first[inner_] = along.origin, steps[inner_] = 1;
+    first[crossing_.read] = across.origin, steps[crossing_.read] = side_;
+    first[crossing_.written] = along.origin, steps[crossing_.written] = 1;
+    if (crossing_.part)
+      first[*crossing_.part] = int64(b_, 0), steps[*crossing_.part] = side_ * side_;
     for (size_t k = 0; k < crossing_.turned.size(); ++k)
       e.bind_tile(crossing_.turned[k], {turned_[k], first, steps});
+    const auto over_line = [&] {
+      loop(b_, along.first, int64(b_, side_), [&](llvm::Value* i) {
+        at_[crossing_.written] = add_index(b_, along.origin, i);
+        if (crossing_.is_part_read) store_(Index(b_, dims_, at_));
+        else over_parts([&](llvm::Value*) { store_(Index(b_, dims_, at_)); });
+      });
+    };
     e.forget();
     loop(b_, across.first, int64(b_, side_), [&](llvm::Value* j) {
-      at_[crossing_.dim] = add_index(b_, across.origin, j);
-      loop(b_, along.first, int64(b_, side_), [&](llvm::Value* i) {
-        at_[inner_] = add_index(b_, along.origin, i);
-        store_(Index(b_, dims_, at_));
-      });
+      at_[crossing_.read] = add_index(b_, across.origin, j);
+      if (crossing_.is_part_read) over_parts([&](llvm::Value*) { over_line(); });
+      else over_line();
     });
+  }
+
+  llvm::Type* vector(size_t k) const {
+    return llvm::FixedVectorType::get(types_[k], static_cast<unsigned>(side_));
+  }
+  // So many elements from the pointer on, by vectors.
+  std::vector<llvm::Value*> load_lines(llvm::Value* from, size_t k, int64_t count) {
+    std::vector<llvm::Value*> out;
+    for (int64_t n = 0; n < count; ++n)
+      out.push_back(
+          b_.CreateAlignedLoad(vector(k), moved(from, k, int64(b_, n * side_)), llvm::Align(1)));
+    return out;
+  }
+  void store_lines(const std::vector<llvm::Value*>& lines, llvm::Value* to, size_t k) {
+    for (size_t n = 0; n < lines.size(); ++n)
+      b_.CreateAlignedStore(lines[n], moved(to, k, int64(b_, static_cast<int64_t>(n) * side_)),
+                            llvm::Align(1));
+  }
+  llvm::Value* moved(llvm::Value* pointer, size_t k, llvm::Value* elements) {
+    return b_.CreateInBoundsGEP(types_[k], pointer, elements);
+  }
+  // Line number `line` of a part of a tile.
+  llvm::Value* line_of(llvm::Value* tile, size_t k, llvm::Value* part, llvm::Value* line) {
+    llvm::Value* number = add_index(b_, multiply_index(b_, part, side_), line);
+    return moved(tile, k, multiply_index(b_, number, side_));
+  }
+
+  // Nothing is computed of what is turned: lines of the tile are written as they are.
+  void write_lines(const Span& across, const Span& along) {
+    at_[crossing_.written] = along.origin;
+    loop(b_, across.first, int64(b_, side_), [&](llvm::Value* j) {
+      at_[crossing_.read] = add_index(b_, across.origin, j);
+      if (!crossing_.part || crossing_.is_part_read)
+        return over_parts([&](llvm::Value* part) {
+          write_line(load_lines(line_of(turned_[0], 0, part, j), 0, 1), along.first);
+        });
+      std::vector<llvm::Value*> parts, lines;
+      for (int64_t part = 0; part < parts_; ++part)
+        parts.push_back(load_lines(line_of(turned_[0], 0, int64(b_, part), j), 0, 1)[0]);
+      for (int64_t n = 0; n < parts_; ++n)
+        lines.push_back(picked(b_, parts, side_, [&](int64_t lane) {
+          const int64_t place = n * side_ + lane;
+          return place % parts_ * side_ + place / parts_;
+        }));
+      at_[*crossing_.part] = int64(b_, 0);
+      write_line(lines, along.first);
+    });
+  }
+  // What is there already is not written again where the chip leaves out lanes of any width.
+  void write_line(const std::vector<llvm::Value*>& line, llvm::Value* first) {
+    llvm::Value* to = address_(Index(b_, dims_, at_));
+    const auto* start = llvm::dyn_cast<llvm::ConstantInt>(first);
+    if (start && start->isZero()) return store_lines(line, to, 0);
+    const auto each = std::ssize(line);
+    for (int64_t n = 0; n < each; ++n) {
+      std::vector<llvm::Constant*> places;
+      for (int64_t lane = 0; lane < side_; ++lane)
+        places.push_back(b_.getInt32(static_cast<uint32_t>((n * side_ + lane) / each)));
+      llvm::Value* begun = b_.CreateVectorSplat(static_cast<unsigned>(side_),
+                                                b_.CreateTrunc(first, b_.getInt32Ty()));
+      llvm::Value* mask = b_.CreateICmpSGE(llvm::ConstantVector::get(places), begun);
+      b_.CreateMaskedStore(line[static_cast<size_t>(n)], moved(to, 0, int64(b_, n * side_)),
+                           llvm::Align(1), mask);
+    }
+  }
+
+  // Where the operand of transpose number k has the element of the place at hand.
+  llvm::Value* position_in_operand(size_t k) {
+    const Module& module = w_.elements.module;
+    const InstructionId id = crossing_.turned[k];
+    const Dims& order = module.attributes<DimensionsAttributes>(id).dimensions;
+    std::vector<llvm::Value*> at(at_.size());
+    for (size_t d = 0; d < at_.size(); ++d) at[static_cast<size_t>(order[d])] = at_[d];
+    return Index(b_, module.shape(module.operand(id, 0)).dims, at).position(b_);
+  }
+  llvm::Value* source(size_t k, llvm::Value* array) {
+    return moved(array, k, position_in_operand(k));
+  }
+
+  // From an array to an array, by way of registers.
+  void move_tile(llvm::Value* array, const Span& across, const Span& along) {
+    std::vector<llvm::Value*> rows;
+    at_[crossing_.read] = across.origin;
+    for (int64_t i = 0; i < side_; ++i) {
+      at_[crossing_.written] = add_index(b_, along.origin, int64(b_, i));
+      rows.push_back(load_lines(source(0, array), 0, 1)[0]);
+    }
+    rows = turned(b_, std::move(rows));
+    at_[crossing_.written] = along.origin;
+    for (int64_t j = 0; j < side_; ++j) {
+      llvm::Value* row = rows[static_cast<size_t>(j)];
+      at_[crossing_.read] = add_index(b_, across.origin, int64(b_, j));
+      where(b_, b_.CreateICmpSLE(across.first, int64(b_, j)),
+            [&] { write_line({row}, along.first); });
+    }
+  }
+
+  // The elements of transpose number k, turned.
+  void read_tile(size_t k, const Span& across, const Span& along) {
+    Elements& e = w_.elements;
+    e.forget();
+    llvm::Value* array = e.array(e.module.operand(crossing_.turned[k], 0));
+    loop(b_, side_, [&](llvm::Value* i) {
+      at_[crossing_.written] = add_index(b_, along.origin, i);
+      if (array) copy_lines(k, array, across, i);
+      else compute_lines(k, across, i);
+    });
+    loop(b_, parts_, [&](llvm::Value* part) {
+      turn(b_, types_[k], line_of(read_[k], k, part, int64(b_, 0)),
+           line_of(turned_[k], k, part, int64(b_, 0)), side_);
+    });
+  }
+
+  // Line number i of each part of a tile, of an array.
+  void copy_lines(size_t k, llvm::Value* array, const Span& across, llvm::Value* i) {
+    at_[crossing_.read] = across.origin;
+    if (!crossing_.is_part_read)
+      return over_parts([&](llvm::Value* part) {
+        store_lines(load_lines(source(k, array), k, 1), line_of(read_[k], k, part, i), k);
+      });
+    at_[*crossing_.part] = int64(b_, 0);
+    deal_out(k, source(k, array), i);
+  }
+
+  // The same of what is computed, of parts that are read where it keeps its places.
+  void compute_lines(size_t k, const Span& across, llvm::Value* i) {
+    const InstructionId id = crossing_.turned[k];
+    Elements& e = w_.elements;
+    const ElementType type = e.module.shape(id).type;
+    if (!crossing_.is_part_read)
+      return over_parts([&](llvm::Value* part) {
+        llvm::Value* line = line_of(read_[k], k, part, i);
+        loop(b_, side_, [&](llvm::Value* j) {
+          at_[crossing_.read] = add_index(b_, across.origin, j);
+          llvm::Value* value = e.at(id, Index(b_, dims_, at_));
+          if (!e.error()) store_element(b_, type, line, j, value);
+        });
+      });
+    const InstructionId operand = e.module.operand(id, 0);
+    llvm::Value* row = frame_array(b_, types_[k], side_ * parts_);
+    at_[crossing_.read] = across.origin;
+    at_[*crossing_.part] = int64(b_, 0);
+    llvm::Value* first = position_in_operand(k);
+    loop(b_, side_ * parts_, [&](llvm::Value* n) {
+      const Index place = Index::linear(b_, e.module.shape(operand).dims, add_index(b_, first, n));
+      llvm::Value* value = e.at(operand, place);
+      if (!e.error()) store_element(b_, type, row, n, value);
+    });
+    deal_out(k, row, i);
+  }
+
+  // Elements of all parts by turns to line number i of each.
+  void deal_out(size_t k, llvm::Value* from, llvm::Value* i) {
+    const std::vector<llvm::Value*> lines = load_lines(from, k, parts_);
+    for (int64_t part = 0; part < parts_; ++part)
+      store_lines({picked(b_, lines, side_, [&](int64_t lane) { return lane * parts_ + part; })},
+                  line_of(read_[k], k, int64(b_, part), i), k);
   }
 
   Writer& w_;
   Builder& b_;
   const Crossing& crossing_;
-  const int64_t side_;
+  const int64_t side_, parts_;
   const Dims& dims_;
-  const size_t inner_;
   StorePlace store_;
+  std::function<llvm::Value*(const Index&)> address_;
   std::vector<llvm::Value*> at_;
   std::vector<llvm::Type*> types_;
   std::vector<llvm::Value*> read_, turned_;  // tiles of each transpose
@@ -256,37 +478,44 @@ std::optional<Crossing> find_crossing(const Elements& e, std::span<const Written
   if (element_count(dims) < least_elements) return std::nullopt;
   std::optional<Crossing> out;
   for (InstructionId id : transposes_below(e, leaves)) {
-    const ElementType type = e.module.shape(id).type;
-    const auto dim = read_along(e.module, id);
-    if (e.module.shape(id).dims != dims || !dim || *dim == inner || storage_bytes(type) > 8)
-      continue;
-    if (!out) out = Crossing{*dim, {}, 0};
-    if (out->dim != *dim || out->turned.size() == most_turned) continue;
-    out->turned.push_back(id);
+    if (e.module.shape(id).dims != dims || storage_bytes(e.module.shape(id).type) > 8) continue;
+    const auto crossing = crossing_of(e.module, id, inner);
+    if (!crossing || (crossing->part && !may_have_parts(e, *crossing, dims))) continue;
+    if (!out) {
+      out = crossing;
+    } else if (out->turned.size() < most_turned && out->read == crossing->read &&
+               out->written == crossing->written && out->part == crossing->part) {
+      out->turned.push_back(id);
+    }
   }
   if (!out) return std::nullopt;
   int64_t most = widest;
   for (InstructionId id : out->turned)
     most = std::min(most, line_bytes / storage_bytes(e.module.shape(id).type));
-  const auto least = static_cast<uint64_t>(std::min({dims[out->dim], dims[inner], most}));
+  const int64_t bytes = storage_bytes(e.module.shape(out->turned[0]).type);
+  const Dims row(dims.begin() + static_cast<int64_t>(out->read) + 1, dims.end());
+  if (bytes == 4 && element_count(dims) * bytes < huge_page &&
+      2 * element_count(row) * bytes >= page)
+    most = rows_on_small_pages;
+  const auto least = static_cast<uint64_t>(std::min({dims[out->read], dims[out->written], most}));
   out->side = static_cast<int64_t>(std::bit_floor(least));
   return out->side >= narrowest ? out : std::nullopt;
 }
 
-int64_t count_tile_blocks(const Crossing& crossing, const Dims& dims, size_t inner) {
-  return element_count(blocks_of(crossing, dims, inner));
+int64_t count_tile_blocks(const Crossing& crossing, const Dims& dims) {
+  return element_count(blocks_of(crossing, dims));
 }
 
-void write_tile_blocks(Writer& w, const Crossing& crossing, const Dims& dims, size_t inner,
-                       llvm::Value* first, llvm::Value* last, StorePlace store) {
-  TileLoops(w, crossing, dims, inner, store).write(first, last);
+void write_tile_blocks(Writer& w, const Crossing& crossing, const Dims& dims, llvm::Value* first,
+                       llvm::Value* last, const TileStores& stores) {
+  TileLoops(w, crossing, dims, stores).write(first, last);
 }
 
-void write_tiles(Writer& w, const Crossing& crossing, const Dims& dims, size_t inner,
-                 StorePlace store) {
-  w.set_count(count_tile_blocks(crossing, dims, inner),
-              static_cast<double>(tiles_read * tiles_written * crossing.side * crossing.side));
-  write_tile_blocks(w, crossing, dims, inner, w.begin, w.end, store);
+void write_tiles(Writer& w, const Crossing& crossing, const Dims& dims, const TileStores& stores) {
+  const int64_t elements =
+      tiles_read * tiles_written * crossing.side * crossing.side * parts_of(crossing, dims);
+  w.set_count(count_tile_blocks(crossing, dims), static_cast<double>(elements));
+  write_tile_blocks(w, crossing, dims, w.begin, w.end, stores);
 }
 
 }  // namespace hilo

@@ -166,18 +166,32 @@ class ElementLoops {
   void write() {
     if (is_flat() || dims_.empty()) return write_places();
     find_ends();
+    const auto crossing =
+        is_one_loop() ? find_crossing(w_.elements, leaves_, inner_) : std::nullopt;
+    if (crossing && crossing->part && !crossing->is_part_read) return write_crossing(*crossing);
     if (has_short_rows()) return write_short_rows();
     if (has_straight_rows()) {
       w_.set_loops_over("rows");
       return write_short_rows();
     }
-    if (const auto crossing =
-            is_one_loop() ? find_crossing(w_.elements, leaves_, inner_) : std::nullopt) {
+    if (crossing) {
       if (is_turned_row()) return write_short_rows();
-      return write_tiles(w_, *crossing, dims_, inner_, [&](const Index& place) { store(place); });
+      return write_crossing(*crossing);
     }
     if (element_count(dims_) == dims_[inner_]) write_line();
     else write_rows();
+  }
+
+  void write_crossing(const Crossing& crossing) {
+    const auto store_there = [&](const Index& place) { store(place); };
+    TileStores stores = {.place = store_there};
+    const WrittenLeaf& leaf = leaves_[0];
+    if (leaves_.size() == 1 && crossing.turned.size() == 1 && leaf.id == crossing.turned[0])
+      stores.address = [&](const Index& place) {
+        return w_.b.CreateInBoundsGEP(stored_type(w_.b, module_.shape(leaf.id).type), leaf.array,
+                                      place.position(w_.b));
+      };
+    write_tiles(w_, crossing, dims_, stores);
   }
 
   Result<void> write_parts(int64_t width) {

@@ -99,6 +99,43 @@ ENTRY e {
 )");
 }
 
+// A dimension that is too short for a tile stands behind the one that is read or written along.
+TEST(Transpose, ShortDimensionsAreParts) {
+  constexpr Case short_ones[] = {
+      {"3,70,96", "96,70,3", "2,1,0"},
+      {"2,9,33", "33,9,2", "2,1,0"},
+      {"7,40,16", "16,40,7", "2,1,0"},
+      {"5,2,64,1,17", "17,2,64,1,5", "4,1,2,3,0"},
+      {"70,2,40,3", "40,2,3,70", "2,1,3,0"},
+      {"33,2,17,7", "17,2,7,33", "2,1,3,0"},
+      {"16,3,64,2,1", "64,3,1,2,16", "2,1,4,3,0"},
+      {"1024,9,3", "9,3,1024", "1,2,0"},
+      {"10,2,60,6", "60,6,2,10", "2,3,1,0"},
+      {"130,144", "144,130", "1,0"},
+  };
+  for (const Case& c : short_ones)
+    for (std::string_view type : {"s8", "bf16", "f32", "f64", "c64"})
+      for (std::string_view root : {"transpose(x)", "transpose(n)", "concatenate"}) {
+        const bool is_joined = root == "concatenate";
+        const std::string transpose = fmt::format("{}[{}] {}, dimensions={{{}}}", type, c.to,
+                                                  is_joined ? "transpose(n)" : root, c.order);
+        const size_t comma = c.to.find(',');
+        const std::string joined =
+            fmt::format("{}[{}{}]", type, 2 * std::stoi(std::string(c.to)), c.to.substr(comma));
+        expect_same(fmt::format(
+            R"(HloModule m
+ENTRY e {{
+  x = {0}[{1}] parameter(0)
+  n = {0}[{1}] negate(x)
+  {2}t = {3}
+{4}}}
+)",
+            type, c.from, is_joined ? "" : "ROOT ", transpose,
+            is_joined ? fmt::format("  ROOT r = {} concatenate(t, t), dimensions={{0}}\n", joined)
+                      : ""));
+      }
+}
+
 TEST(Transpose, ElementsInTurns) {
   for (int size : {2, 3, 4, 5})
     for (int count : {7, 40, 64}) {
