@@ -248,11 +248,19 @@ class ComplexRows {
   }
   bool fits() const {
     return k_ > 0 && rows_ <= std::min(most_rows, k_) && p_.rhs.type == element_type<Sum> &&
-           !rhs_.outers && rhs_.outer == 1 && (p_.out.batch.size() == 1 || work() >= worth_threads);
+           !rhs_.outers && rhs_.outer == 1 &&
+           (p_.out.batch.size() == 1 || work() >= worth_threads || rows_ <= columns_);
   }
   void run(const Parallel& parallel) {
-    for (int64_t batch = 0; batch < static_cast<int64_t>(p_.out.batch.size()); ++batch)
-      run_batch(batch, parallel);
+    const auto batches = static_cast<int64_t>(p_.out.batch.size());
+    if (batches > 1 && work() < worth_threads)
+      return parallel(batches, std::max<int64_t>(1, done_together / work()),
+                      [&](int64_t begin, int64_t end) {
+                        ComplexRows own(p_);
+                        for (int64_t batch = begin; batch < end; ++batch)
+                          own.run_batch(batch, parallel);
+                      });
+    for (int64_t batch = 0; batch < batches; ++batch) run_batch(batch, parallel);
   }
 
  private:

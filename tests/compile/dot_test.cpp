@@ -448,6 +448,7 @@ TEST(Dot, AnyNumberOfThreadsGivesTheSameBits) {
        {product(3, 2000, 3001, false), product(333, 700, 1001, false), product(700, 64, 90, true),
         product(9, 600, 700, true), product(5000, 700, 3, false), product(9003, 33, 13, false),
         module_of({{9, 600}, {600, 700}, {}, {}, {1}, {0}, {9, 700}}, "c64", "c64"),
+        module_of({{40, 3, 64}, {40, 64, 50}, {0}, {0}, {2}, {1}, {40, 3, 50}}, "c64", "c64"),
         module_of({{700, 600}, {600, 9}, {}, {}, {1}, {0}, {700, 9}}, "c64", "c64")}) {
     const auto one = run_both(text, 1, 1), two = run_both(text, 1, 2), many = run_both(text, 1, 7);
     ASSERT_TRUE(one && two && many);
