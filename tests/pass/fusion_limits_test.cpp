@@ -36,5 +36,23 @@ ENTRY e {{ x = {0}[4,1,64] parameter(0)
   }
 }
 
+// A large product with what is read backwards is made again where its ends are repeated; a small
+// one is stored.
+TEST(FusionLimits, LargeReversalsAreMadeAgain) {
+  for (const auto& [rows, loops] : {std::pair(20, 2), std::pair(600, 1)}) {
+    const Module before = test::parsed(fmt::format(R"(HloModule m
+ENTRY e {{ x = f32[{0},500] parameter(0)
+ v = f32[{0},500] reverse(x), dimensions={{0}}
+ p = f32[{0},500] multiply(x, v)
+ a = f32[2,500] slice(p), slice={{[{1}:{0}],[0:500]}}
+ b = f32[3,500] slice(p), slice={{[0:3],[0:500]}}
+ ROOT r = f32[{2},500] concatenate(a, p, b), dimensions={{0}} }})",
+                                                   rows, rows - 2, rows + 5));
+    const Module after = test::after_passes(before, "fusion, dce", {});
+    EXPECT_EQ(test::count_op(after, Op::Fusion), loops) << print(after);
+    EXPECT_EQ(test::difference_in_values(before, after, Keeps::Bits), "") << print(after);
+  }
+}
+
 }  // namespace
 }  // namespace hilo

@@ -18,6 +18,10 @@ constexpr size_t most_readers = 8;  // groups
 constexpr size_t most_repeated = 4;
 constexpr int64_t few_times = 4;
 
+// To read backwards takes longer: of fewer bytes, which stay in the second cache, the result is
+// better stored.
+constexpr int64_t worth_reading_backwards = 1 << 20;
+
 int64_t bytes_of(const Module& module, InstructionId id) { return literal_bytes(module.shape(id)); }
 
 // Of the loop that makes the root.
@@ -30,7 +34,8 @@ int64_t places_of_loop(const Module& module, InstructionId root) {
 
 // What must be done for an element of the value: nothing if that is more than a few cheap ops on
 // what memory holds.
-// Slices and reshapes ask for elements at places of their own: each is made there, and counts.
+// Slices, reversals and reshapes ask for elements at places of their own: each is made there, and
+// counts.
 std::optional<FusionGroups::Recipe> FusionGroups::recipe_of(InstructionId value) const {
   Recipe out;
   using Asked = std::pair<InstructionId, std::vector<InstructionId>>;  // and through which movers
@@ -51,7 +56,8 @@ std::optional<FusionGroups::Recipe> FusionGroups::recipe_of(InstructionId value)
     if (count == 1) out.made.push_back(id);
     if (op == Op::Constant || op == Op::Iota) continue;
     const bool cheap = has_trait(op, TraitCheap) || op == Op::BitcastConvert,
-               shifts = op == Op::Reshape || op == Op::Slice;
+               shifts = op == Op::Reshape || op == Op::Slice ||
+                        (op == Op::Reverse && bytes_of(module_, value) >= worth_reading_backwards);
     if (cheap) out.most_places = std::max(out.most_places, count);
     if ((!cheap && !shifts && op != Op::Broadcast) || (out.arithmetic += cheap) > most_made ||
         place.size() > most_made)
