@@ -43,9 +43,10 @@ class Convolution {
         kernel_strides_(row_major_strides(kernel_.dims)),
         result_strides_(row_major_strides(result_.dims)) {
     is_wide_ = result_.type == ElementType::F64;
-    by_inputs_ = columns() < few_features && a_.feature_group_count == 1 &&
-                 (kernel_strides_[at(labels_.kernel_input_feature)] == 1 || is_turned_here()) &&
-                 features() >= few_features;
+    const bool are_inputs_side_by_side = kernel_strides_[at(labels_.kernel_input_feature)] == 1;
+    by_inputs_ = a_.feature_group_count == 1 && features() >= few_features &&
+                 (columns() < few_features || fills_half_of_lanes()) &&
+                 (are_inputs_side_by_side || is_turned_here());
   }
 
   bool leaves_lanes_empty() const { return !is_depthwise() && group_columns() < few_features; }
@@ -176,6 +177,13 @@ class Convolution {
   }
   int64_t columns() const { return kernel_.dims[at(labels_.kernel_output_feature)]; }
   int64_t result_size(size_t d) const { return result_.dims[at(labels_.output_spatial[d])]; }
+  // Of as many output features as are half of a register the sums along whole ones of input
+  // features, that are many, take less time, where registers hold those of several places.
+  bool fills_half_of_lanes() const {
+    return registers_.are_many() && columns() == few_features &&
+           2 * columns() == lanes_of_register() && features() % whole_features == 0 &&
+           element_count(kernel_.dims) >= many_products * columns();
+  }
   // A small kernel whose output features lie side by side.
   bool is_turned_here() const {
     return element_count(kernel_.dims) <= small_kernel && features() % whole_features == 0 &&

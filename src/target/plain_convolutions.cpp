@@ -96,10 +96,14 @@ bool has_code(const ConvolutionAttributes& a, const Shape& kernel) {
 bool sums_inputs(const ConvolutionAttributes& a, const Shape& kernel) {
   constexpr int64_t enough_features = 8, few_products = 64;
   const auto size = [&](int64_t dim) { return kernel.dims[static_cast<size_t>(dim)]; };
-  const int64_t outputs = size(a.dim_labels.kernel_output_feature);
-  return a.feature_group_count == 1 && outputs < few_features && outputs > 0 &&
-         size(a.dim_labels.kernel_input_feature) >= enough_features &&
-         element_count(kernel.dims) / outputs > few_products;
+  const int64_t outputs = size(a.dim_labels.kernel_output_feature),
+                inputs = size(a.dim_labels.kernel_input_feature);
+  if (a.feature_group_count != 1 || outputs == 0 || outputs > few_features) return false;
+  const int64_t products = element_count(kernel.dims) / outputs;
+  if (outputs == few_features)
+    return processor().has_avx512 && kernel.type != ElementType::F64 &&
+           inputs % whole_features == 0 && products >= many_products;
+  return inputs >= enough_features && products > few_products;
 }
 
 // Small kernels are turned where they are read (emit/convolution.cpp).

@@ -177,12 +177,33 @@ ENTRY e {{
     }
 }
 
+// Half of a register of features of AVX-512; less than a whole one of others.
+TEST(Convolution, EightFeaturesOfManyInputs) {
+  for (const std::string_view type : {"f32", "bf16", "f64"})
+    for (const std::string_view processor : {"x86-64", "x86-64-v3", "native"})
+      for (int inputs : {64, 128, 130}) {
+#ifndef __x86_64__
+        if (processor != "native") continue;
+#endif
+        const std::string text = fmt::format(R"(HloModule m
+ENTRY e {{
+  x = {0}[2,7,11,{1}] parameter(0)
+  k = {0}[5,3,{1},8] parameter(1)
+  ROOT c = {0}[2,4,11,8] convolution(x, k), window={{size=5x3 stride=2x1 pad=2_2x1_1}}, dim_labels=b01f_01io->b01f
+}}
+)",
+                                             type, inputs);
+        expect_native(run_both(text, 1, 2, std::string(processor)), text,
+                      type == "bf16" ? 0.02 : 1e-4);
+      }
+}
+
 // Small kernels of few features are turned where they are read, others in memory.
 TEST(Convolution, SmallKernelsAreTurnedInTheFrame) {
   for (const auto& [inputs, features, turned] :
        {std::tuple{48, 1, false}, std::tuple{48, 2, false}, std::tuple{64, 3, false},
-        std::tuple{32, 5, false}, std::tuple{48, 7, false}, std::tuple{128, 5, true},
-        std::tuple{40, 6, true}})
+        std::tuple{32, 5, false}, std::tuple{48, 7, false}, std::tuple{32, 8, false},
+        std::tuple{48, 8, false}, std::tuple{128, 5, true}, std::tuple{40, 6, true}})
     for (const std::string_view type : {"f32", "f64"})
       for (const std::string_view processor : {"x86-64", "native"}) {
 #ifndef __x86_64__
