@@ -458,7 +458,19 @@ class TileLoops {
 std::vector<llvm::Value*> turned(Builder& b, std::vector<llvm::Value*> rows) {
   const auto width = static_cast<unsigned>(rows.size());
   const unsigned lane = std::min(width, 128 / rows[0]->getType()->getScalarSizeInBits());
+  // Else the code generator looks at each step through all those before it.
+  llvm::Type* type = rows[0]->getType();
+  const auto bits = static_cast<unsigned>(type->getPrimitiveSizeInBits());
+  llvm::Type* floats = llvm::FixedVectorType::get(b.getFloatTy(), bits / 32);
+  const auto fence = [&](llvm::Value* row) {
+    llvm::Value* held = b.CreateBitCast(row, floats);
+    return b.CreateBitCast(b.CreateIntrinsic(llvm::Intrinsic::arithmetic_fence, {floats}, {held}),
+                           type);
+  };
+  bool is_first = true;
   const auto step = [&](unsigned bit, const std::pair<std::vector<int>, std::vector<int>>& taken) {
+    if (!std::exchange(is_first, false))
+      for (llvm::Value*& row : rows) row = fence(row);
     for (unsigned row = 0; row < width; ++row) {
       if (row & bit) continue;
       llvm::Value *first = rows[row], *second = rows[row | bit];
