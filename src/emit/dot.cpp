@@ -185,20 +185,18 @@ class Dot {
   // Lines of few columns leave most lanes empty; where those of the left operand are long, it is
   // better to sum along them. An object has no library.
   bool has_short_lines() const {
-    return in_columns_ && rhs_.own.count <= few && lhs_.own.count > few && lhs_.depth.stride == 1 &&
-           lhs_.batch.count == 1 && lhs_.type == result_ && has_lanes(result_) && !takes_pieces_ &&
-           has_library();
+    return in_columns_ && has_long_sums() && rhs_.own.count <= few && lhs_.own.count > few &&
+           lhs_.depth.stride == 1 && lhs_.batch.count == 1 && lhs_.type == result_ &&
+           has_lanes(result_) && !takes_pieces_ && has_library();
   }
   bool has_library() const {
     return processor().has_avx512 && !w_.function->getParent()->getModuleFlag(stands_alone);
   }
-  // Floats whose sums are long, where no library has them, or they are few.
+  // Of floats.
+  bool has_long_sums() const { return depth() >= many_registers * lanes_of_register(); }
   bool has_long_sums_to_turn() const {
     return has_lanes(rhs_.type) && has_lanes(lhs_.type) && !is_made_ &&
-           rhs_.own.count < lanes_of_register() &&
-           depth() >= many_registers * lanes_of_register() &&
-           (rhs_.own.count == 2 || !has_library() ||
-            lhs_.own.count * rhs_.own.count * depth() <= small_product);
+           rhs_.own.count < lanes_of_register() && has_long_sums();
   }
   // Lanes go along the terms: of integers, and of such floats.
   bool has_few_columns_to_turn() const {

@@ -429,7 +429,7 @@ TEST(Dot, ShortSumsOfAFewRowsHaveCode) {
     expect_native(product(rows, depth, columns, true), 1e-5);
 }
 
-// Few columns, turned so that lanes go along long sums: of them all, and where no library has them.
+// Few columns, turned so that lanes go along long sums.
 TEST(Dot, FewColumnsOfLongSumsAreTurned) {
   for (const auto& [rows, depth, columns] :
        {std::array{32, 64, 2}, {501, 203, 2}, {70, 32, 3}, {45, 67, 4}, {600, 515, 4}})
