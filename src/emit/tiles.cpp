@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analysis/analysis.h"
+#include "emit/vector_registers.h"
 
 namespace hilo {
 namespace {
@@ -327,11 +328,12 @@ class TileLoops {
       write_line(lines, along.first);
     });
   }
-  // What is there already is not written again where the chip leaves out lanes of any width.
+  // What is there already is written again where the chip does not leave out lanes of any width.
   void write_line(const std::vector<llvm::Value*>& line, llvm::Value* first) {
     llvm::Value* to = address_(Index(b_, dims_, at_));
     const auto* start = llvm::dyn_cast<llvm::ConstantInt>(first);
-    if (start && start->isZero()) return store_lines(line, to, 0);
+    const bool has_masks = vector_registers(*w_.function->getParent()).are_many();
+    if ((start && start->isZero()) || !has_masks) return store_lines(line, to, 0);
     const auto each = std::ssize(line);
     for (int64_t n = 0; n < each; ++n) {
       std::vector<llvm::Constant*> places;
