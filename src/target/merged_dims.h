@@ -15,8 +15,13 @@ namespace hilo {
 //
 //   f32[300,534,3] pad(x), padding=0_0x4_0x0_0  =>  reshape(f32[300,1602] pad(reshape(x), ...))
 //
-// so far that a row is long enough and that there are still rows for many threads. Values are the
-// same. Of windows, the places are as many times as far apart as rows are long:
+// so far that a row is long enough and that there are still rows for many threads. Up to four
+// repeated places that a loop joins to an array become operands of their own first, since they
+// would keep their dimension apart:
+//
+//   concatenate(x, broadcast(e))  =>  concatenate(x, reshape(e), reshape(e))
+//
+// Values are the same. Of windows, the places are as many times as far apart as rows are long:
 //
 //   f32[300,7] reduce-window(x, z), window={size=5x1 pad=2_2x0_0}
 //     =>  reshape(f32[2100] reduce-window(reshape(x), z), window={size=5 pad=14_14 rhs_dilate=7})
