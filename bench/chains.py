@@ -8,14 +8,14 @@ The same number is the same program. They are what nobody would think of timing:
 shifts, windows, look-ups and running sums one after the other.
 """
 
-import argparse
 import random
-from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+
+from random_programs import text_of, write_programs
 
 SIZES = [1, 2, 3, 4, 5, 7, 8, 10, 12, 16, 17, 24, 30, 32, 48, 50, 64, 65, 96, 100, 128, 196, 256, 300, 512, 768, 1000, 1024]
 TYPES = ["float32"] * 5 + ["bfloat16"] * 2 + ["float16", "float64"] + ["int32"] * 2 + ["uint8", "int8", "int64"]
@@ -208,7 +208,7 @@ def draw_shape(draw):
 
 
 def program(number):
-    """The HLO of a program before it is optimised, as text."""
+    """The name and the HLO of a program before it is optimised, as text, or None."""
     draw = random.Random(number)
     argument = jax.ShapeDtypeStruct(draw_shape(draw), draw.choice(TYPES))
     count, seed = draw.choice([1, 2, 2, 3, 4, 6]), draw.random()
@@ -225,25 +225,12 @@ def program(number):
             x = y
         return x
 
-    return jax.jit(chain).lower(argument).compiler_ir("hlo").as_hlo_text(print_large_constants=True)
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--first", type=int, default=1)
-    parser.add_argument("--count", type=int, default=100)
-    options = parser.parse_args()
-    jax.config.update("jax_enable_x64", True)
-    options.folder.mkdir(parents=True, exist_ok=True)
-    for number in range(options.first, options.first + options.count):
-        try:
-            text = program(number)
-        except (TypeError, ValueError) as error:
-            print(f"{number}: jax takes no such program: {str(error).splitlines()[0][:100]}")
-            continue
-        (options.folder / f"{number}.hlo").write_text(text)
+    try:
+        return str(number), text_of(chain, [argument])
+    except (TypeError, ValueError) as error:
+        print(f"{number}: jax takes no such program: {str(error).splitlines()[0][:100]}")
+        return str(number), None
 
 
 if __name__ == "__main__":
-    main()
+    write_programs(__doc__, program, 100)

@@ -8,14 +8,14 @@ The same number is the same program, and says in its name what it is. Sizes are 
 operation takes some 10 to some 1000 us: shapes, types and orders that no model in the list has.
 """
 
-import argparse
 import random
-from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+
+from random_programs import text_of, write_programs
 
 SIZES = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 17, 20, 24, 31, 32, 33, 48, 50, 64, 65, 96, 100, 128, 150, 200, 256, 300, 384, 500, 512, 768,
          1000, 1024, 2000]
@@ -123,21 +123,8 @@ def move(draw):
 def program(number):
     """The name and the HLO of a program before it is optimised, as text."""
     name, function, arguments = random.Random(number).choice([product, product, reduction, convolution, move])(random.Random(number))
-    return name, jax.jit(function).lower(*arguments).compiler_ir("hlo").as_hlo_text(print_large_constants=True)
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--first", type=int, default=1)
-    parser.add_argument("--count", type=int, default=200)
-    options = parser.parse_args()
-    jax.config.update("jax_enable_x64", True)
-    options.folder.mkdir(parents=True, exist_ok=True)
-    for number in range(options.first, options.first + options.count):
-        name, text = program(number)
-        (options.folder / f"{number}_{name}.hlo").write_text(text)
+    return f"{number}_{name}", text_of(function, arguments)
 
 
 if __name__ == "__main__":
-    main()
+    write_programs(__doc__, program, 200)
