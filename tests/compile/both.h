@@ -72,6 +72,16 @@ inline std::string processor_of(uint64_t seed) {
   return "native";
 }
 
+// This machine's processor and the lesser ones that it can stand for.
+inline std::vector<std::string> processors() {
+  std::vector<std::string> out = {"native"};
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx2")) out.push_back("x86-64-v3");
+  out.push_back("x86-64");
+#endif
+  return out;
+}
+
 struct Both {
   Literal compiled, evaluated;
   CompileReport report;

@@ -131,13 +131,10 @@ TEST(Convolution, PlacesOfTheWindowSideBySide) {
            Case{"3,4,2", "9,2,12", "3,4,12", "size=9 pad=4_4", "b0f_0io->b0f"},
        })
     for (const std::string_view type : {"f32", "f64", "bf16"})
-      for (const std::string_view processor : {"x86-64", "native"}) {
-#ifndef __x86_64__
-        if (processor != "native") continue;
-#endif
+      for (const std::string& processor : processors()) {
         const std::string text = module_of(c, type);
-        const auto one = run_both(text, 1, 1, std::string(processor));
-        const auto seven = run_both(text, 1, 7, std::string(processor));
+        const auto one = run_both(text, 1, 1, processor);
+        const auto seven = run_both(text, 1, 7, processor);
         expect_native(one, text, type == "f32" ? 1e-5 : type == "f64" ? 1e-13 : 0.01);
         ASSERT_TRUE(one && seven) << text;
         EXPECT_TRUE(same_bits(one->compiled, seven->compiled)) << text;
@@ -160,11 +157,8 @@ TEST(Convolution, LinesOfAnyLength) {
 
 // Few features are one strip, whatever a register holds.
 TEST(Convolution, FewWideFeaturesOfManyInputs) {
-  for (const std::string_view processor : {"x86-64", "native"})
+  for (const std::string& processor : processors())
     for (int features = 1; features < 8; ++features) {
-#ifndef __x86_64__
-      if (processor != "native") continue;
-#endif
       const std::string text = fmt::format(R"(HloModule m
 ENTRY e {{
   x = f64[2,3,130] parameter(0)
@@ -173,18 +167,15 @@ ENTRY e {{
 }}
 )",
                                            features);
-      expect_native(run_both(text, 1, 1, std::string(processor)), text, 1e-12);
+      expect_native(run_both(text, 1, 1, processor), text, 1e-12);
     }
 }
 
 // Half of a register of features of AVX-512; less than a whole one of others.
 TEST(Convolution, EightFeaturesOfManyInputs) {
   for (const std::string_view type : {"f32", "bf16", "f64"})
-    for (const std::string_view processor : {"x86-64", "x86-64-v3", "native"})
+    for (const std::string& processor : processors())
       for (int inputs : {64, 128, 130}) {
-#ifndef __x86_64__
-        if (processor != "native") continue;
-#endif
         const std::string text = fmt::format(R"(HloModule m
 ENTRY e {{
   x = {0}[2,7,11,{1}] parameter(0)
@@ -193,8 +184,7 @@ ENTRY e {{
 }}
 )",
                                              type, inputs);
-        expect_native(run_both(text, 1, 2, std::string(processor)), text,
-                      type == "bf16" ? 0.02 : 1e-4);
+        expect_native(run_both(text, 1, 2, processor), text, type == "bf16" ? 0.02 : 1e-4);
       }
 }
 
@@ -205,10 +195,7 @@ TEST(Convolution, SmallKernelsAreTurnedInTheFrame) {
         std::tuple{32, 5, false}, std::tuple{48, 7, false}, std::tuple{32, 8, false},
         std::tuple{48, 8, false}, std::tuple{128, 5, true}, std::tuple{40, 6, true}})
     for (const std::string_view type : {"f32", "f64"})
-      for (const std::string_view processor : {"x86-64", "native"}) {
-#ifndef __x86_64__
-        if (processor != "native") continue;
-#endif
+      for (const std::string& processor : processors()) {
         const std::string text = fmt::format(R"(HloModule m
 ENTRY e {{
   x = {2}[2,5,9,{0}] parameter(0)
@@ -217,8 +204,8 @@ ENTRY e {{
 }}
 )",
                                              inputs, features, type);
-        const auto one = run_both(text, 1, 1, std::string(processor));
-        const auto seven = run_both(text, 1, 7, std::string(processor));
+        const auto one = run_both(text, 1, 1, processor);
+        const auto seven = run_both(text, 1, 7, processor);
         expect_native(one, text, 1e-5);
         ASSERT_TRUE(one && seven) << text;
         EXPECT_TRUE(same_bits(one->compiled, seven->compiled)) << text;

@@ -433,11 +433,11 @@ TEST(Dot, ShortSumsOfAFewRowsHaveCode) {
 TEST(Dot, FewColumnsOfLongSumsAreTurned) {
   for (const auto& [rows, depth, columns] :
        {std::array{32, 64, 2}, {501, 203, 2}, {70, 32, 3}, {45, 67, 4}, {600, 515, 4}})
-    for (const std::string_view processor : {"native", "x86-64-v3", "x86-64"}) {
+    for (const std::string& processor : processors()) {
       const std::string text = product(rows, depth, columns, false);
-      const auto one = run_both(text, 1, 1, std::string(processor));
+      const auto one = run_both(text, 1, 1, processor);
       expect_native(one, text, 1e-5);
-      const auto three = run_both(text, 1, 3, std::string(processor));
+      const auto three = run_both(text, 1, 3, processor);
       ASSERT_TRUE(one && three);
       EXPECT_TRUE(same_bits(one->compiled, three->compiled));
     }

@@ -236,7 +236,7 @@ TEST(Elementwise, LengthsOfComplexSingles) {
   const std::string text = fmt::format(
       "HloModule m\nENTRY e {{\n  p = c64[{0}] parameter(0)\n  ROOT r = f32[{0}] abs(p)\n}}\n",
       count);
-  for (const std::string processor : {"native", "x86-64"}) {
+  for (const std::string& processor : processors()) {
     const auto both = run_both_on(text, {in}, 1, processor);
     ASSERT_TRUE(both);
     for (int64_t i = 0; i < count; ++i) {
@@ -378,10 +378,7 @@ TEST(Elementwise, ConversionsOfVectorsSaturate) {
     text += fmt::format("  ROOT t = ({}) tuple({})\n}}\n", shapes, values);
     std::vector<double> given;
     while (given.size() < 80) given.insert(given.end(), numbers.begin(), numbers.end());
-    for (const char* processor : {"native", "x86-64"}) {
-#ifndef __x86_64__
-      if (processor != std::string_view("native")) continue;
-#endif
+    for (const std::string& processor : processors()) {
       const auto both = run_both_on(text, {Literal::from<double>({80}, given)}, 1, processor);
       expect_native(both, text);
       EXPECT_EQ(both->compiled.elements()[6].data<int32_t>()[0], 0);

@@ -25,7 +25,7 @@ ENTRY e {{
 )",
                                            type, dims, turned);
       for (const int threads : {1, 3})
-        for (const std::string processor : {"native", "x86-64-v3", "x86-64"})
+        for (const std::string& processor : processors())
           expect_native(run_both(text, 1, threads, processor), text);
     }
 }

@@ -152,13 +152,10 @@ TEST(WideLoops, ReadShortRowsAsVectors) {
     for (int size : {2, 3, 4, 6, 7, 8, 9, 10, 15, 16})
       for (std::string_view dims : {"64", "6,64"})
         for (int width : {size, 16})
-          for (std::string_view processor : {"native", "x86-64-v3", "x86-64"}) {
+          for (const std::string& processor : processors()) {
             if (processor != "native" && type != "f32") continue;
-#ifndef __x86_64__
-            if (processor != "native") continue;
-#endif
             const std::string text = rows(type, dims, size, width);
-            expect_native(run_both(text, 3, 1, std::string(processor)), text);
+            expect_native(run_both(text, 3, 1, processor), text);
           }
 }
 
@@ -185,22 +182,16 @@ ENTRY e {{
 TEST(WideLoops, WriteShortRowsAsVectors) {
   for (std::string_view type : {"f32", "f64", "bf16", "f16", "s8", "s32", "s64"})
     for (int size = 2; size <= 17; ++size)
-      for (std::string_view processor : {"native", "x86-64-v3", "x86-64"}) {
-#ifndef __x86_64__
-        if (processor != "native") continue;
-#endif
+      for (const std::string& processor : processors()) {
         const std::string text = written_rows(type, size);
-        expect_native(run_both(text, 3, 1, std::string(processor)), text);
+        expect_native(run_both(text, 3, 1, processor), text);
       }
 }
 
 // The parts of the sum go where those of an operand stand.
 TEST(WideLoops, WritePartsOfComplexNumbersSideBySide) {
   for (std::string_view type : {"c64", "c128"})
-    for (std::string_view processor : {"native", "x86-64-v3", "x86-64"}) {
-#ifndef __x86_64__
-      if (processor != "native") continue;
-#endif
+    for (const std::string& processor : processors()) {
       const std::string text = fmt::format(R"(HloModule m
 ENTRY e {{
   x = {0}[640] parameter(0)
@@ -214,7 +205,7 @@ ENTRY e {{
   ROOT r = ({0}[640], {0}[320]) tuple(c, u) }}
 )",
                                            type);
-      expect_native(run_both(text, 3, 1, std::string(processor)), text);
+      expect_native(run_both(text, 3, 1, processor), text);
     }
 }
 
@@ -222,10 +213,7 @@ ENTRY e {{
 TEST(WideLoops, ComputeLongChainsInAnyNumberOfElements) {
   for (std::string_view type : {"f32", "f64", "bf16", "f16", "c64"})
     for (std::string_view dims : {"8", "16", "24", "40", "96", "100", "5,48", "3,200"})
-      for (std::string_view processor : {"native", "x86-64-v3", "x86-64"}) {
-#ifndef __x86_64__
-        if (processor != "native") continue;
-#endif
+      for (const std::string& processor : processors()) {
         const std::string text = fmt::format(
             "HloModule m\nENTRY e {{\n  x = {0}[{1}] parameter(0)\n  y = {0}[{1}] parameter(1)\n"
             "  t = {0}[{1}] tanh(x)\n  s = {0}[{1}] sine(y)\n  p = {0}[{1}] multiply(t, s)\n"
@@ -234,7 +222,7 @@ TEST(WideLoops, ComputeLongChainsInAnyNumberOfElements) {
         const double tolerance = type == "f64"                    ? 1e-15
                                  : type == "f32" || type == "c64" ? 1e-6
                                                                   : 0.01;
-        expect_native(run_both(text, 5, 1, std::string(processor)), text, tolerance);
+        expect_native(run_both(text, 5, 1, processor), text, tolerance);
       }
 }
 
