@@ -180,8 +180,8 @@ class Convolution {
   // Of as many output features as are half of a register the sums along whole ones of input
   // features, that are many, take less time, where registers hold those of several places.
   bool fills_half_of_lanes() const {
-    return registers_.are_many() && columns() == few_features &&
-           2 * columns() == lanes_of_register() && features() % whole_features == 0 &&
+    return registers_.are_many() && 2 * columns() == lanes_of_register() &&
+           features() % whole_features == 0 &&
            element_count(kernel_.dims) >= many_products * columns();
   }
   // A small kernel whose output features lie side by side.

@@ -192,8 +192,8 @@ class Dot {
   bool has_library() const {
     return processor().has_avx512 && !w_.function->getParent()->getModuleFlag(stands_alone);
   }
-  // Of floats.
   bool has_long_sums() const { return depth() >= many_registers * lanes_of_register(); }
+  // Of floats.
   bool has_long_sums_to_turn() const {
     return has_lanes(rhs_.type) && has_lanes(lhs_.type) && !is_made_ &&
            rhs_.own.count < lanes_of_register() && has_long_sums();
@@ -372,8 +372,9 @@ class Dot {
     const int64_t pieces = (rhs_.own.count + columns_ - 1) / columns_;
     w_.set_count(lhs_.batch.count * pieces, static_cast<double>(rows_ * columns_ * depth()) / 4);
     w_.set_block(pieces, rows_ * rhs_.own.count);
-    const int64_t together = std::max<int64_t>(columns_at_once / columns_, 1);
-    w_.set_long_piece(static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(together))));
+    const auto together = static_cast<int64_t>(
+        std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(columns_at_once / columns_, 1))));
+    w_.set_long_piece(together);
     Value* kept = frame_array(b_, real(), rows_ * together * columns_);
     row_ = int64(b_, 0);
     Value* last = b_.CreateUDiv(b_.CreateAdd(w_.end, int64(b_, pieces - 1)), int64(b_, pieces));

@@ -71,8 +71,10 @@ class Reduce {
   // kept. May not where an element is asked for by one of them.
   bool may_merge_row() const;
   void merge_row();
-  // The last dimension that is kept and counts; the number of all where there is none.
+  // The last dimension that is kept and counts, the number of all where there is none; and how many
+  // elements are reduced behind it.
   size_t last_kept() const;
+  int64_t row_behind_kept() const;
 
   // The dimensions from `first` on, where the reduced ones of them come first and elements follow
   // from their place in all of them: lines of so many columns, one after the other.
@@ -103,6 +105,9 @@ class Reduce {
                                             int64_t lanes);
   llvm::Value* across(llvm::Value* all);
   bool is_long() const;
+  // Whether elements are asked for by their place in the dimensions from this one on, not by those.
+  bool are_columns_from(size_t first) const;
+  void take_for_one(size_t first);  // these dimensions
   // Elements of a row that are combined lane by lane.
   struct Lanes {
     llvm::Value* place;  // of the first of them in the row

@@ -160,13 +160,12 @@ class ColumnReduction {
     for (size_t d : reduce.kept()) dims_.push_back(reduce.dims()[d]);
     inner_ = innermost_dim(dims_);
     kept_.resize(dims_.size(), int64(b_, 0));
-    const size_t innermost = reduce.innermost();
-    const int64_t row = reduce.is_row() ? reduced_behind() : 1;
+    const int64_t row = reduce.is_row() ? reduce.row_behind_kept() : 1;
     if (row > 1 && reduce.may_merge_row()) {
       reduce.merge_row();
       each_ = row;
     } else if (row > 1) {
-      row_ = innermost;
+      row_ = reduce.innermost();
       parts_ = row;
     } else {
       find_parts();
@@ -205,13 +204,6 @@ class ColumnReduction {
   }
 
  private:
-  int64_t reduced_behind() const {
-    int64_t out = 1;
-    for (size_t d = reduce_.last_kept() + 1; d < reduce_.dims().size(); ++d)
-      out *= reduce_.dims()[d];
-    return out;
-  }
-
   // A few elements of each column stand side by side: loops are over columns.
   void find_parts() {
     if (inner_ == 0 || dims_[inner_] > most_parts || dims_[inner_ - 1] < least_columns ||
@@ -371,17 +363,13 @@ void write_columns(Writer& w, InstructionId id, Reduce& reduce) {
 
 bool write_short_rows(Writer& w, InstructionId id, Reduce& reduce) {
   const Dims& dims = reduce.dims();
-  const size_t last = reduce.last_kept();
-  if (last == dims.size() || !reduce.reducer().is_associative()) return false;
-  int64_t lines = 1, row = 1, row_dims = 0;
-  for (size_t d : reduce.reduced()) {
-    (d < last ? lines : row) *= dims[d];
-    row_dims += d > last && dims[d] > 1 ? 1 : 0;
-  }
-  const int64_t columns = dims[last] * row;
+  if (reduce.last_kept() == dims.size() || !reduce.reducer().is_associative()) return false;
+  const int64_t row = reduce.row_behind_kept(), columns = dims[reduce.last_kept()] * row;
+  const auto lines = static_cast<int64_t>(reduce.reduced_elements()) / row;
   if (row == 1 || columns < least_side_by_side || element_count(dims) < least_work_of_rows)
     return false;
-  if (!reduce.may_merge_row() && (row > most_parts || row_dims > 1)) return false;
+  const bool is_one_dim = dims[reduce.innermost()] == row;
+  if (!reduce.may_merge_row() && (row > most_parts || !is_one_dim)) return false;
   if (lines < (row <= most_parts ? least_lines : least_lines_of_long) || row > longest_row)
     return false;
   // Rows that are whole vectors are read well as they are, from memory.

@@ -42,16 +42,23 @@ bool keeps_columns(const Elements& e, InstructionId id, size_t end) {
 
 }  // namespace
 
+bool Reduce::are_columns_from(size_t first) const {
+  return std::ranges::all_of(e_.module.operands(id_).first(count_), [&](InstructionId operand) {
+    return keeps_columns(e_, operand, first);
+  });
+}
+
+void Reduce::take_for_one(size_t first) {
+  for (; dims_.size() > first + 1; dims_.pop_back()) dims_[first] *= dims_.back();
+  const auto is_behind = [&](size_t d) { return d > first; };
+  std::erase_if(kept_, is_behind);
+  std::erase_if(reduced_, is_behind);
+}
+
 void Reduce::merge_columns() {
   if (is_row() || reduced_.empty()) return;
   const size_t first = reduced_.back() + 1;
-  const auto operands = e_.module.operands(id_).first(count_);
-  if (first + 1 >= dims_.size() || !std::ranges::all_of(operands, [&](InstructionId operand) {
-        return keeps_columns(e_, operand, first);
-      }))
-    return;
-  for (; dims_.size() > first + 1; dims_.pop_back()) dims_[first] *= dims_.back();
-  std::erase_if(kept_, [&](size_t d) { return d > first; });
+  if (first + 1 < dims_.size() && are_columns_from(first)) take_for_one(first);
 }
 
 size_t Reduce::last_kept() const {
@@ -60,20 +67,17 @@ size_t Reduce::last_kept() const {
   return dims_.size();
 }
 
-bool Reduce::may_merge_row() const {
-  const size_t first = last_kept();
-  const auto operands = e_.module.operands(id_).first(count_);
-  return is_row() && first < dims_.size() &&
-         std::ranges::all_of(
-             operands, [&](InstructionId operand) { return keeps_columns(e_, operand, first); });
+int64_t Reduce::row_behind_kept() const {
+  int64_t out = 1;
+  for (size_t d = last_kept() + 1; d < dims_.size(); ++d) out *= dims_[d];
+  return out;
 }
 
-void Reduce::merge_row() {
-  const size_t first = last_kept();
-  for (; dims_.size() > first + 1; dims_.pop_back()) dims_[first] *= dims_.back();
-  std::erase_if(kept_, [&](size_t d) { return d > first; });
-  std::erase_if(reduced_, [&](size_t d) { return d > first; });
+bool Reduce::may_merge_row() const {
+  return is_row() && last_kept() < dims_.size() && are_columns_from(last_kept());
 }
+
+void Reduce::merge_row() { take_for_one(last_kept()); }
 
 std::optional<Reduce::Run> Reduce::run() const {
   const auto is_reduced = [&](size_t d) { return std::ranges::count(reduced_, d) > 0; };
@@ -85,20 +89,12 @@ std::optional<Reduce::Run> Reduce::run() const {
   for (; first > 0 && (dims_[first - 1] == 1 || is_reduced(first - 1)); --first)
     size *= dims_[first - 1];
   while (first < dims_.size() && dims_[first] == 1) ++first;
-  const auto operands = e_.module.operands(id_).first(count_);
-  if (size == columns || !std::ranges::all_of(operands, [&](InstructionId operand) {
-        return keeps_columns(e_, operand, first);
-      }))
-    return std::nullopt;
+  if (size == columns || !are_columns_from(first)) return std::nullopt;
   return Run{first, size, columns};
 }
 
 void Reduce::merge(const Run& run) {
-  dims_.resize(run.first + 1);
-  dims_.back() = run.size;
-  std::erase_if(kept_, [&](size_t d) { return d >= run.first; });
-  std::erase_if(reduced_, [&](size_t d) { return d >= run.first; });
-  reduced_.push_back(run.first);
+  take_for_one(run.first);
   seams_ = {};
 }
 

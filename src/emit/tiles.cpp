@@ -127,20 +127,6 @@ std::pair<std::vector<int>, std::vector<int>> every_other_lane(int width, int la
   return out;
 }
 
-// An array of `side` rows as one of its columns.
-void turn(Builder& b, llvm::Type* type, llvm::Value* from, llvm::Value* to, int64_t side) {
-  llvm::Type* vector = llvm::FixedVectorType::get(type, static_cast<unsigned>(side));
-  const auto place = [&](llvm::Value* array, int64_t row) {
-    return b.CreateInBoundsGEP(type, array, int64(b, row * side));
-  };
-  std::vector<llvm::Value*> rows;
-  for (int64_t row = 0; row < side; ++row)
-    rows.push_back(b.CreateAlignedLoad(vector, place(from, row), llvm::Align(4)));
-  rows = turned(b, std::move(rows));
-  for (int64_t row = 0; row < side; ++row)
-    b.CreateAlignedStore(rows[static_cast<size_t>(row)], place(to, row), llvm::Align(4));
-}
-
 // A vector of as many elements as each of `from` has, element number l of which is number
 // element(l) of theirs, counted through.
 llvm::Value* picked(Builder& b, const std::vector<llvm::Value*>& from, int64_t lanes,
@@ -389,8 +375,8 @@ class TileLoops {
       else compute_lines(k, across, i);
     });
     loop(b_, parts_, [&](llvm::Value* part) {
-      turn(b_, types_[k], line_of(read_[k], k, part, int64(b_, 0)),
-           line_of(turned_[k], k, part, int64(b_, 0)), side_);
+      const auto tile = [&](llvm::Value* all) { return line_of(all, k, part, int64(b_, 0)); };
+      store_lines(turned(b_, load_lines(tile(read_[k]), k, side_)), tile(turned_[k]), k);
     });
   }
 

@@ -166,32 +166,32 @@ class ElementLoops {
   void write() {
     if (is_flat() || dims_.empty()) return write_places();
     find_ends();
-    const auto crossing =
-        is_one_loop() ? find_crossing(w_.elements, leaves_, inner_) : std::nullopt;
-    if (crossing && crossing->part && !crossing->is_part_read) return write_crossing(*crossing);
+    crossing_ = find_crossing(w_.elements, leaves_, inner_);
+    const bool has_tiles = crossing_ && is_one_loop();
+    if (has_tiles && crossing_->part && !crossing_->is_part_read) return write_crossing();
     if (has_short_rows()) return write_short_rows();
     if (has_straight_rows()) {
       w_.set_loops_over("rows");
       return write_short_rows();
     }
-    if (crossing) {
+    if (has_tiles) {
       if (is_turned_row()) return write_short_rows();
-      return write_crossing(*crossing);
+      return write_crossing();
     }
     if (element_count(dims_) == dims_[inner_]) write_line();
     else write_rows();
   }
 
-  void write_crossing(const Crossing& crossing) {
+  void write_crossing() {
     const auto store_there = [&](const Index& place) { store(place); };
     TileStores stores = {.place = store_there};
     const WrittenLeaf& leaf = leaves_[0];
-    if (leaves_.size() == 1 && crossing.turned.size() == 1 && leaf.id == crossing.turned[0])
+    if (leaves_.size() == 1 && crossing_->turned.size() == 1 && leaf.id == crossing_->turned[0])
       stores.address = [&](const Index& place) {
         return w_.b.CreateInBoundsGEP(stored_type(w_.b, module_.shape(leaf.id).type), leaf.array,
                                       place.position(w_.b));
       };
-    write_tiles(w_, crossing, dims_, stores);
+    write_tiles(w_, *crossing_, dims_, stores);
   }
 
   Result<void> write_parts(int64_t width) {
@@ -269,10 +269,8 @@ class ElementLoops {
     llvm::Value* end = multiply_index(w_.b, w_.end, each / seams_.group);
     for_each_loop([&](int64_t first, int64_t last, LoopBody body) {
       llvm::Value *from = begin, *to = end;
-      if (first > 0)
-        from = w_.b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, begin, int64(w_.b, first));
-      if (last < seams_.ends.back())
-        to = w_.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, int64(w_.b, last));
+      if (first > 0) from = greater_index(w_.b, begin, int64(w_.b, first));
+      if (last < seams_.ends.back()) to = lesser_index(w_.b, end, int64(w_.b, last));
       loop(w_.b, from, to, [&](llvm::Value* number) {
         w_.elements.bind_counter(number, first, last);
         body(number);
@@ -316,8 +314,7 @@ class ElementLoops {
     std::vector<InstructionId> ids;
     for (const WrittenLeaf& one : leaves_) ids.push_back(one.id);
     const auto ops = cheap_ops(w_.elements, ids, also);
-    return ops && *ops * size <= most_straight_ops && !gathers_slices() &&
-           !find_crossing(w_.elements, leaves_, inner_);
+    return ops && *ops * size <= most_straight_ops && !gathers_slices() && !crossing_;
   }
 
   // Rows of eight of the narrowest and of the widest elements that cross lines of what is read take
@@ -325,7 +322,7 @@ class ElementLoops {
   bool is_vector_of_eight() const {
     return std::ranges::all_of(leaves_, [&](const WrittenLeaf& one) {
       const int64_t bytes = storage_bytes(w_.elements.leaf_shape(one.id, one.leaf).type);
-      return bytes == 2 || bytes == 4 || !find_crossing(w_.elements, leaves_, inner_);
+      return bytes == 2 || bytes == 4 || !crossing_;
     });
   }
 
@@ -434,6 +431,7 @@ class ElementLoops {
   size_t inner_ = 0;  // the last dimension of more than one place
   std::vector<llvm::Value*> at_;
   Seams seams_;
+  std::optional<Crossing> crossing_;
 };
 
 }  // namespace
