@@ -8,13 +8,18 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <span>
+#include <vector>
 
 namespace hilo {
 namespace {
 
-constexpr uint64_t distance = 1024;    // bytes ahead
-constexpr int64_t long_piece = 4096;   // bytes, of which few are fetched for nothing behind its end
-constexpr int64_t longest_step = 512;  // bytes of an array that a round of the loop reads
+constexpr uint64_t distance = 1024;   // bytes ahead
+constexpr int64_t long_piece = 4096;  // bytes, of which few are fetched for nothing behind its end
+// Bytes of an array that a round of the loop reads.
+constexpr int64_t shortest_step = 32, longest_step = 512;
+constexpr int64_t line = 64;  // bytes that are fetched at once
 
 // The large array that is read, or null.
 const llvm::Argument* large_array(llvm::LoadInst& load) {
@@ -32,7 +37,7 @@ bool goes_along(llvm::LoadInst& load, const llvm::Loop* loop, llvm::ScalarEvolut
     const auto* step = llvm::dyn_cast<llvm::SCEVConstant>(along->getStepRecurrence(known));
     if (!step) return false;
     const int64_t bytes = step->getAPInt().getSExtValue();
-    if (read == 0 ? bytes <= 0 || bytes > longest_step : bytes != read) return false;
+    if (read == 0 ? bytes < shortest_step || bytes > longest_step : bytes != read) return false;
     const int64_t rounds = known.getSmallConstantTripCount(loop);   // 0: not always so many
     const int64_t most = known.getSmallConstantMaxTripCount(loop);  // 0: any number
     read = bytes * rounds;
@@ -43,27 +48,48 @@ bool goes_along(llvm::LoadInst& load, const llvm::Loop* loop, llvm::ScalarEvolut
   return false;
 }
 
-// Whether two places are in one piece of what a round of the loop reads.
-bool are_neighbours(llvm::LoadInst& a, llvm::LoadInst& b, llvm::ScalarEvolution& known) {
-  const auto* apart = llvm::dyn_cast<llvm::SCEVConstant>(known.getMinusSCEV(
-      known.getSCEV(a.getPointerOperand()), known.getSCEV(b.getPointerOperand())));
-  return apart && apart->getAPInt().abs().sle(longest_step);
+struct Read {
+  int64_t offset;  // in bytes from the first read of the same array
+  llvm::LoadInst* load;
+};
+
+// One read for each line of a piece of an array, or none where a round reads several pieces.
+std::vector<llvm::LoadInst*> lines_of(std::span<llvm::LoadInst* const> loads,
+                                      llvm::ScalarEvolution& known) {
+  const auto place = [&](llvm::LoadInst* load) { return known.getSCEV(load->getPointerOperand()); };
+  std::vector<Read> reads;
+  for (llvm::LoadInst* load : loads) {
+    const auto* apart =
+        llvm::dyn_cast<llvm::SCEVConstant>(known.getMinusSCEV(place(load), place(loads.front())));
+    if (!apart || apart->getAPInt().abs().sgt(longest_step)) return {};
+    reads.push_back({apart->getAPInt().getSExtValue(), load});
+  }
+  std::ranges::stable_sort(reads, {}, &Read::offset);
+  std::vector<llvm::LoadInst*> lines;
+  std::optional<int64_t> last;
+  for (const Read& read : reads)
+    if (!last || read.offset - *last >= line) {
+      lines.push_back(read.load);
+      last = read.offset;
+    }
+  return lines;
 }
 
-// The vectors that the loop reads of large arrays, of each from its beginning on: not those of
-// several rows of one at once.
+// Vectors, or the single elements of such, that the loop reads of large arrays, of each from its
+// beginning on: not those of several rows of one at once.
 std::vector<llvm::LoadInst*> reads_of(const llvm::Loop& loop, llvm::ScalarEvolution& known) {
   std::map<const llvm::Argument*, std::vector<llvm::LoadInst*>> reads;
   for (llvm::BasicBlock* block : loop.blocks())
     for (llvm::Instruction& step : *block)
-      if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&step);
-          load && load->getType()->isVectorTy() && goes_along(*load, &loop, known))
-        if (const llvm::Argument* array = large_array(*load)) reads[array].push_back(load);
+      if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&step))
+        if (const llvm::Argument* array = large_array(*load);
+            array && goes_along(*load, &loop, known))
+          reads[array].push_back(load);
   std::vector<llvm::LoadInst*> out;
-  for (const auto& [array, loads] : reads)
-    if (std::ranges::all_of(
-            loads, [&](llvm::LoadInst* load) { return are_neighbours(*load, *loads[0], known); }))
-      out.insert(out.end(), loads.begin(), loads.end());
+  for (const auto& [array, loads] : reads) {
+    const std::vector<llvm::LoadInst*> lines = lines_of(loads, known);
+    out.insert(out.end(), lines.begin(), lines.end());
+  }
   return out;
 }
 

@@ -111,6 +111,7 @@ void optimise(llvm::Module& ir, llvm::TargetMachine& machine, bool verify) {
   for (llvm::Function& function : ir) {
     if (function.isDeclaration()) continue;
     let_tables_be_gathered(function, machine);
+    note_quick_gathers(function, machine);
     const llvm::StringRef loops_over =
         function.getFnAttribute(loops_over_attribute).getValueAsString();
     if (loops_over == "places") give_width(function, functions);

@@ -56,7 +56,7 @@ llvm::Value* element_Gather(Elements& e, InstructionId id, const Index& index, s
   llvm::Value* out = e.operand(id, 0, Index(b, dims, std::move(at)));
   if (is_lookup(e.module, id) && storage_bytes(array.type) == 2 &&
       e.module.shape(e.module.operand(id, 1)).type == ElementType::U16)
-    if (llvm::LoadInst* load = load_behind(out)) mark_lookup(*load);
+    if (llvm::LoadInst* load = load_behind(out)) mark_lookup(*load, dims[0] % 2 == 0);
   return out;
 }
 

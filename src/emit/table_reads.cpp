@@ -7,6 +7,7 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/IR/PatternMatch.h>
+#include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/Support/KnownBits.h>
 #include <llvm/Transforms/Utils/Local.h>
 
@@ -118,6 +119,12 @@ void let_tables_be_gathered(llvm::Function& function, const llvm::TargetMachine&
   const llvm::StringRef features = machine.getTargetFeatureString();
   function.addFnAttr("target-features",
                      features.empty() ? "+fast-gather" : (features + ",+fast-gather").str());
+}
+
+void note_quick_gathers(llvm::Function& function, const llvm::TargetMachine& machine) {
+  if (machine.getTargetTriple().isX86() &&
+      machine.getMCSubtargetInfo()->checkFeatures("+fast-gather,+avxvnni"))
+    function.addFnAttr(quick_gathers_attribute);
 }
 
 }  // namespace hilo

@@ -12,6 +12,12 @@ namespace hilo {
 // loop of sines, which seldom read theirs.
 void let_tables_be_gathered(llvm::Function& function, const llvm::TargetMachine& machine);
 
+// On functions for processors that gather vectors of 32 bits sooner than they read the single
+// elements: not AMD's up to Zen 5, nor Intel's whose microcode fences gathers (Downfall, 2023),
+// which all are older than AVX-VNNI.
+inline constexpr const char* quick_gathers_attribute = "hilo-quick-gathers";
+void note_quick_gathers(llvm::Function& function, const llvm::TargetMachine& machine);
+
 // After loops have become vector code: tables of 16 f32 are vectors, of which one instruction of
 // AVX-512 takes a lane for each lane, where a gather reads memory as often. The values are the
 // same.

@@ -28,6 +28,8 @@ using llvm::Value;
 
 constexpr const char* lookup_mark = "hilo.lookup";
 
+constexpr unsigned fewest_gathered = 16;  // lanes
+
 // A table, which is read at places that are computed: one of the code itself, or marked.
 bool is_table(const llvm::LoadInst& load) {
   if (load.hasMetadata(lookup_mark)) return true;
@@ -60,6 +62,7 @@ class Widening {
         layout_(body_.getDataLayout()),
         lanes_(lanes),
         target_(target),
+        gathers_(body_.getParent()->hasFnAttribute(quick_gathers_attribute)),
         interleaved_(loop, counter.number, register_bits(target)) {}
 
   // Whether each instruction can be one over vectors; changes nothing.
@@ -393,8 +396,9 @@ class Widening {
     return out;
   }
 
-  // From a table of 16 bits at places of 16 bits, which go through the frame: single elements of
-  // vectors take longer. Null where it is another one.
+  // From a table of 16 bits at places of 16 bits: pairs of elements by gathers, or single elements,
+  // whose places go through the frame, for those of vectors take longer. Null where it is another
+  // one.
   Value* load_from_table(llvm::IRBuilder<>& b, llvm::LoadInst& load) {
     auto* place = llvm::dyn_cast<llvm::GetElementPtrInst>(load.getPointerOperand());
     if (!load.hasMetadata(lookup_mark) || !place || place->getNumIndices() != 1 ||
@@ -405,6 +409,10 @@ class Widening {
     if (auto* extended = llvm::dyn_cast<llvm::ZExtInst>(index)) index = extended->getOperand(0);
     if (llvm::computeKnownBits(index, layout_).countMaxActiveBits() > word->getIntegerBitWidth())
       return nullptr;
+    if (gathers_ && load.getMetadata(lookup_mark)->getNumOperands() > 0 &&
+        lanes_ >= fewest_gathered)
+      return gather_words(b, *place->getPointerOperand(),
+                          b.CreateTrunc(wide(b, index), vector_of(word)), load.getType());
     Value *words = words_at(b, *index, word), *pair = nullptr;
     Value* out = llvm::PoisonValue::get(vector_of(load.getType()));
     for (uint64_t lane = 0; lane < lanes_; ++lane) {
@@ -420,6 +428,21 @@ class Widening {
       out = b.CreateInsertElement(out, one, lane);
     }
     return out;
+  }
+
+  // There are gathers of 32 bits: of the pair that each element is in, first for the even lanes and
+  // then for the odd ones.
+  Value* gather_words(llvm::IRBuilder<>& b, Value& table, Value* places, llvm::Type* type) {
+    auto* pairs = llvm::FixedVectorType::get(b.getInt32Ty(), lanes_ / 2);
+    Value* both = b.CreateBitCast(places, pairs);
+    const auto element = [&](Value* place) {
+      Value* at = b.CreateGEP(b.getInt32Ty(), &table, b.CreateLShr(place, 1));
+      Value* pair = b.CreateMaskedGather(pairs, at, llvm::Align(2));
+      return b.CreateLShr(pair, b.CreateShl(b.CreateAnd(place, 1), 4));
+    };
+    Value* even = b.CreateAnd(element(b.CreateAnd(both, 0xffff)), 0xffff);
+    Value* odd = b.CreateShl(element(b.CreateLShr(both, 16)), 16);
+    return b.CreateBitCast(b.CreateOr(even, odd), vector_of(type));
   }
 
   // Where the lanes of a number lie in memory.
@@ -482,6 +505,7 @@ class Widening {
   const llvm::DataLayout& layout_;
   const unsigned lanes_;
   const llvm::TargetTransformInfo& target_;
+  const bool gathers_;  // 32 bits, sooner than single elements are read
   InterleavedAccesses interleaved_;
   bool overlaps_ = false;  // the last vector and the one before it
   std::set<const Value*> varying_;
@@ -543,8 +567,11 @@ unsigned register_bits(const llvm::TargetTransformInfo& target) {
   return static_cast<unsigned>(bits.getFixedValue());
 }
 
-void mark_lookup(llvm::LoadInst& load) {
-  load.setMetadata(lookup_mark, llvm::MDNode::get(load.getContext(), {}));
+void mark_lookup(llvm::LoadInst& load, bool has_pairs) {
+  llvm::LLVMContext& context = load.getContext();
+  llvm::Metadata* pairs = has_pairs ? llvm::MDString::get(context, "pairs") : nullptr;
+  load.setMetadata(lookup_mark,
+                   llvm::MDNode::get(context, llvm::ArrayRef(&pairs, has_pairs ? 1 : 0)));
 }
 
 llvm::PreservedAnalyses WideLoops::run(llvm::Function& function,

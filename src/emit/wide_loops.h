@@ -19,8 +19,9 @@ namespace hilo {
 std::optional<unsigned> vector_width(const llvm::Loop& loop, unsigned register_bits);
 unsigned register_bits(const llvm::TargetTransformInfo& target);
 
-// Says that the load reads a table of 16 bits at a place of 16 bits that is computed.
-void mark_lookup(llvm::LoadInst& load);
+// Says that the load reads a table of 16 bits at a place of 16 bits that is computed, and whether
+// the table is a whole number of pairs.
+void mark_lookup(llvm::LoadInst& load, bool has_pairs);
 
 // Takes loops whose body is one block, which carry nothing but a counter, and whose iterations read
 // and write lines of elements, or read tables. The counter is of a whole number of vectors, or ends
