@@ -356,7 +356,7 @@ Routine routine_Convolution(const RoutineCall& call) {
       input = copy;
     }
     for (Matmul now : parts->products) {
-      now.precision = precision;
+      now.precision = precision, now.may_split = true;
       now.lhs.data = input, now.rhs.data = operands[1], now.out.data = results[0];
       now.take = take, now.width = width;
       matmul(now, parallel);

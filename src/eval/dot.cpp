@@ -70,9 +70,10 @@ Routine routine_Dot(const RoutineCall& call) {
   const auto& a = call.attributes<DotAttributes>();
   if (!a.sparsity.text.empty()) return {};
   const Shape &lhs = call.operand(0), &rhs = call.operand(1);
-  const Matmul product =
+  Matmul product =
       product_of(lhs, rhs, call.result().type, dot_dims(a), pick(lhs.dims, a.lhs_contracting_dims),
                  call.options.matmul_precision);
+  product.may_split = true;
   const auto over = [product](auto operands, auto results) {
     Matmul now = product;
     now.lhs.data = operands[0], now.rhs.data = operands[1], now.out.data = results[0];

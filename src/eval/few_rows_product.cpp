@@ -6,6 +6,8 @@
 
 #include <atomic>
 
+#include "eval/mended_sums.h"
+
 namespace hilo {
 namespace {
 
@@ -64,6 +66,7 @@ class FewRows {
     kernel_.pack_columns(strips_part(turn, t, k), kernel_.head + depths_.size(turn.depth),
                          turn.memory + t * kernel_.columns * kernel_.bytes);
   }
+  Ahead rows_ahead(int64_t block, int64_t depth, int64_t part, int64_t parts) const;
   void multiply(const Turn& turn, const Turn* next, std::byte* c) const;
   // Blocks of rows of a part that are taken together, while a cache holds them.
   int64_t taken_together() const {
@@ -177,6 +180,14 @@ FewRows::Turn FewRows::turn_after(const Turn& turn, std::byte* memory) const {
           memory};
 }
 
+// The share `part` of `parts` of a block's packed rows.
+Ahead FewRows::rows_ahead(int64_t block, int64_t depth, int64_t part, int64_t parts) const {
+  const int64_t lines = kernel_.head + depths_.size(depth);
+  const Cut all{lines * kernel_.row_step * kernel_.bytes / cache_line, parts};
+  return {rows_at(block, depth, depths_.begin(depth)) + all.begin(part) * cache_line, cache_line,
+          cache_line, 0, all.size(part)};
+}
+
 // Some lines of the next turn are fetched during each block and packed after it, so that memory is
 // not waited for.
 void FewRows::multiply(const Turn& turn, const Turn* next, std::byte* c) const {
@@ -201,9 +212,13 @@ void FewRows::multiply(const Turn& turn, const Turn* next, std::byte* c) const {
       sums.columns = columns_of(strip);
       sums.c = c + (i * leading + column_of(strip) - j) * kernel_.sum_bytes;
       sums.ahead = lines > 0 ? ahead_of(strips_part(*next, t, lines)) : Ahead{};
+      if (kernel_.fetches_rows && block + 1 < last_block)
+        sums.ahead = rows_ahead(block + 1, depth, strip - turn.begin, turn.strips());
       kernel_.run(sums);
       if (lines > 0) pack_strips(*next, t, lines);
       t += lines;
+      if (kernel_.are_sound && depth + 1 == depths_.parts)
+        mend_sums(p_, i_ + blocks_.begin(block), column_of(strip), sums);
     }
     if (is_last_of_part(turn) && block + 1 == std::min(first + together, last_block))
       take(turn.part, first, block + 1, c);

@@ -323,9 +323,18 @@ void ComplexRows<Sum>::run_batch(int64_t batch, const Parallel& parallel) {
   for (int64_t i = 0; i < rows_; ++i) join(batch, i, sums + 4 * i * columns_);
 }
 
+// Of less, splitting the operands takes longer than tiles save.
+bool is_worth_splitting(const Matmul& p) {
+  constexpr int64_t rows = 128, columns = 512, terms = 128, multiplications = 1 << 25;
+  const int64_t m = p.out.row.size(), n = p.out.column.size(), k = p.lhs.inner.size();
+  return m >= rows && n >= columns && k >= terms && m * k >= multiplications / n;
+}
+
 // That reads the operands of a product of floats as they are, or null.
 const MatrixKernel* kernel_of(const Matmul& p, ElementType sum) {
   if (sum == ElementType::F32 && p.precision != MatmulPrecision::F32) return nullptr;
+  if (sum == ElementType::F32 && p.may_split && is_worth_splitting(p))
+    if (const MatrixKernel* split = split_kernel(p.lhs.type, p.rhs.type)) return split;
   return best_kernel(sum, p.lhs.type, p.rhs.type, p.out.row.size());
 }
 // For integers whose sums are those modulo 2^32, or are exact in int32; else null.
@@ -388,8 +397,11 @@ void run_wide_integers(const Matmul& p, const Parallel& parallel) {
 }
 
 Matmul turned(const Matmul& p) {
-  return {
-      p.rhs, p.lhs, {p.out.data, p.out.type, p.out.batch, p.out.column, p.out.row}, p.precision};
+  return {p.rhs,
+          p.lhs,
+          {p.out.data, p.out.type, p.out.batch, p.out.column, p.out.row},
+          p.precision,
+          p.may_split};
 }
 
 // Rows that are complex, each in one piece, stand there as rows of reals.

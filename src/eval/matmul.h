@@ -26,6 +26,9 @@ struct Matmul {
   MatmulOperand lhs, rhs;
   MatmulResult out;
   MatmulPrecision precision = MatmulPrecision::F32;
+  // Whether large products of f32 may be made of products of the numbers' parts, which round other
+  // sums, no more of them (eval/matrix_kernel_split.cpp).
+  bool may_split = false;
   // Where it is not null: called once for each part of the result that is there, on any thread;
   // tells_parts() must hold for the width.
   const TakePart* take = nullptr;

@@ -196,6 +196,12 @@ const MatrixKernel* best_kernel(ElementType sum, ElementType lhs, ElementType rh
   return matrix_kernels(sum, lhs, rhs)[are_widened];
 }
 
+const MatrixKernel* split_kernel(ElementType lhs, ElementType rhs) {
+  const bool are_bf16 = lhs == ElementType::BF16 && rhs == ElementType::BF16;
+  const bool reads_both = reads(ElementType::F32, lhs) && reads(ElementType::F32, rhs);
+  return reads_both && !are_bf16 ? split_tile_kernel() : nullptr;
+}
+
 bool store_rounded(const float* in, int64_t count, ElementType type, void* out) {
   return store_rounded_avx512(in, count, type, out) || store_rounded_avx2(in, count, type, out);
 }

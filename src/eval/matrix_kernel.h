@@ -65,7 +65,8 @@ struct MatrixKernel {
   // A strip is packed while the one before is multiplied with all rows, where a depth of these fits
   // in the second cache; else a thread packs some strips together.
   bool packs_single_strips = false;
-  int64_t head = 0;  // lines before the first of packed rows or columns: what sums begin with
+  int64_t depth = 0;  // lines that are packed together; 0: as many as bytes of others
+  int64_t head = 0;   // lines before the first of packed rows or columns: what sums begin with
   // out[(head + t) * row_step + r] = element (r, t) of the part; up to `rows` rows. Where there is
   // a head the part holds all t that are packed together.
   void (*pack_rows)(const SourcePart& part, void* out);
@@ -92,6 +93,13 @@ struct MatrixKernel {
   int64_t dot_columns = 0;
   void (*pack_dots)(const void* strip, int64_t k, int64_t columns, void* out) = nullptr;
   void (*run_dots)(const KernelBlock& block, int64_t step) = nullptr;
+  // What a thread computes at once; 0: as much as others. The packed rows of a block may be fetched
+  // while the one before is computed.
+  int64_t part_blocks = 0, part_strips = 0;
+  bool fetches_rows = false;
+  // Whether the sums of a block of whole products are those of f32; others come from another
+  // kernel. Null: they always are.
+  bool (*are_sound)(const KernelBlock& block) = nullptr;
   // A kernel of higher and narrower blocks of the same elements, for few rows or columns.
   const MatrixKernel* narrow = nullptr;
 };
@@ -104,15 +112,18 @@ MatrixKernels matrix_kernels(ElementType sum, ElementType lhs, ElementType rhs);
 bool multiplies_tiles(ElementType lhs, ElementType rhs);
 // The best of these for products of so many rows.
 const MatrixKernel* best_kernel(ElementType sum, ElementType lhs, ElementType rhs, int64_t rows);
+// Of f32, or what it holds, by tiles of its parts; null where there are no such, or better ones.
+const MatrixKernel* split_kernel(ElementType lhs, ElementType rhs);
 // Those with AVX-512, the better one first, and AVX2, of real numbers, those with AVX-512's dot
-// products of bf16 and of bytes (VNNI), and those with tiles (AMX) of the same; null where the
-// machine has them not or is no faster with them.
+// products of bf16 and of bytes (VNNI), and those with tiles (AMX) of the same and of parts of f32;
+// null where the machine has them not or is no faster with them.
 std::array<const MatrixKernel*, 2> avx512_kernels(ElementType sum);
 const MatrixKernel* avx2_kernel(ElementType sum);
 const MatrixKernel* bf16_kernel();
 const MatrixKernel* byte_kernel(bool lhs_is_signed, bool rhs_is_signed);
 const MatrixKernel* bf16_tile_kernel();
 const MatrixKernel* byte_tile_kernel(bool lhs_is_signed, bool rhs_is_signed);
+const MatrixKernel* split_tile_kernel();
 
 // How many of `most` positions, at least one, follow each other from the first on.
 inline int64_t count_consecutive(const int64_t* positions, int64_t most) {

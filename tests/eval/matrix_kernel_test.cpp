@@ -109,11 +109,16 @@ void expect_exact(int least, int most, int rhs_least, int rhs_most) {
         }
       for (const MatrixKernel* kernel : kernels)
         if (kernel) expect_product<Sum>(kernel, size, lhs, rhs, want);
+      if constexpr (std::is_same_v<Sum, float>)
+        if (const MatrixKernel* split = split_kernel(element_type<L>, element_type<R>))
+          expect_product<Sum>(split, size, lhs, rhs, want);
     }
 }
 
 TEST(MatrixKernel, RealNumbers) {
   expect_exact<float, float, float>(-9, 9, -9, 9);
+  expect_exact<float, float, float>(-3999, 3999, -1, 1);  // more than bf16 holds
+  expect_exact<float, float, float>(-1, 1, -3999, 3999);
   expect_exact<double, double, double>(-999, 999, -999, 999);
 }
 TEST(MatrixKernel, NarrowRealNumbers) {

@@ -1,0 +1,340 @@
+// f32 with AMX's tiles of bf16, which multiply more than ten times as many numbers at once: each
+// f32 is the sum of three of bf16, high, middle and low, to nearest, so that
+//
+//   a b = high high' + high middle' + middle high' + high low' + middle middle' + low high'
+//
+// but for parts of 2^-25 of it, less than what the rounding of a sum loses (Henry, Tang and
+// Heinecke, "Leveraging the bfloat16 artificial intelligence datatype for higher-precision
+// computations", ARITH 2019). Parts that are zero in all of a packed block, as of numbers that were
+// bf16, are not multiplied.
+//
+// Tiles take subnormal numbers as zeros, and an infinity times a part that is zero is none. Sums of
+// blocks that hold such, or numbers whose parts are, become NaNs, and with sums that are too small
+// are no sound ones: the product takes them from another kernel.
+#include "eval/matrix_kernel.h"
+
+#if defined(__x86_64__) && !defined(__SANITIZE_MEMORY__)
+#include <algorithm>
+#include <cstring>
+
+#include "base/base.h"
+#include "eval/matrix_kernel_avx512.h"
+#include "eval/tile_registers.h"
+
+#define HILO_SPLIT [[gnu::target("avx512f,avx512bw,avx512vl,avx512dq,fma,avx512bf16")]]
+
+namespace hilo {
+namespace {
+
+using namespace tile_registers;
+
+constexpr int64_t parts = 3, high = 0, middle = 1, low = 2;
+constexpr int64_t group = 2 * words;
+constexpr int64_t part_bytes = block_side * tile_row;  // of 32 rows or columns and a group
+constexpr int64_t line_bytes = parts * part_bytes;
+// Bits of magnitudes: of numbers whose parts are normal, and of sums that lose nothing.
+constexpr int32_t least_number = 27 << 23, end_of_numbers = 254 << 23;
+constexpr int32_t least_sum = 37 << 23, end_of_sums = 255 << 23;
+
+// What stands before the lines of a packed block.
+struct Head {
+  int32_t parts;       // that are not all zero: 1 or 3
+  int32_t has_others;  // numbers that are not the sum of their parts
+};
+
+HILO_AVX512 inline __m512i raw(__m512 x) { return _mm512_castps_si512(x); }
+HILO_AVX512 inline __m512 number(__m512i x) { return _mm512_castsi512_ps(x); }
+
+// Lanes that are neither zero nor have a magnitude in [least, end).
+HILO_AVX512 inline __mmask16 is_outside(__m512 x, int32_t least, int32_t end) {
+  const __m512i magnitude = _mm512_and_si512(raw(x), _mm512_set1_epi32(0x7fffffff));
+  const __m512i above = _mm512_sub_epi32(magnitude, _mm512_set1_epi32(least));
+  return _mm512_mask_cmpge_epu32_mask(_mm512_test_epi32_mask(magnitude, magnitude), above,
+                                      _mm512_set1_epi32(end - least));
+}
+
+// 32 numbers as bf16, to nearest, those of `first` before those of `second`.
+HILO_SPLIT inline __m512i narrowed(__m512 first, __m512 second) {
+  return reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(second, first));
+}
+HILO_AVX512 inline __m512 widened(__m256i bf16) {
+  return number(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bf16), 16));
+}
+
+// What is true of all numbers of a block.
+struct Seen {
+  __mmask16 outside;
+  __m512i bits;
+
+  HILO_AVX512 void add(__m512 x) {
+    outside |= is_outside(x, least_number, end_of_numbers);
+    bits = _mm512_or_si512(bits, raw(x));
+  }
+};
+
+// The parts of neighbours of a row; takes them from the numbers.
+HILO_SPLIT inline __m512i part_of_row(__m512& first, __m512& second) {
+  const __m512i part = narrowed(first, second);
+  first = _mm512_sub_ps(first, widened(_mm512_castsi512_si256(part)));
+  second = _mm512_sub_ps(second, widened(_mm512_extracti64x4_epi64(part, 1)));
+  return part;
+}
+// Of neighbours of 16 columns, in pairs.
+HILO_SPLIT inline __m512i part_of_columns(__m512& even, __m512& odd) {
+  const __m512i order = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24,
+                                         8, 23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+  const __m512i part = _mm512_permutexvar_epi16(order, narrowed(even, odd));
+  even = _mm512_sub_ps(even, number(_mm512_slli_epi32(part, 16)));
+  odd = _mm512_sub_ps(odd, number(_mm512_and_si512(part, _mm512_set1_epi32(~0xffff))));
+  return part;
+}
+
+// Parts of a line stand in the order in which they are read.
+template <bool are_rows>
+constexpr int64_t place_of(int64_t part) {
+  return (are_rows ? parts - 1 - part : part) * part_bytes;
+}
+
+// Lines of a group of the summed index, each of 32 free indices.
+struct Lines {
+  const float* at;
+  int64_t step;
+};
+
+// 16 of the free indices, from `first` on. Packed elements of rows are a tile's rows; those of
+// columns have a word of all of them after the other.
+template <bool are_rows>
+HILO_SPLIT void split_lines(const Lines& lines, int64_t first, __mmask16 mask, std::byte* out,
+                            Seen& seen) {
+  __m512 rows[parts][words];
+  out += first * (are_rows ? tile_row : word_bytes);
+#pragma GCC unroll 4
+  for (int64_t word = 0; word < words; ++word) {
+    const float* line = lines.at + 2 * word * lines.step + first;
+    __m512 even = _mm512_maskz_loadu_ps(mask, line);
+    __m512 odd = _mm512_maskz_loadu_ps(mask, line + lines.step);
+    __builtin_prefetch(line + group * lines.step);
+    __builtin_prefetch(line + (group + 1) * lines.step);
+    seen.add(even), seen.add(odd);
+#pragma GCC unroll 3
+    for (int64_t n = 0; n < parts; ++n) {
+      const __m512i part = part_of_columns(even, odd);
+      if constexpr (are_rows) rows[n][word] = number(part);
+      else _mm512_store_si512(out + place_of<are_rows>(n) + word * block_line, part);
+    }
+  }
+  if constexpr (are_rows)
+    for (int64_t n = 0; n < parts; ++n) {
+      transpose(rows[n]);
+      for (int64_t r = 0; r < side; ++r)
+        _mm512_store_ps(out + place_of<are_rows>(n) + r * tile_row, rows[n][r]);
+    }
+}
+
+template <bool are_rows>
+HILO_SPLIT void pack_lines(const SourcePart& part, std::byte* out, Seen& seen) {
+  const MatrixSource& s = part.source;
+  const auto kernels = avx512_kernels(ElementType::F32);
+  const MatrixKernel& reader = *kernels[kernels[0]->columns != block_side];
+  alignas(64) float copied[group * block_side] = {};
+  for (int64_t t = 0; t < part.k; t += group, out += line_bytes) {
+    const int64_t count = std::min(group, part.k - t);
+    Lines lines = {copied, block_side};
+    if (s.outer == 1 && s.type == ElementType::F32 && count == group) {
+      lines = {static_cast<const float*>(s.data) + (part.t + t) * s.inner + part.i, s.inner};
+    } else {
+      std::fill(copied + count * block_side, std::end(copied), 0.0f);
+      reader.pack_columns({s, part.i, part.count, part.t + t, count}, group, copied);
+    }
+    for (int64_t first_index = 0; first_index < part.count; first_index += side)
+      split_lines<are_rows>(lines, first_index, first<Floats>(part.count - first_index), out, seen);
+  }
+}
+
+// Rows that stand in one piece each.
+HILO_SPLIT void pack_standing_rows(const SourcePart& part, std::byte* out, Seen& seen) {
+  const MatrixSource& s = part.source;
+  for (int64_t r = 0; r < part.count; ++r, out += tile_row) {
+    const float* from = static_cast<const float*>(s.data) + (part.i + r) * s.outer + part.t;
+    std::byte* to = out;
+    for (int64_t t = 0; t < part.k; t += group, to += line_bytes) {
+      __m512 first_half = _mm512_maskz_loadu_ps(first<Floats>(part.k - t), from + t);
+      __m512 second_half = _mm512_maskz_loadu_ps(
+          first<Floats>(std::max<int64_t>(0, part.k - t - side)), from + t + side);
+      seen.add(first_half), seen.add(second_half);
+#pragma GCC unroll 3
+      for (int64_t n = 0; n < parts; ++n)
+        _mm512_store_si512(to + place_of<true>(n), part_of_row(first_half, second_half));
+    }
+  }
+}
+
+// Up to 32 rows or columns, with their head.
+template <bool are_rows>
+HILO_SPLIT void pack_block(const SourcePart& part, std::byte* out) {
+  const MatrixSource& s = part.source;
+  Seen seen = {0, _mm512_setzero_si512()};
+  if (are_rows && s.inner == 1 && s.type == ElementType::F32)
+    pack_standing_rows(part, out + line_bytes, seen);
+  else pack_lines<are_rows>(part, out + line_bytes, seen);
+  const bool has_one_part = !_mm512_test_epi32_mask(seen.bits, _mm512_set1_epi32(0xffff));
+  const Head head = {has_one_part ? 1 : static_cast<int32_t>(parts), seen.outside != 0};
+  std::memcpy(out, &head, sizeof head);
+}
+
+void pack_rows(const SourcePart& part, void* out) {
+  pack_block<true>(part, static_cast<std::byte*>(out));
+}
+void pack_columns(const SourcePart& part, int64_t depth, void* out) {
+  auto* to = static_cast<std::byte*>(out);
+  for (int64_t j = 0; j < part.count; j += block_side, to += depth * line_bytes)
+    pack_block<false>(
+        {part.source, part.i + j, std::min(block_side, part.count - j), part.t, part.k}, to);
+}
+
+Head head_of(const void* packed) {
+  Head head;
+  std::memcpy(&head, packed, sizeof head);
+  return head;
+}
+
+// Adds the products of two parts to all tiles of a block: of two rows of them where it is tall, of
+// two columns where it is wide.
+template <bool tall, bool wide>
+struct Tiles {
+  static void load_rows(const std::byte* from) {
+    load<left>(from, tile_row);
+    if constexpr (tall) load<left + 1>(from + side * tile_row, tile_row);
+  }
+  static void load_columns(const std::byte* from) {
+    load<right>(from, block_line);
+    if constexpr (wide) load<right + 1>(from + tile_row, block_line);
+  }
+  static void multiply() {
+    add<upper, left, right>();
+    if constexpr (wide) add<upper + 1, left, right + 1>();
+    if constexpr (tall) add<lower, left + 1, right>();
+    if constexpr (tall && wide) add<lower + 1, left + 1, right + 1>();
+  }
+  template <int sums, int rows, int columns>
+  static void add() {
+    asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(sums), "i"(rows), "i"(columns));
+  }
+  template <int sums>
+  static void begin(const std::byte* c, int64_t step, bool add) {
+    add ? load<sums>(c, step) : clear<sums>();
+  }
+  static void begin(const std::byte* c, int64_t step, bool add) {
+    begin<upper>(c, step, add);
+    if constexpr (wide) begin<upper + 1>(c + tile_row, step, add);
+    if constexpr (tall) begin<lower>(c + side * step, step, add);
+    if constexpr (tall && wide) begin<lower + 1>(c + side * step + tile_row, step, add);
+  }
+  static void end(std::byte* c, int64_t step) {
+    store<upper>(c, step);
+    if constexpr (wide) store<upper + 1>(c + tile_row, step);
+    if constexpr (tall) store<lower>(c + side * step, step);
+    if constexpr (tall && wide) store<lower + 1>(c + side * step + tile_row, step);
+  }
+};
+
+// Each pair of parts after one that shares a part with it.
+template <bool tall, bool wide, bool split_rows, bool split_columns>
+void sum_in_tiles(const KernelBlock& p) {
+  using T = Tiles<tall, wide>;
+  auto* c = static_cast<std::byte*>(p.c);
+  T::begin(c, p.leading * word_bytes, p.add);
+  const auto *a = static_cast<const std::byte*>(p.a), *b = static_cast<const std::byte*>(p.b);
+  const auto rows = [&](int64_t part) { T::load_rows(a + place_of<true>(part)); };
+  const auto columns = [&](int64_t part) { T::load_columns(b + place_of<false>(part)); };
+  Ahead ahead = p.ahead;
+  for (int64_t t = 0; t < p.k; ++t) {
+    a += line_bytes, b += line_bytes;
+    fetch(ahead, p.ahead.count * (t + 1) / p.k - p.ahead.count * t / p.k);
+    if constexpr (split_rows) {
+      rows(low), columns(high), T::multiply();
+      rows(middle), T::multiply();
+      if constexpr (split_columns) columns(middle), T::multiply();
+    }
+    rows(high);
+    if constexpr (split_columns) {
+      if constexpr (!split_rows) columns(middle);
+      T::multiply();
+      columns(low), T::multiply();
+    }
+    if constexpr (split_columns || !split_rows) columns(high);
+    T::multiply();
+  }
+  T::end(c, p.leading * word_bytes);
+}
+
+template <bool tall, bool wide>
+void sum_parts(const KernelBlock& p, bool split_rows, bool split_columns) {
+  if (split_rows)
+    split_columns ? sum_in_tiles<tall, wide, true, true>(p)
+                  : sum_in_tiles<tall, wide, true, false>(p);
+  else
+    split_columns ? sum_in_tiles<tall, wide, false, true>(p)
+                  : sum_in_tiles<tall, wide, false, false>(p);
+}
+
+HILO_AVX512 bool are_sound(const KernelBlock& p) {
+  __mmask16 outside = 0;
+  for (int64_t r = 0; r < p.rows; ++r)
+    for (int64_t j = 0; j < p.columns; j += side) {
+      const float* sums = static_cast<const float*>(p.c) + r * p.leading + j;
+      const __m512 loaded = _mm512_maskz_loadu_ps(first<Floats>(p.columns - j), sums);
+      outside |= is_outside(loaded, least_sum, end_of_sums);
+    }
+  return outside == 0;
+}
+
+void spoil(const KernelBlock& p) {
+  for (int64_t r = 0; r < p.rows; ++r)
+    std::fill_n(static_cast<float*>(p.c) + r * p.leading, p.columns, __builtin_nanf(""));
+}
+
+void run(const KernelBlock& p) {
+  const Head rows = head_of(p.a), columns = head_of(p.b);
+  if (rows.has_others || columns.has_others) return spoil(p);
+  shape_tiles(p.rows, p.columns);
+  const bool tall = p.rows > side, wide = p.columns > side;
+  const bool split_rows = rows.parts > 1, split_columns = columns.parts > 1;
+  if (tall)
+    wide ? sum_parts<true, true>(p, split_rows, split_columns)
+         : sum_parts<true, false>(p, split_rows, split_columns);
+  else
+    wide ? sum_parts<false, true>(p, split_rows, split_columns)
+         : sum_parts<false, false>(p, split_rows, split_columns);
+}
+
+constexpr MatrixKernel kernel = {
+    .rows = block_side,
+    .columns = block_side,
+    .row_step = block_side,
+    .bytes = line_bytes / block_side,
+    .sum_bytes = sizeof(float),
+    .group = group,
+    .strips_together = 8,
+    .depth = 16,
+    .head = 1,
+    .pack_rows = pack_rows,
+    .pack_columns = pack_columns,
+    .run = run,
+    .finish = release_tiles,
+    .part_blocks = 64,
+    .part_strips = 12,
+    .fetches_rows = true,
+    .are_sound = are_sound,
+};
+
+}  // namespace
+
+const MatrixKernel* split_tile_kernel() { return processor().has_tiles ? &kernel : nullptr; }
+
+}  // namespace hilo
+#else
+namespace hilo {
+const MatrixKernel* split_tile_kernel() { return nullptr; }
+}  // namespace hilo
+#endif
