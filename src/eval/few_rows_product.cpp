@@ -21,6 +21,7 @@ constexpr int64_t most_narrow_rows = 32;             // that a kernel's narrow o
 constexpr int64_t turned_strips = 16;                // of a part that is computed in turns
 constexpr int64_t rows_of_share = 128;               // with which it is worth packing a strip again
 constexpr int64_t taken_bytes = 1 << 17;             // of sums
+constexpr int64_t most_near_rows = 1 << 20;          // bytes
 
 // A kernel's narrow one multiplies few rows with columns where they stand.
 const MatrixKernel& kernel_of(const MatrixProduct& p, int64_t rows) {
@@ -115,6 +116,7 @@ class FewRows {
   bool is_taken_at_once_;  // sums stand nowhere else, and their place is used again
   int64_t turn_strips_;
   std::byte* rows_;
+  bool fetches_rows_;  // which are more than stay in the second cache
   Cut shares_;  // of the blocks of rows: of few parts each is computed in some, by several threads
   std::atomic<int64_t> next_part_ = 0;
 };
@@ -136,7 +138,9 @@ FewRows::FewRows(const MatrixProduct& product, int64_t i, int64_t rows, const Pa
   turn_strips_ = single_strips_ ? 1 : parts_.most();
   is_taken_at_once_ = !p_.out && !is_direct_ && !single_strips_ && depths_.parts == 1;
   thread_local PackedMemory memory;
-  rows_ = memory.take(blocks_.parts * all_lines_ * kernel_.row_step * kernel_.bytes);
+  const int64_t bytes = blocks_.parts * all_lines_ * kernel_.row_step * kernel_.bytes;
+  rows_ = memory.take(bytes);
+  fetches_rows_ = kernel_.fetches_rows && bytes > most_near_rows;
 }
 
 // Enough for all threads. What wants its strips together has fewer parts, with shares of the rows
@@ -212,7 +216,7 @@ void FewRows::multiply(const Turn& turn, const Turn* next, std::byte* c) const {
       sums.columns = columns_of(strip);
       sums.c = c + (i * leading + column_of(strip) - j) * kernel_.sum_bytes;
       sums.ahead = lines > 0 ? ahead_of(strips_part(*next, t, lines)) : Ahead{};
-      if (kernel_.fetches_rows && block + 1 < last_block)
+      if (fetches_rows_ && block + 1 < last_block)
         sums.ahead = rows_ahead(block + 1, depth, strip - turn.begin, turn.strips());
       kernel_.run(sums);
       if (lines > 0) pack_strips(*next, t, lines);

@@ -19,6 +19,8 @@ namespace {
 
 using namespace tile_registers;
 
+constexpr int64_t lines_ahead = 2;  // of columns, which come from the second cache
+
 #define HILO_MULTIPLY(name) \
   asm volatile(name " %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(sums), "i"(rows), "i"(columns))
 struct Pairs {
@@ -136,6 +138,9 @@ void run_tiles(const KernelBlock& p) {
   const auto *a = static_cast<const std::byte*>(p.a), *b = static_cast<const std::byte*>(p.b);
   Ahead ahead = p.ahead;
   for (int64_t t = 0; t < p.k; ++t) {
+#pragma GCC unroll 32
+    for (int64_t line = 0; line < words * block_line; line += cache_line)
+      __builtin_prefetch(b + lines_ahead * words * block_line + line);
     load<left>(a, tile_row);
     load<right>(b, block_line);
     Words::template multiply_add<upper, left, right>();
@@ -173,11 +178,13 @@ constexpr MatrixKernel kernel_of = {
     .bytes = element_bytes,
     .sum_bytes = word_bytes,
     .group = group<Words>,
-    .strips_together = 16,
+    .strips_together = 8,
+    .depth = 64,
     .pack_rows = pack_rows<Words>,
     .pack_columns = pack_columns<Words>,
     .run = run<Words>,
     .finish = release_tiles,
+    .fetches_rows = true,
 };
 
 }  // namespace
