@@ -19,6 +19,7 @@
 
 #include "base/base.h"
 #include "eval/matrix_kernel_avx512.h"
+#include "eval/packed_memory.h"
 #include "eval/tile_registers.h"
 
 #define HILO_SPLIT [[gnu::target("avx512f,avx512bw,avx512vl,avx512dq,fma,avx512bf16")]]
@@ -131,24 +132,23 @@ HILO_SPLIT void split_lines(const Lines& lines, int64_t first, __mmask16 mask, s
     }
 }
 
+// The group from place t of the part on, of up to 32 free indices.
 template <bool are_rows>
-HILO_SPLIT void pack_lines(const SourcePart& part, std::byte* out, Seen& seen) {
+HILO_SPLIT void pack_group(const SourcePart& part, int64_t t, std::byte* out, Seen& seen) {
   const MatrixSource& s = part.source;
-  const auto kernels = avx512_kernels(ElementType::F32);
-  const MatrixKernel& reader = *kernels[kernels[0]->columns != block_side];
-  alignas(64) float copied[group * block_side] = {};
-  for (int64_t t = 0; t < part.k; t += group, out += line_bytes) {
-    const int64_t count = std::min(group, part.k - t);
-    Lines lines = {copied, block_side};
-    if (s.outer == 1 && s.type == ElementType::F32 && count == group) {
-      lines = {static_cast<const float*>(s.data) + (part.t + t) * s.inner + part.i, s.inner};
-    } else {
-      std::fill(copied + count * block_side, std::end(copied), 0.0f);
-      reader.pack_columns({s, part.i, part.count, part.t + t, count}, group, copied);
-    }
-    for (int64_t first_index = 0; first_index < part.count; first_index += side)
-      split_lines<are_rows>(lines, first_index, first<Floats>(part.count - first_index), out, seen);
+  const int64_t count = std::min(group, part.k - t);
+  alignas(64) float copied[group * block_side];
+  Lines lines = {copied, block_side};
+  if (s.outer == 1 && s.type == ElementType::F32 && count == group) {
+    lines = {static_cast<const float*>(s.data) + (part.t + t) * s.inner + part.i, s.inner};
+  } else {
+    const auto kernels = avx512_kernels(ElementType::F32);
+    std::memset(copied, 0, sizeof copied);
+    kernels[kernels[0]->columns != block_side]->pack_columns(
+        {s, part.i, part.count, part.t + t, count}, group, copied);
   }
+  for (int64_t i = 0; i < part.count; i += side)
+    split_lines<are_rows>(lines, i, first<Floats>(part.count - i), out, seen);
 }
 
 // Rows that stand in one piece each.
@@ -169,27 +169,43 @@ HILO_SPLIT void pack_standing_rows(const SourcePart& part, std::byte* out, Seen&
   }
 }
 
-// Up to 32 rows or columns, with their head.
-template <bool are_rows>
-HILO_SPLIT void pack_block(const SourcePart& part, std::byte* out) {
-  const MatrixSource& s = part.source;
-  Seen seen = {0, _mm512_setzero_si512()};
-  if (are_rows && s.inner == 1 && s.type == ElementType::F32)
-    pack_standing_rows(part, out + line_bytes, seen);
-  else pack_lines<are_rows>(part, out + line_bytes, seen);
+HILO_SPLIT void store_head(const Seen& seen, std::byte* out) {
   const bool has_one_part = !_mm512_test_epi32_mask(seen.bits, _mm512_set1_epi32(0xffff));
   const Head head = {has_one_part ? 1 : static_cast<int32_t>(parts), seen.outside != 0};
   std::memcpy(out, &head, sizeof head);
 }
 
-void pack_rows(const SourcePart& part, void* out) {
-  pack_block<true>(part, static_cast<std::byte*>(out));
-}
-void pack_columns(const SourcePart& part, int64_t depth, void* out) {
+HILO_SPLIT void pack_rows(const SourcePart& part, void* out) {
   auto* to = static_cast<std::byte*>(out);
-  for (int64_t j = 0; j < part.count; j += block_side, to += depth * line_bytes)
-    pack_block<false>(
-        {part.source, part.i + j, std::min(block_side, part.count - j), part.t, part.k}, to);
+  Seen seen = {0, _mm512_setzero_si512()};
+  if (part.source.inner == 1 && part.source.type == ElementType::F32)
+    pack_standing_rows(part, to + line_bytes, seen);
+  else
+    for (int64_t t = 0; t < part.k; t += group)
+      pack_group<true>(part, t, to + (1 + t / group) * line_bytes, seen);
+  store_head(seen, to);
+}
+
+// Some strips together, whose columns may stand side by side.
+HILO_SPLIT void pack_columns(const SourcePart& part, int64_t depth, void* out) {
+  constexpr int64_t together = 8;
+  auto* to = static_cast<std::byte*>(out);
+  for (int64_t first_strip = 0; first_strip * block_side < part.count; first_strip += together) {
+    const int64_t rest = pieces_of(part.count, block_side) - first_strip;
+    const int64_t strips = std::min(together, rest);
+    Seen seen[together];
+    for (Seen& one : seen) one = {0, _mm512_setzero_si512()};
+    for (int64_t t = 0; t < part.k; t += group)
+      for (int64_t strip = 0; strip < strips; ++strip) {
+        const int64_t j = (first_strip + strip) * block_side;
+        pack_group<false>(
+            {part.source, part.i + j, std::min(block_side, part.count - j), part.t, part.k}, t,
+            to + (strip * depth + 1 + t / group) * line_bytes, seen[strip]);
+      }
+    for (int64_t strip = 0; strip < strips; ++strip)
+      store_head(seen[strip], to + strip * depth * line_bytes);
+    to += together * depth * line_bytes;
+  }
 }
 
 Head head_of(const void* packed) {
