@@ -70,8 +70,8 @@ class Convolution {
 
   void write() {
     const size_t last = window_.size() - 1;
-    const int64_t lanes = 2 * lanes_of_register();
-    most_places_ = registers_.are_many() ? 8 : 6;
+    const int64_t registers = registers_of_strip(), lanes = registers * lanes_of_register();
+    most_places_ = registers_.are_many() && registers < 4 ? 8 : 6;
     if (by_inputs_) {
       const int64_t most_sums = registers_.are_many() ? 24 : 12;
       most_places_ = std::min(most_places_, most_sums / columns());
@@ -130,6 +130,16 @@ class Convolution {
     const int64_t places = element_count(result_.dims) / columns();
     return places >= many_places &&
            element_count(kernel_.dims) / a_.feature_group_count >= large_kernel;
+  }
+
+  // Of features side by side: where few of the input are added, wide blocks read these less often.
+  int64_t registers_of_strip() const {
+    constexpr int64_t few_features = 16;
+    const int64_t lanes = lanes_of_register(), all = (group_columns() + lanes - 1) / lanes;
+    if (!registers_.are_many() || !has_joined_places() || all < 3) return 2;
+    if (all % 3 == 0) return 3;
+    if (features() > few_features) return 2;
+    return (all + 2) / 3 > (all + 3) / 4 ? 4 : 3;
   }
 
   // A block that is not full is code of its own: rather smaller ones. Where long lines are added by
