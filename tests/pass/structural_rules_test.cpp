@@ -193,6 +193,11 @@ const Row rows[] = {
     {"reduce-of-ones", R"(x = f32[1,3] parameter(0)
  i = f32[] constant(0)
  ROOT r = f32[3] reduce(x, i), dimensions={0}, to_apply=add)"},
+    {"reduce-of-joined", R"(x = f32[2,10,2] parameter(0)
+ y = f32[2,9,2] parameter(1)
+ i = f32[] constant(0)
+ c = f32[2,29,2] concatenate(x, y, x), dimensions={1}
+ ROOT r = f32[2] reduce(c, i), dimensions={1,2}, to_apply=add)"},
     {"reduce-of-stack", R"(x = f32[9,1,4] parameter(0)
  n = s32[9,1,4] parameter(1)
  i = f32[] constant(-inf)

@@ -216,6 +216,32 @@ InstructionId reduce_once(Editor& editor, const Match& match) {
   return make_reduce(editor, match, match.shape(), match['x'], dims);
 }
 
+// Whether what has been combined of parts comes to the same, as well as of the whole: numbers of
+// fewer than 32 bits would be rounded more often.
+bool combines_parts(const Match& match) {
+  const auto op = monoid(match);
+  const bool is_rounded = op == Op::Add || op == Op::Multiply;
+  const ElementType type = match.shape().type;
+  return begins_with_identity(match) && !(is_rounded && is_floating(type) && bits_of(type) < 32);
+}
+
+// Each part by itself: a loop over all of them would ask for each element where it comes from.
+InstructionId reduce_of_joined(Editor& editor, const Match& match) {
+  constexpr size_t most_parts = 16;
+  const auto operands = match.module().operands(match['c']);
+  if (!is_plain(match.shape('c')) || !is_plain(match.shape()) || operands.size() > most_parts ||
+      !contains_dim(reduced_dims(match), dimensions_of(match, 'c')[0]))
+    return {};
+  InstructionId out;
+  for (InstructionId part : std::vector<InstructionId>(operands.begin(), operands.end())) {
+    if (!is_plain(match.module().shape(part))) return {};
+    const Shape shape = match.shape();
+    const InstructionId next = make_reduce(editor, match, shape, part, reduced_dims(match));
+    out = out ? editor.add(match.root(), *monoid(match), shape, std::array{out, next}) : next;
+  }
+  return out;
+}
+
 bool contracts_nothing(const Match& match) {
   return element_count(match.shape('x')) == 0 || element_count(match.shape('y')) == 0;
 }
@@ -416,6 +442,8 @@ constexpr RewriteRule rules[] = {
      is_no_sum},
     {"reduce-of-copies-to-product", Real, Reals, "reduce(b:broadcast(x), i)", reduce_of_broadcast},
     {"reduce-reduce", Real | Pred, Reals, "reduce(r:reduce!(x, j), i)", reduce_once},
+    {"reduce-of-joined", Real | Pred, Reals, "reduce(c:concatenate!(...), i)", reduce_of_joined,
+     combines_parts},
     {"reduce-window-of-one", Real | Pred, Values, "reduce-window(x, i)", "x", looks_at_one},
     {"dot-of-empty", Any, Bits, "dot(x, y)", "0", contracts_nothing},
     {"dot-without-sum", Real, Values, "dot(x, y)", dot_without_sum},
