@@ -197,7 +197,7 @@ const Row rows[] = {
  y = f32[2,9,2] parameter(1)
  i = f32[] constant(0)
  c = f32[2,29,2] concatenate(x, y, x), dimensions={1}
- ROOT r = f32[2] reduce(c, i), dimensions={1,2}, to_apply=add)"},
+ ROOT r = f32[] reduce(c, i), dimensions={0,1,2}, to_apply=add)"},
     {"reduce-of-stack", R"(x = f32[9,1,4] parameter(0)
  n = s32[9,1,4] parameter(1)
  i = f32[] constant(-inf)

@@ -225,17 +225,16 @@ bool combines_parts(const Match& match) {
   return begins_with_identity(match) && !(is_rounded && is_floating(type) && bits_of(type) < 32);
 }
 
-// Each part by itself: a loop over all of them would ask for each element where it comes from.
+// All of each part by itself: one loop over them would ask for each element where it comes from.
 InstructionId reduce_of_joined(Editor& editor, const Match& match) {
   constexpr size_t most_parts = 16;
   const auto operands = match.module().operands(match['c']);
-  if (!is_plain(match.shape('c')) || !is_plain(match.shape()) || operands.size() > most_parts ||
-      !contains_dim(reduced_dims(match), dimensions_of(match, 'c')[0]))
-    return {};
+  const std::vector<InstructionId> parts(operands.begin(), operands.end());
+  const Shape shape = match.shape();
+  if (!shape.is_scalar() || !all_plain(match, "c") || parts.size() > most_parts) return {};
   InstructionId out;
-  for (InstructionId part : std::vector<InstructionId>(operands.begin(), operands.end())) {
+  for (InstructionId part : parts) {
     if (!is_plain(match.module().shape(part))) return {};
-    const Shape shape = match.shape();
     const InstructionId next = make_reduce(editor, match, shape, part, reduced_dims(match));
     out = out ? editor.add(match.root(), *monoid(match), shape, std::array{out, next}) : next;
   }
