@@ -108,6 +108,7 @@ constexpr Pass own_passes[] = {
      reshape_before_elementwise},
     {"merged-columns", "short columns that a reduction keeps are one with those beside them",
      merge_columns_of_reductions},
+    {"unwidened-operands", "products read narrow floats as they are", read_narrow_operands},
     {"sliced-products", "slices go into the products that read them", fuse_sliced_products},
     {"made-rows", "rows of a product's operand are made where they are multiplied",
      make_rows_of_products},
@@ -124,7 +125,7 @@ constexpr std::string_view pipeline =
     "batched-products, call-inliner, complex-sums, simplify, vector-product-expander, "
     "padded-windows, function-tables, cse, constant-folding, "
     "split-concatenations, spread-slices, reduced-reshapes, merged-columns, reduction-splitter, "
-    "narrow-operand-upcaster, sliced-products, spaced-slices-to-gather, "
+    "unwidened-operands, narrow-operand-upcaster, sliced-products, spaced-slices-to-gather, "
     "fusion, scattered-numbers, made-rows, rows-in-place, merge-dims, share-reshapes, "
     "loop-double-buffer, copy-insertion";
 

@@ -1,4 +1,4 @@
-// Moves that change the element type. Private to `target`.
+// Conversions that moves are, and that products need not. Private to `target`.
 #pragma once
 
 #include "pass/pass.h"
@@ -6,5 +6,6 @@
 namespace hilo {
 
 Result<bool> move_in_one_type(Module& module, const PassOptions& options);
+Result<bool> read_narrow_operands(Module& module, const PassOptions& options);  // of products
 
 }  // namespace hilo

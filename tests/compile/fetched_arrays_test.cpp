@@ -29,9 +29,21 @@ ENTRY e {{
                      count);
 }
 
+std::string looked_up(int64_t count) {
+  return fmt::format(R"(HloModule m
+ENTRY e {{
+  x = bf16[{0}] parameter(0)
+  l = bf16[{0}] logistic(x)
+  ROOT t = bf16[{0}] multiply(x, l) }}
+)",
+                     count);
+}
+
 TEST(FetchedArrays, WhereNoSecondCacheHoldsThem) {
   const std::pair<std::string, std::string> large_and_small[] = {
-      {elements(1 << 21), elements(1 << 20)}, {rows_less_sums(1024), rows_less_sums(512)}};
+      {elements(1 << 21), elements(1 << 20)},
+      {looked_up(1 << 21), looked_up(1 << 20)},
+      {rows_less_sums(1024), rows_less_sums(512)}};
   for (const auto& [large, small] : large_and_small) {
     const auto both = run_both(large, 1, 3);
     ASSERT_TRUE(both) << to_string(both.error());
