@@ -93,12 +93,10 @@ struct MatrixKernel {
   int64_t dot_columns = 0;
   void (*pack_dots)(const void* strip, int64_t k, int64_t columns, void* out) = nullptr;
   void (*run_dots)(const KernelBlock& block, int64_t step) = nullptr;
-  // What a thread computes at once; 0: as much as others. The packed rows of a block may be fetched
-  // while the one before is computed.
-  int64_t part_blocks = 0, part_strips = 0;
+  // The packed rows of a block may be fetched while the one before is computed.
   bool fetches_rows = false;
-  // Whether the sums of a block of whole products are those of f32; others come from another
-  // kernel. Null: they always are.
+  // Whether the sums of a block of whole products are those of f32; others come from another kernel
+  // (eval/mended_sums.h). Null: they always are. Only of kernels for many rows and columns.
   bool (*are_sound)(const KernelBlock& block) = nullptr;
   // A kernel of higher and narrower blocks of the same elements, for few rows or columns.
   const MatrixKernel* narrow = nullptr;

@@ -338,8 +338,6 @@ constexpr MatrixKernel kernel = {
     .pack_columns = pack_columns,
     .run = run,
     .finish = release_tiles,
-    .part_blocks = 64,
-    .part_strips = 12,
     .fetches_rows = true,
     .are_sound = are_sound,
 };

@@ -12,7 +12,6 @@
 
 #include "eval/few_columns_product.h"
 #include "eval/few_rows_product.h"
-#include "eval/mended_sums.h"
 #include "eval/packed_memory.h"
 
 namespace hilo {
@@ -70,10 +69,6 @@ class Region {
   void pack_rows_of(int64_t depth, int64_t units, int64_t t, int64_t k);
   void pack_columns_of(int64_t depth, int64_t units, int64_t t, int64_t k);
   void compute(int64_t depth, int64_t part);
-  KernelBlock sums_of(int64_t depth, int64_t block, int64_t strip) const;
-  Ahead rows_ahead(int64_t depth, int64_t block, int64_t part, int64_t parts) const;
-  void multiply(int64_t depth, Stretch blocks, Stretch strips) const;
-  void mend(Stretch blocks, Stretch strips) const;
   // Packed rows of a block and columns of a strip from place t on; `lines` are a depth's.
   std::byte* rows_at(int64_t depth, int64_t block, int64_t t = 0) const {
     return memory_ + depth % 2 * set_ +
@@ -155,8 +150,7 @@ Region::Region(const MatrixProduct& product, int64_t i, int64_t rows, int64_t j,
 
 // Small ones where there are few, for several threads.
 void Region::choose_parts() {
-  int64_t blocks = kernel_.part_blocks > 0 ? kernel_.part_blocks : part_blocks;
-  int64_t strips = kernel_.part_strips > 0 ? kernel_.part_strips : part_strips;
+  int64_t blocks = part_blocks, strips = part_strips;
   while (true) {
     row_parts_.parts = pieces_of(row_parts_.count, blocks);
     column_parts_.parts = pieces_of(column_parts_.count, strips);
@@ -209,53 +203,31 @@ void Region::pack(int64_t depth, int64_t piece) {
 // Neighbours have the same strips, which stay in the second cache.
 void Region::compute(int64_t depth, int64_t part) {
   const int64_t row_part = part % row_parts_.parts, column_part = part / row_parts_.parts;
-  const Stretch blocks = row_parts_.at(row_part), strips = column_parts_.at(column_part);
-  multiply(depth, blocks, strips);
-  if (depth + 1 < depths_.parts) return;
-  if (kernel_.are_sound) mend(blocks, strips);
-  if (!p_.take) return;
-  const int64_t i = blocks_.begin(blocks.begin), j = strips.begin * kernel_.columns;
-  p_.take({i_ + i, blocks_.begin(blocks.end()) - i, j_ + j,
-           std::min(strips.end() * kernel_.columns, columns_) - j, sums_at(i, j), leading_});
-}
-
-KernelBlock Region::sums_of(int64_t depth, int64_t block, int64_t strip) const {
-  return {.a = block_rows(depth, block),
-          .b = columns_at(depth, strip),
-          .k = depths_.size(depth),
-          .rows = blocks_.size(block),
-          .columns = strip_columns(strip),
-          .c = sums_at(blocks_.begin(block), strip * kernel_.columns),
-          .leading = leading_,
-          .add = p_.accumulate || depth > 0,
-          .rows_are_far = false};
-}
-
-// The share `part` of `parts` of a packed block of rows.
-Ahead Region::rows_ahead(int64_t depth, int64_t block, int64_t part, int64_t parts) const {
-  const int64_t bytes = lines(depth) * kernel_.row_step * kernel_.bytes;
-  const Cut lines{bytes / cache_line, parts};
-  return {rows_at(depth, block) + lines.begin(part) * cache_line, cache_line, cache_line, 0,
-          lines.size(part)};
-}
-
-void Region::multiply(int64_t depth, Stretch blocks, Stretch strips) const {
-  for (int64_t block = blocks.begin; block < blocks.end(); ++block)
-    for (int64_t strip = strips.begin; strip < strips.end(); ++strip) {
-      KernelBlock sums = sums_of(depth, block, strip);
-      if (kernel_.fetches_rows && block + 1 < blocks.end())
-        sums.ahead = rows_ahead(depth, block + 1, strip - strips.begin, strips.count);
+  const int64_t k = depths_.size(depth);
+  const int64_t strip = column_parts_.begin(column_part),
+                strip_end = column_parts_.begin(column_part + 1);
+  const int64_t begin = row_parts_.begin(row_part), end = row_parts_.begin(row_part + 1);
+  const std::byte* columns = columns_at(depth, strip);
+  const int64_t strip_bytes = lines(depth) * kernel_.columns * kernel_.bytes;
+  for (int64_t block = begin; block < end; ++block) {
+    const int64_t first = blocks_.begin(block);
+    KernelBlock sums = {.a = block_rows(depth, block),
+                        .k = k,
+                        .rows = blocks_.begin(block + 1) - first,
+                        .leading = leading_,
+                        .add = p_.accumulate || depth > 0,
+                        .rows_are_far = false};
+    for (int64_t s = strip; s < strip_end; ++s) {
+      sums.b = columns + (s - strip) * strip_bytes;
+      sums.columns = strip_columns(s);
+      sums.c = sums_at(first, s * kernel_.columns);
       reads_rows_ ? kernel_.run_standing(sums, p_.lhs.outer) : kernel_.run(sums);
     }
-}
-
-// Of a whole product.
-void Region::mend(Stretch blocks, Stretch strips) const {
-  for (int64_t block = blocks.begin; block < blocks.end(); ++block)
-    for (int64_t strip = strips.begin; strip < strips.end(); ++strip) {
-      mend_sums(p_, i_ + blocks_.begin(block), j_ + strip * kernel_.columns,
-                sums_of(depths_.parts - 1, block, strip));
-    }
+  }
+  if (!p_.take || depth + 1 < depths_.parts) return;
+  const int64_t i = blocks_.begin(begin), j = strip * kernel_.columns;
+  p_.take({i_ + i, blocks_.begin(end) - i, j_ + j,
+           std::min(strip_end * kernel_.columns, columns_) - j, sums_at(i, j), leading_});
 }
 
 // Takes what is left to do until all is taken. What others have taken is waited for only where it
@@ -333,14 +305,15 @@ Cut depths_of(const MatrixProduct& p) {
 
 void run_matrix_product(const MatrixProduct& p, const Parallel& parallel) {
   if (has_few_columns(p)) return run_few_columns_product(p, &parallel);
-  if (goes_by_strips(p, true) && p.n >= enough_strips * p.kernel->columns)
+  const bool has_enough_strips = p.n >= enough_strips * p.kernel->columns;
+  if (p.kernel->are_sound || (goes_by_strips(p, true) && has_enough_strips))
     run_few_rows_product(p, &parallel);
   else run_regions(p, parallel);
 }
 
 void run_matrix_product(const MatrixProduct& p) {
   if (has_few_columns(p)) return run_few_columns_product(p, nullptr);
-  if (goes_by_strips(p, false)) return run_few_rows_product(p, nullptr);
+  if (p.kernel->are_sound || goes_by_strips(p, false)) return run_few_rows_product(p, nullptr);
   run_regions(p, {1, [](int64_t, int64_t, const Parallel::Body& body) { body(0, 1); }});
 }
 

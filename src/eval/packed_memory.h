@@ -17,15 +17,10 @@ inline int64_t pieces_of(int64_t count, int64_t most) {
 }
 
 // [0, count) in parts that are as equal as they can be.
-struct Stretch {
-  int64_t begin, count;
-  int64_t end() const { return begin + count; }
-};
 struct Cut {
   int64_t count = 0, parts = 1;
   int64_t begin(int64_t part) const { return part * count / parts; }
   int64_t size(int64_t part) const { return begin(part + 1) - begin(part); }
-  Stretch at(int64_t part) const { return {begin(part), size(part)}; }
   int64_t most() const { return (count + parts - 1) / parts; }
 };
 
