@@ -15,11 +15,14 @@
 namespace hilo {
 namespace {
 
-constexpr uint64_t distance = 1024;   // bytes ahead
-constexpr int64_t long_piece = 4096;  // bytes, of which few are fetched for nothing behind its end
-// Bytes of an array that a round of the loop reads.
-constexpr int64_t shortest_step = 32, longest_step = 512;
-constexpr int64_t line = 64;  // bytes that are fetched at once
+// Bytes ahead. Loops that only read fetch from both places: with one, fewer lines are on their way
+// than could be.
+constexpr uint64_t near = 1024, far = 4096;
+constexpr int64_t long_piece = 4096;   // bytes, of which few are fetched for nothing behind its end
+constexpr int64_t longest_step = 512;  // bytes of an array that a round of the loop reads
+constexpr int64_t line = 64;           // bytes that are fetched at once
+// What a round reads at least where it reads single elements: loops over one are no faster for it.
+constexpr int64_t shortest_step_of_elements = 32;
 
 // The large array that is read, or null.
 const llvm::Argument* large_array(llvm::LoadInst& load) {
@@ -31,13 +34,14 @@ const llvm::Argument* large_array(llvm::LoadInst& load) {
 // Whether the loop, with those around it, reads a long piece of memory from its beginning on.
 bool goes_along(llvm::LoadInst& load, const llvm::Loop* loop, llvm::ScalarEvolution& known) {
   const llvm::SCEV* place = known.getSCEV(load.getPointerOperand());
+  const int64_t shortest = load.getType()->isVectorTy() ? 1 : shortest_step_of_elements;
   for (int64_t read = 0; loop; loop = loop->getParentLoop()) {
     const auto* along = llvm::dyn_cast<llvm::SCEVAddRecExpr>(place);
     if (!along || along->getLoop() != loop || !along->isAffine()) return false;
     const auto* step = llvm::dyn_cast<llvm::SCEVConstant>(along->getStepRecurrence(known));
     if (!step) return false;
     const int64_t bytes = step->getAPInt().getSExtValue();
-    if (read == 0 ? bytes < shortest_step || bytes > longest_step : bytes != read) return false;
+    if (read == 0 ? bytes < shortest || bytes > longest_step : bytes != read) return false;
     const int64_t rounds = known.getSmallConstantTripCount(loop);   // 0: not always so many
     const int64_t most = known.getSmallConstantMaxTripCount(loop);  // 0: any number
     read = bytes * rounds;
@@ -53,7 +57,9 @@ struct Read {
   llvm::LoadInst* load;
 };
 
-// One read for each line of a piece of an array, or none where a round reads several pieces.
+// The reads of a piece of an array, of single elements one for each line; none where a round reads
+// several pieces. To fetch a line again for each of its vectors is faster than to do so once (sums
+// of rows of s8 22 and 27 GB/s).
 std::vector<llvm::LoadInst*> lines_of(std::span<llvm::LoadInst* const> loads,
                                       llvm::ScalarEvolution& known) {
   const auto place = [&](llvm::LoadInst* load) { return known.getSCEV(load->getPointerOperand()); };
@@ -68,7 +74,7 @@ std::vector<llvm::LoadInst*> lines_of(std::span<llvm::LoadInst* const> loads,
   std::vector<llvm::LoadInst*> lines;
   std::optional<int64_t> last;
   for (const Read& read : reads)
-    if (!last || read.offset - *last >= line) {
+    if (!last || read.load->getType()->isVectorTy() || read.offset - *last >= line) {
       lines.push_back(read.load);
       last = read.offset;
     }
@@ -93,12 +99,27 @@ std::vector<llvm::LoadInst*> reads_of(const llvm::Loop& loop, llvm::ScalarEvolut
   return out;
 }
 
-void fetch(llvm::LoadInst& load) {
+void fetch(llvm::LoadInst& load, uint64_t distance) {
   llvm::IRBuilder<> b(&load);
   constexpr uint32_t to_read = 0, into_all_caches = 3, data = 1;
   llvm::Value* ahead = b.CreateConstGEP1_64(b.getInt8Ty(), load.getPointerOperand(), distance);
   b.CreateIntrinsic(llvm::Intrinsic::prefetch, {ahead->getType()},
                     {ahead, b.getInt32(to_read), b.getInt32(into_all_caches), b.getInt32(data)});
+}
+
+bool only_reads(const llvm::Loop& loop) {
+  return std::ranges::none_of(loop.blocks(), [](const llvm::BasicBlock* block) {
+    return std::ranges::any_of(
+        *block, [](const llvm::Instruction& step) { return step.mayWriteToMemory(); });
+  });
+}
+
+void fetch_reads(const llvm::Loop& loop, llvm::ScalarEvolution& known) {
+  const bool fetches_far = only_reads(loop);
+  for (llvm::LoadInst* load : reads_of(loop, known)) {
+    fetch(*load, near);
+    if (fetches_far) fetch(*load, far);
+  }
 }
 
 }  // namespace
@@ -111,8 +132,7 @@ void fetch_large_arrays(llvm::Function& function, llvm::FunctionAnalysisManager&
   auto& known = functions.getResult<llvm::ScalarEvolutionAnalysis>(function);
   for (const llvm::Loop* loop :
        functions.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder())
-    if (loop->isInnermost())
-      for (llvm::LoadInst* load : reads_of(*loop, known)) fetch(*load);
+    if (loop->isInnermost()) fetch_reads(*loop, known);
 }
 
 }  // namespace hilo
