@@ -24,7 +24,8 @@ constexpr int64_t lines_ahead = 2;  // of columns, which come from the second ca
 #define HILO_MULTIPLY(name) \
   asm volatile(name " %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(sums), "i"(rows), "i"(columns))
 struct Pairs {
-  static constexpr int64_t group = 2;
+  static constexpr int64_t group = 2, strips_together = 8, depth = 64;
+  static constexpr bool fetches_columns = true;
   template <int sums, int rows, int columns>
   static void multiply_add() {
     HILO_MULTIPLY("tdpbf16ps");
@@ -36,7 +37,8 @@ struct Pairs {
 };
 template <bool lhs_is_signed, bool rhs_is_signed>
 struct Fours {
-  static constexpr int64_t group = 4;
+  static constexpr int64_t group = 4, strips_together = 16, depth = 0;
+  static constexpr bool fetches_columns = false;
   template <int sums, int rows, int columns>
   static void multiply_add() {
     if constexpr (lhs_is_signed && rhs_is_signed) HILO_MULTIPLY("tdpbssd");
@@ -138,9 +140,11 @@ void run_tiles(const KernelBlock& p) {
   const auto *a = static_cast<const std::byte*>(p.a), *b = static_cast<const std::byte*>(p.b);
   Ahead ahead = p.ahead;
   for (int64_t t = 0; t < p.k; ++t) {
+    if constexpr (Words::fetches_columns) {
 #pragma GCC unroll 32
-    for (int64_t line = 0; line < words * block_line; line += cache_line)
-      __builtin_prefetch(b + lines_ahead * words * block_line + line);
+      for (int64_t line = 0; line < words * block_line; line += cache_line)
+        __builtin_prefetch(b + lines_ahead * words * block_line + line);
+    }
     load<left>(a, tile_row);
     load<right>(b, block_line);
     Words::template multiply_add<upper, left, right>();
@@ -178,8 +182,8 @@ constexpr MatrixKernel kernel_of = {
     .bytes = element_bytes,
     .sum_bytes = word_bytes,
     .group = group<Words>,
-    .strips_together = 8,
-    .depth = 64,
+    .strips_together = Words::strips_together,
+    .depth = Words::depth,
     .pack_rows = pack_rows<Words>,
     .pack_columns = pack_columns<Words>,
     .run = run<Words>,

@@ -33,13 +33,14 @@ struct alignas(64) TileShapes {
 };
 static_assert(sizeof(TileShapes) == 64);
 
-// The block that the thread's tiles are shaped for; no rows: none.
-inline thread_local struct {
-  int64_t rows = 0, columns = 0;
-} shaped;
+// The rows and columns of the block that the thread's tiles are shaped for; 0: none. One number:
+// two would be read together where a block has just been written as two, which waits for all
+// stores.
+inline thread_local int64_t shaped = 0;
 
 inline void shape_tiles(int64_t rows, int64_t columns) {
-  if (shaped.rows == rows && shaped.columns == columns) return;
+  const int64_t shape = rows * (block_side + 1) + columns;
+  if (shaped == shape) return;
   TileShapes shapes;
   for (int i = 0; i < 2; ++i) {
     const int64_t height = std::min(side, rows - i * side);
@@ -51,13 +52,13 @@ inline void shape_tiles(int64_t rows, int64_t columns) {
     }
   }
   asm volatile("ldtilecfg %0" : : "m"(shapes));
-  shaped = {rows, columns};
+  shaped = shape;
 }
 
 // Without tiles a thread's registers are saved faster when another one runs.
 inline void release_tiles() {
-  if (shaped.rows > 0) asm volatile("tilerelease");
-  shaped = {};
+  if (shaped > 0) asm volatile("tilerelease");
+  shaped = 0;
 }
 
 template <int tile>
