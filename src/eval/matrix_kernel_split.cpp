@@ -227,30 +227,10 @@ struct Tiles {
     if constexpr (wide) load<right + 1>(from + tile_row, block_line);
   }
   static void multiply() {
-    add<upper, left, right>();
-    if constexpr (wide) add<upper + 1, left, right + 1>();
-    if constexpr (tall) add<lower, left + 1, right>();
-    if constexpr (tall && wide) add<lower + 1, left + 1, right + 1>();
-  }
-  template <int sums, int rows, int columns>
-  static void add() {
-    asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(sums), "i"(rows), "i"(columns));
-  }
-  template <int sums>
-  static void begin(const std::byte* c, int64_t step, bool add) {
-    add ? load<sums>(c, step) : clear<sums>();
-  }
-  static void begin(const std::byte* c, int64_t step, bool add) {
-    begin<upper>(c, step, add);
-    if constexpr (wide) begin<upper + 1>(c + tile_row, step, add);
-    if constexpr (tall) begin<lower>(c + side * step, step, add);
-    if constexpr (tall && wide) begin<lower + 1>(c + side * step + tile_row, step, add);
-  }
-  static void end(std::byte* c, int64_t step) {
-    store<upper>(c, step);
-    if constexpr (wide) store<upper + 1>(c + tile_row, step);
-    if constexpr (tall) store<lower>(c + side * step, step);
-    if constexpr (tall && wide) store<lower + 1>(c + side * step + tile_row, step);
+    add_pairs<upper, left, right>();
+    if constexpr (wide) add_pairs<upper + 1, left, right + 1>();
+    if constexpr (tall) add_pairs<lower, left + 1, right>();
+    if constexpr (tall && wide) add_pairs<lower + 1, left + 1, right + 1>();
   }
 };
 
@@ -258,8 +238,9 @@ struct Tiles {
 template <bool tall, bool wide, bool split_rows, bool split_columns>
 void sum_in_tiles(const KernelBlock& p) {
   using T = Tiles<tall, wide>;
+  const int64_t step = p.leading * word_bytes;
   auto* c = static_cast<std::byte*>(p.c);
-  T::begin(c, p.leading * word_bytes, p.add);
+  begin_sums<tall, wide>(c, step, p.add);
   const auto *a = static_cast<const std::byte*>(p.a), *b = static_cast<const std::byte*>(p.b);
   const auto rows = [&](int64_t part) { T::load_rows(a + place_of<true>(part)); };
   const auto columns = [&](int64_t part) { T::load_columns(b + place_of<false>(part)); };
@@ -281,7 +262,7 @@ void sum_in_tiles(const KernelBlock& p) {
     if constexpr (split_columns || !split_rows) columns(high);
     T::multiply();
   }
-  T::end(c, p.leading * word_bytes);
+  store_sums<tall, wide>(c, step);
 }
 
 template <bool tall, bool wide>

@@ -28,7 +28,7 @@ struct Pairs {
   static constexpr bool fetches_columns = true;
   template <int sums, int rows, int columns>
   static void multiply_add() {
-    HILO_MULTIPLY("tdpbf16ps");
+    add_pairs<sums, rows, columns>();
   }
   static void pack(const SourcePart& part, float* out) { pack_pairs(part, out, words); }
   static void pack_strips(const SourcePart& part, int64_t depth, float* out) {
@@ -120,23 +120,11 @@ void pack_columns(const SourcePart& part, int64_t depth, void* out) {
   }
 }
 
-// Of two tiles of rows where it is tall, of two of columns where it is wide, else of one.
 template <class Words, bool tall, bool wide>
 void run_tiles(const KernelBlock& p) {
   const int64_t step = p.leading * word_bytes;
   auto* c = static_cast<std::byte*>(p.c);
-  std::byte* below = c + side * step;
-  if (p.add) {
-    load<upper>(c, step);
-    if constexpr (wide) load<upper + 1>(c + tile_row, step);
-    if constexpr (tall) load<lower>(below, step);
-    if constexpr (tall && wide) load<lower + 1>(below + tile_row, step);
-  } else {
-    clear<upper>();
-    if constexpr (wide) clear<upper + 1>();
-    if constexpr (tall) clear<lower>();
-    if constexpr (tall && wide) clear<lower + 1>();
-  }
+  begin_sums<tall, wide>(c, step, p.add);
   const auto *a = static_cast<const std::byte*>(p.a), *b = static_cast<const std::byte*>(p.b);
   Ahead ahead = p.ahead;
   for (int64_t t = 0; t < p.k; ++t) {
@@ -160,10 +148,7 @@ void run_tiles(const KernelBlock& p) {
     fetch(ahead, p.ahead.count * (t + 1) / p.k - p.ahead.count * t / p.k);
     a += block_side * element_bytes, b += words * block_line;
   }
-  store<upper>(c, step);
-  if constexpr (wide) store<upper + 1>(c + tile_row, step);
-  if constexpr (tall) store<lower>(below, step);
-  if constexpr (tall && wide) store<lower + 1>(below + tile_row, step);
+  store_sums<tall, wide>(c, step);
 }
 
 template <class Words>

@@ -74,4 +74,34 @@ void clear() {
   asm volatile("tilezero %%tmm%c0" : : "i"(tile));
 }
 
+// To the sums add the products of pairs of bf16.
+template <int sums, int rows, int columns>
+void add_pairs() {
+  asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(sums), "i"(rows), "i"(columns));
+}
+
+// The sums of a block: of two tiles of rows where it is tall, of two of columns where it is wide,
+// else of one.
+template <bool tall, bool wide>
+void begin_sums(const std::byte* c, int64_t step, bool add) {
+  if (add) {
+    load<upper>(c, step);
+    if constexpr (wide) load<upper + 1>(c + tile_row, step);
+    if constexpr (tall) load<lower>(c + side * step, step);
+    if constexpr (tall && wide) load<lower + 1>(c + side * step + tile_row, step);
+  } else {
+    clear<upper>();
+    if constexpr (wide) clear<upper + 1>();
+    if constexpr (tall) clear<lower>();
+    if constexpr (tall && wide) clear<lower + 1>();
+  }
+}
+template <bool tall, bool wide>
+void store_sums(std::byte* c, int64_t step) {
+  store<upper>(c, step);
+  if constexpr (wide) store<upper + 1>(c + tile_row, step);
+  if constexpr (tall) store<lower>(c + side * step, step);
+  if constexpr (tall && wide) store<lower + 1>(c + side * step + tile_row, step);
+}
+
 }  // namespace hilo::tile_registers
