@@ -16,7 +16,8 @@ namespace hilo {
 namespace {
 
 // Bytes ahead. Loops that only read fetch from both places: with one, fewer lines are on their way
-// than could be.
+// than could be. Processors of the Zen family look ahead of such loops by themselves and are
+// hindered (a sum of 64 MB 17 and 21 GB/s).
 constexpr uint64_t near = 1024, far = 4096;
 constexpr int64_t long_piece = 4096;   // bytes, of which few are fetched for nothing behind its end
 constexpr int64_t longest_step = 512;  // bytes of an array that a round of the loop reads
@@ -114,8 +115,9 @@ bool only_reads(const llvm::Loop& loop) {
   });
 }
 
-void fetch_reads(const llvm::Loop& loop, llvm::ScalarEvolution& known) {
+void fetch_reads(const llvm::Loop& loop, llvm::ScalarEvolution& known, llvm::StringRef processor) {
   const bool fetches_far = only_reads(loop);
+  if (fetches_far && processor.starts_with("znver")) return;
   for (llvm::LoadInst* load : reads_of(loop, known)) {
     fetch(*load, near);
     if (fetches_far) fetch(*load, far);
@@ -124,7 +126,8 @@ void fetch_reads(const llvm::Loop& loop, llvm::ScalarEvolution& known) {
 
 }  // namespace
 
-void fetch_large_arrays(llvm::Function& function, llvm::FunctionAnalysisManager& functions) {
+void fetch_large_arrays(llvm::Function& function, llvm::FunctionAnalysisManager& functions,
+                        llvm::StringRef processor) {
   if (std::ranges::none_of(function.args(), [](const llvm::Argument& argument) {
         return argument.hasAttribute(large_array_attribute);
       }))
@@ -132,7 +135,7 @@ void fetch_large_arrays(llvm::Function& function, llvm::FunctionAnalysisManager&
   auto& known = functions.getResult<llvm::ScalarEvolutionAnalysis>(function);
   for (const llvm::Loop* loop :
        functions.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder())
-    if (loop->isInnermost()) fetch_reads(*loop, known);
+    if (loop->isInnermost()) fetch_reads(*loop, known, processor);
 }
 
 }  // namespace hilo

@@ -125,7 +125,7 @@ void optimise(llvm::Module& ir, llvm::TargetMachine& machine, bool verify) {
     compute_long_if_taken(function);
     store_whole(function);
     stream_stores(function, bits);
-    fetch_large_arrays(function, functions);
+    fetch_large_arrays(function, functions, machine.getTargetCPU());
   }
 }
 

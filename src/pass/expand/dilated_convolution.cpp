@@ -10,8 +10,9 @@
 //
 // So no product is one with the zeros between the elements, and the phases lie beside the features,
 // which alone would leave most lanes of a vector empty. Long sums over the input's features are
-// lanes of their own, and stay. A window of another size stays: the places
-// it lacks in some phases would be zeros, which make NaN of an infinity.
+// lanes of their own, and stay. In a window of another size the phases see different numbers of
+// places, and those that some lack cannot be zeros, which make NaN of an infinity: each phase is a
+// convolution of its own then, where it has few products, and they are joined.
 // Assumes nothing. Before convolutions get their form.
 #include <algorithm>
 
@@ -23,10 +24,16 @@ namespace {
 constexpr int64_t enough_features = 8;  // fill lanes without their phases
 constexpr int64_t whole_lanes = 16, long_sum = 256;
 constexpr int64_t most_made = 2;  // for each place of the result: phases beyond its ends
+// Of phases that are apart: how many there are, and an element's products.
+constexpr int64_t most_apart = 8, few_products = 64;
 
 struct Phases {
   size_t spatial;                      // number of the dimension among the spatial ones
-  int64_t count, taps, skipped, made;  // s, T, c, places q
+  int64_t count, size, skipped, made;  // s, places of the window, c, places q
+  int64_t taps() const { return size / count; }
+  bool are_even() const { return size % count == 0; }
+  int64_t first_place(int64_t phase) const { return count - 1 - phase; }
+  int64_t taps_of(int64_t phase) const { return (size - first_place(phase) + count - 1) / count; }
 };
 
 int64_t floor_rest(int64_t a, int64_t b) {
@@ -35,8 +42,7 @@ int64_t floor_rest(int64_t a, int64_t b) {
 }
 
 bool has_phases(const WindowDim& dim) {
-  return dim.stride == 1 && dim.window_dilation == 1 && dim.size > 0 &&
-         dim.size % dim.base_dilation == 0;
+  return dim.stride == 1 && dim.window_dilation == 1 && dim.size >= dim.base_dilation;
 }
 
 class DilatedConvolution {
@@ -48,12 +54,15 @@ class DilatedConvolution {
 
   Term expand() {
     if (!is_covered() || !find_phases()) return {};
+    if (!std::ranges::all_of(phases_, &Phases::are_even))
+      return can_be_apart() ? join_phases(phases_apart()) : Term{};
     const Term kernel = split_kernel(f_.operand(1));
-    for (const Phases& p : phases_) make_dense(p);
-    const Term made = f_.term(f_.editor().add_inferred(
-        f_.root(), Op::Convolution, std::array{f_.operand(0).value, kernel.value}, a_));
-    f_.editor().set_shape(made.value, Shape::array(result_.type, Dims(made.shape().dims)));
-    return join_phases(made);
+    for (const Phases& p : phases_) {
+      WindowDim& dim = a_.window.dims[p.spatial];
+      make_dense(p, p.taps(), dim);
+      dim.reversal = false;  // the kernel is reversed
+    }
+    return join_phases(convolution(kernel, a_));
   }
 
  private:
@@ -87,17 +96,68 @@ class DilatedConvolution {
       if (!has_phases(dim)) return false;
       const int64_t size = result_.dims[a_.dim_labels.output_spatial[d]], s = dim.base_dilation,
                     skipped = floor_rest(s - 1 - dim.padding_low, s);
-      phases_.push_back({d, s, dim.size / s, skipped, (size + skipped + s - 1) / s});
+      phases_.push_back({d, s, dim.size, skipped, (size + skipped + s - 1) / s});
       asked *= size, made *= phases_.back().made * s;
     }
     return !phases_.empty() && made <= most_made * asked;
   }
 
-  void make_dense(const Phases& p) {
-    WindowDim& dim = a_.window.dims[p.spatial];
+  // The window of a phase that sees so many places of the input.
+  void make_dense(const Phases& p, int64_t taps, WindowDim& dim) const {
     const int64_t size = f_.operand(0).shape().dims[a_.dim_labels.input_spatial[p.spatial]],
                   low = (dim.padding_low + p.skipped - (p.count - 1)) / p.count;
-    dim = {.size = p.taps, .padding_low = low, .padding_high = p.made + p.taps - 1 - size - low};
+    dim = {.size = taps,
+           .padding_low = low,
+           .padding_high = p.made + taps - 1 - size - low,
+           .reversal = dim.reversal};
+  }
+
+  Term convolution(Term kernel, const ConvolutionAttributes& attributes) {
+    const Term made = f_.term(f_.editor().add_inferred(
+        f_.root(), Op::Convolution, std::array{f_.operand(0).value, kernel.value}, attributes));
+    f_.editor().set_shape(made.value, Shape::array(result_.type, Dims(made.shape().dims)));
+    return made;
+  }
+
+  // Of which the loops over elements have all products in one expression.
+  bool can_be_apart() const {
+    int64_t count = 1, products = f_.operand(0).shape().dims[a_.dim_labels.input_feature];
+    for (const WindowDim& dim : a_.window.dims)
+      products *= (dim.size + dim.base_dilation - 1) / dim.base_dilation;
+    for (const Phases& p : phases_) count *= p.count;
+    return count <= most_apart && products <= few_products;
+  }
+
+  // The phases beside the features, of the first dimension slowest.
+  Term phases_apart() {
+    std::vector<InstructionId> made;
+    Dims phase(phases_.size(), 0);
+    while (true) {
+      made.push_back(one_phase(phase).value);
+      size_t i = phases_.size();
+      while (i > 0 && ++phase[i - 1] == phases_[i - 1].count) phase[--i] = 0;
+      if (i == 0) break;
+    }
+    return f_.term(f_.editor().add_inferred(f_.root(), Op::Concatenate, made,
+                                            DimensionsAttributes{{a_.dim_labels.output_feature}}));
+  }
+
+  // Of the kernel every s-th place.
+  Term one_phase(const Dims& phase) {
+    ConvolutionAttributes attributes = a_;
+    const Term kernel = f_.operand(1);
+    std::vector<SliceDim> seen;
+    for (const int64_t size : kernel.shape().dims) seen.push_back({0, size, 1});
+    for (size_t i = 0; i < phases_.size(); ++i) {
+      const Phases& p = phases_[i];
+      WindowDim& dim = attributes.window.dims[p.spatial];
+      const int64_t first = p.first_place(phase[i]), taps = p.taps_of(phase[i]),
+                    last = first + (taps - 1) * p.count,
+                    start = dim.reversal ? p.size - 1 - last : first;
+      seen[a_.dim_labels.kernel_spatial[p.spatial]] = {start, start + last - first + 1, p.count};
+      make_dense(p, taps, dim);
+    }
+    return convolution(f_.slice(kernel, std::move(seen)), attributes);
   }
 
   Term reversed(Term x, Dims dims) {
@@ -116,14 +176,14 @@ class DilatedConvolution {
     Dims phase_places;
     for (size_t d = 0; d < whole.size(); ++d) {
       place[d] = std::ssize(apart);
-      apart.push_back(of[d] ? of[d]->taps : whole[d]);
+      apart.push_back(of[d] ? of[d]->taps() : whole[d]);
       if (of[d]) apart.push_back(of[d]->count);
     }
     for (const Phases& p : phases_) {
       const int64_t taps = place[a_.dim_labels.kernel_spatial[p.spatial]];
       back.push_back(a_.window.dims[p.spatial].reversal ? taps : taps + 1);
       phase_places.push_back(taps + 1);
-      dims[a_.dim_labels.kernel_spatial[p.spatial]] = p.taps;
+      dims[a_.dim_labels.kernel_spatial[p.spatial]] = p.taps();
       dims[a_.dim_labels.kernel_output_feature] *= p.count;
     }
     std::ranges::sort(back);
