@@ -29,7 +29,7 @@ struct PassOptions {
   // more than so many elementary steps are taken in one run of the pass.
   int64_t fold_bytes = 1024, fold_steps = 50'000'000;
   // Loops are unrolled when the instructions of all rounds are no more than this.
-  int64_t unroll_instructions = 64;
+  int64_t unroll_instructions = 64, unroll_by_element = 1024;
   // Inlining and unrolling stop where the module would get this many times larger, or as large as
   // grow_instructions if that is more.
   int64_t grow_times = 8, grow_instructions = 100'000;

@@ -156,6 +156,43 @@ TEST(Loops, ShortOnesAreUnrolled) {
   EXPECT_EQ(count_op(after_passes(parsed(loop("30")), "while-loop-unroller"), Op::While), 1);
 }
 
+// Few rounds over elements become one loop over these.
+TEST(Loops, FewRoundsByElementAreUnrolled) {
+  const Module before = parsed(loop("8")), after = after_passes(before, "while-loop-unroller, dce");
+  EXPECT_EQ(count_op(after, Op::While), 0);
+  expect_same_values(before, after);
+  EXPECT_EQ(count_op(after_passes(parsed(loop("9")), "while-loop-unroller"), Op::While), 1);
+  std::string text = loop("8");
+  const std::string_view by_element = "exponential(k)";
+  text.replace(text.find(by_element), by_element.size(), "sort(k), dimensions={0}, to_apply=less");
+  text.insert(text.find("body"), R"(less { a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT c = pred[] compare(a, b), direction=LT }
+)");
+  EXPECT_EQ(count_op(after_passes(parsed(text), "while-loop-unroller"), Op::While), 1);
+}
+
+// Each may then be changed by what it begins with.
+TEST(Loops, ThatShareTheirComputationsGetTheirOwn) {
+  std::string text = loop("3");
+  const size_t entry = text.find("ENTRY e"), result = text.find(" ROOT r", entry);
+  ASSERT_NE(result, text.npos);
+  const size_t end = text.find('\n', result);
+  std::string function = text.substr(entry, end == text.npos ? text.npos : end - entry);
+  function.replace(0, std::string_view("ENTRY e").size(), "twice");
+  text = text.substr(0, entry) + function + R"(
+ENTRY main { x = f32[4] parameter(0)
+ k = f32[4] parameter(1)
+ a = f32[4] call(x, k), to_apply=twice
+ ROOT b = f32[4] call(a, k), to_apply=twice })";
+  const Module before = parsed(text), parted = after_passes(before, "call-inliner, dce"),
+               after = after_passes(before, "call-inliner, dce, while-loop-unroller, dce");
+  EXPECT_EQ(count_op(parted, Op::While), 2);
+  expect_same_values(before, parted);
+  EXPECT_EQ(count_op(after, Op::While), 0);
+  expect_same_values(before, after);
+}
+
 // Only what goes through it unchanged is asked of the loop, so that nothing is left of it.
 TEST(Loops, ThatComputeNothingAreGone) {
   const Module before = parsed(R"(HloModule m

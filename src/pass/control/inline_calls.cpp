@@ -1,9 +1,12 @@
 // Puts the instructions of called computations where the calls stood.
 //   call(x), to_apply=f => the body of f with x for its parameter
+// Loops that stand in several places then, or did before, get conditions and bodies of their own.
 // Assumes nothing. Later passes may assume that calls are left only where a module would grow too
 // much, where control dependences hold them, on other threads, or where the frontend attribute
-// inlineable="false" asks for it. First, so that other passes see through calls.
+// inlineable="false" asks for it, and that each loop may be changed by what it begins with, but
+// where a module would grow too much. First, so that other passes see through calls.
 #include <algorithm>
+#include <set>
 
 #include "pass/pass.h"
 
@@ -29,7 +32,7 @@ class Inliner {
           inline_call(instruction);
           changed = true;
         }
-    return changed;
+    return part_loops() || changed;
   }
 
  private:
@@ -64,6 +67,41 @@ class Inliner {
     const InstructionId root = editor_.clone_body(callee, module_[call].computation, arguments);
     size_ += size_of(callee);
     editor_.replace_moved(call, root);
+  }
+
+  // Callers first.
+  bool part_loops() {
+    callers_ = count_callers(module_);
+    bool changed = false;
+    std::vector<ComputationId> waiting = {module_.entry};
+    std::set<uint32_t> seen = {module_.entry.value};
+    while (!waiting.empty()) {
+      const ComputationId computation = waiting.back();
+      waiting.pop_back();
+      for (InstructionId id : std::vector(module_[computation].instructions)) {
+        if (module_[id].removed) continue;
+        if (module_[id].op == Op::While)
+          for_each_callee(module_, id, [&](ComputationId& callee) {
+            if (callers_[callee.value] == 1 || size_ + size_of(callee) > largest_) return;
+            callee = copy_of(callee);
+            changed = true;
+          });
+        for (ComputationId callee : module_.called(module_[id]))
+          if (seen.insert(callee.value).second) waiting.push_back(callee);
+      }
+    }
+    return changed;
+  }
+
+  // For one of its callers.
+  ComputationId copy_of(ComputationId shared) {
+    const ComputationId copy = editor_.clone_computation(shared);
+    --callers_[shared.value];
+    callers_.push_back(1);
+    for (InstructionId id : module_[copy].instructions)
+      for (ComputationId callee : module_.called(module_[id])) ++callers_[callee.value];
+    size_ += size_of(shared);
+    return copy;
   }
 
   Module& module_;

@@ -1,11 +1,30 @@
-// Puts the rounds of very short loops one behind the other.
+// Puts the rounds of short loops one behind the other.
 //   while(s) { body } of n rounds => body(body(… body(s)))
-// when all rounds have no more than PassOptions::unroll_instructions instructions and no effects.
+// when all rounds have no more than PassOptions::unroll_instructions instructions and no effects;
+// few rounds that only compute and move elements, which become one loop over these and store
+// nothing in between, as those of random bits, may have unroll_by_element of them.
 // Assumes nothing. Later passes see the counter as a constant in each round. After simplify_loops,
 // so that only what matters is repeated.
+#include <algorithm>
+
 #include "pass/control/loop.h"
 
 namespace hilo {
+namespace {
+
+constexpr int64_t few_rounds = 8;
+
+bool is_by_element(const Module& module, ComputationId body) {
+  static constexpr Op others[] = {Op::Parameter, Op::Constant,   Op::Iota,    Op::GetTupleElement,
+                                  Op::Tuple,     Op::Reshape,    Op::Bitcast, Op::Broadcast,
+                                  Op::Slice,     Op::Concatenate};
+  return std::ranges::all_of(module[body].instructions, [&](InstructionId id) {
+    return module[id].removed || is_elementwise(module[id].op) ||
+           std::ranges::count(others, module[id].op) > 0;
+  });
+}
+
+}  // namespace
 
 Result<bool> unroll_loops(Module& module, const PassOptions& options) {
   Editor editor(module);
@@ -13,8 +32,12 @@ Result<bool> unroll_loops(Module& module, const PassOptions& options) {
   for (const Loop& loop : find_loops(editor)) {
     if (module[loop.instruction].removed || !may_stand_again(editor, loop)) continue;
     const auto rounds = trip_count(module, loop.instruction);
+    if (!rounds || *rounds < 0) continue;
+    const int64_t most = *rounds <= few_rounds && is_by_element(module, loop.body)
+                             ? options.unroll_by_element
+                             : options.unroll_instructions;
     const int64_t size = static_cast<int64_t>(module[loop.body].instructions.size());
-    if (!rounds || *rounds < 0 || *rounds > options.unroll_instructions / size) continue;
+    if (*rounds > most / size) continue;
     InstructionId state = module.operand(loop.instruction, 0);
     if (!same_with_layout(module.shape(state), module.shape(loop.instruction))) continue;
     for (int64_t round = 0; round < *rounds; ++round)
