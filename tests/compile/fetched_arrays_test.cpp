@@ -4,8 +4,8 @@
 namespace hilo::test {
 namespace {
 
-int64_t count_fetched(std::string_view text) {
-  return count_in_code(text, "call void @llvm.prefetch");
+int64_t count_fetched(std::string_view text, std::string_view processor = "native") {
+  return count_in_code(text, "call void @llvm.prefetch", processor);
 }
 
 std::string sums(int64_t rows, int64_t columns, int64_t dim) {
@@ -52,6 +52,13 @@ TEST(FetchedArrays, WhereNoSecondCacheHoldsThem) {
     EXPECT_EQ(count_fetched(small), 0) << small;
   }
 }
+
+#ifdef __x86_64__
+TEST(FetchedArrays, OfLoopsThatOnlyRead) {
+  if (!__builtin_cpu_supports("avx2")) GTEST_SKIP() << "code for AVX2";
+  EXPECT_GT(count_fetched(sums(2048, 1024, 1), "x86-64-v3"), 0);
+}
+#endif
 
 // What is ahead in one row of many that are read at once is not read next.
 TEST(FetchedArrays, NotInSeveralRowsAtOnce) {

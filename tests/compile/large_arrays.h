@@ -22,8 +22,10 @@ ENTRY e {{
 }
 
 // How often `what` stands in the optimised LLVM IR of a module.
-inline int64_t count_in_code(std::string_view module, std::string_view what) {
+inline int64_t count_in_code(std::string_view module, std::string_view what,
+                             std::string_view processor = "native") {
   CompileOptions options;
+  options.emit.cpu = processor;
   int64_t out = 0;
   options.emit.see_code = [&](std::string_view ir, std::string_view) {
     for (size_t at = 0; (at = ir.find(what, at)) != ir.npos; ++at) ++out;

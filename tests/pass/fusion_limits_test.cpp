@@ -54,5 +54,31 @@ ENTRY e {{ x = f32[{0},500] parameter(0)
   }
 }
 
+// Neighbours that are read at two places: what takes long is made before they are read.
+std::string neighbours(std::string_view type, std::string_view chain, int64_t steps) {
+  std::string text = fmt::format(
+      "HloModule m\nENTRY e {{ x0 = {0}[66] parameter(0)\n"
+      " k = {0}[66] parameter(1)\n",
+      type);
+  for (int64_t i = 1; i <= steps; ++i)
+    text += fmt::format(" x{} = {}[66] {}(x{}, k)\n", i, type, chain, i - 1);
+  return text + fmt::format(R"( a = {0}[64] slice(x{1}), slice={{[0:64]}}
+ b = {0}[64] slice(x{1}), slice={{[2:66]}}
+ ROOT r = {0}[64] subtract(a, b) }})",
+                            type, steps);
+}
+
+TEST(FusionLimits, LongChainsAreMadeOnce) {
+  for (const auto& [type, chain, steps, loops] :
+       {std::tuple("u32", "add", 8, 1), std::tuple("u32", "add", 80, 2),
+        std::tuple("f32", "multiply", 80, 2), std::tuple("u32", "remainder", 2, 1),
+        std::tuple("u64", "remainder", 2, 2), std::tuple("s64", "divide", 2, 2)}) {
+    const Module before = test::parsed(neighbours(type, chain, steps)),
+                 after = test::after_passes(before, "fusion, dce", {});
+    EXPECT_EQ(test::count_op(after, Op::Fusion), loops) << print(after);
+    EXPECT_EQ(test::difference_in_values(before, after, Keeps::Bits), "") << print(after);
+  }
+}
+
 }  // namespace
 }  // namespace hilo

@@ -35,6 +35,7 @@ constexpr int64_t few_asked = 4;
 // only moves elements or is computed row by row: in a ladder of slices and pads, as a scan by
 // halves is one, each step doubles them.
 constexpr int most_computed = 2, most_light = 6, most_moved = 16;
+constexpr int long_chain = 48;
 
 template <class List>
 bool is_one_of(const List& list, Op op) {
@@ -305,12 +306,21 @@ FusionGroups::FusionGroups(const Editor& editor, std::span<const ComputationId> 
       by_rows_(of_.size()),
       made_again_(of_.size()),
       places_(of_.size()),
-      position_(of_.size()) {
+      position_(of_.size()),
+      chain_(of_.size()) {
   for (ComputationId computation : computations) {
     const std::vector<InstructionId> order = operands_first(module_, computation);
     order_.insert(order_.end(), order.begin(), order.end());
   }
   for (size_t i = 0; i < order_.size(); ++i) position_[order_[i].value] = static_cast<int64_t>(i);
+  for (InstructionId id : order_) {
+    const Op op = module_[id].op;
+    if (!is_fusible(id) || op == Op::Broadcast || (!is_by_element(module_, id) && !is_mover(op)))
+      continue;
+    for (InstructionId operand : module_.operands(id))
+      chain_[id.value] = std::max(chain_[id.value], chain_[operand.value]);
+    chain_[id.value] += is_elementwise(op);
+  }
   for (size_t i = order_.size(); i-- > 0;)
     if (is_fusible(order_[i])) place(order_[i]);
 }
@@ -504,11 +514,20 @@ bool FusionGroups::may_join_numbers_of_rows(InstructionId id, const FusionGroup&
 
 // What is elementwise and its kin ask for elements where their users do, all else where it says
 // itself. False where the group would compute an element at too many places.
+// Of long chains, as random bits, and of quotients of 64 bits one takes longer than to store and to
+// read it.
+int FusionGroups::most_places(InstructionId id, const FusionGroup& group) const {
+  const Op op = module_[id].op;
+  const ElementType type = module_.shape(id).type;
+  if (!is_elementwise(op) || group.rows) return most_moved;
+  if (is_light(module_, id)) return most_light;
+  const bool divides = (op == Op::Divide || op == Op::Remainder) && is_integral(type);
+  return chain_[id.value] >= long_chain || (divides && bits_of(type) == 64) ? 1 : most_computed;
+}
+
 bool FusionGroups::note_places(InstructionId id, const FusionGroup& group) {
   if (is_sourceless(module_, id)) return true;
-  const int most = !is_elementwise(module_[id].op) || group.rows ? most_moved
-                   : is_light(module_, id)                       ? most_light
-                                                                 : most_computed;
+  const int most = most_places(id, group);
   Places& places = places_[id.value];
   places = {};
   for (InstructionId user : module_.users(id)) {

@@ -109,6 +109,7 @@ class FusionGroups {
   bool may_join(InstructionId id, FusionGroup& group);
   bool is_made_by_operand(InstructionId id, InstructionId user, const FusionGroup& group) const;
   bool note_places(InstructionId id, const FusionGroup& group);
+  int most_places(InstructionId id, const FusionGroup& group) const;
   bool may_join_rows(InstructionId id, const FusionGroup& group) const;
   bool starts_slabs(InstructionId id, const FusedRows& rows, const FusionGroup& group) const;
   bool starts_rows(InstructionId id, const FusedRows& rows, const FusionGroup& group) const;
@@ -155,6 +156,7 @@ class FusionGroups {
   };
   std::vector<Places> places_;
   std::vector<int64_t> position_;  // in the order
+  std::vector<int> chain_;         // functions one after the other that an element comes from
   // What must wait for an instruction without using it.
   std::unordered_map<uint32_t, std::vector<InstructionId>> controlled_;
   size_t merges_ = 0;  // so far
