@@ -284,8 +284,8 @@ Literal scalar_of(ElementType type, double number) {
 
 std::vector<int> count_callers(const Module& module) {
   std::vector<int> out(module.computations.size());
-  for (const Computation& computation : module.computations)
-    for (InstructionId id : computation.instructions) {
+  for (ComputationId computation : module.post_order())
+    for (InstructionId id : module[computation].instructions) {
       if (module[id].removed || is_elementwise(module[id].op)) continue;
       for (ComputationId callee : module.called(module[id])) ++out[callee.value];
     }

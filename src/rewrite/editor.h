@@ -102,7 +102,7 @@ bool is_plain(const Shape& shape);
 const Literal* constant_of(const Module& module, InstructionId id);
 // One element of the type with the number's value, rounded to the type.
 Literal scalar_of(ElementType type, double number);
-// How many instructions call each computation, by computation.
+// How many instructions that the entry reaches call each computation, by computation.
 std::vector<int> count_callers(const Module& module);
 // Calls `body` with each computation id among the attributes of an instruction, to be changed.
 void for_each_callee(Module& module, InstructionId id,

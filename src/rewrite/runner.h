@@ -28,7 +28,8 @@ struct PassOptions {
   // Constant folding: results of more bytes are made only when their operands have as many, and no
   // more than so many elementary steps are taken in one run of the pass.
   int64_t fold_bytes = 1024, fold_steps = 50'000'000;
-  // Loops are unrolled when the instructions of all rounds are no more than this.
+  // Loops are unrolled when the instructions of all rounds are no more than this; the second is of
+  // few rounds that only compute and move elements.
   int64_t unroll_instructions = 64, unroll_by_element = 1024;
   // Inlining and unrolling stop where the module would get this many times larger, or as large as
   // grow_instructions if that is more.

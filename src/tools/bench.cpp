@@ -68,11 +68,11 @@ Result<void> bench_running(const Module& module, const Options& options,
   HILO_DO(check_memory(estimate_memory(module, eval), options.most_bytes));
   HILO_TRY(const Inputs inputs, make_inputs(module, device_count(module, eval), options.inputs));
   std::optional<Error> error;
-  Outputs outputs;
+  int64_t output_bytes = 0;
   const auto times = repeat(
       options, 0, [&] { return evaluate(module, inputs, eval); },
       [&](Result<Outputs>& result) {
-        if (result) outputs = std::move(*result);
+        if (result) output_bytes = literal_bytes(result->devices[0].shape());
         else error = result.error();
       });
   if (error) return std::unexpected(*error);
@@ -82,16 +82,9 @@ Result<void> bench_running(const Module& module, const Options& options,
   out["runs"] = times.size();
   out["temp_bytes"] = estimate_memory(module, eval);
   out["argument_bytes"] = leaves_bytes(inputs.devices[0]);
-  out["output_bytes"] = leaves_bytes({outputs.devices[0]});
+  out["output_bytes"] = output_bytes;
   out["devices"] = inputs.devices.size();
   return {};
-}
-
-// Of its outputs, on one device.
-Result<int64_t> bytes_of_first_run(const Executable& executable, const Inputs& inputs,
-                                   const hilo::RunOptions& running) {
-  HILO_TRY(const Outputs outputs, executable.run_devices(inputs, running));
-  return leaves_bytes({outputs.devices[0]});
 }
 
 Result<void> bench_compiled(const Module& module, const Options& options,
@@ -109,11 +102,13 @@ Result<void> bench_compiled(const Module& module, const Options& options,
   std::optional<Error> error;
   // The first run finds memory that was never touched; it is not counted. The others write where it
   // did: no outputs are kept.
-  HILO_TRY(const int64_t output_bytes, bytes_of_first_run(executable, inputs, running));
+  HILO_DO(executable.run_devices(inputs, running));
+  int64_t output_bytes = 0;
   const auto times = repeat(
       options, 0.05, [&] { return executable.run_devices(inputs, running); },
       [&](Result<Outputs>& result) {
-        if (!result) error = result.error();
+        if (result) output_bytes = literal_bytes(result->devices[0].shape());
+        else error = result.error();
       });
   if (error) return std::unexpected(*error);
   out["compile_s"] = compiling.count();

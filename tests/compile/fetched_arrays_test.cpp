@@ -58,6 +58,24 @@ TEST(FetchedArrays, OfLoopsThatOnlyRead) {
   if (!__builtin_cpu_supports("avx2")) GTEST_SKIP() << "code for AVX2";
   EXPECT_GT(count_fetched(sums(2048, 1024, 1), "x86-64-v3"), 0);
 }
+
+// Code for another processor, which need not run here.
+TEST(FetchedArrays, NotWhereTheProcessorLooksFarEnoughAhead) {
+  for (const auto& [processor, reads, fetches] :
+       {std::tuple("znver3", true, false), std::tuple("znver3", false, true),
+        std::tuple("sapphirerapids", true, true)}) {
+    CompileOptions options;
+    options.emit.cpu = processor;
+    bool fetched = false;
+    options.emit.see_code = [&](std::string_view ir, std::string_view) {
+      fetched |= ir.contains("call void @llvm.prefetch");
+    };
+    const std::string text = reads ? sums(2048, 1024, 1) : elements(1 << 21);
+    const auto object = compile_object(*parse(text), "f", cpu_target(), options);
+    ASSERT_TRUE(object) << to_string(object.error());
+    EXPECT_EQ(fetched, fetches) << processor << text;
+  }
+}
 #endif
 
 // What is ahead in one row of many that are read at once is not read next.

@@ -6,7 +6,6 @@
 // inlineable="false" asks for it, and that each loop may be changed by what it begins with, but
 // where a module would grow too much. First, so that other passes see through calls.
 #include <algorithm>
-#include <set>
 
 #include "pass/pass.h"
 
@@ -69,25 +68,22 @@ class Inliner {
     editor_.replace_moved(call, root);
   }
 
-  // Callers first.
+  // Of open computations, callers first, and so the copies before what they call.
   bool part_loops() {
     callers_ = count_callers(module_);
     bool changed = false;
-    std::vector<ComputationId> waiting = {module_.entry};
-    std::set<uint32_t> seen = {module_.entry.value};
+    std::vector<ComputationId> waiting = open_computations(module_);
     while (!waiting.empty()) {
       const ComputationId computation = waiting.back();
       waiting.pop_back();
       for (InstructionId id : std::vector(module_[computation].instructions)) {
-        if (module_[id].removed) continue;
-        if (module_[id].op == Op::While)
-          for_each_callee(module_, id, [&](ComputationId& callee) {
-            if (callers_[callee.value] == 1 || size_ + size_of(callee) > largest_) return;
-            callee = copy_of(callee);
-            changed = true;
-          });
-        for (ComputationId callee : module_.called(module_[id]))
-          if (seen.insert(callee.value).second) waiting.push_back(callee);
+        if (module_[id].removed || module_[id].op != Op::While) continue;
+        for_each_callee(module_, id, [&](ComputationId& callee) {
+          if (callers_[callee.value] == 1 || size_ + size_of(callee) > largest_) return;
+          callee = copy_of(callee);
+          waiting.push_back(callee);
+          changed = true;
+        });
       }
     }
     return changed;

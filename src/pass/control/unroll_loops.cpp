@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t few_rounds = 8;
 
-bool is_by_element(const Module& module, ComputationId body) {
+bool only_computes_elements(const Module& module, ComputationId body) {
   static constexpr Op others[] = {Op::Parameter, Op::Constant,   Op::Iota,    Op::GetTupleElement,
                                   Op::Tuple,     Op::Reshape,    Op::Bitcast, Op::Broadcast,
                                   Op::Slice,     Op::Concatenate};
@@ -33,7 +33,7 @@ Result<bool> unroll_loops(Module& module, const PassOptions& options) {
     if (module[loop.instruction].removed || !may_stand_again(editor, loop)) continue;
     const auto rounds = trip_count(module, loop.instruction);
     if (!rounds || *rounds < 0) continue;
-    const int64_t most = *rounds <= few_rounds && is_by_element(module, loop.body)
+    const int64_t most = *rounds <= few_rounds && only_computes_elements(module, loop.body)
                              ? options.unroll_by_element
                              : options.unroll_instructions;
     const int64_t size = static_cast<int64_t>(module[loop.body].instructions.size());

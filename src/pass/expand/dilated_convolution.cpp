@@ -30,10 +30,9 @@ constexpr int64_t most_apart = 8, few_products = 64;
 struct Phases {
   size_t spatial;                      // number of the dimension among the spatial ones
   int64_t count, size, skipped, made;  // s, places of the window, c, places q
-  int64_t taps() const { return size / count; }
   bool are_even() const { return size % count == 0; }
-  int64_t first_place(int64_t phase) const { return count - 1 - phase; }
-  int64_t taps_of(int64_t phase) const { return (size - first_place(phase) + count - 1) / count; }
+  // T, of a phase where they are not even: places s*t + s - 1 - phase of the window, from t = 0 on.
+  int64_t taps(int64_t phase = 0) const { return (size + phase) / count; }
 };
 
 int64_t floor_rest(int64_t a, int64_t b) {
@@ -151,10 +150,10 @@ class DilatedConvolution {
     for (size_t i = 0; i < phases_.size(); ++i) {
       const Phases& p = phases_[i];
       WindowDim& dim = attributes.window.dims[p.spatial];
-      const int64_t first = p.first_place(phase[i]), taps = p.taps_of(phase[i]),
-                    last = first + (taps - 1) * p.count,
-                    start = dim.reversal ? p.size - 1 - last : first;
-      seen[a_.dim_labels.kernel_spatial[p.spatial]] = {start, start + last - first + 1, p.count};
+      const int64_t first = p.count - 1 - phase[i], taps = p.taps(phase[i]),
+                    length = (taps - 1) * p.count + 1,
+                    start = dim.reversal ? p.size - first - length : first;
+      seen[a_.dim_labels.kernel_spatial[p.spatial]] = {start, start + length, p.count};
       make_dense(p, taps, dim);
     }
     return convolution(f_.slice(kernel, std::move(seen)), attributes);

@@ -35,7 +35,7 @@ constexpr int64_t few_asked = 4;
 // only moves elements or is computed row by row: in a ladder of slices and pads, as a scan by
 // halves is one, each step doubles them.
 constexpr int most_computed = 2, most_light = 6, most_moved = 16;
-constexpr int long_chain = 48;
+constexpr int long_chain = 48;  // functions one after the other, computed at one place
 
 template <class List>
 bool is_one_of(const List& list, Op op) {
@@ -315,7 +315,7 @@ FusionGroups::FusionGroups(const Editor& editor, std::span<const ComputationId> 
   for (size_t i = 0; i < order_.size(); ++i) position_[order_[i].value] = static_cast<int64_t>(i);
   for (InstructionId id : order_) {
     const Op op = module_[id].op;
-    if (!is_fusible(id) || op == Op::Broadcast || (!is_by_element(module_, id) && !is_mover(op)))
+    if (op == Op::Broadcast || (!is_by_element(module_, id) && !is_mover(op)) || !is_fusible(id))
       continue;
     for (InstructionId operand : module_.operands(id))
       chain_[id.value] = std::max(chain_[id.value], chain_[operand.value]);
@@ -512,8 +512,6 @@ bool FusionGroups::may_join_numbers_of_rows(InstructionId id, const FusionGroup&
          (has_trait(module_[id].op, TraitCheap) && group.numbers_of_rows < most_of_rows);
 }
 
-// What is elementwise and its kin ask for elements where their users do, all else where it says
-// itself. False where the group would compute an element at too many places.
 // Of long chains, as random bits, and of quotients of 64 bits one takes longer than to store and to
 // read it.
 int FusionGroups::most_places(InstructionId id, const FusionGroup& group) const {
@@ -525,6 +523,8 @@ int FusionGroups::most_places(InstructionId id, const FusionGroup& group) const 
   return chain_[id.value] >= long_chain || (divides && bits_of(type) == 64) ? 1 : most_computed;
 }
 
+// What is elementwise and its kin ask for elements where their users do, all else where it says
+// itself. False where the group would compute an element at too many places.
 bool FusionGroups::note_places(InstructionId id, const FusionGroup& group) {
   if (is_sourceless(module_, id)) return true;
   const int most = most_places(id, group);
