@@ -123,7 +123,7 @@ constexpr std::string_view pipeline =
     "remove-copies, merge-collectives, "
     "keep-order, dilated-convolution-expander, plain-convolutions, short-products, "
     "batched-products, call-inliner, complex-sums, simplify, vector-product-expander, "
-    "padded-windows, function-tables, cse, constant-folding, "
+    "padded-windows, function-tables, cse, constant-folding, masks-of-maxima, "
     "split-concatenations, spread-slices, reduced-reshapes, merged-columns, reduction-splitter, "
     "unwidened-operands, narrow-operand-upcaster, sliced-products, spaced-slices-to-gather, "
     "fusion, scattered-numbers, made-rows, rows-in-place, merge-dims, share-reshapes, "

@@ -146,6 +146,47 @@ ENTRY e {{ x = {0}[4] parameter(0)
   }
 }
 
+// Of a layer's activations only those behind the maximum are kept for the gradient.
+TEST(MasksOfMaxima, AreFoundFromWhatIsKept) {
+  struct Row {
+    const char *extremum, *direction;
+    const char* more;  // another reader of what the extremum is taken of
+    bool is_found;
+  };
+  for (const Row& row : {Row{"maximum(sum, zeros)", "GT", "", true},
+                         {"maximum(zeros, sum)", "LE", "", true},
+                         {"minimum(sum, zeros)", "LT", "", true},
+                         {"minimum(sum, zeros)", "GE", "", true},
+                         {"maximum(sum, zeros)", "GE", "", false},
+                         {"maximum(sum, zeros)", "EQ", "", false},
+                         {"minimum(sum, zeros)", "GT", "", false},
+                         {"maximum(sum, zeros)", "GT, type=TOTALORDER", "", false},
+                         {"maximum(sum, zeros)", "GT", "more = f32[4,4] sine(sum)", false},
+                         {"maximum(sum, ones)", "GT", "", false}}) {
+    const Module before = parsed(fmt::format(R"(HloModule m
+ENTRY e {{ x = f32[4,4] parameter(0)
+ y = f32[4,4] parameter(1)
+ sum = f32[4,4] add(x, y)
+ zero = f32[] constant(0)
+ zeros = f32[4,4] broadcast(zero), dimensions={{}}
+ one = f32[] constant(1)
+ ones = f32[4,4] broadcast(one), dimensions={{}}
+ kept = f32[4,4] {}
+ mask = pred[4,4] compare(sum, zeros), direction={}
+ {}
+ chosen = f32[4,4] select(mask, y, zeros)
+ ROOT product = f32[4,4] dot(kept, chosen), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}} }})",
+                                             row.extremum, row.direction, row.more));
+    const Module after = after_passes(before, "masks-of-maxima");
+    for (InstructionId id : after.computations.back().instructions)
+      if (after[id].op == Op::Compare) {
+        const Op of = after[after.operand(id, 0)].op;
+        EXPECT_EQ(of == Op::Maximum || of == Op::Minimum, row.is_found) << print(before);
+      }
+    expect_same_values(before, after);
+  }
+}
+
 TEST(Folding, ComputesWhatIsConstant) {
   const Module before = parsed(R"(HloModule m
 f { a = f32[] parameter(0)
