@@ -36,6 +36,25 @@ ENTRY e {{ x = {0}[4,1,64] parameter(0)
   }
 }
 
+// Parts of an array, as of the weights of all layers, that one loop copies would all live from the
+// first reader on. Small ones cost less than loops of their own.
+TEST(FusionLimits, LargePartsOfAnArrayAreTakenWhereTheyAreNeeded) {
+  for (const auto& [columns, loops] : {std::pair(64, 1), std::pair(4096, 0)}) {
+    const Module before = test::parsed(fmt::format(R"(HloModule m
+ENTRY e {{ w = f32[3,{0}] parameter(0)
+ x = f32[1,{0}] parameter(1)
+ a = f32[1,{0}] slice(w), slice={{[0:1],[0:{0}]}}
+ b = f32[1,{0}] slice(w), slice={{[2:3],[0:{0}]}}
+ p = f32[1,1] dot(x, a), lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}}
+ q = f32[1,1] dot(x, b), lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}}
+ ROOT r = (f32[1,1], f32[1,1]) tuple(p, q) }})",
+                                                   columns));
+    const Module after = test::after_passes(before, "fusion, dce", {});
+    EXPECT_EQ(test::count_op(after, Op::Fusion), loops) << print(after);
+    EXPECT_EQ(test::difference_in_values(before, after, Keeps::Bits), "") << print(after);
+  }
+}
+
 // A large product with what is read backwards is made again where its ends are repeated; a small
 // one is stored.
 TEST(FusionLimits, LargeReversalsAreMadeAgain) {

@@ -15,6 +15,9 @@ constexpr int most_steps = 128;     // of a search for a path
 constexpr size_t most_roots = 16;   // of a group
 constexpr size_t most_readers = 8;  // of one array that are tried with each other
 constexpr int most_rounds = 8;      // for groups that merged may read others that now can
+// Bytes of a part of an array that is worth a loop of its own: by one loop for several parts, as of
+// the weights of all layers, each would live from the first reader of any to its own last one.
+constexpr int64_t worth_own_loop = 1 << 14;
 
 // What a group loops over: its results' dimensions; of reductions, those of what is reduced.
 struct Loop {
@@ -33,6 +36,14 @@ std::optional<Loop> loop_of(const Module& module, const FusionGroup& group) {
     out = std::move(loop);
   }
   return out;
+}
+
+// Whether the group takes one part of an array and does nothing with it.
+bool takes_part(const Module& module, const FusionGroup& group) {
+  return group.roots.size() == 1 && literal_bytes(module.shape(group.roots[0])) >= worth_own_loop &&
+         std::ranges::all_of(group.members, [&](InstructionId id) {
+           return module[id].op == Op::Slice || module[id].op == Op::Reshape;
+         });
 }
 
 // What a loop's body had where its result has this value; null elsewhere.
@@ -98,7 +109,9 @@ void FusionGroups::merge_with_producers(int consumer) {
 void FusionGroups::merge_readers(const std::vector<int>& readers) {
   for (size_t i = 0; i < readers.size(); ++i)
     for (size_t k = i + 1; k < readers.size(); ++k)
-      if (readers[i] != readers[k] && may_merge(readers[i], readers[k]))
+      if (readers[i] != readers[k] &&
+          !(takes_part(module_, groups_[readers[i]]) && takes_part(module_, groups_[readers[k]])) &&
+          may_merge(readers[i], readers[k]))
         merge(readers[i], readers[k]);
 }
 
