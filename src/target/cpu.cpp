@@ -125,6 +125,7 @@ constexpr std::string_view pipeline =
     "batched-products, call-inliner, complex-sums, simplify, vector-product-expander, "
     "padded-windows, function-tables, cse, constant-folding, masks-of-maxima, "
     "split-concatenations, spread-slices, reduced-reshapes, merged-columns, reduction-splitter, "
+    "long-product-splitter, "
     "unwidened-operands, narrow-operand-upcaster, sliced-products, spaced-slices-to-gather, "
     "fusion, scattered-numbers, made-rows, rows-in-place, merge-dims, share-reshapes, "
     "loop-double-buffer, copy-insertion";

@@ -147,6 +147,18 @@ const Row rows[] = {
  z = f32[4,6]{0,1:T(2,128)S(1)} copy(x)
  w = f32[4,6]{1,0} add(z, y)
  ROOT r = (f32[2,2,6]{2,1,0}, f32[4,6]{0,1}) tuple(b, w))"},
+    {"vector-product-expander", Op::Dot, Keeps::Reals, R"(x = f32[4,40,5] parameter(0)
+ y = f32[40,5,16,4] parameter(1)
+ ROOT r = f32[4,5,16] dot(x, y), lhs_batch_dims={0,2}, lhs_contracting_dims={1}, rhs_batch_dims={3,1}, rhs_contracting_dims={0})"},
+    {"vector-product-expander", Op::Dot, Keeps::Reals, R"(x = bf16[40,64,5,1] parameter(0)
+ y = bf16[5,40] parameter(1)
+ ROOT r = f32[5,64,1] dot(x, y), lhs_batch_dims={2}, lhs_contracting_dims={0}, rhs_batch_dims={0}, rhs_contracting_dims={1})"},
+    {"long-product-splitter", Op::Tuple, Keeps::Reals, R"(x = f64[8000,6] parameter(0)
+ y = f64[6,8000] parameter(1)
+ ROOT r = f64[6,6] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={1})"},
+    {"long-product-splitter", Op::Tuple, Keeps::Reals, R"(x = f64[3,40,100,2] parameter(0)
+ y = f64[40,100,7,3] parameter(1)
+ ROOT r = f64[3,2,7,3] dot(x, y), lhs_contracting_dims={1,2}, rhs_contracting_dims={0,1})"},
     {"map-inliner", Op::Map, Keeps::Bits, R"(x = f32[9,2] parameter(0)
  y = f32[9,2] parameter(1)
  ROOT a = f32[9,2] map(x, y), dimensions={0,1}, to_apply=f)"},
@@ -167,6 +179,31 @@ ENTRY e {{ {} }})",
     EXPECT_EQ(count_op(after, row.gone), 0) << row.pass;
     EXPECT_EQ(test::difference_in_values(before, after, row.keeps), "")
         << row.pass << print(before) << print(after);
+  }
+}
+
+// Sums of products that are not few or not long, that stand apart, or have no parts of one length.
+TEST(Expansions, OtherProductsAreNotSplit) {
+  for (const char* entry : {R"(x = f32[6000,6] parameter(0)
+ y = f32[6000,6] parameter(1)
+ ROOT r = f32[6,6] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0})",
+                            R"(x = f32[8000,65] parameter(0)
+ y = f32[8000,6] parameter(1)
+ ROOT r = f32[65,6] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0})",
+                            R"(x = f32[4,65536] parameter(0)
+ y = f32[32,65536] parameter(1)
+ ROOT r = f32[4,32] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={1})",
+                            R"(x = f32[100,6,80] parameter(0)
+ y = f32[100,80,6] parameter(1)
+ ROOT r = f32[6,6] dot(x, y), lhs_contracting_dims={0,2}, rhs_contracting_dims={0,1})",
+                            R"(x = f32[8009,6] parameter(0)
+ y = f32[8009,6] parameter(1)
+ ROOT r = f32[6,6] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0})",
+                            R"(x = s32[8000,6] parameter(0)
+ y = s32[8000,6] parameter(1)
+ ROOT r = s32[6,6] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0})"}) {
+    const Module before = parsed(fmt::format("HloModule m\nENTRY e {{ {} }}", entry));
+    EXPECT_EQ(difference(before, after_passes(before, "long-product-splitter")), "") << entry;
   }
 }
 

@@ -2,9 +2,11 @@
 // elementwise product, so that one loop makes the matrix, multiplies and adds, and it is never
 // stored: of weights of 8 bits that are scaled only these are read.
 //   dot(v, f(w)) => reduce(broadcast(v) * f(w)), transposed where batches were not in front
-// The matrix may be a reshape that joins dimensions, as of weights that are scaled in groups.
-// Sums are f32, or f64 of such results. Assumes nothing. Later passes may assume nothing. Before
-// fusion, and behind algebra, which takes transposes into products.
+// The matrix may be a reshape that joins dimensions, as of weights that are scaled in groups. Nor
+// is it computed where the matrices of a batch stand between each other: a loop over what stands
+// side by side multiplies all of them at once. Sums are f32, or f64 of such results. Assumes
+// nothing. Later passes may assume nothing. Before fusion, and behind algebra, which takes
+// transposes into products.
 #include <algorithm>
 
 #include "pass/expand/formula.h"
@@ -71,9 +73,22 @@ struct Matrix {
   }
 };
 
-std::optional<Matrix> find_matrix(Formula& f, Term operand) {
+// Whether matrices of a batch stand element by element between each other, so that no walk along
+// one of them reads what stands side by side.
+bool are_interleaved(const Shape& shape, const ProductSide& side) {
+  for (int64_t d = shape.rank(); d-- > 0;)
+    if (shape.dims[static_cast<size_t>(d)] > 1) return std::ranges::count(side.batch, d) > 0;
+  return false;
+}
+
+std::optional<Matrix> find_matrix(Formula& f, Term operand, const ProductSide& side) {
   const Module& module = f.module();
   if (element_count(operand.shape()) < least_matrix) return std::nullopt;
+  if (are_interleaved(operand.shape(), side)) {
+    Matrix out{operand, {}};
+    for (int64_t d = 0; d < operand.shape().rank(); ++d) out.parts.push_back({d});
+    return out;
+  }
   Term made = operand;
   if (module[made.value].op == Op::Reshape && f.editor().use_count(made.value) == 1)
     made = f.term(module.operand(made.value, 0));
@@ -130,9 +145,11 @@ Term expand_product(Formula& f) {
   const ProductSide left(left_shape, a.lhs_batch_dims, a.lhs_contracting_dims);
   const ProductSide right(right_shape, a.rhs_batch_dims, a.rhs_contracting_dims);
   if (count_of(left_shape, left.free) == 1)
-    if (const auto matrix = find_matrix(f, y)) return sum_of(f, x, left, *matrix, right, result);
+    if (const auto matrix = find_matrix(f, y, right))
+      return sum_of(f, x, left, *matrix, right, result);
   if (count_of(right_shape, right.free) == 1)
-    if (const auto matrix = find_matrix(f, x)) return sum_of(f, y, right, *matrix, left, result);
+    if (const auto matrix = find_matrix(f, x, left))
+      return sum_of(f, y, right, *matrix, left, result);
   return {};
 }
 
