@@ -150,6 +150,10 @@ bool reads_only_its_rows(const Module& module, InstructionId fusion, size_t oper
 // this operand than the one at the same place of memory: through elementwise ops, and in fusions
 // through reshapes, which move nothing. Arrays are dense and row-major.
 bool reads_only_its_places(const Module& module, InstructionId step, size_t operand);
+// Whether a part of an array of these sizes is one piece of memory. Both are dense and row-major.
+bool is_one_piece(const Dims& part, const Dims& whole);
+// The place, in elements, where a slice that is one piece of its operand begins; -1 of others.
+int64_t start_of_piece(const Module& module, InstructionId slice);
 // Whether a gather takes one element of a table of one dimension for each of its indices: element i
 // of the result needs of operand 1 the element i alone.
 bool is_lookup(const Module& module, InstructionId id);

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
+#include "analysis/analysis.h"
 #include "emit/dot_element.h"
 
 namespace hilo {
 namespace {
-
-using llvm::Value;
 
 std::optional<Walk> walk_of(const Dims& dims, std::span<const int64_t> walked) {
   Walk out;
@@ -23,30 +22,10 @@ std::optional<Walk> walk_of(const Dims& dims, std::span<const int64_t> walked) {
   return out;
 }
 
-// Whether a slice of these sizes is one piece of its operand.
-bool is_one_piece(const Dims& sizes, const Dims& dims) {
-  size_t d = 0;
-  while (d < sizes.size() && sizes[d] == 1) ++d;
-  return std::ranges::equal(std::span(sizes).subspan(std::min(d + 1, sizes.size())),
-                            std::span(dims).subspan(std::min(d + 1, sizes.size())));
-}
-
-// The first element of a slice that is one piece of its operand; -1 of others.
-int64_t start_of_piece(const Module& module, InstructionId slice) {
-  const Dims &sizes = module.shape(slice).dims, &dims = module.shape(module.operand(slice, 0)).dims;
-  const auto& taken = module.attributes<SliceAttributes>(slice).slice.dims;
-  int64_t position = 0;
-  for (size_t d = 0; d < dims.size(); ++d) {
-    if (taken[d].stride != 1) return -1;
-    position = position * dims[d] + taken[d].start;
-  }
-  return is_one_piece(sizes, dims) ? position : -1;
-}
-
 // Where the elements of a value stand one after the other: in an array, or in a piece of one that a
 // slice names. Null: nowhere.
-Value* elements_of(Elements& e, Builder& b, InstructionId id) {
-  Value* position = int64(b, 0);
+llvm::Value* elements_of(Elements& e, Builder& b, InstructionId id) {
+  llvm::Value* position = int64(b, 0);
   while (!e.array(id)) {
     const Op op = e.module[id].op;
     if (op == Op::DynamicSlice) {
@@ -54,7 +33,7 @@ Value* elements_of(Elements& e, Builder& b, InstructionId id) {
                  &dims = e.module.shape(e.module.operand(id, 0)).dims;
       if (!is_one_piece(sizes, dims) || e.module.operands(id).size() != dims.size() + 1)
         return nullptr;
-      std::vector<Value*> starts;
+      std::vector<llvm::Value*> starts;
       for (size_t d = 0; d < dims.size(); ++d)
         starts.push_back(clamp_index(b, e.index_operand(id, d + 1), 0, dims[d] - sizes[d]));
       position = add_index(b, position, Index(b, dims, std::move(starts)).position(b));
@@ -77,7 +56,7 @@ std::optional<Side> side_of(Writer& w, InstructionId id, const Dims& batch,
   const Shape& shape = w.elements.module.shape(id);
   const auto batches = walk_of(shape.dims, batch), depth = walk_of(shape.dims, contracting),
              own = walk_of(shape.dims, free_dims(shape.dims, batch, contracting));
-  Value* array = elements_of(w.elements, w.b, id);
+  llvm::Value* array = elements_of(w.elements, w.b, id);
   if (!batches || !depth || !own) return std::nullopt;
   return Side{shape.type, array, *batches, *own, *depth};
 }

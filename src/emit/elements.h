@@ -108,8 +108,4 @@ class Elements {
   std::optional<Error> error_;
 };
 
-// The position of the first element of a slice whose elements lie side by side in its operand;
-// nothing of other slices.
-std::optional<int64_t> first_of_piece(const Module& module, InstructionId slice);
-
 }  // namespace hilo

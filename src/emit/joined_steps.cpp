@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "analysis/analysis.h"
+#include "emit/product_of_pieces.h"
 #include "emit/ready_kernels.h"
 #include "eval/eval.h"
 
@@ -18,8 +19,8 @@ constexpr int64_t worth_joining = 1 << 20;
 
 bool may_be_first(const Module& module, InstructionId id) {
   const Op op = module[id].op;
-  return (op == Op::Convolution || op == Op::Dot) && module.shape(id).is_array() &&
-         literal_bytes(module.shape(id)) >= worth_joining;
+  return (op == Op::Convolution || op == Op::Dot || product_of_pieces(module, id)) &&
+         module.shape(id).is_array() && literal_bytes(module.shape(id)) >= worth_joining;
 }
 
 // What is no step between others.
@@ -40,7 +41,9 @@ bool may_be_second(const Module& module, InstructionId id, InstructionId first) 
 
 // Of a product all that comes from its right operand, of a convolution the features, where they lie
 // side by side; else 0.
-int64_t columns_of(const Module& module, InstructionId id) {
+int64_t columns_of(const Module& module, InstructionId step) {
+  const std::optional<ProductOfPieces> product = product_of_pieces(module, step);
+  const InstructionId id = product ? product->product : step;
   const Dims& dims = module.shape(id).dims;
   if (module[id].op == Op::Convolution) {
     const auto& labels = module.attributes<ConvolutionAttributes>(id).dim_labels;

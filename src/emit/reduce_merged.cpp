@@ -1,6 +1,7 @@
 // Dimensions of a reduction that are taken for one.
 #include <algorithm>
 
+#include "analysis/analysis.h"
 #include "emit/reduce.h"
 
 namespace hilo {
@@ -27,7 +28,7 @@ bool keeps_columns(const Elements& e, InstructionId id, size_t end) {
         return false;
       continue;
     }
-    const bool is_piece = op == Op::Slice && first_of_piece(module, value);
+    const bool is_piece = op == Op::Slice && start_of_piece(module, value) >= 0;
     if (!is_elementwise(op) && op != Op::Reshape && !is_piece) return false;
     for (InstructionId operand : module.operands(value)) {
       const Shape& shape = module.shape(operand);

@@ -4,6 +4,7 @@
 
 #include "emit/joined_steps.h"
 #include "emit/op_functions.h"
+#include "emit/product_of_pieces.h"
 
 namespace hilo {
 namespace {
@@ -16,6 +17,19 @@ constexpr int deepest_inlined = 16;
 // where they are no nearer than in the run's context, and code of ever more values that live
 // everywhere takes ever longer to make for each of them.
 constexpr size_t most_bases = 64;
+
+// Of a product's operands, where those of its fusion are there.
+std::vector<std::vector<Address>> places_of(const Module& module, const ProductOfPieces& product,
+                                            std::span<const std::vector<Address>> operands) {
+  std::vector<std::vector<Address>> out;
+  for (size_t i = 0; i < product.operands.size(); ++i) {
+    const auto& [operand, first] = product.operands[i];
+    const ElementType type = module.shape(module.operand(product.product, i)).type;
+    out.push_back(operands[operand]);
+    out.back()[0].offset += first * storage_bytes(type);
+  }
+  return out;
+}
 
 bool is_asynchronous(Op op) {
   return op == Op::AsyncStart || op == Op::AsyncUpdate || op == Op::AsyncDone;
@@ -193,14 +207,16 @@ void Steps::tell(InstructionId id) {
 
 Result<uint64_t> Steps::add_library_step(InstructionId id, std::string reason) {
   if (is_asynchronous(module[id].op)) return unsupported(module, id, "an asynchronous form");
+  const std::optional<ProductOfPieces> product = product_of_pieces(module, id);
   LibraryStep step;
-  step.instruction = id;
+  step.instruction = product ? product->product : id;
   step.reason = std::move(reason);
   for (InstructionId operand : module.operands(id)) {
     HILO_TRY(auto leaves, program.addresses.of(operand));
     step.operands.push_back(std::move(leaves));
     HILO_DO(to_memory(operand));
   }
+  if (product) step.operands = places_of(module, *product, step.operands);
   HILO_TRY(step.results, program.addresses.of(id));
   program.code.library_steps.push_back(std::move(step));
   return program.code.library_steps.size() - 1;

@@ -10,11 +10,13 @@ std::vector<bool> fused_computations(const Module& module) {
   return out;
 }
 
-void replace_by_fusion(Editor& editor, InstructionId id, ComputationId body,
-                       std::span<const InstructionId> operands) {
+InstructionId replace_by_fusion(Editor& editor, InstructionId id, ComputationId body,
+                                std::span<const InstructionId> operands) {
   const Shape shape = editor.module().shape(id);
-  editor.replace(id, editor.add(id, Op::Fusion, shape, operands,
-                                FusionAttributes{FusionKind::Loop, {}, body}));
+  const InstructionId out =
+      editor.add(id, Op::Fusion, shape, operands, FusionAttributes{FusionKind::Loop, {}, body});
+  editor.replace(id, out);
+  return out;
 }
 
 }  // namespace hilo

@@ -1,9 +1,11 @@
-// A product of few rows or columns reads its other operand once, as fast as memory gives it: where
-// that is one piece of an array, as in a loop over layers, it is read where it stands.
+// Operands of products that are one piece of an array, as the weights of one layer among those of
+// all, are read where they stand, and not copied.
 //
 //   dot(x, reshape(dynamic-slice(w, i)))  =>  fusion(x, w, i)
 //   dot(x, reshape(slice(w)))             =>  fusion(x, w)
 //
+// Of products of few rows or columns, which read the other operand once, as fast as memory gives
+// it: any piece. Of others: static slices of parameters, which are there in any case.
 // Not where the product must wait for a write over the array, which would then need a copy. Assumes
 // plain layouts. Stands before the fusion of loops, which leaves products alone.
 #include "target/sliced_products.h"
@@ -12,6 +14,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "analysis/analysis.h"
 #include "target/fused_computations.h"
 #include "target/permutation.h"
 
@@ -22,15 +25,10 @@ namespace {
 #include "emit/loop_limits.def"
 #undef LIMIT
 
-bool is_plain_array(const Shape& shape) { return shape.is_array() && !shape.has_dynamic_dims(); }
+// Bytes of a part of a parameter that is not copied: fewer stay in the first cache.
+constexpr int64_t worth_no_copy = 1 << 14;
 
-// Whether a slice of these sizes is one piece of its operand.
-bool is_one_piece(const Dims& sizes, const Dims& dims) {
-  size_t d = 0;
-  while (d < sizes.size() && sizes[d] == 1) ++d;
-  const size_t whole = std::min(d + 1, sizes.size());
-  return std::ranges::equal(std::span(sizes).subspan(whole), std::span(dims).subspan(whole));
-}
+bool is_plain_array(const Shape& shape) { return shape.is_array() && !shape.has_dynamic_dims(); }
 
 // What no loop computes where it is read: of other arrays a loop makes the slice alone.
 bool is_in_memory(Op op) {
@@ -49,7 +47,10 @@ class ProductFuser {
     for (size_t i = 0, count = module_.instructions.size(); i < count; ++i) {
       const InstructionId id = {static_cast<uint32_t>(i)};
       if (module_[id].removed || fused[module_[id].computation.value]) continue;
-      changed |= is_thin_product(id) && fuse(id);
+      if (module_[id].op != Op::Dot || is_pinned(id) || !is_plain_array(module_.shape(id)))
+        continue;
+      is_thin_ = is_thin_product(id);
+      changed |= fuse(id);
     }
     return changed;
   }
@@ -60,8 +61,6 @@ class ProductFuser {
   }
 
   bool is_thin_product(InstructionId id) const {
-    if (module_[id].op != Op::Dot || is_pinned(id) || !is_plain_array(module_.shape(id)))
-      return false;
     const auto& a = module_.attributes<DotAttributes>(id);
     const Shape &lhs = module_.shape(module_.operand(id, 0)),
                 &rhs = module_.shape(module_.operand(id, 1));
@@ -85,21 +84,43 @@ class ProductFuser {
            std::min(element_count(lhs), element_count(rhs)) <= few * depth * products;
   }
 
+  bool is_static_piece(InstructionId slice) const {
+    return module_[slice].op == Op::Slice && start_of_piece(module_, slice) >= 0;
+  }
+  // A part of a parameter that is read where it stands by any reader.
+  bool is_part_of_parameter(InstructionId id) const {
+    if (!is_plain_array(module_.shape(id)) || is_pinned(id)) return false;
+    if (module_[id].op == Op::Reshape) return is_part_of_parameter(module_.operand(id, 0));
+    const Shape& shape = module_.shape(id);
+    if (!is_static_piece(id) || bits_of(shape.type) < 8 || literal_bytes(shape) < worth_no_copy)
+      return false;
+    InstructionId from = module_.operand(id, 0);
+    while (module_[from].op == Op::GetTupleElement) from = module_.operand(from, 0);
+    return module_[from].op == Op::Parameter;
+  }
+
   // One piece of an array, perhaps under another shape, that nobody else reads.
-  bool is_piece(InstructionId id) const {
+  bool is_lone_piece(InstructionId id) const {
     if (module_.users(id).size() != 1 || is_pinned(id) || !is_plain_array(module_.shape(id)))
       return false;
-    if (module_[id].op == Op::Reshape) return is_piece(module_.operand(id, 0));
-    const Op op = module_[id].op;
-    if (op != Op::DynamicSlice && op != Op::Slice) return false;
-    const InstructionId from = module_.operand(id, 0);
-    const Shape& whole = module_.shape(from);
-    if (module_[from].op == Op::Constant || !is_one_piece(module_.shape(id).dims, whole.dims))
-      return false;
-    if (op == Op::DynamicSlice) return std::ssize(module_.operands(id)) == whole.rank() + 1;
-    return is_in_memory(module_[from].op) &&
-           std::ranges::all_of(module_.attributes<SliceAttributes>(id).slice.dims,
-                               [](const SliceDim& taken) { return taken.stride == 1; });
+    if (module_[id].op == Op::Reshape) return is_lone_piece(module_.operand(id, 0));
+    const InstructionId from = module_[id].operand_count > 0 ? module_.operand(id, 0) : id;
+    if (module_[from].op == Op::Constant) return false;
+    if (module_[id].op == Op::DynamicSlice) {
+      const Shape& whole = module_.shape(from);
+      return is_one_piece(module_.shape(id).dims, whole.dims) &&
+             std::ssize(module_.operands(id)) == whole.rank() + 1;
+    }
+    return is_static_piece(id) && is_in_memory(module_[from].op);
+  }
+  bool is_piece(InstructionId id) const {
+    return (is_thin_ && is_lone_piece(id)) || is_part_of_parameter(id);
+  }
+
+  bool only_reads(InstructionId user) const {
+    const Op op = module_[user].op;
+    return op == Op::Slice || op == Op::DynamicSlice || op == Op::Dot ||
+           products_.contains(user.value);
   }
 
   // Whether the product stands on something that writes over an array which it would read. True
@@ -111,9 +132,7 @@ class ProductFuser {
       if (!is_piece(operand)) continue;
       while (module_[operand].op == Op::Reshape) operand = module_.operand(operand, 0);
       for (InstructionId user : module_.users(module_.operand(operand, 0)))
-        if (user != operand && module_[user].op != Op::Slice &&
-            module_[user].op != Op::DynamicSlice && module_[user].op != Op::Dot)
-          writers.insert(user.value);
+        if (user != operand && !only_reads(user)) writers.insert(user.value);
     }
     if (writers.empty()) return false;
     std::vector<InstructionId> stack = {product};
@@ -136,7 +155,7 @@ class ProductFuser {
     copies_.clear();
     outer_.clear();
     module_[body_].root = copy(product);
-    replace_by_fusion(editor_, product, body_, outer_);
+    products_.insert(replace_by_fusion(editor_, product, body_, outer_).value);
     return true;
   }
 
@@ -157,9 +176,11 @@ class ProductFuser {
 
   Module& module_;
   Editor editor_;
+  bool is_thin_ = false;  // the product
   ComputationId body_;
   std::unordered_map<uint32_t, InstructionId> copies_;
-  std::vector<InstructionId> outer_;  // operands of the fusion
+  std::vector<InstructionId> outer_;       // operands of the fusion
+  std::unordered_set<uint32_t> products_;  // that read pieces
 };
 
 }  // namespace

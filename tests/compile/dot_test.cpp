@@ -274,6 +274,36 @@ ENTRY e {
   EXPECT_LT(both->report.temp_bytes, piece_bytes);
 }
 
+// The weights of several layers in one array, for products that a library does, and what follows
+// part by part.
+TEST(Dot, LibraryProductsReadPartsOfParametersWhereTheyStand) {
+  for (const auto& [type, tolerance] : {std::pair{"f32", 1e-4}, {"f64", 1e-12}, {"bf16", 4e-2}}) {
+    const std::string text = fmt::format(R"(HloModule m
+ENTRY e {{
+  x = {0}[2048,160] parameter(0)
+  all = ({0}[4,160,160], s32[]) parameter(1)
+  w = {0}[4,160,160] get-tuple-element(all), index=0
+  a = {0}[1,160,160] slice(w), slice={{[0:1], [0:160], [0:160]}}
+  b = {0}[1,160,160] slice(w), slice={{[2:3], [0:160], [0:160]}}
+  c = {0}[2,160,160] slice(w), slice={{[2:4], [0:160], [0:160]}}
+  ar = {0}[160,160] reshape(a)
+  br = {0}[160,160] reshape(b)
+  p = {0}[2048,160] dot(x, ar), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  t = {0}[2048,160] tanh(p)
+  q = {0}[2048,160] dot(t, br), lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}}
+  n = {0}[2048,160] negate(q)
+  ROOT r = {0}[2048,2,160] dot(n, c), lhs_contracting_dims={{1}}, rhs_contracting_dims={{2}}
+}}
+)",
+                                         type);
+    const auto both = run_both(text);
+    expect_native(both, text, tolerance);
+    const int64_t rows_bytes = 2048 * 160 * storage_bytes(*element_type_of(type));
+    EXPECT_LE(both->report.temp_bytes, 2 * rows_bytes) << type;
+    expect_native_on_threads(text, tolerance);
+  }
+}
+
 // What waits for a write over the array reads a copy of the piece, not of the array.
 TEST(Dot, APieceThatIsWrittenOverFirstIsCopied) {
   constexpr int64_t piece_bytes = 64 * 64 * 4;

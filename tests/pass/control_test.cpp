@@ -95,6 +95,37 @@ TEST(Loops, InvariantValuesAreComputedOnce) {
   expect_same_values(before, after);
 }
 
+// What is read where it stands is no value of its own; other parts are made once.
+TEST(Loops, PartsInOnePieceAreTakenInEachRound) {
+  for (const auto& [part, is_inside] : {std::pair{"f32[1,4] slice(k), slice={[1:2],[0:4]}", true},
+                                        {"f32[1,4] slice(k), slice={[0:4:4],[0:4]}", false}}) {
+    const Module before = parsed(fmt::format(R"(HloModule m
+body {{ s = (s32[], f32[1,4], f32[4,4]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ x = f32[1,4] get-tuple-element(s), index=1
+ k = f32[4,4] get-tuple-element(s), index=2
+ one = s32[] constant(1)
+ j = s32[] add(i, one)
+ a = {}
+ y = f32[1,4] add(x, a)
+ ROOT t = (s32[], f32[1,4], f32[4,4]) tuple(j, y, k) }}
+condition {{ s = (s32[], f32[1,4], f32[4,4]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ n = s32[] constant(9)
+ ROOT c = pred[] compare(i, n), direction=LT }}
+ENTRY e {{ x = f32[1,4] parameter(0)
+ k = f32[4,4] parameter(1)
+ z = s32[] constant(0)
+ s = (s32[], f32[1,4], f32[4,4]) tuple(z, x, k)
+ l = (s32[], f32[1,4], f32[4,4]) while(s), condition=condition, body=body
+ ROOT r = f32[1,4] get-tuple-element(l), index=1 }})",
+                                             part));
+    const Module after = after_passes(before, "while-loop-invariant-code-motion, dce");
+    EXPECT_EQ(after[only(after, Op::Slice)].computation != after.entry, is_inside) << part;
+    expect_same_values(before, after);
+  }
+}
+
 // A loop inside that is the same in each round, if both are done for certain.
 TEST(Loops, InvariantLoopsAreDoneOnce) {
   for (const std::string_view rounds : {"n", "q"}) {

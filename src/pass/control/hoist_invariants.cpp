@@ -30,10 +30,14 @@ class Hoister {
     return std::ranges::find(free, op) != std::end(free);
   }
 
-  // So is a part of a constant, which is there in any case.
+  // So is a part of a constant, which is there in any case, and one of what the loop carries, where
+  // it is read as it stands.
   bool is_free(InstructionId id) const {
     const Op op = module_[id].op;
     if (op != Op::Slice) return is_free(op);
+    if (module_[module_.operand(id, 0)].op == Op::GetTupleElement &&
+        start_of_piece(module_, id) >= 0)
+      return true;
     InstructionId from = module_.operand(id, 0);
     while (module_[from].op == Op::Slice || module_[from].op == Op::Bitcast ||
            module_[from].op == Op::Reshape)
