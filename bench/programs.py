@@ -522,6 +522,22 @@ def gated_convolution(x, kernel, out):
     return x + (jnp.tanh(a) * jax.nn.sigmoid(b)) @ out
 
 
+# Few results of long sums; layers whose weights stand in one array; votes of capsules.
+@program((250000, 6, f32))
+def covariances(x):
+    apart = x - x.mean(0)
+    return apart.T @ apart / (len(x) - 1)
+@program((64, 256, f32), (6, 256, 256, f32))
+def stacked_layers(x, w):
+    def loss(w):
+        y = x
+        for i in range(6): y = jax.nn.relu(y @ w[i])
+        return (y * y).mean()
+    return jax.grad(loss)(w)
+@program((8, 288, 10, f32), (288, 10, 16, 8, f32))
+def capsule_votes(c, votes): return jnp.einsum("bij,ijdb->bjd", c, votes)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)

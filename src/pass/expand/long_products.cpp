@@ -1,5 +1,5 @@
 // Long sums of products with few results, as of the covariances of a few features over many rows,
-// are sums of the products of parts: what a part reads stays in the first cache for all blocks of
+// are sums of the products of parts: what a part reads stays in a core's caches for all blocks of
 // its results, and many threads have something to do.
 //   dot(x[k, m], y[k, n]) => reduce(dot(x[p, k / p, m], y[p, k / p, n])[p, m, n])
 // Sums are added in another order, one that follows from the shapes alone; those of parts are f32,
@@ -21,7 +21,7 @@ constexpr int64_t least_product = 1 << 18;
 // parts, and shared by threads.
 constexpr int64_t few_rows = 4, enough_rows = 16;
 // What a part reads, in bytes, and its terms; results of parts are so much less than what is read.
-constexpr int64_t part_bytes = 1 << 15, least_terms = 64, least_parts = 8, read_for_result = 8;
+constexpr int64_t part_bytes = 1 << 17, least_terms = 64, least_parts = 8, read_for_result = 8;
 
 bool is_split(ElementType type) {
   return type == ElementType::F32 || type == ElementType::F64 || type == ElementType::BF16 ||
