@@ -3,8 +3,10 @@
 `hilo bench`: compile_s, exec_s (median), exec_min_s, temp_bytes. Inputs are random.
 
   jaxlib_bench.py FILE [--threads N] [--runs N] [--max-seconds S] [--save F.npz]
+                  [--save-inputs F.npz]
 
---save keeps the inputs as in_I and the outputs as out_I, types that NumPy lacks as unsigned bits.
+--save keeps the inputs as in_I and the outputs as out_I, types that NumPy lacks as unsigned bits;
+--save-inputs the inputs alone.
 """
 
 import argparse
@@ -46,6 +48,7 @@ def main():
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--max-seconds", type=float, default=5)
     parser.add_argument("--save")
+    parser.add_argument("--save-inputs")
     options = parser.parse_args()
     if options.threads:
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])
@@ -81,11 +84,13 @@ def main():
             shards[0].block_until_ready()
         return time.perf_counter() - start, results
 
+    named = {f"in_{i}": plain(array, np) for i, array in enumerate(arrays)}
+    if options.save_inputs:
+        np.savez(options.save_inputs, **named)
     inputs = put()
     donates = "input_output_alias" in open(options.file).readline()
     first, results = run(inputs)
     if options.save:
-        named = {f"in_{i}": plain(array, np) for i, array in enumerate(arrays)}
         named |= {f"out_{i}": plain(shards[0], np) for i, shards in enumerate(results)}
         np.savez(options.save, **named)
     times = []

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Hilo's compiler for the CPU and XLA's (jaxlib) on the same HLO files, in turns; medians.
+"""Hilo's compiler for the CPU and XLA's (jaxlib) on the same HLO files, in turns; medians. Both
+are given the same random inputs, so that loops have as many rounds.
 
   performance.py [FILE.hlo...] [--programs] [--turns 3] [--threads N] [--json OUT] [--markdown OUT]
                  [--picture OUT.svg]
@@ -37,12 +38,15 @@ def median_of(answers, key):
     return statistics.median(good) if good else None
 
 
-def measure(path, options):
+def measure(path, options, inputs):
     limits = ["--threads", str(options.threads), "--max-seconds", str(options.seconds)]
     ours, theirs = [], []
-    for _ in range(options.turns):
-        ours.append(answer_of([options.hilo, "bench", "--device", options.device, path, *limits], 300))
-        theirs.append(answer_of([sys.executable, HERE / "jaxlib_bench.py", path, *limits], 300))
+    inputs.unlink(missing_ok=True)
+    for turn in range(options.turns):
+        saved = [] if turn else ["--save-inputs", inputs]
+        theirs.append(answer_of([sys.executable, HERE / "jaxlib_bench.py", path, *limits, *saved], 300))
+        given = ["--inputs", inputs] if inputs.exists() else []
+        ours.append(answer_of([options.hilo, "bench", "--device", options.device, path, *limits, *given], 300))
         if "error" in ours[-1] or "error" in theirs[-1]:
             break
     row = {"name": Path(path).stem}
@@ -144,7 +148,7 @@ def main():
             files += sorted(str(path) for path in Path(folder).glob("*.hlo"))
         rows = []
         for path in files:
-            rows.append(measure(path, options))
+            rows.append(measure(path, options, Path(folder, "inputs.npz")))
             if sys.stdout.isatty() or not options.markdown:
                 print("  ".join(f"{cell:>11}" if i else f"{cell:<44}" for i, cell in enumerate(cells(rows[-1]))), flush=True)
             for side in ("hilo_error", "xla_error"):
