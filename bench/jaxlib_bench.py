@@ -6,7 +6,7 @@
                   [--save-inputs F.npz]
 
 --save keeps the inputs as in_I and the outputs as out_I, types that NumPy lacks as unsigned bits;
---save-inputs the inputs alone.
+--save-inputs the inputs alone, unless they fill more than a gigabyte.
 """
 
 import argparse
@@ -14,6 +14,8 @@ import json
 import os
 import statistics
 import time
+
+MOST_SAVED = 1 << 30  # bytes
 
 
 def leaves(shape):
@@ -85,7 +87,7 @@ def main():
         return time.perf_counter() - start, results
 
     named = {f"in_{i}": plain(array, np) for i, array in enumerate(arrays)}
-    if options.save_inputs:
+    if options.save_inputs and sum(array.nbytes for array in arrays) <= MOST_SAVED:
         np.savez(options.save_inputs, **named)
     inputs = put()
     donates = "input_output_alias" in open(options.file).readline()

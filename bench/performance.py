@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Hilo's compiler for the CPU and XLA's (jaxlib) on the same HLO files, in turns; medians. Both
-are given the same random inputs, so that loops have as many rounds.
+are given the same random inputs, up to a gigabyte, so that loops have as many rounds.
 
   performance.py [FILE.hlo...] [--programs] [--turns 3] [--threads N] [--json OUT] [--markdown OUT]
                  [--picture OUT.svg]
