@@ -19,8 +19,8 @@ constexpr int64_t worth_joining = 1 << 20;
 
 bool may_be_first(const Module& module, InstructionId id) {
   const Op op = module[id].op;
-  return (op == Op::Convolution || op == Op::Dot || product_of_pieces(module, id)) &&
-         module.shape(id).is_array() && literal_bytes(module.shape(id)) >= worth_joining;
+  return module.shape(id).is_array() && literal_bytes(module.shape(id)) >= worth_joining &&
+         (op == Op::Convolution || op == Op::Dot || product_of_pieces(module, id));
 }
 
 // What is no step between others.

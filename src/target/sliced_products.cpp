@@ -104,14 +104,12 @@ class ProductFuser {
     if (module_.users(id).size() != 1 || is_pinned(id) || !is_plain_array(module_.shape(id)))
       return false;
     if (module_[id].op == Op::Reshape) return is_lone_piece(module_.operand(id, 0));
-    const InstructionId from = module_[id].operand_count > 0 ? module_.operand(id, 0) : id;
-    if (module_[from].op == Op::Constant) return false;
-    if (module_[id].op == Op::DynamicSlice) {
-      const Shape& whole = module_.shape(from);
-      return is_one_piece(module_.shape(id).dims, whole.dims) &&
-             std::ssize(module_.operands(id)) == whole.rank() + 1;
-    }
-    return is_static_piece(id) && is_in_memory(module_[from].op);
+    if (module_[id].op != Op::DynamicSlice)
+      return is_static_piece(id) && is_in_memory(module_[module_.operand(id, 0)].op);
+    const InstructionId from = module_.operand(id, 0);
+    const Shape& whole = module_.shape(from);
+    return module_[from].op != Op::Constant && is_one_piece(module_.shape(id).dims, whole.dims) &&
+           std::ssize(module_.operands(id)) == whole.rank() + 1;
   }
   bool is_piece(InstructionId id) const {
     return (is_thin_ && is_lone_piece(id)) || is_part_of_parameter(id);

@@ -23,11 +23,6 @@ constexpr int64_t few_rows = 4, enough_rows = 16;
 // What a part reads, in bytes, and its terms; results of parts are so much less than what is read.
 constexpr int64_t part_bytes = 1 << 17, least_terms = 64, least_parts = 8, read_for_result = 8;
 
-bool is_split(ElementType type) {
-  return type == ElementType::F32 || type == ElementType::F64 || type == ElementType::BF16 ||
-         type == ElementType::F16;
-}
-
 // Whether these stand beside each other in their order, so that they are one dimension.
 bool is_one_dim(const Dims& dims) {
   for (size_t i = 0; i + 1 < dims.size(); ++i)
@@ -56,7 +51,7 @@ Term split_product(Formula& f) {
   DotAttributes a = f.module().attributes<DotAttributes>(f.root());
   const Term x = f.operand(0), y = f.operand(1);
   const Shape left = x.shape(), right = y.shape(), result = f.module().shape(f.root());
-  if (!is_split(left.type) || !is_split(right.type) || !is_split(result.type) ||
+  if (!is_summed(left.type) || !is_summed(right.type) || !is_summed(result.type) ||
       !a.lhs_batch_dims.empty() || !a.sparsity.text.empty() ||
       !is_one_dim(a.lhs_contracting_dims) || !is_one_dim(a.rhs_contracting_dims))
     return {};

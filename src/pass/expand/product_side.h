@@ -19,6 +19,12 @@ struct ProductSide {
   }
 };
 
+// Floats whose products are summed in f32, or f64 of such results.
+inline bool is_summed(ElementType type) {
+  return type == ElementType::F32 || type == ElementType::F64 || type == ElementType::BF16 ||
+         type == ElementType::F16;
+}
+
 // Elements of these dimensions.
 inline int64_t count_of(const Shape& shape, const Dims& dims) {
   int64_t out = 1;

@@ -20,11 +20,6 @@ constexpr int64_t least_matrix = 1 << 13;
 // Instructions that are looked at behind the matrix.
 constexpr size_t most_seen = 16;
 
-bool is_summed(const Shape& shape) {
-  return shape.type == ElementType::F32 || shape.type == ElementType::F64 ||
-         shape.type == ElementType::BF16 || shape.type == ElementType::F16;
-}
-
 // By one loop for this product alone. What is made of padded or joined arrays has a loop of its
 // own, which does not choose for each element.
 bool is_computed(const Editor& editor, InstructionId matrix) {
@@ -139,8 +134,8 @@ Term expand_product(Formula& f) {
   const DotAttributes a = f.module().attributes<DotAttributes>(f.root());
   const Term x = f.operand(0), y = f.operand(1);
   const Shape left_shape = x.shape(), right_shape = y.shape(), result = f.module().shape(f.root());
-  if (!is_summed(result) || !is_summed(left_shape) || left_shape.type != right_shape.type ||
-      !a.sparsity.text.empty())
+  if (!is_summed(result.type) || !is_summed(left_shape.type) ||
+      left_shape.type != right_shape.type || !a.sparsity.text.empty())
     return {};
   const ProductSide left(left_shape, a.lhs_batch_dims, a.lhs_contracting_dims);
   const ProductSide right(right_shape, a.rhs_batch_dims, a.rhs_contracting_dims);
