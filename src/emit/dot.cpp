@@ -28,9 +28,10 @@ constexpr int64_t small_right = 1024, few_terms = 24, small_right_of_few = 20000
 // Elements of a right operand that does not stay in the caches, and how it is read then: so many
 // lines of so many columns after the other, as long pieces of memory, while what stands below them
 // is fetched into the second cache. (The first has few places for lines a power of two apart.)
-// Where there are many threads, of fewer columns, of so many bytes at the least.
+// Where there are many threads, of fewer columns, of so many bytes at the least. Chips with few
+// registers fetch more by themselves than when told to, from longer lines.
 constexpr int64_t large_operand = 1 << 21, lines_at_once = 8, columns_at_once = 1024,
-                  least_piece_bytes = 512;
+                  columns_of_few_registers = 2048, least_piece_bytes = 512;
 
 // Columns of integers that are turned first: rows and terms that pay for it, and what the frame
 // holds.
@@ -372,8 +373,9 @@ class Dot {
     const int64_t pieces = (rhs_.own.count + columns_ - 1) / columns_;
     w_.set_count(lhs_.batch.count * pieces, static_cast<double>(rows_ * columns_ * depth()) / 4);
     w_.set_block(pieces, rows_ * rhs_.own.count);
+    const int64_t most = registers_.are_many() ? columns_at_once : columns_of_few_registers;
     const auto together = static_cast<int64_t>(
-        std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(columns_at_once / columns_, 1))));
+        std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(most / columns_, 1))));
     w_.set_long_piece(together);
     Value* kept = frame_array(b_, real(), rows_ * together * columns_);
     row_ = int64(b_, 0);
@@ -432,7 +434,8 @@ class Dot {
           sums.push_back(load_kept(row, column, piece));
         });
         Value* right = start(rhs_, add_index(b_, column_, column));
-        keep(column, lanes, add_lines(lefts, right, below, line, lines, lanes, std::move(sums)));
+        Value* fetched = registers_.are_many() ? below : nullptr;
+        keep(column, lanes, add_lines(lefts, right, fetched, line, lines, lanes, std::move(sums)));
       });
     });
     strips([&](Value* column, int64_t lanes) {

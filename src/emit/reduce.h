@@ -120,6 +120,7 @@ class Reduce {
   // all elements of a row.
   std::vector<llvm::Value*> combined_in_lanes(const Index& kept, int64_t lanes, int64_t each,
                                               llvm::function_ref<void(AddLanes)> over);
+  int64_t streams_of_row(int64_t elements, int64_t lanes, int64_t piece) const;
   void in_lanes(int64_t begin, int64_t end, int64_t lanes, AddLanes add);
   std::vector<std::pair<int64_t, int64_t>> between_seams(int64_t begin, int64_t lanes,
                                                          int64_t count) const;

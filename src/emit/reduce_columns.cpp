@@ -15,6 +15,9 @@ constexpr int64_t tile = 1024, least_tile = 256, wanted_tiles = 16;
 // Lines of columns that are combined in one go where an element takes few steps: memory serves
 // several streams at once, and sums are loaded and stored once.
 constexpr int64_t most_lines = 8;
+// Arrays of so many bytes come from memory, which gives more of longer pieces of lines: tiles side
+// by side that one thread has are combined together, as one as wide as tiles may be.
+constexpr int64_t large_array = 1 << 22;
 // Whole lines of fewer bytes that lie one after the other are one stream already.
 constexpr int64_t page = 4096, few_bytes = 256;
 constexpr int few_steps = 4;
@@ -32,8 +35,12 @@ constexpr int64_t most_near = 4096, least_lines_of_vectors = 32;
 // Of values that are computed once for all columns, in the frame.
 constexpr int64_t most_bytes_of_lines = 1 << 16;
 
+int64_t widest_tile(int64_t parts) {
+  return tile / static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(parts)));
+}
+
 int64_t tile_of(int64_t outer, int64_t columns, int64_t parts) {
-  int64_t width = tile / static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(parts)));
+  int64_t width = widest_tile(parts);
   while (width > least_tile && outer * ((columns + width - 1) / width) < wanted_tiles) width /= 2;
   return std::min(columns, width);
 }
@@ -178,28 +185,30 @@ class ColumnReduction {
   // [begin, end) counts tiles, in the order of the results.
   void write() {
     const Dims outer(dims_.begin(), dims_.begin() + static_cast<int64_t>(inner_));
-    const int64_t columns = dims_[inner_],
-                  width = tile_of(element_count(outer), columns, parts_ * each_);
-    const int64_t tiles = (columns + width - 1) / width;
+    const int64_t columns = dims_[inner_];
+    width_ = tile_of(element_count(outer), columns, parts_ * each_);
+    const int64_t least = (columns + width_ - 1) / width_, together = tiles_together(least);
+    const int64_t blocks = (least + together - 1) / together, tiles = blocks * together;
     w_.set_count(element_count(outer) * tiles,
-                 reduce_.reduced_elements() * (static_cast<double>(width * parts_ * each_) +
+                 reduce_.reduced_elements() * (static_cast<double>(width_ * parts_ * each_) +
                                                2 * static_cast<double>(lines_.size())));
-    width_ = width;
-    held_ = reduce_.held_arrays(width * parts_ * each_);
+    held_ = reduce_.held_arrays(width_ * together * parts_ * each_);
     seams_ = reduce_.seams_along(reduce_.kept()[inner_]);
-    loop(b_, w_.begin, w_.end, [&](Value* number) {
-      const Index row = Index::linear(b_, outer, b_.CreateUDiv(number, int64(b_, tiles)));
-      first_ = multiply_index(b_, every_other(b_, b_.CreateURem(number, int64(b_, tiles)), tiles),
-                              width);
-      Value* left = b_.CreateNSWSub(int64(b_, columns), first_);
-      size_ = lesser_index(b_, left, int64(b_, width));
-      if (tiles == 1) size_ = int64(b_, width);
-      if (columns % whole_lanes_of_columns == 0 && width % whole_lanes_of_columns == 0)
-        size_ = multiply_index(b_, b_.CreateUDiv(size_, int64(b_, whole_lanes_of_columns)),
-                               whole_lanes_of_columns);
-      for (size_t d = 0; d < inner_; ++d) kept_[d] = row.at(b_, d);
-      make_lines();
-      write_tile(lines_of_code());
+    if (together == 1)
+      return loop(b_, w_.begin, w_.end, [&](Value* number) {
+        write_tiles(Index::linear(b_, outer, b_.CreateUDiv(number, int64(b_, tiles))),
+                    every_other(b_, b_.CreateURem(number, int64(b_, tiles)), tiles),
+                    int64(b_, width_));
+      });
+    w_.set_long_piece(together);
+    Value* last = b_.CreateUDiv(b_.CreateAdd(w_.end, int64(b_, together - 1)), int64(b_, together));
+    loop(b_, b_.CreateUDiv(w_.begin, int64(b_, together)), last, [&](Value* block) {
+      Value* before = multiply_index(b_, block, together);
+      Value* begin = greater_index(b_, w_.begin, before);
+      Value* end = lesser_index(b_, w_.end, add_index(b_, before, int64(b_, together)));
+      write_tiles(Index::linear(b_, outer, b_.CreateUDiv(block, int64(b_, blocks))),
+                  b_.CreateURem(begin, int64(b_, tiles)),
+                  multiply_index(b_, b_.CreateSub(end, begin), width_));
     });
   }
 
@@ -211,6 +220,30 @@ class ColumnReduction {
         reduce_.kept()[inner_ - 1] + 1 != reduce_.kept()[inner_])
       return;
     parts_ = dims_[inner_--];
+  }
+
+  // Tiles of a line, of so many, that are combined together at most.
+  int64_t tiles_together(int64_t tiles) const {
+    const ElementType type = w_.elements.module.shape(w_.elements.module.operand(id_, 0)).type;
+    if (parts_ * each_ > 1 || element_count(reduce_.dims()) * storage_bytes(type) < large_array)
+      return 1;
+    return std::min(widest_tile(1) / width_,
+                    static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(tiles))));
+  }
+
+  // Columns [first tile * width, that + width) of what there is, of results at `outer`.
+  void write_tiles(const Index& outer, Value* first_tile, Value* width) {
+    first_ = multiply_index(b_, first_tile, width_);
+    const int64_t columns = dims_[inner_];
+    size_ = columns <= width_
+                ? int64(b_, columns)
+                : lesser_index(b_, b_.CreateNSWSub(int64(b_, columns), first_), width);
+    if (columns % whole_lanes_of_columns == 0 && width_ % whole_lanes_of_columns == 0)
+      size_ = multiply_index(b_, b_.CreateSDiv(size_, int64(b_, whole_lanes_of_columns)),
+                             whole_lanes_of_columns);
+    for (size_t d = 0; d < inner_; ++d) kept_[d] = outer.at(b_, d);
+    make_lines();
+    write_tile(lines_of_code());
   }
 
   // Lines that the code of one round combines, of all parts.
