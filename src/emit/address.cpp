@@ -91,6 +91,7 @@ std::vector<MemoryPiece> Addresses::memory(int64_t scratch) const {
   }
   out.push_back({.bytes = scratch});
   temporary(out.back(), scratch > 0);
+  out.resize(out.size() + pieces_);
   return out;
 }
 

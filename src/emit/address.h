@@ -15,8 +15,10 @@ class Addresses {
   // different places, or one has no place.
   Result<std::vector<Address>> of(InstructionId id);
   // Of each allocation, none for temporaries that were not asked for: tables of tuples, values of
-  // fused and applied computations. `scratch` bytes stand behind them.
+  // fused and applied computations. `scratch` bytes stand behind them, and then the pieces.
   std::vector<MemoryPiece> memory(int64_t scratch) const;
+  // The number of an allocation that is a piece of another one: code says where before it is read.
+  uint32_t add_piece() { return static_cast<uint32_t>(plan_.allocations.size() + 1 + pieces_++); }
 
  private:
   Result<Address> of(InstructionId id, const Shape& shape, const Dims& index);
@@ -25,6 +27,7 @@ class Addresses {
   const Plan& plan_;
   int64_t scale_ = 1;
   std::vector<bool> is_used_;  // by allocation
+  size_t pieces_ = 0;
 };
 
 }  // namespace hilo

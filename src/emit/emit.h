@@ -15,7 +15,7 @@ using TileFunction = void (*)(void* const* arguments, int64_t begin, int64_t end
 
 // What running code sees. The emitted code knows the order of the fields.
 struct RunContext {
-  std::byte* const* memory;            // by allocation of the plan, then scratch memory
+  std::byte** memory;                  // by number in Code::memory
   const std::atomic<bool>* interrupt;  // asked before each round of a while; never null
   // Calls the function for [0, count) in pieces of `grain`, the last one shorter.
   void (*parallel)(RunContext*, TileFunction, void* const* arguments, int64_t count, int64_t grain);
@@ -76,12 +76,14 @@ struct CacheReport {
 struct Code {
   int32_t (*run)(RunContext*) = nullptr;  // a RunStatus
   std::vector<LibraryStep> library_steps;
-  std::vector<Address> results;     // leaves of the entry's result
-  std::vector<MemoryPiece> memory;  // by allocation; the last one is scratch memory
-  std::string object;               // EmitOptions::object_name; then there is no `run`
-  int64_t workspace_bytes = 0;      // that the object's function asks for
-  int64_t kernels = 0;              // loops that were emitted
-  int64_t joined = 0;               // steps that are done part by part with the one before
+  std::vector<Address> results;  // leaves of the entry's result
+  // By allocation of the plan, then scratch memory, then pieces of others, where the code puts
+  // them.
+  std::vector<MemoryPiece> memory;
+  std::string object;           // EmitOptions::object_name; then there is no `run`
+  int64_t workspace_bytes = 0;  // that the object's function asks for
+  int64_t kernels = 0;          // loops that were emitted
+  int64_t joined = 0;           // steps that are done part by part with the one before
   // machine_seconds contain link_seconds; cache_seconds stand beside them.
   double lower_seconds = 0, optimise_seconds = 0, machine_seconds = 0, link_seconds = 0,
          cache_seconds = 0;

@@ -1,21 +1,56 @@
 #include "emit/product_of_pieces.h"
 
+#include <algorithm>
+
 #include "analysis/analysis.h"
 
 namespace hilo {
 namespace {
 
-std::optional<OperandPiece> piece_of(const Module& module, InstructionId id) {
-  int64_t first = 0;
-  while (module[id].op != Op::Parameter) {
-    const Op op = module[id].op;
-    const int64_t start = op == Op::Slice ? start_of_piece(module, id) : 0;
-    if (start < 0 || (op != Op::Slice && op != Op::Reshape)) return std::nullopt;
-    first += start;
-    id = module.operand(id, 0);
+size_t number_of(const Module& module, InstructionId parameter) {
+  return static_cast<size_t>(module.attributes<ParameterAttributes>(parameter).number);
+}
+
+// False where its elements do not follow each other.
+bool add_starts(const Module& module, InstructionId slice, OperandPiece& out) {
+  const Dims &part = module.shape(slice).dims, &whole = module.shape(module.operand(slice, 0)).dims;
+  const auto operands = module.operands(slice);
+  if (!is_one_piece(part, whole) || operands.size() != whole.size() + 1) return false;
+  int64_t stride = 1;
+  for (size_t d = whole.size(); d-- > 0; stride *= whole[d]) {
+    const InstructionId start = operands[d + 1];
+    const int64_t most = whole[d] - part[d];
+    if (most == 0) continue;
+    if (module[start].op == Op::Parameter) {
+      out.starts.push_back({number_of(module, start), most, stride});
+    } else {
+      if (module[start].op != Op::Constant) return false;
+      const auto& literal = module.attributes<ConstantAttributes>(start).literal.literal;
+      if (!literal) return false;
+      const double number = literal->number_at(0);
+      out.first_element +=
+          static_cast<int64_t>(std::clamp(number, 0.0, static_cast<double>(most))) * stride;
+    }
   }
-  const int64_t number = module.attributes<ParameterAttributes>(id).number;
-  return OperandPiece{static_cast<size_t>(number), first};
+  return true;
+}
+
+std::optional<OperandPiece> piece_of(const Module& module, InstructionId id) {
+  OperandPiece out;
+  for (; module[id].op != Op::Parameter; id = module.operand(id, 0)) {
+    const Op op = module[id].op;
+    if (op == Op::DynamicSlice) {
+      if (!add_starts(module, id, out)) return std::nullopt;
+    } else if (op == Op::Slice) {
+      const int64_t start = start_of_piece(module, id);
+      if (start < 0) return std::nullopt;
+      out.first_element += start;
+    } else if (op != Op::Reshape) {
+      return std::nullopt;
+    }
+  }
+  out.operand = number_of(module, id);
+  return out;
 }
 
 }  // namespace
@@ -25,9 +60,9 @@ std::optional<ProductOfPieces> product_of_pieces(const Module& module, Instructi
   ProductOfPieces out{module[module.attributes<FusionAttributes>(step).calls].root, {}};
   if (module[out.product].op != Op::Dot) return std::nullopt;
   for (InstructionId operand : module.operands(out.product)) {
-    const std::optional<OperandPiece> piece = piece_of(module, operand);
+    std::optional<OperandPiece> piece = piece_of(module, operand);
     if (!piece) return std::nullopt;
-    out.operands.push_back(*piece);
+    out.operands.push_back(std::move(*piece));
   }
   return out;
 }

@@ -4,7 +4,6 @@
 
 #include "emit/joined_steps.h"
 #include "emit/op_functions.h"
-#include "emit/product_of_pieces.h"
 
 namespace hilo {
 namespace {
@@ -17,19 +16,6 @@ constexpr int deepest_inlined = 16;
 // where they are no nearer than in the run's context, and code of ever more values that live
 // everywhere takes ever longer to make for each of them.
 constexpr size_t most_bases = 64;
-
-// Of a product's operands, where those of its fusion are there.
-std::vector<std::vector<Address>> places_of(const Module& module, const ProductOfPieces& product,
-                                            std::span<const std::vector<Address>> operands) {
-  std::vector<std::vector<Address>> out;
-  for (size_t i = 0; i < product.operands.size(); ++i) {
-    const auto& [operand, first] = product.operands[i];
-    const ElementType type = module.shape(module.operand(product.product, i)).type;
-    out.push_back(operands[operand]);
-    out.back()[0].offset += first * storage_bytes(type);
-  }
-  return out;
-}
 
 bool is_asynchronous(Op op) {
   return op == Op::AsyncStart || op == Op::AsyncUpdate || op == Op::AsyncDone;
@@ -205,6 +191,27 @@ void Steps::tell(InstructionId id) {
   b.CreateCall(type, context_field(4), {context(), b.getInt64(id.value)});
 }
 
+// Where that is known only when the program runs, the piece has an allocation of its own, whose
+// place is stored with those of the others.
+Address Steps::place_of(InstructionId step, const OperandPiece& piece, ElementType type,
+                        Address whole) {
+  whole.offset += piece.first_element * storage_bytes(type);
+  if (piece.starts.empty()) return whole;
+  llvm::Value* first = int64(b, 0);
+  for (const DynamicStart& start : piece.starts) {
+    const InstructionId number = module.operand(step, start.operand);
+    llvm::Value* place = as_index(b, module.shape(number).type, load_scalar(number));
+    place = multiply_index(b, clamp_index(b, place, 0, start.most), start.stride);
+    first = add_index(b, first, place);
+  }
+  llvm::Value* bytes = multiply_index(b, first, storage_bytes(type));
+  const Address out = {program.addresses.add_piece()};
+  b.CreateStore(b.CreateGEP(b.getInt8Ty(), pointer(whole), bytes),
+                b.CreateConstInBoundsGEP1_64(b.getPtrTy(), context_field(0), out.allocation));
+  program.needs_code = true;
+  return out;
+}
+
 Result<uint64_t> Steps::add_library_step(InstructionId id, std::string reason) {
   if (is_asynchronous(module[id].op)) return unsupported(module, id, "an asynchronous form");
   const std::optional<ProductOfPieces> product = product_of_pieces(module, id);
@@ -216,7 +223,15 @@ Result<uint64_t> Steps::add_library_step(InstructionId id, std::string reason) {
     step.operands.push_back(std::move(leaves));
     HILO_DO(to_memory(operand));
   }
-  if (product) step.operands = places_of(module, *product, step.operands);
+  if (product) {
+    std::vector<std::vector<Address>> pieces;
+    for (size_t i = 0; i < product->operands.size(); ++i) {
+      const OperandPiece& piece = product->operands[i];
+      const ElementType type = module.shape(module.operand(product->product, i)).type;
+      pieces.push_back({place_of(id, piece, type, step.operands[piece.operand][0])});
+    }
+    step.operands = std::move(pieces);
+  }
   HILO_TRY(step.results, program.addresses.of(id));
   program.code.library_steps.push_back(std::move(step));
   return program.code.library_steps.size() - 1;

@@ -5,6 +5,7 @@
 #include "emit/address.h"
 #include "emit/kernel.h"
 #include "emit/parts.h"
+#include "emit/product_of_pieces.h"
 #include "emit/registers.h"
 #include "emit/writer.h"
 
@@ -82,6 +83,8 @@ class Steps {
   Result<void> emit_library(InstructionId id, std::string reason);
   // Its number, for a call in which its operands are read.
   Result<uint64_t> add_library_step(InstructionId id, std::string reason);
+  // Where an operand of a product of pieces lies in this call of the step.
+  Address place_of(InstructionId step, const OperandPiece& piece, ElementType type, Address whole);
   llvm::BasicBlock* new_block();
 
  private:

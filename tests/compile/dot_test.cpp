@@ -304,6 +304,56 @@ ENTRY e {{
   }
 }
 
+// A scan over layers: the number of the layer is known when the program runs, and may lie outside.
+TEST(Dot, LibraryProductsReadDynamicPartsOfParametersWhereTheyStand) {
+  for (const auto& [type, tolerance] : {std::pair{"f32", 1e-4}, {"f64", 1e-12}, {"bf16", 4e-2}}) {
+    const std::string text = fmt::format(R"(HloModule m
+body {{
+  s = ({0}[192,160], {0}[4,2,160,160], s32[], u32[]) parameter(0)
+  x = {0}[192,160] get-tuple-element(s), index=0
+  w = {0}[4,2,160,160] get-tuple-element(s), index=1
+  i = s32[] get-tuple-element(s), index=2
+  u = u32[] get-tuple-element(s), index=3
+  z = s32[] constant(0)
+  one = s32[] constant(1)
+  a = {0}[1,1,160,160] dynamic-slice(w, i, one, z, z), dynamic_slice_sizes={{1,1,160,160}}
+  b = {0}[1,1,160,160] dynamic-slice(w, u, u, u, u), dynamic_slice_sizes={{1,1,160,160}}
+  ar = {0}[160,160] reshape(a)
+  br = {0}[160,160] reshape(b)
+  p = {0}[192,160] dot(x, ar), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  small = {0}[] constant(0.03125)
+  scale = {0}[192,160] broadcast(small), dimensions={{}}
+  t = {0}[192,160] multiply(p, scale)
+  q = {0}[192,160] dot(t, br), lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}}
+  n = {0}[192,160] multiply(q, scale)
+  next = s32[] add(i, one)
+  less = u32[] constant(4294967294)
+  before = u32[] add(u, less)
+  ROOT out = ({0}[192,160], {0}[4,2,160,160], s32[], u32[]) tuple(n, w, next, before)
+}}
+condition {{
+  s = ({0}[192,160], {0}[4,2,160,160], s32[], u32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=2
+  most = s32[] constant(7)
+  ROOT r = pred[] compare(i, most), direction=LT
+}}
+ENTRY e {{
+  x = {0}[192,160] parameter(0)
+  w = {0}[4,2,160,160] parameter(1)
+  i = s32[] constant(-3)
+  u = u32[] constant(5)
+  s = ({0}[192,160], {0}[4,2,160,160], s32[], u32[]) tuple(x, w, i, u)
+  l = ({0}[192,160], {0}[4,2,160,160], s32[], u32[]) while(s), condition=condition, body=body
+  ROOT r = {0}[192,160] get-tuple-element(l), index=0
+}}
+)",
+                                         type);
+    const auto both = expect_native_on_threads(text, tolerance);
+    const int64_t rows_bytes = 192 * 160 * storage_bytes(*element_type_of(type));
+    EXPECT_LE(both->report.temp_bytes, 2 * rows_bytes + 1024) << type;
+  }
+}
+
 // What waits for a write over the array reads a copy of the piece, not of the array.
 TEST(Dot, APieceThatIsWrittenOverFirstIsCopied) {
   constexpr int64_t piece_bytes = 64 * 64 * 4;
