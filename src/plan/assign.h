@@ -2,6 +2,8 @@
 // `plan`.
 #pragma once
 
+#include <unordered_map>
+
 #include "plan/plan.h"
 
 namespace hilo {
@@ -37,10 +39,13 @@ struct Overlay {
   int64_t at = 0;  // of the operand, from the start of the result
   int64_t moment = 0;
 };
+// Whether a result may be written over an operand, which no order of the module changes: by both.
+using KnownSharing = std::unordered_map<uint64_t, bool>;
 // By moment; of one moment, what saves most first.
 std::vector<Overlay> find_overlays(const Module& module, const Plan& plan,
                                    std::span<const BufferFacts> facts,
-                                   std::span<const int64_t> sizes, const Machine& machine);
+                                   std::span<const int64_t> sizes, const Machine& machine,
+                                   KnownSharing& known);
 
 // Buffers that get one offset.
 struct Member {

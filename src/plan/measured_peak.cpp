@@ -17,7 +17,7 @@ PeakMeter::PeakMeter(const Module& module, const Machine& machine, const Aliases
 
 MeasuredPeak PeakMeter::measure(const Schedule& schedule) {
   plan_.liveness = find_liveness(module_, plan_.aliases, schedule);
-  const auto overlays = find_overlays(module_, plan_, facts_, sizes_, machine_);
+  const auto overlays = find_overlays(module_, plan_, facts_, sizes_, machine_, known_);
   std::vector<int64_t> changes(plan_.liveness.sequence.size() + 2, 0);
   for (Group& group : find_groups(plan_, facts_, sizes_, overlays, machine_)) {
     const Role role = facts_[group.members[0].buffer.value].role;

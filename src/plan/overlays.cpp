@@ -8,8 +8,13 @@ namespace {
 class OverlayFinder {
  public:
   OverlayFinder(const Module& module, const Plan& plan, std::span<const BufferFacts> facts,
-                std::span<const int64_t> sizes, const Machine& machine)
-      : module_(module), plan_(plan), facts_(facts), sizes_(sizes), machine_(machine) {
+                std::span<const int64_t> sizes, const Machine& machine, KnownSharing& known)
+      : module_(module),
+        plan_(plan),
+        facts_(facts),
+        sizes_(sizes),
+        machine_(machine),
+        known_(known) {
     results_.resize(module.instructions.size());
     for (uint32_t i = 0; i < plan.aliases.values.size(); ++i)
       if (plan.liveness.has_range({i}))
@@ -44,12 +49,11 @@ class OverlayFinder {
     if (above.is_tuple) return;
     if (is_concat_bitcast(user)) return add_parts(user, result);
     const auto operands = module_.operands(user);
-    const Dims& output = plan_.aliases[result].definition().index;
     for (size_t k = 0; k < operands.size(); ++k)
       for (size_t node = 0; node < plan_.aliases.count_nodes(operands[k]); ++node)
         for (ValueId operand : plan_.aliases.at_node(operands[k], node))
           if (may_lie_under(operand, above) && !is_written_otherwise(operand, user, result) &&
-              may_share_all(user, operand, output))
+              may_lie_over(operand, result))
             out_.push_back({operand, result, 0, moment_});
   }
 
@@ -85,12 +89,19 @@ class OverlayFinder {
     });
   }
 
+  bool may_lie_over(ValueId operand, ValueId result) const {
+    const uint64_t both = uint64_t{operand.value} << 32 | result.value;
+    const auto [known, is_new] = known_.try_emplace(both);
+    if (is_new) known->second = may_share_all(operand, plan_.aliases[result].definition());
+    return known->second;
+  }
   // The user may read the value in several places, and must not mind in any.
-  bool may_share_all(InstructionId user, ValueId operand, const Dims& output) const {
+  bool may_share_all(ValueId operand, const Position& result) const {
+    const InstructionId user = result.instruction;
     for (const ValueUse& use : plan_.aliases[operand].uses)
       if (use.instruction == user &&
           !may_share(module_, plan_.aliases, module_.operand(user, use.operand), use.index, user,
-                     output))
+                     result.index))
         return false;
     return true;
   }
@@ -100,6 +111,7 @@ class OverlayFinder {
   const std::span<const BufferFacts> facts_;
   const std::span<const int64_t> sizes_;
   const Machine& machine_;
+  KnownSharing& known_;
   std::vector<std::vector<ValueId>> results_;  // by instruction: values that it makes
   std::vector<Overlay> out_;
   int64_t moment_ = 0;
@@ -109,8 +121,9 @@ class OverlayFinder {
 
 std::vector<Overlay> find_overlays(const Module& module, const Plan& plan,
                                    std::span<const BufferFacts> facts,
-                                   std::span<const int64_t> sizes, const Machine& machine) {
-  return OverlayFinder(module, plan, facts, sizes, machine).run();
+                                   std::span<const int64_t> sizes, const Machine& machine,
+                                   KnownSharing& known) {
+  return OverlayFinder(module, plan, facts, sizes, machine, known).run();
 }
 
 }  // namespace hilo

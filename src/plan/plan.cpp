@@ -12,6 +12,8 @@ namespace {
 
 // Steps of packing that take about a second.
 constexpr double steps_per_second = 100e6;
+// For each way of several to lay out buffers, of which the best one is then packed well.
+constexpr double quick_seconds = 0.002;
 // What is laid out must be countable with some room.
 constexpr int64_t most_bytes = int64_t{1} << 60;
 
@@ -34,14 +36,32 @@ class Planner {
   }
 
   void run() {
-    std::vector<Overlay> pairs = find_overlays(module_, plan_, facts_, sizes_, machine_);
-    lay_out(pairs, {});
-    if (facts_.size() > most_compared || !has_temporaries()) return;
-    Places best = places();
+    KnownSharing known;
+    std::vector<Overlay> pairs = find_overlays(module_, plan_, facts_, sizes_, machine_, known);
+    if (facts_.size() > most_compared) return lay_out(pairs, {}, options_.packing_seconds);
+    const double quickly = std::min(quick_seconds, options_.packing_seconds);
+    lay_out(pairs, {}, quickly);
+    if (!has_temporaries()) return;
+    const Choice best = best_choice(std::move(pairs), quickly);
+    lay_out(best.pairs, best.guests, options_.packing_seconds);
+  }
+
+ private:
+  struct Choice {
+    std::vector<Overlay> pairs;
+    GuestChoice guests;
+  };
+  // That which needs least when it is packed in so little time, as these pairs without guests were.
+  Choice best_choice(std::vector<Overlay> pairs, double packing_seconds) {
+    Choice best = {pairs, {}};
+    std::vector<SpacePlan> least = plan_.spaces;
     const auto try_with_pairs = [&] {
       for (const bool last_of_equals : {false, true}) {
-        lay_out(pairs, {most_guests, last_of_equals});
-        if (needs_less(plan_.spaces, best.spaces)) best = places();
+        const GuestChoice guests = {most_guests, last_of_equals};
+        lay_out(pairs, guests, packing_seconds);
+        if (!needs_less(plan_.spaces, least)) continue;
+        least = plan_.spaces;
+        best = {pairs, guests};
       }
     };
     try_with_pairs();
@@ -51,18 +71,8 @@ class Planner {
       return facts_[plan_.aliases.buffer_of[pair.result.value].value].has_own_allocation();
     });
     if (others > 0) try_with_pairs();
-    plan_.allocations = std::move(best.allocations);
-    plan_.spaces = std::move(best.spaces);
-    plan_.where = std::move(best.where);
+    return best;
   }
-
- private:
-  struct Places {
-    std::vector<Allocation> allocations;
-    std::vector<SpacePlan> spaces;
-    std::vector<std::pair<uint32_t, uint32_t>> where;
-  };
-  Places places() const { return {plan_.allocations, plan_.spaces, plan_.where}; }
   bool has_temporaries() const {
     return std::ranges::any_of(plan_.spaces,
                                [](const SpacePlan& space) { return space.temp_bytes > 0; });
@@ -77,7 +87,8 @@ class Planner {
     return less;
   }
 
-  void lay_out(std::span<const Overlay> pairs, const GuestChoice& choice) {
+  void lay_out(std::span<const Overlay> pairs, const GuestChoice& choice, double packing_seconds) {
+    packing_seconds_ = packing_seconds;
     groups_ = find_groups(plan_, facts_, sizes_, pairs, machine_);
     plan_.allocations.clear();
     plan_.spaces.clear();
@@ -163,9 +174,8 @@ class Planner {
     for (const auto& [space, groups] : spaces) {
       std::vector<Block> blocks;
       for (uint32_t i : groups) blocks.push_back({groups_[i].pieces});
-      const Packing packing =
-          pack(blocks, memory_space(machine_, space).alignment,
-               static_cast<int64_t>(options_.packing_seconds * steps_per_second));
+      const Packing packing = pack(blocks, memory_space(machine_, space).alignment,
+                                   static_cast<int64_t>(packing_seconds_ * steps_per_second));
       Allocation allocation;
       allocation.space = space;
       allocation.bytes = packing.bytes;
@@ -198,6 +208,7 @@ class Planner {
   const Machine& machine_;
   const PlanOptions& options_;
   Plan& plan_;
+  double packing_seconds_ = 0;      // of what is laid out now
   std::vector<BufferFacts> facts_;  // by buffer
   std::vector<int64_t> sizes_;      // by value
   std::vector<Group> groups_;

@@ -127,6 +127,7 @@ class PeakMeter {
   const std::vector<BufferFacts> facts_;  // by buffer
   const std::vector<int64_t> sizes_;      // by value
   Plan plan_;                             // without places
+  KnownSharing known_;
 };
 
 // Moves instructions around the peak as long as it gets lower, judged by at most so many measures.
