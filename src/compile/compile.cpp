@@ -10,8 +10,8 @@
 namespace hilo {
 namespace {
 
-// Of PlanOptions: with ten times as many temporaries take some 2 % less in one module of 100, and
-// many take longer to plan than to make code of.
+// Of PlanOptions: ten times as much takes some 2 % off the temporaries of one module in 100, and
+// many modules then take longer to plan than to make code of.
 constexpr double packing_seconds = 0.05;
 
 template <class Body>
