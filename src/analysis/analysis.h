@@ -152,6 +152,9 @@ bool reads_only_its_rows(const Module& module, InstructionId fusion, size_t oper
 bool reads_only_its_places(const Module& module, InstructionId step, size_t operand);
 // Whether a part of an array of these sizes is one piece of memory. Both are dense and row-major.
 bool is_one_piece(const Dims& part, const Dims& whole);
+// Whether the slice is dynamic, with a number for the start in each dimension, and gives such a
+// piece.
+bool is_dynamic_piece(const Module& module, InstructionId slice);
 // The place, in elements, where a slice that is one piece of its operand begins; -1 of others.
 int64_t start_of_piece(const Module& module, InstructionId slice);
 // Whether a gather takes one element of a table of one dimension for each of its indices: element i

@@ -11,6 +11,13 @@ bool is_one_piece(const Dims& part, const Dims& whole) {
   return std::ranges::equal(std::span(part).subspan(rest), std::span(whole).subspan(rest));
 }
 
+bool is_dynamic_piece(const Module& module, InstructionId slice) {
+  if (module[slice].op != Op::DynamicSlice) return false;
+  const Dims& whole = module.shape(module.operand(slice, 0)).dims;
+  return is_one_piece(module.shape(slice).dims, whole) &&
+         module.operands(slice).size() == whole.size() + 1;
+}
+
 int64_t start_of_piece(const Module& module, InstructionId slice) {
   const Dims &part = module.shape(slice).dims, &whole = module.shape(module.operand(slice, 0)).dims;
   const auto& taken = module.attributes<SliceAttributes>(slice).slice.dims;

@@ -28,11 +28,9 @@ llvm::Value* elements_of(Elements& e, Builder& b, InstructionId id) {
   llvm::Value* position = int64(b, 0);
   while (!e.array(id)) {
     const Op op = e.module[id].op;
-    if (op == Op::DynamicSlice) {
+    if (is_dynamic_piece(e.module, id)) {
       const Dims &sizes = e.module.shape(id).dims,
                  &dims = e.module.shape(e.module.operand(id, 0)).dims;
-      if (!is_one_piece(sizes, dims) || e.module.operands(id).size() != dims.size() + 1)
-        return nullptr;
       std::vector<llvm::Value*> starts;
       for (size_t d = 0; d < dims.size(); ++d)
         starts.push_back(clamp_index(b, e.index_operand(id, d + 1), 0, dims[d] - sizes[d]));

@@ -11,11 +11,10 @@ size_t number_of(const Module& module, InstructionId parameter) {
   return static_cast<size_t>(module.attributes<ParameterAttributes>(parameter).number);
 }
 
-// False where its elements do not follow each other.
+// Of a dynamic piece. False where a start is not known to the fusion.
 bool add_starts(const Module& module, InstructionId slice, OperandPiece& out) {
   const Dims &part = module.shape(slice).dims, &whole = module.shape(module.operand(slice, 0)).dims;
   const auto operands = module.operands(slice);
-  if (!is_one_piece(part, whole) || operands.size() != whole.size() + 1) return false;
   int64_t stride = 1;
   for (size_t d = whole.size(); d-- > 0; stride *= whole[d]) {
     const InstructionId start = operands[d + 1];
@@ -39,7 +38,7 @@ std::optional<OperandPiece> piece_of(const Module& module, InstructionId id) {
   OperandPiece out;
   for (; module[id].op != Op::Parameter; id = module.operand(id, 0)) {
     const Op op = module[id].op;
-    if (op == Op::DynamicSlice) {
+    if (is_dynamic_piece(module, id)) {
       if (!add_starts(module, id, out)) return std::nullopt;
     } else if (op == Op::Slice) {
       const int64_t start = start_of_piece(module, id);

@@ -88,7 +88,6 @@ class Planner {
   }
 
   void lay_out(std::span<const Overlay> pairs, const GuestChoice& choice, double packing_seconds) {
-    packing_seconds_ = packing_seconds;
     groups_ = find_groups(plan_, facts_, sizes_, pairs, machine_);
     plan_.allocations.clear();
     plan_.spaces.clear();
@@ -96,7 +95,7 @@ class Planner {
     plan_.where.assign(plan_.aliases.values.size(), nowhere);
     add_own_allocations();
     add_guests(choice);
-    add_temporaries();
+    add_temporaries(packing_seconds);
     for (Allocation& allocation : plan_.allocations)
       std::ranges::sort(allocation.slots, {}, &Slot::value);
     find_where();
@@ -164,7 +163,7 @@ class Planner {
     }
   }
 
-  void add_temporaries() {
+  void add_temporaries(double packing_seconds) {
     std::map<int64_t, std::vector<uint32_t>> spaces;
     for (uint32_t i = 0; i < groups_.size(); ++i) {
       const int64_t space = facts(groups_[i]).space;
@@ -175,7 +174,7 @@ class Planner {
       std::vector<Block> blocks;
       for (uint32_t i : groups) blocks.push_back({groups_[i].pieces});
       const Packing packing = pack(blocks, memory_space(machine_, space).alignment,
-                                   static_cast<int64_t>(packing_seconds_ * steps_per_second));
+                                   static_cast<int64_t>(packing_seconds * steps_per_second));
       Allocation allocation;
       allocation.space = space;
       allocation.bytes = packing.bytes;
@@ -208,7 +207,6 @@ class Planner {
   const Machine& machine_;
   const PlanOptions& options_;
   Plan& plan_;
-  double packing_seconds_ = 0;      // of what is laid out now
   std::vector<BufferFacts> facts_;  // by buffer
   std::vector<int64_t> sizes_;      // by value
   std::vector<Group> groups_;

@@ -87,18 +87,12 @@ class ProductFuser {
   bool is_static_piece(InstructionId slice) const {
     return module_[slice].op == Op::Slice && start_of_piece(module_, slice) >= 0;
   }
-  bool is_dynamic_piece(InstructionId slice) const {
-    if (module_[slice].op != Op::DynamicSlice) return false;
-    const Shape& whole = module_.shape(module_.operand(slice, 0));
-    return is_one_piece(module_.shape(slice).dims, whole.dims) &&
-           std::ssize(module_.operands(slice)) == whole.rank() + 1;
-  }
   // A part of a parameter that is read where it stands by any reader.
   bool is_part_of_parameter(InstructionId id) const {
     if (!is_plain_array(module_.shape(id)) || is_pinned(id)) return false;
     if (module_[id].op == Op::Reshape) return is_part_of_parameter(module_.operand(id, 0));
     const Shape& shape = module_.shape(id);
-    if (!(is_static_piece(id) || is_dynamic_piece(id)) || bits_of(shape.type) < 8 ||
+    if (!(is_static_piece(id) || is_dynamic_piece(module_, id)) || bits_of(shape.type) < 8 ||
         literal_bytes(shape) < worth_no_copy)
       return false;
     InstructionId from = module_.operand(id, 0);
@@ -113,7 +107,7 @@ class ProductFuser {
     if (module_[id].op == Op::Reshape) return is_lone_piece(module_.operand(id, 0));
     if (module_[id].op != Op::DynamicSlice)
       return is_static_piece(id) && is_in_memory(module_[module_.operand(id, 0)].op);
-    return module_[module_.operand(id, 0)].op != Op::Constant && is_dynamic_piece(id);
+    return module_[module_.operand(id, 0)].op != Op::Constant && is_dynamic_piece(module_, id);
   }
   bool is_piece(InstructionId id) const {
     return (is_thin_ && is_lone_piece(id)) || is_part_of_parameter(id);

@@ -126,13 +126,14 @@ inline void expect_native(std::string_view text, double tolerance = 0) {
 }
 
 // The same on one thread, and from two and seven threads the same bits. Gives what one thread made.
-inline Result<Both> expect_native_on_threads(std::string_view text, double tolerance = 0) {
-  Result<Both> one = run_both(text);
+inline Result<Both> expect_native_on_threads(std::string_view text, double tolerance = 0,
+                                             const std::string& processor = "native") {
+  Result<Both> one = run_both(text, 1, 1, processor);
   expect_native(one, text, tolerance);
   for (const int threads : {2, 7}) {
-    const Result<Both> more = run_both(text, 1, threads);
+    const Result<Both> more = run_both(text, 1, threads, processor);
     EXPECT_TRUE(one && more && same_bits(one->compiled, more->compiled))
-        << threads << " threads: " << text;
+        << threads << " threads of " << processor << ": " << text;
   }
   return one;
 }

@@ -492,5 +492,45 @@ ENTRY e {{
       }
 }
 
+// Arrays that come from memory: rows are read as several pieces at once, and tiles of columns are
+// combined together. Sums of floats (of multiples of 1/8: exact in any order), the least of
+// integers and its place, and sums of what two arrays are joined to.
+std::string large(int64_t rows, int64_t columns, int dim) {
+  const int64_t kept = dim == 1 ? rows : columns, first = columns / 3;
+  return fmt::format(R"(HloModule m
+{4}
+ENTRY e {{
+  x = f32[{0},{1}] parameter(0)
+  h = bf16[{0},{1}] parameter(1)
+  n = s32[{0},{1}] parameter(2)
+  zero = f32[] constant(0.5)
+  half = bf16[] constant(0.5)
+  most = s32[] constant(100)
+  none = s32[] constant(-1)
+  places = s32[{0},{1}] iota(), iota_dimension={2}
+  front = f32[{0},{5}] slice(x), slice={{[0:{0}], [0:{5}]}}
+  back = f32[{0},{6}] slice(x), slice={{[0:{0}], [{5}:{1}]}}
+  turned = f32[{0},{1}] concatenate(back, front), dimensions={{1}}
+  p = f32[{3}] reduce(x, zero), dimensions={{{2}}}, to_apply=add
+  q = bf16[{3}] reduce(h, half), dimensions={{{2}}}, to_apply=add_bf16
+  r = (s32[{3}], s32[{3}]) reduce(n, places, most, none), dimensions={{{2}}}, to_apply=least
+  s = f32[{3}] reduce(turned, zero), dimensions={{{2}}}, to_apply=add
+  ROOT t = (f32[{3}], bf16[{3}], (s32[{3}], s32[{3}]), f32[{3}]) tuple(p, q, r, s) }}
+)",
+                     rows, columns, dim, kept, combiners, first, columns - first);
+}
+
+TEST(Reduce, LongRowsOfAnyLength) {
+  for (const std::string& processor : processors())
+    for (const int64_t columns : {16384, 16384 + 63, 32768 + 17, 40001})
+      expect_native_on_threads(large(3, columns, 1), 0, processor);
+}
+
+TEST(Reduce, LongColumnsInAnyNumber) {
+  for (const std::string& processor : processors())
+    for (const int64_t columns : {512, 1024, 1100, 2048, 2900})
+      expect_native_on_threads(large((1 << 20) / columns + 5, columns, 0), 0, processor);
+}
+
 }  // namespace
 }  // namespace hilo::test
