@@ -47,14 +47,18 @@ bool is_long_and_free(const llvm::Loop& loop, size_t length) {
          });
 }
 
-// Reads or writes elements that lie some way apart. Under a mask that would be element by element,
-// and LoopVectorize would rather make no vectors.
-bool strides(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
+// Reads or writes elements that lie some way apart, or elsewhere each where the chip does not
+// gather. Under a mask that would be element by element, and LoopVectorize would rather make no
+// vectors.
+bool strides(const llvm::Loop& loop, llvm::ScalarEvolution& evolution,
+             const llvm::TargetTransformInfo& target) {
   return std::ranges::any_of(*loop.getHeader(), [&](llvm::Instruction& instruction) {
     llvm::Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
-    if (!pointer) return false;
+    if (!pointer || loop.isLoopInvariant(pointer)) return false;
     const auto* place = llvm::dyn_cast<llvm::SCEVAddRecExpr>(evolution.getSCEV(pointer));
-    if (!place || place->getLoop() != &loop) return false;
+    if (!place || place->getLoop() != &loop)
+      return llvm::isa<llvm::LoadInst>(instruction) &&
+             !target.isLegalMaskedGather(llvm::getLoadStoreType(&instruction), llvm::Align(4));
     const auto* step = llvm::dyn_cast<llvm::SCEVConstant>(place->getStepRecurrence(evolution));
     const int64_t size = llvm::getLoadStoreType(&instruction)->getScalarSizeInBits() / 8;
     return step && step->getAPInt().getSExtValue() != size;
@@ -81,9 +85,11 @@ void leave_rest(llvm::Loop& loop, unsigned rounds) {
 }
 
 // LoopVectorize would use masks, which are slow where not all elements have them, or make nothing.
-void leave_rest_without_masks(llvm::Loop& loop, unsigned rounds, llvm::ScalarEvolution& evolution) {
+void leave_rest_without_masks(llvm::Loop& loop, unsigned rounds, llvm::ScalarEvolution& evolution,
+                              const llvm::TargetTransformInfo& target) {
   if (rounds <= narrow || rounds >= few_rounds || rounds % (2 * narrow) == 0) return;
-  if (loop.getNumBlocks() != 1 || !carries_nothing(loop) || strides(loop, evolution)) return;
+  if (loop.getNumBlocks() != 1 || !carries_nothing(loop) || strides(loop, evolution, target))
+    return;
   const bool is_wide = rounds > 2 * narrow && rounds % (2 * narrow) < narrow;
   llvm::addStringMetadataToLoop(&loop, "llvm.loop.vectorize.enable", 1);
   llvm::addStringMetadataToLoop(&loop, "llvm.loop.vectorize.width", is_wide ? 2 * narrow : narrow);
@@ -101,12 +107,12 @@ llvm::PreservedAnalyses LoopRemainders::run(llvm::Function& function,
     const bool is_masked = has_masks ? is_long_and_free(*loop, long_body)
                                      : is_long_and_free(*loop, very_long_body) &&
                                            masks_all(target, *loop->getHeader());
-    if (is_masked && !strides(*loop, evolution))
+    if (is_masked && !strides(*loop, evolution, target))
       llvm::addStringMetadataToLoop(loop, "llvm.loop.vectorize.predicate.enable", 1);
     else if (loop->isInnermost() && (loop->isOutermost() || (!has_lane_sums && uses_frame(*loop))))
       leave_rest(*loop, evolution.getSmallConstantTripCount(loop));
     else if (!has_masks && loop->isInnermost())
-      leave_rest_without_masks(*loop, evolution.getSmallConstantTripCount(loop), evolution);
+      leave_rest_without_masks(*loop, evolution.getSmallConstantTripCount(loop), evolution, target);
   }
   return llvm::PreservedAnalyses::all();
 }

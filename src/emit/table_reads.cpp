@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 namespace hilo {
 namespace {
@@ -27,6 +28,39 @@ bool reads_table(const llvm::Function& function) {
     const auto* table = llvm::dyn_cast<llvm::GlobalVariable>(llvm::getUnderlyingObject(place));
     return table && table->isConstant();
   });
+}
+
+// Steps of floats for each element at a place that is read: more take longer than the gather.
+constexpr int64_t least_floats = 32;
+
+// The place follows from what is read in the same block.
+bool is_read_place(const llvm::Value* place, const llvm::BasicBlock& block) {
+  std::vector<const llvm::Value*> left{place};
+  std::set<const llvm::Value*> seen;
+  while (!left.empty()) {
+    const auto* step = llvm::dyn_cast<llvm::Instruction>(left.back());
+    left.pop_back();
+    if (!step || step->getParent() != &block || llvm::isa<llvm::PHINode>(step)) continue;
+    if (llvm::isa<llvm::LoadInst>(step)) return true;
+    if (seen.insert(step).second) left.insert(left.end(), step->op_begin(), step->op_end());
+  }
+  return false;
+}
+
+// Of loops that read at such places, each computes much of every element.
+bool computes_much(const llvm::Function& function) {
+  int64_t all = 0;
+  for (const llvm::BasicBlock& block : function) {
+    int64_t gathered = 0, floats = 0;
+    for (const llvm::Instruction& step : block) {
+      const llvm::Value* place = llvm::getLoadStorePointerOperand(&step);
+      if (place) gathered += is_read_place(place, block) ? 1 : 0;
+      else floats += step.getType()->isFloatingPointTy() ? 1 : 0;
+    }
+    if (floats < gathered * least_floats) return false;
+    all += gathered;
+  }
+  return all > 0;
 }
 
 // Null where it is no table of 16 f32.
@@ -115,7 +149,8 @@ void permute_tables(llvm::Function& function, const llvm::TargetMachine& machine
 }
 
 void let_tables_be_gathered(llvm::Function& function, const llvm::TargetMachine& machine) {
-  if (!machine.getTargetTriple().isX86() || !reads_table(function)) return;
+  if (!machine.getTargetTriple().isX86()) return;
+  if (!reads_table(function) && !computes_much(function)) return;
   const llvm::StringRef features = machine.getTargetFeatureString();
   function.addFnAttr("target-features",
                      features.empty() ? "+fast-gather" : (features + ",+fast-gather").str());

@@ -9,7 +9,8 @@ namespace hilo {
 
 // Has gathers taken for cheap in a function that reads tables, where the chip has slow ones. Else
 // LoopVectorize makes single elements of all that makes the place in a table, and so of most of a
-// loop of sines, which seldom read theirs.
+// loop of sines, which seldom read theirs. So in one that reads at places which it reads, too, if
+// it computes much of each element, which may be all that takes time.
 void let_tables_be_gathered(llvm::Function& function, const llvm::TargetMachine& machine);
 
 // On functions for processors that gather vectors of 32 bits sooner than they read the single
