@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -40,10 +41,22 @@ void name_unknown(const CLI::App& app) {
   for (const std::string& word : app.remaining(true)) fmt::print(stderr, "{} is not known\n", word);
 }
 
+// LLVM takes and gives back arrays of some hundred KiB for each function. By default each would be
+// memory of its own from the system, whose pages are all new.
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  constexpr int more_at_once = 4 << 20, kept = 64 << 20;  // bytes
+  mallopt(M_MMAP_THRESHOLD, more_at_once);
+  mallopt(M_TOP_PAD, more_at_once);
+  mallopt(M_TRIM_THRESHOLD, kept);
+#endif
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   open_closed_streams();
+  keep_freed_memory();
   std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is an error of who writes it
   Session session;
   session.color = isatty(STDERR_FILENO) && std::getenv("NO_COLOR") == nullptr;
