@@ -47,21 +47,31 @@ bool is_long_and_free(const llvm::Loop& loop, size_t length) {
          });
 }
 
-// Reads or writes elements that lie some way apart, or elsewhere each where the chip does not
-// gather. Under a mask that would be element by element, and LoopVectorize would rather make no
-// vectors.
-bool strides(const llvm::Loop& loop, llvm::ScalarEvolution& evolution,
-             const llvm::TargetTransformInfo& target) {
+// Reads or writes elements that lie some way apart. Under a mask that would be element by element,
+// and LoopVectorize would rather make no vectors.
+bool strides(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
   return std::ranges::any_of(*loop.getHeader(), [&](llvm::Instruction& instruction) {
     llvm::Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
-    if (!pointer || loop.isLoopInvariant(pointer)) return false;
+    if (!pointer) return false;
     const auto* place = llvm::dyn_cast<llvm::SCEVAddRecExpr>(evolution.getSCEV(pointer));
-    if (!place || place->getLoop() != &loop)
-      return llvm::isa<llvm::LoadInst>(instruction) &&
-             !target.isLegalMaskedGather(llvm::getLoadStoreType(&instruction), llvm::Align(4));
+    if (!place || place->getLoop() != &loop) return false;
     const auto* step = llvm::dyn_cast<llvm::SCEVConstant>(place->getStepRecurrence(evolution));
     const int64_t size = llvm::getLoadStoreType(&instruction)->getScalarSizeInBits() / 8;
     return step && step->getAPInt().getSExtValue() != size;
+  });
+}
+
+// Reads elements at places that follow from others where the chip does not gather: under a mask
+// element by element, too.
+bool reads_far(const llvm::Loop& loop, llvm::ScalarEvolution& evolution,
+               const llvm::TargetTransformInfo& target) {
+  return std::ranges::any_of(*loop.getHeader(), [&](llvm::Instruction& instruction) {
+    const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+    if (!load || loop.isLoopInvariant(load->getPointerOperand())) return false;
+    const auto* place =
+        llvm::dyn_cast<llvm::SCEVAddRecExpr>(evolution.getSCEV(instruction.getOperand(0)));
+    return (!place || place->getLoop() != &loop) &&
+           !target.isLegalMaskedGather(load->getType(), load->getAlign());
   });
 }
 
@@ -85,11 +95,9 @@ void leave_rest(llvm::Loop& loop, unsigned rounds) {
 }
 
 // LoopVectorize would use masks, which are slow where not all elements have them, or make nothing.
-void leave_rest_without_masks(llvm::Loop& loop, unsigned rounds, llvm::ScalarEvolution& evolution,
-                              const llvm::TargetTransformInfo& target) {
+void leave_rest_without_masks(llvm::Loop& loop, unsigned rounds, llvm::ScalarEvolution& evolution) {
   if (rounds <= narrow || rounds >= few_rounds || rounds % (2 * narrow) == 0) return;
-  if (loop.getNumBlocks() != 1 || !carries_nothing(loop) || strides(loop, evolution, target))
-    return;
+  if (loop.getNumBlocks() != 1 || !carries_nothing(loop) || strides(loop, evolution)) return;
   const bool is_wide = rounds > 2 * narrow && rounds % (2 * narrow) < narrow;
   llvm::addStringMetadataToLoop(&loop, "llvm.loop.vectorize.enable", 1);
   llvm::addStringMetadataToLoop(&loop, "llvm.loop.vectorize.width", is_wide ? 2 * narrow : narrow);
@@ -106,13 +114,14 @@ llvm::PreservedAnalyses LoopRemainders::run(llvm::Function& function,
   for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder()) {
     const bool is_masked = has_masks ? is_long_and_free(*loop, long_body)
                                      : is_long_and_free(*loop, very_long_body) &&
-                                           masks_all(target, *loop->getHeader());
-    if (is_masked && !strides(*loop, evolution, target))
+                                           masks_all(target, *loop->getHeader()) &&
+                                           !reads_far(*loop, evolution, target);
+    if (is_masked && !strides(*loop, evolution))
       llvm::addStringMetadataToLoop(loop, "llvm.loop.vectorize.predicate.enable", 1);
     else if (loop->isInnermost() && (loop->isOutermost() || (!has_lane_sums && uses_frame(*loop))))
       leave_rest(*loop, evolution.getSmallConstantTripCount(loop));
     else if (!has_masks && loop->isInnermost())
-      leave_rest_without_masks(*loop, evolution.getSmallConstantTripCount(loop), evolution, target);
+      leave_rest_without_masks(*loop, evolution.getSmallConstantTripCount(loop), evolution);
   }
   return llvm::PreservedAnalyses::all();
 }
