@@ -92,6 +92,7 @@ class Products {
                       PackedMemory& memory, const Parallel* threads) const;
   void copy_lines(const MatmulOperand& operand, int64_t batch, Range range, int64_t line,
                   int64_t count, Real* out) const;
+  // Of a multiplication, in those of f32 by AVX-512.
   static int64_t time_of_one() {
     return (processor().has_avx512 ? 1 : 4) * std::max<int64_t>(1, sizeof(Real) / sizeof(float));
   }
