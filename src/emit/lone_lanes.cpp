@@ -33,8 +33,8 @@ unsigned bits_alone(const llvm::Loop& loop, llvm::Instruction& step,
   llvm::Value* place = llvm::getLoadStorePointerOperand(&step);
   if (!place || loop.isLoopInvariant(place)) return 0;
   const unsigned bits = llvm::getLoadStoreType(&step)->getScalarSizeInBits();
-  const auto* line = llvm::dyn_cast<llvm::SCEVAddRecExpr>(evolution.getSCEV(place));
-  if (!line || line->getLoop() != &loop) return bits < gathered_bits ? bits : 0;
+  const auto* line = line_of(loop, place, evolution);
+  if (!line) return bits < gathered_bits ? bits : 0;
   const auto* apart = llvm::dyn_cast<llvm::SCEVConstant>(line->getStepRecurrence(evolution));
   return !apart || apart->getAPInt().abs().sgt(most_apart * bits / 8) ? bits : 0;
 }
@@ -74,6 +74,12 @@ std::optional<unsigned> lanes_of(const llvm::Loop& loop, unsigned register_bits,
 }
 
 }  // namespace
+
+const llvm::SCEVAddRecExpr* line_of(const llvm::Loop& loop, llvm::Value* place,
+                                    llvm::ScalarEvolution& evolution) {
+  const auto* line = llvm::dyn_cast<llvm::SCEVAddRecExpr>(evolution.getSCEV(place));
+  return line && line->getLoop() == &loop ? line : nullptr;
+}
 
 llvm::PreservedAnalyses LoneLanes::run(llvm::Function& function,
                                        llvm::FunctionAnalysisManager& analyses) {

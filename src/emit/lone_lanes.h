@@ -3,7 +3,18 @@
 
 #include <llvm/IR/PassManager.h>
 
+namespace llvm {
+class Loop;
+class ScalarEvolution;
+class SCEVAddRecExpr;
+class Value;
+}  // namespace llvm
+
 namespace hilo {
+
+// The line of places that rounds of the loop go along. Null where they lie elsewhere each.
+const llvm::SCEVAddRecExpr* line_of(const llvm::Loop& loop, llvm::Value* place,
+                                    llvm::ScalarEvolution& evolution);
 
 // Elements that lie far apart are read lane by lane: no instruction gathers narrow ones, and those
 // of AVX-512 for f32 take as long. That is straight code in which the time to compile grows faster

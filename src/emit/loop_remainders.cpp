@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "emit/lane_sums.h"
+#include "emit/lone_lanes.h"
 
 namespace hilo {
 namespace {
@@ -53,9 +54,9 @@ bool strides(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
   return std::ranges::any_of(*loop.getHeader(), [&](llvm::Instruction& instruction) {
     llvm::Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
     if (!pointer) return false;
-    const auto* place = llvm::dyn_cast<llvm::SCEVAddRecExpr>(evolution.getSCEV(pointer));
-    if (!place || place->getLoop() != &loop) return false;
-    const auto* step = llvm::dyn_cast<llvm::SCEVConstant>(place->getStepRecurrence(evolution));
+    const auto* line = line_of(loop, pointer, evolution);
+    if (!line) return false;
+    const auto* step = llvm::dyn_cast<llvm::SCEVConstant>(line->getStepRecurrence(evolution));
     const int64_t size = llvm::getLoadStoreType(&instruction)->getScalarSizeInBits() / 8;
     return step && step->getAPInt().getSExtValue() != size;
   });
@@ -66,11 +67,9 @@ bool strides(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
 bool reads_far(const llvm::Loop& loop, llvm::ScalarEvolution& evolution,
                const llvm::TargetTransformInfo& target) {
   return std::ranges::any_of(*loop.getHeader(), [&](llvm::Instruction& instruction) {
-    const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+    auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
     if (!load || loop.isLoopInvariant(load->getPointerOperand())) return false;
-    const auto* place =
-        llvm::dyn_cast<llvm::SCEVAddRecExpr>(evolution.getSCEV(instruction.getOperand(0)));
-    return (!place || place->getLoop() != &loop) &&
+    return !line_of(loop, load->getPointerOperand(), evolution) &&
            !target.isLegalMaskedGather(load->getType(), load->getAlign());
   });
 }

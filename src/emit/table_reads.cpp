@@ -149,7 +149,9 @@ void permute_tables(llvm::Function& function, const llvm::TargetMachine& machine
 }
 
 void let_tables_be_gathered(llvm::Function& function, const llvm::TargetMachine& machine) {
-  if (!machine.getTargetTriple().isX86()) return;
+  if (!machine.getTargetTriple().isX86() ||
+      machine.getMCSubtargetInfo()->checkFeatures("+fast-gather"))
+    return;
   if (!reads_table(function) && !computes_much(function)) return;
   const llvm::StringRef features = machine.getTargetFeatureString();
   function.addFnAttr("target-features",
