@@ -184,5 +184,19 @@ TEST(Elementwise, ComplexFunctions) {
   EXPECT_EQ(rows[0], (Numbers{5, 1, 1, 1}));
 }
 
+// What cancels is zero, not the rounding of a quotient by the larger part.
+TEST(Elementwise, ComplexQuotients) {
+  const auto rows = test::run_well(
+      "HloModule m\nENTRY e {\n a = f32[4] constant({3, 0.1, 1e38, 1})\n b = f32[4] constant({7, "
+      "-0.7, 1e38, 2})\n c = c64[4] complex(a, b)\n d = c64[4] divide(c, c)\n r = f32[4] real(d)\n"
+      " i = f32[4] imag(d)\n z = f32[4] constant({0, 0, 0, 0})\n o = c64[4] complex(z, z)\n"
+      " q = c64[4] divide(c, o)\n p = f32[4] real(q)\n"
+      " ROOT t = (f32[4], f32[4], f32[4]) tuple(r, i, p)\n}\n",
+      {{}});
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(Numbers(rows[0].begin(), rows[0].begin() + 8), (Numbers{1, 1, 1, 1, 0, 0, 0, 0}));
+  for (size_t i = 8; i < 12; ++i) EXPECT_TRUE(std::isinf(rows[0][i])) << i;
+}
+
 }  // namespace
 }  // namespace hilo
