@@ -4,6 +4,7 @@
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 
 #include <algorithm>
@@ -21,7 +22,8 @@ namespace {
 constexpr uint64_t near = 1024, far = 4096;
 constexpr int64_t long_piece = 4096;   // bytes, of which few are fetched for nothing behind its end
 constexpr int64_t longest_step = 512;  // bytes of an array that a round of the loop reads
-constexpr int64_t line = 64;           // bytes that are fetched at once
+constexpr int64_t longest_row = 1 << 16;  // bytes, of which several stay in the second cache
+constexpr int64_t line = 64;              // bytes that are fetched at once
 // What a round reads at least where it reads single elements: loops over one are no faster for it.
 constexpr int64_t shortest_step_of_elements = 32;
 
@@ -32,23 +34,29 @@ const llvm::Argument* large_array(llvm::LoadInst& load) {
   return array && array->hasAttribute(large_array_attribute) ? array : nullptr;
 }
 
+// By how many bytes a place moves with each round of the loop; null where that varies.
+std::optional<int64_t> bytes_of_round(const llvm::SCEV* place, const llvm::Loop& loop,
+                                      llvm::ScalarEvolution& known) {
+  const auto* along = llvm::dyn_cast<llvm::SCEVAddRecExpr>(place);
+  if (!along || along->getLoop() != &loop || !along->isAffine()) return std::nullopt;
+  const auto* step = llvm::dyn_cast<llvm::SCEVConstant>(along->getStepRecurrence(known));
+  return step ? std::optional(step->getAPInt().getSExtValue()) : std::nullopt;
+}
+
 // Whether the loop, with those around it, reads a long piece of memory from its beginning on.
 bool goes_along(llvm::LoadInst& load, const llvm::Loop* loop, llvm::ScalarEvolution& known) {
   const llvm::SCEV* place = known.getSCEV(load.getPointerOperand());
   const int64_t shortest = load.getType()->isVectorTy() ? 1 : shortest_step_of_elements;
   for (int64_t read = 0; loop; loop = loop->getParentLoop()) {
-    const auto* along = llvm::dyn_cast<llvm::SCEVAddRecExpr>(place);
-    if (!along || along->getLoop() != loop || !along->isAffine()) return false;
-    const auto* step = llvm::dyn_cast<llvm::SCEVConstant>(along->getStepRecurrence(known));
-    if (!step) return false;
-    const int64_t bytes = step->getAPInt().getSExtValue();
-    if (read == 0 ? bytes < shortest || bytes > longest_step : bytes != read) return false;
+    const auto bytes = bytes_of_round(place, *loop, known);
+    if (!bytes) return false;
+    if (read == 0 ? *bytes < shortest || *bytes > longest_step : *bytes != read) return false;
     const int64_t rounds = known.getSmallConstantTripCount(loop);   // 0: not always so many
     const int64_t most = known.getSmallConstantMaxTripCount(loop);  // 0: any number
-    read = bytes * rounds;
-    if (most == 0 || bytes * most >= long_piece) return true;
+    read = *bytes * rounds;
+    if (most == 0 || *bytes * most >= long_piece) return true;
     if (rounds == 0) return false;
-    place = along->getStart();
+    place = llvm::cast<llvm::SCEVAddRecExpr>(place)->getStart();
   }
   return false;
 }
@@ -82,22 +90,20 @@ std::vector<llvm::LoadInst*> lines_of(std::span<llvm::LoadInst* const> loads,
   return lines;
 }
 
-// Vectors, or the single elements of such, that the loop reads of large arrays, of each from its
-// beginning on: not those of several rows of one at once.
-std::vector<llvm::LoadInst*> reads_of(const llvm::Loop& loop, llvm::ScalarEvolution& known) {
-  std::map<const llvm::Argument*, std::vector<llvm::LoadInst*>> reads;
-  for (llvm::BasicBlock* block : loop.blocks())
-    for (llvm::Instruction& step : *block)
-      if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&step))
-        if (const llvm::Argument* array = large_array(*load);
-            array && goes_along(*load, &loop, known))
-          reads[array].push_back(load);
-  std::vector<llvm::LoadInst*> out;
-  for (const auto& [array, loads] : reads) {
-    const std::vector<llvm::LoadInst*> lines = lines_of(loads, known);
-    out.insert(out.end(), lines.begin(), lines.end());
-  }
-  return out;
+bool reads(const llvm::Loop& loop, const llvm::Argument* array) {
+  return std::ranges::any_of(loop.blocks(), [&](llvm::BasicBlock* block) {
+    return std::ranges::any_of(*block, [&](llvm::Instruction& step) {
+      auto* load = llvm::dyn_cast<llvm::LoadInst>(&step);
+      return load && large_array(*load) == array;
+    });
+  });
+}
+
+bool only_reads(const llvm::Loop& loop) {
+  return std::ranges::none_of(loop.blocks(), [](const llvm::BasicBlock* block) {
+    return std::ranges::any_of(
+        *block, [](const llvm::Instruction& step) { return step.mayWriteToMemory(); });
+  });
 }
 
 void fetch(llvm::LoadInst& load, uint64_t distance) {
@@ -108,34 +114,91 @@ void fetch(llvm::LoadInst& load, uint64_t distance) {
                     {ahead, b.getInt32(to_read), b.getInt32(into_all_caches), b.getInt32(data)});
 }
 
-bool only_reads(const llvm::Loop& loop) {
-  return std::ranges::none_of(loop.blocks(), [](const llvm::BasicBlock* block) {
-    return std::ranges::any_of(
-        *block, [](const llvm::Instruction& step) { return step.mayWriteToMemory(); });
-  });
-}
-
-void fetch_reads(const llvm::Loop& loop, llvm::ScalarEvolution& known, llvm::StringRef processor) {
-  const bool fetches_far = only_reads(loop);
-  if (fetches_far && processor.starts_with("znver")) return;
-  for (llvm::LoadInst* load : reads_of(loop, known)) {
-    fetch(*load, near);
-    if (fetches_far) fetch(*load, far);
+// As if vectors that lie over those before them, to end with the row, went on behind it.
+struct Unlimited : llvm::SCEVRewriteVisitor<Unlimited> {
+  using SCEVRewriteVisitor::SCEVRewriteVisitor;
+  const llvm::SCEV* visitSMinExpr(const llvm::SCEVSMinExpr* least) {
+    for (const llvm::SCEV* each : least->operands())
+      if (llvm::isa<llvm::SCEVAddRecExpr>(each)) return visit(each);
+    return least;
   }
-}
+};
+
+// The innermost loops of a function.
+class Loops {
+ public:
+  Loops(llvm::Function& function, llvm::FunctionAnalysisManager& functions)
+      : known_(functions.getResult<llvm::ScalarEvolutionAnalysis>(function)),
+        order_(functions.getResult<llvm::DominatorTreeAnalysis>(function)) {
+    for (const llvm::Loop* loop :
+         functions.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder())
+      if (loop->isInnermost()) innermost_.push_back(loop);
+  }
+
+  void fetch_reads(llvm::StringRef processor) {
+    for (const llvm::Loop* loop : innermost_) {
+      const bool fetches_far = only_reads(*loop);
+      if (fetches_far && processor.starts_with("znver")) continue;
+      for (llvm::LoadInst* load : reads_of(*loop)) {
+        fetch(*load, later_row(*load, *loop).value_or(near));
+        if (fetches_far) fetch(*load, far);
+      }
+    }
+  }
+
+ private:
+  // Vectors, or the single elements of such, that the loop reads of large arrays, of each from its
+  // beginning on: not those of several rows of one at once.
+  std::vector<llvm::LoadInst*> reads_of(const llvm::Loop& loop) {
+    std::map<const llvm::Argument*, std::vector<llvm::LoadInst*>> reads;
+    for (llvm::BasicBlock* block : loop.blocks())
+      for (llvm::Instruction& step : *block)
+        if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&step))
+          if (const llvm::Argument* array = large_array(*load);
+              array && (goes_along(*load, &loop, known_) || later_row(*load, loop)))
+            reads[array].push_back(load);
+    std::vector<llvm::LoadInst*> out;
+    for (const auto& [array, loads] : reads) {
+      const std::vector<llvm::LoadInst*> lines = lines_of(loads, known_);
+      out.insert(out.end(), lines.begin(), lines.end());
+    }
+    return out;
+  }
+
+  // Where an outer loop goes over rows, and an earlier one inside it has read the row already:
+  // bytes to the same place of a row further on, which comes in while this one is worked on.
+  std::optional<uint64_t> later_row(llvm::LoadInst& load, const llvm::Loop& loop) {
+    const llvm::Loop* rows = loop.getOutermostLoop();
+    const bool is_read = std::ranges::any_of(innermost_, [&](const llvm::Loop* other) {
+      return other != &loop && rows->contains(other) &&
+             order_.dominates(other->getHeader(), loop.getHeader()) &&
+             reads(*other, large_array(load));
+    });
+    const llvm::SCEV* place = Unlimited(known_).visit(known_.getSCEV(load.getPointerOperand()));
+    const auto bytes = bytes_of_round(place, loop, known_);
+    if (!is_read || !bytes || *bytes <= 0 || *bytes > longest_step) return std::nullopt;
+    while (const auto* along = llvm::dyn_cast<llvm::SCEVAddRecExpr>(place)) {
+      if (const auto row = bytes_of_round(place, *rows, known_))
+        return *row > 0 && *row <= longest_row ? std::optional(llvm::alignTo(near, *row))
+                                               : std::nullopt;
+      place = along->getStart();
+    }
+    return std::nullopt;
+  }
+
+  llvm::ScalarEvolution& known_;
+  const llvm::DominatorTree& order_;
+  std::vector<const llvm::Loop*> innermost_;
+};
 
 }  // namespace
 
 void fetch_large_arrays(llvm::Function& function, llvm::FunctionAnalysisManager& functions,
                         llvm::StringRef processor) {
-  if (std::ranges::none_of(function.args(), [](const llvm::Argument& argument) {
+  if (std::ranges::any_of(function.args(), [](const llvm::Argument& argument) {
         return argument.hasAttribute(large_array_attribute);
       }))
-    return;
-  auto& known = functions.getResult<llvm::ScalarEvolutionAnalysis>(function);
-  for (const llvm::Loop* loop :
-       functions.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder())
-    if (loop->isInnermost()) fetch_reads(*loop, known, processor);
+    Loops(function, functions).fetch_reads(processor);
 }
 
 }  // namespace hilo

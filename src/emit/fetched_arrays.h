@@ -15,7 +15,7 @@ constexpr const char* large_array_attribute = "hilo-large-array";
 // After loops have become vector code: vectors of large arrays that a loop reads one after the
 // other are asked for some way before they are read. A processor looks ahead of such reads by
 // itself, but not from one page of memory to the next, and not while a row that was read is worked
-// on further. `processor` has LLVM's name.
+// on further: that is when the next row is fetched. `processor` has LLVM's name.
 void fetch_large_arrays(llvm::Function& function, llvm::FunctionAnalysisManager& functions,
                         llvm::StringRef processor);
 

@@ -1,4 +1,6 @@
 // Large arrays that are read from their beginning on are fetched ahead, with the same values.
+#include <regex>
+
 #include "large_arrays.h"
 
 namespace hilo::test {
@@ -60,20 +62,34 @@ TEST(FetchedArrays, OfLoopsThatOnlyRead) {
 }
 
 // Code for another processor, which need not run here.
+std::string code_for(std::string_view processor, const std::string& text) {
+  CompileOptions options;
+  options.emit.cpu = processor;
+  std::string out;
+  options.emit.see_code = [&](std::string_view ir, std::string_view) { out += ir; };
+  const auto object = compile_object(*parse(text), "f", cpu_target(), options);
+  EXPECT_TRUE(object) << to_string(object.error());
+  return out;
+}
+
 TEST(FetchedArrays, NotWhereTheProcessorLooksFarEnoughAhead) {
   for (const auto& [processor, reads, fetches] :
        {std::tuple("znver3", true, false), std::tuple("znver3", false, true),
         std::tuple("sapphirerapids", true, true)}) {
-    CompileOptions options;
-    options.emit.cpu = processor;
-    bool fetched = false;
-    options.emit.see_code = [&](std::string_view ir, std::string_view) {
-      fetched |= ir.contains("call void @llvm.prefetch");
-    };
     const std::string text = reads ? sums(2048, 1024, 1) : elements(1 << 21);
-    const auto object = compile_object(*parse(text), "f", cpu_target(), options);
-    ASSERT_TRUE(object) << to_string(object.error());
-    EXPECT_EQ(fetched, fetches) << processor << text;
+    EXPECT_EQ(code_for(processor, text).contains("call void @llvm.prefetch"), fetches)
+        << processor << text;
+  }
+}
+
+// Behind its sum a row is read again, from a cache.
+TEST(FetchedArrays, RowsAheadOfThoseThatAreReadAgain) {
+  for (const auto& [columns, bytes] : {std::pair(1024, 4096), std::pair(300, 4800)}) {
+    const std::string text =
+        std::regex_replace(rows_less_sums(8192), std::regex("1024"), std::to_string(columns));
+    const std::regex ahead(fmt::format(
+        R"((%\d+) = getelementptr i8, ptr %\d+, i64 {}\n.*@llvm.prefetch.p0\(ptr \1,)", bytes));
+    EXPECT_TRUE(std::regex_search(code_for("znver3", text), ahead)) << columns;
   }
 }
 #endif
