@@ -163,6 +163,9 @@ def show(name, function, begin, end, coefficients):
 
 for name, (function, begin, end, degree, bits) in FITS.items():
     show(name, function, begin, end, fit(function, begin, end, degree, bits))
+begin, end = -HALF_LN2, LN2 + MARGIN
+show("exponential, f32, up to ln 2", REST_OF_EXP, begin, end,
+     fit_in_turn(REST_OF_EXP, begin, end, 5, 24, lambda x: x * x * (2 if x < 0 else 1)))
 # Exact where the polynomial is a large part of the logarithm.
 begin, end = -mpf(1) / 4 - MARGIN, mpf(1) / 2 + MARGIN
 show("logarithm, f32", REST_OF_LOG, begin, end,

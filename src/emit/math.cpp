@@ -47,6 +47,13 @@ Value* copy_sign(Builder& b, Value* magnitude, Value* sign) {
   return b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude, sign);
 }
 
+Value* give_sign(Builder& b, Value* positive, Value* sign) {
+  Value* of_sign = bits(b, sign);
+  const auto mask = llvm::APInt::getSignMask(of_sign->getType()->getScalarSizeInBits());
+  of_sign = b.CreateAnd(of_sign, llvm::ConstantInt::get(of_sign->getType(), mask));
+  return from_bits(b, b.CreateOr(bits(b, positive), of_sign));
+}
+
 Value* clamp(Builder& b, Value* x, double least, double most) {
   x = at_most(b, x, most);
   return b.CreateSelect(b.CreateFCmpOLT(x, number(x, least)), number(x, least), x);
@@ -69,14 +76,18 @@ Value* polynomial(Builder& b, Value* x, std::span<const double> coefficients) {
   std::vector<Value*> terms;
   for (size_t i = 0; i < count; i += 2)
     terms.push_back(polynomial(b, x, coefficients.subspan(i, std::min<size_t>(2, count - i))));
-  for (Value* power = b.CreateFMul(x, x); terms.size() > 1; power = b.CreateFMul(power, power)) {
+  Value* power = b.CreateFMul(x, x);
+  for (; terms.size() > 1 && terms.size() != 3; power = b.CreateFMul(power, power)) {
     std::vector<Value*> next;
     for (size_t i = 0; i < terms.size(); i += 2)
       next.push_back(i + 1 < terms.size() ? multiply_add(b, power, terms[i + 1], terms[i])
                                           : terms[i]);
     terms = std::move(next);
   }
-  return terms[0];
+  // Of three the last two are ready when the square of `power` would be.
+  return terms.size() == 1
+             ? terms[0]
+             : multiply_add(b, power, multiply_add(b, power, terms[2], terms[1]), terms[0]);
 }
 
 Value* horner(Builder& b, Value* x, std::span<const double> coefficients) {

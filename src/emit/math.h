@@ -104,6 +104,8 @@ llvm::Value* absolute(Builder& b, llvm::Value* x);
 llvm::Value* twice(Builder& b, llvm::Value* x);
 llvm::Value* half_of(Builder& b, llvm::Value* x);  // of a double
 llvm::Value* copy_sign(Builder& b, llvm::Value* magnitude, llvm::Value* sign);
+// The same of a number without a sign, in one step less.
+llvm::Value* give_sign(Builder& b, llvm::Value* positive, llvm::Value* sign);
 llvm::Value* at_most(Builder& b, llvm::Value* x, double most);  // NaN stays
 llvm::Value* clamp(Builder& b, llvm::Value* x, double least, double most);
 // 1 / x, of a double, for 2^-100 < |x| < 2^100, with a relative error of 2^-46.

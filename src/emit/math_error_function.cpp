@@ -43,7 +43,7 @@ llvm::Value* math_erf_of_f32(Builder& b, llvm::Value* x) {
   llvm::Value* eighth = b.CreateFMul(second, number(x, -0.125));
   llvm::Value* large = multiply_add(b, eighth, second, number(x, 1));
   llvm::Value* is_small = b.CreateFCmpULT(magnitude, number(x, split));
-  return copy_sign(b, b.CreateSelect(is_small, small, large), x);
+  return give_sign(b, b.CreateSelect(is_small, small, large), x);
 }
 
 llvm::Value* math_erf_of_bf16(Builder& b, llvm::Value* x) {

@@ -11,10 +11,13 @@ namespace {
 using llvm::Value;
 using namespace real_parts;
 
-constexpr double log2_e = 0x1.71547652b82fep+0;
+constexpr double log2_e = 0x1.71547652b82fep+0, ln_2 = 0x1.62e42fefa39efp-1;
 // (e^r - 1 - r) / r^2
 constexpr double rest_of_f32[] = {0x1.000000p-1, 0x1.555556p-3,  0x1.5554eap-5,
                                   0x1.1110e0p-7, 0x1.6d4316p-10, 0x1.a124e4p-13};
+// The same up to r = ln 2
+constexpr double rest_of_more_f32[] = {0x1.fffffcp-2, 0x1.555582p-3,  0x1.5558c2p-5,
+                                       0x1.10d93ep-7, 0x1.6a75b8p-10, 0x1.ea65dcp-13};
 constexpr double rest_of_f64[] = {
     0x1.0000000000001p-1,  0x1.5555555555556p-3,  0x1.5555555553d68p-5,  0x1.11111111109b5p-7,
     0x1.6c16c17889fc9p-10, 0x1.a01a01a7c2f83p-13, 0x1.a019b91465e3cp-16, 0x1.71de0db2d67a1p-19,
@@ -85,13 +88,18 @@ Value* tanh_of_f32(Builder& b, Value* magnitude) {
   constexpr double bias = 127;
   Value* shifted = multiply_add(b, magnitude, of(2 * log2_e), of(format.large + bias));
   Value* n = b.CreateFSub(shifted, of(format.large + bias));
-  Value* r = multiply_add(b, n, of(-format.ln_2_high / 2), magnitude);
-  r = multiply_add(b, n, of(-format.ln_2_low / 2), r);
+  Value* r;
+  if (adds_products(b)) {
+    r = multiply_add(b, n, of(-ln_2 / 2), magnitude);
+  } else {
+    r = multiply_add(b, n, of(-format.ln_2_high / 2), magnitude);
+    r = multiply_add(b, n, of(-format.ln_2_low / 2), r);
+  }
   Value* scale = from_bits(b, b.CreateShl(bits(b, shifted), format.significand));
   Value* square = b.CreateFMul(magnitude, magnitude);
   Value* small =
       multiply_add(b, b.CreateFMul(magnitude, square), horner(b, square, rest_of_tanh), magnitude);
-  Value* below = multiply_add(b, b.CreateFMul(scale, r), horner(b, r, rest_of_square),
+  Value* below = multiply_add(b, b.CreateFMul(scale, r), polynomial(b, r, rest_of_square),
                               b.CreateFAdd(scale, of(1)));
   Value* large = b.CreateFSub(of(1), b.CreateFDiv(of(2), below));
   // A NaN would lose its bits in `large`.
@@ -110,8 +118,31 @@ Value* tanh_of_f64(Builder& b, Value* magnitude) {
 
 }  // namespace
 
+// y = 2^n (1 + q), q = r + r^2 rest: the first part of r is exact, so that what it lacks is added
+// to the small product. n stays where 2^n is a normal number or, below that, zero; the results
+// beyond the largest power are infinite by themselves, for all terms of r there are positive.
+Value* exp_of_f32(Builder& b, Value* x) {
+  const Format& format = format_of(x);
+  constexpr double bias = 127, below_normal = -87.9;
+  const double large = format.large + bias;
+  Value* inside =
+      b.CreateSelect(b.CreateFCmpOLT(x, number(x, below_normal)), number(x, below_normal), x);
+  Value* shifted =
+      at_most(b, multiply_add(b, inside, number(x, log2_e), number(x, large)), large + bias);
+  Value* n = b.CreateFSub(shifted, number(x, large));
+  Value* first = multiply_add(b, n, number(x, -format.ln_2_high), inside);
+  Value* lost = b.CreateFMul(n, number(x, -format.ln_2_low));
+  Value* r = b.CreateFAdd(first, lost);
+  Value* q = multiply_add(b, b.CreateFMul(r, r), polynomial(b, r, rest_of_more_f32), lost);
+  q = b.CreateFAdd(q, first);
+  Value* scale = from_bits(b, b.CreateShl(bits(b, shifted), format.significand));
+  // The product alone would be zero where both are small.
+  return adds_products(b) ? multiply_add(b, q, scale, scale)
+                          : b.CreateFMul(b.CreateFAdd(q, number(x, 1)), scale);
+}
+
 Value* math_exp(Builder& b, Value* x) {
-  if (x->getType()->isFloatTy() && looks_up_16(b)) return math_exp_by_table(b, x);
+  if (x->getType()->isFloatTy()) return looks_up_16(b) ? math_exp_by_table(b, x) : exp_of_f32(b, x);
   const Reduced e = reduced(b, x);
   const Sum one = sum_of(b, number(x, 1), e.r);
   Value* out = b.CreateFAdd(one.high, multiply_add(b, e.square, e.rest, one.low));
@@ -161,7 +192,7 @@ Value* math_tanh(Builder& b, Value* x) {
   const bool single = x->getType()->isFloatTy();
   if (single && looks_up_16(b)) return math_tanh_by_tables(b, x);
   Value* magnitude = at_most(b, absolute(b, x), single ? 10 : 20);
-  return copy_sign(b, single ? tanh_of_f32(b, magnitude) : tanh_of_f64(b, magnitude), x);
+  return give_sign(b, single ? tanh_of_f32(b, magnitude) : tanh_of_f64(b, magnitude), x);
 }
 
 // y = 1 / (1 + p), p = e^-x as a sum of two numbers, and one step of Newton's method, whose rest

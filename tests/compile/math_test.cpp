@@ -114,6 +114,21 @@ TEST_P(Math, EdgesAreThoseOfC) {
         << GetParam().op << " of " << edges[i];
 }
 
+// All whose exponentials lie next to the largest number and to the least normal one.
+TEST(Math, ExponentialsNextToTheLastOnes) {
+  for (const auto& [first, last] : {std::pair(88.3F, 88.75F), std::pair(-87.2F, -87.4F)}) {
+    const auto begin = std::bit_cast<uint32_t>(first), end = std::bit_cast<uint32_t>(last);
+    const Literal in = floats(end - begin, [begin](size_t i) {
+      return std::bit_cast<float>(begin + static_cast<uint32_t>(i));
+    });
+    const Literal out = apply("exponential", {in});
+    for (size_t i = 0; i < static_cast<size_t>(in.count()); ++i) {
+      const float x = in.data<float>()[i];
+      ASSERT_LE(ulps(out.data<float>()[i], std::exp(static_cast<double>(x))), 1) << x;
+    }
+  }
+}
+
 template <class T>
 void expect_nearest(const Function& function, ElementType type) {
   Literal in = Literal::uninitialized(Shape::array(type, {1 << 16}));
