@@ -23,6 +23,7 @@
 #include "emit/rare_choices.h"
 #include "emit/streamed_stores.h"
 #include "emit/table_reads.h"
+#include "emit/vector_constants.h"
 #include "emit/vector_steps.h"
 #include "emit/wide_loops.h"
 
@@ -126,6 +127,7 @@ void optimise(llvm::Module& ir, llvm::TargetMachine& machine, bool verify) {
     store_whole(function);
     stream_stores(function, bits);
     fetch_large_arrays(function, functions, machine.getTargetCPU());
+    keep_constants_as_vectors(function, machine);
   }
 }
 

@@ -1,0 +1,76 @@
+#include "emit/vector_constants.h"
+
+#include <llvm/ADT/MapVector.h>
+#include <llvm/ADT/StringExtras.h>
+#include <llvm/CodeGen/TargetSubtargetInfo.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Target/TargetMachine.h>
+
+namespace hilo {
+namespace {
+
+constexpr unsigned register_bits = 256;
+// Constants that have registers beside what is computed in the others of 16.
+constexpr size_t fitting = 4;
+
+bool takes_constants(const llvm::Instruction& step) {
+  using llvm::Instruction;
+  const unsigned op = step.getOpcode();
+  if (op == Instruction::FAdd || op == Instruction::FSub || op == Instruction::FMul) return true;
+  const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&step);
+  return call && (call->getIntrinsicID() == llvm::Intrinsic::fmuladd ||
+                  call->getIntrinsicID() == llvm::Intrinsic::fma);
+}
+
+// One number in all lanes of whole registers; none where an instruction makes it of nothing.
+llvm::Constant* constant_of(const llvm::Use& use) {
+  auto* constant = llvm::dyn_cast<llvm::Constant>(use.get());
+  if (!constant || !constant->getType()->isFPOrFPVectorTy() || constant->isNullValue())
+    return nullptr;
+  const auto bits = constant->getType()->getPrimitiveSizeInBits().getFixedValue();
+  return bits % register_bits == 0 && constant->getSplatValue() ? constant : nullptr;
+}
+
+// Each half of a pair of registers reads its own copy, for what two instructions read is kept in a
+// register.
+llvm::GlobalVariable& kept(llvm::Module& module, llvm::Constant* constant) {
+  const auto* type = llvm::cast<llvm::FixedVectorType>(constant->getType());
+  const llvm::APInt bits =
+      llvm::cast<llvm::ConstantFP>(constant->getSplatValue())->getValueAPF().bitcastToAPInt();
+  const std::string name =
+      "number_" + llvm::toString(bits, 16, false) + "_" + std::to_string(type->getNumElements());
+  if (llvm::GlobalVariable* made = module.getNamedGlobal(name)) return *made;
+  auto* out = new llvm::GlobalVariable(module, constant->getType(), true,
+                                       llvm::GlobalValue::PrivateLinkage, constant, name);
+  out->setAlignment(llvm::Align(register_bits / 8));
+  out->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
+  return *out;
+}
+
+}  // namespace
+
+void keep_constants_as_vectors(llvm::Function& function, const llvm::TargetMachine& machine) {
+  llvm::MapVector<llvm::Constant*, llvm::SmallVector<llvm::Use*>> uses;
+  for (llvm::Instruction& step : llvm::instructions(function))
+    if (takes_constants(step))
+      for (llvm::Use& use : step.operands())
+        if (llvm::Constant* constant = constant_of(use)) uses[constant].push_back(&use);
+  if (uses.size() <= fitting) return;
+  const llvm::TargetSubtargetInfo& chip = *machine.getSubtargetImpl(function);
+  if (!chip.checkFeatures("+avx2,+fma") || chip.checkFeatures("+avx512vl")) return;
+  for (auto& [constant, at] : uses) {
+    llvm::GlobalVariable& data = kept(*function.getParent(), constant);
+    for (llvm::Use* use : at) {
+      llvm::IRBuilder<> b(llvm::cast<llvm::Instruction>(use->getUser()));
+      llvm::LoadInst* read = b.CreateAlignedLoad(constant->getType(), &data, *data.getAlign());
+      read->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                        llvm::MDNode::get(b.getContext(), {}));
+      use->set(read);
+    }
+  }
+}
+
+}  // namespace hilo
