@@ -6,7 +6,7 @@
 //
 // The repeated matrix takes half the memory of the result that would be moved, or less. Assumes
 // plain layouts. Stands behind short-products, whose sums are faster still.
-#include "target/batched_products.h"
+#include "target/products.h"
 
 #include <algorithm>
 #include <numeric>

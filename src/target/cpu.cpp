@@ -2,7 +2,6 @@
 
 #include <filesystem>
 
-#include "target/batched_products.h"
 #include "target/complex_sums.h"
 #include "target/dynamic_dims.h"
 #include "target/function_tables.h"
@@ -15,13 +14,12 @@
 #include "target/open_fusions.h"
 #include "target/padded_windows.h"
 #include "target/plain_convolutions.h"
+#include "target/products.h"
 #include "target/reduced_reshapes.h"
 #include "target/row_major.h"
 #include "target/rows_in_place.h"
 #include "target/scattered_numbers.h"
 #include "target/share_reshapes.h"
-#include "target/short_products.h"
-#include "target/sliced_products.h"
 #include "target/split_concatenations.h"
 #include "target/spread_slices.h"
 #include "target/target.h"
@@ -110,6 +108,7 @@ constexpr Pass own_passes[] = {
      merge_columns_of_reductions},
     {"unwidened-operands", "products read narrow floats as they are", read_narrow_operands},
     {"sliced-products", "slices go into the products that read them", fuse_sliced_products},
+    {"turned-operands", "small products walk over their operands", turn_operands},
     {"made-rows", "rows of a product's operand are made where they are multiplied",
      make_rows_of_products},
     {"scattered-numbers", "one number that is scattered is no array", fuse_scattered_numbers},
@@ -126,7 +125,8 @@ constexpr std::string_view pipeline =
     "padded-windows, function-tables, cse, constant-folding, masks-of-maxima, "
     "split-concatenations, spread-slices, reduced-reshapes, merged-columns, reduction-splitter, "
     "long-product-splitter, "
-    "unwidened-operands, narrow-operand-upcaster, sliced-products, spaced-slices-to-gather, "
+    "unwidened-operands, narrow-operand-upcaster, sliced-products, turned-operands, "
+    "spaced-slices-to-gather, "
     "fusion, scattered-numbers, made-rows, rows-in-place, merge-dims, share-reshapes, "
     "loop-double-buffer, copy-insertion";
 

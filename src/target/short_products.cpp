@@ -8,7 +8,7 @@
 // array, not each of the terms. Sums have the order of a product's. Complex numbers are multiplied
 // by their parts, as there: operands of floats narrower than 32 bits are widened, and the sum is
 // rounded once. Stands before simplify, which joins the reshapes.
-#include "target/short_products.h"
+#include "target/products.h"
 
 #include <algorithm>
 #include <numeric>

@@ -8,7 +8,7 @@
 // it: any piece. Of others: static slices of parameters, which are there in any case.
 // Not where the product must wait for a write over the array, which would then need a copy. Assumes
 // plain layouts. Stands before the fusion of loops, which leaves products alone.
-#include "target/sliced_products.h"
+#include "target/products.h"
 
 #include <algorithm>
 #include <unordered_map>

@@ -1,0 +1,15 @@
+// Passes that put products in forms with fast loops. Private to `target`.
+#pragma once
+
+#include "pass/pass.h"
+
+namespace hilo {
+
+// Each: see the file that its comment names.
+using ProductPass = Result<bool>(Module& module, const PassOptions& options);
+ProductPass make_short_products_sums;  // short_products.cpp
+ProductPass make_products_batched;     // batched_products.cpp
+ProductPass fuse_sliced_products;      // sliced_products.cpp
+ProductPass turn_operands;             // turned_operands.cpp
+
+}  // namespace hilo
