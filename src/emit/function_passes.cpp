@@ -16,14 +16,12 @@
 #include <llvm/Transforms/Vectorize/SLPVectorizer.h>
 
 #include "base/base.h"
-#include "emit/fetched_arrays.h"
 #include "emit/lane_sums.h"
 #include "emit/lone_lanes.h"
 #include "emit/loop_remainders.h"
+#include "emit/memory_steps.h"
 #include "emit/rare_choices.h"
-#include "emit/streamed_stores.h"
 #include "emit/table_reads.h"
-#include "emit/vector_constants.h"
 #include "emit/vector_steps.h"
 #include "emit/wide_loops.h"
 
@@ -124,10 +122,7 @@ void optimise(llvm::Module& ir, llvm::TargetMachine& machine, bool verify) {
     shorten_vector_steps(function, machine, bits);
     compute_rare_seldom(function);
     compute_long_if_taken(function);
-    store_whole(function);
-    stream_stores(function, bits);
-    fetch_large_arrays(function, functions, machine.getTargetCPU());
-    keep_constants_as_vectors(function, machine);
+    hasten_memory(function, functions, machine, bits);
   }
 }
 

@@ -122,10 +122,8 @@ TEST(Math, ExponentialsNextToTheLastOnes) {
       return std::bit_cast<float>(begin + static_cast<uint32_t>(i));
     });
     const Literal out = apply("exponential", {in});
-    for (size_t i = 0; i < static_cast<size_t>(in.count()); ++i) {
-      const float x = in.data<float>()[i];
-      ASSERT_LE(ulps(out.data<float>()[i], std::exp(static_cast<double>(x))), 1) << x;
-    }
+    for (size_t i = 0; i < end - begin; ++i)
+      ASSERT_LE(ulps(out.data<float>()[i], std::exp(in.number_at(static_cast<int64_t>(i)))), 1);
   }
 }
 
