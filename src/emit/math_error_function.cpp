@@ -35,6 +35,8 @@ constexpr double error_of_bf16[] = {0x1.20dd6ep+0,  -0x1.812406p-2,  0x1.cdeb2ap
 // Both polynomials, of which each number needs one, take less than one whose coefficients are
 // chosen.
 llvm::Value* math_erf_of_f32(Builder& b, llvm::Value* x) {
+  if (!adds_products(b))  // would be within 1.33 units
+    return b.CreateFPTrunc(math_erf(b, b.CreateFPExt(x, b.getDoubleTy())), x->getType());
   llvm::Value* magnitude = at_most(b, absolute(b, x), 4);
   llvm::Value* square = multiply_add(b, magnitude, magnitude, number(x, -middle));
   llvm::Value* small = multiply_add(b, horner(b, square, rest_of_small), magnitude, magnitude);

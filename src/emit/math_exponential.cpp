@@ -24,8 +24,8 @@ constexpr double rest_of_f64[] = {
     0x1.28917cc7ed137p-22, 0x1.af389f1c678b1p-26};
 // (tanh x / x - 1) / x^2 in x^2, of f32
 constexpr double end_of_small = 0.975;
-constexpr double rest_of_tanh[] = {-0x1.555554p-2, 0x1.11103ap-3, -0x1.b9e22cp-5, 0x1.635c88p-6,
-                                   -0x1.0f697cp-7, 0x1.515fcap-9, -0x1.d1c724p-12};
+constexpr double rest_of_tanh[] = {-0x1.555546p-2, 0x1.110d2cp-3, -0x1.b98250p-5, 0x1.60ce9cp-6,
+                                   -0x1.06d628p-7, 0x1.357c76p-9, -0x1.8b8da8p-12};
 // (e^2r - 1) / r, |r| <= ln 2 / 4, of f32
 constexpr double rest_of_square[] = {
     2, 2, 0x1.55547cp+0, 0x1.5554eap-1, 0x1.123d82p-2, 0x1.6d4316p-4};
@@ -80,6 +80,15 @@ Sum sum_of(Builder& b, Value* a, Value* c) {
 
 Sum sum_of(Builder& b, const Reduced& e) { return sum_of(b, e.r, b.CreateFMul(e.square, e.rest)); }
 
+// Up to end_of_small. Products that are rounded before they are added would lose a bit in f32.
+Value* tanh_of_small(Builder& b, Value* magnitude) {
+  const bool is_wide = !adds_products(b);
+  Value* x = is_wide ? b.CreateFPExt(magnitude, b.getDoubleTy()) : magnitude;
+  Value* square = b.CreateFMul(x, x);
+  Value* out = multiply_add(b, b.CreateFMul(x, square), horner(b, square, rest_of_tanh), x);
+  return is_wide ? b.CreateFPTrunc(out, b.getFloatTy()) : out;
+}
+
 // |x| < 10: 1 - 2 / (e^2x + 1), e^2x = 2^n (1 + r q), and from a polynomial where that would lose
 // bits.
 Value* tanh_of_f32(Builder& b, Value* magnitude) {
@@ -96,15 +105,12 @@ Value* tanh_of_f32(Builder& b, Value* magnitude) {
     r = multiply_add(b, n, of(-format.ln_2_low / 2), r);
   }
   Value* scale = from_bits(b, b.CreateShl(bits(b, shifted), format.significand));
-  Value* square = b.CreateFMul(magnitude, magnitude);
-  Value* small =
-      multiply_add(b, b.CreateFMul(magnitude, square), horner(b, square, rest_of_tanh), magnitude);
   Value* below = multiply_add(b, b.CreateFMul(scale, r), polynomial(b, r, rest_of_square),
                               b.CreateFAdd(scale, of(1)));
   Value* large = b.CreateFSub(of(1), b.CreateFDiv(of(2), below));
   // A NaN would lose its bits in `large`.
   Value* is_small = b.CreateFCmpULT(magnitude, of(end_of_small));
-  return b.CreateSelect(is_small, small, large);
+  return b.CreateSelect(is_small, tanh_of_small(b, magnitude), large);
 }
 
 // |x| < 40: m / (m + 2), m = e^2x - 1 = 2^n p + (2^n - 1).
@@ -115,8 +121,6 @@ Value* tanh_of_f64(Builder& b, Value* magnitude) {
                           b.CreateFSub(scale, number(magnitude, 1)));
   return b.CreateFDiv(m, b.CreateFAdd(m, number(magnitude, 2)));
 }
-
-}  // namespace
 
 // y = 2^n (1 + q), q = r + r^2 rest: the first part of r is exact, so that what it lacks is added
 // to the small product. n stays where 2^n is a normal number or, below that, zero; the results
@@ -140,6 +144,28 @@ Value* exp_of_f32(Builder& b, Value* x) {
   return adds_products(b) ? multiply_add(b, q, scale, scale)
                           : b.CreateFMul(b.CreateFAdd(q, number(x, 1)), scale);
 }
+
+// Nearer to 1 / (1 + p), p = high + low: y (2 - y (1 + p)) by its rest 1 - y - y p.
+Value* nearer_inverse(Builder& b, Value* y, const Sum& p) {
+  Value *one = number(y, 1), *negative = b.CreateFNeg(y);
+  Value* rest = b.CreateFSub(multiply_add(b, negative, p.high, one), y);
+  return multiply_add(b, y, multiply_add(b, negative, p.low, rest), y);
+}
+// The same of f32 where no products are added in one rounding: they are made of halves that are
+// exact, after y and p have been moved to where none is subnormal.
+Value* nearer_inverse_by_halves(Builder& b, Value* y, const Sum& p) {
+  const auto upper = [&](Value* x) { return from_bits(b, b.CreateAnd(bits(b, x), 0xfffff000)); };
+  const auto moved = [&](Value* x, double factor) { return b.CreateFMul(x, number(x, factor)); };
+  Value *large = moved(y, 0x1p60), *small = moved(p.high, 0x1p-60);
+  Value *large_high = upper(large), *small_high = upper(small);
+  Value* less = b.CreateFAdd(b.CreateFMul(large_high, b.CreateFSub(small, small_high)),
+                             b.CreateFMul(b.CreateFSub(large, large_high), small));
+  Value* rest = b.CreateFSub(number(y, 1), b.CreateFMul(large_high, small_high));
+  rest = b.CreateFSub(b.CreateFSub(rest, y), b.CreateFAdd(less, b.CreateFMul(y, p.low)));
+  return moved(b.CreateFAdd(b.CreateFMul(large, rest), large), 0x1p-60);
+}
+
+}  // namespace
 
 Value* math_exp(Builder& b, Value* x) {
   if (x->getType()->isFloatTy()) return looks_up_16(b) ? math_exp_by_table(b, x) : exp_of_f32(b, x);
@@ -208,10 +234,9 @@ Value* math_logistic(Builder& b, Value* x) {
   Value* scale = scaled(b, one, e.n);
   Value* power = b.CreateFMul(scale, factor.high);
   Value* inverse = b.CreateFDiv(one, b.CreateFAdd(one, power));
-  Value* negative = b.CreateFNeg(inverse);
-  Value* rest = b.CreateFSub(multiply_add(b, negative, power, one), inverse);
-  rest = multiply_add(b, negative, b.CreateFMul(scale, factor.low), rest);
-  return multiply_add(b, inverse, rest, inverse);
+  const Sum p = {power, b.CreateFMul(scale, factor.low)};
+  return adds_products(b) || !x->getType()->isFloatTy() ? nearer_inverse(b, inverse, p)
+                                                        : nearer_inverse_by_halves(b, inverse, p);
 }
 
 }  // namespace hilo
