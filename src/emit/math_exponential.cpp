@@ -97,6 +97,7 @@ Value* tanh_of_f32(Builder& b, Value* magnitude) {
   constexpr double bias = 127;
   Value* shifted = multiply_add(b, magnitude, of(2 * log2_e), of(format.large + bias));
   Value* n = b.CreateFSub(shifted, of(format.large + bias));
+  // n is less than 32: what ln 2 loses in f32 changes no result by 0.02 units.
   Value* r;
   if (adds_products(b)) {
     r = multiply_add(b, n, of(-ln_2 / 2), magnitude);

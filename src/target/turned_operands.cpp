@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "analysis/analysis.h"
 #include "target/permutation.h"
@@ -80,18 +81,19 @@ InstructionId turned(Editor& editor, InstructionId dot, size_t number, Operand& 
   return editor.add(dot, Op::Transpose, shape, {&id, 1}, DimensionsAttributes{order});
 }
 
-// Multiplications, of all batches.
-int64_t work_of(const Operand& lhs, const Operand& rhs) {
-  int64_t shared = 1;
-  for (const Dims* dims : {&lhs.batch, &lhs.summed})
-    for (int64_t d : *dims) shared *= lhs.dims[static_cast<size_t>(d)];
-  return shared == 0 ? 0 : lhs.elements() / shared * rhs.elements();
+int64_t count_of(const Dims& dims, const Dims& some) {
+  int64_t out = 1;
+  for (int64_t d : some) out *= dims[static_cast<size_t>(d)];
+  return out;
 }
 
-int64_t batches_of(const Operand& lhs) {
-  int64_t out = 1;
-  for (int64_t d : lhs.batch) out *= lhs.dims[static_cast<size_t>(d)];
-  return out;
+// Multiplications of all batches, where each is small.
+std::optional<int64_t> small_work(const Operand& lhs, const Operand& rhs) {
+  const int64_t batches = count_of(lhs.dims, lhs.batch), rows = count_of(lhs.dims, lhs.own()),
+                right = count_of(rhs.dims, rhs.own()) * count_of(rhs.dims, rhs.summed);
+  if (rows > small_product || right > small_product || rows * right > small_product)
+    return std::nullopt;
+  return batches * rows * right;
 }
 
 // A product to stand for this one, or none.
@@ -108,9 +110,8 @@ InstructionId with_turned(Editor& editor, InstructionId dot) {
     return {};
   Operand lhs{left.dims, a.lhs_batch_dims, a.lhs_contracting_dims},
       rhs{right.dims, a.rhs_batch_dims, a.rhs_contracting_dims};
-  const int64_t work = work_of(lhs, rhs);
-  if ((lhs.is_walked() && rhs.is_walked()) || work == 0 || work / batches_of(lhs) > small_product)
-    return {};
+  const auto work = small_work(lhs, rhs);
+  if (!work || (lhs.is_walked() && rhs.is_walked())) return {};
   std::vector<size_t> order(lhs.summed.size());
   std::iota(order.begin(), order.end(), size_t{0});
   int64_t fewest = lhs.elements() + rhs.elements() + 1;
@@ -123,7 +124,7 @@ InstructionId with_turned(Editor& editor, InstructionId dot) {
     fewest = moved;
     lhs.summed = l.summed, rhs.summed = r.summed;
   }
-  if (work <= worth_turning * fewest) return {};
+  if (*work <= worth_turning * fewest) return {};
   InstructionId operands[] = {module.operand(dot, 0), module.operand(dot, 1)};
   Dims lhs_batch = a.lhs_batch_dims, rhs_batch = a.rhs_batch_dims;
   if (!lhs.is_walked()) operands[0] = turned(editor, dot, 0, lhs, lhs_batch);
