@@ -49,7 +49,7 @@ const Case cases[] = {
     {"ComplexQuotientByAUnit",
      "c = c64[64] complex(x, y)\n q = c64[64] divide(c, c)\n n = c64[64] negate(q)\n"
      "l = c64[64] log(n)\n ROOT r = f32[64] imag(l)",
-     Op::Divide, 1 + unit, true},
+     Op::Divide, 1 - unit, true},
     {"ExactComplexOp",
      "c = c64[64] complex(y, x)\n d = c64[64] add(c, c)\n s = f32[64] imag(d)\n"
      "ROOT r = f32[64] sine(s)",
