@@ -168,22 +168,22 @@ class Loops {
   // Where an outer loop goes over rows, and an earlier one inside it has read the row already:
   // bytes to the same place of a row further on, which comes in while this one is worked on.
   std::optional<uint64_t> later_row(llvm::LoadInst& load, const llvm::Loop& loop) {
+    const llvm::SCEV* place = Unlimited(known_).visit(known_.getSCEV(load.getPointerOperand()));
+    const auto bytes = bytes_of_round(place, loop, known_);
+    if (!bytes || *bytes <= 0 || *bytes > longest_step) return std::nullopt;
     const llvm::Loop* rows = loop.getOutermostLoop();
+    std::optional<int64_t> row;
+    while (const auto* along = llvm::dyn_cast<llvm::SCEVAddRecExpr>(place)) {
+      if ((row = bytes_of_round(place, *rows, known_))) break;
+      place = along->getStart();
+    }
+    if (!row || *row <= 0 || *row > longest_row) return std::nullopt;
     const bool is_read = std::ranges::any_of(innermost_, [&](const llvm::Loop* other) {
       return other != &loop && rows->contains(other) &&
              order_.dominates(other->getHeader(), loop.getHeader()) &&
              reads(*other, large_array(load));
     });
-    const llvm::SCEV* place = Unlimited(known_).visit(known_.getSCEV(load.getPointerOperand()));
-    const auto bytes = bytes_of_round(place, loop, known_);
-    if (!is_read || !bytes || *bytes <= 0 || *bytes > longest_step) return std::nullopt;
-    while (const auto* along = llvm::dyn_cast<llvm::SCEVAddRecExpr>(place)) {
-      if (const auto row = bytes_of_round(place, *rows, known_))
-        return *row > 0 && *row <= longest_row ? std::optional(llvm::alignTo(near, *row))
-                                               : std::nullopt;
-      place = along->getStart();
-    }
-    return std::nullopt;
+    return is_read ? std::optional(llvm::alignTo(near, *row)) : std::nullopt;
   }
 
   llvm::ScalarEvolution& known_;

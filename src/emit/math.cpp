@@ -39,6 +39,10 @@ Value* at_most(Builder& b, Value* x, double most) {
   return b.CreateSelect(b.CreateFCmpOGT(x, number(x, most)), number(x, most), x);
 }
 
+Value* at_least(Builder& b, Value* x, double least) {
+  return b.CreateSelect(b.CreateFCmpOLT(x, number(x, least)), number(x, least), x);
+}
+
 Value* twice(Builder& b, Value* x) { return b.CreateFAdd(x, x); }
 Value* half_of(Builder& b, Value* x) { return b.CreateFMul(x, number(b, 0.5)); }
 Value* absolute(Builder& b, Value* x) { return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); }
@@ -55,8 +59,7 @@ Value* give_sign(Builder& b, Value* positive, Value* sign) {
 }
 
 Value* clamp(Builder& b, Value* x, double least, double most) {
-  x = at_most(b, x, most);
-  return b.CreateSelect(b.CreateFCmpOLT(x, number(x, least)), number(x, least), x);
+  return at_least(b, at_most(b, x, most), least);
 }
 
 // One step of Newton's method from the quotient in f32, whose division is several times faster.

@@ -107,6 +107,7 @@ llvm::Value* copy_sign(Builder& b, llvm::Value* magnitude, llvm::Value* sign);
 // The same of a number without a sign, in one step less.
 llvm::Value* give_sign(Builder& b, llvm::Value* positive, llvm::Value* sign);
 llvm::Value* at_most(Builder& b, llvm::Value* x, double most);  // NaN stays
+llvm::Value* at_least(Builder& b, llvm::Value* x, double least);
 llvm::Value* clamp(Builder& b, llvm::Value* x, double least, double most);
 // 1 / x, of a double, for 2^-100 < |x| < 2^100, with a relative error of 2^-46.
 llvm::Value* reciprocal(Builder& b, llvm::Value* x);

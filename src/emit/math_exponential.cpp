@@ -130,8 +130,7 @@ Value* exp_of_f32(Builder& b, Value* x) {
   const Format& format = format_of(x);
   constexpr double bias = 127, below_normal = -87.9;
   const double large = format.large + bias;
-  Value* inside =
-      b.CreateSelect(b.CreateFCmpOLT(x, number(x, below_normal)), number(x, below_normal), x);
+  Value* inside = at_least(b, x, below_normal);
   Value* shifted =
       at_most(b, multiply_add(b, inside, number(x, log2_e), number(x, large)), large + bias);
   Value* n = b.CreateFSub(shifted, number(x, large));

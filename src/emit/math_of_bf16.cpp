@@ -50,8 +50,7 @@ Value* scale_of(Builder& b, const Power& p) { return from_bits(b, b.CreateShl(p.
 // (emit/bf16_rounding.h).
 Value* math_exp_of_bf16(Builder& b, Value* x) {
   constexpr double least = -88, most = 0x1.62e42ep6;
-  Value* inside = b.CreateSelect(b.CreateFCmpOLT(x, number(x, least)), number(x, least), x);
-  const Power p = power_of(b, inside, log2_e, 0);
+  const Power p = power_of(b, at_least(b, x, least), log2_e, 0);
   Value* factor = multiply_add(b, p.f, in_turn(b, p.f, power_of_exp), number(x, 1));
   Value* out = from_bits(b, b.CreateAdd(bits(b, factor), b.CreateShl(p.n, significand)));
   llvm::FastMathFlags no_nan;

@@ -3,11 +3,11 @@
 #include <llvm/ADT/MapVector.h>
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/CodeGen/TargetSubtargetInfo.h>
-#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
-#include <llvm/IR/Module.h>
 #include <llvm/Target/TargetMachine.h>
+
+#include "emit/math.h"
 
 namespace hilo {
 namespace {
@@ -36,15 +36,14 @@ llvm::Constant* constant_of(const llvm::Use& use) {
 
 // Each half of a pair of registers reads its own copy, for what two instructions read is kept in a
 // register.
-llvm::GlobalVariable& kept(llvm::Module& module, llvm::Constant* constant) {
+llvm::GlobalVariable& kept(Builder& b, llvm::Constant* constant) {
   const auto* type = llvm::cast<llvm::FixedVectorType>(constant->getType());
   const llvm::APInt bits =
       llvm::cast<llvm::ConstantFP>(constant->getSplatValue())->getValueAPF().bitcastToAPInt();
   const std::string name =
       "number_" + llvm::toString(bits, 16, false) + "_" + std::to_string(type->getNumElements());
-  if (llvm::GlobalVariable* made = module.getNamedGlobal(name)) return *made;
-  auto* out = new llvm::GlobalVariable(module, constant->getType(), true,
-                                       llvm::GlobalValue::PrivateLinkage, constant, name);
+  auto* out =
+      llvm::cast<llvm::GlobalVariable>(real_parts::table(b, name, [constant] { return constant; }));
   out->setAlignment(llvm::Align(register_bits / 8));
   out->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
   return *out;
@@ -62,9 +61,10 @@ void keep_constants_as_vectors(llvm::Function& function, const llvm::TargetMachi
   const llvm::TargetSubtargetInfo& chip = *machine.getSubtargetImpl(function);
   if (!chip.checkFeatures("+avx2,+fma") || chip.checkFeatures("+avx512vl")) return;
   for (auto& [constant, at] : uses) {
-    llvm::GlobalVariable& data = kept(*function.getParent(), constant);
+    Builder b(&function.getEntryBlock());
+    llvm::GlobalVariable& data = kept(b, constant);
     for (llvm::Use* use : at) {
-      llvm::IRBuilder<> b(llvm::cast<llvm::Instruction>(use->getUser()));
+      b.SetInsertPoint(llvm::cast<llvm::Instruction>(use->getUser()));
       llvm::LoadInst* read = b.CreateAlignedLoad(constant->getType(), &data, *data.getAlign());
       read->setMetadata(llvm::LLVMContext::MD_invariant_load,
                         llvm::MDNode::get(b.getContext(), {}));

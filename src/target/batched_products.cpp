@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "target/replace_each.h"
+
 namespace hilo {
 namespace {
 
@@ -101,18 +103,7 @@ InstructionId batched(Editor& editor, InstructionId transpose) {
 }  // namespace
 
 Result<bool> make_products_batched(Module& module, const PassOptions&) {
-  Editor editor(module);
-  bool changed = false;
-  const size_t count = module.instructions.size();
-  for (size_t i = 0; i < count; ++i) {
-    const InstructionId id = {static_cast<uint32_t>(i)};
-    if (module[id].removed || module[id].op != Op::Transpose || editor.is_pinned(id)) continue;
-    const InstructionId value = batched(editor, id);
-    if (!value || !editor.can_replace(id, value)) continue;
-    editor.replace(id, value);
-    changed = true;
-  }
-  return changed;
+  return replace_each(module, Op::Transpose, batched);
 }
 
 }  // namespace hilo

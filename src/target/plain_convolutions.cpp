@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "target/permutation.h"
+#include "target/replace_each.h"
 
 namespace hilo {
 namespace {
@@ -310,18 +311,7 @@ InstructionId plain_form(Editor& editor, InstructionId id) {
 }  // namespace
 
 Result<bool> make_convolutions_plain(Module& module, const PassOptions&) {
-  Editor editor(module);
-  bool changed = false;
-  const size_t count = module.instructions.size();
-  for (size_t i = 0; i < count; ++i) {
-    const InstructionId id = {static_cast<uint32_t>(i)};
-    if (module[id].removed || module[id].op != Op::Convolution || editor.is_pinned(id)) continue;
-    const InstructionId plain = plain_form(editor, id);
-    if (!plain || !editor.can_replace(id, plain)) continue;
-    editor.replace(id, plain);
-    changed = true;
-  }
-  return changed;
+  return replace_each(module, Op::Convolution, plain_form);
 }
 
 }  // namespace hilo

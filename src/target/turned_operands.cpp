@@ -12,8 +12,8 @@
 #include <numeric>
 #include <optional>
 
-#include "analysis/analysis.h"
 #include "target/permutation.h"
+#include "target/replace_each.h"
 
 namespace hilo {
 namespace {
@@ -53,9 +53,7 @@ struct Operand {
   bool is_walked() const {
     return is_one_walk(dims, batch) && is_one_walk(dims, own()) && is_one_walk(dims, summed);
   }
-  int64_t elements() const {
-    return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
-  }
+  int64_t elements() const { return element_count(dims); }
 };
 
 Dims in_order(const Dims& dims, const std::vector<size_t>& order) {
@@ -137,18 +135,7 @@ InstructionId with_turned(Editor& editor, InstructionId dot) {
 }  // namespace
 
 Result<bool> turn_operands(Module& module, const PassOptions&) {
-  Editor editor(module);
-  bool changed = false;
-  const size_t count = module.instructions.size();
-  for (size_t i = 0; i < count; ++i) {
-    const InstructionId id = {static_cast<uint32_t>(i)};
-    if (module[id].removed || module[id].op != Op::Dot || editor.is_pinned(id)) continue;
-    const InstructionId value = with_turned(editor, id);
-    if (!value || !editor.can_replace(id, value)) continue;
-    editor.replace(id, value);
-    changed = true;
-  }
-  return changed;
+  return replace_each(module, Op::Dot, with_turned);
 }
 
 }  // namespace hilo
