@@ -28,8 +28,11 @@
 namespace hilo {
 namespace {
 
+// Short rows in straight code, whose vectors go along them, or across them where they can.
+enum class Rows { None, Along, Across };
+
 // Of what is written as loops over elements.
-llvm::FunctionPassManager passes(bool has_windows, bool has_lane_sums, bool has_rows = false) {
+llvm::FunctionPassManager passes(bool has_windows, bool has_lane_sums, Rows rows = Rows::None) {
   llvm::FunctionPassManager out;
   out.addPass(llvm::EarlyCSEPass(true));
   out.addPass(llvm::InstCombinePass());
@@ -42,8 +45,9 @@ llvm::FunctionPassManager passes(bool has_windows, bool has_lane_sums, bool has_
     variables.addPass(llvm::IndVarSimplifyPass());
     out.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(variables), false));
   }
-  if (has_rows) out.addPass(llvm::SLPVectorizerPass());
-  out.addPass(WideLoops());
+  if (rows == Rows::Across) out.addPass(WideLoops());
+  if (rows != Rows::None) out.addPass(llvm::SLPVectorizerPass());
+  if (rows != Rows::Across) out.addPass(WideLoops());
   out.addPass(LoopRemainders());
   out.addPass(LoneLanes());
   // One vector a round: several would make each loop four times as long to compile.
@@ -106,7 +110,9 @@ void optimise(llvm::Module& ir, llvm::TargetMachine& machine, bool verify) {
   builder.crossRegisterProxies(loops, functions, components, modules);
   llvm::FunctionPassManager of_elements = passes(false, false), of_windows = passes(true, false),
                             of_lane_sums = passes(false, true),
-                            of_rows = passes(false, false, true), of_vectors = passes_for_vectors();
+                            of_rows = passes(false, false, Rows::Along),
+                            of_columns = passes(false, false, Rows::Across),
+                            of_vectors = passes_for_vectors();
   for (llvm::Function& function : ir) {
     if (function.isDeclaration()) continue;
     let_tables_be_gathered(function, machine);
@@ -116,6 +122,7 @@ void optimise(llvm::Module& ir, llvm::TargetMachine& machine, bool verify) {
     if (loops_over == "places") give_width(function, functions);
     if (loops_over == "vectors") of_vectors.run(function, functions);
     else if (loops_over == "rows") of_rows.run(function, functions);
+    else if (loops_over == "columns") of_columns.run(function, functions);
     else if (function.hasFnAttribute(lane_sums_attribute)) of_lane_sums.run(function, functions);
     else (loops_over == "windows" ? of_windows : of_elements).run(function, functions);
     const unsigned bits = register_bits(functions.getResult<llvm::TargetIRAnalysis>(function));

@@ -39,9 +39,10 @@ constexpr int64_t least_lanes = 8;
 constexpr int64_t least_lines = 16, piece = 1024;
 constexpr int64_t most_of_short_row = 7, most_turned_row = 15;
 constexpr int64_t least_slice = 4;  // of elements that are gathered together
-// Elements of rows that are written without loops where that takes so few ops, and no more code
+// Elements of rows that are written without loops where that takes so few steps, and no more code
 // than that.
-constexpr int64_t most_of_straight_row = 32, most_straight_ops = 192;
+constexpr int64_t most_of_straight_row = 32, most_straight_steps = 512;
+constexpr int64_t cheap_step = 1, costly_step = 16;
 
 llvm::BasicBlock* first_block(llvm::Function* function) {
   return llvm::BasicBlock::Create(function->getContext(), "", function);
@@ -127,24 +128,41 @@ bool keeps_places(const Elements& elements, InstructionId id) {
   return true;
 }
 
-std::optional<int64_t> cheap_ops(const Elements& elements, std::vector<InstructionId> seen,
+namespace {
+
+// Of an element that is made of others' or read, or null where it is made in another way.
+std::optional<int64_t> step_cost(const Elements& elements, InstructionId id,
                                  std::optional<Op> also) {
   // Give an element of one operand, chosen by the place.
   static constexpr Op moves[] = {Op::Slice,     Op::Reverse, Op::Concatenate, Op::Pad,  Op::Reshape,
                                  Op::Broadcast, Op::Bitcast, Op::Transpose,   Op::Copy, Op::Fusion};
+  const Op op = elements.module[id].op;
+  if (!elements.module.shape(id).is_array()) return std::nullopt;
+  if (elements.array(id) || op == Op::Constant || op == Op::Parameter) return cheap_step;
+  if (has_trait(op, TraitCheap) || std::ranges::count(moves, op) > 0 || op == also)
+    return cheap_step;
+  return is_elementwise(op) ? std::optional(costly_step) : std::nullopt;
+}
+
+// What an element of the value is made of, each once.
+void append_made_of(const Elements& elements, InstructionId id, std::vector<InstructionId>& seen) {
   const Module& module = elements.module;
+  const Op op = module[id].op;
+  if (elements.array(id) || op == Op::Constant || op == Op::Parameter) return;
+  const auto meet = [&](InstructionId next) {
+    if (std::ranges::count(seen, next) == 0) seen.push_back(next);
+  };
+  std::ranges::for_each(module.operands(id), meet);
+  if (op == Op::Fusion) meet(module[module.attributes<FusionAttributes>(id).calls].root);
+}
+
+}  // namespace
+
+std::optional<int64_t> cheap_ops(const Elements& elements, std::vector<InstructionId> seen,
+                                 std::optional<Op> also) {
   for (size_t i = 0; i < seen.size(); ++i) {
-    const InstructionId id = seen[i];
-    const Op op = module[id].op;
-    if (!module.shape(id).is_array()) return std::nullopt;
-    if (elements.array(id) || op == Op::Constant || op == Op::Parameter) continue;
-    if (!has_trait(op, TraitCheap) && std::ranges::count(moves, op) == 0 && op != also)
-      return std::nullopt;
-    const auto meet = [&](InstructionId next) {
-      if (std::ranges::count(seen, next) == 0) seen.push_back(next);
-    };
-    std::ranges::for_each(module.operands(id), meet);
-    if (op == Op::Fusion) meet(module[module.attributes<FusionAttributes>(id).calls].root);
+    if (step_cost(elements, seen[i], also) != cheap_step) return std::nullopt;
+    append_made_of(elements, seen[i], seen);
   }
   return static_cast<int64_t>(seen.size());
 }
@@ -170,10 +188,7 @@ class ElementLoops {
     const bool has_tiles = crossing_ && is_one_loop();
     if (has_tiles && crossing_->part && !crossing_->is_part_read) return write_crossing();
     if (has_short_rows()) return write_short_rows();
-    if (has_straight_rows()) {
-      w_.set_loops_over("rows");
-      return write_short_rows();
-    }
+    if (has_straight_rows()) return write_short_rows(true);
     if (has_tiles) {
       if (is_turned_row()) return write_short_rows();
       return write_crossing();
@@ -311,10 +326,40 @@ class ElementLoops {
   }
   bool is_straight(int64_t size, std::optional<Op> also = std::nullopt) const {
     if (size > most_of_straight_row) return false;
-    std::vector<InstructionId> ids;
-    for (const WrittenLeaf& one : leaves_) ids.push_back(one.id);
-    const auto ops = cheap_ops(w_.elements, ids, also);
-    return ops && *ops * size <= most_straight_ops && !gathers_slices() && !crossing_;
+    const auto steps = steps_of_row(size, also);
+    return steps && steps->all <= most_straight_steps && !gathers_slices() && !crossing_;
+  }
+
+  // Of straight code for `size` elements of each value: what is made of fewer, as of columns that
+  // are joined, is made once.
+  struct RowSteps {
+    int64_t all = 0, computed = 0;  // rather than moved
+  };
+  std::optional<RowSteps> steps_of_row(int64_t size, std::optional<Op> also) const {
+    std::vector<InstructionId> seen;
+    for (const WrittenLeaf& one : leaves_) seen.push_back(one.id);
+    const int64_t rows = element_count(dims_) / size;
+    RowSteps out;
+    for (size_t i = 0; i < seen.size(); ++i) {
+      const Shape& shape = module_.shape(seen[i]);
+      const auto cost = step_cost(w_.elements, seen[i], also);
+      if (!cost) return std::nullopt;
+      const int64_t elements = element_count(shape);
+      const int64_t each = elements <= size ? elements : std::max<int64_t>(1, elements / rows);
+      const int64_t steps = *cost * std::min(size, each);
+      out.all += steps;
+      if (is_elementwise(module_[seen[i]].op) && !w_.elements.array(seen[i])) out.computed += steps;
+      if (out.all > most_straight_steps) return std::nullopt;
+      append_made_of(w_.elements, seen[i], seen);
+    }
+    return out;
+  }
+
+  // Elements that are mostly moved, or are whole vectors, go along the rows, those that are
+  // computed across them.
+  const char* straight_rows(int64_t size) const {
+    const auto steps = steps_of_row(size, Op::Iota);
+    return size % least_lanes != 0 && steps && steps->computed > size ? "columns" : "rows";
   }
 
   // Rows of eight of the narrowest and of the widest elements that cross lines of what is read take
@@ -351,14 +396,15 @@ class ElementLoops {
 
   // With the dimensions before the innermost one that are few elements with it, and those that
   // are too short to be lanes.
-  void write_short_rows() {
+  void write_short_rows(bool are_straight = false) {
     size_t first = inner_;
     int64_t each = dims_[inner_];
     while (first > 1 &&
            (each * dims_[first - 1] <= most_of_short_row ||
             (dims_[first - 1] < least_lanes && is_straight(each * dims_[first - 1], Op::Iota))))
       each *= dims_[--first];
-    if (each > std::max(most_of_short_row, dims_[inner_])) w_.set_loops_over("rows");
+    if (are_straight || each > std::max(most_of_short_row, dims_[inner_]))
+      w_.set_loops_over(straight_rows(each));
     const Dims outer(dims_.begin(), dims_.begin() + static_cast<int64_t>(first));
     const auto write = [&](const Index& lane) {
       for (size_t d = 0; d < first; ++d) at_[d] = lane.at(w_.b, d);

@@ -32,7 +32,8 @@ class Writer {
   void set_block(int64_t iterations, int64_t elements) { block_ = {iterations, elements}; }
   // What its inner loops are over, where optimise() can make use of it: "vectors" already;
   // "windows", and places between seams, whose bounds say what is read; "places" that all arrays
-  // share, without a rest of vectors.
+  // share, without a rest of vectors; rows of a few elements in straight code, the vectors of which
+  // are along "rows", or across them, of "columns".
   void set_loops_over(const char* what);
   int64_t count() const { return count_; }
   double steps_each() const { return steps_each_; }
