@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "emit/dot_element.h"
+#include "emit/dot_of_parts.h"
 #include "emit/dot_side.h"
 #include "emit/lanes.h"
 #include "emit/op_functions.h"
@@ -525,27 +526,23 @@ class Dot {
   Value *batch_ = nullptr, *row_ = nullptr, *column_ = nullptr;
 };
 
-// Floats that the sums hold exactly, and integers, whose sums wrap.
-bool are_summed_in_lanes(ElementType operand, ElementType result) {
-  if (is_integral(result))
-    return stores_lanes(result) && is_integral(operand) && bits_of(operand) >= 8;
-  return has_lanes(operand) && has_lanes(result) &&
-         (operand != ElementType::F64 || result == ElementType::F64);
-}
-
 // The product of a fusion that makes the left operand row by row, or why there is none.
 Result<void> write_of_made(Writer& w, InstructionId id, const Side& lhs, const Side& rhs) {
   const Module& module = w.elements.module;
-  const Shape &shape = module.shape(module.operand(id, 0)), &result = module.shape(id);
-  const bool is_in_rows =
-      shape.dims.back() == lhs.depth.count && lhs.depth.stride == 1 &&
-      (lhs.batch.count == 1 || lhs.batch.stride == lhs.own.count * lhs.depth.count) &&
-      (lhs.own.count == 1 || lhs.own.stride == lhs.depth.count);
+  const Shape& result = module.shape(id);
   const bool is_in_lines = rhs.own.count == 1 ? rhs.depth.stride == 1 : rhs.own.stride == 1;
-  if (!is_in_rows || !is_in_lines || !has_lanes(result.type) || lhs.type != result.type ||
-      rhs.type != result.type)
+  if (!is_in_lines || !has_lanes(result.type) || lhs.type != result.type || rhs.type != result.type)
     return fail(ErrorKind::Unsupported, "of operands in these orders");
   Dot(w, lhs, rhs, result.type, true).write_with_made(module.operand(id, 0));
+  return {};
+}
+
+Result<void> write_in_memory(Writer& w, Side lhs, Side rhs, ElementType result, bool takes_pieces) {
+  // A column times lines that stand side by side is a row times columns.
+  if (rhs.own.count == 1 && lhs.own.count > 1 && lhs.own.stride == 1) std::swap(lhs, rhs);
+  Dot dot(w, lhs, rhs, result, takes_pieces);
+  if (const char* refusal = dot.refusal()) return fail(ErrorKind::Unsupported, "{}", refusal);
+  dot.write();
   return {};
 }
 
@@ -567,16 +564,15 @@ Result<void> write_blocks(Writer& w, InstructionId id) {
   if (!lhs || !rhs) return fail(ErrorKind::Unsupported, "of operands in these orders");
   if (!are_summed_in_lanes(lhs->type, result) || !are_summed_in_lanes(rhs->type, result))
     return fail(ErrorKind::Unsupported, "of these types");
-  if (!rhs->array) return fail(ErrorKind::Unsupported, "of what is not in memory");
+  if (!rhs->array || (!lhs->array && !is_in_rows(module.shape(module.operand(id, 0)), *lhs)))
+    return write_of_parts(w, id, *lhs, *rhs, [&](const Side& left, const Side& right) {
+      return write_in_memory(w, left, right, result, true);
+    });
   if (!lhs->array) return write_of_made(w, id, *lhs, *rhs);
-  // A column times lines that stand side by side is a row times columns.
-  if (rhs->own.count == 1 && lhs->own.count > 1 && lhs->own.stride == 1) std::swap(lhs, rhs);
   const bool takes_pieces = std::ranges::any_of(
       module.operands(id), [&](InstructionId operand) { return !w.elements.array(operand); });
-  Dot dot(w, *lhs, *rhs, result, takes_pieces);
-  if (const char* refusal = dot.refusal()) return fail(ErrorKind::Unsupported, "{}", refusal);
+  HILO_DO(write_in_memory(w, *lhs, *rhs, result, takes_pieces));
   if (stores_lanes(result)) w.set_loops_over("vectors");
-  dot.write();
   return {};
 }
 

@@ -4,6 +4,7 @@
 
 #include "analysis/analysis.h"
 #include "emit/dot_element.h"
+#include "emit/lanes.h"
 
 namespace hilo {
 namespace {
@@ -57,6 +58,19 @@ std::optional<Side> side_of(Writer& w, InstructionId id, const Dims& batch,
   llvm::Value* array = elements_of(w.elements, w.b, id);
   if (!batches || !depth || !own) return std::nullopt;
   return Side{shape.type, array, *batches, *own, *depth};
+}
+
+bool is_in_rows(const Shape& shape, const Side& side) {
+  return shape.dims.back() == side.depth.count && side.depth.stride == 1 &&
+         (side.batch.count == 1 || side.batch.stride == side.own.count * side.depth.count) &&
+         (side.own.count == 1 || side.own.stride == side.depth.count);
+}
+
+bool are_summed_in_lanes(ElementType operand, ElementType result) {
+  if (is_integral(result))
+    return stores_lanes(result) && is_integral(operand) && bits_of(operand) >= 8;
+  return has_lanes(operand) && has_lanes(result) &&
+         (operand != ElementType::F64 || result == ElementType::F64);
 }
 
 }  // namespace hilo

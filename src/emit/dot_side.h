@@ -22,4 +22,10 @@ struct Side {
 std::optional<Side> side_of(Writer& w, InstructionId id, const Dims& batch,
                             const Dims& contracting);
 
+// Whether elements stand as rows of terms, one after the other.
+bool is_in_rows(const Shape& shape, const Side& side);
+// Whether lanes of the result hold the sums: of floats that they hold exactly, and of integers,
+// whose sums wrap.
+bool are_summed_in_lanes(ElementType operand, ElementType result);
+
 }  // namespace hilo

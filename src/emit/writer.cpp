@@ -62,6 +62,7 @@ Writer::Writer(const Module& module, llvm::Module& ir, const std::string& name, 
 void Writer::set_count(int64_t count, double steps_each) {
   count_ = count;
   steps_each_ = steps_each;
+  if (writes_all) end = int64(b, count);
 }
 
 void Writer::set_loops_over(const char* what) { function->addFnAttr(loops_over_attribute, what); }

@@ -20,6 +20,8 @@ class Writer {
   std::vector<llvm::Value*> results;
   // Operand 0 already stands in results[0] (of updates in place).
   bool in_place = false;
+  // What is written are all iterations that set_count() says, from 0 on, wherever the function is.
+  bool writes_all = false;
 
   llvm::Value* array(size_t number) const {
     return function->getArg(static_cast<unsigned>(number));

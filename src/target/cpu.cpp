@@ -6,6 +6,7 @@
 #include "target/dynamic_dims.h"
 #include "target/function_tables.h"
 #include "target/keep_order.h"
+#include "target/made_parts.h"
 #include "target/made_rows.h"
 #include "target/merge_collectives.h"
 #include "target/merged_dims.h"
@@ -111,6 +112,8 @@ constexpr Pass own_passes[] = {
     {"turned-operands", "small products walk over their operands", turn_operands},
     {"made-rows", "rows of a product's operand are made where they are multiplied",
      make_rows_of_products},
+    {"made-parts", "batches of a product's operands are made where they are multiplied",
+     make_parts_of_products},
     {"scattered-numbers", "one number that is scattered is no array", fuse_scattered_numbers},
     {"merge-dims", "dimensions that stay side by side are one", merge_dims},
     {"share-reshapes", "one reshape for all readers", share_reshapes},
@@ -127,7 +130,7 @@ constexpr std::string_view pipeline =
     "long-product-splitter, "
     "unwidened-operands, narrow-operand-upcaster, sliced-products, turned-operands, "
     "spaced-slices-to-gather, "
-    "fusion, scattered-numbers, made-rows, rows-in-place, merge-dims, share-reshapes, "
+    "fusion, scattered-numbers, made-rows, made-parts, rows-in-place, merge-dims, share-reshapes, "
     "loop-double-buffer, copy-insertion";
 
 PassOptions options_for_cpu(const Machine& machine) {

@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "target/fused_computations.h"
+#include "target/made_operand.h"
 #include "target/permutation.h"
 #include "target/usual_arrays.h"
 
@@ -22,8 +23,6 @@ namespace {
 // holds four; and columns of w.
 constexpr int64_t least_made = 1 << 14, longest_row = 4096, most_columns = 8;
 constexpr int64_t least_row = 16;
-// Elements that are reduced without a loop where one is asked for.
-constexpr int64_t short_sum = 4;
 
 class RowMaker {
  public:
@@ -65,24 +64,8 @@ class RowMaker {
 
   // By a loop over its elements, for the product alone.
   bool is_made(InstructionId id) const {
-    if (!is_usual(editor_, id) || editor_.use_count(id) != 1) return false;
-    if (module_[id].op != Op::Fusion)
-      return is_elementwise(module_[id].op) &&
-             std::ranges::all_of(module_.operands(id),
-                                 [&](InstructionId operand) { return is_usual(editor_, operand); });
-    const auto& fusion = module_.attributes<FusionAttributes>(id);
-    return fusion.kind != FusionKind::Output && module_.shape(id).is_array() &&
-           std::ranges::all_of(module_[fusion.calls].instructions,
-                               [&](InstructionId inside) { return is_made_by_element(inside); });
-  }
-  bool is_made_by_element(InstructionId inside) const {
-    static constexpr Op others[] = {Op::Dot,       Op::Fusion, Op::DynamicUpdateSlice,
-                                    Op::Transpose, Op::Tuple,  Op::ReduceWindow};
-    const Op op = module_[inside].op;
-    if (op != Op::Reduce) return std::ranges::find(others, op) == std::end(others);
-    const InstructionId from = module_.operand(inside, 0);
-    return module_[inside].operand_count == 2 &&
-           element_count(module_.shape(from)) <= short_sum * element_count(module_.shape(inside));
+    return editor_.use_count(id) == 1 && !is_output_of_fusion(module_, id) &&
+           is_made_by_elements(editor_, id);
   }
 
   void fuse(InstructionId product) {

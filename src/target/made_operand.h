@@ -1,0 +1,13 @@
+// Private to `target`.
+#pragma once
+
+#include "rewrite/rewrite.h"
+
+namespace hilo {
+
+// Whether a loop over its elements makes the value, each for itself, so that another loop may make
+// any of them. One of several outputs of a fusion may be. Where fusions are made.
+bool is_made_by_elements(const Editor& editor, InstructionId id);
+bool is_output_of_fusion(const Module& module, InstructionId id);
+
+}  // namespace hilo
