@@ -186,7 +186,7 @@ class ElementLoops {
     if (is_flat() || dims_.empty()) return write_places();
     find_ends();
     crossing_ = find_crossing(w_.elements, leaves_, inner_);
-    const bool has_tiles = crossing_ && is_one_loop();
+    const bool has_tiles = crossing_ && (is_one_loop() || is_turned_once());
     if (has_tiles && crossing_->part && !crossing_->is_part_read) return write_crossing();
     if (has_short_rows()) return write_short_rows();
     if (has_straight_rows()) return write_short_rows(true);
@@ -442,6 +442,18 @@ class ElementLoops {
   }
 
   bool is_one_loop() const { return seams_.group == 1 && seams_.ends.size() == 2; }
+
+  // Whether what the crossing's transposes are of has its arrays' order. Else one of two transposes
+  // is undone, and tiles without seams would read no better.
+  bool is_turned_once() const {
+    std::vector<InstructionId> seen;
+    for (InstructionId transpose : crossing_->turned) seen.push_back(module_.operand(transpose, 0));
+    for (size_t i = 0; i < seen.size(); ++i) {
+      if (module_[seen[i]].op == Op::Transpose && !w_.elements.array(seen[i])) return false;
+      append_made_of(w_.elements, seen[i], seen);
+    }
+    return true;
+  }
 
   // over(first, last, body) is to call the body with each number of a group in [first, last).
   void for_each_loop(llvm::function_ref<void(int64_t, int64_t, LoopBody)> over) {

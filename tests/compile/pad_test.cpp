@@ -31,6 +31,31 @@ ENTRY e {{
                             type));
 }
 
+// Neighbours along each dimension, turned when they are added: tiles of what has seams.
+TEST(Pad, NeighboursTurned) {
+  for (std::string_view type : {"f32", "bf16", "f64", "c64"})
+    for (const Dims& order : {Dims{2, 0, 1}, Dims{0, 2, 1}, Dims{2, 1, 0}, Dims{1, 0, 2}}) {
+      const std::array dims = {21, 34, 19};
+      const auto size = [&](size_t d) { return dims[static_cast<size_t>(order[d])]; };
+      expect_same(fmt::format(R"(HloModule m
+ENTRY e {{
+  x = {0}[21,34,19] parameter(0)
+  y = {0}[21,34,19] parameter(1)
+  z = {0}[] parameter(2)
+  p = {0}[23,36,21] pad(x, z), padding=1_1x1_1x1_1
+  a = {0}[21,34,19] slice(p), slice={{[0:21], [1:35], [1:20]}}
+  b = {0}[21,34,19] slice(p), slice={{[1:22], [2:36], [1:20]}}
+  c = {0}[21,34,19] slice(p), slice={{[1:22], [1:35], [2:21]}}
+  ay = {0}[21,34,19] multiply(a, y)
+  ab = {0}[21,34,19] add(ay, b)
+  abc = {0}[21,34,19] subtract(ab, c)
+  ROOT t = {0}[{1},{2},{3}] transpose(abc), dimensions={{{4},{5},{6}}}
+}}
+)",
+                              type, size(0), size(1), size(2), order[0], order[1], order[2]));
+    }
+}
+
 // Even and odd places are made apart and put together, twice; a rest is left of each row.
 TEST(Pad, InteriorInTurns) {
   for (int size : {130, 131, 9}) {
