@@ -339,7 +339,7 @@ class ElementLoops {
   std::optional<RowSteps> steps_of_row(int64_t size, std::optional<Op> also) const {
     std::vector<InstructionId> seen;
     for (const WrittenLeaf& one : leaves_) seen.push_back(one.id);
-    const int64_t rows = element_count(dims_) / size;
+    const int64_t rows = std::max<int64_t>(1, element_count(dims_) / size);
     RowSteps out;
     for (size_t i = 0; i < seen.size(); ++i) {
       const Shape& shape = module_.shape(seen[i]);
