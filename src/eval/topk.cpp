@@ -2,7 +2,7 @@
 // the lower place first among equals.
 #include <algorithm>
 #include <cstring>
-#include <numeric>
+#include <type_traits>
 
 #include "eval/convert.h"
 #include "eval/sort_short_lines.h"
@@ -25,16 +25,20 @@ struct Selection {
     thread_local std::vector<uint32_t> best;
     best.clear();
     const std::byte* from = keyed_operand + line * n * storage_bytes(keyed);
-    const bool is_narrow = storage_bytes(keyed) <= 4, are_few = k > 0 && k <= most_few;
-    if (are_few && is_narrow) select_few<uint32_t>(from, best);
-    else if (are_few) select_few<uint64_t>(from, best);
-    else if (is_narrow) select_narrow(from, best);
-    else select_wide(from, best);
+    if (storage_bytes(keyed) <= 4) select<uint32_t>(from, best);
+    else select<uint64_t>(from, best);
     for (int64_t i = 0; i < k; ++i) {
       const auto place = static_cast<int32_t>(best[i]);
       std::memcpy(places + (line * k + i) * 4, &place, 4);
       std::copy_n(operand + (line * n + place) * bytes, bytes, values + (line * k + i) * bytes);
     }
+  }
+
+  template <class Key>
+  void select(const std::byte* from, std::vector<uint32_t>& best) const {
+    if (k == 0) return;
+    if (k <= most_few && (k == 1 || n > most_counted)) return select_few<Key>(from, best);
+    select_many<Key>(from, best);
   }
 
   // In order all the time. A place comes after all that have the same key and are there already.
@@ -63,46 +67,94 @@ struct Selection {
     }
   }
 
-  // Keys with their places in one word. Those that come before the k-th found so far are kept
-  // until there are so many that the k first are found again.
-  void select_narrow(const std::byte* from, std::vector<uint32_t>& best) const {
-    thread_local std::vector<uint64_t> kept;
+  template <class Key>
+  struct Found {
+    Key key;
+    uint32_t place;
+    auto operator<=>(const Found&) const = default;
+  };
+
+  // Of the first part of the line exactly the first k, then those that come before the k-th found
+  // so far, until there are so many that the k first are found again.
+  template <class Key>
+  void select_many(const std::byte* from, std::vector<uint32_t>& best) const {
+    thread_local std::vector<Found<Key>> kept;
     kept.clear();
     const size_t most = 2 * static_cast<size_t>(k) + 2 * piece;
-    uint64_t limit = UINT64_MAX;  // a key that no new one of use reaches
+    Key keys[most_counted];
+    int64_t at = std::min(n, most_counted);
+    make_sort_keys(key, keyed, from, 1, at, keys);
+    Key limit = keep_first(keys, at, kept);
     const auto shrink = [&] {
-      if (static_cast<int64_t>(kept.size()) <= k) return;
-      std::nth_element(kept.begin(), kept.begin() + k, kept.end());
-      kept.resize(k);
-      limit = k ? *std::ranges::max_element(kept) >> 32 : 0;
+      if (std::ssize(kept) <= k) return;
+      std::nth_element(kept.begin(), kept.begin() + (k - 1), kept.end());
+      limit = kept[static_cast<size_t>(k - 1)].key;
+      kept.resize(static_cast<size_t>(k));
     };
-    uint32_t keys[piece];
-    for (int64_t at = 0; at < n; at += piece) {
+    for (; at < n; at += piece) {
       const int64_t count = std::min(piece, n - at);
       make_sort_keys(key, keyed, from + at * storage_bytes(keyed), 1, count, keys);
-      if (limit <= UINT32_MAX) {
-        unsigned some = 0;
-        for (int64_t i = 0; i < count; ++i) some |= keys[i] < static_cast<uint32_t>(limit);
-        if (!some) continue;
+      std::fill(keys + count, keys + (count + beside - 1) / beside * beside, Key(-1));
+      for (int64_t i = 0; i < count; i += beside) {
+        unsigned some = std::ssize(kept) < k;
+        for (int64_t j = i; j < i + beside; ++j) some |= keys[j] < limit;
+        for (int64_t j = i; some && j < std::min(i + beside, count); ++j)
+          if (std::ssize(kept) < k || keys[j] < limit)
+            kept.push_back({keys[j], static_cast<uint32_t>(at + j)});
       }
-      for (int64_t i = 0; i < count; ++i)
-        if (keys[i] < limit)
-          kept.push_back(uint64_t{keys[i]} << 32 | static_cast<uint64_t>(at + i));
-      if (kept.size() >= most || limit > UINT32_MAX) shrink();
+      if (kept.size() >= most) shrink();
     }
     shrink();
     std::ranges::sort(kept);
-    for (uint64_t word : kept) best.push_back(static_cast<uint32_t>(word));
+    for (const Found<Key>& one : kept) best.push_back(one.place);
   }
 
-  void select_wide(const std::byte* from, std::vector<uint32_t>& best) const {
-    thread_local std::vector<uint64_t> keys;
-    keys.resize(n), best.resize(n);
-    make_sort_keys(key, keyed, from, 1, n, keys.data());
-    std::iota(best.begin(), best.end(), 0U);
-    std::partial_sort(best.begin(), best.begin() + k, best.end(), [&](auto x, auto y) {
-      return keys[x] != keys[y] ? keys[x] < keys[y] : x < y;
-    });
+  // Keeps the first k of so many keys, or all of fewer. What no later key of use reaches.
+  template <class Key>
+  Key keep_first(const Key* keys, int64_t count, std::vector<Found<Key>>& kept) const {
+    const auto [end, equal] = count <= k ? End<Key>{Key(-1), count} : end_of_first(keys, count);
+    // What is below the end goes where the next one would, so that nothing has to be foreseen.
+    uint32_t below[most_counted + 1];
+    int64_t found = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      below[found] = static_cast<uint32_t>(i);
+      found += keys[i] < end;
+    }
+    for (int64_t i = 0; i < found; ++i) kept.push_back({keys[below[i]], below[i]});
+    for (int64_t i = 0, left = equal; i < count && left > 0; ++i)
+      if (keys[i] == end) kept.push_back({end, static_cast<uint32_t>(i)}), --left;
+    return end;
+  }
+
+  // The first k are all keys below `key`, and the first `equal` ones of those that are it.
+  template <class Key>
+  struct End {
+    Key key;
+    int64_t equal;
+  };
+
+  // By counting what is below the middle between two ends, until that is k or they meet. Signed
+  // numbers are compared in vectors by one step.
+  template <class Key>
+  End<Key> end_of_first(const Key* keys, int64_t count) const {
+    using Number = std::make_signed_t<Key>;
+    constexpr Key top = Key{1} << (8 * sizeof(Key) - 1);
+    Number numbers[most_counted];
+    for (int64_t i = 0; i < count; ++i) numbers[i] = static_cast<Number>(keys[i] ^ top);
+    const auto count_below = [&](Key end) {
+      Number out = 0;
+      for (int64_t i = 0; i < count; ++i) out += numbers[i] < static_cast<Number>(end ^ top);
+      return static_cast<int64_t>(out);
+    };
+    Key low = 0, high = Key(-1);  // count_below(low) < k, and some end up to `high` has k
+    while (low < high) {
+      const Key middle = high - (high - low) / 2;
+      const int64_t below = count_below(middle);
+      if (below == k) return {middle, 0};
+      if (below < k) low = middle;
+      else high = middle - 1;
+    }
+    return {low, k - count_below(low)};
   }
 
   // Lines [first, first + number), many at once.
@@ -143,6 +195,7 @@ struct Selection {
 
   static constexpr int64_t piece = 256;  // keys that are made at once
   static constexpr int64_t most_few = 8, beside = 16;
+  static constexpr int64_t most_counted = 2048;  // keys of which the k-th is found by counting
 };
 
 Selection selection_of(const TopKAttributes& a, ElementType type, ElementType keyed, int64_t n) {

@@ -198,7 +198,7 @@ void expect_top(std::string_view type, std::vector<T> row) {
   std::iota(places.begin(), places.end(), 0);
   std::ranges::stable_sort(places, [&](auto i, auto j) { return row[i] > row[j]; });
   const std::vector<int64_t> dims = {1, std::ssize(row)};
-  for (int64_t k : {1, 3, 8, 9, 17, 900, 3000}) {
+  for (int64_t k : {1, 2, 3, 8, 9, 17, 900, 2047, 2048, 2049, 3000}) {
     if (k > dims[1]) break;
     const auto got = run_one(
         module_of(fmt::format("  x = {1}[1,{2}] parameter(0)\n  t = ({1}[1,{0}], s32[1,{0}]) "
@@ -211,7 +211,7 @@ void expect_top(std::string_view type, std::vector<T> row) {
 }
 
 TEST(TopK, LongRowsLikeASortOfThem) {
-  for (size_t size : {3000, 300, 75}) {
+  for (size_t size : {3000, 2100, 2048, 300, 75}) {
     auto narrow = long_row<float>(false);
     auto wide = long_row<double>(false);
     narrow.resize(size), wide.resize(size);
@@ -221,6 +221,24 @@ TEST(TopK, LongRowsLikeASortOfThem) {
     std::ranges::sort(wide);
     expect_top<float>("f32", narrow);
     expect_top<double>("f64", wide);
+  }
+}
+
+// More equal numbers than are asked for, and the ends of the type's range.
+TEST(TopK, EqualsInTheirOrder) {
+  for (size_t size : {16, 75, 2048, 2049, 2304, 5000}) {
+    std::vector<float> few(size);
+    std::vector<int32_t> ends(size), same(size, -1);
+    for (size_t i = 0; i < size; ++i) {
+      few[i] = static_cast<float>(i * 7 % 5);
+      ends[i] = std::array{INT32_MIN, INT32_MAX, 0, -1, INT32_MAX - 1}[i * 3 % 5];
+    }
+    expect_top<float>("f32", few);
+    expect_top<int32_t>("s32", ends);
+    expect_top<int32_t>("s32", same);
+    same.back() = 7;
+    expect_top<int32_t>("s32", same);
+    expect_top<int64_t>("s64", std::vector<int64_t>(ends.begin(), ends.end()));
   }
 }
 
