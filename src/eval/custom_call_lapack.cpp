@@ -4,21 +4,29 @@
 #include <algorithm>
 
 #include "eval/factor.h"
+#include "eval/factor_lu.h"
 #include "eval/triangular_solve.h"
 
 namespace hilo {
 namespace {
 
 constexpr ElementType S32 = ElementType::S32;
+// Rows and columns of matrices for which a call takes longer than what it does.
+constexpr int small_lu = 16;
 
 }  // namespace
 
 Result<LapackStep> prepare_lapack_getrf(LapackCall& l) {
   return with_lapack_type(l, 1, 3, [&]<class T>(T) -> Result<LapackStep> {
-    const Lapack<T> getrf("getrf");
-    if (!getrf) return no_lapack();
     HILO_DO(l.expect_results({{element_type<T>, l.matrix()}, {S32, {l.least()}}, {S32, {}}}));
     const int rows = l.sizes.rows, columns = l.sizes.columns;
+    if (rows <= small_lu && columns <= small_lu)
+      return [=](const LapackMatrix& m) {
+        m.copy(0, 0);
+        *m.info() = factor_lu(rows, columns, m.result<T>(0), m.result<int>(1));
+      };
+    const Lapack<T> getrf("getrf");
+    if (!getrf) return no_lapack();
     const auto a = l.space<T>(l.sizes.area());
     return [=](const LapackMatrix& m) {
       transpose(m.operand<T>(0), rows, columns, m[a]);

@@ -60,6 +60,50 @@ TEST(Lapack, LuFactorsAndPivots) {
   EXPECT_EQ(r.back(), 0);
 }
 
+// Small matrices by our code, larger ones by LAPACK's; of some, columns that are 0 or equal.
+TEST(Lapack, LuOfAllSizes) {
+  const std::pair<int, int> sizes[] = {{1, 1},   {2, 3},  {5, 2},   {7, 7},
+                                       {16, 16}, {16, 3}, {17, 16}, {20, 20}};
+  for (const auto& [rows, columns] : sizes)
+    for (int kind = 0; kind < 3; ++kind) {
+      const auto at = [&, count = columns](int i, int j) {
+        return static_cast<size_t>(i * count + j);
+      };
+      const int least = std::min(rows, columns), column = columns / 2;
+      std::vector<float> a(static_cast<size_t>(rows * columns));
+      for (int i = 0; i < rows; ++i)
+        for (int j = 0; j < columns; ++j)
+          a[at(i, j)] = kind == 1 && j == column
+                            ? 0
+                            : static_cast<float>((i * 7 + j * 13 + i * j * 5 + kind) % 11 - 5);
+      const auto got =
+          run_well(fmt::format("HloModule m\nENTRY e {{ p = f32[{0},{1}]{{0,1}} parameter(0)\n "
+                               "ROOT r = (f32[{0},{1}]{{0,1}}, s32[{2}], s32[]) "
+                               "custom-call(p), custom_call_target=\"lapack_sgetrf_ffi\", "
+                               "api_version=API_VERSION_TYPED_FFI\n}}\n",
+                               rows, columns, least),
+                   {{f32({rows, columns}, a)}});
+      ASSERT_FALSE(got.empty());
+      const Numbers& r = got[0];
+      const auto places = r.begin() + rows * columns;
+      std::vector<double> product(a.size());
+      for (int i = 0; i < rows; ++i)
+        for (int j = 0; j < columns; ++j)
+          for (int k = 0; k <= std::min({i, j, least - 1}); ++k)
+            product[at(i, j)] += (k == i ? 1 : r[at(i, k)]) * r[at(k, j)];
+      for (int i = least - 1; i >= 0; --i)
+        for (int j = 0; j < columns; ++j)
+          std::swap(product[at(i, j)], product[at(static_cast<int>(places[i]) - 1, j)]);
+      int zero = 0;
+      for (int i = least; i-- > 0;) zero = r[at(i, i)] == 0 ? i + 1 : zero;
+      EXPECT_EQ(r.back(), zero) << rows << " " << columns << " " << kind;
+      for (size_t i = 0; i < a.size(); ++i)
+        EXPECT_NEAR(product[i], a[i], 2e-4) << rows << " " << columns << " " << kind;
+      for (int i = 0; i < rows; ++i)
+        for (int k = 0; k < std::min(i, least); ++k) EXPECT_LE(std::abs(r[at(i, k)]), 1);
+    }
+}
+
 TEST(Lapack, QrThroughHouseholderVectors) {
   const auto rows = run_well(
       "HloModule m\nENTRY e { p = f32[4,4]{0,1} parameter(0)\n f = (f32[4,4]{0,1}, f32[4]) "

@@ -1,0 +1,47 @@
+// Factors of small matrices whose rows lie one after the other. Private to `eval`.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstdint>
+
+namespace hilo {
+
+template <class Real>
+Real pivot_size(Real x) {
+  return std::abs(x);
+}
+template <class Real>
+Real pivot_size(std::complex<Real> x) {
+  return std::abs(x.real()) + std::abs(x.imag());
+}
+
+// P A = L U in place, column by column, as LAPACK's getrf gives it: the pivot is the first of the
+// largest of what is left of a column, by |re| + |im|; pivots[j], from 1 on, is the row that
+// changed places with row j, and the result is 0 or the number, from 1 on, of the first pivot that
+// is 0.
+template <class T>
+int factor_lu(int64_t rows, int64_t columns, T* a, int* pivots) {
+  int first_zero = 0;
+  for (int64_t j = 0; j < std::min(rows, columns); ++j) {
+    int64_t pivot = j;
+    for (int64_t i = j + 1; i < rows; ++i)
+      if (pivot_size(a[i * columns + j]) > pivot_size(a[pivot * columns + j])) pivot = i;
+    pivots[j] = static_cast<int>(pivot) + 1;
+    T* top = a + j * columns;
+    if (pivot != j) std::swap_ranges(top, top + columns, a + pivot * columns);
+    if (top[j] == T(0)) {
+      if (first_zero == 0) first_zero = static_cast<int>(j) + 1;
+      continue;
+    }
+    for (int64_t i = j + 1; i < rows; ++i) {
+      T* row = a + i * columns;
+      const T factor = row[j] /= top[j];
+      for (int64_t c = j + 1; c < columns; ++c) row[c] -= factor * top[c];
+    }
+  }
+  return first_zero;
+}
+
+}  // namespace hilo
