@@ -15,8 +15,9 @@ namespace hilo::test {
 // Which results may differ, and by how much.
 enum class Inexact : uint8_t {
   // What compiled code owes: functions of f32 within 1 unit of the last place, of f64 within 2
-  // (emit/math.h), complex products and quotients within 1 of their modulus, sums and products of
-  // many in any order that follows from the shapes.
+  // (emit/math.h), complex products and quotients within 1 of their modulus, a modulus of c64
+  // within
+  // 1, sums and products of many in any order that follows from the shapes.
   Functions,
   // What simplification owes, whose rules may keep no more than the reals (rewrite/rule.h): every
   // rounded result too, by 1 unit.
@@ -50,7 +51,7 @@ class PerturbedEvaluation {
     const ElementType type = value.shape().is_array() ? value.type() : ElementType::Pred;
     if (!is_floating(type) && !is_complex(type)) return;
     if (is_product_of_many(module_[id]) && dice_.below(2) == 0) value = in_other_order(id);
-    const double units = units_of(module_[id], type);
+    const double units = units_of(id, type);
     const bool sums = is_sum(module_[id]);
     if (units == 0 && !sums) return;
     // The error of a sum of n in any order is in proportion to the sum of absolute values, and
@@ -83,8 +84,9 @@ class PerturbedEvaluation {
   // From -1 to 1: the error of a sum may be any part of what it owes.
   double drawn() { return static_cast<double>(dice_.below(2001)) / 1000 - 1; }
 
-  double units_of(const Instruction& instruction, ElementType type) const {
+  double units_of(InstructionId id, ElementType type) const {
     using enum Op;
+    const Instruction& instruction = module_[id];
     const Op op = instruction.op;
     const bool is_narrow = bits_of(type) < 32;  // whose functions are the nearest number
     const bool is_function = has_trait(op, TraitTranscendental) && op != Sqrt;
@@ -93,6 +95,10 @@ class PerturbedEvaluation {
     if (is_narrow && is_sum(instruction)) return 1;
     // Their parts are differences of products, of which fused ones round one product less.
     if (is_complex(type) && (op == Multiply || op == Divide)) return 1;
+    // The modulus of c64, from a rounded square (emit/complex.cpp).
+    if (op == Abs && type == ElementType::F32 &&
+        is_complex(module_.shape(module_.operand(id, 0)).type))
+      return 1;
     if (inexact_ == Inexact::Functions) return 0;
     return is_function || op == Add || op == Subtract || op == Multiply || op == Divide ||
                    op == Sqrt || op == Convert

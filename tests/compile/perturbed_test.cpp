@@ -54,6 +54,15 @@ const Case cases[] = {
      "c = c64[64] complex(y, x)\n d = c64[64] add(c, c)\n s = f32[64] imag(d)\n"
      "ROOT r = f32[64] sine(s)",
      Op::Add, 1 + unit, false},
+    // A unit of f32 where the results are f64.
+    {"ModulusByAUnit",
+     "c = c64[64] complex(x, y)\n a = f32[64] abs(c)\n ROOT r = f64[64] convert(a)", Op::Abs,
+     1 + unit, true},
+    {"ModulusByManyUnits",
+     "c = c64[64] complex(x, y)\n a = f32[64] abs(c)\n ROOT r = f64[64] convert(a)", Op::Abs,
+     1 + 8 * unit, false},
+    {"ExactAbs", "n = f32[64] negate(x)\n a = f32[64] abs(n)\n ROOT r = f64[64] convert(a)",
+     Op::Abs, 1 + unit, false},
     // Products of 1000 around 4e6 in another order, and one that lost a summand.
     {"SumByAUnit",
      "z = f32[] constant(0)\n w = f32[64,64] broadcast(y), dimensions={1}\n"
