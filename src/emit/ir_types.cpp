@@ -133,7 +133,9 @@ bool is_bf16(const llvm::Value* x, int depth = 0) {
   const llvm::Value *a = nullptr, *c = nullptr;
   if (match(x, m_Select(m_Value(), m_Value(a), m_Value(c))))
     return is_bf16(a, depth + 1) && is_bf16(c, depth + 1);
-  if (match(x, m_FNeg(m_Value(a))) || match(x, m_FAbs(m_Value(a)))) return is_bf16(a, depth + 1);
+  if (match(x, m_FNeg(m_Value(a))) || match(x, m_FAbs(m_Value(a))) ||
+      match(x, m_CopySign(m_Value(a), m_Value())))
+    return is_bf16(a, depth + 1);
   if (match(x, m_Intrinsic<llvm::Intrinsic::fmuladd>(
                    m_Value(a), m_SpecificFP(above_bf16),
                    m_FMul(m_Deferred(a), m_SpecificFP(1 - above_bf16)))))
@@ -157,7 +159,8 @@ llvm::Value* round_to_bf16(Builder& b, llvm::Value* value) {
 // (2^16 - 1) x has its last place where bf16 has that of x, or the next where both are as near, and
 // its difference to 2^16 x is exact (after Dekker, "A floating-point technique for extending the
 // available precision", Numerische Mathematik 18, 1971). Ties go to even: where x ends in a half of
-// that place, 2^16 x is an even number of places. Chips with AVX-512 may have an instruction.
+// that place, 2^16 x is an even number of places. A zero has no sign then. Chips with AVX-512 may
+// have an instruction.
 llvm::Value* round_limited_to_bf16(Builder& b, llvm::Value* value) {
   const VectorRegisters registers = vector_registers(*b.GetInsertBlock()->getModule());
   if (registers.bytes >= 64 || is_bf16(value)) return round_to_bf16(b, value);

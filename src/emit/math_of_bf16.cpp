@@ -81,7 +81,7 @@ Value* math_tanh_of_bf16(Builder& b, Value* x) {
   Value* m = multiply_add(b, scale, b.CreateFMul(p.f, in_turn(b, p.f, power_of_tanh)),
                           b.CreateFSub(scale, number(x, 1)));
   Value* out = b.CreateFDiv(m, b.CreateFAdd(m, number(x, 2)));
-  return round_limited_to_bf16(b, copy_sign(b, out, x));
+  return copy_sign(b, round_limited_to_bf16(b, out), x);
 }
 
 // Beyond the bounds the result is 1 or, subnormal, zero.
