@@ -244,6 +244,11 @@ class ElementLoops {
     llvm::Value* ends = w_.array(w_.function->arg_size() - 3);  // before the bounds
     return w_.b.CreateLoad(type, w_.b.CreateConstInBoundsGEP1_64(type, ends, end));
   }
+  std::vector<InstructionId> leaf_ids() const {
+    std::vector<InstructionId> out;
+    for (const WrittenLeaf& one : leaves_) out.push_back(one.id);
+    return out;
+  }
   // Whether all values keep every element in its place.
   bool is_flat() const {
     return std::ranges::all_of(leaves_, [&](const WrittenLeaf& one) {
@@ -314,8 +319,7 @@ class ElementLoops {
   // Whether an element comes from one of several operands. In a loop over a row that is a branch,
   // and the loop no vectors.
   bool chooses_by_place() const {
-    std::vector<InstructionId> seen;
-    for (const WrittenLeaf& one : leaves_) seen.push_back(one.id);
+    std::vector<InstructionId> seen = leaf_ids();
     for (size_t i = 0; i < seen.size(); ++i) {
       const Op op = module_[seen[i]].op;
       if (w_.elements.array(seen[i])) continue;
@@ -337,8 +341,7 @@ class ElementLoops {
     int64_t all = 0, computed = 0;  // rather than moved
   };
   std::optional<RowSteps> steps_of_row(int64_t size, std::optional<Op> also) const {
-    std::vector<InstructionId> seen;
-    for (const WrittenLeaf& one : leaves_) seen.push_back(one.id);
+    std::vector<InstructionId> seen = leaf_ids();
     const int64_t rows = std::max<int64_t>(1, element_count(dims_) / size);
     RowSteps out;
     for (size_t i = 0; i < seen.size(); ++i) {
@@ -374,8 +377,7 @@ class ElementLoops {
 
   // Whether an element is made of those of slices that lie as the rows do: each row is a vector.
   bool gathers_slices() const {
-    std::vector<InstructionId> seen;
-    for (const WrittenLeaf& one : leaves_) seen.push_back(one.id);
+    std::vector<InstructionId> seen = leaf_ids();
     for (size_t i = 0; i < seen.size(); ++i) {
       const InstructionId id = seen[i];
       if (w_.elements.array(id)) continue;

@@ -10,6 +10,16 @@ std::vector<bool> fused_computations(const Module& module) {
   return out;
 }
 
+bool change_unfused(Module& module, const std::function<bool(InstructionId)>& change) {
+  const std::vector<bool> fused = fused_computations(module);
+  bool changed = false;
+  for (size_t i = 0, count = module.instructions.size(); i < count; ++i) {
+    const InstructionId id = {static_cast<uint32_t>(i)};
+    if (!module[id].removed && !fused[module[id].computation.value]) changed |= change(id);
+  }
+  return changed;
+}
+
 InstructionId replace_by_fusion(Editor& editor, InstructionId id, ComputationId body,
                                 std::span<const InstructionId> operands) {
   const Shape shape = editor.module().shape(id);

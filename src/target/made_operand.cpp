@@ -38,6 +38,13 @@ bool is_made_by_elements(const Editor& editor, InstructionId id) {
          });
 }
 
+InstructionId clone_made(Editor& editor, InstructionId id, ComputationId into,
+                         std::span<const InstructionId> operands) {
+  const Module& module = editor.module();
+  if (module[id].op != Op::Fusion) return editor.clone(id, into, operands);
+  return editor.clone_body(module.attributes<FusionAttributes>(id).calls, into, operands);
+}
+
 bool is_output_of_fusion(const Module& module, InstructionId id) {
   return module[id].op == Op::GetTupleElement && module[module.operand(id, 0)].op == Op::Fusion;
 }

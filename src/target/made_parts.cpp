@@ -32,18 +32,13 @@ class PartMaker {
   explicit PartMaker(Module& module) : module_(module), editor_(module) {}
 
   bool run() {
-    const std::vector<bool> fused = fused_computations(module_);
-    bool changed = false;
-    for (size_t i = 0, count = module_.instructions.size(); i < count; ++i) {
-      const InstructionId id = {static_cast<uint32_t>(i)};
-      if (module_[id].removed || fused[module_[id].computation.value]) continue;
-      if (!is_fitting_product(id)) continue;
+    return change_unfused(module_, [this](InstructionId id) {
+      if (!is_fitting_product(id)) return false;
       const std::array made = {is_made(id, 0), is_made(id, 1)};
-      if (!(made[0] || made[1]) || !fits_frame(id, made)) continue;
-      fuse(id, made);
-      changed = true;
-    }
-    return changed;
+      const bool fits = (made[0] || made[1]) && fits_frame(id, made);
+      if (fits) fuse(id, made);
+      return fits;
+    });
   }
 
  private:
@@ -140,9 +135,7 @@ class PartMaker {
         const auto number = module_.attributes<GetTupleElementAttributes>(id).index;
         return inside[id] = module_.operand(given[0], static_cast<size_t>(number));
       }
-      if (module_[id].op != Op::Fusion) return inside[id] = editor_.clone(id, body, given);
-      const ComputationId calls = module_.attributes<FusionAttributes>(id).calls;
-      return inside[id] = editor_.clone_body(calls, body, given);
+      return inside[id] = clone_made(editor_, id, body, given);
     };
     std::array<InstructionId, 2> factors;
     for (size_t i = 0; i < 2; ++i) {

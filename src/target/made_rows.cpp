@@ -29,17 +29,11 @@ class RowMaker {
   explicit RowMaker(Module& module) : module_(module), editor_(module) {}
 
   bool run() {
-    const std::vector<bool> fused = fused_computations(module_);
-    bool changed = false;
-    for (size_t i = 0, count = module_.instructions.size(); i < count; ++i) {
-      const InstructionId id = {static_cast<uint32_t>(i)};
-      if (module_[id].removed || fused[module_[id].computation.value]) continue;
-      if (is_fitting_product(id) && is_made(module_.operand(id, 0))) {
-        fuse(id);
-        changed = true;
-      }
-    }
-    return changed;
+    return change_unfused(module_, [this](InstructionId id) {
+      const bool fits = is_fitting_product(id) && is_made(module_.operand(id, 0));
+      if (fits) fuse(id);
+      return fits;
+    });
   }
 
  private:
@@ -78,10 +72,7 @@ class RowMaker {
       const Shape shape = module_.shape(operand);
       inside.push_back(editor_.add_parameter(body, operand, shape));
     }
-    const InstructionId rows =
-        module_[left].op == Op::Fusion
-            ? editor_.clone_body(module_.attributes<FusionAttributes>(left).calls, body, inside)
-            : editor_.clone(left, body, inside);
+    const InstructionId rows = clone_made(editor_, left, body, inside);
     const Shape shape_of_right = module_.shape(right);
     operands.push_back(right);
     const std::array factors = {rows, editor_.add_parameter(body, right, shape_of_right)};

@@ -17,16 +17,11 @@ class ScatterFuser {
   explicit ScatterFuser(Module& module) : module_(module), editor_(module) {}
 
   bool run() {
-    const std::vector<bool> fused = fused_computations(module_);
-    bool changed = false;
-    for (size_t i = 0, count = module_.instructions.size(); i < count; ++i) {
-      const InstructionId id = {static_cast<uint32_t>(i)};
-      if (module_[id].removed || fused[module_[id].computation.value] || !scatters_number(id))
-        continue;
-      fuse(id);
-      changed = true;
-    }
-    return changed;
+    return change_unfused(module_, [this](InstructionId id) {
+      const bool fits = scatters_number(id);
+      if (fits) fuse(id);
+      return fits;
+    });
   }
 
  private:

@@ -42,17 +42,12 @@ class ProductFuser {
   explicit ProductFuser(Module& module) : module_(module), editor_(module) {}
 
   bool run() {
-    const std::vector<bool> fused = fused_computations(module_);
-    bool changed = false;
-    for (size_t i = 0, count = module_.instructions.size(); i < count; ++i) {
-      const InstructionId id = {static_cast<uint32_t>(i)};
-      if (module_[id].removed || fused[module_[id].computation.value]) continue;
+    return change_unfused(module_, [this](InstructionId id) {
       if (module_[id].op != Op::Dot || is_pinned(id) || !is_plain_array(module_.shape(id)))
-        continue;
+        return false;
       is_thin_ = is_thin_product(id);
-      changed |= fuse(id);
-    }
-    return changed;
+      return fuse(id);
+    });
   }
 
  private:

@@ -1,4 +1,6 @@
 // Batches of small products whose operands are made where they are multiplied.
+#include <fmt/ranges.h>
+
 #include "both.h"
 
 namespace hilo::test {
@@ -7,10 +9,8 @@ namespace {
 // Products of f(x) and what `right` is of it, in parts: of [parts * terms, columns].
 std::string product(std::string_view type, int64_t parts, int64_t terms, int64_t columns,
                     std::string_view right) {
-  const auto shape = [&](std::vector<int64_t> dims) {
-    std::string out = fmt::format("{}[", type);
-    for (size_t i = 0; i < dims.size(); ++i) out += fmt::format("{}{}", i ? "," : "", dims[i]);
-    return out + "]";
+  const auto shape = [&](const Dims& dims) {
+    return fmt::format("{}[{}]", type, fmt::join(dims, ","));
   };
   return fmt::format(
       "HloModule m\nENTRY e {{\n  x = {0} parameter(0)\n  y = {1} parameter(1)\n"
