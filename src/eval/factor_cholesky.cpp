@@ -44,6 +44,7 @@ int64_t factor_block(MatrixView<T> a) {
     visit([&](T& x, int64_t place) { x = {re[place], -im[place]}; });
     return done;
   } else {
+    std::fill_n(re, a.rows * triangle_side, T(0));
     visit([&](T& x, int64_t place) { re[place] = x; });
     const int64_t done = kernels.factor(re, a.rows);
     visit([&](T& x, int64_t place) { x = re[place]; });

@@ -1,12 +1,21 @@
-// Factors of small matrices whose rows lie one after the other. Private to `eval`.
+// LU of small matrices whose rows lie one after the other. Private to `eval`.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <type_traits>
+
+#include "eval/triangular_kernels.h"
 
 namespace hilo {
+
+// Rows and columns up to which a call of LAPACK takes longer.
+template <class T>
+constexpr int most_of_small_lu = triangle_side;
+template <class Real>
+constexpr int most_of_small_lu<std::complex<Real>> = 16;
 
 template <class Real>
 Real pivot_size(Real x) {
@@ -22,7 +31,7 @@ Real pivot_size(std::complex<Real> x) {
 // changed places with row j, and the result is 0 or the number, from 1 on, of the first pivot that
 // is 0.
 template <class T>
-int factor_lu(int64_t rows, int64_t columns, T* a, int* pivots) {
+int factor_lu_by_elements(int64_t rows, int64_t columns, T* a, int* pivots) {
   int first_zero = 0;
   for (int64_t j = 0; j < std::min(rows, columns); ++j) {
     int64_t pivot = j;
@@ -42,6 +51,29 @@ int factor_lu(int64_t rows, int64_t columns, T* a, int* pivots) {
     }
   }
   return first_zero;
+}
+
+template <class T>
+int factor_lu_by_vectors(int64_t rows, int64_t columns, T* a, int* pivots) {
+  alignas(64) T lines[triangle_side * triangle_side];
+  const TriangularKernels<T>& kernels = triangular_kernels<T>();
+  const int64_t row_size = (columns + kernels.narrow - 1) / kernels.narrow * kernels.narrow;
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < row_size; ++j)
+      lines[i * row_size + j] = j < columns ? a[i * columns + j] : T(0);
+  const int first_zero = kernels.factor_lu(rows, columns, lines, pivots);
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j) a[i * columns + j] = lines[i * row_size + j];
+  return first_zero;
+}
+
+// P A = L U in place as above, of up to most_of_small_lu<T> rows and columns.
+template <class T>
+int factor_lu(int64_t rows, int64_t columns, T* a, int* pivots) {
+  constexpr int64_t few_columns = 4;
+  if constexpr (std::is_floating_point_v<T>)
+    if (columns > few_columns) return factor_lu_by_vectors(rows, columns, a, pivots);
+  return factor_lu_by_elements(rows, columns, a, pivots);
 }
 
 }  // namespace hilo

@@ -1,5 +1,6 @@
 #include "eval/triangular_kernels.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/base.h"

@@ -1,4 +1,4 @@
-// The inner loops of triangular systems and Cholesky factors in float and double, T, for the
+// The inner loops of triangular systems, Cholesky factors and LU in float and double, T, for the
 // processor that runs them. Private to `eval`.
 #pragma once
 
@@ -20,10 +20,14 @@ struct TriangularKernels {
   // Complex numbers: real and imaginary part of each element of a in turn, `narrow` lines of real
   // parts and then of imaginary parts in each row of x. The diagonal holds its inverse.
   void (*solve_complex)(const T* a, int64_t n, bool has_units, T* x);
-  // The upper factor U of a symmetric matrix, A = U* U, in place, from the upper triangle. Gives
-  // the place of the first pivot that is not positive, where it ends, or else n.
+  // The upper factor U of a symmetric matrix, A = U* U, in place, from the upper triangle, aligned
+  // as a vector; rows go on to the end of a vector. Gives the place of the first pivot that is not
+  // positive, where it ends, or else n.
   int64_t (*factor)(T* a, int64_t n);
   int64_t (*factor_complex)(T* re, T* im, int64_t n);
+  // P A = L U of up to triangle_side rows and columns in place: see factor_lu.h. Rows are
+  // whole vectors, of `narrow` elements each.
+  int (*factor_lu)(int64_t rows, int64_t columns, T* a, int* pivots);
 };
 
 template <class T>

@@ -62,8 +62,9 @@ TEST(Lapack, LuFactorsAndPivots) {
 
 // Small matrices by our code, larger ones by LAPACK's; of some, columns that are 0 or equal.
 TEST(Lapack, LuOfAllSizes) {
-  const std::pair<int, int> sizes[] = {{1, 1},   {2, 3},  {5, 2},   {7, 7},
-                                       {16, 16}, {16, 3}, {17, 16}, {20, 20}};
+  const std::pair<int, int> sizes[] = {{1, 1},   {2, 3},   {5, 2},   {7, 7},   {16, 16},
+                                       {16, 3},  {17, 16}, {20, 20}, {24, 24}, {3, 40},
+                                       {40, 33}, {64, 64}, {64, 7},  {65, 3},  {70, 70}};
   for (const auto& [rows, columns] : sizes)
     for (int kind = 0; kind < 3; ++kind) {
       const auto at = [&, count = columns](int i, int j) {
