@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "eval/integer_product.h"
 #include "eval/matrix_pack.h"
 #include "eval/matrix_product.h"
 #include "eval/packed_memory.h"
@@ -380,9 +381,7 @@ void run_wide_tile(const Matmul& p, int64_t batch, const Cut& rows, int64_t row,
          std::span(p.lhs.inner).subspan(t, count), a.data());
     pack(p.rhs.data, p.rhs.type, p.rhs.batch[batch], std::span(p.rhs.inner).subspan(t, count),
          part(p.rhs.outer, columns, column), b.data());
-    for (int64_t i = 0; i < m; ++i)
-      for (int64_t term = 0; term < count; ++term)
-        for (int64_t j = 0; j < n; ++j) c[i * n + j] += a[i * count + term] * b[term * n + j];
+    add_integer_product(m, n, count, a.data(), b.data(), c.data());
   }
   unpack(c.data(), n, p.out.data, p.out.type, p.out.batch[batch], part(p.out.row, rows, row),
          part(p.out.column, columns, column));

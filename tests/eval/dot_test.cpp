@@ -182,6 +182,42 @@ TEST(Dot, BytesAreExactBeyondWords) {
   EXPECT_EQ(got, (Numbers{2601000000}));
 }
 
+// Modulo 2^64: its upper 52 bits and its lower 12.
+TEST(Dot, WholeNumbersOf64BitsWrap) {
+  for (const auto& [m, k, n] : {std::tuple<int64_t, int64_t, int64_t>{1, 3, 1},
+                                {2, 5, 9},
+                                {4, 300, 8},
+                                {5, 7, 24},
+                                {70, 2, 37},
+                                {7, 1, 261}}) {
+    std::vector<int64_t> a, b;
+    uint64_t state = 1;
+    const auto next = [&] { return static_cast<int64_t>(state = state * 6364136223846793005 + 1); };
+    for (int64_t i = 0; i < m * k; ++i) a.push_back(next());
+    for (int64_t i = 0; i < k * n; ++i) b.push_back(next());
+    Numbers expected(2 * m * n);
+    for (int64_t i = 0; i < m * n; ++i) {
+      uint64_t sum = 0;
+      for (int64_t t = 0; t < k; ++t)
+        sum += static_cast<uint64_t>(a[i / n * k + t]) * static_cast<uint64_t>(b[t * n + i % n]);
+      expected[i] = static_cast<double>(sum >> 12);
+      expected[m * n + i] = static_cast<double>(sum & 4095);
+    }
+    const auto got = run_one(
+        module_of(fmt::format(
+            "  a = s64[{0},{1}] parameter(0)\n  b = s64[{1},{2}] parameter(1)\n"
+            "  d = s64[{0},{2}] dot(a, b), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n"
+            "  c = s64[] constant(12)\n  by = s64[{0},{2}] broadcast(c), dimensions={{}}\n"
+            "  e = s64[] constant(4095)\n  bits = s64[{0},{2}] broadcast(e), dimensions={{}}\n"
+            "  upper = s64[{0},{2}] shift-right-logical(d, by)\n"
+            "  lower = s64[{0},{2}] and(d, bits)\n"
+            "  ROOT r = s64[{3},{2}] concatenate(upper, lower), dimensions={{0}}\n",
+            m, k, n, 2 * m)),
+        {whole<int64_t>({m, k}, a), whole<int64_t>({k, n}, b)});
+    EXPECT_EQ(got, expected) << m << " " << k << " " << n;
+  }
+}
+
 // The right operand's columns stand side by side, and so do the left one's rows.
 void expect_columns(int64_t m, int64_t k, int64_t n) {
   std::vector<float> a(m * k), b(n * k);
