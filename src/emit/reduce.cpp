@@ -185,9 +185,26 @@ std::vector<Value*> Reduce::result(const Index& kept) {
 Value* Reduce::finished(Value* combined) { return reducer_.finish(inits()[0], combined); }
 
 std::vector<Value*> Reduce::in_order(const Index& kept) {
-  std::vector<Value*> at = place(kept);
+  std::vector<std::vector<Value*>> at(1, place(kept));
   if (rounds_once()) return {reducer_.finish(inits()[0], nest(0, at, {reducer_.identity()})[0])};
   return nest(0, at, inits());
+}
+
+std::vector<Value*> Reduce::several_in_order(std::span<const Index> kept) {
+  std::vector<std::vector<Value*>> at;
+  std::vector<Value*> carried;
+  const std::vector<Value*> begin = inits();
+  for (const Index& each : kept) {
+    at.push_back(place(each));
+    carried.insert(carried.end(), begin.begin(), begin.end());
+  }
+  return nest(0, at, carried);
+}
+
+bool Reduce::waits_for_itself() const {
+  constexpr size_t few_instructions = 8;
+  return !reducer_.is_associative() && !reducer_.chooses() && reducer_.size() <= few_instructions &&
+         reduced_elements() > without_loop && !is_costly(e_, id_, *this);
 }
 
 bool Reduce::rounds_once() const { return reducer_.is_wide() && reduced_elements() > 0; }
@@ -427,25 +444,40 @@ void Reduce::outer_nest(size_t along, std::vector<Value*>& at, llvm::function_re
   });
 }
 
-std::vector<Value*> Reduce::nest(size_t i, std::vector<Value*>& at, std::vector<Value*> carried) {
-  if (i == reduced_.size()) {
-    const std::vector<Value*> values = elements_at(at);
-    if (rounds_once()) return {reducer_.combine(carried[0], reducer_.widen(values[0]))};
-    carried.insert(carried.end(), values.begin(), values.end());
-    return reducer_.apply(carried);
-  }
+std::vector<Value*> Reduce::nest(size_t i, std::vector<std::vector<Value*>>& at,
+                                 std::vector<Value*> carried) {
+  if (i == reduced_.size()) return with_elements(at, carried);
   const int64_t size = dims_[reduced_[i]];
+  const auto go_on = [&](Value* n, std::vector<Value*> now) {
+    for (std::vector<Value*>& place : at) place[reduced_[i]] = n;
+    return nest(i + 1, at, std::move(now));
+  };
   if (reduced_elements() <= without_loop) {
-    for (int64_t n = 0; n < size; ++n) {
-      at[reduced_[i]] = int64(b_, n);
-      carried = nest(i + 1, at, std::move(carried));
-    }
+    for (int64_t n = 0; n < size; ++n) carried = go_on(int64(b_, n), std::move(carried));
     return carried;
   }
   return loop_carrying(b_, size, std::move(carried), [&](Value* n, std::span<Value* const> now) {
-    at[reduced_[i]] = n;
-    return nest(i + 1, at, {now.begin(), now.end()});
+    return go_on(n, {now.begin(), now.end()});
   });
+}
+
+std::vector<Value*> Reduce::with_elements(const std::vector<std::vector<Value*>>& at,
+                                          std::span<Value* const> carried) {
+  std::vector<Value*> out;
+  const size_t each = carried.size() / at.size();
+  for (size_t k = 0; k < at.size(); ++k) {
+    const std::vector<Value*> values = elements_at(at[k]);
+    std::vector<Value*> arguments(carried.begin() + static_cast<std::ptrdiff_t>(k * each),
+                                  carried.begin() + static_cast<std::ptrdiff_t>((k + 1) * each));
+    if (rounds_once()) {
+      out.push_back(reducer_.combine(arguments[0], reducer_.widen(values[0])));
+      continue;
+    }
+    arguments.insert(arguments.end(), values.begin(), values.end());
+    const std::vector<Value*> combined = reducer_.apply(arguments);
+    out.insert(out.end(), combined.begin(), combined.end());
+  }
+  return out;
 }
 
 void store_results(Writer& w, InstructionId id, Value* position, std::span<Value* const> values) {
@@ -485,6 +517,20 @@ bool has_few_results(const Elements& e, const Dims& dims, int64_t element_bytes)
   return bytes >= widest_vector ? *last < lanes / 2 : *last < 2 * lanes && *last % lanes != 0;
 }
 
+// Results from number `first` on whose steps do not wait for each other's.
+constexpr int64_t at_once = 8;
+void write_several(Writer& w, InstructionId id, Reduce& reduce, Value* first) {
+  std::vector<Index> places;
+  for (int64_t k = 0; k < at_once; ++k)
+    places.push_back(Index::linear(w.b, w.elements.leaf_shape(id, 0).dims,
+                                   add_index(w.b, first, int64(w.b, k))));
+  const std::vector<Value*> all = reduce.several_in_order(places);
+  const auto each = std::span(all).size() / places.size();
+  for (int64_t k = 0; k < at_once; ++k)
+    store_results(w, id, add_index(w.b, first, int64(w.b, k)),
+                  std::span(all).subspan(static_cast<size_t>(k) * each, each));
+}
+
 void write_rows(Writer& w, InstructionId id, Reduce& reduce) {
   const Dims dims = w.elements.leaf_shape(id, 0).dims;
   const double steps = reduce.reduced_elements();
@@ -504,7 +550,16 @@ void write_rows(Writer& w, InstructionId id, Reduce& reduce) {
     return;
   }
   w.set_count(element_count(dims), steps);
-  loop(w.b, w.begin, w.end,
+  Value* begin = w.begin;
+  if (reduce.waits_for_itself()) {
+    Value* rounds = w.b.CreateUDiv(w.b.CreateSub(w.end, w.begin), int64(w.b, at_once));
+    loop(w.b, int64(w.b, 0), rounds, [&](Value* round) {
+      write_several(w, id, reduce, add_index(w.b, w.begin, multiply_index(w.b, round, at_once)));
+    });
+    w.elements.forget();
+    begin = add_index(w.b, w.begin, multiply_index(w.b, rounds, at_once));
+  }
+  loop(w.b, begin, w.end,
        [&](Value* i) { store_results(w, id, i, reduce.result(Index::linear(w.b, dims, i))); });
 }
 

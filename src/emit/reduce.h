@@ -41,6 +41,10 @@ class Reduce {
   llvm::Value* finished(llvm::Value* combined);
   // The reduced elements of one result, in order.
   std::vector<llvm::Value*> in_order(const Index& kept);
+  // Those of several results, one result behind the other, in the same loops; and whether that
+  // pays: a step is quick but for its wait for the one before it, which it needs.
+  std::vector<llvm::Value*> several_in_order(std::span<const Index> kept);
+  bool waits_for_itself() const;
   // One result of what was combined in so many lanes of these arrays, from number `first` on: of an
   // associative reducer, or of one that chooses.
   std::vector<llvm::Value*> result_of_lanes(std::span<const HeldArray> held, int64_t first,
@@ -130,8 +134,11 @@ class Reduce {
   bool rounds_once() const;
   std::vector<llvm::Value*> with_next(std::vector<llvm::Value*> values,
                                       const std::vector<llvm::Value*>& next);
-  std::vector<llvm::Value*> nest(size_t i, std::vector<llvm::Value*>& at,
+  // Of results at several places together: what they carry stands one behind the other.
+  std::vector<llvm::Value*> nest(size_t i, std::vector<std::vector<llvm::Value*>>& at,
                                  std::vector<llvm::Value*> carried);
+  std::vector<llvm::Value*> with_elements(const std::vector<std::vector<llvm::Value*>>& at,
+                                          std::span<llvm::Value* const> carried);
 
   Elements& e_;
   Builder& b_;

@@ -17,6 +17,8 @@ Reducer::Reducer(Elements& elements, ComputationId computation)
   chooses_ = !combiner_ && chooses_in_any_order(elements.module, computation);
 }
 
+size_t Reducer::size() const { return e_.module[computation_].instructions.size(); }
+
 void Reducer::choose_among_keys() {
   const bool has_16_bits = combiner_ && (combiner_->element == ElementType::BF16 ||
                                          combiner_->element == ElementType::F16);

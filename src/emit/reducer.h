@@ -26,6 +26,7 @@ class Reducer {
   void choose_straight();
   // Picks one of two tuples: see choice.h.
   bool chooses() const { return chooses_; }
+  size_t size() const;  // instructions of the computation
   llvm::Type* type() const;
   llvm::Value* identity() const;
   llvm::Value* widen(llvm::Value* element) const;

@@ -520,6 +520,50 @@ ENTRY e {{
                      rows, columns, dim, kept, combiners, first, columns - first);
 }
 
+// What was combined is needed for the next step: several rows at once, in order each.
+TEST(Reduce, RowsOfOtherReducers) {
+  for (const auto& [rows, columns] : {std::array{1, 30}, {7, 20}, {8, 65}, {37, 5}, {1000, 19}})
+    expect_native_on_threads(fmt::format(R"(HloModule m
+product {{
+  a = c64[] parameter(0)
+  b = c64[] parameter(1)
+  ROOT c = c64[] multiply(a, b)
+}}
+growth {{
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  p = f32[] multiply(a, b)
+  c = f32[] add(a, p)
+  ROOT d = f32[] add(c, b)
+}}
+pair {{
+  a = f32[] parameter(0)
+  c = s32[] parameter(1)
+  b = f32[] parameter(2)
+  d = s32[] parameter(3)
+  p = f32[] add(b, a)
+  q = s32[] add(d, c)
+  ROOT r = (f32[], s32[]) tuple(p, q)
+}}
+ENTRY e {{
+  x = c64[{0},{1}] parameter(0)
+  y = f32[{0},2,{1}] parameter(1)
+  z = s32[{0},2,{1}] parameter(2)
+  one = c64[] constant((1, 0))
+  zero = f32[] constant(0)
+  none = s32[] constant(0)
+  ones = c64[{0},{1}] broadcast(one), dimensions={{}}
+  w = c64[{0},{1}] add(x, ones)
+  p = c64[{0}] reduce(w, one), dimensions={{1}}, to_apply=product
+  q = f32[{0}] reduce(y, zero), dimensions={{1,2}}, to_apply=growth
+  r = (f32[{0},2], s32[{0},2]) reduce(y, z, zero, none), dimensions={{2}}, to_apply=pair
+  ROOT t = (c64[{0}], f32[{0}], (f32[{0},2], s32[{0},2])) tuple(p, q, r)
+}}
+)",
+                                         rows, columns),
+                             1e-5);
+}
+
 TEST(Reduce, LongRowsOfAnyLength) {
   for (const std::string& processor : processors())
     for (const int64_t columns : {16384, 16384 + 63, 32768 + 17, 40001})
