@@ -19,6 +19,8 @@ constexpr int64_t side_by_side = 256;       // columns that one loop takes at le
 constexpr int64_t enough = 8, wanted = 64;  // loops of their own, before and afterwards
 // Fewer elements one thread adds up before others have come, and nothing is stored between.
 constexpr int64_t least_elements = 1 << 17;
+// Fewer elements of a plain matrix have enough in two loops, and parts would take memory.
+constexpr int64_t few_elements = 1 << 19, columns_of_two = 384;
 constexpr int64_t fewest_parts = 8, most_parts = 512, least_of_part = 4;
 // Results of parts that are no burden.
 constexpr int64_t few_stored = 1 << 14;
@@ -89,12 +91,19 @@ class Splitter {
       if (!is_reduced && inner) columns *= dims_[d];
     }
     if (reduced <= longest / std::min(columns, side_by_side) || results == 0) return false;
-    if (reduced * results < least_elements) return false;
+    const bool has_two_loops = columns >= columns_of_two && is_plain_matrix();
+    if (reduced * results < (has_two_loops ? few_elements : least_elements)) return false;
     const int64_t units = results / columns * ((columns + side_by_side - 1) / side_by_side);
     results_ = results;
     wanted_parts_ = std::max(fewest_parts, wanted / units);
     most_parts_ = std::min(most_parts, reduced / least_of_part);
     return units < enough && results <= longest;
+  }
+
+  // Of two dimensions, and not computed while it is reduced.
+  bool is_plain_matrix() const {
+    return std::ranges::count_if(dims_, [](int64_t d) { return d > 1; }) == 2 &&
+           !is_elementwise(module_[x_].op);
   }
 
   // The parts: the places of some reduced dimensions, and of dimension d in so many pieces.

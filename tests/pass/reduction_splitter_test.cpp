@@ -60,6 +60,8 @@ TEST(ReductionSplitter, PartsInSeveralDimensions) {
 TEST(ReductionSplitter, LeavesOthersWhole) {
   EXPECT_EQ(reduces_after(reduction("f32[60000]", "f32[]", "0")), 1);
   EXPECT_EQ(reduces_after(reduction("f32[500,200]", "f32[200]", "0")), 1);  // one thread is enough
+  EXPECT_EQ(reduces_after(reduction("f32[500,800]", "f32[800]", "0")), 1);  // two loops are
+  EXPECT_GT(reduces_after(reduction("s32[1500,800]", "s32[800]", "0")), 1);
   EXPECT_EQ(reduces_after(reduction("f32[20,70000]", "f32[20]", "1")), 1);
   EXPECT_EQ(reduces_after(reduction("bf16[131072]", "bf16[]", "0")), 1);  // would round too often
   EXPECT_EQ(reduces_after(reduction("s32[131072]", "s32[]", "0", "subtract")), 1);
