@@ -6,6 +6,7 @@
 #include "emit/complex.h"
 #include "emit/op_functions.h"
 #include "emit/seams.h"
+#include "emit/tabled_rows.h"
 #include "emit/tiles.h"
 #include "emit/writer.h"
 
@@ -64,11 +65,12 @@ class Concatenation {
       for (Part& part : parts_) part.crossing = crossing_of(part);
     has_tiles_ = std::ranges::any_of(parts_, [](const Part& part) { return !!part.crossing; });
     is_together_ = !has_tiles_ && are_together();
+    if (!has_tiles_ && dim_ > 0) find_tabled();
   }
 
   bool has_loops() const {
     if (element_count(shape_.dims) == 0) return false;
-    if (has_tiles_) return true;
+    if (has_tiles_ || !tabled_.empty()) return true;
     if (std::ranges::all_of(parts_, [](const Part& part) { return part.array; }))
       return parts_.size() <= most_copies;
     // Of single elements side by side the loops are straight code, without a choice for each.
@@ -78,7 +80,8 @@ class Concatenation {
   }
 
   void write() {
-    if (is_by_rows() && !has_tiles_) write_rows();
+    if (!tabled_.empty()) write_tabled();
+    else if (is_by_rows() && !has_tiles_) write_rows();
     else write_parts();
   }
 
@@ -89,6 +92,78 @@ class Concatenation {
     int64_t start, size;  // in the dimension of concatenation
     std::optional<Crossing> crossing;
   };
+
+  // Parts side by side of as many elements a row, which one flat loop computes.
+  struct TabledParts {
+    std::vector<Part> parts;
+    TabledRows rows;
+    std::vector<llvm::Value*> computed;  // arrays of the frame
+  };
+
+  void find_tabled() {
+    for (size_t i = 0; i < parts_.size();) {
+      std::vector<Part> alike = {parts_[i]};
+      while (++i < parts_.size() && !parts_[i].array && parts_[i].size == alike[0].size)
+        alike.push_back(parts_[i]);
+      if (alike[0].array) continue;
+      std::vector<InstructionId> ids;
+      for (const Part& part : alike) ids.push_back(part.id);
+      const auto rows = find_tabled_rows(w_.elements, ids, module_.shape(alike[0].id).dims, dim_);
+      if (rows && std::ssize(alike) <= most_together) tabled_.push_back({alike, *rows, {}});
+    }
+    int64_t count = 0;  // powers of two
+    for (const TabledParts& some : tabled_) count = std::max(count, some.rows.count);
+    for (TabledParts& some : tabled_) some.rows.count = count;
+  }
+
+  // Blocks of rows: what is costly into the frame, and then each row.
+  void write_tabled() {
+    w_.set_loops_over("tabled rows");
+    const int64_t count = tabled_[0].rows.count;
+    llvm::Type* type = stored_type(b_, shape_.type);
+    for (TabledParts& some : tabled_)
+      for (size_t i = 0; i < some.parts.size(); ++i)
+        some.computed.push_back(frame_array(b_, type, count * some.rows.size));
+    const double each = static_cast<double>(shape_.dims[dim_] * inner_);
+    for_blocks_of_rows(w_, outer_, count, each, [&](const BlockOfRows& block) {
+      for (const TabledParts& some : tabled_) compute(some, block);
+      llvm::Value* before = b_.CreateNSWSub(block.own, block.start);
+      llvm::Value* first = b_.CreateNSWSub(block.first_row, before);
+      loop(b_, before, int64(b_, count),
+           [&](llvm::Value* row) { write_block_row(block, row, add_index(b_, first, row)); });
+    });
+  }
+
+  void compute(const TabledParts& some, const BlockOfRows& block) {
+    const Dims& dims = module_.shape(some.parts[0].id).dims;
+    loop_over_rows(w_, dims, some.rows, block, [&](const Index& place, llvm::Value* number) {
+      std::vector<llvm::Value*> values;
+      for (const Part& part : some.parts) values.push_back(w_.elements.at(part.id, place));
+      if (w_.elements.error()) return;
+      for (size_t i = 0; i < values.size(); ++i)
+        store_element(b_, shape_.type, some.computed[i], number, values[i]);
+    });
+  }
+
+  // Row number `in_block` of the block's, and `row` of all.
+  void write_block_row(const BlockOfRows& block, llvm::Value* in_block, llvm::Value* row) {
+    std::vector<llvm::Value*> at = block.at;
+    at.push_back(add_index(b_, block.start, in_block));
+    const Index rows(b_, outer_, at);
+    for (const Part& part : parts_) {
+      const TabledParts* some = nullptr;
+      size_t number = 0;
+      for (const TabledParts& one : tabled_)
+        for (size_t i = 0; i < one.parts.size(); ++i)
+          if (one.parts[i].start == part.start) some = &one, number = i;
+      if (!some) {
+        write_part_of_row(part, row, rows);
+        continue;
+      }
+      copy(array_at(w_.results[0], row, shape_.dims[dim_], part.start),
+           array_at(some->computed[number], in_block, part.size, 0), part.size * inner_);
+    }
+  }
 
   // Of what is an array's elements in their order.
   llvm::Value* standing_array(InstructionId id) const {
@@ -182,18 +257,21 @@ class Concatenation {
 
   void write_row(llvm::Value* row, const Index& rows) {
     if (is_together_) return write_places(parts_, rows, int64(b_, 0), int64(b_, parts_[0].size));
-    for (const Part& part : parts_) {
-      const int64_t count = part.size * inner_;
-      if (part.array && count > 1) {
-        llvm::Value* to = array_at(w_.results[0], row, shape_.dims[dim_], part.start);
-        llvm::Value* from = array_at(part.array, row, part.size, 0);
-        if (count * bytes() <= most_bytes) copy_row(b_, to, from, count * bytes());
-        else b_.CreateMemCpy(to, {}, from, {}, static_cast<uint64_t>(count * bytes()));
-      } else {
-        w_.elements.forget();
-        write_places({&part, 1}, rows, int64(b_, 0), int64(b_, part.size));
-      }
-    }
+    for (const Part& part : parts_) write_part_of_row(part, row, rows);
+  }
+
+  void write_part_of_row(const Part& part, llvm::Value* row, const Index& rows) {
+    if (part.array && part.size * inner_ > 1)
+      return copy(array_at(w_.results[0], row, shape_.dims[dim_], part.start),
+                  array_at(part.array, row, part.size, 0), part.size * inner_);
+    w_.elements.forget();
+    write_places({&part, 1}, rows, int64(b_, 0), int64(b_, part.size));
+  }
+
+  void copy(llvm::Value* to, llvm::Value* from, int64_t elements) {
+    const int64_t count = elements * bytes();
+    if (count <= most_bytes) copy_row(b_, to, from, count);
+    else b_.CreateMemCpy(to, {}, from, {}, static_cast<uint64_t>(count));
   }
 
   // Each part whole, or what of it lies in the iterations at hand: places, or blocks of tiles.
@@ -327,6 +405,7 @@ class Concatenation {
   std::vector<Part> parts_;
   bool is_together_ = false;  // all of them in one loop
   bool has_tiles_ = false;
+  std::vector<TabledParts> tabled_;
 };
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "emit/lone_lanes.h"
 #include "emit/loop_remainders.h"
 #include "emit/memory_steps.h"
+#include "emit/place_tables.h"
 #include "emit/rare_choices.h"
 #include "emit/table_reads.h"
 #include "emit/vector_steps.h"
@@ -28,8 +29,9 @@
 namespace hilo {
 namespace {
 
-// Short rows in straight code, whose vectors go along them, or across them where they can.
-enum class Rows { None, Along, Across };
+// Short rows in straight code, whose vectors go along them, or across them where they can, or in
+// flat loops.
+enum class Rows { None, Along, Across, Tabled };
 
 // Of what is written as loops over elements.
 llvm::FunctionPassManager passes(bool has_windows, bool has_lane_sums, Rows rows = Rows::None) {
@@ -45,8 +47,9 @@ llvm::FunctionPassManager passes(bool has_windows, bool has_lane_sums, Rows rows
     variables.addPass(llvm::IndVarSimplifyPass());
     out.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(variables), false));
   }
+  if (rows == Rows::Tabled) out.addPass(PlaceTables());
   if (rows == Rows::Across) out.addPass(WideLoops());
-  if (rows != Rows::None) out.addPass(llvm::SLPVectorizerPass());
+  if (rows == Rows::Along || rows == Rows::Across) out.addPass(llvm::SLPVectorizerPass());
   if (rows != Rows::Across) out.addPass(WideLoops());
   out.addPass(LoopRemainders());
   out.addPass(LoneLanes());
@@ -112,6 +115,7 @@ void optimise(llvm::Module& ir, llvm::TargetMachine& machine, bool verify) {
                             of_lane_sums = passes(false, true),
                             of_rows = passes(false, false, Rows::Along),
                             of_columns = passes(false, false, Rows::Across),
+                            of_tabled = passes(false, false, Rows::Tabled),
                             of_vectors = passes_for_vectors();
   for (llvm::Function& function : ir) {
     if (function.isDeclaration()) continue;
@@ -123,6 +127,7 @@ void optimise(llvm::Module& ir, llvm::TargetMachine& machine, bool verify) {
     if (loops_over == "vectors") of_vectors.run(function, functions);
     else if (loops_over == "rows") of_rows.run(function, functions);
     else if (loops_over == "columns") of_columns.run(function, functions);
+    else if (loops_over == "tabled rows") of_tabled.run(function, functions);
     else if (function.hasFnAttribute(lane_sums_attribute)) of_lane_sums.run(function, functions);
     else (loops_over == "windows" ? of_windows : of_elements).run(function, functions);
     const unsigned bits = register_bits(functions.getResult<llvm::TargetIRAnalysis>(function));

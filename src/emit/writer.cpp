@@ -9,6 +9,7 @@
 #include "emit/op_functions.h"
 #include "emit/seams.h"
 #include "emit/streamed_stores.h"
+#include "emit/tabled_rows.h"
 #include "emit/tiles.h"
 #include "eval/eval.h"
 
@@ -188,7 +189,9 @@ class ElementLoops {
     crossing_ = find_crossing(w_.elements, leaves_, inner_);
     const bool has_tiles = crossing_ && (is_one_loop() || is_turned_once());
     if (has_tiles && crossing_->part && !crossing_->is_part_read) return write_crossing();
-    if (has_short_rows()) return write_short_rows();
+    const std::optional<TabledRows> rows = tabled_rows();
+    if (has_short_rows() && !rows) return write_short_rows();
+    if (rows) return write_tabled_rows(w_, leaves_, dims_, *rows);
     if (has_straight_rows()) return write_short_rows(true);
     if (has_tiles) {
       if (is_turned_row()) return write_short_rows();
@@ -297,6 +300,14 @@ class ElementLoops {
         body(number);
       });
     });
+  }
+
+  std::optional<TabledRows> tabled_rows() const {
+    if (crossing_ || gathers_slices()) return std::nullopt;
+    if (is_one_loop() && dims_[inner_] <= most_of_short_row && inner_ > 0 &&
+        dims_[inner_ - 1] >= 2 * least_lanes)
+      return std::nullopt;
+    return find_tabled_rows(w_.elements, leaf_ids(), dims_);
   }
 
   // Rows of a few elements, as of points or colours, without loops of their own.

@@ -35,7 +35,7 @@ class Writer {
   // What its inner loops are over, where optimise() can make use of it: "vectors" already;
   // "windows", and places between seams, whose bounds say what is read; "places" that all arrays
   // share, without a rest of vectors; rows of a few elements in straight code, the vectors of which
-  // are along "rows", or across them, of "columns".
+  // are along "rows", or across them, of "columns"; flat ones over "tabled rows".
   void set_loops_over(const char* what);
   int64_t count() const { return count_; }
   double steps_each() const { return steps_each_; }

@@ -1,0 +1,44 @@
+// Rows of costly elements that are no whole vectors. Private to `emit`.
+#pragma once
+
+#include "emit/writer.h"
+
+namespace hilo {
+
+// The dimensions from `first` on are a row of `size` elements; `count` rows are whole vectors, and
+// one flat loop (emit/place_tables.h).
+struct TabledRows {
+  size_t first;
+  int64_t size, count;
+};
+
+// For elements of these values, which have these dimensions: where rows are short, take costly
+// steps and are made of elements whose places follow from theirs. Rows are dimensions from `first`
+// on; without it, as few as will do.
+std::optional<TabledRows> find_tabled_rows(const Elements& elements,
+                                           const std::vector<InstructionId>& ids, const Dims& dims,
+                                           std::optional<size_t> first = std::nullopt);
+
+// Rows of a line, along the dimension before theirs. The last block of a line may begin among the
+// rows of the block before it: `start` is its first row, `own` the first that no other block has.
+struct BlockOfRows {
+  std::vector<llvm::Value*> at;  // in the dimensions before the line's
+  llvm::Value *start, *own;
+  llvm::Value* first_row;  // number of row `own` among all
+};
+// body(block) for each block of `count` rows; `outer` are the dimensions before a row, whose last
+// one has as many places. Iterations are blocks.
+void for_blocks_of_rows(Writer& writer, const Dims& outer, int64_t count, double steps_of_row,
+                        llvm::function_ref<void(const BlockOfRows& block)> body);
+bool has_whole_blocks(const Dims& outer, int64_t count);
+
+// body(place, number) for each element of the block's rows, of an array of dimensions `dims`.
+void loop_over_rows(Writer& writer, const Dims& dims, const TabledRows& rows,
+                    const BlockOfRows& block,
+                    llvm::function_ref<void(const Index& place, llvm::Value* number)> body);
+
+// The values into the arrays, as write_elements().
+void write_tabled_rows(Writer& writer, std::span<const WrittenLeaf> leaves, const Dims& dims,
+                       const TabledRows& rows);
+
+}  // namespace hilo
