@@ -506,13 +506,11 @@ class Convolution {
     const auto count = static_cast<size_t>(columns());
     std::vector<Value*> out(sums.size() / count);
     auto* features = llvm::FixedVectorType::get(real(), static_cast<unsigned>(count));
+    const std::vector<Value*> all = sums_of_lanes(b_, sums);
     for (size_t i = 0; i < sums.size(); ++i) {
-      llvm::CallInst* total =
-          b_.CreateFAddReduce(llvm::ConstantFP::getNegativeZero(real()), sums[i]);
-      total->setHasAllowReassoc(true);
       Value*& place = out[i / count];
       if (!place) place = llvm::PoisonValue::get(features);
-      place = b_.CreateInsertElement(place, total, static_cast<uint64_t>(i % count));
+      place = b_.CreateInsertElement(place, all[i], static_cast<uint64_t>(i % count));
     }
     return out;
   }

@@ -282,8 +282,9 @@ class Dot {
   }
   llvm::Type* real() const { return stored_type(b_, sum_); }
 
-  Value* load(const Side& side, Value* position, int64_t lanes) {
-    return load_lanes(b_, side.type, side.array, position, lanes, real());
+  Value* load(const Side& side, Value* position, int64_t lanes,
+              std::optional<int64_t> first = std::nullopt) {
+    return load_lanes(b_, side.type, side.array, position, lanes, real(), first);
   }
 
   Value* start(const Side& side, Value* own) {
@@ -460,53 +461,56 @@ class Dot {
     });
   }
 
-  Value* total(Value* sums) {
-    if (is_integral(sum_)) return b_.CreateAddReduce(sums);
-    llvm::CallInst* out = b_.CreateFAddReduce(llvm::ConstantFP::getNegativeZero(real()), sums);
-    out->setHasAllowReassoc(true);  // in halves
-    return out;
-  }
-
-  // A vector of partial sums for each result; what is left over is added element by element.
+  // A vector of partial sums for each result. What is left over is a vector with zeros behind it,
+  // or is added element by element.
   void write_depths(const std::vector<Value*>& lefts, int64_t columns) {
     std::vector<Value*> rights;
     for (int64_t c = 0; c < columns; ++c)
       rights.push_back(start(rhs_, add_index(b_, column_, int64(b_, c))));
-    const size_t count = lefts.size() * rights.size();
-    auto* vector = llvm::FixedVectorType::get(real(), static_cast<unsigned>(lanes_));
-    const auto add = [&](Value* k, std::span<Value* const> now, int64_t lanes) {
+    const auto add = [&](Value* k, std::span<Value* const> now, int64_t lanes,
+                         std::optional<int64_t> first = std::nullopt) {
       std::vector<Value*> next, right;
-      for (Value* from : rights) right.push_back(load(rhs_, add_index(b_, from, k), lanes));
+      for (Value* from : rights) right.push_back(load(rhs_, add_index(b_, from, k), lanes, first));
       for (Value* from : lefts) {
-        Value* left = load(lhs_, add_index(b_, from, k), lanes);
+        Value* left = load(lhs_, add_index(b_, from, k), lanes, first);
         for (Value* other : right)
           next.push_back(multiply_add_lanes(b_, left, other, now[next.size()]));
       }
       return next;
     };
-    std::vector<Value*> sums(count, llvm::Constant::getNullValue(vector));
+    auto* vector = llvm::FixedVectorType::get(real(), static_cast<unsigned>(lanes_));
+    std::vector<Value*> sums(lefts.size() * rights.size(), llvm::Constant::getNullValue(vector));
     sums = loop_carrying(b_, depth() / lanes_, std::move(sums),
                          [&](Value* k, std::span<Value* const> now) {
                            return add(multiply_index(b_, k, lanes_), now, lanes_);
                          });
-    auto* single = llvm::FixedVectorType::get(real(), 1);
-    for (Value*& sum : sums) {
-      sum = b_.CreateInsertElement(llvm::PoisonValue::get(single), total(sum), uint64_t{0});
-    }
-    sums = loop_carrying(
-        b_, depth() % lanes_, std::move(sums), [&](Value* k, std::span<Value* const> now) {
-          return add(add_index(b_, k, int64(b_, depth() / lanes_ * lanes_)), now, 1);
-        });
+    Value* whole = int64(b_, depth() / lanes_ * lanes_);
+    const int64_t rest = depth() % lanes_;
+    const bool has_masks = loads_first_lanes(lhs_.type, registers_.bytes) &&
+                           loads_first_lanes(rhs_.type, registers_.bytes);
+    if (rest > 0 && has_masks) sums = add(whole, sums, lanes_, rest);
+    sums = sums_of_lanes(b_, sums);
+    if (rest > 0 && !has_masks) sums = add_singles(std::move(sums), rest, whole, add);
     for (size_t r = 0; r < lefts.size(); ++r) {
       Value* row = llvm::PoisonValue::get(
           llvm::FixedVectorType::get(real(), static_cast<unsigned>(columns)));
-      for (int64_t c = 0; c < columns; ++c) {
-        Value* sum = sums[r * rights.size() + static_cast<size_t>(c)];
-        row = b_.CreateInsertElement(row, b_.CreateExtractElement(sum, uint64_t{0}),
+      for (int64_t c = 0; c < columns; ++c)
+        row = b_.CreateInsertElement(row, sums[r * rights.size() + static_cast<size_t>(c)],
                                      static_cast<uint64_t>(c));
-      }
       store(r, column_, row);
     }
+  }
+
+  // add(place, sums, 1) of vectors of one element, for `count` places from `first` on.
+  std::vector<Value*> add_singles(std::vector<Value*> sums, int64_t count, Value* first, auto add) {
+    auto* single = llvm::FixedVectorType::get(real(), 1);
+    for (Value*& sum : sums)
+      sum = b_.CreateInsertElement(llvm::PoisonValue::get(single), sum, uint64_t{0});
+    sums = loop_carrying(b_, count, std::move(sums), [&](Value* k, std::span<Value* const> now) {
+      return add(add_index(b_, k, first), now, 1);
+    });
+    for (Value*& sum : sums) sum = b_.CreateExtractElement(sum, uint64_t{0});
+    return sums;
   }
 
   void store(size_t row, Value* column, Value* sums) {

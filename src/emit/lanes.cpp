@@ -1,6 +1,8 @@
 #include "emit/lanes.h"
 
+#include <algorithm>
 #include <bit>
+#include <iterator>
 
 #include "emit/small_floats.h"
 
@@ -20,14 +22,21 @@ std::vector<LanePiece> pieces_of_lanes(int64_t lanes, int64_t lanes_of_register)
 bool has_lanes(ElementType type) { return is_floating(type); }
 
 llvm::Value* load_lanes(Builder& b, ElementType type, llvm::Value* array, llvm::Value* position,
-                        int64_t lanes, llvm::Type* real) {
+                        int64_t lanes, llvm::Type* real, std::optional<int64_t> first) {
   llvm::Type* stored = stored_type(b, type);
   const auto vector = [&](llvm::Type* element) {
     return llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes));
   };
-  llvm::Value* raw =
-      b.CreateAlignedLoad(vector(stored), b.CreateInBoundsGEP(stored, array, position),
-                          llvm::Align(static_cast<uint64_t>(storage_bytes(type))));
+  const llvm::Align align(static_cast<uint64_t>(storage_bytes(type)));
+  llvm::Value *place = b.CreateInBoundsGEP(stored, array, position), *raw = nullptr;
+  if (first) {
+    std::vector<llvm::Constant*> mask;
+    for (int64_t lane = 0; lane < lanes; ++lane) mask.push_back(b.getInt1(lane < *first));
+    raw = b.CreateMaskedLoad(vector(stored), place, align, llvm::ConstantVector::get(mask),
+                             llvm::Constant::getNullValue(vector(stored)));
+  } else {
+    raw = b.CreateAlignedLoad(vector(stored), place, align);
+  }
   if (type == ElementType::BF16) {
     llvm::Value* bits = b.CreateShl(b.CreateZExt(raw, vector(b.getInt32Ty())), 16);
     raw = b.CreateBitCast(bits, vector(b.getFloatTy()));
@@ -35,6 +44,10 @@ llvm::Value* load_lanes(Builder& b, ElementType type, llvm::Value* array, llvm::
   if (is_integral(type)) return b.CreateIntCast(raw, vector(real), is_signed(type));
   if (is_small_float(type)) raw = small_float_of_bits(b, type, raw);
   return raw->getType()->getScalarType() == real ? raw : b.CreateFPExt(raw, vector(real));
+}
+
+bool loads_first_lanes(ElementType type, int64_t register_bytes) {
+  return register_bytes >= 64 || (register_bytes == 32 && storage_bytes(type) >= 4);
 }
 
 bool stores_lanes(ElementType type) {
@@ -64,6 +77,95 @@ void store_lanes(Builder& b, ElementType type, llvm::Value* array, llvm::Value* 
 llvm::Value* multiply_add_lanes(Builder& b, llvm::Value* a, llvm::Value* c, llvm::Value* sum) {
   if (sum->getType()->isIntOrIntVectorTy()) return b.CreateAdd(sum, b.CreateMul(a, c));
   return b.CreateIntrinsic(llvm::Intrinsic::fmuladd, {sum->getType()}, {a, c, sum});
+}
+
+namespace {
+
+// LLVM takes longer for more steps in a row than they save.
+constexpr size_t most_together = 4;
+
+llvm::Value* add_lanes(Builder& b, llvm::Value* a, llvm::Value* c) {
+  return a->getType()->isIntOrIntVectorTy() ? b.CreateAdd(a, c) : b.CreateFAdd(a, c);
+}
+
+// A vector of equal pieces, each with the partial sums of the vector of this number.
+struct PartialSums {
+  llvm::Value* lanes;
+  std::vector<size_t> of;
+};
+
+// Lane `half` behind each one that is the first half of a piece.
+llvm::Value* second_halves(Builder& b, llvm::Value* lanes, int count, int piece) {
+  std::vector<int> mask;
+  for (int lane = 0; lane < count; ++lane)
+    mask.push_back(lane % piece < piece / 2 ? lane + piece / 2 : llvm::PoisonMaskElem);
+  return b.CreateShuffleVector(lanes, mask);
+}
+
+// Halves of the pieces of both, in turns: first of one, then of the other.
+PartialSums added_halves(Builder& b, const PartialSums& a, const PartialSums& c, int count) {
+  const int pieces = static_cast<int>(a.of.size()), size = count / pieces, half = size / 2;
+  std::vector<int> low, high;
+  PartialSums out{nullptr, {}};
+  for (int piece = 0; piece < pieces; ++piece)
+    for (const int from : {0, count}) {
+      for (int i = 0; i < half; ++i) {
+        low.push_back(from + piece * size + i);
+        high.push_back(from + piece * size + half + i);
+      }
+      out.of.push_back((from == 0 ? a : c).of[static_cast<size_t>(piece)]);
+    }
+  out.lanes = add_lanes(b, b.CreateShuffleVector(a.lanes, c.lanes, low),
+                        b.CreateShuffleVector(a.lanes, c.lanes, high));
+  return out;
+}
+
+// The same where there is no other: its places stay empty.
+constexpr size_t none = ~size_t{0};
+PartialSums added_halves(Builder& b, const PartialSums& a, int count) {
+  PartialSums out{nullptr, {}};
+  for (const size_t number : a.of) out.of.insert(out.of.end(), {number, none});
+  const int size = count / static_cast<int>(a.of.size());
+  out.lanes = add_lanes(b, a.lanes, second_halves(b, a.lanes, count, size));
+  return out;
+}
+
+// Of up to as many vectors as each has lanes: two and two into one, so that a step adds halves of
+// many of them.
+std::vector<llvm::Value*> sums_together(Builder& b, std::span<llvm::Value* const> vectors) {
+  const auto* type = llvm::cast<llvm::FixedVectorType>(vectors[0]->getType());
+  const auto count = static_cast<int>(type->getNumElements());
+  std::vector<PartialSums> left;
+  for (size_t i = 0; i < vectors.size(); ++i) left.push_back({vectors[i], {i}});
+  while (left.size() > 1) {
+    std::vector<PartialSums> next;
+    for (size_t i = 0; i + 1 < left.size(); i += 2)
+      next.push_back(added_halves(b, left[i], left[i + 1], count));
+    if (left.size() % 2 == 1) next.push_back(added_halves(b, left.back(), count));
+    left = std::move(next);
+  }
+  llvm::Value* lanes = left[0].lanes;
+  const int pieces = static_cast<int>(left[0].of.size()), size = count / pieces;
+  for (int piece = size; piece > 1; piece /= 2)
+    lanes = add_lanes(b, lanes, second_halves(b, lanes, count, piece));
+  std::vector<llvm::Value*> out(vectors.size());
+  for (size_t piece = 0; piece < left[0].of.size(); ++piece)
+    if (const size_t number = left[0].of[piece]; number != none)
+      out[number] = b.CreateExtractElement(lanes, piece * static_cast<uint64_t>(size));
+  return out;
+}
+
+}  // namespace
+
+std::vector<llvm::Value*> sums_of_lanes(Builder& b, std::span<llvm::Value* const> vectors) {
+  std::vector<llvm::Value*> out;
+  while (!vectors.empty()) {
+    const auto* type = llvm::cast<llvm::FixedVectorType>(vectors[0]->getType());
+    const size_t count = std::min<size_t>({vectors.size(), type->getNumElements(), most_together});
+    std::ranges::copy(sums_together(b, vectors.first(count)), std::back_inserter(out));
+    vectors = vectors.subspan(count);
+  }
+  return out;
 }
 
 }  // namespace hilo

@@ -18,9 +18,12 @@ std::vector<LanePiece> pieces_of_lanes(int64_t lanes, int64_t lanes_of_register)
 // Floats of all widths.
 bool has_lanes(ElementType type);
 // Elements [position, position + lanes) as a vector of `real`, which holds them exactly; integers
-// wider than that wrap.
+// wider than that wrap. Of `first` lanes only, and zeros in the others, where the chip has such
+// loads.
 llvm::Value* load_lanes(Builder& b, ElementType type, llvm::Value* array, llvm::Value* position,
-                        int64_t lanes, llvm::Type* real);
+                        int64_t lanes, llvm::Type* real,
+                        std::optional<int64_t> first = std::nullopt);
+bool loads_first_lanes(ElementType type, int64_t register_bytes);
 // Whether store_lanes() stores a vector, as of f32, f64 and integers of whole bytes; else it is a
 // loop over elements, which are rounded.
 bool stores_lanes(ElementType type);
@@ -29,5 +32,8 @@ void store_lanes(Builder& b, ElementType type, llvm::Value* array, llvm::Value* 
                  llvm::Value* lanes);
 // a * c + sum, of floats in one rounding where the machine does that as fast; integers wrap.
 llvm::Value* multiply_add_lanes(Builder& b, llvm::Value* a, llvm::Value* c, llvm::Value* sum);
+// The sum of the lanes of each vector, as elements: in halves, each half added to the other one.
+// The vectors have the same power of two of lanes.
+std::vector<llvm::Value*> sums_of_lanes(Builder& b, std::span<llvm::Value* const> vectors);
 
 }  // namespace hilo
