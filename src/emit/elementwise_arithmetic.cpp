@@ -140,6 +140,7 @@ Value* integer_power(const ScalarCall& c) {
 }
 
 Value* remainder_of_floats(const ScalarCall& c) {
+  if (Value* rest = math_remainder_by_power(c.b, c.in[0], c.in[1])) return rest;
   if (c.type == ElementType::F64)
     return real_parts::adds_products(c.b) ? math_remainder_of_f64(c.b, c.in[0], c.in[1])
                                           : c.b.CreateFRem(c.in[0], c.in[1]);

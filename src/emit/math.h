@@ -72,6 +72,9 @@ llvm::Value* math_cos_of_f64(Builder& b, llvm::Value* x);
 llvm::Value* math_tan_of_f64(Builder& b, llvm::Value* x);
 // C's fmod, exactly.
 llvm::Value* math_remainder_of_f64(Builder& b, llvm::Value* x, llvm::Value* y);
+// The same of floats of any type where y is known, or null where it is no power of two that will
+// do.
+llvm::Value* math_remainder_by_power(Builder& b, llvm::Value* x, llvm::Value* y);
 // These two within 2 units. The power is for machines that multiply and add in one rounding.
 llvm::Value* math_atan2_of_f64(Builder& b, llvm::Value* y, llvm::Value* x);
 llvm::Value* math_pow_of_f64(Builder& b, llvm::Value* x, llvm::Value* y);

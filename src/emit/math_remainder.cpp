@@ -54,4 +54,19 @@ Value* math_remainder_of_f64(Builder& b, Value* x, Value* y) {
   return rare_choice(b, is_far, b.CreateFRem(x, y), rest);
 }
 
+// From 1 on x / y is exact or so small that nothing is divided, and x - trunc(x / y) * y is exact.
+Value* math_remainder_by_power(Builder& b, Value* x, Value* y) {
+  constexpr int most = 100;  // its reciprocal is a normal f32
+  const auto* known = llvm::dyn_cast<llvm::ConstantFP>(y);
+  if (!known) return nullptr;
+  const llvm::APFloat power = llvm::abs(known->getValueAPF());
+  const int exponent = power.getExactLog2Abs();
+  if (exponent < 0 || exponent > most) return nullptr;
+  const auto of = [&](double value) { return llvm::ConstantFP::get(x->getType(), value); };
+  Value* quotient = b.CreateUnaryIntrinsic(llvm::Intrinsic::trunc,
+                                           b.CreateFMul(x, of(std::ldexp(1.0, -exponent))));
+  Value* rest = b.CreateFSub(x, b.CreateFMul(quotient, of(std::ldexp(1.0, exponent))));
+  return b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, rest, x);
+}
+
 }  // namespace hilo

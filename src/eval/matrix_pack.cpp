@@ -1,5 +1,9 @@
 #include "eval/matrix_pack.h"
 
+#include <algorithm>
+#include <array>
+#include <cstring>
+
 #include "eval/matrix_kernel.h"
 #include "eval/positions.h"
 
@@ -78,7 +82,37 @@ void store(const T* in, std::span<const int64_t> minor, std::span<const Run> run
   }
 }
 
+using FourFloats [[gnu::vector_size(16)]] = float;
+using FourPlaces [[gnu::vector_size(16)]] = int32_t;
+
+// Four lines of four, `leading` apart, become the lines.
+void store_turned(const float* in, int64_t leading, const std::array<float*, 4>& lines) {
+  std::array<FourFloats, 4> row;
+  for (size_t i = 0; i < 4; ++i)
+    std::memcpy(&row[i], in + static_cast<int64_t>(i) * leading, sizeof row[i]);
+  constexpr FourPlaces low = {0, 4, 1, 5}, high = {2, 6, 3, 7};
+  const auto a = __builtin_shuffle(row[0], row[2], low), b = __builtin_shuffle(row[1], row[3], low),
+             c = __builtin_shuffle(row[0], row[2], high),
+             d = __builtin_shuffle(row[1], row[3], high);
+  const std::array<FourFloats, 4> turned = {
+      __builtin_shuffle(a, b, low), __builtin_shuffle(a, b, high), __builtin_shuffle(c, d, low),
+      __builtin_shuffle(c, d, high)};
+  for (size_t j = 0; j < 4; ++j) std::memcpy(lines[j], &turned[j], sizeof turned[j]);
+}
+
 // The columns of a block become lines of memory.
+void store_turned(const float* in, int64_t leading, std::span<const int64_t> major,
+                  std::span<const int64_t> minor, float* to) {
+  const auto count = static_cast<int64_t>(major.size()), columns = std::ssize(minor);
+  const auto line = [&](int64_t j) { return to + major[0] + minor[j]; };
+  const int64_t whole = count / 4 * 4, all = columns / 4 * 4;
+  for (int64_t j = 0; j < all; j += 4)
+    for (int64_t i = 0; i < whole; i += 4)
+      store_turned(in + i * leading + j, leading,
+                   {line(j) + i, line(j + 1) + i, line(j + 2) + i, line(j + 3) + i});
+  for (int64_t j = 0; j < columns; ++j)
+    for (int64_t i = j < all ? whole : 0; i < count; ++i) line(j)[i] = in[i * leading + j];
+}
 template <class S, class T>
 void store_turned(const T* in, int64_t leading, std::span<const int64_t> major,
                   std::span<const int64_t> minor, S* to) {
@@ -140,12 +174,16 @@ void pack(const void* data, ElementType type, int64_t base, std::span<const int6
 template <class T>
 void unpack(const T* in, int64_t leading, void* data, ElementType type, int64_t base,
             std::span<const int64_t> major, std::span<const int64_t> minor) {
-  const std::vector<Run> runs = consecutive_runs(minor);
-  const bool is_turned = runs.size() == minor.size() && consecutive_runs(major).size() == 1;
+  const auto is_next = [](int64_t a, int64_t c) { return c == a + 1; };
+  const bool is_turned = !major.empty() &&
+                         std::ranges::adjacent_find(minor, is_next) == minor.end() &&
+                         count_consecutive(major.data(), std::ssize(major)) == std::ssize(major);
+  const std::vector<Run> runs = is_turned ? std::vector<Run>() : consecutive_runs(minor);
   if constexpr (std::is_same_v<T, float>)
-    if ((type == ElementType::F16 || (type == ElementType::BF16 && runs.size() == 1)) &&
+    if ((type == ElementType::F16 ||
+         (type == ElementType::BF16 && (is_turned ? minor.size() : runs.size()) == 1)) &&
         store_rounded_lines(in, leading, type, static_cast<uint16_t*>(data) + base, major, minor,
-                            is_turned ? std::span<const Run>() : runs))
+                            runs))
       return;
   visit_storage(type, [&]<class S>(std::type_identity<S>) {
     S* to = static_cast<S*>(data) + base;

@@ -343,6 +343,33 @@ ENTRY e {{
   }
 }
 
+// A remainder by 1 is what of a coordinate wraps around: all bits of all numbers of 16 bits, and as
+// many others spread over the wider types.
+TEST(Elementwise, RemaindersByPowersOfTwo) {
+  for (const std::string_view type : {"f16", "bf16", "f32", "f64"}) {
+    const int bits = type.ends_with("16") ? 16 : type == "f32" ? 32 : 64;
+    const double least = 0x1p-124;  // subnormal numbers are zeros in code
+    for (const double power : {1.0, -2.0, 1024.0, 0.5, 1e30, 3.0}) {
+      if (type == "f16" && power > 6e4) continue;
+      expect_native(fmt::format(R"(HloModule m
+ENTRY e {{
+  i = u{1}[65536] iota(), iota_dimension=0
+  up = u{1}[] constant({2})
+  ups = u{1}[65536] broadcast(up), dimensions={{}}
+  all = u{1}[65536] shift-left(i, ups)
+  rest = u{1}[65536] add(all, i)
+  x = {0}[65536] bitcast-convert(rest)
+  one = {0}[] constant({3})
+  ones = {0}[65536] broadcast(one), dimensions={{}}
+  ROOT r = {0}[65536] remainder(x, ones)
+}}
+)",
+                                type, bits, bits == 16 ? 16 : bits - 16, power),
+                    least);
+    }
+  }
+}
+
 TEST(Elementwise, ConversionsSaturate) {
   expect_native(R"(HloModule m
 ENTRY e {
