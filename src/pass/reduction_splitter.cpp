@@ -20,7 +20,8 @@ constexpr int64_t enough = 8, wanted = 64;  // loops of their own, before and af
 // Fewer elements one thread adds up before others have come, and nothing is stored between.
 constexpr int64_t least_elements = 1 << 17;
 // Fewer elements of a plain matrix have enough in two loops, and parts would take memory.
-constexpr int64_t few_elements = 1 << 19, columns_of_two = 384;
+constexpr int64_t few_elements = 1 << 19, columns_of_two = 256;
+constexpr size_t most_cheap = 8;  // ops that make an element in the time that it takes to add it
 constexpr int64_t fewest_parts = 8, most_parts = 512, least_of_part = 4;
 // Results of parts that are no burden.
 constexpr int64_t few_stored = 1 << 14;
@@ -100,10 +101,18 @@ class Splitter {
     return units < enough && results <= longest;
   }
 
-  // Of two dimensions, and not computed while it is reduced.
+  // Of two dimensions, and not computed by much while it is reduced.
   bool is_plain_matrix() const {
-    return std::ranges::count_if(dims_, [](int64_t d) { return d > 1; }) == 2 &&
-           !is_elementwise(module_[x_].op);
+    if (std::ranges::count_if(dims_, [](int64_t d) { return d > 1; }) != 2) return false;
+    std::vector<InstructionId> made_by = {x_};
+    for (size_t i = 0; i < made_by.size(); ++i) {
+      const Op op = module_[made_by[i]].op;
+      if (!is_elementwise(op)) continue;
+      if (!has_trait(op, TraitCheap) || made_by.size() > most_cheap) return false;
+      for (InstructionId operand : module_.operands(made_by[i]))
+        if (std::ranges::count(made_by, operand) == 0) made_by.push_back(operand);
+    }
+    return true;
   }
 
   // The parts: the places of some reduced dimensions, and of dimension d in so many pieces.
