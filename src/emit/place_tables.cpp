@@ -22,6 +22,9 @@ using llvm::Instruction;
 using llvm::Value;
 using Table = std::vector<int64_t>;
 
+constexpr int64_t most_shift = 32;
+constexpr size_t most_spread = 16;  // arrays of the frame
+
 // same + table[counter]; null: 0. A pointer, and bytes from it on.
 struct Sum {
   Value* same = nullptr;
@@ -176,16 +179,17 @@ class TabledLoop {
       Value* same = c.same ? b.CreateSub(a.same ? a.same : b.getInt64(0), c.same) : a.same;
       return Sum{same, each([](int64_t x, int64_t y) { return x - y; })};
     }
-    if (opcode == Instruction::Mul && a.same && c.same) return std::nullopt;
+    if (a.same && c.same) return std::nullopt;
     const Sum& factor = a.same ? c : a;
-    const bool is_one =
-        std::ranges::count(factor.table, factor.table[0]) == std::ssize(factor.table);
-    if (!is_one || (opcode != Instruction::Mul && (opcode != Instruction::Shl || !a.same)))
-      return std::nullopt;
-    const int64_t by = opcode == Instruction::Mul ? factor.table[0] : int64_t{1} << factor.table[0];
+    const int64_t number = factor.table[0];
+    const bool is_one = std::ranges::count(factor.table, number) == std::ssize(factor.table);
+    const bool is_shift =
+        opcode == Instruction::Shl && a.same && number >= 0 && number < most_shift;
+    if (!is_one || (opcode != Instruction::Mul && !is_shift)) return std::nullopt;
+    const auto by = is_shift ? uint64_t{1} << number : static_cast<uint64_t>(number);
     const Sum& other = a.same ? a : c;
-    Sum out{b.CreateMul(other.same, b.getInt64(static_cast<uint64_t>(by))), other.table};
-    for (int64_t& one : out.table) one *= by;
+    Sum out{b.CreateMul(other.same, b.getInt64(by)), other.table};
+    for (int64_t& one : out.table) one = static_cast<int64_t>(static_cast<uint64_t>(one) * by);
     return out;
   }
 
@@ -248,7 +252,8 @@ class TabledLoop {
     if (is_one) return base;
     if (is_beside) return b.CreateGEP(type, base, counter_.number);
     if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&access)) {
-      if (is_read_only(base)) return b.CreateGEP(type, spread(base, type, table), counter_.number);
+      if (spread_.size() < most_spread && is_read_only(base))
+        return b.CreateGEP(type, spread(base, type, table), counter_.number);
       mark_lookup(*load, false);
     }
     return b.CreateGEP(b.getInt8Ty(), base, from_table(b, table, b.getInt64Ty()));

@@ -15,6 +15,7 @@ constexpr int64_t whole_lanes = 32;
 constexpr int64_t shortest = 8, longest = 128;
 // Blocks that are worth their tables, and arrays that are spread over a block.
 constexpr int64_t fewest_blocks = 4;
+constexpr size_t most_values = 100;  // that an element is made of, each with tables of places
 
 bool is_tabled_type(ElementType type) { return !is_complex(type) && storage_bytes(type) >= 2; }
 
@@ -27,7 +28,8 @@ bool are_costly(const Elements& e, std::vector<InstructionId> seen) {
   for (size_t i = 0; i < seen.size(); ++i) {
     const InstructionId id = seen[i];
     const Op op = e.module[id].op;
-    if (!e.module.shape(id).is_array() || is_complex(e.module.shape(id).type)) return false;
+    const Shape& shape = e.module.shape(id);
+    if (!shape.is_array() || is_complex(shape.type) || seen.size() > most_values) return false;
     if (e.array(id) || op == Op::Constant || op == Op::Parameter) continue;
     if (!is_elementwise(op) && std::ranges::count(moves, op) == 0) return false;
     out = out || (is_elementwise(op) && !has_trait(op, TraitCheap));
