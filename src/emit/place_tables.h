@@ -8,9 +8,10 @@ namespace hilo {
 
 // Before loops become vectors: in a loop of a known number of iterations, each integer
 // u + t(counter), where u is the same in all of them, is read of a table of t that is made here,
-// and arrays are read there by gathers. So a flat loop over places of several dimensions divides
-// nothing. Sums, differences and products with constants have a u; what else is done to integers
-// must follow from the counter and constants.
+// and arrays are read there by gathers: those where u is the same in all rounds of the loop around
+// it once, before that loop, into the frame. So a flat loop over places of several dimensions
+// divides nothing. Sums, differences and products with constants have a u; what else is done to
+// integers must follow from the counter and constants.
 struct PlaceTables : llvm::PassInfoMixin<PlaceTables> {
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
 };

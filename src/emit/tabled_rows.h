@@ -27,9 +27,10 @@ struct BlockOfRows {
   llvm::Value* first_row;  // number of row `own` among all
 };
 // body(block) for each block of `count` rows; `outer` are the dimensions before a row, whose last
-// one has as many places. Iterations are blocks.
+// one has as many places or more. Iterations are blocks.
 void for_blocks_of_rows(Writer& writer, const Dims& outer, int64_t count, double steps_of_row,
                         llvm::function_ref<void(const BlockOfRows& block)> body);
+// Whether no block begins in the one before it.
 bool has_whole_blocks(const Dims& outer, int64_t count);
 
 // body(place, number) for each element of the block's rows, of an array of dimensions `dims`.

@@ -523,6 +523,16 @@ TEST(Dot, FewColumnsOfLongSumsAreTurned) {
     }
 }
 
+// The lanes of any number of sums are added together, and what is left of a sum is masked.
+TEST(Dot, AnyNumberOfSumsAlongLanes) {
+  for (const auto& [rows, depth, columns] :
+       {std::array{1, 50, 1}, {2, 97, 3}, {3, 64, 5}, {4, 131, 4}, {5, 200, 1}, {7, 100, 20}})
+    for (const std::string& processor : processors()) {
+      const std::string text = product(rows, depth, columns, true);
+      expect_native(run_both(text, 1, 1, processor), text, 1e-5);
+    }
+}
+
 TEST(Dot, AnyNumberOfThreadsGivesTheSameBits) {
   for (const std::string& text :
        {product(3, 2000, 3001, false), product(333, 700, 1001, false), product(700, 64, 90, true),
