@@ -83,20 +83,23 @@ void store(const T* in, std::span<const int64_t> minor, std::span<const Run> run
 }
 
 using FourFloats [[gnu::vector_size(16)]] = float;
-using FourPlaces [[gnu::vector_size(16)]] = int32_t;
+
+FourFloats low_halves(FourFloats a, FourFloats c) {
+  return __builtin_shufflevector(a, c, 0, 4, 1, 5);
+}
+FourFloats high_halves(FourFloats a, FourFloats c) {
+  return __builtin_shufflevector(a, c, 2, 6, 3, 7);
+}
 
 // Four lines of four, `leading` apart, become the lines.
 void store_turned(const float* in, int64_t leading, const std::array<float*, 4>& lines) {
   std::array<FourFloats, 4> row;
   for (size_t i = 0; i < 4; ++i)
     std::memcpy(&row[i], in + static_cast<int64_t>(i) * leading, sizeof row[i]);
-  constexpr FourPlaces low = {0, 4, 1, 5}, high = {2, 6, 3, 7};
-  const auto a = __builtin_shuffle(row[0], row[2], low), b = __builtin_shuffle(row[1], row[3], low),
-             c = __builtin_shuffle(row[0], row[2], high),
-             d = __builtin_shuffle(row[1], row[3], high);
-  const std::array<FourFloats, 4> turned = {
-      __builtin_shuffle(a, b, low), __builtin_shuffle(a, b, high), __builtin_shuffle(c, d, low),
-      __builtin_shuffle(c, d, high)};
+  const FourFloats a = low_halves(row[0], row[2]), b = low_halves(row[1], row[3]),
+                   c = high_halves(row[0], row[2]), d = high_halves(row[1], row[3]);
+  const std::array<FourFloats, 4> turned = {low_halves(a, b), high_halves(a, b), low_halves(c, d),
+                                            high_halves(c, d)};
   for (size_t j = 0; j < 4; ++j) std::memcpy(lines[j], &turned[j], sizeof turned[j]);
 }
 
