@@ -58,7 +58,7 @@ class Concatenation {
     int64_t start = 0;
     for (InstructionId operand : module_.operands(id)) {
       const int64_t size = module_.shape(operand).dims[dim_];
-      if (size > 0) parts_.push_back({operand, standing_array(operand), start, size, {}});
+      if (size > 0) parts_.push_back({operand, standing_array(operand), start, size, {}, nullptr});
       start += size;
     }
     if (parts_.size() <= most_turned)
@@ -91,25 +91,25 @@ class Concatenation {
     llvm::Value* array;   // that holds it, or null
     int64_t start, size;  // in the dimension of concatenation
     std::optional<Crossing> crossing;
+    llvm::Value* of_block = nullptr;  // its rows of a block in the frame, if it is tabled
   };
 
   // Parts side by side of as many elements a row, which one flat loop computes.
   struct TabledParts {
-    std::vector<Part> parts;
+    std::span<Part> parts;
     TabledRows rows;
-    std::vector<llvm::Value*> computed;  // arrays of the frame
   };
 
   void find_tabled() {
-    for (size_t i = 0; i < parts_.size();) {
-      std::vector<Part> alike = {parts_[i]};
-      while (++i < parts_.size() && !parts_[i].array && parts_[i].size == alike[0].size)
-        alike.push_back(parts_[i]);
-      if (alike[0].array) continue;
-      std::vector<InstructionId> ids;
-      for (const Part& part : alike) ids.push_back(part.id);
-      const auto rows = find_tabled_rows(w_.elements, ids, module_.shape(alike[0].id).dims, dim_);
-      if (rows && std::ssize(alike) <= most_together) tabled_.push_back({alike, *rows, {}});
+    for (size_t i = 0, end = 0; i < parts_.size(); i = end) {
+      std::vector<InstructionId> ids = {parts_[i].id};
+      for (end = i + 1; end < parts_.size(); ++end) {
+        if (parts_[end].array || parts_[end].size != parts_[i].size) break;
+        ids.push_back(parts_[end].id);
+      }
+      if (parts_[i].array || std::ssize(ids) > most_together) continue;
+      const auto rows = find_tabled_rows(w_.elements, ids, module_.shape(ids[0]).dims, dim_);
+      if (rows) tabled_.push_back({std::span(parts_).subspan(i, ids.size()), *rows});
     }
     int64_t count = 0;  // powers of two
     for (const TabledParts& some : tabled_) count = std::max(count, some.rows.count);
@@ -121,16 +121,13 @@ class Concatenation {
     w_.set_loops_over("tabled rows");
     const int64_t count = tabled_[0].rows.count;
     llvm::Type* type = stored_type(b_, shape_.type);
-    for (TabledParts& some : tabled_)
-      for (size_t i = 0; i < some.parts.size(); ++i)
-        some.computed.push_back(frame_array(b_, type, count * some.rows.size));
+    for (const TabledParts& some : tabled_)
+      for (Part& part : some.parts) part.of_block = frame_array(b_, type, count * some.rows.size);
     const double each = static_cast<double>(shape_.dims[dim_] * inner_);
     for_blocks_of_rows(w_, outer_, count, each, [&](const BlockOfRows& block) {
       for (const TabledParts& some : tabled_) compute(some, block);
-      llvm::Value* before = b_.CreateNSWSub(block.own, block.start);
-      llvm::Value* first = b_.CreateNSWSub(block.first_row, before);
-      loop(b_, before, int64(b_, count),
-           [&](llvm::Value* row) { write_block_row(block, row, add_index(b_, first, row)); });
+      loop(b_, block.shared, int64(b_, count),
+           [&](llvm::Value* row) { write_row_of_block(block, row); });
     });
   }
 
@@ -141,28 +138,18 @@ class Concatenation {
       for (const Part& part : some.parts) values.push_back(w_.elements.at(part.id, place));
       if (w_.elements.error()) return;
       for (size_t i = 0; i < values.size(); ++i)
-        store_element(b_, shape_.type, some.computed[i], number, values[i]);
+        store_element(b_, shape_.type, some.parts[i].of_block, number, values[i]);
     });
   }
 
-  // Row number `in_block` of the block's, and `row` of all.
-  void write_block_row(const BlockOfRows& block, llvm::Value* in_block, llvm::Value* row) {
+  void write_row_of_block(const BlockOfRows& block, llvm::Value* number) {
     std::vector<llvm::Value*> at = block.at;
-    at.push_back(add_index(b_, block.start, in_block));
+    at.push_back(add_index(b_, block.start, number));
     const Index rows(b_, outer_, at);
-    for (const Part& part : parts_) {
-      const TabledParts* some = nullptr;
-      size_t number = 0;
-      for (const TabledParts& one : tabled_)
-        for (size_t i = 0; i < one.parts.size(); ++i)
-          if (one.parts[i].start == part.start) some = &one, number = i;
-      if (!some) {
-        write_part_of_row(part, row, rows);
-        continue;
-      }
-      copy(array_at(w_.results[0], row, shape_.dims[dim_], part.start),
-           array_at(some->computed[number], in_block, part.size, 0), part.size * inner_);
-    }
+    llvm::Value* row = add_index(b_, block.first, number);
+    for (const Part& part : parts_)
+      if (part.of_block) copy(part, row, array_at(part.of_block, number, part.size, 0));
+      else write_part_of_row(part, row, rows);
   }
 
   // Of what is an array's elements in their order.
@@ -262,14 +249,14 @@ class Concatenation {
 
   void write_part_of_row(const Part& part, llvm::Value* row, const Index& rows) {
     if (part.array && part.size * inner_ > 1)
-      return copy(array_at(w_.results[0], row, shape_.dims[dim_], part.start),
-                  array_at(part.array, row, part.size, 0), part.size * inner_);
+      return copy(part, row, array_at(part.array, row, part.size, 0));
     w_.elements.forget();
     write_places({&part, 1}, rows, int64(b_, 0), int64(b_, part.size));
   }
 
-  void copy(llvm::Value* to, llvm::Value* from, int64_t elements) {
-    const int64_t count = elements * bytes();
+  void copy(const Part& part, llvm::Value* row, llvm::Value* from) {
+    llvm::Value* to = array_at(w_.results[0], row, shape_.dims[dim_], part.start);
+    const int64_t count = part.size * inner_ * bytes();
     if (count <= most_bytes) copy_row(b_, to, from, count);
     else b_.CreateMemCpy(to, {}, from, {}, static_cast<uint64_t>(count));
   }

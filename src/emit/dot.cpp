@@ -486,8 +486,8 @@ class Dot {
                          });
     Value* whole = int64(b_, depth() / lanes_ * lanes_);
     const int64_t rest = depth() % lanes_;
-    const bool has_masks = loads_first_lanes(lhs_.type, registers_.bytes) &&
-                           loads_first_lanes(rhs_.type, registers_.bytes);
+    const bool has_masks = registers_.have_masks(storage_bytes(lhs_.type)) &&
+                           registers_.have_masks(storage_bytes(rhs_.type));
     if (rest > 0 && has_masks) sums = add(whole, sums, lanes_, rest);
     sums = sums_of_lanes(b_, sums);
     if (rest > 0 && !has_masks) sums = add_singles(std::move(sums), rest, whole, add);

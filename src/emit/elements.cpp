@@ -134,7 +134,7 @@ llvm::Value* Elements::read_where(llvm::Value* condition, llvm::function_ref<llv
 
 bool Elements::reads_masked(llvm::Value* place, ElementType type) const {
   if (!counters_.contains(affine(place).base)) return false;
-  return register_bytes() >= 64 || (register_bytes() == 32 && storage_bytes(type) >= 4);
+  return vector_registers(*b.GetInsertBlock()->getModule()).have_masks(storage_bytes(type));
 }
 
 int64_t Elements::register_bytes() const {

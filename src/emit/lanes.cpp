@@ -46,10 +46,6 @@ llvm::Value* load_lanes(Builder& b, ElementType type, llvm::Value* array, llvm::
   return raw->getType()->getScalarType() == real ? raw : b.CreateFPExt(raw, vector(real));
 }
 
-bool loads_first_lanes(ElementType type, int64_t register_bytes) {
-  return register_bytes >= 64 || (register_bytes == 32 && storage_bytes(type) >= 4);
-}
-
 bool stores_lanes(ElementType type) {
   return (is_integral(type) && bits_of(type) >= 8) || type == ElementType::F32 ||
          type == ElementType::F64;
@@ -94,7 +90,7 @@ struct PartialSums {
   std::vector<size_t> of;
 };
 
-// Lane `half` behind each one that is the first half of a piece.
+// The second half of each piece where its first half was.
 llvm::Value* second_halves(Builder& b, llvm::Value* lanes, int count, int piece) {
   std::vector<int> mask;
   for (int lane = 0; lane < count; ++lane)

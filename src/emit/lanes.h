@@ -18,12 +18,10 @@ std::vector<LanePiece> pieces_of_lanes(int64_t lanes, int64_t lanes_of_register)
 // Floats of all widths.
 bool has_lanes(ElementType type);
 // Elements [position, position + lanes) as a vector of `real`, which holds them exactly; integers
-// wider than that wrap. Of `first` lanes only, and zeros in the others, where the chip has such
-// loads.
+// wider than that wrap. Of `first` lanes only, and zeros in the others, where registers have masks.
 llvm::Value* load_lanes(Builder& b, ElementType type, llvm::Value* array, llvm::Value* position,
                         int64_t lanes, llvm::Type* real,
                         std::optional<int64_t> first = std::nullopt);
-bool loads_first_lanes(ElementType type, int64_t register_bytes);
 // Whether store_lanes() stores a vector, as of f32, f64 and integers of whole bytes; else it is a
 // loop over elements, which are rounded.
 bool stores_lanes(ElementType type);

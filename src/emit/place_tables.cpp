@@ -42,7 +42,8 @@ uint64_t without_sign(int64_t value, unsigned bits) {
                     : static_cast<uint64_t>(value) & ((uint64_t{1} << bits) - 1);
 }
 
-// None where it is undefined or another operation.
+// LLVM's own folding would make a constant for each of thousands of places. None where the result
+// is undefined or the operation another one.
 std::optional<int64_t> result_of(const Instruction& step, int64_t a, int64_t c, unsigned bits) {
   const uint64_t x = without_sign(a, bits), y = without_sign(c, bits);
   const bool is_shift = step.isShift(), divides = step.isIntDivRem();

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "emit/function_passes.h"
 #include "emit/place_tables.h"
 
 namespace hilo {
@@ -16,8 +15,6 @@ constexpr int64_t shortest = 8, longest = 128;
 // Blocks that are worth their tables, and arrays that are spread over a block.
 constexpr int64_t fewest_blocks = 4;
 constexpr size_t most_values = 100;  // that an element is made of, each with tables of places
-
-bool is_tabled_type(ElementType type) { return !is_complex(type) && storage_bytes(type) >= 2; }
 
 // Whether the values are made of what arrays hold at places that follow from theirs, by at least
 // one costly step.
@@ -60,11 +57,10 @@ std::optional<TabledRows> find_tabled_rows(const Elements& elements,
   if (out.size < shortest || out.size > longest || is_whole || out.size * out.count > most_tabled ||
       element_count(dims) < fewest_blocks * out.size * out.count)
     return std::nullopt;
-  const bool are_held = std::ranges::all_of(ids, [&](InstructionId id) {
-    const Shape& shape = elements.module.shape(id);
-    return shape.is_array() && is_tabled_type(shape.type);
-  });
-  if (!are_held || !are_costly(elements, ids)) return std::nullopt;
+  const auto is_byte = [&](InstructionId id) {
+    return storage_bytes(elements.module.shape(id).type) < 2;
+  };
+  if (!are_costly(elements, ids) || std::ranges::any_of(ids, is_byte)) return std::nullopt;
   return out;
 }
 
@@ -80,13 +76,13 @@ void for_blocks_of_rows(Writer& w, const Dims& outer, int64_t count, double step
     const Index at = Index::linear(w.b, split, number);
     BlockOfRows block;
     for (size_t d = 0; d + 1 < split.size(); ++d) block.at.push_back(at.at(w.b, d));
-    block.own = multiply_index(w.b, at.at(w.b, split.size() - 1), count);
-    block.start = has_whole_blocks(outer, count)
-                      ? block.own
-                      : lesser_index(w.b, block.own, int64(w.b, line - count));
+    llvm::Value* own = multiply_index(w.b, at.at(w.b, split.size() - 1), count);
+    block.start =
+        has_whole_blocks(outer, count) ? own : lesser_index(w.b, own, int64(w.b, line - count));
+    block.shared = w.b.CreateNSWSub(own, block.start);
     std::vector<llvm::Value*> row = block.at;
-    row.push_back(block.own);
-    block.first_row = Index(w.b, outer, row).position(w.b);
+    row.push_back(block.start);
+    block.first = Index(w.b, outer, row).position(w.b);
     body(block);
   });
 }
@@ -94,16 +90,13 @@ void for_blocks_of_rows(Writer& w, const Dims& outer, int64_t count, double step
 void loop_over_rows(Writer& w, const Dims& dims, const TabledRows& rows, const BlockOfRows& block,
                     llvm::function_ref<void(const Index& place, llvm::Value* number)> body) {
   w.elements.forget();
-  loop(w.b, rows.count * rows.size, [&](llvm::Value* number) {
-    std::vector<llvm::Value*> at(dims.size());
-    std::ranges::copy(block.at, at.begin());
-    llvm::Value* left = number;
-    for (size_t d = dims.size(); d-- > rows.first;) {
-      llvm::Value* size = int64(w.b, dims[d]);
-      at[d] = w.b.CreateURem(left, size);
-      left = w.b.CreateUDiv(left, size);
-    }
-    at[rows.first - 1] = add_index(w.b, block.start, left);
+  Dims of_block(dims.begin() + static_cast<int64_t>(rows.first) - 1, dims.end());
+  of_block[0] = rows.count;
+  loop(w.b, element_count(of_block), [&](llvm::Value* number) {
+    const Index in_block = Index::linear(w.b, of_block, number);
+    std::vector<llvm::Value*> at = block.at;
+    for (size_t d = 0; d < of_block.size(); ++d) at.push_back(in_block.at(w.b, d));
+    at[rows.first - 1] = add_index(w.b, block.start, at[rows.first - 1]);
     body(Index(w.b, dims, at), number);
   });
   w.elements.forget();
@@ -132,15 +125,15 @@ void write_tabled_rows(Writer& w, std::span<const WrittenLeaf> leaves, const Dim
                       is_whole ? place.position(w.b) : number, values[i]);
     });
     if (is_whole) return;
-    llvm::Value* before = w.b.CreateNSWSub(block.own, block.start);
-    llvm::Value* left = w.b.CreateNSWSub(int64(w.b, rows.count), before);
+    llvm::Value* row = add_index(w.b, block.first, block.shared);
+    llvm::Value* left = w.b.CreateNSWSub(int64(w.b, rows.count), block.shared);
     for (size_t i = 0; i < leaves.size(); ++i) {
       const int64_t bytes =
           rows.size * storage_bytes(w.elements.leaf_shape(leaves[i].id, leaves[i].leaf).type);
-      const auto at = [&](llvm::Value* array, llvm::Value* row) {
-        return w.b.CreateInBoundsGEP(w.b.getInt8Ty(), array, multiply_index(w.b, row, bytes));
+      const auto at = [&](llvm::Value* array, llvm::Value* number) {
+        return w.b.CreateInBoundsGEP(w.b.getInt8Ty(), array, multiply_index(w.b, number, bytes));
       };
-      w.b.CreateMemCpy(at(leaves[i].array, block.first_row), llvm::Align(1), at(arrays[i], before),
+      w.b.CreateMemCpy(at(leaves[i].array, row), llvm::Align(1), at(arrays[i], block.shared),
                        llvm::Align(1), multiply_index(w.b, left, bytes));
     }
   };

@@ -19,18 +19,19 @@ std::optional<TabledRows> find_tabled_rows(const Elements& elements,
                                            const std::vector<InstructionId>& ids, const Dims& dims,
                                            std::optional<size_t> first = std::nullopt);
 
-// Rows of a line, along the dimension before theirs. The last block of a line may begin among the
-// rows of the block before it: `start` is its first row, `own` the first that no other block has.
+// Rows of a line, along the dimension before theirs. The last block of a line may begin with rows
+// that the block before it ends with.
 struct BlockOfRows {
   std::vector<llvm::Value*> at;  // in the dimensions before the line's
-  llvm::Value *start, *own;
-  llvm::Value* first_row;  // number of row `own` among all
+  llvm::Value* start;            // its first row in the line
+  llvm::Value* first;            // and among all rows
+  llvm::Value* shared;           // rows that it begins with and another block has
 };
 // body(block) for each block of `count` rows; `outer` are the dimensions before a row, whose last
 // one has as many places or more. Iterations are blocks.
 void for_blocks_of_rows(Writer& writer, const Dims& outer, int64_t count, double steps_of_row,
                         llvm::function_ref<void(const BlockOfRows& block)> body);
-// Whether no block begins in the one before it.
+// Whether no block shares rows.
 bool has_whole_blocks(const Dims& outer, int64_t count);
 
 // body(place, number) for each element of the block's rows, of an array of dimensions `dims`.

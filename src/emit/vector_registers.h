@@ -14,6 +14,10 @@ struct VectorRegisters {
   bool are_many() const { return count > 16; }
   // Elements of so many bytes in one of them.
   int64_t lanes(int64_t element_bytes) const { return bytes / element_bytes; }
+  // Whether one is read with a mask as fast as without.
+  bool have_masks(int64_t element_bytes) const {
+    return bytes >= 64 || (bytes == 32 && element_bytes >= 4);
+  }
 };
 
 // Of the chip that the options name. Fails as find_chip() does.

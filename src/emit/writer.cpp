@@ -189,9 +189,8 @@ class ElementLoops {
     crossing_ = find_crossing(w_.elements, leaves_, inner_);
     const bool has_tiles = crossing_ && (is_one_loop() || is_turned_once());
     if (has_tiles && crossing_->part && !crossing_->is_part_read) return write_crossing();
-    const std::optional<TabledRows> rows = tabled_rows();
-    if (has_short_rows() && !rows) return write_short_rows();
-    if (rows) return write_tabled_rows(w_, leaves_, dims_, *rows);
+    if (const auto rows = tabled_rows()) return write_tabled_rows(w_, leaves_, dims_, *rows);
+    if (has_short_rows()) return write_short_rows();
     if (has_straight_rows()) return write_short_rows(true);
     if (has_tiles) {
       if (is_turned_row()) return write_short_rows();
@@ -302,8 +301,9 @@ class ElementLoops {
     });
   }
 
+  // Not of what is turned, nor of rows of a few elements that are many enough to be lanes.
   std::optional<TabledRows> tabled_rows() const {
-    if (crossing_ || gathers_slices()) return std::nullopt;
+    if (crossing_) return std::nullopt;
     if (is_one_loop() && dims_[inner_] <= most_of_short_row && inner_ > 0 &&
         dims_[inner_ - 1] >= 2 * least_lanes)
       return std::nullopt;
