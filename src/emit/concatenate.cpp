@@ -104,7 +104,7 @@ class Concatenation {
     for (size_t i = 0, end = 0; i < parts_.size(); i = end) {
       std::vector<InstructionId> ids = {parts_[i].id};
       for (end = i + 1; end < parts_.size(); ++end) {
-        if (parts_[end].array || parts_[end].size != parts_[i].size) break;
+        if (parts_[i].array || parts_[end].array || parts_[end].size != parts_[i].size) break;
         ids.push_back(parts_[end].id);
       }
       if (parts_[i].array || std::ssize(ids) > most_together) continue;

@@ -94,5 +94,23 @@ ENTRY e {{
     }
 }
 
+// One of them is there, with as many elements as those that are computed.
+TEST(TabledRows, JoinedToAnArrayOfTheirLength) {
+  for (const int64_t count : {512, 301}) {
+    const std::string text = fmt::format(R"(HloModule m
+ENTRY e {{
+  x = f32[{0},18] parameter(0)
+  row = f32[18] parameter(1)
+  rows = f32[{0},18] broadcast(row), dimensions={{1}}
+  p = f32[{0},18] multiply(x, rows)
+  s = f32[{0},18] sine(p)
+  k = f32[{0},18] cosine(p)
+  ROOT o = f32[{0},54] concatenate(x, s, k), dimensions={{1}} }}
+)",
+                                         count);
+    for (const uint64_t seed : {1, 2}) expect_native_on_threads(text, 5e-7, processor_of(seed));
+  }
+}
+
 }  // namespace
 }  // namespace hilo::test
