@@ -3,7 +3,7 @@
 #include "analysis/analysis.h"
 #include "emit/index_vectors.h"
 #include "emit/op_functions.h"
-#include "emit/wide_loops.h"
+#include "emit/widening.h"
 
 namespace hilo {
 namespace {

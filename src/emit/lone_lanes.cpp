@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "emit/wide_loops.h"
+#include "emit/widening.h"
 
 namespace hilo {
 namespace {

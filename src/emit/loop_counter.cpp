@@ -6,10 +6,11 @@
 namespace hilo {
 namespace {
 
-bool is_less(const llvm::ICmpInst& compare, bool may_be_unsigned) {
+// InstCombine makes comparisons of what is not negative unsigned.
+bool is_less(const llvm::ICmpInst& compare, bool is_positive) {
   const auto predicate = compare.getPredicate();
   return predicate == llvm::ICmpInst::ICMP_SLT ||
-         (may_be_unsigned && predicate == llvm::ICmpInst::ICMP_ULT);
+         (predicate == llvm::ICmpInst::ICMP_ULT && (is_positive || compare.hasSameSign()));
 }
 
 // Of constants InstCombine makes the form with the last number.

@@ -15,8 +15,6 @@
 namespace hilo {
 namespace {
 
-// Instructions: where all elements have masks, and where masked stores take tens of cycles.
-constexpr size_t long_body = 48, very_long_body = 128;
 // LoopVectorize has masks for all lanes of a loop with fewer rounds; lanes that every chip has.
 constexpr unsigned few_rounds = 16, narrow = 4;
 
@@ -111,8 +109,8 @@ llvm::PreservedAnalyses LoopRemainders::run(llvm::Function& function,
   auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
   const bool has_lane_sums = function.hasFnAttribute(lane_sums_attribute);  // soon in registers
   for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder()) {
-    const bool is_masked = has_masks ? is_long_and_free(*loop, long_body)
-                                     : is_long_and_free(*loop, very_long_body) &&
+    const bool is_masked = has_masks ? is_long_and_free(*loop, body_under_masks)
+                                     : is_long_and_free(*loop, body_under_slow_masks) &&
                                            masks_all(target, *loop->getHeader()) &&
                                            !reads_far(*loop, evolution, target);
     if (is_masked && !strides(*loop, evolution))

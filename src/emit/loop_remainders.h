@@ -5,6 +5,10 @@
 
 namespace hilo {
 
+// Instructions of long bodies: where all elements have masks, and where masked stores take tens of
+// cycles.
+inline constexpr size_t body_under_masks = 48, body_under_slow_masks = 128;
+
 // Asks the vectoriser to compute the last elements of long loop bodies as a vector with a mask,
 // where the chip has masks for all element types (AVX2, of 32 and 64 bits: of very long bodies over
 // these; not where what would be gathered is read element by element), instead of writing the body

@@ -13,7 +13,7 @@
 
 #include "emit/loop_counter.h"
 #include "emit/loops.h"
-#include "emit/wide_loops.h"
+#include "emit/widening.h"
 
 namespace hilo {
 namespace {
