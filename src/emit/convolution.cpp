@@ -51,7 +51,8 @@ class Convolution {
 
   bool leaves_lanes_empty() const { return !is_depthwise() && group_columns() < few_features; }
 
-  const char* refusal() const {
+  // has_few: has_few_products().
+  const char* refusal(bool has_few) const {
     if (!input_array_ || !kernel_array_) return "of what is no array";
     if (!has_lanes(input_.type) || !has_lanes(kernel_.type) || !has_lanes(result_.type) ||
         ((input_.type == ElementType::F64 || kernel_.type == ElementType::F64) && !is_wide_))
@@ -64,7 +65,7 @@ class Convolution {
       return "with features that do not lie side by side";
     if (is_depthwise()) return columns() > longest_zeros ? "with so many features" : nullptr;
     if (by_inputs_) return nullptr;
-    if (leaves_lanes_empty()) return "with few features";
+    if (leaves_lanes_empty() && !has_few) return "with few features";
     return is_for_library() ? "of a large kernel" : nullptr;
   }
 
@@ -76,12 +77,12 @@ class Convolution {
       const int64_t most_sums = registers_.are_many() ? 24 : 12;
       most_places_ = std::min(most_places_, most_sums / columns());
     }
-    const int64_t side_by_side = is_depthwise() ? columns() : group_columns();
-    width_ = by_inputs_ ? side_by_side : std::min(side_by_side, lanes);
+    width_ = by_inputs_ ? side_by_side() : std::min(side_by_side(), lanes);
     if (skips(last)) step_ = window_[last].base_dilation;
-    const int64_t along = (result_size(last) + step_ - 1) / step_, places = places_of_block(along);
-    const int64_t blocks = (along + places - 1) / places;
-    const int64_t strips = (side_by_side + width_ - 1) / width_, groups = columns() / side_by_side;
+    places_ = places_of_block(places_along());
+    const int64_t blocks = parts_of_line(places_along(), places_);
+    const int64_t strips = parts_of_line(side_by_side(), width_),
+                  groups = columns() / side_by_side();
     Dims outer = {result_.dims[at(labels_.output_batch)]};
     double summed = static_cast<double>(features());
     for (size_t d = 0; d < window_.size(); ++d) {
@@ -89,7 +90,9 @@ class Convolution {
       if (d < last) outer.push_back(result_size(d));
     }
     w_.set_count(element_count(outer) * blocks * step_ * strips * groups,
-                 static_cast<double>(places * width_) * summed / 4);
+                 static_cast<double>(places_ * width_) * summed / 4);
+    multiplications_ =
+        static_cast<int64_t>(static_cast<double>(element_count(result_.dims)) * summed);
     if (has_lines_in_order())
       w_.set_block(blocks * step_ * strips * groups, result_size(last) * columns());
     write_zeros();
@@ -102,17 +105,35 @@ class Convolution {
       batch_ = line.at(b_, 0), group_ = parts.at(b_, 3);
       place_.clear();
       for (size_t d = 0; d < last; ++d) place_.push_back(line.at(b_, d + 1));
-      place_.push_back(add_index(b_, multiply_index(b_, block, places * step_), phase));
-      column_ = add_index(b_, multiply_index(b_, group_, side_by_side),
-                          multiply_index(b_, strip, width_));
-      with_part(b_, block, blocks, along % places, places, [&](int64_t rows) {
-        with_part(b_, strip, strips, side_by_side % width_, width_,
-                  [&](int64_t width) { write_block(rows, width); });
-      });
+      place_.push_back(nullptr);
+      write_part(phase, block, strip);
     });
   }
 
  private:
+  // What the threads' iterations are: a block of places times a strip of features.
+  void write_part(Value* phase, Value* block, Value* strip) {
+    const int64_t along = places_along(), rest = along % places_;
+    const bool places_overlap =
+        step_ == 1 && rest > 0 && may_overlap(places_ - rest, along, multiplications_);
+    with_part_of_line(b_, block, along, places_, places_overlap, [&](Value* first, int64_t rows) {
+      place_.back() = add_index(b_, multiply_index(b_, first, step_), phase);
+      with_part_of_line(b_, strip, side_by_side(), width_, features_overlap(),
+                        [&](Value* feature, int64_t width) {
+                          Value* group = multiply_index(b_, group_, side_by_side());
+                          column_ = add_index(b_, group, feature);
+                          write_block(rows, width);
+                        });
+    });
+  }
+  bool features_overlap() const {
+    const int64_t lanes = lanes_of_register(), rest = side_by_side() % width_;
+    const int64_t again = parts_of_line(width_, lanes) - parts_of_line(rest, lanes);
+    return rest > 0 && (again == 0 ||
+                        may_overlap(again, parts_of_line(side_by_side(), lanes), multiplications_));
+  }
+  int64_t side_by_side() const { return is_depthwise() ? columns() : group_columns(); }
+  int64_t places_along() const { return parts_of_line(result_size(window_.size() - 1), step_); }
   // Each block of places reads the whole kernel: one that does not stay in a core's cache beside
   // the input is better read once for many more places, as a product. So is bf16 where pairs of it
   // are multiplied at once, which the code here does not. An object has no library.
@@ -407,17 +428,24 @@ class Convolution {
     const WindowDim& dim = window_[last];
     const int64_t apart = step_ * dim.stride;
     const bool is_regular = apart % dim.base_dilation == 0;
+    const int64_t stride = input_strides_[at(labels_.input_spatial[last])];
+    llvm::Type* stored = stored_type(b_, input_.type);
     const Seen first = place_seen(last, place_[last], k);
+    Value* begin = b_.CreateGEP(stored, input_array_, and_then(input, seen(last, first)).position);
     std::vector<Value*> out;
     for (size_t r = 0; r < places; ++r) {
       const auto number = static_cast<int64_t>(r);
       Seen here = first;
-      if (is_regular)
-        here.position = add_index(b_, here.position, int64(b_, number * apart / dim.base_dilation));
-      else here = place_seen(last, add_index(b_, place_[last], int64(b_, number * step_)), k);
-      const Seen line = and_then(input, seen(last, here));
-      Value* features = b_.CreateGEP(stored_type(b_, input_.type), input_array_, line.position);
-      out.push_back(b_.CreateSelect(line.inside, features, zeros_));
+      Value* features = begin;
+      if (is_regular) {
+        const int64_t behind = number * apart / dim.base_dilation;
+        here.position = add_index(b_, here.position, int64(b_, behind));
+        features = b_.CreateGEP(stored, begin, int64(b_, behind * stride));
+      } else {
+        here = place_seen(last, add_index(b_, place_[last], int64(b_, number * step_)), k);
+        features = b_.CreateGEP(stored, input_array_, and_then(input, seen(last, here)).position);
+      }
+      out.push_back(b_.CreateSelect(and_then(input, seen(last, here)).inside, features, zeros_));
     }
     return out;
   }
@@ -526,8 +554,9 @@ class Convolution {
   Dims input_strides_, kernel_strides_, result_strides_;
   bool is_wide_ = false, by_inputs_ = false;
   int64_t most_places_ = 1;
-  int64_t width_ = 1;  // of a strip
-  int64_t step_ = 1;   // between the places of a block
+  int64_t places_ = 1, width_ = 1;  // of a block, of a strip
+  int64_t multiplications_ = 0;     // of all
+  int64_t step_ = 1;                // between the places of a block
   Value *zeros_ = nullptr, *batch_ = nullptr, *group_ = nullptr, *column_ = nullptr;
   std::vector<Value*> place_;  // of the result, in its spatial dimensions: the first of a block
 };
@@ -536,13 +565,15 @@ class Convolution {
 
 Result<void> write_Convolution(Writer& w, InstructionId id) {
   Convolution convolution(w, id);
-  if (convolution.leaves_lanes_empty() && has_few_products(w.elements.module, id)) {
+  const Module& module = w.elements.module;
+  const bool has_few = has_few_products(module, id);
+  const char* refusal = convolution.refusal(has_few);
+  if (convolution.leaves_lanes_empty() && has_few && (refusal || is_quick_by_element(module, id))) {
     write_elements(w, id);
     return {};
   }
-  if (const char* refusal = convolution.refusal())
-    return fail(ErrorKind::Unsupported, "{}", refusal);
-  if (stores_lanes(w.elements.module.shape(id).type)) w.set_loops_over("vectors");
+  if (refusal) return fail(ErrorKind::Unsupported, "{}", refusal);
+  if (stores_lanes(module.shape(id).type)) w.set_loops_over("vectors");
   convolution.write();
   return {};
 }

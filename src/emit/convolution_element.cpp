@@ -11,6 +11,9 @@ namespace {
 using llvm::Value;
 
 constexpr int64_t most_products = 64;
+// Straight code of more takes longer to compile than it saves: of one feature, as images have, of
+// several, whose lanes lie apart, and under windows that move on by several places.
+constexpr int64_t most_of_image = 32, most_of_window = 24, most_of_strides = 16;
 
 size_t at(int64_t dim) { return static_cast<size_t>(dim); }
 
@@ -103,6 +106,20 @@ bool has_few_products(const Module& module, InstructionId convolution) {
   };
   return a.batch_group_count == 1 && is_floating(type) && products > 0 &&
          std::ranges::all_of(module.operands(convolution), fits);
+}
+
+bool is_quick_by_element(const Module& module, InstructionId convolution) {
+  const auto& a = module.attributes<ConvolutionAttributes>(convolution);
+  const Dims& kernel = module.shape(module.operand(convolution, 1)).dims;
+  const int64_t features = kernel[at(a.dim_labels.kernel_input_feature)];
+  const bool is_image = features == 1 && kernel[at(a.dim_labels.kernel_output_feature)] == 1;
+  int64_t products = features, most = most_products;
+  for (const WindowDim& dim : a.window.dims) {
+    products *= dim.size;
+    if (dim.size > 1) most = std::min(most, is_image ? most_of_image : most_of_window);
+    if (dim.stride > 1) most = most_of_strides;
+  }
+  return products <= most;
 }
 
 llvm::Value* element_Convolution(Elements& e, InstructionId id, const Index& index, size_t) {

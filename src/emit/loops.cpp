@@ -93,6 +93,21 @@ void with_part(Builder& b, llvm::Value* number, int64_t count, int64_t rest, int
   b.SetInsertPoint(after);
 }
 
+int64_t parts_of_line(int64_t count, int64_t each) { return (count + each - 1) / each; }
+
+bool may_overlap(int64_t again, int64_t all, int64_t multiplications) {
+  constexpr int64_t few_of = 8, few_multiplications = 1 << 17;
+  return again > 0 && again * (multiplications <= few_multiplications ? 2 : few_of) <= all;
+}
+
+void with_part_of_line(Builder& b, llvm::Value* number, int64_t count, int64_t each, bool overlaps,
+                       llvm::function_ref<void(llvm::Value*, int64_t)> body) {
+  llvm::Value* first = multiply_index(b, number, each);
+  if (overlaps) return body(lesser_index(b, first, int64(b, count - each)), each);
+  with_part(b, number, parts_of_line(count, each), count % each, each,
+            [&](int64_t length) { body(first, length); });
+}
+
 llvm::Value* frame_array(Builder& b, llvm::Type* type, int64_t count) {
   llvm::BasicBlock& entry = b.GetInsertBlock()->getParent()->getEntryBlock();
   Builder at_start(&entry, entry.begin());

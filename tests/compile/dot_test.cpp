@@ -533,6 +533,18 @@ TEST(Dot, AnyNumberOfSumsAlongLanes) {
     }
 }
 
+// The last block of rows and the last strip of columns lie over those before them.
+TEST(Dot, OfAnyNumberOfRowsAndColumns) {
+  uint64_t number = 0;
+  for (const int rows : {4, 5, 7, 30, 50, 150})
+    for (const int columns : {3, 18, 33, 50, 67})
+      for (const bool turned : {false, true}) {
+        const std::string text = product(rows, 4 + rows % 5, columns, turned);
+        const std::vector<std::string> all = processors();
+        expect_native_on_threads(text, 1e-5, all[number++ % all.size()]);
+      }
+}
+
 TEST(Dot, AnyNumberOfThreadsGivesTheSameBits) {
   for (const std::string& text :
        {product(3, 2000, 3001, false), product(333, 700, 1001, false), product(700, 64, 90, true),

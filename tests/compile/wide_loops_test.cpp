@@ -264,10 +264,43 @@ TEST(WideLoops, ComputeTheResultsThatLanesTake) {
     }
 }
 
+// Largest and added columns, of any number: tiles that are no whole vectors are read and written
+// over, and have a rest.
+std::string columns(std::string_view type, std::string_view combine, int lines, int count) {
+  return fmt::format(R"(HloModule m
+combine {{
+  a = {0}[] parameter(0)
+  b = {0}[] parameter(1)
+  ROOT c = {0}[] {1}(a, b) }}
+ENTRY e {{
+  x = {0}[{2},{3}] parameter(0)
+  y = {0}[{3}] parameter(1)
+  first = {0}[] constant(-3)
+  r = {0}[{3}] reduce(x, first), dimensions={{0}}, to_apply=combine
+  ROOT s = {0}[{3}] {1}(r, y) }}
+)",
+                     type, combine, lines, count);
+}
+
+TEST(WideLoops, EndWithARest) {
+  uint64_t seed = 0;
+  for (const int count : {17, 24, 31, 33, 47, 63, 65, 100, 255, 300, 1000, 1025})
+    for (const std::string_view combine : {"maximum", "add"})
+      for (const std::string_view type : {"f32", "f64", "bf16", "s8", "s32", "f16"}) {
+        if (++seed % 3 != 0) continue;
+        const std::string text = columns(type, combine, 24 + count % 3, count);
+        const double tolerance = combine == "maximum" || type[0] == 's' ? 0
+                                 : type.ends_with("16")                 ? 1e-2
+                                                                        : 1e-5;
+        expect_native_on_threads(text, tolerance, processors()[seed / 3 % processors().size()]);
+      }
+}
+
 // Its loops have this mark.
 TEST(WideLoops, LeaveNothingToLoopVectorize) {
   for (const std::string& text :
-       {sines(4, 4096), choices("f32", "1024"), places("1024", 0), std::string(moved_lines)}) {
+       {sines(4, 4096), choices("f32", "1024"), places("1024", 0), std::string(moved_lines),
+        columns("f32", "maximum", 256, 1024), columns("f32", "maximum", 256, 1000)}) {
     CompileOptions options;
     std::string code;
     options.emit.see_code = [&](std::string_view ir, std::string_view) { code += ir; };

@@ -1,0 +1,19 @@
+// dot as loops over registers: a block of rows of the left operand times a strip of columns of the
+// right one. Small products and those with few rows or columns are written so; of others a library
+// has better blocks for the caches. Private to `emit`.
+#pragma once
+
+#include "emit/dot_side.h"
+#include "emit/writer.h"
+
+namespace hilo {
+
+// The product of two arrays, or why there is no code for it. takes_pieces: an operand is a piece of
+// an array, which no library takes.
+Result<void> write_blocks(Writer& w, Side lhs, Side rhs, ElementType result, bool takes_pieces);
+
+// Of a left operand that no array holds, but what is fused makes row by row.
+void write_blocks_of_made(Writer& w, InstructionId left, const Side& lhs, const Side& rhs,
+                          ElementType result);
+
+}  // namespace hilo
