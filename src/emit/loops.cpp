@@ -96,8 +96,8 @@ void with_part(Builder& b, llvm::Value* number, int64_t count, int64_t rest, int
 int64_t parts_of_line(int64_t count, int64_t each) { return (count + each - 1) / each; }
 
 bool may_overlap(int64_t again, int64_t all, int64_t multiplications) {
-  constexpr int64_t few_of = 8, few_multiplications = 1 << 17;
-  return again > 0 && again * (multiplications <= few_multiplications ? 2 : few_of) <= all;
+  constexpr int64_t few = 8, more_of_few = 4, few_multiplications = 1 << 17;
+  return again > 0 && again * (multiplications <= few_multiplications ? more_of_few : few) <= all;
 }
 
 void with_part_of_line(Builder& b, llvm::Value* number, int64_t count, int64_t each, bool overlaps,

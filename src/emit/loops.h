@@ -25,8 +25,8 @@ void with_part(Builder& b, llvm::Value* number, int64_t count, int64_t rest, int
                llvm::function_ref<void(int64_t)> body);
 // Parts of a line of `count`, `each` long but for the last one: how many there are, and whether the
 // last one may be as long and lie over the one before it, so that one piece of code writes all.
-// That adds `again` steps to `all`, which take so many multiplications: few of so many, or up to
-// half of few.
+// That adds `again` steps to `all`, which take so many multiplications: few of many, a quarter of
+// few.
 int64_t parts_of_line(int64_t count, int64_t each);
 bool may_overlap(int64_t again, int64_t all, int64_t multiplications);
 // body(where it begins, how long) for the part of this number.
