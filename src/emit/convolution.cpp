@@ -91,8 +91,7 @@ class Convolution {
     }
     w_.set_count(element_count(outer) * blocks * step_ * strips * groups,
                  static_cast<double>(places_ * width_) * summed / 4);
-    multiplications_ =
-        static_cast<int64_t>(static_cast<double>(element_count(result_.dims)) * summed);
+    multiplications_ = static_cast<double>(element_count(result_.dims)) * summed;
     if (has_lines_in_order())
       w_.set_block(blocks * step_ * strips * groups, result_size(last) * columns());
     write_zeros();
@@ -431,7 +430,10 @@ class Convolution {
     const int64_t stride = input_strides_[at(labels_.input_spatial[last])];
     llvm::Type* stored = stored_type(b_, input_.type);
     const Seen first = place_seen(last, place_[last], k);
-    Value* begin = b_.CreateGEP(stored, input_array_, and_then(input, seen(last, first)).position);
+    const auto at_place = [&](const Seen& place) {
+      return b_.CreateGEP(stored, input_array_, and_then(input, seen(last, place)).position);
+    };
+    Value* begin = is_regular ? at_place(first) : nullptr;
     std::vector<Value*> out;
     for (size_t r = 0; r < places; ++r) {
       const auto number = static_cast<int64_t>(r);
@@ -443,7 +445,7 @@ class Convolution {
         features = b_.CreateGEP(stored, begin, int64(b_, behind * stride));
       } else {
         here = place_seen(last, add_index(b_, place_[last], int64(b_, number * step_)), k);
-        features = b_.CreateGEP(stored, input_array_, and_then(input, seen(last, here)).position);
+        features = at_place(here);
       }
       out.push_back(b_.CreateSelect(and_then(input, seen(last, here)).inside, features, zeros_));
     }
@@ -555,8 +557,8 @@ class Convolution {
   bool is_wide_ = false, by_inputs_ = false;
   int64_t most_places_ = 1;
   int64_t places_ = 1, width_ = 1;  // of a block, of a strip
-  int64_t multiplications_ = 0;     // of all
   int64_t step_ = 1;                // between the places of a block
+  double multiplications_ = 0;      // of all
   Value *zeros_ = nullptr, *batch_ = nullptr, *group_ = nullptr, *column_ = nullptr;
   std::vector<Value*> place_;  // of the result, in its spatial dimensions: the first of a block
 };

@@ -145,8 +145,9 @@ class Dot {
  private:
   int64_t depth() const { return lhs_.depth.count; }
 
-  int64_t multiplications() const {
-    return lhs_.batch.count * lhs_.own.count * rhs_.own.count * depth();
+  double multiplications() const {
+    return static_cast<double>(lhs_.batch.count * lhs_.own.count) *
+           static_cast<double>(rhs_.own.count * depth());
   }
   bool rows_overlap() const {
     const int64_t rest = lhs_.own.count % rows_;

@@ -95,8 +95,9 @@ void with_part(Builder& b, llvm::Value* number, int64_t count, int64_t rest, int
 
 int64_t parts_of_line(int64_t count, int64_t each) { return (count + each - 1) / each; }
 
-bool may_overlap(int64_t again, int64_t all, int64_t multiplications) {
-  constexpr int64_t few = 8, more_of_few = 4, few_multiplications = 1 << 17;
+bool may_overlap(int64_t again, int64_t all, double multiplications) {
+  constexpr int64_t few = 8, more_of_few = 4;
+  constexpr double few_multiplications = 1 << 17;
   return again > 0 && again * (multiplications <= few_multiplications ? more_of_few : few) <= all;
 }
 

@@ -28,7 +28,7 @@ void with_part(Builder& b, llvm::Value* number, int64_t count, int64_t rest, int
 // That adds `again` steps to `all`, which take so many multiplications: few of many, a quarter of
 // few.
 int64_t parts_of_line(int64_t count, int64_t each);
-bool may_overlap(int64_t again, int64_t all, int64_t multiplications);
+bool may_overlap(int64_t again, int64_t all, double multiplications);
 // body(where it begins, how long) for the part of this number.
 void with_part_of_line(Builder& b, llvm::Value* number, int64_t count, int64_t each, bool overlaps,
                        llvm::function_ref<void(llvm::Value*, int64_t)> body);
