@@ -25,7 +25,6 @@
 #include "emit/table_reads.h"
 #include "emit/vector_steps.h"
 #include "emit/wide_loops.h"
-#include "emit/widening.h"
 
 namespace hilo {
 namespace {

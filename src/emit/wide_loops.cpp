@@ -6,7 +6,6 @@
 #include <bit>
 
 #include "emit/split_divisions.h"
-#include "emit/widening.h"
 
 namespace hilo {
 namespace {

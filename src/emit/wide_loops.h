@@ -5,11 +5,7 @@
 
 #include <optional>
 
-namespace llvm {
-class LoadInst;
-class Loop;
-class TargetTransformInfo;
-}  // namespace llvm
+#include "emit/widening.h"
 
 namespace hilo {
 
