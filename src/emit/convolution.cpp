@@ -112,9 +112,8 @@ class Convolution {
  private:
   // What the threads' iterations are: a block of places times a strip of features.
   void write_part(Value* phase, Value* block, Value* strip) {
-    const int64_t along = places_along(), rest = along % places_;
-    const bool places_overlap =
-        step_ == 1 && rest > 0 && may_overlap(places_ - rest, along, multiplications_);
+    const int64_t along = places_along();
+    const bool places_overlap = step_ == 1 && may_overlap(along, places_, 1, multiplications_);
     with_part_of_line(b_, block, along, places_, places_overlap, [&](Value* first, int64_t rows) {
       place_.back() = add_index(b_, multiply_index(b_, first, step_), phase);
       with_part_of_line(b_, strip, side_by_side(), width_, features_overlap(),
@@ -126,10 +125,7 @@ class Convolution {
     });
   }
   bool features_overlap() const {
-    const int64_t lanes = lanes_of_register(), rest = side_by_side() % width_;
-    const int64_t again = parts_of_line(width_, lanes) - parts_of_line(rest, lanes);
-    return rest > 0 && (again == 0 ||
-                        may_overlap(again, parts_of_line(side_by_side(), lanes), multiplications_));
+    return may_overlap(side_by_side(), width_, lanes_of_register(), multiplications_);
   }
   int64_t side_by_side() const { return is_depthwise() ? columns() : group_columns(); }
   int64_t places_along() const { return parts_of_line(result_size(window_.size() - 1), step_); }
@@ -155,7 +151,7 @@ class Convolution {
   // Of features side by side: where few of the input are added, wide blocks read these less often.
   int64_t registers_of_strip() const {
     constexpr int64_t few_features = 16;
-    const int64_t lanes = lanes_of_register(), all = (group_columns() + lanes - 1) / lanes;
+    const int64_t lanes = lanes_of_register(), all = parts_of_line(group_columns(), lanes);
     if (!registers_.are_many() || !has_joined_places() || all < 3) return 2;
     if (all % 3 == 0) return 3;
     if (features() > few_features) return 2;
@@ -250,8 +246,11 @@ class Convolution {
   }
   Seen seen(size_t d, const Seen& at_place) {
     const size_t of = at(labels_.input_spatial[d]);
-    return {multiply_index(b_, at_place.position, input_strides_[of]),
-            b_.CreateAnd(at_place.inside, is_place(b_, at_place.position, input_.dims[of]))};
+    return {multiply_index(b_, at_place.position, input_strides_[of]), is_seen(d, at_place)};
+  }
+  Value* is_seen(size_t d, const Seen& at_place) {
+    const int64_t size = input_.dims[at(labels_.input_spatial[d])];
+    return b_.CreateAnd(at_place.inside, is_place(b_, at_place.position, size));
   }
   Seen and_then(const Seen& before, const Seen& here) {
     return {add_index(b_, before.position, here.position),
@@ -437,17 +436,14 @@ class Convolution {
     std::vector<Value*> out;
     for (size_t r = 0; r < places; ++r) {
       const auto number = static_cast<int64_t>(r);
-      Seen here = first;
-      Value* features = begin;
-      if (is_regular) {
-        const int64_t behind = number * apart / dim.base_dilation;
-        here.position = add_index(b_, here.position, int64(b_, behind));
-        features = b_.CreateGEP(stored, begin, int64(b_, behind * stride));
-      } else {
+      const int64_t behind = number * apart / dim.base_dilation;
+      Seen here = {add_index(b_, first.position, int64(b_, behind)), first.inside};
+      if (!is_regular)
         here = place_seen(last, add_index(b_, place_[last], int64(b_, number * step_)), k);
-        features = at_place(here);
-      }
-      out.push_back(b_.CreateSelect(and_then(input, seen(last, here)).inside, features, zeros_));
+      Value* features =
+          is_regular ? b_.CreateGEP(stored, begin, int64(b_, behind * stride)) : at_place(here);
+      Value* inside = b_.CreateAnd(input.inside, is_seen(last, here));
+      out.push_back(b_.CreateSelect(inside, features, zeros_));
     }
     return out;
   }

@@ -87,39 +87,44 @@ class Element {
   Value* sum_ = nullptr;
 };
 
+// Of one element; none where they are many, or of an input that is dilated.
+std::optional<int64_t> few_products(const ConvolutionAttributes& a, const Dims& kernel) {
+  int64_t out = kernel[at(a.dim_labels.kernel_input_feature)];
+  for (const WindowDim& dim : a.window.dims) {
+    if (dim.base_dilation != 1 || dim.size > most_products) return std::nullopt;
+    out *= dim.size;
+    if (out > most_products) return std::nullopt;
+  }
+  return out;
+}
+
 }  // namespace
 
 bool has_few_products(const Module& module, InstructionId convolution) {
   const auto& a = module.attributes<ConvolutionAttributes>(convolution);
   const Dims& kernel = module.shape(module.operand(convolution, 1)).dims;
-  int64_t products = kernel[at(a.dim_labels.kernel_input_feature)];
-  for (const WindowDim& dim : a.window.dims) {
-    if (dim.base_dilation != 1 || dim.size > most_products) return false;
-    products *= dim.size;
-    if (products > most_products) return false;
-  }
+  const std::optional<int64_t> products = few_products(a, kernel);
   const ElementType type = module.shape(convolution).type;
   const auto fits = [&](InstructionId operand) {
     const Shape& shape = module.shape(operand);
     return is_floating(shape.type) && element_count(shape) > 0 &&
            (shape.type != ElementType::F64 || type == ElementType::F64);
   };
-  return a.batch_group_count == 1 && is_floating(type) && products > 0 &&
+  return a.batch_group_count == 1 && is_floating(type) && products.value_or(0) > 0 &&
          std::ranges::all_of(module.operands(convolution), fits);
 }
 
 bool is_quick_by_element(const Module& module, InstructionId convolution) {
   const auto& a = module.attributes<ConvolutionAttributes>(convolution);
   const Dims& kernel = module.shape(module.operand(convolution, 1)).dims;
-  const int64_t features = kernel[at(a.dim_labels.kernel_input_feature)];
-  const bool is_image = features == 1 && kernel[at(a.dim_labels.kernel_output_feature)] == 1;
-  int64_t products = features, most = most_products;
+  const bool is_image = kernel[at(a.dim_labels.kernel_input_feature)] == 1 &&
+                        kernel[at(a.dim_labels.kernel_output_feature)] == 1;
+  int64_t most = most_products;
   for (const WindowDim& dim : a.window.dims) {
-    products *= dim.size;
     if (dim.size > 1) most = std::min(most, is_image ? most_of_image : most_of_window);
     if (dim.stride > 1) most = most_of_strides;
   }
-  return products <= most;
+  return few_products(a, kernel).value_or(most + 1) <= most;
 }
 
 llvm::Value* element_Convolution(Elements& e, InstructionId id, const Index& index, size_t) {

@@ -149,18 +149,10 @@ class Dot {
     return static_cast<double>(lhs_.batch.count * lhs_.own.count) *
            static_cast<double>(rhs_.own.count * depth());
   }
-  bool rows_overlap() const {
-    const int64_t rest = lhs_.own.count % rows_;
-    return rest > 0 && may_overlap(rows_ - rest, lhs_.own.count, multiplications());
-  }
+  bool rows_overlap() const { return may_overlap(lhs_.own.count, rows_, 1, multiplications()); }
   bool columns_overlap() const {
-    const int64_t rest = rhs_.own.count % columns_;
-    const auto steps = [&](int64_t columns) {
-      return in_columns_ ? parts_of_line(columns, lanes_of_register()) : columns;
-    };
-    return rest > 0 &&
-           (steps(columns_) == steps(rest) ||
-            may_overlap(steps(columns_) - steps(rest), steps(rhs_.own.count), multiplications()));
+    return may_overlap(rhs_.own.count, columns_, in_columns_ ? lanes_of_register() : 1,
+                       multiplications());
   }
   // body(how many) for the block of rows, and the strip of columns, of this number.
   void with_rows(Value* block, llvm::function_ref<void(int64_t)> body) {
@@ -285,7 +277,7 @@ class Dot {
         lhs_.own.count >= rows_of_small_tiles ? small_tile : lanes_of_register();
     const int64_t most = std::min({columns, depth(), longest});
     const auto side = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(most)));
-    const int64_t across = (columns + side - 1) / side, along = (depth() + side - 1) / side;
+    const int64_t across = parts_of_line(columns, side), along = parts_of_line(depth(), side);
     loop(b_, across * along, [&](Value* tile) {
       const auto origin = [&](Value* number, int64_t size) {
         return lesser_index(b_, multiply_index(b_, number, side), int64(b_, size - side));
@@ -396,7 +388,7 @@ class Dot {
 
   // All rows at once, by pieces of columns; neighbours are read together, as a longer one.
   void write_pieces() {
-    const int64_t pieces = (rhs_.own.count + columns_ - 1) / columns_;
+    const int64_t pieces = parts_of_line(rhs_.own.count, columns_);
     w_.set_count(lhs_.batch.count * pieces, static_cast<double>(rows_ * columns_ * depth()) / 4);
     w_.set_block(pieces, rows_ * rhs_.own.count);
     const int64_t most = registers_.are_many() ? columns_at_once : columns_of_few_registers;
@@ -430,7 +422,7 @@ class Dot {
     const size_t rows = static_cast<size_t>(rows_);
     const std::vector<Value*> lefts = left_rows(rows_);
     column_ = multiply_index(b_, begin, columns_);
-    const int64_t all = (rhs_.own.count + lanes_ - 1) / lanes_;
+    const int64_t all = parts_of_line(rhs_.own.count, lanes_);
     Value* first = multiply_index(b_, begin, columns_ / lanes_);
     Value* last = lesser_index(b_, multiply_index(b_, end, columns_ / lanes_), int64(b_, all));
     const auto strips = [&](llvm::function_ref<void(Value*, int64_t)> body) {
@@ -474,7 +466,7 @@ class Dot {
 
   // body(line, how many, how far below stands what is next) for a few lines at a time.
   void add_all_lines(llvm::function_ref<void(Value*, int64_t, Value*)> body) {
-    const int64_t groups = (depth() + lines_at_once - 1) / lines_at_once;
+    const int64_t groups = parts_of_line(depth(), lines_at_once);
     loop(b_, groups, [&](Value* group) {
       Value* is_last = b_.CreateICmpEQ(group, int64(b_, groups - 1));
       Value* below =

@@ -3,7 +3,7 @@
 #include "analysis/analysis.h"
 #include "emit/index_vectors.h"
 #include "emit/op_functions.h"
-#include "emit/widening.h"
+#include "emit/table_reads.h"
 
 namespace hilo {
 namespace {

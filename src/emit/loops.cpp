@@ -95,10 +95,13 @@ void with_part(Builder& b, llvm::Value* number, int64_t count, int64_t rest, int
 
 int64_t parts_of_line(int64_t count, int64_t each) { return (count + each - 1) / each; }
 
-bool may_overlap(int64_t again, int64_t all, double multiplications) {
-  constexpr int64_t few = 8, more_of_few = 4;
+bool may_overlap(int64_t count, int64_t each, int64_t lanes, double multiplications) {
+  constexpr int64_t part_of_many = 8, part_of_few = 4;
   constexpr double few_multiplications = 1 << 17;
-  return again > 0 && again * (multiplications <= few_multiplications ? more_of_few : few) <= all;
+  const int64_t rest = count % each;
+  const int64_t again = parts_of_line(each, lanes) - parts_of_line(rest, lanes);
+  const int64_t part = multiplications <= few_multiplications ? part_of_few : part_of_many;
+  return rest > 0 && again * part <= parts_of_line(count, lanes);
 }
 
 void with_part_of_line(Builder& b, llvm::Value* number, int64_t count, int64_t each, bool overlaps,

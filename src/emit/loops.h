@@ -23,12 +23,12 @@ void where(Builder& b, llvm::Value* condition, llvm::function_ref<void()> body);
 // body(rest) where `number` is the last of `count` parts and there is a rest, else body(whole).
 void with_part(Builder& b, llvm::Value* number, int64_t count, int64_t rest, int64_t whole,
                llvm::function_ref<void(int64_t)> body);
-// Parts of a line of `count`, `each` long but for the last one: how many there are, and whether the
-// last one may be as long and lie over the one before it, so that one piece of code writes all.
-// That adds `again` steps to `all`, which take so many multiplications: few of many, a quarter of
-// few.
+// Parts of a line of `count`, `each` long but for the last one: how many there are, and whether
+// there is a shorter one that may be as long and lie over the one before it, so that one piece of
+// code writes all. Vectors of so many lanes are written; up to an eighth of all may be written
+// again, of what takes few multiplications a quarter.
 int64_t parts_of_line(int64_t count, int64_t each);
-bool may_overlap(int64_t again, int64_t all, double multiplications);
+bool may_overlap(int64_t count, int64_t each, int64_t lanes, double multiplications);
 // body(where it begins, how long) for the part of this number.
 void with_part_of_line(Builder& b, llvm::Value* number, int64_t count, int64_t each, bool overlaps,
                        llvm::function_ref<void(llvm::Value*, int64_t)> body);

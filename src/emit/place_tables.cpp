@@ -13,7 +13,7 @@
 
 #include "emit/loop_counter.h"
 #include "emit/loops.h"
-#include "emit/widening.h"
+#include "emit/table_reads.h"
 
 namespace hilo {
 namespace {

@@ -68,7 +68,7 @@ class Scatter {
     const int64_t size = update_.dims[*longest];
     const auto part = static_cast<uint64_t>(size / wanted_pieces);
     piece_ = std::max(least_piece, static_cast<int64_t>(std::bit_floor(part)));
-    w_.set_count((size + piece_ - 1) / piece_,
+    w_.set_count(parts_of_line(size, piece_),
                  static_cast<double>(element_count(update_) / size * piece_));
   }
 
@@ -108,10 +108,10 @@ class Scatter {
     };
     if (cut_ != window_[i]) return loop(b_, update_.dims[window_[i]], body);
     loop(b_, w_.begin, w_.end, [&](Value* number) {
-      Value* first = multiply_index(b_, number, piece_);
-      with_part(b_, number, w_.count(), update_.dims[*cut_] % piece_, piece_, [&](int64_t count) {
-        loop(b_, count, [&](Value* n) { body(add_index(b_, first, n)); });
-      });
+      with_part_of_line(b_, number, update_.dims[*cut_], piece_, false,
+                        [&](Value* first, int64_t count) {
+                          loop(b_, count, [&](Value* n) { body(add_index(b_, first, n)); });
+                        });
     });
   }
 

@@ -51,7 +51,7 @@ class SelectAndScatter {
       steps *= static_cast<double>(window_[d].size);
     }
     const int64_t columns = lanes_ < dims_.size() ? dims_[lanes_] : 1;
-    const int64_t strips = (columns + width_ - 1) / width_;
+    const int64_t strips = parts_of_line(columns, width_);
     pieces.push_back(strips);
     w_.set_count(element_count(pieces), 2 * steps);
     if (has_lanes()) {
@@ -66,9 +66,8 @@ class SelectAndScatter {
       for (size_t d = 0; d < dims_.size(); ++d)
         if (is_counted(d)) at_[d] = piece.at(b_, next++);
       Value* strip = piece.at(b_, next);
-      first_ = multiply_index(b_, strip, width_);
-      with_part(b_, strip, strips, columns % width_, width_, [&](int64_t count) {
-        count_ = count;
+      with_part_of_line(b_, strip, columns, width_, false, [&](Value* first, int64_t count) {
+        first_ = first, count_ = count;
         std::vector<Value*> place = at_;
         fill(0, place);
         over_windows(0);

@@ -132,6 +132,20 @@ llvm::Value* permuted(llvm::Instruction& step, const Lookup& lookup) {
 
 }  // namespace
 
+void mark_lookup(llvm::LoadInst& load, bool has_pairs) {
+  llvm::LLVMContext& context = load.getContext();
+  llvm::Metadata* pairs = has_pairs ? llvm::MDString::get(context, "pairs") : nullptr;
+  load.setMetadata(lookup_mark,
+                   llvm::MDNode::get(context, llvm::ArrayRef(&pairs, has_pairs ? 1 : 0)));
+}
+
+bool is_table(const llvm::LoadInst& load) {
+  if (load.hasMetadata(lookup_mark)) return true;
+  const auto* base = llvm::getUnderlyingObject(load.getPointerOperand());
+  const auto* global = llvm::dyn_cast<llvm::GlobalVariable>(base);
+  return global && global->isConstant();
+}
+
 bool is_looked_up_in_one_step(const llvm::LoadInst& load) {
   return numbers_of(llvm::getUnderlyingObject(load.getPointerOperand()));
 }

@@ -7,6 +7,13 @@
 
 namespace hilo {
 
+// Says that the load reads a table of 16 bits at a place of 16 bits that is computed, and whether
+// the table is a whole number of pairs.
+void mark_lookup(llvm::LoadInst& load, bool has_pairs);
+inline constexpr const char* lookup_mark = "hilo.lookup";
+// A table, which is read at places that are computed: one of the code itself, or marked.
+bool is_table(const llvm::LoadInst& load);
+
 // Has gathers taken for cheap in a function that reads tables, where the chip has slow ones. Else
 // LoopVectorize makes single elements of all that makes the place in a table, and so of most of a
 // loop of sines, which seldom read theirs. So in one that reads at places which it reads, too, if

@@ -148,8 +148,6 @@ llvm::Value* picked(Builder& b, const std::vector<llvm::Value*>& from, int64_t l
   return out;
 }
 
-int64_t rounded_up_quotient(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 bool is_in_tiles(const Crossing& crossing, size_t d) {
   return d == crossing.read || d == crossing.written || d == crossing.part;
 }
@@ -162,8 +160,8 @@ Dims blocks_of(const Crossing& crossing, const Dims& dims) {
   Dims out;
   for (size_t d = 0; d < dims.size(); ++d)
     if (!is_in_tiles(crossing, d)) out.push_back(dims[d]);
-  out.push_back(rounded_up_quotient(dims[crossing.read], crossing.side * tiles_read));
-  out.push_back(rounded_up_quotient(dims[crossing.written], crossing.side * tiles_written));
+  out.push_back(parts_of_line(dims[crossing.read], crossing.side * tiles_read));
+  out.push_back(parts_of_line(dims[crossing.written], crossing.side * tiles_written));
   return out;
 }
 
@@ -207,7 +205,7 @@ class TileLoops {
   int64_t bytes_of(InstructionId id) const {
     return storage_bytes(w_.elements.module.shape(id).type);
   }
-  int64_t tiles_along(size_t d) const { return rounded_up_quotient(dims_[d], side_); }
+  int64_t tiles_along(size_t d) const { return parts_of_line(dims_[d], side_); }
 
   void over_tiles(llvm::Value* block, int64_t each, int64_t count, LoopBody body) {
     llvm::Value* first = multiply_index(b_, block, each);

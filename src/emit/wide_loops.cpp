@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "emit/split_divisions.h"
+#include "emit/table_reads.h"
 
 namespace hilo {
 namespace {

@@ -57,20 +57,6 @@ bool is_only_read_or_written(const llvm::Instruction& place) {
 
 }  // namespace
 
-void mark_lookup(llvm::LoadInst& load, bool has_pairs) {
-  llvm::LLVMContext& context = load.getContext();
-  llvm::Metadata* pairs = has_pairs ? llvm::MDString::get(context, "pairs") : nullptr;
-  load.setMetadata(lookup_mark,
-                   llvm::MDNode::get(context, llvm::ArrayRef(&pairs, has_pairs ? 1 : 0)));
-}
-
-bool is_table(const llvm::LoadInst& load) {
-  if (load.hasMetadata(lookup_mark)) return true;
-  const auto* base = llvm::getUnderlyingObject(load.getPointerOperand());
-  const auto* global = llvm::dyn_cast<llvm::GlobalVariable>(base);
-  return global && global->isConstant();
-}
-
 unsigned register_bits(const llvm::TargetTransformInfo& target) {
   const auto bits = target.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector);
   return static_cast<unsigned>(bits.getFixedValue());

@@ -14,13 +14,6 @@
 
 namespace hilo {
 
-// Says that the load reads a table of 16 bits at a place of 16 bits that is computed, and whether
-// the table is a whole number of pairs.
-void mark_lookup(llvm::LoadInst& load, bool has_pairs);
-inline constexpr const char* lookup_mark = "hilo.lookup";
-// A table, which is read at places that are computed: one of the code itself, or marked.
-bool is_table(const llvm::LoadInst& load);
-
 unsigned register_bits(const llvm::TargetTransformInfo& target);
 
 class Widening {
