@@ -3,21 +3,25 @@
 machine's multipliers do: the peak is that of a loop of independent fused multiply-adds in
 registers, measured beside them with the same number of threads. Processors lower their clock
 while operands come from memory and for some milliseconds after; the peak under load is that of the
-same loop right after one whose operands do.
+same loop right after one whose operands do. With --blas there is a column for the cblas_sgemm or
+cblas_dgemm of that shared library (MKL, OpenBLAS, BLIS), whose maker knows the machine best: what a
+product can reach here.
 
-  products.py [SHAPE...] [--threads 1,0] [--turns 3] [--seconds 1] [--hilo build/hilo]
+  products.py [SHAPE...] [--threads 1,0] [--turns 3] [--seconds 1] [--hilo build/hilo] [--blas LIBRARY]
 
 SHAPE: [BATCHx]MxKxN[t][TYPE], f32 without TYPE; `t`: the right operand is N x K. Or
 conv:BATCHxSIZExFEATURESxWINDOWxOUT[/STRIDE], of NHWC arrays with the padding SAME. 0 threads: all.
 """
 
 import argparse
+import ctypes
 import os
 import re
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from performance import HERE, answer_of, shown
@@ -123,10 +127,15 @@ def make_peak(folder):
     return program
 
 
-def product_module(shape):
+def sizes_of(shape):
+    """The batch, M, K and N of a product, whether its right operand is turned, and its type."""
     numbers, turned, kind = re.fullmatch(r"([\dx]+?)(t?)((?:bf|f|s)\d+)?", shape).groups()
     *batch, m, k, n = map(int, numbers.split("x"))
-    kind = kind or "f32"
+    return batch, m, k, n, bool(turned), kind or "f32"
+
+
+def product_module(shape):
+    batch, m, k, n, turned, kind = sizes_of(shape)
     out = "s32" if kind == "s8" else kind
     array = lambda kind, *dims: f"{kind}[{','.join(map(str, [*batch, *dims]))}]"
     b = len(batch)
@@ -134,7 +143,7 @@ def product_module(shape):
     right = (n, k) if turned else (k, n)
     text = (f"HloModule product\n\nENTRY main {{\n  a = {array(kind, m, k)} parameter(0)\n"
             f"  b = {array(kind, *right)} parameter(1)\n  ROOT c = {array(out, m, n)} dot(a, b), {batches}"
-            f"lhs_contracting_dims={{{b + 1}}}, rhs_contracting_dims={{{b + bool(turned)}}}\n}}\n")
+            f"lhs_contracting_dims={{{b + 1}}}, rhs_contracting_dims={{{b + turned}}}\n}}\n")
     return text, 2 * (batch[0] if batch else 1) * m * k * n
 
 
@@ -152,10 +161,43 @@ def convolution_module(shape):
     return text, 2 * batch * places * places * window * window * features * out
 
 
-def measure(path, flops, peak, options, threads):
+def time_of_blas(library, shape, seconds):
+    """Seconds of one call, the median of those that fit into `seconds`; after one that reads everything."""
+    _, m, k, n, turned, kind = sizes_of(shape)
+    real, product = {"f32": (ctypes.c_float, "cblas_sgemm"), "f64": (ctypes.c_double, "cblas_dgemm")}[kind]
+    call = getattr(ctypes.CDLL(library), product)
+    ones = lambda size: (real * size)(*[1] * size)
+    left, right, out = ones(m * k), ones(k * n), (real * (m * n))()
+    row_major, plain, transposed = 101, 111, 112  # CBLAS_LAYOUT, CBLAS_TRANSPOSE
+    words = (row_major, plain, transposed if turned else plain, m, n, k, real(1), left, k, right, k if turned else n,
+             real(0), out, n)
+    times, end = [], time.perf_counter() + seconds
+    while len(times) < 2 or time.perf_counter() < end:
+        begin = time.perf_counter()
+        call(*words)
+        times.append(time.perf_counter() - begin)
+    if out[0] != k or out[m * n - 1] != k:
+        raise ValueError(f"{library} computes {out[0]} as the sum of {k} ones")
+    return statistics.median(times[1:])
+
+
+def rate_of_blas(shape, flops, options, cores):
+    """None for what is no plain product of a type that CBLAS has. In a process of its own: the library
+    counts its threads as it is loaded."""
+    if shape.startswith("conv:") or sizes_of(shape)[0] or sizes_of(shape)[-1] not in ("f32", "f64"):
+        return None
+    threads = {f"{name}_NUM_THREADS": str(cores) for name in ("OMP", "MKL", "OPENBLAS", "BLIS")}
+    done = subprocess.run([sys.executable, __file__, shape, "--blas", options.blas, "--blas-alone", "--seconds",
+                           str(options.seconds)], env={**os.environ, **threads}, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"{options.blas}: {done.stderr.strip().splitlines()[-1]}")
+    return flops / float(done.stdout)
+
+
+def measure(shape, path, flops, peak, options, threads):
     limits = ["--threads", str(threads), "--max-seconds", str(options.seconds)]
     cores = threads or len(os.sched_getaffinity(0))
-    rates = {"peak": [], "loaded": [], "hilo": [], "xla": []}
+    rates = {"peak": [], "loaded": [], "hilo": [], "xla": [], "blas": []}
     for _ in range(options.turns):
         done = subprocess.run([peak, str(cores)], capture_output=True, text=True, check=True)
         for name, rate in zip(("peak", "loaded"), done.stdout.split()):
@@ -165,6 +207,8 @@ def measure(path, flops, peak, options, threads):
             answer = answer_of([*command, path, *limits], 300)
             if "error" not in answer:
                 rates[side].append(flops / answer["exec_s"])
+        if options.blas and (rate := rate_of_blas(shape, flops, options, cores)):
+            rates["blas"].append(rate)
     return {side: statistics.median(values) if values else None for side, values in rates.items()}
 
 
@@ -175,8 +219,15 @@ def main():
     parser.add_argument("--threads", default="1,0")
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=1, help="of repeating a run, in each turn")
+    parser.add_argument("--blas", metavar="LIBRARY", help="a shared library with CBLAS, measured beside them")
+    parser.add_argument("--blas-alone", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    print("| shape | threads | peak Gflop/s | under load | Hilo Gflop/s | of the peak | under load | XLA Gflop/s | times XLA |\n" + "|---" * 9 + "|")
+    if options.blas_alone:
+        print(time_of_blas(options.blas, options.shapes[0], options.seconds))
+        return
+    columns = ["shape", "threads", "peak Gflop/s", "under load", "Hilo Gflop/s", "of the peak", "under load", "XLA Gflop/s", "times XLA"]
+    columns += ["BLAS Gflop/s"] * bool(options.blas)
+    print(f"| {' | '.join(columns)} |\n" + "|---" * len(columns) + "|")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         peak = make_peak(folder)
@@ -185,12 +236,13 @@ def main():
             path = folder / "module.hlo"
             path.write_text(text)
             for threads in map(int, options.threads.split(",")):
-                rates = measure(path, flops, peak, options, threads)
+                rates = measure(shape, path, flops, peak, options, threads)
                 ours, theirs = rates["hilo"], rates["xla"]
                 parts = [f"{100 * ours / rates[most]:.0f} %" if ours else "-" for most in ("peak", "loaded")]
                 print(f"| {shape} | {threads or 'all'} | {shown(rates['peak'], 1e-9)} | {shown(rates['loaded'], 1e-9)} | "
                       f"{shown(ours, 1e-9)} | {' | '.join(parts)} | {shown(theirs, 1e-9)} | "
-                      f"{f'{ours / theirs:.2f}' if ours and theirs else '-'} |", flush=True)
+                      f"{f'{ours / theirs:.2f}' if ours and theirs else '-'} |"
+                      + (f" {shown(rates['blas'], 1e-9)} |" if options.blas else ""), flush=True)
 
 
 if __name__ == "__main__":
