@@ -82,6 +82,26 @@ TEST(FetchedArrays, NotWhereTheProcessorLooksFarEnoughAhead) {
   }
 }
 
+// As far as one array is fetched ahead, several are together.
+TEST(FetchedArrays, FarAheadWhereTheyAreFew) {
+  const auto joined = [](int64_t count, int64_t arrays) {
+    std::string out = "HloModule m\nENTRY e {\n";
+    for (int64_t i = 0; i < arrays; ++i)
+      out += fmt::format("  x{1} = f32[{0}] parameter({1})\n", count, i);
+    out += fmt::format("  s0 = f32[{}] abs(x0)\n", count);
+    for (int64_t i = 1; i < arrays; ++i)
+      out += fmt::format("  {3}s{1} = f32[{0}] add(s{2}, x{1})\n", count, i, i - 1,
+                         i + 1 == arrays ? "ROOT " : "");
+    return out + "}\n";
+  };
+  for (const auto& [arrays, bytes] : {std::pair(2, 2048), std::pair(4, 1024), std::pair(6, 1024)}) {
+    const std::string code = code_for("sapphirerapids", joined(1 << 21, arrays));
+    EXPECT_TRUE(code.contains(fmt::format("i64 {}\n", bytes))) << code;
+    EXPECT_TRUE(code.contains("call void @llvm.prefetch")) << arrays;
+  }
+  EXPECT_TRUE(code_for("sapphirerapids", elements(1 << 21)).contains("i64 4096\n"));
+}
+
 // Behind its sum a row is read again, from a cache.
 TEST(FetchedArrays, RowsAheadOfThoseThatAreReadAgain) {
   for (const auto& [columns, bytes] : {std::pair(1024, 4096), std::pair(300, 4800)}) {
