@@ -106,6 +106,27 @@ TEST(FetchedArrays, FarAheadWhereTheyAreFew) {
     EXPECT_TRUE(fetches_ahead(processor, sum_of_arrays(arrays, 1 << 21), bytes)) << arrays;
 }
 
+// Squares of the first columns of a matrix.
+std::string squares(int64_t rows, int64_t columns, int64_t of_columns) {
+  return fmt::format(R"(HloModule m
+ENTRY e {{
+  x = f32[{0},{2}] parameter(0)
+  c = f32[{0},{1}] slice(x), slice={{[0:{0}],[0:{1}]}}
+  ROOT s = f32[{0},{1}] multiply(c, c) }}
+)",
+                     rows, columns, of_columns);
+}
+
+// Much would be fetched for nothing behind the end of a short piece.
+TEST(FetchedArrays, NotFarAheadInShortPieces) {
+  const std::string processor = "sapphirerapids";
+  for (const auto& [columns, bytes] : {std::pair(1 << 12, 1024), std::pair(1 << 15, 4096)}) {
+    const std::string text = squares((1 << 24) / columns, columns, columns + 1000);
+    for (const int64_t ahead : {1024, 4096})
+      EXPECT_EQ(fetches_ahead(processor, text, ahead), ahead == bytes) << columns;
+  }
+}
+
 // Behind its sum a row is read again, from a cache.
 TEST(FetchedArrays, RowsAheadOfThoseThatAreReadAgain) {
   for (const auto& [columns, bytes] : {std::pair(1024, 4096), std::pair(300, 4800)}) {
