@@ -19,6 +19,8 @@ namespace {
 // of floats of 16 bits that so many ops round.
 constexpr int64_t table_bytes = 1 << 17;
 constexpr int most_roundings = 3;
+// Wider forms of constants.
+constexpr int64_t widened_bytes = 1 << 12;
 // Indices of gathers, which rules about them ask for.
 constexpr int64_t index_bytes = 1 << 20;
 
@@ -118,7 +120,7 @@ class Folder {
     const bool fits =
         module_.shape(id).is_array() && !is_splat(id) &&
         bytes <= std::max({options_.fold_bytes, here.bytes, here.costly ? table_bytes : 0,
-                           is_index(id) ? index_bytes : 0});
+                           is_index(id) ? index_bytes : 0, is_widened(id) ? widened_bytes : 0});
     if (steps > steps_left_) {
       forget(id);
       return false;
@@ -138,6 +140,11 @@ class Folder {
       return depth < deepest && (op == Op::Broadcast || op == Op::Reshape) &&
              is_index(user, depth + 1);
     });
+  }
+
+  // Of values that have become a constant before.
+  bool is_widened(InstructionId id) const {
+    return module_[id].op == Op::Convert && constant_of(module_, module_.operand(id, 0));
   }
 
   // One number everywhere is best written so.

@@ -87,6 +87,32 @@ std::string neighbours(std::string_view type, std::string_view chain, int64_t st
                             type, steps);
 }
 
+// A part of a complex value that is stored anyway is read from that.
+TEST(FusionLimits, PartsOfStoredComplexNumbersAreNotStored) {
+  for (const auto& [left, right, parts] :
+       {std::tuple("a", "b", 2), std::tuple("a", "y", 1), std::tuple("y", "b", 1)}) {
+    const Module before = test::parsed(fmt::format(R"(HloModule m
+f {{ p = f32[] parameter(0)
+ q = f32[] parameter(1)
+ ROOT s = f32[] add(p, q) }}
+ENTRY e {{ x = f32[8,64] parameter(0)
+ y = f32[8,64] parameter(1)
+ a = f32[8,64] exponential(x)
+ b = f32[8,64] sine(x)
+ c = c64[8,64] complex(a, b)
+ z = f32[] constant(0)
+ l = f32[8,64] multiply({}, y)
+ m = f32[8,64] subtract(l, {})
+ s = f32[64] reduce(m, z), dimensions={{0}}, to_apply=f
+ ROOT r = (c64[8,64], f32[64]) tuple(c, s) }})",
+                                                   left, right));
+    const Module after = test::after_passes(before, "fusion, dce", {});
+    EXPECT_EQ(test::count_op(after, Op::Real) + test::count_op(after, Op::Imag), parts);
+    EXPECT_EQ(test::count_op(after, Op::GetTupleElement), 0) << print(after);
+    EXPECT_EQ(test::difference_in_values(before, after, Keeps::Bits), "") << print(after);
+  }
+}
+
 TEST(FusionLimits, LongChainsAreMadeOnce) {
   for (const auto& [type, chain, steps, loops] :
        {std::tuple("u32", "add", 8, 1), std::tuple("u32", "add", 80, 2),

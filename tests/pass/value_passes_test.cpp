@@ -228,6 +228,22 @@ ENTRY e { x = f32[2000] parameter(0)
 }
 
 // 4 MB would stand in the text where there was a number; what they are reduced to is folded.
+TEST(Folding, SmallConstantsAreWidened) {
+  for (const auto& [count, left] : {std::pair(256, 0), std::pair(1024, 1)}) {
+    std::string numbers = "0";
+    for (int i = 1; i < count; ++i) numbers += fmt::format(",{}", i);
+    const Module before = parsed(fmt::format(R"(HloModule m
+ENTRY e {{ x = c64[{0}] parameter(0)
+ k = s32[{0}] constant({{{1}}})
+ c = c64[{0}] convert(k)
+ ROOT p = c64[{0}] multiply(x, c) }})",
+                                             count, numbers));
+    const Module after = after_passes(before, "constant-folding, dce");
+    expect_same_values(before, after);
+    EXPECT_EQ(count_op(after, Op::Convert), left) << count;
+  }
+}
+
 TEST(Folding, MakesNothingLarge) {
   const Module before = parsed(R"(HloModule m
 f { a = f32[] parameter(0)

@@ -165,6 +165,7 @@ Result<bool> fuse_instructions(Module& module, const PassOptions& options) {
   FusionGroups groups(editor, run_computations(module, fusion.scalars), fusion);
   groups.merge_outputs();
   groups.make_cheap_again();
+  groups.read_parts_of_complex(editor);
   Bodies bodies(module);
   for (const FusionGroup& group : groups.groups()) {
     if (group.members.empty() || !is_worth_it(module, groups, group, fusion.scalars)) continue;

@@ -78,6 +78,8 @@ class FusionGroups {
   void merge_outputs();
   // Takes results apart that cost less to make again in each group that reads them.
   void make_cheap_again();
+  // Takes parts of complex results out of the results.
+  void read_parts_of_complex(Editor& editor);
 
   const std::vector<FusionGroup>& groups() const { return groups_; }
   // The group of an instruction, or -1.
@@ -137,6 +139,7 @@ class FusionGroups {
   bool is_asked_often(const Recipe& recipe, InstructionId value, InstructionId user) const;
   bool may_make(const Recipe& recipe, InstructionId value, InstructionId user) const;
   std::optional<Recipe> recipe_for_readers(InstructionId value) const;
+  void read_part(Editor& editor, InstructionId whole, int64_t place, Op op);
   bool is_of_reduced_rows(InstructionId value, InstructionId broadcast) const;
   void leave_unread(FusionGroup& group);
 

@@ -167,6 +167,43 @@ void FusionGroups::make_cheap_again() {
   }
 }
 
+// Of a complex value that is stored anyway, parts are not stored once more.
+//   c = complex(a, b), a, f(a) => c, f(real(c))
+void FusionGroups::read_parts_of_complex(Editor& editor) {
+  for (size_t group = 0; group < groups_.size(); ++group) {
+    const std::vector<InstructionId> roots = groups_[group].roots;
+    for (InstructionId whole : roots)
+      if (module_[whole].op == Op::Complex && !editor.is_pinned(whole)) {
+        read_part(editor, whole, 0, Op::Real);
+        read_part(editor, whole, 1, Op::Imag);
+      }
+  }
+}
+
+void FusionGroups::read_part(Editor& editor, InstructionId whole, int64_t place, Op op) {
+  const InstructionId part = module_.operand(whole, place);
+  const int own = group_of(whole);
+  if (group_of(part) != own || !is_root(part) || module_[module_[part].computation].root == part)
+    return;
+  std::vector<InstructionId> readers;
+  for (InstructionId user : module_.users(part)) {
+    const int group = group_of(user);
+    if (group == own ? is_made_again(user)
+                     : group < 0 || groups_[group].kind == FusionKind::Output ||
+                           !is_by_element(module_, user))
+      return;
+    if (group != own) readers.push_back(user);
+  }
+  const Shape shape = module_.shape(part);
+  const InstructionId again = editor.add(part, op, shape, std::span(&whole, 1));
+  for (InstructionId user : readers)
+    for (size_t i = 0; i < module_.operands(user).size(); ++i)
+      if (module_.operand(user, i) == part) editor.set_operand(user, i, again);
+  made_again_.resize(again.value + 1);
+  made_again_[again.value] = true;
+  std::erase(groups_[own].roots, part);
+}
+
 // Takes out of a group what none of its results needs any more.
 void FusionGroups::leave_unread(FusionGroup& group) {
   std::erase_if(group.members, [&](InstructionId member) {
