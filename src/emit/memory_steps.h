@@ -10,7 +10,7 @@ class TargetMachine;
 
 namespace hilo {
 
-// After all that changes what vectors compute: they are stored whole, lone lanes alone, and past
+// After all that changes what vectors compute: they are stored whole, single lanes alone, and past
 // the caches; they are fetched ahead, and constants are operands. The values are the same.
 void hasten_memory(llvm::Function& function, llvm::FunctionAnalysisManager& functions,
                    const llvm::TargetMachine& machine, unsigned register_bits);

@@ -1,10 +1,10 @@
 // Computes what depends on constants alone, by the evaluator.
 //   op(c, d) => constant
-// Results larger than the constants they come from stay as they are, but for tables of functions
-// that cost more than reading them and indices of gathers, and no more is computed than
-// PassOptions::fold_steps allows. Assumes nothing. Later passes may assume that small values
-// without parameters are constants. Here and not at run time, because other rules ask for
-// constants.
+// Results larger than the constants they come from stay as they are, but for small constants in a
+// wider type, tables of functions that cost more than reading them and indices of gathers, and no
+// more is computed than PassOptions::fold_steps allows. Assumes nothing. Later passes may assume
+// that small values without parameters are constants. Here and not at run time, because other rules
+// ask for constants.
 #include <algorithm>
 #include <cmath>
 #include <unordered_set>
@@ -19,7 +19,7 @@ namespace {
 // of floats of 16 bits that so many ops round.
 constexpr int64_t table_bytes = 1 << 17;
 constexpr int most_roundings = 3;
-// Wider forms of constants.
+// Constants in a wider type, which a loop would convert again for each element that it reads.
 constexpr int64_t widened_bytes = 1 << 12;
 // Indices of gathers, which rules about them ask for.
 constexpr int64_t index_bytes = 1 << 20;
@@ -142,7 +142,7 @@ class Folder {
     });
   }
 
-  // Of values that have become a constant before.
+  // In type, of what is a constant already.
   bool is_widened(InstructionId id) const {
     return module_[id].op == Op::Convert && constant_of(module_, module_.operand(id, 0));
   }

@@ -227,7 +227,6 @@ ENTRY e { x = f32[2000] parameter(0)
   EXPECT_EQ(count_op(after, Op::Multiply), 1);
 }
 
-// 4 MB would stand in the text where there was a number; what they are reduced to is folded.
 TEST(Folding, SmallConstantsAreWidened) {
   for (const auto& [count, left] : {std::pair(256, 0), std::pair(1024, 1)}) {
     std::string numbers = "0";
@@ -244,6 +243,7 @@ ENTRY e {{ x = c64[{0}] parameter(0)
   }
 }
 
+// 4 MB would stand in the text where there was a number; what they are reduced to is folded.
 TEST(Folding, MakesNothingLarge) {
   const Module before = parsed(R"(HloModule m
 f { a = f32[] parameter(0)

@@ -170,14 +170,12 @@ void FusionGroups::make_cheap_again() {
 // Of a complex value that is stored anyway, parts are not stored once more.
 //   c = complex(a, b), a, f(a) => c, f(real(c))
 void FusionGroups::read_parts_of_complex(Editor& editor) {
-  for (size_t group = 0; group < groups_.size(); ++group) {
-    const std::vector<InstructionId> roots = groups_[group].roots;
-    for (InstructionId whole : roots)
-      if (module_[whole].op == Op::Complex && !editor.is_pinned(whole)) {
+  for (const FusionGroup& group : groups_)
+    for (InstructionId whole : std::vector(group.roots))  // some are taken out meanwhile
+      if (module_[whole].op == Op::Complex) {
         read_part(editor, whole, 0, Op::Real);
         read_part(editor, whole, 1, Op::Imag);
       }
-  }
 }
 
 void FusionGroups::read_part(Editor& editor, InstructionId whole, int64_t place, Op op) {
@@ -188,11 +186,13 @@ void FusionGroups::read_part(Editor& editor, InstructionId whole, int64_t place,
   std::vector<InstructionId> readers;
   for (InstructionId user : module_.users(part)) {
     const int group = group_of(user);
-    if (group == own ? is_made_again(user)
-                     : group < 0 || groups_[group].kind == FusionKind::Output ||
-                           !is_by_element(module_, user))
+    if (group == own) {
+      if (is_made_again(user)) return;
+      continue;
+    }
+    if (group < 0 || groups_[group].kind == FusionKind::Output || !is_by_element(module_, user))
       return;
-    if (group != own) readers.push_back(user);
+    readers.push_back(user);
   }
   const Shape shape = module_.shape(part);
   const InstructionId again = editor.add(part, op, shape, std::span(&whole, 1));

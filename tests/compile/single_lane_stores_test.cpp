@@ -20,7 +20,7 @@ ENTRY e {{
                      type, columns);
 }
 
-TEST(LoneLaneStores, LeaveWhatIsBehindThem) {
+TEST(SingleLaneStores, LeaveWhatIsBehindThem) {
   for (std::string_view type : {"bf16", "f16", "s8", "u8", "s16", "f32", "f64"})
     for (const int64_t columns : {9, 17, 33, 65, 129}) {
       const std::string text = updated_rows(type, columns);
