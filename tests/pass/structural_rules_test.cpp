@@ -274,6 +274,20 @@ const Row rows[] = {
  i = f32[] parameter(3)
  c = f32[4,3,2] concatenate(x, y, z), dimensions={1}
  ROOT r = f32[4,2] reduce(c, i), dimensions={1}, to_apply=add)"},
+    {"reduce-of-stack", R"(x = f32[1,4,5] parameter(0)
+ y = f32[1,4,5] parameter(1)
+ w = f32[2,5] parameter(2)
+ k = f32[4,2,5] parameter(3)
+ i = f32[] constant(0)
+ c = f32[2,4,5] concatenate(x, y), dimensions={0}
+ t = f32[4,5,2] transpose(c), dimensions={1,2,0}
+ b = f32[4,5,2] broadcast(w), dimensions={2,1}
+ e = f32[4,5,2] add(t, b)
+ u = f32[4,2,5] transpose(e), dimensions={0,2,1}
+ z = f32[4,2,5] broadcast(i), dimensions={}
+ a = f32[4,2,5] subtract(u, k)
+ q = f32[4,2,5] maximum(a, z)
+ ROOT r = f32[4,5] reduce(q, i), dimensions={1}, to_apply=add)"},
     {"reduce-of-stack", R"(x = f32[1,5] parameter(0)
  y = f32[1,5] parameter(1)
  l = f32[] constant(-inf)
@@ -402,6 +416,14 @@ const Row kept[] = {
  c = f32[2,5] concatenate(x, y), dimensions={0}
  s = f32[5] reduce(c, i), dimensions={0}, to_apply=add
  ROOT r = (f32[2,5], f32[5]) tuple(c, s))"},
+    {"reduce-of-stack", R"(x = f32[1,5] parameter(0)
+ y = f32[1,5] parameter(1)
+ w = f32[2,5] parameter(2)
+ i = f32[] constant(0)
+ c = f32[2,5] concatenate(x, y), dimensions={0}
+ e = f32[2,5] add(c, w)
+ s = f32[5] reduce(e, i), dimensions={0}, to_apply=add
+ ROOT r = (f32[2,5], f32[5]) tuple(e, s))"},
     {"reduce-of-stack", R"(x = bf16[1,5] parameter(0)
  y = bf16[1,5] parameter(1)
  i = bf16[] constant(0)
