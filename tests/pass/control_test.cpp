@@ -342,6 +342,77 @@ ENTRY e { x = f32[4] parameter(0)
   expect_same_values(before, after);
 }
 
+// Places of a grid that a loop is given are made where it reads them, unless it stores them.
+TEST(Loops, PlacesAreMadeInside) {
+  const auto text = [](const char* use) {
+    return fmt::format(R"(HloModule m
+body {{ s = (s32[], f32[4], f32[4]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ x = f32[4] get-tuple-element(s), index=1
+ p = f32[4] get-tuple-element(s), index=2
+ one = s32[] constant(1)
+ j = s32[] add(i, one)
+ y = f32[4] {}
+ ROOT t = (s32[], f32[4], f32[4]) tuple(j, y, p) }}
+condition {{ s = (s32[], f32[4], f32[4]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ n = s32[] constant(20)
+ ROOT c = pred[] compare(i, n), direction=LT }}
+ENTRY e {{ x = f32[4] parameter(0)
+ k = f32[4] iota(), iota_dimension=0
+ h = f32[] constant(0.5)
+ b = f32[4] broadcast(h), dimensions={{}}
+ p = f32[4] add(k, b)
+ z = s32[] constant(0)
+ s = (s32[], f32[4], f32[4]) tuple(z, x, p)
+ l = (s32[], f32[4], f32[4]) while(s), condition=condition, body=body
+ ROOT y = f32[4] get-tuple-element(l), index=1 }})",
+                       use);
+  };
+  for (const auto& [use, carried] :
+       {std::pair("add(x, p)", 2u),
+        std::pair("dynamic-slice(p, i), dynamic_slice_sizes={4}", 3u)}) {
+    const Module before = parsed(text(use));
+    const Module after =
+        after_passes(before, "while-loop-simplifier, while-loop-invariant-code-motion, dce");
+    EXPECT_EQ(after.shape(only(after, Op::While)).elements.size(), carried);
+    expect_same_values(before, after);
+  }
+}
+
+// Long rows of what a loop is given are read there, whichever part of it they are.
+TEST(Loops, LongRowsStayInside) {
+  const auto text = [](int64_t columns) {
+    return fmt::format(R"(HloModule m
+body {{ s = (s32[], f32[4,{0}], f32[5,{1}]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ x = f32[4,{0}] get-tuple-element(s), index=1
+ w = f32[5,{1}] get-tuple-element(s), index=2
+ k = f32[4,{0}] slice(w), slice={{[1:5], [1:{1}]}}
+ one = s32[] constant(1)
+ j = s32[] add(i, one)
+ y = f32[4,{0}] multiply(x, k)
+ ROOT t = (s32[], f32[4,{0}], f32[5,{1}]) tuple(j, y, w) }}
+condition {{ s = (s32[], f32[4,{0}], f32[5,{1}]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ n = s32[] constant(20)
+ ROOT c = pred[] compare(i, n), direction=LT }}
+ENTRY e {{ x = f32[4,{0}] parameter(0)
+ w = f32[5,{1}] parameter(1)
+ z = s32[] constant(0)
+ s = (s32[], f32[4,{0}], f32[5,{1}]) tuple(z, x, w)
+ l = (s32[], f32[4,{0}], f32[5,{1}]) while(s), condition=condition, body=body
+ ROOT y = f32[4,{0}] get-tuple-element(l), index=1 }})",
+                       columns, columns + 1);
+  };
+  for (const int64_t columns : {4, 64}) {
+    const Module before = parsed(text(columns));
+    const Module after = after_passes(before, "while-loop-invariant-code-motion, dce");
+    EXPECT_EQ(after[only(after, Op::Slice)].computation == after.entry, columns < 64);
+    expect_same_values(before, after);
+  }
+}
+
 // What a loop sends or is asked to keep stays, whatever its values are for.
 TEST(Loops, EffectsStay) {
   const Module before = parsed(R"(HloModule m

@@ -10,6 +10,9 @@
 namespace hilo {
 namespace {
 
+// Elements that stand side by side and are read as well there as in an array of their own.
+constexpr int64_t least_row = 64;
+
 class Hoister {
  public:
   explicit Hoister(Module& module) : module_(module), editor_(module) {}
@@ -31,10 +34,12 @@ class Hoister {
   }
 
   // So is a part of a constant, which is there in any case, and one of what the loop carries, where
-  // it is read as it stands.
+  // it is read as it stands, or in long rows element by element; and what is made of numbers so.
   bool is_free(InstructionId id) const {
     const Op op = module_[id].op;
-    if (op != Op::Slice) return is_free(op);
+    if (op != Op::Slice)
+      return is_free(op) || (is_made_of_numbers(module_, id) && is_read_by_elements(module_, id));
+    if (has_long_rows(id) && is_read_by_elements(module_, id)) return true;
     if (module_[module_.operand(id, 0)].op == Op::GetTupleElement &&
         start_of_piece(module_, id) >= 0)
       return true;
@@ -43,6 +48,12 @@ class Hoister {
            module_[from].op == Op::Reshape)
       from = module_.operand(from, 0);
     return module_[from].op == Op::Constant;
+  }
+
+  bool has_long_rows(InstructionId slice) const {
+    const std::vector<SliceDim>& dims = module_.attributes<SliceAttributes>(slice).slice.dims;
+    return !dims.empty() && dims.back().stride == 1 &&
+           module_.shape(slice).dims.back() >= least_row;
   }
 
   bool hoist(const Loop& loop) {

@@ -84,6 +84,35 @@ bool is_invariant(const Module& module, const Loop& loop, size_t i) {
          module.attributes<GetTupleElementAttributes>(next).index == static_cast<int64_t>(i);
 }
 
+bool is_made_of_numbers(const Module& module, InstructionId id) {
+  constexpr size_t most_seen = 8;
+  std::vector<InstructionId> seen = {id};
+  for (size_t i = 0; i < seen.size(); ++i) {
+    const Op op = module[seen[i]].op;
+    const bool is_number = op == Op::Constant && module.shape(seen[i]).is_scalar();
+    if (is_number || op == Op::Iota) continue;
+    if ((op != Op::Broadcast && (!is_elementwise(op) || !has_trait(op, TraitCheap))) ||
+        seen.size() > most_seen)
+      return false;
+    for (InstructionId operand : module.operands(seen[i]))
+      if (std::ranges::find(seen, operand) == seen.end()) seen.push_back(operand);
+  }
+  return true;
+}
+
+bool reads_by_elements(const Module& module, InstructionId user) {
+  constexpr size_t most_joined = 4;  // that a loop chooses from
+  const Op op = module[user].op;
+  return op == Op::Broadcast || is_elementwise(op) ||
+         (op == Op::Concatenate && module.operands(user).size() <= most_joined) ||
+         (op == Op::Reshape && is_read_by_elements(module, user));
+}
+
+bool is_read_by_elements(const Module& module, InstructionId id) {
+  return std::ranges::all_of(module.users(id),
+                             [&](InstructionId user) { return reads_by_elements(module, user); });
+}
+
 Elements elements_of(const Module& module, InstructionId tuple) {
   Elements out;
   out.by_index.resize(module.shape(tuple).elements.size());

@@ -29,6 +29,12 @@ bool may_stand_again(const Editor& editor, const Loop& loop);
 void forget_but_rounds(Module& module, InstructionId loop, std::optional<int64_t> rounds);
 // Element i goes through the body unchanged.
 bool is_invariant(const Module& module, const Loop& loop, size_t i);
+// Whether an array is made of numbers and iotas by a few cheap elementwise ops.
+bool is_made_of_numbers(const Module& module, InstructionId id);
+// Whether loops over the user's elements, or over those of all users, make what they read as they
+// go, so that it need not be stored.
+bool reads_by_elements(const Module& module, InstructionId user);
+bool is_read_by_elements(const Module& module, InstructionId id);
 // get-tuple-elements of a value, by index; `whole`: somebody uses it otherwise, or it is a root.
 struct Elements {
   std::vector<std::vector<InstructionId>> by_index;

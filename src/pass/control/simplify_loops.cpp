@@ -1,13 +1,15 @@
 // Takes out of while loops what need not be in them.
 //   a loop of no round => what it begins with; of one round => its body
 //   element i goes through unchanged => users behind the loop get the initial value, and a constant
-//     stands in the body and the condition itself
+//     stands in the body and the condition itself, and so does what is made of numbers where it is
+//     read element by element
 //   elements i and k count alike, from one number by one step => users of k get i
 //   element i is needed neither behind the loop, by the condition, nor for another that is => gone
 // Assumes nothing; loops of other forms than control/loop.h tells stay. Later passes may assume
 // that each element of a loop's state matters. After constant folding, which makes trip counts
 // visible.
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "pass/control/loop.h"
@@ -60,6 +62,19 @@ class LoopSimplifier {
            (constant_of(module_, id) && literal_bytes(module_.shape(id)) <= options_.fold_bytes);
   }
 
+  // Element i of the state, made of numbers, is read inside element by element alone.
+  bool may_be_made_inside(const Loop& loop, size_t i, InstructionId initial) const {
+    if (!is_made_of_numbers(module_, initial)) return false;
+    const InstructionId root = module_[loop.body].root;
+    for (InstructionId state : {loop.body_state, loop.condition_state}) {
+      const Elements elements = elements_of(module_, state);
+      for (InstructionId element : elements.by_index[i])
+        for (InstructionId user : module_.users(element))
+          if (user != root && !reads_by_elements(module_, user)) return false;
+    }
+    return true;
+  }
+
   bool forward_invariants(const Loop& loop) {
     bool changed = false;
     const Elements behind = elements_of(module_, loop.instruction);
@@ -72,7 +87,8 @@ class LoopSimplifier {
           editor_.replace(element, initial);
           changed = true;
         }
-      if (!module_[loop.instruction].removed && is_cheap(initial)) {
+      if (!module_[loop.instruction].removed &&
+          (is_cheap(initial) || may_be_made_inside(loop, i, initial))) {
         changed |= sink(loop, loop.body_state, i, initial);
         changed |= sink(loop, loop.condition_state, i, initial);
       }
@@ -80,8 +96,8 @@ class LoopSimplifier {
     return changed;
   }
 
-  // Users of element i inside, but for the body's own result, get a copy of the constant.
-  bool sink(const Loop& loop, InstructionId state, size_t i, InstructionId constant) {
+  // Users of element i inside, but for the body's own result, get a copy of the initial value.
+  bool sink(const Loop& loop, InstructionId state, size_t i, InstructionId initial) {
     const ComputationId inside = module_[state].computation;
     const InstructionId root = module_[loop.body].root;
     InstructionId copy;
@@ -89,18 +105,25 @@ class LoopSimplifier {
     for (InstructionId element : elements.by_index[i])
       for (InstructionId user : module_.users(element)) {
         if (user == root) continue;
-        if (!same_with_layout(module_.shape(element), module_.shape(constant))) return false;
-        if (!copy) copy = copy_into(inside, constant);
+        if (!same_with_layout(module_.shape(element), module_.shape(initial))) return false;
+        if (!copy) copy = copy_into(inside, initial);
         for (size_t k = 0; k < module_[user].operand_count; ++k)
           if (module_.operand(user, k) == element) editor_.set_operand(user, k, copy);
       }
     return static_cast<bool>(copy);
   }
 
-  InstructionId copy_into(ComputationId inside, InstructionId constant) {
-    if (module_[constant].op == Op::Constant) return editor_.clone(constant, inside, {});
-    const InstructionId scalar = editor_.clone(module_.operand(constant, 0), inside, {});
-    return editor_.clone(constant, inside, std::array{scalar});
+  // With what it is made of.
+  InstructionId copy_into(ComputationId inside, InstructionId value) {
+    std::unordered_map<uint32_t, InstructionId> copies;
+    const auto copy = [&](auto& self, InstructionId id) -> InstructionId {
+      if (const auto found = copies.find(id.value); found != copies.end()) return found->second;
+      const auto given = module_.operands(id);
+      std::vector<InstructionId> operands(given.begin(), given.end());
+      for (InstructionId& operand : operands) operand = self(self, operand);
+      return copies[id.value] = editor_.clone(id, inside, operands);
+    };
+    return copy(copy, value);
   }
 
   struct Counter {
