@@ -55,6 +55,57 @@ ENTRY e {{ w = f32[3,{0}] parameter(0)
   }
 }
 
+// The sides of an outer product that is stored, and that something else is made of, would live
+// until that is stored too. Those that live longer anyway are no reason for two loops.
+TEST(FusionLimits, SidesOfAProductMayDieBeforeItIsRead) {
+  for (const auto& [side, loops] : {std::pair("a", 2), std::pair("x", 1)}) {
+    const Module before = test::parsed(fmt::format(R"(HloModule m
+ENTRY e {{ x = f32[512,8] parameter(0)
+ y = f32[8,8] parameter(1)
+ w = f32[512,64] parameter(2)
+ a = f32[512,8] dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+ c = f32[512,8,8] broadcast({0}), dimensions={{0,1}}
+ d = f32[512,8,8] broadcast({0}), dimensions={{0,2}}
+ p = f32[512,8,8] multiply(c, d)
+ q = f32[512,64] reshape(p)
+ r = f32[512,64] multiply(q, w)
+ s = f32[512,64] tanh(r)
+ ROOT t = (f32[512,64], f32[512,64], f32[512,8]) tuple(q, s, x) }})",
+                                                   side));
+    const Module after = test::after_passes(before, "fusion, dce", {});
+    EXPECT_EQ(test::count_op(after, Op::Fusion), loops) << print(after);
+    EXPECT_EQ(test::difference_in_values(before, after, Keeps::Bits), "") << print(after);
+  }
+}
+
+// Which of all pairs have the same label is found where it is asked for, and the joined labels are
+// stored in its stead.
+TEST(FusionLimits, PairsAreMadeOfStoredKeys) {
+  const Module before = test::parsed(R"(HloModule m
+add { a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT c = f32[] add(a, b) }
+ENTRY e { x = s32[32] parameter(0)
+ y = s32[96] parameter(1)
+ z = f32[32,128] parameter(2)
+ j = s32[128] concatenate(x, y), dimensions={0}
+ k = s32[32,128] broadcast(j), dimensions={1}
+ l = s32[32,128] broadcast(x), dimensions={0}
+ q = pred[32,128] compare(l, k), direction=EQ
+ m = f32[32,128] convert(q)
+ o = f32[] constant(0)
+ n = f32[32] reduce(m, o), dimensions={1}, to_apply=add
+ u = f32[32,128] broadcast(n), dimensions={0}
+ v = f32[32,128] multiply(m, z)
+ w = f32[32] reduce(v, o), dimensions={1}, to_apply=add
+ ROOT r = (f32[32], f32[32]) tuple(n, w) })");
+  const Module after = test::after_passes(before, "fusion, dce", {});
+  for (InstructionId id : after[after.entry].instructions)
+    if (after[id].op == Op::Fusion && after.shape(id).is_array())
+      EXPECT_LT(element_count(after.shape(id)), 32 * 128) << print(after);
+  EXPECT_EQ(test::difference_in_values(before, after, Keeps::Bits), "") << print(after);
+}
+
 // A large product with what is read backwards is made again where its ends are repeated; a small
 // one is stored.
 TEST(FusionLimits, LargeReversalsAreMadeAgain) {

@@ -98,8 +98,9 @@ class FusionGroups {
   // Instructions that a value is made of, and what they read.
   struct Recipe {
     std::vector<InstructionId> made, sources;
-    int most_places = 1;    // at which an element of one of them is computed
-    size_t arithmetic = 0;  // elementwise ops among them
+    std::vector<InstructionId> stored = {};  // of the sources: parts of the value's group till now
+    int most_places = 1;                     // at which an element of one of them is computed
+    size_t arithmetic = 0;                   // elementwise ops among them
   };
   bool is_fusible(InstructionId id) const;
   void place(InstructionId id);
@@ -124,6 +125,7 @@ class FusionGroups {
   void merge_with_producers(int consumer);
   void merge_readers(const std::vector<int>& readers);
   bool may_merge(int a, int b) const;
+  bool keeps_operands(int consumer, int producer) const;
   bool reaches(int from, int to) const;
   bool needs_carried(int writer, int reader) const;
   bool reads_elsewhere(int group, InstructionId value) const;
@@ -132,6 +134,7 @@ class FusionGroups {
   size_t count_roots(int a, int b) const;
   void merge(int into, int from);
   std::optional<Recipe> recipe_of(InstructionId value) const;
+  bool is_part_to_store(InstructionId id, InstructionId value) const;
   bool is_root(InstructionId id) const;
   bool reads(const FusionGroup& group, InstructionId value) const;
   bool is_less_traffic(InstructionId value, const Recipe& recipe,

@@ -35,7 +35,7 @@ int64_t places_of_loop(const Module& module, InstructionId root) {
 // What must be done for an element of the value: nothing if that is more than a few cheap ops on
 // what memory holds.
 // Slices, reversals and reshapes ask for elements at places of their own: each is made there, and
-// counts.
+// counts. What is small and costs more is stored in the value's stead.
 std::optional<FusionGroups::Recipe> FusionGroups::recipe_of(InstructionId value) const {
   Recipe out;
   using Asked = std::pair<InstructionId, std::vector<InstructionId>>;  // and through which movers
@@ -59,6 +59,14 @@ std::optional<FusionGroups::Recipe> FusionGroups::recipe_of(InstructionId value)
                shifts = op == Op::Reshape || op == Op::Slice ||
                         (op == Op::Reverse && bytes_of(module_, value) >= worth_reading_backwards);
     if (cheap) out.most_places = std::max(out.most_places, count);
+    if (!cheap && !shifts && op != Op::Broadcast && is_part_to_store(id, value)) {
+      if (count == 1) {
+        out.made.pop_back();
+        out.sources.push_back(id);
+        out.stored.push_back(id);
+      }
+      continue;
+    }
     if ((!cheap && !shifts && op != Op::Broadcast) || (out.arithmetic += cheap) > most_made ||
         place.size() > most_made)
       return std::nullopt;
@@ -68,6 +76,14 @@ std::optional<FusionGroups::Recipe> FusionGroups::recipe_of(InstructionId value)
       if (seen.emplace(operand, next).second) stack.emplace_back(operand, next);
   }
   return out;
+}
+
+// Whether something in the value's group would take little room: keys of which the value is all
+// pairs.
+bool FusionGroups::is_part_to_store(InstructionId id, InstructionId value) const {
+  return id != value && group_of(id) == group_of(value) && !is_made_again(id) &&
+         module_[id].op != Op::Reduce && is_usual(module_, id) &&
+         bytes_of(module_, id) <= bytes_of(module_, value) / 16;
 }
 
 bool FusionGroups::is_root(InstructionId id) const {
@@ -140,6 +156,9 @@ std::optional<FusionGroups::Recipe> FusionGroups::recipe_for_readers(Instruction
     return std::nullopt;
   auto recipe = recipe_of(value);
   if (!recipe || recipe->most_places > 2) return std::nullopt;
+  // The group makes what is stored, and nothing else.
+  if (!recipe->stored.empty() && groups_[own].roots.size() + recipe->stored.size() > 2)
+    return std::nullopt;
   std::set<int> readers;
   for (InstructionId user : module_.users(value)) {
     const int group = group_of(user);
@@ -163,6 +182,7 @@ void FusionGroups::make_cheap_again() {
     for (InstructionId made : recipe->made) made_again_[made.value] = true;
     FusionGroup& group = groups_[number];
     std::erase(group.roots, id);
+    group.roots.insert(group.roots.end(), recipe->stored.begin(), recipe->stored.end());
     leave_unread(group);
   }
 }

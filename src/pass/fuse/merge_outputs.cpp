@@ -18,6 +18,8 @@ constexpr int most_rounds = 8;      // for groups that merged may read others th
 // Bytes of a part of an array that is worth a loop of its own: by one loop for several parts, as of
 // the weights of all layers, each would live from the first reader of any to its own last one.
 constexpr int64_t worth_own_loop = 1 << 14;
+// Bytes of a result that is soon read again.
+constexpr int64_t second_cache = 1 << 20;
 
 // What a group loops over: its results' dimensions; of reductions, those of what is reduced.
 struct Loop {
@@ -102,8 +104,32 @@ void FusionGroups::merge_with_producers(int consumer) {
         producers.insert(group);
   for (int producer : producers) {
     if (groups_[producer].members.empty() || groups_[producer].kind != FusionKind::Loop) continue;
-    if (may_merge(consumer, producer)) merge(consumer, producer);
+    if (may_merge(consumer, producer) && !keeps_operands(consumer, producer))
+      merge(consumer, producer);
   }
+}
+
+// Whether arrays that nothing but the producer reads, and that its result cannot be written over,
+// would live until the consumer has its results too: the two sides of an outer product that is
+// stored as it is and weighted.
+bool FusionGroups::keeps_operands(int consumer, int producer) const {
+  const FusionGroup& group = groups_[producer];
+  int64_t result = 0, own = 0;
+  for (InstructionId root : group.roots) {
+    if (!is_needed_outside(root, consumer, producer)) return false;
+    result = std::max(result, literal_bytes(module_.shape(root)));
+  }
+  std::set<InstructionId> seen;
+  for (InstructionId member : group.members)
+    for (InstructionId operand : module_.operands(member)) {
+      if (group_of(operand) == producer || module_[operand].op == Op::Parameter ||
+          module_[operand].op == Op::Constant || is_made_again(operand) ||
+          is_needed_outside(operand, producer, producer) || !seen.insert(operand).second)
+        continue;
+      const int64_t bytes = literal_bytes(module_.shape(operand));
+      if (bytes < result) own += bytes;
+    }
+  return result <= second_cache && own >= result / 16;
 }
 
 void FusionGroups::merge_readers(const std::vector<int>& readers) {
