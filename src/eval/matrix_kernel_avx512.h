@@ -38,6 +38,7 @@ struct Floats {
   HILO_AVX512 static Vector multiply_add(Vector a, Vector b, Vector c) {
     return _mm512_fmadd_ps(a, b, c);
   }
+  HILO_AVX512 static Vector either(Vector a, Vector b) { return _mm512_or_ps(a, b); }
   HILO_AVX512 static Real total(Vector x) { return _mm512_reduce_add_ps(x); }
   HILO_AVX512 static Vector load(const Real* from) { return _mm512_load_ps(from); }
   HILO_AVX512 static Vector load(Mask mask, const Real* from) {
@@ -62,6 +63,7 @@ struct Doubles {
   HILO_AVX512 static Vector multiply_add(Vector a, Vector b, Vector c) {
     return _mm512_fmadd_pd(a, b, c);
   }
+  HILO_AVX512 static Vector either(Vector a, Vector b) { return _mm512_or_pd(a, b); }
   HILO_AVX512 static Real total(Vector x) { return _mm512_reduce_add_pd(x); }
   HILO_AVX512 static Vector load(const Real* from) { return _mm512_load_pd(from); }
   HILO_AVX512 static Vector load(Mask mask, const Real* from) {

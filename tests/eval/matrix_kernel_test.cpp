@@ -24,8 +24,8 @@ constexpr Sizes sizes[] = {{1, 1, 1},       {1, 70, 5},     {3, 33, 0},      {14
                            {125, 1000, 20}, {2150, 40, 9},  {40, 200, 303},  {2150, 1050, 9},
                            {300, 800, 70},  {37, 850, 800}, {290, 400, 300}, {290, 200, 300}};
 
-// Runs: tables of neighbours, eleven at a time.
-enum class Order { Rows, Columns, Neither, Tables, Runs };
+// Runs: tables of neighbours, eleven at a time. Pairs: of the rows or columns two are neighbours.
+enum class Order { Rows, Columns, Neither, Tables, Runs, Pairs };
 
 // A matrix of whole numbers in [least, most], its elements where `order` says.
 template <class T>
@@ -43,14 +43,16 @@ struct Matrix {
               : order == Order::Neither ? 2
                                         : 1),
         data(static_cast<size_t>((2 * k + 2) * count + 2)),
-        has_tables(order == Order::Tables || order == Order::Runs) {
+        has_tables(order == Order::Tables || order == Order::Runs || order == Order::Pairs) {
     for (T& value : data)
       value = static_cast<T>(least + static_cast<int>(random() % (most - least + 1)));
-    for (int64_t i = 0; i < count; ++i) outers.push_back(i * outer);
+    for (int64_t i = 0; i < count; ++i)
+      outers.push_back(order == Order::Pairs ? i / 2 * (2 * k + 2) + i % 2 : i * outer);
     for (int64_t t = 0; t < k; ++t)
-      inners.push_back(order == Order::Runs ? t + t / 11 * 3
-                       : has_tables         ? (t + 1) / 2 * 2
-                                            : t * inner);
+      inners.push_back(order == Order::Runs    ? t + t / 11 * 3
+                       : order == Order::Pairs ? 2 * t
+                       : has_tables            ? (t + 1) / 2 * 2
+                                               : t * inner);
   }
   MatrixSource source() const {
     if (has_tables) return {data.data(), element_type<T>, 0, 0, outers.data(), inners.data()};
@@ -95,7 +97,8 @@ void expect_exact(int least, int most, int rhs_least, int rhs_most) {
   const auto kernels = matrix_kernels(element_type<Sum>, element_type<L>, element_type<R>);
   ASSERT_TRUE(kernels[0]);
   for (const Sizes& size : sizes)
-    for (Order order : {Order::Rows, Order::Columns, Order::Neither, Order::Tables, Order::Runs}) {
+    for (Order order :
+         {Order::Rows, Order::Columns, Order::Neither, Order::Tables, Order::Runs, Order::Pairs}) {
       const Matrix<L> lhs(size.m, size.k, order, least, most, random);
       const Matrix<R> rhs(size.n, size.k, order, rhs_least, rhs_most, random);
       const int64_t leading = size.n + 3;  // what stands behind the columns stays
