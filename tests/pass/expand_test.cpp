@@ -159,6 +159,9 @@ const Row rows[] = {
     {"long-product-splitter", Op::Tuple, Keeps::Reals, R"(x = f64[3,40,100,2] parameter(0)
  y = f64[40,100,7,3] parameter(1)
  ROOT r = f64[3,2,7,3] dot(x, y), lhs_contracting_dims={1,2}, rhs_contracting_dims={0,1})"},
+    {"long-product-splitter", Op::Tuple, Keeps::Reals, R"(x = f64[80,7,32,6] parameter(0)
+ y = f64[80,6,5,32,3] parameter(1)
+ ROOT r = f64[7,5,3] dot(x, y), lhs_contracting_dims={2,0,3}, rhs_contracting_dims={3,0,1})"},
     {"map-inliner", Op::Map, Keeps::Bits, R"(x = f32[9,2] parameter(0)
  y = f32[9,2] parameter(1)
  ROOT a = f32[9,2] map(x, y), dimensions={0,1}, to_apply=f)"},
@@ -193,9 +196,9 @@ TEST(Expansions, OtherProductsAreNotSplit) {
                             R"(x = f32[4,65536] parameter(0)
  y = f32[32,65536] parameter(1)
  ROOT r = f32[4,32] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={1})",
-                            R"(x = f32[100,6,80] parameter(0)
+                            R"(x = f32[6,80,100] parameter(0)
  y = f32[100,80,6] parameter(1)
- ROOT r = f32[6,6] dot(x, y), lhs_contracting_dims={0,2}, rhs_contracting_dims={0,1})",
+ ROOT r = f32[6,6] dot(x, y), lhs_contracting_dims={1,2}, rhs_contracting_dims={1,0})",
                             R"(x = f32[8009,6] parameter(0)
  y = f32[8009,6] parameter(1)
  ROOT r = f32[6,6] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0})",

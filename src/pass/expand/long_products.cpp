@@ -2,6 +2,7 @@
 // are sums of the products of parts: what a part reads stays in a core's caches for all blocks of
 // its results, and many threads have something to do.
 //   dot(x[k, m], y[k, n]) => reduce(dot(x[p, k / p, m], y[p, k / p, n])[p, m, n])
+//   dot(x[k, m, l], y[k, l, n]) => reduce(dot(x[p, k / p, m, l], y[p, k / p, l, n])[p, m, n])
 // Sums are added in another order, one that follows from the shapes alone; those of parts are f32,
 // or f64 of such results. Assumes nothing. Later passes may assume nothing. Behind algebra, which
 // would join the reshapes, and before fusion.
@@ -22,6 +23,8 @@ constexpr int64_t least_product = 1 << 18;
 constexpr int64_t few_rows = 4, enough_rows = 16;
 // What a part reads, in bytes, and its terms; results of parts are so much less than what is read.
 constexpr int64_t part_bytes = 1 << 17, least_terms = 64, least_parts = 8, read_for_result = 8;
+// Where several dimensions are summed, and not as one.
+constexpr int64_t most_results_of_dims = 4096, most_parts_of_dims = 16;
 
 // Whether these stand beside each other in their order, so that they are one dimension.
 bool is_one_dim(const Dims& dims) {
@@ -37,49 +40,86 @@ int64_t terms_of_part(int64_t terms, int64_t most) {
   return 0;
 }
 
-Term in_parts(Formula& f, Term x, const ProductSide& side, int64_t terms) {
-  Dims dims = x.shape().dims;
-  const auto first = dims.begin() + side.contracting.front();
-  const int64_t parts = count_of(x.shape(), side.contracting) / terms;
-  dims.erase(first + 1, first + std::ssize(side.contracting));
-  *first = terms;
-  dims.insert(first, parts);
-  return f.reshape(x, dims);
+// How a product is cut: the pair of contracted dimensions that is, and into how many parts.
+struct LongCut {
+  int64_t lhs_dim, rhs_dim, size, parts;
+};
+
+Dims cut_dims(const Dims& dims, int64_t dim, const LongCut& cut) {
+  Dims out = dims;
+  out[static_cast<size_t>(dim)] = cut.size / cut.parts;
+  out.insert(out.begin() + dim, cut.parts);
+  return out;
 }
 
-Term split_product(Formula& f) {
-  DotAttributes a = f.module().attributes<DotAttributes>(f.root());
-  const Term x = f.operand(0), y = f.operand(1);
-  const Shape left = x.shape(), right = y.shape(), result = f.module().shape(f.root());
-  if (!is_summed(left.type) || !is_summed(right.type) || !is_summed(result.type) ||
-      !a.lhs_batch_dims.empty() || !a.sparsity.text.empty() ||
-      !is_one_dim(a.lhs_contracting_dims) || !is_one_dim(a.rhs_contracting_dims))
-    return {};
-  const ProductSide rows(left, {}, a.lhs_contracting_dims),
-      columns(right, {}, a.rhs_contracting_dims);
+// Contracted dimensions that are one in both operands become one, which is cut into parts that
+// stay in a core's caches.
+std::optional<LongCut> cut_of_one_dim(const Shape& left, const Shape& right,
+                                      const ProductSide& rows, const ProductSide& columns) {
   const int64_t m = count_of(left, rows.free), n = count_of(right, columns.free),
                 k = count_of(left, rows.contracting);
-  if (m * n == 0 || m * n > most_results || std::max(m, n) > most_of_side ||
-      k <= least_product / (m * n))
-    return {};
+  if (m * n > most_results || std::max(m, n) > most_of_side) return std::nullopt;
   const auto are_rows = [](const Shape& shape, const ProductSide& side) {
     return side.contracting.back() + 1 == shape.rank();
   };
   if (are_rows(left, rows) && are_rows(right, columns) && std::min(m, n) <= few_rows &&
       std::max(m, n) >= enough_rows)
-    return {};
+    return std::nullopt;
   const int64_t bytes = m * storage_bytes(left.type) + n * storage_bytes(right.type);
   const int64_t terms = terms_of_part(k, part_bytes / bytes);
-  if (terms == 0 || terms * (m + n) < read_for_result * m * n) return {};
-  const auto cut = [](const ProductSide& side, Dims& batch, Dims& contracting) {
-    batch = {side.contracting.front()};
-    contracting = {side.contracting.front() + 1};
+  if (terms == 0) return std::nullopt;
+  return LongCut{rows.contracting.front(), columns.contracting.front(), k, k / terms};
+}
+
+// Of others the pair that is the first of both is cut: packing them is most of the work, and of a
+// whole product two threads share little of it.
+std::optional<LongCut> cut_of_first_dim(const Shape& left, const Shape& right,
+                                        const ProductSide& rows, const ProductSide& columns) {
+  const auto at = std::ranges::min_element(rows.contracting) - rows.contracting.begin();
+  const int64_t rhs_dim = columns.contracting[static_cast<size_t>(at)];
+  if (rhs_dim != std::ranges::min(columns.contracting) ||
+      count_of(left, rows.free) * count_of(right, columns.free) > most_results_of_dims)
+    return std::nullopt;
+  const int64_t lhs_dim = rows.contracting[static_cast<size_t>(at)],
+                size = left.dims[static_cast<size_t>(lhs_dim)];
+  for (int64_t parts = most_parts_of_dims; parts >= least_parts; --parts)
+    if (size % parts == 0) return LongCut{lhs_dim, rhs_dim, size, parts};
+  return std::nullopt;
+}
+
+Term split_product(Formula& f) {
+  DotAttributes a = f.module().attributes<DotAttributes>(f.root());
+  Term x = f.operand(0), y = f.operand(1);
+  const Shape left = x.shape(), right = y.shape(), result = f.module().shape(f.root());
+  if (!is_summed(left.type) || !is_summed(right.type) || !is_summed(result.type) ||
+      !a.lhs_batch_dims.empty() || !a.sparsity.text.empty() || a.lhs_contracting_dims.empty())
+    return {};
+  const ProductSide rows(left, {}, a.lhs_contracting_dims),
+      columns(right, {}, a.rhs_contracting_dims);
+  const int64_t m = count_of(left, rows.free), n = count_of(right, columns.free),
+                k = count_of(left, rows.contracting);
+  if (m * n == 0 || k <= least_product / (m * n)) return {};
+  const bool is_one = is_one_dim(a.lhs_contracting_dims) && is_one_dim(a.rhs_contracting_dims);
+  const auto cut = is_one ? cut_of_one_dim(left, right, rows, columns)
+                          : cut_of_first_dim(left, right, rows, columns);
+  if (!cut) return {};
+  const int64_t terms = k / cut->parts;
+  if (terms < least_terms || terms * (m + n) < read_for_result * m * n) return {};
+  const auto cut_side = [&](Term operand, int64_t dim, Dims& batch, Dims& contracting) {
+    Dims dims = operand.shape().dims;
+    if (is_one) {  // dimensions that are cut as one
+      dims.erase(dims.begin() + dim + 1, dims.begin() + dim + std::ssize(contracting));
+      contracting = {dim};
+      dims[static_cast<size_t>(dim)] = cut->size;
+    }
+    for (int64_t& d : contracting) d += d >= dim;
+    batch = {dim};
+    return f.reshape(operand, cut_dims(dims, dim, *cut));
   };
-  cut(rows, a.lhs_batch_dims, a.lhs_contracting_dims);
-  cut(columns, a.rhs_batch_dims, a.rhs_contracting_dims);
+  x = cut_side(x, cut->lhs_dim, a.lhs_batch_dims, a.lhs_contracting_dims);
+  y = cut_side(y, cut->rhs_dim, a.rhs_batch_dims, a.rhs_contracting_dims);
   const ElementType sum = result.type == ElementType::F64 ? result.type : ElementType::F32;
-  const Term parts =
-      f.dot(in_parts(f, x, rows, terms), in_parts(f, y, columns, terms), std::move(a), sum);
+  const Term parts = f.dot(x, y, std::move(a), sum);
   return f.convert(f.sum(parts, {0}), result.type);
 }
 
