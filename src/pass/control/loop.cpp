@@ -102,10 +102,13 @@ bool is_made_of_numbers(const Module& module, InstructionId id) {
 
 bool reads_by_elements(const Module& module, InstructionId user) {
   constexpr size_t most_joined = 4;  // that a loop chooses from
-  const Op op = module[user].op;
-  return op == Op::Broadcast || is_elementwise(op) ||
-         (op == Op::Concatenate && module.operands(user).size() <= most_joined) ||
-         (op == Op::Reshape && is_read_by_elements(module, user));
+  const auto reads = [&](InstructionId id) {
+    const Op op = module[id].op;
+    return op == Op::Broadcast || is_elementwise(op) ||
+           (op == Op::Concatenate && module.operands(id).size() <= most_joined);
+  };
+  return module[user].op == Op::Reshape ? std::ranges::all_of(module.users(user), reads)
+                                        : reads(user);
 }
 
 bool is_read_by_elements(const Module& module, InstructionId id) {

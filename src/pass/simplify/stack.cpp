@@ -42,9 +42,14 @@ bool is_made_of_parts(const Editor& editor, InstructionId id, int64_t dim, Makin
   const Module& module = editor.module();
   const Op op = module[id].op;
   const Shape& shape = module.shape(id);
-  if (shape.is_scalar() || op == Op::Iota || op == Op::Broadcast) return true;
+  if (shape.is_scalar()) return true;
   if (!is_plain(shape) || !is_static(shape)) return false;
-  if (op == Op::Parameter || op == Op::GetTupleElement || op == Op::Constant) return true;
+  if (op == Op::Broadcast) {
+    const Shape& from = module.shape(module.operand(id, 0));
+    return is_plain(from) && is_static(from);
+  }
+  static constexpr Op standing[] = {Op::Parameter, Op::GetTupleElement, Op::Constant, Op::Iota};
+  if (std::ranges::find(standing, op) != std::end(standing)) return true;
   if (editor.use_count(id) != 1 || editor.is_pinned(id) || ++making.ops > most_instructions)
     return false;
   if (is_stack(module, id, dim)) return making.has_stack = true;
