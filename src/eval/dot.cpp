@@ -31,30 +31,24 @@ bool ends_with(const Dims& dims, const Dims& contracting) {
 
 // The order in which contracted dimensions are walked. Where neighbours in memory are summed, they
 // stay neighbours, those of the larger operand if there are two such: packing reads them in runs.
-std::vector<size_t> contraction_order(const Shape& lhs, const Shape& rhs, const DotDims& dims) {
-  std::vector<size_t> order(dims.lhs_contracting.size());
-  std::iota(order.begin(), order.end(), size_t{0});
+Dims contraction_order(const Shape& lhs, const Shape& rhs, const DotDims& dims) {
+  Dims order(dims.lhs_contracting.size());
+  std::iota(order.begin(), order.end(), 0);
   const bool by_lhs = ends_with(lhs.dims, dims.lhs_contracting),
              by_rhs = ends_with(rhs.dims, dims.rhs_contracting);
   if (!by_lhs && !by_rhs) return order;
   const bool is_larger = element_count(rhs) > element_count(lhs);
   const Dims& by = by_rhs && (!by_lhs || is_larger) ? dims.rhs_contracting : dims.lhs_contracting;
-  std::ranges::sort(order, {}, [&](size_t i) { return by[i]; });
+  std::ranges::sort(order, {}, [&](int64_t i) { return by[static_cast<size_t>(i)]; });
   return order;
-}
-Dims in_order(std::span<const int64_t> of, const std::vector<size_t>& order) {
-  Dims out;
-  for (size_t i : order) out.push_back(of[i]);
-  return out;
 }
 
 // Without data.
 Matmul product_of(const Shape& lhs, const Shape& rhs, ElementType out, const DotDims& dims,
                   std::span<const int64_t> contracted, MatmulPrecision precision) {
-  const std::vector<size_t> order = contraction_order(lhs, rhs, dims);
-  const Dims sizes = in_order(contracted, order);
-  const Side a = side(lhs.dims, dims.lhs_batch, in_order(dims.lhs_contracting, order), sizes);
-  const Side b = side(rhs.dims, dims.rhs_batch, in_order(dims.rhs_contracting, order), sizes);
+  const Dims order = contraction_order(lhs, rhs, dims), sizes = pick(contracted, order);
+  const Side a = side(lhs.dims, dims.lhs_batch, pick(dims.lhs_contracting, order), sizes);
+  const Side b = side(rhs.dims, dims.rhs_batch, pick(dims.rhs_contracting, order), sizes);
   const int64_t m = a.free.size(), n = b.free.size(), batches = a.batch.size();
   return {{nullptr, lhs.type, a.batch, a.free, a.contracting},
           {nullptr, rhs.type, b.batch, b.free, b.contracting},

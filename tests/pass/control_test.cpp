@@ -280,36 +280,42 @@ ENTRY e { x = s32[] parameter(0)
   expect_same_values(before, after);
 }
 
-// A part of a constant is there in any case: carried, it would take memory. Of other values it is
-// taken once, before the loop.
-TEST(Loops, PartsOfConstantsStayInside) {
-  const auto text = [](const char* whole) {
-    return fmt::format(R"(HloModule m
-body {{ s = (s32[], f32[4], f32[8]) parameter(0)
+// A loop of 20 rounds over (i, x, w) of these shapes; w, which lines of the entry make, goes
+// through unchanged, and lines of the body make y, the next x.
+std::string loop_with(const std::string& x, const std::string& w, const std::string& w_lines,
+                      const std::string& y_lines) {
+  return fmt::format(R"(HloModule m
+body {{ s = (s32[], {0}, {1}) parameter(0)
  i = s32[] get-tuple-element(s), index=0
- x = f32[4] get-tuple-element(s), index=1
- w = f32[8] get-tuple-element(s), index=2
- a = f32[8] {}
- k = f32[4] slice(a), slice={{[2:6]}}
+ x = {0} get-tuple-element(s), index=1
+ w = {1} get-tuple-element(s), index=2
  one = s32[] constant(1)
  j = s32[] add(i, one)
- y = f32[4] multiply(x, k)
- ROOT t = (s32[], f32[4], f32[8]) tuple(j, y, w) }}
-condition {{ s = (s32[], f32[4], f32[8]) parameter(0)
+{3}
+ ROOT t = (s32[], {0}, {1}) tuple(j, y, w) }}
+condition {{ s = (s32[], {0}, {1}) parameter(0)
  i = s32[] get-tuple-element(s), index=0
  n = s32[] constant(20)
  ROOT c = pred[] compare(i, n), direction=LT }}
-ENTRY e {{ x = f32[4] parameter(0)
- w = f32[8] parameter(1)
+ENTRY e {{ x = {0} parameter(0)
+{2}
  z = s32[] constant(0)
- s = (s32[], f32[4], f32[8]) tuple(z, x, w)
- l = (s32[], f32[4], f32[8]) while(s), condition=condition, body=body
- ROOT y = f32[4] get-tuple-element(l), index=1 }})",
-                       whole);
-  };
+ s = (s32[], {0}, {1}) tuple(z, x, w)
+ l = (s32[], {0}, {1}) while(s), condition=condition, body=body
+ ROOT y = {0} get-tuple-element(l), index=1 }})",
+                     x, w, w_lines, y_lines);
+}
+
+// A part of a constant is there in any case: carried, it would take memory. Of other values it is
+// taken once, before the loop.
+TEST(Loops, PartsOfConstantsStayInside) {
   for (const bool is_constant : {true, false}) {
-    const Module before =
-        parsed(text(is_constant ? "constant({1, 2, 3, 4, 5, 6, 7, 8})" : "negate(w)"));
+    const Module before = parsed(
+        loop_with("f32[4]", "f32[8]", " w = f32[8] parameter(1)",
+                  fmt::format(R"( a = f32[8] {}
+ k = f32[4] slice(a), slice={{[2:6]}}
+ y = f32[4] multiply(x, k))",
+                              is_constant ? "constant({1, 2, 3, 4, 5, 6, 7, 8})" : "negate(w)")));
     const Module after = after_passes(before, "while-loop-invariant-code-motion, dce");
     EXPECT_EQ(after[only(after, Op::Slice)].computation == after.entry, !is_constant);
     expect_same_values(before, after);
@@ -317,26 +323,9 @@ ENTRY e {{ x = f32[4] parameter(0)
 }
 
 TEST(Loops, ConstantsAreMadeInside) {
-  const Module before = parsed(R"(HloModule m
-body { s = (s32[], f32[4], f32[]) parameter(0)
- i = s32[] get-tuple-element(s), index=0
- x = f32[4] get-tuple-element(s), index=1
- k = f32[] get-tuple-element(s), index=2
- one = s32[] constant(1)
- j = s32[] add(i, one)
- b = f32[4] broadcast(k), dimensions={}
- y = f32[4] multiply(x, b)
- ROOT t = (s32[], f32[4], f32[]) tuple(j, y, k) }
-condition { s = (s32[], f32[4], f32[]) parameter(0)
- i = s32[] get-tuple-element(s), index=0
- n = s32[] constant(20)
- ROOT c = pred[] compare(i, n), direction=LT }
-ENTRY e { x = f32[4] parameter(0)
- k = f32[] constant(1.5)
- z = s32[] constant(0)
- s = (s32[], f32[4], f32[]) tuple(z, x, k)
- l = (s32[], f32[4], f32[]) while(s), condition=condition, body=body
- ROOT y = f32[4] get-tuple-element(l), index=1 })");
+  const Module before = parsed(loop_with("f32[4]", "f32[]", " w = f32[] constant(1.5)",
+                                         R"( b = f32[4] broadcast(w), dimensions={}
+ y = f32[4] multiply(x, b))"));
   const Module after = after_passes(before, "while-loop-simplifier, dce");
   EXPECT_EQ(after.shape(only(after, Op::While)).elements.size(), 2u);
   expect_same_values(before, after);
@@ -344,35 +333,15 @@ ENTRY e { x = f32[4] parameter(0)
 
 // Places of a grid that a loop is given are made where it reads them, unless it stores them.
 TEST(Loops, PlacesAreMadeInside) {
-  const auto text = [](const char* use) {
-    return fmt::format(R"(HloModule m
-body {{ s = (s32[], f32[4], f32[4]) parameter(0)
- i = s32[] get-tuple-element(s), index=0
- x = f32[4] get-tuple-element(s), index=1
- p = f32[4] get-tuple-element(s), index=2
- one = s32[] constant(1)
- j = s32[] add(i, one)
- y = f32[4] {}
- ROOT t = (s32[], f32[4], f32[4]) tuple(j, y, p) }}
-condition {{ s = (s32[], f32[4], f32[4]) parameter(0)
- i = s32[] get-tuple-element(s), index=0
- n = s32[] constant(20)
- ROOT c = pred[] compare(i, n), direction=LT }}
-ENTRY e {{ x = f32[4] parameter(0)
- k = f32[4] iota(), iota_dimension=0
- h = f32[] constant(0.5)
- b = f32[4] broadcast(h), dimensions={{}}
- p = f32[4] add(k, b)
- z = s32[] constant(0)
- s = (s32[], f32[4], f32[4]) tuple(z, x, p)
- l = (s32[], f32[4], f32[4]) while(s), condition=condition, body=body
- ROOT y = f32[4] get-tuple-element(l), index=1 }})",
-                       use);
-  };
   for (const auto& [use, carried] :
-       {std::pair("add(x, p)", 2u),
-        std::pair("dynamic-slice(p, i), dynamic_slice_sizes={4}", 3u)}) {
-    const Module before = parsed(text(use));
+       {std::pair("add(x, w)", 2u),
+        std::pair("dynamic-slice(w, i), dynamic_slice_sizes={4}", 3u)}) {
+    const Module before =
+        parsed(loop_with("f32[4]", "f32[4]", R"( k = f32[4] iota(), iota_dimension=0
+ h = f32[] constant(0.5)
+ b = f32[4] broadcast(h), dimensions={}
+ w = f32[4] add(k, b))",
+                         fmt::format(" y = f32[4] {}", use)));
     const Module after =
         after_passes(before, "while-loop-simplifier, while-loop-invariant-code-motion, dce");
     EXPECT_EQ(after.shape(only(after, Op::While)).elements.size(), carried);
@@ -382,31 +351,13 @@ ENTRY e {{ x = f32[4] parameter(0)
 
 // Long rows of what a loop is given are read there, whichever part of it they are.
 TEST(Loops, LongRowsStayInside) {
-  const auto text = [](int64_t columns) {
-    return fmt::format(R"(HloModule m
-body {{ s = (s32[], f32[4,{0}], f32[5,{1}]) parameter(0)
- i = s32[] get-tuple-element(s), index=0
- x = f32[4,{0}] get-tuple-element(s), index=1
- w = f32[5,{1}] get-tuple-element(s), index=2
- k = f32[4,{0}] slice(w), slice={{[1:5], [1:{1}]}}
- one = s32[] constant(1)
- j = s32[] add(i, one)
- y = f32[4,{0}] multiply(x, k)
- ROOT t = (s32[], f32[4,{0}], f32[5,{1}]) tuple(j, y, w) }}
-condition {{ s = (s32[], f32[4,{0}], f32[5,{1}]) parameter(0)
- i = s32[] get-tuple-element(s), index=0
- n = s32[] constant(20)
- ROOT c = pred[] compare(i, n), direction=LT }}
-ENTRY e {{ x = f32[4,{0}] parameter(0)
- w = f32[5,{1}] parameter(1)
- z = s32[] constant(0)
- s = (s32[], f32[4,{0}], f32[5,{1}]) tuple(z, x, w)
- l = (s32[], f32[4,{0}], f32[5,{1}]) while(s), condition=condition, body=body
- ROOT y = f32[4,{0}] get-tuple-element(l), index=1 }})",
-                       columns, columns + 1);
-  };
   for (const int64_t columns : {4, 64}) {
-    const Module before = parsed(text(columns));
+    const std::string x = fmt::format("f32[4,{}]", columns),
+                      w = fmt::format("f32[5,{}]", columns + 1);
+    const Module before = parsed(loop_with(
+        x, w, fmt::format(" w = {} parameter(1)", w),
+        fmt::format(" k = {0} slice(w), slice={{[1:5], [1:{1}]}}\n y = {0} multiply(x, k)", x,
+                    columns + 1)));
     const Module after = after_passes(before, "while-loop-invariant-code-motion, dce");
     EXPECT_EQ(after[only(after, Op::Slice)].computation == after.entry, columns < 64);
     expect_same_values(before, after);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "pass/fuse/groups.h"
+
 namespace hilo {
 namespace {
 
@@ -101,11 +103,10 @@ bool is_made_of_numbers(const Module& module, InstructionId id) {
 }
 
 bool reads_by_elements(const Module& module, InstructionId user) {
-  constexpr size_t most_joined = 4;  // that a loop chooses from
   const auto reads = [&](InstructionId id) {
     const Op op = module[id].op;
     return op == Op::Broadcast || is_elementwise(op) ||
-           (op == Op::Concatenate && module.operands(id).size() <= most_joined);
+           (op == Op::Concatenate && !is_choice_of_many(module, id));
   };
   return module[user].op == Op::Reshape ? std::ranges::all_of(module.users(user), reads)
                                         : reads(user);
