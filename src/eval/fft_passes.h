@@ -42,9 +42,9 @@ constexpr int64_t max_fft_radix = 127;
 // and of radix. (Van Loan, "Computational Frameworks for the Fast Fourier Transform", 1992, 1.7.)
 template <class T>
 struct FftPass {
-  int64_t radix, groups, stride;  // radix: 2, 4, 8 or a prime up to max_fft_radix
+  int64_t radix, groups, stride;  // radix: 2, 4, 8, 16 or a prime up to max_fft_radix
   Factors<T> roots;               // w^(p k) at [p * (radix - 1) + k - 1]
-  Factors<T> circle;              // r^j, where radix is above 7
+  Factors<T> circle;              // r^j, where radix is a prime above 7
   bool from_gapped = false, to_gapped = false;
 };
 

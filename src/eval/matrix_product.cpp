@@ -19,6 +19,9 @@ namespace {
 
 // What is packed at once, in bytes of a packed line's element, and what a thread computes at once.
 constexpr int64_t most_depth_bytes = 3072, most_strips_bytes = 16384;
+// Sums of a few more terms are not cut while the first cache, whose ways are pages of 4 KB, holds
+// a block's rows and strips that go by: sums that are cut are added up in memory.
+constexpr int64_t most_whole_bytes = 4096, way_bytes = 4096;
 constexpr int64_t part_blocks = 10, part_strips = 6;
 // Multiplications that one call of `parallel` does: so many, some 0.3 s of one thread, cannot be
 // interrupted. Between calls other devices take the threads, and the caches.
@@ -298,9 +301,13 @@ bool goes_by_strips(const MatrixProduct& p, bool is_shared) {
 }  // namespace
 
 Cut depths_of(const MatrixProduct& p) {
-  const int64_t groups = (p.k + p.kernel->group - 1) / p.kernel->group;
-  const int64_t most = p.kernel->depth;
-  return {groups, pieces_of(groups, most > 0 ? most : most_depth_bytes / p.kernel->bytes)};
+  const MatrixKernel& kernel = *p.kernel;
+  const int64_t groups = (p.k + kernel.group - 1) / kernel.group;
+  if (kernel.depth > 0) return {groups, pieces_of(groups, kernel.depth)};
+  const bool fits =
+      kernel.row_step * most_whole_bytes <= processor().first_cache_ways * way_bytes * 3 / 4;
+  const bool is_whole = fits && groups * kernel.bytes <= most_whole_bytes;
+  return {groups, is_whole ? 1 : pieces_of(groups, most_depth_bytes / kernel.bytes)};
 }
 
 void run_matrix_product(const MatrixProduct& p, const Parallel& parallel) {

@@ -148,6 +148,10 @@ TEST(FftLengths, SeveralDimensions) {
   expect_transforms({33, 5, 11}, 2);
   expect_transforms({512, 3}, 2);
   expect_transforms({17, 127}, 1);
+  expect_transforms({17, 48}, 1);
+  expect_transforms({17, 128}, 1);
+  expect_transforms({17, 256}, 1);
+  expect_transforms({256, 5}, 2);
   expect_transforms({17, 131}, 1);
 }
 
