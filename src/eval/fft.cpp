@@ -79,8 +79,9 @@ struct Stage {
   void run(const T* in, T* out, const Parallel& parallel) const {
     constexpr int64_t long_line = 1 << 15, few_lines = 4;
     if (lines < few_lines && n >= long_line) {
-      const auto own = std::make_unique_for_overwrite<T[]>(memory());
-      for (int64_t i = 0; i < blocks(); ++i) run_lines(i, in, out, own.get(), &parallel);
+      PackedMemory own;
+      T* const numbers = take_numbers<T>(own, memory());
+      for (int64_t i = 0; i < blocks(); ++i) run_lines(i, in, out, numbers, &parallel);
       return;
     }
     parallel(blocks(), std::max<int64_t>(1, 8192 / plane()), [&](int64_t begin, int64_t end) {
@@ -196,9 +197,12 @@ struct Transforms {
   }
 
   void run(const std::byte* operand, std::byte* result, const Parallel& parallel) const {
-    const auto own = std::make_unique_for_overwrite<T[]>(between);
+    constexpr int64_t most_kept = 1 << 24;
+    PackedMemory own;
     T* const out = reinterpret_cast<T*>(result);
-    T* const middle = between > 0 ? own.get() : out;
+    T* const middle = between == 0          ? out
+                      : between > most_kept ? take_numbers<T>(own, between)
+                                            : kept_memory<FftMemory::Between, T>(between);
     for (const Stage<T>& stage : stages)
       stage.run(&stage == &stages.front() ? reinterpret_cast<const T*>(operand) : middle,
                 &stage == &stages.back() ? out : middle, parallel);

@@ -5,6 +5,7 @@
 
 #include "eval/eval.h"
 #include "eval/fft_passes.h"
+#include "eval/packed_memory.h"
 
 namespace hilo {
 
@@ -59,26 +60,34 @@ class FourierTransform {
   std::shared_ptr<const Convolution> convolution_;
 };
 
-// Two planes of `count` numbers each out of `memory`, which moves on. They lie a cache line more
-// than a multiple of a page apart.
+// Two planes of `count` numbers each out of `memory`, which moves on. They begin with a cache line,
+// as memory does, and lie one more than the lines of `count` apart.
+template <class T>
+constexpr int64_t plane_size(int64_t count) {
+  constexpr int64_t line = 64 / sizeof(T);
+  return (count + line - 1) / line * line + line;
+}
 template <class T>
 constexpr int64_t planes_size(int64_t count) {
-  return 2 * (count + most_fft_lanes<T>);
+  return 2 * plane_size<T>(count);
 }
 template <class T>
 Planes<T> take_planes(T*& memory, int64_t count) {
-  const Planes<T> out{memory, memory + count + most_fft_lanes<T>};
+  const Planes<T> out{memory, memory + plane_size<T>(count)};
   memory += planes_size<T>(count);
   return out;
 }
 
-// Memory of the calling thread that it keeps, at least `count` numbers; one for each Use.
-enum class FftMemory { Line, Block };
+// Memory of the calling thread that it keeps, of `count` numbers; one for each use.
+enum class FftMemory { Line, Block, Between };
+template <class T>
+T* take_numbers(PackedMemory& memory, int64_t count) {
+  return reinterpret_cast<T*>(memory.take(count * static_cast<int64_t>(sizeof(T))));
+}
 template <FftMemory use, class T>
 T* kept_memory(int64_t count) {
-  thread_local std::vector<T> memory;
-  if (static_cast<int64_t>(memory.size()) < count) memory.resize(count);
-  return memory.data();
+  thread_local PackedMemory memory;
+  return take_numbers<T>(memory, count);
 }
 
 }  // namespace hilo

@@ -3,6 +3,7 @@
 #include <complex>
 #include <numbers>
 
+#include "eval/fft_transform.h"
 #include "wave.h"
 
 namespace hilo::test {
@@ -186,6 +187,22 @@ TEST(FftLengths, SameBitsForAnyThreads) {
   const Numbers one = run_one(text, inputs<float>(dims), {.threads = 1});
   EXPECT_EQ(run_one(text, inputs<float>(dims), {.threads = 2}), one);
   EXPECT_EQ(run_one(text, inputs<float>(dims), {.threads = 7}), one);
+}
+
+// Vectors of rows would lie in two cache lines each.
+TEST(FftPlanes, BeginWithACacheLine) {
+  for (const int64_t count : {1, 17, 64, 1000}) {
+    PackedMemory memory;
+    float* const all = take_numbers<float>(memory, 2 * planes_size<float>(count));
+    float* next = all;
+    const Planes<float> first = take_planes(next, count), second = take_planes(next, count);
+    EXPECT_EQ(next, all + 2 * planes_size<float>(count));
+    const float* const planes[] = {first.re, first.im, second.re, second.im, next};
+    for (int i = 0; i < 4; ++i) {
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(planes[i]) % 64, 0u) << count;
+      EXPECT_GE(planes[i + 1] - planes[i], count);
+    }
+  }
 }
 
 TEST(FftLengths, NoElements) {
