@@ -60,9 +60,17 @@ ENTRY main {
 }
 """
 
+FACTORS = """HloModule m
+ENTRY main {
+  a = f64[4,4]{0,1} parameter(0)
+  factors = (f64[4,4]{0,1}, f64[4]{0}) custom-call(a), custom_call_target="lapack_dgeqrf_ffi", operand_layout_constraints={f64[4,4]{0,1}}, api_version=API_VERSION_TYPED_FFI
+  ROOT r = f64[4,4]{0,1} get-tuple-element(factors), index=0
+}
+"""
 
-def run(level, *options):
-    environment = dict(os.environ, HILO_PROCESSOR=level)
+
+def run(level, *options, **variables):
+    environment = dict(os.environ, HILO_PROCESSOR=level, **variables)
     environment.pop("HILO_CACHE", None)
     return subprocess.run([COMMAND, "run", *options], env=environment, capture_output=True, text=True)
 
@@ -111,6 +119,20 @@ class Processors(unittest.TestCase):
                 assembly = self.assembly_of(module, level) or ()
                 kept = sum(len(re.findall(r"mm\d+, -?\d*\(%r[sb]p", text)) for text in assembly)
                 self.assertLess(kept, 10, f"{level}: vectors are kept in memory")
+
+    def test_openblas_knows_the_processor(self):
+        if "GenuineIntel" not in Path("/proc/cpuinfo").read_text():
+            self.skipTest("OpenBLAS is told of Intel's")
+        expected = (("x86-64-v3", {}, "Haswell"), ("x86-64-v4", {}, "SkylakeX"),
+                    ("x86-64-v3", {"OPENBLAS_CORETYPE": "Nehalem"}, "Nehalem"))
+        with tempfile.TemporaryDirectory() as folder:
+            module = Path(folder, "m.hlo")
+            module.write_text(FACTORS)
+            for level, variables, core in expected:
+                done = run(level, module, "--device=eval", OPENBLAS_VERBOSE="2", **variables)
+                found = re.search("^Core: (.*)", done.stderr, re.MULTILINE)
+                if found:  # there is an OpenBLAS, and the machine has the level
+                    self.assertEqual(found[1], core)
 
 
 if __name__ == "__main__":
