@@ -70,6 +70,7 @@ class Arena {
   const Bytes& memory_of(int64_t device, size_t allocation) {
     Bytes& memory = memory_[device][allocation];
     if (!memory) memory = allocate_bytes(plan_.allocations[allocation].bytes * scale_ + 64);
+    check(memory != nullptr, "out of memory");
     return memory;
   }
 

@@ -16,7 +16,7 @@ Bytes allocate_bytes(int64_t bytes) {
   const size_t alignment = is_large ? huge_page : 64;
   const size_t rounded = (static_cast<size_t>(bytes) + 63) / 64 * 64;
   void* start = std::aligned_alloc(alignment, rounded == 0 ? 64 : rounded);
-  check(start != nullptr, "out of memory");
+  if (start == nullptr) return nullptr;
   if (is_large) madvise(start, rounded, MADV_HUGEPAGE);
   return Bytes(static_cast<std::byte*>(start), std::free);
 }
@@ -49,7 +49,10 @@ Literal Literal::uninitialized(SharedShape shape, const Allocate& allocate) {
   if (shape->is_tuple())
     for (const Shape& element : shape->elements)
       out.elements_.push_back(uninitialized(element, allocate));
-  if (shape->is_array()) out.bytes_ = allocate(literal_bytes(*shape));
+  if (shape->is_array()) {
+    out.bytes_ = allocate(literal_bytes(*shape));
+    check(out.bytes_ != nullptr, "out of memory");
+  }
   out.shape_ = std::move(shape);
   return out;
 }
@@ -101,6 +104,7 @@ void Literal::own() {
   }
   const int64_t bytes = literal_bytes(shape());
   Bytes copy = allocate_bytes(bytes);
+  check(copy != nullptr, "out of memory");
   std::memcpy(copy.get(), bytes_.get(), bytes);
   bytes_ = std::move(copy);
 }

@@ -12,7 +12,7 @@ namespace hilo {
 
 using Bytes = std::shared_ptr<std::byte>;              // 64-byte aligned
 using Allocate = std::function<Bytes(int64_t bytes)>;  // contents undefined
-Bytes allocate_bytes(int64_t bytes);                   // from the heap
+Bytes allocate_bytes(int64_t bytes);                   // from the heap; null: it has not so many
 using SharedShape = std::shared_ptr<const Shape>;      // many values have one shape
 
 class Literal {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <cstring>
 
 namespace hilo {
@@ -23,13 +22,9 @@ Result<int64_t> dense_bytes(std::span<const int64_t> dims, int64_t element_bytes
 
 Result<Literal> allocate_array(ElementType type, Dims dims) {
   HILO_TRY(const int64_t bytes, dense_bytes(dims, storage_bytes(type)));
-  constexpr int64_t small = 1 << 20, alignment = 64;
-  Shape shape = Shape::array(type, std::move(dims));
-  if (bytes <= small) return Literal::uninitialized(std::move(shape));
-  const int64_t rounded = bytes > INT64_MAX - alignment ? bytes : (bytes + 63) / 64 * 64;
-  auto* start = static_cast<std::byte*>(std::aligned_alloc(alignment, rounded));
-  if (start == nullptr) return fail(ErrorKind::Memory, "no memory for {} bytes", bytes);
-  return Literal::view(std::move(shape), Bytes(start, std::free));
+  Bytes memory = allocate_bytes(bytes);
+  if (memory == nullptr) return fail(ErrorKind::Memory, "no memory for {} bytes", bytes);
+  return Literal::view(Shape::array(type, std::move(dims)), std::move(memory));
 }
 
 void swap_byte_order(std::span<std::byte> bytes, ElementType type) {
