@@ -197,7 +197,7 @@ struct Transforms {
   }
 
   void run(const std::byte* operand, std::byte* result, const Parallel& parallel) const {
-    constexpr int64_t most_kept = 1 << 24;
+    constexpr int64_t most_kept = 1 << 24;  // numbers
     PackedMemory own;
     T* const out = reinterpret_cast<T*>(result);
     T* const middle = between == 0          ? out
