@@ -53,7 +53,14 @@ class PerturbedEvaluation {
     if (is_product_of_many(module_[id]) && dice_.below(2) == 0) value = in_other_order(id);
     const double units = units_of(id, type);
     const bool sums = is_sum(module_[id]);
-    if (units == 0 && !sums) return;
+    // A sum of one term may be that term, -0 too, where 0 + -0 is 0; and rules of simplification
+    // keep no zero's sign (Keeps::Values, rewrite/rule.h).
+    const bool zeros = sums || inexact_ == Inexact::Roundings;
+    if (units == 0 && !zeros) return;
+    const auto moved = [&](double x, double by) {
+      const double y = x + drawn() * by;
+      return y == 0 && zeros && dice_.below(2) == 0 ? -y : y;
+    };
     // The error of a sum of n in any order is in proportion to the sum of absolute values, and
     // grows with the root of n where errors are independent (Higham, Accuracy and Stability of
     // Numerical Algorithms, chapter 4).
@@ -72,11 +79,11 @@ class PerturbedEvaluation {
         if constexpr (requires { data[i].real(); }) {
           const double by = std::max(units * unit_at(std::abs(data[i]), type), sum);
           using Part = typename T::value_type;
-          data[i] = T(static_cast<Part>(data[i].real() + drawn() * by),
-                      static_cast<Part>(data[i].imag() + drawn() * by));
+          data[i] = T(static_cast<Part>(moved(data[i].real(), by)),
+                      static_cast<Part>(moved(data[i].imag(), by)));
         } else if constexpr (!std::is_integral_v<T>) {
           const auto x = static_cast<double>(data[i]);
-          data[i] = static_cast<T>(x + drawn() * std::max(units * unit_at(x, type), sum));
+          data[i] = static_cast<T>(moved(x, std::max(units * unit_at(x, type), sum)));
         }
       }
     });

@@ -120,6 +120,23 @@ TEST(PerturbedProducts, InAnyOrder) {
   }
 }
 
+// 0 times -1 beside the cut of atan2: a sum of one term may be -0, a product is nothing but that.
+TEST(PerturbedZeros, OfSumsOfOneTerm) {
+  for (const auto& [op, is_explained] :
+       {std::pair{"dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={1}", true},
+        {"multiply(x, y)", false}}) {
+    const Module module = test::parsed(fmt::format(
+        "HloModule m\nENTRY e {{ x = f32[1,1] parameter(0)\n y = f32[1,1] parameter(1)\n"
+        "n = f32[1,1] {}\n ROOT r = f32[1,1] atan2(n, y) }}\n",
+        op));
+    const std::vector given = {Literal::from<float>({1, 1}, std::vector{0.F}),
+                               Literal::from<float>({1, 1}, std::vector{-1.F})};
+    const Literal right = *test::evaluate_once(module, given);
+    const Literal other = Literal::from<float>({1, 1}, std::vector{-right.data<float>()[0]});
+    EXPECT_EQ(test::is_ill_conditioned(module, given, right, other), is_explained) << op;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Faults, Perturbed, testing::ValuesIn(cases),
                          [](const auto& one) { return one.param.name; });
 
