@@ -16,9 +16,12 @@
 
 #include "base/flush_subnormals.h"
 #include "base/machine.h"
+#include "base/out_of_memory.h"
+#include "base/own_libraries.h"
 #include "base/processor.h"
 #include "base/small_float.h"
 #include "base/small_int.h"
+#include "base/thread_group.h"
 #include "base/thread_pool.h"
 
 namespace hilo {

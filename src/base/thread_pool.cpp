@@ -6,8 +6,10 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -42,6 +44,16 @@ struct Job {
   const std::function<void(int64_t)>& body;
   int64_t tiles;
   std::atomic<int64_t> left = tiles, done = 0;  // not taken yet; done
+  std::atomic<bool> has_thrown = false;
+  std::exception_ptr thrown = nullptr;  // of the first tile that did; read when all are done
+
+  void do_tile(int64_t tile) {
+    try {
+      body(tile);
+    } catch (...) {
+      if (!has_thrown.exchange(true)) thrown = std::current_exception();
+    }
+  }
 };
 
 // The tiles of one job after the other, in a share for each thread, so that one which comes again
@@ -121,6 +133,16 @@ class Shares {
   std::atomic<Job*> job_ = nullptr;
 };
 
+// How deep in bodies of run() a thread is, also where one throws.
+class Inside {
+ public:
+  explicit Inside(int& depth) : depth_(depth) { ++depth_; }
+  ~Inside() { --depth_; }
+
+ private:
+  int& depth_;
+};
+
 }  // namespace
 
 struct ThreadPool::State {
@@ -168,7 +190,7 @@ struct ThreadPool::State {
           busy = false;
           busy.notify_one();
         }
-        job->body(*tile);
+        job->do_tile(*tile);
         ++mine;
       }
     if (!job) return;
@@ -227,6 +249,7 @@ struct ThreadPool::State {
     wake(std::min(tiles, static_cast<int64_t>(shares.count())) - 1);
     help(number, 0);
     wait_until_done(job);
+    if (job.thrown) std::rethrow_exception(job.thrown);
   }
 
   void wait_until_done(const Job& job) {
@@ -243,9 +266,13 @@ struct ThreadPool::State {
 ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>(std::max(threads, 1))) {
   CPU_ZERO(&state_->cores);
   sched_getaffinity(0, sizeof state_->cores, &state_->cores);
-  for (int i = 1; i < threads; ++i)
-    state_->workers.emplace_back(
-        [state = state_.get(), thread = static_cast<size_t>(i)] { state->work_loop(thread); });
+  try {
+    for (int i = 1; i < threads; ++i)
+      state_->workers.emplace_back(
+          [state = state_.get(), thread = static_cast<size_t>(i)] { state->work_loop(thread); });
+  } catch (const std::system_error&) {  // the system has no more threads, or no stacks for them
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 ThreadPool::~ThreadPool() {
@@ -269,9 +296,8 @@ void ThreadPool::run(int64_t tiles, const std::function<void(int64_t)>& body) {
   for (int64_t begin = 0; begin < tiles; begin += most) {
     // A body that itself calls run() goes inline, on whichever thread it is.
     const std::function<void(int64_t)> counted = [&](int64_t tile) {
-      ++depth;
+      const Inside inside(depth);
       body(begin + tile);
-      --depth;
     };
     state_->run(counted, std::min(most, tiles - begin));
   }

@@ -1,0 +1,33 @@
+#include <sys/resource.h>
+
+#include "base/base.h"
+
+namespace hilo {
+namespace {
+
+// "; this process may have 2147483648 bytes (ulimit -v)", or nothing.
+std::string address_space_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
+  return fmt::format("; this process may have {} bytes (ulimit -v)", limit.rlim_cur);
+}
+
+}  // namespace
+
+Error memory_error(const std::bad_alloc& error) {
+  const auto* known = dynamic_cast<const OutOfMemory*>(&error);
+  const std::string asked = known ? fmt::format("{} bytes more", known->bytes()) : "more memory";
+  return {ErrorKind::Memory,
+          fmt::format("{} were asked for, which the system does not give{}", asked,
+                      address_space_limit()),
+          {}};
+}
+
+Error thread_error(int64_t threads) {
+  return {ErrorKind::Memory,
+          fmt::format("{} threads are needed, which the system does not give{}", threads,
+                      address_space_limit()),
+          {}};
+}
+
+}  // namespace hilo

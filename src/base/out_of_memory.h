@@ -1,0 +1,41 @@
+// More memory than the system gives. It is thrown where memory is taken, as the standard library
+// throws std::bad_alloc, and becomes an Error of kind Memory at the front doors that take large
+// memory: compile(), evaluate(), Executable::run() and the readers. Shown through base.h.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <new>
+#include <type_traits>
+
+namespace hilo {
+
+struct Error;
+
+class OutOfMemory : public std::bad_alloc {
+ public:
+  explicit OutOfMemory(int64_t bytes) : bytes_(bytes) {}
+  const char* what() const noexcept override { return "out of memory"; }
+  int64_t bytes() const { return bytes_; }  // that were asked for
+
+ private:
+  int64_t bytes_;
+};
+
+// Says how many bytes were asked for, where that is known, and whether the process is limited.
+Error memory_error(const std::bad_alloc& error);
+// As many threads as asked for could not be started; of kind Memory, for their stacks are memory.
+Error thread_error(int64_t threads);
+
+// body(), a Result, or its error where there is too little memory for it.
+template <class Body>
+auto within_memory(Body&& body) -> std::invoke_result_t<Body> {
+  try {
+    return std::invoke(std::forward<Body>(body));
+  } catch (const std::bad_alloc& error) {
+    return typename std::invoke_result_t<Body>::unexpected_type(memory_error(error));
+  }
+}
+
+}  // namespace hilo
