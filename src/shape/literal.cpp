@@ -45,13 +45,15 @@ Literal Literal::uninitialized(Shape shape, const Allocate& allocate) {
 }
 
 Literal Literal::uninitialized(SharedShape shape, const Allocate& allocate) {
+  for (int64_t dim : shape->dims)
+    check(dim >= 0 || dim == Shape::unbounded, "Literal: a dimension is negative");
   Literal out;
   if (shape->is_tuple())
     for (const Shape& element : shape->elements)
       out.elements_.push_back(uninitialized(element, allocate));
   if (shape->is_array()) {
     out.bytes_ = allocate(literal_bytes(*shape));
-    check(out.bytes_ != nullptr, "out of memory");
+    if (!out.bytes_) throw OutOfMemory(literal_bytes(*shape));
   }
   out.shape_ = std::move(shape);
   return out;
@@ -96,6 +98,12 @@ std::span<std::byte> Literal::mutable_raw() {
   return {bytes_.get(), bytes_ ? static_cast<size_t>(literal_bytes(shape())) : 0};
 }
 
+void Literal::check_count(const Shape& shape, size_t values) {
+  if (static_cast<size_t>(element_count(shape)) == values) return;
+  check(false, fmt::format("Literal::from: {} has {} elements, {} values were given",
+                           to_string_without_layout(shape), element_count(shape), values));
+}
+
 void Literal::own() {
   if (!bytes_) return;
   if (bytes_.use_count() == 1) {
@@ -104,7 +112,7 @@ void Literal::own() {
   }
   const int64_t bytes = literal_bytes(shape());
   Bytes copy = allocate_bytes(bytes);
-  check(copy != nullptr, "out of memory");
+  if (!copy) throw OutOfMemory(bytes);
   std::memcpy(copy.get(), bytes_.get(), bytes);
   bytes_ = std::move(copy);
 }
@@ -155,6 +163,26 @@ bool same_bits(const Literal& a, const Literal& b) {
     if (a.size(i) != b.size(i)) return false;
   return a.raw().size() == b.raw().size() &&
          (a.raw().empty() || std::memcmp(a.raw().data(), b.raw().data(), a.raw().size()) == 0);
+}
+
+std::string literal_fault(const Literal& literal, const Shape& shape) {
+  if (!literal.has_value()) return "nothing";
+  if (!same_dims(literal.shape(), shape)) return to_string_without_layout(literal.shape());
+  if (shape.is_tuple()) {
+    if (literal.elements().size() != shape.elements.size())
+      return fmt::format("a tuple of {} elements", literal.elements().size());
+    for (size_t i = 0; i < shape.elements.size(); ++i)
+      if (const std::string fault = literal_fault(literal.elements()[i], shape.elements[i]);
+          !fault.empty())
+        return fmt::format("{} as element {}", fault, i);
+    return {};
+  }
+  if (shape.is_array() && !literal.storage() && literal.count() > 0)
+    return to_string_without_layout(shape) + " without storage";
+  for (size_t d = 0; d < literal.dynamic_sizes().size(); ++d)
+    if (const int64_t size = literal.size(d); size < 0 || size > shape.dims[d])
+      return fmt::format("a size of {} in dimension {}", size, d);
+  return {};
 }
 
 void for_each_leaf(const Literal& literal, const std::function<void(const Literal&)>& body) {

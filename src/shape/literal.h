@@ -1,6 +1,7 @@
 // Values of shapes. An array literal is dense in logical row-major order, whatever the layout of
 // its shape says, one element in storage_bytes(type) bytes; dynamic dimensions are stored at their
-// bounds beside their sizes. Copies share storage; writing to shared storage copies it first.
+// bounds beside their sizes. Copies share storage; writing to shared storage copies it first. What
+// makes storage throws OutOfMemory where the system has not so much, and writing may make some.
 #pragma once
 
 #include <memory>
@@ -32,9 +33,11 @@ class Literal {
     *out.mutable_data<T>().data() = value;
     return out;
   }
+  // There must be as many values as the dimensions say.
   template <class T>
   static Literal from(Dims dims, std::span<const T> values) {
     Literal out = uninitialized(Shape::array(element_type<T>, std::move(dims)));
+    check_count(out.shape(), values.size());
     std::copy(values.begin(), values.end(), out.mutable_data<T>().begin());
     return out;
   }
@@ -81,6 +84,7 @@ class Literal {
 
  private:
   void own();  // copies shared storage
+  static void check_count(const Shape& shape, size_t values);
   static const Shape& no_shape();
 
   SharedShape shape_;
@@ -91,6 +95,9 @@ class Literal {
 
 // Same shapes (layouts aside) and same bits; NaNs equal when their bits are.
 bool same_bits(const Literal& a, const Literal& b);
+// How a literal from outside is no value of the shape: other types or dimensions, sizes beyond
+// their bounds, elements of a tuple or storage that are missing. "" where it is one.
+std::string literal_fault(const Literal& literal, const Shape& shape);
 // Leaves in order.
 void for_each_leaf(const Literal& literal, const std::function<void(const Literal&)>& body);
 

@@ -114,6 +114,28 @@ TEST(Literal, LeavesInOrder) {
 TEST(LiteralDeathTest, WrongStorageTypeIsOurMistake) {
   EXPECT_DEATH(iota(2).data<float>(), "wrong type");
   EXPECT_DEATH(iota(2).with_shape(Shape::array(ElementType::S32, {3})), "another size");
+  const float five[] = {1, 2, 3, 4, 5};
+  EXPECT_DEATH(Literal::from<float>({2, 3}, five), "f32.2,3. has 6 elements, 5 values were given");
+  EXPECT_DEATH(Literal::from<float>({2, 2}, five), "4 elements, 5 values");
+  EXPECT_DEATH(Literal::zeros(Shape::array(ElementType::F32, {-5})), "negative");
+}
+
+TEST(Literal, FaultsOfGivenValues) {
+  const Shape four = Shape::array(ElementType::S32, {4});
+  EXPECT_EQ(literal_fault(iota(4), four), "");
+  EXPECT_EQ(literal_fault(iota(3), four), "s32[3]");
+  EXPECT_EQ(literal_fault(Literal(), four), "nothing");
+  EXPECT_EQ(literal_fault(Literal::tuple({iota(4)}), Shape::tuple({four})), "");
+  Literal pair = Literal::tuple({iota(4), iota(4)});
+  pair.mutable_elements().pop_back();
+  EXPECT_EQ(literal_fault(pair, Shape::tuple({four, four})), "a tuple of 1 elements");
+}
+
+TEST(Literal, MemoryThatIsNotThere) {
+  EXPECT_THROW(Literal::zeros(Shape::array(ElementType::F32, {int64_t{1} << 60})), OutOfMemory);
+  EXPECT_THROW(
+      Literal::uninitialized(Shape::array(ElementType::F32, {4}), [](int64_t) { return Bytes(); }),
+      OutOfMemory);
 }
 
 }  // namespace
