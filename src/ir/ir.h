@@ -219,7 +219,8 @@ class Module {
   AttributesId default_attributes(Op op);
   AttributesId copy_attributes(Op op, AttributesId from);
 
-  // Building. Names are copied; an empty or taken name is made unique by a number.
+  // Building. Names are copied; an empty or taken name is made unique by a number. Computations and
+  // operands must be of this module.
   ComputationId add_computation(std::string_view name);
   // Appends to the computation. Attributes are default-made for the op unless given after.
   InstructionId add_instruction(ComputationId computation, Op op, const Shape& shape,
@@ -248,6 +249,9 @@ class Module {
 
   // Computations that an instruction calls, in the order of its fields.
   std::vector<ComputationId> called(const Instruction& instruction) const;
+  // Which of an instruction's ids leads nowhere: "shape", "attributes", "called computation" ...;
+  // "" where all lead somewhere. Only who builds modules by hand can get them wrong.
+  std::string_view lost_id(const Instruction& instruction) const;
   // Puts others, as many, in the place of what `called` gives.
   void set_called(InstructionId id, std::span<const ComputationId> computations);
   // Computations reachable from the entry, callees before callers.

@@ -95,6 +95,11 @@ ComputationId Module::add_computation(std::string_view name) {
 InstructionId Module::add_instruction(ComputationId computation, Op op, const Shape& shape,
                                       std::span<const InstructionId> operands,
                                       std::string_view name) {
+  check(computation && computation.value < computations.size(),
+        "add_instruction: the computation is not of this module");
+  for (InstructionId operand : operands)
+    check(operand && operand.value < instructions.size(),
+          "add_instruction: an operand is not of this module");
   Instruction instruction;
   const std::string base(name.empty() ? text_of(op) : name);
   std::string unique = base;

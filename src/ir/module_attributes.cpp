@@ -43,6 +43,23 @@ std::vector<ComputationId> Module::called(const Instruction& instruction) const 
   return out;
 }
 
+std::string_view Module::lost_id(const Instruction& instruction) const {
+  const auto is_lost = [](auto id, size_t count) { return id && id.value >= count; };
+  if (!instruction.shape || is_lost(instruction.shape, shapes.size())) return "shape";
+  if (is_lost(instruction.extra, extras.size())) return "extra";
+  if (is_lost(instruction.metadata, metadata.size())) return "metadata";
+  if (instruction.operand_count > operands_.size() ||
+      instruction.first_operand > operands_.size() - instruction.operand_count)
+    return "operands";
+  const size_t attributes = visit_attributes_type(
+      instruction.op,
+      [&]<class A>(std::type_identity<A>) { return std::get<std::vector<A>>(pools_).size(); });
+  if (is_lost(instruction.attributes, attributes)) return "attributes";
+  for (ComputationId id : called(instruction))
+    if (!id || id.value >= computations.size()) return "called computation";
+  return {};
+}
+
 void Module::set_called(InstructionId id, std::span<const ComputationId> computations) {
   size_t next = 0;
   const auto set = [&](ComputationId& place) { place = computations[next++]; };
