@@ -19,12 +19,16 @@ void verify_fusion(const Subject& subject) {
   const Computation& fused = subject.module[a.calls];
   verify_parameters(subject, fused);
   verify_output_aliases(subject, a.output_to_operand_aliasing);
+}
+
+void verify_all_used(const Subject& subject) {
+  const Computation& fused = subject.module[subject.attributes<FusionAttributes>().calls];
   for (InstructionId id : fused.instructions)
     if (id != fused.root && !subject.module.has_users(id))
       return subject.report.add(ErrorKind::Structure, id, "the fused instruction is not used");
 }
 
-constexpr OpRule rules[] = {{Op::Fusion, verify_fusion}};
+constexpr OpRule rules[] = {{Op::Fusion, verify_fusion}, {Op::Fusion, verify_all_used, true}};
 
 }  // namespace
 

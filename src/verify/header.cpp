@@ -85,6 +85,10 @@ void verify_counts(const Entry& entry) {
   if (header.replica_count < 1 || header.num_partitions < 1)
     entry.fault(fmt::format("expected positive replica_count and num_partitions, found {} and {}",
                             header.replica_count, header.num_partitions));
+}
+
+void verify_propagation(const Entry& entry) {
+  const ModuleHeader& header = entry.module.header;
   int64_t leaves = 0;
   for (int64_t i = 0; i < entry.parameter_count(); ++i) leaves += leaf_count(entry.parameter(i));
   const auto wrong = [](size_t found, int64_t whole, int64_t parts) {
@@ -105,12 +109,13 @@ void verify_counts(const Entry& entry) {
 
 }  // namespace
 
-void verify_header(const Module& module, Report& report) {
+void verify_header(const Module& module, bool with_form, Report& report) {
   const Entry entry{module, report};
   if (module.header.entry_computation_layout)
     verify_layout(entry, *module.header.entry_computation_layout);
   verify_aliases(entry);
   verify_counts(entry);
+  if (with_form) verify_propagation(entry);
 }
 
 }  // namespace hilo

@@ -47,6 +47,7 @@ using Rule = void (*)(const Subject&);
 struct OpRule {
   Op op;
   Rule rule;
+  bool is_of_form = false;  // left out by VerifyOptions::only_to_run
 };
 // The rules of each family, beside those that all ops share.
 std::span<const OpRule> call_rules();        // calls.cpp
@@ -58,8 +59,8 @@ std::span<const OpRule> collective_rules();  // collective.cpp
 void verify_structure(const Module& module, Report& report);  // structure.cpp
 void verify_order(const Module& module, Report& report);      // order.cpp
 void verify_call_cycles(const Module& module, Report& report);
-void verify_header(const Module& module, Report& report);  // header.cpp
-void verify_sharding(const Subject& subject);              // sharding.cpp
+void verify_header(const Module& module, bool with_form, Report& report);  // header.cpp
+void verify_sharding(const Subject& subject);                              // sharding.cpp
 // Kept aliases of a fusion, call, custom-call or async-start; aliases.cpp.
 void verify_output_aliases(const Subject& subject, const OutputOperandAliases& aliases);
 

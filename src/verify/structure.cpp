@@ -37,7 +37,10 @@ void verify_instruction(const Module& module, InstructionId id, Report& report) 
   const auto foreign = [&](InstructionId other) {
     return !exists(module, other) || module[other].computation != instruction.computation;
   };
-  if (!instruction.shape) return report.add(ErrorKind::Structure, id, "expected a result shape");
+  if (const std::string_view lost = module.lost_id(instruction); !lost.empty())
+    return report.add(ErrorKind::Structure, id,
+                      lost == "shape" ? "expected a result shape"
+                                      : fmt::format("its {} is not of this module", lost));
   if (!instruction.attributes && info(instruction.op).attributes != "None")
     return report.add(ErrorKind::Structure, id, "expected attributes");
   for (InstructionId operand : module.operands(instruction))

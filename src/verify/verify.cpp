@@ -7,14 +7,14 @@
 namespace hilo {
 namespace {
 
-using RuleTable = std::array<std::vector<Rule>, op_count>;
+using RuleTable = std::array<std::vector<OpRule>, op_count>;
 
 const RuleTable& rule_table() {
   static const RuleTable table = [] {
     RuleTable out;
     for (const auto& family :
          {call_rules(), reducer_rules(), fusion_rules(), async_rules(), collective_rules()})
-      for (const OpRule& rule : family) out[static_cast<size_t>(rule.op)].push_back(rule.rule);
+      for (const OpRule& rule : family) out[static_cast<size_t>(rule.op)].push_back(rule);
     return out;
   }();
   return table;
@@ -61,17 +61,26 @@ std::vector<Error> verify(const Module& module, const VerifyOptions& options) {
   if (report.is_empty()) verify_order(module, report);
   if (report.is_empty()) verify_call_cycles(module, report);
   if (!report.is_empty()) return report.take();
-  verify_header(module, report);
+  verify_header(module, !options.only_to_run, report);
   LayoutCheck layouts;
   for (const Computation& computation : module.computations)
     for (InstructionId id : computation.instructions) {
       if (report.is_full()) return report.take();
       const Subject subject{report, module, id, module[id]};
       if (!layouts.verify(subject) || !verify_shape(subject)) continue;
-      for (Rule rule : rule_table()[static_cast<size_t>(subject.instruction.op)]) rule(subject);
-      verify_sharding(subject);
+      for (const OpRule& rule : rule_table()[static_cast<size_t>(subject.instruction.op)])
+        if (!rule.is_of_form || !options.only_to_run) rule.rule(subject);
+      if (!options.only_to_run) verify_sharding(subject);
     }
   return report.take();
+}
+
+Result<void> check_module(const Module& module, const VerifyOptions& options) {
+  VerifyOptions first = options;
+  first.max_errors = 1;
+  std::vector<Error> errors = verify(module, first);
+  if (!errors.empty()) return std::unexpected(std::move(errors[0]));
+  return {};
 }
 
 }  // namespace hilo

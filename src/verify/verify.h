@@ -35,10 +35,15 @@ namespace hilo {
 
 struct VerifyOptions {
   int max_errors = 20;
+  // Leaves out what neither the evaluator nor the compiler rests on: shardings, what a header says
+  // of propagating them, and that all of a fusion is used. Without the others memory is not safe.
+  bool only_to_run = false;
 };
 // All mistakes in the order of the file, up to max_errors; empty: the module is sound. Mistakes of
-// structure hide the others. Needs a module whose ids are in range. 40,000 instructions take less
+// structure hide the others. 40,000 instructions take less
 // than 100 ms.
 std::vector<Error> verify(const Module& module, const VerifyOptions& options = {});
+// The first of them.
+Result<void> check_module(const Module& module, const VerifyOptions& options = {});
 
 }  // namespace hilo
