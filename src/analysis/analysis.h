@@ -137,8 +137,11 @@ std::vector<Cost> count_cost(const Module& module);
 // value only as many elements as its results need: a slice of a fused value is not charged with all
 // of it. Windows and products count one operation for each element.
 std::vector<Cost> count_needed_arithmetic(const Module& module);
-// How often a while's body runs when its condition compares a counter with a constant.
+// How often a while's body runs, as the arithmetic of its counter proves.
 std::optional<int64_t> trip_count(const Module& module, InstructionId while_instruction);
+// The same for costs, where what the backend config states (known_trip_count) is taken first. It
+// need not be true, so that no value may depend on it.
+std::optional<int64_t> stated_trip_count(const Module& module, InstructionId while_instruction);
 // Whether `part` is the slice or dynamic-slice of what the dynamic-update-slice `update` writes
 // over, and its elements go only to their own places of the update: each is read before it is
 // written, in whatever order the update is made in place.

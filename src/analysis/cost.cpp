@@ -47,7 +47,7 @@ std::vector<Run> runs_of(const Counting& counting, InstructionId id) {
   const Instruction& instruction = module[id];
   if (instruction.op == Op::While) {
     const auto& a = module.attributes<WhileAttributes>(id);
-    const std::optional<int64_t> trips = trip_count(module, id);
+    const std::optional<int64_t> trips = stated_trip_count(module, id);
     const double times = trips ? std::min<double>(*trips, most_runs) : 1;
     return {{a.body, times, trips.has_value()}, {a.condition, times + 1, trips.has_value()}};
   }

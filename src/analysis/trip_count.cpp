@@ -1,6 +1,7 @@
-// Trip counts of while loops: what the back end wrote down, or the counter's arithmetic. The
+// Trip counts of while loops: the counter's arithmetic, or what the back end wrote down. The
 // counter is followed through tuples, copies and fusions as `element + offset`, so that both sides
 // of the condition are linear in the number of the iteration.
+#include <algorithm>
 #include <deque>
 #include <optional>
 
@@ -15,6 +16,12 @@ using Wide = __int128;
 struct Linear {
   int64_t element = -1;
   Wide offset = 0;
+};
+
+// A value that is converted to a wider type: it is the same number while its own type holds it.
+struct Widened {
+  Linear value;
+  ElementType type;
 };
 
 // A call that is being looked into; null: the computation at the bottom.
@@ -33,6 +40,8 @@ class Tracer {
   std::optional<Linear> element(InstructionId id, int64_t index, const Frame* frame);
   // The instruction and frame that a result comes from: out of fusions, calls and copies.
   bool find_source(InstructionId& id, const Frame*& frame);
+
+  std::vector<Widened> widened;  // that scalars were made of
 
  private:
   const Frame* enter(InstructionId caller, const Frame* parent) {
@@ -60,10 +69,11 @@ bool passes_value(const Module& module, InstructionId id) {
   const Op op = module[id].op;
   if (op == Op::Copy || op == Op::OptimizationBarrier) return true;
   const Shape& shape = module.shape(id);
-  if (op == Op::Bitcast || op == Op::Reshape)
-    return shape.is_scalar() && shape.type == module.shape(module.operand(id, 0)).type;
-  if (op != Op::Convert) return false;
-  const ElementType from = module.shape(module.operand(id, 0)).type;
+  return (op == Op::Bitcast || op == Op::Reshape) && shape.is_scalar() &&
+         shape.type == module.shape(module.operand(id, 0)).type;
+}
+
+bool is_wider(ElementType from, const Shape& shape) {
   return is_integral(from) && is_integral(shape.type) &&
          bits_of(shape.type) >= bits_of(from) + (is_unsigned(from) != is_unsigned(shape.type)) &&
          (is_signed(shape.type) || is_unsigned(from));
@@ -113,6 +123,10 @@ std::optional<Linear> Tracer::scalar(InstructionId id, const Frame* frame) {
   if (instruction.op == Op::GetTupleElement) {
     out = element(module_.operand(id, 0),
                   module_.attributes<GetTupleElementAttributes>(instruction).index, frame);
+  } else if (instruction.op == Op::Convert) {
+    const ElementType from = module_.shape(module_.operand(id, 0)).type;
+    if (is_wider(from, shape)) out = scalar(module_.operand(id, 0), frame);
+    if (out) widened.push_back({*out, from});
   } else if (instruction.op == Op::Add || instruction.op == Op::Subtract) {
     const bool minus = instruction.op == Op::Subtract;
     const auto a = scalar(module_.operand(id, 0), frame);
@@ -131,18 +145,45 @@ struct Series {
   Wide first = 0, step = 0;
 };
 
-std::optional<Series> series_of(const Module& module, InstructionId loop, const Linear& value) {
-  if (value.element < 0) return Series{value.offset, 0};
-  Tracer before(module, false), body(module, true);
-  const InstructionId root = module[module.attributes<WhileAttributes>(loop).body].root;
-  const InstructionId start = module.operand(loop, 0);
-  const bool tuple = module.shape(loop).is_tuple();
-  const auto first =
-      tuple ? before.element(start, value.element, nullptr) : before.scalar(start, nullptr);
-  const auto next = tuple ? body.element(root, value.element, nullptr) : body.scalar(root, nullptr);
-  if (!first || !next || next->element != value.element) return {};
-  return Series{first->offset + value.offset, next->offset};
-}
+// What the state's elements are over the iterations, and which values their types must hold.
+class States {
+ public:
+  States(const Module& module, InstructionId loop) : module_(module), loop_(loop) {}
+
+  std::optional<Series> series_of(const Linear& value) {
+    if (value.element < 0) return Series{value.offset, 0};
+    Tracer before(module_, false), body(module_, true);
+    const InstructionId root = module_[module_.attributes<WhileAttributes>(loop_).body].root;
+    const InstructionId start = module_.operand(loop_, 0);
+    const bool tuple = module_.shape(loop_).is_tuple();
+    const auto first =
+        tuple ? before.element(start, value.element, nullptr) : before.scalar(start, nullptr);
+    const auto next =
+        tuple ? body.element(root, value.element, nullptr) : body.scalar(root, nullptr);
+    if (!first || !next || next->element != value.element) return {};
+    const Series out = {first->offset + value.offset, next->offset};
+    for (const Widened& one : before.widened) held_.push_back({{one.value.offset, 0}, one.type});
+    for (const Widened& one : body.widened) {
+      if (one.value.element >= 0 && one.value.element != value.element) return {};
+      const bool changes = one.value.element >= 0;
+      held_.push_back(
+          {{one.value.offset + (changes ? first->offset : 0), changes ? out.step : 0}, one.type});
+    }
+    return out;
+  }
+  // Also in the first `count` iterations and at their end.
+  void must_hold(const Series& series, ElementType type) { held_.push_back({series, type}); }
+  bool are_held(Wide count) const;
+
+ private:
+  struct Held {
+    Series series;
+    ElementType type;
+  };
+  const Module& module_;
+  InstructionId loop_;
+  std::vector<Held> held_;
+};
 
 Wide divide_up(Wide a, Wide b) { return (a + b - 1) / b; }  // of positive numbers
 
@@ -178,6 +219,11 @@ bool stays_in_range(const Series& series, Wide count, ElementType type) {
   return series.first >= low && series.first <= high && last >= low && last <= high;
 }
 
+bool States::are_held(Wide count) const {
+  return std::ranges::all_of(
+      held_, [&](const Held& held) { return stays_in_range(held.series, count, held.type); });
+}
+
 std::optional<int64_t> counted(const Module& module, InstructionId loop) {
   Tracer condition(module, true);
   InstructionId id = module[module.attributes<WhileAttributes>(loop).condition].root;
@@ -186,14 +232,19 @@ std::optional<int64_t> counted(const Module& module, InstructionId loop) {
   const auto left = condition.scalar(module.operand(id, 0), frame);
   const auto right = condition.scalar(module.operand(id, 1), frame);
   if (!left || !right) return {};
-  const auto a = series_of(module, loop, *left), b = series_of(module, loop, *right);
+  States states(module, loop);
+  const auto a = states.series_of(*left), b = states.series_of(*right);
   if (!a || !b) return {};
+  const ElementType type = module.shape(module.operand(id, 0)).type;
+  states.must_hold(*a, type), states.must_hold(*b, type);
+  for (const Widened& one : condition.widened) {
+    const auto series = states.series_of(one.value);
+    if (!series) return {};
+    states.must_hold(*series, one.type);
+  }
   const auto count = count_while(a->first - b->first, a->step - b->step,
                                  module.attributes<CompareAttributes>(id).direction);
-  const ElementType type = module.shape(module.operand(id, 0)).type;
-  if (!count || *count > INT64_MAX || !stays_in_range(*a, *count, type) ||
-      !stays_in_range(*b, *count, type))
-    return {};
+  if (!count || *count > INT64_MAX || !states.are_held(*count)) return {};
   return static_cast<int64_t>(*count);
 }
 
@@ -219,6 +270,11 @@ std::optional<int64_t> stated(std::string_view config) {
 }  // namespace
 
 std::optional<int64_t> trip_count(const Module& module, InstructionId while_instruction) {
+  if (module[while_instruction].op != Op::While) return {};
+  return counted(module, while_instruction);
+}
+
+std::optional<int64_t> stated_trip_count(const Module& module, InstructionId while_instruction) {
   const Instruction& loop = module[while_instruction];
   if (loop.op != Op::While) return {};
   if (const auto known = stated(module.extra(loop).backend_config)) return known;

@@ -16,7 +16,9 @@ struct Loop {
   std::string config;
 };
 
-std::optional<int64_t> count(const Loop& loop) {
+using Count = std::optional<int64_t> (*)(const Module&, InstructionId);
+
+std::optional<int64_t> count(const Loop& loop, Count count_of = trip_count) {
   const std::string text = fmt::format(
       R"(HloModule m
 body {{
@@ -47,7 +49,7 @@ ENTRY e {{
       loop.type, loop.init, loop.limit, loop.next, loop.test, loop.config);
   const Result<Module> module = parse(text);
   EXPECT_TRUE(module.has_value()) << (module ? "" : to_string(module.error()));
-  return module ? trip_count(*module, (*module)[module->entry].root) : std::nullopt;
+  return module ? count_of(*module, (*module)[module->entry].root) : std::nullopt;
 }
 
 TEST(TripCount, CountsTowardsALimit) {
@@ -85,11 +87,42 @@ TEST(TripCount, UnknownWhenItNeedNotEnd) {
   EXPECT_EQ(count({.type = "u8", .limit = "constant(255)"}), 255);
 }
 
-TEST(TripCount, WhatTheBackEndStatesStands) {
-  EXPECT_EQ(count({.init = "copy(q)",
-                   .config = R"(, backend_config={"known_trip_count":{"n":"20"},"x":[]})"}),
-            20);
-  EXPECT_EQ(count({.config = R"(, backend_config={"known_trip_count":{}})"}), 10);
+// What a back end wrote need not be true: costs take it, values do not depend on it.
+TEST(TripCount, WhatTheBackEndStatesIsNoProof) {
+  const Loop unknown = {.init = "copy(q)",
+                        .config = R"(, backend_config={"known_trip_count":{"n":"20"},"x":[]})"};
+  EXPECT_EQ(count(unknown), std::nullopt);
+  EXPECT_EQ(count(unknown, stated_trip_count), 20);
+  const Loop wrong = {.config = R"(, backend_config={"known_trip_count":{"n":"3"}})"};
+  EXPECT_EQ(count(wrong), 10);
+  EXPECT_EQ(count(wrong, stated_trip_count), 3);
+  EXPECT_EQ(count({.config = R"(, backend_config={"known_trip_count":{}})"}, stated_trip_count),
+            10);
+}
+
+// A counter of a narrow type that is compared in a wide one wraps around before it gets there.
+TEST(TripCount, NarrowCountersWrapAround) {
+  const auto of = [](const std::string& type, const std::string& limit) {
+    const Result<Module> module = parse(fmt::format(R"(HloModule m
+body {{ i = {0}[] parameter(0)
+  one = {0}[] constant(1)
+  ROOT r = {0}[] add(i, one) }}
+condition {{ i = {0}[] parameter(0)
+  w = s32[] convert(i)
+  limit = s32[] constant({1})
+  ROOT r = pred[] compare(w, limit), direction=LT }}
+ENTRY e {{ z = {0}[] constant(0)
+  ROOT loop = {0}[] while(z), condition=condition, body=body }}
+)",
+                                                    type, limit));
+    EXPECT_TRUE(module.has_value()) << (module ? "" : to_string(module.error()));
+    return trip_count(*module, (*module)[module->entry].root);
+  };
+  EXPECT_EQ(of("s8", "100"), 100);
+  EXPECT_EQ(of("s8", "127"), 127);
+  EXPECT_EQ(of("s8", "128"), std::nullopt);
+  EXPECT_EQ(of("u8", "255"), 255);
+  EXPECT_EQ(of("u8", "300"), std::nullopt);
 }
 
 TEST(TripCount, LooksIntoFusionsAndCopies) {

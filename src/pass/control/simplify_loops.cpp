@@ -206,7 +206,7 @@ class LoopSimplifier {
     }
     mark_needed(loop, live);
     if (std::ranges::find(live, false) == live.end()) return swept;
-    forget_but_rounds(module_, loop.instruction, trip_count(module_, loop.instruction));
+    forget_but_rounds(module_, loop.instruction, stated_trip_count(module_, loop.instruction));
     change_state(editor_, loop, live, {});
     return true;
   }
