@@ -13,7 +13,7 @@ class HostDevice {
  public:
   explicit HostDevice(int threads);  // 0: usable_cores()
 
-  // 64-byte aligned, contents undefined; may outlive the device.
+  // 64-byte aligned, contents undefined; may outlive the device. Throws OutOfMemory.
   Bytes allocate(int64_t bytes);
   ThreadPool& threads() { return pool_; }
   // Bytes that wait to be given out again.

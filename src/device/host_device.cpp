@@ -26,7 +26,7 @@ void* new_block(int64_t bytes) {
   const auto align = static_cast<size_t>(bytes >= huge_page ? huge_page : alignment);
   const size_t size = (static_cast<size_t>(bytes) + align - 1) / align * align;
   void* out = std::aligned_alloc(align, size);
-  if (!out) throw std::bad_alloc();
+  if (!out) throw OutOfMemory(static_cast<int64_t>(size));
   if (bytes >= huge_page) madvise(out, size, MADV_HUGEPAGE);
   return out;
 }

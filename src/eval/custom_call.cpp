@@ -64,6 +64,18 @@ Literal from_held(const Literal& literal, const Shape& declared) {
   return out;
 }
 
+Result<void> run_supplied(const CustomCallFunction& function,
+                          const CustomCallArguments& arguments) {
+  try {
+    return function(arguments);
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    return fail(ErrorKind::Evaluation, "the function of custom call '{}' has thrown: {}",
+                arguments.target, error.what());
+  }
+}
+
 // A user's function sees values in the declared types, and gives them so.
 Result<Literal> call_supplied(Call& call, const CustomCallFunction& function) {
   const CustomCallAttributes& attributes = call.attributes<CustomCallAttributes>();
@@ -83,9 +95,17 @@ Result<Literal> call_supplied(Call& call, const CustomCallFunction& function) {
                                       attributes.custom_call_target,
                                       &call.module,
                                       &call.instruction};
-  if (auto done = function(arguments); !done)
+  if (auto done = run_supplied(function, arguments); !done)
     return call.error(done.error().kind, done.error().message);
   size_t next = 0;
+  std::string fault;
+  for_each_leaf(call.shape(), [&](const Shape& leaf, std::span<const int64_t>) {
+    if (const std::string one = literal_fault(results[next++], leaf); fault.empty() && !one.empty())
+      fault = fmt::format("its function must give {}, and gave {}", to_string_without_layout(leaf),
+                          one);
+  });
+  if (!fault.empty()) return call.error(ErrorKind::Evaluation, fault);
+  next = 0;
   return to_held(assemble(call.shape(), results, next), call.ideal());
 }
 

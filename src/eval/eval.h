@@ -38,6 +38,7 @@ struct EvalOptions {
   std::optional<int64_t> devices;  // instead of what the module says
   bool ideal_floats = false;       // floats of 16 and more bits and complex held in f64, unrounded
   MatmulPrecision matmul_precision = MatmulPrecision::F32;
+  bool is_verified = false;       // verify() has found nothing, and need not look again
   int64_t max_steps = INT64_MAX;  // loop iterations of each while
   int64_t memory_limit = 0;       // bytes of values alive, all devices; 0: what the machine has
   Allocate allocate;              // storage of values; empty: a pool of the evaluation's own
@@ -68,6 +69,9 @@ Partitioning find_partitioning(const Module& module, const EvalOptions& options)
 // Bytes that the largest moment will need, all devices: an upper estimate before anything runs.
 int64_t estimate_memory(const Module& module, const EvalOptions& options);
 
+// verify()'s first error where there is one; Input where inputs are not what the entry takes;
+// Memory where the system has too little; Unsupported, Deadlock, Steps, Evaluation and Interrupted,
+// each with the instruction's place.
 Result<Outputs> evaluate(const Module& module, Inputs inputs, const EvalOptions& options = {});
 // One computation alone on device 0, with its own arguments.
 Result<Literal> evaluate_computation(const Module& module, ComputationId computation,

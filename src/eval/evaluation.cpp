@@ -44,7 +44,7 @@ class Frame {
       return fail(ErrorKind::Input, "{} arguments for {} parameters", arguments_.size(),
                   prepared_.parameters);
     for (const Step& step : prepared_.steps) {
-      Result<void> done = this->step(step);
+      Result<void> done = within_memory([&] { return this->step(step); });
       if (!done) {
         if (done.error().place.instruction.empty()) done.error().place = module_.place(step.id);
         return std::unexpected(std::move(done).error());

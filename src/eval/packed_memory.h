@@ -8,7 +8,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
-#include <new>
+
+#include "base/base.h"
 
 namespace hilo {
 
@@ -31,14 +32,14 @@ inline int64_t shared_parts(int64_t threads) { return std::max<int64_t>(16, 3 * 
 // pages, since packing writes to many places in turn.
 class PackedMemory {
  public:
-  std::byte* take(int64_t count) {  // contents are lost; bad_alloc when there is too little memory
+  std::byte* take(int64_t count) {  // contents are lost; throws OutOfMemory
     if (count > count_) {
       const int64_t page = count < huge ? 4096 : huge;
       const auto bytes = static_cast<size_t>((count + page - 1) / page * page);
       data_.reset();
       count_ = 0;
       data_.reset(static_cast<std::byte*>(std::aligned_alloc(static_cast<size_t>(page), bytes)));
-      if (!data_) throw std::bad_alloc();
+      if (!data_) throw OutOfMemory(static_cast<int64_t>(bytes));
       if (page == huge) madvise(data_.get(), bytes, MADV_HUGEPAGE);
       count_ = static_cast<int64_t>(bytes);
     }

@@ -58,12 +58,12 @@ struct StoragePool::State : std::enable_shared_from_this<State> {
   static std::byte* obtain(int64_t bytes) {
     if (bytes < mapped_from) {
       void* start = ::operator new(static_cast<size_t>(bytes), alignment, std::nothrow);
-      check(start != nullptr, "out of memory");
+      if (!start) throw OutOfMemory(bytes);
       return static_cast<std::byte*>(start);
     }
     void* start = mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    check(start != MAP_FAILED, "out of memory");
+    if (start == MAP_FAILED) throw OutOfMemory(bytes);
     madvise(start, static_cast<size_t>(bytes), MADV_HUGEPAGE);
     return static_cast<std::byte*>(start);
   }

@@ -69,8 +69,9 @@ class Arena {
   // Each device has its own, made when it is needed; no other thread looks at it.
   const Bytes& memory_of(int64_t device, size_t allocation) {
     Bytes& memory = memory_[device][allocation];
-    if (!memory) memory = allocate_bytes(plan_.allocations[allocation].bytes * scale_ + 64);
-    check(memory != nullptr, "out of memory");
+    const int64_t bytes = plan_.allocations[allocation].bytes * scale_ + 64;
+    if (!memory) memory = allocate_bytes(bytes);
+    if (!memory) throw OutOfMemory(bytes);
     return memory;
   }
 

@@ -27,9 +27,9 @@ class CustomCallLibrary : public ::testing::Test {
     folder_ = fs::temp_directory_path() / fs::path("hilo-custom-call-" + std::to_string(getpid()));
     fs::create_directories(folder_);
     library_ = folder_ / "scale_rows.so";
-    const std::string command = "cc -shared -fPIC -Wall -Werror -I '" + std::string(HILO_SOURCE) +
-                                "/src' '" + (example / "scale_rows.c").string() + "' -o '" +
-                                library_.string() + "'";
+    const std::string command = "cc -shared -fPIC -Wall -Werror -I '" + std::string(HILO_BUILD) +
+                                "/installed_headers' '" + (example / "scale_rows.c").string() +
+                                "' -o '" + library_.string() + "'";
     ASSERT_EQ(std::system(command.c_str()), 0) << command;
   }
   void TearDown() override { fs::remove_all(folder_); }
