@@ -5,12 +5,14 @@
 namespace hilo {
 namespace {
 
-// A plan's constant: the bytes of the instruction's literal.
+// A plan's constant: the bytes of the instruction's literal, or of an element of it.
 std::byte* constant_bytes(const Module& module, const Plan& plan, const Allocation& allocation) {
   for (const Slot& slot : allocation.slots) {
-    const InstructionId id = plan.aliases[slot.value].definition().instruction;
+    const auto& [id, index] = plan.aliases[slot.value].definition();
     if (module[id].op != Op::Constant) continue;
-    const auto& literal = module.attributes<ConstantAttributes>(id).literal.literal;
+    const Literal* literal = module.attributes<ConstantAttributes>(id).literal.literal.get();
+    for (int64_t element : index)
+      if (literal) literal = &literal->elements()[static_cast<size_t>(element)];
     if (literal && literal->shape().is_array())
       return const_cast<std::byte*>(literal->raw().data());
   }

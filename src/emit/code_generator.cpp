@@ -10,6 +10,8 @@
 
 #include <algorithm>
 
+#include "emit/llvm_failure.h"
+
 namespace hilo {
 namespace {
 
@@ -104,11 +106,11 @@ Result<std::unique_ptr<CodeGenerator>> CodeGenerator::make(const Chip& chip) {
 
 Result<void> CodeGenerator::prepare() {
   if (passes_) return {};
-  auto passes = std::make_unique<NeededPasses>();
+  const LostWhereThrown<std::unique_ptr<NeededPasses>> passes(std::make_unique<NeededPasses>());
   llvm::MCContext* context = nullptr;
-  if (machine_->addPassesToEmitMC(*passes, context, stream_, true))
+  if (machine_->addPassesToEmitMC(**passes, context, stream_, true))
     return fail(ErrorKind::Unsupported, "LLVM cannot emit code for this chip");
-  passes_ = std::move(passes);
+  passes_ = std::move(*passes);
   return {};
 }
 
@@ -136,16 +138,17 @@ void CodeGenerators::give_back(std::unique_ptr<CodeGenerator> generator) {
 }
 
 void CodeGenerators::make_ready() {
-  const Sample sample;
+  const LostWhereThrown<Sample> sample;
   const llvm::TargetInstrInfo* instructions = nullptr;
   {
     const std::lock_guard guard(lock_);
     if (!idle_.empty()) return;
     auto made = CodeGenerator::make(chip_);
-    // Who compiles is told of errors.
-    if (!made || !(*made)->prepare()) return;
-    instructions = (*made)->machine().getSubtargetImpl(sample.function())->getInstrInfo();
-    idle_.push_back(std::move(*made));
+    if (!made) return;  // who compiles is told of errors
+    const LostWhereThrown<std::unique_ptr<CodeGenerator>> generator(std::move(*made));
+    if (!(*generator)->prepare()) return;
+    instructions = (*generator)->machine().getSubtargetImpl(sample->function())->getInstrInfo();
+    idle_.push_back(std::move(*generator));
   }
   // Which instructions read memory: millions of steps, for the first that asks.
   instructions->getOpcodeAfterMemoryUnfold(0, true, false, nullptr);

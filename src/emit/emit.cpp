@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "emit/llvm_failure.h"
 #include "emit/machine_code.h"
 #include "emit/standalone.h"
 #include "emit/steps.h"
@@ -37,7 +38,8 @@ Result<Code> emit(const Module& module, const Plan& plan, const EmitOptions& opt
   HILO_DO(check_emitted(module));
   const bool to_object = !options.object_name.empty();
   HILO_TRY(const VectorRegisters registers, find_vector_registers(options));
-  Parts parts(std::string(module.header.name), registers, to_object);
+  const LostWhereThrown<Parts> kept(std::string(module.header.name), registers, to_object);
+  Parts& parts = *kept;
   if (to_object && !options.text_of_steps)
     parts.first().addModuleFlag(llvm::Module::Override, stands_alone, 1);
   Program program(module, plan, parts);
@@ -68,7 +70,15 @@ extern "C" [[gnu::visibility("default")]] void hilo_emit(const hilo::Module& mod
                                                          const hilo::Plan& plan,
                                                          const hilo::EmitOptions& options,
                                                          hilo::Result<hilo::Code>& out) {
-  out = hilo::emit(module, plan, options);
+  hilo::make_llvm_throw();
+  out = hilo::within_llvm([&] { return hilo::emit(module, plan, options); });
 }
 
-extern "C" [[gnu::visibility("default")]] void hilo_open_emitter() { hilo::open_code_generator(); }
+extern "C" [[gnu::visibility("default")]] void hilo_open_emitter() {
+  hilo::make_llvm_throw();
+  // Who compiles is told of errors.
+  (void)hilo::within_llvm([] -> hilo::Result<void> {
+    hilo::open_code_generator();
+    return {};
+  });
+}

@@ -17,6 +17,7 @@
 
 #include "base/base.h"
 #include "emit/lane_sums.h"
+#include "emit/llvm_failure.h"
 #include "emit/lone_lanes.h"
 #include "emit/loop_remainders.h"
 #include "emit/memory_steps.h"
@@ -96,21 +97,30 @@ struct KeepsRemarks : llvm::DiagnosticHandler {
   }
 };
 
+// LLVM's analyses, and what makes them.
+struct Analyses {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder;
+
+  explicit Analyses(llvm::TargetMachine* machine) : builder(machine) {
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(components);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, components, modules);
+  }
+};
+
 }  // namespace
 
 void optimise(llvm::Module& ir, llvm::TargetMachine& machine, bool verify) {
   check(!verify || !llvm::verifyModule(ir, &llvm::errs()), "emit: LLVM IR that does not verify");
   ir.getContext().setDiagnosticHandler(std::make_unique<KeepsRemarks>());
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
+  const LostWhereThrown<Analyses> analyses(&machine);
+  llvm::FunctionAnalysisManager& functions = analyses->functions;
   llvm::FunctionPassManager of_elements = passes(false, false), of_windows = passes(true, false),
                             of_lane_sums = passes(false, true),
                             of_rows = passes(false, false, Rows::Along),

@@ -62,6 +62,7 @@ class KernelWriting {
     if (has_dynamic_sizes(module_, id_)) out.refusal = "dynamic sizes";
     HILO_TRY(const bool addressed, find_addresses());
     if (!addressed) out.refusal = "what is no array";
+    else if (results_.empty()) out.refusal = "no result";
     out.reads = operands_, out.writes = results_;
     if (out.refusal) return out;
     find_targets();

@@ -6,6 +6,7 @@
 #include <llvm/Object/ObjectFile.h>
 
 #include "emit/complex.h"
+#include "emit/llvm_failure.h"
 #include "emit/symbols.h"
 
 namespace hilo {
@@ -50,7 +51,8 @@ Result<void> link(std::span<const std::unique_ptr<llvm::MemoryBuffer>> objects,
 #endif
   auto memory = std::make_shared<llvm::SectionMemoryManager>(nullptr, in_one_piece);
   Outside outside(module);
-  llvm::RuntimeDyld linker(*memory, outside);
+  const LostWhereThrown<llvm::RuntimeDyld> kept(*memory, outside);
+  llvm::RuntimeDyld& linker = *kept;
   for (const auto& object : objects) {
     auto file = llvm::object::ObjectFile::createObjectFile(object->getMemBufferRef());
     if (!file) return llvm_error(llvm::toString(file.takeError()));

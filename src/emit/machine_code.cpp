@@ -9,6 +9,7 @@
 #include "emit/code_generator.h"
 #include "emit/function_passes.h"
 #include "emit/link.h"
+#include "emit/llvm_failure.h"
 
 namespace hilo {
 namespace {
@@ -114,11 +115,12 @@ class Makers {
   }
 
   void compile(llvm::Module& ir, Made& made) {
-    auto generator = generators_.take();
-    if (!generator) {
-      made.object = std::unexpected(generator.error());
+    auto taken = generators_.take();
+    if (!taken) {
+      made.object = std::unexpected(taken.error());
       return;
     }
+    const LostWhereThrown<std::unique_ptr<CodeGenerator>> generator(std::move(*taken));
     Clock clock;
     llvm::TargetMachine& machine = (*generator)->machine();
     optimise(ir, machine, options_.verify_ir);

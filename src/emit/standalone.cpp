@@ -16,21 +16,26 @@ constexpr const char* run_time = "hilo_run_object_1";  // compile/object_run_tim
 constexpr int64_t message_bytes = 512;                 // of the workspace, which it may write
 int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
-// The constants of the module as arrays of the object.
+// The constants of the module, elements of tuples too, as arrays of the object.
 class Constants {
  public:
   Constants(const Module& module, llvm::Module& ir) : module_(module), ir_(ir) {
-    for (size_t i = 0; i < module.instructions.size(); ++i) {
-      const InstructionId id = {static_cast<uint32_t>(i)};
-      if (module[id].removed || module[id].op != Op::Constant) continue;
-      const auto& literal = module.attributes<ConstantAttributes>(id).literal.literal;
-      if (literal && literal->shape().is_array() && !literal->raw().empty())
-        at_.emplace(literal->raw().data(), id);
+    for (const Instruction& instruction : module.instructions) {
+      if (instruction.removed || instruction.op != Op::Constant) continue;
+      const auto& literal = module.attributes<ConstantAttributes>(instruction).literal.literal;
+      if (literal)
+        for_each_leaf(*literal, [&](const Literal& leaf) {
+          if (leaf.shape().is_array()) at_.emplace(leaf.raw().data(), leaf.raw());
+        });
     }
   }
 
   // Where the bytes of a literal of the module are.
-  llvm::Constant* at(const std::byte* data) { return stored(at_.at(data)); }
+  llvm::Constant* at(const std::byte* data) {
+    llvm::GlobalVariable*& out = stored_[data];
+    if (!out) out = stored(at_.at(data));
+    return out;
+  }
   // Gives those that the code names their bytes.
   void store_all() {
     std::vector<llvm::GlobalVariable*> named;
@@ -39,29 +44,27 @@ class Constants {
     for (llvm::GlobalVariable* global : named) {
       const auto constant = constant_called(global->getName());
       check(constant.has_value(), "make_standalone: code names only constants");
-      global->replaceAllUsesWith(stored(*constant));
+      const auto& literal = module_.attributes<ConstantAttributes>(*constant).literal.literal;
+      global->replaceAllUsesWith(at(literal->raw().data()));
       global->eraseFromParent();
     }
   }
 
  private:
-  llvm::Constant* stored(InstructionId id) {
-    llvm::GlobalVariable*& out = stored_[id];
-    if (out) return out;
-    const auto bytes = module_.attributes<ConstantAttributes>(id).literal.literal->raw();
+  llvm::GlobalVariable* stored(std::span<const std::byte> bytes) {
     llvm::Constant* data = llvm::ConstantDataArray::get(
         ir_.getContext(),
         llvm::ArrayRef(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()));
-    out = new llvm::GlobalVariable(ir_, data->getType(), true, llvm::GlobalValue::PrivateLinkage,
-                                   data, "hilo.constant");
+    auto* out = new llvm::GlobalVariable(ir_, data->getType(), true,
+                                         llvm::GlobalValue::PrivateLinkage, data, "hilo.constant");
     out->setAlignment(llvm::Align(alignment));
     return out;
   }
 
   const Module& module_;
   llvm::Module& ir_;
-  std::map<const std::byte*, InstructionId> at_;
-  std::map<InstructionId, llvm::GlobalVariable*> stored_;
+  std::map<const std::byte*, std::span<const std::byte>> at_;
+  std::map<const std::byte*, llvm::GlobalVariable*> stored_;
 };
 
 // The C function: finds memory for each allocation, calls the program, and copies what did not
