@@ -1,6 +1,8 @@
 #include <dlfcn.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <mutex>
 
 #include "target/complex_sums.h"
 #include "target/dynamic_dims.h"
@@ -23,6 +25,7 @@
 #include "target/share_reshapes.h"
 #include "target/split_concatenations.h"
 #include "target/spread_slices.h"
+#include "target/stated_aliasing.h"
 #include "target/target.h"
 
 namespace hilo {
@@ -33,23 +36,24 @@ struct Emitter {
   decltype(&hilo_open_emitter) open;
 };
 
-// The name of the shared object that holds the room `emit` with LLVM.
+// The name of the shared object that holds the room `emit` with LLVM, and the variable of the
+// environment that says where it is.
 constexpr const char* library_name = "libhilo_emit.so";
+constexpr const char* variable = "HILO_EMIT";
 
-// Beside the program or above it, where an installation has libraries, or where the loader looks.
+// Where the user says; where Hilo's libraries are; where the loader looks.
 std::vector<std::string> places() {
-  std::error_code error;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (error) return {library_name};
-  const std::filesystem::path folder = program.parent_path();
-  return {folder / library_name, folder / ".." / library_name,
-          folder / ".." / "lib" / "hilo" / library_name, library_name};
+  if (const char* said = std::getenv(variable); said && *said) return {said};
+  std::vector<std::string> out;
+  for (std::string& place : places_of_library(library_name))
+    if (std::filesystem::exists(place)) out.push_back(std::move(place));
+  out.push_back(library_name);
+  return out;
 }
 
 Result<Emitter> open_emitter() {
   std::string reasons;
   for (const std::string& place : places()) {
-    if (place.contains('/') && !std::filesystem::exists(place)) continue;
     if (void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL)) {
       void* emit = dlsym(library, "hilo_emit");
       void* open = dlsym(library, "hilo_open_emitter");
@@ -60,13 +64,22 @@ Result<Emitter> open_emitter() {
     const char* reason = dlerror();
     reasons += fmt::format("{}{}", reasons.empty() ? "" : "; ", reason ? reason : place);
   }
-  return fail(ErrorKind::Unsupported, "device cpu: {} cannot be opened: {}", library_name, reasons);
+  return fail(
+      ErrorKind::Unsupported,
+      "device cpu: {} cannot be opened: {}; set {} to its path (an installation of Hilo has "
+      "it in lib/hilo)",
+      library_name, reasons, variable);
 }
 
 // The emitter is opened once, when the first module is compiled.
 Result<Emitter> find_emitter() {
-  static const Result<Emitter> opened = open_emitter();
-  return opened;
+  static std::mutex mutex;
+  static std::optional<Emitter> opened;
+  const std::lock_guard lock(mutex);
+  if (!opened) {
+    HILO_TRY(opened, open_emitter());
+  }
+  return *opened;
 }
 
 Result<void> open_for_cpu() {
@@ -87,6 +100,7 @@ Result<Code> emit_for_cpu(const Module& module, const Plan& plan, const EmitOpti
 
 // Beside those of pass/passes.def.
 constexpr Pass own_passes[] = {
+    {"forget-aliasing", "forgets what another back end wrote over what", forget_stated_aliasing},
     {"dynamic-dimension-inference", "marks all dimensions that are dynamic", mark_dynamic_dims},
     {"row-major", "arrays lie dense, in the order of their dimensions", put_in_row_major},
     {"move-in-one-type", "what moves values does not change their type", move_in_one_type},
@@ -121,7 +135,8 @@ constexpr Pass own_passes[] = {
      put_rows_in_place}};
 
 constexpr std::string_view pipeline =
-    "dynamic-dimension-inference, row-major, move-in-one-type, async-to-sync, open-fusions, "
+    "forget-aliasing, dynamic-dimension-inference, row-major, move-in-one-type, async-to-sync, "
+    "open-fusions, "
     "remove-copies, merge-collectives, "
     "keep-order, dilated-convolution-expander, plain-convolutions, short-products, "
     "batched-products, call-inliner, complex-sums, simplify, vector-product-expander, "
