@@ -6,6 +6,7 @@
 #include "compile/executable.h"
 #include "compile/object_header.h"
 #include "compile/object_steps.h"
+#include "verify/verify.h"
 
 namespace hilo {
 namespace {
@@ -98,11 +99,9 @@ Result<Code> translate(Module& module, const Target& target, const CompileOption
   return code;
 }
 
-}  // namespace
-
-Result<Executable> compile(Module module, const Target& target, const CompileOptions& options) {
-  if (options.eval.ideal_floats)
-    return fail(ErrorKind::Unsupported, "floats held in f64 on device {}", target.name);
+Result<std::shared_ptr<const ExecutableState>> make_state(Module module, const Target& target,
+                                                          const CompileOptions& options) {
+  if (!options.is_verified) HILO_DO(check_module(module));
   CompileReport report;
   EvalOptions eval = options.eval;
   eval.partitioning = find_partitioning(module, eval);  // passes may remove what tells it
@@ -118,15 +117,12 @@ Result<Executable> compile(Module module, const Target& target, const CompileOpt
   count_steps(state->code.library_steps, state->routines, report);
   state->report = std::move(report);
   count_memory(*state);
-  Executable out;
-  out.state_ = std::move(state);
-  return out;
+  return state;
 }
 
-Result<ObjectFile> compile_object(Module module, const std::string& name, const Target& target,
-                                  const CompileOptions& options,
-                                  const ObjectOptions& object_options) {
-  if (!is_c_name(name)) return fail(ErrorKind::Usage, "'{}' is not a name in C and C++", name);
+Result<ObjectFile> make_object(Module module, const std::string& name, const Target& target,
+                               const CompileOptions& options, const ObjectOptions& object_options) {
+  if (!options.is_verified) HILO_DO(check_module(module));
   ObjectFile out;
   EvalOptions eval = options.eval;
   eval.partitioning = find_partitioning(module, eval);  // passes may remove what tells it
@@ -145,8 +141,29 @@ Result<ObjectFile> compile_object(Module module, const std::string& name, const 
   HILO_TRY(Code code, translate(module, target, options, emit, out.report));
   out.report.temp_bytes = code.workspace_bytes;
   out.object = std::move(code.object);
-  out.header = object_header(module, name, code.workspace_bytes, out.needs_run_time);
+  out.link_flags = link_flags(out.needs_run_time);
+  out.header =
+      object_header(module, name, code.workspace_bytes, out.needs_run_time, out.link_flags);
   return out;
+}
+
+}  // namespace
+
+Result<Executable> compile(Module module, const Target& target, const CompileOptions& options) {
+  if (options.eval.ideal_floats)
+    return fail(ErrorKind::Unsupported, "floats held in f64 on device {}", target.name);
+  Executable out;
+  HILO_TRY(out.state_,
+           within_memory([&] { return make_state(std::move(module), target, options); }));
+  return out;
+}
+
+Result<ObjectFile> compile_object(Module module, const std::string& name, const Target& target,
+                                  const CompileOptions& options,
+                                  const ObjectOptions& object_options) {
+  if (!is_c_name(name)) return fail(ErrorKind::Usage, "'{}' is not a name in C and C++", name);
+  return within_memory(
+      [&] { return make_object(std::move(module), name, target, options, object_options); });
 }
 
 }  // namespace hilo

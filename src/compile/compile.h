@@ -9,7 +9,8 @@
 namespace hilo {
 
 struct CompileOptions {
-  int threads = 0;   // of the device; 0: usable_cores()
+  int threads = 0;           // of the device; 0: usable_cores()
+  bool is_verified = false;  // verify() has found nothing, and need not look again
   EmitOptions emit;  // the cache of machine code, the processor, what is shown of LLVM's stages;
                      // its flag `interrupt` is asked after each pass and before planning, too
   // Shown on the way: the module as it was read, with no pass's name, and after each pass that
@@ -66,8 +67,8 @@ class Executable {
   const CompileReport& report() const;
   // One value for each entry parameter. Arguments that the module may write over and that nobody
   // else holds are written over; others are copied first. The results have the same bits for any
-  // number of threads. Callable from several threads at once. Memory when the machine has too
-  // little: nothing has run then.
+  // number of threads. Callable from several threads at once. Input where an argument is not what
+  // its parameter takes; Memory where the machine has too little.
   Result<Literal> run(std::vector<Literal> arguments, const RunOptions& options = {}) const;
   // On devices() virtual devices, each with a memory and a thread of its own, which meet in the
   // module's collectives; one that waits for what can never come is an error.
@@ -87,20 +88,23 @@ struct ObjectFile {
   bool needs_run_time = false;  // libhilo_run: for report.routines, for `evaluated`, for threads
   std::map<std::string, int64_t> evaluated;  // "op: why it has no code" -> steps
   CompileReport report;
+  std::string link_flags;  // behind the object, where it is linked on this machine
 };
 struct ObjectOptions {
   bool stands_alone = false;  // libhilo_run is not needed, and every step must have code
   int threads = 1;            // in all, that a call works on; 0: usable_cores() where it runs
 };
 // One C function `name`, for one device; the header says what it takes. Constants are part of the
-// object. Unsupported, with names and a place, for steps that need more than the object can have;
-// Usage where the name is no name in C, or options.emit.cpu none that is known.
+// object. Errors are those of compile(); Unsupported, with names and a place, also for steps that
+// need more than the object can have; Usage where the name is no name in C, or options.emit.cpu
+// none that is known.
 Result<ObjectFile> compile_object(Module module, const std::string& name,
                                   const Target& target = cpu_target(),
                                   const CompileOptions& options = {},
                                   const ObjectOptions& object_options = {});
 
-// The module must verify. Unsupported, with a place, for what the target cannot run; Interrupted.
+// verify()'s first error where there is one; Unsupported, with a place, for what the target cannot
+// run; Interrupted; Memory where the machine has too little.
 Result<Executable> compile(Module module, const Target& target = cpu_target(),
                            const CompileOptions& options = {});
 

@@ -37,11 +37,12 @@ DeviceRun::DeviceRun(const ExecutableState& state, VirtualDevices* devices, int6
 // After an interrupt the rest is left out, and the run fails at its end at the latest.
 void DeviceRun::in_pieces(int64_t count, int64_t grain,
                           const std::function<void(int64_t begin, int64_t end)>& body) const {
-  state_.device.threads().run((count + grain - 1) / grain, [&](int64_t piece) {
+  const auto run_piece = [&](int64_t piece) {
     if (interrupt->load(std::memory_order_relaxed)) return;
     const FlushSubnormals flush;
     body(piece * grain, std::min(count, (piece + 1) * grain));
-  });
+  };
+  state_.device.threads().run((count + grain - 1) / grain, std::ref(run_piece));
 }
 
 Parallel DeviceRun::in_pieces() const {
@@ -57,7 +58,7 @@ void DeviceRun::run_parallel(RunContext* context, TileFunction body, void* const
   // Pieces that are the only thread's: it is asked to stop between them. One iteration may be long.
   constexpr int64_t together = 8;
   if (run.state_.device.threads().threads() == 1 && grain > 1) grain *= together;
-  run.in_pieces(count, grain, [&](int64_t begin, int64_t end) { body(arguments, begin, end); });
+  run.do_kernel(body, arguments, count, grain);
 }
 
 // Two pieces a thread at the least, since not all threads are equally fast.
@@ -67,46 +68,62 @@ void DeviceRun::run_long_pieces(RunContext* context, TileFunction body, void* co
   const int64_t enough = 2 * static_cast<int64_t>(run.state_.device.threads().threads());
   int64_t grain = most;
   while (grain > 1 && count / grain < enough) grain /= 2;
-  run.in_pieces(count, grain, [&](int64_t begin, int64_t end) { body(arguments, begin, end); });
+  run.do_kernel(body, arguments, count, grain);
+}
+
+// Takes no memory, for the code that calls it is no frame that an exception could pass.
+void DeviceRun::do_kernel(TileFunction body, void* const* arguments, int64_t count,
+                          int64_t grain) const {
+  const auto run_piece = [&](int64_t begin, int64_t end) { body(arguments, begin, end); };
+  in_pieces(count, grain, std::ref(run_piece));
 }
 
 int32_t DeviceRun::run_library(RunContext* context, int64_t number) {
   DeviceRun& run = *static_cast<DeviceRun*>(context);
-  const auto n = static_cast<size_t>(number);
-  const RoutineStep& routine = run.state_.routines[n];
-  Result<void> done;
-  if (routine.routine) {
-    routine.run(run.memory_, run.in_pieces());
-    done = may_go_on(run.interrupt);
-  } else {
-    done = run_library_step(run.state_.module, run.state_.code.library_steps[n], run.memory_,
-                            *run.devices_, run.device_);
+  return run.status_of([&] { return run.do_library_step(static_cast<size_t>(number)); });
+}
+
+// What the code is told; the error is kept. No exception passes, for the code has no frames for it.
+template <class Body>
+int32_t DeviceRun::status_of(Body&& body) {
+  try {
+    Result<void> done = within_memory(body);
+    if (done) return static_cast<int32_t>(RunStatus::Done);
+    error_ = std::move(done.error());
+  } catch (const std::bad_alloc&) {  // not even for the words of the error
   }
-  if (done) return static_cast<int32_t>(RunStatus::Done);
-  run.error_ = done.error();
   return static_cast<int32_t>(RunStatus::Failed);
+}
+
+Result<void> DeviceRun::do_library_step(size_t number) {
+  if (const RoutineStep& routine = state_.routines[number]; routine.routine) {
+    routine.run(memory_, in_pieces());
+    return may_go_on(interrupt);
+  }
+  return run_library_step(state_.module, state_.code.library_steps[number], memory_, *devices_,
+                          device_);
 }
 
 // Where parts are not told, they are pieces of the whole result.
 int32_t DeviceRun::run_in_parts(RunContext* context, int64_t number, TileFunction then,
                                 void* const* arguments, int64_t count, int64_t rows,
                                 int64_t width) {
-  constexpr int64_t piece = 1 << 16;  // elements
   DeviceRun& run = *static_cast<DeviceRun*>(context);
-  const auto take = [&](const MatrixPart& part) {
-    int64_t columns[] = {part.column, part.column + part.columns};
-    std::vector<void*> all(arguments, arguments + count);
-    all.push_back(columns);
-    then(all.data(), part.row, part.row + part.rows);
-  };
-  if (run.state_.routines[static_cast<size_t>(number)].run_in_parts(run.memory_, run.in_pieces(),
-                                                                    width, take))
-    return static_cast<int32_t>(RunStatus::Done);
-  const int32_t status = run_library(context, number);
-  if (status == static_cast<int32_t>(RunStatus::Done))
+  return run.status_of([&] -> Result<void> {
+    constexpr int64_t piece = 1 << 16;  // elements
+    const auto n = static_cast<size_t>(number);
+    const auto take = [&](const MatrixPart& part) {
+      int64_t columns[] = {part.column, part.column + part.columns};
+      std::vector<void*> all(arguments, arguments + count);
+      all.push_back(columns);
+      then(all.data(), part.row, part.row + part.rows);
+    };
+    if (run.state_.routines[n].run_in_parts(run.memory_, run.in_pieces(), width, take)) return {};
+    HILO_DO(run.do_library_step(n));
     run.in_pieces(rows, std::max<int64_t>(1, piece / width),
                   [&](int64_t begin, int64_t end) { take({begin, end - begin, 0, width}); });
-  return status;
+    return {};
+  });
 }
 
 void DeviceRun::tell_step(RunContext* context, int64_t instruction) {
@@ -115,7 +132,7 @@ void DeviceRun::tell_step(RunContext* context, int64_t instruction) {
     run.options_.after_step({static_cast<uint32_t>(instruction)}, run.device_);
 }
 
-// bad_alloc when there is too little memory.
+// Throws OutOfMemory.
 void DeviceRun::take_memory(std::span<const Literal> arguments) {
   memory_.owners.resize(state_.code.memory.size());
   memory_.pointers.resize(state_.code.memory.size());
@@ -167,7 +184,8 @@ Result<void> DeviceRun::run_code(int32_t (*code)(RunContext*)) {
       tell_step(this, state_.code.library_steps[i].instruction.value);
     }
   }
-  if (status == RunStatus::Failed) return std::unexpected(std::move(*error_));
+  if (status == RunStatus::Failed)
+    return std::unexpected(error_ ? std::move(*error_) : memory_error(std::bad_alloc()));
   return may_go_on(interrupt);
 }
 
@@ -180,13 +198,15 @@ Result<void> DeviceRun::run_in(std::span<std::byte* const> places, int32_t (*cod
 Result<Literal> DeviceRun::run(std::span<const Literal> arguments) {
   try {
     take_memory(arguments);
-  } catch (const std::bad_alloc&) {
-    return fail(ErrorKind::Memory, "a run needs {} bytes, which this machine does not have",
-                state_.report.run_bytes);
+  } catch (const std::bad_alloc& error) {
+    return fail(ErrorKind::Memory, "a run needs {} bytes: {}", state_.report.run_bytes,
+                memory_error(error).message);
   }
   HILO_DO(run_code(state_.code.run));
-  size_t leaf = 0;
-  return result(state_.module.shape(state_.module[state_.module.entry].root), leaf);
+  return within_memory([&] -> Result<Literal> {
+    size_t leaf = 0;
+    return result(state_.module.shape(state_.module[state_.module.entry].root), leaf);
+  });
 }
 
 }  // namespace hilo

@@ -3,7 +3,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
-#include <thread>
 
 namespace hilo {
 namespace {
@@ -16,11 +15,10 @@ Result<void> check_arguments(const Module& module, std::span<const Literal> argu
                 parameters.size(), arguments.size());
   for (size_t i = 0; i < parameters.size(); ++i) {
     const Shape& wanted = module.shape(parameters[i]);
-    if (arguments[i].has_value() && same_dims(arguments[i].shape(), wanted)) continue;
+    const std::string fault = literal_fault(arguments[i], wanted);
+    if (fault.empty()) continue;
     return fail(ErrorKind::Input, "device {}: parameter {} is {}, but {} was given", device,
-                module[parameters[i]].name, to_string_without_layout(wanted),
-                arguments[i].has_value() ? to_string_without_layout(arguments[i].shape())
-                                         : std::string("nothing"));
+                module[parameters[i]].name, to_string_without_layout(wanted), fault);
   }
   return {};
 }
@@ -54,16 +52,16 @@ class Run {
     const auto count = static_cast<size_t>(devices.count());
     std::vector<Result<Literal>> results(count, Literal());
     running_ = count;
-    std::vector<std::thread> threads;
-    for (size_t i = 0; i < count; ++i)
-      threads.emplace_back([&, i] {
-        const auto device = static_cast<int64_t>(i);
-        results[i] = DeviceRun(state_, &devices, device, stop_, options_)
-                         .run(inputs.devices[static_cast<size_t>(devices.program(device))]);
-        end(devices, device, results[i]);
+    {
+      const ThreadGroup threads(devices.count(), [&](int64_t device) {
+        Result<Literal>& result = results[static_cast<size_t>(device)];
+        result = DeviceRun(state_, &devices, device, stop_, options_)
+                     .run(inputs.devices[static_cast<size_t>(devices.program(device))]);
+        end(devices, device, result);
       });
-    watch();
-    for (std::thread& thread : threads) thread.join();
+      if (!threads.has_started()) return std::unexpected(thread_error(devices.count()));
+      watch();
+    }
     if (std::optional<Error> error = devices.error()) return std::unexpected(std::move(*error));
     Outputs out;
     for (size_t i = 0; i < count; ++i)
@@ -119,13 +117,14 @@ const CompileReport& Executable::report() const { return state_->report; }
 int64_t Executable::devices() const { return state_->devices; }
 
 Result<Outputs> Executable::run_devices(Inputs inputs, const RunOptions& options) const {
+  check(state_ != nullptr, "run() of an Executable that compile() has not made");
   if (std::ssize(inputs.devices) != state_->devices)
     return fail(ErrorKind::Input, "arguments for {} devices are needed, {} were given",
                 state_->devices, inputs.devices.size());
   for (size_t i = 0; i < inputs.devices.size(); ++i)
     HILO_DO(check_arguments(state_->module, inputs.devices[i], static_cast<int64_t>(i)));
   HILO_DO(check_memory(*state_));
-  return Run(*state_, options).run(std::move(inputs));
+  return within_memory([&] { return Run(*state_, options).run(std::move(inputs)); });
 }
 
 Result<Literal> Executable::run(std::vector<Literal> arguments, const RunOptions& options) const {

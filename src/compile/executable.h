@@ -54,7 +54,11 @@ class DeviceRun : private RunContext {
                            int64_t count, int64_t grain);
   static void run_long_pieces(RunContext* context, TileFunction body, void* const* arguments,
                               int64_t count, int64_t most);
+  void do_kernel(TileFunction body, void* const* arguments, int64_t count, int64_t grain) const;
   static int32_t run_library(RunContext* context, int64_t number);
+  Result<void> do_library_step(size_t number);
+  template <class Body>
+  int32_t status_of(Body&& body);
   Parallel in_pieces() const;
   static int32_t run_in_parts(RunContext* context, int64_t number, TileFunction then,
                               void* const* arguments, int64_t count, int64_t rows, int64_t width);

@@ -1,6 +1,9 @@
 #include "compile/object_header.h"
 
 #include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <filesystem>
 
 namespace hilo {
 namespace {
@@ -15,6 +18,15 @@ std::string in_comment(std::string text) {
   for (char& c : text)
     if (c == '*' || static_cast<unsigned char>(c) < ' ') c = ' ';
   return text;
+}
+
+// For a shell, where that needs it.
+std::string in_quotes(const std::string& path) {
+  const auto is_plain = [](unsigned char c) { return std::isalnum(c) || std::strchr("/._-+", c); };
+  if (std::ranges::all_of(path, is_plain)) return path;
+  std::string out = "'";
+  for (char c : path) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
 }
 
 std::string listed(std::span<const int64_t> numbers, std::string_view between) {
@@ -49,9 +61,10 @@ std::string sizes_of(const std::vector<Array>& arrays) {
 }
 
 // {0} name, {1} module, {2} and {3} comments, {4} and {5} counts, {6} and {7} sizes, {8} workspace,
-// {9} what it needs, {10} what it returns
+// {9} what it needs, {10} what it returns, {11} flags to link with
 constexpr std::string_view form =
     R"(/* Compiled by Hilo from the module {1}. {9}
+ *   c++ main.cpp {0}.o -o main {11}
  *
  * {0} computes the module once{10} It may be called from several
  * threads, with a workspace each. Arrays are dense and row-major, a byte at least for each element;
@@ -118,8 +131,18 @@ bool is_c_name(std::string_view name) {
          std::ranges::find(taken, name) == std::end(taken);
 }
 
+std::string link_flags(bool needs_run_time) {
+  if (!needs_run_time) return "-lm";
+  for (const std::filesystem::path place : places_of_library("libhilo_run.so"))
+    if (std::filesystem::exists(place)) {
+      const std::string folder = in_quotes(place.parent_path());
+      return fmt::format("-L{0} -Wl,-rpath,{0} -lhilo_run -lm", folder);
+    }
+  return "-lhilo_run -lm";
+}
+
 std::string object_header(const Module& module, std::string_view name, int64_t workspace_bytes,
-                          bool needs_run_time) {
+                          bool needs_run_time, std::string_view link_flags) {
   std::vector<Array> parameters, results;
   const Computation& entry = module[module.entry];
   for (InstructionId id : entry.parameters)
@@ -133,7 +156,8 @@ std::string object_header(const Module& module, std::string_view name, int64_t w
                                     : "The object needs libm and nothing else.",
                      needs_run_time ? " and returns 0; otherwise no result\n * is of use, and the "
                                       "workspace begins with a text that says why."
-                                    : ", on the calling thread, and returns 0.");
+                                    : ", on the calling thread, and returns 0.",
+                     in_comment(std::string(link_flags)));
 }
 
 }  // namespace hilo
