@@ -63,6 +63,7 @@ Result<void> bench_running(const Module& module, const Options& options,
                            nlohmann::ordered_json& out) {
   EvalOptions eval;
   eval.threads = options.threads;
+  eval.is_verified = true;  // by bench()
   eval.interrupt = options.interrupt;
   eval.memory_limit = options.most_bytes;
   HILO_DO(check_memory(estimate_memory(module, eval), options.most_bytes));

@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tools/compiler_options.h"
@@ -32,15 +33,21 @@ void show(const Options& options, const std::string& name, const ObjectFile& mad
                                         {"kernels", made.report.kernels},
                                         {"routines", made.report.routines},
                                         {"evaluated", made.evaluated},
-                                        {"needs", made.needs_run_time ? "hilo_run" : "m"}};
+                                        {"needs", made.needs_run_time ? "hilo_run" : "m"},
+                                        {"link_flags", made.link_flags}};
     fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
-  } else if (made.needs_run_time) {
+    return;
+  }
+  if (made.needs_run_time) {
     fmt::print(stderr, "{} needs libhilo_run: {} routines, {} steps evaluated, {} threads\n",
                options.output, made.report.routines, made.report.evaluated.size(),
                options.object.threads == 0 ? "all" : fmt::format("{}", options.object.threads));
     for (const auto& [what, count] : made.evaluated)
       fmt::print(stderr, "  evaluated {} x {}\n", count, what);
   }
+  if (options.output != "-")
+    fmt::print(stderr, "link: c++ main.cpp {} -o main {}\n",
+               std::filesystem::absolute(options.output).native(), made.link_flags);
 }
 
 void compile(const Options& options, Session& session) {
@@ -52,6 +59,7 @@ void compile(const Options& options, Session& session) {
   if (!is_sound(module, session)) return;
   auto compiling = compile_options(options.compiler, session);
   if (!compiling) return fail_with(session, compiling.error());
+  compiling->is_verified = true;
   std::string ir;
   if (!options.ir.empty())
     compiling->emit.see_ir = [&ir, dump = compiling->emit.see_ir](std::string_view text) {
@@ -97,8 +105,7 @@ void add_compile(Arguments& arguments, Session& session) {
       "{}"
       "Examples:\n"
       "  hilo compile model.hlo -o model.o --header model.h --name=model\n"
-      "  c++ main.cpp model.o -o main -lm\n"
-      "  c++ main.cpp model.o -o main -lhilo_run -lm   # where it says so\n"
+      "  c++ main.cpp model.o -o main -lm              # or the line that it prints\n"
       "  hilo compile model.hlo -o model.o --target-cpu=x86-64-v3\n"
       "Large products, sorts, transforms and what is evaluated are done by libhilo_run, "
       "which has no compiler in it.",

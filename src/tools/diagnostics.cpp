@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "verify/verify.h"
-
 namespace hilo::tools {
 namespace {
 
@@ -64,8 +62,8 @@ void fail_with(Session& session, const Error& error, std::string_view source) {
   session.status = error.kind == ErrorKind::Usage ? wrong_usage : failure;
 }
 
-bool is_sound(const Module& module, Session& session) {
-  const std::vector<Error> errors = verify(module);
+bool is_sound(const Module& module, Session& session, const VerifyOptions& options) {
+  const std::vector<Error> errors = verify(module, options);
   for (const Error& error : errors) report(session, error, module.source);
   if (!errors.empty() && session.json) fmt::print("{}\n", errors_json(module.file, errors));
   if (!errors.empty()) session.status = failure;

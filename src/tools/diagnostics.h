@@ -3,6 +3,7 @@
 
 #include "ir/ir.h"
 #include "tools/command.h"
+#include "verify/verify.h"
 
 namespace hilo::tools {
 
@@ -12,7 +13,7 @@ void warn(const Session& session, std::string_view message, const Place& place =
 // Reports and sets the session's status.
 void fail_with(Session& session, const Error& error, std::string_view source = {});
 // Verifies; where errors are found they are reported, and the session's status is set.
-bool is_sound(const Module& module, Session& session);
+bool is_sound(const Module& module, Session& session, const VerifyOptions& options = {});
 // The JSON document of errors in one file, or in "files" where there are several:
 // {"schema": "hilo.errors.1", "file": ..., "errors": [{"file": ..., "kind": ..., ...}]}
 std::string errors_json(const std::string& file, const std::vector<Error>& errors);

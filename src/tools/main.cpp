@@ -100,6 +100,9 @@ int main(int argc, char** argv) {
     if (std::ferror(stdout)) fail_to_write(session, why);
     else fail_with(session, {hilo::ErrorKind::Io, fmt::format("the system refused: {}", why)});
     return session.status;
+  } catch (const std::bad_alloc& error) {
+    fail_with(session, hilo::memory_error(error));
+    return session.status;
   }
   finish_output(session);
   return session.status;

@@ -21,6 +21,7 @@ Result<Executable> compile_for_cpu(Module module, const OnCpu& options, Session&
   HILO_TRY(CompileOptions compiling, compile_options(options.compiler, session));
   compiling.threads = options.threads;
   compiling.eval = options.eval;
+  compiling.is_verified = true;  // by who read the module
   compiling.emit.tell_steps = options.tell_steps;
   compiling.emit.interrupt = options.interrupt;
   if (options.dump_ir)

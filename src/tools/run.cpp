@@ -26,6 +26,7 @@ namespace {
 Result<EvalOptions> eval_options(const RunOptions& options) {
   EvalOptions out;
   out.threads = options.threads;
+  out.is_verified = true;  // by run()
   if (options.partitioned) out.partitioning = Partitioning::Partitioned;
   if (options.unpartitioned) out.partitioning = Partitioning::Unpartitioned;
   if (options.devices > 0) out.devices = options.devices;
@@ -238,7 +239,7 @@ void run(RunOptions& options, Session& session) {
   auto loaded = load_module(options.file, {.stage = options.stage}, session);
   if (!loaded) return;
   Module& module = loaded->module;
-  if (!options.no_verify && !is_sound(module, session)) return;
+  if (!is_sound(module, session, {.only_to_run = options.no_verify})) return;
   const double read_seconds = laps.lap();
   if (!options.only.empty()) {
     auto isolated = isolate(module, options.only);

@@ -74,7 +74,9 @@ void add_run_options(Arguments& arguments, RunOptions& options, Session& session
                        "TARGET=lib.so (see custom_call_abi.h) or TARGET=zeros");
   add_observe_options(arguments, options.observe);
   arguments.add_option("--only", options.only, "run one instruction, fusion or computation alone");
-  arguments.add_flag("--no-verify", options.no_verify, "run without checking the module first");
+  arguments.add_flag(
+      "--no-verify", options.no_verify,
+      "check only what running rests on, such as shapes; not shardings and the like");
   const Option in_plan = arguments.add_flag(
       "--in-plan", options.in_plan,
       "keep values where a memory plan puts them: a wrong plan shows; evaluates");
