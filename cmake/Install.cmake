@@ -24,19 +24,23 @@ foreach(room IN LISTS rooms)
   collect_headers(${room}/${room}.h headers)
 endforeach()
 collect_headers(eval/custom_call_abi.h headers)  # for shared libraries with custom calls
-collect_headers(eval/custom_call_abi.h headers)
+# Programs outside write <hilo/ROOM/ROOM.h>, and so do the headers themselves, once installed: no
+# name of ours stands where others' headers are looked for.
+set(installed ${PROJECT_BINARY_DIR}/installed_headers/hilo)
 foreach(header IN LISTS headers)
   get_filename_component(folder ${header} DIRECTORY)
-  install(FILES ${PROJECT_SOURCE_DIR}/src/${header}
-          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hilo/${folder})
+  file(READ ${PROJECT_SOURCE_DIR}/src/${header} text)
+  string(REGEX REPLACE "(#include \")([a-z_]+/)" "\\1hilo/\\2" text "${text}")
+  file(CONFIGURE OUTPUT ${installed}/${header} CONTENT "${text}" @ONLY)
+  install(FILES ${installed}/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hilo/${folder})
 endforeach()
 
 install(TARGETS hilo EXPORT HiloTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET hilo_command)
   install(TARGETS hilo_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
-if(TARGET hilo_emit)  # target/cpu.cpp looks for it there
-  install(TARGETS hilo_emit LIBRARY DESTINATION lib/hilo)
+if(TARGET hilo_emit)  # base/own_libraries.cpp looks for it there
+  install(TARGETS hilo_emit LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/hilo)
 endif()
 if(TARGET hilo_run)
   install(TARGETS hilo_run EXPORT HiloTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

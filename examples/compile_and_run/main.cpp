@@ -1,9 +1,9 @@
 // compile_and_run MODULE INPUTS.npz: compiles a module for this processor and runs it on the
 // arrays of a file, in their order; prints the result.
-#include <cstdio>
+#include <hilo/compile/compile.h>
+#include <hilo/wire/wire.h>
 
-#include "compile/compile.h"
-#include "wire/wire.h"
+#include <cstdio>
 
 static hilo::Result<std::string> compile_and_run(const char* module_path, const char* inputs_path) {
   HILO_TRY(const std::string text, hilo::read_whole_file(module_path));

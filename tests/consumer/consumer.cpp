@@ -1,7 +1,7 @@
 // A program outside Hilo that builds a module and looks at it; exit status 0 when all is as stated.
-#include <cstdio>
+#include <hilo/ir/ir.h>
 
-#include "ir/ir.h"
+#include <cstdio>
 
 int main() {
   using namespace hilo;
