@@ -69,6 +69,15 @@ class SmallBuilder {
   }
 
   Result<bool> add(InstructionId id) {
+    HILO_TRY(const bool added, add_seen(id));
+    if (added && has_trait(module_[id].op, TraitMoves) && module_.shape(id).is_array())
+      for (int& element : values_[id.value])
+        element = program_.add_convert(element, held_type(module_.shape(id).type, ideal_));
+    return added;
+  }
+
+  // What moves elements leaves them in the types of its operands.
+  Result<bool> add_seen(InstructionId id) {
     const Instruction& instruction = module_[id];
     Registers& out = values_[id.value];
     if (count_few(module_.shape(instruction)) < 0) return false;

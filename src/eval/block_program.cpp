@@ -74,7 +74,7 @@ int BlockProgram::add(const ElementwiseKernel& kernel, std::span<const int> oper
   step.out = add_register(kernel.result);
   registers_[step.out].step = static_cast<int>(steps_.size());
   steps_.push_back(step);
-  return step.out;
+  return kernel.rounded ? add_convert(step.out, *kernel.rounded) : step.out;
 }
 
 // An output that is a source is copied first, because other outputs may stand in its place.

@@ -38,6 +38,7 @@ class RegionFinder {
  private:
   const Instruction& at(int i) const { return module_[order_[i]]; }
   const Shape& shape(int i) const { return module_.shape(at(i)); }
+  ElementType type_of(int i) const { return held_type(shape(i).type, ideal_); }
   int64_t count(int i) const { return element_count(shape(i)); }
 
   bool computes(int i) const {
@@ -99,7 +100,7 @@ class RegionFinder {
       for (InstructionId operand : module_.operands(at(i)))
         operands.push_back(read(*region, position_.at(operand.value), root));
       if (passes_on(i)) {
-        registers_[i] = operands[0];
+        registers_[i] = region->program.add_convert(operands[0], type_of(i));
         continue;
       }
       HILO_TRY(const ElementwiseKernel kernel, elementwise_kernel(module_, at(i), ideal_));
@@ -118,29 +119,32 @@ class RegionFinder {
   }
 
   int read_input(BlockRegion& region, int i, int root) {
-    const ElementType type = held_type(shape(i).type, ideal_);
+    const ElementType type = type_of(i);
     const bool stream = count(i) == count(root);
     region.inputs.push_back(order_[i]);
     region.streamed.push_back(stream);
     return stream ? region.program.add_source(type) : region.program.add_uniform(type);
   }
 
+  // What is moved may be moved to another width.
   int read_view(BlockRegion& region, int i) {
-    const ElementType type = held_type(shape(i).type, ideal_);
     if (at(i).op == Op::Constant) return add_constant(region, i);
     if (at(i).op == Op::Iota) {
       const int64_t dim = module_.attributes<IotaAttributes>(at(i)).iota_dimension;
       const Dims& dims = shape(i).dims;
-      return region.program.add_iota(type, row_major_strides(dims).at(dim), dims.at(dim));
+      return region.program.add_iota(type_of(i), row_major_strides(dims).at(dim), dims.at(dim));
     }
-    const InstructionId operand = module_.operands(at(i))[0];
-    const int source = position_.at(operand.value);
-    if (out_.absorbed[source]) return add_constant(region, source);
-    const Shape& given = module_.shape(operand);
-    region.inputs.push_back(operand);
+    const int source = position_.at(module_.operands(at(i))[0].value);
+    const int moved =
+        out_.absorbed[source] ? add_constant(region, source) : read_moved(region, i, source);
+    return region.program.add_convert(moved, type_of(i));
+  }
+
+  int read_moved(BlockRegion& region, int i, int source) {
+    region.inputs.push_back(order_[source]);
     region.streamed.push_back(false);
-    if (element_count(given) == 1) return region.program.add_uniform(type);
-    return region.program.add_view(type, view_of_operand(module_, at(i)));
+    if (count(source) == 1) return region.program.add_uniform(type_of(source));
+    return region.program.add_view(type_of(source), view_of_operand(module_, at(i)));
   }
 
   int add_constant(BlockRegion& region, int i) {

@@ -41,6 +41,16 @@ SharedShape Call::result_shape() const {
   return held_stated ? held_stated : std::make_shared<const Shape>(held(shape()));
 }
 
+Result<Literal> Call::with_shape(const Literal& value, SharedShape shape) const {
+  const Shape& from = value.shape();
+  if (from.is_array() && shape->is_array() && value.count() == element_count(*shape) &&
+      storage_bytes(value.type()) == storage_bytes(shape->type))
+    return value.with_shape(std::move(shape));
+  return error(ErrorKind::Shape,
+               fmt::format("expected a result of as many bytes as {}, found {}",
+                           to_string_without_layout(from), to_string_without_layout(*shape)));
+}
+
 Result<void> Call::need_memory(int64_t bytes) const {
   const StoragePool& storage = device.evaluation->storage();
   if (storage.fits(bytes)) return {};

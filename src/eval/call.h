@@ -35,11 +35,13 @@ struct Call {
   // Operand values. One that dies here is the only owner of its storage (is_unique), so that
   // updates in place are free; the function may move from it.
   std::span<Literal> operands;
-  SharedShape held_stated = nullptr;    // the stated shape in held types, where it is prepared
-  int depth = 0;                        // of calls; 0 in the entry
-  const BlockRegion* region = nullptr;  // what evaluate_region computes
+  SharedShape held_stated = nullptr;       // the stated shape in held types, where it is prepared
+  int depth = 0;                           // of calls; 0 in the entry
+  const BlockRegion* region = nullptr;     // what evaluate_region computes
+  const WidenedShapes* widened = nullptr;  // where the instruction mixes widths of floats
 
-  const Shape& shape() const { return module.shape(instruction); }  // the stated result
+  // The stated result, or in which types it is computed.
+  const Shape& shape() const { return widened ? widened->result : module.shape(instruction); }
   template <class A>
   const A& attributes() const {
     return module.attributes<A>(instruction);
@@ -53,6 +55,9 @@ struct Call {
   Literal make(const Shape& declared) const;
   Literal make_held(const Shape& exact) const;  // element type taken as it is
   SharedShape result_shape() const;             // the stated one in held types
+  // The same storage under another shape. An error where it has another size, as in a module that
+  // is not sound.
+  Result<Literal> with_shape(const Literal& value, SharedShape shape) const;
   // An error where so many bytes more than now would not fit: asked before a large temporary.
   Result<void> need_memory(int64_t bytes) const;
   ThreadPool& pool() const;
@@ -69,6 +74,9 @@ struct Call {
 
 using OpFunction = Result<Literal> (*)(Call&);
 OpFunction op_function(Op op);
+// Any op that mixes widths of floats, as Call::widened says: its function sees operands and result
+// in these types, and what it gives is rounded to the stated ones.
+Result<Literal> evaluate_widened(Call& call);
 
 Result<Literal> evaluate_elementwise(Call& call);
 #define HILO_DECLARE_Elementwise(name)

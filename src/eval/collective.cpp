@@ -130,10 +130,12 @@ std::span<const Shape> result_shapes(const Shape& stated) {
   return {&stated, 1};
 }
 
-Literal pack_results(const Call& call, const Shape& stated, std::vector<Literal> results) {
+Result<Literal> pack_results(const Call& call, const Shape& stated, std::vector<Literal> results) {
   std::span<const Shape> shapes = result_shapes(stated);
-  for (size_t i = 0; i < results.size() && i < shapes.size(); ++i)
-    results[i] = results[i].with_shape(call.held(shapes[i]));
+  for (size_t i = 0; i < results.size() && i < shapes.size(); ++i) {
+    const auto shape = std::make_shared<const Shape>(call.held(shapes[i]));
+    HILO_TRY(results[i], call.with_shape(results[i], shape));
+  }
   if (stated.is_tuple()) return Literal::tuple(std::move(results));
   return std::move(results[0]);
 }

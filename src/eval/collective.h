@@ -39,7 +39,7 @@ void copy_slice_in(const Call& call, const Literal& from, int64_t dim, int64_t o
 // Stated shapes of the results of a collective over operands: itself, or the tuple's elements.
 std::span<const Shape> result_shapes(const Shape& stated);
 // Under its stated shape: one literal or the tuple of all.
-Literal pack_results(const Call& call, const Shape& stated, std::vector<Literal> results);
+Result<Literal> pack_results(const Call& call, const Shape& stated, std::vector<Literal> results);
 // (operands, results, contexts...) of a start op.
 Literal pack_start(const Call& call, Literal results);
 // What others read later: where values are placed (EvalOptions::place), and so written over, copies

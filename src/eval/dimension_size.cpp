@@ -21,7 +21,7 @@ Result<Literal> evaluate_SetDimensionSize(Call& call) {
     return call.error(ErrorKind::Evaluation, fmt::format("set-dimension-size: size {} does not lie "
                                                          "in [0, {}]",
                                                          size, bound));
-  Literal out = call.operands[0].with_shape(call.held(call.shape()));
+  HILO_TRY(Literal out, call.with_shape(call.operands[0], call.result_shape()));
   out.set_size(dim, size);
   return out;
 }

@@ -11,10 +11,13 @@ struct Typing {  // the kernel of an instruction with its own typing
   const Module& module;
   const Instruction& instruction;
   bool ideal;
+  std::optional<WidenedShapes> widened;  // what is seen, where widths are mixed
   ElementwiseKernel out;
 
   ElementType held(ElementType type) const { return held_type(type, ideal); }
-  ElementType operand(size_t i) const { return module.shape(module.operands(instruction)[i]).type; }
+  ElementType operand(size_t i) const {
+    return widened ? widened->operands[i].type : module.shape(module.operands(instruction)[i]).type;
+  }
 };
 
 using Chooser = void (*)(Typing&);
@@ -107,8 +110,9 @@ ElementwiseKernel elementwise_kernel(Op op, ElementType type) {
 
 Result<ElementwiseKernel> elementwise_kernel(const Module& module, const Instruction& instruction,
                                              bool ideal) {
-  Typing t{module, instruction, ideal, {}};
-  const ElementType declared = module.shape(instruction).type;
+  Typing t{module, instruction, ideal, widened_shapes(module, instruction), {}};
+  const ElementType stated = module.shape(instruction).type;
+  const ElementType declared = t.widened ? t.widened->result.type : stated;
   const int wanted = info(instruction.op).operands;
   if (static_cast<int>(instruction.operand_count) != wanted || !is_array(declared))
     return fail(ErrorKind::Shape, "{} needs {} arrays", text_of(instruction.op), wanted);
@@ -125,6 +129,7 @@ Result<ElementwiseKernel> elementwise_kernel(const Module& module, const Instruc
   if (!t.out.kernel && !nothing)
     return fail(ErrorKind::Unsupported, "{} of {}", text_of(instruction.op), text_of(t.operand(0)));
   t.out.finish = nothing || instruction.op == Op::Select ? nullptr : finish_kernel(t.out.result);
+  if (t.widened) t.out.rounded = t.held(stated);
   return t.out;
 }
 

@@ -65,8 +65,8 @@ class Frame {
     const bool observed = static_cast<bool>(evaluation_.options().observer);
     const double start = observed ? seconds_now() : 0;
     const Instruction& instruction = module_[step.id];
-    Call call{device_,   module_,   step.id, instruction,
-              operands_, step.held, depth_,  step.region.get()};
+    Call call{device_,   module_, step.id,           instruction,       operands_,
+              step.held, depth_,  step.region.get(), step.widened.get()};
     Result<Literal> out = step.function(call);
     if (!out) return std::unexpected(std::move(out).error());
     HILO_DO(evaluation_.may_go_on(device_));  // an op that was interrupted left its loops

@@ -18,6 +18,7 @@ struct Step {
   uint32_t first_operand = 0, operand_count = 0;
   uint32_t slot = 0;
   std::shared_ptr<const BlockRegion> region = nullptr;
+  std::shared_ptr<const WidenedShapes> widened = nullptr;  // where widths of floats are mixed
   int64_t take = -1;         // get-tuple-element: moves this element out of the tuple's slot
   int64_t parameter = -1;    // its operand is this argument
   bool unused = false;       // nobody reads the result

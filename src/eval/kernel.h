@@ -56,7 +56,9 @@ struct ElementwiseKernel {
   int64_t first = 0, second = 0;
   ElementType operands[3];  // to which operands are converted before
   ElementType result;
+  std::optional<ElementType> rounded = {};  // to which the result is converted after
 };
+// Of widths that are mixed, as widened_shapes says.
 Result<ElementwiseKernel> elementwise_kernel(const Module& module, const Instruction& instruction,
                                              bool ideal);
 // Of an op whose operands and result are of one type; `kernel` is null where the op does not take

@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "eval/convert.h"
 #include "eval/dynamic_sizes.h"
 #include "eval/strided_copy.h"
 
@@ -35,8 +34,7 @@ int64_t padded(const PaddingDim& padding, int64_t size) {
 Result<Literal> evaluate_Pad(Call& call) {
   Literal out = call.make();
   const int64_t bytes = storage_bytes(out.type());
-  const Literal operand = converted(call, call.operands[0], out.type());
-  const Literal value = converted(call, call.operands[1], out.type());
+  const Literal &operand = call.operands[0], &value = call.operands[1];
   const Dims& dims = out.shape().dims;
   std::byte* to = out.mutable_raw().data();
   copy_strided(call, bytes, value.raw().data(), to,

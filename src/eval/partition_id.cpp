@@ -3,9 +3,8 @@
 namespace hilo {
 namespace {
 
-Literal id_literal(const Call& call, int64_t id) {
-  Literal out = Literal::scalar(static_cast<uint32_t>(id));
-  return out.with_shape(call.shape());
+Result<Literal> id_literal(const Call& call, int64_t id) {
+  return call.with_shape(Literal::scalar(static_cast<uint32_t>(id)), call.result_shape());
 }
 
 }  // namespace

@@ -117,11 +117,20 @@ class Preparer {
       step.function = evaluate_region;
       step.region = region->second;
       operands = region->second->inputs;
+    } else if (auto widened = mixed(instruction)) {
+      step.function = evaluate_widened;
+      step.widened = std::make_shared<const WidenedShapes>(std::move(*widened));
     }
     step.operand_count = static_cast<uint32_t>(operands.size());
     for (InstructionId operand : operands) out_.operands.push_back({slots_[operand.value], false});
     if (makes_result(instruction.op, *step.held)) step.result_bytes = literal_bytes(*step.held);
     out_.steps.push_back(std::move(step));
+  }
+
+  // Kernels of elementwise ops see to it themselves.
+  std::optional<WidenedShapes> mixed(const Instruction& instruction) const {
+    if (is_elementwise(instruction.op)) return std::nullopt;
+    return widened_shapes(module_, instruction);
   }
 
   // Parameters and elements of tuples that nobody reads need no step.

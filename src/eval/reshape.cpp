@@ -6,7 +6,7 @@ namespace hilo {
 namespace {
 
 Result<Literal> reshape_whole(Call& call) {
-  return call.operands[0].with_shape(call.result_shape());
+  return call.with_shape(call.operands[0], call.result_shape());
 }
 
 // The sizes of the result. Dimensions come in the smallest groups of as many elements before and

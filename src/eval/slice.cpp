@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "eval/convert.h"
 #include "eval/dynamic_sizes.h"
 #include "eval/strided_copy.h"
 
@@ -15,9 +14,9 @@ int64_t taken(const SliceDim& dim, int64_t size) {
 
 }  // namespace
 
-// result[i] = operand[start + i * stride]; in TPU modules also rounded to another floating type.
+// result[i] = operand[start + i * stride].
 Result<Literal> evaluate_Slice(Call& call) {
-  const Literal operand = converted(call, call.operands[0], call.held(call.shape().type));
+  const Literal& operand = call.operands[0];
   Dims strides = row_major_strides(operand.shape().dims);
   const auto& dims = call.attributes<SliceAttributes>().slice.dims;
   int64_t from = 0;

@@ -9,52 +9,10 @@
 #include "ir/attributes.h"
 #include "ir/combiner.h"
 #include "ir/extra.h"
+#include "ir/op.h"
 #include "ir/string_arena.h"
 
 namespace hilo {
-
-enum class Op : uint8_t {
-#define OP(name, text, operands, attributes, op_class, types, ...) name,
-#include "ir/ops.def"
-#undef OP
-};
-inline constexpr int op_count = 0
-#define OP(name, text, operands, attributes, op_class, types, ...) +1
-#include "ir/ops.def"
-#undef OP
-    ;
-
-enum class OpClass : uint8_t { Elementwise, Structural };
-// Element types that an elementwise op takes.
-enum TypeMask : uint8_t {
-  MaskPred = 1,
-  MaskSigned = 2,
-  MaskUnsigned = 4,
-  MaskFloat = 8,
-  MaskComplex = 16,
-  MaskSpecial = 32,
-};
-// What some ops have in common; the words of ops.def.
-enum OpTrait : uint8_t {
-  TraitTranscendental = 1,
-  TraitNoTraffic = 2,
-  TraitNotFolded = 4,
-  TraitCheap = 8,
-  TraitEffect = 16,
-  TraitCollective = 32
-};
-struct OpInfo {
-  std::string_view text;
-  int operands;                 // -1: any number
-  std::string_view attributes;  // "Dot"
-  OpClass op_class;
-  uint8_t types, traits;  // TypeMask, OpTrait
-};
-const OpInfo& info(Op op);
-inline std::string_view text_of(Op op) { return info(op).text; }
-std::optional<Op> op_of(std::string_view text);
-inline bool has_trait(Op op, uint8_t traits) { return (info(op).traits & traits) != 0; }
-inline bool is_elementwise(Op op) { return info(op).op_class == OpClass::Elementwise; }
 
 struct Instruction {
   std::string_view name;  // without '%'; in the module's arena
@@ -295,10 +253,23 @@ decltype(auto) visit_attributes_type(Op op, Body&& body) {
 std::string difference(const Module& a, const Module& b);
 
 // The shape that the op's rules give for these operands and attributes; layouts are the descending
-// ones. An error says what does not fit. Ops whose shape is free (parameter, constant, custom-call,
-// fusion, rng...) give the shape that the instruction states.
+// ones. Floating operands that the rules want of one type are seen in the widest of theirs, and
+// what is stated may be of any floating width: see widened_shapes. An error says what does not fit.
+// Ops whose shape is free (parameter, constant, custom-call, fusion, rng...) give the shape that
+// the instruction states.
 Result<Shape> infer_shape(const Module& module, const Instruction& instruction);
 // Whether infer_shape computes a shape without the stated one.
 bool can_infer_shape(Op op);
+
+// In which shapes an op computes that mixes widths of floats, as those of TPU modules do: the
+// widest type of what its rule wants of one type and of what it states, into which operands are
+// converted before; the result is rounded once, to the stated shape. What moves elements has them
+// in the result's type at once, which is the same. Layouts are the stated ones.
+struct WidenedShapes {
+  std::vector<Shape> operands;
+  Shape result;
+};
+// Nothing where no width is mixed, or no shape can be inferred.
+std::optional<WidenedShapes> widened_shapes(const Module& module, const Instruction& instruction);
 
 }  // namespace hilo

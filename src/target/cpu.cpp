@@ -13,7 +13,6 @@
 #include "target/merge_collectives.h"
 #include "target/merged_dims.h"
 #include "target/needless_copies.h"
-#include "target/one_type.h"
 #include "target/open_fusions.h"
 #include "target/padded_windows.h"
 #include "target/plain_convolutions.h"
@@ -27,6 +26,7 @@
 #include "target/spread_slices.h"
 #include "target/stated_aliasing.h"
 #include "target/target.h"
+#include "target/unwidened_operands.h"
 
 namespace hilo {
 namespace {
@@ -103,7 +103,6 @@ constexpr Pass own_passes[] = {
     {"forget-aliasing", "forgets what another back end wrote over what", forget_stated_aliasing},
     {"dynamic-dimension-inference", "marks all dimensions that are dynamic", mark_dynamic_dims},
     {"row-major", "arrays lie dense, in the order of their dimensions", put_in_row_major},
-    {"move-in-one-type", "what moves values does not change their type", move_in_one_type},
     {"open-fusions", "opens fusions that suit another chip", open_fusions},
     {"remove-copies", "leaves out copies to other layouts and memories", remove_copies},
     {"merge-collectives", "does a repeated collective once", merge_collectives},
@@ -135,7 +134,7 @@ constexpr Pass own_passes[] = {
      put_rows_in_place}};
 
 constexpr std::string_view pipeline =
-    "forget-aliasing, dynamic-dimension-inference, row-major, move-in-one-type, async-to-sync, "
+    "forget-aliasing, dynamic-dimension-inference, row-major, async-to-sync, explicit-converts, "
     "open-fusions, "
     "remove-copies, merge-collectives, "
     "keep-order, dilated-convolution-expander, plain-convolutions, short-products, "

@@ -10,7 +10,7 @@
 #include <span>
 
 #include "base/base.h"
-#include "target/one_type.h"
+#include "target/unwidened_operands.h"
 #include "target/usual_arrays.h"
 
 namespace hilo {

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "tools/module_file.h"
 #include "verify/verify.h"
 
@@ -7,20 +9,41 @@ namespace {
 struct Checked {
   std::string shown;  // the file that was taken
   std::vector<Error> errors;
+  std::vector<Note> notes;
   int64_t computations = 0, instructions = 0;
 };
 
-// Reports the errors with their lines.
-Checked check_file(const std::string& file, Session& session) {
+// Ops that mix widths of floats: mistakes where the check is strict, else one note.
+void look_at_widths(const Module& module, bool strict, Checked& out) {
+  const std::vector<InstructionId> mixed = find_mixed_widths(module);
+  if (mixed.empty()) return;
+  if (strict) {
+    for (size_t i = 0; i < std::min<size_t>(mixed.size(), VerifyOptions().max_errors); ++i)
+      out.errors.push_back(mixed_width(module, mixed[i]));
+    return;
+  }
+  out.notes.push_back(
+      {fmt::format("{} op{} widths of floats: computed in the widest, rounded once; the first",
+                   mixed.size(), mixed.size() == 1 ? " mixes" : "s mix"),
+       module.place(mixed[0])});
+}
+
+// Reports the errors with their lines, and of a sound module what is worth knowing.
+Checked check_file(const std::string& file, bool strict, Session& session) {
   Checked out;
   std::shared_ptr<const std::string> source;
   const auto loaded = load_module(file, {.errors = &out.errors, .source = &source}, session);
   if (loaded && out.errors.empty()) out.errors = verify(loaded->module);
+  if (loaded && out.errors.empty()) look_at_widths(loaded->module, strict, out);
   const bool names_file = !out.errors.empty() && !out.errors[0].place.file.empty();
   out.shown = loaded ? loaded->path : names_file ? out.errors[0].place.file : file;
   for (Error& error : out.errors) {
     report(session, error, source ? std::string_view(*source) : "");
     if (error.place.file.empty()) error.place.file = out.shown;
+  }
+  for (Note& note : out.notes) {
+    if (note.place.file.empty()) note.place.file = out.shown;
+    report(session, note);
   }
   if (!loaded) return out;
   out.computations = std::ssize(loaded->module.computations);
@@ -28,18 +51,20 @@ Checked check_file(const std::string& file, Session& session) {
   return out;
 }
 
-void check_files(const std::vector<std::string>& files, Session& session) {
+void check_files(const std::vector<std::string>& files, bool strict, Session& session) {
   std::vector<std::string> shown;
   std::vector<Error> errors;
+  std::vector<Note> notes;
   for (const std::string& file : files) {
-    Checked checked = check_file(file, session);
+    Checked checked = check_file(file, strict, session);
     if (checked.errors.empty() && !session.json)
       fmt::print("{}: sound: {} computations, {} instructions\n", checked.shown,
                  checked.computations, checked.instructions);
     shown.push_back(std::move(checked.shown));
     std::ranges::move(checked.errors, std::back_inserter(errors));
+    std::ranges::move(checked.notes, std::back_inserter(notes));
   }
-  if (session.json) fmt::print("{}\n", errors_json(shown, errors));
+  if (session.json) fmt::print("{}\n", errors_json(shown, errors, notes));
   if (!errors.empty()) session.status = failure;
 }
 
@@ -49,12 +74,14 @@ void add_check(Arguments& arguments, Session& session) {
   auto files = std::make_shared<std::vector<std::string>>();
   arguments.add_option("FILE", *files, "modules, dump folders, or - for standard input").required();
   arguments.add_flag("--json", session.json, "errors as one JSON document on standard output");
+  auto strict = std::make_shared<bool>(false);
+  arguments.add_flag("--strict", *strict, "ops that mix widths of floats are errors, not a note");
   arguments.footer(
       "Exit status 0: sound; 1: errors, each with file, line, column and what was expected.\n"
       "Examples:\n"
       "  hilo check module.txt\n"
       "  hilo check dump_folder/ --json");
-  arguments.callback([files, &session] { check_files(*files, session); });
+  arguments.callback([files, strict, &session] { check_files(*files, *strict, session); });
 }
 
 }  // namespace hilo::tools

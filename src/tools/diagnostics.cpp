@@ -56,6 +56,16 @@ void warn(const Session& session, std::string_view message, const Place& place) 
              session.color ? "\033[1;33mwarning:\033[0m" : "warning:", message);
 }
 
+void report(const Session& session, const Note& note) {
+  std::fflush(stdout);
+  const Place& place = note.place;
+  const std::string where =
+      place.line > 0 ? fmt::format("{}:{}:{}", place.file, place.line, place.column) : place.file;
+  fmt::print(stderr, "{}: {} {} [{}, {}, {}]\n", where,
+             session.color ? "\033[1;36mnote:\033[0m" : "note:", note.message, place.computation,
+             place.instruction, place.op);
+}
+
 void fail_with(Session& session, const Error& error, std::string_view source) {
   if (session.json) fmt::print("{}\n", errors_json(error.place.file, {error}));
   report(session, error, source);
@@ -74,22 +84,50 @@ std::string errors_json(const std::string& file, const std::vector<Error>& error
   return errors_json(std::span(&file, 1), errors);
 }
 
-std::string errors_json(std::span<const std::string> files, const std::vector<Error>& errors) {
+namespace {
+
+// File and what is given, then the rest of the place.
+nlohmann::ordered_json row_of(const Place& place, const nlohmann::ordered_json& given) {
+  nlohmann::ordered_json out = {{"file", place.file}};
+  out.update(given);
+  out.update({{"line", place.line},
+              {"column", place.column},
+              {"computation", place.computation},
+              {"instruction", place.instruction},
+              {"op", place.op}});
+  return out;
+}
+
+nlohmann::ordered_json document_of(std::span<const std::string> files,
+                                   const std::vector<Error>& errors) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const Error& error : errors)
-    list.push_back({{"file", error.place.file},
-                    {"kind", text_of(error.kind)},
-                    {"message", error.message},
-                    {"line", error.place.line},
-                    {"column", error.place.column},
-                    {"computation", error.place.computation},
-                    {"instruction", error.place.instruction},
-                    {"op", error.place.op}});
+    list.push_back(
+        row_of(error.place, {{"kind", text_of(error.kind)}, {"message", error.message}}));
   nlohmann::ordered_json out = {{"schema", "hilo.errors.1"}};
   if (files.size() == 1) out["file"] = files[0];
   else out["files"] = files;
   out["errors"] = list;
-  return out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+  return out;
+}
+
+std::string written(const nlohmann::ordered_json& document) {
+  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string errors_json(std::span<const std::string> files, const std::vector<Error>& errors) {
+  return written(document_of(files, errors));
+}
+
+std::string errors_json(std::span<const std::string> files, const std::vector<Error>& errors,
+                        const std::vector<Note>& notes) {
+  nlohmann::ordered_json out = document_of(files, errors);
+  out["notes"] = nlohmann::ordered_json::array();
+  for (const Note& note : notes)
+    out["notes"].push_back(row_of(note.place, {{"message", note.message}}));
+  return written(out);
 }
 
 }  // namespace hilo::tools

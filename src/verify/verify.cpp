@@ -27,13 +27,13 @@ bool verify_shape(const Subject& subject) {
     subject.report.add(inferred.error().kind, subject.id, inferred.error().message);
     return false;
   }
-  if (fits(subject.shape(), *inferred)) return true;
-  const Op op = subject.instruction.op;  // TPU modules round where they copy
-  if ((op == Op::Copy || op == Op::Slice) && fits_but_precision(subject.shape(), *inferred))
-    return true;
-  subject.misfit(
-      fmt::format("expected a result of {}, found {}", shown(*inferred), shown(subject.shape())));
-  return false;
+  const bool exact = has_trait(subject.instruction.op, TraitExact);
+  const bool sound =
+      exact ? fits(subject.shape(), *inferred) : fits_but_precision(subject.shape(), *inferred);
+  if (!sound)
+    subject.misfit(
+        fmt::format("expected a result of {}, found {}", shown(*inferred), shown(subject.shape())));
+  return sound;
 }
 
 // Layouts of shapes that many instructions share are looked at once.

@@ -10,8 +10,10 @@
 // Shapes
 //  - Every op has the operands, attributes in range, and element types that its rules ask for; the
 //    stated result has the inferred types and dimensions (layouts and marks of dynamic dimensions
-//    may differ; copy and slice may round to another floating type, as in TPU modules). No array
-//    has 2^63-1 elements or more.
+//    may differ). No array has 2^63-1 elements or more.
+//  - Widths of floats may be mixed, as in modules of TPUs, but in ops that ops.def calls Exact:
+//  such
+//    an op computes in the widest and rounds once (widened_shapes of ir).
 //  - Every layout orders each dimension once; tiles, alignments and splits are positive.
 //  - A constant's literal has the stated shape.
 // Called computations
@@ -45,5 +47,10 @@ struct VerifyOptions {
 std::vector<Error> verify(const Module& module, const VerifyOptions& options = {});
 // The first of them.
 Result<void> check_module(const Module& module, const VerifyOptions& options = {});
+
+// The ops of a sound module that mix widths of floats, in the order of the file.
+std::vector<InstructionId> find_mixed_widths(const Module& module);
+// One of them as a mistake, for who wants a module without them: for chips other than TPUs.
+Error mixed_width(const Module& module, InstructionId id);
 
 }  // namespace hilo

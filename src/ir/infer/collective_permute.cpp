@@ -8,6 +8,9 @@ Result<Shape> infer_CollectivePermute(const Given& given) {
   if (!given.attributes<CollectivePermuteAttributes>().slice_sizes.lists.empty()) {
     if (given.count() != 4)
       return misfit("expected input, output and their offsets, found {} operands", given.count());
+    if (given.operand(0).type != given.operand(1).type)
+      return misfit("input and output have different element types: {} and {}",
+                    text(given.operand(0)), text(given.operand(1)));
     return given.operand(1);
   }
   return given.count() == 1 ? given.operand(0) : infer_Tuple(given);

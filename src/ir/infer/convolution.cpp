@@ -80,7 +80,7 @@ Result<Shape> infer_Convolution(const Given& given) {
     HILO_TRY(dims[l.output_spatial[i]], window_places(a.window.dims[i], size));
     dynamic[l.output_spatial[i]] = input.is_dynamic(l.input_spatial[i]);
   }
-  const ElementType type = preferred_type(given, wider(input.type, kernel.type));
+  HILO_TRY(const ElementType type, product_type(given, wider(input.type, kernel.type)));
   return make_array(type, std::move(dims), std::move(dynamic));
 }
 

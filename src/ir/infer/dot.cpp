@@ -53,7 +53,8 @@ Result<Shape> product(const Given& given, const A& a, std::span<const int64_t> g
   ElementType type = wider(left.type, right.type);
   if (is_integral(type) && is_integral(right.type) && bits_of(right.type) > bits_of(type))
     type = right.type;
-  return make_array(preferred_type(given, type), std::move(dims), std::move(dynamic));
+  HILO_TRY(const ElementType stated, product_type(given, type));
+  return make_array(stated, std::move(dims), std::move(dynamic));
 }
 
 // A scale is a scalar, or divides each dimension of what it scales.

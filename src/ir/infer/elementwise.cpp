@@ -131,13 +131,11 @@ Result<Shape> select(const Given& given) {
   Shape out = given.operand(1);
   if (choice.type != ElementType::Pred)
     return misfit("expected a pred as operand 0, found {}", text(choice));
-  if (!agree_but_precision(out.type, given.operand(2).type))
+  if (out.type != given.operand(2).type)
     return misfit("operands have different element types: {} and {}", text(out),
                   text(given.operand(2)));
   HILO_DO(merge_dims(out, given.operand(2)));
   if (!choice.is_scalar()) HILO_DO(merge_dims(out, choice));
-  if (is_floating(out.type))
-    out.type = preferred_type(given, wider(out.type, given.operand(2).type));
   return out;
 }
 

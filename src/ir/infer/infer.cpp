@@ -15,16 +15,6 @@ constexpr InferFunction functions[] = {
 #undef OP
 };
 
-Result<void> need_sound_operands(const Given& given) {
-  const int expected = info(given.instruction.op).operands;
-  if (expected >= 0 && given.count() != static_cast<size_t>(expected))
-    return misfit("expected {} operand{}, found {}", expected, expected == 1 ? "" : "s",
-                  given.count());
-  for (InstructionId id : given.module.operands(given.instruction))
-    if (!id || !given.module[id].shape) return misfit("an operand has no shape");
-  return {};
-}
-
 bool has_unbounded(const Shape& shape) {
   if (contains(shape.dims, Shape::unbounded)) return true;
   return std::ranges::any_of(shape.elements, has_unbounded);
@@ -42,19 +32,34 @@ Result<void> need_countable(const Shape& shape) {
 
 }  // namespace
 
+Result<void> need_sound_operands(const Given& given) {
+  const int expected = info(given.instruction.op).operands;
+  if (expected >= 0 && given.count() != static_cast<size_t>(expected))
+    return misfit("expected {} operand{}, found {}", expected, expected == 1 ? "" : "s",
+                  given.count());
+  for (InstructionId id : given.module.operands(given.instruction))
+    if (!id || !given.module[id].shape) return misfit("an operand has no shape");
+  return {};
+}
+
 Result<Shape> infer_shape(const Module& module, const Instruction& instruction) {
-  const Given given{module, instruction};
+  Given given{module, instruction};
   HILO_DO(need_sound_operands(given));
+  see_in_widest(given);
   // Of a tuple only the element counts: many of one wide tuple must not look at all of it.
   const bool element = instruction.op == Op::GetTupleElement;
   // Sizes nobody knows: the stated shape is taken.
   if (!element && !is_elementwise(instruction.op) && instruction.shape)
     for (size_t i = 0; i < given.count(); ++i)
       if (has_unbounded(given.operand(i))) return *given.stated();
-  HILO_TRY(Shape shape, functions[static_cast<size_t>(instruction.op)](given));
+  HILO_TRY(Shape shape, infer_seen(given));
   if (element && has_unbounded(shape)) return shape;
   HILO_DO(need_countable(shape));
   return shape;
+}
+
+Result<Shape> infer_seen(const Given& given) {
+  return functions[static_cast<size_t>(given.instruction.op)](given);
 }
 
 bool can_infer_shape(Op op) {
@@ -172,18 +177,6 @@ Result<Shape> result_of(const Given& given, ComputationId called, std::string_vi
   if (!root || !given.module[root].shape)
     return misfit("{}={} has no root with a shape", attribute, given.module[called].name);
   return given.module.shape(root);
-}
-
-bool agree_but_precision(ElementType a, ElementType b) {
-  return a == b || (is_floating(a) && is_floating(b));
-}
-
-ElementType wider(ElementType a, ElementType b) {
-  return is_floating(a) && is_floating(b) && bits_of(b) > bits_of(a) ? b : a;
-}
-
-ElementType preferred_type(const Given& given, ElementType inferred) {
-  return given.stated() && given.stated()->is_array() ? given.stated()->type : inferred;
 }
 
 }  // namespace hilo

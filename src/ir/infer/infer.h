@@ -2,8 +2,9 @@
 //
 // Every structural op has one function `Result<Shape> infer_Gather(const Given&)`, found through
 // ops.def; all elementwise ops share infer_elementwise. The dispatcher has checked the number of
-// operands and that each has a shape. Rules: XLA's operation semantics; optimised TPU modules mix
-// element types on convolution, dot, pad and select, so there a stated element type wins.
+// operands and that each has a shape. Rules: XLA's operation semantics. No rule knows of mixed
+// widths of floats: operands are seen in the widest type of theirs (float_widths.cpp), and the
+// widths of the result are free. What is Exact sees the types as they are.
 #pragma once
 
 #include "ir/ir.h"
@@ -13,9 +14,12 @@ namespace hilo {
 struct Given {
   const Module& module;
   const Instruction& instruction;
+  std::vector<Shape> widened = {};  // the operands, where they are seen in other types
 
   size_t count() const { return instruction.operand_count; }
-  const Shape& operand(size_t i) const { return module.shape(module.operands(instruction)[i]); }
+  const Shape& operand(size_t i) const {
+    return widened.empty() ? module.shape(module.operands(instruction)[i]) : widened[i];
+  }
   // The shape that the instruction states, or null.
   const Shape* stated() const { return instruction.shape ? &module.shape(instruction) : nullptr; }
   template <class A>
@@ -60,12 +64,18 @@ Result<void> need_in_range(std::string_view attribute, int64_t value, int64_t be
 // The shape of a called computation's root.
 Result<Shape> result_of(const Given& given, ComputationId called, std::string_view attribute);
 
-// Same type, or both floating (the precision may differ).
-bool agree_but_precision(ElementType a, ElementType b);
-// The wider of two floating types; else the first.
+// The type that holds both floats: the wider one, or f32 for two formats of one width; else the
+// first.
 ElementType wider(ElementType a, ElementType b);
-// The stated element type where there is one, else `inferred`.
-ElementType preferred_type(const Given& given, ElementType inferred);
+// The op's number of operands, each with a shape.
+Result<void> need_sound_operands(const Given& given);
+// The element type of a product of `inferred` elements: the stated one where it can hold them, for
+// products may add in another type than that of their operands.
+Result<ElementType> product_type(const Given& given, ElementType inferred);
+// From here on floating operands that go together are seen in the widest type of theirs.
+void see_in_widest(Given& given);
+// The shape by the op's own rule, of what is seen.
+Result<Shape> infer_seen(const Given& given);
 
 // The window at one dimension: how many places it takes over `size` elements; bounds of size,
 // stride and dilations are checked. `negative` padding is legal.

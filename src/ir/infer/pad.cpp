@@ -23,15 +23,13 @@ Result<Shape> infer_Pad(const Given& given) {
   const Shape& from = given.operand(0);
   const Shape& value = given.operand(1);
   if (!value.is_scalar()) return misfit("expected a scalar padding value, found {}", text(value));
-  if (!agree_but_precision(from.type, value.type))
+  if (from.type != value.type)
     return misfit("operand and padding value have different element types: {} and {}", text(from),
                   text(value));
   if (dims.size() != from.dims.size())
     return misfit("expected padding of {} dimensions for {}, found {}", from.dims.size(),
                   text(from), dims.size());
-  ElementType type = wider(from.type, value.type);
-  if (is_floating(type)) type = preferred_type(given, type);
-  Shape out = make_array(type, from.dims);
+  Shape out = make_array(from.type, from.dims);
   for (size_t i = 0; i < dims.size(); ++i) {
     HILO_TRY(out.dims[i], padded_dim(dims[i], from.dims[i]));
     set_dynamic(out, i, from.is_dynamic(i));

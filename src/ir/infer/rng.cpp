@@ -4,10 +4,12 @@ namespace hilo {
 
 // Two scalar parameters of the distribution: bounds, or mean and deviation.
 Result<Shape> infer_Rng(const Given& given) {
-  HILO_TRY(const Shape out, need_stated(given));
+  HILO_TRY(Shape out, need_stated(given));
   if (given.count() != 2) return misfit("expected 2 operands, found {}", given.count());
   if (!out.is_array()) return misfit("rng gives an array, found {}", text(out));
   const auto distribution = given.attributes<RngAttributes>().distribution;
+  if (const ElementType type = given.operand(0).type; is_floating(type) && is_floating(out.type))
+    out.type = type;
   for (size_t i : {0, 1})
     if (!given.operand(i).is_scalar() || given.operand(i).type != out.type)
       return misfit("expected {}[] as operand {}, found {}", text_of(out.type), i,

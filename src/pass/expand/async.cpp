@@ -39,7 +39,8 @@ class Synchronizer {
     if (op == Op::AllReduceStart)
       replace(id, add_work(id, Op::AllReduce, module_.shape(id), operands_of(id),
                            AllReduceAttributes(module_.attributes<AllReduceAttributes>(id))));
-    if (op == Op::AllReduceDone) replace(id, module_.operand(id, 0));
+    if (op == Op::AllReduceDone)
+      replace(id, in_width_of(id, module_.operand(id, 0), module_.shape(id)));
     if (op == Op::AllGatherStart)
       collective(id, Op::AllGather,
                  AllGatherAttributes(module_.attributes<AllGatherAttributes>(id)));
@@ -163,7 +164,17 @@ class Synchronizer {
     std::vector<InstructionId> parts = {first, second};
     for (size_t i = 2; i < stated.elements.size(); ++i)
       parts.push_back(zeros(id, stated.elements[i]));
+    for (size_t i = 0; i < parts.size(); ++i)
+      parts[i] = in_width_of(id, parts[i], stated.elements[i]);
     return editor_.add(id, Op::Tuple, stated, parts);
+  }
+
+  // A start or done may state another floating type than that of what it gives.
+  InstructionId in_width_of(InstructionId like, InstructionId value, const Shape& stated) {
+    Shape shape = module_.shape(value);
+    if (!shape.is_array() || shape.type == stated.type) return value;
+    shape.type = stated.type;
+    return editor_.add(like, Op::Convert, shape, {&value, 1});
   }
 
   InstructionId zeros(InstructionId like, const Shape& shape) {
@@ -179,8 +190,12 @@ class Synchronizer {
   Result<void> take(InstructionId done, int64_t element) {
     const InstructionId state = module_.operand(done, 0);
     if (waiting_.contains(state.value)) return unbound(done);
-    replace(done, editor_.add(done, Op::GetTupleElement, module_.shape(done), {&state, 1},
-                              GetTupleElementAttributes{.index = element}));
+    const Shape given = module_.shape(state).elements[element], stated = module_.shape(done);
+    const bool same = !stated.is_array() || given.type == stated.type;
+    const InstructionId taken =
+        editor_.add(done, Op::GetTupleElement, same ? stated : given, {&state, 1},
+                    GetTupleElementAttributes{.index = element});
+    replace(done, in_width_of(done, taken, stated));
     return {};
   }
 
