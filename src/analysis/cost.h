@@ -52,7 +52,7 @@ double elements_of(const Shape& shape);  // of all leaves
 
 // Both, of a custom call that eval/custom_call.def knows; none for others.
 std::optional<Cost> custom_call_cost(const Counting& counting, const Instruction& instruction);
-#define CUSTOM_CALL(target, family, function, meaning) \
+#define CUSTOM_CALL(target, family, function, sees, meaning) \
   Cost cost_##function(const Counting& counting, const Instruction& instruction);
 #include "eval/custom_call.def"
 #include "eval/custom_call_lapack.def"

@@ -14,7 +14,7 @@ struct Row {
   Cost (*cost)(const Counting&, const Instruction&);
 };
 constexpr Row rows[] = {
-#define CUSTOM_CALL(target, family, function, meaning) {target, cost_##function},
+#define CUSTOM_CALL(target, family, function, sees, meaning) {target, cost_##function},
 #include "eval/custom_call.def"
 #include "eval/custom_call_lapack.def"
 #undef CUSTOM_CALL
@@ -126,6 +126,7 @@ Cost cost_full_to_shard(const Counting&, const Instruction&) { return {}; }
 Cost cost_shard_to_full(const Counting&, const Instruction&) { return {}; }
 Cost cost_allocate_buffer(const Counting&, const Instruction&) { return {}; }
 Cost cost_concat_bitcast(const Counting&, const Instruction&) { return {}; }
+Cost cost_zero_crop(const Counting&, const Instruction&) { return {}; }
 // The collective itself stands beside them.
 Cost cost_async_collective_start(const Counting&, const Instruction&) { return {}; }
 Cost cost_async_collective_done(const Counting&, const Instruction&) { return {}; }
@@ -143,9 +144,43 @@ Cost cost_cusolver_cholesky(const Counting& counting, const Instruction& i) {
 Cost cost_invert_lower_triangular(const Counting& counting, const Instruction& i) {
   return cost_cholesky(counting, i);
 }
+Cost cost_x64_combine(const Counting& counting, const Instruction& i) {
+  return library_call(counting, i, elements_of(counting.module.shape(i)));
+}
+Cost cost_x64_split_low(const Counting& counting, const Instruction& i) {
+  return cost_x64_combine(counting, i);
+}
+Cost cost_x64_split_high(const Counting& counting, const Instruction& i) {
+  return cost_x64_combine(counting, i);
+}
+Cost cost_x128_combine(const Counting& counting, const Instruction& i) {
+  return cost_x64_combine(counting, i);
+}
+Cost cost_x128_split_low(const Counting& counting, const Instruction& i) {
+  return cost_x64_combine(counting, i);
+}
+Cost cost_x128_split_high(const Counting& counting, const Instruction& i) {
+  return cost_x64_combine(counting, i);
+}
 Cost cost_top_k(const Counting& counting, const Instruction& i) {
   if (i.operand_count < 1) return unknown_call(counting, i);
   return library_call(counting, i, elements_of(counting.operand_shape(i, 0)));
+}
+Cost cost_partial_reduce(const Counting& counting, const Instruction& i) {
+  return cost_top_k(counting, i);
+}
+// Products of each column with the triangle before it.
+Cost cost_compact_wy(const Counting& counting, const Instruction& i) {
+  return cost_cholesky(counting, i);
+}
+Cost cost_eigh_quadrants(const Counting& counting, const Instruction& i) {
+  if (i.operand_count < 1) return unknown_call(counting, i);
+  const Shape& quadrant = counting.operand_shape(i, 0);
+  const double order = quadrant.dims.empty() ? 0 : 2 * static_cast<double>(quadrant.dims.back());
+  return library_call(counting, i, 9 * 4 * elements_of(quadrant) * order);
+}
+Cost cost_called_computation(const Counting& counting, const Instruction& i) {
+  return unknown_call(counting, i);
 }
 Cost cost_radix_sort(const Counting& counting, const Instruction& i) {
   if (i.operand_count < 1) return unknown_call(counting, i);

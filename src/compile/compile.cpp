@@ -81,7 +81,10 @@ Result<Code> translate(Module& module, const Target& target, const CompileOption
     if (options.see_module && run.changed) options.see_module(run.name, now);
     return may_go_on(emit.interrupt);
   };
-  HILO_DO(timed(report.prepare_seconds, [&] { return target.prepare(module, machine, see); }));
+  PrepareOptions prepare{see};
+  for (const auto& supplied : options.eval.custom_calls)
+    prepare.supplied_calls.push_back(supplied.first);
+  HILO_DO(timed(report.prepare_seconds, [&] { return target.prepare(module, machine, prepare); }));
   HILO_TRY(const Plan planned, timed(report.plan_seconds, [&] {
              return plan(module, machine, {.packing_seconds = packing_seconds});
            }));

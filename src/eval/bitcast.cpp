@@ -1,4 +1,5 @@
-// bitcast: the same bytes in memory, read with another layout, shape or element type.
+// bitcast: the same bytes in memory, read with another layout, shape or element type. Padding is
+// zeros.
 #include <algorithm>
 
 #include "eval/convert.h"
@@ -76,22 +77,25 @@ Literal from_physical_order(const Call& call, const Literal& physical, const Phy
   return out;
 }
 
+// Whether any element of the first type is one of the second as it is stored.
+bool are_elements(ElementType from, ElementType to, int64_t bits) {
+  return from == to || (is_whole(from, bits) && is_whole(to, bits));
+}
+
 // By way of the bytes themselves: tiles, padding and element widths all count.
 Literal through_memory(const Call& call, const Literal& literal, const Shape& from, const Shape& to,
                        const Shape& held) {
   const int64_t from_bits = physical_bits(from), to_bits = physical_bits(to);
   const int64_t from_count = physical_count(from), to_count = physical_count(to);
-  Bytes physical = to_physical(call, literal, from);
-  if (from_bits == to_bits || literal.type() == held.type)
+  const Bytes physical = to_physical(call, literal, from);
+  if (from_bits == to_bits && are_elements(literal.type(), held.type, to_bits))
     return from_physical(call, physical.get(), std::min(from_count, to_count), to, held);
   const int64_t bytes = std::max(from_count * from_bits, to_count * to_bits) / 8 + 1;
   Literal packed = Literal::zeros(Shape::array(ElementType::U8, {bytes}));
-  pack_bits(physical.get(), from_count, storage_bytes(literal.type()), from_bits,
-            packed.mutable_raw().data());
+  pack_bits(physical.get(), from_count, literal.type(), from_bits, packed.mutable_raw().data());
   Literal unpacked =
       call.make_held(Shape::array(ElementType::U8, {to_count * storage_bytes(held.type)}));
-  unpack_bits(packed.raw().data(), to_count, storage_bytes(held.type), to_bits,
-              is_signed(held.type), unpacked.mutable_raw().data());
+  unpack_bits(packed.raw().data(), to_count, held.type, to_bits, unpacked.mutable_raw().data());
   return from_physical(call, unpacked.raw().data(), to_count, to, held);
 }
 
@@ -102,16 +106,17 @@ Result<Literal> evaluate_Bitcast(Call& call) {
   const Shape& to = call.shape();
   if (!from.is_array() || !to.is_array()) return std::move(call.operands[0]);
   // Held bits mean nothing under another type: round first, and hold again after.
-  const bool same_type = from.type == to.type;
+  const int64_t bits = physical_bits(from);
+  const bool same_width = bits == physical_bits(to);
+  const bool same_type = from.type == to.type && same_width;
   const Literal literal =
       same_type ? call.operands[0] : converted(call, call.operands[0], from.type);
   Shape exact = to;
   exact.type = same_type ? literal.type() : to.type;
   const PhysicalDims a = physical_dims(from), b = physical_dims(to);
-  const bool same_width = physical_bits(from) == physical_bits(to) &&
-                          storage_bytes(from.type) == storage_bytes(to.type);
   Literal out;
-  if (same_width && element_count(from) == element_count(to) && same_memory_order(from, to, a, b)) {
+  if (same_width && are_elements(literal.type(), exact.type, bits) &&
+      element_count(from) == element_count(to) && same_memory_order(from, to, a, b)) {
     const Literal physical = in_physical_order(call, literal, a);
     Shape reordered = Shape::array(exact.type, b.sizes);
     out = from_physical_order(call, physical.with_shape(reordered), b, exact);

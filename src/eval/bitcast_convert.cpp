@@ -12,19 +12,17 @@ Result<Literal> evaluate_BitcastConvert(Call& call) {
   Literal out;
   if (bits_of(from) == bits_of(to.type)) {
     out = literal.with_shape(to);
-    if (bits_of(from) < 8) {  // signed and unsigned extend differently
+    if (!is_whole(to.type, bits_of(from))) {  // signed and unsigned extend differently
       out = call.make_held(to);
-      for (int64_t i = 0; i < out.count(); ++i)
-        unpack_bits(literal.raw().data() + i, 1, 1, bits_of(from), is_signed(to.type),
-                    out.mutable_raw().data() + i);
+      unpack_bits(literal.raw().data(), out.count(), to.type, 8, out.mutable_raw().data());
     }
   } else {
     const int64_t count = literal.count(), bits = bits_of(from);
     Literal packed = call.make_held(Shape::array(ElementType::U8, {count * bits / 8 + 1}));
-    pack_bits(literal.raw().data(), count, storage_bytes(from), bits, packed.mutable_raw().data());
+    pack_bits(literal.raw().data(), count, from, bits, packed.mutable_raw().data());
     out = call.make_held(to);
-    unpack_bits(packed.raw().data(), out.count(), storage_bytes(to.type), bits_of(to.type),
-                is_signed(to.type), out.mutable_raw().data());
+    unpack_bits(packed.raw().data(), out.count(), to.type, bits_of(to.type),
+                out.mutable_raw().data());
   }
   return converted(call, out, call.held(to.type));
 }

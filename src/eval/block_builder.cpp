@@ -195,8 +195,10 @@ class SmallBuilder {
     if (bits_of(from) != bits_of(to) || finish_kernel(from) || finish_kernel(to) ||
         (from != to && (from == ElementType::Pred || to == ElementType::Pred)))
       return false;
-    // A bitcast of several elements may put them in another order.
-    if (instruction.op == Op::Bitcast && operand.size() != 1) return false;
+    // A bitcast may put several elements in another order, and show padding.
+    if (instruction.op == Op::Bitcast &&
+        (operand.size() != 1 || element_count(module_.shape(instruction)) != 1))
+      return false;
     ElementwiseKernel kernel;
     kernel.kernel = copy_bytes;
     kernel.first = storage_bytes(from);

@@ -6,7 +6,7 @@
 namespace hilo {
 
 // A custom call that has a routine defines it beside call_FUNCTION.
-#define CUSTOM_CALL(target, family, function, meaning) \
+#define CUSTOM_CALL(target, family, function, sees, meaning) \
   [[gnu::weak]] Routine routine_##function(const RoutineCall& call);
 #define LAPACK_CALL(target, function, meaning)
 #include "eval/custom_call.def"
@@ -23,10 +23,13 @@ struct Known {
   PrepareLapack prepare;  // instead of both
 };
 
-#define CUSTOM_CALL(target, family, function, meaning) \
-  Known{{target, #family, meaning}, call_##function, routine_##function, nullptr},
+#define CUSTOM_CALL(target, family, function, sees, meaning) \
+  Known{{target, #family, meaning, CustomCallSees::sees},    \
+        call_##function,                                     \
+        routine_##function,                                  \
+        nullptr},
 #define LAPACK_CALL(target, function, meaning) \
-  Known{{target, "lapack", meaning}, nullptr, nullptr, prepare_##function},
+  Known{{target, "lapack", meaning, CustomCallSees::Values}, nullptr, nullptr, prepare_##function},
 const Known known[] = {
 #include "eval/custom_call.def"
 #include "eval/custom_call_lapack.def"

@@ -20,8 +20,9 @@ class Steps {
  public:
   explicit Steps(Call& call) : call_(call) {}
 
-  // An array among the operands of the custom call, in its stated shape; an error where there is
-  // none, and then the value is a scalar that stands for nothing.
+  // An array among the operands of the custom call, in its stated shape without its layout, which
+  // calls that see values do not know; an error where there is none, and then the value is a scalar
+  // that stands for nothing.
   StepValue operand(size_t i);
   template <class A>
   StepValue op(Op op, const Shape& shape, std::vector<StepValue> operands, A attributes) {
@@ -74,7 +75,7 @@ Result<Literal> evaluate_lapack(Call& call, PrepareLapack prepare);
 // Results may also stand in place of operands of as many bytes, as output_to_operand_aliasing says.
 Routine lapack_routine(const RoutineCall& call, PrepareLapack prepare);
 
-#define CUSTOM_CALL(target, family, function, meaning) Result<Literal> call_##function(Call&);
+#define CUSTOM_CALL(target, family, function, sees, meaning) Result<Literal> call_##function(Call&);
 #define LAPACK_CALL(target, function, meaning) Result<LapackStep> prepare_##function(LapackCall&);
 #include "eval/custom_call.def"
 #include "eval/custom_call_lapack.def"

@@ -22,8 +22,12 @@ const Shape& output_shape(const Call& call) {
 Shape with_dims(const Shape& shape, Dims dims) { return Shape::array(shape.type, std::move(dims)); }
 
 StepValue Steps::operand(size_t i) {
-  if (i < call_.operands.size() && call_.operands[i].shape().is_array())
-    return {call_.operands[i], call_.module.shape(call_.module.operand(call_.id, i))};
+  if (i < call_.operands.size() && call_.operands[i].shape().is_array()) {
+    Shape shape = call_.module.shape(call_.module.operand(call_.id, i));
+    shape.has_layout = true;
+    shape.layout = Layout::descending(shape.dims.size());
+    return {call_.operands[i], std::move(shape)};
+  }
   fail(ErrorKind::Shape, fmt::format("expected an array as operand {}", i));
   return {{}, Shape::scalar(ElementType::F32)};
 }

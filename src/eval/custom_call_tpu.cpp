@@ -59,25 +59,6 @@ Result<Literal> call_cusolver_cholesky(Call& call) {
   return steps.finish({steps.op(Op::Cholesky, shape, {std::move(a)}, CholeskyAttributes{lower})});
 }
 
-// Each operand as the row of its physical elements; these side by side; that read as the result.
-Result<Literal> call_concat_bitcast(Call& call) {
-  Steps steps(call);
-  std::vector<StepValue> rows;
-  int64_t total = 0;
-  for (size_t i = 0; i < call.operands.size(); ++i) {
-    StepValue operand = steps.operand(i);
-    const int64_t count = physical_count(operand.shape);
-    const Shape row = with_dims(operand.shape, {count});
-    rows.push_back(steps.op(Op::Bitcast, row, {std::move(operand)}));
-    total += count;
-  }
-  if (rows.empty()) return call.error(ErrorKind::Shape, "has no operand");
-  const Shape whole = with_dims(rows[0].shape, {total});
-  StepValue joined =
-      steps.op(Op::Concatenate, whole, std::move(rows), DimensionsAttributes{Dims{0}});
-  return steps.finish({steps.op(Op::Bitcast, call.shape(), {std::move(joined)})});
-}
-
 // Solves a x = identity.
 Result<Literal> call_invert_lower_triangular(Call& call) {
   Steps steps(call);

@@ -148,8 +148,10 @@ struct Routine : RoutineFunction {
 Routine find_routine(const Module& module, InstructionId id, const EvalOptions& options = {});
 
 // Custom-call targets with known semantics, for `hilo list custom-calls`.
+enum class CustomCallSees : uint8_t { Values, Bytes };  // custom_call.def
 struct CustomCallInfo {
   std::string_view target, family, meaning;
+  CustomCallSees sees;
 };
 std::span<const CustomCallInfo> known_custom_calls();
 

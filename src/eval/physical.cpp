@@ -68,10 +68,19 @@ int64_t physical_bits(const Shape& shape) {
   return 8 * storage_bytes(shape.type);
 }
 
+// Positions in memory are those of the row-major order.
+static bool is_in_order(const Shape& shape) {
+  return !shape.has_layout || (shape.layout.tiles.empty() && shape.layout.is_descending());
+}
+
 Bytes to_physical(const Call& call, const Literal& literal, const Shape& declared) {
   const int64_t bytes = storage_bytes(literal.type()), count = physical_count(declared);
   Bytes out = call.make_held(Shape::array(ElementType::U8, {count * bytes})).storage();
   if (count != literal.count()) std::memset(out.get(), 0, count * bytes);
+  if (is_in_order(declared)) {
+    std::memcpy(out.get(), literal.raw().data(), literal.raw().size());
+    return out;
+  }
   move_elements(bytes, [&]<class T>(T) {
     const T* from = reinterpret_cast<const T*>(literal.raw().data());
     T* to = reinterpret_cast<T*>(out.get());
@@ -83,6 +92,10 @@ Bytes to_physical(const Call& call, const Literal& literal, const Shape& declare
 Literal from_physical(const Call& call, const std::byte* physical_bytes, int64_t count,
                       const Shape& declared, const Shape& held) {
   Literal out = call.make_held(held);
+  if (is_in_order(declared) && count >= out.count()) {
+    std::memcpy(out.mutable_raw().data(), physical_bytes, out.raw().size());
+    return out;
+  }
   move_elements(storage_bytes(held.type), [&]<class T>(T) {
     const T* from = reinterpret_cast<const T*>(physical_bytes);
     T* to = reinterpret_cast<T*>(out.mutable_raw().data());
@@ -93,32 +106,54 @@ Literal from_physical(const Call& call, const std::byte* physical_bytes, int64_t
   return out;
 }
 
-void pack_bits(const std::byte* elements, int64_t count, int64_t storage, int64_t bits,
+bool is_whole(ElementType type, int64_t bits) {
+  return type != ElementType::Pred && bits == bits_of(type) && bits == 8 * storage_bytes(type);
+}
+
+void pack_bits(const std::byte* elements, int64_t count, ElementType type, int64_t bits,
                std::byte* packed) {
+  const int64_t storage = storage_bytes(type);
   if (bits == 8 * storage) {
     std::memcpy(packed, elements, count * storage);
     return;
   }
   std::memset(packed, 0, (count * bits + 7) / 8);
-  for (int64_t i = 0; i < count; ++i)
-    for (int64_t bit = 0; bit < bits; ++bit)
-      if ((static_cast<int>(elements[i * storage + bit / 8]) >> (bit % 8)) & 1)
-        packed[(i * bits + bit) / 8] |= static_cast<std::byte>(1 << ((i * bits + bit) % 8));
+  for (int64_t i = 0; i < count; ++i) {
+    const std::byte* element = elements + i * storage;
+    const bool negative = is_signed(type) && static_cast<int8_t>(element[storage - 1]) < 0;
+    for (int64_t bit = 0; bit < bits; ++bit) {
+      const bool set =
+          bit < 8 * storage ? (static_cast<int>(element[bit / 8]) >> (bit % 8) & 1) != 0 : negative;
+      const int64_t at = i * bits + bit;
+      if (set) packed[at / 8] |= static_cast<std::byte>(1 << (at % 8));
+    }
+  }
 }
 
-void unpack_bits(const std::byte* packed, int64_t count, int64_t storage, int64_t bits,
-                 bool is_signed, std::byte* elements) {
-  if (bits == 8 * storage) {
+void unpack_bits(const std::byte* packed, int64_t count, ElementType type, int64_t bits,
+                 std::byte* elements) {
+  const int64_t storage = storage_bytes(type), width = std::min<int64_t>(bits, bits_of(type));
+  if (is_whole(type, bits)) {
     std::memcpy(elements, packed, count * storage);
     return;
   }
+  const auto is_set = [=](int64_t at) {
+    return (static_cast<int>(packed[at / 8]) >> (at % 8) & 1) != 0;
+  };
+  std::memset(elements, 0, count * storage);
   for (int64_t i = 0; i < count; ++i) {
-    int value = 0;
-    for (int64_t bit = 0; bit < bits; ++bit)
-      value |= ((static_cast<int>(packed[(i * bits + bit) / 8]) >> ((i * bits + bit) % 8)) & 1)
-               << bit;
-    if (is_signed && (value >> (bits - 1))) value -= 1 << bits;
-    elements[i * storage] = static_cast<std::byte>(value);
+    std::byte* element = elements + i * storage;
+    if (type == ElementType::Pred) {
+      for (int64_t bit = 0; bit < bits; ++bit)
+        if (is_set(i * bits + bit)) *element = std::byte{1};
+      continue;
+    }
+    for (int64_t bit = 0; bit < 8 * storage; ++bit) {
+      const bool extends = bit >= width;
+      if (extends && !is_signed(type)) break;
+      if (is_set(i * bits + (extends ? width - 1 : bit)))
+        element[bit / 8] |= static_cast<std::byte>(1 << (bit % 8));
+    }
   }
 }
 

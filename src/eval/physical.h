@@ -15,10 +15,14 @@ Bytes to_physical(const Call& call, const Literal& literal, const Shape& declare
 Literal from_physical(const Call& call, const std::byte* physical, int64_t count,
                       const Shape& declared, const Shape& held);
 
-// Elements of `bits` bits each, side by side, low bits first; from and to one element a storage.
-void pack_bits(const std::byte* elements, int64_t count, int64_t storage, int64_t bits,
+// Whether each element is its storage, bit for bit: any bits are an element.
+bool is_whole(ElementType type, int64_t bits);
+// Elements of `bits` bits each, side by side, low bits first; from and to one element a storage. An
+// element of fewer bits is extended: by its sign where it has one, else by zeros. Back, its low
+// bits are taken; a pred is whether any bit is set.
+void pack_bits(const std::byte* elements, int64_t count, ElementType type, int64_t bits,
                std::byte* packed);
-void unpack_bits(const std::byte* packed, int64_t count, int64_t storage, int64_t bits,
-                 bool is_signed, std::byte* elements);
+void unpack_bits(const std::byte* packed, int64_t count, ElementType type, int64_t bits,
+                 std::byte* elements);
 
 }  // namespace hilo

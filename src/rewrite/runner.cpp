@@ -6,6 +6,10 @@
 #include "verify/verify.h"
 
 namespace hilo {
+
+bool PassOptions::is_supplied(std::string_view target) const {
+  return std::ranges::find(supplied_calls, target) != supplied_calls.end();
+}
 namespace {
 
 class Runner {

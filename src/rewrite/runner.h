@@ -34,6 +34,9 @@ struct PassOptions {
   // Inlining and unrolling stop where the module would get this many times larger, or as large as
   // grow_instructions if that is more.
   int64_t grow_times = 8, grow_instructions = 100'000;
+  // Custom-call targets whose meaning is not that of eval/custom_call.def but the user's.
+  std::vector<std::string> supplied_calls = {};
+  bool is_supplied(std::string_view target) const;
 };
 
 // Returns whether it changed the module, which verifies before and after it. A pass may leave

@@ -45,8 +45,11 @@ std::string array_fault(const Shape& shape) {
     if (std::string fault = split_fault(split, shape); !fault.empty()) return fault;
   if (layout.tail_padding_alignment < 1)
     return fmt::format("expected a positive alignment, found {}", layout.tail_padding_alignment);
-  if (layout.element_size_bits < 0 || layout.element_size_bits > 128)
-    return fmt::format("an element size of {} bits", layout.element_size_bits);
+  if (const int64_t bits = layout.element_size_bits; bits != 0) {
+    const int64_t needed = shape.type == ElementType::Pred ? 1 : bits_of(shape.type);
+    if (bits < needed || bits > 128)
+      return fmt::format("an element size of {} bits for {}", bits, text_of(shape.type));
+  }
   if (layout.memory_space < 0) return fmt::format("a memory space of {}", layout.memory_space);
   return "";
 }

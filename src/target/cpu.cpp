@@ -162,10 +162,13 @@ PassOptions options_for_cpu(const Machine& machine) {
   return out;
 }
 
-Result<void> prepare_for_cpu(Module& module, const Machine& machine, const PassObserver& observer) {
+Result<void> prepare_for_cpu(Module& module, const Machine& machine,
+                             const PrepareOptions& options) {
   const std::vector<Pass> passes = passes_of(cpu_target());
   HILO_TRY(const Pipeline steps, parse_pipeline(pipeline, passes, all_pipelines()));
-  HILO_DO(run_pipeline(module, steps, {.pass = options_for_cpu(machine), .observer = observer}));
+  PassOptions pass = options_for_cpu(machine);
+  pass.supplied_calls = options.supplied_calls;
+  HILO_DO(run_pipeline(module, steps, {.pass = std::move(pass), .observer = options.observer}));
   return {};
 }
 

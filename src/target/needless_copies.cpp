@@ -15,19 +15,20 @@ namespace {
 bool gives_its_operand(std::string_view name) {
   using namespace std::string_view_literals;
   bool found = false;
-#define CUSTOM_CALL(target, family, function, meaning) \
+#define CUSTOM_CALL(target, family, function, sees, meaning) \
   found = found || (name == target && #function##sv == "identity");
 #include "eval/custom_call.def"
   return found;
 }
 
 // Where a manual region begins or ends, by a custom call, the sharding of its operand says how.
-bool is_needless(const Module& module, InstructionId id) {
+bool is_needless(const Module& module, InstructionId id, const PassOptions& options) {
   const Instruction& instruction = module[id];
   if (instruction.op == Op::Copy) return true;
-  return instruction.op == Op::CustomCall && instruction.operand_count == 1 &&
-         gives_its_operand(
-             module.attributes<CustomCallAttributes>(instruction).custom_call_target) &&
+  if (instruction.op != Op::CustomCall || instruction.operand_count != 1) return false;
+  const std::string& target =
+      module.attributes<CustomCallAttributes>(instruction).custom_call_target;
+  return gives_its_operand(target) && !options.is_supplied(target) &&
          std::ranges::none_of(module.users(id), [&](InstructionId user) {
            return module[user].op == Op::CustomCall;
          });
@@ -35,13 +36,13 @@ bool is_needless(const Module& module, InstructionId id) {
 
 }  // namespace
 
-Result<bool> remove_copies(Module& module, const PassOptions&) {
+Result<bool> remove_copies(Module& module, const PassOptions& options) {
   Editor editor(module);
   bool changed = false;
   for (size_t i = 0, count = module.instructions.size(); i < count; ++i) {
     const InstructionId id = {static_cast<uint32_t>(i)};
     const Instruction& instruction = module[id];
-    if (instruction.removed || !is_needless(module, id)) continue;
+    if (instruction.removed || !is_needless(module, id, options)) continue;
     if (module[instruction.computation].root == id) continue;
     const InstructionId value = module.operand(id, 0);
     if (instruction.op == Op::CustomCall && instruction.extra)

@@ -1,25 +1,19 @@
 // Puts every array in row-major order without tiles, packing or memory spaces: what literals are,
 // and what emitted loops read and write.
 //
-// Values are logical arrays, so that layouts matter only to bitcast, which keeps physical bytes:
-// where one of its layouts is not plain it becomes the moves that it means (memory_order.h).
+// Values are logical arrays, so that layouts matter only to who sees bytes in memory: bitcast, and
+// the custom calls whose row in eval/custom_call.def says so. They become the moves that they mean
+// (memory_order.h, memory_bytes.h). Nothing else is asked about layouts after this.
 #include "target/row_major.h"
 
-#include "target/fused_computations.h"
-#include "target/memory_order.h"
+#include <algorithm>
+
+#include "target/custom_call_bytes.h"
 
 namespace hilo {
 namespace {
 
 bool plain(const Shape& shape) { return !shape.has_layout || is_plain(shape); }
-
-std::unexpected<Error> unsupported(const Module& module, InstructionId id, std::string_view why) {
-  return std::unexpected(Error{
-      ErrorKind::Unsupported,
-      fmt::format("{} of {} to {} on device cpu: {}", text_of(module[id].op),
-                  to_string(module.shape(module.operand(id, 0))), to_string(module.shape(id)), why),
-      module.place(id)});
-}
 
 // All users get the new value, which keeps the layout until all are read; the old instruction stays
 // for the next pass to remove.
@@ -35,84 +29,50 @@ void put_for(Editor& editor, InstructionId id, InstructionId value) {
   if (editor.module()[computation].root == id) editor.set_root(computation, value);
 }
 
-// A row of elements as one of another type with the same bits in the same order.
-InstructionId add_other_type(Editor& editor, InstructionId like, InstructionId row,
-                             ElementType type) {
-  const Shape from = editor.module().shape(row);
-  const int64_t before = storage_bytes(from.type), after = storage_bytes(type);
-  const auto add = [&](Op op, ElementType element, Dims dims) {
-    row = editor.add(like, op, Shape::array(element, std::move(dims)), {&row, 1});
-  };
-  if (before == after) {
-    add(Op::BitcastConvert, type, from.dims);
-  } else if (before > after) {
-    const int64_t parts = before / after;
-    add(Op::BitcastConvert, type, {from.dims[0], parts});
-    add(Op::Reshape, type, {from.dims[0] * parts});
-  } else {
-    const int64_t parts = after / before, count = (from.dims[0] + parts - 1) / parts;
-    row = add_moves(editor, like, row, {}, {}, {count * parts});
-    add(Op::Reshape, from.type, {count, parts});
-    add(Op::BitcastConvert, type, {count});
-  }
-  return row;
+bool is_reshape(const Shape& from, const Shape& to) {
+  return from.type == to.type && plain(from) && plain(to);
 }
 
-bool is_whole_bytes(const Shape& shape) {
-  return bits_of(shape.type) == 8 * storage_bytes(shape.type) && shape.type != ElementType::Pred;
+// Null: the instruction means the same without layouts.
+ExpandCall expansion_of(const Module& module, InstructionId id, const PassOptions& options) {
+  if (module[id].op == Op::Bitcast) {
+    const Shape &from = module.shape(module.operand(id, 0)), &to = module.shape(id);
+    return from.is_array() && to.is_array() && !is_reshape(from, to) ? expand_to_shape : nullptr;
+  }
+  if (module[id].op != Op::CustomCall) return nullptr;
+  const std::string& target = module.attributes<CustomCallAttributes>(id).custom_call_target;
+  return options.is_supplied(target) ? nullptr : find_expansion(target);
 }
 
-Result<void> expand_bitcast(Editor& editor, InstructionId id, bool in_fusion) {
-  const Module& module = editor.module();
-  const Shape to = module.shape(id), from = module.shape(module.operand(id, 0));
-  if (!to.is_array() || !from.is_array()) return {};
-  const bool is_plain_already = plain(to) && plain(from);
-  if (is_plain_already && (to.type == from.type || !in_fusion)) return {};
-  InstructionId value = module.operand(id, 0);
-  if (to.type == from.type) {
-    if (to.layout.element_size_bits != from.layout.element_size_bits &&
-        physical_count(to) != physical_count(from))
-      return unsupported(module, id, "elements of other widths in memory");
-    value = add_moves(editor, id, value, moves_to_memory(from), moves_to_memory(to), to.dims);
-  } else {
-    if (!is_whole_bytes(to) || !is_whole_bytes(from) || is_complex(to.type) ||
-        is_complex(from.type)) {
-      if (is_plain_already) return {};  // evaluated
-      return unsupported(module, id, "elements of another type");
-    }
-    value = add_moves(editor, id, value, moves_to_memory(from), {}, {physical_count(from)});
-    value = add_other_type(editor, id, value, to.type);
-    value = add_moves(editor, id, value, {}, moves_to_memory(to), to.dims);
+Result<void> expand(Editor& editor, InstructionId id, ExpandCall expansion) {
+  HILO_TRY(InstructionId value, expansion(editor, id));
+  const auto operands = editor.module().operands(id);
+  if (std::ranges::find(operands, value) != operands.end()) {  // a result is a value of its own
+    const Shape shape = editor.module().shape(id);
+    value = editor.add(id, Op::Copy, Shape::array(shape.type, shape.dims), {&value, 1});
   }
-  if (value == module.operand(id, 0))  // a computation's result is its own
-    value = editor.add(id, Op::Copy, Shape::array(to.type, to.dims), {&value, 1});
   put_for(editor, id, value);
   return {};
 }
 
-// A custom call of TPU modules: the rows of the operands' memory side by side are the result's.
-void expand_concat_bitcast(Editor& editor, InstructionId id) {
-  const Module& module = editor.module();
-  const Shape to = module.shape(id);
-  std::vector<InstructionId> rows;
-  int64_t count = 0;
-  const auto operands = module.operands(id);
-  for (InstructionId operand : std::vector(operands.begin(), operands.end())) {
-    const Shape from = module.shape(operand);
-    if (from.type != to.type) return;
-    const int64_t length = physical_count(from);
-    rows.push_back(add_moves(editor, id, operand, moves_to_memory(from), {}, {length}));
-    count += length;
-  }
-  if (rows.empty()) return;
-  const InstructionId row = editor.add(id, Op::Concatenate, Shape::array(to.type, {count}), rows,
-                                       DimensionsAttributes{Dims{0}});
-  put_for(editor, id, add_moves(editor, id, row, {}, moves_to_memory(to), to.dims));
-}
-
-bool is_concat_bitcast(const Module& module, InstructionId id) {
-  return module[id].op == Op::CustomCall &&
-         module.attributes<CustomCallAttributes>(id).custom_call_target == "ConcatBitcast";
+// Results that lie over operands of other sizes do so in their layouts only.
+void drop_unequal_aliases(Module& module, InstructionId id) {
+  const auto shape_of = [&](InstructionId value, const Dims& index) {
+    const Shape* out = &module.shape(value);
+    for (int64_t i : index) out = &out->elements[static_cast<size_t>(i)];
+    return *out;
+  };
+  visit_attributes_type(module[id].op, [&]<class A>(std::type_identity<A>) {
+    if constexpr (requires(A a) { a.output_to_operand_aliasing; }) {
+      if (module.attributes<A>(id).output_to_operand_aliasing.empty()) return;
+      std::erase_if(module.mutable_attributes<A>(id).output_to_operand_aliasing,
+                    [&](const OutputOperandAlias& alias) {
+                      const auto operand = static_cast<size_t>(alias.operand);
+                      return !same_dims(shape_of(id, alias.output_index),
+                                        shape_of(module.operand(id, operand), alias.operand_index));
+                    });
+    }
+  });
 }
 
 void make_plain(Shape& shape) {
@@ -124,16 +84,14 @@ void make_plain(Shape& shape) {
 
 }  // namespace
 
-Result<bool> put_in_row_major(Module& module, const PassOptions&) {
+Result<bool> put_in_row_major(Module& module, const PassOptions& options) {
   const size_t count = module.instructions.size();
-  const std::vector<bool> fused = fused_computations(module);
   Editor editor(module);
   for (size_t i = 0; i < count; ++i) {
     const InstructionId id = {static_cast<uint32_t>(i)};
     if (module[id].removed) continue;
-    if (is_concat_bitcast(module, id)) expand_concat_bitcast(editor, id);
-    if (module[id].op != Op::Bitcast) continue;
-    HILO_DO(expand_bitcast(editor, id, fused[module[id].computation.value]));
+    if (const ExpandCall expansion = expansion_of(module, id, options))
+      HILO_DO(expand(editor, id, expansion));
   }
   for (size_t i = 0; i < module.instructions.size(); ++i) {
     const InstructionId id = {static_cast<uint32_t>(i)};
@@ -142,6 +100,8 @@ Result<bool> put_in_row_major(Module& module, const PassOptions&) {
     make_plain(shape);
     module[id].shape = module.shapes.intern(std::move(shape));
   }
+  for (size_t i = 0; i < module.instructions.size(); ++i)
+    if (!module.instructions[i].removed) drop_unequal_aliases(module, {static_cast<uint32_t>(i)});
   module.header.entry_computation_layout.reset();
   return true;
 }

@@ -10,6 +10,11 @@ namespace hilo {
 // the preparation.
 using PassObserver = std::function<Result<void>(const PassRun& run, const Module& module)>;
 
+struct PrepareOptions {
+  PassObserver observer = {};
+  std::vector<std::string> supplied_calls = {};  // PassOptions
+};
+
 struct Target {
   std::string_view name, description;
   const Machine* (*machine)();
@@ -20,7 +25,7 @@ struct Target {
   PassOptions (*pass_options)(const Machine& machine);
   // The passes before planning. The module verifies; afterwards it is in the form that plan() and
   // emit() take.
-  Result<void> (*prepare)(Module& module, const Machine& machine, const PassObserver& observer);
+  Result<void> (*prepare)(Module& module, const Machine& machine, const PrepareOptions& options);
   // Opens what emit() needs, as its first call would, and gives the same error. Any thread may call
   // it while others prepare.
   Result<void> (*open)();

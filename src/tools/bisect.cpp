@@ -100,8 +100,8 @@ class Bisection {
 
   Result<RunPasses> passes_to_run() const {
     if (options_.passes.empty())
-      return RunPasses([](Module& module, const PassObserver& observer) {
-        return cpu_target().prepare(module, *cpu_target().machine(), observer);
+      return RunPasses([supplied = supplied_calls()](Module& module, const PassObserver& observer) {
+        return cpu_target().prepare(module, *cpu_target().machine(), {observer, supplied});
       });
     const auto passes = std::make_shared<const std::vector<Pass>>(passes_of(cpu_target()));
     HILO_TRY(Pipeline pipeline,
@@ -113,8 +113,15 @@ class Bisection {
     });
   }
 
+  std::vector<std::string> supplied_calls() const {
+    std::vector<std::string> out;
+    for (const auto& supplied : eval_.custom_calls) out.push_back(supplied.first);
+    return out;
+  }
+
   PassOptions pass_options() const {
     PassOptions out;
+    out.supplied_calls = supplied_calls();
     out.machine = cpu_target().machine();
     out.rewrite.keeps = keeps_named(options_.keeps);
     return out;

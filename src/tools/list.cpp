@@ -38,10 +38,11 @@ Table types_table() {
 }
 
 Table custom_calls_table() {
-  Table out{{"target", "family", "meaning"}, {}};
+  Table out{{"target", "family", "sees", "meaning"}, {}};
   for (const CustomCallInfo& call : known_custom_calls())
-    out.rows.push_back(
-        {std::string(call.target), std::string(call.family), std::string(call.meaning)});
+    out.rows.push_back({std::string(call.target), std::string(call.family),
+                        call.sees == CustomCallSees::Bytes ? "bytes" : "values",
+                        std::string(call.meaning)});
   return out;
 }
 
