@@ -162,6 +162,9 @@ Cost cost_x128_split_low(const Counting& counting, const Instruction& i) {
 Cost cost_x128_split_high(const Counting& counting, const Instruction& i) {
   return cost_x64_combine(counting, i);
 }
+Cost cost_invert_upper_triangular(const Counting& counting, const Instruction& i) {
+  return cost_cholesky(counting, i);
+}
 Cost cost_top_k(const Counting& counting, const Instruction& i) {
   if (i.operand_count < 1) return unknown_call(counting, i);
   return library_call(counting, i, elements_of(counting.operand_shape(i, 0)));

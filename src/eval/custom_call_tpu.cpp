@@ -8,7 +8,28 @@ namespace {
 
 Shape matrix_batch(const Shape& shape) { return with_dims(shape, shape.dims); }
 
+// Solves a x = identity.
+Result<Literal> invert_triangular(Call& call, bool lower) {
+  Steps steps(call);
+  StepValue a = steps.operand(0);
+  const Shape shape = matrix_batch(a.shape);
+  const int64_t rank = shape.rank();
+  if (rank < 2) return call.error(ErrorKind::Shape, "expected matrices");
+  const Shape indices = with_type(shape, ElementType::S32);
+  StepValue row = steps.op(Op::Iota, indices, {}, IotaAttributes{rank - 2});
+  StepValue column = steps.op(Op::Iota, indices, {}, IotaAttributes{rank - 1});
+  StepValue equal = steps.op(Op::Compare, with_type(shape, ElementType::Pred),
+                             {std::move(row), std::move(column)}, CompareAttributes{});
+  StepValue identity = steps.convert(std::move(equal), shape.type);
+  return steps.finish(
+      {steps.op(Op::TriangularSolve, shape, {std::move(a), std::move(identity)},
+                TriangularSolveAttributes{true, lower, false, TransposeKind::NoTranspose})});
+}
+
 }  // namespace
+
+Result<Literal> call_invert_lower_triangular(Call& call) { return invert_triangular(call, true); }
+Result<Literal> call_invert_upper_triangular(Call& call) { return invert_triangular(call, false); }
 
 Result<Literal> call_allocate_buffer(Call& call) {
   return make_zeros(call, call.held(call.shape()));
@@ -57,24 +78,6 @@ Result<Literal> call_cusolver_cholesky(Call& call) {
   const Shape shape = a.shape;
   const bool lower = config.inside("cholesky_options").flag("lower", true);
   return steps.finish({steps.op(Op::Cholesky, shape, {std::move(a)}, CholeskyAttributes{lower})});
-}
-
-// Solves a x = identity.
-Result<Literal> call_invert_lower_triangular(Call& call) {
-  Steps steps(call);
-  StepValue a = steps.operand(0);
-  const Shape shape = matrix_batch(a.shape);
-  const int64_t rank = shape.rank();
-  if (rank < 2) return call.error(ErrorKind::Shape, "expected matrices");
-  const Shape indices = with_type(shape, ElementType::S32);
-  StepValue row = steps.op(Op::Iota, indices, {}, IotaAttributes{rank - 2});
-  StepValue column = steps.op(Op::Iota, indices, {}, IotaAttributes{rank - 1});
-  StepValue equal = steps.op(Op::Compare, with_type(shape, ElementType::Pred),
-                             {std::move(row), std::move(column)}, CompareAttributes{});
-  StepValue identity = steps.convert(std::move(equal), shape.type);
-  return steps.finish(
-      {steps.op(Op::TriangularSolve, shape, {std::move(a), std::move(identity)},
-                TriangularSolveAttributes{true, true, false, TransposeKind::NoTranspose})});
 }
 
 }  // namespace hilo

@@ -148,10 +148,15 @@ Result<Literal> evaluate_RngBitGenerator(Call& call) {
   if (given.type() != ElementType::U64 && given.type() != ElementType::U32)
     return call.error(ErrorKind::Shape, "rng-bit-generator: the state must be u64 or u32");
   std::vector<uint64_t> state = state_words(given);
-  const Shape& shape = call.shape().elements[1];
+  const bool bits_alone = call.shape().is_array();  // TPU modules compute the next state apart
+  const Shape& shape = bits_alone ? call.shape() : call.shape().elements.at(1);
   if (state.size() < 2 || !is_array(shape.type) || bits_of(shape.type) < 8)
     return call.error(ErrorKind::Shape, "rng-bit-generator: expected a state of two words or more");
   Literal out = call.make();
+  if (bits_alone) {
+    fill_any(call, algorithm, state, out);
+    return out;
+  }
   const int64_t steps = fill_any(call, algorithm, state, out.mutable_elements()[1]);
   state[1] += static_cast<uint64_t>(steps);
   if (algorithm != RngAlgorithm::ThreeFry && state.size() > 2 &&

@@ -330,16 +330,25 @@ class RandomPhysicalModule {
     else keep(from);
   }
 
-  void pairs(const Value& from) {
+  static bool is_wide(ElementType type) {
     using enum ElementType;
+    return type == S64 || type == U64 || type == F64 || type == C64 || type == C128;
+  }
+
+  void pairs(Value from) {
+    using enum ElementType;
+    if (!is_wide(from.shape.type)) {
+      const auto to = shape_of_bytes(padded_bytes(from.shape),
+                                     any(std::vector<ElementType>{S64, U64, F64, C64, C128}));
+      if (!to) return keep(from);
+      from = add(*to, "bitcast(" + from.name + ")");
+    }
     const ElementType type = from.shape.type;
-    const bool is_wide = type == C128;
-    ElementType half = is_wide ? F64 : type == F64 || type == C64 ? F32 : U32;
-    if (type != S64 && type != U64 && type != F64 && type != C64 && !is_wide) return keep(from);
+    const ElementType half = type == C128 ? F64 : type == F64 || type == C64 ? F32 : U32;
     Shape shape = from.shape;
     shape.type = half;
     shape.layout.element_size_bits = 0;
-    const std::string prefix = is_wide ? "X128" : "X64";
+    const std::string prefix = type == C128 ? "X128" : "X64";
     const bool rounds = type == F64;
     Value& low = add(shape, call_text(prefix + "SplitLow", from.name));
     low.is_rounded = rounds;
@@ -349,6 +358,7 @@ class RandomPhysicalModule {
     high.is_rounded = rounds;
     const std::string high_name = high.name;
     shape.type = type;
+    shape.layout.element_size_bits = 0;
     add(shape, call_text(prefix + "Combine", low_name + ", " + high_name)).is_rounded = rounds;
   }
 
