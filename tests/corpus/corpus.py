@@ -124,9 +124,10 @@ def ideal(hilo, folder, name, report):
                 candidates = [want[cut] for cut in cuts]
             else:
                 candidates = [want]
+            got, want, *candidates = (np.asarray(a, np.complex128) for a in (got, want, *candidates))
             largest = max(float(np.max(np.abs(np.where(np.isfinite(want), want, 0)), initial=0)), 1e-300)
             distance = min(
-                float(np.max(np.abs(np.where(np.isfinite(got) | np.isfinite(c), got - c, 0).astype(np.complex128)), initial=0))
+                float(np.max(np.abs(np.where(np.isfinite(got) | np.isfinite(c), got - c, 0)), initial=0))
                 for c in candidates)
             worst = max(worst, distance / largest)
         report.add("ideal", name, worst <= 1e-6, f"{worst:.2e} of the largest value")
