@@ -10,14 +10,15 @@ namespace {
 #define MIB(n) (int64_t{n} << 20)
 #define GIB(n) (int64_t{n} << 30)
 
-// Numbers of the spaces: jax/_src/tpu_custom_call.py, MemorySpace.color; 6 is a second memory for
-// scalars that compiled modules use and nobody names. Alignments are measured on offsets in XLA's
-// buffer assignments.
-constexpr std::array<MemorySpace, 7> tpu_spaces(int64_t hbm, double rate, int64_t vmem,
-                                                int64_t smem) {
+// Numbers of the spaces: jax/_src/tpu_custom_call.py, MemorySpace.color; 3 is the memory that the
+// cores of v4 share, 6 a second memory for scalars that compiled modules use and nobody names.
+// Alignments are measured on offsets in XLA's buffer assignments.
+constexpr std::array<MemorySpace, 8> tpu_spaces(int64_t hbm, double rate, int64_t vmem,
+                                                int64_t cmem, int64_t smem) {
   return {{{0, "hbm", hbm, 16384, 4096, rate},
            {1, "vmem", vmem, 4096, 4096, 0},
            {2, "sflag", 0, 4, 1, 0},
+           {3, "cmem", cmem, 4096, 4096, 0},
            {4, "smem", smem, 512, 4096, 0},
            {5, "host", 0, 4096, 4096, 0},
            {6, "scalar", 0, 512, 4096, 0},
@@ -36,8 +37,8 @@ constexpr std::array<MemorySpace, 2> cpu_spaces() {
   return {{{0, "host", 0, 64, 1, 0}, {5, "host", 0, 64, 1, 0}}};
 }
 
-#define TPU(name, description, hbm, rate, vmem, smem, granule, bf16, int8, fp8) \
-  constexpr auto spaces_##name = tpu_spaces(hbm, rate, vmem, smem);
+#define TPU(name, description, hbm, rate, vmem, cmem, smem, granule, bf16, int8, fp8) \
+  constexpr auto spaces_##name = tpu_spaces(hbm, rate, vmem, cmem, smem);
 #define GPU(name, description, bytes, rate, f32, bf16, int8, fp8) \
   constexpr auto spaces_##name = gpu_spaces(bytes, rate);
 #define CPU(name, description) constexpr auto spaces_##name = cpu_spaces();
@@ -46,7 +47,7 @@ constexpr std::array<MemorySpace, 2> cpu_spaces() {
 #undef GPU
 #undef CPU
 
-#define TPU(name, description, hbm, rate, vmem, smem, granule, bf16, int8, fp8) \
+#define TPU(name, description, hbm, rate, vmem, cmem, smem, granule, bf16, int8, fp8) \
   Machine{#name, description, MachineFamily::Tpu, spaces_##name, 4, granule, 0, bf16, int8, fp8},
 #define GPU(name, description, bytes, rate, f32, bf16, int8, fp8) \
   Machine{#name, description, MachineFamily::Gpu, spaces_##name, 8, 1, f32, bf16, int8, fp8},

@@ -1,6 +1,7 @@
 #include "shape/shape_value.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace hilo {
 namespace {
@@ -144,8 +145,26 @@ int64_t physical_count(const Shape& shape) {
   return count == INT64_MAX ? count : (count + align - 1) / align * align;
 }
 
+namespace {
+// A layout's splits cut the array between the cores of a chip; memory is as large as the largest
+// share, in every core.
+Shape largest_share(Shape shape) {
+  for (const SplitConfig& split : std::exchange(shape.layout.split_configs, {})) {
+    int64_t begin = 0, largest = 0;
+    for (int64_t end : split.split_indices) {
+      largest = std::max(largest, end - begin);
+      begin = end;
+    }
+    shape.dims[split.dim] = std::max(largest, shape.dims[split.dim] - begin);
+  }
+  return shape;
+}
+}  // namespace
+
 int64_t padded_bytes(const Shape& shape) {
   check(!shape.is_tuple(), "padded_bytes: a tuple");
+  if (shape.has_layout && !shape.layout.split_configs.empty())
+    return padded_bytes(largest_share(shape));
   if (!shape.is_array())
     return shape.type == ElementType::Buffer ? padded_bytes(shape.elements[0]) : 0;
   const int64_t bits = saturating_multiply(physical_count(shape), packed_bits(shape));

@@ -49,9 +49,15 @@ TEST(Machine, EveryMachineHasMainMemoryFirst) {
   }
 }
 
+TEST(Machine, SharedMemoryOfCores) {
+  EXPECT_EQ(memory_space(*find_machine("v4"), 3).name, "cmem");
+  EXPECT_EQ(memory_space(*find_machine("v4"), 3).alignment, 4096);
+}
+
 TEST(Machine, TuplesOfPointers) {
   const std::string three = "(f32[], f32[], f32[])";
   EXPECT_EQ(bytes_on("v5e", three), 512);
+  EXPECT_EQ(bytes_on("v4", three), 512);
   EXPECT_EQ(bytes_on("v5p", three), 32);
   EXPECT_EQ(bytes_on("h100", three), 24);
   EXPECT_EQ(bytes_on("cpu", three), 24);
@@ -67,6 +73,7 @@ TEST(Machine, ArraysInTheirTiles) {
   EXPECT_EQ(bytes_on("v5p", "pred[128,128]{0,1:T(8,128)(4,1)S(1)}"), 16384);
   EXPECT_EQ(bytes_on("v5p", "f32[3,3,1,32]{3,2,1,0:T(1,128)S(1)}"), 4608);
   EXPECT_EQ(bytes_on("v5e", "f32[20,16,64]{2,1,0:T(8,128)}"), 163840);
+  EXPECT_EQ(bytes_on("v5p", "f32[24,100]{1,0:T(8,128)S(1)SC(0:16)}"), 8192);
   EXPECT_EQ(bytes_on("h100", "f32[20,16,64]{2,1,0}"), 81920);
   EXPECT_EQ(bytes_on("h100", "s4[10]{0:E(4)}"), 5);
   EXPECT_EQ(bytes_on("h100", "s4[10]{0}"), 10);

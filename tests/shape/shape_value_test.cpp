@@ -61,6 +61,17 @@ TEST(Sizes, TiledBytes) {
   EXPECT_EQ(padded_bytes(tiled(ElementType::F32, {8, 1000}, {1, 0}, {{{8, 128}}})), 8 * 1024 * 4);
 }
 
+// Between cores: a memory of each holds one share.
+TEST(Sizes, LargestShareOfSplitArrays) {
+  Shape shape = tiled(ElementType::F32, {24, 100}, {1, 0}, {{{8, 128}}});
+  EXPECT_EQ(padded_bytes(shape), 3 * 4096);
+  shape.layout.split_configs = {{0, {16}}};
+  EXPECT_EQ(padded_bytes(shape), 2 * 4096);
+  shape.layout.split_configs = {{0, {8, 9}}};
+  EXPECT_EQ(padded_bytes(shape), 2 * 4096);
+  EXPECT_EQ(shape.dims[0], 24);
+}
+
 TEST(Sizes, SubByteElementsPackOnlyByLayout) {
   Shape shape = Shape::array(ElementType::S4, {8, 129});
   EXPECT_EQ(padded_bytes(shape), 8 * 129);
