@@ -35,7 +35,6 @@ Result<Literal> evaluate_AsyncStart(Call& call) {
 }
 
 Result<Literal> evaluate_AsyncUpdate(Call& call) {
-  if (call.operands.size() == 1) return std::move(call.operands[0]);
   std::vector<Literal>& parts = call.operands[0].mutable_elements();
   std::vector<Literal> operands = parts[0].elements();
   for (Literal& late : call.operands.subspan(1)) operands.push_back(std::move(late));

@@ -30,6 +30,21 @@ TEST(Async, OperandsBoundByAnUpdate) {
             (Rows{{-9, -18}}));
 }
 
+// As a core beside the main one is told: its program first, later what it works on.
+TEST(Async, ResultAndContextsThatAppearWithTheOperands) {
+  EXPECT_EQ(run_well(negate_wrapped + R"(ENTRY e { p = f32[2] parameter(0)
+  q = f32[2] parameter(1)
+  s = ((), (), (s32[8], s32[3])) async-start(), calls=wrapped
+  t = ((f32[2]), (), (s32[8], s32[3])) async-update(s, p)
+  u = ((f32[2], f32[2]), f32[2], (s32[8])) async-update(t, q)
+  v = ((f32[2], f32[2]), f32[2], ()) async-update(u)
+  ROOT d = f32[2] async-done(v)
+}
+)",
+                     {{f32({2}, {1, 2}), f32({2}, {10, 20})}}),
+            (Rows{{-9, -18}}));
+}
+
 TEST(Async, ReduceScatterInAWrappedComputation) {
   const Rows rows = run_well(
       partitioned(2, std::string(add_f32) +

@@ -51,6 +51,17 @@ TEST(AsyncToSync, OperandsThatAnUpdateBrings) {
                      Op::Call);
 }
 
+TEST(AsyncToSync, ResultsThatAnUpdateBrings) {
+  expect_synchronous(R"(x = f32[4] parameter(0)
+  y = f32[4] parameter(1)
+  s = ((), (), (s32[8], s32[3])) async-start(), calls=f, async_execution_thread="other"
+  u = ((f32[4], f32[4]), f32[4], (s32[8])) async-update(s, x, y)
+  v = ((f32[4], f32[4]), f32[4], ()) async-update(u)
+  ROOT d = f32[4] async-done(v)
+)",
+                     Op::Call);
+}
+
 TEST(AsyncToSync, Copies) {
   expect_synchronous(R"(x = f32[4] parameter(0)
   s = (f32[4]{0:S(1)}, f32[4]{0}, u32[]{:S(2)}) copy-start(x)

@@ -48,6 +48,21 @@ ENTRY main { p = f32[4] parameter(0)
 neg { a = f32[4] parameter(0)
   ROOT b = f32[4] negate(a) }
 ENTRY main { p = f32[4] parameter(0)
+  s = ((f32[4]), ()) async-start(p), calls=neg
+  ROOT d = () async-done(s) })",
+       "expected a result of ((f32[4]), f32[4]), found ((f32[4]), ())", "s"},
+      {R"(HloModule m
+neg { a = f32[4] parameter(0)
+  ROOT b = f32[4] negate(a) }
+ENTRY main { p = f32[4] parameter(0)
+  s = ((), ()) async-start(), calls=neg
+  u = ((f32[4]), f32[8]) async-update(s, p)
+  ROOT d = f32[8] async-done(u) })",
+       "expected a result of ((f32[4]), f32[4]), found ((f32[4]), f32[8])", "u"},
+      {R"(HloModule m
+neg { a = f32[4] parameter(0)
+  ROOT b = f32[4] negate(a) }
+ENTRY main { p = f32[4] parameter(0)
   s = f32[4] async-start(p), calls=neg
   ROOT d = f32[4] negate(s) })",
        "expected ((operands), result, contexts...), found f32[4]", "s"},

@@ -93,7 +93,9 @@ class Synchronizer {
     const std::vector<InstructionId> operands = operands_of(id);
     const auto begun = waiting_.find(operands[0].value);
     if (begun == waiting_.end()) {
-      replace(id, operands[0]);
+      replace(id, module_.shape(id) == module_.shape(operands[0])
+                      ? operands[0]
+                      : state_of(id, element(id, operands[0], 0), element(id, operands[0], 1)));
       return {};
     }
     std::vector<InstructionId> all = begun->second;
@@ -187,16 +189,17 @@ class Synchronizer {
     return editor_.add_splat(like, shape, 0);
   }
 
-  Result<void> take(InstructionId done, int64_t element) {
+  Result<void> take(InstructionId done, int64_t index) {
     const InstructionId state = module_.operand(done, 0);
     if (waiting_.contains(state.value)) return unbound(done);
-    const Shape given = module_.shape(state).elements[element], stated = module_.shape(done);
-    const bool same = !stated.is_array() || given.type == stated.type;
-    const InstructionId taken =
-        editor_.add(done, Op::GetTupleElement, same ? stated : given, {&state, 1},
-                    GetTupleElementAttributes{.index = element});
-    replace(done, in_width_of(done, taken, stated));
+    replace(done, in_width_of(done, element(done, state, index), module_.shape(done)));
     return {};
+  }
+
+  InstructionId element(InstructionId like, InstructionId state, int64_t index) {
+    const Shape shape = module_.shape(state).elements[static_cast<size_t>(index)];
+    return editor_.add(like, Op::GetTupleElement, shape, {&state, 1},
+                       GetTupleElementAttributes{.index = index});
   }
 
   void replace(InstructionId old_value, InstructionId new_value) {
