@@ -165,7 +165,8 @@ void pass_element(const Flows& flows, size_t element) {
   const uint32_t here = flows.nodes().child(0, element);
   const uint32_t there = flows.nodes(before).child(0, element);
   const uint32_t count = flows.nodes(before).ends[there] - there;
-  if (flows.nodes().ends[here] - here == count) flows.arrays(here, before, there);
+  const bool waits = flows.nodes(before).shapes[there]->is_tuple() && count == 1;  // ()
+  if (!waits && flows.nodes().ends[here] - here == count) flows.arrays(here, before, there);
 }
 
 // As its operand; further operands are bound to the next parameters. What is not there yet, the

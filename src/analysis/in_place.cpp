@@ -31,7 +31,7 @@ void InPlacePairs::add(InstructionId id) {
     add_collective_permute(id);
   } else if (op == Op::CustomCall) {
     add_declared(id, module_.attributes<CustomCallAttributes>(id).output_to_operand_aliasing);
-  } else if (op == Op::AsyncStart) {
+  } else if (op == Op::AsyncStart || op == Op::AsyncUpdate) {
     add_declared(id, module_.attributes<AsyncAttributes>(id).output_to_operand_aliasing);
   } else if (op == Op::Fusion) {
     add_fusion(id);

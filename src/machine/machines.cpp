@@ -11,10 +11,11 @@ namespace {
 #define GIB(n) (int64_t{n} << 30)
 
 // Numbers of the spaces: jax/_src/tpu_custom_call.py, MemorySpace.color; 3 is the memory that the
-// cores of v4 share, 6 a second memory for scalars that compiled modules use and nobody names.
-// Alignments are measured on offsets in XLA's buffer assignments.
-constexpr std::array<MemorySpace, 8> tpu_spaces(int64_t hbm, double rate, int64_t vmem,
-                                                int64_t cmem, int64_t smem) {
+// cores of v4 share, 6 a second memory for scalars that compiled modules use and nobody names, 10
+// to 12 hold what a SparseCore is told with its program. Alignments are measured on offsets in
+// XLA's buffer assignments.
+constexpr std::array<MemorySpace, 11> tpu_spaces(int64_t hbm, double rate, int64_t vmem,
+                                                 int64_t cmem, int64_t smem) {
   return {{{0, "hbm", hbm, 16384, 4096, rate},
            {1, "vmem", vmem, 4096, 4096, 0},
            {2, "sflag", 0, 4, 1, 0},
@@ -22,7 +23,10 @@ constexpr std::array<MemorySpace, 8> tpu_spaces(int64_t hbm, double rate, int64_
            {4, "smem", smem, 512, 4096, 0},
            {5, "host", 0, 4096, 4096, 0},
            {6, "scalar", 0, 512, 4096, 0},
-           {8, "sparsecore_sflag", 0, 4, 1, 0}}};
+           {8, "sparsecore_sflag", 0, 4, 1, 0},
+           {10, "", 0, 4, 1, 0},
+           {11, "", 0, 4, 1, 0},
+           {12, "", 0, 4, 1, 0}}};
 }
 
 // 1 holds what collectives read in place, 5 is Layout::kHostMemorySpace.

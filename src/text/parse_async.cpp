@@ -73,7 +73,13 @@ bool resolve_start(Parser& parser, Draft& draft, std::span<const InstructionId> 
   return true;
 }
 
-// Updates and dones have the attributes of their start.
+// Updates and dones have the attributes of their start, but for what they say of their own memory.
+void take_from_start(Parser& parser, AttributesId id, const AsyncAttributes& start) {
+  auto& own = parser.module.mutable_attributes<AsyncAttributes>(id);
+  own.calls = start.calls;
+  own.async_execution_thread = start.async_execution_thread;
+}
+
 bool copy_from_start(Parser& parser, Draft& draft, std::span<const InstructionId> operands) {
   const Module& module = parser.module;
   const Op first = operands.empty() ? Op::Tuple : module[operands[0]].op;
@@ -90,7 +96,7 @@ bool copy_from_start(Parser& parser, Draft& draft, std::span<const InstructionId
                          fmt::format("this continues a {}, but its start is a {}",
                                      text_of(draft.op), text_of(wrapped)));
   }
-  parser.module.mutable_attributes<AsyncAttributes>(draft.async_attributes) = start;
+  take_from_start(parser, draft.async_attributes, start);
   return true;
 }
 
@@ -110,7 +116,7 @@ void inherit_async(Parser& parser, const Draft& draft, std::span<const Instructi
   const Op before = parser.module[operands[0]].op;
   if (before != Op::AsyncStart && before != Op::AsyncUpdate) return;
   const AsyncAttributes start = parser.module.attributes<AsyncAttributes>(operands[0]);
-  parser.module.mutable_attributes<AsyncAttributes>(draft.attributes) = start;
+  take_from_start(parser, draft.attributes, start);
 }
 
 }  // namespace hilo

@@ -79,7 +79,7 @@ class Printer {
   void parameter_list(const Computation& computation);
   void operands(const Instruction& instruction);
   void attributes(const Instruction& instruction);
-  void async_start(const AsyncAttributes& attributes, bool sugar);
+  void async_attributes(const Instruction& instruction, bool sugar);
   void common_attributes(const Instruction& instruction);
   void late_attributes(const Instruction& instruction, const Extra& extra);
   void metadata(const Metadata& metadata);

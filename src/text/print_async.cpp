@@ -53,7 +53,8 @@ bool thread_fits(const AsyncAttributes& attributes, const Computation& computati
                                               : attributes.async_execution_thread);
 }
 
-// An update or a done that does not say its start counts as another caller.
+// An update or a done that does not say its start counts as another caller, as does one that says
+// where its own result lies: sugar has no word for that.
 std::vector<uint32_t> count_callers(const Module& module) {
   std::vector<uint32_t> callers(module.computations.size());
   const auto is_async = [&](InstructionId id) {
@@ -64,7 +65,8 @@ std::vector<uint32_t> count_callers(const Module& module) {
       const Instruction& instruction = module[id];
       const auto operands = module.operands(instruction);
       if ((instruction.op == Op::AsyncUpdate || instruction.op == Op::AsyncDone) &&
-          !operands.empty() && is_async(operands[0]))
+          !operands.empty() && is_async(operands[0]) &&
+          module.attributes<AsyncAttributes>(instruction).output_to_operand_aliasing.empty())
         continue;
       for (ComputationId callee : module.called(instruction)) ++callers[callee.value];
     }

@@ -66,29 +66,27 @@ void Printer::attributes(const Instruction& instruction) {
   if (!instruction.attributes) return;
   if (const Instruction* hidden = sugared(instruction)) {
     if (instruction.op != Op::AsyncStart) return;
-    async_start(module_->attributes<AsyncAttributes>(instruction), true);
+    async_attributes(instruction, true);
     return attributes(*hidden);
   }
   visit_attributes_type(instruction.op, [&]<class A>(std::type_identity<A>) {
-    const A& values = module_->attributes<A>(instruction);
-    if constexpr (std::is_same_v<A, AsyncAttributes>) {
-      // Those of async-update and async-done are their start's.
-      const auto operands = module_->operands(instruction);
-      if (instruction.op != Op::AsyncStart && !operands.empty()) {
-        const Instruction& start = (*module_)[operands[0]];
-        if (info(start.op).attributes == info(Op::AsyncStart).attributes &&
-            module_->attributes<A>(start) == values)
-          return;
-      }
-      async_start(values, false);
-    } else {
-      append_fields(*this, values);
-    }
+    if constexpr (std::is_same_v<A, AsyncAttributes>) async_attributes(instruction, false);
+    else append_fields(*this, module_->attributes<A>(instruction));
   });
 }
 
-void Printer::async_start(const AsyncAttributes& attributes, bool sugar) {
-  AsyncAttributes shown = attributes;
+// What async-update and async-done have from their start is not said again.
+void Printer::async_attributes(const Instruction& instruction, bool sugar) {
+  AsyncAttributes shown = module_->attributes<AsyncAttributes>(instruction);
+  const auto operands = module_->operands(instruction);
+  if (instruction.op != Op::AsyncStart && !operands.empty()) {
+    const Instruction& start = (*module_)[operands[0]];
+    if (info(start.op).attributes == info(Op::AsyncStart).attributes) {
+      const auto& from = module_->attributes<AsyncAttributes>(start);
+      if (shown.calls == from.calls && shown.async_execution_thread == from.async_execution_thread)
+        shown.calls = {}, shown.async_execution_thread.clear();
+    }
+  }
   if (sugar) shown.calls = {};
   append_fields(*this, shown);
 }

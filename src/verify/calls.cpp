@@ -89,6 +89,10 @@ void verify_async_start(const Subject& subject) {
   verify_output_aliases(subject, a.output_to_operand_aliasing);
 }
 
+void verify_async_aliases(const Subject& subject) {
+  verify_output_aliases(subject, subject.attributes<AsyncAttributes>().output_to_operand_aliasing);
+}
+
 void verify_custom_call(const Subject& subject) {
   const auto& a = subject.attributes<CustomCallAttributes>();
   verify_output_aliases(subject, a.output_to_operand_aliasing);
@@ -107,6 +111,8 @@ constexpr OpRule rules[] = {{Op::Call, verify_call},
                             {Op::While, verify_while},
                             {Op::Conditional, verify_conditional},
                             {Op::AsyncStart, verify_async_start},
+                            {Op::AsyncUpdate, verify_async_aliases},
+                            {Op::AsyncDone, verify_async_aliases},
                             {Op::CustomCall, verify_custom_call}};
 
 }  // namespace

@@ -245,6 +245,20 @@ ENTRY e { p = f32[8] parameter(0)
   EXPECT_EQ(m.at("cd"), "cs{0}");
 }
 
+TEST(Aliases, ContextsThatAnUpdateKeeps) {
+  const Parsed m(R"(HloModule m
+wrapped { a = f32[8] parameter(0)
+  ROOT n = f32[8] negate(a) }
+ENTRY e { p = f32[8] parameter(0)
+  start = ((), (), (s32[9], s32[3])) async-start(), calls=wrapped
+  update = ((f32[8]), f32[8], (s32[9])) async-update(start, p), output_to_operand_aliasing={{2,0}: (0, {2,0})}
+  ROOT done = f32[8] async-done(update) }
+)");
+  EXPECT_EQ(m.buffer("start", {2, 0}), "start{2,0} update{2,0}");
+  EXPECT_EQ(m.buffer("start", {2, 1}), "start{2,1}");
+  EXPECT_EQ(m.at("done"), "n{}");
+}
+
 TEST(Aliases, OperandsBoundLater) {
   const Parsed m(R"(HloModule m
 wrapped { a = f32[8] parameter(0)

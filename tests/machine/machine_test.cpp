@@ -84,6 +84,7 @@ TEST(Machine, ArraysWithoutTilesFillGranulesOfTheirSpace) {
   EXPECT_EQ(bytes_on("v6e", "u32[]{:S(6)}"), 4096);
   EXPECT_EQ(bytes_on("v5e", "s32[2]{0:S(4)}"), 4096);
   EXPECT_EQ(bytes_on("v5e", "u32[]{:S(2)}"), 4);
+  EXPECT_EQ(bytes_on("v6e", "s32[12]{0:S(10)}"), 48);
   EXPECT_EQ(bytes_on("h100", "f32[]"), 4);
 }
 

@@ -145,6 +145,24 @@ TEST(Print, SugarLosesNothing) {
   expect_law(text);
 }
 
+// Where the result of an update lies is its own; it has no sugar.
+TEST(Print, AsyncUpdatesKeepTheirAliases) {
+  const std::string text =
+      "HloModule m\nasync_wrapped { async_param = f32[2] parameter(0)\n"
+      " ROOT async_op = f32[2] negate(async_param) }\n"
+      "ENTRY e { p = f32[2] parameter(0)\n"
+      " s = ((f32[2]), f32[2], u32[]) async-start(p), calls=async_wrapped\n"
+      " u = ((f32[2]), f32[2], u32[]) async-update(s), output_to_operand_aliasing={{2}: (0, "
+      "{2})}\n"
+      " ROOT d = f32[2] async-done(u) }\n";
+  const std::string printed = print(parsed(text));
+  EXPECT_NE(printed.find("async-update(%s), output_to_operand_aliasing={{2}: (0, {2})}\n"),
+            std::string::npos)
+      << printed;
+  EXPECT_NE(printed.find("async-done(%u)\n"), std::string::npos);
+  expect_law(text);
+}
+
 std::string scalar_print(auto value) { return print(Literal::scalar(value)); }
 
 TEST(PrintLiteral, FloatsWithTheDigitsTheyNeed) {

@@ -63,6 +63,14 @@ ENTRY main { p = f32[4] parameter(0)
 neg { a = f32[4] parameter(0)
   ROOT b = f32[4] negate(a) }
 ENTRY main { p = f32[4] parameter(0)
+  s = ((f32[4]), f32[4], u32[]) async-start(p), calls=neg
+  u = ((f32[4]), f32[4], u32[]) async-update(s), output_to_operand_aliasing={{2}: (0, {3})}
+  ROOT d = f32[4] async-done(u) })",
+       "output_to_operand_aliasing: no part {3} in operand 0", "u"},
+      {R"(HloModule m
+neg { a = f32[4] parameter(0)
+  ROOT b = f32[4] negate(a) }
+ENTRY main { p = f32[4] parameter(0)
   s = f32[4] async-start(p), calls=neg
   ROOT d = f32[4] negate(s) })",
        "expected ((operands), result, contexts...), found f32[4]", "s"},

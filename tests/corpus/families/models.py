@@ -81,7 +81,7 @@ def experts_one_hot(x, router, up, down):
     weight, chosen = lax.top_k(p, 2)
     gate = (jax.nn.one_hot(chosen, 4) * weight[..., None]).sum(1)
     return jnp.einsum("te,teo->to", gate, jnp.einsum("teh,eho->teo", jax.nn.gelu(jnp.einsum("td,edh->teh", x, up)), down))
-@program("bf16[64,32]", "bf16[32,4]", "bf16[4,32,64]", "bf16[4,64,32]")
+@program("bf16[64,32]", "bf16[32,4]", "bf16[4,32,64]", "bf16[4,64,32]", precision="default")
 def experts_ragged(x, router, up, down):
     chosen = jnp.argmax(x.astype(f32) @ router.astype(f32), -1)
     order = jnp.argsort(chosen)
