@@ -51,7 +51,9 @@ llvm::Value* Registers::load(Builder& b, Address address, const Shape& shape) {
 void Registers::store(Builder& b, Address address, const Shape& shape, llvm::Value* held) {
   Register& to = of(b, address, shape);
   to.is_written = true;
-  llvm::Value* value = is_held(b, shape) ? held : bits_of_element(b, shape.type, held);
+  llvm::Value* value = held;
+  if (!is_held(b, shape))  // 4-bit floats take a byte
+    value = b.CreateZExt(bits_of_element(b, shape.type, held), type_of(b, shape));
   b.CreateStore(b.CreateBitCast(value, to.memory->getAllocatedType()), to.memory);
 }
 
