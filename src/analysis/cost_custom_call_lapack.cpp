@@ -67,6 +67,15 @@ Cost cost_cusolver_getrf(const Counting& counting, const Instruction& i) {
 Cost cost_cusolver_geqrf(const Counting& counting, const Instruction& i) {
   return cost_lapack_geqrf(counting, i);
 }
+Cost cost_lu_real_block(const Counting& counting, const Instruction& i) {
+  return cost_lapack_getrf(counting, i);
+}
+Cost cost_lu_complex_block(const Counting& counting, const Instruction& i) {
+  return cost_lapack_getrf(counting, i);
+}
+Cost cost_qr_block(const Counting& counting, const Instruction& i) {
+  return cost_lapack_geqrf(counting, i);
+}
 Cost cost_cusolver_orgqr(const Counting& counting, const Instruction& i) {
   return cost_lapack_orgqr(counting, i);
 }

@@ -1,4 +1,6 @@
 // Custom calls that TPU modules make of decompositions: whole matrices are done at once here.
+#include <cmath>
+
 #include "eval/custom_call.h"
 
 namespace hilo {
@@ -22,7 +24,114 @@ StepValue joined(Steps& steps, StepValue a, StepValue b, int64_t dim) {
                   DimensionsAttributes{Dims{dim}});
 }
 
+// Rows of a matrix that stand apart: only the last one, which fills an odd matrix up. Its number is
+// replaced by one beyond all eigenvalues, so that it stays the last; gives what it was.
+template <class T>
+std::optional<T> set_apart(std::span<T> matrix, size_t n) {
+  double largest = 0;
+  for (size_t i = 0; i + 1 < n; ++i) {
+    if (matrix[i * n + n - 1] != T(0) || matrix[(n - 1) * n + i] != T(0)) return std::nullopt;
+    double sum = 0;
+    for (size_t j = 0; j + 1 < n; ++j) sum += std::fabs(static_cast<double>(matrix[i * n + j]));
+    largest = std::max(largest, sum);
+  }
+  return std::exchange(matrix[n * n - 1], static_cast<T>(2 * largest + 1));
+}
+
+// (eigenvectors, eigenvalues) of each matrix of the batch.
+StepValue eigen(Steps& steps, StepValue whole) {
+  const Shape shape = whole.shape;
+  Dims values = shape.dims;
+  values.pop_back();
+  const auto n = static_cast<size_t>(shape.dims.back());
+  CustomCallAttributes attributes;
+  attributes.custom_call_target = "Eigh";
+  const Shape pair = Shape::tuple({shape, with_dims(shape, values)});
+  const auto solve = [&] {
+    return steps.op(Op::CustomCall, pair, {std::move(whole)}, std::move(attributes));
+  };
+  StepValue out;
+  visit_storage(whole.literal.type(), [&]<class T>(std::type_identity<T>) {
+    if constexpr (std::is_floating_point_v<T>) {
+      std::vector<std::optional<T>> apart;
+      const auto all = whole.literal.mutable_data<T>();
+      for (size_t at = 0; n > 0 && at < all.size(); at += n * n)
+        apart.push_back(set_apart<T>(all.subspan(at, n * n), n));
+      out = solve();
+      if (steps.failed()) return;
+      const auto numbers = out.literal.mutable_elements()[1].mutable_data<T>();
+      for (size_t i = 0; i < apart.size(); ++i)
+        if (apart[i]) numbers[i * n + n - 1] = *apart[i];
+    } else {
+      out = solve();
+    }
+  });
+  return out;
+}
+
+// Two operands as one array: parts of complex numbers, or f64 as sums.
+StepValue combined(Steps& steps, ElementType type) {
+  StepValue low = steps.operand(0), high = steps.operand(1);
+  const Shape shape = with_type(low.shape, type);
+  CustomCallAttributes attributes;
+  attributes.custom_call_target = "X64Combine";
+  return steps.op(Op::CustomCall, shape, {std::move(low), std::move(high)}, std::move(attributes));
+}
+
+void add_halves(Steps& steps, const StepValue& whole, std::vector<StepValue>& out) {
+  const Shape half = with_type(whole.shape, ElementType::F32);
+  for (const char* target : {"X64SplitLow", "X64SplitHigh"}) {
+    CustomCallAttributes attributes;
+    attributes.custom_call_target = target;
+    out.push_back(steps.op(Op::CustomCall, half, std::vector{whole}, std::move(attributes)));
+  }
+}
+
+// A decomposition of pairs of arrays by that of whole numbers: its first `halved` results are pairs
+// again.
+Result<Literal> decompose_pairs(Call& call, ElementType type, const std::string& target,
+                                size_t halved) {
+  const Shape& stated = call.shape();
+  Steps steps(call);
+  StepValue whole = combined(steps, type);
+  std::vector<Shape> shapes;
+  for (size_t i = 0; i < stated.elements.size(); ++i) {
+    if (i >= 2 * halved) shapes.push_back(stated.elements[i]);
+    else if (i % 2 == 0) shapes.push_back(with_type(stated.elements[i], type));
+  }
+  if (shapes.size() < halved) return call.error(ErrorKind::Shape, "expected pairs of results");
+  CustomCallAttributes attributes;
+  attributes.custom_call_target = target;
+  const Shape inner = Shape::tuple(shapes);
+  const StepValue parts =
+      steps.op(Op::CustomCall, inner, {std::move(whole)}, std::move(attributes));
+  if (steps.failed()) return steps.finish({});
+  std::vector<StepValue> out;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    StepValue part{parts.literal.elements()[i], shapes[i]};
+    if (i < halved) add_halves(steps, part, out);
+    else out.push_back(std::move(part));
+  }
+  return steps.finish(std::move(out));
+}
+
 }  // namespace
+
+// (factors, pivots, permutation) of floats; of f64 as sums of two operands, with pairs of factors.
+Result<Literal> call_lu_real_block(Call& call) {
+  if (call.operands.size() == 1) return call_lu_decomposition(call);
+  return decompose_pairs(call, ElementType::F64, "LuDecomposition", 1);
+}
+
+Result<Literal> call_lu_complex_block(Call& call) {
+  return decompose_pairs(call, ElementType::C64, "LuDecomposition", 1);
+}
+
+// (vectors, scales) of floats; of the parts of complex numbers, with pairs of both.
+Result<Literal> call_qr_block(Call& call) {
+  if (call.operands.size() == 1) return call_cusolver_geqrf(call);
+  return decompose_pairs(call, ElementType::C64, "Qr", 2);
+}
 
 // T with T(i, i) = m(i, i) and T(:, i) = T(:, k < i) m(k < i, i) else: for m with -tau on its
 // diagonal and products of scaled Householder vectors above, these are I + V T V^T. That is
@@ -48,7 +157,8 @@ Result<Literal> call_compact_wy(Call& call) {
 }
 
 // Of a symmetric matrix in quadrants (upper left, upper right, lower left, lower right): its
-// eigenvalues in two halves, and the quadrants of the matrix whose rows are the eigenvectors.
+// eigenvalues in two halves, and the quadrants of the matrix whose rows are the eigenvectors. They
+// ascend, but that a last row without others stays the last.
 Result<Literal> call_eigh_quadrants(Call& call) {
   if (call.operands.size() != 4) return call.error(ErrorKind::Shape, "expected four quadrants");
   Steps steps(call);
@@ -66,13 +176,12 @@ Result<Literal> call_eigh_quadrants(Call& call) {
   values.pop_back();
   for (int64_t d = 0; d < rank; ++d) order[static_cast<size_t>(d)] = d;
   std::swap(order[order.size() - 1], order[order.size() - 2]);
-  CustomCallAttributes attributes;
-  attributes.custom_call_target = "Eigh";
-  const Shape eigen = Shape::tuple({shape, with_dims(shape, values)});
-  StepValue pair = steps.op(Op::CustomCall, eigen, {std::move(whole)}, std::move(attributes));
+  if (shape.dims[order.size() - 1] != shape.dims[order.size() - 2])
+    return call.error(ErrorKind::Shape, "expected quadrants of square matrices");
+  StepValue pair = eigen(steps, std::move(whole));
   if (steps.failed()) return steps.finish({});
   StepValue rows = steps.transpose({pair.literal.elements()[0], shape}, order);
-  const StepValue numbers{pair.literal.elements()[1], eigen.elements[1]};
+  const StepValue numbers{pair.literal.elements()[1], with_dims(shape, values)};
   const int64_t n = shape.dims.back(), half = quadrants[0].shape.dims.back();
   std::vector<StepValue> out;
   for (const int64_t first : {int64_t{0}, half}) {
