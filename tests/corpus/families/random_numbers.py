@@ -27,8 +27,7 @@ def random_rejections(key): return r.gamma(key, 2.5, (24,)), r.beta(key, 1.5, 2.
 def random_in_batches(keys): return jax.vmap(lambda k: r.normal(k, (5,)))(keys), jax.vmap(lambda k: r.permutation(r.fold_in(k, 3), 9))(keys)
 @program("u64[2]", x64=True)
 def random_philox(state):
-    key = jnp.concatenate([state, state[:1]])
-    return lax.rng_bit_generator(key, (40, 8), algorithm=lax.RandomAlgorithm.RNG_PHILOX), lax.rng_bit_generator(
+    return lax.rng_bit_generator(state, (40, 8), algorithm=lax.RandomAlgorithm.RNG_PHILOX), lax.rng_bit_generator(
         state, (24,), "uint64", algorithm=lax.RandomAlgorithm.RNG_THREE_FRY)
 @program("u32[4]")
 def random_three_fry(key): return lax.rng_bit_generator(key, (300,), algorithm=lax.RandomAlgorithm.RNG_THREE_FRY), lax.rng_bit_generator(

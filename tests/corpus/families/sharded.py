@@ -48,8 +48,8 @@ def all_to_all(mesh, x, b, n):
 def collectives(mesh, x, b, n):
     def f(x, b, n):
         return (lax.psum(x, "x"), lax.psum_scatter(x, "x", tiled=True), lax.all_gather(b, "x", tiled=True), lax.pmax(x, "x"), lax.pmin(n, "x"),
-                lax.pmean(b, "x"), lax.ppermute(n, "x", [(0, 1), (1, 0), (2, 3)]), lax.psum(n.astype(jnp.int32), "x"), lax.axis_index("x") + n[0, 0])
-    return mapped(mesh, f, (P("x"),) * 3, (P(), P("x"), P(), P(), P(), P(), P("x"), P(), P()))(x, b, n)
+                lax.pmean(b, "x"), lax.ppermute(n, "x", [(0, 1), (1, 0), (2, 3)]), lax.psum(n.astype(jnp.int32), "x"), (lax.axis_index("x") + n[0, 0])[None])
+    return mapped(mesh, f, (P("x"),) * 3, (P(), P("x"), P(), P(), P(), P(), P("x"), P(), P("x")))(x, b, n)
 @program("f32[16,64]", "f32[64,32]", mesh=True, shard=[ROWS, ROWS])
 def collectives_in_loops(mesh, x, w):
     def f(x, w):
@@ -116,10 +116,19 @@ def loop_until_all(mesh, x):
 @program("f32[32,8]", "s32[16]", mesh=True, shard=[ROWS, ("x",)])
 def ragged_exchange(mesh, x, n):
     def f(x, n):
-        sizes = jnp.minimum(n, 2)
+        sizes, me = jnp.minimum(n, 2), lax.axis_index("x")
         starts = jnp.arange(4, dtype=jnp.int32) * 2
-        got = lax.all_to_all(sizes, "x", 0, 0, tiled=True)
-        return lax.ragged_all_to_all(x, jnp.zeros((8, 8)), starts, sizes, jnp.full(4, lax.axis_index("x") * 2, jnp.int32), got, axis_name="x")
+
+        def sent(x, sizes):
+            got = lax.all_to_all(sizes, "x", 0, 0, tiled=True)
+            to = jnp.full(4, me * 2, jnp.int32)
+            return lax.ragged_all_to_all(x, jnp.zeros((8, 8)), starts, sizes, to, got, axis_name="x")
+
+        def gathered(x, sizes):
+            mine = lax.dynamic_slice_in_dim(lax.all_gather(x, "x"), me * 2, 2, 1).reshape(8, 8)
+            counts = lax.dynamic_slice_in_dim(lax.all_gather(sizes, "x"), me, 1, 1)
+            return jnp.where((jnp.arange(2) < counts).reshape(8, 1), mine, 0)
+        return lax.platform_dependent(x, sizes, tpu=sent, default=gathered)
     return mapped(mesh, f, (P("x"), P("x")), P("x"))(x, n)
 @program("bf16[16,128]", "bf16[4,128,128]", shard=[ROWS, (None, None, "x")])
 def layers_sharded(x, w):
