@@ -15,22 +15,47 @@ struct Table {
   Rows rows;
 };
 
+using Words = std::span<const std::pair<uint8_t, std::string_view>>;
+constexpr std::pair<uint8_t, std::string_view> kind_words[] = {
+    {MaskPred, "pred"},      {MaskSigned, "signed"},   {MaskUnsigned, "unsigned"},
+    {MaskFloat, "floating"}, {MaskComplex, "complex"}, {MaskSpecial, "special"}};
+constexpr std::pair<uint8_t, std::string_view> trait_words[] = {
+    {TraitTranscendental, "transcendental"},
+    {TraitNoTraffic, "no-traffic"},
+    {TraitNotFolded, "not-folded"},
+    {TraitCheap, "cheap"},
+    {TraitEffect, "effect"},
+    {TraitCollective, "collective"}};
+
+// The words of a mask's bits, with spaces between; "-" of none.
+std::string words_of(uint8_t mask, Words words) {
+  std::string out;
+  for (const auto& [bit, word] : words)
+    if (mask & bit) (out += out.empty() ? "" : " ") += word;
+  return out.empty() ? "-" : out;
+}
+
+// Kinds of element types are those of the type table's column of that name.
 Table ops_table() {
-  Table out{{"op", "operands", "attributes", "class"}, {}};
+  Table out{{"op", "operands", "attributes", "class", "kinds", "traits"}, {}};
   for (int i = 0; i < op_count; ++i) {
     const OpInfo& op = info(static_cast<Op>(i));
     out.rows.push_back({std::string(op.text), op.operands < 0 ? "any" : std::to_string(op.operands),
                         std::string(op.attributes),
-                        op.op_class == OpClass::Elementwise ? "elementwise" : "structural"});
+                        op.op_class == OpClass::Elementwise ? "elementwise" : "structural",
+                        words_of(op.types, kind_words), words_of(op.traits, trait_words)});
   }
   return out;
 }
 
 Table types_table() {
-  Table out{{"type", "bits"}, {}};
+  constexpr uint8_t Boolean = MaskPred, Signed = MaskSigned, Unsigned = MaskUnsigned,
+                    Float = MaskFloat, Complex = MaskComplex;
+  Table out{{"type", "bits", "kind"}, {}};
 #define ELEMENT_TYPE(name, text, number, bits, storage, kind) \
-  out.rows.push_back({text, std::to_string(bits)});
-#define SPECIAL_TYPE(name, text, number) out.rows.push_back({text, "-"});
+  out.rows.push_back({text, std::to_string(bits), words_of(kind, kind_words)});
+#define SPECIAL_TYPE(name, text, number) \
+  out.rows.push_back({text, "-", words_of(MaskSpecial, kind_words)});
 #include "shape/element_types.def"
 #undef ELEMENT_TYPE
 #undef SPECIAL_TYPE

@@ -276,7 +276,11 @@ ENTRY main {
         self.assertEqual(hilo("print", proto).stdout, hilo("print", module).stdout)
 
     def test_list(self):
-        self.assertEqual(len(json.loads(hilo("list", "ops", "--json").stdout)["rows"]), 133)
+        ops = json.loads(hilo("list", "ops", "--json").stdout)["rows"]
+        self.assertEqual(len(ops), 133)
+        self.assertIn(("tanh", "floating complex", "transcendental"), [(op["op"], op["kinds"], op["traits"]) for op in ops])
+        types = json.loads(hilo("list", "types", "--json").stdout)["rows"]
+        self.assertIn(("bf16", "16", "floating"), [(t["type"], t["bits"], t["kind"]) for t in types])
         chips = json.loads(hilo("list", "targets", "--json").stdout)["rows"]
         self.assertIn(("v5e", "16"), [(chip["target"], chip["memory GiB"]) for chip in chips])
 
