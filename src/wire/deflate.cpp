@@ -66,8 +66,10 @@ Result<void> Inflater::read(std::span<std::byte> to) {
   return {};
 }
 
-Deflater::Deflater(WriteNext to) : to_(std::move(to)), state_(std::make_unique<InflaterState>()) {
-  check(deflateInit2(&state_->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -MAX_WBITS, 8,
+Deflater::Deflater(WriteNext to, Inflater::Wrap wrap)
+    : to_(std::move(to)), state_(std::make_unique<InflaterState>()) {
+  const int window = wrap == Inflater::Wrap::Raw ? -MAX_WBITS : MAX_WBITS + 16;
+  check(deflateInit2(&state_->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window, 8,
                      Z_DEFAULT_STRATEGY) == Z_OK,
         "deflateInit2");
 }
@@ -97,6 +99,19 @@ Result<void> Deflater::finish() { return pump({}, Z_FINISH); }
 
 uint32_t crc32_of(uint32_t crc, std::span<const std::byte> bytes) {
   return crc32_z(crc, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
+}
+
+Result<std::string> gzip(std::string_view bytes) {
+  std::string out;
+  Deflater deflater(
+      [&](std::span<const std::byte> chunk) -> Result<void> {
+        out.append(reinterpret_cast<const char*>(chunk.data()), chunk.size());
+        return {};
+      },
+      Inflater::Wrap::Gzip);
+  HILO_DO(deflater.write(std::as_bytes(std::span(bytes))));
+  HILO_DO(deflater.finish());
+  return out;
 }
 
 Result<std::string> gunzip(std::span<const std::byte> bytes, int64_t most_bytes) {

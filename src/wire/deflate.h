@@ -26,7 +26,7 @@ class Inflater {
 
 class Deflater {
  public:
-  explicit Deflater(WriteNext to);
+  explicit Deflater(WriteNext to, Inflater::Wrap wrap = Inflater::Wrap::Raw);
   ~Deflater();
   Result<void> write(std::span<const std::byte> bytes);
   Result<void> finish();

@@ -71,6 +71,7 @@ std::string_view text_of(Format format) {
                                         "HLO text",
                                         "HLO proto",
                                         "HLO proto text",
+                                        "HLO proto JSON",
                                         "StableHLO text",
                                         "StableHLO bytecode",
                                         "npy",
@@ -86,6 +87,9 @@ Format detect_format(std::span<const std::byte> bytes) {
     if (text.starts_with(magic.start)) return magic.format;
   if (is_safetensors(text)) return Format::Safetensors;
   if (is_proto(text)) return Format::HloProto;
+  if (const size_t first = text.find_first_not_of(" \t\r\n");
+      first != std::string_view::npos && text[first] == '{')
+    return Format::HloProtoJson;
   const std::string_view word = first_word(text);
   const std::string_view after =
       word.empty() ? std::string_view() : text.substr(word.data() + word.size() - text.data());
@@ -114,6 +118,7 @@ Result<Module> read_module(std::span<const std::byte> bytes, Format format,
     case Format::HloText: return parse(view_of(bytes), options);
     case Format::HloProto: return in_file(read_hlo_proto(bytes));
     case Format::HloProtoText: return in_file(read_hlo_proto_text(bytes));
+    case Format::HloProtoJson: return in_file(read_hlo_proto_json(bytes));
     case Format::Gzip: {
       Result<std::string> unpacked = gunzip(bytes, most_unpacked);
       if (!unpacked) return in_file(std::unexpected(unpacked.error()));
@@ -151,6 +156,7 @@ Result<std::string> convert(const Module& module, Format to) {
     case Format::HloText: return print(module);
     case Format::HloProto: return write_hlo_proto(module);
     case Format::HloProtoText: return write_hlo_proto_text(module);
+    case Format::HloProtoJson: return write_hlo_proto_json(module);
     default: return fail(ErrorKind::Unsupported, "a module cannot be written as {}", text_of(to));
   }
 }

@@ -93,6 +93,7 @@ enum class Format : uint8_t {
   HloText,
   HloProto,           // binary HloModuleProto, or an HloProto around it
   HloProtoText,       // the same as protobuf's text
+  HloProtoJson,       // the same as protobuf's JSON, fields named as in hlo.proto
   StableHloText,      // not read yet
   StableHloBytecode,  // not read yet
   Npy,
@@ -119,7 +120,10 @@ Result<Module> read_module_file(const std::string& path, const ParseOptions& opt
 // when it is larger than the 2 GiB that protobuf can hold.
 Result<std::string> write_hlo_proto(const Module& module);
 Result<std::string> write_hlo_proto_text(const Module& module);
-// The module in HloText, HloProto or HloProtoText.
+Result<std::string> write_hlo_proto_json(const Module& module);
+// The module in HloText, HloProto, HloProtoText or HloProtoJson.
 Result<std::string> convert(const Module& module, Format to);
+// A gzip file (RFC 1952) of these bytes; the same ones for the same bytes.
+Result<std::string> gzip(std::string_view bytes);
 
 }  // namespace hilo
