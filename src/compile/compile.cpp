@@ -138,7 +138,7 @@ Result<ObjectFile> make_object(Module module, const std::string& name, const Tar
       if (!out.needs_run_time) return std::string();
       count_steps(steps, find_routines(module, steps, eval), out.report);
       for (const EvaluatedStep& step : out.report.evaluated)
-        ++out.evaluated[fmt::format("{}: {}", text_of(module[step.instruction].op), step.reason)];
+        ++out.evaluated[described(module, step)];
       return text_of_steps(module, steps, object_options.threads);
     };
   HILO_TRY(Code code, translate(module, target, options, emit, out.report));
@@ -151,6 +151,15 @@ Result<ObjectFile> make_object(Module module, const std::string& name, const Tar
 }
 
 }  // namespace
+
+std::string described(const Module& module, const EvaluatedStep& step) {
+  const Instruction& instruction = module[step.instruction];
+  if (instruction.op == Op::CustomCall)
+    return fmt::format("custom call `{}`",
+                       module.attributes<CustomCallAttributes>(instruction).custom_call_target);
+  return fmt::format("{} of {}", text_of(instruction.op),
+                     to_string_without_layout(module.shape(instruction)));
+}
 
 Result<Executable> compile(Module module, const Target& target, const CompileOptions& options) {
   if (options.eval.ideal_floats)

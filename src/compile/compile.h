@@ -24,8 +24,10 @@ struct CompileOptions {
 // A step that the evaluator does, and why.
 struct EvaluatedStep {
   InstructionId instruction;
-  std::string reason;
+  std::string reason;  // that it has no code
 };
+// The step as its program has it: "all-gather of f32[16,256]", "custom call `mine`".
+std::string described(const Module& module, const EvaluatedStep& step);
 // What all runs of a pass before planning took.
 struct PassTime {
   std::string name;
@@ -86,7 +88,7 @@ struct ObjectFile {
   std::string object;  // a relocatable file of the system's format
   std::string header;  // C and C++: the function, its parameters and results, a small C++ wrapper
   bool needs_run_time = false;  // libhilo_run: for report.routines, for `evaluated`, for threads
-  std::map<std::string, int64_t> evaluated;  // "op: why it has no code" -> steps
+  std::map<std::string, int64_t> evaluated;  // as described() -> steps
   CompileReport report;
   std::string link_flags;  // behind the object, where it is linked on this machine
 };

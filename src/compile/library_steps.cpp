@@ -58,12 +58,8 @@ Result<void> check_custom_calls(const Module& module, std::span<const LibrarySte
     if (is_known(module, id) || std::ranges::find(entry, id) == entry.end()) continue;
     const std::string& target = module.attributes<CustomCallAttributes>(id).custom_call_target;
     if (options.custom_calls.contains(target)) continue;
-    return std::unexpected(Error{
-        ErrorKind::Unsupported,
-        fmt::format("custom-call of {} on device cpu: no custom call '{}' is known; supply it with "
-                    "--custom-call '{}=lib.so', or take zeros for it with --custom-call '{}=zeros'",
-                    to_string_without_layout(module.shape(id)), target, target, target),
-        module.place(id)});
+    return std::unexpected(
+        Error{ErrorKind::Unsupported, unknown_custom_call(module, id), module.place(id)});
   }
   return {};
 }

@@ -130,6 +130,19 @@ std::span<const CustomCallInfo> known_custom_calls() {
   return infos;
 }
 
+std::string unknown_custom_call(const Module& module, InstructionId id) {
+  const std::string& target = module.attributes<CustomCallAttributes>(id).custom_call_target;
+  const auto operands = module.operands(id);
+  const bool may_be_operand =
+      !operands.empty() && same_dims(module.shape(operands[0]), module.shape(id));
+  return fmt::format(
+      "no custom call '{}' is known; supply it with --custom-call '{}=lib.so', or {}take zeros for "
+      "it with --custom-call '{}=zeros'",
+      target, target,
+      may_be_operand ? fmt::format("pass its operand on with '{}=operand', or ", target) : "",
+      target);
+}
+
 Routine routine_CustomCall(const RoutineCall& call) {
   const std::string& target = call.attributes<CustomCallAttributes>().custom_call_target;
   const Known* one = find_known(target);
@@ -145,10 +158,7 @@ Result<Literal> evaluate_CustomCall(Call& call) {
     return call_supplied(call, found->second);
   if (const Known* one = find_known(target))
     return one->prepare ? evaluate_lapack(call, one->prepare) : one->function(call);
-  return call.error(ErrorKind::Unsupported,
-                    fmt::format("no custom call '{}' is known; supply it with --custom-call "
-                                "'{}=lib.so', or take zeros for it with --custom-call '{}=zeros'",
-                                target, target, target));
+  return call.error(ErrorKind::Unsupported, unknown_custom_call(call.module, call.id));
 }
 
 }  // namespace hilo

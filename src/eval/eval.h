@@ -156,8 +156,12 @@ struct CustomCallInfo {
 std::span<const CustomCallInfo> known_custom_calls();
 
 // The function that a shared library has for a target (the C interface is custom_call_abi.h); from
-// "zeros": one that fills the results with zeros. A path without '/' is looked for as dlopen does.
+// "zeros": one that fills the results with zeros; from "operand": one whose results are its first
+// operands. A path without '/' is looked for as dlopen does.
 Result<CustomCallFunction> load_custom_call(const std::string& target, const std::string& from);
+
+// What to tell of a custom call that is neither known nor supplied, and how to supply it.
+std::string unknown_custom_call(const Module& module, InstructionId id);
 
 // The literal in the types that ideal arithmetic holds, and the type held for a declared one.
 ElementType held_type(ElementType declared, bool ideal_floats);
