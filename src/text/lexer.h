@@ -77,6 +77,7 @@ class Lexer {
   // text.data()[text.size()] must be 0. Unescaped strings go to `strings`.
   Lexer(std::string_view text, StringArena& strings)
       : at(text.data()), begin(text.data()), end(text.data() + text.size()), strings_(&strings) {}
+  virtual ~Lexer() = default;
 
   const char* at;
   const char* begin;
@@ -142,6 +143,11 @@ class Lexer {
   bool fail_at(const char* where, ErrorKind kind, std::string message);
   bool fail_expected(char c, std::string_view where);
   bool fail_expected(std::string_view what);  // "expected WHAT, found ..."
+  // What has a meaning and is hardly meant: the parser of modules warns and goes on, a text alone
+  // is refused.
+  virtual bool doubt(const char* where, std::string message) {
+    return fail_at(where, ErrorKind::Syntax, std::move(message));
+  }
   // The token at `at`, quoted, for messages.
   std::string found();
   Place place_of(const char* position) const;  // line and column

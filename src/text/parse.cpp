@@ -17,10 +17,12 @@ Result<Module> parse(std::shared_ptr<const std::string> text, const ParseOptions
   module.reserve(guess, guess * 2);
   Parser parser(module.source, options, module);
   const bool parsed = parse_module(parser);
-  if (parser.first_error) return std::unexpected(*parser.first_error);
-  if (parsed) return module;
-  if (options.errors) options.errors->push_back(parser.error());
-  return std::unexpected(parser.error());
+  if (parsed && !parser.first_error) return module;
+  if (!parser.first_error && options.errors) options.errors->push_back(parser.error());
+  Error error = parser.first_error ? *parser.first_error : parser.error();
+  parser.broken.resize(module.computations.size(), true);  // the last one may not have been closed
+  if (options.partial) *options.partial = {std::move(module), std::move(parser.broken)};
+  return std::unexpected(std::move(error));
 }
 
 Result<Module> parse(std::string_view text, const ParseOptions& options) {

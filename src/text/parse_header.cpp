@@ -146,6 +146,7 @@ bool parse_header(Parser& parser) {
   std::string_view name;
   if (!parser.name(name, "the name of the module")) return false;
   parser.module.header.name = name;
+  if (*parser.at == ':') ++parser.at;  // XLA lets one stand there, without a space
   uint64_t seen = 0;
   while (parser.accept(','))
     if (!read_attribute(parser, seen)) return false;

@@ -87,7 +87,8 @@ bool parse_constant_value(Parser& parser, Draft& draft) {
   const char* start = parser.at;
   size_t size = 0;
   while (size < 32 && (is_class(start[size], WordChar))) ++size;
-  const bool short_text = size > 0 && start[size] == ')';
+  const bool is_scalar = parser.module.shapes[draft.shape].dims.empty();
+  const bool short_text = is_scalar && size > 0 && start[size] == ')';
   const std::string_view raw(start, size);
   const uint64_t hash = hash_of_span(start, size) + draft.shape.value * 0x9e3779b97f4a7c15ull;
   LiteralRef value;
@@ -145,6 +146,7 @@ bool parse_head(Parser& parser, Draft& draft, bool& is_root) {
   parser.skip();
   is_root = parser.at[0] == 'R' && parser.accept_word("ROOT");
   if (is_root && parser.peek('=')) parser.at -= 4, is_root = false;  // an instruction named ROOT
+  if (parser.bare && at_shape(parser)) return true;                  // without a name
   if (!parser.name(draft.name, "the name of an instruction")) return false;
   parser.instruction = draft.name;
   return parser.expect('=', "after the name of an instruction");

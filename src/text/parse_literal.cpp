@@ -1,5 +1,7 @@
 // Values of constants: `1.5`, `{1, 2}`, `{ { 1, 2 }, { 3, 4 } }`, `(literal, literal)`, `(re, im)`,
-// and `{...}`, an elided array. Commas are optional, as XLA reads them.
+// and `{...}`, an elided array, which `{1, 2, ...}` is, too. Commas are optional, as XLA reads
+// them. Where an array should stand, XLA takes one value for its first element and zeros for the
+// others.
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -80,6 +82,7 @@ bool read_number(Lexer& lexer, Number& out) {
   lexer.skip();
   const char* start = lexer.at;
   const char* p = start + (*start == '-');
+  if (*p == '.' && is_digit(p[1])) return read_real(lexer, start, out);
   if (!is_digit(*p)) return read_word(lexer, out);
   uint64_t magnitude = 0;
   const char* digits = p;
@@ -191,10 +194,17 @@ bool store_integer(Lexer& lexer, const char* at, const Number& number, T& out) {
   uint64_t limit;  // of the magnitude
   if (is_unsigned(type)) limit = number.negative ? 0 : ~uint64_t{0} >> (64 - bits);
   else limit = (uint64_t{1} << (bits - 1)) - (number.negative ? 0 : 1);
-  if (number.magnitude > limit) return out_of_range(lexer, at, type);
-  out =
-      static_cast<T>(static_cast<int64_t>(number.negative ? -number.magnitude : number.magnitude));
-  return true;
+  const uint64_t bits_of_value = number.negative ? -number.magnitude : number.magnitude;
+  out = static_cast<T>(static_cast<int64_t>(bits_of_value));
+  if (number.magnitude <= limit) return true;
+  const bool wraps = bits == 64 && (!number.negative || number.magnitude <= uint64_t{1} << 63);
+  if (!wraps) return out_of_range(lexer, at, type);
+  return lexer.doubt(
+      at, fmt::format("the value is out of the range of {}; as XLA does, it is read "
+                      "modulo 2^64, as {}",
+                      text_of(type),
+                      is_unsigned(type) ? fmt::format("{}", bits_of_value)
+                                        : fmt::format("{}", static_cast<int64_t>(bits_of_value))));
 }
 
 template <class T>
@@ -314,23 +324,58 @@ bool take_bytes(Lexer& lexer, const Shape& shape, int64_t& bytes_left) {
   return true;
 }
 
+// One value where an array of real numbers or pred should stand.
+bool parse_lone_value(Lexer& lexer, const Shape& shape, Literal& out) {
+  const char* start = lexer.at;
+  out = Literal::zeros(shape);
+  const bool read = visit_storage(shape.type, [&]<class T>(std::type_identity<T>) {
+    return parse_element(lexer, out.mutable_data<T>()[0]);
+  });
+  if (!read || element_count(shape) == 1) return read;
+  return lexer.doubt(
+      start, fmt::format("one value for {}: as XLA does, it is read as the first element, and the "
+                         "others are 0; a broadcast is an array of equal values",
+                         to_string_without_layout(shape)));
+}
+
+// After an array at `start` could not be read: whether it is because "..." stands among its
+// elements, which elides all of it. Then reading goes on behind it.
+bool accept_partly_elided(Lexer& lexer, const char* start) {
+  const auto failure = std::exchange(lexer.failure, std::nullopt);
+  lexer.at = start;
+  std::string_view group;
+  if (lexer.balanced(group) && group.contains("...")) return true;
+  lexer.failure = failure;
+  lexer.at = start;
+  return false;
+}
+
 bool parse_array(Lexer& lexer, const Shape& shape, int64_t& bytes_left, bool& elided,
                  Literal& out) {
   for (int64_t dim : shape.dims)
     if (dim == Shape::unbounded)
       return lexer.fail(ErrorKind::Shape, fmt::format("a literal cannot have the shape {}",
                                                       to_string_without_layout(shape)));
-  const bool now_elided = !shape.dims.empty() && accept_elided(lexer);
+  bool now_elided = !shape.dims.empty() && accept_elided(lexer);
+  const char* start = (lexer.skip(), lexer.at);
+  const bool is_lone = !shape.dims.empty() && !now_elided && *start != '{' &&
+                       !is_complex(shape.type) && element_count(shape) > 0;
   // An element takes two characters at least; so nothing large is allocated for a short text.
-  if (!now_elided && element_count(shape) > lexer.end - lexer.at)
-    return lexer.fail(ErrorKind::Shape, fmt::format("the literal is too short for {}",
-                                                    to_string_without_layout(shape)));
+  if (!now_elided && !is_lone && element_count(shape) > lexer.end - lexer.at) {
+    now_elided = accept_partly_elided(lexer, start);
+    if (!now_elided)
+      return lexer.fail(ErrorKind::Shape, fmt::format("the literal is too short for {}",
+                                                      to_string_without_layout(shape)));
+  }
   if (!take_bytes(lexer, shape, bytes_left)) return false;
+  if (is_lone) return parse_lone_value(lexer, shape, out);
   out = Literal::uninitialized(shape);
-  if (now_elided) return elided = true, fill_elided(out), true;
-  return visit_storage(shape.type, [&]<class T>(std::type_identity<T>) {
+  const auto read = [&]<class T>(std::type_identity<T>) {
     return parse_dense(lexer, shape.dims, out.mutable_data<T>().data());
-  });
+  };
+  if (!now_elided && visit_storage(shape.type, read)) return true;
+  if (!now_elided && !accept_partly_elided(lexer, start)) return false;
+  return elided = true, fill_elided(out), true;
 }
 
 bool elide_tuple(Lexer& lexer, const Shape& shape, int64_t& bytes_left, Literal& out) {
@@ -354,7 +399,8 @@ bool parse_any(Lexer& lexer, const Shape& shape, int64_t& bytes_left, bool& elid
   if (!lexer.expect('(', "before the elements of a tuple")) return false;
   std::vector<Literal> elements(shape.elements.size());
   for (size_t i = 0; i < elements.size(); ++i) {
-    if (i > 0 && !lexer.expect(',', "between the elements of a tuple")) return false;
+    if (i > 0 && !lexer.accept(',') && lexer.peek(')'))
+      return lexer.fail_expected(',', "between the elements of a tuple");
     if (!parse_any(lexer, shape.elements[i], bytes_left, elided, elements[i])) return false;
   }
   out = Literal::tuple(std::move(elements));

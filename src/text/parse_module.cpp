@@ -15,6 +15,7 @@ void Scope::reset(std::string_view name) {
   tuple_elements.clear();
   root = {};
   broken = false;
+  cut_off = false;
 }
 
 void Parser::warn(const char* where, std::string message) {
@@ -67,8 +68,28 @@ bool at_instruction(Parser& parser) {
   return yes;
 }
 
+// Whether a computation begins here, at the start of a line: `ENTRY name`, or `name ... {` and the
+// end of the line.
+bool at_computation(Parser& parser) {
+  const char* start = parser.at;
+  parser.skip();
+  bool yes = parser.accept_word("ENTRY");
+  if (!yes) {
+    if (*parser.at == '%') ++parser.at;
+    const bool is_named = !parser.word_here().empty() && (parser.peek('{') || parser.peek('('));
+    const char* last =
+        static_cast<const char*>(std::memchr(parser.at, '\n', parser.end - parser.at));
+    if (!last) last = parser.end;
+    while (last > parser.at && is_class(last[-1], GapChar)) --last;
+    yes = is_named && last > parser.at && last[-1] == '{';
+  }
+  parser.at = start;
+  return yes;
+}
+
 // After an error in an instruction: notes it and goes on at the next one, when the caller wants
-// all errors.
+// all errors; or at the next computation, where the '}' before it stood in a line that was given
+// up.
 bool recover(Parser& parser, const char* start, size_t depth, size_t operands) {
   if (!parser.options.errors) return false;
   if (!parser.failed_names_used) parser.options.errors->push_back(parser.error());
@@ -84,6 +105,7 @@ bool recover(Parser& parser, const char* start, size_t depth, size_t operands) {
   do {
     const void* newline = std::memchr(parser.at, '\n', parser.end - parser.at);
     parser.at = newline ? static_cast<const char*>(newline) + 1 : parser.end;
+    if (at_computation(parser)) return parser.scope().cut_off = true;
   } while (parser.at != parser.end && !at_instruction(parser));
   return true;
 }
@@ -91,7 +113,7 @@ bool recover(Parser& parser, const char* start, size_t depth, size_t operands) {
 bool parse_instructions(Parser& parser) {
   const size_t depth = parser.depth, operands = parser.operands.size();
   if (!parser.expect('{', "before the instructions of a computation")) return false;
-  while (!parser.accept('}')) {
+  while (!parser.scope().cut_off && !parser.accept('}')) {
     parser.instruction = {};
     if (parser.at_end())
       return parser.fail_expected('}', "after the instructions of a computation");
@@ -179,9 +201,10 @@ bool parse_signature(Parser& parser, ShapeId& result) {
     do {
       std::string_view name;
       ShapeId ignored;
-      if (!parser.name(name, "the name of a parameter") ||
-          !parser.expect(':', "after the name of a parameter") || !parse_shape_id(parser, ignored))
-        return false;
+      if (!parser.name(name, "the name of a parameter")) return false;
+      if (!parser.accept(':') && !at_shape(parser))  // XLA reads it without the colon, too
+        return parser.fail_expected(':', "after the name of a parameter");
+      if (!parse_shape_id(parser, ignored)) return false;
     } while (parser.accept(','));
     if (!parser.expect(')', "after the parameters")) return false;
   }
@@ -237,8 +260,9 @@ bool at_bare_instruction(Parser& parser) {
   const char* start = (parser.skip(), parser.at);
   parser.accept_word("ROOT");
   if (parser.peek('%')) ++parser.at;
+  const bool is_unnamed = at_shape(parser) && *parser.at != '(';
   parser.word_here();
-  const bool bare = parser.peek('=');
+  const bool bare = is_unnamed || parser.peek('=');
   parser.at = start;
   return bare;
 }

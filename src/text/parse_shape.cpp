@@ -270,6 +270,7 @@ bool at_shape(Lexer& lexer) {
   if (*lexer.at == '(') return true;
   if (*lexer.at < 'a' || *lexer.at > 'z') return false;
   const char* p = word_end(lexer.at, lexer.end);
+  if (*p == ' ' && p[1] == '[') return true;
   return *p == '[' || (*p == '(' && p == lexer.at + 1 && *lexer.at == 'b');
 }
 

@@ -33,6 +33,7 @@ struct Scope {
   InstructionId root;
   ComputationId expected;  // the id that it gets unless others end before it
   bool broken = false;     // an instruction was given up
+  bool cut_off = false;    // and its line had the computation's end
   void reset(std::string_view name);
 };
 
@@ -61,6 +62,9 @@ class Parser : public Lexer {
 
   Scope& scope() { return *scopes[depth - 1]; }
   void warn(const char* where, std::string message);
+  bool doubt(const char* where, std::string message) override {
+    return warn(where, std::move(message)), true;
+  }
   Place place_here(const char* position) const;
   Error error() const;  // from `failure`
 };

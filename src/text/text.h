@@ -12,12 +12,19 @@ struct Warning {
   Place place;
 };
 
+// What was understood of a text with errors. Instructions that were given up are missing.
+struct PartialModule {
+  Module module;
+  std::vector<bool> incomplete;  // for each computation: whether such instructions were in it
+};
+
 struct ParseOptions {
   std::string file;                          // for the places of errors
   std::vector<Warning>* warnings = nullptr;  // unknown attributes, elided constants
   // When given: an error in an instruction is added here, the parser goes on at the next one, and
   // gives up after 20. The Result still holds the first.
   std::vector<Error>* errors = nullptr;
+  PartialModule* partial = nullptr;              // given what is there when there are errors
   int max_depth = 8192;                          // nesting of shapes, literals, operands
   int64_t max_literal_bytes = int64_t{1} << 32;  // of all constants, elided ones included
 };

@@ -300,6 +300,32 @@ def sharded():
     yield "sharding of a tuple", one_instruction(shape, f"tuple({operands}), sharding={{{inner}}}")
 
 
+# Whole texts that XLA's parser takes and nobody prints.
+LOOSE_TEXTS = [
+    "HloModule m:\nENTRY e { ROOT c = f32[] constant(1) }\n",
+    "HloModule m: , is_scheduled=true\nENTRY e { ROOT c = f32[] constant(1) }\n",
+    "HloModule m ENTRY e (x f32[2], y.1 s32[]) -> f32[2] { x = f32[2] parameter(0) "
+    "y = s32[] parameter(1) ROOT n = f32[2] negate(x) }",
+    "HloModule m\nENTRY e (%x f32[2]) -> f32[2] {\n  x = f32 [2] { 0 } parameter( 0 )\n"
+    "  ROOT n = f32[ 2 ] negate( x, )\n}\n",
+    "/* a */ HloModule /* b */ m // c\n/* d\n*/ ENTRY e { /* e */ ROOT c /* f */ = f32[] "
+    "constant( /* g */ 1 // h\n) } // i\n",
+    "f32[10] add(f32[10], f32[10])",
+    "ROOT foo = f32[10] add(f32[10] x, f32[10] x)",
+    "foo = f32[2] add(f32[2] negate(f32[2] x), x), metadata={op_name='a', source_line=3}",
+]
+LOOSE_CONSTANTS = [
+    ("f32[2,3]", "1.5"), ("bf16[17,22]", "1"), ("pred[2]", "true"), ("pred[2]", "false"),
+    ("s32[3]", "7"), ("s32[2,2]", "-7"), ("f32[1,1]", "5"), ("f32[2,2]{0,1}", "1"),
+    ("f8e4m3fn[2]", "1"), ("f32[3]", "inf"), ("f32[3]", "nan"), ("u64[]", "-1"),
+    ("s64[]", "9223372036854775808"), ("pred[]", "-1"), ("pred[]", "2"), ("f32[]", "-.5"),
+    ("f32[]", "1."), ("f32[2]", "{1 2}"), ("f32[2]", "{,1,,2,}"), ("f32[2,2]", "{{1 2},{3 4},}"),
+    ("(f32[], s32[])", "(1 2)"), ("(f32[2], s32[])", "(1, 2)"), ("f32[2,0]", "{{},{}}"),
+    ("f32[0]", "{}"), ("f64[]", "nan(0x123)"), ("f32[2]", "{ /*i0=0*/ 1,\n 2 // b\n }"),
+    ("f32[3]", "{1, ...}"), ("f32[2,2]", "{{1, 2}, ...}"),
+]
+
+
 def modules():
     """(name, text) of each module that needs nothing but this file."""
     known = definitions()
@@ -308,6 +334,11 @@ def modules():
     yield from sharded()
     for header in HEADERS:
         yield f"header {header}", f"HloModule odd, {header}\n{MAIN}"
+    for number, text in enumerate(LOOSE_TEXTS):
+        yield f"loose text {number}", text
+    for shape, literal in LOOSE_CONSTANTS:
+        yield (f"loose constant {shape} {literal}",
+               f"HloModule m\nENTRY e {{\n  ROOT c = {shape} constant({literal})\n}}\n")
     yield from random_literals(1, 120)
     yield from random_strings(2, 10)
 
