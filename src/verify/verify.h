@@ -40,6 +40,10 @@ struct VerifyOptions {
   // Leaves out what neither the evaluator nor the compiler rests on: shardings, what a header says
   // of propagating them, and that all of a fusion is used. Without the others memory is not safe.
   bool only_to_run = false;
+  // For each computation of a module that was read with errors: whether instructions of it are
+  // missing. Then nothing is asked of the module as a whole, of these computations only the shapes
+  // and shardings of single instructions, and nothing of what calls them.
+  const std::vector<bool>* incomplete = nullptr;
 };
 // All mistakes in the order of the file, up to max_errors; empty: the module is sound. Mistakes of
 // structure hide the others. 40,000 instructions take less
