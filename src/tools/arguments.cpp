@@ -1,8 +1,22 @@
 #include "tools/arguments.h"
 
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
+#include <charconv>
 
 namespace hilo::tools {
+namespace {
+
+// CLI11 takes the largest number for one that is larger, and a negative one modulo 2^64.
+std::string whole_number(const std::string& text) {
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size()) return {};
+  return fmt::format("expected a number from 0 to 2^64 - 1, found {}", text);
+}
+
+}  // namespace
 
 Option& Option::required() {
   option_->required();
@@ -47,6 +61,7 @@ Option Arguments::bind(const std::string& names, const Bound& value, const std::
       std::visit([&](auto* target) { return app_.add_option(names, *target, text); }, value);
   // Several values are several uses of an option: one that took more would take the file behind it.
   if (names.starts_with('-')) option->allow_extra_args(false);
+  if (std::holds_alternative<uint64_t*>(value)) option->check(&whole_number);
   return Option(option);
 }
 

@@ -158,6 +158,9 @@ void bench(Options& options, Session& session) {
   const auto read = [&] { return read_module(text, Format::Detect, {.file = options.file}); };
   const auto parse_times =
       repeat(options, 0.25, read, [&](auto& read_one) { module = std::move(read_one); });
+  if (!module)
+    if (const auto dump = dump_instead_of_module(*text, options.file))
+      return fail_with(session, *dump);
   if (!module) return fail_with(session, module.error(), *text);
   if (!options.parse_only && !is_sound(*module, session)) return;
   if (!is_here(*device, options.device, session)) device = RunDevice::Eval;

@@ -342,7 +342,7 @@ void show(const Finding& finding) {
   for (const std::string& line : finding.lines) fmt::print("{}\n", line);
 }
 
-void show_json(const Finding& finding, const nlohmann::ordered_json& tried) {
+std::string json_of(const Finding& finding, const nlohmann::ordered_json& tried) {
   const nlohmann::ordered_json out = {{"schema", "hilo.bisect.1"},
                                       {"tried", tried},
                                       {"found", finding.kind},
@@ -353,7 +353,7 @@ void show_json(const Finding& finding, const nlohmann::ordered_json& tried) {
                                       {"instruction", finding.instruction},
                                       {"difference", finding.difference},
                                       {"lines", finding.lines}};
-  fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  return out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 void run(const BisectOptions& options, Session& session) {
@@ -378,7 +378,8 @@ void run(const BisectOptions& options, Session& session) {
     if (found.error().kind == ErrorKind::Usage) session.status = wrong_usage;
     return;
   }
-  session.json ? show_json(*found, bisection.tried) : show(*found);
+  if (session.json) set_document(session, json_of(*found, bisection.tried));
+  else show(*found);
   if (!found->kind.empty()) session.status = values_differ;
 }
 
@@ -413,8 +414,10 @@ void add_bisect(Arguments& arguments, Session& session) {
   arguments.add_option("--timeout", options->timeout, "stop after so many seconds");
   arguments.add_option("--memory-limit", options->memory_limit,
                        "refuse to need more: 16GiB, 512MB");
-  arguments.add_option("--custom-call", options->custom_calls,
-                       "TARGET=lib.so (see custom_call_abi.h) or TARGET=zeros");
+  arguments.add_option(
+      "--custom-call", options->custom_calls,
+      "TARGET=lib.so (see custom_call_abi.h), TARGET=operand (its operand, as of a "
+      "marker) or TARGET=zeros");
   arguments.add_option("--dump-to", options->dump_to,
                        "a folder for before.txt and after.txt, the modules around what is found");
   arguments.add_flag("--json", session.json, "one JSON document on standard output");

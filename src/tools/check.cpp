@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "tools/counted.h"
 #include "tools/module_file.h"
 #include "verify/verify.h"
 
@@ -12,6 +13,17 @@ struct Checked {
   std::vector<Note> notes;
   int64_t computations = 0, instructions = 0;
 };
+
+constexpr size_t max_errors = 20;
+
+// Errors of reading and of the rules in the order of the file.
+void merge_by_place(std::vector<Error>& errors, std::vector<Error> others) {
+  std::ranges::move(others, std::back_inserter(errors));
+  std::ranges::stable_sort(errors, {}, [](const Error& error) {
+    return std::pair(error.place.line, error.place.column);
+  });
+  if (errors.size() > max_errors) errors.resize(max_errors);
+}
 
 // Ops that mix widths of floats: mistakes where the check is strict, else one note.
 void look_at_widths(const Module& module, bool strict, Checked& out) {
@@ -32,9 +44,13 @@ void look_at_widths(const Module& module, bool strict, Checked& out) {
 Checked check_file(const std::string& file, bool strict, Session& session) {
   Checked out;
   std::shared_ptr<const std::string> source;
-  const auto loaded = load_module(file, {.errors = &out.errors, .source = &source}, session);
+  PartialModule partial;
+  const LoadOptions options = {.errors = &out.errors, .source = &source, .partial = &partial};
+  const auto loaded = load_module(file, options, session);
   if (loaded && out.errors.empty()) out.errors = verify(loaded->module);
   if (loaded && out.errors.empty()) look_at_widths(loaded->module, strict, out);
+  if (!partial.incomplete.empty())
+    merge_by_place(out.errors, verify(partial.module, {.incomplete = &partial.incomplete}));
   const bool names_file = !out.errors.empty() && !out.errors[0].place.file.empty();
   out.shown = loaded ? loaded->path : names_file ? out.errors[0].place.file : file;
   for (Error& error : out.errors) {
@@ -58,13 +74,13 @@ void check_files(const std::vector<std::string>& files, bool strict, Session& se
   for (const std::string& file : files) {
     Checked checked = check_file(file, strict, session);
     if (checked.errors.empty() && !session.json)
-      fmt::print("{}: sound: {} computations, {} instructions\n", checked.shown,
-                 checked.computations, checked.instructions);
+      fmt::print("{}: sound: {}, {}\n", checked.shown, counted(checked.computations, "computation"),
+                 counted(checked.instructions, "instruction"));
     shown.push_back(std::move(checked.shown));
     std::ranges::move(checked.errors, std::back_inserter(errors));
     std::ranges::move(checked.notes, std::back_inserter(notes));
   }
-  if (session.json) fmt::print("{}\n", errors_json(shown, errors, notes));
+  if (session.json) set_document(session, errors_json(shown, errors, notes));
   if (!errors.empty()) session.status = failure;
 }
 

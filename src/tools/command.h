@@ -15,9 +15,12 @@ inline constexpr int success = 0, failure = 1, wrong_usage = 2, values_differ = 
 
 // What every subcommand knows: where to write, and how.
 struct Session {
-  bool json = false;   // one JSON document on standard output
+  bool json = false;   // one JSON document on standard output, of errors where it fails
+  bool quiet = false;  // of what is not an output, a warning or an error: nothing
   bool color = false;  // standard error is a terminal and NO_COLOR is unset
   int status = success;
+  std::string document;       // what --json prints at the end; diagnostics.h
+  bool is_of_errors = false;  // the document
 };
 
 // Each adds its options and sets its callback.

@@ -40,9 +40,12 @@ bool part_agrees(double got, double want, double bound) {
   return std::fabs(got - want) <= bound;
 }
 
+std::string show(double value) {
+  return std::isnan(value) ? "nan" : fmt::format("{:.9g}", value);  // a sign says nothing there
+}
 std::string show(Number value, ElementType type) {
-  if (is_complex(type)) return fmt::format("({:.9g}, {:.9g})", value.real(), value.imag());
-  return fmt::format("{:.9g}", value.real());
+  if (is_complex(type)) return fmt::format("({}, {})", show(value.real()), show(value.imag()));
+  return show(value.real());
 }
 
 double largest_magnitude(const Literal& literal) {
@@ -80,6 +83,13 @@ Tolerance default_tolerance(const Module& module) {
     });
   }
   return {narrow ? 5e-2 : 1e-4, 0, false};
+}
+
+std::string describe(const Tolerance& tolerance) {
+  const std::string scale = tolerance.elementwise ? "|expected|" : "(|expected| + its maximum)";
+  std::string out = "|difference| <= ";
+  if (tolerance.absolute != 0) out += fmt::format("{:g} + ", tolerance.absolute);
+  return out + fmt::format("{:g} * {}", tolerance.relative, scale);
 }
 
 Tolerance tolerance_for(const Module& module, std::optional<double> relative,

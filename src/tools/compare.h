@@ -15,6 +15,7 @@ struct Tolerance {
 };
 // 5e-2 when the module holds a float type narrower than f32 anywhere, else 1e-4.
 Tolerance default_tolerance(const Module& module);
+std::string describe(const Tolerance& tolerance);  // "|difference| <= 0.0001 * ..."
 // What --rtol and --atol give, the other one being 0; the default one where neither is given.
 Tolerance tolerance_for(const Module& module, std::optional<double> relative,
                         std::optional<double> absolute);

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/compiler_options.h"
+#include "tools/counted.h"
 #include "tools/module_file.h"
 
 namespace hilo::tools {
@@ -35,15 +36,17 @@ void show(const Options& options, const std::string& name, const ObjectFile& mad
                                         {"evaluated", made.evaluated},
                                         {"needs", made.needs_run_time ? "hilo_run" : "m"},
                                         {"link_flags", made.link_flags}};
-    fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    set_document(session, out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
     return;
   }
   if (made.needs_run_time) {
-    fmt::print(stderr, "{} needs libhilo_run: {} routines, {} steps evaluated, {} threads\n",
-               options.output, made.report.routines, made.report.evaluated.size(),
-               options.object.threads == 0 ? "all" : fmt::format("{}", options.object.threads));
+    fmt::print(
+        stderr, "{} needs libhilo_run: {}, {} in the evaluator, {}\n", options.output,
+        counted(made.report.routines, "routine"),
+        counted(std::ssize(made.report.evaluated), "step"),
+        options.object.threads == 0 ? "all threads" : counted(options.object.threads, "thread"));
     for (const auto& [what, count] : made.evaluated)
-      fmt::print(stderr, "  evaluated {} x {}\n", count, what);
+      fmt::print(stderr, "  {} runs in the evaluator ({})\n", what, counted(count, "step"));
   }
   if (options.output != "-")
     fmt::print(stderr, "link: c++ main.cpp {} -o main {}\n",

@@ -1,37 +1,62 @@
+#include <nlohmann/json.hpp>
 
 #include "tools/module_file.h"
-#include "wire/wire.h"
+#include "tools/module_form.h"
 
 namespace hilo::tools {
+namespace {
+
+struct Options {
+  std::string file, output, to, stage;
+};
+
+Result<ModuleForm> wanted_form(const Options& options) {
+  if (options.to.empty()) return form_of_file(options.output);
+  return ModuleForm{form_of_word(options.to), options.output.ends_with(".gz")};
+}
+
+void convert_file(const Options& options, Session& session) {
+  const auto form = wanted_form(options);
+  if (!form) return fail_with(session, form.error());
+  if (!can_write(options.output, session)) return;
+  auto loaded = load_module(options.file, {.stage = options.stage}, session);
+  if (!loaded) return;
+  const auto converted = written_as(loaded->module, *form);
+  if (!converted) return fail_with(session, converted.error());
+  if (!session.json || !options.output.empty()) write_text(options.output, *converted, session);
+  if (!session.json) return;
+  const nlohmann::ordered_json out = {
+      {"schema", "hilo.convert.1"},     {"module", loaded->module.header.name},
+      {"file", options.output},         {"format", text_of(form->format)},
+      {"compressed", form->compressed}, {"bytes", converted->size()}};
+  set_document(session, out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+}  // namespace
 
 void add_convert(Arguments& arguments, Session& session) {
-  struct Options {
-    std::string file, output, to;
-  };
   auto options = std::make_shared<Options>();
-  arguments.add_option("FILE", options->file, "a module in any form, or -").required();
+  arguments.add_option("FILE", options->file, "a module in any form, a dump folder, or -")
+      .required();
+  arguments.add_option("--stage", options->stage,
+                       "of a folder: the stage to take, part of its file name");
   arguments.add_option("-o,--output", options->output,
-                       "the file to write; standard output without");
+                       "the file to write; standard output without. Its ending says the form, .gz "
+                       "behind it that it is compressed");
   arguments
-      .add_option("--to", options->to, "text, proto or prototext; without, by the output's ending")
-      .one_of({"text", "proto", "prototext"});
+      .add_option("--to", options->to,
+                  "text (.txt, .hlo), proto (.pb), prototext (.pbtxt) or json (.json); without, by "
+                  "the output's ending")
+      .one_of(words_of_forms());
+  arguments.add_flag("--json", session.json,
+                     "what was written as one JSON document on standard output");
   arguments.footer(
-      "Examples:\n  hilo convert dump.hlo.pb -o dump.txt\n  hilo convert dump.txt -o dump.pb");
-  arguments.callback([options, &session] {
-    auto loaded = load_module(options->file, {}, session);
-    if (!loaded) return;
-    std::string to = options->to;
-    if (to.empty()) {
-      const std::string& out = options->output;
-      to = out.ends_with(".pb") ? "proto" : out.ends_with(".pbtxt") ? "prototext" : "text";
-    }
-    const Format format = to == "text"    ? Format::HloText
-                          : to == "proto" ? Format::HloProto
-                                          : Format::HloProtoText;
-    const auto converted = convert(loaded->module, format);
-    if (!converted) return fail_with(session, converted.error());
-    write_text(options->output, *converted, session);
-  });
+      "Exit status 0: written; 1: an error; 2: wrong usage.\n"
+      "Examples:\n"
+      "  hilo convert dump.hlo.pb -o dump.txt\n"
+      "  hilo convert dump.txt -o dump.pb.gz\n"
+      "  hilo convert dump.txt --to=json | python3 -m json.tool");
+  arguments.callback([options, &session] { convert_file(*options, session); });
 }
 
 }  // namespace hilo::tools

@@ -35,7 +35,17 @@ void show_line(std::string_view source, const Place& place) {
   fmt::print(stderr, "  {}\n  {}^\n", line, std::string(std::min(column, line.size()), ' '));
 }
 
+void set_error_document(Session& session, std::string json) {
+  if (session.is_of_errors) return;
+  session.document = session.json ? std::move(json) : "";
+  session.is_of_errors = true;
+}
+
 }  // namespace
+
+void set_document(Session& session, std::string json) {
+  if (!session.is_of_errors) session.document = std::move(json);
+}
 
 void report(const Session& session, const Error& error, std::string_view source) {
   std::string text = to_string(error);
@@ -67,7 +77,7 @@ void report(const Session& session, const Note& note) {
 }
 
 void fail_with(Session& session, const Error& error, std::string_view source) {
-  if (session.json) fmt::print("{}\n", errors_json(error.place.file, {error}));
+  set_error_document(session, errors_json(error.place.file, {error}));
   report(session, error, source);
   session.status = error.kind == ErrorKind::Usage ? wrong_usage : failure;
 }
@@ -75,7 +85,7 @@ void fail_with(Session& session, const Error& error, std::string_view source) {
 bool is_sound(const Module& module, Session& session, const VerifyOptions& options) {
   const std::vector<Error> errors = verify(module, options);
   for (const Error& error : errors) report(session, error, module.source);
-  if (!errors.empty() && session.json) fmt::print("{}\n", errors_json(module.file, errors));
+  if (!errors.empty()) set_error_document(session, errors_json(module.file, errors));
   if (!errors.empty()) session.status = failure;
   return errors.empty();
 }

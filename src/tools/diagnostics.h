@@ -10,7 +10,10 @@ namespace hilo::tools {
 // `source` is the text that places count in; empty when it is not at hand.
 void report(const Session& session, const Error& error, std::string_view source = {});
 void warn(const Session& session, std::string_view message, const Place& place = {});
-// Reports and sets the session's status.
+// The JSON document that is printed when the command ends. One of errors takes the place of any
+// other, and stays.
+void set_document(Session& session, std::string json);
+// Reports and sets the session's status, and with --json the document.
 void fail_with(Session& session, const Error& error, std::string_view source = {});
 // Verifies; where errors are found they are reported, and the session's status is set.
 bool is_sound(const Module& module, Session& session, const VerifyOptions& options = {});

@@ -94,14 +94,16 @@ InputSpec parse_input_spec(std::string_view text) {
   const size_t at = head.find('@');
   int64_t leaf = 0, device = 0;
   const bool has_device = at != std::string_view::npos && at > 0;
-  const bool numbers = parse_number(has_device ? head.substr(0, at) : head, leaf) &&
-                       (!has_device || parse_number(head.substr(at + 1), device));
-  if (numbers) {
-    out.leaf = leaf;
-    if (has_device) out.device = device;
-    text.remove_prefix(equals + 1);
+  const std::string_view named = has_device ? head.substr(0, at) : head;
+  const bool is_value = named.empty() || named[0] == '@' || parse_shape_spec(named);
+  if (is_value || (has_device && !parse_number(head.substr(at + 1), device))) {
+    out.value = text;
+    return out;
   }
-  out.value = text;
+  if (parse_number(named, leaf)) out.leaf = leaf;
+  else out.name = named.substr(named[0] == '%' ? 1 : 0);
+  if (has_device) out.device = device;
+  out.value = text.substr(equals + 1);
   return out;
 }
 

@@ -1,7 +1,7 @@
 // Values given on the command line: --input=4x8xf32=0.5, --input=f32=1, --input=2x3xs32=[1 2 3][4 5
 // 6],
 // --input=@x.npy, --input=4x8xf32=@x.bin; with "I=" or "I@D=" before it for parameter leaf I (on
-// device D); without, leaves are given in order.
+// device D), or "NAME=" or "NAME@D=" for the leaf of that name; without, leaves are given in order.
 #pragma once
 
 #include "ir/ir.h"
@@ -10,6 +10,7 @@ namespace hilo::tools {
 
 struct InputSpec {
   std::optional<int64_t> leaf, device;
+  std::string name;   // of a leaf, without '%', where it is not given by its number
   std::string value;  // what stands after the leaf
 };
 InputSpec parse_input_spec(std::string_view text);

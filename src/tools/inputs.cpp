@@ -1,8 +1,12 @@
 #include "tools/inputs.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <set>
 
 #include "tools/array_file.h"
+#include "tools/counted.h"
 #include "tools/input_spec.h"
 
 namespace hilo::tools {
@@ -38,10 +42,9 @@ Result<std::optional<Literal>> from_file(ArrayFile& file, const ParameterLeaf& l
 Result<std::optional<Literal>> from_specs(const std::vector<InputSpec>& specs,
                                           const ParameterLeaf& leaf, int64_t number,
                                           int64_t device) {
-  for (size_t i = 0; i < specs.size(); ++i) {
-    const int64_t wanted = specs[i].leaf.value_or(static_cast<int64_t>(i));
-    if (wanted != number || specs[i].device.value_or(device) != device) continue;
-    HILO_TRY(Literal read, read_input(specs[i], leaf.name, leaf.shape));
+  for (const InputSpec& spec : specs) {
+    if (spec.leaf != number || spec.device.value_or(device) != device) continue;
+    HILO_TRY(Literal read, read_input(spec, leaf.name, leaf.shape));
     return std::optional(std::move(read));
   }
   return std::optional<Literal>();
@@ -52,6 +55,43 @@ std::string missing_message(const Module& module, const ParameterLeaf& leaf, int
   return fmt::format("{} has no {} nor {} for parameter {} {} of {}", file,
                      array_name("in", number, {}), array_name("in", number, device), leaf.name,
                      to_string_without_layout(leaf.shape), module.header.name);
+}
+
+// The leaf that a spec names; a name of its own for each leaf, as "p{1}" of a tuple.
+Result<int64_t> named_leaf(const Module& module, const std::vector<ParameterLeaf>& leaves,
+                           const std::string& spec, const std::string& name) {
+  const auto found = std::ranges::find(leaves, name, &ParameterLeaf::name);
+  if (found != leaves.end()) return found - leaves.begin();
+  std::vector<std::string_view> names;
+  constexpr size_t max_shown = 8;
+  for (const ParameterLeaf& leaf : leaves)
+    if (names.size() < max_shown) names.push_back(leaf.name);
+  return fail(ErrorKind::Input,
+              "--input={}: '{}' is neither a shape as in 4x8xf32=0.5 nor a parameter of {}, which "
+              "has {}{}",
+              spec, name, module.header.name,
+              names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")),
+              leaves.size() > max_shown ? ", ..." : "");
+}
+
+// With the number of its leaf in each.
+Result<std::vector<InputSpec>> read_specs(const Module& module,
+                                          const std::vector<ParameterLeaf>& leaves,
+                                          const std::vector<std::string>& texts) {
+  std::vector<InputSpec> out;
+  for (const std::string& text : texts) {
+    InputSpec spec = parse_input_spec(text);
+    if (!spec.name.empty()) {
+      HILO_TRY(spec.leaf, named_leaf(module, leaves, text, spec.name));
+    }
+    const int64_t leaf = spec.leaf.value_or(std::ssize(out));
+    if (leaf < 0 || leaf >= std::ssize(leaves))
+      return fail(ErrorKind::Input, "--input={}: {} has {}", text, module.header.name,
+                  counted(std::ssize(leaves), "parameter array"));
+    spec.leaf = leaf;
+    out.push_back(std::move(spec));
+  }
+  return out;
 }
 
 }  // namespace
@@ -90,16 +130,31 @@ Result<std::optional<bool>> has_device_inputs(const std::string& path) {
   return std::optional(any);
 }
 
+Result<std::optional<std::string>> unused_arrays(const std::string& path, std::string_view prefix,
+                                                 int64_t leaves, int64_t devices) {
+  HILO_TRY(const ArrayFile file, ArrayFile::open(path));
+  std::set<std::string> known;
+  for (int64_t leaf = 0; leaf < leaves; ++leaf) {
+    known.insert(array_name(prefix, leaf, {}));
+    for (int64_t device = 0; device < devices; ++device)
+      known.insert(array_name(prefix, leaf, device));
+  }
+  std::vector<std::string> unused;
+  for (const std::string& name : file.names())
+    if (name.starts_with(fmt::format("{}_", prefix)) && !known.contains(name))
+      unused.push_back(name);
+  if (unused.empty()) return std::optional<std::string>();
+  const size_t shown = std::min<size_t>(unused.size(), 3);
+  return std::optional(fmt::format(
+      "{} has {}{}, which nothing uses: there {} {} on {}", path,
+      fmt::join(std::span(unused).first(shown), ", "),
+      unused.size() > shown ? fmt::format(" and {} more", unused.size() - shown) : "",
+      leaves == 1 ? "is" : "are", counted(leaves, "array"), counted(devices, "device")));
+}
+
 Result<Inputs> make_inputs(const Module& module, int64_t devices, const InputOptions& options) {
   const std::vector<ParameterLeaf> leaves = parameter_leaves(module);
-  std::vector<InputSpec> specs;
-  for (const std::string& spec : options.specs) {
-    specs.push_back(parse_input_spec(spec));
-    const int64_t leaf = specs.back().leaf.value_or(static_cast<int64_t>(specs.size()) - 1);
-    if (leaf < 0 || leaf >= static_cast<int64_t>(leaves.size()))
-      return fail(ErrorKind::Input, "--input={}: the module has {} parameter leaves", spec,
-                  leaves.size());
-  }
+  HILO_TRY(const std::vector<InputSpec> specs, read_specs(module, leaves, options.specs));
   std::optional<ArrayFile> file;
   if (!options.file.empty()) {
     HILO_TRY(file, ArrayFile::open(options.file));

@@ -24,6 +24,11 @@ std::vector<ParameterLeaf> parameter_leaves(const Module& module);
 Result<std::optional<bool>> has_device_inputs(const std::string& file);
 Result<Inputs> make_inputs(const Module& module, int64_t devices, const InputOptions& options);
 
+// Of a file with arrays PREFIX_I and PREFIX_I_devD for `leaves` leaves on `devices` devices: what
+// is in it for nobody, as a warning; none where all is used. Arrays of other prefixes do not count.
+Result<std::optional<std::string>> unused_arrays(const std::string& path, std::string_view prefix,
+                                                 int64_t leaves, int64_t devices);
+
 // The names of array files: in_I or in_I_devD.
 std::string array_name(std::string_view prefix, int64_t leaf, std::optional<int64_t> device);
 

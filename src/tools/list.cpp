@@ -4,7 +4,8 @@
 #include "eval/eval.h"
 #include "machine/machine.h"
 #include "target/target.h"
-#include "tools/command.h"
+#include "tools/diagnostics.h"
+#include "tools/terminal.h"
 
 namespace hilo::tools {
 namespace {
@@ -129,23 +130,29 @@ void show(const Table& table) {
     widths.push_back(table.columns[c].size());
     for (const auto& row : table.rows) widths[c] = std::max(widths[c], row[c].size());
   }
+  const size_t width = terminal_width();
+  size_t before = 0;  // the last column
+  for (size_t c = 0; c + 1 < widths.size(); ++c) before += widths[c] + 2;
+  // Where little is left for it, it stands below the others.
+  const bool fits = width == 0 || before <= width / 2;
+  constexpr size_t below = 4;
   const auto line = [&](const std::vector<std::string>& cells) {
-    for (size_t c = 0; c < cells.size(); ++c)
-      if (c + 1 == cells.size()) fmt::print("{}\n", cells[c]);
-      else fmt::print("{:<{}}  ", cells[c], widths[c]);
+    for (size_t c = 0; c + 1 < cells.size(); ++c) fmt::print("{:<{}}  ", cells[c], widths[c]);
+    if (!fits) fmt::print("\n{:{}}", "", below);
+    fmt::print("{}\n", wrapped(cells.back(), fits ? before : below, width));
   };
   line(table.columns);
   for (const auto& row : table.rows) line(row);
 }
 
-void show_json(std::string_view name, const Table& table) {
+std::string json_of(std::string_view name, const Table& table) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const auto& row : table.rows) {
     nlohmann::ordered_json& object = rows.emplace_back();
     for (size_t c = 0; c < row.size(); ++c) object[table.columns[c]] = row[c];
   }
   nlohmann::ordered_json out = {{"schema", fmt::format("hilo.list.{}.1", name)}, {"rows", rows}};
-  fmt::print("{}\n", out.dump(2));
+  return out.dump(2);
 }
 
 }  // namespace
@@ -163,7 +170,9 @@ void add_list(Arguments& arguments, Session& session) {
   arguments.footer("Examples:\n  hilo list pipelines\n  hilo list custom-calls --json");
   arguments.callback([what, &session] {
     for (const auto& [name, make] : tables)
-      if (name == *what) session.json ? show_json(name, make()) : show(make());
+      if (name != *what) continue;
+      else if (session.json) set_document(session, json_of(name, make()));
+      else show(make());
   });
 }
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -12,6 +13,7 @@
 
 #include "base/base.h"
 #include "tools/diagnostics.h"
+#include "tools/named.h"
 
 namespace {
 
@@ -33,8 +35,38 @@ void fail_to_write(Session& session, const char* why) {
 void finish_output(Session& session) {
   const bool failed_before = std::ferror(stdout) != 0;
   errno = 0;
-  if (std::fflush(stdout) != 0 || failed_before)
+  const bool failed = !session.document.empty() && std::puts(session.document.c_str()) == EOF;
+  if (failed || std::fflush(stdout) != 0 || failed_before)
     fail_to_write(session, errno != 0 ? std::strerror(errno) : "it failed");
+}
+
+// A command line that is wrong may not have been read up to its --json.
+bool asks_for_json(int argc, char** argv) {
+  return std::any_of(argv, argv + argc,
+                     [](const char* word) { return std::string_view(word) == "--json"; });
+}
+
+// Options like the words that nothing takes, of the command that was named.
+void offer_options(const CLI::App& app) {
+  std::vector<std::string> known;
+  for (const CLI::App* command : app.get_subcommands())
+    for (const CLI::Option* option : command->get_options()) known.push_back(option->get_name());
+  for (const std::string& word : app.remaining(true)) {
+    const std::string like = names_like(std::string_view(word).substr(0, word.find('=')), known);
+    if (word.starts_with("--") && !like.empty()) fmt::print(stderr, "Options like it: {}\n", like);
+  }
+}
+
+// CLI11's message on standard error; the document where one is asked for.
+int report_usage(const CLI::App& app, const CLI::ParseError& error, bool json) {
+  const int status = app.exit(error);
+  if (status == 0) return success;  // --help
+  offer_options(app);
+  if (json) {
+    const hilo::Error usage{hilo::ErrorKind::Usage, error.what()};
+    std::puts(errors_json("", {usage}).c_str());
+  }
+  return wrong_usage;
 }
 
 // CLI11 asks for what is required before it looks at words that nothing takes.
@@ -91,18 +123,15 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::RequiredError& error) {
     name_unknown(app);
-    app.exit(error);
-    return wrong_usage;
+    return report_usage(app, error, asks_for_json(argc, argv));
   } catch (const CLI::ParseError& error) {
-    session.status = app.exit(error) == 0 ? success : wrong_usage;
+    session.status = report_usage(app, error, asks_for_json(argc, argv));
   } catch (const std::system_error& error) {  // fmt's of a stream, or of a thread
     const char* why = std::strerror(error.code().value());
-    if (std::ferror(stdout)) fail_to_write(session, why);
-    else fail_with(session, {hilo::ErrorKind::Io, fmt::format("the system refused: {}", why)});
-    return session.status;
+    if (std::ferror(stdout)) return fail_to_write(session, why), session.status;
+    fail_with(session, {hilo::ErrorKind::Io, fmt::format("the system refused: {}", why)});
   } catch (const std::bad_alloc& error) {
     fail_with(session, hilo::memory_error(error));
-    return session.status;
   }
   finish_output(session);
   return session.status;

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <set>
 
+#include "report/report.h"
 #include "wire/wire.h"
 
 namespace hilo::tools {
@@ -154,8 +155,15 @@ std::optional<LoadedModule> read_loaded_module(std::shared_ptr<const std::string
                                                Session& session) {
   if (options.source) *options.source = text;
   std::vector<Warning> warnings;
-  auto module = read_module(text, Format::Detect,
-                            {.file = shown, .warnings = &warnings, .errors = options.errors});
+  auto module = read_module(
+      text, Format::Detect,
+      {.file = shown, .warnings = &warnings, .errors = options.errors, .partial = options.partial});
+  if (!module)
+    if (const auto dump = dump_instead_of_module(*text, shown)) {
+      if (options.errors) options.errors->clear();
+      if (options.partial) *options.partial = {};
+      return not_loaded(*dump, "", options, session);
+    }
   for (const Warning& warning : warnings) warn(session, warning.message, warning.place);
   if (!module) {
     Error error = module.error();
@@ -164,6 +172,16 @@ std::optional<LoadedModule> read_loaded_module(std::shared_ptr<const std::string
   }
   if (module->file.empty()) module->file = shown;
   return LoadedModule{std::move(*module), shown};
+}
+
+std::optional<Error> dump_instead_of_module(std::string_view text, const std::string& shown) {
+  const auto kind = dump_kind(text);
+  if (!kind) return std::nullopt;
+  Error out{
+      ErrorKind::Format,
+      fmt::format("expected a module, found XLA's {}; `hilo explain` reads it", text_of(*kind))};
+  out.place.file = shown;
+  return out;
 }
 
 bool can_write(const std::string& path, Session& session) {

@@ -38,6 +38,12 @@ class NearNames {
 
 }  // namespace
 
+std::string names_like(std::string_view name, const std::vector<std::string>& known) {
+  NearNames near(name);
+  for (const std::string& other : known) near.offer(other);
+  return fmt::format("{}", fmt::join(near.found(), ", "));
+}
+
 InstructionId find_instruction(const Module& module, std::string_view name) {
   for (size_t i = 0; i < module.computations.size(); ++i)
     if (const InstructionId id = module.find({static_cast<uint32_t>(i)}, without_percent(name)))

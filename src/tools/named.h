@@ -13,4 +13,8 @@ InstructionId find_instruction(const Module& module, std::string_view name);
 Error no_such_name(const Module& module, std::string_view option, std::string_view kind,
                    std::string_view name);
 
+// Of the names that are known, up to three that hold `name` or else begin like it for half of its
+// length at least: "--seed, --save"; empty where none does.
+std::string names_like(std::string_view name, const std::vector<std::string>& known);
+
 }  // namespace hilo::tools

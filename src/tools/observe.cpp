@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "text/text.h"
+#include "tools/outputs.h"
 
 namespace hilo::tools {
 namespace {
@@ -48,7 +48,7 @@ void Observer::see(const ValueEvent& event) {
   if (auto name = names_.find(std::string(instruction.name)); name != names_.end()) {
     name->second = true;
     Printed printed{event.device, name->first, to_string(event.value->shape()),
-                    print(*event.value)};
+                    value_text(*event.value)};
     if (keeps_values_) values_.push_back(std::move(printed));
     else
       fmt::print("device {} {} = {} {}\n", printed.device, printed.instruction, printed.shape,

@@ -27,6 +27,9 @@ class Observer {
   // Values are printed as they come, or kept where one document is to be printed.
   Observer(const Module& module, ObserveOptions options, bool keeps_values);
   bool wanted() const;
+  void start_run() {  // the first, or the next of several
+    if (profile_) profile_->start_run();
+  }
   void see(const ValueEvent& event);  // from any device's thread
 
   // After the run. The error of --check-numerics, if a NaN or an infinity was made.

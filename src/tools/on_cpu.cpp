@@ -3,12 +3,21 @@
 #include <nlohmann/json.hpp>
 
 #include "text/text.h"
+#include "tools/counted.h"
 
 namespace hilo::tools {
 namespace {
 
-// "dot: reason" -> how many steps.
-std::map<std::string, int64_t> evaluated_by_op(const Executable& executable) {
+// "dot of f32[4,4]" -> how many steps.
+std::map<std::string, int64_t> evaluated_steps(const Executable& executable) {
+  std::map<std::string, int64_t> out;
+  for (const EvaluatedStep& step : executable.report().evaluated)
+    ++out[described(executable.module(), step)];
+  return out;
+}
+
+// "dot: why there is no code for it" -> how many steps.
+std::map<std::string, int64_t> reasons(const Executable& executable) {
   std::map<std::string, int64_t> out;
   for (const EvaluatedStep& step : executable.report().evaluated)
     ++out[fmt::format("{}: {}", text_of(executable.module()[step.instruction].op), step.reason)];
@@ -39,8 +48,6 @@ Result<Executable> compile_for_cpu(Module module, const OnCpu& options, Session&
 
 nlohmann::ordered_json report_json(const Executable& executable) {
   const CompileReport& report = executable.report();
-  nlohmann::ordered_json evaluated = nlohmann::ordered_json::object();
-  for (const auto& [what, count] : evaluated_by_op(executable)) evaluated[what] = count;
   nlohmann::ordered_json out = {{"prepare_s", report.prepare_seconds},
                                 {"plan_s", report.plan_seconds},
                                 {"lower_s", report.lower_seconds},
@@ -50,7 +57,8 @@ nlohmann::ordered_json report_json(const Executable& executable) {
                                 {"joined", report.joined},
                                 {"routines", report.routines},
                                 {"evaluated_steps", report.evaluated.size()},
-                                {"evaluated", evaluated}};
+                                {"evaluated", evaluated_steps(executable)},
+                                {"reasons", reasons(executable)}};
   if (const CacheReport& cache = report.cache; !cache.folder.empty())
     out["cache"] = {{"folder", cache.folder},
                     {"seconds", report.cache_seconds},
@@ -62,14 +70,18 @@ nlohmann::ordered_json report_json(const Executable& executable) {
 
 std::string report_text(const Executable& executable) {
   const CompileReport& report = executable.report();
+  const auto evaluated = std::ssize(report.evaluated);
   std::string out = fmt::format(
       "compiled in {:.1f} ms (prepare {:.1f}, plan {:.1f}, lower {:.1f}, optimise {:.1f}, machine "
-      "code {:.1f}): {} kernels, {} routines, {} steps evaluated\n",
+      "code {:.1f}): {}, {}, {} in the evaluator\n",
       1e3 * report.total_seconds(), 1e3 * report.prepare_seconds, 1e3 * report.plan_seconds,
       1e3 * report.lower_seconds, 1e3 * report.optimise_seconds, 1e3 * report.machine_seconds,
-      report.kernels, report.routines, report.evaluated.size());
-  for (const auto& [what, count] : evaluated_by_op(executable))
-    out += fmt::format("  evaluated {} x {}\n", count, what);
+      counted(report.kernels, "kernel"), counted(report.routines, "routine"),
+      counted(evaluated, "step"));
+  const int64_t steps = report.kernels + report.routines + evaluated;
+  for (const auto& [what, count] : evaluated_steps(executable))
+    out +=
+        fmt::format("  {} runs in the evaluator ({} of {})\n", what, count, counted(steps, "step"));
   return out;
 }
 

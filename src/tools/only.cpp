@@ -1,6 +1,9 @@
 #include "tools/only.h"
 
+#include <algorithm>
+
 #include "tools/named.h"
+#include "tools/operand_values.h"
 
 namespace hilo::tools {
 namespace {
@@ -14,11 +17,67 @@ void forget_entry(ModuleHeader& header) {
   header.allow_spmd_sharding_propagation_to_output.clear();
 }
 
+std::string_view bare(std::string_view name) { return name.substr(name.starts_with('%') ? 1 : 0); }
+
+// Of an instruction: its operands, each once, as isolate() has parameters for them.
+std::vector<InstructionId> distinct_operands(const Module& module, InstructionId id) {
+  std::vector<InstructionId> out;
+  for (InstructionId operand : module.operands(id))
+    if (std::ranges::find(out, operand) == out.end()) out.push_back(operand);
+  return out;
+}
+
+// The operands of a caller that are the parameters of its called computation number `called`; none
+// where the computation is given parts of them.
+std::vector<InstructionId> passed_operands(const Module& module, InstructionId caller,
+                                           ComputationId computation, size_t called) {
+  auto operands = module.operands(caller);
+  if (module[caller].op == Op::Conditional) operands = operands.subspan(called + 1, 1);
+  const auto& parameters = module[computation].parameters;
+  const bool fits = std::ranges::equal(operands, parameters, [&](InstructionId a, InstructionId b) {
+    return same_dims(module.shape(a), module.shape(b));
+  });
+  return fits ? std::vector<InstructionId>(operands.begin(), operands.end())
+              : std::vector<InstructionId>();
+}
+
+Result<std::vector<InstructionId>> passed_values(const Module& module, ComputationId computation) {
+  if (module[computation].parameters.empty()) return std::vector<InstructionId>();
+  for (const Computation& caller : module.computations)
+    for (InstructionId id : caller.instructions) {
+      const auto called = module.called(module[id]);
+      for (size_t i = 0; i < called.size(); ++i) {
+        if (called[i] != computation) continue;
+        if (auto out = passed_operands(module, id, computation, i); !out.empty()) return out;
+      }
+    }
+  return fail(
+      ErrorKind::Usage,
+      "--only={}: no instruction gives this computation whole values of the run; --operands "
+      "gives it its own",
+      module[computation].name);
+}
+
 }  // namespace
 
+Result<Inputs> inputs_in_run(const Module& module, std::string_view name, Inputs inputs,
+                             const EvalOptions& options) {
+  std::vector<InstructionId> wanted;
+  if (const ComputationId computation = module.find_computation(bare(name))) {
+    if (computation == module.entry) return inputs;
+    HILO_TRY(wanted, passed_values(module, computation));
+  } else if (const InstructionId id = find_instruction(module, name)) {
+    wanted = distinct_operands(module, id);
+  } else {
+    return std::unexpected(no_such_name(module, "--only", "computation or instruction", name));
+  }
+  Inputs out;
+  HILO_TRY(out.devices, values_in_run(module, wanted, std::move(inputs), options));
+  return out;
+}
+
 Result<Module> isolate(const Module& module, std::string_view name) {
-  const std::string_view bare = name.substr(name.starts_with('%') ? 1 : 0);
-  if (const ComputationId computation = module.find_computation(bare)) {
+  if (const ComputationId computation = module.find_computation(bare(name))) {
     Module out = module;
     forget_entry(out.header);
     out.entry = computation;

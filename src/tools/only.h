@@ -1,7 +1,7 @@
 // One instruction, fusion or computation of a module, alone.
 #pragma once
 
-#include "ir/ir.h"
+#include "eval/eval.h"
 
 namespace hilo::tools {
 
@@ -10,5 +10,11 @@ namespace hilo::tools {
 Result<Module> isolate(const Module& module, std::string_view name);
 // The second of these; the same value twice among the operands is one parameter.
 Module isolate(const Module& module, InstructionId id);
+
+// What isolate(module, name) takes, on each device, in a run of the module: the operands of the
+// instruction, or of the one that calls the computation. Usage where a computation is applied to
+// single elements or not called at all. `inputs` are those of the module.
+Result<Inputs> inputs_in_run(const Module& module, std::string_view name, Inputs inputs,
+                             const EvalOptions& options);
 
 }  // namespace hilo::tools

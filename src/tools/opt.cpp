@@ -6,6 +6,7 @@
 #include "text/text.h"
 #include "tools/keeps.h"
 #include "tools/module_file.h"
+#include "tools/module_form.h"
 
 namespace hilo::tools {
 namespace {
@@ -50,7 +51,7 @@ void show_times(const PipelineReport& report) {
   fmt::print(stderr, "      {:>10.3f}                all\n", 1e3 * total);
 }
 
-void show_json(const Module& module, const PipelineReport& report) {
+std::string json_of(const Module& module, const PipelineReport& report) {
   nlohmann::ordered_json runs = nlohmann::ordered_json::array();
   for (const PassRun& run : report.runs)
     runs.push_back({{"number", run.number},
@@ -65,7 +66,7 @@ void show_json(const Module& module, const PipelineReport& report) {
                                       {"changed", report.changed},
                                       {"runs", runs},
                                       {"rules", rules}};
-  fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  return out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 Result<PipelineReport> optimize(Module& module, const OptOptions& options, Session& session) {
@@ -99,6 +100,8 @@ Result<PipelineReport> optimize(Module& module, const OptOptions& options, Sessi
 }
 
 void run(const OptOptions& options, Session& session) {
+  if (const auto text = expect_text_file(options.output); !text)
+    return fail_with(session, text.error());
   auto loaded = load_module(options.file, {}, session);
   if (!loaded) return;
   Module& module = loaded->module;
@@ -112,7 +115,7 @@ void run(const OptOptions& options, Session& session) {
   if (options.time) show_times(*done);
   if (options.statistics)
     for (const auto& [name, count] : done->fired) fmt::print(stderr, "{:>8}  {}\n", count, name);
-  if (session.json) show_json(module, *done);
+  if (session.json) set_document(session, json_of(module, *done));
   if (!session.json || !options.output.empty()) write_text(options.output, print(module), session);
 }
 

@@ -1,6 +1,8 @@
 // The outputs of a run: shown, saved, compared with expected values.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "eval/eval.h"
 #include "tools/compare.h"
 #include "tools/diagnostics.h"
@@ -16,7 +18,16 @@ struct OutputLeaf {
 std::vector<OutputLeaf> output_leaves(const Module& module, const Outputs& outputs);
 
 std::string show(const OutputLeaf& leaf);  // shape, first values, range
+// The same as JSON: its first values or all of them, and of real numbers the least, the largest and
+// how many are NaN. What JSON has no number for is a string: "inf", "nan", "(1, 2)".
+nlohmann::ordered_json json_of(const OutputLeaf& leaf);
+std::string value_text(const Literal& value);  // as in HLO text, but NaN has no sign
+// .npz, also for a name without an ending; .safetensors; .npy of a single array.
 Result<void> save(const std::string& path, const std::vector<OutputLeaf>& leaves);
+// Usage where the outputs of a module on so many devices cannot be saved there: the ending is none
+// of these, or .npy and there are several. An empty path is none.
+Result<void> check_save(const std::string& path, const Module& module, int64_t devices);
+Result<void> check_save_ending(const std::string& path);
 
 struct LeafComparison {
   const OutputLeaf* leaf;

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "text/text.h"
+#include "tools/terminal.h"
 
 namespace hilo::tools {
 namespace {
@@ -18,11 +19,14 @@ double seconds_between(Clock::time_point from, Clock::time_point to) {
 
 double bytes_of(const Cost& cost) { return cost.bytes_read + cost.bytes_written; }
 
-template <class Rows>
-auto by_time(const Rows& rows) {
-  std::vector<std::pair<std::string, typename Rows::mapped_type>> out(rows.begin(), rows.end());
-  std::ranges::stable_sort(out, std::greater(), [](const auto& row) { return row.second.seconds; });
-  return out;
+// The collective that a -update or -done ends is its first operand, or that one's.
+InstructionId start_of(const Module& module, InstructionId id) {
+  const auto ends = [&] {
+    const std::string_view op = text_of(module[id].op);
+    return op.ends_with("-done") || op.ends_with("-update");
+  };
+  while (ends()) id = module.operand(id, 0);
+  return id;
 }
 
 }  // namespace
@@ -43,6 +47,12 @@ std::string source_line(const Module& module, const Instruction& instruction) {
 
 Profile::Profile(const Module& module) : module_(module), costs_(count_cost(module)) { start(); }
 
+void Profile::start_run() {
+  ++runs_;
+  events_.clear();
+  start();
+}
+
 void Profile::start() {
   zero_ = Clock::now();
   last_.clear();
@@ -55,6 +65,7 @@ void Profile::add_step(InstructionId id, int64_t device) {
   Clock::time_point& last = last_.try_emplace(device, zero_).first->second;
   const double seconds = seconds_between(last, end);
   if (device == 0) add_row(id, line, seconds);
+  if (device == 0) add_collective(id, seconds);
   add_event(id, line, {seconds_between(zero_, last), seconds}, device);
   last = Clock::now();
 }
@@ -64,6 +75,7 @@ void Profile::add(InstructionId id, double seconds, int64_t device) {
   const std::string line = source_line(module_, module_[id]);
   const std::lock_guard lock(mutex_);
   add_row(id, line, seconds);
+  if (device == 0) add_collective(id, seconds);
   add_event(id, line, {end - seconds, seconds}, device);
 }
 
@@ -75,6 +87,40 @@ void Profile::add_row(InstructionId id, const std::string& line, double seconds)
     ++row->count;
     ++row->steps[id];
   }
+}
+
+void Profile::add_collective(InstructionId id, double seconds) {
+  const InstructionId start = start_of(module_, id);
+  const auto what = collective_bytes(module_, start);
+  if (!what) return;
+  Collective& row = collectives_.try_emplace(start, Collective{start, *what}).first->second;
+  row.seconds += seconds;
+  row.count += start == id;
+}
+
+std::vector<std::pair<std::string, Profile::Row>> Profile::mean_rows(const Rows& rows) const {
+  const int64_t runs = std::max<int64_t>(1, runs_);
+  std::vector<std::pair<std::string, Row>> out(rows.begin(), rows.end());
+  for (auto& [name, row] : out) {
+    row.seconds /= static_cast<double>(runs);
+    row.bytes /= static_cast<double>(runs);
+    row.count /= runs;
+    for (auto& [id, count] : row.steps) count /= runs;
+  }
+  std::ranges::stable_sort(out, std::greater(), [](const auto& row) { return row.second.seconds; });
+  return out;
+}
+
+std::vector<Profile::Collective> Profile::mean_collectives() const {
+  const int64_t runs = std::max<int64_t>(1, runs_);
+  std::vector<Collective> out;
+  for (const auto& [id, row] : collectives_) {
+    out.push_back(row);
+    out.back().seconds /= static_cast<double>(runs);
+    out.back().count /= runs;
+  }
+  std::ranges::stable_sort(out, std::greater(), &Collective::seconds);
+  return out;
 }
 
 void Profile::add_event(InstructionId id, const std::string& line, Span span, int64_t device) {
@@ -101,24 +147,46 @@ double Profile::least_seconds(const Row& row, const Roofline& roofline) const {
 
 std::string Profile::text(const std::optional<Roofline>& roofline) const {
   std::string out;
+  const size_t width = terminal_width();
   for (const auto& [title, rows] :
        {std::pair{"op", &by_op_}, std::pair{"source line", &by_line_}}) {
     double total = 0;
-    for (const auto& [name, row] : *rows) total += row.seconds;
+    const auto means = mean_rows(*rows);
+    for (const auto& [name, row] : means) total += row.seconds;
     out += fmt::format("{:>10} {:>6} {:>9} {:>10}{}  {}\n", "ms", "%", "count", "MiB",
                        roofline ? "  % of roofline" : "", title);
-    for (const auto& [name, row] : by_time(*rows)) {
-      out +=
+    for (const auto& [name, row] : means) {
+      std::string cells =
           fmt::format("{:>10.3f} {:>6.1f} {:>9} {:>10.2f}", row.seconds * 1e3,
                       total > 0 ? 100 * row.seconds / total : 0, row.count, row.bytes / (1 << 20));
       if (roofline)
-        out += fmt::format("{:>15.1f}", 100 * least_seconds(row, *roofline) / row.seconds);
-      out += fmt::format("  {}\n", name);
+        cells += fmt::format("{:>15.1f}", 100 * least_seconds(row, *roofline) / row.seconds);
+      cells += "  ";
+      out += cells + fit_to(name, width > cells.size() ? width - cells.size() : 0) + "\n";
     }
   }
+  out += collectives_text();
   if (roofline)
     out += fmt::format("roofline, measured: copies {:.1f} GB/s, products {:.0f} Gflop/s\n",
                        roofline->bytes_per_second / 1e9, roofline->flops_per_second / 1e9);
+  return out;
+}
+
+std::string Profile::collectives_text() const {
+  const std::vector<Collective> rows = mean_collectives();
+  if (rows.empty()) return "";
+  const size_t width = terminal_width();
+  std::string out = fmt::format("{:>10} {:>6} {:>9} {:>10}  collective; MiB that a device sends\n",
+                                "ms", "group", "count", "MiB");
+  for (const Collective& row : rows) {
+    const std::string line = source_line(module_, module_[row.id]);
+    const std::string cells =
+        fmt::format("{:>10.3f} {:>6} {:>9} {:>10.2f}  ", row.seconds * 1e3, row.what.group,
+                    row.count, row.what.sent_bytes * static_cast<double>(row.count) / (1 << 20));
+    const std::string name = fmt::format("{} {}{}{}", text_of(row.what.kind), module_[row.id].name,
+                                         line.empty() ? "" : ", ", line);
+    out += cells + fit_to(name, width > cells.size() ? width - cells.size() : 0) + "\n";
+  }
   return out;
 }
 
@@ -129,12 +197,21 @@ nlohmann::ordered_json Profile::json(const std::optional<Roofline>& roofline) co
                        {"flops_per_second", roofline->flops_per_second}};
   for (const auto& [title, rows] : {std::pair{"by_op", &by_op_}, std::pair{"by_line", &by_line_}}) {
     out[title] = nlohmann::ordered_json::array();
-    for (const auto& [name, row] : by_time(*rows)) {
+    for (const auto& [name, row] : mean_rows(*rows)) {
       out[title].push_back(
           {{"name", name}, {"seconds", row.seconds}, {"count", row.count}, {"bytes", row.bytes}});
       if (roofline) out[title].back()["least_seconds"] = least_seconds(row, *roofline);
     }
   }
+  out["collectives"] = nlohmann::ordered_json::array();
+  for (const Collective& row : mean_collectives())
+    out["collectives"].push_back({{"name", module_[row.id].name},
+                                  {"kind", text_of(row.what.kind)},
+                                  {"group", row.what.group},
+                                  {"sent_bytes", row.what.sent_bytes},
+                                  {"count", row.count},
+                                  {"seconds", row.seconds},
+                                  {"source", source_line(module_, module_[row.id])}});
   return out;
 }
 

@@ -1,4 +1,5 @@
-// Where the time of a run went: by op, by source line, and as a trace. Private to `tools`.
+// Where the time of a run went: by op, by source line, by collective, and as a trace. Private to
+// `tools`.
 #pragma once
 
 #include <chrono>
@@ -23,10 +24,13 @@ class Profile {
   // The same for the time since the device's last step; start() sets the zero. Only the first
   // device's steps are rows of the tables, for those of others took the same time: all are events.
   void start();
+  // The next of several runs: rows tell the mean of all, the trace is the last one's.
+  void start_run();
   void add_step(InstructionId id, int64_t device);
 
-  // Bytes are what the ops read and write at least. With a roofline a column tells the part that
-  // the faster of memory and arithmetic would take of the time.
+  // Bytes are what the ops read and write at least, and of collectives what a device sends. With a
+  // roofline a column tells the part that the faster of memory and arithmetic would take of the
+  // time. Rows of a terminal fit its width.
   std::string text(const std::optional<Roofline>& roofline = {}) const;
   nlohmann::ordered_json json(const std::optional<Roofline>& roofline = {}) const;
   // For ui.perfetto.dev: the first million steps.
@@ -39,17 +43,29 @@ class Profile {
     std::map<InstructionId, int64_t> steps;
   };
   using Rows = std::map<std::string, Row>;
+  struct Collective {
+    InstructionId id;
+    CollectiveBytes what;
+    double seconds = 0;
+    int64_t count = 0;
+  };
   struct Span {
     double start, seconds;  // from the zero
   };
+  std::vector<std::pair<std::string, Row>> mean_rows(const Rows& rows) const;  // by time
+  std::vector<Collective> mean_collectives() const;
   double least_seconds(const Row& row, const Roofline& roofline) const;
+  void add_collective(InstructionId id, double seconds);
+  std::string collectives_text() const;
   void add_row(InstructionId id, const std::string& line, double seconds);
   void add_event(InstructionId id, const std::string& line, Span span, int64_t device);
 
   const Module& module_;
   std::vector<Cost> costs_;
   Rows by_op_, by_line_;
+  std::map<InstructionId, Collective> collectives_;
   std::vector<TraceEvent> events_;
+  int64_t runs_ = 0;
   using Time = std::chrono::steady_clock::time_point;
   Time zero_;
   std::map<int64_t, Time> last_;  // by device

@@ -4,6 +4,7 @@
 
 #include "tools/array_file.h"
 #include "tools/choose_device.h"
+#include "tools/counted.h"
 #include "tools/in_plan.h"
 #include "tools/inputs.h"
 #include "tools/interrupts.h"
@@ -52,7 +53,8 @@ Result<void> settle_partitioning(const RunOptions& options, const Module& module
   return {};
 }
 
-void show_comparisons(const std::vector<LeafComparison>& comparisons) {
+void show_comparisons(const std::vector<LeafComparison>& comparisons, const Tolerance& tolerance) {
+  fmt::print("agrees: {}; integers are equal\n", describe(tolerance));
   for (const LeafComparison& one : comparisons)
     fmt::print("out_{} device {} {} {}: {}", one.leaf->leaf, one.leaf->device,
                to_string_without_layout(one.leaf->declared),
@@ -75,8 +77,40 @@ nlohmann::ordered_json comparisons_json(const std::vector<LeafComparison>& compa
   return out;
 }
 
+// The inputs of a run: `given` ones, or what the options say; with warnings of arrays for nobody.
+Result<Inputs> inputs_of_run(const Module& module, const RunOptions& options, int64_t devices,
+                             std::optional<Inputs>& given, Session& session) {
+  const bool from_file = !given && !options.inputs.file.empty();
+  const auto leaves = std::ssize(parameter_leaves(module));
+  if (from_file) {
+    HILO_TRY(const auto unused, unused_arrays(options.inputs.file, "in", leaves, devices));
+    if (unused) warn(session, *unused);
+  }
+  if (given) return std::move(*given);
+  return make_inputs(module, devices, options.inputs);
+}
+
+// Calls run() once, or so many times after a first one that does not count; the median of its
+// seconds, and the outputs of the last.
+template <class Run, class BeforeRun>
+Result<Outputs> run_often(int runs, double& seconds, Run&& run, BeforeRun&& before_run) {
+  std::vector<double> times;
+  std::optional<Outputs> out;
+  if (runs > 0) HILO_DO(run());
+  for (int i = 0; i < std::max(runs, 1); ++i) {
+    before_run();
+    Laps laps;
+    HILO_TRY(out, run());
+    times.push_back(laps.lap());
+  }
+  std::ranges::sort(times);
+  seconds = times[times.size() / 2];
+  return std::move(*out);
+}
+
 struct Ran {
   std::vector<OutputLeaf> leaves;
+  std::optional<Tolerance> tolerance;  // where outputs are compared
   std::vector<LeafComparison> comparisons;
   RunTimes times;
   nlohmann::ordered_json compiled;  // empty where it was evaluated
@@ -93,32 +127,42 @@ Result<void> use_profile(const Profile& profile, const RunOptions& options,
   return {};
 }
 
+// Several runs, and several devices, may say the same.
+void warn_once(const std::vector<std::string>& warnings, Session& session) {
+  for (auto it = warnings.begin(); it != warnings.end(); ++it)
+    if (std::find(warnings.begin(), it, *it) == it) warn(session, *it);
+}
+
 // After a run: what is saved and compared.
 Result<void> use_outputs(const Module& module, const RunOptions& options, const Outputs& outputs,
-                         Ran& ran) {
+                         Ran& ran, Session& session) {
   ran.leaves = output_leaves(module, outputs);
   if (!options.save.empty()) HILO_DO(save(options.save, ran.leaves));
   if (options.expected.empty()) return {};
-  const Tolerance tolerance = tolerance_for(module, options.rtol, options.atol);
-  HILO_TRY(ran.comparisons, compare_with(options.expected, ran.leaves, tolerance));
+  ran.tolerance = tolerance_for(module, options.rtol, options.atol);
+  HILO_TRY(ran.comparisons, compare_with(options.expected, ran.leaves, *ran.tolerance));
+  const auto devices = std::ssize(outputs.devices);
+  const int64_t leaves = std::ssize(ran.leaves) / std::max<int64_t>(1, devices);
+  HILO_TRY(const auto unused, unused_arrays(options.expected, "out", leaves, devices));
+  if (unused) warn(session, *unused);
   return {};
 }
 
 // What cannot be compiled is said before anything runs.
-Result<Ran> run_compiled(const Module& module, const RunOptions& options, EvalOptions& eval,
-                         Session& session) {
+Result<Ran> run_compiled(const Module& module, const RunOptions& options,
+                         std::optional<Inputs> given, EvalOptions& eval, Session& session) {
   std::vector<std::string> warnings;
   eval.warnings = &warnings;
-  HILO_DO(settle_partitioning(options, module, eval));
   const OnCpu on_cpu = {options.compiler,           options.threads, options.dump_ir,
                         options.observe.profiles(), eval.interrupt,  eval};
   Ran out;
   Laps laps;
   HILO_TRY(const Executable executable, compile_for_cpu(module, on_cpu, session));
   out.times.compile = laps.lap();
-  if (!session.json) fmt::print(stderr, "{}", report_text(executable));
+  if (!session.json && !session.quiet) fmt::print(stderr, "{}", report_text(executable));
   HILO_DO(check_memory(executable.report().run_bytes, eval.memory_limit));
-  HILO_TRY(Inputs inputs, make_inputs(module, executable.devices(), options.inputs));
+  HILO_DO(check_save(options.save, module, executable.devices()));
+  HILO_TRY(Inputs inputs, inputs_of_run(module, options, executable.devices(), given, session));
   out.times.inputs = laps.lap();
   hilo::RunOptions running = {.interrupt = eval.interrupt};
   std::optional<Profile> profile;
@@ -129,59 +173,71 @@ Result<Ran> run_compiled(const Module& module, const RunOptions& options, EvalOp
       HILO_TRY(roofline, measure_roofline(options.threads));
     }
     profile.emplace(executable.module());
-    running.after_step = [&](InstructionId step, int64_t device) {
-      profile->add_step(step, device);
-    };
-    profile->start();
-  } else if (!session.json) {
+  } else if (!session.json && !session.quiet) {
     progress = work_progress(executable.module());
     if (progress)
       running.after_step = [&](InstructionId step, int64_t device) {
         if (device == 0) progress->add(step);
       };
   }
-  laps.lap();
-  HILO_TRY(const Outputs outputs, executable.run_devices(std::move(inputs), running));
+  const auto run = [&] {
+    return options.runs > 0 ? executable.run_devices(inputs, running)
+                            : executable.run_devices(std::move(inputs), running);
+  };
+  const auto before_run = [&] {
+    if (!profile) return;
+    running.after_step = [&](InstructionId step, int64_t device) {
+      profile->add_step(step, device);
+    };
+    profile->start_run();
+  };
+  HILO_TRY(const Outputs outputs, run_often(options.runs, out.times.run, run, before_run));
   stop_listening();
-  out.times.run = laps.lap();
   progress.reset();
   if (profile) HILO_DO(use_profile(*profile, options, roofline, out));
   out.compiled = report_json(executable);
-  for (const std::string& warning : warnings) warn(session, warning);
+  warn_once(warnings, session);
   laps.lap();
-  HILO_DO(use_outputs(module, options, outputs, out));
+  HILO_DO(use_outputs(module, options, outputs, out, session));
   out.times.output = laps.lap();
   return out;
 }
 
 // planned: where values lie, or null.
-Result<Ran> run_module(const Module& module, const RunOptions& options, const Plan* planned,
-                       EvalOptions& eval, Observer& observer, Session& session) {
-  HILO_DO(settle_partitioning(options, module, eval));
+Result<Ran> run_module(const Module& module, const RunOptions& options, std::optional<Inputs> given,
+                       const Plan* planned, EvalOptions& eval, Observer& observer,
+                       Session& session) {
   const int64_t devices = device_count(module, eval);
   if (planned) eval.place = place_in(module, *planned, devices, eval.ideal_floats);
   const int64_t needed = estimate_memory(module, eval);
-  if (!session.json)
-    fmt::print(stderr, "{}: {} device{}, needs up to {}\n", module.header.name, devices,
-               devices == 1 ? "" : "s", size_text(needed));
+  if (!session.json && !session.quiet)
+    fmt::print(stderr, "{}: {}, needs up to {}\n", module.header.name, counted(devices, "device"),
+               size_text(needed));
   HILO_DO(check_memory(needed, eval.memory_limit));
+  HILO_DO(check_save(options.save, module, devices));
   Ran out;
   Laps laps;
-  HILO_TRY(Inputs inputs, make_inputs(module, devices, options.inputs));
+  HILO_TRY(Inputs inputs, inputs_of_run(module, options, devices, given, session));
   for (auto& parameters : inputs.devices)
     for (Literal& value : parameters) value = to_held(value, eval.ideal_floats);
   out.times.inputs = laps.lap();
   std::vector<std::string> warnings;
   eval.warnings = &warnings;
-  eval.progress = session.json ? std::function<void(int64_t, int64_t)>() : instruction_progress();
-  if (observer.wanted()) eval.observer = [&](const ValueEvent& event) { observer.see(event); };
-  HILO_TRY(Outputs outputs, evaluate(module, std::move(inputs), eval));
+  if (!session.json && !session.quiet) eval.progress = instruction_progress();
+  const auto run = [&] {
+    return options.runs > 0 ? evaluate(module, inputs, eval)
+                            : evaluate(module, std::move(inputs), eval);
+  };
+  const auto before_run = [&] {
+    if (observer.wanted()) eval.observer = [&](const ValueEvent& event) { observer.see(event); };
+    observer.start_run();
+  };
+  HILO_TRY(Outputs outputs, run_often(options.runs, out.times.run, run, before_run));
   stop_listening();
-  out.times.run = laps.lap();
-  for (const std::string& warning : warnings) warn(session, warning);
+  warn_once(warnings, session);
   if (observer.profile()) HILO_DO(use_profile(*observer.profile(), options, {}, out));
   laps.lap();
-  HILO_DO(use_outputs(module, options, outputs, out));
+  HILO_DO(use_outputs(module, options, outputs, out, session));
   out.times.output = laps.lap();
   return out;
 }
@@ -198,39 +254,87 @@ nlohmann::ordered_json values_json(const Observer& observer) {
   return out;
 }
 
-void show_json(const Module& module, const Ran& ran, const RunOptions& options,
-               const Observer& observer) {
+std::string document_of(const Module& module, const Ran& ran, const RunOptions& options,
+                        const Observer& observer) {
   nlohmann::ordered_json outputs = nlohmann::ordered_json::array();
-  for (const OutputLeaf& leaf : ran.leaves) {
-    outputs.push_back({{"output", leaf.leaf},
-                       {"device", leaf.device},
-                       {"shape", to_string_without_layout(leaf.declared)}});
-    if (!leaf.value.dynamic_sizes().empty()) outputs.back()["sizes"] = leaf.value.dynamic_sizes();
-  }
+  for (const OutputLeaf& leaf : ran.leaves) outputs.push_back(json_of(leaf));
   nlohmann::ordered_json out = {{"schema", "hilo.run.1"},
                                 {"module", module.header.name},
                                 {"seconds", ran.times.run},
                                 {"times", ran.times.json()},
                                 {"outputs", outputs}};
   if (!ran.compiled.is_null()) out["compiled"] = ran.compiled;
-  if (!options.expected.empty()) out["comparisons"] = comparisons_json(ran.comparisons);
+  if (options.runs > 0) out["runs"] = options.runs;
+  if (ran.tolerance) {
+    out["tolerance"] = {{"relative", ran.tolerance->relative},
+                        {"absolute", ran.tolerance->absolute},
+                        {"elementwise", ran.tolerance->elementwise}};
+    out["comparisons"] = comparisons_json(ran.comparisons);
+  }
   if (options.observe.profile) out["profile"] = ran.profile;
   if (!options.observe.print_values.empty()) out["values"] = values_json(observer);
-  fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  if (const auto& bad = observer.first_non_finite())
+    out["errors"] = nlohmann::ordered_json::parse(errors_json(module.file, {*bad}))["errors"];
+  return out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+// What --only runs on: its operands in a run of the whole module, where that has inputs; else
+// nothing, and options.inputs become those of --operands.
+Result<std::optional<Inputs>> inputs_of_only(const std::optional<Module>& whole,
+                                             RunOptions& options, EvalOptions& eval,
+                                             Session& session) {
+  if (!whole) return std::optional<Inputs>();
+  eval.partitioning = find_partitioning(*whole, eval);
+  const int64_t devices = device_count(*whole, eval);
+  if (options.inputs.file.empty() && options.inputs.specs.empty()) {
+    options.operands.seed = options.inputs.seed;
+    options.inputs = options.operands;
+    return std::optional<Inputs>();
+  }
+  std::optional<Inputs> none;
+  HILO_TRY(Inputs inputs, inputs_of_run(*whole, options, devices, none, session));
+  return inputs_in_run(*whole, options.only, std::move(inputs), eval);
+}
+
+// What is wrong before any work is done; it is reported.
+bool are_sound(RunOptions& options, Session& session) {
+  const auto threads = thread_count(options.threads);
+  if (!threads) return fail_with(session, threads.error()), false;
+  options.threads = *threads;
+  for (const std::string& place : {options.save, options.observe.trace})
+    if (!can_write(place, session)) return false;
+  if (const auto known = check_save_ending(options.save); !known)
+    return fail_with(session, known.error()), false;
+  if (const auto sound = check_tolerances(options.rtol, options.atol); !sound)
+    return fail_with(session, sound.error()), false;
+  for (const std::string& file : {options.inputs.file, options.operands.file, options.expected}) {
+    const auto arrays = file.empty() ? ArrayFile() : ArrayFile::open(file);
+    if (!arrays) return fail_with(session, arrays.error()), false;
+  }
+  return true;
+}
+
+// What is asked for of a run that went well, and the status that it has.
+void show_run(const Module& module, const Ran& ran, const RunOptions& options,
+              const Observer& observer, Session& session) {
+  if (session.json) set_document(session, document_of(module, ran, options, observer));
+  else if (ran.tolerance) show_comparisons(ran.comparisons, *ran.tolerance);
+  else
+    for (const OutputLeaf& leaf : ran.leaves) fmt::print("{}\n", show(leaf));
+  if (!session.json && options.observe.profile)
+    fmt::print("{}{}", ran.times.text(), ran.profile_text);
+  for (const std::string& name : observer.unseen_names())
+    warn(session, fmt::format("--print-values: {} was never computed", name));
+  for (const LeafComparison& one : ran.comparisons)
+    if (!one.comparison.agrees()) session.status = values_differ;
+  if (const auto& bad = observer.first_non_finite()) {
+    report(session, *bad, module.source);
+    session.status = failure;
+  }
 }
 
 void run(RunOptions& options, Session& session) {
-  const auto threads = thread_count(options.threads);
-  if (!threads) return fail_with(session, threads.error());
-  options.threads = *threads;
-  for (const std::string& place : {options.save, options.observe.trace})
-    if (!can_write(place, session)) return;
-  if (const auto sound = check_tolerances(options.rtol, options.atol); !sound)
-    return fail_with(session, sound.error());
-  for (const std::string& file : {options.inputs.file, options.expected}) {  // before the work
-    const auto arrays = file.empty() ? ArrayFile() : ArrayFile::open(file);
-    if (!arrays) return fail_with(session, arrays.error());
-  }
+  if (!are_sound(options, session)) return;
   auto device = choose_device(options.device, option_of_evaluator(options));
   if (!device) return fail_with(session, device.error());
   std::jthread opening;  // while the module is read
@@ -241,10 +345,11 @@ void run(RunOptions& options, Session& session) {
   Module& module = loaded->module;
   if (!is_sound(module, session, {.only_to_run = options.no_verify})) return;
   const double read_seconds = laps.lap();
+  std::optional<Module> whole;  // of --only
   if (!options.only.empty()) {
     auto isolated = isolate(module, options.only);
     if (!isolated) return fail_with(session, isolated.error());
-    module = std::move(*isolated);
+    whole = std::exchange(module, std::move(*isolated));
   }
   for (const std::string& name : options.observe.print_values)
     if (!find_instruction(module, name))
@@ -261,23 +366,18 @@ void run(RunOptions& options, Session& session) {
   const auto interrupt = listen_for_interrupts(options.timeout, session);
   if (!interrupt) return fail_with(session, interrupt.error());
   eval->interrupt = *interrupt;
+  if (const auto settled = settle_partitioning(options, whole ? *whole : module, *eval); !settled)
+    return fail_with(session, settled.error());
+  auto given = inputs_of_only(whole, options, *eval, session);
+  if (!given) return fail_with(session, name_timeout(given.error(), options.timeout));
   if (!is_here(*device, options.device, session)) device = RunDevice::Eval;
-  auto ran = *device == RunDevice::Cpu
-                 ? run_compiled(module, options, *eval, session)
-                 : run_module(module, options, planned.get(), *eval, observer, session);
+  auto ran =
+      *device == RunDevice::Cpu
+          ? run_compiled(module, options, std::move(*given), *eval, session)
+          : run_module(module, options, std::move(*given), planned.get(), *eval, observer, session);
   if (!ran) return fail_with(session, name_timeout(ran.error(), options.timeout), module.source);
   ran->times.read = read_seconds;
-  if (session.json) show_json(module, *ran, options, observer);
-  else if (!options.expected.empty()) show_comparisons(ran->comparisons);
-  else
-    for (const OutputLeaf& leaf : ran->leaves) fmt::print("{}\n", show(leaf));
-  if (!session.json && options.observe.profile)
-    fmt::print("{}{}", ran->times.text(), ran->profile_text);
-  for (const std::string& name : observer.unseen_names())
-    warn(session, fmt::format("--print-values: {} was never computed", name));
-  for (const LeafComparison& one : ran->comparisons)
-    if (!one.comparison.agrees()) session.status = values_differ;
-  if (observer.first_non_finite()) fail_with(session, *observer.first_non_finite(), module.source);
+  show_run(module, *ran, options, observer, session);
 }
 
 }  // namespace

@@ -13,6 +13,8 @@ namespace hilo::tools {
 struct RunOptions {
   std::string file, stage, expected, save, only;
   InputOptions inputs;
+  InputOptions operands;  // of `only`
+  int runs = 0;           // 0: one, cold
   std::optional<double> rtol, atol;
   std::string device;  // as given, or empty
   std::string float_type = "native", matmul_precision = "f32";
@@ -23,7 +25,7 @@ struct RunOptions {
   double timeout = 0;  // seconds; 0: none
   int64_t devices = 0, max_steps = 0;
   std::string memory_limit;
-  std::vector<std::string> custom_calls;  // TARGET=lib.so or TARGET=zeros
+  std::vector<std::string> custom_calls;  // TARGET=lib.so, TARGET=operand or TARGET=zeros
   ObserveOptions observe;
   CompilerOptions compiler;
 };

@@ -1,0 +1,252 @@
+"""hilo run from outside: where inputs come from, what is shown, saved and told."""
+import json
+import os
+import pty
+import struct
+import subprocess
+import unittest
+import zipfile
+
+from command_test import ADD, HILO, Folder, hilo
+
+CHAIN = """HloModule chain
+double { x = f32[4] parameter(0)  ROOT y = f32[4] add(x, x) }
+body { s = f32[4] parameter(0)  ROOT t = f32[4] multiply(s, s) }
+condition { s = f32[4] parameter(0)  i = f32[1] slice(s), slice={[0:1]}  j = f32[] reshape(i)
+  n = f32[] constant(100)  ROOT c = pred[] compare(j, n), direction=LT }
+sum { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+ENTRY main {
+  a = f32[4] parameter(0)
+  b = f32[4] parameter(1)
+  s = f32[4] subtract(a, b)
+  f = f32[4] fusion(s), kind=kLoop, calls=double
+  w = f32[4] while(f), condition=condition, body=body
+  z = f32[] constant(0)
+  ROOT r = f32[] reduce(w, z), dimensions={0}, to_apply=sum
+}
+"""
+PARTITIONED = """HloModule two, num_partitions=2
+sum { x = f32[] parameter(0)  y = f32[] parameter(1)  ROOT z = f32[] add(x, y) }
+ENTRY main {
+  a = f32[4] parameter(0)
+  s = f32[4] negate(a)
+  g = f32[8] all-gather(s), dimensions={0}, replica_groups={{0,1}}, channel_id=1, use_global_device_ids=true, metadata={op_name="g" source_file="two.py" source_line=7}
+  ROOT r = f32[8] negate(g)
+}
+"""
+MARKER = """HloModule marker
+ENTRY e {
+  p = f32[2]{0} parameter(0)
+  ROOT r = f32[2]{0} custom-call(p), custom_call_target="mark.1"
+}
+"""
+
+
+def npy(values):
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({len(values)},), }}".encode()
+    header = header.ljust(117) + b"\n"
+    return b"\x93NUMPY\x01\0" + struct.pack("<H", len(header)) + header + struct.pack(f"<{len(values)}f", *values)
+
+
+class Only(Folder):
+    INPUTS = "--input=4xf32=[3 4 5 6]", "--input=4xf32=[1 1 1 1]"
+
+    def only(self, name, *arguments):
+        return hilo("run", "-", f"--only={name}", *arguments, text=CHAIN)
+
+    def test_takes_the_programs_inputs(self):
+        self.assertIn("= 4 6 8 10\n", self.only("f", *self.INPUTS).stdout)
+        self.assertIn("= 4 6 8 10\n", self.only("double", *self.INPUTS).stdout)
+        self.assertIn("= 256 1296 4096 10000\n", self.only("%w", *self.INPUTS).stdout)
+        self.assertIn("= 16 36 64 100\n", self.only("body", *self.INPUTS).stdout)
+        self.assertIn("= 4 6 8 10\n", self.only("y", *self.INPUTS).stdout)
+        self.assertIn("= 15648\n", self.only("r", *self.INPUTS).stdout)
+        self.assertIn("= 15648\n", self.only("main", *self.INPUTS).stdout)
+
+    def test_within_a_loop_the_first_round_counts(self):
+        self.assertIn("= 16 36 64 100\n", self.only("t", *self.INPUTS).stdout)
+
+    def test_takes_a_file_of_the_programs_inputs(self):
+        path = os.path.join(self.folder, "io.npz")
+        with zipfile.ZipFile(path, "w") as file:
+            for i, values in enumerate(([3, 4, 5, 6], [1, 1, 1, 1])):
+                file.writestr(f"in_{i}.npy", npy(values))
+        self.assertIn("= 4 6 8 10\n", self.only("f", "--inputs", path).stdout)
+        self.assertIn("in_1 for parameter z", self.only("r", "--operands", path).stderr)
+
+    def test_operands_are_its_own(self):
+        self.assertIn("= 2 2 2 2\n", self.only("f", "--operand=4xf32=1").stdout)
+        self.assertIn("= 2 2 2 2\n", self.only("f", "--operand=s=4xf32=1").stdout)
+
+    def test_what_has_no_values_of_a_run(self):
+        done = self.only("sum", *self.INPUTS)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--operands gives it its own", done.stderr)
+        untaken = CHAIN.replace("ROOT r = f32[] reduce(w, z), dimensions={0}, to_apply=sum",
+                                "p = pred[] constant(false)\n  ROOT r = f32[4] conditional(p, w, f), "
+                                "true_computation=double, false_computation=other").replace("double {", "other { x = f32[4] "
+                                "parameter(0)  n = f32[4] abs(x)  ROOT y = f32[4] add(n, n) }\ndouble {")
+        self.assertIn("= 8 12 16 20\n", hilo("run", "-", "--only=other", *self.INPUTS, text=untaken).stdout)
+        swapped = untaken.replace("true_computation=double, false_computation=other", "true_computation=other, false_computation=double")
+        done = hilo("run", "-", "--only=n", *self.INPUTS, text=swapped)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("a branch that was not taken", done.stderr)
+        for arguments in (["--operand=4xf32=1"], ["--only=f", "--operand=4xf32=1", "--input=4xf32=1"]):
+            self.assertEqual(hilo("run", "-", *arguments, text=CHAIN).returncode, 2)
+
+    def test_on_each_device(self):
+        inputs = "--input=0@0=4xf32=1", "--input=a@1=4xf32=2"
+        done = hilo("run", "-", "--only=g", *inputs, text=PARTITIONED)
+        for device in 0, 1:
+            self.assertIn(f"out_0_dev{device} f32[8] = -1 -1 -1 -1 -2 -2 -2 -2\n", done.stdout, done.stderr)
+
+
+class Inputs(Folder):
+    def test_by_name(self):
+        done = hilo("run", "-", "--input=b=4xf32=2", "--input=%a=4xf32=1", text=ADD)
+        self.assertIn("= 3 3 3 3\n", done.stdout, done.stderr)
+        done = hilo("run", "-", "--input=x=4xf32=2", text=ADD)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("'x' is neither a shape as in 4x8xf32=0.5 nor a parameter of add, which has a, b", done.stderr)
+        pair = ADD.replace("a = f32[4]{0}", "t = (f32[4]{0}, f32[]) parameter(0)\n  a = f32[4]{0} get-tuple-element(t), index=0 //")
+        done = hilo("run", "-", "--input=b=4xf32=2", "--input=t{0}=4xf32=5", text=pair)
+        self.assertIn("= 7 7 7 7\n", done.stdout, done.stderr)
+
+    def test_arrays_for_nobody(self):
+        module, saved = self.write("add.hlo", ADD), os.path.join(self.folder, "out.npz")
+        hilo("run", "-", "--save", saved, text="HloModule i\nENTRY e { ROOT t = (f32[4], f32[4]) tuple("
+             "f32[4] constant({2,2,2,2}), f32[4] constant({1,1,1,1})) }\n")
+        done = hilo("run", module, "--input=4xf32=1", "--input=4xf32=1", "--expected", saved)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn(f"warning: {saved} has out_1, which nothing uses: there is 1 array on 1 device", done.stderr)
+
+
+class Shown(Folder):
+    def test_json_has_values(self):
+        done = hilo("run", "-", "--json", "--input=4xf32=[1 2 nan 4]", "--input=4xf32=[0 -inf 0 0]", text=ADD)
+        self.assertEqual(json.loads(done.stdout)["outputs"][0]["values"], [1, "-inf", "nan", 4])
+        many = ADD.replace("[4]", "[20]")
+        document = json.loads(hilo("run", "-", "--json", "--input=20xf32=1.5", "--input=20xf32=1", text=many).stdout)
+        self.assertEqual(document["outputs"][0],
+                         {"output": 0, "device": 0, "shape": "f32[20]", "first_values": [2.5] * 8,
+                          "min": 2.5, "max": 2.5, "nans": 0})
+
+    def test_nan_has_no_sign(self):
+        done = hilo("run", "-", "--input=4xf32=-nan", "--input=4xf32=0", "--print-values=a", text=ADD)
+        self.assertIn("= nan nan nan nan", done.stdout)
+        self.assertNotIn("-nan", done.stdout)
+
+    def test_quiet(self):
+        module = self.write("add.hlo", ADD)
+        for device in "eval", "cpu":
+            done = hilo("run", module, "-q", "--device", device)
+            if "libhilo_emit" not in done.stderr:
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertIn("out_0 f32[4] = ", done.stdout)
+
+    def test_runs(self):
+        for device in "eval", "cpu":
+            done = hilo("run", "-", "--runs=5", "--profile", "--json", "--device", device, text=ADD)
+            if "libhilo_emit" in done.stderr:
+                continue
+            document = json.loads(done.stdout)
+            add = next(row for row in document["profile"]["by_op"] if row["name"] == "add")
+            self.assertEqual((document["runs"], add["count"], add["bytes"]), (5, 1, 48))
+        self.assertEqual(hilo("run", "-", "--runs=0", text=ADD).returncode, 2)
+        self.assertEqual(hilo("run", "-", "--runs=2", "--check-numerics", text=ADD).returncode, 2)
+
+    def test_tolerance_is_told(self):
+        module, saved = self.write("add.hlo", ADD), os.path.join(self.folder, "out.npz")
+        hilo("run", module, "--save", saved)
+        self.assertIn("agrees: |difference| <= 0.0001 * (|expected| + its maximum)",
+                      hilo("run", module, "--expected", saved).stdout)
+        self.assertIn("agrees: |difference| <= 1 + 0.5 * |expected|",
+                      hilo("run", module, "--expected", saved, "--rtol=0.5", "--atol=1").stdout)
+        document = json.loads(hilo("run", module, "--expected", saved, "--json").stdout)
+        self.assertEqual(document["tolerance"], {"relative": 1e-4, "absolute": 0, "elementwise": False})
+        self.assertIn("1e-4", hilo("run", "--help").stdout)
+
+    def test_collectives_in_the_profile(self):
+        for device in "eval", "cpu":
+            done = hilo("run", "-", "--profile", "--partitioned", "--device", device, text=PARTITIONED)
+            if "libhilo_emit" in done.stderr:
+                continue
+            self.assertRegex(done.stdout, r"ms +group +count +MiB +collective; MiB that a device sends\n"
+                                          r" +[\d.]+ +2 +1 +0.00  all-gather g\S*, two.py:7\n")
+            done = hilo("run", "-", "--profile", "--partitioned", "--json", "--device", device, text=PARTITIONED)
+            [row] = json.loads(done.stdout)["profile"]["collectives"]
+            self.assertEqual((row["kind"], row["group"], row["sent_bytes"], row["count"]), ("all-gather", 2, 16, 1))
+
+    def test_tables_fit_the_terminal(self):
+        for command, limit in (["list", "custom-calls"], 60), (["list", "custom-calls"], 0):
+            ours, its = pty.openpty()
+            environment = {**os.environ, "COLUMNS": str(limit)} if limit else os.environ
+            with subprocess.Popen([HILO, *command], stdout=its if limit else subprocess.PIPE, env=environment) as run:
+                os.close(its)
+                shown = b""
+                if limit:
+                    try:
+                        while piece := os.read(ours, 4096):
+                            shown += piece
+                    except OSError:  # the other side was closed
+                        pass
+                else:
+                    shown = run.stdout.read()
+                os.close(ours)
+            longest = max(len(line) for line in shown.decode().replace("\r", "").split("\n"))
+            self.assertEqual(longest <= 100, bool(limit), longest)
+
+
+class Messages(Folder):
+    def test_a_marker_passes_its_operand_on(self):
+        for device in "eval", "cpu":
+            done = hilo("run", "-", "--device", device, text=MARKER)
+            if "libhilo_emit" in done.stderr:
+                continue
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("pass its operand on with 'mark.1=operand'", done.stderr)
+            done = hilo("run", "-", "--device", device, "--custom-call=mark.1=operand", "--input=2xf32=[3 4]", text=MARKER)
+            self.assertIn("= 3 4\n", done.stdout, done.stderr)
+
+    def test_an_operand_of_another_shape_is_not_offered(self):
+        other = MARKER.replace("p = f32[2]{0}", "p = f32[3]{0}")
+        self.assertNotIn("operand", hilo("run", "-", text=other).stderr)
+        done = hilo("run", "-", "--custom-call=mark.1=operand", text=other)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("its result f32[2] cannot be its operand, which is f32[3]", done.stderr)
+
+    def test_what_runs_in_the_evaluator(self):
+        done = hilo("run", "-", "--device=cpu", "--custom-call=mark.1=operand", text=MARKER)
+        if "libhilo_emit" not in done.stderr:
+            self.assertIn("custom call `mark.1` runs in the evaluator (1 of 1 step)", done.stderr)
+            self.assertIn("1 step in the evaluator", done.stderr)
+
+
+class Saved(Folder):
+    def save(self, name, text=ADD):
+        path = os.path.join(self.folder, name)
+        return path, hilo("run", "-", "--input=4xf32=1", "--input=4xf32=2", "--save", path, text=text)
+
+    def test_what_the_ending_says(self):
+        path, done = self.save("out.npy")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(path, "rb") as file:
+            self.assertEqual(file.read()[-16:], struct.pack("<4f", 3, 3, 3, 3))
+        path, done = self.save("out.safetensors")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(path, "rb") as file:
+            self.assertIn(b'"out_0"', file.read())
+
+    def test_or_nothing(self):
+        for name in "out.csv", "out.npzz", "out.pt":
+            path, done = self.save(name)
+            self.assertEqual((done.returncode, os.path.exists(path)), (2, False))
+            self.assertIn("expected a name that ends in .npz, .safetensors or .npy", done.stderr)
+        two = ADD.replace("ROOT sum = f32[4]{0} add(a, b)", "ROOT t = (f32[4]{0}, f32[4]{0}) tuple(a, b)")
+        path, done = self.save("out.npy", two)
+        self.assertEqual((done.returncode, os.path.exists(path)), (2, False))
+        self.assertIn("an .npy holds one array; there are 2 outputs on 1 device", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
