@@ -4,6 +4,7 @@
 #pragma once
 
 #include "plan/plan.h"
+#include "report/comparison.h"
 
 namespace hilo {
 
