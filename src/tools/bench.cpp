@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -27,6 +26,7 @@ struct Options {
   const std::atomic<bool>* interrupt = nullptr;
   InputOptions inputs;
   CompilerOptions compiler;
+  StageChoice stage;
 };
 
 // Times of `runs` calls, of more until least_seconds have passed, and of as many as fit in
@@ -131,16 +131,19 @@ double time_opening() {
 }
 
 void bench(Options& options, Session& session) {
+  if (lists_stages(options.file, options.stage, session)) return;
   const auto threads = thread_count(options.threads);
   if (!threads) return fail_with(session, threads.error());
   options.threads = *threads;
   const auto most_bytes = parse_bytes(options.memory_limit);
   if (!most_bytes) return fail_with(session, most_bytes.error());
   options.most_bytes = *most_bytes;
-  if (std::error_code error; std::filesystem::is_directory(options.file, error)) {
-    auto chosen = find_module_in_folder(options.file, "");
+  if (const auto sound = check_choice(options.file, options.stage); !sound)
+    return fail_with(session, sound.error());
+  if (is_folder(options.file)) {
+    const auto chosen = choose_stage(options.file, options.stage);
     if (!chosen) return fail_with(session, chosen.error());
-    options.file = *chosen;
+    options.file = chosen->path;
   }
   auto bytes = read_input_file(options.file);
   if (!bytes) return fail_with(session, bytes.error());
@@ -191,6 +194,7 @@ void bench(Options& options, Session& session) {
 void add_bench(Arguments& arguments, Session& session) {
   auto options = std::make_shared<Options>();
   arguments.add_option("FILE", options->file, "a module, a dump folder, or -").required();
+  add_stage_options(arguments, options->stage);
   arguments.add_flag("--parse-only", options->parse_only, "measure reading alone");
   arguments
       .add_option("--device", options->device,

@@ -26,6 +26,7 @@ struct BisectOptions {
   std::vector<std::string> custom_calls;
   int threads = 0;
   double timeout = 0;
+  StageChoice stage;
 };
 
 // What was found: two neighbouring stages, or more closely a rule or an instruction.
@@ -86,10 +87,11 @@ class Bisection {
 
  private:
   Result<Stages> find_stages() {
-    std::error_code ignored;
-    if (options_.files.size() > 1 || std::filesystem::is_directory(options_.files.front(), ignored))
-      return stages_of_files(options_.files);
-    auto loaded = load_module(options_.files.front(), {}, session_);
+    const std::string& first = options_.files.front();
+    HILO_DO(check_choice(first, options_.stage));
+    if (options_.files.size() > 1 || (is_folder(first) && options_.stage.stage.empty()))
+      return stages_of_files(options_.files, options_.stage);
+    auto loaded = load_module(first, {.stage = options_.stage}, session_);
     if (!loaded || !is_sound(loaded->module, session_)) return fail(ErrorKind::Input, "no module");
     eval_.partitioning = find_partitioning(loaded->module, eval_);  // passes may remove what tells
     eval_.devices = device_count(loaded->module, eval_);
@@ -357,6 +359,7 @@ std::string json_of(const Finding& finding, const nlohmann::ordered_json& tried)
 }
 
 void run(const BisectOptions& options, Session& session) {
+  if (lists_stages(options.files.front(), options.stage, session)) return;
   EvalOptions eval;
   const auto interrupt = listen_for_interrupts(options.timeout, session);
   if (!interrupt) return fail_with(session, interrupt.error());
@@ -392,6 +395,7 @@ void add_bisect(Arguments& arguments, Session& session) {
                   "a module, to go through our passes; or XLA's dumps of one module, in order, or "
                   "their folder")
       .required();
+  add_stage_options(arguments, options->stage);
   arguments.add_option("--inputs", options->inputs.file,
                        "arrays in_I or in_I_devD: .npz or .safetensors");
   arguments.add_option("--input", options->inputs.specs, "one parameter leaf, as for hilo run");

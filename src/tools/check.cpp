@@ -7,6 +7,12 @@
 namespace hilo::tools {
 namespace {
 
+struct CheckOptions {
+  std::vector<std::string> files;
+  StageChoice stage;
+  bool strict = false;
+};
+
 struct Checked {
   std::string shown;  // the file that was taken
   std::vector<Error> errors;
@@ -41,14 +47,14 @@ void look_at_widths(const Module& module, bool strict, Checked& out) {
 }
 
 // Reports the errors with their lines, and of a sound module what is worth knowing.
-Checked check_file(const std::string& file, bool strict, Session& session) {
+Checked check_file(const std::string& file, const CheckOptions& options, Session& session) {
   Checked out;
   std::shared_ptr<const std::string> source;
   PartialModule partial;
-  const LoadOptions options = {.errors = &out.errors, .source = &source, .partial = &partial};
-  const auto loaded = load_module(file, options, session);
+  const LoadOptions loading = {.stage = options.stage, .errors = &out.errors, .source = &source, .partial = &partial};
+  const auto loaded = load_module(file, loading, session);
   if (loaded && out.errors.empty()) out.errors = verify(loaded->module);
-  if (loaded && out.errors.empty()) look_at_widths(loaded->module, strict, out);
+  if (loaded && out.errors.empty()) look_at_widths(loaded->module, options.strict, out);
   if (!partial.incomplete.empty())
     merge_by_place(out.errors, verify(partial.module, {.incomplete = &partial.incomplete}));
   const bool names_file = !out.errors.empty() && !out.errors[0].place.file.empty();
@@ -67,12 +73,13 @@ Checked check_file(const std::string& file, bool strict, Session& session) {
   return out;
 }
 
-void check_files(const std::vector<std::string>& files, bool strict, Session& session) {
+void check_files(const CheckOptions& options, Session& session) {
   std::vector<std::string> shown;
   std::vector<Error> errors;
   std::vector<Note> notes;
-  for (const std::string& file : files) {
-    Checked checked = check_file(file, strict, session);
+  for (const std::string& file : options.files) {
+    if (lists_stages(file, options.stage, session)) continue;
+    Checked checked = check_file(file, options, session);
     if (checked.errors.empty() && !session.json)
       fmt::print("{}: sound: {}, {}\n", checked.shown, counted(checked.computations, "computation"),
                  counted(checked.instructions, "instruction"));
@@ -80,24 +87,25 @@ void check_files(const std::vector<std::string>& files, bool strict, Session& se
     std::ranges::move(checked.errors, std::back_inserter(errors));
     std::ranges::move(checked.notes, std::back_inserter(notes));
   }
-  if (session.json) set_document(session, errors_json(shown, errors, notes));
+  if (session.json && !options.stage.list)
+    set_document(session, errors_json(shown, errors, notes));
   if (!errors.empty()) session.status = failure;
 }
 
 }  // namespace
 
 void add_check(Arguments& arguments, Session& session) {
-  auto files = std::make_shared<std::vector<std::string>>();
-  arguments.add_option("FILE", *files, "modules, dump folders, or - for standard input").required();
+  auto options = std::make_shared<CheckOptions>();
+  arguments.add_option("FILE", options->files, "modules, dump folders, or - for standard input").required();
+  add_stage_options(arguments, options->stage);
   arguments.add_flag("--json", session.json, "errors as one JSON document on standard output");
-  auto strict = std::make_shared<bool>(false);
-  arguments.add_flag("--strict", *strict, "ops that mix widths of floats are errors, not a note");
+  arguments.add_flag("--strict", options->strict, "ops that mix widths of floats are errors, not a note");
   arguments.footer(
       "Exit status 0: sound; 1: errors, each with file, line, column and what was expected.\n"
       "Examples:\n"
       "  hilo check module.txt\n"
       "  hilo check dump_folder/ --json");
-  arguments.callback([files, strict, &session] { check_files(*files, *strict, session); });
+  arguments.callback([options, &session] { check_files(*options, session); });
 }
 
 }  // namespace hilo::tools

@@ -12,6 +12,7 @@ struct Options {
   std::string file, output, header, name, ir;
   ObjectOptions object;
   CompilerOptions compiler;
+  StageChoice stage;
 };
 
 // The module's name as C would have it.
@@ -54,9 +55,10 @@ void show(const Options& options, const std::string& name, const ObjectFile& mad
 }
 
 void compile(const Options& options, Session& session) {
+  if (lists_stages(options.file, options.stage, session)) return;
   for (const std::string& place : {options.output, options.header, options.ir})
     if (!can_write(place, session)) return;
-  auto loaded = load_module(options.file, {}, session);
+  auto loaded = load_module(options.file, {.stage = options.stage}, session);
   if (!loaded) return;
   Module& module = loaded->module;
   if (!is_sound(module, session)) return;
@@ -90,6 +92,7 @@ void add_compile(Arguments& arguments, Session& session) {
   auto options = std::make_shared<Options>();
   arguments.add_option("FILE", options->file, "a module, a dump folder, or - for standard input")
       .required();
+  add_stage_options(arguments, options->stage);
   arguments.add_option("-o,--output", options->output, "the object file").required();
   arguments.add_option("--header", options->header,
                        "a header for C and C++ that says how to call it");

@@ -7,7 +7,8 @@ namespace hilo::tools {
 namespace {
 
 struct Options {
-  std::string file, output, to, stage;
+  std::string file, output, to;
+  StageChoice stage;
 };
 
 Result<ModuleForm> wanted_form(const Options& options) {
@@ -16,6 +17,7 @@ Result<ModuleForm> wanted_form(const Options& options) {
 }
 
 void convert_file(const Options& options, Session& session) {
+  if (lists_stages(options.file, options.stage, session)) return;
   const auto form = wanted_form(options);
   if (!form) return fail_with(session, form.error());
   if (!can_write(options.output, session)) return;
@@ -38,8 +40,7 @@ void add_convert(Arguments& arguments, Session& session) {
   auto options = std::make_shared<Options>();
   arguments.add_option("FILE", options->file, "a module in any form, a dump folder, or -")
       .required();
-  arguments.add_option("--stage", options->stage,
-                       "of a folder: the stage to take, part of its file name");
+  add_stage_options(arguments, options->stage);
   arguments.add_option("-o,--output", options->output,
                        "the file to write; standard output without. Its ending says the form, .gz "
                        "behind it that it is compressed");

@@ -18,6 +18,7 @@ struct Options {
   std::string target, limit, html, dump_to, dump_form = "today";
   bool keep_order = false, verify_plan = false, no_advice = false;
   int rows = 20;
+  StageChoice stage;
 };
 
 // A module with the copies it needs, and its plan.
@@ -121,7 +122,7 @@ ReportStyle report_style(const Options& options) {
 Result<void> explain(const Options& options, Session& session) {
   HILO_TRY(const int64_t limit, parse_bytes(options.limit));
   HILO_TRY(const Machine* const machine, named_machine(options.target));
-  const auto input = load_explain_input(options.files, session);
+  const auto input = load_explain_input(options.files, options.stage, session);
   if (!input) return {};  // reported
   HILO_TRY(MemoryPicture picture, input->dumps.empty()
                                       ? explain_module(*input->module, machine, options, session)
@@ -144,6 +145,7 @@ void add_explain(Arguments& arguments, Session& session) {
                   "a module, XLA's dumps of one module, an out-of-memory message, a dump folder, "
                   "or -")
       .required();
+  add_stage_options(arguments, options->stage);
   arguments.add_option("--target", options->target, "the chip, as in v5e or h100_sxm");
   arguments.add_option("--limit", options->limit, "as in 16GiB: exit status 3 when more is needed");
   arguments.add_option("--html", options->html, "also write a page to open in a browser");
@@ -165,6 +167,7 @@ void add_explain(Arguments& arguments, Session& session) {
       "Exit status 0: explained; 1: errors, or faults in a dump of which the rest is shown; 3: "
       "does not fit.");
   arguments.callback([options, &session] {
+    if (lists_stages(options->files.front(), options->stage, session)) return;
     const auto done = explain(*options, session);
     if (!done) fail_with(session, done.error());
   });

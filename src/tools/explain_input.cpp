@@ -30,11 +30,6 @@ std::string stem_of_module(const std::string& path) {
   return name;
 }
 
-struct Folder {
-  std::vector<std::string> modules;  // at most one: the best
-  std::vector<std::string> dumps, others;
-};
-
 Result<std::vector<std::string>> files_of(const std::string& folder) {
   std::error_code error;
   std::vector<std::string> out;
@@ -65,13 +60,16 @@ std::vector<std::string> last_dumps(const std::vector<std::string>& files) {
   return dumps_of(files, last);
 }
 
-Result<std::vector<std::string>> choose_in_folder(const std::string& folder) {
+Result<std::vector<std::string>> choose_in_folder(const std::string& folder,
+                                                  const StageChoice& stage) {
   HILO_TRY(const std::vector<std::string> files, files_of(folder));
-  if (const auto module = find_module_in_folder(folder, "")) {
-    std::vector<std::string> out = dumps_of(files, stem_of_module(*module));
-    out.push_back(*module);
+  const auto module = choose_stage(folder, stage);
+  if (module) {
+    std::vector<std::string> out = dumps_of(files, stem_of_module(module->path));
+    out.push_back(module->path);
     return out;
   }
+  if (!stage.stage.empty() || !stage.module.empty()) return std::unexpected(module.error());
   std::vector<std::string> out = last_dumps(files);
   for (size_t i = files.size(); out.empty() && i-- > 0;) {
     const auto text = read_input_file(files[i]);
@@ -81,12 +79,13 @@ Result<std::vector<std::string>> choose_in_folder(const std::string& folder) {
   return out;
 }
 
-Result<std::vector<std::string>> expand_folders(const std::vector<std::string>& paths) {
+Result<std::vector<std::string>> expand_folders(const std::vector<std::string>& paths,
+                                                const StageChoice& stage) {
   std::vector<std::string> out;
-  std::error_code ignored;
+  if (paths.size() == 1) HILO_DO(check_choice(paths.front(), stage));
   for (const std::string& path : paths)
-    if (path != "-" && fs::is_directory(path, ignored)) {
-      HILO_TRY(const std::vector<std::string> chosen, choose_in_folder(path));
+    if (is_folder(path)) {
+      HILO_TRY(const std::vector<std::string> chosen, choose_in_folder(path, stage));
       out.insert(out.end(), chosen.begin(), chosen.end());
     } else {
       out.push_back(path);
@@ -97,8 +96,8 @@ Result<std::vector<std::string>> expand_folders(const std::vector<std::string>& 
 }  // namespace
 
 std::optional<ExplainInput> load_explain_input(const std::vector<std::string>& paths,
-                                               Session& session) {
-  const auto files = expand_folders(paths);
+                                               const StageChoice& stage, Session& session) {
+  const auto files = expand_folders(paths, stage);
   if (!files) return fail_with(session, files.error()), std::nullopt;
   ExplainInput out;
   for (const std::string& file : *files) {

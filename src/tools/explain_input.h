@@ -10,9 +10,9 @@ struct ExplainInput {
   std::optional<LoadedModule> module;
   std::vector<std::pair<std::string, std::string>> dumps;  // file, text
 };
-// Files that belong together, or one folder of which the newest and most optimised module with its
-// dumps is taken; `-` is standard input. What goes wrong is reported, and nothing returned.
+// Files that belong together, or one folder of which a stage with its dumps is taken; `-` is
+// standard input. What goes wrong is reported, and nothing returned.
 std::optional<ExplainInput> load_explain_input(const std::vector<std::string>& paths,
-                                               Session& session);
+                                               const StageChoice& stage, Session& session);
 
 }  // namespace hilo::tools

@@ -16,6 +16,7 @@ struct OptOptions {
   std::vector<std::string> disabled;
   int64_t stop_after = -1;
   bool time = false, verify = false, statistics = false;
+  StageChoice stage;
 };
 
 Result<Pipeline> wanted_pipeline(const OptOptions& options, const std::vector<Pass>& passes) {
@@ -100,9 +101,10 @@ Result<PipelineReport> optimize(Module& module, const OptOptions& options, Sessi
 }
 
 void run(const OptOptions& options, Session& session) {
+  if (lists_stages(options.file, options.stage, session)) return;
   if (const auto text = expect_text_file(options.output); !text)
     return fail_with(session, text.error());
-  auto loaded = load_module(options.file, {}, session);
+  auto loaded = load_module(options.file, {.stage = options.stage}, session);
   if (!loaded) return;
   Module& module = loaded->module;
   if (!is_sound(module, session)) return;
@@ -125,6 +127,7 @@ void add_opt(Arguments& arguments, Session& session) {
   auto options = std::make_shared<OptOptions>();
   arguments.add_option("FILE", options->file, "a module, a dump folder, or - for standard input")
       .required();
+  add_stage_options(arguments, options->stage);
   const Option passes =
       arguments.add_option("--passes", options->passes,
                            "passes in order, as in a,b,(c,d)*: the last two until they change "

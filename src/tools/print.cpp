@@ -8,7 +8,8 @@ namespace hilo::tools {
 namespace {
 
 struct Options {
-  std::string file, stage, style = "xla2026", output;
+  std::string file, style = "xla2026", output;
+  StageChoice stage;
   bool elide = false;
 };
 
@@ -21,6 +22,7 @@ PrintStyle style_of(const Options& options) {
 }
 
 void print_file(const Options& options, Session& session) {
+  if (lists_stages(options.file, options.stage, session)) return;
   if (const auto text = expect_text_file(options.output); !text)
     return fail_with(session, text.error());
   auto loaded = load_module(options.file, {.stage = options.stage}, session);
@@ -41,8 +43,7 @@ void add_print(Arguments& arguments, Session& session) {
   auto options = std::make_shared<Options>();
   arguments.add_option("FILE", options->file, "a module, a dump folder, or - for standard input")
       .required();
-  arguments.add_option("--stage", options->stage,
-                       "of a folder: the stage to take, part of its file name");
+  add_stage_options(arguments, options->stage);
   arguments.add_option("--style", options->style, "xla2026, xla2024 (operand shapes) or short")
       .one_of({"xla2026", "xla2024", "short"});
   arguments.add_flag("--elide-large-constants", options->elide,
@@ -54,7 +55,8 @@ void add_print(Arguments& arguments, Session& session) {
       "Exit status 0: printed; 1: an error; 2: wrong usage.\n"
       "Examples:\n"
       "  hilo print module.pb --style=short\n"
-      "  hilo print dump_folder/ --elide-large-constants -o module.txt");
+      "  hilo print dump_folder/ --list-stages\n"
+      "  hilo print dump_folder/ --stage=before --elide-large-constants -o module.txt");
   arguments.callback([options, &session] { print_file(*options, session); });
 }
 

@@ -334,6 +334,7 @@ void show_run(const Module& module, const Ran& ran, const RunOptions& options,
 }
 
 void run(RunOptions& options, Session& session) {
+  if (lists_stages(options.file, options.stage, session)) return;
   if (!are_sound(options, session)) return;
   auto device = choose_device(options.device, option_of_evaluator(options));
   if (!device) return fail_with(session, device.error());

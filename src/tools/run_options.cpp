@@ -68,8 +68,7 @@ void add_only_options(Arguments& arguments, RunOptions& options, const InputsGiv
 void add_run_options(Arguments& arguments, RunOptions& options, Session& session) {
   arguments.add_option("FILE", options.file, "a module in any form, a dump folder, or -")
       .required();
-  arguments.add_option("--stage", options.stage,
-                       "of a folder: the stage to take, part of its file name");
+  add_stage_options(arguments, options.stage);
   const InputsGiven given = add_input_options(arguments, options);
   arguments
       .add_option("--device", options.device,

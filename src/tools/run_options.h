@@ -5,13 +5,15 @@
 
 #include "eval/eval.h"
 #include "tools/compiler_options.h"
+#include "tools/dump_folder.h"
 #include "tools/inputs.h"
 #include "tools/observe.h"
 
 namespace hilo::tools {
 
 struct RunOptions {
-  std::string file, stage, expected, save, only;
+  std::string file, expected, save, only;
+  StageChoice stage;
   InputOptions inputs;
   InputOptions operands;  // of `only`
   int runs = 0;           // 0: one, cold

@@ -1,16 +1,10 @@
 #include "tools/stages.h"
 
-#include <filesystem>
-#include <set>
-
-#include "tools/module_file.h"
 #include "verify/verify.h"
 #include "wire/wire.h"
 
 namespace hilo::tools {
 namespace {
-
-namespace fs = std::filesystem;
 
 Result<Module> after_changes(const Module& module, const RunPasses& run, size_t wanted) {
   Module out = module;
@@ -33,24 +27,6 @@ Result<Module> read_stage(const std::string& path) {
   return out;
 }
 
-// "module_0001.jit_f" of XLA's dump names; of others nothing.
-std::string module_of(const std::string& path) {
-  const std::string name = fs::path(path).filename();
-  if (!name.starts_with("module_")) return {};
-  return name.substr(0, name.find('.', name.find('.') + 1));
-}
-
-Result<std::vector<std::string>> stages_in_folder(const std::string& folder) {
-  HILO_TRY(std::vector<std::string> out, modules_in_folder(folder));
-  std::set<std::string> modules;
-  for (const std::string& path : out) modules.insert(module_of(path));
-  if (modules.size() < 2) return out;
-  std::string names;
-  for (const std::string& one : modules) names += fmt::format("\n  {}/{}.*", folder, one);
-  return fail(ErrorKind::Usage, "{} has stages of several modules; give the files of one:{}",
-              folder, names);
-}
-
 }  // namespace
 
 Result<Stages> stages_of_passes(std::shared_ptr<const Module> module, RunPasses run) {
@@ -65,13 +41,14 @@ Result<Stages> stages_of_passes(std::shared_ptr<const Module> module, RunPasses 
   return out;
 }
 
-Result<Stages> stages_of_files(const std::vector<std::string>& paths) {
+Result<Stages> stages_of_files(const std::vector<std::string>& paths, const StageChoice& choice) {
   Stages out;
   out.are_files = true;
   out.names = paths;
-  std::error_code ignored;
-  if (paths.size() == 1 && fs::is_directory(paths.front(), ignored)) {
-    HILO_TRY(out.names, stages_in_folder(paths.front()));
+  if (paths.size() == 1 && is_folder(paths.front())) {
+    HILO_TRY(const std::vector<DumpStage> stages, stages_in_folder(paths.front(), choice));
+    out.names.clear();
+    for (const DumpStage& stage : stages) out.names.push_back(stage.path);
   }
   if (out.names.size() < 2)
     return fail(ErrorKind::Usage, "{}: {} stages of a module, and two are the least to compare",

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "target/target.h"
-#include "tools/diagnostics.h"
+#include "tools/dump_folder.h"
 
 namespace hilo::tools {
 
@@ -18,8 +18,7 @@ using RunPasses = std::function<Result<void>(Module& module, const PassObserver&
 // Those that changed the module. It must verify.
 Result<Stages> stages_of_passes(std::shared_ptr<const Module> module, RunPasses run);
 
-// Files in the order given, or the modules of one dump folder in the order of XLA's pipeline. Usage
-// where the folder has several modules, which it names.
-Result<Stages> stages_of_files(const std::vector<std::string>& paths);
+// Files in the order given, or the stages of a dump folder's module in the order of XLA's pipeline.
+Result<Stages> stages_of_files(const std::vector<std::string>& paths, const StageChoice& choice);
 
 }  // namespace hilo::tools
