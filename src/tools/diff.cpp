@@ -106,7 +106,7 @@ Result<void> diff(Options& options, Session& session) {
   const ComparedSide side_a = {a->path, is_known ? &*a->memory : nullptr};
   const ComparedSide side_b = {b->path, is_known ? &*b->memory : nullptr};
   options.style.width = options.style.all ? INT_MAX : terminal_width(200);
-  if (session.json) fmt::print("{}\n", comparison_json(comparison, side_a, side_b));
+  if (session.json) set_document(session, comparison_json(comparison, side_a, side_b));
   else fmt::print("{}", comparison_text(comparison, side_a, side_b, options.style));
   if (!comparison.is_equal()) session.status = values_differ;
   return {};

@@ -60,7 +60,7 @@ nlohmann::ordered_json known(int64_t number) {
   return number < 0 ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(number);
 }
 
-void show_json(const std::string& folder, const std::vector<Listed>& listed) {
+void show_json(const std::string& folder, const std::vector<Listed>& listed, Session& session) {
   nlohmann::ordered_json stages = nlohmann::ordered_json::array();
   for (const Listed& one : listed) {
     const DumpStage& stage = one.stage;
@@ -74,14 +74,14 @@ void show_json(const std::string& folder, const std::vector<Listed>& listed) {
                                       {"folder", folder},
                                       {"module", listed.front().stage.module},
                                       {"stages", stages}};
-  fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  set_document(session, out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
-Result<void> list(const std::string& path, const StageChoice& choice, const Session& session) {
+Result<void> list(const std::string& path, const StageChoice& choice, Session& session) {
   HILO_DO(check_choice(path, choice));
   HILO_TRY(const std::vector<DumpStage> stages, stages_in_folder(path, choice));
   HILO_TRY(const std::vector<Listed> listed, read_stages(stages));
-  session.json ? show_json(path, listed) : show(path, listed);
+  session.json ? show_json(path, listed, session) : show(path, listed);
   return {};
 }
 

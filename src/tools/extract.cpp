@@ -1,0 +1,150 @@
+// `hilo extract`: a computation, fusion or neighbourhood as a module of its own.
+#include <mutex>
+
+#include "eval/eval.h"
+#include "text/text.h"
+#include "tools/inputs.h"
+#include "tools/machine_memory.h"
+#include "tools/module_file.h"
+#include "tools/neighbourhood.h"
+#include "tools/run_options.h"
+#include "wire/wire.h"
+
+namespace hilo::tools {
+namespace {
+
+struct Options {
+  std::string file, only, output, saved;
+  NeighbourhoodOptions around;
+  InputOptions inputs;
+  std::string memory_limit;
+  int threads = 0;
+  StageChoice stage;
+};
+
+// The first value that each of some instructions has on each device.
+class Capture {
+ public:
+  explicit Capture(const Neighbourhood& wanted) {
+    for (const auto* ids : {&wanted.parameters, &wanted.results})
+      for (const InstructionId id : *ids) values_[id];
+  }
+  void see(const ValueEvent& event) {
+    const auto found = values_.find(event.instruction);
+    if (found == values_.end()) return;
+    const std::lock_guard lock(mutex_);
+    found->second.emplace(event.device, *event.value);
+  }
+  const std::map<int64_t, Literal>& of(InstructionId id) const { return values_.at(id); }
+
+ private:
+  std::map<InstructionId, std::map<int64_t, Literal>> values_;  // by device
+  std::mutex mutex_;
+};
+
+// in_I and out_I as `hilo run` reads them, with _devD where there are several devices.
+Result<void> save_leaves(NpzWriter& writer, std::string_view prefix, const Module& module,
+                         const std::vector<InstructionId>& ids, const Capture& capture,
+                         int64_t devices) {
+  for (int64_t device = 0; device < devices; ++device) {
+    int64_t leaf = 0;
+    for (const InstructionId id : ids) {
+      const auto value = capture.of(id).find(device);
+      if (value == capture.of(id).end())
+        return fail(ErrorKind::Input, "{} is not computed on device {} with these inputs",
+                    module[id].name, device);
+      Result<void> written;
+      for_each_leaf(value->second, [&](const Literal& one) {
+        const auto name =
+            array_name(prefix, leaf++, devices > 1 ? std::optional(device) : std::nullopt);
+        if (written && one.shape().is_array()) written = writer.add(name, one);
+      });
+      HILO_DO(std::move(written));
+    }
+  }
+  return {};
+}
+
+Result<void> save_values(const Module& module, const Neighbourhood& extracted,
+                         const Options& options) {
+  EvalOptions eval;
+  HILO_TRY(eval.threads, thread_count(options.threads));
+  HILO_TRY(eval.memory_limit, parse_bytes(options.memory_limit));
+  HILO_TRY(const std::optional<bool> per_device, has_device_inputs(options.inputs.file));
+  if (per_device && *per_device) eval.partitioning = Partitioning::Partitioned;
+  HILO_DO(check_memory(estimate_memory(module, eval), eval.memory_limit));
+  const int64_t devices = device_count(module, eval);
+  HILO_TRY(Inputs inputs, make_inputs(module, devices, options.inputs));
+  Capture capture(extracted);
+  eval.observer = [&](const ValueEvent& event) { capture.see(event); };
+  HILO_DO(evaluate(module, std::move(inputs), eval));
+  HILO_TRY(NpzWriter writer, NpzWriter::create(options.saved));
+  HILO_DO(save_leaves(writer, "in", module, extracted.parameters, capture, devices));
+  HILO_DO(save_leaves(writer, "out", module, extracted.results, capture, devices));
+  return writer.finish();
+}
+
+Result<void> extract(const Options& options, const Module& module, Session& session) {
+  HILO_TRY(const Neighbourhood extracted, extract(module, "--only", options.only, options.around));
+  if (!options.saved.empty()) HILO_DO(save_values(module, extracted, options));
+  write_text(options.output, print(extracted.module), session);
+  return {};
+}
+
+void run(const Options& options, Session& session) {
+  if (lists_stages(options.file, options.stage, session)) return;
+  if (options.only.empty())
+    return fail_with(session, {ErrorKind::Usage, "--only=NAME says what to extract", {}});
+  for (const std::string& place : {options.output, options.saved})
+    if (!can_write(place, session)) return;
+  const bool has_inputs = !options.inputs.file.empty() || !options.inputs.specs.empty();
+  if (has_inputs && options.saved.empty())
+    return fail_with(
+        session, {ErrorKind::Usage, "--inputs are for --save-inputs=F.npz, which is missing", {}});
+  const auto loaded = load_module(options.file, {.stage = options.stage}, session);
+  if (!loaded || !is_sound(loaded->module, session)) return;
+  if (const auto done = extract(options, loaded->module, session); !done)
+    fail_with(session, done.error(), loaded->module.source);
+}
+
+}  // namespace
+
+void add_extract(Arguments& arguments, Session& session) {
+  auto options = std::make_shared<Options>();
+  arguments.add_option("FILE", options->file, "a module, a dump folder, or - for standard input")
+      .required();
+  add_stage_options(arguments, options->stage);
+  arguments.add_option("--only", options->only, "the instruction, fusion or computation");
+  arguments
+      .add_option("--depth", options->around.depth,
+                  "of an instruction: operands so many steps away come along, others become "
+                  "parameters; constants always come along")
+      .between(0, 1000000);
+  arguments.add_option("--users", options->around.users, "and users so many steps away")
+      .between(0, 1000000);
+  arguments.add_option("-o,--output", options->output,
+                       "the file to write; standard output without");
+  arguments.add_option("--save-inputs", options->saved,
+                       "evaluate the program, and write what the module takes and gives there as "
+                       "in_I and out_I: .npz");
+  arguments.add_option("--inputs", options->inputs.file,
+                       "with --save-inputs: of the program, arrays in_I or in_I_devD");
+  arguments.add_option("--input", options->inputs.specs,
+                       "with --save-inputs: one parameter leaf, as for hilo run");
+  arguments.add_option("--seed", options->inputs.seed,
+                       "of the random values for what is not given");
+  arguments.add_option("--threads", options->threads,
+                       "threads; 0: HILO_THREADS, or all usable cores");
+  arguments.add_option("--memory-limit", options->memory_limit,
+                       "refuse to need more: 16GiB, 512MB");
+  arguments.footer(
+      "Of a loop's body the values are those of its first iteration.\n"
+      "Examples:\n"
+      "  hilo extract module.txt --only=fusion.12 -o fusion.txt\n"
+      "  hilo extract module.txt --only=dot.3 --depth=2 --users=1\n"
+      "  hilo extract module.txt --only=dot.3 --inputs io.npz -o dot.txt --save-inputs dot.npz\n"
+      "  hilo run dot.txt --inputs dot.npz --expected dot.npz");
+  arguments.callback([options, &session] { run(*options, session); });
+}
+
+}  // namespace hilo::tools
