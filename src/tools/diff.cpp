@@ -1,6 +1,4 @@
 // `hilo diff`: what changed between two modules, stages or dump folders of one program.
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <climits>
 #include <future>
@@ -76,12 +74,6 @@ Result<std::pair<StageChoice, StageChoice>> choices_of(const Options& options) {
   return std::pair(first, second);
 }
 
-int terminal_width(int otherwise) {
-  winsize size{};
-  const bool is_known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 40;
-  return isatty(STDOUT_FILENO) && is_known ? size.ws_col : otherwise;
-}
-
 Result<void> diff(Options& options, Session& session) {
   HILO_TRY(const auto choices, choices_of(options));
   const Machine* machine = options.target.empty() ? nullptr : find_machine(options.target);
@@ -105,7 +97,8 @@ Result<void> diff(Options& options, Session& session) {
       warn(session, fmt::format("the memory of {} is not known: {}", side->path, side->why_not));
   const ComparedSide side_a = {a->path, is_known ? &*a->memory : nullptr};
   const ComparedSide side_b = {b->path, is_known ? &*b->memory : nullptr};
-  options.style.width = options.style.all ? INT_MAX : terminal_width(200);
+  const auto width = static_cast<int>(terminal_width());
+  options.style.width = options.style.all ? INT_MAX : width > 0 ? width : width_in_pipes;
   if (session.json) set_document(session, comparison_json(comparison, side_a, side_b));
   else fmt::print("{}", comparison_text(comparison, side_a, side_b, options.style));
   if (!comparison.is_equal()) session.status = values_differ;
