@@ -2,7 +2,7 @@
 // one dimension, in order or backwards; outputs are stacked along it.
 #include <algorithm>
 
-#include "eval/call.h"
+#include "eval/convert.h"
 
 namespace hilo {
 namespace {
@@ -32,7 +32,7 @@ Shape slice_shape(const Shape& shape, int64_t dim) {
   return Shape::array(shape.type, dims);
 }
 
-// Slice `at` of each input, then the carries, as the body's arguments.
+// Slice `at` of each input, then the carries, as the body's arguments in its own types.
 std::vector<Literal> arguments_at(const Call& call, std::span<const Literal> inputs, int64_t dim,
                                   int64_t at, std::vector<Literal> carries) {
   std::vector<Literal> out;
@@ -42,6 +42,9 @@ std::vector<Literal> arguments_at(const Call& call, std::span<const Literal> inp
     out.push_back(std::move(slice));
   }
   std::ranges::move(carries, std::back_inserter(out));
+  const auto& parameters = call.module[call.attributes<ScanAttributes>().to_apply].parameters;
+  for (size_t i = 0; i < out.size() && i < parameters.size(); ++i)
+    out[i] = converted(call, out[i], call.held(call.module.shape(parameters[i]).type));
   return out;
 }
 
@@ -67,8 +70,11 @@ Result<Literal> evaluate_Scan(Call& call) {
     }
     carries.assign(leaves.begin() + outputs, leaves.end());
   }
-  if (!is_tuple) return outputs ? out : carries[0];
-  std::ranges::move(carries, out.mutable_elements().begin() + outputs);
+  if (!is_tuple) return outputs ? out : converted(call, carries[0], out.type());
+  for (size_t i = 0; i < carries.size(); ++i) {
+    Literal& carried = out.mutable_elements()[outputs + i];
+    carried = converted(call, carries[i], carried.type());
+  }
   return out;
 }
 

@@ -21,7 +21,7 @@ TEST(VerifyAsync, Mistakes) {
       {R"(ENTRY main { p = f32[4] parameter(0)
   s = (f32[5], f32[4], u32[]) copy-start(p)
   ROOT d = f32[5] copy-done(s) })",
-       "expected f32[4] as element 0 of (f32[5], f32[4], u32[])", "s"},
+       "expected a result of (f32[4], f32[4], u32[]), found (f32[5], f32[4], u32[])", "s"},
       {R"(ENTRY main { p = f32[4] parameter(0)
   s = (f32[4], f32[4], s32[]) copy-start(p)
   ROOT d = f32[4] copy-done(s) })",

@@ -34,8 +34,9 @@ std::optional<ElementType> joined_leaves(std::optional<ElementType> type, const 
 bool has_two_widths(const Shape& shape, std::optional<ElementType>& met) {
   for (const Shape& element : shape.elements)
     if (has_two_widths(element, met)) return true;
-  if (!is_floating(shape.type)) return false;
-  return *(met = met.value_or(shape.type)) != shape.type;
+  if (!is_floating(shape.type) && !is_complex(shape.type)) return false;
+  const ElementType type = real_type_of(shape.type);
+  return *(met = met.value_or(type)) != type;
 }
 
 // A quick look: most instructions know one floating type.

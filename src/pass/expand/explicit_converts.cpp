@@ -1,11 +1,11 @@
 // Converts stand where ops mix widths of floats, as optimised modules of TPUs do.
 //   bf16 op(f32 x, bf16 y)      => bf16 convert(f32 op(x, convert(y)))
 //   bf16 copy(f32 x)            => bf16 copy(convert(x)), and so what else moves elements
-//   reduce(bf16 x, 0), f32 body => reduce(convert(x), 0)
+//   reduce(bf16 x, 0), f32 body => reduce(convert(x), 0), as map and scan
 // What is computed in is widened_shapes of ir. Assumes synchronous forms: what is asynchronous
 // stays as it is, for a start and its done are a pair. Later passes may assume that no op mixes
-// widths, so that leaving out a move changes no value, and that a reduction works in the types of
-// its body. First of all, because every rewrite assumes it.
+// widths, so that leaving out a move changes no value, and that a reduction, map or
+// scan works in the types of its body. First of all, because every rewrite assumes it.
 #include "pass/pass.h"
 
 namespace hilo {
@@ -27,7 +27,12 @@ class Widener {
   void visit(InstructionId id) {
     if (!is_begun(id))
       if (const auto widened = widened_shapes(module_, module_[id])) make_explicit(id, *widened);
-    if (has_trait(module_[id].op, TraitPaired)) read_as_body(id);
+    if (has_body_of_values(module_[id].op)) read_as_body(id);
+  }
+
+  // Reductions, maps and scans; the reducer of a collective serves each operand.
+  static bool has_body_of_values(Op op) {
+    return has_trait(op, TraitPaired | TraitApart) && !has_trait(op, TraitCollective | TraitEffect);
   }
 
   // Whether what gives its value is a done.
@@ -77,14 +82,16 @@ class Widener {
     changed_ = true;
   }
 
-  // A reduction: operands, as many initial values, and a body of as many parameters.
+  // A body of as many parameters as there are operands; of a reduction, whose parameters are
+  // accumulators and then elements, each half is of the types of the first.
   void read_as_body(InstructionId id) {
-    const std::vector<InstructionId> parameters =
-        module_[module_.called(module_[id])[0]].parameters;
+    const std::vector<ComputationId> called = module_.called(module_[id]);
+    if (called.size() != 1) return;
+    const std::vector<InstructionId> parameters = module_[called[0]].parameters;
     const size_t operands = module_.operands(id).size();
     if (parameters.size() != operands) return;
-    for (size_t i = 0; i < operands; ++i)
-      read_as(id, i, module_.shape(parameters[i % (operands / 2)]).type);
+    const size_t types = has_trait(module_[id].op, TraitPaired) ? operands / 2 : operands;
+    for (size_t i = 0; i < operands; ++i) read_as(id, i, module_.shape(parameters[i % types]).type);
   }
 
   Module& module_;
