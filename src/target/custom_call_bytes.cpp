@@ -76,12 +76,11 @@ Result<InstructionId> expand_to_shape(Editor& editor, InstructionId id) {
   const Module& module = editor.module();
   const InstructionId operand = module.operand(id, 0);
   const Shape to = module.shape(id), from = module.shape(operand);
-  MemoryRow row = add_row(editor, id, operand);
-  if (!same_elements(from, to)) {
-    HILO_DO(need_retyping(module, id, from, to));
-    row = add_retyped(editor, id, row, to.type, memory_bits(to));
-  }
-  return add_array(editor, id, row, to);
+  if (same_elements(from, to)) return add_reordered(editor, id, operand, to);
+  HILO_DO(need_retyping(module, id, from, to));
+  const MemoryRow row = add_row(editor, id, operand);
+  return add_array(editor, id, add_retyped(editor, id, row, moved_type(to.type), memory_bits(to)),
+                   to);
 }
 
 Result<InstructionId> expand_zero_crop(Editor& editor, InstructionId id) {
@@ -123,12 +122,12 @@ Result<InstructionId> expand_concat_bitcast(Editor& editor, InstructionId id) {
     rows.push_back(row.value);
     count += module.shape(row.value).dims[0];
   }
-  const Shape whole = Shape::array(unit.type, {count});
+  const Shape whole = Shape::array(moved_type(unit.type), {count});
   MemoryRow joined{editor.add(id, Op::Concatenate, whole, rows, DimensionsAttributes{Dims{0}}),
                    memory_bits(unit)};
   if (!same_elements(unit, to)) {
     HILO_DO(need_retyping(module, id, unit, to));
-    joined = add_retyped(editor, id, joined, to.type, memory_bits(to));
+    joined = add_retyped(editor, id, joined, moved_type(to.type), memory_bits(to));
   }
   return add_array(editor, id, joined, to);
 }

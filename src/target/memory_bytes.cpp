@@ -140,15 +140,41 @@ int64_t memory_bits(const Shape& shape) {
   return 8 * storage_bytes(shape.type);
 }
 
+ElementType moved_type(ElementType type) {
+  const bool is_exact = !is_floating(type) || bits_of(type) > 16 || type == ElementType::BF16;
+  const ElementType words = words_of(bits_of(type));
+  return is_exact || words == ElementType::Invalid ? type : words;
+}
+
+// The same dimensions and bits.
+static InstructionId add_bits(Editor& editor, InstructionId like, InstructionId value,
+                              ElementType type) {
+  const Shape from = editor.module().shape(value);
+  if (from.type == type) return value;
+  return editor.add(like, Op::BitcastConvert, Shape::array(type, from.dims), {&value, 1});
+}
+
 MemoryRow add_row(Editor& editor, InstructionId like, InstructionId value) {
   const Shape shape = editor.module().shape(value);
+  value = add_bits(editor, like, value, moved_type(shape.type));
   return {add_moves(editor, like, value, moves_to_memory(shape), {}, {physical_count(shape)}),
           memory_bits(shape)};
 }
 
 InstructionId add_array(Editor& editor, InstructionId like, const MemoryRow& row,
                         const Shape& shape) {
-  return add_moves(editor, like, row.value, {}, moves_to_memory(shape), shape.dims);
+  const InstructionId moved =
+      add_moves(editor, like, row.value, {}, moves_to_memory(shape), shape.dims);
+  return add_bits(editor, like, moved, shape.type);
+}
+
+InstructionId add_reordered(Editor& editor, InstructionId like, InstructionId value,
+                            const Shape& shape) {
+  const Shape from = editor.module().shape(value);
+  std::vector<MemoryMove> forward = moves_to_memory(from), back = moves_to_memory(shape);
+  if (forward != back) value = add_bits(editor, like, value, moved_type(shape.type));
+  value = add_moves(editor, like, value, std::move(forward), std::move(back), shape.dims);
+  return add_bits(editor, like, value, shape.type);
 }
 
 bool can_retype(ElementType type, int64_t bits) {
