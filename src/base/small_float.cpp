@@ -102,7 +102,9 @@ F8E8M0FNU::F8E8M0FNU(double value) {
 }
 
 F8E8M0FNU::operator float() const {
-  return bits == 255 ? std::numeric_limits<float>::quiet_NaN() : std::scalbn(1.0f, bits - 127);
+  if (bits == 255) return std::numeric_limits<float>::quiet_NaN();
+  // By its bits: 2^-127 is subnormal, which arithmetic may take for zero.
+  return std::bit_cast<float>(bits == 0 ? uint32_t{1} << 22 : uint32_t{bits} << 23);
 }
 
 #define TABLE(T)                                                  \

@@ -51,6 +51,7 @@ bool is_never_subnormal(const Value* x, int depth = 0) {
     const llvm::Intrinsic::ID id = call->getIntrinsicID();
     if (id == llvm::Intrinsic::copysign || id == llvm::Intrinsic::fabs)
       return is_never_subnormal(call->getArgOperand(0), depth + 1);
+    if (id == llvm::Intrinsic::maximum || id == llvm::Intrinsic::minimum) return all(call->args());
     return id == llvm::Intrinsic::fmuladd || id == llvm::Intrinsic::sqrt;
   }
   switch (step->getOpcode()) {

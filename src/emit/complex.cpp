@@ -174,13 +174,15 @@ class Wide {
 
 Complex widened(const ScalarCall& c, size_t operand) {
   const Complex x = parts_of(c.b, c.in[operand]);
-  if (c.type == ElementType::C128) return x;
+  if (c.type == ElementType::C128)
+    return {without_subnormal(c.b, x.real), without_subnormal(c.b, x.imaginary)};
   llvm::Type* wide = c.b.getDoubleTy();
   return {c.b.CreateFPExt(x.real, wide), c.b.CreateFPExt(x.imaginary, wide)};
 }
 
 Value* narrowed(const ScalarCall& c, Value* real) {
-  return c.type == ElementType::C128 ? real : c.b.CreateFPTrunc(real, c.b.getFloatTy());
+  return c.type == ElementType::C128 ? without_subnormal(c.b, real)
+                                     : c.b.CreateFPTrunc(real, c.b.getFloatTy());
 }
 Value* narrowed(const ScalarCall& c, Complex x) {
   return joined(c.b, {narrowed(c, x.real), narrowed(c, x.imaginary)});
@@ -288,7 +290,8 @@ llvm::Value* complex_sign(const ScalarCall& c) {
   llvm::Value* size = length(c, x);
   const Complex unit = {c.b.CreateFDiv(x.real, size), c.b.CreateFDiv(x.imaginary, size)};
   llvm::Value* is_zero = c.b.CreateFCmpOEQ(size, wide.number(0));
-  return narrowed(c, wide.select(is_zero, wide.constant(0), unit));
+  const auto zero = [&](Value* part) { return real_parts::copy_sign(c.b, wide.number(0), part); };
+  return narrowed(c, wide.select(is_zero, {zero(x.real), zero(x.imaginary)}, unit));
 }
 
 llvm::Value* complex_call(const ScalarCall& c, std::string_view name) {
@@ -325,13 +328,16 @@ llvm::Value* complex_atan2(const ScalarCall& c) {
   const Complex log = wide.call("clog", wide.quotient(sum, root));
   return narrowed(c, Complex{log.imaginary, c.b.CreateFNeg(log.real)});
 }
+// The conjugate's is the conjugate, of real numbers too.
 llvm::Value* complex_reciprocal_root(const ScalarCall& c) {
   const Wide wide(c.b);
   const Complex x = widened(c, 0);
-  if (c.type == ElementType::C64)
-    return narrowed(c,
-                    wide.quotient_of_single(wide.constant(1), complex_math::square_root(c.b, x)));
-  return narrowed(c, wide.quotient(wide.constant(1), wide.call("csqrt", x)));
+  const bool is_single = c.type == ElementType::C64;
+  const Complex root = is_single ? complex_math::square_root(c.b, x) : wide.call("csqrt", x);
+  Complex out = is_single ? wide.quotient_of_single(wide.constant(1), root)
+                          : wide.quotient(wide.constant(1), root);
+  out.imaginary = real_parts::copy_sign(c.b, out.imaginary, c.b.CreateFNeg(root.imaginary));
+  return narrowed(c, out);
 }
 // e^a cos b - 1 = expm1(a) cos b - 2 sin^2(b/2)
 llvm::Value* complex_exponential_minus_one(const ScalarCall& c) {
@@ -342,8 +348,10 @@ llvm::Value* complex_exponential_minus_one(const ScalarCall& c) {
   llvm::Value* grown = wide.real_call(&::expm1, x.real);
   llvm::Value* real = wide.minus(wide.times(grown, wide.real_call(&::cos, x.imaginary)),
                                  wide.times(wide.times(wide.number(2), half), half));
-  return narrowed(c, Complex{real, wide.times(wide.plus(grown, wide.number(1)),
-                                              wide.real_call(&::sin, x.imaginary))});
+  llvm::Value* imaginary =
+      wide.times(wide.plus(grown, wide.number(1)), wide.real_call(&::sin, x.imaginary));
+  llvm::Value* is_real = c.b.CreateFCmpOEQ(x.imaginary, wide.number(0));
+  return narrowed(c, Complex{real, c.b.CreateSelect(is_real, x.imaginary, imaginary)});
 }
 // log|1+z| = log1p(2a + a^2 + b^2) / 2 near to 0.
 llvm::Value* complex_log_plus_one(const ScalarCall& c) {
@@ -371,7 +379,15 @@ llvm::Value* complex_logistic(const ScalarCall& c) {
   const Complex minus = {c.b.CreateFNeg(x.real), c.b.CreateFNeg(x.imaginary)};
   const Complex e = wide.call("cexp", wide.select(is_right, minus, x));
   const Complex beside = {wide.plus(wide.number(1), e.real), e.imaginary};
-  return narrowed(c, wide.quotient(wide.select(is_right, wide.constant(1), e), beside));
+  Complex out = wide.quotient(wide.select(is_right, wide.constant(1), e), beside);
+  // Zeros have the signs of the angle's cosine and sine.
+  llvm::Value* angle = c.b.CreateSelect(wide.is_finite(x.imaginary), x.imaginary, wide.number(0));
+  const auto with_sign = [&](llvm::Value* part, double (*function)(double)) {
+    llvm::Value* zero = real_parts::copy_sign(c.b, wide.number(0), wide.real_call(function, angle));
+    return c.b.CreateSelect(c.b.CreateFCmpOEQ(part, wide.number(0)), zero, part);
+  };
+  out = {with_sign(out.real, &::cos), with_sign(out.imaginary, &::sin)};
+  return narrowed(c, out);
 }
 
 std::span<const ComplexFunction> complex_functions() {

@@ -28,6 +28,12 @@ Value* is_zero(Builder& b, Value* x) { return b.CreateFCmpOEQ(x, number(b, 0)); 
 Value* is_any_infinite(Builder& b, Complex x) {
   return b.CreateOr(is_infinite(b, x.real), is_infinite(b, x.imaginary));
 }
+// The zero that x is or, being subnormal, is taken for, with its sign.
+Value* zero_of(Builder& b, Value* x) { return copy_sign(b, number(b, 0), x); }
+// `otherwise` but of a zero that zero: e^x, sinh x and others are real where x is.
+Value* unless_zero(Builder& b, Value* x, Value* otherwise) {
+  return b.CreateSelect(is_zero(b, x), zero_of(b, x), otherwise);
+}
 Value* bounded(Builder& b, Value* x, double end) { return clamp(b, x, -end, end); }
 Value* square(Builder& b, Value* x) { return b.CreateFMul(x, x); }
 // Whether an angle is no number beside an infinite part, which then alone says what results.
@@ -163,10 +169,9 @@ Complex exponential(Builder& b, Complex x) {
   Value* lost = is_lost_angle(b, x.real, x.imaginary);
   Value* vanishes = b.CreateAnd(lost, b.CreateFCmpOLT(x.real, number(b, 0)));
   Value* real = b.CreateSelect(lost, number(b, 1), math_cos(b, x.imaginary));
-  Value* imaginary = b.CreateSelect(vanishes, number(b, 0), math_sin(b, x.imaginary));
+  Value* imaginary = b.CreateSelect(vanishes, zero_of(b, x.imaginary), math_sin(b, x.imaginary));
   imaginary = b.CreateFMul(size, imaginary);
-  return {b.CreateFMul(size, real),
-          b.CreateSelect(is_zero(b, x.imaginary), x.imaginary, imaginary)};
+  return {b.CreateFMul(size, real), unless_zero(b, x.imaginary, imaginary)};
 }
 
 // With m = e^a - 1 and the sine s and cosine c of half the angle: m - 2 (m + 1) s^2 and
@@ -177,8 +182,7 @@ Complex exponential_minus_one(Builder& b, Complex x) {
   Value* sine = math_sin(b, half);
   Value* grown = b.CreateFMul(twice(b, sine), b.CreateFAdd(m, number(b, 1)));
   Value* imaginary = b.CreateFMul(grown, math_cos(b, half));
-  return {multiply_add(b, b.CreateFNeg(grown), sine, m),
-          b.CreateSelect(is_zero(b, x.imaginary), x.imaginary, imaginary)};
+  return {multiply_add(b, b.CreateFNeg(grown), sine, m), unless_zero(b, x.imaginary, imaginary)};
 }
 
 Complex logarithm(Builder& b, Complex x) {
@@ -240,8 +244,8 @@ Complex hyperbolic_sine(Builder& b, Complex x) {
   is_known = b.CreateAnd(is_known, b.CreateNot(is_finite(b, x.imaginary)));
   Value* real = b.CreateFMul(h.sine, math_cos(b, x.imaginary));
   Value* imaginary = b.CreateFMul(h.cosine, math_sin(b, x.imaginary));
-  return {b.CreateSelect(is_known, absolute(b, x.real), real),
-          b.CreateSelect(is_zero(b, x.imaginary), x.imaginary, imaginary)};
+  Value* known = b.CreateSelect(is_zero(b, x.real), zero_of(b, x.real), number(b, infinity));
+  return {b.CreateSelect(is_known, known, real), unless_zero(b, x.imaginary, imaginary)};
 }
 
 // cosh a cos b + i sinh a sin b
@@ -252,21 +256,22 @@ Complex hyperbolic_cosine(Builder& b, Complex x) {
   Value* imaginary = b.CreateFMul(h.sine, math_sin(b, x.imaginary));
   Value* is_known = b.CreateOr(is_zero(b, x.real), is_zero(b, x.imaginary));
   is_known = b.CreateAnd(is_known, b.CreateFCmpUNO(imaginary, imaginary));
+  Value* zero = b.CreateSelect(is_zero(b, x.real), number(b, 0), zero_of(b, x.imaginary));
   return {b.CreateSelect(lost, number(b, infinity), real),
-          b.CreateSelect(is_known, number(b, 0), imaginary)};
+          b.CreateSelect(is_known, zero, imaginary)};
 }
 
 // (sinh a cosh a + i sin b cos b) / (sinh^2 a + cos^2 b); of the bound it is 1 and nearly 0.
 Complex hyperbolic_tangent(Builder& b, Complex x) {
   const Hyperbolic h = hyperbolic_of(b, bounded(b, x.real, 50));
-  Value* angle = b.CreateSelect(is_lost_angle(b, x.real, x.imaginary), number(b, 0), x.imaginary);
+  Value* lost = is_lost_angle(b, x.real, x.imaginary);
+  Value* angle = b.CreateSelect(lost, zero_of(b, x.imaginary), x.imaginary);
   Value *sine = math_sin(b, angle), *cosine = math_cos(b, angle);
   Value* below = multiply_add(b, h.sine, h.sine, square(b, cosine));
   Value* inverse = b.CreateFDiv(number(b, 1), below);
   Value* real = b.CreateFMul(b.CreateFMul(h.sine, h.cosine), inverse);
   Value* imaginary = b.CreateFMul(b.CreateFMul(sine, cosine), inverse);
-  return {b.CreateSelect(is_zero(b, x.real), x.real, real),
-          b.CreateSelect(is_zero(b, x.imaginary), x.imaginary, imaginary)};
+  return {unless_zero(b, x.real, real), unless_zero(b, x.imaginary, imaginary)};
 }
 
 // sin x = -i sinh ix, tan x = -i tanh ix, cos x = cosh ix

@@ -219,7 +219,9 @@ Value* scalar_Sign(const ScalarCall& c) {
   Value* zero = llvm::Constant::getNullValue(c.in[0]->getType());
   if (is_real_float(c)) {
     Value *one = llvm::ConstantFP::get(zero->getType(), 1.0), *x = c.in[0];
-    Value* below = b.CreateSelect(b.CreateFCmpOLT(x, zero), b.CreateFNeg(one), x);
+    // Zero with the sign of x, or NaN; subnormal numbers are zeros.
+    Value* neither = b.CreateFMul(x, zero);
+    Value* below = b.CreateSelect(b.CreateFCmpOLT(x, zero), b.CreateFNeg(one), neither);
     return b.CreateSelect(b.CreateFCmpOGT(x, zero), one, below);
   }
   Value* below = is_signed(c.type) ? b.CreateICmpSLT(c.in[0], zero) : b.getFalse();

@@ -27,7 +27,6 @@ Value* scalar_ReducePrecision(const ScalarCall& c) {
                                    llvm::ConstantFP::get(x->getType(), magnitude), x);
   };
   Value* raw = b.CreateBitCast(x, bits);
-  Value* is_zero = b.CreateICmpEQ(exponent_of(raw), of(0));
   if (const int64_t dropped = significand - attributes.mantissa_bits; dropped > 0) {
     const int64_t unit = int64_t{1} << dropped;
     Value* last = b.CreateAnd(b.CreateLShr(raw, of(dropped)), of(1));
@@ -35,14 +34,16 @@ Value* scalar_ReducePrecision(const ScalarCall& c) {
     raw = b.CreateAnd(raw, of(-unit));
   }
   Value* out = b.CreateBitCast(raw, x->getType());
-  if (attributes.exponent_bits < exponent_bits) {
+  // An exponent as wide as the type's own changes nothing, of subnormal numbers either.
+  const int64_t own_bits = c.type == ElementType::F16 ? 5 : exponent_bits;
+  if (attributes.exponent_bits < own_bits) {
     const int64_t bias = (int64_t{1} << (attributes.exponent_bits - 1)) - 1;
     const int64_t middle = (int64_t{1} << (exponent_bits - 1)) - 1;
     Value* exponent = exponent_of(raw);
-    is_zero = b.CreateOr(is_zero, b.CreateICmpSLE(exponent, of(middle - bias)));
+    Value* is_zero = b.CreateICmpSLE(exponent, of(middle - bias));
     out = b.CreateSelect(b.CreateICmpSGT(exponent, of(middle + bias)), sign_of_x(HUGE_VAL), out);
+    out = b.CreateSelect(is_zero, sign_of_x(0), out);
   }
-  out = b.CreateSelect(is_zero, sign_of_x(0), out);
   Value* magnitude = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
   Value* finite = b.CreateFCmpOLT(magnitude, llvm::ConstantFP::getInfinity(x->getType()));
   return b.CreateSelect(finite, out, x);

@@ -51,7 +51,8 @@ Value* real(const ScalarCall& c, Wide wide, Emitted emitted) {
   if (is_complex(c.type)) return refuse(c);
   Value* in = widened(c, c.in[0]);
   if (c.type != ElementType::F64) return narrowed(c, emitted(c.b, in));
-  return call_pure(c.b, reinterpret_cast<const void*>(wide), {in});
+  Value* out = call_pure(c.b, reinterpret_cast<const void*>(wide), {without_subnormal(c.b, in)});
+  return without_subnormal(c.b, out);
 }
 
 // By `of_f64` of f64.
@@ -114,7 +115,9 @@ Value* real(const ScalarCall& c, Wide2 wide, Emitted2 emitted) {
   if (is_complex(c.type)) return refuse(c);
   Value *a = widened(c, c.in[0]), *d = widened(c, c.in[1]);
   if (c.type != ElementType::F64) return narrowed(c, emitted(c.b, a, d));
-  return call_pure(c.b, reinterpret_cast<const void*>(wide), {a, d});
+  Value* out = call_pure(c.b, reinterpret_cast<const void*>(wide),
+                         {without_subnormal(c.b, a), without_subnormal(c.b, d)});
+  return without_subnormal(c.b, out);
 }
 
 }  // namespace

@@ -33,11 +33,8 @@ llvm::Constant* held_constant(Builder& b, ElementType type, T value) {
   } else if constexpr (std::is_floating_point_v<T>) {
     return llvm::ConstantFP::get(b.getContext(), llvm::APFloat(value));
   } else {
-    if (is_floating(type)) {
-      const auto real = static_cast<float>(value);
-      const bool is_flushed = is_small_float(type) && std::fpclassify(real) == FP_SUBNORMAL;
-      return llvm::ConstantFP::get(b.getContext(), llvm::APFloat(is_flushed ? 0.0F : real));
-    }
+    if (is_floating(type))
+      return llvm::ConstantFP::get(b.getContext(), llvm::APFloat(static_cast<float>(value)));
     return llvm::ConstantInt::get(held, static_cast<uint64_t>(static_cast<int64_t>(value)),
                                   is_signed(type), true);
   }
@@ -132,6 +129,9 @@ bool is_bf16(const llvm::Value* x, int depth = 0) {
     return is_in_array_of_bf16(load->getPointerOperand());
   const llvm::Value *a = nullptr, *c = nullptr;
   if (match(x, m_Select(m_Value(), m_Value(a), m_Value(c))))
+    return is_bf16(a, depth + 1) && is_bf16(c, depth + 1);
+  if (match(x, m_Intrinsic<llvm::Intrinsic::maximum>(m_Value(a), m_Value(c))) ||
+      match(x, m_Intrinsic<llvm::Intrinsic::minimum>(m_Value(a), m_Value(c))))
     return is_bf16(a, depth + 1) && is_bf16(c, depth + 1);
   if (match(x, m_FNeg(m_Value(a))) || match(x, m_FAbs(m_Value(a))) ||
       match(x, m_CopySign(m_Value(a), m_Value())))

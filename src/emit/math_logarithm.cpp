@@ -89,7 +89,8 @@ Value* math_cbrt(Builder& b, Value* x) {
   Value* magnitude = absolute(b, x);
   Value* inside = b.CreateAnd(b.CreateFCmpOGT(magnitude, number(b, 0)),
                               b.CreateFCmpOLT(magnitude, number(b, infinity)));
-  return b.CreateSelect(inside, root, x);
+  // What subnormal numbers are taken for has no bits of theirs.
+  return b.CreateSelect(inside, root, twice(b, x));
 }
 
 }  // namespace hilo

@@ -1,6 +1,7 @@
 #include "emit/scalars.h"
 
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/PatternMatch.h>
 
 #include <algorithm>
 #include <cmath>
@@ -38,15 +39,24 @@ Value* float_to_integer(Builder& b, ElementType to, Value* value) {
   Value* inside = b.CreateSelect(b.CreateFCmpOGT(value, least), value, least);
   Value* out =
       is_signed(to) || is_narrow ? b.CreateFPToSI(inside, wide) : b.CreateFPToUI(inside, wide);
-  const uint64_t most = ~uint64_t{0} >> (64 - magnitude);
+  const uint64_t most = magnitude == 0 ? 0 : ~uint64_t{0} >> (64 - magnitude);  // s1 has none
   Value* is_beyond = b.CreateFCmpOGE(value, real(std::ldexp(1.0, magnitude)));
   out = b.CreateSelect(is_beyond, llvm::ConstantInt::get(wide, most), out);
   out = b.CreateSelect(b.CreateFCmpUNO(value, value), llvm::ConstantInt::get(wide, 0), out);
   return b.CreateTrunc(out, held_type(b, to));
 }
 
+// The least power is a subnormal f32 and a normal double.
+Value* widen_power(Builder& b, Value* power) {
+  Value* raw = b.CreateBitCast(power, power->getType()->getWithNewType(b.getInt32Ty()));
+  Value* is_least = b.CreateICmpEQ(raw, llvm::ConstantInt::get(raw->getType(), uint64_t{1} << 22));
+  Value* wide = b.CreateFPExt(power, power->getType()->getWithNewType(b.getDoubleTy()));
+  return b.CreateSelect(is_least, llvm::ConstantFP::get(wide->getType(), 0x1p-127), wide);
+}
+
 Value* convert_float(Builder& b, ElementType from, ElementType to, Value* value) {
   if (is_integral(to)) return float_to_integer(b, to, value);
+  if (to == ElementType::F64 && from == ElementType::F8E8M0FNU) return widen_power(b, value);
   if (to == ElementType::F64)
     return from == ElementType::F64 ? value : b.CreateFPExt(value, b.getDoubleTy());
   if (from == ElementType::F64)
@@ -82,8 +92,9 @@ Value* convert_complex(Builder& b, ElementType from, ElementType to, Value* valu
                     convert(b, real_type_of(from), real_type_of(to), x.imaginary)});
 }
 
-Value* choose_float(Builder& b, Value* first, Value* a, Value* c) {
-  return b.CreateSelect(b.CreateOr(first, b.CreateFCmpUNO(a, a)), a, c);
+bool is_positive_zero(const Value* x) {
+  using namespace llvm::PatternMatch;
+  return match(x, m_PosZeroFP());
 }
 
 }  // namespace
@@ -122,15 +133,30 @@ Value* element_of_bits(Builder& b, ElementType type, Value* bits) {
 }
 
 Value* maximum(Builder& b, ElementType type, Value* a, Value* c) {
-  if (is_floating(type)) return choose_float(b, b.CreateFCmpOGE(a, c), a, c);
+  if (is_floating(type)) {
+    // One comparison says all beside a zero: NaN is what is not less.
+    if (is_positive_zero(a)) std::swap(a, c);
+    if (is_positive_zero(c)) return b.CreateSelect(b.CreateFCmpUGT(a, c), a, c);
+    return b.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, a, c);
+  }
   Value* less = is_signed(type) ? b.CreateICmpSLT(a, c) : b.CreateICmpULT(a, c);
   return b.CreateSelect(less, c, a);
 }
 
 Value* minimum(Builder& b, ElementType type, Value* a, Value* c) {
-  if (is_floating(type)) return choose_float(b, b.CreateFCmpOLE(a, c), a, c);
+  if (is_floating(type)) return b.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, a, c);
   Value* less = is_signed(type) ? b.CreateICmpSLT(c, a) : b.CreateICmpULT(c, a);
   return b.CreateSelect(less, c, a);
+}
+
+Value* without_subnormal(Builder& b, Value* x) {
+  const llvm::fltSemantics& format = x->getType()->getScalarType()->getFltSemantics();
+  llvm::Value* least =
+      llvm::ConstantFP::get(x->getType(), llvm::APFloat::getSmallestNormalized(format));
+  llvm::Value* magnitude = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+  llvm::Value* zero = b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign,
+                                              llvm::Constant::getNullValue(x->getType()), x);
+  return b.CreateSelect(b.CreateFCmpOLT(magnitude, least), zero, x);
 }
 
 Value* call_pure(Builder& b, const void* function, llvm::ArrayRef<Value*> arguments) {

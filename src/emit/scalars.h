@@ -11,11 +11,14 @@ llvm::Value* convert(Builder& b, ElementType from, ElementType to, llvm::Value* 
 // The bits of an element as an integer of its width, and back.
 llvm::Value* bits_of_element(Builder& b, ElementType type, llvm::Value* held);
 llvm::Value* element_of_bits(Builder& b, ElementType type, llvm::Value* bits);
-// NaN where either is NaN; of equal ones the first.
+// NaN where either is NaN; -0 is less than 0, and subnormal floats are zeros.
 llvm::Value* maximum(Builder& b, ElementType type, llvm::Value* a, llvm::Value* c);
 llvm::Value* minimum(Builder& b, ElementType type, llvm::Value* a, llvm::Value* c);
 llvm::Value* real_power(const ScalarCall& c);  // of floating types
 
+// A float, but the zero of its sign for one that is subnormal: functions of libm keep such numbers
+// in any mode of the processor.
+llvm::Value* without_subnormal(Builder& b, llvm::Value* x);
 // A call of a function of libm.
 llvm::Value* call_pure(Builder& b, const void* function, llvm::ArrayRef<llvm::Value*> arguments);
 

@@ -61,15 +61,19 @@ Value* chosen(Builder& b, Value* condition, uint64_t value, Value* otherwise) {
   return b.CreateSelect(condition, whole(otherwise, value), otherwise);
 }
 
+// 2^-127 is subnormal.
 Value* power_of_bits(Builder& b, Value* x) {
-  return as_float(b, chosen(b, b.CreateICmpEQ(x, whole(x, 255)), nan, b.CreateShl(x, 23)));
+  Value* power = chosen(b, b.CreateICmpEQ(x, whole(x, 0)), half_of_last, b.CreateShl(x, 23));
+  return as_float(b, chosen(b, b.CreateICmpEQ(x, whole(x, 255)), nan, power));
 }
 
-// The stored bits of the power nearest to an f32 of these bits, of which subnormal ones are zero.
+// The stored bits of the power nearest to an f32 of these bits. 2^-127 stays what it is, though
+// subnormal; what lies above is nearer to 2^-126 as F8E8M0FNU rounds, and less is zero.
 Value* nearest_power(Builder& b, Value* raw) {
   Value* power = b.CreateLShr(b.CreateAdd(raw, whole(raw, half_of_last)), 23);
-  Value* above = b.CreateSub(raw, whole(raw, least_normal));
-  Value* has_power = b.CreateICmpULT(above, whole(raw, infinity - least_normal));
+  power = chosen(b, b.CreateICmpEQ(raw, whole(raw, half_of_last)), 0, power);
+  Value* above = b.CreateSub(raw, whole(raw, half_of_last));
+  Value* has_power = b.CreateICmpULT(above, whole(raw, infinity - half_of_last));
   return b.CreateSelect(has_power, power, whole(raw, 255));
 }
 

@@ -8,8 +8,8 @@
 namespace hilo {
 
 bool is_small_float(ElementType type);
-// A stored element, an i8, as f32. 2^-127 of f8e8m0fnu, a subnormal, is zero as subnormals are in
-// arithmetic; what only moves gets its bits back.
+// A stored element, an i8, as f32. 2^-127 of f8e8m0fnu is a subnormal one, which arithmetic takes
+// for zero.
 llvm::Value* small_float_of_bits(Builder& b, ElementType type, llvm::Value* bits);
 // The i8 of an f32 that is exactly one of the type; NaN of formats with infinities keep
 // their bits.

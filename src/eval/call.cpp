@@ -75,7 +75,9 @@ void Call::parallel(int64_t count, int64_t grain,
   }
   const Evaluation& evaluation = *device.evaluation;
   pool().run((count + grain - 1) / grain, [&](int64_t tile) {
-    if (!evaluation.is_interrupted()) body(tile * grain, std::min(count, (tile + 1) * grain));
+    if (evaluation.is_interrupted()) return;
+    const FlushSubnormals flush;
+    body(tile * grain, std::min(count, (tile + 1) * grain));
   });
 }
 

@@ -9,37 +9,73 @@ namespace {
 
 using C = std::complex<double>;
 
+// Functions of a library may keep subnormal numbers in any mode of the processor.
+double without_subnormal(double x) {
+  return std::fabs(x) < std::numeric_limits<double>::min() ? std::copysign(0.0, x) : x;
+}
+C without_subnormal(C x) { return {without_subnormal(x.real()), without_subnormal(x.imag())}; }
+template <class T>
+C widened(std::complex<T> x) {
+  return without_subnormal(C(x));
+}
+template <class T>
+std::complex<T> narrowed(C x) {
+  return std::complex<T>(without_subnormal(x));
+}
+
 template <class T, C (*F)(C)>
 void unary(const KernelArguments& k) {
   const std::complex<T>* in = k.input<std::complex<T>>(0);
   std::complex<T>* out = k.output<std::complex<T>>();
-  for (int64_t i = 0; i < k.n; ++i) out[i] = std::complex<T>(F(C(in[i])));
+  for (int64_t i = 0; i < k.n; ++i) out[i] = narrowed<T>(F(widened(in[i])));
 }
 
 template <class T, double (*F)(C)>
 void to_real(const KernelArguments& k) {
   const std::complex<T>* in = k.input<std::complex<T>>(0);
   T* out = k.output<T>();
-  for (int64_t i = 0; i < k.n; ++i) out[i] = static_cast<T>(F(C(in[i])));
+  for (int64_t i = 0; i < k.n; ++i) out[i] = static_cast<T>(without_subnormal(F(widened(in[i]))));
 }
 
 template <class T, C (*F)(C, C)>
 void binary(const KernelArguments& k) {
   const std::complex<T>*a = k.input<std::complex<T>>(0), *b = k.input<std::complex<T>>(1);
   std::complex<T>* out = k.output<std::complex<T>>();
-  for (int64_t i = 0; i < k.n; ++i) out[i] = std::complex<T>(F(C(a[i]), C(b[i])));
+  for (int64_t i = 0; i < k.n; ++i) out[i] = narrowed<T>(F(widened(a[i]), widened(b[i])));
+}
+
+// What moves a part or changes its sign keeps its bits.
+template <class T>
+void negate(const KernelArguments& k) {
+  const std::complex<T>* in = k.input<std::complex<T>>(0);
+  std::complex<T>* out = k.output<std::complex<T>>();
+  for (int64_t i = 0; i < k.n; ++i) out[i] = -in[i];
+}
+template <class T>
+void real_part(const KernelArguments& k) {
+  const std::complex<T>* in = k.input<std::complex<T>>(0);
+  T* out = k.output<T>();
+  for (int64_t i = 0; i < k.n; ++i) out[i] = in[i].real();
+}
+template <class T>
+void imaginary_part(const KernelArguments& k) {
+  const std::complex<T>* in = k.input<std::complex<T>>(0);
+  T* out = k.output<T>();
+  for (int64_t i = 0; i < k.n; ++i) out[i] = in[i].imag();
 }
 
 double absolute(C x) { return std::hypot(x.real(), x.imag()); }
-double real_part(C x) { return x.real(); }
-double imaginary_part(C x) { return x.imag(); }
-C negate(C x) { return -x; }
+// Zeros keep their signs, as in XLA.
 C sign(C x) {
   const double length = absolute(x);
-  return length == 0 ? C(0) : C(x.real() / length, x.imag() / length);
+  return length == 0 ? x : C(x.real() / length, x.imag() / length);
 }
 C square_root(C x) { return std::sqrt(x); }
-C reciprocal_root(C x) { return 1.0 / std::sqrt(x); }
+// The conjugate's is the conjugate, of real numbers too.
+C reciprocal_root(C x) {
+  const C root = std::sqrt(x), out = 1.0 / root;
+  return {out.real(), std::copysign(out.imag(), -root.imag())};
+}
 C exponential(C x) { return std::exp(x); }
 // e^a cos b - 1 = expm1(a) cos b - 2 sin^2(b/2)
 C exponential_minus_one(C x) {
@@ -55,10 +91,13 @@ C log_plus_one(C x) {
   if (std::fabs(a) > 0.5 || std::fabs(b) > 0.5) return std::log(C(1 + a, b));
   return {0.5 * std::log1p(2 * a + a * a + b * b), std::atan2(b, 1 + a)};
 }
+// Zeros have the signs of the angle's cosine and sine.
 C logistic(C x) {
-  if (x.real() >= 0) return 1.0 / (1.0 + std::exp(-x));
-  const C e = std::exp(x);
-  return e / (1.0 + e);
+  const C e = std::exp(x.real() >= 0 ? -x : x);
+  const C out = x.real() >= 0 ? 1.0 / (1.0 + e) : e / (1.0 + e);
+  const double angle = std::isfinite(x.imag()) ? x.imag() : 0;
+  return {out.real() == 0 ? std::copysign(0.0, std::cos(angle)) : out.real(),
+          out.imag() == 0 ? std::copysign(0.0, std::sin(angle)) : out.imag()};
 }
 C sine(C x) { return std::sin(x); }
 C cosine(C x) { return std::cos(x); }
@@ -103,19 +142,21 @@ C arc_tangent_of_quotient(C y, C x) {
 }
 
 #define ROW(op, form, f) ROW_OF_TWO(op, form, f, f)
-#define ROW_OF_TWO(op, form, f, g)                                                              \
+#define ROW_OF_TWO(op, form, f, g) ROW_OF_KERNELS(op, (form<float, f>), (form<double, g>))
+#define ROW_OF_LOOPS(op, loop) ROW_OF_KERNELS(op, loop<float>, loop<double>)
+#define ROW_OF_KERNELS(op, single, both)                                                        \
   {                                                                                             \
     Op::op, {                                                                                   \
       nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, \
-          form<float, f>, form<double, g>                                                       \
+          single, both                                                                          \
     }                                                                                           \
   }
 
 constexpr KernelEntry entries[] = {
     ROW(Abs, to_real, absolute),
-    ROW(Real, to_real, real_part),
-    ROW(Imag, to_real, imaginary_part),
-    ROW(Negate, unary, negate),
+    ROW_OF_LOOPS(Real, real_part),
+    ROW_OF_LOOPS(Imag, imaginary_part),
+    ROW_OF_LOOPS(Negate, negate),
     ROW(Sign, unary, sign),
     ROW(Sqrt, unary, square_root),
     ROW(Rsqrt, unary, reciprocal_root),

@@ -46,6 +46,15 @@ void convert(const KernelArguments& k) {
   }
 }
 
+// Of f8e8m0fnu, whose least power a double holds as a normal number.
+template <class To>
+void widen_powers(const KernelArguments& k) {
+  const float* in = k.input<float>(0);
+  To* out = k.output<To>();
+  for (int64_t i = 0; i < k.n; ++i)
+    out[i] = std::bit_cast<uint32_t>(in[i]) == uint32_t{1} << 22 ? To(0x1p-127) : To(in[i]);
+}
+
 template <class From, class To>
 void convert_real_part(const KernelArguments& k) {
   const From* in = k.input<From>(0);
@@ -91,9 +100,25 @@ constexpr auto pred_table(std::index_sequence<I...>) {
 }
 
 template <class T>
+T nearest(float x) {
+  return T(x);
+}
+// 2^-127 is a subnormal f32, which arithmetic takes for zero, and stays what it is when it moves.
+// What lies between it and 2^-126 is rounded up.
+template <>
+F8E8M0FNU nearest<F8E8M0FNU>(float x) {
+  const auto raw = std::bit_cast<uint32_t>(x);
+  const auto bits_of_power = [](uint8_t power) {
+    return std::bit_cast<uint32_t>(static_cast<float>(F8E8M0FNU::from_bits(power)));
+  };
+  const bool is_between = raw >= bits_of_power(0) && raw < bits_of_power(1);
+  return is_between ? F8E8M0FNU::from_bits(raw != bits_of_power(0)) : F8E8M0FNU(x);
+}
+
+template <class T>
 void round_small(const KernelArguments& k) {
   float* values = k.output<float>();
-  for (int64_t i = 0; i < k.n; ++i) values[i] = static_cast<float>(T(values[i]));
+  for (int64_t i = 0; i < k.n; ++i) values[i] = static_cast<float>(nearest<T>(values[i]));
 }
 
 template <class T>
@@ -113,7 +138,7 @@ template <class T>
 void narrow(const KernelArguments& k) {
   const float* in = k.input<float>(0);
   T* out = k.output<T>();
-  for (int64_t i = 0; i < k.n; ++i) out[i] = T(in[i]);
+  for (int64_t i = 0; i < k.n; ++i) out[i] = nearest<T>(in[i]);
 }
 
 template <class T>
@@ -147,6 +172,9 @@ Kernel convert_kernel(ElementType from, ElementType to) {
   static constexpr auto to_preds = pred_table(std::make_index_sequence<n>());
   const Representation source = representation_of(from), target = representation_of(to);
   if (to == ElementType::Pred) return to_preds[static_cast<size_t>(source)];
+  if (from == ElementType::F8E8M0FNU && target == Representation::F64) return widen_powers<double>;
+  if (from == ElementType::F8E8M0FNU && target == Representation::C128)
+    return widen_powers<std::complex<double>>;
   if (from == ElementType::F64 && target == Representation::F32 && to != ElementType::F32)
     return round_to_odd;
   return kernels[static_cast<size_t>(source) * n + static_cast<size_t>(target)];

@@ -7,11 +7,24 @@
 namespace hilo {
 namespace {
 
+// Functions of a library may keep subnormal numbers in any mode of the processor.
+template <class T>
+T without_subnormal(T x) {
+  return std::fabs(x) < std::numeric_limits<T>::min() ? std::copysign(T(0), x) : x;
+}
+
 template <class T, T (*F)(T)>
 void unary(const KernelArguments& k) {
   const T* in = k.input<T>(0);
   T* out = k.output<T>();
   for (int64_t i = 0; i < k.n; ++i) out[i] = F(in[i]);
+}
+
+template <class T, T (*F)(T)>
+void function(const KernelArguments& k) {
+  const T* in = k.input<T>(0);
+  T* out = k.output<T>();
+  for (int64_t i = 0; i < k.n; ++i) out[i] = without_subnormal(F(without_subnormal(in[i])));
 }
 
 template <double (*F)(double)>
@@ -26,6 +39,14 @@ void binary(const KernelArguments& k) {
   const T *a = k.input<T>(0), *b = k.input<T>(1);
   T* out = k.output<T>();
   for (int64_t i = 0; i < k.n; ++i) out[i] = F(a[i], b[i]);
+}
+
+template <class T, T (*F)(T, T)>
+void function_of_two(const KernelArguments& k) {
+  const T *a = k.input<T>(0), *b = k.input<T>(1);
+  T* out = k.output<T>();
+  for (int64_t i = 0; i < k.n; ++i)
+    out[i] = without_subnormal(F(without_subnormal(a[i]), without_subnormal(b[i])));
 }
 
 template <double (*F)(double, double)>
@@ -53,7 +74,7 @@ T zero(T) {
 }
 template <class T>
 T sign(T x) {
-  return x > 0 ? T(1) : x < 0 ? T(-1) : x;
+  return x > 0 ? T(1) : x < 0 ? T(-1) : x != x ? x : std::copysign(T(0), x);
 }
 template <class T>
 T square_root(T x) {
@@ -116,13 +137,17 @@ template <class T>
 T remainder_of(T a, T b) {
   return std::fmod(a, b);
 }
+// IEEE 754-2019's maximum and minimum: NaN where there is one, and -0 is less than 0. Subnormal
+// numbers are zeros, as in XLA.
 template <class T>
 T maximum(T a, T b) {
-  return (a >= b || a != a) ? a : b;
+  const bool is_first = a > b || a != a || (a == b && std::signbit(b));
+  return without_subnormal(is_first ? a : b);
 }
 template <class T>
 T minimum(T a, T b) {
-  return (a <= b || a != a) ? a : b;
+  const bool is_first = a < b || a != a || (a == b && std::signbit(a));
+  return without_subnormal(is_first ? a : b);
 }
 template <class T>
 T power(T a, T b) {
@@ -151,32 +176,32 @@ void make_complex(const KernelArguments& k) {
 }
 
 // Keeps `mantissa_bits` bits after the point, rounded to even, and exponents of `exponent_bits`:
-// larger becomes infinity, smaller zero ("ReducePrecision" in XLA's operation semantics).
-double reduce_precision(double x, int64_t exponent_bits, int64_t mantissa_bits) {
+// larger becomes infinity, smaller zero ("ReducePrecision" in XLA's operation semantics). An
+// exponent as wide as the type's own changes nothing, of subnormal numbers either.
+template <class T>
+T reduce_precision(T x, int64_t exponent_bits, int64_t mantissa_bits) {
+  using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+  constexpr int significand = std::numeric_limits<T>::digits - 1;
+  constexpr int own_bits = 8 * sizeof(T) - 1 - significand, own_bias = (1 << (own_bits - 1)) - 1;
   if (x != x || std::isinf(x)) return x;
-  uint64_t raw = std::bit_cast<uint64_t>(x);
-  const int64_t dropped = 52 - mantissa_bits;
-  if (dropped > 0) {
-    const uint64_t last = (raw >> dropped) & 1;
-    raw += (uint64_t{1} << (dropped - 1)) - 1 + last;
-    raw &= ~((uint64_t{1} << dropped) - 1);
+  Bits raw = std::bit_cast<Bits>(x);
+  if (const int64_t dropped = significand - mantissa_bits; dropped > 0) {
+    raw += (Bits{1} << (dropped - 1)) - 1 + ((raw >> dropped) & 1);
+    raw &= ~((Bits{1} << dropped) - 1);
   }
-  const double rounded = std::bit_cast<double>(raw);
-  if (exponent_bits >= 11) return rounded;
+  if (exponent_bits >= own_bits) return std::bit_cast<T>(raw);
   const int64_t bias = (int64_t{1} << (exponent_bits - 1)) - 1;
-  const int64_t exponent = static_cast<int64_t>((raw >> 52) & 0x7ff) - 1023;
-  if (exponent > bias) return std::copysign(HUGE_VAL, x);
-  return exponent <= -bias ? std::copysign(0.0, x) : rounded;
+  const int64_t exponent =
+      static_cast<int64_t>((raw >> significand) & ((1 << own_bits) - 1)) - own_bias;
+  if (exponent > bias) return std::copysign(std::numeric_limits<T>::infinity(), x);
+  return exponent <= -bias ? std::copysign(T(0), x) : std::bit_cast<T>(raw);
 }
 
 template <class T>
 void reduce_precision(const KernelArguments& k) {
   const T* in = k.input<T>(0);
   T* out = k.output<T>();
-  // A narrower mantissa than the type's own rounds; an exponent as wide as its own changes nothing.
-  const bool wide = k.first >= (sizeof(T) == 4 ? 8 : 11);
-  for (int64_t i = 0; i < k.n; ++i)
-    out[i] = static_cast<T>(reduce_precision(in[i], wide ? 11 : k.first, k.second));
+  for (int64_t i = 0; i < k.n; ++i) out[i] = reduce_precision(in[i], k.first, k.second);
 }
 
 #define BOTH(op, f32, f64)                                                                       \
@@ -185,8 +210,11 @@ void reduce_precision(const KernelArguments& k) {
   }
 #define SAME(op, f) BOTH(op, (unary<float, f<float>>), (unary<double, f<double>>))
 #define PAIR(op, f) BOTH(op, (binary<float, f<float>>), (binary<double, f<double>>))
-#define WIDE(op, f) BOTH(op, through_double<f>, (unary<double, f>))
-#define WIDE_PAIR(op, f) BOTH(op, binary_through_double<f>, (binary<double, f>))
+#define FUNCTION(op, f) BOTH(op, (function<float, f<float>>), (function<double, f<double>>))
+#define FUNCTION_OF_TWO(op, f) \
+  BOTH(op, (function_of_two<float, f<float>>), (function_of_two<double, f<double>>))
+#define WIDE(op, f) BOTH(op, through_double<f>, (function<double, f>))
+#define WIDE_PAIR(op, f) BOTH(op, binary_through_double<f>, (function_of_two<double, f>))
 
 constexpr KernelEntry entries[] = {
     SAME(Abs, absolute),
@@ -197,15 +225,15 @@ constexpr KernelEntry entries[] = {
     WIDE(Atanh, ::atanh),
     WIDE(Cbrt, ::cbrt),
     SAME(Ceil, ceiling),
-    SAME(Cosine, cosine),
+    FUNCTION(Cosine, cosine),
     WIDE(Cosh, ::cosh),
     WIDE(Erf, ::erf),
-    SAME(Exponential, exponential),
+    FUNCTION(Exponential, exponential),
     WIDE(ExponentialMinusOne, ::expm1),
     SAME(Floor, flooring),
     SAME(Imag, zero),
     BOTH(IsFinite, is_finite<float>, is_finite<double>),
-    SAME(Log, logarithm),
+    FUNCTION(Log, logarithm),
     WIDE(LogPlusOne, ::log1p),
     WIDE(Logistic, logistic),
     SAME(Negate, negate),
@@ -215,7 +243,7 @@ constexpr KernelEntry entries[] = {
     SAME(RoundNearestEven, round_even),
     WIDE(Rsqrt, reciprocal_root),
     SAME(Sign, sign),
-    SAME(Sine, sine),
+    FUNCTION(Sine, sine),
     WIDE(Sinh, ::sinh),
     SAME(Sqrt, square_root),
     WIDE(Tan, ::tan),
@@ -228,8 +256,8 @@ constexpr KernelEntry entries[] = {
     PAIR(Maximum, maximum),
     PAIR(Minimum, minimum),
     PAIR(Multiply, multiply),
-    PAIR(Power, power),
-    PAIR(Remainder, remainder_of),
+    FUNCTION_OF_TWO(Power, power),
+    FUNCTION_OF_TWO(Remainder, remainder_of),
     PAIR(Subtract, subtract),
 };
 

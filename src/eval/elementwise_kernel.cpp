@@ -98,6 +98,9 @@ void choose_plain(Typing& t) {
 void choose_reduce_precision(Typing& t) {
   const auto& attributes = t.module.attributes<ReducePrecisionAttributes>(t.instruction);
   t.out.first = attributes.exponent_bits, t.out.second = attributes.mantissa_bits;
+  // As wide exponents as the type's own change nothing, though f32 holds it.
+  if (t.out.result == ElementType::F16 && t.out.first >= 5)
+    t.out.first = std::max<int64_t>(t.out.first, 8);
   if (t.ideal && 1 + t.out.first + t.out.second >= 16) t.out.kernel = find(Op::Real, t.out.result);
 }
 

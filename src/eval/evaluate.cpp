@@ -40,6 +40,7 @@ Result<void> check_inputs(const Module& module, const Inputs& inputs, int64_t de
 
 // The entry on one device; whoever waits for it hears how it ended.
 Result<Literal> run_device(Device& device, std::vector<Literal> arguments) {
+  const FlushSubnormals flush;
   Evaluation& evaluation = *device.evaluation;
   Result<Literal> out = within_memory([&] {
     return evaluation.run(device, evaluation.module(), evaluation.module().entry,
@@ -99,6 +100,7 @@ Result<Literal> evaluate_computation(const Module& module, ComputationId computa
     Rendezvous rendezvous(module, DeviceGrid{});
     Evaluation evaluation(module, options);
     std::vector<Device> devices = make_devices(evaluation, rendezvous, options, DeviceGrid{});
+    const FlushSubnormals flush;
     return evaluation.run(devices[0], module, computation, std::move(arguments), 0);
   });
 }

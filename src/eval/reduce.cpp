@@ -46,6 +46,12 @@ class Lanes {
   void take(size_t k, const std::byte* elements, int64_t n) {
     convert_lanes(reduction_.operands[k].type(), elements, reduction_.held(k), at(k, 0), n);
   }
+  // Lanes [0, n) from the initial values.
+  void start(int64_t n) {
+    for (size_t k = 0; k < reduction_.count(); ++k)
+      for (int64_t i = 0; i < n; ++i)
+        std::memcpy(at(k, i), reduction_.inits[k].raw().data(), reduction_.held_bytes(k));
+  }
   // accumulators [0, n) = body(accumulators, others), where `other` gives operand k's values.
   template <class Other>
   Result<void> combine(const LaneProgram& body, int64_t n, const Other& other) {
@@ -65,15 +71,18 @@ class Lanes {
   std::vector<void*> outputs_;
 };
 
-// Rows [first, first + rows) of `inner` elements into one, left in lanes [0, inner). Groups of
-// rows are lanes beside each other; halves are combined at the end.
+// Rows [first, first + rows) of `inner` elements into one, left in lanes [0, inner). Of a tree,
+// groups of rows are lanes beside each other, whose halves are combined at the end; else the
+// initial values come first.
 Result<void> reduce_rows(const Reduction& r, int64_t first, int64_t rows, bool tree, Lanes& lanes) {
   int64_t group = 1;
   if (tree)
     while (2 * group * r.inner <= lanes_wanted && 2 * group <= rows) group *= 2;
   const int64_t width = group * r.inner;
-  for (size_t k = 0; k < r.count(); ++k) lanes.take(k, r.at(k, first * r.inner), width);
-  for (int64_t row = group; row < rows; row += group) {
+  if (!tree) lanes.start(r.inner);
+  else
+    for (size_t k = 0; k < r.count(); ++k) lanes.take(k, r.at(k, first * r.inner), width);
+  for (int64_t row = tree ? group : 0; row < rows; row += group) {
     const int64_t n = std::min(group, rows - row) * r.inner;
     HILO_DO(lanes.combine(r.step, n, [&](size_t k) { return r.at(k, (first + row) * r.inner); }));
   }
@@ -87,16 +96,18 @@ Result<void> reduce_rows(const Reduction& r, int64_t first, int64_t rows, bool t
 Result<void> reduce_columns(const Reduction& r, int64_t begin, int64_t end, Lanes& lanes,
                             Lanes& column) {
   const int64_t outputs = end - begin;
+  if (!r.any_order) lanes.start(outputs * r.inner);
   for (int64_t row = 0; row < r.reduced; ++row) {
+    const bool is_first = row == 0 && r.any_order;
     for (size_t k = 0; k < r.count(); ++k) {
       const bool stays = r.held(k) == r.operands[k].type();
       const int64_t stride = r.reduced * r.inner * r.bytes(k), run = r.inner * r.bytes(k);
       const std::byte* from = r.at(k, (begin * r.reduced + row) * r.inner);
-      std::byte* to = (row == 0 && stays ? lanes : column).at(k, 0);
+      std::byte* to = (is_first && stays ? lanes : column).at(k, 0);
       for (int64_t i = 0; i < outputs; ++i) std::memcpy(to + i * run, from + i * stride, run);
-      if (row == 0 && !stays) lanes.take(k, to, outputs * r.inner);
+      if (is_first && !stays) lanes.take(k, to, outputs * r.inner);
     }
-    if (row > 0)
+    if (!is_first)
       HILO_DO(lanes.combine(r.step, outputs * r.inner, [&](size_t k) { return column.at(k, 0); }));
   }
   return {};
@@ -164,9 +175,7 @@ Result<void> apply_inits(const Reduction& r, std::vector<Literal>& results) {
     Lanes lanes(r, lanes_wanted);
     for (int64_t at = begin; at < end; at += lanes_wanted) {
       const int64_t n = std::min(lanes_wanted, end - at);
-      for (size_t k = 0; k < r.count(); ++k)
-        for (int64_t i = 0; i < n; ++i)
-          std::memcpy(lanes.at(k, i), r.inits[k].raw().data(), r.held_bytes(k));
+      lanes.start(n);
       if (r.reduced > 0)
         error.note(lanes.combine(
             r.join, n, [&](size_t k) { return results[k].raw().data() + at * r.held_bytes(k); }));
@@ -241,18 +250,23 @@ Literal shaped(const Call& call, std::vector<Literal> results,
   return Literal::tuple(std::move(results), call.result_shape());
 }
 
-// Other bodies than associative ones go in the order of the elements: the place of a maximum is the
-// first of equals.
+// Other bodies than associative ones go in the order of the elements, from the initial values on:
+// the place of a maximum is the first of equals.
 Result<std::vector<Literal>> run(Reduction& r) {
   if (r.reduced == 0 || r.outer * r.inner == 0) return make_results(r, r.outer * r.inner);
   const bool many_short = r.reduced * r.inner <= short_row && r.outer >= 16;
   return many_short ? reduce_short(r) : reduce_long(r);
 }
 
+bool is_complex_product(const Module& module, const Combiner& combiner) {
+  return is_complex(combiner.element) && module[combiner.instruction].op == Op::Multiply;
+}
+
 Result<void> choose_programs(Reduction& r, ComputationId body) {
   const std::optional<Combiner> combiner = find_combiner(r.call.module, body);
   const ElementType element = r.operands[0].type();
-  r.any_order = combiner.has_value();
+  // Products of complex numbers of which one is infinite depend on their order.
+  r.any_order = combiner.has_value() && !is_complex_product(r.call.module, *combiner);
   if (const auto wide = wide_type(r.call, combiner, element)) {
     r.inits[0] = converted(r.call, r.inits[0], *wide);
     HILO_TRY(r.step, LaneProgram::make(r.call, *combiner, element));
@@ -286,7 +300,7 @@ Result<Literal> evaluate_Reduce(Call& call) {
   const std::vector<ElementType> elements = element_types(r.operands);
   order_dimensions(r, reduced);
   HILO_TRY(std::vector<Literal> results, run(r));
-  HILO_DO(apply_inits(r, results));
+  if (r.any_order || r.reduced == 0) HILO_DO(apply_inits(r, results));
   for (size_t k = 0; k < results.size(); ++k) results[k] = converted(call, results[k], elements[k]);
   return shaped(call, std::move(results), kept_sizes);
 }

@@ -58,6 +58,7 @@ Result<Literal> VirtualDevices::evaluate(int64_t device, InstructionId id,
   const Instruction& instruction = state_->module[id];
   if (may_show_operands(instruction.op)) std::ranges::transform(operands, operands.begin(), copied);
   Call call{on, state_->module, id, instruction, operands};
+  const FlushSubnormals flush;
   Result<Literal> out = within_memory([&] { return op_function(instruction.op)(call); });
   if (!out && out.error().place.instruction.empty()) out.error().place = state_->module.place(id);
   if (out) HILO_DO(state_->evaluation.may_go_on(on));

@@ -5,9 +5,12 @@
 
 #include "pass/pass.h"
 #include "tools/explain_input.h"
+#include "tools/terminal.h"
 
 namespace hilo::tools {
 namespace {
+
+constexpr int width_in_pipes = 200;
 
 struct Options {
   std::vector<std::string> files, stages;
