@@ -22,9 +22,13 @@ void expect_compiled_as_evaluated(uint64_t count) {
     options.emit.cpu = test::processor_of(seed);
     const auto executable = compile(module, cpu_target(), options);
     ASSERT_TRUE(executable) << seed << " " << to_string(executable.error()) << print(module);
-    const auto arguments = test::random_arguments(module, seed, true);
+    // NaN, infinities and zeros with signs among the arguments: simplification may keep no more
+    // than the reals, so that they are compared behind it.
+    const bool is_tame = seed % 4 != 3;
+    const auto arguments = test::random_arguments(module, seed, is_tame);
     const auto compiled = executable->run(arguments);
-    const auto evaluated = test::evaluate_once(module, arguments);
+    const auto evaluated =
+        test::evaluate_once(is_tame ? module : test::after_passes(module, "simplify"), arguments);
     ASSERT_TRUE(compiled) << seed << " " << to_string(compiled.error()) << print(module);
     ASSERT_TRUE(evaluated) << seed << " " << to_string(evaluated.error()) << print(module);
     const std::string found = test::disagreement(*evaluated, *compiled, Keeps::Reals);

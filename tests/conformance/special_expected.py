@@ -1,0 +1,106 @@
+"""Where XLA's CPU back end gives other special values than Hilo, and why Hilo keeps its own. docs/special-values.md shows it."""
+import dataclasses
+import re
+from typing import Callable
+
+import ml_dtypes
+import numpy as np
+
+from special_inputs import PART, dtype_of
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    name: str
+    ops: str  # regular expressions, of all of the name
+    types: str
+    reason: str
+    # (case, Hilo's, XLA's) -> where the row holds
+    where: Callable
+
+
+def parts(x):
+    with np.errstate(all="ignore"):
+        return [x.real.astype(float), x.imag.astype(float)] if np.iscomplexobj(x) else [np.asarray(x).astype(float)]
+
+
+def any_part(holds, x):
+    out = np.zeros(np.shape(x), bool)
+    for part in parts(x):
+        out |= holds(part)
+    return out
+
+
+def beside(case, holds, like):
+    """Where an operand that lies beside the results holds."""
+    out = np.zeros(like.shape, bool)
+    for x in case.inputs:
+        if x.shape == like.shape:
+            out |= any_part(holds, x)
+    return out
+
+
+def smallest(name):
+    name = PART.get(name, name)
+    return float(ml_dtypes.finfo(dtype_of("f32" if name in ("bf16", "f8e8m0fnu") or name[0] != "f" else name)).smallest_normal)
+
+
+def has_subnormals(case, ours, theirs):
+    """An operand beside or a result is subnormal; where operands do not lie beside, a result is zero or subnormal."""
+    limit = smallest(case.type)
+    small = lambda part: (part != 0) & (np.abs(part) < limit)
+    out = beside(case, small, ours) | any_part(small, ours) | any_part(small, theirs)
+    return out
+
+
+def with_parts(case, ours, theirs, holds):
+    return beside(case, holds, ours)
+
+
+def not_finite(part):
+    return ~np.isfinite(part)
+
+
+def far(part):
+    """So large or small that its square is no number of the type, or loses bits."""
+    return (np.abs(part) > 1e15) | ((np.abs(part) < 1e-15) & (part != 0))
+
+
+def both_nan(case, ours, theirs):
+    return any_part(np.isnan, ours) & any_part(np.isnan, theirs)
+
+
+def only_signs_of_zeros(case, ours, theirs):
+    out = np.ones(ours.shape, bool)
+    for a, b in zip(parts(ours), parts(theirs)):
+        out &= (a == b) | (np.isnan(a) & np.isnan(b)) | ~np.isfinite(a)
+    return out
+
+
+MOVES = "copy|reverse.*|transpose|reshape|slice|pad.*|concatenate.*|broadcast.*|select.*|dynamic-.*|gather|scatter|while|constant|sort|topk"
+COMPLEX = "c64|c128"
+FUNCTIONS = ("abs|acosh?|asinh?|atanh|cosine|cosh|exponential|exponential-minus-one|log|log-plus-one|logistic|rsqrt|sign|sine|sinh|sqrt|tanh?|"
+             "atan2|power|divide|multiply")
+ROWS = [
+    Row("NaN payloads", MOVES, "f.*|bf16", "XLA moves small floats through f32, which makes every NaN the quiet one; Hilo moves bits",
+        both_nan),
+    Row("subnormals", "(?!compare|convert).*", "f32|f64|bf16|f8e8m0fnu|c64|c128",
+        "XLA's functions flush or keep subnormal numbers as their steps happen to; in Hilo arithmetic takes and gives zeros",
+        has_subnormals),
+    Row("floats of few bits as integers", "convert", "f4.*|f6.*|f8.*",
+        "XLA compares with the ends of the integers rounded to the float's type, which may be smaller",
+        lambda case, ours, theirs: np.full(ours.shape, case.results[0][0] in "su")),
+    Row("integers of one bit", "convert", ".*", "HLO: toward zero and saturating; XLA takes s1 and u1 for pred",
+        lambda case, ours, theirs: np.full(ours.shape, case.results[0] in ("s1", "u1"))),
+    Row("NaN parts of complex functions", FUNCTIONS, COMPLEX,
+        "C99's Annex G says what a function is where one part is infinite or NaN; XLA computes NaN",
+        lambda case, ours, theirs: beside(case, not_finite, ours)),
+    Row("signs of complex zeros", FUNCTIONS, COMPLEX, "C99: f(conj z) = conj f(z), so that the sign of a zero part is that of the operand's",
+        only_signs_of_zeros),
+    Row("squares of complex parts", FUNCTIONS, COMPLEX, "XLA squares parts of numbers whose squares are too large or too small for the type",
+        lambda case, ours, theirs: beside(case, far, ours)),
+]
+
+
+def rows_of(case):
+    return [row for row in ROWS if re.fullmatch(row.ops, case.op) and re.fullmatch(row.types, case.type)]
