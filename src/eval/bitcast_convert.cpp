@@ -9,6 +9,10 @@ Result<Literal> evaluate_BitcastConvert(Call& call) {
   const ElementType from = call.module.shape(call.module.operand(call.id, 0)).type;
   const Shape& to = call.shape();
   const Literal literal = converted(call, call.operands[0], from);
+  if (literal.count() * bits_of(from) != element_count(to) * bits_of(to.type))
+    return call.error(ErrorKind::Shape, fmt::format("expected as many bits as in {}, found {}",
+                                                    to_string_without_layout(literal.shape()),
+                                                    to_string_without_layout(to)));
   Literal out;
   if (bits_of(from) == bits_of(to.type)) {
     out = literal.with_shape(to);

@@ -167,6 +167,26 @@ TEST(Unsound, SizesThatNobodyKnows) {
                "negate(x)");
 }
 
+// What verify refuses and who runs without it asks for: results of another size than what is moved.
+TEST(Unsound, ResultsOfAnotherSize) {
+  for (const char* root :
+       {"f32[5] reshape(x)", "s8[4] copy(x)", "f64[4] bitcast-convert(x)",
+        "s32[5] bitcast-convert(x)", "f32[5] copy(x)",
+        "f32[<=5] set-dimension-size(x, i), dimensions={0}", "u64[] partition-id()",
+        "f32[5] all-reduce(x), replica_groups={{0}}, to_apply=add"}) {
+    const std::string text = std::string("HloModule m\n") + add_f32 +
+                             "ENTRY e {\n x = f32[4] constant({1, 2, 3, 4})\n i = s32[] "
+                             "constant(2)\n ROOT r = " +
+                             root + "\n}\n";
+    const Result<Module> module = parse(text);
+    ASSERT_TRUE(module.has_value()) << to_string(module.error()) << text;
+    EXPECT_FALSE(verify(*module).empty()) << text;
+    const auto out = evaluate(*module, Inputs{{{}}});
+    ASSERT_FALSE(out.has_value()) << text;
+    EXPECT_EQ(out.error().place.instruction, "r") << to_string(out.error());
+  }
+}
+
 // A window of 10^15 elements holds ten that are there.
 TEST(Unsound, WindowsAsWideAsNumbersGo) {
   const auto out = run_on_zeros(

@@ -302,6 +302,21 @@ ENTRY main {
         done = hilo("run", module, "--only=sum", "--input=4xf32=1", "--input=4xf32=2")
         self.assertIn("= 3 3 3 3", done.stdout)
 
+    def test_check_says_which_ops_mix_widths_of_floats(self):
+        mixed = self.write("mixed.hlo", ADD.replace("a = f32", "a = bf16").replace("sum = f32", "sum = bf16"))
+        done = hilo("check", mixed)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"{mixed}:5:8: note: 1 op mixes widths of floats", done.stderr)
+        notes = json.loads(hilo("check", mixed, "--json").stdout)["notes"]
+        self.assertEqual([(note["instruction"], note["line"]) for note in notes], [("sum", 5)])
+        done = hilo("check", mixed, "--strict")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("error: expected one width of floats, found bf16[4] of bf16[4], f32[4]", done.stderr)
+        one_width = self.write("add.hlo", ADD)
+        done = hilo("check", one_width, "--strict")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(json.loads(hilo("check", one_width, "--json").stdout)["notes"], [])
+
     def test_check_numerics(self):
         done = hilo("run", "-", "--check-numerics", "--input=4xf32=[1 2 nan 4]", "--input=4xf32=0", text=ADD)
         self.assertEqual(done.returncode, 1)

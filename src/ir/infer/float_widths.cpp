@@ -5,8 +5,8 @@
 namespace hilo {
 namespace {
 
-// Numbers of what goes together: operand i is in group(i), and so is result i of a tuple of
-// `count`; all of a result is in every group otherwise.
+// What goes together: operand i is in group(i), and element g of a result of `count` elements in
+// group g; any other result is in every group.
 struct Groups {
   size_t count = 1;
   size_t group(size_t operand) const { return operand % count; }
@@ -20,7 +20,7 @@ Groups groups_of(const Instruction& instruction) {
   return {};
 }
 
-// The narrowest type seen that holds both: none is held by none.
+// The type that holds both; none is held by any.
 std::optional<ElementType> joined(std::optional<ElementType> a, ElementType b) {
   if (!is_floating(b)) return a;
   return a ? wider(*a, b) : b;

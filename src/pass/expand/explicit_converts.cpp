@@ -4,8 +4,8 @@
 //   reduce(bf16 x, 0), f32 body => reduce(convert(x), 0), as map and scan
 // What is computed in is widened_shapes of ir. Assumes synchronous forms: what is asynchronous
 // stays as it is, for a start and its done are a pair. Later passes may assume that no op mixes
-// widths, so that leaving out a move changes no value, and that a reduction, map or
-// scan works in the types of its body. First of all, because every rewrite assumes it.
+// widths, so that leaving out a move changes no value, and that a reduction, map or scan works in
+// the types of its body. First of all, because every rewrite assumes it.
 #include "pass/pass.h"
 
 namespace hilo {
