@@ -1,6 +1,6 @@
 // Custom calls of TPU modules, of placement and of sharding, and Cholesky factors.
 #include "eval/backend_config.h"
-#include "eval/custom_call.h"
+#include "eval/custom_call_pairs.h"
 #include "eval/storage.h"
 
 namespace hilo {
@@ -28,8 +28,16 @@ Result<Literal> invert_triangular(Call& call, bool lower) {
 
 }  // namespace
 
-Result<Literal> call_invert_lower_triangular(Call& call) { return invert_triangular(call, true); }
-Result<Literal> call_invert_upper_triangular(Call& call) { return invert_triangular(call, false); }
+Result<Literal> call_invert_lower_triangular(Call& call) {
+  HILO_DO(need_matrices(call));
+  if (call.operands.size() == 1) return invert_triangular(call, true);
+  return call_on_pairs(call, ElementType::C64, "InvertDiagBlocksLowerTriangular", 1);
+}
+Result<Literal> call_invert_upper_triangular(Call& call) {
+  HILO_DO(need_matrices(call));
+  if (call.operands.size() == 1) return invert_triangular(call, false);
+  return call_on_pairs(call, ElementType::C64, "InvertDiagBlocksUpperTriangular", 1);
+}
 
 Result<Literal> call_allocate_buffer(Call& call) {
   return make_zeros(call, call.held(call.shape()));
@@ -64,6 +72,8 @@ Result<Literal> call_async_collective_done(Call& call) {
 }
 
 Result<Literal> call_cholesky(Call& call) {
+  HILO_DO(need_matrices(call));
+  if (call.operands.size() == 2) return call_on_pairs(call, ElementType::C64, "Cholesky", 1);
   Steps steps(call);
   StepValue a = steps.operand(0);
   const Shape shape = a.shape;

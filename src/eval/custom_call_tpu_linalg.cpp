@@ -1,7 +1,7 @@
 // Custom calls that TPU modules make of decompositions: whole matrices are done at once here.
 #include <cmath>
 
-#include "eval/custom_call.h"
+#include "eval/custom_call_pairs.h"
 
 namespace hilo {
 namespace {
@@ -69,74 +69,30 @@ StepValue eigen(Steps& steps, StepValue whole) {
   return out;
 }
 
-// Two operands as one array: parts of complex numbers, or f64 as sums.
-StepValue combined(Steps& steps, ElementType type) {
-  StepValue low = steps.operand(0), high = steps.operand(1);
-  const Shape shape = with_type(low.shape, type);
-  CustomCallAttributes attributes;
-  attributes.custom_call_target = "X64Combine";
-  return steps.op(Op::CustomCall, shape, {std::move(low), std::move(high)}, std::move(attributes));
-}
-
-void add_halves(Steps& steps, const StepValue& whole, std::vector<StepValue>& out) {
-  const Shape half = with_type(whole.shape, ElementType::F32);
-  for (const char* target : {"X64SplitLow", "X64SplitHigh"}) {
-    CustomCallAttributes attributes;
-    attributes.custom_call_target = target;
-    out.push_back(steps.op(Op::CustomCall, half, std::vector{whole}, std::move(attributes)));
-  }
-}
-
-// A decomposition of pairs of arrays by that of whole numbers: its first `halved` results are pairs
-// again.
-Result<Literal> decompose_pairs(Call& call, ElementType type, const std::string& target,
-                                size_t halved) {
-  const Shape& stated = call.shape();
-  Steps steps(call);
-  StepValue whole = combined(steps, type);
-  std::vector<Shape> shapes;
-  for (size_t i = 0; i < stated.elements.size(); ++i) {
-    if (i >= 2 * halved) shapes.push_back(stated.elements[i]);
-    else if (i % 2 == 0) shapes.push_back(with_type(stated.elements[i], type));
-  }
-  if (shapes.size() < halved) return call.error(ErrorKind::Shape, "expected pairs of results");
-  CustomCallAttributes attributes;
-  attributes.custom_call_target = target;
-  const Shape inner = Shape::tuple(shapes);
-  const StepValue parts =
-      steps.op(Op::CustomCall, inner, {std::move(whole)}, std::move(attributes));
-  if (steps.failed()) return steps.finish({});
-  std::vector<StepValue> out;
-  for (size_t i = 0; i < shapes.size(); ++i) {
-    StepValue part{parts.literal.elements()[i], shapes[i]};
-    if (i < halved) add_halves(steps, part, out);
-    else out.push_back(std::move(part));
-  }
-  return steps.finish(std::move(out));
-}
-
 }  // namespace
 
 // (factors, pivots, permutation) of floats; of f64 as sums of two operands, with pairs of factors.
 Result<Literal> call_lu_real_block(Call& call) {
   if (call.operands.size() == 1) return call_lu_decomposition(call);
-  return decompose_pairs(call, ElementType::F64, "LuDecomposition", 1);
+  return call_on_pairs(call, ElementType::F64, "LuDecomposition", 1);
 }
 
 Result<Literal> call_lu_complex_block(Call& call) {
-  return decompose_pairs(call, ElementType::C64, "LuDecomposition", 1);
+  return call_on_pairs(call, ElementType::C64, "LuDecomposition", 1);
 }
 
 // (vectors, scales) of floats; of the parts of complex numbers, with pairs of both.
 Result<Literal> call_qr_block(Call& call) {
   if (call.operands.size() == 1) return call_cusolver_geqrf(call);
-  return decompose_pairs(call, ElementType::C64, "Qr", 2);
+  return call_on_pairs(call, ElementType::C64, "Qr", 2);
 }
 
 // T with T(i, i) = m(i, i) and T(:, i) = T(:, k < i) m(k < i, i) else: for m with -tau on its
 // diagonal and products of scaled Householder vectors above, these are I + V T V^T. That is
 // T (I - strictly upper m) = diagonal of m.
 Result<Literal> call_compact_wy(Call& call) {
+  HILO_DO(need_matrices(call));
+  if (call.operands.size() == 2) return call_on_pairs(call, ElementType::C64, "CompactWyHelper", 1);
   Steps steps(call);
   StepValue m = steps.operand(0);
   const Shape shape = m.shape;
