@@ -102,11 +102,12 @@ class Retyper {
   void interleave_parts() {
     const ElementType to = type() == ElementType::C64 ? ElementType::F32 : ElementType::F64;
     const int64_t n = count();
-    std::vector<InstructionId> columns;
-    for (const Op op : {Op::Real, Op::Imag}) {
+    const auto column = [&](Op op) {
       const InstructionId part = editor_.add(like_, op, with(to, {n}), {&row, 1});
-      columns.push_back(editor_.add(like_, Op::Reshape, with(to, {n, 1}), {&part, 1}));
-    }
+      return editor_.add(like_, Op::Reshape, with(to, {n, 1}), {&part, 1});
+    };
+    const InstructionId real = column(Op::Real), imaginary = column(Op::Imag);
+    const InstructionId columns[] = {real, imaginary};
     row = editor_.add(like_, Op::Concatenate, with(to, {n, 2}), columns,
                       DimensionsAttributes{Dims{1}});
     add(Op::Reshape, to, {2 * n});

@@ -410,7 +410,7 @@ ENTRY e {
 TEST(Structural, WhatCannotBeRunIsUnsupportedWithItsPlace) {
   const auto both = run_both(R"(HloModule m
 ENTRY e {
-  x = s4[8]{0:E(4)} parameter(0)
+  x = f6e2m3fn[4]{0} parameter(0)
   ROOT d = s8[4]{0} bitcast(x)
 }
 )");

@@ -112,9 +112,23 @@ ENTRY main { p = f32[4] parameter(0)
       {R"(HloModule m
 ENTRY main { p = f32[5] parameter(0)
   ROOT c = f32[4] custom-call(p), custom_call_target="f", output_to_operand_aliasing={{}: (0, {})} })",
-       "output {} is f32[4], operand 0 {} is f32[5]", "c"},
+       "output {} is f32[4]{0} of 16 bytes, operand 0 {} is f32[5]{0} of 20 bytes", "c"},
+      {R"(HloModule m
+ENTRY main { p = pred[8]{0:T(256)} parameter(0)
+  ROOT c = pred[512]{0:T(512)} custom-call(p), custom_call_target="f", output_to_operand_aliasing={{}: (0, {})} })",
+       "is pred[512]{0:T(512)} of 512 bytes, operand 0 {} is pred[8]{0:T(256)} of 256 bytes", "c"},
   };
   for (const Mistake& mistake : mistakes) expect_mistake(mistake);
+}
+
+// As many bytes in memory, padding included, whatever lies in them.
+TEST(VerifyCalls, AliasesOfAsManyBytes) {
+  const auto module = parse(R"(HloModule m
+ENTRY main { p = pred[1030]{0:T(512)(128)(4,1)} parameter(0)
+  ROOT c = u32[3,40]{1,0:T(1,128)S(1)} custom-call(p), custom_call_target="f", output_to_operand_aliasing={{}: (0, {})} })");
+  ASSERT_TRUE(module) << to_string(module.error());
+  const auto errors = verify(*module);
+  EXPECT_TRUE(errors.empty()) << to_string(errors[0]);
 }
 
 TEST(VerifyFusion, Mistakes) {

@@ -85,7 +85,8 @@ TEST(VerifyModule, Layouts) {
             "the split index 8 is not within dimension 1");
   EXPECT_EQ(fault_after([](Layout& l) { l.tail_padding_alignment = 0; }),
             "expected a positive alignment, found 0");
-  EXPECT_EQ(fault_after([](Layout& l) { l.element_size_bits = -4; }), "an element size of -4 bits");
+  EXPECT_EQ(fault_after([](Layout& l) { l.element_size_bits = -4; }),
+            "an element size of -4 bits for f32");
   EXPECT_EQ(fault_after([](Layout& l) { l.memory_space = -1; }), "a memory space of -1");
 }
 
