@@ -16,11 +16,16 @@ std::string address_space_limit() {
 
 Error memory_error(const std::bad_alloc& error) {
   const auto* known = dynamic_cast<const OutOfMemory*>(&error);
-  const std::string asked = known ? fmt::format("{} bytes more", known->bytes()) : "more memory";
-  return {ErrorKind::Memory,
-          fmt::format("{} were asked for, which the system does not give{}", asked,
-                      address_space_limit()),
-          {}};
+  try {
+    const std::string asked =
+        known ? fmt::format("{} bytes more were", known->bytes()) : "more memory was";
+    return {
+        ErrorKind::Memory,
+        fmt::format("{} asked for, which the system does not give{}", asked, address_space_limit()),
+        {}};
+  } catch (const std::bad_alloc&) {
+    return {ErrorKind::Memory, "out of memory", {}};  // so short that it takes none
+  }
 }
 
 Error thread_error(int64_t threads) {

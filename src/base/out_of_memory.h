@@ -24,6 +24,7 @@ class OutOfMemory : public std::bad_alloc {
 };
 
 // Says how many bytes were asked for, where that is known, and whether the process is limited.
+// Takes no memory where there is none.
 Error memory_error(const std::bad_alloc& error);
 // As many threads as asked for could not be started; of kind Memory, for their stacks are memory.
 Error thread_error(int64_t threads);

@@ -23,7 +23,7 @@ fs::path own_folder() {
 
 }  // namespace
 
-std::vector<std::string> places_of_library(std::string_view file) {
+std::vector<std::string> library_paths(std::string_view file) {
   const fs::path own = own_folder();
   if (own.empty()) return {};
   const fs::path libraries = own / ".." / HILO_LIBRARIES;

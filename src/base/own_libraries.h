@@ -9,6 +9,6 @@ namespace hilo {
 
 // Paths where a shared object of Hilo's may be, the best first: beside the program or shared object
 // that this code was linked into, above it as in a build, and where an installation has it.
-std::vector<std::string> places_of_library(std::string_view file);
+std::vector<std::string> library_paths(std::string_view file);
 
 }  // namespace hilo

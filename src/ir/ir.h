@@ -177,10 +177,9 @@ class Module {
   AttributesId default_attributes(Op op);
   AttributesId copy_attributes(Op op, AttributesId from);
 
-  // Building. Names are copied; an empty or taken name is made unique by a number. Computations and
-  // operands must be of this module.
+  // Building. Names are copied; an empty or taken name is made unique by a number.
   ComputationId add_computation(std::string_view name);
-  // Appends to the computation. Attributes are default-made for the op unless given after.
+  // Appends; ids must be this module's. Attributes are default-made for the op unless given after.
   InstructionId add_instruction(ComputationId computation, Op op, const Shape& shape,
                                 std::span<const InstructionId> operands,
                                 std::string_view name = "");
@@ -214,8 +213,7 @@ class Module {
   void set_called(InstructionId id, std::span<const ComputationId> computations);
   // Computations reachable from the entry, callees before callers.
   std::vector<ComputationId> post_order() const;
-  // Index of an instruction by name in a computation, or none. Linear.
-  InstructionId find(ComputationId computation, std::string_view name) const;
+  InstructionId find(ComputationId computation, std::string_view name) const;  // or none; linear
   ComputationId find_computation(std::string_view name) const;
 
  private:
@@ -258,8 +256,7 @@ std::string difference(const Module& a, const Module& b);
 // Ops whose shape is free (parameter, constant, custom-call, fusion, rng...) give the shape that
 // the instruction states.
 Result<Shape> infer_shape(const Module& module, const Instruction& instruction);
-// Whether infer_shape computes a shape without the stated one.
-bool can_infer_shape(Op op);
+bool can_infer_shape(Op op);  // without the stated shape
 
 // In which shapes an op computes that mixes widths of floats, as those of TPU modules do: the
 // widest type of what its rule wants of one type and of what it states, into which operands are
