@@ -71,10 +71,10 @@ std::shared_ptr<const ByteSource> ByteSource::memory(std::span<const std::byte> 
   return std::make_shared<MemorySource>(bytes);
 }
 
-Result<std::string> read_whole_file(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return fail(ErrorKind::Io, "cannot open {}: {}", path, std::strerror(errno));
-  // A file's bytes are taken at once and stay where they are: a large one is in memory only once.
+namespace {
+
+// A file's bytes are taken at once and stay where they are: a large one is in memory only once.
+Result<std::string> read_all(int descriptor, const std::string& path) {
   std::string out;
   struct stat status;
   if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0)
@@ -91,9 +91,17 @@ Result<std::string> read_whole_file(const std::string& path) {
     out.resize(at + static_cast<size_t>(std::max<ssize_t>(got, 0)));
     if (got <= 0) break;
   }
-  const int error = errno;
+  if (got < 0) return fail(ErrorKind::Io, "cannot read {}: {}", path, std::strerror(errno));
+  return out;
+}
+
+}  // namespace
+
+Result<std::string> read_whole_file(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return fail(ErrorKind::Io, "cannot open {}: {}", path, std::strerror(errno));
+  Result<std::string> out = within_memory([&] { return read_all(descriptor, path); });
   ::close(descriptor);
-  if (got < 0) return fail(ErrorKind::Io, "cannot read {}: {}", path, std::strerror(error));
   return out;
 }
 

@@ -106,8 +106,10 @@ Format detect_format(std::span<const std::byte> bytes) {
   return Format::HloText;
 }
 
-Result<Module> read_module(std::span<const std::byte> bytes, Format format,
-                           const ParseOptions& options) {
+namespace {
+
+Result<Module> read_any(std::span<const std::byte> bytes, Format format,
+                        const ParseOptions& options) {
   if (format == Format::Detect) format = detect_format(bytes);
   const auto in_file = [&](Result<Module> module) {
     if (module) module->file = options.file;
@@ -135,6 +137,13 @@ Result<Module> read_module(std::span<const std::byte> bytes, Format format,
   }
 }
 
+}  // namespace
+
+Result<Module> read_module(std::span<const std::byte> bytes, Format format,
+                           const ParseOptions& options) {
+  return within_memory([&] { return read_any(bytes, format, options); });
+}
+
 Result<Module> read_module(std::shared_ptr<const std::string> bytes, Format format,
                            const ParseOptions& options) {
   const auto view = std::as_bytes(std::span(*bytes));
@@ -153,7 +162,8 @@ Result<Module> read_module_file(const std::string& path, const ParseOptions& opt
 
 Result<std::string> convert(const Module& module, Format to) {
   switch (to) {
-    case Format::HloText: return print(module);
+    case Format::HloText:
+      return within_memory([&] -> Result<std::string> { return print(module); });
     case Format::HloProto: return write_hlo_proto(module);
     case Format::HloProtoText: return write_hlo_proto_text(module);
     case Format::HloProtoJson: return write_hlo_proto_json(module);

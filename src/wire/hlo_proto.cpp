@@ -74,27 +74,31 @@ Result<Module> read_hlo_proto_text(std::span<const std::byte> bytes) {
 }
 
 Result<std::string> write_hlo_proto(const Module& module) {
-  proto::HloModuleProto to;
-  write_module_proto(module, to);
-  const size_t size = to.ByteSizeLong();
-  if (size > INT32_MAX)
-    return fail(ErrorKind::Limit, "protobuf holds at most 2 GiB, the module has {} bytes", size);
-  std::string out;
-  google::protobuf::io::StringOutputStream stream(&out);
-  google::protobuf::io::CodedOutputStream coded(&stream);
-  coded.SetSerializationDeterministic(true);
-  check(to.SerializeToCodedStream(&coded), "write_hlo_proto");
-  coded.Trim();
-  return out;
+  return within_memory([&] -> Result<std::string> {
+    proto::HloModuleProto to;
+    write_module_proto(module, to);
+    const size_t size = to.ByteSizeLong();
+    if (size > INT32_MAX)
+      return fail(ErrorKind::Limit, "protobuf holds at most 2 GiB, the module has {} bytes", size);
+    std::string out;
+    google::protobuf::io::StringOutputStream stream(&out);
+    google::protobuf::io::CodedOutputStream coded(&stream);
+    coded.SetSerializationDeterministic(true);
+    check(to.SerializeToCodedStream(&coded), "write_hlo_proto");
+    coded.Trim();
+    return out;
+  });
 }
 
 Result<std::string> write_hlo_proto_text(const Module& module) {
-  proto::HloModuleProto to;
-  write_module_proto(module, to);
-  std::string out;
-  if (!google::protobuf::TextFormat::PrintToString(to, &out))
-    return fail(ErrorKind::Limit, "the module is too large for protobuf's text");
-  return out;
+  return within_memory([&] -> Result<std::string> {
+    proto::HloModuleProto to;
+    write_module_proto(module, to);
+    std::string out;
+    if (!google::protobuf::TextFormat::PrintToString(to, &out))
+      return fail(ErrorKind::Limit, "the module is too large for protobuf's text");
+    return out;
+  });
 }
 
 }  // namespace hilo

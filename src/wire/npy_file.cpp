@@ -6,13 +6,15 @@ namespace hilo {
 namespace {
 
 Result<Literal> read_from(const ByteSource& source) {
-  int64_t offset = 0;
-  const ReadNext next = [&](std::span<std::byte> to) -> Result<void> {
-    HILO_DO(source.read_at(offset, to));
-    offset += static_cast<int64_t>(to.size());
-    return {};
-  };
-  return read_npy_stream(next, source.size());
+  return within_memory([&] -> Result<Literal> {
+    int64_t offset = 0;
+    const ReadNext next = [&](std::span<std::byte> to) -> Result<void> {
+      HILO_DO(source.read_at(offset, to));
+      offset += static_cast<int64_t>(to.size());
+      return {};
+    };
+    return read_npy_stream(next, source.size());
+  });
 }
 
 }  // namespace

@@ -9,12 +9,14 @@ constexpr std::string_view suffix = ".npy";
 }  // namespace
 
 Result<NpzReader> NpzReader::from(std::shared_ptr<const ByteSource> source) {
-  NpzReader out;
-  HILO_TRY(out.archive_, ZipArchive::open(std::move(source)));
-  for (const ZipMember& member : out.archive_->members())
-    if (member.name.ends_with(suffix))
-      out.names_.push_back(member.name.substr(0, member.name.size() - suffix.size()));
-  return out;
+  return within_memory([&] -> Result<NpzReader> {
+    NpzReader out;
+    HILO_TRY(out.archive_, ZipArchive::open(std::move(source)));
+    for (const ZipMember& member : out.archive_->members())
+      if (member.name.ends_with(suffix))
+        out.names_.push_back(member.name.substr(0, member.name.size() - suffix.size()));
+    return out;
+  });
 }
 
 Result<NpzReader> NpzReader::open(const std::string& path) {
@@ -29,12 +31,14 @@ bool NpzReader::contains(std::string_view name) const {
 }
 
 Result<Literal> NpzReader::read(std::string_view name) const {
-  const ZipMember* member = archive_->find(std::string(name) + std::string(suffix));
-  if (member == nullptr) return fail(ErrorKind::Input, "the archive has no array '{}'", name);
-  Result<Literal> out = archive_->read(
-      *member, [&](const ReadNext& next) { return read_npy_stream(next, member->size); });
-  if (!out) out.error().message = fmt::format("{}: {}", name, out.error().message);
-  return out;
+  return within_memory([&] -> Result<Literal> {
+    const ZipMember* member = archive_->find(std::string(name) + std::string(suffix));
+    if (member == nullptr) return fail(ErrorKind::Input, "the archive has no array '{}'", name);
+    Result<Literal> out = archive_->read(
+        *member, [&](const ReadNext& next) { return read_npy_stream(next, member->size); });
+    if (!out) out.error().message = fmt::format("{}: {}", name, out.error().message);
+    return out;
+  });
 }
 
 Result<std::vector<NamedLiteral>> read_npz(const std::string& path) {

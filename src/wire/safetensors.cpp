@@ -114,32 +114,34 @@ struct SafetensorsIndex {
 };
 
 Result<SafetensorsReader> SafetensorsReader::from(std::shared_ptr<const ByteSource> source) {
-  std::byte start[8];
-  HILO_DO(source->read_at(0, start));
-  const uint64_t length = little_endian(start);
-  if (length > most_header_bytes || static_cast<int64_t>(length) > source->size() - 8)
-    return fail(ErrorKind::Format, "safetensors: a header of {} bytes", length);
-  std::string text(length, '\0');
-  HILO_DO(source->read_at(8, std::as_writable_bytes(std::span(text))));
-  const json header = json::parse(text, nullptr, false);
-  if (!header.is_object()) return fail(ErrorKind::Format, "safetensors: the header is not JSON");
-  auto index = std::make_shared<SafetensorsIndex>();
-  const int64_t data_offset = 8 + static_cast<int64_t>(length);
-  for (const auto& [name, value] : header.items()) {
-    if (name == "__metadata__") continue;
-    HILO_TRY(Entry entry, read_entry(name, value, data_offset, source->size() - data_offset));
-    index->entries.push_back(std::move(entry));
-  }
-  std::stable_sort(index->entries.begin(), index->entries.end(),
-                   [](const Entry& a, const Entry& b) { return a.begin < b.begin; });
-  SafetensorsReader out;
-  for (const Entry& entry : index->entries) {
-    index->by_name[entry.name] = out.names_.size();
-    out.names_.push_back(entry.name);
-  }
-  index->source = std::move(source);
-  out.index_ = std::move(index);
-  return out;
+  return within_memory([&] -> Result<SafetensorsReader> {
+    std::byte start[8];
+    HILO_DO(source->read_at(0, start));
+    const uint64_t length = little_endian(start);
+    if (length > most_header_bytes || static_cast<int64_t>(length) > source->size() - 8)
+      return fail(ErrorKind::Format, "safetensors: a header of {} bytes", length);
+    std::string text(length, '\0');
+    HILO_DO(source->read_at(8, std::as_writable_bytes(std::span(text))));
+    const json header = json::parse(text, nullptr, false);
+    if (!header.is_object()) return fail(ErrorKind::Format, "safetensors: the header is not JSON");
+    auto index = std::make_shared<SafetensorsIndex>();
+    const int64_t data_offset = 8 + static_cast<int64_t>(length);
+    for (const auto& [name, value] : header.items()) {
+      if (name == "__metadata__") continue;
+      HILO_TRY(Entry entry, read_entry(name, value, data_offset, source->size() - data_offset));
+      index->entries.push_back(std::move(entry));
+    }
+    std::stable_sort(index->entries.begin(), index->entries.end(),
+                     [](const Entry& a, const Entry& b) { return a.begin < b.begin; });
+    SafetensorsReader out;
+    for (const Entry& entry : index->entries) {
+      index->by_name[entry.name] = out.names_.size();
+      out.names_.push_back(entry.name);
+    }
+    index->source = std::move(source);
+    out.index_ = std::move(index);
+    return out;
+  });
 }
 
 Result<SafetensorsReader> SafetensorsReader::open(const std::string& path) {
@@ -154,16 +156,18 @@ bool SafetensorsReader::contains(std::string_view name) const {
 }
 
 Result<Literal> SafetensorsReader::read(std::string_view name) const {
-  const auto found = index_->by_name.find(std::string(name));
-  if (found == index_->by_name.end())
-    return fail(ErrorKind::Input, "the file has no array '{}'", name);
-  const Entry& entry = index_->entries[found->second];
-  HILO_TRY(Literal out, allocate_array(entry.type, entry.dims));
-  const std::span<std::byte> to = out.mutable_raw();
-  HILO_DO(index_->source->read_at(entry.begin, to.first(entry.end - entry.begin)));
-  if (entry.type == ElementType::F4E2M1FN) unpack_halves(to);
-  HILO_DO(make_valid(to, entry.type));
-  return out;
+  return within_memory([&] -> Result<Literal> {
+    const auto found = index_->by_name.find(std::string(name));
+    if (found == index_->by_name.end())
+      return fail(ErrorKind::Input, "the file has no array '{}'", name);
+    const Entry& entry = index_->entries[found->second];
+    HILO_TRY(Literal out, allocate_array(entry.type, entry.dims));
+    const std::span<std::byte> to = out.mutable_raw();
+    HILO_DO(index_->source->read_at(entry.begin, to.first(entry.end - entry.begin)));
+    if (entry.type == ElementType::F4E2M1FN) unpack_halves(to);
+    HILO_DO(make_valid(to, entry.type));
+    return out;
+  });
 }
 
 Result<std::vector<NamedLiteral>> read_safetensors(const std::string& path) {
