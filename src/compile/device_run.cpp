@@ -37,12 +37,12 @@ DeviceRun::DeviceRun(const ExecutableState& state, VirtualDevices* devices, int6
 // After an interrupt the rest is left out, and the run fails at its end at the latest.
 void DeviceRun::in_pieces(int64_t count, int64_t grain,
                           const std::function<void(int64_t begin, int64_t end)>& body) const {
-  const auto run_piece = [&](int64_t piece) {
+  const auto run_range = [&](int64_t piece) {
     if (interrupt->load(std::memory_order_relaxed)) return;
     const FlushSubnormals flush;
     body(piece * grain, std::min(count, (piece + 1) * grain));
   };
-  state_.device.threads().run((count + grain - 1) / grain, std::ref(run_piece));
+  state_.device.threads().run((count + grain - 1) / grain, std::ref(run_range));
 }
 
 Parallel DeviceRun::in_pieces() const {
@@ -74,8 +74,8 @@ void DeviceRun::run_long_pieces(RunContext* context, TileFunction body, void* co
 // Takes no memory, for the code that calls it is no frame that an exception could pass.
 void DeviceRun::do_kernel(TileFunction body, void* const* arguments, int64_t count,
                           int64_t grain) const {
-  const auto run_piece = [&](int64_t begin, int64_t end) { body(arguments, begin, end); };
-  in_pieces(count, grain, std::ref(run_piece));
+  const auto run_range = [&](int64_t begin, int64_t end) { body(arguments, begin, end); };
+  in_pieces(count, grain, std::ref(run_range));
 }
 
 int32_t DeviceRun::run_library(RunContext* context, int64_t number) {

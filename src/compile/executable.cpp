@@ -55,8 +55,10 @@ class Run {
     {
       const ThreadGroup threads(devices.count(), [&](int64_t device) {
         Result<Literal>& result = results[static_cast<size_t>(device)];
-        result = DeviceRun(state_, &devices, device, stop_, options_)
-                     .run(inputs.devices[static_cast<size_t>(devices.program(device))]);
+        result = within_memory([&] {
+          return DeviceRun(state_, &devices, device, stop_, options_)
+              .run(inputs.devices[static_cast<size_t>(devices.program(device))]);
+        });
         end(devices, device, result);
       });
       if (!threads.has_started()) return std::unexpected(thread_error(devices.count()));

@@ -133,9 +133,9 @@ bool is_c_name(std::string_view name) {
 
 std::string link_flags(bool needs_run_time) {
   if (!needs_run_time) return "-lm";
-  for (const std::filesystem::path place : places_of_library("libhilo_run.so"))
-    if (std::filesystem::exists(place)) {
-      const std::string folder = in_quotes(place.parent_path());
+  for (const std::filesystem::path library : library_paths("libhilo_run.so"))
+    if (std::filesystem::exists(library)) {
+      const std::string folder = in_quotes(library.parent_path());
       return fmt::format("-L{0} -Wl,-rpath,{0} -lhilo_run -lm", folder);
     }
   return "-lhilo_run -lm";

@@ -98,7 +98,11 @@ void Rendezvous::stop(const Error& error) {
 }
 
 void Rendezvous::stop_locked(const Error& error) {
-  if (!error_) error_ = error;
+  try {
+    if (!error_) error_ = error;
+  } catch (const std::bad_alloc&) {
+    error_ = Error{ErrorKind::Memory, "out of memory", {}};  // so short that it takes none
+  }
   stopped_ = true;
   for (auto& wake : wake_) wake->notify_all();
 }
