@@ -15,7 +15,6 @@
 #include <llvm/Transforms/Vectorize/LoopVectorize.h>
 #include <llvm/Transforms/Vectorize/SLPVectorizer.h>
 
-#include "base/base.h"
 #include "emit/lane_sums.h"
 #include "emit/llvm_failure.h"
 #include "emit/lone_lanes.h"

@@ -34,10 +34,6 @@ class Outside : public llvm::LegacyJITSymbolResolver {
   const Module& module_;
 };
 
-std::unexpected<Error> llvm_error(std::string_view text) {
-  return fail(ErrorKind::Unsupported, "LLVM: {}", text);
-}
-
 }  // namespace
 
 // RuntimeDyld alone: LLJIT around it costs a millisecond for each compilation, and nothing here is

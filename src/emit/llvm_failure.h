@@ -44,13 +44,17 @@ class LostWhereThrown {
   std::unique_ptr<T> object_;
 };
 
+inline std::unexpected<Error> llvm_error(std::string_view reason) {
+  return fail(ErrorKind::Unsupported, "LLVM: {}", reason);
+}
+
 // body(), a Result, or the error for what LLVM or the standard library has thrown.
 template <class Body>
 auto within_llvm(Body&& body) -> std::invoke_result_t<Body> {
   try {
     return within_memory(std::forward<Body>(body));
   } catch (const LlvmFailure& failure) {
-    return fail(ErrorKind::Unsupported, "LLVM: {}", failure.what());
+    return llvm_error(failure.what());
   }
 }
 

@@ -1,9 +1,3 @@
-#include <dlfcn.h>
-
-#include <cstdlib>
-#include <filesystem>
-#include <mutex>
-
 #include "target/complex_sums.h"
 #include "target/dynamic_dims.h"
 #include "target/function_tables.h"
@@ -13,6 +7,7 @@
 #include "target/merge_collectives.h"
 #include "target/merged_dims.h"
 #include "target/needless_copies.h"
+#include "target/open_emitter.h"
 #include "target/open_fusions.h"
 #include "target/padded_windows.h"
 #include "target/plain_convolutions.h"
@@ -31,64 +26,16 @@
 namespace hilo {
 namespace {
 
-struct Emitter {
-  decltype(&hilo_emit) emit;
-  decltype(&hilo_open_emitter) open;
-};
-
-// The name of the shared object that holds the room `emit` with LLVM, and the variable of the
-// environment that says where it is.
-constexpr const char* library_name = "libhilo_emit.so";
-constexpr const char* variable = "HILO_EMIT";
-
-// Where the user says; where Hilo's libraries are; where the loader looks.
-std::vector<std::string> places() {
-  if (const char* said = std::getenv(variable); said && *said) return {said};
-  std::vector<std::string> out;
-  for (std::string& place : places_of_library(library_name))
-    if (std::filesystem::exists(place)) out.push_back(std::move(place));
-  out.push_back(library_name);
-  return out;
-}
-
-Result<Emitter> open_emitter() {
-  std::string reasons;
-  for (const std::string& place : places()) {
-    if (void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-      void* emit = dlsym(library, "hilo_emit");
-      void* open = dlsym(library, "hilo_open_emitter");
-      if (emit && open)
-        return Emitter{reinterpret_cast<decltype(Emitter::emit)>(emit),
-                       reinterpret_cast<decltype(Emitter::open)>(open)};
-    }
-    const char* reason = dlerror();
-    reasons += fmt::format("{}{}", reasons.empty() ? "" : "; ", reason ? reason : place);
-  }
-  return fail(
-      ErrorKind::Unsupported,
-      "device cpu: {} cannot be opened: {}; set {} to its path (an installation of Hilo has "
-      "it in lib/hilo)",
-      library_name, reasons, variable);
-}
-
-// The emitter is opened once, when the first module is compiled.
-Result<Emitter> find_emitter() {
-  static std::mutex mutex;
-  static std::optional<Emitter> opened;
-  const std::lock_guard lock(mutex);
-  if (!opened) {
-    HILO_TRY(opened, open_emitter());
-  }
-  return *opened;
-}
-
 Result<void> open_for_cpu() {
   HILO_DO(find_emitter());
   return {};
 }
 
 void get_cpu_ready() {
-  if (const auto emitter = find_emitter()) emitter->open();
+  try {
+    if (const auto emitter = find_emitter()) emitter->open();
+  } catch (const std::bad_alloc&) {  // who compiles is told of it
+  }
 }
 
 Result<Code> emit_for_cpu(const Module& module, const Plan& plan, const EmitOptions& options) {

@@ -22,8 +22,8 @@ Result<Module> parse(std::shared_ptr<const std::string> text, const ParseOptions
     if (parsed && !parser.first_error) return module;
     if (!parser.first_error && options.errors) options.errors->push_back(parser.error());
     Error error = parser.first_error ? *parser.first_error : parser.error();
-    parser.broken.resize(module.computations.size(),
-                         true);  // the last one may not have been closed
+    // The last one may not have been closed.
+    parser.broken.resize(module.computations.size(), true);
     if (options.partial) *options.partial = {std::move(module), std::move(parser.broken)};
     return std::unexpected(std::move(error));
   });

@@ -1,0 +1,59 @@
+#include "target/open_emitter.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+
+namespace hilo {
+namespace {
+
+// The name of the shared object that holds the room `emit` with LLVM, and the variable of the
+// environment that says where it is.
+constexpr const char* library_name = "libhilo_emit.so";
+constexpr const char* variable = "HILO_EMIT";
+
+// Where the user says; where Hilo's libraries are; where the loader looks.
+std::vector<std::string> paths() {
+  if (const char* said = std::getenv(variable); said && *said) return {said};
+  std::vector<std::string> out;
+  for (std::string& path : library_paths(library_name))
+    if (std::filesystem::exists(path)) out.push_back(std::move(path));
+  out.push_back(library_name);
+  return out;
+}
+
+Result<Emitter> open_emitter() {
+  std::string reasons;
+  for (const std::string& path : paths()) {
+    if (void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+      void* emit = dlsym(library, "hilo_emit");
+      void* open = dlsym(library, "hilo_open_emitter");
+      if (emit && open)
+        return Emitter{reinterpret_cast<decltype(Emitter::emit)>(emit),
+                       reinterpret_cast<decltype(Emitter::open)>(open)};
+    }
+    const char* reason = dlerror();
+    reasons += fmt::format("{}{}", reasons.empty() ? "" : "; ", reason ? reason : path);
+  }
+  return fail(
+      ErrorKind::Unsupported,
+      "device cpu: {} cannot be opened: {}; set {} to its path (an installation of Hilo has "
+      "it in lib/hilo)",
+      library_name, reasons, variable);
+}
+
+}  // namespace
+
+Result<Emitter> find_emitter() {
+  static std::mutex mutex;
+  static std::optional<Emitter> opened;
+  const std::lock_guard lock(mutex);
+  if (!opened) {
+    HILO_TRY(opened, open_emitter());
+  }
+  return *opened;
+}
+
+}  // namespace hilo
