@@ -106,7 +106,7 @@ std::string source_of(const Module& module, InstructionId id) {
 }
 
 std::string text_of_change(const Change& change) {
-  constexpr size_t shown = 60;  // columns of each side
+  constexpr size_t shown = 40;  // columns of each side
   if (change.what == "shape" || change.what == "layout")
     return fmt::format("{} → {}", cut_text(change.from, shown), cut_text(change.to, shown));
   if (change.from.empty() && change.to.empty()) return change.what;
@@ -119,14 +119,11 @@ class Chapter {
   Chapter(std::string title, const Module& module, const ComparisonStyle& style)
       : title_(std::move(title)), module_(module), style_(style), fusions_(fusions_of(module)) {}
 
-  // `stands_for_more`: what it stands in is told already.
-  void add(InstructionId id, std::string what, std::string name, bool stands_in_other) {
+  // `is_told_elsewhere`: only --all shows it.
+  void add(InstructionId id, std::string what, std::string name, bool is_told_elsewhere) {
     const Instruction& instruction = module_[id];
     ++count_;
-    const bool is_border =
-        has_trait(instruction.op, TraitNoTraffic) &&
-        !(instruction.op == Op::Parameter && instruction.computation == module_.entry);
-    if (!style_.all && (is_border || stands_in_other)) {
+    if (!style_.all && is_told_elsewhere) {
       ++left_out_;
       return;
     }
@@ -140,8 +137,12 @@ class Chapter {
     if (!is_new) group.bytes = add_bytes(group.bytes, one.bytes);
     group.names.push_back(std::move(name));
   }
-  bool is_fused(InstructionId id) const {
-    return static_cast<bool>(fusions_[module_[id].computation.value]);
+  // Inside of a fusion, or a name, a constant, a tuple: the entry's parameters are values.
+  bool stands_back(InstructionId id) const {
+    const Instruction& instruction = module_[id];
+    if (fusions_[instruction.computation.value]) return true;
+    if (instruction.op == Op::Parameter && instruction.computation == module_.entry) return false;
+    return instruction.op == Op::Tuple || has_trait(instruction.op, TraitNoTraffic);
   }
 
   std::string text() {
@@ -151,23 +152,24 @@ class Chapter {
     TextTable table({{"bytes", Side::Right},
                      {"count", Side::Right},
                      {"op"},
-                     {"names"},
                      {"what"},
-                     {"source line"}});
+                     {"source line"},
+                     {"names"}});
     const size_t rows =
         style_.all ? groups_.size() : std::min(groups_.size(), static_cast<size_t>(style_.rows));
     for (size_t i = 0; i < rows; ++i) {
       const Group& group = groups_[i];
-      table.add({human_bytes(group.bytes), std::to_string(group.names.size()), group.op,
-                 names_text(group.names), group.what, group.source});
+      table.add({human_bytes(group.bytes), std::to_string(group.names.size()), group.op, group.what,
+                 group.source, names_text(group.names)});
     }
     if (rows > 0) out += table.text(2, static_cast<size_t>(style_.width));
     int64_t more = 0;
     for (size_t i = rows; i < groups_.size(); ++i) more += std::ssize(groups_[i].names);
     if (more > 0) out += fmt::format("  … {} more, --all shows them\n", more);
     if (left_out_ > 0)
-      out += fmt::format("  … {} inside of fusions or that only pass values on, --all shows them\n",
-                         left_out_);
+      out += fmt::format(
+          "  … {} inside of fusions, constants, or that pass values on, --all shows them\n",
+          left_out_);
     return out;
   }
 
@@ -195,7 +197,7 @@ std::string chapter_of(const std::string& title, const Module& module,
   Chapter chapter(title, module, style);
   for (const InstructionId id : ids)
     chapter.add(id, to_string(module.shape(id)), std::string(module[id].name),
-                chapter.is_fused(id));
+                chapter.stands_back(id));
   return chapter.text();
 }
 
@@ -209,9 +211,10 @@ std::string changed_chapter(const ModuleComparison& comparison, const Comparison
     const std::string_view before = a[changed.in_a].name, after = b[changed.in_b].name;
     std::string name(after);
     if (before != after) name = fmt::format("{} → {}", before, after);
-    const bool is_sizes = std::ranges::all_of(
-        changed.changes, [](const Change& change) { return change.what == "shape"; });
-    chapter.add(changed.in_b, what, std::move(name), is_sizes && chapter.is_fused(changed.in_b));
+    const bool is_form = std::ranges::all_of(changed.changes, [](const Change& change) {
+      return change.what == "shape" || change.what == "layout" || change.what == "memory space";
+    });
+    chapter.add(changed.in_b, what, std::move(name), is_form && chapter.stands_back(changed.in_b));
   }
   return chapter.text();
 }

@@ -67,8 +67,8 @@ bool begins_like_module(const fs::path& path) {
   std::string head(4096, '\0');
   std::ifstream file(path, std::ios::binary);
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<size_t>(file.gcount()));
-  return head.find("HloModule") != std::string::npos;
+  const std::string_view read(head.data(), static_cast<size_t>(file.gcount()));
+  return read.find("HloModule") != std::string_view::npos;
 }
 
 // The stage that XLA's dump file names say (openxla.org/xla/hlo_dumps).

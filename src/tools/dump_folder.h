@@ -22,8 +22,8 @@ struct StageChoice {
 };
 void add_stage_options(Arguments& arguments, StageChoice& choice);
 
-// Of one module, from the first to the most optimised; an error where there is none. Of several, says
-// on standard error which one it is.
+// Of one module, from the first to the most optimised; an error where there is none. Of several,
+// says on standard error which one it is.
 Result<std::vector<DumpStage>> stages_in_folder(const std::string& folder,
                                                 const StageChoice& choice);
 // The stage to take; says on standard error which it is.

@@ -120,7 +120,7 @@ ENTRY""").replace("tanh(d),", "fusion(d), kind=kLoop, calls=fused,")
         self.assertIn("… 35 more, --all shows them", done.stdout)
         done = hilo("diff", a, b, "--all")
         for i in range(40):
-            self.assertIn(f" s{i} ", done.stdout)
+            self.assertIn(f"  s{i}\n", done.stdout)
 
     def test_folders_and_stages(self):
         for folder, batch in (("one", 4), ("two", 8)):
