@@ -90,6 +90,7 @@ class Matcher {
       pair_by_key(round);
       spread(round.spread);
     }
+    pair_by_roots();
     out_.takes_others.resize(a_.instructions.size());
     for (const auto& [x, y] : pairs_) out_.takes_others[x.value] = take_others(x, y);
     return std::move(out_);
@@ -221,6 +222,17 @@ class Matcher {
     const auto &left = a_[x].parameters, &right = b_[y].parameters;
     if (left.size() != right.size() || x == a_.entry) return;
     for (size_t i = 0; i < left.size(); ++i) pair_if_alike(left[i], right[i], spread);
+  }
+
+  // Computations whose callers are no counterparts, though what they compute is.
+  void pair_by_roots() {
+    for (const auto& [x, y] : pairs_) {
+      const ComputationId in_a = a_[x].computation, in_b = b_[y].computation;
+      if (out_.computations_in_b[in_a.value] || out_.computations_in_a[in_b.value]) continue;
+      if (a_[in_a].root != x || b_[in_b].root != y) continue;
+      out_.computations_in_b[in_a.value] = in_b;
+      out_.computations_in_a[in_b.value] = in_a;
+    }
   }
 
   // To all that hangs together with a pair; each pair once for each kind of spreading.

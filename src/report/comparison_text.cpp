@@ -110,6 +110,7 @@ std::string text_of_change(const Change& change) {
   if (change.what == "shape" || change.what == "layout")
     return fmt::format("{} → {}", cut_text(change.from, shown), cut_text(change.to, shown));
   if (change.from.empty() && change.to.empty()) return change.what;
+  if (change.what == "fusion") return fmt::format("moved from {} to {}", change.from, change.to);
   return fmt::format("{}: {} → {}", change.what, cut_text(change.from, shown),
                      cut_text(change.to, shown));
 }
@@ -224,9 +225,12 @@ std::string changed_chapter(const ModuleComparison& comparison, const Comparison
 std::string comparison_text(const ModuleComparison& comparison, const ComparedSide& a,
                             const ComparedSide& b, const ComparisonStyle& style) {
   const size_t width = static_cast<size_t>(style.width);
-  std::string out = cut_text(fmt::format("A: {} ({})", a.file, comparison.a->header.name), width);
-  out += "\n" + cut_text(fmt::format("B: {} ({})", b.file, comparison.b->header.name), width);
-  out += "\n\n" + totals_text(comparison, a, b, width) + "\n";
+  const auto title = [&](char letter, const ComparedSide& side, const Module& module) {
+    const std::string text = fmt::format("{}: {} ({})", letter, side.file, module.header.name);
+    return cut_text(plain_text(text), width) + "\n";
+  };
+  std::string out = title('A', a, *comparison.a) + title('B', b, *comparison.b);
+  out += "\n" + totals_text(comparison, a, b, width) + "\n";
   if (comparison.is_equal())
     return out + fmt::format("equal: all {} instructions have their counterpart{}\n",
                              comparison.matched,
@@ -240,7 +244,7 @@ std::string comparison_text(const ModuleComparison& comparison, const ComparedSi
     out += fmt::format(", {} elsewhere in the schedule", comparison.reordered);
   out += "\n";
   for (const Change& change : comparison.header)
-    out += cut_text(fmt::format("header: {}", text_of_change(change)), width) + "\n";
+    out += cut_text(plain_text("header: " + text_of_change(change)), width) + "\n";
   out += changed_chapter(comparison, style);
   out += chapter_of("new", *comparison.b, comparison.added, style);
   out += chapter_of("gone", *comparison.a, comparison.gone, style);

@@ -174,8 +174,8 @@ Result<Chosen> choose_module(const std::string& folder, const StageChoice& choic
 }
 
 std::string largest_of(const Chosen& chosen) {
-  return fmt::format("the largest of {} modules, --module takes another: {}",
-                     chosen.modules.size(), list_of(chosen.modules));
+  return fmt::format("the largest of {} modules, --module takes another: {}", chosen.modules.size(),
+                     list_of(chosen.modules));
 }
 
 }  // namespace
@@ -231,8 +231,7 @@ Result<DumpStage> choose_stage(const std::string& folder, const StageChoice& cho
   HILO_TRY(const Chosen chosen, choose_module(folder, choice));
   HILO_TRY(DumpStage out, find_stage(folder, chosen.stages, choice.stage));
   std::string why = fmt::format("one of {} stages", chosen.stages.size());
-  if (chosen.modules.size() > 1 && choice.module.empty())
-    why += ", of " + largest_of(chosen);
+  if (chosen.modules.size() > 1 && choice.module.empty()) why += ", of " + largest_of(chosen);
   fmt::print(stderr, "taking {} ({})\n", out.path, why);
   return out;
 }

@@ -108,6 +108,25 @@ ENTRY""").replace("tanh(d),", "fusion(d), kind=kLoop, calls=fused,")
         self.assertEqual(self.changes(document), {"q": [("fusion", "main", "t")]})
         self.assertEqual((self.names(document, "new"), document["gone"]), (["p", "t"], []))
 
+    def test_a_reducer_of_another_reduction(self):
+        text = """HloModule m
+largest {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] maximum(a, b)
+}
+ENTRY main {
+  x = f32[4,8]{1,0} parameter(0)
+  low = f32[] constant(-inf)
+  ROOT r = f32[4]{0} reduce(x, low), dimensions={1}, to_apply=largest
+}
+"""
+        window = text.replace("f32[4]{0} reduce(x, low), dimensions={1}",
+                              "f32[4,1]{1,0} reduce-window(x, low), window={size=1x8}")
+        document = self.diff(text, window)
+        self.assertEqual((self.names(document, "new"), self.names(document, "gone"),
+                          document["changed"]), (["r"], ["r"], []))
+
     def test_header(self):
         document = self.diff(MODULE, MODULE.replace("is_scheduled=true",
                                                     "is_scheduled=true, buffer_donor={ (0, {}) }"))
