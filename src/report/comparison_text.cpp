@@ -36,6 +36,10 @@ class TotalsTable {
         {what, text(a), text(b),
          a < 0 || b < 0 ? "" : difference_text(static_cast<double>(a), static_cast<double>(b))});
   }
+  void add_count(const std::string& what, int64_t a, int64_t b) {
+    table_.add(
+        {what, std::to_string(a), std::to_string(b), a == b ? "=" : fmt::format("{:+}", b - a)});
+  }
   void add_texts(const std::string& what, const std::string& a, const std::string& b) {
     table_.add({what, a, b, a == b ? "=" : ""});
   }
@@ -67,7 +71,7 @@ std::string totals_text(const ModuleComparison& comparison, const ComparedSide& 
   const ModuleTotals &a = comparison.totals_a, &b = comparison.totals_b;
   TotalsTable table;
   const auto add_count = [&](const std::string& what, int64_t ModuleTotals::* member) {
-    table.add_texts(what, std::to_string(a.*member), std::to_string(b.*member));
+    table.add_count(what, a.*member, b.*member);
   };
   add_count("instructions", &ModuleTotals::instructions);
   add_count("computations", &ModuleTotals::computations);

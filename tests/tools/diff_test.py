@@ -76,6 +76,7 @@ class Diff(Folder):
         self.assertEqual(self.changes(document), {"r": [("operands", "t", "t")]})
         self.assertEqual(document["gone"][0]["source_line"], 8)
         self.assertIn("new: 2\n", self.text)
+        self.assertRegex(self.text, r"instructions +9 +10 +\+1")
         self.assertIn("gone: 1\n", self.text)
 
     def test_layout_memory_space_sharding_attributes(self):
