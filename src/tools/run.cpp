@@ -54,7 +54,7 @@ Result<void> settle_partitioning(const RunOptions& options, const Module& module
 }
 
 void show_comparisons(const std::vector<LeafComparison>& comparisons, const Tolerance& tolerance) {
-  fmt::print("agrees: {}; integers are equal\n", describe(tolerance));
+  fmt::print("tolerance: {}; integers must be equal\n", describe(tolerance));
   for (const LeafComparison& one : comparisons)
     fmt::print("out_{} device {} {} {}: {}", one.leaf->leaf, one.leaf->device,
                to_string_without_layout(one.leaf->declared),

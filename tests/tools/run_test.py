@@ -158,9 +158,9 @@ class Shown(Folder):
     def test_tolerance_is_told(self):
         module, saved = self.write("add.hlo", ADD), os.path.join(self.folder, "out.npz")
         hilo("run", module, "--save", saved)
-        self.assertIn("agrees: |difference| <= 0.0001 * (|expected| + its maximum)",
+        self.assertIn("tolerance: |difference| <= 0.0001 * (|expected| + its maximum)",
                       hilo("run", module, "--expected", saved).stdout)
-        self.assertIn("agrees: |difference| <= 1 + 0.5 * |expected|",
+        self.assertIn("tolerance: |difference| <= 1 + 0.5 * |expected|",
                       hilo("run", module, "--expected", saved, "--rtol=0.5", "--atol=1").stdout)
         document = json.loads(hilo("run", module, "--expected", saved, "--json").stdout)
         self.assertEqual(document["tolerance"], {"relative": 1e-4, "absolute": 0, "elementwise": False})
@@ -220,6 +220,18 @@ class Messages(Folder):
         if "libhilo_emit" not in done.stderr:
             self.assertIn("custom call `mark.1` runs in the evaluator (1 of 1 step)", done.stderr)
             self.assertIn("1 step in the evaluator", done.stderr)
+
+
+    def test_options_like_the_unknown_one(self):
+        done = hilo("run", self.write("add.hlo", ADD), "--sed=1")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("Options like it: --seed", done.stderr)
+
+    def test_seeds_that_are_none(self):
+        for seed in "-1", "99999999999999999999999", "1.5", "x":
+            done = hilo("run", "-", f"--seed={seed}", text=ADD)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("--seed", done.stderr)
 
 
 class Saved(Folder):
