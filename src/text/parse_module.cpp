@@ -296,6 +296,9 @@ bool parse_computation_body(Parser& parser, std::string_view base, ComputationId
 }
 
 bool parse_module(Parser& parser) {
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";  // some editors put it there
+  if (std::string_view(parser.at, parser.end).starts_with(byte_order_mark))
+    parser.at += byte_order_mark.size();
   if (parser.at_end())
     return parser.fail(ErrorKind::Syntax,
                        "there is nothing in it; HloModule, a computation or an instruction was "

@@ -56,8 +56,12 @@ void show(const Options& options, const std::string& name, const ObjectFile& mad
 
 void compile(const Options& options, Session& session) {
   if (lists_stages(options.file, options.stage, session)) return;
-  for (const std::string& place : {options.output, options.header, options.ir})
+  for (const std::string& place : {options.output, options.header, options.ir}) {
+    if (place == "-" && session.json)
+      return fail_with(session, {ErrorKind::Usage,
+                                 "'-' and --json: standard output takes one of them, not both"});
     if (!can_write(place, session)) return;
+  }
   auto loaded = load_module(options.file, {.stage = options.stage}, session);
   if (!loaded) return;
   Module& module = loaded->module;

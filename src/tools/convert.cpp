@@ -25,7 +25,8 @@ void convert_file(const Options& options, Session& session) {
   if (!loaded) return;
   const auto converted = written_as(loaded->module, *form);
   if (!converted) return fail_with(session, converted.error());
-  if (!session.json || !options.output.empty()) write_text(options.output, *converted, session);
+  if (!session.json || !is_standard_output(options.output))
+    write_text(options.output, *converted, session);
   if (!session.json) return;
   const nlohmann::ordered_json out = {
       {"schema", "hilo.convert.1"},     {"module", loaded->module.header.name},

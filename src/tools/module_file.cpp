@@ -86,7 +86,7 @@ std::optional<Error> dump_instead_of_module(std::string_view text, const std::st
 }
 
 bool can_write(const std::string& path, Session& session) {
-  if (path.empty() || path == "-") return true;
+  if (is_standard_output(path)) return true;
   std::error_code ignored;
   const fs::path folder = fs::path(path).parent_path();
   int error = 0;
@@ -101,7 +101,7 @@ bool can_write(const std::string& path, Session& session) {
 }
 
 void write_text(const std::string& path, std::string_view text, Session& session) {
-  if (path.empty() || path == "-") {
+  if (is_standard_output(path)) {
     std::fwrite(text.data(), 1, text.size(), stdout);
     return;
   }

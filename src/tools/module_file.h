@@ -29,6 +29,8 @@ std::optional<LoadedModule> read_loaded_module(std::shared_ptr<const std::string
 std::optional<Error> dump_instead_of_module(std::string_view text, const std::string& shown);
 Result<std::string> read_input_file(const std::string& path);  // "-" is standard input
 
+// Where there is no file to write: with --json the document stands there alone.
+inline bool is_standard_output(std::string_view path) { return path.empty() || path == "-"; }
 // Whether a file can be made there, so that long work is not done for nothing; "" and "-" are no
 // files. What is wrong is reported.
 bool can_write(const std::string& path, Session& session);

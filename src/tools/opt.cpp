@@ -118,7 +118,8 @@ void run(const OptOptions& options, Session& session) {
   if (options.statistics)
     for (const auto& [name, count] : done->fired) fmt::print(stderr, "{:>8}  {}\n", count, name);
   if (session.json) set_document(session, json_of(module, *done));
-  if (!session.json || !options.output.empty()) write_text(options.output, print(module), session);
+  if (!session.json || !is_standard_output(options.output))
+    write_text(options.output, print(module), session);
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ void print_file(const Options& options, Session& session) {
     const nlohmann::ordered_json out = {
         {"schema", "hilo.print.1"}, {"module", loaded->module.header.name}, {"text", text}};
     set_document(session, out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
-    if (options.output.empty()) return;
+    if (is_standard_output(options.output)) return;
   }
   write_text(options.output, text, session);
 }

@@ -6,6 +6,8 @@
 namespace hilo::tools {
 namespace {
 
+constexpr int most_devices = 1 << 16;  // each is a thread
+
 void add_observe_options(Arguments& arguments, ObserveOptions& options, const Option& runs) {
   arguments
       .add_option("--print-values", options.print_values,
@@ -56,10 +58,12 @@ void add_only_options(Arguments& arguments, RunOptions& options, const InputsGiv
       .add_option("--operands", options.operands.file,
                   "with --only: its own operands, arrays in_I or in_I_devD")
       .needs(only)
-      .excludes(given.file);
+      .excludes(given.file)
+      .excludes(given.specs);
   arguments
       .add_option("--operand", options.operands.specs, "with --only: one of them, as for --input")
       .needs(only)
+      .excludes(given.file)
       .excludes(given.specs);
 }
 
@@ -93,7 +97,7 @@ void add_run_options(Arguments& arguments, RunOptions& options, Session& session
       .excludes(partitioned);
   arguments
       .add_option("--devices", options.devices, "virtual devices, instead of what the module names")
-      .between(1, std::numeric_limits<int>::max());
+      .between(1, most_devices);
   arguments.add_option("--threads", options.threads,
                        "threads; 0: HILO_THREADS, or all usable cores");
   arguments

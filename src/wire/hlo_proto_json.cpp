@@ -73,6 +73,24 @@ Result<void> parse_json(std::string_view text, Message& to) {
               why.substr(0, why.find('\n')));
 }
 
+// protobuf reads "-0" as the integer; numbers of lists stand alone in their lines.
+std::string with_negative_zeros(std::string_view json) {
+  constexpr std::string_view zero = " -0";
+  std::string out;
+  size_t from = 0;
+  for (size_t at = 0; (at = json.find(zero, at)) != std::string_view::npos;) {
+    const size_t before = json.find_last_not_of(' ', at);
+    at += zero.size();
+    const bool is_alone = before != std::string_view::npos && json[before] == '\n' &&
+                          at < json.size() && (json[at] == '\n' || json[at] == ',');
+    if (!is_alone) continue;
+    out += json.substr(from, at - from);
+    out += ".0";
+    from = at;
+  }
+  return out += json.substr(from);
+}
+
 }  // namespace
 
 Result<Module> read_hlo_proto_json(std::span<const std::byte> bytes) {
@@ -103,7 +121,7 @@ Result<std::string> write_hlo_proto_json(const Module& module) {
   if (!status.ok())
     return fail(ErrorKind::Limit, "the module cannot be written as JSON: {}",
                 std::string(status.message()));
-  return out;
+  return with_negative_zeros(out);
 }
 
 }  // namespace hilo

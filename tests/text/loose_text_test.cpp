@@ -83,7 +83,8 @@ TEST(LooseConstant, WhatXlaRefusesIsRefused) {
 
 TEST(LooseText, HeaderSignatureAndBareInstruction) {
   for (const char* text :
-       {"HloModule m:\nENTRY e (x f32[2], %y s32[]) -> f32[2] {\n  x = f32 [2] parameter(0)\n"
+       {"\xef\xbb\xbfHloModule m\nENTRY e { ROOT c = f32[] constant(1) }",
+        "HloModule m:\nENTRY e (x f32[2], %y s32[]) -> f32[2] {\n  x = f32 [2] parameter(0)\n"
         "  y = s32[] parameter(1)\n  ROOT n = f32[2] negate(x)\n}\n",
         "HloModule m:, is_scheduled=true\nENTRY e { ROOT c = f32[] constant(1) }"}) {
     std::vector<Warning> warnings;

@@ -51,6 +51,15 @@ class Convert(Folder):
         self.assertEqual(sum_["frontend_attributes"], {"map": {"k": "v"}})
         self.assertEqual(sum_["backend_config"], "AQ==")  # bytes, in base 64
 
+    def test_json_keeps_all_numbers(self):
+        constants = {"f32[4]": "{-0.0, inf, -inf, nan}", "f64[]": "-0.0", "bf16[2]": "{-0.0, 1}", "c64[2]": "{(-0.0, 1), (2, -0.0)}",
+                     "s64[2]": "{-9223372036854775808, 1}", "u64[]": "18446744073709551615", "pred[2]": "{1, 0}", "s4[2]": "{-8, 7}"}
+        for shape, literal in constants.items():
+            text = f"HloModule m\nENTRY e {{ ROOT c = {shape} constant({literal}) }}\n"
+            path = os.path.join(self.folder, "m.json")
+            self.assertEqual(hilo("convert", "-", "-o", path, text=text).returncode, 0)
+            self.assertEqual(hilo("print", path).stdout, hilo("print", "-", text=text).stdout)
+
     def test_json_that_is_none(self):
         for text, says in (("{", "expected the JSON of an HloModuleProto"), ("{}", "no computations"),
                            ('{"name": 3', "expected the JSON"), ('{"computations": 1}', "expected the JSON"), ("[" * 9999, "error")):
@@ -141,6 +150,14 @@ class Documents(Folder):
             done = hilo(*arguments, "--json")
             self.assertEqual(done.returncode, 0, (arguments, done.stderr))
             self.assertTrue(json.loads(done.stdout)["schema"].startswith("hilo."), arguments)
+
+    def test_the_document_has_standard_output_for_itself(self):
+        module = self.write("add.hlo", ADD)
+        for command in "print", "opt", "convert":
+            document = json.loads(hilo(command, module, "--json", "-o", "-").stdout)
+            self.assertEqual(document["schema"], f"hilo.{command}.1")
+        done = hilo("compile", module, "--json", "-o", "-")
+        self.assertEqual((done.returncode, json.loads(done.stdout)["errors"][0]["kind"]), (2, "usage"))
 
     def test_a_nan_is_an_error_of_the_document(self):
         done = hilo("run", "-", "--check-numerics", "--json", "--input=4xf32=nan", "--input=4xf32=0", text=ADD)
