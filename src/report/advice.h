@@ -73,6 +73,19 @@ void propose_narrower_types(const MemoryPicture& picture, const TemporarySpace& 
 // These need no packing: results that could lie where a parameter lay.
 void advise_donations(MemoryPicture& picture, const Dataflow& flow);
 
+// "dimension 1 of 4 takes 128": those that the tile of a shape pads; "" when none.
+std::string padded_dims(const Shape& shape);
+// The order of dimensions with the fewest padded bytes, the tiles as they are.
+Shape least_padded(const Shape& shape);
+// "fusion.1, fusion.2 and 3 more (model.py:12)"
+std::string names_of(const MemoryPicture& picture, const std::vector<size_t>& values);
+
+// What is to be done about an out-of-memory message: by its listed buffers, by the memory that
+// single instructions take, and by what a runtime says of its allocator.
+void advise_on_buffers(MemoryPicture& picture);
+void advise_on_scoped(MemoryPicture& picture);
+void advise_on_runtime(MemoryPicture& picture);
+
 // All of these, but for other plans. `repack`: whether the same values might lie better elsewhere,
 // which is no question where plan() has searched longer.
 void advise_at_peaks(MemoryPicture& picture, bool repack);

@@ -67,10 +67,10 @@ void propose_recomputing(const MemoryPicture& picture, const Dataflow& flow,
     if (!possible) continue;
     Candidate& candidate = out.emplace_back();
     candidate.advice.kind = "recompute";
-    candidate.advice.text =
-        fmt::format("compute {} ({}){} again before its use at moment {}, not keep it from {} on",
-                    picture.name_of(value), instruction.op, at_source(picture, v), gap->first_after,
-                    gap->last_before);
+    candidate.advice.text = fmt::format(
+        "compute {} ({}){} again before its use at step {}, not keep it from step {} on",
+        picture.name_of(value), instruction.op, at_source(picture, v), gap->first_after,
+        gap->last_before);
     if (instruction.has_cost && instruction.cost.flops_known)
       candidate.advice.text += fmt::format("; costs {:.3g} flops", instruction.cost.flops);
     candidate.advice.values = {v};

@@ -8,6 +8,29 @@
 namespace hilo {
 namespace {
 
+// Of the shapes that stand at the peak.
+std::map<std::string, std::vector<size_t>> values_by_shape(const MemoryPicture& picture,
+                                                           const TemporarySpace& space) {
+  std::map<std::string, std::vector<size_t>> out;
+  for (size_t v = 0; v < picture.values.size(); ++v)
+    if (space.is_at_peak(v)) out[picture.values[v].shape];
+  for (size_t v = 0; v < picture.values.size(); ++v)
+    if (const auto shape = out.find(picture.values[v].shape); shape != out.end() && space.holds(v))
+      shape->second.push_back(v);
+  return out;
+}
+
+void resize(const TemporarySpace& space, const std::vector<size_t>& values, int64_t bytes,
+            Change& change) {
+  for (const size_t v : values) {
+    Piece piece = space.piece(v);
+    piece.bytes = bytes;
+    change.pieces[v] = {piece};
+  }
+}
+
+}  // namespace
+
 // The order of dimensions with the fewest padded bytes, the tiles as they are.
 Shape least_padded(const Shape& shape) {
   Shape best = shape, tried = shape;
@@ -34,18 +57,6 @@ std::string padded_dims(const Shape& shape) {
   return out;
 }
 
-// Of the shapes that stand at the peak.
-std::map<std::string, std::vector<size_t>> values_by_shape(const MemoryPicture& picture,
-                                                           const TemporarySpace& space) {
-  std::map<std::string, std::vector<size_t>> out;
-  for (size_t v = 0; v < picture.values.size(); ++v)
-    if (space.is_at_peak(v)) out[picture.values[v].shape];
-  for (size_t v = 0; v < picture.values.size(); ++v)
-    if (const auto shape = out.find(picture.values[v].shape); shape != out.end() && space.holds(v))
-      shape->second.push_back(v);
-  return out;
-}
-
 std::string names_of(const MemoryPicture& picture, const std::vector<size_t>& values) {
   constexpr size_t most = 3;
   std::string out;
@@ -54,17 +65,6 @@ std::string names_of(const MemoryPicture& picture, const std::vector<size_t>& va
   if (values.size() > most) out += fmt::format(" and {} more", values.size() - most);
   return out + at_source(picture, values[0]);
 }
-
-void resize(const TemporarySpace& space, const std::vector<size_t>& values, int64_t bytes,
-            Change& change) {
-  for (const size_t v : values) {
-    Piece piece = space.piece(v);
-    piece.bytes = bytes;
-    change.pieces[v] = {piece};
-  }
-}
-
-}  // namespace
 
 void propose_other_layouts(const MemoryPicture& picture, const TemporarySpace& space,
                            Candidates& out) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "report/chip.h"
 #include "report/report_parts.h"
 
 namespace hilo {
@@ -77,7 +78,56 @@ std::string table_of(const std::map<std::string, Sum>& sums, const std::string& 
   return table.empty() ? "" : table.text(2, static_cast<size_t>(style.width));
 }
 
+// Peak of all links of a device together, one way.
+double link_rate_of(const MemoryPicture& picture) {
+  const Machine* machine = find_machine(picture.machine);
+  const Chip* chip = machine ? chip_of(*machine) : nullptr;
+  return chip ? static_cast<double>(chip->links) * chip->link_bytes_per_second : 0;
+}
+
+std::string links_line(const MemoryPicture& picture) {
+  const Machine* machine = find_machine(picture.machine);
+  const Chip* chip = machine ? chip_of(*machine) : nullptr;
+  if (!chip || link_rate_of(picture) == 0) return "";
+  return fmt::format(
+      "  link bytes: what each device must send at the least; at best: over {} of {} with "
+      "{}B/s each way, all at once\n",
+      counted(static_cast<size_t>(chip->links), "link"), picture.machine,
+      human_number(chip->link_bytes_per_second));
+}
+
 }  // namespace
+
+std::string collective_table(const MemoryPicture& picture, const ReportStyle& style) {
+  const double rate = link_rate_of(picture);
+  TextTable table({{"link bytes", Side::Right},
+                   {"devices", Side::Right},
+                   {"runs", Side::Right},
+                   {"at best", Side::Right},
+                   {"op"},
+                   {"instruction"},
+                   {"source"},
+                   {"op_name"}});
+  const size_t rows =
+      std::min(picture.collectives.size(), static_cast<size_t>(std::max(style.rows, 0)));
+  double rest = 0;
+  for (size_t i = 0; i < picture.collectives.size(); ++i) {
+    const PictureCollective& one = picture.collectives[i];
+    const double bytes = one.link_bytes * one.runs;
+    if (i >= rows) rest += bytes;
+    else
+      table.add({human_number(bytes), std::to_string(one.devices),
+                 fmt::format("{}{:.0f}", one.runs_known ? "" : ">=", one.runs),
+                 rate > 0 ? human_seconds(bytes / rate) : "", one.instruction.op,
+                 one.instruction.name, short_source(one.instruction), one.instruction.op_name});
+  }
+  if (table.empty()) return "";
+  std::string out = table.text(2, static_cast<size_t>(style.width));
+  if (rows < picture.collectives.size())
+    out += fmt::format("  … and {} more with {}B together\n", picture.collectives.size() - rows,
+                       human_number(rest));
+  return out + links_line(picture);
+}
 
 std::string cost_tables(const MemoryPicture& picture, const ReportStyle& style) {
   std::map<std::string, Sum> by_op, by_source;

@@ -3,6 +3,7 @@
 
 #include <unordered_map>
 
+#include "report/chip.h"
 #include "report/picture.h"
 
 namespace hilo {
@@ -85,7 +86,9 @@ struct DumpContents {
     std::vector<std::pair<DumpName, int64_t>> values;  // bytes
   };
   std::optional<Peak> peak;
-  std::optional<Stated> limit;  // of an out-of-memory message
+  std::unordered_map<int64_t, int64_t> limits;  // that a message states, by space
+  std::map<int64_t, std::string> space_names;   // of spaces that no machine knows
+  ChipEvidence evidence;
 
   size_t instruction(const std::string& name);  // made when new
   void fault(Error error);                      // the first hundred are kept
@@ -96,14 +99,15 @@ void read_buffer_assignment(DumpLines& lines, DumpContents& contents);
 void read_used_values(DumpLines& lines, DumpContents& contents);
 void read_live_range(DumpLines& lines, DumpContents& contents);
 void read_memory_usage(DumpLines& lines, DumpContents& contents);
-void read_out_of_memory(DumpLines& lines, DumpContents& contents);
+// All of a text: messages stand among other lines.
+void read_out_of_memory(const DumpText& dump, DumpContents& contents);
 
 // Fills op, names and source of an instruction from its HLO text, or from its module.
 void describe_instruction(PictureInstruction& instruction, std::string_view text);
 void describe_instruction(PictureInstruction& instruction, const Module& module, InstructionId id);
 
-// What the tuple tables and offsets of a dump show of its chip; null when they show nothing.
-AssumedMachine assume_machine(const MemoryPicture& picture);
+// Of a module with its costs, by instruction.
+std::vector<PictureCollective> find_collectives(const Module& module, std::span<const Cost> costs);
 // Puts ranges, buffers, totals and peaks into the picture, and finds what contradicts itself.
 void join_dumps(DumpContents& contents, const DumpOptions& options);
 // join_places(), its conflicts as faults.

@@ -70,10 +70,15 @@ void compute_ranges(DumpContents& contents, const Module& module) {
 }
 
 void describe_from_module(DumpContents& contents, const Module& module) {
+  const std::vector<Cost> costs = count_cost(module);
+  contents.picture.collectives = find_collectives(module, costs);
   for (uint32_t i = 0; i < module.instructions.size(); ++i) {
     const auto known = contents.instruction_of_name.find(std::string(module.instructions[i].name));
-    if (known != contents.instruction_of_name.end())
-      describe_instruction(contents.picture.instructions[known->second], module, InstructionId{i});
+    if (known == contents.instruction_of_name.end()) continue;
+    PictureInstruction& instruction = contents.picture.instructions[known->second];
+    describe_instruction(instruction, module, InstructionId{i});
+    instruction.cost = costs[i];
+    instruction.has_cost = true;
   }
 }
 
@@ -166,14 +171,25 @@ void take_peak(DumpContents& contents) {
                     contents.peak->place});
 }
 
-void name_machine(DumpContents& contents, const DumpOptions& options, const Machine*& machine) {
-  AssumedMachine assumed{options.machine, "named"};
-  if (!assumed.machine) assumed = assume_machine(contents.picture);
-  if (!assumed.machine && options.module) assumed = assume_machine(*options.module);
-  if (!assumed.machine) assumed = {find_machine("cpu"), "nothing in the dump names a TPU or a GPU"};
-  machine = assumed.machine;
-  contents.picture.machine = machine ? machine->name : "";
-  contents.picture.machine_reason = (options.machine ? "" : "assumed: ") + assumed.reason;
+// What each space holds at least, as far as allocations tell.
+void gather_use(const DumpContents& contents, ChipEvidence& evidence) {
+  if (!has_section(contents, DumpKind::BufferAssignment)) return;
+  std::map<int64_t, int64_t> sums;
+  for (const PictureAllocation& allocation : contents.picture.allocations)
+    if (!allocation.is_thread_local)
+      sums[allocation.space] = add_bytes(sums[allocation.space], allocation.bytes);
+  for (const auto& [space, bytes] : sums)
+    evidence.in_use[space] = std::max(evidence.in_use[space], bytes);
+}
+
+AssumedMachine machine_of(DumpContents& contents, const DumpOptions& options) {
+  if (options.machine) return {options.machine, "named", true, {}};
+  gather_evidence(contents.picture, contents.evidence);
+  if (options.module) gather_evidence(*options.module, contents.evidence);
+  gather_use(contents, contents.evidence);
+  AssumedMachine out = infer_machine(contents.evidence);
+  if (!out.machine) out = {find_machine("cpu"), "nothing names a TPU or a GPU", false, {}};
+  return out;
 }
 
 // What follows from the kinds of sections that were there.
@@ -184,10 +200,11 @@ void add_notes(DumpContents& contents) {
     picture.notes.push_back(
         "a memory usage report rounds sizes and names no instructions; its "
         "totals are exact and count thread-local allocations");
-  if (has_section(contents, DumpKind::OutOfMemory))
+  if (has_section(contents, DumpKind::OutOfMemory) && contents.kinds.size() == 1)
     picture.notes.push_back(
-        "an out-of-memory message lists only the largest buffers, with rounded "
-        "sizes");
+        "a message tells of the largest buffers alone, with rounded sizes; what is alive when is "
+        "in "
+        "a dump: XLA_FLAGS=--xla_dump_to=DIR, then hilo explain DIR");
   if (!placed && has_section(contents, DumpKind::LiveRange))
     picture.notes.push_back("a live range alone has no places, and sizes only at its peak");
   picture.is_partial = !placed;
@@ -206,7 +223,11 @@ void forget_what_is_not_stated(DumpContents& contents) {
     if (stated != contents.totals.end()) space.total_bytes = stated->second.bytes;
     else if (!has_parts) space.total_bytes = -1;
     if (!has_section(contents, DumpKind::OutOfMemory) || !has_parts) space.temp_bytes = -1;
-    if (contents.limit) space.capacity = contents.limit->bytes;
+    if (const auto limit = contents.limits.find(space.space); limit != contents.limits.end())
+      space.capacity = limit->second;
+    if (const auto name = contents.space_names.find(space.space);
+        name != contents.space_names.end())
+      space.name = name->second;
     space.lower_bound_bytes = space.peak_moment = space.peak_bytes = -1;
     space.in_use.clear();
   }
@@ -224,13 +245,13 @@ void join_dumps(DumpContents& contents, const DumpOptions& options) {
       compute_ranges(contents, *options.module);
     describe_from_module(contents, *options.module);
   }
-  const Machine* machine = nullptr;
-  name_machine(contents, options, machine);
+  const AssumedMachine machine = machine_of(contents, options);
+  set_machine(picture, machine);
   if (has_section(contents, DumpKind::BufferAssignment)) check_allocations(contents);
   check_total(contents);
   assign_buffers(picture);
   find_overlaps(contents);
-  fill_spaces(picture, machine, true);
+  fill_spaces(picture, machine.machine, true);
   forget_what_is_not_stated(contents);
   take_peak(contents);
   add_notes(contents);

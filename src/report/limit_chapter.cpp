@@ -29,7 +29,19 @@ std::string what_is_enough(const MemoryPicture& picture) {
   for (const Advice& advice : picture.advice)
     if (advice.space == 0 && advice.total_bytes <= *picture.limit)
       out += "    " + plain_text(advice.text) + '\n';
-  return out.empty() ? "  no single change that was tried is enough\n" : "  enough alone:\n" + out;
+  if (!out.empty()) return "  enough alone:\n" + out;
+  for (const CombinedAdvice& combined : picture.combined)
+    if (combined.space == 0)
+      return combined.total_bytes <= *picture.limit
+                 ? fmt::format(
+                       "  no single change that was tried is enough; those with + above are, "
+                       "together: {} bytes\n",
+                       combined.total_bytes)
+                 : fmt::format(
+                       "  not enough, even together: what was tried comes to {} bytes, {} "
+                       "too much\n",
+                       combined.total_bytes, human_bytes(combined.total_bytes - *picture.limit));
+  return "  no single change that was tried is enough\n";
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/picture.h"
+#include "report/roles.h"
 
 namespace hilo {
 namespace {
@@ -26,6 +27,7 @@ Json json_of_value(const MemoryPicture& picture, const PictureValue& value) {
   out["offset"] = placed ? Json(value.offset) : Json(nullptr);
   out["start"] = value.has_range() ? Json(value.start) : Json(nullptr);
   out["end"] = value.has_range() ? Json(value.end) : Json(nullptr);
+  if (!value.kind.empty()) out["kind"] = value.kind;
   out["op"] = instruction.op;
   out["op_name"] = instruction.op_name;
   out["source"] = picture.source_of(value);
@@ -45,6 +47,9 @@ Json json_of_space(const MemoryPicture& picture, const PictureSpace& space) {
               {"thread_local_bytes", space.thread_local_bytes},
               {"alignment", space.alignment}};
   out["capacity_bytes"] = space.capacity > 0 ? Json(space.capacity) : Json(nullptr);
+  Json& roles = out["bytes_by_role"] = Json::object();
+  for (const RoleBytes& one : bytes_by_role(picture, space))
+    roles[std::string(text_of(one.role))] = one.bytes;
   Json& values = out["at_peak"] = Json::array();
   if (space.peak_moment >= 0 && !picture.is_partial)
     for (const size_t i : values_at(picture, space.peak_moment, space.space))
@@ -68,8 +73,11 @@ Json json_of_advice(const MemoryPicture& picture, const Advice& advice) {
   Json out = {{"kind", advice.kind},
               {"text", advice.text},
               {"space", advice.space},
-              {"saved_bytes", advice.saved_bytes},
-              {"total_bytes", advice.total_bytes}};
+              {"saved_bytes", known(advice.saved_bytes)},
+              {"total_bytes", known(advice.total_bytes)}};
+  out["is_combined"] = advice.is_combined;
+  out["role"] =
+      advice.values.empty() ? Json(nullptr) : Json(text_of(role_of(picture, advice.values[0])));
   Json& values = out["values"] = Json::array();
   for (const size_t i : advice.values) values.push_back(picture.name_of(picture.values[i]));
   return out;
@@ -88,6 +96,43 @@ Json json_of_instruction(const PictureInstruction& instruction) {
   return out;
 }
 
+Json json_of_message(const MemoryMessage& message) {
+  static constexpr std::string_view sources[] = {"tpu_compiler", "tpu_runtime", "gpu_runtime",
+                                                 "host"};
+  Json out = {{"source", sources[static_cast<size_t>(message.source)]},
+              {"allocator", message.allocator},
+              {"task", message.task},
+              {"space", message.space},
+              {"needed_bytes", known(message.needed)},
+              {"limit_bytes", known(message.limit)},
+              {"asked_bytes", known(message.asked)},
+              {"free_bytes", known(message.free)},
+              {"largest_free_bytes", known(message.largest_free)},
+              {"in_use_bytes", known(message.in_use)},
+              {"scoped_bytes", known(message.scoped)},
+              {"scoped_limit_bytes", known(message.scoped_limit)},
+              {"remat_goal_bytes", known(message.remat_goal)},
+              {"remat_reached_bytes", known(message.remat_reached)}};
+  Json& parts = out["parts"] = Json::array();
+  for (const MemoryMessage::Part& part : message.parts)
+    parts.push_back({{"name", part.name}, {"bytes", known(part.bytes)}});
+  Json& chunks = out["blocks_in_use"] = Json::array();
+  for (const MemoryMessage::Chunks& one : message.chunks)
+    chunks.push_back({{"count", one.count}, {"bytes", one.bytes}});
+  return out;
+}
+
+Json json_of_collective(const PictureCollective& one) {
+  return {{"name", one.instruction.name},
+          {"op", one.instruction.op},
+          {"op_name", one.instruction.op_name},
+          {"source", source_text(one.instruction)},
+          {"devices", one.devices},
+          {"link_bytes", one.link_bytes},
+          {"runs", one.runs},
+          {"is_known", one.runs_known}};
+}
+
 template <class T, class Convert>
 Json list_of(const T& items, Convert&& convert) {
   Json out = Json::array();
@@ -103,6 +148,8 @@ std::string memory_json(const MemoryPicture& picture) {
               {"made_from", picture.made_from},
               {"machine", picture.machine},
               {"machine_reason", picture.machine_reason},
+              {"is_machine_assumed", picture.is_machine_assumed},
+              {"other_machines", picture.other_machines},
               {"is_partial", picture.is_partial}};
   out["memory_spaces"] =
       list_of(picture.spaces, [&](const auto& space) { return json_of_space(picture, space); });
@@ -110,9 +157,15 @@ std::string memory_json(const MemoryPicture& picture) {
   out["unpadded_peak"] = {{"bytes", known(peak.bytes)},
                           {"moment", known(peak.moment)},
                           {"peak_at", instruction_at(picture, peak.moment)}};
+  if (picture.message) out["message"] = json_of_message(*picture.message);
   out["advice"] =
       list_of(picture.advice, [&](const auto& advice) { return json_of_advice(picture, advice); });
+  Json& combined = out["combined_advice"] = Json::array();
+  for (const CombinedAdvice& one : picture.combined)
+    combined.push_back(
+        {{"space", one.space}, {"count", one.count}, {"total_bytes", one.total_bytes}});
   if (picture.limit) out["limit"] = {{"bytes", *picture.limit}, {"fits", picture.fits()}};
+  out["collectives"] = list_of(picture.collectives, json_of_collective);
   out["notes"] = picture.notes;
   out["faults"] = list_of(picture.faults, [](const Error& fault) {
     return Json{{"message", fault.message}, {"file", fault.place.file}, {"line", fault.place.line}};

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "report/report_parts.h"
+#include "report/roles.h"
 
 namespace hilo {
 namespace {
@@ -19,17 +20,35 @@ std::string instruction_at(const MemoryPicture& picture, int64_t moment) {
   return picture.instructions[picture.sequence[static_cast<size_t>(moment)]].name;
 }
 
+// Whoever reads the figures must know whose they are.
+std::string chip_line(const MemoryPicture& picture) {
+  const Machine* machine = find_machine(picture.machine);
+  std::string out = fmt::format("chip: {} ({})", picture.machine, picture.machine_reason);
+  if (machine && machine->family == MachineFamily::Cpu && !picture.is_machine_assumed) return out;
+  if (!picture.other_machines.empty()) {
+    std::string others;
+    for (const std::string& other : picture.other_machines)
+      others += (others.empty() ? "" : ", ") + other;
+    out += fmt::format("; it may as well be {}", others);
+  }
+  return picture.is_machine_assumed ? out + "; --target=CHIP names it" : out;
+}
+
+std::string notes_of(const MemoryPicture& picture) {
+  std::string out;
+  for (const std::string& note : picture.notes) out += "note: " + plain_text(note) + '\n';
+  return out;
+}
+
 std::string first_lines(const MemoryPicture& picture) {
-  std::string out = plain_text(fmt::format(
-      "{}: {}, for {} ({})", picture.module_name.empty() ? "(no name)" : picture.module_name,
-      picture.made_from, picture.machine, picture.machine_reason));
-  out += '\n';
+  std::string out =
+      (picture.module_name.empty() ? "" : picture.module_name + ": ") + picture.made_from;
+  out = plain_text(out) + '\n' + plain_text(chip_line(picture)) + '\n';
   if (!picture.faults.empty())
     out += fmt::format(
         "WARNING: {} in the input; the figures are of the part that could be used\n",
         picture.faults.size() == 1 ? "a fault" : fmt::format("{} faults", picture.faults.size()));
-  for (const std::string& note : picture.notes) out += "note: " + plain_text(note) + '\n';
-  return out;
+  return picture.message ? out : out + notes_of(picture);
 }
 
 std::string space_table(const MemoryPicture& picture, const ReportStyle& style) {
@@ -78,7 +97,7 @@ std::string parts_line(const MemoryPicture& picture, const PictureSpace& space) 
 std::string peaks(const MemoryPicture& picture, const PictureSpace& space) {
   std::string out;
   if (space.peak_moment >= 0)
-    out += fmt::format("peak in use (allocated, padded): {} bytes ({}) at moment {} of {}: {}\n",
+    out += fmt::format("peak in use (allocated, padded): {} bytes ({}) at step {} of {}: {}\n",
                        space.peak_bytes, human_bytes(space.peak_bytes), space.peak_moment,
                        space.in_use.size() - 1, instruction_at(picture, space.peak_moment));
   if (space.lower_bound_bytes > space.temp_bytes)
@@ -94,6 +113,15 @@ std::string peaks(const MemoryPicture& picture, const PictureSpace& space) {
   return out;
 }
 
+// "by role: parameters 3.00GiB, optimiser state 6.00GiB"
+std::string roles_line(const MemoryPicture& picture, const PictureSpace& space) {
+  std::string out;
+  for (const RoleBytes& one : bytes_by_role(picture, space))
+    out += fmt::format("{}{} {}", out.empty() ? "by role, as far as names tell: " : ", ",
+                       text_of(one.role), human_bytes(one.bytes));
+  return out.empty() ? out : out + '\n';
+}
+
 // What XLA prints of all spaces together.
 std::string xla_figures(const MemoryPicture& picture) {
   std::string out;
@@ -105,13 +133,22 @@ std::string xla_figures(const MemoryPicture& picture) {
                        human_bytes(all));
   const auto& peak = picture.unpadded_peak;
   if (peak.moment >= 0)
-    out += fmt::format("XLA's peak (all spaces, without padding): {} bytes ({}) at moment {}: {}\n",
+    out += fmt::format("XLA's peak (all spaces, without padding): {} bytes ({}) at step {}: {}\n",
                        peak.bytes, human_bytes(peak.bytes), peak.moment,
                        instruction_at(picture, peak.moment));
   return out;
 }
 
+std::string space_name(const MemoryPicture& picture, int64_t number) {
+  for (const PictureSpace& space : picture.spaces)
+    if (space.space == number) return space.name;
+  return fmt::format("space {}", number);
+}
+
 bool is_worth_a_chapter(const MemoryPicture& picture, const PictureSpace& space) {
+  if (picture.message)
+    return std::any_of(picture.values.begin(), picture.values.end(),
+                       [&](const PictureValue& value) { return value.space == space.space; });
   int64_t largest = 0;
   for (const PictureSpace& other : picture.spaces) largest = std::max(largest, other.total_bytes);
   return space.total_bytes > 0 && space.total_bytes >= largest / 1000;
@@ -119,36 +156,64 @@ bool is_worth_a_chapter(const MemoryPicture& picture, const PictureSpace& space)
 
 std::string space_chapter(const MemoryPicture& picture, const PictureSpace& space,
                           const ReportStyle& style) {
+  if (picture.message)
+    return heading(style, fmt::format("largest allocations in {}", space.name)) +
+           peak_table(picture, space, style);
   std::string out = heading(style, fmt::format("{} (memory space {})", space.name, space.space));
   if (!picture.is_partial) out += parts_line(picture, space);
-  out += peaks(picture, space);
+  out += peaks(picture, space) + roles_line(picture, space);
   if (const std::string chart =
           usage_chart(picture, space, static_cast<size_t>(std::max(style.width, 0)));
       !chart.empty())
     out += heading(style, "  in use over the schedule") + chart;
   const bool at_peak = space.peak_moment >= 0 && !picture.is_partial;
   const std::string table = peak_table(picture, space, style);
-  out += heading(style, at_peak ? fmt::format("  in use at moment {}", space.peak_moment)
-                                : "  largest values");
+  out += heading(
+      style, at_peak ? fmt::format("  in use at step {}", space.peak_moment) : "  largest values");
   return out + table;
 }
 
 }  // namespace
 
+static std::string combined_line(const MemoryPicture& picture, const CombinedAdvice& combined,
+                                 size_t width) {
+  std::string text = fmt::format("  those with + that are of {} together: {} ({} bytes)",
+                                 space_name(picture, combined.space),
+                                 human_bytes(combined.total_bytes), combined.total_bytes);
+  if (picture.limit && combined.space == 0)
+    text += combined.total_bytes <= *picture.limit
+                ? ", which fits into the limit"
+                : fmt::format(", {} more than the limit",
+                              human_bytes(combined.total_bytes - *picture.limit));
+  return wrapped(text, 4, width) + '\n';
+}
+
 std::string advice_list(const MemoryPicture& picture, const ReportStyle& style) {
   std::string out;
+  const auto width = static_cast<size_t>(std::clamp(style.width, 40, 120));
   for (const Advice& advice : picture.advice) {
-    const std::string saved = fmt::format("  {:>10} less: ", human_bytes(advice.saved_bytes));
-    out += saved + plain_text(advice.text) + '\n';
-    out += fmt::format("{:>{}}then {} bytes ({})\n", "", saved.size(), advice.total_bytes,
-                       human_bytes(advice.total_bytes));
+    const bool is_known = advice.saved_bytes >= 0;
+    const std::string_view mark = advice.is_combined && !picture.combined.empty() ? "+" : " ";
+    const std::string start =
+        is_known ? fmt::format("{} {:>10} less: ", mark, human_bytes(advice.saved_bytes)) : "  - ";
+    std::string text = plain_text(advice.text);
+    if (is_known && advice.total_bytes >= 0)
+      text += fmt::format("; then {} ({})", human_bytes(advice.total_bytes),
+                          space_name(picture, advice.space));
+    out += start + wrapped(text, start.size(), width) + '\n';
   }
-  return out.empty() ? out : heading(style, "What would help, each planned again") + out;
+  if (out.empty()) return out;
+  for (const CombinedAdvice& combined : picture.combined)
+    out += combined_line(picture, combined, width);
+  return heading(style,
+                 picture.message ? "What would help" : "What would help, each planned again") +
+         out;
 }
 
 std::string memory_report(const MemoryPicture& picture, const ReportStyle& style) {
-  std::string out = first_lines(picture) + '\n' + space_table(picture, style);
-  out += xla_figures(picture);
+  std::string out = first_lines(picture) + '\n';
+  out += picture.message ? message_chapter(picture, style)
+                         : space_table(picture, style) + xla_figures(picture);
   if (picture.is_partial && !picture.unpadded_peak.values.empty())
     out += heading(style, "alive at XLA's peak") +
            value_table(picture, picture.unpadded_peak.values, style);
@@ -158,6 +223,9 @@ std::string memory_report(const MemoryPicture& picture, const ReportStyle& style
   if (picture.limit) out += heading(style, "Limit") + limit_chapter(picture);
   if (const std::string costs = cost_tables(picture, style); !costs.empty())
     out += heading(style, "Cost of one run") + costs;
+  if (const std::string table = collective_table(picture, style); !table.empty())
+    out += heading(style, "Collectives of one run") + table;
+  if (picture.message && !picture.notes.empty()) out += '\n' + notes_of(picture);
   return out;
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "report/report_parts.h"
+#include "report/roles.h"
 
 namespace hilo {
 namespace {
@@ -9,13 +10,19 @@ using Side = TextTable::Side;
 
 std::string live_text(const PictureAllocation* allocation, const PictureValue& value) {
   if (allocation && allocation->is_always_there()) return "always";
-  return value.has_range() ? fmt::format("{}..{}", value.start, value.end) : "?";
+  return value.has_range() ? fmt::format("{}..{}", value.start, value.end) : "";
 }
 
+// "15.50GiB 32.0x"
 std::string padding_text(const PictureValue& value) {
-  if (value.unpadded_bytes < 0 || value.bytes == 0) return "?";
-  const int64_t lost = value.bytes - value.unpadded_bytes;
-  return lost > 0 ? human_bytes(lost) : "-";
+  if (value.unpadded_bytes < 0 || value.bytes == 0) return "";
+  const int64_t padded = value.array_bytes >= 0 ? value.array_bytes : value.bytes;
+  const int64_t lost = padded - value.unpadded_bytes;
+  if (lost <= 0) return "-";
+  const double factor = static_cast<double>(padded) / static_cast<double>(value.unpadded_bytes);
+  return value.unpadded_bytes > 0 && factor >= 1.05
+             ? fmt::format("{} {:.1f}x", human_bytes(lost), factor)
+             : human_bytes(lost);
 }
 
 // What the table shows: what is in use at the peak, or all values where no peak is known.
@@ -55,19 +62,25 @@ std::string value_table(const MemoryPicture& picture, const std::vector<size_t>&
                    {"live", Side::Right},
                    {"value"},
                    {"op"},
+                   {"kind"},
                    {"shape"},
                    {"source"},
                    {"op_name"}});
   const size_t rows = std::min(values.size(), static_cast<size_t>(std::max(style.rows, 0)));
   for (size_t i = 0; i < rows; ++i) {
     const PictureValue& value = picture.values[values[i]];
-    const PictureInstruction& instruction = picture.instruction_of(value);
+    const auto writer = writer_in_body(picture, value);
+    const PictureInstruction& instruction =
+        writer ? picture.instructions[*writer] : picture.instruction_of(value);
+    const std::string name = writer
+                                 ? fmt::format("{} in {}", instruction.name, picture.name_of(value))
+                                 : picture.name_of(value);
     const PictureAllocation* allocation = value.allocation == PictureValue::no_allocation
                                               ? nullptr
                                               : &picture.allocations[value.allocation];
     const bool sized = allocation || value.bytes > 0;
     table.add({human_bytes(sized ? value.bytes : value.unpadded_bytes), padding_text(value),
-               live_text(allocation, value), cut_text(picture.name_of(value), 40), instruction.op,
+               live_text(allocation, value), cut_text(name, 40), instruction.op, value.kind,
                cut_text(value.shape, 44), short_source(instruction), instruction.op_name});
   }
   std::string out = table.text(2, static_cast<size_t>(style.width));

@@ -34,15 +34,24 @@ std::string text_of_index(const Dims& index) {
   return out + '}';
 }
 
+int64_t MemoryMessage::part(std::string_view name) const {
+  for (const Part& one : parts)
+    if (one.name == name) return one.bytes;
+  return -1;
+}
+
 std::string MemoryPicture::name_of(const PictureValue& value) const {
   const std::string& name = instruction_of(value).name;
   return value.defined.has_index ? name + text_of_index(value.defined.index) : name;
 }
 
-std::string MemoryPicture::source_of(const PictureValue& value) const {
-  const PictureInstruction& instruction = instruction_of(value);
+std::string source_text(const PictureInstruction& instruction) {
   if (instruction.source_file.empty()) return "";
   return fmt::format("{}:{}", instruction.source_file, instruction.source_line);
+}
+
+std::string MemoryPicture::source_of(const PictureValue& value) const {
+  return source_text(instruction_of(value));
 }
 
 std::string label_of(const MemoryPicture& picture, const PictureValue& value) {

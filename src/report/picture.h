@@ -10,6 +10,8 @@ int64_t add_bytes(int64_t a, int64_t b);
 int64_t round_up_bytes(int64_t bytes, int64_t alignment);
 // XLA's way to write bytes: "512B", "32.0KiB", "1.26GiB".
 std::string human_bytes(int64_t bytes);
+// "/src/model.py:12", or "".
+std::string source_text(const PictureInstruction& instruction);
 // "{0,1}"
 std::string text_of_index(const Dims& index);
 // "<31 constant.16 @0>"

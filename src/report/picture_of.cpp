@@ -141,6 +141,7 @@ class PictureMaker {
         picture_.instructions[instruction_of_[i]].cost = costs[i];
         picture_.instructions[instruction_of_[i]].has_cost = true;
       }
+    picture_.collectives = find_collectives(module_, costs);
   }
 
   const Module& module_;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "report/dump_reading.h"
+#include "report/message_sentences.h"
 
 namespace hilo {
 namespace {
@@ -49,8 +50,7 @@ void read_known_section(DumpKind kind, DumpLines& lines, DumpContents& contents)
   if (kind == DumpKind::BufferAssignment) read_buffer_assignment(lines, contents);
   else if (kind == DumpKind::Values) read_used_values(lines, contents);
   else if (kind == DumpKind::LiveRange) read_live_range(lines, contents);
-  else if (kind == DumpKind::MemoryUsage) read_memory_usage(lines, contents);
-  else read_out_of_memory(lines, contents);
+  else read_memory_usage(lines, contents);
 }
 
 // What dumps say, but usage reports, of which only the beginnings are kept: whether they tell the
@@ -64,6 +64,7 @@ struct DumpSections {
 
  private:
   void read(DumpKind kind, DumpLines& lines);
+  void read_message(const DumpText& dump);
 };
 
 void DumpSections::read(DumpKind kind, DumpLines& lines) {
@@ -86,9 +87,17 @@ void DumpSections::read_usages() {
     else read_known_section(DumpKind::MemoryUsage, lines, contents);
 }
 
+void DumpSections::read_message(const DumpText& dump) {
+  if (has_section(contents, DumpKind::OutOfMemory))
+    return complain_of_second(DumpKind::OutOfMemory, DumpLines(dump), contents);
+  contents.kinds.push_back(DumpKind::OutOfMemory);
+  read_out_of_memory(dump, contents);
+}
+
 void DumpSections::read(const DumpText& dump) {
+  gather_from_file_name(dump.file, contents.evidence);
   DumpLines lines(dump);
-  if (dump_kind(dump.text) == DumpKind::OutOfMemory) return read(DumpKind::OutOfMemory, lines);
+  if (dump_kind(dump.text) == DumpKind::OutOfMemory) return read_message(dump);
   bool complained = false;
   while (!lines.done()) {
     const auto section = section_of(lines.line());
@@ -108,6 +117,13 @@ void DumpSections::read(const DumpText& dump) {
 }
 
 }  // namespace
+
+// Whether a message has any figure.
+static bool says_something(const std::optional<MemoryMessage>& message) {
+  if (!message) return false;
+  return !message->allocator.empty() || message->needed >= 0 || message->asked >= 0 ||
+         message->scoped >= 0 || message->in_use >= 0;
+}
 
 std::string_view text_of(DumpKind kind) {
   static constexpr std::string_view texts[] = {"buffer assignment", "value list", "live range",
@@ -130,10 +146,7 @@ std::optional<DumpKind> dump_kind(std::string_view text) {
   if (const auto section = section_of(lines.line())) return section;
   if (lines.line().starts_with("Total bytes used: ")) return DumpKind::Values;
   if (lines.line().starts_with("HloModule")) return std::nullopt;
-  for (const std::string_view words :
-       {"Ran out of memory in memory space ", "BufferAssignment OOM Debugging.",
-        "Largest program allocations in "})
-    if (text.find(words) != std::string_view::npos) return DumpKind::OutOfMemory;
+  if (has_message(text)) return DumpKind::OutOfMemory;
   return std::nullopt;
 }
 
@@ -152,11 +165,13 @@ Result<MemoryPicture> read_dumps(std::span<const DumpText> dumps, const DumpOpti
   sections.read_usages();
   MemoryPicture& picture = contents.picture;
   if (picture.values.empty() && picture.allocations.empty() && contents.ranges.empty() &&
-      contents.totals.empty()) {
+      contents.totals.empty() && !says_something(picture.message)) {
     if (!picture.faults.empty()) return std::unexpected(picture.faults.front());
     return fail(ErrorKind::Format, "{}: holds no allocation, no value and no live range", names);
   }
-  picture.made_from = fmt::format("XLA's {}: {}", text_of(contents.kinds.front()), names);
+  const bool is_message = contents.kinds.front() == DumpKind::OutOfMemory;
+  picture.made_from =
+      fmt::format("{}{}: {}", is_message ? "" : "XLA's ", text_of(contents.kinds.front()), names);
   join_dumps(contents, options);
   return std::move(picture);
 }

@@ -47,7 +47,7 @@ class LiveRangeSection {
       return contents_.fault(lines_.error("expected \"MOMENT:INSTRUCTION\""));
     if (const auto expected = static_cast<int64_t>(sequence.size()); *moment != expected) {
       contents_.fault(lines_.error(
-          fmt::format("expected the instruction of moment {}, found that of {}: the schedule {}",
+          fmt::format("expected the instruction of step {}, found that of {}: the schedule {}",
                       expected, *moment, *moment > expected ? "misses one" : "goes back")));
       constexpr int64_t most_missing = 1000;
       if (*moment < expected || *moment > expected + most_missing) return;
@@ -86,7 +86,7 @@ class LiveRangeSection {
     part_ = Part::Peak;
     DumpCursor cursor{text};
     const auto moment = cursor.number();
-    if (!moment) return contents_.fault(lines_.error("expected \"Live ranges at MOMENT (peak):\""));
+    if (!moment) return contents_.fault(lines_.error("expected \"Live ranges at STEP (peak):\""));
     contents_.peak = DumpContents::Peak{*moment, lines_.place(), {}};
   }
 

@@ -1,47 +1,39 @@
-// What the compilers and runtimes say when memory runs out: totals, rounded, and the largest
-// buffers. TPU: "Ran out of memory in memory space hbm. Used 41.74G of 16.00G hbm." with "Largest
-// program allocations"; elsewhere "BufferAssignment OOM Debugging." with "Peak buffers".
-#include "report/dump_reading.h"
+// What the compilers and runtimes say when memory runs out: sentences, totals, rounded, and the
+// largest buffers. TPU: "Largest program allocations in hbm:", GPU: "Peak buffers:". A log may hold
+// them several times; the first list of a memory space counts.
+#include <set>
+
+#include "report/message_sentences.h"
 
 namespace hilo {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  const size_t from = text.find_first_not_of(" \t"), to = text.find_last_not_of(" \t");
-  return from == std::string_view::npos ? "" : text.substr(from, to - from + 1);
-}
-
-class OutOfMemory {
+class BufferLists {
  public:
-  OutOfMemory(DumpLines& lines, DumpContents& contents) : lines_(lines), contents_(contents) {}
+  BufferLists(const MessageText& text, DumpContents& contents)
+      : text_(text), contents_(contents), space_(contents.picture.message->space) {}
 
   void read() {
-    for (; !lines_.done(); lines_.advance()) read_line(trimmed(lines_.line()));
+    for (const MessageText::Line& line : text_.lines()) read_line(line);
     end_buffer();
   }
 
  private:
-  void read_line(std::string_view line) {
-    DumpCursor cursor{line};
-    if (cursor.until("Ran out of memory in memory space ")) return read_used(cursor);
-    cursor.rest = line;
+  void read_line(const MessageText::Line& line) {
+    line_ = &line;
+    DumpCursor cursor{line.text};
+    if (cursor.eat("Largest program allocations in ")) return begin_list(cursor.rest);
+    if (cursor.eat("Peak buffers:")) return begin_list("hbm");
     if (read_numbered(cursor)) return;
-    if (buffer_) return read_field(line);
+    if (buffer_) return read_field(line.text);
     for (const auto& [text, mark] : stated_parts)
-      if (cursor.eat(text)) return add_part(trimmed(cursor.rest), mark, text);
+      if (cursor.eat(text)) return add_part(cursor.rest, mark, text);
   }
 
-  // "hbm. Used 41.74G of 16.00G hbm. Exceeded ..."
-  void read_used(DumpCursor cursor) {
-    const auto name = cursor.until(". Used "), used = cursor.until(" of "),
-               limit = cursor.until(" ");
-    const auto bytes = used ? read_human_bytes(*used) : std::nullopt;
-    const auto limit_bytes = limit ? read_human_bytes(*limit) : std::nullopt;
-    if (!name || !bytes || !limit_bytes)
-      return contents_.fault(lines_.error("expected \"SPACE. Used SIZE of SIZE SPACE.\""));
-    space_ = *name == "vmem" ? 1 : *name == "smem" ? 4 : 0;
-    contents_.totals.insert_or_assign(space_, DumpContents::Stated{*bytes, lines_.place()});
-    contents_.limit = DumpContents::Stated{*limit_bytes, lines_.place()};
+  void begin_list(std::string_view name) {
+    end_buffer();
+    space_ = space_of_name(name.substr(0, name.find_first_of(": ")), contents_);
+    is_repeated_ = !lists_.insert(space_).second;
   }
 
   // "1. Size: 32.00G" or "Buffer 1:", which the line "Size: 3.40GiB" follows.
@@ -49,77 +41,115 @@ class OutOfMemory {
     const bool named = cursor.eat("Buffer ");
     const auto number = cursor.number();
     if (!number) return false;
+    cursor.eat("\\");
     if (named ? cursor.rest != ":" : !cursor.eat(". Size: ")) return false;
     end_buffer();
     buffer_.emplace();
     buffer_->space = space_;
-    buffer_->defined.instruction = contents_.picture.instructions.size();
-    contents_.picture.instructions.emplace_back().name = fmt::format("buffer {}", *number);
+    instruction_ = {};
+    instruction_.name = fmt::format("buffer {}", *number);
     if (!named) read_size(cursor.rest);
     return true;
   }
 
   void read_size(std::string_view text) {
     if (const auto bytes = read_human_bytes(text)) buffer_->bytes = *bytes;
-    else contents_.fault(lines_.error(fmt::format("expected a size, found {}", text)));
+    else
+      contents_.fault(text_.error(line_->number, fmt::format("expected a size, found {}", text)));
   }
 
   void read_field(std::string_view line) {
-    PictureInstruction& instruction = contents_.picture.instructions[buffer_->defined.instruction];
     DumpCursor cursor{line};
     if (line.starts_with("====")) return end_buffer();
     if (cursor.eat("Size: ")) return read_size(cursor.rest);
     if (cursor.eat("Unpadded size: "))
       buffer_->unpadded_bytes = read_human_bytes(cursor.rest).value_or(-1);
+    else if (cursor.eat("Extra memory due to padding: ")) padding_ = cursor.rest;
     else if (cursor.eat("Shape: ")) buffer_->shape = cursor.rest;
+    else if (cursor.eat("Allocation type: ") || cursor.eat("Tag: ")) buffer_->kind = cursor.rest;
     else if (cursor.eat("Entry Parameter Subshape: ")) {
       buffer_->shape = cursor.rest;
-      instruction.op = "parameter";
+      instruction_.op = "parameter";
     } else if (cursor.eat("Operator: ")) {
-      PictureInstruction described;
-      describe_instruction(described, fmt::format("x = x x(), metadata={{{}}}", cursor.rest));
-      instruction.op_name = described.op_name;
-      instruction.source_file = described.source_file;
-      instruction.source_line = described.source_line;
+      describe_operator(cursor.rest);
     } else if (cursor.eat("XLA label: ") || cursor.eat("XLA Label: ")) {
-      read_label_line(cursor.rest, instruction);
+      read_label_line(cursor.rest);
     }
   }
 
-  // "%copy.4 = f32[8] copy(...)", or the op alone.
-  void read_label_line(std::string_view text, PictureInstruction& instruction) {
+  void describe_operator(std::string_view text) {
+    PictureInstruction described;
+    describe_instruction(described, fmt::format("x = x x(), metadata={{{}}}", text));
+    instruction_.op_name = described.op_name;
+    instruction_.source_file = described.source_file;
+    instruction_.source_line = described.source_line;
+  }
+
+  // "%copy.4 = f32[8] copy(...)", "copy.4 = copy(...)", a text about it, or the op alone.
+  void read_label_line(std::string_view text) {
     const size_t end = text.find(" = ");
     if (end == std::string_view::npos) {
-      instruction.op = text;
+      const bool is_op = text.find(' ') == std::string_view::npos;
+      (is_op ? instruction_.op : instruction_.text) = text;
       return;
     }
     PictureInstruction described;
     describe_instruction(described, text);
-    instruction.op = described.op;
-    instruction.text = described.text;
-    std::string_view name = text.substr(0, end);
-    if (name.starts_with('%')) name.remove_prefix(1);
-    instruction.name = name;
+    instruction_.op = described.op;
+    instruction_.text = described.text;
+    if (instruction_.op.empty()) {
+      const std::string_view call = text.substr(end + 3);
+      if (const size_t open = call.find('('); open != std::string_view::npos)
+        instruction_.op = call.substr(0, open);
+    }
+    if (instruction_.op_name.empty()) instruction_.op_name = described.op_name;
+    instruction_.name = text.substr(0, end);
+    if (instruction_.name.starts_with('%')) instruction_.name.erase(0, 1);
   }
 
+  // The unpadded size is of the array; what an instruction takes beside it is no padding.
   void end_buffer() {
-    if (!buffer_) return;
-    contents_.picture.values.push_back(std::move(*buffer_));
+    if (buffer_ && !is_repeated_) {
+      MemoryPicture& picture = contents_.picture;
+      buffer_->defined.instruction = picture.instructions.size();
+      contents_.instruction_of_name.emplace(instruction_.name, picture.instructions.size());
+      picture.instructions.push_back(std::move(instruction_));
+      take_padding();
+      picture.values.push_back(std::move(*buffer_));
+    }
     buffer_.reset();
+    padding_.clear();
+  }
+
+  void take_padding() {
+    const auto padding = read_human_bytes(padding_.substr(0, padding_.find(' ')));
+    if (padding && buffer_->unpadded_bytes >= 0)
+      buffer_->array_bytes = add_bytes(buffer_->unpadded_bytes, *padding);
+    else if (buffer_->unpadded_bytes >= 0) buffer_->array_bytes = buffer_->unpadded_bytes;
   }
 
   // Allocations without values stand for the totals that the message states.
   void add_part(std::string_view text, bool PictureAllocation::* mark, std::string_view what) {
-    const auto bytes = read_human_bytes(text);
-    if (!bytes) return contents_.fault(lines_.error(fmt::format("expected a size after {}", what)));
+    if (!stated_.insert(what).second) return;
+    const size_t start = text.find_first_not_of(' ');
+    const std::string_view size = start == std::string_view::npos ? "" : text.substr(start);
+    const auto bytes = read_human_bytes(size);
+    if (!bytes)
+      return contents_.fault(
+          text_.error(line_->number, fmt::format("expected a size after {}", what)));
     PictureAllocation allocation;
     allocation.number = static_cast<int64_t>(contents_.picture.allocations.size());
     allocation.bytes = *bytes;
-    allocation.space = space_;
+    MemoryMessage& message = *contents_.picture.message;
+    allocation.space = message.space;
+    if (!what.starts_with("HLO"))
+      message.parts.push_back({std::string(what.substr(0, what.find(" allocation"))), *bytes});
     if (mark) allocation.*mark = true;
     else allocation.parameter = 0;
     contents_.picture.allocations.push_back(std::move(allocation));
-    contents_.allocation_places.push_back(lines_.place());
+    Place place;
+    place.line = line_->number;
+    contents_.allocation_places.push_back(place);
   }
 
   static constexpr std::pair<std::string_view, bool PictureAllocation::*> stated_parts[] = {
@@ -130,16 +160,36 @@ class OutOfMemory {
       {"HLO temp ", &PictureAllocation::is_temp},
   };
 
-  DumpLines& lines_;
+  const MessageText& text_;
   DumpContents& contents_;
   int64_t space_ = 0;
+  bool is_repeated_ = false;
+  std::set<int64_t> lists_;
+  std::set<std::string_view> stated_;
+  const MessageText::Line* line_ = nullptr;
   std::optional<PictureValue> buffer_;
+  PictureInstruction instruction_;
+  std::string padding_;
 };
+
+// An instruction that a sentence names stands for what it asks of memory.
+void add_scoped_value(DumpContents& contents) {
+  MemoryPicture& picture = contents.picture;
+  const MemoryMessage& message = *picture.message;
+  if (!picture.values.empty() || message.scoped < 0 || picture.instructions.empty()) return;
+  PictureValue& value = picture.values.emplace_back();
+  value.kind = "scoped";
+  value.bytes = message.scoped;
+  value.space = message.space;
+}
 
 }  // namespace
 
-void read_out_of_memory(DumpLines& lines, DumpContents& contents) {
-  OutOfMemory(lines, contents).read();
+void read_out_of_memory(const DumpText& dump, DumpContents& contents) {
+  const MessageText text(dump);
+  read_sentences(text, contents);
+  BufferLists(text, contents).read();
+  add_scoped_value(contents);
 }
 
 }  // namespace hilo

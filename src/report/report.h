@@ -18,6 +18,15 @@ struct PictureInstruction {
   Cost cost;
 };
 
+// Data that devices exchange.
+struct PictureCollective {
+  PictureInstruction instruction;
+  int64_t devices = 0;    // that exchange with each other
+  double link_bytes = 0;  // that each sends in one run, at the least
+  double runs = 0;
+  bool runs_known = true;
+};
+
 // Where a value stands (a position) or is read (a use).
 struct PicturePlace {
   size_t instruction = 0;  // in MemoryPicture::instructions
@@ -32,8 +41,10 @@ struct PictureValue {
   PicturePlace defined;  // has_index: "fusion.3{1}"
   bool is_phi = false;
   std::string shape;            // with its layout
+  std::string kind;             // as a message calls it: "scoped", "HLO temp"
   int64_t bytes = 0;            // taken: tiles padded
   int64_t unpadded_bytes = -1;  // of the elements side by side; what XLA's peak counts
+  int64_t array_bytes = -1;     // with tiles padded, where `bytes` are those of more than the array
   static constexpr size_t no_allocation = SIZE_MAX;  // not known
   size_t allocation = no_allocation;                 // in MemoryPicture::allocations
   int64_t offset = 0, space = 0;
@@ -60,7 +71,7 @@ struct PictureAllocation {
 struct PictureSpace {
   int64_t space = 0;
   std::string name;         // "hbm"; "space 7" when nobody knows
-  int64_t capacity = 0;     // 0: not known
+  int64_t capacity = 0;     // what programs may take of it; 0: not known
   int64_t alignment = 1;    // of offsets in its temporary allocation
   int64_t total_bytes = 0;  // all allocations but thread-local ones
   int64_t thread_local_bytes = 0, temp_bytes = 0;
@@ -75,6 +86,31 @@ struct PictureSpace {
   }
 };
 
+// What an out-of-memory message says beside its buffers. Bytes; -1: it does not say.
+struct MemoryMessage {
+  enum class Source : uint8_t { TpuCompiler, TpuRuntime, GpuRuntime, Host };
+  Source source = Source::TpuCompiler;
+  std::string allocator;                             // "GPU_0_bfc"
+  std::string task;                                  // "loading the program 'jit_step'"
+  int64_t space = 0;                                 // that ran out
+  int64_t needed = -1, limit = -1;                   // in all, and what there is
+  int64_t asked = -1, free = -1, largest_free = -1;  // of the allocation that failed
+  int64_t scoped = -1, scoped_limit = -1;            // of one instruction
+  int64_t in_use = -1;                               // by all that runs, of an allocator
+  int64_t remat_goal = -1, remat_reached = -1;       // of the compiler's rematerialisation
+  struct Part {
+    std::string name;  // "arguments", "HLO temp"
+    int64_t bytes = -1;
+    bool is_of_program = false;  // counted in what the program needs
+  };
+  std::vector<Part> parts;
+  struct Chunks {
+    int64_t count = 0, bytes = 0;  // of one
+  };
+  std::vector<Chunks> chunks;  // in use, of an allocator
+  int64_t part(std::string_view name) const;
+};
+
 // A change that would save memory. The figures come from packing or planning the changed program.
 struct Advice {
   std::string kind;  // donate, drop-copies, recompute, reorder, unpad, narrow, repack
@@ -82,17 +118,26 @@ struct Advice {
   int64_t space = 0;
   int64_t saved_bytes = 0, total_bytes = 0;  // of the space's total: less by, and then
   std::vector<size_t> values;                // that go away or get smaller
+  bool is_combined = false;                  // one of those that CombinedAdvice takes together
+};
+// Changes of one space that were packed again together, taken greedily, most bytes first and those
+// that round values last, until the limit was met or none was left that saves more.
+struct CombinedAdvice {
+  int64_t space = 0, total_bytes = 0, count = 0;
 };
 
 struct MemoryPicture {
   std::string module_name;
   std::string made_from;                // "planned by Hilo", "XLA's buffer assignment a.txt"
   std::string machine, machine_reason;  // "v5e"; "named by --target", "assumed: tiled layouts"
+  bool is_machine_assumed = false;
+  std::vector<std::string> other_machines;  // that agree with what was seen as well
   std::vector<PictureInstruction> instructions;
   std::vector<size_t> sequence;  // the instruction of each moment
   std::vector<PictureValue> values;
   std::vector<PictureAllocation> allocations;
-  std::vector<PictureSpace> spaces;  // by number
+  std::vector<PictureSpace> spaces;            // by number
+  std::vector<PictureCollective> collectives;  // most bytes first
   // XLA's peak: the moment with the largest sum of unpadded bytes over all spaces, with ties the
   // first; its values largest first, then by name. moment -1: no schedule.
   struct UnpaddedPeak {
@@ -102,8 +147,10 @@ struct MemoryPicture {
   bool is_partial = false;         // not all values are known, only totals and the largest
   std::vector<std::string> notes;  // what was assumed, and what is missing because of it
   std::vector<Error> faults;       // of the input: what could not be used, and why
-  std::vector<Advice> advice;      // most bytes first
-  std::optional<int64_t> limit;    // bytes that space 0 may take; the texts say whether it fits
+  std::optional<MemoryMessage> message;
+  std::vector<Advice> advice;  // most bytes first
+  std::vector<CombinedAdvice> combined;
+  std::optional<int64_t> limit;  // bytes that space 0 may take; the texts say whether it fits
 
   bool fits() const;                                     // into the limit, where there is one
   std::string name_of(const PictureValue& value) const;  // "fusion.3{1}", "add"
@@ -118,8 +165,18 @@ struct MemoryPicture {
 struct AssumedMachine {
   const Machine* machine = nullptr;
   std::string reason;
+  bool is_certain = false;          // no other known chip agrees with what was seen
+  std::vector<std::string> others;  // chips that do
 };
-AssumedMachine assume_machine(const Module& module);
+// What is known beside the module: the name of its file, and a plan of it.
+struct MachineHints {
+  std::string file;
+  const Plan* plan = nullptr;
+};
+AssumedMachine assume_machine(const Module& module, const MachineHints& hints = {});
+// Puts it into the picture, which says whether it was named (reason "named …"), follows, or is only
+// assumed.
+void set_machine(MemoryPicture& picture, const AssumedMachine& machine);
 
 struct PictureOptions {
   bool instruction_texts = false;  // for values_text
@@ -170,6 +227,9 @@ std::string live_range_text(const Module& module, const Aliases& aliases, const 
 // size allows. The module is the one that the picture is of, with the copies that it needs.
 void find_advice(MemoryPicture& picture);
 void find_advice(MemoryPicture& picture, const Module& module, const Machine& machine);
+
+// "1 copy", "3 copies"; without another form the noun takes an s.
+std::string counted(size_t count, std::string_view noun, std::string_view several = "");
 
 struct ReportStyle {
   int rows = 20;    // of each table

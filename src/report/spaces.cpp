@@ -4,6 +4,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "report/chip.h"
 #include "report/picture.h"
 #include "report/usage.h"
 
@@ -85,7 +86,8 @@ void add_moments(const MemoryPicture& picture, PictureSpace& space) {
 
 void fill_spaces(MemoryPicture& picture, const Machine* machine, bool alignments_from_offsets) {
   std::map<int64_t, PictureSpace> spaces;
-  spaces[0];
+  spaces[picture.message ? picture.message->space : 0];
+  for (const PictureValue& value : picture.values) spaces[value.space];
   for (const PictureAllocation& allocation : picture.allocations) spaces[allocation.space];
   for (auto& [number, space] : spaces) {
     space.space = number;
@@ -93,7 +95,7 @@ void fill_spaces(MemoryPicture& picture, const Machine* machine, bool alignments
     if (machine) {
       const MemorySpace known = memory_space(*machine, number);
       if (!known.name.empty()) space.name = known.name;
-      space.capacity = known.bytes;
+      space.capacity = usable_bytes(*machine, number);
       space.alignment = known.alignment;
     }
     if (alignments_from_offsets)

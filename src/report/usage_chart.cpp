@@ -44,7 +44,7 @@ std::string usage_chart(const MemoryPicture&, const PictureSpace& space, size_t 
   const size_t gap = columns.size() > last.size() + 1 ? columns.size() - last.size() - 1 : 1;
   std::string axis;
   for (size_t i = 0; i < columns.size(); ++i) axis += "─";
-  out += fmt::format("{:>{}} └{}\n{:>{}}  0{}{}\n", "0", label_width, axis, "moment", label_width,
+  out += fmt::format("{:>{}} └{}\n{:>{}}  0{}{}\n", "0", label_width, axis, "step", label_width,
                      std::string(gap, ' '), last);
   return out;
 }

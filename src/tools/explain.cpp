@@ -15,6 +15,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> files;
+  int64_t limit_bytes = 0;  // 0: none
   std::string target, limit, html, dump_to, dump_form = "today";
   bool keep_order = false, verify_plan = false, no_advice = false;
   int rows = 20;
@@ -54,23 +55,44 @@ Result<Planned> plan_module(const Module& module, const Machine& machine, const 
   return out;
 }
 
+// A plan for the chip that is named, or else for one that the plan does not contradict.
+struct PlannedFor {
+  AssumedMachine machine;
+  Planned planned;
+};
+Result<PlannedFor> plan_for_chip(const LoadedModule& loaded, const Machine* named,
+                                 const Options& options, const Session& session) {
+  if (named) {
+    HILO_TRY(Planned planned, plan_module(loaded.module, *named, options, session));
+    return PlannedFor{{named, "named by --target", true, {}}, std::move(planned)};
+  }
+  AssumedMachine machine = assume_machine(loaded.module, {loaded.path, nullptr});
+  HILO_TRY(Planned planned, plan_module(loaded.module, *machine.machine, options, session));
+  const AssumedMachine better = assume_machine(loaded.module, {loaded.path, &planned.plan});
+  if (better.machine != machine.machine) {
+    HILO_TRY(planned, plan_module(loaded.module, *better.machine, options, session));
+  }
+  return PlannedFor{better, std::move(planned)};
+}
+
 Result<MemoryPicture> explain_module(const LoadedModule& loaded, const Machine* named,
                                      const Options& options, const Session& session) {
-  const AssumedMachine machine =
-      named ? AssumedMachine{named, "named by --target"} : assume_machine(loaded.module);
-  HILO_TRY(const Planned planned, plan_module(loaded.module, *machine.machine, options, session));
-  MemoryPicture picture = picture_of(planned.module, *machine.machine, planned.plan);
-  picture.machine_reason = named ? machine.reason : "assumed: " + machine.reason;
+  HILO_TRY(const PlannedFor chosen, plan_for_chip(loaded, named, options, session));
+  const Planned& planned = chosen.planned;
+  const Machine& machine = *chosen.machine.machine;
+  MemoryPicture picture = picture_of(planned.module, machine, planned.plan);
+  set_machine(picture, chosen.machine);
+  if (options.limit_bytes > 0) picture.limit = options.limit_bytes;
   if (!loaded.module.header.is_scheduled && !options.keep_order)
     picture.notes.push_back("the module is not scheduled: the order is one that Hilo found");
   const size_t copies = planned.module.instructions.size() - loaded.module.instructions.size();
   if (copies > 0)
-    picture.notes.push_back(fmt::format("{} copies were inserted that its aliases need", copies));
-  if (!options.no_advice) find_advice(picture, planned.module, *machine.machine);
+    picture.notes.push_back(counted(copies, "copy", "copies") + " inserted that its aliases need");
+  if (!options.no_advice) find_advice(picture, planned.module, machine);
   if (!options.dump_to.empty()) {
     const DumpForm form = options.dump_form == "older" ? DumpForm::Older : DumpForm::Today;
     HILO_TRY(const auto files, write_dumps({options.dump_to, loaded.path, form}, planned.module,
-                                           *machine.machine, planned.plan));
+                                           machine, planned.plan));
     for (const std::string& file : files) fmt::print(stderr, "wrote {}\n", file);
   }
   return picture;
@@ -101,6 +123,7 @@ Result<MemoryPicture> explain_dumps(const ExplainInput& input, const Machine* na
     return fail(ErrorKind::Usage, "--dump-to writes plans of modules; this is a dump already");
   DumpOptions dump_options{input.module ? &input.module->module : nullptr, named};
   HILO_TRY(MemoryPicture picture, read_dumps(dumps, dump_options));
+  if (options.limit_bytes > 0) picture.limit = options.limit_bytes;
   for (const Error& fault : picture.faults) report(session, fault);
   if (!picture.faults.empty()) session.status = failure;
   if (options.no_advice) return picture;
@@ -119,16 +142,22 @@ ReportStyle report_style(const Options& options) {
   return style;
 }
 
-Result<void> explain(const Options& options, Session& session) {
-  HILO_TRY(const int64_t limit, parse_bytes(options.limit));
+// A bare number would be bytes, which nobody means.
+Result<int64_t> parse_limit(const std::string& text) {
+  if (text.find_first_not_of("0123456789.") == std::string::npos && !text.empty())
+    return fail(ErrorKind::Usage, "--limit={}: write the unit, as in {}GiB", text, text);
+  return parse_bytes(text);
+}
+
+Result<void> explain(Options& options, Session& session) {
+  HILO_TRY(options.limit_bytes, parse_limit(options.limit));
   HILO_TRY(const Machine* const machine, named_machine(options.target));
   const auto input = load_explain_input(options.files, options.stage, session);
   if (!input) return {};  // reported
   HILO_TRY(MemoryPicture picture, input->dumps.empty()
                                       ? explain_module(*input->module, machine, options, session)
                                       : explain_dumps(*input, machine, options, session));
-  if (machine) picture.machine_reason = "named by --target";
-  if (limit > 0) picture.limit = limit;
+  if (machine) set_machine(picture, {machine, "named by --target", true, {}});
   if (!options.html.empty()) HILO_DO(write_file(options.html, html_page(picture)));
   fmt::print("{}\n",
              session.json ? memory_json(picture) : memory_report(picture, report_style(options)));

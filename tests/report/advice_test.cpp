@@ -116,6 +116,47 @@ TEST(Advice, KeepsWideValuesNarrow) {
   EXPECT_EQ(advice->saved_bytes, 12288 / 2);
 }
 
+// w1 and w2 lie idle while a and b fill the memory, and are read later, one after the other: each
+// recomputed alone leaves three values at once, both leave two.
+constexpr std::string_view two_idle =
+    "BufferAssignment:\n"
+    "allocation 0: size 4, parameter 0, shape |s32[]| at ShapeIndex {}:\n"
+    " value: <0 x @0> (size=4,offset=0): s32[]\n"
+    "allocation 1: size 16384, preallocated-temp:\n"
+    " value: <1 w1 @0> (size=4096,offset=0): s32[1024]{0}\n"
+    " value: <2 w2 @0> (size=4096,offset=4096): s32[1024]{0}\n"
+    " value: <3 a @0> (size=4096,offset=8192): s32[1024]{0}\n"
+    " value: <4 b @0> (size=4096,offset=12288): s32[1024]{0}\n"
+    "\nUsed values:\n"
+    "<0 x @0>\n positions:\n  x\n uses:\n  w1, operand 0\n  w2, operand 0\n"
+    " from instruction: %x = s32[] parameter(0)\n"
+    "<1 w1 @0>\n positions:\n  w1\n uses:\n  c, operand 0\n"
+    " from instruction: %w1 = s32[1024]{0} broadcast(%x), dimensions={}\n"
+    "<2 w2 @0>\n positions:\n  w2\n uses:\n  d, operand 0\n"
+    " from instruction: %w2 = s32[1024]{0} broadcast(%x), dimensions={}\n"
+    "<3 a @0>\n positions:\n  a\n uses:\n  b, operand 0\n"
+    " from instruction: %a = s32[1024]{0} custom-call(%x), custom_call_target=\"t\"\n"
+    "<4 b @0>\n positions:\n  b\n uses:\n"
+    " from instruction: %b = s32[1024]{0} custom-call(%a), custom_call_target=\"t\"\n"
+    "\nHloLiveRange (max 7):\n"
+    "  InstructionSequence:\n    0:x\n    1:w1\n    2:w2\n    3:a\n    4:b\n    5:c\n    6:d\n"
+    "  BufferLiveRange:\n    x{}:0-7\n    w1{}:1-5\n    w2{}:2-6\n    a{}:3-4\n    b{}:4-4\n";
+
+TEST(Advice, TakesWhatHelpsTogether) {
+  const MemoryPicture picture = explain(two_idle);
+  ASSERT_EQ(picture.combined.size(), 1u) << shown(picture);
+  const CombinedAdvice& together = picture.combined[0];
+  EXPECT_EQ(together.count, 2);
+  EXPECT_EQ(together.total_bytes, 4 + 2 * 4096);
+  int64_t marked = 0;
+  for (const Advice& advice : picture.advice) {
+    EXPECT_EQ(advice.total_bytes, 4 + 3 * 4096) << advice.text;
+    marked += advice.is_combined ? 1 : 0;
+  }
+  EXPECT_EQ(marked, together.count) << shown(picture);
+  EXPECT_NE(memory_report(picture).find("those with + that are of"), std::string::npos);
+}
+
 TEST(Advice, SaysWhichDimensionIsPadded) {
   const MemoryPicture picture = explain(
       "BufferAssignment:\n"

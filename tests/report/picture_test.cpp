@@ -148,7 +148,7 @@ TEST(Picture, ReportSaysWhatThePictureHolds) {
   made.picture.limit = 1000;
   const std::string report = memory_report(made.picture);
   for (const char* words : {"layers.py:41", "peak in use (allocated, padded)", "XLA's peak",
-                            "does not fit", "What would help", "flops/byte", "moment  0"})
+                            "does not fit", "What would help", "flops/byte", "step  0"})
     EXPECT_NE(report.find(words), std::string::npos) << words << "\n" << report;
   EXPECT_FALSE(made.picture.fits());
 }

@@ -117,7 +117,7 @@ constexpr Damage damages[] = {
     {"tiles", "(size=512,offset=0): f32[128]{0}", "(size=512,offset=0): f32[128]{0:T(256)}",
      "states 512 bytes; its shape f32[128]{0:T(256)} takes 1024"},
     {"overlap", "(size=1536,offset=2048)", "(size=1536,offset=1024)", "its values reach only 2560"},
-    {"moment_missing", "    2:middle\n", "", "expected the instruction of moment 2", true},
+    {"moment_missing", "    2:middle\n", "", "expected the instruction of step 2", true},
     {"moment_back", "    2:middle\n", "    1:middle\n", "the schedule goes back", true},
     {"scheduled_twice", "    2:middle\n", "    2:early\n", "early is scheduled a second time",
      true},

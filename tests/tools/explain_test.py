@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 HILO = os.environ.get("HILO_COMMAND", "build/hilo")
+SHARED = os.environ.get("HILO_SHARED", "../shared")
 
 # x (4 KiB) is widened to two values of 1 MiB that are alive together, and summed.
 MODULE = """HloModule wide, is_scheduled=true, entry_computation_layout={(f32[1024]{0})->f32[]}
@@ -161,6 +162,9 @@ class Explain(unittest.TestCase):
         self.assertIn("rows (model.py:7)", done.stdout)
         self.assertFalse(self.document("-", "--limit=1MiB", text=MODULE, status=3)["limit"]["fits"])
         self.assertEqual(explain("-", "--limit=much", text=MODULE).returncode, 2)
+        unit = explain("-", "--limit=16", text=MODULE)
+        self.assertEqual(unit.returncode, 2)
+        self.assertIn("as in 16GiB", unit.stderr)
 
     def test_plan_is_checked(self):
         self.assertEqual(explain("-", "--verify-plan", text=MODULE).returncode, 0)
@@ -192,6 +196,18 @@ class Explain(unittest.TestCase):
             for key in ("total_bytes", "temp_bytes", "lower_bound_bytes", "peak_at"):
                 self.assertEqual(self.space(read)[key], self.space(planned)[key], (form, key))
             self.assertEqual(read["unpadded_peak"], planned["unpadded_peak"])
+
+    def test_folder_has_what_its_module_has(self):
+        module = self.write("module.hlo", MODULE)
+        planned = self.document(module, "--target=v5p", "--dump-to", os.path.join(self.folder, "d"))
+        folder = os.path.join(self.folder, "d")
+        read = self.document(folder)
+        self.assertEqual(read["machine"], "v5p")
+        self.assertIn("file's name", read["machine_reason"])
+        costs = [{one["name"]: one.get("flops") for one in document["sequence"]}
+                 for document in (planned, read)]
+        self.assertEqual(costs[0], costs[1])
+        self.assertIn("Cost of one run", explain(folder).stdout)
 
     def test_assignment_alone(self):
         document = self.document("-", text=ASSIGNMENT)
@@ -243,6 +259,24 @@ class Explain(unittest.TestCase):
         self.assertEqual(document["values"][0]["source"], "/src/train.py:17")
         self.assertIn("multiply.3", explain("-", text=MESSAGE).stdout)
         self.assertEqual(explain("-", "--limit=15.48G", text=MESSAGE).returncode, 3)
+        self.assertEqual(document["machine"], "v3")
+        self.assertEqual(document["message"]["limit_bytes"], round(15.48 * 2**30))
+        self.assertTrue(document["advice"])
+
+    def test_reports_of_users(self):
+        folder = os.path.join(SHARED, "corpus", "reports")
+        if not os.path.isdir(folder):
+            self.skipTest("no reports")
+        expected = {"oom_vmem.txt": ("v5e", 1), "oom_hbm_30_75G.txt": ("v4", 0),
+                    "oom_gpu.txt": ("h100_sxm", 0), "oom_log_2019.txt": ("v3", 0)}
+        for name, (machine, space) in expected.items():
+            with self.subTest(name):
+                document = self.document(os.path.join(folder, name))
+                self.assertEqual(document["machine"], machine, document["machine_reason"])
+                self.assertEqual(document["message"]["space"], space)
+                self.assertTrue(document["values"])
+                self.assertTrue(document["advice"])
+                self.assertEqual(document["faults"], [])
 
     # Wrong input
 

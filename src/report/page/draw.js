@@ -102,7 +102,7 @@ function drawGrid(app, g, colors) {
     g.fillText(bytesText(b), map.x - 7, y);
   }
   g.fillText("in use", map.x - 7, strip.y + 7);
-  if (app.model.hasSchedule) g.fillText("moment", map.x - 7, map.y + map.height + 14);
+  if (app.model.hasSchedule) g.fillText("step", map.x - 7, map.y + map.height + 14);
   g.strokeStyle = colors.line;
   for (const { x, y, width, height } of [map, strip])
     g.strokeRect(x - 0.5, y - 0.5, width + 1, height + 1);

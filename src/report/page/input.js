@@ -1,14 +1,14 @@
 // Pointer and keys.
 
 const KEYS = [
-  ["click", "select a value, and the moment below the pointer"],
+  ["click", "select a value, and the step below the pointer"],
   ["drag", "move"],
   ["wheel", "zoom; Shift: time only, Alt: memory only"],
   ["double click", "zoom to a value"],
   ["W S", "zoom time in, out; with Shift memory"],
   ["A D", "move left, right; with Shift down, up"],
-  ["← →", "one moment earlier, later; with Shift ten"],
-  ["↑ ↓", "select the value above, below at this moment"],
+  ["← →", "one step earlier, later; with Shift ten"],
+  ["↑ ↓", "select the value above, below at this step"],
   ["Enter", "zoom to the selected value"],
   ["P", "go to the peak"],
   ["0", "the whole program"],

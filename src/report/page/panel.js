@@ -13,7 +13,7 @@ function showDetail(app) {
   const section = byId("detail"), { model } = app, v = app.selected;
   if (v < 0) {
     fill(section, el("h2", {}, "Nothing selected"), el("p", { className: "quiet" },
-      "Click a rectangle, or a row below. The table lists what is in use at the moment that the " +
+      "Click a rectangle, or a row below. The table lists what is in use at the step that the " +
       "vertical line marks."));
     return;
   }
@@ -56,7 +56,7 @@ function lifeOf(app, v) {
   const { values } = app.model;
   if (!(values.start[v] <= values.end[v])) return "not known";
   const end = moment => el("button", {
-    className: "link", title: `Go to moment ${moment}`, onclick: () => setMoment(app, moment),
+    className: "link", title: `Go to step ${moment}`, onclick: () => setMoment(app, moment),
   }, `${countText(moment)} ${instructionAt(app.model, moment)}`);
   return [end(values.start[v]), el("br"), "to ", end(values.end[v])];
 }
@@ -100,7 +100,7 @@ function showLive(app) {
   const total = space.in_use[app.moment];
   const shown = app.allRows ? live : live.slice(0, FIRST_ROWS);
   const most = Math.max(1, ...shown.slice(0, 1).map(v => model.values.bytes[v]));
-  const title = model.hasSchedule ? `In use at moment ${countText(app.moment)}` : "Values";
+  const title = model.hasSchedule ? `In use at step ${countText(app.moment)}` : "Values";
   fill(byId("live"),
     el("div", { className: "head" }, el("h2", {}, title),
        el("span", { className: "quiet" }, total === undefined ? "" : bytesText(total))),

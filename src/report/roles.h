@@ -1,0 +1,26 @@
+// Private to report: what values are to a training step, as far as names tell.
+#pragma once
+
+#include "report/report.h"
+
+namespace hilo {
+
+enum class Role : uint8_t { Parameter, OptimiserState, Input, Activation, Gradient, Other };
+std::string_view text_of(Role role);  // "parameters", "optimiser state", …
+
+// By the kind of its allocation and by op_name: JAX names the entry's parameters after the
+// arguments' tree, forward values of a gradient with jvp, backward ones with transpose(jvp.
+Role role_of(const MemoryPicture& picture, size_t value);
+
+struct RoleBytes {
+  Role role = Role::Other;
+  int64_t bytes = 0;
+};
+// What is in use at the peak of a space, by role, most bytes first; empty when no name tells.
+std::vector<RoleBytes> bytes_by_role(const MemoryPicture& picture, const PictureSpace& space);
+
+// A loop's carried buffer is written in its body: the instruction there that writes it, where the
+// value stands for such a buffer.
+std::optional<size_t> writer_in_body(const MemoryPicture& picture, const PictureValue& value);
+
+}  // namespace hilo

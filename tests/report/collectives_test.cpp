@@ -1,0 +1,88 @@
+// What collectives move over links, and what a step's values are by their names.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "report/report.h"
+#include "text/text.h"
+
+namespace hilo {
+namespace {
+
+constexpr std::string_view step =
+    "HloModule step, is_scheduled=true, num_partitions=4\n\n"
+    "%add (a: f32[], b: f32[]) -> f32[] {\n  %a = f32[] parameter(0)\n  %b = f32[] parameter(1)\n"
+    "  ROOT %sum = f32[] add(%a, %b)\n}\n\n"
+    "%body (s: (s32[], f32[4,256])) -> (s32[], f32[4,256]) {\n"
+    "  %s = (s32[], f32[4,256]{1,0}) parameter(0)\n"
+    "  %i = s32[] get-tuple-element(%s), index=0\n"
+    "  %stack = f32[4,256]{1,0} get-tuple-element(%s), index=1\n"
+    "  %one = s32[] constant(1)\n  %zero = s32[] constant(0)\n"
+    "  %row = f32[1,256]{1,0} dynamic-slice(%stack, %i, %zero), dynamic_slice_sizes={1,256}\n"
+    "  %all = f32[1,256]{1,0} all-reduce(%row), channel_id=1, replica_groups={{0,1,2,3}}, "
+    "use_global_device_ids=true, to_apply=%add\n"
+    "  %written = f32[4,256]{1,0} dynamic-update-slice(%stack, %all, %i, %zero), "
+    "metadata={op_name=\"jit(step)/jvp(Model)/scan\" source_file=\"model.py\" source_line=21}\n"
+    "  %next = s32[] add(%i, %one)\n"
+    "  ROOT %out = (s32[], f32[4,256]{1,0}) tuple(%next, %written)\n}\n\n"
+    "%cond (s.1: (s32[], f32[4,256])) -> pred[] {\n"
+    "  %s.1 = (s32[], f32[4,256]{1,0}) parameter(0)\n"
+    "  %i.1 = s32[] get-tuple-element(%s.1), index=0\n  %four = s32[] constant(4)\n"
+    "  ROOT %less = pred[] compare(%i.1, %four), direction=LT\n}\n\n"
+    "ENTRY %main (w: f32[256]) -> f32[1024] {\n"
+    "  %w = f32[256]{0} parameter(0), metadata={op_name=\"state.opt_state[0].mu\"}\n"
+    "  %none = s32[] constant(0)\n  %zeros = f32[] constant(0)\n"
+    "  %start = f32[4,256]{1,0} broadcast(%zeros), dimensions={}\n"
+    "  %init = (s32[], f32[4,256]{1,0}) tuple(%none, %start)\n"
+    "  %loop = (s32[], f32[4,256]{1,0}) while(%init), condition=%cond, body=%body\n"
+    "  %last = f32[4,256]{1,0} get-tuple-element(%loop), index=1\n"
+    "  %sum.1 = f32[4,256]{1,0} negate(%last)\n"
+    "  %gathered = f32[1024]{0} all-gather(%w), channel_id=2, replica_groups=[1,4]<=[4], "
+    "dimensions={0}, use_global_device_ids=true, metadata={source_file=\"model.py\" "
+    "source_line=30}\n"
+    "  %flat = f32[1024]{0} reshape(%sum.1)\n"
+    "  ROOT %result = f32[1024]{0} add(%gathered, %flat)\n}\n";
+
+MemoryPicture picture_of_step(std::string_view machine) {
+  auto module = parse(step);
+  EXPECT_TRUE(module) << to_string(module.error());
+  const auto planned = plan(*module, *find_machine(machine));
+  EXPECT_TRUE(planned) << to_string(planned.error());
+  return picture_of(*module, *find_machine(machine), *planned);
+}
+
+TEST(Collectives, BytesThatADeviceMustSend) {
+  const MemoryPicture picture = picture_of_step("h100_sxm");
+  ASSERT_EQ(picture.collectives.size(), 2u);
+  const PictureCollective& reduce = picture.collectives[0];
+  EXPECT_EQ(reduce.instruction.name, "all");
+  EXPECT_EQ(reduce.devices, 4);
+  EXPECT_EQ(reduce.runs, 4);
+  EXPECT_EQ(reduce.link_bytes, 2 * 1024 * 3 / 4);
+  const PictureCollective& gather = picture.collectives[1];
+  EXPECT_EQ(gather.instruction.op, "all-gather");
+  EXPECT_EQ(gather.link_bytes, 3 * 1024);
+  const std::string report = memory_report(picture);
+  EXPECT_TRUE(report.contains("Collectives of one run")) << report;
+  EXPECT_TRUE(report.contains("model.py:30")) << report;
+  EXPECT_TRUE(report.contains("1 link of h100_sxm with 450.00GB/s")) << report;
+  const auto json = nlohmann::json::parse(memory_json(picture));
+  EXPECT_EQ(json["collectives"][0]["link_bytes"], 1536);
+}
+
+TEST(Collectives, ACarriedStackIsNamedByItsWriter) {
+  const std::string report = memory_report(picture_of_step("h100_sxm"));
+  EXPECT_TRUE(report.contains("written in ")) << report;
+  EXPECT_TRUE(report.contains("model.py:21")) << report;
+}
+
+TEST(Collectives, RolesByNames) {
+  const MemoryPicture picture = picture_of_step("h100_sxm");
+  const auto json = nlohmann::json::parse(memory_json(picture));
+  const auto& roles = json["memory_spaces"][0]["bytes_by_role"];
+  EXPECT_EQ(roles["optimiser state"], 1024) << json["memory_spaces"][0].dump();
+  EXPECT_EQ(roles["activations"], 4096) << json["memory_spaces"][0].dump();
+}
+
+}  // namespace
+}  // namespace hilo
