@@ -11,10 +11,10 @@ namespace {
 #define TPU(...)
 #define GPU(...)
 #define CPU(...)
-#define TPU_PROGRAMS(name, usable, reserved, cores, cmem, scoped, links, link_rate) \
-  Chip{find_machine(#name), usable, reserved, cores, cmem, scoped, "", links, link_rate},
+#define TPU_PROGRAMS(name, usable, reserved, cores, scoped, links, link_rate) \
+  Chip{find_machine(#name), usable, reserved, cores, scoped, "", links, link_rate},
 #define GPU_PROGRAMS(name, architecture, links, link_rate) \
-  Chip{find_machine(#name), 0, 0, 0, 0, 0, architecture, links, link_rate},
+  Chip{find_machine(#name), 0, 0, 0, 0, architecture, links, link_rate},
 
 const std::vector<Chip>& all_chips() {
   static const std::vector<Chip> chips = {
@@ -41,7 +41,6 @@ const Chip* chip_of(const Machine& machine) {
 int64_t usable_bytes(const Machine& machine, int64_t space) {
   const Chip* chip = chip_of(machine);
   if (chip && space == 0 && chip->usable > 0) return chip->usable;
-  if (chip && space == 3 && chip->cmem > 0) return chip->cmem;
   return memory_space(machine, space).bytes;
 }
 

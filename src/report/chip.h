@@ -13,7 +13,7 @@ struct Chip {
   int64_t usable = 0;                // bytes of the main memory that programs may take
   int64_t reserved = 0;              // bytes of it that compile errors call reserved
   int64_t cores = 0;                 // of one device
-  int64_t cmem = 0, scoped = 0;      // bytes of space 3; limit of an instruction's scoped vmem
+  int64_t scoped = 0;                // limit of an instruction's scoped vmem, bytes
   std::string_view architecture;     // "sm_9.0"
   int64_t links = 0;                 // to other devices of the torus or node
   double link_bytes_per_second = 0;  // of one, one way

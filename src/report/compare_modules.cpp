@@ -6,7 +6,7 @@ namespace hilo {
 namespace {
 
 template <class T>
-void add_if_other(std::vector<Change>& out, std::string what, const T& from, const T& to) {
+void add_if_other(std::vector<Difference>& out, std::string what, const T& from, const T& to) {
   if (from != to) out.push_back({std::move(what), fmt::format("{}", from), fmt::format("{}", to)});
 }
 
@@ -27,8 +27,8 @@ std::string donors_text(const std::vector<BufferDonor>& donors) {
   return out;
 }
 
-std::vector<Change> compare_headers(const ModuleHeader& a, const ModuleHeader& b) {
-  std::vector<Change> out;
+std::vector<Difference> compare_headers(const ModuleHeader& a, const ModuleHeader& b) {
+  std::vector<Difference> out;
   add_if_other(out, "is_scheduled", a.is_scheduled, b.is_scheduled);
   add_if_other(out, "replica_count", a.replica_count, b.replica_count);
   add_if_other(out, "num_partitions", a.num_partitions, b.num_partitions);

@@ -10,14 +10,14 @@ namespace hilo {
 struct MemoryPicture;
 
 // One thing that a module and its counterpart have otherwise, as text.
-struct Change {
+struct Difference {
   // shape, layout (with tiles), memory space, constant, operands, fusion (where it stands),
   // sharding, backend config, frontend attributes, or the name of an attribute
   std::string what, from, to;
 };
 struct ChangedInstruction {
   InstructionId in_a, in_b;
-  std::vector<Change> changes;
+  std::vector<Difference> changes;
 };
 
 // Of one module. Costs are of one run, loops as often as they are known to run.
@@ -35,7 +35,7 @@ struct ModuleTotals {
 struct ModuleComparison {
   const Module *a = nullptr, *b = nullptr;
   ModuleTotals totals_a, totals_b;
-  std::vector<Change> header;
+  std::vector<Difference> header;
   std::vector<InstructionId> gone, added;   // of a, of b; in the order of the file
   std::vector<ChangedInstruction> changed;  // in the order of b
   int64_t matched = 0;                      // counterparts in all

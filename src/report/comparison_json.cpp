@@ -43,9 +43,9 @@ Json json_of_side(const Module& module, const ModuleTotals& totals, const Compar
           {"memory", json_of_memory(side.memory)}};
 }
 
-Json json_of_changes(const std::vector<Change>& changes) {
+Json json_of_changes(const std::vector<Difference>& changes) {
   Json out = Json::array();
-  for (const Change& change : changes)
+  for (const Difference& change : changes)
     out.push_back({{"what", change.what}, {"from", change.from}, {"to", change.to}});
   return out;
 }

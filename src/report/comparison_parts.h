@@ -9,15 +9,15 @@ namespace hilo {
 class ChangeFinder {
  public:
   ChangeFinder(const Module& a, const Module& b, const Matching& matching);
-  std::vector<Change> find(InstructionId x, InstructionId y) const;
+  std::vector<Difference> find(InstructionId x, InstructionId y) const;
 
  private:
-  void add_shape(InstructionId x, InstructionId y, std::vector<Change>& out) const;
-  void add_attributes(InstructionId x, InstructionId y, std::vector<Change>& out) const;
-  void add_constant(InstructionId x, InstructionId y, std::vector<Change>& out) const;
-  void add_operands(InstructionId x, InstructionId y, std::vector<Change>& out) const;
-  void add_extras(InstructionId x, InstructionId y, std::vector<Change>& out) const;
-  void add_fusion(InstructionId x, InstructionId y, std::vector<Change>& out) const;
+  void add_shape(InstructionId x, InstructionId y, std::vector<Difference>& out) const;
+  void add_attributes(InstructionId x, InstructionId y, std::vector<Difference>& out) const;
+  void add_constant(InstructionId x, InstructionId y, std::vector<Difference>& out) const;
+  void add_operands(InstructionId x, InstructionId y, std::vector<Difference>& out) const;
+  void add_extras(InstructionId x, InstructionId y, std::vector<Difference>& out) const;
+  void add_fusion(InstructionId x, InstructionId y, std::vector<Difference>& out) const;
 
   const Module &a_, &b_;
   const Matching& matching_;

@@ -109,7 +109,7 @@ std::string source_of(const Module& module, InstructionId id) {
   return short_source(described);
 }
 
-std::string text_of_change(const Change& change) {
+std::string text_of_change(const Difference& change) {
   constexpr size_t shown = 40;  // columns of each side
   if (change.what == "shape" || change.what == "layout")
     return fmt::format("{} → {}", cut_text(change.from, shown), cut_text(change.to, shown));
@@ -211,12 +211,12 @@ std::string changed_chapter(const ModuleComparison& comparison, const Comparison
   Chapter chapter("changed", b, style);
   for (const ChangedInstruction& changed : comparison.changed) {
     std::string what;
-    for (const Change& change : changed.changes)
+    for (const Difference& change : changed.changes)
       what += (what.empty() ? "" : "; ") + text_of_change(change);
     const std::string_view before = a[changed.in_a].name, after = b[changed.in_b].name;
     std::string name(after);
     if (before != after) name = fmt::format("{} → {}", before, after);
-    const bool is_form = std::ranges::all_of(changed.changes, [](const Change& change) {
+    const bool is_form = std::ranges::all_of(changed.changes, [](const Difference& change) {
       return change.what == "shape" || change.what == "layout" || change.what == "memory space";
     });
     chapter.add(changed.in_b, what, std::move(name), is_form && chapter.stands_back(changed.in_b));
@@ -247,7 +247,7 @@ std::string comparison_text(const ModuleComparison& comparison, const ComparedSi
   if (comparison.reordered > 0)
     out += fmt::format(", {} elsewhere in the schedule", comparison.reordered);
   out += "\n";
-  for (const Change& change : comparison.header)
+  for (const Difference& change : comparison.header)
     out += cut_text(plain_text("header: " + text_of_change(change)), width) + "\n";
   out += changed_chapter(comparison, style);
   out += chapter_of("new", *comparison.b, comparison.added, style);

@@ -102,8 +102,8 @@ std::vector<InstructionId> fusions_of(const Module& module) {
 ChangeFinder::ChangeFinder(const Module& a, const Module& b, const Matching& matching)
     : a_(a), b_(b), matching_(matching), fusions_a_(fusions_of(a)), fusions_b_(fusions_of(b)) {}
 
-std::vector<Change> ChangeFinder::find(InstructionId x, InstructionId y) const {
-  std::vector<Change> out;
+std::vector<Difference> ChangeFinder::find(InstructionId x, InstructionId y) const {
+  std::vector<Difference> out;
   add_shape(x, y, out);
   add_attributes(x, y, out);
   add_constant(x, y, out);
@@ -113,7 +113,7 @@ std::vector<Change> ChangeFinder::find(InstructionId x, InstructionId y) const {
   return out;
 }
 
-void ChangeFinder::add_shape(InstructionId x, InstructionId y, std::vector<Change>& out) const {
+void ChangeFinder::add_shape(InstructionId x, InstructionId y, std::vector<Difference>& out) const {
   const Shape &before = a_.shape(x), &after = b_.shape(y);
   if (before == after) return;
   if (!same_dims(before, after))
@@ -127,7 +127,7 @@ void ChangeFinder::add_shape(InstructionId x, InstructionId y, std::vector<Chang
 // Of fields that differ, the texts. Some stand among the operands or under another name: those are
 // only named.
 void ChangeFinder::add_attributes(InstructionId x, InstructionId y,
-                                  std::vector<Change>& out) const {
+                                  std::vector<Difference>& out) const {
   const std::vector<std::string_view> names = other_fields(a_, x, b_, y);
   if (names.empty()) return;
   const auto texts_a = attributes_of(a_, x), texts_b = attributes_of(b_, y);
@@ -139,14 +139,16 @@ void ChangeFinder::add_attributes(InstructionId x, InstructionId y,
     out.push_back({std::string(name), text(texts_a, name), text(texts_b, name)});
 }
 
-void ChangeFinder::add_constant(InstructionId x, InstructionId y, std::vector<Change>& out) const {
+void ChangeFinder::add_constant(InstructionId x, InstructionId y,
+                                std::vector<Difference>& out) const {
   if (a_[x].op != Op::Constant || !same_dims(a_.shape(x), b_.shape(y))) return;
   const LiteralRef& before = a_.attributes<ConstantAttributes>(x).literal;
   const LiteralRef& after = b_.attributes<ConstantAttributes>(y).literal;
   if (before != after) out.push_back({"constant", literal_text(before), literal_text(after)});
 }
 
-void ChangeFinder::add_operands(InstructionId x, InstructionId y, std::vector<Change>& out) const {
+void ChangeFinder::add_operands(InstructionId x, InstructionId y,
+                                std::vector<Difference>& out) const {
   const auto left = a_.operands(x), right = b_.operands(y);
   std::vector<std::string_view> from, to;
   for (size_t i = 0; i < std::max(left.size(), right.size()); ++i) {
@@ -160,7 +162,8 @@ void ChangeFinder::add_operands(InstructionId x, InstructionId y, std::vector<Ch
                  fmt::format("{}", fmt::join(to, ", "))});
 }
 
-void ChangeFinder::add_extras(InstructionId x, InstructionId y, std::vector<Change>& out) const {
+void ChangeFinder::add_extras(InstructionId x, InstructionId y,
+                              std::vector<Difference>& out) const {
   const Extra &before = a_.extra(a_[x]), &after = b_.extra(b_[y]);
   const auto text = [](const auto& sharding) { return sharding ? print(*sharding) : ""; };
   if (!before.sharding != !after.sharding ||
@@ -181,7 +184,8 @@ void ChangeFinder::add_extras(InstructionId x, InstructionId y, std::vector<Chan
   }
 }
 
-void ChangeFinder::add_fusion(InstructionId x, InstructionId y, std::vector<Change>& out) const {
+void ChangeFinder::add_fusion(InstructionId x, InstructionId y,
+                              std::vector<Difference>& out) const {
   const ComputationId in_a = a_[x].computation, in_b = b_[y].computation;
   if (matching_.computations_in_b[in_a.value] == in_b) return;
   const auto stands_in = [](const Module& module, const std::vector<InstructionId>& fusions,

@@ -69,7 +69,7 @@ void compare_use(int64_t space, int64_t bytes, MachineFamily family, Candidates&
   candidates.keep(
       [&](const Chip& chip) {
         const int64_t usable = usable_bytes(*chip.machine, space);
-        const bool is_missing = space == 3 && chip.cmem == 0;
+        const bool is_missing = space == 3 && usable == 0;
         return !is_missing && (usable == 0 || bytes <= usable);
       },
       fmt::format("{} of {} in use", human_bytes(bytes), space_name(family, space)));
