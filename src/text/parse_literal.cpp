@@ -325,7 +325,7 @@ bool take_bytes(Lexer& lexer, const Shape& shape, int64_t& bytes_left) {
 }
 
 // One value where an array of real numbers or pred should stand.
-bool parse_lone_value(Lexer& lexer, const Shape& shape, Literal& out) {
+bool parse_single_value(Lexer& lexer, const Shape& shape, Literal& out) {
   const char* start = lexer.at;
   out = Literal::zeros(shape);
   const bool read = visit_storage(shape.type, [&]<class T>(std::type_identity<T>) {
@@ -358,17 +358,17 @@ bool parse_array(Lexer& lexer, const Shape& shape, int64_t& bytes_left, bool& el
                                                       to_string_without_layout(shape)));
   bool now_elided = !shape.dims.empty() && accept_elided(lexer);
   const char* start = (lexer.skip(), lexer.at);
-  const bool is_lone = !shape.dims.empty() && !now_elided && *start != '{' &&
-                       !is_complex(shape.type) && element_count(shape) > 0;
+  const bool is_single = !shape.dims.empty() && !now_elided && *start != '{' &&
+                         !is_complex(shape.type) && element_count(shape) > 0;
   // An element takes two characters at least; so nothing large is allocated for a short text.
-  if (!now_elided && !is_lone && element_count(shape) > lexer.end - lexer.at) {
+  if (!now_elided && !is_single && element_count(shape) > lexer.end - lexer.at) {
     now_elided = accept_partly_elided(lexer, start);
     if (!now_elided)
       return lexer.fail(ErrorKind::Shape, fmt::format("the literal is too short for {}",
                                                       to_string_without_layout(shape)));
   }
   if (!take_bytes(lexer, shape, bytes_left)) return false;
-  if (is_lone) return parse_lone_value(lexer, shape, out);
+  if (is_single) return parse_single_value(lexer, shape, out);
   out = Literal::uninitialized(shape);
   const auto read = [&]<class T>(std::type_identity<T>) {
     return parse_dense(lexer, shape.dims, out.mutable_data<T>().data());

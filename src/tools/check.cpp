@@ -23,7 +23,7 @@ struct Checked {
 constexpr size_t max_errors = 20;
 
 // Errors of reading and of the rules in the order of the file.
-void merge_by_place(std::vector<Error>& errors, std::vector<Error> others) {
+void merge_in_file_order(std::vector<Error>& errors, std::vector<Error> others) {
   std::ranges::move(others, std::back_inserter(errors));
   std::ranges::stable_sort(errors, {}, [](const Error& error) {
     return std::pair(error.place.line, error.place.column);
@@ -56,7 +56,7 @@ Checked check_file(const std::string& file, const CheckOptions& options, Session
   if (loaded && out.errors.empty()) out.errors = verify(loaded->module);
   if (loaded && out.errors.empty()) look_at_widths(loaded->module, options.strict, out);
   if (!partial.incomplete.empty())
-    merge_by_place(out.errors, verify(partial.module, {.incomplete = &partial.incomplete}));
+    merge_in_file_order(out.errors, verify(partial.module, {.incomplete = &partial.incomplete}));
   const bool names_file = !out.errors.empty() && !out.errors[0].place.file.empty();
   out.shown = loaded ? loaded->path : names_file ? out.errors[0].place.file : file;
   for (Error& error : out.errors) {

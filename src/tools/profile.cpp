@@ -45,7 +45,17 @@ std::string source_line(const Module& module, const Instruction& instruction) {
   return fmt::format("{}:{}", tables.file_names[file], tables.locations[location].line);
 }
 
-Profile::Profile(const Module& module) : module_(module), costs_(count_cost(module)) { start(); }
+Profile::Profile(const Module& module) : module_(module), costs_(count_cost(module)) {
+  for (const Computation& computation : module.computations)
+    for (InstructionId id : computation.instructions) {
+      const InstructionId first = start_of(module, id);
+      const auto what = collective_bytes(module, first);
+      if (!what) continue;
+      start_of_[id] = first;
+      collectives_.try_emplace(first, Collective{first, *what});
+    }
+  start();
+}
 
 void Profile::start_run() {
   ++runs_;
@@ -90,12 +100,11 @@ void Profile::add_row(InstructionId id, const std::string& line, double seconds)
 }
 
 void Profile::add_collective(InstructionId id, double seconds) {
-  const InstructionId start = start_of(module_, id);
-  const auto what = collective_bytes(module_, start);
-  if (!what) return;
-  Collective& row = collectives_.try_emplace(start, Collective{start, *what}).first->second;
+  const auto step = start_of_.find(id);
+  if (step == start_of_.end()) return;
+  Collective& row = collectives_.at(step->second);
   row.seconds += seconds;
-  row.count += start == id;
+  row.count += step->second == id;
 }
 
 std::vector<std::pair<std::string, Profile::Row>> Profile::mean_rows(const Rows& rows) const {
@@ -115,6 +124,7 @@ std::vector<Profile::Collective> Profile::mean_collectives() const {
   const int64_t runs = std::max<int64_t>(1, runs_);
   std::vector<Collective> out;
   for (const auto& [id, row] : collectives_) {
+    if (row.count == 0) continue;  // within a fusion, or never run
     out.push_back(row);
     out.back().seconds /= static_cast<double>(runs);
     out.back().count /= runs;

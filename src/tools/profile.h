@@ -63,7 +63,8 @@ class Profile {
   const Module& module_;
   std::vector<Cost> costs_;
   Rows by_op_, by_line_;
-  std::map<InstructionId, Collective> collectives_;
+  std::map<InstructionId, Collective> collectives_;  // by their first steps
+  std::map<InstructionId, InstructionId> start_of_;  // of their steps
   std::vector<TraceEvent> events_;
   int64_t runs_ = 0;
   using Time = std::chrono::steady_clock::time_point;
