@@ -44,8 +44,22 @@ class OtherPlans {
 
   void advise_order() {
     if (left_-- <= 0) return;
-    if (const auto other = plan(module_, machine_, {.keep_order = false}))
-      add("reorder", "run the instructions in the order that Hilo finds", total_of(*other));
+    const auto other = plan(module_, machine_, {.keep_order = false});
+    if (!other) return;
+    add("reorder", "run the instructions in the order that Hilo finds", total_of(*other));
+    if (total_of(*other) < total_) combine_in_order(*other);
+  }
+
+  // What else helps there is tried there.
+  void combine_in_order(const Plan& other) {
+    MemoryPicture again = picture_of(module_, machine_, other, {.costs = false});
+    again.limit = picture_.limit;
+    advise_at_peaks(again, false);
+    for (CombinedAdvice combined : again.combined)
+      if (combined.space == 0) {
+        combined.in_found_order = true;
+        picture_.combined.push_back(combined);
+      }
   }
 
   bool is_aliased(int64_t parameter, const Dims& index) const {

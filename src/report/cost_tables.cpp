@@ -145,7 +145,9 @@ std::string cost_tables(const MemoryPicture& picture, const ReportStyle& style) 
   }
   const Roof roof = roof_of(picture);
   std::string out = table_of(by_op, "op", roof, style);
-  if (const std::string lines = table_of(by_source, "source line", roof, style); !lines.empty())
+  const bool names_sources = by_source.size() > by_source.count("(unknown)");
+  if (const std::string lines = table_of(by_source, "source line", roof, style);
+      names_sources && !lines.empty())
     out += "\n" + lines;
   if (roof.is_known() && !out.empty())
     out += fmt::format(

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "report/report_parts.h"
+#include "report/roles.h"
 
 namespace hilo {
 namespace {
@@ -17,31 +18,41 @@ std::string largest_there(const MemoryPicture& picture, const PictureSpace& spac
   const std::vector<size_t> values = values_at(picture, space.peak_moment, 0);
   for (size_t i = 0; i < std::min(most, values.size()); ++i) {
     const PictureValue& value = picture.values[values[i]];
-    const std::string source = short_source(picture.instruction_of(value));
-    out += fmt::format("    {:>10}  {}{}\n", human_bytes(value.bytes), picture.name_of(value),
+    const auto writer = writer_in_body(picture, value);
+    const std::string source =
+        short_source(writer ? picture.instructions[*writer] : picture.instruction_of(value));
+    out += fmt::format("    {:>10}  {}{}\n", human_bytes(value.bytes), shown_name(picture, value),
                        source.empty() ? "" : " (" + source + ")");
   }
   return out.empty() ? out : "  the largest at the peak:\n" + out;
 }
 
+// The changes that were packed together and leave the least.
+std::optional<CombinedAdvice> best_combination(const MemoryPicture& picture) {
+  std::optional<CombinedAdvice> best;
+  for (const CombinedAdvice& combined : picture.combined)
+    if (combined.space == 0 && (!best || combined.total_bytes < best->total_bytes)) best = combined;
+  return best;
+}
+
 std::string what_is_enough(const MemoryPicture& picture) {
   std::string out;
-  for (const Advice& advice : picture.advice)
-    if (advice.space == 0 && advice.total_bytes <= *picture.limit)
-      out += "    " + plain_text(advice.text) + '\n';
+  int64_t least = INT64_MAX;
+  for (const Advice& advice : picture.advice) {
+    if (advice.space != 0 || advice.total_bytes < 0) continue;
+    least = std::min(least, advice.total_bytes);
+    if (advice.total_bytes <= *picture.limit) out += "    " + plain_text(advice.text) + '\n';
+  }
   if (!out.empty()) return "  enough alone:\n" + out;
-  for (const CombinedAdvice& combined : picture.combined)
-    if (combined.space == 0)
-      return combined.total_bytes <= *picture.limit
-                 ? fmt::format(
-                       "  no single change that was tried is enough; those with + above are, "
-                       "together: {} bytes\n",
-                       combined.total_bytes)
-                 : fmt::format(
-                       "  not enough, even together: what was tried comes to {} bytes, {} "
-                       "too much\n",
-                       combined.total_bytes, human_bytes(combined.total_bytes - *picture.limit));
-  return "  no single change that was tried is enough\n";
+  const auto best = best_combination(picture);
+  if (best && best->total_bytes <= *picture.limit)
+    return fmt::format(
+        "  no single change that was tried is enough; together they are{}: {} bytes\n",
+        best->in_found_order ? ", in the order that Hilo finds" : "", best->total_bytes);
+  if (best) least = std::min(least, best->total_bytes);
+  if (least == INT64_MAX) return "  nothing that was tried helps\n";
+  return fmt::format("  not enough, even together: what was tried comes to {} bytes, {} too much\n",
+                     least, human_bytes(least - *picture.limit));
 }
 
 }  // namespace

@@ -162,8 +162,10 @@ std::string memory_json(const MemoryPicture& picture) {
       list_of(picture.advice, [&](const auto& advice) { return json_of_advice(picture, advice); });
   Json& combined = out["combined_advice"] = Json::array();
   for (const CombinedAdvice& one : picture.combined)
-    combined.push_back(
-        {{"space", one.space}, {"count", one.count}, {"total_bytes", one.total_bytes}});
+    combined.push_back({{"space", one.space},
+                        {"count", one.count},
+                        {"total_bytes", one.total_bytes},
+                        {"in_found_order", one.in_found_order}});
   if (picture.limit) out["limit"] = {{"bytes", *picture.limit}, {"fits", picture.fits()}};
   out["collectives"] = list_of(picture.collectives, json_of_collective);
   out["notes"] = picture.notes;

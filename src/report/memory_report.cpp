@@ -177,9 +177,14 @@ std::string space_chapter(const MemoryPicture& picture, const PictureSpace& spac
 
 static std::string combined_line(const MemoryPicture& picture, const CombinedAdvice& combined,
                                  size_t width) {
-  std::string text = fmt::format("  those with + that are of {} together: {} ({} bytes)",
-                                 space_name(picture, combined.space),
-                                 human_bytes(combined.total_bytes), combined.total_bytes);
+  const std::string name = space_name(picture, combined.space);
+  const std::string which =
+      combined.in_found_order
+          ? fmt::format("in the order that Hilo finds, with {} of these kinds to {} there",
+                        counted(static_cast<size_t>(combined.count), "change"), name)
+          : fmt::format("those with + that are of {} together", name);
+  std::string text = fmt::format("  {}: {} ({} bytes)", which, human_bytes(combined.total_bytes),
+                                 combined.total_bytes);
   if (picture.limit && combined.space == 0)
     text += combined.total_bytes <= *picture.limit
                 ? ", which fits into the limit"

@@ -72,16 +72,14 @@ std::string value_table(const MemoryPicture& picture, const std::vector<size_t>&
     const auto writer = writer_in_body(picture, value);
     const PictureInstruction& instruction =
         writer ? picture.instructions[*writer] : picture.instruction_of(value);
-    const std::string name = writer
-                                 ? fmt::format("{} in {}", instruction.name, picture.name_of(value))
-                                 : picture.name_of(value);
     const PictureAllocation* allocation = value.allocation == PictureValue::no_allocation
                                               ? nullptr
                                               : &picture.allocations[value.allocation];
     const bool sized = allocation || value.bytes > 0;
     table.add({human_bytes(sized ? value.bytes : value.unpadded_bytes), padding_text(value),
-               live_text(allocation, value), cut_text(name, 40), instruction.op, value.kind,
-               cut_text(value.shape, 44), short_source(instruction), instruction.op_name});
+               live_text(allocation, value), cut_text(shown_name(picture, value), 64),
+               instruction.op, value.kind, cut_text(value.shape, 64), short_source(instruction),
+               instruction.op_name});
   }
   std::string out = table.text(2, static_cast<size_t>(style.width));
   int64_t rest = 0;

@@ -66,19 +66,34 @@ static bool stands_before(const PictureValue& a, const PictureValue& b, int64_t 
   return std::pair(alive_a, a.bytes) > std::pair(alive_b, b.bytes);
 }
 
+static bool lie_over_each_other(const PictureValue& a, const PictureValue& b) {
+  return a.offset == b.offset ||
+         (a.offset < add_bytes(b.offset, b.bytes) && b.offset < add_bytes(a.offset, a.bytes));
+}
+
 std::vector<size_t> values_at(const MemoryPicture& picture, int64_t moment, int64_t space) {
-  std::unordered_map<size_t, size_t> of_buffer;
+  std::unordered_map<size_t, std::vector<size_t>> of_buffer;
   for (size_t i = 0; i < picture.values.size(); ++i) {
     const PictureValue& value = picture.values[i];
     if (value.space != space || value.allocation == PictureValue::no_allocation) continue;
     const PictureAllocation& allocation = picture.allocations[value.allocation];
     const bool alive = value.start <= moment && moment <= value.end;
-    if (allocation.is_thread_local || !(allocation.is_always_there() || alive)) continue;
-    const auto [place, is_new] = of_buffer.emplace(value.buffer, i);
-    if (!is_new && stands_before(value, picture.values[place->second], moment)) place->second = i;
+    if (!allocation.is_thread_local && (allocation.is_always_there() || alive))
+      of_buffer[value.buffer].push_back(i);
   }
   std::vector<size_t> out;
-  for (const auto& [buffer, value] : of_buffer) out.push_back(value);
+  for (auto& [buffer, values] : of_buffer) {
+    std::stable_sort(values.begin(), values.end(), [&](size_t a, size_t b) {
+      return stands_before(picture.values[a], picture.values[b], moment);
+    });
+    std::vector<size_t> shown;
+    for (const size_t v : values)
+      if (std::none_of(shown.begin(), shown.end(), [&](size_t other) {
+            return lie_over_each_other(picture.values[v], picture.values[other]);
+          }))
+        shown.push_back(v);
+    out.insert(out.end(), shown.begin(), shown.end());
+  }
   sort_by_size(picture, out);
   return out;
 }

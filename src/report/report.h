@@ -124,6 +124,7 @@ struct Advice {
 // that round values last, until the limit was met or none was left that saves more.
 struct CombinedAdvice {
   int64_t space = 0, total_bytes = 0, count = 0;
+  bool in_found_order = false;  // and in the order that Hilo finds, each packed again there
 };
 
 struct MemoryPicture {
@@ -185,8 +186,8 @@ struct PictureOptions {
 };
 MemoryPicture picture_of(const Module& module, const Machine& machine, const Plan& plan,
                          const PictureOptions& options = {});
-// What of a space is in use at a moment, one value for each buffer, the largest first, then by
-// name. Parameters and constants always are, thread-local ones never.
+// What of a space is in use at a moment, one value for each place of a buffer, the largest first,
+// then by name. Parameters and constants always are, thread-local ones never.
 std::vector<size_t> values_at(const MemoryPicture& picture, int64_t moment, int64_t space);
 
 // What XLA and its runtimes write about memory, told by its content.

@@ -96,4 +96,10 @@ std::optional<size_t> writer_in_body(const MemoryPicture& picture, const Picture
   return carried ? writer : std::nullopt;
 }
 
+std::string shown_name(const MemoryPicture& picture, const PictureValue& value) {
+  const auto writer = writer_in_body(picture, value);
+  if (!writer) return picture.name_of(value);
+  return fmt::format("{} in {}", picture.instructions[*writer].name, picture.name_of(value));
+}
+
 }  // namespace hilo

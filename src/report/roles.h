@@ -23,4 +23,7 @@ std::vector<RoleBytes> bytes_by_role(const MemoryPicture& picture, const Picture
 // value stands for such a buffer.
 std::optional<size_t> writer_in_body(const MemoryPicture& picture, const PictureValue& value);
 
+// "fusion.2 in while.1{3}" of such a value, else its name.
+std::string shown_name(const MemoryPicture& picture, const PictureValue& value);
+
 }  // namespace hilo

@@ -141,7 +141,8 @@ function showRemarks(app) {
   const { advice, notes, faults } = app.model.raw, parts = [];
   if (advice.length > 0) parts.push(el("h2", {}, "What would help"));
   for (const a of advice)
-    parts.push(el("p", {}, el("b", {}, `${bytesText(a.saved)} less: `), a.text, " ",
+    parts.push(el("p", {}, el("b", {}, a.saved < 0 ? "" : `${bytesText(a.saved)} less: `),
+                  a.text, " ",
                   a.values.slice(0, 3).map(v => [valueLink(app, v, nameOf(app.model, v)), " "])));
   if (notes.length + faults.length > 0) parts.push(el("h2", {}, "Notes"));
   for (const note of [...notes, ...faults]) parts.push(el("p", { className: "quiet" }, note));
