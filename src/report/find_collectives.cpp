@@ -31,6 +31,7 @@ double operand_bytes(const Module& module, const Instruction& instruction) {
 // Parts of V that a device sends, where `held` is its operand.
 double sent(const AllGatherAttributes&, double held, double n) { return held * (n - 1); }
 double sent(const AllReduceAttributes&, double held, double n) { return 2 * held * (n - 1) / n; }
+double sent(const RaggedAllToAllAttributes&, double, double) { return 0; }  // data decide
 template <class A>
 double sent(const A&, double held, double n) {
   return held * (n - 1) / n;
@@ -47,8 +48,7 @@ class Collectives {
 
   std::vector<PictureCollective> find() {
     for (uint32_t i = 0; i < module_.instructions.size(); ++i)
-      if (module_.instructions[i].computation &&
-          (info(module_.instructions[i].op).traits & TraitCollective))
+      if (module_.instructions[i].computation)
         visit_attributes_type(module_.instructions[i].op,
                               [&]<class A>(std::type_identity<A>) { add<A>(InstructionId{i}); });
     const auto total = [](const PictureCollective& one) { return one.link_bytes * one.runs; };

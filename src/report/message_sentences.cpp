@@ -273,7 +273,9 @@ void Sentences::take_usage_rows(const Words& words, size_t offset) {
   const bool is_total = flat_.compare(offset, 5, "Total") == 0;
   if (message().space < 0) message().space = space;
   if (space != message().space) return;
-  std::string_view rest = std::string_view(flat_).substr(flat_.find(": ", offset) + 1);
+  const size_t colon = flat_.find(": ", offset);
+  if (colon == std::string::npos) return;
+  std::string_view rest = std::string_view(flat_).substr(colon + 1);
   while (true) {
     const size_t start = rest.find_first_of("0123456789.;:");
     constexpr size_t longest_name = 40;

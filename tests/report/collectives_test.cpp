@@ -70,6 +70,26 @@ TEST(Collectives, BytesThatADeviceMustSend) {
   EXPECT_EQ(json["collectives"][0]["link_bytes"], 1536);
 }
 
+TEST(Collectives, AsynchronousOnesCountOnce) {
+  auto module = parse(
+      "HloModule m, is_scheduled=true, num_partitions=2\n\n"
+      "ENTRY %main (x: f32[256]) -> f32[512] {\n  %x = f32[256]{0} parameter(0)\n"
+      "  %begin = (f32[256]{0}, f32[512]{0}) all-gather-start(%x), channel_id=1, "
+      "replica_groups={{0,1}}, dimensions={0}, use_global_device_ids=true\n"
+      "  %moved = f32[256]{0} collective-permute(%x), channel_id=2, "
+      "source_target_pairs={{0,1},{1,0}}\n"
+      "  ROOT %end = f32[512]{0} all-gather-done(%begin)\n}\n");
+  ASSERT_TRUE(module) << to_string(module.error());
+  const Machine& machine = *find_machine("v5e");
+  const auto planned = plan(*module, machine);
+  ASSERT_TRUE(planned) << to_string(planned.error());
+  const MemoryPicture picture = picture_of(*module, machine, *planned);
+  ASSERT_EQ(picture.collectives.size(), 2u);
+  EXPECT_EQ(picture.collectives[0].link_bytes, 1024);
+  EXPECT_EQ(picture.collectives[1].link_bytes, 1024);
+  EXPECT_TRUE(memory_report(picture).contains("4 links of v5e with 45.00GB/s"));
+}
+
 TEST(Collectives, ACarriedStackIsNamedByItsWriter) {
   const std::string report = memory_report(picture_of_step("h100_sxm"));
   EXPECT_TRUE(report.contains("written in ")) << report;
