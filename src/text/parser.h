@@ -91,8 +91,8 @@ bool fail_unknown_name(Parser& parser, const char* at, std::string_view kind, st
                        const SpanTable& known);
 // parse_async.cpp: turns a sugared draft into an async-start, -update or -done.
 bool resolve_async(Parser& parser, Draft& draft, std::span<const InstructionId> operands);
-// An async-update or -done has its start's computation and thread, whatever is written; XLA reads it
-// so too.
+// An async-update or -done has its start's computation and thread, whatever is written; XLA reads
+// it so too.
 void inherit_async(Parser& parser, const Draft& draft, std::span<const InstructionId> operands);
 // parse_attributes.cpp
 bool parse_attributes(Parser& parser, Draft& draft);
