@@ -116,6 +116,8 @@ void Sentences::take_scoped(const Words& words, size_t) {
   if (message().space < 0) message().space = space_of_name(words[2], contents_);
   set(message().scoped, bytes_of(words[0]));
   set(message().scoped_limit, bytes_of(words[1]));
+  int64_t& most = contents_.evidence.in_use[space_of_name(words[2], contents_)];
+  most = std::max(most, bytes_of(words[1]));  // no limit is above what the chip has
 }
 
 void Sentences::take_stack(const Words& words, size_t) {

@@ -85,6 +85,8 @@ TEST(MessageForms, ScopedAllocationOfOneKernel) {
   EXPECT_EQ(picture.instruction_of(picture.values[0]).op, "custom-call");
   EXPECT_TRUE(advises(picture, "--xla_tpu_scoped_vmem_limit_kib=37888"));
   EXPECT_TRUE(advises(picture, "vmem_limit_bytes"));
+  const auto& others = picture.other_machines;
+  EXPECT_EQ(std::find(others.begin(), others.end(), "v4"), others.end()) << "16 MiB of vmem";
 }
 
 TEST(MessageForms, AllocationLargerThanTheMemory) {
