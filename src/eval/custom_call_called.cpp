@@ -13,30 +13,30 @@ Result<ComputationId> called(const Call& call) {
 }
 
 // What sort asks of its comparator.
-bool compares(const Module& module, ComputationId comparator, std::span<const Shape> lines) {
+bool compares(const Module& module, ComputationId comparator, std::span<const Shape> rows) {
   const auto& parameters = module[comparator].parameters;
-  bool fits = parameters.size() == 2 * lines.size() &&
+  bool fits = parameters.size() == 2 * rows.size() &&
               same_dims(module.shape(module[comparator].root), Shape::scalar(ElementType::Pred));
   for (size_t i = 0; fits && i < parameters.size(); ++i)
-    fits = same_dims(module.shape(parameters[i]), Shape::scalar(lines[i / 2].type)) &&
-           lines[i / 2].dims == lines[0].dims;
+    fits = same_dims(module.shape(parameters[i]), Shape::scalar(rows[i / 2].type)) &&
+           rows[i / 2].dims == rows[0].dims;
   return fits;
 }
 
-// Rows of a result along `dim` from the ends of its lines: cut, or filled with a number.
-StepValue resized(Steps& steps, StepValue line, StepValue fill, int64_t dim, int64_t size) {
-  Shape shape = line.shape;
+// The first of a result along `dim`: cut, or filled with a number.
+StepValue resized(Steps& steps, StepValue row, StepValue fill, int64_t dim, int64_t size) {
+  Shape shape = row.shape;
   const int64_t now = shape.dims[static_cast<size_t>(dim)];
   shape.dims[static_cast<size_t>(dim)] = size;
   if (size > now) {
     PadAttributes pad;
     pad.padding.dims.resize(shape.dims.size());
     pad.padding.dims[static_cast<size_t>(dim)].high = size - now;
-    return steps.op(Op::Pad, shape, {std::move(line), std::move(fill)}, std::move(pad));
+    return steps.op(Op::Pad, shape, {std::move(row), std::move(fill)}, std::move(pad));
   }
   SliceAttributes slice;
   for (int64_t d : shape.dims) slice.slice.dims.push_back({0, d, 1});
-  return steps.op(Op::Slice, shape, {std::move(line)}, std::move(slice));
+  return steps.op(Op::Slice, shape, {std::move(row)}, std::move(slice));
 }
 
 }  // namespace
@@ -58,8 +58,8 @@ Result<Literal> call_called_computation(Call& call) {
 }
 
 // Arrays and as many initial numbers. Which elements a result is the best of is the chip's choice;
-// here each line's results are its best elements in order, then initial numbers: the rest of the
-// line goes to any of them.
+// here the results of a row are its best elements in order, then initial numbers: the rest of the
+// row goes to any of them.
 Result<Literal> call_partial_reduce(Call& call) {
   HILO_TRY(const BackendConfig config, BackendConfig::parse(call));
   HILO_TRY(const ComputationId comparator, called(call));
@@ -72,7 +72,7 @@ Result<Literal> call_partial_reduce(Call& call) {
     return call.error(ErrorKind::Shape, "expected arrays and as many initial numbers and results");
   Steps steps(call);
   Module module = call.module;
-  module.entry = module.add_computation("lines");
+  module.entry = module.add_computation("rows");
   std::vector<InstructionId> ids;
   std::vector<Shape> shapes;
   std::vector<Literal> operands;

@@ -21,8 +21,7 @@ ExpandCall find_expansion(std::string_view target);
 #undef HILO_EXPAND_Bytes
 #undef HILO_EXPAND_Values
 
-// bitcast(operand i) of the instruction to its stated shape, by its memory: the same for who keeps
-// physical bytes.
+// The memory of operand 0 as the stated shape: what bitcast means.
 Result<InstructionId> expand_to_shape(Editor& editor, InstructionId id);
 
 }  // namespace hilo

@@ -1,7 +1,5 @@
 #include "target/memory_bytes.h"
 
-#include <bit>
-
 #include "target/memory_order.h"
 
 namespace hilo {
@@ -36,22 +34,14 @@ class Retyper {
   ElementType type() const { return editor_.module().shape(row).type; }
   int64_t count() const { return editor_.module().shape(row).dims[0]; }
 
-  // As elements that are whole: their bits are all that they take in memory. Gives how many.
-  int64_t split(int64_t bits) {
-    if (is_complex(type())) {
-      interleave_parts();
-      return bits / 2;
-    }
-    if (is_whole(type(), bits)) return bits;
-    if (type() == ElementType::Pred) {
-      add(Op::Convert, words_of(bits), {count()});
-      return bits;
-    }
-    const int64_t width = bits_of(type());
-    const bool extends_sign = is_signed(type());
-    as(extends_sign ? signed_words_of(width) : words_of(width));
-    add(Op::Convert, extends_sign ? signed_words_of(bits) : words_of(bits), {count()});
-    return bits;
+  // As elements that are whole: their bits are all that they take in memory.
+  void split(int64_t bits) {
+    if (is_complex(type())) return interleave_parts();
+    if (is_whole(type(), bits)) return;
+    if (type() == ElementType::Pred) return add(Op::Convert, words_of(bits), {count()});
+    const auto words = is_signed(type()) ? signed_words_of : words_of;
+    as(words(bits_of(type())));
+    add(Op::Convert, words(bits), {count()});
   }
 
   // Whole elements as whole ones of another type.
