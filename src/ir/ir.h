@@ -211,8 +211,7 @@ class Module {
   std::string_view lost_id(const Instruction& instruction) const;
   // Puts others, as many, in the place of what `called` gives.
   void set_called(InstructionId id, std::span<const ComputationId> computations);
-  // Computations reachable from the entry, callees before callers.
-  std::vector<ComputationId> post_order() const;
+  std::vector<ComputationId> post_order() const;  // from the entry, callees before callers
   InstructionId find(ComputationId computation, std::string_view name) const;  // or none; linear
   ComputationId find_computation(std::string_view name) const;
 

@@ -1,6 +1,7 @@
 #include "target/open_emitter.h"
 
 #include <dlfcn.h>
+#include <sys/mman.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -24,9 +25,25 @@ std::vector<std::string> paths() {
   return out;
 }
 
+// Whether the shared object finds memory for itself and for what its constructors take: where they
+// find none the process ends, for dlopen() lets no exception pass.
+Result<void> check_room(const std::string& path) {
+  constexpr size_t constructors = 8 << 20;  // twice what a heap grows by at once
+  std::error_code error;
+  const auto file = std::filesystem::file_size(path, error);
+  const size_t bytes = constructors + (error ? 0 : static_cast<size_t>(file));
+  constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  void* room = mmap(nullptr, bytes, PROT_NONE, flags, -1, 0);
+  if (room == MAP_FAILED)
+    return std::unexpected(memory_error(OutOfMemory(static_cast<int64_t>(bytes))));
+  munmap(room, bytes);
+  return {};
+}
+
 Result<Emitter> open_emitter() {
   std::string reasons;
   for (const std::string& path : paths()) {
+    HILO_DO(check_room(path));
     if (void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
       void* emit = dlsym(library, "hilo_emit");
       void* open = dlsym(library, "hilo_open_emitter");
