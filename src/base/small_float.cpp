@@ -34,11 +34,22 @@ uint32_t overflow_bits(bool negative, FloatFormat f) {
   return f.specials == Specials::FiniteOnly ? sign | largest_bits(f) : nan_bits(negative, f);
 }
 
+// With its payload, of the formats that have such.
+float nan_of(uint32_t bits, FloatFormat f) {
+  const uint32_t sign = (bits >> (f.bits() - 1)) << 31, quiet = 0x7fc00000;
+  if (f.specials != Specials::Ieee) return std::bit_cast<float>(quiet | sign);
+  const uint32_t payload = bits & ((1u << f.mantissa_bits) - 1);
+  return std::bit_cast<float>(0x7f800000 | sign | payload << (23 - f.mantissa_bits));
+}
+
 template <class T>
 std::array<float, 256> decode_all() {
   std::array<float, 256> out;
   const uint32_t mask = (1u << T::format.bits()) - 1;
-  for (uint32_t i = 0; i < 256; ++i) out[i] = static_cast<float>(decode(i & mask, T::format));
+  for (uint32_t i = 0; i < 256; ++i) {
+    const double value = decode(i & mask, T::format);
+    out[i] = std::isnan(value) ? nan_of(i & mask, T::format) : static_cast<float>(value);
+  }
   return out;
 }
 

@@ -141,9 +141,11 @@ Value* integer_power(const ScalarCall& c) {
 
 Value* remainder_of_floats(const ScalarCall& c) {
   if (Value* rest = math_remainder_by_power(c.b, c.in[0], c.in[1])) return rest;
+  if (c.type == ElementType::F64 && real_parts::adds_products(c.b))
+    return without_subnormal(c.b, math_remainder_of_f64(c.b, c.in[0], c.in[1]));
   if (c.type == ElementType::F64)
-    return real_parts::adds_products(c.b) ? math_remainder_of_f64(c.b, c.in[0], c.in[1])
-                                          : c.b.CreateFRem(c.in[0], c.in[1]);
+    return without_subnormal(
+        c.b, c.b.CreateFRem(without_subnormal(c.b, c.in[0]), without_subnormal(c.b, c.in[1])));
   constexpr int bits_of_f32 = 24, bits_of_f16 = 11;  // bf16 and narrower ones have less than f16
   const auto wide = [&](Value* x) { return c.b.CreateFPExt(x, c.b.getDoubleTy()); };
   Value* rest = math_remainder(c.b, wide(c.in[0]), wide(c.in[1]),

@@ -46,12 +46,16 @@ Value* float_to_integer(Builder& b, ElementType to, Value* value) {
   return b.CreateTrunc(out, held_type(b, to));
 }
 
-// The least power is a subnormal f32 and a normal double.
+// By the bits, since the least power is a subnormal f32 and a normal double.
 Value* widen_power(Builder& b, Value* power) {
-  Value* raw = b.CreateBitCast(power, power->getType()->getWithNewType(b.getInt32Ty()));
-  Value* is_least = b.CreateICmpEQ(raw, llvm::ConstantInt::get(raw->getType(), uint64_t{1} << 22));
-  Value* wide = b.CreateFPExt(power, power->getType()->getWithNewType(b.getDoubleTy()));
-  return b.CreateSelect(is_least, llvm::ConstantFP::get(wide->getType(), 0x1p-127), wide);
+  constexpr uint64_t more = 1023 - 127;  // the biases' difference
+  llvm::Type *single = power->getType()->getWithNewType(b.getInt32Ty()),
+             *bits = single->getWithNewType(b.getInt64Ty());
+  Value* exponent = b.CreateZExt(b.CreateLShr(b.CreateBitCast(power, single), 23), bits);
+  Value* raw = b.CreateShl(b.CreateAdd(exponent, llvm::ConstantInt::get(bits, more)), 52);
+  Value* wide = b.CreateBitCast(raw, bits->getWithNewType(b.getDoubleTy()));
+  return b.CreateSelect(b.CreateFCmpUNO(power, power), llvm::ConstantFP::getNaN(wide->getType()),
+                        wide);
 }
 
 Value* convert_float(Builder& b, ElementType from, ElementType to, Value* value) {
@@ -82,6 +86,10 @@ Value* to_pred(Builder& b, ElementType from, Value* value) {
                       to_pred(b, real_type_of(from), x.imaginary));
   }
   llvm::Value* zero = llvm::Constant::getNullValue(value->getType());
+  // LLVM would compare the bits of a bf16 with those of zeros; subnormal numbers are zeros.
+  if (from == ElementType::BF16)
+    return b.CreateFCmpUGE(b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, value),
+                           llvm::ConstantFP::get(value->getType(), 0x1p-126));
   return is_floating(from) ? b.CreateFCmpUNE(value, zero) : b.CreateICmpNE(value, zero);
 }
 

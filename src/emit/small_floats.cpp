@@ -61,9 +61,11 @@ Value* chosen(Builder& b, Value* condition, uint64_t value, Value* otherwise) {
   return b.CreateSelect(condition, whole(otherwise, value), otherwise);
 }
 
-// 2^-127 is subnormal.
+// 2^-127 is subnormal; it is no choice of a constant, of which LLVM would compute ceil and others
+// as of a number that is not zero.
 Value* power_of_bits(Builder& b, Value* x) {
-  Value* power = chosen(b, b.CreateICmpEQ(x, whole(x, 0)), half_of_last, b.CreateShl(x, 23));
+  Value* power =
+      b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, b.CreateShl(x, 23), whole(x, half_of_last));
   return as_float(b, chosen(b, b.CreateICmpEQ(x, whole(x, 255)), nan, power));
 }
 

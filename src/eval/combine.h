@@ -2,6 +2,8 @@
 // add, multiply, maximum, minimum, and, or. Private to `eval`.
 #pragma once
 
+#include <cmath>
+#include <limits>
 #include <optional>
 
 #include "eval/call.h"
@@ -24,9 +26,12 @@ struct Widened<F16> {
 
 template <Op op, class W>
 W combine(W a, W b) {
-  if constexpr (op == Op::Maximum) return a != a ? a : a > b ? a : b;
-  else if constexpr (op == Op::Minimum) return a != a ? a : a < b ? a : b;
-  else if constexpr (std::is_integral_v<W>) {
+  if constexpr (op == Op::Maximum || op == Op::Minimum) {
+    const W out = a != a || (op == Op::Maximum ? a > b : a < b) ? a : b;
+    // Subnormal numbers are zeros, as where they are added.
+    if constexpr (!std::is_floating_point_v<W>) return out;
+    else return std::fabs(out) < std::numeric_limits<W>::min() ? std::copysign(W(0), out) : out;
+  } else if constexpr (std::is_integral_v<W>) {
     using U = std::make_unsigned_t<std::common_type_t<W, int>>;
     const U x = static_cast<U>(a), y = static_cast<U>(b);
     return static_cast<W>(op == Op::Add ? x + y : x * y);

@@ -137,8 +137,9 @@ C power(C a, C b) {
 }
 // -i log((x + iy) / sqrt(x^2 + y^2)), the continuation of the real one.
 C arc_tangent_of_quotient(C y, C x) {
-  const C i(0, 1);
-  return -i * std::log((x + i * y) / std::sqrt(x * x + y * y));
+  const C sum(x.real() - y.imag(), x.imag() + y.real());
+  const C log = std::log(sum / std::sqrt(multiply(x, x) + multiply(y, y)));
+  return {log.imag(), -log.real()};
 }
 
 #define ROW(op, form, f) ROW_OF_TWO(op, form, f, f)

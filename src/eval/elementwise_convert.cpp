@@ -99,8 +99,17 @@ constexpr auto pred_table(std::index_sequence<I...>) {
   return std::array<Kernel, sizeof...(I)>{to_pred<At<I>>...};
 }
 
+// NaN keeps its bits where the format has more than one: what only moves stays what it is.
 template <class T>
 T nearest(float x) {
+  if constexpr (requires { T::format; })
+    if (constexpr FloatFormat f = T::format; x != x && f.specials == Specials::Ieee) {
+      const uint32_t raw = std::bit_cast<uint32_t>(x), magnitudes = (1u << (f.bits() - 1)) - 1;
+      const uint32_t exponent = ((1u << f.exponent_bits) - 1) << f.mantissa_bits;
+      const uint32_t kept = raw >> (23 - f.mantissa_bits) & magnitudes;
+      if (kept != exponent)
+        return T::from_bits(static_cast<uint8_t>(kept | raw >> 31 << (f.bits() - 1)));
+    }
   return T(x);
 }
 // 2^-127 is a subnormal f32, which arithmetic takes for zero, and stays what it is when it moves.

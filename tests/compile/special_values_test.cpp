@@ -150,5 +150,59 @@ ENTRY e {
   EXPECT_TRUE(same_bits(both->compiled, x));
 }
 
+TEST(SpecialValues, BytesBecomeWhatEvaluationSays) {
+  for (const ElementType from :
+       {ElementType::F8E8M0FNU, ElementType::F8E5M2, ElementType::F8E4M3}) {
+    const Shape shape = Shape::array(from, {256});
+    Literal x = Literal::zeros(shape);
+    for (size_t i = 0; i < 256; ++i) x.mutable_raw()[i] = static_cast<std::byte>(i);
+    for (const char* to : {"f64", "s1", "u2"}) {
+      const std::string text = fmt::format(
+          "HloModule m\nENTRY e {{\n  x = {0}[256] parameter(0)\n"
+          "  v = {0}[256] reverse(x), dimensions={{0}}\n  ROOT r = {1}[256] convert(v)\n}}\n",
+          text_of(from), to);
+      const Result<Both> both = run_both_on(text, {x});
+      ASSERT_TRUE(both) << to_string(both.error());
+      EXPECT_EQ(largest_difference(both->compiled, both->evaluated), 0) << text;
+      const auto zero_of_s1 = [&](int64_t i) { return both->compiled.number_at(i) == 0; };
+      if (std::string_view(to) == "s1" && from == ElementType::F8E8M0FNU)  // no negative numbers
+        for (int64_t i = 0; i < 256; ++i) EXPECT_TRUE(zero_of_s1(i)) << i;
+    }
+    const std::string moved = fmt::format(
+        "HloModule m\nENTRY e {{\n  x = {0}[256] parameter(0)\n  p = pred[256] parameter(1)\n"
+        "  v = {0}[256] reverse(x), dimensions={{0}}\n  w = {0}[256] reverse(v), dimensions={{0}}\n"
+        "  ROOT r = {0}[256] select(p, w, x)\n}}\n",
+        text_of(from));
+    Literal choice = Literal::zeros(Shape::array(ElementType::Pred, {256}));
+    for (size_t i = 0; i < 256; i += 2) choice.mutable_data<bool>()[i] = true;
+    const Result<Both> both = run_both_on(moved, {x, choice});
+    ASSERT_TRUE(both) << to_string(both.error());
+    EXPECT_TRUE(same_bits(both->compiled, x)) << text_of(from);
+    EXPECT_TRUE(same_bits(both->evaluated, x)) << text_of(from);
+  }
+}
+
+// (1 + 0i) (0 + 1i) (inf + 0i), in that order, has a NaN and an infinity.
+TEST(SpecialValues, ComplexProductsStartWithTheInitialValue) {
+  const std::string text = R"(HloModule m
+product { a = c64[] parameter(0)
+  b = c64[] parameter(1)
+  ROOT r = c64[] multiply(a, b) }
+ENTRY e {
+  x = c64[20,2] parameter(0)
+  one = c64[] parameter(1)
+  ROOT r = c64[20] reduce(x, one), dimensions={1}, to_apply=product
+}
+)";
+  Literal x = Literal::zeros(Shape::array(ElementType::C64, {20, 2}));
+  for (size_t i = 0; i < 20; ++i) {
+    x.mutable_data<std::complex<float>>()[2 * i] = {0, 1};
+    x.mutable_data<std::complex<float>>()[2 * i + 1] = {inf, 0};
+  }
+  Literal one = Literal::zeros(Shape::array(ElementType::C64, {}));
+  one.mutable_data<std::complex<float>>()[0] = 1;
+  expect_same<std::complex<float>>(text, {x, one});
+}
+
 }  // namespace
 }  // namespace hilo::test

@@ -51,6 +51,22 @@ def parts_of(array, name):
         return [array.astype(np.float64)]
 
 
+def as_values(x, name):
+    """What simplification keeps: subnormal numbers and zeros without signs are 0, a complex NaN is NaN in both parts."""
+    if not (is_float(name) or is_complex(name)):
+        return x
+    import ml_dtypes
+    limit = float(ml_dtypes.finfo(dtype_of(PART.get(name, name))).smallest_normal)
+    out = x.copy()
+    for part in (out.real, out.imag) if is_complex(name) else (out,):
+        with np.errstate(all="ignore"):
+            part[np.abs(part.astype(float)) < limit] = 0
+    if is_complex(name):
+        nan = np.isnan(out.real) | np.isnan(out.imag)
+        out.real[nan] = out.imag[nan] = np.nan
+    return out
+
+
 def differing(a, b, name, ulps, has_signs=True):
     """Where two arrays of type `name` differ; `has_signs`: in the signs of zeros too. `ulps` None: bit by bit, payloads of NaNs too; else by units of the last place (of
     a complex number: of its modulus), NaNs being alike."""

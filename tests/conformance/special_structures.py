@@ -134,11 +134,16 @@ def combiner(op, t):
     return f"combine {{\n  a = {t}[] parameter(0)\n  b = {t}[] parameter(1)\n  ROOT r = {t}[] {op}(a, b)\n}}\n\n"
 
 
+SMALLEST = float(np.finfo(np.float32).smallest_normal)
+
+
 def planted(rng, t, rows, columns):
-    """Small ordinary numbers, one special one a row, in some rows two; none so large that sums depend on their order."""
+    """Small ordinary numbers, one special one a row, in some rows two; none so large or small that sums depend on
+    their order."""
     few = few_values(t)
     if is_float(t) and not is_exhaustive(t):
-        few = few[~(np.isfinite(few.astype(float)) & (np.abs(few.astype(float)) > 100))]
+        size = np.abs(few.astype(float))
+        few = few[~np.isfinite(size) | (size < SMALLEST) | ((size > 0.1) & (size < 100))]
     whole = rng.integers(0 if t[0] in "pu" else -1, 2, (rows, columns)).astype(np.int8)
     out = whole.astype(dtype_of(t))
     for i in range(rows):
@@ -228,8 +233,8 @@ def arg_reduction(t, rng):
 def sort(t, direction, order, rng):
     """NaN is neither before nor behind a number but in the total order."""
     x, n = values(rng, t, 6 * 37).reshape(6, 37), "6,37"
-    if is_float(t) and not order:
-        x[x != x] = 1
+    if is_float(t):
+        x[x != x] = np.nan if order else 1
     kind = f", type={order}" if order else ""
     text = (f"before {{\n  a = {t}[] parameter(0)\n  b = {t}[] parameter(1)\n  c = s32[] parameter(2)\n  d = s32[] parameter(3)\n"
             f"  ROOT r = pred[] compare(a, b), direction={direction}{kind}\n}}\n\n")

@@ -23,7 +23,7 @@ import numpy as np
 
 import special_expected
 from special_cases import elementwise_cases
-from special_judge import as_input, as_type, bits_differ, differing, kind_of
+from special_judge import as_input, as_type, as_values, differing, kind_of
 from special_structures import structural_cases
 
 
@@ -118,6 +118,8 @@ class Sweep:
             return
         self.points += sum(x.size for x in ours)
         for k, (a, b, t) in enumerate(zip(compiled, ours, case.results)):
+            if case.context.startswith("constants"):  # rules of simplification remove such ops
+                a, b = as_values(a, t), as_values(b, t)
             bad = differing(a, b, t, case.ulps, case.has_signs)
             if bad.any():
                 self.fail(case, "devices differ", show(case, k, bad, a, b, ("cpu", "eval")))
