@@ -46,13 +46,14 @@ Value* float_to_integer(Builder& b, ElementType to, Value* value) {
   return b.CreateTrunc(out, held_type(b, to));
 }
 
-// By the bits, since the least power is a subnormal f32 and a normal double.
+// By the bits, since the least power is a subnormal f32 and a normal double: to the exponent comes
+// the difference of the biases.
 Value* widen_power(Builder& b, Value* power) {
-  constexpr uint64_t more = 1023 - 127;  // the biases' difference
   llvm::Type *single = power->getType()->getWithNewType(b.getInt32Ty()),
              *bits = single->getWithNewType(b.getInt64Ty());
   Value* exponent = b.CreateZExt(b.CreateLShr(b.CreateBitCast(power, single), 23), bits);
-  Value* raw = b.CreateShl(b.CreateAdd(exponent, llvm::ConstantInt::get(bits, more)), 52);
+  Value* raw =
+      b.CreateShl(b.CreateAdd(exponent, llvm::ConstantInt::get(bits, uint64_t{1023 - 127})), 52);
   Value* wide = b.CreateBitCast(raw, bits->getWithNewType(b.getDoubleTy()));
   return b.CreateSelect(b.CreateFCmpUNO(power, power), llvm::ConstantFP::getNaN(wide->getType()),
                         wide);

@@ -181,8 +181,8 @@ void make_complex(const KernelArguments& k) {
 template <class T>
 T reduce_precision(T x, int64_t exponent_bits, int64_t mantissa_bits) {
   using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
-  constexpr int significand = std::numeric_limits<T>::digits - 1;
-  constexpr int own_bits = 8 * sizeof(T) - 1 - significand, own_bias = (1 << (own_bits - 1)) - 1;
+  const int significand = std::numeric_limits<T>::digits - 1;
+  const int own_bits = 8 * sizeof(T) - 1 - significand, own_bias = (1 << (own_bits - 1)) - 1;
   if (x != x || std::isinf(x)) return x;
   Bits raw = std::bit_cast<Bits>(x);
   if (const int64_t dropped = significand - mantissa_bits; dropped > 0) {
