@@ -92,7 +92,8 @@ int64_t element_count(std::span<const int64_t> dims);
 // Bytes of the elements side by side without padding, sub-byte types packed when the layout says so
 // (XLA's ByteSizeOf); tuples: pointer_bytes for each element.
 int64_t unpadded_bytes(const Shape& shape, int64_t pointer_bytes = 8);
-// Bytes of the array in its layout, tiles padded; check() for tuples.
+// Bytes of the array in its layout, tiles padded, of the largest share where it is split between
+// cores; check() for tuples.
 int64_t padded_bytes(const Shape& shape);
 // Bytes that a Literal of this shape takes here: all leaves, one element a byte at least.
 int64_t literal_bytes(const Shape& shape);
