@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "tools/counted.h"
+#include "report/report.h"
 #include "tools/module_file.h"
 #include "verify/verify.h"
 
@@ -51,7 +51,8 @@ Checked check_file(const std::string& file, const CheckOptions& options, Session
   Checked out;
   std::shared_ptr<const std::string> source;
   PartialModule partial;
-  const LoadOptions loading = {.stage = options.stage, .errors = &out.errors, .source = &source, .partial = &partial};
+  const LoadOptions loading = {
+      .stage = options.stage, .errors = &out.errors, .source = &source, .partial = &partial};
   const auto loaded = load_module(file, loading, session);
   if (loaded && out.errors.empty()) out.errors = verify(loaded->module);
   if (loaded && out.errors.empty()) look_at_widths(loaded->module, options.strict, out);
@@ -87,8 +88,7 @@ void check_files(const CheckOptions& options, Session& session) {
     std::ranges::move(checked.errors, std::back_inserter(errors));
     std::ranges::move(checked.notes, std::back_inserter(notes));
   }
-  if (session.json && !options.stage.list)
-    set_document(session, errors_json(shown, errors, notes));
+  if (session.json && !options.stage.list) set_document(session, errors_json(shown, errors, notes));
   if (!errors.empty()) session.status = failure;
 }
 
@@ -96,10 +96,12 @@ void check_files(const CheckOptions& options, Session& session) {
 
 void add_check(Arguments& arguments, Session& session) {
   auto options = std::make_shared<CheckOptions>();
-  arguments.add_option("FILE", options->files, "modules, dump folders, or - for standard input").required();
+  arguments.add_option("FILE", options->files, "modules, dump folders, or - for standard input")
+      .required();
   add_stage_options(arguments, options->stage);
   arguments.add_flag("--json", session.json, "errors as one JSON document on standard output");
-  arguments.add_flag("--strict", options->strict, "ops that mix widths of floats are errors, not a note");
+  arguments.add_flag("--strict", options->strict,
+                     "ops that mix widths of floats are errors, not a note");
   arguments.footer(
       "Exit status 0: sound; 1: errors, each with file, line, column and what was expected.\n"
       "Examples:\n"

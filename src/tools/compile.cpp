@@ -1,8 +1,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "report/report.h"
 #include "tools/compiler_options.h"
-#include "tools/counted.h"
 #include "tools/module_file.h"
 
 namespace hilo::tools {

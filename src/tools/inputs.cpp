@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "report/report.h"
 #include "tools/array_file.h"
-#include "tools/counted.h"
 #include "tools/input_spec.h"
 
 namespace hilo::tools {

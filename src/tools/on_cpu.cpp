@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/report.h"
 #include "text/text.h"
-#include "tools/counted.h"
 
 namespace hilo::tools {
 namespace {

@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "report/report.h"
 #include "text/text.h"
 #include "tools/array_file.h"
-#include "tools/counted.h"
 #include "tools/inputs.h"
 
 namespace hilo::tools {

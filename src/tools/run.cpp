@@ -2,9 +2,9 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "report/report.h"
 #include "tools/array_file.h"
 #include "tools/choose_device.h"
-#include "tools/counted.h"
 #include "tools/in_plan.h"
 #include "tools/inputs.h"
 #include "tools/interrupts.h"
