@@ -25,13 +25,13 @@ std::vector<std::string> paths() {
   return out;
 }
 
-// Whether the shared object finds memory for itself and for what its constructors take: where they
-// find none the process ends, for dlopen() lets no exception pass.
+// Whether the shared object finds memory for itself, and as much again for what its constructors
+// take: where they find none the process ends, for dlopen() lets no exception pass.
 Result<void> check_room(const std::string& path) {
-  constexpr size_t constructors = 8 << 20;  // twice what a heap grows by at once
   std::error_code error;
   const auto file = std::filesystem::file_size(path, error);
-  const size_t bytes = constructors + (error ? 0 : static_cast<size_t>(file));
+  if (error) return {};
+  const size_t bytes = 2 * static_cast<size_t>(file);
   constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   void* room = mmap(nullptr, bytes, PROT_NONE, flags, -1, 0);
   if (room == MAP_FAILED)
