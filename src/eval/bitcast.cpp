@@ -120,7 +120,8 @@ Result<Literal> evaluate_Bitcast(Call& call) {
     const Literal physical = in_physical_order(call, literal, a);
     Shape reordered = Shape::array(exact.type, b.sizes);
     out = from_physical_order(call, physical.with_shape(reordered), b, exact);
-  } else {
+  } else {  // padding may be many times the elements
+    HILO_DO(call.need_memory(std::max(padded_bytes(from), padded_bytes(to))));
     out = through_memory(call, literal, from, to, exact);
   }
   return same_type ? out : converted(call, out, call.held(to.type));
