@@ -86,6 +86,8 @@ Value* to_pred(Builder& b, ElementType from, Value* value) {
     return b.CreateOr(to_pred(b, real_type_of(from), x.real),
                       to_pred(b, real_type_of(from), x.imaginary));
   }
+  if (from == ElementType::F8E8M0FNU)  // has no zero
+    return llvm::ConstantInt::getTrue(llvm::CmpInst::makeCmpResultType(value->getType()));
   llvm::Value* zero = llvm::Constant::getNullValue(value->getType());
   // LLVM would compare the bits of a bf16 with those of zeros; subnormal numbers are zeros.
   if (from == ElementType::BF16)

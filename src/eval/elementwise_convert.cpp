@@ -1,5 +1,6 @@
 // Between representations, and between them and storage. Floats become integers toward zero and
 // saturate; NaN becomes 0.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <complex>
@@ -72,6 +73,11 @@ void to_pred(const KernelArguments& k) {
   const From* in = k.input<From>(0);
   uint8_t* out = k.output<uint8_t>();
   for (int64_t i = 0; i < k.n; ++i) out[i] = in[i] != From(0);
+}
+
+// Of f8e8m0fnu, which has no zero.
+void to_true(const KernelArguments& k) {
+  std::fill_n(k.output<uint8_t>(), k.n, uint8_t{1});
 }
 
 void round_to_odd(const KernelArguments& k) {
@@ -180,6 +186,7 @@ Kernel convert_kernel(ElementType from, ElementType to) {
   static constexpr auto kernels = table(std::make_index_sequence<n * n>());
   static constexpr auto to_preds = pred_table(std::make_index_sequence<n>());
   const Representation source = representation_of(from), target = representation_of(to);
+  if (to == ElementType::Pred && from == ElementType::F8E8M0FNU) return to_true;
   if (to == ElementType::Pred) return to_preds[static_cast<size_t>(source)];
   if (from == ElementType::F8E8M0FNU && target == Representation::F64) return widen_powers<double>;
   if (from == ElementType::F8E8M0FNU && target == Representation::C128)

@@ -26,7 +26,7 @@ std::optional<std::string> module_stem_of_dump(const std::string& name) {
 std::string stem_of_module(const std::string& path) {
   std::string name = fs::path(path).filename();
   for (const std::string_view end : {".gz", ".pb", ".pbtxt", ".txt", ".hlo"})
-    if (name.ends_with(end)) name.resize(name.size() - end.size());
+    if (name.ends_with(end)) name = name.substr(0, name.size() - end.size());
   return name;
 }
 

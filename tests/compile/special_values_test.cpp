@@ -156,7 +156,7 @@ TEST(SpecialValues, BytesBecomeWhatEvaluationSays) {
     const Shape shape = Shape::array(from, {256});
     Literal x = Literal::zeros(shape);
     for (size_t i = 0; i < 256; ++i) x.mutable_raw()[i] = static_cast<std::byte>(i);
-    for (const char* to : {"f64", "s1", "u2"}) {
+    for (const char* to : {"f64", "s1", "u2", "pred"}) {
       const std::string text = fmt::format(
           "HloModule m\nENTRY e {{\n  x = {0}[256] parameter(0)\n"
           "  v = {0}[256] reverse(x), dimensions={{0}}\n  ROOT r = {1}[256] convert(v)\n}}\n",
