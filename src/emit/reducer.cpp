@@ -101,9 +101,10 @@ llvm::Value* Reducer::combine(llvm::Value* a, llvm::Value* c) const {
     const auto which = op.op == Op::Maximum ? llvm::Intrinsic::maximum : llvm::Intrinsic::minimum;
     return e_.b.CreateIntrinsic(which, {a->getType()}, {c, a}, llvm::FMFSource(flags));
   }
-  if (const auto first = extremum()) {
-    llvm::Value* is_first = e_.b.CreateOr(e_.b.CreateFCmp(*first, a, c), e_.b.CreateFCmpUNO(a, a));
-    return e_.b.CreateSelect(is_first, a, c);
+  if (const auto first = extremum()) {  // of equal ones the first
+    const auto before = llvm::CmpInst::getNonStrictPredicate(*first);
+    llvm::Value* is_first = e_.b.CreateOr(e_.b.CreateFCmp(before, a, c), e_.b.CreateFCmpUNO(a, a));
+    return round_to(e_.b, combiner_->wide, e_.b.CreateSelect(is_first, a, c));
   }
   ScalarCall call{e_, e_.b, op, combiner_->wide, combiner_->wide, {a, c, nullptr}};
   return round_to(e_.b, combiner_->wide, functions_of(op.op).scalar(call));

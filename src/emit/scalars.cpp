@@ -103,6 +103,23 @@ Value* convert_complex(Builder& b, ElementType from, ElementType to, Value* valu
                     convert(b, real_type_of(from), real_type_of(to), x.imaginary)});
 }
 
+// LLVM would take llvm.maximum of two widened numbers in the narrow type, for which processors have
+// no instruction.
+bool is_held_wide(ElementType type) {
+  return type == ElementType::F16;
+}
+
+// a where it is chosen or NaN, else c. Equal numbers have the same bits but for zeros, of which
+// `both` gives the positive or the negative one.
+Value* choose_held(Builder& b, Value* chosen, Value* a, Value* c,
+                   llvm::Instruction::BinaryOps both) {
+  llvm::Type* bits = a->getType()->getWithNewType(b.getInt32Ty());
+  Value* zero = b.CreateBitCast(
+      b.CreateBinOp(both, b.CreateBitCast(a, bits), b.CreateBitCast(c, bits)), a->getType());
+  Value* otherwise = b.CreateSelect(b.CreateFCmpOEQ(a, c), zero, c);
+  return b.CreateSelect(b.CreateOr(chosen, b.CreateFCmpUNO(a, a)), a, otherwise);
+}
+
 bool is_positive_zero(const Value* x) {
   using namespace llvm::PatternMatch;
   return match(x, m_PosZeroFP());
@@ -148,6 +165,8 @@ Value* maximum(Builder& b, ElementType type, Value* a, Value* c) {
     // One comparison says all beside a zero: NaN is what is not less.
     if (is_positive_zero(a)) std::swap(a, c);
     if (is_positive_zero(c)) return b.CreateSelect(b.CreateFCmpUGT(a, c), a, c);
+    if (is_held_wide(type))
+      return choose_held(b, b.CreateFCmpOGT(a, c), a, c, llvm::Instruction::And);
     return b.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, a, c);
   }
   Value* less = is_signed(type) ? b.CreateICmpSLT(a, c) : b.CreateICmpULT(a, c);
@@ -155,6 +174,8 @@ Value* maximum(Builder& b, ElementType type, Value* a, Value* c) {
 }
 
 Value* minimum(Builder& b, ElementType type, Value* a, Value* c) {
+  if (is_floating(type) && is_held_wide(type))
+    return choose_held(b, b.CreateFCmpOLT(a, c), a, c, llvm::Instruction::Or);
   if (is_floating(type)) return b.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, a, c);
   Value* less = is_signed(type) ? b.CreateICmpSLT(c, a) : b.CreateICmpULT(c, a);
   return b.CreateSelect(less, c, a);

@@ -247,8 +247,15 @@ class DimMerger {
       operands.push_back(reshaped(id, old[i], runs.merged(inner_operand(id, i))));
     const Shape shape = Shape::array(module_.shape(id).type, runs.merged(value));
     const InstructionId copy = editor_.clone(id, module_[id].computation, operands);
-    editor_.set_shape(copy, shape);
+    set_merged_shape(copy, shape);
     return copy;
+  }
+
+  // A sharding counts dimensions that are no longer there.
+  void set_merged_shape(InstructionId id, const Shape& shape) {
+    if (shape.rank() != module_.shape(id).rank() && module_[id].extra)
+      module_.mutable_extra(id).sharding = nullptr;
+    editor_.set_shape(id, shape);
   }
 
   // A fused computation knows its operands as parameters.
@@ -323,7 +330,7 @@ class DimMerger {
       runs.merge_attributes(each, module_, each);
       shapes.push_back(Shape::array(module_.shape(each).type, runs.merged(each)));
     }
-    for (size_t i = 0; i < instructions.size(); ++i) editor_.set_shape(instructions[i], shapes[i]);
+    for (size_t i = 0; i < instructions.size(); ++i) set_merged_shape(instructions[i], shapes[i]);
     for (InstructionId each : instructions)
       if (module_[each].op == Op::Reshape &&
           module_.shape(each).dims == module_.shape(module_.operand(each, 0)).dims &&

@@ -6,11 +6,14 @@
 namespace hilo {
 namespace {
 
-std::string_view unique_computation_name(Parser& parser, std::string_view base) {
-  std::string name(base);
-  for (size_t i = parser.computations.size(); parser.computations.find(name) != SpanTable::none;
-       ++i)
-    name = fmt::format("{}.{}", base, i);
+// async_wrapped, async_wrapped.1, async_wrapped.2, ..., but those that are taken.
+std::string_view next_wrapped_name(Parser& parser) {
+  constexpr std::string_view base = "async_wrapped";
+  std::string name;
+  do {
+    const size_t number = parser.sugared_starts++;
+    name = number == 0 ? std::string(base) : fmt::format("{}.{}", base, number);
+  } while (parser.computations.find(name) != SpanTable::none);
   return parser.strings().copy(name);
 }
 
@@ -36,7 +39,7 @@ ComputationId wrap(Parser& parser, const Draft& draft, std::span<const Instructi
   Module& module = parser.module;
   const ComputationId id = {static_cast<uint32_t>(module.computations.size())};
   Computation computation;
-  computation.name = unique_computation_name(parser, "async_wrapped");
+  computation.name = next_wrapped_name(parser);
   for (size_t i = 0; i < operands.size(); ++i)
     computation.parameters.push_back(
         append_parameter(parser, id, static_cast<int64_t>(i), module[operands[i]].shape));

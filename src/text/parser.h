@@ -55,6 +55,7 @@ class Parser : public Lexer {
   std::string_view instruction;                // the name of the one that is being read
   std::optional<Op> op;
   int64_t literal_bytes_used = 0;
+  size_t sugared_starts = 0;  // whose computations have been given names
   bool bare = false;  // a bare instruction: unknown operands become parameters
   bool failed_names_used = false;
   std::optional<Error> first_error;  // when reading went on after it

@@ -97,8 +97,8 @@ template <class E>
   requires std::is_enum_v<E>
 Result<void> get(const ProtoSource& source, E& value) {
   static constexpr auto texts = enum_texts(std::type_identity<E>());
-  if (!has_value(source)) return {};
   const std::optional<size_t> found = enumerator_of(source, texts);
+  if (!found && !has_value(source)) return {};  // of a field that is absent, number 0 is the value
   if (!found)
     return fail(ErrorKind::Unsupported, "{}: an enumerator that nobody knows", source.field.name());
   value = static_cast<E>(*found);

@@ -9,6 +9,7 @@ inline Result<Outputs> compile_and_run(const Module& module, Inputs inputs,
                                        const EvalOptions& options) {
   CompileOptions compiling;
   compiling.threads = options.threads;
+  compiling.is_verified = options.is_verified;
   compiling.eval = options;
   HILO_TRY(const Executable executable, compile(module, cpu_target(), compiling));
   return executable.run_devices(std::move(inputs), {.interrupt = options.interrupt});

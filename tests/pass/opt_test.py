@@ -42,7 +42,7 @@ class Opt(unittest.TestCase):
 
     def test_passes_of_the_compiler(self):
         ran = [run["pass"] for run in json.loads(hilo("opt", "-", "--pipeline=cpu", "--json").stdout)["runs"]]
-        self.assertEqual((ran[0], ran[-1]), ("dynamic-dimension-inference", "copy-insertion"))
+        self.assertEqual((ran[0], ran[-1]), ("forget-aliasing", "copy-insertion"))
         listed = json.loads(hilo("list", "passes", "--json").stdout)["rows"]
         self.assertLessEqual(set(ran), {row["pass"] for row in listed})
         text = "HloModule m\nENTRY main { a = f32[2,3]{0,1} parameter(0)  ROOT r = f32[2,3]{0,1} negate(a) }\n"

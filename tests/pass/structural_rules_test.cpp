@@ -240,7 +240,7 @@ const Row rows[] = {
   index_vector_dim=1, slice_sizes={1,4})"},
     {"gather-of-regular-indices", R"(x = f32[9,4,6] parameter(0)
  i = s32[1,2] constant({{3,99}})
- ROOT r = f32[1,2,4] gather(x, i), offset_dims={1,2}, collapsed_slice_dims={0}, start_index_map={0,2},
+ ROOT r = f32[1,4,2] gather(x, i), offset_dims={1,2}, collapsed_slice_dims={0}, start_index_map={0,2},
   index_vector_dim=1, slice_sizes={1,4,2})"},
     {"gather-of-same-indices", R"(x = f32[9,4] parameter(0)
  n = s32[6] parameter(1)

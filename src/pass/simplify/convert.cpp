@@ -53,9 +53,11 @@ bool may_skip_inner(const Match& match) {
   return true;
 }
 
+// A pred between holds no bits but that of its value.
 bool same_widths(const Match& match) {
   const int bits = bits_of(match.shape().type);
-  return bits == bits_of(match.shape('x').type) && bits == bits_of(match.shape('b').type);
+  return match.shape('b').type != ElementType::Pred && bits == bits_of(match.shape('x').type) &&
+         bits == bits_of(match.shape('b').type);
 }
 
 InstructionId bitcast_once(Editor& editor, const Match& match) {
