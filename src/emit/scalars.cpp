@@ -105,9 +105,7 @@ Value* convert_complex(Builder& b, ElementType from, ElementType to, Value* valu
 
 // LLVM would take llvm.maximum of two widened numbers in the narrow type, for which processors have
 // no instruction.
-bool is_held_wide(ElementType type) {
-  return type == ElementType::F16;
-}
+bool is_held_wide(ElementType type) { return type == ElementType::F16; }
 
 // a where it is chosen or NaN, else c. Equal numbers have the same bits but for zeros, of which
 // `both` gives the positive or the negative one.

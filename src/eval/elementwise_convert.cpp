@@ -76,9 +76,7 @@ void to_pred(const KernelArguments& k) {
 }
 
 // Of f8e8m0fnu, which has no zero.
-void to_true(const KernelArguments& k) {
-  std::fill_n(k.output<uint8_t>(), k.n, uint8_t{1});
-}
+void to_true(const KernelArguments& k) { std::fill_n(k.output<uint8_t>(), k.n, uint8_t{1}); }
 
 void round_to_odd(const KernelArguments& k) {
   const double* in = k.input<double>(0);

@@ -56,7 +56,7 @@ class Parser : public Lexer {
   std::optional<Op> op;
   int64_t literal_bytes_used = 0;
   size_t sugared_starts = 0;  // whose computations have been given names
-  bool bare = false;  // a bare instruction: unknown operands become parameters
+  bool bare = false;          // a bare instruction: unknown operands become parameters
   bool failed_names_used = false;
   std::optional<Error> first_error;  // when reading went on after it
   std::vector<bool> broken;          // computations in which an instruction was given up
