@@ -1,12 +1,11 @@
 // `hilo extract`: a computation, fusion or neighbourhood as a module of its own.
-#include <mutex>
-
 #include "eval/eval.h"
 #include "text/text.h"
 #include "tools/inputs.h"
 #include "tools/machine_memory.h"
 #include "tools/module_file.h"
 #include "tools/neighbourhood.h"
+#include "tools/operand_values.h"
 #include "tools/run_options.h"
 #include "wire/wire.h"
 
@@ -22,45 +21,17 @@ struct Options {
   StageChoice stage;
 };
 
-// The first value that each of some instructions has on each device.
-class Capture {
- public:
-  explicit Capture(const Neighbourhood& wanted) {
-    for (const auto* ids : {&wanted.parameters, &wanted.results})
-      for (const InstructionId id : *ids) values_[id];
-  }
-  void see(const ValueEvent& event) {
-    const auto found = values_.find(event.instruction);
-    if (found == values_.end()) return;
-    const std::lock_guard lock(mutex_);
-    found->second.emplace(event.device, *event.value);
-  }
-  const std::map<int64_t, Literal>& of(InstructionId id) const { return values_.at(id); }
-
- private:
-  std::map<InstructionId, std::map<int64_t, Literal>> values_;  // by device
-  std::mutex mutex_;
-};
-
-// in_I and out_I as `hilo run` reads them, with _devD where there are several devices.
-Result<void> save_leaves(NpzWriter& writer, std::string_view prefix, const Module& module,
-                         const std::vector<InstructionId>& ids, const Capture& capture,
-                         int64_t devices) {
-  for (int64_t device = 0; device < devices; ++device) {
-    int64_t leaf = 0;
-    for (const InstructionId id : ids) {
-      const auto value = capture.of(id).find(device);
-      if (value == capture.of(id).end())
-        return fail(ErrorKind::Input, "{} is not computed on device {} with these inputs",
-                    module[id].name, device);
-      Result<void> written;
-      for_each_leaf(value->second, [&](const Literal& one) {
-        const auto name =
-            array_name(prefix, leaf++, devices > 1 ? std::optional(device) : std::nullopt);
-        if (written && one.shape().is_array()) written = writer.add(name, one);
-      });
-      HILO_DO(std::move(written));
-    }
+// in_I or out_I as `hilo run` reads them, with _devD where there are several devices.
+Result<void> save_leaves(NpzWriter& writer, std::string_view prefix,
+                         std::span<const Literal> values, std::optional<int64_t> device) {
+  int64_t leaf = 0;
+  for (const Literal& value : values) {
+    Result<void> written;
+    for_each_leaf(value, [&](const Literal& one) {
+      const auto name = array_name(prefix, leaf++, device);
+      if (written && one.shape().is_array()) written = writer.add(name, one);
+    });
+    HILO_DO(std::move(written));
   }
   return {};
 }
@@ -75,12 +46,16 @@ Result<void> save_values(const Module& module, const Neighbourhood& extracted,
   HILO_DO(check_memory(estimate_memory(module, eval), eval.memory_limit));
   const int64_t devices = device_count(module, eval);
   HILO_TRY(Inputs inputs, make_inputs(module, devices, options.inputs));
-  Capture capture(extracted);
-  eval.observer = [&](const ValueEvent& event) { capture.see(event); };
-  HILO_DO(evaluate(module, std::move(inputs), eval));
+  std::vector<InstructionId> wanted = extracted.parameters;
+  wanted.insert(wanted.end(), extracted.results.begin(), extracted.results.end());
+  HILO_TRY(const auto rows, values_in_run(module, wanted, std::move(inputs), eval));
   HILO_TRY(NpzWriter writer, NpzWriter::create(options.saved));
-  HILO_DO(save_leaves(writer, "in", module, extracted.parameters, capture, devices));
-  HILO_DO(save_leaves(writer, "out", module, extracted.results, capture, devices));
+  for (int64_t device = 0; device < devices; ++device) {
+    const std::span<const Literal> values = rows[static_cast<size_t>(device)];
+    const auto shown = devices > 1 ? std::optional(device) : std::nullopt;
+    HILO_DO(save_leaves(writer, "in", values.first(extracted.parameters.size()), shown));
+    HILO_DO(save_leaves(writer, "out", values.subspan(extracted.parameters.size()), shown));
+  }
   return writer.finish();
 }
 
