@@ -211,20 +211,21 @@ Result<DumpStage> find_stage(const std::string& folder, const std::vector<DumpSt
     return found == stages.rend() ? nullptr : &*found;
   };
   const DumpStage* found = nullptr;
-  if (is_digits(wanted))
+  const bool is_number = is_digits(wanted);
+  if (is_number)
     found = find([&](const DumpStage& one) { return one.number == number_in(wanted); });
   if (!found) found = find([&](const DumpStage& one) { return has_component(one, wanted); });
   if (!found)
     found = find([&](const DumpStage& one) { return has_component(one, "after_" + wanted); });
-  if (!found)
+  if (!found && !is_number)
     found = find([&](const DumpStage& one) {
       return fs::path(one.path).filename().native().find(wanted) != std::string::npos;
     });
   if (found) return *found;
   std::vector<std::string> names;
   for (const DumpStage& one : stages) names.push_back(one.name);
-  return fail(ErrorKind::Io, "{}: no module has {} in its name; there are: {} (--list-stages)",
-              folder, wanted, list_of(std::move(names)));
+  return fail(ErrorKind::Io, "{}: no stage {}; there are: {} (--list-stages)", folder, wanted,
+              list_of(std::move(names)));
 }
 
 Result<DumpStage> choose_stage(const std::string& folder, const StageChoice& choice) {

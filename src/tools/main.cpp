@@ -95,13 +95,7 @@ void name_processor_to_openblas() {
 #endif
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  open_closed_streams();
-  keep_freed_memory();
-  name_processor_to_openblas();
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is an error of who writes it
+int run_command(int argc, char** argv) {
   Session session;
   session.color = isatty(STDERR_FILENO) && std::getenv("NO_COLOR") == nullptr;
   CLI::App app("hilo: reads, checks and runs the programs that XLA works on", "hilo");
@@ -135,4 +129,20 @@ int main(int argc, char** argv) {
   }
   finish_output(session);
   return session.status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  open_closed_streams();
+  keep_freed_memory();
+  name_processor_to_openblas();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is an error of who writes it
+  try {
+    return run_command(argc, argv);
+  } catch (const std::bad_alloc&) {  // before there was a command to say so
+    std::fputs("error: out of memory\n", stderr);
+  } catch (const std::system_error&) {  // standard error takes nothing
+  }
+  return failure;
 }

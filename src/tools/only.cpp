@@ -19,9 +19,11 @@ void forget_entry(ModuleHeader& header) {
 
 std::string_view bare(std::string_view name) { return name.substr(name.starts_with('%') ? 1 : 0); }
 
-// Of an instruction: its operands, each once, as isolate() has parameters for them.
+// Of an instruction: its operands, each once, as isolate() has parameters for them; a parameter
+// stands for itself.
 std::vector<InstructionId> distinct_operands(const Module& module, InstructionId id) {
   std::vector<InstructionId> out;
+  if (module[id].op == Op::Parameter) out.push_back(id);
   for (InstructionId operand : module.operands(id))
     if (std::ranges::find(out, operand) == out.end()) out.push_back(operand);
   return out;
@@ -91,7 +93,13 @@ Module isolate(const Module& module, InstructionId id) {
   Module out = module;
   forget_entry(out.header);
   const ComputationId entry = out.add_computation(fmt::format("only.{}", out[id].name));
+  out.entry = entry;
   const Instruction instruction = out[id];
+  if (instruction.op == Op::Parameter) {
+    const Shape shape = out.shape(id);
+    out[entry].root = out.add_instruction(entry, Op::Parameter, shape, {}, instruction.name);
+    return out;
+  }
   const auto operands = out.operands(instruction);
   std::vector<InstructionId> parameters;
   std::vector<InstructionId> values(operands.begin(), operands.end());
@@ -109,9 +117,10 @@ Module isolate(const Module& module, InstructionId id) {
   copy.first_use = {};
   copy.extra = {};
   const InstructionId root = out.append_raw(copy, parameters);
+  if (instruction.extra)  // what it means may stand there
+    out.mutable_extra(root).backend_config = module.extra(instruction).backend_config;
   out[entry].instructions.push_back(root);
   out[entry].root = root;
-  out.entry = entry;
   return out;
 }
 

@@ -195,7 +195,7 @@ class Command(Folder):
         self.assertIn("no module among 1 files", hilo("check", self.folder).stderr)
         self.write("module_0001.f.before_optimizations.txt", ADD)
         done = hilo("run", self.folder, "--stage=nosuch")
-        self.assertIn(f"{self.folder}: no module has nosuch in its name; there are: before_optimizations", done.stderr)
+        self.assertIn(f"{self.folder}: no stage nosuch; there are: before_optimizations", done.stderr)
 
     def test_empty_file(self):
         for text in "", " \n\n", "// a comment\n":

@@ -48,6 +48,14 @@ def npy(values):
     return b"\x93NUMPY\x01\0" + struct.pack("<H", len(header)) + header + struct.pack(f"<{len(values)}f", *values)
 
 
+class Streams(unittest.TestCase):
+    def test_standard_error_that_takes_nothing(self):
+        with open("/dev/full", "w") as full:
+            for arguments in (["run", "nonexistent"], ["run", "-"]):
+                done = subprocess.run([HILO, *arguments], input=CHAIN, text=True, stdout=subprocess.DEVNULL, stderr=full)
+                self.assertEqual(done.returncode, 1, arguments)
+
+
 class Only(Folder):
     INPUTS = "--input=4xf32=[3 4 5 6]", "--input=4xf32=[1 1 1 1]"
 
@@ -62,6 +70,26 @@ class Only(Folder):
         self.assertIn("= 4 6 8 10\n", self.only("y", *self.INPUTS).stdout)
         self.assertIn("= 15648\n", self.only("r", *self.INPUTS).stdout)
         self.assertIn("= 15648\n", self.only("main", *self.INPUTS).stdout)
+
+    def test_a_parameter_is_what_it_is_given(self):
+        text = "HloModule p\nENTRY e { q = f32[4] parameter(0)\n  r = f32[4] parameter(1)\n  ROOT s = f32[4] add(q, r) }\n"
+        for device in ("cpu", "eval"):
+            for name, values in (("q", "3 4 5 6"), ("r", "1 1 1 1")):
+                done = hilo("run", "-", f"--only={name}", *self.INPUTS, f"--device={device}", text=text)
+                self.assertIn(f"= {values}\n", done.stdout, done.stderr)
+
+    def test_a_custom_call_keeps_its_configuration(self):
+        dims = '"lhs_contracting_dimensions":["1"],"rhs_contracting_dimensions":["1"],' \
+            '"lhs_batch_dimensions":[],"rhs_batch_dimensions":[]'
+        text = f"""HloModule m
+ENTRY e {{
+  a = f32[2,3] parameter(0)
+  b = f32[4,3] parameter(1)
+  ROOT g = f32[2,4] custom-call(a, b), custom_call_target="__cublas$gemm", backend_config={{"gemm_backend_config":{{"alpha_real":1,"beta":0,"dot_dimension_numbers":{{{dims}}},"epilogue":"DEFAULT"}}}}
+}}
+"""
+        done = hilo("run", "-", "--only=g", "--input=2x3xf32=1", "--input=4x3xf32=2", text=text)
+        self.assertIn("= 6 6 6 6 6 6 6 6\n", done.stdout, done.stderr)
 
     def test_within_a_loop_the_first_round_counts(self):
         self.assertIn("= 16 36 64 100\n", self.only("t", *self.INPUTS).stdout)

@@ -40,6 +40,12 @@ class Stages(Folder):
             with self.subTest(choice):
                 self.assertEqual(self.taken(*([f"--stage={choice}"] if choice else [])), op)
 
+    def test_a_number_is_no_part_of_a_name(self):
+        self.dump()
+        done = hilo("check", self.folder, "--stage=2")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no stage 2; there are: ", done.stderr)
+
     def test_all_commands_choose(self):
         self.dump()
         for command, *options in COMMANDS:
