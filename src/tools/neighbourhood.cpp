@@ -4,18 +4,10 @@
 
 #include "rewrite/rewrite.h"
 #include "tools/named.h"
+#include "tools/only.h"
 
 namespace hilo::tools {
 namespace {
-
-// What the header says of the old entry no longer holds.
-void forget_entry(ModuleHeader& header) {
-  header.input_output_alias.clear();
-  header.buffer_donor.clear();
-  header.entry_computation_layout.reset();
-  header.allow_spmd_sharding_propagation_to_parameters.clear();
-  header.allow_spmd_sharding_propagation_to_output.clear();
-}
 
 // The second of two, or a later one, of one asynchronous operation.
 bool is_end(const Module& module, InstructionId id) {

@@ -8,15 +8,6 @@
 namespace hilo::tools {
 namespace {
 
-// What the header says of the old entry no longer holds.
-void forget_entry(ModuleHeader& header) {
-  header.input_output_alias.clear();
-  header.buffer_donor.clear();
-  header.entry_computation_layout.reset();
-  header.allow_spmd_sharding_propagation_to_parameters.clear();
-  header.allow_spmd_sharding_propagation_to_output.clear();
-}
-
 std::string_view bare(std::string_view name) { return name.substr(name.starts_with('%') ? 1 : 0); }
 
 // Of an instruction: its operands, each once, as isolate() has parameters for them; a parameter
@@ -61,6 +52,14 @@ Result<std::vector<InstructionId>> passed_values(const Module& module, Computati
 }
 
 }  // namespace
+
+void forget_entry(ModuleHeader& header) {
+  header.input_output_alias.clear();
+  header.buffer_donor.clear();
+  header.entry_computation_layout.reset();
+  header.allow_spmd_sharding_propagation_to_parameters.clear();
+  header.allow_spmd_sharding_propagation_to_output.clear();
+}
 
 Result<Inputs> inputs_in_run(const Module& module, std::string_view name, Inputs inputs,
                              const EvalOptions& options) {

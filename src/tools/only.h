@@ -5,6 +5,8 @@
 
 namespace hilo::tools {
 
+// Takes out what a header says of an entry that is no longer the one.
+void forget_entry(ModuleHeader& header);
 // The module with that computation as its entry, or with an entry made of the one instruction and a
 // parameter for each of its operands. An error lists near names when there is none of that name.
 Result<Module> isolate(const Module& module, std::string_view name);
