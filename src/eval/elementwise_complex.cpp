@@ -3,16 +3,14 @@
 #include <complex>
 
 #include "eval/kernel.h"
+#include "eval/without_subnormal.h"
 
 namespace hilo {
 namespace {
 
 using C = std::complex<double>;
 
-// Functions of a library may keep subnormal numbers in any mode of the processor.
-double without_subnormal(double x) {
-  return std::fabs(x) < std::numeric_limits<double>::min() ? std::copysign(0.0, x) : x;
-}
+using hilo::without_subnormal;
 C without_subnormal(C x) { return {without_subnormal(x.real()), without_subnormal(x.imag())}; }
 template <class T>
 C widened(std::complex<T> x) {

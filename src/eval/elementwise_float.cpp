@@ -3,15 +3,10 @@
 #include <cmath>
 
 #include "eval/kernel.h"
+#include "eval/without_subnormal.h"
 
 namespace hilo {
 namespace {
-
-// Functions of a library may keep subnormal numbers in any mode of the processor.
-template <class T>
-T without_subnormal(T x) {
-  return std::fabs(x) < std::numeric_limits<T>::min() ? std::copysign(T(0), x) : x;
-}
 
 template <class T, T (*F)(T)>
 void unary(const KernelArguments& k) {
