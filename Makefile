@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 # $(call configure,OPTIONS): the build files of PRESET; what CMake says is shown only when it fails.
 configure = mkdir -p build; cmake --preset $(PRESET) $(1) >build/configure.log || \
   { cat build/configure.log; exit 1; }
-.PHONY: help build test demo fuzz bench format format-check clean
+.PHONY: help build test demo wheel fuzz bench format format-check clean
 
 help:  ## shows this list
 	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -23,6 +23,9 @@ test: peers  ## builds and runs all tests; PRESET=asan or tsan for sanitizers
 
 demo: build  ## runs a four-device TPU-style module and compares its outputs with stored ones
 	@examples/demo
+
+wheel: build  ## makes dist/hilo-*.whl: the platform for JAX, the command, the module hilo
+	@scripts/wheel build/$(PRESET)
 
 fuzz: tests-setup  ## runs each fuzzer for SECONDS=60
 	@scripts/fuzz $(SECONDS)

@@ -1,0 +1,130 @@
+"""Custom calls that call Python: jax.pure_callback, io_callback, debug.print, debug.callback.
+
+The structures are those of XLA's typed foreign function interface, version 0.3
+(jaxlib/include/xla/ffi/api/c_api.h).
+"""
+
+import ctypes as C
+import traceback
+
+import numpy as np
+
+from hilo.client import POINTER, WORD
+
+TARGETS = ("xla_ffi_python_cpu_callback", "xla_ffi_partitioned_python_cpu_callback")
+LOADED_CALLBACKS = C.c_int64(7357244197867843242)  # the type of the client's list of callables
+METADATA, TOKEN, INTERNAL = 1, 17, 13
+# Element types of HLO (xla_data.proto) by number; what NumPy lacks is ml_dtypes'.
+TYPES = {1: "bool", 2: "int8", 3: "int16", 4: "int32", 5: "int64", 6: "uint8", 7: "uint16",
+         8: "uint32", 9: "uint64", 10: "float16", 11: "float32", 12: "float64", 15: "complex64",
+         16: "bfloat16", 18: "complex128", 19: "float8_e5m2", 20: "float8_e4m3fn", 21: "int4",
+         22: "uint4", 23: "float8_e4m3b11fnuz", 24: "float8_e5m2fnuz", 25: "float8_e4m3fnuz"}
+
+
+class Extension(C.Structure):
+    """The head of each extension."""
+
+
+Extension._fields_ = [("size", WORD), ("type", C.c_int), ("next", C.POINTER(Extension))]
+
+
+def _structure(name, *fields, head=True):
+    first = [("size", WORD), ("extension", POINTER)] if head else []
+    return type(name, (C.Structure,), {"_fields_": first + list(fields)})
+
+
+Values = _structure("Values", ("count", C.c_int64), ("types", C.POINTER(C.c_int)),
+                    ("values", C.POINTER(POINTER)))
+Attributes = _structure("Attributes", ("count", C.c_int64), ("types", C.POINTER(C.c_int)),
+                        ("names", POINTER), ("values", C.POINTER(POINTER)))
+Buffer = _structure("Buffer", ("type", C.c_int), ("data", POINTER), ("rank", C.c_int64),
+                    ("dims", C.POINTER(C.c_int64)))
+Scalar = _structure("Scalar", ("type", C.c_int), ("value", C.POINTER(C.c_uint64)), head=False)
+Version = _structure("Version", ("major", C.c_int), ("minor", C.c_int))
+Api = _structure("Api", ("version", Version), ("internal", POINTER), ("error_create", POINTER),
+                 ("error_message", POINTER), ("error_destroy", POINTER), ("register", POINTER),
+                 ("stream", POINTER), ("type_register", POINTER), ("context_get", POINTER))
+Frame = _structure("Frame", ("api", C.POINTER(Api)), ("context", POINTER), ("stage", C.c_int),
+                   ("arguments", Values), ("results", Values), ("attributes", Attributes))
+Get = _structure("Get", ("context", POINTER), ("type", C.POINTER(C.c_int64)), ("data", POINTER))
+Failure = _structure("Failure", ("message", C.c_char_p), ("code", C.c_int))
+Callbacks = _structure("Callbacks", ("values", C.POINTER(C.py_object)), ("count", WORD), head=False)
+Metadata = _structure("Metadata", ("size", WORD), ("version", Version), ("traits", C.c_uint32),
+                      ("state", C.c_int64), head=False)
+MetadataExtension = _structure("MetadataExtension", ("head", Extension),
+                               ("metadata", C.POINTER(Metadata)), head=False)
+
+
+def dtype_of(number):
+    """The NumPy type of an element type."""
+    name = TYPES[number]
+    try:
+        return np.dtype(name)
+    except TypeError:
+        import ml_dtypes
+
+        return np.dtype(getattr(ml_dtypes, name))
+
+
+def view_of(pointer):
+    """A buffer of a call as an array over its memory; None for a token."""
+    buffer = C.cast(pointer, C.POINTER(Buffer)).contents
+    if buffer.type == TOKEN:
+        return None
+    dims = [buffer.dims[i] for i in range(buffer.rank)]
+    dtype = dtype_of(buffer.type)
+    size = int(np.prod(dims, dtype=np.int64)) * dtype.itemsize
+    if size == 0:
+        return np.zeros(dims, dtype)
+    return np.frombuffer((C.c_char * size).from_address(buffer.data), dtype).reshape(dims)
+
+
+def copy_of(pointer):
+    """A buffer's elements, which stay after the call: JAX may read them later."""
+    view = view_of(pointer)
+    if view is None:
+        return None
+    out = view.copy()
+    out.flags.writeable = False
+    return out
+
+
+def say_version(extension):
+    """Fills the metadata that a caller asks for; whether it asked."""
+    while extension:
+        head = C.cast(extension, C.POINTER(Extension)).contents
+        if head.type == METADATA:
+            metadata = C.cast(extension, C.POINTER(MetadataExtension)).contents.metadata.contents
+            metadata.version.major, metadata.version.minor, metadata.traits = 0, 3, 0
+            return True
+        extension = C.cast(head.next, POINTER).value
+    return False
+
+
+def call_python(frame):
+    """Calls the callable that the attribute `index` numbers, and keeps what it returns."""
+    get = Get(C.sizeof(Get), None, frame.context, C.pointer(LOADED_CALLBACKS), None)
+    C.CFUNCTYPE(POINTER, C.POINTER(Get))(frame.api.contents.context_get)(C.byref(get))
+    index = C.cast(frame.attributes.values[0], C.POINTER(Scalar)).contents.value[0]
+    function = C.cast(get.data, C.POINTER(Callbacks)).contents.values[index]
+    arguments = [copy_of(frame.arguments.values[i]) for i in range(frame.arguments.count)]
+    returned = function(*arguments)
+    for i in range(frame.results.count):
+        result = view_of(frame.results.values[i])
+        if result is not None:
+            result[...] = np.asarray(returned[i])
+
+
+@C.CFUNCTYPE(POINTER, C.POINTER(Frame))
+def python_callback(pointer):
+    """The handler: null, or an error with the traceback."""
+    frame = pointer.contents
+    if say_version(frame.extension):
+        return None
+    try:
+        call_python(frame)
+        return None
+    except BaseException as error:  # nothing passes the caller, which is no Python
+        text = "CpuCallback error calling callback: " + "".join(traceback.format_exception(error))
+        create = C.CFUNCTYPE(POINTER, C.POINTER(Failure))(frame.api.contents.error_create)
+        return create(C.byref(Failure(C.sizeof(Failure), None, text.encode(), INTERNAL)))

@@ -1,0 +1,118 @@
+"""What JAX calls when it looks for platforms: entry point `hilo` of the group `jax_plugins`.
+
+The client names itself `cpu`, so that JAX lowers for it as for its own CPU, with donation, linear
+algebra, callbacks and the compilation cache; it is registered, and chosen, as `hilo`.
+Environment: HILO_DEVICES (how many devices there are), HILO_THREADS (of all), HILO_CACHE (a folder
+for machine code).
+"""
+
+import ctypes as C
+import os
+
+from hilo import ffi_callbacks
+from hilo.client import PLUGIN, POINTER, WORD
+
+FFI_EXTENSION = 5
+LOW_PRIORITY = -10  # JAX's own CPU has 0: nobody gets Hilo who has not asked for it
+
+
+class Extension(C.Structure):
+    """The head of each extension of the table."""
+
+
+Extension._fields_ = [("size", WORD), ("type", C.c_int), ("next", C.POINTER(Extension))]
+
+
+class Api(C.Structure):
+    """The head of the table."""
+
+    _fields_ = [("size", WORD), ("extensions", C.POINTER(Extension))]
+
+
+class Ffi(C.Structure):
+    """The extension that takes custom calls of the user."""
+
+    _fields_ = [("head", Extension), ("type_register", POINTER), ("user_data_add", POINTER),
+                ("register_handler", POINTER)]
+
+
+class HandlerArguments(C.Structure):
+    """PJRT_FFI_Register_Handler_Args."""
+
+    _fields_ = [("size", WORD), ("name", C.c_char_p), ("name_size", WORD), ("handler", POINTER),
+                ("platform", C.c_char_p), ("platform_size", WORD), ("traits", C.c_int)]
+
+
+def pointer_of(capsule):
+    """The pointer in a PyCapsule."""
+    get_name = C.PYFUNCTYPE(C.c_char_p, C.py_object)(("PyCapsule_GetName", C.pythonapi))
+    get = C.PYFUNCTYPE(POINTER, C.py_object, C.c_char_p)(("PyCapsule_GetPointer", C.pythonapi))
+    return get(capsule, get_name(capsule))
+
+
+def options():
+    """The options of the client, from the environment."""
+    out = {}
+    for name in ("devices", "threads"):
+        text = os.environ.get(f"HILO_{name.upper()}", "")
+        if not text:
+            continue
+        if not text.isdigit() or int(text) < 1:
+            raise ValueError(f"HILO_{name.upper()}={text} is no number from 1 up")
+        out[name] = int(text)
+    if os.environ.get("HILO_CACHE"):
+        out["cache"] = os.environ["HILO_CACHE"]
+    return out
+
+
+def ffi_of(c_api):
+    """The FFI extension of a plugin's table."""
+    extension = C.cast(pointer_of(c_api), C.POINTER(Api)).contents.extensions
+    while extension and extension.contents.type != FFI_EXTENSION:
+        extension = extension.contents.next
+    return C.cast(extension, C.POINTER(Ffi)).contents if extension else None
+
+
+def register_handlers(c_api):
+    """Gives the client the handlers that JAX has, and those that its user registers later."""
+    from jaxlib import lapack, xla_client
+
+    ffi = ffi_of(c_api)
+    if ffi is None:
+        return
+    register = C.CFUNCTYPE(POINTER, C.POINTER(HandlerArguments))(ffi.register_handler)
+
+    def take(name, handler):
+        name = name if isinstance(name, bytes) else name.encode()
+        register(C.byref(HandlerArguments(C.sizeof(HandlerArguments), name, len(name), handler,
+                                          b"Host", 4, 0)))
+
+    def take_capsule(name, capsule, api_version):
+        if api_version == 1:  # the typed interface
+            take(name, pointer_of(capsule["execute"] if isinstance(capsule, dict) else capsule))
+
+    def take_both(name, capsule, platform, api_version, traits):
+        xla_client._xla.register_custom_call_target(name, capsule, platform, api_version, traits)
+        take_capsule(name, capsule, api_version)
+
+    for name in ffi_callbacks.TARGETS:
+        take(name, C.cast(ffi_callbacks.python_callback, POINTER).value)
+    for targets in lapack.registrations().values():
+        for name, capsule, version in targets:
+            take_capsule(name, capsule, version)
+    # The first registration of a platform's handler counts; JAX's own comes after it.
+    xla_client.register_custom_call_handler("cpu", take_both)
+
+
+def initialize():
+    """Registers the platform."""
+    import jax
+    from jax._src import xla_bridge
+
+    c_api = xla_bridge.register_plugin("hilo", priority=LOW_PRIORITY, library_path=str(PLUGIN),
+                                       options=options())
+    getattr(xla_bridge, "_nonexperimental_plugins", set()).add("hilo")
+    if jax.config.jax_platforms == "hilo":
+        # Callbacks and dlpack keep their arrays on a platform that is called cpu.
+        jax.config.update("jax_platforms", "hilo,cpu")
+    register_handlers(c_api)

@@ -1,0 +1,349 @@
+"""What a platform does besides computing: arrays, donation, callbacks, devices, export, errors, threads."""
+import gc
+import io
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+from on_hilo import CPU, HILO, SOURCE, Compared, main, on, random_array
+
+X = random_array((8, 6))
+
+
+class Arrays(unittest.TestCase):
+    """Buffers as users see them."""
+
+    def put(self, value, device=0):
+        return jax.device_put(value, HILO[device])
+
+    def test_there_and_back(self):
+        for dtype in ("float32", "float64", "int8", "uint16", "bool", "complex64", "bfloat16", "float16"):
+            with self.subTest(dtype), jax.enable_x64(True):
+                value = random_array((3, 5), dtype)
+                np.testing.assert_array_equal(np.asarray(self.put(value)), value)
+
+    def test_strided_arguments(self):
+        base = np.arange(48, dtype=np.float32).reshape(6, 8)
+        for view in (base.T, base[::2, ::3], base[::-1], np.asfortranarray(base), base[:0], np.broadcast_to(base[0], (4, 8))):
+            np.testing.assert_array_equal(np.asarray(self.put(view)), view)
+
+    def test_scalars_and_empty(self):
+        self.assertEqual(float(self.put(np.float32(2.5))), 2.5)
+        self.assertEqual(self.put(np.zeros((3, 0, 2), np.int32)).shape, (3, 0, 2))
+
+    def test_result_to_numpy_is_a_view(self):
+        y = on(HILO[0], lambda x: x + 1, X)
+        self.assertEqual(np.asarray(y).ctypes.data, y.unsafe_buffer_pointer())
+
+    def test_argument_is_a_view(self):
+        memory = np.zeros(1 << 20, np.float32)
+        self.assertEqual(self.put(memory).unsafe_buffer_pointer(), memory.ctypes.data)
+
+    def test_argument_outlives_its_array(self):
+        y = self.put(np.full(1 << 20, 3, np.float32))
+        gc.collect()
+        self.assertEqual(float(jnp.sum(y)), 3 * (1 << 20))
+
+    def test_delete(self):
+        x = self.put(X)
+        x.delete()
+        self.assertTrue(x.is_deleted())
+        with self.assertRaisesRegex(RuntimeError, "deleted"):
+            np.asarray(x)
+
+    def test_delete_while_in_use(self):
+        x = self.put(X)
+        y = jax.jit(lambda a: a @ a.T)(x)
+        x.delete()
+        np.testing.assert_allclose(np.asarray(y), X @ X.T, rtol=1e-5)
+
+    def test_donation(self):
+        step = jax.jit(lambda x: x * 2, donate_argnums=0)
+        x = self.put(X)
+        before = x.unsafe_buffer_pointer()
+        y = step(x)
+        self.assertTrue(x.is_deleted())
+        np.testing.assert_array_equal(np.asarray(y), X * 2)
+        for _ in range(3):
+            y = step(y)
+        np.testing.assert_array_equal(np.asarray(y), X * 16)
+        self.assertIsInstance(before, int)
+
+    def test_donated_view_keeps_the_callers_array(self):
+        memory = np.ones(1 << 16, np.float32)
+        y = jax.jit(lambda x: x * 2, donate_argnums=0)(self.put(memory))
+        self.assertEqual((float(memory[0]), float(y[0])), (1, 2))
+
+    def test_between_devices(self):
+        x = self.put(X)
+        y = jax.device_put(x, HILO[2])
+        self.assertEqual(y.devices(), {HILO[2]})
+        np.testing.assert_array_equal(np.asarray(y), X)
+
+    def test_to_the_other_platform(self):
+        y = jax.device_put(self.put(X) + 1, CPU[0])
+        np.testing.assert_array_equal(np.asarray(y), X + 1)
+
+    def test_dlpack(self):
+        y = np.from_dlpack(self.put(X) + 1)
+        np.testing.assert_array_equal(y, X + 1)
+
+    def test_memory_kinds(self):
+        self.assertIn("device", {memory.kind for memory in HILO[0].addressable_memories()})
+        host = jax.device_put(X, jax.sharding.SingleDeviceSharding(HILO[0], memory_kind="pinned_host"))
+        self.assertEqual(host.sharding.memory_kind, "pinned_host")
+        np.testing.assert_array_equal(np.asarray(host), X)
+
+    def test_memory_stats(self):
+        stats = HILO[0].memory_stats()
+        self.assertTrue(stats is None or stats["bytes_in_use"] >= 0)
+
+    def test_many_arguments(self):
+        values = [self.put(np.float32(i)) for i in range(300)]
+        out = jax.jit(lambda *a: [v + 1 for v in a])(*values)
+        self.assertEqual([float(v) for v in out], [i + 1 for i in range(300)])
+
+    def test_devices(self):
+        self.assertEqual(len(HILO), 4)
+        self.assertEqual({device.platform for device in HILO}, {"cpu"})
+        self.assertIn("ilo", HILO[0].device_kind + HILO[0].client.platform_version)
+
+
+class Callbacks(Compared):
+    """Python called from compiled programs."""
+
+    def test_pure_callback(self):
+        shape = jax.ShapeDtypeStruct((8, 6), np.float32)
+        self.compare(lambda x: jax.pure_callback(lambda v: np.sin(v), shape, x) + 1, X)
+
+    def test_io_callback_ordered(self):
+        seen = []
+
+        def body(i, s):
+            jax.experimental.io_callback(lambda v: seen.append(int(v)), None, i, ordered=True)
+            return s + i
+
+        from jax import experimental  # noqa: F401
+        jax.experimental.io_callback  # is there
+        on(HILO[0], lambda x: lax.fori_loop(0, 5, body, x), np.int32(0))
+        jax.effects_barrier()
+        self.assertEqual(seen, [0, 1, 2, 3, 4])
+
+    def test_debug_print(self):
+        text = io.StringIO()
+        with contextlib.redirect_stdout(text):
+            on(HILO[0], lambda x: (jax.debug.print("sum {}", x.sum()), x)[1], np.ones(4, np.float32))
+            jax.effects_barrier()
+        self.assertIn("sum 4.0", text.getvalue())
+
+    def test_debug_callback(self):
+        seen = []
+        on(HILO[0], lambda x: (jax.debug.callback(lambda v: seen.append(v.shape), x), x)[1], X)
+        jax.effects_barrier()
+        self.assertEqual(seen, [(8, 6)])
+
+    def test_several_results(self):
+        shapes = [jax.ShapeDtypeStruct((3,), np.int32), jax.ShapeDtypeStruct((), np.float32)]
+        self.compare(lambda x: jax.pure_callback(lambda v: (np.arange(3, dtype=np.int32), np.float32(v.sum())), shapes, x), X)
+
+    def test_error_has_its_traceback(self):
+        def fail_here(_):
+            raise ValueError("no such luck")
+
+        shape = jax.ShapeDtypeStruct((), np.float32)
+        with self.assertRaisesRegex(Exception, "no such luck"):
+            on(HILO[0], lambda x: jax.pure_callback(fail_here, shape, x), X)
+        np.testing.assert_array_equal(np.asarray(on(HILO[0], lambda x: x + 1, X)), X + 1)
+
+    def test_vmapped(self):
+        shape = jax.ShapeDtypeStruct((6,), np.float32)
+        self.compare(jax.vmap(lambda x: jax.pure_callback(lambda v: v * 2, shape, x, vmap_method="sequential")), X)
+
+
+class SeveralDevices(unittest.TestCase):
+    """Sharded arrays on four devices."""
+
+    def setUp(self):
+        self.mesh = Mesh(np.array(HILO).reshape(2, 2), ("x", "y"))
+
+    def sharded(self, value, *spec):
+        return jax.device_put(value, NamedSharding(self.mesh, P(*spec)))
+
+    def test_put_and_gather(self):
+        for spec in (("x", "y"), ("x",), (None, "y"), (("x", "y"),), ()):
+            with self.subTest(spec=spec):
+                value = self.sharded(np.arange(32.0, dtype=np.float32).reshape(8, 4), *spec)
+                np.testing.assert_array_equal(np.asarray(value), np.arange(32).reshape(8, 4))
+
+    def test_elementwise(self):
+        y = jax.jit(lambda x: jnp.sin(x) + 1)(self.sharded(X, "x", "y"))
+        np.testing.assert_allclose(np.asarray(y), np.sin(X) + 1, rtol=1e-5)
+
+    def test_product(self):
+        a, b = random_array((8, 16)), random_array((16, 4), seed=1)
+        y = jax.jit(jnp.dot)(self.sharded(a, "x", "y"), self.sharded(b, "y", None))
+        np.testing.assert_allclose(np.asarray(y), a @ b, rtol=1e-4, atol=1e-5)
+
+    def test_result_sharding(self):
+        out = NamedSharding(self.mesh, P("y", None))
+        y = jax.jit(lambda x: x * 2, out_shardings=out)(self.sharded(X, "x", "y"))
+        self.assertEqual(y.sharding, out)
+        np.testing.assert_allclose(np.asarray(y), X * 2)
+
+    def test_constraint(self):
+        f = lambda x: lax.with_sharding_constraint(x + 1, NamedSharding(self.mesh, P(None, "x"))).sum(0)
+        np.testing.assert_allclose(np.asarray(jax.jit(f)(self.sharded(X, "x"))), (X + 1).sum(0), rtol=1e-5)
+
+    def test_gradient(self):
+        f = jax.jit(jax.grad(lambda w, x: jnp.mean((x @ w) ** 2)))
+        w, x = random_array((6, 3)), random_array((8, 6))
+        got = f(self.sharded(w), self.sharded(x, ("x", "y")))
+        np.testing.assert_allclose(np.asarray(got), np.asarray(on(CPU[0], jax.grad(lambda w, x: jnp.mean((x @ w) ** 2)), w, x)), rtol=1e-4)
+
+    def test_shard_map_sum(self):
+        f = jax.shard_map(lambda x: lax.psum(x, "x"), mesh=self.mesh, in_specs=P("x", "y"), out_specs=P(None, "y"))
+        np.testing.assert_allclose(np.asarray(jax.jit(f)(self.sharded(X, "x", "y"))), X[:4] + X[4:], rtol=1e-6)
+
+    def test_shard_map_collectives(self):
+        def body(x):
+            gathered = lax.all_gather(x, "x", tiled=True)
+            moved = lax.ppermute(x, "x", [(0, 1), (1, 0)])
+            exchanged = lax.all_to_all(x, "y", 0, 1, tiled=True)
+            return gathered.sum(0) + moved.sum(0) + lax.pmax(x.max(), ("x", "y")) + exchanged.sum() + lax.axis_index("x")
+
+        f = lambda mesh: jax.jit(jax.shard_map(body, mesh=mesh, in_specs=P("x", "y"), out_specs=P(("x", "y"))))
+        x = random_array((8, 6))
+        expected = np.asarray(f(Mesh(np.array(CPU).reshape(2, 2), ("x", "y")))(x))
+        np.testing.assert_allclose(np.asarray(f(self.mesh)(x)), expected, rtol=1e-5)
+
+    def test_pmap(self):
+        x = random_array((4, 3))
+        y = jax.pmap(lambda v: v - lax.pmean(v, "i"), "i", devices=HILO)(x)
+        np.testing.assert_allclose(np.asarray(y), x - x.mean(0), rtol=1e-5, atol=1e-6)
+
+    def test_second_device_alone(self):
+        y = on(HILO[3], lambda x: x * 3, X)
+        self.assertEqual(y.devices(), {HILO[3]})
+        np.testing.assert_allclose(np.asarray(y), X * 3)
+
+
+class Compiling(unittest.TestCase):
+    """What can be asked of a compiled program."""
+
+    def compiled(self, function=lambda x: jnp.sin(x) @ x.T, **options):
+        with jax.default_device(HILO[0]):
+            return jax.jit(function, **options).lower(jax.device_put(X, HILO[0])).compile()
+
+    def test_text(self):
+        self.assertIn("HloModule", self.compiled().as_text())
+
+    def test_memory_analysis(self):
+        analysis = self.compiled().memory_analysis()
+        self.assertEqual((analysis.argument_size_in_bytes, analysis.output_size_in_bytes), (192, 256))
+
+    def test_cost_analysis(self):
+        self.assertGreaterEqual(self.compiled().cost_analysis()["flops"], 2 * 8 * 8 * 6)
+
+    def test_export_and_run(self):
+        data = jax.export.export(jax.jit(lambda x: jnp.cos(x).sum(0)), platforms=["cpu"])(jax.ShapeDtypeStruct((8, 6), np.float32)).serialize()
+        y = on(HILO[0], jax.export.deserialize(data).call, X)
+        np.testing.assert_allclose(np.asarray(y), np.cos(X).sum(0), rtol=1e-5)
+
+    def test_symbolic_export(self):
+        shape = jax.export.symbolic_shape("n, 6")
+        data = jax.export.export(jax.jit(lambda x: x.sum(0) / x.shape[0]), platforms=["cpu"])(jax.ShapeDtypeStruct(shape, np.float32)).serialize()
+        np.testing.assert_allclose(np.asarray(on(HILO[0], jax.export.deserialize(data).call, X)), X.mean(0), rtol=1e-5)
+
+    def test_unknown_option(self):
+        with self.assertRaisesRegex(Exception, "No such compile option: 'no_such_option'"):
+            with jax.default_device(HILO[0]):
+                jax.jit(lambda x: x + 1).lower(X).compile({"no_such_option": 1})
+
+    def test_serialized(self):
+        from jax.experimental import serialize_executable
+        triple = serialize_executable.serialize(self.compiled())
+        loaded = serialize_executable.deserialize_and_load(*triple, backend=HILO[0].client, execution_devices=HILO[:1])
+        np.testing.assert_allclose(np.asarray(loaded(jax.device_put(X, HILO[0]))), np.sin(X) @ X.T, rtol=1e-4, atol=1e-5)
+
+    def test_layout_of_result(self):
+        from jax.experimental.layout import Format, Layout
+        wanted = Format(Layout(major_to_minor=(1, 0)), jax.sharding.SingleDeviceSharding(HILO[0]))
+        y = jax.jit(lambda x: x + 1, out_shardings=wanted)(jax.device_put(X, HILO[0]))
+        np.testing.assert_array_equal(np.asarray(y), X + 1)
+
+    def test_x64(self):
+        with jax.enable_x64(True):
+            y = on(HILO[0], lambda x: x / 3, X.astype(np.float64))
+            self.assertEqual(y.dtype, np.float64)
+            np.testing.assert_array_equal(np.asarray(y), X.astype(np.float64) / 3)
+
+
+PROCESS = """
+import os, sys
+sys.path[:0] = [{tests!r}, {python!r}]
+import on_hilo
+import jax, jax.numpy as jnp
+{body}
+"""
+
+
+class Processes(unittest.TestCase):
+    """Whole processes: their ends, their caches."""
+
+    def run_python(self, body, **environment):
+        code = PROCESS.format(tests=os.path.dirname(__file__), python=str(SOURCE / "python"), body=body)
+        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, env={**os.environ, **environment}, check=False)
+
+    def test_ends_with_work_in_flight(self):
+        done = self.run_python("x = jax.device_put(jnp.ones((900, 900)), on_hilo.HILO[0])\nfor _ in range(20): x = jax.jit(lambda a: a @ a / 900)(x)\nprint('end')")
+        self.assertEqual((done.returncode, done.stdout), (0, "end\n"), done.stderr)
+
+    def test_compilation_cache(self):
+        with tempfile.TemporaryDirectory() as folder:
+            body = f"jax.config.update('jax_compilation_cache_dir', {folder!r})\njax.config.update('jax_persistent_cache_min_compile_time_secs', 0)\njax.config.update('jax_persistent_cache_min_entry_size_bytes', -1)\nprint(float(jax.jit(lambda x: jnp.sin(x).sum())(jax.device_put(jnp.ones(5), on_hilo.HILO[0]))))"
+            first, second = self.run_python(body), self.run_python(body)
+            self.assertEqual((first.returncode, first.stdout), (0, second.stdout), first.stderr + second.stderr)
+            self.assertTrue(os.listdir(folder))
+
+    def test_module_of_python(self):
+        done = self.run_python("import hilo, numpy as np\nlowered = jax.jit(lambda x: (x + 1, x.sum())).lower(np.ones((2, 3), np.float32))\np = hilo.load(str(lowered.compiler_ir('stablehlo')))\nprint(p.check(), 'HloModule' in p.text, [r.tolist() for r in p(np.ones((2, 3), np.float32))], sorted(p.explain())[:1] != [])")
+        self.assertEqual((done.returncode, done.stdout), (0, "[] True [[[2.0, 2.0, 2.0], [2.0, 2.0, 2.0]], 6.0] True\n"), done.stderr)
+
+
+class Threads(unittest.TestCase):
+    """Several threads of Python at once."""
+
+    def test_jit_put_delete(self):
+        errors = []
+
+        def work(number):
+            try:
+                f = jax.jit(lambda x: jnp.cumsum(x * number))
+                for i in range(20):
+                    x = jax.device_put(np.full(2000, i, np.float32), HILO[number % 4])
+                    y = f(x)
+                    x.delete()
+                    np.testing.assert_allclose(np.asarray(y)[-1], 2000.0 * i * number, rtol=1e-5)
+            except Exception as error:  # told by the main thread
+                errors.append(error)
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(errors, [])
+
+
+if __name__ == "__main__":
+    main()
