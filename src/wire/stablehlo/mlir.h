@@ -70,7 +70,7 @@ enum class AttributeKind : uint8_t {
   String,      // text
   Symbol,      // text: the name behind '@'
   Type,        // type
-  Enum,        // text: the value's name, as "LT"
+  Enum,        // text: the value's name: "LT", "DEFAULT", "API_VERSION_ORIGINAL", "NO_TRANSPOSE"
   Array,       // items
   Dictionary,  // fields, sorted by name
   Struct,      // text: which one, see below; fields
@@ -87,8 +87,10 @@ enum class AttributeKind : uint8_t {
 //                   replicated: [axis_ref], unreduced: [axis_ref]}; priority -1: none
 //   "sdy.per_value" {shardings}, "sdy.manual_axes" {names: [String]}
 //   "alias" {output_index: [Integer], operand, operand_index: [Integer]}
-//   "mesh_axes" {mesh, axes}: replica groups by a mesh
-// Others have the name and the fields of their dialect and are ignored by to_module.
+//   "mesh_axes" {mesh: Symbol or "sdy.mesh", axes: [axis_ref]}: replica groups by a mesh
+//   "result_accuracy" {atol, rtol, ulps, mode: Enum}
+// Others have the name and the fields of their dialect and are ignored by to_module. Fields are
+// sorted by name. Of what only another dialect knows, the name alone is kept: "chlo.unknown".
 struct Attribute {
   AttributeKind kind = AttributeKind::Unit;
   int64_t integer = 0;
@@ -151,6 +153,9 @@ struct Program {
   const Attribute* find(const Attribute& dictionary, std::string_view name) const;
 };
 
+// Types are equal where their ids are. The attributes of a StableHLO op (vhlo_ops.def) are all there
+// and of the kind that the table says; names of functions in them are Strings. An op of a version
+// that is not known keeps its name: "vhlo.add_v9". Casts between equal types are gone.
 // Every id leads to something, each value is defined before its uses within its region or around
 // it, and regions nest at most 200 deep. Errors: Format with the offset of the byte and the op, or
 // Syntax with line and column.
