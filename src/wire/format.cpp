@@ -4,6 +4,7 @@
 
 #include "wire/deflate.h"
 #include "wire/hlo_proto.h"
+#include "wire/stablehlo/to_module.h"
 
 namespace hilo {
 namespace {
@@ -108,8 +109,14 @@ Format detect_format(std::span<const std::byte> bytes) {
 
 namespace {
 
+Result<Module> read_stablehlo(const Result<mlir::Program>& program,
+                              std::span<const Shape> argument_shapes) {
+  if (!program) return std::unexpected(program.error());
+  return mlir::to_module(*program, argument_shapes);
+}
+
 Result<Module> read_any(std::span<const std::byte> bytes, Format format,
-                        const ParseOptions& options) {
+                        const ParseOptions& options, std::span<const Shape> argument_shapes) {
   if (format == Format::Detect) format = detect_format(bytes);
   const auto in_file = [&](Result<Module> module) {
     if (module) module->file = options.file;
@@ -127,11 +134,12 @@ Result<Module> read_any(std::span<const std::byte> bytes, Format format,
       const auto inside = std::as_bytes(std::span(*unpacked));
       if (detect_format(inside) == Format::Gzip)
         return in_file(fail(ErrorKind::Unsupported, "gzip in gzip"));
-      return read_module(inside, Format::Detect, options);
+      return read_module(inside, Format::Detect, options, argument_shapes);
     }
     case Format::StableHloText:
-    case Format::StableHloBytecode:
       return in_file(fail(ErrorKind::Unsupported, "{} is not read yet", text_of(format)));
+    case Format::StableHloBytecode:
+      return in_file(read_stablehlo(mlir::read_bytecode(bytes, options.file), argument_shapes));
     default:
       return in_file(fail(ErrorKind::Format, "{} holds arrays, not a module", text_of(format)));
   }
@@ -140,24 +148,25 @@ Result<Module> read_any(std::span<const std::byte> bytes, Format format,
 }  // namespace
 
 Result<Module> read_module(std::span<const std::byte> bytes, Format format,
-                           const ParseOptions& options) {
-  return within_memory([&] { return read_any(bytes, format, options); });
+                           const ParseOptions& options, std::span<const Shape> argument_shapes) {
+  return within_memory([&] { return read_any(bytes, format, options, argument_shapes); });
 }
 
 Result<Module> read_module(std::shared_ptr<const std::string> bytes, Format format,
-                           const ParseOptions& options) {
+                           const ParseOptions& options, std::span<const Shape> argument_shapes) {
   const auto view = std::as_bytes(std::span(*bytes));
   if (format == Format::Detect) format = detect_format(view);
   if (format == Format::HloText) return parse(std::move(bytes), options);
-  return read_module(view, format, options);
+  return read_module(view, format, options, argument_shapes);
 }
 
-Result<Module> read_module_file(const std::string& path, const ParseOptions& options) {
+Result<Module> read_module_file(const std::string& path, const ParseOptions& options,
+                                std::span<const Shape> argument_shapes) {
   HILO_TRY(std::string bytes, read_whole_file(path));
   ParseOptions in_file = options;
   if (in_file.file.empty()) in_file.file = path;
-  return read_module(std::make_shared<const std::string>(std::move(bytes)), Format::Detect,
-                     in_file);
+  return read_module(std::make_shared<const std::string>(std::move(bytes)), Format::Detect, in_file,
+                     argument_shapes);
 }
 
 Result<std::string> convert(const Module& module, Format to) {

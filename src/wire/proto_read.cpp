@@ -1,6 +1,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "wire/legal_name.h"
 #include "wire/proto_attributes.h"
 #include "wire/proto_extra.h"
 #include "wire/proto_module.h"
@@ -11,19 +12,6 @@ namespace {
 using proto::HloComputationProto;
 using proto::HloInstructionProto;
 using proto::HloModuleProto;
-
-// Names that text can hold; XLA changes the others in the same way.
-std::string legal_name(std::string_view name) {
-  std::string out(name);
-  for (char& c : out) {
-    const bool legal = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                       c == '_' || c == '.' || c == '-';
-    if (!legal) c = '_';
-  }
-  if (!out.empty() && ((out[0] >= '0' && out[0] <= '9') || out[0] == '.' || out[0] == '-'))
-    out.insert(0, 1, '_');
-  return out;
-}
 
 class Reader {
  public:

@@ -91,11 +91,11 @@ Result<void> write_safetensors(const std::string& path, std::span<const NamedLit
 enum class Format : uint8_t {
   Detect,
   HloText,
-  HloProto,           // binary HloModuleProto, or an HloProto around it
-  HloProtoText,       // the same as protobuf's text
-  HloProtoJson,       // the same as protobuf's JSON, fields named as in hlo.proto
-  StableHloText,      // not read yet
-  StableHloBytecode,  // not read yet
+  HloProto,      // binary HloModuleProto, or an HloProto around it
+  HloProtoText,  // the same as protobuf's text
+  HloProtoJson,  // the same as protobuf's JSON, fields named as in hlo.proto
+  StableHloText,
+  StableHloBytecode,  // MLIR bytecode of VHLO
   Npy,
   Npz,
   Safetensors,
@@ -108,12 +108,17 @@ Format detect_format(std::span<const std::byte> bytes);
 // A module in any form; a compressed one is unpacked first. `options` are for the text forms; the
 // file's name also for the errors of the others. Malformed protos are Errors: Format (not a proto),
 // Structure (ids, cycles, schedules, missing parts), Shape, Name, Limit, Unsupported.
+// StableHLO may leave dimensions of main's arguments open ("?"): they are taken from
+// `argument_shapes`, one an argument, and what follows from them is computed; else Unsupported.
 Result<Module> read_module(std::span<const std::byte> bytes, Format format = Format::Detect,
-                           const ParseOptions& options = {});
+                           const ParseOptions& options = {},
+                           std::span<const Shape> argument_shapes = {});
 // The same without a copy of a text that the module will keep.
 Result<Module> read_module(std::shared_ptr<const std::string> bytes, Format format = Format::Detect,
-                           const ParseOptions& options = {});
-Result<Module> read_module_file(const std::string& path, const ParseOptions& options = {});
+                           const ParseOptions& options = {},
+                           std::span<const Shape> argument_shapes = {});
+Result<Module> read_module_file(const std::string& path, const ParseOptions& options = {},
+                                std::span<const Shape> argument_shapes = {});
 
 // HloModuleProto with XLA's field numbers. What XLA keeps outside of the module (replica_count and
 // the like) stands in fields that XLA skips, so that reading it back gives the same module. Limit

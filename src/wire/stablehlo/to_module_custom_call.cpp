@@ -1,0 +1,151 @@
+// Custom calls: targets, layouts, aliases, and configurations as text or as the dictionary of a
+// typed call.
+#include <algorithm>
+
+#include "wire/stablehlo/handlers.h"
+
+namespace hilo::mlir {
+namespace {
+
+// Ops that are custom calls where no dialect has them, by their names in this table of ops.
+constexpr std::pair<std::string_view, std::string_view> natives[] = {
+    {"mhlo.acos", "chlo.acos"},   {"mhlo.acosh", "chlo.acosh"}, {"mhlo.asin", "chlo.asin"},
+    {"mhlo.asinh", "chlo.asinh"}, {"mhlo.atan", "chlo.atan"},   {"mhlo.atanh", "chlo.atanh"},
+    {"mhlo.cosh", "chlo.cosh"},   {"mhlo.erf", "chlo.erf"},     {"mhlo.sinh", "chlo.sinh"},
+    {"mhlo.tan", "chlo.tan"},     {"mhlo.topk", "chlo.top_k"},
+};
+
+Result<CustomCallApiVersion> api_version_of(const Step& step) {
+  const Attribute* found = step.find("api_version");
+  if (!found) return CustomCallApiVersion::Original;
+  static constexpr auto texts = enum_texts(std::type_identity<CustomCallApiVersion>());
+  for (size_t i = 0; i < texts.size(); ++i)
+    if (found->kind == AttributeKind::Integer
+            ? found->integer == texts[i].number
+            : found->text == texts[i].text || "API_VERSION_" + found->text == texts[i].text)
+      return static_cast<CustomCallApiVersion>(i);
+  return step.misfit("an unknown api_version");
+}
+
+// A layout for each array: a list of its dimensions, minor to major.
+Result<void> lay_out(const Step& step, std::string_view name, std::span<Shape* const> shapes) {
+  const Attribute* list = step.find(name);
+  if (!list || list->kind != AttributeKind::Array || list->items.empty()) return {};
+  if (list->items.size() != shapes.size())
+    return step.misfit("expected {} layouts as {}, found {}", shapes.size(), name,
+                       list->items.size());
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    if (!shapes[i]->is_array()) continue;
+    HILO_TRY(shapes[i]->layout.minor_to_major,
+             integers_of(step.program(), step.program()[list->items[i]]));
+    shapes[i]->has_layout = true;
+    if (const std::string fault = layout_fault(*shapes[i]); !fault.empty())
+      return step.misfit("{}: {}", name, fault);
+  }
+  return {};
+}
+
+Result<Shape> result_shape(Step& step) {
+  std::vector<Shape> results;
+  for (size_t i = 0; i < step.result_count(); ++i) {
+    HILO_TRY(results.emplace_back(), step.concrete(i));
+  }
+  Shape out = results.size() == 1 ? std::move(results[0]) : Shape::tuple(std::move(results));
+  std::vector<Shape*> arrays;
+  if (out.is_tuple())
+    for (Shape& element : out.elements) arrays.push_back(&element);
+  else arrays.push_back(&out);
+  HILO_DO(lay_out(step, "result_layouts", arrays));
+  return out;
+}
+
+Result<void> constrain_operands(Step& step, CustomCallAttributes& to) {
+  const Attribute* layouts = step.find("operand_layouts");
+  if (!layouts || layouts->kind != AttributeKind::Array || layouts->items.empty()) return {};
+  std::vector<Shape> shapes;
+  std::vector<Shape*> pointers;
+  for (size_t i = 0; i < step.count(); ++i) shapes.push_back(step.shape(i));
+  for (Shape& shape : shapes) pointers.push_back(&shape);
+  HILO_DO(lay_out(step, "operand_layouts", pointers));
+  to.operand_layout_constraints = std::move(shapes);
+  return {};
+}
+
+Result<Dims> index_of(const Step& step, const Attribute& alias, std::string_view name) {
+  const Attribute* found = step.program().find(alias, name);
+  return found ? integers_of(step.program(), *found) : Result<Dims>(Dims());
+}
+
+Result<OutputOperandAliases> aliases_of(const Step& step) {
+  OutputOperandAliases out;
+  const Attribute* list = step.find("output_operand_aliases");
+  if (!list || list->kind != AttributeKind::Array) return out;
+  for (AttributeId item : list->items) {
+    const Attribute& from = step.program()[item];
+    OutputOperandAlias& alias = out.emplace_back();
+    HILO_TRY(alias.output_index, index_of(step, from, "output_index"));
+    HILO_TRY(alias.operand_index, index_of(step, from, "operand_index"));
+    const Attribute* operand = step.program().find(from, "operand");
+    if (!operand || operand->kind != AttributeKind::Integer)
+      return step.misfit("an alias without an operand");
+    alias.operand = operand->integer;
+  }
+  return out;
+}
+
+Result<std::vector<ComputationId>> called_by(Step& step) {
+  std::vector<ComputationId> out;
+  const Attribute* list = step.find("called_computations");
+  if (!list || list->kind != AttributeKind::Array) return out;
+  for (AttributeId item : list->items) {
+    HILO_TRY(const auto function, step.converter.declared(step.program()[item].text));
+    out.push_back(function.computation);
+  }
+  return out;
+}
+
+struct Config {
+  std::string text;
+  bool is_dictionary = false;
+};
+
+Result<Config> config_of(const Step& step) {
+  const Attribute* typed = step.find("mhlo.backend_config");
+  const Attribute* given = step.find("backend_config");
+  if (given && given->kind == AttributeKind::Dictionary) typed = given;
+  if (!typed) return Config{given ? given->text : std::string(), false};
+  HILO_TRY(std::string text, text_of_attribute(step.program(), *typed));
+  return Config{std::move(text), true};
+}
+
+}  // namespace
+
+Result<void> convert_custom_call(Step& step) {
+  CustomCallAttributes attributes;
+  HILO_TRY(attributes.custom_call_target, step.text("call_target_name"));
+  const std::string& target = attributes.custom_call_target;
+  if (target == "shape_assertion") return check_shape_assertion(step);
+  for (const auto& [name, op] : natives)
+    if (name == target) {
+      HILO_TRY(const bool is_done, convert_as(step, op, step.find("mhlo.attributes")));
+      if (is_done) return {};
+    }
+  HILO_TRY(attributes.api_version, api_version_of(step));
+  HILO_TRY(attributes.custom_call_has_side_effect, step.flag("has_side_effect"));
+  HILO_TRY(attributes.output_to_operand_aliasing, aliases_of(step));
+  HILO_TRY(attributes.called_computations, called_by(step));
+  HILO_DO(constrain_operands(step, attributes));
+  HILO_TRY(const Config config, config_of(step));
+  if (config.is_dictionary) attributes.api_version = CustomCallApiVersion::TypedFfi;
+  HILO_TRY(const Shape shape, result_shape(step));
+  HILO_TRY(const InstructionId value,
+           step.add(Op::CustomCall, step.operands, std::move(attributes), &shape));
+  if (!config.text.empty()) {
+    Extra& extra = step.module().mutable_extra(value);
+    extra.backend_config = step.module().strings.copy(config.text);
+    extra.backend_config_is_json = config.is_dictionary;
+  }
+  return step.give(value);
+}
+
+}  // namespace hilo::mlir
