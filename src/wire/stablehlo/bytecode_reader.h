@@ -39,7 +39,7 @@ class BytecodeReader {
   Attribute vhlo_struct(ByteCursor& in, uint64_t code);
   // bytecode_sdy.cpp
   Attribute sdy_attribute(ByteCursor& in);
-  std::pair<int64_t, int64_t> sub_axis(ByteCursor& in);  // optional; {0, 0} where there is none
+  std::pair<int64_t, int64_t> sub_axis(AttributeId id);  // {0, 0} where there is none
 
   // Parts of attributes.
   AttributeId attribute(ByteCursor& in);           // index

@@ -21,8 +21,7 @@ constexpr uint64_t vhlo_sub_axis = 21;
 
 }  // namespace
 
-std::pair<int64_t, int64_t> BytecodeReader::sub_axis(ByteCursor& in) {
-  const AttributeId id = optional_attribute(in);
+std::pair<int64_t, int64_t> BytecodeReader::sub_axis(AttributeId id) {
   if (!id) return {0, 0};
   const BytecodeEntry& entry = file_.attributes[id.value];
   ByteCursor parts(entry.bytes, entry.offset, fault_);
@@ -49,7 +48,7 @@ Attribute BytecodeReader::sdy_attribute(ByteCursor& in) {
     }
     case AxisRef: {
       const std::string name = string(in);
-      const auto [pre_size, size] = sub_axis(in);
+      const auto [pre_size, size] = sub_axis(optional_attribute(in));
       return copy(make_axis_ref(builder_, name, pre_size, size));
     }
     case DimensionSharding: {

@@ -79,6 +79,7 @@ Attribute BytecodeReader::vhlo_attribute(ByteCursor& in) {
   }
 }
 
+// Optional parts follow a number that says whether they are there.
 Attribute BytecodeReader::vhlo_struct(ByteCursor& in, uint64_t code) {
   const auto integer_list = [&](const Dims& values) {
     std::vector<AttributeId> out;
@@ -120,7 +121,7 @@ Attribute BytecodeReader::vhlo_struct(ByteCursor& in, uint64_t code) {
     }
     case AxisRefCode: {
       const std::string name = text(in, attribute(in));
-      const auto [pre_size, size] = sub_axis(in);
+      const auto [pre_size, size] = sub_axis(in.varint() != 0 ? attribute(in) : AttributeId{});
       return copy(make_axis_ref(builder_, name, pre_size, size));
     }
     case MeshAxisCode: {
@@ -128,8 +129,8 @@ Attribute BytecodeReader::vhlo_struct(ByteCursor& in, uint64_t code) {
       return copy(make_axis(builder_, name, in.signed_varint()));
     }
     case MeshCode: {
-      const AttributeId axes = attribute(in), devices = optional_attribute(in);
-      const AttributeId ids = devices ? devices : builder_.array({});
+      const AttributeId axes = attribute(in);
+      const AttributeId ids = in.varint() != 0 ? attribute(in) : builder_.array({});
       return copy(builder_.structure("sdy.mesh", {{"axes", axes}, {"device_ids", ids}}));
     }
     default: return {.kind = AttributeKind::Struct, .text = "vhlo.unknown"};
