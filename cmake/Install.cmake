@@ -19,7 +19,7 @@ endfunction()
 
 set(headers)
 file(GLOB rooms RELATIVE ${PROJECT_SOURCE_DIR}/src CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*)
-list(REMOVE_ITEM rooms tools)
+list(REMOVE_ITEM rooms tools pjrt)  # nobody links these
 foreach(room IN LISTS rooms)
   collect_headers(${room}/${room}.h headers)
 endforeach()
@@ -41,6 +41,9 @@ if(TARGET hilo_command)
 endif()
 if(TARGET hilo_emit)  # base/own_libraries.cpp looks for it there
   install(TARGETS hilo_emit LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/hilo)
+endif()
+if(TARGET hilo_pjrt)  # beside hilo_emit
+  install(TARGETS hilo_pjrt LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/hilo)
 endif()
 if(TARGET hilo_run)
   install(TARGETS hilo_run EXPORT HiloTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

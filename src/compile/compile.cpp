@@ -108,9 +108,11 @@ Result<std::shared_ptr<const ExecutableState>> make_state(Module module, const T
   CompileReport report;
   EvalOptions eval = options.eval;
   eval.partitioning = find_partitioning(module, eval);  // passes may remove what tells it
-  auto state = std::make_shared<ExecutableState>(std::move(module), options.threads);
+  auto state = std::make_shared<ExecutableState>(
+      std::move(module),
+      options.device ? options.device : std::make_shared<HostDevice>(options.threads));
   EmitOptions emit = options.emit;
-  if (emit.threads == 0) emit.threads = state->device.threads().threads();
+  if (emit.threads == 0) emit.threads = state->device->threads().threads();
   HILO_TRY(state->code, translate(state->module, target, options, emit, report));
   HILO_DO(check_custom_calls(state->module, state->code.library_steps, eval));
   eval.threads = work_bytes(state->module, state->code) < threads_pay_bytes ? 1 : options.threads;

@@ -9,7 +9,10 @@
 namespace hilo {
 
 struct CompileOptions {
-  int threads = 0;           // of the device; 0: usable_cores()
+  int threads = 0;  // of the device; 0: usable_cores()
+  // Whose memory and threads runs take, with others that it has been given to; null: one of the
+  // executable's own, with `threads`.
+  std::shared_ptr<HostDevice> device;
   bool is_verified = false;  // verify() has found nothing, and need not look again
   EmitOptions emit;  // the cache of machine code, the processor, what is shown of LLVM's stages;
                      // its flag `interrupt` is asked after each pass and before planning, too
@@ -59,6 +62,8 @@ struct RunOptions {
   // that several devices call at once: the large ones, and with CompileOptions::emit.tell_steps
   // all.
   std::function<void(InstructionId step, int64_t device)> after_step;
+  // Instead of CompileOptions::eval's, of this run: functions for the same targets.
+  const std::map<std::string, CustomCallFunction>* custom_calls = nullptr;
 };
 
 struct ExecutableState;  // executable.h

@@ -42,11 +42,11 @@ void DeviceRun::in_pieces(int64_t count, int64_t grain,
     const FlushSubnormals flush;
     body(piece * grain, std::min(count, (piece + 1) * grain));
   };
-  state_.device.threads().run((count + grain - 1) / grain, std::ref(run_range));
+  state_.device->threads().run((count + grain - 1) / grain, std::ref(run_range));
 }
 
 Parallel DeviceRun::in_pieces() const {
-  return {state_.device.threads().threads(),
+  return {state_.device->threads().threads(),
           [this](int64_t count, int64_t grain, const Parallel::Body& body) {
             in_pieces(count, grain, body);
           }};
@@ -57,7 +57,7 @@ void DeviceRun::run_parallel(RunContext* context, TileFunction body, void* const
   const auto& run = *static_cast<DeviceRun*>(context);
   // Pieces that are the only thread's: it is asked to stop between them. One iteration may be long.
   constexpr int64_t together = 8;
-  if (run.state_.device.threads().threads() == 1 && grain > 1) grain *= together;
+  if (run.state_.device->threads().threads() == 1 && grain > 1) grain *= together;
   run.do_kernel(body, arguments, count, grain);
 }
 
@@ -65,7 +65,7 @@ void DeviceRun::run_parallel(RunContext* context, TileFunction body, void* const
 void DeviceRun::run_long_pieces(RunContext* context, TileFunction body, void* const* arguments,
                                 int64_t count, int64_t most) {
   const auto& run = *static_cast<DeviceRun*>(context);
-  const int64_t enough = 2 * static_cast<int64_t>(run.state_.device.threads().threads());
+  const int64_t enough = 2 * static_cast<int64_t>(run.state_.device->threads().threads());
   int64_t grain = most;
   while (grain > 1 && count / grain < enough) grain /= 2;
   run.do_kernel(body, arguments, count, grain);
@@ -145,11 +145,11 @@ void DeviceRun::take_memory(std::span<const Literal> arguments) {
     } else if (piece.source == MemorySource::Argument) {
       const Literal& value =
           part_of(arguments[static_cast<size_t>(piece.parameter)], piece.parameter_index);
-      owner = argument_memory(state_.device, piece, value);
+      owner = argument_memory(*state_.device, piece, value);
       if (!value.dynamic_sizes().empty())
         memory_.sizes[{static_cast<uint32_t>(i), 0}] = value.dynamic_sizes();
     } else if (piece.source == MemorySource::Result || piece.source == MemorySource::Temporary) {
-      owner = state_.device.allocate(piece.bytes);
+      owner = state_.device->allocate(piece.bytes);
     }
     memory_.pointers[i] = piece.source == MemorySource::Constant ? piece.constant : owner.get();
   }

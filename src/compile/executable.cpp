@@ -35,6 +35,7 @@ class Run {
     if (state_.report.evaluated.empty() && state_.devices == 1) return alone(inputs, nullptr);
     eval_ = state_.eval;
     eval_.interrupt = interrupt_;
+    if (options_.custom_calls) eval_.custom_calls = *options_.custom_calls;
     VirtualDevices devices(state_.module, eval_);
     if (devices.count() == 1) return alone(inputs, &devices);
     eval_.interrupt = &stop_;  // which the devices ask from now on
@@ -104,7 +105,7 @@ class Run {
 Result<void> check_memory(const ExecutableState& state) {
   constexpr int64_t worth_a_look = int64_t{1} << 28;
   if (state.taken_bytes < worth_a_look) return {};
-  const int64_t more = state.taken_bytes - state.device.kept_bytes();
+  const int64_t more = state.taken_bytes - state.device->kept_bytes();
   if (more <= 0) return {};  // as in all runs after the first
   const int64_t left = available_memory();
   if (more <= left) return {};

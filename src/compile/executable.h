@@ -12,11 +12,12 @@ struct ExecutableState {
   std::vector<RoutineStep> routines;  // by library step
   EvalOptions eval;                   // of library steps
   int64_t devices = 1;                // that have inputs and outputs
-  mutable HostDevice device;
+  std::shared_ptr<HostDevice> device;
   CompileReport report;
   int64_t taken_bytes = 0;  // by a run, on all devices, beside its arguments
 
-  ExecutableState(Module module, int threads) : module(std::move(module)), device(threads) {}
+  ExecutableState(Module module, std::shared_ptr<HostDevice> device)
+      : module(std::move(module)), device(std::move(device)) {}
 };
 
 // Temporaries that lie in the frame of a run, on the stack: the first ones of the code's memory

@@ -12,7 +12,8 @@ namespace {
 
 Result<std::unique_ptr<ExecutableState>> prepare(std::string_view text) {
   HILO_TRY(ObjectSteps read, read_steps(text));
-  auto out = std::make_unique<ExecutableState>(std::move(read.module), read.threads);
+  auto out = std::make_unique<ExecutableState>(std::move(read.module),
+                                               std::make_shared<HostDevice>(read.threads));
   out->code.library_steps = std::move(read.steps);
   out->eval.threads = read.threads;
   out->routines = find_routines(out->module, out->code.library_steps, out->eval);

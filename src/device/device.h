@@ -2,6 +2,8 @@
 // IR.
 #pragma once
 
+#include "device/buffer.h"
+#include "device/event.h"
 #include "shape/shape.h"
 
 namespace hilo {

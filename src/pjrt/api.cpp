@@ -1,0 +1,45 @@
+// The table: every position filled, for clients call without looking.
+#include "pjrt/error.h"
+#include "pjrt/extensions.h"
+#include "pjrt/functions.h"
+#include "pjrt/pjrt.h"
+
+namespace hilo::pjrt {
+namespace {
+
+// The version whose structs are known here: what is newer is added behind.
+constexpr int32_t minor_version = 112;
+
+#define FUNCTION(function, fields)
+#define VOID_FUNCTION(function, fields)
+#define ABSENT(function)                                                                       \
+  PJRT_Error* function(PJRT_##function##_Args*) {                                              \
+    return make_error(PJRT_Error_Code_UNIMPLEMENTED, "PJRT_" #function " is not implemented"); \
+  }
+#include "pjrt/functions.def"
+#undef FUNCTION
+#undef VOID_FUNCTION
+#undef ABSENT
+
+constexpr PJRT_Api make_table(PJRT_Extension_Base* extensions) {
+  return {
+      sizeof(PJRT_Api),
+      extensions,
+      {HILO_STRUCT_SIZE(PJRT_Api_Version, minor_version), nullptr, 0, minor_version},
+#define FUNCTION(function, fields) function,
+#define VOID_FUNCTION(function, fields) function,
+#define ABSENT(function) function,
+#include "pjrt/functions.def"
+#undef FUNCTION
+#undef VOID_FUNCTION
+#undef ABSENT
+  };
+}
+
+}  // namespace
+}  // namespace hilo::pjrt
+
+extern "C" [[gnu::visibility("default")]] const PJRT_Api* GetPjrtApi() {
+  static const PJRT_Api table = hilo::pjrt::make_table(hilo::pjrt::extensions());
+  return &table;
+}

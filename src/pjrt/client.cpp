@@ -1,0 +1,177 @@
+#include "pjrt/client.h"
+
+#include "pjrt/event.h"
+#include "pjrt/functions.h"
+#include "pjrt/named_values.h"
+
+PJRT_Client::PJRT_Client(int64_t count)
+    : host(std::make_shared<hilo::HostDevice>(0)), topology(count) {
+  const auto kinds = hilo::pjrt::memory_kinds();
+  for (PJRT_DeviceDescription* description : topology.descriptions) {
+    PJRT_Device& device = owned_devices.emplace_back(this, description);
+    for (size_t kind = 0; kind < kinds.size(); ++kind) {
+      const auto id = static_cast<int32_t>(memories.size());
+      PJRT_Memory& memory = owned_memories.emplace_back(
+          &hilo::pjrt::memory_functions, id, static_cast<int32_t>(kind), kinds[kind],
+          fmt::format("{} memory of device {}", kinds[kind], description->id), &device);
+      device.memories.push_back(&memory);
+      memories.push_back(&memory);
+    }
+    devices.push_back(&device);
+  }
+}
+
+namespace hilo::pjrt {
+namespace {
+
+// The newest forms that `wire` reads: frameworks write no newer ones.
+const std::vector<int64_t> newest_stablehlo = {1, 17, 0}, oldest_stablehlo = {0, 9, 0};
+
+PJRT_Device* device_with(const PJRT_Client& client, int32_t id) {
+  if (id < 0 || static_cast<size_t>(id) >= client.devices.size()) return nullptr;
+  return client.devices[static_cast<size_t>(id)];
+}
+
+PJRT_Error* look_up(const PJRT_Client& client, int32_t id, PJRT_Device*& out) {
+  out = device_with(client, id);
+  if (out) return nullptr;
+  return make_error(
+      PJRT_Error_Code_INVALID_ARGUMENT,
+      fmt::format("no device has the id {}; there are {}", id, client.devices.size()));
+}
+
+}  // namespace
+
+PJRT_Error* Plugin_Initialize(PJRT_Plugin_Initialize_Args*) { return nullptr; }
+
+PJRT_Error* Plugin_Attributes(PJRT_Plugin_Attributes_Args* args) {
+  return answer([&] -> Result<void> {
+    static const NamedValues* const attributes = [] {
+      auto* out = new NamedValues;
+      out->add("xla_version", int64_t{2});
+      out->add("stablehlo_current_version", newest_stablehlo);
+      out->add("stablehlo_minimum_version", oldest_stablehlo);
+      return out;
+    }();
+    args->attributes = attributes->data();
+    args->num_attributes = attributes->size();
+    return {};
+  });
+}
+
+PJRT_Error* Client_Create(PJRT_Client_Create_Args* args) {
+  return answer([&] -> Result<void> {
+    HILO_TRY(const int64_t devices, device_count({args->create_options, args->num_options}));
+    args->client = new PJRT_Client(devices);
+    return {};
+  });
+}
+
+PJRT_Error* Client_Destroy(PJRT_Client_Destroy_Args* args) {
+  delete args->client;
+  return nullptr;
+}
+
+PJRT_Error* Client_PlatformName(PJRT_Client_PlatformName_Args* args) {
+  args->platform_name = platform_name.data();
+  args->platform_name_size = platform_name.size();
+  return nullptr;
+}
+
+PJRT_Error* Client_PlatformVersion(PJRT_Client_PlatformVersion_Args* args) {
+  args->platform_version = platform_version().c_str();
+  args->platform_version_size = platform_version().size();
+  return nullptr;
+}
+
+PJRT_Error* Client_ProcessIndex(PJRT_Client_ProcessIndex_Args* args) {
+  args->process_index = 0;
+  return nullptr;
+}
+
+PJRT_Error* Client_TopologyDescription(PJRT_Client_TopologyDescription_Args* args) {
+  args->topology = &args->client->topology;
+  return nullptr;
+}
+
+PJRT_Error* Client_Devices(PJRT_Client_Devices_Args* args) {
+  args->devices = args->client->devices.data();
+  args->num_devices = args->client->devices.size();
+  return nullptr;
+}
+
+PJRT_Error* Client_AddressableDevices(PJRT_Client_AddressableDevices_Args* args) {
+  args->addressable_devices = args->client->devices.data();
+  args->num_addressable_devices = args->client->devices.size();
+  return nullptr;
+}
+
+PJRT_Error* Client_AddressableMemories(PJRT_Client_AddressableMemories_Args* args) {
+  args->addressable_memories = args->client->memories.data();
+  args->num_addressable_memories = args->client->memories.size();
+  return nullptr;
+}
+
+PJRT_Error* Client_LookupDevice(PJRT_Client_LookupDevice_Args* args) {
+  return look_up(*args->client, args->id, args->device);
+}
+
+PJRT_Error* Client_LookupAddressableDevice(PJRT_Client_LookupAddressableDevice_Args* args) {
+  return look_up(*args->client, args->local_hardware_id, args->addressable_device);
+}
+
+// Partition by partition of each replica, in the order of the devices.
+PJRT_Error* Client_DefaultDeviceAssignment(PJRT_Client_DefaultDeviceAssignment_Args* args) {
+  return answer([&] -> Result<void> {
+    const int64_t wanted = int64_t{args->num_replicas} * args->num_partitions;
+    const auto there = static_cast<int64_t>(args->client->devices.size());
+    if (args->num_replicas < 1 || args->num_partitions < 1 || wanted > there)
+      return fail(ErrorKind::Input, "{} replicas of {} partitions do not fit {} devices",
+                  args->num_replicas, args->num_partitions, there);
+    if (args->default_assignment_size < static_cast<size_t>(wanted))
+      return fail(ErrorKind::Input, "an assignment has {} entries, and there is room for {}",
+                  wanted, args->default_assignment_size);
+    for (int i = 0; i < wanted; ++i) args->default_assignment[i] = i;
+    return {};
+  });
+}
+
+PJRT_Error* Device_GetDescription(PJRT_Device_GetDescription_Args* args) {
+  args->device_description = args->device->description;
+  return nullptr;
+}
+
+PJRT_Error* Device_IsAddressable(PJRT_Device_IsAddressable_Args* args) {
+  args->is_addressable = true;
+  return nullptr;
+}
+
+PJRT_Error* Device_LocalHardwareId(PJRT_Device_LocalHardwareId_Args* args) {
+  args->local_hardware_id = args->device->description->id;
+  return nullptr;
+}
+
+PJRT_Error* Device_AddressableMemories(PJRT_Device_AddressableMemories_Args* args) {
+  args->memories = args->device->memories.data();
+  args->num_memories = args->device->memories.size();
+  return nullptr;
+}
+
+PJRT_Error* Device_DefaultMemory(PJRT_Device_DefaultMemory_Args* args) {
+  args->memory = args->device->memories.front();
+  return nullptr;
+}
+
+PJRT_Error* Device_GetAttributes(PJRT_Device_GetAttributes_Args* args) {
+  args->attributes = nullptr;
+  args->num_attributes = 0;
+  args->device_attributes = nullptr;
+  args->attributes_deleter = [](PJRT_Holder*) {};
+  return nullptr;
+}
+
+PJRT_Error* Device_MemoryStats(PJRT_Device_MemoryStats_Args*) {
+  return make_error(PJRT_Error_Code_UNIMPLEMENTED, "a CPU does not count its memory");
+}
+
+}  // namespace hilo::pjrt

@@ -1,0 +1,45 @@
+// A client, its devices and their memories. Private to `pjrt`.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <mutex>
+
+#include "device/device.h"
+#include "pjrt/topology.h"
+
+// One of the kinds of memory of a device; all of them are this machine's.
+struct PJRT_Memory {
+  const PJRT_Memory_FunctionTable* vtable;
+  int32_t id, kind_id;
+  std::string_view kind;
+  std::string debug_text;
+  PJRT_Device* device;
+  std::mutex mutex;  // of what clients attach
+  std::map<const void*, std::shared_ptr<void>> user_data;
+};
+
+struct PJRT_Device {
+  PJRT_Client* client;
+  PJRT_DeviceDescription* description;
+  std::vector<PJRT_Memory*> memories;  // the default one is first
+};
+
+struct PJRT_Client {
+  explicit PJRT_Client(int64_t devices);
+
+  std::shared_ptr<hilo::HostDevice> host;
+  PJRT_TopologyDescription topology;
+  std::deque<PJRT_Device> owned_devices;
+  std::deque<PJRT_Memory> owned_memories;
+  std::vector<PJRT_Device*> devices;
+  std::vector<PJRT_Memory*> memories;
+};
+
+namespace hilo::pjrt {
+
+// As frameworks call them; "device" is the default one.
+std::span<const std::string_view> memory_kinds();
+extern const PJRT_Memory_FunctionTable memory_functions;
+
+}  // namespace hilo::pjrt

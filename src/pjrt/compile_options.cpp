@@ -1,0 +1,147 @@
+#include "pjrt/compile_options.h"
+
+#include <algorithm>
+
+namespace hilo::pjrt {
+namespace {
+
+// Calls body(field) -> Result<void> for each field of a message.
+template <class Body>
+Result<void> for_each_field(std::string_view message, Body&& body) {
+  ProtobufFields fields(message);
+  while (true) {
+    HILO_TRY(const std::optional<ProtobufField> field, fields.next());
+    if (!field) return {};
+    HILO_DO(body(*field));
+  }
+}
+
+Result<void> read_bools(const ProtobufField& field, std::vector<bool>& to) {
+  std::vector<int64_t> numbers;
+  HILO_DO(append_numbers(field, numbers));
+  for (int64_t number : numbers) to.push_back(number != 0);
+  return {};
+}
+
+// DeviceAssignmentProto.
+Result<void> read_assignment(std::string_view message, CompileSettings& settings) {
+  return for_each_field(message, [&](const ProtobufField& field) -> Result<void> {
+    if (field.number != 3) return {};
+    std::vector<int64_t>& replicas = settings.devices.emplace_back();
+    return for_each_field(field.bytes, [&](const ProtobufField& inner) -> Result<void> {
+      return inner.number == 1 ? append_numbers(inner, replicas) : Result<void>();
+    });
+  });
+}
+
+// DebugOptions: only where to write what.
+Result<void> read_debug_options(std::string_view message, CompileSettings& settings) {
+  constexpr int64_t xla_dump_to = 109;
+  return for_each_field(message, [&](const ProtobufField& field) -> Result<void> {
+    if (field.number == xla_dump_to) settings.dump_to = field.bytes;
+    return {};
+  });
+}
+
+// ExecutableBuildOptionsProto.
+Result<void> read_build_options(std::string_view message, CompileSettings& settings) {
+  return for_each_field(message, [&](const ProtobufField& field) -> Result<void> {
+    const auto number = static_cast<int64_t>(field.value);
+    switch (field.number) {
+      case 1: settings.device_ordinal = number; return {};
+      case 3: return read_debug_options(field.bytes, settings);
+      case 4: settings.replicas = number; return {};
+      case 5: settings.partitions = number; return {};
+      case 9: return read_assignment(field.bytes, settings);
+      case 12: return read_bools(field, settings.propagates_to_results);
+      case 18: return read_bools(field, settings.propagates_to_parameters);
+      default: return {};
+    }
+  });
+}
+
+struct Override {
+  std::string_view name, text;  // text: where it is one
+};
+
+// What an option can be called: XLA's flags and the fields of its build options that users set.
+bool is_option(std::string_view name) {
+  constexpr std::string_view build_options[] = {
+      "exec_time_optimization_effort", "memory_fitting_effort", "optimization_level",
+      "memory_fitting_level",          "num_replicas",          "num_partitions"};
+  return name.starts_with("xla_") || std::ranges::count(build_options, name) > 0;
+}
+
+Result<void> take_override(std::string_view entry, CompileSettings& settings) {
+  Override given;
+  HILO_DO(for_each_field(entry, [&](const ProtobufField& field) -> Result<void> {
+    if (field.number == 1) given.name = field.bytes;
+    if (field.number != 2) return {};
+    return for_each_field(field.bytes, [&](const ProtobufField& value) -> Result<void> {
+      if (value.number == 1) given.text = value.bytes;
+      return {};
+    });
+  }));
+  if (!is_option(given.name))
+    return fail(ErrorKind::Input, "No such compile option: '{}'", given.name);
+  if (given.name == "xla_dump_to") settings.dump_to = given.text;
+  return {};
+}
+
+Result<void> check_counts(const CompileSettings& settings) {
+  constexpr int64_t most = 1 << 16;
+  if (settings.replicas < 1 || settings.partitions < 1 || settings.replicas > most ||
+      settings.partitions > most)
+    return fail(ErrorKind::Input, "compile options: {} replicas of {} partitions",
+                settings.replicas, settings.partitions);
+  if (settings.devices.empty()) return {};
+  const bool fits = std::ssize(settings.devices) == settings.partitions &&
+                    std::ranges::all_of(settings.devices, [&](const auto& replicas) {
+                      return std::ssize(replicas) == settings.replicas;
+                    });
+  if (fits) return {};
+  return fail(ErrorKind::Input,
+              "compile options: the device assignment is not one of {} replicas of {} partitions",
+              settings.replicas, settings.partitions);
+}
+
+}  // namespace
+
+int64_t CompileSettings::device(int64_t replica, int64_t partition) const {
+  if (!devices.empty())
+    return devices[static_cast<size_t>(partition)][static_cast<size_t>(replica)];
+  if (replicas * partitions == 1) return std::max<int64_t>(0, device_ordinal);
+  return replica * partitions + partition;
+}
+
+Result<CompileSettings> read_compile_options(std::string_view bytes) {
+  CompileSettings out;
+  HILO_DO(for_each_field(bytes, [&](const ProtobufField& field) -> Result<void> {
+    switch (field.number) {
+      case 2: out.has_tupled_arguments = field.value != 0; return {};
+      case 3: return read_build_options(field.bytes, out);
+      case 4: out.is_portable = field.value != 0; return {};
+      case 7: return take_override(field.bytes, out);
+      default: return {};
+    }
+  }));
+  out.replicas = std::max<int64_t>(out.replicas, out.replicas == 0);
+  out.partitions = std::max<int64_t>(out.partitions, out.partitions == 0);
+  HILO_DO(check_counts(out));
+  return out;
+}
+
+std::string device_assignment(const CompileSettings& settings) {
+  std::string out;
+  put_varint_field(out, 1, static_cast<uint64_t>(settings.replicas));
+  put_varint_field(out, 2, static_cast<uint64_t>(settings.partitions));
+  for (int64_t partition = 0; partition < settings.partitions; ++partition) {
+    std::string replicas;
+    for (int64_t replica = 0; replica < settings.replicas; ++replica)
+      put_varint_field(replicas, 1, static_cast<uint64_t>(settings.device(replica, partition)));
+    put_bytes_field(out, 3, replicas);
+  }
+  return out;
+}
+
+}  // namespace hilo::pjrt

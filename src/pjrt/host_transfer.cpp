@@ -1,0 +1,176 @@
+// Values between a client's memory and buffers.
+#include <cstring>
+
+#include "pjrt/buffer.h"
+#include "pjrt/event.h"
+#include "pjrt/functions.h"
+
+namespace hilo::pjrt {
+namespace {
+
+// Below this a copy costs less than to remember whose memory it is and to tell when it is free.
+constexpr int64_t worth_sharing_bytes = 4096;
+
+// Code and routines take arrays at any address where an element may stand.
+bool may_stand_at(const void* address, ElementType type) {
+  const auto alignment = static_cast<uintptr_t>(std::min<int64_t>(storage_bytes(type), 8));
+  return reinterpret_cast<uintptr_t>(address) % alignment == 0;
+}
+
+bool may_be_shared(const PJRT_Client_BufferFromHostBuffer_Args& args, const Shape& shape,
+                   std::span<const int64_t> strides) {
+  return args.host_buffer_semantics >= PJRT_HostBufferSemantics_kImmutableZeroCopy &&
+         literal_bytes(shape) >= worth_sharing_bytes && are_dense(shape, strides) &&
+         may_stand_at(args.data, shape.type);
+}
+
+// Memory of a client, which is told when nobody looks at it any more.
+Bytes shared_bytes(const void* data, const Event& done) {
+  auto* bytes = static_cast<std::byte*>(const_cast<void*>(data));  // guarded: nobody writes
+  return Bytes(bytes, [done](std::byte*) { done.finish(); });
+}
+
+Result<void> make_from_host(PJRT_Client_BufferFromHostBuffer_Args& args) {
+  HILO_TRY(PJRT_Memory * memory, memory_of(args.device, args.memory));
+  HILO_TRY(const SharedShape shape, array_shape(args.type, args.dims, args.num_dims));
+  Dims strides = dense_strides(*shape);
+  if (args.num_byte_strides > 0) {
+    if (args.num_byte_strides != args.num_dims)
+      return fail(ErrorKind::Input, "{} has {} strides", to_string_without_layout(*shape),
+                  args.num_byte_strides);
+    strides.assign(args.byte_strides, args.byte_strides + args.num_byte_strides);
+  }
+  if (may_be_shared(args, *shape, strides)) {
+    const Event done = Event::pending();
+    Literal value = Literal::view(*shape, shared_bytes(args.data, done));
+    args.buffer = make_buffer(DeviceBuffer(std::move(value), true), memory);
+    args.done_with_host_buffer = make_event(done);
+    return {};
+  }
+  HostDevice& host = *args.client->host;
+  Literal value =
+      Literal::uninitialized(shape, [&](int64_t bytes) { return host.allocate(bytes); });
+  copy_strided(*shape, value.mutable_raw().data(), dense_strides(*shape),
+               static_cast<const std::byte*>(args.data), strides);
+  args.buffer = make_buffer(DeviceBuffer(std::move(value)), memory);
+  args.done_with_host_buffer = make_event();
+  return {};
+}
+
+// Copies when the value is there, and then tells the event.
+Event copy_to_host(HeldValue held, const Event& ready,
+                   const std::function<void(const Literal& value)>& copy) {
+  if (held.is_there()) {
+    Result<Literal> value = held.take();
+    if (!value) return Event::failed(value.error());
+    copy(*value);
+    return {};
+  }
+  const Event done = Event::pending();
+  ready.when_done([done, copy, held = std::make_shared<HeldValue>(std::move(held))](const Error*) {
+    Result<Literal> value = held->take();
+    if (value) copy(*value);
+    if (value) done.finish();
+    else done.finish(std::move(value).error());
+  });
+  return done;
+}
+
+Result<void> copy_whole(PJRT_Buffer_ToHostBuffer_Args& args) {
+  const DeviceBuffer& buffer = args.src->buffer;
+  const SharedShape shape = buffer.shape();
+  const auto bytes = static_cast<size_t>(literal_bytes(*shape));
+  if (!args.dst) {
+    args.dst_size = bytes;
+    return {};
+  }
+  if (args.dst_size < bytes)
+    return fail(ErrorKind::Input, "{} has {} bytes, and there is room for {}",
+                to_string_without_layout(*shape), bytes, args.dst_size);
+  HILO_TRY(const Dims strides, strides_of(*shape, args.host_layout));
+  const Event ready = buffer.ready();
+  HILO_TRY(HeldValue held, buffer.hold());
+  auto* to = static_cast<std::byte*>(args.dst);
+  args.event = make_event(copy_to_host(std::move(held), ready, [=](const Literal& value) {
+    copy_strided(*shape, to, strides, value.raw().data(), dense_strides(*shape));
+  }));
+  return {};
+}
+
+}  // namespace
+
+PJRT_Error* Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Args* args) {
+  return answer([&] { return make_from_host(*args); });
+}
+
+PJRT_Error* Buffer_ToHostBuffer(PJRT_Buffer_ToHostBuffer_Args* args) {
+  return answer([&] { return copy_whole(*args); });
+}
+
+PJRT_Error* Buffer_CopyRawToHost(PJRT_Buffer_CopyRawToHost_Args* args) {
+  return answer([&] -> Result<void> {
+    const DeviceBuffer& buffer = args->buffer->buffer;
+    const int64_t bytes = literal_bytes(*buffer.shape()), offset = args->offset,
+                  size = args->transfer_size;
+    if (offset < 0 || size < 0 || offset > bytes || size > bytes - offset)
+      return fail(ErrorKind::Input, "bytes [{}, {} + {}) of a buffer of {}", offset, offset, size,
+                  bytes);
+    const Event ready = buffer.ready();
+    HILO_TRY(HeldValue held, buffer.hold());
+    void* const to = args->dst;
+    args->event = make_event(copy_to_host(std::move(held), ready, [=](const Literal& value) {
+      if (size > 0) std::memcpy(to, value.raw().data() + offset, static_cast<size_t>(size));
+    }));
+    return {};
+  });
+}
+
+PJRT_Error* Client_CreateViewOfDeviceBuffer(PJRT_Client_CreateViewOfDeviceBuffer_Args* args) {
+  return answer([&] -> Result<void> {
+    PJRT_Memory* const given =
+        knows(args, &PJRT_Client_CreateViewOfDeviceBuffer_Args::memory) ? args->memory : nullptr;
+    HILO_TRY(PJRT_Memory * memory, memory_of(args->device, given));
+    HILO_TRY(const SharedShape shape, array_shape(args->element_type, args->dims, args->num_dims));
+    HILO_TRY(const Dims strides, strides_of(*shape, args->layout));
+    if (!are_dense(*shape, strides))
+      return fail(ErrorKind::Unsupported, "a view of an array that is not in row-major order");
+    if (!may_stand_at(args->device_buffer_ptr, shape->type))
+      return fail(ErrorKind::Unsupported, "a view of {} at an address where none may stand",
+                  to_string_without_layout(*shape));
+    const auto end = [callback = args->on_delete_callback,
+                      user = args->on_delete_callback_arg](std::byte* at) {
+      if (callback) callback(at, user);
+    };
+    Bytes bytes(static_cast<std::byte*>(args->device_buffer_ptr), end);
+    args->buffer = make_buffer(DeviceBuffer(Literal::view(*shape, std::move(bytes)), true), memory);
+    return {};
+  });
+}
+
+PJRT_Error* Client_CreateUninitializedBuffer(PJRT_Client_CreateUninitializedBuffer_Args* args) {
+  return answer([&] -> Result<void> {
+    HILO_TRY(PJRT_Memory * memory, memory_of(args->device, args->memory));
+    HILO_TRY(const SharedShape shape,
+             array_shape(args->shape_element_type, args->shape_dims, args->shape_num_dims));
+    HostDevice& host = *args->client->host;
+    Literal value =
+        Literal::uninitialized(shape, [&](int64_t bytes) { return host.allocate(bytes); });
+    args->buffer = make_buffer(DeviceBuffer(std::move(value)), memory);
+    return {};
+  });
+}
+
+PJRT_Error* Client_CreateErrorBuffer(PJRT_Client_CreateErrorBuffer_Args* args) {
+  return answer([&] -> Result<void> {
+    HILO_TRY(PJRT_Memory * memory, memory_of(nullptr, args->memory));
+    HILO_TRY(const SharedShape shape,
+             array_shape(args->shape_element_type, args->shape_dims, args->shape_num_dims));
+    auto promised = std::make_shared<PromisedValue>();
+    promised->ready.finish(error_of(
+        args->error_code, std::string(text(args->error_message, args->error_message_size))));
+    args->buffer = make_buffer(DeviceBuffer(shape, std::move(promised)), memory);
+    return {};
+  });
+}
+
+}  // namespace hilo::pjrt

@@ -1,0 +1,184 @@
+#include "pjrt/program.h"
+
+#include <algorithm>
+
+#include "analysis/analysis.h"
+#include "pjrt/dump.h"
+#include "pjrt/ffi.h"
+#include "pjrt/version.h"
+#include "wire/wire.h"
+
+namespace hilo::pjrt {
+namespace {
+
+// Where arrays that stay on the host are, in layouts.
+constexpr int64_t host_memory_space = 5;
+
+size_t memory_kind_of(const Shape& shape) {
+  return shape.has_layout && shape.layout.memory_space == host_memory_space ? 1 : 0;
+}
+
+// Two sums of 64 bits: Fowler, Noll and Vo's 1a, from two starts.
+std::string fingerprint_of(std::span<const std::string_view> texts) {
+  uint64_t sums[2] = {0xcbf29ce484222325, 0x84222325cbf29ce4};
+  for (uint64_t& sum : sums)
+    for (std::string_view text : texts)
+      for (unsigned char c : text) sum = (sum ^ c) * 0x100000001b3;
+  return fmt::format("{:016x}{:016x}", sums[0], sums[1]);
+}
+
+std::string serialized_head() { return fmt::format("hilo {} executable\n", version); }
+
+std::string serialize(const ProgramSource& source) {
+  std::string out = serialized_head();
+  for (const std::string* text : {&source.format, &source.compile_options, &source.code}) {
+    out += fmt::format("{}\n", text->size());
+    out += *text;
+  }
+  return out;
+}
+
+// A length in decimals, a newline and as many bytes.
+Result<std::string> take_text(std::string_view& rest) {
+  size_t size = 0, digits = 0;
+  for (; digits < rest.size() && digits < 18 && rest[digits] >= '0' && rest[digits] <= '9';
+       ++digits)
+    size = size * 10 + static_cast<size_t>(rest[digits] - '0');
+  if (digits == 0 || digits == rest.size() || rest[digits] != '\n' ||
+      size > rest.size() - digits - 1)
+    return fail(ErrorKind::Format, "the serialised executable is damaged");
+  const std::string_view out = rest.substr(digits + 1, size);
+  rest.remove_prefix(digits + 1 + size);
+  return std::string(out);
+}
+
+Result<Module> read_source(const ProgramSource& source) {
+  const auto bytes = std::as_bytes(std::span(source.code));
+  ParseOptions options;
+  if (source.format == "hlo") return read_module(bytes, Format::HloProto, options);
+  if (source.format != "mlir")
+    return fail(ErrorKind::Unsupported, "no program has the format '{}'; there are: mlir, hlo",
+                source.format);
+  const Format format = detect_format(bytes);
+  if (format != Format::StableHloText && format != Format::StableHloBytecode)
+    return fail(ErrorKind::Format, "a program of format 'mlir' was expected, and this is {}",
+                text_of(format));
+  return read_module(bytes, format, options);
+}
+
+void note_donations(const Module& module, Program& program) {
+  program.is_donated.assign(module[module.entry].parameters.size(), false);
+  const auto note = [&](int64_t parameter) {
+    if (parameter >= 0 && parameter < std::ssize(program.is_donated))
+      program.is_donated[static_cast<size_t>(parameter)] = true;
+  };
+  for (const BufferAlias& alias : module.header.input_output_alias) note(alias.parameter);
+  for (const BufferDonor& donor : module.header.buffer_donor) note(donor.parameter);
+}
+
+Result<void> note_values(const Module& module, Program& program) {
+  const Computation& entry = module[module.entry];
+  const auto& layout = module.header.entry_computation_layout;
+  const auto array = [](const Shape& shape) -> Result<void> {
+    if (!shape.is_tuple() && !shape.has_dynamic_dims()) return {};
+    return fail(ErrorKind::Unsupported, "a parameter or result of shape {}", to_string(shape));
+  };
+  for (size_t i = 0; i < entry.parameters.size(); ++i) {
+    const Shape& shape = layout && i < layout->parameters.size()
+                             ? layout->parameters[i]
+                             : module.shape(entry.parameters[i]);
+    HILO_DO(array(shape));
+    program.parameters.add(shape);
+  }
+  const Shape& result = layout ? layout->result : module.shape(entry.root);
+  program.results_are_tuple = result.is_tuple();
+  for (const Shape& shape :
+       result.is_tuple() ? std::span<const Shape>(result.elements) : std::span(&result, 1)) {
+    HILO_DO(array(shape));
+    program.results.add(shape);
+  }
+  return {};
+}
+
+bool calls_any(const Module& module, const std::map<std::string, CustomCallFunction>& functions) {
+  return std::ranges::any_of(module.instructions, [&](const Instruction& instruction) {
+    return instruction.op == Op::CustomCall && !instruction.removed &&
+           functions.contains(
+               module.attributes<CustomCallAttributes>(instruction).custom_call_target);
+  });
+}
+
+void note_cost(const Module& module, NamedValues& to) {
+  Cost sum;
+  for (const Cost& cost : count_cost(module)) {
+    sum.flops += cost.flops * cost.runs;
+    sum.transcendentals += cost.transcendentals * cost.runs;
+    sum.bytes_read += (cost.bytes_read + cost.bytes_written) * cost.runs;
+  }
+  to.add("flops", static_cast<float>(sum.flops));
+  to.add("transcendentals", static_cast<float>(sum.transcendentals));
+  to.add("bytes accessed", static_cast<float>(sum.bytes_read));
+}
+
+}  // namespace
+
+void ProgramValues::add(const Shape& shape) {
+  const bool is_array = shape.is_array();
+  shapes.push_back(
+      std::make_shared<Shape>(is_array ? Shape::array(shape.type, shape.dims) : shape));
+  types.push_back(buffer_type(shape.type));
+  dims.insert(dims.end(), shape.dims.begin(), shape.dims.end());
+  ranks.push_back(shape.dims.size());
+  const size_t kind = memory_kind_of(shape);
+  kinds.push_back(kind);
+  kind_names.push_back(memory_kinds()[kind].data());
+  kind_sizes.push_back(memory_kinds()[kind].size());
+}
+
+const Result<std::string>& Program::optimized() const {
+  std::call_once(optimized_once_, [&] { optimized_ = write_hlo_proto(executable.module()); });
+  return optimized_;
+}
+
+Result<std::shared_ptr<const Program>> make_program(ProgramSource source,
+                                                    std::shared_ptr<HostDevice> host) {
+  auto out = std::make_shared<Program>();
+  out->source = std::move(source);
+  HILO_TRY(out->settings, read_compile_options(out->source.compile_options));
+  if (out->settings.has_tupled_arguments)
+    return fail(ErrorKind::Unsupported, "arguments in one tuple");
+  HILO_TRY(Module module, read_source(out->source));
+  out->name = module.header.name;
+  note_donations(module, *out);
+  HILO_DO(note_values(module, *out));
+  CompileOptions options;
+  options.device = std::move(host);
+  options.eval.custom_calls = registered_calls(nullptr);
+  out->calls_users = calls_any(module, options.eval.custom_calls);
+  if (!out->calls_users) options.eval.custom_calls.clear();
+  Dump dump(out->settings.dump_to, out->name);
+  HILO_DO(dump.write("before_optimizations", module));
+  HILO_TRY(out->executable, compile(std::move(module), cpu_target(), options));
+  HILO_DO(dump.write("cpu_after_optimizations", out->executable.module()));
+  note_cost(out->executable.module(), out->cost);
+  const std::string_view texts[] = {version, out->source.format, out->source.compile_options,
+                                    out->source.code};
+  out->fingerprint = fingerprint_of(texts);
+  out->serialized = serialize(out->source);
+  out->assignment = device_assignment(out->settings);
+  return out;
+}
+
+Result<ProgramSource> read_serialized(std::string_view bytes) {
+  const std::string head = serialized_head();
+  if (!bytes.starts_with(head))
+    return fail(ErrorKind::Format, "the bytes are no executable of hilo {}", version);
+  bytes.remove_prefix(head.size());
+  ProgramSource out;
+  for (std::string* text : {&out.format, &out.compile_options, &out.code}) {
+    HILO_TRY(*text, take_text(bytes));
+  }
+  return out;
+}
+
+}  // namespace hilo::pjrt

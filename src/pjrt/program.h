@@ -1,0 +1,58 @@
+// A compiled program and what is told of it. Private to `pjrt`.
+#pragma once
+
+#include <mutex>
+
+#include "compile/compile.h"
+#include "pjrt/buffer.h"
+#include "pjrt/compile_options.h"
+#include "pjrt/named_values.h"
+
+namespace hilo::pjrt {
+
+// As a client gave it.
+struct ProgramSource {
+  std::string code, format, compile_options;
+};
+
+// Results and parameters as a client sees them, in arrays that queries show.
+struct ProgramValues {
+  std::vector<SharedShape> shapes;
+  std::vector<PJRT_Buffer_Type> types;
+  std::vector<int64_t> dims;  // of all, one after another
+  std::vector<size_t> ranks;
+  std::vector<size_t> kinds;  // of memory
+  std::vector<const char*> kind_names;
+  std::vector<size_t> kind_sizes;
+  std::vector<std::string> layouts;    // as text
+  std::vector<std::string> shardings;  // messages; empty: none is stated
+
+  void add(const Shape& shape);
+};
+
+struct Program {
+  ProgramSource source;
+  CompileSettings settings;
+  Executable executable;
+  std::string name, fingerprint, serialized, assignment;
+  ProgramValues parameters, results;
+  bool results_are_tuple = false;
+  std::vector<bool> is_donated;  // by parameter: a run may take its memory
+  bool calls_users = false;      // functions that were registered
+  NamedValues cost;
+
+  // Written when it is first asked for.
+  const Result<std::string>& optimized() const;
+
+ private:
+  mutable std::once_flag optimized_once_;
+  mutable Result<std::string> optimized_;
+};
+
+// Memory and threads of runs are those of `host`; null: the program has its own.
+Result<std::shared_ptr<const Program>> make_program(ProgramSource source,
+                                                    std::shared_ptr<HostDevice> host);
+// The other way of Program::serialized; Format for what another version has written.
+Result<ProgramSource> read_serialized(std::string_view bytes);
+
+}  // namespace hilo::pjrt

@@ -1,0 +1,96 @@
+// Arrays in the order that a client has them.
+#include <cstring>
+
+#include "pjrt/buffer.h"
+
+namespace hilo::pjrt {
+namespace {
+
+template <class Element>
+void copy_row(int64_t count, std::byte* to, int64_t to_stride, const std::byte* from,
+              int64_t from_stride) {
+  for (int64_t i = 0; i < count; ++i)
+    std::memcpy(to + i * to_stride, from + i * from_stride, sizeof(Element));
+}
+
+using CopyRow = void (*)(int64_t, std::byte*, int64_t, const std::byte*, int64_t);
+struct Sixteen {
+  std::byte bytes[16];
+};
+CopyRow row_copier(int64_t element_bytes) {
+  switch (element_bytes) {
+    case 1: return copy_row<uint8_t>;
+    case 2: return copy_row<uint16_t>;
+    case 4: return copy_row<uint32_t>;
+    case 8: return copy_row<uint64_t>;
+    default: return copy_row<Sixteen>;
+  }
+}
+
+}  // namespace
+
+Dims dense_strides(const Shape& shape) {
+  Dims out = row_major_strides(shape.dims);
+  for (int64_t& stride : out) stride *= storage_bytes(shape.type);
+  return out;
+}
+
+Result<Dims> strides_of(const Shape& shape, const PJRT_Buffer_MemoryLayout* layout) {
+  if (!layout) return dense_strides(shape);
+  if (layout->type == PJRT_Buffer_MemoryLayout_Type_Strides) {
+    const auto& strides = layout->strides;
+    if (strides.num_byte_strides != shape.dims.size())
+      return fail(ErrorKind::Input, "{} has {} strides", to_string_without_layout(shape),
+                  strides.num_byte_strides);
+    return Dims(strides.byte_strides, strides.byte_strides + strides.num_byte_strides);
+  }
+  const auto& tiled = layout->tiled;
+  if (tiled.num_tiles != 0) return fail(ErrorKind::Unsupported, "an array in tiles on a CPU");
+  Shape ordered = shape;
+  ordered.layout = {};
+  ordered.layout.minor_to_major.assign(tiled.minor_to_major,
+                                       tiled.minor_to_major + tiled.minor_to_major_size);
+  if (const std::string fault = layout_fault(ordered); !fault.empty())
+    return fail(ErrorKind::Input, "{}", fault);
+  Dims out(shape.dims.size());
+  int64_t stride = storage_bytes(shape.type);
+  for (int64_t dim : ordered.layout.minor_to_major) {
+    out[static_cast<size_t>(dim)] = stride;
+    stride *= shape.dims[static_cast<size_t>(dim)];
+  }
+  return out;
+}
+
+bool are_dense(const Shape& shape, std::span<const int64_t> strides) {
+  if (element_count(shape) == 0) return true;
+  int64_t expected = storage_bytes(shape.type);
+  for (size_t dim = shape.dims.size(); dim-- > 0;) {
+    if (shape.dims[dim] != 1 && strides[dim] != expected) return false;
+    expected *= shape.dims[dim];
+  }
+  return true;
+}
+
+void copy_strided(const Shape& shape, std::byte* to, std::span<const int64_t> to_strides,
+                  const std::byte* from, std::span<const int64_t> from_strides) {
+  if (element_count(shape) == 0) return;
+  if (are_dense(shape, to_strides) && are_dense(shape, from_strides)) {
+    std::memcpy(to, from, static_cast<size_t>(literal_bytes(shape)));
+    return;
+  }
+  const size_t last = shape.dims.size() - 1;  // a scalar is dense
+  const Dims outer(shape.dims.begin(), shape.dims.end() - 1);
+  const CopyRow copy = row_copier(storage_bytes(shape.type));
+  Dims index(last, 0);
+  do {
+    int64_t to_offset = 0, from_offset = 0;
+    for (size_t dim = 0; dim < last; ++dim) {
+      to_offset += index[dim] * to_strides[dim];
+      from_offset += index[dim] * from_strides[dim];
+    }
+    copy(shape.dims[last], to + to_offset, to_strides[last], from + from_offset,
+         from_strides[last]);
+  } while (next_index(index, outer));
+}
+
+}  // namespace hilo::pjrt

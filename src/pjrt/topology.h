@@ -1,0 +1,32 @@
+// What devices there are, without the devices. Private to `pjrt`.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "pjrt/error.h"
+
+struct PJRT_DeviceDescription {
+  int32_t id;
+  std::string kind, debug_text, text;
+};
+
+struct PJRT_TopologyDescription {
+  explicit PJRT_TopologyDescription(int64_t devices);
+
+  std::vector<std::unique_ptr<PJRT_DeviceDescription>> owned;
+  std::vector<PJRT_DeviceDescription*> descriptions;
+  std::string serialized;
+};
+
+namespace hilo::pjrt {
+
+// What the interface calls a platform: frameworks choose lowerings and callbacks by this name.
+constexpr std::string_view platform_name = "cpu";
+const std::string& platform_version();
+// "devices" of the options, else HILO_DEVICES of the environment, else 1. Usage for names that are
+// not known.
+Result<int64_t> device_count(std::span<const PJRT_NamedValue> options);
+
+}  // namespace hilo::pjrt
