@@ -109,9 +109,9 @@ def initialize():
     import jax
     from jax._src import xla_bridge
 
+    getattr(xla_bridge, "_nonexperimental_plugins", set()).add("hilo")
     c_api = xla_bridge.register_plugin("hilo", priority=LOW_PRIORITY, library_path=str(PLUGIN),
                                        options=options())
-    getattr(xla_bridge, "_nonexperimental_plugins", set()).add("hilo")
     if jax.config.jax_platforms == "hilo":
         # Callbacks and dlpack keep their arrays on a platform that is called cpu.
         jax.config.update("jax_platforms", "hilo,cpu")
