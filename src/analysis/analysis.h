@@ -139,16 +139,17 @@ std::vector<Cost> count_cost(const Module& module);
 // of it. Windows and products count one operation for each element.
 std::vector<Cost> count_needed_arithmetic(const Module& module);
 // What one run of a collective sends: by a ring, or in pairs, which for all but all-reduce is the
-// least that there is.
+// least that there is. The one count of a collective's bytes: profiles, explain and diff show it.
 struct CollectiveBytes {
   Op kind;            // all-gather of an all-gather-start, of an async-start of one, of a fusion
-  int64_t group = 1;  // devices that it joins; of permutes 2
-  double sent_bytes = 0;  // by a device, the mean of all
+  int64_t group = 1;  // devices that it joins, of the largest group; of permutes 2
+  double sent_bytes = 0;  // by the device that sends most: it ends last
 };
 // Nothing for what is no collective, nor for the -update and -done of one, whose start is counted.
-// Formulas, for g devices of a group and B bytes of an operand on each: all-gather B (g - 1),
-// reduce-scatter, all-to-all and broadcast B (g - 1) / g, all-reduce twice that, permute B times
-// the pairs of two devices over all devices.
+// Formulas, for g devices of the largest group and B unpadded bytes of the operands on each:
+// all-gather B (g - 1), reduce-scatter, all-to-all and broadcast B (g - 1) / g, all-reduce twice
+// that, permute B, or 0 where each device is sent its own; a ragged all-to-all at most the B
+// (g - 1) / g of its first operand, as data decide.
 std::optional<CollectiveBytes> collective_bytes(const Module& module, InstructionId id);
 // How often a while's body runs, as the arithmetic of its counter proves.
 std::optional<int64_t> trip_count(const Module& module, InstructionId while_instruction);

@@ -10,7 +10,7 @@ namespace {
 double array_bytes(const Shape& shape) {
   double out = 0;
   for_each_leaf(shape, [&](const Shape& leaf, std::span<const int64_t>) {
-    if (leaf.is_array()) out += static_cast<double>(unpadded_bytes(leaf));
+    if (leaf.is_array() && is_static(leaf)) out += static_cast<double>(unpadded_bytes(leaf));
   });
   return out;
 }
@@ -31,27 +31,16 @@ struct Subject {
 };
 using Counted = std::optional<CollectiveBytes>;
 
-// Groups differ in size only where they are written one by one.
-struct Groups {
-  int64_t largest = 1;
-  double mean_others = 0;  // (g - 1), and (g - 1) / g, means over the devices
-  double mean_share = 0;
+// Groups differ in size only where they are written one by one; in the largest most is sent.
+struct Group {
+  int64_t size = 1;
+  double others() const { return static_cast<double>(size - 1); }
+  double share_of_others() const { return others() / static_cast<double>(size); }
 };
-Groups groups_of(const Subject& subject, const ReplicaGroups& groups) {
-  std::vector<int64_t> sizes;
-  for (const Dims& group : groups.expand()) sizes.push_back(std::ssize(group));
-  if (sizes.empty()) sizes.push_back(subject.devices());
-  Groups out;
-  double devices = 0;
-  for (int64_t size : sizes) {
-    const auto count = static_cast<double>(size);
-    out.largest = std::max(out.largest, size);
-    out.mean_others += count * (count - 1);
-    out.mean_share += count - 1;
-    devices += count;
-  }
-  out.mean_others /= std::max(1.0, devices);
-  out.mean_share /= std::max(1.0, devices);
+Group largest_group(const Subject& subject, const ReplicaGroups& groups) {
+  const std::vector<Dims> expanded = groups.expand();
+  Group out{expanded.empty() ? subject.devices() : 1};
+  for (const Dims& group : expanded) out.size = std::max<int64_t>(out.size, std::ssize(group));
   return out;
 }
 
@@ -64,10 +53,10 @@ struct Formula {
 struct SharedOut {  // each device keeps its own share and sends the others'
   template <class A>
   static Counted count(const Subject& subject, double times) {
-    const Groups groups =
-        groups_of(subject, subject.module.attributes<A>(subject.instruction).replica_groups);
-    return CollectiveBytes{subject.instruction.op, groups.largest,
-                           times * subject.operand_bytes() * groups.mean_share};
+    const Group group =
+        largest_group(subject, subject.module.attributes<A>(subject.instruction).replica_groups);
+    return CollectiveBytes{subject.instruction.op, group.size,
+                           times * subject.operand_bytes() * group.share_of_others()};
   }
 };
 
@@ -75,9 +64,8 @@ template <>
 struct Formula<AllGatherAttributes> {
   static Counted count(const Subject& subject) {
     const auto& attributes = subject.module.attributes<AllGatherAttributes>(subject.instruction);
-    const Groups groups = groups_of(subject, attributes.replica_groups);
-    return CollectiveBytes{Op::AllGather, groups.largest,
-                           subject.operand_bytes() * groups.mean_others};
+    const Group group = largest_group(subject, attributes.replica_groups);
+    return CollectiveBytes{Op::AllGather, group.size, subject.operand_bytes() * group.others()};
   }
 };
 template <>
@@ -117,9 +105,9 @@ struct Formula<RaggedAllToAllAttributes> {  // its other operands say where the 
   static Counted count(const Subject& subject) {
     const auto& attributes =
         subject.module.attributes<RaggedAllToAllAttributes>(subject.instruction);
-    const Groups groups = groups_of(subject, attributes.replica_groups);
-    return CollectiveBytes{subject.instruction.op, groups.largest,
-                           first_operand_bytes(subject) * groups.mean_share};
+    const Group group = largest_group(subject, attributes.replica_groups);
+    return CollectiveBytes{subject.instruction.op, group.size,
+                           first_operand_bytes(subject) * group.share_of_others()};
   }
 };
 
@@ -144,13 +132,10 @@ struct Formula<CollectivePermuteAttributes> {
     const auto& attributes =
         subject.module.attributes<CollectivePermuteAttributes>(subject.instruction);
     const auto& pairs = attributes.source_target_pairs.pairs;
-    const auto moving =
-        std::ranges::count_if(pairs, [](const auto& pair) { return pair.first != pair.second; });
-    const int64_t devices = std::max<int64_t>(subject.devices(), std::ssize(pairs));
-    const double bytes = permuted_bytes(subject, attributes.slice_sizes);
-    return CollectiveBytes{
-        Op::CollectivePermute, 2,
-        bytes * static_cast<double>(moving) / static_cast<double>(std::max<int64_t>(1, devices))};
+    const bool moves =
+        std::ranges::any_of(pairs, [](const auto& pair) { return pair.first != pair.second; });
+    return CollectiveBytes{Op::CollectivePermute, 2,
+                           moves ? permuted_bytes(subject, attributes.slice_sizes) : 0};
   }
 };
 

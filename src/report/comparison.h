@@ -27,9 +27,9 @@ struct ModuleTotals {
   bool is_known = true;  // false: some trip count or custom call is not known, and it is more
   struct Collective {
     int64_t count = 0;  // of instructions
-    double bytes = 0;   // of operands without padding, one device
+    double bytes = 0;   // collective_bytes(), as often as they run
   };
-  std::map<std::string, Collective> collectives;  // by op, without -start
+  std::map<std::string, Collective> collectives;  // by kind, as "all-gather"
 };
 
 struct ModuleComparison {

@@ -90,7 +90,7 @@ std::string links_line(const MemoryPicture& picture) {
   const Chip* chip = machine ? chip_of(*machine) : nullptr;
   if (!chip || link_rate_of(picture) == 0) return "";
   return fmt::format(
-      "  link bytes: what each device must send at the least; at best: over {} of {} with "
+      "  link bytes: what the device that sends most sends; at best: over {} of {} with "
       "{}B/s each way, all at once\n",
       counted(static_cast<size_t>(chip->links), "link"), picture.machine,
       human_number(chip->link_bytes_per_second));

@@ -1,6 +1,4 @@
-// What the collectives of a module move over links. The least that a device must send: an array of
-// V bytes that n devices gather or scatter V (n-1)/n, a reduced one twice that (Chan et al.,
-// "Collective communication", 2007).
+// The collectives of a module, each once, and what they move over links.
 #include <algorithm>
 #include <set>
 
@@ -8,34 +6,6 @@
 
 namespace hilo {
 namespace {
-
-template <class A>
-concept HasGroups = requires(const A& a) { a.replica_groups; };
-template <class A>
-concept HasPairs = requires(const A& a) { a.source_target_pairs; };
-
-int64_t count_devices(const Module& module, const ReplicaGroups& groups) {
-  const std::vector<Dims> expanded = groups.expand();
-  if (!expanded.empty()) return static_cast<int64_t>(expanded[0].size());
-  return std::max<int64_t>(module.header.replica_count, 1) *
-         std::max<int64_t>(module.header.num_partitions, 1);
-}
-
-double operand_bytes(const Module& module, const Instruction& instruction) {
-  double out = 0;
-  for (const InstructionId operand : module.operands(instruction))
-    out += static_cast<double>(unpadded_bytes(module.shape(operand), 0));
-  return out;
-}
-
-// Parts of V that a device sends, where `held` is its operand.
-double sent(const AllGatherAttributes&, double held, double n) { return held * (n - 1); }
-double sent(const AllReduceAttributes&, double held, double n) { return 2 * held * (n - 1) / n; }
-double sent(const RaggedAllToAllAttributes&, double, double) { return 0; }  // data decide
-template <class A>
-double sent(const A&, double held, double n) {
-  return held * (n - 1) / n;
-}
 
 class Collectives {
  public:
@@ -47,10 +17,13 @@ class Collectives {
   }
 
   std::vector<PictureCollective> find() {
-    for (uint32_t i = 0; i < module_.instructions.size(); ++i)
-      if (module_.instructions[i].computation)
-        visit_attributes_type(module_.instructions[i].op,
-                              [&]<class A>(std::type_identity<A>) { add<A>(InstructionId{i}); });
+    for (uint32_t i = 0; i < module_.instructions.size(); ++i) {
+      const Instruction& instruction = module_.instructions[i];
+      const bool holds_one = instruction.op == Op::Fusion || instruction.op == Op::AsyncStart;
+      if (!instruction.computation || holds_one) continue;
+      if (const auto what = collective_bytes(module_, InstructionId{i}))
+        add(InstructionId{i}, *what);
+    }
     const auto total = [](const PictureCollective& one) { return one.link_bytes * one.runs; };
     std::stable_sort(out_.begin(), out_.end(),
                      [&](const auto& a, const auto& b) { return total(a) > total(b); });
@@ -68,29 +41,29 @@ class Collectives {
     return id;
   }
 
-  template <class A>
-  void add(InstructionId id) {
-    if constexpr (HasGroups<A> || HasPairs<A>) {
-      const A& attributes = module_.attributes<A>(id);
-      const InstructionId run = run_by_itself(id);
-      // A collective that is done in steps stands in several fusions.
-      if (run != id && attributes.channel_id && !channels_.insert(*attributes.channel_id).second)
-        return;
-      PictureCollective one;
-      describe_instruction(one.instruction, module_, id);
-      one.instruction.name = module_[id].name;
-      one.runs = costs_[run.value].runs;
-      one.runs_known = costs_[run.value].runs_known;
-      const double held = operand_bytes(module_, module_[id]);
-      if constexpr (HasGroups<A>) {
-        one.devices = count_devices(module_, attributes.replica_groups);
-        one.link_bytes = sent(attributes, held, static_cast<double>(one.devices));
-      } else {
-        one.devices = 2;
-        one.link_bytes = held;
-      }
-      out_.push_back(std::move(one));
-    }
+  std::optional<int64_t> channel_of(InstructionId id) const {
+    return visit_attributes_type(module_[id].op,
+                                 [&]<class A>(std::type_identity<A>) -> std::optional<int64_t> {
+                                   if constexpr (requires(const A& a) { a.channel_id; })
+                                     return module_.attributes<A>(id).channel_id;
+                                   else return {};
+                                 });
+  }
+
+  void add(InstructionId id, const CollectiveBytes& what) {
+    const InstructionId run = run_by_itself(id);
+    const auto channel = channel_of(id);
+    // A collective that is done in steps stands in several fusions.
+    if (run != id && channel && !channels_.insert(*channel).second) return;
+    PictureCollective one;
+    describe_instruction(one.instruction, module_, id);
+    one.instruction.name = module_[id].name;
+    one.kind = text_of(what.kind);
+    one.runs = costs_[run.value].runs;
+    one.runs_known = costs_[run.value].runs_known;
+    one.devices = what.group;
+    one.link_bytes = what.sent_bytes;
+    out_.push_back(std::move(one));
   }
 
   const Module& module_;

@@ -1,24 +1,7 @@
 #include "report/comparison_parts.h"
+#include "report/dump_reading.h"
 
 namespace hilo {
-namespace {
-
-double bytes_of_operands(const Module& module, InstructionId id) {
-  double out = 0;
-  for (const InstructionId operand : module.operands(id))
-    for_each_leaf(module.shape(operand), [&](const Shape& leaf, std::span<const int64_t>) {
-      if (leaf.is_array() && is_static(leaf)) out += static_cast<double>(unpadded_bytes(leaf));
-    });
-  return out;
-}
-
-std::string kind_of_collective(Op op) {
-  std::string out(text_of(op));
-  if (out.ends_with("-start")) out.resize(out.size() - std::string_view("-start").size());
-  return out;
-}
-
-}  // namespace
 
 int64_t bytes_of_result(const Module& module, InstructionId id) {
   int64_t out = 0;
@@ -43,10 +26,11 @@ ModuleTotals totals_of(const Module& module) {
     out.transcendentals += cost.transcendentals * cost.runs;
     out.bytes += (cost.bytes_read + cost.bytes_written) * cost.runs;
     out.is_known = out.is_known && cost.flops_known && cost.runs_known;
-    if (!has_trait(instruction.op, TraitCollective)) continue;
-    auto& collective = out.collectives[kind_of_collective(instruction.op)];
+  }
+  for (const PictureCollective& one : find_collectives(module, costs)) {
+    auto& collective = out.collectives[one.kind];
     ++collective.count;
-    collective.bytes += bytes_of_operands(module, {i}) * cost.runs;
+    collective.bytes += one.link_bytes * one.runs;
   }
   return out;
 }

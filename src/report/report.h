@@ -21,8 +21,9 @@ struct PictureInstruction {
 // Data that devices exchange.
 struct PictureCollective {
   PictureInstruction instruction;
+  std::string kind;       // "all-gather", of an all-gather-start too
   int64_t devices = 0;    // that exchange with each other
-  double link_bytes = 0;  // that each sends in one run, at the least
+  double link_bytes = 0;  // collective_bytes() of one run
   double runs = 0;
   bool runs_known = true;
 };

@@ -49,14 +49,16 @@ INSTANTIATE_TEST_SUITE_P(
         Sent{"f32[12] all-reduce(x), to_apply=add, replica_groups={{0,1,2},{3,4,5}}", "all-reduce",
              3, 2 * 48 * 2. / 3},
         Sent{"f32[12] all-reduce(x), to_apply=add, replica_groups={{0,1,2,3},{4,5}}", "all-reduce",
-             4, 2 * 48 * (3. + 1) / 6},  // devices send 3/4 and 1/2 of it twice
+             4, 2 * 48 * 3. / 4},  // of the larger group
         Sent{"f32[6] reduce-scatter(x), to_apply=add, dimensions={0}, "
              "replica_groups={{0,1},{2,3},{4,5}}",
              "reduce-scatter", 2, 24},
         Sent{"f32[12] all-to-all(x), dimensions={0}, replica_groups={}", "all-to-all", 6, 40},
         Sent{"f32[12] collective-broadcast(x), replica_groups={}", "collective-broadcast", 6, 40},
         Sent{"f32[12] collective-permute(x), source_target_pairs={{0,1},{1,2},{3,3}}",
-             "collective-permute", 2, 48 * 2. / 6},
+             "collective-permute", 2, 48},
+        Sent{"f32[12] collective-permute(x), source_target_pairs={{1,1},{3,3}}",
+             "collective-permute", 2, 0},
         Sent{"((f32[12]), f32[72]) async-start(x), calls=gather", "all-gather", 6, 48 * 5},
         Sent{"(f32[12], f32[72]) fusion(x), kind=kCustom, calls=first", "all-gather", 6, 48 * 5}));
 

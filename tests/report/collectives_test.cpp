@@ -90,6 +90,22 @@ TEST(Collectives, AsynchronousOnesCountOnce) {
   EXPECT_TRUE(memory_report(picture).contains("4 links of v5e with 45.00GB/s"));
 }
 
+TEST(Collectives, APermuteCountsASender) {
+  auto module = parse(
+      "HloModule m, is_scheduled=true, num_partitions=4\n\n"
+      "ENTRY %main (x: f32[256]) -> f32[256] {\n  %x = f32[256]{0} parameter(0)\n"
+      "  ROOT %moved = f32[256]{0} collective-permute(%x), channel_id=1, "
+      "source_target_pairs={{0,1},{1,2},{2,3}}\n}\n");
+  ASSERT_TRUE(module) << to_string(module.error());
+  const Machine& machine = *find_machine("v5e");
+  const auto planned = plan(*module, machine);
+  ASSERT_TRUE(planned) << to_string(planned.error());
+  const MemoryPicture picture = picture_of(*module, machine, *planned);
+  ASSERT_EQ(picture.collectives.size(), 1u);
+  EXPECT_EQ(picture.collectives[0].link_bytes, 1024);
+  EXPECT_EQ(collective_bytes(*module, (*module)[module->entry].root)->sent_bytes, 1024);
+}
+
 TEST(Collectives, ACarriedStackIsNamedByItsWriter) {
   const std::string report = memory_report(picture_of_step("h100_sxm"));
   EXPECT_TRUE(report.contains("written in ")) << report;

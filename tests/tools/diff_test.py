@@ -67,6 +67,15 @@ class Diff(Folder):
         for words in ("f32[4,16]{1,0} → f32[8,16]{1,0}", "model.py:7", "1 of 512B", "peak in use"):
             self.assertIn(words, self.text)
 
+    def test_collectives_that_start_and_end_count_once(self):
+        apart = MODULE.replace("all-reduce(t)", "all-reduce-start(t)").replace(
+            "r = f32", "begun = f32").replace(
+            "  ROOT out", "  r = f32[4,16]{1,0} all-reduce-done(begun)\n  ROOT out")
+        document = self.diff(MODULE, apart.replace("{{0,1}}", "{{0,1,2,3}}"))
+        self.assertEqual([document[side]["collectives"] for side in "ab"],
+                         [{"all-reduce": {"count": 1, "bytes": 256.0}},
+                          {"all-reduce": {"count": 1, "bytes": 384.0}}])
+
     def test_new_and_gone(self):
         other = MODULE.replace("t = f32[4,16]{1,0} tanh(d)",
                                "e = f32[4,16]{1,0} negate(d)\n  t = f32[4,16]{1,0} sine(e)")
