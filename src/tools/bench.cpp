@@ -94,6 +94,7 @@ Result<void> bench_compiled(const Module& module, const Options& options,
   on_cpu.compiler = options.compiler;
   on_cpu.threads = options.threads;
   on_cpu.interrupt = options.interrupt;
+  HILO_DO(check_inputs(module, device_count(module, {}), options.inputs));
   const auto start = std::chrono::steady_clock::now();
   HILO_TRY(const Executable executable, compile_for_cpu(module, on_cpu, session));
   const std::chrono::duration<double> compiling = std::chrono::steady_clock::now() - start;

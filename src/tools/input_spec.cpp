@@ -16,9 +16,10 @@ bool parse_number(std::string_view text, int64_t& out) {
   return error == std::errc() && end == text.data() + text.size() && !text.empty();
 }
 
-std::unexpected<Error> wrong(std::string_view parameter, const Shape& shape,
-                             std::string_view found) {
-  return fail(ErrorKind::Input, "input for parameter {}: expected {}, found {}", parameter,
+// Usage of what stands on the command line, Input of what a file holds.
+std::unexpected<Error> wrong(std::string_view parameter, const Shape& shape, std::string_view found,
+                             ErrorKind kind = ErrorKind::Usage) {
+  return fail(kind, "input for parameter {}: expected {}, found {}", parameter,
               to_string_without_layout(shape), found);
 }
 
@@ -40,8 +41,8 @@ std::optional<Shape> parse_shape_spec(std::string_view text) {
 }
 
 // Elements written one after the other: [1 2 3][4 5 6], with commas or not; one value fills all.
-Result<Literal> read_elements(std::string_view text, std::string_view parameter,
-                              const Shape& shape) {
+Result<std::vector<Literal>> read_elements(std::string_view text, std::string_view parameter,
+                                           const Shape& shape) {
   std::string inner(text);
   std::vector<std::string> words;
   for (char& c : inner)
@@ -51,38 +52,62 @@ Result<Literal> read_elements(std::string_view text, std::string_view parameter,
     words.push_back(inner.substr(at, end - at));
     at = end;
   }
-  const int64_t count = element_count(shape), given = static_cast<int64_t>(words.size());
-  if (given != 1 && given != count)
-    return wrong(parameter, shape, fmt::format("{} values for {} elements", given, count));
-  Literal out = Literal::uninitialized(shape);
-  const Shape scalar = Shape::scalar(shape.type);
-  const size_t bytes = static_cast<size_t>(storage_bytes(shape.type));
-  std::byte* to = out.mutable_raw().data();
-  for (int64_t i = 0; i < count; ++i, to += bytes) {
-    if (given == 1 && i > 0) {
-      std::copy_n(to - bytes, bytes, to);
-      continue;
-    }
-    auto element = parse_literal(words[i], scalar);
-    if (!element) return wrong(parameter, shape, fmt::format("the value '{}'", words[i]));
-    std::copy_n(element->raw().data(), bytes, to);
+  const int64_t count = element_count(shape);
+  if (words.size() != 1 && std::ssize(words) != count)
+    return wrong(parameter, shape, fmt::format("{} values for {} elements", words.size(), count));
+  std::vector<Literal> out;
+  for (const std::string& word : words) {
+    auto element = parse_literal(word, Shape::scalar(shape.type));
+    if (!element) return wrong(parameter, shape, fmt::format("the value '{}'", word));
+    out.push_back(std::move(*element));
   }
   return out;
 }
 
-Result<Literal> read_raw(const std::string& path, std::string_view parameter, const Shape& shape) {
+Literal filled(const Shape& shape, std::span<const Literal> elements) {
+  Literal out = Literal::uninitialized(shape);
+  const size_t bytes = static_cast<size_t>(storage_bytes(shape.type));
+  std::byte* to = out.mutable_raw().data();
+  for (int64_t i = 0; i < element_count(shape); ++i, to += bytes) {
+    const Literal& element = elements[elements.size() == 1 ? 0 : static_cast<size_t>(i)];
+    std::copy_n(element.raw().data(), bytes, to);
+  }
+  return out;
+}
+
+Result<std::ifstream> open_raw(const std::string& path, std::string_view parameter,
+                               const Shape& shape) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   if (!file) return fail(ErrorKind::Io, "cannot read {}", path);
-  Literal out = Literal::uninitialized(shape);
-  const auto raw = out.mutable_raw();
-  if (file.tellg() != static_cast<std::streamoff>(raw.size()))
+  const auto needed = element_count(shape) * storage_bytes(shape.type);
+  if (file.tellg() != static_cast<std::streamoff>(needed))
     return wrong(parameter, shape,
                  fmt::format("{} bytes in {} where {} are needed",
-                             static_cast<int64_t>(file.tellg()), path, raw.size()));
+                             static_cast<int64_t>(file.tellg()), path, needed),
+                 ErrorKind::Input);
+  return file;
+}
+
+Result<Literal> read_raw(const std::string& path, std::string_view parameter, const Shape& shape) {
+  HILO_TRY(std::ifstream file, open_raw(path, parameter, shape));
+  Literal out = Literal::uninitialized(shape);
+  const auto raw = out.mutable_raw();
   file.seekg(0);
   file.read(reinterpret_cast<char*>(raw.data()), static_cast<std::streamsize>(raw.size()));
   if (!file) return fail(ErrorKind::Io, "cannot read {}", path);
   return out;
+}
+
+// What is behind the shape of "4x8xf32=0.5", which must be the parameter's; "0" where nothing is.
+Result<std::string_view> written_elements(std::string_view value, std::string_view parameter,
+                                          const Shape& shape) {
+  const size_t equals = value.find('=');
+  const auto stated = parse_shape_spec(value.substr(0, equals));
+  if (!stated)
+    return wrong(parameter, shape,
+                 fmt::format("'{}' (write it as in 4x8xf32=0.5, or @file.npy)", value));
+  if (!same_dims(*stated, shape)) return wrong(parameter, shape, to_string_without_layout(*stated));
+  return equals == std::string_view::npos ? std::string_view("0") : value.substr(equals + 1);
 }
 
 }  // namespace
@@ -114,18 +139,30 @@ Result<Literal> read_input(const InputSpec& spec, std::string_view parameter, co
     const Result<Literal> read = read_npy(path);
     if (!read) return std::unexpected(expected_arrays(read.error(), path, "a .npy file"));
     auto fitted = reinterpret_as(*read, shape);
-    if (!fitted) return wrong(parameter, shape, fitted.error().message);
+    if (!fitted) return wrong(parameter, shape, fitted.error().message, ErrorKind::Input);
     return fitted;
   }
-  const size_t equals = value.find('=');
-  const auto stated = parse_shape_spec(std::string_view(value).substr(0, equals));
-  if (!stated)
-    return wrong(parameter, shape,
-                 fmt::format("'{}' (write it as in 4x8xf32=0.5, or @file.npy)", value));
-  if (!same_dims(*stated, shape)) return wrong(parameter, shape, to_string_without_layout(*stated));
-  const std::string elements = equals == std::string::npos ? "0" : value.substr(equals + 1);
-  if (elements.starts_with('@')) return read_raw(elements.substr(1), parameter, shape);
-  return read_elements(elements, parameter, shape);
+  HILO_TRY(const std::string_view elements, written_elements(value, parameter, shape));
+  if (elements.starts_with('@')) return read_raw(std::string(elements.substr(1)), parameter, shape);
+  HILO_TRY(const std::vector<Literal> read, read_elements(elements, parameter, shape));
+  return filled(shape, read);
+}
+
+Result<void> check_input(const InputSpec& spec, std::string_view parameter, const Shape& shape) {
+  const std::string& value = spec.value;
+  if (value.starts_with('@')) {
+    const std::string path = value.substr(1);
+    const auto file = ByteSource::open(path);
+    return file ? Result<void>()
+                : std::unexpected(expected_arrays(file.error(), path, "a .npy file"));
+  }
+  HILO_TRY(const std::string_view elements, written_elements(value, parameter, shape));
+  if (elements.starts_with('@')) {
+    HILO_DO(open_raw(std::string(elements.substr(1)), parameter, shape));
+    return {};
+  }
+  HILO_DO(read_elements(elements, parameter, shape));
+  return {};
 }
 
 }  // namespace hilo::tools

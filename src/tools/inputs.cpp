@@ -42,11 +42,12 @@ Result<std::optional<Literal>> from_file(ArrayFile& file, const ParameterLeaf& l
 Result<std::optional<Literal>> from_specs(const std::vector<InputSpec>& specs,
                                           const ParameterLeaf& leaf, int64_t number,
                                           int64_t device) {
-  for (const InputSpec& spec : specs) {
-    if (spec.leaf != number || spec.device.value_or(device) != device) continue;
-    HILO_TRY(Literal read, read_input(spec, leaf.name, leaf.shape));
-    return std::optional(std::move(read));
-  }
+  for (const std::optional<int64_t> which : {std::optional(device), std::optional<int64_t>()})
+    for (const InputSpec& spec : specs) {
+      if (spec.leaf != number || spec.device != which) continue;
+      HILO_TRY(Literal read, read_input(spec, leaf.name, leaf.shape));
+      return std::optional(std::move(read));
+    }
   return std::optional<Literal>();
 }
 
@@ -59,36 +60,44 @@ std::string missing_message(const Module& module, const ParameterLeaf& leaf, int
 
 // The leaf that a spec names; a name of its own for each leaf, as "p{1}" of a tuple.
 Result<int64_t> named_leaf(const Module& module, const std::vector<ParameterLeaf>& leaves,
-                           const std::string& spec, const std::string& name) {
+                           const std::string& given, const std::string& name) {
   const auto found = std::ranges::find(leaves, name, &ParameterLeaf::name);
   if (found != leaves.end()) return found - leaves.begin();
   std::vector<std::string_view> names;
   constexpr size_t max_shown = 8;
   for (const ParameterLeaf& leaf : leaves)
     if (names.size() < max_shown) names.push_back(leaf.name);
-  return fail(ErrorKind::Input,
-              "--input={}: '{}' is neither a shape as in 4x8xf32=0.5 nor a parameter of {}, which "
-              "has {}{}",
-              spec, name, module.header.name,
+  return fail(ErrorKind::Usage,
+              "{}: '{}' is neither a shape as in 4x8xf32=0.5 nor a parameter of {}, which has {}{}",
+              given, name, module.header.name,
               names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")),
               leaves.size() > max_shown ? ", ..." : "");
 }
 
-// With the number of its leaf in each.
+// With the number of its leaf in each. One for all devices and one for a single device of them are
+// not the same twice: the latter counts there.
 Result<std::vector<InputSpec>> read_specs(const Module& module,
-                                          const std::vector<ParameterLeaf>& leaves,
-                                          const std::vector<std::string>& texts) {
+                                          const std::vector<ParameterLeaf>& leaves, int64_t devices,
+                                          const InputOptions& options) {
   std::vector<InputSpec> out;
-  for (const std::string& text : texts) {
+  for (const std::string& text : options.specs) {
+    const std::string given = fmt::format("{}={}", options.option, text);
     InputSpec spec = parse_input_spec(text);
     if (!spec.name.empty()) {
-      HILO_TRY(spec.leaf, named_leaf(module, leaves, text, spec.name));
+      HILO_TRY(spec.leaf, named_leaf(module, leaves, given, spec.name));
     }
     const int64_t leaf = spec.leaf.value_or(std::ssize(out));
     if (leaf < 0 || leaf >= std::ssize(leaves))
-      return fail(ErrorKind::Input, "--input={}: {} has {}", text, module.header.name,
+      return fail(ErrorKind::Usage, "{}: {} has {}", given, module.header.name,
                   counted(std::ssize(leaves), "parameter array"));
+    if (spec.device && (*spec.device < 0 || *spec.device >= devices))
+      return fail(ErrorKind::Usage, "{}: there is no device {}: {} runs on {}, numbered from 0",
+                  given, *spec.device, module.header.name, counted(devices, "device"));
     spec.leaf = leaf;
+    for (size_t i = 0; i < out.size(); ++i)
+      if (out[i].leaf == spec.leaf && out[i].device == spec.device)
+        return fail(ErrorKind::Usage, "{}: parameter {} is given by {}={} already", given,
+                    leaves[leaf].name, options.option, options.specs[i]);
     out.push_back(std::move(spec));
   }
   return out;
@@ -152,9 +161,31 @@ Result<std::optional<std::string>> unused_arrays(const std::string& path, std::s
       leaves == 1 ? "is" : "are", counted(leaves, "array"), counted(devices, "device")));
 }
 
+Result<void> check_inputs(const Module& module, int64_t devices, const InputOptions& options) {
+  const std::vector<ParameterLeaf> leaves = parameter_leaves(module);
+  HILO_TRY(const std::vector<InputSpec> specs, read_specs(module, leaves, devices, options));
+  for (const InputSpec& spec : specs) {
+    const ParameterLeaf& leaf = leaves[static_cast<size_t>(*spec.leaf)];
+    HILO_DO(check_input(spec, leaf.name, leaf.shape));
+  }
+  if (options.file.empty()) return {};
+  HILO_TRY(const ArrayFile file, ArrayFile::open(options.file));
+  std::set<std::pair<int64_t, std::optional<int64_t>>> given;
+  for (const InputSpec& spec : specs) given.emplace(*spec.leaf, spec.device);
+  for (int64_t number = 0; number < std::ssize(leaves); ++number) {
+    if (given.contains({number, {}}) || file.has(array_name("in", number, {}))) continue;
+    if (!leaves[number].shape.is_array()) continue;
+    for (int64_t device = 0; device < devices; ++device)
+      if (!given.contains({number, device}) && !file.has(array_name("in", number, device)))
+        return fail(ErrorKind::Input, "{}",
+                    missing_message(module, leaves[number], number, device, options.file));
+  }
+  return {};
+}
+
 Result<Inputs> make_inputs(const Module& module, int64_t devices, const InputOptions& options) {
   const std::vector<ParameterLeaf> leaves = parameter_leaves(module);
-  HILO_TRY(const std::vector<InputSpec> specs, read_specs(module, leaves, options.specs));
+  HILO_TRY(const std::vector<InputSpec> specs, read_specs(module, leaves, devices, options));
   std::optional<ArrayFile> file;
   if (!options.file.empty()) {
     HILO_TRY(file, ArrayFile::open(options.file));

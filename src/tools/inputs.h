@@ -7,6 +7,7 @@
 namespace hilo::tools {
 
 struct InputOptions {
+  std::string option = "--input";  // that gives the specs
   std::string file;                // .npz or .safetensors with in_I or in_I_devD
   std::vector<std::string> specs;  // see input_spec.h
   uint64_t seed = 0;
@@ -23,6 +24,8 @@ std::vector<ParameterLeaf> parameter_leaves(const Module& module);
 // Whether an inputs file gives values for each device; nothing known without a file.
 Result<std::optional<bool>> has_device_inputs(const std::string& file);
 Result<Inputs> make_inputs(const Module& module, int64_t devices, const InputOptions& options);
+// What of it can be wrong without reading arrays: specs (Usage), files and names in them.
+Result<void> check_inputs(const Module& module, int64_t devices, const InputOptions& options);
 
 // Of a file with arrays PREFIX_I and PREFIX_I_devD for `leaves` leaves on `devices` devices: what
 // is in it for nobody, as a warning; none where all is used. Arrays of other prefixes do not count.

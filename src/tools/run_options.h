@@ -15,8 +15,8 @@ struct RunOptions {
   std::string file, expected, save, only;
   StageChoice stage;
   InputOptions inputs;
-  InputOptions operands;  // of `only`
-  int runs = 0;           // 0: one, cold
+  InputOptions operands = {.option = "--operand"};  // of `only`
+  int runs = 0;                                     // 0: one, cold
   std::optional<double> rtol, atol;
   std::string device;  // as given, or empty
   std::string float_type = "native", matmul_precision = "f32";

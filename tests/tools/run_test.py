@@ -134,11 +134,35 @@ class Inputs(Folder):
         done = hilo("run", "-", "--input=b=4xf32=2", "--input=%a=4xf32=1", text=ADD)
         self.assertIn("= 3 3 3 3\n", done.stdout, done.stderr)
         done = hilo("run", "-", "--input=x=4xf32=2", text=ADD)
-        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.returncode, 2)
         self.assertIn("'x' is neither a shape as in 4x8xf32=0.5 nor a parameter of add, which has a, b", done.stderr)
         pair = ADD.replace("a = f32[4]{0}", "t = (f32[4]{0}, f32[]) parameter(0)\n  a = f32[4]{0} get-tuple-element(t), index=0 //")
         done = hilo("run", "-", "--input=b=4xf32=2", "--input=t{0}=4xf32=5", text=pair)
         self.assertIn("= 7 7 7 7\n", done.stdout, done.stderr)
+
+    def test_what_is_given_wrongly_is_said_before_compiling(self):
+        path = self.write("sparse.hlo", ADD)
+        for specs, words in (["a@5=4xf32=1"], "no device 5: add runs on 1 device, numbered from 0"), \
+                (["a=4xf32=1", "a=4xf32=2"], "parameter a is given by --input=a=4xf32=1 already"), \
+                (["b=4xf32=1", "4xf32=2", "1=4xf32=3"], "parameter b is given by"), \
+                (["a=5xf32=1"], "expected f32[4], found f32[5]"), (["a=4xf32=[1 2]"], "2 values for 4"), \
+                (["2=4xf32=1"], "add has 2 parameter arrays"):
+            done = hilo("run", path, *(f"--input={one}" for one in specs))
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(words, done.stderr)
+            self.assertNotIn("compiled in", done.stderr)
+        done = hilo("run", path, "--input=a=@absent.npy")
+        self.assertEqual(done.returncode, 1)
+        self.assertNotIn("compiled in", done.stderr)
+        done = hilo("run", path, "--only=sum", "--operand=c=4xf32=1")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--operand=c=4xf32=1: 'c' is neither", done.stderr)
+
+    def test_one_device_of_all(self):
+        given = "--input=a=4xf32=1", "--input=a@1=4xf32=2"
+        for inputs in given, given[::-1]:
+            done = hilo("run", "-", "--only=g", *inputs, text=PARTITIONED)
+            self.assertIn("out_0_dev0 f32[8] = -1 -1 -1 -1 -2 -2 -2 -2\n", done.stdout, done.stderr)
 
     def test_arrays_for_nobody(self):
         module, saved = self.write("add.hlo", ADD), os.path.join(self.folder, "out.npz")
