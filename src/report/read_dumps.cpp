@@ -169,9 +169,7 @@ Result<MemoryPicture> read_dumps(std::span<const DumpText> dumps, const DumpOpti
     if (!picture.faults.empty()) return std::unexpected(picture.faults.front());
     return fail(ErrorKind::Format, "{}: holds no allocation, no value and no live range", names);
   }
-  const bool is_message = contents.kinds.front() == DumpKind::OutOfMemory;
-  picture.made_from =
-      fmt::format("{}{}: {}", is_message ? "" : "XLA's ", text_of(contents.kinds.front()), names);
+  picture.made_from = fmt::format("{}: {}", text_of(contents.kinds.front()), names);
   join_dumps(contents, options);
   return std::move(picture);
 }

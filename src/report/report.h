@@ -130,7 +130,7 @@ struct CombinedAdvice {
 
 struct MemoryPicture {
   std::string module_name;
-  std::string made_from;                // "planned by Hilo", "XLA's buffer assignment a.txt"
+  std::string made_from;                // "planned by Hilo", "buffer assignment: a.txt"
   std::string machine, machine_reason;  // "v5e"; "named by --target", "assumed: tiled layouts"
   bool is_machine_assumed = false;
   std::vector<std::string> other_machines;  // that agree with what was seen as well

@@ -98,7 +98,7 @@ Result<MemoryPicture> explain_module(const LoadedModule& loaded, const Machine* 
   return picture;
 }
 
-// What our own plan of the same module would take, beside XLA's.
+// What our own plan of the same module would take, beside the dump's.
 void compare_with_plan(MemoryPicture& picture, const LoadedModule& loaded, const Machine& machine,
                        const Options& options, const Session& session) {
   const auto planned = plan_module(loaded.module, machine, options, session);
@@ -110,8 +110,8 @@ void compare_with_plan(MemoryPicture& picture, const LoadedModule& loaded, const
     for (const PictureSpace& space : picture.spaces)
       if (ours.space == space.space && space.total_bytes > 0)
         picture.notes.push_back(fmt::format(
-            "Hilo's own plan of the module takes {} bytes of {}, {} of them temporary; XLA's {}, "
-            "{} temporary",
+            "Hilo's own plan of the module takes {} bytes of {}, {} of them temporary; this dump "
+            "{}, {} temporary",
             ours.total_bytes, space.name, ours.temp_bytes, space.total_bytes, space.temp_bytes));
 }
 

@@ -1,6 +1,8 @@
 #include "tools/explain_dump.h"
 
 #include <filesystem>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "text/text.h"
 #include "wire/wire.h"
@@ -33,10 +35,28 @@ Module scheduled(const Module& module, const Plan& plan) {
   return out;
 }
 
+// Dumps tell instructions by their names alone: one that stood before gets a number, as in XLA's.
+Module with_unique_names(const Module& module) {
+  Module out = module;
+  std::unordered_set<std::string_view> taken, seen;
+  std::unordered_map<std::string_view, int64_t> numbers;
+  for (const Instruction& instruction : module.instructions) taken.insert(instruction.name);
+  for (Instruction& instruction : out.instructions) {
+    if (instruction.removed || seen.insert(instruction.name).second) continue;
+    std::string name;
+    do name = fmt::format("{}.{}", instruction.name, ++numbers[instruction.name]);
+    while (taken.contains(name));
+    instruction.name = out.strings.copy(name);
+    taken.insert(instruction.name);
+  }
+  return out;
+}
+
 }  // namespace
 
-Result<std::vector<std::string>> write_dumps(const DumpFiles& files, const Module& module,
+Result<std::vector<std::string>> write_dumps(const DumpFiles& files, const Module& planned,
                                              const Machine& machine, const Plan& plan) {
+  const Module module = with_unique_names(planned);
   std::error_code error;
   fs::create_directories(files.folder, error);
   if (error) return fail(ErrorKind::Io, "cannot make {}: {}", files.folder, error.message());

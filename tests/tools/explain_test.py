@@ -27,6 +27,35 @@ ENTRY %main (x: f32[1024]) -> f32[] {
 }
 """
 
+# A loop of which the body and the condition have the same names.
+LOOP = """HloModule loop, is_scheduled=true
+
+body {
+  s = (s32[], f32[256]{0}) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  x = f32[256]{0} get-tuple-element(s), index=1
+  y = f32[256]{0} negate(x)
+  ROOT out = (s32[], f32[256]{0}) tuple(next, y)
+}
+
+condition {
+  s = (s32[], f32[256]{0}) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  one = s32[] constant(4)
+  ROOT less = pred[] compare(i, one), direction=LT
+}
+
+ENTRY main {
+  one = s32[] constant(0)
+  x = f32[256]{0} parameter(0)
+  s = (s32[], f32[256]{0}) tuple(one, x)
+  loop = (s32[], f32[256]{0}) while(s), condition=condition, body=body
+  ROOT y = f32[256]{0} get-tuple-element(loop), index=1
+}
+"""
+
 ASSIGNMENT = """BufferAssignment:
 allocation 0: size 1024, parameter 0, shape |f32[256]| at ShapeIndex {}:
  value: <0 x @0> (size=1024,offset=0): f32[256]{0}
@@ -196,6 +225,17 @@ class Explain(unittest.TestCase):
             for key in ("total_bytes", "temp_bytes", "lower_bound_bytes", "peak_at"):
                 self.assertEqual(self.space(read)[key], self.space(planned)[key], (form, key))
             self.assertEqual(read["unpadded_peak"], planned["unpadded_peak"])
+
+    def test_equal_names_in_several_computations(self):
+        module = self.write("module.hlo", LOOP)
+        folder = os.path.join(self.folder, "dumps")
+        planned = self.document(module, "--dump-to", folder)
+        read = self.document(folder)
+        self.assertEqual(read["faults"], [])
+        self.assertEqual(len(read["sequence"]), len(planned["sequence"]))
+        names = [one["name"] for one in read["sequence"]]
+        self.assertEqual(len(names), len(set(names)))
+        self.assertNotIn("XLA's buffer assignment", explain(folder).stdout)
 
     def test_folder_has_what_its_module_has(self):
         module = self.write("module.hlo", MODULE)
