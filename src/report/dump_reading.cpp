@@ -23,7 +23,10 @@ std::string_view without_prefix(std::string_view line) {
 
 }  // namespace
 
-DumpLines::DumpLines(const DumpText& dump) : rest_(dump.text), file_(dump.file) { advance(); }
+DumpLines::DumpLines(const DumpText& dump)
+    : rest_(dump.text), file_(dump.file), number_(dump.first_line - 1) {
+  advance();
+}
 
 void DumpLines::advance() {
   done_ = rest_.empty();

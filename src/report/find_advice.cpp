@@ -121,6 +121,7 @@ void combine_donations(MemoryPicture& picture, size_t first) {
 }  // namespace
 
 void find_advice(MemoryPicture& picture) {
+  for (MemoryPicture& other : picture.further) find_advice(other);
   if (!picture.message) return advise_at_peaks(picture, true);
   advise_on_scoped(picture);
   advise_on_runtime(picture);

@@ -140,9 +140,7 @@ Json list_of(const T& items, Convert&& convert) {
   return out;
 }
 
-}  // namespace
-
-std::string memory_json(const MemoryPicture& picture) {
+Json document_of(const MemoryPicture& picture) {
   Json out = {{"schema", "hilo.explain.1"},
               {"module", picture.module_name},
               {"made_from", picture.made_from},
@@ -177,7 +175,14 @@ std::string memory_json(const MemoryPicture& picture) {
       list_of(picture.values, [&](const auto& value) { return json_of_value(picture, value); });
   out["sequence"] = list_of(picture.sequence,
                             [&](size_t i) { return json_of_instruction(picture.instructions[i]); });
-  return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  if (!picture.further.empty()) out["further"] = list_of(picture.further, document_of);
+  return out;
+}
+
+}  // namespace
+
+std::string memory_json(const MemoryPicture& picture) {
+  return document_of(picture).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace hilo

@@ -231,6 +231,8 @@ std::string memory_report(const MemoryPicture& picture, const ReportStyle& style
   if (const std::string table = collective_table(picture, style); !table.empty())
     out += heading(style, "Collectives of one run") + table;
   if (picture.message && !picture.notes.empty()) out += '\n' + notes_of(picture);
+  for (const MemoryPicture& other : picture.further)
+    out += heading(style, "Another message of the log") + memory_report(other, style);
   return out;
 }
 

@@ -88,8 +88,6 @@ void DumpSections::read_usages() {
 }
 
 void DumpSections::read_message(const DumpText& dump) {
-  if (has_section(contents, DumpKind::OutOfMemory))
-    return complain_of_second(DumpKind::OutOfMemory, DumpLines(dump), contents);
   contents.kinds.push_back(DumpKind::OutOfMemory);
   read_out_of_memory(dump, contents);
 }
@@ -150,17 +148,17 @@ std::optional<DumpKind> dump_kind(std::string_view text) {
   return std::nullopt;
 }
 
-Result<MemoryPicture> read_dumps(std::span<const DumpText> dumps, const DumpOptions& options) {
+namespace {
+
+// Of one module's dumps, and of one message.
+Result<MemoryPicture> read_picture(std::span<const DumpText> dumps, const DumpOptions& options) {
   DumpSections sections;
   DumpContents& contents = sections.contents;
   std::string names;
-  std::vector<DumpText> sorted(dumps.begin(), dumps.end());  // assignments before what names values
-  std::stable_sort(sorted.begin(), sorted.end(), [](const DumpText& a, const DumpText& b) {
-    return dump_kind(a.text) < dump_kind(b.text);
-  });
-  for (const DumpText& dump : sorted) {
+  for (const DumpText& dump : dumps) {
     sections.read(dump);
     names += (names.empty() ? "" : ", ") + dump.file;
+    if (dump.first_line > 1) names += fmt::format(":{}", dump.first_line);
   }
   sections.read_usages();
   MemoryPicture& picture = contents.picture;
@@ -172,6 +170,43 @@ Result<MemoryPicture> read_dumps(std::span<const DumpText> dumps, const DumpOpti
   picture.made_from = fmt::format("{}: {}", text_of(contents.kinds.front()), names);
   join_dumps(contents, options);
   return std::move(picture);
+}
+
+// What is left out of the messages behind the first one, or cannot be read, is a note.
+void read_further(std::span<const DumpText> messages, const DumpOptions& options,
+                  MemoryPicture& picture) {
+  constexpr size_t max_messages = 20;
+  const size_t count = std::min(messages.size(), max_messages);
+  for (const DumpText& message : messages.first(count))
+    if (auto one = read_picture({&message, 1}, options)) picture.further.push_back(std::move(*one));
+    else picture.notes.push_back(to_string(one.error()));
+  if (count < messages.size())
+    picture.notes.push_back(counted(messages.size() - count, "further message") + " not read");
+}
+
+}  // namespace
+
+Result<MemoryPicture> read_dumps(std::span<const DumpText> dumps, const DumpOptions& options) {
+  std::vector<DumpText> sorted, messages;
+  for (const DumpText& dump : dumps) {
+    if (dump_kind(dump.text) != DumpKind::OutOfMemory) {
+      sorted.push_back(dump);
+      continue;
+    }
+    for (const DumpText& message : split_messages(dump)) messages.push_back(message);
+  }
+  // Assignments stand before what names values, and the first message behind both.
+  std::ranges::stable_sort(sorted, {}, [](const DumpText& dump) { return dump_kind(dump.text); });
+  size_t read = std::min<size_t>(1, messages.size());
+  if (read > 0) sorted.push_back(messages.front());
+  auto picture = read_picture(sorted, options);
+  for (size_t next = 1; !picture && next < messages.size(); ++next) {
+    sorted.back() = messages[next];
+    picture = read_picture(sorted, options);
+    read = next + 1;
+  }
+  if (picture) read_further(std::span(messages).subspan(read), options, *picture);
+  return picture;
 }
 
 }  // namespace hilo

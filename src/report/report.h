@@ -150,7 +150,8 @@ struct MemoryPicture {
   std::vector<std::string> notes;  // what was assumed, and what is missing because of it
   std::vector<Error> faults;       // of the input: what could not be used, and why
   std::optional<MemoryMessage> message;
-  std::vector<Advice> advice;  // most bytes first
+  std::vector<MemoryPicture> further;  // of other messages, in the order of the log
+  std::vector<Advice> advice;          // most bytes first
   std::vector<CombinedAdvice> combined;
   std::optional<int64_t> limit;  // bytes that space 0 may take; the texts say whether it fits
 
@@ -205,13 +206,15 @@ std::string_view text_of(DumpKind kind);
 struct DumpText {
   std::string file;
   std::string_view text;
+  int64_t first_line = 1;  // of the file, where the text is not from its beginning
 };
 struct DumpOptions {
   const Module* module = nullptr;    // whose dump it is; without it, what the dump tells
   const Machine* machine = nullptr;  // without it one is assumed
 };
-// One picture of the dumps of one module; of several of one kind the first. What is damaged is left
-// out and stands in `faults`, each with file and line; an Error when nothing is left.
+// One picture of the dumps of one module; of several of one kind the first, but of out-of-memory
+// messages each, in `further`. What is damaged is left out and stands in `faults`, each with file
+// and line; an Error when nothing is left.
 Result<MemoryPicture> read_dumps(std::span<const DumpText> dumps, const DumpOptions& options = {});
 
 // XLA's texts. Layouts: today's, and that of before 2026.

@@ -1,6 +1,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "pass/pass.h"
@@ -75,6 +76,11 @@ Result<PlannedFor> plan_for_chip(const LoadedModule& loaded, const Machine* name
   return PlannedFor{better, std::move(planned)};
 }
 
+void set_limit(MemoryPicture& picture, const Options& options) {
+  if (options.limit_bytes > 0) picture.limit = options.limit_bytes;
+  for (MemoryPicture& other : picture.further) set_limit(other, options);
+}
+
 Result<MemoryPicture> explain_module(const LoadedModule& loaded, const Machine* named,
                                      const Options& options, const Session& session) {
   HILO_TRY(const PlannedFor chosen, plan_for_chip(loaded, named, options, session));
@@ -82,7 +88,7 @@ Result<MemoryPicture> explain_module(const LoadedModule& loaded, const Machine* 
   const Machine& machine = *chosen.machine.machine;
   MemoryPicture picture = picture_of(planned.module, machine, planned.plan);
   set_machine(picture, chosen.machine);
-  if (options.limit_bytes > 0) picture.limit = options.limit_bytes;
+  set_limit(picture, options);
   if (!loaded.module.header.is_scheduled && !options.keep_order)
     picture.notes.push_back("the module is not scheduled: the order is one that Hilo found");
   const size_t copies = planned.module.instructions.size() - loaded.module.instructions.size();
@@ -115,6 +121,12 @@ void compare_with_plan(MemoryPicture& picture, const LoadedModule& loaded, const
             ours.total_bytes, space.name, ours.temp_bytes, space.total_bytes, space.temp_bytes));
 }
 
+void report_faults(const MemoryPicture& picture, Session& session) {
+  for (const Error& fault : picture.faults) report(session, fault);
+  if (!picture.faults.empty()) session.status = failure;
+  for (const MemoryPicture& other : picture.further) report_faults(other, session);
+}
+
 Result<MemoryPicture> explain_dumps(const ExplainInput& input, const Machine* named,
                                     const Options& options, Session& session) {
   std::vector<DumpText> dumps;
@@ -123,14 +135,18 @@ Result<MemoryPicture> explain_dumps(const ExplainInput& input, const Machine* na
     return fail(ErrorKind::Usage, "--dump-to writes plans of modules; this is a dump already");
   DumpOptions dump_options{input.module ? &input.module->module : nullptr, named};
   HILO_TRY(MemoryPicture picture, read_dumps(dumps, dump_options));
-  if (options.limit_bytes > 0) picture.limit = options.limit_bytes;
-  for (const Error& fault : picture.faults) report(session, fault);
-  if (!picture.faults.empty()) session.status = failure;
+  set_limit(picture, options);
+  report_faults(picture, session);
   if (options.no_advice) return picture;
   find_advice(picture);
   if (const Machine* machine = find_machine(picture.machine); machine && input.module)
     compare_with_plan(picture, *input.module, *machine, options, session);
   return picture;
+}
+
+void name_machine(MemoryPicture& picture, const Machine& machine) {
+  set_machine(picture, {&machine, "named by --target", true, {}});
+  for (MemoryPicture& other : picture.further) name_machine(other, machine);
 }
 
 ReportStyle report_style(const Options& options) {
@@ -151,17 +167,21 @@ Result<int64_t> parse_limit(const std::string& text) {
 
 Result<void> explain(Options& options, Session& session) {
   HILO_TRY(options.limit_bytes, parse_limit(options.limit));
+  if (options.html == "-" && session.json)
+    return fail(ErrorKind::Usage, "--html=- and --json both write to standard output");
   HILO_TRY(const Machine* const machine, named_machine(options.target));
   const auto input = load_explain_input(options.files, options.stage, session);
   if (!input) return {};  // reported
   HILO_TRY(MemoryPicture picture, input->dumps.empty()
                                       ? explain_module(*input->module, machine, options, session)
                                       : explain_dumps(*input, machine, options, session));
-  if (machine) set_machine(picture, {machine, "named by --target", true, {}});
-  if (!options.html.empty()) HILO_DO(write_file(options.html, html_page(picture)));
-  fmt::print("{}\n",
-             session.json ? memory_json(picture) : memory_report(picture, report_style(options)));
-  if (!picture.fits() && session.status == success) session.status = values_differ;
+  if (machine) name_machine(picture, *machine);
+  if (!options.html.empty()) write_text(options.html, html_page(picture), session);
+  if (options.html != "-")
+    fmt::print("{}\n",
+               session.json ? memory_json(picture) : memory_report(picture, report_style(options)));
+  const bool others_fit = std::ranges::all_of(picture.further, &MemoryPicture::fits);
+  if (!(picture.fits() && others_fit) && session.status == success) session.status = values_differ;
   return {};
 }
 
@@ -177,7 +197,9 @@ void add_explain(Arguments& arguments, Session& session) {
   add_stage_options(arguments, options->stage);
   arguments.add_option("--target", options->target, "the chip, as in v5e or h100_sxm");
   arguments.add_option("--limit", options->limit, "as in 16GiB: exit status 3 when more is needed");
-  arguments.add_option("--html", options->html, "also write a page to open in a browser");
+  arguments.add_option(
+      "--html", options->html,
+      "also write a page to open in a browser; -: only the page, to standard output");
   arguments.add_option("--dump-to", options->dump_to,
                        "write the texts that XLA writes, of our plan");
   arguments.add_option("--dump-form", options->dump_form, "today or older (one file, before 2026)")

@@ -70,6 +70,22 @@ TEST(OutOfMemory, TpuCompilerTellsUsedAndLimit) {
   EXPECT_NE(report.find("train.py:17"), std::string::npos);
 }
 
+TEST(OutOfMemory, EachOfSeveralMessagesIsRead) {
+  std::string second(tpu_message);
+  for (const auto& [from, to] : {std::pair("20.50G of", "18.00G of"), {"16.00G", "13.00G"}})
+    second.replace(second.find(from), std::string_view(from).size(), to);
+  const std::string log = std::string(tpu_message) + std::string(tpu_message) + second;
+  const MemoryPicture picture = read(log);
+  EXPECT_EQ(picture.message->needed, std::llround(20.5 * (1 << 30)));
+  ASSERT_EQ(picture.further.size(), 1u);
+  EXPECT_EQ(picture.further[0].message->needed, int64_t{18} << 30);
+  EXPECT_EQ(picture.further[0].values[0].bytes, int64_t{13} << 30);
+  EXPECT_TRUE(picture.further[0].made_from.contains("log.txt:")) << picture.further[0].made_from;
+  const std::string report = memory_report(picture);
+  EXPECT_NE(report.find("needs 18.00GiB"), std::string::npos) << report;
+  EXPECT_NE(memory_json(picture).find("\"further\""), std::string::npos);
+}
+
 TEST(OutOfMemory, LogPrefixesAreLeftOut) {
   std::string prefixed;
   for (size_t at = 0; at < tpu_message.size();) {

@@ -209,6 +209,16 @@ class Explain(unittest.TestCase):
             text = file.read()
         self.assertIn("<html", text)
         self.assertIn("product", text)
+        self.assertEqual(explain("-", "--html=-", text=MODULE).stdout, text)
+        self.assertEqual(explain("-", "--html=-", "--json", text=MODULE).returncode, 2)
+        self.assertFalse(os.path.exists("-"))
+
+    def test_advice_by_role(self):
+        text = MODULE.replace("jit(f)/rows", "jit(f)/jvp(rows)").replace(
+            "jit(f)/product", "jit(f)/transpose(jvp(product))")
+        done = explain("-", "--target=v5e", text=text)
+        self.assertRegex(done.stdout, r"What would help.*\n activations\n[ +] +[\d.]+.iB less: ", done.stdout)
+        self.assertNotIn("\n activations\n", explain("-", "--target=v5e", text=MODULE).stdout)
 
     # Dumps
 
