@@ -58,6 +58,7 @@ void advise_donations(MemoryPicture& picture, const Dataflow&) {
       advice.saved_bytes = result.bytes;
       advice.total_bytes = space->total_bytes - result.bytes;
       advice.values = result.values;
+      advice.donated = parameter.values[0];
       picture.advice.push_back(std::move(advice));
       break;
     }

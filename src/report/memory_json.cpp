@@ -76,8 +76,7 @@ Json json_of_advice(const MemoryPicture& picture, const Advice& advice) {
               {"saved_bytes", known(advice.saved_bytes)},
               {"total_bytes", known(advice.total_bytes)}};
   out["is_combined"] = advice.is_combined;
-  out["role"] =
-      advice.values.empty() ? Json(nullptr) : Json(text_of(role_of(picture, advice.values[0])));
+  out["role"] = advice.values.empty() ? Json(nullptr) : Json(text_of(role_of(picture, advice)));
   Json& values = out["values"] = Json::array();
   for (const size_t i : advice.values) values.push_back(picture.name_of(picture.values[i]));
   return out;

@@ -193,21 +193,35 @@ static std::string combined_line(const MemoryPicture& picture, const CombinedAdv
   return wrapped(text, 4, width) + '\n';
 }
 
+static std::string advice_line(const MemoryPicture& picture, const Advice& advice, size_t width) {
+  const bool is_known = advice.saved_bytes >= 0;
+  const std::string_view mark = advice.is_combined && !picture.combined.empty() ? "+" : " ";
+  const std::string start =
+      is_known ? fmt::format("{} {:>10} less: ", mark, human_bytes(advice.saved_bytes)) : "  - ";
+  std::string text = plain_text(advice.text);
+  if (is_known && advice.total_bytes >= 0)
+    text += fmt::format("; then {} ({})", human_bytes(advice.total_bytes),
+                        space_name(picture, advice.space));
+  return start + wrapped(text, start.size(), width) + '\n';
+}
+
+// By what is changed, most bytes first, where names tell that of any of it.
 std::string advice_list(const MemoryPicture& picture, const ReportStyle& style) {
-  std::string out;
+  if (picture.advice.empty()) return "";
   const auto width = static_cast<size_t>(std::clamp(style.width, 40, 120));
+  std::vector<std::pair<Role, std::string>> groups;
+  bool tells = false;
   for (const Advice& advice : picture.advice) {
-    const bool is_known = advice.saved_bytes >= 0;
-    const std::string_view mark = advice.is_combined && !picture.combined.empty() ? "+" : " ";
-    const std::string start =
-        is_known ? fmt::format("{} {:>10} less: ", mark, human_bytes(advice.saved_bytes)) : "  - ";
-    std::string text = plain_text(advice.text);
-    if (is_known && advice.total_bytes >= 0)
-      text += fmt::format("; then {} ({})", human_bytes(advice.total_bytes),
-                          space_name(picture, advice.space));
-    out += start + wrapped(text, start.size(), width) + '\n';
+    const Role role = role_of(picture, advice);
+    tells = tells || tells_role(role);
+    auto group = std::ranges::find(groups, role, &std::pair<Role, std::string>::first);
+    if (group == groups.end()) group = groups.insert(groups.end(), {role, ""});
+    group->second += advice_line(picture, advice, width);
   }
-  if (out.empty()) return out;
+  std::ranges::stable_partition(groups, [](const auto& one) { return one.first != Role::Other; });
+  std::string out;
+  for (const auto& [role, lines] : groups)
+    out += (tells ? fmt::format(" {}\n", text_of(role)) : "") + lines;
   for (const CombinedAdvice& combined : picture.combined)
     out += combined_line(picture, combined, width);
   return heading(style,

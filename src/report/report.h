@@ -119,6 +119,7 @@ struct Advice {
   int64_t space = 0;
   int64_t saved_bytes = 0, total_bytes = 0;  // of the space's total: less by, and then
   std::vector<size_t> values;                // that go away or get smaller
+  std::optional<size_t> donated;             // the parameter's value
   bool is_combined = false;                  // one of those that CombinedAdvice takes together
 };
 // Changes of one space that were packed again together, taken greedily, most bytes first and those

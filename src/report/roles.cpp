@@ -38,6 +38,8 @@ const PictureAllocation* allocation_of(const MemoryPicture& picture, const Pictu
 
 }  // namespace
 
+bool tells_role(Role role) { return role != Role::Input && role != Role::Other; }
+
 std::string_view text_of(Role role) {
   static constexpr std::string_view texts[] = {"parameters",  "optimiser state", "inputs",
                                                "activations", "gradients",       "other"};
@@ -48,12 +50,19 @@ Role role_of(const MemoryPicture& picture, size_t v) {
   const PictureValue& value = picture.values[v];
   const PictureInstruction& instruction = picture.instruction_of(value);
   const PictureAllocation* allocation = allocation_of(picture, value);
-  if (allocation && allocation->parameter)
+  const bool is_argument_of_message =
+      !allocation && picture.message && instruction.op == "parameter";
+  if ((allocation && allocation->parameter) || is_argument_of_message)
     return instruction.op_name.empty() ? Role::Input : role_of_argument(instruction.op_name);
   const auto writer = writer_in_body(picture, value);
   const std::string& name = writer ? picture.instructions[*writer].op_name : instruction.op_name;
   if (name.contains("transpose(jvp")) return Role::Gradient;
   return name.contains("jvp(") ? Role::Activation : Role::Other;
+}
+
+Role role_of(const MemoryPicture& picture, const Advice& advice) {
+  if (advice.donated) return role_of(picture, *advice.donated);
+  return advice.values.empty() ? Role::Other : role_of(picture, advice.values[0]);
 }
 
 std::vector<RoleBytes> bytes_by_role(const MemoryPicture& picture, const PictureSpace& space) {
@@ -68,7 +77,7 @@ std::vector<RoleBytes> bytes_by_role(const MemoryPicture& picture, const Picture
   for (size_t role = 0; role < sums.size(); ++role) {
     if (sums[role] == 0) continue;
     out.push_back({static_cast<Role>(role), sums[role]});
-    tells = tells || (out.back().role != Role::Input && out.back().role != Role::Other);
+    tells = tells || tells_role(out.back().role);
   }
   std::stable_sort(out.begin(), out.end(),
                    [](const RoleBytes& a, const RoleBytes& b) { return a.bytes > b.bytes; });

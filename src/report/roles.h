@@ -8,9 +8,15 @@ namespace hilo {
 enum class Role : uint8_t { Parameter, OptimiserState, Input, Activation, Gradient, Other };
 std::string_view text_of(Role role);  // "parameters", "optimiser state", …
 
+// Whether some name said it: inputs and others are what is left.
+bool tells_role(Role role);
+
 // By the kind of its allocation and by op_name: JAX names the entry's parameters after the
 // arguments' tree, forward values of a gradient with jvp, backward ones with transpose(jvp.
 Role role_of(const MemoryPicture& picture, size_t value);
+
+// Of the parameter that is donated, else of the first value that a change makes smaller.
+Role role_of(const MemoryPicture& picture, const Advice& advice);
 
 struct RoleBytes {
   Role role = Role::Other;
