@@ -18,6 +18,7 @@ int64_t round_up_bytes(int64_t bytes, int64_t alignment) {
 
 std::string human_bytes(int64_t bytes) {
   if (bytes < 1024) return fmt::format("{}B", bytes);
+  if (bytes >= uncountable_bytes) return "more than 1 EiB";
   static constexpr std::string_view units = "KMGTPE";
   size_t unit = 0;
   while (bytes >= 1024 * 1024 && unit + 1 < units.size()) bytes /= 1024, ++unit;

@@ -8,7 +8,7 @@ namespace hilo {
 // Sums of sizes that a stranger wrote: they saturate at INT64_MAX.
 int64_t add_bytes(int64_t a, int64_t b);
 int64_t round_up_bytes(int64_t bytes, int64_t alignment);
-// XLA's way to write bytes: "512B", "32.0KiB", "1.26GiB".
+// XLA's way to write bytes: "512B", "32.0KiB", "1.26GiB"; "more than 1 EiB" of what is not counted.
 std::string human_bytes(int64_t bytes);
 // "/src/model.py:12", or "".
 std::string source_text(const PictureInstruction& instruction);

@@ -234,6 +234,9 @@ std::string live_range_text(const Module& module, const Aliases& aliases, const 
 void find_advice(MemoryPicture& picture);
 void find_advice(MemoryPicture& picture, const Module& module, const Machine& machine);
 
+// Sizes of shapes are counted in 63 bits of bits: from here on they stand for any larger one.
+inline constexpr int64_t uncountable_bytes = int64_t{1} << 60;
+
 // "1 copy", "3 copies"; without another form the noun takes an s.
 std::string counted(size_t count, std::string_view noun, std::string_view several = "");
 

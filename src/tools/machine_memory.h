@@ -5,7 +5,8 @@
 
 namespace hilo::tools {
 
-std::string size_text(int64_t bytes);  // "12 B", "1.50 GiB"
+std::string size_text(int64_t bytes);    // "12 B", "1.50 GiB", "more than 1 EiB"
+std::string needed_text(int64_t bytes);  // "up to 1.50 GiB", "more than 1 EiB"
 
 // Memory when a run that needs so many bytes would take more than `limit`, or where that is 0 more
 // than there is; that is looked up from 16 MiB on.

@@ -212,8 +212,8 @@ Result<Ran> run_module(const Module& module, const RunOptions& options, std::opt
   if (planned) eval.place = place_in(module, *planned, devices, eval.ideal_floats);
   const int64_t needed = estimate_memory(module, eval);
   if (!session.json && !session.quiet)
-    fmt::print(stderr, "{}: {}, needs up to {}\n", module.header.name, counted(devices, "device"),
-               size_text(needed));
+    fmt::print(stderr, "{}: {}, needs {}\n", module.header.name, counted(devices, "device"),
+               needed_text(needed));
   HILO_DO(check_memory(needed, eval.memory_limit));
   HILO_DO(check_save(options.save, module, devices));
   Ran out;

@@ -274,6 +274,17 @@ class Messages(Folder):
             self.assertIn("1 step in the evaluator", done.stderr)
 
 
+    def test_more_than_can_be_counted(self):
+        huge = ADD.replace("[4]", "[1073741824,1073741824]").replace("{0}", "{1,0}")
+        done = hilo("run", "-", "--device=eval", text=huge)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("the run needs more than 1 EiB, and", done.stderr)
+
+    def test_devices_that_are_in_no_group(self):
+        for device in "eval", "cpu":
+            done = hilo("run", "-", "--device", device, "--partitioned", "--devices=8", text=PARTITIONED)
+            self.assertIn("its replica groups name 2 of 8 devices: 2 is the first in none", done.stderr)
+
     def test_options_like_the_unknown_one(self):
         done = hilo("run", self.write("add.hlo", ADD), "--sed=1")
         self.assertEqual(done.returncode, 2)
