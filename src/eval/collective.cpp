@@ -16,6 +16,24 @@ int64_t ids_in_mode(DeviceGrid grid, GroupMode mode) {
   return mode == GroupMode::CrossPartition ? grid.partitions : grid.replicas;
 }
 
+std::string_view named_in_mode(GroupMode mode) {
+  return mode == GroupMode::Flattened        ? "devices"
+         : mode == GroupMode::CrossPartition ? "partitions"
+                                             : "replicas";
+}
+
+// Which ids are in no group, said in the same words by each of them.
+std::string left_out(const Call& call, const ReplicaGroups& groups, GroupMode mode) {
+  const int64_t ids = ids_in_mode(grid_of(call), mode);
+  std::vector<bool> named(static_cast<size_t>(ids));
+  for (const Dims& group : groups.expand())
+    for (const int64_t id : group)
+      if (id >= 0 && id < ids) named[static_cast<size_t>(id)] = true;
+  return fmt::format("its replica groups name {} of {} {}: {} is the first in none",
+                     std::ranges::count(named, true), ids, named_in_mode(mode),
+                     std::ranges::find(named, false) - named.begin());
+}
+
 void append_members(const Call& call, int64_t id, GroupMode mode, std::vector<int64_t>& members) {
   if (mode != GroupMode::CrossReplicaAndPartition) {
     members.push_back(device_in_mode(call, id, mode));
@@ -83,11 +101,8 @@ Result<DeviceGroup> find_group(const Call& call, const ReplicaGroups& groups, Gr
         return call.error(ErrorKind::Evaluation,
                           fmt::format("a replica group names {}, but there are {} {}; the module "
                                       "runs as {} replica(s) of {} partition(s)",
-                                      id, ids,
-                                      mode == GroupMode::Flattened        ? "devices"
-                                      : mode == GroupMode::CrossPartition ? "partitions"
-                                                                          : "replicas",
-                                      grid_of(call).replicas, grid_of(call).partitions));
+                                      id, ids, named_in_mode(mode), grid_of(call).replicas,
+                                      grid_of(call).partitions));
       append_members(call, id, mode, group.members);
     }
     // Groups of different replicas or partitions share their place in the list.
@@ -103,9 +118,7 @@ Result<DeviceGroup> find_group(const Call& call, const ReplicaGroups& groups, Gr
 
 Result<DeviceGroup> need_group(const Call& call, const ReplicaGroups& groups, GroupMode mode) {
   HILO_TRY(DeviceGroup group, find_group(call, groups, mode));
-  if (group.members.empty())
-    return call.error(ErrorKind::Evaluation,
-                      fmt::format("device {} is in no replica group", call.device.id));
+  if (group.members.empty()) return call.error(ErrorKind::Evaluation, left_out(call, groups, mode));
   return group;
 }
 

@@ -84,6 +84,7 @@ class Bisection {
   }
 
   nlohmann::ordered_json tried = nlohmann::ordered_json::array();
+  const Tolerance& tolerance() const { return tolerance_; }
 
  private:
   Result<Stages> find_stages() {
@@ -135,6 +136,7 @@ class Bisection {
     HILO_TRY(inputs_, make_inputs(first, device_count(first, eval_), options_.inputs));
     shapes_ = shapes_of(first);
     tolerance_ = tolerance_for(first, options_.rtol, options_.atol);
+    if (!session_.json) fmt::print("tolerance: {}; integers must be equal\n", describe(tolerance_));
     HILO_TRY(want_, values_of(first));
     say(0, "the values to agree with");
     return {};
@@ -344,9 +346,10 @@ void show(const Finding& finding) {
   for (const std::string& line : finding.lines) fmt::print("{}\n", line);
 }
 
-std::string json_of(const Finding& finding, const nlohmann::ordered_json& tried) {
+std::string json_of(const Finding& finding, const Bisection& bisection) {
   const nlohmann::ordered_json out = {{"schema", "hilo.bisect.1"},
-                                      {"tried", tried},
+                                      {"tolerance", json_of(bisection.tolerance())},
+                                      {"tried", bisection.tried},
                                       {"found", finding.kind},
                                       {"before", finding.before},
                                       {"after", finding.after},
@@ -381,7 +384,7 @@ void run(const BisectOptions& options, Session& session) {
     if (found.error().kind == ErrorKind::Usage) session.status = wrong_usage;
     return;
   }
-  if (session.json) set_document(session, json_of(*found, bisection.tried));
+  if (session.json) set_document(session, json_of(*found, bisection));
   else show(*found);
   if (!found->kind.empty()) session.status = values_differ;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <nlohmann/json.hpp>
 
 namespace hilo::tools {
 namespace {
@@ -28,8 +29,7 @@ int precision_of(ElementType type) {
 }
 
 double ulps(double got, double want, int precision) {
-  if (got == want || (std::isnan(got) && std::isnan(want))) return 0;
-  if (!std::isfinite(got) || !std::isfinite(want)) return HUGE_VAL;
+  if (got == want) return 0;
   const double scale = std::max(std::fabs(got), std::fabs(want));
   return std::fabs(got - want) / std::scalbn(1.0, std::ilogb(scale) - precision + 1);
 }
@@ -57,18 +57,19 @@ double largest_magnitude(const Literal& literal) {
   return largest;
 }
 
+bool is_finite(Number value) { return std::isfinite(value.real()) && std::isfinite(value.imag()); }
+
 // 64-bit integers do not fit a double.
 bool exactly_equal(const Literal& got, const Literal& want, int64_t i) {
   return got.integer_at(i) == want.integer_at(i);
 }
 
 void count_part(Comparison& out, double got, double want, int precision) {
+  if (!std::isfinite(got) || !std::isfinite(want)) return;
   const double difference = std::fabs(got - want);
-  if (std::isfinite(difference)) {
-    out.largest_absolute = std::max(out.largest_absolute, difference);
-    if (want != 0)
-      out.largest_relative = std::max(out.largest_relative, difference / std::fabs(want));
-  }
+  out.largest_absolute = std::max(out.largest_absolute, difference);
+  if (want != 0)
+    out.largest_relative = std::max(out.largest_relative, difference / std::fabs(want));
   out.largest_ulp = std::max(out.largest_ulp, ulps(got, want, precision));
 }
 
@@ -90,6 +91,12 @@ std::string describe(const Tolerance& tolerance) {
   std::string out = "|difference| <= ";
   if (tolerance.absolute != 0) out += fmt::format("{:g} + ", tolerance.absolute);
   return out + fmt::format("{:g} * {}", tolerance.relative, scale);
+}
+
+nlohmann::ordered_json json_of(const Tolerance& tolerance) {
+  return {{"relative", tolerance.relative},
+          {"absolute", tolerance.absolute},
+          {"elementwise", tolerance.elementwise}};
 }
 
 Tolerance tolerance_for(const Module& module, std::optional<double> relative,
@@ -128,15 +135,21 @@ Comparison compare(const Literal& got, const Literal& want, ElementType declared
     if (agrees) continue;
     if (out.first.size() < 10) out.first.push_back({i, show(g, declared), show(w, declared)});
     ++out.differing;
+    out.non_finite += inexact && !(is_finite(g) && is_finite(w));
   }
   return out;
 }
 
 std::string describe(const Comparison& comparison, const Shape& shape) {
-  std::string out = fmt::format(
-      "{} of {} differ; largest difference {:.3g} absolute, {:.3g} relative, {:.3g} ULP\n",
-      comparison.differing, comparison.elements, comparison.largest_absolute,
-      comparison.largest_relative, comparison.largest_ulp);
+  std::string out = fmt::format("{} of {} differ", comparison.differing, comparison.elements);
+  if (comparison.non_finite > 0)
+    out += fmt::format(", {} by a NaN or an infinity",
+                       comparison.non_finite == comparison.differing
+                           ? "all"
+                           : fmt::format("{} of them", comparison.non_finite));
+  out += fmt::format("; largest {}difference {:.3g} absolute, {:.3g} relative, {:.3g} ULP\n",
+                     comparison.non_finite > 0 ? "finite " : "", comparison.largest_absolute,
+                     comparison.largest_relative, comparison.largest_ulp);
   const Dims strides = row_major_strides(shape.dims);
   for (const Difference& difference : comparison.first) {
     std::string index;

@@ -1,6 +1,8 @@
 // Comparing outputs with expected values.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <optional>
 
 #include "ir/ir.h"
@@ -16,6 +18,7 @@ struct Tolerance {
 // 5e-2 when the module holds a float type narrower than f32 anywhere, else 1e-4.
 Tolerance default_tolerance(const Module& module);
 std::string describe(const Tolerance& tolerance);  // "|difference| <= 0.0001 * ..."
+nlohmann::ordered_json json_of(const Tolerance& tolerance);
 // What --rtol and --atol give, the other one being 0; the default one where neither is given.
 Tolerance tolerance_for(const Module& module, std::optional<double> relative,
                         std::optional<double> absolute);
@@ -29,8 +32,9 @@ struct Difference {
 };
 struct Comparison {
   int64_t elements = 0, differing = 0;
-  double largest_absolute = 0, largest_relative = 0;
-  double largest_ulp = 0;         // in units of the last place of the declared type
+  int64_t non_finite = 0;  // of those that differ: one is NaN or infinite
+  // Of the others; ULP are units of the last place of the declared type.
+  double largest_absolute = 0, largest_relative = 0, largest_ulp = 0;
   std::vector<Difference> first;  // at most ten
   bool agrees() const { return differing == 0; }
 };

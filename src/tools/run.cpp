@@ -71,6 +71,7 @@ nlohmann::ordered_json comparisons_json(const std::vector<LeafComparison>& compa
                    {"agrees", one.comparison.agrees()},
                    {"elements", one.comparison.elements},
                    {"differing", one.comparison.differing},
+                   {"non_finite", one.comparison.non_finite},
                    {"largest_absolute", one.comparison.largest_absolute},
                    {"largest_relative", one.comparison.largest_relative},
                    {"largest_ulp", one.comparison.largest_ulp}});
@@ -90,10 +91,10 @@ Result<Inputs> inputs_of_run(const Module& module, const RunOptions& options, in
   return make_inputs(module, devices, options.inputs);
 }
 
-// Calls run() once, or so many times after a first one that does not count; the median of its
-// seconds, and the outputs of the last.
+// Calls run() once, or so many times after a first one that does not count; the median and the
+// least of its seconds, and the outputs of the last.
 template <class Run, class BeforeRun>
-Result<Outputs> run_often(int runs, double& seconds, Run&& run, BeforeRun&& before_run) {
+Result<Outputs> run_often(int runs, RunTimes& seconds, Run&& run, BeforeRun&& before_run) {
   std::vector<double> times;
   std::optional<Outputs> out;
   if (runs > 0) HILO_DO(run());
@@ -104,7 +105,8 @@ Result<Outputs> run_often(int runs, double& seconds, Run&& run, BeforeRun&& befo
     times.push_back(laps.lap());
   }
   std::ranges::sort(times);
-  seconds = times[times.size() / 2];
+  seconds.run = times[times.size() / 2];
+  seconds.least_run = times.front();
   return std::move(*out);
 }
 
@@ -192,7 +194,7 @@ Result<Ran> run_compiled(const Module& module, const RunOptions& options,
     };
     profile->start_run();
   };
-  HILO_TRY(const Outputs outputs, run_often(options.runs, out.times.run, run, before_run));
+  HILO_TRY(const Outputs outputs, run_often(options.runs, out.times, run, before_run));
   stop_listening();
   progress.reset();
   if (profile) HILO_DO(use_profile(*profile, options, roofline, out));
@@ -233,7 +235,7 @@ Result<Ran> run_module(const Module& module, const RunOptions& options, std::opt
     if (observer.wanted()) eval.observer = [&](const ValueEvent& event) { observer.see(event); };
     observer.start_run();
   };
-  HILO_TRY(Outputs outputs, run_often(options.runs, out.times.run, run, before_run));
+  HILO_TRY(Outputs outputs, run_often(options.runs, out.times, run, before_run));
   stop_listening();
   warn_once(warnings, session);
   if (observer.profile()) HILO_DO(use_profile(*observer.profile(), options, {}, out));
@@ -265,11 +267,12 @@ std::string document_of(const Module& module, const Ran& ran, const RunOptions& 
                                 {"times", ran.times.json()},
                                 {"outputs", outputs}};
   if (!ran.compiled.is_null()) out["compiled"] = ran.compiled;
-  if (options.runs > 0) out["runs"] = options.runs;
+  if (options.runs > 0) {
+    out["runs"] = options.runs;
+    out["times"]["least_run_s"] = ran.times.least_run;
+  }
   if (ran.tolerance) {
-    out["tolerance"] = {{"relative", ran.tolerance->relative},
-                        {"absolute", ran.tolerance->absolute},
-                        {"elementwise", ran.tolerance->elementwise}};
+    out["tolerance"] = json_of(*ran.tolerance);
     out["comparisons"] = comparisons_json(ran.comparisons);
   }
   if (options.observe.profile) out["profile"] = ran.profile;
@@ -322,6 +325,8 @@ void show_run(const Module& module, const Ran& ran, const RunOptions& options,
   else if (ran.tolerance) show_comparisons(ran.comparisons, *ran.tolerance);
   else
     for (const OutputLeaf& leaf : ran.leaves) fmt::print("{}\n", show(leaf));
+  if (!session.json && options.runs > 0 && !session.quiet)
+    fmt::print("{}", ran.times.text_of_runs(options.runs));
   if (!session.json && options.observe.profile)
     fmt::print("{}{}", ran.times.text(), ran.profile_text);
   for (const std::string& name : observer.unseen_names())

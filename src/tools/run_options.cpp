@@ -1,6 +1,7 @@
 #include "tools/run_options.h"
 
 #include <charconv>
+#include <filesystem>
 #include <limits>
 
 namespace hilo::tools {
@@ -112,8 +113,8 @@ void add_run_options(Arguments& arguments, RunOptions& options, Session& session
       "marker) or TARGET=zeros");
   Option runs = arguments.add_option(
       "--runs", options.runs,
-      "run it so often after one run to warm up; times are of the median, those of "
-      "--profile the mean");
+      "run it so often after one run to warm up, and show the median and the least time; "
+      "those of --profile are the mean");
   runs.between(1, std::numeric_limits<int>::max());
   add_observe_options(arguments, options.observe, runs);
   add_only_options(arguments, options, given);
@@ -165,12 +166,17 @@ Result<int64_t> parse_bytes(const std::string& text) {
 Result<std::map<std::string, CustomCallFunction>> load_custom_calls(
     const std::vector<std::string>& specs) {
   std::map<std::string, CustomCallFunction> out;
+  std::error_code error;
   for (const std::string& spec : specs) {
     const size_t equals = spec.rfind('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == spec.size())
       return fail(ErrorKind::Usage,
                   "--custom-call={}: write TARGET=lib.so, TARGET=operand or TARGET=zeros", spec);
-    const std::string target = spec.substr(0, equals), library = spec.substr(equals + 1);
+    const std::string target = spec.substr(0, equals);
+    std::string library = spec.substr(equals + 1);
+    // dlopen looks for a name without '/' elsewhere than in the current folder.
+    if (!library.contains('/') && std::filesystem::is_regular_file(library, error))
+      library = "./" + library;
     HILO_TRY(out[target], load_custom_call(target, library));
   }
   return out;

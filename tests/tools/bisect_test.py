@@ -90,6 +90,7 @@ class Bisect(Folder):
         self.assertEqual((status, found["found"]), (3, "machine code"))
         self.assertTrue(found["instruction"].startswith("fusion"), found["instruction"])
         self.assertIn(" ULP", found["difference"])
+        self.assertIn("relative", found["tolerance"])
         status, found = self.bisect(module)
         self.assertEqual((status, found["tried"][-1]["name"]), (0, "machine code"))
 

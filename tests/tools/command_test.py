@@ -296,6 +296,11 @@ ENTRY main {
         self.assertIn("--custom-call", hilo("run", "-", text=text).stderr)
         self.assertIn("= 0 0", hilo("run", "-", "--custom-call=mine=zeros", text=text).stdout)
         self.assertIn("absent.so", hilo("run", "-", "--custom-call=mine=./absent.so", text=text).stderr)
+        self.write("here.so", "no library")
+        done = subprocess.run([os.path.abspath(HILO), "run", "-", "--custom-call=mine=here.so"], input=text,
+                              capture_output=True, text=True, cwd=self.folder)
+        self.assertIn("cannot open ./here.so: ./here.so: ", done.stderr)
+        self.assertNotIn("No such file", done.stderr)
 
     def test_only_one_instruction(self):
         module = self.write("add.hlo", ADD)

@@ -207,6 +207,24 @@ class Shown(Folder):
         self.assertEqual(hilo("run", "-", "--runs=0", text=ADD).returncode, 2)
         self.assertEqual(hilo("run", "-", "--runs=2", "--check-numerics", text=ADD).returncode, 2)
 
+    def test_median_and_least_of_several_runs(self):
+        for device in "eval", "cpu":
+            done = hilo("run", "-", "--runs=3", "--device", device, text=ADD)
+            self.assertRegex(done.stdout, r"3 runs after one to warm up: median [\d.]+ ms, least [\d.]+ ms\n", done.stderr)
+            self.assertIn("1 run after", hilo("run", "-", "--runs=1", "--device", device, text=ADD).stdout)
+        self.assertNotIn("warm up", hilo("run", "-", "--runs=3", "-q", text=ADD).stdout)
+        times = json.loads(hilo("run", "-", "--runs=3", "--json", text=ADD).stdout)["times"]
+        self.assertLessEqual(times["least_run_s"], times["run_s"])
+
+    def test_what_differs_by_a_nan(self):
+        module, saved = self.write("add.hlo", ADD), os.path.join(self.folder, "out.npz")
+        hilo("run", module, "--input=4xf32=1", "--input=4xf32=[1 1 nan inf]", "--save", saved)
+        done = hilo("run", module, "--input=4xf32=1", "--input=4xf32=1", "--expected", saved)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("2 of 4 differ, all by a NaN or an infinity; largest finite difference 0 absolute", done.stdout)
+        done = hilo("run", module, "--input=4xf32=1", "--input=4xf32=[2 1 1 1]", "--expected", saved)
+        self.assertIn("3 of 4 differ, 2 of them by a NaN or an infinity; largest finite difference 1 abs", done.stdout)
+
     def test_tolerance_is_told(self):
         module, saved = self.write("add.hlo", ADD), os.path.join(self.folder, "out.npz")
         hilo("run", module, "--save", saved)
