@@ -36,10 +36,12 @@ void look_at_widths(const Module& module, bool strict, Checked& out) {
   const std::vector<InstructionId> mixed = find_mixed_widths(module);
   if (mixed.empty()) return;
   if (strict) {
+    std::vector<Error> errors;
     for (size_t i = 0; i < std::min<size_t>(mixed.size(), VerifyOptions().max_errors); ++i)
-      out.errors.push_back(mixed_width(module, mixed[i]));
-    return;
+      errors.push_back(mixed_width(module, mixed[i]));
+    return merge_in_file_order(out.errors, std::move(errors));
   }
+  if (!out.errors.empty()) return;
   out.notes.push_back(
       {fmt::format("{} op{} widths of floats: computed in the widest, rounded once; the first",
                    mixed.size(), mixed.size() == 1 ? " mixes" : "s mix"),
@@ -54,8 +56,10 @@ Checked check_file(const std::string& file, const CheckOptions& options, Session
   const LoadOptions loading = {
       .stage = options.stage, .errors = &out.errors, .source = &source, .partial = &partial};
   const auto loaded = load_module(file, loading, session);
-  if (loaded && out.errors.empty()) out.errors = verify(loaded->module);
-  if (loaded && out.errors.empty()) look_at_widths(loaded->module, options.strict, out);
+  if (loaded && out.errors.empty()) {
+    out.errors = verify(loaded->module);
+    look_at_widths(loaded->module, options.strict, out);
+  }
   if (!partial.incomplete.empty())
     merge_in_file_order(out.errors, verify(partial.module, {.incomplete = &partial.incomplete}));
   const bool names_file = !out.errors.empty() && !out.errors[0].place.file.empty();

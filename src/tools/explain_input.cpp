@@ -93,6 +93,22 @@ Result<std::vector<std::string>> expand_folders(const std::vector<std::string>& 
   return out;
 }
 
+// What is wrong with a text that has no word of a module, where it is none: to its reader an error
+// of HLO's syntax says nothing.
+std::optional<Error> neither_module_nor_message(const std::string& text, const std::string& shown) {
+  const bool is_blank = text.find_first_not_of(" \t\r\n") == std::string::npos;
+  if (is_blank || detect_format(std::as_bytes(std::span(text))) != Format::HloText)
+    return std::nullopt;
+  for (const std::string_view word : {"HloModule", "ENTRY", "ROOT", "parameter("})
+    if (text.contains(word)) return std::nullopt;
+  if (read_module(std::as_bytes(std::span(text)), Format::HloText)) return std::nullopt;
+  Error out{ErrorKind::Format,
+            "expected a module (HLO text, an HLO proto or StableHLO), XLA's dumps of one, or a log "
+            "with an out-of-memory message; this text has none of them"};
+  out.place.file = shown;
+  return out;
+}
+
 }  // namespace
 
 std::optional<ExplainInput> load_explain_input(const std::vector<std::string>& paths,
@@ -108,6 +124,8 @@ std::optional<ExplainInput> load_explain_input(const std::vector<std::string>& p
       out.dumps.emplace_back(shown, std::move(*text));
       continue;
     }
+    if (const auto neither = neither_module_nor_message(*text, shown))
+      return fail_with(session, *neither), std::nullopt;
     if (out.module)
       return fail_with(session, {ErrorKind::Usage,
                                  fmt::format("{} and {} are two modules; explain takes one",

@@ -1,7 +1,10 @@
 // `hilo extract`: a computation, fusion or neighbourhood as a module of its own.
+#include <nlohmann/json.hpp>
+
 #include "eval/eval.h"
 #include "text/text.h"
 #include "tools/inputs.h"
+#include "tools/interrupts.h"
 #include "tools/machine_memory.h"
 #include "tools/module_file.h"
 #include "tools/neighbourhood.h"
@@ -18,6 +21,7 @@ struct Options {
   InputOptions inputs;
   std::string memory_limit;
   int threads = 0;
+  double timeout = 0;  // seconds; 0: none
   StageChoice stage;
 };
 
@@ -37,8 +41,9 @@ Result<void> save_leaves(NpzWriter& writer, std::string_view prefix,
 }
 
 Result<void> save_values(const Module& module, const Neighbourhood& extracted,
-                         const Options& options) {
+                         const Options& options, const std::atomic<bool>* interrupt) {
   EvalOptions eval;
+  eval.interrupt = interrupt;
   HILO_TRY(eval.threads, thread_count(options.threads));
   HILO_TRY(eval.memory_limit, parse_bytes(options.memory_limit));
   HILO_TRY(const std::optional<bool> per_device, has_device_inputs(options.inputs.file));
@@ -59,10 +64,35 @@ Result<void> save_values(const Module& module, const Neighbourhood& extracted,
   return writer.finish();
 }
 
-Result<void> extract(const Options& options, const Module& module, Session& session) {
+std::vector<std::string> names_of(const Module& module, std::span<const InstructionId> ids) {
+  std::vector<std::string> out;
+  for (const InstructionId id : ids) out.emplace_back(module[id].name);
+  return out;
+}
+
+// Names are those of the program; the text stands there where no file takes it.
+std::string document_of(const Module& module, const Neighbourhood& extracted, std::string text,
+                        const Options& options) {
+  nlohmann::ordered_json out = {{"schema", "hilo.extract.1"},
+                                {"module", module.header.name},
+                                {"only", options.only},
+                                {"parameters", names_of(module, extracted.parameters)},
+                                {"results", names_of(module, extracted.results)}};
+  if (is_standard_output(options.output)) out["text"] = std::move(text);
+  else out["output"] = options.output;
+  if (!options.saved.empty()) out["saved"] = options.saved;
+  return out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+Result<void> extract(const Options& options, const Module& module,
+                     const std::atomic<bool>* interrupt, Session& session) {
   HILO_TRY(const Neighbourhood extracted, extract(module, "--only", options.only, options.around));
-  if (!options.saved.empty()) HILO_DO(save_values(module, extracted, options));
-  write_text(options.output, print(extracted.module), session);
+  if (!options.saved.empty()) HILO_DO(save_values(module, extracted, options, interrupt));
+  stop_listening();
+  std::string text = print(extracted.module);
+  if (!session.json || !is_standard_output(options.output))
+    write_text(options.output, text, session);
+  if (session.json) set_document(session, document_of(module, extracted, std::move(text), options));
   return {};
 }
 
@@ -78,8 +108,10 @@ void run(const Options& options, Session& session) {
         session, {ErrorKind::Usage, "--inputs are for --save-inputs=F.npz, which is missing", {}});
   const auto loaded = load_module(options.file, {.stage = options.stage}, session);
   if (!loaded || !is_sound(loaded->module, session)) return;
-  if (const auto done = extract(options, loaded->module, session); !done)
-    fail_with(session, done.error(), loaded->module.source);
+  const auto interrupt = listen_for_interrupts(options.timeout, session);
+  if (!interrupt) return fail_with(session, interrupt.error());
+  if (const auto done = extract(options, loaded->module, *interrupt, session); !done)
+    fail_with(session, name_timeout(done.error(), options.timeout), loaded->module.source);
 }
 
 }  // namespace
@@ -112,6 +144,9 @@ void add_extract(Arguments& arguments, Session& session) {
                        "threads; 0: HILO_THREADS, or all usable cores");
   arguments.add_option("--memory-limit", options->memory_limit,
                        "refuse to need more: 16GiB, 512MB");
+  arguments.add_option("--timeout", options->timeout,
+                       "with --save-inputs: stop the evaluation after so many seconds");
+  arguments.add_flag("--json", session.json, "one JSON document on standard output");
   arguments.footer(
       "Of a loop's body the values are those of its first iteration.\n"
       "Examples:\n"

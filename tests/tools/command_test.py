@@ -317,6 +317,11 @@ ENTRY main {
         done = hilo("check", mixed, "--strict")
         self.assertEqual(done.returncode, 1)
         self.assertIn("error: expected one width of floats, found bf16[4] of bf16[4], f32[4]", done.stderr)
+        errors = self.write("errors.hlo", ADD.replace("a = f32", "a = bf16").replace(
+            "ROOT sum", "n = f32[5]{0} negate(b)\n  ROOT sum"))
+        done = hilo("check", errors, "--strict")
+        self.assertIn("errors.hlo:5:", done.stderr)
+        self.assertIn("errors.hlo:6:8: error: expected one width of floats", done.stderr)
         one_width = self.write("add.hlo", ADD)
         done = hilo("check", one_width, "--strict")
         self.assertEqual((done.returncode, done.stderr), (0, ""))

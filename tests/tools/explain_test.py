@@ -303,6 +303,15 @@ class Explain(unittest.TestCase):
         self.assertIsNone(self.space(document)["temp_bytes"])
         self.assertNotIn("-1B", explain("-", text=USAGE).stdout)
 
+    def test_neither_module_nor_message(self):
+        for text in "Epoch 3: loss = 0.25\nall is well\n", "<html><body>hello</body></html>":
+            done = explain(self.write("train.log", text))
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("train.log: error: expected a module (HLO text, an HLO proto or StableHLO), "
+                          "XLA's dumps of one, or a log with an out-of-memory message", done.stderr)
+        done = explain(self.write("module.hlo", MODULE.replace("broadcast(%x)", "broadcast(%x")))
+        self.assertIn("module.hlo:12:", done.stderr)
+
     def test_out_of_memory_message(self):
         document = self.document("-", text=MESSAGE)
         self.assertEqual(self.space(document)["total_bytes"], int(20.5 * 2**30))

@@ -1,4 +1,5 @@
 """`hilo extract` from outside: what is cut out is sound and computes what the program computes."""
+import json
 import os
 import unittest
 
@@ -111,6 +112,29 @@ class Extract(Folder):
                      f"--save-inputs={self.values}")
         done = hilo("run", self.cut, "--inputs", self.values, "--device=eval")
         self.assertIn("0.58", done.stdout)  # tanh(1)^2
+
+    def test_one_document(self):
+        done = hilo("extract", self.module, "--only=f", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        document = json.loads(done.stdout)
+        self.assertEqual((document["schema"], document["results"]), ("hilo.extract.1", ["f"]))
+        self.assertEqual(document["text"], hilo("extract", self.module, "--only=f").stdout)
+        document = json.loads(hilo("extract", self.module, "--only=f", "--json", "-o", self.cut).stdout)
+        self.assertEqual((document["output"], "text" in document), (self.cut, False))
+        done = hilo("extract", self.module, "--only=nosuch", "--json")
+        self.assertEqual(json.loads(done.stdout)["schema"], "hilo.errors.1")
+
+    def test_is_stopped(self):
+        with open(self.module, "w", encoding="utf-8") as file:
+            file.write("""HloModule loop
+always { p = s32[] parameter(0)  ROOT t = pred[] constant(true) }
+same { ROOT p = s32[] parameter(0) }
+ENTRY main { p = s32[] parameter(0)  w = s32[] while(p), condition=always, body=same  ROOT n = s32[] negate(w) }
+""")
+        done = hilo("extract", self.module, "--only=n", f"--save-inputs={self.values}",
+                    "--timeout=0.5", seconds=20)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("--timeout", done.stderr)
 
     def test_wrong_usage(self):
         for arguments, status, words in [
