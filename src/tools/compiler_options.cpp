@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "report/report.h"
 #include "tools/dump.h"
 #include "tools/run_options.h"
 
@@ -36,7 +37,7 @@ std::string times_text(const CompileReport& report) {
   for (const PassTime& pass : report.passes) {
     passes += pass.seconds;
     out += time_row(pass.name, pass.seconds, total,
-                    fmt::format(" ({} runs, {} with changes)", pass.runs, pass.changes));
+                    fmt::format(" ({}, {} with changes)", counted(pass.runs, "run"), pass.changes));
   }
   const std::pair<std::string_view, double> stages[] = {
       {"between the passes", report.prepare_seconds - passes},

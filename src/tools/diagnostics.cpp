@@ -16,23 +16,54 @@ std::string_view line_of(std::string_view source, int64_t line) {
   return source.substr(start, source.find('\n', start) - start);
 }
 
-// The line and a caret below the column, cut to a window of a terminal's width.
+bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+
+// Bytes of the printable character at the front of the text; 0: a control character, or no UTF-8.
+size_t length_of_character(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text[0]);
+  if (first < 0x80) return first < 32 || first == 127 ? 0 : 1;
+  const size_t length = first >= 0xf5 ? 0 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || length == 0 || text.size() < length) return 0;
+  for (const char c : text.substr(1, length - 1))
+    if (!continues_character(c)) return 0;
+  const auto second = static_cast<unsigned char>(text[1]);
+  const bool is_control = first == 0xc2 && second < 0xa0;
+  const bool is_surrogate = first == 0xed && second >= 0xa0;
+  const bool is_too_long = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
+  const bool is_too_large = first == 0xf4 && second >= 0x90;
+  return is_control || is_surrogate || is_too_long || is_too_large ? 0 : length;
+}
+
+// What a terminal may be shown, a blank for all else; and its characters.
+struct Shown {
+  std::string text;
+  size_t columns = 0;
+};
+Shown shown(std::string_view text) {
+  Shown out;
+  for (; !text.empty(); ++out.columns) {
+    const size_t length = length_of_character(text);
+    out.text += length == 0 ? " " : text.substr(0, length);
+    text.remove_prefix(std::max<size_t>(length, 1));
+  }
+  return out;
+}
+
+// The line and a caret below the column, which counts bytes, cut to a terminal's width.
 void show_line(std::string_view source, const Place& place) {
   if (place.line <= 0 || source.empty()) return;
-  std::string_view whole = line_of(source, place.line);
-  size_t column = static_cast<size_t>(std::max<int64_t>(place.column, 1)) - 1;
+  const std::string_view whole = line_of(source, place.line);
+  const size_t column =
+      std::min(static_cast<size_t>(std::max<int64_t>(place.column, 1)) - 1, whole.size());
   constexpr size_t width = 100, before = 40;
-  std::string line;
-  if (column > before && whole.size() > width) {
-    whole.remove_prefix(std::min(whole.size(), column - before));
-    line = "...";
-    column = before + 3;
-  }
-  line += whole.substr(0, width);
-  if (whole.size() > width) line += "...";
-  for (char& c : line)
-    if (static_cast<unsigned char>(c) < 32 || static_cast<unsigned char>(c) > 126) c = ' ';
-  fmt::print(stderr, "  {}\n  {}^\n", line, std::string(std::min(column, line.size()), ' '));
+  size_t start = column > before && whole.size() > width ? column - before : 0;
+  while (start < column && continues_character(whole[start])) ++start;
+  size_t end = std::min(whole.size(), start + width);
+  while (end < whole.size() && end > column && continues_character(whole[end])) --end;
+  const std::string dots = start > 0 ? "..." : "";
+  fmt::print(stderr, "  {}{}{}\n  {}^\n", dots, shown(whole.substr(start, end - start)).text,
+             end < whole.size() ? "..." : "",
+             std::string(dots.size() + shown(whole.substr(start, column - start)).columns, ' '));
 }
 
 void set_error_document(Session& session, std::string json) {

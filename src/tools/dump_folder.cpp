@@ -8,6 +8,8 @@
 #include <fstream>
 #include <set>
 
+#include "report/report.h"
+
 namespace hilo::tools {
 namespace {
 
@@ -113,11 +115,11 @@ Result<std::vector<DumpStage>> all_stages(const std::string& folder) {
   }
   if (error) return fail(ErrorKind::Io, "cannot list {}: {}", folder, error.message());
   if (out.empty())
-    return fail(
-        ErrorKind::Io,
-        "{}: no module among {} files; a name that ends in .txt, .hlo, .pb, .pbtxt or .gz and "
-        "is not that of another dump was expected",
-        folder, files);
+    return fail(ErrorKind::Io,
+                "{}: no module among {}; a name that ends in .txt, .hlo, .pb, .pbtxt or .gz and is "
+                "not that "
+                "of another dump was expected",
+                folder, counted(files, "file"));
   std::ranges::sort(out, {}, [](const DumpStage& one) {
     return std::tuple(one.module, one.rank, one.number, one.path);
   });
@@ -231,7 +233,9 @@ Result<DumpStage> find_stage(const std::string& folder, const std::vector<DumpSt
 Result<DumpStage> choose_stage(const std::string& folder, const StageChoice& choice) {
   HILO_TRY(const Chosen chosen, choose_module(folder, choice));
   HILO_TRY(DumpStage out, find_stage(folder, chosen.stages, choice.stage));
-  std::string why = fmt::format("one of {} stages", chosen.stages.size());
+  std::string why = chosen.stages.size() == 1
+                        ? "its only stage"
+                        : fmt::format("one of {} stages", chosen.stages.size());
   if (chosen.modules.size() > 1 && choice.module.empty()) why += ", of " + largest_of(chosen);
   fmt::print(stderr, "taking {} ({})\n", out.path, why);
   return out;

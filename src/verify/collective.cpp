@@ -159,8 +159,8 @@ void verify_all_to_all(const Subject& subject) {
     return subject.misfit(fmt::format("dimension {} of {} does not divide into {} pieces",
                                       (*dims)[0], shown(subject.operand(0)), *size));
   if (!dims && static_cast<int64_t>(subject.count()) != *size)
-    subject.misfit(fmt::format("expected {} operands, one for each device of a group, found {}",
-                               *size, subject.count()));
+    subject.misfit(fmt::format("expected {} operand{}, one for each device of a group, found {}",
+                               *size, *size == 1 ? "" : "s", subject.count()));
 }
 
 void verify_broadcast(const Subject& subject) {

@@ -17,6 +17,14 @@ struct Entry {
   void fault(std::string message) const { report.add(ErrorKind::Structure, std::move(message)); }
 };
 
+// What the header repeats of an instruction is told there.
+void verify_own_layout(const Entry& entry, std::string_view what, const Shape& stated,
+                       const Shape& shape) {
+  if (stated == shape) return;
+  if (const std::string fault = layout_fault(stated); !fault.empty())
+    entry.fault(fmt::format("entry_computation_layout: {}: {}", what, fault));
+}
+
 void verify_layout(const Entry& entry, const EntryLayout& layout) {
   if (static_cast<int64_t>(layout.parameters.size()) != entry.parameter_count())
     return entry.fault(fmt::format("entry_computation_layout: expected {} parameters, found {}",
@@ -25,14 +33,13 @@ void verify_layout(const Entry& entry, const EntryLayout& layout) {
     if (!fits(layout.parameters[i], entry.parameter(i)))
       entry.fault(fmt::format("entry_computation_layout: expected {} as parameter {}, found {}",
                               shown(entry.parameter(i)), i, shown(layout.parameters[i])));
-    if (const std::string fault = layout_fault(layout.parameters[i]); !fault.empty())
-      entry.fault(fmt::format("entry_computation_layout: parameter {}: {}", i, fault));
+    verify_own_layout(entry, fmt::format("parameter {}", i), layout.parameters[i],
+                      entry.parameter(i));
   }
   if (!fits(layout.result, entry.result()))
     entry.fault(fmt::format("entry_computation_layout: expected a result of {}, found {}",
                             shown(entry.result()), shown(layout.result)));
-  if (const std::string fault = layout_fault(layout.result); !fault.empty())
-    entry.fault(fmt::format("entry_computation_layout: result: {}", fault));
+  verify_own_layout(entry, "result", layout.result, entry.result());
 }
 
 // The part of a parameter, or null after a report.

@@ -37,21 +37,23 @@ bool verify_shape(const Subject& subject) {
   return sound;
 }
 
-// Layouts of shapes that many instructions share are looked at once.
+// Layouts of shapes that many instructions share are looked at once, and told at the first of them.
 class LayoutCheck {
  public:
   bool verify(const Subject& subject) {
     const uint32_t id = subject.instruction.shape.value;
-    if (seen_.size() <= id) seen_.resize(id + 1);
-    if (seen_[id]) return true;
+    if (seen_.size() <= id) seen_.resize(id + 1, Known::Unseen);
+    if (seen_[id] != Known::Unseen) return seen_[id] == Known::Sound;
     const std::string fault = layout_fault(subject.shape());
-    if (fault.empty()) return seen_[id] = true;
+    seen_[id] = fault.empty() ? Known::Sound : Known::Faulty;
+    if (fault.empty()) return true;
     subject.misfit(fmt::format("{}: {}", to_string(subject.shape()), fault));
     return false;
   }
 
  private:
-  std::vector<bool> seen_;
+  enum class Known : uint8_t { Unseen, Sound, Faulty };
+  std::vector<Known> seen_;
 };
 
 // Which computations of a module lack instructions.

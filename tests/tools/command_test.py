@@ -129,6 +129,18 @@ class Command(Folder):
         self.assertIn("ROOT sum", done.stderr)
         self.assertIn("^", done.stderr)
 
+    def test_error_shows_utf8_as_it_stands(self):
+        bad = "  ROOT sum = f32[4]{0} /*größe*/ add(a, c), metadata={op_name=\"日本\"}"
+        text = ADD.replace("  ROOT sum = f32[4]{0} add(a, b)", bad)
+        done = hilo("check", self.write("bad.hlo", text.encode()))
+        line, caret = done.stderr.splitlines()[1:3]
+        self.assertEqual(line, "  " + bad)
+        self.assertEqual(line[caret.index("^")], "c")
+        damaged = text.encode().replace("日".encode(), b"\xe6\x97\x1b[31m\xc2\x9b")
+        done = hilo("check", self.write("bad.hlo", damaged))
+        self.assertNotIn("\x1b", done.stderr)
+        self.assertNotIn("\x9b", done.stderr)
+
     def test_unknown_words_are_named(self):
         self.assertIn("--nosuch is not known", hilo("run", "--nosuch").stderr)
         self.assertIn("nosuch is not known", hilo("nosuch").stderr)
@@ -192,7 +204,7 @@ class Command(Folder):
             self.assertEqual(done.returncode, 1)
             self.assertIn(f"{self.folder}: no module among 0 files; a name that ends in .txt, .hlo", done.stderr)
         self.write("readme.md", "text")
-        self.assertIn("no module among 1 files", hilo("check", self.folder).stderr)
+        self.assertIn("no module among 1 file;", hilo("check", self.folder).stderr)
         self.write("module_0001.f.before_optimizations.txt", ADD)
         done = hilo("run", self.folder, "--stage=nosuch")
         self.assertIn(f"{self.folder}: no stage nosuch; there are: before_optimizations", done.stderr)

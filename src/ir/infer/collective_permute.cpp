@@ -7,7 +7,8 @@ Result<Shape> infer_CollectivePermute(const Given& given) {
   HILO_DO(need_count_at_least(given, 1));
   if (!given.attributes<CollectivePermuteAttributes>().slice_sizes.lists.empty()) {
     if (given.count() != 4)
-      return misfit("expected input, output and their offsets, found {} operands", given.count());
+      return misfit("expected input, output and their offsets, found {} operand{}", given.count(),
+                    given.count() == 1 ? "" : "s");
     if (given.operand(0).type != given.operand(1).type)
       return misfit("input and output have different element types: {} and {}",
                     text(given.operand(0)), text(given.operand(1)));

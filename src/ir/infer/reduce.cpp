@@ -21,7 +21,8 @@ Result<std::vector<ElementType>> accumulator_types(const Given& given, Computati
 Result<size_t> need_inputs_and_initial_values(const Given& given) {
   HILO_DO(need_arrays(given));
   if (given.count() == 0 || given.count() % 2 != 0)
-    return misfit("expected N inputs and N initial values, found {} operands", given.count());
+    return misfit("expected N inputs and N initial values, found {} operand{}", given.count(),
+                  given.count() == 1 ? "" : "s");
   const size_t n = given.count() / 2;
   for (size_t i = 0; i < n; ++i) {
     if (given.operand(i).dims != given.operand(0).dims)
