@@ -94,12 +94,20 @@ Result<void> bench_compiled(const Module& module, const Options& options,
   on_cpu.compiler = options.compiler;
   on_cpu.threads = options.threads;
   on_cpu.interrupt = options.interrupt;
-  HILO_DO(check_inputs(module, device_count(module, {}), options.inputs));
+  const int64_t devices = device_count(module, {});
+  std::optional<Inputs> given;
+  if (!options.inputs.are_random()) {
+    HILO_DO(check_memory(parameter_bytes(module, devices), options.most_bytes));
+    HILO_TRY(given, make_inputs(module, devices, options.inputs));
+  }
   const auto start = std::chrono::steady_clock::now();
   HILO_TRY(const Executable executable, compile_for_cpu(module, on_cpu, session));
   const std::chrono::duration<double> compiling = std::chrono::steady_clock::now() - start;
   HILO_DO(check_memory(executable.report().run_bytes, options.most_bytes));
-  HILO_TRY(const Inputs inputs, make_inputs(module, executable.devices(), options.inputs));
+  if (!given) {
+    HILO_TRY(given, make_inputs(module, executable.devices(), options.inputs));
+  }
+  const Inputs& inputs = *given;
   const hilo::RunOptions running = {.interrupt = options.interrupt};
   std::optional<Error> error;
   // The first run finds memory that was never touched; it is not counted. The others write where it

@@ -147,9 +147,11 @@ std::string describe(const Comparison& comparison, const Shape& shape) {
                        comparison.non_finite == comparison.differing
                            ? "all"
                            : fmt::format("{} of them", comparison.non_finite));
-  out += fmt::format("; largest {}difference {:.3g} absolute, {:.3g} relative, {:.3g} ULP\n",
-                     comparison.non_finite > 0 ? "finite " : "", comparison.largest_absolute,
-                     comparison.largest_relative, comparison.largest_ulp);
+  if (comparison.non_finite > 0 && comparison.non_finite == comparison.differing) out += "\n";
+  else
+    out += fmt::format("; largest {}difference {:.3g} absolute, {:.3g} relative, {:.3g} ULP\n",
+                       comparison.non_finite > 0 ? "finite " : "", comparison.largest_absolute,
+                       comparison.largest_relative, comparison.largest_ulp);
   const Dims strides = row_major_strides(shape.dims);
   for (const Difference& difference : comparison.first) {
     std::string index;

@@ -75,8 +75,7 @@ Literal filled(const Shape& shape, std::span<const Literal> elements) {
   return out;
 }
 
-Result<std::ifstream> open_raw(const std::string& path, std::string_view parameter,
-                               const Shape& shape) {
+Result<Literal> read_raw(const std::string& path, std::string_view parameter, const Shape& shape) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   if (!file) return fail(ErrorKind::Io, "cannot read {}", path);
   const auto needed = element_count(shape) * storage_bytes(shape.type);
@@ -85,11 +84,6 @@ Result<std::ifstream> open_raw(const std::string& path, std::string_view paramet
                  fmt::format("{} bytes in {} where {} are needed",
                              static_cast<int64_t>(file.tellg()), path, needed),
                  ErrorKind::Input);
-  return file;
-}
-
-Result<Literal> read_raw(const std::string& path, std::string_view parameter, const Shape& shape) {
-  HILO_TRY(std::ifstream file, open_raw(path, parameter, shape));
   Literal out = Literal::uninitialized(shape);
   const auto raw = out.mutable_raw();
   file.seekg(0);
@@ -146,23 +140,6 @@ Result<Literal> read_input(const InputSpec& spec, std::string_view parameter, co
   if (elements.starts_with('@')) return read_raw(std::string(elements.substr(1)), parameter, shape);
   HILO_TRY(const std::vector<Literal> read, read_elements(elements, parameter, shape));
   return filled(shape, read);
-}
-
-Result<void> check_input(const InputSpec& spec, std::string_view parameter, const Shape& shape) {
-  const std::string& value = spec.value;
-  if (value.starts_with('@')) {
-    const std::string path = value.substr(1);
-    const auto file = ByteSource::open(path);
-    return file ? Result<void>()
-                : std::unexpected(expected_arrays(file.error(), path, "a .npy file"));
-  }
-  HILO_TRY(const std::string_view elements, written_elements(value, parameter, shape));
-  if (elements.starts_with('@')) {
-    HILO_DO(open_raw(std::string(elements.substr(1)), parameter, shape));
-    return {};
-  }
-  HILO_DO(read_elements(elements, parameter, shape));
-  return {};
 }
 
 }  // namespace hilo::tools

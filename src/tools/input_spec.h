@@ -17,8 +17,6 @@ InputSpec parse_input_spec(std::string_view text);
 
 // The value for a parameter leaf of this shape; an error names the parameter and what was expected.
 Result<Literal> read_input(const InputSpec& spec, std::string_view parameter, const Shape& shape);
-// The same without the value: Usage of what is written, Io of a file that cannot be read.
-Result<void> check_input(const InputSpec& spec, std::string_view parameter, const Shape& shape);
 
 // Values for a leaf by a generator that anybody can repeat: splitmix64 from the state that is the
 // first output of splitmix64(seed * 2^32 + l * 2^16 + d), for leaf l on device d; element i draws

@@ -161,26 +161,12 @@ Result<std::optional<std::string>> unused_arrays(const std::string& path, std::s
       leaves == 1 ? "is" : "are", counted(leaves, "array"), counted(devices, "device")));
 }
 
-Result<void> check_inputs(const Module& module, int64_t devices, const InputOptions& options) {
-  const std::vector<ParameterLeaf> leaves = parameter_leaves(module);
-  HILO_TRY(const std::vector<InputSpec> specs, read_specs(module, leaves, devices, options));
-  for (const InputSpec& spec : specs) {
-    const ParameterLeaf& leaf = leaves[static_cast<size_t>(*spec.leaf)];
-    HILO_DO(check_input(spec, leaf.name, leaf.shape));
-  }
-  if (options.file.empty()) return {};
-  HILO_TRY(const ArrayFile file, ArrayFile::open(options.file));
-  std::set<std::pair<int64_t, std::optional<int64_t>>> given;
-  for (const InputSpec& spec : specs) given.emplace(*spec.leaf, spec.device);
-  for (int64_t number = 0; number < std::ssize(leaves); ++number) {
-    if (given.contains({number, {}}) || file.has(array_name("in", number, {}))) continue;
-    if (!leaves[number].shape.is_array()) continue;
-    for (int64_t device = 0; device < devices; ++device)
-      if (!given.contains({number, device}) && !file.has(array_name("in", number, device)))
-        return fail(ErrorKind::Input, "{}",
-                    missing_message(module, leaves[number], number, device, options.file));
-  }
-  return {};
+int64_t parameter_bytes(const Module& module, int64_t devices) {
+  int64_t out = 0;
+  for (const InstructionId parameter : module[module.entry].parameters)
+    if (__builtin_add_overflow(out, literal_bytes(module.shape(parameter)), &out))
+      return uncountable_bytes;
+  return __builtin_mul_overflow(out, devices, &out) ? uncountable_bytes : out;
 }
 
 Result<Inputs> make_inputs(const Module& module, int64_t devices, const InputOptions& options) {

@@ -11,6 +11,7 @@ struct InputOptions {
   std::string file;                // .npz or .safetensors with in_I or in_I_devD
   std::vector<std::string> specs;  // see input_spec.h
   uint64_t seed = 0;
+  bool are_random() const { return file.empty() && specs.empty(); }
 };
 // The leaves of an entry parameter list, in order, with the name of the parameter they belong to.
 struct ParameterLeaf {
@@ -24,8 +25,8 @@ std::vector<ParameterLeaf> parameter_leaves(const Module& module);
 // Whether an inputs file gives values for each device; nothing known without a file.
 Result<std::optional<bool>> has_device_inputs(const std::string& file);
 Result<Inputs> make_inputs(const Module& module, int64_t devices, const InputOptions& options);
-// What of it can be wrong without reading arrays: specs (Usage), files and names in them.
-Result<void> check_inputs(const Module& module, int64_t devices, const InputOptions& options);
+// Of all inputs together, 2^60 at the most.
+int64_t parameter_bytes(const Module& module, int64_t devices);
 
 // Of a file with arrays PREFIX_I and PREFIX_I_devD for `leaves` leaves on `devices` devices: what
 // is in it for nobody, as a warning; none where all is used. Arrays of other prefixes do not count.

@@ -157,16 +157,21 @@ Result<Ran> run_compiled(const Module& module, const RunOptions& options,
   eval.warnings = &warnings;
   const OnCpu on_cpu = {options.compiler,           options.threads, options.dump_ir,
                         options.observe.profiles(), eval.interrupt,  eval};
-  if (!given) HILO_DO(check_inputs(module, device_count(module, eval), options.inputs));
-  HILO_DO(check_save(options.save, module, device_count(module, eval)));
+  const int64_t devices = device_count(module, eval);
+  HILO_DO(check_save(options.save, module, devices));
   Ran out;
   Laps laps;
+  if (!given && !options.inputs.are_random()) {  // they may be wrong, and compiling takes long
+    HILO_DO(check_memory(parameter_bytes(module, devices), eval.memory_limit));
+    HILO_TRY(given, inputs_of_run(module, options, devices, given, session));
+    out.times.inputs = laps.lap();
+  }
   HILO_TRY(const Executable executable, compile_for_cpu(module, on_cpu, session));
   out.times.compile = laps.lap();
   if (!session.json && !session.quiet) fmt::print(stderr, "{}", report_text(executable));
   HILO_DO(check_memory(executable.report().run_bytes, eval.memory_limit));
   HILO_TRY(Inputs inputs, inputs_of_run(module, options, executable.devices(), given, session));
-  out.times.inputs = laps.lap();
+  out.times.inputs += laps.lap();
   hilo::RunOptions running = {.interrupt = eval.interrupt};
   std::optional<Profile> profile;
   std::optional<Roofline> roofline;

@@ -193,5 +193,15 @@ TEST(VerifyModule, StopsAfterTheGivenNumber) {
   EXPECT_EQ(verify(module, {.max_errors = 100}).size(), 30u);
 }
 
+TEST(VerifyModule, AFaultOfALayoutIsToldOnce) {
+  expect_mistake({R"(HloModule m
+ENTRY e { a = s8[4]{0:E(4)} parameter(0)  b = s8[4]{0:E(4)} negate(a)  ROOT c = s8[4]{0} negate(b) })",
+                  "an element size of 4 bits for s8", "a"});
+  EXPECT_TRUE(std::string_view(
+                  mistakes_of(R"(HloModule m, entry_computation_layout={(s8[4]{0:E(4)})->s8[4]{0}}
+ENTRY e { a = s8[4]{0} parameter(0)  ROOT c = s8[4]{0} negate(a) })"))
+                  .contains("parameter 0: an element size of 4 bits for s8"));
+}
+
 }  // namespace
 }  // namespace hilo
