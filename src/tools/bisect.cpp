@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "report/report.h"
 #include "text/text.h"
 #include "tools/inputs.h"
 #include "tools/interrupts.h"
@@ -57,7 +58,8 @@ std::vector<std::string> other_lines(const Module& before, const Module& after, 
     for (const std::string& line : from)
       if (const auto same = left.find(line); same != left.end()) left.erase(same);
       else if (count++ < most) out.push_back(fmt::format("{} {}", sign, line));
-    if (count > most) out.push_back(fmt::format("{} ... {} lines more", sign, count - most));
+    if (count > most)
+      out.push_back(fmt::format("{} ... {} more", sign, counted(count - most, "line")));
   };
   add('-', old_lines, new_lines);
   add('+', new_lines, old_lines);

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <vector>
 
+#include "report/report.h"
 #include "text/text.h"
 #include "tools/array_file.h"
 #include "wire/wire.h"
@@ -54,7 +55,9 @@ Result<std::vector<Literal>> read_elements(std::string_view text, std::string_vi
   }
   const int64_t count = element_count(shape);
   if (words.size() != 1 && std::ssize(words) != count)
-    return wrong(parameter, shape, fmt::format("{} values for {} elements", words.size(), count));
+    return wrong(parameter, shape,
+                 fmt::format("{} for {}", counted(words.size(), "value"),
+                             counted(static_cast<size_t>(count), "element")));
   std::vector<Literal> out;
   for (const std::string& word : words) {
     auto element = parse_literal(word, Shape::scalar(shape.type));

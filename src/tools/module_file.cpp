@@ -78,9 +78,9 @@ std::optional<LoadedModule> read_loaded_module(std::shared_ptr<const std::string
 std::optional<Error> dump_instead_of_module(std::string_view text, const std::string& shown) {
   const auto kind = dump_kind(text);
   if (!kind) return std::nullopt;
-  Error out{
-      ErrorKind::Format,
-      fmt::format("expected a module, found XLA's {}; `hilo explain` reads it", text_of(*kind))};
+  Error out{ErrorKind::Format,
+            fmt::format("expected a module, found {} {}; `hilo explain` reads it",
+                        kind == DumpKind::OutOfMemory ? "an" : "a", text_of(*kind))};
   out.place.file = shown;
   return out;
 }

@@ -1,5 +1,6 @@
 #include "tools/stages.h"
 
+#include "report/report.h"
 #include "verify/verify.h"
 #include "wire/wire.h"
 
@@ -51,8 +52,8 @@ Result<Stages> stages_of_files(const std::vector<std::string>& paths, const Stag
     for (const DumpStage& stage : stages) out.names.push_back(stage.path);
   }
   if (out.names.size() < 2)
-    return fail(ErrorKind::Usage, "{}: {} stages of a module, and two are the least to compare",
-                paths.front(), out.names.size());
+    return fail(ErrorKind::Usage, "{}: {} of a module, and two are the least to compare",
+                paths.front(), counted(out.names.size(), "stage"));
   out.make = [names = out.names](size_t i) { return read_stage(names[i]); };
   return out;
 }

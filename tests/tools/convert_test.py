@@ -120,12 +120,12 @@ ENTRY e {
         self.assertIn("sound: 1 computation, 3 instructions\n", hilo("check", "-", text=ADD).stdout)
 
     def test_dumps_are_for_explain(self):
-        for text, what in (ASSIGNMENT, "buffer assignment"), (OUT_OF_MEMORY, "out-of-memory message"):
+        for text, what in (ASSIGNMENT, "a buffer assignment"), (OUT_OF_MEMORY, "an out-of-memory message"):
             path = self.write("dump.txt", text)
             for command in (["run"], ["check"], ["print"], ["opt"], ["bench"], ["convert"]):
                 done = hilo(*command, path)
                 self.assertEqual(done.returncode, 1)
-                self.assertIn(f"{path}: error: expected a module, found XLA's {what}; `hilo explain` reads it", done.stderr)
+                self.assertIn(f"{path}: error: expected a module, found {what}; `hilo explain` reads it", done.stderr)
 
 
 class Documents(Folder):

@@ -145,7 +145,7 @@ class Inputs(Folder):
         for specs, words in (["a@5=4xf32=1"], "no device 5: add runs on 1 device, numbered from 0"), \
                 (["a=4xf32=1", "a=4xf32=2"], "parameter a is given by --input=a=4xf32=1 already"), \
                 (["b=4xf32=1", "4xf32=2", "1=4xf32=3"], "parameter b is given by"), \
-                (["a=5xf32=1"], "expected f32[4], found f32[5]"), (["a=4xf32=[1 2]"], "2 values for 4"), \
+                (["a=5xf32=1"], "expected f32[4], found f32[5]"), (["a=4xf32=[1 2]"], "2 values for 4 elements"), \
                 (["2=4xf32=1"], "add has 2 parameter arrays"):
             done = hilo("run", path, *(f"--input={one}" for one in specs))
             self.assertEqual(done.returncode, 2, done.stderr)
