@@ -167,7 +167,13 @@ void bench(Options& options, Session& session) {
   if (!interrupt) return fail_with(session, interrupt.error());
   options.interrupt = *interrupt;
   Result<Module> module = fail(ErrorKind::Io, "not read");
-  const auto read = [&] { return read_module(text, Format::Detect, {.file = options.file}); };
+  const auto shapes = argument_shapes(*text, {.stage = options.stage, .argument_shapes = [&] {
+                                                return shapes_of_inputs(options.inputs);
+                                              }});
+  if (!shapes) return fail_with(session, shapes.error());
+  const auto read = [&] {
+    return read_module(text, Format::Detect, {.file = options.file}, *shapes);
+  };
   const auto parse_times =
       repeat(options, 0.25, read, [&](auto& read_one) { module = std::move(read_one); });
   if (!module)

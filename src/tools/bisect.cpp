@@ -94,7 +94,11 @@ class Bisection {
     HILO_DO(check_choice(first, options_.stage));
     if (options_.files.size() > 1 || (is_folder(first) && options_.stage.stage.empty()))
       return stages_of_files(options_.files, options_.stage);
-    auto loaded = load_module(first, {.stage = options_.stage}, session_);
+    auto loaded =
+        load_module(first,
+                    {.stage = options_.stage,
+                     .argument_shapes = [&] { return shapes_of_inputs(options_.inputs); }},
+                    session_);
     if (!loaded || !is_sound(loaded->module, session_)) return fail(ErrorKind::Input, "no module");
     eval_.partitioning = find_partitioning(loaded->module, eval_);  // passes may remove what tells
     eval_.devices = device_count(loaded->module, eval_);

@@ -190,6 +190,8 @@ void add_stage_options(Arguments& arguments, StageChoice& choice) {
                        "of a dump folder: the module, by part of its name; without, the one whose "
                        "last stage is largest");
   arguments.add_flag("--list-stages", choice.list, "the stages of a dump folder, and nothing else");
+  arguments.add_option("--argument-shapes", choice.argument_shapes,
+                       "of a StableHLO program that leaves dimensions open, as 4x8xf32,8x2xf32");
 }
 
 Result<std::vector<DumpStage>> stages_in_folder(const std::string& folder,

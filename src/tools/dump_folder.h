@@ -19,6 +19,7 @@ struct StageChoice {
   std::string stage;   // before, after, a number, a pass or part of a file name; empty: after
   std::string module;  // part of its name; empty: the one whose last stage is the largest file
   bool list = false;   // show the stages instead
+  std::string argument_shapes;  // of a StableHLO file with open dimensions: "4x8xf32,8x2xf32"
 };
 void add_stage_options(Arguments& arguments, StageChoice& choice);
 

@@ -133,7 +133,7 @@ std::optional<ExplainInput> load_explain_input(const std::vector<std::string>& p
                                  {}}),
              std::nullopt;
     out.module = read_loaded_module(std::make_shared<const std::string>(std::move(*text)), shown,
-                                    {}, session);
+                                    {.stage = stage}, session);
     if (!out.module) return std::nullopt;
   }
   return out;

@@ -106,7 +106,10 @@ void run(const Options& options, Session& session) {
   if (has_inputs && options.saved.empty())
     return fail_with(
         session, {ErrorKind::Usage, "--inputs are for --save-inputs=F.npz, which is missing", {}});
-  const auto loaded = load_module(options.file, {.stage = options.stage}, session);
+  const auto loaded = load_module(
+      options.file,
+      {.stage = options.stage, .argument_shapes = [&] { return shapes_of_inputs(options.inputs); }},
+      session);
   if (!loaded || !is_sound(loaded->module, session)) return;
   const auto interrupt = listen_for_interrupts(options.timeout, session);
   if (!interrupt) return fail_with(session, interrupt.error());

@@ -24,23 +24,6 @@ std::unexpected<Error> wrong(std::string_view parameter, const Shape& shape, std
               to_string_without_layout(shape), found);
 }
 
-// "4x8xf32" -> the shape; "f32" is a scalar.
-std::optional<Shape> parse_shape_spec(std::string_view text) {
-  Dims dims;
-  while (true) {
-    const size_t x = text.find('x');
-    int64_t dim;
-    if (x == std::string_view::npos || !parse_number(text.substr(0, x), dim)) break;
-    dims.push_back(dim);
-    text.remove_prefix(x + 1);
-  }
-  std::string name(text);
-  if (name.starts_with('i')) name[0] = 's';  // i32 as IREE writes it
-  const auto type = element_type_of(name);
-  if (!type || !is_array(*type)) return std::nullopt;
-  return Shape::array(*type, dims);
-}
-
 // Elements written one after the other: [1 2 3][4 5 6], with commas or not; one value fills all.
 Result<std::vector<Literal>> read_elements(std::string_view text, std::string_view parameter,
                                            const Shape& shape) {
@@ -108,6 +91,31 @@ Result<std::string_view> written_elements(std::string_view value, std::string_vi
 }
 
 }  // namespace
+
+std::optional<Shape> parse_shape_spec(std::string_view text) {
+  Dims dims;
+  while (true) {
+    const size_t x = text.find('x');
+    int64_t dim;
+    if (x == std::string_view::npos || !parse_number(text.substr(0, x), dim)) break;
+    dims.push_back(dim);
+    text.remove_prefix(x + 1);
+  }
+  std::string name(text);
+  if (name.starts_with('i')) name[0] = 's';  // i32 as IREE writes it
+  const auto type = element_type_of(name);
+  if (!type || !is_array(*type)) return std::nullopt;
+  return Shape::array(*type, dims);
+}
+
+Result<std::optional<Shape>> stated_shape(const InputSpec& spec) {
+  const std::string_view value = spec.value;
+  if (!value.starts_with('@')) return parse_shape_spec(value.substr(0, value.find('=')));
+  const std::string path(value.substr(1));
+  const Result<Literal> read = read_npy(path);
+  if (!read) return std::unexpected(expected_arrays(read.error(), path, "a .npy file"));
+  return read->shape();
+}
 
 InputSpec parse_input_spec(std::string_view text) {
   InputSpec out;

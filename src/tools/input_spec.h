@@ -14,6 +14,10 @@ struct InputSpec {
   std::string value;  // what stands after the leaf
 };
 InputSpec parse_input_spec(std::string_view text);
+// "4x8xf32", or "f32" for a scalar.
+std::optional<Shape> parse_shape_spec(std::string_view text);
+// The shape that a spec states itself, or that of its .npy file; none for raw bytes.
+Result<std::optional<Shape>> stated_shape(const InputSpec& spec);
 
 // The value for a parameter leaf of this shape; an error names the parameter and what was expected.
 Result<Literal> read_input(const InputSpec& spec, std::string_view parameter, const Shape& shape);

@@ -169,6 +169,31 @@ int64_t parameter_bytes(const Module& module, int64_t devices) {
   return __builtin_mul_overflow(out, devices, &out) ? uncountable_bytes : out;
 }
 
+Result<std::vector<Shape>> shapes_of_inputs(const InputOptions& options) {
+  std::vector<Shape> out;
+  if (!options.file.empty()) {
+    HILO_TRY(const ArrayFile file, ArrayFile::open(options.file));
+    for (int64_t leaf = 0;; ++leaf) {
+      std::string name = array_name("in", leaf, {});
+      if (!file.has(name)) name = array_name("in", leaf, 0);
+      if (!file.has(name)) break;
+      HILO_TRY(const Literal read, file.read(name));
+      out.push_back(read.shape());
+    }
+  }
+  constexpr int64_t most_leaves = 1 << 20;
+  int64_t next = 0;
+  for (const std::string& text : options.specs) {
+    const InputSpec spec = parse_input_spec(text);
+    const int64_t leaf = spec.leaf.value_or(next++);
+    HILO_TRY(const auto shape, stated_shape(spec));
+    if (!shape || !spec.name.empty() || leaf < 0 || leaf >= most_leaves) continue;
+    if (leaf >= std::ssize(out)) out.resize(static_cast<size_t>(leaf) + 1);
+    out[static_cast<size_t>(leaf)] = *shape;
+  }
+  return out;
+}
+
 Result<Inputs> make_inputs(const Module& module, int64_t devices, const InputOptions& options) {
   const std::vector<ParameterLeaf> leaves = parameter_leaves(module);
   HILO_TRY(const std::vector<InputSpec> specs, read_specs(module, leaves, devices, options));

@@ -24,6 +24,9 @@ std::vector<ParameterLeaf> parameter_leaves(const Module& module);
 
 // Whether an inputs file gives values for each device; nothing known without a file.
 Result<std::optional<bool>> has_device_inputs(const std::string& file);
+// The shapes of the arrays given, for programs whose arguments have open dimensions; leaves that
+// are not given have none.
+Result<std::vector<Shape>> shapes_of_inputs(const InputOptions& options);
 Result<Inputs> make_inputs(const Module& module, int64_t devices, const InputOptions& options);
 // Of all inputs together, 2^60 at the most.
 int64_t parameter_bytes(const Module& module, int64_t devices);

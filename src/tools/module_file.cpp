@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "report/report.h"
+#include "tools/input_spec.h"
 #include "wire/wire.h"
 
 namespace hilo::tools {
@@ -21,6 +22,21 @@ std::nullopt_t not_loaded(const Error& error, std::string_view source, const Loa
   if (options.errors == nullptr) fail_with(session, error, source);
   else if (options.errors->empty()) options.errors->push_back(error);
   return std::nullopt;
+}
+
+// "4x8xf32,8x2xf32"
+Result<std::vector<Shape>> parse_shapes(std::string_view text) {
+  std::vector<Shape> out;
+  while (!text.empty()) {
+    const std::string_view one = text.substr(0, text.find(','));
+    const auto shape = parse_shape_spec(one);
+    if (!shape)
+      return fail(ErrorKind::Usage,
+                  "--argument-shapes: expected shapes as 4x8xf32,8x2xf32, found '{}'", one);
+    out.push_back(*shape);
+    text.remove_prefix(std::min(text.size(), one.size() + 1));
+  }
+  return out;
 }
 
 }  // namespace
@@ -56,9 +72,12 @@ std::optional<LoadedModule> read_loaded_module(std::shared_ptr<const std::string
                                                Session& session) {
   if (options.source) *options.source = text;
   std::vector<Warning> warnings;
+  const auto shapes = argument_shapes(*text, options);
+  if (!shapes) return not_loaded(shapes.error(), "", options, session);
   auto module = read_module(
       text, Format::Detect,
-      {.file = shown, .warnings = &warnings, .errors = options.errors, .partial = options.partial});
+      {.file = shown, .warnings = &warnings, .errors = options.errors, .partial = options.partial},
+      *shapes);
   if (!module)
     if (const auto dump = dump_instead_of_module(*text, shown)) {
       if (options.errors) options.errors->clear();
@@ -83,6 +102,14 @@ std::optional<Error> dump_instead_of_module(std::string_view text, const std::st
                         kind == DumpKind::OutOfMemory ? "an" : "a", text_of(*kind))};
   out.place.file = shown;
   return out;
+}
+
+Result<std::vector<Shape>> argument_shapes(std::string_view bytes, const LoadOptions& options) {
+  const Format format = detect_format(std::as_bytes(std::span(bytes)));
+  const bool may_ask = format == Format::StableHloText || format == Format::StableHloBytecode ||
+                       format == Format::Gzip;
+  if (!options.stage.argument_shapes.empty()) return parse_shapes(options.stage.argument_shapes);
+  return may_ask && options.argument_shapes ? options.argument_shapes() : std::vector<Shape>();
 }
 
 bool can_write(const std::string& path, Session& session) {

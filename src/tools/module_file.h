@@ -16,6 +16,8 @@ struct LoadOptions {
   std::vector<Error>* errors = nullptr;                  // collects them instead of reporting
   std::shared_ptr<const std::string>* source = nullptr;  // given the file's bytes, to show lines
   PartialModule* partial = nullptr;  // given what is there of a text with errors
+  // Asked of StableHLO, which may leave dimensions open, where stage.argument_shapes says nothing.
+  std::function<Result<std::vector<Shape>>()> argument_shapes = {};
 };
 // A file, "-", or a dump folder, of which one stage is taken, as standard error says. What goes
 // wrong is reported or collected, and nothing returned.
@@ -25,6 +27,8 @@ std::optional<LoadedModule> load_module(const std::string& path, const LoadOptio
 std::optional<LoadedModule> read_loaded_module(std::shared_ptr<const std::string> text,
                                                const std::string& shown, const LoadOptions& options,
                                                Session& session);
+// What the options say of the arguments of a program in these bytes that may leave dimensions open.
+Result<std::vector<Shape>> argument_shapes(std::string_view bytes, const LoadOptions& options);
 // Of a text that is no module: the error where it is one of XLA's dumps, which explain reads.
 std::optional<Error> dump_instead_of_module(std::string_view text, const std::string& shown);
 Result<std::string> read_input_file(const std::string& path);  // "-" is standard input

@@ -352,7 +352,9 @@ void run(RunOptions& options, Session& session) {
   std::jthread opening;  // while the module is read
   if (*device == RunDevice::Cpu) opening = std::jthread(cpu_target().get_ready);
   Laps laps;
-  auto loaded = load_module(options.file, {.stage = options.stage}, session);
+  const auto shapes = [&] { return shapes_of_inputs(options.inputs); };
+  auto loaded =
+      load_module(options.file, {.stage = options.stage, .argument_shapes = shapes}, session);
   if (!loaded) return;
   Module& module = loaded->module;
   if (!is_sound(module, session, {.only_to_run = options.no_verify})) return;

@@ -1,5 +1,6 @@
 // Products, transforms, factorisations, normalisations, random numbers.
 #include <algorithm>
+#include <cstdlib>
 
 #include "wire/stablehlo/handlers.h"
 
@@ -169,7 +170,9 @@ Result<void> convert_triangular_solve(Step& step) {
 
 Result<void> convert_batch_norm(Step& step) {
   BatchNormAttributes a;
-  HILO_TRY(a.epsilon, step.number("epsilon"));
+  HILO_TRY(const double epsilon, step.number("epsilon"));
+  // The shortest decimal number that is this f32, as HLO has it.
+  a.epsilon = std::strtod(fmt::format("{}", static_cast<float>(epsilon)).c_str(), nullptr);
   HILO_TRY(a.feature_index, step.integer("feature_index"));
   HILO_TRY(const InstructionId value, step.add(step.row.op, step.operands, a));
   return step.give(value);
