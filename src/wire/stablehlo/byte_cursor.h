@@ -92,9 +92,7 @@ class ByteCursor {
   }
 
  private:
-  void short_of(uint64_t wanted) {
-    fail("the file ends {} bytes too early", wanted - left());
-  }
+  void short_of(uint64_t wanted) { fail("the file ends {} bytes too early", wanted - left()); }
 
   std::string_view bytes_;
   int64_t base_;

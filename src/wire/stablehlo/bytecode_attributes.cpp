@@ -3,6 +3,7 @@
 
 #include "wire/stablehlo/bytecode_reader.h"
 #include "wire/stablehlo/dense_elements.h"
+#include "wire/stablehlo/nesting.h"
 #include "wire/stablehlo/structs.h"
 
 namespace hilo::mlir {
@@ -45,7 +46,9 @@ void BytecodeReader::read_attributes() {
     Attribute made = read_attribute(file_.attributes[i]);
     builder_.program.attributes[i] = std::move(made);
   }
-  if (!fault_) check_nesting();
+  if (fault_) return;
+  if (const std::string fault = nesting_fault(builder_.program); !fault.empty())
+    fault_.set(ErrorKind::Structure, 0, "{}", fault);
 }
 
 bool BytecodeReader::read_string(const BytecodeEntry& entry, Attribute& out) {
@@ -120,10 +123,10 @@ const std::string& BytecodeReader::text(ByteCursor& in, AttributeId id) {
 
 int64_t BytecodeReader::integer_value(ByteCursor& in, TypeId id) {
   const Type& type = builder_.program[id];
-  const int bits = type.kind == TypeKind::Index             ? 64
-                   : type.element == ElementType::Pred      ? 1
-                   : type.element == ElementType::Invalid   ? 0
-                                                            : bits_of(type.element);
+  const int bits = type.kind == TypeKind::Index           ? 64
+                   : type.element == ElementType::Pred    ? 1
+                   : type.element == ElementType::Invalid ? 0
+                                                          : bits_of(type.element);
   if (bits == 0 || !(type.kind == TypeKind::Index || is_integral(type.element) ||
                      type.element == ElementType::Pred)) {
     in.fail("an integer of a type that is no integer's");
@@ -208,8 +211,7 @@ Attribute BytecodeReader::builtin_attribute(ByteCursor& in) {
       Attribute out;
       if (in.failed()) return out;
       const auto size = static_cast<int64_t>(std::min<uint64_t>(count, INT64_MAX));
-      const std::string fault =
-          set_elements(builder_, builder_.tensor(element, {size}), raw, out);
+      const std::string fault = set_elements(builder_, builder_.tensor(element, {size}), raw, out);
       if (!fault.empty()) in.fail("{}", fault);
       return out;
     }
@@ -260,49 +262,6 @@ Attribute BytecodeReader::file_range(ByteCursor& in) {
   const int64_t end_line = count == max_count ? at[2] : at[0];
   const int64_t end_column = count == max_count ? at[3] : count == 3 ? at[2] : at[1];
   return copy(make_file_location(builder_, file, at[0], at[1], end_line, end_column));
-}
-
-// No attribute may hold itself, and none nests deeper than those who walk them can follow.
-void BytecodeReader::check_nesting() {
-  constexpr uint16_t max_height = 1000, is_open = UINT16_MAX;
-  const auto& all = builder_.program.attributes;
-  std::vector<uint16_t> heights(all.size(), 0);
-  struct Step {
-    uint32_t id;
-    size_t next = 0;
-    uint16_t height = 1;
-  };
-  std::vector<Step> path;
-  for (uint32_t root = 0; root < all.size() && !fault_; ++root) {
-    if (heights[root] != 0) continue;
-    path.push_back({root});
-    heights[root] = is_open;
-    while (!path.empty()) {
-      Step& step = path.back();
-      const Attribute& at = all[step.id];
-      if (step.next < at.items.size() + at.fields.size()) {
-        const size_t i = step.next++;
-        const AttributeId child =
-            i < at.items.size() ? at.items[i] : at.fields[i - at.items.size()].second;
-        const uint16_t height = child ? heights[child.value] : 1;
-        if (height == 0) {
-          heights[child.value] = is_open;
-          --step.next;
-          path.push_back({child.value});
-          continue;
-        }
-        if (height == is_open)
-          return fault_.set(ErrorKind::Format, 0, "attribute {} holds itself", child.value);
-        step.height = std::max<uint16_t>(step.height, height + 1);
-        continue;
-      }
-      if (step.height > max_height)
-        return fault_.set(ErrorKind::Limit, 0, "attribute {} nests deeper than {}", step.id,
-                          max_height);
-      heights[step.id] = step.height;
-      path.pop_back();
-    }
-  }
 }
 
 }  // namespace hilo::mlir

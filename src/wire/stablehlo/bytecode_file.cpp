@@ -18,8 +18,9 @@ enum Section : uint8_t {
   Count,
 };
 constexpr std::array<std::string_view, Section::Count> section_names = {
-    "strings", "dialects", "attributes and types", "attribute and type offsets", "operations",
-    "resources", "resource offsets", "dialect versions", "properties"};
+    "strings",    "dialects",  "attributes and types", "attribute and type offsets",
+    "operations", "resources", "resource offsets",     "dialect versions",
+    "properties"};
 
 struct Sections {
   std::array<std::optional<BytecodeEntry>, Section::Count> found;

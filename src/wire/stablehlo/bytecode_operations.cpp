@@ -172,7 +172,8 @@ OpId OperationReader::read_operation(ByteCursor& in, Frame frame, std::string& n
   if (mask & HasAttributes) {
     const AttributeId dictionary = reader_.attribute(in);
     if (in.failed()) return {};
-    if (program_[dictionary].kind != AttributeKind::Dictionary) in.fail("attributes of no dictionary");
+    if (program_[dictionary].kind != AttributeKind::Dictionary)
+      in.fail("attributes of no dictionary");
     copy_dictionary(program_[dictionary], op);
   }
   if (mask & HasProperties) read_properties(in, known, op);
@@ -240,8 +241,7 @@ void OperationReader::read_property_list(ByteCursor& in, const KnownName& known,
                                          Fields& attributes) {
   if (known.vhlo.op) {
     for (const VhloAttribute& spec : known.vhlo.op->all())
-      if (spec.is_in(known.vhlo.version))
-        attributes.emplace_back(spec.name, reader_.attribute(in));
+      if (spec.is_in(known.vhlo.version)) attributes.emplace_back(spec.name, reader_.attribute(in));
     return;
   }
   for (std::string_view name : known.other->properties) {
@@ -257,7 +257,8 @@ void OperationReader::read_regions(ByteCursor& in, OpId op, Frame frame) {
   const uint64_t head = in.varint(), count = head >> 1;
   const bool is_isolated = head & 1;
   if (frame.depth >= max_depth)
-    return reader_.fault_.set(ErrorKind::Limit, in.offset(), "regions nest deeper than {}", max_depth);
+    return reader_.fault_.set(ErrorKind::Limit, in.offset(), "regions nest deeper than {}",
+                              max_depth);
   ByteCursor inner = in;
   const bool has_section =
       is_isolated && reader_.file_.version >= BytecodeFile::has_isolated_sections;

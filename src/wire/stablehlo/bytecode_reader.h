@@ -33,7 +33,6 @@ class BytecodeReader {
   Attribute builtin_attribute(ByteCursor& in);
   Attribute location(ByteCursor& in, uint64_t code);
   Attribute file_range(ByteCursor& in);
-  void check_nesting();
   // bytecode_vhlo.cpp
   Attribute vhlo_attribute(ByteCursor& in);
   Attribute vhlo_struct(ByteCursor& in, uint64_t code);

@@ -36,8 +36,8 @@ Attribute BytecodeReader::sdy_attribute(ByteCursor& in) {
   const uint64_t code = in.varint();
   switch (code) {
     case ManualAxes:
-      return copy(builder_.structure("sdy.manual_axes",
-                                     {{"names", builder_.array(attributes(in))}}));
+      return copy(
+          builder_.structure("sdy.manual_axes", {{"names", builder_.array(attributes(in))}}));
     case MeshAxis: {
       const std::string name = string(in);
       return copy(make_axis(builder_, name, in.signed_varint()));
@@ -68,8 +68,8 @@ Attribute BytecodeReader::sdy_attribute(ByteCursor& in) {
     }
     case PerValue:
     case UnreducedPerValue:
-      return copy(builder_.structure("sdy.per_value",
-                                     {{"shardings", builder_.array(attributes(in))}}));
+      return copy(
+          builder_.structure("sdy.per_value", {{"shardings", builder_.array(attributes(in))}}));
     default: return {.kind = AttributeKind::Struct, .text = "sdy.unknown"};
   }
 }

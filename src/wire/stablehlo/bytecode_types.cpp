@@ -23,13 +23,13 @@ ElementType integer_element(uint64_t width, bool is_unsigned) {
 
 // By their codes; Invalid where the code is no number's.
 constexpr ElementType vhlo_elements[] = {
-    E::Pred,       E::Invalid,    E::BF16,    E::F16,        E::F32,      E::F64,
-    E::F8E4M3FN,   E::F8E5M2,     E::Invalid, E::Invalid,    E::S4,       E::S8,
-    E::S16,        E::S32,        E::S64,     E::U4,         E::U8,       E::U16,
-    E::U32,        E::U64,        E::Invalid, E::Invalid,    E::Invalid,  E::Invalid,
-    E::Invalid,    E::Invalid,    E::Invalid, E::F8E4M3FNUZ, E::F8E5M2FNUZ,
-    E::F8E4M3B11FNUZ, E::Invalid, E::S2,      E::U2,         E::Invalid,  E::Invalid,
-    E::F8E4M3,     E::F8E3M4,     E::F4E2M1FN, E::F6E2M3FN,  E::F6E3M2FN, E::F8E8M0FNU};
+    E::Pred,     E::Invalid,  E::BF16,     E::F16,        E::F32,        E::F64,
+    E::F8E4M3FN, E::F8E5M2,   E::Invalid,  E::Invalid,    E::S4,         E::S8,
+    E::S16,      E::S32,      E::S64,      E::U4,         E::U8,         E::U16,
+    E::U32,      E::U64,      E::Invalid,  E::Invalid,    E::Invalid,    E::Invalid,
+    E::Invalid,  E::Invalid,  E::Invalid,  E::F8E4M3FNUZ, E::F8E5M2FNUZ, E::F8E4M3B11FNUZ,
+    E::Invalid,  E::S2,       E::U2,       E::Invalid,    E::Invalid,    E::F8E4M3,
+    E::F8E3M4,   E::F4E2M1FN, E::F6E2M3FN, E::F6E3M2FN,   E::F8E8M0FNU};
 
 enum BuiltinType : uint64_t {
   IntegerType,
@@ -73,8 +73,8 @@ TypeId BytecodeReader::type_at(size_t index, int depth, int64_t offset) {
   if (types_[index]) return types_[index];
   constexpr int max_depth = 100;
   if (is_open_[index] || depth > max_depth) {
-    fault_.set(is_open_[index] ? ErrorKind::Format : ErrorKind::Limit, offset,
-               "type {} {}", index, is_open_[index] ? "holds itself" : "nests too deep");
+    fault_.set(is_open_[index] ? ErrorKind::Format : ErrorKind::Limit, offset, "type {} {}", index,
+               is_open_[index] ? "holds itself" : "nests too deep");
     return {};
   }
   is_open_[index] = true;
@@ -174,7 +174,8 @@ TypeId BytecodeReader::vhlo_type(ByteCursor& in, int depth) {
       const BytecodeEntry& entry = file_.attributes[index];
       ByteCursor encoding(entry.bytes, entry.offset, fault_);
       constexpr uint64_t type_extensions = 18;
-      const bool is_bounds = dialect(entry.dialect) == "vhlo" && encoding.varint() == type_extensions;
+      const bool is_bounds =
+          dialect(entry.dialect) == "vhlo" && encoding.varint() == type_extensions;
       return tensor_type(in, depth, is_bounds ? integers(encoding) : Dims());
     }
     case VhloToken: return builder_.intern({.kind = TypeKind::Token});

@@ -54,8 +54,7 @@ Attribute BytecodeReader::vhlo_attribute(ByteCursor& in) {
   switch (code) {
     case ArrayCode: return {.kind = AttributeKind::Array, .items = attributes(in)};
     case BooleanCode: return {.kind = AttributeKind::Bool, .integer = in.varint() != 0};
-    case DictionaryCode:
-      return {.kind = AttributeKind::Dictionary, .fields = named_attributes(in)};
+    case DictionaryCode: return {.kind = AttributeKind::Dictionary, .fields = named_attributes(in)};
     case FloatCode: return typed_float(in);
     case IntegerCode: return typed_integer(in);
     case TensorCode: return dense(in);
@@ -114,9 +113,8 @@ Attribute BytecodeReader::vhlo_struct(ByteCursor& in, uint64_t code) {
       const AttributeId mesh = attribute(in), axes = attribute(in);
       if (in.failed()) return {};
       const Attribute& name = builder_.program[mesh];
-      const AttributeId symbol = name.kind == AttributeKind::String
-                                     ? builder_.symbol(std::string(name.text))
-                                     : mesh;
+      const AttributeId symbol =
+          name.kind == AttributeKind::String ? builder_.symbol(std::string(name.text)) : mesh;
       return copy(builder_.structure("mesh_axes", {{"mesh", symbol}, {"axes", axes}}));
     }
     case AxisRefCode: {

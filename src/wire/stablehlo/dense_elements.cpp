@@ -15,8 +15,8 @@ std::string unpacked(std::string_view bits, int64_t count) {
 // Of booleans: which of the two forms it is, its size says.
 std::optional<std::string> booleans(std::string_view raw, int64_t count, bool& is_splat) {
   const auto size = static_cast<int64_t>(raw.size());
-  if (size == 1 && (count == 1 || count > 8 || static_cast<uint8_t>(raw[0]) == 0xff ||
-                    raw[0] == '\0')) {
+  if (size == 1 &&
+      (count == 1 || count > 8 || static_cast<uint8_t>(raw[0]) == 0xff || raw[0] == '\0')) {
     is_splat = count > 1;
     return std::string(1, raw[0] == '\0' ? '\0' : '\1');
   }

@@ -5,9 +5,9 @@
 
 namespace hilo::mlir {
 
-// Puts the elements of a tensor of this type into `out`: little-endian, row-major, booleans eight to
-// a byte or one to a byte, other types below a byte one to a byte; one element stands for all. The
-// fault, or "".
+// Puts the elements of a tensor of this type into `out`: little-endian, row-major, booleans eight
+// to a byte or one to a byte, other types below a byte one to a byte; one element stands for all.
+// The fault, or "".
 std::string set_elements(const Builder& builder, TypeId tensor, std::string_view raw,
                          Attribute& out);
 // The value of a float's bits.

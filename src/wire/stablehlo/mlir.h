@@ -153,9 +153,9 @@ struct Program {
   const Attribute* find(const Attribute& dictionary, std::string_view name) const;
 };
 
-// Types are equal where their ids are. The attributes of a StableHLO op (vhlo_ops.def) are all there
-// and of the kind that the table says; names of functions in them are Strings. An op of a version
-// that is not known keeps its name: "vhlo.add_v9". Casts between equal types are gone.
+// Types are equal where their ids are. The attributes of a StableHLO op (vhlo_ops.def) are all
+// there and of the kind that the table says; names of functions in them are Strings. An op of a
+// version that is not known keeps its name: "vhlo.add_v9". Casts between equal types are gone.
 // Every id leads to something, each value is defined before its uses within its region or around
 // it, and regions nest at most 200 deep. Errors: Format with the offset of the byte and the op, or
 // Syntax with line and column.

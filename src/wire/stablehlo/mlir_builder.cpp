@@ -105,7 +105,8 @@ AttributeId Builder::type_attribute(TypeId type) {
   return cached(key, {.kind = AttributeKind::Type, .type = type});
 }
 AttributeId Builder::array(std::vector<AttributeId> items) {
-  if (items.empty()) return cached(key_of(AttributeKind::Array, ""), {.kind = AttributeKind::Array});
+  if (items.empty())
+    return cached(key_of(AttributeKind::Array, ""), {.kind = AttributeKind::Array});
   return add({.kind = AttributeKind::Array, .items = std::move(items)});
 }
 AttributeId Builder::dictionary(Fields fields) {
@@ -204,7 +205,8 @@ std::optional<Dims> integers_of(const Program& program, const Attribute& tensor,
     int64_t value = 0;
     std::memcpy(&value, from, static_cast<size_t>(width));
     const int unused = static_cast<int>(64 - 8 * width);
-    if (is_signed(element)) value = static_cast<int64_t>(static_cast<uint64_t>(value) << unused) >> unused;
+    if (is_signed(element))
+      value = static_cast<int64_t>(static_cast<uint64_t>(value) << unused) >> unused;
     out[static_cast<size_t>(i)] = value;
   }
   return out;

@@ -31,11 +31,10 @@ inline AttributeId make_dim(Builder& builder, std::vector<AttributeId> axes, boo
 inline AttributeId make_sharding(Builder& builder, AttributeId mesh, std::vector<AttributeId> dims,
                                  std::vector<AttributeId> replicated,
                                  std::vector<AttributeId> unreduced) {
-  return builder.structure("sdy.sharding",
-                           {{"mesh", mesh},
-                            {"dims", builder.array(std::move(dims))},
-                            {"replicated", builder.array(std::move(replicated))},
-                            {"unreduced", builder.array(std::move(unreduced))}});
+  return builder.structure("sdy.sharding", {{"mesh", mesh},
+                                            {"dims", builder.array(std::move(dims))},
+                                            {"replicated", builder.array(std::move(replicated))},
+                                            {"unreduced", builder.array(std::move(unreduced))}});
 }
 
 // Locations of a range of a file.

@@ -92,9 +92,8 @@ AttributeId as_numbers(Builder& builder, AttributeId id) {
 
 bool all_of(const Builder& builder, const Attribute& attribute, AttributeKind kind) {
   return attribute.kind == AttributeKind::Array &&
-         std::ranges::all_of(attribute.items, [&](AttributeId item) {
-           return builder.program[item].kind == kind;
-         });
+         std::ranges::all_of(attribute.items,
+                             [&](AttributeId item) { return builder.program[item].kind == kind; });
 }
 
 AttributeId as_integer(Builder& builder, AttributeId id, ElementType element) {
@@ -120,6 +119,14 @@ AttributeId as_texts(Builder& builder, AttributeId id) {
   return builder.array(std::move(items));
 }
 
+AttributeId as_arguments(Builder& builder, AttributeId id) {
+  const Attribute& attribute = builder.program[id];
+  if (!all_of(builder, attribute, AttributeKind::Dictionary)) return {};
+  const bool is_empty = std::ranges::all_of(
+      attribute.items, [&](AttributeId item) { return builder.program[item].fields.empty(); });
+  return is_empty ? builder.array({}) : id;
+}
+
 AttributeId as_enumerator(Builder& builder, AttributeId id, Form form) {
   const Attribute& attribute = builder.program[id];
   if (attribute.kind == AttributeKind::Enum) return id;
@@ -138,7 +145,8 @@ AttributeId as_form(Builder& builder, AttributeId id, Form form) {
     case F32: return same_if(attribute.kind == AttributeKind::Float);
     case Bool: return as_boolean(builder, id);
     case Text:
-      if (attribute.kind == AttributeKind::Symbol) return builder.string(std::string(attribute.text));
+      if (attribute.kind == AttributeKind::Symbol)
+        return builder.string(std::string(attribute.text));
       return same_if(attribute.kind == AttributeKind::String);
     case Texts: return as_texts(builder, id);
     case Config:
@@ -146,6 +154,7 @@ AttributeId as_form(Builder& builder, AttributeId id, Form form) {
                      attribute.kind == AttributeKind::Dictionary);
     case Form::Dictionary: return same_if(attribute.kind == AttributeKind::Dictionary);
     case List: return same_if(attribute.kind == AttributeKind::Array);
+    case Arguments: return as_arguments(builder, id);
     case Layouts: return same_if(all_of(builder, attribute, AttributeKind::Tensor));
     case Constant:
       return same_if(attribute.kind == AttributeKind::Tensor ||

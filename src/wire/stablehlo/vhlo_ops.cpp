@@ -58,6 +58,7 @@ std::string_view text_of(Form form) {
     case Config: return "a string or dictionary";
     case Form::Dictionary: return "a dictionary";
     case List: return "a list";
+    case Arguments: return "a list of dictionaries";
     case Layouts: return "a list of layouts";
     case Constant: return "dense elements";
     case Numbers: return "a list of i64";

@@ -13,26 +13,27 @@ enum class Form : uint8_t {
   I32,
   F32,
   Bool,
-  Text,            // a String; names of functions too
-  Texts,           // an Array of String
-  Config,          // String or Dictionary
+  Text,    // a String; names of functions too
+  Texts,   // an Array of String
+  Config,  // String or Dictionary
   Dictionary,
-  List,            // an Array
-  Layouts,         // an Array of Tensor, minor to major
-  Constant,        // a Tensor or Resource
-  Numbers,         // a Tensor of i64 in one dimension
-  Pairs,           // of i64 in two dimensions; also none in one dimension
-  Groups,          // the same, or "mesh_axes"
-  Flags,           // a Tensor of booleans
-  Direction,       // Enums from here
+  List,       // an Array
+  Arguments,  // an Array of Dictionary, one for each value; empty where all are
+  Layouts,    // an Array of Tensor, minor to major
+  Constant,   // a Tensor or Resource
+  Numbers,    // a Tensor of i64 in one dimension
+  Pairs,      // of i64 in two dimensions; also none in one dimension
+  Groups,     // the same, or "mesh_axes"
+  Flags,      // a Tensor of booleans
+  Direction,  // Enums from here
   ComparisonType,
   ApiVersion,
   FftType,
   Algorithm,
   Distribution,
   Transpose,
-  Precisions,      // an Array of Enum
-  Accuracy,        // "result_accuracy"
+  Precisions,  // an Array of Enum
+  Accuracy,    // "result_accuracy"
   Any,
 };
 
