@@ -73,22 +73,31 @@ std::string set_elements(const Builder& builder, TypeId tensor, std::string_view
   return "";
 }
 
-double float_of_bits(ElementType type, uint64_t bits) {
+namespace {
+
+// body(value of the type) for each floating type; 0 for others.
+template <class Body>
+double with_float(ElementType type, Body&& body) {
   if (!is_floating(type)) return 0;
   return visit_storage(type, [&]<class T>(std::type_identity<T>) -> double {
-    if constexpr (sizeof(T) > 8 || std::is_same_v<T, bool>) {
-      return 0;
-    } else {
-      T value;
-      std::memcpy(static_cast<void*>(&value), &bits, sizeof(T));
-      if constexpr (requires { static_cast<double>(static_cast<float>(value)); }) {
-        if constexpr (std::is_same_v<T, double>) return value;
-        else return static_cast<float>(value);
-      } else {
-        return 0;
-      }
-    }
+    constexpr bool is_small = requires(T value) { T::from_bits(value.bits); };
+    if constexpr (std::is_same_v<T, double> || std::is_same_v<T, float>) return body(T());
+    else if constexpr (is_small) return static_cast<float>(body(T()));
+    else return 0;
   });
+}
+
+}  // namespace
+
+double float_of_bits(ElementType type, uint64_t bits) {
+  return with_float(type, [&]<class T>(T value) {
+    std::memcpy(static_cast<void*>(&value), &bits, sizeof(T));
+    return value;
+  });
+}
+
+double rounded_to(ElementType type, double value) {
+  return with_float(type, [&]<class T>(T) { return T(value); });
 }
 
 }  // namespace hilo::mlir

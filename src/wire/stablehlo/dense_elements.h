@@ -13,4 +13,7 @@ std::string set_elements(const Builder& builder, TypeId tensor, std::string_view
 // The value of a float's bits.
 double float_of_bits(ElementType type, uint64_t bits);
 
+// A number as a float type can hold it.
+double rounded_to(ElementType type, double value);
+
 }  // namespace hilo::mlir

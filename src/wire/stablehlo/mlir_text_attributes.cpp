@@ -76,7 +76,7 @@ AttributeId TextReader::number_attribute(bool may_have_type) {
   if (type.kind == TypeKind::Scalar && is_floating(type.element)) {
     const double value =
         is_hexadecimal ? float_of_bits(type.element, std::strtoull(digits.c_str(), nullptr, 16))
-                       : std::strtod(digits.c_str(), nullptr);
+                       : rounded_to(type.element, std::strtod(digits.c_str(), nullptr));
     return builder_.number(value, id);
   }
   const bool is_negative = digits.starts_with('-');

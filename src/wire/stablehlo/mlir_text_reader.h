@@ -78,6 +78,7 @@ class TextReader {
   // mlir_text_structs.cpp
   AttributeId dialect_attribute(std::string_view name);
   AttributeId structure(std::string_view name);
+  AttributeId accuracy();
   AttributeId convolution_dims();
   void convolution_layouts(Fields& fields);
   void convolution_side(Fields& fields, std::string_view side, std::array<char, 2> letters,

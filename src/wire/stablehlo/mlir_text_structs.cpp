@@ -44,7 +44,7 @@ AttributeId TextReader::structure(std::string_view name) {
     in_.expect(">");
     return mode;
   }
-  if (name == "result_accuracy") return builder_.structure(name, structure_fields());
+  if (name == "result_accuracy") return accuracy();
   if (name == "replica_group_mesh_axes") return builder_.structure("mesh_axes", structure_fields());
   if (name == "output_operand_alias") {
     Fields fields = structure_fields();
@@ -73,6 +73,20 @@ AttributeId TextReader::structure(std::string_view name) {
     return make_axis_ref(builder_, axis, pre_size, size);
   }
   return unknown_attribute("stablehlo");
+}
+
+// Zeros are not printed.
+AttributeId TextReader::accuracy() {
+  Fields fields = structure_fields();
+  sort_fields(fields);
+  const AttributeId zero = builder_.number(0, builder_.scalar(ElementType::F64));
+  Fields all = {{"atol", zero},
+                {"rtol", zero},
+                {"ulps", builder_.integer(0)},
+                {"mode", builder_.enumerator("DEFAULT")}};
+  for (auto& [field, value] : all)
+    if (const AttributeId given = find_field(fields, field)) value = given;
+  return builder_.structure("result_accuracy", std::move(all));
 }
 
 // <name = value, …>
