@@ -194,6 +194,9 @@ TypeId BytecodeReader::tensor_type(ByteCursor& in, int depth, Dims bounds) {
   Type out{.kind = TypeKind::Tensor, .dims = integers(in), .bounds = std::move(bounds)};
   out.element_type = child(in, depth);
   if (in.failed()) return {};
+  const TypeKind element = builder_.program[out.element_type].kind;
+  if (element == TypeKind::Tensor || element == TypeKind::Tuple || element == TypeKind::Token)
+    in.fail("elements of a tensor are numbers");
   for (const int64_t dim : out.dims)
     if (dim < 0 && dim != Type::dynamic) in.fail("a dimension of {}", dim);
   if (!out.bounds.empty() && out.bounds.size() != out.dims.size())

@@ -35,13 +35,14 @@ class TextCursor {
   }
   // Lines are counted on from the position asked for last.
   Position position(size_t offset) {
-    if (offset < line_start_) line_ = 1, line_start_ = 0;
-    while (true) {
-      const void* end = std::memchr(text_.data() + line_start_, '\n', offset - line_start_);
-      if (!end) break;
+    if (text_.empty()) return {1, 1, 0};
+    if (offset < counted_) line_ = 1, line_start_ = counted_ = 0;
+    while (const void* end = std::memchr(text_.data() + counted_, '\n', offset - counted_)) {
       ++line_;
       line_start_ = static_cast<size_t>(static_cast<const char*>(end) - text_.data()) + 1;
+      counted_ = line_start_;
     }
+    counted_ = offset;
     const auto column = static_cast<int64_t>(offset - line_start_) + 1;
     return {line_, column, static_cast<int64_t>(offset)};
   }
@@ -192,7 +193,7 @@ class TextCursor {
   size_t at_ = 0;
   std::optional<Error> error_;
   int64_t line_ = 1;
-  size_t line_start_ = 0;
+  size_t line_start_ = 0, counted_ = 0;
 };
 
 }  // namespace hilo::mlir

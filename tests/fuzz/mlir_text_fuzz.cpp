@@ -1,0 +1,11 @@
+// Any bytes as MLIR text: an error, or a program that keeps its laws.
+#include <cstdint>
+
+#include "mlir_laws.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace hilo::mlir;
+  const auto program = read_text({reinterpret_cast<const char*>(data), size}, "fuzz");
+  if (program) Laws(*program).check();
+  return 0;
+}

@@ -1,0 +1,106 @@
+#include "mlir_samples.h"
+
+namespace hilo::mlir {
+namespace {
+
+TEST(MlirBytecode, IsTheProgramOfTheText) {
+  const auto program = bytecode(loop_bytecode);
+  ASSERT_TRUE(program) << to_string(program.error());
+  EXPECT_EQ(program->producer, "StableHLO_v1.17.0");
+  EXPECT_EQ(dump_of(program), dump_of(text(loop_text)));
+}
+
+TEST(MlirBytecode, EveryOpHasItsByteAndLocation) {
+  const auto program = bytecode(loop_bytecode);
+  ASSERT_TRUE(program);
+  for (const Operation& op : program->operations) {
+    EXPECT_GT(op.position.offset, 0) << op.name;
+    ASSERT_TRUE(op.location) << op.name;
+    EXPECT_EQ((*program)[op.location].text, "loc.file") << op.name;
+  }
+}
+
+TEST(MlirBytecode, WhatIsCutOffIsAnError) {
+  for (size_t size = 0; size < loop_bytecode.size(); ++size)
+    EXPECT_FALSE(bytecode(loop_bytecode.substr(0, size))) << size;
+}
+
+// What is damaged is refused with a byte, or still a program that can be walked.
+TEST(MlirBytecode, DamageIsAnErrorOrAProgram) {
+  int refused = 0, count = 0;
+  for (size_t at = 0; at < loop_bytecode.size(); ++at)
+    for (const int value : {0, 1, 2, 3, 0x55, 0x7f, 0x80, 0xfe, 0xff}) {
+      std::string damaged = loop_bytecode;
+      damaged[at] = static_cast<char>(value);
+      const auto program = bytecode(damaged);
+      ++count;
+      if (program) {
+        EXPECT_FALSE(dump_of(program).empty());
+      } else {
+        ++refused;
+        EXPECT_NE(program.error().message.find("(byte "), std::string::npos)
+            << program.error().message;
+      }
+    }
+  EXPECT_GT(refused, count / 3);
+}
+
+// Varints of 9 bytes in the place of each byte: counts and indices of 2^60.
+TEST(MlirBytecode, HugeCountsTakeNoMemory) {
+  const std::string huge("\0\0\0\0\0\0\0\0\x10", 9);
+  for (size_t at = 4; at < loop_bytecode.size(); ++at) {
+    std::string damaged = loop_bytecode;
+    damaged.replace(at, 1, huge);
+    const auto program = bytecode(damaged);
+    if (program) EXPECT_FALSE(dump_of(program).empty());
+  }
+}
+
+TEST(MlirBytecode, VersionsOfTheFutureAndOtherFilesAreRefused) {
+  std::string future = loop_bytecode;
+  future[4] = 15;  // version 7
+  const auto program = bytecode(future);
+  ASSERT_FALSE(program);
+  EXPECT_EQ(program.error().kind, ErrorKind::Unsupported);
+  EXPECT_NE(program.error().message.find("version 7"), std::string::npos);
+  EXPECT_EQ(program.error().place.file, "a.mlirbc");
+  EXPECT_EQ(bytecode("HloModule m").error().kind, ErrorKind::Format);
+  EXPECT_EQ(bytecode("").error().kind, ErrorKind::Format);
+}
+
+TEST(MlirBytecode, DialectsWithoutAStableFormAreRefused) {
+  std::string other = loop_bytecode;
+  other.replace(other.find("vhlo"), 4, "func");
+  const auto program = bytecode(other);
+  ASSERT_FALSE(program);
+  EXPECT_NE(program.error().message.find("'func'"), std::string::npos) << program.error().message;
+}
+
+TEST(MlirBytecode, AnUnknownOpKeepsItsName) {
+  std::string other = loop_bytecode;
+  other.replace(other.find("add_v1"), 6, "add_v9");
+  const auto program = bytecode(other);
+  ASSERT_TRUE(program) << to_string(program.error());
+  EXPECT_NE(dump_of(program).find("vhlo.add_v9"), std::string::npos);
+}
+
+TEST(MlirBytecode, AValueThatIsNotThereNamesItsOp) {
+  const std::string use("\x15\x03\x09\x03\x04", 5);  // of the last return: value 2
+  const size_t at = loop_bytecode.find(use);
+  ASSERT_NE(at, std::string::npos);
+  std::string other = loop_bytecode;
+  bool is_refused = false;
+  for (size_t i = at; i < at + 16 && !is_refused; ++i) {
+    other = loop_bytecode;
+    other[i] = '\x7f';
+    const auto program = bytecode(other);
+    if (program || program.error().message.find("before it is defined") == std::string::npos)
+      continue;
+    is_refused = true;
+    EXPECT_FALSE(program.error().place.op.empty());
+  }
+  EXPECT_TRUE(is_refused);
+}
+
+}  // namespace
+}  // namespace hilo::mlir
