@@ -52,7 +52,9 @@ TEST(MlirBytecode, HugeCountsTakeNoMemory) {
     std::string damaged = loop_bytecode;
     damaged.replace(at, 1, huge);
     const auto program = bytecode(damaged);
-    if (program) EXPECT_FALSE(dump_of(program).empty());
+    if (program) {
+      EXPECT_FALSE(dump_of(program).empty());
+    }
   }
 }
 

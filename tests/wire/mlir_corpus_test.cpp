@@ -1,4 +1,5 @@
 // Programs of frameworks in both forms and several versions: both readers give the same program.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <set>
