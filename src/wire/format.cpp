@@ -137,7 +137,8 @@ Result<Module> read_any(std::span<const std::byte> bytes, Format format,
       return read_module(inside, Format::Detect, options, argument_shapes);
     }
     case Format::StableHloText:
-      return in_file(fail(ErrorKind::Unsupported, "{} is not read yet", text_of(format)));
+      return in_file(
+          read_stablehlo(mlir::read_text(view_of(bytes), options.file), argument_shapes));
     case Format::StableHloBytecode:
       return in_file(read_stablehlo(mlir::read_bytecode(bytes, options.file), argument_shapes));
     default:

@@ -185,6 +185,14 @@ std::optional<Values> evaluate(const Given& given) {
 
 }  // namespace
 
+const Values* KnownValues::look(const Module& module, InstructionId id, int steps) {
+  if (const Values* values = find(id)) return values;
+  if (steps == 0 || !asked_.insert(id).second) return nullptr;
+  for (InstructionId operand : module.operands(id)) look(module, operand, steps - 1);
+  see(module, id);
+  return find(id);
+}
+
 void KnownValues::see(const Module& module, InstructionId id) {
   const Instruction& instruction = module[id];
   const Shape& shape = module.shape(instruction);

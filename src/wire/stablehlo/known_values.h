@@ -3,6 +3,7 @@
 #pragma once
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "ir/ir.h"
 
@@ -21,10 +22,14 @@ class KnownValues {
     return found == values_.end() ? nullptr : &found->second;
   }
 
-  bool is_wanted = false;  // only programs with open dimensions ask
+  // The same of an instruction that was not seen when it was made, from what it is computed from.
+  const Values* look(const Module& module, InstructionId id, int steps = 256);
+
+  bool is_wanted = false;  // sees everything: programs with open dimensions ask much
 
  private:
   std::unordered_map<InstructionId, Values> values_;
+  std::unordered_set<InstructionId> asked_;
 };
 
 }  // namespace hilo::mlir

@@ -9,7 +9,8 @@ namespace {
 
 // The integers that an operand holds.
 Result<Dims> known_operand(const Step& step, size_t operand) {
-  if (const auto* values = step.converter.known.find(step.operands[operand])) return *values;
+  const auto* values = step.converter.known.look(step.converter.module, step.operands[operand]);
+  if (values) return *values;
   return fail(ErrorKind::Unsupported,
               "operand {}, a size, is not known before the program runs: only what follows from "
               "the shapes of arguments and from constants is",
@@ -137,7 +138,7 @@ Result<void> check_shape_assertion(Step& step) {
   if (holds[0] != 0) return {};
   HILO_TRY(std::string message, step.text("error_message", "a shape assertion does not hold"));
   for (size_t i = 1; i < step.count(); ++i) {
-    const auto* size = step.converter.known.find(step.operands[i]);
+    const auto* size = step.converter.known.look(step.module(), step.operands[i]);
     const std::string mark = fmt::format("{{{}}}", i - 1);
     const std::string shown = size && size->size() == 1 ? std::to_string(size->front()) : "?";
     for (size_t at = message.find(mark); at != std::string::npos; at = message.find(mark, at + 1))
