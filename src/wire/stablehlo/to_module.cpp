@@ -151,7 +151,11 @@ Result<Converter::Function> Converter::convert_function(const FunctionInfo& info
     if (const auto* values = i < arguments.size() ? known.find(arguments[i]) : nullptr)
       known.set(parameter, KnownValues::Values(*values));
   }
-  HILO_TRY(std::vector<InstructionId> results, convert_block(scope, *block));
+  auto converted = convert_block(scope, *block);
+  if (!converted && converted.error().place.computation.empty())
+    converted.error().place.computation = name;
+  if (!converted) return std::unexpected(converted.error());
+  std::vector<InstructionId> results = std::move(*converted);
   for (size_t i = 0; i < results.size(); ++i) {
     HILO_TRY(results[i], with_result_sharding(scope, function, i, results[i]));
   }
