@@ -45,33 +45,38 @@ int64_t multiplied(int64_t a, int64_t b) {
 }
 int64_t negated(int64_t a) { return static_cast<int64_t>(0 - static_cast<uint64_t>(a)); }
 
-std::optional<int64_t> unary(Op op, ElementType type, int64_t a) {
-  switch (op) {
-    case Op::Negate: return negated(a);
-    case Op::Abs: return is_signed(type) && a < 0 ? negated(a) : a;
-    case Op::Sign: return a == 0 ? 0 : is_signed(type) && a < 0 ? -1 : 1;
-    case Op::Not: return type == ElementType::Pred ? !a : ~a;
-    case Op::Convert: return a;
-    default: return std::nullopt;
-  }
-}
-
-std::optional<int64_t> binary(Op op, ElementType type, int64_t a, int64_t b) {
-  const bool is_pred = type == ElementType::Pred;
-  switch (op) {
-    case Op::Add: return is_pred ? a | b : added(a, b);
-    case Op::Subtract: return added(a, negated(b));
-    case Op::Multiply: return multiplied(a, b);
-    case Op::Divide: return divided(type, a, b);
-    case Op::Remainder: return remainder(type, a, b);
-    case Op::Maximum: return less(type, a, b) ? b : a;
-    case Op::Minimum: return less(type, b, a) ? b : a;
-    case Op::And: return a & b;
-    case Op::Or: return a | b;
-    case Op::Xor: return a ^ b;
-    default: return std::nullopt;
-  }
-}
+// Value by value: what an op of integers gives.
+struct Unary {
+  Op op;
+  int64_t (*value)(ElementType type, int64_t a);
+};
+constexpr Unary unary_ops[] = {
+    {Op::Negate, [](ElementType, int64_t a) { return negated(a); }},
+    {Op::Abs, [](ElementType t, int64_t a) { return is_signed(t) && a < 0 ? negated(a) : a; }},
+    {Op::Sign,
+     [](ElementType t, int64_t a) -> int64_t {
+       return a == 0 ? 0 : is_signed(t) && a < 0 ? -1 : 1;
+     }},
+    {Op::Not, [](ElementType t, int64_t a) { return t == ElementType::Pred ? int64_t{!a} : ~a; }},
+    {Op::Convert, [](ElementType, int64_t a) { return a; }},
+};
+struct Binary {
+  Op op;
+  int64_t (*value)(ElementType type, int64_t a, int64_t b);
+};
+constexpr Binary binary_ops[] = {
+    {Op::Add, [](ElementType t, int64_t a,
+                 int64_t b) { return t == ElementType::Pred ? a | b : added(a, b); }},
+    {Op::Subtract, [](ElementType, int64_t a, int64_t b) { return added(a, negated(b)); }},
+    {Op::Multiply, [](ElementType, int64_t a, int64_t b) { return multiplied(a, b); }},
+    {Op::Divide, divided},
+    {Op::Remainder, remainder},
+    {Op::Maximum, [](ElementType t, int64_t a, int64_t b) { return less(t, a, b) ? b : a; }},
+    {Op::Minimum, [](ElementType t, int64_t a, int64_t b) { return less(t, b, a) ? b : a; }},
+    {Op::And, [](ElementType, int64_t a, int64_t b) { return a & b; }},
+    {Op::Or, [](ElementType, int64_t a, int64_t b) { return a | b; }},
+    {Op::Xor, [](ElementType, int64_t a, int64_t b) { return a ^ b; }},
+};
 
 bool compared(ComparisonDirection direction, ElementType type, int64_t a, int64_t b) {
   switch (direction) {
@@ -111,8 +116,11 @@ std::optional<int64_t> element(const Given& given, size_t i) {
     const int64_t raised = less(type, given.at(1, i), low) ? low : given.at(1, i);
     return less(type, high, raised) ? high : raised;
   }
-  if (given.operands.size() == 1) return unary(op, type, given.at(0, i));
-  return binary(op, type, given.at(0, i), given.at(1, i));
+  for (const Unary& one : unary_ops)
+    if (one.op == op) return one.value(type, given.at(0, i));
+  for (const Binary& one : binary_ops)
+    if (one.op == op) return one.value(type, given.at(0, i), given.at(1, i));
+  return std::nullopt;
 }
 
 std::optional<Values> elementwise(const Given& given) {
@@ -171,16 +179,22 @@ std::optional<Values> counted(const Given& given) {
   return out;
 }
 
+std::optional<Values> reshaped(const Given& given) { return *given.operands[0]; }
+
+struct Structural {
+  Op op;
+  std::optional<Values> (*values)(const Given&);
+};
+constexpr Structural structural_ops[] = {
+    {Op::Constant, constant},   {Op::Iota, counted},       {Op::Reshape, reshaped},
+    {Op::Broadcast, broadcast}, {Op::Concatenate, joined}, {Op::Slice, slice},
+};
+
 std::optional<Values> evaluate(const Given& given) {
-  switch (given.instruction.op) {
-    case Op::Constant: return constant(given);
-    case Op::Iota: return counted(given);
-    case Op::Reshape: return *given.operands[0];
-    case Op::Broadcast: return broadcast(given);
-    case Op::Concatenate: return joined(given);
-    case Op::Slice: return slice(given);
-    default: return is_elementwise(given.instruction.op) ? elementwise(given) : std::nullopt;
-  }
+  if (is_elementwise(given.instruction.op)) return elementwise(given);
+  for (const Structural& one : structural_ops)
+    if (one.op == given.instruction.op) return one.values(given);
+  return std::nullopt;
 }
 
 }  // namespace
