@@ -1,0 +1,134 @@
+// Buffers through the C API: arrays in any order, views, deletion, errors that arrive later.
+#include "client.h"
+
+namespace hilo {
+namespace {
+
+OwnedBuffer strided(const Client& client, const std::vector<float>& values,
+                    std::vector<int64_t> dims, std::vector<int64_t> strides) {
+  auto args = arguments<PJRT_Client_BufferFromHostBuffer_Args>(
+      client.get(), values.data(), PJRT_Buffer_Type_F32, dims.data(), dims.size(), strides.data(),
+      strides.size(), PJRT_HostBufferSemantics_kImmutableZeroCopy, client.devices()[0]);
+  expect_well(plugin().PJRT_Client_BufferFromHostBuffer(&args));
+  wait_and_destroy(args.done_with_host_buffer);
+  return OwnedBuffer(args.buffer);
+}
+
+TEST(Buffer, TakesArraysInAnyOrder) {
+  const Client client;
+  const std::vector<float> values = {0, 1, 2, 3, 4, 5, 6, 7};
+  EXPECT_EQ(values_of(strided(client, values, {2, 4}, {4, 8})),
+            (std::vector<float>{0, 2, 4, 6, 1, 3, 5, 7}));
+  EXPECT_EQ(values_of(strided(client, values, {2, 2}, {16, 4})), (std::vector<float>{0, 1, 4, 5}));
+  EXPECT_EQ(values_of(strided(client, values, {2, 0}, {0, 0})), std::vector<float>());
+  EXPECT_EQ(values_of(strided(client, values, {3}, {0})), (std::vector<float>{0, 0, 0}));
+}
+
+TEST(Buffer, GivesArraysInAnyOrder) {
+  const Client client;
+  const OwnedBuffer x = client.buffer(std::vector<float>{0, 1, 2, 3, 4, 5}, {2, 3});
+  const int64_t order[] = {0, 1};
+  PJRT_Buffer_MemoryLayout layout{};
+  layout.struct_size = sizeof(layout);
+  layout.type = PJRT_Buffer_MemoryLayout_Type_Tiled;
+  layout.tiled.struct_size = sizeof(layout.tiled);
+  layout.tiled.minor_to_major = order;
+  layout.tiled.minor_to_major_size = 2;
+  std::vector<float> out(6);
+  wait_and_destroy(
+      CALL(Buffer_ToHostBuffer, x.get(), &layout, out.data(), out.size() * sizeof(float)).event);
+  EXPECT_EQ(out, (std::vector<float>{0, 3, 1, 4, 2, 5}));
+  const auto failure = TRY_CALL(Buffer_ToHostBuffer, x.get(), &layout, out.data(), size_t{4});
+  ASSERT_TRUE(failure);
+  EXPECT_NE(failure->text.find("room for 4"), std::string::npos) << failure->text;
+}
+
+TEST(Buffer, IsGoneWhenItIsDeleted) {
+  const Client client;
+  const OwnedBuffer x = client.buffer(std::vector<float>{1}, {1});
+  EXPECT_FALSE(CALL(Buffer_IsDeleted, x.get()).is_deleted);
+  CALL(Buffer_Delete, x.get());
+  EXPECT_TRUE(CALL(Buffer_IsDeleted, x.get()).is_deleted);
+  std::vector<float> out(1);
+  EXPECT_TRUE(TRY_CALL(Buffer_ToHostBuffer, x.get(), nullptr, out.data(), sizeof(float)));
+  EXPECT_TRUE(TRY_CALL(Buffer_UnsafePointer, x.get()));
+}
+
+TEST(Buffer, RefusesWhatIsNoArray) {
+  const Client client;
+  const int64_t dims[] = {int64_t{1} << 40, int64_t{1} << 40}, negative[] = {-1};
+  const auto make = [&](PJRT_Buffer_Type type, const int64_t* sizes, size_t rank) {
+    return TRY_CALL(Client_CreateUninitializedBuffer, client.get(), sizes, rank, type, nullptr,
+                    client.devices()[0]);
+  };
+  for (const auto& failure :
+       {make(PJRT_Buffer_Type_F32, dims, 2), make(PJRT_Buffer_Type_F32, negative, 1),
+        make(PJRT_Buffer_Type_TOKEN, dims, 0), make(static_cast<PJRT_Buffer_Type>(99), dims, 0)}) {
+    ASSERT_TRUE(failure);
+    EXPECT_EQ(failure->code, PJRT_Error_Code_INVALID_ARGUMENT) << failure->text;
+  }
+  const auto failure = make(PJRT_Buffer_Type_F32, dims, 1);  // 4 TiB
+  if (failure) EXPECT_EQ(failure->code, PJRT_Error_Code_RESOURCE_EXHAUSTED) << failure->text;
+}
+
+TEST(Buffer, ViewsAnothersMemory) {
+  const Client client;
+  std::vector<float> values = {1, 2};
+  const int64_t dims[] = {2};
+  int deleted = 0;
+  const PJRT_Buffer_OnDeleteCallback on_delete = [](void*, void* count) {
+    ++*static_cast<int*>(count);
+  };
+  {
+    const OwnedBuffer x(CALL(Client_CreateViewOfDeviceBuffer, client.get(), values.data(), dims,
+                             size_t{1}, PJRT_Buffer_Type_F32, nullptr, client.devices()[0],
+                             on_delete, static_cast<void*>(&deleted))
+                            .buffer);
+    EXPECT_EQ(values_of(x), values);
+    EXPECT_EQ(deleted, 0);
+  }
+  EXPECT_EQ(deleted, 1);
+}
+
+TEST(Buffer, HasItsErrorWhereverItIsUsed) {
+  const Client client;
+  const int64_t dims[] = {1};
+  const std::string text = "lost on the way";
+  PJRT_Memory* const memory = CALL(Device_DefaultMemory, client.devices()[0]).memory;
+  const OwnedBuffer x(CALL(Client_CreateErrorBuffer, client.get(), PJRT_Error_Code_ABORTED,
+                           text.data(), text.size(), dims, size_t{1}, PJRT_Buffer_Type_F32, nullptr,
+                           memory)
+                          .buffer);
+  PJRT_Event* const event = CALL(Buffer_ReadyEvent, x.get()).event;
+  const auto failure = TRY_CALL(Event_Error, event);
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->code, PJRT_Error_Code_ABORTED);
+  EXPECT_EQ(failure->text, text);
+  CALL(Event_Destroy, event);
+}
+
+TEST(Event, CallsBackWhenItHappens) {
+  PJRT_Event* const event = CALL(Event_Create).event;
+  struct Seen {
+    PJRT_Event* event;
+    int calls = 0;
+    std::optional<Failure> failure;
+  } seen{event, 0, {}};
+  // The event may be destroyed from inside.
+  const PJRT_Event_OnReadyCallback callback = [](PJRT_Error* error, void* user) {
+    auto* to = static_cast<Seen*>(user);
+    ++to->calls;
+    to->failure = taken(error);
+    CALL(Event_Destroy, to->event);
+  };
+  CALL(Event_OnReady, event, callback, static_cast<void*>(&seen));
+  EXPECT_EQ(seen.calls, 0);
+  const std::string text = "no";
+  CALL(Event_Set, event, PJRT_Error_Code_INTERNAL, text.data(), text.size());
+  EXPECT_EQ(seen.calls, 1);
+  ASSERT_TRUE(seen.failure);
+  EXPECT_EQ(seen.failure->text, "no");
+}
+
+}  // namespace
+}  // namespace hilo
