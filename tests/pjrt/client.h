@@ -4,15 +4,16 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/base.h"
 #include "pjrt/pjrt.h"
-#include "text/text.h"
-#include "wire/wire.h"
 
 namespace hilo {
 
@@ -24,6 +25,19 @@ inline const PJRT_Api& plugin() {
     return reinterpret_cast<const PJRT_Api* (*)()>(dlsym(library, "GetPjrtApi"))();
   }();
   return *api;
+}
+
+// A module in another form, by the command: protobuf has one list of messages in a process, and it
+// is the plugin's.
+inline std::string converted(const std::string& module, const std::string& form) {
+  const std::string folder = testing::TempDir();
+  const std::string from = folder + "pjrt_from", to = folder + "pjrt_to";
+  std::ofstream(from, std::ios::binary) << module;
+  const std::string command =
+      fmt::format("{}/hilo convert {} --to={} -o {}", HILO_BUILD, from, form, to);
+  EXPECT_EQ(std::system(command.c_str()), 0) << command;
+  std::ifstream file(to, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 // An error's code and text; none: it went well.
@@ -104,8 +118,7 @@ class Client {
   // From HLO text; options: a CompileOptionsProto.
   std::optional<Failure> try_compile(const std::string& text, OwnedLoaded& to,
                                      std::string options = "") const {
-    std::string code = *convert(*parse(text), Format::HloProto);
-    return compile_code(std::move(code), "hlo", to, options);
+    return compile_code(converted(text, "proto"), "hlo", to, options);
   }
   std::optional<Failure> compile_code(std::string code, std::string_view format, OwnedLoaded& to,
                                       const std::string& options = "") const {
