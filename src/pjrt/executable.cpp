@@ -12,21 +12,21 @@ void keep(PJRT_Holder*) {}
 
 template <class Args>
 void show(const ProgramValues& values, Args* args, size_t Args::* count) {
-  args->*count = values.shapes.size();
+  args->*count = values.size();
   args->memory_kinds = values.kind_names.data();
   args->memory_kind_sizes = values.kind_sizes.data();
 }
 
 int64_t bytes_of(const ProgramValues& values) {
   int64_t out = 0;
-  for (const SharedShape& shape : values.shapes) out += literal_bytes(*shape);
+  for (const Cut& cut : values.cuts) out += literal_bytes(*cut.shard);
   return out;
 }
 
 int64_t donated_bytes(const Program& program) {
   int64_t out = 0;
   for (size_t i = 0; i < program.is_donated.size(); ++i)
-    if (program.is_donated[i]) out += literal_bytes(*program.parameters.shapes[i]);
+    if (program.is_donated[i]) out += literal_bytes(*program.parameters.shape(i));
   return out;
 }
 
@@ -54,7 +54,7 @@ PJRT_Error* Executable_NumPartitions(PJRT_Executable_NumPartitions_Args* args) {
 }
 
 PJRT_Error* Executable_NumOutputs(PJRT_Executable_NumOutputs_Args* args) {
-  args->num_outputs = args->executable->program->results.shapes.size();
+  args->num_outputs = args->executable->program->results.size();
   return nullptr;
 }
 
@@ -93,7 +93,7 @@ PJRT_Error* Executable_OutputElementTypes(PJRT_Executable_OutputElementTypes_Arg
 
 PJRT_Error* Executable_OutputDimensions(PJRT_Executable_OutputDimensions_Args* args) {
   const ProgramValues& results = args->executable->program->results;
-  args->num_outputs = results.shapes.size();
+  args->num_outputs = results.size();
   args->dims = results.dims.data();
   args->dim_sizes = results.ranks.data();
   return nullptr;
@@ -105,7 +105,7 @@ PJRT_Error* Executable_OptimizedProgram(PJRT_Executable_OptimizedProgram_Args* a
     const Result<std::string>& code = args->executable->program->optimized();
     if (!code) return std::unexpected(code.error());
     PJRT_Program& to = *args->program;
-    constexpr std::string_view format = "hlo";
+    constexpr std::string_view format = "hlo_with_config";
     to.format = format.data();
     to.format_size = format.size();
     if (to.code && to.code_size < code->size())

@@ -3,8 +3,11 @@
 
 #include "pjrt/program.h"
 
+struct PJRT_Layouts_MemoryLayout;
+
 struct PJRT_Executable {
   std::shared_ptr<const hilo::pjrt::Program> program;
+  std::vector<PJRT_Layouts_MemoryLayout*> parameter_layouts = {}, output_layouts = {};  // as shown
 };
 
 struct PJRT_LoadedExecutable {

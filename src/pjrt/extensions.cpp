@@ -1,12 +1,16 @@
 #include "pjrt/extensions.h"
 
-#include "pjrt/ffi.h"
+#include <initializer_list>
+
+#include "pjrt/extension_tables.h"
 
 namespace hilo::pjrt {
 
 PJRT_Extension_Base* extensions() {
   PJRT_Extension_Base* first = nullptr;
-  for (PJRT_Extension_Base* one : {&ffi_extension.base}) {
+  for (PJRT_Extension_Base* one :
+       {&layouts_extension.base, &ffi_extension.base, &memory_descriptions_extension.base,
+        &shardings_extension.base}) {
     one->next = first;
     first = one;
   }

@@ -5,7 +5,6 @@
 #include <map>
 
 #include "compile/compile.h"
-#include "pjrt/extensions_abi.h"
 #include "pjrt/ffi_abi.h"
 
 // What a client attaches to a run.
@@ -14,8 +13,6 @@ struct PJRT_ExecuteContext {
 };
 
 namespace hilo::pjrt {
-
-extern PJRT_FFI_Extension ffi_extension;
 
 // Clients register for the process, without naming a client: the interface's only global state.
 // Input where a name is taken by another function, or the handler wants another version.

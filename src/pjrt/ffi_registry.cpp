@@ -2,6 +2,7 @@
 #include <mutex>
 
 #include "pjrt/error.h"
+#include "pjrt/extension_tables.h"
 #include "pjrt/ffi.h"
 #include "pjrt/functions.h"
 

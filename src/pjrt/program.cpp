@@ -66,6 +66,18 @@ Result<Module> read_source(const ProgramSource& source) {
   return read_module(bytes, format, options);
 }
 
+// What the client says of devices counts; programs of frameworks have global shapes.
+void set_devices(Module& module, Program& program, EvalOptions& eval) {
+  const CompileSettings& settings = program.settings;
+  module.header.replica_count = settings.replicas;
+  module.header.num_partitions = settings.partitions;
+  if (settings.replicas * settings.partitions == 1) return;
+  if (program.source.format == "mlir" && settings.replicas == 1)
+    eval.partitioning = Partitioning::Unpartitioned;
+  const bool is_whole = find_partitioning(module, eval) == Partitioning::Unpartitioned;
+  program.spread = is_whole && settings.partitions > 1 ? Spread::Together : Spread::Each;
+}
+
 void note_donations(const Module& module, Program& program) {
   program.is_donated.assign(module[module.entry].parameters.size(), false);
   const auto note = [&](int64_t parameter) {
@@ -76,27 +88,30 @@ void note_donations(const Module& module, Program& program) {
   for (const BufferDonor& donor : module.header.buffer_donor) note(donor.parameter);
 }
 
+const Sharding* sharding_of(const Module& module, InstructionId id) {
+  return module.extra(module[id]).sharding.get();
+}
+
+// What is cut is cut as the program says; what it does not say is whole on each device.
 Result<void> note_values(const Module& module, Program& program) {
   const Computation& entry = module[module.entry];
   const auto& layout = module.header.entry_computation_layout;
-  const auto array = [](const Shape& shape) -> Result<void> {
-    if (!shape.is_tuple() && !shape.has_dynamic_dims()) return {};
-    return fail(ErrorKind::Unsupported, "a parameter or result of shape {}", to_string(shape));
-  };
+  const int64_t devices = program.spread == Spread::Together ? program.settings.partitions : 1;
   for (size_t i = 0; i < entry.parameters.size(); ++i) {
-    const Shape& shape = layout && i < layout->parameters.size()
-                             ? layout->parameters[i]
-                             : module.shape(entry.parameters[i]);
-    HILO_DO(array(shape));
-    program.parameters.add(shape);
+    const InstructionId id = entry.parameters[i];
+    const Shape& shape =
+        layout && i < layout->parameters.size() ? layout->parameters[i] : module.shape(id);
+    HILO_DO(program.parameters.add(shape, sharding_of(module, id), devices));
   }
   const Shape& result = layout ? layout->result : module.shape(entry.root);
+  const Sharding* sharding = sharding_of(module, entry.root);
   program.results_are_tuple = result.is_tuple();
-  for (const Shape& shape :
-       result.is_tuple() ? std::span<const Shape>(result.elements) : std::span(&result, 1)) {
-    HILO_DO(array(shape));
-    program.results.add(shape);
-  }
+  if (!result.is_tuple()) return program.results.add(result, sharding, devices);
+  const bool has_all = sharding && sharding->kind == Sharding::Kind::Tuple &&
+                       sharding->elements.size() == result.elements.size();
+  for (size_t i = 0; i < result.elements.size(); ++i)
+    HILO_DO(program.results.add(result.elements[i], has_all ? &sharding->elements[i] : nullptr,
+                                devices));
   return {};
 }
 
@@ -120,23 +135,58 @@ void note_cost(const Module& module, NamedValues& to) {
   to.add("bytes accessed", static_cast<float>(sum.bytes_read));
 }
 
+// HloModuleProtoWithConfig: the module, and a configuration with what clients cannot read out of
+// it.
+Result<std::string> with_config(const std::string& module, const CompileSettings& settings) {
+  constexpr int64_t host_program_shape = 4;  // of HloModuleProto
+  std::string config;
+  ProtobufFields fields(module);
+  while (true) {
+    HILO_TRY(const std::optional<ProtobufField> field, fields.next());
+    if (!field) break;
+    if (field->number == host_program_shape) put_bytes_field(config, 1, field->bytes);
+  }
+  put_varint_field(config, 4, static_cast<uint64_t>(settings.replicas));
+  put_varint_field(config, 5, static_cast<uint64_t>(settings.partitions));
+  std::string out;
+  put_bytes_field(out, 1, module);
+  put_bytes_field(out, 2, config);
+  return out;
+}
+
 }  // namespace
 
-void ProgramValues::add(const Shape& shape) {
-  const bool is_array = shape.is_array();
-  shapes.push_back(
-      std::make_shared<Shape>(is_array ? Shape::array(shape.type, shape.dims) : shape));
+Result<void> ProgramValues::add(const Shape& whole, const Sharding* sharding, int64_t devices) {
+  if (whole.is_tuple() || whole.has_dynamic_dims())
+    return fail(ErrorKind::Unsupported, "a parameter or result of shape {}", to_string(whole));
+  HILO_TRY(Cut cut, find_cut(whole, devices > 1 ? sharding : nullptr, devices));
+  const Shape& shape = *cut.shard;
   types.push_back(buffer_type(shape.type));
   dims.insert(dims.end(), shape.dims.begin(), shape.dims.end());
   ranks.push_back(shape.dims.size());
-  const size_t kind = memory_kind_of(shape);
-  kinds.push_back(kind);
-  kind_names.push_back(memory_kinds()[kind].data());
-  kind_sizes.push_back(memory_kinds()[kind].size());
+  kinds.push_back(memory_kind_of(whole));
+  HILO_TRY(std::string message, sharding_message(devices > 1 ? sharding : nullptr));
+  shardings.push_back(std::move(message));
+  cuts.push_back(std::move(cut));
+  return {};
+}
+
+void ProgramValues::show() {
+  for (size_t kind : kinds) {
+    kind_names.push_back(memory_kinds()[kind].data());
+    kind_sizes.push_back(memory_kinds()[kind].size());
+  }
+  for (const std::string& message : shardings) {
+    sharding_bytes.push_back(message.data());
+    sharding_sizes.push_back(message.size());
+  }
 }
 
 const Result<std::string>& Program::optimized() const {
-  std::call_once(optimized_once_, [&] { optimized_ = write_hlo_proto(executable.module()); });
+  std::call_once(optimized_once_, [&] {
+    const Result<std::string> module = write_hlo_proto(executable.module());
+    optimized_ = module ? with_config(*module, settings) : module;
+  });
   return optimized_;
 }
 
@@ -149,14 +199,17 @@ Result<std::shared_ptr<const Program>> make_program(ProgramSource source,
     return fail(ErrorKind::Unsupported, "arguments in one tuple");
   HILO_TRY(Module module, read_source(out->source));
   out->name = module.header.name;
-  note_donations(module, *out);
-  HILO_DO(note_values(module, *out));
   CompileOptions options;
   options.device = std::move(host);
+  set_devices(module, *out, options.eval);
+  note_donations(module, *out);
+  HILO_DO(note_values(module, *out));
+  out->parameters.show();
+  out->results.show();
   options.eval.custom_calls = registered_calls(nullptr);
   out->calls_users = calls_any(module, options.eval.custom_calls);
   if (!out->calls_users) options.eval.custom_calls.clear();
-  Dump dump(out->settings.dump_to, out->name);
+  const Dump dump(out->settings.dump_to, out->name);
   HILO_DO(dump.write("before_optimizations", module));
   HILO_TRY(out->executable, compile(std::move(module), cpu_target(), options));
   HILO_DO(dump.write("cpu_after_optimizations", out->executable.module()));

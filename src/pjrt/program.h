@@ -7,6 +7,7 @@
 #include "pjrt/buffer.h"
 #include "pjrt/compile_options.h"
 #include "pjrt/named_values.h"
+#include "pjrt/shards.h"
 
 namespace hilo::pjrt {
 
@@ -15,19 +16,30 @@ struct ProgramSource {
   std::string code, format, compile_options;
 };
 
-// Results and parameters as a client sees them, in arrays that queries show.
+// Results and parameters as a client sees them on each device, in arrays that queries show.
 struct ProgramValues {
-  std::vector<SharedShape> shapes;
+  std::vector<Cut> cuts;
   std::vector<PJRT_Buffer_Type> types;
   std::vector<int64_t> dims;  // of all, one after another
   std::vector<size_t> ranks;
   std::vector<size_t> kinds;  // of memory
   std::vector<const char*> kind_names;
   std::vector<size_t> kind_sizes;
-  std::vector<std::string> layouts;    // as text
-  std::vector<std::string> shardings;  // messages; empty: none is stated
+  std::vector<std::string> shardings;  // messages
+  std::vector<const char*> sharding_bytes;
+  std::vector<size_t> sharding_sizes;
 
-  void add(const Shape& shape);
+  size_t size() const { return cuts.size(); }
+  const SharedShape& shape(size_t i) const { return cuts[i].shard; }
+  Result<void> add(const Shape& whole, const Sharding* sharding, int64_t devices);
+  void show();  // fills the arrays of pointers
+};
+
+// On which devices a run does what.
+enum class Spread : uint8_t {
+  Alone,    // one device
+  Each,     // each runs the program with arguments of its own
+  Together  // one runs the program on whole values, whose shards the devices hold
 };
 
 struct Program {
@@ -37,6 +49,7 @@ struct Program {
   std::string name, fingerprint, serialized, assignment;
   ProgramValues parameters, results;
   bool results_are_tuple = false;
+  Spread spread = Spread::Alone;
   std::vector<bool> is_donated;  // by parameter: a run may take its memory
   bool calls_users = false;      // functions that were registered
   NamedValues cost;

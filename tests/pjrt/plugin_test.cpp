@@ -116,7 +116,7 @@ TEST(Plugin, TellsOfAProgram) {
   std::string code(program.code_size, '\0');
   program.code = code.data();
   CALL(Executable_OptimizedProgram, executable, &program);
-  EXPECT_EQ(std::string(program.format, program.format_size), "hlo");
+  EXPECT_EQ(std::string(program.format, program.format_size), "hlo_with_config");
   EXPECT_TRUE(converted(code, "text").starts_with("HloModule add_one"));
   CALL(Executable_Destroy, executable);
 }

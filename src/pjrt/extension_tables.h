@@ -1,0 +1,13 @@
+// The extensions that there are. Private to `pjrt`.
+#pragma once
+
+#include "pjrt/extensions_abi.h"
+
+namespace hilo::pjrt {
+
+extern PJRT_FFI_Extension ffi_extension;
+extern PJRT_Layouts_Extension layouts_extension;
+extern PJRT_Shardings_Extension shardings_extension;
+extern PJRT_MemoryDescriptions_Extension memory_descriptions_extension;
+
+}  // namespace hilo::pjrt

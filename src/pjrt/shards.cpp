@@ -1,0 +1,101 @@
+#include "pjrt/shards.h"
+
+#include "pjrt/protobuf_fields.h"
+#include "wire/wire.h"
+
+namespace hilo::pjrt {
+namespace {
+
+Literal made(const SharedShape& shape, HostDevice& host) {
+  return Literal::uninitialized(shape, [&](int64_t bytes) { return host.allocate(bytes); });
+}
+
+// Bytes from the start of the whole to a device's shard.
+int64_t offset_of(const Cut& cut, std::span<const int64_t> strides, int64_t device) {
+  const Dims tile = cut.tiles->tile_of(device);
+  int64_t out = 0;
+  for (size_t dim = 0; dim < tile.size(); ++dim)
+    out += tile[dim] * cut.shard->dims[dim] * strides[dim];
+  return out;
+}
+
+// The last field of a number that holds bytes; empty: none.
+Result<std::string_view> field_of(std::string_view message, int64_t number) {
+  ProtobufFields fields(message);
+  std::string_view out;
+  while (true) {
+    HILO_TRY(const std::optional<ProtobufField> field, fields.next());
+    if (!field) return out;
+    if (field->number == number) out = field->bytes;
+  }
+}
+
+}  // namespace
+
+Result<Cut> find_cut(const Shape& whole, const Sharding* sharding, int64_t devices) {
+  Cut out;
+  out.whole =
+      std::make_shared<Shape>(whole.is_array() ? Shape::array(whole.type, whole.dims) : whole);
+  out.shard = out.whole;
+  if (!sharding || !whole.is_array()) return out;
+  using Kind = Sharding::Kind;
+  if (sharding->kind != Kind::Tiled && sharding->kind != Kind::Mesh) return out;
+  if (sharding->whole_mesh) return out;
+  HILO_TRY(DeviceTiles tiles, DeviceTiles::make(*sharding, whole.rank(), devices));
+  Dims dims = whole.dims;
+  bool is_cut = false;
+  for (size_t dim = 0; dim < dims.size(); ++dim) {
+    const int64_t count = tiles.tiles(dim);
+    if (dims[dim] % count != 0)
+      return fail(ErrorKind::Unsupported, "{} is cut into {} along dimension {}",
+                  to_string_without_layout(whole), count, dim);
+    dims[dim] /= count;
+    is_cut |= count > 1;
+  }
+  if (!is_cut) return out;
+  out.shard = std::make_shared<Shape>(Shape::array(whole.type, std::move(dims)));
+  out.tiles = std::move(tiles);
+  return out;
+}
+
+Literal join_shards(const Cut& cut, std::span<const Literal> shards, HostDevice& host) {
+  if (!cut.tiles) return shards[0];
+  Literal out = made(cut.whole, host);
+  const Dims strides = dense_strides(*cut.whole), shard_strides = dense_strides(*cut.shard);
+  std::byte* const start = out.mutable_raw().data();
+  for (size_t device = 0; device < shards.size(); ++device) {
+    const auto number = static_cast<int64_t>(device);
+    copy_strided(*cut.shard, start + offset_of(cut, strides, number), strides,
+                 shards[device].raw().data(), shard_strides);
+  }
+  return out;
+}
+
+Literal take_shard(const Cut& cut, const Literal& whole, int64_t device, HostDevice& host) {
+  if (!cut.tiles) return whole;
+  Literal out = made(cut.shard, host);
+  const Dims strides = dense_strides(*cut.whole);
+  copy_strided(*cut.shard, out.mutable_raw().data(), dense_strides(*cut.shard),
+               whole.raw().data() + offset_of(cut, strides, device), strides);
+  return out;
+}
+
+// `wire` writes modules: the sharding of one that has a parameter and nothing else.
+Result<std::string> sharding_message(const Sharding* sharding) {
+  if (!sharding) return std::string();
+  constexpr int64_t computations = 3, instructions = 2, sharding_number = 40;
+  Module module;
+  module.entry = module.add_computation("e");
+  const InstructionId parameter =
+      module.add_instruction(module.entry, Op::Parameter, Shape::scalar(ElementType::F32), {}, "x");
+  module[module.entry].parameters = {parameter};
+  module[module.entry].root = parameter;
+  module.mutable_extra(parameter).sharding = std::make_shared<Sharding>(*sharding);
+  HILO_TRY(const std::string bytes, write_hlo_proto(module));
+  HILO_TRY(std::string_view at, field_of(bytes, computations));
+  HILO_TRY(at, field_of(at, instructions));
+  HILO_TRY(at, field_of(at, sharding_number));
+  return std::string(at);
+}
+
+}  // namespace hilo::pjrt

@@ -1,0 +1,25 @@
+// Values that are cut over devices, where one device runs the whole program. Private to `pjrt`.
+#pragma once
+
+#include "eval/device_tiles.h"
+#include "pjrt/buffer.h"
+
+namespace hilo::pjrt {
+
+// How a value lies on the devices of a program.
+struct Cut {
+  SharedShape whole, shard;
+  std::optional<DeviceTiles> tiles;  // none: each device has the whole
+};
+
+// The cut that a sharding says; Unsupported where it does not divide the dimensions.
+Result<Cut> find_cut(const Shape& whole, const Sharding* sharding, int64_t devices);
+// shards: of each device.
+Literal join_shards(const Cut& cut, std::span<const Literal> shards, HostDevice& host);
+// Of one device; the whole itself where it is not cut.
+Literal take_shard(const Cut& cut, const Literal& whole, int64_t device, HostDevice& host);
+
+// OpSharding as a message; empty for none.
+Result<std::string> sharding_message(const Sharding* sharding);
+
+}  // namespace hilo::pjrt
