@@ -154,6 +154,9 @@ struct CustomCallInfo {
   CustomCallSees sees;
 };
 std::span<const CustomCallInfo> known_custom_calls();
+// Whether there is a LAPACK for the calls of family "lapack": the library that HILO_LAPACK names,
+// else an OpenBLAS or LAPACK that the loader finds.
+bool has_lapack();
 
 // The function that a shared library has for a target (the C interface is custom_call_abi.h); from
 // "zeros": one that fills the results with zeros; from "operand": one whose results are its first

@@ -2,12 +2,19 @@
 
 #include <dlfcn.h>
 
+#include <cstdlib>
+
 namespace hilo {
 namespace {
 
+std::vector<std::string> library_names() {
+  if (const char* said = std::getenv("HILO_LAPACK"); said && *said) return {said};
+  return {"libopenblas.so.0", "liblapack.so.3"};
+}
+
 void* open_library() {
-  for (const char* name : {"libopenblas.so.0", "liblapack.so.3"})
-    if (void* file = dlopen(name, RTLD_NOW | RTLD_LOCAL)) {
+  for (const std::string& name : library_names())
+    if (void* file = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) {
       // One thread, so that the bits do not depend on how many there are.
       if (void* set = dlsym(file, "openblas_set_num_threads"))
         reinterpret_cast<void (*)(int)>(set)(1);
@@ -22,6 +29,8 @@ void* lapack_symbol(const std::string& name) {
   static void* const file = open_library();
   return file ? dlsym(file, name.c_str()) : nullptr;
 }
+
+bool has_lapack() { return lapack_symbol("dgetrf_") != nullptr; }
 
 MatrixSizes matrix_sizes(const Dims& dims) {
   check(dims.size() >= 2, "matrix_sizes: not matrices");

@@ -80,7 +80,8 @@ class Results {
 Result<Literal> run_program(const Args& args, std::vector<Literal> arguments) {
   const Program& program = *args.executable->program;
   if (!program.calls_users) return program.executable.run(std::move(arguments));
-  const auto calls = registered_calls(args.options ? args.options->context : nullptr);
+  const auto calls =
+      registered_calls(args.options ? args.options->context : nullptr, program.laid_out_calls);
   return program.executable.run(std::move(arguments), {.custom_calls = &calls});
 }
 
@@ -119,7 +120,8 @@ Result<void> run_each(const Args& args) {
     HILO_TRY(std::vector<Literal> arguments, take_all(held[i]));
     inputs.devices.push_back(std::move(arguments));
   }
-  const auto calls = registered_calls(args.options ? args.options->context : nullptr);
+  const auto calls =
+      registered_calls(args.options ? args.options->context : nullptr, program.laid_out_calls);
   HILO_TRY(Outputs outputs,
            program.executable.run_devices(
                std::move(inputs), {.custom_calls = program.calls_users ? &calls : nullptr}));

@@ -6,6 +6,7 @@
 
 #include "compile/compile.h"
 #include "pjrt/ffi_abi.h"
+#include "pjrt/ffi_layouts.h"
 
 // What a client attaches to a run.
 struct PJRT_ExecuteContext {
@@ -22,8 +23,9 @@ Result<void> register_handler(std::string_view name, std::string_view platform,
 Result<int64_t> register_type(std::string_view name, int64_t wanted);
 
 // For each registered function that the evaluator has none of its own for, over what a client has
-// attached to the run; `context` may be null.
-std::map<std::string, CustomCallFunction> registered_calls(const PJRT_ExecuteContext* context);
+// attached to the run, and for each of these calls of them; `context` may be null.
+std::map<std::string, CustomCallFunction> registered_calls(const PJRT_ExecuteContext* context,
+                                                           const LaidOutCalls& laid_out = {});
 
 // Calls a handler with the values of a custom call.
 Result<void> call_handler(XLA_FFI_Handler handler, const CustomCallArguments& call,

@@ -23,8 +23,12 @@ Registry& registry() {
   return *out;
 }
 
+// By the evaluator itself. It calls a LAPACK of the system's, and where there is none the client's
+// own functions do.
 bool is_known(std::string_view target) {
-  return std::ranges::count(known_custom_calls(), target, &CustomCallInfo::target) > 0;
+  const auto known = known_custom_calls();
+  const auto found = std::ranges::find(known, target, &CustomCallInfo::target);
+  return found != known.end() && (found->family != "lapack" || has_lapack());
 }
 
 PJRT_Error* type_register(PJRT_FFI_Type_Register_Args* args) {
@@ -85,7 +89,8 @@ Result<int64_t> register_type(std::string_view name, int64_t wanted) {
   return id;
 }
 
-std::map<std::string, CustomCallFunction> registered_calls(const PJRT_ExecuteContext* context) {
+std::map<std::string, CustomCallFunction> registered_calls(const PJRT_ExecuteContext* context,
+                                                           const LaidOutCalls& laid_out) {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   std::map<std::string, CustomCallFunction> out;
@@ -94,6 +99,9 @@ std::map<std::string, CustomCallFunction> registered_calls(const PJRT_ExecuteCon
       out[name] = [handler, context](const CustomCallArguments& call) {
         return call_handler(handler, call, context);
       };
+  for (const auto& [name, layouts] : laid_out)
+    if (const auto found = out.find(layouts.target); found != out.end())
+      out[name] = in_layouts(found->second, layouts);
   return out;
 }
 

@@ -206,7 +206,8 @@ Result<std::shared_ptr<const Program>> make_program(ProgramSource source,
   HILO_DO(note_values(module, *out));
   out->parameters.show();
   out->results.show();
-  options.eval.custom_calls = registered_calls(nullptr);
+  out->laid_out_calls = name_laid_out_calls(module, registered_calls(nullptr));
+  options.eval.custom_calls = registered_calls(nullptr, out->laid_out_calls);
   out->calls_users = calls_any(module, options.eval.custom_calls);
   if (!out->calls_users) options.eval.custom_calls.clear();
   const Dump dump(out->settings.dump_to, out->name);

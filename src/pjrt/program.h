@@ -6,6 +6,7 @@
 #include "compile/compile.h"
 #include "pjrt/buffer.h"
 #include "pjrt/compile_options.h"
+#include "pjrt/ffi_layouts.h"
 #include "pjrt/named_values.h"
 #include "pjrt/shards.h"
 
@@ -52,6 +53,7 @@ struct Program {
   Spread spread = Spread::Alone;
   std::vector<bool> is_donated;  // by parameter: a run may take its memory
   bool calls_users = false;      // functions that were registered
+  LaidOutCalls laid_out_calls;   // those of them that want other orders than row by row
   NamedValues cost;
 
   // Written when it is first asked for.
