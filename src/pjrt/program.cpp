@@ -92,6 +92,16 @@ const Sharding* sharding_of(const Module& module, InstructionId id) {
   return module.extra(module[id]).sharding.get();
 }
 
+// Of an element of the result: where the whole tuple says it, else where the element is made.
+const Sharding* result_sharding(const Module& module, size_t element) {
+  const InstructionId root = module[module.entry].root;
+  const Sharding* all = sharding_of(module, root);
+  if (all && all->kind == Sharding::Kind::Tuple && element < all->elements.size())
+    return &all->elements[element];
+  const bool is_made_here = module[root].op == Op::Tuple;
+  return is_made_here ? sharding_of(module, module.operand(root, element)) : nullptr;
+}
+
 // What is cut is cut as the program says; what it does not say is whole on each device.
 Result<void> note_values(const Module& module, Program& program) {
   const Computation& entry = module[module.entry];
@@ -104,14 +114,11 @@ Result<void> note_values(const Module& module, Program& program) {
     HILO_DO(program.parameters.add(shape, sharding_of(module, id), devices));
   }
   const Shape& result = layout ? layout->result : module.shape(entry.root);
-  const Sharding* sharding = sharding_of(module, entry.root);
   program.results_are_tuple = result.is_tuple();
-  if (!result.is_tuple()) return program.results.add(result, sharding, devices);
-  const bool has_all = sharding && sharding->kind == Sharding::Kind::Tuple &&
-                       sharding->elements.size() == result.elements.size();
+  if (!result.is_tuple())
+    return program.results.add(result, sharding_of(module, entry.root), devices);
   for (size_t i = 0; i < result.elements.size(); ++i)
-    HILO_DO(program.results.add(result.elements[i], has_all ? &sharding->elements[i] : nullptr,
-                                devices));
+    HILO_DO(program.results.add(result.elements[i], result_sharding(module, i), devices));
   return {};
 }
 
