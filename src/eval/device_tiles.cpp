@@ -100,7 +100,8 @@ Result<DeviceTiles> DeviceTiles::make(const Sharding& sharding, int64_t rank, in
     HILO_TRY(out, of_mesh(sharding, manual));
   } else if (sharding.kind == Kind::Tiled) {
     out = of_tiles(sharding, rank);
-  } else if (sharding.kind == Kind::Replicated || sharding.whole_mesh == Kind::Replicated) {
+  } else if (sharding.kind == Kind::Replicated || sharding.whole_mesh == Kind::Replicated ||
+             (sharding.kind == Kind::Maximal && count == 1)) {
     out = one_tile(rank, count);
   } else {
     return fail(ErrorKind::Unsupported, "a sharding that cuts nothing");
