@@ -1,4 +1,4 @@
-#include <chrono>
+#include <ctime>
 
 #include "mlir_samples.h"
 
@@ -216,8 +216,8 @@ TEST(MlirText, MistakesHaveTheirPlace) {
       {"func.func @f() { return } loc(#nowhere)", "'#nowhere' is nowhere defined", 1, 39},
       {"#a = loc(\"x\"(#b))\n#b = loc(\"y\"(#a))\nfunc.func @f() { return } loc(#a)",
        "holds itself", 1, 1},
-      {"func.func @f(%a: tensor<4294967296x4294967296x4294967296xf32>) {\n return", "expected '}'",
-       2, 8},
+      {"func.func @f(%a: tensor<4294967296x4294967296x4294967296xf32>) {\n return",
+       "expected an op, found the end", 2, 8},
       {"module {\n", "expected an op, found the end", 2, 1},
       {"", "no module", 1, 1},
       {"func.func @f() {\n br ^bb1\n}", "control flow between blocks", 2, 5},
@@ -292,9 +292,9 @@ TEST(MlirText, LargeConstantsAreReadInLinearTime) {
   for (const std::string& elements : {bytes, list}) {
     const std::string program =
         in_main(fmt::format("%0 = stablehlo.constant {} : tensor<{}xf32>", elements, count));
-    const auto from = std::chrono::steady_clock::now();
+    const std::clock_t from = std::clock();
     EXPECT_TRUE(text(program));
-    EXPECT_LT(std::chrono::steady_clock::now() - from, std::chrono::seconds(5));
+    EXPECT_LT(std::clock() - from, 5 * CLOCKS_PER_SEC);
   }
 }
 
