@@ -32,8 +32,8 @@ bool is_safetensors(std::string_view text) {
   return length <= text.size() - 8;
 }
 
-// The first word of a text, comments skipped.
-std::string_view first_word(std::string_view text) {
+// A text from where its comments, and aliases of MLIR that look so, end.
+std::string_view after_comments(std::string_view text) {
   size_t at = 0;
   while (at < text.size()) {
     const bool space = std::isspace(static_cast<unsigned char>(text[at])) != 0;
@@ -48,11 +48,20 @@ std::string_view first_word(std::string_view text) {
     if (end == std::string_view::npos) return {};
     at = end + (comment ? 1 : 2);
   }
-  size_t end = at;
+  return text.substr(at);
+}
+
+std::string_view first_word(std::string_view text) {
+  size_t end = 0;
   while (end < text.size() &&
          (std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_'))
     ++end;
-  return text.substr(at, end - at);
+  return text.substr(0, end);
+}
+
+// An alias of a type, or a module in MLIR's generic form.
+bool begins_as_mlir(std::string_view text) {
+  return (text.starts_with('!') && text.contains('=')) || text.starts_with("\"builtin.module\"");
 }
 
 // The start of a message: HloModuleProto's name or HloProto's module, field 1 of bytes.
@@ -91,7 +100,9 @@ Format detect_format(std::span<const std::byte> bytes) {
   if (const size_t first = text.find_first_not_of(" \t\r\n");
       first != std::string_view::npos && text[first] == '{')
     return Format::HloProtoJson;
-  const std::string_view word = first_word(text);
+  const std::string_view content = after_comments(text);
+  if (begins_as_mlir(content)) return Format::StableHloText;
+  const std::string_view word = first_word(content);
   const std::string_view after =
       word.empty() ? std::string_view() : text.substr(word.data() + word.size() - text.data());
   const size_t next = after.find_first_not_of(" \t");

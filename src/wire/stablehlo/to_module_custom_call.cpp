@@ -118,6 +118,34 @@ Result<Config> config_of(const Step& step) {
   return Config{std::move(text), true};
 }
 
+// The best of each row by a comparator: what is computed is exact. Operands: arrays and their
+// initial values, which pad what is split.
+Result<void> convert_approx_top_k(Step& step) {
+  const Attribute* typed = step.find("mhlo.backend_config");
+  const auto setting = [&](std::string_view name) -> const Attribute* {
+    return typed ? step.program().find(*typed, name) : nullptr;
+  };
+  const Attribute* k = setting("top_k");
+  const Attribute* dim = setting("reduction_dim");
+  const size_t n = step.count() / 2;
+  if (!k || !dim || n == 0 || step.count() != 2 * n)
+    return step.misfit("expected top_k, reduction_dim and pairs of operands");
+  HILO_TRY(const auto called, called_by(step));
+  if (called.size() != 1) return step.misfit("expected one comparator");
+  SortAttributes sort{{dim->integer}, true, called[0]};
+  HILO_TRY(const InstructionId sorted,
+           step.add(Op::Sort, std::span(step.operands).first(n), std::move(sort)));
+  HILO_TRY(const auto rows, step.converter.untuple(step.scope, sorted, n, step.origin));
+  for (size_t i = 0; i < n; ++i) {
+    SliceAttributes best;
+    for (int64_t size : step.module().shape(rows[i]).dims) best.slice.dims.push_back({0, size, 1});
+    best.slice.dims[dim->integer].limit = k->integer;
+    HILO_TRY(const InstructionId value, step.add(Op::Slice, {rows[i]}, std::move(best)));
+    HILO_DO(step.give(i, value));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> convert_custom_call(Step& step) {
@@ -125,6 +153,7 @@ Result<void> convert_custom_call(Step& step) {
   HILO_TRY(attributes.custom_call_target, step.text("call_target_name"));
   const std::string& target = attributes.custom_call_target;
   if (target == "shape_assertion") return check_shape_assertion(step);
+  if (target == "ApproxTopK") return convert_approx_top_k(step);
   for (const auto& [name, op] : natives)
     if (name == target) {
       HILO_TRY(const bool is_done, convert_as(step, op, step.find("mhlo.attributes")));
