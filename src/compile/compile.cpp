@@ -41,6 +41,15 @@ void count_memory(ExecutableState& state) {
     if (__builtin_mul_overflow(*bytes, state.devices, bytes)) *bytes = INT64_MAX;
 }
 
+void note_leaves(ExecutableState& state) {
+  const Module& module = state.module;
+  for_each_leaf(module.shape(module[module.entry].root), [&](const Shape& leaf, auto) {
+    const bool is_fixed = leaf.is_array() && !leaf.has_dynamic_dims();
+    state.leaves.push_back(
+        std::make_shared<Shape>(is_fixed ? Shape::array(leaf.type, leaf.dims) : leaf));
+  });
+}
+
 constexpr int64_t threads_pay_bytes = 1 << 18;
 
 // Of operands and results of the largest step that is evaluated.
@@ -122,6 +131,7 @@ Result<std::shared_ptr<const ExecutableState>> make_state(Module module, const T
   count_steps(state->code.library_steps, state->routines, report);
   state->report = std::move(report);
   count_memory(*state);
+  note_leaves(*state);
   return state;
 }
 

@@ -77,6 +77,10 @@ class Executable {
   // number of threads. Callable from several threads at once. Input where an argument is not what
   // its parameter takes; Memory where the machine has too little.
   Result<Literal> run(std::vector<Literal> arguments, const RunOptions& options = {}) const;
+  // As run(), of one device: the leaves of the result in order, dense and row-major also by their
+  // layouts. An argument that only `arguments` holds is one that nobody else holds.
+  Result<std::vector<Literal>> run_leaves(std::span<const Literal> arguments,
+                                          const RunOptions& options = {}) const;
   // On devices() virtual devices, each with a memory and a thread of its own, which meet in the
   // module's collectives; one that waits for what can never come is an error.
   Result<Outputs> run_devices(Inputs inputs, const RunOptions& options = {}) const;

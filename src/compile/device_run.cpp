@@ -195,17 +195,43 @@ Result<void> DeviceRun::run_in(std::span<std::byte* const> places, int32_t (*cod
   return run_code(code);
 }
 
-Result<Literal> DeviceRun::run(std::span<const Literal> arguments) {
+Result<void> DeviceRun::run_on(std::span<const Literal> arguments) {
   try {
     take_memory(arguments);
   } catch (const std::bad_alloc& error) {
     return fail(ErrorKind::Memory, "a run needs {} bytes: {}", state_.report.run_bytes,
                 memory_error(error).message);
   }
-  HILO_DO(run_code(state_.code.run));
+  return run_code(state_.code.run);
+}
+
+Result<Literal> DeviceRun::run(std::span<const Literal> arguments) {
+  HILO_DO(run_on(arguments));
   return within_memory([&] -> Result<Literal> {
     size_t leaf = 0;
     return result(state_.module.shape(state_.module[state_.module.entry].root), leaf);
+  });
+}
+
+// One of dynamic size needs its sizes; all others have a shape that is made once.
+Literal DeviceRun::leaf_at(const Shape& shape, size_t leaf) const {
+  const Address address = state_.code.results[leaf];
+  const Bytes* owner = shape.is_array() ? &memory_.owners[address.allocation] : nullptr;
+  if (!owner || !*owner || shape.has_dynamic_dims()) {
+    size_t at = leaf;
+    return result(shape, at);
+  }
+  return Literal::uninitialized(
+      state_.leaves[leaf], [&](int64_t) { return Bytes(*owner, owner->get() + address.offset); });
+}
+
+Result<std::vector<Literal>> DeviceRun::run_leaves(std::span<const Literal> arguments) {
+  HILO_DO(run_on(arguments));
+  return within_memory([&] -> Result<std::vector<Literal>> {
+    std::vector<Literal> out;
+    out.reserve(state_.leaves.size());
+    for (size_t i = 0; i < state_.leaves.size(); ++i) out.push_back(leaf_at(*state_.leaves[i], i));
+    return out;
   });
 }
 

@@ -137,4 +137,25 @@ Result<Literal> Executable::run(std::vector<Literal> arguments, const RunOptions
   return std::move(out.devices[0]);
 }
 
+Result<std::vector<Literal>> Executable::run_leaves(std::span<const Literal> arguments,
+                                                    const RunOptions& options) const {
+  check(state_ != nullptr, "run_leaves() of an Executable that compile() has not made");
+  if (state_->report.evaluated.empty() && state_->devices == 1) {
+    HILO_DO(check_arguments(state_->module, arguments, 0));
+    HILO_DO(check_memory(*state_));
+    static constexpr std::atomic<bool> never = false;
+    const std::atomic<bool>& interrupt = options.interrupt ? *options.interrupt : never;
+    return within_memory(
+        [&] { return DeviceRun(*state_, nullptr, 0, interrupt, options).run_leaves(arguments); });
+  }
+  HILO_TRY(const Literal result, run({arguments.begin(), arguments.end()}, options));
+  std::vector<Literal> out;
+  for_each_leaf(result, [&](const Literal& leaf) {
+    const size_t i = out.size();
+    const bool is_fixed = leaf.shape().is_array() && leaf.dynamic_sizes().empty();
+    out.push_back(is_fixed ? leaf.with_shape(state_->leaves[i]) : leaf);
+  });
+  return out;
+}
+
 }  // namespace hilo

@@ -14,7 +14,8 @@ struct ExecutableState {
   int64_t devices = 1;                // that have inputs and outputs
   std::shared_ptr<HostDevice> device;
   CompileReport report;
-  int64_t taken_bytes = 0;  // by a run, on all devices, beside its arguments
+  int64_t taken_bytes = 0;          // by a run, on all devices, beside its arguments
+  std::vector<SharedShape> leaves;  // of the result, dense and row-major
 
   ExecutableState(Module module, std::shared_ptr<HostDevice> device)
       : module(std::move(module)), device(std::move(device)) {}
@@ -45,6 +46,7 @@ class DeviceRun : private RunContext {
   DeviceRun(const ExecutableState& state, VirtualDevices* devices, int64_t device,
             const std::atomic<bool>& interrupt, const RunOptions& options);
   Result<Literal> run(std::span<const Literal> arguments);
+  Result<std::vector<Literal>> run_leaves(std::span<const Literal> arguments);
   // `code`, over memory that the caller has for each allocation.
   Result<void> run_in(std::span<std::byte* const> memory, int32_t (*code)(RunContext*));
 
@@ -66,7 +68,9 @@ class DeviceRun : private RunContext {
   static void tell_step(RunContext* context, int64_t instruction);
   void take_memory(std::span<const Literal> arguments);
   Result<void> run_code(int32_t (*code)(RunContext*));
+  Result<void> run_on(std::span<const Literal> arguments);
   Literal result(const Shape& shape, size_t& leaf) const;
+  Literal leaf_at(const Shape& shape, size_t leaf) const;
 
   const ExecutableState& state_;
   VirtualDevices* devices_;

@@ -19,6 +19,7 @@ class HeldValue {
  public:
   // Waits for the value, and gives its error where it has one.
   Result<Literal> take();
+  const Bytes& guard() const { return guard_; }
   bool is_there() const { return !promised_ || promised_->ready.is_done(); }
 
  private:

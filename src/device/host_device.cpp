@@ -13,10 +13,10 @@ namespace {
 
 constexpr int64_t alignment = 64;
 constexpr int64_t huge_page = int64_t{2} << 20;
+constexpr int64_t smallest_block = 512;  // that is kept
 
 // Sizes in steps of an eighth of a power of two, so that near sizes share blocks.
 int64_t block_bytes(int64_t bytes) {
-  if (bytes <= 512) return 512;
   const int64_t step = std::max<int64_t>(
       alignment, static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(bytes))) / 8);
   return (bytes + step - 1) / step * step;
@@ -29,6 +29,16 @@ void* new_block(int64_t bytes) {
   if (!out) throw OutOfMemory(static_cast<int64_t>(size));
   if (bytes >= huge_page) madvise(out, size, MADV_HUGEPAGE);
   return out;
+}
+
+// A small block and its count in one piece of the heap, whose threads keep such pieces by
+// themselves.
+Bytes small_block(int64_t bytes) {
+  const auto block =
+      std::make_shared_for_overwrite<std::byte[]>(static_cast<size_t>(bytes + alignment - 1));
+  const auto start = reinterpret_cast<uintptr_t>(block.get());
+  const uintptr_t padding = (alignment - start % alignment) % alignment;
+  return Bytes(block, block.get() + padding);
 }
 
 }  // namespace
@@ -64,6 +74,7 @@ HostDevice::HostDevice(int threads)
     : blocks_(std::make_shared<Blocks>()), pool_(threads > 0 ? threads : usable_cores()) {}
 
 Bytes HostDevice::allocate(int64_t bytes) {
+  if (bytes <= smallest_block) return small_block(bytes);
   const int64_t size = block_bytes(bytes);
   void* block = blocks_->take(size);
   return Bytes(static_cast<std::byte*>(block),

@@ -33,14 +33,23 @@ bool may_be_taken(const Args& args, size_t parameter) {
   return std::ranges::count(kept, static_cast<int64_t>(parameter)) == 0;
 }
 
-// Arguments of one device. Those that the program may take are deleted only when all are held.
-Result<std::vector<HeldValue>> hold_arguments(const Args& args, size_t device) {
+// Arguments of one device.
+struct Arguments {
+  std::vector<Literal> values;
+  std::vector<Bytes> guards;  // of values that nobody may write over
+};
+
+// Those that the program may take are deleted only when all are there.
+Result<Arguments> take_arguments(const Args& args, size_t device) {
   const std::span buffers(args.argument_lists[device], args.num_args);
-  std::vector<HeldValue> out;
-  out.reserve(buffers.size());
+  Arguments out;
+  out.values.reserve(buffers.size());
+  const std::vector<bool>& are_tokens = args.executable->program->parameters.are_tokens;
   for (const PJRT_Buffer* buffer : buffers) {
     HILO_TRY(HeldValue held, buffer->buffer.hold());
-    out.push_back(std::move(held));
+    HILO_TRY(Literal value, held.take());
+    if (held.guard()) out.guards.push_back(held.guard());
+    out.values.push_back(are_tokens[out.values.size()] ? Literal::token() : std::move(value));
   }
   for (size_t i = 0; i < buffers.size(); ++i)
     if (may_be_taken(args, i)) buffers[i]->buffer.erase();
@@ -60,8 +69,8 @@ class Results {
   void add(Literal value) {
     const size_t i = buffers_.size();
     buffers_.reserve(program_.results.size());
+    if (program_.results.are_tokens[i]) value = Literal::zeros(*program_.results.shape(i));
     const bool is_shared = !value.is_unique();
-    if (value.shape().is_array()) value = value.with_shape(program_.results.shape(i));
     buffers_.push_back(make_buffer(DeviceBuffer(std::move(value), is_shared),
                                    device_.memories[program_.results.kinds[i]]));
   }
@@ -77,57 +86,53 @@ class Results {
 };
 
 // Functions of the user's see what the client has attached to this run.
-Result<Literal> run_program(const Args& args, std::vector<Literal> arguments) {
+std::map<std::string, CustomCallFunction> calls_of(const Args& args) {
+  return registered_calls(args.options ? args.options->context : nullptr,
+                          args.executable->program->laid_out_calls);
+}
+
+Result<std::vector<Literal>> run_program(const Args& args, std::span<const Literal> arguments) {
   const Program& program = *args.executable->program;
-  if (!program.calls_users) return program.executable.run(std::move(arguments));
-  const auto calls =
-      registered_calls(args.options ? args.options->context : nullptr, program.laid_out_calls);
-  return program.executable.run(std::move(arguments), {.custom_calls = &calls});
+  if (!program.calls_users) return program.executable.run_leaves(arguments);
+  const auto calls = calls_of(args);
+  RunOptions options;
+  options.custom_calls = &calls;
+  return program.executable.run_leaves(arguments, options);
 }
 
-Result<std::vector<Literal>> take_all(std::vector<HeldValue>& held) {
-  std::vector<Literal> out;
-  out.reserve(held.size());
-  for (HeldValue& one : held) {
-    HILO_TRY(Literal value, one.take());
-    out.push_back(std::move(value));
-  }
-  return out;
-}
-
-void give(const Program& program, PJRT_Device& device, Literal result, PJRT_Buffer** to) {
+void give(const Program& program, PJRT_Device& device, std::vector<Literal> values,
+          PJRT_Buffer** to) {
   Results results(program, device);
-  if (program.results_are_tuple)
-    for (Literal& element : result.mutable_elements()) results.add(std::move(element));
-  else results.add(std::move(result));
+  for (Literal& value : values) results.add(std::move(value));
   results.give(to);
 }
 
 Result<void> run_alone(const Args& args, PJRT_Device& device) {
-  HILO_TRY(std::vector<HeldValue> held, hold_arguments(args, 0));
-  HILO_TRY(std::vector<Literal> arguments, take_all(held));
-  HILO_TRY(Literal result, run_program(args, std::move(arguments)));
-  give(*args.executable->program, device, std::move(result), args.output_lists[0]);
+  HILO_TRY(Arguments arguments, take_arguments(args, 0));
+  HILO_TRY(std::vector<Literal> results, run_program(args, arguments.values));
+  arguments.values.clear();  // a result in the memory of one that was taken is nobody else's
+  give(*args.executable->program, device, std::move(results), args.output_lists[0]);
   return {};
 }
 
 Result<void> run_each(const Args& args) {
   const Program& program = *args.executable->program;
-  std::vector<std::vector<HeldValue>> held(args.num_devices);
+  std::vector<Arguments> arguments(args.num_devices);
   Inputs inputs;
   for (size_t i = 0; i < args.num_devices; ++i) {
-    HILO_TRY(held[i], hold_arguments(args, i));
-    HILO_TRY(std::vector<Literal> arguments, take_all(held[i]));
-    inputs.devices.push_back(std::move(arguments));
+    HILO_TRY(arguments[i], take_arguments(args, i));
+    inputs.devices.push_back(std::move(arguments[i].values));
   }
-  const auto calls =
-      registered_calls(args.options ? args.options->context : nullptr, program.laid_out_calls);
-  HILO_TRY(Outputs outputs,
-           program.executable.run_devices(
-               std::move(inputs), {.custom_calls = program.calls_users ? &calls : nullptr}));
-  for (size_t i = 0; i < args.num_devices; ++i)
-    give(program, *args.executable->devices[i], std::move(outputs.devices[i]),
-         args.output_lists[i]);
+  const auto calls = calls_of(args);
+  RunOptions options;
+  if (program.calls_users) options.custom_calls = &calls;
+  HILO_TRY(Outputs outputs, program.executable.run_devices(std::move(inputs), options));
+  for (size_t i = 0; i < args.num_devices; ++i) {
+    std::vector<Literal> leaves;
+    for_each_leaf(outputs.devices[i], [&](const Literal& leaf) { leaves.push_back(leaf); });
+    outputs.devices[i] = Literal();
+    give(program, *args.executable->devices[i], std::move(leaves), args.output_lists[i]);
+  }
   return {};
 }
 
@@ -139,35 +144,28 @@ Result<void> check_shards(const Cut& cut, std::span<const Literal> shards, size_
   return {};
 }
 
-Literal shard_of(const Program& program, const Literal& whole, int64_t device, HostDevice& host) {
-  const std::vector<Cut>& cuts = program.results.cuts;
-  if (!program.results_are_tuple) return take_shard(cuts[0], whole, device, host);
-  std::vector<Literal> out;
-  for (size_t i = 0; i < cuts.size(); ++i)
-    out.push_back(take_shard(cuts[i], whole.elements()[i], device, host));
-  return Literal::tuple(std::move(out));
-}
-
 Result<void> run_together(const Args& args) {
   const Program& program = *args.executable->program;
   HostDevice& host = *args.executable->client->host;
-  std::vector<std::vector<HeldValue>> held(args.num_devices);
-  std::vector<std::vector<Literal>> shards(args.num_devices);
+  std::vector<Arguments> shards(args.num_devices);
   for (size_t device = 0; device < args.num_devices; ++device) {
-    HILO_TRY(held[device], hold_arguments(args, device));
-    HILO_TRY(shards[device], take_all(held[device]));
+    HILO_TRY(shards[device], take_arguments(args, device));
   }
   std::vector<Literal> arguments;
   for (size_t i = 0; i < args.num_args; ++i) {
     std::vector<Literal> of_all;
-    for (std::vector<Literal>& values : shards) of_all.push_back(std::move(values[i]));
+    for (Arguments& one : shards) of_all.push_back(std::move(one.values[i]));
     HILO_DO(check_shards(program.parameters.cuts[i], of_all, i));
     arguments.push_back(join_shards(program.parameters.cuts[i], of_all, host));
   }
-  HILO_TRY(const Literal result, run_program(args, std::move(arguments)));
-  for (size_t device = 0; device < args.num_devices; ++device)
-    give(program, *args.executable->devices[device],
-         shard_of(program, result, static_cast<int64_t>(device), host), args.output_lists[device]);
+  HILO_TRY(const std::vector<Literal> results, run_program(args, arguments));
+  for (size_t device = 0; device < args.num_devices; ++device) {
+    std::vector<Literal> own;
+    for (size_t i = 0; i < results.size(); ++i)
+      own.push_back(
+          take_shard(program.results.cuts[i], results[i], static_cast<int64_t>(device), host));
+    give(program, *args.executable->devices[device], std::move(own), args.output_lists[device]);
+  }
   return {};
 }
 

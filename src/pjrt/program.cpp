@@ -114,7 +114,6 @@ Result<void> note_values(const Module& module, Program& program) {
     HILO_DO(program.parameters.add(shape, sharding_of(module, id), devices));
   }
   const Shape& result = layout ? layout->result : module.shape(entry.root);
-  program.results_are_tuple = result.is_tuple();
   if (!result.is_tuple())
     return program.results.add(result, sharding_of(module, entry.root), devices);
   for (size_t i = 0; i < result.elements.size(); ++i)
@@ -164,6 +163,13 @@ Result<std::string> with_config(const std::string& module, const CompileSettings
 }  // namespace
 
 Result<void> ProgramValues::add(const Shape& whole, const Sharding* sharding, int64_t devices) {
+  are_tokens.push_back(whole.is_token());
+  if (whole.is_token()) return add_array(Shape::array(ElementType::Pred, {0}), nullptr, devices);
+  return add_array(whole, sharding, devices);
+}
+
+Result<void> ProgramValues::add_array(const Shape& whole, const Sharding* sharding,
+                                      int64_t devices) {
   if (whole.is_tuple() || whole.has_dynamic_dims())
     return fail(ErrorKind::Unsupported, "a parameter or result of shape {}", to_string(whole));
   HILO_TRY(Cut cut, find_cut(whole, devices > 1 ? sharding : nullptr, devices));

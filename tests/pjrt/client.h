@@ -192,6 +192,7 @@ inline std::vector<OwnedBuffer> run(const OwnedLoaded& loaded,
 inline std::vector<float> values_of(PJRT_Buffer* buffer) {
   const size_t bytes = CALL(Buffer_ToHostBuffer, buffer, nullptr, nullptr, size_t{0}).dst_size;
   std::vector<float> out(bytes / sizeof(float));
+  out.reserve(1);  // without a place the size alone is given
   wait_and_destroy(CALL(Buffer_ToHostBuffer, buffer, nullptr, out.data(), bytes).event);
   return out;
 }
