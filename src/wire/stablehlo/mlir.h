@@ -155,11 +155,11 @@ struct Program {
 
 // Types are equal where their ids are. The attributes of a StableHLO op (vhlo_ops.def) are all
 // there and of the kind that the table says; names of functions in them are Strings. An op of a
-// version that is not known keeps its name: "vhlo.add_v9". What locations and other attributes hold beyond
-// the table is not checked: whoever needs them looks at their kinds. Casts between equal types are gone.
-// Every id leads to something, each value is defined before its uses within its region or around
-// it, and regions nest at most 200 deep. Errors: Format with the offset of the byte and the op, or
-// Syntax with line and column.
+// version that is not known keeps its name: "vhlo.add_v9". What locations and other attributes hold
+// beyond the table is not checked: whoever needs them looks at their kinds. Casts between equal
+// types are gone. Every id leads to something, each value is defined before its uses within its
+// region or around it, and regions nest at most 200 deep. Errors: Format with the offset of the
+// byte and the op, or Syntax with line and column.
 Result<Program> read_bytecode(std::span<const std::byte> bytes, const std::string& file);
 Result<Program> read_text(std::string_view text, const std::string& file);
 
