@@ -147,6 +147,15 @@ TEST(ToModule, OpsBecomeThoseOfHlo) {
   }
 }
 
+TEST(ToModule, FormsOfMlirAreKnownByTheirBegin) {
+  for (const std::string_view text :
+       {"module @m {}", "func.func @main() { return }", "#loc = loc(unknown)\nmodule {}",
+        "!q = tensor<f32>\nmodule {}", "\"builtin.module\"() ({}) : () -> ()", "ML\xefRx"})
+    EXPECT_EQ(detect_format(std::as_bytes(std::span(text))),
+              text.starts_with("ML") ? Format::StableHloBytecode : Format::StableHloText)
+        << text;
+}
+
 TEST(ToModule, FunctionsAreCalledAndRecursionIsAnError) {
   const std::string text = converted(R"(module @two {
 func.func @main(%a: tensor<f32>) -> tensor<f32> {

@@ -32,7 +32,6 @@ struct Scope {
   ComputationId computation;
   std::unordered_map<ValueId, InstructionId> values;
   std::unordered_map<InstructionId, InstructionId> sunk;  // copies of instructions around
-  bool is_expressed = false;  // values of quantised types are given back as numbers
 };
 
 class Converter {

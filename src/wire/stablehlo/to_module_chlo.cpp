@@ -167,6 +167,30 @@ Result<void> convert_erf_inv(Step& step) {
   return f.give(f.select(is_end, f.multiply(x, infinity), value), step.shape(0).type);
 }
 
+// 1 - erf(x) near 0; else exp(-x^2) / |x| times a polynomial of 1 / x^2, as Cephes has it for
+// single precision.
+Result<void> convert_erfc(Step& step) {
+  constexpr double middle[] = {2.326819970068386e-2,  -1.387039388740657e-1, 3.687424674597105e-1,
+                               -5.824733027278666e-1, 6.210004621745983e-1,  -4.944515323274145e-1,
+                               3.404879937665872e-1,  -2.741127028184656e-1, 5.638259427386472e-1};
+  constexpr double tail[] = {-1.047766399936249e+1, 1.297719955372516e+1,  -7.495518717768503e+0,
+                             2.921019019210786e+0,  -1.015265279202700e+0, 4.218463358204948e-1,
+                             -2.820767439740514e-1, 5.641895067754075e-1};
+  HILO_TRY(const InstructionId x, wide_operand(step));
+  if (step.shape(0).type == ElementType::F64) return fail(ErrorKind::Unsupported, "erfc of f64");
+  Formula f(step, x);
+  const InstructionId size = f.op(Op::Abs, x);
+  const InstructionId inverse = f.divide(f.constant(1), size);
+  const InstructionId square = f.multiply(inverse, inverse);
+  const InstructionId series =
+      f.select(f.less(size, 2), f.polynomial(square, middle), f.polynomial(square, tail));
+  const InstructionId power = f.op(Op::Exponential, f.op(Op::Negate, f.multiply(x, x)));
+  const InstructionId far = f.multiply(f.multiply(power, inverse), series);
+  const InstructionId both = f.select(f.less(x, 0), f.subtract(f.constant(2), far), far);
+  const InstructionId near = f.subtract(f.constant(1), f.op(Op::Erf, x));
+  return f.give(f.select(f.less(size, 1), near, both), step.shape(0).type);
+}
+
 Result<void> convert_conj(Step& step) {
   HILO_DO(step.need_array(0));
   if (!is_complex(step.shape(0).type)) return step.give(step.operands[0]);

@@ -114,13 +114,13 @@ Result<Literal> literal_of(const Program& program, const Attribute& attribute, c
     return fail(ErrorKind::Shape, "expected dense elements");
   }
   if (!data || !shape.is_array()) return fail(ErrorKind::Shape, "expected dense elements");
-  Literal out = Literal::uninitialized(shape);
   const size_t element = static_cast<size_t>(storage_bytes(shape.type));
-  const std::span<std::byte> to = out.mutable_raw();
-  const size_t given = attribute.is_splat ? element : to.size();
+  const size_t given = attribute.is_splat ? element : static_cast<size_t>(literal_bytes(shape));
   if (data->size() != given)
     return fail(ErrorKind::Format, "expected {} bytes of elements for {}, found {}", given,
                 to_string_without_layout(shape), data->size());
+  Literal out = Literal::uninitialized(shape);
+  const std::span<std::byte> to = out.mutable_raw();
   if (!attribute.is_splat && !to.empty()) std::memcpy(to.data(), data->data(), to.size());
   for (size_t i = 0; attribute.is_splat && i < to.size(); i += element)
     std::memcpy(to.data() + i, data->data(), element);
