@@ -63,7 +63,6 @@ Result<void> convert_dynamic_pad(Step& step) {
   return step.give(value);
 }
 
-// Where only the ends of the slice are known, the start may still be a value.
 Result<void> convert_real_dynamic_slice(Step& step) {
   HILO_TRY(const Dims starts, known_operand(step, 1));
   HILO_TRY(const Dims limits, known_operand(step, 2));
