@@ -8,6 +8,7 @@ Result<Literal> HeldValue::take() {
   if (!promised_) return std::move(value_);
   promised_->ready.wait();
   if (const Error* error = promised_->ready.error()) return std::unexpected(*error);
+  if (promised_->is_guarded) guard_ = promised_->value.storage();
   if (promised_.use_count() == 1) return std::move(promised_->value);
   return promised_->value;
 }

@@ -8,10 +8,11 @@
 
 namespace hilo {
 
-// A value that somebody makes: `value` is written before `ready` happens.
+// A value that somebody makes: all else is written before `ready` happens.
 struct PromisedValue {
   Event ready = Event::pending();
   Literal value;
+  bool is_guarded = false;  // as DeviceBuffer's
 };
 
 // A buffer's value for one use, which outlives the buffer.

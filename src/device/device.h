@@ -4,6 +4,7 @@
 
 #include "device/buffer.h"
 #include "device/event.h"
+#include "device/stream.h"
 #include "shape/shape.h"
 
 namespace hilo {

@@ -23,6 +23,7 @@ struct PJRT_Device {
   PJRT_Client* client;
   PJRT_DeviceDescription* description;
   std::vector<PJRT_Memory*> memories;  // the default one is first
+  hilo::Stream stream = {};            // of runs that nobody waits for
 };
 
 struct PJRT_Client {

@@ -5,6 +5,7 @@
 #include "pjrt/executable.h"
 #include "pjrt/ffi.h"
 #include "pjrt/functions.h"
+#include "pjrt/later_run.h"
 
 namespace hilo::pjrt {
 namespace {
@@ -44,12 +45,11 @@ Result<Arguments> take_arguments(const Args& args, size_t device) {
   const std::span buffers(args.argument_lists[device], args.num_args);
   Arguments out;
   out.values.reserve(buffers.size());
-  const std::vector<bool>& are_tokens = args.executable->program->parameters.are_tokens;
   for (const PJRT_Buffer* buffer : buffers) {
     HILO_TRY(HeldValue held, buffer->buffer.hold());
     HILO_TRY(Literal value, held.take());
     if (held.guard()) out.guards.push_back(held.guard());
-    out.values.push_back(are_tokens[out.values.size()] ? Literal::token() : std::move(value));
+    out.values.push_back(std::move(value));
   }
   for (size_t i = 0; i < buffers.size(); ++i)
     if (may_be_taken(args, i)) buffers[i]->buffer.erase();
@@ -67,12 +67,13 @@ class Results {
   }
   // What shares its memory with an argument or another result is not written over.
   void add(Literal value) {
-    const size_t i = buffers_.size();
-    buffers_.reserve(program_.results.size());
-    if (program_.results.are_tokens[i]) value = Literal::zeros(*program_.results.shape(i));
     const bool is_shared = !value.is_unique();
-    buffers_.push_back(make_buffer(DeviceBuffer(std::move(value), is_shared),
-                                   device_.memories[program_.results.kinds[i]]));
+    add(DeviceBuffer(std::move(value), is_shared));
+  }
+  void add(DeviceBuffer buffer) {
+    buffers_.reserve(program_.results.size());
+    const size_t kind = program_.results.kinds[buffers_.size()];
+    buffers_.push_back(make_buffer(std::move(buffer), device_.memories[kind]));
   }
   void give(PJRT_Buffer** to) {
     std::ranges::copy(buffers_, to);
@@ -107,12 +108,58 @@ void give(const Program& program, PJRT_Device& device, std::vector<Literal> valu
   results.give(to);
 }
 
-Result<void> run_alone(const Args& args, PJRT_Device& device) {
+Result<void> run_now(const Args& args, PJRT_Device& device) {
   HILO_TRY(Arguments arguments, take_arguments(args, 0));
   HILO_TRY(std::vector<Literal> results, run_program(args, arguments.values));
   arguments.values.clear();  // a result in the memory of one that was taken is nobody else's
   give(*args.executable->program, device, std::move(results), args.output_lists[0]);
+  if (args.device_complete_events) args.device_complete_events[0] = make_event();
   return {};
+}
+
+Result<void> check_shapes(const Args& args) {
+  const ProgramValues& parameters = args.executable->program->parameters;
+  for (size_t i = 0; i < args.num_args; ++i)
+    if (const Shape& given = *args.argument_lists[0][i]->buffer.shape();
+        !same_dims(given, *parameters.shape(i)))
+      return fail(ErrorKind::Input, "parameter {} is {}, but {} was given", i,
+                  to_string_without_layout(*parameters.shape(i)), to_string_without_layout(given));
+  return {};
+}
+
+Result<void> run_later(const Args& args, PJRT_Device& device) {
+  HILO_DO(check_shapes(args));
+  const std::span buffers(args.argument_lists[0], args.num_args);
+  auto run = std::make_shared<LaterRun>();
+  run->program = args.executable->program;
+  for (const PJRT_Buffer* buffer : buffers) {
+    HILO_TRY(HeldValue held, buffer->buffer.hold());
+    run->arguments.push_back(std::move(held));
+  }
+  Results results(*run->program, device);
+  for (size_t i = 0; i < run->program->results.size(); ++i) {
+    run->results.push_back(std::make_shared<PromisedValue>());
+    results.add(DeviceBuffer(run->program->results.shape(i), run->results.back()));
+  }
+  for (size_t i = 0; i < buffers.size(); ++i)
+    if (may_be_taken(args, i)) buffers[i]->buffer.erase();
+  if (args.device_complete_events) args.device_complete_events[0] = make_event(run->complete);
+  results.give(args.output_lists[0]);
+  device.stream.add([run] { run->run(); });
+  return {};
+}
+
+bool are_there(const Args& args) {
+  const std::span buffers(args.argument_lists[0], args.num_args);
+  return std::ranges::all_of(
+      buffers, [](const PJRT_Buffer* buffer) { return buffer->buffer.ready().is_done(); });
+}
+
+// Functions of the user's may look at what the client has attached until this call returns.
+Result<void> run_alone(const Args& args, PJRT_Device& device) {
+  const Program& program = *args.executable->program;
+  const bool is_now = program.calls_users || (program.is_short && are_there(args));
+  return is_now ? run_now(args, device) : run_later(args, device);
 }
 
 Result<void> run_each(const Args& args) {
@@ -174,7 +221,7 @@ Result<void> execute(const Args& args) {
   const bool names_device = knows(&args, &Args::execute_device) && args.execute_device;
   PJRT_Device& device = names_device ? *args.execute_device : *args.executable->devices.front();
   switch (args.executable->program->spread) {
-    case Spread::Alone: HILO_DO(run_alone(args, device)); break;
+    case Spread::Alone: return run_alone(args, device);
     case Spread::Each: HILO_DO(run_each(args)); break;
     case Spread::Together: HILO_DO(run_together(args)); break;
   }

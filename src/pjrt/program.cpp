@@ -129,7 +129,8 @@ bool calls_any(const Module& module, const std::map<std::string, CustomCallFunct
   });
 }
 
-void note_cost(const Module& module, NamedValues& to) {
+// Gives the operations and bytes of a run.
+double note_cost(const Module& module, NamedValues& to) {
   Cost sum;
   for (const Cost& cost : count_cost(module)) {
     sum.flops += cost.flops * cost.runs;
@@ -139,6 +140,7 @@ void note_cost(const Module& module, NamedValues& to) {
   to.add("flops", static_cast<float>(sum.flops));
   to.add("transcendentals", static_cast<float>(sum.transcendentals));
   to.add("bytes accessed", static_cast<float>(sum.bytes_read));
+  return sum.flops + sum.transcendentals + sum.bytes_read;
 }
 
 // HloModuleProtoWithConfig: the module, and a configuration with what clients cannot read out of
@@ -163,13 +165,6 @@ Result<std::string> with_config(const std::string& module, const CompileSettings
 }  // namespace
 
 Result<void> ProgramValues::add(const Shape& whole, const Sharding* sharding, int64_t devices) {
-  are_tokens.push_back(whole.is_token());
-  if (whole.is_token()) return add_array(Shape::array(ElementType::Pred, {0}), nullptr, devices);
-  return add_array(whole, sharding, devices);
-}
-
-Result<void> ProgramValues::add_array(const Shape& whole, const Sharding* sharding,
-                                      int64_t devices) {
   if (whole.is_tuple() || whole.has_dynamic_dims())
     return fail(ErrorKind::Unsupported, "a parameter or result of shape {}", to_string(whole));
   HILO_TRY(Cut cut, find_cut(whole, devices > 1 ? sharding : nullptr, devices));
@@ -227,7 +222,9 @@ Result<std::shared_ptr<const Program>> make_program(ProgramSource source,
   HILO_DO(dump.write("before_optimizations", module));
   HILO_TRY(out->executable, compile(std::move(module), cpu_target(), options));
   HILO_DO(dump.write("cpu_after_optimizations", out->executable.module()));
-  note_cost(out->executable.module(), out->cost);
+  // At some operations and bytes a nanosecond, some ten microseconds.
+  constexpr double short_work = 1e5;
+  out->is_short = note_cost(out->executable.module(), out->cost) < short_work;
   const std::string_view texts[] = {version, out->source.format, out->source.compile_options,
                                     out->source.code};
   out->fingerprint = fingerprint_of(texts);

@@ -29,15 +29,11 @@ struct ProgramValues {
   std::vector<std::string> shardings;  // messages
   std::vector<const char*> sharding_bytes;
   std::vector<size_t> sharding_sizes;
-  std::vector<bool> are_tokens;  // clients hold pred[0] for them
 
   size_t size() const { return cuts.size(); }
   const SharedShape& shape(size_t i) const { return cuts[i].shard; }
   Result<void> add(const Shape& whole, const Sharding* sharding, int64_t devices);
   void show();  // fills the arrays of pointers
-
- private:
-  Result<void> add_array(const Shape& whole, const Sharding* sharding, int64_t devices);
 };
 
 // On which devices a run does what.
@@ -57,6 +53,7 @@ struct Program {
   std::vector<bool> is_donated;  // by parameter: a run may take its memory
   bool calls_users = false;      // functions that were registered
   LaidOutCalls laid_out_calls;   // those of them that want other orders than row by row
+  bool is_short = false;         // a run takes less than to hand it to another thread
   NamedValues cost;
 
   // Written when it is first asked for.

@@ -137,6 +137,28 @@ TEST(Execute, TellsWhatIsWrongWithArguments) {
   EXPECT_NE(failure->text.find("deleted"), std::string::npos);
 }
 
+// Large programs run behind the caller's back, one after another; what they take is theirs.
+TEST(Execute, DoesLongRunsLater) {
+  const Client client;
+  const OwnedLoaded loaded =
+      client.compile(R"(HloModule long, input_output_alias={ {}: (0, {}, may-alias) }
+ENTRY e {
+  x = f32[512,512] parameter(0)
+  half = f32[] constant(0.001953125)
+  halves = f32[512,512] broadcast(half), dimensions={}
+  y = f32[512,512] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT r = f32[512,512] multiply(y, halves)
+}
+)");
+  OwnedBuffer x = client.buffer(std::vector<float>(512 * 512, 1), {512, 512});
+  for (int i = 0; i < 40; ++i) {
+    auto results = run(loaded, {x.get()});
+    EXPECT_TRUE(CALL(Buffer_IsDeleted, x.get()).is_deleted);
+    x = std::move(results[0]);
+  }
+  EXPECT_EQ(values_of(x), std::vector<float>(512 * 512, 1));
+}
+
 TEST(Execute, RunsOnManyThreadsAtOnce) {
   const Client client;
   const OwnedLoaded loaded = client.compile(add_one);
