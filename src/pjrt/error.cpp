@@ -48,8 +48,13 @@ PJRT_Error* make_error(const Error& error) {
   PJRT_Error_Code code = PJRT_Error_Code_INVALID_ARGUMENT;
   for (const Code& row : codes)
     if (row.kind == error.kind) code = row.code;
-  const bool has_place = !error.place.file.empty() || !error.place.instruction.empty();
-  return make_error(code, has_place ? to_string(error) : error.message);
+  if (error.place.file.empty() && error.place.instruction.empty())
+    return make_error(code, error.message);
+  // Clients say themselves that it is an error.
+  constexpr std::string_view head = "error: ";
+  std::string said = to_string(error);
+  if (said.starts_with(head)) said.erase(0, head.size());
+  return make_error(code, std::move(said));
 }
 
 PJRT_Error* out_of_memory(const std::bad_alloc& error) {

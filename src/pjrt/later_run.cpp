@@ -6,9 +6,9 @@ namespace {
 Result<std::vector<Literal>> values_of(LaterRun& run) {
   std::vector<Literal> arguments;
   arguments.reserve(run.arguments.size());
-  for (HeldValue& one : run.arguments) {
-    HILO_TRY(Literal value, one.take());
-    arguments.push_back(std::move(value));
+  for (size_t i = 0; i < run.arguments.size(); ++i) {
+    HILO_TRY(Literal value, run.arguments[i].take());
+    arguments.push_back(run.program->parameters.argument(i, std::move(value)));
   }
   return run.program->executable.run_leaves(arguments);
 }

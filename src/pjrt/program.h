@@ -32,6 +32,10 @@ struct ProgramValues {
 
   size_t size() const { return cuts.size(); }
   const SharedShape& shape(size_t i) const { return cuts[i].shard; }
+  // What a client gives for a token may be any array.
+  Literal argument(size_t i, Literal value) const {
+    return shape(i)->is_array() ? std::move(value) : Literal::token();
+  }
   Result<void> add(const Shape& whole, const Sharding* sharding, int64_t devices);
   void show();  // fills the arrays of pointers
 };
