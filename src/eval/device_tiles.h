@@ -1,4 +1,4 @@
-// Which tile of a sharded array each device holds. Private to `eval`.
+// Which tile of a sharded array each device holds. Shown through eval.h.
 #pragma once
 
 #include "ir/ir.h"

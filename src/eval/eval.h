@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "eval/device_tiles.h"
 #include "ir/ir.h"
 
 namespace hilo {

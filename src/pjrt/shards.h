@@ -1,7 +1,7 @@
 // Values that are cut over devices, where one device runs the whole program. Private to `pjrt`.
 #pragma once
 
-#include "eval/device_tiles.h"
+#include "eval/eval.h"
 #include "pjrt/buffer.h"
 
 namespace hilo::pjrt {
