@@ -10,7 +10,7 @@ namespace hilo::mlir {
 namespace {
 
 constexpr int deepest_nesting = 400;        // of regions and calls together
-constexpr size_t most_functions = 1 << 16;  // with their copies for other shapes
+constexpr size_t max_functions = 1 << 16;  // with their copies for other shapes
 
 std::string text_attribute(const Program& program, const Operation& operation,
                            std::string_view name) {
@@ -182,8 +182,8 @@ Result<Converter::Function> Converter::function(const std::string& name,
     }
   auto converted = converted_.find(key);
   if (converted == converted_.end()) {
-    if (converted_.size() >= most_functions)
-      return fail(ErrorKind::Limit, "more than {} functions", most_functions);
+    if (converted_.size() >= max_functions)
+      return fail(ErrorKind::Limit, "more than {} functions", max_functions);
     if (!in_progress_.insert(name).second)
       return fail(ErrorKind::Structure, "@{} calls itself", name);
     for (Shape& shape : shapes)

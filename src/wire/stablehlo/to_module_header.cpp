@@ -51,7 +51,7 @@ Result<void> Converter::read_header() {
 }
 
 // "{0,1}" as layout, a host's memory as space; what is left to the compiler stays as it is.
-static Result<void> place_in_memory(const Program& program, const Attribute& attributes,
+static Result<void> put_in_memory(const Program& program, const Attribute& attributes,
                                     Shape& shape) {
   if (!shape.is_array()) return {};
   const Attribute* layout = program.find(attributes, "mhlo.layout_mode");
@@ -73,7 +73,7 @@ Result<void> Converter::read_argument_attributes(const Operation& function, size
     Shape& shape = layout.parameters.emplace_back(module.shape(main.parameters[i]));
     if (!list || list->kind != AttributeKind::Array || i >= list->items.size()) continue;
     const Attribute& attributes = program[list->items[i]];
-    HILO_DO(place_in_memory(program, attributes, shape));
+    HILO_DO(put_in_memory(program, attributes, shape));
     const auto parameter = static_cast<int64_t>(i);
     if (const Attribute* alias = program.find(attributes, "tf.aliasing_output")) {
       if (alias->integer < 0 || alias->integer >= static_cast<int64_t>(results))
@@ -90,7 +90,7 @@ Result<void> Converter::read_argument_attributes(const Operation& function, size
   layout.result = module.shape(main.root);
   const Attribute* given = program.find(function, "res_attrs");
   for (size_t i = 0; given && i < given->items.size() && i < results; ++i)
-    HILO_DO(place_in_memory(program, program[given->items[i]],
+    HILO_DO(put_in_memory(program, program[given->items[i]],
                             results == 1 ? layout.result : layout.result.elements[i]));
   module.header.entry_computation_layout = std::move(layout);
   return {};

@@ -4,7 +4,7 @@
 namespace hilo::mlir {
 namespace {
 
-constexpr size_t most_window_dims = 64;
+constexpr size_t max_window_dims = 64;
 
 // A list as long as the window's, or `otherwise` everywhere.
 Result<Dims> window_list(const Step& step, std::string_view name, size_t size, int64_t otherwise) {
@@ -20,7 +20,7 @@ Result<Dims> window_list(const Step& step, std::string_view name, size_t size, i
 Result<Window> window_of(const Step& step, const Dims& sizes, std::string_view base,
                          std::string_view window) {
   const size_t n = sizes.size();
-  if (n > most_window_dims) return step.misfit("a window of {} dimensions", n);
+  if (n > max_window_dims) return step.misfit("a window of {} dimensions", n);
   HILO_TRY(const Dims strides, window_list(step, "window_strides", n, 1));
   HILO_TRY(const Dims padding, window_list(step, "padding", 2 * n, 0));
   HILO_TRY(const Dims base_dilations, window_list(step, base, n, 1));

@@ -6,7 +6,7 @@
 namespace hilo::mlir {
 namespace {
 
-constexpr int most_sunk_steps = 64;
+constexpr int max_sunk_steps = 64;
 
 bool is_terminator(const Operation& operation) {
   return operation.name == "stablehlo.return" || operation.name == "func.return" ||
@@ -163,7 +163,7 @@ Result<ComputationId> Step::scalars(size_t region) {
   }
   for (ValueId value : converter.captured(id)) {
     HILO_TRY(const InstructionId outer, converter.find_value(scope, value));
-    const auto sunk = converter.sink(inner, outer, most_sunk_steps);
+    const auto sunk = converter.sink(inner, outer, max_sunk_steps);
     if (!sunk)
       return fail(ErrorKind::Unsupported,
                   "its region uses %{} from outside, which is not computed from constants",
