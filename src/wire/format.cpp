@@ -4,6 +4,7 @@
 
 #include "wire/deflate.h"
 #include "wire/hlo_proto.h"
+#include "wire/stablehlo/from_module.h"
 #include "wire/stablehlo/to_module.h"
 
 namespace hilo {
@@ -181,13 +182,32 @@ Result<Module> read_module_file(const std::string& path, const ParseOptions& opt
                      argument_shapes);
 }
 
-Result<std::string> convert(const Module& module, Format to) {
+namespace {
+
+Result<std::string> write_stablehlo(const Module& module, Format to,
+                                    const ConvertOptions& options) {
+  // Text is read in its newest form only.
+  const bool is_text = to == Format::StableHloText;
+  mlir::Release release = mlir::newest_written;
+  if (!is_text) {
+    HILO_TRY(release, mlir::release_of(options.stablehlo_version));
+  }
+  HILO_TRY(const mlir::Program program, mlir::from_module(module, release, options.warnings));
+  return is_text ? mlir::write_text(program) : mlir::write_bytecode(program, release);
+}
+
+}  // namespace
+
+Result<std::string> convert(const Module& module, Format to, const ConvertOptions& options) {
   switch (to) {
     case Format::HloText:
       return within_memory([&] -> Result<std::string> { return print(module); });
     case Format::HloProto: return write_hlo_proto(module);
     case Format::HloProtoText: return write_hlo_proto_text(module);
     case Format::HloProtoJson: return write_hlo_proto_json(module);
+    case Format::StableHloText:
+    case Format::StableHloBytecode:
+      return within_memory([&] { return write_stablehlo(module, to, options); });
     default: return fail(ErrorKind::Unsupported, "a module cannot be written as {}", text_of(to));
   }
 }

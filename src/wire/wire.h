@@ -126,8 +126,15 @@ Result<Module> read_module_file(const std::string& path, const ParseOptions& opt
 Result<std::string> write_hlo_proto(const Module& module);
 Result<std::string> write_hlo_proto_text(const Module& module);
 Result<std::string> write_hlo_proto_json(const Module& module);
-// The module in HloText, HloProto, HloProtoText or HloProtoJson.
-Result<std::string> convert(const Module& module, Format to);
+struct ConvertOptions {
+  // Of StableHloBytecode, "1.0.0" to "1.20.0": the release that is to read it; empty: the newest
+  // that jaxlib 0.10.2 reads. Usage when it is none.
+  std::string stablehlo_version;
+  std::vector<Warning>* warnings = nullptr;  // what the form has no place for
+};
+// The module in HloText, HloProto, HloProtoText, HloProtoJson, StableHloText or StableHloBytecode.
+// Unsupported, with the instruction's place, for what StableHLO has no op or type for.
+Result<std::string> convert(const Module& module, Format to, const ConvertOptions& options = {});
 // A gzip file (RFC 1952) of these bytes; the same ones for the same bytes.
 Result<std::string> gzip(std::string_view bytes);
 

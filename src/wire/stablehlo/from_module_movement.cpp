@@ -1,0 +1,270 @@
+// Elementwise ops, constants, and ops that move elements.
+#include <algorithm>
+#include <cstring>
+
+#include "wire/stablehlo/exporter.h"
+
+namespace hilo::mlir {
+
+// A function of CHLO is the custom call that XLA knows it by.
+static Result<void> become_call_of(Site& site, std::string_view function, Fields options) {
+  Fields fields = {{"call_target_name", site.builder().string(fmt::format("mhlo.{}", function))},
+                   {"mhlo.attributes", site.builder().dictionary(std::move(options))},
+                   {"mhlo.version", site.integer(1)}};
+  return site.become("stablehlo.custom_call", site.all_leaves(), std::move(fields));
+}
+
+Result<void> write_elementwise(Site& site) {
+  constexpr std::string_view chlo = "chlo.";
+  if (site.name == "chlo.mulhi") return site.unsupported("StableHLO has no op mulhi");
+  if (site.name.starts_with(chlo)) return become_call_of(site, site.name.substr(chlo.size()), {});
+  const VhloOp* op = find_stablehlo_op(site.name);
+  if (op && version_at(*op, site.exporter.release) == 0 && site.instruction().op == Op::Tan)
+    return become_call_of(site, "tan", {});
+  return site.become();
+}
+
+Result<void> write_plain(Site& site) { return site.become(); }
+
+Result<void> write_same(Site& site) {
+  Leaves values = site.leaves(0);
+  site.give(std::move(values));
+  return {};
+}
+
+Result<void> write_compare(Site& site) {
+  const auto& a = site.attributes<CompareAttributes>();
+  const ElementType type = site.operand_shape(0).type;
+  std::string_view order = is_floating(type) || is_complex(type) ? "FLOAT"
+                           : is_signed(type)                     ? "SIGNED"
+                                                                 : "UNSIGNED";
+  const bool is_total = a.type == ComparisonType::TotalOrder || a.order == ComparisonOrder::Total;
+  if (is_floating(type) && is_total) order = "TOTALORDER";
+  return site.become(
+      {{"comparison_direction", site.builder().enumerator(text_of_enum(a.direction))},
+       {"compare_type", site.builder().enumerator(order)}});
+}
+
+Result<void> write_reduce_precision(Site& site) {
+  const auto& a = site.attributes<ReducePrecisionAttributes>();
+  return site.become({{"exponent_bits", site.integer32(a.exponent_bits)},
+                      {"mantissa_bits", site.integer32(a.mantissa_bits)}});
+}
+
+Result<ValueId> Site::transposed(ValueId value, const Dims& permutation) {
+  if (std::ranges::is_sorted(permutation)) return value;
+  Type type = builder().program[builder().program[value].type];
+  const Dims from = type.dims;
+  for (size_t i = 0; i < permutation.size(); ++i) type.dims[i] = from[permutation[i]];
+  HILO_TRY(const Leaves out,
+           emit("stablehlo.transpose", std::array{value}, {builder().intern(std::move(type))},
+                {{"permutation", numbers(permutation)}}));
+  return out[0];
+}
+
+Result<ValueId> Site::reshaped(ValueId value, Dims dims) {
+  Type type = builder().program[builder().program[value].type];
+  if (type.dims == dims) return value;
+  type.dims = std::move(dims);
+  HILO_TRY(const Leaves out,
+           emit("stablehlo.reshape", std::array{value}, {builder().intern(std::move(type))}));
+  return out[0];
+}
+
+// The elements in the order that they lie in memory, seen in other dimensions and another order.
+Result<void> write_bitcast(Site& site) {
+  const Shape& from = site.operand_shape(0);
+  const Shape& to = site.shape();
+  if (!from.is_array() || !to.is_array()) return write_same(site);
+  if (from.has_dynamic_dims() || to.has_dynamic_dims())
+    return site.unsupported("a bitcast of dynamic dimensions");
+  if (bits_of(from.type) != bits_of(to.type) || element_count(from) != element_count(to))
+    return site.unsupported("a bitcast between elements of different widths");
+  for (const Shape* shape : {&from, &to})
+    if (shape->has_layout && !layout_fault(*shape).empty())
+      return fail(ErrorKind::Shape, "{}", layout_fault(*shape));
+  const auto physical_order = [](const Shape& shape) {
+    Dims out = shape.has_layout ? shape.layout.minor_to_major
+                                : Layout::descending(shape.dims.size()).minor_to_major;
+    std::ranges::reverse(out);
+    return out;
+  };
+  const Dims order = physical_order(to);
+  Dims physical, back(order.size());
+  for (size_t i = 0; i < order.size(); ++i) {
+    physical.push_back(to.dims[order[i]]);
+    back[order[i]] = static_cast<int64_t>(i);
+  }
+  HILO_TRY(ValueId value, site.transposed(site.leaves(0)[0], physical_order(from)));
+  HILO_TRY(value, site.reshaped(value, physical));
+  HILO_TRY(value, site.transposed(value, back));
+  if (from.type != to.type) {
+    HILO_TRY(const TypeId type, site.exporter.type_of(to));
+    HILO_TRY(const Leaves cast, site.emit("stablehlo.bitcast_convert", std::array{value}, {type}));
+    value = cast[0];
+  }
+  site.give({value});
+  return {};
+}
+
+Result<void> write_broadcast(Site& site) {
+  return site.become(
+      {{"broadcast_dimensions", site.numbers(site.attributes<DimensionsAttributes>().dimensions)}});
+}
+
+namespace {
+
+Result<ValueId> constant_leaf(Site& site, const Literal& literal) {
+  HILO_TRY(const TypeId type, site.exporter.type_of(literal.shape()));
+  if (literal.shape().is_token()) {
+    HILO_TRY(const Leaves token, site.emit("stablehlo.create_token", {}, {type}));
+    return token[0];
+  }
+  const auto raw = literal.raw();
+  const auto width = static_cast<size_t>(storage_bytes(literal.type()));
+  Attribute value{.kind = AttributeKind::Tensor};
+  value.type = type;
+  value.is_splat = raw.size() > width;
+  for (size_t i = width; value.is_splat && i < raw.size(); i += width)
+    value.is_splat = std::memcmp(raw.data(), raw.data() + i, width) == 0;
+  value.data = std::make_shared<const std::string>(reinterpret_cast<const char*>(raw.data()),
+                                                   value.is_splat ? width : raw.size());
+  HILO_TRY(const Leaves out, site.emit("stablehlo.constant", {}, {type},
+                                       {{"value", site.builder().add(std::move(value))}}));
+  return out[0];
+}
+
+Result<void> constant_leaves(Site& site, const Literal& literal, Leaves& out) {
+  if (!literal.shape().is_tuple()) {
+    HILO_TRY(out.emplace_back(), constant_leaf(site, literal));
+    return {};
+  }
+  for (const Literal& element : literal.elements()) HILO_DO(constant_leaves(site, element, out));
+  return {};
+}
+
+}  // namespace
+
+Result<void> write_constant(Site& site) {
+  const LiteralRef& ref = site.attributes<ConstantAttributes>().literal;
+  if (!ref.literal) return fail(ErrorKind::Structure, "a constant without a value");
+  Leaves out;
+  HILO_DO(constant_leaves(site, *ref.literal, out));
+  site.give(std::move(out));
+  return {};
+}
+
+Result<ValueId> Site::integers(const Dims& values, ElementType element) {
+  const TypeId type = exporter.array_type(element, {static_cast<int64_t>(values.size())});
+  std::string data;
+  for (const int64_t value : values)
+    data.append(reinterpret_cast<const char*>(&value), static_cast<size_t>(storage_bytes(element)));
+  Attribute value{.kind = AttributeKind::Tensor};
+  value.type = type;
+  value.data = std::make_shared<const std::string>(std::move(data));
+  HILO_TRY(const Leaves out,
+           emit("stablehlo.constant", {}, {type}, {{"value", builder().add(std::move(value))}}));
+  return out[0];
+}
+
+Result<void> write_concatenate(Site& site) {
+  const Dims& dims = site.attributes<DimensionsAttributes>().dimensions;
+  if (dims.size() != 1) return fail(ErrorKind::Structure, "expected one dimension");
+  return site.become({{"dimension", site.integer(dims[0])}});
+}
+
+Result<void> write_one_dimension(Site& site) { return write_concatenate(site); }
+
+Result<void> write_dimensions(Site& site) {
+  return site.become(
+      {{"dimensions", site.numbers(site.attributes<DimensionsAttributes>().dimensions)}});
+}
+
+Result<void> write_transpose(Site& site) {
+  return site.become(
+      {{"permutation", site.numbers(site.attributes<DimensionsAttributes>().dimensions)}});
+}
+
+// The sizes, scalars in HLO, are one vector.
+Result<void> write_dynamic_reshape(Site& site) {
+  std::vector<ValueId> sizes;
+  for (const ValueId size : site.all_leaves(1)) {
+    HILO_TRY(sizes.emplace_back(), site.reshaped(size, {1}));
+  }
+  if (sizes.empty()) return site.become("stablehlo.reshape", site.leaves(0));
+  const auto count = static_cast<int64_t>(sizes.size());
+  HILO_TRY(const Leaves shape,
+           site.emit("stablehlo.concatenate", sizes,
+                     {site.exporter.array_type(site.operand_shape(1).type, {count})},
+                     {{"dimension", site.integer(0)}}));
+  return site.become(site.name, std::array{site.leaves(0)[0], shape[0]});
+}
+
+Result<void> write_dynamic_slice(Site& site) {
+  const auto& a = site.attributes<DynamicSliceAttributes>();
+  return site.become({{"slice_sizes", site.numbers(a.dynamic_slice_sizes)}});
+}
+
+Result<void> write_gather(Site& site) {
+  const auto& a = site.attributes<GatherAttributes>();
+  return site.become({{"offset_dims", site.numbers(a.offset_dims)},
+                      {"collapsed_slice_dims", site.numbers(a.collapsed_slice_dims)},
+                      {"start_index_map", site.numbers(a.start_index_map)},
+                      {"operand_batching_dims", site.numbers(a.operand_batching_dims)},
+                      {"start_indices_batching_dims", site.numbers(a.start_indices_batching_dims)},
+                      {"index_vector_dim", site.integer(a.index_vector_dim)},
+                      {"slice_sizes", site.numbers(a.slice_sizes)},
+                      {"indices_are_sorted", site.builder().boolean(a.indices_are_sorted)}});
+}
+
+Result<void> write_scatter(Site& site) {
+  const auto& a = site.attributes<ScatterAttributes>();
+  HILO_TRY(const RegionId body, site.exporter.region(a.to_apply));
+  return site.become(
+      {{"update_window_dims", site.numbers(a.update_window_dims)},
+       {"inserted_window_dims", site.numbers(a.inserted_window_dims)},
+       {"scatter_dims_to_operand_dims", site.numbers(a.scatter_dims_to_operand_dims)},
+       {"input_batching_dims", site.numbers(a.input_batching_dims)},
+       {"scatter_indices_batching_dims", site.numbers(a.scatter_indices_batching_dims)},
+       {"index_vector_dim", site.integer(a.index_vector_dim)},
+       {"indices_are_sorted", site.builder().boolean(a.indices_are_sorted)},
+       {"unique_indices", site.builder().boolean(a.unique_indices)}},
+      {body});
+}
+
+Result<void> write_iota(Site& site) {
+  return site.become(
+      {{"iota_dimension", site.integer(site.attributes<IotaAttributes>().iota_dimension)}});
+}
+
+Result<void> write_pad(Site& site) {
+  Dims low, high, interior;
+  for (const PaddingDim& dim : site.attributes<PadAttributes>().padding.dims) {
+    low.push_back(dim.low);
+    high.push_back(dim.high);
+    interior.push_back(dim.interior);
+  }
+  return site.become({{"edge_padding_low", site.numbers(low)},
+                      {"edge_padding_high", site.numbers(high)},
+                      {"interior_padding", site.numbers(interior)}});
+}
+
+Result<void> write_slice(Site& site) {
+  Dims starts, limits, strides;
+  for (const SliceDim& dim : site.attributes<SliceAttributes>().slice.dims) {
+    starts.push_back(dim.start);
+    limits.push_back(dim.limit);
+    strides.push_back(dim.stride);
+  }
+  return site.become({{"start_indices", site.numbers(starts)},
+                      {"limit_indices", site.numbers(limits)},
+                      {"strides", site.numbers(strides)}});
+}
+
+Result<void> write_top_k(Site& site) {
+  const auto& a = site.attributes<TopKAttributes>();
+  return become_call_of(site, "topk",
+                        {{"k", site.integer(a.k)}, {"largest", site.builder().boolean(a.largest)}});
+}
+
+}  // namespace hilo::mlir

@@ -1,0 +1,105 @@
+// Types by their codes in VhloBytecode.cpp of StableHLO.
+#include "wire/stablehlo/bytecode_writer.h"
+
+namespace hilo::mlir {
+namespace {
+
+using E = ElementType;
+
+struct Code {
+  ElementType element;
+  uint64_t code;
+};
+constexpr Code codes[] = {
+    {E::Pred, 0},      {E::BF16, 2},        {E::F16, 3},         {E::F32, 4},
+    {E::F64, 5},       {E::F8E4M3FN, 6},    {E::F8E5M2, 7},      {E::S4, 10},
+    {E::S8, 11},       {E::S16, 12},        {E::S32, 13},        {E::S64, 14},
+    {E::U4, 15},       {E::U8, 16},         {E::U16, 17},        {E::U32, 18},
+    {E::U64, 19},      {E::F8E4M3FNUZ, 27}, {E::F8E5M2FNUZ, 28}, {E::F8E4M3B11FNUZ, 29},
+    {E::S2, 31},       {E::U2, 32},         {E::F8E4M3, 35},     {E::F8E3M4, 36},
+    {E::F4E2M1FN, 37}, {E::F6E2M3FN, 38},   {E::F6E3M2FN, 39},   {E::F8E8M0FNU, 40}};
+
+enum VhloType : uint64_t {
+  VhloComplex = 1,
+  VhloFunction = 8,
+  VhloIndex = 9,
+  VhloTensor = 20,
+  VhloEncodedTensor,
+  VhloToken,
+  VhloTuple,
+  VhloNone = 33,
+  VhloTf32,
+  VhloFuture = 42,
+};
+constexpr uint64_t type_extensions = 18;  // an attribute: the bounds of a tensor
+
+uint64_t code_of(ElementType element) {
+  for (const Code& one : codes)
+    if (one.element == element) return one.code;
+  fail_check("an element type that VHLO does not have", std::source_location::current());
+}
+
+}  // namespace
+
+uint64_t BytecodeWriter::type(TypeId id) {
+  const auto known = type_numbers_.find(id);
+  if (known != type_numbers_.end()) return known->second;
+  const Type& from = program_[id];
+  std::vector<uint64_t> parts;
+  for (const TypeId part : from.types) parts.push_back(type(part));
+  ByteWriter out;
+  const auto list = [&](size_t first, size_t end) {
+    out.varint(end - first);
+    for (size_t i = first; i < end; ++i) out.varint(parts[i]);
+  };
+  switch (from.kind) {
+    case TypeKind::Scalar:
+      if (is_complex(from.element)) {
+        ByteWriter real;
+        real.varint(code_of(real_type_of(from.element)));
+        out.varint(VhloComplex);
+        out.varint(types_.number(Dialect::Vhlo, real.take()));
+      } else {
+        out.varint(code_of(from.element));
+      }
+      break;
+    case TypeKind::Index: out.varint(VhloIndex); break;
+    case TypeKind::Token: out.varint(VhloToken); break;
+    case TypeKind::None: out.varint(VhloNone); break;
+    case TypeKind::Other: out.varint(VhloTf32); break;
+    case TypeKind::Tuple:
+    case TypeKind::Future:
+      out.varint(from.kind == TypeKind::Tuple ? VhloTuple : VhloFuture);
+      list(0, parts.size());
+      break;
+    case TypeKind::Function:
+      out.varint(VhloFunction);
+      list(0, from.inputs);
+      list(from.inputs, parts.size());
+      break;
+    case TypeKind::Tensor: {
+      const uint64_t element = type(from.element_type);
+      if (!from.bounds.empty()) {
+        ByteWriter bounds;
+        bounds.varint(type_extensions);
+        bounds.varint(from.bounds.size());
+        for (const int64_t bound : from.bounds) bounds.signed_varint(bound);
+        const uint64_t encoding = attributes_.number(Dialect::Vhlo, bounds.take());
+        out.varint(VhloEncodedTensor);
+        out.varint(encoding);
+      } else {
+        out.varint(VhloTensor);
+      }
+      out.varint(from.dims.size());
+      for (const int64_t dim : from.dims) out.signed_varint(dim);
+      out.varint(element);
+      break;
+    }
+    case TypeKind::Quantized: fail_check("quantised types", std::source_location::current());
+  }
+  const uint64_t number = types_.number(Dialect::Vhlo, out.take());
+  type_numbers_.emplace(id, number);
+  return number;
+}
+
+}  // namespace hilo::mlir
