@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "tools/diagnostics.h"
 #include "tools/module_file.h"
 #include "tools/module_form.h"
 
@@ -7,7 +8,7 @@ namespace hilo::tools {
 namespace {
 
 struct Options {
-  std::string file, output, to;
+  std::string file, output, to, stablehlo_version;
   StageChoice stage;
 };
 
@@ -23,8 +24,12 @@ void convert_file(const Options& options, Session& session) {
   if (!can_write(options.output, session)) return;
   auto loaded = load_module(options.file, {.stage = options.stage}, session);
   if (!loaded) return;
-  const auto converted = written_as(loaded->module, *form);
+  std::vector<Warning> warnings;
+  const auto converted =
+      written_as(loaded->module, *form,
+                 {.stablehlo_version = options.stablehlo_version, .warnings = &warnings});
   if (!converted) return fail_with(session, converted.error());
+  for (const Warning& warning : warnings) warn(session, warning.message, warning.place);
   if (!session.json || !is_standard_output(options.output))
     write_text(options.output, *converted, session);
   if (!session.json) return;
@@ -47,9 +52,12 @@ void add_convert(Arguments& arguments, Session& session) {
                        "behind it that it is compressed");
   arguments
       .add_option("--to", options->to,
-                  "text (.txt, .hlo), proto (.pb), prototext (.pbtxt) or json (.json); without, by "
-                  "the output's ending")
+                  "text (.txt, .hlo), proto (.pb), prototext (.pbtxt), json (.json), stablehlo "
+                  "(.mlir) or stablehlo-bytecode (.mlirbc); without, by the output's ending")
       .one_of(words_of_forms());
+  arguments.add_option("--stablehlo-version", options->stablehlo_version,
+                       "the StableHLO that is to read a .mlirbc, from 1.0.0 to 1.20.0; without, "
+                       "1.17.0, which jaxlib 0.10.2 reads");
   arguments.add_flag("--json", session.json,
                      "what was written as one JSON document on standard output");
   arguments.footer(
@@ -57,6 +65,8 @@ void add_convert(Arguments& arguments, Session& session) {
       "Examples:\n"
       "  hilo convert dump.hlo.pb -o dump.txt\n"
       "  hilo convert dump.txt -o dump.pb.gz\n"
+      "  hilo convert dump.txt -o program.mlir\n"
+      "  hilo convert dump.txt -o program.mlirbc --stablehlo-version=1.0.0\n"
       "  hilo convert dump.txt --to=json | python3 -m json.tool");
   arguments.callback([options, &session] { convert_file(*options, session); });
 }

@@ -18,7 +18,9 @@ constexpr Ending endings[] = {{".txt", "text", Format::HloText},
                               {".prototext", "prototext", Format::HloProtoText},
                               {".textproto", "prototext", Format::HloProtoText},
                               {".txtpb", "prototext", Format::HloProtoText},
-                              {".json", "json", Format::HloProtoJson}};
+                              {".json", "json", Format::HloProtoJson},
+                              {".mlir", "stablehlo", Format::StableHloText},
+                              {".mlirbc", "stablehlo-bytecode", Format::StableHloBytecode}};
 
 std::string known_endings() {
   std::string out;
@@ -66,8 +68,9 @@ Result<void> expect_text_file(const std::string& path) {
               path);
 }
 
-Result<std::string> written_as(const Module& module, const ModuleForm& form) {
-  HILO_TRY(std::string bytes, convert(module, form.format));
+Result<std::string> written_as(const Module& module, const ModuleForm& form,
+                               const ConvertOptions& options) {
+  HILO_TRY(std::string bytes, convert(module, form.format, options));
   return form.compressed ? gzip(bytes) : bytes;
 }
 

@@ -13,12 +13,14 @@ struct ModuleForm {
 // By the ending, with or without .gz behind it. Text for a name without one, for "-" and for none.
 // Usage for an ending that stands for no form.
 Result<ModuleForm> form_of_file(const std::string& path);
-// The words of --to, which the ending may contradict: text, proto, prototext, json.
+// The words of --to, which the ending may contradict: text, proto, prototext, json, stablehlo,
+// stablehlo-bytecode.
 std::vector<std::string> words_of_forms();
 Format form_of_word(std::string_view word);
 // Whether the file is to hold text; Usage, which names `hilo convert`, where its ending says else.
 Result<void> expect_text_file(const std::string& path);
 
-Result<std::string> written_as(const Module& module, const ModuleForm& form);
+Result<std::string> written_as(const Module& module, const ModuleForm& form,
+                               const ConvertOptions& options = {});
 
 }  // namespace hilo::tools

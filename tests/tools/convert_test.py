@@ -67,8 +67,35 @@ class Convert(Folder):
             self.assertEqual(done.returncode, 1)
             self.assertIn(says, done.stderr)
 
+    def test_stablehlo(self):
+        path, done = self.convert("m.mlir")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("no place for backend configurations", done.stderr)
+        with open(path) as file:
+            text = file.read()
+        self.assertIn("func.func public @main(", text)
+        self.assertIn('stablehlo.add %a, %b {mhlo.frontend_attributes = {k = "v"}} : tensor<4xf32> loc(#loc1)', text)
+        self.assertIn('#loc1 = loc("n")', text)
+        for version in "1.0.0", "1.8.0", "1.17.0":
+            path, done = self.convert("m.mlirbc", f"--stablehlo-version={version}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with open(path, "rb") as file:
+                self.assertTrue(file.read().startswith(b"ML\xefR\rStableHLO_v" + version.encode() + b"\0"))
+            printed = hilo("print", path).stdout
+            self.assertIn('frontend_attributes={k="v"}, metadata={op_name="n"}', printed)
+        path, done = self.convert("n.mlirbc", "--stablehlo-version=0.9.0")
+        self.assertEqual((done.returncode, os.path.exists(path)), (2, False))
+        self.assertIn("1.0.0 to 1.20.0", done.stderr)
+
+    def test_what_stablehlo_lacks(self):
+        module = self.write("m.hlo", "HloModule m\nENTRY e {\n  a = s32[] parameter(0)\n  ROOT high = s32[] mulhi(a, a)\n}\n")
+        done = hilo("convert", module, "-o", os.path.join(self.folder, "m.mlir"))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("m.hlo:4", done.stderr)
+        self.assertIn("StableHLO has no op mulhi", done.stderr)
+
     def test_other_endings_are_refused(self):
-        for name in "m.mlir", "m.onnx", "m.pb.zip", "m.after":
+        for name in "m.tflite", "m.onnx", "m.pb.zip", "m.after":
             path, done = self.convert(name)
             self.assertEqual((done.returncode, os.path.exists(path)), (2, False))
             self.assertIn("no form of a module ends in", done.stderr)

@@ -1,6 +1,7 @@
 // Attributes as MLIR prints them, read back from where HLO keeps them as text: {a = 1 : i64,
 // b = "text", c = [1 : i32, true], d = array<i64: 1, 2>, e}.
 #include <cstdlib>
+#include <utility>
 
 #include "wire/stablehlo/exporter.h"
 #include "wire/text_scanner.h"
@@ -24,12 +25,27 @@ class Parser {
   std::optional<AttributeId> value(int depth);
   std::optional<AttributeId> number();
   std::optional<AttributeId> array();
+  std::optional<AttributeId> dense();
   std::optional<TypeId> type();
   static std::string unescaped(std::string_view quoted);
 
   Builder& builder_;
   TextScanner in_;
 };
+
+void append_element(std::string& data, ElementType type, const std::string& word) {
+  visit_storage(type, [&]<class T>(std::type_identity<T>) {
+    T value;
+    if constexpr (std::is_same_v<T, bool>) value = word == "true";
+    else if constexpr (std::is_same_v<T, uint64_t>)
+      value = std::strtoull(word.c_str(), nullptr, 10);
+    else if constexpr (std::is_integral_v<T>)
+      value = static_cast<T>(std::strtoll(word.c_str(), nullptr, 10));
+    else if constexpr (std::is_same_v<T, double>) value = std::strtod(word.c_str(), nullptr);
+    else value = static_cast<T>(std::strtof(word.c_str(), nullptr));
+    data.append(reinterpret_cast<const char*>(&value), sizeof(T));
+  });
+}
 
 std::optional<int> hexadecimal(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -114,6 +130,38 @@ std::optional<AttributeId> Parser::array() {
   return builder_.numbers(std::move(values));
 }
 
+// dense<[[1, 2], [3, 4]]> : tensor<2x2xi64>; one element stands for all.
+std::optional<AttributeId> Parser::dense() {
+  std::vector<std::string> words;
+  if (!in_.accept('<')) return {};
+  while (!in_.accept('>')) {
+    if (in_.accept('[') || in_.accept(']') || in_.accept(',')) continue;
+    const std::string_view word = in_.word();
+    if (word.empty()) return {};
+    words.emplace_back(word);
+  }
+  if (!in_.accept(':') || !in_.accept("tensor") || !in_.accept('<')) return {};
+  std::string name(in_.word());
+  Dims dims;
+  for (size_t mark; (mark = name.find('x')) != std::string::npos; name.erase(0, mark + 1))
+    dims.push_back(std::strtoll(name.c_str(), nullptr, 10));
+  if (!in_.accept('>')) return {};
+  TextScanner rest = std::exchange(in_, TextScanner(name));
+  const auto of = type();
+  in_ = rest;
+  if (!of || builder_.program[*of].kind != TypeKind::Scalar) return {};
+  const ElementType element = builder_.program[*of].element;
+  std::string data;
+  for (const std::string& word : words) append_element(data, element, word);
+  Attribute out{.kind = AttributeKind::Tensor};
+  out.type = builder_.tensor(*of, dims);
+  const int64_t count = hilo::element_count(dims);
+  out.is_splat = words.size() == 1 && count > 1;
+  if (!out.is_splat && std::ssize(words) != count) return {};
+  out.data = std::make_shared<const std::string>(std::move(data));
+  return builder_.add(std::move(out));
+}
+
 std::optional<AttributeId> Parser::list(int depth) {
   std::vector<AttributeId> items;
   if (!in_.accept('[')) return {};
@@ -137,6 +185,7 @@ std::optional<AttributeId> Parser::value(int depth) {
   if (in_.peek('[')) return list(depth);
   if (in_.accept('@')) return builder_.symbol(in_.word());
   if (in_.accept("array")) return array();
+  if (in_.accept("dense")) return dense();
   if (in_.accept("unit")) return builder_.add({.kind = AttributeKind::Unit});
   return number();
 }

@@ -191,6 +191,13 @@ Result<Leaves> Site::emit(std::string_view op, std::span<const ValueId> operands
     if (const std::string fault = complete(builder(), *known, attributes); !fault.empty())
       return fail(ErrorKind::Structure, "{}: {}", op, fault);
     const Release& release = exporter.release;
+    const int version = version_at(*known, release);
+    for (const VhloAttribute& spec : known->all())
+      if (!spec.is_in(version) && spec.is_in(known->newest) &&
+          !is_fallback(builder().program, spec,
+                       builder().program[find_field(attributes, spec.name)]))
+        return fail(ErrorKind::Unsupported, "{} of {} came with StableHLO {}; {} is written",
+                    spec.name, op, to_string(release_of(*known, spec.since)), to_string(release));
     if (version_at(*known, release) == 0)
       return fail(ErrorKind::Unsupported, "{} came with StableHLO {}; {} is written", op,
                   to_string(first_release(*known)), to_string(release));

@@ -172,23 +172,21 @@ void add_layouts(Site& site, Fields& fields) {
   fields.emplace_back("result_layouts", site.builder().array(std::move(results)));
 }
 
-void add_config(Site& site, Fields& fields) {
+// A typed call's dictionary stands beside the op, as JAX writes it: XLA knows the call by that.
+Result<void> add_config(Site& site, Fields& fields) {
   const Extra& extra = site.module().extra(site.instruction());
-  const auto& a = site.attributes<CustomCallAttributes>();
-  CustomCallApiVersion version = a.api_version;
-  const bool is_typed = version == CustomCallApiVersion::TypedFfi || extra.backend_config_is_json;
-  const auto typed = is_typed && !extra.backend_config.empty()
-                         ? parse_dictionary(site.builder(), extra.backend_config)
-                         : std::optional<AttributeId>();
-  if (typed) fields.emplace_back("mhlo.backend_config", *typed);
-  else if (!extra.backend_config.empty()) {
+  const auto version = site.attributes<CustomCallAttributes>().api_version;
+  if (version != CustomCallApiVersion::TypedFfi) {
     fields.emplace_back("backend_config", site.builder().string(extra.backend_config));
-    if (version == CustomCallApiVersion::TypedFfi)
-      site.exporter.warn("configurations of typed calls that are no dictionary of MLIR",
-                         site.instruction());
+    fields.emplace_back("api_version", site.builder().enumerator(text_of_enum(version)));
+    return {};
   }
-  if (typed && extra.backend_config_is_json) version = CustomCallApiVersion::TypedFfi;
-  fields.emplace_back("api_version", site.builder().enumerator(text_of_enum(version)));
+  const std::string_view text = extra.backend_config.empty() ? "{}" : extra.backend_config;
+  const auto dictionary = parse_dictionary(site.builder(), text);
+  if (!dictionary)
+    return site.unsupported("the configuration of a typed call is no dictionary of MLIR");
+  fields.emplace_back("mhlo.backend_config", *dictionary);
+  return {};
 }
 
 bool has_inner_tuple(const Shape& shape) {
@@ -238,7 +236,7 @@ Result<Fields> custom_call_fields(Site& site) {
   out.emplace_back("called_computations", builder.array(std::move(called)));
   out.emplace_back("output_operand_aliases", builder.array(std::move(aliases)));
   add_layouts(site, out);
-  add_config(site, out);
+  HILO_DO(add_config(site, out));
   annotate(builder, site.module().extra(site.instruction()), out);
   if (a.literal.literal) return site.unsupported("a custom call that holds a literal");
   if (!a.window.dims.empty() || a.dim_labels)

@@ -9,7 +9,7 @@
 namespace hilo::mlir {
 namespace {
 
-constexpr int deepest_nesting = 400;        // of regions and calls together
+constexpr int deepest_nesting = 400;       // of regions and calls together
 constexpr size_t max_functions = 1 << 16;  // with their copies for other shapes
 
 std::string text_attribute(const Program& program, const Operation& operation,

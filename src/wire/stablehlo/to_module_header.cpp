@@ -52,7 +52,7 @@ Result<void> Converter::read_header() {
 
 // "{0,1}" as layout, a host's memory as space; what is left to the compiler stays as it is.
 static Result<void> put_in_memory(const Program& program, const Attribute& attributes,
-                                    Shape& shape) {
+                                  Shape& shape) {
   if (!shape.is_array()) return {};
   const Attribute* layout = program.find(attributes, "mhlo.layout_mode");
   if (layout && layout->text.starts_with('{')) {
@@ -91,7 +91,7 @@ Result<void> Converter::read_argument_attributes(const Operation& function, size
   const Attribute* given = program.find(function, "res_attrs");
   for (size_t i = 0; given && i < given->items.size() && i < results; ++i)
     HILO_DO(put_in_memory(program, program[given->items[i]],
-                            results == 1 ? layout.result : layout.result.elements[i]));
+                          results == 1 ? layout.result : layout.result.elements[i]));
   module.header.entry_computation_layout = std::move(layout);
   return {};
 }

@@ -201,4 +201,31 @@ std::string complete(Builder& builder, const VhloOp& op, Fields& attributes) {
   return "";
 }
 
+bool is_fallback(const Program& program, const VhloAttribute& spec, const Attribute& from) {
+  const auto all_are = [&](int64_t wanted) {
+    const auto values = integers_of(program, from);
+    return values && std::ranges::all_of(*values, [&](int64_t one) { return one == wanted; });
+  };
+  const auto is_first = [&](const Attribute& one) {
+    return one.text == "DEFAULT" || one.text == "NOTYPE" || one.text == "API_VERSION_ORIGINAL";
+  };
+  switch (spec.fallback) {
+    case Fallback::Required: return false;
+    case Fallback::Zero: return from.integer == 0;
+    case Fallback::MinusOne: return from.integer == -1;
+    case Fallback::False: return spec.form == Form::Flags ? all_are(0) : from.integer == 0;
+    case Fallback::Empty:
+      return from.text.empty() && from.items.empty() && from.fields.empty() &&
+             (from.kind != AttributeKind::Tensor || element_count(program[from.type]) == 0);
+    case Fallback::NoType:
+      return from.kind == AttributeKind::Type && program[from.type].kind == TypeKind::None;
+    case Fallback::Ones: return all_are(1);
+    case Fallback::Zeros: return all_are(0);
+    case Fallback::First: break;
+  }
+  if (spec.form == Form::Accuracy) return program.find(from, "mode")->text == "DEFAULT";
+  if (spec.form != Form::Precisions) return is_first(from);
+  return std::ranges::all_of(from.items, [&](AttributeId one) { return is_first(program[one]); });
+}
+
 }  // namespace hilo::mlir

@@ -85,6 +85,8 @@ std::string stablehlo_name(const VhloOp& op);
 // Adds what is missing and brings all to their forms, fields sorted before and after. The fault, or
 // "".
 std::string complete(Builder& builder, const VhloOp& op, Fields& attributes);
+// Whether the attribute says what its absence means.
+bool is_fallback(const Program& program, const VhloAttribute& spec, const Attribute& attribute);
 std::string_view text_of(Form form);
 
 // Enums by their numbers in bytecode; "" where there is none.

@@ -237,6 +237,7 @@ Result<std::string> Properties::text() {
   group();
   for (const VhloAttribute& spec : op->all()) {
     if (!spec.is_in(op->newest) || std::ranges::find(taken_, spec.name) != taken_.end()) continue;
+    if (is_fallback(program_, spec, at(spec.name))) continue;
     HILO_TRY(std::string text, one(spec, at(spec.name)));
     if (text == "unit") out_ += fmt::format("{}{}", out_.empty() ? "" : ", ", spec.name);
     else if (!text.empty()) add(spec.name, std::move(text));
