@@ -9,7 +9,7 @@ namespace {
 
 constexpr int deepest_region = 200;
 // Regions are written once for each use, so that a small module can ask for very many.
-constexpr size_t most_operations = size_t{1} << 24;
+constexpr size_t max_operations = size_t{1} << 24;
 
 }  // namespace
 
@@ -42,8 +42,8 @@ Result<void> Exporter::convert_instruction(Target& target, InstructionId id) {
   for (const InstructionId operand : module.operands(id))
     if (!target.values.contains(operand))
       return fail(ErrorKind::Structure, "operand {} stands behind its user", module[operand].name);
-  if (builder.program.operations.size() > most_operations)
-    return fail(ErrorKind::Limit, "more than {} ops", most_operations);
+  if (builder.program.operations.size() > max_operations)
+    return fail(ErrorKind::Limit, "more than {} ops", max_operations);
   const Extra& extra = module.extra(instruction);
   if (!extra.control_predecessors.empty()) warn("control dependencies", instruction);
   if (!extra.backend_config.empty() && instruction.op != Op::CustomCall)

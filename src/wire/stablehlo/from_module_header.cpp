@@ -37,7 +37,7 @@ std::optional<size_t> leaf_number(const Shape& shape, std::span<const int64_t> i
 }
 
 // "{0,1}" where the order is not the descending one; the host's memory.
-void describe_place(Builder& builder, const Shape& shape, Fields& fields) {
+void describe_location(Builder& builder, const Shape& shape, Fields& fields) {
   if (!shape.is_array() || !shape.has_layout) return;
   if (!shape.layout.is_descending())
     fields.emplace_back(
@@ -87,9 +87,9 @@ Result<void> Exporter::describe_entry(Fields& function, size_t arguments, size_t
   }
   append_leaves(layout ? layout->result : module.shape(entry.root), result_shapes);
   for (size_t i = 0; i < std::min(arguments, argument_shapes.size()); ++i)
-    describe_place(builder, *argument_shapes[i], on_arguments[i]);
+    describe_location(builder, *argument_shapes[i], on_arguments[i]);
   for (size_t i = 0; i < std::min(results, result_shapes.size()); ++i)
-    describe_place(builder, *result_shapes[i], on_results[i]);
+    describe_location(builder, *result_shapes[i], on_results[i]);
   const auto argument_at = [&](int64_t parameter, const Dims& index) -> std::optional<size_t> {
     if (parameter < 0 || parameter >= std::ssize(first)) return {};
     const auto leaf = leaf_number(module.shape(entry.parameters[parameter]), index);

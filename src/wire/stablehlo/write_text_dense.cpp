@@ -8,7 +8,7 @@ namespace hilo::mlir {
 namespace {
 
 // Beyond so many elements MLIR prints their bytes.
-constexpr int64_t most_listed = 100;
+constexpr int64_t max_listed = 100;
 
 // "f8e4m3fn" is "f8E4M3FN" in MLIR.
 std::string float_name(ElementType type) {
@@ -149,7 +149,7 @@ std::string dense_text(const Program& program, const Attribute& attribute) {
   size_t next = 0;
   const bool has_bytes = element != ElementType::Pred && bits_of(element) >= 8;
   if (attribute.is_splat) out = element_text(element, data, 0);
-  else if (count > most_listed && has_bytes) out = hexadecimal(data);
+  else if (count > max_listed && has_bytes) out = hexadecimal(data);
   else if (count > 0) append_nested(out, element, data, type.dims, 0, next);
   return fmt::format("dense<{}> : {}", out, type_text(program, attribute.type));
 }
