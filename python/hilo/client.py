@@ -118,10 +118,9 @@ class Client:
         return arguments
 
     def compile(self, code):
-        """An Executable of a program in any form."""
-        form = b"hlo" if code[:1] in (b"\n", b"\x0a") else b"mlir"
-        program = sized(PROGRAM, code=code, code_size=len(code), format=form,
-                        format_size=len(form))
+        """An Executable of a serialised HloModuleProto."""
+        program = sized(PROGRAM, code=code, code_size=len(code), format=b"hlo",
+                        format_size=3)
         loaded = self.call("client_compile", client=self.client,
                            program=C.addressof(program), options=ONE_DEVICE,
                            options_size=len(ONE_DEVICE)).executable

@@ -56,13 +56,23 @@ class Program:
 
         Raises Error where an argument is not what its parameter takes.
         """
-        results = self._executable(arguments)
+        try:
+            results = self._executable(arguments)
+        except client.PjrtError as error:
+            raise Error(str(error)) from None
         return results[0] if len(results) == 1 else results
 
     @cached_property
     def _executable(self):
+        with tempfile.TemporaryDirectory(prefix="hilo-") as folder:
+            proto = os.path.join(folder, "program.pb")
+            done = self._command("convert", "-o", proto)
+            if done.returncode:
+                raise Error(done.stderr.strip())
+            with open(proto, "rb") as file:
+                code = file.read()
         try:
-            return client.shared().compile(self.code)
+            return client.shared().compile(code)
         except client.PjrtError as error:
             raise Error(str(error)) from None
 
