@@ -12,8 +12,8 @@ os.environ["JAX_PLATFORMS"] = "hilo,cpu"
 os.environ["HILO_DEVICES"] = "4"
 os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=4"
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-if not Path(os.environ["HILO_PLUGIN"]).exists():
-    sys.exit(77)  # skipped: built without LLVM
+if not Path(os.environ["HILO_PLUGIN"]).exists() or os.environ.get("HILO_SANITIZE"):
+    sys.exit(77)  # skipped: built without LLVM, or for a process that begins with a sanitizer
 sys.path.insert(0, str(SOURCE / "python"))
 
 try:
