@@ -141,6 +141,21 @@ class Write(unittest.TestCase):
             with self.subTest(name):
                 self.check_program(name, about)
 
+    def test_hlo_modules(self):
+        """Modules as JAX hands them over: both forms are one program to jaxlib, and read back."""
+        modules = sorted(Path(SHARED, "corpus").glob("*/*/before.hlo")) if CORPUS.is_dir() else []
+        if not modules:
+            self.skipTest("HILO_SHARED names no folder with a corpus")
+        for source in modules:
+            with self.subTest(source.parent.name):
+                text, done = self.write(source, "m.mlir")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                bytecode, done = self.write(source, "m.mlirbc")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(parsed(text), parsed(bytecode))
+                again = hilo("print", bytecode)
+                self.assertEqual(again.returncode, 0, again.stderr)
+
     def check_program(self, name, about):
         source = CORPUS / f"{name}.new.mlirbc"
         printed = canonical(hilo("print", source).stdout)

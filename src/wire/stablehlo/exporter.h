@@ -116,6 +116,7 @@ struct Site {
   // Values moved by transpose and reshape, where they change something.
   Result<ValueId> transposed(ValueId value, const Dims& permutation);
   Result<ValueId> reshaped(ValueId value, Dims dims);
+  Result<ValueId> converted(ValueId value, ElementType type);
   Result<ValueId> integers(const Dims& values, ElementType type);  // a constant of one dimension
 };
 
@@ -133,6 +134,7 @@ Result<void> write_elementwise(Site&);
 #include "wire/stablehlo/from_module_ops.def"
 #undef WRITE
 
+std::unexpected<Error> fail_mixed_widths();
 // Fields of windows, under the names that the op has for its dilations.
 void add_window(Site& site, const Window& window, std::string_view base, std::string_view dilation,
                 Fields& fields);

@@ -13,6 +13,12 @@ constexpr size_t max_operations = size_t{1} << 24;
 
 }  // namespace
 
+std::unexpected<Error> fail_mixed_widths() {
+  return fail(ErrorKind::Unsupported,
+              "widths of floats are mixed, which StableHLO does not; hilo opt "
+              "--passes=explicit-converts writes the conversions that this means");
+}
+
 ValueId Exporter::new_value(TypeId type, std::string_view name, AttributeId location) {
   builder.program.values.push_back({.type = type, .name = legal_name(name), .location = location});
   return {static_cast<uint32_t>(builder.program.values.size() - 1)};
@@ -49,6 +55,7 @@ Result<void> Exporter::convert_instruction(Target& target, InstructionId id) {
   if (!extra.backend_config.empty() && instruction.op != Op::CustomCall)
     warn("backend configurations", instruction);
   if (!extra.result_accuracy.empty()) warn("accuracies of results", instruction);
+  if (widened_shapes(module, instruction)) return fail_mixed_widths();
   Site site{*this, target, id, row->name};
   return row->handler(site);
 }

@@ -58,7 +58,23 @@ void add_algorithm(Site& site, DotAlgorithm algorithm, Fields& fields) {
   }
 }
 
-// Without batch, batch first, then the free ones of both sides, as HLO has it too.
+// StableHLO multiplies elements of one type: the narrower float becomes the wider.
+Result<Leaves> factors(Site& site) {
+  Leaves out = site.all_leaves();
+  const ElementType left = site.operand_shape(0).type, right = site.operand_shape(1).type;
+  const bool are_f8 = bits_of(left) == 8 && bits_of(right) == 8;
+  if (left == right || are_f8 || !is_floating(left) || !is_floating(right)) return out;
+  const bool is_left_wider = bits_of(left) > bits_of(right);
+  if (bits_of(left) == bits_of(right)) {
+    for (ValueId& value : out) {
+      HILO_TRY(value, site.converted(value, ElementType::F32));
+    }
+  } else {
+    HILO_TRY(out[is_left_wider], site.converted(out[is_left_wider], is_left_wider ? left : right));
+  }
+  return out;
+}
+
 bool is_sparse(const RawText& text) { return !text.text.empty(); }
 
 }  // namespace
@@ -72,7 +88,8 @@ Result<void> write_dot(Site& site) {
                    {"rhs_contracting_dimensions", site.numbers(a.rhs_contracting_dims)},
                    {"precision_config", site.precisions(a.operand_precision)}};
   add_algorithm(site, a.algorithm, fields);
-  return site.become(std::move(fields));
+  HILO_TRY(const Leaves operands, factors(site));
+  return site.become(site.name, operands, std::move(fields));
 }
 
 Result<void> write_convolution(Site& site) {
@@ -105,7 +122,8 @@ Result<void> write_convolution(Site& site) {
   reversal.type = site.exporter.array_type(ElementType::Pred, {static_cast<int64_t>(flags.size())});
   reversal.data = std::make_shared<const std::string>(std::move(flags));
   fields.emplace_back("window_reversal", site.builder().add(std::move(reversal)));
-  return site.become(std::move(fields));
+  HILO_TRY(const Leaves operands, factors(site));
+  return site.become(site.name, operands, std::move(fields));
 }
 
 Result<void> write_fft(Site& site) {

@@ -22,8 +22,17 @@ void add_window(Site& site, const Window& window, std::string_view base, std::st
   if (!dilation.empty()) fields.emplace_back(dilation, site.numbers(dilations));
 }
 
+// Whether the body computes in the types of the operands.
+static bool fits_body(const Site& site, ComputationId body) {
+  const auto& parameters = site.module()[body].parameters;
+  for (size_t i = 0; i < parameters.size() && i < site.count(); ++i)
+    if (site.module().shape(parameters[i]).type != site.operand_shape(i).type) return false;
+  return true;
+}
+
 Result<void> write_reduce(Site& site) {
   const auto& a = site.attributes<ReduceAttributes>();
+  if (!fits_body(site, a.to_apply)) return fail_mixed_widths();
   HILO_TRY(const RegionId body, site.exporter.region(a.to_apply));
   return site.become({{"dimensions", site.numbers(a.dimensions)}}, {body});
 }
@@ -53,6 +62,7 @@ Result<void> write_select_and_scatter(Site& site) {
 
 Result<void> write_map(Site& site) {
   const auto& a = site.attributes<MapAttributes>();
+  if (!fits_body(site, a.to_apply)) return fail_mixed_widths();
   HILO_TRY(const RegionId body, site.exporter.region(a.to_apply));
   Dims dims = a.dimensions;
   if (dims.empty())

@@ -71,6 +71,16 @@ Result<ValueId> Site::reshaped(ValueId value, Dims dims) {
   return out[0];
 }
 
+Result<ValueId> Site::converted(ValueId value, ElementType to) {
+  Type type = builder().program[builder().program[value].type];
+  const TypeId element = builder().scalar(to);
+  if (type.element_type == element) return value;
+  type.element_type = element;
+  HILO_TRY(const Leaves out,
+           emit("stablehlo.convert", std::array{value}, {builder().intern(std::move(type))}));
+  return out[0];
+}
+
 // The elements in the order that they lie in memory, seen in other dimensions and another order.
 Result<void> write_bitcast(Site& site) {
   const Shape& from = site.operand_shape(0);

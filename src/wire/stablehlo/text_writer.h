@@ -7,6 +7,7 @@
 namespace hilo::mlir {
 
 std::string quoted_text(std::string_view text);
+std::string symbol_text(std::string_view name);  // @name, quoted where it must be
 std::string type_text(const Program& program, TypeId type);
 // dense<[1, 2]> : tensor<2xi64>
 std::string dense_text(const Program& program, const Attribute& attribute);

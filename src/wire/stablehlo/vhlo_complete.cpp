@@ -204,7 +204,8 @@ std::string complete(Builder& builder, const VhloOp& op, Fields& attributes) {
 bool is_fallback(const Program& program, const VhloAttribute& spec, const Attribute& from) {
   const auto all_are = [&](int64_t wanted) {
     const auto values = integers_of(program, from);
-    return values && std::ranges::all_of(*values, [&](int64_t one) { return one == wanted; });
+    return values && !values->empty() &&
+           std::ranges::all_of(*values, [&](int64_t one) { return one == wanted; });
   };
   const auto is_first = [&](const Attribute& one) {
     return one.text == "DEFAULT" || one.text == "NOTYPE" || one.text == "API_VERSION_ORIGINAL";

@@ -130,7 +130,7 @@ Result<bool> TextWriter::pretty(const Operation& operation) {
   }
   if (operation.name == "func.call") {
     define(operation);
-    out_ += fmt::format("call @{}({}) {}: {}", program_.find(operation, "callee")->text,
+    out_ += fmt::format("call {}({}) {}: {}", symbol_text(program_.find(operation, "callee")->text),
                         used_values, dictionary, signature(operation));
     return true;
   }
@@ -219,9 +219,9 @@ Result<void> TextWriter::function(const Operation& operation) {
     results += fmt::format("{}{}{}", results.empty() ? "" : ", ",
                            type_text(program_, type.types[i]), more);
   }
-  line(fmt::format("func.func {} @{}({}) -> ({}) {{\n",
+  line(fmt::format("func.func {} {}({}) -> ({}) {{\n",
                    program_.find(operation, "sym_visibility")->text,
-                   program_.find(operation, "sym_name")->text, arguments, results));
+                   symbol_text(program_.find(operation, "sym_name")->text), arguments, results));
   indent_ += 2;
   for (const OpId op : block.operations) HILO_DO(this->operation(program_[op]));
   indent_ -= 2;
@@ -236,7 +236,7 @@ Result<std::string> TextWriter::run() {
   HILO_TRY(const std::string dictionary, dictionary_text(program_, attributes));
   const Attribute* name = program_.find(top, "sym_name");
   out_ = "module ";
-  if (name && !name->text.empty()) out_ += fmt::format("@{} ", name->text);
+  if (name && !name->text.empty()) out_ += symbol_text(name->text) + " ";
   out_ += fmt::format("attributes {} {{\n", dictionary);
   indent_ = 2;
   const Block& block = program_[program_[top.regions[0]].blocks[0]];

@@ -171,8 +171,6 @@ std::string_view enum_name(Form form) {
   }
 }
 
-std::string symbol_text(std::string_view name) { return fmt::format("@{}", name); }
-
 // "": left out.
 Result<std::string> Properties::one(const VhloAttribute& spec, const Attribute& from) {
   switch (spec.form) {
@@ -246,6 +244,10 @@ Result<std::string> Properties::text() {
 }
 
 }  // namespace
+
+std::string symbol_text(std::string_view name) {
+  return "@" + (is_bare(name) ? std::string(name) : quoted_text(name));
+}
 
 std::string quoted_text(std::string_view text) {
   std::string out = "\"";
