@@ -156,6 +156,26 @@ class Write(unittest.TestCase):
                 again = hilo("print", bytecode)
                 self.assertEqual(again.returncode, 0, again.stderr)
 
+    def test_optimised_modules_keep_their_values(self):
+        """Layouts, tiles, fusions and starts are gone; what is computed is not. Refusals are known."""
+        modules = sorted(Path(SHARED, "corpus").glob("[tg]pu/*/after.hlo")) if CORPUS.is_dir() else []
+        if not modules:
+            self.skipTest("HILO_SHARED names no folder with a corpus")
+        written = 0
+        for source in modules:
+            if source.parent.name.startswith("big"):
+                continue
+            with self.subTest(source.parent.name):
+                path, done = self.write(source, "m.mlirbc")
+                if done.returncode != 0:
+                    self.assertRegex(done.stderr, "pads the tiles|labels of a convolution|widths of floats are mixed")
+                    continue
+                written += 1
+                values = source.parent / "io.npz"
+                done = hilo("run", path, "--inputs", values, "--expected", values, "-q", "--device=eval")
+                self.assertEqual(done.returncode, 0, done.stdout[:400] + done.stderr[:400])
+        self.assertGreater(written, len(modules) // 2)
+
     def check_program(self, name, about):
         source = CORPUS / f"{name}.new.mlirbc"
         printed = canonical(hilo("print", source).stdout)

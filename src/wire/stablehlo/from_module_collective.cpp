@@ -240,7 +240,7 @@ Result<Fields> custom_call_fields(Site& site) {
   annotate(builder, site.module().extra(site.instruction()), out);
   if (a.literal.literal) return site.unsupported("a custom call that holds a literal");
   if (!a.window.dims.empty() || a.dim_labels)
-    site.exporter.warn("windows of custom calls", site.instruction());
+    return site.unsupported("a custom call with the window or labels of a convolution");
   return out;
 }
 

@@ -81,42 +81,6 @@ Result<ValueId> Site::converted(ValueId value, ElementType to) {
   return out[0];
 }
 
-// The elements in the order that they lie in memory, seen in other dimensions and another order.
-Result<void> write_bitcast(Site& site) {
-  const Shape& from = site.operand_shape(0);
-  const Shape& to = site.shape();
-  if (!from.is_array() || !to.is_array()) return write_same(site);
-  if (from.has_dynamic_dims() || to.has_dynamic_dims())
-    return site.unsupported("a bitcast of dynamic dimensions");
-  if (bits_of(from.type) != bits_of(to.type) || element_count(from) != element_count(to))
-    return site.unsupported("a bitcast between elements of different widths");
-  for (const Shape* shape : {&from, &to})
-    if (shape->has_layout && !layout_fault(*shape).empty())
-      return fail(ErrorKind::Shape, "{}", layout_fault(*shape));
-  const auto physical_order = [](const Shape& shape) {
-    Dims out = shape.has_layout ? shape.layout.minor_to_major
-                                : Layout::descending(shape.dims.size()).minor_to_major;
-    std::ranges::reverse(out);
-    return out;
-  };
-  const Dims order = physical_order(to);
-  Dims physical, back(order.size());
-  for (size_t i = 0; i < order.size(); ++i) {
-    physical.push_back(to.dims[order[i]]);
-    back[order[i]] = static_cast<int64_t>(i);
-  }
-  HILO_TRY(ValueId value, site.transposed(site.leaves(0)[0], physical_order(from)));
-  HILO_TRY(value, site.reshaped(value, physical));
-  HILO_TRY(value, site.transposed(value, back));
-  if (from.type != to.type) {
-    HILO_TRY(const TypeId type, site.exporter.type_of(to));
-    HILO_TRY(const Leaves cast, site.emit("stablehlo.bitcast_convert", std::array{value}, {type}));
-    value = cast[0];
-  }
-  site.give({value});
-  return {};
-}
-
 Result<void> write_broadcast(Site& site) {
   return site.become(
       {{"broadcast_dimensions", site.numbers(site.attributes<DimensionsAttributes>().dimensions)}});
