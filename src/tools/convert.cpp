@@ -21,6 +21,11 @@ void convert_file(const Options& options, Session& session) {
   if (lists_stages(options.file, options.stage, session)) return;
   const auto form = wanted_form(options);
   if (!form) return fail_with(session, form.error());
+  if (!options.stablehlo_version.empty() && form->format != Format::StableHloBytecode)
+    return fail_with(session, {ErrorKind::Usage,
+                               "--stablehlo-version is for bytecode: -o N.mlirbc, or "
+                               "--to=stablehlo-bytecode",
+                               {}});
   if (!can_write(options.output, session)) return;
   auto loaded = load_module(options.file, {.stage = options.stage}, session);
   if (!loaded) return;

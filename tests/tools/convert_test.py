@@ -86,6 +86,9 @@ class Convert(Folder):
         path, done = self.convert("n.mlirbc", "--stablehlo-version=0.9.0")
         self.assertEqual((done.returncode, os.path.exists(path)), (2, False))
         self.assertIn("1.0.0 to 1.20.0", done.stderr)
+        path, done = self.convert("n.mlir", "--stablehlo-version=1.0.0")
+        self.assertEqual((done.returncode, os.path.exists(path)), (2, False))
+        self.assertIn("is for bytecode", done.stderr)
 
     def test_what_stablehlo_lacks(self):
         module = self.write("m.hlo", "HloModule m\nENTRY e {\n  a = s32[] parameter(0)\n  ROOT high = s32[] mulhi(a, a)\n}\n")
