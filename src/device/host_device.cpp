@@ -32,10 +32,10 @@ void* new_block(int64_t bytes) {
 }
 
 // A small block and its count in one piece of the heap, whose threads keep such pieces by
-// themselves.
+// themselves. Code may write whole vectors: there is room up to the next multiple of the alignment.
 Bytes small_block(int64_t bytes) {
-  const auto block =
-      std::make_shared_for_overwrite<std::byte[]>(static_cast<size_t>(bytes + alignment - 1));
+  const auto block = std::make_shared_for_overwrite<std::byte[]>(
+      static_cast<size_t>((bytes + alignment - 1) / alignment * alignment + alignment - 1));
   const auto start = reinterpret_cast<uintptr_t>(block.get());
   const uintptr_t padding = (alignment - start % alignment) % alignment;
   return Bytes(block, block.get() + padding);

@@ -26,9 +26,9 @@ def declared():
     text = "".join((SOURCE / header).read_text() for header in HEADERS)
     names = set(re.findall(r"^struct (\w+) \{", text, re.M))
     functions = (SOURCE / "pjrt/functions.def").read_text()
-    names |= {f"PJRT_{name}_Args" for name in re.findall(r"^(?:VOID_)?FUNCTION\((\w+)", functions, re.M)}
+    names |= {f"PJRT_{name}_Args" for name in re.findall(r"^(?:VOID_)?FUNCTION\(\s*(\w+)", functions, re.M)}
     ffi = (SOURCE / "pjrt/ffi_functions.def").read_text()
-    return names | {f"XLA_FFI_{name}_Args" for name in re.findall(r"^FFI_FUNCTION\([^,]*, (\w+)", ffi, re.M)}
+    return names | {f"XLA_FFI_{name}_Args" for name in re.findall(r"^FFI_FUNCTION\([^,]*,\s*(\w+)", ffi, re.M)}
 
 
 def claims(names):
@@ -64,7 +64,7 @@ class Abi(unittest.TestCase):
         self.assertIn("PJRT_Program.format", compiles([wrong]).stderr)
 
     def test_positions(self):
-        rows = re.findall(r"^(?:FUNCTION|VOID_FUNCTION|ABSENT)\((\w+)",
+        rows = re.findall(r"^(?:FUNCTION|VOID_FUNCTION|ABSENT)\(\s*(\w+)",
                           (SOURCE / "pjrt/functions.def").read_text(), re.M)
         self.assertEqual([f"PJRT_{name}" for name in rows], list(peer.FUNCTIONS))
 

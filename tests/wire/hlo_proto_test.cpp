@@ -284,7 +284,7 @@ TEST(Format, FoundByContent) {
   EXPECT_EQ(format("\x1f\x8b"), Format::Gzip);
   EXPECT_EQ(format(std::string("\x02\0\0\0\0\0\0\0{}", 10)), Format::Safetensors);
   EXPECT_EQ(format(""), Format::HloText);
-  EXPECT_EQ(read_module(bytes_of("module @m {}")).error().kind, ErrorKind::Unsupported);
+  EXPECT_EQ(read_module(bytes_of("module @m {}")).error().kind, ErrorKind::Structure);
   EXPECT_EQ(read_module(bytes_of("PK\x03\x04")).error().kind, ErrorKind::Format);
   EXPECT_EQ(read_module(bytes_of("\x1f\x8b garbage")).error().kind, ErrorKind::Format);
 }
