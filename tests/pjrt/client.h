@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -30,8 +31,9 @@ inline const PJRT_Api& plugin() {
 // A module in another form, by the command: protobuf has one list of messages in a process, and it
 // is the plugin's.
 inline std::string converted(const std::string& module, const std::string& form) {
-  const std::string folder = testing::TempDir();
-  const std::string from = folder + "pjrt_from", to = folder + "pjrt_to";
+  // Tests run at the same time, each as a process of its own.
+  const std::string folder = fmt::format("{}pjrt_{}_", testing::TempDir(), getpid());
+  const std::string from = folder + "from", to = folder + "to";
   std::ofstream(from, std::ios::binary) << module;
   const std::string command =
       fmt::format("{}/hilo convert {} --to={} -o {}", HILO_BUILD, from, form, to);
