@@ -52,6 +52,7 @@ TYPES = dict(enumerate(
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 bfloat16 "
     "complex64 complex128 float8_e5m2 float8_e4m3fn float8_e4m3b11fnuz float8_e5m2fnuz "
     "float8_e4m3fnuz int4 uint4".split(), start=1))
+NUMBERS = {name: number for number, name in TYPES.items()}
 
 
 class PjrtError(ValueError):
@@ -81,17 +82,21 @@ def sized(structure_type, **fields):
     return structure_type(struct_size=size, **fields)
 
 
-def dtype_of(number):
-    """The NumPy type of a PJRT_Buffer_Type."""
-    name = TYPES.get(number)
-    if name is None:
-        raise PjrtError(f"a result has an element type (number {number}) that NumPy lacks")
+def dtype_named(name):
+    """The NumPy type of that name; ml_dtypes has the narrow ones."""
     try:
         return np.dtype(name)
     except TypeError:
-        import ml_dtypes  # has the narrow types
+        import ml_dtypes
 
         return np.dtype(getattr(ml_dtypes, name))
+
+
+def dtype_of(number):
+    """The NumPy type of a PJRT_Buffer_Type."""
+    if number not in TYPES:
+        raise PjrtError(f"a result has an element type (number {number}) that NumPy lacks")
+    return dtype_named(TYPES[number])
 
 
 class Client:
@@ -128,13 +133,12 @@ class Client:
 
     def put(self, array):
         """A buffer that holds a copy of an array, or the array itself for the time of a call."""
-        numbers = {name: number for number, name in TYPES.items()}
-        if array.dtype.name not in numbers:
+        if array.dtype.name not in NUMBERS:
             raise PjrtError(f"an argument of type {array.dtype} has no element type of HLO")
         dims = (C.c_int64 * max(array.ndim, 1))(*array.shape)
         strides = (C.c_int64 * max(array.ndim, 1))(*array.strides)
         out = self.call("buffer_from_host", client=self.client, data=array.ctypes.data,
-                        type=numbers[array.dtype.name], dims=C.addressof(dims), rank=array.ndim,
+                        type=NUMBERS[array.dtype.name], dims=C.addressof(dims), rank=array.ndim,
                         strides=C.addressof(strides), stride_count=array.ndim, semantics=0,
                         device=self.device)
         if out.done:

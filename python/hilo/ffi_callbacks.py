@@ -9,7 +9,7 @@ import traceback
 
 import numpy as np
 
-from hilo.client import POINTER, WORD
+from hilo.client import POINTER, WORD, dtype_named
 
 TARGETS = ("xla_ffi_python_cpu_callback", "xla_ffi_partitioned_python_cpu_callback")
 LOADED_CALLBACKS = C.c_int64(7357244197867843242)  # the type of the client's list of callables
@@ -18,8 +18,8 @@ METADATA, TOKEN, INTERNAL = 1, 17, 13
 TYPES = {1: "bool", 2: "int8", 3: "int16", 4: "int32", 5: "int64", 6: "uint8", 7: "uint16",
          8: "uint32", 9: "uint64", 10: "float16", 11: "float32", 12: "float64", 15: "complex64",
          16: "bfloat16", 18: "complex128", 19: "float8_e5m2", 20: "float8_e4m3fn", 21: "int4",
-         22: "uint4", 23: "float8_e4m3b11fnuz", 24: "float8_e5m2fnuz", 25: "float8_e4m3fnuz", 26: "int2", 27: "uint2",
-         28: "float8_e4m3", 29: "float8_e3m4", 32: "float4_e2m1fn", 33: "float8_e8m0fnu"}
+         22: "uint4", 23: "float8_e4m3b11fnuz", 24: "float8_e5m2fnuz", 25: "float8_e4m3fnuz", 26: "int2",
+         27: "uint2", 28: "float8_e4m3", 29: "float8_e3m4", 32: "float4_e2m1fn", 33: "float8_e8m0fnu"}
 
 
 class Extension(C.Structure):
@@ -56,24 +56,13 @@ MetadataExtension = _structure("MetadataExtension", ("head", Extension),
                                ("metadata", C.POINTER(Metadata)), head=False)
 
 
-def dtype_of(number):
-    """The NumPy type of an element type."""
-    name = TYPES[number]
-    try:
-        return np.dtype(name)
-    except TypeError:
-        import ml_dtypes
-
-        return np.dtype(getattr(ml_dtypes, name))
-
-
 def view_of(pointer):
     """A buffer of a call as an array over its memory; None for a token."""
     buffer = C.cast(pointer, C.POINTER(Buffer)).contents
     if buffer.type == TOKEN:
         return None
     dims = [buffer.dims[i] for i in range(buffer.rank)]
-    dtype = dtype_of(buffer.type)
+    dtype = dtype_named(TYPES[buffer.type])
     size = int(np.prod(dims, dtype=np.int64)) * dtype.itemsize
     if size == 0:
         return np.zeros(dims, dtype)

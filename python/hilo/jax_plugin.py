@@ -2,25 +2,17 @@
 
 The client names itself `cpu`, so that JAX lowers for it as for its own CPU, with donation, linear
 algebra, callbacks and the compilation cache; it is registered, and chosen, as `hilo`.
-Environment: HILO_DEVICES (how many devices there are), HILO_THREADS (of all), HILO_CACHE (a folder
-for machine code).
+The plugin itself reads HILO_DEVICES, HILO_THREADS and HILO_CACHE of the environment.
 """
 
 import ctypes as C
-import os
 
 from hilo import ffi_callbacks
 from hilo.client import PLUGIN, POINTER, WORD
+from hilo.ffi_callbacks import Extension
 
 FFI_EXTENSION = 5
 LOW_PRIORITY = -10  # JAX's own CPU has 0: nobody gets Hilo who has not asked for it
-
-
-class Extension(C.Structure):
-    """The head of each extension of the table."""
-
-
-Extension._fields_ = [("size", WORD), ("type", C.c_int), ("next", C.POINTER(Extension))]
 
 
 class Api(C.Structure):
@@ -48,21 +40,6 @@ def pointer_of(capsule):
     get_name = C.PYFUNCTYPE(C.c_char_p, C.py_object)(("PyCapsule_GetName", C.pythonapi))
     get = C.PYFUNCTYPE(POINTER, C.py_object, C.c_char_p)(("PyCapsule_GetPointer", C.pythonapi))
     return get(capsule, get_name(capsule))
-
-
-def options():
-    """The options of the client, from the environment."""
-    out = {}
-    for name in ("devices", "threads"):
-        text = os.environ.get(f"HILO_{name.upper()}", "")
-        if not text:
-            continue
-        if not text.isdigit() or int(text) < 1:
-            raise ValueError(f"HILO_{name.upper()}={text} is no number from 1 up")
-        out[name] = int(text)
-    if os.environ.get("HILO_CACHE"):
-        out["cache"] = os.environ["HILO_CACHE"]
-    return out
 
 
 def ffi_of(c_api):
@@ -110,8 +87,7 @@ def initialize():
     from jax._src import xla_bridge
 
     getattr(xla_bridge, "_nonexperimental_plugins", set()).add("hilo")
-    c_api = xla_bridge.register_plugin("hilo", priority=LOW_PRIORITY, library_path=str(PLUGIN),
-                                       options=options())
+    c_api = xla_bridge.register_plugin("hilo", priority=LOW_PRIORITY, library_path=str(PLUGIN))
     if jax.config.jax_platforms == "hilo":
         # Callbacks and dlpack keep their arrays on a platform that is called cpu.
         jax.config.update("jax_platforms", "hilo,cpu")

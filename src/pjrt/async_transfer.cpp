@@ -71,9 +71,7 @@ PJRT_Error* Client_CreateBuffersForAsyncHostToDevice(
     for (const PJRT_ShapeSpec& spec : std::span(args->shape_specs, args->num_shape_specs)) {
       Filled& buffer = manager->buffers.emplace_back();
       HILO_TRY(buffer.shape, array_shape(spec.element_type, spec.dims, spec.num_dims));
-      HostDevice& host = *args->client->host;
-      buffer.value =
-          Literal::uninitialized(buffer.shape, [&](int64_t bytes) { return host.allocate(bytes); });
+      buffer.value = uninitialized(buffer.shape, *args->client->host);
     }
     args->transfer_manager = manager.release();
     return {};

@@ -63,6 +63,10 @@ Result<PJRT_Memory*> memory_of(PJRT_Device* device, PJRT_Memory* memory) {
   return fail(ErrorKind::Input, "a buffer is for a device or for a memory, and none is given");
 }
 
+Literal uninitialized(const SharedShape& shape, HostDevice& host) {
+  return Literal::uninitialized(shape, [&](int64_t bytes) { return host.allocate(bytes); });
+}
+
 PJRT_Buffer* make_buffer(DeviceBuffer buffer, PJRT_Memory* memory) {
   return new PJRT_Buffer{std::move(buffer), memory->device, memory};
 }

@@ -18,9 +18,13 @@ Result<SharedShape> array_shape(PJRT_Buffer_Type type, const int64_t* dims, size
 // Where a buffer is asked for: the memory where it is given, else the device's default one.
 Result<PJRT_Memory*> memory_of(PJRT_Device* device, PJRT_Memory* memory);
 PJRT_Buffer* make_buffer(DeviceBuffer buffer, PJRT_Memory* memory);
+// In memory of the host's; throws OutOfMemory.
+Literal uninitialized(const SharedShape& shape, HostDevice& host);
 
 // How far apart, in bytes, neighbours are along each dimension of a dense row-major array.
 Dims dense_strides(const Shape& shape);
+// The same of a dense array in another order.
+Dims strides_in(const Shape& shape, std::span<const int64_t> minor_to_major);
 // The strides that a layout says; none given: the dense ones. Unsupported for tiles.
 Result<Dims> strides_of(const Shape& shape, const PJRT_Buffer_MemoryLayout* layout);
 // Whether elements lie so, dimensions of one element aside.

@@ -4,8 +4,10 @@
 #include "pjrt/functions.h"
 #include "pjrt/named_values.h"
 
-PJRT_Client::PJRT_Client(int64_t count)
-    : host(std::make_shared<hilo::HostDevice>(0)), topology(count) {
+PJRT_Client::PJRT_Client(const hilo::pjrt::ClientOptions& options)
+    : host(std::make_shared<hilo::HostDevice>(static_cast<int>(options.threads))),
+      cache(options.cache),
+      topology(options.devices) {
   const auto kinds = hilo::pjrt::memory_kinds();
   for (PJRT_DeviceDescription* description : topology.descriptions) {
     PJRT_Device& device = owned_devices.emplace_back(this, description);
@@ -61,8 +63,9 @@ PJRT_Error* Plugin_Attributes(PJRT_Plugin_Attributes_Args* args) {
 
 PJRT_Error* Client_Create(PJRT_Client_Create_Args* args) {
   return answer([&] -> Result<void> {
-    HILO_TRY(const int64_t devices, device_count({args->create_options, args->num_options}));
-    args->client = new PJRT_Client(devices);
+    HILO_TRY(const ClientOptions options,
+             client_options({args->create_options, args->num_options}));
+    args->client = new PJRT_Client(options);
     return {};
   });
 }

@@ -27,9 +27,10 @@ struct PJRT_Device {
 };
 
 struct PJRT_Client {
-  explicit PJRT_Client(int64_t devices);
+  explicit PJRT_Client(const hilo::pjrt::ClientOptions& options);
 
   std::shared_ptr<hilo::HostDevice> host;
+  std::string cache;  // a folder for machine code; empty: none is kept
   PJRT_TopologyDescription topology;
   std::deque<PJRT_Device> owned_devices;
   std::deque<PJRT_Memory> owned_memories;

@@ -4,6 +4,11 @@
 
 #include "pjrt/functions.h"
 
+// What a client holds until it has read an answer.
+struct PJRT_Holder {
+  std::string bytes;
+};
+
 namespace hilo::pjrt {
 namespace {
 
@@ -124,11 +129,14 @@ PJRT_Error* Executable_Fingerprint(PJRT_Executable_Fingerprint_Args* args) {
 }
 
 PJRT_Error* Executable_Serialize(PJRT_Executable_Serialize_Args* args) {
-  args->serialized_bytes = args->executable->program->serialized.data();
-  args->serialized_bytes_size = args->executable->program->serialized.size();
-  args->serialized_executable = nullptr;
-  args->serialized_executable_deleter = keep;
-  return nullptr;
+  return answer([&] -> Result<void> {
+    auto* const holder = new PJRT_Holder{serialize(args->executable->program->source)};
+    args->serialized_bytes = holder->bytes.data();
+    args->serialized_bytes_size = holder->bytes.size();
+    args->serialized_executable = holder;
+    args->serialized_executable_deleter = [](PJRT_Holder* done) { delete done; };
+    return {};
+  });
 }
 
 PJRT_Error* Executable_GetCompileOptions(PJRT_Executable_GetCompileOptions_Args* args) {

@@ -89,13 +89,13 @@ class Results {
 
 // Functions of the user's see what the client has attached to this run.
 std::map<std::string, CustomCallFunction> calls_of(const Args& args) {
-  return registered_calls(args.options ? args.options->context : nullptr,
-                          args.executable->program->laid_out_calls);
+  return functions_of(args.executable->program->user_calls,
+                      args.options ? args.options->context : nullptr);
 }
 
 Result<std::vector<Literal>> run_program(const Args& args, std::span<const Literal> arguments) {
   const Program& program = *args.executable->program;
-  if (!program.calls_users) return program.executable.run_leaves(arguments);
+  if (program.user_calls.empty()) return program.executable.run_leaves(arguments);
   const auto calls = calls_of(args);
   RunOptions options;
   options.custom_calls = &calls;
@@ -159,7 +159,7 @@ bool are_there(const Args& args) {
 // Functions of the user's may look at what the client has attached until this call returns.
 Result<void> run_alone(const Args& args, PJRT_Device& device) {
   const Program& program = *args.executable->program;
-  const bool is_now = program.calls_users || (program.is_short && are_there(args));
+  const bool is_now = !program.user_calls.empty() || (program.is_short && are_there(args));
   return is_now ? run_now(args, device) : run_later(args, device);
 }
 
@@ -173,7 +173,7 @@ Result<void> run_each(const Args& args) {
   }
   const auto calls = calls_of(args);
   RunOptions options;
-  if (program.calls_users) options.custom_calls = &calls;
+  options.custom_calls = &calls;
   HILO_TRY(Outputs outputs, program.executable.run_devices(std::move(inputs), options));
   for (size_t i = 0; i < args.num_devices; ++i) {
     std::vector<Literal> leaves;

@@ -22,10 +22,14 @@ Result<void> register_handler(std::string_view name, std::string_view platform,
 // The same number for the same name; `wanted` 0: a new one.
 Result<int64_t> register_type(std::string_view name, int64_t wanted);
 
-// For each registered function that the evaluator has none of its own for, over what a client has
-// attached to the run, and for each of these calls of them; `context` may be null.
-std::map<std::string, CustomCallFunction> registered_calls(const PJRT_ExecuteContext* context,
-                                                           const LaidOutCalls& laid_out = {});
+// The calls of a program's that registered functions answer, where the evaluator has none of its
+// own, by the targets that they have then: passes put every array row by row, so that calls with
+// layouts are of functions of their own, named by them.
+using UserCalls = std::map<std::string, CallLayouts>;
+UserCalls name_user_calls(Module& module);
+// Their functions, over what a client has attached to a run; `context` may be null.
+std::map<std::string, CustomCallFunction> functions_of(const UserCalls& calls,
+                                                       const PJRT_ExecuteContext* context);
 
 // Calls a handler with the values of a custom call.
 Result<void> call_handler(XLA_FFI_Handler handler, const CustomCallArguments& call,

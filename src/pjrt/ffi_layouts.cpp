@@ -21,38 +21,6 @@ std::vector<Dims> orders_of_leaves(const Shape& shape) {
   return out;
 }
 
-CallLayouts layouts_of(const Module& module, InstructionId id) {
-  const auto& attributes = module.attributes<CustomCallAttributes>(id);
-  CallLayouts out{attributes.custom_call_target, {}, orders_of_leaves(module.shape(id))};
-  if (attributes.operand_layout_constraints)
-    for (const Shape& operand : *attributes.operand_layout_constraints)
-      std::ranges::copy(orders_of_leaves(operand), std::back_inserter(out.operands));
-  return out;
-}
-
-std::string name_of(const CallLayouts& layouts) {
-  const auto list = [](const std::vector<Dims>& orders) {
-    std::vector<std::string> texts;
-    for (const Dims& order : orders) texts.push_back(fmt::format("{{{}}}", fmt::join(order, ",")));
-    return fmt::format("({})", fmt::join(texts, ","));
-  };
-  return layouts.target + list(layouts.operands) + "->" + list(layouts.results);
-}
-
-bool are_plain(const std::vector<Dims>& orders) {
-  return std::ranges::all_of(orders, &Dims::empty);
-}
-
-Dims strides_in(const Shape& shape, const Dims& order) {
-  Dims out(shape.dims.size());
-  int64_t stride = storage_bytes(shape.type);
-  for (int64_t dim : order) {
-    out[static_cast<size_t>(dim)] = stride;
-    stride *= shape.dims[static_cast<size_t>(dim)];
-  }
-  return out;
-}
-
 // Whether a value can have the order: the call may give other shapes than its layouts are for.
 bool fits(const std::vector<Dims>& orders, size_t i, const Literal& value) {
   return i < orders.size() && !orders[i].empty() && value.shape().is_array() &&
@@ -68,20 +36,27 @@ Literal in_order(const Literal& value, const Dims& order) {
 
 }  // namespace
 
-LaidOutCalls name_laid_out_calls(Module& module,
-                                 const std::map<std::string, CustomCallFunction>& functions) {
-  LaidOutCalls out;
-  for (uint32_t i = 0; i < module.instructions.size(); ++i) {
-    const InstructionId id{i};
-    if (module[id].removed || module[id].op != Op::CustomCall) continue;
-    CallLayouts layouts = layouts_of(module, id);
-    if (!functions.contains(layouts.target)) continue;
-    if (are_plain(layouts.operands) && are_plain(layouts.results)) continue;
-    std::string name = name_of(layouts);
-    module.mutable_attributes<CustomCallAttributes>(id).custom_call_target = name;
-    out.emplace(std::move(name), std::move(layouts));
-  }
+bool CallLayouts::are_plain() const {
+  return std::ranges::all_of(operands, &Dims::empty) && std::ranges::all_of(results, &Dims::empty);
+}
+
+CallLayouts layouts_of(const Module& module, InstructionId custom_call) {
+  const auto& attributes = module.attributes<CustomCallAttributes>(custom_call);
+  CallLayouts out{attributes.custom_call_target, {}, orders_of_leaves(module.shape(custom_call))};
+  if (attributes.operand_layout_constraints)
+    for (const Shape& operand : *attributes.operand_layout_constraints)
+      std::ranges::copy(orders_of_leaves(operand), std::back_inserter(out.operands));
   return out;
+}
+
+std::string name_of(const CallLayouts& layouts) {
+  if (layouts.are_plain()) return layouts.target;
+  const auto list = [](const std::vector<Dims>& orders) {
+    std::vector<std::string> texts;
+    for (const Dims& order : orders) texts.push_back(fmt::format("{{{}}}", fmt::join(order, ",")));
+    return fmt::format("({})", fmt::join(texts, ","));
+  };
+  return layouts.target + list(layouts.operands) + "->" + list(layouts.results);
 }
 
 CustomCallFunction in_layouts(CustomCallFunction function, CallLayouts layouts) {

@@ -2,8 +2,6 @@
 // column: StableHLO's operand_layouts and result_layouts of a custom call. Private to `pjrt`.
 #pragma once
 
-#include <map>
-
 #include "compile/compile.h"
 
 namespace hilo::pjrt {
@@ -12,13 +10,12 @@ namespace hilo::pjrt {
 struct CallLayouts {
   std::string target;
   std::vector<Dims> operands, results;
-};
-using LaidOutCalls = std::map<std::string, CallLayouts>;  // by the name that the call has then
 
-// Passes put every array row by row, so that a call of one of `functions` with layouts becomes one
-// of a function of its own, named by them: "f" is then "f({0,1})->({0,1},{0})".
-LaidOutCalls name_laid_out_calls(Module& module,
-                                 const std::map<std::string, CustomCallFunction>& functions);
+  bool are_plain() const;
+};
+CallLayouts layouts_of(const Module& module, InstructionId custom_call);
+// "f({0,1})->({0,1},{0})"; the target alone where all is row by row.
+std::string name_of(const CallLayouts& layouts);
 // The function with its operands and results in these orders; the shapes stay the logical ones.
 CustomCallFunction in_layouts(CustomCallFunction function, CallLayouts layouts);
 

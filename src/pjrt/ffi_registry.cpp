@@ -89,19 +89,35 @@ Result<int64_t> register_type(std::string_view name, int64_t wanted) {
   return id;
 }
 
-std::map<std::string, CustomCallFunction> registered_calls(const PJRT_ExecuteContext* context,
-                                                           const LaidOutCalls& laid_out) {
+UserCalls name_user_calls(Module& module) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  UserCalls out;
+  for (uint32_t i = 0; i < module.instructions.size(); ++i) {
+    const InstructionId id{i};
+    if (module[id].removed || module[id].op != Op::CustomCall) continue;
+    std::string& target = module.mutable_attributes<CustomCallAttributes>(id).custom_call_target;
+    if (!all.handlers.contains(target) || is_known(target)) continue;
+    CallLayouts layouts = layouts_of(module, id);
+    target = name_of(layouts);
+    out.emplace(target, std::move(layouts));
+  }
+  return out;
+}
+
+std::map<std::string, CustomCallFunction> functions_of(const UserCalls& calls,
+                                                       const PJRT_ExecuteContext* context) {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   std::map<std::string, CustomCallFunction> out;
-  for (const auto& [name, handler] : all.handlers)
-    if (!is_known(name))
-      out[name] = [handler, context](const CustomCallArguments& call) {
-        return call_handler(handler, call, context);
-      };
-  for (const auto& [name, layouts] : laid_out)
-    if (const auto found = out.find(layouts.target); found != out.end())
-      out[name] = in_layouts(found->second, layouts);
+  for (const auto& [name, layouts] : calls) {
+    const XLA_FFI_Handler handler = all.handlers.at(layouts.target);  // none is ever taken out
+    CustomCallFunction function = [handler, context](const CustomCallArguments& call) {
+      return call_handler(handler, call, context);
+    };
+    out[name] =
+        layouts.are_plain() ? std::move(function) : in_layouts(std::move(function), layouts);
+  }
   return out;
 }
 

@@ -47,9 +47,7 @@ Result<void> make_from_host(PJRT_Client_BufferFromHostBuffer_Args& args) {
     args.done_with_host_buffer = make_event(done);
     return {};
   }
-  HostDevice& host = *args.client->host;
-  Literal value =
-      Literal::uninitialized(shape, [&](int64_t bytes) { return host.allocate(bytes); });
+  Literal value = uninitialized(shape, *args.client->host);
   copy_strided(*shape, value.mutable_raw().data(), dense_strides(*shape),
                static_cast<const std::byte*>(args.data), strides);
   args.buffer = make_buffer(DeviceBuffer(std::move(value)), memory);
@@ -152,10 +150,7 @@ PJRT_Error* Client_CreateUninitializedBuffer(PJRT_Client_CreateUninitializedBuff
     HILO_TRY(PJRT_Memory * memory, memory_of(args->device, args->memory));
     HILO_TRY(const SharedShape shape,
              array_shape(args->shape_element_type, args->shape_dims, args->shape_num_dims));
-    HostDevice& host = *args->client->host;
-    Literal value =
-        Literal::uninitialized(shape, [&](int64_t bytes) { return host.allocate(bytes); });
-    args->buffer = make_buffer(DeviceBuffer(std::move(value)), memory);
+    args->buffer = make_buffer(DeviceBuffer(uninitialized(shape, *args->client->host)), memory);
     return {};
   });
 }

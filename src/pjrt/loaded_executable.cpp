@@ -35,7 +35,7 @@ PJRT_Error* Client_Compile(PJRT_Client_Compile_Args* args) {
     HILO_TRY(
         std::shared_ptr<const Program> program,
         make_program(source_of(*args->program, args->compile_options, args->compile_options_size),
-                     args->client->host));
+                     args->client));
     HILO_TRY(args->executable, load(*args->client, std::move(program)));
     return {};
   });
@@ -46,7 +46,7 @@ PJRT_Error* Compile(PJRT_Compile_Args* args) {
     HILO_TRY(
         std::shared_ptr<const Program> program,
         make_program(source_of(*args->program, args->compile_options, args->compile_options_size),
-                     args->client ? args->client->host : nullptr));
+                     args->client));
     args->executable = new PJRT_Executable{std::move(program)};
     return {};
   });
@@ -68,8 +68,7 @@ PJRT_Error* Executable_DeserializeAndLoad(PJRT_Executable_DeserializeAndLoad_Arg
         args->overridden_serialized_compile_options_size > 0)
       source.compile_options = text(args->overridden_serialized_compile_options,
                                     args->overridden_serialized_compile_options_size);
-    HILO_TRY(std::shared_ptr<const Program> program,
-             make_program(std::move(source), args->client->host));
+    HILO_TRY(std::shared_ptr<const Program> program, make_program(std::move(source), args->client));
     HILO_TRY(args->loaded_executable, load(*args->client, std::move(program)));
     return {};
   });

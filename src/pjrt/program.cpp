@@ -29,15 +29,6 @@ std::string fingerprint_of(std::span<const std::string_view> texts) {
 
 std::string serialized_head() { return fmt::format("hilo {} executable\n", version); }
 
-std::string serialize(const ProgramSource& source) {
-  std::string out = serialized_head();
-  for (const std::string* text : {&source.format, &source.compile_options, &source.code}) {
-    out += fmt::format("{}\n", text->size());
-    out += *text;
-  }
-  return out;
-}
-
 // A length in decimals, a newline and as many bytes.
 Result<std::string> take_text(std::string_view& rest) {
   size_t size = 0, digits = 0;
@@ -121,14 +112,6 @@ Result<void> note_values(const Module& module, Program& program) {
   return {};
 }
 
-bool calls_any(const Module& module, const std::map<std::string, CustomCallFunction>& functions) {
-  return std::ranges::any_of(module.instructions, [&](const Instruction& instruction) {
-    return instruction.op == Op::CustomCall && !instruction.removed &&
-           functions.contains(
-               module.attributes<CustomCallAttributes>(instruction).custom_call_target);
-  });
-}
-
 // Gives the operations and bytes of a run.
 double note_cost(const Module& module, NamedValues& to) {
   Cost sum;
@@ -148,12 +131,8 @@ double note_cost(const Module& module, NamedValues& to) {
 Result<std::string> with_config(const std::string& module, const CompileSettings& settings) {
   constexpr int64_t host_program_shape = 4;  // of HloModuleProto
   std::string config;
-  ProtobufFields fields(module);
-  while (true) {
-    HILO_TRY(const std::optional<ProtobufField> field, fields.next());
-    if (!field) break;
-    if (field->number == host_program_shape) put_bytes_field(config, 1, field->bytes);
-  }
+  HILO_TRY(const std::string_view shape, find_bytes_field(module, host_program_shape));
+  if (!shape.empty()) put_bytes_field(config, 1, shape);
   put_varint_field(config, 4, static_cast<uint64_t>(settings.replicas));
   put_varint_field(config, 5, static_cast<uint64_t>(settings.partitions));
   std::string out;
@@ -199,7 +178,7 @@ const Result<std::string>& Program::optimized() const {
 }
 
 Result<std::shared_ptr<const Program>> make_program(ProgramSource source,
-                                                    std::shared_ptr<HostDevice> host) {
+                                                    const PJRT_Client* client) {
   auto out = std::make_shared<Program>();
   out->source = std::move(source);
   HILO_TRY(out->settings, read_compile_options(out->source.compile_options));
@@ -208,16 +187,17 @@ Result<std::shared_ptr<const Program>> make_program(ProgramSource source,
   HILO_TRY(Module module, read_source(out->source));
   out->name = module.header.name;
   CompileOptions options;
-  options.device = std::move(host);
+  if (client) {
+    options.device = client->host;
+    options.emit.cache.folder = client->cache;
+  }
   set_devices(module, *out, options.eval);
   note_donations(module, *out);
   HILO_DO(note_values(module, *out));
   out->parameters.show();
   out->results.show();
-  out->laid_out_calls = name_laid_out_calls(module, registered_calls(nullptr));
-  options.eval.custom_calls = registered_calls(nullptr, out->laid_out_calls);
-  out->calls_users = calls_any(module, options.eval.custom_calls);
-  if (!out->calls_users) options.eval.custom_calls.clear();
+  out->user_calls = name_user_calls(module);
+  options.eval.custom_calls = functions_of(out->user_calls, nullptr);
   const Dump dump(out->settings.dump_to, out->name);
   HILO_DO(dump.write("before_optimizations", module));
   HILO_TRY(out->executable, compile(std::move(module), cpu_target(), options));
@@ -228,8 +208,16 @@ Result<std::shared_ptr<const Program>> make_program(ProgramSource source,
   const std::string_view texts[] = {version, out->source.format, out->source.compile_options,
                                     out->source.code};
   out->fingerprint = fingerprint_of(texts);
-  out->serialized = serialize(out->source);
   out->assignment = device_assignment(out->settings);
+  return out;
+}
+
+std::string serialize(const ProgramSource& source) {
+  std::string out = serialized_head();
+  for (const std::string* text : {&source.format, &source.compile_options, &source.code}) {
+    out += fmt::format("{}\n", text->size());
+    out += *text;
+  }
   return out;
 }
 

@@ -6,7 +6,7 @@
 #include "compile/compile.h"
 #include "pjrt/buffer.h"
 #include "pjrt/compile_options.h"
-#include "pjrt/ffi_layouts.h"
+#include "pjrt/ffi.h"
 #include "pjrt/named_values.h"
 #include "pjrt/shards.h"
 
@@ -51,12 +51,11 @@ struct Program {
   ProgramSource source;
   CompileSettings settings;
   Executable executable;
-  std::string name, fingerprint, serialized, assignment;
+  std::string name, fingerprint, assignment;
   ProgramValues parameters, results;
   Spread spread = Spread::Alone;
   std::vector<bool> is_donated;  // by parameter: a run may take its memory
-  bool calls_users = false;      // functions that were registered
-  LaidOutCalls laid_out_calls;   // those of them that want other orders than row by row
+  UserCalls user_calls;          // functions that were registered and that it calls
   bool is_short = false;         // a run takes less than to hand it to another thread
   NamedValues cost;
 
@@ -68,10 +67,11 @@ struct Program {
   mutable Result<std::string> optimized_;
 };
 
-// Memory and threads of runs are those of `host`; null: the program has its own.
+// Memory, threads and cache are the client's; null: the program has its own, and no cache.
 Result<std::shared_ptr<const Program>> make_program(ProgramSource source,
-                                                    std::shared_ptr<HostDevice> host);
-// The other way of Program::serialized; Format for what another version has written.
+                                                    const PJRT_Client* client);
+std::string serialize(const ProgramSource& source);
+// The other way; Format for what another version has written.
 Result<ProgramSource> read_serialized(std::string_view bytes);
 
 }  // namespace hilo::pjrt

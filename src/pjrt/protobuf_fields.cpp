@@ -60,6 +60,16 @@ Result<std::optional<ProtobufField>> ProtobufFields::next() {
   }
 }
 
+Result<std::string_view> find_bytes_field(std::string_view message, int64_t number) {
+  ProtobufFields fields(message);
+  std::string_view out;
+  while (true) {
+    HILO_TRY(const std::optional<ProtobufField> field, fields.next());
+    if (!field) return out;
+    if (field->number == number) out = field->bytes;
+  }
+}
+
 Result<void> append_numbers(const ProtobufField& field, std::vector<int64_t>& to) {
   if (!field.has_bytes) {
     to.push_back(static_cast<int64_t>(field.value));

@@ -27,6 +27,8 @@ class ProtobufFields {
   std::string_view rest_;
 };
 
+// The last field of a number that holds bytes; empty where there is none.
+Result<std::string_view> find_bytes_field(std::string_view message, int64_t number);
 // The numbers of a repeated field: a packed list of them, or one.
 Result<void> append_numbers(const ProtobufField& field, std::vector<int64_t>& to);
 

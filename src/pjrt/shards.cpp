@@ -6,10 +6,6 @@
 namespace hilo::pjrt {
 namespace {
 
-Literal made(const SharedShape& shape, HostDevice& host) {
-  return Literal::uninitialized(shape, [&](int64_t bytes) { return host.allocate(bytes); });
-}
-
 // Bytes from the start of the whole to a device's shard.
 int64_t offset_of(const Cut& cut, std::span<const int64_t> strides, int64_t device) {
   const Dims tile = cut.tiles->tile_of(device);
@@ -17,17 +13,6 @@ int64_t offset_of(const Cut& cut, std::span<const int64_t> strides, int64_t devi
   for (size_t dim = 0; dim < tile.size(); ++dim)
     out += tile[dim] * cut.shard->dims[dim] * strides[dim];
   return out;
-}
-
-// The last field of a number that holds bytes; empty: none.
-Result<std::string_view> field_of(std::string_view message, int64_t number) {
-  ProtobufFields fields(message);
-  std::string_view out;
-  while (true) {
-    HILO_TRY(const std::optional<ProtobufField> field, fields.next());
-    if (!field) return out;
-    if (field->number == number) out = field->bytes;
-  }
 }
 
 }  // namespace
@@ -60,7 +45,7 @@ Result<Cut> find_cut(const Shape& whole, const Sharding* sharding, int64_t devic
 
 Literal join_shards(const Cut& cut, std::span<const Literal> shards, HostDevice& host) {
   if (!cut.tiles) return shards[0];
-  Literal out = made(cut.whole, host);
+  Literal out = uninitialized(cut.whole, host);
   const Dims strides = dense_strides(*cut.whole), shard_strides = dense_strides(*cut.shard);
   std::byte* const start = out.mutable_raw().data();
   for (size_t device = 0; device < shards.size(); ++device) {
@@ -73,7 +58,7 @@ Literal join_shards(const Cut& cut, std::span<const Literal> shards, HostDevice&
 
 Literal take_shard(const Cut& cut, const Literal& whole, int64_t device, HostDevice& host) {
   if (!cut.tiles) return whole;
-  Literal out = made(cut.shard, host);
+  Literal out = uninitialized(cut.shard, host);
   const Dims strides = dense_strides(*cut.whole);
   copy_strided(*cut.shard, out.mutable_raw().data(), dense_strides(*cut.shard),
                whole.raw().data() + offset_of(cut, strides, device), strides);
@@ -92,9 +77,9 @@ Result<std::string> sharding_message(const Sharding* sharding) {
   module[module.entry].root = parameter;
   module.mutable_extra(parameter).sharding = std::make_shared<Sharding>(*sharding);
   HILO_TRY(const std::string bytes, write_hlo_proto(module));
-  HILO_TRY(std::string_view at, field_of(bytes, computations));
-  HILO_TRY(at, field_of(at, instructions));
-  HILO_TRY(at, field_of(at, sharding_number));
+  HILO_TRY(std::string_view at, find_bytes_field(bytes, computations));
+  HILO_TRY(at, find_bytes_field(at, instructions));
+  HILO_TRY(at, find_bytes_field(at, sharding_number));
   return std::string(at);
 }
 

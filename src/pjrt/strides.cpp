@@ -35,6 +35,16 @@ Dims dense_strides(const Shape& shape) {
   return out;
 }
 
+Dims strides_in(const Shape& shape, std::span<const int64_t> minor_to_major) {
+  Dims out(shape.dims.size());
+  int64_t stride = storage_bytes(shape.type);
+  for (int64_t dim : minor_to_major) {
+    out[static_cast<size_t>(dim)] = stride;
+    stride *= shape.dims[static_cast<size_t>(dim)];
+  }
+  return out;
+}
+
 Result<Dims> strides_of(const Shape& shape, const PJRT_Buffer_MemoryLayout* layout) {
   if (!layout) return dense_strides(shape);
   if (layout->type == PJRT_Buffer_MemoryLayout_Type_Strides) {
@@ -52,13 +62,7 @@ Result<Dims> strides_of(const Shape& shape, const PJRT_Buffer_MemoryLayout* layo
                                        tiled.minor_to_major + tiled.minor_to_major_size);
   if (const std::string fault = layout_fault(ordered); !fault.empty())
     return fail(ErrorKind::Input, "{}", fault);
-  Dims out(shape.dims.size());
-  int64_t stride = storage_bytes(shape.type);
-  for (int64_t dim : ordered.layout.minor_to_major) {
-    out[static_cast<size_t>(dim)] = stride;
-    stride *= shape.dims[static_cast<size_t>(dim)];
-  }
-  return out;
+  return strides_in(shape, ordered.layout.minor_to_major);
 }
 
 bool are_dense(const Shape& shape, std::span<const int64_t> strides) {

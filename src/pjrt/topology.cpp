@@ -9,22 +9,73 @@
 namespace hilo::pjrt {
 namespace {
 
-constexpr int64_t max_devices = 4096;
+constexpr int64_t max_devices = 4096, max_threads = 4096;
 constexpr std::string_view serialized_head = "hilo topology, devices: ";
 
-Result<int64_t> sound_count(int64_t count, std::string_view from) {
-  if (count < 1 || count > max_devices)
-    return fail(ErrorKind::Usage, "{}: from 1 to {} devices are possible, not {}", from,
-                max_devices, count);
+// A number of devices or of threads.
+struct Count {
+  std::string_view what;
+  int64_t min, max;
+};
+constexpr Count device_numbers = {"devices", 1, max_devices};
+constexpr Count thread_numbers = {"threads", 0, max_threads};
+
+Result<int64_t> sound_count(int64_t count, std::string_view from, const Count& of) {
+  if (count < of.min || count > of.max)
+    return fail(ErrorKind::Usage, "{}: from {} to {} {} are possible, not {}", from, of.min, of.max,
+                of.what, count);
   return count;
 }
 
-Result<int64_t> count_of(std::string_view digits, std::string_view from) {
+Result<int64_t> count_of(std::string_view digits, std::string_view from, const Count& of) {
   int64_t count = 0;
   const auto [end, error] = std::from_chars(digits.begin(), digits.end(), count);
   if (error != std::errc() || end != digits.end())
-    return fail(ErrorKind::Usage, "{}: '{}' is no number of devices", from, digits);
-  return sound_count(count, from);
+    return fail(ErrorKind::Usage, "{}: '{}' is no number of {}", from, digits, of.what);
+  return sound_count(count, from, of);
+}
+
+Result<int64_t> count_of(const PJRT_NamedValue& option, const Count& of) {
+  const std::string_view name = text(option.name, option.name_size);
+  if (option.type == PJRT_NamedValue_kInt64) return sound_count(option.int64_value, name, of);
+  if (option.type == PJRT_NamedValue_kString)
+    return count_of(text(option.string_value, option.value_size), name, of);
+  return fail(ErrorKind::Usage, "{}: a whole number was expected", name);
+}
+
+// Of the environment; empty where it is not set.
+std::string_view variable(const char* name) {
+  const char* said = std::getenv(name);
+  return said ? said : "";
+}
+
+Result<ClientOptions> options_of_environment() {
+  ClientOptions out;
+  if (const std::string_view said = variable("HILO_DEVICES"); !said.empty()) {
+    HILO_TRY(out.devices, count_of(said, "HILO_DEVICES", device_numbers));
+  }
+  if (const std::string_view said = variable("HILO_THREADS"); !said.empty()) {
+    HILO_TRY(out.threads, count_of(said, "HILO_THREADS", thread_numbers));
+  }
+  out.cache = variable("HILO_CACHE");
+  return out;
+}
+
+Result<void> use_option(const PJRT_NamedValue& option, ClientOptions& to) {
+  const std::string_view name = text(option.name, option.name_size);
+  if (name == "devices") {
+    HILO_TRY(to.devices, count_of(option, device_numbers));
+  } else if (name == "threads") {
+    HILO_TRY(to.threads, count_of(option, thread_numbers));
+  } else if (name == "cache" && option.type == PJRT_NamedValue_kString) {
+    to.cache = text(option.string_value, option.value_size);
+  } else if (name == "cache") {
+    return fail(ErrorKind::Usage, "cache: the path of a folder was expected");
+  } else {
+    return fail(ErrorKind::Usage,
+                "no option of the client is called '{}'; there is: devices, threads, cache", name);
+  }
+  return {};
 }
 
 }  // namespace
@@ -34,26 +85,17 @@ const std::string& platform_version() {
   return out;
 }
 
-Result<int64_t> device_count(std::span<const PJRT_NamedValue> options) {
-  for (const PJRT_NamedValue& option : options) {
-    const std::string_view name = text(option.name, option.name_size);
-    if (name != "devices")
-      return fail(ErrorKind::Usage, "no option of the client is called '{}'; there is: devices",
-                  name);
-    if (option.type == PJRT_NamedValue_kInt64) return sound_count(option.int64_value, name);
-    if (option.type == PJRT_NamedValue_kString)
-      return count_of(text(option.string_value, option.value_size), name);
-    return fail(ErrorKind::Usage, "devices: a whole number was expected");
-  }
-  if (const char* said = std::getenv("HILO_DEVICES"); said && *said)
-    return count_of(said, "HILO_DEVICES");
-  return 1;
+Result<ClientOptions> client_options(std::span<const PJRT_NamedValue> options) {
+  HILO_TRY(ClientOptions out, options_of_environment());
+  for (const PJRT_NamedValue& option : options) HILO_DO(use_option(option, out));
+  return out;
 }
 
 PJRT_Error* TopologyDescription_Create(PJRT_TopologyDescription_Create_Args* args) {
   return answer([&] -> Result<void> {
-    HILO_TRY(const int64_t devices, device_count({args->create_options, args->num_options}));
-    args->topology = new PJRT_TopologyDescription(devices);
+    HILO_TRY(const ClientOptions options,
+             client_options({args->create_options, args->num_options}));
+    args->topology = new PJRT_TopologyDescription(options.devices);
     return {};
   });
 }
@@ -96,8 +138,8 @@ PJRT_Error* TopologyDescription_Deserialize(PJRT_TopologyDescription_Deserialize
     const std::string_view bytes = text(args->serialized_topology, args->serialized_topology_size);
     if (!bytes.starts_with(serialized_head))
       return fail(ErrorKind::Format, "the bytes are no topology of Hilo");
-    HILO_TRY(const int64_t devices,
-             count_of(bytes.substr(serialized_head.size()), "a serialized topology"));
+    HILO_TRY(const int64_t devices, count_of(bytes.substr(serialized_head.size()),
+                                             "a serialized topology", device_numbers));
     args->topology = new PJRT_TopologyDescription(devices);
     return {};
   });

@@ -25,8 +25,13 @@ namespace hilo::pjrt {
 // What the interface calls a platform: frameworks choose lowerings and callbacks by this name.
 constexpr std::string_view platform_name = "cpu";
 const std::string& platform_version();
-// "devices" of the options, else HILO_DEVICES of the environment, else 1. Usage for names that are
-// not known.
-Result<int64_t> device_count(std::span<const PJRT_NamedValue> options);
+struct ClientOptions {
+  int64_t devices = 1;
+  int64_t threads = 0;  // of all devices together; 0: as many as there are cores
+  std::string cache;    // a folder for machine code; empty: none is kept
+};
+// "devices", "threads" and "cache" of the options, else HILO_DEVICES, HILO_THREADS and HILO_CACHE
+// of the environment. Usage for names that are not known and for what is no such number.
+Result<ClientOptions> client_options(std::span<const PJRT_NamedValue> options);
 
 }  // namespace hilo::pjrt

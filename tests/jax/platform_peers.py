@@ -308,6 +308,16 @@ class Processes(unittest.TestCase):
         done = self.run_python("x = jax.device_put(jnp.ones((900, 900)), on_hilo.HILO[0])\nfor _ in range(20): x = jax.jit(lambda a: a @ a / 900)(x)\nprint('end')")
         self.assertEqual((done.returncode, done.stdout), (0, "end\n"), done.stderr)
 
+    def test_threads_and_cache_of_the_environment(self):
+        with tempfile.TemporaryDirectory() as folder:
+            body = "print(float(jax.jit(lambda x: jnp.sin(x).sum())(jax.device_put(jnp.zeros(5), on_hilo.HILO[0]))))"
+            done = self.run_python(body, HILO_THREADS="1", HILO_CACHE=folder)
+            self.assertEqual((done.returncode, done.stdout), (0, "0.0\n"), done.stderr)
+            self.assertTrue(os.listdir(folder))
+            wrong = self.run_python(body, HILO_THREADS="many")
+            self.assertEqual(wrong.returncode, 1)
+            self.assertIn("HILO_THREADS: 'many' is no number of threads", wrong.stderr)
+
     def test_compilation_cache(self):
         with tempfile.TemporaryDirectory() as folder:
             body = f"jax.config.update('jax_compilation_cache_dir', {folder!r})\njax.config.update('jax_persistent_cache_min_compile_time_secs', 0)\njax.config.update('jax_persistent_cache_min_entry_size_bytes', -1)\nprint(float(jax.jit(lambda x: jnp.sin(x).sum())(jax.device_put(jnp.ones(5), on_hilo.HILO[0]))))"
