@@ -9,9 +9,11 @@
 #include <cstdint>
 #include <expected>
 #include <functional>
+#include <new>
 #include <source_location>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "base/flush_subnormals.h"
@@ -55,6 +57,16 @@ using Result = std::expected<T, Error>;
 template <class... Args>
 std::unexpected<Error> fail(ErrorKind kind, fmt::format_string<Args...> text, Args&&... args) {
   return std::unexpected(Error{kind, fmt::format(text, std::forward<Args>(args)...), {}});
+}
+
+// body(), a Result, or its error where there is too little memory for it.
+template <class Body>
+auto within_memory(Body&& body) -> std::invoke_result_t<Body> {
+  try {
+    return std::invoke(std::forward<Body>(body));
+  } catch (const std::bad_alloc& error) {
+    return typename std::invoke_result_t<Body>::unexpected_type(memory_error(error));
+  }
 }
 
 // Our own mistake: prints the message and the place in our source, and aborts.

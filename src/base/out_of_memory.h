@@ -5,9 +5,7 @@
 
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <new>
-#include <type_traits>
 
 namespace hilo {
 
@@ -28,15 +26,5 @@ class OutOfMemory : public std::bad_alloc {
 Error memory_error(const std::bad_alloc& error);
 // As many threads as asked for could not be started; of kind Memory, for their stacks are memory.
 Error thread_error(int64_t threads);
-
-// body(), a Result, or its error where there is too little memory for it.
-template <class Body>
-auto within_memory(Body&& body) -> std::invoke_result_t<Body> {
-  try {
-    return std::invoke(std::forward<Body>(body));
-  } catch (const std::bad_alloc& error) {
-    return typename std::invoke_result_t<Body>::unexpected_type(memory_error(error));
-  }
-}
 
 }  // namespace hilo
