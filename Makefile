@@ -21,7 +21,10 @@ test: peers  ## builds and runs all tests; PRESET=asan or tsan for sanitizers
 	@ln -sfn $(PRESET)/hilo build/hilo
 	@ctest --preset $(PRESET) -j $(JOBS)
 
-demo: build  ## runs a four-device TPU-style module and compares its outputs with stored ones
+demo: setup  ## runs a four-device TPU-style module and compares its outputs with stored ones
+	@$(call configure,-DHILO_TESTS=OFF)
+	@cmake --build --preset $(PRESET) -j $(JOBS) --target hilo_command hilo_emit
+	@ln -sfn $(PRESET)/hilo build/hilo
 	@examples/demo
 
 wheel: build  ## makes dist/hilo-*.whl: the platform for JAX, the command, the module hilo
