@@ -1,4 +1,6 @@
 // compare and select.
+#include <llvm/IR/PatternMatch.h>
+
 #include "emit/complex.h"
 #include "emit/scalars.h"
 
@@ -50,6 +52,12 @@ Value* scalar_Compare(const ScalarCall& c) {
     return c.b.CreateICmp(is_signed(c.type) ? p.with_sign : p.without_sign, c.in[0], c.in[1]);
   if (total)
     return c.b.CreateICmp(p.with_sign, total_order(c.b, c.in[0]), total_order(c.b, c.in[1]));
+  const bool is_equal = p.floats == CmpInst::FCMP_OEQ, differs = p.floats == CmpInst::FCMP_UNE;
+  for (const size_t i : {0, 1})
+    if ((is_equal || differs) && match(c.in[i], llvm::PatternMatch::m_AnyZeroFP())) {
+      Value* out = differs_from_zero(c.b, c.type, c.in[1 - i]);
+      return differs ? out : c.b.CreateNot(out);
+    }
   return c.b.CreateFCmp(p.floats, c.in[0], c.in[1]);
 }
 

@@ -88,12 +88,8 @@ Value* to_pred(Builder& b, ElementType from, Value* value) {
   }
   if (from == ElementType::F8E8M0FNU)  // has no zero
     return llvm::ConstantInt::getTrue(llvm::CmpInst::makeCmpResultType(value->getType()));
-  llvm::Value* zero = llvm::Constant::getNullValue(value->getType());
-  // LLVM would compare the bits of a bf16 with those of zeros; subnormal numbers are zeros.
-  if (from == ElementType::BF16)
-    return b.CreateFCmpUGE(b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, value),
-                           llvm::ConstantFP::get(value->getType(), 0x1p-126));
-  return is_floating(from) ? b.CreateFCmpUNE(value, zero) : b.CreateICmpNE(value, zero);
+  return is_floating(from) ? differs_from_zero(b, from, value)
+                           : b.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType()));
 }
 
 Value* convert_complex(Builder& b, ElementType from, ElementType to, Value* value) {
@@ -124,6 +120,22 @@ bool is_positive_zero(const Value* x) {
 }
 
 }  // namespace
+
+// LLVM compares the bits of what is a bitcast, as each bf16 is, with those of zeros, in spite of
+// the function's attribute "denormal-fp-math"; there the exponent is asked, which zeros do not
+// have.
+Value* differs_from_zero(Builder& b, ElementType type, Value* value) {
+  const bool is_held_as_itself = type == ElementType::F32 || type == ElementType::F64;
+  llvm::Type* held = value->getType();
+  if ((is_held_as_itself && !llvm::isa<llvm::BitCastInst>(value)) ||
+      held->getScalarType()->isHalfTy())
+    return b.CreateFCmpUNE(value, llvm::Constant::getNullValue(held));
+  const bool is_double = held->getScalarType()->isDoubleTy();
+  llvm::Type* bits = held->getWithNewType(is_double ? b.getInt64Ty() : b.getInt32Ty());
+  Value* exponent = llvm::ConstantInt::get(bits, is_double ? 0x7ff0000000000000 : 0x7f800000);
+  return b.CreateICmpNE(b.CreateAnd(b.CreateBitCast(value, bits), exponent),
+                        llvm::Constant::getNullValue(bits));
+}
 
 Value* convert(Builder& b, ElementType from, ElementType to, Value* held) {
   if (from == to) return held;

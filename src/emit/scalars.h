@@ -8,6 +8,8 @@ namespace hilo {
 // As HLO's convert: to integers toward zero, saturating, NaN becoming 0; to pred: not zero; to
 // narrower floats rounded once.
 llvm::Value* convert(Builder& b, ElementType from, ElementType to, llvm::Value* held);
+// Whether a real float is not zero: NaN is not, subnormal numbers are.
+llvm::Value* differs_from_zero(Builder& b, ElementType type, llvm::Value* value);
 // The bits of an element as an integer of its width, and back.
 llvm::Value* bits_of_element(Builder& b, ElementType type, llvm::Value* held);
 llvm::Value* element_of_bits(Builder& b, ElementType type, llvm::Value* bits);

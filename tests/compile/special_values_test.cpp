@@ -94,6 +94,33 @@ TEST(SpecialValues, MaximumWithAConstantZero) {
     }
 }
 
+// Of bits that LLVM sees too, as those of a bf16 and of a bitcast.
+TEST(SpecialValues, SubnormalBitsEqualZero) {
+  for (const char* type : {"u16", "u32", "u64"}) {
+    const std::string of(type + 1), real = of == "16" ? "bf16" : "f" + of;
+    for (const char* last : {"compare(x, z), direction=NE", "compare(z, x), direction=EQ",
+                             "compare(x, z), direction=GT", "convert(x)"}) {
+      const std::string text = fmt::format(
+          "HloModule m\nENTRY e {{\n  b = {0}[4] parameter(0)\n  x = {1}[4] bitcast-convert(b)\n"
+          "  c = {1}[] constant(0)\n  z = {1}[4] broadcast(c), dimensions={{}}\n"
+          "  ROOT r = pred[4] {2}\n}}\n",
+          type, real, last);
+      Literal bits = Literal::zeros(Shape::array(*element_type_of(type), {4}));
+      const uint64_t negative = 1 + (uint64_t{1} << (std::stoi(of) - 1)), one = 0x3f80;
+      const auto fill = [&](auto values) {
+        values[0] = 1,
+        values[1] = static_cast<std::remove_reference_t<decltype(values[1])>>(negative);
+        values[2] =
+            static_cast<std::remove_reference_t<decltype(values[2])>>(one << (std::stoi(of) - 16));
+      };
+      if (of == "16") fill(bits.mutable_data<uint16_t>());
+      if (of == "32") fill(bits.mutable_data<uint32_t>());
+      if (of == "64") fill(bits.mutable_data<uint64_t>());
+      expect_same<bool>(text, {bits});
+    }
+  }
+}
+
 TEST(SpecialValues, FunctionsTakeSubnormalsForZeros) {
   const auto arguments =
       pairs(ElementType::F32, std::vector<float>{small, -small, normal, -normal});
