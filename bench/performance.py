@@ -3,9 +3,10 @@
 are given the same random inputs, up to a gigabyte, so that loops have as many rounds.
 
   performance.py [FILE.hlo...] [--programs] [--turns 3] [--threads N] [--json OUT] [--markdown OUT]
-                 [--picture OUT.svg]
+                 [--picture OUT.svg] [--log bench/log.jsonl] [--machine TEXT]
 
---programs adds the programs of bench/programs.py. A ratio above 1 says that Hilo is that many
+--programs adds the programs of bench/programs.py. --log adds a record a program to the log that
+bench/history.py reads. A ratio above 1 says that Hilo is that many
 times faster. The last lines give the geometric means, and what the machine itself does: bytes
 copied and products of matrices a second, by NumPy.
 """
@@ -13,6 +14,7 @@ copied and products of matrices a second, by NumPy.
 import argparse
 import json
 import math
+import os
 import statistics
 import subprocess
 import sys
@@ -108,6 +110,38 @@ def machine_limits():
             f"products of f32 matrices do {2 * 2048 ** 3 / min(products) / 1e9:.0f} Gflop/s")
 
 
+def commit():
+    """(hash, date) of the last commit, or nothing outside of a clone."""
+    done = subprocess.run(["git", "-C", HERE, "log", "-1", "--format=%h %cs"], capture_output=True,
+                          text=True)
+    return done.stdout.split() or (None, None)
+
+
+def processor():
+    """Cores that this process may use, and the processor's name."""
+    names = [line.split(":", 1)[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines()
+             if line.startswith("model name")]
+    return f"{len(os.sched_getaffinity(0))} cores, {names[0] if names else 'unknown'}"
+
+
+def records(rows, options):
+    """The rows that both ran, as bench/history.py describes them."""
+    (name, date), out = commit(), []
+    for row in rows:
+        figures = [row[f"{side}_{key}"] for key in ("exec_s", "compile_s", "temp_bytes")
+                   for side in ("hilo", "xla")]
+        if None in figures:
+            continue
+        keys = ("run_ms", "xla_run_ms", "compile_ms", "xla_compile_ms", "temp_mb", "xla_temp_mb")
+        scales = (1e3, 1e3, 1e3, 1e3, 1e-6, 1e-6)
+        out.append({"table": "programs", "date": date, "commit": name, "machine": options.machine,
+                    "threads": options.threads or len(os.sched_getaffinity(0)),
+                    "program": row["name"],
+                    **{key: float(f"{value * scale:.4g}")
+                       for key, value, scale in zip(keys, figures, scales)}})
+    return out
+
+
 def picture(rows):
     """Bars of the running ratio on a logarithmic scale around 1."""
     bars = sorted(((r, row["name"]) for row in rows if (r := ratio(row, "exec_s"))), reverse=True)
@@ -140,6 +174,8 @@ def main():
     parser.add_argument("--json")
     parser.add_argument("--markdown")
     parser.add_argument("--picture")
+    parser.add_argument("--log", help="bench/log.jsonl: add a record a program")
+    parser.add_argument("--machine", default=processor(), help="its words in the log")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         files = list(options.files)
@@ -162,6 +198,9 @@ def main():
         table = ["| " + " | ".join(HEADER) + " |", "|---" * len(HEADER) + "|"]
         table += ["| " + " | ".join(cells(row)) + " |" for row in rows]
         Path(options.markdown).write_text("\n".join([*table, "", *(f"- {line}" for line in lines), ""]))
+    if options.log:
+        with open(options.log, "a", encoding="utf-8") as log:
+            log.writelines(json.dumps(record) + "\n" for record in records(rows, options))
     if options.picture:
         Path(options.picture).write_text(picture(rows))
 
