@@ -40,7 +40,7 @@ INTRODUCTION = """\
 
 `bench/history.py --page` writes this page from `bench/log.jsonl`; `bench/history.py TEXT` prints
 what the log has of a program, a machine or a change. `make bench` measures the programs below on
-your machine.
+your machine; `bench/performance.py --programs --log bench/log.jsonl` adds its figures to the log.
 
 Hilo's compiler for the CPU is compared with XLA:CPU of jaxlib. Both compile the same HLO file, get
 the same inputs and run in turns. Milliseconds are medians, after a run that is not counted. A ratio
