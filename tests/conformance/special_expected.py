@@ -85,6 +85,16 @@ def only_signs_of_zeros(case, ours, theirs):
     return out
 
 
+def beside_cut(case, ours, theirs):
+    """Values that are the same but for signs of parts, or a turn of the angle, where an operand has a part that is zero, or where the value is nearly zero."""
+    on_axis = beside(case, lambda part: part == 0, ours)
+    same = np.ones(ours.shape, bool)
+    for a, b in zip(parts(ours), parts(theirs)):
+        with np.errstate(all="ignore"):
+            same &= (np.abs(np.abs(a) - np.abs(b)) <= 2e-6) | (np.abs(np.abs(a - b) - 2 * np.pi) <= 2e-6)
+    return same & (on_axis | (case.op == "atan2"))
+
+
 MOVES = "copy|reverse.*|transpose|reshape|slice|pad.*|concatenate.*|broadcast.*|select.*|dynamic-.*|gather|scatter|while|constant|sort|topk"
 COMPLEX = "c64|c128"
 FUNCTIONS = ("abs|acosh?|asinh?|atanh|cosine|cosh|exponential|exponential-minus-one|log|log-plus-one|logistic|rsqrt|sign|sine|sinh|sqrt|tanh?|"
@@ -115,6 +125,18 @@ ROWS = [
     Row("subnormals of reduced precision", "reduce-precision", "f8.*|f4.*|f6.*|f16", "Hilo rounds them as the f32 that holds them, XLA as bits",
         lambda case, ours, theirs: beside(case, lambda part: (part != 0) & (np.abs(part) < 2 * float(
             ml_dtypes.finfo(dtype_of(case.type)).smallest_normal)), ours)),
+    Row("least power of two", "convert", "f8e8m0fnu|bf16|f32",
+        "f8e8m0fnu has no zero, so that all its numbers are true, and zeros, which subnormal numbers are, become NaN in it",
+        lambda case, ours, theirs: np.full(ours.shape, case.type == "f8e8m0fnu") if case.results == ["pred"] else
+        (has_subnormals(case, ours, theirs) if case.results == ["f8e8m0fnu"] else np.zeros(ours.shape, bool))),
+    Row("subnormals that are true", "convert", "bf16", "subnormal numbers are zeros; XLA looks at the bits of a bf16",
+        lambda case, ours, theirs: has_subnormals(case, ours, theirs) & (case.results == ["pred"])),
+    Row("logistic of f16", "logistic", "f16", "XLA's exponential is beyond the numbers of f16, though the quotient is not",
+        lambda case, ours, theirs: (theirs == 0) & beside(case, lambda part: part < -11, ours)),
+    Row("bits of narrow integers", "popcnt", "[su][24]", "XLA counts the bits of the byte that holds the number",
+        lambda case, ours, theirs: beside(case, lambda part: part < 0, ours)),
+    Row("cuts of complex functions", "sqrt|log|power|a.*|rsqrt|cbrt", COMPLEX,
+        "C99: the sign of a zero says on which side of its cut a function is; XLA's sums lose it", beside_cut),
     Row("powers of integers", "power", "[su]\\d+", "XLA takes few bits of the exponent; Hilo's powers wrap",
         lambda case, ours, theirs: np.full(ours.shape, True)),
     Row("stochastic rounding of small floats", "stochastic-convert", "f8.*|f4.*|f6.*",
@@ -128,3 +150,19 @@ ROWS = [
 
 def rows_of(case):
     return [row for row in ROWS if re.fullmatch(row.ops, case.op) and re.fullmatch(row.types, case.type)]
+
+
+# Where the compiler gives other values than the evaluator, and may. docs/special-values.md shows it.
+OF_DEVICES = [
+    Row("division by a constant", "divide", "f32|f64", "is multiplication by the reciprocal: within a unit",
+        lambda case, compiled, ours: ~differing(compiled, ours, case.results[0], 1.0)),
+    Row("complex product with 1", "multiply|divide", COMPLEX, "is the other operand; evaluated, infinite parts become NaN",
+        lambda case, compiled, ours: any_part(np.isinf, compiled) & any_part(np.isnan, ours)),
+    Row("angles of complex powers", "power", "c64", "the angle is held to 2^-32 of its size",
+        lambda case, compiled, ours: beside(case, far, ours)),
+]
+
+
+def rows_of_devices(case):
+    return [row for row in OF_DEVICES if case.context.startswith("constants") and re.fullmatch(row.ops, case.op)
+            and re.fullmatch(row.types, case.type)]

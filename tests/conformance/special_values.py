@@ -121,6 +121,8 @@ class Sweep:
             if case.context.startswith("constants"):  # rules of simplification remove such ops
                 a, b = as_values(a, t), as_values(b, t)
             bad = differing(a, b, t, case.ulps, case.has_signs)
+            for row in special_expected.rows_of_devices(case) if bad.any() else ():
+                bad &= ~row.where(case, a, b)
             if bad.any():
                 self.fail(case, "devices differ", show(case, k, bad, a, b, ("cpu", "eval")))
                 break
