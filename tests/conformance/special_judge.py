@@ -94,10 +94,8 @@ def differing(a, b, name, ulps, has_signs=True):
 
 
 def bits_differ(a, b):
-    x, y = stored_bits(a), stored_bits(b)
-    if x.shape != a.shape:  # complex doubles: two words each
-        return (x != y).reshape(*a.shape, 2).any(-1)
-    return x != y
+    x, y = stored_bits(np.atleast_1d(a)), stored_bits(np.atleast_1d(b))
+    return (x != y).reshape(*a.shape, -1).any(-1)  # of complex doubles two words each
 
 
 def kind_of(x):
