@@ -15,8 +15,8 @@ Bytes allocate_bytes(int64_t bytes) {
   const bool is_large = bytes >= 2 * huge_page;
   const size_t alignment = is_large ? huge_page : 64;
   const size_t rounded = (static_cast<size_t>(bytes) + 63) / 64 * 64;
-  void* start = std::aligned_alloc(alignment, rounded == 0 ? 64 : rounded);
-  if (start == nullptr) return nullptr;
+  void* start = nullptr;
+  if (posix_memalign(&start, alignment, rounded == 0 ? 64 : rounded) != 0) return nullptr;
   if (is_large) madvise(start, rounded, MADV_HUGEPAGE);
   return Bytes(static_cast<std::byte*>(start), std::free);
 }
