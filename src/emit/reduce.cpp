@@ -118,7 +118,7 @@ size_t Reduce::row() const {
   if (out >= dims_.size() || dims_[out] >= piece) return out;
   const auto inner = static_cast<uint64_t>(dims_[out]);
   if (std::has_single_bit(inner) &&
-      inner * reducer_.type()->getScalarSizeInBits() >= least_bits_of_vector)
+      inner * held(0)->getPrimitiveSizeInBits() >= least_bits_of_vector)
     return out;
   const auto ops = cheap_ops(e_, {e_.module.operand(id_, 0)}, Op::Iota);
   const int64_t most = ops ? std::min(most_inside, most_ops_inside / std::max<int64_t>(1, *ops))
@@ -388,12 +388,13 @@ std::vector<Value*> Reduce::result_of_lanes(std::span<const HeldArray> held, int
   return out;
 }
 
+llvm::Type* Reduce::held(size_t k) const {
+  return reducer_.is_associative() ? reducer_.type() : held_type(b_, e_.leaf_shape(id_, k).type);
+}
+
 std::vector<HeldArray> Reduce::held_arrays(int64_t count) {
   std::vector<HeldArray> out;
-  for (size_t k = 0; k < count_; ++k)
-    out.emplace_back(
-        b_, reducer_.is_associative() ? reducer_.type() : held_type(b_, e_.leaf_shape(id_, k).type),
-        count);
+  for (size_t k = 0; k < count_; ++k) out.emplace_back(b_, held(k), count);
   return out;
 }
 
@@ -537,7 +538,7 @@ void write_rows(Writer& w, InstructionId id, Reduce& reduce) {
   const bool is_sum =
       reduce.reducer().is_associative() && is_read(w.elements, w.elements.module.operand(id, 0));
   const int64_t element_bytes =
-      std::max<int64_t>(1, reduce.reducer().type()->getScalarSizeInBits() / 8);
+      std::max<int64_t>(1, static_cast<int64_t>(reduce.held(0)->getPrimitiveSizeInBits()) / 8);
   const double bytes = steps * static_cast<double>(element_bytes);
   if (steps > 0 && steps <= (is_sum ? short_row_in_memory : short_row) &&
       !(is_sum && bytes >= bytes_of_vector) &&

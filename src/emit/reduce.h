@@ -20,6 +20,7 @@ class Reduce {
   const std::vector<size_t>& kept() const { return kept_; }
   const std::vector<size_t>& reduced() const { return reduced_; }
   const Reducer& reducer() const { return reducer_; }
+  llvm::Type* held(size_t k) const;           // as what elements of result k are combined
   const Dims& dims() const { return dims_; }  // of what is reduced
   // The innermost dimension that counts, and whether it is reduced.
   size_t innermost() const;

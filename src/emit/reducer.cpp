@@ -58,6 +58,7 @@ uint16_t Reducer::nan_offset() const {
 }
 
 llvm::Type* Reducer::type() const {
+  check(is_associative(), "what is combined by a computation has no type of its own");
   return has_keys_ ? e_.b.getInt16Ty() : held_type(e_.b, combiner_->wide);
 }
 

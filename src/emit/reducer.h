@@ -26,8 +26,8 @@ class Reducer {
   void choose_straight();
   // Picks one of two tuples: see choice.h.
   bool chooses() const { return chooses_; }
-  size_t size() const;  // instructions of the computation
-  llvm::Type* type() const;
+  size_t size() const;       // instructions of the computation
+  llvm::Type* type() const;  // of associative ones
   llvm::Value* identity() const;
   llvm::Value* widen(llvm::Value* element) const;
   llvm::Value* combine(llvm::Value* a, llvm::Value* c) const;
