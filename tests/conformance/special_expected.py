@@ -20,6 +20,16 @@ class Row:
     where: Callable
 
 
+@dataclasses.dataclass(frozen=True)
+class DeviceRow:
+    contexts: str
+    name: str
+    ops: str
+    types: str
+    reason: str
+    where: Callable  # (case, compiled, evaluated)
+
+
 def parts(x):
     with np.errstate(all="ignore"):
         return [x.real.astype(float), x.imag.astype(float)] if np.iscomplexobj(x) else [np.asarray(x).astype(float)]
@@ -121,7 +131,7 @@ ROWS = [
     Row("digits of complex functions", FUNCTIONS, COMPLEX, "XLA's sums cancel near zeros of functions", lambda case, ours, theirs:
         np.abs(np.nan_to_num(ours) - np.nan_to_num(theirs)) <= (1e-3 if case.type == "c64" else 1e-9) * np.abs(np.nan_to_num(ours))),
     Row("infinite complex products", "dot|convolution", COMPLEX, "Hilo adds the products of parts; XLA's matrix products make NaN of both",
-        lambda case, ours, theirs: any_part(not_finite, theirs)),
+        lambda case, ours, theirs: any_part(not_finite, theirs) | any_part(not_finite, ours)),
     Row("subnormals of reduced precision", "reduce-precision", "f8.*|f4.*|f6.*|f16", "Hilo rounds them as the f32 that holds them, XLA as bits",
         lambda case, ours, theirs: beside(case, lambda part: (part != 0) & (np.abs(part) < 2 * float(
             ml_dtypes.finfo(dtype_of(case.type)).smallest_normal)), ours)),
@@ -129,6 +139,12 @@ ROWS = [
         lambda case, ours, theirs: np.full(ours.shape, ours.dtype.kind in "iu")),
     Row("sums of small floats", "(reduce|scan|scatter)-(add|multiply)|dot|convolution", "f4.*|f6.*|f8.*",
         "XLA rounds each step to the small type; Hilo adds in f32", lambda case, ours, theirs: np.full(ours.shape, True)),
+    Row("order of subnormals", "topk|sort", "bf16|f32|f64", "they equal zero in comparisons, and keep the order that they had",
+        lambda case, ours, theirs: np.full(ours.shape, True) if ours.dtype.kind in "iu" else
+        (np.abs(ours.astype(float)) < 2 * smallest(case.type)) & (np.abs(theirs.astype(float)) < 2 * smallest(case.type))),
+    Row("numbers that f16 lacks", "while|sort|topk|" + MOVES, "f8e5m2fnuz", "XLA moves them through f16",
+        lambda case, ours, theirs: np.abs(ours.astype(float)) < 2 * smallest("f16")),
+    Row("complex constants", "constant", COMPLEX, "XLA makes NaN of both parts where one is", both_nan),
     Row("least power of two", "convert", "f8e8m0fnu|bf16|f32",
         "f8e8m0fnu has no zero, so that all its numbers are true, and zeros, which subnormal numbers are, become NaN in it",
         lambda case, ours, theirs: np.full(ours.shape, case.type == "f8e8m0fnu") if case.results == ["pred"] else
@@ -158,15 +174,17 @@ def rows_of(case):
 
 # Where the compiler gives other values than the evaluator, and may. docs/special-values.md shows it.
 OF_DEVICES = [
-    Row("division by a constant", "divide", "f32|f64", "is multiplication by the reciprocal: within a unit",
+    DeviceRow("constants.*", "division by a constant", "divide", "f32|f64", "is multiplication by the reciprocal: within a unit",
         lambda case, compiled, ours: ~differing(compiled, ours, case.results[0], 1.0)),
-    Row("complex product with 1", "multiply|divide", COMPLEX, "is the other operand; evaluated, infinite parts become NaN",
+    DeviceRow("constants.*", "complex product with 1", "multiply|divide", COMPLEX, "is the other operand; evaluated, infinite parts become NaN",
         lambda case, compiled, ours: any_part(np.isinf, compiled) & any_part(np.isnan, ours)),
-    Row("angles of complex powers", "power", "c64", "the angle is held to 2^-32 of its size",
+    DeviceRow("constants.*", "angles of complex powers", "power", "c64", "the angle is held to 2^-32 of its size",
         lambda case, compiled, ours: beside(case, far, ours)),
+    DeviceRow("pairs", "least power of two", "reduce-(min|max)imum", "f8e8m0fnu", "is a zero, which is NaN in the type; compiled, a choice keeps it",
+              lambda case, compiled, ours: np.isnan(ours.astype(float)) & (compiled.astype(float) < 1e-38)),
 ]
 
 
 def rows_of_devices(case):
-    return [row for row in OF_DEVICES if case.context.startswith("constants") and re.fullmatch(row.ops, case.op)
+    return [row for row in OF_DEVICES if re.fullmatch(row.contexts, case.context) and re.fullmatch(row.ops, case.op)
             and re.fullmatch(row.types, case.type)]
