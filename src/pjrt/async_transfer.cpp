@@ -9,7 +9,7 @@ namespace hilo::pjrt {
 namespace {
 
 struct Filled {
-  SharedShape shape;
+  SharedShape shape;  // with its layout
   std::shared_ptr<PromisedValue> promised = std::make_shared<PromisedValue>();
   Literal value;
   bool is_taken = false, is_done = false;
@@ -68,10 +68,17 @@ PJRT_Error* Client_CreateBuffersForAsyncHostToDevice(
   return answer([&] -> Result<void> {
     auto manager = std::make_unique<Manager>();
     HILO_TRY(manager->memory, memory_of(args->client->devices.front(), args->memory));
-    for (const PJRT_ShapeSpec& spec : std::span(args->shape_specs, args->num_shape_specs)) {
+    if (args->num_device_layouts != 0 && args->num_device_layouts != args->num_shape_specs)
+      return fail(ErrorKind::Input, "{} layouts of {} buffers", args->num_device_layouts,
+                  args->num_shape_specs);
+    for (size_t i = 0; i < args->num_shape_specs; ++i) {
+      const PJRT_ShapeSpec& spec = args->shape_specs[i];
       Filled& buffer = manager->buffers.emplace_back();
       HILO_TRY(buffer.shape, array_shape(spec.element_type, spec.dims, spec.num_dims));
-      buffer.value = uninitialized(buffer.shape, *args->client->host);
+      HILO_TRY(buffer.shape,
+               laid_out(std::move(buffer.shape),
+                        args->num_device_layouts != 0 ? args->device_layouts[i] : nullptr));
+      buffer.value = uninitialized(in_memory_order(buffer.shape), *args->client->host);
     }
     args->transfer_manager = manager.release();
     return {};
@@ -107,7 +114,8 @@ PJRT_Error* AsyncHostToDeviceTransferManager_RetrieveBuffer(
     const std::lock_guard lock(manager.mutex);
     HILO_TRY(Filled * buffer, buffer_at(manager, args->buffer_index));
     if (buffer->is_taken) return fail(ErrorKind::Input, "the buffer has been retrieved already");
-    args->buffer_out = make_buffer(DeviceBuffer(buffer->shape, buffer->promised), manager.memory);
+    args->buffer_out = make_buffer(DeviceBuffer(in_memory_order(buffer->shape), buffer->promised),
+                                   manager.memory, kept_beside(buffer->shape));
     buffer->is_taken = true;
     return {};
   });

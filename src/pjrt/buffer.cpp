@@ -28,7 +28,7 @@ Result<std::byte*> address_of(const PJRT_Buffer& buffer) {
 // The same value in another memory: all of them are this machine's, and values do not change.
 Result<PJRT_Buffer*> copy_to(const PJRT_Buffer& from, PJRT_Memory* memory) {
   HILO_TRY(HeldValue held, from.buffer.hold());
-  return make_buffer(DeviceBuffer(from.buffer.shape(), std::move(held)), memory);
+  return make_buffer(DeviceBuffer(from.buffer.shape(), std::move(held)), memory, from.ordered);
 }
 
 }  // namespace
@@ -67,8 +67,8 @@ Literal uninitialized(const SharedShape& shape, HostDevice& host) {
   return Literal::uninitialized(shape, [&](int64_t bytes) { return host.allocate(bytes); });
 }
 
-PJRT_Buffer* make_buffer(DeviceBuffer buffer, PJRT_Memory* memory) {
-  return new PJRT_Buffer{std::move(buffer), memory->device, memory};
+PJRT_Buffer* make_buffer(DeviceBuffer buffer, PJRT_Memory* memory, SharedShape ordered) {
+  return new PJRT_Buffer{std::move(buffer), memory->device, memory, std::move(ordered)};
 }
 
 PJRT_Error* Buffer_Destroy(PJRT_Buffer_Destroy_Args* args) {
@@ -77,19 +77,19 @@ PJRT_Error* Buffer_Destroy(PJRT_Buffer_Destroy_Args* args) {
 }
 
 PJRT_Error* Buffer_ElementType(PJRT_Buffer_ElementType_Args* args) {
-  args->type = buffer_type(args->buffer->buffer.shape()->type);
+  args->type = buffer_type(args->buffer->shape().type);
   return nullptr;
 }
 
 PJRT_Error* Buffer_Dimensions(PJRT_Buffer_Dimensions_Args* args) {
-  const Dims& dims = args->buffer->buffer.shape()->dims;
+  const Dims& dims = args->buffer->shape().dims;
   args->dims = dims.data();
   args->num_dims = dims.size();
   return nullptr;
 }
 
 PJRT_Error* Buffer_UnpaddedDimensions(PJRT_Buffer_UnpaddedDimensions_Args* args) {
-  const Dims& dims = args->buffer->buffer.shape()->dims;
+  const Dims& dims = args->buffer->shape().dims;
   args->unpadded_dims = dims.data();
   args->num_dims = dims.size();
   return nullptr;
@@ -102,7 +102,7 @@ PJRT_Error* Buffer_DynamicDimensionIndices(PJRT_Buffer_DynamicDimensionIndices_A
 }
 
 PJRT_Error* Buffer_GetMemoryLayout(PJRT_Buffer_GetMemoryLayout_Args* args) {
-  const Dims& order = args->buffer->buffer.shape()->layout.minor_to_major;
+  const Dims& order = args->buffer->shape().layout.minor_to_major;
   args->layout = {};
   args->layout.struct_size = HILO_STRUCT_SIZE(PJRT_Buffer_MemoryLayout, type);
   args->layout.type = PJRT_Buffer_MemoryLayout_Type_Tiled;
@@ -113,7 +113,7 @@ PJRT_Error* Buffer_GetMemoryLayout(PJRT_Buffer_GetMemoryLayout_Args* args) {
 }
 
 PJRT_Error* Buffer_OnDeviceSizeInBytes(PJRT_Buffer_OnDeviceSizeInBytes_Args* args) {
-  const int64_t bytes = literal_bytes(*args->buffer->buffer.shape());
+  const int64_t bytes = literal_bytes(args->buffer->shape());
   args->on_device_size_in_bytes = static_cast<size_t>(bytes);
   return nullptr;
 }
@@ -195,15 +195,17 @@ PJRT_Error* Buffer_DecreaseExternalReferenceCount(
 // The same bytes as another type or in other dimensions; the buffer is given away for it.
 PJRT_Error* Buffer_Bitcast(PJRT_Buffer_Bitcast_Args* args) {
   return answer([&] -> Result<void> {
-    HILO_TRY(const SharedShape shape, array_shape(args->element_type, args->dims, args->num_dims));
-    const Shape& old = *args->buffer->buffer.shape();
+    HILO_TRY(SharedShape shape, array_shape(args->element_type, args->dims, args->num_dims));
+    HILO_TRY(shape, laid_out(std::move(shape), args->device_layout));
+    const Shape& old = args->buffer->shape();
     if (literal_bytes(*shape) != literal_bytes(old))
       return fail(ErrorKind::Input, "{} has not as many bytes as {}",
                   to_string_without_layout(*shape), to_string_without_layout(old));
     HILO_TRY(HeldValue held, args->buffer->buffer.give_away());
     HILO_TRY(const Literal value, held.take());
-    args->out_buffer = make_buffer(DeviceBuffer(Literal::view(*shape, value.storage()), true),
-                                   args->buffer->memory);
+    args->out_buffer =
+        make_buffer(DeviceBuffer(Literal::view(*in_memory_order(shape), value.storage()), true),
+                    args->buffer->memory, kept_beside(shape));
     return {};
   });
 }

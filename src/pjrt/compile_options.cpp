@@ -34,6 +34,26 @@ Result<void> read_assignment(std::string_view message, CompileSettings& settings
   });
 }
 
+// ShapeProto: the order of an array's dimensions.
+Result<void> append_order(std::string_view message, std::vector<Dims>& to) {
+  Dims& order = to.emplace_back();
+  return for_each_field(message, [&](const ProtobufField& field) -> Result<void> {
+    if (field.number != 5) return {};
+    return for_each_field(field.bytes, [&](const ProtobufField& inner) -> Result<void> {
+      return inner.number == 1 ? append_numbers(inner, order) : Result<void>();
+    });
+  });
+}
+
+// Of a result, or of each element of a tuple.
+Result<void> read_result_orders(std::string_view message, CompileSettings& settings) {
+  HILO_DO(for_each_field(message, [&](const ProtobufField& field) -> Result<void> {
+    return field.number == 4 ? append_order(field.bytes, settings.result_orders) : Result<void>();
+  }));
+  return settings.result_orders.empty() ? append_order(message, settings.result_orders)
+                                        : Result<void>();
+}
+
 // DebugOptions: only where to write what.
 Result<void> read_debug_options(std::string_view message, CompileSettings& settings) {
   constexpr int64_t xla_dump_to = 109;
@@ -49,6 +69,7 @@ Result<void> read_build_options(std::string_view message, CompileSettings& setti
     const auto number = static_cast<int64_t>(field.value);
     switch (field.number) {
       case 1: settings.device_ordinal = number; return {};
+      case 2: return read_result_orders(field.bytes, settings);
       case 3: return read_debug_options(field.bytes, settings);
       case 4: settings.replicas = number; return {};
       case 5: settings.partitions = number; return {};
@@ -118,6 +139,7 @@ Result<CompileSettings> read_compile_options(std::string_view bytes) {
   CompileSettings out;
   HILO_DO(for_each_field(bytes, [&](const ProtobufField& field) -> Result<void> {
     switch (field.number) {
+      case 1: return append_order(field.bytes, out.argument_orders);
       case 2: out.has_tupled_arguments = field.value != 0; return {};
       case 3: return read_build_options(field.bytes, out);
       case 4: out.is_portable = field.value != 0; return {};

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "pjrt/protobuf_fields.h"
+#include "shape/shape.h"
 
 namespace hilo::pjrt {
 
@@ -15,7 +16,8 @@ struct CompileSettings {
   int64_t device_ordinal = -1;
   // Of replica 0 of each partition, then of partition 1 ... as the proto has it; empty: the
   // default.
-  std::vector<std::vector<int64_t>> devices;  // [partition][replica]
+  std::vector<std::vector<int64_t>> devices;         // [partition][replica]
+  std::vector<Dims> argument_orders, result_orders;  // minor to major; empty: none is wanted
   std::vector<bool> propagates_to_parameters, propagates_to_results;
   std::string dump_to;  // a folder, or nowhere
 

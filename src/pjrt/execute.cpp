@@ -34,6 +34,26 @@ bool may_be_taken(const Args& args, size_t parameter) {
   return std::ranges::count(kept, static_cast<int64_t>(parameter)) == 0;
 }
 
+// Whether the buffer has the elements of the parameter in another order.
+bool lies_otherwise(const PJRT_Buffer& buffer, const Cut& parameter) {
+  if (!buffer.ordered && !parameter.ordered) return false;
+  const Shape& given = buffer.shape();
+  return same_dims(given, *parameter.shard) && order_of(given) != order_of(*parameter.shard);
+}
+
+// The value of a buffer in the order that a program takes.
+Result<Literal> reordered(Literal value, const PJRT_Buffer& buffer, const Cut& parameter) {
+  const Shape& shape = *parameter.shard;
+  if (shape.is_array() && !same_dims(buffer.shape(), shape))
+    return fail(ErrorKind::Input, "a parameter is {}, but {} was given",
+                to_string_without_layout(shape), to_string_without_layout(buffer.shape()));
+  if (!lies_otherwise(buffer, parameter)) return value;
+  Literal out = uninitialized(parameter.held, *buffer.device->client->host);
+  copy_strided(shape, out.mutable_raw().data(), strides_in_memory(shape), value.raw().data(),
+               strides_in_memory(buffer.shape()));
+  return out;
+}
+
 // Arguments of one device.
 struct Arguments {
   std::vector<Literal> values;
@@ -50,6 +70,9 @@ Result<Arguments> take_arguments(const Args& args, size_t device) {
     HILO_TRY(HeldValue held, buffers[i]->buffer.hold());
     HILO_TRY(Literal value, held.take());
     if (held.guard()) out.guards.push_back(held.guard());
+    if (buffers[i]->ordered || parameters.cuts[i].ordered) {
+      HILO_TRY(value, reordered(std::move(value), *buffers[i], parameters.cuts[i]));
+    }
     out.values.push_back(parameters.argument(i, std::move(value)));
   }
   for (size_t i = 0; i < buffers.size(); ++i)
@@ -74,7 +97,8 @@ class Results {
   void add(DeviceBuffer buffer) {
     buffers_.reserve(program_.results.size());
     const size_t kind = program_.results.kinds[buffers_.size()];
-    buffers_.push_back(make_buffer(std::move(buffer), device_.memories[kind]));
+    const SharedShape& ordered = program_.results.cuts[buffers_.size()].ordered;
+    buffers_.push_back(make_buffer(std::move(buffer), device_.memories[kind], ordered));
   }
   void give(PJRT_Buffer** to) {
     std::ranges::copy(buffers_, to);
@@ -121,10 +145,11 @@ Result<void> run_now(const Args& args, PJRT_Device& device) {
 Result<void> check_shapes(const Args& args) {
   const ProgramValues& parameters = args.executable->program->parameters;
   for (size_t i = 0; i < args.num_args; ++i)
-    if (const Shape& given = *args.argument_lists[0][i]->buffer.shape();
-        parameters.shape(i)->is_array() && !same_dims(given, *parameters.shape(i)))
+    if (const Shape &given = args.argument_lists[0][i]->shape(),
+        &wanted = *parameters.cuts[i].shard;
+        wanted.is_array() && !same_dims(given, wanted))
       return fail(ErrorKind::Input, "parameter {} is {}, but {} was given", i,
-                  to_string_without_layout(*parameters.shape(i)), to_string_without_layout(given));
+                  to_string_without_layout(wanted), to_string_without_layout(given));
   return {};
 }
 
@@ -156,10 +181,18 @@ bool are_there(const Args& args) {
       buffers, [](const PJRT_Buffer* buffer) { return buffer->buffer.ready().is_done(); });
 }
 
+bool is_any_in_other_order(const Args& args) {
+  const std::vector<Cut>& parameters = args.executable->program->parameters.cuts;
+  for (size_t i = 0; i < args.num_args; ++i)
+    if (lies_otherwise(*args.argument_lists[0][i], parameters[i])) return true;
+  return false;
+}
+
 // Functions of the user's may look at what the client has attached until this call returns.
 Result<void> run_alone(const Args& args, PJRT_Device& device) {
   const Program& program = *args.executable->program;
-  const bool is_now = !program.user_calls.empty() || (program.is_short && are_there(args));
+  const bool is_now = !program.user_calls.empty() || (program.is_short && are_there(args)) ||
+                      is_any_in_other_order(args);
   return is_now ? run_now(args, device) : run_later(args, device);
 }
 
@@ -186,7 +219,7 @@ Result<void> run_each(const Args& args) {
 
 Result<void> check_shards(const Cut& cut, std::span<const Literal> shards, size_t parameter) {
   for (const Literal& shard : shards)
-    if (const std::string fault = literal_fault(shard, *cut.shard); !fault.empty())
+    if (const std::string fault = literal_fault(shard, *cut.held); !fault.empty())
       return fail(ErrorKind::Input, "parameter {}: its shards are {}, but {} was given", parameter,
                   to_string_without_layout(*cut.shard), fault);
   return {};

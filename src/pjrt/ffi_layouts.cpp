@@ -9,11 +9,6 @@
 namespace hilo::pjrt {
 namespace {
 
-Dims order_of(const Shape& shape) {
-  const bool is_plain = !shape.is_array() || !shape.has_layout || shape.layout.is_descending();
-  return is_plain ? Dims() : shape.layout.minor_to_major;
-}
-
 std::vector<Dims> orders_of_leaves(const Shape& shape) {
   std::vector<Dims> out;
   for_each_leaf(

@@ -32,7 +32,8 @@ Bytes shared_bytes(const void* data, const Event& done) {
 
 Result<void> make_from_host(PJRT_Client_BufferFromHostBuffer_Args& args) {
   HILO_TRY(PJRT_Memory * memory, memory_of(args.device, args.memory));
-  HILO_TRY(const SharedShape shape, array_shape(args.type, args.dims, args.num_dims));
+  HILO_TRY(SharedShape shape, array_shape(args.type, args.dims, args.num_dims));
+  HILO_TRY(shape, laid_out(std::move(shape), args.device_layout));
   Dims strides = dense_strides(*shape);
   if (args.num_byte_strides > 0) {
     if (args.num_byte_strides != args.num_dims)
@@ -42,15 +43,15 @@ Result<void> make_from_host(PJRT_Client_BufferFromHostBuffer_Args& args) {
   }
   if (may_be_shared(args, *shape, strides)) {
     const Event done = Event::pending();
-    Literal value = Literal::view(*shape, shared_bytes(args.data, done));
-    args.buffer = make_buffer(DeviceBuffer(std::move(value), true), memory);
+    Literal value = Literal::view(*in_memory_order(shape), shared_bytes(args.data, done));
+    args.buffer = make_buffer(DeviceBuffer(std::move(value), true), memory, kept_beside(shape));
     args.done_with_host_buffer = make_event(done);
     return {};
   }
-  Literal value = uninitialized(shape, *args.client->host);
-  copy_strided(*shape, value.mutable_raw().data(), dense_strides(*shape),
+  Literal value = uninitialized(in_memory_order(shape), *args.client->host);
+  copy_strided(*shape, value.mutable_raw().data(), strides_in_memory(*shape),
                static_cast<const std::byte*>(args.data), strides);
-  args.buffer = make_buffer(DeviceBuffer(std::move(value)), memory);
+  args.buffer = make_buffer(DeviceBuffer(std::move(value)), memory, kept_beside(shape));
   args.done_with_host_buffer = make_event();
   return {};
 }
@@ -76,7 +77,7 @@ Event copy_to_host(HeldValue held, const Event& ready,
 
 Result<void> copy_whole(PJRT_Buffer_ToHostBuffer_Args& args) {
   const DeviceBuffer& buffer = args.src->buffer;
-  const SharedShape shape = buffer.shape();
+  const SharedShape shape = args.src->ordered ? args.src->ordered : buffer.shape();
   const auto bytes = static_cast<size_t>(literal_bytes(*shape));
   if (!args.dst) {
     args.dst_size = bytes;
@@ -90,7 +91,7 @@ Result<void> copy_whole(PJRT_Buffer_ToHostBuffer_Args& args) {
   HILO_TRY(HeldValue held, buffer.hold());
   auto* to = static_cast<std::byte*>(args.dst);
   args.event = make_event(copy_to_host(std::move(held), ready, [=](const Literal& value) {
-    copy_strided(*shape, to, strides, value.raw().data(), dense_strides(*shape));
+    copy_strided(*shape, to, strides, value.raw().data(), strides_in_memory(*shape));
   }));
   return {};
 }
@@ -128,10 +129,8 @@ PJRT_Error* Client_CreateViewOfDeviceBuffer(PJRT_Client_CreateViewOfDeviceBuffer
     PJRT_Memory* const given =
         knows(args, &PJRT_Client_CreateViewOfDeviceBuffer_Args::memory) ? args->memory : nullptr;
     HILO_TRY(PJRT_Memory * memory, memory_of(args->device, given));
-    HILO_TRY(const SharedShape shape, array_shape(args->element_type, args->dims, args->num_dims));
-    HILO_TRY(const Dims strides, strides_of(*shape, args->layout));
-    if (!are_dense(*shape, strides))
-      return fail(ErrorKind::Unsupported, "a view of an array that is not in row-major order");
+    HILO_TRY(SharedShape shape, array_shape(args->element_type, args->dims, args->num_dims));
+    HILO_TRY(shape, laid_out(std::move(shape), args->layout));
     if (!may_stand_at(args->device_buffer_ptr, shape->type))
       return fail(ErrorKind::Unsupported, "a view of {} at an address where none may stand",
                   to_string_without_layout(*shape));
@@ -140,7 +139,9 @@ PJRT_Error* Client_CreateViewOfDeviceBuffer(PJRT_Client_CreateViewOfDeviceBuffer
       if (callback) callback(at, user);
     };
     Bytes bytes(static_cast<std::byte*>(args->device_buffer_ptr), end);
-    args->buffer = make_buffer(DeviceBuffer(Literal::view(*shape, std::move(bytes)), true), memory);
+    args->buffer =
+        make_buffer(DeviceBuffer(Literal::view(*in_memory_order(shape), std::move(bytes)), true),
+                    memory, kept_beside(shape));
     return {};
   });
 }
@@ -148,9 +149,12 @@ PJRT_Error* Client_CreateViewOfDeviceBuffer(PJRT_Client_CreateViewOfDeviceBuffer
 PJRT_Error* Client_CreateUninitializedBuffer(PJRT_Client_CreateUninitializedBuffer_Args* args) {
   return answer([&] -> Result<void> {
     HILO_TRY(PJRT_Memory * memory, memory_of(args->device, args->memory));
-    HILO_TRY(const SharedShape shape,
+    HILO_TRY(SharedShape shape,
              array_shape(args->shape_element_type, args->shape_dims, args->shape_num_dims));
-    args->buffer = make_buffer(DeviceBuffer(uninitialized(shape, *args->client->host)), memory);
+    HILO_TRY(shape, laid_out(std::move(shape), args->shape_layout));
+    args->buffer =
+        make_buffer(DeviceBuffer(uninitialized(in_memory_order(shape), *args->client->host)),
+                    memory, kept_beside(shape));
     return {};
   });
 }
@@ -158,12 +162,14 @@ PJRT_Error* Client_CreateUninitializedBuffer(PJRT_Client_CreateUninitializedBuff
 PJRT_Error* Client_CreateErrorBuffer(PJRT_Client_CreateErrorBuffer_Args* args) {
   return answer([&] -> Result<void> {
     HILO_TRY(PJRT_Memory * memory, memory_of(nullptr, args->memory));
-    HILO_TRY(const SharedShape shape,
+    HILO_TRY(SharedShape shape,
              array_shape(args->shape_element_type, args->shape_dims, args->shape_num_dims));
+    HILO_TRY(shape, laid_out(std::move(shape), args->shape_layout));
     auto promised = std::make_shared<PromisedValue>();
     promised->ready.finish(error_of(
         args->error_code, std::string(text(args->error_message, args->error_message_size))));
-    args->buffer = make_buffer(DeviceBuffer(shape, std::move(promised)), memory);
+    args->buffer = make_buffer(DeviceBuffer(in_memory_order(shape), std::move(promised)), memory,
+                               kept_beside(shape));
     return {};
   });
 }

@@ -1,4 +1,6 @@
-// Extension: how arrays lie, which is always dense and row-major.
+// Extension: how arrays lie, which is dense, and row by row unless somebody asks for another order.
+#include <fmt/ranges.h>
+
 #include "pjrt/executable.h"
 #include "pjrt/extension_tables.h"
 
@@ -11,11 +13,13 @@ namespace {
 
 using Layout = PJRT_Layouts_MemoryLayout;
 
-// "{1,0}" of a matrix.
+Layout* layout_of(const Shape& shape) {
+  return new Layout{fmt::format("{{{}}}", fmt::join(shape.layout.minor_to_major, ","))};
+}
 Layout* layout_of_rank(size_t rank) {
-  std::string text = "{";
-  for (size_t dim = rank; dim-- > 0;) text += fmt::format("{}{}", dim, dim > 0 ? "," : "");
-  return new Layout{text + "}"};
+  Shape shape;
+  shape.layout = hilo::Layout::descending(rank);
+  return layout_of(shape);
 }
 
 PJRT_Error* destroy(PJRT_Layouts_MemoryLayout_Destroy_Args* args) {
@@ -47,7 +51,7 @@ PJRT_Error* default_of_topology(PJRT_Layouts_Topology_GetDefaultLayout_Args* arg
 
 PJRT_Error* of_buffer(PJRT_Layouts_Buffer_MemoryLayout_Args* args) {
   return answer([&] -> Result<void> {
-    args->layout = layout_of_rank(args->buffer->buffer.shape()->dims.size());
+    args->layout = layout_of(args->buffer->shape());
     return {};
   });
 }
@@ -55,7 +59,7 @@ PJRT_Error* of_buffer(PJRT_Layouts_Buffer_MemoryLayout_Args* args) {
 // The array is the executable's, each layout in it the client's.
 Layout** layouts_of(const ProgramValues& values, std::vector<Layout*>& kept) {
   kept.clear();
-  for (size_t rank : values.ranks) kept.push_back(layout_of_rank(rank));
+  for (const Cut& cut : values.cuts) kept.push_back(layout_of(*cut.shard));
   return kept.data();
 }
 

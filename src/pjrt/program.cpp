@@ -4,8 +4,10 @@
 
 #include "analysis/analysis.h"
 #include "pjrt/dump.h"
+#include "pjrt/entry_order.h"
 #include "pjrt/ffi.h"
 #include "pjrt/version.h"
+#include "verify/verify.h"
 #include "wire/wire.h"
 
 namespace hilo::pjrt {
@@ -191,9 +193,13 @@ Result<std::shared_ptr<const Program>> make_program(ProgramSource source,
     options.device = client->host;
     options.emit.cache.folder = client->cache;
   }
+  HILO_DO(check_module(module));
+  options.is_verified = true;
+  settle_layouts(module, out->settings);
   set_devices(module, *out, options.eval);
   note_donations(module, *out);
   HILO_DO(note_values(module, *out));
+  if (out->spread != Spread::Together) HILO_DO(run_pass(module, put_entry_in_memory_order));
   out->parameters.show();
   out->results.show();
   out->user_calls = name_user_calls(module);

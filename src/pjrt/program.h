@@ -31,7 +31,7 @@ struct ProgramValues {
   std::vector<size_t> sharding_sizes;
 
   size_t size() const { return cuts.size(); }
-  const SharedShape& shape(size_t i) const { return cuts[i].shard; }
+  const SharedShape& shape(size_t i) const { return cuts[i].held; }
   // What a client gives for a token may be any array.
   Literal argument(size_t i, Literal value) const {
     return shape(i)->is_array() ? std::move(value) : Literal::token();

@@ -8,6 +8,7 @@ namespace {
 
 // Bytes from the start of the whole to a device's shard.
 int64_t offset_of(const Cut& cut, std::span<const int64_t> strides, int64_t device) {
+  if (!cut.tiles) return 0;
   const Dims tile = cut.tiles->tile_of(device);
   int64_t out = 0;
   for (size_t dim = 0; dim < tile.size(); ++dim)
@@ -15,13 +16,28 @@ int64_t offset_of(const Cut& cut, std::span<const int64_t> strides, int64_t devi
   return out;
 }
 
+Shape in_order_of(const Shape& shape, Dims dims) {
+  Shape out = Shape::array(shape.type, std::move(dims));
+  if (const Dims order = order_of(shape); !order.empty()) out.layout.minor_to_major = order;
+  return out;
+}
+
+SharedShape row_by_row(const Shape& shape) {
+  return std::make_shared<Shape>(Shape::array(shape.type, shape.dims));
+}
+
+void hold(Cut& cut, SharedShape shard) {
+  cut.held = in_memory_order(shard);
+  cut.ordered = kept_beside(shard);
+  cut.shard = std::move(shard);
+}
+
 }  // namespace
 
 Result<Cut> find_cut(const Shape& whole, const Sharding* sharding, int64_t devices) {
   Cut out;
-  out.whole =
-      std::make_shared<Shape>(whole.is_array() ? Shape::array(whole.type, whole.dims) : whole);
-  out.shard = out.whole;
+  out.whole = std::make_shared<Shape>(whole.is_array() ? in_order_of(whole, whole.dims) : whole);
+  hold(out, out.whole);
   if (!sharding || !whole.is_array()) return out;
   using Kind = Sharding::Kind;
   if (sharding->kind != Kind::Tiled && sharding->kind != Kind::Mesh) return out;
@@ -38,17 +54,17 @@ Result<Cut> find_cut(const Shape& whole, const Sharding* sharding, int64_t devic
     is_cut |= count > 1;
   }
   if (!is_cut) return out;
-  out.shard = std::make_shared<Shape>(Shape::array(whole.type, std::move(dims)));
+  hold(out, std::make_shared<Shape>(in_order_of(whole, std::move(dims))));
   out.tiles = std::move(tiles);
   return out;
 }
 
 Literal join_shards(const Cut& cut, std::span<const Literal> shards, HostDevice& host) {
-  if (!cut.tiles) return shards[0];
-  Literal out = uninitialized(cut.whole, host);
-  const Dims strides = dense_strides(*cut.whole), shard_strides = dense_strides(*cut.shard);
+  if (!cut.tiles && !cut.ordered) return shards[0];
+  Literal out = uninitialized(row_by_row(*cut.whole), host);
+  const Dims strides = dense_strides(*cut.whole), shard_strides = strides_in_memory(*cut.shard);
   std::byte* const start = out.mutable_raw().data();
-  for (size_t device = 0; device < shards.size(); ++device) {
+  for (size_t device = 0; device < (cut.tiles ? shards.size() : 1); ++device) {
     const auto number = static_cast<int64_t>(device);
     copy_strided(*cut.shard, start + offset_of(cut, strides, number), strides,
                  shards[device].raw().data(), shard_strides);
@@ -57,10 +73,10 @@ Literal join_shards(const Cut& cut, std::span<const Literal> shards, HostDevice&
 }
 
 Literal take_shard(const Cut& cut, const Literal& whole, int64_t device, HostDevice& host) {
-  if (!cut.tiles) return whole;
-  Literal out = uninitialized(cut.shard, host);
+  if (!cut.tiles && !cut.ordered) return whole;
+  Literal out = uninitialized(cut.held, host);
   const Dims strides = dense_strides(*cut.whole);
-  copy_strided(*cut.shard, out.mutable_raw().data(), dense_strides(*cut.shard),
+  copy_strided(*cut.shard, out.mutable_raw().data(), strides_in_memory(*cut.shard),
                whole.raw().data() + offset_of(cut, strides, device), strides);
   return out;
 }

@@ -8,7 +8,9 @@ namespace hilo::pjrt {
 
 // How a value lies on the devices of a program.
 struct Cut {
-  SharedShape whole, shard;
+  SharedShape whole, shard;  // both with the layout of the shards
+  SharedShape held;          // a shard, row by row in the order of its memory
+  SharedShape ordered;       // what its buffer has beside it; null: the shard lies row by row
   std::optional<DeviceTiles> tiles;  // none: each device has the whole
 };
 

@@ -1,5 +1,7 @@
 // Arrays in the order that a client has them.
+#include <algorithm>
 #include <cstring>
+#include <ranges>
 
 #include "pjrt/buffer.h"
 
@@ -27,7 +29,40 @@ CopyRow row_copier(int64_t element_bytes) {
   }
 }
 
+// The shape in the order that a layout says.
+Result<Shape> with_order(const Shape& shape, const PJRT_Buffer_MemoryLayout_Tiled& tiled) {
+  if (tiled.num_tiles != 0) return fail(ErrorKind::Unsupported, "an array in tiles on a CPU");
+  Shape out = shape;
+  out.layout = {};
+  out.layout.minor_to_major.assign(tiled.minor_to_major,
+                                   tiled.minor_to_major + tiled.minor_to_major_size);
+  if (const std::string fault = layout_fault(out); !fault.empty())
+    return fail(ErrorKind::Input, "{}", fault);
+  return out;
+}
+
 }  // namespace
+
+Dims order_of(const Shape& shape) {
+  const bool is_plain = !shape.is_array() || !shape.has_layout || shape.layout.is_descending();
+  return is_plain ? Dims() : shape.layout.minor_to_major;
+}
+
+Shape in_memory_order(const Shape& shape, std::span<const int64_t> minor_to_major) {
+  Dims dims;
+  for (int64_t dim : std::views::reverse(minor_to_major))
+    dims.push_back(shape.dims[static_cast<size_t>(dim)]);
+  return Shape::array(shape.type, std::move(dims));
+}
+
+SharedShape in_memory_order(const SharedShape& shape) {
+  const Dims order = order_of(*shape);
+  return order.empty() ? shape : std::make_shared<Shape>(in_memory_order(*shape, order));
+}
+
+SharedShape kept_beside(const SharedShape& shape) {
+  return order_of(*shape).empty() ? nullptr : shape;
+}
 
 Dims dense_strides(const Shape& shape) {
   Dims out = row_major_strides(shape.dims);
@@ -45,8 +80,13 @@ Dims strides_in(const Shape& shape, std::span<const int64_t> minor_to_major) {
   return out;
 }
 
+Dims strides_in_memory(const Shape& shape) {
+  const Dims order = order_of(shape);
+  return order.empty() ? dense_strides(shape) : strides_in(shape, order);
+}
+
 Result<Dims> strides_of(const Shape& shape, const PJRT_Buffer_MemoryLayout* layout) {
-  if (!layout) return dense_strides(shape);
+  if (!layout) return strides_in_memory(shape);
   if (layout->type == PJRT_Buffer_MemoryLayout_Type_Strides) {
     const auto& strides = layout->strides;
     if (strides.num_byte_strides != shape.dims.size())
@@ -54,24 +94,31 @@ Result<Dims> strides_of(const Shape& shape, const PJRT_Buffer_MemoryLayout* layo
                   strides.num_byte_strides);
     return Dims(strides.byte_strides, strides.byte_strides + strides.num_byte_strides);
   }
-  const auto& tiled = layout->tiled;
-  if (tiled.num_tiles != 0) return fail(ErrorKind::Unsupported, "an array in tiles on a CPU");
-  Shape ordered = shape;
-  ordered.layout = {};
-  ordered.layout.minor_to_major.assign(tiled.minor_to_major,
-                                       tiled.minor_to_major + tiled.minor_to_major_size);
-  if (const std::string fault = layout_fault(ordered); !fault.empty())
-    return fail(ErrorKind::Input, "{}", fault);
+  HILO_TRY(const Shape ordered, with_order(shape, layout->tiled));
   return strides_in(shape, ordered.layout.minor_to_major);
+}
+
+Result<SharedShape> laid_out(SharedShape shape, const PJRT_Buffer_MemoryLayout* layout) {
+  if (!layout) return shape;
+  if (layout->type == PJRT_Buffer_MemoryLayout_Type_Tiled) {
+    HILO_TRY(Shape out, with_order(*shape, layout->tiled));
+    return std::make_shared<Shape>(std::move(out));
+  }
+  HILO_TRY(const Dims strides, strides_of(*shape, layout));
+  Shape out = *shape;
+  std::ranges::stable_sort(out.layout.minor_to_major, {},
+                           [&](int64_t dim) { return strides[static_cast<size_t>(dim)]; });
+  if (!are_dense(out, strides))
+    return fail(ErrorKind::Unsupported, "an array {} whose elements do not lie side by side",
+                to_string_without_layout(*shape));
+  return std::make_shared<Shape>(std::move(out));
 }
 
 bool are_dense(const Shape& shape, std::span<const int64_t> strides) {
   if (element_count(shape) == 0) return true;
-  int64_t expected = storage_bytes(shape.type);
-  for (size_t dim = shape.dims.size(); dim-- > 0;) {
-    if (shape.dims[dim] != 1 && strides[dim] != expected) return false;
-    expected *= shape.dims[dim];
-  }
+  const Dims dense = strides_in_memory(shape);
+  for (size_t dim = 0; dim < dense.size(); ++dim)
+    if (shape.dims[dim] != 1 && strides[dim] != dense[dim]) return false;
   return true;
 }
 

@@ -274,12 +274,61 @@ class Compiling(unittest.TestCase):
         loaded = serialize_executable.deserialize_and_load(*triple, backend=HILO[0].client, execution_devices=HILO[:1])
         np.testing.assert_allclose(np.asarray(loaded(jax.device_put(X, HILO[0]))), np.sin(X) @ X.T, rtol=1e-4, atol=1e-5)
 
-    @unittest.expectedFailure  # docs/plugin.md: results are row-major
-    def test_layout_of_result(self):
+    def format_of(self, *major_to_minor):
         from jax.experimental.layout import Format, Layout
-        wanted = Format(Layout(major_to_minor=(1, 0)), jax.sharding.SingleDeviceSharding(HILO[0]))
-        y = jax.jit(lambda x: x + 1, out_shardings=wanted)(jax.device_put(X, HILO[0]))
+        return Format(Layout(major_to_minor), jax.sharding.SingleDeviceSharding(HILO[0]))
+
+    def assert_lies(self, array, *major_to_minor):
+        self.assertEqual(array.format.layout.major_to_minor, major_to_minor)
+
+    def test_layout_of_result(self):
+        y = jax.jit(lambda x: x + 1, out_shardings=self.format_of(1, 0))(jax.device_put(X, HILO[0]))
+        self.assert_lies(y, 1, 0)
         np.testing.assert_array_equal(np.asarray(y), X + 1)
+
+    def test_layouts_of_arguments(self):
+        by_columns = self.format_of(1, 0)
+        x = jax.device_put(X, by_columns)
+        self.assert_lies(x, 1, 0)
+        np.testing.assert_array_equal(np.asarray(x), X)
+        product, total = jax.jit(lambda a: (a @ a.T, a.sum(0)), in_shardings=by_columns)(x)
+        np.testing.assert_allclose(np.asarray(product), X @ X.T, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(np.asarray(total), X.sum(0), rtol=1e-4, atol=1e-5)
+        self.assert_lies(product, 0, 1)
+        self.assert_lies(jax.device_put(x, HILO[1]), 1, 0)
+
+    def test_layouts_and_donation(self):
+        by_columns = self.format_of(1, 0)
+        for result in (by_columns, self.format_of(0, 1)):
+            x = jax.device_put(np.arange(6000, dtype=np.float32).reshape(60, 100), by_columns)
+            address, expected = x.unsafe_buffer_pointer(), np.asarray(x) * 2
+            y = jax.jit(lambda a: a * 2, in_shardings=by_columns, out_shardings=result, donate_argnums=0)(x)
+            self.assertTrue(x.is_deleted())
+            self.assertEqual(y.unsafe_buffer_pointer() == address, result is by_columns)
+            np.testing.assert_array_equal(np.asarray(y), expected)
+
+    def test_free_layouts(self):
+        from jax.experimental.layout import Format, Layout
+        free = Format(Layout.AUTO)
+        shape = jax.ShapeDtypeStruct((2, 3, 4), np.float32, sharding=jax.sharding.SingleDeviceSharding(HILO[0]))
+        compiled = jax.jit(lambda a: (jnp.sin(a.T) * 2, a + 1), in_shardings=free, out_shardings=free).lower(shape).compile()
+        formats = [f.layout.major_to_minor for f in (compiled.input_formats[0][0], *compiled.output_formats)]
+        self.assertEqual(formats, [(0, 1, 2), (2, 1, 0), (0, 1, 2)])
+        x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+        transposed, _ = compiled(jax.device_put(x, HILO[0]))
+        self.assert_lies(transposed, 2, 1, 0)
+        np.testing.assert_allclose(np.asarray(transposed), np.sin(x.T) * 2, rtol=1e-6)
+
+    def test_layouts_of_shards(self):
+        from jax.experimental.layout import Format, Layout
+        mesh = jax.sharding.Mesh(np.array(HILO[:4]).reshape(2, 2), ("x", "y"))
+        cut = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("x", "y"))
+        by_columns = Format(Layout((1, 0)), cut)
+        x = jax.device_put(np.arange(96, dtype=np.float32).reshape(8, 12), by_columns)
+        y = jax.jit(lambda a: a + 1, in_shardings=by_columns, out_shardings=by_columns)(x)
+        for array in (x, y, x.addressable_shards[1].data):
+            self.assert_lies(array, 1, 0)
+        np.testing.assert_array_equal(np.asarray(y), np.arange(96).reshape(8, 12) + 1)
 
     def test_x64(self):
         with jax.enable_x64(True):

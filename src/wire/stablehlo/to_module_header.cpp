@@ -50,7 +50,7 @@ Result<void> Converter::read_header() {
   return {};
 }
 
-// "{0,1}" as layout, a host's memory as space; what is left to the compiler stays as it is.
+// "{0,1}" as layout, a host's memory as space; on a device "auto" is an array without a layout.
 static Result<void> put_in_memory(const Program& program, const Attribute& attributes,
                                   Shape& shape) {
   if (!shape.is_array()) return {};
@@ -62,6 +62,7 @@ static Result<void> put_in_memory(const Program& program, const Attribute& attri
   }
   const Attribute* kind = program.find(attributes, "mhlo.memory_kind");
   if (kind && kind->text.ends_with("host")) shape.layout.memory_space = host_memory_space;
+  else if (layout && layout->text == "auto") shape.has_layout = false;
   return {};
 }
 
