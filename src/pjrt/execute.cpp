@@ -54,6 +54,26 @@ Result<Literal> reordered(Literal value, const PJRT_Buffer& buffer, const Cut& p
   return out;
 }
 
+// A buffer whose memory the program takes is no other argument: it would be written over.
+Result<void> check_donations(const Args& args, size_t device) {
+  const std::vector<bool>& is_donated = args.executable->program->is_donated;
+  if (std::ranges::find(is_donated, true) == is_donated.end()) return {};
+  std::vector<std::pair<const PJRT_Buffer*, size_t>> buffers;
+  buffers.reserve(args.num_args);
+  for (size_t i = 0; i < args.num_args; ++i)
+    buffers.emplace_back(args.argument_lists[device][i], i);
+  std::ranges::sort(buffers);
+  for (size_t k = 1; k < buffers.size(); ++k) {
+    const auto [buffer, i] = buffers[k - 1];
+    const auto [next, j] = buffers[k];
+    if (buffer != next || (!may_be_taken(args, i) && !may_be_taken(args, j))) continue;
+    return fail(ErrorKind::Input,
+                "arguments {} and {} are the same buffer, but argument {} is donated", i, j,
+                may_be_taken(args, i) ? i : j);
+  }
+  return {};
+}
+
 // Arguments of one device.
 struct Arguments {
   std::vector<Literal> values;
@@ -62,6 +82,7 @@ struct Arguments {
 
 // Those that the program may take are deleted only when all are there.
 Result<Arguments> take_arguments(const Args& args, size_t device) {
+  HILO_DO(check_donations(args, device));
   const std::span buffers(args.argument_lists[device], args.num_args);
   Arguments out;
   out.values.reserve(buffers.size());
@@ -155,6 +176,7 @@ Result<void> check_shapes(const Args& args) {
 
 Result<void> run_later(const Args& args, PJRT_Device& device) {
   HILO_DO(check_shapes(args));
+  HILO_DO(check_donations(args, 0));
   const std::span buffers(args.argument_lists[0], args.num_args);
   auto run = std::make_shared<LaterRun>();
   run->program = args.executable->program;

@@ -72,6 +72,29 @@ TEST(Execute, WritesOverADonatedArgument) {
   EXPECT_NE(failure->text.find("deleted or donated"), std::string::npos) << failure->text;
 }
 
+TEST(Execute, RefusesADonatedBufferThatIsAnotherArgumentToo) {
+  const Client client;
+  const OwnedLoaded loaded =
+      client.compile(R"(HloModule sum, input_output_alias={ {}: (1, {}, may-alias) }
+ENTRY e {
+  x = f32[3] parameter(0)
+  y = f32[3] parameter(1)
+  z = f32[3] parameter(2)
+  s = f32[3] add(x, y)
+  ROOT r = f32[3] add(s, z)
+}
+)");
+  const OwnedBuffer x = client.buffer(std::vector<float>{1, 2, 3}, {3});
+  const OwnedBuffer y = client.buffer(std::vector<float>{4, 5, 6}, {3});
+  std::vector<OwnedBuffer> none;
+  const auto failure = try_run(loaded, {x.get(), y.get(), y.get()}, none);
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->code, PJRT_Error_Code_INVALID_ARGUMENT);
+  EXPECT_EQ(failure->text, "arguments 1 and 2 are the same buffer, but argument 1 is donated");
+  EXPECT_EQ(values_of(y), (std::vector<float>{4, 5, 6}));  // nothing was taken
+  EXPECT_EQ(values_of(run(loaded, {x.get(), y.get(), x.get()})[0]), (std::vector<float>{6, 9, 12}));
+}
+
 // What others look at keeps its values though the program takes the argument.
 TEST(Execute, DoesNotWriteOverWhatOthersHold) {
   const Client client;
