@@ -54,11 +54,25 @@ Result<void> read_result_orders(std::string_view message, CompileSettings& setti
                                         : Result<void>();
 }
 
-// DebugOptions: only where to write what.
+// An option of XLA's that counts here: its name, its field of DebugOptions, and what it sets.
+struct DebugOption {
+  std::string_view name;
+  int64_t field;
+  std::variant<std::string DumpSettings::*, bool DumpSettings::*> setting;
+};
+constexpr DebugOption debug_options[] = {
+    {"xla_dump_to", 109, &DumpSettings::folder},
+    {"xla_dump_hlo_as_text", 112, &DumpSettings::as_text},
+    {"xla_dump_hlo_as_proto", 113, &DumpSettings::as_proto},
+};
+
+// DebugOptions.
 Result<void> read_debug_options(std::string_view message, CompileSettings& settings) {
-  constexpr int64_t xla_dump_to = 109;
   return for_each_field(message, [&](const ProtobufField& field) -> Result<void> {
-    if (field.number == xla_dump_to) settings.dump_to = field.bytes;
+    const auto* row = std::ranges::find(debug_options, field.number, &DebugOption::field);
+    if (row == std::end(debug_options)) return {};
+    if (const auto* text = std::get_if<0>(&row->setting)) settings.dump.*(*text) = field.bytes;
+    if (const auto* flag = std::get_if<1>(&row->setting)) settings.dump.*(*flag) = field.value != 0;
     return {};
   });
 }
@@ -81,9 +95,27 @@ Result<void> read_build_options(std::string_view message, CompileSettings& setti
   });
 }
 
+// OptionOverrideProto with its name: its value is a text or a number.
 struct Override {
-  std::string_view name, text;  // text: where it is one
+  std::string_view name, text;
+  bool has_text = false;
+  uint64_t number = 0;
 };
+
+Result<Override> read_override(std::string_view entry) {
+  Override out;
+  HILO_DO(for_each_field(entry, [&](const ProtobufField& field) -> Result<void> {
+    if (field.number == 1) out.name = field.bytes;
+    if (field.number != 2) return {};
+    return for_each_field(field.bytes, [&](const ProtobufField& value) -> Result<void> {
+      out.has_text = value.number == 1;
+      out.text = value.bytes;
+      out.number = value.value;
+      return {};
+    });
+  }));
+  return out;
+}
 
 // What an option can be called: XLA's flags and the fields of its build options that users set.
 bool is_option(std::string_view name) {
@@ -93,19 +125,26 @@ bool is_option(std::string_view name) {
   return name.starts_with("xla_") || std::ranges::count(build_options, name) > 0;
 }
 
+Result<bool> bool_of(const Override& given) {
+  if (!given.has_text) return given.number != 0;
+  for (const std::string_view yes : {"true", "True", "1"})
+    if (given.text == yes) return true;
+  for (const std::string_view no : {"false", "False", "0"})
+    if (given.text == no) return false;
+  return fail(ErrorKind::Input, "compile option '{}': '{}' is not a valid bool value.", given.name,
+              given.text);
+}
+
 Result<void> take_override(std::string_view entry, CompileSettings& settings) {
-  Override given;
-  HILO_DO(for_each_field(entry, [&](const ProtobufField& field) -> Result<void> {
-    if (field.number == 1) given.name = field.bytes;
-    if (field.number != 2) return {};
-    return for_each_field(field.bytes, [&](const ProtobufField& value) -> Result<void> {
-      if (value.number == 1) given.text = value.bytes;
-      return {};
-    });
-  }));
+  HILO_TRY(const Override given, read_override(entry));
   if (!is_option(given.name))
     return fail(ErrorKind::Input, "No such compile option: '{}'", given.name);
-  if (given.name == "xla_dump_to") settings.dump_to = given.text;
+  const auto* row = std::ranges::find(debug_options, given.name, &DebugOption::name);
+  if (row == std::end(debug_options)) return {};
+  if (const auto* text = std::get_if<0>(&row->setting)) settings.dump.*(*text) = given.text;
+  if (const auto* flag = std::get_if<1>(&row->setting)) {
+    HILO_TRY(settings.dump.*(*flag), bool_of(given));
+  }
   return {};
 }
 

@@ -9,6 +9,12 @@
 
 namespace hilo::pjrt {
 
+// What to write of a module; nothing where there is no folder.
+struct DumpSettings {
+  std::string folder;
+  bool as_text = false, as_proto = false;  // neither: text
+};
+
 struct CompileSettings {
   int64_t replicas = 1, partitions = 1;
   bool is_portable = false;  // Execute names the device
@@ -19,7 +25,7 @@ struct CompileSettings {
   std::vector<std::vector<int64_t>> devices;         // [partition][replica]
   std::vector<Dims> argument_orders, result_orders;  // minor to major; empty: none is wanted
   std::vector<bool> propagates_to_parameters, propagates_to_results;
-  std::string dump_to;  // a folder, or nowhere
+  DumpSettings dump;
 
   // Device of each replica and partition.
   int64_t device(int64_t replica, int64_t partition) const;

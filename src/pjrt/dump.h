@@ -2,17 +2,18 @@
 #pragma once
 
 #include "ir/ir.h"
+#include "pjrt/compile_options.h"
 
 namespace hilo::pjrt {
 
 class Dump {
  public:
-  // Nothing is written where `folder` is empty.
-  Dump(std::string folder, std::string_view module_name);
-  // FOLDER/module_NNNN.NAME.STAGE.txt
+  Dump(const DumpSettings& settings, std::string_view module_name);
+  // FOLDER/module_NNNN.NAME.STAGE.txt, and .hlo.pb, an HloProto.
   Result<void> write(std::string_view stage, const Module& module) const;
 
  private:
+  DumpSettings settings_;
   std::string start_;
 };
 

@@ -204,7 +204,7 @@ Result<std::shared_ptr<const Program>> make_program(ProgramSource source,
   out->results.show();
   out->user_calls = name_user_calls(module);
   options.eval.custom_calls = functions_of(out->user_calls, nullptr);
-  const Dump dump(out->settings.dump_to, out->name);
+  const Dump dump(out->settings.dump, out->name);
   HILO_DO(dump.write("before_optimizations", module));
   HILO_TRY(out->executable, compile(std::move(module), cpu_target(), options));
   HILO_DO(dump.write("cpu_after_optimizations", out->executable.module()));

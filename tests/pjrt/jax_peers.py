@@ -2,7 +2,9 @@
 errors are what JAX's users know."""
 
 import os
+import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -74,9 +76,23 @@ class Jax(unittest.TestCase):
         self.assertEqual(compiled.cost_analysis()["flops"], 32)
         self.assertEqual(compiled.memory_analysis().argument_size_in_bytes, 128)
 
+    def test_dumps(self):
+        forms = {"text": (".txt",), "proto": (".hlo.pb",), "text proto": (".hlo.pb", ".txt"), "": (".txt",)}
+        for number, (named, endings) in enumerate(forms.items()):
+            with self.subTest(named), tempfile.TemporaryDirectory() as folder:
+                options = {f"xla_dump_hlo_as_{form}": number % 2 == 0 or "true" for form in named.split()}
+                jax.jit(lambda x: x * 3, compiler_options={"xla_dump_to": folder, **options})(X)
+                self.assertEqual(sorted({name[name.index("optimizations") + 13:] for name in os.listdir(folder)}),
+                                 list(endings))
+                self.assertEqual(len(os.listdir(folder)), 2 * len(endings))
+                for path in Path(folder).iterdir():
+                    subprocess.run([Path(os.environ["HILO_BUILD"]) / "hilo", "check", path], check=True)
+
     def test_errors(self):
-        with self.assertRaisesRegex(Exception, "INVALID_ARGUMENT: No such compile option: 'colour'"):
-            jax.jit(lambda x: x + 2, compiler_options={"colour": "red"})(X)
+        for options, message in (({"colour": "red"}, "No such compile option: 'colour'"),
+                                 ({"xla_dump_hlo_as_text": "perhaps"}, "'perhaps' is not a valid bool value.")):
+            with self.assertRaisesRegex(Exception, "INVALID_ARGUMENT: .*" + message):
+                jax.jit(lambda x: x + 2, compiler_options=options)(X)
 
 
 if __name__ == "__main__":
