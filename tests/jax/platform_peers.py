@@ -225,6 +225,19 @@ class SeveralDevices(unittest.TestCase):
         expected = np.asarray(f(Mesh(np.array(CPU).reshape(2, 2), ("x", "y")))(x))
         np.testing.assert_allclose(np.asarray(f(self.mesh)(x)), expected, rtol=1e-5)
 
+    def test_shard_map_with_ordered_callbacks(self):
+        seen = {number: [] for number in range(4)}
+
+        def body(number, x):
+            for step in range(2):
+                io_callback(lambda n, v: seen[int(n[0])].append(int(v[0])), None, number, x + step, ordered=True)
+
+        parts = P(("x", "y"))
+        f = jax.jit(jax.shard_map(body, mesh=self.mesh, in_specs=parts, out_specs=None))
+        f(np.arange(4), np.arange(0, 80, 10))
+        jax.effects_barrier()
+        self.assertEqual(seen, {number: [20 * number, 20 * number + 1] for number in range(4)})
+
     def test_pmap(self):
         x = random_array((4, 3))
         y = jax.pmap(lambda v: v - lax.pmean(v, "i"), "i", devices=HILO)(x)

@@ -7,8 +7,10 @@ namespace hilo::mlir {
 Result<Program> BytecodeReader::read() {
   read_sections(bytes_, file_, fault_);
   if (fault_) return failure();
-  for (const std::string_view name : file_.dialects)
-    if (name == "stablehlo" || name == "func" || name == "chlo")
+  // Types of `stablehlo` may stand in ops of `sdy`: those have no form in `vhlo`.
+  for (const BytecodeOpName& op : file_.op_names)
+    if (const std::string_view name = dialect(op.dialect);
+        name == "stablehlo" || name == "func" || name == "chlo")
       fault_.set(ErrorKind::Unsupported, 0,
                  "bytecode of the dialect '{}', which has no stable form: expected a portable "
                  "artifact (dialect 'vhlo') or text",

@@ -60,6 +60,7 @@ enum VhloType : uint64_t {
   VhloTf32,
   VhloFuture = 42,
 };
+constexpr uint64_t stablehlo_token = 0;  // StablehloBytecode.cpp of StableHLO
 
 }  // namespace
 
@@ -89,7 +90,10 @@ TypeId BytecodeReader::read_type(const BytecodeEntry& entry, int depth) {
   if (!entry.is_custom) return builder_.other(std::string(in.terminated()));
   if (owner == "builtin") return builtin_type(in, depth);
   if (owner == "vhlo") return vhlo_type(in, depth);
-  return builder_.other(fmt::format("{}.unknown_{}", owner, in.varint()));
+  const uint64_t code = in.varint();
+  if (owner == "stablehlo" && code == stablehlo_token)
+    return builder_.intern({.kind = TypeKind::Token});
+  return builder_.other(fmt::format("{}.unknown_{}", owner, code));
 }
 
 TypeId BytecodeReader::child(ByteCursor& in, int depth) {
