@@ -1,4 +1,5 @@
 #include "mlir_samples.h"
+#include "wire/stablehlo/from_module.h"
 
 namespace hilo::mlir {
 namespace {
@@ -84,6 +85,15 @@ TEST(MlirBytecode, AnUnknownOpKeepsItsName) {
   const auto program = bytecode(other);
   ASSERT_TRUE(program) << to_string(program.error());
   EXPECT_NE(dump_of(program).find("vhlo.add_v9"), std::string::npos);
+}
+
+TEST(MlirBytecode, QuantisedTypesAreThoseOfTheText) {
+  const auto from = text(R"(func.func @main(%a: tensor<2x!quant.uniform<i8:f32, 0.5:-3>>,
+      %b: tensor<2x3x!quant.uniform<u8<1:200>:f32:1, {0.1:3, 0.2, 2.5:17}>>) { return })");
+  ASSERT_TRUE(from) << to_string(from.error());
+  const auto bytes = write_bytecode(*from, *release_of("1.17.0"));
+  ASSERT_TRUE(bytes) << to_string(bytes.error());
+  EXPECT_EQ(dump_of(bytecode(*bytes)), dump_of(from));
 }
 
 TEST(MlirBytecode, AValueThatIsNotThereNamesItsOp) {

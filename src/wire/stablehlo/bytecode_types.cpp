@@ -219,8 +219,10 @@ TypeId BytecodeReader::quantized_type(ByteCursor& in, int depth, bool is_per_axi
                      ? stored
                      : integer_element(static_cast<uint64_t>(bits_of(stored)), !is_signed);
   out->expressed = builder_.program[expressed].element;
+  const auto limits = [&] { out->min = in.signed_varint(), out->max = in.signed_varint(); };
   if (is_per_axis) {
     out->axis = static_cast<int64_t>(in.varint());
+    limits();
     const size_t scales = in.count("scales");
     for (size_t i = 0; i < scales && !in.failed(); ++i)
       out->scales.push_back(float_value(in, E::F64));
@@ -229,9 +231,8 @@ TypeId BytecodeReader::quantized_type(ByteCursor& in, int depth, bool is_per_axi
   } else {
     out->scales.push_back(float_value(in, E::F64));
     out->zero_points.push_back(in.signed_varint());
+    limits();
   }
-  out->min = in.signed_varint();
-  out->max = in.signed_varint();
   return builder_.intern({.kind = TypeKind::Quantized, .quantization = std::move(out)});
 }
 

@@ -41,6 +41,7 @@ class BytecodeWriter {
   uint64_t op_name(Dialect dialect, const std::string& name);
 
   uint64_t type(TypeId id);
+  void write_quantized(ByteWriter& out, const Quantization& from);
   Result<uint64_t> attribute(AttributeId id, Form form);
   Result<void> write_attribute(ByteWriter& out, const Attribute& attribute, Form form);
   Result<void> write_struct(ByteWriter& out, const Attribute& attribute);

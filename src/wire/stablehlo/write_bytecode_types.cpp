@@ -1,4 +1,6 @@
 // Types by their codes in VhloBytecode.cpp of StableHLO.
+#include <bit>
+
 #include "wire/stablehlo/bytecode_writer.h"
 
 namespace hilo::mlir {
@@ -27,6 +29,8 @@ enum VhloType : uint64_t {
   VhloEncodedTensor,
   VhloToken,
   VhloTuple,
+  VhloQuantized,
+  VhloQuantizedAxis = 30,
   VhloNone = 33,
   VhloTf32,
   VhloFuture = 42,
@@ -39,7 +43,44 @@ uint64_t code_of(ElementType element) {
   fail_check("an element type that VHLO does not have", std::source_location::current());
 }
 
+ElementType signed_of(int bits) {
+  for (const Code& one : codes)
+    if (is_signed(one.element) && bits_of(one.element) == bits) return one.element;
+  fail_check("a width that no integer of VHLO has", std::source_location::current());
+}
+
 }  // namespace
+
+// Storage types are signless: a flag says whether they have a sign.
+void BytecodeWriter::write_quantized(ByteWriter& out, const Quantization& from) {
+  const auto number = [&](ElementType element) {
+    ByteWriter scalar;
+    scalar.varint(code_of(element));
+    return types_.number(Dialect::Vhlo, scalar.take());
+  };
+  const auto limits = [&] { out.signed_varint(from.min), out.signed_varint(from.max); };
+  const auto scale = [&](double value) {
+    out.signed_varint(static_cast<int64_t>(std::bit_cast<uint64_t>(value)));
+  };
+  const uint64_t storage = number(signed_of(bits_of(from.storage)));
+  const uint64_t expressed = number(from.expressed);
+  out.varint(from.axis ? VhloQuantizedAxis : VhloQuantized);
+  out.varint(is_signed(from.storage) ? 1 : 0);
+  out.varint(storage);
+  out.varint(expressed);
+  if (from.axis) {
+    out.varint(static_cast<uint64_t>(*from.axis));
+    limits();
+    out.varint(from.scales.size());
+    for (const double each : from.scales) scale(each);
+    out.varint(from.zero_points.size());
+    for (const int64_t each : from.zero_points) out.signed_varint(each);
+  } else {
+    scale(from.scales[0]);
+    out.signed_varint(from.zero_points[0]);
+    limits();
+  }
+}
 
 uint64_t BytecodeWriter::type(TypeId id) {
   const auto known = type_numbers_.find(id);
@@ -95,7 +136,7 @@ uint64_t BytecodeWriter::type(TypeId id) {
       out.varint(element);
       break;
     }
-    case TypeKind::Quantized: fail_check("quantised types", std::source_location::current());
+    case TypeKind::Quantized: write_quantized(out, *from.quantization); break;
   }
   const uint64_t number = types_.number(Dialect::Vhlo, out.take());
   type_numbers_.emplace(id, number);
