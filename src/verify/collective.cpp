@@ -33,14 +33,15 @@ Mode partition_mode_of(const ModuleHeader& header, bool channel) {
 
 // How many devices the groups name, and how many each of them.
 struct Groups {
-  int64_t devices = 0, size = 0;
+  int64_t devices = 0, size = 0;  // of the first group, where the op allows that they differ
+  bool may_differ = false;
 };
 
 // Iota and mesh forms name each device once by their nature; they are not expanded.
 std::string iota_groups(const IotaDevices& iota, int64_t ids, Groups& out) {
   if (iota.reshape.size() != 2)
     return fmt::format("expected [groups,size], found {}", listed(iota.reshape));
-  out = {element_count(iota.dims), iota.reshape[1]};
+  out.devices = element_count(iota.dims), out.size = iota.reshape[1];
   return iota_fault(iota, ids);
 }
 
@@ -48,7 +49,7 @@ std::string mesh_groups(const ReplicaGroups& groups, int64_t ids, Groups& out) {
   std::string fault = mesh_fault(groups.mesh, ids);
   if (fault.empty()) fault = axes_fault(groups.mesh, groups.axes);
   if (!fault.empty()) return fault;
-  out = {1, 1};
+  out.devices = out.size = 1;
   for (const MeshAxis& axis : groups.mesh.axes) {
     out.devices *= axis.size;
     for (const AxisRef& ref : groups.axes)
@@ -61,12 +62,12 @@ std::string explicit_groups(const std::vector<Dims>& groups, int64_t ids, Groups
   Dims all;
   for (const Dims& group : groups) {
     if (group.empty()) return "a group is empty";
-    if (group.size() != groups[0].size())
+    if (!out.may_differ && group.size() != groups[0].size())
       return fmt::format("groups differ in size: {} and {}", groups[0].size(), group.size());
     all.insert(all.end(), group.begin(), group.end());
   }
-  out = {static_cast<int64_t>(all.size()),
-         groups.empty() ? 0 : static_cast<int64_t>(groups[0].size())};
+  out.devices = static_cast<int64_t>(all.size());
+  out.size = groups.empty() ? 0 : static_cast<int64_t>(groups[0].size());
   return numbers_fault(all, ids, "device");
 }
 
@@ -78,8 +79,8 @@ std::string groups_fault(const ReplicaGroups& groups, int64_t ids, Groups& out) 
 
 // The size of every group, or nothing when it is unknown or after a report.
 std::optional<int64_t> verify_groups(const Subject& subject, const ReplicaGroups& groups,
-                                     const Mode& mode) {
-  Groups found;
+                                     const Mode& mode, bool may_differ = false) {
+  Groups found{.may_differ = may_differ};
   std::string fault = groups_fault(groups, mode.ids, found);
   if (fault.empty() && found.devices > 0 && mode.members > 0 && found.devices != mode.ids)
     fault = fmt::format("expected all {} devices, found {}", mode.ids, found.devices);
@@ -97,7 +98,7 @@ void verify_channel(const Subject& subject, const std::optional<int64_t>& channe
 }
 
 template <class A>
-std::optional<int64_t> verify_global_groups(const Subject& subject) {
+std::optional<int64_t> verify_global_groups(const Subject& subject, bool may_differ = false) {
   const auto& a = subject.attributes<A>();
   verify_channel(subject, a.channel_id);
   if (a.use_global_device_ids && !a.channel_id) {
@@ -106,7 +107,8 @@ std::optional<int64_t> verify_global_groups(const Subject& subject) {
   }
   return verify_groups(
       subject, a.replica_groups,
-      mode_of(subject.module.header, a.channel_id.has_value(), a.use_global_device_ids));
+      mode_of(subject.module.header, a.channel_id.has_value(), a.use_global_device_ids),
+      may_differ);
 }
 
 template <class A>
@@ -147,8 +149,9 @@ void verify_reduce_scatter(const Subject& subject) {
     need_ratio(subject, subject.operand(i), part(subject.shape(), i), dim, *size);
 }
 
+// Shapes say nothing of the groups: these may be of any sizes.
 void verify_all_reduce(const Subject& subject) {
-  verify_global_groups<AllReduceAttributes>(subject);
+  verify_global_groups<AllReduceAttributes>(subject, true);
 }
 
 void verify_all_to_all(const Subject& subject) {
@@ -167,7 +170,7 @@ void verify_broadcast(const Subject& subject) {
   const auto& a = subject.attributes<CollectiveBroadcastAttributes>();
   verify_channel(subject, a.channel_id);
   const Mode mode = partition_mode_of(subject.module.header, a.channel_id.has_value());
-  Groups found;  // devices outside all groups get zeros
+  Groups found{.may_differ = true};  // devices outside all groups get zeros
   const std::string fault = groups_fault(a.replica_groups, mode.ids, found);
   if (!fault.empty()) subject.fault("replica_groups: " + fault);
 }

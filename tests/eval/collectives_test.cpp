@@ -179,6 +179,23 @@ TEST(CollectiveBroadcast, TheFirstMemberIsTheRootUnlessGiven) {
                                  "replica_groups={{1,0}}, has_dynamic_root=true\n}\n"),
                      ramps(2, {1})),
             (Rows{{0}, {0}}));
+  EXPECT_EQ(run_well(partitioned(2,
+                                 "ENTRY e { p = f32[1] parameter(0)\n q = f32[1] negate(p)\n "
+                                 "c = s32[2] constant({1, 0})\n ROOT r = (f32[1], f32[1]) "
+                                 "collective-broadcast(p, q, c), channel_id=1, "
+                                 "replica_groups={{0,1}}, has_dynamic_root=true\n}\n"),
+                     ramps(2, {1})),
+            (Rows{{10, -0.0}, {10, -0.0}}));
+}
+
+TEST(AllReduce, GroupsOfSeveralSizes) {
+  EXPECT_EQ(run_well(partitioned(3, std::string(add_f32) +
+                                        "ENTRY e { p = f32[1] parameter(0)\n ROOT r = f32[1] "
+                                        "all-reduce(p), channel_id=1, "
+                                        "use_global_device_ids=true, "
+                                        "replica_groups={{0,2},{1}}, to_apply=add\n}\n"),
+                     ramps(3, {1})),
+            (Rows{{20}, {10}, {20}}));
 }
 
 TEST(CollectivePermute, WhoIsNobodysTargetGetsZeros) {
@@ -265,7 +282,7 @@ TEST(Collectives, SameBitsForAnyNumberOfThreads) {
 
 TEST(Collectives, AGroupBeyondTheDevicesIsAnError) {
   EvalOptions options;
-  options.is_verified = true;  // verify() would say that the groups differ in size
+  options.is_verified = true;  // verify() would say that device 5 is none
   auto rows = run("HloModule m, is_scheduled=true, num_partitions=2\n" + std::string(add_f32) +
                       "ENTRY e { p = f32[1] parameter(0)\n ROOT r = f32[1] all-reduce(p), "
                       "channel_id=1, replica_groups={{0,5},{1}}, use_global_device_ids=true, "

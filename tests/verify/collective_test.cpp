@@ -35,6 +35,10 @@ TEST(VerifyCollective, Groups) {
   expect(
       "f32[8] all-reduce(p), replica_groups={{0,1,2},{3}}, channel_id=1, "
       "use_global_device_ids=true, to_apply=add",
+      "");
+  expect(
+      "f32[24] all-gather(p), replica_groups={{0,1,2},{3}}, channel_id=1, "
+      "use_global_device_ids=true, dimensions={0}",
       "replica_groups: groups differ in size: 3 and 1");
   expect(
       "f32[8] all-reduce(p), replica_groups={{0,1,2,3}}, use_global_device_ids=true, "
