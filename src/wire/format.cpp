@@ -33,13 +33,24 @@ bool is_safetensors(std::string_view text) {
   return length <= text.size() - 8;
 }
 
-// A text from where its comments, and aliases of MLIR that look so, end.
+// #name =, which may go on over several lines.
+bool is_alias(std::string_view text) {
+  size_t end = 1;
+  while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) ||
+                               std::string_view("_.$-").contains(text[end])))
+    ++end;
+  const size_t next = text.find_first_not_of(" \t", end);
+  return text.starts_with('#') && end > 1 && next != std::string_view::npos && text[next] == '=';
+}
+
+// A text from where its comments end.
 std::string_view after_comments(std::string_view text) {
   size_t at = 0;
   while (at < text.size()) {
     const bool space = std::isspace(static_cast<unsigned char>(text[at])) != 0;
-    const bool comment = text.substr(at, 2) == "//" || text[at] == '#';
-    const bool block = text.substr(at, 2) == "/*";
+    const std::string_view rest = text.substr(at);
+    const bool comment = rest.starts_with("//") || (rest[0] == '#' && !is_alias(rest));
+    const bool block = rest.starts_with("/*");
     if (!space && !comment && !block) break;
     if (space) {
       ++at;
@@ -60,9 +71,10 @@ std::string_view first_word(std::string_view text) {
   return text.substr(0, end);
 }
 
-// An alias of a type, or a module in MLIR's generic form.
+// An alias, or a module in MLIR's generic form.
 bool begins_as_mlir(std::string_view text) {
-  return (text.starts_with('!') && text.contains('=')) || text.starts_with("\"builtin.module\"");
+  return is_alias(text) || (text.starts_with('!') && text.contains('=')) ||
+         text.starts_with("\"builtin.module\"");
 }
 
 // The start of a message: HloModuleProto's name or HloProto's module, field 1 of bytes.

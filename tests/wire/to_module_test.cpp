@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "eval/eval.h"
 #include "wire/wire.h"
 
 namespace hilo {
@@ -76,6 +77,35 @@ const Case cases[] = {
         } do { stablehlo.return %i : tensor<f32> }
         return %0 : tensor<f32>)",
      {"(f32[], f32[]) while(", "tuple(a.0, a.0)"}},
+    {"a reducer may be wider than what it reduces",
+     "%a: tensor<4xf32>, %z: tensor<f32>",
+     "tensor<f64>",
+     R"(%0 = "stablehlo.reduce"(%a, %z) ({ ^bb0(%x: tensor<f64>, %y: tensor<f64>):
+            %s = stablehlo.add %x, %y : tensor<f64>
+            stablehlo.return %s : tensor<f64> }) {dimensions = array<i64: 0>} :
+          (tensor<4xf32>, tensor<f32>) -> tensor<f64>
+        return %0 : tensor<f64>)",
+     {"= f64[4]{0} convert(a.0)", "= f64[] reduce("}},
+    {"sums over replicas by their old name",
+     "%a: tensor<4xf32>",
+     "tensor<4xf32>",
+     R"(%0 = "stablehlo.cross-replica-sum"(%a) {replica_groups = dense<[[0]]> : tensor<1x1xi64>} :
+          (tensor<4xf32>) -> tensor<4xf32>
+        return %0 : tensor<4xf32>)",
+     {"= f32[4]{0} all-reduce(a.0), replica_groups={{0}}"}},
+    {"products of whole numbers in wider ones",
+     "%a: tensor<2x3xi8>",
+     "tensor<2x2xi32>",
+     R"(%0 = stablehlo.einsum %a, %a, config = "ab,cb->ac" :
+          (tensor<2x3xi8>, tensor<2x3xi8>) -> tensor<2x2xi32>
+        return %0 : tensor<2x2xi32>)",
+     {"= s32[2,3]{1,0} convert(", "= s32[2,2]{1,0} dot("}},
+    {"bounds by their old name, constants of another dialect",
+     "%a: tensor<?xf32, #stablehlo.type_extensions<bounds = [4]>>",
+     "tensor<2xf32>",
+     R"(%0 = arith.constant dense<2.0> : tensor<2xf32>
+        return %0 : tensor<2xf32>)",
+     {"f32[<=4]{0} parameter(0)", "f32[] constant(2)"}},
     {"a reducer copies constants",
      "%a: tensor<4xf32>",
      "tensor<f32>",
@@ -147,10 +177,60 @@ TEST(ToModule, OpsBecomeThoseOfHlo) {
   }
 }
 
+// What HLO has not, on the devices of a module: each device's result.
+std::vector<double> results(int partitions, std::string_view op) {
+  const std::string text = fmt::format(
+      R"(module @m attributes {{mhlo.num_partitions = {} : i32}} {{
+        func.func @main(%a: tensor<1xf32>) -> tensor<1xf32> {{
+          %root = stablehlo.constant dense<1> : tensor<1xi32>
+          %r = {}
+          return %r : tensor<1xf32>
+        }}
+      }})",
+      partitions, op);
+  const auto module = read(text);
+  EXPECT_TRUE(module) << to_string(module.error());
+  if (!module) return {};
+  Inputs inputs;
+  for (int d = 0; d < partitions; ++d) {
+    Literal one = Literal::zeros(Shape::array(ElementType::F32, {1}));
+    one.mutable_data<float>()[0] = static_cast<float>(d + 1);
+    inputs.devices.push_back({std::move(one)});
+  }
+  const auto outputs = evaluate(*module, std::move(inputs));
+  EXPECT_TRUE(outputs) << to_string(outputs.error());
+  std::vector<double> out;
+  if (outputs)
+    for (const Literal& each : outputs->devices) out.push_back(each.number_at(0));
+  return out;
+}
+
+TEST(ToModule, ACollectiveReduceLeavesTheSumWithTheRoot) {
+  const auto reduce = [](std::string_view operands, std::string_view types,
+                         std::string_view attributes) {
+    return results(3, fmt::format(R"("stablehlo.collective_reduce"(%a{}) ({{
+          ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+            %s = stablehlo.add %x, %y : tensor<f32>
+            stablehlo.return %s : tensor<f32> }}) {{{}
+            channel_handle = #stablehlo.channel_handle<handle = 1, type = 0>}} :
+          (tensor<1xf32>{}) -> tensor<1xf32>)",
+                                  operands, attributes, types));
+  };
+  EXPECT_EQ(reduce("", "", "replica_groups = dense<[[2, 0, 1]]> : tensor<1x3xi64>,"),
+            (std::vector<double>{0, 0, 6}));
+  EXPECT_EQ(reduce(", %root", ", tensor<1xi32>",
+                   "has_dynamic_root = true, "
+                   "replica_groups = dense<[[2, 0, 1]]> : tensor<1x3xi64>,"),
+            (std::vector<double>{6, 0, 0}));
+  EXPECT_EQ(reduce("", "", "replica_groups = dense<[[0, 2], [1, -1]]> : tensor<2x2xi64>,"),
+            (std::vector<double>{4, 2, 0}));
+}
+
 TEST(ToModule, FormsOfMlirAreKnownByTheirBegin) {
   for (const std::string_view text :
        {"module @m {}", "func.func @main() { return }", "#loc = loc(unknown)\nmodule {}",
-        "!q = tensor<f32>\nmodule {}", "\"builtin.module\"() ({}) : () -> ()", "ML\xefRx"})
+        "!q = tensor<f32>\nmodule {}", "\n#map = affine_map<(d) ->\n (d)>\nmodule {}",
+        "\"builtin.module\"() ({}) : () -> ()", "ML\xefRx"})
     EXPECT_EQ(detect_format(std::as_bytes(std::span(text))),
               text.starts_with("ML") ? Format::StableHloBytecode : Format::StableHloText)
         << text;

@@ -19,6 +19,10 @@ Result<SliceAttributes> slice_attributes(const Step& step, const Dims& starts, c
 Result<PadAttributes> pad_attributes(const Step& step, const Dims& low, const Dims& high,
                                      const Dims& interior);
 Result<void> gather_with(Step& step, Dims slice_sizes);
+// Dimension i of the value becomes dimension dims[i]; where it is 1 and the result's is not, it is
+// dropped first.
+Result<InstructionId> broadcast_in(Step& step, InstructionId value, const Dims& dims,
+                                   const Dims& to);
 Result<void> broadcast_to(Step& step, const Dims& to);
 Result<Precisions> precisions_of(const Step& step);
 Result<ReplicaGroups> replica_groups_of(const Step& step);
@@ -26,6 +30,8 @@ Result<std::vector<AxisRef>> axis_refs_of(const Program& program, const Attribut
 // Each dimension cut by its axes; then what is manual, unreduced, replicated.
 Result<Sharding> tile(const Mesh& mesh, std::span<const std::vector<AxisRef>> dims,
                       std::span<const std::string> manual, std::span<const AxisRef> unreduced);
+// Operands [first, last) become of the types that the computation takes: it may be wider than they.
+Result<void> promote(Step& step, ComputationId computation, size_t first, size_t last);
 // A computation that adds two scalars.
 Result<ComputationId> sum_of(Step& step, ElementType type);
 // The op that a name outside of the dialect means: chlo.erf, mhlo.topk. `attributes`: its own.

@@ -54,6 +54,8 @@ class TextReader {
   TypeId quantized_type();
   TypeId function_type();
   Dims bounds();
+  Dims bounds_list();
+  Dims bounds_of_extensions();
   std::vector<TypeId> type_list();   // without brackets
   std::vector<TypeId> type_group();  // one, or several in brackets
 
@@ -139,6 +141,7 @@ class TextReader {
   void reduce(Operation& op, Signature& types);
   void reducer(Operation& op, size_t inputs);
   void short_reducer(Operation& op, std::string_view name, const Signature& types);
+  void scan(Operation& op, Signature& types);
   void sdy_mesh_op(Operation& op);
   void sdy_computation(Operation& op);
 

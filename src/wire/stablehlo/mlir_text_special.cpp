@@ -13,6 +13,7 @@ bool TextReader::special(Operation& op, Signature& types) {
   else if (name == "stablehlo.convolution" || name == "stablehlo.dynamic_conv") convolution(op);
   else if (name == "stablehlo.while") while_loop(op, types);
   else if (name == "stablehlo.reduce") reduce(op, types);
+  else if (name == "chlo.scan") scan(op, types);
   else if (name == "sdy.mesh") sdy_mesh_op(op);
   else if (name == "sdy.manual_computation" || name == "sdy.named_computation") sdy_computation(op);
   else return false;
@@ -265,6 +266,30 @@ void TextReader::short_reducer(Operation& op, std::string_view name, const Signa
   program.blocks.push_back(std::move(block));
   program.regions.push_back({{{static_cast<uint32_t>(program.blocks.size() - 1)}}});
   op.regions.push_back({static_cast<uint32_t>(program.regions.size() - 1)});
+}
+
+// (%x, %y) inits (%a) dimension=0 attributes {…} {…} : (types) -> types. Kept as in the generic
+// form: how many inputs and carries there are.
+void TextReader::scan(Operation& op, Signature& types) {
+  Dims sizes;
+  for (const bool is_carry : {false, true}) {
+    if (is_carry) in_.expect_word("inits");
+    const size_t before = op.operands.size();
+    in_.expect("(");
+    if (!in_.peek(')')) do
+        op.operands.push_back(use());
+      while (in_.accept(','));
+    in_.expect(")");
+    sizes.push_back(static_cast<int64_t>(op.operands.size() - before));
+  }
+  op.attributes.emplace_back("operandSegmentSizes", builder_.numbers(std::move(sizes)));
+  in_.expect_word("dimension");
+  in_.expect("=");
+  op.attributes.emplace_back("dimension", builder_.integer(in_.integer()));
+  if (in_.accept_word("attributes")) add_attributes(op, dictionary());
+  const RegionId body = region(op.name);
+  op.regions.push_back(body);
+  types = signature();
 }
 
 // @mesh = <["x"=2]>

@@ -29,6 +29,7 @@ AttributeId TextReader::dialect_attribute(std::string_view name) {
     in_.go_to(start);
     return unknown_attribute(name);
   }
+  if (name == "chlo.ragged_dot") return builder_.structure(name, structure_fields());
   if (!name.starts_with("stablehlo.")) return unknown_attribute(dialect_of(name));
   return structure(name.substr(name.find('.') + 1));
 }

@@ -156,6 +156,7 @@ TypeId TextReader::tensor_type() {
   out.element_type = type();
   if (in_.accept(',')) {
     if (in_.accept("#stablehlo.bounds")) out.bounds = bounds();
+    else if (in_.accept("#stablehlo.type_extensions")) out.bounds = bounds_of_extensions();
     else attribute();
     if (!out.bounds.empty() && out.bounds.size() != out.dims.size())
       in_.fail("{} bounds for {} dimensions", out.bounds.size(), out.dims.size());
@@ -168,12 +169,29 @@ TypeId TextReader::tensor_type() {
   return builder_.intern(std::move(out));
 }
 
-Dims TextReader::bounds() {
+Dims TextReader::bounds_list() {
   Dims out;
-  in_.expect("<");
   do {
     out.push_back(in_.accept('?') ? Type::dynamic : in_.integer());
   } while (in_.accept(','));
+  return out;
+}
+
+Dims TextReader::bounds() {
+  in_.expect("<");
+  Dims out = bounds_list();
+  in_.expect(">");
+  return out;
+}
+
+// <bounds = [4, ?]>, as StableHLO printed them before 1.0.
+Dims TextReader::bounds_of_extensions() {
+  in_.expect("<");
+  in_.expect_word("bounds");
+  in_.expect("=");
+  in_.expect("[");
+  Dims out = bounds_list();
+  in_.expect("]");
   in_.expect(">");
   return out;
 }
@@ -183,8 +201,8 @@ TypeId TextReader::quantized_type() {
   auto out = std::make_shared<Quantization>();
   in_.expect("<");
   const std::string_view word = in_.word();
-  const bool is_unsigned = word.starts_with("u");
-  out->storage = element_of(is_unsigned ? fmt::format("ui{}", word.substr(1)) : std::string(word));
+  const bool is_unsigned = word.starts_with("u"), is_short = is_unsigned && !word.starts_with("ui");
+  out->storage = element_of(is_short ? fmt::format("ui{}", word.substr(1)) : std::string(word));
   constexpr int max_bits = 32;
   if (out->storage == E::Invalid || !is_integral(out->storage) ||
       bits_of(out->storage) > max_bits) {

@@ -84,6 +84,39 @@ Result<void> convert_dot_general(Step& step) {
   return step.give(value);
 }
 
+// The six lists of dimensions, by name in text; in a composite in this order.
+static Result<void> read_ragged_dims(const Step& step, RaggedDotAttributes& a) {
+  const std::pair<std::string_view, Dims*> lists[] = {
+      {"lhs_batching_dimensions", &a.lhs_batch_dims},
+      {"rhs_batching_dimensions", &a.rhs_batch_dims},
+      {"lhs_contracting_dimensions", &a.lhs_contracting_dims},
+      {"rhs_contracting_dimensions", &a.rhs_contracting_dims},
+      {"lhs_ragged_dimensions", &a.lhs_ragged_dims},
+      {"rhs_group_dimensions", &a.rhs_group_dims}};
+  const Attribute* numbers = step.find("ragged_dot_dimension_numbers");
+  const bool is_list = numbers && numbers->kind == AttributeKind::Array;
+  if (!numbers || (is_list && numbers->items.size() != std::size(lists)))
+    return step.misfit("the attribute ragged_dot_dimension_numbers is missing or has not {} lists",
+                       std::size(lists));
+  for (size_t i = 0; i < std::size(lists); ++i) {
+    const Attribute* list = is_list ? &step.program()[numbers->items[i]]
+                                    : step.program().find(*numbers, lists[i].first);
+    if (!list) continue;
+    HILO_TRY(*lists[i].second, integers_of(step.program(), *list));
+  }
+  return {};
+}
+
+Result<void> convert_ragged_dot(Step& step) {
+  RaggedDotAttributes a;
+  HILO_DO(read_ragged_dims(step, a));
+  HILO_TRY(a.operand_precision, precisions_of(step));
+  HILO_TRY(const Shape stated, step.stated());
+  HILO_TRY(const InstructionId value,
+           step.add(Op::RaggedDot, step.operands, std::move(a), &stated));
+  return step.give(value);
+}
+
 // The last dimension of the left side with the first of the right.
 Result<void> convert_dot(Step& step) {
   HILO_DO(step.need_array(0));

@@ -18,6 +18,7 @@ Result<void> convert_call(Step& step) {
 
 Result<bool> convert_as(Step& step, std::string_view name, const Attribute* attributes) {
   const Row* row = find_row(name);
+  if (row && row->operands < 0) return false;  // these have regions
   if (!row || (row->operands >= 0 && step.count() != static_cast<size_t>(row->operands)) ||
       (row->results >= 0 && step.result_count() != static_cast<size_t>(row->results)))
     return false;

@@ -82,6 +82,18 @@ Result<void> convert_all_gather(Step& step) {
 Result<void> convert_all_reduce(Step& step) {
   HILO_TRY(auto attributes, common<AllReduceAttributes>(step));
   HILO_TRY(attributes.to_apply, step.scalars(0));
+  HILO_DO(promote(step, attributes.to_apply, 0, step.count()));
+  HILO_TRY(const InstructionId value,
+           step.add(Op::AllReduce, step.operands, std::move(attributes)));
+  return step.give(value);
+}
+
+// The old name of a sum over replicas.
+Result<void> convert_cross_replica_sum(Step& step) {
+  HILO_DO(step.need_array(0));
+  AllReduceAttributes attributes;
+  HILO_TRY(attributes.replica_groups, replica_groups_of(step));
+  HILO_TRY(attributes.to_apply, sum_of(step, step.shape(0).type));
   HILO_TRY(const InstructionId value,
            step.add(Op::AllReduce, step.operands, std::move(attributes)));
   return step.give(value);
@@ -92,6 +104,7 @@ Result<void> convert_reduce_scatter(Step& step) {
   HILO_TRY(const int64_t dim, step.integer("scatter_dimension"));
   attributes.dimensions = {dim};
   HILO_TRY(attributes.to_apply, step.scalars(0));
+  HILO_DO(promote(step, attributes.to_apply, 0, step.count()));
   HILO_TRY(const Shape to, step.concrete());
   HILO_TRY(const InstructionId value,
            step.add(Op::ReduceScatter, step.operands, std::move(attributes), &to));

@@ -84,6 +84,13 @@ Result<void> convert_unary_einsum(Step& step) {
 
 Result<void> convert_einsum(Step& step) {
   HILO_TRY(const auto parts, parts_of(step, 2));
+  HILO_TRY(const Shape stated, step.stated());
+  for (InstructionId& operand : step.operands) {
+    const bool are_integers =
+        is_integral(stated.type) && is_integral(step.module().shape(operand).type);
+    if (!are_integers) continue;
+    HILO_TRY(operand, step.convert(operand, stated.type));
+  }
   HILO_TRY(const Labelled left, sum_out(step, {step.operands[0], parts[0]}, parts[1] + parts[2]));
   HILO_TRY(const Labelled right, sum_out(step, {step.operands[1], parts[1]}, parts[0] + parts[2]));
   DotAttributes a;

@@ -21,10 +21,8 @@ Result<void> convert_constant(Step& step) {
   return step.give(constant);
 }
 
-// Dimension i of the value becomes dimension dims[i]; where it is 1 and the result's is not, it is
-// dropped first.
-static Result<InstructionId> broadcast_in(Step& step, InstructionId value, const Dims& dims,
-                                          const Dims& to) {
+Result<InstructionId> broadcast_in(Step& step, InstructionId value, const Dims& dims,
+                                   const Dims& to) {
   const Dims from = step.module().shape(value).dims;
   if (from.size() != dims.size())
     return step.misfit("expected {} broadcast_dimensions, found {}", from.size(), dims.size());
@@ -173,6 +171,9 @@ Result<void> convert_scatter(Step& step) {
   HILO_TRY(a.indices_are_sorted, step.flag("indices_are_sorted"));
   HILO_TRY(a.unique_indices, step.flag("unique_indices"));
   HILO_TRY(a.to_apply, step.scalars(0));
+  const size_t inputs = step.count() / 2;  // the indices between them and the updates
+  HILO_DO(promote(step, a.to_apply, 0, inputs));
+  HILO_DO(promote(step, a.to_apply, inputs + 1, step.count()));
   HILO_TRY(const InstructionId value, step.add(Op::Scatter, step.operands, std::move(a)));
   return step.give(value);
 }

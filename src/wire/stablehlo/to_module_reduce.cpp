@@ -32,10 +32,22 @@ Result<Window> window_of(const Step& step, const Dims& sizes, std::string_view b
   return out;
 }
 
+Result<void> promote(Step& step, ComputationId computation, size_t first, size_t last) {
+  const std::vector<InstructionId> parameters = step.module()[computation].parameters;
+  for (size_t i = first; i < last && i < step.count(); ++i) {
+    const size_t parameter = parameters.size() > 2 ? i - first : 0;
+    if (parameter >= parameters.size() || !step.shape(i).is_array()) continue;
+    const ElementType type = step.module().shape(parameters[parameter]).type;
+    HILO_TRY(step.operands[i], step.convert(step.operands[i], type));
+  }
+  return {};
+}
+
 Result<void> convert_reduce(Step& step) {
   ReduceAttributes attributes;
   HILO_TRY(attributes.dimensions, step.dims("dimensions"));
   HILO_TRY(attributes.to_apply, step.scalars(0));
+  HILO_DO(promote(step, attributes.to_apply, 0, step.count()));
   HILO_TRY(const InstructionId value, step.add(Op::Reduce, step.operands, std::move(attributes)));
   return step.give(value);
 }
@@ -45,6 +57,7 @@ Result<void> convert_reduce_window(Step& step) {
   HILO_TRY(const Dims sizes, step.dims("window_dimensions"));
   HILO_TRY(attributes.window, window_of(step, sizes, "base_dilations", "window_dilations"));
   HILO_TRY(attributes.to_apply, step.scalars(0));
+  HILO_DO(promote(step, attributes.to_apply, 0, step.count()));
   HILO_TRY(const InstructionId value,
            step.add(Op::ReduceWindow, step.operands, std::move(attributes)));
   return step.give(value);
@@ -57,6 +70,7 @@ Result<void> convert_select_and_scatter(Step& step) {
   HILO_TRY(attributes.window, window_of(step, sizes, "base_dilations", "window_dilations"));
   HILO_TRY(attributes.select, step.scalars(0));
   HILO_TRY(attributes.scatter, step.scalars(1));
+  HILO_DO(promote(step, attributes.scatter, 0, step.count()));
   HILO_TRY(const InstructionId value,
            step.add(Op::SelectAndScatter, step.operands, std::move(attributes)));
   return step.give(value);
@@ -82,11 +96,42 @@ Result<void> convert_sort(Step& step) {
   return step.give(value);
 }
 
-// The k largest along the last dimension, and where they stood.
+// (slices, carries) -> (slices, carries) for each index of a dimension.
+Result<void> convert_scan(Step& step) {
+  ScanAttributes attributes;
+  HILO_TRY(const int64_t dimension, step.integer("dimension"));
+  attributes.dimensions = {dimension};
+  HILO_TRY(const Dims sizes, step.dims("operandSegmentSizes"));
+  if (sizes.size() != 2 || sizes[1] < 0) return step.misfit("expected sizes of two segments");
+  attributes.num_carries = sizes[1];
+  HILO_TRY(attributes.is_reverse, step.flag("is_reverse"));
+  if (step.find("is_associative")) {
+    HILO_TRY(attributes.is_associative, step.flag("is_associative"));
+  }
+  HILO_TRY(const int64_t size, step.integer("scan_dim_size", -1));
+  if (size >= 0 && step.count() > 0 && step.shape(0).is_array() && dimension >= 0 &&
+      dimension < step.shape(0).rank() && step.shape(0).dims[dimension] != size)
+    return step.misfit("scan_dim_size is {}, dimension {} has {}", size, dimension,
+                       step.shape(0).dims[dimension]);
+  HILO_TRY(attributes.to_apply, step.scalars(0));
+  HILO_TRY(const InstructionId value, step.add(Op::Scan, step.operands, std::move(attributes)));
+  return step.give(value);
+}
+
+// The k largest along the last dimension, and where they stood. Of booleans as numbers.
 Result<void> convert_top_k(Step& step) {
+  HILO_DO(step.need_array(0));
   TopKAttributes attributes;
   HILO_TRY(attributes.k, step.integer("k"));
   HILO_TRY(attributes.largest, step.flag("largest", true));
+  if (step.shape(0).type == ElementType::Pred) {
+    HILO_TRY(const InstructionId numbers, step.convert(step.operands[0], ElementType::S8));
+    HILO_TRY(const InstructionId both, step.add(Op::TopK, {numbers}, attributes));
+    HILO_TRY(const auto parts, step.converter.untuple(step.scope, both, 2, step.origin));
+    HILO_TRY(const InstructionId values, step.convert(parts[0], ElementType::Pred));
+    HILO_DO(step.give(0, values));
+    return step.give(1, parts[1]);
+  }
   HILO_TRY(const InstructionId value, step.add(Op::TopK, step.operands, attributes));
   return step.give(value);
 }
