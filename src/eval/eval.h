@@ -5,7 +5,6 @@
 
 #include <atomic>
 
-#include "eval/device_tiles.h"
 #include "ir/ir.h"
 
 namespace hilo {

@@ -3,11 +3,12 @@
 // regions each holds the global values. FullToShard takes a device's tile of them, and at
 // ShardToFull the devices meet and each puts the tiles together again. With some axes of a mesh
 // manual, the tiles are those of these axes alone.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "eval/collective.h"
 #include "eval/custom_call.h"
-#include "eval/device_tiles.h"
 #include "eval/strided_copy.h"
 #include "text/text.h"
 
@@ -16,7 +17,7 @@ namespace {
 
 // How the values of a region's edge are cut.
 struct Edge {
-  std::vector<Sharding> shardings;  // of each value
+  std::vector<AxisSharding> shardings;  // of each value
   std::optional<std::vector<AxisRef>> manual;
 };
 
@@ -38,7 +39,7 @@ Result<Edge> shardy_edge(const Call& call, const FrontendValue& shardings) {
 }
 
 // `holder`: the instruction whose sharding cuts the value, where no Shardy attribute does.
-Result<Edge> edge_of(const Call& call, const char* attribute, InstructionId holder) {
+Result<Edge> edge_of(const Call& call, const char* attribute, InstructionId holder, int64_t rank) {
   const FrontendAttributes& own = call.module.extra(call.instruction).frontend_attributes;
   if (const FrontendValue* shardings = find(own, attribute)) {
     Result<Edge> out = shardy_edge(call, *shardings);
@@ -48,41 +49,57 @@ Result<Edge> edge_of(const Call& call, const char* attribute, InstructionId hold
   const auto& sharding = call.module.extra(call.module[holder]).sharding;
   if (!sharding)
     return call.error(ErrorKind::Unsupported, "no sharding says which part of the array is whose");
-  return Edge{{*sharding}, std::nullopt};
+  const int64_t partitions = call.device.traffic.rendezvous->grid().partitions;
+  auto axes = axis_sharding(*sharding, static_cast<size_t>(rank), flat_mesh(partitions));
+  if (!axes) return call.error(axes.error().kind, axes.error().message);
+  return Edge{{std::move(*axes)}, std::nullopt};
+}
+
+// What of the sharding cuts the value into those of the region.
+Result<void> keep_manual(const Call& call, const Edge& edge, const Shape& full, const Shape& local,
+                         AxisSharding& sharding) {
+  if (!edge.manual) {  // what is not cut belongs to axes that are not manual
+    for (size_t d = 0; d < full.dims.size(); ++d)
+      if (local.dims[d] == full.dims[d]) sharding.dims[d].axes.clear();
+    return {};
+  }
+  const auto manual = find_axes(*sharding.mesh, *edge.manual);
+  if (!manual) return call.error(manual.error().kind, manual.error().message);
+  for (AxisSharding::Dim& dim : sharding.dims)
+    dim.axes = axes_within(*sharding.mesh, dim.axes, *manual);
+  return {};
 }
 
 Result<DeviceTiles> tiles_of(const Call& call, const Edge& edge, size_t value, const Shape& full,
                              const Shape& local) {
   if (value >= edge.shardings.size() || !full.is_array() || !local.is_array() ||
-      full.type != local.type || full.rank() != local.rank())
+      full.type != local.type || full.rank() != local.rank() ||
+      std::ssize(edge.shardings[value].dims) != full.rank())
     return call.error(ErrorKind::Shape, fmt::format("value {} has no sharding that fits", value));
-  const DeviceGrid grid = call.device.traffic.rendezvous->grid();
-  auto tiles = DeviceTiles::make(edge.shardings[value], full.rank(), grid.partitions,
-                                 edge.manual ? &*edge.manual : nullptr);
-  if (!tiles) return call.error(tiles.error().kind, tiles.error().message);
-  for (size_t d = 0; d < full.dims.size(); ++d) {
-    // Where a sharding names no axes, what is not cut belongs to those that are not manual.
-    if (!edge.manual && local.dims[d] == full.dims[d]) tiles->cuts[d].clear();
-    const int64_t count = tiles->tiles(d);
-    if (local.dims[d] != (full.dims[d] + count - 1) / count)
-      return call.error(ErrorKind::Shape, fmt::format("dimension {} of {} in {} tiles is not {}", d,
-                                                      to_string_without_layout(full), count,
-                                                      to_string_without_layout(local)));
-  }
-  return std::move(*tiles);
+  AxisSharding sharding = edge.shardings[value];
+  const int64_t partitions = call.device.traffic.rendezvous->grid().partitions;
+  if (mesh_size(*sharding.mesh) != partitions)
+    return call.error(ErrorKind::Structure, fmt::format("expected a sharding over {} devices, "
+                                                        "found one over {}",
+                                                        partitions, mesh_size(*sharding.mesh)));
+  if (!sharding.unreduced.empty())
+    return call.error(ErrorKind::Unsupported, "a sharding whose parts are still to be summed");
+  HILO_DO(keep_manual(call, edge, full, local, sharding));
+  if (const Dims dims = local_dims(full.dims, sharding); dims != local.dims)
+    return call.error(
+        ErrorKind::Shape,
+        fmt::format("the tiles of {} are [{}], not {}", to_string_without_layout(full),
+                    fmt::join(dims, ","), to_string_without_layout(local)));
+  return DeviceTiles(sharding, full.dims);
 }
 
 // Copies a tile out of the whole, or (`join`) into it; what of the last tiles lies beyond the whole
 // is padding.
-void copy_tile(const Call& call, const Dims& tile, Literal& local, Literal& full, bool join) {
-  const Dims& local_dims = local.shape().dims;
-  StridedCopy copy{local_dims, row_major_strides(full.shape().dims), row_major_strides(local_dims),
-                   0, 0};
-  for (size_t d = 0; d < tile.size(); ++d) {
-    const int64_t start = tile[d] * local_dims[d];
-    copy.sizes[d] = std::clamp<int64_t>(full.shape().dims[d] - start, 0, local_dims[d]);
-    copy.from += start * copy.from_strides[d];
-  }
+void copy_tile(const Call& call, ArrayBox tile, Literal& local, Literal& full, bool join) {
+  StridedCopy copy{std::move(tile.sizes), row_major_strides(full.shape().dims),
+                   row_major_strides(local.shape().dims), 0, 0};
+  for (size_t d = 0; d < tile.offset.size(); ++d)
+    copy.from += tile.offset[d] * copy.from_strides[d];
   const int64_t bytes = storage_bytes(full.type());
   if (join) {
     std::swap(copy.from, copy.to);
@@ -128,14 +145,15 @@ bool is_alone(const Call& call) { return call.device.traffic.rendezvous->grid().
 Result<Literal> call_full_to_shard(Call& call) {
   HILO_DO(need_operands(call));
   if (is_alone(call)) return pass_on(call);
-  HILO_TRY(const Edge edge, edge_of(call, "xla.sdy.in_shardings", call.module.operand(call.id, 0)));
+  HILO_TRY(const Edge edge, edge_of(call, "xla.sdy.in_shardings", call.module.operand(call.id, 0),
+                                    call.operands[0].shape().rank()));
   std::vector<Literal> values;
   for (size_t i = 0; i < call.operands.size(); ++i) {
     const Shape local = call.held(parts_of(call.shape())[i]);
     HILO_TRY(const DeviceTiles tiles, tiles_of(call, edge, i, call.operands[i].shape(), local));
     values.push_back(call.make_held(local));
     std::ranges::fill(values[i].mutable_raw(), std::byte{0});
-    copy_tile(call, tiles.tile_of(call.device.partition), values[i], call.operands[i], false);
+    copy_tile(call, tiles.box_of(call.device.partition), values[i], call.operands[i], false);
   }
   return packed(call, std::move(values));
 }
@@ -143,11 +161,13 @@ Result<Literal> call_full_to_shard(Call& call) {
 Result<Literal> call_shard_to_full(Call& call) {
   HILO_DO(need_operands(call));
   if (is_alone(call)) return pass_on(call);
-  HILO_TRY(const Edge edge, edge_of(call, "xla.sdy.out_shardings", call.id));
+  HILO_TRY(const Edge edge,
+           edge_of(call, "xla.sdy.out_shardings", call.id, parts_of(call.shape())[0].rank()));
   std::vector<DeviceTiles> tiles;
   for (size_t i = 0; i < call.operands.size(); ++i) {
     const Shape full = call.held(parts_of(call.shape())[i]);
-    HILO_TRY(tiles.emplace_back(), tiles_of(call, edge, i, full, call.operands[i].shape()));
+    HILO_TRY(DeviceTiles one, tiles_of(call, edge, i, full, call.operands[i].shape()));
+    tiles.push_back(std::move(one));
   }
   const int64_t partitions = call.device.traffic.rendezvous->grid().partitions;
   DeviceGroup group{call.device.replica, {}, static_cast<size_t>(call.device.partition)};
@@ -157,13 +177,12 @@ Result<Literal> call_shard_to_full(Call& call) {
   std::vector<Literal> values;
   for (size_t i = 0; i < tiles.size(); ++i) {
     values.push_back(call.make_held(call.held(parts_of(call.shape())[i])));
-    Dims counts, tile(tiles[i].cuts.size(), 0);
-    for (size_t d = 0; d < tile.size(); ++d) counts.push_back(tiles[i].tiles(d));
+    Dims tile(tiles[i].counts().size(), 0);
     do {
       const int64_t from = tiles[i].holder(tile, call.device.partition);
       Literal local = meeting->brought[from][i];
-      copy_tile(call, tile, local, values[i], true);
-    } while (next_index(tile, counts));
+      copy_tile(call, tiles[i].box_of(from), local, values[i], true);
+    } while (next_index(tile, tiles[i].counts()));
   }
   return packed(call, std::move(values));
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ir/sharding/device_tiles.h"
+
 namespace hilo {
 
 Dims IotaDevices::expand() const {
@@ -38,50 +40,10 @@ Dims Mesh::devices() const {
 
 namespace {
 
-// The mesh as a finer mesh in which each group axis is whole: sizes, and which of them are grouped.
-void split_axes(const ReplicaGroups& groups, Dims& sizes, std::vector<int>& rank_in_group) {
-  for (const MeshAxis& axis : groups.mesh.axes) {
-    int rank = -1;
-    std::pair<int64_t, int64_t> sub = {1, axis.size};
-    for (size_t i = 0; i < groups.axes.size(); ++i)
-      if (groups.axes[i].name == axis.name) {
-        rank = static_cast<int>(i);
-        if (groups.axes[i].sub) sub = *groups.axes[i].sub;
-      }
-    for (int64_t part : {sub.first, sub.second, axis.size / (sub.first * sub.second)}) {
-      const bool grouped = rank >= 0 && sizes.size() % 3 == 1;
-      sizes.push_back(part);
-      rank_in_group.push_back(grouped ? rank : -1);
-    }
-  }
-}
-
 std::vector<Dims> mesh_groups(const ReplicaGroups& groups) {
-  Dims sizes;
-  std::vector<int> rank_in_group;
-  split_axes(groups, sizes, rank_in_group);
-  const Dims devices = groups.mesh.devices(), strides = row_major_strides(sizes);
-  std::vector<size_t> outer, inner;
-  for (size_t i = 0; i < sizes.size(); ++i) (rank_in_group[i] < 0 ? outer : inner).push_back(i);
-  std::sort(inner.begin(), inner.end(),
-            [&](size_t a, size_t b) { return rank_in_group[a] < rank_in_group[b]; });
-  const auto walk = [&](const std::vector<size_t>& which) {
-    Dims dims, index(which.size()), positions;
-    for (size_t i : which) dims.push_back(sizes[i]);
-    do {
-      int64_t position = 0;
-      for (size_t i = 0; i < which.size(); ++i) position += index[i] * strides[which[i]];
-      positions.push_back(position);
-    } while (next_index(index, dims));
-    return positions;
-  };
-  std::vector<Dims> out;
-  const Dims members = walk(inner);
-  for (int64_t start : walk(outer)) {
-    Dims& group = out.emplace_back();
-    for (int64_t member : members) group.push_back(devices[start + member]);
-  }
-  return out;
+  const auto axes = find_axes(groups.mesh, groups.axes);
+  if (!axes || !check_axes(groups.mesh, *axes)) return {};  // found by `verify`
+  return device_groups(groups.mesh, *axes);
 }
 
 }  // namespace

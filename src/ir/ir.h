@@ -10,6 +10,7 @@
 #include "ir/combiner.h"
 #include "ir/extra.h"
 #include "ir/op.h"
+#include "ir/sharding/device_tiles.h"
 #include "ir/string_arena.h"
 
 namespace hilo {

@@ -9,10 +9,9 @@ namespace {
 // Bytes from the start of the whole to a device's shard.
 int64_t offset_of(const Cut& cut, std::span<const int64_t> strides, int64_t device) {
   if (!cut.tiles) return 0;
-  const Dims tile = cut.tiles->tile_of(device);
+  const Dims offset = cut.tiles->box_of(device).offset;
   int64_t out = 0;
-  for (size_t dim = 0; dim < tile.size(); ++dim)
-    out += tile[dim] * cut.shard->dims[dim] * strides[dim];
+  for (size_t dim = 0; dim < offset.size(); ++dim) out += offset[dim] * strides[dim];
   return out;
 }
 
@@ -39,23 +38,16 @@ Result<Cut> find_cut(const Shape& whole, const Sharding* sharding, int64_t devic
   out.whole = std::make_shared<Shape>(whole.is_array() ? in_order_of(whole, whole.dims) : whole);
   hold(out, out.whole);
   if (!sharding || !whole.is_array()) return out;
-  using Kind = Sharding::Kind;
-  if (sharding->kind != Kind::Tiled && sharding->kind != Kind::Mesh) return out;
-  if (sharding->whole_mesh) return out;
-  HILO_TRY(DeviceTiles tiles, DeviceTiles::make(*sharding, whole.rank(), devices));
-  Dims dims = whole.dims;
-  bool is_cut = false;
-  for (size_t dim = 0; dim < dims.size(); ++dim) {
-    const int64_t count = tiles.tiles(dim);
-    if (dims[dim] % count != 0)
+  HILO_TRY(const AxisSharding axes,
+           axis_sharding(*sharding, whole.dims.size(), flat_mesh(devices)));
+  if (!axes.is_sharded()) return out;
+  Dims dims = local_dims(whole.dims, axes);
+  for (size_t dim = 0; dim < dims.size(); ++dim)
+    if (const int64_t tiles = tile_count(axes, dim); dims[dim] * tiles != whole.dims[dim])
       return fail(ErrorKind::Unsupported, "{} is cut into {} along dimension {}",
-                  to_string_without_layout(whole), count, dim);
-    dims[dim] /= count;
-    is_cut |= count > 1;
-  }
-  if (!is_cut) return out;
+                  to_string_without_layout(whole), tiles, dim);
   hold(out, std::make_shared<Shape>(in_order_of(whole, std::move(dims))));
-  out.tiles = std::move(tiles);
+  out.tiles.emplace(axes, whole.dims);
   return out;
 }
 

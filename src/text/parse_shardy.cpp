@@ -21,17 +21,18 @@ class ShardyParser {
       HILO_TRY(const std::string name, this->name());
       HILO_DO(expect("="));
       HILO_DO(expect("#sdy.mesh"));
-      HILO_TRY(out[name], mesh());
+      HILO_TRY(Mesh one, mesh());
+      HILO_TRY(out[name], make_mesh(std::move(one)));
       accept(",");
     }
     return end(std::move(out));
   }
 
-  Result<std::vector<Sharding>> shardings() {
-    std::vector<Sharding> out;
+  Result<std::vector<AxisSharding>> shardings() {
+    std::vector<AxisSharding> out;
     if (accept("#sdy.sharding_per_value<[")) {
       while (!accept("]")) {
-        HILO_TRY(Sharding one, sharding());
+        HILO_TRY(AxisSharding one, sharding());
         out.push_back(std::move(one));
         accept(",");
       }
@@ -39,7 +40,7 @@ class ShardyParser {
       return end(std::move(out));
     }
     HILO_DO(expect("#sdy.sharding"));
-    HILO_TRY(Sharding one, sharding());
+    HILO_TRY(AxisSharding one, sharding());
     out.push_back(std::move(one));
     return end(std::move(out));
   }
@@ -69,10 +70,13 @@ class ShardyParser {
     while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
   }
   bool accept(std::string_view word) {
-    skip_space();
-    if (text_.compare(at_, word.size(), word) != 0) return false;
+    if (!peek(word)) return false;
     at_ += word.size();
     return true;
+  }
+  bool peek(std::string_view word) {
+    skip_space();
+    return text_.compare(at_, word.size(), word) == 0;
   }
   Result<void> expect(std::string_view word) {
     if (accept(word)) return {};
@@ -163,25 +167,30 @@ class ShardyParser {
     return out;
   }
 
-  // {"x", ?}p1: the priority says nothing of values.
-  Result<Sharding::MeshDim> dimension() {
-    Sharding::MeshDim out;
+  // {"x", ?}p1
+  Result<AxisSharding::Dim> dimension(const Mesh& mesh) {
+    AxisSharding::Dim out;
     HILO_DO(expect("{"));
     while (!accept("}")) {
       if (accept("?")) {
-        out.open = true;
+        out.is_open = true;
       } else {
-        HILO_TRY(AxisRef one, axis());
-        out.axes.push_back(std::move(one));
+        HILO_TRY(const AxisRef one, axis());
+        HILO_TRY(out.axes.emplace_back(), find_axis(mesh, one));
       }
       accept(",");
     }
-    if (accept("p")) HILO_DO(number());
+    if (accept("p")) {
+      HILO_TRY(out.priority, number());
+    }
     return out;
   }
 
-  Result<Mesh> mesh_reference() {
-    if (accept("mesh")) return mesh();
+  Result<SharedMesh> mesh_reference() {
+    if (accept("mesh")) {
+      HILO_TRY(Mesh own, mesh());
+      return make_mesh(std::move(own));
+    }
     HILO_DO(expect("@"));
     HILO_TRY(const std::string name, this->name());
     const auto found = meshes_->find(name);
@@ -189,26 +198,31 @@ class ShardyParser {
     return fail(ErrorKind::Structure, "no mesh '{}' is known", name);
   }
 
+  Result<void> other_axes(AxisSharding& out) {
+    const bool is_replicated = accept("replicated=");
+    if (!is_replicated) HILO_DO(expect("unreduced="));
+    if (!is_replicated && !peek("{")) {
+      HILO_TRY(out.unreduced_op, name());
+    }
+    HILO_TRY(const std::vector<AxisRef> references, axes());
+    HILO_TRY((is_replicated ? out.replicated : out.unreduced), find_axes(*out.mesh, references));
+    return {};
+  }
+
   // <@mesh, [dimensions], replicated={axes}, unreduced={axes}>
-  Result<Sharding> sharding() {
-    Sharding out;
-    out.kind = Sharding::Kind::Mesh;
+  Result<AxisSharding> sharding() {
+    AxisSharding out;
     HILO_DO(expect("<"));
     HILO_TRY(out.mesh, mesh_reference());
     HILO_DO(expect(","));
     HILO_DO(expect("["));
     while (!accept("]")) {
-      HILO_TRY(Sharding::MeshDim one, dimension());
-      out.mesh_dims.push_back(std::move(one));
+      HILO_TRY(out.dims.emplace_back(), dimension(*out.mesh));
       accept(",");
     }
-    while (accept(",")) {
-      const bool replicated = accept("replicated=");
-      if (!replicated) HILO_DO(expect("unreduced="));
-      HILO_TRY((replicated ? out.replicated_axes : out.unreduced_axes), axes());
-    }
+    while (accept(",")) HILO_DO(other_axes(out));
     HILO_DO(expect(">"));
-    return out;
+    return canonical_sharding(std::move(out));
   }
 
   std::string text_;
@@ -222,8 +236,8 @@ Result<ShardyMeshes> parse_shardy_meshes(std::string_view text) {
   return ShardyParser(text, nullptr).meshes();
 }
 
-Result<std::vector<Sharding>> parse_shardy_shardings(std::string_view text,
-                                                     const ShardyMeshes& meshes) {
+Result<std::vector<AxisSharding>> parse_shardy_shardings(std::string_view text,
+                                                         const ShardyMeshes& meshes) {
   return ShardyParser(text, &meshes).shardings();
 }
 

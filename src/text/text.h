@@ -57,12 +57,18 @@ Result<Literal> parse_literal(std::string_view text, const Shape& shape);
 Result<Sharding> parse_sharding(std::string_view text);
 
 // Shardy's attributes, which JAX leaves in frontend attributes: `{mesh = #sdy.mesh<["x"=4]>}` of
-// xla.sdy.meshes; one sharding or a list of them, `#sdy.sharding<@mesh, [{"x"}, {}]>`, as shardings
-// of kind Mesh; `#sdy<manual_axes{"x"}>`.
-using ShardyMeshes = std::map<std::string, Mesh>;
+// xla.sdy.meshes; one sharding or a list of them, `#sdy.sharding<@mesh, [{"x"}, {}]>`; and
+// `#sdy<manual_axes{"x"}>`. Syntax where the text is not such, Name, Structure where its axes and
+// the meshes do not fit.
+using ShardyMeshes = std::map<std::string, SharedMesh>;
 Result<ShardyMeshes> parse_shardy_meshes(std::string_view text);
-Result<std::vector<Sharding>> parse_shardy_shardings(std::string_view text,
-                                                     const ShardyMeshes& meshes);
+Result<std::vector<AxisSharding>> parse_shardy_shardings(std::string_view text,
+                                                         const ShardyMeshes& meshes);
 Result<std::vector<AxisRef>> parse_shardy_manual_axes(std::string_view text);
+// The other way. A sharding whose mesh is none of `meshes` has it written out. Manual axes are
+// those of the region that a value is in, and not said.
+std::string print_shardy_meshes(const ShardyMeshes& meshes);
+std::string print_shardy(const AxisSharding& sharding, const ShardyMeshes& meshes);
+std::string print_shardy(std::span<const AxisSharding> per_value, const ShardyMeshes& meshes);
 
 }  // namespace hilo

@@ -6,7 +6,7 @@
 namespace hilo {
 namespace {
 
-constexpr size_t most_axes = 256;  // more have no use; names are compared each with each
+constexpr size_t max_axes = 256;  // more have no use; names are compared each with each
 
 // The product of positive sizes, or nothing when one is not positive or it is above `limit`.
 std::optional<int64_t> bounded_product(std::span<const int64_t> sizes, int64_t limit) {
@@ -35,8 +35,8 @@ std::string iota_fault(const IotaDevices& iota, int64_t limit) {
 }
 
 std::string mesh_fault(const Mesh& mesh, int64_t limit) {
-  if (mesh.axes.size() > most_axes)
-    return fmt::format("expected at most {} axes, found {}", most_axes, mesh.axes.size());
+  if (mesh.axes.size() > max_axes)
+    return fmt::format("expected at most {} axes, found {}", max_axes, mesh.axes.size());
   Dims sizes;
   for (const MeshAxis& axis : mesh.axes) {
     sizes.push_back(axis.size);
@@ -59,24 +59,13 @@ std::string mesh_fault(const Mesh& mesh, int64_t limit) {
   return numbers_fault(mesh.device_ids, limit, "device");
 }
 
-std::string axes_fault(const Mesh& mesh, std::span<const AxisRef> axes) {
-  if (axes.size() > most_axes)
-    return fmt::format("expected at most {} axes, found {}", most_axes, axes.size());
-  for (size_t i = 0; i < axes.size(); ++i) {
-    const AxisRef& ref = axes[i];
-    const auto named = [&](const auto& other) { return other.name == ref.name; };
-    const auto axis = std::find_if(mesh.axes.begin(), mesh.axes.end(), named);
-    if (axis == mesh.axes.end()) return fmt::format("the mesh has no axis '{}'", ref.name);
-    for (size_t k = 0; k < i; ++k)
-      if (axes[k].name == ref.name && (!ref.sub || !axes[k].sub || axes[k].sub == ref.sub))
-        return fmt::format("the axis '{}' stands twice", ref.name);
-    if (!ref.sub) continue;
-    const auto product = bounded_product(std::array{ref.sub->first, ref.sub->second}, axis->size);
-    if (!product || axis->size % *product != 0)
-      return fmt::format("the sub-axis ({}){} does not divide axis '{}' of {}", ref.sub->first,
-                         ref.sub->second, ref.name, axis->size);
-  }
-  return "";
+std::string axes_fault(const Mesh& mesh, std::span<const AxisRef> references) {
+  if (references.size() > max_axes)
+    return fmt::format("expected at most {} axes, found {}", max_axes, references.size());
+  const auto axes = find_axes(mesh, references);
+  if (!axes) return axes.error().message;
+  const auto sound = check_axes(mesh, *axes);
+  return sound ? "" : sound.error().message;
 }
 
 std::string numbers_fault(std::span<const int64_t> numbers, int64_t count, std::string_view what) {

@@ -76,7 +76,7 @@ const Shape* shape_at(const Shape& shape, std::span<const int64_t> index);
 // they can be expanded. The fault, or "".
 std::string iota_fault(const IotaDevices& iota, int64_t limit);
 std::string mesh_fault(const Mesh& mesh, int64_t limit);
-std::string axes_fault(const Mesh& mesh, std::span<const AxisRef> axes);
+std::string axes_fault(const Mesh& mesh, std::span<const AxisRef> references);
 // The first number that stands twice or is outside [0, count), as a fault, or "".
 std::string numbers_fault(std::span<const int64_t> numbers, int64_t count, std::string_view what);
 
