@@ -90,7 +90,8 @@ class Converter {
     return sharding_in(program.find(dictionary, "sdy.sharding"),
                        program.find(dictionary, "mhlo.sharding"));
   }
-  Result<Mesh> mesh_of(const Attribute& mesh);  // a symbol or "sdy.mesh"
+  Result<Sharding> in_region(AxisSharding sharding);  // manual along manual_axes
+  Result<SharedMesh> mesh_of(const Attribute& mesh);  // a symbol or "sdy.mesh"
   // The value behind a custom call Sharding.
   Result<InstructionId> marked(Scope& scope, InstructionId value, const Sharding& sharding,
                                const Origin& origin);

@@ -27,9 +27,6 @@ Result<void> broadcast_to(Step& step, const Dims& to);
 Result<Precisions> precisions_of(const Step& step);
 Result<ReplicaGroups> replica_groups_of(const Step& step);
 Result<std::vector<AxisRef>> axis_refs_of(const Program& program, const Attribute& list);
-// Each dimension cut by its axes; then what is manual, unreduced, replicated.
-Result<Sharding> tile(const Mesh& mesh, std::span<const std::vector<AxisRef>> dims,
-                      std::span<const std::string> manual, std::span<const AxisRef> unreduced);
 // Operands [first, last) become of the types that the computation takes: it may be wider than they.
 Result<void> promote(Step& step, ComputationId computation, size_t first, size_t last);
 // A computation that adds two scalars.

@@ -40,9 +40,8 @@ Result<InstructionId> call_target(Step& step, std::string_view target, Instructi
 Result<Sharding> manual_sharding(Step& step, const Attribute& outside, int64_t rank) {
   const Attribute* mesh = step.program().find(outside, "mesh");
   if (!mesh) return step.misfit("a sharding without a mesh");
-  HILO_TRY(const Mesh on, step.converter.mesh_of(*mesh));
-  return tile(on, std::vector<std::vector<AxisRef>>(static_cast<size_t>(rank)),
-              step.converter.manual_axes, {});
+  HILO_TRY(SharedMesh on, step.converter.mesh_of(*mesh));
+  return step.converter.in_region(replicated_sharding(std::move(on), static_cast<size_t>(rank)));
 }
 
 Result<InstructionId> enter_region(Step& step, size_t i, const Attribute& sharding,
