@@ -1,0 +1,151 @@
+// What no chain of collectives moves without waste: each device gets the boxes that it lacks from
+// others that hold them, in rounds of collective-permutes.
+#include <algorithm>
+#include <map>
+
+#include "pass/shard/reshard.h"
+
+namespace hilo {
+namespace {
+
+struct Edge {
+  int64_t source, target;
+  Dims offset;
+};
+
+// Devices by the index of the tile that they hold.
+std::map<Dims, Dims> holders_of(const DeviceTiles& tiles) {
+  std::map<Dims, Dims> out;
+  for (int64_t device = 0; device < tiles.devices(); ++device)
+    out[tiles.tile_of(device)].push_back(device);
+  return out;
+}
+
+// Calls body(tile, box) for each tile of `held` that meets the box, in order.
+template <class Body>
+void for_each_meeting(const DeviceTiles& held, std::span<const int64_t> tile_dims,
+                      const ArrayBox& box, const Body& body) {
+  if (box.elements() == 0) return;
+  Dims first, counts;
+  for (size_t dim = 0; dim < box.sizes.size(); ++dim) {
+    first.push_back(box.offset[dim] / tile_dims[dim]);
+    counts.push_back((box.offset[dim] + box.sizes[dim] - 1) / tile_dims[dim] - first[dim] + 1);
+  }
+  Dims index(first.size(), 0);
+  do {
+    Dims tile = first;
+    for (size_t dim = 0; dim < tile.size(); ++dim) tile[dim] += index[dim];
+    const int64_t holder = held.holder(tile, 0);
+    body(tile, intersection(held.box_of(holder), box));
+  } while (next_index(index, counts));
+}
+
+// The holder that sends the least so far; of equals, the first one behind the target.
+int64_t choose_source(const Dims& holders, std::span<const int64_t> sent, int64_t target) {
+  const auto behind = std::ranges::upper_bound(holders, target) - holders.begin();
+  int64_t best = -1;
+  for (int64_t i = 0; i < std::ssize(holders); ++i) {
+    const int64_t holder = holders[(behind + i) % std::ssize(holders)];
+    if (best < 0 || sent[holder] < sent[best]) best = holder;
+  }
+  return best;
+}
+
+std::map<Dims, std::vector<Edge>, std::greater<>> find_edges(std::span<const int64_t> dims,
+                                                             const AxisSharding& from,
+                                                             const AxisSharding& to) {
+  const DeviceTiles held(from, dims), wanted(to, dims);
+  const Dims tile_dims = local_dims(dims, from);
+  const std::map<Dims, Dims> holders = holders_of(held);
+  Dims sent(held.devices(), 0);
+  std::map<Dims, std::vector<Edge>, std::greater<>> out;  // by sizes
+  for (int64_t target = 0; target < wanted.devices(); ++target) {
+    const Dims own = held.tile_of(target);
+    for_each_meeting(held, tile_dims, wanted.box_of(target), [&](const Dims& tile, ArrayBox box) {
+      if (tile == own) return;
+      const int64_t source = choose_source(holders.at(tile), sent, target);
+      ++sent[source];
+      out[std::move(box.sizes)].push_back({source, target, std::move(box.offset)});
+    });
+  }
+  return out;
+}
+
+// Colours the edges so that none has another's colour at its source or target, with as many colours
+// as the greatest number of edges at a device: König's theorem. Where the two ends have no free
+// colour in common, the path of two colours from one end swaps them.
+class Coloring {
+ public:
+  Coloring(const std::vector<Edge>& edges, int64_t devices) : edges_(edges) {
+    Dims out(devices, 0), in(devices, 0);
+    for (const Edge& edge : edges)
+      colors_ = std::max({colors_, ++out[edge.source], ++in[edge.target]});
+    for (auto* at : {&at_source_, &at_target_})
+      at->assign(devices, std::vector<int64_t>(colors_, -1));
+    color_.resize(edges.size(), -1);
+    for (int64_t i = 0; i < std::ssize(edges); ++i) add(i);
+  }
+  int64_t colors() const { return colors_; }
+  int64_t color(size_t edge) const { return color_[edge]; }
+
+ private:
+  using Ends = std::vector<std::vector<int64_t>>;  // the edge of each colour at each device
+
+  static int64_t free_color(const std::vector<int64_t>& edges) {
+    return std::ranges::find(edges, -1) - edges.begin();
+  }
+
+  void add(int64_t edge) {
+    const auto& [source, target, offset] = edges_[edge];
+    const int64_t a = free_color(at_source_[source]), b = free_color(at_target_[target]);
+    if (a != b) swap_path(target, a, b);
+    set(edge, a);
+  }
+
+  void set(int64_t edge, int64_t color) {
+    color_[edge] = color;
+    at_source_[edges_[edge].source][color] = edge;
+    at_target_[edges_[edge].target][color] = edge;
+  }
+
+  // From a target that lacks b and has a: its path of edges a, b, a … gets b, a, b …
+  void swap_path(int64_t target, int64_t a, int64_t b) {
+    std::vector<int64_t> path;
+    int64_t color = a;
+    bool from_target = true;
+    for (int64_t at = target;; from_target = !from_target, color = a + b - color) {
+      const int64_t edge = (from_target ? at_target_ : at_source_)[at][color];
+      if (edge < 0) break;
+      path.push_back(edge);
+      at = from_target ? edges_[edge].source : edges_[edge].target;
+    }
+    for (int64_t edge : path) {
+      at_source_[edges_[edge].source][color_[edge]] = -1;
+      at_target_[edges_[edge].target][color_[edge]] = -1;
+    }
+    for (int64_t edge : path) set(edge, a + b - color_[edge]);
+  }
+
+  const std::vector<Edge>& edges_;
+  int64_t colors_ = 0;
+  Ends at_source_, at_target_;
+  std::vector<int64_t> color_;
+};
+
+}  // namespace
+
+std::vector<ChunkRound> chunk_rounds(std::span<const int64_t> dims, const AxisSharding& from,
+                                     const AxisSharding& to) {
+  std::vector<ChunkRound> out;
+  for (const auto& [sizes, edges] : find_edges(dims, from, to)) {
+    const Coloring coloring(edges, mesh_size(*from.mesh));
+    const size_t first = out.size();
+    out.resize(first + coloring.colors(), ChunkRound{sizes, {}});
+    for (size_t i = 0; i < edges.size(); ++i)
+      out[first + coloring.color(i)].transfers.push_back(
+          {edges[i].source, edges[i].target, edges[i].offset});
+  }
+  return out;
+}
+
+}  // namespace hilo

@@ -1,0 +1,220 @@
+// Dijkstra's algorithm, with the bound of what is left as its estimate (A*).
+#include "pass/shard/reshard_search.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <queue>
+
+#include "pass/shard/reshard_permute.h"
+
+namespace hilo {
+namespace {
+
+using Kind = ReshardStep::Kind;
+
+ChainCost operator+(const ChainCost& a, const ChainCost& b) {
+  return {a.moved + b.moved, a.collectives + b.collectives, a.elements + b.elements,
+          std::max(a.peak, b.peak)};
+}
+
+struct Node {
+  ChainStep step;  // from the parent
+  size_t parent = 0;
+  ChainCost cost;  // from the source
+  bool is_done = false;
+};
+
+class Search {
+ public:
+  // Chains that move more than `limit` are not looked for. `greedy`: the state from which the least
+  // is missing goes on first.
+  Search(const ReshardSpace& space, int64_t limit, bool greedy)
+      : space_(space), limit_(limit), greedy_(greedy) {}
+
+  // Nothing where the limit excludes all, or more states than so many were seen.
+  std::optional<std::vector<ChainStep>> run(size_t max_states) {
+    reach({Kind::Slice, {}, {}, space_.source()}, 0, {});
+    while (!queue_.empty() && nodes_.size() <= max_states) {
+      const size_t at = queue_.top().second;
+      queue_.pop();
+      if (nodes_[at].is_done) continue;
+      nodes_[at].is_done = true;
+      if (nodes_[at].step.lists == space_.target()) return path_to(at);
+      expand(at);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  void reach(ChainStep step, size_t parent, const ChainCost& cost) {
+    const auto [found, is_new] = known_.try_emplace(step.lists);
+    if (is_new) found->second.left = space_.missing(step.lists, space_.target());
+    if (cost.moved + found->second.left > limit_) return;
+    size_t& at = found->second.node;
+    if (at != none && nodes_[at].cost <= cost) return;
+    if (at == none) {
+      at = nodes_.size();
+      nodes_.emplace_back();
+    }
+    nodes_[at] = {std::move(step), parent, cost, false};
+    ChainCost estimate = cost;
+    estimate.moved = found->second.left + (greedy_ ? 0 : cost.moved);
+    queue_.emplace(estimate, at);
+  }
+
+  void add_step(size_t at, const AtomLists& next, Kind kind, std::vector<Atom> group,
+                int64_t elements, int64_t peak) {
+    const AtomLists& lists = nodes_[at].step.lists;
+    if (next == lists) return;
+    const ChainCost cost = {space_.missing(lists, next), kind == Kind::Slice ? 0 : 1, elements,
+                            peak};
+    const ChainCost sum = nodes_[at].cost + cost;
+    if (sum.moved <= limit_) reach({kind, std::move(group), cost, next}, at, sum);
+  }
+
+  void expand(size_t at) {
+    const AtomLists lists = nodes_[at].step.lists;
+    add_slices(at, lists);
+    add_permute(at, lists, 0, space_.rank());
+    for (size_t dim = 0; dim < space_.rank(); ++dim) add_permute(at, lists, dim, dim + 1);
+    Exchange exchange{lists, {}, space_.used(lists), {}, false};
+    add_exchanges(at, lists, 0, exchange);
+  }
+
+  // Axes that the target has: as it has them, or one behind those of another dimension.
+  void add_slices(size_t at, const AtomLists& lists) {
+    const std::vector<bool> used = space_.used(lists), wanted = space_.used(space_.target());
+    for (size_t dim = 0; dim < space_.rank(); ++dim) {
+      AtomLists next = lists;
+      const auto& target = space_.target()[dim];
+      if (begins_with(target, lists[dim]))
+        for (size_t i = lists[dim].size(); i < target.size() && !used[target[i]]; ++i) {
+          next[dim].push_back(target[i]);
+          add_slice(at, lists, dim, next);
+        }
+      for (size_t atom = 0; atom < space_.atoms(); ++atom) {
+        if (used[atom] || !wanted[atom]) continue;
+        next[dim] = lists[dim];
+        next[dim].push_back(static_cast<Atom>(atom));
+        // Padding that neither side has would travel.
+        if (space_.divides(dim, next[dim])) add_slice(at, lists, dim, next);
+      }
+    }
+  }
+
+  void add_slice(size_t at, const AtomLists& lists, size_t dim, const AtomLists& next) {
+    if (!space_.nests(dim, lists[dim], next[dim])) return;
+    add_step(at, next, Kind::Slice, {}, 0,
+             space_.tile_elements(lists) + space_.tile_elements(next));
+  }
+
+  static bool begins_with(std::span<const Atom> list, std::span<const Atom> first) {
+    return first.size() <= list.size() && std::ranges::equal(first, list.first(first.size()));
+  }
+
+  // Whole tiles travel, padding too.
+  void add_permute(size_t at, const AtomLists& lists, size_t first, size_t last) {
+    const AtomLists next = permuted(space_, lists, first, last);
+    if (next == lists) return;
+    const int64_t tile = space_.tile_elements(lists);
+    const int64_t moving = space_.devices() - space_.same_tile_devices(lists, next);
+    add_step(at, next, Kind::Permute, {}, moving * tile, 2 * tile);
+  }
+
+  // An all-gather or all-to-all as it is put together, dimension by dimension.
+  struct Exchange {
+    AtomLists next;
+    std::vector<Atom> released;
+    std::vector<bool> used;  // by what is kept or added
+    std::vector<Atom> added;
+    bool has_gained = false;
+  };
+
+  void add_exchanges(size_t at, const AtomLists& lists, size_t dim, const Exchange& so_far) {
+    if (dim == space_.rank()) return finish_exchange(at, lists, so_far);
+    add_exchanges(at, lists, dim + 1, so_far);
+    for (size_t kept = 0; kept < lists[dim].size(); ++kept) {
+      Exchange next = so_far;
+      next.next[dim].resize(kept);
+      if (!space_.nests(dim, next.next[dim], lists[dim])) continue;
+      next.released.insert(next.released.end(),
+                           lists[dim].begin() + static_cast<std::ptrdiff_t>(kept),
+                           lists[dim].end());
+      add_exchanges(at, lists, dim + 1, next);
+    }
+    const auto& target = space_.target()[dim];
+    const bool is_prefix = begins_with(target, lists[dim]);
+    Exchange next = so_far;
+    for (size_t i = lists[dim].size(); is_prefix && i < target.size(); ++i) {
+      next.next[dim].push_back(target[i]);
+      next.added.push_back(target[i]);
+      if (space_.nests(dim, lists[dim], next.next[dim])) add_exchanges(at, lists, dim + 1, next);
+    }
+  }
+
+  // What is added was released by another dimension, or cuts nothing so far.
+  void finish_exchange(size_t at, const AtomLists& lists, const Exchange& exchange) {
+    if (exchange.released.empty()) return;
+    bool moves = false;
+    for (Atom atom : exchange.added) {
+      const bool is_released = std::ranges::count(exchange.released, atom) > 0;
+      if (exchange.used[atom] && !is_released) return;
+      moves |= is_released;
+    }
+    if (!moves && !exchange.added.empty()) return;  // a slice and a gather
+    int64_t group = 1, operand = 1;
+    for (Atom atom : exchange.released) group *= space_.size(atom);
+    for (size_t dim = 0; dim < space_.rank(); ++dim)
+      operand *= gathered_tile(dim, lists[dim], exchange.next[dim]);
+    const int64_t sent = space_.devices() * (operand / group) * (group - 1);
+    const int64_t held = space_.tile_elements(lists) +
+                         (moves ? 2 : 1) * std::max(operand, space_.tile_elements(exchange.next));
+    add_step(at, exchange.next, moves ? Kind::AllToAll : Kind::AllGather, exchange.released, sent,
+             held);
+  }
+
+  // Of a dimension that loses axes, before what lies beyond the new tile is cut off.
+  int64_t gathered_tile(size_t dim, std::span<const Atom> before, std::span<const Atom> now) {
+    if (now.size() >= before.size()) return space_.tile(dim, now);
+    int64_t tiles = 1;
+    for (Atom atom : before.subspan(now.size())) tiles *= space_.size(atom);
+    return tiles * space_.tile(dim, before);
+  }
+
+  std::vector<ChainStep> path_to(size_t at) {
+    std::vector<ChainStep> out;
+    for (; nodes_[at].step.lists != space_.source(); at = nodes_[at].parent)
+      out.push_back(nodes_[at].step);
+    std::ranges::reverse(out);
+    return out;
+  }
+
+  static constexpr size_t none = SIZE_MAX;
+  struct Known {
+    int64_t left = 0;  // elements that are missing from there
+    size_t node = none;
+  };
+  const ReshardSpace& space_;
+  int64_t limit_;
+  bool greedy_;
+  std::vector<Node> nodes_;
+  std::map<AtomLists, Known> known_;
+  std::priority_queue<std::pair<ChainCost, size_t>, std::vector<std::pair<ChainCost, size_t>>,
+                      std::greater<>>
+      queue_;
+};
+
+}  // namespace
+
+std::optional<std::vector<ChainStep>> find_chain(const ReshardSpace& space, bool only_at_bound,
+                                                 const ReshardOptions& options) {
+  const int64_t unlimited = std::numeric_limits<int64_t>::max();
+  const int64_t bound = space.missing(space.source(), space.target());
+  if (auto path = Search(space, only_at_bound ? bound : unlimited, false).run(options.max_states))
+    return path;
+  if (only_at_bound) return std::nullopt;
+  return Search(space, unlimited, true).run(std::numeric_limits<size_t>::max());
+}
+
+}  // namespace hilo

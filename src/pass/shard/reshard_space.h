@@ -1,0 +1,59 @@
+// The states of a search for a resharding: axes cut so that all of them are whole. Private to
+// `pass/shard`.
+#pragma once
+
+#include "pass/shard/reshard.h"
+
+namespace hilo {
+
+using Atom = uint8_t;  // an index into the space's atoms
+// For each dimension the atoms that shard it, most major first.
+using AtomLists = std::vector<std::vector<Atom>>;
+
+// Of two shardings over one mesh, with the same manual and unreduced axes.
+class ReshardSpace {
+ public:
+  // Nothing where there are too many atoms to number.
+  static std::optional<ReshardSpace> make(std::span<const int64_t> dims, const AxisSharding& from,
+                                          const AxisSharding& to);
+
+  const AtomLists& source() const { return source_; }
+  const AtomLists& target() const { return target_; }
+  size_t rank() const { return dims_.size(); }
+  size_t atoms() const { return atoms_.size(); }
+  int64_t size(Atom atom) const { return atoms_[atom].size; }
+  int64_t stride(size_t atom) const { return stride_of(*like_.mesh, atoms_[atom]); }
+  int64_t devices() const { return devices_; }
+
+  std::vector<bool> used(const AtomLists& lists) const;
+  // Of a whole tile in a dimension.
+  int64_t tile(size_t dim, std::span<const Atom> list) const;
+  bool divides(size_t dim, std::span<const Atom> list) const;  // no tile has padding
+  int64_t tile_elements(const AtomLists& lists) const;
+  // Elements that devices hold in `to` and not in `from`, all together; padding does not count.
+  int64_t missing(const AtomLists& from, const AtomLists& to) const;
+  // Of two with axes of equal sizes in equal order: devices whose tile is the same.
+  int64_t same_tile_devices(const AtomLists& from, const AtomLists& to) const;
+  // Whether each tile of `finer`, which only has more atoms behind, lies in the tile of `coarser`
+  // with the same numbers before: true unless sizes are uneven.
+  bool nests(size_t dim, std::span<const Atom> coarser, std::span<const Atom> finer) const;
+
+  AxisSharding sharding(const AtomLists& lists) const;
+  SubAxes axes(std::span<const Atom> atoms) const;
+
+ private:
+  std::vector<size_t> digits(std::span<const Atom> list) const;
+  std::optional<int64_t> overlap_of_digits(const AtomLists& from, const AtomLists& to) const;
+  int64_t missing_of_devices(const AtomLists& from, const AtomLists& to) const;
+  AtomLists lists_of(const AxisSharding& sharding) const;
+
+  Dims dims_;
+  AxisSharding like_;  // mesh, manual and unreduced axes
+  SubAxes atoms_;
+  std::vector<std::vector<size_t>> primes_;  // of each atom: digits of prime size
+  Dims prime_sizes_;
+  int64_t devices_ = 1;
+  AtomLists source_, target_;
+};
+
+}  // namespace hilo
