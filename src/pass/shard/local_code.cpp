@@ -1,0 +1,165 @@
+#include "pass/shard/local_code.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace hilo {
+
+InstructionId LocalCode::reshape(InstructionId value, Dims to) {
+  if (dims(value) == to) return value;
+  const Shape shape = Shape::array(type(value), std::move(to));
+  return editor_.add(like_, Op::Reshape, shape, std::array{value});
+}
+
+InstructionId LocalCode::transpose(InstructionId value, Dims permutation) {
+  if (std::ranges::is_sorted(permutation)) return value;
+  return editor_.add_inferred(like_, Op::Transpose, std::array{value},
+                              DimensionsAttributes{std::move(permutation)});
+}
+
+InstructionId LocalCode::resize(InstructionId value, std::span<const int64_t> to) {
+  const Dims from = dims(value);
+  if (std::ranges::equal(from, to)) return value;
+  PaddingConfig padding;  // negative: cut off
+  for (size_t dim = 0; dim < to.size(); ++dim) padding.dims.push_back({0, to[dim] - from[dim], 0});
+  const InstructionId zero = zeros(type(value), {});
+  return editor_.add_inferred(like_, Op::Pad, std::array{value, zero},
+                              PadAttributes{std::move(padding)});
+}
+
+InstructionId LocalCode::broadcast(InstructionId value, Dims to, Dims mapping) {
+  if (dims(value) == to) return value;
+  const Shape shape = Shape::array(type(value), std::move(to));
+  return editor_.add(like_, Op::Broadcast, shape, std::array{value},
+                     DimensionsAttributes{std::move(mapping)});
+}
+
+InstructionId LocalCode::zeros(ElementType type, Dims to) {
+  if (to.empty()) return editor_.add_constant(like_, scalar_of(type, 0));
+  return editor_.add_splat(like_, Shape::array(type, std::move(to)), 0);
+}
+
+InstructionId LocalCode::dynamic_slice(InstructionId value, std::span<const InstructionId> starts,
+                                       Dims sizes) {
+  std::vector<InstructionId> operands = {value};
+  operands.insert(operands.end(), starts.begin(), starts.end());
+  return editor_.add_inferred(like_, Op::DynamicSlice, operands,
+                              DynamicSliceAttributes{std::move(sizes)});
+}
+
+InstructionId LocalCode::update(InstructionId value, InstructionId part,
+                                std::span<const InstructionId> starts) {
+  std::vector<InstructionId> operands = {value, part};
+  operands.insert(operands.end(), starts.begin(), starts.end());
+  return editor_.add_inferred(like_, Op::DynamicUpdateSlice, operands);
+}
+
+InstructionId LocalCode::select(InstructionId scalar, InstructionId then, InstructionId otherwise) {
+  const InstructionId mask = broadcast(scalar, dims(then), {});
+  return editor_.add_inferred(like_, Op::Select, std::array{mask, then, otherwise});
+}
+
+InstructionId LocalCode::number(int64_t value) {
+  return editor_.add_constant(like_, Literal::scalar<int32_t>(static_cast<int32_t>(value)));
+}
+
+InstructionId LocalCode::binary(Op op, InstructionId a, InstructionId b) {
+  return editor_.add_inferred(like_, op, std::array{a, b});
+}
+
+InstructionId LocalCode::scaled(InstructionId value, int64_t factor) {
+  return factor == 1 ? value : binary(Op::Multiply, value, number(factor));
+}
+
+InstructionId LocalCode::partition() {
+  if (partition_) return partition_;
+  const InstructionId id = editor_.add(like_, Op::PartitionId, Shape::scalar(ElementType::U32), {});
+  partition_ = editor_.add(like_, Op::Convert, Shape::scalar(ElementType::S32), std::array{id});
+  return partition_;
+}
+
+InstructionId LocalCode::position(const Mesh& mesh) {
+  if (mesh.device_ids.empty() && !mesh.device_iota) return partition();
+  const Dims devices = mesh.devices();
+  std::vector<Dims> table(devices.size());
+  for (size_t i = 0; i < devices.size(); ++i) table[devices[i]] = {static_cast<int64_t>(i)};
+  return row(table)[0];
+}
+
+// Digit by digit: position / stride % size, in a mixed radix.
+InstructionId LocalCode::coordinate(const Mesh& mesh, std::span<const SubAxis> axes) {
+  if (axes_size(axes) == 1) return number(0);
+  const InstructionId at = position(mesh);
+  InstructionId out;
+  int64_t factor = axes_size(axes);
+  for (const SubAxis& axis : axes) {
+    const int64_t stride = stride_of(mesh, axis);
+    InstructionId digit = stride == 1 ? at : binary(Op::Divide, at, number(stride));
+    if (stride * axis.size < mesh_size(mesh))
+      digit = binary(Op::Remainder, digit, number(axis.size));
+    factor /= axis.size;
+    digit = scaled(digit, factor);
+    out = out ? binary(Op::Add, out, digit) : digit;
+  }
+  return out;
+}
+
+std::vector<InstructionId> LocalCode::row(const std::vector<Dims>& table) {
+  const int64_t columns = std::ssize(table[0]);
+  std::vector<int32_t> numbers;
+  for (const Dims& row : table)
+    for (int64_t value : row) numbers.push_back(static_cast<int32_t>(value));
+  if (columns == 0) return {};
+  const InstructionId all = editor_.add_constant(
+      like_,
+      Literal::from<int32_t>({std::ssize(table), columns}, std::span(std::as_const(numbers))));
+  std::vector<InstructionId> out;
+  for (int64_t column = 0; column < columns; ++column) {
+    const InstructionId one = dynamic_slice(all, std::array{partition(), number(column)}, {1, 1});
+    out.push_back(reshape(one, {}));
+  }
+  return out;
+}
+
+InstructionId LocalCode::is_listed(const std::vector<bool>& devices) {
+  std::vector<Dims> table;
+  for (bool listed : devices) table.push_back({listed});
+  const InstructionId one = row(table)[0];
+  return editor_.add(like_, Op::Compare, Shape::scalar(ElementType::Pred),
+                     std::array{one, number(0)},
+                     CompareAttributes{.direction = ComparisonDirection::Ne});
+}
+
+InstructionId LocalCode::all_gather(InstructionId value, const Mesh& mesh,
+                                    std::span<const SubAxis> axes, int64_t channel) {
+  AllGatherAttributes attributes;
+  attributes.channel_id = channel;
+  attributes.replica_groups = replica_groups(mesh, axes);
+  attributes.dimensions = {0};
+  attributes.use_global_device_ids = true;
+  Dims to = dims(value);
+  to[0] *= axes_size(axes);
+  const Shape shape = Shape::array(type(value), std::move(to));
+  return editor_.add(like_, Op::AllGather, shape, std::array{value}, std::move(attributes));
+}
+
+InstructionId LocalCode::all_to_all(InstructionId value, const Mesh& mesh,
+                                    std::span<const SubAxis> axes, int64_t channel) {
+  AllToAllAttributes attributes;
+  attributes.channel_id = channel;
+  attributes.replica_groups = replica_groups(mesh, axes);
+  attributes.dimensions = Dims{0};
+  const Shape shape = editor_.module().shape(value);
+  return editor_.add(like_, Op::AllToAll, shape, std::array{value}, std::move(attributes));
+}
+
+InstructionId LocalCode::permute(InstructionId value,
+                                 std::vector<std::pair<int64_t, int64_t>> pairs, int64_t channel) {
+  CollectivePermuteAttributes attributes;
+  attributes.channel_id = channel;
+  attributes.source_target_pairs.pairs = std::move(pairs);
+  const Shape shape = editor_.module().shape(value);
+  return editor_.add(like_, Op::CollectivePermute, shape, std::array{value}, std::move(attributes));
+}
+
+}  // namespace hilo

@@ -1,0 +1,55 @@
+// Writes instructions of one device's program: movements of a local array, and numbers that follow
+// from the device's own. Private to `pass/shard`.
+#pragma once
+
+#include "rewrite/rewrite.h"
+
+namespace hilo {
+
+// All instructions stand where `like` does and have its metadata. Those that change nothing are
+// left out.
+class LocalCode {
+ public:
+  LocalCode(Editor& editor, InstructionId like) : editor_(editor), like_(like) {}
+
+  Dims dims(InstructionId value) const { return editor_.module().shape(value).dims; }
+  ElementType type(InstructionId value) const { return editor_.module().shape(value).type; }
+  InstructionId reshape(InstructionId value, Dims dims);
+  InstructionId transpose(InstructionId value, Dims permutation);
+  // Sizes grow at the high end by zeros, or shrink there.
+  InstructionId resize(InstructionId value, std::span<const int64_t> dims);
+  InstructionId broadcast(InstructionId value, Dims dims, Dims mapping);
+  InstructionId zeros(ElementType type, Dims dims);
+  InstructionId dynamic_slice(InstructionId value, std::span<const InstructionId> starts,
+                              Dims sizes);
+  InstructionId update(InstructionId value, InstructionId part,
+                       std::span<const InstructionId> starts);
+  // `then` where the scalar is true.
+  InstructionId select(InstructionId scalar, InstructionId then, InstructionId otherwise);
+
+  // s32 scalars.
+  InstructionId number(int64_t value);
+  InstructionId scaled(InstructionId number, int64_t factor);
+  // Of this device along axes of the mesh, most major first.
+  InstructionId coordinate(const Mesh& mesh, std::span<const SubAxis> axes);
+  // Of a table with a row for each device: the elements of this device's.
+  std::vector<InstructionId> row(const std::vector<Dims>& table);
+  InstructionId is_listed(const std::vector<bool>& devices);  // pred
+
+  InstructionId all_gather(InstructionId value, const Mesh& mesh, std::span<const SubAxis> axes,
+                           int64_t channel);  // along dimension 0
+  InstructionId all_to_all(InstructionId value, const Mesh& mesh, std::span<const SubAxis> axes,
+                           int64_t channel);  // along dimension 0
+  InstructionId permute(InstructionId value, std::vector<std::pair<int64_t, int64_t>> pairs,
+                        int64_t channel);
+
+ private:
+  InstructionId partition();  // s32
+  InstructionId position(const Mesh& mesh);
+  InstructionId binary(Op op, InstructionId a, InstructionId b);
+
+  Editor& editor_;
+  InstructionId like_, partition_;
+};
+
+}  // namespace hilo

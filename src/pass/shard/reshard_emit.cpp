@@ -1,0 +1,278 @@
+#include "pass/shard/reshard_emit.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "pass/shard/local_code.h"
+
+namespace hilo {
+namespace {
+
+using Kind = ReshardStep::Kind;
+
+// What a longer list of axes has behind a shorter one that it begins with.
+SubAxes axes_behind(const SubAxes& longer, const SubAxes& shorter) {
+  int64_t before = axes_size(shorter);
+  SubAxes out;
+  for (const SubAxis& axis : longer) {
+    const int64_t common = std::gcd(before, axis.size);
+    before /= common;
+    if (axis.size > common) out.push_back({axis.axis, axis.pre_size * common, axis.size / common});
+  }
+  return out;
+}
+
+// The axes cut where those of `split` are.
+SubAxes cut_at(const SubAxes& axes, const SubAxes& split) {
+  SubAxes out;
+  for (const SubAxis& axis : axes)
+    for (const SubAxis& one : split)
+      if (one.axis == axis.axis && one.pre_size >= axis.pre_size && one.size > 1 &&
+          one.pre_size * one.size <= axis.pre_size * axis.size)
+        out.push_back(one);
+  return out;
+}
+
+// One all-to-all or all-gather, which moves chunks of one size: device `s` of a group sends to
+// device `r` its chunk at r's numbers in the dimensions that gain axes, and r puts it at s's
+// numbers in the dimensions that lose some.
+class Exchange {
+ public:
+  Exchange(LocalCode& code, std::span<const int64_t> dims, const ReshardStep& step)
+      : code_(code), mesh_(*step.from.mesh) {
+    before_ = local_dims(dims, step.from);
+    after_ = local_dims(dims, step.to);
+    std::vector<SubAxes> lost, gained;
+    SubAxes all;
+    for (size_t dim = 0; dim < dims.size(); ++dim) {
+      const SubAxes &from = step.from.dims[dim].axes, &to = step.to.dims[dim].axes;
+      const bool loses = axes_size(from) > axes_size(to);
+      lost.push_back(loses ? axes_behind(from, to) : SubAxes());
+      gained.push_back(loses ? SubAxes() : axes_behind(to, from));
+      for (const auto* axes : {&lost.back(), &gained.back()})
+        all.insert(all.end(), axes->begin(), axes->end());
+      chunk_.push_back(loses ? before_[dim] : after_[dim]);
+    }
+    const SubAxes split = split_mesh(mesh_, all);
+    for (size_t dim = 0; dim < dims.size(); ++dim) {
+      lost_.push_back(cut_at(lost[dim], split));
+      gained_.push_back(cut_at(gained[dim], split));
+      group_.insert(group_.end(), lost_[dim].begin(), lost_[dim].end());
+    }
+  }
+
+  InstructionId emit(InstructionId tile, bool gathers, int64_t channel) {
+    if (!gathers) return put_together(code_.all_to_all(cut(tile), mesh_, group_, channel));
+    Dims with_group = chunk_;
+    with_group.insert(with_group.begin(), 1);
+    return put_together(code_.all_gather(code_.reshape(tile, with_group), mesh_, group_, channel));
+  }
+
+ private:
+  int64_t group_size() const { return axes_size(group_); }
+
+  // [group, chunk]: for each receiver its chunk of the tile.
+  InstructionId cut(InstructionId tile) {
+    tile = only_own(blocks_of(tile));
+    Dims sizes, order, mapping;  // of the group's axes, then the chunk's dimensions
+    for (const SubAxis& axis : group_) sizes.push_back(axis.size);
+    sizes.insert(sizes.end(), chunk_.begin(), chunk_.end());
+    // The axes that are left in the tile, as they stand in it: those of the group, each once.
+    int64_t at = 0;
+    Dims of_chunk;
+    std::vector<std::pair<int64_t, int64_t>> of_group;  // axis of the group, dimension of the tile
+    for (size_t dim = 0; dim < chunk_.size(); ++dim) {
+      for (const SubAxis& axis : gained_[dim])
+        if (const auto found = std::ranges::find(group_, axis); found != group_.end())
+          of_group.emplace_back(found - group_.begin(), at++);
+      of_chunk.push_back(at++);
+    }
+    std::ranges::sort(of_group);
+    for (const auto& [axis, dim] : of_group) order.push_back(dim), mapping.push_back(axis);
+    for (size_t dim = 0; dim < chunk_.size(); ++dim) {
+      order.push_back(of_chunk[dim]);
+      mapping.push_back(static_cast<int64_t>(group_.size() + dim));
+    }
+    tile = code_.broadcast(code_.transpose(tile, order), sizes, mapping);
+    return code_.reshape(tile, with_group());
+  }
+
+  Dims with_group() const {
+    Dims out = {group_size()};
+    out.insert(out.end(), chunk_.begin(), chunk_.end());
+    return out;
+  }
+
+  // Dimensions that gain axes, with these axes as dimensions before them.
+  InstructionId blocks_of(InstructionId tile) {
+    Dims padded, blocks;
+    for (size_t dim = 0; dim < chunk_.size(); ++dim) {
+      padded.push_back(chunk_[dim] * axes_size(gained_[dim]));
+      for (const SubAxis& axis : gained_[dim]) blocks.push_back(axis.size);
+      blocks.push_back(chunk_[dim]);
+    }
+    return code_.reshape(code_.resize(tile, padded), blocks);
+  }
+
+  // Along gained axes that no other dimension loses, the device keeps its own block.
+  InstructionId only_own(InstructionId blocks) {
+    std::vector<InstructionId> starts;
+    Dims sizes, kept;
+    for (size_t dim = 0; dim < chunk_.size(); ++dim) {
+      for (const SubAxis& axis : gained_[dim]) {
+        const bool moves = std::ranges::count(group_, axis) > 0;
+        starts.push_back(moves ? code_.number(0) : code_.coordinate(mesh_, std::array{axis}));
+        sizes.push_back(moves ? axis.size : 1);
+        if (moves) kept.push_back(axis.size);
+      }
+      starts.push_back(code_.number(0));
+      sizes.push_back(chunk_[dim]);
+      kept.push_back(chunk_[dim]);
+    }
+    if (sizes == code_.dims(blocks)) return blocks;
+    return code_.reshape(code_.dynamic_slice(blocks, starts, sizes), kept);
+  }
+
+  // [group, chunk] of all senders as the new tile.
+  InstructionId put_together(InstructionId received) {
+    Dims split, order, whole;
+    for (const SubAxis& axis : group_) split.push_back(axis.size);
+    split.insert(split.end(), chunk_.begin(), chunk_.end());
+    int64_t axis = 0;
+    for (size_t dim = 0; dim < chunk_.size(); ++dim) {
+      for (size_t i = 0; i < lost_[dim].size(); ++i) order.push_back(axis++);
+      order.push_back(static_cast<int64_t>(group_.size() + dim));
+      whole.push_back(chunk_[dim] * axes_size(lost_[dim]));
+    }
+    const InstructionId joined = code_.transpose(code_.reshape(received, split), order);
+    return code_.resize(code_.reshape(joined, whole), after_);
+  }
+
+  LocalCode& code_;
+  const Mesh& mesh_;
+  Dims before_, after_;
+  Dims chunk_;                          // what one device sends to another
+  std::vector<SubAxes> lost_, gained_;  // of each dimension
+  SubAxes group_;
+};
+
+// Dimensions that gain axes keep this device's block.
+InstructionId emit_slice(LocalCode& code, InstructionId tile, std::span<const int64_t> dims,
+                         const ReshardStep& step) {
+  const Dims after = local_dims(dims, step.to);
+  if (element_count(dims) == 0) return code.zeros(code.type(tile), after);
+  Dims padded;
+  std::vector<InstructionId> starts;
+  for (size_t dim = 0; dim < dims.size(); ++dim) {
+    const SubAxes gained = axes_behind(step.to.dims[dim].axes, step.from.dims[dim].axes);
+    padded.push_back(after[dim] * axes_size(gained));
+    starts.push_back(code.scaled(code.coordinate(*step.from.mesh, gained), after[dim]));
+  }
+  return code.dynamic_slice(code.resize(tile, padded), starts, after);
+}
+
+InstructionId emit_permute(LocalCode& code, InstructionId tile, const ReshardStep& step,
+                           int64_t channel) {
+  std::vector<std::pair<int64_t, int64_t>> pairs;
+  const Dims sources = permute_sources(step.from, step.to);
+  for (size_t target = 0; target < sources.size(); ++target)
+    pairs.emplace_back(sources[target], static_cast<int64_t>(target));
+  return code.permute(tile, std::move(pairs), channel);
+}
+
+// Boxes that devices take out of their old tiles and put into their new ones.
+class Chunks {
+ public:
+  Chunks(LocalCode& code, std::span<const int64_t> dims, const ReshardStep& step)
+      : code_(code),
+        step_(step),
+        dims_(dims.begin(), dims.end()),
+        from_(step.from, dims),
+        to_(step.to, dims) {}
+
+  InstructionId emit(InstructionId tile, int64_t& channel) {
+    InstructionId out = code_.zeros(code_.type(tile), local_dims(dims_, step_.to));
+    for (const ChunkRound& kept : kept_boxes()) {
+      const InstructionId box = take(tile, kept);
+      out = put(out, box, kept);
+    }
+    for (const ChunkRound& round : chunk_rounds(dims_, step_.from, step_.to)) {
+      std::vector<std::pair<int64_t, int64_t>> pairs;
+      for (const ChunkTransfer& one : round.transfers) pairs.emplace_back(one.source, one.target);
+      out = put(out, code_.permute(take(tile, round), std::move(pairs), channel++), round);
+    }
+    return out;
+  }
+
+ private:
+  // What devices have of their new tiles, boxes of each size together.
+  std::vector<ChunkRound> kept_boxes() const {
+    std::map<Dims, ChunkRound, std::greater<>> by_sizes;
+    for (int64_t device = 0; device < from_.devices(); ++device) {
+      ArrayBox box = intersection(from_.box_of(device), to_.box_of(device));
+      if (box.elements() == 0) continue;
+      ChunkRound& round = by_sizes[box.sizes];
+      round.sizes = box.sizes;
+      round.transfers.push_back({device, device, std::move(box.offset)});
+    }
+    std::vector<ChunkRound> out;
+    for (auto& [sizes, round] : by_sizes) out.push_back(std::move(round));
+    return out;
+  }
+
+  InstructionId take(InstructionId tile, const ChunkRound& round) {
+    std::vector<Dims> table(from_.devices(), Dims(dims_.size(), 0));
+    for (const ChunkTransfer& one : round.transfers)
+      table[one.source] = within(one.offset, from_.box_of(one.source));
+    return code_.dynamic_slice(tile, code_.row(table), round.sizes);
+  }
+
+  InstructionId put(InstructionId tile, InstructionId box, const ChunkRound& round) {
+    std::vector<Dims> table(to_.devices(), Dims(dims_.size(), 0));
+    std::vector<bool> is_target(to_.devices());
+    for (const ChunkTransfer& one : round.transfers) {
+      table[one.target] = within(one.offset, to_.box_of(one.target));
+      is_target[one.target] = true;
+    }
+    const InstructionId updated = code_.update(tile, box, code_.row(table));
+    if (std::ssize(round.transfers) == to_.devices()) return updated;
+    return code_.select(code_.is_listed(is_target), updated, tile);
+  }
+
+  static Dims within(Dims offset, const ArrayBox& box) {
+    for (size_t dim = 0; dim < offset.size(); ++dim) offset[dim] -= box.offset[dim];
+    return offset;
+  }
+
+  LocalCode& code_;
+  const ReshardStep& step_;
+  Dims dims_;
+  DeviceTiles from_, to_;
+};
+
+}  // namespace
+
+Result<InstructionId> emit_reshard(Editor& editor, InstructionId tile,
+                                   std::span<const int64_t> dims, const ReshardPlan& plan,
+                                   int64_t& channel) {
+  if (editor.module().header.replica_count > 1)
+    return fail(ErrorKind::Unsupported, "a resharding in a program with {} replicas",
+                editor.module().header.replica_count);
+  LocalCode code(editor, tile);
+  InstructionId out = tile;
+  for (const ReshardStep& step : plan.steps) {
+    switch (step.kind) {
+      case Kind::Slice: out = emit_slice(code, out, dims, step); break;
+      case Kind::Permute: out = emit_permute(code, out, step, channel++); break;
+      case Kind::AllToAll:
+      case Kind::AllGather:
+        out = Exchange(code, dims, step).emit(out, step.kind == Kind::AllGather, channel++);
+        break;
+      case Kind::Chunks: out = Chunks(code, dims, step).emit(out, channel); break;
+    }
+  }
+  return out;
+}
+
+}  // namespace hilo
