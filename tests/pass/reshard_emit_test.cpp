@@ -63,11 +63,28 @@ double sent_bytes(const Module& module) {
   return out;
 }
 
+// Along unreduced axes each device has the values times a number; they add up to the values times
+// the sum of these.
+Literal summand_of(const Dims& dims, const AxisSharding& sharding, int64_t device,
+                   const SubAxes& pending) {
+  Literal out = tile_of(dims, sharding, device);
+  AxisSharding numbers = replicated_sharding(sharding.mesh, 1);
+  numbers.dims[0].axes = pending;
+  const auto factor = static_cast<float>(1 + DeviceTiles(numbers, Dims{1}).tile_of(device)[0]);
+  std::vector<float> values;
+  for (int64_t i = 0; i < out.count(); ++i)
+    values.push_back(static_cast<float>(out.number_at(i)) * factor);
+  return Literal::from<float>(out.shape().dims, std::span<const float>(values));
+}
+
 void check_program(const Dims& dims, const AxisSharding& from, const AxisSharding& to,
                    const ReshardOptions& options) {
   const auto plan = plan_reshard(dims, from, to, options);
   ASSERT_TRUE(plan) << to_string(plan.error());
   const int64_t devices = mesh_size(*from.mesh);
+  const SubAxes pending = axes_outside(*from.mesh, from.unreduced, to.unreduced);
+  const int64_t summands = axes_size(pending);
+  const auto factor = static_cast<double>(summands * (summands + 1) / 2);
   Module module = identity(local_dims(dims, from), devices);
   const InstructionId root = module[module.entry].root;
   int64_t channel = 1;
@@ -82,7 +99,7 @@ void check_program(const Dims& dims, const AxisSharding& from, const AxisShardin
   for (const Error& error : verify(module)) FAIL() << to_string(error);
   Inputs inputs;
   for (int64_t device = 0; device < devices; ++device)
-    inputs.devices.push_back({tile_of(dims, from, device)});
+    inputs.devices.push_back({summand_of(dims, from, device, pending)});
   EvalOptions eval;
   eval.partitioning = Partitioning::Partitioned;
   const auto outputs = evaluate(module, inputs, eval);
@@ -93,7 +110,8 @@ void check_program(const Dims& dims, const AxisSharding& from, const AxisShardin
     ASSERT_EQ(found.shape().dims, expected.shape().dims);
     for (int64_t i = 0; i < expected.count(); ++i)
       if (expected.number_at(i) >= 0) {
-        ASSERT_EQ(found.number_at(i), expected.number_at(i)) << "device " << device << " at " << i;
+        ASSERT_EQ(found.number_at(i), expected.number_at(i) * factor)
+            << "device " << device << " at " << i;
       }
   }
 }
@@ -106,8 +124,9 @@ TEST_P(EmitReshard, DevicesEndWithTheirTiles) {
     const SharedMesh mesh = random.mesh(Dims{2, 2, 3, 4, 4}, 3, true);
     if (mesh_size(*mesh) > 16) continue;
     const size_t rank = 1 + static_cast<size_t>(random.number(3));
-    const AxisSharding from = random.sharding(mesh, rank, false);
+    AxisSharding from = random.sharding(mesh, rank, true);
     const AxisSharding to = random.sharding(mesh, rank, false);
+    from.manual.clear();
     const bool is_even = random.number(2) == 0;
     Dims dims;
     for (size_t d = 0; d < rank; ++d)
@@ -149,6 +168,43 @@ TEST(EmitReshard, SendsThePlansBytes) {
       module[module.entry].root = *out;
     }
     EXPECT_EQ(sent_bytes(module), plan->bytes_per_device(ElementType::F32)) << pair;
+  }
+}
+
+struct Reduction {
+  const char *from, *to;
+  double bytes;
+  std::vector<ReshardStep::Kind> kinds;
+};
+
+TEST(EmitReshard, SumsAreScatteredWhereTheTargetIsSharded) {
+  using Kind = ReshardStep::Kind;
+  const SharedMesh mesh = *make_mesh(Mesh{{{"x", 2}, {"y", 4}}, {}, {}});
+  const ShardyMeshes meshes = {{"m", mesh}};
+  const Reduction cases[] = {
+      {"[{}, {}], unreduced={\"x\"}", "[{}, {}]", 2048, {Kind::AllReduce}},
+      {"[{}, {}], unreduced={\"x\"}", "[{\"x\"}, {}]", 1024, {Kind::ReduceScatter}},
+      {"[{}, {}], unreduced={\"x\"}",
+       "[{\"y\"}, {\"x\"}]",
+       256,
+       {Kind::Slice, Kind::ReduceScatter}},
+      {"[{}, {}], unreduced={\"x\", \"y\"}", "[{\"x\"}, {\"y\"}]", 1792, {Kind::ReduceScatter}},
+      {"[{\"y\"}, {}], unreduced={\"x\"}", "[{\"y\"}, {}]", 512, {Kind::AllReduce}},
+      {"[{\"y\"}, {}], unreduced={\"x\"}", "[{\"y\"}, {}], unreduced={\"x\"}", 0, {}},
+  };
+  for (const auto& [from, to, bytes, kinds] : cases) {
+    const auto both = parse_shardy_shardings(
+        fmt::format("#sdy.sharding_per_value<[<@m, {}>, <@m, {}>]>", from, to), meshes);
+    ASSERT_TRUE(both) << to_string(both.error());
+    const Dims dims = {16, 32};
+    const auto plan = plan_reshard(dims, both->at(0), both->at(1));
+    ASSERT_TRUE(plan) << to_string(plan.error());
+    EXPECT_EQ(plan->bytes_per_device(ElementType::F32), bytes) << from << to;
+    std::vector<Kind> found;
+    for (const ReshardStep& step : plan->steps) found.push_back(step.kind);
+    EXPECT_EQ(found, kinds) << from << to;
+    if (!both->at(1).unreduced.empty()) continue;
+    ASSERT_NO_FATAL_FAILURE(check_program(dims, both->at(0), both->at(1), {}));
   }
 }
 

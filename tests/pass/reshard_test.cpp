@@ -270,7 +270,8 @@ TEST(Reshard, MistakesSayWhatWasExpected) {
   EXPECT_EQ(plan_reshard(dims, plain, small).error().message,
             "expected shardings over the same devices, found 8 and 4");
   EXPECT_EQ(plan_reshard(dims, plain, manual).error().kind, ErrorKind::Structure);
-  EXPECT_EQ(plan_reshard(dims, unreduced, plain).error().kind, ErrorKind::Unsupported);
+  EXPECT_EQ(plan_reshard(dims, plain, unreduced).error().kind, ErrorKind::Unsupported);
+  EXPECT_EQ(reshard_bound(dims, unreduced, plain).error().kind, ErrorKind::Unsupported);
 }
 
 namespace fs = std::filesystem;

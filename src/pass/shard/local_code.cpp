@@ -153,6 +153,43 @@ InstructionId LocalCode::all_to_all(InstructionId value, const Mesh& mesh,
   return editor_.add(like_, Op::AllToAll, shape, std::array{value}, std::move(attributes));
 }
 
+InstructionId LocalCode::all_reduce(InstructionId value, const Mesh& mesh,
+                                    std::span<const SubAxis> axes, ComputationId reducer,
+                                    int64_t channel) {
+  AllReduceAttributes attributes;
+  attributes.channel_id = channel;
+  attributes.replica_groups = replica_groups(mesh, axes);
+  attributes.use_global_device_ids = true;
+  attributes.to_apply = reducer;
+  const Shape shape = editor_.module().shape(value);
+  return editor_.add(like_, Op::AllReduce, shape, std::array{value}, std::move(attributes));
+}
+
+InstructionId LocalCode::reduce_scatter(InstructionId value, const Mesh& mesh,
+                                        std::span<const SubAxis> axes, ComputationId reducer,
+                                        int64_t channel) {
+  ReduceScatterAttributes attributes;
+  attributes.channel_id = channel;
+  attributes.replica_groups = replica_groups(mesh, axes);
+  attributes.use_global_device_ids = true;
+  attributes.dimensions = {0};
+  attributes.to_apply = reducer;
+  Dims to = dims(value);
+  to[0] /= axes_size(axes);
+  return editor_.add(like_, Op::ReduceScatter, Shape::array(type(value), std::move(to)),
+                     std::array{value}, std::move(attributes));
+}
+
+ComputationId LocalCode::reducer(Op op, ElementType type) {
+  Module& module = editor_.module();
+  const ComputationId out = module.add_computation(fmt::format("{}.reducer", text_of(op)));
+  const Shape scalar = Shape::scalar(type);
+  const InstructionId a = editor_.add_parameter(out, like_, scalar);
+  const InstructionId b = editor_.add_parameter(out, like_, scalar);
+  module[out].root = editor_.add(a, op, scalar, std::array{a, b});
+  return out;
+}
+
 InstructionId LocalCode::permute(InstructionId value,
                                  std::vector<std::pair<int64_t, int64_t>> pairs, int64_t channel) {
   CollectivePermuteAttributes attributes;

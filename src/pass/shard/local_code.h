@@ -40,6 +40,11 @@ class LocalCode {
                            int64_t channel);  // along dimension 0
   InstructionId all_to_all(InstructionId value, const Mesh& mesh, std::span<const SubAxis> axes,
                            int64_t channel);  // along dimension 0
+  InstructionId all_reduce(InstructionId value, const Mesh& mesh, std::span<const SubAxis> axes,
+                           ComputationId reducer, int64_t channel);
+  InstructionId reduce_scatter(InstructionId value, const Mesh& mesh, std::span<const SubAxis> axes,
+                               ComputationId reducer, int64_t channel);  // along dimension 0
+  ComputationId reducer(Op op, ElementType type);
   InstructionId permute(InstructionId value, std::vector<std::pair<int64_t, int64_t>> pairs,
                         int64_t channel);
 

@@ -89,8 +89,9 @@ Result<void> check_pair(std::span<const int64_t> dims, const AxisSharding& from,
                 mesh_size(*from.mesh), mesh_size(*to.mesh));
   if (digits_of(*from.mesh, from.manual) != digits_of(*to.mesh, to.manual))
     return fail(ErrorKind::Structure, "expected the same manual axes on both sides");
-  if (digits_of(*from.mesh, from.unreduced) != digits_of(*to.mesh, to.unreduced))
-    return fail(ErrorKind::Unsupported, "a resharding that sums what is unreduced");
+  if (*from.mesh == *to.mesh ? !axes_outside(*from.mesh, to.unreduced, from.unreduced).empty()
+                             : !from.unreduced.empty() || !to.unreduced.empty())
+    return fail(ErrorKind::Unsupported, "a resharding that makes summands of an array");
   // Sums over all devices and steps, a step of each axis at most twice, must not overflow.
   int64_t elements = mesh_size(*from.mesh) * mesh_size(*from.mesh);
   for (int64_t size : dims)
@@ -130,7 +131,7 @@ std::optional<ReshardPlan> plan_of_chain(std::span<const int64_t> dims, const Ax
   return plan_of(*space, *chain);
 }
 
-// Everything is gathered, along the one mesh, and sliced along the other.
+// Everything is summed, gathered along the one mesh, and sliced along the other.
 ReshardPlan plan_of_gather(std::span<const int64_t> dims, const AxisSharding& from,
                            const AxisSharding& to, const ReshardOptions& options) {
   ReshardPlan plan;
@@ -141,6 +142,7 @@ ReshardPlan plan_of_gather(std::span<const int64_t> dims, const AxisSharding& fr
   };
   const auto whole = [&](AxisSharding sharding) {
     for (AxisSharding::Dim& dim : sharding.dims) dim.axes.clear();
+    sharding.unreduced = to.unreduced;
     return sharding;
   };
   add(from, whole(from));
@@ -153,13 +155,14 @@ ReshardPlan plan_of_gather(std::span<const int64_t> dims, const AxisSharding& fr
 Result<ReshardPlan> plan_reshard(std::span<const int64_t> dims, const AxisSharding& source,
                                  const AxisSharding& target, const ReshardOptions& options) {
   AxisSharding from = source, to = target;
+  if (mesh_size(*from.mesh) == mesh_size(*to.mesh)) share_mesh(dims, from, to);
   HILO_DO(check_pair(dims, from, to));
-  share_mesh(dims, from, to);
   ReshardPlan plan;
   if (element_count(dims) == 0) {
     add_step({Kind::Slice, from, to, {}, changed_dims(from, to), 0, 0, 0}, plan);
   } else {
-    const bool can_chunk = transfers_at_most(dims, from, to) <= options.max_transfers;
+    const bool can_chunk = from.unreduced == to.unreduced &&
+                           transfers_at_most(dims, from, to) <= options.max_transfers;
     if (auto chain = plan_of_chain(dims, from, to, can_chunk, options)) plan = std::move(*chain);
     else if (can_chunk) plan = plan_of_chunks(dims, from, to);
     else plan = plan_of_gather(dims, from, to, options);
@@ -171,6 +174,8 @@ Result<ReshardPlan> plan_reshard(std::span<const int64_t> dims, const AxisShardi
 Result<int64_t> reshard_bound(std::span<const int64_t> dims, const AxisSharding& from,
                               const AxisSharding& to) {
   HILO_DO(check_pair(dims, from, to));
+  if (*from.mesh == *to.mesh && from.unreduced != to.unreduced)
+    return fail(ErrorKind::Unsupported, "a bound of what sums");
   if (*from.mesh == *to.mesh)
     if (const auto space = ReshardSpace::make(dims, from, to))
       return space->missing(space->source(), space->target());

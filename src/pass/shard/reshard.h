@@ -1,6 +1,7 @@
 // Resharding: collectives that bring an array from one sharding to another. Every step moves only
-// what a device will hold and does not hold yet, so the bytes are the least that are possible. The
-// array redistribution problem: arXiv 2112.01075. Private to `pass`.
+// what a device will hold and does not hold yet, so the bytes are the least that are possible, but
+// where summands are to be added first. The array redistribution problem: arXiv 2112.01075. Private
+// to `pass`.
 #pragma once
 
 #include "ir/ir.h"
@@ -9,11 +10,13 @@ namespace hilo {
 
 struct ReshardStep {
   enum class Kind : uint8_t {
-    Slice,      // a device keeps a part of its tile
-    Permute,    // whole tiles go to other devices
-    AllToAll,   // along `axes`: dimensions lose axes, others gain some of them
-    AllGather,  // along `axes`: dimensions lose axes
-    Chunks,     // parts of tiles go to other devices, one collective-permute a round
+    Slice,          // a device keeps a part of its tile
+    Permute,        // whole tiles go to other devices
+    AllToAll,       // along `axes`: dimensions lose axes, others gain some of them
+    AllGather,      // along `axes`: dimensions lose axes
+    Chunks,         // parts of tiles go to other devices, one collective-permute a round
+    AllReduce,      // along `axes`: summands become sums
+    ReduceScatter,  // along `axes`: summands become sums, of which each device keeps a part
   };
   Kind kind = Kind::Slice;
   AxisSharding from, to;
@@ -42,10 +45,11 @@ struct ReshardOptions {
 
 // The fewest elements that are sent, then the fewest collectives, then the smallest peak.
 // Shape where ranks differ; Structure where the meshes have not as many devices or manual axes
-// differ; Unsupported where unreduced axes do.
+// differ; Unsupported where the target has unreduced axes that the source has not.
 Result<ReshardPlan> plan_reshard(std::span<const int64_t> dims, const AxisSharding& from,
                                  const AxisSharding& to, const ReshardOptions& options = {});
-// What the devices together will hold and do not hold: no plan sends less. Same errors.
+// What the devices together will hold and do not hold: no plan sends less. Same errors, and
+// Unsupported where anything is to be summed.
 Result<int64_t> reshard_bound(std::span<const int64_t> dims, const AxisSharding& from,
                               const AxisSharding& to);
 

@@ -60,10 +60,16 @@ class Exchange {
       gained_.push_back(cut_at(gained[dim], split));
       group_.insert(group_.end(), lost_[dim].begin(), lost_[dim].end());
     }
+    if (step.kind == Kind::ReduceScatter) group_ = cut_at(step.axes, split);
   }
 
-  InstructionId emit(InstructionId tile, bool gathers, int64_t channel) {
-    if (!gathers) return put_together(code_.all_to_all(cut(tile), mesh_, group_, channel));
+  InstructionId all_to_all(InstructionId tile, int64_t channel) {
+    return put_together(code_.all_to_all(cut(tile), mesh_, group_, channel));
+  }
+  InstructionId reduce_scatter(InstructionId tile, ComputationId reducer, int64_t channel) {
+    return code_.reshape(code_.reduce_scatter(cut(tile), mesh_, group_, reducer, channel), chunk_);
+  }
+  InstructionId all_gather(InstructionId tile, int64_t channel) {
     Dims with_group = chunk_;
     with_group.insert(with_group.begin(), 1);
     return put_together(code_.all_gather(code_.reshape(tile, with_group), mesh_, group_, channel));
@@ -251,6 +257,17 @@ class Chunks {
   DeviceTiles from_, to_;
 };
 
+// How the plan's summands are added, by Shardy's names.
+Result<Op> find_reduction(const ReshardPlan& plan) {
+  const std::pair<std::string_view, Op> known[] = {{"", Op::Add},        {"add", Op::Add},
+                                                   {"sum", Op::Add},     {"max", Op::Maximum},
+                                                   {"min", Op::Minimum}, {"mul", Op::Multiply}};
+  const std::string name = plan.steps.empty() ? "" : plan.steps[0].from.unreduced_op;
+  for (const auto& [text, op] : known)
+    if (text == name) return op;
+  return fail(ErrorKind::Unsupported, "expected summands of sum, max, min or mul, found {}", name);
+}
+
 }  // namespace
 
 Result<InstructionId> emit_reshard(Editor& editor, InstructionId tile,
@@ -261,13 +278,23 @@ Result<InstructionId> emit_reshard(Editor& editor, InstructionId tile,
                 editor.module().header.replica_count);
   LocalCode code(editor, tile);
   InstructionId out = tile;
+  HILO_TRY(const Op sum, find_reduction(plan));
+  std::optional<ComputationId> reducer;
+  const auto reducer_of_tile = [&] {
+    if (!reducer) reducer = code.reducer(sum, code.type(tile));
+    return *reducer;
+  };
   for (const ReshardStep& step : plan.steps) {
     switch (step.kind) {
       case Kind::Slice: out = emit_slice(code, out, dims, step); break;
       case Kind::Permute: out = emit_permute(code, out, step, channel++); break;
-      case Kind::AllToAll:
-      case Kind::AllGather:
-        out = Exchange(code, dims, step).emit(out, step.kind == Kind::AllGather, channel++);
+      case Kind::AllToAll: out = Exchange(code, dims, step).all_to_all(out, channel++); break;
+      case Kind::AllGather: out = Exchange(code, dims, step).all_gather(out, channel++); break;
+      case Kind::ReduceScatter:
+        out = Exchange(code, dims, step).reduce_scatter(out, reducer_of_tile(), channel++);
+        break;
+      case Kind::AllReduce:
+        out = code.all_reduce(out, *step.from.mesh, step.axes, reducer_of_tile(), channel++);
         break;
       case Kind::Chunks: out = Chunks(code, dims, step).emit(out, channel); break;
     }

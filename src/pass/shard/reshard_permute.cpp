@@ -15,7 +15,7 @@ constexpr Atom no_atom = std::numeric_limits<Atom>::max();
 AtomLists permuted(const ReshardSpace& space, const AtomLists& lists, size_t first, size_t last) {
   AtomLists wanted = lists;
   std::vector<Atom> displaced(space.atoms(), no_atom);  // by the atom that comes in its stead
-  for (size_t dim = 0; dim < lists.size(); ++dim) {
+  for (size_t dim = 0; dim < space.rank(); ++dim) {
     std::ranges::fill(wanted[dim], no_atom);
     const auto& target = space.target()[dim];
     for (size_t i = 0;
@@ -26,7 +26,7 @@ AtomLists permuted(const ReshardSpace& space, const AtomLists& lists, size_t fir
       displaced[target[i]] = lists[dim][i];
     }
   }
-  for (size_t dim = 0; dim < lists.size(); ++dim)
+  for (size_t dim = 0; dim < space.rank(); ++dim)
     for (size_t i = 0; i < lists[dim].size(); ++i) {
       if (wanted[dim][i] != no_atom) continue;
       Atom atom = lists[dim][i];

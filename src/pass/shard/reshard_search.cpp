@@ -67,8 +67,13 @@ class Search {
                 int64_t elements, int64_t peak) {
     const AtomLists& lists = nodes_[at].step.lists;
     if (next == lists) return;
-    const ChainCost cost = {space_.missing(lists, next), kind == Kind::Slice ? 0 : 1, elements,
-                            peak};
+    const int64_t moved = space_.missing(lists, next);
+    add_step(at, next, kind, std::move(group),
+             {moved, kind == Kind::Slice ? 0 : 1, elements, peak});
+  }
+
+  void add_step(size_t at, const AtomLists& next, Kind kind, std::vector<Atom> group,
+                const ChainCost& cost) {
     const ChainCost sum = nodes_[at].cost + cost;
     if (sum.moved <= limit_) reach({kind, std::move(group), cost, next}, at, sum);
   }
@@ -76,6 +81,7 @@ class Search {
   void expand(size_t at) {
     const AtomLists lists = nodes_[at].step.lists;
     add_slices(at, lists);
+    if (!space_.pending(lists).empty()) return add_reductions(at, lists);
     add_permute(at, lists, 0, space_.rank());
     for (size_t dim = 0; dim < space_.rank(); ++dim) add_permute(at, lists, dim, dim + 1);
     Exchange exchange{lists, {}, space_.used(lists), {}, false};
@@ -111,6 +117,73 @@ class Search {
 
   static bool begins_with(std::span<const Atom> list, std::span<const Atom> first) {
     return first.size() <= list.size() && std::ranges::equal(first, list.first(first.size()));
+  }
+
+  // Summands are added before anything else but slices happens: all that are left, those along axes
+  // that the target has no use for, or some while their tiles are cut.
+  void add_reductions(size_t at, const AtomLists& lists) {
+    const std::vector<bool> wanted = space_.used(space_.target());
+    std::vector<Atom> unwanted;
+    for (Atom atom : space_.pending(lists))
+      if (!wanted[atom]) unwanted.push_back(atom);
+    add_all_reduce(at, lists, space_.pending(lists));
+    if (!unwanted.empty()) add_all_reduce(at, lists, unwanted);
+    add_reduce_scatters(at, lists, 0, lists);
+    for (Atom atom : space_.pending(lists))
+      for (size_t dim = 0; dim < space_.rank(); ++dim) {
+        AtomLists next = lists;
+        next[dim].push_back(atom);
+        if (space_.divides(dim, next[dim])) finish_reduce_scatter(at, lists, next);
+      }
+  }
+
+  void add_all_reduce(size_t at, const AtomLists& lists, const std::vector<Atom>& atoms) {
+    AtomLists next = lists;
+    std::erase_if(next.back(), [&](Atom atom) { return std::ranges::count(atoms, atom) > 0; });
+    const int64_t tile = space_.tile_elements(lists), group = group_size(atoms);
+    const int64_t sent = 2 * tile * (group - 1) * (space_.devices() / group);
+    add_step(at, next, Kind::AllReduce, atoms, {sent, 1, sent, 2 * tile});
+  }
+
+  // In each dimension as many of the target's next axes as are pending, or fewer.
+  void add_reduce_scatters(size_t at, const AtomLists& lists, size_t dim, const AtomLists& so_far) {
+    if (dim == space_.rank()) return finish_reduce_scatter(at, lists, so_far);
+    add_reduce_scatters(at, lists, dim + 1, so_far);
+    const auto& target = space_.target()[dim];
+    if (!begins_with(target, lists[dim])) return;
+    AtomLists next = so_far;
+    for (size_t i = lists[dim].size(); i < target.size() && is_pending(lists, target[i]); ++i) {
+      next[dim].push_back(target[i]);
+      if (space_.nests(dim, lists[dim], next[dim])) add_reduce_scatters(at, lists, dim + 1, next);
+    }
+  }
+
+  void finish_reduce_scatter(size_t at, const AtomLists& lists, AtomLists next) {
+    if (next == lists) return;
+    const std::vector<bool> used_before = used_in_dims(lists), used_now = used_in_dims(next);
+    std::vector<Atom> atoms;
+    for (Atom atom : space_.pending(lists))
+      if (used_now[atom] && !used_before[atom]) atoms.push_back(atom);
+    std::erase_if(next.back(), [&](Atom atom) { return used_now[atom]; });
+    const int64_t tile = space_.tile_elements(next), group = group_size(atoms);
+    const int64_t sent = tile * (group - 1) * space_.devices();
+    add_step(at, next, Kind::ReduceScatter, atoms,
+             {sent, 1, sent, space_.tile_elements(lists) + tile * (group + 1)});
+  }
+
+  bool is_pending(const AtomLists& lists, Atom atom) const {
+    return std::ranges::count(space_.pending(lists), atom) > 0;
+  }
+
+  std::vector<bool> used_in_dims(AtomLists lists) const {
+    lists.back().clear();
+    return space_.used(lists);
+  }
+
+  int64_t group_size(std::span<const Atom> atoms) const {
+    int64_t out = 1;
+    for (Atom atom : atoms) out *= space_.size(atom);
+    return out;
   }
 
   // Whole tiles travel, padding too.
@@ -163,8 +236,8 @@ class Search {
       moves |= is_released;
     }
     if (!moves && !exchange.added.empty()) return;  // a slice and a gather
-    int64_t group = 1, operand = 1;
-    for (Atom atom : exchange.released) group *= space_.size(atom);
+    int64_t operand = 1;
+    const int64_t group = group_size(exchange.released);
     for (size_t dim = 0; dim < space_.rank(); ++dim)
       operand *= gathered_tile(dim, lists[dim], exchange.next[dim]);
     const int64_t sent = space_.devices() * (operand / group) * (group - 1);

@@ -39,7 +39,7 @@ SubAxes split(const SubAxes& axes, const SubAxes& atoms) {
 // The mesh cut where axes of either sharding end, and where those of the other do as tiles.
 SubAxes find_atoms(const AxisSharding& from, const AxisSharding& to) {
   SubAxes named = from.axes();
-  for (const SubAxes& more : {to.axes(), from.manual, from.unreduced})
+  for (const SubAxes& more : {to.axes(), from.manual, from.unreduced, to.unreduced})
     named.insert(named.end(), more.begin(), more.end());
   while (true) {
     const SubAxes atoms = split_mesh(*from.mesh, named);
@@ -55,7 +55,9 @@ SubAxes find_atoms(const AxisSharding& from, const AxisSharding& to) {
 
 // The second of two shardings may have atoms that the first's cut through its own.
 bool can_split(const Mesh& mesh, const AxisSharding& from, const AxisSharding& to) {
-  const SubAxes a = from.axes(), b = to.axes();
+  SubAxes a = from.axes(), b = to.axes();
+  a.insert(a.end(), from.unreduced.begin(), from.unreduced.end());
+  b.insert(b.end(), to.unreduced.begin(), to.unreduced.end());
   for (const SubAxis& one : a)
     for (const SubAxis& other : b) {
       const SubAxes both = split_mesh(mesh, std::array{one, other});
@@ -73,7 +75,7 @@ std::optional<ReshardSpace> ReshardSpace::make(std::span<const int64_t> dims,
   out.dims_.assign(dims.begin(), dims.end());
   out.like_ = replicated_sharding(from.mesh, dims.size());
   out.like_.manual = from.manual;
-  out.like_.unreduced = from.unreduced;
+  out.like_.unreduced = to.unreduced;
   out.like_.unreduced_op = from.unreduced_op;
   out.devices_ = mesh_size(*from.mesh);
   out.atoms_ = find_atoms(from, to);
@@ -93,13 +95,20 @@ std::optional<ReshardSpace> ReshardSpace::make(std::span<const int64_t> dims,
   return out;
 }
 
+Atom ReshardSpace::number_of(const SubAxis& atom) const {
+  return static_cast<Atom>(std::ranges::find(atoms_, atom) - atoms_.begin());
+}
+
 AtomLists ReshardSpace::lists_of(const AxisSharding& sharding) const {
   AtomLists out;
   for (const AxisSharding::Dim& dim : sharding.dims) {
     std::vector<Atom>& list = out.emplace_back();
-    for (const SubAxis& atom : split(dim.axes, atoms_))
-      list.push_back(static_cast<Atom>(std::ranges::find(atoms_, atom) - atoms_.begin()));
+    for (const SubAxis& atom : split(dim.axes, atoms_)) list.push_back(number_of(atom));
   }
+  std::vector<Atom>& pending = out.emplace_back();
+  const SubAxes axes = axes_outside(*like_.mesh, sharding.unreduced, like_.unreduced);
+  for (const SubAxis& atom : split(axes, atoms_)) pending.push_back(number_of(atom));
+  std::ranges::sort(pending);
   return out;
 }
 
@@ -225,6 +234,10 @@ SubAxes ReshardSpace::axes(std::span<const Atom> atoms) const {
 AxisSharding ReshardSpace::sharding(const AtomLists& lists) const {
   AxisSharding out = like_;
   for (size_t dim = 0; dim < rank(); ++dim) out.dims[dim].axes = axes(lists[dim]);
+  const SubAxes more = axes(pending(lists));
+  out.unreduced.insert(out.unreduced.end(), more.begin(), more.end());
+  std::ranges::sort(out.unreduced);
+  out.unreduced = merge_axes(out.unreduced);
   return out;
 }
 

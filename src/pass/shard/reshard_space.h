@@ -7,10 +7,12 @@
 namespace hilo {
 
 using Atom = uint8_t;  // an index into the space's atoms
-// For each dimension the atoms that shard it, most major first.
+// For each dimension the atoms that shard it, most major first; behind them, those along which
+// summands are still to be added, in their own order.
 using AtomLists = std::vector<std::vector<Atom>>;
 
-// Of two shardings over one mesh, with the same manual and unreduced axes.
+// Of two shardings over one mesh, with the same manual axes. What is unreduced in the target is so
+// in the source.
 class ReshardSpace {
  public:
   // Nothing where there are too many atoms to number.
@@ -21,6 +23,7 @@ class ReshardSpace {
   const AtomLists& target() const { return target_; }
   size_t rank() const { return dims_.size(); }
   size_t atoms() const { return atoms_.size(); }
+  const std::vector<Atom>& pending(const AtomLists& lists) const { return lists.back(); }
   int64_t size(Atom atom) const { return atoms_[atom].size; }
   int64_t stride(size_t atom) const { return stride_of(*like_.mesh, atoms_[atom]); }
   int64_t devices() const { return devices_; }
@@ -45,6 +48,7 @@ class ReshardSpace {
   std::vector<size_t> digits(std::span<const Atom> list) const;
   std::optional<int64_t> overlap_of_digits(const AtomLists& from, const AtomLists& to) const;
   int64_t missing_of_devices(const AtomLists& from, const AtomLists& to) const;
+  Atom number_of(const SubAxis& atom) const;
   AtomLists lists_of(const AxisSharding& sharding) const;
 
   Dims dims_;
