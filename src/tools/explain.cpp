@@ -6,7 +6,9 @@
 
 #include "pass/pass.h"
 #include "tools/explain_dump.h"
+#include "tools/explain_index_maps.h"
 #include "tools/explain_input.h"
+#include "tools/named.h"
 #include "tools/run_options.h"
 #include "verify/verify.h"
 #include "wire/wire.h"
@@ -17,7 +19,7 @@ namespace {
 struct Options {
   std::vector<std::string> files;
   int64_t limit_bytes = 0;  // 0: none
-  std::string target, limit, html, dump_to, dump_form = "today";
+  std::string target, limit, html, dump_to, dump_form = "today", index_map;
   bool keep_order = false, verify_plan = false, no_advice = false;
   int rows = 20;
   StageChoice stage;
@@ -165,6 +167,20 @@ Result<int64_t> parse_limit(const std::string& text) {
   return parse_bytes(text);
 }
 
+Result<void> explain_index_maps(const ExplainInput& input, const Options& options,
+                                const Session& session) {
+  if (!input.module)
+    return fail(ErrorKind::Usage,
+                "--index-map tells of an instruction of a module; this is a dump");
+  const Module& module = input.module->module;
+  const InstructionId id = find_instruction(module, options.index_map);
+  if (!id)
+    return std::unexpected(no_such_name(module, "--index-map", "instruction", options.index_map));
+  HILO_DO(check_all(verify(module), session));
+  fmt::print("{}", session.json ? index_maps_json(module, id) + "\n" : index_maps_text(module, id));
+  return {};
+}
+
 Result<void> explain(Options& options, Session& session) {
   HILO_TRY(options.limit_bytes, parse_limit(options.limit));
   if (options.html == "-" && session.json)
@@ -172,6 +188,7 @@ Result<void> explain(Options& options, Session& session) {
   HILO_TRY(const Machine* const machine, named_machine(options.target));
   const auto input = load_explain_input(options.files, options.stage, session);
   if (!input) return {};  // reported
+  if (!options.index_map.empty()) return explain_index_maps(*input, options, session);
   HILO_TRY(MemoryPicture picture, input->dumps.empty()
                                       ? explain_module(*input->module, machine, options, session)
                                       : explain_dumps(*input, machine, options, session));
@@ -209,6 +226,8 @@ void add_explain(Arguments& arguments, Session& session) {
       "the order of the file, also when the module does not say that it is a schedule");
   arguments.add_flag("--verify-plan", options->verify_plan, "check the plan by code of its own");
   arguments.add_flag("--no-advice", options->no_advice, "only what is, not what would help");
+  arguments.add_option("--index-map", options->index_map,
+                       "NAME of an instruction: which elements of its operands one of it needs");
   arguments.add_option("--rows", options->rows, "of each table").between(1, 100000);
   arguments.add_flag("--json", session.json, "one JSON document");
   arguments.footer(

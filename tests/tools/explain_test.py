@@ -198,6 +198,20 @@ class Explain(unittest.TestCase):
     def test_plan_is_checked(self):
         self.assertEqual(explain("-", "--verify-plan", text=MODULE).returncode, 0)
 
+    def test_index_maps(self):
+        done = explain("-", "--index-map=total", text=MODULE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("%product f32[256,256]: ()[r0 < 256, r1 < 256] -> (r0, r1)", done.stdout)
+        document = self.document("-", "--index-map=%product", text=MODULE)
+        self.assertEqual(document["schema"], "hilo.index_maps.1")
+        self.assertEqual([one["map"] for one in document["maps"]],
+                         ["(i0, i1)[r0 < 1024] -> (i0, r0)", "(i0, i1)[r0 < 1024] -> (i1, r0)"])
+        self.assertEqual([one["reuse"] for one in document["maps"]], [256, 256])
+        missing = explain("-", "--index-map=products", text=MODULE)
+        self.assertEqual(missing.returncode, 2)
+        self.assertIn("product", missing.stderr)
+        self.assertEqual(explain("-", "--index-map=x", text=ASSIGNMENT).returncode, 2)
+
     def test_same_input_same_output(self):
         self.assertEqual(explain("-", text=MODULE).stdout, explain("-", text=MODULE).stdout)
 
