@@ -7,6 +7,7 @@
 
 #include "analysis/index_map.h"
 #include "analysis/matching.h"
+#include "analysis/sharding_factors.h"
 #include "ir/ir.h"
 
 namespace hilo {

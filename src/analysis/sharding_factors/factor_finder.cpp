@@ -1,0 +1,212 @@
+#include "analysis/sharding_factors/factor_finder.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace hilo {
+namespace {
+
+using Kind = ShardingFactor::Kind;
+using VariableKind = IndexTerm::Kind;
+
+std::vector<const Shape*> leaves_of(const Shape& shape) {
+  std::vector<const Shape*> out;
+  for_each_leaf(shape, [&](const Shape& leaf, std::span<const int64_t>) { out.push_back(&leaf); });
+  return out;
+}
+
+}  // namespace
+
+// The one term of coefficient 1 and no more, a variable.
+const IndexTerm* plain_variable(const IndexExpression& expression) {
+  if (expression.constant != 0 || expression.terms.size() != 1) return nullptr;
+  const IndexTerm& term = expression.terms[0];
+  return is_variable(term) && term.coefficient == 1 ? &term : nullptr;
+}
+FactorFinder::FactorFinder(const Module& module, InstructionId id) : module_(module), id_(id) {
+  for (const Shape* shape : leaves_of(module.shape(id))) {
+    results_.push_back(shape);
+    result_nodes_.emplace_back();
+    for (int64_t size : shape->dims) result_nodes_.back().push_back(add_node(size));
+  }
+  for (size_t i = 0; i < module[id].operand_count; ++i) {
+    const auto leaves = leaves_of(module.shape(module.operand(id, i)));
+    passes_tuples_ |= module.shape(module.operand(id, i)).is_tuple();
+    for (size_t k = 0; k < leaves.size(); ++k) operands_.push_back({i, k, leaves[k]});
+  }
+}
+
+void FactorFinder::read_all() {
+  readings_.resize(operands_.size());
+  for (size_t a = 0; a < operands_.size(); ++a) {
+    readings_[a].resize(operands_[a].shape->dims.size());
+    for (size_t output = 0; output < results_.size() && !passes_tuples_; ++output) {
+      auto raw =
+          unsimplified_index_map(module_, id_, operands_[a].operand, output, operands_[a].leaf);
+      if (!raw || raw->needs_nothing) continue;
+      reads_.push_back({a, output, *raw, *raw});
+      simplify(reads_.back().map);
+    }
+  }
+  find_loops_that_stand_alone();
+  for (const Read& read : reads_) {
+    if (reads_.size() == 1 && walk_reshape(read)) continue;
+    for (size_t d = 0; d < read.raw.index.size(); ++d) {
+      FactorReading reading = read_dimension(read, d);
+      std::optional<FactorReading>& before = readings_[read.operand][d];
+      if (before && before->size() == 1 && reading.size() == 1)
+        unite(before->front().node, reading.front().node);
+      if (!before) before = std::move(reading);
+    }
+  }
+  for (size_t a = 0; a < operands_.size(); ++a)
+    for (size_t d = 0; d < readings_[a].size(); ++d)
+      if (!readings_[a][d])
+        readings_[a][d] = own(operands_[a].shape->dims[d], Kind::NeedReplication);
+}
+
+void FactorFinder::find_loops_that_stand_alone() {
+  for (const Read& read : reads_)
+    for (const IndexExpression& expression : read.raw.index)
+      if (const IndexTerm* variable = plain_variable(expression);
+          variable && variable->kind == VariableKind::Range)
+        plain_loops_.insert(variable->number);
+}
+// Elements stay in row-major order, in other groups: from the major end, what the sizes of both
+// sides have in common is a factor of both; where they part, factors are of one side alone until
+// the products meet again.
+bool FactorFinder::walk_reshape(const Read& read) {
+  if (!keeps_order(read.map) || is_identity(read.map)) return false;
+  const Dims sizes[2] = {read.raw.operand_dims, read.raw.result_dims};
+  std::vector<FactorReading> out[2] = {std::vector<FactorReading>(sizes[0].size()),
+                                       std::vector<FactorReading>(sizes[1].size())};
+  size_t at[2] = {0, 0};
+  int64_t left[2] = {1, 1}, done[2] = {1, 1};  // of the dimension; the product of factors before
+  const auto next = [&](int side) {
+    while (left[side] == 1 && at[side] < sizes[side].size()) {
+      left[side] = sizes[side][at[side]++];
+      if (left[side] == 1) out[side][at[side] - 1] = own(1, Kind::Pass);
+    }
+  };
+  const auto take = [&](int side, size_t node, int64_t size) {
+    out[side][at[side] - 1].push_back({node, 1, size});
+    left[side] /= size;
+    done[side] *= size;
+  };
+  for (next(0), next(1); left[0] > 1 || left[1] > 1; next(0), next(1)) {
+    const int64_t common = done[0] == done[1] ? std::gcd(left[0], left[1]) : 1;
+    if (common > 1) {
+      const size_t node = add_node(common);
+      take(0, node, common), take(1, node, common);
+      continue;
+    }
+    const int64_t before[2] = {done[0], done[1]};
+    for (int side : {0, 1})
+      if (before[side] <= before[1 - side]) take(side, add_node(left[side]), left[side]);
+  }
+  for (size_t d = 0; d < sizes[0].size(); ++d) readings_[read.operand][d] = out[0][d];
+  regrouped_ = out[1];
+  return true;
+}
+
+// All of a dimension is needed at once: the result's dimension of the same number, where nothing
+// else says what it is, is no more divisible than the operand's.
+void FactorFinder::pair_whole_dimensions() {
+  for (const Read& read : reads_)
+    for (size_t d = 0; d < read.raw.index.size(); ++d) {
+      const IndexTerm* const variable = plain_variable(read.raw.index[d]);
+      const Dims &from = read.raw.operand_dims, &to = read.raw.result_dims;
+      if (!variable || variable->kind != VariableKind::Range ||
+          read.raw.combines[variable->number] || from.size() != to.size() ||
+          (from.size() == 1 && from != to))
+        continue;
+      const size_t node = result_nodes_[read.output][d];
+      if (mentioned_.contains(node)) continue;
+      const size_t loop = loop_node(variable->number, from[d]);
+      const bool is_alone = std::ranges::count_if(from, [](int64_t size) { return size > 1; }) <= 1;
+      root(loop).blocks |= from[d] != to[d] || is_alone;
+      root(node).size = std::max(root(node).size, from[d]);
+      unite(node, loop);
+      root(node).size = from[d];
+    }
+}
+
+// Dimensions of the result that no operand has: each is its own factor. Parts of an element's bits
+// cannot be made apart, nor what comes from several devices.
+void FactorFinder::mark_new_dimensions() {
+  for (const auto& nodes : result_nodes_)
+    for (size_t node : nodes)
+      if (has_trait(module_[id_].op, TraitCollective) && !passed_.contains(node))
+        mark(node, Kind::NeedReplication);
+  for (const Read& read : reads_) {
+    const ElementType from = operands_[read.operand].shape->type, to = results_[read.output]->type;
+    if (reads_.size() != 1 || bits_of(from) == bits_of(to) || regrouped_) continue;
+    for (size_t node : result_nodes_[read.output])
+      if (!mentioned_.contains(node)) mark(node, Kind::NeedReplication);
+  }
+}
+
+// Several operands at offsets in one dimension stand side by side: no tile of the result is that of
+// one operand, unless all are slices, of which neighbours have the rest.
+void FactorFinder::settle_shifts() {
+  const auto operands = module_.operands(id_);
+  const bool are_slices = std::ranges::all_of(
+      operands, [&](InstructionId operand) { return module_[operand].op == Op::Slice; });
+  for (size_t output = 0; output < results_.size(); ++output)
+    for (size_t d = 0; d < result_nodes_[output].size(); ++d) {
+      FactorNode& node = root(result_nodes_[output][d]);
+      if (node.shifts < 2) continue;
+      node.size = results_[output]->dims[d];
+      if (!are_slices) node.kind = Kind::NeedReplication;
+    }
+}
+
+// The factors of a node that make up a digit, the major one first.
+std::vector<FactorPart> FactorFinder::parts_between(size_t node, int64_t unit, int64_t size) const {
+  const FactorNode& root = nodes_[root_of(node)];
+  std::vector<FactorPart> out;
+  int64_t lower = unit;
+  for (int64_t cut : root.cuts) {
+    if (cut <= unit || cut > unit * size) continue;
+    out.insert(out.begin(), {root_of(node), lower, cut / lower});
+    lower = cut;
+  }
+  if (lower < unit * size || out.empty())
+    out.insert(out.begin(), {root_of(node), lower, unit * size / lower});
+  return out;
+}
+
+ShardingFactors FactorFinder::number() {
+  ShardingFactors out;
+  std::map<std::pair<size_t, int64_t>, size_t> numbers;  // by node and unit
+  const auto number_of = [&](const FactorPart& part) {
+    const auto [at, is_new] = numbers.try_emplace({part.node, part.unit}, out.factors.size());
+    if (is_new) {
+      const FactorNode& node = nodes_[part.node];
+      out.factors.push_back({node.cuts.empty() ? node.size : part.size, node.kind, node.blocks});
+    }
+    return at->second;
+  };
+  const auto factors_of = [&](const FactorReading& reading) {
+    std::vector<size_t> factors;
+    for (const FactorPart& digit : reading)
+      for (const FactorPart& part : parts_between(digit.node, digit.unit, digit.size))
+        factors.push_back(number_of(part));
+    return factors;
+  };
+  for (const auto& dims : readings_) {
+    out.operands.emplace_back();
+    for (const auto& reading : dims) out.operands.back().push_back(factors_of(*reading));
+  }
+  for (size_t output = 0; output < results_.size(); ++output) {
+    out.results.emplace_back();
+    for (size_t d = 0; d < result_nodes_[output].size(); ++d) {
+      const size_t node = result_nodes_[output][d];
+      out.results.back().push_back(
+          factors_of(regrouped_ ? (*regrouped_)[d] : FactorReading{{node, 1, root(node).size}}));
+    }
+  }
+  return out;
+}
+
+}  // namespace hilo
