@@ -14,7 +14,8 @@ Result<ReplicaGroups> replica_groups_of(const Step& step) {
     const Attribute* axes = step.program().find(*found, "axes");
     if (!mesh || !axes) return step.misfit("replica groups without a mesh or axes");
     out.form = ReplicaGroups::Form::Mesh;
-    HILO_TRY(out.mesh, step.converter.mesh_of(*mesh));
+    HILO_TRY(const auto shared, step.converter.mesh_of(*mesh));
+    out.mesh = *shared;
     HILO_TRY(out.axes, axis_refs_of(step.program(), *axes));
     return out;
   }
