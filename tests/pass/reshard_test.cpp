@@ -258,6 +258,24 @@ TEST(Reshard, KnownCases) {
   }
 }
 
+// Four rounds of chunks, or an exchange and a permute that send half as much more.
+TEST(Reshard, LatencyMakesChainsOfChunks) {
+  const ShardyMeshes meshes = {{"m", *make_mesh(Mesh{{{"x", 4}, {"y", 4}, {"z", 4}}, {}, {}})}};
+  const auto both = parse_shardy_shardings(
+      "#sdy.sharding_per_value<[<@m, [{\"x\", \"y\"}, {\"z\"}]>, <@m, [{\"x\"}, {\"y\", \"z\"}]>]>",
+      meshes);
+  ASSERT_TRUE(both);
+  const Dims dims = {64, 64};
+  const auto chunks = plan_reshard(dims, both->at(0), both->at(1));
+  const auto chain = plan_reshard(dims, both->at(0), both->at(1), {.collective_elements = 1000});
+  ASSERT_TRUE(chunks && chain);
+  EXPECT_EQ(chunks->steps[0].kind, Kind::Chunks);
+  EXPECT_EQ(chunks->elements, *reshard_bound(dims, both->at(0), both->at(1)));
+  EXPECT_LT(chain->collectives, chunks->collectives);
+  EXPECT_GT(chain->elements, chunks->elements);
+  check_plan(dims, both->at(0), both->at(1));
+}
+
 TEST(Reshard, MistakesSayWhatWasExpected) {
   const SharedMesh mesh = *make_mesh(Mesh{{{"x", 2}, {"y", 4}}, {}, {}});
   AxisSharding manual = replicated_sharding(mesh, 2), unreduced = manual;

@@ -47,23 +47,6 @@ ReshardPlan plan_of(const ReshardSpace& space, const std::vector<ChainStep>& cha
   return plan;
 }
 
-ReshardPlan plan_of_chunks(std::span<const int64_t> dims, const AxisSharding& from,
-                           const AxisSharding& to) {
-  ReshardStep step{Kind::Chunks, from, to, {}, changed_dims(from, to), 0, 0, 0};
-  int64_t largest = 0;
-  for (const ChunkRound& round : chunk_rounds(dims, from, to)) {
-    const int64_t elements = element_count(std::span(round.sizes));
-    largest = std::max(largest, elements);
-    step.elements += elements * std::ssize(round.transfers);
-    ++step.collectives;
-  }
-  step.peak = element_count(std::span<const int64_t>(local_dims(dims, from))) +
-              element_count(std::span<const int64_t>(local_dims(dims, to))) + 2 * largest;
-  ReshardPlan plan;
-  add_step(std::move(step), plan);
-  return plan;
-}
-
 // Every device gets a box of each tile that meets its own.
 int64_t transfers_at_most(std::span<const int64_t> dims, const AxisSharding& from,
                           const AxisSharding& to) {
@@ -131,6 +114,30 @@ std::optional<ReshardPlan> plan_of_chain(std::span<const int64_t> dims, const Ax
   return plan_of(*space, *chain);
 }
 
+// Unless a chain costs less, where collectives cost more than their bytes.
+ReshardPlan plan_of_chunks(std::span<const int64_t> dims, const AxisSharding& from,
+                           const AxisSharding& to, const ReshardOptions& options) {
+  ReshardStep step{Kind::Chunks, from, to, {}, changed_dims(from, to), 0, 0, 0};
+  int64_t largest = 0;
+  for (const ChunkRound& round : chunk_rounds(dims, from, to)) {
+    const int64_t elements = element_count(std::span(round.sizes));
+    largest = std::max(largest, elements);
+    step.elements += elements * std::ssize(round.transfers);
+    ++step.collectives;
+  }
+  step.peak = element_count(std::span<const int64_t>(local_dims(dims, from))) +
+              element_count(std::span<const int64_t>(local_dims(dims, to))) + 2 * largest;
+  ReshardPlan plan;
+  add_step(std::move(step), plan);
+  if (options.collective_elements == 0) return plan;
+  const auto chain = plan_of_chain(dims, from, to, false, options);
+  const auto cost = [&](const ReshardPlan& of) {
+    return static_cast<double>(of.elements) / static_cast<double>(mesh_size(*from.mesh)) +
+           options.collective_elements * static_cast<double>(of.collectives);
+  };
+  return chain && cost(*chain) < cost(plan) ? *chain : plan;
+}
+
 // Everything is summed, gathered along the one mesh, and sliced along the other.
 ReshardPlan plan_of_gather(std::span<const int64_t> dims, const AxisSharding& from,
                            const AxisSharding& to, const ReshardOptions& options) {
@@ -164,7 +171,7 @@ Result<ReshardPlan> plan_reshard(std::span<const int64_t> dims, const AxisShardi
     const bool can_chunk = from.unreduced == to.unreduced &&
                            transfers_at_most(dims, from, to) <= options.max_transfers;
     if (auto chain = plan_of_chain(dims, from, to, can_chunk, options)) plan = std::move(*chain);
-    else if (can_chunk) plan = plan_of_chunks(dims, from, to);
+    else if (can_chunk) plan = plan_of_chunks(dims, from, to, options);
     else plan = plan_of_gather(dims, from, to, options);
   }
   plan.devices = mesh_size(*from.mesh);

@@ -36,11 +36,14 @@ struct ReshardPlan {
 };
 
 struct ReshardOptions {
+  // What a collective takes beside its bytes, as elements that a device sends in that time: many
+  // rounds of chunks give way to a chain that sends more.
+  double collective_elements = 0;
   // Chunks are listed one by one, in the plan and in the module: more are left to chains of
   // collectives that send more than the bound.
   int64_t max_transfers = int64_t{1} << 16;
-  size_t max_states =
-      size_t{1} << 12;  // of a search, before it takes the first chain that it finds
+  // Of a search, before it takes the first chain that it finds.
+  size_t max_states = size_t{1} << 10;
 };
 
 // The fewest elements that are sent, then the fewest collectives, then the smallest peak.
