@@ -50,7 +50,7 @@ struct IndexGuard {
 // The element of `value` at `index`, an expression for each of its dimensions. What lies outside
 // the interval is moved to its nearest end; where it is not clamped, nothing is needed then.
 struct IndexSymbol {
-  InstructionId value;  // none: a number of the device, which its place in a group decides
+  InstructionId value;  // none: a number of the device, which its rank in a group decides
   std::vector<IndexExpression> index;
   IndexInterval within;
   bool is_clamped = true;

@@ -171,13 +171,15 @@ class IndexMapJudge {
   std::string perturb(size_t operand, size_t leaf, const std::vector<Literal>& results) {
     const Literal input = leaves_of(inputs_[operand])[leaf];
     if (!input.shape().is_array() || input.count() == 0) return "";
-    std::vector<std::optional<IndexMap>> maps;
+    std::vector<std::optional<std::vector<IndexMap>>> maps;
     for (size_t output = 0; output < results.size(); ++output) {
-      auto map = index_map(module_, root_, operand, output, leaf);
-      if (map && !has_values(*map)) map = std::unexpected("symbols without values");
-      ++(map ? counts_.maps : counts_.unmapped);
-      if (map) ++counts_.by_op[static_cast<size_t>(op())];
-      maps.push_back(map ? std::optional(*std::move(map)) : std::nullopt);
+      auto found = index_maps(module_, root_, operand, output, leaf);
+      if (found &&
+          !std::ranges::all_of(*found, [&](const IndexMap& map) { return has_values(map); }))
+        found = std::unexpected("symbols without values");
+      ++(found ? counts_.maps : counts_.unmapped);
+      if (found) ++counts_.by_op[static_cast<size_t>(op())];
+      maps.push_back(found ? std::optional(*std::move(found)) : std::nullopt);
     }
     for (int i = 0; i < 3; ++i) {
       const int64_t position = dice_.below(input.count());
@@ -192,7 +194,7 @@ class IndexMapJudge {
                   compare(*maps[output], operand, position, results[output], others[output]);
               !wrong.empty())
             return fmt::format("operand {} leaf {} output {}: {}: {}", operand, leaf, output,
-                               to_string(module_, *maps[output]), wrong);
+                               texts(*maps[output]), wrong);
     }
     return "";
   }
@@ -213,13 +215,21 @@ class IndexMapJudge {
     });
   }
 
-  // The results that changed with the operand's element are those whose map names it.
-  std::string compare(const IndexMap& map, size_t operand, int64_t element, const Literal& before,
-                      const Literal& after) {
+  std::string texts(const std::vector<IndexMap>& maps) const {
+    std::string out;
+    for (const IndexMap& map : maps) out += (out.empty() ? "" : "; ") + to_string(module_, map);
+    return out;
+  }
+
+  // The results that changed with the operand's element are those whose maps name it.
+  std::string compare(const std::vector<IndexMap>& maps, size_t operand, int64_t element,
+                      const Literal& before, const Literal& after) {
     const Dims& dims = before.shape().dims;
     double points = static_cast<double>(before.count());
-    for (int64_t size : map.range_sizes) points *= static_cast<double>(size);
-    const bool is_complete = map.is_exact && !is_index(operand) && sees_all() && points < 20'000;
+    for (const IndexMap& map : maps)
+      for (int64_t size : map.range_sizes) points *= static_cast<double>(size);
+    const bool is_complete =
+        maps.size() == 1 && maps[0].is_exact && !is_index(operand) && sees_all() && points < 20'000;
     counts_.complete += is_complete;
     // Of an element with many users, some of them are looked at.
     int64_t unseen = 100;
@@ -229,7 +239,9 @@ class IndexMapJudge {
       counts_.changes += differs;
       unseen -= differs && !is_complete;
       const Dims index = index_at(i, dims);
-      const bool is_named = std::ranges::binary_search(named(map, index, symbols()), element);
+      const bool is_named = std::ranges::any_of(maps, [&](const IndexMap& map) {
+        return std::ranges::binary_search(named(map, index, symbols()), element);
+      });
       if (is_named != differs)
         return fmt::format("element {} of the operand {} element {} of the result", element,
                            differs ? "changes, unnamed," : "is named and does not change", i);
@@ -295,6 +307,8 @@ class IndexMapJudge {
             (maps[k]->is_exact ? exact : other).push_back(inputs_[k].number_at(position));
       const double value = found->number_at(i);
       ++counts_.moved;
+      // Gathered from an array without elements.
+      if (exact.empty() && other.empty() && value == 0) continue;
       if (exact.size() == 1
               ? exact[0] != value
               : std::ranges::count(exact, value) + std::ranges::count(other, value) == 0)

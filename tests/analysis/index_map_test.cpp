@@ -99,6 +99,41 @@ TEST(IndexMap, DataDecide) {
   EXPECT_EQ(scatter.text(2), "(i0)[r0 < 5, s0 = %k[r0, 0] if in 0..8] -> (r0) if i0 - s0 = 0");
 }
 
+TEST(IndexMap, ConstantsAreNoSymbols) {
+  const std::string x =
+      "x = f32[9,6] parameter(0)\n u = f32[4,6] parameter(1)\n zero = s32[] constant(0)\n"
+      " far = s32[] constant(70)\n two = s32[2] constant({3, 1})\n";
+  EXPECT_EQ(Mapped(x + "ROOT r = f32[4,6] dynamic-slice(x, far, zero), dynamic_slice_sizes={4,6}")
+                .text(0),
+            "(i0, i1) -> (i0 + 5, i1)");
+  EXPECT_EQ(
+      Mapped(x + "ROOT r = f32[4,2] dynamic-slice(x, two), dynamic_slice_sizes={4,2}").text(0),
+      "(i0, i1) -> (i0 + 3, i1 + 1)");
+  EXPECT_EQ(Mapped(x + "ROOT r = f32[9,6] dynamic-update-slice(x, u, far, zero)").text(1),
+            "(i0, i1) -> (i0 - 5, i1) if 5 <= i0 <= 8");
+}
+
+TEST(IndexMap, ThroughFusions) {
+  const Parsed parsed(
+      "HloModule m\n" + std::string(computations) +
+      "f { x = f32[4,6] parameter(0)\n w = f32[6] parameter(1)\n z = f32[] constant(0)\n"
+      " s = f32[4] reduce(x, z), dimensions={1}, to_apply=add\n"
+      " b = f32[4,6] broadcast(s), dimensions={0}\n v = f32[4,6] broadcast(w), dimensions={1}\n"
+      " d = f32[4,6] divide(x, b)\n m = f32[4,6] multiply(d, v)\n"
+      " ROOT t = f32[24] reshape(m) }\n"
+      "ENTRY e {\n x = f32[4,6] parameter(0)\n w = f32[6] parameter(1)\n"
+      " ROOT r = f32[24] fusion(x, w), kind=kLoop, calls=f\n}\n");
+  const InstructionId fusion = parsed.module[parsed.module.entry].root;
+  const auto maps = index_maps(parsed.module, fusion, 0);
+  ASSERT_TRUE(maps && maps->size() == 2);
+  EXPECT_EQ(to_string(parsed.module, (*maps)[0]), "(i0) -> (i0 floordiv 6, i0 mod 6)");
+  EXPECT_EQ(to_string(parsed.module, (*maps)[1]), "(i0)[r0 < 6] -> (i0 floordiv 6, r0)");
+  EXPECT_FALSE(index_map(parsed.module, fusion, 0));
+  const auto scale = index_map(parsed.module, fusion, 1);
+  ASSERT_TRUE(scale);
+  EXPECT_EQ(to_string(parsed.module, *scale), "(i0) -> (i0 mod 6)");
+}
+
 TEST(IndexMap, Reductions) {
   const std::string x = "x = f32[4,6] parameter(0)\n z = f32[] parameter(1)\n";
   const Mapped reduce(x + "ROOT r = f32[4] reduce(x, z), dimensions={1}, to_apply=add");
@@ -148,6 +183,9 @@ TEST(IndexMap, TuplesAndWhatHasNoMap) {
                        " ROOT r = f32[6] get-tuple-element(t), index=1");
   EXPECT_EQ(element.text(0, 0, 1), "(i0) -> (i0)");
   EXPECT_EQ(element.text(0, 0, 0), "(i0) -> nothing");
+  const Mapped copy(x + "t = (f32[4], f32[6]) tuple(x, y)\n ROOT r = (f32[4], f32[6]) copy(t)");
+  EXPECT_EQ(copy.text(0, 1, 1), "(i0) -> (i0)");
+  EXPECT_EQ(copy.text(0, 1, 0), "(i0) -> nothing");
   EXPECT_EQ(Mapped(x + "ROOT r = f32[4] custom-call(x), custom_call_target=\"f\"").text(0),
             "what the custom call does is not known");
 }

@@ -56,6 +56,17 @@ TEST(RandomIndexMaps, OfPrograms) {
   EXPECT_GT(counts.changes, static_cast<int64_t>(seeds.count));
 }
 
+TEST(RandomIndexMaps, OfFusedPrograms) {
+  const Seeds seeds(60);
+  IndexMapJudge::Counts counts;
+  for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    judge(test::after_passes(test::RandomModule(seed).make(30), "fusion"), seed, counts);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+  report(counts);
+  EXPECT_GT(counts.by_op[static_cast<size_t>(Op::Fusion)], static_cast<int64_t>(seeds.count));
+}
+
 TEST(RandomIndexMaps, OfSingleOps) {
   const Seeds seeds(400);
   IndexMapJudge::Counts counts;

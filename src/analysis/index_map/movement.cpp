@@ -13,7 +13,9 @@ IndexMapResult map_elementwise(const MapQuery& query) {
 }
 
 IndexMapResult map_Map(const MapQuery& query) { return identity_map(query); }
-IndexMapResult map_Copy(const MapQuery& query) { return identity_map(query); }
+IndexMapResult map_Copy(const MapQuery& query) {  // of an array, or of all of a tuple
+  return passes_through(query, query.leaf == query.output);
+}
 
 IndexMapResult map_Broadcast(const MapQuery& query) {
   IndexMap map = blank_map(query);

@@ -29,6 +29,30 @@ bool has_unknown_size(const Shape& shape) {
   return shape.has_dynamic_dims() || lists_dimension(shape.dims, Shape::unbounded);
 }
 
+// The number that the symbol always is, in its interval where that is said, or nothing.
+std::optional<int64_t> constant_of(const Module& module, const IndexSymbol& symbol) {
+  if (!symbol.value || module[symbol.value].op != Op::Constant) return std::nullopt;
+  const LiteralRef& constant = module.attributes<ConstantAttributes>(symbol.value).literal;
+  const bool is_fixed = std::ranges::all_of(
+      symbol.index, [](const IndexExpression& expression) { return expression.terms.empty(); });
+  if (constant.elided || !is_fixed) return std::nullopt;
+  const Dims strides = row_major_strides(constant.literal->shape().dims);
+  int64_t position = 0;
+  for (size_t d = 0; d < strides.size(); ++d) position += symbol.index[d].constant * strides[d];
+  const int64_t value = constant.literal->integer_at(position);
+  const auto [lower, upper] = symbol.within;
+  // Of unsigned numbers the largest ones come as negative ones.
+  if (value < 0 && is_unsigned(constant.literal->type())) return std::nullopt;
+  if (!symbol.is_clamped && (value < lower || value > upper)) return std::nullopt;
+  return std::clamp(value, lower, upper);
+}
+
+// Symbols that are constants of the program become numbers.
+void put_in_constants(const Module& module, IndexMap& map) {
+  for (IndexSymbol& symbol : map.symbols)
+    if (const auto value = constant_of(module, symbol)) symbol = {{}, {}, {*value, *value}, true};
+}
+
 }  // namespace
 
 IndexMapResult unsimplified_index_map(const Module& module, InstructionId id, size_t operand,
@@ -48,7 +72,9 @@ IndexMapResult unsimplified_index_map(const Module& module, InstructionId id, si
 IndexMapResult index_map(const Module& module, InstructionId id, size_t operand, size_t output,
                          size_t leaf) {
   IndexMapResult map = unsimplified_index_map(module, id, operand, output, leaf);
-  if (map) simplify(*map);
+  if (!map) return map;
+  put_in_constants(module, *map);
+  simplify(*map);
   return map;
 }
 

@@ -30,7 +30,8 @@ IndexMapResult map_SetDimensionSize(const MapQuery& query) {
 
 // Results: destination, source, context.
 IndexMapResult map_CopyStart(const MapQuery& query) {
-  return query.output < 2 ? identity_map(query) : no_elements(query);
+  const auto leaves = static_cast<size_t>(leaf_count(query.operand_shape(0)));
+  return passes_through(query, query.output < 2 * leaves && query.output % leaves == query.leaf);
 }
 IndexMapResult map_CopyDone(const MapQuery& query) {
   return passes_through(query, query.leaf == query.output);

@@ -156,17 +156,17 @@ FactorReading FactorFinder::read_symbol(const Read& read, size_t d,
 // A window that another operand has the elements of: both are factors of the dimension, the larger
 // is the major one, and each takes of the size what is left.
 FactorReading FactorFinder::read_window(const Read& read, size_t d, int64_t dim, int64_t loop) {
-  const size_t places = result_nodes_[read.output][dim];
+  const size_t positions = result_nodes_[read.output][dim];
   const size_t elements = loop_node(loop, read.raw.range_sizes[loop]);
   const int64_t size = read.raw.operand_dims[d];
-  const bool is_window_larger = nodes_[elements].size > nodes_[places].size;
-  const size_t major = is_window_larger ? elements : places,
-               minor = is_window_larger ? places : elements;
+  const bool is_window_larger = nodes_[elements].size > nodes_[positions].size;
+  const size_t major = is_window_larger ? elements : positions,
+               minor = is_window_larger ? positions : elements;
   root(major).size = std::min(root(major).size, size);
   root(minor).size = std::min(root(minor).size, size / std::max<int64_t>(1, root(major).size));
   root(elements).kind = root(elements).size > 1 ? Kind::Reduction : Kind::Pass;
   windows_.insert(elements);
-  if (root(places).size > 1) mark(places, Kind::Permutation);
+  if (root(positions).size > 1) mark(positions, Kind::Permutation);
   FactorReading out = {{major, 1, root(major).size}};
   if (root(minor).size > 1) out.push_back({minor, 1, root(minor).size});
   return out;
