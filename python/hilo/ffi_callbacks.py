@@ -45,9 +45,11 @@ Version = _structure("Version", ("major", C.c_int), ("minor", C.c_int))
 Api = _structure("Api", ("version", Version), ("internal", POINTER), ("error_create", POINTER),
                  ("error_message", POINTER), ("error_destroy", POINTER), ("register", POINTER),
                  ("stream", POINTER), ("type_register", POINTER), ("context_get", POINTER))
+interfaces = []  # the plugin's table, which each handler sees that is asked for its version
 Frame = _structure("Frame", ("api", C.POINTER(Api)), ("context", POINTER), ("stage", C.c_int),
                    ("arguments", Values), ("results", Values), ("attributes", Attributes))
 Get = _structure("Get", ("context", POINTER), ("type", C.POINTER(C.c_int64)), ("data", POINTER))
+Message = _structure("Message", ("error", POINTER), ("message", C.c_char_p))
 Failure = _structure("Failure", ("message", C.c_char_p), ("code", C.c_int))
 Callbacks = _structure("Callbacks", ("values", C.POINTER(C.py_object)), ("count", WORD), head=False)
 Metadata = _structure("Metadata", ("size", WORD), ("version", Version), ("traits", C.c_uint32),
@@ -110,6 +112,7 @@ def python_callback(pointer):
     """The handler: null, or an error with the traceback."""
     frame = pointer.contents
     if say_version(frame.extension):
+        interfaces[:] = [frame.api.contents]
         return None
     try:
         call_python(frame)

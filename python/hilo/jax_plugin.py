@@ -35,6 +35,27 @@ class HandlerArguments(C.Structure):
                 ("platform", C.c_char_p), ("platform_size", WORD), ("traits", C.c_int)]
 
 
+class Text(C.Structure):
+    """XLA_FFI_ByteSpan."""
+
+    _fields_ = [("start", C.c_char_p), ("size", WORD)]
+
+
+class BundleArguments(C.Structure):
+    """XLA_FFI_Handler_Register_Args."""
+
+    _fields_ = [("size", WORD), ("extension", POINTER), ("name", Text), ("platform", Text),
+                ("instantiate", POINTER), ("prepare", POINTER), ("initialize", POINTER),
+                ("execute", POINTER), ("traits", C.c_uint32)]
+
+
+class TypeArguments(C.Structure):
+    """XLA_FFI_Type_Register_Args."""
+
+    _fields_ = [("size", WORD), ("extension", POINTER), ("name", Text), ("type", POINTER),
+                ("information", POINTER)]
+
+
 def pointer_of(capsule):
     """The pointer in a PyCapsule."""
     get_name = C.PYFUNCTYPE(C.c_char_p, C.py_object)(("PyCapsule_GetName", C.pythonapi))
@@ -64,9 +85,33 @@ def register_handlers(c_api):
         register(C.byref(HandlerArguments(C.sizeof(HandlerArguments), name, len(name), handler,
                                           b"Host", 4, 0)))
 
+    def call_interface(function, arguments):
+        """A function of the table that handlers see; it may refuse, as a client that says why."""
+        table = ffi_callbacks.interfaces[0]
+        error = C.CFUNCTYPE(POINTER, POINTER)(getattr(table, function))(C.byref(arguments))
+        if error:
+            ask = ffi_callbacks.Message(C.sizeof(ffi_callbacks.Message), None, error, None)
+            C.CFUNCTYPE(None, POINTER)(table.error_message)(C.byref(ask))
+            raise ValueError(ask.message.decode())
+
+    def take_stages(name, capsules):
+        name = name if isinstance(name, bytes) else name.encode()
+        stages = [pointer_of(capsules[stage]) if capsules.get(stage) else None
+                  for stage in ("instantiate", "prepare", "initialize", "execute")]
+        call_interface("register", BundleArguments(C.sizeof(BundleArguments), None, Text(name, len(name)),
+                                                   Text(b"Host", 4), *stages, 0))
+
     def take_capsule(name, capsule, api_version):
         if api_version == 1:  # the typed interface
-            take(name, pointer_of(capsule["execute"] if isinstance(capsule, dict) else capsule))
+            take_stages(name, capsule) if isinstance(capsule, dict) else take(name, pointer_of(capsule))
+
+    def take_type(name, registration):
+        xla_client._xla.register_custom_type(name, registration)  # numbers it, where it has no number
+        name = name if isinstance(name, bytes) else name.encode()
+        information = registration.get("type_info")
+        call_interface("type_register", TypeArguments(
+            C.sizeof(TypeArguments), None, Text(name, len(name)), pointer_of(registration["type_id"]),
+            pointer_of(information) if information else None))
 
     def take_both(name, capsule, platform, api_version, traits):
         xla_client._xla.register_custom_call_target(name, capsule, platform, api_version, traits)
@@ -79,6 +124,7 @@ def register_handlers(c_api):
             take_capsule(name, capsule, version)
     # The first registration of a platform's handler counts; JAX's own comes after it.
     xla_client.register_custom_call_handler("cpu", take_both)
+    xla_client.register_custom_type_handler("cpu", take_type)
 
 
 def initialize():

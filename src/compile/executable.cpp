@@ -105,7 +105,7 @@ class Run {
 Result<void> check_memory(const ExecutableState& state) {
   constexpr int64_t worth_a_look = int64_t{1} << 28;
   if (state.taken_bytes < worth_a_look) return {};
-  const int64_t more = state.taken_bytes - state.device->kept_bytes();
+  const int64_t more = state.taken_bytes - state.device->memory_use().kept_bytes;
   if (more <= 0) return {};  // as in all runs after the first
   const int64_t left = available_memory();
   if (more <= left) return {};

@@ -9,6 +9,13 @@
 
 namespace hilo {
 
+// Blocks of a device's memory, but for those of a few hundred bytes.
+struct MemoryUse {
+  int64_t bytes = 0, peak_bytes = 0;  // held now; most at once
+  int64_t allocations = 0, largest_bytes = 0;
+  int64_t kept_bytes = 0;  // wait to be given out again
+};
+
 // This machine. Memory that is let go is kept and given out again, so that a second call of a
 // program touches no new pages; large blocks ask for huge pages. All of it is callable from several
 // threads at once.
@@ -19,8 +26,9 @@ class HostDevice {
   // 64-byte aligned, contents undefined; may outlive the device. Throws OutOfMemory.
   Bytes allocate(int64_t bytes);
   ThreadPool& threads() { return pool_; }
-  // Bytes that wait to be given out again.
-  int64_t kept_bytes() const;
+  MemoryUse memory_use() const;
+  void
+  forget_peaks();  // from now on peaks and counts are those of what is held and of what follows
 
  private:
   struct Blocks;

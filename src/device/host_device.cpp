@@ -46,7 +46,7 @@ Bytes small_block(int64_t bytes) {
 struct HostDevice::Blocks {
   mutable std::mutex mutex;
   std::multimap<int64_t, void*> free;
-  int64_t free_bytes = 0;
+  MemoryUse use;
 
   ~Blocks() {
     for (const auto& [bytes, block] : free) std::free(block);
@@ -57,16 +57,27 @@ struct HostDevice::Blocks {
       if (const auto found = free.find(bytes); found != free.end()) {
         void* out = found->second;
         free.erase(found);
-        free_bytes -= bytes;
+        use.kept_bytes -= bytes;
+        note_taken(bytes);
         return out;
       }
     }
-    return new_block(bytes);
+    void* out = new_block(bytes);
+    const std::lock_guard lock(mutex);
+    note_taken(bytes);
+    return out;
+  }
+  void note_taken(int64_t bytes) {
+    use.bytes += bytes;
+    use.peak_bytes = std::max(use.peak_bytes, use.bytes);
+    use.largest_bytes = std::max(use.largest_bytes, bytes);
+    ++use.allocations;
   }
   void give_back(int64_t bytes, void* block) {
     const std::lock_guard lock(mutex);
     free.emplace(bytes, block);
-    free_bytes += bytes;
+    use.kept_bytes += bytes;
+    use.bytes -= bytes;
   }
 };
 
@@ -81,9 +92,16 @@ Bytes HostDevice::allocate(int64_t bytes) {
                [blocks = blocks_, size](std::byte* at) { blocks->give_back(size, at); });
 }
 
-int64_t HostDevice::kept_bytes() const {
+MemoryUse HostDevice::memory_use() const {
   const std::lock_guard lock(blocks_->mutex);
-  return blocks_->free_bytes;
+  return blocks_->use;
+}
+
+void HostDevice::forget_peaks() {
+  const std::lock_guard lock(blocks_->mutex);
+  MemoryUse& use = blocks_->use;
+  use.peak_bytes = use.bytes;
+  use.allocations = use.largest_bytes = 0;
 }
 
 }  // namespace hilo

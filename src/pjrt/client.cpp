@@ -27,7 +27,7 @@ namespace hilo::pjrt {
 namespace {
 
 // The newest forms that `wire` reads: frameworks write no newer ones.
-const std::vector<int64_t> newest_stablehlo = {1, 17, 0}, oldest_stablehlo = {0, 9, 0};
+const std::vector<int64_t> newest_stablehlo = {1, 20, 0}, oldest_stablehlo = {0, 9, 0};
 
 PJRT_Device* device_with(const PJRT_Client& client, int32_t id) {
   if (id < 0 || static_cast<size_t>(id) >= client.devices.size()) return nullptr;
@@ -173,8 +173,29 @@ PJRT_Error* Device_GetAttributes(PJRT_Device_GetAttributes_Args* args) {
   return nullptr;
 }
 
-PJRT_Error* Device_MemoryStats(PJRT_Device_MemoryStats_Args*) {
-  return make_error(PJRT_Error_Code_UNIMPLEMENTED, "a CPU does not count its memory");
+// All devices of a client are this machine, and share its blocks.
+PJRT_Error* Device_MemoryStats(PJRT_Device_MemoryStats_Args* args) {
+  const MemoryUse use = args->device->client->host->memory_use();
+  using Args = PJRT_Device_MemoryStats_Args;
+  for (bool Args::* is_set :
+       {&Args::bytes_limit_is_set, &Args::bytes_reserved_is_set, &Args::peak_bytes_reserved_is_set,
+        &Args::bytes_reservable_limit_is_set, &Args::largest_free_block_bytes_is_set,
+        &Args::peak_pool_bytes_is_set, &Args::peak_allocated_bytes_is_set})
+    if (knows(args, is_set)) args->*is_set = false;
+  args->bytes_in_use = use.bytes;
+  const auto say = [](int64_t& to, bool& is_set, int64_t value) { to = value, is_set = true; };
+  say(args->peak_bytes_in_use, args->peak_bytes_in_use_is_set, use.peak_bytes);
+  say(args->num_allocs, args->num_allocs_is_set, use.allocations);
+  say(args->largest_alloc_size, args->largest_alloc_size_is_set, use.largest_bytes);
+  say(args->pool_bytes, args->pool_bytes_is_set, use.bytes + use.kept_bytes);
+  const int64_t left = available_memory(), held = use.bytes + use.kept_bytes;
+  if (left <= INT64_MAX - held) say(args->bytes_limit, args->bytes_limit_is_set, left + held);
+  return nullptr;
+}
+
+PJRT_Error* Device_ClearMemoryStats(PJRT_Device_ClearMemoryStats_Args* args) {
+  args->device->client->host->forget_peaks();
+  return nullptr;
 }
 
 }  // namespace hilo::pjrt

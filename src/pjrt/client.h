@@ -36,6 +36,7 @@ struct PJRT_Client {
   std::deque<PJRT_Memory> owned_memories;
   std::vector<PJRT_Device*> devices;
   std::vector<PJRT_Memory*> memories;
+  mutable std::atomic_flag has_told_of_shardings;  // to a user, that programs are not partitioned
 };
 
 namespace hilo::pjrt {

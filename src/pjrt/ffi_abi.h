@@ -82,7 +82,12 @@ struct XLA_FFI_Metadata_Extension {
 };
 
 struct XLA_FFI_Api;
-enum XLA_FFI_ExecutionStage : uint32_t { XLA_FFI_ExecutionStage_EXECUTE = 3 };
+enum XLA_FFI_ExecutionStage : uint32_t {
+  XLA_FFI_ExecutionStage_INSTANTIATE = 0,  // once for a call of a program's
+  XLA_FFI_ExecutionStage_PREPARE = 1,      // these two once for a run
+  XLA_FFI_ExecutionStage_INITIALIZE = 2,
+  XLA_FFI_ExecutionStage_EXECUTE = 3,
+};
 struct XLA_FFI_CallFrame {
   size_t struct_size;
   XLA_FFI_Extension_Base* extension_start;
@@ -104,8 +109,9 @@ struct XLA_FFI_TypeInfo {
   XLA_FFI_Extension_Base* extension_start;
   void (*deleter)(void* object);
 };
-struct XLA_FFI_Handler_Bundle {
+struct XLA_FFI_Handler_Bundle {  // all but the last may be null
   XLA_FFI_Handler instantiate, prepare, initialize, execute;
+  bool operator==(const XLA_FFI_Handler_Bundle&) const = default;
 };
 #define XLA_FFI_ARGS(function, ...)          \
   struct XLA_FFI_##function##_Args {         \

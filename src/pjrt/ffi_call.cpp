@@ -12,7 +12,8 @@ struct XLA_FFI_Error {
 
 // A run, seen by a handler.
 struct XLA_FFI_ExecutionContext {
-  const PJRT_ExecuteContext* attached;
+  const PJRT_ExecuteContext* attached;  // may be null
+  hilo::pjrt::FfiStates& states;
 };
 
 // What a handler that does not wait fills when it is done.
@@ -43,9 +44,8 @@ void Error_GetMessage(XLA_FFI_Error_GetMessage_Args* args) {
 void Error_Destroy(XLA_FFI_Error_Destroy_Args* args) { delete args->error; }
 
 XLA_FFI_Error* Handler_Register(XLA_FFI_Handler_Register_Args* args) {
-  const Result<void> done =
-      register_handler({args->name.ptr, args->name.len}, {args->platform.ptr, args->platform.len},
-                       args->bundle.execute);
+  const Result<void> done = register_handler(
+      {args->name.ptr, args->name.len}, {args->platform.ptr, args->platform.len}, args->bundle);
   if (done) return nullptr;
   return failed(PJRT_Error_Code_INVALID_ARGUMENT, done.error().message);
 }
@@ -55,8 +55,8 @@ XLA_FFI_Error* Stream_Get(XLA_FFI_Stream_Get_Args*) {
 }
 
 XLA_FFI_Error* Type_Register(XLA_FFI_Type_Register_Args* args) {
-  const Result<int64_t> id =
-      register_type({args->name.ptr, args->name.len}, args->type_id->type_id);
+  const Result<int64_t> id = register_type({args->name.ptr, args->name.len}, args->type_id->type_id,
+                                           args->type_info ? args->type_info->deleter : nullptr);
   if (!id) return failed(PJRT_Error_Code_INVALID_ARGUMENT, id.error().message);
   args->type_id->type_id = *id;
   return nullptr;
@@ -74,11 +74,34 @@ XLA_FFI_Error* ExecutionContext_Get(XLA_FFI_ExecutionContext_Get_Args* args) {
                 fmt::format("nothing of type {} is attached to this run", args->type_id->type_id));
 }
 
-XLA_FFI_Error* State_Set(XLA_FFI_State_Set_Args*) {
-  return failed(PJRT_Error_Code_UNIMPLEMENTED, "handlers here have no state");
+// The state of a stage; null for what is no stage that has one.
+FfiState* state_at(Context& context, XLA_FFI_ExecutionStage stage) {
+  return stage < context.states.size() ? &context.states[stage] : nullptr;
 }
-XLA_FFI_Error* State_Get(XLA_FFI_State_Get_Args*) {
-  return failed(PJRT_Error_Code_NOT_FOUND, "handlers here have no state");
+
+XLA_FFI_Error* State_Set(XLA_FFI_State_Set_Args* args) {
+  FfiState* state = state_at(*args->ctx, args->stage);
+  if (!state) return failed(PJRT_Error_Code_INVALID_ARGUMENT, "this stage of a call has no state");
+  if (state->value)
+    return failed(PJRT_Error_Code_ALREADY_EXISTS, "this stage of a call has a state already");
+  const int64_t type = args->type_id->type_id;
+  state->type = type;
+  state->value = std::shared_ptr<void>(args->state, [deleter = deleter_of(type)](void* at) {
+    if (deleter) deleter(at);
+  });
+  return nullptr;
+}
+XLA_FFI_Error* State_Get(XLA_FFI_State_Get_Args* args) {
+  const FfiState* state = state_at(*args->ctx, args->stage);
+  if (!state || !state->value)
+    return failed(PJRT_Error_Code_NOT_FOUND,
+                  "no handler has set a state in this stage of the call");
+  if (state->type != args->type_id->type_id)
+    return failed(PJRT_Error_Code_INVALID_ARGUMENT,
+                  fmt::format("the state of this stage has type {}, not {}", state->type,
+                              args->type_id->type_id));
+  args->state = state->value.get();
+  return nullptr;
 }
 
 XLA_FFI_Error* DeviceMemory_Allocate(XLA_FFI_DeviceMemory_Allocate_Args* args) {
@@ -178,23 +201,15 @@ void fill_aliased(const CustomCallArguments& call) {
   }
 }
 
-}  // namespace
-
-Result<void> call_handler(XLA_FFI_Handler handler, const CustomCallArguments& call,
-                          const PJRT_ExecuteContext* attached) {
-  HILO_TRY(const std::unique_ptr<FfiAttributes> attributes,
-           FfiAttributes::parse(call.backend_config));
-  fill_aliased(call);
-  Buffers operands, results;
-  for (const Literal& operand : call.operands) operands.add(operand.shape(), operand.raw().data());
-  for (Literal& result : call.results)
-    results.add(result.shape(), result.shape().is_array() ? result.mutable_raw().data() : nullptr);
-  Context context{attached};
+// Calls a handler and waits for it.
+Result<void> call_and_wait(XLA_FFI_Handler handler, XLA_FFI_ExecutionStage stage, Context& context,
+                           Buffers& operands, Buffers& results, std::string_view backend_config) {
+  HILO_TRY(const std::unique_ptr<FfiAttributes> attributes, FfiAttributes::parse(backend_config));
   XLA_FFI_CallFrame frame{HILO_STRUCT_SIZE(XLA_FFI_CallFrame, attrs),
                           nullptr,
                           &api,
                           &context,
-                          XLA_FFI_ExecutionStage_EXECUTE,
+                          stage,
                           operands.shown(),
                           results.shown(),
                           attributes->attributes(),
@@ -205,6 +220,27 @@ Result<void> call_handler(XLA_FFI_Handler handler, const CustomCallArguments& ca
   future->event.wait();
   if (const Error* error = future->event.error()) return std::unexpected(*error);
   return {};
+}
+
+}  // namespace
+
+Result<void> call_handler(XLA_FFI_Handler handler, XLA_FFI_ExecutionStage stage,
+                          const CustomCallArguments& call, const PJRT_ExecuteContext* attached,
+                          FfiStates& states) {
+  if (stage == XLA_FFI_ExecutionStage_EXECUTE) fill_aliased(call);
+  Buffers operands, results;
+  for (const Literal& operand : call.operands) operands.add(operand.shape(), operand.raw().data());
+  for (Literal& result : call.results)
+    results.add(result.shape(), result.shape().is_array() ? result.mutable_raw().data() : nullptr);
+  Context context{attached, states};
+  return call_and_wait(handler, stage, context, operands, results, call.backend_config);
+}
+
+Result<void> instantiate(XLA_FFI_Handler handler, std::string_view attributes, FfiStates& states) {
+  Buffers none;
+  Context context{nullptr, states};
+  return call_and_wait(handler, XLA_FFI_ExecutionStage_INSTANTIATE, context, none, none,
+                       attributes);
 }
 
 Result<void> check_version(std::string_view name, XLA_FFI_Handler handler) {

@@ -71,6 +71,16 @@ void set_devices(Module& module, Program& program, EvalOptions& eval) {
   program.spread = is_whole && settings.partitions > 1 ? Spread::Together : Spread::Each;
 }
 
+// Once for a client.
+void tell_of_shardings(const Program& program, const PJRT_Client* client) {
+  if (program.spread != Spread::Together || !client) return;
+  if (client->has_told_of_shardings.test_and_set()) return;
+  fmt::print(stderr,
+             "hilo: {}: programs with automatic shardings run whole on one device, and their "
+             "results are cut into shards (said once)\n",
+             program.name);
+}
+
 void note_donations(const Module& module, Program& program) {
   program.is_donated.assign(module[module.entry].parameters.size(), false);
   const auto note = [&](int64_t parameter) {
@@ -197,12 +207,13 @@ Result<std::shared_ptr<const Program>> make_program(ProgramSource source,
   options.is_verified = true;
   settle_layouts(module, out->settings);
   set_devices(module, *out, options.eval);
+  tell_of_shardings(*out, client);
   note_donations(module, *out);
   HILO_DO(note_values(module, *out));
   if (out->spread != Spread::Together) HILO_DO(run_pass(module, put_entry_in_memory_order));
   out->parameters.show();
   out->results.show();
-  out->user_calls = name_user_calls(module);
+  HILO_TRY(out->user_calls, name_user_calls(module));
   options.eval.custom_calls = functions_of(out->user_calls, nullptr);
   const Dump dump(out->settings.dump, out->name);
   HILO_DO(dump.write("before_optimizations", module));

@@ -106,8 +106,16 @@ class Arrays(unittest.TestCase):
         np.testing.assert_array_equal(np.asarray(host), X)
 
     def test_memory_stats(self):
-        stats = HILO[0].memory_stats()
-        self.assertTrue(stats is None or stats["bytes_in_use"] >= 0)
+        before = HILO[0].memory_stats()
+        x = jax.block_until_ready(jax.jit(lambda a: a + 1)(jax.device_put(np.zeros((512, 512), np.float32), HILO[0])))
+        held = HILO[0].memory_stats()
+        self.assertGreaterEqual(held["bytes_in_use"], x.nbytes)
+        self.assertGreaterEqual(held["peak_bytes_in_use"], held["bytes_in_use"])
+        self.assertGreater(held["num_allocs"], before["num_allocs"])
+        self.assertGreater(held["bytes_limit"], held["bytes_in_use"])
+        del x
+        gc.collect()
+        self.assertLess(HILO[0].memory_stats()["bytes_in_use"], held["bytes_in_use"])
 
     def test_many_arguments(self):
         values = [self.put(np.float32(i)) for i in range(300)]

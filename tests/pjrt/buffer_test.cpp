@@ -130,5 +130,28 @@ TEST(Event, CallsBackWhenItHappens) {
   EXPECT_EQ(seen.failure->text, "no");
 }
 
+// What buffers hold is counted, and peaks last until they are cleared.
+TEST(Buffer, TakesMemoryThatIsCounted) {
+  constexpr int64_t bytes = 1 << 20;
+  const Client client;
+  PJRT_Device* const device = client.devices()[0];
+  const auto before = CALL(Device_MemoryStats, device);
+  {
+    const OwnedBuffer x = client.buffer(std::vector<float>(bytes / 4, 1), {bytes / 4});
+    const auto held = CALL(Device_MemoryStats, device);
+    EXPECT_EQ(held.bytes_in_use, before.bytes_in_use + bytes);
+    EXPECT_EQ(held.num_allocs, before.num_allocs + 1);
+    EXPECT_EQ(held.largest_alloc_size, bytes);
+    EXPECT_TRUE(held.peak_bytes_in_use_is_set && held.num_allocs_is_set);
+    EXPECT_FALSE(held.bytes_reserved_is_set);
+  }
+  const auto after = CALL(Device_MemoryStats, device);
+  EXPECT_EQ(after.bytes_in_use, before.bytes_in_use);
+  EXPECT_EQ(after.peak_bytes_in_use, before.bytes_in_use + bytes);
+  EXPECT_EQ(after.pool_bytes, before.pool_bytes + bytes);
+  CALL(Device_ClearMemoryStats, device);
+  EXPECT_EQ(CALL(Device_MemoryStats, device).peak_bytes_in_use, before.bytes_in_use);
+}
+
 }  // namespace
 }  // namespace hilo
