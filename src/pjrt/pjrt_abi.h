@@ -4,38 +4,48 @@
 // implementation's.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-struct PJRT_Error;
-struct PJRT_Event;
-struct PJRT_Client;
-struct PJRT_Device;
-struct PJRT_DeviceDescription;
-struct PJRT_TopologyDescription;
-struct PJRT_Memory;
-struct PJRT_Buffer;
-struct PJRT_Executable;
-struct PJRT_LoadedExecutable;
-struct PJRT_ExecuteContext;
-struct PJRT_AsyncHostToDeviceTransferManager;
+// For C, too, which has no enums of a given type.
+#ifdef __cplusplus
+#define PJRT_UINT32 : uint32_t
+#else
+#define PJRT_UINT32
+#endif
+
+typedef struct PJRT_Error PJRT_Error;
+typedef struct PJRT_Event PJRT_Event;
+typedef struct PJRT_Client PJRT_Client;
+typedef struct PJRT_Device PJRT_Device;
+typedef struct PJRT_DeviceDescription PJRT_DeviceDescription;
+typedef struct PJRT_TopologyDescription PJRT_TopologyDescription;
+typedef struct PJRT_Memory PJRT_Memory;
+typedef struct PJRT_Buffer PJRT_Buffer;
+typedef struct PJRT_Executable PJRT_Executable;
+typedef struct PJRT_LoadedExecutable PJRT_LoadedExecutable;
+typedef struct PJRT_ExecuteContext PJRT_ExecuteContext;
+typedef struct PJRT_AsyncHostToDeviceTransferManager PJRT_AsyncHostToDeviceTransferManager;
 // What keeps an answer alive, beside the function that ends it.
-struct PJRT_Holder;
-using PJRT_Holder_Deleter = void (*)(PJRT_Holder*);
+typedef struct PJRT_Holder PJRT_Holder;
+typedef void (*PJRT_Holder_Deleter)(PJRT_Holder*);
 
-enum PJRT_Extension_Type : uint32_t {
+enum PJRT_Extension_Type PJRT_UINT32 {
   PJRT_Extension_Type_Layouts = 4,
   PJRT_Extension_Type_FFI = 5,
   PJRT_Extension_Type_MemoryDescriptions = 6,
   PJRT_Extension_Type_Shardings = 19,
 };
+typedef enum PJRT_Extension_Type PJRT_Extension_Type;
+typedef struct PJRT_Extension_Base PJRT_Extension_Base;
 struct PJRT_Extension_Base {
   size_t struct_size;
   PJRT_Extension_Type type;
   PJRT_Extension_Base* next;
 };
 
-enum PJRT_Error_Code : uint32_t {
+enum PJRT_Error_Code PJRT_UINT32 {
   PJRT_Error_Code_OK = 0,
   PJRT_Error_Code_CANCELLED = 1,
   PJRT_Error_Code_UNKNOWN = 2,
@@ -54,12 +64,14 @@ enum PJRT_Error_Code : uint32_t {
   PJRT_Error_Code_DATA_LOSS = 15,
   PJRT_Error_Code_UNAUTHENTICATED = 16,
 };
-using PJRT_Error_PayloadVisitor = void (*)(const char* key, size_t key_size, const char* value,
-                                           size_t value_size, void* user_arg);
-using PJRT_Event_OnReadyCallback = void (*)(PJRT_Error* error, void* user_arg);
-using PJRT_Buffer_OnDeleteCallback = void (*)(void* device_buffer_ptr, void* user_arg);
+typedef enum PJRT_Error_Code PJRT_Error_Code;
+typedef void (*PJRT_Error_PayloadVisitor)(const char* key, size_t key_size, const char* value,
+                                          size_t value_size, void* user_arg);
+typedef void (*PJRT_Event_OnReadyCallback)(PJRT_Error* error, void* user_arg);
+typedef void (*PJRT_Buffer_OnDeleteCallback)(void* device_buffer_ptr, void* user_arg);
 
 // Objects that clients of 0.105 and later look into: a table of functions comes first.
+typedef struct PJRT_Error_FunctionTable PJRT_Error_FunctionTable;
 struct PJRT_Error_FunctionTable {
   size_t struct_size, instance_size;
   PJRT_Extension_Base* extension_start;
@@ -68,6 +80,7 @@ struct PJRT_Error_FunctionTable {
   PJRT_Error_Code (*get_code)(const PJRT_Error*);
   void (*for_each_payload)(const PJRT_Error*, PJRT_Error_PayloadVisitor, void* user_arg);
 };
+typedef struct PJRT_Memory_FunctionTable PJRT_Memory_FunctionTable;
 struct PJRT_Memory_FunctionTable {
   size_t struct_size;
   PJRT_Extension_Base* extension_start;
@@ -76,13 +89,15 @@ struct PJRT_Memory_FunctionTable {
   void (*set_user_data)(PJRT_Memory*, const void* key, void* data, void (*deleter)(void*));
 };
 
-enum PJRT_NamedValue_Type : uint32_t {
+enum PJRT_NamedValue_Type PJRT_UINT32 {
   PJRT_NamedValue_kString = 0,
   PJRT_NamedValue_kInt64 = 1,
   PJRT_NamedValue_kInt64List = 2,
   PJRT_NamedValue_kFloat = 3,
   PJRT_NamedValue_kBool = 4,
 };
+typedef enum PJRT_NamedValue_Type PJRT_NamedValue_Type;
+typedef struct PJRT_NamedValue PJRT_NamedValue;
 struct PJRT_NamedValue {
   size_t struct_size;
   PJRT_Extension_Base* extension_start;
@@ -101,21 +116,25 @@ struct PJRT_NamedValue {
 
 // Of host buffers and of programs' results; element_types.def has the same types under HLO's
 // numbers.
-enum PJRT_Buffer_Type : uint32_t {
+enum PJRT_Buffer_Type PJRT_UINT32 {
 #define BUFFER_TYPE(name, number, element_type) PJRT_Buffer_Type_##name = number,
 #include "pjrt/buffer_types.def"
 #undef BUFFER_TYPE
 };
-enum PJRT_HostBufferSemantics : uint32_t {
+typedef enum PJRT_Buffer_Type PJRT_Buffer_Type;
+enum PJRT_HostBufferSemantics PJRT_UINT32 {
   PJRT_HostBufferSemantics_kImmutableOnlyDuringCall = 0,
   PJRT_HostBufferSemantics_kImmutableUntilTransferCompletes = 1,
   PJRT_HostBufferSemantics_kImmutableZeroCopy = 2,
   PJRT_HostBufferSemantics_kMutableZeroCopy = 3,
 };
-enum PJRT_Buffer_MemoryLayout_Type : uint32_t {
+typedef enum PJRT_HostBufferSemantics PJRT_HostBufferSemantics;
+enum PJRT_Buffer_MemoryLayout_Type PJRT_UINT32 {
   PJRT_Buffer_MemoryLayout_Type_Tiled = 0,
   PJRT_Buffer_MemoryLayout_Type_Strides = 1,
 };
+typedef enum PJRT_Buffer_MemoryLayout_Type PJRT_Buffer_MemoryLayout_Type;
+typedef struct PJRT_Buffer_MemoryLayout_Tiled PJRT_Buffer_MemoryLayout_Tiled;
 struct PJRT_Buffer_MemoryLayout_Tiled {
   size_t struct_size;
   PJRT_Extension_Base* extension_start;
@@ -125,12 +144,14 @@ struct PJRT_Buffer_MemoryLayout_Tiled {
   const size_t* tile_dim_sizes;
   size_t num_tiles;
 };
+typedef struct PJRT_Buffer_MemoryLayout_Strides PJRT_Buffer_MemoryLayout_Strides;
 struct PJRT_Buffer_MemoryLayout_Strides {
   size_t struct_size;
   PJRT_Extension_Base* extension_start;
   const int64_t* byte_strides;
   size_t num_byte_strides;
 };
+typedef struct PJRT_Buffer_MemoryLayout PJRT_Buffer_MemoryLayout;
 struct PJRT_Buffer_MemoryLayout {
   size_t struct_size;
   PJRT_Extension_Base* extension_start;
@@ -140,6 +161,7 @@ struct PJRT_Buffer_MemoryLayout {
   };
   PJRT_Buffer_MemoryLayout_Type type;
 };
+typedef struct PJRT_ShapeSpec PJRT_ShapeSpec;
 struct PJRT_ShapeSpec {
   size_t struct_size;
   PJRT_Extension_Base* extension_start;
@@ -148,6 +170,7 @@ struct PJRT_ShapeSpec {
   PJRT_Buffer_Type element_type;
 };
 
+typedef struct PJRT_Program PJRT_Program;
 struct PJRT_Program {
   size_t struct_size;
   PJRT_Extension_Base* extension_start;
@@ -156,9 +179,11 @@ struct PJRT_Program {
   const char* format;
   size_t format_size;
 };
+typedef struct PJRT_LogicalDeviceIds PJRT_LogicalDeviceIds;
 struct PJRT_LogicalDeviceIds {
   int32_t replica, partition;
 };
+typedef struct PJRT_ExecuteOptions PJRT_ExecuteOptions;
 struct PJRT_ExecuteOptions {
   size_t struct_size;
   PJRT_Extension_Base* extension_start;
@@ -180,24 +205,27 @@ struct PJRT_ExecuteOptions {
 };
 
 #define FIELD(type, name) type name;
-#define FUNCTION(function, fields)        \
-  struct PJRT_##function##_Args {         \
-    size_t struct_size;                   \
-    PJRT_Extension_Base* extension_start; \
-    fields                                \
+#define FUNCTION(function, fields)                              \
+  typedef struct PJRT_##function##_Args PJRT_##function##_Args; \
+  struct PJRT_##function##_Args {                               \
+    size_t struct_size;                                         \
+    PJRT_Extension_Base* extension_start;                       \
+    fields                                                      \
   };
 #define VOID_FUNCTION FUNCTION
-#define ABSENT(function) struct PJRT_##function##_Args;
+#define ABSENT(function) typedef struct PJRT_##function##_Args PJRT_##function##_Args;
 #include "pjrt/functions.def"
 #undef FIELD
 #undef FUNCTION
 #undef ABSENT
 
+typedef struct PJRT_Api_Version PJRT_Api_Version;
 struct PJRT_Api_Version {
   size_t struct_size;
   PJRT_Extension_Base* extension_start;
   int32_t major_version, minor_version;
 };
+typedef struct PJRT_Api PJRT_Api;
 struct PJRT_Api {
   size_t struct_size;
   PJRT_Extension_Base* extension_start;
