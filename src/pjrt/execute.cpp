@@ -25,6 +25,15 @@ Result<void> check_call(const Args& args) {
   return {};
 }
 
+// Clients give no lists of nothing.
+std::span<PJRT_Buffer* const> arguments_of(const Args& args, size_t device) {
+  if (args.num_args == 0) return {};
+  return {args.argument_lists[device], args.num_args};
+}
+PJRT_Buffer** results_of(const Args& args, size_t device) {
+  return args.executable->program->results.size() == 0 ? nullptr : args.output_lists[device];
+}
+
 bool may_be_taken(const Args& args, size_t parameter) {
   if (!args.executable->program->is_donated[parameter]) return false;
   const PJRT_ExecuteOptions* options = args.options;
@@ -83,7 +92,7 @@ struct Arguments {
 // Those that the program may take are deleted only when all are there.
 Result<Arguments> take_arguments(const Args& args, size_t device) {
   HILO_DO(check_donations(args, device));
-  const std::span buffers(args.argument_lists[device], args.num_args);
+  const auto buffers = arguments_of(args, device);
   Arguments out;
   out.values.reserve(buffers.size());
   const ProgramValues& parameters = args.executable->program->parameters;
@@ -158,7 +167,7 @@ Result<void> run_now(const Args& args, PJRT_Device& device) {
   HILO_TRY(Arguments arguments, take_arguments(args, 0));
   HILO_TRY(std::vector<Literal> results, run_program(args, arguments.values));
   arguments.values.clear();  // a result in the memory of one that was taken is nobody else's
-  give(*args.executable->program, device, std::move(results), args.output_lists[0]);
+  give(*args.executable->program, device, std::move(results), results_of(args, 0));
   if (args.device_complete_events) args.device_complete_events[0] = make_event();
   return {};
 }
@@ -177,7 +186,7 @@ Result<void> check_shapes(const Args& args) {
 Result<void> run_later(const Args& args, PJRT_Device& device) {
   HILO_DO(check_shapes(args));
   HILO_DO(check_donations(args, 0));
-  const std::span buffers(args.argument_lists[0], args.num_args);
+  const auto buffers = arguments_of(args, 0);
   auto run = std::make_shared<LaterRun>();
   run->program = args.executable->program;
   for (const PJRT_Buffer* buffer : buffers) {
@@ -192,13 +201,13 @@ Result<void> run_later(const Args& args, PJRT_Device& device) {
   for (size_t i = 0; i < buffers.size(); ++i)
     if (may_be_taken(args, i)) buffers[i]->buffer.erase();
   if (args.device_complete_events) args.device_complete_events[0] = make_event(run->complete);
-  results.give(args.output_lists[0]);
+  results.give(results_of(args, 0));
   device.stream.add([run] { run->run(); });
   return {};
 }
 
 bool are_there(const Args& args) {
-  const std::span buffers(args.argument_lists[0], args.num_args);
+  const auto buffers = arguments_of(args, 0);
   return std::ranges::all_of(
       buffers, [](const PJRT_Buffer* buffer) { return buffer->buffer.ready().is_done(); });
 }
@@ -234,7 +243,7 @@ Result<void> run_each(const Args& args) {
     std::vector<Literal> leaves;
     for_each_leaf(outputs.devices[i], [&](const Literal& leaf) { leaves.push_back(leaf); });
     outputs.devices[i] = Literal();
-    give(program, *args.executable->devices[i], std::move(leaves), args.output_lists[i]);
+    give(program, *args.executable->devices[i], std::move(leaves), results_of(args, i));
   }
   return {};
 }
@@ -267,7 +276,7 @@ Result<void> run_together(const Args& args) {
     for (size_t i = 0; i < results.size(); ++i)
       own.push_back(
           take_shard(program.results.cuts[i], results[i], static_cast<int64_t>(device), host));
-    give(program, *args.executable->devices[device], std::move(own), args.output_lists[device]);
+    give(program, *args.executable->devices[device], std::move(own), results_of(args, device));
   }
   return {};
 }

@@ -182,6 +182,21 @@ ENTRY e {
   EXPECT_EQ(values_of(x), std::vector<float>(512 * 512, 1));
 }
 
+// Clients give no list of arguments where there are none, nor of results.
+TEST(Execute, TakesNoListsOfNothing) {
+  const Client client;
+  const OwnedLoaded loaded =
+      client.compile("HloModule c\nENTRY e {\n  ROOT c = f32[] constant(7)\n}\n");
+  const OwnedLoaded empty = client.compile("HloModule n\nENTRY e {\n  ROOT t = () tuple()\n}\n");
+  PJRT_ExecuteOptions options{};
+  options.struct_size = sizeof(options);
+  PJRT_Buffer* result = nullptr;
+  PJRT_Buffer** results[] = {&result};
+  CALL(LoadedExecutable_Execute, loaded.get(), &options, nullptr, size_t{1}, size_t{0}, results);
+  EXPECT_EQ(values_of(OwnedBuffer(result)), std::vector<float>{7});
+  CALL(LoadedExecutable_Execute, empty.get(), &options, nullptr, size_t{1}, size_t{0}, nullptr);
+}
+
 TEST(Execute, RunsOnManyThreadsAtOnce) {
   const Client client;
   const OwnedLoaded loaded = client.compile(add_one);
