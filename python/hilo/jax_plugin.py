@@ -124,7 +124,8 @@ def register_handlers(c_api):
             take_capsule(name, capsule, version)
     # The first registration of a platform's handler counts; JAX's own comes after it.
     xla_client.register_custom_call_handler("cpu", take_both)
-    xla_client.register_custom_type_handler("cpu", take_type)
+    if hasattr(xla_client, "register_custom_type_handler"):
+        xla_client.register_custom_type_handler("cpu", take_type)
 
 
 def initialize():

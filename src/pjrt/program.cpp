@@ -203,10 +203,10 @@ Result<std::shared_ptr<const Program>> make_program(ProgramSource source,
     options.device = client->host;
     options.emit.cache.folder = client->cache;
   }
+  set_devices(module, *out, options.eval);
   HILO_DO(check_module(module));
   options.is_verified = true;
   settle_layouts(module, out->settings);
-  set_devices(module, *out, options.eval);
   tell_of_shardings(*out, client);
   note_donations(module, *out);
   HILO_DO(note_values(module, *out));
