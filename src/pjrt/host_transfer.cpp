@@ -11,10 +11,11 @@ namespace {
 // Below this a copy costs less than to remember whose memory it is and to tell when it is free.
 constexpr int64_t worth_sharing_bytes = 4096;
 
-// Code and routines take arrays at any address where an element may stand.
+// Code and routines take arrays at any address where an element may stand: a multiple of these
+// bytes.
+int64_t alignment_of(ElementType type) { return std::min<int64_t>(storage_bytes(type), 8); }
 bool may_stand_at(const void* address, ElementType type) {
-  const auto alignment = static_cast<uintptr_t>(std::min<int64_t>(storage_bytes(type), 8));
-  return reinterpret_cast<uintptr_t>(address) % alignment == 0;
+  return reinterpret_cast<uintptr_t>(address) % static_cast<uintptr_t>(alignment_of(type)) == 0;
 }
 
 bool may_be_shared(const PJRT_Client_BufferFromHostBuffer_Args& args, const Shape& shape,
@@ -132,8 +133,10 @@ PJRT_Error* Client_CreateViewOfDeviceBuffer(PJRT_Client_CreateViewOfDeviceBuffer
     HILO_TRY(SharedShape shape, array_shape(args->element_type, args->dims, args->num_dims));
     HILO_TRY(shape, laid_out(std::move(shape), args->layout));
     if (!may_stand_at(args->device_buffer_ptr, shape->type))
-      return fail(ErrorKind::Unsupported, "a view of {} at an address where none may stand",
-                  to_string_without_layout(*shape));
+      // Frameworks look for this kind and these words, and then copy.
+      return fail(ErrorKind::Input, "a view of {}: its address {} is not aligned to {} bytes",
+                  to_string_without_layout(*shape), args->device_buffer_ptr,
+                  alignment_of(shape->type));
     const auto end = [callback = args->on_delete_callback,
                       user = args->on_delete_callback_arg](std::byte* at) {
       if (callback) callback(at, user);

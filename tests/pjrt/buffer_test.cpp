@@ -90,6 +90,18 @@ TEST(Buffer, ViewsAnothersMemory) {
   EXPECT_EQ(deleted, 1);
 }
 
+// JAX looks for this kind of error and these words, and then copies.
+TEST(Buffer, ViewsNothingBetweenElements) {
+  const Client client;
+  alignas(8) std::byte memory[16] = {};
+  const int64_t dims[] = {2};
+  const auto failure = TRY_CALL(Client_CreateViewOfDeviceBuffer, client.get(), memory + 2, dims,
+                                size_t{1}, PJRT_Buffer_Type_F32, nullptr, client.devices()[0]);
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->code, PJRT_Error_Code_INVALID_ARGUMENT);
+  EXPECT_TRUE(failure->text.ends_with("is not aligned to 4 bytes")) << failure->text;
+}
+
 TEST(Buffer, HasItsErrorWhereverItIsUsed) {
   const Client client;
   const int64_t dims[] = {1};
