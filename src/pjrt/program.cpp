@@ -1,6 +1,7 @@
 #include "pjrt/program.h"
 
 #include <algorithm>
+#include <set>
 
 #include "analysis/analysis.h"
 #include "pjrt/dump.h"
@@ -81,14 +82,28 @@ void tell_of_shardings(const Program& program, const PJRT_Client* client) {
              program.name);
 }
 
+// Aliased parameters are taken; one that is only offered is where a result of its size is left, as
+// in XLA: else its user keeps it.
 void note_donations(const Module& module, Program& program) {
-  program.is_donated.assign(module[module.entry].parameters.size(), false);
-  const auto note = [&](int64_t parameter) {
-    if (parameter >= 0 && parameter < std::ssize(program.is_donated))
-      program.is_donated[static_cast<size_t>(parameter)] = true;
-  };
-  for (const BufferAlias& alias : module.header.input_output_alias) note(alias.parameter);
-  for (const BufferDonor& donor : module.header.buffer_donor) note(donor.parameter);
+  const size_t parameters = module[module.entry].parameters.size();
+  program.is_donated.assign(parameters, false);
+  std::multiset<int64_t> left;  // bytes of results
+  for (size_t i = 0; i < program.results.size(); ++i)
+    left.insert(literal_bytes(*program.results.shape(i)));
+  for (const BufferAlias& alias : module.header.input_output_alias) {
+    const auto parameter = static_cast<size_t>(alias.parameter);
+    if (parameter >= parameters) continue;
+    program.is_donated[parameter] = true;
+    const auto result = static_cast<size_t>(alias.output_index.empty() ? 0 : alias.output_index[0]);
+    if (result < program.results.size())
+      left.extract(literal_bytes(*program.results.shape(result)));
+  }
+  for (const BufferDonor& donor : module.header.buffer_donor) {
+    const auto parameter = static_cast<size_t>(donor.parameter);
+    if (parameter < parameters && !program.is_donated[parameter])
+      program.is_donated[parameter] =
+          !left.extract(literal_bytes(*program.parameters.shape(parameter))).empty();
+  }
 }
 
 const Sharding* sharding_of(const Module& module, InstructionId id) {
@@ -105,6 +120,21 @@ const Sharding* result_sharding(const Module& module, size_t element) {
   return is_made_here ? sharding_of(module, module.operand(root, element)) : nullptr;
 }
 
+// Result i may lie as the compiler likes.
+bool propagates_to(const CompileSettings& settings, size_t i) {
+  const std::vector<bool>& propagates = settings.propagates_to_results;
+  return propagates.size() == 1 ? propagates[0] : i < propagates.size() && propagates[i];
+}
+
+// Clients hold arrays that are cut evenly: a result that the program cuts otherwise on its way is
+// whole where the client leaves it open.
+Result<void> note_result(const Shape& shape, const Sharding* sharding, Program& program,
+                         int64_t devices) {
+  const bool is_open = propagates_to(program.settings, program.results.size());
+  if (is_open && devices > 1 && !find_cut(shape, sharding, devices)) sharding = nullptr;
+  return program.results.add(shape, sharding, devices);
+}
+
 // What is cut is cut as the program says; what it does not say is whole on each device.
 Result<void> note_values(const Module& module, Program& program) {
   const Computation& entry = module[module.entry];
@@ -118,9 +148,9 @@ Result<void> note_values(const Module& module, Program& program) {
   }
   const Shape& result = layout ? layout->result : module.shape(entry.root);
   if (!result.is_tuple())
-    return program.results.add(result, sharding_of(module, entry.root), devices);
+    return note_result(result, sharding_of(module, entry.root), program, devices);
   for (size_t i = 0; i < result.elements.size(); ++i)
-    HILO_DO(program.results.add(result.elements[i], result_sharding(module, i), devices));
+    HILO_DO(note_result(result.elements[i], result_sharding(module, i), program, devices));
   return {};
 }
 
@@ -208,8 +238,8 @@ Result<std::shared_ptr<const Program>> make_program(ProgramSource source,
   options.is_verified = true;
   settle_layouts(module, out->settings);
   tell_of_shardings(*out, client);
-  note_donations(module, *out);
   HILO_DO(note_values(module, *out));
+  note_donations(module, *out);
   if (out->spread != Spread::Together) HILO_DO(run_pass(module, put_entry_in_memory_order));
   out->parameters.show();
   out->results.show();

@@ -211,6 +211,17 @@ class SeveralDevices(unittest.TestCase):
         f = lambda x: lax.with_sharding_constraint(x + 1, NamedSharding(self.mesh, P(None, "x"))).sum(0)
         np.testing.assert_allclose(np.asarray(jax.jit(f)(self.sharded(X, "x"))), (X + 1).sum(0), rtol=1e-5)
 
+    def test_constraint_that_cuts_unevenly(self):
+        uneven = NamedSharding(self.mesh, P("x"))
+        y = jax.jit(lambda x: lax.with_sharding_constraint(x[:7] + 1, uneven))(self.sharded(X, "x"))
+        np.testing.assert_allclose(np.asarray(y), X[:7] + 1)
+
+    def test_donor_is_kept_where_no_result_has_its_size(self):
+        for size, is_taken in ((8, False), (6, True)):
+            x = self.sharded(np.ones((8, size), np.float32))
+            jax.jit(lambda x: x[:, :6] * 2, donate_argnums=0)(x)
+            self.assertEqual(x.is_deleted(), is_taken)
+
     def test_gradient(self):
         f = jax.jit(jax.grad(lambda w, x: jnp.mean((x @ w) ** 2)))
         w, x = random_array((6, 3)), random_array((8, 6))
