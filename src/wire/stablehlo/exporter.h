@@ -135,6 +135,12 @@ Result<void> write_elementwise(Site&);
 #undef WRITE
 
 std::unexpected<Error> fail_mixed_widths();
+// Before StableHLO 1.1.0, gather and scatter have no batching dimensions: indices into them become
+// part of the index vectors.
+bool has_batching_dims(const Site& site);
+// `batching`: dimensions of the indices, which are operand `operand`.
+Result<ValueId> add_batch_indices(Site& site, size_t operand, const Dims& batching,
+                                  int64_t index_vector_dim);
 // Fields of windows, under the names that the op has for its dilations.
 void add_window(Site& site, const Window& window, std::string_view base, std::string_view dilation,
                 Fields& fields);

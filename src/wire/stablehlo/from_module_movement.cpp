@@ -179,9 +179,31 @@ Result<void> write_dynamic_slice(Site& site) {
   return site.become({{"slice_sizes", site.numbers(a.dynamic_slice_sizes)}});
 }
 
+namespace {
+
+// Where gather and scatter have no batching dimensions: `window_dims` are those of the operand that
+// slices do not have, `index_map` those that index vectors count in.
+Result<Leaves> without_batching(Site& site, size_t indices, Dims& operand_dims, Dims& indices_dims,
+                                int64_t index_vector_dim, Dims& window_dims, Dims& index_map) {
+  Leaves operands = site.all_leaves();
+  if (operand_dims.empty() || has_batching_dims(site)) return operands;
+  HILO_TRY(operands[indices], add_batch_indices(site, indices, indices_dims, index_vector_dim));
+  index_map.insert(index_map.begin(), operand_dims.begin(), operand_dims.end());
+  window_dims.insert(window_dims.end(), operand_dims.begin(), operand_dims.end());
+  std::ranges::sort(window_dims);
+  operand_dims.clear(), indices_dims.clear();
+  return operands;
+}
+
+}  // namespace
+
 Result<void> write_gather(Site& site) {
-  const auto& a = site.attributes<GatherAttributes>();
-  return site.become({{"offset_dims", site.numbers(a.offset_dims)},
+  GatherAttributes a = site.attributes<GatherAttributes>();
+  HILO_TRY(const Leaves operands,
+           without_batching(site, 1, a.operand_batching_dims, a.start_indices_batching_dims,
+                            a.index_vector_dim, a.collapsed_slice_dims, a.start_index_map));
+  return site.become(site.name, operands,
+                     {{"offset_dims", site.numbers(a.offset_dims)},
                       {"collapsed_slice_dims", site.numbers(a.collapsed_slice_dims)},
                       {"start_index_map", site.numbers(a.start_index_map)},
                       {"operand_batching_dims", site.numbers(a.operand_batching_dims)},
@@ -192,9 +214,14 @@ Result<void> write_gather(Site& site) {
 }
 
 Result<void> write_scatter(Site& site) {
-  const auto& a = site.attributes<ScatterAttributes>();
+  ScatterAttributes a = site.attributes<ScatterAttributes>();
   HILO_TRY(const RegionId body, site.exporter.region(a.to_apply));
+  HILO_TRY(const Leaves operands,
+           without_batching(site, site.count() / 2, a.input_batching_dims,
+                            a.scatter_indices_batching_dims, a.index_vector_dim,
+                            a.inserted_window_dims, a.scatter_dims_to_operand_dims));
   return site.become(
+      site.name, operands,
       {{"update_window_dims", site.numbers(a.update_window_dims)},
        {"inserted_window_dims", site.numbers(a.inserted_window_dims)},
        {"scatter_dims_to_operand_dims", site.numbers(a.scatter_dims_to_operand_dims)},
