@@ -77,6 +77,16 @@ bool begins_as_mlir(std::string_view text) {
          text.starts_with("\"builtin.module\"");
 }
 
+// Behind "func." or "sdy.": an op and the symbol that it defines, as in "mesh @m" or "func public
+// @main". Names of HLO, which may hold dots too, are followed by other things.
+bool begins_as_op(std::string_view text) {
+  const std::string_view op = first_word(text);
+  const size_t next = text.find_first_not_of(" \t", op.size());
+  if (op.empty() || next == std::string_view::npos || next == op.size()) return false;
+  const std::string_view word = first_word(text.substr(next));
+  return text[next] == '@' || word == "public" || word == "private" || word == "nested";
+}
+
 // The start of a message: HloModuleProto's name or HloProto's module, field 1 of bytes.
 bool is_proto(std::string_view text) {
   const std::string_view head = text.substr(0, 4096);
@@ -127,16 +137,16 @@ Format detect_format(std::span<const std::byte> bytes) {
     return Format::HloProtoText;
   if (word == "module" && (mark == '@' || mark == '{' || after.find("attributes") == next))
     return Format::StableHloText;
-  if (word == "func" && mark == '.') return Format::StableHloText;
+  if (mark == '.' && begins_as_op(after.substr(next + 1))) return Format::StableHloText;
   return Format::HloText;
 }
 
 namespace {
 
 Result<Module> read_stablehlo(const Result<mlir::Program>& program,
-                              std::span<const Shape> argument_shapes) {
+                              std::span<const Shape> argument_shapes, const ParseOptions& options) {
   if (!program) return std::unexpected(program.error());
-  return mlir::to_module(*program, argument_shapes);
+  return mlir::to_module(*program, argument_shapes, options);
 }
 
 Result<Module> read_any(std::span<const std::byte> bytes, Format format,
@@ -162,9 +172,10 @@ Result<Module> read_any(std::span<const std::byte> bytes, Format format,
     }
     case Format::StableHloText:
       return in_file(
-          read_stablehlo(mlir::read_text(view_of(bytes), options.file), argument_shapes));
+          read_stablehlo(mlir::read_text(view_of(bytes), options.file), argument_shapes, options));
     case Format::StableHloBytecode:
-      return in_file(read_stablehlo(mlir::read_bytecode(bytes, options.file), argument_shapes));
+      return in_file(
+          read_stablehlo(mlir::read_bytecode(bytes, options.file), argument_shapes, options));
     default:
       return in_file(fail(ErrorKind::Format, "{} holds arrays, not a module", text_of(format)));
   }

@@ -106,6 +106,15 @@ const Case cases[] = {
      R"(%0 = arith.constant dense<2.0> : tensor<2xf32>
         return %0 : tensor<2xf32>)",
      {"f32[<=4]{0} parameter(0)", "f32[] constant(2)"}},
+    {"casts to open dimensions, constants of quantised types",
+     "%a: tensor<4xi8>",
+     "tensor<4xi8>, tensor<2x!quant.uniform<i8:f32, 2.0:15>>",
+     R"(%0 = tensor.cast %a : tensor<4xi8> to tensor<?xi8>
+        %1 = tensor.cast %0 : tensor<?xi8> to tensor<4xi8>
+        %2 = stablehlo.constant() {value = dense<[1, 2]> : tensor<2xi8>} :
+          () -> tensor<2x!quant.uniform<i8:f32, 2.0:15>>
+        return %1, %2 : tensor<4xi8>, tensor<2x!quant.uniform<i8:f32, 2.0:15>>)",
+     {"= s8[2]{0} constant({1, 2})", "tuple(a.0, "}},
     {"a reducer copies constants",
      "%a: tensor<4xf32>",
      "tensor<f32>",
@@ -226,14 +235,37 @@ TEST(ToModule, ACollectiveReduceLeavesTheSumWithTheRoot) {
             (std::vector<double>{4, 2, 0}));
 }
 
+TEST(ToModule, ElidedConstantsHaveMadeUpValues) {
+  const std::string text = program("", "tensor<3xi32>",
+                                   R"(%0 = stablehlo.constant dense_resource<__elided__> :
+                                        tensor<3xi32>
+                                      return %0 : tensor<3xi32>)");
+  std::vector<Warning> warnings;
+  const auto module = read_module(std::as_bytes(std::span(text)), Format::StableHloText,
+                                  {.file = "m.mlir", .warnings = &warnings});
+  ASSERT_TRUE(module) << to_string(module.error());
+  EXPECT_NE(print(*module, PrintStyle::compact()).find("constant({...})"), std::string::npos);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_EQ(warnings[0].place.line, 2);
+  EXPECT_NE(warnings[0].message.find("made-up"), std::string::npos);
+  EXPECT_NE(converted(program("", "tensor<3xi32>",
+                              R"(%0 = stablehlo.constant dense_resource<weights> : tensor<3xi32>
+                                 return %0 : tensor<3xi32>)"))
+                .find("the resource 'weights' is not in the file"),
+            std::string::npos);
+}
+
 TEST(ToModule, FormsOfMlirAreKnownByTheirBegin) {
   for (const std::string_view text :
-       {"module @m {}", "func.func @main() { return }", "#loc = loc(unknown)\nmodule {}",
-        "!q = tensor<f32>\nmodule {}", "\n#map = affine_map<(d) ->\n (d)>\nmodule {}",
-        "\"builtin.module\"() ({}) : () -> ()", "ML\xefRx"})
+       {"module @m {}", "func.func @main() { return }", "sdy.mesh @m = <[]>",
+        "func.func private @f()", "#loc = loc(unknown)\nmodule {}", "!q = tensor<f32>\nmodule {}",
+        "\n#map = affine_map<(d) ->\n (d)>\nmodule {}", "\"builtin.module\"() ({}) : () -> ()",
+        "ML\xefRx"})
     EXPECT_EQ(detect_format(std::as_bytes(std::span(text))),
               text.starts_with("ML") ? Format::StableHloBytecode : Format::StableHloText)
         << text;
+  for (const std::string_view text : {"add.f32 {\n", "a.b = f32[] add(c, d)", "e.main (p: f32[])"})
+    EXPECT_EQ(detect_format(std::as_bytes(std::span(text))), Format::HloText) << text;
 }
 
 TEST(ToModule, FunctionsAreCalledAndRecursionIsAnError) {
@@ -277,6 +309,25 @@ func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"},
                            "parameter(3), sharding={devices=[8,1]<=[8]}",
                            "custom_call_target=\"Sharding\", sharding={devices=[8,1]<=[8]}"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+}
+
+TEST(ToModule, CollectivesOfShardyAreTheirOperandsAndModulesMayBeNested) {
+  const std::string text = converted(R"(module @outer { module @inner {
+    sdy.mesh @m = #sdy.mesh<["x"=2, "y"=2]>
+    func.func @main(%a: tensor<4xf32>) -> (tensor<4xf32>) {
+      %c = sdy.constant {sdy.sharding = #sdy.sharding_per_value<[#sdy.sharding<@m, [{}]>]>}
+        dense<2.0> : tensor<4xf32>
+      %0 = sdy.all_reduce {"x", "y":(1)2} %a out_sharding=<@m, [{}], unreduced=max{"y"}> :
+        tensor<4xf32>
+      %1 = sdy.all_slice [{"x"}] %0 out_sharding=<@m, [{"x"}]> : tensor<4xf32>
+      %2 = stablehlo.add {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"x"}]>]>} %1, %c :
+        tensor<4xf32>
+      return %2 : tensor<4xf32>
+    } } })");
+  EXPECT_NE(text.find("HloModule inner"), std::string::npos) << text;
+  EXPECT_NE(text.find("add(a.0, "), std::string::npos) << text;
+  EXPECT_NE(text.find("sharding={devices=[2,2]<=[4] last_tile_dim_replicate}"), std::string::npos)
+      << text;
 }
 
 TEST(ToModule, PartlyManualRegionsKeepTheOtherAxes) {

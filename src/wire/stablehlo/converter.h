@@ -36,10 +36,12 @@ struct Scope {
 
 class Converter {
  public:
-  Converter(const Program& program, std::span<const Shape> argument_shapes);
+  Converter(const Program& program, std::span<const Shape> argument_shapes,
+            const ParseOptions& options);
   Result<Module> convert();
 
   const Program& program;
+  const ParseOptions& options;
   Module module;
   KnownValues known;
 
@@ -96,8 +98,13 @@ class Converter {
   Result<InstructionId> marked(Scope& scope, InstructionId value, const Sharding& sharding,
                                const Origin& origin);
   std::vector<std::string> manual_axes;  // of the regions around
+  OpId module_operation;                 // whose functions these are
 
   Error at(const Operation& operation, Error error) const;
+  Warning warning(const Operation& operation, std::string message) const {
+    Error here = at(operation, {ErrorKind::Structure, std::move(message), {}});
+    return {std::move(here.message), std::move(here.place)};
+  }
   // Ends with an error where regions and calls are nested too deep.
   Result<void> enter();
   void leave() { --depth_; }
@@ -108,6 +115,7 @@ class Converter {
     bool is_open = false;  // has values with open dimensions
     int state = 0;         // of the search for open dimensions: 0 unseen, 1 in it, 2 done
   };
+  OpId innermost_module() const;
   Result<void> collect_functions();
   bool find_open(FunctionInfo& function);
   bool has_open_values(RegionId region, int depth);

@@ -64,7 +64,7 @@ ValueId TextReader::define(std::string_view name, TypeId type, size_t offset) {
 
 std::string TextReader::full_name(std::string_view word, std::string_view parent) const {
   if (word == "module") return "builtin.module";
-  if (word == "arith.constant") return "stablehlo.constant";
+  if (word == "arith.constant" || word == "sdy.constant") return "stablehlo.constant";
   if (word == "func" || word == "call") return fmt::format("func.{}", word);
   if (word == "return") return parent == "func.func" ? "func.return" : "stablehlo.return";
   return std::string(word);

@@ -55,6 +55,9 @@ Form form_of(const VhloOp& op, std::string_view attribute) {
 
 void TextReader::pretty(Operation& op, Signature& types) {
   if (special(op, types)) return;
+  // Shardy's collectives say their axes there.
+  if (in_.peek('{') && op.name.starts_with("sdy.")) in_.balanced();
+  else if (in_.peek('{')) add_attributes(op, dictionary());
   items(op);
   if (in_.accept_word("attributes") || in_.peek('{')) add_attributes(op, dictionary());
   if (in_.peek(':')) types = signature();

@@ -94,6 +94,7 @@ class TextReader {
   AttributeId sdy_shardings();  // [<…>, …]
   AttributeId sdy_manual_axes();
   std::vector<AttributeId> sdy_axes();  // {"x", "y":(1)2}
+  std::vector<AttributeId> sdy_unreduced_axes();
   AttributeId sdy_axis();
 
   // mlir_text_operations.cpp
@@ -135,6 +136,7 @@ class TextReader {
   AttributeId function_results(Type& signature);
   void module(Operation& op);
   void constant(Operation& op, Signature& types);
+  void cast(Operation& op, Signature& types);
   void convolution(Operation& op);
   void window(Operation& op);
   void while_loop(Operation& op, Signature& types);

@@ -26,6 +26,7 @@ AttributeId TextReader::sdy_attribute(std::string_view name) {
 AttributeId TextReader::sdy_mesh() {
   std::vector<AttributeId> axes;
   Dims devices;
+  in_.accept("#sdy.mesh");
   in_.expect("<");
   in_.expect("[");
   if (!in_.peek(']')) do {
@@ -50,6 +51,7 @@ AttributeId TextReader::sdy_mesh() {
 // <@mesh, [{"x"}, {?}], replicated={"y"}, unreduced={}>
 AttributeId TextReader::sdy_sharding() {
   std::vector<AttributeId> dims, replicated, unreduced;
+  in_.accept("#sdy.sharding");
   in_.expect("<");
   AttributeId mesh;
   if (in_.accept_word("mesh")) mesh = sdy_mesh();
@@ -65,7 +67,7 @@ AttributeId TextReader::sdy_sharding() {
     const std::string_view which = in_.word();
     in_.expect("=");
     if (which == "replicated") replicated = sdy_axes();
-    else if (which == "unreduced") unreduced = sdy_axes();
+    else if (which == "unreduced") unreduced = sdy_unreduced_axes();
     else in_.fail("expected 'replicated' or 'unreduced', found '{}'", which);
   }
   in_.expect(">");
@@ -110,6 +112,12 @@ std::vector<AttributeId> TextReader::sdy_axes() {
     while (in_.accept(','));
   in_.expect("}");
   return out;
+}
+
+// {"x"}, or with what reduces it: max{"x"}
+std::vector<AttributeId> TextReader::sdy_unreduced_axes() {
+  if (const std::string_view word = in_.peek_word(); word == "max" || word == "min") in_.word();
+  return sdy_axes();
 }
 
 AttributeId TextReader::sdy_shardings() {

@@ -13,6 +13,7 @@ bool TextReader::special(Operation& op, Signature& types) {
   else if (name == "stablehlo.convolution" || name == "stablehlo.dynamic_conv") convolution(op);
   else if (name == "stablehlo.while") while_loop(op, types);
   else if (name == "stablehlo.reduce") reduce(op, types);
+  else if (name == "tensor.cast") cast(op, types);
   else if (name == "chlo.scan") scan(op, types);
   else if (name == "sdy.mesh") sdy_mesh_op(op);
   else if (name == "sdy.manual_computation" || name == "sdy.named_computation") sdy_computation(op);
@@ -91,7 +92,13 @@ AttributeId TextReader::function_results(Type& signature) {
   return has_attributes ? builder_.array(std::move(attributes)) : AttributeId{};
 }
 
+// dense<…> : t, or as quantised ones stand, () {value = …} : () -> t
 void TextReader::constant(Operation& op, Signature& types) {
+  if (in_.peek('(')) {
+    generic(op);
+    types = signature();
+    return;
+  }
   if (in_.peek('{')) add_attributes(op, dictionary());
   const AttributeId value = attribute();
   if (in_.failed()) return;
@@ -100,6 +107,17 @@ void TextReader::constant(Operation& op, Signature& types) {
     return in_.fail("a constant has dense elements");
   types.results = {elements.type};
   op.attributes.emplace_back("value", value);
+}
+
+// %x : t to u
+void TextReader::cast(Operation& op, Signature& types) {
+  op.operands.push_back(use());
+  if (in_.peek('{')) add_attributes(op, dictionary());
+  in_.expect(":");
+  types.types = {type()};
+  in_.expect_word("to");
+  types.results = {type()};
+  types.is_function = true;
 }
 
 // (%x, %w) dim_numbers = …, window = {…} {…}

@@ -29,8 +29,10 @@ const Attribute* attributes_of(const Program& program, const Operation& function
 
 }  // namespace
 
-Converter::Converter(const Program& from, std::span<const Shape> argument_shapes)
+Converter::Converter(const Program& from, std::span<const Shape> argument_shapes,
+                     const ParseOptions& options)
     : program(from),
+      options(options),
       origins(from, module),
       argument_shapes_(argument_shapes),
       shapes_(from.types.size()) {
@@ -54,9 +56,24 @@ Error Converter::at(const Operation& operation, Error error) const {
   return error;
 }
 
+// The module that holds functions: a file's may have another one around it.
+OpId Converter::innermost_module() const {
+  OpId at = program.module;
+  for (int depth = 0; depth < deepest_nesting; ++depth) {
+    const auto& regions = program[at].regions;
+    if (regions.size() != 1 || program[regions[0]].blocks.size() != 1) break;
+    const Block& block = program[program[regions[0]].blocks[0]];
+    if (block.operations.size() != 1 || program[block.operations[0]].name != "builtin.module")
+      break;
+    at = block.operations[0];
+  }
+  return at;
+}
+
 Result<void> Converter::collect_functions() {
   if (!program.module) return fail(ErrorKind::Format, "there is no builtin.module");
-  for (RegionId region : program[program.module].regions)
+  module_operation = innermost_module();
+  for (RegionId region : program[module_operation].regions)
     for (BlockId block : program[region].blocks)
       for (OpId id : program[block].operations) {
         const Operation& operation = program[id];
@@ -291,8 +308,9 @@ Result<Module> Converter::convert() {
   return std::move(module);
 }
 
-Result<Module> to_module(const Program& program, std::span<const Shape> argument_shapes) {
-  Converter converter(program, argument_shapes);
+Result<Module> to_module(const Program& program, std::span<const Shape> argument_shapes,
+                         const ParseOptions& options) {
+  Converter converter(program, argument_shapes, options);
   auto module = converter.convert();
   if (!module && module.error().place.file.empty()) module.error().place.file = program.file;
   return module;

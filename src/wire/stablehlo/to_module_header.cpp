@@ -38,7 +38,7 @@ Result<FrontendAttributes> frontend_attributes_of(const Program& program,
 }
 
 Result<void> Converter::read_header() {
-  const Operation& from = program[program.module];
+  const Operation& from = program[module_operation];
   const Attribute* name = program.find(from, "sym_name");
   module.header.name = name ? legal_name(name->text) : "";
   if (module.header.name.empty()) module.header.name = "main";

@@ -5,11 +5,30 @@
 
 namespace hilo::mlir {
 
+// A constant that its printer left out has the values that HLO's text has for such.
+static Result<void> give_elided(Step& step, const Shape& shape) {
+  const ParseOptions& options = step.converter.options;
+  HILO_TRY(const Module one,
+           parse(fmt::format("HloModule m\nENTRY e {{\n  ROOT c = {} constant({{...}})\n}}\n",
+                             to_string_without_layout(shape)),
+                 {.max_literal_bytes = options.max_literal_bytes}));
+  if (options.warnings)
+    options.warnings->push_back(step.converter.warning(
+        step.operation, "the value is elided; made-up values stand in its place"));
+  HILO_TRY(
+      const InstructionId value,
+      step.add(Op::Constant, {}, one.attributes<ConstantAttributes>(one[one.entry].root), &shape));
+  return step.give(value);
+}
+
 // An array of one value is that value, broadcast.
 Result<void> convert_constant(Step& step) {
   const Attribute* value = step.find("value");
   if (!value) return step.misfit("the attribute value is missing");
   HILO_TRY(const Shape shape, step.concrete());
+  if (value->kind == AttributeKind::Resource && value->text == "__elided__" && shape.is_array() &&
+      !shape.dims.empty())
+    return give_elided(step, shape);
   const bool is_broadcast = value->is_splat && value->kind == AttributeKind::Tensor &&
                             shape.is_array() && element_count(shape) > 1;
   const Shape held = is_broadcast ? Shape::scalar(shape.type) : shape;

@@ -37,8 +37,10 @@ Result<void> promote(Step& step, ComputationId computation, size_t first, size_t
   for (size_t i = first; i < last && i < step.count(); ++i) {
     const size_t parameter = parameters.size() > 2 ? i - first : 0;
     if (parameter >= parameters.size() || !step.shape(i).is_array()) continue;
-    const ElementType type = step.module().shape(parameters[parameter]).type;
-    HILO_TRY(step.operands[i], step.convert(step.operands[i], type));
+    const ElementType from = step.shape(i).type;
+    const ElementType to = step.module().shape(parameters[parameter]).type;
+    if (kind_of(from) != kind_of(to) || bits_of(from) >= bits_of(to)) continue;
+    HILO_TRY(step.operands[i], step.convert(step.operands[i], to));
   }
   return {};
 }
