@@ -99,11 +99,17 @@ def dtype_of(number):
     return dtype_named(TYPES[number])
 
 
+def open_plugin(path=PLUGIN):
+    """Opens the plugin, and who opens it after that gets the same one. Its names are those of its own
+    libraries first: others in the process show another protobuf to everybody (TensorFlow does)."""
+    return C.CDLL(str(path), mode=os.RTLD_NOW | os.RTLD_DEEPBIND)
+
+
 class Client:
     """One device of this machine."""
 
     def __init__(self, path=PLUGIN):
-        get = C.CDLL(str(path)).GetPjrtApi
+        get = open_plugin(path).GetPjrtApi
         get.restype = POINTER
         self.table = get() + TABLE_OFFSET
         self.functions = {}

@@ -8,7 +8,7 @@ The plugin itself reads HILO_DEVICES, HILO_THREADS and HILO_CACHE of the environ
 import ctypes as C
 
 from hilo import ffi_callbacks
-from hilo.client import PLUGIN, POINTER, WORD
+from hilo.client import PLUGIN, POINTER, WORD, open_plugin
 from hilo.ffi_callbacks import Extension
 
 FFI_EXTENSION = 5
@@ -134,6 +134,7 @@ def initialize():
     from jax._src import xla_bridge
 
     getattr(xla_bridge, "_nonexperimental_plugins", set()).add("hilo")
+    open_plugin()
     c_api = xla_bridge.register_plugin("hilo", priority=LOW_PRIORITY, library_path=str(PLUGIN))
     if jax.config.jax_platforms == "hilo":
         # Callbacks and dlpack keep their arrays on a platform that is called cpu.
