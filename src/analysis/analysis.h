@@ -161,21 +161,20 @@ std::optional<int64_t> stated_trip_count(const Module& module, InstructionId whi
 // Whether `part` is the slice or dynamic-slice of what the dynamic-update-slice `update` writes
 // over, and its elements go only to their own places of the update: each is read before it is
 // written, in whatever order the update is made in place.
-bool takes_what_is_written(const Module& module, InstructionId part, InstructionId update);
+bool reads_only_updated_slice(const Module& module, InstructionId part, InstructionId update);
 // Whether a fusion with reductions over trailing dimensions needs, for a row of its only result, no
 // other row of this operand, which has the same dimensions.
 bool reads_only_its_rows(const Module& module, InstructionId fusion, size_t operand);
 // Whether a fusion or another step needs, for an element of any of its results, no other element of
 // this operand than the one at the same place of memory: through elementwise ops, and in fusions
 // through reshapes, which move nothing. Arrays are dense and row-major.
-bool reads_only_its_places(const Module& module, InstructionId step, size_t operand);
-// Whether a part of an array of these sizes is one piece of memory. Both are dense and row-major.
-bool is_one_piece(const Dims& part, const Dims& whole);
-// Whether the slice is dynamic, with a number for the start in each dimension, and gives such a
-// piece.
-bool is_dynamic_piece(const Module& module, InstructionId slice);
-// The place, in elements, where a slice that is one piece of its operand begins; -1 of others.
-int64_t start_of_piece(const Module& module, InstructionId slice);
+bool reads_only_same_offsets(const Module& module, InstructionId step, size_t operand);
+// Whether a part of an array of these sizes is contiguous in memory. Both are dense and row-major.
+bool is_contiguous(const Dims& part, const Dims& whole);
+// Whether the slice is dynamic, with a number for the start in each dimension, and contiguous.
+bool is_contiguous_dynamic_slice(const Module& module, InstructionId slice);
+// The offset, in elements, of a slice that is contiguous in its operand; -1 of others.
+int64_t contiguous_slice_start(const Module& module, InstructionId slice);
 // Whether a gather takes one element of a table of one dimension for each of its indices: element i
 // of the result needs of operand 1 the element i alone.
 bool is_lookup(const Module& module, InstructionId id);

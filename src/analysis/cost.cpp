@@ -8,11 +8,11 @@ namespace hilo {
 namespace {
 
 // So that products of costs and runs stay finite, however deep loops are nested.
-constexpr double most_runs = 1e18, most_cost = 1e200;
+constexpr double max_runs = 1e18, max_cost = 1e200;
 
 void add(Cost& sum, const Cost& cost, double times = 1) {
   const auto add_one = [&](double Cost::* number) {
-    sum.*number = std::min(sum.*number + cost.*number * times, most_cost);
+    sum.*number = std::min(sum.*number + cost.*number * times, max_cost);
   };
   add_one(&Cost::flops), add_one(&Cost::transcendentals);
   add_one(&Cost::bytes_read), add_one(&Cost::bytes_written);
@@ -48,7 +48,7 @@ std::vector<Run> runs_of(const Counting& counting, InstructionId id) {
   if (instruction.op == Op::While) {
     const auto& a = module.attributes<WhileAttributes>(id);
     const std::optional<int64_t> trips = stated_trip_count(module, id);
-    const double times = trips ? std::min<double>(*trips, most_runs) : 1;
+    const double times = trips ? std::min<double>(*trips, max_runs) : 1;
     return {{a.body, times, trips.has_value()}, {a.condition, times + 1, trips.has_value()}};
   }
   if (instruction.op == Op::Conditional) return branches_of(counting, instruction);
@@ -100,7 +100,7 @@ std::vector<Frequency> frequencies(const Counting& counting,
     for (InstructionId i : counting.module[callees_first[n]].instructions)
       for (const Run& run : runs_of(counting, i)) {
         Frequency& there = out[run.computation.value];
-        there.runs = std::min(there.runs + here.runs * run.times, most_runs);
+        there.runs = std::min(there.runs + here.runs * run.times, max_runs);
         there.known = there.known && here.known && run.known;
         there.reached = true;
       }

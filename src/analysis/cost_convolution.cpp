@@ -7,8 +7,8 @@
 namespace hilo {
 namespace {
 
-using Wide = __int128;                  // products of two dimensions
-constexpr double most_steps = 1 << 22;  // beyond, all positions count as valid
+using Wide = __int128;                 // products of two dimensions
+constexpr double max_steps = 1 << 22;  // beyond, all positions count as valid
 
 // How many o in [0, outputs) have o * stride + start on one of `inputs` elements that stand
 // `dilation` apart, the first at 0.
@@ -34,7 +34,7 @@ double valid_pairs(const WindowDim& dim, int64_t inputs, int64_t outputs) {
   const int64_t stride = std::max<int64_t>(dim.stride, 1);
   const int64_t dilation = std::max<int64_t>(dim.base_dilation, 1);
   const double positions = static_cast<double>(dim.size);
-  if (positions * static_cast<double>(dilation) > most_steps)
+  if (positions * static_cast<double>(dilation) > max_steps)
     return positions * static_cast<double>(outputs);
   double sum = 0;
   for (int64_t k = 0; k < dim.size; ++k)

@@ -75,7 +75,7 @@ double elements_read(const Counting& counting, const Instruction& i, size_t k, d
 }
 
 // Of a start the part of its result that is new: the rest are its operands and flags.
-const Shape& made_by(const Module& module, const Instruction& i) {
+const Shape& written_part(const Module& module, const Instruction& i) {
   const Shape& shape = module.shape(i);
   size_t part = SIZE_MAX;
   if (i.op == Op::CopyStart || i.op == Op::Recv) part = 0;
@@ -85,7 +85,7 @@ const Shape& made_by(const Module& module, const Instruction& i) {
 
 double bytes_written(const Counting& counting, const Instruction& i) {
   const Module& module = counting.module;
-  const Shape& shape = made_by(module, i);
+  const Shape& shape = written_part(module, i);
   if (i.op == Op::Tuple) return static_cast<double>(unpadded_bytes(shape));  // its table
   if (i.op == Op::Send) return 0;
   if (i.op == Op::DynamicUpdateSlice) return bytes_of_elements(shape, update_elements(module, i));

@@ -15,7 +15,7 @@ Dataflow::Dataflow(const Module& module, const CallGraph& calls, const NodeTable
 
 void Dataflow::define(InstructionId id, bool is_phi, uint32_t node) {
   const uint32_t number = static_cast<uint32_t>(values.size());
-  check(number < ValueSets::most_values, "Dataflow: too many values");
+  check(number < ValueSets::max_values, "Dataflow: too many values");
   values.push_back({id, node, is_phi, false});
   known_sets.add_value(number);
   sets[first_node[id.value] + node] = ValueSets::single(number);
@@ -146,15 +146,15 @@ bool Dataflow::update_phi_node(InstructionId id, uint32_t node, std::span<const 
   ValueSets::Set& set = sets[first_node[id.value] + node];
   if (inputs.empty()) return false;
   const auto now = known_sets.values(set);
-  const bool made_here =
+  const bool is_own_phi =
       !now.empty() && values[now[0]].instruction == id && values[now[0]].node == node;
   if (inputs.size() == 1) {
     if (set == ValueSets::single(inputs[0])) return false;
-    if (made_here) values[now[0]].is_deleted = true;
+    if (is_own_phi) values[now[0]].is_deleted = true;
     set = ValueSets::single(inputs[0]);
     return true;
   }
-  if (!made_here) {
+  if (!is_own_phi) {
     define(id, true, node);
     phis_.set_inputs(static_cast<uint32_t>(values.size() - 1), inputs);
     return true;

@@ -14,7 +14,7 @@ class ValueSets {
   using Set = uint32_t;
   static constexpr Set empty = 0;
 
-  static constexpr uint32_t most_values = (1u << 31) - 2;
+  static constexpr uint32_t max_values = (1u << 31) - 2;
   static Set single(uint32_t value) { return value + 1; }
   void add_value(uint32_t value) { values_.push_back(value); }
   std::span<const uint32_t> values(Set set) const;

@@ -76,7 +76,7 @@ bool has(std::string_view controllers, std::string_view controller) {
 
 using Granted = double (*)(const std::string& group);
 
-double least_of_groups(const std::string& root, std::string_view membership, const char* controller,
+double min_over_groups(const std::string& root, std::string_view membership, const char* controller,
                        Granted v1, Granted v2) {
   double out = no_limit;
   while (!membership.empty()) {  // "0::/user.slice", "4:cpu,cpuacct:/docker/1f"
@@ -97,11 +97,11 @@ double least_of_groups(const std::string& root, std::string_view membership, con
 }  // namespace
 
 double cgroup_cores(const std::string& root, std::string_view membership) {
-  return least_of_groups(root, membership, "cpu", granted_v1, granted_v2);
+  return min_over_groups(root, membership, "cpu", granted_v1, granted_v2);
 }
 
 double cgroup_memory(const std::string& root, std::string_view membership) {
-  return least_of_groups(root, membership, "memory", left_v1, left_v2);
+  return min_over_groups(root, membership, "memory", left_v1, left_v2);
 }
 
 }  // namespace hilo

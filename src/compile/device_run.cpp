@@ -31,11 +31,11 @@ DeviceRun::DeviceRun(const ExecutableState& state, VirtualDevices* devices, int6
   library = run_library;
   after_step = tell_step;
   library_in_parts = run_in_parts;
-  DeviceRun::in_long_pieces = run_long_pieces;
+  DeviceRun::in_long_chunks = run_long_chunks;
 }
 
 // After an interrupt the rest is left out, and the run fails at its end at the latest.
-void DeviceRun::in_pieces(int64_t count, int64_t grain,
+void DeviceRun::in_chunks(int64_t count, int64_t grain,
                           const std::function<void(int64_t begin, int64_t end)>& body) const {
   const auto run_range = [&](int64_t piece) {
     if (interrupt->load(std::memory_order_relaxed)) return;
@@ -45,10 +45,10 @@ void DeviceRun::in_pieces(int64_t count, int64_t grain,
   state_.device->threads().run((count + grain - 1) / grain, std::ref(run_range));
 }
 
-Parallel DeviceRun::in_pieces() const {
+Parallel DeviceRun::in_chunks() const {
   return {state_.device->threads().threads(),
           [this](int64_t count, int64_t grain, const Parallel::Body& body) {
-            in_pieces(count, grain, body);
+            in_chunks(count, grain, body);
           }};
 }
 
@@ -62,7 +62,7 @@ void DeviceRun::run_parallel(RunContext* context, TileFunction body, void* const
 }
 
 // Two pieces a thread at the least, since not all threads are equally fast.
-void DeviceRun::run_long_pieces(RunContext* context, TileFunction body, void* const* arguments,
+void DeviceRun::run_long_chunks(RunContext* context, TileFunction body, void* const* arguments,
                                 int64_t count, int64_t most) {
   const auto& run = *static_cast<DeviceRun*>(context);
   const int64_t enough = 2 * static_cast<int64_t>(run.state_.device->threads().threads());
@@ -75,7 +75,7 @@ void DeviceRun::run_long_pieces(RunContext* context, TileFunction body, void* co
 void DeviceRun::do_kernel(TileFunction body, void* const* arguments, int64_t count,
                           int64_t grain) const {
   const auto run_range = [&](int64_t begin, int64_t end) { body(arguments, begin, end); };
-  in_pieces(count, grain, std::ref(run_range));
+  in_chunks(count, grain, std::ref(run_range));
 }
 
 int32_t DeviceRun::run_library(RunContext* context, int64_t number) {
@@ -97,7 +97,7 @@ int32_t DeviceRun::status_of(Body&& body) {
 
 Result<void> DeviceRun::do_library_step(size_t number) {
   if (const RoutineStep& routine = state_.routines[number]; routine.routine) {
-    routine.run(memory_, in_pieces());
+    routine.run(memory_, in_chunks());
     return may_go_on(interrupt);
   }
   return run_library_step(state_.module, state_.code.library_steps[number], memory_, *devices_,
@@ -118,9 +118,9 @@ int32_t DeviceRun::run_in_parts(RunContext* context, int64_t number, TileFunctio
       all.push_back(columns);
       then(all.data(), part.row, part.row + part.rows);
     };
-    if (run.state_.routines[n].run_in_parts(run.memory_, run.in_pieces(), width, take)) return {};
+    if (run.state_.routines[n].run_in_parts(run.memory_, run.in_chunks(), width, take)) return {};
     HILO_DO(run.do_library_step(n));
-    run.in_pieces(rows, std::max<int64_t>(1, piece / width),
+    run.in_chunks(rows, std::max<int64_t>(1, piece / width),
                   [&](int64_t begin, int64_t end) { take({begin, end - begin, 0, width}); });
     return {};
   });

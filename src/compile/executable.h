@@ -51,18 +51,18 @@ class DeviceRun : private RunContext {
   Result<void> run_in(std::span<std::byte* const> memory, int32_t (*code)(RunContext*));
 
  private:
-  void in_pieces(int64_t count, int64_t grain,
+  void in_chunks(int64_t count, int64_t grain,
                  const std::function<void(int64_t begin, int64_t end)>& body) const;
   static void run_parallel(RunContext* context, TileFunction body, void* const* arguments,
                            int64_t count, int64_t grain);
-  static void run_long_pieces(RunContext* context, TileFunction body, void* const* arguments,
+  static void run_long_chunks(RunContext* context, TileFunction body, void* const* arguments,
                               int64_t count, int64_t most);
   void do_kernel(TileFunction body, void* const* arguments, int64_t count, int64_t grain) const;
   static int32_t run_library(RunContext* context, int64_t number);
   Result<void> do_library_step(size_t number);
   template <class Body>
   int32_t status_of(Body&& body);
-  Parallel in_pieces() const;
+  Parallel in_chunks() const;
   static int32_t run_in_parts(RunContext* context, int64_t number, TileFunction then,
                               void* const* arguments, int64_t count, int64_t rows, int64_t width);
   static void tell_step(RunContext* context, int64_t instruction);

@@ -93,7 +93,7 @@ std::vector<MemoryPiece> Addresses::memory(int64_t scratch) const {
   }
   out.push_back({.bytes = scratch});
   temporary(out.back(), scratch > 0);
-  out.resize(out.size() + pieces_);
+  out.resize(out.size() + suballocations_);
   return out;
 }
 

@@ -17,8 +17,10 @@ class Addresses {
   // Of each allocation, none for temporaries that were not asked for: tables of tuples, values of
   // fused and applied computations. `scratch` bytes stand behind them, and then the pieces.
   std::vector<MemoryPiece> memory(int64_t scratch) const;
-  // The number of an allocation that is a piece of another one: code says where before it is read.
-  uint32_t add_piece() { return static_cast<uint32_t>(plan_.allocations.size() + 1 + pieces_++); }
+  // The number of an allocation within another one: code says where before it is read.
+  uint32_t add_suballocation() {
+    return static_cast<uint32_t>(plan_.allocations.size() + 1 + suballocations_++);
+  }
 
  private:
   Result<Address> of(InstructionId id, const Shape& shape, const Dims& index);
@@ -27,7 +29,7 @@ class Addresses {
   const Plan& plan_;
   int64_t scale_ = 1;
   std::vector<bool> is_used_;  // by allocation
-  size_t pieces_ = 0;
+  size_t suballocations_ = 0;
 };
 
 }  // namespace hilo

@@ -23,7 +23,7 @@ namespace match = llvm::PatternMatch;
 
 constexpr const char* bf16_mark = "hilo.bf16";
 constexpr int deepest = 8;
-constexpr size_t most_seen = 200;  // steps
+constexpr size_t max_visited = 200;  // steps
 
 bool has_bf16_instructions(const llvm::Function& function, const llvm::TargetMachine& machine) {
   const llvm::Triple& triple = machine.getTargetTriple();
@@ -88,7 +88,7 @@ bool has_nan_of_bf16(const Value* x, std::set<const Value*>& seen) {
     return one && !one->isNaN();
   }
   const auto* step = llvm::dyn_cast<llvm::Instruction>(x);
-  if (!step || seen.size() > most_seen) return false;
+  if (!step || seen.size() > max_visited) return false;
   if (llvm::isa<llvm::FPMathOperator>(step) && step->hasNoNaNs()) return true;
   const auto all = [&](auto operands) {
     return std::ranges::all_of(operands,

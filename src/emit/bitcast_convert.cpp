@@ -6,7 +6,7 @@ namespace {
 using llvm::Value;
 
 // One of the pieces that a wider element falls into; the lowest bits are the first.
-Value* piece_of(Elements& e, InstructionId id, const Index& index) {
+Value* bit_slice(ElementEmitter& e, InstructionId id, const Index& index) {
   const Shape& from = e.module.shape(e.module.operand(id, 0));
   const Shape& to = e.module.shape(id);
   std::vector<Value*> at;
@@ -18,7 +18,7 @@ Value* piece_of(Elements& e, InstructionId id, const Index& index) {
 }
 
 // The pieces of the last dimension side by side.
-Value* joined_pieces(Elements& e, InstructionId id, const Index& index) {
+Value* concatenated_bits(ElementEmitter& e, InstructionId id, const Index& index) {
   const Shape& from = e.module.shape(e.module.operand(id, 0));
   const ElementType to = e.module.shape(id).type;
   llvm::Type* wide = e.b.getIntNTy(static_cast<unsigned>(bits_of(to)));
@@ -44,16 +44,16 @@ bool falls_into(const Dims& less, const Dims& more, int64_t count) {
 
 }  // namespace
 
-Value* element_BitcastConvert(Elements& e, InstructionId id, const Index& index, size_t) {
+Value* element_BitcastConvert(ElementEmitter& e, InstructionId id, const Index& index, size_t) {
   const Shape &from = e.module.shape(e.module.operand(id, 0)), &to = e.module.shape(id);
   const int64_t before = bits_of(from.type), after = bits_of(to.type);
   Value* bits = nullptr;
   if (before == after && from.dims == to.dims) {
     bits = bits_of_element(e.b, from.type, e.operand(id, 0, index));
   } else if (before > after && falls_into(from.dims, to.dims, before / after)) {
-    bits = piece_of(e, id, index);
+    bits = bit_slice(e, id, index);
   } else if (before < after && falls_into(to.dims, from.dims, after / before)) {
-    bits = joined_pieces(e, id, index);
+    bits = concatenated_bits(e, id, index);
   } else {
     return e.unsupported(id, "to elements of a width that is no multiple");
   }

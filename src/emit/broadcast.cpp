@@ -2,7 +2,7 @@
 
 namespace hilo {
 
-llvm::Value* element_Broadcast(Elements& e, InstructionId id, const Index& index, size_t) {
+llvm::Value* element_Broadcast(ElementEmitter& e, InstructionId id, const Index& index, size_t) {
   const Dims& dims = e.module.shape(e.module.operand(id, 0)).dims;
   const Dims& to = e.module.attributes<DimensionsAttributes>(id).dimensions;
   std::vector<llvm::Value*> at;

@@ -158,7 +158,7 @@ void CodeCache::keep(const std::string& key, llvm::StringRef object) {
 }
 
 CacheReport CodeCache::close() {
-  if (has_written_) folder_->shrink_to(options_.most_bytes, ending);
+  if (has_written_) folder_->shrink_to(options_.max_bytes, ending);
   return report_;
 }
 

@@ -5,8 +5,8 @@
 
 #include "emit/complex_math.h"
 #include "emit/math.h"
-#include "emit/rare_choices.h"
 #include "emit/scalars.h"
+#include "emit/select_to_branch.h"
 
 extern "C" {
 #define HILO_DECLARE(name) __extension__ double _Complex name(double _Complex);
@@ -65,7 +65,7 @@ class Wide {
             add_product(x.real, y.imaginary, times(x.imaginary, y.real))};
   }
   // x times the conjugate of y, of parts that f32 holds.
-  Complex turned_back(Complex x, Complex y) const {
+  Complex times_conjugate(Complex x, Complex y) const {
     return {add_product(x.real, y.real, times(x.imaginary, y.imaginary)),
             add_product(x.imaginary, y.real, b.CreateFNeg(times(x.real, y.imaginary)))};
   }
@@ -95,15 +95,16 @@ class Wide {
     Value* sign = copy_sign(1, b.CreateSelect(is_steep, y.imaginary, y.real));
     const Complex upright = scaled(sign, y);
     Value* size = times(sign, add_product(y.real, y.real, times(y.imaginary, y.imaginary)));
-    const Complex turned = turned_back(x, upright);
-    const Complex plain = {b.CreateFDiv(turned.real, size), b.CreateFDiv(turned.imaginary, size)};
+    const Complex conjugated = times_conjugate(x, upright);
+    const Complex plain = {b.CreateFDiv(conjugated.real, size),
+                           b.CreateFDiv(conjugated.imaginary, size)};
     Value* large = copy_sign(HUGE_VAL, y.real);
     const Complex by_zero = scaled(large, x);
-    const Complex of_infinite = scaled(number(HUGE_VAL), turned_back(limits(x), y));
+    const Complex of_infinite = scaled(number(HUGE_VAL), times_conjugate(limits(x), y));
     Value* has_finite = b.CreateOr(is_finite(y.real), is_finite(y.imaginary));
     Value* sign_of_one = b.CreateSelect(has_finite, sign, number(1));
     const Complex by_infinite =
-        scaled(copy_sign(0, sign_of_one), turned_back(x, scaled(sign_of_one, limits(y))));
+        scaled(copy_sign(0, sign_of_one), times_conjugate(x, scaled(sign_of_one, limits(y))));
     Value* is_zero = b.CreateAnd(
         b.CreateFCmpOEQ(size, number(0)),
         b.CreateOr(b.CreateFCmpORD(x.real, x.real), b.CreateFCmpORD(x.imaginary, x.imaginary)));
@@ -112,8 +113,8 @@ class Wide {
     out = select(is_zero, by_zero, out);
     Value* is_nan = b.CreateAnd(b.CreateFCmpUNO(plain.real, plain.real),
                                 b.CreateFCmpUNO(plain.imaginary, plain.imaginary));
-    return {rare_choice(b, is_nan, out.real, plain.real),
-            rare_choice(b, is_nan, out.imaginary, plain.imaginary)};
+    return {unlikely_select(b, is_nan, out.real, plain.real),
+            unlikely_select(b, is_nan, out.imaginary, plain.imaginary)};
   }
   // Of parts that f32 holds.
   Value* length_of_single(Complex x) const {
@@ -193,8 +194,8 @@ bool is_conjugate(const Module& module, InstructionId y, InstructionId x) {
     return module[part].op == op && module.operand(part, 0) == x;
   };
   if (module[y].op != Op::Complex || !is_part(Op::Real, module.operand(y, 0))) return false;
-  const InstructionId turned = module.operand(y, 1);
-  return module[turned].op == Op::Negate && is_part(Op::Imag, module.operand(turned, 0));
+  const InstructionId conjugated = module.operand(y, 1);
+  return module[conjugated].op == Op::Negate && is_part(Op::Imag, module.operand(conjugated, 0));
 }
 
 // Whether a number is multiplied by its conjugate.

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "emit/math.h"
-#include "emit/rare_choices.h"
+#include "emit/select_to_branch.h"
 
 namespace hilo::complex_math {
 namespace {
@@ -13,10 +13,10 @@ using namespace real_parts;
 
 // Beyond it e^x is infinite or zero in f32 whatever it is multiplied by, but none in double.
 constexpr double end_of_exponents = 700;
-constexpr double least_normal = std::numeric_limits<double>::min();
-// Parts of usual quotients are zero or lie between this and its inverse: no step of theirs comes
-// near to the ends of doubles. Their divisors are no smaller than the second.
-constexpr double end_of_usual = 0x1p300, least_usual_divisor = 0x1p-52;
+constexpr double min_normal = std::numeric_limits<double>::min();
+// Parts of quotients that take the fast path are zero or lie between this and its inverse: no step
+// of theirs comes near to the ends of doubles. Their divisors are no smaller than the second.
+constexpr double fast_path_limit = 0x1p300, min_fast_path_divisor = 0x1p-52;
 
 Value* is_finite(Builder& b, Value* x) {
   return b.CreateFCmpOLT(absolute(b, x), number(b, infinity));
@@ -82,7 +82,7 @@ Complex smith_quotient(Builder& b, Complex x, Complex y, bool is_exact) {
   Value* along = b.CreateSelect(steep, x.imaginary, x.real);
   Value* ratio = b.CreateFDiv(less, more);
   Value* below = b.CreateFAdd(b.CreateFMul(less, ratio), more);
-  Value* vanishes = b.CreateFCmpULE(absolute(b, ratio), number(b, least_normal));
+  Value* vanishes = b.CreateFCmpULE(absolute(b, ratio), number(b, min_normal));
   const auto times_ratio = [&](Value* part) {
     Value* product = b.CreateFMul(part, ratio);
     if (!is_exact) return product;
@@ -107,7 +107,7 @@ Complex limits_of(Builder& b, Complex x) {
 }
 
 // x times the conjugate of y.
-Complex turned_back(Builder& b, Complex x, Complex y) {
+Complex times_conjugate(Builder& b, Complex x, Complex y) {
   return {b.CreateFAdd(b.CreateFMul(x.real, y.real), b.CreateFMul(x.imaginary, y.imaginary)),
           b.CreateFSub(b.CreateFMul(x.imaginary, y.real), b.CreateFMul(x.real, y.imaginary))};
 }
@@ -122,10 +122,11 @@ Complex with_edges(Builder& b, Complex x, Complex y, Complex quotient) {
   Value* by_zero = b.CreateAnd(is_zero(b, y.real), is_zero(b, y.imaginary));
   Value* is_known =
       b.CreateOr(b.CreateFCmpORD(x.real, x.real), b.CreateFCmpORD(x.imaginary, x.imaginary));
-  Complex out = select_parts(b, b.CreateAnd(is_any_infinite(b, y), both_finite(x)),
-                             scaled(b, number(b, 0), turned_back(b, x, limits_of(b, y))), quotient);
+  Complex out =
+      select_parts(b, b.CreateAnd(is_any_infinite(b, y), both_finite(x)),
+                   scaled(b, number(b, 0), times_conjugate(b, x, limits_of(b, y))), quotient);
   out = select_parts(b, b.CreateAnd(is_any_infinite(b, x), both_finite(y)),
-                     scaled(b, number(b, infinity), turned_back(b, limits_of(b, x), y)), out);
+                     scaled(b, number(b, infinity), times_conjugate(b, limits_of(b, x), y)), out);
   out = select_parts(b, b.CreateAnd(by_zero, is_known),
                      scaled(b, copy_sign(b, number(b, infinity), y.real), x), out);
   return select_parts(b, is_nan, out, quotient);
@@ -147,7 +148,7 @@ Complex quotient_of_any(Builder& b, Complex x, Complex y) {
     return b.CreateFCmpOLT(absolute(b, part), number(b, limit));
   };
   const auto is_alone = [&](Value* part, Value* other) {
-    return b.CreateAnd(is_less(part, least_normal), is_less(other, large * small));
+    return b.CreateAnd(is_less(part, min_normal), is_less(other, large * small));
   };
   Value* divisor = more_of(y);
   Value* may_grow =
@@ -294,19 +295,19 @@ Complex power(Builder& b, Complex x, Complex y) {
 Complex quotient(Builder& b, Complex x, Complex y) {
   const auto is_far = [&](Value* part) {
     part = absolute(b, part);
-    Value* is_small = b.CreateAnd(b.CreateFCmpOLT(part, number(b, 1 / end_of_usual)),
+    Value* is_small = b.CreateAnd(b.CreateFCmpOLT(part, number(b, 1 / fast_path_limit)),
                                   b.CreateNot(is_zero(b, part)));
-    return b.CreateOr(is_small, b.CreateFCmpUGT(part, number(b, end_of_usual)));
+    return b.CreateOr(is_small, b.CreateFCmpUGT(part, number(b, fast_path_limit)));
   };
-  Value* is_rare = b.CreateOr(b.CreateOr(is_far(x.real), is_far(x.imaginary)),
-                              b.CreateOr(is_far(y.real), is_far(y.imaginary)));
+  Value* is_general = b.CreateOr(b.CreateOr(is_far(x.real), is_far(x.imaginary)),
+                                 b.CreateOr(is_far(y.real), is_far(y.imaginary)));
   const auto is_small = [&](Value* part) {
-    return b.CreateFCmpOLT(absolute(b, part), number(b, least_usual_divisor));
+    return b.CreateFCmpOLT(absolute(b, part), number(b, min_fast_path_divisor));
   };
-  is_rare = b.CreateOr(is_rare, b.CreateAnd(is_small(y.real), is_small(y.imaginary)));
-  const Complex usual = smith_quotient(b, x, y, false), rare = quotient_of_any(b, x, y);
-  return {rare_choice(b, is_rare, rare.real, usual.real),
-          rare_choice(b, is_rare, rare.imaginary, usual.imaginary)};
+  is_general = b.CreateOr(is_general, b.CreateAnd(is_small(y.real), is_small(y.imaginary)));
+  const Complex fast = smith_quotient(b, x, y, false), general = quotient_of_any(b, x, y);
+  return {unlikely_select(b, is_general, general.real, fast.real),
+          unlikely_select(b, is_general, general.imaginary, fast.imaginary)};
 }
 
 Function function_of(std::string_view name) {

@@ -4,22 +4,22 @@
 #include <set>
 
 #include "emit/complex.h"
+#include "emit/flattened_rows.h"
+#include "emit/kernel_builder.h"
 #include "emit/op_functions.h"
-#include "emit/seams.h"
-#include "emit/tabled_rows.h"
+#include "emit/partition_points.h"
 #include "emit/tiles.h"
-#include "emit/writer.h"
 
 namespace hilo {
 namespace {
 
-// Tiles of each operand that is turned are an array of the frame.
-constexpr size_t most_loops = 64, most_copies = 1024, most_turned = 8;
+// Tiles of each operand that is transposed are an array of the frame.
+constexpr size_t max_loops = 64, max_copies = 1024, max_transposed = 8;
 #define LIMIT(name, value) constexpr int64_t name = value;
 #include "pass/fuse/joined_loops.def"
 #undef LIMIT
 // Rows of a part that are copied by words of a register, in straight code.
-constexpr int64_t most_bytes = 256, widest_word = 64;
+constexpr int64_t max_bytes = 256, widest_word = 64;
 
 // By words, of which the last one may overlap the one before it.
 void copy_row(Builder& b, llvm::Value* to, llvm::Value* from, int64_t bytes) {
@@ -43,11 +43,11 @@ void copy_row(Builder& b, llvm::Value* to, llvm::Value* from, int64_t bytes) {
 // The operands one after the other, each by loops of its own: what lies before the dimension of
 // concatenation are the kernel's iterations, or, where that is little, the places of it are. A few
 // operands of equal dimensions have one loop together where they are made of the same, as sines and
-// cosines of the same angles, or are short. Operands that are read across their rows are turned by
-// tiles, whose blocks are iterations then.
+// cosines of the same angles, or are short. Operands that are read across their rows are transposed
+// by tiles, whose blocks are iterations then.
 class Concatenation {
  public:
-  Concatenation(Writer& w, InstructionId id)
+  Concatenation(KernelBuilder& w, InstructionId id)
       : w_(w),
         b_(w.b),
         module_(w.elements.module),
@@ -58,29 +58,29 @@ class Concatenation {
     int64_t start = 0;
     for (InstructionId operand : module_.operands(id)) {
       const int64_t size = module_.shape(operand).dims[dim_];
-      if (size > 0) parts_.push_back({operand, standing_array(operand), start, size, {}, nullptr});
+      if (size > 0) parts_.push_back({operand, memory_array(operand), start, size, {}, nullptr});
       start += size;
     }
-    if (parts_.size() <= most_turned)
+    if (parts_.size() <= max_transposed)
       for (Part& part : parts_) part.crossing = crossing_of(part);
     has_tiles_ = std::ranges::any_of(parts_, [](const Part& part) { return !!part.crossing; });
     is_together_ = !has_tiles_ && are_together();
-    if (!has_tiles_ && dim_ > 0) find_tabled();
+    if (!has_tiles_ && dim_ > 0) find_flattened();
   }
 
   bool has_loops() const {
     if (element_count(shape_.dims) == 0) return false;
-    if (has_tiles_ || !tabled_.empty()) return true;
+    if (has_tiles_ || !flattened_.empty()) return true;
     if (std::ranges::all_of(parts_, [](const Part& part) { return part.array; }))
-      return parts_.size() <= most_copies;
+      return parts_.size() <= max_copies;
     // Of single elements side by side the loops are straight code, without a choice for each.
     const int64_t each = is_by_rows() ? shape_.dims[dim_] * inner_ : inner_;
     const bool is_single = is_by_rows() && each == static_cast<int64_t>(parts_.size());
-    return parts_.size() <= most_loops && (each >= shortest_joined || is_single || is_together_);
+    return parts_.size() <= max_loops && (each >= shortest_joined || is_single || is_together_);
   }
 
   void write() {
-    if (!tabled_.empty()) write_tabled();
+    if (!flattened_.empty()) write_flattened();
     else if (is_by_rows() && !has_tiles_) write_rows();
     else write_parts();
   }
@@ -95,43 +95,43 @@ class Concatenation {
   };
 
   // Parts side by side of as many elements a row, which one flat loop computes.
-  struct TabledParts {
+  struct FlattenedParts {
     std::span<Part> parts;
-    TabledRows rows;
+    FlattenedRows rows;
   };
 
-  void find_tabled() {
+  void find_flattened() {
     for (size_t i = 0, end = 0; i < parts_.size(); i = end) {
       std::vector<InstructionId> ids = {parts_[i].id};
       for (end = i + 1; end < parts_.size(); ++end) {
         if (parts_[i].array || parts_[end].array || parts_[end].size != parts_[i].size) break;
         ids.push_back(parts_[end].id);
       }
-      if (parts_[i].array || std::ssize(ids) > most_together) continue;
-      const auto rows = find_tabled_rows(w_.elements, ids, module_.shape(ids[0]).dims, dim_);
-      if (rows) tabled_.push_back({std::span(parts_).subspan(i, ids.size()), *rows});
+      if (parts_[i].array || std::ssize(ids) > max_together) continue;
+      const auto rows = find_flattened_rows(w_.elements, ids, module_.shape(ids[0]).dims, dim_);
+      if (rows) flattened_.push_back({std::span(parts_).subspan(i, ids.size()), *rows});
     }
     int64_t count = 0;  // powers of two
-    for (const TabledParts& some : tabled_) count = std::max(count, some.rows.count);
-    for (TabledParts& some : tabled_) some.rows.count = count;
+    for (const FlattenedParts& some : flattened_) count = std::max(count, some.rows.count);
+    for (FlattenedParts& some : flattened_) some.rows.count = count;
   }
 
   // Blocks of rows: what is costly into the frame, and then each row.
-  void write_tabled() {
+  void write_flattened() {
     w_.set_loops_over("tabled rows");
-    const int64_t count = tabled_[0].rows.count;
+    const int64_t count = flattened_[0].rows.count;
     llvm::Type* type = stored_type(b_, shape_.type);
-    for (const TabledParts& some : tabled_)
+    for (const FlattenedParts& some : flattened_)
       for (Part& part : some.parts) part.of_block = frame_array(b_, type, count * some.rows.size);
     const double each = static_cast<double>(shape_.dims[dim_] * inner_);
     for_blocks_of_rows(w_, outer_, count, each, [&](const BlockOfRows& block) {
-      for (const TabledParts& some : tabled_) compute(some, block);
+      for (const FlattenedParts& some : flattened_) compute(some, block);
       loop(b_, block.shared, int64(b_, count),
            [&](llvm::Value* row) { write_row_of_block(block, row); });
     });
   }
 
-  void compute(const TabledParts& some, const BlockOfRows& block) {
+  void compute(const FlattenedParts& some, const BlockOfRows& block) {
     const Dims& dims = module_.shape(some.parts[0].id).dims;
     loop_over_rows(w_, dims, some.rows, block, [&](const Index& place, llvm::Value* number) {
       std::vector<llvm::Value*> values;
@@ -153,7 +153,7 @@ class Concatenation {
   }
 
   // Of what is an array's elements in their order.
-  llvm::Value* standing_array(InstructionId id) const {
+  llvm::Value* memory_array(InstructionId id) const {
     while (!w_.elements.array(id) && module_[id].op == Op::Reshape) id = module_.operand(id, 0);
     return w_.elements.array(id);
   }
@@ -165,7 +165,7 @@ class Concatenation {
   }
 
   bool are_together() const {
-    if (parts_.size() < 2 || std::ssize(parts_) > most_together) return false;
+    if (parts_.size() < 2 || std::ssize(parts_) > max_together) return false;
     const int64_t each = parts_[0].size * inner_;
     const auto is_alike = [&](const Part& part) {
       return !part.array && part.size == parts_[0].size;
@@ -233,9 +233,9 @@ class Concatenation {
     for (size_t i = 0; i < seen.size(); ++i) {
       if (w_.elements.array(seen[i]) || module_.shape(seen[i]).is_scalar()) continue;
       const Op op = module_[seen[i]].op;
-      const bool is_spread =
+      const bool is_broadcast =
           op == Op::Broadcast && !module_.shape(module_.operand(seen[i], 0)).is_scalar();
-      if (is_spread || op == Op::Iota) return true;
+      if (is_broadcast || op == Op::Iota) return true;
       for (InstructionId operand : module_.operands(seen[i]))
         if (std::ranges::count(seen, operand) == 0) seen.push_back(operand);
     }
@@ -243,7 +243,7 @@ class Concatenation {
   }
 
   void write_row(llvm::Value* row, const Index& rows) {
-    if (is_together_) return write_places(parts_, rows, int64(b_, 0), int64(b_, parts_[0].size));
+    if (is_together_) return write_range(parts_, rows, int64(b_, 0), int64(b_, parts_[0].size));
     for (const Part& part : parts_) write_part_of_row(part, row, rows);
   }
 
@@ -251,13 +251,13 @@ class Concatenation {
     if (part.array && part.size * inner_ > 1)
       return copy(part, row, array_at(part.array, row, part.size, 0));
     w_.elements.forget();
-    write_places({&part, 1}, rows, int64(b_, 0), int64(b_, part.size));
+    write_range({&part, 1}, rows, int64(b_, 0), int64(b_, part.size));
   }
 
   void copy(const Part& part, llvm::Value* row, llvm::Value* from) {
     llvm::Value* to = array_at(w_.results[0], row, shape_.dims[dim_], part.start);
     const int64_t count = part.size * inner_ * bytes();
-    if (count <= most_bytes) copy_row(b_, to, from, count);
+    if (count <= max_bytes) copy_row(b_, to, from, count);
     else b_.CreateMemCpy(to, {}, from, {}, static_cast<uint64_t>(count));
   }
 
@@ -283,14 +283,14 @@ class Concatenation {
     return count_tile_blocks(*part.crossing, module_.shape(part.id).dims);
   }
   void write_part(const Part& part, llvm::Value* first, llvm::Value* last) {
-    if (part.crossing) return write_turned(part, first, last);
+    if (part.crossing) return write_transposed(part, first, last);
     loop(b_, element_count(outer_), [&](llvm::Value* row) {
       w_.elements.forget();
-      if (part.array) copy_places(part, row, first, last);
-      else write_places({&part, 1}, Index::linear(b_, outer_, row), first, last);
+      if (part.array) copy_range(part, row, first, last);
+      else write_range({&part, 1}, Index::linear(b_, outer_, row), first, last);
     });
   }
-  void write_turned(const Part& part, llvm::Value* first, llvm::Value* last) {
+  void write_transposed(const Part& part, llvm::Value* first, llvm::Value* last) {
     const auto store_there = [&](const Index& place) {
       llvm::Value* value = w_.elements.at(part.id, place);
       if (!w_.elements.error()) store(part, place, value);
@@ -309,11 +309,11 @@ class Concatenation {
     w_.set_count(parts_[0].size, each * static_cast<double>(parts_.size()));
     loop(b_, element_count(outer_), [&](llvm::Value* row) {
       w_.elements.forget();
-      write_places(parts_, Index::linear(b_, outer_, row), w_.begin, w_.end);
+      write_range(parts_, Index::linear(b_, outer_, row), w_.begin, w_.end);
     });
   }
 
-  void copy_places(const Part& part, llvm::Value* row, llvm::Value* first, llvm::Value* last) {
+  void copy_range(const Part& part, llvm::Value* row, llvm::Value* first, llvm::Value* last) {
     const auto at = [&](llvm::Value* array, int64_t size, int64_t start) {
       return b_.CreateInBoundsGEP(b_.getInt8Ty(), array_at(array, row, size, start),
                                   multiply_index(b_, first, inner_ * bytes()));
@@ -333,8 +333,8 @@ class Concatenation {
   }
 
   // The elements of parts that are alike.
-  void write_places(std::span<const Part> parts, const Index& row, llvm::Value* first,
-                    llvm::Value* last) {
+  void write_range(std::span<const Part> parts, const Index& row, llvm::Value* first,
+                   llvm::Value* last) {
     std::vector<llvm::Value*> at;
     for (size_t d = 0; d < dim_; ++d) at.push_back(row.at(b_, d));
     at.resize(shape_.dims.size());
@@ -349,15 +349,17 @@ class Concatenation {
     });
   }
 
-  // The loops of the last dimension are those between the seams of what is written.
+  // The loops of the last dimension are those between the partition points of what is written.
   void loop_along(std::span<const Part> parts, size_t d, llvm::Value* first, llvm::Value* last,
                   LoopBody body) {
     std::vector<InstructionId> ids;
     for (const Part& part : parts) ids.push_back(part.id);
-    const Seams seams = d + 1 < shape_.dims.size() ? Seams{} : find_seams(module_, ids, d);
-    if (seams.group != 1 || seams.ends.size() < 3) return loop(b_, first, last, body);
-    for (size_t i = 0; i + 1 < seams.ends.size(); ++i) {
-      const int64_t begin = seams.ends[i], end = seams.ends[i + 1];
+    const PartitionPoints partition_points =
+        d + 1 < shape_.dims.size() ? PartitionPoints{} : find_partition_points(module_, ids, d);
+    if (partition_points.group != 1 || partition_points.ends.size() < 3)
+      return loop(b_, first, last, body);
+    for (size_t i = 0; i + 1 < partition_points.ends.size(); ++i) {
+      const int64_t begin = partition_points.ends[i], end = partition_points.ends[i + 1];
       w_.elements.forget();
       loop(b_, greater_index(b_, first, int64(b_, begin)), lesser_index(b_, last, int64(b_, end)),
            [&](llvm::Value* place) {
@@ -382,7 +384,7 @@ class Concatenation {
 
   int64_t bytes() const { return storage_bytes(shape_.type); }
 
-  Writer& w_;
+  KernelBuilder& w_;
   Builder& b_;
   const Module& module_;
   const Shape& shape_;
@@ -392,12 +394,12 @@ class Concatenation {
   std::vector<Part> parts_;
   bool is_together_ = false;  // all of them in one loop
   bool has_tiles_ = false;
-  std::vector<TabledParts> tabled_;
+  std::vector<FlattenedParts> flattened_;
 };
 
 }  // namespace
 
-Result<void> write_Concatenate(Writer& w, InstructionId id) {
+Result<void> write_Concatenate(KernelBuilder& w, InstructionId id) {
   Concatenation concatenation(w, id);
   if (concatenation.has_loops()) {
     concatenation.write();
@@ -411,7 +413,7 @@ namespace {
 
 // What all operands are slices of that differ in dimension `dim` alone, as those of a rotation, or
 // nothing. Slices that stand in arrays are read there: what they were of may be gone.
-std::optional<InstructionId> sliced_by_all(const Elements& e, InstructionId id, size_t dim) {
+std::optional<InstructionId> sliced_by_all(const ElementEmitter& e, InstructionId id, size_t dim) {
   const Module& module = e.module;
   const InstructionId first = module.operand(id, 0);
   for (InstructionId operand : module.operands(id)) {
@@ -428,7 +430,7 @@ std::optional<InstructionId> sliced_by_all(const Elements& e, InstructionId id, 
 }
 
 // The place is chosen, and one element read.
-llvm::Value* element_of_slices(Elements& e, InstructionId id, InstructionId from,
+llvm::Value* element_of_slices(ElementEmitter& e, InstructionId id, InstructionId from,
                                const Index& index, size_t dim) {
   Builder& b = e.b;
   std::vector<llvm::Value*> at;
@@ -455,7 +457,7 @@ llvm::Value* element_of_slices(Elements& e, InstructionId id, InstructionId from
 
 // Each operand is read at the nearest place that it has, or only where it has one, and the value
 // chosen afterwards.
-llvm::Value* element_Concatenate(Elements& e, InstructionId id, const Index& index, size_t) {
+llvm::Value* element_Concatenate(ElementEmitter& e, InstructionId id, const Index& index, size_t) {
   Builder& b = e.b;
   const auto dim = static_cast<size_t>(e.module.attributes<DimensionsAttributes>(id).dimensions[0]);
   const bool is_masked = e.reads_masked(index.at(b, dim), e.module.shape(id).type);
@@ -478,7 +480,7 @@ llvm::Value* element_Concatenate(Elements& e, InstructionId id, const Index& ind
     };
     llvm::Value* value =
         is_masked && dims[dim] > 1 && !met.are_in(0, dims[dim])
-            ? e.read_where(is_place(b, from, dims[dim]), [&] { return value_at(from); })
+            ? e.read_where(is_in_bounds(b, from, dims[dim]), [&] { return value_at(from); })
             : value_at(nearest_index(b, from, met, dims[dim]));
     llvm::Value* reached = b.CreateICmpSGE(from, int64(b, 0));
     chosen = chosen ? select_held(b, e.module.shape(id).type, reached, value, chosen) : value;

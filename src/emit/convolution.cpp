@@ -9,11 +9,11 @@
 
 #include "base/base.h"
 #include "emit/convolution_element.h"
+#include "emit/kernel_builder.h"
 #include "emit/lanes.h"
 #include "emit/op_functions.h"
 #include "emit/standalone.h"
 #include "emit/vector_registers.h"
-#include "emit/writer.h"
 
 namespace hilo {
 namespace {
@@ -27,7 +27,7 @@ constexpr int64_t longest_line = 4096, longest_zeros = 1 << 16;
 
 class Convolution {
  public:
-  Convolution(Writer& w, InstructionId id)
+  Convolution(KernelBuilder& w, InstructionId id)
       : w_(w),
         b_(w.b),
         a_(w.elements.module.attributes<ConvolutionAttributes>(id)),
@@ -44,12 +44,12 @@ class Convolution {
         result_strides_(row_major_strides(result_.dims)) {
     is_wide_ = result_.type == ElementType::F64;
     const bool are_inputs_side_by_side = kernel_strides_[at(labels_.kernel_input_feature)] == 1;
-    by_inputs_ = a_.feature_group_count == 1 && features() >= few_features &&
-                 (columns() < few_features || fills_half_of_lanes()) &&
-                 (are_inputs_side_by_side || is_turned_here());
+    by_inputs_ = a_.feature_group_count == 1 && features() >= min_lane_features &&
+                 (columns() < min_lane_features || fills_half_of_lanes()) &&
+                 (are_inputs_side_by_side || is_transposed_here());
   }
 
-  bool leaves_lanes_empty() const { return !is_depthwise() && group_columns() < few_features; }
+  bool leaves_lanes_empty() const { return !is_depthwise() && group_columns() < min_lane_features; }
 
   // has_few: has_few_products().
   const char* refusal(bool has_few) const {
@@ -72,15 +72,15 @@ class Convolution {
   void write() {
     const size_t last = window_.size() - 1;
     const int64_t registers = registers_of_strip(), lanes = registers * lanes_of_register();
-    most_places_ = registers_.are_many() && registers < 4 ? 8 : 6;
+    max_block_positions_ = registers_.are_many() && registers < 4 ? 8 : 6;
     if (by_inputs_) {
-      const int64_t most_sums = registers_.are_many() ? 24 : 12;
-      most_places_ = std::min(most_places_, most_sums / columns());
+      const int64_t max_sums = registers_.are_many() ? 24 : 12;
+      max_block_positions_ = std::min(max_block_positions_, max_sums / columns());
     }
     width_ = by_inputs_ ? side_by_side() : std::min(side_by_side(), lanes);
     if (skips(last)) step_ = window_[last].base_dilation;
-    places_ = places_of_block(places_along());
-    const int64_t blocks = parts_of_line(places_along(), places_);
+    places_ = positions_per_block(positions_along());
+    const int64_t blocks = parts_of_line(positions_along(), places_);
     const int64_t strips = parts_of_line(side_by_side(), width_),
                   groups = columns() / side_by_side();
     Dims outer = {result_.dims[at(labels_.output_batch)]};
@@ -95,7 +95,7 @@ class Convolution {
     if (has_lines_in_order())
       w_.set_block(blocks * step_ * strips * groups, result_size(last) * columns());
     write_zeros();
-    if (turns_kernel()) turn_kernel();
+    if (transposes_kernel()) transpose_kernel();
     loop(b_, w_.begin, w_.end, [&](Value* i) {
       const Index parts =
           Index::linear(b_, Dims{element_count(outer), step_, blocks, groups, strips}, i);
@@ -112,23 +112,24 @@ class Convolution {
  private:
   // What the threads' iterations are: a block of places times a strip of features.
   void write_part(Value* phase, Value* block, Value* strip) {
-    const int64_t along = places_along();
-    const bool places_overlap = step_ == 1 && may_overlap(along, places_, 1, multiplications_);
-    with_part_of_line(b_, block, along, places_, places_overlap, [&](Value* first, int64_t rows) {
-      place_.back() = add_index(b_, multiply_index(b_, first, step_), phase);
-      with_part_of_line(b_, strip, side_by_side(), width_, features_overlap(),
-                        [&](Value* feature, int64_t width) {
-                          Value* group = multiply_index(b_, group_, side_by_side());
-                          column_ = add_index(b_, group, feature);
-                          write_block(rows, width);
-                        });
-    });
+    const int64_t along = positions_along();
+    const bool positions_overlap = step_ == 1 && may_overlap(along, places_, 1, multiplications_);
+    with_part_of_line(
+        b_, block, along, places_, positions_overlap, [&](Value* first, int64_t rows) {
+          place_.back() = add_index(b_, multiply_index(b_, first, step_), phase);
+          with_part_of_line(b_, strip, side_by_side(), width_, features_overlap(),
+                            [&](Value* feature, int64_t width) {
+                              Value* group = multiply_index(b_, group_, side_by_side());
+                              column_ = add_index(b_, group, feature);
+                              write_block(rows, width);
+                            });
+        });
   }
   bool features_overlap() const {
     return may_overlap(side_by_side(), width_, lanes_of_register(), multiplications_);
   }
   int64_t side_by_side() const { return is_depthwise() ? columns() : group_columns(); }
-  int64_t places_along() const { return parts_of_line(result_size(window_.size() - 1), step_); }
+  int64_t positions_along() const { return parts_of_line(result_size(window_.size() - 1), step_); }
   // Each block of places reads the whole kernel: one that does not stay in a core's cache beside
   // the input is better read once for many more places, as a product. So is bf16 where pairs of it
   // are multiplied at once, which the code here does not. An object has no library.
@@ -141,20 +142,20 @@ class Convolution {
     if (std::ranges::any_of(window_, has_holes) && !std::ranges::all_of(window_, is_dense))
       return false;
     if (input_.type == ElementType::BF16 && kernel_.type == ElementType::BF16 &&
-        features() >= many_paired && processor().has_fast_bf16())
+        features() >= min_paired_features && processor().has_fast_bf16())
       return true;
     const int64_t places = element_count(result_.dims) / columns();
-    return places >= many_places &&
+    return places >= min_library_positions &&
            element_count(kernel_.dims) / a_.feature_group_count >= large_kernel;
   }
 
   // Of features side by side: where few of the input are added, wide blocks read these less often.
   int64_t registers_of_strip() const {
-    constexpr int64_t few_features = 16;
+    constexpr int64_t max_wide_strip_features = 16;
     const int64_t lanes = lanes_of_register(), all = parts_of_line(group_columns(), lanes);
-    if (!registers_.are_many() || !has_joined_places() || all < 3) return 2;
+    if (!registers_.are_many() || !has_contiguous_window() || all < 3) return 2;
     if (all % 3 == 0) return 3;
-    if (features() > few_features) return 2;
+    if (features() > max_wide_strip_features) return 2;
     return (all + 2) / 3 > (all + 3) / 4 ? 4 : 3;
   }
 
@@ -162,17 +163,17 @@ class Convolution {
   // too few sums to keep the multipliers busy, those that need the fewest steps of these, which do
   // the two products of a place in one, wait for sums of fewer than 4 places, and lose about half a
   // step with the loop.
-  int64_t places_of_block(int64_t along) const {
-    if (registers_.are_many() || !has_joined_places()) {
-      for (int64_t places = most_places_; places > most_places_ / 2; --places)
+  int64_t positions_per_block(int64_t along) const {
+    if (registers_.are_many() || !has_contiguous_window()) {
+      for (int64_t places = max_block_positions_; places > max_block_positions_ / 2; --places)
         if (along % places == 0) return places;
-      return std::min(along, most_places_);
+      return std::min(along, max_block_positions_);
     }
     const auto half_steps = [](int64_t places) {
       return places > 0 ? 2 * std::max<int64_t>(places, 4) + 1 : 0;
     };
-    int64_t best = std::min(along, most_places_), fewest = INT64_MAX;
-    for (int64_t places = best; places > most_places_ / 2; --places) {
+    int64_t best = std::min(along, max_block_positions_), fewest = INT64_MAX;
+    for (int64_t places = best; places > max_block_positions_ / 2; --places) {
       const int64_t all = along / places * half_steps(places) + half_steps(along % places);
       if (all < fewest) best = places, fewest = all;
     }
@@ -183,9 +184,9 @@ class Convolution {
   // for each call.
   bool has_lines_in_order() const {
     const ConvolutionLabels& l = labels_;
-    return !turns_kernel() && l.output_batch == 0 && std::ranges::is_sorted(l.output_spatial);
+    return !transposes_kernel() && l.output_batch == 0 && std::ranges::is_sorted(l.output_spatial);
   }
-  bool turns_kernel() const {
+  bool transposes_kernel() const {
     return by_inputs_ && kernel_strides_[at(labels_.kernel_input_feature)] != 1;
   }
   int64_t lanes_of_register() const { return registers_.lanes(is_wide_ ? 8 : 4); }
@@ -208,10 +209,10 @@ class Convolution {
   bool fills_half_of_lanes() const {
     return registers_.are_many() && 2 * columns() == lanes_of_register() &&
            features() % whole_features == 0 &&
-           element_count(kernel_.dims) >= many_products * columns();
+           element_count(kernel_.dims) >= min_kernel_products * columns();
   }
   // A small kernel whose output features lie side by side.
-  bool is_turned_here() const {
+  bool is_transposed_here() const {
     return element_count(kernel_.dims) <= small_kernel && features() % whole_features == 0 &&
            (kernel_.type == ElementType::F32 || kernel_.type == ElementType::F64) &&
            kernel_.type == result_.type &&
@@ -222,7 +223,7 @@ class Convolution {
 
   void write_zeros() {
     llvm::Type* stored = stored_type(b_, input_.type);
-    const int64_t together = has_joined_places() ? window_.back().size : 1;
+    const int64_t together = has_contiguous_window() ? window_.back().size : 1;
     const int64_t count = is_depthwise() ? columns() : features() * together;
     zeros_ = frame_array(b_, stored, count);
     loop(b_, count, [&](Value* i) {
@@ -235,22 +236,22 @@ class Convolution {
     Value *position, *inside;
   };
   // The place of the input, and whether it is one of those between which a dilated one has nothing.
-  Seen place_seen(size_t d, Value* result_place, Value* k) {
+  Seen input_position(size_t d, Value* result_index, Value* k) {
     const WindowDim& dim = window_[d];
-    Value* place = place_under(b_, dim, result_place, k);
+    Value* place = window_element_index(b_, dim, result_index, k);
     if (dim.base_dilation == 1) return {place, b_.getTrue()};
     Value* step = int64(b_, dim.base_dilation);
     if (skips(d)) return {b_.CreateExactSDiv(place, step), b_.getTrue()};
     Value* whole = b_.CreateSDiv(place, step);
     return {whole, b_.CreateICmpEQ(multiply_index(b_, whole, dim.base_dilation), place)};
   }
-  Seen seen(size_t d, const Seen& at_place) {
+  Seen seen(size_t d, const Seen& input_at) {
     const size_t of = at(labels_.input_spatial[d]);
-    return {multiply_index(b_, at_place.position, input_strides_[of]), is_seen(d, at_place)};
+    return {multiply_index(b_, input_at.position, input_strides_[of]), is_seen(d, input_at)};
   }
-  Value* is_seen(size_t d, const Seen& at_place) {
+  Value* is_seen(size_t d, const Seen& input_at) {
     const int64_t size = input_.dims[at(labels_.input_spatial[d])];
-    return b_.CreateAnd(at_place.inside, is_place(b_, at_place.position, size));
+    return b_.CreateAnd(input_at.inside, is_in_bounds(b_, input_at.position, size));
   }
   Seen and_then(const Seen& before, const Seen& here) {
     return {add_index(b_, before.position, here.position),
@@ -258,11 +259,11 @@ class Convolution {
   }
 
   void write_block(int64_t rows, int64_t lanes) {
-    const std::vector<LanePiece> pieces =
-        by_inputs_ ? std::vector{LanePiece{0, lanes}} : pieces_of_lanes(lanes, lanes_of_register());
+    const std::vector<LaneChunk> pieces =
+        by_inputs_ ? std::vector{LaneChunk{0, lanes}} : chunks_of_lanes(lanes, lanes_of_register());
     std::vector<Value*> first;
     for (int64_t r = 0; r < (by_inputs_ ? rows * columns() : rows); ++r)
-      for (const LanePiece& piece : pieces)
+      for (const LaneChunk& piece : pieces)
         first.push_back(zeros(by_inputs_ ? lanes_of_features() : piece.lanes));
     Value* input = multiply_index(b_, batch_, input_strides_[at(labels_.input_batch)]);
     if (!is_depthwise()) input = add_index(b_, input, multiply_index(b_, group_, features()));
@@ -291,22 +292,22 @@ class Convolution {
     }
   }
   // Makes the kernel one whose input features lie side by side, in the frame.
-  void turn_kernel() {
+  void transpose_kernel() {
     llvm::Type* stored = stored_type(b_, kernel_.type);
     const int64_t lanes = lanes_of_register(), each = columns() * features();
-    Value* turned = frame_array(b_, stored, element_count(kernel_.dims));
+    Value* transposed = frame_array(b_, stored, element_count(kernel_.dims));
     loop(b_, element_count(kernel_.dims) / each, [&](Value* place) {
       loop(b_, features() / lanes, [&](Value* strip) {
         Value *start = multiply_index(b_, place, each), *feature = multiply_index(b_, strip, lanes);
         const std::vector<Value*> of_columns =
             taken_apart(add_index(b_, start, multiply_index(b_, feature, columns())), lanes);
         for (int64_t j = 0; j < columns(); ++j)
-          store_lanes(b_, kernel_.type, turned,
+          store_lanes(b_, kernel_.type, transposed,
                       add_index(b_, start, add_index(b_, feature, int64(b_, j * features()))),
                       of_columns[static_cast<size_t>(j)]);
       });
     });
-    kernel_array_ = turned;
+    kernel_array_ = transposed;
     kernel_strides_[at(labels_.kernel_output_feature)] = features();
     kernel_strides_[at(labels_.kernel_input_feature)] = 1;
   }
@@ -346,7 +347,7 @@ class Convolution {
       lowest.push_back(every(d) > 1 ? first_seen(d) : int64(b_, 0));
       counts.push_back(count_seen(d, lowest[d]));
     }
-    Value* together = places_together(places);
+    Value* together = window_positions_at_once(places);
     Value* all = b_.CreateUDiv(counts.back(), together);
     for (size_t d = 0; d + 1 < window_.size(); ++d) all = b_.CreateMul(all, counts[d]);
     const auto body = [&](Value* i, std::span<Value* const> now) {
@@ -359,7 +360,8 @@ class Convolution {
         Value* taken = dim.reversal ? b_.CreateSub(int64(b_, dim.size - 1), k) : k;
         const int64_t stride = kernel_strides_[at(labels_.kernel_spatial[d])];
         kernel = add_index(b_, kernel, multiply_index(b_, taken, stride));
-        if (d + 1 < window_.size()) input = and_then(input, seen(d, place_seen(d, place_[d], k)));
+        if (d + 1 < window_.size())
+          input = and_then(input, seen(d, input_position(d, place_[d], k)));
       }
       return add_features(lines_seen(input, k, static_cast<size_t>(places)), kernel,
                           b_.CreateMul(together, int64(b_, features())), {now.begin(), now.end()},
@@ -370,7 +372,7 @@ class Convolution {
 
   // Whether places of the window that follow each other in the last dimension stand one after the
   // other in the input and in the kernel.
-  bool has_joined_places() const {
+  bool has_contiguous_window() const {
     const size_t last = window_.size() - 1;
     const WindowDim& dim = window_[last];
     const int64_t stride = kernel_strides_[at(labels_.kernel_input_feature)];
@@ -381,15 +383,15 @@ class Convolution {
   }
   // How many places of the window's last dimension are added as one line of features: all where a
   // block sees nothing but elements there, else one.
-  Value* places_together(int64_t places) {
-    if (!has_joined_places()) return int64(b_, 1);
+  Value* window_positions_at_once(int64_t places) {
+    if (!has_contiguous_window()) return int64(b_, 1);
     const size_t last = window_.size() - 1;
     const WindowDim& dim = window_[last];
     const int64_t seen = (places - 1) * dim.stride + dim.size;  // by a block
-    Value* first = place_under(b_, dim, place_[last], int64(b_, 0));
+    Value* first = window_element_index(b_, dim, place_[last], int64(b_, 0));
     const int64_t most = input_.dims[at(labels_.input_spatial[last])] - seen;
     if (most < 0) return int64(b_, 1);
-    return b_.CreateSelect(is_place(b_, first, most + 1), int64(b_, dim.size), int64(b_, 1));
+    return b_.CreateSelect(is_in_bounds(b_, first, most + 1), int64(b_, dim.size), int64(b_, 1));
   }
   // Places of the window from one that sees an element to the next.
   int64_t every(size_t d) const { return skips(d) ? window_[d].base_dilation : 1; }
@@ -428,20 +430,20 @@ class Convolution {
     const bool is_regular = apart % dim.base_dilation == 0;
     const int64_t stride = input_strides_[at(labels_.input_spatial[last])];
     llvm::Type* stored = stored_type(b_, input_.type);
-    const Seen first = place_seen(last, place_[last], k);
-    const auto at_place = [&](const Seen& place) {
+    const Seen first = input_position(last, place_[last], k);
+    const auto input_at = [&](const Seen& place) {
       return b_.CreateGEP(stored, input_array_, and_then(input, seen(last, place)).position);
     };
-    Value* begin = is_regular ? at_place(first) : nullptr;
+    Value* begin = is_regular ? input_at(first) : nullptr;
     std::vector<Value*> out;
     for (size_t r = 0; r < places; ++r) {
       const auto number = static_cast<int64_t>(r);
       const int64_t behind = number * apart / dim.base_dilation;
       Seen here = {add_index(b_, first.position, int64(b_, behind)), first.inside};
       if (!is_regular)
-        here = place_seen(last, add_index(b_, place_[last], int64(b_, number * step_)), k);
+        here = input_position(last, add_index(b_, place_[last], int64(b_, number * step_)), k);
       Value* features =
-          is_regular ? b_.CreateGEP(stored, begin, int64(b_, behind * stride)) : at_place(here);
+          is_regular ? b_.CreateGEP(stored, begin, int64(b_, behind * stride)) : input_at(here);
       Value* inside = b_.CreateAnd(input.inside, is_seen(last, here));
       out.push_back(b_.CreateSelect(inside, features, zeros_));
     }
@@ -452,8 +454,8 @@ class Convolution {
   std::vector<Value*> add_features(const std::vector<Value*>& lines, Value* kernel, Value* count,
                                    std::vector<Value*> sums, int64_t lanes) {
     if (by_inputs_) return add_inputs(lines, kernel, std::move(sums));
-    const auto pieces = pieces_of_lanes(lanes, lanes_of_register());
-    const auto load = [&](ElementType type, Value* array, Value* position, const LanePiece& piece) {
+    const auto pieces = chunks_of_lanes(lanes, lanes_of_register());
+    const auto load = [&](ElementType type, Value* array, Value* position, const LaneChunk& piece) {
       Value* from = add_index(b_, position, int64(b_, piece.first));
       return load_lanes(b_, type, array, from, piece.lanes, real());
     };
@@ -473,14 +475,14 @@ class Convolution {
         b_, count, std::move(sums), [&](Value* feature, std::span<Value* const> now) {
           Value* from = add_index(b_, kernel, multiply_index(b_, feature, stride));
           std::vector<Value*> strip, next;
-          for (const LanePiece& piece : pieces)
+          for (const LaneChunk& piece : pieces)
             strip.push_back(load(kernel_.type, kernel_array_, from, piece));
           for (Value* line : lines) {
             Value* one = load_element(b_, input_.type, line, feature);
             if (one->getType() != real()) one = b_.CreateFPExt(one, real());
             for (size_t p = 0; p < pieces.size(); ++p) {
-              Value* spread = b_.CreateVectorSplat(static_cast<unsigned>(pieces[p].lanes), one);
-              next.push_back(multiply_add_lanes(b_, spread, strip[p], now[next.size()]));
+              Value* splat = b_.CreateVectorSplat(static_cast<unsigned>(pieces[p].lanes), one);
+              next.push_back(multiply_add_lanes(b_, splat, strip[p], now[next.size()]));
             }
           }
           return next;
@@ -541,7 +543,7 @@ class Convolution {
     return out;
   }
 
-  Writer& w_;
+  KernelBuilder& w_;
   Builder& b_;
   const ConvolutionAttributes& a_;
   const ConvolutionLabels& labels_;
@@ -551,7 +553,7 @@ class Convolution {
   Value *input_array_, *kernel_array_;
   Dims input_strides_, kernel_strides_, result_strides_;
   bool is_wide_ = false, by_inputs_ = false;
-  int64_t most_places_ = 1;
+  int64_t max_block_positions_ = 1;
   int64_t places_ = 1, width_ = 1;  // of a block, of a strip
   int64_t step_ = 1;                // between the places of a block
   double multiplications_ = 0;      // of all
@@ -561,7 +563,7 @@ class Convolution {
 
 }  // namespace
 
-Result<void> write_Convolution(Writer& w, InstructionId id) {
+Result<void> write_Convolution(KernelBuilder& w, InstructionId id) {
   Convolution convolution(w, id);
   const Module& module = w.elements.module;
   const bool has_few = has_few_products(module, id);

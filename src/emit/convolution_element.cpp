@@ -10,16 +10,16 @@ namespace {
 
 using llvm::Value;
 
-constexpr int64_t most_products = 64;
+constexpr int64_t max_products = 64;
 // Straight code of more takes longer to compile than it saves: of one feature, as images have, of
 // several, whose lanes lie apart, and under windows that move on by several places.
-constexpr int64_t most_of_image = 32, most_of_window = 24, most_of_strides = 16;
+constexpr int64_t max_image_products = 32, max_window_products = 24, max_strided_products = 16;
 
 size_t at(int64_t dim) { return static_cast<size_t>(dim); }
 
 class Element {
  public:
-  Element(Elements& e, InstructionId id, const Index& index)
+  Element(ElementEmitter& e, InstructionId id, const Index& index)
       : e_(e),
         b_(e.b),
         id_(id),
@@ -36,23 +36,23 @@ class Element {
     from_[at(labels.input_batch)] = index_.at(b_, at(labels.output_batch));
     weight_[at(labels.kernel_output_feature)] = index_.at(b_, at(labels.output_feature));
     sum_ = llvm::ConstantFP::get(type_, 0);
-    add_places(0, b_.getTrue());
+    add_window_positions(0, b_.getTrue());
     return round_to(b_, e_.module.shape(id_).type, sum_);
   }
 
  private:
   // All places of the window from dimension d on.
-  void add_places(size_t d, Value* inside) {
+  void add_window_positions(size_t d, Value* inside) {
     if (d == a_.window.dims.size()) return add_features(inside);
     const WindowDim& dim = a_.window.dims[d];
     const ConvolutionLabels& labels = a_.dim_labels;
     const size_t spatial = at(labels.input_spatial[d]);
     Value* window = index_.at(b_, at(labels.output_spatial[d]));
     for (int64_t k = 0; k < dim.size; ++k) {
-      Value* place = place_under(b_, dim, window, int64(b_, k));
+      Value* place = window_element_index(b_, dim, window, int64(b_, k));
       from_[spatial] = clamp_index(b_, place, 0, input_[spatial] - 1);
       weight_[at(labels.kernel_spatial[d])] = int64(b_, dim.reversal ? dim.size - 1 - k : k);
-      add_places(d + 1, b_.CreateAnd(inside, is_place(b_, place, input_[spatial])));
+      add_window_positions(d + 1, b_.CreateAnd(inside, is_in_bounds(b_, place, input_[spatial])));
     }
   }
 
@@ -76,7 +76,7 @@ class Element {
     return b_.CreateFPExt(e_.operand(id_, i, index), type_);
   }
 
-  Elements& e_;
+  ElementEmitter& e_;
   Builder& b_;
   InstructionId id_;
   const ConvolutionAttributes& a_;
@@ -88,12 +88,12 @@ class Element {
 };
 
 // Of one element; none where they are many, or of an input that is dilated.
-std::optional<int64_t> few_products(const ConvolutionAttributes& a, const Dims& kernel) {
+std::optional<int64_t> product_count(const ConvolutionAttributes& a, const Dims& kernel) {
   int64_t out = kernel[at(a.dim_labels.kernel_input_feature)];
   for (const WindowDim& dim : a.window.dims) {
-    if (dim.base_dilation != 1 || dim.size > most_products) return std::nullopt;
+    if (dim.base_dilation != 1 || dim.size > max_products) return std::nullopt;
     out *= dim.size;
-    if (out > most_products) return std::nullopt;
+    if (out > max_products) return std::nullopt;
   }
   return out;
 }
@@ -103,7 +103,7 @@ std::optional<int64_t> few_products(const ConvolutionAttributes& a, const Dims& 
 bool has_few_products(const Module& module, InstructionId convolution) {
   const auto& a = module.attributes<ConvolutionAttributes>(convolution);
   const Dims& kernel = module.shape(module.operand(convolution, 1)).dims;
-  const std::optional<int64_t> products = few_products(a, kernel);
+  const std::optional<int64_t> products = product_count(a, kernel);
   const ElementType type = module.shape(convolution).type;
   const auto fits = [&](InstructionId operand) {
     const Shape& shape = module.shape(operand);
@@ -119,15 +119,15 @@ bool is_quick_by_element(const Module& module, InstructionId convolution) {
   const Dims& kernel = module.shape(module.operand(convolution, 1)).dims;
   const bool is_image = kernel[at(a.dim_labels.kernel_input_feature)] == 1 &&
                         kernel[at(a.dim_labels.kernel_output_feature)] == 1;
-  int64_t most = most_products;
+  int64_t most = max_products;
   for (const WindowDim& dim : a.window.dims) {
-    if (dim.size > 1) most = std::min(most, is_image ? most_of_image : most_of_window);
-    if (dim.stride > 1) most = most_of_strides;
+    if (dim.size > 1) most = std::min(most, is_image ? max_image_products : max_window_products);
+    if (dim.stride > 1) most = max_strided_products;
   }
-  return few_products(a, kernel).value_or(most + 1) <= most;
+  return product_count(a, kernel).value_or(most + 1) <= most;
 }
 
-llvm::Value* element_Convolution(Elements& e, InstructionId id, const Index& index, size_t) {
+llvm::Value* element_Convolution(ElementEmitter& e, InstructionId id, const Index& index, size_t) {
   if (!has_few_products(e.module, id)) return e.unsupported(id, "of many products");
   return Element(e, id, index).sum();
 }

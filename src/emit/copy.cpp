@@ -2,7 +2,7 @@
 
 namespace hilo {
 
-llvm::Value* element_Copy(Elements& e, InstructionId id, const Index& index, size_t leaf) {
+llvm::Value* element_Copy(ElementEmitter& e, InstructionId id, const Index& index, size_t leaf) {
   return e.at(e.module.operand(id, 0), index, leaf);
 }
 

@@ -18,64 +18,64 @@ using llvm::Value;
 #undef LIMIT
 // Elements of a right operand of columns for which blocks of rows are better than a library's,
 // which packs both operands: of any sums those that stay in the first cache, of short sums more.
-constexpr int64_t small_right = 1024, few_terms = 24, small_right_of_few = 20000, more_terms = 40,
-                  small_right_of_more = 4096;
+constexpr int64_t small_right = 1024, max_short_terms = 24, small_right_of_short = 20000,
+                  more_terms = 40, small_right_of_more = 4096;
 // Elements of a right operand that does not stay in the caches, and how it is read then: so many
 // lines of so many columns after the other, as long pieces of memory, while what stands below them
 // is fetched into the second cache. (The first has few places for lines a power of two apart.)
 // Where there are many threads, of fewer columns, of so many bytes at the least. Chips with few
 // registers fetch more by themselves than when told to, from longer lines.
 constexpr int64_t large_operand = 1 << 21, lines_at_once = 8, columns_at_once = 1024,
-                  columns_of_few_registers = 2048, least_piece_bytes = 512;
+                  columns_of_few_registers = 2048, min_strip_bytes = 512;
 
-// Columns of integers that are turned first: rows and terms that pay for it, and what the frame
+// Columns of integers that are transposed first: rows and terms that pay for it, and what the frame
 // holds.
-constexpr int64_t worth_turning = 32, least_turned = 8, most_turned_bytes = 1 << 16;
+constexpr int64_t worth_transposing = 32, min_transposed_terms = 8, max_transposed_bytes = 1 << 16;
 // Registers that long sums fill.
-constexpr int64_t many_registers = 4;
-// Strips of columns of floats are turned for so many rows where sums are short, which fill few
+constexpr int64_t min_registers = 4;
+// Strips of columns of floats are transposed for so many rows where sums are short, which fill few
 // registers along themselves, for fewer rows where they are shorter, and for longer ones where
 // there is more to gain.
 constexpr int64_t enough_rows = 16, short_sum = 48;
-constexpr int64_t least_rows = 5, terms_a_row = 5, shorter_sum = 45;
+constexpr int64_t min_rows = 5, terms_a_row = 5, shorter_sum = 45;
 // Columns of all products with fewer rows: a single small one would wait for the frame.
-constexpr int64_t least_columns_of_all = 64;
-constexpr int64_t many_rows = 20, many_columns = 12, long_sum = 100;
-// Strips for so many rows are turned by tiles of so many lanes at most, which take longer, but not
-// to compile.
+constexpr int64_t min_total_columns = 64;
+constexpr int64_t min_rows_of_long_sums = 20, min_columns_of_long_sums = 12, long_sum = 100;
+// Strips for so many rows are transposed by tiles of so many lanes at most, which take longer, but
+// not to compile.
 constexpr int64_t rows_of_small_tiles = 64, small_tile = 8;
-// Rows for which a library would take longer to turn strips of any matrix than to multiply.
-constexpr int64_t most_rows_at_once = 128;
+// Rows for which a library would take longer to transpose strips of any matrix than to multiply.
+constexpr int64_t max_rows_at_once = 128;
 
 class Dot {
  public:
-  // takes_pieces: an operand is a piece of an array, which no library takes.
-  Dot(Writer& w, Side lhs, Side rhs, ElementType result, bool takes_pieces)
+  // takes_slices: an operand is a slice of an array, which no library takes.
+  Dot(KernelBuilder& w, Side lhs, Side rhs, ElementType result, bool takes_slices)
       : w_(w),
         b_(w.b),
         lhs_(lhs),
         rhs_(rhs),
         result_(result),
-        takes_pieces_(takes_pieces),
+        takes_slices_(takes_slices),
         is_made_(!lhs.array) {
     sum_ = is_integral(result)          ? (bits_of(result) < 16 ? ElementType::S16 : result)
            : result == ElementType::F64 ? ElementType::F64
                                         : ElementType::F32;
     registers_ = vector_registers(*w.function->getParent());
-    turns_ = has_few_columns_to_turn();
-    in_columns_ = rhs.own.stride == 1 && rhs.own.count > 1 && !turns_;
+    transposes_ = has_few_columns_to_turn();
+    in_columns_ = rhs.own.stride == 1 && rhs.own.count > 1 && !transposes_;
     rows_ = std::min<int64_t>(lhs.own.count, few);
-    turns_strips_ = !in_columns_ && has_rows_to_turn();
-    in_columns_ |= turns_strips_;
+    transposes_strips_ = !in_columns_ && has_rows_to_turn();
+    in_columns_ |= transposes_strips_;
     if (in_columns_) {
       // Beside the numbers that rows are made with, fewer sums have registers.
       const int64_t most = is_made_ && !registers_.are_many() ? 4 : 8;
       lanes_ = std::max<int64_t>(most / std::bit_ceil(static_cast<uint64_t>(rows_)), 1) *
                lanes_of_register();
       columns_ = lanes_ = std::min(lanes_, rhs.own.count);
-      in_pieces_ = lhs.own.count <= few && rhs.own.count * rhs.depth.count >= large_operand;
-      if (in_pieces_)
-        columns_ *= std::max<int64_t>(least_piece_bytes / storage_bytes(rhs.type) / lanes_, 1);
+      by_strips_ = lhs.own.count <= few && rhs.own.count * rhs.depth.count >= large_operand;
+      if (by_strips_)
+        columns_ *= std::max<int64_t>(min_strip_bytes / storage_bytes(rhs.type) / lanes_, 1);
     } else {
       columns_ = std::min<int64_t>(rhs.own.count, registers_.are_many() ? few : few / 2);
       lanes_ = lanes_of_register() * (columns_ == 1 ? 2 : 1);
@@ -85,7 +85,7 @@ class Dot {
 
   // Why there is no code for it, or null.
   const char* refusal() const {
-    if (!in_columns_ && !turns_ && (lhs_.depth.stride != 1 || rhs_.depth.stride != 1) &&
+    if (!in_columns_ && !transposes_ && (lhs_.depth.stride != 1 || rhs_.depth.stride != 1) &&
         depth() > 1)
       return "of operands in these orders";
     const int64_t own = lhs_.own.count * rhs_.own.count;
@@ -95,16 +95,17 @@ class Dot {
     if (is_thin) return nullptr;
     if (is_integral(result_) && std::min(bits_of(lhs_.type), bits_of(rhs_.type)) < 32)
       return "of narrow integers";
-    const bool is_turned_at_once = turns_strips_ && depth() <= short_sum && lhs_.type == sum_ &&
-                                   (depth() <= few_terms || lhs_.own.count <= most_rows_at_once);
-    return is_turned_at_once || has_small_right() || own * depth() <= small_product
+    const bool is_transposed_at_once =
+        transposes_strips_ && depth() <= short_sum && lhs_.type == sum_ &&
+        (depth() <= max_short_terms || lhs_.own.count <= max_rows_at_once);
+    return is_transposed_at_once || has_small_right() || own * depth() <= small_product
                ? nullptr
                : "of large matrices";
   }
 
   // Of a left operand that no array holds: iterations are blocks of its rows, which are made in the
   // frame, times all strips of columns.
-  void write_with_made(InstructionId left) {
+  void write_fused_producer(InstructionId left) {
     const int64_t blocks = parts_of_line(lhs_.own.count, rows_);
     const int64_t strips = parts_of_line(rhs_.own.count, columns_);
     w_.set_count(lhs_.batch.count * blocks,
@@ -123,13 +124,13 @@ class Dot {
   }
 
   void write() {
-    if (turns_strips_) return write_turned_strips();
-    if (in_pieces_) return write_pieces();
+    if (transposes_strips_) return write_transposed_strips();
+    if (by_strips_) return write_column_strips();
     const int64_t blocks = parts_of_line(lhs_.own.count, rows_);
     const int64_t strips = parts_of_line(rhs_.own.count, columns_);
     w_.set_count(lhs_.batch.count * blocks * strips,
                  static_cast<double>(rows_ * columns_ * std::max<int64_t>(depth(), 1)) / 4);
-    if (turns_) turn_columns();
+    if (transposes_) transpose_columns();
     else if (lhs_.own.count % rows_ == 0) w_.set_block(strips, rows_ * rhs_.own.count);
     loop(b_, w_.begin, w_.end, [&](Value* i) {
       Value* strip = b_.CreateURem(i, int64(b_, strips));
@@ -186,9 +187,9 @@ class Dot {
   }
   int64_t lanes_of_register() const { return registers_.lanes(storage_bytes(sum_)); }
   bool has_small_right() const {
-    const int64_t most = depth() <= few_terms    ? small_right_of_few
-                         : depth() <= more_terms ? small_right_of_more
-                                                 : small_right;
+    const int64_t most = depth() <= max_short_terms ? small_right_of_short
+                         : depth() <= more_terms    ? small_right_of_more
+                                                    : small_right;
     return in_columns_ && rhs_.own.count * depth() <= most;
   }
   // Lines of few columns leave most lanes empty; where those of the left operand are long, it is
@@ -196,12 +197,12 @@ class Dot {
   bool has_short_lines() const {
     return in_columns_ && has_long_sums() && rhs_.own.count <= few && lhs_.own.count > few &&
            lhs_.depth.stride == 1 && lhs_.batch.count == 1 && lhs_.type == result_ &&
-           has_lanes(result_) && !takes_pieces_ && has_library();
+           has_lanes(result_) && !takes_slices_ && has_library();
   }
   bool has_library() const {
     return processor().has_avx512 && !w_.function->getParent()->getModuleFlag(stands_alone);
   }
-  bool has_long_sums() const { return depth() >= many_registers * lanes_of_register(); }
+  bool has_long_sums() const { return depth() >= min_registers * lanes_of_register(); }
   // Of floats.
   bool has_long_sums_to_turn() const {
     return has_lanes(rhs_.type) && has_lanes(lhs_.type) && !is_made_ &&
@@ -210,39 +211,39 @@ class Dot {
   // Lanes go along the terms: of integers, and of such floats.
   bool has_few_columns_to_turn() const {
     return (is_integral(result_) || has_long_sums_to_turn()) && rhs_.own.stride == 1 &&
-           rhs_.own.count > 1 && rhs_.own.count <= few && lhs_.own.count >= worth_turning &&
-           lhs_.depth.stride == 1 && depth() >= least_turned && rhs_.batch.count == 1 &&
-           depth() * rhs_.own.count * storage_bytes(rhs_.type) <= most_turned_bytes;
+           rhs_.own.count > 1 && rhs_.own.count <= few && lhs_.own.count >= worth_transposing &&
+           lhs_.depth.stride == 1 && depth() >= min_transposed_terms && rhs_.batch.count == 1 &&
+           depth() * rhs_.own.count * storage_bytes(rhs_.type) <= max_transposed_bytes;
   }
   // Columns of the right operand, each in one piece, in the frame.
-  void turn_columns() {
+  void transpose_columns() {
     llvm::Type* stored = stored_type(b_, rhs_.type);
     const int64_t columns = rhs_.own.count;
-    Value* turned = frame_array(b_, stored, depth() * columns);
+    Value* transposed = frame_array(b_, stored, depth() * columns);
     loop(b_, depth(), [&](Value* k) {
       for (int64_t j = 0; j < columns; ++j) {
         Value* from = add_index(b_, multiply_index(b_, k, rhs_.depth.stride), int64(b_, j));
         Value* element = b_.CreateLoad(stored, b_.CreateInBoundsGEP(stored, rhs_.array, from));
         Value* to = add_index(b_, int64(b_, j * depth()), k);
-        b_.CreateStore(element, b_.CreateInBoundsGEP(stored, turned, to));
+        b_.CreateStore(element, b_.CreateInBoundsGEP(stored, transposed, to));
       }
     });
-    rhs_ = {rhs_.type, turned, {}, {columns, depth()}, {depth(), 1}};
+    rhs_ = {rhs_.type, transposed, {}, {columns, depth()}, {depth(), 1}};
   }
-  // Columns of the right operand that stand one after the other, for many rows: turned, they are
-  // lanes.
+  // Columns of the right operand that stand one after the other, for many rows: transposed, they
+  // are lanes.
   bool has_rows_to_turn() const {
     const int64_t rows = lhs_.own.count, columns = rhs_.own.count;
-    const int64_t most = rows >= many_rows && columns >= many_columns ? long_sum
+    const int64_t most = rows >= min_rows_of_long_sums && columns >= min_columns_of_long_sums
+                             ? long_sum
                          : rows >= enough_rows ? short_sum
                                                : std::min(shorter_sum, terms_a_row * rows);
-    const int64_t least =
-        rhs_.batch.count * columns >= least_columns_of_all ? least_rows : enough_rows;
+    const int64_t least = rhs_.batch.count * columns >= min_total_columns ? min_rows : enough_rows;
     return !is_integral(result_) && has_lanes(rhs_.type) && rhs_.depth.stride == 1 &&
            rows >= least && columns > 2 && depth() >= few && depth() <= most;
   }
   // Iterations are strips of columns, for all rows.
-  void write_turned_strips() {
+  void write_transposed_strips() {
     const int64_t rows = lhs_.own.count, strips = parts_of_line(rhs_.own.count, columns_);
     w_.set_count(lhs_.batch.count * strips, static_cast<double>(rows * columns_ * depth()) / 4);
     Value* frame = frame_array(b_, real(), depth() * columns_);
@@ -251,7 +252,7 @@ class Dot {
       batch_ = b_.CreateUDiv(i, int64(b_, strips));
       with_columns(strip, [&](int64_t columns) {
         const Side given = rhs_;
-        turn_strip(frame, columns);
+        transpose_strip(frame, columns);
         rhs_ = {sum_, frame, {rhs_.batch.count, 0}, {rhs_.own.count, 0}, {depth(), columns}};
         write_all_rows(columns);
         rhs_ = given;
@@ -272,7 +273,7 @@ class Dot {
     if (rows % rows_ > 0) write_block(rows % rows_, columns);
   }
   // Lines of so many columns; the last tiles lie over those before them.
-  void turn_strip(Value* frame, int64_t columns) {
+  void transpose_strip(Value* frame, int64_t columns) {
     const int64_t longest =
         lhs_.own.count >= rows_of_small_tiles ? small_tile : lanes_of_register();
     const int64_t most = std::min({columns, depth(), longest});
@@ -289,7 +290,7 @@ class Dot {
         Value* column = add_index(b_, add_index(b_, column_, first), int64(b_, c));
         lines.push_back(load(rhs_, add_index(b_, start(rhs_, column), k), side));
       }
-      lines = turned(b_, std::move(lines));
+      lines = transposed(b_, std::move(lines));
       for (int64_t n = 0; n < side; ++n) {
         Value* line = multiply_index(b_, add_index(b_, k, int64(b_, n)), columns);
         store_lanes(b_, sum_, frame, add_index(b_, line, first), lines[static_cast<size_t>(n)]);
@@ -340,20 +341,20 @@ class Dot {
   std::vector<Value*> add_lines(const std::vector<Value*>& lefts, Value* right, Value* apart,
                                 Value* line, int64_t lines, int64_t lanes,
                                 std::vector<Value*> sums) {
-    const auto pieces = pieces_of_lanes(lanes, lanes_of_register());
+    const auto pieces = chunks_of_lanes(lanes, lanes_of_register());
     return loop_carrying(b_, lines, std::move(sums), [&](Value* i, std::span<Value* const> now) {
       Value* k = add_index(b_, line, i);
       Value* begin = add_index(b_, right, multiply_index(b_, k, rhs_.depth.stride));
       std::vector<Value*> strip, next;
-      for (const LanePiece& piece : pieces)
+      for (const LaneChunk& piece : pieces)
         strip.push_back(load(rhs_, add_index(b_, begin, int64(b_, piece.first)), piece.lanes));
       if (apart) fetch(add_index(b_, begin, apart), lanes);
       for (Value* left : lefts) {
         Value* place = add_index(b_, left, multiply_index(b_, k, lhs_.depth.stride));
         Value* one = b_.CreateExtractElement(load(lhs_, place, 1), uint64_t{0});
         for (size_t p = 0; p < pieces.size(); ++p) {
-          Value* spread = b_.CreateVectorSplat(static_cast<unsigned>(pieces[p].lanes), one);
-          next.push_back(multiply_add_lanes(b_, spread, strip[p], now[next.size()]));
+          Value* splat = b_.CreateVectorSplat(static_cast<unsigned>(pieces[p].lanes), one);
+          next.push_back(multiply_add_lanes(b_, splat, strip[p], now[next.size()]));
         }
       }
       return next;
@@ -362,39 +363,39 @@ class Dot {
   // Of each row the pieces of so many lanes.
   std::vector<Value*> zeros(size_t rows, int64_t lanes) {
     std::vector<Value*> out;
-    const auto pieces = pieces_of_lanes(lanes, lanes_of_register());
+    const auto pieces = chunks_of_lanes(lanes, lanes_of_register());
     for (size_t r = 0; r < rows; ++r)
-      for (const LanePiece& piece : pieces)
+      for (const LaneChunk& piece : pieces)
         out.push_back(llvm::Constant::getNullValue(
             llvm::FixedVectorType::get(real(), static_cast<unsigned>(piece.lanes))));
     return out;
   }
   // body(row, piece) for what add_lines() gives, in that order.
-  void for_each_piece(size_t rows, int64_t lanes,
-                      llvm::function_ref<void(size_t row, const LanePiece&)> body) {
-    const auto pieces = pieces_of_lanes(lanes, lanes_of_register());
+  void for_each_chunk(size_t rows, int64_t lanes,
+                      llvm::function_ref<void(size_t row, const LaneChunk&)> body) {
+    const auto pieces = chunks_of_lanes(lanes, lanes_of_register());
     for (size_t r = 0; r < rows; ++r)
-      for (const LanePiece& piece : pieces) body(r, piece);
+      for (const LaneChunk& piece : pieces) body(r, piece);
   }
 
   void write_columns(const std::vector<Value*>& lefts, int64_t columns) {
     const std::vector<Value*> sums = add_lines(lefts, start(rhs_, column_), nullptr, int64(b_, 0),
                                                depth(), columns, zeros(lefts.size(), columns));
     size_t next = 0;
-    for_each_piece(lefts.size(), columns, [&](size_t row, const LanePiece& piece) {
+    for_each_chunk(lefts.size(), columns, [&](size_t row, const LaneChunk& piece) {
       store(row, add_index(b_, column_, int64(b_, piece.first)), sums[next++]);
     });
   }
 
   // All rows at once, by pieces of columns; neighbours are read together, as a longer one.
-  void write_pieces() {
+  void write_column_strips() {
     const int64_t pieces = parts_of_line(rhs_.own.count, columns_);
     w_.set_count(lhs_.batch.count * pieces, static_cast<double>(rows_ * columns_ * depth()) / 4);
     w_.set_block(pieces, rows_ * rhs_.own.count);
     const int64_t most = registers_.are_many() ? columns_at_once : columns_of_few_registers;
     const auto together = static_cast<int64_t>(
         std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(most / columns_, 1))));
-    w_.set_long_piece(together);
+    w_.set_long_chunk(together);
     Value* kept = frame_array(b_, real(), rows_ * together * columns_);
     row_ = int64(b_, 0);
     Value* last = b_.CreateUDiv(b_.CreateAdd(w_.end, int64(b_, pieces - 1)), int64(b_, pieces));
@@ -432,15 +433,15 @@ class Dot {
                   [&](int64_t lanes) { body(column, lanes); });
       });
     };
-    const auto place = [&](size_t row, Value* column, const LanePiece& piece) {
+    const auto place = [&](size_t row, Value* column, const LaneChunk& piece) {
       return add_index(b_, column, int64(b_, static_cast<int64_t>(row) * apart + piece.first));
     };
-    const auto load_kept = [&](size_t row, Value* column, const LanePiece& piece) {
+    const auto load_kept = [&](size_t row, Value* column, const LaneChunk& piece) {
       return load_lanes(b_, sum_, kept, place(row, column, piece), piece.lanes, real());
     };
     const auto keep = [&](Value* column, int64_t lanes, const std::vector<Value*>& sums) {
       size_t next = 0;
-      for_each_piece(rows, lanes, [&](size_t row, const LanePiece& piece) {
+      for_each_chunk(rows, lanes, [&](size_t row, const LaneChunk& piece) {
         store_lanes(b_, sum_, kept, place(row, column, piece), sums[next++]);
       });
     };
@@ -448,7 +449,7 @@ class Dot {
     add_all_lines([&](Value* line, int64_t lines, Value* below) {
       strips([&](Value* column, int64_t lanes) {
         std::vector<Value*> sums;
-        for_each_piece(rows, lanes, [&](size_t row, const LanePiece& piece) {
+        for_each_chunk(rows, lanes, [&](size_t row, const LaneChunk& piece) {
           sums.push_back(load_kept(row, column, piece));
         });
         Value* right = start(rhs_, add_index(b_, column_, column));
@@ -457,7 +458,7 @@ class Dot {
       });
     });
     strips([&](Value* column, int64_t lanes) {
-      for_each_piece(rows, lanes, [&](size_t row, const LanePiece& piece) {
+      for_each_chunk(rows, lanes, [&](size_t row, const LaneChunk& piece) {
         Value* to = add_index(b_, add_index(b_, column_, column), int64(b_, piece.first));
         store(row, to, load_kept(row, column, piece));
       });
@@ -536,11 +537,12 @@ class Dot {
     store_lanes(b_, result_, w_.results[0], at, sums);
   }
 
-  Writer& w_;
+  KernelBuilder& w_;
   Builder& b_;
   Side lhs_, rhs_;
   ElementType result_, sum_;
-  bool takes_pieces_, is_made_, turns_, in_columns_, in_pieces_ = false, turns_strips_ = false;
+  bool takes_slices_, is_made_, transposes_, in_columns_, by_strips_ = false,
+                                                          transposes_strips_ = false;
   VectorRegisters registers_;
   int64_t rows_, columns_, lanes_;  // of a block, of a strip, of a vector
   Value *batch_ = nullptr, *row_ = nullptr, *column_ = nullptr;
@@ -548,15 +550,16 @@ class Dot {
 
 }  // namespace
 
-void write_blocks_of_made(Writer& w, InstructionId left, const Side& lhs, const Side& rhs,
-                          ElementType result) {
-  Dot(w, lhs, rhs, result, true).write_with_made(left);
+void write_blocks_of_producer(KernelBuilder& w, InstructionId left, const Side& lhs,
+                              const Side& rhs, ElementType result) {
+  Dot(w, lhs, rhs, result, true).write_fused_producer(left);
 }
 
-Result<void> write_blocks(Writer& w, Side lhs, Side rhs, ElementType result, bool takes_pieces) {
+Result<void> write_blocks(KernelBuilder& w, Side lhs, Side rhs, ElementType result,
+                          bool takes_slices) {
   // A column times lines that stand side by side is a row times columns.
   if (rhs.own.count == 1 && lhs.own.count > 1 && lhs.own.stride == 1) std::swap(lhs, rhs);
-  Dot dot(w, lhs, rhs, result, takes_pieces);
+  Dot dot(w, lhs, rhs, result, takes_slices);
   if (const char* refusal = dot.refusal()) return fail(ErrorKind::Unsupported, "{}", refusal);
   dot.write();
   return {};

@@ -4,16 +4,17 @@
 #pragma once
 
 #include "emit/dot_side.h"
-#include "emit/writer.h"
+#include "emit/kernel_builder.h"
 
 namespace hilo {
 
-// The product of two arrays, or why there is no code for it. takes_pieces: an operand is a piece of
+// The product of two arrays, or why there is no code for it. takes_slices: an operand is a piece of
 // an array, which no library takes.
-Result<void> write_blocks(Writer& w, Side lhs, Side rhs, ElementType result, bool takes_pieces);
+Result<void> write_blocks(KernelBuilder& w, Side lhs, Side rhs, ElementType result,
+                          bool takes_slices);
 
 // Of a left operand that no array holds, but what is fused makes row by row.
-void write_blocks_of_made(Writer& w, InstructionId left, const Side& lhs, const Side& rhs,
-                          ElementType result);
+void write_blocks_of_producer(KernelBuilder& w, InstructionId left, const Side& lhs,
+                              const Side& rhs, ElementType result);
 
 }  // namespace hilo

@@ -11,7 +11,7 @@ namespace {
 using llvm::Value;
 
 // Products of an element, real and complex, and multiplications of a product of matrices.
-constexpr int64_t most_products = 64, most_complex_products = 12, most_multiplications = 1024;
+constexpr int64_t max_products = 64, max_complex_products = 12, max_multiplications = 1024;
 
 // The operand's place for the batch and for its own dimensions, which are `own` of the result and
 // the next; those of the sum are left open.
@@ -56,13 +56,13 @@ bool is_of_tiny_products(const Module& module, InstructionId dot) {
     if (is_complex(result.type)) return type == result.type;
     return is_floating(type) && (type != ElementType::F64 || result.type == ElementType::F64);
   };
-  const int64_t most = is_complex(result.type) ? most_complex_products : most_products;
+  const int64_t most = is_complex(result.type) ? max_complex_products : max_products;
   return (is_floating(result.type) || is_complex(result.type)) && elements > 0 && depth > 0 &&
-         depth <= static_cast<double>(most) && elements / batches * depth <= most_multiplications &&
+         depth <= static_cast<double>(most) && elements / batches * depth <= max_multiplications &&
          std::ranges::all_of(module.operands(dot), fits);
 }
 
-Value* element_Dot(Elements& e, InstructionId id, const Index& index, size_t) {
+Value* element_Dot(ElementEmitter& e, InstructionId id, const Index& index, size_t) {
   if (!is_of_tiny_products(e.module, id)) return e.unsupported(id, "of many products");
   Builder& b = e.b;
   const auto& a = e.module.attributes<DotAttributes>(id);

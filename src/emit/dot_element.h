@@ -1,7 +1,7 @@
 // Private to `emit`.
 #pragma once
 
-#include "emit/elements.h"
+#include "emit/element_emitter.h"
 
 namespace hilo {
 

@@ -25,11 +25,11 @@ std::optional<Walk> walk_of(const Dims& dims, std::span<const int64_t> walked) {
 
 // Where the elements of a value stand one after the other: in an array, or in a piece of one that a
 // slice names. Null: nowhere.
-llvm::Value* elements_of(Elements& e, Builder& b, InstructionId id) {
+llvm::Value* elements_of(ElementEmitter& e, Builder& b, InstructionId id) {
   llvm::Value* position = int64(b, 0);
   while (!e.array(id)) {
     const Op op = e.module[id].op;
-    if (is_dynamic_piece(e.module, id)) {
+    if (is_contiguous_dynamic_slice(e.module, id)) {
       const Dims &sizes = e.module.shape(id).dims,
                  &dims = e.module.shape(e.module.operand(id, 0)).dims;
       std::vector<llvm::Value*> starts;
@@ -37,7 +37,7 @@ llvm::Value* elements_of(Elements& e, Builder& b, InstructionId id) {
         starts.push_back(clamp_index(b, e.index_operand(id, d + 1), 0, dims[d] - sizes[d]));
       position = add_index(b, position, Index(b, dims, std::move(starts)).position(b));
     } else if (op == Op::Slice) {
-      const int64_t at = start_of_piece(e.module, id);
+      const int64_t at = contiguous_slice_start(e.module, id);
       if (at < 0) return nullptr;
       position = add_index(b, position, int64(b, at));
     } else if (op != Op::Reshape && op != Op::Bitcast) {
@@ -50,7 +50,7 @@ llvm::Value* elements_of(Elements& e, Builder& b, InstructionId id) {
 
 }  // namespace
 
-std::optional<Side> side_of(Writer& w, InstructionId id, const Dims& batch,
+std::optional<Side> side_of(KernelBuilder& w, InstructionId id, const Dims& batch,
                             const Dims& contracting) {
   const Shape& shape = w.elements.module.shape(id);
   const auto batches = walk_of(shape.dims, batch), depth = walk_of(shape.dims, contracting),

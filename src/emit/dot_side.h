@@ -1,7 +1,7 @@
 // An operand of a product as walks over one array. Private to `emit`.
 #pragma once
 
-#include "emit/writer.h"
+#include "emit/kernel_builder.h"
 
 namespace hilo {
 
@@ -19,7 +19,7 @@ struct Side {
 };
 
 // Null where dimensions of one kind are not one walk.
-std::optional<Side> side_of(Writer& w, InstructionId id, const Dims& batch,
+std::optional<Side> side_of(KernelBuilder& w, InstructionId id, const Dims& batch,
                             const Dims& contracting);
 
 // Whether elements stand as rows of terms, one after the other.

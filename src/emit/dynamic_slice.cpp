@@ -3,7 +3,7 @@
 namespace hilo {
 
 // Starts are moved so that the slice lies inside.
-llvm::Value* element_DynamicSlice(Elements& e, InstructionId id, const Index& index, size_t) {
+llvm::Value* element_DynamicSlice(ElementEmitter& e, InstructionId id, const Index& index, size_t) {
   const Dims& dims = e.module.shape(e.module.operand(id, 0)).dims;
   const Dims& sizes = e.module.shape(id).dims;
   if (e.module.operands(id).size() != dims.size() + 1)

@@ -1,12 +1,12 @@
 #include "emit/complex.h"
+#include "emit/kernel_builder.h"
 #include "emit/op_functions.h"
-#include "emit/writer.h"
 
 namespace hilo {
 namespace {
 
 // Starts are moved so that the update lies inside.
-std::vector<llvm::Value*> starts(Elements& e, InstructionId id) {
+std::vector<llvm::Value*> starts(ElementEmitter& e, InstructionId id) {
   const Dims& dims = e.module.shape(id).dims;
   const Dims& sizes = e.module.shape(e.module.operand(id, 1)).dims;
   std::vector<llvm::Value*> out;
@@ -15,13 +15,14 @@ std::vector<llvm::Value*> starts(Elements& e, InstructionId id) {
   return out;
 }
 
-bool has_scalar_starts(Elements& e, InstructionId id) {
+bool has_scalar_starts(ElementEmitter& e, InstructionId id) {
   return e.module.operands(id).size() == e.module.shape(id).dims.size() + 2;
 }
 
 }  // namespace
 
-llvm::Value* element_DynamicUpdateSlice(Elements& e, InstructionId id, const Index& index, size_t) {
+llvm::Value* element_DynamicUpdateSlice(ElementEmitter& e, InstructionId id, const Index& index,
+                                        size_t) {
   Builder& b = e.b;
   if (!has_scalar_starts(e, id)) return e.unsupported(id, "starts in one array");
   const Dims& sizes = e.module.shape(e.module.operand(id, 1)).dims;
@@ -33,7 +34,7 @@ llvm::Value* element_DynamicUpdateSlice(Elements& e, InstructionId id, const Ind
     at.push_back(index.at(b, d));
     if (sizes[d] == index.dims()[d]) continue;
     llvm::Value* from = b.CreateNSWSub(at.back(), start[d]);
-    inside = b.CreateAnd(inside, is_place(b, from, sizes[d]));
+    inside = b.CreateAnd(inside, is_in_bounds(b, from, sizes[d]));
     at.back() = clamp_index(b, from, 0, sizes[d] - 1);
   }
   llvm::Value* update = e.operand(id, 1, Index(b, sizes, std::move(at)));
@@ -41,7 +42,7 @@ llvm::Value* element_DynamicUpdateSlice(Elements& e, InstructionId id, const Ind
 }
 
 // In place only the update is written.
-Result<void> write_DynamicUpdateSlice(Writer& w, InstructionId id) {
+Result<void> write_DynamicUpdateSlice(KernelBuilder& w, InstructionId id) {
   if (!w.in_place || !has_scalar_starts(w.elements, id)) {
     write_elements(w, id);
     return {};

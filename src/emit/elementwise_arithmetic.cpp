@@ -4,8 +4,8 @@
 
 #include "emit/complex.h"
 #include "emit/math.h"
-#include "emit/rare_choices.h"
 #include "emit/scalars.h"
+#include "emit/select_to_branch.h"
 
 namespace hilo {
 namespace {
@@ -114,20 +114,20 @@ Value* shift_within(const ScalarCall& c, llvm::Instruction::BinaryOps op, Value*
 // By squares; most exponents have few bits.
 Value* integer_power(const ScalarCall& c) {
   Builder& b = c.b;
-  constexpr int usual_bits = 3;
+  constexpr int unrolled_bits = 3;
   Value *base = c.in[0], *zero = constant_of_type(base, 0), *exponent = low_bits(c, c.in[1]);
   if (is_signed(c.type)) exponent = b.CreateSelect(b.CreateICmpSLT(c.in[1], zero), zero, exponent);
-  Value *out = constant_of_type(base, 1), *factor = base, *usual = nullptr;
+  Value *out = constant_of_type(base, 1), *factor = base, *unrolled = nullptr;
   for (int bit = 0; bit < bits_of(c.type); ++bit) {
-    if (bit == usual_bits) usual = out;
+    if (bit == unrolled_bits) unrolled = out;
     if (bit > 0) factor = b.CreateMul(factor, factor);
     Value* wanted =
         b.CreateTrunc(b.CreateLShr(exponent, static_cast<uint64_t>(bit)), b.getInt1Ty());
     out = b.CreateSelect(wanted, b.CreateMul(out, factor), out);
   }
-  if (usual) {
-    Value* most = constant_of_type(base, (int64_t{1} << usual_bits) - 1);
-    out = rare_choice(b, b.CreateICmpUGT(exponent, most), out, usual);
+  if (unrolled) {
+    Value* most = constant_of_type(base, (int64_t{1} << unrolled_bits) - 1);
+    out = unlikely_select(b, b.CreateICmpUGT(exponent, most), out, unrolled);
   }
   if (!is_signed(c.type)) return out;
   // A negative exponent: the inverse where it is an integer, else 0.

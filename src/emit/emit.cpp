@@ -38,8 +38,8 @@ Result<Code> emit(const Module& module, const Plan& plan, const EmitOptions& opt
   HILO_DO(check_emitted(module));
   const bool to_object = !options.object_name.empty();
   HILO_TRY(const VectorRegisters registers, find_vector_registers(options));
-  const LostWhereThrown<Parts> kept(std::string(module.header.name), registers, to_object);
-  Parts& parts = *kept;
+  const LostWhereThrown<LlvmModules> kept(std::string(module.header.name), registers, to_object);
+  LlvmModules& parts = *kept;
   if (to_object && !options.text_of_steps)
     parts.first().addModuleFlag(llvm::Module::Override, stands_alone, 1);
   Program program(module, plan, parts);

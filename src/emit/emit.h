@@ -30,7 +30,7 @@ struct RunContext {
                               void* const* arguments, int64_t count, int64_t rows, int64_t width);
   // As `parallel`, in pieces of at most `most`, a power of two: of half as many iterations and so
   // on, where else threads would have too few. The code gives the same bits for any of them.
-  void (*in_long_pieces)(RunContext*, TileFunction, void* const* arguments, int64_t count,
+  void (*in_long_chunks)(RunContext*, TileFunction, void* const* arguments, int64_t count,
                          int64_t most);
 };
 enum class RunStatus : int32_t { Done = 0, Failed = 1, Interrupted = 2 };
@@ -63,8 +63,8 @@ struct MemoryPiece {
 
 // Where object files of earlier compilations are kept, by content: docs/compiler.md.
 struct CacheOptions {
-  std::string folder;                     // empty: nothing is kept
-  int64_t most_bytes = int64_t{1} << 30;  // what was used longest ago makes room
+  std::string folder;                    // empty: nothing is kept
+  int64_t max_bytes = int64_t{1} << 30;  // what was used longest ago makes room
 };
 struct CacheReport {
   std::string folder;                     // empty: no cache was asked

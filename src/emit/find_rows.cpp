@@ -10,17 +10,17 @@
 namespace hilo {
 namespace {
 
-constexpr size_t most_reductions = 32;
-constexpr int64_t most_kept_bytes = 1 << 19;  // of a row
+constexpr size_t max_reductions = 32;
+constexpr int64_t max_kept_bytes = 1 << 19;  // of a row
 // Lanes of rows in slabs: as few as are worth it, a whole number of vectors, which hold no more
 // numbers of less than 32 bits than of 32, and what another group of lanes costs in lanes.
-constexpr int64_t least_lanes = 8, most_lanes = 1024, lanes_of_group = 8;
+constexpr int64_t min_lanes = 8, max_lanes = 1024, lanes_of_group = 8;
 constexpr int64_t narrowest_bytes = 4;
 // Columns that are too few to be lanes, or to be those of costly steps, and slabs that are lanes
 // then.
-constexpr int64_t few_columns = 8, few_costly_columns = 16, least_slabs = 64;
+constexpr int64_t min_columns = 8, min_costly_columns = 16, min_slabs = 64;
 // Bytes of the elements of these lanes, and of what is kept of them.
-constexpr int64_t most_side_by_side = 1 << 17, most_kept_in_slab = 1 << 18;
+constexpr int64_t max_group_bytes = 1 << 17, max_kept_slab_bytes = 1 << 18;
 
 // Which dimensions of its elements a reduction keeps.
 std::vector<size_t> kept_dims(const Module& module, InstructionId reduce) {
@@ -38,13 +38,13 @@ Dims without_ones(Dims dims) {
 
 // Of so many rows side by side of these bytes; 0 where they are too few.
 int64_t lanes_of(int64_t rows, int64_t bytes, int64_t whole) {
-  if (rows < whole) return rows < least_lanes ? 0 : least_lanes;
+  if (rows < whole) return rows < min_lanes ? 0 : min_lanes;
   const auto cost = [&](int64_t lanes) {
     return (rows + lanes - 1) / lanes * (lanes + lanes_of_group);
   };
   int64_t out = whole;
-  for (int64_t lanes = 2 * whole; lanes <= std::min(most_lanes, rows); lanes += whole)
-    if (bytes * lanes <= most_side_by_side && cost(lanes) <= cost(out)) out = lanes;
+  for (int64_t lanes = 2 * whole; lanes <= std::min(max_lanes, rows); lanes += whole)
+    if (bytes * lanes <= max_group_bytes && cost(lanes) <= cost(out)) out = lanes;
   return out;
 }
 
@@ -93,7 +93,7 @@ class RowFinder {
       if (out_.reductions.empty() ? !begin(id) : !is_alike(id)) return false;
       out_.reductions.push_back(id);
     }
-    return !out_.reductions.empty() && out_.reductions.size() <= most_reductions;
+    return !out_.reductions.empty() && out_.reductions.size() <= max_reductions;
   }
 
   // What the first reduction says of the rows.
@@ -110,22 +110,22 @@ class RowFinder {
   }
   // Columns, or slabs of a few columns.
   bool find_lanes(Rows::Slab& slab, int64_t bytes) const {
-    const int64_t whole = std::max(least_lanes, register_bytes_ / std::max(narrowest_bytes, bytes));
+    const int64_t whole = std::max(min_lanes, register_bytes_ / std::max(narrowest_bytes, bytes));
     const size_t first_line = first_reduced(slab);
     size_t i = slab.numbered.size();
     while (i > 1 && out_.dims[i - 1] == 1) --i;
     slab.along = i - 1;
     int64_t rows = out_.dims[slab.along];
     if (innermost_dim(slab.elements) != slab.numbered[slab.along]) return false;
-    if (rows < few_columns ||
-        (rows < few_costly_columns && rows != few_columns && slab.is_costly)) {
+    if (rows < min_columns ||
+        (rows < min_costly_columns && rows != min_columns && slab.is_costly)) {
       size_t outer = slab.numbered.size();
       while (outer > 0 && (slab.numbered[outer - 1] > first_line || out_.dims[outer - 1] == 1))
         --outer;
-      if (outer > 0 && out_.dims[outer - 1] >= least_slabs) {
+      if (outer > 0 && out_.dims[outer - 1] >= min_slabs) {
         slab.along = outer - 1;
         slab.lanes = lanes_of(out_.dims[slab.along], slab.size() * bytes, whole);
-        if (slab.size() * slab.lanes * bytes <= most_side_by_side) return true;
+        if (slab.size() * slab.lanes * bytes <= max_group_bytes) return true;
         slab.along = i - 1;
       }
     }
@@ -230,8 +230,8 @@ class RowFinder {
     const Shape& shape = module_.shape(id);
     if (shape.dims != module_.shape(module_.operand(first, 0)).dims) return false;
     const int64_t more = literal_bytes(shape) / std::max<int64_t>(1, rows_count());
-    if (shape.dims == out_.dims || bytes + more > most_kept_bytes) return false;
-    if (out_.slab && (bytes + more) * out_.slab->lanes > most_kept_in_slab) return false;
+    if (shape.dims == out_.dims || bytes + more > max_kept_bytes) return false;
+    if (out_.slab && (bytes + more) * out_.slab->lanes > max_kept_slab_bytes) return false;
     bytes += more;
     return true;
   }

@@ -15,26 +15,26 @@
 #include <llvm/Transforms/Vectorize/LoopVectorize.h>
 #include <llvm/Transforms/Vectorize/SLPVectorizer.h>
 
-#include "emit/lane_sums.h"
+#include "emit/index_tables.h"
 #include "emit/llvm_failure.h"
-#include "emit/lone_lanes.h"
 #include "emit/loop_remainders.h"
 #include "emit/memory_steps.h"
-#include "emit/place_tables.h"
-#include "emit/rare_choices.h"
+#include "emit/promote_accumulators.h"
+#include "emit/scalarized_lanes.h"
+#include "emit/select_to_branch.h"
 #include "emit/table_reads.h"
 #include "emit/vector_steps.h"
-#include "emit/wide_loops.h"
+#include "emit/vectorize_loops.h"
 
 namespace hilo {
 namespace {
 
 // Short rows in straight code, whose vectors go along them, or across them where they can, or in
 // flat loops.
-enum class Rows { None, Along, Across, Tabled };
+enum class Rows { None, Along, Across, Flattened };
 
 // Of what is written as loops over elements.
-llvm::FunctionPassManager passes(bool has_windows, bool has_lane_sums, Rows rows = Rows::None) {
+llvm::FunctionPassManager passes(bool has_windows, bool has_accumulators, Rows rows = Rows::None) {
   llvm::FunctionPassManager out;
   out.addPass(llvm::EarlyCSEPass(true));
   out.addPass(llvm::InstCombinePass());
@@ -47,18 +47,18 @@ llvm::FunctionPassManager passes(bool has_windows, bool has_lane_sums, Rows rows
     variables.addPass(llvm::IndVarSimplifyPass());
     out.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(variables), false));
   }
-  if (rows == Rows::Tabled) out.addPass(PlaceTables());
-  if (rows == Rows::Across) out.addPass(WideLoops());
+  if (rows == Rows::Flattened) out.addPass(IndexTables());
+  if (rows == Rows::Across) out.addPass(VectorizeLoops());
   if (rows == Rows::Along || rows == Rows::Across) out.addPass(llvm::SLPVectorizerPass());
-  if (rows != Rows::Across) out.addPass(WideLoops());
+  if (rows != Rows::Across) out.addPass(VectorizeLoops());
   out.addPass(LoopRemainders());
-  out.addPass(LoneLanes());
+  out.addPass(ScalarizedLanes());
   // One vector a round: several would make each loop four times as long to compile.
   llvm::LoopVectorizeOptions vectors;
   vectors.setInterleaveOnlyWhenForced(true);
   out.addPass(llvm::LoopVectorizePass(vectors));
-  if (has_lane_sums) {
-    out.addPass(LaneSums());
+  if (has_accumulators) {
+    out.addPass(PromoteAccumulators());
     out.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
   }
   out.addPass(llvm::EarlyCSEPass());
@@ -121,10 +121,10 @@ void optimise(llvm::Module& ir, llvm::TargetMachine& machine, bool verify) {
   const LostWhereThrown<Analyses> analyses(&machine);
   llvm::FunctionAnalysisManager& functions = analyses->functions;
   llvm::FunctionPassManager of_elements = passes(false, false), of_windows = passes(true, false),
-                            of_lane_sums = passes(false, true),
+                            of_accumulators = passes(false, true),
                             of_rows = passes(false, false, Rows::Along),
                             of_columns = passes(false, false, Rows::Across),
-                            of_tabled = passes(false, false, Rows::Tabled),
+                            of_flattened = passes(false, false, Rows::Flattened),
                             of_vectors = passes_for_vectors();
   for (llvm::Function& function : ir) {
     if (function.isDeclaration()) continue;
@@ -136,13 +136,14 @@ void optimise(llvm::Module& ir, llvm::TargetMachine& machine, bool verify) {
     if (loops_over == "vectors") of_vectors.run(function, functions);
     else if (loops_over == "rows") of_rows.run(function, functions);
     else if (loops_over == "columns") of_columns.run(function, functions);
-    else if (loops_over == "tabled rows") of_tabled.run(function, functions);
-    else if (function.hasFnAttribute(lane_sums_attribute)) of_lane_sums.run(function, functions);
+    else if (loops_over == "tabled rows") of_flattened.run(function, functions);
+    else if (function.hasFnAttribute(accumulators_attribute))
+      of_accumulators.run(function, functions);
     else (loops_over == "windows" ? of_windows : of_elements).run(function, functions);
     const unsigned bits = register_bits(functions.getResult<llvm::TargetIRAnalysis>(function));
     shorten_vector_steps(function, machine, bits);
-    compute_rare_seldom(function);
-    compute_long_if_taken(function);
+    branch_around_unlikely(function);
+    branch_around_long_arms(function);
     hasten_memory(function, functions, machine, bits);
   }
 }

@@ -9,7 +9,7 @@ class TargetMachine;
 
 namespace hilo {
 
-// Of a function: see Writer::set_loops_over.
+// Of a function: see KernelBuilder::set_loops_over.
 constexpr const char* loops_over_attribute = "hilo-loops-over";
 
 // Loops are emitted rotated and in SSA form, so that what is left is to clean up, move what does

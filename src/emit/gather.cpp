@@ -23,7 +23,7 @@ llvm::LoadInst* load_behind(llvm::Value* value) {
 // XLA's operation semantics, "Gather": the result's dimensions outside offset_dims say which slice,
 // the others where in it. Starts are moved so that the slice lies inside. Of an array without
 // elements the result is zero, as in the evaluator.
-llvm::Value* element_Gather(Elements& e, InstructionId id, const Index& index, size_t) {
+llvm::Value* element_Gather(ElementEmitter& e, InstructionId id, const Index& index, size_t) {
   Builder& b = e.b;
   const auto& g = e.module.attributes<GatherAttributes>(id);
   const Shape& array = e.module.shape(e.module.operand(id, 0));
@@ -48,8 +48,8 @@ llvm::Value* element_Gather(Elements& e, InstructionId id, const Index& index, s
     } else if (batching) {
       const auto which = std::ranges::find(g.operand_batching_dims, static_cast<int64_t>(d)) -
                          g.operand_batching_dims.begin();
-      place = batch_place(batch, g.index_vector_dim,
-                          g.start_indices_batching_dims[static_cast<size_t>(which)]);
+      place = batch_index_of(batch, g.index_vector_dim,
+                             g.start_indices_batching_dims[static_cast<size_t>(which)]);
     }
     at.push_back(place);
   }

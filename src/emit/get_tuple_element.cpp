@@ -2,12 +2,12 @@
 
 namespace hilo {
 
-llvm::Value* element_GetTupleElement(Elements& e, InstructionId id, const Index& index,
+llvm::Value* element_GetTupleElement(ElementEmitter& e, InstructionId id, const Index& index,
                                      size_t leaf) {
   const InstructionId tuple = e.module.operand(id, 0);
   const auto element =
       static_cast<size_t>(e.module.attributes<GetTupleElementAttributes>(id).index);
-  return e.at(tuple, index, Elements::first_leaf(e.module.shape(tuple), element) + leaf);
+  return e.at(tuple, index, ElementEmitter::first_leaf(e.module.shape(tuple), element) + leaf);
 }
 
 }  // namespace hilo

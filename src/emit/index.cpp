@@ -247,17 +247,17 @@ std::vector<llvm::Value*> Index::key() const {
 
 namespace {
 
-constexpr size_t most_visited = 200;  // values that a place is made of
+constexpr size_t max_visited = 200;  // values that a place is made of
 
 // What a value is made of, itself among it; nothing where that is more than can be looked at.
-std::optional<std::set<const llvm::Value*>> made_of(const llvm::Value* value) {
+std::optional<std::set<const llvm::Value*>> operand_closure(const llvm::Value* value) {
   std::set<const llvm::Value*> seen = {value};
   std::vector<const llvm::Value*> waiting = {value};
   while (!waiting.empty()) {
     const auto* step = llvm::dyn_cast<llvm::Instruction>(waiting.back());
     waiting.pop_back();
     if (!step) continue;
-    if (seen.size() > most_visited) return std::nullopt;
+    if (seen.size() > max_visited) return std::nullopt;
     for (const llvm::Value* operand : step->operands())
       if (seen.insert(operand).second) waiting.push_back(operand);
   }
@@ -267,7 +267,7 @@ std::optional<std::set<const llvm::Value*>> made_of(const llvm::Value* value) {
 }  // namespace
 
 bool share_a_counter(llvm::Value* a, llvm::Value* c) {
-  const auto left = made_of(a), right = made_of(c);
+  const auto left = operand_closure(a), right = operand_closure(c);
   if (!left || !right) return true;
   return std::ranges::any_of(*left, [&](const llvm::Value* value) {
     return llvm::isa<llvm::PHINode>(value) && right->contains(value);
@@ -275,11 +275,12 @@ bool share_a_counter(llvm::Value* a, llvm::Value* c) {
 }
 
 // Unsigned, so that places before the first are beyond the last.
-llvm::Value* is_place(Builder& b, llvm::Value* place, int64_t size) {
+llvm::Value* is_in_bounds(Builder& b, llvm::Value* place, int64_t size) {
   return b.CreateICmpULT(place, int64(b, size));
 }
 
-llvm::Value* place_under(Builder& b, const WindowDim& dim, llvm::Value* window, llvm::Value* k) {
+llvm::Value* window_element_index(Builder& b, const WindowDim& dim, llvm::Value* window,
+                                  llvm::Value* k) {
   llvm::Value* from_first = add_index(b, multiply_index(b, window, dim.stride),
                                       multiply_index(b, k, dim.window_dilation));
   return add_index(b, from_first, int64(b, -dim.padding_low));

@@ -60,7 +60,7 @@ llvm::Value* every_other(Builder& b, llvm::Value* i, int64_t count);
 // 2^63 taken as 2^63 - 1.
 llvm::Value* as_index(Builder& b, ElementType type, llvm::Value* held);
 // 0 <= place < size.
-llvm::Value* is_place(Builder& b, llvm::Value* place, int64_t size);
+llvm::Value* is_in_bounds(Builder& b, llvm::Value* place, int64_t size);
 // base * factor + offset: what a place is made of by sums, differences and products with constants.
 struct Affine {
   llvm::Value* base = nullptr;  // null: a constant
@@ -72,7 +72,8 @@ llvm::Value* affine_index(Builder& b, const Affine& parts);
 llvm::Value* nearest_index(Builder& b, llvm::Value* place, const Bounds& bounds, int64_t size);
 // What place k of window number `window` sees, of the array that may be dilated: the first place of
 // the array is 0, of its padding less.
-llvm::Value* place_under(Builder& b, const WindowDim& dim, llvm::Value* window, llvm::Value* k);
+llvm::Value* window_element_index(Builder& b, const WindowDim& dim, llvm::Value* window,
+                                  llvm::Value* k);
 // Whether a loop's counter goes into both: else one does not move with the other.
 bool share_a_counter(llvm::Value* a, llvm::Value* c);
 // min(max(x, low), high) of i64 that are signed.

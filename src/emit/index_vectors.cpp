@@ -8,7 +8,7 @@ bool contains(const Dims& dims, size_t dim) {
   return std::ranges::count(dims, static_cast<int64_t>(dim)) > 0;
 }
 
-llvm::Value* index_component(Elements& elements, InstructionId id, int64_t index_vector_dim,
+llvm::Value* index_component(ElementEmitter& elements, InstructionId id, int64_t index_vector_dim,
                              const std::vector<llvm::Value*>& batch, int64_t component) {
   const Shape& indices = elements.module.shape(elements.module.operand(id, 1));
   std::vector<llvm::Value*> at;
@@ -20,8 +20,8 @@ llvm::Value* index_component(Elements& elements, InstructionId id, int64_t index
   return as_index(elements.b, indices.type, held);
 }
 
-llvm::Value* batch_place(const std::vector<llvm::Value*>& batch, int64_t index_vector_dim,
-                         int64_t dim) {
+llvm::Value* batch_index_of(const std::vector<llvm::Value*>& batch, int64_t index_vector_dim,
+                            int64_t dim) {
   return batch[static_cast<size_t>(dim > index_vector_dim ? dim - 1 : dim)];
 }
 

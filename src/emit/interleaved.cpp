@@ -12,9 +12,9 @@ namespace {
 using llvm::Value;
 using Vectors = std::vector<Value*>;
 
-constexpr int64_t most_together = 16;
+constexpr int64_t max_together = 16;
 
-size_t least_factor(size_t number) {
+size_t smallest_factor(size_t number) {
   for (size_t factor = 2; factor * factor <= number; ++factor)
     if (number % factor == 0) return factor;
   return number;
@@ -43,7 +43,7 @@ Value* picked(llvm::IRBuilder<>& b, llvm::ArrayRef<Value*> from, llvm::ArrayRef<
 // prime factors: so many sequences of every factor-th element, and each of these likewise.
 Vectors taken_apart(llvm::IRBuilder<>& b, const Vectors& pieces, unsigned lanes) {
   if (pieces.size() == 1) return pieces;
-  const size_t factor = least_factor(pieces.size());
+  const size_t factor = smallest_factor(pieces.size());
   std::vector<int> places(lanes);
   Vectors out(pieces.size());
   for (size_t k = 0; k < factor; ++k) {
@@ -59,7 +59,7 @@ Vectors taken_apart(llvm::IRBuilder<>& b, const Vectors& pieces, unsigned lanes)
 
 Vectors joined(llvm::IRBuilder<>& b, const Vectors& parts, unsigned lanes) {
   if (parts.size() == 1) return parts;
-  const size_t factor = least_factor(parts.size());
+  const size_t factor = smallest_factor(parts.size());
   std::vector<Vectors> sequences(factor);
   for (size_t i = 0; i < parts.size(); ++i) sequences[i % factor].push_back(parts[i]);
   for (Vectors& sequence : sequences) sequence = joined(b, sequence, lanes);
@@ -150,7 +150,7 @@ Vectors riffled(llvm::IRBuilder<>& b, Value* first, Value* second, const RowPart
 }
 
 // Squares of `size` elements, one in each 16 bytes of as many vectors, change rows and columns.
-Vectors turned(llvm::IRBuilder<>& b, Vectors rows, const RowParts& parts) {
+Vectors transposed(llvm::IRBuilder<>& b, Vectors rows, const RowParts& parts) {
   for (size_t step = 1; step < parts.size; step *= 2) {
     Vectors next;
     for (size_t r = 0; r < parts.size / 2; ++r)
@@ -198,11 +198,11 @@ std::optional<InterleavedAccesses::Sum> InterleavedAccesses::sum_of(Value* index
     return out;
   }
   if (right->factor != 0 || !right->more.empty() || right->offset < 0) return std::nullopt;
-  constexpr int64_t most_bits = 16;
+  constexpr int64_t max_bits = 16;
   int64_t times = 0;
-  if (step->getOpcode() == llvm::Instruction::Mul && right->offset < int64_t{1} << most_bits)
+  if (step->getOpcode() == llvm::Instruction::Mul && right->offset < int64_t{1} << max_bits)
     times = right->offset;
-  else if (step->getOpcode() == llvm::Instruction::Shl && right->offset <= most_bits)
+  else if (step->getOpcode() == llvm::Instruction::Shl && right->offset <= max_bits)
     times = int64_t{1} << right->offset;
   else return std::nullopt;
   out = {{}, left->factor * times, left->offset * times};
@@ -210,12 +210,12 @@ std::optional<InterleavedAccesses::Sum> InterleavedAccesses::sum_of(Value* index
   return out;
 }
 
-std::optional<InterleavedAccesses::Place> InterleavedAccesses::place_of(Value* pointer) const {
+std::optional<InterleavedAccesses::Place> InterleavedAccesses::address_of(Value* pointer) const {
   if (loop_.isLoopInvariant(pointer)) return Place{pointer, {}, 0, 0};
   auto* step = llvm::dyn_cast<llvm::GetElementPtrInst>(pointer);
   if (!step || step->getNumIndices() != 1) return std::nullopt;
   const auto index = sum_of(step->getOperand(1));
-  auto out = place_of(step->getPointerOperand());
+  auto out = address_of(step->getPointerOperand());
   if (!index || !out) return std::nullopt;
   const auto size =
       static_cast<int64_t>(layout_.getTypeAllocSize(step->getSourceElementType()).getFixedValue());
@@ -227,11 +227,11 @@ std::optional<InterleavedAccesses::Place> InterleavedAccesses::place_of(Value* p
 
 bool InterleavedAccesses::add(llvm::Instruction& access) {
   llvm::Type* type = llvm::getLoadStoreType(&access);
-  const auto place = place_of(llvm::getLoadStorePointerOperand(&access));
+  const auto place = address_of(llvm::getLoadStorePointerOperand(&access));
   const auto size = static_cast<int64_t>(layout_.getTypeAllocSize(type).getFixedValue());
   if (!place || type->getScalarSizeInBits() != 8 * static_cast<uint64_t>(size)) return false;
   const int64_t count = place->step / size;
-  if (place->step <= 0 || count * size != place->step || count < 2 || count > most_together ||
+  if (place->step <= 0 || count * size != place->step || count < 2 || count > max_together ||
       place->offset % size != 0)
     return false;
   const int64_t number = (place->offset / size % count + count) % count;
@@ -304,7 +304,8 @@ Value* InterleavedAccesses::load(llvm::IRBuilder<>& b, llvm::Instruction& load, 
             beside.push_back(read(line * row + start, of_rows->size));
           rows.push_back(llvm::concatenateVectors(b, beside));
         }
-        std::ranges::copy(turned(b, rows, *of_rows), parts.begin() + static_cast<int64_t>(start));
+        std::ranges::copy(transposed(b, rows, *of_rows),
+                          parts.begin() + static_cast<int64_t>(start));
       }
     } else if (const auto of_pairs = pair_parts(group.type, row, lanes, register_bits_)) {
       for (size_t part = 0; part < row; ++part) {
@@ -349,7 +350,7 @@ void InterleavedAccesses::store(llvm::IRBuilder<>& b, llvm::Instruction& store, 
   }
   for (const size_t start : of_rows->starts(row)) {
     const auto first = parts.begin() + static_cast<int64_t>(start);
-    const Vectors rows = turned(b, {first, first + of_rows->size}, *of_rows);
+    const Vectors rows = transposed(b, {first, first + of_rows->size}, *of_rows);
     for (size_t line = 0; line < lanes; ++line)
       write(part_of(b, rows[line % of_rows->size], line / of_rows->size, *of_rows),
             line * row + start);

@@ -60,7 +60,7 @@ class InterleavedAccesses {
   };
   static void add_times(Terms& sum, const Terms& more, int64_t factor);
   std::optional<Sum> sum_of(llvm::Value* index) const;
-  std::optional<Place> place_of(llvm::Value* pointer) const;
+  std::optional<Place> address_of(llvm::Value* pointer) const;
   size_t number_of(const llvm::Instruction& access) const;
   llvm::Value* address(llvm::IRBuilder<>& b, const Interleaved& group, int64_t element) const;
 

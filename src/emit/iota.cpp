@@ -7,7 +7,7 @@ namespace hilo {
 
 // Places of which few bits can be set say so: what is computed of them (quotients, indices) needs
 // no steps for negative numbers.
-llvm::Value* element_Iota(Elements& e, InstructionId id, const Index& index, size_t) {
+llvm::Value* element_Iota(ElementEmitter& e, InstructionId id, const Index& index, size_t) {
   Builder& b = e.b;
   const ElementType type = e.module.shape(id).type;
   const auto dim = static_cast<size_t>(e.module.attributes<IotaAttributes>(id).iota_dimension);

@@ -41,12 +41,13 @@ llvm::Constant* held_constant(Builder& b, ElementType type, T value) {
 }
 
 // Where the parts of an element lie, and how they are aligned.
-struct PartPlaces {
+struct PartAddresses {
   llvm::Type* type;
   llvm::Value *real, *imaginary;
   llvm::Align align;
 };
-PartPlaces part_places(Builder& b, ElementType type, llvm::Value* array, llvm::Value* position) {
+PartAddresses part_addresses(Builder& b, ElementType type, llvm::Value* array,
+                             llvm::Value* position) {
   llvm::Type* part = held_type(b, type)->getScalarType();
   llvm::Value* first = b.CreateNSWMul(position, b.getInt64(2));
   llvm::Value* second = b.CreateNSWAdd(first, b.getInt64(1));
@@ -55,14 +56,14 @@ PartPlaces part_places(Builder& b, ElementType type, llvm::Value* array, llvm::V
 }
 
 llvm::Value* load_complex(Builder& b, ElementType type, llvm::Value* array, llvm::Value* position) {
-  const PartPlaces at = part_places(b, type, array, position);
+  const PartAddresses at = part_addresses(b, type, array, position);
   return joined(b, {b.CreateAlignedLoad(at.type, at.real, at.align),
                     b.CreateAlignedLoad(at.type, at.imaginary, at.align)});
 }
 
 void store_complex(Builder& b, ElementType type, llvm::Value* array, llvm::Value* position,
                    llvm::Value* held) {
-  const PartPlaces at = part_places(b, type, array, position);
+  const PartAddresses at = part_addresses(b, type, array, position);
   const Complex parts = parts_of(b, held);
   b.CreateAlignedStore(parts.real, at.real, at.align);
   b.CreateAlignedStore(parts.imaginary, at.imaginary, at.align);

@@ -8,9 +8,9 @@ namespace {
 
 // Elementary steps that are worth a hand-over to other threads, and those of the least and of the
 // largest piece. Some 10, 2.5 and 10 us of vectors.
-constexpr double worth_threads = 1 << 17, least_steps = 1 << 15, most_steps = 1 << 17;
+constexpr double worth_threads = 1 << 17, min_steps = 1 << 15, max_steps = 1 << 17;
 // As long as pieces are no smaller, there are enough for many threads.
-constexpr double enough_pieces = 64;
+constexpr double enough_chunks = 64;
 
 llvm::Type* in(llvm::LLVMContext& context, const llvm::Type* type) {
   if (type->isPointerTy()) return llvm::PointerType::get(context, 0);
@@ -28,12 +28,12 @@ bool Kernel::pays_threads() const {
 // long as four do.
 int64_t Kernel::grain() const {
   const double steps = static_cast<double>(count) * steps_each;
-  if (steps >= least_steps * enough_pieces) {
-    const double shared = std::min(steps / enough_pieces, most_steps);
+  if (steps >= min_steps * enough_chunks) {
+    const double shared = std::min(steps / enough_chunks, max_steps);
     return std::max<int64_t>(1, static_cast<int64_t>(shared / steps_each));
   }
-  const auto pieces = static_cast<int64_t>(
-      std::bit_floor(static_cast<uint64_t>(std::max(steps / least_steps, 1.0))));
+  const auto pieces =
+      static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max(steps / min_steps, 1.0))));
   return std::max<int64_t>(1, count / pieces);  // the last one is what is over
 }
 

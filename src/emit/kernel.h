@@ -15,7 +15,7 @@ struct Kernel {
   int64_t count = 1;               // iterations
   double steps_each = 1;           // elementary steps of an iteration
   ResultBlock block = {};
-  int64_t long_piece = 1;  // Writer::set_long_piece
+  int64_t long_chunk = 1;  // KernelBuilder::set_long_chunk
 
   bool pays_threads() const;
   int64_t grain() const;  // iterations of a piece

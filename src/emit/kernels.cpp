@@ -2,12 +2,12 @@
 #include <algorithm>
 
 #include "analysis/analysis.h"
-#include "emit/fetched_arrays.h"
+#include "emit/non_temporal_stores.h"
 #include "emit/op_functions.h"
+#include "emit/prefetch.h"
 #include "emit/ready_kernels.h"
 #include "emit/rows.h"
 #include "emit/steps.h"
-#include "emit/streamed_stores.h"
 #include "emit/vector_registers.h"
 
 namespace hilo {
@@ -157,7 +157,7 @@ class KernelWriting {
       const InstructionId tuple = module_.operand(target.value, 0);
       if (!has_loops(tuple)) return;
       const int64_t index = module_.attributes<GetTupleElementAttributes>(target.value).index;
-      target.leaf += Elements::first_leaf(module_.shape(tuple), static_cast<size_t>(index));
+      target.leaf += ElementEmitter::first_leaf(module_.shape(tuple), static_cast<size_t>(index));
       target.value = tuple;
     }
   }
@@ -199,17 +199,18 @@ class KernelWriting {
       for (const Range& range : operands_[i])
         if (static_cast<int64_t>(i) != number && range.overlaps(target.to)) return false;
     return id_ == root_ || std::ranges::all_of(module_.users(updated), [&](InstructionId user) {
-             return user == target.value ? std::ranges::count(module_.operands(user), updated) == 1
-                                         : op == Op::DynamicUpdateSlice &&
-                                               takes_what_is_written(module_, user, target.value);
+             return user == target.value
+                        ? std::ranges::count(module_.operands(user), updated) == 1
+                        : op == Op::DynamicUpdateSlice &&
+                              reads_only_updated_slice(module_, user, target.value);
            });
   }
 
   // Whether element i of what is written needs of the operand no other element than its own.
-  bool reads_only_its_place(size_t operand) const {
+  bool reads_only_same_offset(size_t operand) const {
     if (!one_loop_ || (rows_ && rows_->slab && rows_->slab->overlaps())) return false;
     return (rows_ && reads_only_its_rows(module_, id_, operand)) ||
-           reads_only_its_places(module_, id_, operand);
+           reads_only_same_offsets(module_, id_, operand);
   }
 
   // Whether a result must be made elsewhere first, because its place is still read.
@@ -218,7 +219,7 @@ class KernelWriting {
     for (size_t i = 0; i < operands_.size(); ++i)
       for (const Range& range : operands_[i]) {
         if (!range.overlaps(target.to)) continue;
-        if (!range.is_same(target.to) || operands_[i].size() != 1 || !reads_only_its_place(i))
+        if (!range.is_same(target.to) || operands_[i].size() != 1 || !reads_only_same_offset(i))
           return true;
       }
     return false;
@@ -231,7 +232,7 @@ class KernelWriting {
   // Scalars stand in the computation's own code. False where they cannot be emitted: what was begun
   // then has no effect.
   Result<bool> write_scalars() {
-    Elements elements(module_, b_);
+    ElementEmitter elements(module_, b_);
     for (size_t i = 0; i < operands_.size(); ++i) {
       if (is_immediate(i)) continue;
       const InstructionId operand = module_.operand(id_, i);
@@ -352,8 +353,8 @@ class KernelWriting {
 
   // One function that writes these targets.
   Result<Kernel> write(Loops& loops) {
-    Writer writer(module_, program_.parts.current(), program_.kernel_name(id_),
-                  loops.arrays.size() + (width_ > 0 ? 1 : 0));
+    KernelBuilder writer(module_, program_.parts.current(), program_.kernel_name(id_),
+                         loops.arrays.size() + (width_ > 0 ? 1 : 0));
     for (size_t i = 0; i < operands_.size(); ++i) {
       if (is_immediate(i)) continue;
       std::vector<llvm::Value*> arrays;
@@ -393,14 +394,14 @@ class KernelWriting {
     }
     align_frame(*writer.function);
     const Kernel kernel = {writer.function,    nullptr,        writer.count(),
-                           steps_each(writer), writer.block(), writer.long_piece()};
+                           steps_each(writer), writer.block(), writer.long_chunk()};
     if (!kernel.pays_threads() && width_ == 0) fix_bounds(writer);
     return kernel;
   }
 
   // Elementary steps of an iteration: elements that are read and written, or the arithmetic of this
   // one of the step's loops where that is more.
-  double steps_each(const Writer& writer) const {
+  double steps_each(const KernelBuilder& writer) const {
     constexpr double operations = 8, steps_of_function = 3;  // as vectors of f32 take
     const Cost& cost = program_.arithmetic[id_.value];
     const double steps = cost.flops / operations + cost.transcendentals * steps_of_function;
@@ -428,13 +429,13 @@ class KernelWriting {
 
   // What one thread does is done in one call: LLVM knows how often its loops go round, and makes
   // no code for other counts.
-  static void fix_bounds(Writer& writer) {
+  static void fix_bounds(KernelBuilder& writer) {
     llvm::Type* type = writer.begin->getType();
     writer.begin->replaceAllUsesWith(llvm::ConstantInt::get(type, 0));
     writer.end->replaceAllUsesWith(llvm::ConstantInt::getSigned(type, writer.count()));
   }
 
-  void bind_fusions(Elements& elements) const {
+  void bind_fusions(ElementEmitter& elements) const {
     for (InstructionId id = id_; module_[id].op == Op::Fusion;
          id = module_[module_.attributes<FusionAttributes>(id).calls].root)
       elements.bind_fusion(id);

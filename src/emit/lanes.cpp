@@ -8,8 +8,8 @@
 
 namespace hilo {
 
-std::vector<LanePiece> pieces_of_lanes(int64_t lanes, int64_t lanes_of_register) {
-  std::vector<LanePiece> out;
+std::vector<LaneChunk> chunks_of_lanes(int64_t lanes, int64_t lanes_of_register) {
+  std::vector<LaneChunk> out;
   for (int64_t first = 0; first < lanes;) {
     const int64_t rest = lanes - first;
     const auto whole = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(rest)));
@@ -78,7 +78,7 @@ llvm::Value* multiply_add_lanes(Builder& b, llvm::Value* a, llvm::Value* c, llvm
 namespace {
 
 // LLVM takes longer for more steps in a row than they save.
-constexpr size_t most_together = 4;
+constexpr size_t max_together = 4;
 
 llvm::Value* add_lanes(Builder& b, llvm::Value* a, llvm::Value* c) {
   return a->getType()->isIntOrIntVectorTy() ? b.CreateAdd(a, c) : b.CreateFAdd(a, c);
@@ -157,7 +157,7 @@ std::vector<llvm::Value*> sums_of_lanes(Builder& b, std::span<llvm::Value* const
   std::vector<llvm::Value*> out;
   while (!vectors.empty()) {
     const auto* type = llvm::cast<llvm::FixedVectorType>(vectors[0]->getType());
-    const size_t count = std::min<size_t>({vectors.size(), type->getNumElements(), most_together});
+    const size_t count = std::min<size_t>({vectors.size(), type->getNumElements(), max_together});
     std::ranges::copy(sums_together(b, vectors.first(count)), std::back_inserter(out));
     vectors = vectors.subspan(count);
   }

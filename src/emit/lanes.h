@@ -7,13 +7,13 @@
 namespace hilo {
 
 // Elements [first, first + lanes) of a strip.
-struct LanePiece {
+struct LaneChunk {
   int64_t first, lanes;
 };
 // What a strip of so many lanes is kept in from one round of a loop to the next: powers of two, and
 // at last a part of a register, which has lanes_of_register. A vector of another size would be
 // carried element by element.
-std::vector<LanePiece> pieces_of_lanes(int64_t lanes, int64_t lanes_of_register);
+std::vector<LaneChunk> chunks_of_lanes(int64_t lanes, int64_t lanes_of_register);
 
 // Floats of all widths.
 bool has_lanes(ElementType type);

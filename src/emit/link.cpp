@@ -41,11 +41,11 @@ class Outside : public llvm::LegacyJITSymbolResolver {
 Result<void> link(std::span<const std::unique_ptr<llvm::MemoryBuffer>> objects,
                   const Module& module, Code& code) {
 #ifdef __aarch64__  // code reaches its data within 4 GiB: an object's sections lie in one piece
-  constexpr bool in_one_piece = true;
+  constexpr bool reserves_space = true;
 #else
-  constexpr bool in_one_piece = false;
+  constexpr bool reserves_space = false;
 #endif
-  auto memory = std::make_shared<llvm::SectionMemoryManager>(nullptr, in_one_piece);
+  auto memory = std::make_shared<llvm::SectionMemoryManager>(nullptr, reserves_space);
   Outside outside(module);
   const LostWhereThrown<llvm::RuntimeDyld> kept(*memory, outside);
   llvm::RuntimeDyld& linker = *kept;

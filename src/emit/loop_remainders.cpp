@@ -9,14 +9,14 @@
 
 #include <algorithm>
 
-#include "emit/lane_sums.h"
-#include "emit/lone_lanes.h"
+#include "emit/promote_accumulators.h"
+#include "emit/scalarized_lanes.h"
 
 namespace hilo {
 namespace {
 
 // LoopVectorize has masks for all lanes of a loop with fewer rounds; lanes that every chip has.
-constexpr unsigned few_rounds = 16, narrow = 4;
+constexpr unsigned short_trip_count = 16, narrow = 4;
 
 // But the counter.
 bool carries_nothing(const llvm::Loop& loop) {
@@ -85,7 +85,7 @@ bool uses_frame(const llvm::Loop& loop) {
 // rest of a few vectors is element by element.
 void leave_rest(llvm::Loop& loop, unsigned rounds) {
   const bool fits = rounds == narrow || rounds == 2 * narrow;
-  if (rounds <= 1 || rounds >= few_rounds || fits || !carries_nothing(loop)) return;
+  if (rounds <= 1 || rounds >= short_trip_count || fits || !carries_nothing(loop)) return;
   const bool has_vectors = rounds > narrow;
   llvm::addStringMetadataToLoop(&loop, "llvm.loop.vectorize.enable", has_vectors ? 1 : 0);
   if (has_vectors) llvm::addStringMetadataToLoop(&loop, "llvm.loop.vectorize.width", narrow);
@@ -93,7 +93,7 @@ void leave_rest(llvm::Loop& loop, unsigned rounds) {
 
 // LoopVectorize would use masks, which are slow where not all elements have them, or make nothing.
 void leave_rest_without_masks(llvm::Loop& loop, unsigned rounds, llvm::ScalarEvolution& evolution) {
-  if (rounds <= narrow || rounds >= few_rounds || rounds % (2 * narrow) == 0) return;
+  if (rounds <= narrow || rounds >= short_trip_count || rounds % (2 * narrow) == 0) return;
   if (loop.getNumBlocks() != 1 || !carries_nothing(loop) || strides(loop, evolution)) return;
   const bool is_wide = rounds > 2 * narrow && rounds % (2 * narrow) < narrow;
   llvm::addStringMetadataToLoop(&loop, "llvm.loop.vectorize.enable", 1);
@@ -107,7 +107,8 @@ llvm::PreservedAnalyses LoopRemainders::run(llvm::Function& function,
   const auto& target = analyses.getResult<llvm::TargetIRAnalysis>(function);
   const bool has_masks = masks_all(target, llvm::Type::getInt8Ty(function.getContext()));
   auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
-  const bool has_lane_sums = function.hasFnAttribute(lane_sums_attribute);  // soon in registers
+  const bool has_accumulators =
+      function.hasFnAttribute(accumulators_attribute);  // soon in registers
   for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder()) {
     const bool is_masked = has_masks ? is_long_and_free(*loop, body_under_masks)
                                      : is_long_and_free(*loop, body_under_slow_masks) &&
@@ -115,7 +116,8 @@ llvm::PreservedAnalyses LoopRemainders::run(llvm::Function& function,
                                            !reads_far(*loop, evolution, target);
     if (is_masked && !strides(*loop, evolution))
       llvm::addStringMetadataToLoop(loop, "llvm.loop.vectorize.predicate.enable", 1);
-    else if (loop->isInnermost() && (loop->isOutermost() || (!has_lane_sums && uses_frame(*loop))))
+    else if (loop->isInnermost() &&
+             (loop->isOutermost() || (!has_accumulators && uses_frame(*loop))))
       leave_rest(*loop, evolution.getSmallConstantTripCount(loop));
     else if (!has_masks && loop->isInnermost())
       leave_rest_without_masks(*loop, evolution.getSmallConstantTripCount(loop), evolution);

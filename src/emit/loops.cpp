@@ -97,10 +97,10 @@ int64_t parts_of_line(int64_t count, int64_t each) { return (count + each - 1) /
 
 bool may_overlap(int64_t count, int64_t each, int64_t lanes, double multiplications) {
   constexpr int64_t part_of_many = 8, part_of_few = 4;
-  constexpr double few_multiplications = 1 << 17;
+  constexpr double max_small_multiplications = 1 << 17;
   const int64_t rest = count % each;
   const int64_t again = parts_of_line(each, lanes) - parts_of_line(rest, lanes);
-  const int64_t part = multiplications <= few_multiplications ? part_of_few : part_of_many;
+  const int64_t part = multiplications <= max_small_multiplications ? part_of_few : part_of_many;
   return rest > 0 && again * part <= parts_of_line(count, lanes);
 }
 

@@ -59,7 +59,8 @@ struct Made {
 // Makes objects of parts, each on one thread.
 class Makers {
  public:
-  Makers(Parts& parts, CodeGenerators& generators, const Chip& chip, const EmitOptions& options)
+  Makers(LlvmModules& parts, CodeGenerators& generators, const Chip& chip,
+         const EmitOptions& options)
       : parts_(parts),
         generators_(generators),
         options_(options),
@@ -134,7 +135,7 @@ class Makers {
     generators_.give_back(std::move(*generator));
   }
 
-  Parts& parts_;
+  LlvmModules& parts_;
   CodeGenerators& generators_;
   const EmitOptions& options_;
   CodeCache cache_;
@@ -159,7 +160,7 @@ void open_code_generator() {
   if (const auto generators = generators_of_host()) (*generators)->make_ready();
 }
 
-Result<void> make_machine_code(const Module& module, Parts& parts, const EmitOptions& options,
+Result<void> make_machine_code(const Module& module, LlvmModules& parts, const EmitOptions& options,
                                Code& code) {
   const int threads = options.threads > 0 ? options.threads : usable_cores();
   HILO_TRY(const Chip chip, find_chip(options));

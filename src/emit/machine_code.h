@@ -2,7 +2,7 @@
 #pragma once
 
 #include "emit/chip.h"
-#include "emit/parts.h"
+#include "emit/llvm_modules.h"
 
 namespace hilo {
 
@@ -10,7 +10,7 @@ namespace hilo {
 // the code from the cache, and links all into this process; code.run, code.keeper, the cache's
 // report and the seconds are set, or code.object for an object file. The code is the same for any
 // number of threads. The parts' IR is used up.
-Result<void> make_machine_code(const Module& module, Parts& parts, const EmitOptions& options,
+Result<void> make_machine_code(const Module& module, LlvmModules& parts, const EmitOptions& options,
                                Code& code);
 
 // Makes what the first call needs besides; calls on other threads may come meanwhile.

@@ -36,9 +36,9 @@ Value* math_atan2_of_f64(Builder& b, Value* y, Value* x) {
   Value* scale = scale_for(b, more);
   less = b.CreateFMul(less, scale);
   more = b.CreateFMul(more, scale);
-  Value* turned = b.CreateFCmpOGT(less, b.CreateFMul(more, number(b, 0.5)));
-  Value* above = b.CreateSelect(turned, b.CreateFSub(less, more), less);
-  Value* below = b.CreateSelect(turned, b.CreateFAdd(less, more), more);
+  Value* is_rotated = b.CreateFCmpOGT(less, b.CreateFMul(more, number(b, 0.5)));
+  Value* above = b.CreateSelect(is_rotated, b.CreateFSub(less, more), less);
+  Value* below = b.CreateSelect(is_rotated, b.CreateFAdd(less, more), more);
   // 0 / 0 stands for an angle of 0, infinity / infinity for an eighth of a turn.
   above = b.CreateSelect(b.CreateOr(none, both_infinite), number(b, 0), above);
   below = b.CreateSelect(b.CreateOr(none, both_infinite), number(b, 1), below);
@@ -46,7 +46,7 @@ Value* math_atan2_of_f64(Builder& b, Value* y, Value* x) {
   Value* square = b.CreateFMul(t, t);
   Value* rest = b.CreateFMul(b.CreateFMul(t, square), polynomial(b, square, rest_of_arc));
   // A whole number of eighths of a turn, in two parts, and t + rest more or less.
-  Value* is_eighth = b.CreateOr(turned, both_infinite);
+  Value* is_eighth = b.CreateOr(is_rotated, both_infinite);
   Value* eighths = b.CreateSelect(is_eighth, number(b, 0.5), number(b, 0));
   Value* left = b.CreateICmpSLT(bits(b, x), b.getInt64(0));
   // Steep: pi / 2 less the angle. Left: pi less it.

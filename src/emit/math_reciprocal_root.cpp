@@ -1,5 +1,5 @@
 #include "emit/math.h"
-#include "emit/rare_choices.h"
+#include "emit/select_to_branch.h"
 
 namespace hilo {
 
@@ -31,7 +31,7 @@ Value* math_rsqrt(Builder& b, Value* x) {
   Value* is_special =
       b.CreateICmpUGE(b.CreateSub(from, b.getInt32(least)), b.getInt32(infinite - least));
   Value* root = b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x);
-  return rare_choice(b, is_special, b.CreateFDiv(number(x, 1), root), y);
+  return unlikely_select(b, is_special, b.CreateFDiv(number(x, 1), root), y);
 }
 
 }  // namespace hilo

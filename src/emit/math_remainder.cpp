@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "emit/math.h"
-#include "emit/rare_choices.h"
+#include "emit/select_to_branch.h"
 
 namespace hilo {
 namespace {
@@ -36,7 +36,7 @@ Value* math_remainder(Builder& b, Value* x, Value* y, int significand) {
   Value* is_far = b.CreateAnd(b.CreateFCmpOGE(first, times_power(bits)),
                               b.CreateFCmpOLT(first, number(b, infinity)));
   is_far = b.CreateAnd(is_far, b.CreateFCmpOGT(second, number(b, 0)));
-  Value* near = rest_of(b, rare_choice(b, is_far, left, first), second);
+  Value* near = rest_of(b, unlikely_select(b, is_far, left, first), second);
   Value* is_less = b.CreateFCmpOLT(first, second);
   return copy_sign(b, b.CreateSelect(is_less, first, near), x);
 }
@@ -51,7 +51,7 @@ Value* math_remainder_of_f64(Builder& b, Value* x, Value* y) {
   rest = b.CreateSelect(b.CreateFCmpOLT(rest, number(b, 0)), b.CreateFAdd(rest, second), rest);
   rest = copy_sign(b, b.CreateSelect(b.CreateFCmpOLT(first, second), first, rest), x);
   Value* is_far = b.CreateFCmpUGE(quotient, number(b, std::ldexp(1.0, bits_of_double)));
-  return rare_choice(b, is_far, b.CreateFRem(x, y), rest);
+  return unlikely_select(b, is_far, b.CreateFRem(x, y), rest);
 }
 
 // From 1 on x / y is exact or so small that nothing is divided, and x - trunc(x / y) * y is exact.

@@ -53,11 +53,11 @@ constexpr Row powers[] = {
      -0x1.939d8ap-27F}};
 
 // The rows begin with the first piece, tables with the one whose bits are zeros.
-Value* of_piece(Builder& b, const std::string& name, const Row& row, Value* piece) {
+Value* at_interval(Builder& b, const std::string& name, const Row& row, Value* piece) {
   constexpr size_t first = std::bit_cast<uint32_t>(before) >> bits_behind;
-  Row turned;
-  for (size_t i = 0; i < row.size(); ++i) turned[(first + i) % row.size()] = row[i];
-  return looked_up(b, name, turned, piece);
+  Row rotated;
+  for (size_t i = 0; i < row.size(); ++i) rotated[(first + i) % row.size()] = row[i];
+  return looked_up(b, name, rotated, piece);
 }
 
 }  // namespace
@@ -67,14 +67,14 @@ Value* math_tanh_by_tables(Builder& b, Value* x) {
   Value* shifted = b.CreateFAdd(magnitude, number(x, before));
   Value* piece = b.CreateLShr(bits(b, shifted), bits_behind);
   const auto power = [&](size_t i) {
-    return of_piece(b, "tanh_power_" + std::to_string(i), powers[i], piece);
+    return at_interval(b, "tanh_power_" + std::to_string(i), powers[i], piece);
   };
-  Value* t = b.CreateFSub(magnitude, of_piece(b, "tanh_place", places, piece));
+  Value* t = b.CreateFSub(magnitude, at_interval(b, "tanh_place", places, piece));
   Value* rise = power(std::size(powers) - 1);
   for (size_t i = std::size(powers) - 1; i-- > 0;) rise = multiply_add(b, rise, t, power(i));
   // A NaN is as it is in the first piece.
   Value* is_behind = b.CreateFCmpOGE(shifted, number(x, end_of_first));
-  Value* value = b.CreateSelect(is_behind, of_piece(b, "tanh_value", values, piece), magnitude);
+  Value* value = b.CreateSelect(is_behind, at_interval(b, "tanh_value", values, piece), magnitude);
   return copy_sign(b, multiply_add(b, t, rise, value), x);
 }
 

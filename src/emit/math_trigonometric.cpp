@@ -47,12 +47,12 @@ double piece(int first, int count, int scale) {
 // Up to 2^24 no bit is one of whole turns: the pieces are the same for all numbers.
 constexpr int first_exponent = 24;
 constexpr int rows = 128 - first_exponent + 1;  // of larger ones, and of what is not finite
-constexpr int piece_bits[] = {29, 53};
+constexpr int chunk_bits[] = {29, 53};
 
-double piece_of(int scale, int part) {
+double chunk_of(int scale, int part) {
   int first = std::max(scale - 1, 1);  // of m; bits of weight 4 and more are whole turns
-  for (int i = 0; i < part; ++i) first += piece_bits[i];
-  return piece(first, piece_bits[part], scale);
+  for (int i = 0; i < part; ++i) first += chunk_bits[i];
+  return piece(first, chunk_bits[part], scale);
 }
 
 // Piece number `part` for every exponent, as a constant array of the module.
@@ -62,7 +62,7 @@ Value* pieces(Builder& b, int part) {
   if (llvm::GlobalVariable* made = module.getNamedGlobal(name)) return made;
   std::vector<double> values;
   for (int row = 0; row + 1 < rows; ++row)
-    values.push_back(piece_of(first_exponent - 23 + row, part));
+    values.push_back(chunk_of(first_exponent - 23 + row, part));
   values.push_back(nan);
   llvm::Constant* data = llvm::ConstantDataArray::get(b.getContext(), values);
   auto* global = new llvm::GlobalVariable(module, data->getType(), true,
@@ -77,8 +77,8 @@ struct Turns {
 };
 
 // A number added to `large` and taken away again is a whole number of units. The tables are read
-// where a number is large (emit/rare_choices.h).
-Turns turns_of(Builder& b, Value* magnitude, double large) {
+// where a number is large (emit/select_to_branch.h).
+Turns quarter_turns_of(Builder& b, Value* magnitude, double large) {
   Value* is_large = b.CreateFCmpOGE(magnitude, number(b, std::ldexp(1.0, first_exponent)));
   Value* all = bits(b, magnitude);
   Value* exponent = b.CreateSub(b.CreateLShr(all, 52), b.getInt64(uint64_t{1023} + first_exponent));
@@ -92,7 +92,7 @@ Turns turns_of(Builder& b, Value* magnitude, double large) {
     read[i] =
         b.CreateLoad(b.getDoubleTy(), b.CreateInBoundsGEP(b.getDoubleTy(), pieces(b, i), row));
   for (int i = 0; i < 2; ++i)
-    part[i] = b.CreateSelect(is_large, read[i], number(b, piece_of(0, i)));
+    part[i] = b.CreateSelect(is_large, read[i], number(b, chunk_of(0, i)));
   Value* first = b.CreateFMul(m, part[0]);
   Value* sum = b.CreateFAdd(multiply_add(b, m, part[1], first), number(b, large));
   Value* above = b.CreateFSub(first, b.CreateFSub(sum, number(b, large)));
@@ -131,16 +131,16 @@ Value* angle_of(Builder& b, Value* y, Value* x, std::span<const double> polynomi
   Value* steep = b.CreateFCmpOGT(ay, ax);
   Value* less = b.CreateSelect(steep, ax, ay);
   Value* more = b.CreateSelect(steep, ay, ax);
-  Value* is_turned = b.CreateFCmpOGT(less, b.CreateFMul(more, number(b, tangent_of_sixteenth)));
-  Value* above = b.CreateSelect(is_turned, b.CreateFSub(less, more), less);
-  Value* below = b.CreateSelect(is_turned, b.CreateFAdd(less, more), more);
+  Value* is_rotated = b.CreateFCmpOGT(less, b.CreateFMul(more, number(b, tangent_of_sixteenth)));
+  Value* above = b.CreateSelect(is_rotated, b.CreateFSub(less, more), less);
+  Value* below = b.CreateSelect(is_rotated, b.CreateFAdd(less, more), more);
   Value* quotient = b.CreateFDiv(above, below);
   // 0 / 0 stands for an angle of 0, infinity / infinity for one of 45 degrees.
   Value* none = b.CreateFCmpOEQ(more, number(b, 0));
   Value* both = b.CreateFCmpOEQ(less, number(b, infinity));
   Value* t = b.CreateSelect(b.CreateOr(none, both), number(b, 0), quotient);
   Value* sum = polynomial(b, b.CreateFMul(t, t), polynomial_of_arc);
-  Value* begin = b.CreateSelect(is_turned, number(b, half_pi / 2), number(b, 0));
+  Value* begin = b.CreateSelect(is_rotated, number(b, half_pi / 2), number(b, 0));
   begin = b.CreateSelect(both, number(b, half_pi / 2), begin);
   Value* angle = multiply_add(b, t, sum, begin);
   angle = b.CreateSelect(steep, b.CreateFSub(number(b, half_pi), angle), angle);
@@ -154,7 +154,7 @@ Value* angle_of(Builder& b, Value* y, Value* x, std::span<const double> polynomi
 
 Value* math_sin(Builder& b, Value* x) {
   Value* magnitude = absolute(b, x);
-  const Turns turns = turns_of(b, magnitude, large_halves);
+  const Turns turns = quarter_turns_of(b, magnitude, large_halves);
   Value* sign = b.CreateXor(bits(b, x), bits(b, magnitude));
   sign = b.CreateXor(sign, b.CreateShl(turns.whole, 63));
   return flipped(b, sine_of(b, turns.rest), sign);
@@ -162,13 +162,13 @@ Value* math_sin(Builder& b, Value* x) {
 
 // The sine of what is left to a quarter turn.
 Value* math_cos(Builder& b, Value* x) {
-  const Turns turns = turns_of(b, absolute(b, x), large_halves);
+  const Turns turns = quarter_turns_of(b, absolute(b, x), large_halves);
   Value* left = b.CreateFSub(number(b, 1), absolute(b, turns.rest));
   return flipped(b, sine_of(b, left), b.CreateShl(turns.whole, 63));
 }
 
 Value* math_tan(Builder& b, Value* x) {
-  const Turns turns = turns_of(b, absolute(b, x), large_quarters);
+  const Turns turns = quarter_turns_of(b, absolute(b, x), large_quarters);
   Value* r = b.CreateFMul(turns.rest, number(b, half_pi));
   Value* square = b.CreateFMul(r, r);
   Value *s = b.CreateFMul(r, polynomial(b, square, sine)), *c = polynomial(b, square, cosine);

@@ -7,7 +7,7 @@
 #include <llvm/IR/Module.h>
 
 #include "emit/math.h"
-#include "emit/rare_choices.h"
+#include "emit/select_to_branch.h"
 
 namespace hilo {
 namespace {
@@ -26,17 +26,17 @@ constexpr double rest_of_cosine[] = {0x1.5555555555555p-5,  -0x1.6c16c16c16967p-
 constexpr double end_of_identity = 0x1p-27;
 
 // 2 / pi, and the bits of 1 / pi behind its point.
-constexpr double pieces_of_small[] = {0x1.45f306dc9c883p-1, -0x1.6b01ec5417056p-55,
-                                      -0x1.6447e493ad4cep-109};
+constexpr double two_over_pi_terms[] = {0x1.45f306dc9c883p-1, -0x1.6b01ec5417056p-55,
+                                        -0x1.6447e493ad4cep-109};
 constexpr uint64_t bits_of_inverse[] = {
     0x517cc1b727220a94, 0xfe13abe8fa9a6ee0, 0x6db14acc9e21c820, 0xff28b1d5ef5de2b0,
     0xdb92371d2126e970, 0x0324977504e8c90e, 0x7f0ef58e5894d39f, 0x74411afa975da242,
     0x74ce38135a2fbf20, 0x9cc8eb1cc1a99cfa, 0x4e422fc5defc941d, 0x8ffc4bffef02cc07,
     0xf79788c5ad05368f, 0xb69b3f6793e584db, 0xa7a31fb34f2ff516, 0xba93dd63f5f2f8bd,
     0x9e839cfbc5294975, 0x35fdafd88fc6ae84, 0x2b0198237e3db5d5, 0xf867de104d7a1b0e};
-constexpr int bits_of_piece = 53, first_exponent = 24;
-constexpr int first_bit = first_exponent - bits_of_piece + 1;
-constexpr int windows = 1024 - first_exponent + 1 + 3 * bits_of_piece;
+constexpr int chunk_bits = 53, first_exponent = 24;
+constexpr int first_bit = first_exponent - chunk_bits + 1;
+constexpr int windows = 1024 - first_exponent + 1 + 3 * chunk_bits;
 
 // Bits first … first + 52 of 1 / pi, the first one behind the point is number 1, as an integer.
 uint64_t window(int first) {
@@ -44,7 +44,7 @@ uint64_t window(int first) {
   const int place = first - 1 + 64, skipped = place % 64;
   uint64_t out = word(place / 64 - 1) << skipped;
   if (skipped) out |= word(place / 64) >> (64 - skipped);
-  return out >> (64 - bits_of_piece);
+  return out >> (64 - chunk_bits);
 }
 
 // All windows from `first_bit` on, as a constant array of the module.
@@ -89,10 +89,10 @@ struct Turns {
   Value *whole, *high, *low;
 };
 
-Turns turns_of_small(Builder& b, Value* magnitude) {
-  Value* third = number(b, pieces_of_small[2]);
-  const Sum first = product_of(b, magnitude, number(b, pieces_of_small[0]));
-  const Sum second = product_of(b, magnitude, number(b, pieces_of_small[1]));
+Turns quarter_turns_of_small(Builder& b, Value* magnitude) {
+  Value* third = number(b, two_over_pi_terms[2]);
+  const Sum first = product_of(b, magnitude, number(b, two_over_pi_terms[0]));
+  const Sum second = product_of(b, magnitude, number(b, two_over_pi_terms[1]));
   const Nearest whole = nearest(b, first.high);
   const Sum between = sum_of(b, first.low, second.high);
   const Sum rest = ordered_sum(b, b.CreateFSub(first.high, whole.real), between.high);
@@ -111,10 +111,10 @@ void distil(Builder& b, std::span<Value*> terms) {
 
 // The significand is multiplied by the bits from that on of which it makes no number of whole
 // turns.
-Turns turns_of_large(Builder& b, Value* magnitude) {
+Turns quarter_turns_of_large(Builder& b, Value* magnitude) {
   Value* all = bits(b, magnitude);
   Value* row = b.CreateAdd(b.CreateLShr(all, 52), b.getInt64(-1023 - first_exponent));
-  const auto rows = static_cast<uint64_t>(windows - 3 * bits_of_piece);
+  const auto rows = static_cast<uint64_t>(windows - 3 * chunk_bits);
   row = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, row, b.getInt64(rows - 1));
   Value* significand = b.CreateAnd(all, b.getInt64((uint64_t{1} << 52) - 1));
   significand = from_bits(b, b.CreateOr(significand, bits(b, number(b, 1))));
@@ -122,10 +122,10 @@ Turns turns_of_large(Builder& b, Value* magnitude) {
   significand = multiply_add(b, magnitude, number(b, 0), significand);
   Value* piece[4];
   for (int i = 0; i < 4; ++i) {
-    Value* place = b.CreateAdd(row, b.getInt64(static_cast<uint64_t>(i * bits_of_piece)));
+    Value* place = b.CreateAdd(row, b.getInt64(static_cast<uint64_t>(i * chunk_bits)));
     Value* read = b.CreateLoad(b.getDoubleTy(),
                                b.CreateInBoundsGEP(b.getDoubleTy(), windows_of_inverse(b), place));
-    piece[i] = b.CreateFMul(read, number(b, std::ldexp(2.0, -i * bits_of_piece)));
+    piece[i] = b.CreateFMul(read, number(b, std::ldexp(2.0, -i * chunk_bits)));
   }
   const Sum first = product_of(b, significand, piece[0]);
   const Sum second = product_of(b, significand, piece[1]);
@@ -142,13 +142,14 @@ Turns turns_of_large(Builder& b, Value* magnitude) {
   return {whole.integer, terms[0], b.CreateFAdd(terms[1], terms[2])};
 }
 
-Turns turns_of(Builder& b, Value* x) {
+Turns quarter_turns_of(Builder& b, Value* x) {
   Value* magnitude = absolute(b, x);
-  const Turns small = turns_of_small(b, magnitude), large = turns_of_large(b, magnitude);
+  const Turns small = quarter_turns_of_small(b, magnitude),
+              large = quarter_turns_of_large(b, magnitude);
   Value* is_large = b.CreateFCmpOGT(magnitude, number(b, 0x1p24));
-  return {rare_choice(b, is_large, large.whole, small.whole),
-          rare_choice(b, is_large, large.high, small.high),
-          rare_choice(b, is_large, large.low, small.low)};
+  return {unlikely_select(b, is_large, large.whole, small.whole),
+          unlikely_select(b, is_large, large.high, small.high),
+          unlikely_select(b, is_large, large.low, small.low)};
 }
 
 // Of what is left of a quarter turn.
@@ -192,21 +193,21 @@ Value* odd_function(Builder& b, Value* x, Value* of_magnitude) {
 }  // namespace
 
 Value* math_sin_of_f64(Builder& b, Value* x) {
-  const Turns turns = turns_of(b, x);
+  const Turns turns = quarter_turns_of(b, x);
   const Circle circle = circle_of(b, turns);
   Value* out = b.CreateSelect(is_odd(b, turns.whole), circle.cosine.high, circle.sine.high);
   return odd_function(b, x, with_sign(b, out, turns.whole));
 }
 
 Value* math_cos_of_f64(Builder& b, Value* x) {
-  const Turns turns = turns_of(b, x);
+  const Turns turns = quarter_turns_of(b, x);
   const Circle circle = circle_of(b, turns);
   Value* out = b.CreateSelect(is_odd(b, turns.whole), circle.sine.high, circle.cosine.high);
   return with_sign(b, out, b.CreateAdd(turns.whole, b.getInt64(1)));
 }
 
 Value* math_tan_of_f64(Builder& b, Value* x) {
-  const Turns turns = turns_of(b, x);
+  const Turns turns = quarter_turns_of(b, x);
   const Circle circle = circle_of(b, turns);
   Value* odd = is_odd(b, turns.whole);
   const auto chosen = [&](const Sum& of_odd, const Sum& of_even) {

@@ -2,9 +2,9 @@
 
 #include <llvm/Target/TargetMachine.h>
 
-#include "emit/fetched_arrays.h"
+#include "emit/non_temporal_stores.h"
+#include "emit/prefetch.h"
 #include "emit/single_lane_stores.h"
-#include "emit/streamed_stores.h"
 #include "emit/vector_constants.h"
 
 namespace hilo {
@@ -13,8 +13,8 @@ void hasten_memory(llvm::Function& function, llvm::FunctionAnalysisManager& func
                    const llvm::TargetMachine& machine, unsigned register_bits) {
   store_whole(function);
   store_single_lanes(function);
-  stream_stores(function, register_bits);
-  fetch_large_arrays(function, functions, machine.getTargetCPU());
+  make_stores_non_temporal(function, register_bits);
+  prefetch_large_arrays(function, functions, machine.getTargetCPU());
   keep_constants_as_vectors(function, machine);
 }
 

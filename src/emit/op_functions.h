@@ -8,16 +8,16 @@
 //   step_While       structural ops: a whole instruction among the steps of a computation
 #pragma once
 
-#include "emit/elements.h"
+#include "emit/element_emitter.h"
 
 namespace hilo {
 
-class Steps;   // steps.h
-class Writer;  // writer.h
+class Steps;          // steps.h
+class KernelBuilder;  // kernel_builder.h
 
 // What scalar_X gets.
 struct ScalarCall {
-  Elements& elements;
+  ElementEmitter& elements;
   Builder& b;
   const Instruction& instruction;
   ElementType type;    // of the first operand, which most ops compute in
@@ -26,8 +26,8 @@ struct ScalarCall {
 };
 
 using ScalarFunction = llvm::Value* (*)(const ScalarCall&);
-using ElementFunction = llvm::Value* (*)(Elements&, InstructionId, const Index&, size_t leaf);
-using WriteFunction = Result<void> (*)(Writer&, InstructionId);
+using ElementFunction = llvm::Value* (*)(ElementEmitter&, InstructionId, const Index&, size_t leaf);
+using WriteFunction = Result<void> (*)(KernelBuilder&, InstructionId);
 using StepFunction = Result<void> (*)(Steps&, InstructionId);
 
 struct OpFunctions {
@@ -40,10 +40,10 @@ const OpFunctions& functions_of(Op op);
 
 #define HILO_DECLARE_Elementwise(name) \
   [[gnu::weak]] llvm::Value* scalar_##name(const ScalarCall& call);
-#define HILO_DECLARE_Structural(name)                                             \
-  [[gnu::weak]] llvm::Value* element_##name(Elements& elements, InstructionId id, \
-                                            const Index& index, size_t leaf);     \
-  [[gnu::weak]] Result<void> write_##name(Writer& writer, InstructionId id);      \
+#define HILO_DECLARE_Structural(name)                                                   \
+  [[gnu::weak]] llvm::Value* element_##name(ElementEmitter& elements, InstructionId id, \
+                                            const Index& index, size_t leaf);           \
+  [[gnu::weak]] Result<void> write_##name(KernelBuilder& writer, InstructionId id);     \
   [[gnu::weak]] Result<void> step_##name(Steps& steps, InstructionId id);
 #define OP(name, text, operands, attributes, op_class, types, ...) HILO_DECLARE_##op_class(name)
 #include "ir/ops.def"

@@ -15,7 +15,7 @@ struct Source {
 };
 
 // Nothing where the place is padding alone.
-std::optional<Source> source_of(Elements& e, llvm::Value* place, int64_t padded, int64_t size,
+std::optional<Source> source_of(ElementEmitter& e, llvm::Value* place, int64_t padded, int64_t size,
                                 const PaddingDim& padding) {
   Builder& b = e.b;
   if (size == 0) return std::nullopt;
@@ -30,12 +30,13 @@ std::optional<Source> source_of(Elements& e, llvm::Value* place, int64_t padded,
   if (parts.factor % step == 0) {
     if (parts.offset % step != 0) return std::nullopt;
     at = affine_index(b, {parts.base, parts.factor / step, parts.offset / step});
-    if (!bounds.are_in(0, size)) inside = is_place(b, at, size);
+    if (!bounds.are_in(0, size)) inside = is_in_bounds(b, at, size);
   } else {
     llvm::Value* moved = affine_index(b, parts);
     at = b.CreateSDiv(moved, int64(b, step));
-    inside = b.CreateAnd(b.CreateICmpEQ(b.CreateSRem(moved, int64(b, step)), int64(b, 0)),
-                         b.CreateAnd(b.CreateICmpSGE(moved, int64(b, 0)), is_place(b, at, size)));
+    inside =
+        b.CreateAnd(b.CreateICmpEQ(b.CreateSRem(moved, int64(b, step)), int64(b, 0)),
+                    b.CreateAnd(b.CreateICmpSGE(moved, int64(b, 0)), is_in_bounds(b, at, size)));
   }
   return Source{at, nearest_index(b, at, bounds, size), inside};
 }
@@ -44,7 +45,7 @@ std::optional<Source> source_of(Elements& e, llvm::Value* place, int64_t padded,
 
 // The operand is read at the nearest place that it has, and the value chosen afterwards; or where
 // there is an element, only.
-llvm::Value* element_Pad(Elements& e, InstructionId id, const Index& index, size_t) {
+llvm::Value* element_Pad(ElementEmitter& e, InstructionId id, const Index& index, size_t) {
   Builder& b = e.b;
   const Shape& shape = e.module.shape(e.module.operand(id, 0));
   const std::vector<PaddingDim>& padding = e.module.attributes<PadAttributes>(id).padding.dims;

@@ -5,15 +5,15 @@
 namespace hilo {
 namespace {
 
-void call_in_pieces(Steps& steps, Kernel& kernel, std::span<llvm::Value* const> arguments) {
+void call_in_chunks(Steps& steps, Kernel& kernel, std::span<llvm::Value* const> arguments) {
   Builder& b = steps.b;
   auto* type = llvm::FunctionType::get(
       b.getVoidTy(), {b.getPtrTy(), b.getPtrTy(), b.getPtrTy(), b.getInt64Ty(), b.getInt64Ty()},
       false);
-  const bool is_long = kernel.long_piece > 1;
+  const bool is_long = kernel.long_chunk > 1;
   b.CreateCall(type, steps.context_field(is_long ? 6 : 2),
                {steps.context(), tile_of(steps, kernel), list_of(b, arguments),
-                int64(b, kernel.count), int64(b, is_long ? kernel.long_piece : kernel.grain())});
+                int64(b, kernel.count), int64(b, is_long ? kernel.long_chunk : kernel.grain())});
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ std::vector<llvm::Value*> pointers_of(Steps& steps, const KernelCall& call) {
 }
 
 void call_kernel(Steps& steps, Kernel& kernel, std::vector<llvm::Value*> arguments) {
-  if (kernel.pays_threads()) return call_in_pieces(steps, kernel, arguments);
+  if (kernel.pays_threads()) return call_in_chunks(steps, kernel, arguments);
   arguments.push_back(int64(steps.b, 0));
   arguments.push_back(int64(steps.b, kernel.count));
   steps.b.CreateCall(callee_in(steps.program.ir, kernel.function), arguments);

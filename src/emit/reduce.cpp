@@ -8,57 +8,57 @@
 #include <bit>
 #include <numeric>
 
-#include "emit/lane_sums.h"
+#include "emit/kernel_builder.h"
 #include "emit/op_functions.h"
-#include "emit/seams.h"
-#include "emit/writer.h"
+#include "emit/partition_points.h"
+#include "emit/promote_accumulators.h"
 
 namespace hilo {
 namespace {
 
 using llvm::Value;
 
-constexpr int64_t most_lanes = 64;             // of a row that is reduced
-constexpr int64_t most_lanes_of_choices = 32;  // each of a value and its place
+constexpr int64_t max_lanes = 64;             // of a row that is reduced
+constexpr int64_t max_lanes_of_choices = 32;  // each of a value and its place
 // Lanes that are made ready and read together: a whole number of vectors of every chip. The rest of
 // a row is read in so many lanes too, some of them a second time.
-constexpr int64_t piece = 16, least_lanes = 4;
+constexpr int64_t piece = 16, min_lanes = 4;
 constexpr int64_t short_row_of_lanes = 256;
 // Pieces of a row that are read at once, of rows of so many bytes.
-constexpr int64_t most_streams = 4, least_bytes_of_streams = 1 << 16;
-// Rows, or lines of columns, of more elements are read by loops between their seams.
-constexpr int64_t least_with_seams = 32;
+constexpr int64_t max_streams = 4, min_stream_bytes = 1 << 16;
+// Rows, or lines of columns, of more elements are read by loops between their partition points.
+constexpr int64_t min_partitioned_size = 32;
 // Bytes, of the narrowest elements.
-constexpr uint64_t piece_align(int64_t lanes) { return static_cast<uint64_t>(lanes); }
+constexpr uint64_t chunk_alignment(int64_t lanes) { return static_cast<uint64_t>(lanes); }
 // Elements of rows that are lanes themselves, and where they are read from memory as they lie: more
 // would be gathered, which takes longer than to add them.
 constexpr double short_row = 16, short_row_in_memory = 8;
 // Rows in memory of so many bytes are vectors themselves, and of a last dimension of so many bits.
 constexpr double bytes_of_vector = 64;
 constexpr int64_t widest_vector = 64;  // bytes
-constexpr uint64_t least_bits_of_vector = 256;
+constexpr uint64_t min_vector_bits = 256;
 // Rows of so many elements are vectors too where their results, which would be lanes, fill less
 // than half of the widest vectors, or of narrower ones one and a part.
 constexpr double short_row_of_few = 8;
 // Elements that lie inside of a place of the row, whose code stands once for each of them, and the
 // ops that these are made by; or how many where some op is no cheap one.
-constexpr int64_t most_inside = 8, most_ops_inside = 192, most_costly_inside = 2;
+constexpr int64_t max_inside = 8, max_ops_inside = 192, max_costly_inside = 2;
 // Extrema of fewer numbers of 16 bits are chosen as f32.
-constexpr double least_elements_of_keys = 32;
+constexpr double min_key_elements = 32;
 
 // Whether an element is made by sums of its own, whose code stands once for each vector of lanes.
-bool is_made_of_sums(const Elements& e, InstructionId id, int depth = 0) {
+bool is_computed_from_sums(const ElementEmitter& e, InstructionId id, int depth = 0) {
   constexpr int deepest = 8;
   const Op op = e.module[id].op;
   if (op == Op::Reduce) return !e.array(id);
   if (depth > deepest || e.array(id) || !is_elementwise(op)) return false;
   return std::ranges::any_of(e.module.operands(id), [&](InstructionId operand) {
-    return is_made_of_sums(e, operand, depth + 1);
+    return is_computed_from_sums(e, operand, depth + 1);
   });
 }
 
 // Whether an element is one of an array, or chosen among such: computed bf16 lie in 32 bits.
-bool lies_in_memory(const Elements& e, InstructionId id) {
+bool lies_in_memory(const ElementEmitter& e, InstructionId id) {
   const Op op = e.module[id].op;
   if (e.array(id) || op == Op::Constant) return true;
   const auto operands = e.module.operands(id);
@@ -69,9 +69,9 @@ bool lies_in_memory(const Elements& e, InstructionId id) {
 }
 
 // Short rows have few lanes, so that little is left over when these are full.
-int64_t lanes_of_row(const Elements& e, InstructionId element, int64_t size) {
-  if (size >= piece && is_made_of_sums(e, element)) return piece;
-  if (size % most_lanes == 0 || size >= short_row_of_lanes) return most_lanes;
+int64_t lanes_of_row(const ElementEmitter& e, InstructionId element, int64_t size) {
+  if (size >= piece && is_computed_from_sums(e, element)) return piece;
+  if (size % max_lanes == 0 || size >= short_row_of_lanes) return max_lanes;
   return std::min(piece, static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(size))));
 }
 
@@ -87,7 +87,7 @@ std::pair<std::vector<int>, std::vector<int>> halves(int half) {
 
 }  // namespace
 
-Reduce::Reduce(Elements& elements, InstructionId id)
+Reduce::Reduce(ElementEmitter& elements, InstructionId id)
     : e_(elements), b_(elements.b), id_(id), reducer_(elements, id) {
   const auto& attributes = e_.module.attributes<ReduceAttributes>(id);
   count_ = e_.module.operands(id).size() / 2;
@@ -98,17 +98,17 @@ Reduce::Reduce(Elements& elements, InstructionId id)
   const InstructionId element = e_.module.operand(id, 0);
   const bool is_computed =
       e_.module.shape(element).type == ElementType::BF16 && !lies_in_memory(e_, element);
-  if (is_row()) seams_ = seams_along(row());
-  if (!is_computed && (!is_row() || reduced_elements() >= least_elements_of_keys))
+  if (is_row()) partition_points_ = partition_points_along(row());
+  if (!is_computed && (!is_row() || reduced_elements() >= min_key_elements))
     reducer_.choose_among_keys();
 }
 
-Seams Reduce::seams_along(size_t dim) const {
+PartitionPoints Reduce::partition_points_along(size_t dim) const {
   const auto operands = e_.module.operands(id_).first(count_);
   const bool is_merged = dims_ != e_.module.shape(operands[0]).dims;
-  if (is_merged || dim >= dims_.size() || dims_[dim] <= least_with_seams) return {};
-  Seams out = find_seams(e_.module, operands, dim);
-  return out.group == 1 ? out : Seams{};
+  if (is_merged || dim >= dims_.size() || dims_[dim] <= min_partitioned_size) return {};
+  PartitionPoints out = find_partition_points(e_.module, operands, dim);
+  return out.group == 1 ? out : PartitionPoints{};
 }
 
 size_t Reduce::innermost() const { return innermost_dim(dims_); }
@@ -117,12 +117,11 @@ size_t Reduce::row() const {
   size_t out = innermost();
   if (out >= dims_.size() || dims_[out] >= piece) return out;
   const auto inner = static_cast<uint64_t>(dims_[out]);
-  if (std::has_single_bit(inner) &&
-      inner * held(0)->getPrimitiveSizeInBits() >= least_bits_of_vector)
+  if (std::has_single_bit(inner) && inner * held(0)->getPrimitiveSizeInBits() >= min_vector_bits)
     return out;
   const auto ops = cheap_ops(e_, {e_.module.operand(id_, 0)}, Op::Iota);
-  const int64_t most = ops ? std::min(most_inside, most_ops_inside / std::max<int64_t>(1, *ops))
-                           : most_costly_inside;
+  const int64_t most =
+      ops ? std::min(max_inside, max_ops_inside / std::max<int64_t>(1, *ops)) : max_costly_inside;
   int64_t inside = dims_[out];
   for (size_t d = out; d-- > 0;) {
     if (dims_[d] == 1) continue;
@@ -166,7 +165,7 @@ std::vector<Value*> Reduce::place(const Index& kept) {
 
 bool Reduce::is_long() const {
   const bool is_pred = reducer_.is_associative() && reducer_.type()->isIntegerTy(1);
-  const int64_t least = is_pred ? most_lanes : least_lanes;
+  const int64_t least = is_pred ? max_lanes : min_lanes;
   return is_row() && !dims_.empty() && dims_[row()] >= least && reduced_elements() > without_loop;
 }
 
@@ -202,9 +201,10 @@ std::vector<Value*> Reduce::several_in_order(std::span<const Index> kept) {
 }
 
 bool Reduce::waits_for_itself() const {
-  constexpr size_t few_instructions = 8;
-  return !reducer_.is_associative() && !reducer_.chooses() && reducer_.size() <= few_instructions &&
-         reduced_elements() > without_loop && !is_costly(e_, id_, *this);
+  constexpr size_t max_reducer_instructions = 8;
+  return !reducer_.is_associative() && !reducer_.chooses() &&
+         reducer_.size() <= max_reducer_instructions && reduced_elements() > without_loop &&
+         !is_costly(e_, id_, *this);
 }
 
 bool Reduce::rounds_once() const { return reducer_.is_wide() && reduced_elements() > 0; }
@@ -240,18 +240,19 @@ Value* Reduce::columns(const Index& kept, int64_t columns, int64_t lanes) {
 std::vector<Value*> Reduce::combined_in_lanes(const Index& kept, int64_t lanes, int64_t each,
                                               llvm::function_ref<void(AddLanes)> over) {
   const size_t row = this->row();
-  const HeldArray sums(b_, reducer_.type(), lanes);
+  const LocalArray sums(b_, reducer_.type(), lanes);
   Value* identity = reducer_.identity();
   // As vectors: a loop would have to be vectorised.
-  b_.GetInsertBlock()->getParent()->addFnAttr(lane_sums_attribute);
-  for (int64_t i = 0; i < lanes; i += each) sums.fill_lanes(identity, i, each, piece_align(each));
+  b_.GetInsertBlock()->getParent()->addFnAttr(accumulators_attribute);
+  for (int64_t i = 0; i < lanes; i += each)
+    sums.fill_lanes(identity, i, each, chunk_alignment(each));
   std::vector<Value*> at = place(kept);
   const auto add = [&](const Lanes& some) {
     loop(b_, some.count, [&](Value* i) {
-      at[row] = place_in_row(some, i);
+      at[row] = index_in_row(some, i);
       Value* value = combined_inside(row, at);
-      if (some.again > 0)
-        value = b_.CreateSelect(b_.CreateICmpSLT(i, int64(b_, some.again)), identity, value);
+      if (some.overlap > 0)
+        value = b_.CreateSelect(b_.CreateICmpSLT(i, int64(b_, some.overlap)), identity, value);
       Value* lane = add_index(b_, i, int64(b_, some.first));
       sums.store(reducer_.combine(sums.load(lane), value), lane);
     });
@@ -259,7 +260,7 @@ std::vector<Value*> Reduce::combined_in_lanes(const Index& kept, int64_t lanes, 
   outer_nest(row, at, [&] { over(add); });
   std::vector<Value*> pieces;
   for (int64_t i = 0; i < lanes; i += each)
-    pieces.push_back(sums.load_lanes(i, each, piece_align(each)));
+    pieces.push_back(sums.load_lanes(i, each, chunk_alignment(each)));
   return pieces;
 }
 
@@ -278,9 +279,9 @@ Value* Reduce::combined_inside(size_t row, std::vector<Value*> at) {
   return out;
 }
 
-Value* Reduce::place_in_row(const Lanes& lanes, Value* i) {
+Value* Reduce::index_in_row(const Lanes& lanes, Value* i) {
   Value* out = add_index(b_, lanes.place, i);
-  if (has_seams()) e_.bind_counter(out, lanes.bounds.first, lanes.bounds.last + 1);
+  if (has_partition_points()) e_.bind_counter(out, lanes.bounds.first, lanes.bounds.last + 1);
   return out;
 }
 
@@ -288,27 +289,27 @@ Value* Reduce::place_in_row(const Lanes& lanes, Value* i) {
 // each. (AMD's Zen 3 gives one thread 1.4 times as much by four streams as by one.)
 int64_t Reduce::streams_of_row(int64_t elements, int64_t lanes, int64_t piece) const {
   const int64_t bytes = elements * storage_bytes(e_.module.shape(e_.module.operand(id_, 0)).type);
-  if (has_seams() || lanes < most_streams * piece || bytes < least_bytes_of_streams) return 1;
-  return e_.register_bytes() < widest_vector ? most_streams : 1;
+  if (has_partition_points() || lanes < max_streams * piece || bytes < min_stream_bytes) return 1;
+  return e_.register_bytes() < widest_vector ? max_streams : 1;
 }
 
-// add() for all elements of a row from `begin` on, by loops between its seams.
+// add() for all elements of a row from `begin` on, by loops between its partition points.
 void Reduce::in_lanes(int64_t begin, int64_t end, int64_t lanes, AddLanes add) {
   const int64_t whole = (end - begin) / lanes, each = std::min(lanes, piece);
-  const auto add_at = [&](int64_t place, int64_t lane, int64_t count, int64_t again = 0) {
-    if (has_seams()) e_.forget();
-    add({int64(b_, place), {place, place + count - 1}, lane, count, again});
+  const auto add_at = [&](int64_t place, int64_t lane, int64_t count, int64_t overlap = 0) {
+    if (has_partition_points()) e_.forget();
+    add({int64(b_, place), {place, place + count - 1}, lane, count, overlap});
   };
-  const auto add_pieces = [&](int64_t first, int64_t count) {
+  const auto add_chunks = [&](int64_t first, int64_t count) {
     for (int64_t lane = 0; lane < count; lane += each) add_at(first + lane, lane, each);
   };
   const int64_t streams = streams_of_row(whole * lanes, lanes, each);
-  for (const auto& [from, to] : between_seams(begin, lanes, whole)) {
+  for (const auto& [from, to] : between_partition_points(begin, lanes, whole)) {
     const int64_t first = begin + from * lanes, last = begin + to * lanes - 1;
-    if (has_seams() && to == from + 1) add_pieces(first, lanes);
+    if (has_partition_points() && to == from + 1) add_chunks(first, lanes);
     else
       loop(b_, to - from, [&](Value* chunk) {
-        if (has_seams()) e_.forget();
+        if (has_partition_points()) e_.forget();
         for (int64_t stream = 0; stream < streams; ++stream) {
           Value* place = multiply_index(b_, chunk, lanes / streams);
           const int64_t start = first + stream * (to - from) * (lanes / streams);
@@ -318,18 +319,19 @@ void Reduce::in_lanes(int64_t begin, int64_t end, int64_t lanes, AddLanes add) {
       });
   }
   const int64_t rest = (end - begin) % lanes, pieces = rest / each * each;
-  if (has_seams()) add_pieces(end - rest, pieces);
+  if (has_partition_points()) add_chunks(end - rest, pieces);
   else if (pieces > 0) add_at(end - rest, 0, pieces);
   if (rest > pieces) add_at(end - each, 0, each, each - (rest - pieces));
 }
 
-// Runs of chunks of so many lanes, `count` of them from place `begin` on: those with a seam inside
-// are alone.
-std::vector<std::pair<int64_t, int64_t>> Reduce::between_seams(int64_t begin, int64_t lanes,
-                                                               int64_t count) const {
+// Runs of chunks of so many lanes, `count` of them from place `begin` on: those with a partition
+// point inside are alone.
+std::vector<std::pair<int64_t, int64_t>> Reduce::between_partition_points(int64_t begin,
+                                                                          int64_t lanes,
+                                                                          int64_t count) const {
   std::vector<int64_t> ends = {0, count};
-  for (int64_t seam : seams_.ends) {
-    const int64_t at = std::max<int64_t>(0, seam - begin);
+  for (int64_t point : partition_points_.ends) {
+    const int64_t at = std::max<int64_t>(0, point - begin);
     ends.push_back(std::min(count, at / lanes));
     ends.push_back(std::min(count, (at + lanes - 1) / lanes));
   }
@@ -345,20 +347,20 @@ std::vector<std::pair<int64_t, int64_t>> Reduce::between_seams(int64_t begin, in
 std::vector<Value*> Reduce::chosen(const Index& kept) {
   const size_t last = innermost();
   const int64_t lanes =
-      std::min(lanes_of_row(e_, e_.module.operand(id_, 0), dims_[last]), most_lanes_of_choices);
-  const std::vector<HeldArray> held = held_arrays(lanes);
-  b_.GetInsertBlock()->getParent()->addFnAttr(lane_sums_attribute);
+      std::min(lanes_of_row(e_, e_.module.operand(id_, 0), dims_[last]), max_lanes_of_choices);
+  const std::vector<LocalArray> held = local_arrays(lanes);
+  b_.GetInsertBlock()->getParent()->addFnAttr(accumulators_attribute);
   const auto store = [&](const std::vector<Value*>& values, Value* i) {
     for (size_t k = 0; k < count_; ++k) held[k].store(values[k], i);
   };
   std::vector<Value*> at = place(kept);
   const auto add = [&](const Lanes& some, bool is_first) {
     loop(b_, some.count, [&](Value* i) {
-      at[last] = place_in_row(some, i);
+      at[last] = index_in_row(some, i);
       Value* lane = add_index(b_, i, int64(b_, some.first));
       std::vector<Value*> next = elements_at(at), both;
       if (!is_first) {
-        for (const HeldArray& each : held) both.push_back(each.load(lane));
+        for (const LocalArray& each : held) both.push_back(each.load(lane));
         both.insert(both.end(), next.begin(), next.end());
         next = reducer_.apply(both);
       }
@@ -370,11 +372,11 @@ std::vector<Value*> Reduce::chosen(const Index& kept) {
   return result_of_lanes(held, 0, lanes, kept);
 }
 
-std::vector<Value*> Reduce::result_of_lanes(std::span<const HeldArray> held, int64_t first,
+std::vector<Value*> Reduce::result_of_lanes(std::span<const LocalArray> held, int64_t first,
                                             int64_t lanes, const Index& kept) {
   if (reducer_.is_associative())
-    return {
-        finished(across(held[0].load_lanes(first, lanes, piece_align(std::min(lanes, piece)))))};
+    return {finished(
+        across(held[0].load_lanes(first, lanes, chunk_alignment(std::min(lanes, piece)))))};
   std::vector<Value*> all = inits();
   for (Value* value : chosen_of_lanes(held, first, lanes)) all.push_back(value);
   std::vector<Value*> out = reducer_.apply(all);
@@ -392,17 +394,17 @@ llvm::Type* Reduce::held(size_t k) const {
   return reducer_.is_associative() ? reducer_.type() : held_type(b_, e_.leaf_shape(id_, k).type);
 }
 
-std::vector<HeldArray> Reduce::held_arrays(int64_t count) {
-  std::vector<HeldArray> out;
+std::vector<LocalArray> Reduce::local_arrays(int64_t count) {
+  std::vector<LocalArray> out;
   for (size_t k = 0; k < count_; ++k) out.emplace_back(b_, held(k), count);
   return out;
 }
 
-std::vector<Value*> Reduce::chosen_of_lanes(std::span<const HeldArray> held, int64_t first,
+std::vector<Value*> Reduce::chosen_of_lanes(std::span<const LocalArray> held, int64_t first,
                                             int64_t lanes) {
   std::vector<Value*> all;
-  for (const HeldArray& each : held)
-    all.push_back(each.load_lanes(first, lanes, piece_align(std::min(lanes, piece))));
+  for (const LocalArray& each : held)
+    all.push_back(each.load_lanes(first, lanes, chunk_alignment(std::min(lanes, piece))));
   for (int half = static_cast<int>(lanes) / 2; half > 0; half /= 2) {
     const auto [low, high] = halves(half);
     std::vector<Value*> both;
@@ -481,7 +483,8 @@ std::vector<Value*> Reduce::with_elements(const std::vector<std::vector<Value*>>
   return out;
 }
 
-void store_results(Writer& w, InstructionId id, Value* position, std::span<Value* const> values) {
+void store_results(KernelBuilder& w, InstructionId id, Value* position,
+                   std::span<Value* const> values) {
   if (w.elements.error()) return;
   for (size_t k = 0; k < w.results.size(); ++k)
     if (w.results[k])
@@ -491,7 +494,7 @@ void store_results(Writer& w, InstructionId id, Value* position, std::span<Value
 namespace {
 
 // Whether a value is made of an array with as many elements, by what is fused with it.
-bool is_read(const Elements& elements, InstructionId value) {
+bool is_read(const ElementEmitter& elements, InstructionId value) {
   std::vector<InstructionId> seen, waiting = {value};
   const int64_t count = element_count(elements.module.shape(value));
   while (!waiting.empty()) {
@@ -510,7 +513,7 @@ bool is_read(const Elements& elements, InstructionId value) {
 }
 
 // Whether the results that lie side by side are too few for lanes.
-bool has_few_results(const Elements& e, const Dims& dims, int64_t element_bytes) {
+bool has_few_results(const ElementEmitter& e, const Dims& dims, int64_t element_bytes) {
   const auto last =
       std::ranges::find_if(dims.rbegin(), dims.rend(), [](int64_t d) { return d > 1; });
   if (last == dims.rend()) return false;
@@ -520,7 +523,7 @@ bool has_few_results(const Elements& e, const Dims& dims, int64_t element_bytes)
 
 // Results from number `first` on whose steps do not wait for each other's.
 constexpr int64_t at_once = 8;
-void write_several(Writer& w, InstructionId id, Reduce& reduce, Value* first) {
+void write_several(KernelBuilder& w, InstructionId id, Reduce& reduce, Value* first) {
   std::vector<Index> places;
   for (int64_t k = 0; k < at_once; ++k)
     places.push_back(Index::linear(w.b, w.elements.leaf_shape(id, 0).dims,
@@ -532,7 +535,7 @@ void write_several(Writer& w, InstructionId id, Reduce& reduce, Value* first) {
                   std::span(all).subspan(static_cast<size_t>(k) * each, each));
 }
 
-void write_rows(Writer& w, InstructionId id, Reduce& reduce) {
+void write_rows(KernelBuilder& w, InstructionId id, Reduce& reduce) {
   const Dims dims = w.elements.leaf_shape(id, 0).dims;
   const double steps = reduce.reduced_elements();
   const bool is_sum =
@@ -566,11 +569,11 @@ void write_rows(Writer& w, InstructionId id, Reduce& reduce) {
 
 }  // namespace
 
-Value* element_Reduce(Elements& e, InstructionId id, const Index& index, size_t leaf) {
+Value* element_Reduce(ElementEmitter& e, InstructionId id, const Index& index, size_t leaf) {
   return Reduce(e, id).in_order(index)[leaf];
 }
 
-Result<void> write_Reduce(Writer& w, InstructionId id) {
+Result<void> write_Reduce(KernelBuilder& w, InstructionId id) {
   Reduce reduce(w.elements, id);
   const bool is_empty =
       reduce.reduced_elements() == 0 || element_count(w.elements.leaf_shape(id, 0).dims) == 0;

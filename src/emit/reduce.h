@@ -4,17 +4,17 @@
 #include <functional>
 #include <optional>
 
-#include "emit/held_array.h"
+#include "emit/kernel_builder.h"
 #include "emit/lane_groups.h"
+#include "emit/local_array.h"
+#include "emit/partition_points.h"
 #include "emit/reducer.h"
-#include "emit/seams.h"
-#include "emit/writer.h"
 
 namespace hilo {
 
 class Reduce {
  public:
-  Reduce(Elements& elements, InstructionId id);
+  Reduce(ElementEmitter& elements, InstructionId id);
 
   size_t count() const { return count_; }  // of arrays that are reduced together
   const std::vector<size_t>& kept() const { return kept_; }
@@ -48,7 +48,7 @@ class Reduce {
   bool waits_for_itself() const;
   // One result of what was combined in so many lanes of these arrays, from number `first` on: of an
   // associative reducer, or of one that chooses.
-  std::vector<llvm::Value*> result_of_lanes(std::span<const HeldArray> held, int64_t first,
+  std::vector<llvm::Value*> result_of_lanes(std::span<const LocalArray> held, int64_t first,
                                             int64_t lanes, const Index& kept);
   // Loops over the reduced dimensions but `along`, from number i of them on, outermost first.
   void outer_nest(size_t along, std::vector<llvm::Value*>& at, llvm::function_ref<void()> body,
@@ -64,10 +64,10 @@ class Reduce {
   // What they come to, in lanes of vectors from the first of their elements to the last. begin()
   // stands before the code of a lane, and begin_line() before that of a line, which it is told.
   void combine_side_by_side(
-      std::span<const HeldArray> held, const SideBySide& results,
+      std::span<const LocalArray> held, const SideBySide& results,
       llvm::function_ref<void(llvm::Value* lane)> begin,
       llvm::function_ref<void(const std::vector<llvm::Value*>& at)> begin_line = {});
-  std::vector<llvm::Value*> held_result(std::span<const HeldArray> held, llvm::Value* lane);
+  std::vector<llvm::Value*> held_result(std::span<const LocalArray> held, llvm::Value* lane);
 
   // Takes the dimensions behind the last one that is reduced for one, so that all of them are
   // columns side by side; nothing where an element is asked for by one of them.
@@ -96,9 +96,9 @@ class Reduce {
 
   // Where the reduced elements begin to come from elsewhere along a dimension, unless it is short
   // or they come in turns.
-  Seams seams_along(size_t dim) const;
+  PartitionPoints partition_points_along(size_t dim) const;
   // What is combined, of each array, for so many results.
-  std::vector<HeldArray> held_arrays(int64_t count);
+  std::vector<LocalArray> local_arrays(int64_t count);
 
   // Called in the innermost loop with the place whose elements were read.
   std::function<void(const std::vector<llvm::Value*>& at)> see;
@@ -106,7 +106,7 @@ class Reduce {
 
  private:
   std::vector<llvm::Value*> chosen(const Index& kept);
-  std::vector<llvm::Value*> chosen_of_lanes(std::span<const HeldArray> held, int64_t first,
+  std::vector<llvm::Value*> chosen_of_lanes(std::span<const LocalArray> held, int64_t first,
                                             int64_t lanes);
   llvm::Value* across(llvm::Value* all);
   bool is_long() const;
@@ -118,7 +118,7 @@ class Reduce {
     llvm::Value* place;  // of the first of them in the row
     Bounds bounds;       // of their places and those of others that the same code takes
     int64_t first, count;
-    int64_t again;  // so many of them were combined before
+    int64_t overlap;  // so many of them were combined before
   };
   using AddLanes = llvm::function_ref<void(const Lanes&)>;
   // What is combined in so many lanes, in vectors of `each`; over() is to call what it is given for
@@ -127,11 +127,11 @@ class Reduce {
                                               llvm::function_ref<void(AddLanes)> over);
   int64_t streams_of_row(int64_t elements, int64_t lanes, int64_t piece) const;
   void in_lanes(int64_t begin, int64_t end, int64_t lanes, AddLanes add);
-  std::vector<std::pair<int64_t, int64_t>> between_seams(int64_t begin, int64_t lanes,
-                                                         int64_t count) const;
+  std::vector<std::pair<int64_t, int64_t>> between_partition_points(int64_t begin, int64_t lanes,
+                                                                    int64_t count) const;
   llvm::Value* combined_inside(size_t row, std::vector<llvm::Value*> at);
-  llvm::Value* place_in_row(const Lanes& lanes, llvm::Value* i);
-  bool has_seams() const { return seams_.ends.size() > 2; }
+  llvm::Value* index_in_row(const Lanes& lanes, llvm::Value* i);
+  bool has_partition_points() const { return partition_points_.ends.size() > 2; }
   bool rounds_once() const;
   std::vector<llvm::Value*> with_next(std::vector<llvm::Value*> values,
                                       const std::vector<llvm::Value*>& next);
@@ -141,30 +141,30 @@ class Reduce {
   std::vector<llvm::Value*> with_elements(const std::vector<std::vector<llvm::Value*>>& at,
                                           std::span<llvm::Value* const> carried);
 
-  Elements& e_;
+  ElementEmitter& e_;
   Builder& b_;
   InstructionId id_;
   Reducer reducer_;
   size_t count_;
   Dims dims_;
   std::vector<size_t> reduced_, kept_;
-  Seams seams_;  // of the row that is reduced
+  PartitionPoints partition_points_;  // of the row that is reduced
 };
 
-void store_results(Writer& w, InstructionId id, llvm::Value* position,
+void store_results(KernelBuilder& w, InstructionId id, llvm::Value* position,
                    std::span<llvm::Value* const> values);
 // Whether an element takes more than a few cheap steps from what is read.
-bool is_costly(const Elements& elements, InstructionId id, const Reduce& reduce);
+bool is_costly(const ElementEmitter& elements, InstructionId id, const Reduce& reduce);
 // Where the innermost dimension is kept: tiles of columns side by side.
-void write_columns(Writer& w, InstructionId id, Reduce& reduce);
+void write_columns(KernelBuilder& w, InstructionId id, Reduce& reduce);
 // Where short rows are reduced, and lines of many of them: their elements are columns. False where
 // they are not such.
-bool write_short_rows(Writer& w, InstructionId id, Reduce& reduce);
+bool write_short_rows(KernelBuilder& w, InstructionId id, Reduce& reduce);
 // Where few columns are kept of long runs of lines: several lines side by side, as they lie. False
 // where there is no such run.
-bool write_narrow_columns(Writer& w, InstructionId id, Reduce& reduce);
+bool write_narrow_columns(KernelBuilder& w, InstructionId id, Reduce& reduce);
 // Where slabs of few lines and columns are reduced, with results of several side by side. False
 // where they are not such.
-bool write_slabs(Writer& w, InstructionId id, Reduce& reduce);
+bool write_slabs(KernelBuilder& w, InstructionId id, Reduce& reduce);
 
 }  // namespace hilo

@@ -11,29 +11,29 @@ namespace {
 using llvm::Value;
 
 // Columns that are reduced side by side, and fewer where that gives less than so many pieces.
-constexpr int64_t tile = 1024, least_tile = 256, wanted_tiles = 16;
+constexpr int64_t tile = 1024, min_tile = 256, wanted_tiles = 16;
 // Lines of columns that are combined in one go where an element takes few steps: memory serves
 // several streams at once, and sums are loaded and stored once.
-constexpr int64_t most_lines = 8;
+constexpr int64_t max_lines = 8;
 // Arrays of so many bytes come from memory, which gives more of longer pieces of lines: tiles side
 // by side that one thread has are combined together, as one as wide as tiles may be.
 constexpr int64_t large_array = 1 << 22;
 // Whole lines of fewer bytes that lie one after the other are one stream already.
-constexpr int64_t page = 4096, few_bytes = 256;
-constexpr int few_steps = 4;
+constexpr int64_t page = 4096, short_line_bytes = 256;
+constexpr int max_cheap_steps = 4;
 // Known to be a whole number of these, so that loops have no rests.
 constexpr int64_t whole_lanes_of_columns = 64;
 // Columns of a few parts, as coordinates, that are not one line: each part has straight code. So
 // have the elements of short rows, which are combined with each other in the end.
 // Less work is not worth the time to compile that.
-constexpr int64_t most_parts = 8, least_columns = 64, least_work = 1 << 14;
+constexpr int64_t max_parts = 8, min_columns = 64, min_work = 1 << 14;
 // Elements of short rows and of all that stand side by side, and lines of them, of which longer
 // rows want more; elements that stay in the first cache, and lines of whole vectors.
-constexpr int64_t longest_row = 32, least_side_by_side = 16, least_work_of_rows = 1 << 11;
-constexpr int64_t least_lines = 3, least_lines_of_long = 8;
-constexpr int64_t most_near = 4096, least_lines_of_vectors = 32;
+constexpr int64_t longest_row = 32, min_contiguous_columns = 16, min_row_work = 1 << 11;
+constexpr int64_t min_lines = 3, min_lines_of_long_rows = 8;
+constexpr int64_t max_cached_columns = 4096, min_lines_of_vectors = 32;
 // Of values that are computed once for all columns, in the frame.
-constexpr int64_t most_bytes_of_lines = 1 << 16;
+constexpr int64_t max_line_bytes = 1 << 16;
 
 int64_t widest_tile(int64_t parts) {
   return tile / static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(parts)));
@@ -41,38 +41,39 @@ int64_t widest_tile(int64_t parts) {
 
 int64_t tile_of(int64_t outer, int64_t columns, int64_t parts) {
   int64_t width = widest_tile(parts);
-  while (width > least_tile && outer * ((columns + width - 1) / width) < wanted_tiles) width /= 2;
+  while (width > min_tile && outer * ((columns + width - 1) / width) < wanted_tiles) width /= 2;
   return std::min(columns, width);
 }
 
-// Steps from what is read to an element; more than `few_steps` where one of them is no cheap one.
-int steps_of(const Elements& e, InstructionId id, std::span<const InstructionId> known) {
+// Steps from what is read to an element; more than `max_cheap_steps` where one of them is no cheap
+// one.
+int steps_of(const ElementEmitter& e, InstructionId id, std::span<const InstructionId> known) {
   const Op op = e.module[id].op;
   if (op == Op::Constant || e.array(id) || std::ranges::count(known, id) > 0) return 0;
   if (op != Op::Broadcast && !(is_elementwise(op) && has_trait(op, TraitCheap)))
-    return few_steps + 1;
+    return max_cheap_steps + 1;
   int out = 1;
   for (InstructionId operand : e.module.operands(id))
-    if (out <= few_steps) out += steps_of(e, operand, known);
+    if (out <= max_cheap_steps) out += steps_of(e, operand, known);
   return out;
 }
 
 // width: of a tile; known: what is read from the frame.
-int64_t lines_together(const Elements& e, InstructionId id, const Reduce& reduce,
+int64_t lines_together(const ElementEmitter& e, InstructionId id, const Reduce& reduce,
                        std::span<const size_t> line_dims, int64_t width,
                        std::span<const InstructionId> known) {
   int steps = 0;
   for (size_t k = 0; k < reduce.count(); ++k) steps += steps_of(e, e.module.operand(id, k), known);
-  if (steps > few_steps || line_dims.empty()) return 1;
+  if (steps > max_cheap_steps || line_dims.empty()) return 1;
   const auto last = static_cast<int64_t>(line_dims.back());
   const Dims behind(reduce.dims().begin() + last + 1, reduce.dims().end());
   const ElementType type = e.module.shape(e.module.operand(id, 0)).type;
   const int64_t bytes = width * storage_bytes(type);
-  if (element_count(behind) == width && bytes > few_bytes && bytes < page) return 1;
+  if (element_count(behind) == width && bytes > short_line_bytes && bytes < page) return 1;
   const int64_t size = reduce.dims()[static_cast<size_t>(last)];
-  for (int64_t lines = most_lines; 2 * lines > most_lines; --lines)
+  for (int64_t lines = max_lines; 2 * lines > max_lines; --lines)
     if (size % lines == 0) return lines;
-  return std::min(size, most_lines);
+  return std::min(size, max_lines);
 }
 
 // Whether the value is spread from its first dimensions, `count` of them, over the others.
@@ -88,7 +89,7 @@ bool spreads_first(const Module& module, InstructionId value, size_t count) {
 // What is computed of each line and the same in all its columns, as a power of a distance is for
 // all coordinates: where one dimension is reduced and the columns follow it, these are spread over
 // the columns by a broadcast.
-std::vector<InstructionId> values_of_lines(const Elements& e, InstructionId id,
+std::vector<InstructionId> values_of_lines(const ElementEmitter& e, InstructionId id,
                                            const Reduce& reduce) {
   const Module& module = e.module;
   const size_t lines = reduce.reduced().empty() ? 0 : reduce.reduced()[0];
@@ -161,7 +162,7 @@ std::vector<Value*> combine_lines(Builder& b, Reduce& reduce, const std::vector<
 
 class ColumnReduction {
  public:
-  ColumnReduction(Writer& w, InstructionId id, Reduce& reduce)
+  ColumnReduction(KernelBuilder& w, InstructionId id, Reduce& reduce)
       : w_(w), b_(w.b), id_(id), reduce_(reduce) {
     reduce.merge_columns();
     for (size_t d : reduce.kept()) dims_.push_back(reduce.dims()[d]);
@@ -192,15 +193,15 @@ class ColumnReduction {
     w_.set_count(element_count(outer) * tiles,
                  reduce_.reduced_elements() * (static_cast<double>(width_ * parts_ * each_) +
                                                2 * static_cast<double>(lines_.size())));
-    held_ = reduce_.held_arrays(width_ * together * parts_ * each_);
-    seams_ = reduce_.seams_along(reduce_.kept()[inner_]);
+    held_ = reduce_.local_arrays(width_ * together * parts_ * each_);
+    partition_points_ = reduce_.partition_points_along(reduce_.kept()[inner_]);
     if (together == 1)
       return loop(b_, w_.begin, w_.end, [&](Value* number) {
         write_tiles(Index::linear(b_, outer, b_.CreateUDiv(number, int64(b_, tiles))),
                     every_other(b_, b_.CreateURem(number, int64(b_, tiles)), tiles),
                     int64(b_, width_));
       });
-    w_.set_long_piece(together);
+    w_.set_long_chunk(together);
     Value* last = b_.CreateUDiv(b_.CreateAdd(w_.end, int64(b_, together - 1)), int64(b_, together));
     loop(b_, b_.CreateUDiv(w_.begin, int64(b_, together)), last, [&](Value* block) {
       Value* before = multiply_index(b_, block, together);
@@ -215,8 +216,8 @@ class ColumnReduction {
  private:
   // A few elements of each column stand side by side: loops are over columns.
   void find_parts() {
-    if (inner_ == 0 || dims_[inner_] > most_parts || dims_[inner_ - 1] < least_columns ||
-        element_count(reduce_.dims()) < least_work ||
+    if (inner_ == 0 || dims_[inner_] > max_parts || dims_[inner_ - 1] < min_columns ||
+        element_count(reduce_.dims()) < min_work ||
         reduce_.kept()[inner_ - 1] + 1 != reduce_.kept()[inner_])
       return;
     parts_ = dims_[inner_--];
@@ -266,7 +267,7 @@ class ColumnReduction {
     for (InstructionId value : values_of_lines(w_.elements, id_, reduce_)) {
       const Shape& shape = w_.elements.module.shape(value);
       bytes += shape.dims.back() * storage_bytes(shape.type);
-      if (bytes > most_bytes_of_lines) return;
+      if (bytes > max_line_bytes) return;
       lines_.push_back(value);
       in_frame_.push_back(frame_array(b_, stored_type(b_, shape.type), shape.dims.back()));
     }
@@ -291,13 +292,13 @@ class ColumnReduction {
   }
 
   // Of column `i` of the tile: those of one part lie side by side.
-  Value* held_place(Value* i, int64_t part) { return add_index(b_, i, int64(b_, part * width_)); }
+  Value* local_index(Value* i, int64_t part) { return add_index(b_, i, int64(b_, part * width_)); }
   void store(const std::vector<Value*>& values, Value* i, int64_t part) {
-    for (size_t k = 0; k < held_.size(); ++k) held_[k].store(values[k], held_place(i, part));
+    for (size_t k = 0; k < held_.size(); ++k) held_[k].store(values[k], local_index(i, part));
   }
   std::vector<Value*> load(Value* i, int64_t part) {
     std::vector<Value*> out;
-    for (const HeldArray& each : held_) out.push_back(each.load(held_place(i, part)));
+    for (const LocalArray& each : held_) out.push_back(each.load(local_index(i, part)));
     return out;
   }
 
@@ -330,7 +331,7 @@ class ColumnReduction {
     return {out};
   }
 
-  // By loops between the seams.
+  // By loops between the partition points.
   void add_lines(const std::vector<Value*>& at, int64_t lines) {
     const auto in_tile = [&](int64_t column) -> Value* {
       if (column == 0) return int64(b_, 0);
@@ -339,7 +340,7 @@ class ColumnReduction {
       Value* begun = greater_index(b_, from_first, int64(b_, 0));
       return lesser_index(b_, begun, size_);
     };
-    std::vector<int64_t> ends = seams_.ends;
+    std::vector<int64_t> ends = partition_points_.ends;
     if (ends.size() < 3) ends = {0, dims_[inner_]};
     for (size_t s = 0; s + 1 < ends.size(); ++s) {
       if (s > 0) w_.elements.forget();
@@ -361,7 +362,7 @@ class ColumnReduction {
     }
   }
 
-  Writer& w_;
+  KernelBuilder& w_;
   Builder& b_;
   InstructionId id_;
   Reduce& reduce_;
@@ -375,41 +376,41 @@ class ColumnReduction {
   std::vector<size_t> line_dims_;     // the other reduced ones
   std::vector<InstructionId> lines_;  // values of lines
   std::vector<Value*> in_frame_;      // and their places
-  std::vector<HeldArray> held_;
-  Seams seams_;
+  std::vector<LocalArray> held_;
+  PartitionPoints partition_points_;
   Value *first_ = nullptr, *size_ = nullptr;  // of the tile's columns
   std::vector<Value*> kept_;                  // the place of the results
 };
 
 }  // namespace
 
-bool is_costly(const Elements& elements, InstructionId id, const Reduce& reduce) {
+bool is_costly(const ElementEmitter& elements, InstructionId id, const Reduce& reduce) {
   int steps = 0;
   for (size_t k = 0; k < reduce.count(); ++k)
     steps += steps_of(elements, elements.module.operand(id, k), {});
-  return steps > few_steps;
+  return steps > max_cheap_steps;
 }
 
-void write_columns(Writer& w, InstructionId id, Reduce& reduce) {
+void write_columns(KernelBuilder& w, InstructionId id, Reduce& reduce) {
   ColumnReduction(w, id, reduce).write();
 }
 
-bool write_short_rows(Writer& w, InstructionId id, Reduce& reduce) {
+bool write_short_rows(KernelBuilder& w, InstructionId id, Reduce& reduce) {
   const Dims& dims = reduce.dims();
   if (reduce.last_kept() == dims.size() || !reduce.reducer().is_associative()) return false;
   const int64_t row = reduce.row_behind_kept(), columns = dims[reduce.last_kept()] * row;
   const auto lines = static_cast<int64_t>(reduce.reduced_elements()) / row;
-  if (row == 1 || columns < least_side_by_side || element_count(dims) < least_work_of_rows)
+  if (row == 1 || columns < min_contiguous_columns || element_count(dims) < min_row_work)
     return false;
   const bool is_one_dim = dims[reduce.innermost()] == row;
-  if (!reduce.may_merge_row() && (row > most_parts || !is_one_dim)) return false;
-  if (lines < (row <= most_parts ? least_lines : least_lines_of_long) || row > longest_row)
+  if (!reduce.may_merge_row() && (row > max_parts || !is_one_dim)) return false;
+  if (lines < (row <= max_parts ? min_lines : min_lines_of_long_rows) || row > longest_row)
     return false;
   // Rows that are whole vectors are read well as they are, from memory.
   const ElementType type = w.elements.module.shape(w.elements.module.operand(id, 0)).type;
   const VectorRegisters registers = vector_registers(*w.function->getParent());
   if (row * storage_bytes(type) % registers.bytes == 0 &&
-      (columns > most_near || lines < least_lines_of_vectors))
+      (columns > max_cached_columns || lines < min_lines_of_vectors))
     return false;
   write_columns(w, id, reduce);
   return true;

@@ -8,7 +8,7 @@ namespace hilo {
 namespace {
 
 // Whether elements follow from their place in the array and in the dimensions before `end`.
-bool keeps_columns(const Elements& e, InstructionId id, size_t end) {
+bool keeps_columns(const ElementEmitter& e, InstructionId id, size_t end) {
   const Module& module = e.module;
   std::vector<InstructionId> seen = {id};
   for (size_t i = 0; i < seen.size(); ++i) {
@@ -28,8 +28,8 @@ bool keeps_columns(const Elements& e, InstructionId id, size_t end) {
         return false;
       continue;
     }
-    const bool is_piece = op == Op::Slice && start_of_piece(module, value) >= 0;
-    if (!is_elementwise(op) && op != Op::Reshape && !is_piece) return false;
+    const bool is_contiguous_slice = op == Op::Slice && contiguous_slice_start(module, value) >= 0;
+    if (!is_elementwise(op) && op != Op::Reshape && !is_contiguous_slice) return false;
     for (InstructionId operand : module.operands(value)) {
       const Shape& shape = module.shape(operand);
       if (!shape.is_array()) return false;
@@ -96,7 +96,7 @@ std::optional<Reduce::Run> Reduce::run() const {
 
 void Reduce::merge(const Run& run) {
   take_for_one(run.first);
-  seams_ = {};
+  partition_points_ = {};
 }
 
 }  // namespace hilo

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "emit/lane_sums.h"
+#include "emit/promote_accumulators.h"
 #include "emit/reduce.h"
 
 namespace hilo {
@@ -12,7 +12,7 @@ namespace {
 
 using llvm::Value;
 
-constexpr int64_t most_columns = 16;
+constexpr int64_t max_columns = 16;
 // Bytes of a vector of the widest chips, and of so many vectors side by side as hide how long a sum
 // takes.
 constexpr int64_t vector_bytes = 64, wanted_bytes = 4 * vector_bytes;
@@ -30,7 +30,7 @@ int64_t lanes_of_columns(const Reducer& reducer, int64_t columns) {
 // each column has code of its own.
 class ColumnsByLines {
  public:
-  ColumnsByLines(Writer& w, InstructionId id, Reduce& reduce)
+  ColumnsByLines(KernelBuilder& w, InstructionId id, Reduce& reduce)
       : w_(w),
         b_(w.b),
         id_(id),
@@ -41,18 +41,18 @@ class ColumnsByLines {
   // The dimension before the columns' is reduced, and long; of places it is the only one.
   bool fits() const {
     const auto& reduced = reduce_.reduced();
-    return column_ > 0 && columns() <= most_separate &&
+    return column_ > 0 && columns() <= max_separate_columns &&
            (reduce_.reducer().is_associative() ||
             (reduce_.reducer().chooses() && reduced.size() == 1)) &&
-           std::ranges::count(reduced, column_ - 1) > 0 && lines() >= least_lines;
+           std::ranges::count(reduced, column_ - 1) > 0 && lines() >= min_lines;
   }
 
   void write() {
     Dims outer;
     for (size_t d : reduce_.kept()) outer.push_back(d == column_ ? 1 : reduce_.dims()[d]);
     w_.set_count(element_count(outer), reduce_.reduced_elements() * static_cast<double>(columns()));
-    held_ = reduce_.held_arrays(lanes_ * columns());
-    b_.GetInsertBlock()->getParent()->addFnAttr(lane_sums_attribute);
+    held_ = reduce_.local_arrays(lanes_ * columns());
+    b_.GetInsertBlock()->getParent()->addFnAttr(accumulators_attribute);
     loop(b_, w_.begin, w_.end, [&](Value* number) {
       const Index place = Index::linear(b_, outer, number);
       add_all(place);
@@ -65,15 +65,15 @@ class ColumnsByLines {
   }
 
  private:
-  static constexpr int64_t most_separate = 8, least_lines = 16;
+  static constexpr int64_t max_separate_columns = 8, min_lines = 16;
   // Of all columns no more than registers hold.
-  static constexpr int64_t most_lanes = 16, few_lanes = 8, most_held = 256;  // bytes
+  static constexpr int64_t max_lanes = 16, min_lanes = 8, max_register_bytes = 256;  // bytes
 
   int64_t find_lanes() const {
     int64_t bytes = 0;
     for (size_t k = 0; k < reduce_.count(); ++k)
       bytes += storage_bytes(w_.elements.leaf_shape(id_, k).type);
-    return most_lanes * columns() * bytes <= most_held ? most_lanes : few_lanes;
+    return max_lanes * columns() * bytes <= max_register_bytes ? max_lanes : min_lanes;
   }
 
   int64_t columns() const { return reduce_.dims()[column_]; }
@@ -105,7 +105,7 @@ class ColumnsByLines {
   }
 
   // The lines from `line` on; so many of them were added before, which counts for sums.
-  void add(std::vector<Value*> at, Value* line, int64_t again, bool is_first) {
+  void add(std::vector<Value*> at, Value* line, int64_t overlap, bool is_first) {
     w_.elements.forget();
     loop(b_, lanes_, [&](Value* i) {
       at[column_ - 1] = add_index(b_, line, i);
@@ -113,39 +113,39 @@ class ColumnsByLines {
         at[column_] = int64(b_, column);
         Value* lane = add_index(b_, i, int64(b_, column * lanes_));
         std::vector<Value*> next = reduce_.elements_at(at);
-        if (!is_first) next = combined(lane, std::move(next), i, again);
+        if (!is_first) next = combined(lane, std::move(next), i, overlap);
         for (size_t k = 0; k < held_.size(); ++k) held_[k].store(next[k], lane);
       }
     });
   }
-  std::vector<Value*> combined(Value* lane, std::vector<Value*> next, Value* i, int64_t again) {
+  std::vector<Value*> combined(Value* lane, std::vector<Value*> next, Value* i, int64_t overlap) {
     const Reducer& reducer = reduce_.reducer();
     std::vector<Value*> both;
-    for (const HeldArray& each : held_) both.push_back(each.load(lane));
+    for (const LocalArray& each : held_) both.push_back(each.load(lane));
     if (reducer.is_associative()) {
       Value* value = reducer.widen(next[0]);
-      if (again > 0)
-        value = b_.CreateSelect(b_.CreateICmpSLT(i, int64(b_, again)), reducer.identity(), value);
+      if (overlap > 0)
+        value = b_.CreateSelect(b_.CreateICmpSLT(i, int64(b_, overlap)), reducer.identity(), value);
       return {reducer.combine(both[0], value)};
     }
     both.insert(both.end(), next.begin(), next.end());
     return reducer.apply(both);
   }
 
-  Writer& w_;
+  KernelBuilder& w_;
   Builder& b_;
   InstructionId id_;
   Reduce& reduce_;
   size_t column_;  // the dimension of the columns
   int64_t lanes_;  // of each column
-  std::vector<HeldArray> held_;
+  std::vector<LocalArray> held_;
 };
 
 }  // namespace
 
-bool write_narrow_columns(Writer& w, InstructionId id, Reduce& reduce) {
+bool write_narrow_columns(KernelBuilder& w, InstructionId id, Reduce& reduce) {
   const auto run = reduce.run();
-  if (!reduce.reducer().is_associative() || !run || run->columns > most_columns) {
+  if (!reduce.reducer().is_associative() || !run || run->columns > max_columns) {
     ColumnsByLines by_lines(w, id, reduce);
     if (!by_lines.fits()) return false;
     by_lines.write();

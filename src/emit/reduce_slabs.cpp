@@ -2,7 +2,7 @@
 // come to is held in registers from the first of their lines to the last.
 #include <algorithm>
 
-#include "emit/lane_sums.h"
+#include "emit/promote_accumulators.h"
 #include "emit/reduce.h"
 
 namespace hilo {
@@ -11,19 +11,19 @@ namespace {
 using llvm::Value;
 
 // Elements of a slab; where lanes are slabs, they are read from so many places at once.
-constexpr double most_in_slab = 4096, most_in_far_slab = 1024;
-constexpr int64_t most_columns = 16, least_lanes = 8, most_lanes = 16, least_slabs = 64;
+constexpr double max_slab_elements = 4096, max_far_slab_elements = 1024;
+constexpr int64_t max_columns = 16, min_lanes = 8, max_lanes = 16, min_slabs = 64;
 // Sums and products are soon made: of more columns, or of fewer lines, they are by columns.
-constexpr int64_t most_columns_of_sums = 2;
-constexpr double least_lines_of_sums = 8;
+constexpr int64_t max_sum_columns = 2;
+constexpr double min_lines_of_sums = 8;
 // Of so few lines a result is straight code.
-constexpr double few_lines = 8;
+constexpr double max_unrolled_lines = 8;
 
 // Results side by side are lanes: columns of a slab or, where it has few, slabs. The last lanes
 // along a dimension are those that end it, some of which are computed again.
 class SlabReduction {
  public:
-  SlabReduction(Writer& w, InstructionId id, Reduce& reduce)
+  SlabReduction(KernelBuilder& w, InstructionId id, Reduce& reduce)
       : w_(w), b_(w.b), id_(id), reduce_(reduce) {
     reduce.merge_columns();
     for (size_t d : reduce.kept()) dims_.push_back(reduce.dims()[d]);
@@ -35,11 +35,11 @@ class SlabReduction {
   // [begin, end) counts groups of lanes, in the order of the results.
   void write() {
     const int64_t size = dims_[along_];
-    const bool are_most = size % most_lanes == 0 || size >= 4 * most_lanes;
-    const LaneGroups groups(dims_, along_, are_most ? most_lanes : least_lanes);
+    const bool are_most = size % max_lanes == 0 || size >= 4 * max_lanes;
+    const LaneGroups groups(dims_, along_, are_most ? max_lanes : min_lanes);
     w_.set_count(groups.count(), reduce_.reduced_elements() * static_cast<double>(groups.lanes()));
-    held_ = reduce_.held_arrays(groups.lanes());
-    b_.GetInsertBlock()->getParent()->addFnAttr(lane_sums_attribute);
+    held_ = reduce_.local_arrays(groups.lanes());
+    b_.GetInsertBlock()->getParent()->addFnAttr(accumulators_attribute);
     loop(b_, w_.begin, w_.end,
          [&](Value* number) { write_group(groups, groups.first(b_, number)); });
   }
@@ -52,34 +52,35 @@ class SlabReduction {
     int64_t columns = 1;
     size_t i = none;
     for (; i > 0 && reduce_.kept()[i - 1] > reduce_.reduced().back(); --i) columns *= dims_[i - 1];
-    if (i < none && dims_.back() >= least_lanes) return are_lanes(columns) ? none - 1 : none;
-    return i > 0 && dims_[i - 1] >= least_slabs && are_few(columns) ? i - 1 : none;
+    if (i < none && dims_.back() >= min_lanes) return are_lanes(columns) ? none - 1 : none;
+    return i > 0 && dims_[i - 1] >= min_slabs && are_few(columns) ? i - 1 : none;
   }
 
   // Loops over lines of columns have rests, unless columns are whole vectors, and load and store
   // what was combined, which counts where it is two values.
   bool are_lanes(int64_t columns) const {
-    const bool chooses = !reduce_.reducer().is_associative(), has_few = lines() <= few_lines;
+    const bool chooses = !reduce_.reducer().is_associative(),
+               has_few = lines() <= max_unrolled_lines;
     if (is_of_bytes()) return false;
     if (chooses && has_few) return true;
-    if (columns > most_columns || lines() * static_cast<double>(columns) > most_in_slab)
+    if (columns > max_columns || lines() * static_cast<double>(columns) > max_slab_elements)
       return false;
-    const bool is_whole = columns % least_lanes == 0, has_long_rest = columns % 4 == 3;
+    const bool is_whole = columns % min_lanes == 0, has_long_rest = columns % 4 == 3;
     if (chooses) return is_whole || has_long_rest;
     return !is_whole && (has_few || has_long_rest || is_costly(w_.elements, id_, reduce_));
   }
   bool are_few(int64_t columns) const {
-    if (lines() * static_cast<double>(columns) > most_in_far_slab) return false;
+    if (lines() * static_cast<double>(columns) > max_far_slab_elements) return false;
     if (is_of_bytes()) return columns % 4 != 0;
     return !reduce_.reducer().is_associative() ||
-           (columns <= most_columns_of_sums && lines() >= least_lines_of_sums);
+           (columns <= max_sum_columns && lines() >= min_lines_of_sums);
   }
   double lines() const { return reduce_.reduced_elements(); }
   bool is_of_bytes() const { return storage_bytes(w_.elements.leaf_shape(id_, 0).type) == 1; }
 
   void write_group(const LaneGroups& groups, const std::vector<Value*>& first) {
-    const bool has_few = lines() <= few_lines;
-    if (has_few) reduce_.without_loop = few_lines;
+    const bool has_few = lines() <= max_unrolled_lines;
+    if (has_few) reduce_.without_loop = max_unrolled_lines;
     else
       reduce_.combine_side_by_side(
           held_, {reduce_.place(Index(b_, dims_, first)), reduce_.kept()[along_], groups.lanes()},
@@ -92,19 +93,19 @@ class SlabReduction {
     });
   }
 
-  Writer& w_;
+  KernelBuilder& w_;
   Builder& b_;
   InstructionId id_;
   Reduce& reduce_;
   Dims dims_;         // of the results
   size_t along_ = 0;  // the dimension of lanes
-  std::vector<HeldArray> held_;
+  std::vector<LocalArray> held_;
 };
 
 }  // namespace
 
 void Reduce::combine_side_by_side(
-    std::span<const HeldArray> held, const SideBySide& results,
+    std::span<const LocalArray> held, const SideBySide& results,
     llvm::function_ref<void(Value* lane)> begin,
     llvm::function_ref<void(const std::vector<Value*>& at)> begin_line) {
   const std::vector<Value*> first =
@@ -119,17 +120,17 @@ void Reduce::combine_side_by_side(
       begin(lane);
       std::vector<Value*> here = at, values;
       here[results.along] = add_index(b_, here[results.along], lane);
-      for (const HeldArray& each : held) values.push_back(each.load(lane));
+      for (const LocalArray& each : held) values.push_back(each.load(lane));
       values = with_next(std::move(values), elements_at(here));
       for (size_t k = 0; k < held.size(); ++k) held[k].store(values[k], lane);
     });
   });
 }
 
-std::vector<Value*> Reduce::held_result(std::span<const HeldArray> held, Value* lane) {
+std::vector<Value*> Reduce::held_result(std::span<const LocalArray> held, Value* lane) {
   if (reducer_.is_associative()) return {finished(held[0].load(lane))};
   std::vector<Value*> out;
-  for (const HeldArray& each : held) out.push_back(each.load(lane));
+  for (const LocalArray& each : held) out.push_back(each.load(lane));
   return out;
 }
 
@@ -139,7 +140,7 @@ std::vector<Value*> Reduce::with_next(std::vector<Value*> values, const std::vec
   return reducer_.apply(values);
 }
 
-bool write_slabs(Writer& w, InstructionId id, Reduce& reduce) {
+bool write_slabs(KernelBuilder& w, InstructionId id, Reduce& reduce) {
   SlabReduction slabs(w, id, reduce);
   if (!slabs.fits()) return false;
   slabs.write();

@@ -5,10 +5,10 @@
 // elements in the order of the window, or running results from one end of the array.
 #include <algorithm>
 
+#include "emit/kernel_builder.h"
 #include "emit/op_functions.h"
 #include "emit/reducer.h"
 #include "emit/small_windows.h"
-#include "emit/writer.h"
 
 namespace hilo {
 namespace {
@@ -19,7 +19,7 @@ constexpr int64_t tile = 1024;     // results that are made side by side
 constexpr int64_t strip = 256;     // columns that have running results side by side
 constexpr int64_t piece = 256;     // elements whose running results are made before they are joined
 constexpr int64_t short_row = 16;  // of so few elements, running results are straight code
-constexpr int64_t most_windows = 256;  // that hold one element: beyond, blocks' running results pay
+constexpr int64_t max_windows = 256;  // that hold one element: beyond, blocks' running results pay
 
 // The dimension whose windows hold everything up to a place, or everything from it on.
 struct Running {
@@ -52,7 +52,7 @@ std::optional<Running> running(const WindowDim& dim, size_t d, int64_t size, int
 
 class ReduceWindow {
  public:
-  ReduceWindow(Writer& w, InstructionId id)
+  ReduceWindow(KernelBuilder& w, InstructionId id)
       : w_(w),
         b_(w.b),
         id_(id),
@@ -71,7 +71,7 @@ class ReduceWindow {
     for (const WindowDim& dim : window_)
       windows *= std::max(1.0, static_cast<double>(dim.size) / static_cast<double>(dim.stride));
     // The evaluator's blocks of running results are for such computations alone.
-    return windows > most_windows && is_simple() && !find_running() ? "of a large window" : nullptr;
+    return windows > max_windows && is_simple() && !find_running() ? "of a large window" : nullptr;
   }
 
   void write() {
@@ -115,14 +115,14 @@ class ReduceWindow {
   Value* init() { return w_.elements.operand(id_, 1, Index::scalar(b_)); }
   Value* element(const std::vector<Value*>& at) { return element(Index(b_, in_, at)); }
   // The same place of an array whose dimensions were merged.
-  Index place_in(size_t k, const Index& at) {
+  Index merged_index(size_t k, const Index& at) {
     const Dims& dims = module().shape(module().operand(id_, k)).dims;
     return dims == in_ ? at : Index::linear(b_, dims, at.position(b_));
   }
   // What other loops made on the way does not stand before this one.
   Value* element(const Index& at) {
     w_.elements.forget();
-    return reducer_.widen(w_.elements.operand(id_, 0, place_in(0, at)));
+    return reducer_.widen(w_.elements.operand(id_, 0, merged_index(0, at)));
   }
   void store(Value* start, const std::vector<Value*>& at, Value* combined) {
     store_element(b_, w_.elements.leaf_shape(id_, 0).type, w_.results[0],
@@ -135,12 +135,12 @@ class ReduceWindow {
     rows[running.dim] = 1;
     w_.set_count(element_count(rows), static_cast<double>(2 * running.size));
     loop(b_, w_.begin, w_.end, [&](Value* number) {
-      std::vector<Value*> at = places_of(Index::linear(b_, rows, number));
+      std::vector<Value*> at = start_of_row(Index::linear(b_, rows, number));
       body(at);
     });
   }
   // Zero in the dimensions behind those of the row.
-  std::vector<Value*> places_of(const Index& row) {
+  std::vector<Value*> start_of_row(const Index& row) {
     std::vector<Value*> out(in_.size(), int64(b_, 0));
     for (size_t d = 0; d < row.dims().size(); ++d) out[d] = row.at(b_, d);
     return out;
@@ -151,7 +151,7 @@ class ReduceWindow {
     Value* start = init();
     const Dims rows(in_.begin(), in_.begin() + static_cast<int64_t>(running.dim));
     write_lanes(w_, rows, static_cast<double>(2 * running.size), [&](const Index& row) {
-      std::vector<Value*> at = places_of(row);
+      std::vector<Value*> at = start_of_row(row);
       Value* sum = reducer_.identity();
       for (int64_t k = 0; k < running.size; ++k) {
         at[running.dim] = running.element(b_, int64(b_, k));
@@ -213,8 +213,8 @@ class ReduceWindow {
       };
       Value* before = loop_carrying(
           b_, running.size / piece, {reducer_.identity()},
-          [&](Value* number_of_piece, std::span<Value* const> now) {
-            return std::vector{run(multiply_index(b_, number_of_piece, piece), piece, now[0])};
+          [&](Value* chunk_index, std::span<Value* const> now) {
+            return std::vector{run(multiply_index(b_, chunk_index, piece), piece, now[0])};
           })[0];
       run(int64(b_, running.size / piece * piece), running.size % piece, before);
       if (running.has_empty) store_empty(running, at, start);
@@ -270,7 +270,7 @@ class ReduceWindow {
         });
       };
       loop(b_, running.size / piece,
-           [&](Value* number_of_piece) { run(multiply_index(b_, number_of_piece, piece), piece); });
+           [&](Value* chunk_index) { run(multiply_index(b_, chunk_index, piece), piece); });
       run(int64(b_, running.size / piece * piece), running.size % piece);
       if (running.has_empty)
         loop(b_, int64(b_, 0), count,
@@ -314,7 +314,7 @@ class ReduceWindow {
       for (size_t d = 0; d < out_.size(); ++d) place_.push_back(result.at(b_, d));
       for (size_t k = 0; k < arrays(); ++k) b_.CreateStore(start[k], memory[k]);
       std::vector<Value*> at(in_.size(), int64(b_, 0));
-      for_places(0, at, [&] {
+      for_window_indices(0, at, [&] {
         const std::vector<Value*> next = applied(held(), at);
         for (size_t k = 0; k < arrays(); ++k) b_.CreateStore(next[k], memory[k]);
       });
@@ -334,7 +334,7 @@ class ReduceWindow {
     std::vector<Value*> arguments(now.begin(), now.end());
     w_.elements.forget();
     for (size_t k = 0; k < arrays(); ++k)
-      arguments.push_back(w_.elements.operand(id_, k, place_in(k, Index(b_, in_, at))));
+      arguments.push_back(w_.elements.operand(id_, k, merged_index(k, Index(b_, in_, at))));
     return reducer_.apply(arguments);
   }
 
@@ -392,7 +392,7 @@ class ReduceWindow {
     end_ = add_index(b_, first_, count);
     loop(b_, int64(b_, 0), count, [&](Value* i) { b_.CreateStore(reducer_.identity(), slot(i)); });
     std::vector<Value*> at(in_.size(), int64(b_, 0));
-    add_places(0, at);
+    add_window_positions(0, at);
     loop(b_, int64(b_, 0), count, [&](Value* i) {
       std::vector<Value*> result = place_;
       result[inner_] = add_index(b_, first_, i);
@@ -408,25 +408,25 @@ class ReduceWindow {
   }
 
   // Combines the array's elements under each place of the window, where they are not padding.
-  void add_places(size_t d, std::vector<Value*>& at) {
-    if (d == inner_) return add_places(d + 1, at);  // its places are those of lines
+  void add_window_positions(size_t d, std::vector<Value*>& at) {
+    if (d == inner_) return add_window_positions(d + 1, at);  // its places are those of lines
     if (d == out_.size()) return add_line(at);
-    for_place(d, at, [&] { add_places(d + 1, at); });
+    for_window_index(d, at, [&] { add_window_positions(d + 1, at); });
   }
 
   // body() for each place of the window from dimension d on.
-  void for_places(size_t d, std::vector<Value*>& at, llvm::function_ref<void()> body) {
+  void for_window_indices(size_t d, std::vector<Value*>& at, llvm::function_ref<void()> body) {
     if (d == out_.size()) return body();
-    for_place(d, at, [&] { for_places(d + 1, at, body); });
+    for_window_index(d, at, [&] { for_window_indices(d + 1, at, body); });
   }
 
   // body() for each place of the window in dimension d, if the array has it.
-  void for_place(size_t d, std::vector<Value*>& at, llvm::function_ref<void()> body) {
+  void for_window_index(size_t d, std::vector<Value*>& at, llvm::function_ref<void()> body) {
     const WindowDim& dim = window_[d];
     loop(b_, dim.size, [&](Value* k) {
       at[d] = add_index(b_, multiply_index(b_, place_[d], dim.stride), offset(dim, k));
       if (dim.padding_low == 0 && dim.padding_high == 0) return body();
-      where(b_, is_place(b_, at[d], in_[d]), body);
+      where(b_, is_in_bounds(b_, at[d], in_[d]), body);
     });
   }
 
@@ -452,7 +452,7 @@ class ReduceWindow {
     });
   }
 
-  Writer& w_;
+  KernelBuilder& w_;
   Builder& b_;
   InstructionId id_;
   Reducer reducer_;
@@ -466,7 +466,7 @@ class ReduceWindow {
 
 }  // namespace
 
-Result<void> write_ReduceWindow(Writer& w, InstructionId id) {
+Result<void> write_ReduceWindow(KernelBuilder& w, InstructionId id) {
   ReduceWindow reduce(w, id);
   if (const char* refusal = reduce.refusal()) return fail(ErrorKind::Unsupported, "{}", refusal);
   w.set_loops_over("windows");

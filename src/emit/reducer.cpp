@@ -7,10 +7,10 @@
 
 namespace hilo {
 
-Reducer::Reducer(Elements& elements, InstructionId id)
+Reducer::Reducer(ElementEmitter& elements, InstructionId id)
     : Reducer(elements, elements.module.attributes<ReduceAttributes>(id).to_apply) {}
 
-Reducer::Reducer(Elements& elements, ComputationId computation)
+Reducer::Reducer(ElementEmitter& elements, ComputationId computation)
     : e_(elements), computation_(computation) {
   const std::optional<Combiner> found = find_combiner(elements.module, computation);
   if (found && is_array(found->element) && !is_complex(found->element)) combiner_ = found;
@@ -33,15 +33,15 @@ void Reducer::choose_straight() {
 llvm::Value* Reducer::key_of(llvm::Value* element) const {
   Builder& b = e_.b;
   llvm::Value* bits = bits_of_element(b, combiner_->element, element);
-  llvm::Value* turned = b.CreateOr(b.CreateAShr(bits, 15), b.getInt16(0x8000));
-  return b.CreateAdd(b.CreateXor(bits, turned), b.getInt16(nan_offset()));
+  llvm::Value* flipped = b.CreateOr(b.CreateAShr(bits, 15), b.getInt16(0x8000));
+  return b.CreateAdd(b.CreateXor(bits, flipped), b.getInt16(nan_offset()));
 }
 
 llvm::Value* Reducer::element_of(llvm::Value* key) const {
   Builder& b = e_.b;
   llvm::Value* moved = b.CreateSub(key, b.getInt16(nan_offset()));
-  llvm::Value* turned = b.CreateOr(b.CreateAShr(b.CreateNot(moved), 15), b.getInt16(0x8000));
-  llvm::Value* out = element_of_bits(b, combiner_->element, b.CreateXor(moved, turned));
+  llvm::Value* flipped = b.CreateOr(b.CreateAShr(b.CreateNot(moved), 15), b.getInt16(0x8000));
+  llvm::Value* out = element_of_bits(b, combiner_->element, b.CreateXor(moved, flipped));
   // Subnormal f32 are zero.
   const auto number = [&](double x) { return llvm::ConstantFP::get(out->getType(), x); };
   llvm::Value* magnitude = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, out);

@@ -4,15 +4,15 @@
 
 #include <optional>
 
-#include "emit/elements.h"
+#include "emit/element_emitter.h"
 
 namespace hilo {
 
 class Reducer {
  public:
   // `id` has an attribute struct that names the computation: reduce.
-  Reducer(Elements& elements, InstructionId id);
-  Reducer(Elements& elements, ComputationId computation);
+  Reducer(ElementEmitter& elements, InstructionId id);
+  Reducer(ElementEmitter& elements, ComputationId computation);
 
   // A Combiner of numbers that are not complex: the order of combining may be chosen.
   bool is_associative() const { return combiner_.has_value(); }
@@ -45,7 +45,7 @@ class Reducer {
   llvm::Value* key_of(llvm::Value* element) const;
   llvm::Value* element_of(llvm::Value* key) const;
 
-  Elements& e_;
+  ElementEmitter& e_;
   ComputationId computation_;
   std::optional<Combiner> combiner_;
   bool has_keys_ = false, by_comparing_ = false;

@@ -2,7 +2,7 @@
 
 namespace hilo {
 
-llvm::Value* element_Reshape(Elements& e, InstructionId id, const Index& index, size_t) {
+llvm::Value* element_Reshape(ElementEmitter& e, InstructionId id, const Index& index, size_t) {
   return e.operand(id, 0, e.reshaped(index, e.module.shape(e.module.operand(id, 0)).dims));
 }
 

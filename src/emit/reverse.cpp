@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <bit>
 
+#include "emit/kernel_builder.h"
 #include "emit/op_functions.h"
 #include "emit/vector_registers.h"
-#include "emit/writer.h"
 
 namespace hilo {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 // images: vectors of runs, whose order is turned in the register.
 class ReversedRuns {
  public:
-  ReversedRuns(Writer& w, InstructionId id)
+  ReversedRuns(KernelBuilder& w, InstructionId id)
       : w_(w),
         b_(w.b),
         shape_(w.elements.module.shape(id)),
@@ -67,9 +67,10 @@ class ReversedRuns {
     std::vector<llvm::Value*> at;
     bool is_same = true;
     for (size_t d = 0; d < before_.size(); ++d) {
-      const bool turned = is_reversed(static_cast<int64_t>(d));
-      is_same = is_same && !turned;
-      if (turned) at.push_back(b_.CreateNSWSub(int64(b_, before_[d] - 1), lines.at(b_, d)));
+      const bool is_reversed_dim = is_reversed(static_cast<int64_t>(d));
+      is_same = is_same && !is_reversed_dim;
+      if (is_reversed_dim)
+        at.push_back(b_.CreateNSWSub(int64(b_, before_[d] - 1), lines.at(b_, d)));
       else at.push_back(lines.at(b_, d));
     }
     return is_same ? line : Index(b_, before_, std::move(at)).position(b_);
@@ -88,7 +89,7 @@ class ReversedRuns {
                           b_.CreateInBoundsGEP(element, w_.results[0], to), align);
   }
 
-  Writer& w_;
+  KernelBuilder& w_;
   Builder& b_;
   const Shape& shape_;
   const Dims& reversed_;
@@ -100,19 +101,19 @@ class ReversedRuns {
 
 }  // namespace
 
-llvm::Value* element_Reverse(Elements& e, InstructionId id, const Index& index, size_t) {
+llvm::Value* element_Reverse(ElementEmitter& e, InstructionId id, const Index& index, size_t) {
   const Dims& dims = e.module.shape(id).dims;
   const Dims& reversed = e.module.attributes<DimensionsAttributes>(id).dimensions;
   std::vector<llvm::Value*> at;
   for (size_t d = 0; d < dims.size(); ++d) {
     llvm::Value* from = index.at(e.b, d);
-    const bool turned = std::ranges::count(reversed, static_cast<int64_t>(d)) > 0;
-    at.push_back(turned ? e.b.CreateNSWSub(int64(e.b, dims[d] - 1), from) : from);
+    const bool is_reversed_dim = std::ranges::count(reversed, static_cast<int64_t>(d)) > 0;
+    at.push_back(is_reversed_dim ? e.b.CreateNSWSub(int64(e.b, dims[d] - 1), from) : from);
   }
   return e.operand(id, 0, Index(e.b, dims, std::move(at)));
 }
 
-Result<void> write_Reverse(Writer& w, InstructionId id) {
+Result<void> write_Reverse(KernelBuilder& w, InstructionId id) {
   ReversedRuns runs(w, id);
   if (runs.has_vectors()) runs.write();
   else write_elements(w, id);

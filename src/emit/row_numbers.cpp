@@ -22,7 +22,7 @@ std::vector<int> parts(int lanes, int each, int first, int count) {
 
 }  // namespace
 
-std::vector<RowNumber> find_row_numbers(const Elements& e, const Rows& rows) {
+std::vector<RowNumber> find_row_numbers(const ElementEmitter& e, const Rows& rows) {
   const Module& module = e.module;
   const auto count = element_count(rows.dims);
   std::map<InstructionId, size_t> known;  // what depends on reductions: after which one

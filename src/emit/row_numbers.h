@@ -12,7 +12,7 @@ struct RowNumber {
   InstructionId id;
   size_t step;
 };
-std::vector<RowNumber> find_row_numbers(const Elements& elements, const Rows& rows);
+std::vector<RowNumber> find_row_numbers(const ElementEmitter& elements, const Rows& rows);
 
 // What the lanes of each vector come to, in the order of the vectors: in each the first half is
 // combined with the second one until one lane is left. A power of two of vectors and of lanes.

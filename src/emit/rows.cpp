@@ -5,9 +5,9 @@
 #include <set>
 
 #include "emit/bf16_rounding.h"
+#include "emit/non_temporal_stores.h"
 #include "emit/reduce.h"
 #include "emit/row_numbers.h"
-#include "emit/streamed_stores.h"
 
 namespace hilo {
 namespace {
@@ -18,26 +18,26 @@ using llvm::Value;
 constexpr double short_row = 16;
 // More, where rows are read as vectors (emit/interleaved.h).
 constexpr double short_row_of_vectors = 64;
-constexpr int64_t most_in_vectors = 16;
+constexpr int64_t max_rows_in_vectors = 16;
 // Instructions of a row, whose loops are written out.
-constexpr double most_code = 1024;
+constexpr double max_instructions = 1024;
 // Rows whose steps are done in turn, first one for all of them and then the next: what a step makes
 // of a number of the row waits long for it, and a processor looks ahead a few hundred instructions.
 // So many where their elements stay in the first cache and there are pieces enough for all threads.
 struct Together {
   int64_t most;
-  double most_elements;
+  double max_elements;
 };
 constexpr Together one_by_one = {8, 4096}, in_vectors = {16, 8192};
-constexpr int64_t least_together = 4, least_groups = 64;
+constexpr int64_t min_rows_together = 4, min_groups = 64;
 // In vectors of all rows, the steps wait for each other. That is won back where there is little
 // memory to wait for besides: where results are narrow, or one number of each row.
 constexpr int64_t narrow_bytes = 2;
-constexpr int64_t most_wide = 1 << 15;  // elements of rows of bf16 that are kept as f32
+constexpr int64_t max_widened_elements = 1 << 15;  // elements of rows of bf16 that are kept as f32
 
 class RowWriter {
  public:
-  RowWriter(Writer& writer, const Rows& rows, std::span<const WrittenLeaf> leaves)
+  RowWriter(KernelBuilder& writer, const Rows& rows, std::span<const WrittenLeaf> leaves)
       : w_(writer),
         e_(writer.elements),
         b_(writer.b),
@@ -107,10 +107,10 @@ class RowWriter {
   int64_t rows_together(std::span<const WrittenLeaf> leaves) const {
     if (divides_all(leaves)) return 1;
     const int64_t rows = element_count(rows_.dims);
-    const auto [most, most_elements] = in_vectors_ ? in_vectors : one_by_one;
-    for (int64_t out = most; out >= least_together; out /= 2)
-      if (rows % out == 0 && rows / out >= least_groups &&
-          steps_ * static_cast<double>(out) <= most_elements)
+    const auto [most, max_elements] = in_vectors_ ? in_vectors : one_by_one;
+    for (int64_t out = most; out >= min_rows_together; out /= 2)
+      if (rows % out == 0 && rows / out >= min_groups &&
+          steps_ * static_cast<double>(out) <= max_elements)
         return out;
     return 1;
   }
@@ -122,7 +122,7 @@ class RowWriter {
   // bf16 that stays in the second cache is kept as f32.
   bool is_wide(const Rows::Kept& kept) const {
     return e_.module.shape(kept.id).type == ElementType::BF16 &&
-           together_ * kept_each(kept) <= most_wide;
+           together_ * kept_each(kept) <= max_widened_elements;
   }
   llvm::Type* row_type(const Rows::Kept& kept) const {
     return is_wide(kept) ? b_.getFloatTy() : stored_type(b_, e_.module.shape(kept.id).type);
@@ -246,10 +246,11 @@ class RowWriter {
     const int64_t rows = element_count(rows_.dims);
     const auto fits = [&](InstructionId id) {
       const int64_t each = element_count(e_.module.shape(e_.module.operand(id, 0))) / rows;
-      return each > 1 && each <= most_in_vectors;
+      return each > 1 && each <= max_rows_in_vectors;
     };
-    return !rows_.dims.empty() && rows_.dims.back() % most_in_vectors == 0 &&
-           std::ranges::all_of(rows_.reductions, fits) && steps_ * code_each(leaves) <= most_code &&
+    return !rows_.dims.empty() && rows_.dims.back() % max_rows_in_vectors == 0 &&
+           std::ranges::all_of(rows_.reductions, fits) &&
+           steps_ * code_each(leaves) <= max_instructions &&
            std::ranges::all_of(leaves, [&](const WrittenLeaf& leaf) {
              return element_count(e_.leaf_shape(leaf.id, leaf.leaf)) == rows;
            });
@@ -328,8 +329,8 @@ class RowWriter {
                     index.position(b_), values[i]);
   }
 
-  Writer& w_;
-  Elements& e_;
+  KernelBuilder& w_;
+  ElementEmitter& e_;
   Builder& b_;
   const Rows& rows_;
   const double steps_;
@@ -344,7 +345,7 @@ class RowWriter {
 
 }  // namespace
 
-std::vector<std::vector<WrittenLeaf>> by_dims(const Elements& elements,
+std::vector<std::vector<WrittenLeaf>> by_dims(const ElementEmitter& elements,
                                               std::span<const WrittenLeaf> leaves) {
   std::vector<std::vector<WrittenLeaf>> out;
   const auto dims_of = [&](const WrittenLeaf& leaf) -> const Dims& {
@@ -359,7 +360,7 @@ std::vector<std::vector<WrittenLeaf>> by_dims(const Elements& elements,
   return out;
 }
 
-void write_rows(Writer& w, std::span<const WrittenLeaf> leaves, const Rows& rows) {
+void write_rows(KernelBuilder& w, std::span<const WrittenLeaf> leaves, const Rows& rows) {
   if (rows.slab) return write_rows_in_slabs(w, leaves, rows);
   RowWriter writer(w, rows, leaves);
   const double steps = writer.steps();

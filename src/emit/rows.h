@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "emit/writer.h"
+#include "emit/kernel_builder.h"
 
 namespace hilo {
 
@@ -40,11 +40,12 @@ struct Rows {
 // Nothing where the fusion has other steps, or only one. register_bytes: of the chip's vectors.
 std::optional<Rows> find_rows(const Module& module, InstructionId fusion, int64_t register_bytes);
 // Iterations are rows.
-void write_rows(Writer& writer, std::span<const WrittenLeaf> leaves, const Rows& rows);
+void write_rows(KernelBuilder& writer, std::span<const WrittenLeaf> leaves, const Rows& rows);
 // The same of rows in slabs, whose lanes are iterations together.
-void write_rows_in_slabs(Writer& writer, std::span<const WrittenLeaf> leaves, const Rows& rows);
+void write_rows_in_slabs(KernelBuilder& writer, std::span<const WrittenLeaf> leaves,
+                         const Rows& rows);
 // The leaves by their dimensions: one loop computes those of equal ones.
-std::vector<std::vector<WrittenLeaf>> by_dims(const Elements& elements,
+std::vector<std::vector<WrittenLeaf>> by_dims(const ElementEmitter& elements,
                                               std::span<const WrittenLeaf> leaves);
 
 }  // namespace hilo

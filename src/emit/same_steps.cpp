@@ -19,14 +19,14 @@ bool stands_in_code(const Module& module, InstructionId operand) {
 
 SameSteps::SameSteps(const Module& module)
     : module_(module), first_(module.computations.size()), hashes_(module.computations.size()) {
-  constexpr int most_compared = 16;  // of equal hashes, so that odd programs stay cheap
+  constexpr int max_compared = 16;  // of equal hashes, so that odd programs stay cheap
   std::unordered_multimap<size_t, ComputationId> known;
   for (ComputationId id : module.post_order()) {
     first_[id.value] = id;
     hashes_[id.value] = hash_of(id);
     const auto [begin, end] = known.equal_range(hashes_[id.value]);
     int compared = 0;
-    for (auto at = begin; at != end && compared < most_compared; ++at, ++compared)
+    for (auto at = begin; at != end && compared < max_compared; ++at, ++compared)
       if (is_same_computation(at->second, id)) {
         first_[id.value] = at->second;
         break;
@@ -98,16 +98,16 @@ bool SameSteps::is_same_field(const std::vector<ComputationId>& a,
 bool SameSteps::is_same_computation(ComputationId a, ComputationId b) const {
   const auto &in_a = module_[a].instructions, &in_b = module_[b].instructions;
   if (in_a.size() != in_b.size()) return false;
-  std::unordered_map<uint32_t, size_t> place_a, place_b;
-  for (size_t i = 0; i < in_a.size(); ++i) place_a[in_a[i].value] = place_b[in_b[i].value] = i;
+  std::unordered_map<uint32_t, size_t> index_a, index_b;
+  for (size_t i = 0; i < in_a.size(); ++i) index_a[in_a[i].value] = index_b[in_b[i].value] = i;
   for (size_t i = 0; i < in_a.size(); ++i) {
     if (!is_same_instruction(module_[in_a[i]], module_[in_b[i]])) return false;
     if (!std::ranges::equal(
             module_.operands(in_a[i]), module_.operands(in_b[i]),
-            [&](InstructionId x, InstructionId y) { return place_a[x.value] == place_b[y.value]; }))
+            [&](InstructionId x, InstructionId y) { return index_a[x.value] == index_b[y.value]; }))
       return false;
   }
-  return place_a[module_[a].root.value] == place_b[module_[b].root.value];
+  return index_a[module_[a].root.value] == index_b[module_[b].root.value];
 }
 
 }  // namespace hilo

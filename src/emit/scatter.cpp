@@ -2,9 +2,9 @@
 #include <bit>
 
 #include "emit/index_vectors.h"
+#include "emit/kernel_builder.h"
 #include "emit/op_functions.h"
 #include "emit/reducer.h"
-#include "emit/writer.h"
 
 namespace hilo {
 namespace {
@@ -12,11 +12,11 @@ namespace {
 using llvm::Value;
 
 // Places along a dimension of the windows in a piece, of which there are about so many.
-constexpr int64_t least_piece = 64, wanted_pieces = 8;
+constexpr int64_t min_tile = 64, wanted_tiles = 8;
 
 class Scatter {
  public:
-  Scatter(Writer& w, InstructionId id)
+  Scatter(KernelBuilder& w, InstructionId id)
       : w_(w),
         b_(w.b),
         id_(id),
@@ -38,7 +38,7 @@ class Scatter {
   void write() {
     Dims batch_dims;
     for (size_t d : batch_) batch_dims.push_back(update_.dims[d]);
-    find_pieces();
+    find_tiles();
     loop(b_, element_count(batch_dims), [&](Value* row) {
       const Index index = Index::linear(b_, batch_dims, row);
       std::vector<Value*> batch;
@@ -57,17 +57,17 @@ class Scatter {
     return w_.elements.module.shape(w_.elements.module.operand(id_, operand));
   }
 
-  void find_pieces() {
+  void find_tiles() {
     w_.set_count(1, 1);
     const auto longest =
         std::ranges::max_element(window_, {}, [&](size_t d) { return update_.dims[d]; });
     if (!w_.in_place || longest == window_.end() || *longest + 1 == update_.dims.size() ||
-        update_.dims[*longest] < 2 * least_piece)
+        update_.dims[*longest] < 2 * min_tile)
       return;
     cut_ = *longest;
     const int64_t size = update_.dims[*longest];
-    const auto part = static_cast<uint64_t>(size / wanted_pieces);
-    piece_ = std::max(least_piece, static_cast<int64_t>(std::bit_floor(part)));
+    const auto part = static_cast<uint64_t>(size / wanted_tiles);
+    piece_ = std::max(min_tile, static_cast<int64_t>(std::bit_floor(part)));
     w_.set_count(parts_of_line(size, piece_),
                  static_cast<double>(element_count(update_) / size * piece_));
   }
@@ -81,7 +81,7 @@ class Scatter {
     }
     for (size_t i = 0; i < a_.input_batching_dims.size(); ++i) {
       out[static_cast<size_t>(a_.input_batching_dims[i])] =
-          batch_place(batch, a_.index_vector_dim, a_.scatter_indices_batching_dims[i]);
+          batch_index_of(batch, a_.index_vector_dim, a_.scatter_indices_batching_dims[i]);
     }
     return out;
   }
@@ -128,7 +128,7 @@ class Scatter {
     store_element(b_, array_.type, w_.results[0], position, next[0]);
   }
 
-  Writer& w_;
+  KernelBuilder& w_;
   Builder& b_;
   InstructionId id_;
   const ScatterAttributes& a_;
@@ -141,7 +141,7 @@ class Scatter {
 
 }  // namespace
 
-Result<void> write_Scatter(Writer& w, InstructionId id) {
+Result<void> write_Scatter(KernelBuilder& w, InstructionId id) {
   const Module& module = w.elements.module;
   if (module.operands(id).size() != 3 ||
       module.shape(module.operand(id, 2)).type != module.shape(id).type)

@@ -4,9 +4,9 @@
 // work write places of their own.
 #include <algorithm>
 
+#include "emit/kernel_builder.h"
 #include "emit/op_functions.h"
 #include "emit/reducer.h"
-#include "emit/writer.h"
 
 namespace hilo {
 namespace {
@@ -14,11 +14,11 @@ namespace {
 using llvm::Value;
 
 constexpr int64_t widest = 256;  // lanes of a piece
-constexpr int64_t few_lanes = 4;
+constexpr int64_t min_lanes = 4;
 
 class SelectAndScatter {
  public:
-  SelectAndScatter(Writer& w, InstructionId id)
+  SelectAndScatter(KernelBuilder& w, InstructionId id)
       : w_(w),
         b_(w.b),
         id_(id),
@@ -42,7 +42,7 @@ class SelectAndScatter {
   // [begin, end) counts places of the dimensions without windows, of one dimension whose windows
   // do not touch each other, and strips of lanes.
   void write() {
-    find_pieces();
+    find_tiles();
     Dims pieces;
     double steps = static_cast<double>(width_);
     for (size_t d = 0; d < dims_.size(); ++d) {
@@ -92,11 +92,11 @@ class SelectAndScatter {
   }
   bool is_counted(size_t d) const { return d == disjoint_ || (d != lanes_ && !has_windows(d)); }
 
-  void find_pieces() {
+  void find_tiles() {
     lanes_ = disjoint_ = dims_.size();
     size_t last = dims_.size();
     while (last > 0 && dims_[last - 1] == 1 && !has_windows(last - 1)) --last;
-    if (last > 0 && !has_windows(last - 1) && dims_[last - 1] >= few_lanes) lanes_ = last - 1;
+    if (last > 0 && !has_windows(last - 1) && dims_[last - 1] >= min_lanes) lanes_ = last - 1;
     if (has_lanes()) width_ = std::min(dims_[lanes_], widest);
     for (size_t d = dims_.size(); d-- > 0;)
       if (has_windows(d) && extent(d) <= window_[d].stride) disjoint_ = d;
@@ -114,7 +114,8 @@ class SelectAndScatter {
     if (d != disjoint_) return is_counted(d) ? fill(d + 1, place) : loop(b_, dims_[d], body);
     // From one window's first place to the next one's.
     const auto bound = [&](Value* window) {
-      return clamp_index(b_, place_under(b_, window_[d], window, int64(b_, 0)), 0, dims_[d]);
+      return clamp_index(b_, window_element_index(b_, window_[d], window, int64(b_, 0)), 0,
+                         dims_[d]);
     };
     Value* is_first = b_.CreateICmpEQ(at_[d], int64(b_, 0));
     Value* is_last = b_.CreateICmpEQ(at_[d], int64(b_, windows_[d] - 1));
@@ -141,15 +142,16 @@ class SelectAndScatter {
   }
 
   // body(number, place) for the places of a window that lie in the array, lanes left out.
-  void over_places(size_t d, Value* number, std::vector<Value*>& place,
+  void over_window(size_t d, Value* number, std::vector<Value*>& place,
                    llvm::function_ref<void(Value*)> body) {
     if (d == dims_.size()) return body(number);
-    if (!has_windows(d)) return over_places(d + 1, number, place, body);
+    if (!has_windows(d)) return over_window(d + 1, number, place, body);
     loop(b_, window_[d].size, [&](Value* k) {
-      place[d] = place_under(b_, window_[d], at_[d], k);
+      place[d] = window_element_index(b_, window_[d], at_[d], k);
       Value* next = add_index(b_, multiply_index(b_, number, window_[d].size), k);
-      if (is_inside(d)) return over_places(d + 1, next, place, body);
-      where(b_, is_place(b_, place[d], dims_[d]), [&] { over_places(d + 1, next, place, body); });
+      if (is_inside(d)) return over_window(d + 1, next, place, body);
+      where(b_, is_in_bounds(b_, place[d], dims_[d]),
+            [&] { over_window(d + 1, next, place, body); });
     });
   }
 
@@ -161,7 +163,7 @@ class SelectAndScatter {
       b_.CreateStore(llvm::Constant::getNullValue(held()), slot(held(), kept_, i));
     });
     std::vector<Value*> place = at_;
-    over_places(0, int64(b_, 0), place, [&](Value* number) {
+    over_window(0, int64(b_, 0), place, [&](Value* number) {
       Value* here = b_.CreateTrunc(number, number_type);
       loop(b_, count_, [&](Value* i) {
         place[lanes_] = add_index(b_, first_, i);
@@ -174,7 +176,7 @@ class SelectAndScatter {
         b_.CreateStore(b_.CreateSelect(is_kept, chosen, here), slot(number_type, chosen_, i));
       });
     });
-    over_places(0, int64(b_, 0), place, [&](Value* number) {
+    over_window(0, int64(b_, 0), place, [&](Value* number) {
       Value* here = b_.CreateTrunc(number, number_type);
       loop(b_, count_, [&](Value* i) {
         std::vector<Value*> source = at_;
@@ -217,14 +219,14 @@ class SelectAndScatter {
     if (!has_windows(d)) return choose(d + 1, inside, place, std::move(now));
     return loop_carrying(
         b_, window_[d].size, std::move(now), [&](Value* k, std::span<Value* const> carried) {
-          Value* here = place_under(b_, window_[d], at_[d], k);
-          Value* fits = is_inside(d) ? b_.getTrue() : is_place(b_, here, dims_[d]);
+          Value* here = window_element_index(b_, window_[d], at_[d], k);
+          Value* fits = is_inside(d) ? b_.getTrue() : is_in_bounds(b_, here, dims_[d]);
           place[d] = b_.CreateSelect(fits, here, int64(b_, 0));
           return choose(d + 1, b_.CreateAnd(inside, fits), place, {carried.begin(), carried.end()});
         });
   }
 
-  Writer& w_;
+  KernelBuilder& w_;
   Builder& b_;
   InstructionId id_;
   const SelectAndScatterAttributes& a_;
@@ -240,7 +242,7 @@ class SelectAndScatter {
 
 }  // namespace
 
-Result<void> write_SelectAndScatter(Writer& w, InstructionId id) {
+Result<void> write_SelectAndScatter(KernelBuilder& w, InstructionId id) {
   SelectAndScatter all(w, id);
   if (const char* refusal = all.refusal()) return fail(ErrorKind::Unsupported, "{}", refusal);
   all.write();

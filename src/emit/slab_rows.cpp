@@ -1,15 +1,15 @@
 // Rows that are columns of slabs: a group of them is done as lanes side by side, each step over all
 // lines before the next one, while the group's elements are in the cache. Where slabs are lanes,
-// arrays are turned for it, and all columns of these slabs are done in turn.
+// arrays are transposed for it, and all columns of these slabs are done in turn.
 #include <algorithm>
 
 #include "emit/bf16_rounding.h"
 #include "emit/lane_groups.h"
-#include "emit/lane_sums.h"
+#include "emit/promote_accumulators.h"
 #include "emit/reduce.h"
 #include "emit/row_numbers.h"
 #include "emit/rows.h"
-#include "emit/turned_slabs.h"
+#include "emit/transposed_slabs.h"
 
 namespace hilo {
 namespace {
@@ -18,14 +18,14 @@ using llvm::Value;
 
 // Rows of so few cheap steps have no loops of their own.
 constexpr double short_row = 16;
-// Of arrays that are turned: others are read and written where they are.
-constexpr int64_t most_turned_bytes = 1 << 19;
+// Of arrays that are transposed: others are read and written where they are.
+constexpr int64_t max_transposed_bytes = 1 << 19;
 // Bytes that are on their way from memory while the first step is done.
-constexpr int64_t fetched_ahead = 4096, line_bytes = 64, most_fetched = 64;
+constexpr int64_t fetched_ahead = 4096, line_bytes = 64, max_prefetched_lines = 64;
 
 class SlabWriter {
  public:
-  SlabWriter(Writer& writer, std::span<const WrittenLeaf> leaves, const Rows& rows)
+  SlabWriter(KernelBuilder& writer, std::span<const WrittenLeaf> leaves, const Rows& rows)
       : w_(writer),
         e_(writer.elements),
         b_(writer.b),
@@ -46,10 +46,10 @@ class SlabWriter {
     const Dims columns(rows_.dims.begin() + static_cast<std::ptrdiff_t>(outer_), rows_.dims.end());
     w_.set_count(groups_.count(),
                  steps * static_cast<double>(groups_.lanes() * element_count(columns)));
-    w_.function->addFnAttr(lane_sums_attribute);
+    w_.function->addFnAttr(accumulators_attribute);
     is_short_ = steps <= short_row && !slab_.is_costly;
     if (!is_short_) make_frames();
-    if (slab_.size() > 1) turn_arrays();
+    if (slab_.size() > 1) transpose_arrays();
     else if (!is_short_) find_fetched();
     loop(b_, w_.begin, w_.end, [&](Value* number) {
       first_ = groups_.first(b_, number);
@@ -77,18 +77,18 @@ class SlabWriter {
   }
 
   // What is read and written element by element.
-  void turn_arrays() {
+  void transpose_arrays() {
     const Computation& fused = e_.module[e_.module[rows_.reductions[0]].computation];
     for (InstructionId id : fused.parameters)
       if (const Shape& shape = e_.module.shape(id);
-          e_.array(id) && is_read_by_rows(id) && is_turned(shape))
-        read_.emplace_back(id, TurnedSlabs(b_, e_.array(id), shape, outer_, groups_.lanes()));
+          e_.array(id) && is_read_by_rows(id) && fits_transposed(shape))
+        read_.emplace_back(id, TransposedSlabs(b_, e_.array(id), shape, outer_, groups_.lanes()));
     for (const std::vector<WrittenLeaf>& alike : leaves_)
       for (const WrittenLeaf& leaf : alike)
         if (const Shape& shape = e_.leaf_shape(leaf.id, leaf.leaf);
-            written_in(leaf.array) == written_.end() && is_turned(shape))
+            written_in(leaf.array) == written_.end() && fits_transposed(shape))
           written_.emplace_back(leaf.array,
-                                TurnedSlabs(b_, leaf.array, shape, outer_, groups_.lanes()));
+                                TransposedSlabs(b_, leaf.array, shape, outer_, groups_.lanes()));
   }
   void find_fetched() {
     int64_t lines = 0;
@@ -97,23 +97,23 @@ class SlabWriter {
       if (const Shape& shape = e_.module.shape(id);
           e_.array(id) && shape.dims == slab_.elements && is_read_by_rows(id)) {
         lines += storage_bytes(shape.type) * groups_.lanes() / line_bytes;
-        if (lines <= most_fetched) fetched_.emplace_back(e_.array(id), shape.type);
+        if (lines <= max_prefetched_lines) fetched_.emplace_back(e_.array(id), shape.type);
       }
   }
   // Counts its bytes where it is.
-  bool is_turned(const Shape& shape) {
+  bool fits_transposed(const Shape& shape) {
     if ((shape.dims != slab_.elements && shape.dims != rows_.dims) ||
-        !TurnedSlabs::fits(shape, outer_))
+        !TransposedSlabs::fits(shape, outer_))
       return false;
     const int64_t slabs = element_count(Dims(shape.dims.begin(), shape.dims.begin() + outer_)),
                   bytes = literal_bytes(shape) / slabs * groups_.lanes();
-    if (turned_bytes_ + bytes > most_turned_bytes) return false;
-    turned_bytes_ += bytes;
+    if (transposed_bytes_ + bytes > max_transposed_bytes) return false;
+    transposed_bytes_ += bytes;
     return true;
   }
   // Whether the fusion asks for no elements of other rows than those at hand.
   bool is_read_by_rows(InstructionId id) const {
-    constexpr size_t most_seen = 200;
+    constexpr size_t max_visited = 200;
     const Module& module = e_.module;
     const auto goes_on = [&](InstructionId user, InstructionId value) {
       if (is_elementwise(module[user].op))
@@ -130,7 +130,7 @@ class SlabWriter {
         const bool ends = std::ranges::count(rows_.reductions, user) > 0 ||
                           (module[user].op == Op::Tuple && !module.has_users(user));
         if (ends || std::ranges::count(seen, user) > 0) continue;
-        if (!goes_on(user, seen[i]) || seen.size() > most_seen) return false;
+        if (!goes_on(user, seen[i]) || seen.size() > max_visited) return false;
         seen.push_back(user);
       }
     return true;
@@ -139,7 +139,7 @@ class SlabWriter {
   // Values that all lanes have, of the held type, and which of an instruction they are.
   struct Known {
     InstructionId id;
-    std::vector<HeldArray> values;
+    std::vector<LocalArray> values;
   };
 
   // Elements that the steps of a row read and write.
@@ -189,7 +189,7 @@ class SlabWriter {
     const InstructionId id = rows_.reductions[step];
     Reduce reduction(e_, id);
     if (!tiles_.empty()) reduction.see = [&, step](const auto& at) { keep(step, at); };
-    const std::vector<HeldArray> held = reduction.held_arrays(groups_.lanes());
+    const std::vector<LocalArray> held = reduction.local_arrays(groups_.lanes());
     reduction.combine_side_by_side(
         held, {reduction.place(Index(b_, rows_.dims, first_)), lane_dim_, groups_.lanes()},
         [&](Value* lane) { begin_lane(lane); },
@@ -233,8 +233,8 @@ class SlabWriter {
     at[slab_.along] = add_index(b_, at[slab_.along], lane);
     return Index(b_, rows_.dims, std::move(at));
   }
-  HeldArray frame_of(ElementType type) const {
-    return HeldArray(b_, held_type(b_, type), groups_.lanes());
+  LocalArray frame_of(ElementType type) const {
+    return LocalArray(b_, held_type(b_, type), groups_.lanes());
   }
   Known make_number(InstructionId id, Value* lane) {
     const Shape& shape = e_.module.shape(id);
@@ -249,7 +249,7 @@ class SlabWriter {
     e_.forget();
     for (const Known& known : known_) {
       std::vector<Value*> values;
-      for (const HeldArray& each : known.values) values.push_back(each.load(lane));
+      for (const LocalArray& each : known.values) values.push_back(each.load(lane));
       e_.bind_scalars(known.id, std::move(values));
     }
   }
@@ -302,15 +302,15 @@ class SlabWriter {
     if (e_.error()) return;
     for (size_t i = 0; i < alike.size(); ++i) {
       const auto slabs = written_in(alike[i].array);
-      const Elements::Tile tile =
-          slabs == written_.end() ? Elements::Tile{} : slabs->second.tile(first_);
+      const ElementEmitter::Tile tile =
+          slabs == written_.end() ? ElementEmitter::Tile{} : slabs->second.tile(first_);
       store_element(b_, e_.leaf_shape(alike[i].id, alike[i].leaf).type,
                     tile.array ? tile.array : alike[i].array,
                     tile.array ? tile.place(b_, index) : index.position(b_), values[i]);
     }
   }
 
-  using Written = std::vector<std::pair<Value*, TurnedSlabs>>;
+  using Written = std::vector<std::pair<Value*, TransposedSlabs>>;
   Written::const_iterator written_in(const Value* array) const {
     return std::ranges::find(written_, array, &Written::value_type::first);
   }
@@ -330,9 +330,9 @@ class SlabWriter {
     for (size_t i = 0; i < tiles_.size(); ++i)
       if (rows_.kept[i].step == step) e_.bind_tile(rows_.kept[i].id, tile(i));
   }
-  Elements::Tile tile(size_t i) const {
+  ElementEmitter::Tile tile(size_t i) const {
     const size_t rank = slab_.elements.size();
-    Elements::Tile out = {tiles_[i], std::vector<Value*>(rank), Dims(rank)};
+    ElementEmitter::Tile out = {tiles_[i], std::vector<Value*>(rank), Dims(rank)};
     out.first[lane_dim_] = first_[slab_.along];
     out.steps[lane_dim_] = 1;
     int64_t step = groups_.lanes();
@@ -341,8 +341,8 @@ class SlabWriter {
     return out;
   }
 
-  Writer& w_;
-  Elements& e_;
+  KernelBuilder& w_;
+  ElementEmitter& e_;
   Builder& b_;
   const Rows& rows_;
   const Rows::Slab& slab_;
@@ -352,10 +352,10 @@ class SlabWriter {
   const size_t lane_dim_;        // of elements
   std::vector<size_t> reduced_;  // their other dimensions than those of rows
   bool is_short_ = false;
-  int64_t turned_bytes_ = 0;
+  int64_t transposed_bytes_ = 0;
   std::vector<RowNumber> numbers_;
   std::vector<Value*> tiles_;  // of what is kept
-  std::vector<std::pair<InstructionId, TurnedSlabs>> read_;
+  std::vector<std::pair<InstructionId, TransposedSlabs>> read_;
   Written written_;  // by their arrays
   std::vector<std::pair<Value*, ElementType>> fetched_;
   std::vector<Value*> first_;  // the place of the group's first row
@@ -364,7 +364,7 @@ class SlabWriter {
 
 }  // namespace
 
-void write_rows_in_slabs(Writer& w, std::span<const WrittenLeaf> leaves, const Rows& rows) {
+void write_rows_in_slabs(KernelBuilder& w, std::span<const WrittenLeaf> leaves, const Rows& rows) {
   SlabWriter(w, leaves, rows).write();
 }
 

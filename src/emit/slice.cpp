@@ -3,11 +3,11 @@
 
 namespace hilo {
 
-llvm::Value* element_Slice(Elements& e, InstructionId id, const Index& index, size_t) {
+llvm::Value* element_Slice(ElementEmitter& e, InstructionId id, const Index& index, size_t) {
   const std::vector<SliceDim>& slice = e.module.attributes<SliceAttributes>(id).slice.dims;
   const Dims& dims = e.module.shape(e.module.operand(id, 0)).dims;
   if (!index.has_parts() || index.dims().size() != slice.size())
-    if (const int64_t first = start_of_piece(e.module, id); first >= 0)
+    if (const int64_t first = contiguous_slice_start(e.module, id); first >= 0)
       return e.operand(
           id, 0, Index::linear(e.b, dims, add_index(e.b, index.position(e.b), int64(e.b, first))));
   std::vector<llvm::Value*> at;

@@ -11,13 +11,13 @@ namespace {
 using llvm::Value;
 
 constexpr uint32_t infinity = 0x7f800000, nan = 0x7fc00000, sign_bit = 0x80000000;
-constexpr uint32_t least_normal = 0x00800000, half_of_last = 0x00400000;
+constexpr uint32_t min_normal = 0x00800000, half_of_last = 0x00400000;
 
 // A format with signs; `shift` is how much shorter its significand is than that of f32.
 struct Format {
   FloatFormat f;
   uint32_t magnitudes;  // mask of all bits but the sign
-  unsigned shift, sign_place;
+  unsigned shift, sign_shift;
 
   explicit Format(ElementType type)
       : f(visit_storage(type,
@@ -27,14 +27,14 @@ struct Format {
                         })),
         magnitudes((1u << (f.bits() - 1)) - 1),
         shift(static_cast<unsigned>(23 - f.mantissa_bits)),
-        sign_place(static_cast<unsigned>(f.bits() - 1)) {}
+        sign_shift(static_cast<unsigned>(f.bits() - 1)) {}
 
   bool has_infinity() const { return f.specials == Specials::Ieee; }
   bool is_finite() const { return f.specials == Specials::FiniteOnly; }
   bool is_fnuz() const { return f.specials == Specials::Fnuz; }
   // As f32: 2^exponent, the least exponent of a normal number, the largest number.
   static uint32_t power(int exponent) { return static_cast<uint32_t>(exponent + 127) << 23; }
-  int least_exponent() const { return 1 - f.bias; }
+  int min_exponent() const { return 1 - f.bias; }
   float largest() const { return static_cast<float>(decode(largest_bits(), f)); }
   uint32_t largest_bits() const {
     if (has_infinity()) return first_special() - 1;
@@ -88,9 +88,9 @@ Value* small_float_of_bits(Builder& b, ElementType type, Value* bits) {
   if (type == ElementType::F8E8M0FNU) return power_of_bits(b, x);
   const Format format(type);
   Value* magnitude = masked(b, x, format.magnitudes);
-  Value* sign = b.CreateShl(b.CreateLShr(x, format.sign_place), 31);
+  Value* sign = b.CreateShl(b.CreateLShr(x, format.sign_shift), 31);
   Value* shifted = b.CreateShl(magnitude, format.shift);
-  Value* least = whole(x, Format::power(format.least_exponent()));
+  Value* least = whole(x, Format::power(format.min_exponent()));
   Value* normal = b.CreateAdd(shifted, whole(x, Format::power(-format.f.bias)));
   Value* subnormal =
       as_bits(b, b.CreateFSub(as_float(b, b.CreateAdd(shifted, least)), as_float(b, least)));
@@ -114,11 +114,11 @@ Value* bits_of_small_float(Builder& b, ElementType type, Value* value) {
   Value* magnitude = masked(b, raw, ~sign_bit);
   Value* shifted = b.CreateLShr(magnitude, format.shift);
   // Added to a number whose last place is the format's smallest, it is a count of these.
-  Value* unit = whole(raw, Format::power(format.least_exponent() + static_cast<int>(format.shift)));
+  Value* unit = whole(raw, Format::power(format.min_exponent() + static_cast<int>(format.shift)));
   Value* counted = b.CreateFAdd(as_float(b, magnitude), as_float(b, unit));
   const uint32_t bias = static_cast<uint32_t>(127 - format.f.bias) << format.f.mantissa_bits;
   Value* out = b.CreateSelect(
-      b.CreateICmpULT(magnitude, whole(raw, Format::power(format.least_exponent()))),
+      b.CreateICmpULT(magnitude, whole(raw, Format::power(format.min_exponent()))),
       b.CreateSub(as_bits(b, counted), unit), b.CreateSub(shifted, whole(raw, bias)));
   Value* is_nan = b.CreateICmpUGT(magnitude, whole(raw, infinity));
   if (format.has_infinity())
@@ -126,7 +126,7 @@ Value* bits_of_small_float(Builder& b, ElementType type, Value* value) {
                          masked(b, shifted, format.magnitudes), out);
   else if (!format.is_finite() && !format.is_fnuz())
     out = chosen(b, is_nan, format.magnitudes, out);
-  out = b.CreateOr(out, b.CreateShl(b.CreateLShr(raw, 31), format.sign_place));
+  out = b.CreateOr(out, b.CreateShl(b.CreateLShr(raw, 31), format.sign_shift));
   if (format.is_fnuz()) out = chosen(b, is_nan, format.magnitudes + 1, out);
   return b.CreateTrunc(out, byte);
 }
@@ -142,7 +142,7 @@ Value* round_to_small_float(Builder& b, ElementType type, Value* value) {
                                         whole(raw, Format::power(std::ilogb(largest) + 1)));
   // The last place of a number that is 2^shift times as large is the one to round to.
   Value* scale = b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, masked(b, near, infinity),
-                                         whole(raw, Format::power(format.least_exponent())));
+                                         whole(raw, Format::power(format.min_exponent())));
   scale = as_float(b, b.CreateAdd(scale, whole(raw, uint64_t{format.shift} << 23)));
   Value* rounded = b.CreateFSub(b.CreateFAdd(as_float(b, near), scale), scale);
   Value* is_beyond =

@@ -9,22 +9,22 @@ namespace {
 using llvm::Value;
 
 // Elements that are combined in the code of all pieces: read from an array, or computed.
-constexpr int64_t most_read = 200, most_computed = 32;
+constexpr int64_t max_read = 200, max_computed = 32;
 // The same where dimensions with padding go inside for that alone.
-constexpr int64_t most_padded = 128;
-constexpr int64_t most_places = 64;  // of a window along a dimension
+constexpr int64_t max_padded = 128;
+constexpr int64_t max_window_size = 64;  // of a window along a dimension
 // Results side by side that are too few lanes, and of which straight code has so many.
-constexpr int64_t few_lanes = 8, most_straight = 16;
+constexpr int64_t min_lanes = 8, max_unrolled = 16;
 // Results of an iteration: fewer are not worth the places that it begins with, and more are cut
 // where there are too few iterations for several threads.
-constexpr int64_t least_inside = 64, most_inside = 4096, few_iterations = 16;
+constexpr int64_t min_inside = 64, max_inside = 4096, min_iterations = 16;
 constexpr int64_t whole_lanes = 64;
 
 int64_t ceiling_quotient(int64_t a, int64_t c) { return a / c + (a % c > 0 ? 1 : 0); }
 
 }  // namespace
 
-Windows windows_of(const Elements& elements, InstructionId id) {
+Windows windows_of(const ElementEmitter& elements, InstructionId id) {
   const Module& module = elements.module;
   const auto& dims = module.attributes<ReduceWindowAttributes>(id).window.dims;
   const InstructionId operand = module.operand(id, 0);
@@ -46,7 +46,7 @@ Windows windows_of(const Elements& elements, InstructionId id) {
   return merged;
 }
 
-SmallWindows::SmallWindows(Writer& writer, const Windows& windows, Reducer reducer)
+SmallWindows::SmallWindows(KernelBuilder& writer, const Windows& windows, Reducer reducer)
     : w_(writer),
       b_(writer.b),
       windows_(windows),
@@ -55,27 +55,27 @@ SmallWindows::SmallWindows(Writer& writer, const Windows& windows, Reducer reduc
   reducer_.choose_straight();
   const size_t rank = windows_.out.size();
   if (rank == 0 || std::ranges::any_of(windows_.dims, [](const WindowDim& dim) {
-        return dim.size > most_places || dim.base_dilation != 1;
+        return dim.size > max_window_size || dim.base_dilation != 1;
       }))
     return;
   for (size_t d = 0; d < rank; ++d)
-    pieces_.push_back(pieces_of(windows_.dims[d], windows_.in[d], windows_.out[d]));
+    pieces_.push_back(segments_of(windows_.dims[d], windows_.in[d], windows_.out[d]));
   lanes_ = rank - 1;
-  for (int64_t straight = 1; lanes_ > 0 && windows_.out[lanes_] < few_lanes; --lanes_) {
+  for (int64_t straight = 1; lanes_ > 0 && windows_.out[lanes_] < min_lanes; --lanes_) {
     straight *= windows_.out[lanes_];
-    if (straight > most_straight) break;
+    if (straight > max_unrolled) break;
   }
   first_ = lanes_;
-  while (first_ > 0 && inside(first_) < least_inside) --first_;
+  while (first_ > 0 && inside(first_) < min_inside) --first_;
   size_t padded = first_;
   for (size_t d = 0; d < first_; ++d)
     if (is_padded(d)) padded = std::min(padded, d);
-  if (steps(padded) <= (is_array_ ? most_padded : most_computed)) first_ = padded;
+  if (steps(padded) <= (is_array_ ? max_padded : max_computed)) first_ = padded;
 }
 
 // Between the first and last results of each place of the window, all have the same places.
-std::vector<SmallWindows::Piece> SmallWindows::pieces_of(const WindowDim& dim, int64_t size,
-                                                         int64_t results) {
+std::vector<SmallWindows::Piece> SmallWindows::segments_of(const WindowDim& dim, int64_t size,
+                                                           int64_t results) {
   std::vector<std::pair<int64_t, int64_t>> spans;  // results whose place k is in the array
   std::set<int64_t> ends = {0, results};
   for (int64_t k = 0; k < dim.size; ++k) {
@@ -113,14 +113,14 @@ int64_t SmallWindows::steps(size_t first) const {
       for (const Piece& piece : pieces_[d])
         each +=
             static_cast<int64_t>(piece.places.size()) * (d > lanes_ ? piece.end - piece.begin : 1);
-    if (out * each > most_read) return most_read + 1;
+    if (out * each > max_read) return max_read + 1;
     out *= each;
   }
   return out;
 }
 
 bool SmallWindows::fit() const {
-  return !pieces_.empty() && steps(first_) <= (is_array_ ? most_read : most_computed);
+  return !pieces_.empty() && steps(first_) <= (is_array_ ? max_read : max_computed);
 }
 
 bool SmallWindows::is_padded(size_t d) const {
@@ -149,9 +149,9 @@ void SmallWindows::write(llvm::function_ref<void(const Part&)> others) {
   const int64_t rows = element_count(outer), size = windows_.out[first_];
   const int64_t behind = inside(first_) / size;
   int64_t width = size;
-  if (rows < few_iterations && inside(first_) > most_inside)
-    width = std::min(size, std::max<int64_t>(1, first_ == lanes_ ? whole_lanes * few_iterations
-                                                                 : most_inside / behind));
+  if (rows < min_iterations && inside(first_) > max_inside)
+    width = std::min(size, std::max<int64_t>(1, first_ == lanes_ ? whole_lanes * min_iterations
+                                                                 : max_inside / behind));
   const int64_t parts = (size + width - 1) / width;
   w_.set_count(rows * parts, static_cast<double>(steps(windows_.out.size()) * width * behind));
   start_ = w_.elements.operand(windows_.id, 1, Index::scalar(b_));
@@ -213,7 +213,7 @@ void SmallWindows::write_results(size_t d) {
     return;
   }
   combined_ = reducer_.identity();
-  add_places(0);
+  add_window_positions(0);
   if (w_.elements.error()) return;
   const Module& module = w_.elements.module;
   store_element(b_, module.shape(windows_.id).type, w_.results[0],
@@ -221,7 +221,7 @@ void SmallWindows::write_results(size_t d) {
 }
 
 // Combines the elements under all places of the window of the result at hand, from dimension d on.
-void SmallWindows::add_places(size_t d) {
+void SmallWindows::add_window_positions(size_t d) {
   if (d == windows_.in.size()) {
     const Module& module = w_.elements.module;
     const Dims& dims = module.shape(module.operand(windows_.id, 0)).dims;
@@ -235,7 +235,7 @@ void SmallWindows::add_places(size_t d) {
   const auto add = [&](int64_t k) {
     at_[d] = add_index(b_, multiply_index(b_, place_[d], dim.stride),
                        int64(b_, k * dim.window_dilation - dim.padding_low));
-    add_places(d + 1);
+    add_window_positions(d + 1);
   };
   if (d < first_)
     for (int64_t k = 0; k < dim.size; ++k) add(k);

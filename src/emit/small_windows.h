@@ -2,8 +2,8 @@
 // Private to `emit`.
 #pragma once
 
+#include "emit/kernel_builder.h"
 #include "emit/reducer.h"
-#include "emit/writer.h"
 
 namespace hilo {
 
@@ -14,11 +14,11 @@ struct Windows {
   Dims in, out;  // of the array, of the results
 };
 // Dimensions side by side that have no windows are one where the array stands in memory.
-Windows windows_of(const Elements& elements, InstructionId id);
+Windows windows_of(const ElementEmitter& elements, InstructionId id);
 
 class SmallWindows {
  public:
-  SmallWindows(Writer& writer, const Windows& windows, Reducer reducer);
+  SmallWindows(KernelBuilder& writer, const Windows& windows, Reducer reducer);
 
   // Whether they are so few steps.
   bool fit() const;
@@ -38,7 +38,7 @@ class SmallWindows {
     int64_t begin, end;
     std::vector<int64_t> places;
   };
-  static std::vector<Piece> pieces_of(const WindowDim& dim, int64_t size, int64_t results);
+  static std::vector<Piece> segments_of(const WindowDim& dim, int64_t size, int64_t results);
 
   int64_t inside(size_t first) const;
   int64_t steps(size_t first) const;
@@ -46,9 +46,9 @@ class SmallWindows {
   llvm::Value* reaches_padding(const Part& part) const;
   void write_loops(const Part& part, size_t d);
   void write_results(size_t d);
-  void add_places(size_t d);
+  void add_window_positions(size_t d);
 
-  Writer& w_;
+  KernelBuilder& w_;
   Builder& b_;
   const Windows& windows_;
   Reducer reducer_;

@@ -18,7 +18,7 @@ using llvm::Value;
 constexpr unsigned narrowest = 256;  // bits of a register
 constexpr size_t longest = 300;      // instructions of a loop
 // Divisors and what they divide, as powers of two: quotients and their rests are normal numbers.
-constexpr int least_divisor = -40, most_divisor = 40, least = -78, most = 80;
+constexpr int min_divisor_exponent = -40, max_divisor_exponent = 40, least = -78, most = 80;
 
 uint32_t bits_of(int power) { return static_cast<uint32_t>(power + 127) << 23; }
 
@@ -54,12 +54,12 @@ Prepared prepared(Value* divisor, llvm::Function& function, unsigned lanes, bool
   llvm::IRBuilder<> b(place->getParent(), place);
   Value* bits = b.CreateBitCast(divisor, b.getInt32Ty());
   if (has_masks) bits = b.CreateAnd(bits, 0x7fffffff);
-  const uint32_t first = bits_of(least_divisor);
-  Value* is_usual = b.CreateICmpULE(b.CreateSub(bits, b.getInt32(first)),
-                                    b.getInt32(bits_of(most_divisor) - first));
+  const uint32_t first = bits_of(min_divisor_exponent);
+  Value* is_in_range = b.CreateICmpULE(b.CreateSub(bits, b.getInt32(first)),
+                                       b.getInt32(bits_of(max_divisor_exponent) - first));
   Value* inverse = b.CreateFDiv(llvm::ConstantFP::get(divisor->getType(), 1), divisor);
   Value* too_small =
-      b.CreateSelect(is_usual, b.getInt32(has_masks ? bits_of(least) - 2 : 0), b.getInt32(~0U));
+      b.CreateSelect(is_in_range, b.getInt32(has_masks ? bits_of(least) - 2 : 0), b.getInt32(~0U));
   return {b.CreateVectorSplat(lanes, inverse), b.CreateVectorSplat(lanes, too_small)};
 }
 

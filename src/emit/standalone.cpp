@@ -90,7 +90,8 @@ class Entry {
     if (!steps.empty()) workspace_ = message_bytes;
     const auto& pieces = program_.code.memory;
     memory_ = frame_array(b_, b_.getPtrTy(), static_cast<int64_t>(pieces.size()));
-    for (size_t i = 0; i < pieces.size(); ++i) b_.CreateStore(place_of(i), field(memory_, i));
+    for (size_t i = 0; i < pieces.size(); ++i)
+      b_.CreateStore(address_of_allocation(i), field(memory_, i));
     llvm::Value* old_mode = enter_float_mode();
     llvm::Value* status =
         steps.empty() ? b_.CreateCall(run, {context()}) : call_run_time(run, steps);
@@ -153,7 +154,7 @@ class Entry {
     return out;
   }
 
-  llvm::Value* place_of(size_t allocation) {
+  llvm::Value* address_of_allocation(size_t allocation) {
     const MemoryPiece& piece = program_.code.memory[allocation];
     if (piece.source == MemorySource::None) return llvm::ConstantPointerNull::get(b_.getPtrTy());
     if (piece.source == MemorySource::Constant) return constants_.at(piece.constant);
@@ -211,7 +212,7 @@ class Entry {
                           b_.getInt64(program_.code.memory.size()), function_->getArg(2)});
   }
 
-  // RunContext::parallel and in_long_pieces.
+  // RunContext::parallel and in_long_chunks.
   llvm::Function* serial() {
     auto* type = llvm::FunctionType::get(
         b_.getVoidTy(),

@@ -2,20 +2,20 @@
 
 #include <cstddef>
 
-#include "emit/joined_steps.h"
 #include "emit/op_functions.h"
+#include "emit/tile_and_fuse.h"
 
 namespace hilo {
 namespace {
 
 constexpr int deepest_calls = 500;
 // Of called computations that stand in one function.
-constexpr size_t most_inlined = 512;
+constexpr size_t max_inlined = 512;
 constexpr int deepest_inlined = 16;
 // Pointers to allocations that a function loads once for all its steps: many lie on the stack,
 // where they are no nearer than in the run's context, and code of ever more values that live
 // everywhere takes ever longer to make for each of them.
-constexpr size_t most_bases = 64;
+constexpr size_t max_bases = 64;
 
 bool is_asynchronous(Op op) {
   return op == Op::AsyncStart || op == Op::AsyncUpdate || op == Op::AsyncDone;
@@ -60,7 +60,7 @@ llvm::Value* Steps::context_field(unsigned number) {
   static_assert(offsetof(RunContext, interrupt) == 8 && offsetof(RunContext, parallel) == 16 &&
                 offsetof(RunContext, library) == 24 && offsetof(RunContext, after_step) == 32 &&
                 offsetof(RunContext, library_in_parts) == 40 &&
-                offsetof(RunContext, in_long_pieces) == 48);
+                offsetof(RunContext, in_long_chunks) == 48);
   llvm::Value*& out = fields_[number];
   if (out) return out;
   llvm::Value* field = first_.CreateConstInBoundsGEP1_64(b.getPtrTy(), context(), number);
@@ -75,7 +75,7 @@ llvm::Value* Steps::base(uint32_t allocation) {
                          at.CreateConstInBoundsGEP1_64(b.getPtrTy(), context_field(0), allocation));
   };
   if (const auto found = bases_.find(allocation); found != bases_.end()) return found->second;
-  if (bases_.size() == most_bases) return load(b);
+  if (bases_.size() == max_bases) return load(b);
   llvm::LoadInst* out = load(first_);
   is_same_all_run(out);
   return bases_[allocation] = out;
@@ -135,7 +135,7 @@ void Steps::call_or_return(unsigned field, std::initializer_list<llvm::Value*> a
 
 Result<void> Steps::emit_called(ComputationId computation) {
   const size_t count = program.plan.schedule.orders[computation.value].size();
-  if (inlined_ + count <= most_inlined && inlined_depth_ < deepest_inlined) {
+  if (inlined_ + count <= max_inlined && inlined_depth_ < deepest_inlined) {
     inlined_ += count;
     ++inlined_depth_;
     HILO_DO(emit_all(computation));
@@ -157,7 +157,7 @@ Result<void> Steps::emit_all(ComputationId computation) {
               module.place(module[computation].root)});
   std::span<const InstructionId> order = program.plan.schedule.orders[computation.value];
   while (!order.empty()) {
-    HILO_TRY(const size_t emitted, emit_joined(*this, order));
+    HILO_TRY(const size_t emitted, emit_tiled_and_fused(*this, order));
     order = order.subspan(emitted);
   }
   --program.depth;
@@ -193,8 +193,8 @@ void Steps::tell(InstructionId id) {
 
 // Where that is known only when the program runs, the piece has an allocation of its own, whose
 // place is stored with those of the others.
-Address Steps::place_of(InstructionId step, const OperandPiece& piece, ElementType type,
-                        Address whole) {
+Address Steps::slice_address(InstructionId step, const OperandSlice& piece, ElementType type,
+                             Address whole) {
   whole.offset += piece.first_element * storage_bytes(type);
   if (piece.starts.empty()) return whole;
   llvm::Value* first = int64(b, 0);
@@ -205,7 +205,7 @@ Address Steps::place_of(InstructionId step, const OperandPiece& piece, ElementTy
     first = add_index(b, first, place);
   }
   llvm::Value* bytes = multiply_index(b, first, storage_bytes(type));
-  const Address out = {program.addresses.add_piece()};
+  const Address out = {program.addresses.add_suballocation()};
   b.CreateStore(b.CreateGEP(b.getInt8Ty(), pointer(whole), bytes),
                 b.CreateConstInBoundsGEP1_64(b.getPtrTy(), context_field(0), out.allocation));
   program.needs_code = true;
@@ -214,7 +214,7 @@ Address Steps::place_of(InstructionId step, const OperandPiece& piece, ElementTy
 
 Result<uint64_t> Steps::add_library_step(InstructionId id, std::string reason) {
   if (is_asynchronous(module[id].op)) return unsupported(module, id, "an asynchronous form");
-  const std::optional<ProductOfPieces> product = product_of_pieces(module, id);
+  const std::optional<DotOfSlices> product = dot_of_slices(module, id);
   LibraryStep step;
   step.instruction = product ? product->product : id;
   step.reason = std::move(reason);
@@ -226,9 +226,9 @@ Result<uint64_t> Steps::add_library_step(InstructionId id, std::string reason) {
   if (product) {
     std::vector<std::vector<Address>> pieces;
     for (size_t i = 0; i < product->operands.size(); ++i) {
-      const OperandPiece& piece = product->operands[i];
+      const OperandSlice& piece = product->operands[i];
       const ElementType type = module.shape(module.operand(product->product, i)).type;
-      pieces.push_back({place_of(id, piece, type, step.operands[piece.operand][0])});
+      pieces.push_back({slice_address(id, piece, type, step.operands[piece.operand][0])});
     }
     step.operands = std::move(pieces);
   }

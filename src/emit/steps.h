@@ -3,17 +3,17 @@
 #pragma once
 
 #include "emit/address.h"
+#include "emit/dot_of_slices.h"
 #include "emit/kernel.h"
-#include "emit/parts.h"
-#include "emit/product_of_pieces.h"
+#include "emit/kernel_builder.h"
+#include "emit/llvm_modules.h"
 #include "emit/registers.h"
-#include "emit/writer.h"
 
 namespace hilo {
 
 // What is shared by all computations of a module.
 struct Program {
-  Program(const Module& module, const Plan& plan, Parts& parts)
+  Program(const Module& module, const Plan& plan, LlvmModules& parts)
       : module(module),
         plan(plan),
         parts(parts),
@@ -28,7 +28,7 @@ struct Program {
 
   const Module& module;
   const Plan& plan;
-  Parts& parts;
+  LlvmModules& parts;
   llvm::Module& ir;                    // of computations: the first part
   const std::vector<Cost> arithmetic;  // of instructions
   Kernels kernels;
@@ -84,7 +84,8 @@ class Steps {
   // Its number, for a call in which its operands are read.
   Result<uint64_t> add_library_step(InstructionId id, std::string reason);
   // Where an operand of a product of pieces lies in this call of the step.
-  Address place_of(InstructionId step, const OperandPiece& piece, ElementType type, Address whole);
+  Address slice_address(InstructionId step, const OperandSlice& piece, ElementType type,
+                        Address whole);
   llvm::BasicBlock* new_block();
 
  private:

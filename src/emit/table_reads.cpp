@@ -31,10 +31,10 @@ bool reads_table(const llvm::Function& function) {
 }
 
 // Steps of floats for each element at a place that is read: more take longer than the gather.
-constexpr int64_t least_floats = 32;
+constexpr int64_t min_floats_per_gather = 32;
 
 // The place follows from what is read in the same block.
-bool is_read_place(const llvm::Value* place, const llvm::BasicBlock& block) {
+bool is_loaded_index(const llvm::Value* place, const llvm::BasicBlock& block) {
   std::vector<const llvm::Value*> left{place};
   std::set<const llvm::Value*> seen;
   while (!left.empty()) {
@@ -54,10 +54,10 @@ bool computes_much(const llvm::Function& function) {
     int64_t gathered = 0, floats = 0;
     for (const llvm::Instruction& step : block) {
       const llvm::Value* place = llvm::getLoadStorePointerOperand(&step);
-      if (place) gathered += is_read_place(place, block) ? 1 : 0;
+      if (place) gathered += is_loaded_index(place, block) ? 1 : 0;
       else floats += step.getType()->isFloatingPointTy() ? 1 : 0;
     }
-    if (floats < gathered * least_floats) return false;
+    if (floats < gathered * min_floats_per_gather) return false;
     all += gathered;
   }
   return all > 0;
@@ -104,7 +104,7 @@ llvm::Constant* vector_of(const llvm::ConstantDataArray& numbers) {
 }
 
 // The instruction looks at the low bits of a place alone.
-llvm::Value* whole_places(llvm::IRBuilder<>& b, llvm::Value* places) {
+llvm::Value* unmasked_indices(llvm::IRBuilder<>& b, llvm::Value* places) {
   using namespace llvm::PatternMatch;
   llvm::Value* wider = nullptr;
   if (match(places, m_ZExt(m_Value(wider)))) places = wider;
@@ -115,7 +115,7 @@ llvm::Value* whole_places(llvm::IRBuilder<>& b, llvm::Value* places) {
 llvm::Value* permuted(llvm::Instruction& step, const Lookup& lookup) {
   llvm::IRBuilder<> b(&step);
   llvm::Constant* numbers = vector_of(*lookup.numbers);
-  llvm::Value* places = whole_places(b, lookup.places);
+  llvm::Value* places = unmasked_indices(b, lookup.places);
   const auto count = llvm::cast<llvm::FixedVectorType>(step.getType())->getNumElements();
   std::vector<llvm::Value*> parts;
   for (unsigned first = 0; first < count; first += lanes) {

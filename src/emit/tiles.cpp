@@ -13,11 +13,11 @@ namespace {
 
 // Up to 16 elements and a line of a cache, which is then written whole.
 constexpr int64_t widest = 16, narrowest = 8, line_bytes = 64;
-constexpr int64_t least_elements = 256;
+constexpr int64_t min_elements = 256;
 // Rows of a tile may be on pages of their own, of which a processor knows 16 that it writes to:
 // those of a small array are small.
 constexpr int64_t huge_page = 2 << 20, page = 4096, rows_on_small_pages = 8;
-constexpr size_t most_seen = 200, most_turned = 4;
+constexpr size_t max_visited = 200, max_transposed = 4;
 // Tiles of an iteration, along the dimension that is read along and along the one written along.
 constexpr int64_t tiles_read = 4, tiles_written = 16;
 
@@ -32,20 +32,20 @@ std::optional<Crossing> crossing_of(const Module& module, InstructionId transpos
   const Dims &from = module.shape(module.operand(transpose, 0)).dims,
              &to = module.shape(transpose).dims;
   const Dims& order = module.attributes<DimensionsAttributes>(transpose).dimensions;
-  const auto place_of = [&](size_t d) {
+  const auto index_in_order = [&](size_t d) {
     return static_cast<size_t>(std::ranges::find(order, static_cast<int64_t>(d)) - order.begin());
   };
   const auto last = last_before(from, from.size());
-  if (!last || place_of(*last) == inner) return std::nullopt;
-  Crossing out{.read = place_of(*last), .written = inner, .turned = {transpose}};
+  if (!last || index_in_order(*last) == inner) return std::nullopt;
+  Crossing out{.read = index_in_order(*last), .written = inner, .transposes = {transpose}};
   if (to[inner] < narrowest && to[out.read] >= narrowest) {
     const auto before = last_before(to, inner);
     if (!before || *before == out.read) return std::nullopt;
     out.part = std::exchange(out.written, *before);
   } else if (to[out.read] < narrowest && to[inner] >= narrowest) {
     const auto before = last_before(from, *last);
-    if (!before || place_of(*before) == inner) return std::nullopt;
-    out.part = std::exchange(out.read, place_of(*before));
+    if (!before || index_in_order(*before) == inner) return std::nullopt;
+    out.part = std::exchange(out.read, index_in_order(*before));
     out.is_part_read = true;
   }
   return out;
@@ -53,7 +53,8 @@ std::optional<Crossing> crossing_of(const Module& module, InstructionId transpos
 
 // These values and all that is computed in place to make them: their elements are asked for at
 // other places than are written.
-std::set<InstructionId> read_elsewhere(const Elements& e, std::vector<InstructionId> waiting) {
+std::set<InstructionId> read_elsewhere(const ElementEmitter& e,
+                                       std::vector<InstructionId> waiting) {
   std::set<InstructionId> out;
   while (!waiting.empty()) {
     const InstructionId id = waiting.back();
@@ -68,12 +69,12 @@ std::set<InstructionId> read_elsewhere(const Elements& e, std::vector<Instructio
 }
 
 // Transposes that elementwise ops, and no others, make the leaves of.
-std::vector<InstructionId> transposes_below(const Elements& e,
+std::vector<InstructionId> transposes_below(const ElementEmitter& e,
                                             std::span<const WrittenLeaf> leaves) {
   std::vector<InstructionId> waiting, elsewhere, out;
   std::set<InstructionId> seen;
   for (const WrittenLeaf& leaf : leaves) waiting.push_back(leaf.id);
-  while (!waiting.empty() && seen.size() < most_seen) {
+  while (!waiting.empty() && seen.size() < max_visited) {
     const InstructionId id = waiting.back();
     waiting.pop_back();
     if (!e.module.shape(id).is_array() || e.array(id) || !seen.insert(id).second) continue;
@@ -98,10 +99,10 @@ std::vector<InstructionId> transposes_below(const Elements& e,
 
 // What has parts is computed where it stands, and what it is written to has no rows that are whole
 // pages, which would all lie in the same places of the first cache.
-bool may_have_parts(const Elements& e, const Crossing& crossing, const Dims& dims) {
-  const InstructionId id = crossing.turned[0];
+bool may_have_parts(const ElementEmitter& e, const Crossing& crossing, const Dims& dims) {
+  const InstructionId id = crossing.transposes[0];
   const int64_t bytes = storage_bytes(e.module.shape(id).type);
-  return keeps_places(e, e.module.operand(id, 0)) &&
+  return keeps_element_order(e, e.module.operand(id, 0)) &&
          (!crossing.is_part_read || dims[crossing.written] * bytes % page != 0);
 }
 
@@ -167,7 +168,7 @@ Dims blocks_of(const Crossing& crossing, const Dims& dims) {
 
 class TileLoops {
  public:
-  TileLoops(Writer& w, const Crossing& crossing, const Dims& dims, const TileStores& stores)
+  TileLoops(KernelBuilder& w, const Crossing& crossing, const Dims& dims, const TileStores& stores)
       : w_(w),
         b_(w.b),
         crossing_(crossing),
@@ -177,10 +178,10 @@ class TileLoops {
         store_(stores.place),
         address_(stores.address),
         at_(dims.size(), int64(w.b, 0)) {
-    for (InstructionId id : crossing_.turned) {
+    for (InstructionId id : crossing_.transposes) {
       types_.push_back(b_.getIntNTy(8 * static_cast<unsigned>(bytes_of(id))));
       read_.push_back(frame_array(b_, types_.back(), side_ * side_ * parts_));
-      turned_.push_back(frame_array(b_, types_.back(), side_ * side_ * parts_));
+      transposed_.push_back(frame_array(b_, types_.back(), side_ * side_ * parts_));
     }
   }
 
@@ -197,7 +198,7 @@ class TileLoops {
       });
     });
     // Other code may ask for elements that are in no tile.
-    for (InstructionId id : crossing_.turned) w_.elements.release_tile(id);
+    for (InstructionId id : crossing_.transposes) w_.elements.release_tile(id);
     w_.elements.forget();
   }
 
@@ -237,11 +238,11 @@ class TileLoops {
 
   void write_tile(llvm::Value* row, llvm::Value* column) {
     const Span across = span_of(row, crossing_.read), along = span_of(column, crossing_.written);
-    Elements& e = w_.elements;
-    for (InstructionId id : crossing_.turned) e.release_tile(id);
-    llvm::Value* array = e.array(e.module.operand(crossing_.turned[0], 0));
+    ElementEmitter& e = w_.elements;
+    for (InstructionId id : crossing_.transposes) e.release_tile(id);
+    llvm::Value* array = e.array(e.module.operand(crossing_.transposes[0], 0));
     if (address_ && array && !crossing_.part) return move_tile(array, across, along);
-    for (size_t k = 0; k < crossing_.turned.size(); ++k) read_tile(k, across, along);
+    for (size_t k = 0; k < crossing_.transposes.size(); ++k) read_tile(k, across, along);
     if (address_) return write_lines(across, along);
     std::vector<llvm::Value*> first(dims_.size());
     Dims steps(dims_.size());
@@ -249,8 +250,8 @@ class TileLoops {
     first[crossing_.written] = along.origin, steps[crossing_.written] = 1;
     if (crossing_.part)
       first[*crossing_.part] = int64(b_, 0), steps[*crossing_.part] = side_ * side_;
-    for (size_t k = 0; k < crossing_.turned.size(); ++k)
-      e.bind_tile(crossing_.turned[k], {turned_[k], first, steps});
+    for (size_t k = 0; k < crossing_.transposes.size(); ++k)
+      e.bind_tile(crossing_.transposes[k], {transposed_[k], first, steps});
     const auto over_line = [&] {
       loop(b_, along.first, int64(b_, side_), [&](llvm::Value* i) {
         at_[crossing_.written] = add_index(b_, along.origin, i);
@@ -291,18 +292,18 @@ class TileLoops {
     return moved(tile, k, multiply_index(b_, number, side_));
   }
 
-  // Nothing is computed of what is turned: lines of the tile are written as they are.
+  // Nothing is computed of what is transposed: lines of the tile are written as they are.
   void write_lines(const Span& across, const Span& along) {
     at_[crossing_.written] = along.origin;
     loop(b_, across.first, int64(b_, side_), [&](llvm::Value* j) {
       at_[crossing_.read] = add_index(b_, across.origin, j);
       if (!crossing_.part || crossing_.is_part_read)
         return over_parts([&](llvm::Value* part) {
-          write_line(load_lines(line_of(turned_[0], 0, part, j), 0, 1), along.first);
+          write_line(load_lines(line_of(transposed_[0], 0, part, j), 0, 1), along.first);
         });
       std::vector<llvm::Value*> parts, lines;
       for (int64_t part = 0; part < parts_; ++part)
-        parts.push_back(load_lines(line_of(turned_[0], 0, int64(b_, part), j), 0, 1)[0]);
+        parts.push_back(load_lines(line_of(transposed_[0], 0, int64(b_, part), j), 0, 1)[0]);
       for (int64_t n = 0; n < parts_; ++n)
         lines.push_back(picked(b_, parts, side_, [&](int64_t lane) {
           const int64_t place = n * side_ + lane;
@@ -334,7 +335,7 @@ class TileLoops {
   // Where the operand of transpose number k has the element of the place at hand.
   llvm::Value* position_in_operand(size_t k) {
     const Module& module = w_.elements.module;
-    const InstructionId id = crossing_.turned[k];
+    const InstructionId id = crossing_.transposes[k];
     const Dims& order = module.attributes<DimensionsAttributes>(id).dimensions;
     std::vector<llvm::Value*> at(at_.size());
     for (size_t d = 0; d < at_.size(); ++d) at[static_cast<size_t>(order[d])] = at_[d];
@@ -352,7 +353,7 @@ class TileLoops {
       at_[crossing_.written] = add_index(b_, along.origin, int64(b_, i));
       rows.push_back(load_lines(source(0, array), 0, 1)[0]);
     }
-    rows = turned(b_, std::move(rows));
+    rows = transposed(b_, std::move(rows));
     at_[crossing_.written] = along.origin;
     for (int64_t j = 0; j < side_; ++j) {
       llvm::Value* row = rows[static_cast<size_t>(j)];
@@ -362,11 +363,11 @@ class TileLoops {
     }
   }
 
-  // The elements of transpose number k, turned.
+  // The elements of transpose number k, transposed.
   void read_tile(size_t k, const Span& across, const Span& along) {
-    Elements& e = w_.elements;
+    ElementEmitter& e = w_.elements;
     e.forget();
-    llvm::Value* array = e.array(e.module.operand(crossing_.turned[k], 0));
+    llvm::Value* array = e.array(e.module.operand(crossing_.transposes[k], 0));
     loop(b_, side_, [&](llvm::Value* i) {
       at_[crossing_.written] = add_index(b_, along.origin, i);
       if (array) copy_lines(k, array, across, i);
@@ -374,7 +375,7 @@ class TileLoops {
     });
     loop(b_, parts_, [&](llvm::Value* part) {
       const auto tile = [&](llvm::Value* all) { return line_of(all, k, part, int64(b_, 0)); };
-      store_lines(turned(b_, load_lines(tile(read_[k]), k, side_)), tile(turned_[k]), k);
+      store_lines(transposed(b_, load_lines(tile(read_[k]), k, side_)), tile(transposed_[k]), k);
     });
   }
 
@@ -391,8 +392,8 @@ class TileLoops {
 
   // The same of what is computed, of parts that are read where it keeps its places.
   void compute_lines(size_t k, const Span& across, llvm::Value* i) {
-    const InstructionId id = crossing_.turned[k];
-    Elements& e = w_.elements;
+    const InstructionId id = crossing_.transposes[k];
+    ElementEmitter& e = w_.elements;
     const ElementType type = e.module.shape(id).type;
     if (!crossing_.is_part_read)
       return over_parts([&](llvm::Value* part) {
@@ -424,7 +425,7 @@ class TileLoops {
                   line_of(read_[k], k, int64(b_, part), i), k);
   }
 
-  Writer& w_;
+  KernelBuilder& w_;
   Builder& b_;
   const Crossing& crossing_;
   const int64_t side_, parts_;
@@ -433,7 +434,7 @@ class TileLoops {
   std::function<llvm::Value*(const Index&)> address_;
   std::vector<llvm::Value*> at_;
   std::vector<llvm::Type*> types_;
-  std::vector<llvm::Value*> read_, turned_;  // tiles of each transpose
+  std::vector<llvm::Value*> read_, transposed_;  // tiles of each transpose
 };
 
 }  // namespace
@@ -441,7 +442,7 @@ class TileLoops {
 // By steps that each change a bit of the row's number for one of the column's: inside of lanes of
 // 128 bits (unpck, zip), then of whole lanes (shuf). They are instructions of x86, which the code
 // generator sees at once.
-std::vector<llvm::Value*> turned(Builder& b, std::vector<llvm::Value*> rows) {
+std::vector<llvm::Value*> transposed(Builder& b, std::vector<llvm::Value*> rows) {
   const auto width = static_cast<unsigned>(rows.size());
   const unsigned lane = std::min(width, 128 / rows[0]->getType()->getScalarSizeInBits());
   // Else the code generator looks at each step through all those before it.
@@ -470,10 +471,10 @@ std::vector<llvm::Value*> turned(Builder& b, std::vector<llvm::Value*> rows) {
   return rows;
 }
 
-std::optional<Crossing> find_crossing(const Elements& e, std::span<const WrittenLeaf> leaves,
+std::optional<Crossing> find_crossing(const ElementEmitter& e, std::span<const WrittenLeaf> leaves,
                                       size_t inner) {
   const Dims& dims = e.leaf_shape(leaves[0].id, leaves[0].leaf).dims;
-  if (element_count(dims) < least_elements) return std::nullopt;
+  if (element_count(dims) < min_elements) return std::nullopt;
   std::optional<Crossing> out;
   for (InstructionId id : transposes_below(e, leaves)) {
     if (e.module.shape(id).dims != dims || storage_bytes(e.module.shape(id).type) > 8) continue;
@@ -481,16 +482,16 @@ std::optional<Crossing> find_crossing(const Elements& e, std::span<const Written
     if (!crossing || (crossing->part && !may_have_parts(e, *crossing, dims))) continue;
     if (!out) {
       out = crossing;
-    } else if (out->turned.size() < most_turned && out->read == crossing->read &&
+    } else if (out->transposes.size() < max_transposed && out->read == crossing->read &&
                out->written == crossing->written && out->part == crossing->part) {
-      out->turned.push_back(id);
+      out->transposes.push_back(id);
     }
   }
   if (!out) return std::nullopt;
   int64_t most = widest;
-  for (InstructionId id : out->turned)
+  for (InstructionId id : out->transposes)
     most = std::min(most, line_bytes / storage_bytes(e.module.shape(id).type));
-  const int64_t bytes = storage_bytes(e.module.shape(out->turned[0]).type);
+  const int64_t bytes = storage_bytes(e.module.shape(out->transposes[0]).type);
   const Dims row(dims.begin() + static_cast<int64_t>(out->read) + 1, dims.end());
   if (bytes == 4 && element_count(dims) * bytes < huge_page &&
       2 * element_count(row) * bytes >= page)
@@ -504,12 +505,13 @@ int64_t count_tile_blocks(const Crossing& crossing, const Dims& dims) {
   return element_count(blocks_of(crossing, dims));
 }
 
-void write_tile_blocks(Writer& w, const Crossing& crossing, const Dims& dims, llvm::Value* first,
-                       llvm::Value* last, const TileStores& stores) {
+void write_tile_blocks(KernelBuilder& w, const Crossing& crossing, const Dims& dims,
+                       llvm::Value* first, llvm::Value* last, const TileStores& stores) {
   TileLoops(w, crossing, dims, stores).write(first, last);
 }
 
-void write_tiles(Writer& w, const Crossing& crossing, const Dims& dims, const TileStores& stores) {
+void write_tiles(KernelBuilder& w, const Crossing& crossing, const Dims& dims,
+                 const TileStores& stores) {
   const int64_t elements =
       tiles_read * tiles_written * crossing.side * crossing.side * parts_of(crossing, dims);
   w.set_count(count_tile_blocks(crossing, dims), static_cast<double>(elements));

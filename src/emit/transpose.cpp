@@ -2,7 +2,7 @@
 
 namespace hilo {
 
-llvm::Value* element_Transpose(Elements& e, InstructionId id, const Index& index, size_t) {
+llvm::Value* element_Transpose(ElementEmitter& e, InstructionId id, const Index& index, size_t) {
   const Dims& dims = e.module.shape(e.module.operand(id, 0)).dims;
   const Dims& from = e.module.attributes<DimensionsAttributes>(id).dimensions;
   std::vector<llvm::Value*> at(dims.size());

@@ -8,9 +8,9 @@
 namespace hilo {
 namespace {
 
-constexpr int64_t most_instructions = 1
-                                      << 13;  // calls of calls are inlined, and could grow for ever
-constexpr int most_depth = 64;
+constexpr int64_t max_instructions = 1
+                                     << 13;  // calls of calls are inlined, and could grow for ever
+constexpr int max_depth = 64;
 
 // Ops whose elements are those of their first operand in the same order.
 constexpr Op passing[] = {Op::Copy, Op::Reshape, Op::OptimizationBarrier, Op::AddDependency,
@@ -61,7 +61,7 @@ class SmallBuilder {
     for (InstructionId id : computation.instructions) {
       if (module_[id].removed || module_[id].op == Op::Parameter) continue;
       if (needed && !needed->contains(id)) continue;
-      if (++instructions_ > most_instructions) return false;
+      if (++instructions_ > max_instructions) return false;
       HILO_TRY(const bool added, add(id));
       if (!added) return false;
     }
@@ -104,7 +104,7 @@ class SmallBuilder {
     }
     for (ComputationId callee : module_.called(instruction)) {
       const bool inlined = instruction.op == Op::Call || instruction.op == Op::Fusion;
-      if (!inlined || depth_ > most_depth) return false;
+      if (!inlined || depth_ > max_depth) return false;
       return SmallBuilder(program_, module_, ideal_, instructions_, depth_ + 1)
           .run(callee, joined(operands), out);
     }
@@ -234,7 +234,7 @@ int64_t count_few(const Shape& shape) {
   if (!shape.is_tuple()) {
     if (!is_fixed_array(shape)) return -1;
     const int64_t count = element_count(shape);
-    return count > 0 && count <= few_elements ? count : -1;
+    return count > 0 && count <= max_register_elements ? count : -1;
   }
   int64_t out = 0;
   for (const Shape& element : shape.elements) {

@@ -8,7 +8,7 @@
 
 namespace hilo {
 
-inline constexpr int64_t few_elements = 8;  // of an array whose elements have a register each
+inline constexpr int64_t max_register_elements = 8;  // of an array kept in registers
 
 // Whether every leaf is an array of few elements; then their number, else -1.
 int64_t count_few(const Shape& shape);

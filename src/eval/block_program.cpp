@@ -124,7 +124,7 @@ int64_t BlockProgram::claim(int64_t bytes, std::vector<std::pair<int64_t, int64_
   return offset;
 }
 
-void BlockProgram::place_registers() {
+void BlockProgram::assign_registers() {
   std::vector<std::pair<int64_t, int64_t>> free;  // offset, bytes
   for (Source& source : sources_) {
     const ElementType type = registers_[source.value].type;
@@ -158,7 +158,7 @@ void BlockProgram::finish() {
   find_last_uses();
   choose_kernels();
   choose_direct_outputs();
-  place_registers();
+  assign_registers();
 }
 
 namespace {

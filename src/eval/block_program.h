@@ -68,7 +68,7 @@ class BlockProgram {
   int add_source(Source source, ElementType type);
   int64_t claim(int64_t bytes, std::vector<std::pair<int64_t, int64_t>>& free);
   void find_last_uses();
-  void place_registers();
+  void assign_registers();
   void choose_direct_outputs();
   void choose_kernels();
   const void* load(const Source& source, const Block& block) const;

@@ -81,7 +81,7 @@ void Call::parallel(int64_t count, int64_t grain,
   });
 }
 
-Parallel Call::in_pieces() const {
+Parallel Call::in_chunks() const {
   return {pool().threads(), [this](int64_t count, int64_t grain, const Parallel::Body& body) {
             parallel(count, grain, body);
           }};

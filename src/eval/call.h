@@ -67,7 +67,7 @@ struct Call {
   // Runs body(begin, end) over [0, count) in fixed pieces of `grain`, on all threads.
   void parallel(int64_t count, int64_t grain,
                 const std::function<void(int64_t begin, int64_t end)>& body) const;
-  Parallel in_pieces() const;  // the same, while the call lives
+  Parallel in_chunks() const;  // the same, while the call lives
   // An error with this instruction's place.
   std::unexpected<Error> error(ErrorKind kind, std::string message) const;
 };

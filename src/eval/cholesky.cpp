@@ -56,7 +56,7 @@ template <class T>
 Literal factors_of(Call& call) {
   std::vector<T> values = values_of<T>(call.operands[0]);
   make_factors(call.operands[0].shape(), call.attributes<CholeskyAttributes>().lower, values.data(),
-               call.in_pieces());
+               call.in_chunks());
   Literal out = call.make();
   store_values<T>(values, out);
   return out;

@@ -21,8 +21,8 @@ WindowDim window_dim(const ConvolutionAttributes& a, size_t d) {
 
 // Copies one row to positions low, low + step, ... of a row of `size` elements; what falls outside
 // is dropped.
-void place_row(const std::byte* from, int64_t count, int64_t low, int64_t step, int64_t size,
-               int64_t bytes, std::byte* to) {
+void scatter_row(const std::byte* from, int64_t count, int64_t low, int64_t step, int64_t size,
+                 int64_t bytes, std::byte* to) {
   const int64_t begin = low < 0 ? (-low + step - 1) / step : 0;
   const int64_t end = std::min(count, size <= low ? 0 : (size - low - 1) / step + 1);
   if (begin >= end) return;
@@ -80,8 +80,8 @@ void Padded::fill(const std::byte* input, std::byte* out, const Parallel& parall
                  base += at * strides[d];
                }
                if (is_inside)
-                 place_row(input + row * sizes[last] * bytes, sizes[last], rows.low[last],
-                           rows.step[last], dims[last], bytes, out + base * bytes);
+                 scatter_row(input + row * sizes[last] * bytes, sizes[last], rows.low[last],
+                             rows.step[last], dims[last], bytes, out + base * bytes);
              }
            });
 }
@@ -152,7 +152,7 @@ Result<Literal> filled(const Call& call, const Literal& input, const Padded& pad
   if (padded.is_input()) return input;
   HILO_DO(call.need_memory(literal_bytes(padded.shape)));
   Literal out = call.make_held(padded.shape);
-  padded.fill(input.raw().data(), out.mutable_raw().data(), call.in_pieces());
+  padded.fill(input.raw().data(), out.mutable_raw().data(), call.in_chunks());
   return out;
 }
 
@@ -334,7 +334,8 @@ Dims result_sizes(const ConvolutionAttributes& a, const Literal& input, const Li
   sizes[l.output_batch] = input.size(l.input_batch) / std::max<int64_t>(1, a.batch_group_count);
   sizes[l.output_feature] = kernel.size(l.kernel_output_feature);
   for (size_t d = 0; d < l.output_spatial.size(); ++d)
-    sizes[l.output_spatial[d]] = count_places(window_dim(a, d), input.size(l.input_spatial[d]));
+    sizes[l.output_spatial[d]] =
+        count_window_positions(window_dim(a, d), input.size(l.input_spatial[d]));
   return sizes;
 }
 

@@ -19,7 +19,7 @@ struct GraphOp {
   std::vector<size_t> operands;  // of the custom call, behind the arguments
 };
 
-constexpr int64_t most_ops = 256;
+constexpr int64_t max_ops = 256;
 
 // Arguments that an op takes; -1: there is no such op.
 int argument_count(std::string_view name) {
@@ -75,8 +75,8 @@ Result<std::vector<GraphOp>> read_graph(const Call& call, std::string_view text)
     while (std::ssize(op->arguments) + std::ssize(op->operands) < count)
       op->operands.push_back(operand++);
     out.push_back(std::move(*op));
-    if (std::ssize(out) > most_ops)
-      return call.error(ErrorKind::Limit, fmt::format("more than {} ops in a graph", most_ops));
+    if (std::ssize(out) > max_ops)
+      return call.error(ErrorKind::Limit, fmt::format("more than {} ops in a graph", max_ops));
   }
   if (out.empty()) out.push_back({0, ElementType::F32, "conv", {}, {}});
   if (operand != call.operands.size())

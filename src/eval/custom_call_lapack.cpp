@@ -18,7 +18,7 @@ Result<LapackStep> prepare_lapack_getrf(LapackCall& l) {
   return with_lapack_type(l, 1, 3, [&]<class T>(T) -> Result<LapackStep> {
     HILO_DO(l.expect_results({{element_type<T>, l.matrix()}, {S32, {l.least()}}, {S32, {}}}));
     const int rows = l.sizes.rows, columns = l.sizes.columns;
-    if (std::max(rows, columns) <= most_of_small_lu<T>)
+    if (std::max(rows, columns) <= max_small_lu<T>)
       return [=](const LapackMatrix& m) {
         m.copy(0, 0);
         *m.info() = factor_lu(rows, columns, m.result<T>(0), m.result<int>(1));

@@ -10,7 +10,7 @@ namespace hilo {
 namespace {
 
 constexpr int64_t done_together = 1 << 16;  // multiplications
-constexpr int64_t most_space = int64_t{1} << 30;
+constexpr int64_t max_space = int64_t{1} << 30;
 
 Result<void> expect(const char* what, size_t i, const Shape& found, const Dims& batch,
                     const LapackArray& wanted) {
@@ -129,7 +129,7 @@ Result<Literal> evaluate_lapack(Call& call, PrepareLapack prepare) {
     values.push_back({make_zeros(call, shape), {}});
     to.push_back(values.back().literal.mutable_raw().data());
   }
-  (*run)(from, to, call.in_pieces());
+  (*run)(from, to, call.in_chunks());
   return Steps(call).finish(std::move(values));
 }
 
@@ -141,7 +141,7 @@ Routine lapack_routine(const RoutineCall& call, PrepareLapack prepare) {
     l.operands.push_back(call.module.shape(operand));
   Result<LapackRun> run = LapackRun::make(std::move(l), prepare);
   // The evaluator says when there is too little memory.
-  if (!run || run->space_bytes() > most_space) return {};
+  if (!run || run->space_bytes() > max_space) return {};
   return std::move(*run);
 }
 

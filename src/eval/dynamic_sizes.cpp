@@ -74,7 +74,7 @@ Result<Literal> evaluate_cut(Call& call, OpFunction op, std::span<const Dims> si
   return Literal::tuple(std::move(parts), bound);
 }
 
-int64_t count_places(const WindowDim& window, int64_t size) {
+int64_t count_window_positions(const WindowDim& window, int64_t size) {
   const int64_t dilated = size > 0 ? (size - 1) * window.base_dilation + 1 : 0;
   const int64_t extent = (window.size - 1) * window.window_dilation + 1;
   const int64_t room = dilated + window.padding_low + window.padding_high - extent;

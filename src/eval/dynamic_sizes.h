@@ -21,6 +21,6 @@ Literal masked(const Call& call, const Literal& array, const Literal& fill);
 Result<Literal> evaluate_cut(Call& call, OpFunction op, std::span<const Dims> sizes);
 
 // How many places a window takes over so many elements.
-int64_t count_places(const WindowDim& window, int64_t size);
+int64_t count_window_positions(const WindowDim& window, int64_t size);
 
 }  // namespace hilo

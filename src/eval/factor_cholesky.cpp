@@ -18,11 +18,11 @@ constexpr int64_t few = 96;
 template <class T>
 std::optional<int64_t> factor_by_library(MatrixView<T> a) {
   static const Lapack<T> potrf("potrf");
-  const bool is_turned = a.row_step == 1;
-  if (!potrf || a.rows > INT32_MAX || (!is_turned && a.column_step != 1)) return std::nullopt;
-  const char triangle = is_turned ? 'L' : 'U';
+  const bool is_transposed = a.row_step == 1;
+  if (!potrf || a.rows > INT32_MAX || (!is_transposed && a.column_step != 1)) return std::nullopt;
+  const char triangle = is_transposed ? 'L' : 'U';
   const int n = static_cast<int>(a.rows);
-  const int leading = static_cast<int>(is_turned ? a.column_step : a.row_step);
+  const int leading = static_cast<int>(is_transposed ? a.column_step : a.row_step);
   int info = 0;
   potrf(&triangle, &n, a.data, &leading, &info);
   return info > 0 ? info - 1 : n;

@@ -13,9 +13,9 @@ namespace hilo {
 
 // Rows and columns up to which a call of LAPACK takes longer.
 template <class T>
-constexpr int most_of_small_lu = triangle_side;
+constexpr int max_small_lu = triangle_side;
 template <class Real>
-constexpr int most_of_small_lu<std::complex<Real>> = 16;
+constexpr int max_small_lu<std::complex<Real>> = 16;
 
 template <class Real>
 Real pivot_size(Real x) {
@@ -67,12 +67,12 @@ int factor_lu_by_vectors(int64_t rows, int64_t columns, T* a, int* pivots) {
   return first_zero;
 }
 
-// P A = L U in place as above, of up to most_of_small_lu<T> rows and columns.
+// P A = L U in place as above, of up to max_small_lu<T> rows and columns.
 template <class T>
 int factor_lu(int64_t rows, int64_t columns, T* a, int* pivots) {
-  constexpr int64_t few_columns = 4;
+  constexpr int64_t max_scalar_columns = 4;
   if constexpr (std::is_floating_point_v<T>)
-    if (columns > few_columns) return factor_lu_by_vectors(rows, columns, a, pivots);
+    if (columns > max_scalar_columns) return factor_lu_by_vectors(rows, columns, a, pivots);
   return factor_lu_by_elements(rows, columns, a, pivots);
 }
 

@@ -77,8 +77,8 @@ struct Stage {
   }
 
   void run(const T* in, T* out, const Parallel& parallel) const {
-    constexpr int64_t long_line = 1 << 15, few_lines = 4;
-    if (lines < few_lines && n >= long_line) {
+    constexpr int64_t long_line = 1 << 15, min_parallel_lines = 4;
+    if (lines < min_parallel_lines && n >= long_line) {
       PackedMemory own;
       T* const numbers = take_numbers<T>(own, memory());
       for (int64_t i = 0; i < blocks(); ++i) run_lines(i, in, out, numbers, &parallel);
@@ -197,12 +197,12 @@ struct Transforms {
   }
 
   void run(const std::byte* operand, std::byte* result, const Parallel& parallel) const {
-    constexpr int64_t most_kept = 1 << 24;  // numbers
+    constexpr int64_t max_kept = 1 << 24;  // numbers
     PackedMemory own;
     T* const out = reinterpret_cast<T*>(result);
-    T* const middle = between == 0          ? out
-                      : between > most_kept ? take_numbers<T>(own, between)
-                                            : kept_memory<FftMemory::Between, T>(between);
+    T* const middle = between == 0         ? out
+                      : between > max_kept ? take_numbers<T>(own, between)
+                                           : kept_memory<FftMemory::Between, T>(between);
     for (const Stage<T>& stage : stages)
       stage.run(&stage == &stages.front() ? reinterpret_cast<const T*>(operand) : middle,
                 &stage == &stages.back() ? out : middle, parallel);
@@ -253,7 +253,7 @@ Result<Literal> evaluate_Fft(Call& call) {
                          [&](const auto& transforms) -> Result<Literal> {
                            HILO_DO(call.need_memory(transforms.memory(call.pool().threads())));
                            transforms.run(call.operands[0].raw().data(), out.mutable_raw().data(),
-                                          call.in_pieces());
+                                          call.in_chunks());
                            return out;
                          });
 }

@@ -15,9 +15,9 @@ constexpr int64_t fft_lane_bytes(int64_t vector_bytes) {
   return vector_bytes < 32 ? 32 : vector_bytes;
 }
 template <class T>
-constexpr int64_t most_fft_lanes = 64 / sizeof(T);
+constexpr int64_t max_fft_lanes = 64 / sizeof(T);
 template <class T>
-constexpr int64_t least_fft_lanes = 32 / sizeof(T);
+constexpr int64_t min_fft_lanes = 32 / sizeof(T);
 
 // Real and imaginary parts. Of lines side by side: element t of line l at [t * fft_lanes + l].
 template <class T>
@@ -58,7 +58,7 @@ constexpr int64_t rows_with_gaps(int64_t n) { return n + n / fft_gap + 1; }
 // `count` on nothing is written, and what is read of them has no meaning. Lines of real elements
 // are real parts alone.
 struct LinePlaces {
-  static constexpr int64_t most = most_fft_lanes<float>;
+  static constexpr int64_t most = max_fft_lanes<float>;
   int64_t parts, length, step, count;
   int64_t of[most];
   bool are_neighbours;  // all of them, in the order of the lines

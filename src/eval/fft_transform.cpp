@@ -140,21 +140,21 @@ struct FourierTransform<T>::Matrix {
 
   void run(Planes<T> values, T* spare, const Parallel* parallel) const {
     // Row k at [k / lanes][column][k % lanes], so that lanes of rows lie ready side by side.
-    const Planes<T> turned = take_planes(spare, round_up<T>(rows) * columns);
+    const Planes<T> rotated = take_planes(spare, round_up<T>(rows) * columns);
     const auto pieces = [&](int64_t count, int64_t length, const auto& body) {
       if (!parallel) return body(int64_t{0}, count);
       (*parallel)(count, std::max<int64_t>(1, 4096 / length), body);
     };
     pieces(round_up<T>(columns) / lanes, rows, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) run_columns(i, values, turned);
+      for (int64_t i = begin; i < end; ++i) run_columns(i, values, rotated);
     });
     pieces(round_up<T>(rows) / lanes, columns, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) run_rows(i, turned, values);
+      for (int64_t i = begin; i < end; ++i) run_rows(i, rotated, values);
     });
   }
 
   // Of the last block more is read than the columns, and not used.
-  void run_columns(int64_t block, Planes<T> values, Planes<T> turned) const {
+  void run_columns(int64_t block, Planes<T> values, Planes<T> rotated) const {
     T* memory = kept_memory<FftMemory::Block, T>(2 * planes_size<T>(rows_with_gaps(rows) * lanes));
     const Planes<T> one = take_planes(memory, rows_with_gaps(rows) * lanes),
                     other = take_planes(memory, rows_with_gaps(rows) * lanes);
@@ -163,23 +163,23 @@ struct FourierTransform<T>::Matrix {
         fft_kernels<T>().run_passes(down, values.from(first), columns, one, other);
     fft_kernels<T>().turn(done, turns.re.data() + at, turns.im.data() + at, rows,
                           std::min(lanes, columns - first), columns * lanes,
-                          turned.from(first * lanes));
+                          rotated.from(first * lanes));
   }
 
-  void run_rows(int64_t block, Planes<T> turned, Planes<T> values) const {
+  void run_rows(int64_t block, Planes<T> rotated, Planes<T> values) const {
     T* memory =
         kept_memory<FftMemory::Block, T>(2 * planes_size<T>(rows_with_gaps(columns) * lanes));
     const Planes<T> one = take_planes(memory, rows_with_gaps(columns) * lanes),
                     other = take_planes(memory, rows_with_gaps(columns) * lanes);
     const int64_t first = block * lanes, count = std::min(lanes, rows - first);
     const Planes<T> done =
-        fft_kernels<T>().run_passes(across, turned.from(first * columns), lanes, one, other);
+        fft_kernels<T>().run_passes(across, rotated.from(first * columns), lanes, one, other);
     const auto store = [&](const T* from, T* to) {
       for (int64_t t = 0; t < columns; ++t, from += lanes, to += rows)
         if (count < lanes) std::copy_n(from, count, to);
         else
-          for (int64_t l = 0; l < lanes; l += least_fft_lanes<T>)
-            std::copy_n(from + l, least_fft_lanes<T>, to + l);
+          for (int64_t l = 0; l < lanes; l += min_fft_lanes<T>)
+            std::copy_n(from + l, min_fft_lanes<T>, to + l);
     };
     store(done.re, values.re + first), store(done.im, values.im + first);
   }
@@ -236,9 +236,9 @@ struct FourierTransform<T>::Convolution {
 
 template <class T>
 FourierTransform<T>::FourierTransform(int64_t n, int64_t lanes) : n_(n), lanes_(lanes) {
-  constexpr int64_t few_rows = 4;  // most of fft_lanes would be empty
-  const int64_t rows = lanes == 1 ? largest_divisor(n) : few_rows;
-  if (!has_factors_up_to(max_fft_radix, n) || rows < few_rows)
+  constexpr int64_t min_rows = 4;  // most of fft_lanes would be empty
+  const int64_t rows = lanes == 1 ? largest_divisor(n) : min_rows;
+  if (!has_factors_up_to(max_fft_radix, n) || rows < min_rows)
     convolution_ = std::make_shared<Convolution>(n, lanes);
   else if (lanes == 1) matrix_ = std::make_shared<Matrix>(rows, n / rows);
   else passes_ = passes_of<T>(n);

@@ -64,7 +64,7 @@ class FourierTransform {
 // as memory does, and lie one more than the lines of `count` apart.
 template <class T>
 constexpr int64_t plane_size(int64_t count) {
-  constexpr int64_t line = most_fft_lanes<T>;
+  constexpr int64_t line = max_fft_lanes<T>;
   return (count + line - 1) / line * line + line;
 }
 template <class T>

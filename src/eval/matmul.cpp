@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t worth_threads = 1 << 21, worth_many_threads = 1 << 25;
 constexpr int64_t worth_all_threads = 1 << 28, done_together = 1 << 15;
 // Elements of an operand that are copied at once.
-constexpr int64_t most_copied = 1 << 24;
+constexpr int64_t max_copied = 1 << 24;
 // Terms of products of bytes whose sum int32 holds.
 constexpr int64_t exact_terms = 1 << 15;
 
@@ -46,7 +46,7 @@ float rounded(float value, MatmulPrecision precision) {
 }
 
 // An operand where it stands: steps where they are the same everywhere, else tables.
-MatrixSource standing_source(const MatmulOperand& operand) {
+MatrixSource unpacked_source(const MatmulOperand& operand) {
   const auto outer = uniform_step(operand.outer), inner = uniform_step(operand.inner);
   if (outer && inner) return {operand.data, operand.type, *outer, *inner};
   return {operand.data, operand.type, 0, 0, operand.outer.data(), operand.inner.data()};
@@ -99,7 +99,7 @@ class Products {
   }
   bool is_rhs(const MatmulOperand& operand) const { return &operand == &p_.rhs; }
   Cut ranges(int64_t count) const {
-    return {count, copies_ ? pieces_of(count * std::max<int64_t>(k_, 1), most_copied) : 1};
+    return {count, copies_ ? part_count(count * std::max<int64_t>(k_, 1), max_copied) : 1};
   }
 
   const Matmul& p_;
@@ -114,8 +114,8 @@ template <class Sum>
 Products<Sum>::Products(const Matmul& product, const MatrixKernel& kernel, bool copies)
     : p_(product),
       kernel_(kernel),
-      lhs_(standing_source(product.lhs)),
-      rhs_(standing_source(product.rhs)),
+      lhs_(unpacked_source(product.lhs)),
+      rhs_(unpacked_source(product.rhs)),
       copies_(copies),
       k_(product.lhs.inner.size()) {
   const ElementType sum = element_type<Sum>, out = product.out.type;
@@ -249,11 +249,11 @@ void Products<Sum>::take_also(MatrixProduct& one, int64_t base, int64_t row, int
 template <class Sum>
 class ComplexRows {
  public:
-  explicit ComplexRows(const Matmul& product) : p_(product), rhs_(standing_source(product.rhs)) {
+  explicit ComplexRows(const Matmul& product) : p_(product), rhs_(unpacked_source(product.rhs)) {
     if (p_.out.type == element_type<Sum>) leading_ = leading_of(p_.out);
   }
   bool fits() const {
-    return k_ > 0 && rows_ <= std::min(most_rows, k_) && p_.rhs.type == element_type<Sum> &&
+    return k_ > 0 && rows_ <= std::min(max_rows, k_) && p_.rhs.type == element_type<Sum> &&
            !rhs_.outers && rhs_.outer == 1 &&
            (p_.out.batch.size() == 1 || work() >= worth_threads || rows_ <= columns_);
   }
@@ -271,7 +271,7 @@ class ComplexRows {
 
  private:
   using Real = typename RealOf<Sum>::Type;
-  static constexpr int64_t most_rows = 64;
+  static constexpr int64_t max_rows = 64;
 
   int64_t work() const { return 4 * rows_ * k_ * columns_; }
   void run_batch(int64_t batch, const Parallel& parallel);
@@ -369,14 +369,14 @@ void run_products(const Matmul& p, const Parallel& parallel) {
 // Other integers: a tile of the result.
 void run_wide_tile(const Matmul& p, int64_t batch, const Cut& rows, int64_t row, const Cut& columns,
                    int64_t column) {
-  constexpr int64_t most_terms = 256;
+  constexpr int64_t max_terms = 256;
   const auto part = [](const Dims& positions, const Cut& cut, int64_t i) {
     return std::span(positions).subspan(cut.begin(i), cut.size(i));
   };
   const int64_t m = rows.size(row), n = columns.size(column), k = p.lhs.inner.size();
-  std::vector<uint64_t> a(m * most_terms), b(most_terms * n), c(m * n);
-  for (int64_t t = 0; t < k; t += most_terms) {
-    const int64_t count = std::min(most_terms, k - t);
+  std::vector<uint64_t> a(m * max_terms), b(max_terms * n), c(m * n);
+  for (int64_t t = 0; t < k; t += max_terms) {
+    const int64_t count = std::min(max_terms, k - t);
     pack(p.lhs.data, p.lhs.type, p.lhs.batch[batch], part(p.lhs.outer, rows, row),
          std::span(p.lhs.inner).subspan(t, count), a.data());
     pack(p.rhs.data, p.rhs.type, p.rhs.batch[batch], std::span(p.rhs.inner).subspan(t, count),
@@ -388,9 +388,9 @@ void run_wide_tile(const Matmul& p, int64_t batch, const Cut& rows, int64_t row,
 }
 
 void run_wide_integers(const Matmul& p, const Parallel& parallel) {
-  constexpr int64_t most_rows = 64, most_columns = 256;
+  constexpr int64_t max_rows = 64, max_columns = 256;
   const int64_t m = p.out.row.size(), n = p.out.column.size(), k = p.lhs.inner.size();
-  const Cut rows{m, pieces_of(m, most_rows)}, columns{n, pieces_of(n, most_columns)};
+  const Cut rows{m, part_count(m, max_rows)}, columns{n, part_count(n, max_columns)};
   const int64_t batches = p.out.batch.size(), tiles = rows.parts * columns.parts;
   const int64_t work = rows.most() * columns.most() * std::max<int64_t>(k, 1);
   const int64_t grain = std::max<int64_t>(1, done_together / work);
@@ -400,7 +400,7 @@ void run_wide_integers(const Matmul& p, const Parallel& parallel) {
   });
 }
 
-Matmul turned(const Matmul& p) {
+Matmul swap_operands(const Matmul& p) {
   return {p.rhs,
           p.lhs,
           {p.out.data, p.out.type, p.out.batch, p.out.column, p.out.row},
@@ -417,14 +417,14 @@ bool stands_as_reals(const MatmulOperand& operand) {
 // Lanes of the kernel go along the columns: few of these change places with the rows, unless rows
 // are read where they stand.
 bool wants_columns(const Matmul& p) {
-  constexpr size_t few = 64, worth_turning = 8, side_of_tile = 16;
+  constexpr size_t few = 64, worth_transposing = 8, side_of_tile = 16;
   const size_t rows = p.out.row.size(), columns = p.out.column.size();
   if (columns == 1) return rows > 1 && !stands_as_reals(p.lhs);
   if (columns >= side_of_tile && multiplies_tiles(p.lhs.type, p.rhs.type)) return false;
   const bool stands = stands_as_reals(p.lhs) ||
                       ((p.lhs.type == ElementType::F32 || p.lhs.type == ElementType::F64) &&
                        (p.lhs.inner.size() < 2 || p.lhs.inner[1] - p.lhs.inner[0] == 1));
-  return columns <= few && rows >= worth_turning * columns && !stands;
+  return columns <= few && rows >= worth_transposing * columns && !stands;
 }
 
 // A right operand whose columns each stand in one piece is read there, where few rows would not pay
@@ -436,7 +436,7 @@ bool wants_rows(const Matmul& p) {
     return p.rhs.inner.size() > 1;
   const auto kernel = matrix_kernels(p.rhs.type, p.lhs.type, p.rhs.type)[0];
   return rows > 1 && rows <= few && columns >= 2 * rows && p.rhs.inner.size() > 1 && kernel &&
-         kernel->standing_type == p.rhs.type && kernel->standing_rows > 0 &&
+         kernel->unpacked_type == p.rhs.type && kernel->unpacked_rows > 0 &&
          accumulator_type(p.lhs.type, p.rhs.type, p.out.type) == p.rhs.type &&
          uniform_step(p.rhs.inner) == 1 && uniform_step(p.rhs.outer);
 }
@@ -444,11 +444,11 @@ bool wants_rows(const Matmul& p) {
 // Rows of a table that fill vectors, as of a window's places and features, are read as they stand
 // where they are columns.
 bool has_rows_of_vectors(const Matmul& p) {
-  constexpr int64_t lanes = 16, worth_turning = 1024, few = 8;
+  constexpr int64_t lanes = 16, worth_transposing = 1024, few = 8;
   const Dims& outer = p.lhs.outer;
   const auto rows = static_cast<int64_t>(outer.size());
   if (is_integral(p.lhs.type) || is_complex(p.lhs.type) || rows % lanes != 0 ||
-      std::ssize(p.rhs.outer) < few || std::ssize(p.lhs.inner) < worth_turning ||
+      std::ssize(p.rhs.outer) < few || std::ssize(p.lhs.inner) < worth_transposing ||
       uniform_step(outer))
     return false;
   for (int64_t i = 0; i < rows; ++i)
@@ -456,7 +456,7 @@ bool has_rows_of_vectors(const Matmul& p) {
   return true;
 }
 
-bool is_run_turned(const Matmul& p) {
+bool is_run_transposed(const Matmul& p) {
   const bool is_column_major = p.out.column.size() > 1 && p.out.row.size() > 1 &&
                                p.out.row[1] - p.out.row[0] == 1 &&
                                p.out.column[1] - p.out.column[0] != 1;
@@ -469,11 +469,11 @@ bool is_empty(const Matmul& p) {
 
 }  // namespace
 
-void matmul(const Matmul& product, const Call& call) { matmul(product, call.in_pieces()); }
+void matmul(const Matmul& product, const Call& call) { matmul(product, call.in_chunks()); }
 
 bool tells_parts(const Matmul& p, int64_t width) {
   const MatmulResult& out = p.out;
-  if (is_empty(p) || width % part_columns != 0 || is_run_turned(p) ||
+  if (is_empty(p) || width % part_columns != 0 || is_run_transposed(p) ||
       std::ssize(out.column) % part_columns != 0)
     return false;
   const ElementType sum = accumulator_type(p.lhs.type, p.rhs.type, out.type);
@@ -490,8 +490,8 @@ bool tells_parts(const Matmul& p, int64_t width) {
 
 void matmul(const Matmul& given, const Parallel& parallel) {
   if (is_empty(given)) return;
-  const Matmul swapped = turned(given);
-  const Matmul& p = is_run_turned(given) ? swapped : given;
+  const Matmul swapped = swap_operands(given);
+  const Matmul& p = is_run_transposed(given) ? swapped : given;
   visit_accumulator(accumulator_type(p.lhs.type, p.rhs.type, p.out.type),
                     [&]<class T>(std::type_identity<T>) {
                       if constexpr (!std::is_same_v<T, uint64_t>) run_products<T>(p, parallel);

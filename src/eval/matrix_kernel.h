@@ -81,22 +81,22 @@ struct MatrixKernel {
   bool (*is_direct)(const MatrixSource& source) = nullptr;
   void (*run_direct)(const KernelBlock& block, const MatrixSource& rhs, int64_t j, int64_t t,
                      int64_t next) = nullptr;
-  // The same with up to `standing_rows` rows of `standing_type`, where they stand `step` apart,
+  // The same with up to `unpacked_rows` rows of `unpacked_type`, where they stand `step` apart,
   // each in one piece: a is the first. 0 rows: not at all.
-  ElementType standing_type = ElementType::F32;
-  int64_t standing_rows = 0;
-  void (*run_standing)(const KernelBlock& block, int64_t step) = nullptr;
+  ElementType unpacked_type = ElementType::F32;
+  int64_t unpacked_rows = 0;
+  void (*run_unpacked)(const KernelBlock& block, int64_t step) = nullptr;
   bool reads_near = false;  // whether these may have a `line`, and rows that are not far
   // The same with any number of rows and up to `dot_columns` columns, of a strip that pack_dots has
-  // turned: neighbours of the summed index fill vectors, and each sum is that of a vector's lanes,
-  // then in halves. 0 columns: not at all.
+  // transposed: neighbours of the summed index fill vectors, and each sum is that of a vector's
+  // lanes, then in halves. 0 columns: not at all.
   int64_t dot_columns = 0;
   void (*pack_dots)(const void* strip, int64_t k, int64_t columns, void* out) = nullptr;
   void (*run_dots)(const KernelBlock& block, int64_t step) = nullptr;
   // The packed rows of a block may be fetched while the one before is computed.
   bool fetches_rows = false;
   // Whether the sums of a block of whole products are those of f32; others come from another kernel
-  // (eval/mended_sums.h). Null: they always are. Only of kernels for many rows and columns.
+  // (eval/recompute_inexact.h). Null: they always are. Only of kernels for many rows and columns.
   bool (*are_sound)(const KernelBlock& block) = nullptr;
   // A kernel of higher and narrower blocks of the same elements, for few rows or columns.
   const MatrixKernel* narrow = nullptr;

@@ -47,9 +47,9 @@ struct Floats {
   using Real = float;
   using Vector = __m256;
   using Mask = Lanes;
-  static constexpr int64_t rows = 6, row_step = 8, standing_rows = 6;
+  static constexpr int64_t rows = 6, row_step = 8, unpacked_rows = 6;
   static constexpr int64_t lanes = 8, vectors = 2, strip = vectors * lanes, head = 0;
-  static constexpr int64_t most_piece = 1 << 20;
+  static constexpr int64_t max_depth_chunk = 1 << 20;
   static constexpr bool fetches_strips = false;
   HILO_TARGET static Vector zero() { return _mm256_setzero_ps(); }
   HILO_TARGET static Vector splat(Real x) { return _mm256_set1_ps(x); }
@@ -78,9 +78,9 @@ struct Doubles {
   using Real = double;
   using Vector = __m256d;
   using Mask = Lanes;
-  static constexpr int64_t rows = 6, row_step = 8, standing_rows = 6;
+  static constexpr int64_t rows = 6, row_step = 8, unpacked_rows = 6;
   static constexpr int64_t lanes = 4, vectors = 2, strip = vectors * lanes, head = 0;
-  static constexpr int64_t most_piece = 1 << 20;
+  static constexpr int64_t max_depth_chunk = 1 << 20;
   static constexpr bool fetches_strips = false;
   HILO_TARGET static Vector zero() { return _mm256_setzero_pd(); }
   HILO_TARGET static Vector splat(Real x) { return _mm256_set1_pd(x); }

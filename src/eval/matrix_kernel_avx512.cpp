@@ -111,9 +111,9 @@ constexpr MatrixKernel wide_kernel_of = {
     .pack_rows = pack_rows<Wide<N>>,
     .pack_columns = pack_columns<Wide<N>>,
     .run = run_packed<Wide<N>>,
-    .standing_type = kernel_of<N>.standing_type,
-    .standing_rows = Wide<N>::standing_rows,
-    .run_standing = run_standing<Wide<N>>,
+    .unpacked_type = kernel_of<N>.unpacked_type,
+    .unpacked_rows = Wide<N>::unpacked_rows,
+    .run_unpacked = run_unpacked<Wide<N>>,
     .reads_near = reads_near,
     .narrow = &kernel_of<N>,
 };

@@ -84,7 +84,7 @@ HILO_AVX512 void Packer::pack_strip(int64_t j, int64_t t, float* out) const {
   _mm512_store_si512(out + lanes, _mm512_permutex2var_epi16(low, further, high));
 }
 
-// Summed indices [begin, end) stand side by side: 16 pairs of each row, as words, are turned.
+// Summed indices [begin, end) stand side by side: 16 pairs of each row, as words, are transposed.
 HILO_AVX512 void Packer::pack_across(int64_t i, int64_t count, int64_t begin, int64_t end,
                                      float* out, int64_t width) const {
   for (int64_t t = begin; t < end; t += lanes * group) {
@@ -112,12 +112,12 @@ void Packer::pack_scattered(int64_t i, int64_t count, int64_t t, float* out) con
 }
 
 void Packer::pack(int64_t i, int64_t count, float* out, int64_t width) const {
-  constexpr int64_t worth_turning = 8;
+  constexpr int64_t worth_transposing = 8;
   const bool is_along = is_side_by_side(i, count);
   for (int64_t t = 0; t < p.k;) {
     float* to = out + t / group * width;
     const int64_t run = is_along ? 1 : run_from(t);
-    if (run >= worth_turning) {
+    if (run >= worth_transposing) {
       const int64_t end = t + run == p.k ? p.k : (t + run) / group * group;
       pack_across(i, count, t, end, out, width);
       t = end;

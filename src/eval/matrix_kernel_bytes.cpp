@@ -26,7 +26,7 @@ struct Bytes {
   using Mask = __mmask16;
   static constexpr int64_t rows = 14, row_step = 16;
   static constexpr int64_t lanes = 16, vectors = 2, strip = vectors * lanes, head = 1;
-  static constexpr int64_t most_piece = 1 << 20;
+  static constexpr int64_t max_depth_chunk = 1 << 20;
   HILO_AVX512 static Vector zero() { return _mm512_setzero_si512(); }
   HILO_AVX512 static Vector splat(Real x) { return _mm512_set1_epi32(x); }
   HILO_AVX512 static Vector add(Vector a, Vector b) { return _mm512_add_epi32(a, b); }
@@ -72,7 +72,7 @@ struct Packer {
   void pack(int64_t i, int64_t count, int32_t* out, int64_t width) const;
 };
 
-// Summed indices stand side by side: 16 groups of each row, as words, are turned.
+// Summed indices stand side by side: 16 groups of each row, as words, are transposed.
 HILO_AVX512 void Packer::pack_across(int64_t i, int64_t count, int64_t begin, int64_t end,
                                      int32_t* out, int64_t width) const {
   for (int64_t t = begin; t < end; t += lanes * group) {
@@ -95,9 +95,9 @@ HILO_AVX512 void Packer::pack_across(int64_t i, int64_t count, int64_t begin, in
 // Four lines of 16 bytes become as many groups.
 HILO_AVX512 inline __m512i groups_of(__m512i lines) {
   const __m512i words = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
-  const __m512i turned =
+  const __m512i within_lines =
       _mm512_broadcast_i32x4(_mm_set_epi8(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0));
-  return _mm512_shuffle_epi8(_mm512_permutexvar_epi32(words, lines), turned);
+  return _mm512_shuffle_epi8(_mm512_permutexvar_epi32(words, lines), within_lines);
 }
 HILO_AVX512 inline __m128i load_line(const uint8_t* from) {
   return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));

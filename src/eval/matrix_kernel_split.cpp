@@ -34,8 +34,8 @@ constexpr int64_t group = 2 * words;
 constexpr int64_t part_bytes = block_side * tile_row;  // of 32 rows or columns and a group
 constexpr int64_t line_bytes = parts * part_bytes;
 // Bits of magnitudes: of numbers whose parts are normal, and of sums that lose nothing.
-constexpr int32_t least_number = 27 << 23, end_of_numbers = 254 << 23;
-constexpr int32_t least_sum = 37 << 23, end_of_sums = 255 << 23;
+constexpr int32_t min_number = 27 << 23, end_of_numbers = 254 << 23;
+constexpr int32_t min_sum = 37 << 23, end_of_sums = 255 << 23;
 
 // What stands before the lines of a packed block.
 struct Head {
@@ -68,7 +68,7 @@ struct Seen {
   __m512i bits;
 
   HILO_AVX512 void add(__m512 x) {
-    outside |= is_outside(x, least_number, end_of_numbers);
+    outside |= is_outside(x, min_number, end_of_numbers);
     bits = _mm512_or_si512(bits, raw(x));
   }
 };
@@ -92,7 +92,7 @@ HILO_SPLIT inline __m512i part_of_columns(__m512& even, __m512& odd) {
 
 // Parts of a line stand in the order in which they are read.
 template <bool are_rows>
-constexpr int64_t place_of(int64_t part) {
+constexpr int64_t part_offset(int64_t part) {
   return (are_rows ? parts - 1 - part : part) * part_bytes;
 }
 
@@ -121,14 +121,14 @@ HILO_SPLIT void split_lines(const Lines& lines, int64_t first, __mmask16 mask, s
     for (int64_t n = 0; n < parts; ++n) {
       const __m512i part = part_of_columns(even, odd);
       if constexpr (are_rows) rows[n][word] = number(part);
-      else _mm512_store_si512(out + place_of<are_rows>(n) + word * block_line, part);
+      else _mm512_store_si512(out + part_offset<are_rows>(n) + word * block_line, part);
     }
   }
   if constexpr (are_rows)
     for (int64_t n = 0; n < parts; ++n) {
       transpose(rows[n]);
       for (int64_t r = 0; r < side; ++r)
-        _mm512_store_ps(out + place_of<are_rows>(n) + r * tile_row, rows[n][r]);
+        _mm512_store_ps(out + part_offset<are_rows>(n) + r * tile_row, rows[n][r]);
     }
 }
 
@@ -152,7 +152,7 @@ HILO_SPLIT void pack_group(const SourcePart& part, int64_t t, std::byte* out, Se
 }
 
 // Rows that stand in one piece each.
-HILO_SPLIT void pack_standing_rows(const SourcePart& part, std::byte* out, Seen& seen) {
+HILO_SPLIT void pack_rows_in_memory(const SourcePart& part, std::byte* out, Seen& seen) {
   const MatrixSource& s = part.source;
   for (int64_t r = 0; r < part.count; ++r, out += tile_row) {
     const float* from = static_cast<const float*>(s.data) + (part.i + r) * s.outer + part.t;
@@ -164,7 +164,7 @@ HILO_SPLIT void pack_standing_rows(const SourcePart& part, std::byte* out, Seen&
       seen.add(first_half), seen.add(second_half);
 #pragma GCC unroll 3
       for (int64_t n = 0; n < parts; ++n)
-        _mm512_store_si512(to + place_of<true>(n), part_of_row(first_half, second_half));
+        _mm512_store_si512(to + part_offset<true>(n), part_of_row(first_half, second_half));
     }
   }
 }
@@ -179,7 +179,7 @@ HILO_SPLIT void pack_rows(const SourcePart& part, void* out) {
   auto* to = static_cast<std::byte*>(out);
   Seen seen = {0, _mm512_setzero_si512()};
   if (part.source.inner == 1 && part.source.type == ElementType::F32)
-    pack_standing_rows(part, to + line_bytes, seen);
+    pack_rows_in_memory(part, to + line_bytes, seen);
   else
     for (int64_t t = 0; t < part.k; t += group)
       pack_group<true>(part, t, to + (1 + t / group) * line_bytes, seen);
@@ -191,7 +191,7 @@ HILO_SPLIT void pack_columns(const SourcePart& part, int64_t depth, void* out) {
   constexpr int64_t together = 8;
   auto* to = static_cast<std::byte*>(out);
   for (int64_t first_strip = 0; first_strip * block_side < part.count; first_strip += together) {
-    const int64_t rest = pieces_of(part.count, block_side) - first_strip;
+    const int64_t rest = part_count(part.count, block_side) - first_strip;
     const int64_t strips = std::min(together, rest);
     Seen seen[together];
     for (Seen& one : seen) one = {0, _mm512_setzero_si512()};
@@ -242,8 +242,8 @@ void sum_in_tiles(const KernelBlock& p) {
   auto* c = static_cast<std::byte*>(p.c);
   begin_sums<tall, wide>(c, step, p.add);
   const auto *a = static_cast<const std::byte*>(p.a), *b = static_cast<const std::byte*>(p.b);
-  const auto rows = [&](int64_t part) { T::load_rows(a + place_of<true>(part)); };
-  const auto columns = [&](int64_t part) { T::load_columns(b + place_of<false>(part)); };
+  const auto rows = [&](int64_t part) { T::load_rows(a + part_offset<true>(part)); };
+  const auto columns = [&](int64_t part) { T::load_columns(b + part_offset<false>(part)); };
   Ahead ahead = p.ahead;
   for (int64_t t = 0; t < p.k; ++t) {
     a += line_bytes, b += line_bytes;
@@ -281,7 +281,7 @@ HILO_AVX512 bool are_sound(const KernelBlock& p) {
     for (int64_t j = 0; j < p.columns; j += side) {
       const float* sums = static_cast<const float*>(p.c) + r * p.leading + j;
       const __m512 loaded = _mm512_maskz_loadu_ps(first<Floats>(p.columns - j), sums);
-      outside |= is_outside(loaded, least_sum, end_of_sums);
+      outside |= is_outside(loaded, min_sum, end_of_sums);
     }
   return outside == 0;
 }

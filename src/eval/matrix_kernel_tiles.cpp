@@ -80,9 +80,9 @@ HILO_AVX512 void copy_rows(const SourcePart& p, int64_t t, int64_t count, std::b
   }
 }
 
-// The same of any rows: packed as columns, of which 16 are turned at a time.
+// The same of any rows: packed as columns, of which 16 are transposed at a time.
 template <class Words>
-HILO_AVX512 void turn_rows(const SourcePart& p, int64_t t, int64_t count, std::byte* out) {
+HILO_AVX512 void transpose_rows(const SourcePart& p, int64_t t, int64_t count, std::byte* out) {
   alignas(64) float lines[words * side];
   for (int64_t i = 0; i < p.count; i += side) {
     const SourcePart part = {p.source, p.i + i, std::min(side, p.count - i), p.t + t, count};
@@ -103,7 +103,7 @@ void pack_rows(const SourcePart& part, void* out) {
   for (int64_t t = 0; t < part.k; t += group<Words>, to += block_side * element_bytes) {
     const int64_t count = std::min(group<Words>, part.k - t);
     if (is_run(part, t, count)) copy_rows<Words>(part, t, count, to);
-    else turn_rows<Words>(part, t, count, to);
+    else transpose_rows<Words>(part, t, count, to);
   }
 }
 

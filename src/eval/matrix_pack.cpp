@@ -92,33 +92,33 @@ FourFloats high_halves(FourFloats a, FourFloats c) {
 }
 
 // Four lines of four, `leading` apart, become the lines.
-void store_turned(const float* in, int64_t leading, const std::array<float*, 4>& lines) {
+void store_transposed(const float* in, int64_t leading, const std::array<float*, 4>& lines) {
   std::array<FourFloats, 4> row;
   for (size_t i = 0; i < 4; ++i)
     std::memcpy(&row[i], in + static_cast<int64_t>(i) * leading, sizeof row[i]);
   const FourFloats a = low_halves(row[0], row[2]), b = low_halves(row[1], row[3]),
                    c = high_halves(row[0], row[2]), d = high_halves(row[1], row[3]);
-  const std::array<FourFloats, 4> turned = {low_halves(a, b), high_halves(a, b), low_halves(c, d),
-                                            high_halves(c, d)};
-  for (size_t j = 0; j < 4; ++j) std::memcpy(lines[j], &turned[j], sizeof turned[j]);
+  const std::array<FourFloats, 4> transposed = {low_halves(a, b), high_halves(a, b),
+                                                low_halves(c, d), high_halves(c, d)};
+  for (size_t j = 0; j < 4; ++j) std::memcpy(lines[j], &transposed[j], sizeof transposed[j]);
 }
 
 // The columns of a block become lines of memory.
-void store_turned(const float* in, int64_t leading, std::span<const int64_t> major,
-                  std::span<const int64_t> minor, float* to) {
+void store_transposed(const float* in, int64_t leading, std::span<const int64_t> major,
+                      std::span<const int64_t> minor, float* to) {
   const auto count = static_cast<int64_t>(major.size()), columns = std::ssize(minor);
   const auto line = [&](int64_t j) { return to + major[0] + minor[j]; };
   const int64_t whole = count / 4 * 4, all = columns / 4 * 4;
   for (int64_t j = 0; j < all; j += 4)
     for (int64_t i = 0; i < whole; i += 4)
-      store_turned(in + i * leading + j, leading,
-                   {line(j) + i, line(j + 1) + i, line(j + 2) + i, line(j + 3) + i});
+      store_transposed(in + i * leading + j, leading,
+                       {line(j) + i, line(j + 1) + i, line(j + 2) + i, line(j + 3) + i});
   for (int64_t j = 0; j < columns; ++j)
     for (int64_t i = j < all ? whole : 0; i < count; ++i) line(j)[i] = in[i * leading + j];
 }
 template <class S, class T>
-void store_turned(const T* in, int64_t leading, std::span<const int64_t> major,
-                  std::span<const int64_t> minor, S* to) {
+void store_transposed(const T* in, int64_t leading, std::span<const int64_t> major,
+                      std::span<const int64_t> minor, S* to) {
   const auto count = static_cast<int64_t>(major.size());
   for (size_t j = 0; j < minor.size(); ++j) {
     S* line = to + major[0] + minor[j];
@@ -178,19 +178,19 @@ template <class T>
 void unpack(const T* in, int64_t leading, void* data, ElementType type, int64_t base,
             std::span<const int64_t> major, std::span<const int64_t> minor) {
   const auto is_next = [](int64_t a, int64_t c) { return c == a + 1; };
-  const bool is_turned = !major.empty() &&
-                         std::ranges::adjacent_find(minor, is_next) == minor.end() &&
-                         count_consecutive(major.data(), std::ssize(major)) == std::ssize(major);
-  const std::vector<Run> runs = is_turned ? std::vector<Run>() : consecutive_runs(minor);
+  const bool is_transposed =
+      !major.empty() && std::ranges::adjacent_find(minor, is_next) == minor.end() &&
+      count_consecutive(major.data(), std::ssize(major)) == std::ssize(major);
+  const std::vector<Run> runs = is_transposed ? std::vector<Run>() : consecutive_runs(minor);
   if constexpr (std::is_same_v<T, float>)
     if ((type == ElementType::F16 ||
-         (type == ElementType::BF16 && (is_turned ? minor.size() : runs.size()) == 1)) &&
+         (type == ElementType::BF16 && (is_transposed ? minor.size() : runs.size()) == 1)) &&
         store_rounded_lines(in, leading, type, static_cast<uint16_t*>(data) + base, major, minor,
                             runs))
       return;
   visit_storage(type, [&]<class S>(std::type_identity<S>) {
     S* to = static_cast<S*>(data) + base;
-    if (is_turned) return store_turned(in, leading, major, minor, to);
+    if (is_transposed) return store_transposed(in, leading, major, minor, to);
     for (size_t i = 0; i < major.size(); ++i) store(in + i * leading, minor, runs, to + major[i]);
   });
 }

@@ -10,28 +10,28 @@
 #include <atomic>
 #include <thread>
 
-#include "eval/few_columns_product.h"
-#include "eval/few_rows_product.h"
 #include "eval/packed_memory.h"
+#include "eval/skinny_gemm.h"
+#include "eval/skinny_gemm_columns.h"
 
 namespace hilo {
 namespace {
 
 // What is packed at once, in bytes of a packed line's element, and what a thread computes at once.
-constexpr int64_t most_depth_bytes = 3072, most_strips_bytes = 16384;
+constexpr int64_t max_depth_bytes = 3072, max_strips_bytes = 16384;
 // Sums of a few more terms are not cut while the first cache, whose ways are pages of 4 KB, holds
 // a block's rows and strips that go by: sums that are cut are added up in memory.
-constexpr int64_t most_whole_bytes = 4096, way_bytes = 4096;
+constexpr int64_t max_whole_bytes = 4096, way_bytes = 4096;
 constexpr int64_t part_blocks = 10, part_strips = 6;
 // Multiplications that one call of `parallel` does: so many, some 0.3 s of one thread, cannot be
 // interrupted. Between calls other devices take the threads, and the caches.
-constexpr int64_t most_at_once = int64_t{1} << 35;
-constexpr int64_t most_helpers = 64;
+constexpr int64_t max_work_at_once = int64_t{1} << 35;
+constexpr int64_t max_helpers = 64;
 constexpr int64_t enough_wide_strips = 16;  // that threads share evenly
 
 // Whether whole blocks of rows are read where they stand.
 bool reads_rows(const MatrixProduct& p) {
-  return rows_stand(p) && p.kernel->reads_near && p.kernel->standing_rows >= p.kernel->rows;
+  return rows_stand(p) && p.kernel->reads_near && p.kernel->unpacked_rows >= p.kernel->rows;
 }
 
 const MatrixKernel& kernel_of(const MatrixProduct& p) {
@@ -57,7 +57,7 @@ class Region {
  private:
   // A depth of the sums: what has been begun and done of it.
   struct alignas(64) Depth {
-    std::atomic<int64_t> next_piece = 0, packed = 0, next_part = 0, done = 0;
+    std::atomic<int64_t> next_chunk = 0, packed = 0, next_part = 0, done = 0;
   };
   // How an operand is cut for packing: `free` pieces of the free index times pieces of `lines`.
   struct Pieces {
@@ -131,8 +131,8 @@ Region::Region(const MatrixProduct& product, int64_t i, int64_t rows, int64_t j,
       j_(j),
       columns_(columns),
       depths_(depths_of(product)),
-      blocks_{rows, pieces_of(rows, kernel_.rows)},
-      strips_(pieces_of(columns, kernel_.columns)),
+      blocks_{rows, part_count(rows, kernel_.rows)},
+      strips_(part_count(columns, kernel_.columns)),
       row_parts_{blocks_.parts, 0},
       column_parts_{strips_, 0} {
   choose_parts();
@@ -155,8 +155,8 @@ Region::Region(const MatrixProduct& product, int64_t i, int64_t rows, int64_t j,
 void Region::choose_parts() {
   int64_t blocks = part_blocks, strips = part_strips;
   while (true) {
-    row_parts_.parts = pieces_of(row_parts_.count, blocks);
-    column_parts_.parts = pieces_of(column_parts_.count, strips);
+    row_parts_.parts = part_count(row_parts_.count, blocks);
+    column_parts_.parts = part_count(column_parts_.count, strips);
     if (parts() >= shared_parts(parallel_.threads()) || (blocks <= 2 && strips == 1)) break;
     if (strips > 1 && strips * kernel_.columns >= blocks * kernel_.rows) strips /= 2;
     else blocks = (blocks + 1) / 2;
@@ -169,10 +169,10 @@ void Region::choose_parts() {
 Region::Pieces Region::cut(int64_t units, const MatrixSource& source, int64_t side_by_side,
                            int64_t apart) const {
   const bool is_side_by_side = source.outer == 1;
-  Pieces out{{units, pieces_of(units, is_side_by_side ? side_by_side : apart)}, 0, 0};
+  Pieces out{{units, part_count(units, is_side_by_side ? side_by_side : apart)}, 0, 0};
   const int64_t depth = depths_.most();
   out.lines = is_side_by_side && kernel_.head == 0 ? 64 : std::max<int64_t>(depth, 1);
-  out.count = out.units.parts * pieces_of(depth, out.lines);
+  out.count = out.units.parts * part_count(depth, out.lines);
   return out;
 }
 
@@ -224,7 +224,7 @@ void Region::compute(int64_t depth, int64_t part) {
       sums.b = columns + (s - strip) * strip_bytes;
       sums.columns = strip_columns(s);
       sums.c = sums_at(first, s * kernel_.columns);
-      reads_rows_ ? kernel_.run_standing(sums, p_.lhs.outer) : kernel_.run(sums);
+      reads_rows_ ? kernel_.run_unpacked(sums, p_.lhs.outer) : kernel_.run(sums);
     }
   }
   if (!p_.take || depth + 1 < depths_.parts) return;
@@ -241,7 +241,7 @@ void Region::help() {
     Depth& now = now_[n];
     const int64_t depth = first_ + static_cast<int64_t>(n);
     if (n >= 2) await([&] { return now_[n - 2].done == parts(); });  // its memory is used again
-    for (int64_t piece; (piece = now.next_piece++) < pieces; ++now.packed) pack(depth, piece);
+    for (int64_t piece; (piece = now.next_chunk++) < pieces; ++now.packed) pack(depth, piece);
     await([&] { return now.packed == pieces; });
     for (int64_t part; (part = now.next_part++) < parts(); ++now.done) {
       std::atomic<int64_t>& depths = part_depths_[static_cast<size_t>(part)];
@@ -255,10 +255,10 @@ void Region::help() {
 
 void Region::run() {
   const int64_t work = rows_ * columns_ * depths_.size(0);
-  const int64_t together = std::max<int64_t>(1, most_at_once / std::max<int64_t>(1, work));
+  const int64_t together = std::max<int64_t>(1, max_work_at_once / std::max<int64_t>(1, work));
   for (first_ = 0; first_ < depths_.parts; first_ += together) {
     now_ = std::vector<Depth>(static_cast<size_t>(std::min(together, depths_.parts - first_)));
-    parallel_(std::min(parts(), most_helpers), 1, [&](int64_t, int64_t) { help(); });
+    parallel_(std::min(parts(), max_helpers), 1, [&](int64_t, int64_t) { help(); });
   }
 }
 
@@ -266,9 +266,9 @@ void Region::run() {
 constexpr int64_t enough_strips = 4, enough_shared_strips = 8;
 
 void run_regions(const MatrixProduct& p, const Parallel& parallel) {
-  const int64_t most_columns = most_strips_bytes / p.kernel->sum_bytes / (p.out ? 1 : 2);
-  const Cut rows{p.m, pieces_of(p.m, most_packed_rows)};
-  const Cut strips{pieces_of(p.n, p.kernel->columns), pieces_of(p.n, most_columns)};
+  const int64_t max_columns = max_strips_bytes / p.kernel->sum_bytes / (p.out ? 1 : 2);
+  const Cut rows{p.m, part_count(p.m, max_packed_rows)};
+  const Cut strips{part_count(p.n, p.kernel->columns), part_count(p.n, max_columns)};
   for (int64_t i = 0; i < rows.parts; ++i)
     for (int64_t j = 0; j < strips.parts; ++j) {
       const int64_t begin = strips.begin(j) * p.kernel->columns;
@@ -280,9 +280,9 @@ void run_regions(const MatrixProduct& p, const Parallel& parallel) {
 // Beside many columns more rows are few, too: packed strips stay in their thread's second cache,
 // and the packed rows, which each part reads again, in the last one. Where a kernel wants strips
 // together, each thread should have some of its own.
-constexpr int64_t most_few_rows = 256, columns_of_a_row = 8, most_few_bytes = 3 << 20;
+constexpr int64_t max_skinny_rows = 256, columns_of_a_row = 8, max_skinny_bytes = 3 << 20;
 constexpr int64_t enough_parts = 2;
-constexpr int64_t most_near_bytes = 3 << 19;  // of rows that stay in the second cache by strips
+constexpr int64_t max_cached_bytes = 3 << 19;  // of rows that stay in the second cache by strips
 
 // By single strips fewer columns are enough where they have no other thread.
 bool goes_by_strips(const MatrixProduct& p, bool is_shared) {
@@ -290,12 +290,12 @@ bool goes_by_strips(const MatrixProduct& p, bool is_shared) {
   const int64_t together = kernel.strips_together * kernel.columns;
   if (packs_single_strips(p) && p.m <= p.k &&
       p.n >= (is_shared ? enough_shared_strips : enough_strips) * kernel.columns &&
-      p.m * depths_of(p).most() * kernel.bytes <= most_near_bytes)
+      p.m * depths_of(p).most() * kernel.bytes <= max_cached_bytes)
     return true;
-  if (p.m <= few_blocks * kernel.rows || (together > 0 && p.n >= enough_parts * together))
+  if (p.m <= max_skinny_blocks * kernel.rows || (together > 0 && p.n >= enough_parts * together))
     return true;
-  return p.m <= most_few_rows && p.n >= columns_of_a_row * p.m &&
-         p.m * (p.k / kernel.group) * kernel.bytes <= most_few_bytes;
+  return p.m <= max_skinny_rows && p.n >= columns_of_a_row * p.m &&
+         p.m * (p.k / kernel.group) * kernel.bytes <= max_skinny_bytes;
 }
 
 }  // namespace
@@ -303,24 +303,24 @@ bool goes_by_strips(const MatrixProduct& p, bool is_shared) {
 Cut depths_of(const MatrixProduct& p) {
   const MatrixKernel& kernel = *p.kernel;
   const int64_t groups = (p.k + kernel.group - 1) / kernel.group;
-  if (kernel.depth > 0) return {groups, pieces_of(groups, kernel.depth)};
+  if (kernel.depth > 0) return {groups, part_count(groups, kernel.depth)};
   const bool fits =
-      kernel.row_step * most_whole_bytes <= processor().first_cache_ways * way_bytes * 3 / 4;
-  const bool is_whole = fits && groups * kernel.bytes <= most_whole_bytes;
-  return {groups, is_whole ? 1 : pieces_of(groups, most_depth_bytes / kernel.bytes)};
+      kernel.row_step * max_whole_bytes <= processor().first_cache_ways * way_bytes * 3 / 4;
+  const bool is_whole = fits && groups * kernel.bytes <= max_whole_bytes;
+  return {groups, is_whole ? 1 : part_count(groups, max_depth_bytes / kernel.bytes)};
 }
 
 void run_matrix_product(const MatrixProduct& p, const Parallel& parallel) {
-  if (has_few_columns(p)) return run_few_columns_product(p, &parallel);
+  if (has_few_columns(p)) return run_skinny_gemm_columns(p, &parallel);
   const bool has_enough_strips = p.n >= enough_strips * p.kernel->columns;
   if (p.kernel->are_sound || (goes_by_strips(p, true) && has_enough_strips))
-    run_few_rows_product(p, &parallel);
+    run_skinny_gemm(p, &parallel);
   else run_regions(p, parallel);
 }
 
 void run_matrix_product(const MatrixProduct& p) {
-  if (has_few_columns(p)) return run_few_columns_product(p, nullptr);
-  if (p.kernel->are_sound || goes_by_strips(p, false)) return run_few_rows_product(p, nullptr);
+  if (has_few_columns(p)) return run_skinny_gemm_columns(p, nullptr);
+  if (p.kernel->are_sound || goes_by_strips(p, false)) return run_skinny_gemm(p, nullptr);
   run_regions(p, {1, [](int64_t, int64_t, const Parallel::Body& body) { body(0, 1); }});
 }
 

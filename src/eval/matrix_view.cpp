@@ -20,9 +20,9 @@ struct Product {
       a = a.transposed(), b = b.transposed();
       std::swap(conjugates_a, conjugates_b);
     }
-    if (c.row_step < 0) c = c.rows_turned(), a = a.rows_turned();
-    if (c.column_step < 0) c = c.columns_turned(), b = b.columns_turned();
-    if (a.column_step < 0) a = a.columns_turned(), b = b.rows_turned();
+    if (c.row_step < 0) c = c.rows_reversed(), a = a.rows_reversed();
+    if (c.column_step < 0) c = c.columns_reversed(), b = b.columns_reversed();
+    if (a.column_step < 0) a = a.columns_reversed(), b = b.rows_reversed();
   }
 };
 

@@ -20,10 +20,10 @@ struct MatrixView {
   }
   MatrixView transposed() const { return {data, columns, rows, column_step, row_step}; }
   // The last row first, and the last column.
-  MatrixView rows_turned() const {
+  MatrixView rows_reversed() const {
     return {data + (rows - 1) * row_step, rows, columns, -row_step, column_step};
   }
-  MatrixView columns_turned() const { return transposed().rows_turned().transposed(); }
+  MatrixView columns_reversed() const { return transposed().rows_reversed().transposed(); }
 };
 template <class T>
 MatrixView<T> dense(T* data, int64_t rows, int64_t columns) {

@@ -13,7 +13,7 @@
 
 namespace hilo {
 
-inline int64_t pieces_of(int64_t count, int64_t most) {
+inline int64_t part_count(int64_t count, int64_t most) {
   return std::max<int64_t>(1, (count + most - 1) / most);
 }
 

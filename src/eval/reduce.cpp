@@ -254,8 +254,8 @@ Literal shaped(const Call& call, std::vector<Literal> results,
 // the place of a maximum is the first of equals.
 Result<std::vector<Literal>> run(Reduction& r) {
   if (r.reduced == 0 || r.outer * r.inner == 0) return make_results(r, r.outer * r.inner);
-  const bool many_short = r.reduced * r.inner <= short_row && r.outer >= 16;
-  return many_short ? reduce_short(r) : reduce_long(r);
+  const bool has_short_rows = r.reduced * r.inner <= short_row && r.outer >= 16;
+  return has_short_rows ? reduce_short(r) : reduce_long(r);
 }
 
 bool is_complex_product(const Module& module, const Combiner& combiner) {

@@ -181,7 +181,8 @@ Result<Literal> evaluate_ReduceWindow(Call& call) {
   if (has_cut_operand(call)) {
     Dims sizes = sizes_of(call.operands[0]);
     for (size_t d = 0; d < sizes.size(); ++d)
-      sizes[d] = count_places(d < a.window.dims.size() ? a.window.dims[d] : WindowDim{}, sizes[d]);
+      sizes[d] = count_window_positions(d < a.window.dims.size() ? a.window.dims[d] : WindowDim{},
+                                        sizes[d]);
     return evaluate_cut(call, evaluate_ReduceWindow,
                         std::vector<Dims>(call.operands.size() / 2, sizes));
   }

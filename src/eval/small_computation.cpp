@@ -8,7 +8,7 @@
 namespace hilo {
 namespace {
 
-constexpr int64_t most_values = 256;   // elements of arguments, or of the result
+constexpr int64_t max_values = 256;    // elements of arguments, or of the result
 constexpr int64_t element_space = 16;  // bytes between elements of a loop's state
 
 void add_types(const Shape& held, std::vector<ElementType>& out) {
@@ -75,8 +75,7 @@ std::shared_ptr<const SmallComputation> SmallComputation::find(const Module& mod
   if (count_few(root) < 1) return nullptr;
   out->result_ = part_of(held_shape(root, ideal));
   add_types(*out->result_.shape, out->results_);
-  if (std::max(std::ssize(out->arguments_), std::ssize(out->results_)) > most_values)
-    return nullptr;
+  if (std::max(std::ssize(out->arguments_), std::ssize(out->results_)) > max_values) return nullptr;
   std::vector<int> arguments, results;
   for (ElementType type : out->arguments_) arguments.push_back(out->program_.add_uniform(type));
   const Result<bool> added =
@@ -91,14 +90,14 @@ std::shared_ptr<const SmallComputation> SmallComputation::find(const Module& mod
 std::optional<Literal> SmallComputation::run(const Allocate& allocate,
                                              std::span<const Literal> arguments) const {
   if (arguments.size() != parameters_.size()) return {};
-  const void* inputs[most_values];
+  const void* inputs[max_values];
   size_t next = 0;
   for (size_t i = 0; i < arguments.size(); ++i)
     if (!visit_elements(arguments[i], *parameters_[i],
                         [&](const std::byte* at) { inputs[next++] = at; }))
       return {};
   Literal out = make(result_, allocate);
-  void* outputs[most_values];
+  void* outputs[max_values];
   next = 0;
   visit_own_elements(out, [&](std::byte* at) { outputs[next++] = at; });
   program_.run({inputs, arguments_.size()}, {outputs, results_.size()}, 0, 1);

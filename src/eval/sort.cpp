@@ -164,7 +164,7 @@ void sort_lines(const KeyedSort& sort, const Lines& lines, const std::optional<S
   constexpr int64_t least = 8;  // fewer leave lanes empty
   while (begin < end) {
     const Line first = lines[begin];
-    int64_t together = std::min(most_short_lines, end - begin);
+    int64_t together = std::min(max_short_lines, end - begin);
     const int64_t blocks = begin % first.step == 0 ? together / first.step : 0;
     together =
         blocks > 0 ? blocks * first.step : std::min(together, first.step - begin % first.step);

@@ -129,7 +129,7 @@ class KeyFinder {
   KeyFinder(const Module& module, ComputationId comparator)
       : module_(module),
         operands_(std::ssize(module[comparator].parameters) / 2),
-        is_small_(module[comparator].instructions.size() <= most_instructions) {}
+        is_small_(module[comparator].instructions.size() <= max_instructions) {}
 
   SortKeys run(InstructionId id) {
     SortKeys out;
@@ -145,7 +145,7 @@ class KeyFinder {
   }
 
  private:
-  static constexpr size_t most_instructions = 256;
+  static constexpr size_t max_instructions = 256;
 
   // A comparator that orders by one key and, where that is equal, by the rest.
   struct Link {

@@ -80,7 +80,7 @@ std::vector<Piece> cut_merges(int64_t n, int64_t width) {
 
 // Whether the second run's element comes before the first run's, for each piece that `asks`;
 // those are given to `tell` with the answer.
-Result<bool> compare_pieces(Comparer& comparer, const Dims& order, std::vector<Piece>& pieces,
+Result<bool> compare_slices(Comparer& comparer, const Dims& order, std::vector<Piece>& pieces,
                             const auto& asks, const auto& pair_of, const auto& tell) {
   auto& [left, right, asking, before] = comparer.memory;
   left.clear(), right.clear(), asking.clear();
@@ -98,10 +98,10 @@ Result<bool> compare_pieces(Comparer& comparer, const Dims& order, std::vector<P
 
 // Cuts the merges of runs of `width` (Odeh et al., "Merge path - parallel merging made simple",
 // 2012). False: the comparator is no order.
-Result<bool> find_pieces(Comparer& comparer, const Dims& order, std::vector<Piece>& pieces) {
+Result<bool> find_merge_slices(Comparer& comparer, const Dims& order, std::vector<Piece>& pieces) {
   for (bool go = true; go;) {
     const auto middle = [](const Piece& piece) { return (piece.left + piece.left_end) / 2; };
-    HILO_TRY(go, compare_pieces(
+    HILO_TRY(go, compare_slices(
                      comparer, order, pieces,
                      [](const Piece& piece) { return piece.left < piece.left_end; },
                      [&](const Piece& piece) {
@@ -125,10 +125,10 @@ Result<bool> find_pieces(Comparer& comparer, const Dims& order, std::vector<Piec
 // Runs of `width` become runs of twice that; false: the comparator is no order.
 Result<bool> merge_runs(Comparer& comparer, const Dims& order, int64_t width, Dims& next) {
   std::vector<Piece> pieces = cut_merges(static_cast<int64_t>(order.size()), width);
-  HILO_TRY(const bool is_order, find_pieces(comparer, order, pieces));
+  HILO_TRY(const bool is_order, find_merge_slices(comparer, order, pieces));
   if (!is_order) return false;
   for (bool go = true; go;) {
-    HILO_TRY(go, compare_pieces(
+    HILO_TRY(go, compare_slices(
                      comparer, order, pieces, [](const Piece& piece) { return piece.takes_both(); },
                      [](const Piece& piece) { return std::pair(piece.left, piece.right); },
                      [&](Piece& piece, bool before) {

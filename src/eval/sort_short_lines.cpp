@@ -38,8 +38,8 @@ void each_word(const DenseLines& lines, int64_t first, Body&& body) {
 }  // namespace
 
 template <class Key>
-void find_places(const DenseLines& lines, const Key* keys, std::span<const Exchange> exchanges,
-                 uint16_t* places) {
+void find_sorted_indices(const DenseLines& lines, const Key* keys,
+                         std::span<const Exchange> exchanges, uint16_t* places) {
   using Word = PlacedWord<Key>;
   constexpr int key_shift = 4 * sizeof(Word);
   constexpr uint64_t flip = sizeof(Word) == 8 ? top : 0;
@@ -55,9 +55,12 @@ void find_places(const DenseLines& lines, const Key* keys, std::span<const Excha
     });
   }
 }
-template void find_places(const DenseLines&, const uint8_t*, std::span<const Exchange>, uint16_t*);
-template void find_places(const DenseLines&, const uint16_t*, std::span<const Exchange>, uint16_t*);
-template void find_places(const DenseLines&, const uint32_t*, std::span<const Exchange>, uint16_t*);
+template void find_sorted_indices(const DenseLines&, const uint8_t*, std::span<const Exchange>,
+                                  uint16_t*);
+template void find_sorted_indices(const DenseLines&, const uint16_t*, std::span<const Exchange>,
+                                  uint16_t*);
+template void find_sorted_indices(const DenseLines&, const uint32_t*, std::span<const Exchange>,
+                                  uint16_t*);
 
 // Lines of the operands, which become dense.
 struct ShortLines::Tile {
@@ -69,7 +72,7 @@ struct ShortLines::Tile {
   int64_t size() const { return lines.number * lines.count; }
   // Calls body(begin of a piece among the operand's elements and in the dense tile, elements).
   template <class Body>
-  void each_piece(Body&& body) const {
+  void each_run(Body&& body) const {
     if (step == lines.side) return body(base, int64_t{0}, size());
     for (int64_t i = 0; i < lines.count; ++i) body(base + i * step, i * lines.number, lines.number);
   }
@@ -77,7 +80,7 @@ struct ShortLines::Tile {
 
 std::optional<ShortLines> ShortLines::make(const SortKey& key,
                                            const std::vector<ElementType>& types, int64_t count) {
-  if (count < 2 || count > most_short_line || key.operand >= std::ssize(types)) return std::nullopt;
+  if (count < 2 || count > max_short_line || key.operand >= std::ssize(types)) return std::nullopt;
   if (types.size() > 1 && storage_bytes(types[static_cast<size_t>(key.operand)]) > 4)
     return std::nullopt;
   ShortLines out;
@@ -103,7 +106,7 @@ bool ShortLines::sort_by(const Tile& tile) const {
   const std::byte* values = tile.from[static_cast<size_t>(key_.operand)];
   Key* keys = spare<Key, struct KeysOfTile>(tile.size());
   bool is_exact = types_.size() == 1;
-  tile.each_piece([&](int64_t at, int64_t dense, int64_t elements) {
+  tile.each_run([&](int64_t at, int64_t dense, int64_t elements) {
     const std::byte* piece = values + at * static_cast<int64_t>(sizeof(Key));
     make_sort_keys(key_, type, piece, 1, elements, keys + dense);
     is_exact = is_exact && keys_are_exact(key_, type, piece, 1, elements);
@@ -116,7 +119,7 @@ bool ShortLines::sort_by(const Tile& tile) const {
     return false;
   } else {
     uint16_t* places = spare<uint16_t, struct PlacesOfTile>(tile.size());
-    find_places(tile.lines, keys, exchanges_, places);
+    find_sorted_indices(tile.lines, keys, exchanges_, places);
     permute(tile, places);
     return true;
   }
@@ -137,7 +140,7 @@ void ShortLines::sort_keys(const Tile& tile, Key* keys) const {
       keys[at] = static_cast<Key>(words[word]) ^ flip;
     });
   }
-  tile.each_piece([&](int64_t at, int64_t dense, int64_t elements) {
+  tile.each_run([&](int64_t at, int64_t dense, int64_t elements) {
     elements_of_keys(key_, types_[0], keys + dense, 1, elements,
                      tile.to[0] + at * static_cast<int64_t>(sizeof(Key)));
   });
@@ -151,14 +154,14 @@ void ShortLines::permute(const Tile& tile, const uint16_t* places) const {
       constexpr auto bytes = static_cast<int64_t>(sizeof(T));
       Stored* elements = spare<Stored, struct ElementsOfTile>(2 * tile.size());
       Stored* moved = elements + tile.size();
-      tile.each_piece([&](int64_t at, int64_t dense, int64_t size) {
+      tile.each_run([&](int64_t at, int64_t dense, int64_t size) {
         std::copy_n(tile.from[o] + at * bytes, size * bytes,
                     reinterpret_cast<std::byte*>(elements + dense));
       });
       for (int64_t l = 0; l < lines.number; ++l)
         for (int64_t i = 0; i < lines.count; ++i)
           moved[lines.at(l, i)] = elements[lines.at(l, places[lines.at(l, i)])];
-      tile.each_piece([&](int64_t at, int64_t dense, int64_t size) {
+      tile.each_run([&](int64_t at, int64_t dense, int64_t size) {
         std::copy_n(reinterpret_cast<const std::byte*>(moved + dense), size * bytes,
                     tile.to[o] + at * bytes);
       });

@@ -9,9 +9,9 @@
 namespace hilo {
 
 // Elements of a line; longer ones are sorted one by one.
-inline constexpr int64_t most_short_line = 64;
+inline constexpr int64_t max_short_line = 64;
 // Lines that are given at once, so that a cache holds them.
-inline constexpr int64_t most_short_lines = 128;
+inline constexpr int64_t max_short_lines = 128;
 
 // Lines of a dense tile, of which `side` stand side by side, and blocks of so many behind each
 // other; 1: each line is in one piece.
@@ -24,8 +24,8 @@ struct DenseLines {
 // places[at]: the place from which the element comes that stands there once each line is in the
 // order of its keys, those of equal ones in the order of their places. Key: of at most 4 bytes.
 template <class Key>
-void find_places(const DenseLines& lines, const Key* keys, std::span<const Exchange> exchanges,
-                 uint16_t* places);
+void find_sorted_indices(const DenseLines& lines, const Key* keys,
+                         std::span<const Exchange> exchanges, uint16_t* places);
 
 class ShortLines {
  public:

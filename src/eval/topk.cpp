@@ -37,7 +37,7 @@ struct Selection {
   template <class Key>
   void select(const std::byte* from, std::vector<uint32_t>& best) const {
     if (k == 0) return;
-    if (k <= most_few && (k == 1 || n > most_counted)) return select_few<Key>(from, best);
+    if (k <= max_inserted && (k == 1 || n > max_counted)) return select_few<Key>(from, best);
     select_many<Key>(from, best);
   }
 
@@ -45,7 +45,7 @@ struct Selection {
   template <class Key>
   void select_few(const std::byte* from, std::vector<uint32_t>& best) const {
     best.resize(k);
-    Key keys[piece], first[most_few] = {};
+    Key keys[piece], first[max_inserted] = {};
     int64_t found = 0;
     const auto insert = [&](Key next, int64_t place) {
       int64_t to = found < k ? found++ : k - 1;
@@ -81,8 +81,8 @@ struct Selection {
     thread_local std::vector<Found<Key>> kept;
     kept.clear();
     const size_t most = 2 * static_cast<size_t>(k) + 2 * piece;
-    Key keys[most_counted];
-    int64_t at = std::min(n, most_counted);
+    Key keys[max_counted];
+    int64_t at = std::min(n, max_counted);
     make_sort_keys(key, keyed, from, 1, at, keys);
     Key limit = keep_first(keys, at, kept);
     const auto shrink = [&] {
@@ -114,7 +114,7 @@ struct Selection {
   Key keep_first(const Key* keys, int64_t count, std::vector<Found<Key>>& kept) const {
     const auto [end, equal] = count <= k ? End<Key>{Key(-1), count} : end_of_first(keys, count);
     // What is below the end goes where the next one would, so that nothing has to be foreseen.
-    uint32_t below[most_counted + 1];
+    uint32_t below[max_counted + 1];
     int64_t found = 0;
     for (int64_t i = 0; i < count; ++i) {
       below[found] = static_cast<uint32_t>(i);
@@ -139,7 +139,7 @@ struct Selection {
   End<Key> end_of_first(const Key* keys, int64_t count) const {
     using Number = std::make_signed_t<Key>;
     constexpr Key top = Key{1} << (8 * sizeof(Key) - 1);
-    Number numbers[most_counted];
+    Number numbers[max_counted];
     for (int64_t i = 0; i < count; ++i) numbers[i] = static_cast<Number>(keys[i] ^ top);
     const auto count_below = [&](Key end) {
       Number out = 0;
@@ -164,7 +164,7 @@ struct Selection {
     uint16_t* from = spare<uint16_t, struct PlacesOfTile>(number * n);
     make_sort_keys(key, keyed, keyed_operand + first * n * static_cast<int64_t>(sizeof(Key)), 1,
                    number * n, keys);
-    find_places({number, n, 1}, keys, exchanges, from);
+    find_sorted_indices({number, n, 1}, keys, exchanges, from);
     for (int64_t line = 0; line < number; ++line)
       for (int64_t i = 0; i < k; ++i) {
         const int32_t place = from[line * n + i];
@@ -180,8 +180,8 @@ struct Selection {
       return;
     }
     const int64_t key_bytes = storage_bytes(keyed);
-    for (int64_t line = begin; line < end; line += most_short_lines) {
-      const int64_t number = std::min(most_short_lines, end - line);
+    for (int64_t line = begin; line < end; line += max_short_lines) {
+      const int64_t number = std::min(max_short_lines, end - line);
       if (key_bytes == 4) run_short<uint32_t>(line, number);
       else if (key_bytes == 2) run_short<uint16_t>(line, number);
       else run_short<uint8_t>(line, number);
@@ -194,13 +194,13 @@ struct Selection {
   }
 
   static constexpr int64_t piece = 256;  // keys that are made at once
-  static constexpr int64_t most_few = 8, beside = 16;
-  static constexpr int64_t most_counted = 2048;  // keys of which the k-th is found by counting
+  static constexpr int64_t max_inserted = 8, beside = 16;
+  static constexpr int64_t max_counted = 2048;  // keys of which the k-th is found by counting
 };
 
 Selection selection_of(const TopKAttributes& a, ElementType type, ElementType keyed, int64_t n) {
   Selection out{{0, a.largest, true, false, false}, keyed, storage_bytes(type), n, a.k};
-  if (n > 1 && n <= most_short_line && a.k > 0 && storage_bytes(keyed) <= 4)
+  if (n > 1 && n <= max_short_line && a.k > 0 && storage_bytes(keyed) <= 4)
     out.exchanges = find_exchanges(n, a.k);
   return out;
 }
@@ -241,7 +241,7 @@ Result<Literal> evaluate_TopK(Call& call) {
   selection.operand = operand.raw().data(), selection.keyed_operand = keyed.raw().data();
   selection.values = parts[0].mutable_raw().data(),
   selection.places = parts[1].mutable_raw().data();
-  selection.run(lines, call.in_pieces());
+  selection.run(lines, call.in_chunks());
   return out;
 }
 

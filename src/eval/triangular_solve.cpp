@@ -58,7 +58,7 @@ Literal solve(Call& call) {
   const std::vector<T> a = values_of<T>(call.operands[0]);
   std::vector<T> x = values_of<T>(call.operands[1]);
   const Systems<T> systems(call.attributes<TriangularSolveAttributes>(), call.operands[1].shape());
-  systems.solve(a.data(), x.data(), call.in_pieces());
+  systems.solve(a.data(), x.data(), call.in_chunks());
   Literal out = call.make();
   store_values<T>(x, out);
   return out;

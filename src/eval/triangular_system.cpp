@@ -9,7 +9,7 @@ namespace {
 // Multiplications up to which blocks and vectors cost more than they save.
 constexpr int64_t few = 512;
 constexpr int64_t worth_threads = 1 << 20;
-constexpr int64_t most_lines = 64;  // of a tile
+constexpr int64_t max_lines = 64;  // of a tile
 
 // A tile of x: `lanes` of its columns side by side, zeros where there are fewer.
 template <class T>
@@ -32,7 +32,7 @@ struct Tile {
 
 template <class T>
 void solve_tile(const T* a, bool has_units, const Tile<T>& tile) {
-  alignas(64) T lines[triangle_side * most_lines];
+  alignas(64) T lines[triangle_side * max_lines];
   const TriangularKernels<T>& kernels = triangular_kernels<T>();
   if (tile.x.columns < tile.lanes)
     std::memset(lines, 0, static_cast<size_t>(tile.x.rows * tile.lanes) * sizeof(T));
@@ -44,7 +44,7 @@ void solve_tile(const T* a, bool has_units, const Tile<T>& tile) {
 
 template <class Real>
 void solve_tile(const std::complex<Real>* a, bool has_units, const Tile<std::complex<Real>>& tile) {
-  alignas(64) Real lines[triangle_side * 2 * most_lines];
+  alignas(64) Real lines[triangle_side * 2 * max_lines];
   const auto at = [&](int64_t i, int64_t lane) { return lines + 2 * i * tile.lanes + lane; };
   if (tile.x.columns < tile.lanes)
     std::memset(lines, 0, static_cast<size_t>(2 * tile.x.rows * tile.lanes) * sizeof(Real));
@@ -116,11 +116,11 @@ template <class T>
 void TriangularSystem<T>::solve(const T* a, T* x, MaybeParallel parallel) const {
   MatrixView<const T> matrix{a, order(), order(), order(), 1};
   MatrixView<T> unknown = dense(x, rows, columns);
-  const bool is_turned = is_transposed == on_left;
-  if (is_turned) matrix = matrix.transposed();
+  const bool solves_transposed = is_transposed == on_left;
+  if (solves_transposed) matrix = matrix.transposed();
   if (!on_left) unknown = unknown.transposed();
-  if (is_lower == is_turned)
-    matrix = matrix.rows_turned().columns_turned(), unknown = unknown.rows_turned();
+  if (is_lower == solves_transposed)
+    matrix = matrix.rows_reversed().columns_reversed(), unknown = unknown.rows_reversed();
   solve_triangle(Triangle<T>{matrix, is_conjugated, has_units}, unknown, parallel);
 }
 

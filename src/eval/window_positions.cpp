@@ -7,11 +7,13 @@ WindowPositions::WindowPositions(const Window& window, std::span<const int64_t> 
   const Dims strides = row_major_strides(input);
   for (size_t d = 0; d < input.size(); ++d) {
     const WindowDim w = d < window.dims.size() ? window.dims[d] : WindowDim{};
-    const int64_t last_place = (std::max<int64_t>(output[d], 1) - 1) * w.stride - w.padding_low;
+    const int64_t last_window_start =
+        (std::max<int64_t>(output[d], 1) - 1) * w.stride - w.padding_low;
     const int64_t extent = (std::max<int64_t>(input[d], 1) - 1) * w.base_dilation + 1;
     // The first index that the last place has inside, and the last that the first place has.
-    const int64_t begin =
-        last_place >= 0 ? 0 : (-last_place + w.window_dilation - 1) / w.window_dilation;
+    const int64_t begin = last_window_start >= 0
+                              ? 0
+                              : (-last_window_start + w.window_dilation - 1) / w.window_dilation;
     const int64_t end = std::min(w.size, (extent - 1 + w.padding_low) / w.window_dilation + 1);
     sizes_.push_back(std::max<int64_t>(0, end - begin));
     axes_.push_back({input[d], strides[d], begin * w.window_dilation - w.padding_low, w.stride,

@@ -18,7 +18,7 @@ namespace {
 // Tables of sines, of powers and their kin that are better kept than made in each run; so are those
 // of floats of 16 bits that so many ops round.
 constexpr int64_t table_bytes = 1 << 17;
-constexpr int most_roundings = 3;
+constexpr int max_roundings = 3;
 // Constants in a wider type, which a loop would convert again for each element that it reads.
 constexpr int64_t widened_bytes = 1 << 12;
 // Indices of gathers, which rules about them ask for.
@@ -101,7 +101,7 @@ class Folder {
     }
     if (is_elementwise(module_[id].op) && is_floating(shape.type) && storage_bytes(shape.type) == 2)
       ++here.roundings;
-    here.costly = here.costly || here.roundings > most_roundings ||
+    here.costly = here.costly || here.roundings > max_roundings ||
                   has_trait(module_[id].op, TraitTranscendental);
     here.known = true;
   }

@@ -13,15 +13,15 @@
 #include <algorithm>
 #include <map>
 
+#include "pass/copy_candidates.h"
 #include "pass/insertion.h"
 #include "pass/readers_first.h"
-#include "pass/ties.h"
 
 namespace hilo {
 namespace {
 
 // A second round handles copies in each other's way, as where a loop swaps what it carries.
-constexpr int most_rounds = 32;
+constexpr int max_rounds = 32;
 
 Schedule order_of(const Module& module, const Aliases& aliases) {
   Schedule schedule = schedule_of(module);
@@ -35,9 +35,9 @@ class Copier {
  public:
   explicit Copier(Module& module) : module_(module), insertion_(module) {}
 
-  void copy(std::span<const CopyPlace> places) {
+  void copy(std::span<const CopyPosition> places) {
     std::map<std::tuple<ComputationId, InstructionId, int64_t>, std::vector<Dims>> parts;
-    for (const CopyPlace& place : places)
+    for (const CopyPosition& place : places)
       parts[{place.computation, place.user, place.operand}].push_back(place.index);
     for (auto& [where, indices] : parts) {
       const auto& [computation, user, operand] = where;
@@ -80,34 +80,36 @@ class Copier {
 // A copy that is in the way in its turn, as one in a branch is of what another branch reads (their
 // order says nothing about time): then all that comes into the buffer is copied where it comes in,
 // unless it is made there and for this alone, as a copy is, or a broadcast in a copy's stead.
-void add_places(const Module& module, const Aliases& aliases, const Ties& ties, const Tie& conflict,
-                std::vector<CopyPlace>& places) {
+void add_copy_positions(const Module& module, const Aliases& aliases,
+                        const CopyCandidates& candidates, const CopyCandidate& conflict,
+                        std::vector<CopyPosition>& places) {
   const auto definition = [&](ValueId value) { return aliases[value].definition().instruction; };
   const auto is_copy = [&](ValueId value) { return module[definition(value)].op == Op::Copy; };
-  const auto is_made_there = [&](const Tie& tie) {
-    const Instruction& made = module[definition(tie.from)];
-    const bool alone = made.op == Op::Broadcast && module.users(definition(tie.from)).size() == 1;
-    return (made.op == Op::Copy || alone) && made.computation == tie.place.computation;
+  const auto is_computed_there = [&](const CopyCandidate& candidate) {
+    const Instruction& made = module[definition(candidate.from)];
+    const bool alone =
+        made.op == Op::Broadcast && module.users(definition(candidate.from)).size() == 1;
+    return (made.op == Op::Copy || alone) && made.computation == candidate.place.computation;
   };
   const auto buffer = [&](ValueId value) { return aliases.buffer_of[value.value]; };
   const size_t before = places.size();
   if (is_copy(conflict.from))
-    for (const Tie& other : ties.ties)
-      if (buffer(other.to) == buffer(conflict.to) && !is_made_there(other))
+    for (const CopyCandidate& other : candidates.pairs)
+      if (buffer(other.to) == buffer(conflict.to) && !is_computed_there(other))
         places.push_back(other.place);
   if (places.size() == before) places.push_back(conflict.place);
 }
 
 // Whether the rounds came to an end with nothing in the way; `changed` when a copy was added.
 Result<bool> settle(Module& module, bool& changed) {
-  for (int round = 0; round < most_rounds; ++round) {
+  for (int round = 0; round < max_rounds; ++round) {
     HILO_TRY(const Aliases aliases, find_aliases(module));
     const Schedule order = order_of(module, aliases);
     const Lifetimes lifetimes(module, aliases, order);
-    const Ties ties = find_ties(module, aliases, lifetimes);
-    std::vector<CopyPlace> places = ties.results;
-    for (const Tie& tie : find_conflicts(aliases, lifetimes, ties))
-      add_places(module, aliases, ties, tie, places);
+    const CopyCandidates candidates = find_copy_candidates(module, aliases, lifetimes);
+    std::vector<CopyPosition> places = candidates.results;
+    for (const CopyCandidate& candidate : find_interfering(aliases, lifetimes, candidates))
+      add_copy_positions(module, aliases, candidates, candidate, places);
     if (places.empty()) {
       for (ComputationId computation : module.post_order())
         module[computation].instructions = order.orders[computation.value];
@@ -141,7 +143,7 @@ Result<bool> insert_copies(Module& module, const PassOptions& options) {
   if (settled) return changed;
   return fail(ErrorKind::Unsupported,
               "the values of some buffer are still in each other's way after {} rounds of copies",
-              most_rounds);
+              max_rounds);
 }
 
 }  // namespace hilo

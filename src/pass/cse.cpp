@@ -195,21 +195,21 @@ class Merger {
     const auto &in_a = module_[a].instructions, &in_b = module_[b].instructions;
     if (in_a.size() != in_b.size() || module_[a].execution_thread != module_[b].execution_thread)
       return false;
-    std::unordered_map<uint32_t, size_t> place_a, place_b;
+    std::unordered_map<uint32_t, size_t> index_a, index_b;
     for (size_t i = 0; i < in_a.size(); ++i) {
       if (!is_same(in_a[i], in_b[i]) || is_communication(module_[in_a[i]].op)) return false;
       if (module_.extra(module_[in_a[i]]).control_predecessors.size() > 0) return false;
       if (module_.extra(module_[in_b[i]]).control_predecessors.size() > 0) return false;
       const auto of_a = module_.operands(in_a[i]), of_b = module_.operands(in_b[i]);
       if (of_a.size() != of_b.size()) return false;
-      place_a[in_a[i].value] = place_b[in_b[i].value] = i;
+      index_a[in_a[i].value] = index_b[in_b[i].value] = i;
       for (size_t k = 0; k < of_a.size(); ++k) {  // operands that stand later do not match
-        const auto found_a = place_a.find(of_a[k].value), found_b = place_b.find(of_b[k].value);
-        if (found_a == place_a.end() || found_b == place_b.end()) return false;
+        const auto found_a = index_a.find(of_a[k].value), found_b = index_b.find(of_b[k].value);
+        if (found_a == index_a.end() || found_b == index_b.end()) return false;
         if (found_a->second != found_b->second) return false;
       }
     }
-    return place_a[module_[a].root.value] == place_b[module_[b].root.value];
+    return index_a[module_[a].root.value] == index_b[module_[b].root.value];
   }
 
   Module& module_;

@@ -11,7 +11,7 @@
 namespace hilo {
 namespace {
 
-constexpr size_t most_instructions = 8'000'000;
+constexpr size_t max_instructions = 8'000'000;
 
 bool runs_steps(Op op) {
   return op == Op::While || op == Op::Conditional || op == Op::Call || op == Op::AsyncStart;
@@ -30,11 +30,11 @@ class Flattener {
         continue;
       for (ComputationId callee : module_.called(instruction)) taken_[callee.value] = true;
     }
-    if (count_all() > most_instructions)
+    if (count_all() > max_instructions)
       return std::unexpected(
           Error{ErrorKind::Limit,
                 fmt::format("with every call by itself there are more than {} instructions",
-                            most_instructions),
+                            max_instructions),
                 module_.place(module_[module_.entry].root)});
     waiting_ = {module_.entry};
     taken_[module_.entry.value] = true;
@@ -66,7 +66,7 @@ class Flattener {
   }
 
   // Instructions of the entry and of all that it runs, each call's by themselves; one more than
-  // most_instructions where they are more than that.
+  // max_instructions where they are more than that.
   size_t count_all() const {
     std::vector<size_t> counts(module_.computations.size());
     for (ComputationId computation : module_.post_order()) {
@@ -75,7 +75,7 @@ class Flattener {
         ++count;
         if (runs_steps(module_[id].op))
           for (ComputationId callee : module_.called(module_[id])) count += counts[callee.value];
-        count = std::min(count, most_instructions + 1);
+        count = std::min(count, max_instructions + 1);
       }
     }
     return counts[module_.entry.value];

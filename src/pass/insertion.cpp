@@ -6,7 +6,7 @@ namespace hilo {
 namespace {
 
 // A number of the program in all places, as zeros that scatters add to.
-bool is_spread_constant(const Module& module, InstructionId id) {
+bool is_broadcast_constant(const Module& module, InstructionId id) {
   if (module[id].op != Op::Broadcast) return false;
   const InstructionId number = module.operand(id, 0);
   return module[number].op == Op::Constant && module.shape(number).is_scalar();
@@ -60,7 +60,7 @@ InstructionId Insertion::element(InstructionId tuple, int64_t number, Instructio
 }
 
 // Not made before it is wanted, and nothing is read.
-InstructionId Insertion::spread_again(InstructionId broadcast, InstructionId before) {
+InstructionId Insertion::clone_broadcast(InstructionId broadcast, InstructionId before) {
   const InstructionId number = module_.operand(broadcast, 0);
   return add(Op::Broadcast, module_.shape(broadcast), {&number, 1}, broadcast, before);
 }
@@ -68,7 +68,7 @@ InstructionId Insertion::spread_again(InstructionId broadcast, InstructionId bef
 InstructionId Insertion::copy_parts(InstructionId value, std::span<const Dims> indices,
                                     InstructionId before) {
   const Shape shape = module_.shape(value);
-  if (is_spread_constant(module_, value)) return spread_again(value, before);
+  if (is_broadcast_constant(module_, value)) return clone_broadcast(value, before);
   if (!shape.is_tuple()) return add(Op::Copy, shape, {&value, 1}, value, before);
   std::vector<InstructionId> elements;
   for (int64_t number = 0; number < static_cast<int64_t>(shape.elements.size()); ++number) {

@@ -32,7 +32,7 @@ class Insertion {
   InstructionId add(Op op, const Shape& shape, std::span<const InstructionId> operands,
                     InstructionId like, InstructionId before);
   void place(InstructionId id, InstructionId before);
-  InstructionId spread_again(InstructionId broadcast, InstructionId before);
+  InstructionId clone_broadcast(InstructionId broadcast, InstructionId before);
   InstructionId element(InstructionId tuple, int64_t number, InstructionId before);
 
   Module& module_;

@@ -9,7 +9,7 @@ namespace hilo {
 namespace {
 
 // How many of those that are ready to write are looked at for one that disturbs no reader.
-constexpr size_t most_looks = 64;
+constexpr size_t max_lookahead = 64;
 
 class ReadersFirst {
  public:
@@ -113,7 +113,7 @@ class ReadersFirst {
 
   // The first that disturbs nobody, or else the first.
   InstructionId take_quiet(std::deque<InstructionId>& ready) {
-    const auto last = ready.begin() + static_cast<ptrdiff_t>(std::min(ready.size(), most_looks));
+    const auto last = ready.begin() + static_cast<ptrdiff_t>(std::min(ready.size(), max_lookahead));
     auto found =
         std::find_if(ready.begin(), last, [&](InstructionId writer) { return !disturbs(writer); });
     if (found == last) found = ready.begin();

@@ -18,13 +18,13 @@ constexpr int64_t longest = 65536;          // what stays whole: rows that fusio
 constexpr int64_t side_by_side = 256;       // columns that one loop takes at least
 constexpr int64_t enough = 8, wanted = 64;  // loops of their own, before and afterwards
 // Fewer elements one thread adds up before others have come, and nothing is stored between.
-constexpr int64_t least_elements = 1 << 17;
+constexpr int64_t min_elements = 1 << 17;
 // Fewer elements of a plain matrix have enough in two loops, and parts would take memory.
-constexpr int64_t few_elements = 1 << 19, columns_of_two = 256;
-constexpr size_t most_cheap = 8;  // ops that make an element in the time that it takes to add it
-constexpr int64_t fewest_parts = 8, most_parts = 512, least_of_part = 4;
+constexpr int64_t min_elements_of_two_loops = 1 << 19, columns_of_two = 256;
+constexpr size_t max_cheap_ops = 8;  // ops that make an element in the time that it takes to add it
+constexpr int64_t fewest_parts = 8, max_parts = 512, min_part_size = 4;
 // Results of parts that are no burden.
-constexpr int64_t few_stored = 1 << 14;
+constexpr int64_t max_unsplit_stored = 1 << 14;
 
 // The op of a reducer that may be applied in any order, over types that do not round sums to less
 // than what they are kept in; else nothing.
@@ -93,24 +93,25 @@ class Splitter {
     }
     if (reduced <= longest / std::min(columns, side_by_side) || results == 0) return false;
     const bool has_two_loops = columns >= columns_of_two && is_plain_matrix();
-    if (reduced * results < (has_two_loops ? few_elements : least_elements)) return false;
+    if (reduced * results < (has_two_loops ? min_elements_of_two_loops : min_elements))
+      return false;
     const int64_t units = results / columns * ((columns + side_by_side - 1) / side_by_side);
     results_ = results;
     wanted_parts_ = std::max(fewest_parts, wanted / units);
-    most_parts_ = std::min(most_parts, reduced / least_of_part);
+    max_parts_ = std::min(max_parts, reduced / min_part_size);
     return units < enough && results <= longest;
   }
 
   // Of two dimensions, and not computed by much while it is reduced.
   bool is_plain_matrix() const {
     if (std::ranges::count_if(dims_, [](int64_t d) { return d > 1; }) != 2) return false;
-    std::vector<InstructionId> made_by = {x_};
-    for (size_t i = 0; i < made_by.size(); ++i) {
-      const Op op = module_[made_by[i]].op;
+    std::vector<InstructionId> producers = {x_};
+    for (size_t i = 0; i < producers.size(); ++i) {
+      const Op op = module_[producers[i]].op;
       if (!is_elementwise(op)) continue;
-      if (!has_trait(op, TraitCheap) || made_by.size() > most_cheap) return false;
-      for (InstructionId operand : module_.operands(made_by[i]))
-        if (std::ranges::count(made_by, operand) == 0) made_by.push_back(operand);
+      if (!has_trait(op, TraitCheap) || producers.size() > max_cheap_ops) return false;
+      for (InstructionId operand : module_.operands(producers[i]))
+        if (std::ranges::count(producers, operand) == 0) producers.push_back(operand);
     }
     return true;
   }
@@ -136,9 +137,9 @@ class Splitter {
       const int64_t parts = parts_of(out);
       if (parts >= wanted_parts_) break;
       out.d = static_cast<size_t>(d);
-      const bool are_too_many = parts * dims_[out.d] > most_parts_;
-      const int64_t pieces = pieces_of(out.d, parts);
-      const bool is_stored = parts * dims_[out.d] * results_ > few_stored;
+      const bool are_too_many = parts * dims_[out.d] > max_parts_;
+      const int64_t pieces = slices_of_dim(out.d, parts);
+      const bool is_stored = parts * dims_[out.d] * results_ > max_unsplit_stored;
       if (are_too_many || (is_stored && pieces > 1 && parts * dims_[out.d] >= 2 * wanted_parts_)) {
         out.pieces = pieces;
         break;
@@ -149,9 +150,9 @@ class Splitter {
   }
 
   // Of equal length, and each of them so many parts.
-  int64_t pieces_of(size_t d, int64_t parts) const {
+  int64_t slices_of_dim(size_t d, int64_t parts) const {
     int64_t out = 1;
-    for (int64_t n = most_parts_ / parts; n > 1; --n)
+    for (int64_t n = max_parts_ / parts; n > 1; --n)
       if (dims_[d] % n == 0 && (out == 1 || n * parts >= wanted_parts_)) out = n;
     return out;
   }
@@ -204,7 +205,7 @@ class Splitter {
   InstructionId id_, x_, init_, identity_;
   ReduceAttributes attributes_;
   Dims dims_;
-  int64_t results_ = 1, wanted_parts_ = fewest_parts, most_parts_ = most_parts;
+  int64_t results_ = 1, wanted_parts_ = fewest_parts, max_parts_ = max_parts;
 };
 
 }  // namespace
@@ -212,13 +213,14 @@ class Splitter {
 Result<bool> split_reductions(Module& module, const PassOptions&) {
   Editor editor(module);
   bool changed = false;
-  const auto is_usual = [&](InstructionId value) {
+  const auto is_dense_static_array = [&](InstructionId value) {
     return is_plain(module.shape(value)) && is_static(module.shape(value));
   };
   for (ComputationId computation : open_computations(module))
     for (InstructionId id : std::vector(module[computation].instructions)) {
       if (module[id].removed || module[id].op != Op::Reduce || module[id].operand_count != 2 ||
-          editor.is_pinned(id) || !is_usual(id) || !is_usual(module.operand(id, 0)))
+          editor.is_pinned(id) || !is_dense_static_array(id) ||
+          !is_dense_static_array(module.operand(id, 0)))
         continue;
       changed |= Splitter(editor, id).run();
     }

@@ -19,7 +19,7 @@ class Arena {
 
   void place(int64_t device, InstructionId instruction, Literal& value) {
     Dims index;
-    place_leaves(device, instruction, index, value);
+    bind_leaves(device, instruction, index, value);
   }
 
  private:
@@ -33,22 +33,22 @@ class Arena {
     return (held_bytes(shape) + slot.bytes - 1) / slot.bytes;
   }
 
-  void place_leaves(int64_t device, InstructionId instruction, Dims& index, Literal& value) {
+  void bind_leaves(int64_t device, InstructionId instruction, Dims& index, Literal& value) {
     if (value.shape().is_tuple()) {
       std::vector<Literal>& elements = value.mutable_elements();
       for (size_t i = 0; i < elements.size(); ++i) {
         index.push_back(static_cast<int64_t>(i));
-        place_leaves(device, instruction, index, elements[i]);
+        bind_leaves(device, instruction, index, elements[i]);
         index.pop_back();
       }
     } else if (value.shape().is_array() && value.count() > 0) {
-      place_array(device, instruction, index, value);
+      bind_array(device, instruction, index, value);
     }
   }
 
   // Only where a value is defined: a bitcast shows the same physical bytes, but not the same
   // logical order.
-  void place_array(int64_t device, InstructionId instruction, const Dims& index, Literal& value) {
+  void bind_array(int64_t device, InstructionId instruction, const Dims& index, Literal& value) {
     const auto values = plan_.aliases.at(instruction, index);
     if (values.size() != 1) return;
     const Position& definition = plan_.aliases[values[0]].definition();
@@ -84,9 +84,10 @@ class Arena {
 
 }  // namespace
 
-std::function<void(int64_t, InstructionId, Literal&)> place_in(const Module& module,
-                                                               const Plan& plan, int64_t devices,
-                                                               bool ideal_floats) {
+std::function<void(int64_t, InstructionId, Literal&)> bind_in_arena(const Module& module,
+                                                                    const Plan& plan,
+                                                                    int64_t devices,
+                                                                    bool ideal_floats) {
   auto arena = std::make_shared<Arena>(module, plan, devices, ideal_floats);
   return [arena](int64_t device, InstructionId instruction, Literal& value) {
     arena->place(device, instruction, value);

@@ -65,18 +65,19 @@ std::vector<Group> find_groups(const Plan& plan, std::span<const BufferFacts> fa
                                const Machine& machine);
 
 // A group that lies in the allocation of a host, when the host's own values are dead.
-struct Guest {
+struct Reuse {
   uint32_t group = 0, host = 0;  // indices of groups
   int64_t offset = 0;
 };
 // Which of the largest groups with room is moved: of up to `compared` the one without which the
 // space needs least, and of equally large ones the first or the last.
-struct GuestChoice {
+struct ReuseChoice {
   size_t compared = 1;
   bool last_of_equals = false;
 };
 // Moves groups alive at the moment at which a space is fullest into hosts, as long as any fits.
-std::vector<Guest> find_guests(std::span<const Group> groups, std::span<const BufferFacts> facts,
-                               const Machine& machine, const GuestChoice& choice);
+std::vector<Reuse> reuse_dead_allocations(std::span<const Group> groups,
+                                          std::span<const BufferFacts> facts,
+                                          const Machine& machine, const ReuseChoice& choice);
 
 }  // namespace hilo

@@ -92,7 +92,7 @@ class PlanChecker {
       error(maker(value), "{} is not aligned", name(value));
   }
 
-  bool has_place(ValueId value) const { return plan_.where[value.value].first != UINT32_MAX; }
+  bool has_slot(ValueId value) const { return plan_.where[value.value].first != UINT32_MAX; }
 
   // Values of one buffer lie in one place, in the space that their layouts name.
   void check_buffer(const Buffer& buffer) {
@@ -103,12 +103,12 @@ class PlanChecker {
     }
     const ValueId first = buffer.values.front();
     for (ValueId value : buffer.values) {
-      if (has_place(value) != has_place(first) ||
-          (has_place(value) && (plan_.where[value.value].first != plan_.where[first.value].first ||
-                                slot(value).offset != slot(first).offset)))
+      if (has_slot(value) != has_slot(first) ||
+          (has_slot(value) && (plan_.where[value.value].first != plan_.where[first.value].first ||
+                               slot(value).offset != slot(first).offset)))
         error(maker(value), "{} and {} must share a buffer and lie apart", name(value),
               name(first));
-      if (has_place(value) && allocation(value).space != space)
+      if (has_slot(value) && allocation(value).space != space)
         error(maker(value), "{} belongs to memory space {} and lies in {}", name(value), space,
               allocation(value).space);
     }
@@ -116,7 +116,7 @@ class PlanChecker {
 
   // Parameters, constants and results outlive the program's temporaries.
   void check_role(ValueId value) {
-    if (!is_wanted(value) || !has_place(value)) return;
+    if (!is_wanted(value) || !has_slot(value)) return;
     const Allocation& place = allocation(value);
     const InstructionId id = maker(value);
     const Position& definition = aliases_[value].definition();

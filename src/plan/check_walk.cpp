@@ -5,7 +5,7 @@
 namespace hilo {
 namespace {
 
-constexpr int64_t most_moments = 8'000'000;
+constexpr int64_t max_moments = 8'000'000;
 
 void widen(LiveRange& range, int64_t moment) {
   range.start = std::min(range.start, moment);
@@ -64,8 +64,8 @@ class Walker {
         entered = true;
         continue;
       }
-      if (walk_.moments == most_moments)
-        return fail(ErrorKind::Limit, "the schedule runs more than {} instructions", most_moments);
+      if (walk_.moments == max_moments)
+        return fail(ErrorKind::Limit, "the schedule runs more than {} instructions", max_moments);
       widen(walk_.computations[top.computation.value], walk_.moments);
       widen(walk_.visits[id.value], walk_.moments++);
       ++top.next;

@@ -8,7 +8,7 @@ namespace hilo {
 namespace {
 
 // Instructions times measures of small changes.
-constexpr size_t polish_work = 150'000, least_measures = 10;
+constexpr size_t polish_work = 150'000, min_measures = 10;
 // Nodes times nodes times width, shared by the computations of a module by their sizes.
 constexpr size_t beam_work = 8'000'000;
 constexpr size_t widest_beam = 32, narrowest_beam = 2;
@@ -36,8 +36,8 @@ Order file_order(const ScheduleGraph& graph) {
 // Orders of a graph and of its reverse, of which the best is kept.
 class Candidates {
  public:
-  explicit Candidates(const ScheduleGraph& graph) : graph_(graph), turned_(reverse(graph)) {
-    least_ = least_peak();
+  explicit Candidates(const ScheduleGraph& graph) : graph_(graph), reversed_(reverse(graph)) {
+    least_ = peak_lower_bound();
     keep_settled(file_order(graph));
   }
 
@@ -46,7 +46,7 @@ class Candidates {
     if (is_least()) return;
     keep_settled(make(graph_));
     if (is_least()) return;
-    Order order = make(turned_);
+    Order order = make(reversed_);
     std::ranges::reverse(order);
     keep_settled(std::move(order));
   }
@@ -56,7 +56,7 @@ class Candidates {
 
  private:
   // No order can do better: what some node touches is all alive at once.
-  int64_t least_peak() const {
+  int64_t peak_lower_bound() const {
     int64_t most = 0, results = 0;
     for (uint32_t node = 0; node < graph_.size(); ++node) {
       int64_t touched = 0;
@@ -69,7 +69,7 @@ class Candidates {
   }
 
   void keep_settled(Order order) {
-    Order settled = settle(graph_, turned_, order);  // better, too, where the peak is the same
+    Order settled = settle(graph_, reversed_, order);  // better, too, where the peak is the same
     keep(std::move(settled));
     keep(std::move(order));
   }
@@ -82,7 +82,7 @@ class Candidates {
   }
 
   const ScheduleGraph& graph_;
-  const ScheduleGraph turned_;
+  const ScheduleGraph reversed_;
   Order best_;
   int64_t peak_ = INT64_MAX, least_ = 0;
 };
@@ -218,7 +218,7 @@ Schedule find_schedule(const Module& module, const Machine& machine, const Alias
   finder.improve();
   Schedule schedule = finder.take();
   const size_t measures = polish_work / (finder.count() + 1);
-  if (measures < least_measures) return schedule;
+  if (measures < min_measures) return schedule;
   PeakMeter meter(module, machine, aliases);
   polish(module, meter, finder.graphs(), schedule, static_cast<int64_t>(measures));
   return schedule;

@@ -7,9 +7,9 @@ namespace hilo {
 namespace {
 
 // Groups of more pieces are left as they are, so that the time stays linear.
-constexpr size_t most_pieces = 256;
+constexpr size_t max_intervals = 256;
 // How far back the piece is looked for that another goes on from.
-constexpr size_t most_joined = 32;
+constexpr size_t max_joined = 32;
 
 class Grouper {
  public:
@@ -27,7 +27,7 @@ class Grouper {
     const BufferId above = plan_.aliases.buffer_of[pair.result.value];
     const uint32_t a = group_of_[under.value], b = group_of_[above.value];
     if (a == b || (groups_[a].host && groups_[b].host)) return;
-    if (groups_[a].pieces.size() + groups_[b].pieces.size() > most_pieces) return;
+    if (groups_[a].pieces.size() + groups_[b].pieces.size() > max_intervals) return;
     int64_t shift = at_[above.value] + pair.at - at_[under.value];  // of a, when b stays
     int64_t shift_b = 0;
     if (groups_[a].host || (shift < 0 && !groups_[b].host)) shift_b = -std::exchange(shift, 0);
@@ -59,18 +59,18 @@ class Grouper {
         const LiveRange range = plan_.liveness.ranges[value.value];
         group.pieces.push_back({range.start, range.end, sizes_[value.value], 0});
       }
-    join_pieces(group);
+    coalesce_adjacent(group);
     if (facts_[buffer.value].has_own_allocation()) group.host = buffer;
     return group;
   }
 
   // One piece for those of one size and place that follow each other without a gap.
-  static void join_pieces(Group& group) {
+  static void coalesce_adjacent(Group& group) {
     std::ranges::stable_sort(group.pieces, {}, &Piece::start);
     std::vector<Piece> joined;
     for (const Piece& piece : group.pieces) {
       group.bytes = std::max(group.bytes, piece.at + piece.bytes);
-      const size_t nearby = joined.size() - std::min<size_t>(joined.size(), most_joined);
+      const size_t nearby = joined.size() - std::min<size_t>(joined.size(), max_joined);
       const auto last = joined.rend() - static_cast<ptrdiff_t>(nearby);
       const auto same = std::find_if(joined.rbegin(), last, [&](const Piece& p) {
         return p.at == piece.at && p.bytes == piece.bytes && p.end + 1 >= piece.start;
@@ -121,7 +121,7 @@ class Grouper {
     into.members.insert(into.members.end(), from.members.begin(), from.members.end());
     into.pieces.insert(into.pieces.end(), from.pieces.begin(), from.pieces.end());
     if (from.host) into.host = from.host;
-    join_pieces(into);
+    coalesce_adjacent(into);
   }
 
   void move(Group& group, int64_t shift) {

@@ -6,18 +6,18 @@ namespace hilo {
 namespace {
 
 // Beyond these no exact search is tried.
-constexpr size_t most_searched = 3000, most_neighbours = 2'000'000;
+constexpr size_t max_searched = 3000, max_neighbours = 2'000'000;
 
 // With fewer for each block only the first steps of a search would be made, again and again.
-constexpr int64_t least_search_steps = 100;
+constexpr int64_t min_search_steps = 100;
 // A step of the bound from pairs costs as much as many steps of fitting.
-constexpr int64_t most_pair_steps = 50'000;
+constexpr int64_t max_pair_steps = 50'000;
 
 // What best-fit by size may always take in a component, and the other orders in all together.
-constexpr int64_t least_fit_steps = 40'000'000;
+constexpr int64_t min_fit_steps = 40'000'000;
 
 bool is_hurried(std::span<const uint32_t> blocks, int64_t steps) {
-  return steps < least_search_steps * static_cast<int64_t>(blocks.size());
+  return steps < min_search_steps * static_cast<int64_t>(blocks.size());
 }
 
 // One component: fits in all orders, then searches while it ends above the target.
@@ -37,7 +37,7 @@ class ComponentPacker {
       sweep_fit(problem_, blocks_, direction, offsets_);
       keep_if_better({});
     }
-    int64_t own_steps = least_fit_steps;
+    int64_t own_steps = min_fit_steps;
     for (FitOrder by : fit_orders) {
       if (done() || (hurried && (by > FitOrder::Longest || best_end_ <= bound_.bytes))) break;
       const std::vector<uint32_t> order = order_blocks(problem_, blocks_, by);
@@ -54,11 +54,11 @@ class ComponentPacker {
   void search(int64_t steps) {
     if (is_hurried(blocks_, steps)) return;
     if (best_order_.empty()) best_order_ = order_blocks(problem_, blocks_, FitOrder::Size);
-    if (blocks_.size() <= most_searched)
-      neighbours_ = list_neighbours(problem_, blocks_, most_neighbours);
+    if (blocks_.size() <= max_searched)
+      neighbours_ = list_neighbours(problem_, blocks_, max_neighbours);
     if (neighbours_) {
       const PackingBound pairs =
-          bound_by_pairs(problem_, *neighbours_, blocks_, std::min(most_pair_steps, steps / 256));
+          bound_by_pairs(problem_, *neighbours_, blocks_, std::min(max_pair_steps, steps / 256));
       bound_.bytes = std::max(bound_.bytes, pairs.bytes);
       bound_.target = std::max(bound_.target, pairs.target);
     }
@@ -135,7 +135,7 @@ Packing pack(std::span<const Block> blocks, int64_t alignment, int64_t steps) {
   out.peak_moment = problem.peak_moment;
   out.offsets.assign(blocks.size(), 0);
   std::vector<ComponentPacker> hard;
-  int64_t fitting = std::max(steps, least_fit_steps);
+  int64_t fitting = std::max(steps, min_fit_steps);
   for (const std::vector<uint32_t>& component : problem.components) {
     ComponentPacker packer(problem, component, out.offsets);
     packer.fit_in_orders(fitting, is_hurried(component, steps));

@@ -68,9 +68,9 @@ void find_components(PackingProblem& problem, std::span<const uint32_t> by_start
 
 // As many rectangles start in a span as are alive at once, so that most meet few spans.
 void cut_time(PackingProblem& problem, std::span<const uint32_t> by_start, size_t alive) {
-  constexpr size_t most_leaves = 4096, least_starts = 32;
-  while (problem.leaves < most_leaves &&
-         problem.leaves * std::max(alive, least_starts) < by_start.size())
+  constexpr size_t max_leaves = 4096, min_starts = 32;
+  while (problem.leaves < max_leaves &&
+         problem.leaves * std::max(alive, min_starts) < by_start.size())
     problem.leaves *= 2;
   std::vector<int64_t> starts;  // of the spans but the first
   for (size_t leaf = 1; leaf < problem.leaves; ++leaf)

@@ -14,7 +14,7 @@ class Cliques {
  public:
   Cliques(const PackingProblem& problem, const Neighbours& neighbours,
           std::span<const uint32_t> blocks) {
-    for (uint32_t block : blocks) blocks_.push_back(least_of(problem, block));
+    for (uint32_t block : blocks) blocks_.push_back(smallest_member(problem, block));
     std::erase_if(blocks_, [](const Member& member) { return member.bytes == 0; });
     std::ranges::stable_sort(blocks_, std::greater<>(), &Member::bytes);
     std::vector<uint32_t> number(problem.extent.size(), UINT32_MAX);
@@ -43,7 +43,7 @@ class Cliques {
   };
 
   // Nothing for blocks whose pieces lie at several places.
-  static Member least_of(const PackingProblem& problem, uint32_t block) {
+  static Member smallest_member(const PackingProblem& problem, uint32_t block) {
     Member out{block, INT64_MAX, 0};
     for (const Rectangle& rectangle : problem.rectangles_of(block)) {
       if (rectangle.at != 0) return {block, 0, 0};

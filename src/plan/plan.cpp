@@ -15,11 +15,11 @@ constexpr double steps_per_second = 100e6;
 // For each way of several to lay out buffers, of which the best one is then packed well.
 constexpr double quick_seconds = 0.002;
 // What is laid out must be countable with some room.
-constexpr int64_t most_bytes = int64_t{1} << 60;
+constexpr int64_t max_bytes = int64_t{1} << 60;
 
 // Buffers of a module that is laid out in several ways, and groups that are then compared for a
 // place in an allocation of others.
-constexpr size_t most_compared = 1000, most_guests = 8;
+constexpr size_t max_compared = 1000, max_compared_groups = 8;
 
 constexpr std::pair<uint32_t, uint32_t> nowhere = {UINT32_MAX, UINT32_MAX};
 
@@ -38,18 +38,18 @@ class Planner {
   void run() {
     KnownSharing known;
     std::vector<Overlay> pairs = find_overlays(module_, plan_, facts_, sizes_, machine_, known);
-    if (facts_.size() > most_compared) return lay_out(pairs, {}, options_.packing_seconds);
+    if (facts_.size() > max_compared) return lay_out(pairs, {}, options_.packing_seconds);
     const double quickly = std::min(quick_seconds, options_.packing_seconds);
     lay_out(pairs, {}, quickly);
     if (!has_temporaries()) return;
     const Choice best = best_choice(std::move(pairs), quickly);
-    lay_out(best.pairs, best.guests, options_.packing_seconds);
+    lay_out(best.pairs, best.reuse, options_.packing_seconds);
   }
 
  private:
   struct Choice {
     std::vector<Overlay> pairs;
-    GuestChoice guests;
+    ReuseChoice reuse;
   };
   // That which needs least when it is packed in so little time, as these pairs without guests were.
   Choice best_choice(std::vector<Overlay> pairs, double packing_seconds) {
@@ -57,11 +57,11 @@ class Planner {
     std::vector<SpacePlan> least = plan_.spaces;
     const auto try_with_pairs = [&] {
       for (const bool last_of_equals : {false, true}) {
-        const GuestChoice guests = {most_guests, last_of_equals};
-        lay_out(pairs, guests, packing_seconds);
+        const ReuseChoice reuse = {max_compared_groups, last_of_equals};
+        lay_out(pairs, reuse, packing_seconds);
         if (!needs_less(plan_.spaces, least)) continue;
         least = plan_.spaces;
-        best = {pairs, guests};
+        best = {pairs, reuse};
       }
     };
     try_with_pairs();
@@ -87,14 +87,14 @@ class Planner {
     return less;
   }
 
-  void lay_out(std::span<const Overlay> pairs, const GuestChoice& choice, double packing_seconds) {
+  void lay_out(std::span<const Overlay> pairs, const ReuseChoice& choice, double packing_seconds) {
     groups_ = find_groups(plan_, facts_, sizes_, pairs, machine_);
     plan_.allocations.clear();
     plan_.spaces.clear();
     spaces_.clear();
     plan_.where.assign(plan_.aliases.values.size(), nowhere);
     add_own_allocations();
-    add_guests(choice);
+    add_reused(choice);
     add_temporaries(packing_seconds);
     for (Allocation& allocation : plan_.allocations)
       std::ranges::sort(allocation.slots, {}, &Slot::value);
@@ -109,14 +109,14 @@ class Planner {
   Result<void> check_sizes() const {
     int64_t sum = 0;
     for (size_t i = 0; i < sizes_.size(); ++i) {
-      if (sizes_[i] < most_bytes && (sum += sizes_[i] + most_alignment()) < most_bytes) continue;
+      if (sizes_[i] < max_bytes && (sum += sizes_[i] + max_alignment()) < max_bytes) continue;
       return std::unexpected(
           Error{ErrorKind::Limit, "the buffers of the module are too large to be laid out",
                 module_.place(plan_.aliases.values[i].definition().instruction)});
     }
     return {};
   }
-  int64_t most_alignment() const {
+  int64_t max_alignment() const {
     int64_t most = 1;
     for (const MemorySpace& space : machine_.spaces) most = std::max(most, space.alignment);
     return most;
@@ -156,10 +156,11 @@ class Planner {
     }
   }
 
-  void add_guests(const GuestChoice& choice) {
-    for (const Guest& guest : find_guests(groups_, facts_, machine_, choice)) {
-      allocation_of_[guest.group] = allocation_of_[guest.host];
-      add_slots(groups_[guest.group], plan_.allocations[allocation_of_[guest.host]], guest.offset);
+  void add_reused(const ReuseChoice& choice) {
+    for (const Reuse& reused : reuse_dead_allocations(groups_, facts_, machine_, choice)) {
+      allocation_of_[reused.group] = allocation_of_[reused.host];
+      add_slots(groups_[reused.group], plan_.allocations[allocation_of_[reused.host]],
+                reused.offset);
     }
   }
 

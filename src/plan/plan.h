@@ -83,9 +83,7 @@ Packing pack(std::span<const Block> blocks, int64_t alignment, int64_t steps);
 
 // For EvalOptions::place: every array lies where the plan says, on each of the devices, so that a
 // wrong overlap gives wrong numbers. The module and the plan must outlive what is returned.
-std::function<void(int64_t device, InstructionId, Literal&)> place_in(const Module& module,
-                                                                      const Plan& plan,
-                                                                      int64_t devices,
-                                                                      bool ideal_floats = false);
+std::function<void(int64_t device, InstructionId, Literal&)> bind_in_arena(
+    const Module& module, const Plan& plan, int64_t devices, bool ideal_floats = false);
 
 }  // namespace hilo

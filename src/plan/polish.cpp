@@ -8,7 +8,7 @@ namespace hilo {
 namespace {
 
 // How far from the peak instructions are moved, in places of their computation.
-constexpr ptrdiff_t most_distance = 64;
+constexpr ptrdiff_t max_distance = 64;
 
 class Polisher {
  public:
@@ -44,10 +44,10 @@ class Polisher {
   }
 
   bool improve_around(const Caller& at) {
-    find_places(at.computation);
+    find_positions(at.computation);
     const ptrdiff_t peak = place_[at.instruction];
     const auto size = static_cast<ptrdiff_t>(order().size());
-    for (ptrdiff_t distance = 0; distance <= most_distance; ++distance)
+    for (ptrdiff_t distance = 0; distance <= max_distance; ++distance)
       for (const int side : {1, -1}) {
         const ptrdiff_t place = peak + side * distance;
         if (place < 0 || place >= size || (distance == 0 && side < 0)) continue;
@@ -63,7 +63,7 @@ class Polisher {
 
   std::vector<InstructionId>& order() { return schedule_.orders[computation_.value]; }
 
-  void find_places(ComputationId computation) {
+  void find_positions(ComputationId computation) {
     computation_ = computation;
     place_.clear();
     for (ptrdiff_t i = 0; InstructionId id : order()) place_[id] = i++;

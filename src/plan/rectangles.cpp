@@ -21,7 +21,8 @@ bool lengthen(Rectangle& last, const Rectangle& next) {
 }
 
 // All pieces begin at the same place: the largest alive counts.
-std::vector<Rectangle> stack_pieces(std::vector<Piece> pieces, uint32_t block, int64_t alignment) {
+std::vector<Rectangle> stack_rectangles(std::vector<Piece> pieces, uint32_t block,
+                                        int64_t alignment) {
   std::ranges::stable_sort(pieces, {}, &Piece::start);
   const auto smaller = [](const Piece& a, const Piece& b) { return a.bytes < b.bytes; };
   std::priority_queue<Piece, std::vector<Piece>, decltype(smaller)> alive(smaller);
@@ -46,7 +47,8 @@ std::vector<Rectangle> stack_pieces(std::vector<Piece> pieces, uint32_t block, i
 }
 
 // Pieces at several places: at each moment the unions of those that overlap.
-std::vector<Rectangle> spread_pieces(std::vector<Piece> pieces, uint32_t block, int64_t alignment) {
+std::vector<Rectangle> union_rectangles(std::vector<Piece> pieces, uint32_t block,
+                                        int64_t alignment) {
   std::ranges::stable_sort(pieces, {}, &Piece::at);
   std::vector<int64_t> moments;
   for (const Piece& piece : pieces) moments.insert(moments.end(), {piece.start, piece.end + 1});
@@ -84,22 +86,23 @@ std::vector<Rectangle> spread_pieces(std::vector<Piece> pieces, uint32_t block, 
 std::vector<Rectangle> rectangles_of(const Block& block, uint32_t number, int64_t alignment) {
   // Blocks with more pieces at several places would take quadratic time; as one stack they take
   // more room, but never too little.
-  constexpr size_t most_spread = 64;
+  constexpr size_t max_union_intervals = 64;
   std::vector<Piece> pieces;
-  bool spread = false;
+  bool has_offsets = false;
   for (const Piece& piece : block.pieces) {
     if (piece.bytes <= 0 || piece.start > piece.end) continue;
     pieces.push_back(piece);
-    spread |= piece.at != 0;
+    has_offsets |= piece.at != 0;
   }
   if (pieces.empty()) return {};
-  if (pieces.size() == 1 && !spread) {
+  if (pieces.size() == 1 && !has_offsets) {
     const Piece& piece = pieces[0];
     return {{number, piece.start, piece.end, 0, round_up(piece.bytes, alignment), piece.bytes}};
   }
-  if (spread && pieces.size() <= most_spread) return spread_pieces(pieces, number, alignment);
+  if (has_offsets && pieces.size() <= max_union_intervals)
+    return union_rectangles(pieces, number, alignment);
   for (Piece& piece : pieces) piece.bytes += std::exchange(piece.at, 0);
-  return stack_pieces(pieces, number, alignment);
+  return stack_rectangles(pieces, number, alignment);
 }
 
 }  // namespace hilo

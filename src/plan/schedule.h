@@ -68,8 +68,8 @@ Order depth_first_order(const ScheduleGraph& graph, Visit visit);
 // Keeps the `width` sets of taken nodes that came with the lowest peaks, step by step.
 Order beam_order(const ScheduleGraph& graph, size_t width);
 // The order with what adds memory moved behind, as far as it may, and what frees it moved ahead.
-// `turned` is the graph's reverse.
-Order settle(const ScheduleGraph& graph, const ScheduleGraph& turned, const Order& order);
+// `reversed` is the graph's reverse.
+Order settle(const ScheduleGraph& graph, const ScheduleGraph& reversed, const Order& order);
 
 // The best of all of them; beams take at most `work`, nodes times nodes times width.
 Order best_order(const ScheduleGraph& graph, size_t work);

@@ -182,7 +182,7 @@ void add_overwrites(std::span<const Event> events, const NodeOf& node_of, Links&
   }
 }
 
-Lists turned(size_t size, const Links& links) {
+Lists transposed(size_t size, const Links& links) {
   Links out;
   out.reserve(links.size());
   for (const auto& [from, to] : links) out.emplace_back(to, from);
@@ -235,9 +235,9 @@ ScheduleGraph ScheduleGraphs::graph(ComputationId computation,
     const auto at = std::ranges::lower_bound(buffers, result);
     if (at != buffers.end() && *at == result) out.alive_last[at - buffers.begin()] = true;
   }
-  out.before = turned(order.size(), links);
+  out.before = transposed(order.size(), links);
   out.after = lists_of(order.size(), std::move(links));
-  out.touched_by = turned(out.bytes.size(), touches);
+  out.touched_by = transposed(out.bytes.size(), touches);
   out.touches = lists_of(order.size(), std::move(touches));
   return out;
 }

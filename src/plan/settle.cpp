@@ -48,11 +48,11 @@ Order move_ahead(const ScheduleGraph& graph, const Order& order) {
 
 }  // namespace
 
-Order settle(const ScheduleGraph& graph, const ScheduleGraph& turned, const Order& order) {
+Order settle(const ScheduleGraph& graph, const ScheduleGraph& reversed, const Order& order) {
   Order out = order;
   for (int round = 0; round < 2; ++round) {
     std::ranges::reverse(out);
-    out = move_ahead(turned, out);
+    out = move_ahead(reversed, out);
     std::ranges::reverse(out);
     out = move_ahead(graph, out);
   }

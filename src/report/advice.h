@@ -76,7 +76,7 @@ void advise_donations(MemoryPicture& picture, const Dataflow& flow);
 // "dimension 1 of 4 takes 128": those that the tile of a shape pads; "" when none.
 std::string padded_dims(const Shape& shape);
 // The order of dimensions with the fewest padded bytes, the tiles as they are.
-Shape least_padded(const Shape& shape);
+Shape min_padded_shape(const Shape& shape);
 // "fusion.1, fusion.2 and 3 more (model.py:12)"
 std::string names_of(const MemoryPicture& picture, const std::vector<size_t>& values);
 

@@ -86,7 +86,7 @@ class BufferAdvice {
     if (!dims.empty()) text += ", as " + dims;
     int64_t saved = lost;
     if (!dims.empty() && shape->dims.size() <= 5) {
-      const Shape best = least_padded(*shape);
+      const Shape best = min_padded_shape(*shape);
       if (padded_bytes(best) < padded) {
         text += fmt::format("; {} takes {}: transpose, so that another dimension is the last one",
                             to_string(best), human_bytes(padded_bytes(best)));

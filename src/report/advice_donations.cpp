@@ -9,7 +9,7 @@ namespace {
 int64_t last_read(const MemoryPicture& picture, const PictureAllocation& allocation) {
   int64_t out = -1;
   for (const size_t v : allocation.values)
-    for (const PicturePlace& use : picture.values[v].uses) {
+    for (const PicturePosition& use : picture.values[v].uses) {
       const int64_t moment = picture.instructions[use.instruction].moment;
       if (moment < 0) return INT64_MAX;
       out = std::max(out, moment);

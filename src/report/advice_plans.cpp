@@ -73,7 +73,7 @@ class OtherPlans {
   std::optional<Dims> output_index(const PictureAllocation& result) const {
     const std::string_view root = module_[module_[module_.entry].root].name;
     for (const size_t v : result.values)
-      for (const PicturePlace& place : picture_.values[v].positions) {
+      for (const PicturePosition& place : picture_.values[v].positions) {
         const PictureInstruction& instruction = picture_.instructions[place.instruction];
         if (instruction.name == root && instruction.computation == module_[module_.entry].name)
           return place.index;

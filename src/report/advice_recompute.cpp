@@ -25,7 +25,7 @@ struct Gap {
 std::optional<Gap> gap_around(const MemoryPicture& picture, const PictureValue& value,
                               int64_t moment) {
   Gap gap{value.start, INT64_MAX};
-  for (const PicturePlace& use : value.uses) {
+  for (const PicturePosition& use : value.uses) {
     const int64_t read = picture.instructions[use.instruction].moment;
     if (read == moment || read < 0) return std::nullopt;
     if (read < moment) gap.last_before = std::max(gap.last_before, read);

@@ -32,7 +32,7 @@ void resize(const TemporarySpace& space, const std::vector<size_t>& values, int6
 }  // namespace
 
 // The order of dimensions with the fewest padded bytes, the tiles as they are.
-Shape least_padded(const Shape& shape) {
+Shape min_padded_shape(const Shape& shape) {
   Shape best = shape, tried = shape;
   Dims& order = tried.layout.minor_to_major;
   std::sort(order.begin(), order.end());
@@ -68,18 +68,18 @@ std::string names_of(const MemoryPicture& picture, const std::vector<size_t>& va
 
 void propose_other_layouts(const MemoryPicture& picture, const TemporarySpace& space,
                            Candidates& out) {
-  constexpr size_t most_rank = 5;  // 120 orders
+  constexpr size_t max_rank = 5;  // 120 orders
   for (const auto& [text, values] : values_by_shape(picture, space)) {
     const PictureValue& value = picture.values[values[0]];
     if (value.unpadded_bytes < 0 || value.bytes - value.unpadded_bytes <= value.bytes / 20)
       continue;
     const auto shape = parse_shape(text);
     if (!shape || !shape->is_array() || shape->layout.tiles.empty() ||
-        shape->dims.size() > most_rank || !layout_fault(*shape).empty())
+        shape->dims.size() > max_rank || !layout_fault(*shape).empty())
       continue;
     const std::string padded = padded_dims(*shape);
     if (padded.empty()) continue;
-    const Shape best = least_padded(*shape);
+    const Shape best = min_padded_shape(*shape);
     const bool reorders = padded_bytes(best) < value.bytes;
     Candidate& candidate = out.emplace_back();
     candidate.advice.kind = "unpad";

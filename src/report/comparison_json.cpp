@@ -19,7 +19,7 @@ Json json_of_memory(const MemoryPicture* picture) {
                       {"total_bytes", known(space.total_bytes)},
                       {"temp_bytes", known(space.temp_bytes)},
                       {"peak_bytes", known(space.peak_bytes)}});
-  return {{"made_from", picture->made_from},
+  return {{"made_from", picture->read_from},
           {"machine", picture->machine},
           {"spaces", spaces},
           {"unpadded_peak_bytes", known(picture->unpadded_peak.bytes)}};

@@ -142,7 +142,7 @@ std::optional<int64_t> read_human_bytes(std::string_view text) {
   const auto parts = number_and_unit(text);
   if (!parts) return std::nullopt;
   const double bytes = parts->first * parts->second;
-  if (bytes > static_cast<double>(most_bytes)) return std::nullopt;
+  if (bytes > static_cast<double>(max_bytes)) return std::nullopt;
   return std::llround(bytes);
 }
 

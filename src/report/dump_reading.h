@@ -9,7 +9,7 @@
 namespace hilo {
 
 // No memory is larger; larger numbers in a dump are damage.
-inline constexpr int64_t most_bytes = int64_t{1} << 48;
+inline constexpr int64_t max_bytes = int64_t{1} << 48;
 
 // The lines of one text. The prefixes that loggers and mails put before lines are left out.
 class DumpLines {
@@ -73,7 +73,7 @@ struct DumpContents {
   };
   std::optional<Stated> total;                 // "Total bytes used", all allocations
   std::unordered_map<int64_t, Stated> totals;  // of a usage report, by space
-  std::vector<Place> allocation_places;        // by allocation
+  std::vector<Place> allocation_locations;     // by allocation
   struct Range {
     DumpName name;
     LiveRange range;

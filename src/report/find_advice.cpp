@@ -22,14 +22,14 @@ void add_repacking(MemoryPicture& picture, const PictureSpace& space, int64_t pa
 
 // The best of the candidates by what they save at the peak, then by their bounds.
 void keep_best(const TemporarySpace& space, Candidates& candidates) {
-  constexpr size_t most_bounds = 100;
+  constexpr size_t max_bounds = 100;
   for (Candidate& candidate : candidates) candidate.bound = -space.saved_at_peak(candidate.change);
   const auto keep = [&](size_t count) {
     std::stable_sort(candidates.begin(), candidates.end(),
                      [](const Candidate& a, const Candidate& b) { return a.bound < b.bound; });
     candidates.resize(std::min(candidates.size(), count));
   };
-  keep(most_bounds);
+  keep(max_bounds);
   std::erase_if(candidates, [](const Candidate& candidate) { return candidate.bound >= 0; });
   for (Candidate& candidate : candidates) candidate.bound = space.bound(candidate.change);
   keep(count_to_pack(space.block_count()));

@@ -112,7 +112,7 @@ void find_overlaps(DumpContents& contents) {
                                 picture.name_of(picture.values[conflict.first]),
                                 picture.name_of(picture.values[conflict.second]),
                                 picture.allocations[conflict.allocation].number),
-                    contents.allocation_places[conflict.allocation]});
+                    contents.allocation_locations[conflict.allocation]});
 }
 
 }  // namespace hilo

@@ -26,7 +26,7 @@ class PageData {
   std::string text() {
     json out;
     out["schema"] = "hilo.page.1";
-    out["module"] = picture_.module_name, out["made_from"] = picture_.made_from;
+    out["module"] = picture_.module_name, out["made_from"] = picture_.read_from;
     out["machine"] = picture_.machine, out["machine_reason"] = picture_.machine_reason;
     out["notes"] = picture_.notes;
     out["faults"] = json::array();
@@ -81,7 +81,7 @@ class PageData {
       columns["end"].push_back(value.end);
       columns["buffer"].push_back(value.buffer);
       columns["use_count"].push_back(value.uses.size());
-      for (const PicturePlace& use : value.uses) {
+      for (const PicturePosition& use : value.uses) {
         uses.push_back(instruction(use.instruction));
         operands.push_back(use.operand);
       }

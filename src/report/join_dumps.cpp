@@ -117,7 +117,7 @@ void check_allocations(DumpContents& contents) {
   for (size_t i = 0; i < picture.allocations.size(); ++i) {
     const PictureAllocation& allocation = picture.allocations[i];
     const auto fault = [&](std::string message) {
-      contents.fault({ErrorKind::Format, std::move(message), contents.allocation_places[i]});
+      contents.fault({ErrorKind::Format, std::move(message), contents.allocation_locations[i]});
     };
     int64_t reach = 0;
     for (const size_t v : allocation.values)

@@ -142,7 +142,7 @@ Json list_of(const T& items, Convert&& convert) {
 Json document_of(const MemoryPicture& picture) {
   Json out = {{"schema", "hilo.explain.1"},
               {"module", picture.module_name},
-              {"made_from", picture.made_from},
+              {"made_from", picture.read_from},
               {"machine", picture.machine},
               {"machine_reason", picture.machine_reason},
               {"is_machine_assumed", picture.is_machine_assumed},

@@ -42,7 +42,7 @@ std::string notes_of(const MemoryPicture& picture) {
 
 std::string first_lines(const MemoryPicture& picture) {
   std::string out =
-      (picture.module_name.empty() ? "" : picture.module_name + ": ") + picture.made_from;
+      (picture.module_name.empty() ? "" : picture.module_name + ": ") + picture.read_from;
   out = plain_text(out) + '\n' + plain_text(chip_line(picture)) + '\n';
   if (!picture.faults.empty())
     out += fmt::format(

@@ -19,7 +19,7 @@ class PictureMaker {
 
   MemoryPicture make() {
     picture_.module_name = module_.header.name;
-    picture_.made_from = "planned by Hilo";
+    picture_.read_from = "planned by Hilo";
     picture_.machine = machine_.name;
     for (const InstructionId id : plan_.liveness.sequence) {
       const size_t instruction = index_of(id);
@@ -49,7 +49,7 @@ class PictureMaker {
     return index;
   }
 
-  PicturePlace place_of(InstructionId id, int64_t operand, const Dims& index) {
+  PicturePosition position_of(InstructionId id, int64_t operand, const Dims& index) {
     const InstructionId shaped =
         operand < 0 ? id : module_.operand(id, static_cast<size_t>(operand));
     return {index_of(id), operand, module_.shape(shaped).is_tuple(), index};
@@ -78,7 +78,7 @@ class PictureMaker {
     PictureValue value;
     value.number = from.number;
     value.is_phi = from.is_phi;
-    value.defined = place_of(from.definition().instruction, -1, from.definition().index);
+    value.defined = position_of(from.definition().instruction, -1, from.definition().index);
     const Shape& shape = shape_of(module_, from);
     value.shape = to_string(shape);
     value.bytes = slot.bytes;
@@ -90,9 +90,9 @@ class PictureMaker {
     value.start = plan_.liveness.ranges[slot.value.value].start;
     value.end = plan_.liveness.ranges[slot.value.value].end;
     for (const Position& position : from.positions)
-      value.positions.push_back(place_of(position.instruction, -1, position.index));
+      value.positions.push_back(position_of(position.instruction, -1, position.index));
     for (const ValueUse& use : from.uses)
-      value.uses.push_back(place_of(use.instruction, use.operand, use.index));
+      value.uses.push_back(position_of(use.instruction, use.operand, use.index));
     if (options_.instruction_texts) keep_text(from.definition().instruction);
     picture_.values.push_back(std::move(value));
   }
@@ -113,7 +113,7 @@ class PictureMaker {
         allocation.parameter_shape = to_string_without_layout(
             module_.shape(entry.parameters[static_cast<size_t>(*allocation.parameter)]));
       for (const size_t v : allocation.values)
-        for (const PicturePlace& place : picture_.values[v].positions)
+        for (const PicturePosition& place : picture_.values[v].positions)
           if (place.instruction == index_of(entry.root) && place.index.empty())
             allocation.output_shape = to_string_without_layout(module_.shape(entry.root));
     }

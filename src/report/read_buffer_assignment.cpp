@@ -36,7 +36,7 @@ std::optional<PictureAllocation> read_allocation(DumpCursor cursor) {
   const auto number = cursor.number();
   if (!number || !cursor.eat(": size ")) return std::nullopt;
   const auto bytes = cursor.number();
-  if (!bytes || *bytes > most_bytes) return std::nullopt;
+  if (!bytes || *bytes > max_bytes) return std::nullopt;
   out.number = *number;
   out.bytes = *bytes;
   while (cursor.eat(", "))
@@ -57,9 +57,9 @@ std::optional<ReadValue> read_value(DumpCursor cursor) {
   if (!label || !cursor.eat(" (size=")) return std::nullopt;
   out.label = std::move(*label);
   const auto bytes = cursor.number();
-  if (!bytes || *bytes > most_bytes || !cursor.eat(",offset=")) return std::nullopt;
+  if (!bytes || *bytes > max_bytes || !cursor.eat(",offset=")) return std::nullopt;
   const auto offset = cursor.number();
-  if (!offset || *offset > most_bytes || !cursor.eat("): ")) return std::nullopt;
+  if (!offset || *offset > max_bytes || !cursor.eat("): ")) return std::nullopt;
   out.bytes = *bytes;
   out.offset = *offset;
   out.shape = cursor.rest;
@@ -117,7 +117,7 @@ void read_buffer_assignment(DumpLines& lines, DumpContents& contents) {
         continue;
       }
       contents.picture.allocations.push_back(std::move(*allocation));
-      contents.allocation_places.push_back(lines.place());
+      contents.allocation_locations.push_back(lines.place());
     } else if (cursor.eat(" value: ")) {
       const auto value = read_value(cursor);
       if (!value)

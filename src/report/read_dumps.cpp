@@ -167,7 +167,7 @@ Result<MemoryPicture> read_picture(std::span<const DumpText> dumps, const DumpOp
     if (!picture.faults.empty()) return std::unexpected(picture.faults.front());
     return fail(ErrorKind::Format, "{}: holds no allocation, no value and no live range", names);
   }
-  picture.made_from = fmt::format("{}: {}", text_of(contents.kinds.front()), names);
+  picture.read_from = fmt::format("{}: {}", text_of(contents.kinds.front()), names);
   join_dumps(contents, options);
   return std::move(picture);
 }

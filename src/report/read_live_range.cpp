@@ -49,8 +49,8 @@ class LiveRangeSection {
       contents_.fault(lines_.error(
           fmt::format("expected the instruction of step {}, found that of {}: the schedule {}",
                       expected, *moment, *moment > expected ? "misses one" : "goes back")));
-      constexpr int64_t most_missing = 1000;
-      if (*moment < expected || *moment > expected + most_missing) return;
+      constexpr int64_t max_missing = 1000;
+      if (*moment < expected || *moment > expected + max_missing) return;
     }
     while (static_cast<int64_t>(sequence.size()) < *moment)
       schedule(fmt::format("(missing at {})", sequence.size()));
@@ -98,7 +98,7 @@ class LiveRangeSection {
       name = read_dump_name(line.substr(4, colon - 4));
     DumpCursor cursor{colon == std::string_view::npos ? "" : line.substr(colon + 2)};
     const auto bytes = cursor.number();
-    if (!name || !bytes || *bytes > most_bytes || !cursor.eat(" bytes"))
+    if (!name || !bytes || *bytes > max_bytes || !cursor.eat(" bytes"))
       return contents_.fault(lines_.error("expected \"VALUE: BYTES bytes\""));
     if (contents_.peak) contents_.peak->values.emplace_back(std::move(*name), *bytes);
   }

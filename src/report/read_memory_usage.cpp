@@ -45,7 +45,7 @@ class MemoryUsage {
   void read_total(std::string_view text) {
     DumpCursor cursor{text};
     const auto bytes = cursor.number();
-    if (!bytes || *bytes > most_bytes)
+    if (!bytes || *bytes > max_bytes)
       return contents_.fault(lines_.error("expected \"Total bytes: NUMBER\""));
     if (!space_) return;
     if (!contents_.totals.emplace(*space_, DumpContents::Stated{*bytes, lines_.place()}).second)
@@ -57,7 +57,7 @@ class MemoryUsage {
     PictureAllocation& allocation = contents_.picture.allocations.emplace_back();
     allocation.number = static_cast<int64_t>(contents_.picture.allocations.size()) - 1;
     allocation.space = space_.value_or(0);
-    contents_.allocation_places.push_back(lines_.place());
+    contents_.allocation_locations.push_back(lines_.place());
     in_allocation_ = true;
     ++tables_;
   }
@@ -73,7 +73,7 @@ class MemoryUsage {
       bytes = read_human_bytes(trimmed(*size));
       place = DumpCursor{trimmed(*offset)}.number();
     }
-    if (!cumulative || !share || !bytes || !place || *place > most_bytes || !in_allocation_)
+    if (!cumulative || !share || !bytes || !place || *place > max_bytes || !in_allocation_)
       return contents_.fault(
           lines_.error("expected \"CUMULATIVE(SHARE%); SIZE; OFFSET; VALUES; SHAPES\""));
     PictureValue value;
@@ -109,7 +109,7 @@ class MemoryUsage {
     const auto total = contents_.totals.find(*space_);
     if (total == contents_.totals.end())
       contents_.fault({ErrorKind::Format, "this space has no \"Total bytes\"", place_});
-    else if (!hides_rest_ && tables_ <= most_tables &&
+    else if (!hides_rest_ && tables_ <= max_tables &&
              std::abs(total->second.bytes - sum_) > rounding_)
       contents_.fault({ErrorKind::Format,
                        fmt::format("the allocations add up to about {}, not to {} bytes: some are "
@@ -124,7 +124,7 @@ class MemoryUsage {
   std::optional<int64_t> space_;
   Place place_;
   bool in_allocation_ = false, hides_rest_ = false;
-  static constexpr int64_t most_tables = 50;  // of a space; XLA leaves out small ones after that
+  static constexpr int64_t max_tables = 50;  // of a space; XLA leaves out small ones after that
   int64_t sum_ = 0, rounding_ = 0, allocation_rounding_ = 0, tables_ = 0;
 };
 

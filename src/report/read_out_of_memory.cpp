@@ -149,7 +149,7 @@ class BufferLists {
     contents_.picture.allocations.push_back(std::move(allocation));
     Place place;
     place.line = line_->number;
-    contents_.allocation_places.push_back(place);
+    contents_.allocation_locations.push_back(place);
   }
 
   static constexpr std::pair<std::string_view, bool PictureAllocation::*> stated_parts[] = {

@@ -4,9 +4,9 @@ namespace hilo {
 namespace {
 
 // "copy-start, operand 0 {1}" or "copy-start {1}".
-std::optional<std::pair<DumpName, PicturePlace>> read_place(std::string_view line) {
+std::optional<std::pair<DumpName, PicturePosition>> read_position(std::string_view line) {
   DumpCursor cursor{line};
-  PicturePlace place;
+  PicturePosition place;
   DumpName name;
   const size_t end = line.find_first_of(", ");
   name.instruction = line.substr(0, end);
@@ -47,7 +47,7 @@ class UsedValues {
       else if (line == " positions:") part_ = &PictureValue::positions;
       else if (line == " uses:") part_ = &PictureValue::uses;
       else if (line.starts_with(" from instruction: ")) describe(line.substr(19));
-      else if (line.starts_with("  ")) add_place(line.substr(2));
+      else if (line.starts_with("  ")) add_position(line.substr(2));
       else return;
     }
   }
@@ -82,9 +82,9 @@ class UsedValues {
     value_ = &contents_.picture.values.back();
   }
 
-  void add_place(std::string_view line) {
+  void add_position(std::string_view line) {
     if (line == "(none)" || !value_ || !part_) return;
-    auto place = read_place(line);
+    auto place = read_position(line);
     if (!place) return contents_.fault(lines_.error("expected \"INSTRUCTION, operand N {INDEX}\""));
     place->second.instruction = contents_.instruction(place->first.instruction);
     (value_->*part_).push_back(std::move(place->second));
@@ -101,7 +101,7 @@ class UsedValues {
   DumpLines& lines_;
   DumpContents& contents_;
   PictureValue* value_ = nullptr;
-  std::vector<PicturePlace> PictureValue::* part_ = nullptr;
+  std::vector<PicturePosition> PictureValue::* part_ = nullptr;
 };
 
 }  // namespace

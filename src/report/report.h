@@ -29,7 +29,7 @@ struct PictureCollective {
 };
 
 // Where a value stands (a position) or is read (a use).
-struct PicturePlace {
+struct PicturePosition {
   size_t instruction = 0;  // in MemoryPicture::instructions
   int64_t operand = -1;    // of a use
   bool has_index = false;  // the result, or the operand, is a tuple: XLA prints the index
@@ -38,8 +38,8 @@ struct PicturePlace {
 
 // An array, or a tuple's table of pointers, that has a place in memory.
 struct PictureValue {
-  int64_t number = -1;   // XLA's id
-  PicturePlace defined;  // has_index: "fusion.3{1}"
+  int64_t number = -1;      // XLA's id
+  PicturePosition defined;  // has_index: "fusion.3{1}"
   bool is_phi = false;
   std::string shape;            // with its layout
   std::string kind;             // as a message calls it: "scoped", "HLO temp"
@@ -49,9 +49,9 @@ struct PictureValue {
   static constexpr size_t no_allocation = SIZE_MAX;  // not known
   size_t allocation = no_allocation;                 // in MemoryPicture::allocations
   int64_t offset = 0, space = 0;
-  size_t buffer = 0;                          // values of one buffer must lie in one place
-  int64_t start = 0, end = -1;                // moments, both included; start > end: not known
-  std::vector<PicturePlace> positions, uses;  // the defining position first
+  size_t buffer = 0;                             // values of one buffer must lie in one place
+  int64_t start = 0, end = -1;                   // moments, both included; start > end: not known
+  std::vector<PicturePosition> positions, uses;  // the defining position first
   bool has_range() const { return start <= end; }
 };
 
@@ -131,7 +131,7 @@ struct CombinedAdvice {
 
 struct MemoryPicture {
   std::string module_name;
-  std::string made_from;                // "planned by Hilo", "buffer assignment: a.txt"
+  std::string read_from;                // "planned by Hilo", "buffer assignment: a.txt"
   std::string machine, machine_reason;  // "v5e"; "named by --target", "assumed: tiled layouts"
   bool is_machine_assumed = false;
   std::vector<std::string> other_machines;  // that agree with what was seen as well

@@ -92,21 +92,21 @@ int64_t TemporarySpace::pack_with(const Change& change) const {
   for (const auto& [value, pieces] : change.pieces) touched[places_.at(value).block] = true;
   for (size_t b = 0; b < blocks_.size(); ++b)
     if (!touched[b]) blocks.push_back(blocks_[b].block);
-  constexpr int64_t most_steps = 2'000'000;
-  return pack(blocks, alignment_, most_steps / (static_cast<int64_t>(blocks.size()) + 1)).bytes;
+  constexpr int64_t max_steps = 2'000'000;
+  return pack(blocks, alignment_, max_steps / (static_cast<int64_t>(blocks.size()) + 1)).bytes;
 }
 
 Dataflow::Dataflow(const MemoryPicture& picture)
     : made(picture.instructions.size()), read(picture.instructions.size()) {
   for (size_t v = 0; v < picture.values.size(); ++v) {
     made[picture.values[v].defined.instruction].push_back(v);
-    for (const PicturePlace& use : picture.values[v].uses) read[use.instruction].push_back(v);
+    for (const PicturePosition& use : picture.values[v].uses) read[use.instruction].push_back(v);
   }
 }
 
 std::vector<size_t> Dataflow::users(const MemoryPicture& picture, size_t value) const {
   std::vector<size_t> out;
-  for (const PicturePlace& use : picture.values[value].uses) {
+  for (const PicturePosition& use : picture.values[value].uses) {
     const auto& positions = picture.values[value].positions;
     const bool passes_on = std::any_of(positions.begin(), positions.end(), [&](const auto& place) {
       return place.instruction == use.instruction;

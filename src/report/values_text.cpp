@@ -16,7 +16,7 @@ std::vector<size_t> placed_values(const MemoryPicture& picture) {
   return out;
 }
 
-std::string text_of_place(const MemoryPicture& picture, const PicturePlace& place) {
+std::string position_text(const MemoryPicture& picture, const PicturePosition& place) {
   std::string out = "  " + picture.instructions[place.instruction].name;
   if (place.operand >= 0) out += fmt::format(", operand {}", place.operand);
   if (place.has_index) out += ' ' + text_of_index(place.index);
@@ -26,9 +26,9 @@ std::string text_of_place(const MemoryPicture& picture, const PicturePlace& plac
 void append_value(std::string& out, const MemoryPicture& picture, const PictureValue& value,
                   DumpForm form) {
   out += label_of(picture, value) + "\n positions:\n";
-  for (const PicturePlace& place : value.positions) out += text_of_place(picture, place);
+  for (const PicturePosition& place : value.positions) out += position_text(picture, place);
   out += " uses:\n";
-  for (const PicturePlace& place : value.uses) out += text_of_place(picture, place);
+  for (const PicturePosition& place : value.uses) out += position_text(picture, place);
   if (value.uses.empty() && form == DumpForm::Today) out += "  (none)\n";
   out += " from instruction: " + picture.instruction_of(value).text;
   if (form == DumpForm::Today) out += '\n';

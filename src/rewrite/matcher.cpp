@@ -165,7 +165,7 @@ class Matcher {
     const auto values = match_.module().operands(goal.value);
     const bool swaps = node.operands == 2 && commutes(node);
     for (int swapped = 0; swapped <= swaps; ++swapped) {
-      std::array<Goal, Pattern::most_nodes> goals;
+      std::array<Goal, Pattern::max_nodes> goals;
       int at = goal.node + 1;
       for (int i = 0; i < node.operands; ++i) {
         goals[i] = {at, values[swapped ? 1 - i : i],

@@ -71,8 +71,8 @@ constexpr bool is_word(char c) { return (c >= 'a' && c <= 'z') || is_digit(c) ||
 }  // namespace pattern_text
 
 struct Pattern {
-  static constexpr int most_nodes = 12;
-  PatternNode nodes[most_nodes] = {};
+  static constexpr int max_nodes = 12;
+  PatternNode nodes[max_nodes] = {};
   int8_t count = 0;
 
   constexpr Pattern() = default;
@@ -90,7 +90,7 @@ struct Pattern {
 
   constexpr const char* term(const char* at) {
     at = skip(at);
-    if (count == most_nodes) throw "pattern: too many nodes";
+    if (count == max_nodes) throw "pattern: too many nodes";
     const int mine = count++;
     PatternNode& node = nodes[mine];
     if (pattern_text::is_capital(*at)) {

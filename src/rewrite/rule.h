@@ -58,7 +58,7 @@ struct Replacement {
   Pattern pattern;  // elementwise ops of the root's dimensions over bound values and constants
   Build build = nullptr;
   consteval Replacement(const char* text) : pattern(text) {}
-  constexpr Replacement(Build made_by) : build(made_by) {}
+  constexpr Replacement(Build builder) : build(builder) {}
 };
 
 struct RewriteRule {

@@ -5,7 +5,7 @@
 //   transpose(dot(x[b, c, s], w[o, c]))  =>  dot(broadcast(w)[b, o, c], x[b, c, s])
 //
 // The repeated matrix takes half the memory of the result that would be moved, or less. Assumes
-// plain layouts. Stands behind short-products, whose sums are faster still.
+// plain layouts. Stands behind expand-small-dots, whose sums are faster still.
 #include "target/products.h"
 
 #include <algorithm>
@@ -92,9 +92,10 @@ InstructionId batched(Editor& editor, InstructionId transpose) {
     std::iota(product.lhs_batch_dims.begin(), product.lhs_batch_dims.end(), 0);
     product.rhs_batch_dims = product.lhs_batch_dims;
     if (!is_right) std::ranges::reverse(product.operand_precision);
-    const InstructionId spread = editor.add(dot, Op::Broadcast, Shape::array(from.type, repeated),
-                                            {&matrix, 1}, DimensionsAttributes{to});
-    const InstructionId operands[] = {spread, array};
+    const InstructionId broadcast =
+        editor.add(dot, Op::Broadcast, Shape::array(from.type, repeated), {&matrix, 1},
+                   DimensionsAttributes{to});
+    const InstructionId operands[] = {broadcast, array};
     return editor.add(dot, Op::Dot, Shape::array(shape.type, shape.dims), operands, product);
   }
   return {};

@@ -21,10 +21,10 @@
 namespace hilo {
 namespace {
 
-constexpr int64_t least_row = 64;  // elements
-constexpr int64_t least_columns = 8, least_lines = 8;
+constexpr int64_t min_row_elements = 64;  // elements
+constexpr int64_t min_columns = 8, min_lines = 8;
 // Terms of a row and elements of a matrix that is multiplied by a vector.
-constexpr int64_t least_terms = 8, largest_matrix = 1 << 15;
+constexpr int64_t min_terms = 8, largest_matrix = 1 << 15;
 
 class ComplexSums {
  public:
@@ -68,11 +68,12 @@ class ComplexSums {
     return std::ranges::count(summed, innermost) > 0;
   }
   static bool are_long_rows(const Shape& from, const Dims& summed, const Shape& to) {
-    return sums_innermost(from, summed) && element_count(from) >= least_row * element_count(to);
+    return sums_innermost(from, summed) &&
+           element_count(from) >= min_row_elements * element_count(to);
   }
   static bool are_columns(const Shape& from, const Dims& summed, const Shape& to) {
-    return from.rank() > 0 && !sums_innermost(from, summed) && from.dims.back() >= least_columns &&
-           element_count(from) >= least_lines * element_count(to);
+    return from.rank() > 0 && !sums_innermost(from, summed) && from.dims.back() >= min_columns &&
+           element_count(from) >= min_lines * element_count(to);
   }
   // For this sum alone, by more than a move.
   bool is_computed(InstructionId id) const {
@@ -143,7 +144,7 @@ class ComplexSums {
     int64_t batches = 1;
     for (int64_t d : batch) batches *= matrix.dims[static_cast<size_t>(d)];
     return sums_innermost(matrix, summed) && element_count(matrix) <= batches * largest_matrix &&
-           element_count(matrix) >= least_terms * element_count(module_.shape(id));
+           element_count(matrix) >= min_terms * element_count(module_.shape(id));
   }
 
   InstructionId sum_of_products(InstructionId id, std::array<InstructionId, 2> x,

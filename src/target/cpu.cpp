@@ -1,27 +1,27 @@
+#include "target/canonicalize_convolutions.h"
+#include "target/collapse_dims.h"
 #include "target/complex_sums.h"
+#include "target/declare_in_place.h"
 #include "target/dynamic_dims.h"
+#include "target/fold_operand_upcasts.h"
 #include "target/function_tables.h"
-#include "target/keep_order.h"
-#include "target/made_parts.h"
-#include "target/made_rows.h"
+#include "target/fuse_dot_producer_batches.h"
+#include "target/fuse_dot_producer_rows.h"
+#include "target/fuse_scalar_scatter.h"
+#include "target/hoist_broadcast_slices.h"
+#include "target/inline_fusions.h"
 #include "target/merge_collectives.h"
-#include "target/merged_dims.h"
-#include "target/needless_copies.h"
 #include "target/open_emitter.h"
-#include "target/open_fusions.h"
+#include "target/order_side_effects.h"
 #include "target/padded_windows.h"
-#include "target/plain_convolutions.h"
 #include "target/products.h"
 #include "target/reduced_reshapes.h"
+#include "target/remove_layout_copies.h"
 #include "target/row_major.h"
-#include "target/rows_in_place.h"
-#include "target/scattered_numbers.h"
 #include "target/share_reshapes.h"
 #include "target/split_concatenations.h"
-#include "target/spread_slices.h"
 #include "target/stated_aliasing.h"
 #include "target/target.h"
-#include "target/unwidened_operands.h"
 
 namespace hilo {
 namespace {
@@ -50,48 +50,52 @@ constexpr Pass own_passes[] = {
     {"forget-aliasing", "forgets what another back end wrote over what", forget_stated_aliasing},
     {"dynamic-dimension-inference", "marks all dimensions that are dynamic", mark_dynamic_dims},
     {"row-major", "arrays lie dense, in the order of their dimensions", put_in_row_major},
-    {"open-fusions", "opens fusions that suit another chip", open_fusions},
-    {"remove-copies", "leaves out copies to other layouts and memories", remove_copies},
+    {"inline-fusions", "inlines fusions that suit another chip", inline_fusions},
+    {"remove-layout-copies", "leaves out copies to other layouts and memories",
+     remove_layout_copies},
     {"merge-collectives", "does a repeated collective once", merge_collectives},
-    {"keep-order", "keeps the order of what devices do together", keep_order},
-    {"plain-convolutions", "convolutions in plain forms, or as products", make_convolutions_plain},
-    {"short-products", "products with small matrices as sums", make_short_products_sums},
+    {"order-side-effects", "keeps the order of what devices do together", order_side_effects},
+    {"canonicalize-convolutions-for-loops", "convolutions with features innermost, or as products",
+     canonicalize_convolutions_for_loops},
+    {"expand-small-dots", "products with small matrices as sums", expand_small_dots},
     {"batched-products", "products in the middle of an array as batches", make_products_batched},
     {"padded-windows", "windows see what arrays are padded with", pad_by_windows},
     {"complex-sums", "sums of complex numbers are those of their parts", sum_complex_parts},
     {"function-tables", "costly functions of 16 bits are read from tables", tabulate_functions},
     {"split-concatenations", "what is made of joined arrays is made of each", split_concatenations},
-    {"spread-slices", "what is spread from a small part is computed of parts",
-     compute_spread_slices},
+    {"hoist-broadcast-slices", "computes only the slice that is broadcast", hoist_broadcast_slices},
     {"reduced-reshapes", "rows that are reduced are elementwise ops of reshaped arrays",
      reshape_before_elementwise},
     {"merged-columns", "short columns that a reduction keeps are one with those beside them",
      merge_columns_of_reductions},
-    {"unwidened-operands", "products read narrow floats as they are", read_narrow_operands},
+    {"fold-operand-upcasts", "products read narrow floats as they are", fold_operand_upcasts},
     {"sliced-products", "slices go into the products that read them", fuse_sliced_products},
-    {"turned-operands", "small products walk over their operands", turn_operands},
-    {"made-rows", "rows of a product's operand are made where they are multiplied",
-     make_rows_of_products},
-    {"made-parts", "batches of a product's operands are made where they are multiplied",
-     make_parts_of_products},
-    {"scattered-numbers", "one number that is scattered is no array", fuse_scattered_numbers},
-    {"merge-dims", "dimensions that stay side by side are one", merge_dims},
+    {"transpose-operands", "transposes operands of small products for loops", transpose_operands},
+    {"fuse-dot-producer-rows", "computes rows of a product's operand inside the product",
+     fuse_dot_producer_rows},
+    {"fuse-dot-producer-batches", "computes batches of a product's operands inside the product",
+     fuse_dot_producer_batches},
+    {"fuse-scalar-scatter", "a scattered scalar needs no array", fuse_scalar_scatter},
+    {"collapse-dims", "joins dimensions that stay side by side", collapse_dims},
     {"share-reshapes", "one reshape for all readers", share_reshapes},
-    {"rows-in-place", "rows, and elements in other dimensions, may be written over what is read",
-     put_rows_in_place}};
+    {"declare-in-place", "rows, and elements in other dimensions, may be written over what is read",
+     declare_in_place}};
 
 constexpr std::string_view pipeline =
     "forget-aliasing, dynamic-dimension-inference, row-major, async-to-sync, explicit-converts, "
-    "open-fusions, "
-    "remove-copies, merge-collectives, "
-    "keep-order, dilated-convolution-expander, plain-convolutions, short-products, "
+    "inline-fusions, "
+    "remove-layout-copies, merge-collectives, "
+    "order-side-effects, dilated-convolution-expander, canonicalize-convolutions-for-loops, "
+    "expand-small-dots, "
     "batched-products, call-inliner, complex-sums, simplify, vector-product-expander, "
-    "padded-windows, function-tables, cse, constant-folding, masks-of-maxima, "
-    "split-concatenations, spread-slices, reduced-reshapes, merged-columns, reduction-splitter, "
+    "padded-windows, function-tables, cse, constant-folding, reuse-relu-mask, "
+    "split-concatenations, hoist-broadcast-slices, reduced-reshapes, merged-columns, "
+    "reduction-splitter, "
     "long-product-splitter, "
-    "unwidened-operands, narrow-operand-upcaster, sliced-products, turned-operands, "
+    "fold-operand-upcasts, narrow-operand-upcaster, sliced-products, transpose-operands, "
     "spaced-slices-to-gather, "
-    "fusion, scattered-numbers, made-rows, made-parts, rows-in-place, merge-dims, share-reshapes, "
+    "fusion, fuse-scalar-scatter, fuse-dot-producer-rows, fuse-dot-producer-batches, "
+    "declare-in-place, collapse-dims, share-reshapes, "
     "loop-double-buffer, copy-insertion";
 
 PassOptions options_for_cpu(const Machine& machine) {

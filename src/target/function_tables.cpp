@@ -13,19 +13,19 @@
 #include <array>
 #include <ranges>
 
-#include "target/usual_arrays.h"
+#include "target/dense_arrays.h"
 
 namespace hilo {
 namespace {
 
 constexpr int64_t values = 1 << 16;
 // Elements, of which making the table is a small part.
-constexpr int64_t least_elements = 2 * values;
+constexpr int64_t min_elements = 2 * values;
 // What a function costs at least, in halves of an op that rounds to 16 bits; a look at a table
 // takes as long as about three such ops, and longer where x is not in memory (AVX2).
-constexpr int least_cost = 10, more_of_computed = 2;
+constexpr int min_cost = 10, more_of_computed = 2;
 // The same where another table is read at that place.
-constexpr int least_further = 6;
+constexpr int min_further_cost = 6;
 
 class Tabulator {
  public:
@@ -53,7 +53,8 @@ class Tabulator {
   // The value that an instruction is a function of: itself, where it is a function of several. None
   // where that is of no use.
   InstructionId find_origin(InstructionId id) const {
-    if (!is_usual(editor_, id) || element_count(module_.shape(id)) < least_elements) return {};
+    if (!is_unpinned_dense_array(editor_, id) || element_count(module_.shape(id)) < min_elements)
+      return {};
     const ElementType type = module_.shape(id).type;
     const bool may_be_origin = type == ElementType::BF16 || type == ElementType::F16;
     const InstructionId self = may_be_origin ? id : InstructionId{};
@@ -113,7 +114,7 @@ class Tabulator {
     const Op op = module_[id].op;
     const int rounding = storage_bytes(module_.shape(id).type) == 2 ? 2 : 1;
     if (std::ranges::find(quick, op) != std::end(quick)) return rounding + 2;
-    return has_trait(op, TraitTranscendental) ? least_cost : rounding;
+    return has_trait(op, TraitTranscendental) ? min_cost : rounding;
   }
 
   // Asked of operands first: what is left to do to values of another table may be little.
@@ -128,7 +129,7 @@ class Tabulator {
         is_further = is_further || std::ranges::count(tabulated, operand) > 0;
     }
     const bool is_computed = is_elementwise(module_[origins_[id.value]].op);
-    return sum >= (is_further ? least_further : least_cost + (is_computed ? more_of_computed : 0));
+    return sum >= (is_further ? min_further_cost : min_cost + (is_computed ? more_of_computed : 0));
   }
 
   void tabulate(InstructionId id) {
@@ -136,7 +137,7 @@ class Tabulator {
     add_ops(id, {}, ops);
     const InstructionId x = origins_[id.value];
     const Shape shape = module_.shape(id);
-    const std::array operands = {table_of(ops, x), places_of(x, id)};
+    const std::array operands = {table_of(ops, x), table_indices(x, id)};
     GatherAttributes a;
     a.collapsed_slice_dims = a.start_index_map = {0};
     a.index_vector_dim = shape.rank();
@@ -183,7 +184,7 @@ class Tabulator {
     return editor_.add(like, Op::Convert, Shape::array(type, {values}), {&value, 1});
   }
 
-  InstructionId places_of(InstructionId x, InstructionId like) {
+  InstructionId table_indices(InstructionId x, InstructionId like) {
     Shape shape = module_.shape(x);
     shape.type = ElementType::U16;
     return editor_.add(like, Op::BitcastConvert, shape, {&x, 1});

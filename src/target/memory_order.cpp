@@ -84,7 +84,7 @@ class Moves {
   Dims dims_;
 };
 
-size_t most_tiled_dims(const Shape& shape) {
+size_t max_tiled_dims(const Shape& shape) {
   size_t out = 0;
   for (const Tile& tile : shape.layout.tiles) out = std::max(out, tile.dims.size());
   return out;
@@ -132,7 +132,7 @@ std::vector<MemoryMove> moves_to_memory(const Shape& shape) {
   if (shape.has_layout) {
     Dims order = shape.layout.minor_to_major;
     std::ranges::reverse(order);
-    moves.transpose(moves.without_ones(std::move(order), most_tiled_dims(shape)));
+    moves.transpose(moves.without_ones(std::move(order), max_tiled_dims(shape)));
     for (const Tile& tile : shape.layout.tiles) moves.tile(tile);
   }
   moves.reshape({element_count(moves.dims())});

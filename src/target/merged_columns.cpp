@@ -10,14 +10,14 @@
 #include <algorithm>
 #include <map>
 
-#include "target/merged_dims.h"
-#include "target/usual_arrays.h"
+#include "target/collapse_dims.h"
+#include "target/dense_arrays.h"
 
 namespace hilo {
 namespace {
 
 constexpr int64_t short_dim = 16;
-constexpr size_t most_ops = 64;
+constexpr size_t max_ops = 64;
 
 class ColumnMerger {
  public:
@@ -47,7 +47,8 @@ class ColumnMerger {
   }
   bool is_reduction(InstructionId id) const {
     return module_[id].op == Op::Reduce && module_[id].operand_count == 2 &&
-           is_usual(editor_, id) && is_usual(editor_, module_.operand(id, 0));
+           is_unpinned_dense_array(editor_, id) &&
+           is_unpinned_dense_array(editor_, module_.operand(id, 0));
   }
 
   // All that can be computed of merged arrays, and the first of the two dimensions in each.
@@ -60,7 +61,7 @@ class ColumnMerger {
       const InstructionId id = waiting_[i];
       visit_operands(id, first_[id]);
       for (InstructionId user : module_.users(id)) visit_user(user, first_[id]);
-      fits_ = fits_ && waiting_.size() <= most_ops;
+      fits_ = fits_ && waiting_.size() <= max_ops;
     }
     return fits_;
   }
@@ -73,7 +74,7 @@ class ColumnMerger {
   }
   bool is_op(InstructionId id) const {
     const Op op = module_[id].op;
-    return is_usual(editor_, id) &&
+    return is_unpinned_dense_array(editor_, id) &&
            (op == Op::Broadcast || is_reduction(id) || (is_elementwise(op) && op != Op::Copy));
   }
   // Whether the op treats both dimensions of its result alike.
@@ -182,7 +183,8 @@ class ColumnMerger {
   // What no loop makes where it reads it: of this the merged array is the same memory.
   bool stands_in_memory(InstructionId id) const {
     static constexpr Op ops[] = {Op::Parameter, Op::GetTupleElement, Op::Dot, Op::Convolution};
-    return std::ranges::find(ops, module_[id].op) != std::end(ops) && is_usual(editor_, id);
+    return std::ranges::find(ops, module_[id].op) != std::end(ops) &&
+           is_unpinned_dense_array(editor_, id);
   }
   InstructionId merged_value(InstructionId id, int64_t first) {
     if (first_.contains(id)) return merged_.at(id);

@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-#include "target/usual_arrays.h"
+#include "target/dense_arrays.h"
 
 namespace hilo {
 namespace {
@@ -35,7 +35,7 @@ class PaddedWindows {
  private:
   // A pad of an array that only has more around it, which some window reads.
   bool is_pad(InstructionId id) const {
-    if (module_[id].op != Op::Pad || !is_usual(editor_, id)) return false;
+    if (module_[id].op != Op::Pad || !is_unpinned_dense_array(editor_, id)) return false;
     return std::ranges::all_of(
         module_.attributes<PadAttributes>(id).padding.dims,
         [](const PaddingDim& dim) { return dim.low >= 0 && dim.high >= 0 && dim.interior == 0; });
@@ -54,7 +54,7 @@ class PaddedWindows {
 
   // Whether a result is the same when its initial value is combined with it once more, as it is for
   // an element of the padding of an array, and not for one of a window's.
-  bool may_be_taken_again(ComputationId reducer, InstructionId init) const {
+  bool is_idempotent(ComputationId reducer, InstructionId init) const {
     static constexpr Op choices[] = {Op::Maximum, Op::Minimum, Op::And, Op::Or};
     const auto combiner = find_combiner(module_, reducer);
     if (!combiner) return false;
@@ -74,7 +74,8 @@ class PaddedWindows {
 
   bool run_convolution(InstructionId id) {
     const InstructionId pad = module_.operand(id, 0);
-    if (!is_usual(editor_, id) || !is_pad(pad) || !is_zero(module_.operand(pad, 1))) return false;
+    if (!is_unpinned_dense_array(editor_, id) || !is_pad(pad) || !is_zero(module_.operand(pad, 1)))
+      return false;
     ConvolutionAttributes a = module_.attributes<ConvolutionAttributes>(id);
     const auto& dims = module_.attributes<PadAttributes>(pad).padding.dims;
     const ConvolutionLabels& labels = a.dim_labels;
@@ -93,8 +94,8 @@ class PaddedWindows {
   bool run_reduction(InstructionId id) {
     const InstructionId pad = module_.operand(id, 0), init = module_.operand(id, 1);
     ReduceWindowAttributes a = module_.attributes<ReduceWindowAttributes>(id);
-    if (!is_usual(editor_, id) || !is_pad(pad) || !is_same(module_.operand(pad, 1), init) ||
-        !may_be_taken_again(a.to_apply, init))
+    if (!is_unpinned_dense_array(editor_, id) || !is_pad(pad) ||
+        !is_same(module_.operand(pad, 1), init) || !is_idempotent(a.to_apply, init))
       return false;
     const auto& dims = module_.attributes<PadAttributes>(pad).padding.dims;
     for (size_t d = 0; d < dims.size(); ++d) add(dims[d], a.window.dims[d]);

@@ -7,9 +7,9 @@ namespace hilo {
 
 // Each: see the file that its comment names.
 using ProductPass = Result<bool>(Module& module, const PassOptions& options);
-ProductPass make_short_products_sums;  // short_products.cpp
-ProductPass make_products_batched;     // batched_products.cpp
-ProductPass fuse_sliced_products;      // sliced_products.cpp
-ProductPass turn_operands;             // turned_operands.cpp
+ProductPass expand_small_dots;      // expand_small_dots.cpp
+ProductPass make_products_batched;  // batched_products.cpp
+ProductPass fuse_sliced_products;   // sliced_products.cpp
+ProductPass transpose_operands;     // transpose_operands.cpp
 
 }  // namespace hilo

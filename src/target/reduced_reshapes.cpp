@@ -11,12 +11,12 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "target/usual_arrays.h"
+#include "target/dense_arrays.h"
 
 namespace hilo {
 namespace {
 
-constexpr size_t most_ops = 64, most_readers = 32;
+constexpr size_t max_ops = 64, max_readers = 32;
 // Rows of fewer elements are straight code: a function for each element takes long to compile.
 constexpr int64_t short_row = 16;
 
@@ -34,7 +34,8 @@ class ReshapeMover {
 
  private:
   bool is_moved(InstructionId id) {
-    if (module_[id].removed || module_[id].op != Op::Reshape || !is_usual(editor_, id))
+    if (module_[id].removed || module_[id].op != Op::Reshape ||
+        !is_unpinned_dense_array(editor_, id))
       return false;
     const InstructionId made = module_.operand(id, 0);
     return is_elementwise(module_[made].op) && !module_.shape(id).is_scalar() && is_reduced(id) &&
@@ -44,7 +45,7 @@ class ReshapeMover {
   // Whether a reduction reads it, or what elementwise ops make of it.
   bool is_reduced(InstructionId id) const {
     std::vector<InstructionId> seen = {id};
-    for (size_t i = 0; i < std::min(seen.size(), most_readers); ++i)
+    for (size_t i = 0; i < std::min(seen.size(), max_readers); ++i)
       for (InstructionId user : module_.users(seen[i])) {
         if (module_[user].op == Op::Reduce) return true;
         if (is_elementwise(module_[user].op) && std::ranges::count(seen, user) == 0)
@@ -60,11 +61,11 @@ class ReshapeMover {
   bool find_ops(InstructionId reshape) {
     const InstructionId made = module_.operand(reshape, 0);
     ops_ = {made};
-    for (size_t i = 0; i < ops_.size() && ops_.size() <= most_ops; ++i) {
+    for (size_t i = 0; i < ops_.size() && ops_.size() <= max_ops; ++i) {
       const bool is_read_elsewhere =
           std::ranges::any_of(module_.users(ops_[i]),
                               [&](InstructionId user) { return user != reshape && !is_op(user); });
-      if (is_read_elsewhere || !is_usual(editor_, ops_[i])) return false;
+      if (is_read_elsewhere || !is_unpinned_dense_array(editor_, ops_[i])) return false;
       for (InstructionId operand : module_.operands(ops_[i])) {
         if (is_op(operand) || is_number(operand)) continue;
         if (module_.shape(operand).dims != module_.shape(made).dims) return false;
@@ -72,10 +73,10 @@ class ReshapeMover {
         else if (!stands_in_memory(operand)) return false;
       }
     }
-    return ops_.size() <= most_ops && (module_.shape(reshape).dims.back() >= short_row ||
-                                       std::ranges::none_of(ops_, [&](InstructionId op) {
-                                         return has_trait(module_[op].op, TraitTranscendental);
-                                       }));
+    return ops_.size() <= max_ops && (module_.shape(reshape).dims.back() >= short_row ||
+                                      std::ranges::none_of(ops_, [&](InstructionId op) {
+                                        return has_trait(module_[op].op, TraitTranscendental);
+                                      }));
   }
 
   bool is_number(InstructionId id) const {
@@ -90,7 +91,8 @@ class ReshapeMover {
                                  Op::CustomCall, Op::Fft,       Op::Sort,
                                  Op::AllReduce,  Op::AllGather, Op::ReduceScatter,
                                  Op::AllToAll,   Op::Cholesky,  Op::TriangularSolve};
-    return std::ranges::find(ops, module_[id].op) != std::end(ops) && is_usual(editor_, id);
+    return std::ranges::find(ops, module_[id].op) != std::end(ops) &&
+           is_unpinned_dense_array(editor_, id);
   }
 
   bool move(InstructionId reshape) {
@@ -126,7 +128,7 @@ class ReshapeMover {
     if (module_.shape(id).dims == shape.dims) return id;
     for (InstructionId user : module_.users(id))
       if (module_[user].op == Op::Reshape && module_.shape(user).dims == shape.dims &&
-          is_usual(editor_, user))
+          is_unpinned_dense_array(editor_, user))
         return user;
     return editor_.add(id, Op::Reshape, shape, {&id, 1});
   }

@@ -79,33 +79,34 @@ class ProductFuser {
            std::min(element_count(lhs), element_count(rhs)) <= few * depth * products;
   }
 
-  bool is_static_piece(InstructionId slice) const {
-    return module_[slice].op == Op::Slice && start_of_piece(module_, slice) >= 0;
+  bool is_contiguous_static_slice(InstructionId slice) const {
+    return module_[slice].op == Op::Slice && contiguous_slice_start(module_, slice) >= 0;
   }
   // A part of a parameter that is read where it stands by any reader.
   bool is_part_of_parameter(InstructionId id) const {
     if (!is_plain_array(module_.shape(id)) || is_pinned(id)) return false;
     if (module_[id].op == Op::Reshape) return is_part_of_parameter(module_.operand(id, 0));
     const Shape& shape = module_.shape(id);
-    if (!(is_static_piece(id) || is_dynamic_piece(module_, id)) || bits_of(shape.type) < 8 ||
-        literal_bytes(shape) < worth_no_copy)
+    if (!(is_contiguous_static_slice(id) || is_contiguous_dynamic_slice(module_, id)) ||
+        bits_of(shape.type) < 8 || literal_bytes(shape) < worth_no_copy)
       return false;
     InstructionId from = module_.operand(id, 0);
     while (module_[from].op == Op::GetTupleElement) from = module_.operand(from, 0);
     return module_[from].op == Op::Parameter;
   }
 
-  // One piece of an array, perhaps under another shape, that nobody else reads.
-  bool is_lone_piece(InstructionId id) const {
+  // A contiguous slice, perhaps reshaped, that nobody else reads.
+  bool is_single_use_slice(InstructionId id) const {
     if (module_.users(id).size() != 1 || is_pinned(id) || !is_plain_array(module_.shape(id)))
       return false;
-    if (module_[id].op == Op::Reshape) return is_lone_piece(module_.operand(id, 0));
+    if (module_[id].op == Op::Reshape) return is_single_use_slice(module_.operand(id, 0));
     if (module_[id].op != Op::DynamicSlice)
-      return is_static_piece(id) && is_in_memory(module_[module_.operand(id, 0)].op);
-    return module_[module_.operand(id, 0)].op != Op::Constant && is_dynamic_piece(module_, id);
+      return is_contiguous_static_slice(id) && is_in_memory(module_[module_.operand(id, 0)].op);
+    return module_[module_.operand(id, 0)].op != Op::Constant &&
+           is_contiguous_dynamic_slice(module_, id);
   }
-  bool is_piece(InstructionId id) const {
-    return (is_thin_ && is_lone_piece(id)) || is_part_of_parameter(id);
+  bool is_fusible_slice(InstructionId id) const {
+    return (is_thin_ && is_single_use_slice(id)) || is_part_of_parameter(id);
   }
 
   bool only_reads(InstructionId user) const {
@@ -117,10 +118,10 @@ class ProductFuser {
   // Whether the product stands on something that writes over an array which it would read. True
   // where that takes long to find out.
   bool waits_for_writer(InstructionId product) const {
-    constexpr size_t most_seen = 2000;
+    constexpr size_t max_visited = 2000;
     std::unordered_set<uint32_t> writers, seen;
     for (InstructionId operand : module_.operands(product)) {
-      if (!is_piece(operand)) continue;
+      if (!is_fusible_slice(operand)) continue;
       while (module_[operand].op == Op::Reshape) operand = module_.operand(operand, 0);
       for (InstructionId user : module_.users(module_.operand(operand, 0)))
         if (user != operand && !only_reads(user)) writers.insert(user.value);
@@ -130,7 +131,7 @@ class ProductFuser {
     while (!stack.empty()) {
       const InstructionId top = stack.back();
       stack.pop_back();
-      if (writers.contains(top.value) || seen.size() > most_seen) return true;
+      if (writers.contains(top.value) || seen.size() > max_visited) return true;
       for (InstructionId operand : module_.operands(top))
         if (seen.insert(operand.value).second) stack.push_back(operand);
     }
@@ -139,7 +140,7 @@ class ProductFuser {
 
   bool fuse(InstructionId product) {
     const auto operands = module_.operands(product);
-    if (std::ranges::none_of(operands, [&](InstructionId id) { return is_piece(id); }) ||
+    if (std::ranges::none_of(operands, [&](InstructionId id) { return is_fusible_slice(id); }) ||
         waits_for_writer(product))
       return false;
     body_ = module_.add_computation(fmt::format("fused_{}", module_[product].name));
@@ -159,7 +160,7 @@ class ProductFuser {
   InstructionId inside(InstructionId id) {
     if (const auto known = copies_.find(id.value); known != copies_.end()) return known->second;
     const bool is_number = module_[id].op == Op::Constant && module_.shape(id).is_scalar();
-    if (is_number || is_piece(id)) return copies_[id.value] = copy(id);
+    if (is_number || is_fusible_slice(id)) return copies_[id.value] = copy(id);
     outer_.push_back(id);
     const Shape shape = module_.shape(id);
     return copies_[id.value] = editor_.add_parameter(body_, id, shape);

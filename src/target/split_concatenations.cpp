@@ -27,20 +27,20 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "target/usual_arrays.h"
+#include "target/dense_arrays.h"
 
 namespace hilo {
 namespace {
 
 // Elements of what is joined; smaller arrays cost less than steps of their own.
-constexpr int64_t least_joined = 2048;
+constexpr int64_t min_joined_elements = 2048;
 // Rows that are short, and elements of arrays of them that are worth code for each part.
 constexpr int64_t longest_short_row = 64, worth_split_rows = 1 << 15;
-constexpr size_t most_parts = 8, most_readers = 4;
+constexpr size_t max_parts = 8, max_readers = 4;
 // More parts than this a loop does not compute where it reads them (pass/fuse/groups.cpp).
-constexpr size_t most_chosen = 4;
+constexpr size_t max_choices = 4;
 // Instructions that are looked at behind a part, and that other operands of an op are made of.
-constexpr size_t most_seen = 16, most_depth = 8;
+constexpr size_t max_visited = 16, max_depth = 8;
 
 class Splitter {
  public:
@@ -98,7 +98,8 @@ class Splitter {
     if (module_[id].op == Op::Concatenate) return is_joined_on(id, joined);
     if (!is_elementwise(module_[id].op)) return is_split_reduction(id);
     const std::vector<Range> ranges = ranges_of(joined);
-    return is_usual(editor_, id) && (!is_moved(id, joined) || goes_to_longer_runs(id, joined, 0)) &&
+    return is_unpinned_dense_array(editor_, id) &&
+           (!is_moved(id, joined) || goes_to_longer_runs(id, joined, 0)) &&
            std::ranges::all_of(module_.operands(id), [&](InstructionId operand) {
              return has_parts(operand, ranges, 0);
            });
@@ -114,19 +115,19 @@ class Splitter {
     });
   }
   bool is_split_transpose(InstructionId id, InstructionId joined) const {
-    return is_usual(editor_, id) && !is_moved(id, joined) &&
+    return is_unpinned_dense_array(editor_, id) && !is_moved(id, joined) &&
            (moves_single_elements(id, joined) || lengthens_runs(id, joined));
   }
   // An array that more are put beside in the same dimension.
   bool is_joined_on(InstructionId id, InstructionId joined) const {
-    return module_[id].op == Op::Concatenate && is_usual(editor_, id) &&
+    return module_[id].op == Op::Concatenate && is_unpinned_dense_array(editor_, id) &&
            ranges_of(id)[0].dim == ranges_of(joined)[0].dim &&
-           module_.operands(id).size() + module_.operands(joined).size() <= most_parts + 1;
+           module_.operands(id).size() + module_.operands(joined).size() <= max_parts + 1;
   }
   // Elements side by side come from places apart, and no loop would know which part has them; or
   // all come from one part.
   bool is_split_slice(InstructionId id, InstructionId joined) const {
-    if (module_[id].op != Op::Slice || !is_usual(editor_, id) ||
+    if (module_[id].op != Op::Slice || !is_unpinned_dense_array(editor_, id) ||
         element_count(module_.shape(id)) == 0)
       return false;
     const std::vector<Range> ranges = ranges_of(joined);
@@ -153,7 +154,7 @@ class Splitter {
   bool goes_to_longer_runs(InstructionId value, InstructionId joined, size_t depth) const {
     const std::vector<InstructionId> users = module_.users(value);
     if (users.empty() || std::ranges::count(users, users[0]) != std::ssize(users) ||
-        depth > most_depth)
+        depth > max_depth)
       return false;
     return lengthens_runs(users[0], joined) || (is_elementwise(module_[users[0]].op) &&
                                                 goes_to_longer_runs(users[0], joined, depth + 1));
@@ -169,7 +170,8 @@ class Splitter {
     return std::ranges::find(order, dim) - order.begin();
   }
   bool is_split_reduction(InstructionId id) const {
-    if (module_[id].op != Op::Reduce || module_[id].operand_count != 2 || !is_usual(editor_, id))
+    if (module_[id].op != Op::Reduce || module_[id].operand_count != 2 ||
+        !is_unpinned_dense_array(editor_, id))
       return false;
     const auto combiner = find_combiner(module_, module_.attributes<ReduceAttributes>(id).to_apply);
     const auto type = module_.shape(id).type;
@@ -178,7 +180,7 @@ class Splitter {
   }
 
   bool is_joined_to_be_split(InstructionId id) {
-    if (module_[id].op != Op::Concatenate || !is_usual(editor_, id)) return false;
+    if (module_[id].op != Op::Concatenate || !is_unpinned_dense_array(editor_, id)) return false;
     if (const auto known = to_be_split_.find(id.value); known != to_be_split_.end())
       return known->second;
     return to_be_split_[id.value] = find_whether_split(id);
@@ -186,24 +188,24 @@ class Splitter {
   bool find_whether_split(InstructionId joined) const {
     const auto parts = module_.operands(joined);
     const std::vector<InstructionId> users = module_.users(joined);
-    if (parts.size() > most_parts || users.empty() || users.size() > most_readers ||
+    if (parts.size() > max_parts || users.empty() || users.size() > max_readers ||
         module_[module_[joined].computation].root == joined ||
-        element_count(module_.shape(joined)) < least_joined ||
+        element_count(module_.shape(joined)) < min_joined_elements ||
         !std::ranges::all_of(users, [&](InstructionId user) { return is_split(user, joined); }))
       return false;
-    const auto is_made = [&](InstructionId part) {
-      return is_made_of(part, [](const Module&, InstructionId) { return true; });
+    const auto is_computed = [&](InstructionId part) {
+      return is_computed_from(part, [](const Module&, InstructionId) { return true; });
     };
     const auto is_costly = [&](InstructionId part) {
-      return is_made_of(part, [](const Module& module, InstructionId id) {
+      return is_computed_from(part, [](const Module& module, InstructionId id) {
         return !has_trait(module[id].op, TraitCheap);
       });
     };
     return made_.contains(joined.value) || std::ranges::any_of(parts, is_costly) ||
-           (parts.size() <= most_chosen && goes_to_longer_runs(joined, joined, 0)) ||
-           (parts.size() > most_chosen && std::ranges::any_of(parts, is_made)) ||
-           (users.size() > 1 && std::ranges::all_of(parts, is_made)) ||
-           (parts.size() <= most_chosen && has_many_short_rows(joined) &&
+           (parts.size() <= max_choices && goes_to_longer_runs(joined, joined, 0)) ||
+           (parts.size() > max_choices && std::ranges::any_of(parts, is_computed)) ||
+           (users.size() > 1 && std::ranges::all_of(parts, is_computed)) ||
+           (parts.size() <= max_choices && has_many_short_rows(joined) &&
             std::ranges::any_of(users, [&](InstructionId user) {
               return is_elementwise(module_[user].op) && !has_trait(module_[user].op, TraitCheap);
             }));
@@ -217,10 +219,10 @@ class Splitter {
 
   // Whether an elementwise op of this kind stands among what a loop makes the value of.
   template <class Kind>
-  bool is_made_of(InstructionId value, Kind is_of_kind) const {
+  bool is_computed_from(InstructionId value, Kind is_of_kind) const {
     static constexpr Op movers[] = {Op::Broadcast, Op::Reshape, Op::Slice, Op::Transpose};
     std::vector<InstructionId> seen = {value};
-    for (size_t i = 0; i < seen.size() && seen.size() < most_seen; ++i) {
+    for (size_t i = 0; i < seen.size() && seen.size() < max_visited; ++i) {
       const Op op = module_[seen[i]].op;
       if (is_elementwise(op) && is_of_kind(module_, seen[i])) return true;
       if (!is_elementwise(op) && std::ranges::find(movers, op) == std::end(movers)) continue;
@@ -246,7 +248,7 @@ class Splitter {
   // what stands in memory, what is made of one number, and ops on such that nobody else reads.
   bool has_parts(InstructionId value, const std::vector<Range>& ranges, size_t depth) const {
     const Op op = module_[value].op;
-    if (!is_usual(editor_, value) || depth > most_depth) return false;
+    if (!is_unpinned_dense_array(editor_, value) || depth > max_depth) return false;
     if (op == Op::Concatenate && is_joined_alike(value, ranges)) return true;
     if (op == Op::Broadcast || op == Op::Parameter || op == Op::GetTupleElement ||
         module_.shape(value).is_scalar())

@@ -1,7 +1,7 @@
 // Forgets what another back end wrote of the memory of its fusions ("aliasing_operands" in a
 // backend config): its loops may write over an operand where those made here still read it, and
-// nobody has checked that it is so even there. The plan believes what rows-in-place writes, which
-// is proved. Assumes nothing; first of all, so that nothing else is ever seen. The configs of
+// nobody has checked that it is so even there. The plan believes what declare-in-place writes,
+// which is proved. Assumes nothing; first of all, so that nothing else is ever seen. The configs of
 // custom calls say what they compute, and stay.
 #include "target/stated_aliasing.h"
 

@@ -235,7 +235,7 @@ std::string Lexer::found() {
   return out + "'";
 }
 
-Place Lexer::place_of(const char* position) const {
+Place Lexer::location_of(const char* position) const {
   Place place;
   const std::string_view before(begin, position - begin);
   if (position < counted_to_) counted_to_ = begin, lines_counted_ = 0;

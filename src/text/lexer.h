@@ -150,7 +150,7 @@ class Lexer {
   }
   // The token at `at`, quoted, for messages.
   std::string found();
-  Place place_of(const char* position) const;  // line and column
+  Place location_of(const char* position) const;  // line and column
   StringArena& strings() { return *strings_; }
 
  private:

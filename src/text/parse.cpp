@@ -45,7 +45,7 @@ Result<void> parse_alone(std::string_view text, Body body) {
     if (body(lexer) && (lexer.at_end() || lexer.fail_expected("the end of the text")) &&
         !lexer.failure)
       return {};
-    Place place = lexer.place_of(lexer.failure->at);
+    Place place = lexer.location_of(lexer.failure->at);
     return std::unexpected(Error{lexer.failure->kind, lexer.failure->message, std::move(place)});
   });
 }

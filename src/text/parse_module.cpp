@@ -19,13 +19,13 @@ void Scope::reset(std::string_view name) {
 }
 
 void Parser::warn(const char* where, std::string message) {
-  constexpr size_t most_warnings = 1000;
-  if (options.warnings && options.warnings->size() < most_warnings)
-    options.warnings->push_back({std::move(message), place_here(where)});
+  constexpr size_t max_warnings = 1000;
+  if (options.warnings && options.warnings->size() < max_warnings)
+    options.warnings->push_back({std::move(message), location_here(where)});
 }
 
-Place Parser::place_here(const char* position) const {
-  Place place = place_of(position);
+Place Parser::location_here(const char* position) const {
+  Place place = location_of(position);
   place.file = options.file;
   if (depth > 0) place.computation = scopes[depth - 1]->computation;
   place.instruction = instruction;
@@ -33,12 +33,14 @@ Place Parser::place_here(const char* position) const {
   return place;
 }
 
-Error Parser::error() const { return {failure->kind, failure->message, place_here(failure->at)}; }
+Error Parser::error() const {
+  return {failure->kind, failure->message, location_here(failure->at)};
+}
 
 namespace {
 
 constexpr size_t deepest_inline_body = 100;
-constexpr size_t most_errors = 20;
+constexpr size_t max_errors = 20;
 
 bool open_scope(Parser& parser, std::string_view name) {
   if (parser.depth == deepest_inline_body)
@@ -95,7 +97,7 @@ bool recover(Parser& parser, const char* start, size_t depth, size_t operands) {
   if (!parser.failed_names_used) parser.options.errors->push_back(parser.error());
   parser.failed_names_used = false;
   if (!parser.first_error) parser.first_error = parser.error();
-  if (parser.options.errors->size() >= most_errors) return false;
+  if (parser.options.errors->size() >= max_errors) return false;
   parser.depth = depth;
   parser.operands.resize(operands);
   parser.scope().broken = true;

@@ -185,8 +185,8 @@ bool fail_unknown_name(Parser& parser, const char* at, std::string_view kind, st
                        const SpanTable& known) {
   std::string_view nearest;
   size_t best = std::min<size_t>(name.size(), 5);
-  constexpr size_t most_work = 20'000'000;  // a hint must not take long
-  if (known.size() * name.size() * name.size() <= most_work)
+  constexpr size_t max_work = 20'000'000;  // a hint must not take long
+  if (known.size() * name.size() * name.size() <= max_work)
     known.for_each([&](std::string_view other, uint32_t) {
       const size_t d = distance(name, other, best);
       if (d < best) best = d, nearest = other;

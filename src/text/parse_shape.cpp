@@ -217,13 +217,13 @@ bool open_group(Lexer& lexer, Shape& out) {
 }  // namespace
 
 bool read_plain_integers(Lexer& lexer, Dims& out, char close) {
-  constexpr size_t most = 16, most_digits = 18;
+  constexpr size_t most = 16, max_digits = 18;
   int64_t values[most];
   size_t count = 0;
   for (const char* p = lexer.at; count < most;) {
     const char* first = p;
     int64_t value = 0;
-    while (is_digit(*p) && p < first + most_digits) value = value * 10 + (*p++ - '0');
+    while (is_digit(*p) && p < first + max_digits) value = value * 10 + (*p++ - '0');
     if (p == first || is_digit(*p)) return false;
     values[count++] = value;
     const char c = *p++;

@@ -7,7 +7,7 @@ namespace hilo {
 namespace {
 
 using Kind = Sharding::Kind;
-constexpr int64_t most_devices = int64_t{1} << 24;
+constexpr int64_t max_devices = int64_t{1} << 24;
 constexpr int deepest_sharding = 1024;
 
 struct KindWord {
@@ -69,8 +69,8 @@ bool check_device_count(Lexer& lexer, const char* at, const Dims& reshape, const
   const int64_t b = element_count(std::span<const int64_t>(dims));
   if (a != b)
     return lexer.fail_at(at, ErrorKind::Shape, fmt::format("{} devices made from {}", a, b));
-  if (a > most_devices)
-    return lexer.fail_at(at, ErrorKind::Limit, fmt::format("more than {} devices", most_devices));
+  if (a > max_devices)
+    return lexer.fail_at(at, ErrorKind::Limit, fmt::format("more than {} devices", max_devices));
   return true;
 }
 
@@ -113,10 +113,9 @@ bool parse_mesh(Lexer& lexer, Mesh& out) {
       if (!parse_axis_name(lexer, axis.name) || !lexer.expect('=', "after a mesh axis") ||
           !lexer.non_negative(axis.size))
         return false;
-      if (axis.size == 0 || __builtin_mul_overflow(count, axis.size, &count) ||
-          count > most_devices)
+      if (axis.size == 0 || __builtin_mul_overflow(count, axis.size, &count) || count > max_devices)
         return lexer.fail_at(start, ErrorKind::Limit,
-                             fmt::format("a mesh has from 1 to {} devices", most_devices));
+                             fmt::format("a mesh has from 1 to {} devices", max_devices));
     } while (lexer.accept(','));
     if (!lexer.expect(']', "after the mesh axes")) return false;
   }

@@ -66,7 +66,7 @@ class Parser : public Lexer {
   bool doubt(const char* where, std::string message) override {
     return warn(where, std::move(message)), true;
   }
-  Place place_here(const char* position) const;
+  Place location_here(const char* position) const;
   Error error() const;  // from `failure`
 };
 

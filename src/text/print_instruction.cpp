@@ -7,10 +7,10 @@
 namespace hilo {
 namespace {
 
-constexpr int64_t most_shown_elements = 10;
+constexpr int64_t max_shown_elements = 10;
 
 bool is_large(const Literal& literal) {
-  return literal.shape().is_tuple() || literal.count() > most_shown_elements;
+  return literal.shape().is_tuple() || literal.count() > max_shown_elements;
 }
 
 // What XLA leaves out besides defaults.

@@ -22,23 +22,23 @@ struct Options {
   int runs = 10, threads = 0;
   double max_seconds = 20, timeout = 0;
   std::string memory_limit;
-  int64_t most_bytes = 0;  // of memory_limit; 0: what the machine has
+  int64_t max_bytes = 0;  // of memory_limit; 0: what the machine has
   const std::atomic<bool>* interrupt = nullptr;
   InputOptions inputs;
   CompilerOptions compiler;
   StageChoice stage;
 };
 
-// Times of `runs` calls, of more until least_seconds have passed, and of as many as fit in
+// Times of `runs` calls, of more until min_seconds have passed, and of as many as fit in
 // max_seconds; at least one, and no more after an interrupt. What a call returns is given to `keep`
 // after its time was taken, so that destroying the one before does not count.
 template <class Body, class Keep>
-std::vector<double> repeat(const Options& options, double least_seconds, Body&& body, Keep&& keep) {
+std::vector<double> repeat(const Options& options, double min_seconds, Body&& body, Keep&& keep) {
   std::vector<double> times;
   double total = 0;
   const auto goes_on = [&] {
     if (options.interrupt->load()) return false;
-    return total < std::min(least_seconds, options.max_seconds) ||
+    return total < std::min(min_seconds, options.max_seconds) ||
            (static_cast<int>(times.size()) < options.runs && total < options.max_seconds);
   };
   while (times.empty() || goes_on()) {
@@ -65,8 +65,8 @@ Result<void> bench_running(const Module& module, const Options& options,
   eval.threads = options.threads;
   eval.is_verified = true;  // by bench()
   eval.interrupt = options.interrupt;
-  eval.memory_limit = options.most_bytes;
-  HILO_DO(check_memory(estimate_memory(module, eval), options.most_bytes));
+  eval.memory_limit = options.max_bytes;
+  HILO_DO(check_memory(estimate_memory(module, eval), options.max_bytes));
   HILO_TRY(const Inputs inputs, make_inputs(module, device_count(module, eval), options.inputs));
   std::optional<Error> error;
   int64_t output_bytes = 0;
@@ -97,13 +97,13 @@ Result<void> bench_compiled(const Module& module, const Options& options,
   const int64_t devices = device_count(module, {});
   std::optional<Inputs> given;
   if (!options.inputs.are_random()) {
-    HILO_DO(check_memory(parameter_bytes(module, devices), options.most_bytes));
+    HILO_DO(check_memory(parameter_bytes(module, devices), options.max_bytes));
     HILO_TRY(given, make_inputs(module, devices, options.inputs));
   }
   const auto start = std::chrono::steady_clock::now();
   HILO_TRY(const Executable executable, compile_for_cpu(module, on_cpu, session));
   const std::chrono::duration<double> compiling = std::chrono::steady_clock::now() - start;
-  HILO_DO(check_memory(executable.report().run_bytes, options.most_bytes));
+  HILO_DO(check_memory(executable.report().run_bytes, options.max_bytes));
   if (!given) {
     HILO_TRY(given, make_inputs(module, executable.devices(), options.inputs));
   }
@@ -144,9 +144,9 @@ void bench(Options& options, Session& session) {
   const auto threads = thread_count(options.threads);
   if (!threads) return fail_with(session, threads.error());
   options.threads = *threads;
-  const auto most_bytes = parse_bytes(options.memory_limit);
-  if (!most_bytes) return fail_with(session, most_bytes.error());
-  options.most_bytes = *most_bytes;
+  const auto max_bytes = parse_bytes(options.memory_limit);
+  if (!max_bytes) return fail_with(session, max_bytes.error());
+  options.max_bytes = *max_bytes;
   if (const auto sound = check_choice(options.file, options.stage); !sound)
     return fail_with(session, sound.error());
   if (is_folder(options.file)) {

@@ -107,7 +107,7 @@ void add_compile(Arguments& arguments, Session& session) {
   arguments
       .add_option("--threads", options->object.threads,
                   "that a call works on, 1 without this; 0: all usable ones where it runs")
-      .between(0, most_threads);
+      .between(0, max_threads);
   arguments.add_flag("--json", session.json, "one JSON document on standard output");
   add_compiler_options(arguments, options->compiler);
   arguments.add_option("--emit-llvm", options->ir, "a file for LLVM IR, before it is optimised");

@@ -21,7 +21,7 @@ Result<CacheOptions> cache_options() {
   out.folder = variable("HILO_CACHE");
   const auto bytes = parse_bytes(variable("HILO_CACHE_SIZE"));
   if (!bytes) return fail(ErrorKind::Usage, "HILO_CACHE_SIZE: {}", bytes.error().message);
-  if (*bytes > 0) out.most_bytes = *bytes;
+  if (*bytes > 0) out.max_bytes = *bytes;
   return out;
 }
 
@@ -78,15 +78,15 @@ Result<CompileOptions> compile_options(const CompilerOptions& options, Session& 
 }
 
 Result<int> thread_count(int given) {
-  if (given > most_threads || given < 0)
-    return fail(ErrorKind::Usage, "--threads={}: 0 to {} threads", given, most_threads);
+  if (given > max_threads || given < 0)
+    return fail(ErrorKind::Usage, "--threads={}: 0 to {} threads", given, max_threads);
   const std::string text = variable("HILO_THREADS");
   if (given > 0 || text.empty()) return given;
   int out = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc() || end != text.data() + text.size() || out < 0 || out > most_threads)
+  if (error != std::errc() || end != text.data() + text.size() || out < 0 || out > max_threads)
     return fail(ErrorKind::Usage, "HILO_THREADS={}: a number from 0 to {} was expected", text,
-                most_threads);
+                max_threads);
   return out;
 }
 

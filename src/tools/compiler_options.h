@@ -6,7 +6,7 @@
 
 namespace hilo::tools {
 
-inline constexpr int most_threads = 4096;
+inline constexpr int max_threads = 4096;
 
 struct CompilerOptions {
   std::string target_cpu = "native", dump_to;

@@ -181,13 +181,13 @@ Result<std::vector<Shape>> shapes_of_inputs(const InputOptions& options) {
       out.push_back(read.shape());
     }
   }
-  constexpr int64_t most_leaves = 1 << 20;
+  constexpr int64_t max_leaves = 1 << 20;
   int64_t next = 0;
   for (const std::string& text : options.specs) {
     const InputSpec spec = parse_input_spec(text);
     const int64_t leaf = spec.leaf.value_or(next++);
     HILO_TRY(const auto shape, stated_shape(spec));
-    if (!shape || !spec.name.empty() || leaf < 0 || leaf >= most_leaves) continue;
+    if (!shape || !spec.name.empty() || leaf < 0 || leaf >= max_leaves) continue;
     if (leaf >= std::ssize(out)) out.resize(static_cast<size_t>(leaf) + 1);
     out[static_cast<size_t>(leaf)] = *shape;
   }

@@ -15,11 +15,11 @@
 namespace hilo::tools {
 namespace {
 
-constexpr size_t most_shown = 8;  // elements of an output
+constexpr size_t max_shown = 8;  // elements of an output
 
 std::string name_of(const OutputLeaf& leaf) {
   return array_name("out", leaf.leaf,
-                    leaf.many_devices ? std::optional(leaf.device) : std::nullopt);
+                    leaf.has_several_devices ? std::optional(leaf.device) : std::nullopt);
 }
 
 // Whether the element at a row-major place lies within the sizes that dynamic dimensions have now.
@@ -65,7 +65,7 @@ FirstElements first_elements(const Literal& value) {
   const size_t bytes = static_cast<size_t>(storage_bytes(value.type()));
   for (int64_t i = 0; i < value.count() && !out.has_more; ++i) {
     if (!is_inside(value, i)) continue;
-    out.has_more = out.elements.size() == most_shown;
+    out.has_more = out.elements.size() == max_shown;
     if (out.has_more) break;
     Literal& element = out.elements.emplace_back(Literal::uninitialized(scalar));
     std::copy_n(value.raw().data() + i * bytes, bytes, element.mutable_raw().data());

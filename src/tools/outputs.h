@@ -11,7 +11,7 @@ namespace hilo::tools {
 
 struct OutputLeaf {
   int64_t leaf, device;
-  bool many_devices;
+  bool has_several_devices;
   Shape declared;
   Literal value;  // may be held in f64
 };

@@ -9,7 +9,7 @@
 namespace hilo::tools {
 namespace {
 
-constexpr size_t most_events = 1'000'000;
+constexpr size_t max_events = 1'000'000;
 
 using Clock = std::chrono::steady_clock;
 
@@ -134,7 +134,7 @@ std::vector<Profile::Collective> Profile::mean_collectives() const {
 }
 
 void Profile::add_event(InstructionId id, const std::string& line, Span span, int64_t device) {
-  if (events_.size() == most_events) return;
+  if (events_.size() == max_events) return;
   const Instruction& instruction = module_[id];
   events_.push_back({std::string(instruction.name),
                      std::string(text_of(instruction.op)),
@@ -145,7 +145,7 @@ void Profile::add_event(InstructionId id, const std::string& line, Span span, in
   if (!line.empty()) events_.back().arguments.emplace_back("source", line);
 }
 
-double Profile::least_seconds(const Row& row, const Roofline& roofline) const {
+double Profile::min_seconds(const Row& row, const Roofline& roofline) const {
   double out = 0;
   for (const auto& [id, count] : row.steps) {
     const Cost& cost = costs_[id.value];
@@ -170,7 +170,7 @@ std::string Profile::text(const std::optional<Roofline>& roofline) const {
           fmt::format("{:>10.3f} {:>6.1f} {:>9} {:>10.2f}", row.seconds * 1e3,
                       total > 0 ? 100 * row.seconds / total : 0, row.count, row.bytes / (1 << 20));
       if (roofline)
-        cells += fmt::format("{:>15.1f}", 100 * least_seconds(row, *roofline) / row.seconds);
+        cells += fmt::format("{:>15.1f}", 100 * min_seconds(row, *roofline) / row.seconds);
       cells += "  ";
       out += cells + fit_to(name, width > cells.size() ? width - cells.size() : 0) + "\n";
     }
@@ -210,7 +210,7 @@ nlohmann::ordered_json Profile::json(const std::optional<Roofline>& roofline) co
     for (const auto& [name, row] : mean_rows(*rows)) {
       out[title].push_back(
           {{"name", name}, {"seconds", row.seconds}, {"count", row.count}, {"bytes", row.bytes}});
-      if (roofline) out[title].back()["least_seconds"] = least_seconds(row, *roofline);
+      if (roofline) out[title].back()["least_seconds"] = min_seconds(row, *roofline);
     }
   }
   out["collectives"] = nlohmann::ordered_json::array();

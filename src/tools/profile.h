@@ -54,7 +54,7 @@ class Profile {
   };
   std::vector<std::pair<std::string, Row>> mean_rows(const Rows& rows) const;  // by time
   std::vector<Collective> mean_collectives() const;
-  double least_seconds(const Row& row, const Roofline& roofline) const;
+  double min_seconds(const Row& row, const Roofline& roofline) const;
   void add_collective(InstructionId id, double seconds);
   std::string collectives_text() const;
   void add_row(InstructionId id, const std::string& line, double seconds);

@@ -106,7 +106,7 @@ Result<Outputs> run_often(int runs, RunTimes& seconds, Run&& run, BeforeRun&& be
   }
   std::ranges::sort(times);
   seconds.run = times[times.size() / 2];
-  seconds.least_run = times.front();
+  seconds.min_run = times.front();
   return std::move(*out);
 }
 
@@ -216,7 +216,7 @@ Result<Ran> run_module(const Module& module, const RunOptions& options, std::opt
                        const Plan* planned, EvalOptions& eval, Observer& observer,
                        Session& session) {
   const int64_t devices = device_count(module, eval);
-  if (planned) eval.place = place_in(module, *planned, devices, eval.ideal_floats);
+  if (planned) eval.place = bind_in_arena(module, *planned, devices, eval.ideal_floats);
   const int64_t needed = estimate_memory(module, eval);
   if (!session.json && !session.quiet)
     fmt::print(stderr, "{}: {}, needs {}\n", module.header.name, counted(devices, "device"),
@@ -274,7 +274,7 @@ std::string document_of(const Module& module, const Ran& ran, const RunOptions& 
   if (!ran.compiled.is_null()) out["compiled"] = ran.compiled;
   if (options.runs > 0) {
     out["runs"] = options.runs;
-    out["times"]["least_run_s"] = ran.times.least_run;
+    out["times"]["least_run_s"] = ran.times.min_run;
   }
   if (ran.tolerance) {
     out["tolerance"] = json_of(*ran.tolerance);

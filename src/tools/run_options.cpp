@@ -7,7 +7,7 @@
 namespace hilo::tools {
 namespace {
 
-constexpr int most_devices = 1 << 16;  // each is a thread
+constexpr int max_devices = 1 << 16;  // each is a thread
 
 void add_observe_options(Arguments& arguments, ObserveOptions& options, const Option& runs) {
   arguments
@@ -98,7 +98,7 @@ void add_run_options(Arguments& arguments, RunOptions& options, Session& session
       .excludes(partitioned);
   arguments
       .add_option("--devices", options.devices, "virtual devices, instead of what the module names")
-      .between(1, most_devices);
+      .between(1, max_devices);
   arguments.add_option("--threads", options.threads,
                        "threads; 0: HILO_THREADS, or all usable cores");
   arguments

@@ -15,7 +15,7 @@ std::string RunTimes::text() const {
 std::string RunTimes::text_of_runs(int runs) const {
   if (runs == 1) return fmt::format("1 run after one to warm up: {:.3f} ms\n", 1e3 * run);
   return fmt::format("{} runs after one to warm up: median {:.3f} ms, least {:.3f} ms\n", runs,
-                     1e3 * run, 1e3 * least_run);
+                     1e3 * run, 1e3 * min_run);
 }
 
 nlohmann::ordered_json RunTimes::json() const {

@@ -12,7 +12,7 @@ namespace hilo::tools {
 // comparing and saving outputs.
 struct RunTimes {
   double read = 0, compile = 0, inputs = 0, run = 0, output = 0;
-  double least_run = 0;  // of several, of which `run` is the median
+  double min_run = 0;  // of several, of which `run` is the median
 
   std::string text() const;                  // a line
   std::string text_of_runs(int runs) const;  // a line

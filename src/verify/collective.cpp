@@ -13,20 +13,20 @@ struct Mode {
   int64_t members;  // devices of one group that names all ids; 0: unknown
 };
 
-constexpr int64_t most_devices = int64_t{1} << 24;
+constexpr int64_t max_devices = int64_t{1} << 24;
 
 Mode mode_of(const ModuleHeader& header, bool channel, bool global) {
   const int64_t replicas = header.replica_count, partitions = header.num_partitions;
   int64_t devices;
   if (__builtin_mul_overflow(replicas, partitions, &devices)) devices = INT64_MAX;
-  if (devices == 1) return {most_devices, 0};
+  if (devices == 1) return {max_devices, 0};
   if (!channel) return {replicas, replicas};
   if (global) return {devices, devices};
   return {replicas, devices};
 }
 
 Mode partition_mode_of(const ModuleHeader& header, bool channel) {
-  if (header.replica_count == 1 && header.num_partitions == 1) return {most_devices, 0};
+  if (header.replica_count == 1 && header.num_partitions == 1) return {max_devices, 0};
   const int64_t ids = channel ? header.num_partitions : header.replica_count;
   return {ids, ids};
 }

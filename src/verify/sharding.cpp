@@ -6,7 +6,7 @@ namespace hilo {
 namespace {
 
 // Sharded devices may be more than a partitioned module's own, so only their number is bounded.
-constexpr int64_t most_devices = int64_t{1} << 24;
+constexpr int64_t max_devices = int64_t{1} << 24;
 
 std::string devices_fault(const Sharding& sharding) {
   int64_t tiles = 1;
@@ -15,12 +15,12 @@ std::string devices_fault(const Sharding& sharding) {
       return fmt::format("expected positive tile sizes, found {}", listed(sharding.tile_dims));
   int64_t devices = static_cast<int64_t>(sharding.devices.size());
   if (sharding.iota) {
-    if (std::string fault = iota_fault(*sharding.iota, most_devices); !fault.empty()) return fault;
+    if (std::string fault = iota_fault(*sharding.iota, max_devices); !fault.empty()) return fault;
     devices = element_count(sharding.iota->dims);
   }
   if (devices != tiles)
     return fmt::format("{} tiles {} on {} devices", tiles, listed(sharding.tile_dims), devices);
-  return numbers_fault(sharding.devices, most_devices, "device");
+  return numbers_fault(sharding.devices, max_devices, "device");
 }
 
 std::string tiled_fault(const Sharding& sharding, const Shape& shape) {
@@ -33,7 +33,7 @@ std::string tiled_fault(const Sharding& sharding, const Shape& shape) {
 }
 
 std::string mesh_sharding_fault(const Sharding& sharding, const Shape& shape) {
-  if (std::string fault = mesh_fault(sharding.mesh, most_devices); !fault.empty()) return fault;
+  if (std::string fault = mesh_fault(sharding.mesh, max_devices); !fault.empty()) return fault;
   if (sharding.whole_mesh) return "";
   if (shape.is_array() && sharding.mesh_dims.size() != shape.dims.size())
     return fmt::format("expected {} dimensions for {}, found {}", shape.dims.size(), shown(shape),

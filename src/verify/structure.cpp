@@ -54,10 +54,10 @@ void verify_instruction(const Module& module, InstructionId id, Report& report) 
 }
 
 // Ranks beyond this have no use; rules may take the square of it.
-constexpr size_t most_dimensions = 1024;
+constexpr size_t max_dimensions = 1024;
 
 bool has_too_many_dimensions(const Shape& shape) {
-  if (shape.dims.size() > most_dimensions || shape.layout.minor_to_major.size() > most_dimensions)
+  if (shape.dims.size() > max_dimensions || shape.layout.minor_to_major.size() > max_dimensions)
     return true;
   for (const Shape& element : shape.elements)
     if (has_too_many_dimensions(element)) return true;
@@ -65,7 +65,7 @@ bool has_too_many_dimensions(const Shape& shape) {
 }
 
 void report_too_many_dimensions(const Module& module, ShapeId shape, Report& report) {
-  std::string message = fmt::format("an array of more than {} dimensions", most_dimensions);
+  std::string message = fmt::format("an array of more than {} dimensions", max_dimensions);
   for (size_t i = 0; i < module.computations.size(); ++i)
     for (InstructionId id : module.computations[i].instructions)
       if (exists(module, id) && module[id].computation.value == i && module[id].shape == shape)

@@ -13,7 +13,7 @@ struct InflaterState {
   bool ended = false;
 };
 
-int64_t most_inflated(int64_t compressed) {
+int64_t max_inflated_size(int64_t compressed) {
   int64_t most;
   return __builtin_mul_overflow(compressed, int64_t{1032}, &most) ? INT64_MAX : most;
 }
@@ -114,7 +114,7 @@ Result<std::string> gzip(std::string_view bytes) {
   return out;
 }
 
-Result<std::string> gunzip(std::span<const std::byte> bytes, int64_t most_bytes) {
+Result<std::string> gunzip(std::span<const std::byte> bytes, int64_t max_bytes) {
   const auto source = ByteSource::memory(bytes);
   Inflater inflater(*source, 0, source->size(), Inflater::Wrap::Gzip);
   std::string out;
@@ -122,8 +122,8 @@ Result<std::string> gunzip(std::span<const std::byte> bytes, int64_t most_bytes)
   while (true) {
     HILO_TRY(const size_t got, inflater.read_some(chunk));
     if (got == 0) return out;
-    if (static_cast<int64_t>(out.size() + got) > most_bytes)
-      return fail(ErrorKind::Limit, "more than {} bytes when decompressed", most_bytes);
+    if (static_cast<int64_t>(out.size() + got) > max_bytes)
+      return fail(ErrorKind::Limit, "more than {} bytes when decompressed", max_bytes);
     out.append(reinterpret_cast<const char*>(chunk.data()), got);
   }
 }

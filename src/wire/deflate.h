@@ -6,7 +6,7 @@
 namespace hilo {
 
 // Bytes that `compressed` deflated bytes can at most become (RFC 1951: 258 bytes for 2 bits).
-int64_t most_inflated(int64_t compressed);
+int64_t max_inflated_size(int64_t compressed);
 
 class Inflater {
  public:
@@ -38,6 +38,6 @@ class Deflater {
 };
 
 uint32_t crc32_of(uint32_t crc, std::span<const std::byte> bytes);
-Result<std::string> gunzip(std::span<const std::byte> bytes, int64_t most_bytes);
+Result<std::string> gunzip(std::span<const std::byte> bytes, int64_t max_bytes);
 
 }  // namespace hilo

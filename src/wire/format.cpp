@@ -10,7 +10,7 @@
 namespace hilo {
 namespace {
 
-constexpr int64_t most_unpacked = int64_t{1} << 32;
+constexpr int64_t max_unpacked = int64_t{1} << 32;
 
 struct Magic {
   Format format;
@@ -163,7 +163,7 @@ Result<Module> read_any(std::span<const std::byte> bytes, Format format,
     case Format::HloProtoText: return in_file(read_hlo_proto_text(bytes));
     case Format::HloProtoJson: return in_file(read_hlo_proto_json(bytes));
     case Format::Gzip: {
-      Result<std::string> unpacked = gunzip(bytes, most_unpacked);
+      Result<std::string> unpacked = gunzip(bytes, max_unpacked);
       if (!unpacked) return in_file(std::unexpected(unpacked.error()));
       const auto inside = std::as_bytes(std::span(*unpacked));
       if (detect_format(inside) == Format::Gzip)

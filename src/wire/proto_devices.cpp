@@ -6,7 +6,7 @@
 namespace hilo {
 namespace {
 
-constexpr int64_t most_devices = int64_t{1} << 24;
+constexpr int64_t max_devices = int64_t{1} << 24;
 
 }  // namespace
 
@@ -18,7 +18,7 @@ Result<IotaDevices> read_iota(Dims reshape, Dims dims, Dims permutation) {
   const int64_t count = product(dims);
   if (count < 1 || (!reshape.empty() && product(reshape) != count))
     return fail(ErrorKind::Shape, "a device list whose sizes do not fit");
-  if (count > most_devices) return fail(ErrorKind::Limit, "more than {} devices", most_devices);
+  if (count > max_devices) return fail(ErrorKind::Limit, "more than {} devices", max_devices);
   Dims identity(dims.size());
   std::iota(identity.begin(), identity.end(), int64_t{0});
   if (!permutation.empty() && !std::is_permutation(permutation.begin(), permutation.end(),
@@ -54,8 +54,8 @@ Result<Mesh> read_mesh(const proto::MeshProto& from) {
   for (const auto& axis : from.axes()) {
     mesh.axes.push_back({axis.name(), axis.size()});
     if (axis.size() < 1 || __builtin_mul_overflow(count, axis.size(), &count) ||
-        count > most_devices)
-      return fail(ErrorKind::Limit, "a mesh has from 1 to {} devices", most_devices);
+        count > max_devices)
+      return fail(ErrorKind::Limit, "a mesh has from 1 to {} devices", max_devices);
   }
   mesh.device_ids = dims_of(from.device_ids());
   if (!from.axes().empty() && !mesh.device_ids.empty() &&

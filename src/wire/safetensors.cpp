@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int64_t most_header_bytes = 100'000'000;  // of the format's own reader
+constexpr int64_t max_header_bytes = 100'000'000;  // of the format's own reader
 
 struct TypeName {
   std::string_view text;
@@ -118,7 +118,7 @@ Result<SafetensorsReader> SafetensorsReader::from(std::shared_ptr<const ByteSour
     std::byte start[8];
     HILO_DO(source->read_at(0, start));
     const uint64_t length = little_endian(start);
-    if (length > most_header_bytes || static_cast<int64_t>(length) > source->size() - 8)
+    if (length > max_header_bytes || static_cast<int64_t>(length) > source->size() - 8)
       return fail(ErrorKind::Format, "safetensors: a header of {} bytes", length);
     std::string text(length, '\0');
     HILO_DO(source->read_at(8, std::as_writable_bytes(std::span(text))));

@@ -106,7 +106,7 @@ Result<int64_t> data_offset(const ByteSource& source, const ZipMember& member) {
   if (member.method != stored && member.method != deflated)
     return fail(ErrorKind::Unsupported, "zip: compression method {}", member.method);
   if (member.method == stored ? member.compressed != member.size
-                              : member.size > most_inflated(member.compressed))
+                              : member.size > max_inflated_size(member.compressed))
     return damaged("sizes that cannot be");
   return offset;
 }

@@ -81,7 +81,7 @@ void expect_solved(ElementType type, const Form& f, int64_t n, int64_t lines) {
   const std::string of_a = fmt::format("{}[2,{},{}]", text_of(type), n, n);
   const std::string of_x = f.on_left ? fmt::format("{}[2,{},{}]", text_of(type), n, lines)
                                      : fmt::format("{}[2,{},{}]", text_of(type), lines, n);
-  const bool is_turned = f.transposed != "NO_TRANSPOSE";
+  const bool is_transposed = f.transposed != "NO_TRANSPOSE";
   // The triangle that is read is multiplied by what was found.
   const std::string text = fmt::format(
       "HloModule m\nENTRY e {{\n  a = {0} parameter(0)\n  b = {1} parameter(1)\n"
@@ -91,7 +91,7 @@ void expect_solved(ElementType type, const Form& f, int64_t n, int64_t lines) {
       "lhs_contracting_dims={{{7}}}, rhs_contracting_dims={{{8}}}\n"
       "  ROOT r = ({1}, {1}) tuple(x, y)\n}}\n",
       of_a, of_x, f.on_left, f.is_lower, f.has_units, f.transposed, f.on_left ? "t, x" : "x, t",
-      f.on_left && is_turned ? 1 : 2, !f.on_left && is_turned ? 2 : 1);
+      f.on_left && is_transposed ? 1 : 2, !f.on_left && is_transposed ? 2 : 1);
   const auto is_read = [&](int64_t i, int64_t j) {
     return i == j ? !f.has_units : f.is_lower == (i > j);
   };

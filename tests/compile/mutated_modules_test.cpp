@@ -28,13 +28,13 @@ int64_t number_from(const char* variable, int64_t otherwise) {
 
 // Those of this folder, and the corpus' small ones, evenly taken, where it is there.
 std::vector<std::string> seeds() {
-  constexpr size_t most_bytes = 6000, most_of_corpus = 160;
+  constexpr size_t max_bytes = 6000, most_of_corpus = 160;
   std::vector<std::string> out(std::begin(small_modules), std::end(small_modules));
   const std::filesystem::path corpus = std::filesystem::path(HILO_SHARED) / "corpus";
   if (std::string_view(HILO_SHARED).empty() || !std::filesystem::exists(corpus)) return out;
   std::vector<std::filesystem::path> files;
   for (const auto& file : std::filesystem::recursive_directory_iterator(corpus))
-    if (file.path().extension() == ".hlo" && file.file_size() < most_bytes)
+    if (file.path().extension() == ".hlo" && file.file_size() < max_bytes)
       files.push_back(file.path());
   std::ranges::sort(files);
   const size_t step = std::max<size_t>(1, files.size() / most_of_corpus);
@@ -69,14 +69,14 @@ class Deadline {
   std::thread thread_;
 };
 
-constexpr int64_t most_bytes = 64 << 20;
+constexpr int64_t max_bytes = 64 << 20;
 
 std::optional<Inputs> inputs_for(const Module& module, int64_t devices, std::mt19937_64& random) {
   Inputs out;
   int64_t bytes = 0;
   for (InstructionId parameter : module[module.entry].parameters) {
     const int64_t more = literal_bytes(module.shape(parameter));
-    if (more > most_bytes || (bytes += more) > most_bytes) return std::nullopt;
+    if (more > max_bytes || (bytes += more) > max_bytes) return std::nullopt;
   }
   for (int64_t device = 0; device < devices; ++device) {
     std::vector<Literal>& values = out.devices.emplace_back();
@@ -97,12 +97,12 @@ void run_module(const Module& module, bool is_verified, Counts& counts, std::mt1
   EvalOptions eval;
   eval.threads = 1;
   eval.max_steps = 1000;
-  eval.memory_limit = most_bytes;
+  eval.memory_limit = max_bytes;
   eval.interrupt = deadline.flag();
   eval.is_verified = is_verified;
   const int64_t devices = device_count(module, eval);
   const auto inputs = devices <= 4 ? inputs_for(module, devices, random) : std::nullopt;
-  if (inputs && estimate_memory(module, eval) <= most_bytes)
+  if (inputs && estimate_memory(module, eval) <= max_bytes)
     counts.evaluated += evaluate(module, *inputs, eval).has_value();
   CompileOptions options;
   options.threads = 1;
@@ -112,7 +112,7 @@ void run_module(const Module& module, bool is_verified, Counts& counts, std::mt1
   options.eval = eval;
   const auto executable = compile(module, cpu_target(), options);
   counts.compiled += executable.has_value();
-  if (executable && inputs && executable->report().run_bytes <= most_bytes)
+  if (executable && inputs && executable->report().run_bytes <= max_bytes)
     counts.ran += executable->run_devices(*inputs, {.interrupt = deadline.flag()}).has_value();
 }
 
@@ -134,7 +134,7 @@ std::string text_of_case(const std::vector<std::string>& texts, int64_t number,
 void run_case(const std::vector<std::string>& texts, int64_t number, Counts& counts) {
   std::mt19937_64 random(static_cast<uint64_t>(number) * 7919 + 1);
   const std::string text = text_of_case(texts, number, random);
-  auto module = parse(text, {.max_literal_bytes = most_bytes});
+  auto module = parse(text, {.max_literal_bytes = max_bytes});
   if (!module) return;
   ++counts.parsed;
   if (number % 2 == 1)

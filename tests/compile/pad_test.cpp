@@ -11,7 +11,7 @@ void expect_same(const std::string& text) {
   EXPECT_TRUE(one && same_bits(one->compiled, one->evaluated)) << text;
 }
 
-// Neighbours of a place: the seams of all of them, and of values of one loop.
+// Neighbours of a place: the partition points of all of them, and of values of one loop.
 TEST(Pad, Neighbours) {
   for (std::string_view type : {"f32", "bf16", "s8", "c64"})
     expect_same(fmt::format(R"(HloModule m
@@ -31,7 +31,8 @@ ENTRY e {{
                             type));
 }
 
-// Neighbours along each dimension, turned when they are added: tiles of what has seams.
+// Neighbours along each dimension, transposed when they are added: tiles of what has partition
+// points.
 TEST(Pad, NeighboursTurned) {
   for (std::string_view type : {"f32", "bf16", "f64", "c64"})
     for (const Dims& order : {Dims{2, 0, 1}, Dims{0, 2, 1}, Dims{2, 1, 0}, Dims{1, 0, 2}}) {
@@ -142,7 +143,7 @@ ENTRY e {
 )");
 }
 
-// Ranges of iterations begin and end anywhere between the seams; all of one is padding.
+// Ranges of iterations begin and end anywhere between the partition points; all of one is padding.
 TEST(Pad, OneLongDimension) {
   for (int high : {24, 25}) {
     const int size = 300030 + high;

@@ -14,7 +14,7 @@ class WideRandomModule final : public RandomModule {
                                                  17, 24, 31, 32, 33, 48, 64, 70, 100, 130};
     for (int64_t& length : lengths_) length = dice_.pick(lengths);
     for (ElementType& type : types_) type = drawn_type();
-    most_elements_ = 20'000;
+    max_elements_ = 20'000;
     // Sums and products of extremes overflow or not by their order.
     tame_constants_ = true;
   }
@@ -45,7 +45,7 @@ class WideRandomModule final : public RandomModule {
         {}, {a}, {b}, {b, a}, {a, b}, {c, a}, {1, a}, {b, c}, {std::min<int64_t>(c, 5), b, a}};
     const ElementType type = some_type();
     const Shape out = Shape::array(type, dice_.pick(dims));
-    return element_count(out) <= most_elements_ ? out : Shape::array(type, {a});
+    return element_count(out) <= max_elements_ ? out : Shape::array(type, {a});
   }
 
   void step(Pool& pool, int depth) override {
@@ -170,7 +170,7 @@ class WideRandomModule final : public RandomModule {
     s.scatter_dims_to_operand_dims = {0};
     s.index_vector_dim = indices;
     const Shape update = Shape::array(of.type, updates);
-    if (element_count(update) > most_elements_) return;
+    if (element_count(update) > max_elements_) return;
     s.to_apply = combiner(of.type);
     add(pool, Op::Scatter, of, std::array{a, at_places, partner(pool, update)}, s);
   }
@@ -220,7 +220,7 @@ class WideRandomModule final : public RandomModule {
                     .input_unknown = {},
                     .kernel_unknown = {}};
     const Shape kernel = Shape::array(of.type, {taps, of.dims[1], length()});
-    if (element_count(kernel) > most_elements_) return;
+    if (element_count(kernel) > max_elements_) return;
     add(pool, Op::Convolution, of, std::array{image, partner(pool, kernel)}, c);
   }
 

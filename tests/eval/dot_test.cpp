@@ -108,8 +108,8 @@ TEST(Dot, LargeF32) { expect_large<float>("f32", "f32", 1.0 / 64, 1e-5); }
 TEST(Dot, ManyRows) { expect_large<float>("f32", "f32", 1.0 / 64, 1e-5, 2150, 40, 70); }
 TEST(Dot, ManyColumns) { expect_large<float>("f32", "f32", 1.0 / 64, 1e-5, 330, 40, 4200); }
 TEST(Dot, ManyTerms) { expect_large<float>("f32", "f32", 1.0 / 64, 1e-5, 40, 2500, 50); }
-TEST(Dot, FewRows) { expect_large<float>("f32", "f32", 1.0 / 64, 1e-5, 100, 700, 2100); }
-TEST(Dot, FewColumns) {
+TEST(Dot, SkinnyGemm) { expect_large<float>("f32", "f32", 1.0 / 64, 1e-5, 100, 700, 2100); }
+TEST(Dot, SkinnyGemmColumns) {
   expect_large<float>("f32", "f32", 1.0 / 64, 1e-5, 1003, 1700, 37);
   expect_large<float>("f32", "bf16", 1.0 / 64, 1e-2, 1003, 300, 10);
   expect_large<double>("f64", "f64", 1.0 / 64, 1e-13, 601, 900, 16);

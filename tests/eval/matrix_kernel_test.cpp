@@ -179,9 +179,9 @@ void expect_block(const MatrixKernel& kernel, int64_t rows, int64_t columns, boo
   std::vector<T> out(want.size(), T(5));
   kernel.run({a, b, k, rows, columns, &out[leading + 1], leading, add});
   ASSERT_EQ(out, want) << rows << 'x' << columns << (add ? " added" : "");
-  if (rows > kernel.standing_rows) return;
+  if (rows > kernel.unpacked_rows) return;
   out.assign(want.size(), T(5));
-  kernel.run_standing({lhs.data.data(), b, k, rows, columns, &out[leading + 1], leading, add}, k);
+  kernel.run_unpacked({lhs.data.data(), b, k, rows, columns, &out[leading + 1], leading, add}, k);
   ASSERT_EQ(out, want) << rows << 'x' << columns << (add ? " added" : "") << " standing";
 }
 TEST(MatrixKernel, BlocksOfEverySize) {

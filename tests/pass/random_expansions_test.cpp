@@ -12,9 +12,9 @@ namespace {
 
 using test::Dice;
 
-Dims random_dims(Dice& dice, int64_t least_rank, int64_t most_rank, int64_t most = 5) {
+Dims random_dims(Dice& dice, int64_t least_rank, int64_t max_rank, int64_t most = 5) {
   Dims out;
-  for (int64_t rank = least_rank + dice.below(most_rank - least_rank + 1); rank > 0; --rank)
+  for (int64_t rank = least_rank + dice.below(max_rank - least_rank + 1); rank > 0; --rank)
     out.push_back(1 + dice.below(most));
   return out;
 }

@@ -72,7 +72,7 @@ class RandomModule {
       module_.mutable_attributes<A>(id) = std::move(attributes);
     const Result<Shape> inferred = infer_shape(module_, module_[id]);
     if (!inferred || (!can_infer_shape(op) && !same_dims(*inferred, stated)) ||
-        (inferred->is_array() && element_count(*inferred) > most_elements_)) {
+        (inferred->is_array() && element_count(*inferred) > max_elements_)) {
       module_.remove(id);
       module_[pool.computation].instructions.pop_back();
       return {};
@@ -323,8 +323,8 @@ class RandomModule {
                                                     CallAttributes{to_apply}));
   }
 
-  bool tame_constants_ = false;               // see draw()
-  int64_t most_elements_ = int64_t{1} << 40;  // of an array
+  bool tame_constants_ = false;              // see draw()
+  int64_t max_elements_ = int64_t{1} << 40;  // of an array
   Module module_;
   Dice dice_;
 };

@@ -177,7 +177,7 @@ ENTRY e {{ x = f32[4,4] parameter(0)
  chosen = f32[4,4] select(mask, y, zeros)
  ROOT product = f32[4,4] dot(kept, chosen), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}} }})",
                                              row.extremum, row.direction, row.more));
-    const Module after = after_passes(before, "masks-of-maxima");
+    const Module after = after_passes(before, "reuse-relu-mask");
     for (InstructionId id : after.computations.back().instructions)
       if (after[id].op == Op::Compare) {
         const Op of = after[after.operand(id, 0)].op;

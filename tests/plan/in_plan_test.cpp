@@ -54,7 +54,7 @@ Literal input() {
 Literal run(const Module& module, const Plan* plan) {
   EvalOptions options;
   options.threads = 1;
-  if (plan) options.place = place_in(module, *plan, 1);
+  if (plan) options.place = bind_in_arena(module, *plan, 1);
   auto out = evaluate(module, {{{input()}}}, options);
   EXPECT_TRUE(out) << (out ? "" : to_string(out.error()));
   return out ? out->devices[0] : Literal();
@@ -136,7 +136,7 @@ TEST(InPlan, WhatIsSentStaysAsItWas) {
   EXPECT_EQ(place("sent"), place("over"));
   EvalOptions outside, inside;
   outside.threads = inside.threads = 2;
-  inside.place = place_in(module, made, 2);
+  inside.place = bind_in_arena(module, made, 2);
   const auto want = evaluate(module, {{{input()}, {input()}}}, outside);
   const auto got = evaluate(module, {{{input()}, {input()}}}, inside);
   ASSERT_TRUE(want && got) << to_string((want ? got : want).error());

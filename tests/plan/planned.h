@@ -56,7 +56,7 @@ inline Inputs inputs_of(const Module& module, uint64_t seed) {
 inline Result<Literal> run(const Module& module, uint64_t seed, const Plan* plan = nullptr) {
   EvalOptions options;
   options.threads = 1;
-  if (plan) options.place = place_in(module, *plan, 1);
+  if (plan) options.place = bind_in_arena(module, *plan, 1);
   HILO_TRY(const Outputs outputs, evaluate(module, inputs_of(module, seed), options));
   return outputs.devices[0];
 }

@@ -80,7 +80,7 @@ TEST(OutOfMemory, EachOfSeveralMessagesIsRead) {
   ASSERT_EQ(picture.further.size(), 1u);
   EXPECT_EQ(picture.further[0].message->needed, int64_t{18} << 30);
   EXPECT_EQ(picture.further[0].values[0].bytes, int64_t{13} << 30);
-  EXPECT_TRUE(picture.further[0].made_from.contains("log.txt:")) << picture.further[0].made_from;
+  EXPECT_TRUE(picture.further[0].read_from.contains("log.txt:")) << picture.further[0].read_from;
   const std::string report = memory_report(picture);
   EXPECT_NE(report.find("needs 18.00GiB"), std::string::npos) << report;
   EXPECT_NE(memory_json(picture).find("\"further\""), std::string::npos);

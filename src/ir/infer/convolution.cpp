@@ -77,7 +77,7 @@ Result<Shape> infer_Convolution(const Given& given) {
       return misfit("expected a window of size {} at spatial dimension {}, found {}",
                     kernel.dims[l.kernel_spatial[i]], i, a.window.dims[i].size);
     const int64_t size = input.dims[l.input_spatial[i]];
-    HILO_TRY(dims[l.output_spatial[i]], window_places(a.window.dims[i], size));
+    HILO_TRY(dims[l.output_spatial[i]], window_output_size(a.window.dims[i], size));
     dynamic[l.output_spatial[i]] = input.is_dynamic(l.input_spatial[i]);
   }
   HILO_TRY(const ElementType type, product_type(given, wider(input.type, kernel.type)));

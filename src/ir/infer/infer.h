@@ -79,7 +79,7 @@ Result<Shape> infer_seen(const Given& given);
 
 // The window at one dimension: how many places it takes over `size` elements; bounds of size,
 // stride and dilations are checked. `negative` padding is legal.
-Result<int64_t> window_places(const WindowDim& window, int64_t size);
+Result<int64_t> window_output_size(const WindowDim& window, int64_t size);
 // The array that a window leaves of `input`, all dimensions windowed.
 Result<Shape> windowed(const Shape& input, const Window& window, ElementType type);
 

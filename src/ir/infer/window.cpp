@@ -15,7 +15,7 @@ std::optional<int64_t> dilated(int64_t size, int64_t dilation) {
 
 }  // namespace
 
-Result<int64_t> window_places(const WindowDim& window, int64_t size) {
+Result<int64_t> window_output_size(const WindowDim& window, int64_t size) {
   if (window.size <= 0) return misfit("expected a positive window size, found {}", window.size);
   if (window.stride <= 0)
     return misfit("expected a positive window stride, found {}", window.stride);
@@ -39,7 +39,7 @@ Result<Shape> windowed(const Shape& input, const Window& window, ElementType typ
                   text(input), window.dims.size());
   Shape out = make_array(type, input.dims);
   for (size_t i = 0; i < window.dims.size(); ++i) {
-    HILO_TRY(out.dims[i], window_places(window.dims[i], input.dims[i]));
+    HILO_TRY(out.dims[i], window_output_size(window.dims[i], input.dims[i]));
     set_dynamic(out, i, input.is_dynamic(i));
   }
   return out;

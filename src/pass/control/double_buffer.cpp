@@ -15,10 +15,10 @@ namespace hilo {
 namespace {
 
 constexpr int64_t fewest_rounds = 4;
-constexpr int64_t least_saved = 2048;       // bytes, by two rounds
-constexpr double least_share = 0.1;         // of what a round takes
-constexpr size_t most_steps = 200;          // of a body
-constexpr size_t most_instructions = 4000;  // of a module, in which copies are tried out
+constexpr int64_t min_saved_bytes = 2048;  // bytes, by two rounds
+constexpr double min_saved_share = 0.1;    // of what a round takes
+constexpr size_t max_steps = 200;          // of a body
+constexpr size_t max_instructions = 4000;  // of a module, in which copies are tried out
 
 struct Candidate {
   Loop loop;
@@ -41,7 +41,7 @@ double work_of(const Module& module, const std::vector<Cost>& costs, Computation
 
 // Whether it is worth it that two rounds copy so many bytes less.
 bool is_worth(const Candidate& candidate, int64_t saved) {
-  return saved >= least_saved && static_cast<double>(saved) >= least_share * candidate.work;
+  return saved >= min_saved_bytes && static_cast<double>(saved) >= min_saved_share * candidate.work;
 }
 
 // What a round changes of its state, which is the most that it copies.
@@ -59,8 +59,8 @@ std::vector<Candidate> find_candidates(Module& module) {
   std::vector<Candidate> out;
   for (const Loop& loop : find_loops(editor)) {
     const auto rounds = trip_count(module, loop.instruction);
-    if (rounds && *rounds >= fewest_rounds && 2 * changed_bytes(module, loop) >= least_saved &&
-        module[loop.body].instructions.size() <= most_steps && may_stand_again(editor, loop))
+    if (rounds && *rounds >= fewest_rounds && 2 * changed_bytes(module, loop) >= min_saved_bytes &&
+        module[loop.body].instructions.size() <= max_steps && can_duplicate_body(editor, loop))
       out.push_back({loop, *rounds});
   }
   if (out.empty()) return out;
@@ -118,7 +118,7 @@ void put_two_in_one(Module& module, const Candidate& candidate) {
 }  // namespace
 
 Result<bool> double_buffer_loops(Module& module, const PassOptions& options) {
-  if (module.header.is_scheduled || module.instructions.size() > most_instructions) return false;
+  if (module.header.is_scheduled || module.instructions.size() > max_instructions) return false;
   const std::vector<Candidate> candidates = find_candidates(module);
   if (candidates.empty()) return false;
   HILO_TRY(const std::vector<int64_t> single, copied_bytes(module, candidates, options));

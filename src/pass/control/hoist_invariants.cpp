@@ -11,7 +11,7 @@ namespace hilo {
 namespace {
 
 // Elements that stand side by side and are read as well there as in an array of their own.
-constexpr int64_t least_row = 64;
+constexpr int64_t min_row_elements = 64;
 
 class Hoister {
  public:
@@ -38,10 +38,11 @@ class Hoister {
   bool is_free(InstructionId id) const {
     const Op op = module_[id].op;
     if (op != Op::Slice)
-      return is_free(op) || (is_made_of_numbers(module_, id) && is_read_by_elements(module_, id));
+      return is_free(op) ||
+             (is_computed_from_scalars(module_, id) && is_read_by_elements(module_, id));
     if (has_long_rows(id) && is_read_by_elements(module_, id)) return true;
     if (module_[module_.operand(id, 0)].op == Op::GetTupleElement &&
-        start_of_piece(module_, id) >= 0)
+        contiguous_slice_start(module_, id) >= 0)
       return true;
     InstructionId from = module_.operand(id, 0);
     while (module_[from].op == Op::Slice || module_[from].op == Op::Bitcast ||
@@ -53,7 +54,7 @@ class Hoister {
   bool has_long_rows(InstructionId slice) const {
     const std::vector<SliceDim>& dims = module_.attributes<SliceAttributes>(slice).slice.dims;
     return !dims.empty() && dims.back().stride == 1 &&
-           module_.shape(slice).dims.back() >= least_row;
+           module_.shape(slice).dims.back() >= min_row_elements;
   }
 
   bool hoist(const Loop& loop) {
@@ -92,7 +93,7 @@ class Hoister {
   // A loop inside is done for certain, and as often without the loop around it.
   bool may_hoist(const Loop& loop, InstructionId inner) const {
     const auto known = std::ranges::find(loops_, inner, &Loop::instruction);
-    return known != loops_.end() && may_stand_again(editor_, *known) &&
+    return known != loops_.end() && can_duplicate_body(editor_, *known) &&
            trip_count(module_, loop.instruction) && trip_count(module_, inner);
   }
   bool is_result_of_loop(InstructionId id) const {

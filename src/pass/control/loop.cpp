@@ -49,7 +49,7 @@ std::vector<Loop> find_loops(const Editor& editor) {
   return out;
 }
 
-bool may_stand_again(const Editor& editor, const Loop& loop) {
+bool can_duplicate_body(const Editor& editor, const Loop& loop) {
   const Module& module = editor.module();
   if (editor.is_pinned(loop.instruction) || editor.effects().has(loop.condition)) return false;
   return std::ranges::all_of(module[loop.body].instructions, [&](InstructionId id) {
@@ -86,15 +86,15 @@ bool is_invariant(const Module& module, const Loop& loop, size_t i) {
          module.attributes<GetTupleElementAttributes>(next).index == static_cast<int64_t>(i);
 }
 
-bool is_made_of_numbers(const Module& module, InstructionId id) {
-  constexpr size_t most_seen = 8;
+bool is_computed_from_scalars(const Module& module, InstructionId id) {
+  constexpr size_t max_visited = 8;
   std::vector<InstructionId> seen = {id};
   for (size_t i = 0; i < seen.size(); ++i) {
     const Op op = module[seen[i]].op;
     const bool is_number = op == Op::Constant && module.shape(seen[i]).is_scalar();
     if (is_number || op == Op::Iota) continue;
     if ((op != Op::Broadcast && (!is_elementwise(op) || !has_trait(op, TraitCheap))) ||
-        seen.size() > most_seen)
+        seen.size() > max_visited)
       return false;
     for (InstructionId operand : module.operands(seen[i]))
       if (std::ranges::find(seen, operand) == seen.end()) seen.push_back(operand);

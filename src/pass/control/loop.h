@@ -24,13 +24,13 @@ InstructionId next_element(const Module& module, const Loop& loop, size_t i);
 InstructionId initial_element(const Module& module, const Loop& loop, size_t i);
 // Whether rounds stand for themselves, and may be written again: nothing in them loops, branches or
 // may be done but once, nor is the condition for more than its value.
-bool may_stand_again(const Editor& editor, const Loop& loop);
+bool can_duplicate_body(const Editor& editor, const Loop& loop);
 // Of what the back end wrote about a loop only the number of rounds stays, which is this.
 void forget_but_rounds(Module& module, InstructionId loop, std::optional<int64_t> rounds);
 // Element i goes through the body unchanged.
 bool is_invariant(const Module& module, const Loop& loop, size_t i);
 // Whether an array is made of numbers and iotas by a few cheap elementwise ops.
-bool is_made_of_numbers(const Module& module, InstructionId id);
+bool is_computed_from_scalars(const Module& module, InstructionId id);
 // Whether loops over the user's elements, or over those of all users, make what they read as they
 // go, so that it need not be stored.
 bool reads_by_elements(const Module& module, InstructionId user);

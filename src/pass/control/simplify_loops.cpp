@@ -53,7 +53,7 @@ class LoopSimplifier {
     return true;
   }
 
-  // A value that may be made again inside of the loop instead of being carried.
+  // A value that may be recomputed inside of the loop instead of being carried.
   bool is_cheap(InstructionId id) const {
     const bool is_splat = module_[id].op == Op::Broadcast &&
                           constant_of(module_, module_.operand(id, 0)) &&
@@ -63,8 +63,8 @@ class LoopSimplifier {
   }
 
   // Element i of the state, made of numbers, is read inside element by element alone.
-  bool may_be_made_inside(const Loop& loop, size_t i, InstructionId initial) const {
-    if (!is_made_of_numbers(module_, initial)) return false;
+  bool can_rematerialize_inside(const Loop& loop, size_t i, InstructionId initial) const {
+    if (!is_computed_from_scalars(module_, initial)) return false;
     const InstructionId root = module_[loop.body].root;
     for (InstructionId state : {loop.body_state, loop.condition_state}) {
       const Elements elements = elements_of(module_, state);
@@ -88,7 +88,7 @@ class LoopSimplifier {
           changed = true;
         }
       if (!module_[loop.instruction].removed &&
-          (is_cheap(initial) || may_be_made_inside(loop, i, initial))) {
+          (is_cheap(initial) || can_rematerialize_inside(loop, i, initial))) {
         changed |= sink(loop, loop.body_state, i, initial);
         changed |= sink(loop, loop.condition_state, i, initial);
       }

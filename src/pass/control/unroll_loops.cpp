@@ -12,7 +12,7 @@
 namespace hilo {
 namespace {
 
-constexpr int64_t few_rounds = 8;
+constexpr int64_t short_trip_count = 8;
 
 bool only_computes_elements(const Module& module, ComputationId body) {
   static constexpr Op others[] = {Op::Parameter, Op::Constant,   Op::Iota,    Op::GetTupleElement,
@@ -30,10 +30,10 @@ Result<bool> unroll_loops(Module& module, const PassOptions& options) {
   Editor editor(module);
   bool changed = false;
   for (const Loop& loop : find_loops(editor)) {
-    if (module[loop.instruction].removed || !may_stand_again(editor, loop)) continue;
+    if (module[loop.instruction].removed || !can_duplicate_body(editor, loop)) continue;
     const auto rounds = trip_count(module, loop.instruction);
     if (!rounds || *rounds < 0) continue;
-    const int64_t most = *rounds <= few_rounds && only_computes_elements(module, loop.body)
+    const int64_t most = *rounds <= short_trip_count && only_computes_elements(module, loop.body)
                              ? options.unroll_by_element
                              : options.unroll_instructions;
     const int64_t size = static_cast<int64_t>(module[loop.body].instructions.size());

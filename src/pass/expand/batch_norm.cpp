@@ -28,7 +28,7 @@ class Normalization {
   Term operand(size_t i) { return formula_.convert(formula_.operand(i), type_); }
   Term sum(Term x) { return formula_.sum(x, summed_); }
   Term mean(Term x) { return sum(x) / count_; }
-  Term spread(Term feature) { return formula_.broadcast(feature, dims_, {a_.feature_index}); }
+  Term broadcast(Term feature) { return formula_.broadcast(feature, dims_, {a_.feature_index}); }
   // 1 / √(v+ε)
   Term reciprocal_deviation(Term variance) {
     const double epsilon = static_cast<float>(a_.epsilon);
@@ -49,9 +49,10 @@ Term expand_training(Formula& f) {
   Normalization n(f);
   const Term x = n.operand(0), scale = n.operand(1), offset = n.operand(2);
   const Term mean = n.mean(x);
-  const Term centred = x - n.spread(mean);
+  const Term centred = x - n.broadcast(mean);
   const Term variance = n.mean(centred * centred);
-  const Term y = centred * n.spread(n.reciprocal_deviation(variance) * scale) + n.spread(offset);
+  const Term y =
+      centred * n.broadcast(n.reciprocal_deviation(variance) * scale) + n.broadcast(offset);
   return f.tuple(std::array{n.declared(y), n.declared(mean), n.declared(variance)});
 }
 
@@ -59,8 +60,9 @@ Term expand_inference(Formula& f) {
   Normalization n(f);
   const Term x = n.operand(0), scale = n.operand(1), offset = n.operand(2);
   const Term mean = n.operand(3), variance = n.operand(4);
-  return n.declared((x - n.spread(mean)) * n.spread(n.reciprocal_deviation(variance) * scale) +
-                    n.spread(offset));
+  return n.declared((x - n.broadcast(mean)) *
+                        n.broadcast(n.reciprocal_deviation(variance) * scale) +
+                    n.broadcast(offset));
 }
 
 Term expand_grad(Formula& f) {
@@ -68,10 +70,10 @@ Term expand_grad(Formula& f) {
   const Term x = n.operand(0), scale = n.operand(1), mean = n.operand(2);
   const Term variance = n.operand(3), dy = n.operand(4);
   const Term factor = n.reciprocal_deviation(variance);
-  const Term d = (x - n.spread(mean)) * n.spread(factor);
+  const Term d = (x - n.broadcast(mean)) * n.broadcast(factor);
   const Term offset_grad = n.sum(dy), scale_grad = n.sum(dy * d);
-  const Term mean_part = (n.spread(offset_grad) + d * n.spread(scale_grad)) / n.count();
-  const Term dx = n.spread(scale * factor) * (dy - mean_part);
+  const Term mean_part = (n.broadcast(offset_grad) + d * n.broadcast(scale_grad)) / n.count();
+  const Term dx = n.broadcast(scale * factor) * (dy - mean_part);
   return f.tuple(std::array{n.declared(dx), n.declared(scale_grad), n.declared(offset_grad)});
 }
 

@@ -64,9 +64,9 @@ Term whole_or_none(Formula& f, Term l) {
   const Term rows = f.iota(ElementType::S32, shape.dims, last - 1);
   const Term columns = f.iota(ElementType::S32, shape.dims, last);
   const Term low = f.compare(columns, ComparisonDirection::Le, rows);
-  const Term spread = f.broadcast(bad, shape.dims, batch_dims(l, 2));
+  const Term bad_mask = f.broadcast(bad, shape.dims, batch_dims(l, 2));
   const Term nothing = f.number(shape, std::numeric_limits<double>::quiet_NaN());
-  return f.select(spread & low, nothing, l);
+  return f.select(bad_mask & low, nothing, l);
 }
 
 Term expand_factor(Formula& f) {

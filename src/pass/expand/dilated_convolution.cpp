@@ -23,9 +23,9 @@ namespace {
 
 constexpr int64_t enough_features = 8;  // fill lanes without their phases
 constexpr int64_t whole_lanes = 16, long_sum = 256;
-constexpr int64_t most_made = 2;  // for each place of the result: phases beyond its ends
+constexpr int64_t max_computed_ratio = 2;  // for each place of the result: phases beyond its ends
 // Of phases that are apart: how many there are, and an element's products.
-constexpr int64_t most_apart = 8, few_products = 64;
+constexpr int64_t max_separate_phases = 8, max_products = 64;
 
 struct Phases {
   size_t spatial;                      // number of the dimension among the spatial ones
@@ -98,7 +98,7 @@ class DilatedConvolution {
       phases_.push_back({d, s, dim.size, skipped, (size + skipped + s - 1) / s});
       asked *= size, made *= phases_.back().made * s;
     }
-    return !phases_.empty() && made <= most_made * asked;
+    return !phases_.empty() && made <= max_computed_ratio * asked;
   }
 
   // The window of a phase that sees so many places of the input.
@@ -124,7 +124,7 @@ class DilatedConvolution {
     for (const WindowDim& dim : a_.window.dims)
       products *= (dim.size + dim.base_dilation - 1) / dim.base_dilation;
     for (const Phases& p : phases_) count *= p.count;
-    return count <= most_apart && products <= few_products;
+    return count <= max_separate_phases && products <= max_products;
   }
 
   // The phases beside the features, of the first dimension slowest.
@@ -172,7 +172,7 @@ class DilatedConvolution {
     Dims apart, order, back, dims = whole, place(whole.size());
     std::vector<const Phases*> of(whole.size(), nullptr);
     for (const Phases& p : phases_) of[a_.dim_labels.kernel_spatial[p.spatial]] = &p;
-    Dims phase_places;
+    Dims phase_dims;
     for (size_t d = 0; d < whole.size(); ++d) {
       place[d] = std::ssize(apart);
       apart.push_back(of[d] ? of[d]->taps() : whole[d]);
@@ -181,14 +181,14 @@ class DilatedConvolution {
     for (const Phases& p : phases_) {
       const int64_t taps = place[a_.dim_labels.kernel_spatial[p.spatial]];
       back.push_back(a_.window.dims[p.spatial].reversal ? taps : taps + 1);
-      phase_places.push_back(taps + 1);
+      phase_dims.push_back(taps + 1);
       dims[a_.dim_labels.kernel_spatial[p.spatial]] = p.taps();
       dims[a_.dim_labels.kernel_output_feature] *= p.count;
     }
     std::ranges::sort(back);
     for (size_t d = 0; d < whole.size(); ++d) {
       if (static_cast<int64_t>(d) == a_.dim_labels.kernel_output_feature)
-        order.insert(order.end(), phase_places.begin(), phase_places.end());
+        order.insert(order.end(), phase_dims.begin(), phase_dims.end());
       order.push_back(place[d]);
     }
     return f_.reshape(f_.transpose(reversed(f_.reshape(kernel, apart), back), order), dims);

@@ -12,7 +12,7 @@
 namespace hilo {
 namespace {
 
-constexpr int64_t longest_product = 32, largest_prime = 256, most_elements = 65536;
+constexpr int64_t longest_product = 32, largest_prime = 256, max_elements = 65536;
 
 int64_t first_factor(int64_t n) {
   for (int64_t factor = longest_product; factor > 1; --factor)
@@ -23,7 +23,7 @@ int64_t first_factor(int64_t n) {
 }
 
 bool has_small_factors(int64_t n) {
-  if (n > most_elements) return false;
+  if (n > max_elements) return false;
   while (n > 1) {
     const int64_t factor = first_factor(n);
     if (factor > largest_prime) return false;

@@ -21,7 +21,7 @@ bool stays(Op op) {
   return !is_elementwise(op) || std::ranges::find(ops, op) != std::end(ops);
 }
 
-bool is_usual(const Module& module, InstructionId id) {
+bool is_dense_static(const Module& module, InstructionId id) {
   return is_plain(module.shape(id)) && is_static(module.shape(id));
 }
 
@@ -40,10 +40,10 @@ bool widen(Editor& editor, InstructionId id) {
       operands, [&](InstructionId operand) { return is_narrow(module.shape(operand).type); });
   const bool total = module[id].op == Op::Compare &&
                      module.attributes<CompareAttributes>(id).type == ComparisonType::TotalOrder;
-  if (!narrow || total || editor.is_pinned(id) || !is_usual(module, id)) return false;
+  if (!narrow || total || editor.is_pinned(id) || !is_dense_static(module, id)) return false;
   std::vector<InstructionId> wide;
   for (InstructionId operand : operands) {
-    if (!is_usual(module, operand)) return false;
+    if (!is_dense_static(module, operand)) return false;
     wide.push_back(widened(editor, id, operand));
   }
   const Shape shape = module.shape(id);

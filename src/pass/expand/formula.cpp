@@ -171,14 +171,14 @@ std::vector<Term> repeat(Formula& formula, int64_t rounds, std::vector<Term> arr
 
 bool expand(Editor& editor, Op op, Expansion expansion) {
   const Module& module = editor.module();
-  const auto is_usual = [&](InstructionId id) {
+  const auto is_dense_static = [&](InstructionId id) {
     return is_plain(module.shape(id)) && is_static(module.shape(id));
   };
   bool changed = false;
   for (ComputationId computation : open_computations(module))
     for (InstructionId id : operands_first(module, computation)) {
-      if (module[id].op != op || module[id].removed || editor.is_pinned(id) || !is_usual(id) ||
-          !std::ranges::all_of(module.operands(id), is_usual))
+      if (module[id].op != op || module[id].removed || editor.is_pinned(id) ||
+          !is_dense_static(id) || !std::ranges::all_of(module.operands(id), is_dense_static))
         continue;
       Formula formula(editor, id);
       const InstructionId result = expansion(formula).value;

@@ -15,16 +15,16 @@ namespace hilo {
 namespace {
 
 // Of more rows and columns a product reads each element often enough to be packed as a whole.
-constexpr int64_t most_results = 512, most_of_side = 64;
+constexpr int64_t max_results = 512, max_side = 64;
 // Multiplications that one loop does as well.
-constexpr int64_t least_product = 1 << 18;
+constexpr int64_t min_product = 1 << 18;
 // So few rows times so many others, all of which stand along what is summed, are read once without
 // parts, and shared by threads.
-constexpr int64_t few_rows = 4, enough_rows = 16;
+constexpr int64_t small_row_count = 4, enough_rows = 16;
 // What a part reads, in bytes, and its terms; results of parts are so much less than what is read.
-constexpr int64_t part_bytes = 1 << 17, least_terms = 64, least_parts = 8, read_for_result = 8;
+constexpr int64_t part_bytes = 1 << 17, min_terms = 64, min_parts = 8, read_for_result = 8;
 // Where several dimensions are summed, and not as one.
-constexpr int64_t most_results_of_dims = 4096, most_parts_of_dims = 16;
+constexpr int64_t max_dim_results = 4096, max_dim_parts = 16;
 
 // Whether these stand beside each other in their order, so that they are one dimension.
 bool is_one_dim(const Dims& dims) {
@@ -35,7 +35,7 @@ bool is_one_dim(const Dims& dims) {
 
 // The most terms of a part that all parts have, or 0.
 int64_t terms_of_part(int64_t terms, int64_t most) {
-  for (int64_t each = std::min(most, terms / least_parts); each >= least_terms; --each)
+  for (int64_t each = std::min(most, terms / min_parts); each >= min_terms; --each)
     if (terms % each == 0) return each;
   return 0;
 }
@@ -58,11 +58,11 @@ std::optional<LongCut> cut_of_one_dim(const Shape& left, const Shape& right,
                                       const ProductSide& rows, const ProductSide& columns) {
   const int64_t m = count_of(left, rows.free), n = count_of(right, columns.free),
                 k = count_of(left, rows.contracting);
-  if (m * n > most_results || std::max(m, n) > most_of_side) return std::nullopt;
+  if (m * n > max_results || std::max(m, n) > max_side) return std::nullopt;
   const auto are_rows = [](const Shape& shape, const ProductSide& side) {
     return side.contracting.back() + 1 == shape.rank();
   };
-  if (are_rows(left, rows) && are_rows(right, columns) && std::min(m, n) <= few_rows &&
+  if (are_rows(left, rows) && are_rows(right, columns) && std::min(m, n) <= small_row_count &&
       std::max(m, n) >= enough_rows)
     return std::nullopt;
   const int64_t bytes = m * storage_bytes(left.type) + n * storage_bytes(right.type);
@@ -78,11 +78,11 @@ std::optional<LongCut> cut_of_first_dim(const Shape& left, const Shape& right,
   const auto at = std::ranges::min_element(rows.contracting) - rows.contracting.begin();
   const int64_t rhs_dim = columns.contracting[static_cast<size_t>(at)];
   if (rhs_dim != std::ranges::min(columns.contracting) ||
-      count_of(left, rows.free) * count_of(right, columns.free) > most_results_of_dims)
+      count_of(left, rows.free) * count_of(right, columns.free) > max_dim_results)
     return std::nullopt;
   const int64_t lhs_dim = rows.contracting[static_cast<size_t>(at)],
                 size = left.dims[static_cast<size_t>(lhs_dim)];
-  for (int64_t parts = most_parts_of_dims; parts >= least_parts; --parts)
+  for (int64_t parts = max_dim_parts; parts >= min_parts; --parts)
     if (size % parts == 0) return LongCut{lhs_dim, rhs_dim, size, parts};
   return std::nullopt;
 }
@@ -98,13 +98,13 @@ Term split_product(Formula& f) {
       columns(right, {}, a.rhs_contracting_dims);
   const int64_t m = count_of(left, rows.free), n = count_of(right, columns.free),
                 k = count_of(left, rows.contracting);
-  if (m * n == 0 || k <= least_product / (m * n)) return {};
+  if (m * n == 0 || k <= min_product / (m * n)) return {};
   const bool is_one = is_one_dim(a.lhs_contracting_dims) && is_one_dim(a.rhs_contracting_dims);
   const auto cut = is_one ? cut_of_one_dim(left, right, rows, columns)
                           : cut_of_first_dim(left, right, rows, columns);
   if (!cut) return {};
   const int64_t terms = k / cut->parts;
-  if (terms < least_terms || terms * (m + n) < read_for_result * m * n) return {};
+  if (terms < min_terms || terms * (m + n) < read_for_result * m * n) return {};
   const auto cut_side = [&](Term operand, int64_t dim, Dims& batch, Dims& contracting) {
     Dims dims = operand.shape().dims;
     if (is_one) {  // dimensions that are cut as one

@@ -13,7 +13,7 @@ namespace hilo {
 namespace {
 
 // Fewer a loop copies without one for each.
-constexpr size_t least_slices = 8;
+constexpr size_t min_slices = 8;
 
 // Of what is reshaped, of slices alone.
 const std::vector<SliceDim>* slice_of(const Module& module, InstructionId part) {
@@ -58,7 +58,7 @@ std::optional<Spaced> spaced(const Module& module, std::span<const InstructionId
 Term gather_windows(Formula& f) {
   const Module& module = f.module();
   const auto given = module.operands(f.root());
-  if (given.size() < least_slices) return {};
+  if (given.size() < min_slices) return {};
   const std::vector<InstructionId> parts(given.begin(), given.end());
   const auto slices = spaced(module, parts);
   if (!slices) return {};

@@ -61,12 +61,12 @@ Term expand_solve(Formula& f) {
   if (bits_of(declared) < 32)
     a = f.convert(a, ElementType::F32), b = f.convert(b, ElementType::F32);
   const bool is_adjoint = attributes.transpose_a == TransposeKind::Adjoint;
-  const bool turned =
+  const bool is_transposed =
       (is_adjoint || attributes.transpose_a == TransposeKind::Transpose) == attributes.left_side;
   if (is_adjoint) a = conjugate(f, a);
-  if (turned) a = transposed(f, a);
+  if (is_transposed) a = transposed(f, a);
   if (!attributes.left_side) b = transposed(f, b);
-  const Order order{attributes.lower != turned, attributes.unit_diagonal};
+  const Order order{attributes.lower != is_transposed, attributes.unit_diagonal};
   const auto round = [order](Formula& inside, Term number, std::vector<Term> state) {
     return next_row(inside, number, std::move(state), order);
   };

@@ -16,9 +16,9 @@ namespace hilo {
 namespace {
 
 // Elements of the matrix; smaller ones stay in the first cache when they are stored.
-constexpr int64_t least_matrix = 1 << 13;
+constexpr int64_t min_matrix_elements = 1 << 13;
 // Instructions that are looked at behind the matrix.
-constexpr size_t most_seen = 16;
+constexpr size_t max_visited = 16;
 
 // By one loop for this product alone. What is made of padded or joined arrays has a loop of its
 // own, which does not choose for each element.
@@ -30,7 +30,7 @@ bool is_computed(const Editor& editor, InstructionId matrix) {
   std::vector<InstructionId> seen = {matrix};
   for (size_t i = 0; i < seen.size(); ++i) {
     const Op op = module[seen[i]].op;
-    if (op == Op::Pad || op == Op::Concatenate || seen.size() > most_seen) return false;
+    if (op == Op::Pad || op == Op::Concatenate || seen.size() > max_visited) return false;
     if (!is_elementwise(op) && op != Op::Broadcast && op != Op::Reshape) continue;
     for (InstructionId operand : module.operands(seen[i]))
       if (std::ranges::count(seen, operand) == 0) seen.push_back(operand);
@@ -78,7 +78,7 @@ bool are_interleaved(const Shape& shape, const ProductSide& side) {
 
 std::optional<Matrix> find_matrix(Formula& f, Term operand, const ProductSide& side) {
   const Module& module = f.module();
-  if (element_count(operand.shape()) < least_matrix) return std::nullopt;
+  if (element_count(operand.shape()) < min_matrix_elements) return std::nullopt;
   if (are_interleaved(operand.shape(), side)) {
     Matrix out{operand, {}};
     for (int64_t d = 0; d < operand.shape().rank(); ++d) out.parts.push_back({d});
@@ -94,8 +94,8 @@ std::optional<Matrix> find_matrix(Formula& f, Term operand, const ProductSide& s
 }
 
 // The vector where the matrix has its dimensions.
-Term spread(Formula& f, Term vector, const ProductSide& from, const Matrix& matrix,
-            const ProductSide& to) {
+Term broadcast_vector(Formula& f, Term vector, const ProductSide& from, const Matrix& matrix,
+                      const ProductSide& to) {
   const Dims all = matrix.made.shape().dims;
   Dims order, dimensions, sizes;
   for (int64_t d = 0; d < std::ssize(matrix.parts); ++d) {
@@ -118,9 +118,9 @@ Term spread(Formula& f, Term vector, const ProductSide& from, const Matrix& matr
 Term sum_of(Formula& f, Term vector, const ProductSide& from, const Matrix& matrix,
             const ProductSide& to, const Shape& result) {
   const ElementType type = result.type == ElementType::F64 ? ElementType::F64 : ElementType::F32;
-  const Term sum =
-      f.sum(f.convert(matrix.made, type) * spread(f, f.convert(vector, type), from, matrix, to),
-            matrix.parts_of(to.contracting));
+  const Term sum = f.sum(
+      f.convert(matrix.made, type) * broadcast_vector(f, f.convert(vector, type), from, matrix, to),
+      matrix.parts_of(to.contracting));
   Dims wanted = to.batch, order;
   wanted.insert(wanted.end(), to.free.begin(), to.free.end());
   wanted = matrix.parts_of(wanted);

@@ -8,7 +8,7 @@ namespace hilo {
 namespace {
 
 // Of one group.
-constexpr ptrdiff_t most_chosen = 4;
+constexpr ptrdiff_t max_choices = 4;
 
 }  // namespace
 
@@ -22,7 +22,7 @@ bool FusionGroups::may_choose_update(InstructionId id, const FusionGroup& group)
   const auto is_update = [&](InstructionId member) {
     return module_[member].op == Op::DynamicUpdateSlice;
   };
-  return std::ranges::count_if(group.members, is_update) < most_chosen &&
+  return std::ranges::count_if(group.members, is_update) < max_choices &&
          (is_sourceless(module_, update) || sizes.back() == dims.back() || sizes.back() == 1);
 }
 

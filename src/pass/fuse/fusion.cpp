@@ -54,11 +54,11 @@ class Bodies {
   int64_t next_ = 0;
 };
 
-// Whether an operand is an array that is made again where it is read.
-bool reads_what_is_made(const Module& module, const FusionGroups& groups,
-                        const FusionGroup& group) {
+// Whether an operand is an array that is recomputed where it is read.
+bool reads_rematerialized(const Module& module, const FusionGroups& groups,
+                          const FusionGroup& group) {
   return std::ranges::any_of(module.operands(group.members[0]), [&](InstructionId operand) {
-    return groups.makes_again(group, operand) && !module.shape(operand).is_scalar();
+    return groups.rematerializes(group, operand) && !module.shape(operand).is_scalar();
   });
 }
 
@@ -72,7 +72,7 @@ bool is_worth_it(const Module& module, const FusionGroups& groups, const FusionG
     arrays = arrays || !module.shape(id).is_scalar() || module[id].op == Op::Reduce;
   }
   const bool is_alone = count == 1 && (group.kind == FusionKind::Output ||
-                                       !reads_what_is_made(module, groups, group));
+                                       !reads_rematerialized(module, groups, group));
   return (arrays || scalars) && count > 0 && !is_alone;
 }
 
@@ -133,13 +133,14 @@ class Fuser {
     return out;
   }
 
-  // Members come before their users; what is free is made again; others are parameters.
+  // Members come before their users; what is free is recomputed; others are parameters.
   InstructionId value_inside(InstructionId id) {
     if (const auto found = copies_.find(id.value); found != copies_.end()) return found->second;
-    const bool may_be_copied = is_usual(module_, id) && !editor_.is_pinned(id);
+    const bool may_be_copied = is_dense_static_array(module_, id) && !editor_.is_pinned(id);
     // An array that is written over is not read by another way.
     const bool writes = module_[group_.roots[0]].op == Op::DynamicUpdateSlice;
-    if (may_be_copied && groups_.makes_again(group_, id) && (!writes || is_sourceless(module_, id)))
+    if (may_be_copied && groups_.rematerializes(group_, id) &&
+        (!writes || is_sourceless(module_, id)))
       return copies_[id.value] = copy(id);
     const Shape shape = module_.shape(id);
     operands_.push_back(id);
@@ -164,7 +165,7 @@ Result<bool> fuse_instructions(Module& module, const PassOptions& options) {
   bool changed = false;
   FusionGroups groups(editor, run_computations(module, fusion.scalars), fusion);
   groups.merge_outputs();
-  groups.make_cheap_again();
+  groups.rematerialize_cheap();
   groups.read_parts_of_complex(editor);
   Bodies bodies(module);
   for (const FusionGroup& group : groups.groups()) {

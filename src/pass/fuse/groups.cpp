@@ -11,7 +11,7 @@ namespace {
 // they.
 constexpr int64_t short_reduction = 4;
 
-constexpr size_t most_concatenated = 4, most_chosen = 16;
+constexpr size_t max_concatenated = 4, max_choices = 16;
 
 #define LIMIT(name, value) constexpr int64_t name = value;
 #include "pass/fuse/joined_loops.def"
@@ -19,22 +19,22 @@ constexpr size_t most_concatenated = 4, most_chosen = 16;
 
 // Columns of lines whose other dimensions are reduced, the elements of a line in one of them that
 // are computed together, and lines.
-constexpr int64_t most_columns = 256, least_line = 32, longest_line = 8192, least_lines = 16;
+constexpr int64_t max_columns = 256, min_line = 32, longest_line = 8192, min_lines = 16;
 
 // How often a group computes an element of cheap arithmetic, and members of such a group.
-constexpr int64_t most_times = 2;
-constexpr size_t most_repeated = 16;
+constexpr int64_t max_duplicates = 2;
+constexpr size_t max_repeated = 16;
 constexpr int64_t short_line = 16;
 // Ops that a group computes once a row.
-constexpr int most_of_rows = 12;
+constexpr int max_ops_per_row = 12;
 
 // Of so many elements of a table one: where single ones are asked for, each is found by itself.
-constexpr int64_t few_asked = 4;
+constexpr int64_t sparse_lookup_ratio = 4;
 
 // At how many places the code of a group may compute an element of what is arithmetic, and of what
 // only moves elements or is computed row by row: in a ladder of slices and pads, as a scan by
 // halves is one, each step doubles them.
-constexpr int most_computed = 2, most_light = 6, most_moved = 16;
+constexpr int max_computed_copies = 2, max_light_copies = 6, max_moved_copies = 16;
 constexpr int long_chain = 48;  // functions one after the other, computed at one place
 
 template <class List>
@@ -51,9 +51,10 @@ bool is_mover(Op op) {
 }
 
 // Arrays, and reductions that give several.
-bool gives_usual(const Module& module, InstructionId id, bool several) {
+bool has_dense_static_result(const Module& module, InstructionId id, bool several) {
   const Shape& shape = module.shape(id);
-  if (!several || module[id].op != Op::Reduce || !shape.is_tuple()) return is_usual(module, id);
+  if (!several || module[id].op != Op::Reduce || !shape.is_tuple())
+    return is_dense_static_array(module, id);
   return is_plain(shape) && is_static(shape);
 }
 
@@ -67,7 +68,7 @@ bool reads_what_is_written(const Module& module, InstructionId id, InstructionId
   if (module[root].op != Op::DynamicUpdateSlice) return false;
   const auto written = module.operands(root), operands = module.operands(id);
   if (std::ranges::find(operands, written[0]) == operands.end()) return false;
-  return !takes_what_is_written(module, id, root);
+  return !reads_only_updated_slice(module, id, root);
 }
 
 // A reduction of a few elements to one, which other loops compute as they do elementwise ops.
@@ -81,19 +82,19 @@ bool is_short_reduction(const Module& module, InstructionId id) {
 
 bool is_expanded(const Module& module, InstructionId id) {
   for (InstructionId user : module.users(id))
-    if (is_elementwise(module[id].op) && reads_again(module, user, id)) return true;
+    if (is_elementwise(module[id].op) && reads_repeatedly(module, user, id)) return true;
   return false;
 }
 
 // A broadcast or a conversion that may be one loop with what it reads.
-bool is_made_of_arrays(const Module& module, InstructionId id) {
+bool is_computed_from_arrays(const Module& module, InstructionId id) {
   const Op op = module[id].op;
   return (op == Op::Broadcast || op == Op::Convert) && !is_sourceless(module, id) &&
          !module.shape(module.operand(id, 0)).is_scalar();
 }
 
 // A reshape that adds or drops dimensions of one element: places need no division.
-bool is_same_places(const Module& module, InstructionId id) {
+bool is_degenerate_reshape(const Module& module, InstructionId id) {
   if (module[id].op != Op::Reshape) return false;
   Dims from = module.shape(module.operand(id, 0)).dims, to = module.shape(id).dims;
   std::erase(from, 1);
@@ -104,9 +105,9 @@ bool is_same_places(const Module& module, InstructionId id) {
 // Whether the user asks for the element where it is asked for one itself, if for one of that array:
 // what only adds or drops dimensions of one element, the parts of an index vector, gathers of
 // single elements, of the place that the result's element has, and updates, of what is around them.
-bool asks_where_asked(const Module& module, InstructionId user, InstructionId value) {
+bool has_identity_index_map(const Module& module, InstructionId user, InstructionId value) {
   const Op op = module[user].op;
-  if (op == Op::Reshape) return is_same_places(module, user);
+  if (op == Op::Reshape) return is_degenerate_reshape(module, user);
   if (op == Op::DynamicUpdateSlice)
     return module.operand(user, 0) == value && module.operand(user, 1) != value;
   if (op == Op::Gather)
@@ -125,14 +126,14 @@ bool asks_where_asked(const Module& module, InstructionId user, InstructionId va
 bool is_moved_with_choices(const Module& module, InstructionId id) {
   const Op op = module[id].op;
   return op == Op::Reshape ||
-         (op == Op::Concatenate && module.operands(id).size() <= most_concatenated);
+         (op == Op::Concatenate && module.operands(id).size() <= max_concatenated);
 }
 
 // Arithmetic that costs little more than to read its result: an op or two on one array and numbers,
 // as whether its elements are positive.
 bool is_light(const Module& module, InstructionId id) {
-  constexpr int most_ops = 2;
-  for (int ops = 1; ops <= most_ops; ++ops) {
+  constexpr int max_ops = 2;
+  for (int ops = 1; ops <= max_ops; ++ops) {
     if (!has_trait(module[id].op, TraitCheap) || module[id].op == Op::Divide) return false;
     InstructionId read;
     for (InstructionId operand : module.operands(id)) {
@@ -149,17 +150,18 @@ bool is_light(const Module& module, InstructionId id) {
 // Whether an element is as easily made at any place as in the order of the array: no row that a
 // reduction would have at hand is asked for again. Where few or slices are asked for, as well with
 // choices. Looks at no more than a few instructions.
-bool is_made_anywhere(const Module& module, InstructionId id, bool with_choices) {
-  constexpr size_t most_seen = 32;
+bool is_computed_anywhere(const Module& module, InstructionId id, bool with_choices) {
+  constexpr size_t max_visited = 32;
   static constexpr Op movers[] = {Op::Broadcast, Op::Transpose, Op::Slice, Op::Reverse, Op::Pad};
   std::vector<InstructionId> seen = {id};
   for (size_t i = 0; i < seen.size(); ++i) {
     const Op op = module[seen[i]].op;
-    const bool is_made_here = is_by_element(module, seen[i]) || is_one_of(movers, op) ||
-                              (with_choices && is_moved_with_choices(module, seen[i])) ||
-                              is_same_places(module, seen[i]);
-    if (op == Op::Reduce || seen.size() > most_seen || (i == 0 && !is_made_here)) return false;
-    if (!is_made_here) continue;
+    const bool is_computed_here = is_by_element(module, seen[i]) || is_one_of(movers, op) ||
+                                  (with_choices && is_moved_with_choices(module, seen[i])) ||
+                                  is_degenerate_reshape(module, seen[i]);
+    if (op == Op::Reduce || seen.size() > max_visited || (i == 0 && !is_computed_here))
+      return false;
+    if (!is_computed_here) continue;
     for (InstructionId operand : module.operands(seen[i]))
       if (std::ranges::find(seen, operand) == seen.end()) seen.push_back(operand);
   }
@@ -168,24 +170,25 @@ bool is_made_anywhere(const Module& module, InstructionId id, bool with_choices)
 
 // Transposes into what is repeated or converted: they are better made in tiles by themselves,
 // unless lines stay whole.
-bool is_turned_for_copies(const Module& module, InstructionId id, InstructionId root) {
-  if (module[id].op != Op::Transpose || !is_made_of_arrays(module, root)) return false;
+bool is_transposed_for_copies(const Module& module, InstructionId id, InstructionId root) {
+  if (module[id].op != Op::Transpose || !is_computed_from_arrays(module, root)) return false;
   const Dims& from = module.attributes<DimensionsAttributes>(id).dimensions;
   return from.back() + 1 != std::ssize(from) || module.shape(id).dims.back() < short_line;
 }
 
 // Whether a value is cheap arithmetic on arrays that are no larger together, what others read of
 // it included; arguments are there anyway.
-bool is_made_of_no_more(const Module& module, InstructionId value) {
+bool is_computed_from_no_more(const Module& module, InstructionId value) {
   std::vector<InstructionId> made = {value}, stored;
   for (size_t i = 0; i < made.size(); ++i)
     for (InstructionId operand : module.operands(made[i])) {
       const Op op = module[operand].op;
       if (is_sourceless(module, operand) || module.shape(operand).is_scalar()) continue;
-      const bool is_made = has_trait(op, TraitCheap) || (is_mover(op) && op != Op::Concatenate);
-      std::vector<InstructionId>& list = is_made ? made : stored;
+      const bool is_recomputed =
+          has_trait(op, TraitCheap) || (is_mover(op) && op != Op::Concatenate);
+      std::vector<InstructionId>& list = is_recomputed ? made : stored;
       if (std::ranges::count(list, operand) == 0) list.push_back(operand);
-      if (made.size() > most_repeated) return false;
+      if (made.size() > max_repeated) return false;
     }
   int64_t bytes = 0;
   const auto is_inside = [&](InstructionId user) { return std::ranges::count(made, user) > 0; };
@@ -199,9 +202,9 @@ bool is_made_of_no_more(const Module& module, InstructionId value) {
 }
 
 // Whether a concatenation that is a loop's result has a loop for each operand, or one for all of
-// them (emit/concatenate.cpp, emit/seams.h).
+// them (emit/concatenate.cpp, emit/partition_points.h).
 bool has_loops_by_operand(const Module& module, InstructionId joined) {
-  constexpr size_t most_operands = 16;
+  constexpr size_t max_operands = 16;
   const auto parts = module.operands(joined);
   const Dims &dims = module.shape(joined).dims, &first = module.shape(parts[0]).dims;
   const auto dim = module.attributes<DimensionsAttributes>(joined).dimensions[0];
@@ -210,8 +213,8 @@ bool has_loops_by_operand(const Module& module, InstructionId joined) {
   };
   const auto is_alike = [&](InstructionId part) { return module.shape(part).dims == first; };
   const auto count = std::ssize(parts);
-  if (parts.size() > most_operands) return false;
-  if (count <= most_together && std::ranges::all_of(parts, is_alike) &&
+  if (parts.size() > max_operands) return false;
+  if (count <= max_together && std::ranges::all_of(parts, is_alike) &&
       each_from(first, dim) >= shortest_together)
     return true;
   if (element_count(Dims(dims.begin(), dims.begin() + dim)) < fewest_joined_rows)
@@ -221,7 +224,7 @@ bool has_loops_by_operand(const Module& module, InstructionId joined) {
 
 }  // namespace
 
-bool is_usual(const Module& module, InstructionId id) {
+bool is_dense_static_array(const Module& module, InstructionId id) {
   const Shape& shape = module.shape(id);
   return shape.is_array() && is_plain(shape) && is_static(shape);
 }
@@ -270,11 +273,11 @@ bool reads_elements(const Module& module, InstructionId user, InstructionId valu
                   all = element_count(module.shape(value));
     const bool in_slices = !module.attributes<GatherAttributes>(user).offset_dims.empty();
     return module.operand(user, 1) != value && asked <= all &&
-           is_made_anywhere(module, value, in_slices || asked * few_asked <= all);
+           is_computed_anywhere(module, value, in_slices || asked * sparse_lookup_ratio <= all);
   }
   // A loop over what stands side by side computes all of it for each element.
   if (op == Op::Concatenate)
-    return module.operands(user).size() <= most_concatenated && module[value].op != Op::Reduce &&
+    return module.operands(user).size() <= max_concatenated && module[value].op != Op::Reduce &&
            (!is_elementwise(module[value].op) || has_trait(module[value].op, TraitCheap));
   // Written in place, and the scalars that say where.
   if (op == Op::DynamicUpdateSlice)
@@ -288,10 +291,10 @@ bool is_costly_choice(const Module& module, InstructionId user, InstructionId va
 }
 
 bool is_choice_of_many(const Module& module, InstructionId id) {
-  return module[id].op == Op::Concatenate && module.operands(id).size() > most_chosen;
+  return module[id].op == Op::Concatenate && module.operands(id).size() > max_choices;
 }
 
-bool reads_again(const Module& module, InstructionId user, InstructionId value) {
+bool reads_repeatedly(const Module& module, InstructionId user, InstructionId value) {
   return module[user].op == Op::Broadcast &&
          element_count(module.shape(user)) > element_count(module.shape(value));
 }
@@ -304,8 +307,8 @@ FusionGroups::FusionGroups(const Editor& editor, std::span<const ComputationId> 
       of_(editor.module().instructions.size(), -1),
       repeated_(of_.size()),
       by_rows_(of_.size()),
-      made_again_(of_.size()),
-      places_(of_.size()),
+      rematerialized_(of_.size()),
+      code_copies_(of_.size()),
       position_(of_.size()),
       chain_(of_.size()) {
   for (ComputationId computation : computations) {
@@ -322,7 +325,7 @@ FusionGroups::FusionGroups(const Editor& editor, std::span<const ComputationId> 
     chain_[id.value] += is_elementwise(op);
   }
   for (size_t i = order_.size(); i-- > 0;)
-    if (is_fusible(order_[i])) place(order_[i]);
+    if (is_fusible(order_[i])) assign_group(order_[i]);
 }
 
 bool FusionGroups::is_fusible(InstructionId id) const {
@@ -332,21 +335,22 @@ bool FusionGroups::is_fusible(InstructionId id) const {
                      (op == Op::Dot && options_.products) ||
                      (op == Op::Gather && options_.gathers) ||
                      (op == Op::ReduceWindow && options_.windows && reads_each_once(module_, id));
-  if (!known || !gives_usual(module_, id, options_.several_reduced) || editor_.is_pinned(id) ||
-      editor_.effects().has(id))
+  if (!known || !has_dense_static_result(module_, id, options_.several_reduced) ||
+      editor_.is_pinned(id) || editor_.effects().has(id))
     return false;
   if (op == Op::Constant && !module_.shape(id).is_scalar()) return false;
   if (!options_.complex && is_complex(module_.shape(id).type)) return false;
-  return std::ranges::all_of(module_.operands(id),
-                             [&](InstructionId operand) { return is_usual(module_, operand); });
+  return std::ranges::all_of(module_.operands(id), [&](InstructionId operand) {
+    return is_dense_static_array(module_, operand);
+  });
 }
 
-void FusionGroups::place(InstructionId id) {
+void FusionGroups::assign_group(InstructionId id) {
   const bool is_root = module_[module_[id].computation].root == id;
   if (!is_root && !module_.has_users(id)) return;
   const Op op = module_[id].op;
   const int number = only_group_of_users(id);
-  if (number >= 0 && may_join(id, groups_[number])) {
+  if (number >= 0 && can_fuse(id, groups_[number])) {
     FusionGroup& group = groups_[number];
     if (op == Op::Dot) group.kind = FusionKind::Output;
     if (op == Op::Reduce && group.rows) group.kind = FusionKind::Input;
@@ -357,11 +361,12 @@ void FusionGroups::place(InstructionId id) {
   }
   repeated_[id.value] = by_rows_[id.value] = false;
   if (number < 0 && !is_read_by_groups(id)) {
-    if (op == Op::Reshape || (is_free(module_, id) && !is_made_of_arrays(module_, id))) return;
+    if (op == Op::Reshape || (is_free(module_, id) && !is_computed_from_arrays(module_, id)))
+      return;
   } else if (is_free(module_, id)) {
     return;
   }
-  places_[id.value] = {1, {id}};
+  code_copies_[id.value] = {1, {id}};
   of_[id.value] = static_cast<int>(groups_.size());
   const FusionKind kind = op == Op::Reduce || op == Op::ReduceWindow ? FusionKind::Input
                           : op == Op::Dot                            ? FusionKind::Output
@@ -388,9 +393,9 @@ bool FusionGroups::is_read_by_groups(InstructionId id) const {
 
 // Whether one loop with the update would leave out slices that it is made of: those that take
 // another part of what is written over. Then the update is better made whole before it is written.
-bool FusionGroups::is_made_of_other_parts(InstructionId update) const {
+bool FusionGroups::is_computed_from_other_parts(InstructionId update) const {
   std::vector<InstructionId> seen = {module_.operand(update, 1)};
-  for (size_t i = 0; i < seen.size() && seen.size() < most_members; ++i) {
+  for (size_t i = 0; i < seen.size() && seen.size() < max_members; ++i) {
     if (!is_fusible(seen[i]) || module_[seen[i]].op == Op::DynamicUpdateSlice) continue;
     if (reads_what_is_written(module_, seen[i], update)) return true;
     for (InstructionId operand : module_.operands(seen[i]))
@@ -399,16 +404,16 @@ bool FusionGroups::is_made_of_other_parts(InstructionId update) const {
   return false;
 }
 
-bool FusionGroups::may_join(InstructionId id, FusionGroup& group) {
+bool FusionGroups::can_fuse(InstructionId id, FusionGroup& group) {
   const InstructionId root = group.roots[0];
-  if (group.members.size() >= most_members ||
-      (transcendental_weight(module_, id) > 0 && group.transcendental >= most_transcendental) ||
+  if (group.members.size() >= max_members ||
+      (transcendental_weight(module_, id) > 0 && group.transcendental >= max_transcendental) ||
       module_[id].op == Op::ReduceWindow || is_choice_of_many(module_, id) ||
       (module_[id].op == Op::DynamicUpdateSlice && !may_choose_update(id, group)) ||
-      (module_[root].op == Op::ReduceWindow && !may_join_windows(module_, root, id)) ||
-      reads_what_is_written(module_, id, root) || is_turned_for_copies(module_, id, root) ||
+      (module_[root].op == Op::ReduceWindow && !can_fuse_windows(module_, root, id)) ||
+      reads_what_is_written(module_, id, root) || is_transposed_for_copies(module_, id, root) ||
       (module_[root].op == Op::DynamicUpdateSlice && module_.operand(root, 1) == id &&
-       is_made_of_other_parts(root)))
+       is_computed_from_other_parts(root)))
     return false;
   if (!group.rows && (module_[id].op == Op::Reduce || is_expanded(module_, id))) {
     const auto rows = rows_behind(module_, id);
@@ -418,32 +423,32 @@ bool FusionGroups::may_join(InstructionId id, FusionGroup& group) {
     }
     if (module_[id].op == Op::Reduce && !is_short_reduction(module_, id)) return false;
   }
-  bool again = false, by_operands = false, by_rows = false;
+  bool is_repeated = false, by_operands = false, by_rows = false;
   for (InstructionId user : module_.users(id)) {
-    const bool by_operand = is_made_by_operand(id, user, group);
+    const bool by_operand = is_computed_by_operand(id, user, group);
     if (!by_operand && !reads_elements(module_, user, id) && !is_chosen(id, user, group))
       return false;
     if (user != root && is_costly_choice(module_, user, id)) return false;
     by_operands |= by_operand;
-    const bool is_spread =
+    const bool is_broadcast =
         group.rows && module_[user].op == Op::Broadcast && spreads_rows(module_, user, *group.rows);
-    if (group.rows && module_[user].op == Op::Broadcast && !is_spread &&
+    if (group.rows && module_[user].op == Op::Broadcast && !is_broadcast &&
         !is_sourceless(module_, id))
       return false;
-    again = again || repeated_[user.value] ||
-            (user != root && is_chosen_update(module_, id, user)) ||
-            (reads_again(module_, user, id) && !is_spread && !is_made_by_lines(id, user) &&
-             !is_made_by_rows(id, user));
-    by_rows |= by_rows_[user.value] || is_made_by_rows(id, user);
+    is_repeated = is_repeated || repeated_[user.value] ||
+                  (user != root && is_chosen_update(module_, id, user)) ||
+                  (reads_repeatedly(module_, user, id) && !is_broadcast &&
+                   !is_computed_once_per_line(id, user) && !is_computed_once_per_row(id, user));
+    by_rows |= by_rows_[user.value] || is_computed_once_per_row(id, user);
   }
-  repeated_[id.value] = again;
+  repeated_[id.value] = is_repeated;
   by_rows_[id.value] = by_rows;
-  if (!note_places(id, group) || (by_rows && !may_join_numbers_of_rows(id, group))) return false;
-  if (module_[id].op == Op::Dot) return !again && may_join_product(id, group);
-  if (group.rows) return may_join_rows(id, group);
+  if (!count_code_copies(id, group) || (by_rows && !can_fuse_row_scalars(id, group))) return false;
+  if (module_[id].op == Op::Dot) return !is_repeated && can_fuse_product(id, group);
+  if (group.rows) return can_fuse_rows(id, group);
   const bool is_computed =
       is_elementwise(module_[id].op) || is_lookup(module_, id) || module_[id].op == Op::Reduce;
-  if (again && is_computed && !is_made_few_times(id, group)) return false;
+  if (is_repeated && is_computed && !is_duplication_cheap(id, group)) return false;
   group.by_operands |= by_operands;
   group.numbers_of_rows += by_rows;
   return true;
@@ -451,8 +456,8 @@ bool FusionGroups::may_join(InstructionId id, FusionGroup& group) {
 
 // Whether the value is an operand of the concatenation that the group gives, whose loops make it
 // alone: it may then cost more than others, and there may be many.
-bool FusionGroups::is_made_by_operand(InstructionId id, InstructionId user,
-                                      const FusionGroup& group) const {
+bool FusionGroups::is_computed_by_operand(InstructionId id, InstructionId user,
+                                          const FusionGroup& group) const {
   return group.roots.size() == 1 && group.roots[0] == user && !group.rows &&
          module_[user].op == Op::Concatenate && module_[id].op != Op::Reduce &&
          (module_[id].op != Op::Concatenate || is_moved_with_choices(module_, id)) &&
@@ -461,26 +466,26 @@ bool FusionGroups::is_made_by_operand(InstructionId id, InstructionId user,
 
 // Whether the group computes no more elements of cheap arithmetic for all its copies than it would
 // store and read.
-bool FusionGroups::is_made_few_times(InstructionId id, const FusionGroup& group) const {
+bool FusionGroups::is_duplication_cheap(InstructionId id, const FusionGroup& group) const {
   const InstructionId root = group.roots[0];
   return has_trait(module_[id].op, TraitCheap) && module_[root].op != Op::Reduce &&
-         group.kind == FusionKind::Loop && group.members.size() <= 2 * most_repeated &&
-         element_count(module_.shape(root)) <= most_times * element_count(module_.shape(id)) &&
+         group.kind == FusionKind::Loop && group.members.size() <= 2 * max_repeated &&
+         element_count(module_.shape(root)) <= max_duplicates * element_count(module_.shape(id)) &&
          (std::ranges::any_of(module_.users(id),
                               [&](InstructionId user) {
                                 return repeated_[user.value] && is_elementwise(module_[user].op);
                               }) ||
-          is_made_of_no_more(module_, id));
+          is_computed_from_no_more(module_, id));
 }
 
 // Whether the group reduces lines of a few columns each and the broadcast spreads the value over
 // these: the loops make it once for all columns. Lines are long, so that lanes are full, and there
 // are enough of them for all threads.
-bool FusionGroups::is_made_by_lines(InstructionId id, InstructionId broadcast) const {
+bool FusionGroups::is_computed_once_per_line(InstructionId id, InstructionId broadcast) const {
   const FusionGroup& group = groups_[group_of(broadcast)];
   const InstructionId root = group.roots[0];
   if (group.rows || module_[root].op != Op::Reduce || module_[root].operand_count != 2 ||
-      !is_by_element(module_, id) || places_[broadcast.value].askers != std::vector{root})
+      !is_by_element(module_, id) || code_copies_[broadcast.value].askers != std::vector{root})
     return false;
   const Dims& dims = module_.shape(module_.operand(root, 0)).dims;
   if (dims.size() < 3 || module_.shape(broadcast).dims != dims ||
@@ -489,63 +494,65 @@ bool FusionGroups::is_made_by_lines(InstructionId id, InstructionId broadcast) c
     return false;
   const Dims lines(dims.begin(), dims.end() - 1);
   const int64_t line = lines.back();
-  return spreads_rows(module_, broadcast, {lines}) && dims.back() <= most_columns &&
-         line >= least_line && line <= longest_line && element_count(lines) >= least_lines * line;
+  return spreads_rows(module_, broadcast, {lines}) && dims.back() <= max_columns &&
+         line >= min_line && line <= longest_line && element_count(lines) >= min_lines * line;
 }
 
 // Whether the broadcast spreads the value over long rows of an elementwise loop, which makes it
 // once a row: vectors make and store it for short ones in less time.
-bool FusionGroups::is_made_by_rows(InstructionId id, InstructionId broadcast) const {
+bool FusionGroups::is_computed_once_per_row(InstructionId id, InstructionId broadcast) const {
   if (module_[broadcast].op != Op::Broadcast || !is_elementwise(module_[id].op)) return false;
   const FusionGroup& group = groups_[group_of(broadcast)];
   const InstructionId root = group.roots[0];
   return group.kind == FusionKind::Loop && !group.rows && is_by_element(module_, root) &&
          module_.shape(broadcast).dims == module_.shape(root).dims &&
-         element_count(module_.shape(id)) * least_line <= element_count(module_.shape(root)) &&
-         places_[broadcast.value].askers == std::vector{root} && !repeated_[broadcast.value] &&
+         element_count(module_.shape(id)) * min_line <= element_count(module_.shape(root)) &&
+         code_copies_[broadcast.value].askers == std::vector{root} && !repeated_[broadcast.value] &&
          spreads_rows(module_, broadcast, {module_.shape(id).dims});
 }
 
 // One number at a time, without vectors.
-bool FusionGroups::may_join_numbers_of_rows(InstructionId id, const FusionGroup& group) const {
+bool FusionGroups::can_fuse_row_scalars(InstructionId id, const FusionGroup& group) const {
   return !is_elementwise(module_[id].op) ||
-         (has_trait(module_[id].op, TraitCheap) && group.numbers_of_rows < most_of_rows);
+         (has_trait(module_[id].op, TraitCheap) && group.numbers_of_rows < max_ops_per_row);
 }
 
 // Of long chains, as random bits, and of quotients of 64 bits one takes longer than to store and to
 // read it.
-int FusionGroups::most_places(InstructionId id, const FusionGroup& group) const {
+int FusionGroups::max_code_copies(InstructionId id, const FusionGroup& group) const {
   const Op op = module_[id].op;
   const ElementType type = module_.shape(id).type;
-  if (!is_elementwise(op) || group.rows) return most_moved;
-  if (is_light(module_, id)) return most_light;
+  if (!is_elementwise(op) || group.rows) return max_moved_copies;
+  if (is_light(module_, id)) return max_light_copies;
   const bool divides = (op == Op::Divide || op == Op::Remainder) && is_integral(type);
-  return chain_[id.value] >= long_chain || (divides && bits_of(type) == 64) ? 1 : most_computed;
+  return chain_[id.value] >= long_chain || (divides && bits_of(type) == 64) ? 1
+                                                                            : max_computed_copies;
 }
 
 // What is elementwise and its kin ask for elements where their users do, all else where it says
 // itself. False where the group would compute an element at too many places.
-bool FusionGroups::note_places(InstructionId id, const FusionGroup& group) {
+bool FusionGroups::count_code_copies(InstructionId id, const FusionGroup& group) {
   if (is_sourceless(module_, id)) return true;
-  const int most = most_places(id, group);
-  Places& places = places_[id.value];
-  places = {};
+  const int most = max_code_copies(id, group);
+  CodeCopies& copies = code_copies_[id.value];
+  copies = {};
   for (InstructionId user : module_.users(id)) {
-    const bool same = is_by_element(module_, user) || asks_where_asked(module_, user, id);
-    for (InstructionId asker : same ? std::span(places_[user.value].askers) : std::span(&user, 1))
-      if (std::ranges::find(places.askers, asker) == places.askers.end()) {
-        places.askers.push_back(asker);
-        places.count += places_[asker.value].count;
-        if (places.count > most) return false;
+    const bool same = is_by_element(module_, user) || has_identity_index_map(module_, user, id);
+    for (InstructionId asker :
+         same ? std::span(code_copies_[user.value].askers) : std::span(&user, 1))
+      if (std::ranges::find(copies.askers, asker) == copies.askers.end()) {
+        copies.askers.push_back(asker);
+        copies.count += code_copies_[asker.value].count;
+        if (copies.count > most) return false;
       }
   }
   // Of each row it is computed once.
-  if (module_[id].op == Op::Reduce) places.count = 1;
+  if (module_[id].op == Op::Reduce) copies.count = 1;
   return true;
 }
 
 // A matrix product with what follows element by element.
-bool FusionGroups::may_join_product(InstructionId id, const FusionGroup& group) const {
+bool FusionGroups::can_fuse_product(InstructionId id, const FusionGroup& group) const {
   if (group.kind != FusionKind::Loop || group.rows) return false;
   const Dims& dims = module_.shape(id).dims;
   for (InstructionId member : group.members)

@@ -31,7 +31,7 @@ struct FusionGroup {
   int numbers_of_rows = 0;  // members that are computed once a row
 };
 
-// Ops that are made again wherever they are read, for that costs less than reading them: scalars
+// Ops that are recomputed wherever they are read, for that costs less than reading them: scalars
 // and their broadcasts, iota, widening conversions.
 bool is_free(const Module& module, InstructionId id);
 // What a member counts for in FusionGroup::transcendental.
@@ -39,14 +39,14 @@ int transcendental_weight(const Module& module, InstructionId id);
 // Made of nothing: constants, iota, broadcasts of these.
 bool is_sourceless(const Module& module, InstructionId id);
 // An array of plain layout and fixed sizes.
-bool is_usual(const Module& module, InstructionId id);
+bool is_dense_static_array(const Module& module, InstructionId id);
 // Each element is made of those at its own place in the operands: what is elementwise, and bits
 // that are taken for another type of their width.
 bool is_by_element(const Module& module, InstructionId id);
 // Whether `user` may compute what it reads of `value` itself, and whether it asks for elements of
 // it more than once.
 bool reads_elements(const Module& module, InstructionId user, InstructionId value);
-bool reads_again(const Module& module, InstructionId user, InstructionId value);
+bool reads_repeatedly(const Module& module, InstructionId user, InstructionId value);
 // Whether an elementwise loop would look for each element in one of many operands.
 bool is_choice_of_many(const Module& module, InstructionId id);
 // Whether each element that is read of what stands side by side takes complex arithmetic for all of
@@ -64,20 +64,20 @@ bool spreads_rows(const Module& module, InstructionId broadcast, const FusedRows
 // Whether a reduce-window of one array asks for each of its elements once at most, and whether
 // its loops may then compute this instruction where they ask for its elements.
 bool reads_each_once(const Module& module, InstructionId windows);
-bool may_join_windows(const Module& module, InstructionId windows, InstructionId id);
+bool can_fuse_windows(const Module& module, InstructionId windows, InstructionId id);
 
 class FusionGroups {
  public:
-  static constexpr size_t most_members = 2048;
+  static constexpr size_t max_members = 2048;
   // Their code is long, and the time to compile a loop grows faster than its length.
-  static constexpr int most_transcendental = 96;
+  static constexpr int max_transcendental = 96;
 
   FusionGroups(const Editor& editor, std::span<const ComputationId> computations,
                const FusionOptions& options);
   // Joins groups of one loop over the same elements that read each other or the same array.
   void merge_outputs();
-  // Takes results apart that cost less to make again in each group that reads them.
-  void make_cheap_again();
+  // Takes results apart that cost less to recompute in each group that reads them.
+  void rematerialize_cheap();
   // Takes parts of complex results out of the results.
   void read_parts_of_complex(Editor& editor);
 
@@ -85,42 +85,42 @@ class FusionGroups {
   // The group of an instruction, or -1.
   int group_of(InstructionId id) const { return id.value < of_.size() ? of_[id.value] : -1; }
   // Whether groups that read it and do not hold it make it themselves.
-  bool is_made_again(InstructionId id) const {
-    return (id.value < made_again_.size() && made_again_[id.value]) || is_free(module_, id);
+  bool is_rematerialized(InstructionId id) const {
+    return (id.value < rematerialized_.size() && rematerialized_[id.value]) || is_free(module_, id);
   }
   // Whether this group does.
-  bool makes_again(const FusionGroup& group, InstructionId id) const {
-    return is_made_again(id) && (module_[group.roots[0]].op != Op::ReduceWindow ||
-                                 may_join_windows(module_, group.roots[0], id));
+  bool rematerializes(const FusionGroup& group, InstructionId id) const {
+    return is_rematerialized(id) && (module_[group.roots[0]].op != Op::ReduceWindow ||
+                                     can_fuse_windows(module_, group.roots[0], id));
   }
 
  private:
   // Instructions that a value is made of, and what they read.
-  struct Recipe {
+  struct Rematerialization {
     std::vector<InstructionId> made, sources;
     std::vector<InstructionId> stored = {};  // of the sources: parts of the value's group till now
-    int most_places = 1;                     // at which an element of one of them is computed
+    int max_code_copies = 1;                 // at which an element of one of them is computed
     size_t arithmetic = 0;                   // elementwise ops among them
   };
   bool is_fusible(InstructionId id) const;
-  void place(InstructionId id);
+  void assign_group(InstructionId id);
   int only_group_of_users(InstructionId id) const;
   bool is_read_by_groups(InstructionId id) const;
-  bool is_made_of_other_parts(InstructionId update) const;
+  bool is_computed_from_other_parts(InstructionId update) const;
   bool may_choose_update(InstructionId id, const FusionGroup& group) const;
   bool is_chosen(InstructionId id, InstructionId user, const FusionGroup& group) const;
-  bool may_join(InstructionId id, FusionGroup& group);
-  bool is_made_by_operand(InstructionId id, InstructionId user, const FusionGroup& group) const;
-  bool note_places(InstructionId id, const FusionGroup& group);
-  int most_places(InstructionId id, const FusionGroup& group) const;
-  bool may_join_rows(InstructionId id, const FusionGroup& group) const;
+  bool can_fuse(InstructionId id, FusionGroup& group);
+  bool is_computed_by_operand(InstructionId id, InstructionId user, const FusionGroup& group) const;
+  bool count_code_copies(InstructionId id, const FusionGroup& group);
+  int max_code_copies(InstructionId id, const FusionGroup& group) const;
+  bool can_fuse_rows(InstructionId id, const FusionGroup& group) const;
   bool starts_slabs(InstructionId id, const FusedRows& rows, const FusionGroup& group) const;
   bool starts_rows(InstructionId id, const FusedRows& rows, const FusionGroup& group) const;
-  bool is_made_few_times(InstructionId id, const FusionGroup& group) const;
-  bool is_made_by_lines(InstructionId id, InstructionId broadcast) const;
-  bool is_made_by_rows(InstructionId id, InstructionId broadcast) const;
-  bool may_join_numbers_of_rows(InstructionId id, const FusionGroup& group) const;
-  bool may_join_product(InstructionId id, const FusionGroup& group) const;
+  bool is_duplication_cheap(InstructionId id, const FusionGroup& group) const;
+  bool is_computed_once_per_line(InstructionId id, InstructionId broadcast) const;
+  bool is_computed_once_per_row(InstructionId id, InstructionId broadcast) const;
+  bool can_fuse_row_scalars(InstructionId id, const FusionGroup& group) const;
+  bool can_fuse_product(InstructionId id, const FusionGroup& group) const;
   void merge_once();
   void merge_with_producers(int consumer);
   void merge_readers(const std::vector<int>& readers);
@@ -133,15 +133,17 @@ class FusionGroups {
   bool is_needed_outside(InstructionId root, int a, int b) const;
   size_t count_roots(int a, int b) const;
   void merge(int into, int from);
-  std::optional<Recipe> recipe_of(InstructionId value) const;
+  std::optional<Rematerialization> rematerialization_of(InstructionId value) const;
   bool is_part_to_store(InstructionId id, InstructionId value) const;
   bool is_root(InstructionId id) const;
   bool reads(const FusionGroup& group, InstructionId value) const;
-  bool is_less_traffic(InstructionId value, const Recipe& recipe,
+  bool is_less_traffic(InstructionId value, const Rematerialization& candidate,
                        const std::set<int>& readers) const;
-  bool is_asked_often(const Recipe& recipe, InstructionId value, InstructionId user) const;
-  bool may_make(const Recipe& recipe, InstructionId value, InstructionId user) const;
-  std::optional<Recipe> recipe_for_readers(InstructionId value) const;
+  bool is_asked_often(const Rematerialization& candidate, InstructionId value,
+                      InstructionId user) const;
+  bool can_rematerialize(const Rematerialization& candidate, InstructionId value,
+                         InstructionId user) const;
+  std::optional<Rematerialization> rematerialization_for_readers(InstructionId value) const;
   void read_part(Editor& editor, InstructionId whole, int64_t place, Op op);
   bool is_of_reduced_rows(InstructionId value, InstructionId broadcast) const;
   void leave_unread(FusionGroup& group);
@@ -151,16 +153,16 @@ class FusionGroups {
   const FusionOptions options_;
   std::vector<InstructionId> order_;
   std::vector<FusionGroup> groups_;
-  std::vector<int> of_;           // group by instruction
-  std::vector<bool> repeated_;    // its elements are computed more than once in its group
-  std::vector<bool> by_rows_;     // its elements are computed once for each row of the group
-  std::vector<bool> made_again_;  // by groups that do not hold it
+  std::vector<int> of_;               // group by instruction
+  std::vector<bool> repeated_;        // its elements are computed more than once in its group
+  std::vector<bool> by_rows_;         // its elements are computed once for each row of the group
+  std::vector<bool> rematerialized_;  // by groups that do not hold it
   // At how many places the code of its group computes an element, and who asks for them.
-  struct Places {
+  struct CodeCopies {
     int count = 0;
     std::vector<InstructionId> askers;
   };
-  std::vector<Places> places_;
+  std::vector<CodeCopies> code_copies_;
   std::vector<int64_t> position_;  // in the order
   std::vector<int> chain_;         // functions one after the other that an element comes from
   // What must wait for an instruction without using it.

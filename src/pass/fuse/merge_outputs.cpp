@@ -11,10 +11,10 @@
 namespace hilo {
 namespace {
 
-constexpr int most_steps = 128;     // of a search for a path
-constexpr size_t most_roots = 16;   // of a group
-constexpr size_t most_readers = 8;  // of one array that are tried with each other
-constexpr int most_rounds = 8;      // for groups that merged may read others that now can
+constexpr int max_steps = 128;     // of a search for a path
+constexpr size_t max_roots = 16;   // of a group
+constexpr size_t max_readers = 8;  // of one array that are tried with each other
+constexpr int max_rounds = 8;      // for groups that merged may read others that now can
 // Bytes of a part of an array that is worth a loop of its own: by one loop for several parts, as of
 // the weights of all layers, each would live from the first reader of any to its own last one.
 constexpr int64_t worth_own_loop = 1 << 14;
@@ -73,7 +73,7 @@ void FusionGroups::find_controlled() {
 
 void FusionGroups::merge_outputs() {
   find_controlled();
-  for (int round = 0; round < most_rounds; ++round) {
+  for (int round = 0; round < max_rounds; ++round) {
     const size_t before = merges_;
     merge_once();
     if (merges_ == before) return;
@@ -89,7 +89,7 @@ void FusionGroups::merge_once() {
     for (InstructionId operand : module_.operands(id))
       if (group_of(operand) != group && !module_.shape(operand).is_scalar()) {
         std::vector<int>& known = readers[operand];
-        if (known.size() < most_readers && std::ranges::find(known, group) == known.end())
+        if (known.size() < max_readers && std::ranges::find(known, group) == known.end())
           known.push_back(group);
       }
   }
@@ -123,7 +123,7 @@ bool FusionGroups::keeps_operands(int consumer, int producer) const {
   for (InstructionId member : group.members)
     for (InstructionId operand : module_.operands(member)) {
       if (group_of(operand) == producer || module_[operand].op == Op::Parameter ||
-          module_[operand].op == Op::Constant || is_made_again(operand) ||
+          module_[operand].op == Op::Constant || is_rematerialized(operand) ||
           is_needed_outside(operand, producer, producer) || !seen.insert(operand).second)
         continue;
       const int64_t bytes = literal_bytes(module_.shape(operand));
@@ -145,8 +145,8 @@ bool FusionGroups::may_merge(int a, int b) const {
   const FusionGroup &x = groups_[a], &y = groups_[b];
   if (a == b || x.members.empty() || y.members.empty() || x.rows || y.rows || x.by_operands ||
       y.by_operands || x.kind != y.kind || x.kind == FusionKind::Output ||
-      count_roots(a, b) > most_roots || x.members.size() + y.members.size() > most_members ||
-      x.transcendental + y.transcendental > most_transcendental)
+      count_roots(a, b) > max_roots || x.members.size() + y.members.size() > max_members ||
+      x.transcendental + y.transcendental > max_transcendental)
     return false;
   const auto has_own_loops = [&](InstructionId id) {
     return module_[id].op == Op::DynamicUpdateSlice || module_[id].op == Op::ReduceWindow ||
@@ -215,7 +215,7 @@ bool FusionGroups::reaches(int from, int to) const {
     if (seen.insert(id).second) stack.push_back(id);
   };
   for (int steps = 0; !stack.empty(); ++steps) {
-    if (steps > most_steps) return true;
+    if (steps > max_steps) return true;
     const InstructionId top = stack.back();
     stack.pop_back();
     for (InstructionId user : module_.users(top)) {

@@ -10,12 +10,13 @@ namespace {
 constexpr int64_t longest_row = 65536;
 
 // Columns of slabs, or slabs, that are lanes of vectors; rows, where there is work for threads.
-constexpr int64_t least_columns = 8, least_slabs = 64, least_rows = 256, few_elements = 1 << 15;
+constexpr int64_t min_columns = 8, min_slabs = 64, min_rows = 256, small_array_elements = 1 << 15;
 // Lanes of all lines stay in the second cache: slabs that do, or pieces of lines of them that are
 // not too short to come from memory; of all there is, where that does too. A line of few columns is
 // one vector, and a longer chain of these takes longer than to reduce lines side by side.
 constexpr int64_t slab_bytes = 1 << 17, column_bytes = 1 << 10, all_bytes = 1 << 19;
-constexpr int64_t few_columns = 32, most_lines_of_few = 512, most_lines = 4096, most_in_slab = 1024;
+constexpr int64_t narrow_columns = 32, max_narrow_lines = 512, max_lines = 4096,
+                  max_slab_elements = 1024;
 
 bool fits_row(const Shape& shape, const FusedRows& rows) {
   if (rows.are_in_slabs()) return shape.dims == rows.dims || shape.dims == rows.elements;
@@ -47,10 +48,10 @@ bool is_given(const Module& module, InstructionId id) {
 }
 
 // Whether what is reduced is made of numbers that are spread over such rows.
-bool is_made_of_rows(const Module& module, InstructionId reduce, const FusedRows& rows) {
-  constexpr size_t most_seen = 32;
+bool is_computed_from_rows(const Module& module, InstructionId reduce, const FusedRows& rows) {
+  constexpr size_t max_visited = 32;
   std::vector<InstructionId> seen = {module.operand(reduce, 0)};
-  for (size_t i = 0; i < seen.size() && seen.size() < most_seen; ++i) {
+  for (size_t i = 0; i < seen.size() && seen.size() < max_visited; ++i) {
     if (module[seen[i]].op == Op::Broadcast && spreads_rows(module, seen[i], rows) &&
         rows_behind(module, module.operand(seen[i], 0)) == rows)
       return true;
@@ -62,25 +63,25 @@ bool is_made_of_rows(const Module& module, InstructionId reduce, const FusedRows
 }
 
 bool are_few_lines(int64_t lines, int64_t columns, int64_t slabs, int64_t bytes) {
-  if (columns < few_columns && lines > most_lines_of_few) return false;
+  if (columns < narrow_columns && lines > max_narrow_lines) return false;
   const int64_t column = lines * bytes, slab = column * columns;
-  return lines <= most_lines &&
+  return lines <= max_lines &&
          (slab <= slab_bytes || column <= column_bytes || slab * slabs <= all_bytes);
 }
 
 // Whether as many rows as are lanes stay in the cache, and there are enough of them.
 bool are_worth_it(const FusedRows& rows, int64_t bytes) {
   const int64_t count = element_count(rows.dims), elements = element_count(rows.elements);
-  if (count == 0 || elements == count || (count < least_rows && elements > few_elements))
+  if (count == 0 || elements == count || (count < min_rows && elements > small_array_elements))
     return false;
   size_t outer = 0;
   while (rows.numbered[outer] == static_cast<int64_t>(outer)) ++outer;
   const auto first = rows.dims.begin() + static_cast<std::ptrdiff_t>(outer);
   const int64_t slabs = element_count(Dims(rows.dims.begin(), first));
-  if (rows.dims.back() >= least_columns)
+  if (rows.dims.back() >= min_columns)
     return are_few_lines(elements / count, count / slabs, slabs, bytes);
-  return outer > 0 && rows.dims[outer - 1] >= least_slabs && rows.dims.back() > 1 &&
-         elements / slabs <= most_in_slab;
+  return outer > 0 && rows.dims[outer - 1] >= min_slabs && rows.dims.back() > 1 &&
+         elements / slabs <= max_slab_elements;
 }
 
 }  // namespace
@@ -113,9 +114,9 @@ bool spreads_rows(const Module& module, InstructionId broadcast, const FusedRows
 
 // Looks at no more than a few instructions.
 std::optional<FusedRows> rows_behind(const Module& module, InstructionId id) {
-  constexpr int most_steps = 32;
+  constexpr int max_steps = 32;
   std::vector<InstructionId> stack = {id};
-  for (int steps = 0; !stack.empty() && steps < most_steps; ++steps) {
+  for (int steps = 0; !stack.empty() && steps < max_steps; ++steps) {
     const InstructionId top = stack.back();
     stack.pop_back();
     if (module.shape(top).dims != module.shape(id).dims) continue;
@@ -144,7 +145,7 @@ bool FusionGroups::is_of_reduced_rows(InstructionId value, InstructionId broadca
          rows_of(module_, group.roots[0]) == rows && spreads_rows(module_, broadcast, rows);
 }
 
-bool FusionGroups::may_join_rows(InstructionId id, const FusionGroup& group) const {
+bool FusionGroups::can_fuse_rows(InstructionId id, const FusionGroup& group) const {
   if (module_[id].op == Op::Reduce)
     return rows_of(module_, id) == group.rows &&
            fits_row(module_.shape(module_.operand(id, 0)), *group.rows);
@@ -156,10 +157,10 @@ bool FusionGroups::may_join_rows(InstructionId id, const FusionGroup& group) con
 bool FusionGroups::starts_slabs(InstructionId id, const FusedRows& rows,
                                 const FusionGroup& group) const {
   if (!options_.slabs || !are_worth_it(rows, storage_bytes(module_.shape(id).type))) return false;
-  const bool is_spread = std::ranges::any_of(group.members, [&](InstructionId member) {
+  const bool spreads_row = std::ranges::any_of(group.members, [&](InstructionId member) {
     return module_[member].op == Op::Broadcast && spreads_rows(module_, member, rows);
   });
-  return is_spread || (module_[id].op == Op::Reduce && is_made_of_rows(module_, id, rows));
+  return spreads_row || (module_[id].op == Op::Reduce && is_computed_from_rows(module_, id, rows));
 }
 
 // A reduction, or what follows it, whose row is at hand where its value is wanted: everything

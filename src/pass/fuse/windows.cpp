@@ -40,7 +40,7 @@ bool runs_down_lines(const Module& module, InstructionId windows) {
 }
 
 // Only dimensions of one element come or go.
-bool keeps_places(const Module& module, InstructionId reshape) {
+bool is_degenerate_reshape(const Module& module, InstructionId reshape) {
   Dims from = module.shape(module.operand(reshape, 0)).dims, to = module.shape(reshape).dims;
   std::erase(from, 1);
   std::erase(to, 1);
@@ -56,11 +56,11 @@ bool needs_index(const Module& module, InstructionId id) {
 
 // Whether the cheap ops that a value is made of read several arrays, some of them made by costly
 // ops: they are better made with these, as vectors, than by themselves of what is stored then.
-bool is_made_of_several_costly(const Module& module, InstructionId value) {
-  constexpr size_t most_seen = 64;
+bool is_computed_from_several_costly(const Module& module, InstructionId value) {
+  constexpr size_t max_visited = 64;
   std::vector<InstructionId> seen = {value};
   size_t arrays = 0, costly = 0;
-  for (size_t i = 0; i < seen.size() && seen.size() < most_seen; ++i) {
+  for (size_t i = 0; i < seen.size() && seen.size() < max_visited; ++i) {
     const Op op = module[seen[i]].op;
     if (is_sourceless(module, seen[i]) || module.shape(seen[i]).is_scalar()) continue;
     if (!is_elementwise(op) || !has_trait(op, TraitCheap)) {
@@ -95,16 +95,16 @@ bool reads_each_once(const Module& module, InstructionId windows) {
   return others == 1 && runs;
 }
 
-bool may_join_windows(const Module& module, InstructionId windows, InstructionId id) {
+bool can_fuse_windows(const Module& module, InstructionId windows, InstructionId id) {
   const Op op = module[id].op;
   const bool has_index = !runs_down_lines(module, windows);
   if (is_elementwise(op))
     return (reads_in_order(module, windows) ||
-            (has_trait(op, TraitCheap) && !is_made_of_several_costly(module, id))) &&
+            (has_trait(op, TraitCheap) && !is_computed_from_several_costly(module, id))) &&
            (has_index || std::ranges::none_of(module.operands(id), [&](InstructionId operand) {
               return needs_index(module, operand);
             }));
-  if (op == Op::Reshape) return has_index && keeps_places(module, id);
+  if (op == Op::Reshape) return has_index && is_degenerate_reshape(module, id);
   return op == Op::Constant ||
          ((op == Op::Broadcast || op == Op::Iota) && (has_index || !needs_index(module, id)));
 }

@@ -76,7 +76,7 @@ bool rounds_nothing(const Match& match) {
          a.exponent_bits >= range.exponent_bits && a.mantissa_bits >= range.digits - 1;
 }
 
-bool rounds_again(const Match& match) {
+bool rounds_twice(const Match& match) {
   return match.attributes<ReducePrecisionAttributes>() ==
          match.attributes<ReducePrecisionAttributes>('r');
 }
@@ -99,7 +99,7 @@ constexpr RewriteRule rules[] = {
     {"bitcast-bitcast", Any, Bits, "bitcast(bitcast(x))", reinterpret_once},
     {"reduce-precision-nothing", Float, Bits, "reduce-precision(x)", "x", rounds_nothing},
     {"reduce-precision-again", Float, Bits, "reduce-precision(r:reduce-precision(x))", "r",
-     rounds_again},
+     rounds_twice},
     {"copy-same", Any, Bits, "copy(x)", "x", is_free_to_share},
     {"copy-copy", Any, Bits, "copy(copy(x))", copy_once, is_free_to_share},
 };

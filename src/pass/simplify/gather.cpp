@@ -104,7 +104,7 @@ InstructionId gather_of_transposed(Editor& editor, const Match& match) {
 }
 
 // Longer ones are not looked at.
-constexpr int64_t most_indices = 1 << 20;
+constexpr int64_t max_indices = 1 << 20;
 
 // Indices first, first + step, …, each so many times in a row; the last one may come less often.
 struct RegularIndices {
@@ -176,16 +176,17 @@ InstructionId repeat_along(Editor& editor, InstructionId like, InstructionId val
   for (size_t d = 0; d < shape.dims.size(); ++d)
     to.push_back(static_cast<int64_t>(d > dim ? d + 1 : d));
   repeated.insert(repeated.begin() + static_cast<int64_t>(dim) + 1, times);
-  const InstructionId spread = editor.add(like, Op::Broadcast, Shape::array(shape.type, repeated),
-                                          std::array{value}, DimensionsAttributes{std::move(to)});
+  const InstructionId broadcast =
+      editor.add(like, Op::Broadcast, Shape::array(shape.type, repeated), std::array{value},
+                 DimensionsAttributes{std::move(to)});
   shape.dims[dim] *= times;
-  return editor.add(like, Op::Reshape, Shape::array(shape.type, shape.dims), std::array{spread});
+  return editor.add(like, Op::Reshape, Shape::array(shape.type, shape.dims), std::array{broadcast});
 }
 
 InstructionId gather_of_regular_indices(Editor& editor, const Match& match) {
   const GatherAttributes a = match.attributes<GatherAttributes>();
   const int64_t count = element_count(match.shape('I'));
-  if (!all_plain(match, "xI") || count == 0 || count > most_indices ||
+  if (!all_plain(match, "xI") || count == 0 || count > max_indices ||
       element_count(match.shape()) == 0 || element_count(a.slice_sizes) == 0 ||
       !a.operand_batching_dims.empty())
     return {};

@@ -114,8 +114,8 @@ InstructionId reduce_of_tiles(Editor& editor, const Match& match) {
   if (!all_plain(match, "xr") || element_count(match.shape('r')) == 0) return {};
   const auto dims = reduced_before(match);
   if (!dims || dims->empty()) return {};
-  const InstructionId spread = match['x'];
-  const Dims& kept = editor.module().attributes<DimensionsAttributes>(spread).dimensions;
+  const InstructionId broadcast = match['x'];
+  const Dims& kept = editor.module().attributes<DimensionsAttributes>(broadcast).dimensions;
   Dims sizes;
   bool has_copies = false;
   for (int64_t d = 0; d < match.shape('x').rank(); ++d) {
@@ -126,7 +126,7 @@ InstructionId reduce_of_tiles(Editor& editor, const Match& match) {
   }
   if (!has_copies) return {};
   const InstructionId reduced =
-      make_reduce(editor, match, Shape::array(match.shape().type, sizes), spread, *dims);
+      make_reduce(editor, match, Shape::array(match.shape().type, sizes), broadcast, *dims);
   return make_reshape(editor, match, reduced);
 }
 
@@ -227,11 +227,11 @@ bool combines_parts(const Match& match) {
 
 // All of each part by itself: one loop over them would ask for each element where it comes from.
 InstructionId reduce_of_joined(Editor& editor, const Match& match) {
-  constexpr size_t most_parts = 16;
+  constexpr size_t max_parts = 16;
   const auto operands = match.module().operands(match['c']);
   const std::vector<InstructionId> parts(operands.begin(), operands.end());
   const Shape shape = match.shape();
-  if (!shape.is_scalar() || !all_plain(match, "c") || parts.size() > most_parts) return {};
+  if (!shape.is_scalar() || !all_plain(match, "c") || parts.size() > max_parts) return {};
   InstructionId out;
   for (InstructionId part : parts) {
     if (!is_plain(match.module().shape(part))) return {};
@@ -247,8 +247,8 @@ bool contracts_nothing(const Match& match) {
 
 // An operand of a dot that sums nothing, for each element of the result: without the dimensions of
 // one element that are contracted.
-InstructionId spread(Editor& editor, const Match& match, char operand, const Dims& batch,
-                     const Dims& contracting, int64_t first_free) {
+InstructionId broadcast(Editor& editor, const Match& match, char operand, const Dims& batch,
+                        const Dims& contracting, int64_t first_free) {
   const Dims from = match.shape(operand).dims;
   Dims sizes, dims;
   for (size_t i = 0; i < from.size(); ++i) {
@@ -279,9 +279,9 @@ InstructionId dot_without_sum(Editor& editor, const Match& match) {
   const int64_t of_left =
       match.shape('x').rank() - static_cast<int64_t>(a.lhs_contracting_dims.size());
   const InstructionId x =
-      spread(editor, match, 'x', a.lhs_batch_dims, a.lhs_contracting_dims, batches);
+      broadcast(editor, match, 'x', a.lhs_batch_dims, a.lhs_contracting_dims, batches);
   const InstructionId y =
-      spread(editor, match, 'y', a.rhs_batch_dims, a.rhs_contracting_dims, of_left);
+      broadcast(editor, match, 'y', a.rhs_batch_dims, a.rhs_contracting_dims, of_left);
   return editor.add(match.root(), Op::Multiply, match.shape(), std::array{x, y});
 }
 
@@ -320,7 +320,8 @@ InstructionId dot_of_transpose_right(Editor& editor, const Match& match) {
 
 // The dimensions of y^T x^T of a dot of x and y, of which `order` is the transpose: batches in any
 // order, then all of y's, then all of x's. Nothing for other orders.
-std::optional<DotAttributes> turned(const DotAttributes& a, const Dims& order, int64_t x_rank) {
+std::optional<DotAttributes> swapped_operands(const DotAttributes& a, const Dims& order,
+                                              int64_t x_rank) {
   const auto count = static_cast<int64_t>(order.size());
   const auto batches = static_cast<int64_t>(a.lhs_batch_dims.size());
   const int64_t x_free = x_rank - batches - static_cast<int64_t>(a.lhs_contracting_dims.size());
@@ -352,7 +353,7 @@ int64_t columns_of(const Dims& dims, const Dims& batch, const Dims& contracting)
 
 // Whether columns of the new right operand of y^T x^T fill vectors as well as the old one's, or
 // both operands are read along what is summed: loops over products want one of these.
-bool may_be_turned(const DotAttributes& a, const Dims& x, const Dims& y) {
+bool may_swap_operands(const DotAttributes& a, const Dims& x, const Dims& y) {
   const auto ends_in = [](const Dims& dims, const Dims& contracting) {
     return contains_dim(contracting, static_cast<int64_t>(dims.size()) - 1);
   };
@@ -365,8 +366,8 @@ InstructionId transpose_of_dot(Editor& editor, const Match& match) {
   const auto& a = match.attributes<DotAttributes>('d');
   const Dims &x = match.shape('x').dims, &y = match.shape('y').dims;
   if (!all_plain(match, "xyd") || !a.sparsity.text.empty()) return {};
-  const auto out = turned(a, dimensions_of(match), static_cast<int64_t>(x.size()));
-  if (!out || !may_be_turned(a, x, y)) return {};
+  const auto out = swapped_operands(a, dimensions_of(match), static_cast<int64_t>(x.size()));
+  if (!out || !may_swap_operands(a, x, y)) return {};
   return editor.add(match.root(), Op::Dot, match.shape(), std::array{match['y'], match['x']}, *out);
 }
 
@@ -382,7 +383,7 @@ InstructionId dot_of_columns(Editor& editor, const Match& match, bool is_right) 
   const auto of_x = static_cast<int64_t>(x.size() - inner.lhs_contracting_dims.size());
   if (!all_plain(match, "xydz") || !inner.lhs_batch_dims.empty() || !inner.sparsity.text.empty() ||
       !outer.sparsity.text.empty() || of_x == 0 || !contains_dim(batch, made.rank() - 1) ||
-      contains_dim(batch, of_x - 1) || !may_be_turned(inner, x, y))
+      contains_dim(batch, of_x - 1) || !may_swap_operands(inner, x, y))
     return {};
   bool has_free = false;  // what comes of y; free dimensions of both would change their order
   for (int64_t d = of_x; d < made.rank(); ++d)
@@ -390,12 +391,12 @@ InstructionId dot_of_columns(Editor& editor, const Match& match, bool is_right) 
   if (has_free) return {};
   Dims order;
   for (int64_t d = 0; d < made.rank(); ++d) order.push_back((d + of_x) % made.rank());
-  const auto turn = turned(inner, order, static_cast<int64_t>(x.size()));
-  if (!turn) return {};
+  const auto swapped = swapped_operands(inner, order, static_cast<int64_t>(x.size()));
+  if (!swapped) return {};
   Dims sizes;
   for (int64_t d : order) sizes.push_back(made.dims[static_cast<size_t>(d)]);
   const InstructionId rows = editor.add(match['d'], Op::Dot, Shape::array(made.type, sizes),
-                                        std::array{match['y'], match['x']}, *turn);
+                                        std::array{match['y'], match['x']}, *swapped);
   for (Dims* dims : {&batch, &contracting})
     for (int64_t& d : *dims) d = (d + made.rank() - of_x) % made.rank();
   const InstructionId left = is_right ? match['z'] : rows, right = is_right ? rows : match['z'];

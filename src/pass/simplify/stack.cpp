@@ -14,8 +14,8 @@ namespace {
 using namespace rule_types;
 using enum Keeps;
 
-constexpr int64_t most_stacked = 32;       // arrays
-constexpr size_t most_instructions = 256;  // that are made
+constexpr int64_t max_stacked = 32;       // arrays
+constexpr size_t max_instructions = 256;  // that are made
 
 // A concatenation of arrays of one element along `dim`.
 bool is_stack(const Module& module, InstructionId id, int64_t dim) {
@@ -38,7 +38,7 @@ struct Making {
   size_t ops = 0;
   bool has_stack = false;
 };
-bool is_made_of_parts(const Editor& editor, InstructionId id, int64_t dim, Making& making) {
+bool is_stack_of_parts(const Editor& editor, InstructionId id, int64_t dim, Making& making) {
   const Module& module = editor.module();
   const Op op = module[id].op;
   const Shape& shape = module.shape(id);
@@ -48,15 +48,15 @@ bool is_made_of_parts(const Editor& editor, InstructionId id, int64_t dim, Makin
     const Shape& from = module.shape(module.operand(id, 0));
     return is_plain(from) && is_static(from);
   }
-  static constexpr Op standing[] = {Op::Parameter, Op::GetTupleElement, Op::Constant, Op::Iota};
-  if (std::ranges::find(standing, op) != std::end(standing)) return true;
-  if (editor.use_count(id) != 1 || editor.is_pinned(id) || ++making.ops > most_instructions)
+  static constexpr Op in_memory[] = {Op::Parameter, Op::GetTupleElement, Op::Constant, Op::Iota};
+  if (std::ranges::find(in_memory, op) != std::end(in_memory)) return true;
+  if (editor.use_count(id) != 1 || editor.is_pinned(id) || ++making.ops > max_instructions)
     return false;
   if (is_stack(module, id, dim)) return making.has_stack = true;
   if (op == Op::Transpose)
-    return is_made_of_parts(editor, module.operand(id, 0), dim_behind(module, id, dim), making);
+    return is_stack_of_parts(editor, module.operand(id, 0), dim_behind(module, id, dim), making);
   return is_elementwise(op) && std::ranges::all_of(module.operands(id), [&](InstructionId operand) {
-           return is_made_of_parts(editor, operand, dim, making);
+           return is_stack_of_parts(editor, operand, dim, making);
          });
 }
 
@@ -76,14 +76,14 @@ bool may_unroll(const Editor& editor, InstructionId reduce, int64_t dim) {
   for (InstructionId array : operands.first(count)) {
     if (!is_plain(module.shape(array)) || !is_static(module.shape(array))) return false;
     if (size > 1 &&
-        (is_narrow_float(module, array) || !is_made_of_parts(editor, array, dim, making)))
+        (is_narrow_float(module, array) || !is_stack_of_parts(editor, array, dim, making)))
       return false;
   }
   // One that is not known to be associative keeps the order that reductions have.
   const bool is_free = count > 1 || monoid_of(module, body);
   const size_t most = module[body].instructions.size() + making.ops;
-  return (making.has_stack || size == 1) && is_free && size <= most_stacked &&
-         is_mappable(module, body) && static_cast<size_t>(size) * most <= most_instructions;
+  return (making.has_stack || size == 1) && is_free && size <= max_stacked &&
+         is_mappable(module, body) && static_cast<size_t>(size) * most <= max_instructions;
 }
 
 // Elements at one place of a dimension, which the parts do not have.

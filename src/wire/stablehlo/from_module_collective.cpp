@@ -13,8 +13,8 @@ Result<AttributeId> groups_of(Site& site, const ReplicaGroups& groups, bool is_c
     const ModuleHeader& header = site.module().header;
     const int64_t count =
         is_cross_partition ? header.replica_count * header.num_partitions : header.replica_count;
-    constexpr int64_t most_devices = int64_t{1} << 20;
-    if (count < 1 || count > most_devices)
+    constexpr int64_t max_devices = int64_t{1} << 20;
+    if (count < 1 || count > max_devices)
       return fail(ErrorKind::Limit, "a group of {} devices", count);
     Dims& one = all.emplace_back();
     for (int64_t i = 0; i < count; ++i) one.push_back(i);

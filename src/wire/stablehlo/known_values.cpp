@@ -7,7 +7,7 @@ namespace hilo::mlir {
 namespace {
 
 using Values = KnownValues::Values;
-constexpr int64_t most_values = 1 << 10;  // shapes and sizes have no more
+constexpr int64_t max_values = 1 << 10;  // shapes and sizes have no more
 
 // As the type stores it: integers wrap.
 int64_t wrapped(ElementType type, int64_t value) {
@@ -211,7 +211,7 @@ void KnownValues::see(const Module& module, InstructionId id) {
   const Instruction& instruction = module[id];
   const Shape& shape = module.shape(instruction);
   if (!is_integral(shape.type) && shape.type != ElementType::Pred) return;
-  if (!is_static(shape) || element_count(shape) > most_values) return;
+  if (!is_static(shape) || element_count(shape) > max_values) return;
   Given given{module, instruction, {}};
   for (InstructionId operand : module.operands(instruction)) {
     const Values* values = find(operand);

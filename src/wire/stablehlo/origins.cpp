@@ -6,7 +6,7 @@ namespace hilo::mlir {
 namespace {
 
 constexpr int deepest_location = 256;
-constexpr int most_steps = 4096;
+constexpr int max_steps = 4096;
 constexpr size_t longest_name = 64;
 
 }  // namespace
@@ -31,7 +31,7 @@ int64_t Origins::text_id(std::map<std::string, int64_t>& ids, std::vector<std::s
 // The frame of a location that is called from `parent`, or 0.
 int64_t Origins::frame_of(const Attribute& location, const std::string& function, int64_t parent,
                           Found& found, int depth) {
-  if (depth > deepest_location || ++steps_ > most_steps) return parent;
+  if (depth > deepest_location || ++steps_ > max_steps) return parent;
   const auto inside = [&](std::string_view name, const std::string& of, int64_t from) {
     const Attribute* child = field(location, name);
     return child ? frame_of(*child, of, from, found, depth + 1) : from;
@@ -64,7 +64,7 @@ int64_t Origins::frame_of(const Attribute& location, const std::string& function
 
 Origins::Found Origins::read(const Attribute& location, bool in_name, int depth) {
   Found out;
-  if (depth > deepest_location || ++steps_ > most_steps) return out;
+  if (depth > deepest_location || ++steps_ > max_steps) return out;
   if (location.text == "loc.name" && !in_name) {
     if (const Attribute* child = field(location, "child")) out = read(*child, true, depth + 1);
     out.name = text_field(location, "name");

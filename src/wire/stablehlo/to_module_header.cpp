@@ -8,13 +8,13 @@ namespace hilo::mlir {
 namespace {
 
 constexpr int64_t host_memory_space = 5;
-constexpr int64_t most_devices = int64_t{1} << 20;
+constexpr int64_t max_devices = int64_t{1} << 20;
 
 Result<int64_t> device_count(const Program& program, const Operation& module,
                              std::string_view name) {
   const Attribute* found = program.find(module, name);
   if (!found) return 1;
-  if (found->kind == AttributeKind::Integer && found->integer > 0 && found->integer <= most_devices)
+  if (found->kind == AttributeKind::Integer && found->integer > 0 && found->integer <= max_devices)
     return found->integer;
   return fail(ErrorKind::Shape, "expected a number of devices as {}", name);
 }

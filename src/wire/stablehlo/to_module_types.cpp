@@ -8,7 +8,7 @@ namespace hilo::mlir {
 namespace {
 
 constexpr int deepest_type = 64;
-constexpr int64_t most_leaves = int64_t{1} << 20;  // of a tuple
+constexpr int64_t max_leaves = int64_t{1} << 20;  // of a tuple
 
 std::string_view name_of(const Type& type) {
   switch (type.kind) {
@@ -75,8 +75,8 @@ Result<Shape> Converter::shape_of(TypeId id) {
   ++type_depth_;
   for (TypeId element : type.types) {
     auto shape = shape_of(element);
-    if (shape && (leaves += leaf_count(*shape)) > most_leaves)
-      shape = fail(ErrorKind::Limit, "a tuple of more than {} arrays", most_leaves);
+    if (shape && (leaves += leaf_count(*shape)) > max_leaves)
+      shape = fail(ErrorKind::Limit, "a tuple of more than {} arrays", max_leaves);
     if (!shape) return --type_depth_, std::unexpected(shape.error());
     elements.push_back(std::move(*shape));
   }
@@ -129,7 +129,7 @@ Result<Literal> literal_of(const Program& program, const Attribute& attribute, c
 
 namespace {
 
-constexpr int64_t most_integers = int64_t{1} << 24;  // of a list in an attribute
+constexpr int64_t max_integers = int64_t{1} << 24;  // of a list in an attribute
 
 Result<Dims> integers_of_tensor(const Program& program, const Attribute& attribute) {
   const Type* type = attribute.type ? &program[attribute.type] : nullptr;
@@ -143,7 +143,7 @@ Result<Dims> integers_of_tensor(const Program& program, const Attribute& attribu
   const int64_t count = attribute.is_splat && type->kind == TypeKind::Tensor
                             ? element_count(type->dims)
                             : static_cast<int64_t>(attribute.data->size() / bytes);
-  if (count < 0 || count > most_integers || attribute.data->size() < bytes * (count > 0))
+  if (count < 0 || count > max_integers || attribute.data->size() < bytes * (count > 0))
     return fail(ErrorKind::Limit, "a list of {} integers", count);
   Dims out;
   for (int64_t i = 0; i < count; ++i) {

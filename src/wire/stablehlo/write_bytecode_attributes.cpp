@@ -56,8 +56,8 @@ uint64_t enum_code(Form form) {
 }
 
 uint64_t enum_number(Form form, std::string_view name) {
-  constexpr uint64_t most_values = 8;
-  for (uint64_t i = 0; i < most_values; ++i) {
+  constexpr uint64_t max_values = 8;
+  for (uint64_t i = 0; i < max_values; ++i) {
     const std::string_view at = form == Form::Precisions ? precision_of(i)
                                 : form == Form::Accuracy ? accuracy_mode_of(i)
                                                          : enumerator_of(form, i);

@@ -1,0 +1,11 @@
+// Private to `target`.
+#pragma once
+
+#include "pass/pass.h"
+
+namespace hilo {
+
+// A pass; see fuse_dot_producer_batches.cpp.
+Result<bool> fuse_dot_producer_batches(Module& module, const PassOptions& options);
+
+}  // namespace hilo
