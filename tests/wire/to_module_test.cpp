@@ -319,7 +319,8 @@ TEST(ToModule, CollectivesOfShardyAreTheirOperandsAndModulesMayBeNested) {
         dense<2.0> : tensor<4xf32>
       %0 = sdy.all_reduce {"x", "y":(1)2} %a out_sharding=<@m, [{}], unreduced=max{"y"}> :
         tensor<4xf32>
-      %1 = sdy.all_slice [{"x"}] %0 out_sharding=<@m, [{"x"}]> : tensor<4xf32>
+      %m = sdy.all_reduce max {"x"} %0 out_sharding=<@m, [{}]> : tensor<4xf32>
+      %1 = sdy.all_slice [{"x"}] %m out_sharding=<@m, [{"x"}]> : tensor<4xf32>
       %2 = stablehlo.add {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"x"}]>]>} %1, %c :
         tensor<4xf32>
       return %2 : tensor<4xf32>

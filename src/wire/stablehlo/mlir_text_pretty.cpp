@@ -55,8 +55,10 @@ Form form_of(const VhloOp& op, std::string_view attribute) {
 
 void TextReader::pretty(Operation& op, Signature& types) {
   if (special(op, types)) return;
-  // Shardy's collectives say their axes there.
-  if (in_.peek('{') && op.name.starts_with("sdy.")) in_.balanced();
+  // Shardy's collectives say their axes there, and what reduces them.
+  const bool is_of_shardy = op.name.starts_with("sdy.");
+  if (is_of_shardy && !in_.accept_word("max")) in_.accept_word("min");
+  if (in_.peek('{') && is_of_shardy) in_.balanced();
   else if (in_.peek('{')) add_attributes(op, dictionary());
   items(op);
   if (in_.accept_word("attributes") || in_.peek('{')) add_attributes(op, dictionary());
