@@ -155,6 +155,25 @@ TEST(IndexMap, Reductions) {
             "(i0, i1)[r0 < 3] -> (i0, 2 i1 + r0 - 1) if 1 <= 2 i1 + r0 <= 6");
 }
 
+TEST(IndexMap, HugeNumbers) {
+  const std::string x = "x = f32[2,3] parameter(0)\n z = f32[] parameter(1)\n";
+  const Mapped wide(x +
+                    "ROOT r = f32[1,3] reduce-window(x, z), window={size=4611686018427387904x1 "
+                    "pad=4611686018427387902_0x0_0}, to_apply=add");
+  EXPECT_EQ(wide.text(0), "(i0, i1)[r0 < 2] -> (r0, i1)");
+  const Mapped stride(x +
+                      "ROOT r = f32[1,3] reduce-window(x, z), window={size=1x1 "
+                      "stride=9223372036854775807x1}, to_apply=add");
+  EXPECT_EQ(stride.text(0), "(i0, i1) -> (0, i1)");
+  const Mapped pad(x +
+                   "ROOT r = f32[1152921504606846976,1] pad(x, z), "
+                   "padding=1152921504606846973_1x-2_0");
+  EXPECT_EQ(pad.text(0),
+            "(i0, i1) -> (i0 - 1152921504606846973, 2) "
+            "if 1152921504606846973 <= i0 <= 1152921504606846974");
+  EXPECT_EQ(reuse(pad.map()), 1);
+}
+
 TEST(IndexMap, Products) {
   const Mapped dot(
       "x = f32[2,4,6] parameter(0)\n y = f32[2,6,5] parameter(1)\n"

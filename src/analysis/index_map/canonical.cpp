@@ -53,7 +53,8 @@ IndexInterval interval_of(const IndexTerm& term, const IndexBounds& bounds) {
   const int64_t low = floor_of(inner.lower, term.number), high = floor_of(inner.upper, term.number);
   if (term.kind == Kind::Quotient) return {low, high};
   if (low != high) return {0, term.number - 1};
-  return {inner.lower - low * term.number, inner.upper - low * term.number};
+  const int64_t whole = saturating_multiply(low, term.number);
+  return {inner.lower - whole, inner.upper - whole};
 }
 
 bool lies_within(const IndexExpression& expression, int64_t size, const IndexBounds& bounds) {

@@ -1,6 +1,7 @@
 // Maps through computations: of fusions and calls, one for each way from the result to a parameter.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "analysis/index_map/op_maps.h"
 
@@ -11,7 +12,6 @@ namespace {
 constexpr size_t max_maps = 64;
 
 using Maps = std::vector<IndexMap>;
-using Key = std::pair<uint32_t, size_t>;  // instruction and leaf
 
 void add(Maps& maps, IndexMap map) {
   if (!map.needs_nothing && std::ranges::find(maps, map) == maps.end())
@@ -35,19 +35,15 @@ const Shape& leaf_shape(const Shape& shape, size_t leaf) {
   return *found;
 }
 
-// Instructions of the computation that need the parameter, by id.
-std::vector<bool> dependents(const Module& module, InstructionId parameter) {
-  std::vector<bool> out(module.instructions.size());
+// Instructions of the computation that need the parameter, itself among them.
+std::set<InstructionId> dependents(const Module& module, InstructionId parameter) {
+  std::set<InstructionId> out = {parameter};
   std::vector<InstructionId> waiting = {parameter};
-  out[parameter.value] = true;
   while (!waiting.empty()) {
     const InstructionId value = waiting.back();
     waiting.pop_back();
     for (InstructionId user : module.users(value))
-      if (!out[user.value]) {
-        out[user.value] = true;
-        waiting.push_back(user);
-      }
+      if (out.insert(user).second) waiting.push_back(user);
   }
   return out;
 }
@@ -60,18 +56,18 @@ IndexMapsResult index_maps_through(const Module& module, ComputationId computati
   const InstructionId target = module[computation].parameters[static_cast<size_t>(parameter)];
   const Shape& result = leaf_shape(module.shape(root), output);
   if (!result.is_array()) return std::unexpected("it is no array");
-  const std::vector<bool> needs = dependents(module, target);
+  const std::set<InstructionId> needs = dependents(module, target);
   // Users come before their operands, so that all maps of a value are there when it is looked at.
   std::map<InstructionId, std::map<size_t, Maps>> maps;
   add(maps[root][output], identity(result));
   const auto& order = module[computation].instructions;
   for (size_t i = order.size(); i-- > 0;) {
     const InstructionId id = order[i];
-    if (id == target || !needs[id.value] || !maps.contains(id)) continue;
+    if (id == target || !needs.contains(id) || !maps.contains(id)) continue;
     for (const auto& [from, outers] : maps[id])
       for (size_t k = 0; k < module[id].operand_count; ++k) {
         const InstructionId operand = module.operand(id, k);
-        if (!needs[operand.value]) continue;
+        if (!needs.contains(operand)) continue;
         const auto leaves = static_cast<size_t>(leaf_count(module.shape(operand)));
         for (size_t l = 0; l < leaves; ++l) {
           const auto inners = index_maps(module, id, k, from, l);
