@@ -129,6 +129,9 @@ Result<std::shared_ptr<const ExecutableState>> make_state(Module module, const T
   state->routines = find_routines(state->module, state->code.library_steps, eval);
   state->eval = std::move(eval);
   count_steps(state->code.library_steps, state->routines, report);
+  // The system is asked here and not in each run: the answer comes from files.
+  if (!report.evaluated.empty() && state->eval.memory_limit == 0)
+    state->eval.memory_limit = available_memory();
   state->report = std::move(report);
   count_memory(*state);
   note_leaves(*state);
