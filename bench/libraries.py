@@ -120,11 +120,10 @@ def difference(ours, theirs):
     worst = 0.0
     for key in ours.files:
         mine, other = ours[key], theirs[key]
-        if mine.shape != other.shape or (np.isfinite(mine) != np.isfinite(other)).any():
+        if mine.shape != other.shape or not np.isfinite([mine, other]).all():
             return math.inf
-        finite = np.isfinite(other)
-        scale = np.max(np.abs(other[finite]), initial=0) or 1.0
-        worst = max(worst, float(np.max(np.abs(mine[finite] - other[finite]), initial=0)) / scale)
+        scale = np.max(np.abs(other), initial=0) or 1.0
+        worst = max(worst, float(np.max(np.abs(mine - other), initial=0)) / scale)
     return worst
 
 
