@@ -127,6 +127,7 @@ Cost cost_shard_to_full(const Counting&, const Instruction&) { return {}; }
 Cost cost_allocate_buffer(const Counting&, const Instruction&) { return {}; }
 Cost cost_concat_bitcast(const Counting&, const Instruction&) { return {}; }
 Cost cost_zero_crop(const Counting&, const Instruction&) { return {}; }
+Cost cost_nothing(const Counting&, const Instruction&) { return {}; }
 // The collective itself stands beside them.
 Cost cost_async_collective_start(const Counting&, const Instruction&) { return {}; }
 Cost cost_async_collective_done(const Counting&, const Instruction&) { return {}; }

@@ -27,7 +27,7 @@ Result<CustomCallApiVersion> api_version_of(const Step& step) {
   return step.misfit("an unknown api_version");
 }
 
-// A layout for each array: a list of its dimensions, minor to major.
+// A layout for each array: a list of its dimensions, minor to major; an empty one says nothing.
 Result<void> lay_out(const Step& step, std::string_view name, std::span<Shape* const> shapes) {
   const Attribute* list = step.find(name);
   if (!list || list->kind != AttributeKind::Array || list->items.empty()) return {};
@@ -36,8 +36,9 @@ Result<void> lay_out(const Step& step, std::string_view name, std::span<Shape* c
                        list->items.size());
   for (size_t i = 0; i < shapes.size(); ++i) {
     if (!shapes[i]->is_array()) continue;
-    HILO_TRY(shapes[i]->layout.minor_to_major,
-             integers_of(step.program(), step.program()[list->items[i]]));
+    HILO_TRY(Dims order, integers_of(step.program(), step.program()[list->items[i]]));
+    if (order.empty()) continue;
+    shapes[i]->layout.minor_to_major = std::move(order);
     shapes[i]->has_layout = true;
     if (const std::string fault = layout_fault(*shapes[i]); !fault.empty())
       return step.misfit("{}: {}", name, fault);
