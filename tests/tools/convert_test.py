@@ -91,11 +91,11 @@ class Convert(Folder):
         self.assertIn("is for bytecode", done.stderr)
 
     def test_what_stablehlo_lacks(self):
-        module = self.write("m.hlo", "HloModule m\nENTRY e {\n  a = s32[] parameter(0)\n  ROOT high = s32[] mulhi(a, a)\n}\n")
+        module = self.write("m.hlo", "HloModule m\nENTRY e {\n  a = f32[] parameter(0)\n  b = u32[] parameter(1)\n  ROOT c = s8[] stochastic-convert(a, b)\n}\n")
         done = hilo("convert", module, "-o", os.path.join(self.folder, "m.mlir"))
         self.assertEqual(done.returncode, 1)
-        self.assertIn("m.hlo:4", done.stderr)
-        self.assertIn("StableHLO has no op mulhi", done.stderr)
+        self.assertIn("m.hlo:5", done.stderr)
+        self.assertIn("StableHLO has no op stochastic-convert", done.stderr)
 
     def test_other_endings_are_refused(self):
         for name in "m.tflite", "m.onnx", "m.pb.zip", "m.after":

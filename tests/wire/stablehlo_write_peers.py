@@ -187,7 +187,9 @@ class Write(unittest.TestCase):
             if "is not read yet" in again.stderr:
                 continue
             self.assertEqual(again.returncode, 0, again.stderr)
-            if name not in OTHER_MODULES:
+            # Before 1.1.0 they become part of the index vectors; the values are compared below.
+            is_without_batching = path.name == "m.1.0.0.mlirbc" and "_batching_dims=" in "".join(printed)
+            if name not in OTHER_MODULES and not is_without_batching:
                 self.assertEqual(canonical(again.stdout), printed, path.name)
         self.assertEqual(texts["m.mlir"], texts["m.1.17.0.mlirbc"])
         if not about["expected"] or about["devices"] != 1:
@@ -196,10 +198,12 @@ class Write(unittest.TestCase):
             inputs = [arrays[f"in_{i}"] for i in range(about["inputs"])]
             outputs = [arrays[k] for k in sorted((k for k in arrays if k.startswith("out_")),
                                                  key=lambda k: int(k[4:]))]
-        got = run(Path(self.folder.name, "m.1.17.0.mlirbc"), inputs)
-        self.assertEqual(len(got), len(outputs))
-        for i, (one, expected) in enumerate(zip(got, outputs)):
-            self.assertFalse(differs(one, expected), f"{name}: result {i}")
+        for version in ("1.0.0", "1.17.0"):
+            got = run(Path(self.folder.name, f"m.{version}.mlirbc"), inputs)
+            self.assertEqual(len(got), len(outputs))
+            for i, (one, expected) in enumerate(zip(got, outputs)):
+                self.assertFalse(differs(one, expected), f"{name} at {version}: result {i}")
+
 
 
 if __name__ == "__main__":
