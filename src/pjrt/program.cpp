@@ -83,26 +83,26 @@ void tell_of_shardings(const Program& program, const PJRT_Client* client) {
 }
 
 // Aliased parameters are taken; one that is only offered is where a result of its size is left, as
-// in XLA: else its user keeps it.
+// in XLA: else its user keeps it. Sizes are those of whole values, however they are cut.
 void note_donations(const Module& module, Program& program) {
   const size_t parameters = module[module.entry].parameters.size();
   program.is_donated.assign(parameters, false);
+  const auto bytes = [](const ProgramValues& values, size_t i) {
+    return literal_bytes(*values.cuts[i].whole);
+  };
   std::multiset<int64_t> left;  // bytes of results
-  for (size_t i = 0; i < program.results.size(); ++i)
-    left.insert(literal_bytes(*program.results.shape(i)));
+  for (size_t i = 0; i < program.results.size(); ++i) left.insert(bytes(program.results, i));
   for (const BufferAlias& alias : module.header.input_output_alias) {
     const auto parameter = static_cast<size_t>(alias.parameter);
     if (parameter >= parameters) continue;
     program.is_donated[parameter] = true;
     const auto result = static_cast<size_t>(alias.output_index.empty() ? 0 : alias.output_index[0]);
-    if (result < program.results.size())
-      left.extract(literal_bytes(*program.results.shape(result)));
+    if (result < program.results.size()) left.extract(bytes(program.results, result));
   }
   for (const BufferDonor& donor : module.header.buffer_donor) {
     const auto parameter = static_cast<size_t>(donor.parameter);
     if (parameter < parameters && !program.is_donated[parameter])
-      program.is_donated[parameter] =
-          !left.extract(literal_bytes(*program.parameters.shape(parameter))).empty();
+      program.is_donated[parameter] = !left.extract(bytes(program.parameters, parameter)).empty();
   }
 }
 
