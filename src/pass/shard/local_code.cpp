@@ -4,6 +4,18 @@
 #include <numeric>
 
 namespace hilo {
+namespace {
+
+// Of a collective between the devices that differ along the axes.
+template <class Attributes>
+Attributes along(const Mesh& mesh, std::span<const SubAxis> axes, int64_t channel) {
+  Attributes out;
+  out.channel_id = channel;
+  out.replica_groups = replica_groups(mesh, axes);
+  return out;
+}
+
+}  // namespace
 
 InstructionId LocalCode::reshape(InstructionId value, Dims to) {
   if (dims(value) == to) return value;
@@ -132,9 +144,7 @@ InstructionId LocalCode::is_listed(const std::vector<bool>& devices) {
 
 InstructionId LocalCode::all_gather(InstructionId value, const Mesh& mesh,
                                     std::span<const SubAxis> axes, int64_t channel) {
-  AllGatherAttributes attributes;
-  attributes.channel_id = channel;
-  attributes.replica_groups = replica_groups(mesh, axes);
+  auto attributes = along<AllGatherAttributes>(mesh, axes, channel);
   attributes.dimensions = {0};
   attributes.use_global_device_ids = true;
   Dims to = dims(value);
@@ -145,9 +155,7 @@ InstructionId LocalCode::all_gather(InstructionId value, const Mesh& mesh,
 
 InstructionId LocalCode::all_to_all(InstructionId value, const Mesh& mesh,
                                     std::span<const SubAxis> axes, int64_t channel) {
-  AllToAllAttributes attributes;
-  attributes.channel_id = channel;
-  attributes.replica_groups = replica_groups(mesh, axes);
+  auto attributes = along<AllToAllAttributes>(mesh, axes, channel);
   attributes.dimensions = Dims{0};
   const Shape shape = editor_.module().shape(value);
   return editor_.add(like_, Op::AllToAll, shape, std::array{value}, std::move(attributes));
@@ -156,9 +164,7 @@ InstructionId LocalCode::all_to_all(InstructionId value, const Mesh& mesh,
 InstructionId LocalCode::all_reduce(InstructionId value, const Mesh& mesh,
                                     std::span<const SubAxis> axes, ComputationId reducer,
                                     int64_t channel) {
-  AllReduceAttributes attributes;
-  attributes.channel_id = channel;
-  attributes.replica_groups = replica_groups(mesh, axes);
+  auto attributes = along<AllReduceAttributes>(mesh, axes, channel);
   attributes.use_global_device_ids = true;
   attributes.to_apply = reducer;
   const Shape shape = editor_.module().shape(value);
@@ -168,9 +174,7 @@ InstructionId LocalCode::all_reduce(InstructionId value, const Mesh& mesh,
 InstructionId LocalCode::reduce_scatter(InstructionId value, const Mesh& mesh,
                                         std::span<const SubAxis> axes, ComputationId reducer,
                                         int64_t channel) {
-  ReduceScatterAttributes attributes;
-  attributes.channel_id = channel;
-  attributes.replica_groups = replica_groups(mesh, axes);
+  auto attributes = along<ReduceScatterAttributes>(mesh, axes, channel);
   attributes.use_global_device_ids = true;
   attributes.dimensions = {0};
   attributes.to_apply = reducer;
