@@ -45,9 +45,8 @@ void write(const Literal& value, Address address, DeviceMemory& memory) {
 
 bool is_known(const Module& module, InstructionId id) {
   if (module[id].op != Op::CustomCall) return true;
-  const std::string& target = module.attributes<CustomCallAttributes>(id).custom_call_target;
-  return std::ranges::find(known_custom_calls(), target, &CustomCallInfo::target) !=
-         known_custom_calls().end();
+  return find_custom_call(module.attributes<CustomCallAttributes>(id).custom_call_target) !=
+         nullptr;
 }
 
 Result<void> check_custom_calls(const Module& module, std::span<const LibraryStep> steps,

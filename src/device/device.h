@@ -27,8 +27,8 @@ class HostDevice {
   Bytes allocate(int64_t bytes);
   ThreadPool& threads() { return pool_; }
   MemoryUse memory_use() const;
-  void
-  forget_peaks();  // from now on peaks and counts are those of what is held and of what follows
+  // From now on peaks and counts are those of what is held and of what follows.
+  void forget_peaks();
 
  private:
   struct Blocks;

@@ -130,6 +130,11 @@ std::span<const CustomCallInfo> known_custom_calls() {
   return infos;
 }
 
+const CustomCallInfo* find_custom_call(std::string_view target) {
+  const Known* one = find_known(target);
+  return one ? &one->info : nullptr;
+}
+
 std::string unknown_custom_call(const Module& module, InstructionId id) {
   const std::string& target = module.attributes<CustomCallAttributes>(id).custom_call_target;
   const auto operands = module.operands(id);

@@ -154,6 +154,8 @@ struct CustomCallInfo {
   CustomCallSees sees;
 };
 std::span<const CustomCallInfo> known_custom_calls();
+// The one of a target; null where it is none of them.
+const CustomCallInfo* find_custom_call(std::string_view target);
 // Whether there is a LAPACK for the calls of family "lapack": the library that HILO_LAPACK names,
 // else an OpenBLAS or LAPACK that the loader finds.
 bool has_lapack();

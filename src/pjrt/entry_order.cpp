@@ -12,11 +12,10 @@ namespace {
 // Calls that say where a value is, and give it as it is. One that says how it lies decides that.
 bool is_annotation(const Module& module, InstructionId id) {
   if (module[id].op != Op::CustomCall) return false;
-  const auto known = known_custom_calls();
   const std::string& target = module.attributes<CustomCallAttributes>(id).custom_call_target;
-  const auto found = std::ranges::find(known, target, &CustomCallInfo::target);
-  return found != known.end() && target != "LayoutConstraint" &&
-         (found->family == "sharding" || found->family == "placement") &&
+  const CustomCallInfo* known = find_custom_call(target);
+  return known && target != "LayoutConstraint" &&
+         (known->family == "sharding" || known->family == "placement") &&
          same_dims(module.shape(module.operand(id, 0)), module.shape(id));
 }
 

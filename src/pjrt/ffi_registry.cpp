@@ -26,9 +26,8 @@ Registry& registry() {
 // By the evaluator itself. It calls a LAPACK of the system's, and where there is none the client's
 // own functions do.
 bool is_known(std::string_view target) {
-  const auto known = known_custom_calls();
-  const auto found = std::ranges::find(known, target, &CustomCallInfo::target);
-  return found != known.end() && (found->family != "lapack" || has_lapack());
+  const CustomCallInfo* known = find_custom_call(target);
+  return known && (known->family != "lapack" || has_lapack());
 }
 
 PJRT_Error* type_register(PJRT_FFI_Type_Register_Args* args) {
