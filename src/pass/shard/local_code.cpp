@@ -51,6 +51,10 @@ InstructionId LocalCode::zeros(ElementType type, Dims to) {
   return editor_.add_splat(like_, Shape::array(type, std::move(to)), 0);
 }
 
+InstructionId LocalCode::splat(Dims to, const Literal& scalar) {
+  return editor_.add_splat(like_, Shape::array(scalar.type(), std::move(to)), scalar);
+}
+
 InstructionId LocalCode::dynamic_slice(InstructionId value, std::span<const InstructionId> starts,
                                        Dims sizes) {
   std::vector<InstructionId> operands = {value};
@@ -67,8 +71,28 @@ InstructionId LocalCode::update(InstructionId value, InstructionId part,
 }
 
 InstructionId LocalCode::select(InstructionId scalar, InstructionId then, InstructionId otherwise) {
-  const InstructionId mask = broadcast(scalar, dims(then), {});
+  return select_each(broadcast(scalar, dims(then), {}), then, otherwise);
+}
+
+InstructionId LocalCode::select_each(InstructionId mask, InstructionId then,
+                                     InstructionId otherwise) {
   return editor_.add_inferred(like_, Op::Select, std::array{mask, then, otherwise});
+}
+
+InstructionId LocalCode::iota(ElementType type, Dims dims, int64_t dimension) {
+  return editor_.add(like_, Op::Iota, Shape::array(type, std::move(dims)), {},
+                     IotaAttributes{dimension});
+}
+
+InstructionId LocalCode::compare(InstructionId a, InstructionId b, ComparisonDirection direction) {
+  const Shape shape = Shape::array(ElementType::Pred, dims(a));
+  return editor_.add(like_, Op::Compare, shape, std::array{a, b},
+                     CompareAttributes{.direction = direction});
+}
+
+InstructionId LocalCode::convert(InstructionId value, ElementType to) {
+  if (type(value) == to) return value;
+  return editor_.add(like_, Op::Convert, Shape::array(to, dims(value)), std::array{value});
 }
 
 InstructionId LocalCode::number(int64_t value) {
@@ -137,9 +161,7 @@ InstructionId LocalCode::is_listed(const std::vector<bool>& devices) {
   std::vector<Dims> table;
   for (bool listed : devices) table.push_back({listed});
   const InstructionId one = row(table)[0];
-  return editor_.add(like_, Op::Compare, Shape::scalar(ElementType::Pred),
-                     std::array{one, number(0)},
-                     CompareAttributes{.direction = ComparisonDirection::Ne});
+  return compare(one, number(0), ComparisonDirection::Ne);
 }
 
 InstructionId LocalCode::all_gather(InstructionId value, const Mesh& mesh,

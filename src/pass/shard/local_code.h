@@ -20,12 +20,22 @@ class LocalCode {
   InstructionId resize(InstructionId value, std::span<const int64_t> dims);
   InstructionId broadcast(InstructionId value, Dims dims, Dims mapping);
   InstructionId zeros(ElementType type, Dims dims);
+  InstructionId constant(Literal literal) {
+    return editor_.add_constant(like_, std::move(literal));
+  }
+  InstructionId splat(Dims dims, const Literal& scalar);
   InstructionId dynamic_slice(InstructionId value, std::span<const InstructionId> starts,
                               Dims sizes);
   InstructionId update(InstructionId value, InstructionId part,
                        std::span<const InstructionId> starts);
   // `then` where the scalar is true.
   InstructionId select(InstructionId scalar, InstructionId then, InstructionId otherwise);
+
+  InstructionId select_each(InstructionId mask, InstructionId then, InstructionId otherwise);
+  InstructionId iota(ElementType type, Dims dims, int64_t dimension);
+  InstructionId binary(Op op, InstructionId a, InstructionId b);
+  InstructionId compare(InstructionId a, InstructionId b, ComparisonDirection direction);
+  InstructionId convert(InstructionId value, ElementType type);
 
   // s32 scalars.
   InstructionId number(int64_t value);
@@ -51,7 +61,6 @@ class LocalCode {
  private:
   InstructionId partition();  // s32
   InstructionId position(const Mesh& mesh);
-  InstructionId binary(Op op, InstructionId a, InstructionId b);
 
   Editor& editor_;
   InstructionId like_, partition_;

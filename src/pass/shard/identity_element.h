@@ -1,0 +1,14 @@
+// Neutral elements of reductions. Private to `pass/shard`.
+#pragma once
+
+#include "rewrite/rewrite.h"
+
+namespace hilo {
+
+// The e of op(e, x) = x for add, multiply, maximum, minimum, and, or, xor; nothing for other ops
+// and types.
+std::optional<Literal> identity_element(Op op, ElementType type);
+// The name that Sharding::unreduced_op has for it; empty where summands of the op cannot be told.
+std::string_view reduction_name(Op op);
+
+}  // namespace hilo

@@ -1,0 +1,181 @@
+#include "pass/shard/op_partition.h"
+
+#include <algorithm>
+
+namespace hilo {
+namespace {
+
+using Kind = ShardingFactor::Kind;
+
+#define HILO_ROW_Elementwise(name) partition_elementwise,
+#define HILO_ROW_Structural(name) partition_##name,
+constexpr PartitionFunction functions[] = {
+#define OP(name, text, operands, attributes, op_class, types, ...) HILO_ROW_##op_class(name)
+#include "ir/ops.def"
+#undef OP
+};
+
+// Of all steps of the loop over the factors: a product and its sum are two.
+double operations_of(const ShardingFactors& factors) {
+  double out = 2;
+  for (const ShardingFactor& factor : factors.factors) out *= static_cast<double>(factor.size);
+  return out;
+}
+
+}  // namespace
+
+PartitionFunction partition_function(Op op) { return functions[static_cast<size_t>(op)]; }
+
+const ShardingFactors& OpPartition::factors() {
+  if (!factors_) factors_ = sharding_factors(module(), global_);
+  return *factors_;
+}
+
+RoleQuestion OpPartition::question(const LocalForm& form, std::span<const Shard> operands,
+                                   std::span<const std::optional<AxisSharding>> stated) {
+  RoleQuestion out{factors(), {}, {}, partitioner_.mesh(), partitioner_.manual(), form.reduction};
+  for (size_t i = 0; i < operands.size(); ++i)
+    out.operands.push_back({&operands[i].shape, &factors().operands[i], &operands[i].sharding});
+  leaves_.clear();
+  for_each_leaf(shape(),
+                [&](const Shape& leaf, std::span<const int64_t>) { leaves_.push_back(leaf); });
+  for (size_t i = 0; i < leaves_.size(); ++i)
+    out.results.push_back({&leaves_[i], &factors().results[i], stated[i] ? &*stated[i] : nullptr});
+  for (const auto* list : {&out.operands, &out.results})
+    for (const RoleArray& array : *list)
+      if (array.sharding && !array.sharding->manual.empty()) out.manual = array.sharding->manual;
+  out.operations = operations_of(factors());
+  for (size_t i = 0; i < factors().factors.size(); ++i) {
+    const Kind kind = factors().factors[i].kind;
+    out.may_shard.push_back(form.may_shard ? form.may_shard(i)
+                                           : kind == Kind::Pass || kind == Kind::Reduction);
+    out.even_alone.push_back(form.even_alone && form.even_alone(i));
+  }
+  out.sent_bytes = form.sent_bytes;
+  return out;
+}
+
+Result<Shards> OpPartition::by_factors(const LocalForm& form) {
+  Shards operands;
+  for (size_t i = 0; i < operand_count(); ++i)
+    operands.insert(operands.end(), operand_shards(i).begin(), operand_shards(i).end());
+  HILO_TRY(const auto stated, partitioner_.stated(global_));
+  const RoleQuestion asked = question(form, operands, stated);
+  const Roles roles = choose_roles(asked, partitioner_.costs());
+  LocalOperands local{asked, roles, operands, {}};
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (!operands[i].shape.is_array()) continue;
+    AxisSharding to = operand_sharding(asked, asked.operands[i], roles);
+    HILO_TRY(const InstructionId id, partitioner_.resharded(operands[i], to));
+    local.operands[i] = {id, std::move(to), operands[i].shape};
+  }
+  for (const RoleArray& result : asked.results)
+    local.results.push_back(result_sharding(asked, result, roles));
+  HILO_TRY(const std::vector<InstructionId> ids, form.emit ? form.emit(local) : emit_plain(local));
+  Shards out;
+  for (size_t i = 0; i < ids.size(); ++i) out.push_back({ids[i], local.results[i], leaves_[i]});
+  return as_stated(std::move(out));
+}
+
+Result<std::vector<InstructionId>> OpPartition::emit_plain(const LocalOperands& local) {
+  std::vector<InstructionId> operands = local.ids();
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const std::vector<size_t> reduced = dims_of(i, Kind::Reduction);
+    if (reduced.empty() || !local.operands[i].shape.is_array()) continue;
+    LocalCode here = code();
+    operands[i] = masked(local.operands[i], reduced, here.zeros(local.operands[i].shape.type, {}));
+  }
+  return clone(operands, local.results);
+}
+
+Result<Shards> OpPartition::replicated() {
+  std::vector<InstructionId> operands;
+  for (size_t i = 0; i < operand_count(); ++i) {
+    std::vector<InstructionId> leaves;
+    for (const Shard& tile : operand_shards(i)) {
+      AxisSharding whole = partitioner_.replicated(tile.shape.dims.size());
+      whole.manual = tile.sharding.manual;
+      HILO_TRY(const InstructionId id, partitioner_.resharded(tile, whole));
+      leaves.push_back(id);
+    }
+    operands.push_back(partitioner_.joined(operand_shape(i), leaves));
+  }
+  std::vector<AxisSharding> results;
+  std::vector<Shape> shapes;
+  for_each_leaf(shape(), [&](const Shape& leaf, std::span<const int64_t>) {
+    results.push_back(partitioner_.replicated(leaf.dims.size()));
+    shapes.push_back(leaf);
+  });
+  Shards out;
+  const std::vector<InstructionId> ids = clone(operands, results);
+  for (size_t i = 0; i < ids.size(); ++i) out.push_back({ids[i], results[i], shapes[i]});
+  return as_stated(std::move(out));
+}
+
+Result<Shards> OpPartition::as_stated(Shards leaves) {
+  HILO_TRY(const auto stated, partitioner_.stated(global_));
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    AxisSharding to = stated[i] ? *stated[i] : leaves[i].sharding;
+    if (!stated[i]) to.unreduced.clear(), to.unreduced_op.clear();
+    HILO_TRY(leaves[i].id, partitioner_.resharded(leaves[i], to));
+    leaves[i].sharding = std::move(to);
+  }
+  return leaves;
+}
+
+InstructionId OpPartition::clone_value(std::span<const InstructionId> operands,
+                                       std::span<const AxisSharding> results) {
+  const InstructionId out = editor().clone(global_, partitioner_.local(), operands);
+  module().mutable_extra(out).sharding = nullptr;
+  Shape local = shape();
+  size_t next = 0;
+  const std::function<void(Shape&)> cut = [&](Shape& one) {
+    for (Shape& element : one.elements) cut(element);
+    if (one.is_tuple()) return;
+    if (one.is_array()) one = local_shape(one, results[next]);
+    ++next;
+  };
+  cut(local);
+  editor().set_shape(out, local);
+  return out;
+}
+
+std::vector<InstructionId> OpPartition::clone(std::span<const InstructionId> operands,
+                                              std::span<const AxisSharding> results) {
+  return partitioner_.split(clone_value(operands, results));
+}
+
+InstructionId OpPartition::offset(const AxisSharding& sharding, const Shape& global, size_t dim) {
+  LocalCode here = code();
+  return here.scaled(here.coordinate(*sharding.mesh, sharding.dims[dim].axes),
+                     local_dims(global.dims, sharding)[dim]);
+}
+
+InstructionId OpPartition::masked(const Shard& tile, std::span<const size_t> dims,
+                                  InstructionId value) {
+  LocalCode here = code();
+  InstructionId out = tile.id;
+  const Dims local = here.dims(tile.id);
+  for (size_t dim : dims) {
+    const int64_t size = tile.shape.dims[dim];
+    if (local[dim] * tile_count(tile.sharding, dim) == size) continue;
+    const InstructionId index =
+        here.binary(Op::Add, here.iota(ElementType::S32, local, static_cast<int64_t>(dim)),
+                    here.broadcast(offset(tile.sharding, tile.shape, dim), local, {}));
+    const InstructionId is_inside =
+        here.compare(index, here.broadcast(here.number(size), local, {}), ComparisonDirection::Lt);
+    out = here.select_each(is_inside, out, here.broadcast(value, local, {}));
+  }
+  return out;
+}
+
+std::vector<size_t> OpPartition::dims_of(size_t leaf, Kind kind) {
+  std::vector<size_t> out;
+  const DimensionFactors& dims = factors().operands[leaf];
+  for (size_t dim = 0; dim < dims.size(); ++dim)
+    if (std::ranges::any_of(dims[dim], [&](size_t f) { return factors().factors[f].kind == kind; }))
+      out.push_back(dim);
+  return out;
+}
+
+}  // namespace hilo

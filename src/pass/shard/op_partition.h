@@ -1,0 +1,105 @@
+// What each op becomes of tiles: one function `Result<Shards> partition_Gather(OpPartition&)` for
+// every structural op, found through ops.def, and partition_elementwise for the others. An op
+// without one does not link. Private to `pass/shard`.
+#pragma once
+
+#include "pass/shard/partitioner.h"
+#include "pass/shard/roles.h"
+
+namespace hilo {
+
+// The tiles that an op's local form works on, once the axes have their roles.
+struct LocalOperands {
+  const RoleQuestion& question;
+  const Roles& roles;
+  std::vector<Shard> operands;        // by leaf, in the shardings of the roles
+  std::vector<AxisSharding> results;  // by leaf, as the roles give them; summands unreduced
+
+  std::vector<InstructionId> ids() const {
+    std::vector<InstructionId> out;
+    for (const Shard& operand : operands) out.push_back(operand.id);
+    return out;
+  }
+};
+
+// How an op works on tiles, where that is not: factors of kind Pass and Reduction can be sharded,
+// summands are added, and the same instruction with local shapes works on tiles whose padding is
+// zeros along reduced factors.
+struct LocalForm {
+  // Whether a factor can be sharded at all, and only evenly.
+  std::function<bool(size_t factor)> may_shard = {};
+  std::function<bool(size_t factor)> even_alone = {};
+  // Bytes that a device sends beside reshardings.
+  std::function<double(const Roles&)> sent_bytes = {};
+  std::string reduction = "";  // of Sharding::unreduced_op
+  // The leaves of the result, in the shardings of `results`.
+  std::function<Result<std::vector<InstructionId>>(const LocalOperands&)> emit = {};
+};
+
+class OpPartition {
+ public:
+  OpPartition(Partitioner& partitioner, InstructionId global)
+      : partitioner_(partitioner), global_(global) {}
+
+  Partitioner& partitioner() { return partitioner_; }
+  Editor& editor() { return partitioner_.editor(); }
+  Module& module() { return partitioner_.module(); }
+  LocalCode code() { return partitioner_.code(); }
+  InstructionId id() const { return global_; }
+  template <class A>
+  const A& attributes() {
+    return module().attributes<A>(global_);
+  }
+  const Shape& shape() { return module().shape(global_); }
+  InstructionId operand(size_t i) { return module().operand(global_, i); }
+  const Shape& operand_shape(size_t i) { return module().shape(operand(i)); }
+  size_t operand_count() { return module()[global_].operand_count; }
+  const Shards& operand_shards(size_t i) { return partitioner_.shards(operand(i)); }
+  const ShardingFactors& factors();
+
+  // By the roles of least cost: operands brought to theirs, the local form, results brought to
+  // what is stated.
+  Result<Shards> by_factors(const LocalForm& form = {});
+  // Operands whole on every device, and the instruction as it is; then results cut as is stated.
+  Result<Shards> replicated();
+  // One leaf for each leaf of the result, whole or not, brought to what the instruction states.
+  // What it says nothing of stays as it is, but that summands are added.
+  Result<Shards> as_stated(Shards leaves);
+
+  // The leaves of the instruction with other operands and local shapes, otherwise as it is.
+  std::vector<InstructionId> clone(std::span<const InstructionId> operands,
+                                   std::span<const AxisSharding> results);
+  // The same, as one value whose attributes can be changed.
+  InstructionId clone_value(std::span<const InstructionId> operands,
+                            std::span<const AxisSharding> results);
+  // The tile with `value`, a scalar, in the dimensions' padding.
+  InstructionId masked(const Shard& tile, std::span<const size_t> dims, InstructionId value);
+  // s32: how many elements of the whole array stand before the tile in a dimension.
+  InstructionId offset(const AxisSharding& sharding, const Shape& global, size_t dim);
+  // Dimensions of an operand leaf that hold a factor of that kind.
+  std::vector<size_t> dims_of(size_t leaf, ShardingFactor::Kind kind);
+
+ private:
+  RoleQuestion question(const LocalForm& form, std::span<const Shard> operands,
+                        std::span<const std::optional<AxisSharding>> stated);
+  Result<std::vector<InstructionId>> emit_plain(const LocalOperands& local);
+
+  Partitioner& partitioner_;
+  InstructionId global_;
+  std::optional<ShardingFactors> factors_;
+  std::vector<Shape> leaves_;
+};
+
+Result<Shards> partition_elementwise(OpPartition& op);
+#define HILO_DECLARE_Elementwise(name)
+#define HILO_DECLARE_Structural(name) Result<Shards> partition_##name(OpPartition& op);
+#define OP(name, text, operands, attributes, op_class, types, ...) HILO_DECLARE_##op_class(name)
+#include "ir/ops.def"
+#undef OP
+#undef HILO_DECLARE_Elementwise
+#undef HILO_DECLARE_Structural
+
+using PartitionFunction = Result<Shards> (*)(OpPartition&);
+PartitionFunction partition_function(Op op);
+
+}  // namespace hilo

@@ -1,0 +1,81 @@
+// What moves elements: dimensions that stay whole or keep their elements are local; what is cut out
+// of or put around a dimension is so where the dimension is not.
+#include <algorithm>
+
+#include "pass/shard/op_partition.h"
+
+namespace hilo {
+namespace {
+
+// The one number that all elements are, where they are.
+std::optional<Literal> splat_of(const Literal& literal) {
+  const auto bytes = literal.raw();
+  if (literal.count() == 0) return std::nullopt;
+  const auto size = static_cast<ptrdiff_t>(bytes.size()) / literal.count();
+  if (!std::equal(bytes.begin() + size, bytes.end(), bytes.begin())) return std::nullopt;
+  Literal out = Literal::zeros(Shape::scalar(literal.type()));
+  std::copy_n(bytes.begin(), size, out.mutable_raw().begin());
+  return out;
+}
+
+}  // namespace
+
+Result<Shards> partition_elementwise(OpPartition& op) { return op.by_factors(); }
+Result<Shards> partition_BitcastConvert(OpPartition& op) { return op.by_factors(); }
+Result<Shards> partition_Broadcast(OpPartition& op) { return op.by_factors(); }
+Result<Shards> partition_Concatenate(OpPartition& op) { return op.by_factors(); }
+Result<Shards> partition_Map(OpPartition& op) { return op.by_factors(); }
+Result<Shards> partition_Pad(OpPartition& op) { return op.by_factors(); }
+Result<Shards> partition_Reshape(OpPartition& op) { return op.by_factors(); }
+Result<Shards> partition_Reverse(OpPartition& op) { return op.by_factors(); }
+Result<Shards> partition_Transpose(OpPartition& op) { return op.by_factors(); }
+
+// A bitcast is about layouts, which tiles do not share with the array.
+Result<Shards> partition_Bitcast(OpPartition& op) { return op.replicated(); }
+Result<Shards> partition_DynamicReshape(OpPartition& op) { return op.replicated(); }
+Result<Shards> partition_GetDimensionSize(OpPartition& op) { return op.replicated(); }
+Result<Shards> partition_SetDimensionSize(OpPartition& op) { return op.replicated(); }
+
+Result<Shards> partition_Copy(OpPartition& op) { return op.as_stated(op.operand_shards(0)); }
+
+// One number everywhere is so in each tile.
+Result<Shards> partition_Constant(OpPartition& op) {
+  const Literal* literal = op.attributes<ConstantAttributes>().literal.literal.get();
+  HILO_TRY(const auto stated, op.partitioner().stated(op.id()));
+  if (!literal || !stated[0] || !stated[0]->is_sharded()) return op.replicated();
+  const std::optional<Literal> scalar = splat_of(*literal);
+  if (!scalar) return op.replicated();
+  const Shape local = local_shape(op.shape(), *stated[0]);
+  return Shards{{op.code().splat(local.dims, *scalar), *stated[0], op.shape()}};
+}
+
+Result<Shards> partition_Iota(OpPartition& op) {
+  const auto dim = static_cast<size_t>(op.attributes<IotaAttributes>().iota_dimension);
+  LocalForm form;
+  form.emit = [&op, dim](const LocalOperands& local) -> Result<std::vector<InstructionId>> {
+    const AxisSharding& sharding = local.results[0];
+    std::vector<InstructionId> out = op.clone({}, local.results);
+    if (tile_count(sharding, dim) == 1) return out;
+    LocalCode code = op.code();
+    const InstructionId offset =
+        code.convert(op.offset(sharding, op.shape(), dim), op.shape().type);
+    out[0] = code.binary(Op::Add, out[0], code.broadcast(offset, code.dims(out[0]), {}));
+    return out;
+  };
+  return op.by_factors(form);
+}
+
+Result<Shards> partition_Slice(OpPartition& op) {
+  LocalForm form;
+  form.emit = [&op](const LocalOperands& local) -> Result<std::vector<InstructionId>> {
+    const InstructionId out = op.clone_value(local.ids(), local.results);
+    const Dims sizes = op.module().shape(out).dims;
+    SliceDims& slice = op.module().mutable_attributes<SliceAttributes>(out).slice;
+    for (size_t dim = 0; dim < sizes.size(); ++dim)
+      if (tile_count(local.results[0], dim) > 1) slice.dims[dim] = {0, sizes[dim], 1};
+    return std::vector{out};
+  };
+  return op.by_factors(form);
+}
+
+}  // namespace hilo

@@ -1,0 +1,291 @@
+#include "pass/shard/partitioner.h"
+
+#include <algorithm>
+
+#include "pass/shard/op_partition.h"
+#include "pass/shard/reshard_emit.h"
+
+namespace hilo {
+namespace {
+
+// Computations whose values are of the whole program: not those over scalars that reductions,
+// sorts and maps call.
+bool calls_program(Op op) { return op == Op::Call || op == Op::While || op == Op::Conditional; }
+
+std::vector<Shape> leaves_of(const Shape& shape) {
+  std::vector<Shape> out;
+  for_each_leaf(shape, [&](const Shape& leaf, std::span<const int64_t>) { out.push_back(leaf); });
+  return out;
+}
+
+// What passes work on: neither openness nor priorities; an array that one device has to hold may as
+// well be on all.
+AxisSharding settled(AxisSharding sharding, const SharedMesh& mesh) {
+  if (is_single_device(*sharding.mesh)) return replicated_sharding(mesh, sharding.dims.size());
+  sharding.replicated.clear();
+  for (AxisSharding::Dim& dim : sharding.dims) dim.is_open = false, dim.priority = 0;
+  return sharding;
+}
+
+// 0 where it has none.
+int64_t channel_of(const Module& module, const Instruction& instruction) {
+  return visit_attributes_type(instruction.op, [&]<class A>(std::type_identity<A>) -> int64_t {
+    if constexpr (requires(const A& a) { a.channel_id.value_or(0); })
+      return module.attributes<A>(instruction).channel_id.value_or(0);
+    else return 0;
+  });
+}
+
+}  // namespace
+
+Partitioner::Partitioner(Module& module, const PassOptions& options, SharedMesh mesh)
+    : mesh_(std::move(mesh)),
+      editor_((order_ = module.post_order(), module)),
+      costs_(options.machine) {
+  find_computations();
+}
+
+// The new computations come first, each with an instruction behind which code can be written.
+void Partitioner::find_computations() {
+  Module& module = editor_.module();
+  std::vector<bool> is_program(module.computations.size());
+  is_program[module.entry.value] = true;
+  for (auto at = order_.rbegin(); at != order_.rend(); ++at)
+    for (InstructionId id : module[*at].instructions)
+      if (is_program[at->value] && !module[id].removed && calls_program(module[id].op))
+        for (ComputationId callee : module.called(module[id])) is_program[callee.value] = true;
+  std::erase_if(order_, [&](ComputationId id) { return !is_program[id.value]; });
+  for (ComputationId id : order_) {
+    const ComputationId local = module.add_computation(module[id].name);
+    module[local].execution_thread = module[id].execution_thread;
+    locals_[id.value] = local;
+    const InstructionId like = module[id].root;
+    const InstructionId token = editor_.clone(like, local, {});
+    module[token].op = Op::AfterAll;
+    module[token].attributes = module.default_attributes(Op::AfterAll);
+    module[token].extra = {};
+    editor_.set_shape(token, Shape::token());
+    anchors_[local.value] = token;
+  }
+}
+
+Result<void> Partitioner::find_boundaries() {
+  for (auto at = order_.rbegin(); at != order_.rend(); ++at) {
+    find_manual_axes(*at);
+    for (InstructionId id : module()[*at].instructions)
+      if (calls_program(module()[id].op)) HILO_DO(agree(id));
+  }
+  return {};
+}
+
+// Those of its parameters and its result, or of its caller.
+void Partitioner::find_manual_axes(ComputationId global) {
+  if (global == module().entry) return;
+  std::vector<InstructionId> boundary = module()[global].parameters;
+  boundary.push_back(module()[global].root);
+  for (InstructionId id : boundary)
+    if (const auto leaves = stated(id))
+      for (const auto& leaf : *leaves)
+        if (leaf && !leaf->manual.empty()) boundaries_[global.value].manual = leaf->manual;
+}
+
+// What a loop carries has one sharding in all that it passes, and so has the result of branches.
+Result<void> Partitioner::agree(InstructionId caller) {
+  const std::vector<ComputationId> callees = module().called(module()[caller]);
+  const SubAxes manual = boundaries_[module()[caller].computation.value].manual;
+  for (ComputationId callee : callees) boundaries_[callee.value].manual = manual;
+  const Op op = module()[caller].op;
+  if (op == Op::Call) return {};
+  HILO_TRY(auto leaves, stated(caller));
+  for (ComputationId callee : callees) {
+    if (op == Op::While) HILO_DO(fill(module()[callee].parameters[0], leaves));
+    if (op == Op::Conditional || callee == callees.back())
+      HILO_DO(fill(module()[callee].root, leaves));
+  }
+  size_t next = 0;
+  for_each_leaf(module().shape(caller), [&](const Shape& leaf, std::span<const int64_t>) {
+    auto& sharding = leaves[next++];
+    if (sharding) return;
+    sharding = replicated_sharding(mesh_, leaf.dims.size());
+    sharding->manual = manual;
+  });
+  for (ComputationId callee : callees) {
+    Boundary& boundary = boundaries_[callee.value];
+    if (op == Op::While) boundary.parameter = leaves;
+    if (module().shape(module()[callee].root) == module().shape(caller)) boundary.result = leaves;
+  }
+  return {};
+}
+
+Result<void> Partitioner::fill(InstructionId from,
+                               std::vector<std::optional<AxisSharding>>& into) const {
+  HILO_TRY(auto leaves, stated(from));
+  if (leaves.size() != into.size()) return {};
+  for (size_t i = 0; i < into.size(); ++i)
+    if (!into[i]) into[i] = std::move(leaves[i]);
+  return {};
+}
+
+AxisSharding Partitioner::replicated(size_t rank) const {
+  AxisSharding out = replicated_sharding(mesh_, rank);
+  out.manual = manual_;
+  return out;
+}
+
+Result<std::vector<std::optional<AxisSharding>>> Partitioner::stated(InstructionId global) const {
+  const Shape& shape = module().shape(global);
+  std::vector<std::optional<AxisSharding>> out(static_cast<size_t>(leaf_count(shape)));
+  const auto& sharding = module().extra(module()[global]).sharding;
+  if (!sharding || sharding->kind == Sharding::Kind::Unknown) return out;
+  auto leaves = axis_shardings(*sharding, shape, mesh_);
+  if (!leaves) {
+    leaves.error().place = module().place(global);
+    return std::unexpected(std::move(leaves).error());
+  }
+  for (size_t i = 0; i < out.size(); ++i) out[i] = settled((*leaves)[i], mesh_);
+  return out;
+}
+
+Result<InstructionId> Partitioner::resharded(const Shard& tile, const AxisSharding& to) {
+  if (!tile.shape.is_array() || tile.sharding == to) return tile.id;
+  Shards& known = resharded_[tile.id.value];
+  for (const Shard& one : known)
+    if (one.sharding == to && one.shape == tile.shape) return one.id;
+  AxisSharding from = tile.sharding;
+  if (!from.is_sharded() && from.unreduced.empty()) from.manual = to.manual;
+  const Result<ReshardPlan>& plan = costs_.plan(tile.shape.dims, from, to);
+  if (!plan) return std::unexpected(plan.error());
+  HILO_TRY(const InstructionId out,
+           emit_reshard(editor_, tile.id, tile.shape.dims, *plan, channel_));
+  resharded_[tile.id.value].push_back({out, to, tile.shape});
+  return out;
+}
+
+InstructionId Partitioner::joined(const Shape& global, std::span<const InstructionId> leaves) {
+  size_t next = 0;
+  return joined(global, leaves, next);
+}
+
+InstructionId Partitioner::joined(const Shape& global, std::span<const InstructionId> leaves,
+                                  size_t& next) {
+  if (!global.is_tuple()) return leaves[next++];
+  std::vector<InstructionId> elements;
+  for (const Shape& element : global.elements) elements.push_back(joined(element, leaves, next));
+  return editor_.add_tuple(anchors_.at(local_.value), elements);
+}
+
+std::vector<InstructionId> Partitioner::split(InstructionId local) {
+  std::vector<InstructionId> out;
+  split(local, out);
+  return out;
+}
+
+void Partitioner::split(InstructionId local, std::vector<InstructionId>& out) {
+  const Shape shape = module().shape(local);
+  if (!shape.is_tuple()) return out.push_back(local);
+  for (int64_t i = 0; i < std::ssize(shape.elements); ++i)
+    split(editor_.add_element(local, local, i), out);
+}
+
+Result<void> Partitioner::run() {
+  for (const Instruction& instruction : module().instructions)
+    if (!instruction.removed) channel_ = std::max(channel_, channel_of(module(), instruction) + 1);
+  HILO_DO(find_boundaries());
+  for (ComputationId id : order_) HILO_DO(partition(id));
+  finish_entry();
+  return {};
+}
+
+Result<void> Partitioner::partition(ComputationId global) {
+  local_ = locals_.at(global.value);
+  manual_ = boundaries_[global.value].manual;
+  Callee& callee = callees_[global.value];
+  callee.local = local_;
+  for (InstructionId id : std::vector(module()[global].parameters)) {
+    HILO_TRY(tiles_[id.value], visit(id));
+    callee.parameters.push_back(tiles_[id.value]);
+  }
+  for (InstructionId id : operands_first(module(), global)) {
+    if (module()[id].op == Op::Parameter) continue;
+    const auto first = static_cast<uint32_t>(module().instructions.size());
+    auto tiles = visit(id);
+    if (!tiles) {
+      if (tiles.error().place.instruction.empty()) tiles.error().place = module().place(id);
+      return std::unexpected(std::move(tiles).error());
+    }
+    tiles_[id.value] = *std::move(tiles);
+    for (uint32_t i = first; i < module().instructions.size(); ++i)
+      module().instructions[i].metadata = module()[id].metadata;
+  }
+  const InstructionId root = module()[global].root;
+  std::vector<InstructionId> leaves;
+  callee.result = tiles_.at(root.value);
+  const auto& result = boundaries_[global.value].result;
+  for (size_t i = 0; i < callee.result.size(); ++i) {
+    Shard& tile = callee.result[i];
+    if (!result.empty()) {
+      HILO_TRY(tile.id, resharded(tile, *result[i]));
+      tile.sharding = *result[i];
+    }
+    leaves.push_back(tile.id);
+  }
+  module()[local_].root = joined(module().shape(root), leaves);
+  return {};
+}
+
+Result<Shards> Partitioner::parameter(InstructionId global) {
+  HILO_TRY(auto said, stated(global));
+  const auto& agreed = boundaries_[module()[global].computation.value].parameter;
+  if (!agreed.empty()) said = agreed;
+  const std::vector<Shape> shapes = leaves_of(module().shape(global));
+  Shards out;
+  Shape local = module().shape(global);
+  size_t next = 0;
+  const std::function<void(Shape&)> cut = [&](Shape& shape) {
+    for (Shape& element : shape.elements) cut(element);
+    if (shape.is_tuple()) return;
+    AxisSharding sharding = said[next] ? *said[next] : replicated(shape.dims.size());
+    ++next;
+    if (shape.is_array()) shape = local_shape(shape, sharding);
+    out.push_back({{}, std::move(sharding), shapes[next - 1]});
+  };
+  cut(local);
+  const InstructionId parameter = editor_.clone(global, local_, {});
+  editor_.set_shape(parameter, local);
+  module()[local_].parameters.push_back(parameter);
+  const std::vector<InstructionId> ids = split(parameter);
+  for (size_t i = 0; i < ids.size(); ++i) out[i].id = ids[i];
+  return out;
+}
+
+Result<Shards> Partitioner::visit(InstructionId global) {
+  OpPartition op(*this, global);
+  return partition_function(module()[global].op)(op);
+}
+
+// The new program's parameters and result keep what they say of the whole arrays. What is donated
+// must have the same size on each device.
+void Partitioner::finish_entry() {
+  Module& module = editor_.module();
+  const ComputationId old = module.entry, entry = callees_.at(old.value).local;
+  module.entry = entry;
+  const auto said = module.extra(module[module[old].root]).sharding;
+  if (said) module.mutable_extra(module[entry].root).sharding = said;
+  auto& layout = module.header.entry_computation_layout;
+  if (layout) {
+    for (size_t i = 0; i < layout->parameters.size(); ++i)
+      layout->parameters[i] = module.shape(module[entry].parameters[i]);
+    layout->result = module.shape(module[entry].root);
+  }
+  const auto leaf = [](const Shape& shape, const Dims& index) {
+    const Shape* out = &shape;
+    for (int64_t i : index) out = &out->elements[i];
+    return *out;
+  };
+  std::erase_if(module.header.input_output_alias, [&](const BufferAlias& alias) {
+    return leaf(module.shape(module[entry].root), alias.output_index) !=
+           leaf(module.shape(module[entry].parameters[alias.parameter]), alias.parameter_index);
+  });
+}
+
+}  // namespace hilo

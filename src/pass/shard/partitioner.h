@@ -1,0 +1,95 @@
+// The partitioner: one program for all devices, in which every value is the tile that a device
+// holds. Each computation is written anew from one whose arrays say their shardings; what each op
+// makes of tiles stands in op_partition.h. Private to `pass/shard`.
+#pragma once
+
+#include <map>
+#include <unordered_map>
+
+#include "pass/pass.h"
+#include "pass/shard/local_code.h"
+#include "pass/shard/reshard_costs.h"
+
+namespace hilo {
+
+// One array of a value: the local instruction, and what of the global array it is.
+struct Shard {
+  InstructionId id;
+  AxisSharding sharding;
+  Shape shape;  // global
+};
+using Shards = std::vector<Shard>;  // a leaf each, in order; of a token one without dimensions
+
+class Partitioner {
+ public:
+  Partitioner(Module& module, const PassOptions& options, SharedMesh mesh);
+  Result<void> run();
+
+  // What follows is for the functions of op_partition.h.
+  Editor& editor() { return editor_; }
+  Module& module() { return editor_.module(); }
+  const Module& module() const { return editor_.module(); }
+  ReshardCosts& costs() { return costs_; }
+  const SharedMesh& mesh() const { return mesh_; }
+  int64_t devices() const { return mesh_size(*mesh_); }
+  int64_t next_channel() { return channel_++; }
+  ComputationId local() const { return local_; }
+  LocalCode code() { return LocalCode(editor_, anchors_.at(local_.value)); }
+  // Along which the computation's shapes are local already.
+  const SubAxes& manual() const { return manual_; }
+  AxisSharding replicated(size_t rank) const;
+
+  // Of a global instruction that has been visited.
+  const Shards& shards(InstructionId global) const { return tiles_.at(global.value); }
+  // What a global instruction says of its leaves; nothing where it says nothing.
+  Result<std::vector<std::optional<AxisSharding>>> stated(InstructionId global) const;
+  // The tile under another sharding. Reshardings of a value are kept and used again.
+  Result<InstructionId> resharded(const Shard& tile, const AxisSharding& to);
+
+  // A called computation, written anew: its own, and which tiles it takes and gives.
+  struct Callee {
+    ComputationId local;
+    std::vector<Shards> parameters;  // of which shardings and shapes count
+    Shards result;
+  };
+  const Callee& callee(ComputationId global) const { return callees_.at(global.value); }
+
+  // The next parameter of the local computation.
+  Result<Shards> parameter(InstructionId global);
+  // Leaves as a value of the global shape: the one array, or tuples of them.
+  InstructionId joined(const Shape& global, std::span<const InstructionId> leaves);
+  std::vector<InstructionId> split(InstructionId local);  // into leaves
+
+ private:
+  void find_computations();
+  Result<void> find_boundaries();
+  void find_manual_axes(ComputationId global);
+  Result<void> agree(InstructionId caller);
+  Result<void> fill(InstructionId from, std::vector<std::optional<AxisSharding>>& into) const;
+  Result<void> partition(ComputationId global);
+  Result<Shards> visit(InstructionId global);
+  InstructionId joined(const Shape& global, std::span<const InstructionId> leaves, size_t& next);
+  void split(InstructionId local, std::vector<InstructionId>& out);
+  void finish_entry();
+
+  SharedMesh mesh_;
+  std::vector<ComputationId> order_;                     // callees before callers
+  std::unordered_map<uint32_t, ComputationId> locals_;   // by computation
+  std::unordered_map<uint32_t, InstructionId> anchors_;  // by local computation: where code begins
+  // What a computation takes and gives, where its callers need it so; by computation.
+  struct Boundary {
+    SubAxes manual;
+    std::vector<std::optional<AxisSharding>> parameter, result;
+  };
+  std::unordered_map<uint32_t, Boundary> boundaries_;
+  Editor editor_;  // behind what is added without it
+  ReshardCosts costs_;
+  int64_t channel_ = 1;
+  ComputationId local_;
+  SubAxes manual_;
+  std::unordered_map<uint32_t, Shards> tiles_;      // by instruction
+  std::unordered_map<uint32_t, Callee> callees_;    // by computation
+  std::unordered_map<uint32_t, Shards> resharded_;  // by tile
+};
+
+}  // namespace hilo

@@ -1,0 +1,78 @@
+#include "pass/shard/reshard_costs.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace hilo {
+namespace {
+
+struct LinkRate {
+  std::string_view machine;
+  double bytes_per_second;  // of all links one way
+};
+constexpr LinkRate link_rates[] = {
+#define GIB(n) 0
+#define MIB(n) 0
+#define TPU(...)
+#define GPU(...)
+#define CPU(...)
+#define TPU_PROGRAMS(name, usable, reserved, cores, scoped, links, rate) {#name, (links) * (rate)},
+#define GPU_PROGRAMS(name, architecture, links, rate) {#name, (links) * (rate)},
+#include "machine/machines.def"
+#undef TPU
+#undef GPU
+#undef CPU
+#undef GIB
+#undef MIB
+};
+
+double link_rate(const Machine& machine) {
+  for (const LinkRate& one : link_rates)
+    if (one.machine == machine.name) return one.bytes_per_second;
+  return 0;
+}
+
+}  // namespace
+
+ReshardCosts::ReshardCosts(const Machine* machine) {
+  if (!machine || link_rate(*machine) == 0 || machine->flops_bf16 == 0)
+    machine = &*std::ranges::find_if(
+        machines(), [](const Machine& one) { return link_rate(one) > 0 && one.flops_bf16 > 0; });
+  bytes_per_second_ = link_rate(*machine);
+  flops_ = machine->flops_bf16;
+}
+
+void ReshardCosts::append(Key& key, const AxisSharding& sharding) {
+  const auto known = std::ranges::find_if(meshes_, [&](const SharedMesh& mesh) {
+    return mesh == sharding.mesh || *mesh == *sharding.mesh;
+  });
+  key.push_back(known - meshes_.begin());
+  if (known == meshes_.end()) meshes_.push_back(sharding.mesh);
+  const auto add = [&](const SubAxes& axes) {
+    key.push_back(std::ssize(axes));
+    for (const SubAxis& axis : axes)
+      key.insert(key.end(), {static_cast<int64_t>(axis.axis), axis.pre_size, axis.size});
+  };
+  for (const AxisSharding::Dim& dim : sharding.dims) add(dim.axes);
+  add(sharding.unreduced);
+  add(sharding.manual);
+}
+
+const Result<ReshardPlan>& ReshardCosts::plan(std::span<const int64_t> dims,
+                                              const AxisSharding& from, const AxisSharding& to) {
+  Key key(dims.begin(), dims.end());
+  append(key, from);
+  append(key, to);
+  const auto [at, is_new] = plans_.try_emplace(std::move(key), ReshardPlan{});
+  if (is_new) at->second = plan_reshard(dims, from, to);
+  return at->second;
+}
+
+double ReshardCosts::seconds(const Shape& shape, const AxisSharding& from, const AxisSharding& to) {
+  const Result<ReshardPlan>& found = plan(shape.dims, from, to);
+  if (!found) return std::numeric_limits<double>::infinity();
+  return seconds_to_send(found->bytes_per_device(shape.type) +
+                         static_cast<double>(found->collectives));
+}
+
+}  // namespace hilo
