@@ -32,7 +32,7 @@ const ShardingFactors& OpPartition::factors() {
 }
 
 RoleQuestion OpPartition::question(const LocalForm& form, std::span<const Shard> operands,
-                                   std::span<const std::optional<AxisSharding>> stated) {
+                                   std::span<const AxisSharding> wanted) {
   RoleQuestion out{factors(), {}, {}, partitioner_.mesh(), partitioner_.manual(), form.reduction};
   for (size_t i = 0; i < operands.size(); ++i)
     out.operands.push_back({&operands[i].shape, &factors().operands[i], &operands[i].sharding});
@@ -40,7 +40,7 @@ RoleQuestion OpPartition::question(const LocalForm& form, std::span<const Shard>
   for_each_leaf(shape(),
                 [&](const Shape& leaf, std::span<const int64_t>) { leaves_.push_back(leaf); });
   for (size_t i = 0; i < leaves_.size(); ++i)
-    out.results.push_back({&leaves_[i], &factors().results[i], stated[i] ? &*stated[i] : nullptr});
+    out.results.push_back({&leaves_[i], &factors().results[i], &wanted[i]});
   for (const auto* list : {&out.operands, &out.results})
     for (const RoleArray& array : *list)
       if (array.sharding && !array.sharding->manual.empty()) out.manual = array.sharding->manual;
@@ -59,8 +59,8 @@ Result<Shards> OpPartition::by_factors(const LocalForm& form) {
   Shards operands;
   for (size_t i = 0; i < operand_count(); ++i)
     operands.insert(operands.end(), operand_shards(i).begin(), operand_shards(i).end());
-  HILO_TRY(const auto stated, partitioner_.stated(global_));
-  const RoleQuestion asked = question(form, operands, stated);
+  HILO_TRY(const std::vector<AxisSharding> wanted, this->wanted(operands));
+  const RoleQuestion asked = question(form, operands, wanted);
   const Roles roles = choose_roles(asked, partitioner_.costs());
   LocalOperands local{asked, roles, operands, {}};
   for (size_t i = 0; i < operands.size(); ++i) {
@@ -73,8 +73,26 @@ Result<Shards> OpPartition::by_factors(const LocalForm& form) {
     local.results.push_back(result_sharding(asked, result, roles));
   HILO_TRY(const std::vector<InstructionId> ids, form.emit ? form.emit(local) : emit_plain(local));
   Shards out;
-  for (size_t i = 0; i < ids.size(); ++i) out.push_back({ids[i], local.results[i], leaves_[i]});
-  return as_stated(std::move(out));
+  for (size_t i = 0; i < ids.size(); ++i) {
+    HILO_TRY(const InstructionId id,
+             partitioner_.resharded({ids[i], local.results[i], leaves_[i]}, wanted[i]));
+    out.push_back({id, wanted[i], leaves_[i]});
+  }
+  return out;
+}
+
+Result<std::vector<AxisSharding>> OpPartition::wanted(std::span<const Shard> operands) {
+  HILO_TRY(const auto stated, partitioner_.stated(global_));
+  SubAxes manual = partitioner_.manual();
+  for (const Shard& operand : operands)
+    if (!operand.sharding.manual.empty()) manual = operand.sharding.manual;
+  std::vector<AxisSharding> out;
+  for_each_leaf(shape(), [&](const Shape& leaf, std::span<const int64_t>) {
+    const auto& one = stated[out.size()];
+    out.push_back(one ? *one : replicated_sharding(partitioner_.mesh(), leaf.dims.size()));
+    if (!one) out.back().manual = manual;
+  });
+  return out;
 }
 
 Result<std::vector<InstructionId>> OpPartition::emit_plain(const LocalOperands& local) {

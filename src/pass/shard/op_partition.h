@@ -81,7 +81,9 @@ class OpPartition {
 
  private:
   RoleQuestion question(const LocalForm& form, std::span<const Shard> operands,
-                        std::span<const std::optional<AxisSharding>> stated);
+                        std::span<const AxisSharding> wanted);
+  // What the instruction states of its leaves; what it says nothing of is whole on every device.
+  Result<std::vector<AxisSharding>> wanted(std::span<const Shard> operands);
   Result<std::vector<InstructionId>> emit_plain(const LocalOperands& local);
 
   Partitioner& partitioner_;
