@@ -143,7 +143,7 @@ Result<Shards> OpPartition::as_stated(Shards leaves) {
 
 InstructionId OpPartition::clone_value(std::span<const InstructionId> operands,
                                        std::span<const AxisSharding> results) {
-  const InstructionId out = editor().clone(global_, partitioner_.local(), operands);
+  const InstructionId out = partitioner_.clone(global_, operands);
   module().mutable_extra(out).sharding = nullptr;
   Shape local = shape();
   size_t next = 0;

@@ -230,7 +230,16 @@ Result<void> Partitioner::partition(ComputationId global) {
     leaves.push_back(tile.id);
   }
   module()[local_].root = joined(module().shape(root), leaves);
+  std::swap(module()[local_].name, module()[global].name);
   return {};
+}
+
+InstructionId Partitioner::clone(InstructionId global, std::span<const InstructionId> operands) {
+  const InstructionId out = editor_.clone(global, local_, operands);
+  is_cloned_.resize(module().instructions.size());
+  if (!is_cloned_[global.value]) module()[out].name = module()[global].name;
+  is_cloned_[global.value] = true;
+  return out;
 }
 
 Result<Shards> Partitioner::parameter(InstructionId global) {
@@ -250,7 +259,7 @@ Result<Shards> Partitioner::parameter(InstructionId global) {
     out.push_back({{}, std::move(sharding), shapes[next - 1]});
   };
   cut(local);
-  const InstructionId parameter = editor_.clone(global, local_, {});
+  const InstructionId parameter = clone(global, {});
   editor_.set_shape(parameter, local);
   module()[local_].parameters.push_back(parameter);
   const std::vector<InstructionId> ids = split(parameter);

@@ -54,6 +54,8 @@ class Partitioner {
   };
   const Callee& callee(ComputationId global) const { return callees_.at(global.value); }
 
+  // The instruction with other operands in the local computation. The first one has its name.
+  InstructionId clone(InstructionId global, std::span<const InstructionId> operands);
   // The next parameter of the local computation.
   Result<Shards> parameter(InstructionId global);
   // Leaves as a value of the global shape: the one array, or tuples of them.
@@ -87,6 +89,7 @@ class Partitioner {
   int64_t channel_ = 1;
   ComputationId local_;
   SubAxes manual_;
+  std::vector<bool> is_cloned_;                     // by instruction
   std::unordered_map<uint32_t, Shards> tiles_;      // by instruction
   std::unordered_map<uint32_t, Callee> callees_;    // by computation
   std::unordered_map<uint32_t, Shards> resharded_;  // by tile

@@ -35,9 +35,9 @@ double link_rate(const Machine& machine) {
 }  // namespace
 
 ReshardCosts::ReshardCosts(const Machine* machine) {
-  if (!machine || link_rate(*machine) == 0 || machine->flops_bf16 == 0)
-    machine = &*std::ranges::find_if(
-        machines(), [](const Machine& one) { return link_rate(one) > 0 && one.flops_bf16 > 0; });
+  for (const LinkRate& one : link_rates)
+    if (!machine || link_rate(*machine) == 0 || machine->flops_bf16 == 0)
+      machine = find_machine(one.machine);
   bytes_per_second_ = link_rate(*machine);
   flops_ = machine->flops_bf16;
 }
