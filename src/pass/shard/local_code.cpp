@@ -206,6 +206,19 @@ InstructionId LocalCode::reduce_scatter(InstructionId value, const Mesh& mesh,
                      std::array{value}, std::move(attributes));
 }
 
+InstructionId LocalCode::broadcast_from(int64_t device, InstructionId value, int64_t devices,
+                                        int64_t channel) {
+  CollectiveBroadcastAttributes attributes;
+  attributes.channel_id = channel;
+  Dims group = {device};
+  for (int64_t other = 0; other < devices; ++other)
+    if (other != device) group.push_back(other);
+  attributes.replica_groups.groups = {std::move(group)};
+  const Shape shape = editor_.module().shape(value);
+  return editor_.add(like_, Op::CollectiveBroadcast, shape, std::array{value},
+                     std::move(attributes));
+}
+
 ComputationId LocalCode::reducer(Op op, ElementType type) {
   Module& module = editor_.module();
   const ComputationId out = module.add_computation(fmt::format("{}.reducer", text_of(op)));

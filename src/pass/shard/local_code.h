@@ -12,6 +12,7 @@ class LocalCode {
  public:
   LocalCode(Editor& editor, InstructionId like) : editor_(editor), like_(like) {}
 
+  InstructionId like() const { return like_; }
   Dims dims(InstructionId value) const { return editor_.module().shape(value).dims; }
   ElementType type(InstructionId value) const { return editor_.module().shape(value).type; }
   InstructionId reshape(InstructionId value, Dims dims);
@@ -54,6 +55,8 @@ class LocalCode {
                            ComputationId reducer, int64_t channel);
   InstructionId reduce_scatter(InstructionId value, const Mesh& mesh, std::span<const SubAxis> axes,
                                ComputationId reducer, int64_t channel);  // along dimension 0
+  InstructionId broadcast_from(int64_t device, InstructionId value, int64_t devices,
+                               int64_t channel);
   ComputationId reducer(Op op, ElementType type);
   InstructionId permute(InstructionId value, std::vector<std::pair<int64_t, int64_t>> pairs,
                         int64_t channel);

@@ -106,28 +106,36 @@ Result<std::vector<InstructionId>> OpPartition::emit_plain(const LocalOperands& 
   return clone(operands, local.results);
 }
 
-Result<Shards> OpPartition::replicated() {
+Result<std::vector<InstructionId>> OpPartition::whole_operands() {
   std::vector<InstructionId> operands;
   for (size_t i = 0; i < operand_count(); ++i) {
     std::vector<InstructionId> leaves;
-    for (const Shard& tile : operand_shards(i)) {
-      AxisSharding whole = partitioner_.replicated(tile.shape.dims.size());
-      whole.manual = tile.sharding.manual;
-      HILO_TRY(const InstructionId id, partitioner_.resharded(tile, whole));
+    for (const Shard& shard : Shards(operand_shards(i))) {
+      AxisSharding whole = partitioner_.replicated(shard.shape.dims.size());
+      whole.manual = shard.sharding.manual;
+      HILO_TRY(const InstructionId id, partitioner_.resharded(shard, whole));
       leaves.push_back(id);
     }
     operands.push_back(partitioner_.joined(operand_shape(i), leaves));
   }
+  return operands;
+}
+
+Result<Shards> OpPartition::whole_results(std::span<const InstructionId> leaves) {
+  Shards out;
+  for_each_leaf(shape(), [&](const Shape& leaf, std::span<const int64_t>) {
+    out.push_back({leaves[out.size()], partitioner_.replicated(leaf.dims.size()), leaf});
+  });
+  return as_stated(std::move(out));
+}
+
+Result<Shards> OpPartition::replicated() {
+  HILO_TRY(const std::vector<InstructionId> operands, whole_operands());
   std::vector<AxisSharding> results;
-  std::vector<Shape> shapes;
   for_each_leaf(shape(), [&](const Shape& leaf, std::span<const int64_t>) {
     results.push_back(partitioner_.replicated(leaf.dims.size()));
-    shapes.push_back(leaf);
   });
-  Shards out;
-  const std::vector<InstructionId> ids = clone(operands, results);
-  for (size_t i = 0; i < ids.size(); ++i) out.push_back({ids[i], results[i], shapes[i]});
-  return as_stated(std::move(out));
+  return whole_results(clone(operands, results));
 }
 
 Result<Shards> OpPartition::as_stated(Shards leaves) {

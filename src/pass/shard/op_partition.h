@@ -62,6 +62,9 @@ class OpPartition {
   Result<Shards> by_factors(const LocalForm& form = {});
   // Operands whole on every device, and the instruction as it is; then results cut as is stated.
   Result<Shards> replicated();
+  // The two halves of that: operands as whole values, and leaves that are whole on every device.
+  Result<std::vector<InstructionId>> whole_operands();
+  Result<Shards> whole_results(std::span<const InstructionId> leaves);
   // One leaf for each leaf of the result, whole or not, brought to what the instruction states.
   // What it says nothing of stays as it is, but that summands are added.
   Result<Shards> as_stated(Shards leaves);

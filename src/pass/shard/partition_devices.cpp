@@ -1,6 +1,6 @@
 // What devices do together, with the host, or each for itself; and custom calls.
 #include "eval/eval.h"
-#include "pass/shard/op_partition.h"
+#include "pass/shard/partition_single_device.h"
 
 namespace hilo {
 namespace {
@@ -99,6 +99,7 @@ Result<Shards> partition_CustomCall(OpPartition& op) {
       (known->family == "sharding" || known->family == "placement") &&
       op.operand_shape(0) == op.shape())
     return op.as_stated(op.operand_shards(0));
+  if (const auto device = only_device(op)) return on_device(op, *device);
   return op.replicated();
 }
 
