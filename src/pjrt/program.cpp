@@ -7,6 +7,7 @@
 #include "pjrt/dump.h"
 #include "pjrt/entry_order.h"
 #include "pjrt/ffi.h"
+#include "pass/pass.h"
 #include "pjrt/version.h"
 #include "verify/verify.h"
 #include "wire/wire.h"
@@ -73,13 +74,12 @@ void set_devices(Module& module, Program& program, EvalOptions& eval) {
 }
 
 // Once for a client.
-void tell_of_shardings(const Program& program, const PJRT_Client* client) {
-  if (program.spread != Spread::Together || !client) return;
-  if (client->has_told_of_shardings.test_and_set()) return;
+void tell_of_shardings(const Program& program, const Error& why, const PJRT_Client* client) {
+  if (!client || client->has_told_of_shardings.test_and_set()) return;
   fmt::print(stderr,
-             "hilo: {}: programs with automatic shardings run whole on one device, and their "
-             "results are cut into shards (said once)\n",
-             program.name);
+             "hilo: {}: the program runs whole on one device, and its results are cut into shards, "
+             "for it cannot be partitioned: {} (said once)\n",
+             program.name, to_string(why));
 }
 
 // Aliased parameters are taken; one that is only offered is where a result of its size is left, as
@@ -151,6 +151,39 @@ Result<void> note_values(const Module& module, Program& program) {
     return note_result(result, sharding_of(module, entry.root), program, devices);
   for (size_t i = 0; i < result.elements.size(); ++i)
     HILO_DO(note_result(result.elements[i], result_sharding(module, i), program, devices));
+  return {};
+}
+
+// Whether devices hold different parts of anything.
+bool has_parts(const Module& module, const Program& program) {
+  for (const ProgramValues* values : {&program.parameters, &program.results})
+    for (const Cut& cut : values->cuts)
+      if (cut.tiles) return true;
+  return std::ranges::any_of(module.instructions, [&](const Instruction& one) {
+    return !one.removed && one.op == Op::CustomCall &&
+           module.attributes<CustomCallAttributes>(one).custom_call_target ==
+               "SPMDFullToShardShape";
+  });
+}
+
+// What clients see of a program of whole arrays is noted, then each device gets a program of its
+// own. Where nothing is cut, one device runs it for all.
+Result<void> spread_over_devices(Module& module, Program& program, EvalOptions& eval,
+                                 const PJRT_Client* client) {
+  if (program.spread == Spread::Together) HILO_DO(run_pass(module, propagate_all_shardings));
+  HILO_DO(note_values(module, program));
+  note_donations(module, program);
+  if (program.spread != Spread::Together || !has_parts(module, program)) return {};
+  Module tiles = module;
+  if (const auto done = partition(tiles); !done && done.error().kind == ErrorKind::Unsupported) {
+    tell_of_shardings(program, done.error(), client);
+    return {};
+  } else if (!done) {
+    return std::unexpected(done.error());
+  }
+  module = std::move(tiles);
+  eval.partitioning = Partitioning::Partitioned;
+  program.spread = Spread::Each;
   return {};
 }
 
@@ -237,9 +270,7 @@ Result<std::shared_ptr<const Program>> make_program(ProgramSource source,
   HILO_DO(check_module(module));
   options.is_verified = true;
   settle_layouts(module, out->settings);
-  tell_of_shardings(*out, client);
-  HILO_DO(note_values(module, *out));
-  note_donations(module, *out);
+  HILO_DO(spread_over_devices(module, *out, options.eval, client));
   if (out->spread != Spread::Together) HILO_DO(run_pass(module, put_entry_in_memory_order));
   out->parameters.show();
   out->results.show();

@@ -53,6 +53,15 @@ Result<void> settle_partitioning(const RunOptions& options, const Module& module
   return {};
 }
 
+// A program of whole arrays is partitioned where each device has inputs of its own.
+Result<void> partition_for_inputs(const RunOptions& options, Module& module) {
+  if (options.partitioned || options.unpartitioned || module.header.num_partitions <= 1) return {};
+  if (find_partitioning(module, {}) == Partitioning::Partitioned) return {};
+  HILO_TRY(const std::optional<bool> per_device, has_device_inputs(options.inputs.file));
+  if (per_device && *per_device) HILO_DO(partition(module));
+  return {};
+}
+
 void show_comparisons(const std::vector<LeafComparison>& comparisons, const Tolerance& tolerance) {
   fmt::print("tolerance: {}; integers must be equal\n", describe(tolerance));
   for (const LeafComparison& one : comparisons)
@@ -359,6 +368,8 @@ void run(RunOptions& options, Session& session) {
   Module& module = loaded->module;
   if (!is_sound(module, session, {.only_to_run = options.no_verify})) return;
   const double read_seconds = laps.lap();
+  if (const auto done = partition_for_inputs(options, module); !done)
+    return fail_with(session, done.error(), module.source);
   std::optional<Module> whole;  // of --only
   if (!options.only.empty()) {
     auto isolated = isolate(module, options.only);

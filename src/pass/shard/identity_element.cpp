@@ -29,14 +29,29 @@ std::optional<Literal> identity_element(Op op, ElementType type) {
   return std::nullopt;
 }
 
+namespace {
+
+// Shardy's names, the first of an op is the one that is written.
+struct Reduction {
+  std::string_view name;
+  Op op;
+};
+constexpr Reduction reductions[] = {
+    {"sum", Op::Add}, {"mul", Op::Multiply}, {"max", Op::Maximum}, {"min", Op::Minimum},
+    {"and", Op::And}, {"or", Op::Or},        {"", Op::Add},        {"add", Op::Add}};
+
+}  // namespace
+
 std::string_view reduction_name(Op op) {
-  if (op == Op::Add) return "sum";
-  if (op == Op::Multiply) return "mul";
-  if (op == Op::Maximum) return "max";
-  if (op == Op::Minimum) return "min";
-  if (op == Op::And) return "and";
-  if (op == Op::Or) return "or";
+  for (const Reduction& one : reductions)
+    if (one.op == op) return one.name;
   return "";
+}
+
+std::optional<Op> reduction_of(std::string_view name) {
+  for (const Reduction& one : reductions)
+    if (one.name == name) return one.op;
+  return std::nullopt;
 }
 
 }  // namespace hilo

@@ -10,5 +10,7 @@ namespace hilo {
 std::optional<Literal> identity_element(Op op, ElementType type);
 // The name that Sharding::unreduced_op has for it; empty where summands of the op cannot be told.
 std::string_view reduction_name(Op op);
+// And back; an empty name is a sum. Nothing for others.
+std::optional<Op> reduction_of(std::string_view name);
 
 }  // namespace hilo

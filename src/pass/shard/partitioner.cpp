@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "pass/shard/identity_element.h"
 #include "pass/shard/op_partition.h"
 #include "pass/shard/reshard_emit.h"
 
@@ -25,6 +26,12 @@ AxisSharding settled(AxisSharding sharding, const SharedMesh& mesh) {
   sharding.replicated.clear();
   for (AxisSharding::Dim& dim : sharding.dims) dim.is_open = false, dim.priority = 0;
   return sharding;
+}
+
+// Layouts stay.
+void take_dims(const Shape& from, Shape& to) {
+  to.dims = from.dims;
+  for (size_t i = 0; i < to.elements.size(); ++i) take_dims(from.elements[i], to.elements[i]);
 }
 
 // 0 where it has none.
@@ -146,19 +153,35 @@ Result<std::vector<std::optional<AxisSharding>>> Partitioner::stated(Instruction
   return out;
 }
 
-Result<InstructionId> Partitioner::resharded(const Shard& tile, const AxisSharding& to) {
-  if (!tile.shape.is_array() || tile.sharding == to) return tile.id;
-  Shards& known = resharded_[tile.id.value];
+Result<InstructionId> Partitioner::resharded(const Shard& shard, const AxisSharding& to) {
+  if (!shard.shape.is_array() || shard.sharding == to) return shard.id;
+  const Shards known = resharded_[shard.id.value];
   for (const Shard& one : known)
-    if (one.sharding == to && one.shape == tile.shape) return one.id;
-  AxisSharding from = tile.sharding;
+    if (one.sharding == to && one.shape == shard.shape) return one.id;
+  AxisSharding from = shard.sharding;
   if (!from.is_sharded() && from.unreduced.empty()) from.manual = to.manual;
-  const Result<ReshardPlan>& plan = costs_.plan(tile.shape.dims, from, to);
+  const AxisSharding before = before_new_summands(from, to);
+  const Result<ReshardPlan>& plan = costs_.plan(shard.shape.dims, from, before);
   if (!plan) return std::unexpected(plan.error());
-  HILO_TRY(const InstructionId out,
-           emit_reshard(editor_, tile.id, tile.shape.dims, *plan, channel_));
-  resharded_[tile.id.value].push_back({out, to, tile.shape});
+  HILO_TRY(InstructionId out, emit_reshard(editor_, shard.id, shard.shape.dims, *plan, channel_));
+  HILO_TRY(out, as_summand(out, to, axes_outside(*to.mesh, to.unreduced, before.unreduced)));
+  resharded_[shard.id.value].push_back({out, to, shard.shape});
   return out;
+}
+
+// The value on the first device along the axes, nothing to be added on the others.
+Result<InstructionId> Partitioner::as_summand(InstructionId value, const AxisSharding& to,
+                                              const SubAxes& axes) {
+  if (axes.empty()) return value;
+  LocalCode here = code();
+  const auto op = reduction_of(to.unreduced_op);
+  const auto neutral = op ? identity_element(*op, here.type(value)) : std::nullopt;
+  if (!neutral)
+    return fail(ErrorKind::Unsupported, "summands of {} that are combined by '{}'",
+                text_of(here.type(value)), to.unreduced_op);
+  const InstructionId is_first =
+      here.compare(here.coordinate(*to.mesh, axes), here.number(0), ComparisonDirection::Eq);
+  return here.select(is_first, value, here.splat(here.dims(value), *neutral));
 }
 
 InstructionId Partitioner::joined(const Shape& global, std::span<const InstructionId> leaves) {
@@ -280,11 +303,10 @@ void Partitioner::finish_entry() {
   module.entry = entry;
   const auto said = module.extra(module[module[old].root]).sharding;
   if (said) module.mutable_extra(module[entry].root).sharding = said;
-  auto& layout = module.header.entry_computation_layout;
-  if (layout) {
+  if (auto& layout = module.header.entry_computation_layout) {
     for (size_t i = 0; i < layout->parameters.size(); ++i)
-      layout->parameters[i] = module.shape(module[entry].parameters[i]);
-    layout->result = module.shape(module[entry].root);
+      take_dims(module.shape(module[entry].parameters[i]), layout->parameters[i]);
+    take_dims(module.shape(module[entry].root), layout->result);
   }
   const auto leaf = [](const Shape& shape, const Dims& index) {
     const Shape* out = &shape;

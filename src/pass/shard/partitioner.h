@@ -72,6 +72,8 @@ class Partitioner {
   Result<Shards> visit(InstructionId global);
   InstructionId joined(const Shape& global, std::span<const InstructionId> leaves, size_t& next);
   void split(InstructionId local, std::vector<InstructionId>& out);
+  Result<InstructionId> as_summand(InstructionId value, const AxisSharding& to,
+                                   const SubAxes& axes);
   void finish_entry();
 
   SharedMesh mesh_;

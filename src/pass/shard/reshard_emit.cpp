@@ -4,6 +4,7 @@
 #include <functional>
 #include <numeric>
 
+#include "pass/shard/identity_element.h"
 #include "pass/shard/local_code.h"
 
 namespace hilo {
@@ -259,12 +260,8 @@ class Chunks {
 
 // How the plan's summands are added, by Shardy's names.
 Result<Op> find_reduction(const ReshardPlan& plan) {
-  const std::pair<std::string_view, Op> known[] = {
-      {"", Op::Add},        {"add", Op::Add},      {"sum", Op::Add}, {"max", Op::Maximum},
-      {"min", Op::Minimum}, {"mul", Op::Multiply}, {"and", Op::And}, {"or", Op::Or}};
   const std::string name = plan.steps.empty() ? "" : plan.steps[0].from.unreduced_op;
-  for (const auto& [text, op] : known)
-    if (text == name) return op;
+  if (const auto op = reduction_of(name)) return *op;
   return fail(ErrorKind::Unsupported, "expected summands of sum, max, min or mul, found {}", name);
 }
 

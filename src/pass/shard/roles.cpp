@@ -69,7 +69,7 @@ class RoleSearch {
     for (const RoleArray& result : question_.results) {
       const AxisSharding made = result_sharding(question_, result, roles);
       AxisSharding wanted = result.sharding ? *result.sharding : made;
-      wanted.unreduced.clear();
+      if (!result.sharding) wanted.unreduced.clear();
       out.sent += costs_.seconds(*result.shape, made, wanted);
     }
     if (question_.sent_bytes) out.sent += costs_.seconds_to_send(question_.sent_bytes(roles));
