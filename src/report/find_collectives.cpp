@@ -50,6 +50,33 @@ class Collectives {
                                  });
   }
 
+  // Groups that are written as axes of a mesh.
+  std::string axes_of(InstructionId id) const {
+    return visit_attributes_type(module_[id].op, [&]<class A>(std::type_identity<A>) {
+      std::string out;
+      if constexpr (requires(const A& a) { a.replica_groups.axes; })
+        for (const AxisRef& axis : module_.attributes<A>(id).replica_groups.axes)
+          out += fmt::format("{}{}", out.empty() ? "" : ", ", text_of_axis(axis));
+      return out;
+    });
+  }
+  static std::string text_of_axis(const AxisRef& axis) {
+    return axis.sub ? fmt::format("{}:({}){}", axis.name, axis.sub->first, axis.sub->second)
+                    : axis.name;
+  }
+
+  std::optional<PictureCollective::Reason> reason_of(InstructionId id) const {
+    const FrontendAttributes& said = module_.extra(module_[id]).frontend_attributes;
+    const auto text = [&](const char* key) {
+      const auto found = said.find(key);
+      return found == said.end() ? std::string() : found->second.text;
+    };
+    PictureCollective::Reason out{text("hilo.reshard.array"), text("hilo.reshard.for"),
+                                  text("hilo.reshard.from"), text("hilo.reshard.to")};
+    if (out.array.empty()) return std::nullopt;
+    return out;
+  }
+
   void add(InstructionId id, const CollectiveBytes& what) {
     const InstructionId run = run_by_itself(id);
     const auto channel = channel_of(id);
@@ -63,6 +90,8 @@ class Collectives {
     one.runs_known = costs_[run.value].runs_known;
     one.devices = what.group;
     one.link_bytes = what.sent_bytes;
+    one.axes = axes_of(id);
+    one.reason = reason_of(id);
     out_.push_back(std::move(one));
   }
 

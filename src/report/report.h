@@ -26,6 +26,13 @@ struct PictureCollective {
   double link_bytes = 0;  // collective_bytes() of one run
   double runs = 0;
   bool runs_known = true;
+  std::string axes;  // of the mesh, along which they exchange; empty: groups name none
+  // Which two shardings met, where the partitioner made it: the array, the instruction that wanted
+  // it, what it had and what was wanted.
+  struct Reason {
+    std::string array, wanted_by, from, to;
+  };
+  std::optional<Reason> reason;
 };
 
 // Where a value stands (a position) or is read (a use).
@@ -248,6 +255,11 @@ struct ReportStyle {
 std::string memory_report(const MemoryPicture& picture, const ReportStyle& style = {});
 std::string memory_json(const MemoryPicture& picture);  // schema "hilo.explain.1"
 std::string html_page(const MemoryPicture& picture);
+
+// Every collective of a partitioned module: bytes that a device sends in one run, groups, source
+// lines, which shardings met there and what would save it; sums by axis and by source line.
+std::string collective_report(const Module& module, const ReportStyle& style = {});
+std::string collectives_json(const Module& module);  // schema "hilo.collectives.1"
 
 // Something that took time on a device. Times in seconds from one zero.
 struct TraceEvent {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "compile/compile.h"
 #include "pass/pass.h"
 #include "tools/explain_dump.h"
 #include "tools/explain_index_maps.h"
@@ -20,7 +21,7 @@ struct Options {
   std::vector<std::string> files;
   int64_t limit_bytes = 0;  // 0: none
   std::string target, limit, html, dump_to, dump_form = "today", index_map;
-  bool keep_order = false, verify_plan = false, no_advice = false;
+  bool keep_order = false, verify_plan = false, no_advice = false, collectives = false;
   int rows = 20;
   StageChoice stage;
 };
@@ -181,13 +182,28 @@ Result<void> explain_index_maps(const ExplainInput& input, const Options& option
   return {};
 }
 
+// A program of whole arrays is partitioned first.
+Result<void> explain_collectives(ExplainInput& input, const Options& options,
+                                 const Session& session) {
+  if (!input.module)
+    return fail(ErrorKind::Usage,
+                "--collectives tells of the collectives of a module; this is a dump");
+  Module& module = input.module->module;
+  HILO_DO(check_all(verify(module), session));
+  if (find_partitioning(module, {}) == Partitioning::Unpartitioned) HILO_DO(partition(module));
+  fmt::print("{}", session.json ? collectives_json(module) + "\n"
+                                : collective_report(module, report_style(options)));
+  return {};
+}
+
 Result<void> explain(Options& options, Session& session) {
   HILO_TRY(options.limit_bytes, parse_limit(options.limit));
   if (options.html == "-" && session.json)
     return fail(ErrorKind::Usage, "--html=- and --json both write to standard output");
   HILO_TRY(const Machine* const machine, named_machine(options.target));
-  const auto input = load_explain_input(options.files, options.stage, session);
+  auto input = load_explain_input(options.files, options.stage, session);
   if (!input) return {};  // reported
+  if (options.collectives) return explain_collectives(*input, options, session);
   if (!options.index_map.empty()) return explain_index_maps(*input, options, session);
   HILO_TRY(MemoryPicture picture, input->dumps.empty()
                                       ? explain_module(*input->module, machine, options, session)
@@ -228,6 +244,8 @@ void add_explain(Arguments& arguments, Session& session) {
   arguments.add_flag("--no-advice", options->no_advice, "only what is, not what would help");
   arguments.add_option("--index-map", options->index_map,
                        "NAME of an instruction: which elements of its operands one of it needs");
+  arguments.add_flag("--collectives", options->collectives,
+                     "what devices send each other, why, and what would save it");
   arguments.add_option("--rows", options->rows, "of each table").between(1, 100000);
   arguments.add_flag("--json", session.json, "one JSON document");
   arguments.footer(

@@ -5,6 +5,7 @@
 #include "pass/shard/identity_element.h"
 #include "pass/shard/op_partition.h"
 #include "pass/shard/reshard_emit.h"
+#include "pass/shard/sharding_text.h"
 
 namespace hilo {
 namespace {
@@ -169,6 +170,18 @@ Result<InstructionId> Partitioner::resharded(const Shard& shard, const AxisShard
   return out;
 }
 
+// Each collective says for which instruction it is and which shardings met there.
+void Partitioner::note_reason(uint32_t first, const Shard& shard, const AxisSharding& to) {
+  for (uint32_t i = first; i < module().instructions.size(); ++i) {
+    if (!has_trait(module().instructions[i].op, TraitCollective)) continue;
+    FrontendAttributes& said = module().mutable_extra({i}).frontend_attributes;
+    said["hilo.reshard.array"].text = to_string_without_layout(shard.shape);
+    said["hilo.reshard.for"].text = module()[visited_].name;
+    said["hilo.reshard.from"].text = axes_text(shard.sharding);
+    said["hilo.reshard.to"].text = axes_text(to);
+  }
+}
+
 // The value on the first device along the axes, nothing to be added on the others.
 Result<InstructionId> Partitioner::as_summand(InstructionId value, const AxisSharding& to,
                                               const SubAxes& axes) {
@@ -291,6 +304,7 @@ Result<Shards> Partitioner::parameter(InstructionId global) {
 }
 
 Result<Shards> Partitioner::visit(InstructionId global) {
+  visited_ = global;
   OpPartition op(*this, global);
   return partition_function(module()[global].op)(op);
 }

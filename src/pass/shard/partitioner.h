@@ -74,6 +74,7 @@ class Partitioner {
   void split(InstructionId local, std::vector<InstructionId>& out);
   Result<InstructionId> as_summand(InstructionId value, const AxisSharding& to,
                                    const SubAxes& axes);
+  void note_reason(uint32_t first, const Shard& shard, const AxisSharding& to);
   void finish_entry();
 
   SharedMesh mesh_;
@@ -91,6 +92,7 @@ class Partitioner {
   int64_t channel_ = 1;
   ComputationId local_;
   SubAxes manual_;
+  InstructionId visited_;
   std::vector<bool> is_cloned_;                     // by instruction
   std::unordered_map<uint32_t, Shards> tiles_;      // by instruction
   std::unordered_map<uint32_t, Callee> callees_;    // by computation

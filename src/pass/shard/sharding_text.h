@@ -1,0 +1,11 @@
+// Shardings for readers. Private to `pass/shard`.
+#pragma once
+
+#include "ir/ir.h"
+
+namespace hilo {
+
+// [{'x'}, {'y':(1)2}] and, where there are any, unreduced={'z'}.
+std::string axes_text(const AxisSharding& sharding);
+
+}  // namespace hilo
