@@ -11,6 +11,7 @@ bound    reshardings alone send no more than what devices must get
 Exits 1 when a value differs, or where --strict is given and anything else falls short. The last line counts.
 """
 import argparse
+import concurrent.futures
 import glob
 import importlib.util
 import itertools
@@ -135,6 +136,7 @@ def main():
     parser.add_argument("--forms", default="before,before_gspmd")
     parser.add_argument("--pipeline", default="spmd")
     parser.add_argument("--device", default="eval", help="eval, cpu, or both with a comma")
+    parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--strict", action="store_true")
     parser.add_argument("--json")
     options = parser.parse_args()
@@ -143,11 +145,11 @@ def main():
         print("no such programs: nothing judged")
         return 0
     counter, rows = load_counter(options.shared), []
-    for case in cases:
-        for form in options.forms.split(","):
-            if os.path.exists(f"{case}/{form}.hlo"):
-                rows.append(judge(case, form, options, counter))
-                print(text_of(rows[-1]), flush=True)
+    programs = [(case, form) for case in cases for form in options.forms.split(",") if os.path.exists(f"{case}/{form}.hlo")]
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for row in pool.map(lambda program: judge(*program, options, counter), programs):
+            rows.append(row)
+            print(text_of(row), flush=True)
     if options.json:
         json.dump(rows, open(options.json, "w"), indent=1)
     return summary(rows, options.strict)
