@@ -1,0 +1,89 @@
+#include "pass/shard/factor_axes.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace hilo {
+namespace {
+
+int64_t rounded_up(int64_t size, int64_t parts) { return (size + parts - 1) / parts; }
+
+// Takes from the front of `rest`, which is in reverse, what a factor has.
+SubAxes take_axes(int64_t size, bool is_minor, SubAxes& rest) {
+  SubAxes out;
+  for (int64_t left = size; left > 1 && !rest.empty();) {
+    SubAxis& next = rest.back();
+    if (left % next.size == 0 || is_minor) {
+      left = rounded_up(left, next.size);
+      out.push_back(next);
+      rest.pop_back();
+    } else if (next.size % left == 0) {
+      out.push_back({next.axis, next.pre_size, left});
+      next.pre_size *= left;
+      next.size /= left;
+      left = 1;
+    } else {
+      break;
+    }
+  }
+  return merge_axes(out);
+}
+
+}  // namespace
+
+ArrayFactors axes_of_factors(const ShardingFactors& factors, const DimensionFactors& dims,
+                             const AxisSharding& sharding, const std::vector<SubAxes>* prefix,
+                             int64_t priority) {
+  ArrayFactors out;
+  out.factors.resize(factors.factors.size());
+  const auto block = [&](const SubAxes& axes) {
+    out.blocked.insert(out.blocked.end(), axes.begin(), axes.end());
+  };
+  block(sharding.replicated), block(sharding.unreduced), block(sharding.manual);
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const AxisSharding::Dim& dim = sharding.dims[d];
+    const bool is_later = dim.priority > priority;
+    SubAxes rest = prefix ? (*prefix)[d] : SubAxes();
+    if (is_later) block(dim.axes);
+    else rest.insert(rest.end(), dim.axes.begin(), dim.axes.end());
+    std::ranges::reverse(rest);
+    bool is_full = true;  // the factor before takes no more
+    for (size_t i = 0; i < dims[d].size(); ++i) {
+      const int64_t size = factors.factors[dims[d][i]].size;
+      FactorAxes& factor = out.factors[dims[d][i]];
+      if (factor.is_here) break;  // a diagonal
+      factor.dim = d;
+      factor.is_here = true;
+      factor.is_closed = !dim.is_open || is_later;
+      factor.is_minor = i + 1 == dims[d].size();
+      if (is_full) factor.axes = take_axes(size, factor.is_minor, rest);
+      is_full = is_full && axes_size(factor.axes) == size;
+    }
+    block(rest);
+    if (!rest.empty())  // they would be lost behind more axes
+      for (size_t factor : dims[d]) out.factors[factor].is_closed = true;
+  }
+  return out;
+}
+
+SubAxes axes_of_dimension(const ShardingFactors& factors, std::span<const size_t> of_dim,
+                          const ArrayFactors& array) {
+  SubAxes out;
+  for (size_t factor : of_dim) {
+    const SubAxes& axes = array.factors[factor].axes;
+    out.insert(out.end(), axes.begin(), axes.end());
+    if (axes_size(axes) != factors.factors[factor].size) break;
+  }
+  return merge_axes(out);
+}
+
+bool is_reached(const ShardingFactors& factors, std::span<const size_t> of_dim, size_t factor,
+                const ArrayFactors& array) {
+  for (size_t before : of_dim) {
+    if (before == factor) return true;
+    if (axes_size(array.factors[before].axes) != factors.factors[before].size) return false;
+  }
+  return false;
+}
+
+}  // namespace hilo

@@ -1,0 +1,172 @@
+#include <algorithm>
+
+#include "pass/pass.h"
+#include "pass/shard/given_shardings.h"
+
+namespace hilo {
+
+std::unexpected<Error> fault_at(const Module& module, InstructionId id, Error error) {
+  error.place = module.place(id);
+  return std::unexpected(std::move(error));
+}
+
+bool is_call_of(const Module& module, InstructionId id, std::string_view target) {
+  return module[id].op == Op::CustomCall &&
+         module.attributes<CustomCallAttributes>(id).custom_call_target == target;
+}
+
+size_t count_leaves(const Shape& shape) {
+  if (!shape.is_tuple()) return 1;
+  size_t out = 0;
+  for (const Shape& element : shape.elements) out += count_leaves(element);
+  return out;
+}
+
+InstructionId add_copy(Editor& editor, GivenShardings& given, InstructionId like,
+                       InstructionId operand) {
+  const Shape shape = editor.module().shape(operand);
+  const InstructionId copy = editor.add(like, Op::Copy, shape, std::array{operand});
+  given.inserted.push_back(copy);
+  return copy;
+}
+
+InstructionId copy_for_users(Editor& editor, GivenShardings& given, InstructionId value) {
+  Module& module = editor.module();
+  const std::vector<InstructionId> users = module.users(value);
+  const InstructionId copy = add_copy(editor, given, value, value);
+  for (InstructionId user : users)
+    for (size_t i = 0; i < module.operands(user).size(); ++i)
+      if (module.operand(user, i) == value) editor.set_operand(user, i, copy);
+  if (module[module[value].computation].root == value)
+    editor.set_root(module[value].computation, copy);
+  return copy;
+}
+
+namespace {
+
+bool runs_steps(Op op) {
+  return op == Op::While || op == Op::Conditional || op == Op::Call || op == Op::AsyncStart;
+}
+
+std::vector<ComputationId> sharded_computations(const Module& module) {
+  std::vector<ComputationId> out = {module.entry};
+  for (size_t i = 0; i < out.size(); ++i)
+    for (InstructionId id : module[out[i]].instructions)
+      if (!module[id].removed && runs_steps(module[id].op))
+        for (ComputationId callee : module.called(module[id])) out.push_back(callee);
+  return out;
+}
+
+// What a branch gives is a value of its own, which gets the conditional's sharding.
+void copy_branch_results(Editor& editor, GivenShardings& given) {
+  Module& module = editor.module();
+  for (ComputationId computation : given.computations)
+    for (InstructionId id : std::vector(module[computation].instructions)) {
+      if (module[id].removed || module[id].op != Op::Conditional) continue;
+      for (ComputationId branch : module.called(module[id])) {
+        const InstructionId root = module[branch].root;
+        if (module[root].op != Op::Tuple)
+          editor.set_root(branch, add_copy(editor, given, root, root));
+      }
+    }
+}
+
+// Constraints within what is applied to single elements say nothing.
+void drop_applied(Editor& editor, const GivenShardings& given) {
+  Module& module = editor.module();
+  std::vector<bool> is_sharded(module.computations.size());
+  for (ComputationId id : given.computations) is_sharded[id.value] = true;
+  for (uint32_t c = 0; c < module.computations.size(); ++c) {
+    if (is_sharded[c]) continue;
+    for (InstructionId id : std::vector(module.computations[c].instructions)) {
+      if (module[id].removed) continue;
+      if (module.extra(module[id]).sharding) module.mutable_extra(id).sharding = nullptr;
+      if (is_call_of(module, id, "Sharding")) editor.replace_moved(id, module.operand(id, 0));
+    }
+  }
+}
+
+bool is_constant_array(const Module& module, InstructionId id) {
+  const Op op = module[id].op;
+  if (!module.shape(id).is_array() || module.shape(id).dims.empty()) return false;
+  return op == Op::Constant || op == Op::Iota ||
+         (op == Op::Broadcast && module.shape(module.operand(id, 0)).is_scalar());
+}
+
+// Else uses that have nothing to do with each other would have to agree.
+void split_constants(Editor& editor, GivenShardings& given) {
+  Module& module = editor.module();
+  for (ComputationId computation : given.computations)
+    for (InstructionId id : std::vector(module[computation].instructions)) {
+      if (module[id].removed || editor.use_count(id) < 2 || !is_constant_array(module, id) ||
+          given.of.contains(id))
+        continue;
+      bool is_first = true;
+      std::vector<InstructionId> users = module.users(id);
+      std::ranges::sort(users);
+      users.erase(std::unique(users.begin(), users.end()), users.end());
+      for (InstructionId user : users)
+        for (size_t i = 0; i < module.operands(user).size(); ++i) {
+          if (module.operand(user, i) != id || std::exchange(is_first, false)) continue;
+          const std::vector<InstructionId> operands(module.operands(id).begin(),
+                                                    module.operands(id).end());
+          const InstructionId clone = editor.clone(id, computation, operands);
+          given.clones[clone] = id;
+          editor.set_operand(user, i, clone);
+        }
+    }
+}
+
+bool is_closed(const AxisSharding& sharding) {
+  return std::ranges::none_of(sharding.dims, &AxisSharding::Dim::is_open);
+}
+
+// What a closed constraint asks for holds of its operand too, unless that is said to be another
+// one, or others ask for another one.
+void apply_constraints(const Module& module, GivenShardings& given) {
+  std::unordered_map<InstructionId, const AxisSharding*> wanted;  // null: they differ
+  for (InstructionId id : given.constraints) {
+    const AxisSharding* const sharding = given.find(id);
+    const auto [found, is_new] = wanted.try_emplace(module.operand(id, 0), sharding);
+    if (!is_new && found->second && *found->second != *sharding) found->second = nullptr;
+  }
+  for (InstructionId id : given.constraints) {
+    const InstructionId operand = module.operand(id, 0);
+    const AxisSharding* const sharding = wanted.at(operand);
+    if (sharding && is_closed(*sharding) && !given.of.contains(operand) &&
+        !given.barriers.contains(operand))
+      given.of[operand] = {*sharding};
+  }
+}
+
+bool has_shardy(const Module& module) {
+  if (!module.header.frontend_attributes.contains("xla.sdy.meshes")) return false;
+  return std::ranges::any_of(module.instructions, [&](const Instruction& instruction) {
+    if (instruction.removed || !instruction.extra) return false;
+    const FrontendAttributes& attributes = module.extra(instruction).frontend_attributes;
+    const auto at = attributes.lower_bound("xla.sdy.");
+    return at != attributes.end() && at->first.starts_with("xla.sdy.") &&
+           at->first != "xla.sdy.sharding_rule";
+  });
+}
+
+}  // namespace
+
+Result<GivenShardings> import_shardings(Editor& editor) {
+  Module& module = editor.module();
+  GivenShardings given;
+  given.is_shardy = has_shardy(module);
+  if (const auto meshes = module.header.frontend_attributes.find("xla.sdy.meshes");
+      meshes != module.header.frontend_attributes.end()) {
+    HILO_TRY(given.meshes, parse_shardy_meshes(meshes->second.text));
+  }
+  given.computations = sharded_computations(module);
+  drop_applied(editor, given);
+  copy_branch_results(editor, given);
+  HILO_DO(given.is_shardy ? import_shardy(editor, given) : import_tiles(editor, given));
+  apply_constraints(module, given);
+  split_constants(editor, given);
+  return given;
+}
+
+}  // namespace hilo

@@ -1,0 +1,118 @@
+#include "pass/shard/manual_axes.h"
+
+#include <algorithm>
+
+namespace hilo {
+
+class ManualAxesFinder {
+ public:
+  ManualAxesFinder(const Module& module, const GivenShardings& given)
+      : module_(module), given_(given), base_(module.computations.size(), 0) {
+    out_.numbers_.resize(module.instructions.size());
+    is_neutral_.resize(module.instructions.size());
+  }
+
+  Result<ManualAxes> run() {
+    for (ComputationId computation : given_.computations) {
+      const std::vector<InstructionId> order = operands_first(module_, computation);
+      for (InstructionId id : order)
+        if (auto done = visit(id); !done) return fault_at(module_, id, std::move(done).error());
+      for (auto id = order.rbegin(); id != order.rend(); ++id) take_from_users(*id);
+      for (InstructionId id : order)
+        for (ComputationId callee : module_.called(module_[id]))
+          base_[callee.value] = out_.numbers_[id.value];
+    }
+    return std::move(out_);
+  }
+
+ private:
+  uint32_t number_of(SubAxes axes) {
+    std::ranges::sort(axes);
+    axes = merge_axes(axes);
+    const auto found = std::ranges::find(out_.lists_, axes);
+    if (found == out_.lists_.end()) out_.lists_.push_back(std::move(axes));
+    else return static_cast<uint32_t>(found - out_.lists_.begin());
+    return static_cast<uint32_t>(out_.lists_.size() - 1);
+  }
+
+  uint32_t joined(uint32_t a, uint32_t b) {
+    if (a == b || b == 0) return a;
+    if (a == 0) return b;
+    return number_of(with(out_.lists_[a], out_.lists_[b]));
+  }
+  SubAxes with(const SubAxes& a, const SubAxes& b) const {
+    SubAxes out = a;
+    for (const SubAxis& axis : axes_outside(*given_.mesh, b, a)) out.push_back(axis);
+    return out;
+  }
+
+  uint32_t given_axes(InstructionId id) {
+    const auto found = given_.of.find(id);
+    uint32_t out = 0;
+    if (found == given_.of.end()) return out;
+    for (const auto& leaf : found->second)
+      if (leaf && !leaf->manual.empty() && *leaf->mesh == *given_.mesh)
+        out = joined(out, number_of(leaf->manual));
+    return out;
+  }
+
+  Result<void> visit(InstructionId id) {
+    const uint32_t base = base_[module_[id].computation.value];
+    uint32_t number = base;
+    bool is_neutral = module_[id].op != Op::Parameter;
+    for (InstructionId operand : module_.operands(id)) {
+      number = joined(number, out_.numbers_[operand.value]);
+      is_neutral &= is_neutral_[operand.value];
+    }
+    if (is_call_of(module_, id, "SPMDShardToFullShape")) {
+      HILO_TRY(number, behind_region(id, number));
+      is_neutral = false;
+    } else {
+      const uint32_t own = begun_axes(id);
+      is_neutral &= own == 0;
+      number = joined(number, own);
+    }
+    out_.numbers_[id.value] = number;
+    is_neutral_[id.value] = is_neutral;
+    return {};
+  }
+
+  uint32_t begun_axes(InstructionId id) {
+    const auto axes = given_.region_axes.find(id);
+    return axes == given_.region_axes.end() ? given_axes(id) : number_of(axes->second);
+  }
+
+  Result<uint32_t> behind_region(InstructionId id, uint32_t inside) {
+    const SubAxes before = out_.lists_[inside];
+    const auto axes = given_.region_axes.find(id);
+    const SubAxes after = axes == given_.region_axes.end()
+                              ? out_.lists_[given_axes(id)]
+                              : axes_outside(*given_.mesh, before, axes->second);
+    const SubAxes ended = axes_outside(*given_.mesh, before, after);
+    if (ended.empty() || !axes_outside(*given_.mesh, after, before).empty())
+      return fail(ErrorKind::Structure,
+                  "a manual region ends here that has not begun: no axes were manual before that "
+                  "are not afterwards");
+    return number_of(after);
+  }
+
+  // Constants are where they are used.
+  void take_from_users(InstructionId id) {
+    if (!is_neutral_[id.value]) return;
+    for (InstructionId user : module_.users(id))
+      if (module_[user].computation == module_[id].computation)
+        out_.numbers_[id.value] = joined(out_.numbers_[id.value], out_.numbers_[user.value]);
+  }
+
+  const Module& module_;
+  const GivenShardings& given_;
+  std::vector<uint32_t> base_;    // by computation
+  std::vector<bool> is_neutral_;  // by instruction: depends on constants alone
+  ManualAxes out_;
+};
+
+Result<ManualAxes> find_manual_axes(const Module& module, const GivenShardings& given) {
+  return ManualAxesFinder(module, given).run();
+}
+
+}  // namespace hilo

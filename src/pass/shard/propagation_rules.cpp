@@ -1,0 +1,148 @@
+#include "pass/shard/propagation_rules.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "pass/shard/sharding_rule.h"
+
+namespace hilo {
+namespace {
+
+using Kind = ShardingFactor::Kind;
+
+size_t mix(size_t seed, size_t value) {
+  return (seed ^ value) * 0x9e3779b97f4a7c15ull + (seed >> 29);
+}
+size_t hash_field(int64_t value) { return static_cast<size_t>(value); }
+size_t hash_field(const Dims& dims) {
+  size_t seed = dims.size();
+  for (int64_t dim : dims) seed = mix(seed, static_cast<size_t>(dim));
+  return seed;
+}
+size_t hash_field(const SliceDims& slice) {
+  size_t seed = 0;
+  for (const SliceDim& dim : slice.dims) seed = mix(mix(seed, dim.start), dim.limit);
+  return seed;
+}
+size_t hash_field(const std::string& text) { return std::hash<std::string>()(text); }
+template <class T>
+size_t hash_field(const T&) {
+  return 0;
+}
+
+// What the factors of an instruction depend on of its operands beside their shapes.
+bool is_fixed(const Module& module, InstructionId operand) {
+  return module[operand].op == Op::Constant || module[operand].op == Op::Slice;
+}
+
+int64_t elements_of(const Shape& shape) {
+  return shape.is_array() ? element_count(std::span<const int64_t>(shape.dims)) : 0;
+}
+
+bool keeps_elements(const Module& module, InstructionId id, const ShardingFactors& factors) {
+  const Shape& shape = module.shape(id);
+  if (!shape.is_array() || std::ranges::any_of(factors.factors, [](const ShardingFactor& factor) {
+        return factor.kind != Kind::Pass;
+      }))
+    return false;
+  return std::ranges::all_of(module.operands(id), [&](InstructionId operand) {
+    const Shape& other = module.shape(operand);
+    return other.is_scalar() || elements_of(other) == elements_of(shape);
+  });
+}
+
+}  // namespace
+
+std::vector<Direction> directions_at(const PropagationRule& rule, PropagationLevel level,
+                                     bool sole_uses) {
+  using Level = PropagationLevel;
+  const auto of_factor = [&](const ShardingFactor& factor) {
+    if (factor.blocks_propagation) return Direction::None;
+    if (level < Level::PassingFactors) {
+      if (rule.is_dynamic_slice) return Direction::Forward;
+      return rule.keeps_elements && (sole_uses || level > Level::SoleUses) ? Direction::Both
+                                                                           : Direction::None;
+    }
+    if (level < Level::AllFactors && factor.kind != Kind::Pass) return Direction::None;
+    return rule.is_broadcast && level < Level::BroadcastResults ? Direction::Backward
+                                                                : Direction::Both;
+  };
+  std::vector<Direction> out;
+  for (const ShardingFactor& factor : rule.factors.factors) out.push_back(of_factor(factor));
+  return out;
+}
+
+size_t PropagationRules::hash_of(InstructionId id) const {
+  const Instruction& instruction = module_[id];
+  size_t seed = mix(static_cast<size_t>(instruction.op), instruction.shape.value);
+  for (InstructionId operand : module_.operands(instruction))
+    seed = mix(seed, module_[operand].shape.value);
+  if (is_elementwise(instruction.op)) return seed;
+  visit_attributes_type(instruction.op, [&]<class A>(std::type_identity<A>) {
+    const A& values = module_.attributes<A>(instruction);
+    std::apply(
+        [&](const auto&... field) { ((seed = mix(seed, hash_field(values.*field.member))), ...); },
+        A::fields());
+  });
+  return seed;
+}
+
+bool PropagationRules::are_alike(InstructionId a, InstructionId b) const {
+  const Instruction &x = module_[a], &y = module_[b];
+  if (x.op != y.op || x.shape != y.shape || x.operand_count != y.operand_count) return false;
+  for (size_t i = 0; i < x.operand_count; ++i) {
+    const InstructionId of_x = module_.operand(a, i), of_y = module_.operand(b, i);
+    if (module_[of_x].shape != module_[of_y].shape ||
+        is_fixed(module_, of_x) != is_fixed(module_, of_y))
+      return false;
+  }
+  return is_elementwise(x.op) || visit_attributes_type(x.op, [&]<class A>(std::type_identity<A>) {
+           return module_.attributes<A>(a) == module_.attributes<A>(b);
+         });
+}
+
+Result<uint32_t> PropagationRules::of_instruction(InstructionId id) {
+  const Extra& extra = module_.extra(module_[id]);
+  if (const auto text = extra.frontend_attributes.find("xla.sdy.sharding_rule");
+      text != extra.frontend_attributes.end() && module_[id].op == Op::CustomCall) {
+    HILO_TRY(ShardingFactors factors, parse_sharding_rule(text->second.text));
+    if (!fits_instruction(factors, module_, id))
+      return fail(ErrorKind::Structure, "the sharding rule {} does not fit the shapes",
+                  to_string(factors));
+    const auto [found, is_new] = of_texts_.try_emplace(text->second.text, rules_.size());
+    if (is_new) rules_.push_back({std::move(factors)});
+    return found->second;
+  }
+  const size_t hash = hash_of(id);
+  const auto [begin, end] = known_.equal_range(hash);
+  for (auto at = begin; at != end; ++at)
+    if (are_alike(at->second.like, id)) return at->second.rule;
+  const auto rule = static_cast<uint32_t>(rules_.size());
+  ShardingFactors factors = sharding_factors(module_, id);
+  const Op op = module_[id].op;
+  const bool keeps = keeps_elements(module_, id, factors);
+  rules_.push_back({std::move(factors), is_elementwise(op) || op == Op::Copy, keeps,
+                    op == Op::Broadcast, op == Op::DynamicSlice || op == Op::DynamicUpdateSlice});
+  known_.emplace(hash, Known{id, rule});
+  return rule;
+}
+
+uint32_t PropagationRules::of_identity(const Shape& shape) {
+  const auto id = static_cast<uint32_t>(rules_.size());
+  ShardingFactors factors;
+  DimensionFactors dims;
+  for (int64_t size : shape.dims) {
+    dims.push_back({factors.factors.size()});
+    factors.factors.push_back({size});
+  }
+  const std::string text = fmt::format("{}", fmt::join(shape.dims, ","));
+  const auto [found, is_new] = of_texts_.try_emplace(text, id);
+  if (!is_new) return found->second;
+  factors.operands = {dims};
+  factors.results = {dims};
+  rules_.push_back({std::move(factors), false, true});
+  return id;
+}
+
+}  // namespace hilo

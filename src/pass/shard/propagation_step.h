@@ -1,0 +1,34 @@
+// One step of propagation, at one instruction: what its arrays say of factors goes to the other
+// arrays. After Shardy's aggressive propagation (openxla.org/shardy/propagation). Private to
+// `pass/shard`.
+#pragma once
+
+#include "pass/shard/factor_axes.h"
+
+namespace hilo {
+
+// Which arrays may get axes.
+enum class Direction : uint8_t { None = 0, Forward = 1, Backward = 2, Both = 3 };
+inline bool allows(Direction direction, Direction way) {
+  return (static_cast<uint8_t>(direction) & static_cast<uint8_t>(way)) != 0;
+}
+
+struct StepArray {
+  const DimensionFactors* dims = nullptr;
+  const AxisSharding* sharding = nullptr;        // null: over another mesh, left alone
+  const std::vector<SubAxes>* prefix = nullptr;  // axes in front of each dimension's
+  int64_t elements = 0;
+  bool is_result = false;
+};
+
+struct Step {
+  const ShardingFactors& factors;
+  std::span<const StepArray> arrays;      // operands, then results
+  std::span<const Direction> directions;  // by factor
+  bool is_elementwise = false;            // operands get no more than the result has
+  int64_t priority = 0;                   // of the user; later ones do not count
+};
+// The shardings afterwards, by array; nothing for those that stay.
+std::vector<std::optional<AxisSharding>> propagate_step(const Step& step);
+
+}  // namespace hilo

@@ -1,0 +1,15 @@
+// Sharding rules that frameworks give custom calls. Private to `pass/shard`.
+#pragma once
+
+#include "analysis/analysis.h"
+
+namespace hilo {
+
+// "#sdy.op_sharding_rule<([i, j], [j, k])->([i, k]) {i=8, j=16, k=4} reduction={j}, custom>": what
+// to_string(ShardingFactors) writes, within Shardy's marks. Syntax where it is not such. Whether it
+// fits an instruction is not looked at.
+Result<ShardingFactors> parse_sharding_rule(std::string_view text);
+// Whether arrays are as many and have as many dimensions, of sizes that are the factors' product.
+bool fits_instruction(const ShardingFactors& factors, const Module& module, InstructionId id);
+
+}  // namespace hilo
