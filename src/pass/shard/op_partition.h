@@ -38,8 +38,8 @@ struct LocalForm {
 
 class OpPartition {
  public:
-  OpPartition(Partitioner& partitioner, InstructionId global)
-      : partitioner_(partitioner), global_(global) {}
+  OpPartition(Partitioner& partitioner, InstructionId global, uint32_t rule)
+      : partitioner_(partitioner), global_(global), rule_(rule) {}
 
   Partitioner& partitioner() { return partitioner_; }
   Editor& editor() { return partitioner_.editor(); }
@@ -55,7 +55,7 @@ class OpPartition {
   const Shape& operand_shape(size_t i) { return module().shape(operand(i)); }
   size_t operand_count() { return module()[global_].operand_count; }
   const Shards& operand_shards(size_t i) { return partitioner_.shards(operand(i)); }
-  const ShardingFactors& factors();
+  const ShardingFactors& factors() { return partitioner_.factors(rule_); }
 
   // By the roles of least cost: operands brought to theirs, the local form, results brought to
   // what is stated.
@@ -91,7 +91,7 @@ class OpPartition {
 
   Partitioner& partitioner_;
   InstructionId global_;
-  std::optional<ShardingFactors> factors_;
+  uint32_t rule_;
   std::vector<Shape> leaves_;
 };
 

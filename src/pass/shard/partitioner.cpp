@@ -49,7 +49,8 @@ int64_t channel_of(const Module& module, const Instruction& instruction) {
 Partitioner::Partitioner(Module& module, const PassOptions& options, SharedMesh mesh)
     : mesh_(std::move(mesh)),
       editor_((order_ = module.post_order(), module)),
-      costs_(options.machine) {
+      costs_(options.machine),
+      rules_(module) {
   find_computations();
 }
 
@@ -134,6 +135,20 @@ Result<void> Partitioner::fill(InstructionId from,
   return {};
 }
 
+const Roles& Partitioner::roles(uint32_t rule, const RoleQuestion& question) {
+  std::vector<uint64_t> key = {rule};
+  for (const std::vector<bool>* flags : {&question.may_shard, &question.even_alone}) {
+    uint64_t bits = 1;
+    for (bool flag : *flags) bits = bits * 2 + flag;
+    key.push_back(bits);
+  }
+  for (const auto* list : {&question.operands, &question.results})
+    for (const RoleArray& array : *list) key.push_back(table_.intern(*array.sharding));
+  const auto known = roles_.find(key);
+  if (known != roles_.end()) return known->second;
+  return roles_.emplace(std::move(key), choose_roles(question, costs_)).first->second;
+}
+
 AxisSharding Partitioner::replicated(size_t rank) const {
   AxisSharding out = replicated_sharding(mesh_, rank);
   out.manual = manual_;
@@ -145,12 +160,17 @@ Result<std::vector<std::optional<AxisSharding>>> Partitioner::stated(Instruction
   std::vector<std::optional<AxisSharding>> out(static_cast<size_t>(leaf_count(shape)));
   const auto& sharding = module().extra(module()[global]).sharding;
   if (!sharding || sharding->kind == Sharding::Kind::Unknown) return out;
-  auto leaves = axis_shardings(*sharding, shape, mesh_);
-  if (!leaves) {
-    leaves.error().place = module().place(global);
-    return std::unexpected(std::move(leaves).error());
+  const auto [known, is_new] = stated_.try_emplace(sharding.get());
+  if (is_new || known->second.size() != out.size()) {
+    auto leaves = axis_shardings(*sharding, shape, mesh_);
+    if (!leaves) {
+      leaves.error().place = module().place(global);
+      return std::unexpected(std::move(leaves).error());
+    }
+    known->second.clear();
+    for (AxisSharding& leaf : *leaves) known->second.push_back(settled(std::move(leaf), mesh_));
   }
-  for (size_t i = 0; i < out.size(); ++i) out[i] = settled((*leaves)[i], mesh_);
+  std::ranges::copy(known->second, out.begin());
   return out;
 }
 
@@ -266,7 +286,7 @@ Result<void> Partitioner::partition(ComputationId global) {
     leaves.push_back(tile.id);
   }
   module()[local_].root = joined(module().shape(root), leaves);
-  std::swap(module()[local_].name, module()[global].name);
+  module()[local_].name = module().strings.copy(fmt::format("{}_spmd", module()[global].name));
   return {};
 }
 
@@ -305,7 +325,8 @@ Result<Shards> Partitioner::parameter(InstructionId global) {
 
 Result<Shards> Partitioner::visit(InstructionId global) {
   visited_ = global;
-  OpPartition op(*this, global);
+  HILO_TRY(const uint32_t rule, rules_.of_instruction(global));
+  OpPartition op(*this, global, rule);
   return partition_function(module()[global].op)(op);
 }
 
@@ -315,6 +336,7 @@ void Partitioner::finish_entry() {
   Module& module = editor_.module();
   const ComputationId old = module.entry, entry = callees_.at(old.value).local;
   module.entry = entry;
+  module.header.frontend_attributes.erase("xla.sdy.meshes");
   const auto said = module.extra(module[module[old].root]).sharding;
   if (said) module.mutable_extra(module[entry].root).sharding = said;
   if (auto& layout = module.header.entry_computation_layout) {

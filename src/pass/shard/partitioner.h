@@ -8,7 +8,10 @@
 
 #include "pass/pass.h"
 #include "pass/shard/local_code.h"
+#include "pass/shard/propagation_rules.h"
 #include "pass/shard/reshard_costs.h"
+#include "pass/shard/roles.h"
+#include "pass/shard/sharding_table.h"
 
 namespace hilo {
 
@@ -30,6 +33,10 @@ class Partitioner {
   Module& module() { return editor_.module(); }
   const Module& module() const { return editor_.module(); }
   ReshardCosts& costs() { return costs_; }
+  // Instructions that are alike have one rule, and the same roles where their arrays lie alike.
+  Result<uint32_t> rule(InstructionId global) { return rules_.of_instruction(global); }
+  const ShardingFactors& factors(uint32_t rule) const { return rules_[rule].factors; }
+  const Roles& roles(uint32_t rule, const RoleQuestion& question);
   const SharedMesh& mesh() const { return mesh_; }
   int64_t devices() const { return mesh_size(*mesh_); }
   int64_t next_channel() { return channel_++; }
@@ -89,6 +96,10 @@ class Partitioner {
   std::unordered_map<uint32_t, Boundary> boundaries_;
   Editor editor_;  // behind what is added without it
   ReshardCosts costs_;
+  PropagationRules rules_;
+  mutable ShardingTable table_;
+  std::map<std::vector<uint64_t>, Roles> roles_;
+  mutable std::unordered_map<const Sharding*, std::vector<AxisSharding>> stated_;
   int64_t channel_ = 1;
   ComputationId local_;
   SubAxes manual_;

@@ -6,13 +6,30 @@
 // neighbours. Promises: the same values, up to the order of sums; shapes are local, and parameters
 // and the result still say the shardings of the whole arrays.
 #include "pass/pass.h"
+#include "pass/shard/given_shardings.h"
 #include "pass/shard/partitioner.h"
 
 namespace hilo {
 
+namespace {
+
+// The one that the program names, or one over which its tiles can be said.
+Result<SharedMesh> mesh_of_program(const Module& module) {
+  const auto named = module.header.frontend_attributes.find("xla.sdy.meshes");
+  if (named != module.header.frontend_attributes.end()) {
+    HILO_TRY(const ShardyMeshes meshes, parse_shardy_meshes(named->second.text));
+    for (const auto& [name, mesh] : meshes)
+      if (!is_single_device(*mesh) && mesh_size(*mesh) == module.header.num_partitions) return mesh;
+  }
+  return mesh_of_tiles(module, module.header.num_partitions);
+}
+
+}  // namespace
+
 Result<bool> partition_program(Module& module, const PassOptions& options) {
   if (module.header.num_partitions <= 1) return false;
-  HILO_DO(Partitioner(module, options, flat_mesh(module.header.num_partitions)).run());
+  HILO_TRY(const SharedMesh mesh, mesh_of_program(module));
+  HILO_DO(Partitioner(module, options, mesh).run());
   return true;
 }
 
