@@ -17,14 +17,13 @@ SubAxes take_axes(int64_t size, bool is_minor, SubAxes& rest) {
       left = rounded_up(left, next.size);
       out.push_back(next);
       rest.pop_back();
-    } else if (next.size % left == 0) {
-      out.push_back({next.axis, next.pre_size, left});
-      next.pre_size *= left;
-      next.size /= left;
-      left = 1;
-    } else {
-      break;
+      continue;
     }
+    const int64_t part = std::gcd(left, next.size);
+    if (part > 1) out.push_back({next.axis, next.pre_size, part});
+    next.pre_size *= part;
+    next.size /= part;
+    break;  // what is left of the factor and of the axis have nothing in common
   }
   return merge_axes(out);
 }

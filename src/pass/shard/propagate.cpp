@@ -33,6 +33,7 @@ class Propagation {
                                      PropagationLevel::PassingFactors, PropagationLevel::AllFactors,
                                      PropagationLevel::BroadcastResults})
         run_level(priority, level);
+    run_level(*priorities().rbegin(), PropagationLevel::Conflicts);
     for (size_t value = 0; value < ids_.size(); ++value)
       values_.shardings[value] = table_[ids_[value]];
     return {};
@@ -218,8 +219,8 @@ class Propagation {
                                          static_cast<uint8_t>(instance.direction));
     std::vector<StepArray> arrays;
     for (size_t i = 0; i < instance.count; ++i) arrays.push_back(array_of(rule, instance, i));
-    const auto after =
-        propagate_step({rule.factors, arrays, directions, rule.is_elementwise, priority});
+    const auto after = propagate_step({rule.factors, arrays, directions, rule.is_elementwise,
+                                       level == PropagationLevel::Conflicts, priority});
     std::vector<uint32_t> out;
     for (size_t i = 0; i < instance.count; ++i) {
       const uint32_t before = ids_[values_.value_of[leaves_[instance.first + i]]];

@@ -64,7 +64,8 @@ std::vector<Direction> directions_at(const PropagationRule& rule, PropagationLev
       return rule.keeps_elements && (sole_uses || level > Level::SoleUses) ? Direction::Both
                                                                            : Direction::None;
     }
-    if (level < Level::AllFactors && factor.kind != Kind::Pass) return Direction::None;
+    if ((level < Level::AllFactors || level == Level::Conflicts) && factor.kind != Kind::Pass)
+      return Direction::None;
     return rule.is_broadcast && level < Level::BroadcastResults ? Direction::Backward
                                                                 : Direction::Both;
   };

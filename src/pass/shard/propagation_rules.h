@@ -21,11 +21,12 @@ struct PropagationRule {
 // What goes first is what is least likely to be wrong; each level has all before it. Shardy's op
 // priorities.
 enum class PropagationLevel : uint8_t {
-  SoleUses,         // kept elements, where nobody else uses the operands; dynamic slices, forward
-  KeptElements,     // whoever uses them
-  PassingFactors,   // of all ops; broadcasts backward only
-  AllFactors,       // that cost a collective too
-  BroadcastResults  // broadcasts forward
+  SoleUses,          // kept elements, where nobody else uses the operands; dynamic slices, forward
+  KeptElements,      // whoever uses them
+  PassingFactors,    // of all ops; broadcasts backward only
+  AllFactors,        // that cost a collective too
+  BroadcastResults,  // broadcasts forward
+  Conflicts          // rather one of two shardings than none
 };
 // Which arrays may get axes of each factor. `sole_uses`: nobody else uses the operands.
 std::vector<Direction> directions_at(const PropagationRule& rule, PropagationLevel level,

@@ -57,7 +57,8 @@ class Stepper {
     return out;
   }
 
-  // The longest list that begins with what each array has, or is what it begins with.
+  // The longest list that begins with what each array has, or is what it begins with; where
+  // arrays contradict each other, what they have in common, or what the largest has.
   std::optional<Offer> offer_of(size_t factor) const {
     if (step_.directions[factor] == Direction::None) return std::nullopt;
     Offer out{factor, {}, 0};
@@ -67,7 +68,11 @@ class Stepper {
       if (!here.is_here) continue;
       SubAxes both = shared_prefix(out.axes, here.axes);
       if (both == here.axes) continue;
-      if (both != out.axes) {
+      if (both != out.axes && step_.settles_conflicts) {
+        if (step_.arrays[a].elements <= step_.arrays[out.source].elements) continue;
+        out.axes = here.axes;
+        out.source = a;
+      } else if (both != out.axes) {
         out.axes = std::move(both);
         agree = false;
       } else if (agree && allows(step_.directions[factor], way_from(step_.arrays[a]))) {
@@ -104,7 +109,7 @@ class Stepper {
       if (is_taken(a, factor, axis)) break;
       const int64_t before = axes_size(taken);
       const int64_t left = here.is_minor ? (size + before - 1) / before : size / before;
-      const bool fits = here.is_minor ? axis.size <= left : left % axis.size == 0;
+      const bool fits = here.is_minor ? left > 1 : left % axis.size == 0;
       const int64_t part = fits ? axis.size : std::gcd(left, axis.size);
       if (part > 1) taken.push_back({axis.axis, axis.pre_size, part});
       if (part != axis.size) break;

@@ -26,6 +26,7 @@ struct Step {
   std::span<const StepArray> arrays;      // operands, then results
   std::span<const Direction> directions;  // by factor
   bool is_elementwise = false;            // operands get no more than the result has
+  bool settles_conflicts = false;         // of arrays that are sharded along other axes
   int64_t priority = 0;                   // of the user; later ones do not count
 };
 // The shardings afterwards, by array; nothing for those that stay.

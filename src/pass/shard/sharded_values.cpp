@@ -186,10 +186,10 @@ class ValueNumbering {
                       print_shardy(said, given_.meshes));
         own.dims[d].axes = merge_axes(behind_prefix(own.dims[d].axes, edge->prefix[d]));
       }
-    const bool is_first = !std::exchange(said_by_[number], id);
     for (size_t d = 0; d < own.dims.size(); ++d)
-      if (is_first) value.dims[d] = own.dims[d];
-      else HILO_DO(merge_dim(own.dims[d], said, value, d));
+      if (!said_by_[number]) value.dims[d] = own.dims[d];
+      else if (!merge_dim(own.dims[d], value.dims[d])) return contradiction(number, said);
+    if (!said_by_[number]) said_by_[number] = id;
     for (const SubAxis& axis : axes_outside(*said.mesh, said.replicated, value.manual))
       if (!overlaps_any(axis, value.replicated)) value.replicated.push_back(axis);
     if (value.unreduced.empty()) value.unreduced = own.unreduced;
@@ -199,31 +199,26 @@ class ValueNumbering {
 
   Result<void> merge_foreign(InstructionId id, uint32_t number, const AxisSharding& said) {
     AxisSharding& value = out_.shardings[number];
-    if (said_by_[number] && !(value == said)) return contradiction(said, value);
+    if (said_by_[number] && !(value == said)) return contradiction(number, said);
     said_by_[number] = id;
     value = said;
     out_.is_foreign[number] = true;
     return {};
   }
 
-  Result<void> merge_dim(const AxisSharding::Dim& own, const AxisSharding& said,
-                         AxisSharding& value, size_t d) {
-    AxisSharding::Dim& dim = value.dims[d];
+  // Both hold where one is open and the other goes on from it.
+  static bool merge_dim(const AxisSharding::Dim& own, AxisSharding::Dim& dim) {
     const bool fits_own = own.is_open ? is_prefix(own.axes, dim.axes) : own.axes == dim.axes;
     const bool fits_dim = dim.is_open ? is_prefix(dim.axes, own.axes) : own.axes == dim.axes;
-    if (fits_own && fits_dim) {
-      dim.is_open &= own.is_open;
-    } else if (fits_dim) {
-      dim = own;
-    } else if (!fits_own) {
-      return contradiction(said, value);
-    }
-    return {};
+    if (fits_own && fits_dim) dim.is_open &= own.is_open;
+    else if (fits_dim) dim = own;
+    return fits_own || fits_dim;
   }
 
-  std::unexpected<Error> contradiction(const AxisSharding& a, const AxisSharding& b) const {
-    return fail(ErrorKind::Structure, "one value is to be sharded {} and {}",
-                print_shardy(a, given_.meshes), print_shardy(b, given_.meshes));
+  std::unexpected<Error> contradiction(uint32_t value, const AxisSharding& said) const {
+    return fail(ErrorKind::Structure, "one value is to be sharded {} here and {} at '{}'",
+                print_shardy(said, given_.meshes),
+                print_shardy(out_.shardings[value], given_.meshes), module_[said_by_[value]].name);
   }
 
   Result<void> check_value(const AxisSharding& value, const AxisSharding& said) {

@@ -1,17 +1,89 @@
-// Gives every value a sharding, from those that users gave some of them. Reads Shardy's and
-// GSPMD's notation; writes tiles, as docs/glossary.md calls them.
+// Gives every value a sharding, from those that the module gives some. Reads the notations of
+// Shardy and GSPMD and leaves the explicit form of write_shardings.h, in which nothing is open.
+// Assumes a module of whole arrays. Afterwards closed shardings hold exactly, and the partitioner
+// has to choose nothing.
+#include <algorithm>
+
 #include "pass/pass.h"
 #include "pass/shard/propagate.h"
 #include "pass/shard/write_shardings.h"
 
 namespace hilo {
+namespace {
+
+int64_t devices_of(const Sharding& sharding) {
+  int64_t out = 1;
+  for (const Sharding& element : sharding.elements) out = std::max(out, devices_of(element));
+  if (sharding.kind != Sharding::Kind::Tiled) return out;
+  return element_count(std::span<const int64_t>(sharding.tile_dims));
+}
+
+bool is_marker(const Module& module, InstructionId id) {
+  if (module[id].op != Op::CustomCall) return false;
+  const std::string& target = module.attributes<CustomCallAttributes>(id).custom_call_target;
+  return target == "Sharding" || target == "SPMDFullToShardShape" || target.starts_with("xla.sdy.");
+}
+
+// Constraints stand in modules of whole arrays alone; where such a module does not say for how many
+// devices it is, its shardings do.
+int64_t find_devices(const Module& module) {
+  const int64_t said = module.header.num_partitions;
+  if (said > 1) return said;
+  int64_t out = 1;
+  bool has_markers = false;
+  for (uint32_t i = 0; i < module.instructions.size(); ++i) {
+    if (module.instructions[i].removed) continue;
+    has_markers = has_markers || is_marker(module, {i});
+    if (const auto& sharding = module.extra(module.instructions[i]).sharding)
+      out = std::max(out, devices_of(*sharding));
+  }
+  return has_markers ? out : 1;
+}
+
+bool is_assigned(const Sharding& sharding) {
+  return sharding.kind == Sharding::Kind::Maximal || sharding.kind == Sharding::Kind::Manual ||
+         (!sharding.elements.empty() && std::ranges::all_of(sharding.elements, is_assigned));
+}
+
+// What all devices would do that one should, or each its part of.
+Result<void> check_effects(const Editor& editor, const GivenShardings& given,
+                           const ManualAxes& manual) {
+  const Module& module = editor.module();
+  for (ComputationId computation : given.computations)
+    for (InstructionId id : module[computation].instructions) {
+      const Op op = module[id].op;
+      const bool has_effect =
+          op == Op::Infeed || op == Op::Outfeed || op == Op::Send || op == Op::Recv ||
+          (op == Op::CustomCall &&
+           module.attributes<CustomCallAttributes>(id).custom_call_has_side_effect);
+      if (module[id].removed || !has_effect || !manual.of(id).empty()) continue;
+      const auto& sharding = module.extra(module[id]).sharding;
+      if (sharding && is_assigned(*sharding)) continue;
+      if (const AxisSharding* const said = given.find(id); said && is_single_device(*said->mesh))
+        continue;
+      return fault_at(
+          module, id,
+          {ErrorKind::Unsupported,
+           fmt::format("expected a device for what has a side effect, as sharding="
+                       "{{maximal device=0}}, or a manual region, found {}: all {} "
+                       "devices would do it",
+                       sharding ? print(*sharding) : "no sharding", module.header.num_partitions),
+           {}});
+    }
+  return {};
+}
+
+}  // namespace
 
 Result<bool> propagate_all_shardings(Module& module, const PassOptions& options) {
-  if (module.header.num_partitions < 2) return false;
+  const int64_t devices = find_devices(module);
+  if (devices < 2) return false;
+  module.header.num_partitions = devices;
   HILO_DO(flatten_calls(module, options));
   Editor editor(module);
   HILO_TRY(const GivenShardings given, import_shardings(editor));
   HILO_TRY(const ManualAxes manual, find_manual_axes(module, given));
+  HILO_DO(check_effects(editor, given, manual));
   HILO_TRY(ShardedValues values, number_values(module, given, manual));
   HILO_DO(propagate_shardings(module, given, values));
   write_shardings(editor, given, values);

@@ -104,7 +104,7 @@ class ShardingWriter {
       return attribute.first.starts_with("xla.sdy.") && attribute.first != "xla.sdy.sharding_rule";
     });
     if (extra.backend_config.starts_with("unspecified_dims=")) extra.backend_config = "";
-    if (has_trait(module_[id].op, TraitEffect)) return;
+    if (has_trait(module_[id].op, TraitEffect) || values_.leaf_count(id) == 0) return;
     extra.sharding = nullptr;
     if (!is_said) return;
     if (!module_.shape(id).is_tuple()) {
