@@ -26,6 +26,11 @@ double operations_of(const ShardingFactors& factors) {
 
 PartitionFunction partition_function(Op op) { return functions[static_cast<size_t>(op)]; }
 
+uint32_t OpPartition::rule() {
+  if (!rule_) rule_ = *partitioner_.rule(global_);
+  return *rule_;
+}
+
 RoleQuestion OpPartition::question(const LocalForm& form, std::span<const Shard> operands,
                                    std::span<const AxisSharding> wanted) {
   RoleQuestion out{factors(), {}, {}, partitioner_.mesh(), partitioner_.manual(), form.reduction};
@@ -56,7 +61,7 @@ Result<Shards> OpPartition::by_factors(const LocalForm& form) {
     operands.insert(operands.end(), operand_shards(i).begin(), operand_shards(i).end());
   HILO_TRY(const std::vector<AxisSharding> wanted, this->wanted(operands));
   const RoleQuestion asked = question(form, operands, wanted);
-  const Roles& roles = partitioner_.roles(rule_, asked);
+  const Roles& roles = partitioner_.roles(rule(), asked);
   LocalOperands local{asked, roles, operands, {}};
   for (size_t i = 0; i < operands.size(); ++i) {
     if (!operands[i].shape.is_array()) continue;

@@ -38,8 +38,8 @@ struct LocalForm {
 
 class OpPartition {
  public:
-  OpPartition(Partitioner& partitioner, InstructionId global, uint32_t rule)
-      : partitioner_(partitioner), global_(global), rule_(rule) {}
+  OpPartition(Partitioner& partitioner, InstructionId global)
+      : partitioner_(partitioner), global_(global) {}
 
   Partitioner& partitioner() { return partitioner_; }
   Editor& editor() { return partitioner_.editor(); }
@@ -55,7 +55,7 @@ class OpPartition {
   const Shape& operand_shape(size_t i) { return module().shape(operand(i)); }
   size_t operand_count() { return module()[global_].operand_count; }
   const Shards& operand_shards(size_t i) { return partitioner_.shards(operand(i)); }
-  const ShardingFactors& factors() { return partitioner_.factors(rule_); }
+  const ShardingFactors& factors() { return partitioner_.factors(rule()); }
 
   // By the roles of least cost: operands brought to theirs, the local form, results brought to
   // what is stated.
@@ -83,6 +83,8 @@ class OpPartition {
   std::vector<size_t> dims_of(size_t leaf, ShardingFactor::Kind kind);
 
  private:
+  // Found when it is asked for: that of a call would look through what it calls.
+  uint32_t rule();
   RoleQuestion question(const LocalForm& form, std::span<const Shard> operands,
                         std::span<const AxisSharding> wanted);
   // What the instruction states of its leaves; what it says nothing of is whole on every device.
@@ -91,7 +93,7 @@ class OpPartition {
 
   Partitioner& partitioner_;
   InstructionId global_;
-  uint32_t rule_;
+  std::optional<uint32_t> rule_;
   std::vector<Shape> leaves_;
 };
 

@@ -325,8 +325,9 @@ Result<Shards> Partitioner::parameter(InstructionId global) {
 
 Result<Shards> Partitioner::visit(InstructionId global) {
   visited_ = global;
-  HILO_TRY(const uint32_t rule, rules_.of_instruction(global));
-  OpPartition op(*this, global, rule);
+  // A rule of the user's own may not fit.
+  if (module()[global].op == Op::CustomCall) HILO_DO(rules_.of_instruction(global));
+  OpPartition op(*this, global);
   return partition_function(module()[global].op)(op);
 }
 
