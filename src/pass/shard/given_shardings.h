@@ -7,6 +7,7 @@
 #pragma once
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "pass/shard/propagation_step.h"
 #include "rewrite/rewrite.h"
@@ -27,6 +28,7 @@ struct GivenShardings {
   ShardyMeshes meshes;                      // of the header
   std::vector<ComputationId> computations;  // that hold sharded values, callers first
   std::unordered_map<InstructionId, OfLeaves> of;
+  std::unordered_set<InstructionId> wished;  // of which nothing is said but by who uses them
   // Of what begins and ends manual regions: the axes that are manual inside, where they are said.
   std::unordered_map<InstructionId, SubAxes> region_axes;
   std::unordered_map<InstructionId, Direction> barriers;    // copies that were barriers

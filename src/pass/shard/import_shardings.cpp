@@ -117,6 +117,21 @@ void split_constants(Editor& editor, GivenShardings& given) {
     }
 }
 
+// What a call gives may be its argument, which can have another sharding.
+void copy_called_results(Editor& editor, GivenShardings& given) {
+  Module& module = editor.module();
+  std::vector<InstructionId> called;
+  for (const auto& [id, leaves] : given.of)
+    if (module.shape(id).is_array() && module[id].op == Op::Call) called.push_back(id);
+  std::ranges::sort(called);
+  for (InstructionId id : called) {
+    GivenShardings::OfLeaves leaves = std::move(given.of.at(id));
+    given.of.erase(id);
+    if (!module.has_users(id) && module[module[id].computation].root != id) continue;
+    given.of[copy_for_users(editor, given, id)] = std::move(leaves);
+  }
+}
+
 bool is_closed(const AxisSharding& sharding) {
   return std::ranges::none_of(sharding.dims, &AxisSharding::Dim::is_open);
 }
@@ -134,7 +149,7 @@ void apply_constraints(const Module& module, GivenShardings& given) {
     const InstructionId operand = module.operand(id, 0);
     const AxisSharding* const sharding = wanted.at(operand);
     if (sharding && is_closed(*sharding) && !given.of.contains(operand) &&
-        !given.barriers.contains(operand))
+        !given.barriers.contains(operand) && given.wished.insert(operand).second)
       given.of[operand] = {*sharding};
   }
 }
@@ -164,6 +179,7 @@ Result<GivenShardings> import_shardings(Editor& editor) {
   drop_applied(editor, given);
   copy_branch_results(editor, given);
   HILO_DO(given.is_shardy ? import_shardy(editor, given) : import_tiles(editor, given));
+  copy_called_results(editor, given);
   apply_constraints(module, given);
   split_constants(editor, given);
   return given;

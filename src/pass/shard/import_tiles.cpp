@@ -13,6 +13,7 @@ class TileImport {
 
   Result<void> run() {
     choose_mesh();
+    is_explicit_ = is_explicit();
     for (ComputationId computation : given_.computations)
       for (InstructionId id : std::vector(module_[computation].instructions)) {
         if (module_[id].removed) continue;
@@ -139,7 +140,17 @@ class TileImport {
     return {};
   }
 
-  static bool is_allowed(const std::vector<bool>& flags, size_t i) {
+  // Where everything is said there is nothing left to choose.
+  bool is_explicit() const {
+    return std::ranges::all_of(module_[module_.entry].instructions, [&](InstructionId id) {
+      const Shape& shape = module_.shape(id);
+      return module_[id].removed || !shape.is_array() || shape.dims.empty() ||
+             module_.extra(module_[id]).sharding;
+    });
+  }
+
+  bool is_allowed(const std::vector<bool>& flags, size_t i) const {
+    if (is_explicit_) return false;
     if (flags.size() == 1) return flags[0];
     return i < flags.size() && flags[i];
   }
@@ -196,6 +207,7 @@ class TileImport {
   Editor& editor_;
   Module& module_;
   GivenShardings& given_;
+  bool is_explicit_ = false;
 };
 
 }  // namespace

@@ -32,11 +32,14 @@ class ValueNumbering {
         if (!module_[id].removed) join(id);
     join_groups();
     number();
-    for (ComputationId computation : given_.computations)
-      for (InstructionId id : module_[computation].instructions)
-        if (!module_[id].removed)
+    for (bool wished : {false, true})
+      for (ComputationId computation : given_.computations)
+        for (InstructionId id : module_[computation].instructions) {
+          if (module_[id].removed || given_.wished.contains(id) != wished) continue;
+          if (wished && said_by_[out_.value_of[out_.leaf(id, 0)]]) continue;
           if (auto done = take_given(id); !done)
             return fault_at(module_, id, std::move(done).error());
+        }
     return std::move(out_);
   }
 

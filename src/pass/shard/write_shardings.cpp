@@ -27,22 +27,29 @@ class ShardingWriter {
  private:
   // What the compiler chose of parameters and results of the program are tiles of equal size.
   void divide_evenly(InstructionId id) {
-    size_t leaf = values_.leaf(id, 0);
+    size_t i = 0;
     for_each_leaf(module_.shape(id), [&](const Shape& shape, auto) {
+      const size_t leaf = values_.leaf(id, i);
       AxisSharding& sharding = values_.shardings[values_.value_of[leaf]];
-      if (!values_.edge_of[leaf++])
-        for (size_t d = 0; d < sharding.dims.size(); ++d)
-          if (sharding.dims[d].is_open) divide_evenly(shape.dims[d], sharding, d);
+      const AxisSharding* const said = given_.find(id, i++);
+      for (size_t d = 0; d < sharding.dims.size() && !values_.edge_of[leaf]; ++d) {
+        if (!sharding.dims[d].is_open) continue;
+        SubAxes even = even_axes(shape.dims[d], sharding.dims[d].axes, *sharding.mesh);
+        if (said && is_prefix(even, said->dims[d].axes)) even = said->dims[d].axes;
+        sharding.dims[d].axes = std::move(even);
+      }
     });
   }
-  static void divide_evenly(int64_t size, AxisSharding& sharding, size_t d) {
-    SubAxes& axes = sharding.dims[d].axes;
-    size_t kept = 0;
-    for (int64_t tiles = 1; kept < axes.size(); ++kept) {
-      tiles *= axes[kept].size;
-      if (size % tiles != 0 || axes[kept].size != sharding.mesh->axes[axes[kept].axis].size) break;
+  // The longest list of whole axes that divides the size.
+  static SubAxes even_axes(int64_t size, const SubAxes& axes, const Mesh& mesh) {
+    SubAxes out;
+    for (const SubAxis& axis : axes) {
+      out.push_back(axis);
+      if (size % axes_size(out) == 0 && axis.size == mesh.axes[axis.axis].size) continue;
+      out.pop_back();
+      break;
     }
-    axes.resize(kept);
+    return out;
   }
 
   bool same_shardings(InstructionId a, InstructionId b) const {
@@ -74,8 +81,8 @@ class ShardingWriter {
     const InstructionId operand = module_.operand(copy, 0);
     if (same_with_layout(module_.shape(copy), module_.shape(operand)) &&
         same_shardings(copy, operand)) {
-      module_.mutable_extra(copy) = {};
-      editor_.replace(copy, operand);
+      module_.replace_all_uses(copy, operand);
+      module_.remove(copy);
     }
   }
 
