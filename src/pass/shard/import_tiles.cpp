@@ -19,7 +19,7 @@ class TileImport {
         if (module_[id].removed) continue;
         if (auto done = visit(id); !done) return fault_at(module_, id, std::move(done).error());
       }
-    close_parameters();
+    if (!is_explicit_) close_parameters();
     close_results();
     return {};
   }
@@ -135,8 +135,10 @@ class TileImport {
   Result<void> leave_region(InstructionId id, GivenShardings::OfLeaves leaves) {
     HILO_DO(need_sharding(id, leaves));
     open_dims(id, leaves);
+    const bool is_result = module_[module_.entry].root == id;
+    const InstructionId copy = copy_for_users(editor_, given_, id);
+    if (is_result) given_.of[copy] = leaves;
     given_.of[id] = std::move(leaves);
-    copy_for_users(editor_, given_, id);
     return {};
   }
 
@@ -180,6 +182,7 @@ class TileImport {
     const auto& flags = module_.header.allow_spmd_sharding_propagation_to_output;
     InstructionId root = module_[module_.entry].root;
     given_.results.push_back(root);
+    if (is_explicit_) return;
     const Shape shape = module_.shape(root);
     const size_t count = count_leaves(shape);
     bool any_open = false;
