@@ -114,10 +114,12 @@ Result<ObjectFile> compile_object(Module module, const std::string& name,
                                   const CompileOptions& options = {},
                                   const ObjectOptions& object_options = {});
 
-// A program of whole arrays with shardings becomes that of one device each, by the pipeline
-// `spmd`: parameters and results are tiles from then on. False: it has one partition. The module
-// must verify. Errors name the instruction.
-Result<bool> partition(Module& module, const PassOptions& options = {});
+// A program of whole arrays with shardings becomes that of one device each, by the pipeline `spmd`,
+// or, where every array says its sharding, by the rest of it: parameters and results are tiles from
+// then on. The module must verify. Errors name the instruction.
+enum class PartitionFrom : uint8_t { Annotations, Shardings };
+Result<void> partition(Module& module, PartitionFrom from = PartitionFrom::Annotations);
+
 // verify()'s first error where there is one; Unsupported, with a place, for what the target cannot
 // run; Interrupted; Memory where the machine has too little.
 Result<Executable> compile(Module module, const Target& target = cpu_target(),

@@ -3,13 +3,11 @@
 
 namespace hilo {
 
-Result<bool> partition(Module& module, const PassOptions& options) {
-  if (module.header.num_partitions <= 1) return false;
-  HILO_TRY(const Pipeline pipeline, parse_pipeline("spmd", all_passes(), all_pipelines()));
-  PipelineOptions pipeline_options;
-  pipeline_options.pass = options;
-  HILO_DO(run_pipeline(module, pipeline, pipeline_options));
-  return true;
+Result<void> partition(Module& module, PartitionFrom from) {
+  const std::string_view name = from == PartitionFrom::Annotations ? "spmd" : "spmd-tiles";
+  HILO_TRY(const Pipeline pipeline, parse_pipeline(name, all_passes(), all_pipelines()));
+  HILO_DO(run_pipeline(module, pipeline));
+  return {};
 }
 
 }  // namespace hilo

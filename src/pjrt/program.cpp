@@ -4,10 +4,10 @@
 #include <set>
 
 #include "analysis/analysis.h"
+#include "pass/pass.h"
 #include "pjrt/dump.h"
 #include "pjrt/entry_order.h"
 #include "pjrt/ffi.h"
-#include "pass/pass.h"
 #include "pjrt/version.h"
 #include "verify/verify.h"
 #include "wire/wire.h"
@@ -70,7 +70,8 @@ void set_devices(Module& module, Program& program, EvalOptions& eval) {
   if (program.source.format == "mlir" && settings.replicas == 1)
     eval.partitioning = Partitioning::Unpartitioned;
   const bool is_whole = find_partitioning(module, eval) == Partitioning::Unpartitioned;
-  program.spread = is_whole && settings.partitions > 1 ? Spread::Together : Spread::Each;
+  program.has_whole_values = is_whole && settings.partitions > 1;
+  program.spread = program.has_whole_values ? Spread::Together : Spread::Each;
 }
 
 // Once for a client.
@@ -175,7 +176,8 @@ Result<void> spread_over_devices(Module& module, Program& program, EvalOptions& 
   note_donations(module, program);
   if (program.spread != Spread::Together || !has_parts(module, program)) return {};
   Module tiles = module;
-  if (const auto done = partition(tiles); !done && done.error().kind == ErrorKind::Unsupported) {
+  if (const auto done = partition(tiles, PartitionFrom::Shardings);
+      !done && done.error().kind == ErrorKind::Unsupported) {
     tell_of_shardings(program, done.error(), client);
     return {};
   } else if (!done) {

@@ -10,7 +10,7 @@ template <class Args>
 PJRT_Error* show(const Program& program, const ProgramValues& values, Args* args,
                  size_t Args::* count) {
   args->*count = values.size();
-  const bool is_cut = program.spread == Spread::Together;
+  const bool is_cut = program.has_whole_values;
   args->shardings = is_cut ? values.sharding_bytes.data() : nullptr;
   args->sharding_sizes = is_cut ? values.sharding_sizes.data() : nullptr;
   return nullptr;

@@ -111,7 +111,14 @@ class TileImport {
     return {};
   }
 
-  Result<void> need_sharding(InstructionId id, const GivenShardings::OfLeaves& leaves) {
+  // Scalars need not say that they are whole.
+  void fill_scalar(InstructionId id, GivenShardings::OfLeaves& leaves) const {
+    if (leaves.empty() && module_.shape(id).is_scalar())
+      leaves.emplace_back(replicated_sharding(given_.mesh, 0));
+  }
+
+  Result<void> need_sharding(InstructionId id, GivenShardings::OfLeaves& leaves) {
+    fill_scalar(id, leaves);
     if (leaves.size() == 1 && module_.operands(id).size() == 1) return {};
     return fail(ErrorKind::Structure, "expected one operand and the sharding of an array at {}",
                 module_.attributes<CustomCallAttributes>(id).custom_call_target);
@@ -120,6 +127,7 @@ class TileImport {
   Result<void> enter_region(InstructionId id, GivenShardings::OfLeaves leaves) {
     HILO_DO(need_sharding(id, leaves));
     const InstructionId operand = module_.operand(id, 0);
+    if (module_.shape(operand).is_scalar()) fill_scalar(operand, given_.of[operand]);
     if (const AxisSharding* const outside = given_.find(operand); !outside)
       return fail(ErrorKind::Structure, "expected the sharding of what enters a manual region");
     if (module_[operand].op != Op::Copy || module_.users(operand).size() > 1) {

@@ -15,6 +15,11 @@ AxisSharding ShardedValues::sharding_of(size_t leaf) const {
     axes = merge_axes(axes);
   }
   out.manual = edge->manual;
+  if (edge->unreduced.empty()) return out;
+  out.unreduced.insert(out.unreduced.end(), edge->unreduced.begin(), edge->unreduced.end());
+  std::ranges::sort(out.unreduced);
+  out.unreduced = merge_axes(out.unreduced);
+  out.unreduced_op = edge->unreduced_op;
   return out;
 }
 
@@ -125,6 +130,10 @@ class ValueNumbering {
     if (said && *said->mesh == *given_.mesh && said->dims.size() == edge.prefix.size())
       for (size_t d = 0; d < edge.prefix.size(); ++d)
         edge.prefix[d] = axes_within(*given_.mesh, said->dims[d].axes, ended);
+    if (said && *said->mesh == *given_.mesh) {
+      edge.unreduced = axes_within(*given_.mesh, said->unreduced, ended);
+      edge.unreduced_op = said->unreduced_op;
+    }
     out_.edge_of[out_.leaf(outer, 0)] = &edge;
   }
 
@@ -188,6 +197,7 @@ class ValueNumbering {
           return fail(ErrorKind::Structure, "expected manual axes in front of others in {}",
                       print_shardy(said, given_.meshes));
         own.dims[d].axes = merge_axes(behind_prefix(own.dims[d].axes, edge->prefix[d]));
+        own.unreduced = axes_outside(*said.mesh, own.unreduced, edge->unreduced);
       }
     for (size_t d = 0; d < own.dims.size(); ++d)
       if (!said_by_[number]) value.dims[d] = own.dims[d];

@@ -11,6 +11,8 @@ namespace hilo {
 struct RegionEdge {
   std::vector<SubAxes> prefix;  // of each dimension: manual axes, in front of the value's own
   SubAxes manual;               // axes that are manual outside too
+  SubAxes unreduced;            // manual axes along which devices hold summands outside
+  std::string unreduced_op;
 };
 
 // A value is what stands in several leaves of instructions' results: a tuple's element and the
