@@ -25,4 +25,17 @@ struct RuleFamily {
 };
 std::span<const RuleFamily> all_rules();
 
+// How sharding-propagation shards an array, and who said so.
+struct PropagatedSharding {
+  InstructionId instruction;
+  Dims index;  // of the array in its tuple
+  Shape shape;
+  AxisSharding sharding;
+  std::vector<std::vector<InstructionId>> said_by;  // of each dimension: parameters, constraints
+};
+// The module is left as that pass leaves it; annotations that are gone are marked as removed. Empty
+// where the module is for one device.
+Result<std::vector<PropagatedSharding>> explain_shardings(Module& module,
+                                                          const PassOptions& options);
+
 }  // namespace hilo

@@ -261,6 +261,11 @@ std::string html_page(const MemoryPicture& picture);
 std::string collective_report(const Module& module, const ReportStyle& style = {});
 std::string collectives_json(const Module& module);  // schema "hilo.collectives.1"
 
+// Every array of a program of whole arrays: the axes of each dimension, and which annotations at
+// which source lines they came from. The module is left as sharding-propagation leaves it.
+Result<std::string> sharding_report(Module& module, const ReportStyle& style = {});
+Result<std::string> shardings_json(Module& module);  // schema "hilo.shardings.1"
+
 // Something that took time on a device. Times in seconds from one zero.
 struct TraceEvent {
   std::string name, category;

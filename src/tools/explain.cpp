@@ -21,7 +21,8 @@ struct Options {
   std::vector<std::string> files;
   int64_t limit_bytes = 0;  // 0: none
   std::string target, limit, html, dump_to, dump_form = "today", index_map;
-  bool keep_order = false, verify_plan = false, no_advice = false, collectives = false;
+  bool keep_order = false, verify_plan = false, no_advice = false, collectives = false,
+       sharding = false;
   int rows = 20;
   StageChoice stage;
 };
@@ -196,6 +197,17 @@ Result<void> explain_collectives(ExplainInput& input, const Options& options,
   return {};
 }
 
+Result<void> explain_sharding(ExplainInput& input, const Options& options, const Session& session) {
+  if (!input.module)
+    return fail(ErrorKind::Usage, "--sharding tells of the values of a module; this is a dump");
+  Module& module = input.module->module;
+  HILO_DO(check_all(verify(module), session));
+  HILO_TRY(const std::string text,
+           session.json ? shardings_json(module) : sharding_report(module, report_style(options)));
+  fmt::print("{}{}", text, session.json ? "\n" : "");
+  return {};
+}
+
 Result<void> explain(Options& options, Session& session) {
   HILO_TRY(options.limit_bytes, parse_limit(options.limit));
   if (options.html == "-" && session.json)
@@ -203,6 +215,7 @@ Result<void> explain(Options& options, Session& session) {
   HILO_TRY(const Machine* const machine, named_machine(options.target));
   auto input = load_explain_input(options.files, options.stage, session);
   if (!input) return {};  // reported
+  if (options.sharding) return explain_sharding(*input, options, session);
   if (options.collectives) return explain_collectives(*input, options, session);
   if (!options.index_map.empty()) return explain_index_maps(*input, options, session);
   HILO_TRY(MemoryPicture picture, input->dumps.empty()
@@ -246,6 +259,8 @@ void add_explain(Arguments& arguments, Session& session) {
                        "NAME of an instruction: which elements of its operands one of it needs");
   arguments.add_flag("--collectives", options->collectives,
                      "what devices send each other, why, and what would save it");
+  arguments.add_flag("--sharding", options->sharding,
+                     "how each array is sharded, and which annotation says so");
   arguments.add_option("--rows", options->rows, "of each table").between(1, 100000);
   arguments.add_flag("--json", session.json, "one JSON document");
   arguments.footer(

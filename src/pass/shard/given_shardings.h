@@ -7,7 +7,6 @@
 #pragma once
 
 #include <unordered_map>
-#include <unordered_set>
 
 #include "pass/shard/propagation_step.h"
 #include "rewrite/rewrite.h"
@@ -28,7 +27,10 @@ struct GivenShardings {
   ShardyMeshes meshes;                      // of the header
   std::vector<ComputationId> computations;  // that hold sharded values, callers first
   std::unordered_map<InstructionId, OfLeaves> of;
-  std::unordered_set<InstructionId> wished;  // of which nothing is said but by who uses them
+  // Values of which nothing is said but by the constraints that use them; one of these.
+  std::unordered_map<InstructionId, InstructionId> wished;
+  // Of what was put in the place of an annotation, that annotation.
+  std::unordered_map<InstructionId, InstructionId> annotations;
   // Of what begins and ends manual regions: the axes that are manual inside, where they are said.
   std::unordered_map<InstructionId, SubAxes> region_axes;
   std::unordered_map<InstructionId, Direction> barriers;    // copies that were barriers

@@ -149,7 +149,7 @@ void apply_constraints(const Module& module, GivenShardings& given) {
     const InstructionId operand = module.operand(id, 0);
     const AxisSharding* const sharding = wanted.at(operand);
     if (sharding && is_closed(*sharding) && !given.of.contains(operand) &&
-        !given.barriers.contains(operand) && given.wished.insert(operand).second)
+        !given.barriers.contains(operand) && given.wished.try_emplace(operand, id).second)
       given.of[operand] = {*sharding};
   }
 }

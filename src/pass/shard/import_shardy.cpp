@@ -57,7 +57,13 @@ class ShardyImport {
   Result<std::vector<AxisSharding>> parsed(const std::string& text) {
     const auto known = known_.find(text);
     if (known != known_.end()) return known->second;
-    HILO_TRY(auto shardings, parse_shardy_shardings(text, given_.meshes));
+    auto parsed = parse_shardy_shardings(text, given_.meshes);
+    if (!parsed) {
+      std::string plain = text;
+      std::erase(plain, '\\');
+      return fail(parsed.error().kind, "{}: {}", parsed.error().message, plain);
+    }
+    std::vector<AxisSharding> shardings = *std::move(parsed);
     known_.emplace(text, shardings);
     return shardings;
   }
@@ -111,6 +117,8 @@ class ShardyImport {
     }
     module_.mutable_extra(id).sharding = nullptr;
     editor_.replace_moved(id, copy);
+    module_[copy].name = module_[id].name;
+    given_.annotations[copy] = id;
     return {};
   }
 
@@ -194,6 +202,7 @@ class ShardyImport {
     const InstructionId out =
         editor_.add(call, Op::CustomCall, shape, std::array{operand}, std::move(attributes));
     given_.region_axes[out] = manual;
+    given_.annotations[out] = given_.annotations[operand] = call;
     return out;
   }
 

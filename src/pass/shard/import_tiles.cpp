@@ -108,6 +108,8 @@ class TileImport {
     }
     module_.mutable_extra(id).sharding = nullptr;
     editor_.replace_moved(id, copy);
+    module_[copy].name = module_[id].name;
+    given_.annotations[copy] = id;
     return {};
   }
 

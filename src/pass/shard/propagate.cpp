@@ -10,8 +10,9 @@ namespace {
 
 class Propagation {
  public:
-  Propagation(const Module& module, const GivenShardings& given, ShardedValues& values)
-      : module_(module), given_(given), values_(values), rules_(module) {}
+  Propagation(const Module& module, const GivenShardings& given, ShardedValues& values,
+              ShardingOrigins* origins)
+      : module_(module), given_(given), values_(values), origins_(origins), rules_(module) {}
 
   Result<void> run() {
     uses_.resize(module_.instructions.size());
@@ -28,6 +29,7 @@ class Propagation {
         instances_, [&](const Instance& one) { return results.contains(one.instruction); });
     index_users();
     for (const AxisSharding& sharding : values_.shardings) ids_.push_back(table_.intern(sharding));
+    if (origins_) begin_origins();
     for (int64_t priority : priorities())
       for (PropagationLevel level : {PropagationLevel::SoleUses, PropagationLevel::KeptElements,
                                      PropagationLevel::PassingFactors, PropagationLevel::AllFactors,
@@ -186,8 +188,9 @@ class Propagation {
     for (uint32_t leaf : leaves_of(instance))
       any |= table_.is_sharded(ids_[values_.value_of[leaf]]) || values_.edge_of[leaf];
     if (!any) return {};
-    const std::vector<uint32_t>& after = memo_.step(
-        key_of(instance, priority, level), [&] { return step(instance, priority, level); });
+    const KnownStep& known = memo_.step(key_of(instance, priority, level),
+                                        [&] { return step(instance, priority, level); });
+    const std::vector<uint32_t>& after = known.shardings;
     std::vector<uint32_t> changed;
     for (size_t i = 0; i < after.size(); ++i) {
       const uint32_t value = values_.value_of[leaves_[instance.first + i]];
@@ -195,6 +198,7 @@ class Propagation {
       ids_[value] = after[i];
       changed.push_back(value);
     }
+    if (origins_ && !changed.empty()) take_origins(instance, known.moves);
     return changed;
   }
 
@@ -210,8 +214,29 @@ class Propagation {
     return out;
   }
 
-  // Shardings by leaf, as numbers of the table.
-  std::vector<uint32_t> step(const Instance& instance, int64_t priority, PropagationLevel level) {
+  void begin_origins() {
+    origins_->resize(values_.shardings.size());
+    for (size_t value = 0; value < origins_->size(); ++value) {
+      const auto& dims = values_.shardings[value].dims;
+      (*origins_)[value].resize(dims.size());
+      for (size_t d = 0; d < dims.size(); ++d)
+        if (values_.said_by[value] && !(dims[d].is_open && dims[d].axes.empty()))
+          (*origins_)[value][d] = {values_.said_by[value]};
+    }
+  }
+
+  void take_origins(const Instance& instance, std::span<const StepMove> moves) {
+    const auto value = [&](size_t array) {
+      return values_.value_of[leaves_[instance.first + array]];
+    };
+    for (const StepMove& move : moves) {
+      std::vector<InstructionId>& out = (*origins_)[value(move.array)][move.dim];
+      for (InstructionId origin : (*origins_)[value(move.source)][move.source_dim])
+        if (std::ranges::find(out, origin) == out.end()) out.push_back(origin);
+    }
+  }
+
+  KnownStep step(const Instance& instance, int64_t priority, PropagationLevel level) {
     const PropagationRule& rule = rules_[instance.rule];
     std::vector<Direction> directions = directions_at(rule, level, instance.sole_uses);
     for (Direction& direction : directions)
@@ -221,10 +246,10 @@ class Propagation {
     for (size_t i = 0; i < instance.count; ++i) arrays.push_back(array_of(rule, instance, i));
     const auto after = propagate_step({rule.factors, arrays, directions, rule.is_elementwise,
                                        level == PropagationLevel::Conflicts, priority});
-    std::vector<uint32_t> out;
+    KnownStep out{{}, after.moves};
     for (size_t i = 0; i < instance.count; ++i) {
       const uint32_t before = ids_[values_.value_of[leaves_[instance.first + i]]];
-      out.push_back(after[i] ? table_.intern(*after[i]) : before);
+      out.shardings.push_back(after.shardings[i] ? table_.intern(*after.shardings[i]) : before);
     }
     return out;
   }
@@ -246,6 +271,7 @@ class Propagation {
   const Module& module_;
   const GivenShardings& given_;
   ShardedValues& values_;
+  ShardingOrigins* const origins_;
   PropagationRules rules_;
   ShardingTable table_;
   StepMemo memo_;
@@ -259,8 +285,8 @@ class Propagation {
 }  // namespace
 
 Result<void> propagate_shardings(const Module& module, const GivenShardings& given,
-                                 ShardedValues& values) {
-  return Propagation(module, given, values).run();
+                                 ShardedValues& values, ShardingOrigins* origins) {
+  return Propagation(module, given, values, origins).run();
 }
 
 }  // namespace hilo

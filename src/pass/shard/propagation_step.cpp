@@ -23,13 +23,14 @@ class Stepper {
                          : ArrayFactors{std::vector<FactorAxes>(step.factors.factors.size()), {}});
   }
 
-  std::vector<std::optional<AxisSharding>> run() {
+  StepOutcome run() {
     for (bool changed = true; changed;) {
       changed = false;
       for (const Offer& offer : offers()) changed |= take(offer);
     }
-    std::vector<std::optional<AxisSharding>> out;
-    for (size_t a = 0; a < arrays_.size(); ++a) out.push_back(written(a));
+    StepOutcome out;
+    for (size_t a = 0; a < arrays_.size(); ++a) out.shardings.push_back(written(a));
+    out.moves = std::move(moves_);
     return out;
   }
 
@@ -91,14 +92,15 @@ class Stepper {
         if (step_.arrays[a].is_result != results || !arrays_[a].factors[offer.factor].is_here)
           continue;
         if (allows(step_.directions[offer.factor], way_to(step_.arrays[a])))
-          changed |= extend(a, offer.factor, results ? offer.axes : to_operands);
+          changed |= extend(a, offer, results ? offer.axes : to_operands);
         if (results && step_.is_elementwise)
           to_operands = shared_prefix(to_operands, arrays_[a].factors[offer.factor].axes);
       }
     return changed;
   }
 
-  bool extend(size_t a, size_t factor, const SubAxes& wanted) {
+  bool extend(size_t a, const Offer& offer, const SubAxes& wanted) {
+    const size_t factor = offer.factor;
     FactorAxes& here = arrays_[a].factors[factor];
     if (here.is_closed || !is_prefix(here.axes, wanted)) return false;
     const auto& of_dim = (*step_.arrays[a].dims)[here.dim];
@@ -117,6 +119,7 @@ class Stepper {
     taken = merge_axes(taken);
     if (taken == here.axes) return false;
     here.axes = std::move(taken);
+    moves_.push_back({a, here.dim, offer.source, arrays_[offer.source].factors[factor].dim});
     return true;
   }
 
@@ -146,12 +149,11 @@ class Stepper {
 
   const Step& step_;
   std::vector<ArrayFactors> arrays_;
+  std::vector<StepMove> moves_;
 };
 
 }  // namespace
 
-std::vector<std::optional<AxisSharding>> propagate_step(const Step& step) {
-  return Stepper(step).run();
-}
+StepOutcome propagate_step(const Step& step) { return Stepper(step).run(); }
 
 }  // namespace hilo

@@ -29,7 +29,14 @@ struct Step {
   bool settles_conflicts = false;         // of arrays that are sharded along other axes
   int64_t priority = 0;                   // of the user; later ones do not count
 };
-// The shardings afterwards, by array; nothing for those that stay.
-std::vector<std::optional<AxisSharding>> propagate_step(const Step& step);
+// A dimension got axes that another array's has.
+struct StepMove {
+  size_t array = 0, dim = 0, source = 0, source_dim = 0;
+};
+struct StepOutcome {
+  std::vector<std::optional<AxisSharding>> shardings;  // by array; nothing for those that stay
+  std::vector<StepMove> moves;                         // in their order
+};
+StepOutcome propagate_step(const Step& step);
 
 }  // namespace hilo

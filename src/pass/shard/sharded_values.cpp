@@ -41,7 +41,7 @@ class ValueNumbering {
       for (ComputationId computation : given_.computations)
         for (InstructionId id : module_[computation].instructions) {
           if (module_[id].removed || given_.wished.contains(id) != wished) continue;
-          if (wished && said_by_[out_.value_of[out_.leaf(id, 0)]]) continue;
+          if (wished && out_.said_by[out_.value_of[out_.leaf(id, 0)]]) continue;
           if (auto done = take_given(id); !done)
             return fault_at(module_, id, std::move(done).error());
         }
@@ -160,7 +160,7 @@ class ValueNumbering {
           out_.value_of[leaf++] = value;
         });
       }
-    said_by_.resize(out_.shardings.size());
+    out_.said_by.resize(out_.shardings.size());
   }
 
   void set_manual(uint32_t value, size_t leaf, InstructionId id) {
@@ -200,9 +200,9 @@ class ValueNumbering {
         own.unreduced = axes_outside(*said.mesh, own.unreduced, edge->unreduced);
       }
     for (size_t d = 0; d < own.dims.size(); ++d)
-      if (!said_by_[number]) value.dims[d] = own.dims[d];
+      if (!out_.said_by[number]) value.dims[d] = own.dims[d];
       else if (!merge_dim(own.dims[d], value.dims[d])) return contradiction(number, said);
-    if (!said_by_[number]) said_by_[number] = id;
+    if (!out_.said_by[number]) out_.said_by[number] = speaker(id);
     for (const SubAxis& axis : axes_outside(*said.mesh, said.replicated, value.manual))
       if (!overlaps_any(axis, value.replicated)) value.replicated.push_back(axis);
     if (value.unreduced.empty()) value.unreduced = own.unreduced;
@@ -210,10 +210,17 @@ class ValueNumbering {
     return check_value(value, said);
   }
 
+  // Who said what is given of an instruction.
+  InstructionId speaker(InstructionId id) const {
+    if (const auto wish = given_.wished.find(id); wish != given_.wished.end()) id = wish->second;
+    const auto annotation = given_.annotations.find(id);
+    return annotation == given_.annotations.end() ? id : annotation->second;
+  }
+
   Result<void> merge_foreign(InstructionId id, uint32_t number, const AxisSharding& said) {
     AxisSharding& value = out_.shardings[number];
-    if (said_by_[number] && !(value == said)) return contradiction(number, said);
-    said_by_[number] = id;
+    if (out_.said_by[number] && !(value == said)) return contradiction(number, said);
+    out_.said_by[number] = id;
     value = said;
     out_.is_foreign[number] = true;
     return {};
@@ -231,7 +238,8 @@ class ValueNumbering {
   std::unexpected<Error> contradiction(uint32_t value, const AxisSharding& said) const {
     return fail(ErrorKind::Structure, "one value is to be sharded {} here and {} at '{}'",
                 print_shardy(said, given_.meshes),
-                print_shardy(out_.shardings[value], given_.meshes), module_[said_by_[value]].name);
+                print_shardy(out_.shardings[value], given_.meshes),
+                module_[out_.said_by[value]].name);
   }
 
   Result<void> check_value(const AxisSharding& value, const AxisSharding& said) {
@@ -254,8 +262,7 @@ class ValueNumbering {
   const GivenShardings& given_;
   const ManualAxes& manual_;
   ShardedValues out_;
-  std::vector<uint32_t> parent_;        // by leaf
-  std::vector<InstructionId> said_by_;  // by value: whose sharding was given
+  std::vector<uint32_t> parent_;  // by leaf
 };
 
 }  // namespace

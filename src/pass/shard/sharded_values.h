@@ -23,6 +23,7 @@ struct ShardedValues {
   std::vector<const RegionEdge*> edge_of;  // by leaf; null where it is no edge
   std::deque<RegionEdge> edges;
   std::vector<AxisSharding> shardings;  // by value
+  std::vector<InstructionId> said_by;   // by value: who said what is given of it, or none
   std::vector<bool> is_foreign;         // by value: over another mesh, so that nothing propagates
 
   size_t leaf(InstructionId id, size_t i) const { return first_leaf[id.value] + i; }

@@ -73,21 +73,57 @@ Result<void> check_effects(const Editor& editor, const GivenShardings& given,
   return {};
 }
 
-}  // namespace
+struct Propagated {
+  std::vector<ComputationId> computations;
+  ShardedValues values;
+};
 
-Result<bool> propagate_all_shardings(Module& module, const PassOptions& options) {
-  const int64_t devices = find_devices(module);
-  if (devices < 2) return false;
-  module.header.num_partitions = devices;
+// The module is for several devices.
+Result<Propagated> propagate(Module& module, const PassOptions& options, ShardingOrigins* origins) {
   HILO_DO(flatten_calls(module, options));
   Editor editor(module);
   HILO_TRY(const GivenShardings given, import_shardings(editor));
   HILO_TRY(const ManualAxes manual, find_manual_axes(module, given));
   HILO_DO(check_effects(editor, given, manual));
   HILO_TRY(ShardedValues values, number_values(module, given, manual));
-  HILO_DO(propagate_shardings(module, given, values));
+  HILO_DO(propagate_shardings(module, given, values, origins));
   write_shardings(editor, given, values);
+  return Propagated{given.computations, std::move(values)};
+}
+
+void add_rows(const Module& module, InstructionId id, const ShardedValues& values,
+              const ShardingOrigins& origins, std::vector<PropagatedSharding>& out) {
+  size_t leaf = values.leaf(id, 0);
+  for_each_leaf(module.shape(id), [&](const Shape& shape, std::span<const int64_t> index) {
+    if (shape.is_array() && !shape.dims.empty())
+      out.push_back({id, Dims(index.begin(), index.end()), shape, values.sharding_of(leaf),
+                     origins[values.value_of[leaf]]});
+    ++leaf;
+  });
+}
+
+}  // namespace
+
+Result<bool> propagate_all_shardings(Module& module, const PassOptions& options) {
+  const int64_t devices = find_devices(module);
+  if (devices < 2) return false;
+  module.header.num_partitions = devices;
+  HILO_DO(propagate(module, options, nullptr));
   return true;
+}
+
+Result<std::vector<PropagatedSharding>> explain_shardings(Module& module,
+                                                          const PassOptions& options) {
+  std::vector<PropagatedSharding> out;
+  const int64_t devices = find_devices(module);
+  if (devices < 2) return out;
+  module.header.num_partitions = devices;
+  ShardingOrigins origins;
+  HILO_TRY(const Propagated propagated, propagate(module, options, &origins));
+  for (ComputationId computation : propagated.computations)
+    for (InstructionId id : module[computation].instructions)
+      if (!module[id].removed) add_rows(module, id, propagated.values, origins, out);
+  return out;
 }
 
 }  // namespace hilo

@@ -5,7 +5,7 @@
 #include <deque>
 #include <unordered_map>
 
-#include "ir/ir.h"
+#include "pass/shard/propagation_step.h"
 
 namespace hilo {
 
@@ -23,10 +23,16 @@ class ShardingTable {
   std::unordered_multimap<size_t, uint32_t> known_;
 };
 
+// What a step did: shardings by array, as numbers of the table.
+struct KnownStep {
+  std::vector<uint32_t> shardings;
+  std::vector<StepMove> moves;
+};
+
 class StepMemo {
  public:
   template <class Body>
-  const std::vector<uint32_t>& step(const std::vector<uint64_t>& key, Body&& body) {
+  const KnownStep& step(const std::vector<uint64_t>& key, Body&& body) {
     const auto found = known_.find(key);
     if (found != known_.end()) return found->second;
     return known_.emplace(key, body()).first->second;
@@ -40,7 +46,7 @@ class StepMemo {
       return seed;
     }
   };
-  std::unordered_map<std::vector<uint64_t>, std::vector<uint32_t>, Hash> known_;
+  std::unordered_map<std::vector<uint64_t>, KnownStep, Hash> known_;
 };
 
 }  // namespace hilo
