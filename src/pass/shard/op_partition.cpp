@@ -35,12 +35,15 @@ RoleQuestion OpPartition::question(const LocalForm& form, std::span<const Shard>
                                    std::span<const AxisSharding> wanted) {
   RoleQuestion out{factors(), {}, {}, partitioner_.mesh(), partitioner_.manual(), form.reduction};
   for (size_t i = 0; i < operands.size(); ++i)
-    out.operands.push_back({&operands[i].shape, &factors().operands[i], &operands[i].sharding});
-  leaves_.clear();
-  for_each_leaf(shape(),
-                [&](const Shape& leaf, std::span<const int64_t>) { leaves_.push_back(leaf); });
+    out.operands.push_back(partitioner_.role_array(operands[i], factors().operands[i]));
+  for (size_t i = 0; i < operands.size(); ++i)
+    out.operands[i].is_left_out = form.leaves_out && form.leaves_out(i);
+  if (leaves_.empty())
+    for_each_leaf(shape(),
+                  [&](const Shape& leaf, std::span<const int64_t>) { leaves_.push_back(leaf); });
   for (size_t i = 0; i < leaves_.size(); ++i)
-    out.results.push_back({&leaves_[i], &factors().results[i], &wanted[i]});
+    out.results.push_back({&leaves_[i], &factors().results[i],
+                           partitioner_.is_read(global_, i) ? &wanted[i] : nullptr});
   for (const auto* list : {&out.operands, &out.results})
     for (const RoleArray& array : *list)
       if (array.sharding && !array.sharding->manual.empty()) out.manual = array.sharding->manual;
@@ -56,35 +59,59 @@ RoleQuestion OpPartition::question(const LocalForm& form, std::span<const Shard>
 }
 
 Result<Shards> OpPartition::by_factors(const LocalForm& form) {
-  Shards operands;
-  for (size_t i = 0; i < operand_count(); ++i)
-    operands.insert(operands.end(), operand_shards(i).begin(), operand_shards(i).end());
-  HILO_TRY(const std::vector<AxisSharding> wanted, this->wanted(operands));
-  const RoleQuestion asked = question(form, operands, wanted);
-  const Roles& roles = partitioner_.roles(rule(), asked);
-  LocalOperands local{asked, roles, operands, {}};
-  for (size_t i = 0; i < operands.size(); ++i) {
-    if (!operands[i].shape.is_array()) continue;
-    AxisSharding to = operand_sharding(asked, asked.operands[i], roles);
-    HILO_TRY(const InstructionId id, partitioner_.resharded(operands[i], to));
-    local.operands[i] = {id, std::move(to), operands[i].shape};
+  return by_cheapest(std::span(&form, 1));
+}
+
+Result<Shards> OpPartition::by_cheapest(std::span<const LocalForm> forms) {
+  const Shards operands = operand_leaves();
+  HILO_TRY(const std::vector<AxisSharding> wanted, this->wanted());
+  const LocalForm* best = nullptr;
+  std::optional<RoleQuestion> asked;
+  Roles roles;
+  for (const LocalForm& form : forms) {
+    RoleQuestion one = question(form, operands, wanted);
+    const Roles& found = partitioner_.roles(rule(), one);
+    if (best && found.seconds >= roles.seconds) continue;
+    best = &form;
+    asked.emplace(std::move(one));
+    roles = found;
   }
-  for (const RoleArray& result : asked.results)
-    local.results.push_back(result_sharding(asked, result, roles));
+  return emit(*best, {*asked, roles, operands, {}}, wanted);
+}
+
+Result<Shards> OpPartition::emit(const LocalForm& form, LocalOperands local,
+                                 std::span<const AxisSharding> wanted) {
+  for (size_t i = 0; i < local.operands.size(); ++i) {
+    Shard& operand = local.operands[i];
+    if (!operand.shape.is_array() || (form.leaves_out && form.leaves_out(i))) continue;
+    AxisSharding to = operand_sharding(local.question, local.question.operands[i], local.roles);
+    HILO_TRY(operand.id, partitioner_.resharded(operand, to));
+    operand.sharding = std::move(to);
+  }
+  for (const RoleArray& result : local.question.results)
+    local.results.push_back(result_sharding(local.question, result, local.roles));
   HILO_TRY(const std::vector<InstructionId> ids, form.emit ? form.emit(local) : emit_plain(local));
   Shards out;
   for (size_t i = 0; i < ids.size(); ++i) {
-    HILO_TRY(const InstructionId id,
-             partitioner_.resharded({ids[i], local.results[i], leaves_[i]}, wanted[i]));
-    out.push_back({id, wanted[i], leaves_[i]});
+    out.push_back({ids[i], local.results[i], leaves_[i]});
+    if (!partitioner_.is_read(global_, i)) continue;
+    HILO_TRY(out[i].id, partitioner_.resharded(out[i], wanted[i]));
+    out[i].sharding = wanted[i];
   }
+  return form.finish ? form.finish(std::move(out)) : out;
+}
+
+Shards OpPartition::operand_leaves() {
+  Shards out;
+  for (size_t i = 0; i < operand_count(); ++i)
+    out.insert(out.end(), operand_shards(i).begin(), operand_shards(i).end());
   return out;
 }
 
-Result<std::vector<AxisSharding>> OpPartition::wanted(std::span<const Shard> operands) {
+Result<std::vector<AxisSharding>> OpPartition::wanted() {
   HILO_TRY(const auto stated, partitioner_.stated(global_));
   SubAxes manual = partitioner_.manual();
-  for (const Shard& operand : operands)
+  for (const Shard& operand : operand_leaves())
     if (!operand.sharding.manual.empty()) manual = operand.sharding.manual;
   std::vector<AxisSharding> out;
   for_each_leaf(shape(), [&](const Shape& leaf, std::span<const int64_t>) {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "pass/shard/partitioner.h"
-#include "pass/shard/roles.h"
 
 namespace hilo {
 
@@ -32,8 +31,12 @@ struct LocalForm {
   // Bytes that a device sends beside reshardings.
   std::function<double(const Roles&)> sent_bytes = {};
   std::string reduction = "";  // of Sharding::unreduced_op
+  // Operand leaves that it works without; `finish` gives the finished leaves of the result what
+  // they are for, and `sent_bytes` counts what that sends.
+  std::function<bool(size_t leaf)> leaves_out = {};
   // The leaves of the result, in the shardings of `results`.
   std::function<Result<std::vector<InstructionId>>(const LocalOperands&)> emit = {};
+  std::function<Result<Shards>(Shards)> finish = {};
 };
 
 class OpPartition {
@@ -55,11 +58,17 @@ class OpPartition {
   const Shape& operand_shape(size_t i) { return module().shape(operand(i)); }
   size_t operand_count() { return module()[global_].operand_count; }
   const Shards& operand_shards(size_t i) { return partitioner_.shards(operand(i)); }
-  const ShardingFactors& factors() { return partitioner_.factors(rule()); }
+  const ShardingFactors& factors() { return factors_ ? *factors_ : partitioner_.factors(rule()); }
+  // Where the local form ties dimensions otherwise than propagation does.
+  void set_factors(ShardingFactors factors) { factors_ = std::move(factors); }
 
   // By the roles of least cost: operands brought to theirs, the local form, results brought to
   // what is stated.
   Result<Shards> by_factors(const LocalForm& form = {});
+  // The same by the form of least cost, the first one among equals.
+  Result<Shards> by_cheapest(std::span<const LocalForm> forms);
+  // What the instruction states of its leaves; what it says nothing of is whole on every device.
+  Result<std::vector<AxisSharding>> wanted();
   // Operands whole on every device, and the instruction as it is; then results cut as is stated.
   Result<Shards> replicated();
   // The two halves of that: operands as whole values, and leaves that are whole on every device.
@@ -87,13 +96,15 @@ class OpPartition {
   uint32_t rule();
   RoleQuestion question(const LocalForm& form, std::span<const Shard> operands,
                         std::span<const AxisSharding> wanted);
-  // What the instruction states of its leaves; what it says nothing of is whole on every device.
-  Result<std::vector<AxisSharding>> wanted(std::span<const Shard> operands);
+  Result<Shards> emit(const LocalForm& form, LocalOperands local,
+                      std::span<const AxisSharding> wanted);
+  Shards operand_leaves();
   Result<std::vector<InstructionId>> emit_plain(const LocalOperands& local);
 
   Partitioner& partitioner_;
   InstructionId global_;
   std::optional<uint32_t> rule_;
+  std::optional<ShardingFactors> factors_;
   std::vector<Shape> leaves_;
 };
 

@@ -52,6 +52,31 @@ Partitioner::Partitioner(Module& module, const PassOptions& options, SharedMesh 
       costs_(options.machine),
       rules_(module) {
   find_computations();
+  find_elements_read();
+}
+
+// Tuples of arrays that only get-tuple-elements read.
+void Partitioner::find_elements_read() {
+  const Module& module = editor_.module();
+  std::unordered_map<uint32_t, uint32_t> reads;
+  for (ComputationId computation : order_)
+    for (InstructionId id : module[computation].instructions) {
+      if (module[id].removed || module[id].op != Op::GetTupleElement) continue;
+      const InstructionId tuple = module.operand(id, 0);
+      if (leaf_count(module.shape(tuple)) != std::ssize(module.shape(tuple).elements)) continue;
+      read_[tuple.value].insert(module.attributes<GetTupleElementAttributes>(id).index);
+      ++reads[tuple.value];
+    }
+  for (const auto& [tuple, count] : reads) {
+    const InstructionId id{tuple};
+    if (editor_.use_count(id) != count || module[module[id].computation].root == id)
+      read_.erase(tuple);
+  }
+}
+
+bool Partitioner::is_read(InstructionId global, size_t leaf) const {
+  const auto elements = read_.find(global.value);
+  return elements == read_.end() || elements->second.contains(static_cast<int64_t>(leaf));
 }
 
 // The new computations come first, each with an instruction behind which code can be written.
@@ -135,15 +160,36 @@ Result<void> Partitioner::fill(InstructionId from,
   return {};
 }
 
-const Roles& Partitioner::roles(uint32_t rule, const RoleQuestion& question) {
-  std::vector<uint64_t> key = {rule};
+// All that the roles depend on beside the rule.
+std::vector<uint64_t> Partitioner::key_of(const RoleQuestion& question) {
+  std::vector<uint64_t> key;
   for (const std::vector<bool>* flags : {&question.may_shard, &question.even_alone}) {
     uint64_t bits = 1;
     for (bool flag : *flags) bits = bits * 2 + flag;
     key.push_back(bits);
   }
+  const auto number = [&](const AxisSharding* sharding) -> uint64_t {
+    return sharding ? table_.intern(*sharding) + uint64_t{1} : 0;
+  };
   for (const auto* list : {&question.operands, &question.results})
-    for (const RoleArray& array : *list) key.push_back(table_.intern(*array.sharding));
+    for (const RoleArray& array : *list) {
+      key.push_back(number(array.sharding));
+      key.push_back(4 * number(array.other) + 2 * array.is_free + array.is_left_out);
+    }
+  return key;
+}
+
+const Roles& Partitioner::roles(uint32_t rule, const RoleQuestion& question) {
+  std::vector<uint64_t> key = key_of(question);
+  key.push_back(rule);
+  if (&question.factors != &factors(rule)) {
+    for (const ShardingFactor& factor : question.factors.factors)
+      key.insert(key.end(),
+                 {static_cast<uint64_t>(factor.size), static_cast<uint64_t>(factor.kind)});
+    for (const auto* list : {&question.operands, &question.results})
+      for (const RoleArray& array : *list)
+        for (const auto& dim : *array.factors) key.insert(key.end(), dim.begin(), dim.end());
+  }
   const auto known = roles_.find(key);
   if (known != roles_.end()) return known->second;
   return roles_.emplace(std::move(key), choose_roles(question, costs_)).first->second;
@@ -174,19 +220,47 @@ Result<std::vector<std::optional<AxisSharding>>> Partitioner::stated(Instruction
   return out;
 }
 
+bool Partitioner::is_splat(const Shard& tile) const {
+  return tile.sharding.unreduced.empty() && module()[tile.id].op == Op::Broadcast &&
+         module().shape(module().operand(tile.id, 0)).dims.empty();
+}
+
+RoleArray Partitioner::role_array(const Shard& tile, const DimensionFactors& factors) const {
+  const auto origin = origins_.find(tile.id.value);
+  return {&tile.shape, &factors, &tile.sharding,
+          origin == origins_.end() ? nullptr : &origin->second.sharding, is_splat(tile)};
+}
+
+double Partitioner::bytes_to_bring(const Shard& tile, const AxisSharding& to) {
+  if (is_splat(tile)) return 0;
+  const auto& plan =
+      costs_.plan(tile.shape.dims, tile.sharding, before_new_summands(tile.sharding, to));
+  return plan ? plan->bytes_per_device(tile.shape.type) : INFINITY;
+}
+
 Result<InstructionId> Partitioner::resharded(const Shard& shard, const AxisSharding& to) {
   if (!shard.shape.is_array() || shard.sharding == to) return shard.id;
+  if (is_splat(shard) && to.unreduced.empty())
+    return LocalCode(editor_, shard.id)
+        .broadcast(module().operand(shard.id, 0), local_dims(shard.shape.dims, to), {});
   const Shards known = resharded_[shard.id.value];
   for (const Shard& one : known)
     if (one.sharding == to && one.shape == shard.shape) return one.id;
   AxisSharding from = shard.sharding;
   if (!from.is_sharded() && from.unreduced.empty()) from.manual = to.manual;
+  const auto cost = [&](const AxisSharding& of) { return costs_.seconds(shard.shape, of, to); };
+  const auto origin = origins_.find(shard.id.value);
+  if (origin != origins_.end() && cost(origin->second.sharding) < cost(from))
+    return resharded(Shard(origin->second), to);
   const AxisSharding before = before_new_summands(from, to);
   const Result<ReshardPlan>& plan = costs_.plan(shard.shape.dims, from, before);
   if (!plan) return std::unexpected(plan.error());
   HILO_TRY(InstructionId out, emit_reshard(editor_, shard.id, shard.shape.dims, *plan, channel_));
   HILO_TRY(out, as_summand(out, to, axes_outside(*to.mesh, to.unreduced, before.unreduced)));
   resharded_[shard.id.value].push_back({out, to, shard.shape});
+  if (plan->elements == 0 && out != shard.id && from.unreduced.empty() && to.unreduced.empty())
+    origins_[out.value] =
+        origin == origins_.end() ? Shard{shard.id, from, shard.shape} : origin->second;
   return out;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include "pass/pass.h"
@@ -48,10 +49,17 @@ class Partitioner {
 
   // Of a global instruction that has been visited.
   const Shards& shards(InstructionId global) const { return tiles_.at(global.value); }
+  // Whether anybody reads the leaf of a global instruction.
+  bool is_read(InstructionId global, size_t leaf) const;
   // What a global instruction says of its leaves; nothing where it says nothing.
   Result<std::vector<std::optional<AxisSharding>>> stated(InstructionId global) const;
-  // The tile under another sharding. Reshardings of a value are kept and used again.
+  // The tile under another sharding. Reshardings of a value are kept and used again; one number
+  // everywhere is written anew, and what was cut from a larger tile is brought from that where it
+  // sends less.
   Result<InstructionId> resharded(const Shard& tile, const AxisSharding& to);
+  double bytes_to_bring(const Shard& tile, const AxisSharding& to);  // that a device sends for it
+  // An operand whose tile it is, by what resharding it costs.
+  RoleArray role_array(const Shard& tile, const DimensionFactors& factors) const;
 
   // A called computation, written anew: its own, and which tiles it takes and gives.
   struct Callee {
@@ -70,7 +78,10 @@ class Partitioner {
   std::vector<InstructionId> split(InstructionId local);  // into leaves
 
  private:
+  bool is_splat(const Shard& tile) const;
+  std::vector<uint64_t> key_of(const RoleQuestion& question);
   void find_computations();
+  void find_elements_read();
   Result<void> find_boundaries();
   void find_manual_axes(ComputationId global);
   Result<void> agree(InstructionId caller);
@@ -104,10 +115,12 @@ class Partitioner {
   ComputationId local_;
   SubAxes manual_;
   InstructionId visited_;
-  std::vector<bool> is_cloned_;                     // by instruction
-  std::unordered_map<uint32_t, Shards> tiles_;      // by instruction
-  std::unordered_map<uint32_t, Callee> callees_;    // by computation
-  std::unordered_map<uint32_t, Shards> resharded_;  // by tile
+  std::unordered_map<uint32_t, std::set<int64_t>> read_;  // by tuple that is taken apart alone
+  std::vector<bool> is_cloned_;                           // by instruction
+  std::unordered_map<uint32_t, Shards> tiles_;            // by instruction
+  std::unordered_map<uint32_t, Callee> callees_;          // by computation
+  std::unordered_map<uint32_t, Shards> resharded_;        // by tile
+  std::unordered_map<uint32_t, Shard> origins_;           // by tile: what it was cut from
 };
 
 }  // namespace hilo

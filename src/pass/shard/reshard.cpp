@@ -90,8 +90,10 @@ void share_mesh(std::span<const int64_t> dims, AxisSharding& from, AxisSharding&
       target && *target->mesh == *from.mesh)
     to = std::move(*target);
   else if (auto source = axis_sharding(tile_sharding(from), dims.size(), to.mesh);
-           source && *source->mesh == *to.mesh)
+           source && *source->mesh == *to.mesh) {
+    source->unreduced_op = std::move(from.unreduced_op);  // tiles do not say it
     from = std::move(*source);
+  }
 }
 
 }  // namespace

@@ -65,6 +65,8 @@ void ReshardCosts::append(Key& key, const AxisSharding& sharding) {
   for (const AxisSharding::Dim& dim : sharding.dims) add(dim.axes);
   add(sharding.unreduced);
   add(sharding.manual);
+  key.push_back(std::ssize(sharding.unreduced_op));
+  key.insert(key.end(), sharding.unreduced_op.begin(), sharding.unreduced_op.end());
 }
 
 const Result<ReshardPlan>& ReshardCosts::plan(std::span<const int64_t> dims,

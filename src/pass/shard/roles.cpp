@@ -41,7 +41,9 @@ class RoleSearch {
     if (best_.sent > 0)
       while (improve()) {
       }
-    return space_.roles(best_.roles);
+    Roles out = space_.roles(best_.roles);
+    out.seconds = best_.seconds;
+    return out;
   }
 
  private:
@@ -63,20 +65,23 @@ class RoleSearch {
     const Roles roles = space_.roles(atoms);
     Candidate out{std::move(atoms)};
     for (const RoleArray& operand : question_.operands)
-      if (operand.sharding)
-        out.sent += costs_.seconds(*operand.shape, *operand.sharding,
-                                   operand_sharding(question_, operand, roles));
-    for (const RoleArray& result : question_.results) {
-      const AxisSharding made = result_sharding(question_, result, roles);
-      AxisSharding wanted = result.sharding ? *result.sharding : made;
-      if (!result.sharding) wanted.unreduced.clear();
-      out.sent += costs_.seconds(*result.shape, made, wanted);
-    }
+      if (!operand.is_free && !operand.is_left_out)
+        out.sent += seconds_to_bring(operand, operand_sharding(question_, operand, roles));
+    for (const RoleArray& result : question_.results)
+      if (result.sharding)
+        out.sent += costs_.seconds(*result.shape, result_sharding(question_, result, roles),
+                                   *result.sharding);
     if (question_.sent_bytes) out.sent += costs_.seconds_to_send(question_.sent_bytes(roles));
     double devices = 1;
     for (const SubAxes& axes : roles.axes) devices *= static_cast<double>(axes_size(axes));
     out.seconds = out.sent + costs_.seconds_to_compute(question_.operations / devices);
     return out;
+  }
+
+  double seconds_to_bring(const RoleArray& operand, const AxisSharding& to) {
+    const double out = costs_.seconds(*operand.shape, *operand.sharding, to);
+    if (!operand.other || out == 0) return out;
+    return std::min(out, costs_.seconds(*operand.shape, *operand.other, to));
   }
 
   // Each axis to each other factor, or to none, or from none.

@@ -11,15 +11,19 @@ namespace hilo {
 
 struct Roles {
   std::vector<SubAxes> axes;  // of each factor, most major first
+  double seconds = 0;         // that they cost
   bool operator==(const Roles&) const = default;
 };
 
 // An array of the instruction, and the sharding that it has (an operand) or is to have (a result);
-// null where that is the instruction's own choice.
+// null where none counts.
 struct RoleArray {
   const Shape* shape;
   const DimensionFactors* factors;
   const AxisSharding* sharding;
+  const AxisSharding* other = nullptr;  // that an operand has as well
+  bool is_free = false;                 // any tile of an operand is there without a resharding
+  bool is_left_out = false;             // the local form works without the operand
 };
 
 struct RoleQuestion {
