@@ -29,6 +29,13 @@ std::optional<Literal> identity_element(Op op, ElementType type) {
   return std::nullopt;
 }
 
+std::optional<NeutralSum> neutral_sum(ElementType type) {
+  if (type == ElementType::Pred) return NeutralSum{scalar_of(type, 0), "or"};
+  Literal zero = scalar_of(type, is_floating(type) || is_complex(type) ? -0.0 : 0);
+  if (zero.number_at(0) != 0) return std::nullopt;
+  return NeutralSum{std::move(zero), "sum"};
+}
+
 namespace {
 
 // Shardy's names, the first of an op is the one that is written.

@@ -13,4 +13,12 @@ std::string_view reduction_name(Op op);
 // And back; an empty name is a sum. Nothing for others.
 std::optional<Op> reduction_of(std::string_view name);
 
+// A sum of one value and otherwise neutral elements is that value, bit for bit. Nothing for types
+// without zero.
+struct NeutralSum {
+  Literal neutral;
+  std::string name;  // of Sharding::unreduced_op
+};
+std::optional<NeutralSum> neutral_sum(ElementType type);
+
 }  // namespace hilo

@@ -39,6 +39,28 @@ InstructionId LocalCode::resize(InstructionId value, std::span<const int64_t> to
                               PadAttributes{std::move(padding)});
 }
 
+InstructionId LocalCode::pad(InstructionId value, std::span<const int64_t> low,
+                             std::span<const int64_t> high, InstructionId scalar) {
+  PaddingConfig padding;
+  for (size_t dim = 0; dim < low.size(); ++dim) padding.dims.push_back({low[dim], high[dim], 0});
+  return editor_.add_inferred(like_, Op::Pad, std::array{value, scalar},
+                              PadAttributes{std::move(padding)});
+}
+
+InstructionId LocalCode::slice(InstructionId value, std::span<const int64_t> starts, Dims sizes) {
+  if (dims(value) == sizes) return value;
+  SliceDims slice;
+  for (size_t dim = 0; dim < sizes.size(); ++dim)
+    slice.dims.push_back({starts[dim], starts[dim] + sizes[dim], 1});
+  return editor_.add_inferred(like_, Op::Slice, std::array{value},
+                              SliceAttributes{std::move(slice)});
+}
+
+InstructionId LocalCode::concatenate(std::span<const InstructionId> values, int64_t dimension) {
+  if (values.size() == 1) return values[0];
+  return editor_.add_inferred(like_, Op::Concatenate, values, DimensionsAttributes{{dimension}});
+}
+
 InstructionId LocalCode::broadcast(InstructionId value, Dims to, Dims mapping) {
   if (dims(value) == to) return value;
   const Shape shape = Shape::array(type(value), std::move(to));
@@ -105,6 +127,13 @@ InstructionId LocalCode::binary(Op op, InstructionId a, InstructionId b) {
 
 InstructionId LocalCode::scaled(InstructionId value, int64_t factor) {
   return factor == 1 ? value : binary(Op::Multiply, value, number(factor));
+}
+
+InstructionId LocalCode::clamp(InstructionId value, int64_t least, int64_t greatest) {
+  const Dims size = dims(value);
+  const InstructionId low = broadcast(number(least), size, {});
+  const InstructionId high = broadcast(number(greatest), size, {});
+  return binary(Op::Minimum, binary(Op::Maximum, value, low), high);
 }
 
 InstructionId LocalCode::partition() {

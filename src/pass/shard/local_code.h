@@ -19,6 +19,11 @@ class LocalCode {
   InstructionId transpose(InstructionId value, Dims permutation);
   // Sizes grow at the high end by zeros, or shrink there.
   InstructionId resize(InstructionId value, std::span<const int64_t> dims);
+  // So much of the scalar before and behind in each dimension.
+  InstructionId pad(InstructionId value, std::span<const int64_t> low,
+                    std::span<const int64_t> high, InstructionId scalar);
+  InstructionId slice(InstructionId value, std::span<const int64_t> starts, Dims sizes);
+  InstructionId concatenate(std::span<const InstructionId> values, int64_t dimension);
   InstructionId broadcast(InstructionId value, Dims dims, Dims mapping);
   InstructionId zeros(ElementType type, Dims dims);
   InstructionId constant(Literal literal) {
@@ -41,6 +46,8 @@ class LocalCode {
   // s32 scalars.
   InstructionId number(int64_t value);
   InstructionId scaled(InstructionId number, int64_t factor);
+  // Elements of an s32 array within the bounds, at most.
+  InstructionId clamp(InstructionId value, int64_t least, int64_t greatest);
   // Of this device along axes of the mesh, most major first.
   InstructionId coordinate(const Mesh& mesh, std::span<const SubAxis> axes);
   // Of a table with a row for each device: the elements of this device's.
