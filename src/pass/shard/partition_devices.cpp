@@ -1,6 +1,5 @@
-// What devices do together, with the host, or each for itself; and custom calls.
-#include "eval/eval.h"
-#include "pass/shard/partition_single_device.h"
+// What devices do together, with the host, or each for itself.
+#include "pass/shard/op_partition.h"
 
 namespace hilo {
 namespace {
@@ -71,36 +70,5 @@ Result<Shards> partition_ReplicaId(OpPartition& op) { return op.replicated(); }
 Result<Shards> partition_Rng(OpPartition& op) { return op.replicated(); }
 Result<Shards> partition_RngBitGenerator(OpPartition& op) { return op.replicated(); }
 Result<Shards> partition_RngGetAndUpdateState(OpPartition& op) { return op.replicated(); }
-
-// A manual region begins and ends: tiles stay, other dimensions describe them.
-Result<Shards> cross_region(OpPartition& op) {
-  HILO_TRY(const auto stated, op.partitioner().stated(op.id()));
-  Shards out;
-  for (size_t i = 0; i < op.operand_count(); ++i) {
-    const Shard tile = op.operand_shards(i)[0];
-    const size_t leaf = out.size();
-    AxisSharding sharding =
-        stated[leaf] ? *stated[leaf] : op.partitioner().replicated(tile.shape.dims.size());
-    out.push_back({tile.id, std::move(sharding), op.shape()});
-    if (local_dims(op.shape().dims, out.back().sharding) != op.module().shape(tile.id).dims)
-      return fail(ErrorKind::Shape,
-                  "expected tiles of {} at the border of a manual region, found {}",
-                  to_string_without_layout(local_shape(op.shape(), out.back().sharding)),
-                  to_string_without_layout(op.module().shape(tile.id)));
-  }
-  return out;
-}
-
-Result<Shards> partition_CustomCall(OpPartition& op) {
-  const std::string& target = op.attributes<CustomCallAttributes>().custom_call_target;
-  const CustomCallInfo* known = find_custom_call(target);
-  if (target == "SPMDFullToShardShape" || target == "SPMDShardToFullShape") return cross_region(op);
-  if (known && op.operand_count() == 1 &&
-      (known->family == "sharding" || known->family == "placement") &&
-      op.operand_shape(0) == op.shape())
-    return op.as_stated(op.operand_shards(0));
-  if (const auto device = only_device(op)) return on_device(op, *device);
-  return op.replicated();
-}
 
 }  // namespace hilo

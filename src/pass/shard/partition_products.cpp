@@ -23,7 +23,6 @@ Result<Shards> partition_BatchNormGrad(OpPartition& op) { return op.replicated()
 Result<Shards> partition_BatchNormInference(OpPartition& op) { return by_passing_factors(op); }
 Result<Shards> partition_BatchNormTraining(OpPartition& op) { return op.replicated(); }
 Result<Shards> partition_Cholesky(OpPartition& op) { return by_passing_factors(op); }
-Result<Shards> partition_Fft(OpPartition& op) { return by_passing_factors(op); }
 Result<Shards> partition_TriangularSolve(OpPartition& op) { return by_passing_factors(op); }
 
 }  // namespace hilo

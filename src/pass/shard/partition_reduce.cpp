@@ -1,0 +1,124 @@
+// reduce. Dimensions that are kept are local. Of those that are reduced each device reduces its
+// tile: what a sum is made of is added up, and parts under any other computation are gathered, as
+// few as there are devices, and reduced again.
+#include <algorithm>
+#include <cstring>
+
+#include "eval/eval.h"
+#include "pass/shard/device_parts.h"
+#include "pass/shard/identity_element.h"
+
+namespace hilo {
+namespace {
+
+using Kind = ShardingFactor::Kind;
+
+bool is_sharded(const LocalOperands& local, std::span<const size_t> factors) {
+  return std::ranges::any_of(factors,
+                             [&](size_t factor) { return !local.roles.axes[factor].empty(); });
+}
+
+// The initial value on the first device of each group, the neutral element on the others.
+InstructionId initial_once(OpPartition& op, InstructionId initial, InstructionId neutral,
+                           const AxisSharding& result) {
+  LocalCode code = op.code();
+  const InstructionId is_first = code.compare(code.coordinate(*result.mesh, result.unreduced),
+                                              code.number(0), ComparisonDirection::Eq);
+  return code.select(is_first, initial, neutral);
+}
+
+class ReducePartition {
+ public:
+  explicit ReducePartition(OpPartition& op) : op_(op), arrays_(op.operand_count() / 2) {
+    for (int64_t dim : op.attributes<ReduceAttributes>().dimensions)
+      reduced_.push_back(static_cast<size_t>(dim));
+    for (size_t factor = 0; factor < op.factors().factors.size(); ++factor)
+      if (op.factors().factors[factor].kind == Kind::Reduction) factors_.push_back(factor);
+    const auto combiner = find_combiner(op.module(), op.attributes<ReduceAttributes>().to_apply);
+    if (combiner && arrays_ == 1) monoid_ = op.module()[combiner->instruction].op;
+    if (monoid_) neutral_ = identity_element(*monoid_, op.operand_shape(0).type);
+  }
+
+  Result<Shards> run() {
+    if (neutral_ && !reduction_name(*monoid_).empty()) return op_.by_factors(by_summands());
+    const bool can_gather = stays_at_rest();
+    ShardingFactors factors = op_.factors();
+    for (ShardingFactor& factor : factors.factors)
+      if (factor.kind == Kind::Reduction && can_gather) factor.kind = Kind::Pass;
+    op_.set_factors(std::move(factors));
+    return op_.by_factors(by_parts());
+  }
+
+ private:
+  LocalForm by_summands() {
+    LocalForm form;
+    form.reduction = reduction_name(*monoid_);
+    form.emit = [this](const LocalOperands& local) -> Result<std::vector<InstructionId>> {
+      std::vector<InstructionId> operands = local.ids();
+      if (is_sharded(local, factors_)) {
+        LocalCode code = op_.code();
+        const InstructionId filling = code.constant(*neutral_);
+        operands[0] = op_.masked(local.operands[0], reduced_, filling);
+        operands[1] = initial_once(op_, operands[1], filling, local.results[0]);
+      }
+      return op_.clone(operands, local.results);
+    };
+    return form;
+  }
+
+  LocalForm by_parts() {
+    LocalForm form;
+    form.may_shard = [this](size_t factor) {
+      return op_.factors().factors[factor].kind == Kind::Pass;
+    };
+    form.sent_bytes = [this](const Roles& roles) {
+      return bytes_to_gather(op_, roles, axes_of(roles, factors_));
+    };
+    form.emit = [this](const LocalOperands& local) -> Result<std::vector<InstructionId>> {
+      std::vector<InstructionId> operands = local.ids();
+      if (!is_sharded(local, factors_)) return op_.clone(operands, local.results);
+      for (size_t i = 0; i < arrays_; ++i)
+        operands[i] = op_.masked(local.operands[i], reduced_, operands[arrays_ + i]);
+      const std::vector<InstructionId> parts = op_.clone(operands, local.results);
+      for (size_t i = 0; i < arrays_; ++i)
+        operands[i] = gathered_parts(op_, parts[i], axes_of(local.roles, factors_));
+      const InstructionId out = op_.clone_value(operands, local.results);
+      op_.module().mutable_attributes<ReduceAttributes>(out).dimensions = {0};
+      return op_.partitioner().split(out);
+    };
+    return form;
+  }
+
+  // Whether initial values combined with themselves stay what they are, so that it does not matter
+  // how often they are combined with a commutative and associative computation's elements.
+  bool stays_at_rest() {
+    std::vector<Literal> arguments;
+    for (size_t i = 0; i < 2 * arrays_; ++i) {
+      const Literal* initial = constant_of(op_.module(), op_.operand(arrays_ + i % arrays_));
+      if (!initial) return false;
+      arguments.push_back(*initial);
+    }
+    const auto combined =
+        evaluate_computation(op_.module(), op_.attributes<ReduceAttributes>().to_apply, arguments,
+                             {.threads = 1, .is_verified = true});
+    if (!combined) return false;
+    for (size_t i = 0; i < arrays_; ++i) {
+      const Literal& one = combined->shape().is_tuple() ? combined->elements()[i] : *combined;
+      if (!std::ranges::equal(one.raw(), arguments[i].raw())) return false;
+    }
+    return true;
+  }
+
+  OpPartition& op_;
+  const size_t arrays_;
+  std::vector<size_t> reduced_;  // dimensions
+  std::vector<size_t> factors_;  // of these
+  std::optional<Op> monoid_;
+  std::optional<Literal> neutral_;
+};
+
+}  // namespace
+
+Result<Shards> partition_Reduce(OpPartition& op) { return ReducePartition(op).run(); }
+
+}  // namespace hilo
