@@ -1,0 +1,218 @@
+// A program for many devices against the same program for one: each device's tile of the result is
+// the box of the whole that its sharding says.
+#pragma once
+
+#include <algorithm>
+#include <set>
+
+#include "../judge.h"
+#include "analysis/analysis.h"
+#include "pass/shard/reshard.h"
+
+namespace hilo::test {
+
+// Shardings of a value's leaves; replicated where none is stated.
+inline Result<std::vector<AxisSharding>> leaf_shardings(const Module& module, InstructionId id,
+                                                        const Shape& global) {
+  const SharedMesh mesh = flat_mesh(module.header.num_partitions);
+  const auto& stated = module.extra(module[id]).sharding;
+  if (stated) return axis_shardings(*stated, global, mesh);
+  std::vector<AxisSharding> out;
+  for_each_leaf(global, [&](const Shape& leaf, std::span<const int64_t>) {
+    out.push_back(replicated_sharding(mesh, leaf.dims.size()));
+  });
+  return out;
+}
+
+// Calls body(offset in the tile, offset in the whole), in bytes, for the elements of a box.
+inline void for_each_element(const ArrayBox& box, const Dims& whole, const Dims& tile,
+                             int64_t bytes, const std::function<void(int64_t, int64_t)>& body) {
+  if (box.elements() == 0) return;
+  const Dims of_whole = row_major_strides(whole), of_tile = row_major_strides(tile);
+  Dims index(box.sizes.size(), 0);
+  do {
+    int64_t in_tile = 0, in_whole = 0;
+    for (size_t d = 0; d < index.size(); ++d) {
+      in_tile += index[d] * of_tile[d];
+      in_whole += (box.offset[d] + index[d]) * of_whole[d];
+    }
+    body(in_tile * bytes, in_whole * bytes);
+  } while (next_index(index, box.sizes));
+}
+
+// A device's tile of an array. Padding is NaN, or any bits: nobody may read it.
+inline Literal tile_of(const Literal& whole, const AxisSharding& sharding, int64_t device,
+                       Dice& dice) {
+  const Shape local = local_shape(whole.shape(), sharding);
+  Literal out = Literal::uninitialized(local);
+  const bool is_pred = whole.type() == ElementType::Pred;
+  for (std::byte& byte : out.mutable_raw())
+    byte = is_pred                     ? static_cast<std::byte>(dice.below(2))
+           : is_floating(whole.type()) ? std::byte{0xff}
+                                       : static_cast<std::byte>(dice.below(256));
+  const int64_t bytes = storage_bytes(whole.type());
+  const ArrayBox box = DeviceTiles(sharding, whole.shape().dims).box_of(device);
+  std::byte* to = out.mutable_raw().data();
+  for_each_element(box, whole.shape().dims, local.dims, bytes, [&](int64_t in, int64_t of) {
+    std::copy_n(whole.raw().data() + of, bytes, to + in);
+  });
+  return out;
+}
+inline Literal tile_of(const Literal& whole, std::span<const AxisSharding>& leaves, int64_t device,
+                       Dice& dice) {
+  if (!whole.shape().is_tuple()) {
+    Literal out = tile_of(whole, leaves[0], device, dice);
+    leaves = leaves.subspan(1);
+    return out;
+  }
+  std::vector<Literal> elements;
+  for (const Literal& element : whole.elements())
+    elements.push_back(tile_of(element, leaves, device, dice));
+  return Literal::tuple(std::move(elements));
+}
+
+inline std::string difference_in_tile(const Literal& whole, const Literal& tile,
+                                      const AxisSharding& sharding, int64_t device) {
+  const Dims local = local_dims(whole.shape().dims, sharding);
+  if (tile.shape().dims != local || tile.type() != whole.type())
+    return fmt::format("device {} has {}, not a tile of {}", device,
+                       to_string_without_layout(tile.shape()),
+                       to_string_without_layout(whole.shape()));
+  const int64_t bytes = storage_bytes(whole.type());
+  const ArrayBox box = DeviceTiles(sharding, whole.shape().dims).box_of(device);
+  std::string out;
+  for_each_element(box, whole.shape().dims, local, bytes, [&](int64_t in, int64_t of) {
+    const std::byte *a = whole.raw().data() + of, *b = tile.raw().data() + in;
+    if (!out.empty() || std::equal(a, a + bytes, b)) return;
+    const double x = whole.number_at(of / bytes), y = tile.number_at(in / bytes);
+    if (is_floating(whole.type()) && (x == y || (std::isnan(x) && std::isnan(y)))) return;
+    out = fmt::format("device {} has {} where element {} is {}", device, y, of / bytes, x);
+  });
+  return out;
+}
+
+// On average over the devices, of which some may have nothing to send.
+inline double sent_bytes(const Module& module, InstructionId id, const CollectiveBytes& most) {
+  if (most.kind != Op::CollectivePermute) return most.sent_bytes;
+  double pairs = 0;
+  for (const auto& [source, target] :
+       module.attributes<CollectivePermuteAttributes>(id).source_target_pairs.pairs)
+    pairs += source != target;
+  return most.sent_bytes * pairs / static_cast<double>(module.header.num_partitions);
+}
+
+inline std::string difference_of_groups(const Module& module, const Instruction& instruction) {
+  const int64_t devices = module.header.num_partitions;
+  std::vector<int> sent(devices), received(devices);
+  if (instruction.op == Op::CollectivePermute) {
+    const auto& pairs =
+        module.attributes<CollectivePermuteAttributes>(instruction).source_target_pairs.pairs;
+    for (const auto& [source, target] : pairs)
+      if (++sent.at(source) > 1 || ++received.at(target) > 1) return "a permute pairs one twice";
+    return "";
+  }
+  const auto groups = visit_attributes_type(
+      instruction.op, [&]<class A>(std::type_identity<A>) -> std::vector<Dims> {
+        if constexpr (requires(A a) { a.replica_groups; })
+          return module.attributes<A>(instruction).replica_groups.expand();
+        else return {};
+      });
+  for (const Dims& group : groups)
+    for (int64_t device : group) ++sent.at(device);
+  if (!groups.empty() && std::ranges::count(sent, 1) != devices)
+    return "a device is not in one group of each collective";
+  return "";
+}
+
+struct CollectiveCount {
+  int64_t count = 0;
+  double bytes = 0;  // that a device sends on average, each instruction once
+  std::string fault;
+};
+inline CollectiveCount count_collectives(const Module& module) {
+  CollectiveCount out;
+  std::set<int64_t> channels;
+  for (ComputationId computation : module.post_order())
+    for (InstructionId id : module[computation].instructions) {
+      const Instruction& one = module[id];
+      const auto bytes = one.removed ? std::nullopt : collective_bytes(module, id);
+      if (!bytes) continue;
+      ++out.count;
+      out.bytes += sent_bytes(module, id, *bytes);
+      if (std::string fault = difference_of_groups(module, one); !fault.empty()) out.fault = fault;
+      const int64_t channel =
+          visit_attributes_type(one.op, [&]<class A>(std::type_identity<A>) -> int64_t {
+            if constexpr (requires(const A& a) { a.channel_id.value_or(0); })
+              return module.attributes<A>(one).channel_id.value_or(0);
+            else return 0;
+          });
+      if (!channels.insert(channel).second) out.fault = "two collectives on one channel";
+    }
+  return out;
+}
+
+// "" where each device's tiles of the result are those of `before`, run as one program.
+inline std::string difference_on_devices(const Module& before, const Module& after, uint64_t seed,
+                                         const std::vector<Literal>& arguments) {
+  EvalOptions whole, parts;
+  whole.partitioning = Partitioning::Unpartitioned;
+  parts.partitioning = Partitioning::Partitioned;
+  whole.threads = parts.threads = 1;
+  whole.max_steps = parts.max_steps = 1000;
+  const auto expected = evaluate(before, Inputs{{arguments}}, whole);
+  if (!expected) return "before: " + to_string(expected.error());
+  const Computation &old = before[before.entry], &entry = after[after.entry];
+  Dice dice(seed);
+  Inputs inputs;
+  inputs.devices.resize(before.header.num_partitions);
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const auto cut = leaf_shardings(after, entry.parameters[i], before.shape(old.parameters[i]));
+    if (!cut) return "parameter: " + to_string(cut.error());
+    for (int64_t device = 0; device < std::ssize(inputs.devices); ++device) {
+      std::span<const AxisSharding> leaves = *cut;
+      inputs.devices[device].push_back(tile_of(arguments[i], leaves, device, dice));
+    }
+  }
+  const auto found = evaluate(after, std::move(inputs), parts);
+  if (!found) return "after: " + to_string(found.error());
+  const auto cut = leaf_shardings(after, entry.root, before.shape(old.root));
+  if (!cut) return "result: " + to_string(cut.error());
+  std::vector<Literal> wholes;
+  for_each_leaf(expected->devices[0], [&](const Literal& leaf) { wholes.push_back(leaf); });
+  for (int64_t device = 0; device < std::ssize(found->devices); ++device) {
+    size_t leaf = 0;
+    std::string out;
+    for_each_leaf(found->devices[device], [&](const Literal& tile) {
+      const std::string here = difference_in_tile(wholes[leaf], tile, (*cut)[leaf], device);
+      if (out.empty() && !here.empty()) out = fmt::format("result {}: {}", leaf, here);
+      ++leaf;
+    });
+    if (!out.empty()) return out;
+  }
+  return "";
+}
+
+// What the partitioner keeps of what a program states: parameters' and the result's shardings.
+inline std::string changed_boundary(const Module& before, const Module& after) {
+  const auto differs = [&](InstructionId old, InstructionId now) {
+    if (!before.extra(before[old]).sharding) return false;
+    const Shape& global = before.shape(old);
+    const auto a = leaf_shardings(before, old, global), b = leaf_shardings(after, now, global);
+    if (!a || !b) return true;
+    size_t i = 0;
+    bool out = false;
+    for_each_leaf(global, [&](const Shape& leaf, std::span<const int64_t>) {
+      const DeviceTiles x((*a)[i], leaf.dims), y((*b)[i], leaf.dims);
+      for (int64_t d = 0; d < x.devices(); ++d) out = out || x.box_of(d) != y.box_of(d);
+      ++i;
+    });
+    return out;
+  };
+  const Computation &old = before[before.entry], &entry = after[after.entry];
+  for (size_t i = 0; i < old.parameters.size(); ++i)
+    if (differs(old.parameters[i], entry.parameters[i]))
+      return fmt::format("parameter {} has another sharding", i);
+  return differs(old.root, entry.root) ? "the result has another sharding" : "";
+}
+
+}  // namespace hilo::test
