@@ -248,6 +248,13 @@ InstructionId LocalCode::broadcast_from(int64_t device, InstructionId value, int
                      std::move(attributes));
 }
 
+InstructionId LocalCode::broadcast_from_first(InstructionId value, const Mesh& mesh,
+                                              std::span<const SubAxis> axes, int64_t channel) {
+  const Shape shape = editor_.module().shape(value);
+  return editor_.add(like_, Op::CollectiveBroadcast, shape, std::array{value},
+                     along<CollectiveBroadcastAttributes>(mesh, axes, channel));
+}
+
 ComputationId LocalCode::reducer(Op op, ElementType type) {
   Module& module = editor_.module();
   const ComputationId out = module.add_computation(fmt::format("{}.reducer", text_of(op)));

@@ -64,6 +64,9 @@ class LocalCode {
                                ComputationId reducer, int64_t channel);  // along dimension 0
   InstructionId broadcast_from(int64_t device, InstructionId value, int64_t devices,
                                int64_t channel);
+  // From the first device of each group.
+  InstructionId broadcast_from_first(InstructionId value, const Mesh& mesh,
+                                     std::span<const SubAxis> axes, int64_t channel);
   ComputationId reducer(Op op, ElementType type);
   InstructionId permute(InstructionId value, std::vector<std::pair<int64_t, int64_t>> pairs,
                         int64_t channel);

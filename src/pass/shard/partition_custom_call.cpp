@@ -54,6 +54,27 @@ Result<std::vector<InstructionId>> call_on_tiles(OpPartition& op, const LocalOpe
   return op.partitioner().split(out);
 }
 
+// By the rule that the framework gave. A factor that only operands or only results have is one that
+// the call needs or makes whole.
+Result<Shards> by_rule(OpPartition& op) {
+  const ShardingFactors& factors = op.factors();
+  const auto has = [](const std::vector<DimensionFactors>& arrays, size_t factor) {
+    return std::ranges::any_of(arrays, [&](const DimensionFactors& dims) {
+      return std::ranges::any_of(
+          dims, [&](const auto& one) { return std::ranges::count(one, factor) > 0; });
+    });
+  };
+  LocalForm form;
+  form.may_shard = [&](size_t factor) {
+    const Kind kind = factors.factors[factor].kind;
+    return kind == Kind::Reduction ||
+           (kind == Kind::Pass && has(factors.operands, factor) && has(factors.results, factor));
+  };
+  form.even_alone = [&](size_t factor) { return factors.factors[factor].kind == Kind::Reduction; };
+  form.emit = [&](const LocalOperands& local) { return call_on_tiles(op, local, local.ids()); };
+  return op.by_factors(form);
+}
+
 // How many dimensions in front are a batch, of which each element has its own results: as JAX says,
 // and what stands before the matrices of LAPACK's routines.
 size_t batch_dims(OpPartition& op, const CustomCallInfo* known) {
@@ -228,6 +249,8 @@ Result<Shards> partition_CustomCall(OpPartition& op) {
   if (target == "PartialReduce" || target == "ApproxTopK")
     if (const auto dim = chosen_dim(op, op.operand_count() / 2))
       return PartialReducePartition(op, *dim).run();
+  if (op.module().extra(op.module()[op.id()]).frontend_attributes.contains("xla.sdy.sharding_rule"))
+    return by_rule(op);
   if (const size_t batch = batch_dims(op, known)) return by_batch(op, batch);
   return op.replicated();
 }

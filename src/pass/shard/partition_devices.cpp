@@ -67,8 +67,5 @@ Result<Shards> partition_PartitionId(OpPartition& op) {
 }
 Result<Shards> partition_ReplicaId(OpPartition& op) { return op.replicated(); }
 
-Result<Shards> partition_Rng(OpPartition& op) { return op.replicated(); }
-Result<Shards> partition_RngBitGenerator(OpPartition& op) { return op.replicated(); }
-Result<Shards> partition_RngGetAndUpdateState(OpPartition& op) { return op.replicated(); }
 
 }  // namespace hilo

@@ -206,14 +206,14 @@ Result<std::vector<std::optional<AxisSharding>>> Partitioner::stated(Instruction
   std::vector<std::optional<AxisSharding>> out(static_cast<size_t>(leaf_count(shape)));
   const auto& sharding = module().extra(module()[global]).sharding;
   if (!sharding || sharding->kind == Sharding::Kind::Unknown) return out;
-  const auto [known, is_new] = stated_.try_emplace(sharding.get());
-  if (is_new || known->second.size() != out.size()) {
+  const auto [known, is_new] = stated_.try_emplace({sharding.get(), module()[global].shape.value});
+  if (is_new) {
     auto leaves = axis_shardings(*sharding, shape, mesh_);
     if (!leaves) {
+      stated_.erase(known);
       leaves.error().place = module().place(global);
       return std::unexpected(std::move(leaves).error());
     }
-    known->second.clear();
     for (AxisSharding& leaf : *leaves) known->second.push_back(settled(std::move(leaf), mesh_));
   }
   std::ranges::copy(known->second, out.begin());

@@ -110,7 +110,8 @@ class Partitioner {
   PropagationRules rules_;
   mutable ShardingTable table_;
   std::map<std::vector<uint64_t>, Roles> roles_;
-  mutable std::unordered_map<const Sharding*, std::vector<AxisSharding>> stated_;
+  // By what is stated and the shape.
+  mutable std::map<std::pair<const Sharding*, uint32_t>, std::vector<AxisSharding>> stated_;
   int64_t channel_ = 1;
   ComputationId local_;
   SubAxes manual_;

@@ -36,7 +36,7 @@ class RandomOps {
         &RandomOps::scatter,       &RandomOps::scatter,
         &RandomOps::sort,          &RandomOps::top_k,
         &RandomOps::reduce,        &RandomOps::partial_reduce,
-        &RandomOps::batched};
+        &RandomOps::batched,       &RandomOps::fft};
     (this->*kinds[dice_.below(std::ssize(kinds))])();
     auto module = parse(callees_ + "ENTRY main {\n" + body_ + "}\n");
     check(module.has_value(),
@@ -363,17 +363,41 @@ class RandomOps {
         shape_of("s32", whole), dim, shape_of("f32", result), shape_of("s32", result), array, dim);
   }
 
-  // Lines and matrices of a batch.
+  // Rounded to steps that no result lies between: sums in another order are the same.
+  void fft() {
+    static const std::vector<int64_t> sizes = {1, 2, 3, 4, 6, 8, 9, 16, 16, 25, 64};
+    static const std::vector<std::string> types = {"FFT", "IFFT", "RFFT", "IRFFT"};
+    const std::string kind = dice_.pick(types);
+    Dims from = dims(0, 2), lengths;
+    for (int64_t i = dice_.below(3); i >= 0; --i) lengths.push_back(dice_.pick(sizes));
+    from.insert(from.end(), lengths.begin(), lengths.end());
+    Dims to = from;
+    if (kind == "RFFT") to.back() = to.back() / 2 + 1;
+    if (kind == "IRFFT") from.back() = from.back() / 2 + 1;
+    const bool is_real = kind == "IRFFT";
+    const std::string array = parameter(kind == "RFFT" ? "f64" : "c128", from);
+    body_ += fmt::format("  t = {} fft({}), fft_type={}, fft_length={{{}}}\n",
+                         shape_of(is_real ? "f64" : "c128", to), array, kind, text_of(lengths));
+    const std::string shape = shape_of("f64", to);
+    body_ +=
+        fmt::format("  s = f64[] constant(37.7)\n  f = {} broadcast(s), dimensions={{}}\n", shape);
+    const auto rounded = [&](const std::string& root, const std::string& part) {
+      body_ +=
+          fmt::format("  {0}m = {1} multiply({2}, f)\n  {3}{0} = {1} round-nearest-even({0}m)\n",
+                      part, shape, is_real ? "t" : part + "p", root);
+    };
+    if (is_real) return rounded("ROOT ", "r");
+    body_ += fmt::format("  ap = {0} real(t)\n  bp = {0} imag(t)\n", shape);
+    rounded("", "a");
+    rounded("", "b");
+    body_ += fmt::format("  ROOT r = ({0}, {0}) tuple(a, b)\n", shape);
+  }
+
+  // Matrices of a batch, and random numbers.
   void batched() {
     Dims whole = dims(2, 3);
     const int64_t n = whole.back();
-    const int64_t kind = dice_.below(3);
-    if (kind == 0) {
-      const std::string array = parameter("c64", whole);
-      body_ += fmt::format("  ROOT r = {} fft({}), fft_type={}, fft_length={{{}}}\n",
-                           shape_of("c64", whole), array, dice_.below(2) ? "FFT" : "IFFT", n);
-      return;
-    }
+    const int64_t kind = 1 + dice_.below(2);
     if (kind == 1) {
       const std::string state = parameter("u64", {2});
       body_ +=
