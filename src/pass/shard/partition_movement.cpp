@@ -52,15 +52,20 @@ Result<Shards> partition_Constant(OpPartition& op) {
 Result<Shards> partition_Iota(OpPartition& op) {
   const auto dim = static_cast<size_t>(op.attributes<IotaAttributes>().iota_dimension);
   LocalForm form;
+  // Floats are rounded once: as integers first.
   form.emit = [&op, dim](const LocalOperands& local) -> Result<std::vector<InstructionId>> {
     const AxisSharding& sharding = local.results[0];
     std::vector<InstructionId> out = op.clone({}, local.results);
     if (tile_count(sharding, dim) == 1) return out;
     LocalCode code = op.code();
-    const InstructionId offset =
-        code.convert(op.offset(sharding, op.shape(), dim), op.shape().type);
-    out[0] = code.binary(Op::Add, out[0], code.broadcast(offset, code.dims(out[0]), {}));
-    return out;
+    const ElementType type = op.shape().type;
+    const ElementType counted = is_integral(type) ? type : ElementType::S32;
+    const Dims dims = code.dims(out[0]);
+    const InstructionId local_index =
+        counted == type ? out[0] : code.iota(counted, dims, static_cast<int64_t>(dim));
+    const InstructionId offset = code.convert(op.offset(sharding, op.shape(), dim), counted);
+    const InstructionId index = code.binary(Op::Add, local_index, code.broadcast(offset, dims, {}));
+    return std::vector{code.convert(index, type)};
   };
   return op.by_factors(form);
 }

@@ -35,6 +35,17 @@ void take_dims(const Shape& from, Shape& to) {
   for (size_t i = 0; i < to.elements.size(); ++i) take_dims(from.elements[i], to.elements[i]);
 }
 
+// Nothing where all leaves are whole.
+std::shared_ptr<const Sharding> sharding_of(const Shape& shape, const Shards& leaves) {
+  const auto is_sharded = [](const Shard& leaf) { return leaf.sharding.is_sharded(); };
+  if (std::ranges::none_of(leaves, is_sharded)) return nullptr;
+  Sharding out;
+  for (const Shard& leaf : leaves) out.elements.push_back(tile_sharding(leaf.sharding));
+  if (!shape.is_tuple()) out = Sharding(out.elements[0]);
+  else out.kind = Sharding::Kind::Tuple;
+  return std::make_shared<const Sharding>(std::move(out));
+}
+
 // 0 where it has none.
 int64_t channel_of(const Module& module, const Instruction& instruction) {
   return visit_attributes_type(instruction.op, [&]<class A>(std::type_identity<A>) -> int64_t {
@@ -413,7 +424,11 @@ void Partitioner::finish_entry() {
   module.entry = entry;
   module.header.frontend_attributes.erase("xla.sdy.meshes");
   const auto said = module.extra(module[module[old].root]).sharding;
-  if (said) module.mutable_extra(module[entry].root).sharding = said;
+  const InstructionId root = module[entry].root;
+  module.mutable_extra(root).sharding =
+      said && said->kind != Sharding::Kind::Unknown
+          ? said
+          : sharding_of(module.shape(root), callees_.at(old.value).result);
   if (auto& layout = module.header.entry_computation_layout) {
     for (size_t i = 0; i < layout->parameters.size(); ++i)
       take_dims(module.shape(module[entry].parameters[i]), layout->parameters[i]);

@@ -31,6 +31,7 @@ class ReshardCosts {
 
   double bytes_per_second_ = 1, flops_ = 1;
   std::vector<SharedMesh> meshes_;
+  std::vector<std::string> reductions_;
   std::map<Key, Result<ReshardPlan>> plans_;
 };
 

@@ -11,6 +11,7 @@ RoleSpace::RoleSpace(const RoleQuestion& question) : question_(question) {
       if (array.sharding && *array.sharding->mesh == *question.mesh) arrays_.push_back(&array);
   find_atoms();
   find_even_factors();
+  find_lost_factors();
 }
 
 // Each axis is cut where a sharding cuts it, as long as the cuts divide each other.
@@ -50,6 +51,19 @@ void RoleSpace::find_even_factors() {
           for (size_t factor : factors) is_even_[factor] = true;
 }
 
+// Factors of size 1, which a reshape drops: all tiles but the first are empty.
+void RoleSpace::find_lost_factors() {
+  const std::vector<ShardingFactor>& factors = question_.factors.factors;
+  is_lost_.resize(factors.size());
+  for (const RoleArray& result : question_.results) {
+    std::vector<bool> is_there(factors.size());
+    for (const std::vector<size_t>& dim : *result.factors)
+      for (size_t factor : dim) is_there[factor] = true;
+    for (size_t i = 0; i < factors.size(); ++i)
+      if (factors[i].kind == ShardingFactor::Kind::Pass && !is_there[i]) is_lost_[i] = true;
+  }
+}
+
 std::vector<uint8_t> RoleSpace::cut(const SubAxes& axes) const {
   std::vector<uint8_t> out;
   for (const SubAxis& axis : axes)
@@ -69,7 +83,8 @@ int64_t RoleSpace::size(std::span<const uint8_t> atoms) const {
 bool RoleSpace::fits(size_t factor, std::span<const uint8_t> atoms) const {
   if (atoms.empty()) return true;
   const int64_t tiles = size(atoms), elements = question_.factors.factors[factor].size;
-  return question_.may_shard[factor] && (!is_even_[factor] || elements % tiles == 0);
+  return question_.may_shard[factor] && !is_lost_[factor] &&
+         (!is_even_[factor] || elements % tiles == 0);
 }
 
 AtomRoles RoleSpace::project(const RoleArray& array) const {

@@ -32,12 +32,14 @@ class RoleSpace {
   bool fits(size_t factor, std::span<const uint8_t> atoms) const;
   void find_atoms();
   void find_even_factors();
+  void find_lost_factors();
   bool is_contiguous(const AtomRoles& roles, const DimensionFactors& factors) const;
 
   const RoleQuestion& question_;
   std::vector<const RoleArray*> arrays_;
   SubAxes atoms_;
   std::vector<bool> is_even_;  // factors whose tiles must have no padding
+  std::vector<bool> is_lost_;  // that a result has not: its values would be those of one tile
 };
 
 }  // namespace hilo
