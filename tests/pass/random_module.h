@@ -85,7 +85,7 @@ class RandomModule {
     return add(pool, op, Shape::scalar(ElementType::F32), operands, NoneAttributes{});
   }
 
-  InstructionId constant(Pool& pool, const Shape& of) {
+  virtual InstructionId constant(Pool& pool, const Shape& of) {
     static const std::vector<double> numbers = {0, 1, 2, 3, 1, 0};
     const bool splat = dice_.below(3) > 0;
     Literal value = splat ? scalar_of(of.type, dice_.pick(numbers))
@@ -298,7 +298,7 @@ class RandomModule {
   }
 
   // A computation of one array parameter that gives an array of the same shape.
-  ComputationId function(const Shape& of) {
+  virtual ComputationId function(const Shape& of) {
     const ComputationId out = module_.add_computation("function");
     Pool inner{out, {parameter(out, of)}};
     for (int i = 0; i < 3; ++i) step(inner, 1);

@@ -1,0 +1,399 @@
+// Random programs whose sums are exact in any order: floats are small multiples of 1/8, brought
+// back to that after each product. The same seed makes the same program.
+#pragma once
+
+#include <algorithm>
+
+#include "../random_module.h"
+
+namespace hilo::test {
+
+// What a program may have beside elementwise ops, parameters and tuples.
+enum class OpGroup : uint8_t { Movement, Window, Reduction, Product, Data, Sort, Control, Region };
+struct OpGroups {
+  uint32_t bits = ~0u;
+  bool has(OpGroup group) const { return (bits >> static_cast<int>(group) & 1) != 0; }
+  void leave_out(OpGroup group) { bits &= ~(1u << static_cast<int>(group)); }
+};
+
+// Multiples of 1/8 from -4 to 4; of integers any bits.
+inline Literal small_numbers(Dice& dice, const Shape& of) {
+  if (of.is_tuple()) {
+    std::vector<Literal> elements;
+    for (const Shape& element : of.elements) elements.push_back(small_numbers(dice, element));
+    return Literal::tuple(std::move(elements));
+  }
+  Literal out = Literal::uninitialized(of);
+  visit_storage(of.type, [&]<class T>(std::type_identity<T>) {
+    for (T& value : out.mutable_data<T>()) {
+      if constexpr (requires { value.real(); }) value = T();
+      else if constexpr (std::is_same_v<T, bool>) value = dice.below(2) != 0;
+      else if constexpr (std::is_integral_v<T>)
+        value =
+            static_cast<T>(dice.below(8) ? static_cast<uint64_t>(dice.below(9) - 4) : dice.next());
+      else value = static_cast<T>(static_cast<double>(dice.below(65) - 32) / 8);
+    }
+  });
+  return out;
+}
+
+class RandomProgram : public RandomModule {
+ public:
+  RandomProgram(uint64_t seed, OpGroups groups) : RandomModule(seed), groups_(groups) {
+    static const std::vector<int64_t> lengths = {1, 2, 2, 3, 4, 4, 5, 6, 7, 8, 8, 9, 10, 12, 16};
+    for (int64_t& length : lengths_) length = dice_.pick(lengths);
+    if (dice_.below(16) == 0) lengths_[0] = 0;
+    using enum ElementType;
+    static const std::vector<ElementType> drawn = {F32, F32, F32, F64, F64,  S32,
+                                                   S32, S64, U8,  U32, Pred, BF16};
+    for (ElementType& type : types_) type = dice_.pick(drawn);
+    max_elements_ = 600;
+  }
+
+  Module make(int ops) {
+    module_.header.name = "random";
+    const ComputationId entry = module_.entry = module_.add_computation("main");
+    Pool pool{entry, {}};
+    for (int64_t i = 1 + dice_.below(4); i > 0; --i) take(pool);
+    if (dice_.below(3) == 0) {
+      const InstructionId scalar = parameter(entry, Shape::scalar(ElementType::S32));
+      pool.values.push_back(scalar);
+    }
+    for (int i = 0; i < ops; ++i) step(pool, 0);
+    finish(entry, result(pool));
+    EntryLayout layout{{}, shape(module_[entry].root)};
+    for (InstructionId id : module_[entry].parameters) layout.parameters.push_back(shape(id));
+    module_.header.entry_computation_layout = std::move(layout);
+    restore_order(module_, 0);
+    return std::move(module_);
+  }
+
+ protected:
+  int64_t length() { return lengths_[dice_.below(3)]; }
+  ElementType some_type() override { return types_[dice_.below(3)]; }
+  Shape some_shape() override {
+    Dims dims;
+    for (int64_t rank = dice_.below(5); rank > 0; --rank) dims.push_back(length());
+    while (element_count(std::span<const int64_t>(dims)) > max_elements_ / 2) dims.pop_back();
+    return Shape::array(some_type(), dims);
+  }
+  bool is_defined(Op op, ElementType type) const override {
+    return !is_floating(type) || (op != Op::Divide && op != Op::Remainder);
+  }
+  // Sums of floats of few bits are exact in no order.
+  std::vector<Op> combiners(ElementType type) const override {
+    using enum Op;
+    if (is_floating(type) && bits_of(type) < 32) return {Maximum, Minimum};
+    if (is_floating(type)) return {Add, Add, Maximum, Minimum};
+    if (type == ElementType::Pred) return {And, Or, Xor, Maximum, Minimum, Add, Multiply};
+    return {Add, Add, Maximum, Minimum, Multiply, And, Or, Xor};
+  }
+
+  // An array, alone or in a tuple.
+  void take(Pool& pool) {
+    if (dice_.below(8)) return pool.values.push_back(parameter(pool.computation, some_shape()));
+    const Shape first = some_shape(), second = some_shape();
+    const InstructionId both = parameter(pool.computation, Shape::tuple({first, second}));
+    pool.values.push_back(element(pool.computation, both, 0));
+    pool.values.push_back(element(pool.computation, both, 1));
+  }
+  InstructionId result(Pool& pool) {
+    if (dice_.below(4) == 0) return pool.values.back();
+    std::vector<InstructionId> results;
+    const auto last = std::ssize(pool.values) - 1;
+    for (int64_t i = 0; i <= std::min<int64_t>(last, 3); ++i)
+      results.push_back(pool.values[last - i]);
+    if (dice_.below(8) == 0) results[0] = tuple(pool.computation, {results[0], any(pool)});
+    return tuple(pool.computation, results);
+  }
+
+  InstructionId constant(Pool& pool, const Shape& of) override {
+    const bool splat = dice_.below(3) > 0;
+    const InstructionId id =
+        literal(pool, small_numbers(dice_, splat ? Shape::scalar(of.type) : of));
+    if (!splat || of.is_scalar()) return id;
+    return module_.add_instruction(pool.computation, Op::Broadcast, of, std::array{id},
+                                   DimensionsAttributes{});
+  }
+  InstructionId literal(Pool& pool, Literal value) {
+    const Shape stated = value.shape();
+    return module_.add_instruction(
+        pool.computation, Op::Constant, stated, {},
+        ConstantAttributes{{std::make_shared<const Literal>(std::move(value)), false}});
+  }
+
+  // The value, if it is of floats, small again; with fractions no smaller than 1/8.
+  void tame(Pool& pool, InstructionId id, bool whole) {
+    if (!id || !is_floating(shape(id).type)) return;
+    const ElementType type = shape(id).type;
+    pool.values.pop_back();
+    if (whole) {
+      id = add(pool, Op::Floor, std::array{id});
+      pool.values.pop_back();
+    }
+    const InstructionId low = literal(pool, scalar_of(type, -4));
+    const InstructionId high = literal(pool, scalar_of(type, 4));
+    add(pool, Op::Clamp, std::array{low, id, high});
+  }
+
+  void step(Pool& pool, int depth) override {
+    const size_t before = pool.values.size();
+    const int64_t drawn = dice_.below(depth == 0 ? 24 : 16);
+    if (drawn < 6) elementwise(pool, drawn);
+    else if (drawn < 10 && groups_.has(OpGroup::Movement)) rearrange(pool);
+    else if (drawn < 12 && groups_.has(OpGroup::Reduction)) reduction(pool);
+    else if (drawn < 13 && groups_.has(OpGroup::Product)) product(pool);
+    else if (drawn < 15 && groups_.has(OpGroup::Window)) window(pool);
+    else if (drawn < 16) data(pool);
+    else if (drawn < 17 && groups_.has(OpGroup::Product)) product(pool);
+    else if (drawn < 21 && groups_.has(OpGroup::Control)) control(pool);
+    else if (drawn < 23) constrain(pool);
+    else if (groups_.has(OpGroup::Region)) region(pool);
+    if (pool.values.size() == before) elementwise(pool, dice_.below(6));
+  }
+  virtual void window(Pool&) {}
+  virtual void data(Pool&) {}
+  virtual void region(Pool&) {}
+
+  void elementwise(Pool& pool, int64_t which) {
+    switch (which) {
+      case 0: {
+        static const std::vector<Op> ops = {
+            Op::Negate, Op::Abs, Op::Not, Op::Sign, Op::Floor, Op::Copy, Op::PopulationCount};
+        add(pool, dice_.pick(ops), std::array{any(pool)});
+        return;
+      }
+      case 1: return choose(pool);
+      case 2: return change_type(pool);
+      case 3: {
+        const InstructionId a = any(pool);
+        const Shape of = shape(a), scalar = Shape::scalar(of.type);
+        const std::array operands{partner(pool, dice_.below(2) ? scalar : of), a,
+                                  partner(pool, dice_.below(2) ? scalar : of)};
+        if (of.type == ElementType::Pred) return;
+        add(pool, Op::Clamp, operands);
+        return;
+      }
+      default: return arithmetic(pool);
+    }
+  }
+  void arithmetic(Pool& pool) {
+    static const std::vector<Op> ops = {
+        Op::Add, Op::Add, Op::Subtract, Op::Multiply,  Op::Maximum,   Op::Minimum,          Op::And,
+        Op::Or,  Op::Xor, Op::Divide,   Op::Remainder, Op::ShiftLeft, Op::ShiftRightLogical};
+    const InstructionId a = any(pool), b = partner(pool, Shape(shape(a)));
+    const std::array operands = dice_.below(2) ? std::array{a, b} : std::array{b, a};
+    const Op op = dice_.pick(ops);
+    const InstructionId out = add(pool, op, operands);
+    if (op == Op::Add || op == Op::Subtract || op == Op::Multiply)
+      tame(pool, out, op == Op::Multiply);
+  }
+  void change_type(Pool& pool) {
+    const InstructionId a = any(pool);
+    const Shape to = Shape::array(some_type(), shape(a).dims);
+    const InstructionId out = add(pool, Op::Convert, to, std::array{a}, NoneAttributes{});
+    if (!is_floating(shape(a).type)) tame(pool, out, false);
+  }
+  void constrain(Pool& pool) {
+    const InstructionId a = any(pool);
+    const Shape of = shape(a);
+    if (dice_.below(2)) return void(add(pool, Op::Copy, std::array{a}));
+    CustomCallAttributes call;
+    call.custom_call_target = "Sharding";
+    add(pool, Op::CustomCall, of, std::array{a}, call);
+  }
+
+  void rearrange(Pool& pool) {
+    switch (dice_.below(6)) {
+      case 0: {
+        const Shape of = some_shape();
+        if (of.is_scalar() || of.type == ElementType::Pred) return;
+        const InstructionId out =
+            add(pool, Op::Iota, of, {}, IotaAttributes{dice_.below(of.rank())});
+        return tame(pool, out, false);
+      }
+      case 1: {
+        const InstructionId a = any(pool);
+        Dims order;
+        for (int64_t i = 0; i < shape(a).rank(); ++i)
+          order.insert(order.begin() + dice_.below(i + 1), i);
+        add(pool, Op::Transpose, Shape(shape(a)), std::array{a}, DimensionsAttributes{order});
+        return;
+      }
+      case 2: return broadcast(pool);
+      case 3: return void(pool.values.push_back(constant(pool, some_shape())));
+      default: return reshape(pool);
+    }
+  }
+  void broadcast(Pool& pool) {
+    const InstructionId a = any(pool);
+    Dims dims = shape(a).dims, kept;
+    for (int64_t i = 0; i < std::ssize(dims); ++i) kept.push_back(i);
+    for (int64_t n = 1 + dice_.below(2); n > 0 && dims.size() < 4; --n) {
+      const int64_t at = dice_.below(std::ssize(dims) + 1);
+      dims.insert(dims.begin() + at, length());
+      for (int64_t& dim : kept) dim += dim >= at;
+    }
+    const Shape to = Shape::array(shape(a).type, dims);
+    add(pool, Op::Broadcast, to, std::array{a}, DimensionsAttributes{kept});
+  }
+
+  // Dimensions are split into divisors, and neighbours joined.
+  void reshape(Pool& pool) {
+    const InstructionId a = any(pool);
+    Dims divisors, dims;
+    for (int64_t dim : shape(a).dims) {
+      for (int64_t d : {2, 3, 4, 5})
+        if (dim > 0 && dim % d == 0 && dice_.below(2)) divisors.push_back(d), dim /= d;
+      divisors.push_back(dim);
+    }
+    for (int64_t divisor : divisors) {
+      if (dims.empty() || dice_.below(2)) dims.push_back(divisor);
+      else dims.back() *= divisor;
+    }
+    if (dice_.below(4) == 0) dims.insert(dims.begin() + dice_.below(std::ssize(dims) + 1), 1);
+    if (dims.size() > 5) return;
+    const Shape to = Shape::array(shape(a).type, dims);
+    add(pool, Op::Reshape, to, std::array{a}, ReshapeAttributes{});
+  }
+
+  ComputationId combiner(ElementType type) {
+    const Shape scalar = Shape::scalar(type);
+    const ComputationId body = module_.add_computation("combine");
+    Pool inner{body, {parameter(body, scalar), parameter(body, scalar)}};
+    std::array operands{inner.values[0], inner.values[1]};
+    if (dice_.below(2)) std::swap(operands[0], operands[1]);
+    const InstructionId root = add(inner, dice_.pick(combiners(type)), operands);
+    finish(body, root ? root : add(inner, Op::Maximum, operands));
+    return body;
+  }
+  Dims some_dims(int64_t rank) {
+    Dims out;
+    for (int64_t i = 0; i < rank; ++i)
+      if (dice_.below(2)) out.push_back(i);
+    return out;
+  }
+  void reduction(Pool& pool) {
+    if (dice_.below(4) == 0) return reduce_pairs(pool);
+    const InstructionId a = any(pool);
+    const Shape of = shape(a);
+    const Dims dims = some_dims(of.rank());
+    const InstructionId init = partner(pool, Shape::scalar(of.type));
+    const InstructionId out =
+        add(pool, Op::Reduce, of, std::array{a, init}, ReduceAttributes{dims, combiner(of.type)});
+    tame(pool, out, false);
+  }
+
+  // The greatest and its number, or a sum beside it: both in any order.
+  void reduce_pairs(Pool& pool) {
+    const InstructionId a = any(pool);
+    const Shape of = shape(a), indices = Shape::array(ElementType::S32, of.dims);
+    if (of.type == ElementType::Pred) return;
+    const InstructionId b = partner(pool, indices);
+    const ComputationId body = dice_.below(2) ? greatest(of.type) : great_and_sum(of.type);
+    const std::array operands{a, b, partner(pool, Shape::scalar(of.type)),
+                              partner(pool, Shape::scalar(ElementType::S32))};
+    const Dims dims = some_dims(of.rank());
+    const InstructionId both = add(pool, Op::Reduce, of, operands, ReduceAttributes{dims, body});
+    if (!both) return;
+    pool.values.pop_back();
+    pool.values.push_back(element(pool.computation, both, 0));
+    pool.values.push_back(element(pool.computation, both, 1));
+  }
+  struct PairBody {
+    Pool pool;
+    InstructionId a, i, b, j;  // of (a, i) and (b, j)
+  };
+  PairBody pair_body(ElementType type) {
+    const ComputationId body = module_.add_computation("pairs");
+    const Shape value = Shape::scalar(type), index = Shape::scalar(ElementType::S32);
+    PairBody out{{body, {}}, {}, {}, {}, {}};
+    out.a = parameter(body, value), out.i = parameter(body, index);
+    out.b = parameter(body, value), out.j = parameter(body, index);
+    return out;
+  }
+  ComputationId greatest(ElementType type) {
+    auto [inner, a, i, b, j] = pair_body(type);
+    const auto compare = [&](InstructionId x, InstructionId y, ComparisonDirection direction) {
+      return add(inner, Op::Compare, Shape::scalar(ElementType::Pred), std::array{x, y},
+                 CompareAttributes{direction});
+    };
+    const InstructionId ties = add(
+        inner, Op::And,
+        std::array{compare(a, b, ComparisonDirection::Eq), compare(i, j, ComparisonDirection::Lt)});
+    const InstructionId first =
+        add(inner, Op::Or, std::array{compare(a, b, ComparisonDirection::Gt), ties});
+    const InstructionId value = add(inner, Op::Select, std::array{first, a, b});
+    const InstructionId index = add(inner, Op::Select, std::array{first, i, j});
+    finish(inner.computation, tuple(inner.computation, {value, index}));
+    return inner.computation;
+  }
+  ComputationId great_and_sum(ElementType type) {
+    auto [inner, a, i, b, j] = pair_body(type);
+    const InstructionId value = add(inner, Op::Maximum, std::array{a, b});
+    const InstructionId sum = add(inner, Op::Add, std::array{i, j});
+    finish(inner.computation, tuple(inner.computation, {value, sum}));
+    return inner.computation;
+  }
+
+  // Some dimensions of a value batch, some are contracted; the other operand has them in any order.
+  void product(Pool& pool) {
+    const InstructionId a = any(pool);
+    const Shape of = shape(a);
+    if (of.type == ElementType::Pred || (is_floating(of.type) && bits_of(of.type) < 32)) return;
+    DotAttributes d;
+    Dims dims;
+    for (int64_t i = 0; i < of.rank(); ++i) {
+      const int64_t role = dice_.below(4);
+      if (role == 0) continue;
+      (role == 1 ? d.lhs_batch_dims : d.lhs_contracting_dims).push_back(i);
+      const int64_t at = dice_.below(std::ssize(dims) + 1);
+      dims.insert(dims.begin() + at, of.dims[i]);
+      for (Dims* rhs : {&d.rhs_batch_dims, &d.rhs_contracting_dims})
+        for (int64_t& dim : *rhs) dim += dim >= at;
+      (role == 1 ? d.rhs_batch_dims : d.rhs_contracting_dims).push_back(at);
+    }
+    for (int64_t n = dice_.below(3); n > 0; --n) {
+      const int64_t at = dice_.below(std::ssize(dims) + 1);
+      dims.insert(dims.begin() + at, length());
+      for (Dims* rhs : {&d.rhs_batch_dims, &d.rhs_contracting_dims})
+        for (int64_t& dim : *rhs) dim += dim >= at;
+    }
+    const Shape other = Shape::array(of.type, dims);
+    if (element_count(other) > max_elements_) return;
+    tame(pool, add(pool, Op::Dot, of, std::array{a, partner(pool, other)}, d), true);
+  }
+
+  void control(Pool& pool) {
+    switch (dice_.below(4)) {
+      case 0: return loop(pool);
+      case 1: return branch(pool);
+      case 2: return call(pool);
+      default: return barrier(pool);
+    }
+  }
+  // Of the given shape to the same, by its last value of that shape.
+  ComputationId function(const Shape& of) override {
+    const ComputationId out = module_.add_computation("function");
+    Pool inner{out, {parameter(out, of)}};
+    for (int64_t i = 1 + dice_.below(4); i > 0; --i) step(inner, 1);
+    const auto last = std::ranges::find_if(inner.values.rbegin(), inner.values.rend(),
+                                           [&](InstructionId id) { return shape(id) == of; });
+    finish(out, *last);
+    return out;
+  }
+  void barrier(Pool& pool) {
+    const std::vector<InstructionId> values = some_values(pool);
+    const InstructionId all = tuple(pool.computation, values);
+    const InstructionId out = module_.add_instruction(pool.computation, Op::OptimizationBarrier,
+                                                      Shape(shape(all)), std::array{all});
+    for (size_t i = 0; i < values.size(); ++i)
+      pool.values.push_back(element(pool.computation, out, static_cast<int64_t>(i)));
+  }
+
+  OpGroups groups_;
+  int64_t lengths_[3];
+  ElementType types_[3];
+};
+
+}  // namespace hilo::test
