@@ -1,0 +1,188 @@
+// Joins small collectives of one kind between the same devices into one of several arrays.
+//   all-reduce(x), all-reduce(y) => all-reduce(x, y)
+// Each saves the steps of one collective. It may make the one wait for the other: so only where the
+// smaller one's bytes take no longer than the steps that are saved, and where by the machine's
+// times both have their operands before either is needed. No instruction then has to wait in a
+// circle. Without a machine whose links are known nothing is joined. Assumes nothing. Later passes
+// may assume that small collectives are few. Behind all that looks at single collectives.
+#include <algorithm>
+#include <unordered_set>
+
+#include "pass/collective/timing.h"
+
+namespace hilo {
+namespace {
+
+// When an instruction may end at the earliest, and must at the latest, seconds.
+struct Span {
+  double earliest = 0, latest = 0;
+};
+
+class Combiners {
+ public:
+  Combiners(Module& module, const Machine& machine)
+      : module_(module),
+        editor_(module),
+        times_(module, machine),
+        devices_(count_devices(module)),
+        channel_(next_channel(module)) {}
+
+  bool run() {
+    if (devices_ < 2 || !times_.is_known()) return false;
+    bool changed = false;
+    for (ComputationId id : open_computations(module_)) changed |= combine(id);
+    return changed;
+  }
+
+ private:
+  struct Set {
+    std::vector<InstructionId> members;
+    double earliest = 0;  // end of the last operand
+    double latest = 0;    // the first time that one must have ended
+    double seconds = 0;   // of their bytes
+  };
+
+  bool combine(ComputationId id) {
+    const std::vector<InstructionId> order = operands_first(module_, id);
+    find_spans(order);
+    sets_.clear(), set_of_.clear();
+    for (InstructionId one : order)
+      if (is_joinable(one)) join(one);
+    bool changed = false;
+    for (const Set& set : sets_)
+      if (set.members.size() > 1) changed = true, emit(set.members);
+    return changed;
+  }
+
+  bool is_joinable(InstructionId id) const {
+    const Op op = module_[id].op;
+    return (op == Op::AllReduce || op == Op::AllGather || op == Op::ReduceScatter) &&
+           module_[id].operand_count == 1 && module_.shape(id).is_array() &&
+           !editor_.is_pinned(id) && !module_.extra(module_[id]).sharding;
+  }
+
+  void find_spans(const std::vector<InstructionId>& order) {
+    spans_.assign(module_.instructions.size(), {});
+    double end = 0;
+    for (InstructionId id : order) {
+      double begin = 0;
+      for (InstructionId operand : module_.operands(id))
+        begin = std::max(begin, spans_[operand.value].earliest);
+      spans_[id.value].earliest = begin + seconds(id);
+      end = std::max(end, spans_[id.value].earliest);
+    }
+    for (InstructionId id : order) spans_[id.value].latest = end;
+    for (size_t i = order.size(); i-- > 0;)
+      for (InstructionId operand : module_.operands(order[i]))
+        spans_[operand.value].latest = std::min(spans_[operand.value].latest,
+                                                spans_[order[i].value].latest - seconds(order[i]));
+  }
+  double seconds(InstructionId id) const {
+    return times_.communication(id) + times_.computation(id);
+  }
+
+  void join(InstructionId id) {
+    const auto bytes = collective_bytes(module_, id);
+    if (!bytes || bytes->group < 2) return;
+    const double sent = bytes->sent_bytes / times_.links().bytes_per_second;
+    const double saved = steps_of(*bytes) * times_.links().step_seconds;
+    const double ready = spans_[id.value].earliest - seconds(id);
+    const double latest = spans_[id.value].latest;
+    for (size_t s = 0; s < sets_.size(); ++s) {
+      Set& set = sets_[s];
+      const double begin = std::max(set.earliest, ready);
+      if (std::min(sent, set.seconds) > saved || !is_alike(set.members[0], id) ||
+          begin + set.seconds + sent > std::min(set.latest, latest) || depends(id, set.members) ||
+          is_needed_by(id, set.members))
+        continue;
+      set.members.push_back(id);
+      set.earliest = begin;
+      set.latest = std::min(set.latest, latest);
+      set.seconds += sent;
+      set_of_[id.value] = s;
+      return;
+    }
+    set_of_[id.value] = sets_.size();
+    sets_.push_back({{id}, ready, latest, sent});
+  }
+
+  // Whether `id` needs one of `members`. What is joined waits for all operands of all members.
+  bool depends(InstructionId id, const std::vector<InstructionId>& members) const {
+    std::unordered_set<uint32_t> seen, wanted;
+    for (InstructionId member : members) wanted.insert(member.value);
+    std::vector<InstructionId> stack = {id};
+    while (!stack.empty()) {
+      const InstructionId top = stack.back();
+      stack.pop_back();
+      if (!seen.insert(top.value).second) continue;
+      if (wanted.contains(top.value) && top != id) return true;
+      if (const auto set = set_of_.find(top.value); set != set_of_.end() && top != id)
+        for (InstructionId member : sets_[set->second].members) stack.push_back(member);
+      for (InstructionId operand : module_.operands(top)) stack.push_back(operand);
+      for (InstructionId before : module_.extra(module_[top]).control_predecessors)
+        stack.push_back(before);
+    }
+    return false;
+  }
+  bool is_needed_by(InstructionId id, const std::vector<InstructionId>& members) const {
+    return std::ranges::any_of(members,
+                               [&](InstructionId member) { return depends(member, {id}); });
+  }
+
+  bool is_alike(InstructionId a, InstructionId b) const {
+    if (module_[a].op != module_[b].op) return false;
+    return visit_attributes_type(module_[a].op, [&]<class A>(std::type_identity<A>) {
+      A one = module_.attributes<A>(a), other = module_.attributes<A>(b);
+      if constexpr (requires { one.channel_id; }) one.channel_id = other.channel_id;
+      if constexpr (requires { one.replica_groups; }) {
+        if (find_groups(module_, a, devices_) != find_groups(module_, b, devices_)) return false;
+        one.replica_groups = other.replica_groups;
+      }
+      if constexpr (requires { one.to_apply; }) {
+        if (module_.shape(a).type != module_.shape(b).type) return false;
+        const auto x = find_combiner(module_, one.to_apply);
+        const auto y = find_combiner(module_, other.to_apply);
+        if (!x || !y || module_[x->instruction].op != module_[y->instruction].op ||
+            x->element != y->element || x->wide != y->wide)
+          return false;
+        one.to_apply = other.to_apply;
+      }
+      return one == other;
+    });
+  }
+
+  void emit(const std::vector<InstructionId>& members) {
+    std::vector<InstructionId> operands;
+    std::vector<Shape> shapes;
+    for (InstructionId member : members) {
+      operands.push_back(module_.operand(member, 0));
+      shapes.push_back(module_.shape(member));
+    }
+    const InstructionId all = editor_.clone(members[0], module_[members[0]].computation, operands);
+    editor_.set_shape(all, Shape::tuple(std::move(shapes)));
+    visit_attributes_type(module_[all].op, [&]<class A>(std::type_identity<A>) {
+      if constexpr (requires(A a) { a.channel_id; })
+        if (auto& channel = module_.mutable_attributes<A>(all).channel_id) channel = channel_++;
+    });
+    for (size_t i = 0; i < members.size(); ++i)
+      editor_.replace_moved(members[i],
+                            editor_.add_element(members[i], all, static_cast<int64_t>(i)));
+  }
+
+  Module& module_;
+  Editor editor_;
+  StepTimes times_;
+  int64_t devices_, channel_;
+  std::vector<Span> spans_;
+  std::vector<Set> sets_;                        // of one computation
+  std::unordered_map<uint32_t, size_t> set_of_;  // by member
+};
+
+}  // namespace
+
+Result<bool> combine_collectives(Module& module, const PassOptions& options) {
+  if (!options.machine) return false;
+  return Combiners(module, *options.machine).run();
+}
+
+}  // namespace hilo

@@ -1,0 +1,46 @@
+// Which devices a collective joins, by their numbers: replica * partitions + partition. Private to
+// `pass/collective`.
+#pragma once
+
+#include "pass/pass.h"
+
+namespace hilo {
+
+using DeviceGroups = std::vector<Dims>;  // members in the order of data and of sums
+
+// How many devices run the module: what its header says, or else as many as one of its collectives
+// names.
+int64_t count_devices(const Module& module);
+// The groups of a collective that has replica_groups, whatever its ids count. Nothing where some
+// device stands in no group, or an id is no device's.
+std::optional<DeviceGroups> find_groups(const Module& module, InstructionId collective,
+                                        int64_t devices);
+// Of which all have the same size; 0 where they differ.
+int64_t group_size(const DeviceGroups& groups);
+// Written as an iota where their numbers form one.
+ReplicaGroups written(const DeviceGroups& groups);
+// A number above all channels of the module.
+int64_t next_channel(const Module& module);
+std::optional<int64_t> channel_of(const Module& module, InstructionId collective);
+
+// Attributes of a collective between these groups, over a channel of its own.
+template <class Attributes>
+Attributes between(const DeviceGroups& groups, int64_t channel) {
+  Attributes out;
+  out.channel_id = channel;
+  out.replica_groups = written(groups);
+  if constexpr (requires { out.use_global_device_ids; }) out.use_global_device_ids = true;
+  return out;
+}
+
+// Removes a collective that nobody uses: all devices leave it out alike.
+void remove_collective(Editor& editor, InstructionId collective);
+// Whether nobody but `user` uses the value, and it once.
+bool is_only_user(const Module& module, InstructionId value, InstructionId user);
+// Whether `value` has one use, and is neither a result nor held by control dependences.
+bool has_one_use(const Editor& editor, InstructionId value);
+// Whether values of the type come out the same in whatever order `op` combines them; of floats only
+// as far as `keeps` allows.
+bool may_reorder(Op op, ElementType type, Keeps keeps);
+
+}  // namespace hilo

@@ -1,0 +1,231 @@
+// Leaves out collectives that do nothing, or what another has done.
+//   all-reduce(x), groups of one => x
+//   collective-permute(x), each to itself => x; to nobody => 0
+//   collective-permute(collective-permute(x)) => collective-permute(x)
+//   all-reduce(all-reduce(x)) => all-reduce(x) over the devices of both
+//   f(x), f(x) => one f(x)
+//   a collective that nobody uses => nothing
+// One program runs on all devices, so that all leave it out alike. Channels do not tell collectives
+// apart. Assumes nothing. Later passes may assume that equal collectives are one.
+#include <algorithm>
+#include <set>
+
+#include "pass/collective/device_groups.h"
+
+namespace hilo {
+namespace {
+
+class Simplifier {
+ public:
+  Simplifier(Module& module, const PassOptions& options)
+      : module_(module),
+        keeps_(options.rewrite.keeps),
+        editor_(module),
+        devices_(count_devices(module)),
+        channel_(next_channel(module)) {}
+
+  bool run() {
+    if (devices_ < 2) return false;
+    bool changed = false;
+    for (ComputationId id : open_computations(module_)) {
+      const std::vector<InstructionId> order = operands_first(module_, id);
+      std::unordered_multimap<uint64_t, InstructionId> seen;
+      for (InstructionId one : order)
+        if (is_plain_collective(one))
+          changed |= drop(one) || compose(one) || fold(one) || merge(one, seen);
+      for (size_t i = order.size(); i-- > 0;)
+        if (is_plain_collective(order[i])) {
+          remove_collective(editor_, order[i]);
+          changed |= module_[order[i]].removed;
+        }
+    }
+    return changed;
+  }
+
+ private:
+  bool is_plain_collective(InstructionId id) const {
+    return !module_[id].removed && has_trait(module_[id].op, TraitCollective) &&
+           !editor_.is_pinned(id) && module_[id].operand_count > 0 &&
+           !module_.extra(module_[id]).sharding;
+  }
+
+  // Whether a value may stand for the collective, and then does.
+  bool put(InstructionId collective, InstructionId value) {
+    if (!editor_.can_replace(collective, value)) {
+      editor_.remove_unused(value);
+      return false;
+    }
+    editor_.replace_moved(collective, value);
+    return true;
+  }
+
+  bool drop(InstructionId id) {
+    if (module_[id].operand_count != 1) return false;
+    const InstructionId operand = module_.operand(id, 0);
+    if (module_[id].op == Op::CollectivePermute) return drop_permute(id);
+    const auto groups = find_groups(module_, id, devices_);
+    if (!groups || group_size(*groups) != 1) return false;
+    return put(id, operand);
+  }
+
+  bool is_whole_permute(InstructionId id) const {
+    return module_[id].op == Op::CollectivePermute && module_[id].operand_count == 1 &&
+           module_.shape(id).is_array() && module_.header.replica_count <= 1 &&
+           module_.attributes<CollectivePermuteAttributes>(id).slice_sizes.lists.empty();
+  }
+
+  bool drop_permute(InstructionId id) {
+    if (!is_whole_permute(id)) return false;
+    const auto& pairs =
+        module_.attributes<CollectivePermuteAttributes>(id).source_target_pairs.pairs;
+    if (pairs.empty()) return put(id, editor_.add_splat(id, module_.shape(id), 0));
+    const bool stays =
+        std::ranges::all_of(pairs, [](const auto& pair) { return pair.first == pair.second; });
+    return stays && std::ssize(pairs) == devices_ && put(id, module_.operand(id, 0));
+  }
+
+  bool compose(InstructionId id) {
+    if (!is_whole_permute(id)) return false;
+    const InstructionId first = module_.operand(id, 0);
+    if (!is_whole_permute(first) || !has_one_use(editor_, first)) return false;
+    std::map<int64_t, int64_t> source_of;
+    for (const auto& [source, target] :
+         module_.attributes<CollectivePermuteAttributes>(first).source_target_pairs.pairs)
+      source_of[target] = source;
+    std::vector<std::pair<int64_t, int64_t>> pairs;
+    for (const auto& [source, target] :
+         module_.attributes<CollectivePermuteAttributes>(id).source_target_pairs.pairs)
+      if (const auto found = source_of.find(source); found != source_of.end())
+        pairs.emplace_back(found->second, target);
+    std::set<int64_t> sources;  // each may send to one only
+    for (const auto& [source, target] : pairs)
+      if (!sources.insert(source).second) return false;
+    std::ranges::sort(pairs);
+    CollectivePermuteAttributes attributes;
+    attributes.channel_id = channel_++;
+    attributes.source_target_pairs.pairs = std::move(pairs);
+    const Shape shape = module_.shape(id);
+    const InstructionId both = editor_.add(id, Op::CollectivePermute, shape,
+                                           std::array{module_.operand(first, 0)}, attributes);
+    if (!put(id, both)) return false;
+    remove_collective(editor_, first);
+    return true;
+  }
+
+  std::optional<Combiner> combiner_of(InstructionId id) const {
+    return find_combiner(module_, module_.attributes<AllReduceAttributes>(id).to_apply);
+  }
+
+  bool fold(InstructionId id) {
+    if (module_[id].op != Op::AllReduce || module_[id].operand_count != 1) return false;
+    const InstructionId first = module_.operand(id, 0);
+    if (module_[first].op != Op::AllReduce || module_[first].operand_count != 1 ||
+        !has_one_use(editor_, first))
+      return false;
+    const auto outer = combiner_of(id), inner = combiner_of(first);
+    if (!outer || !inner) return false;
+    const Op op = module_[outer->instruction].op;
+    if (op != module_[inner->instruction].op || outer->wide != inner->wide ||
+        !may_reorder(op, module_.shape(id).type, keeps_))
+      return false;
+    const auto groups = united(id, first, op);
+    if (!groups) return false;
+    auto attributes = between<AllReduceAttributes>(*groups, channel_++);
+    attributes.to_apply = module_.attributes<AllReduceAttributes>(id).to_apply;
+    const Shape shape = module_.shape(id);
+    const InstructionId both =
+        editor_.add(id, Op::AllReduce, shape, std::array{module_.operand(first, 0)}, attributes);
+    if (!put(id, both)) return false;
+    remove_collective(editor_, first);
+    return true;
+  }
+
+  // The groups over which both together reduce; nothing where they form none, or where some
+  // summand would count twice.
+  std::optional<DeviceGroups> united(InstructionId outer, InstructionId inner, Op op) const {
+    const auto outside = find_groups(module_, outer, devices_);
+    const auto inside = find_groups(module_, inner, devices_);
+    if (!outside || !inside) return std::nullopt;
+    const bool counts_once =
+        op == Op::Maximum || op == Op::Minimum || op == Op::And || op == Op::Or;
+    std::vector<size_t> group_of(static_cast<size_t>(devices_));
+    for (size_t g = 0; g < inside->size(); ++g)
+      for (int64_t device : (*inside)[g]) group_of[static_cast<size_t>(device)] = g;
+    std::map<std::set<size_t>, size_t> reached;  // by inner groups, from outer groups
+    for (const Dims& group : *outside) {
+      std::set<size_t> met;
+      for (int64_t device : group)
+        if (!met.insert(group_of[static_cast<size_t>(device)]).second && !counts_once)
+          return std::nullopt;
+      ++reached[met];
+    }
+    DeviceGroups out;
+    std::set<size_t> taken;
+    for (const auto& [met, times] : reached) {
+      Dims& all = out.emplace_back();
+      for (size_t g : met) {
+        if (!taken.insert(g).second) return std::nullopt;
+        all.insert(all.end(), (*inside)[g].begin(), (*inside)[g].end());
+      }
+      std::ranges::sort(all);
+    }
+    return out;
+  }
+
+  uint64_t hash_of(InstructionId id) const {
+    uint64_t out = static_cast<uint64_t>(module_[id].op) + 31 * module_[id].shape.value;
+    for (InstructionId operand : module_.operands(id)) out = out * 1'000'003 + operand.value;
+    return out;
+  }
+
+  bool merge(InstructionId id, std::unordered_multimap<uint64_t, InstructionId>& seen) {
+    const uint64_t hash = hash_of(id);
+    const auto [begin, end] = seen.equal_range(hash);
+    for (auto it = begin; it != end; ++it)
+      if (!module_[it->second].removed && is_same(it->second, id)) return put(id, it->second);
+    seen.emplace(hash, id);
+    return false;
+  }
+
+  bool is_same(InstructionId a, InstructionId b) const {
+    if (module_[a].op != module_[b].op || module_[a].shape != module_[b].shape ||
+        !std::ranges::equal(module_.operands(a), module_.operands(b)))
+      return false;
+    return visit_attributes_type(module_[a].op, [&]<class A>(std::type_identity<A>) {
+      A one = module_.attributes<A>(a), other = module_.attributes<A>(b);
+      if constexpr (requires { one.channel_id; }) {
+        if (one.channel_id.has_value() != other.channel_id.has_value()) return false;
+        one.channel_id = other.channel_id;
+      }
+      if constexpr (requires { one.replica_groups; }) {
+        if (find_groups(module_, a, devices_) != find_groups(module_, b, devices_)) return false;
+        one.replica_groups = other.replica_groups;
+      }
+      if constexpr (requires { one.to_apply; }) {
+        if (!is_same_reducer(one.to_apply, other.to_apply)) return false;
+        one.to_apply = other.to_apply;
+      }
+      return one == other;
+    });
+  }
+
+  bool is_same_reducer(ComputationId a, ComputationId b) const {
+    if (a == b) return true;
+    const auto x = find_combiner(module_, a), y = find_combiner(module_, b);
+    return x && y && module_[x->instruction].op == module_[y->instruction].op &&
+           x->element == y->element && x->wide == y->wide;
+  }
+
+  Module& module_;
+  Keeps keeps_;
+  Editor editor_;
+  int64_t devices_, channel_;
+};
+
+}  // namespace
+
+Result<bool> simplify_collectives(Module& module, const PassOptions& options) {
+  return Simplifier(module, options).run();
+}
+
+}  // namespace hilo
