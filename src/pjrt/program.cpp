@@ -66,6 +66,8 @@ void set_devices(Module& module, Program& program, EvalOptions& eval) {
   const CompileSettings& settings = program.settings;
   module.header.replica_count = settings.replicas;
   module.header.num_partitions = settings.partitions;
+  module.header.allow_spmd_sharding_propagation_to_parameters = settings.propagates_to_parameters;
+  module.header.allow_spmd_sharding_propagation_to_output = settings.propagates_to_results;
   if (settings.replicas * settings.partitions == 1) return;
   if (program.source.format == "mlir" && settings.replicas == 1)
     eval.partitioning = Partitioning::Unpartitioned;
