@@ -2,8 +2,7 @@
 // `pass/shard`.
 #pragma once
 
-#include "pass/shard/propagation_rules.h"
-#include "pass/shard/sharded_values.h"
+#include "pass/shard/propagation_graph.h"
 
 namespace hilo {
 

@@ -4,7 +4,7 @@
 // `pass/shard`.
 #pragma once
 
-#include "analysis/sharding_factors.h"
+#include "analysis/analysis.h"
 #include "pass/shard/reshard_costs.h"
 
 namespace hilo {
