@@ -47,7 +47,7 @@ RoleQuestion OpPartition::question(const LocalForm& form, std::span<const Shard>
   for (const auto* list : {&out.operands, &out.results})
     for (const RoleArray& array : *list)
       if (array.sharding && !array.sharding->manual.empty()) out.manual = array.sharding->manual;
-  out.operations = operations_of(factors());
+  out.operations = form.operations ? *form.operations : operations_of(factors());
   for (size_t i = 0; i < factors().factors.size(); ++i) {
     const Kind kind = factors().factors[i].kind;
     out.may_shard.push_back(form.may_shard ? form.may_shard(i)

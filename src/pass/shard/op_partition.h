@@ -31,6 +31,8 @@ struct LocalForm {
   // Bytes that a device sends beside reshardings.
   std::function<double(const Roles&)> sent_bytes = {};
   std::string reduction = "";  // of Sharding::unreduced_op
+  // Of the whole instruction, where it does not go through all steps of a loop over its factors.
+  std::optional<double> operations = {};
   // Operand leaves that it works without; `finish` gives the finished leaves of the result what
   // they are for, and `sent_bytes` counts what that sends.
   std::function<bool(size_t leaf)> leaves_out = {};

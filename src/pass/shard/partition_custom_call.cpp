@@ -155,6 +155,7 @@ class PartialReducePartition {
       return op_.factors().factors[factor].kind == Kind::Pass;
     };
     form.even_alone = [this](size_t factor) { return factor == row_; };
+    form.operations = static_cast<double>(element_count(op_.operand_shape(0)));
     form.sent_bytes = [this](const Roles& roles) {
       const double whole = bytes_to_gather(op_, roles, roles.axes[row_]);
       const int64_t tile = row_size() / axes_size(roles.axes[row_]);

@@ -39,6 +39,7 @@ class FftPartition {
       return op_.factors().factors[factor].kind == Kind::Pass;
     };
     form.even_alone = [this](size_t factor) { return count_ == 1 && factor == factors_[0]; };
+    form.operations = operations();
     form.sent_bytes = [this](const Roles& roles) { return sent_bytes(roles); };
     form.emit = [this](const LocalOperands& local) { return emit(local); };
     return op_.by_factors(form);
@@ -59,6 +60,13 @@ class FftPartition {
       case FftType::Irfft: return count_ > 1 && k + 1 == count_;
     }
     return false;
+  }
+
+  // Of Cooley and Tukey's algorithm.
+  double operations() const {
+    double steps = 0;
+    for (int64_t length : a_.fft_length) steps += std::log2(static_cast<double>(length));
+    return 5 * steps * static_cast<double>(element_count(from_));
   }
 
   // The one transformed dimension that the roles shard.

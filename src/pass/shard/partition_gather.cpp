@@ -34,6 +34,7 @@ class GatherPartition {
       return has_small_dims(array_) && (kind == Kind::Pass || (kind == Kind::Reduction && sum_));
     };
     if (sum_) form.reduction = sum_->name;
+    form.operations = static_cast<double>(element_count(op_.shape()));
     form.emit = [this](const LocalOperands& local) { return emit(local); };
     return op_.by_factors(form);
   }

@@ -50,6 +50,7 @@ class ScatterPartition {
     LocalForm form;
     form.may_shard = [this](size_t factor) { return may_shard(factor, Kind::Pass); };
     form.even_alone = [this](size_t factor) { return is_counting(factor); };
+    form.operations = static_cast<double>(element_count(updates_));
     form.emit = [this](const LocalOperands& local) { return emit(local, local.ids()); };
     return form;
   }

@@ -96,6 +96,7 @@ Result<Shards> partition_DynamicSlice(OpPartition& op) {
     return has_small_dims(whole) && (kind == Kind::Pass || (kind == Kind::Reduction && sum));
   };
   if (sum) form.reduction = sum->name;
+  form.operations = static_cast<double>(element_count(op.shape()));
   form.emit = [&](const LocalOperands& local) -> Result<std::vector<InstructionId>> {
     LocalCode code = op.code();
     const Shard& tile = local.operands[0];
@@ -126,6 +127,7 @@ Result<Shards> partition_DynamicUpdateSlice(OpPartition& op) {
     return op.factors().factors[factor].kind == Kind::Pass && has_small_dims(whole) &&
            has_small_dims(op.operand_shape(1));
   };
+  form.operations = static_cast<double>(element_count(op.operand_shape(1)));
   form.emit = [&](const LocalOperands& local) -> Result<std::vector<InstructionId>> {
     LocalCode code = op.code();
     const Shard& tile = local.operands[0];

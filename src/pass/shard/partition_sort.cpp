@@ -45,6 +45,7 @@ class TopKPartition {
       return op_.factors().factors[factor].kind == Kind::Pass;
     };
     form.even_alone = [this](size_t factor) { return factor == row_ && !filling_; };
+    form.operations = static_cast<double>(element_count(array_));
     form.sent_bytes = [this](const Roles& roles) {
       const SubAxes& axes = roles.axes[row_];
       const int64_t tiles = axes_size(axes);
