@@ -1,9 +1,11 @@
 // Takes slices of devices as near to collectives as they go.
 //   dynamic-slice(f(all-reduce(x), y)) => f(dynamic-slice(all-reduce(x)), dynamic-slice(y))
-// f elementwise, a transpose, or a reshape that keeps the sliced dimension or has it as the most
-// major one of those that it splits or joins. Only where the way leads to a collective through
-// values that nobody else uses; so less is computed, and collectives see what is needed of them.
-// Assumes nothing. Before what looks for slices of collectives.
+// through ops that need, for an index of the sliced dimension, the same index of one dimension of
+// an operand, or all of it: elementwise ops, transposes, products along their rows, sorts of
+// others. Through reshapes that keep the sliced dimension, or have it as the most major one of
+// those that they split or join. Only where the way leads to a collective through values that
+// nobody else uses; so less is computed, and collectives see what is needed of them. Assumes
+// nothing. Before what looks for slices of collectives.
 #include <algorithm>
 #include <deque>
 
@@ -53,7 +55,9 @@ class Hoister {
     const Op op = module_[slice].op;
     if ((op != Op::DynamicSlice && op != Op::Slice) || editor_.is_pinned(slice)) return false;
     const InstructionId from = module_.operand(slice, 0);
-    if (!leads_to_collective(from)) return false;
+    // Of two slices the device's own comes first.
+    const bool is_behind = op == Op::Slice && module_[from].op == Op::DynamicSlice;
+    if (is_communication(module_[from].op) || is_behind || !leads_to_collective(from)) return false;
     const auto taken = device_slice(module_, slice, values_);
     if (!taken) return false;
     const InstructionId value = moved(slice, from, *taken);
@@ -61,6 +65,17 @@ class Hoister {
     editor_.set_shape(value, module_.shape(slice));
     editor_.replace(slice, value);
     return true;
+  }
+
+  // Its elements follow from those of its operands alone, on this device.
+  bool goes_through(InstructionId id) const {
+    const Op op = module_[id].op;
+    return !is_communication(op) && !has_trait(op, TraitNotFolded) &&
+           std::ranges::all_of(module_.called(module_[id]), [&](ComputationId callee) {
+             return std::ranges::all_of(module_[callee].parameters, [&](InstructionId parameter) {
+               return module_.shape(parameter).is_scalar();
+             });
+           });
   }
 
   // Through values that nobody else uses.
@@ -75,7 +90,7 @@ class Hoister {
         continue;
       if (op == Op::AllReduce || op == Op::AllGather) {
         if (module_[id].operand_count == 1) return true;
-      } else if (is_elementwise(op) || op == Op::Reshape || op == Op::Transpose || op == Op::Copy) {
+      } else if (goes_through(id)) {
         for (InstructionId operand : module_.operands(id)) stack.push_back(operand);
       }
     }
@@ -84,50 +99,106 @@ class Hoister {
 
   // What the slice of `from` is, or none where it cannot be said before it.
   InstructionId moved(InstructionId slice, InstructionId from, const DeviceSlice& taken) {
-    const Op op = module_[from].op;
-    if (op == Op::Reshape) return before_reshape(slice, from, taken);
-    if (op == Op::Transpose) return before_transpose(slice, from, taken);
-    if (!is_elementwise(op) && op != Op::Copy) return {};
-    const Shape whole = module_.shape(from);
-    std::vector<InstructionId> operands;
-    for (InstructionId operand :
-         std::vector(module_.operands(from).begin(), module_.operands(from).end())) {
-      const Shape shape = module_.shape(operand);
-      if (same_dims(Shape::array(whole.type, shape.dims), Shape::array(whole.type, whole.dims)))
-        operand = sliced(slice, operand, {}, taken.sizes);
-      operands.push_back(operand);
-    }
-    return editor_.clone(from, module_[slice].computation, operands);
+    if (module_[from].op == Op::Reshape) return before_reshape(slice, from, taken);
+    if (module_[from].op != Op::GetTupleElement) return before_op(slice, from, 0, taken);
+    if (!is_plain(module_.shape(slice))) return {};
+    const auto index = module_.attributes<GetTupleElementAttributes>(from).index;
+    const InstructionId tuple =
+        before_op(slice, module_.operand(from, 0), static_cast<size_t>(index), taken);
+    return tuple ? editor_.add_element(from, tuple, index) : InstructionId{};
   }
 
-  // Dimension d of the operand takes the start of dimension order[d] of the slice; an empty order
-  // is that of the slice.
-  InstructionId sliced(InstructionId slice, InstructionId operand, const Dims& order, Dims sizes) {
+  // The op of sliced operands, where each sliced dimension of the result is, in each operand, one
+  // dimension index for index, or none.
+  InstructionId before_op(InstructionId slice, InstructionId from, size_t output,
+                          const DeviceSlice& taken) {
+    std::vector<Dims> orders;
+    const auto given = module_.operands(from);
+    const std::vector<InstructionId> operands(given.begin(), given.end());
+    for (size_t k = 0; k < operands.size(); ++k) {
+      auto order = sliced_dims(from, k, output, taken);
+      if (!order) return {};
+      orders.push_back(*std::move(order));
+    }
+    std::vector<InstructionId> parts;
+    for (size_t k = 0; k < operands.size(); ++k)
+      parts.push_back(sliced(slice, operands[k], orders[k], taken));
+    const InstructionId value = editor_.clone(from, module_[slice].computation, parts);
+    if (module_[value].op == Op::Slice) {
+      auto& dims = module_.mutable_attributes<SliceAttributes>(value).slice.dims;
+      for (size_t dim = 0; dim < dims.size(); ++dim)
+        dims[dim].limit = std::min(dims[dim].limit, dims[dim].start + taken.sizes[dim]);
+    }
+    const auto shape = infer_shape(module_, module_[value]);
+    const bool is_tuple = shape && shape->is_tuple();
+    const auto fits = [&](const Shape& result) { return result.dims == taken.sizes; };
+    if (!shape || !(is_tuple ? std::ranges::all_of(shape->elements, fits) : fits(*shape))) {
+      editor_.remove_unused(value);
+      return {};
+    }
+    editor_.set_shape(value, *shape);
+    return value;
+  }
+
+  // By dimension of the operand: the sliced dimension of the result that it is, or -1. Nothing
+  // where a sliced dimension decides otherwise what is needed of it.
+  std::optional<Dims> sliced_dims(InstructionId from, size_t k, size_t output,
+                                  const DeviceSlice& taken) const {
+    const auto map = index_map(module_, from, k, output);
+    if (!map) return std::nullopt;
+    Dims out(map->operand_dims.size(), -1);
+    for (size_t dim = 0; dim < map->result_dims.size(); ++dim) {
+      if (taken.sizes[dim] == map->result_dims[dim]) continue;
+      const auto number = static_cast<int64_t>(dim);
+      for (const IndexGuard& guard : map->guards)
+        if (mentions(guard.expression, number)) return std::nullopt;
+      for (const IndexSymbol& symbol : map->symbols)
+        for (const IndexExpression& index : symbol.index)
+          if (mentions(index, number)) return std::nullopt;
+      for (size_t d = 0; d < map->index.size(); ++d) {
+        if (!mentions(map->index[d], number)) continue;
+        if (!is_result_dim(map->index[d], number) || map->operand_dims[d] != map->result_dims[dim])
+          return std::nullopt;
+        out[d] = number;
+      }
+    }
+    return out;
+  }
+
+  static bool mentions(const IndexExpression& expression, int64_t dim) {
+    return std::ranges::any_of(expression.terms, [&](const IndexTerm& term) {
+      return (term.kind == IndexTerm::Kind::Result && term.number == dim) ||
+             mentions(term.inner, dim);
+    });
+  }
+  static bool is_result_dim(const IndexExpression& expression, int64_t dim) {
+    return expression.constant == 0 && expression.terms.size() == 1 &&
+           expression.terms[0] == IndexTerm{IndexTerm::Kind::Result, dim, 1, {}};
+  }
+
+  // Dimension d of the operand takes the start of dimension order[d] of the slice, or all.
+  InstructionId sliced(InstructionId slice, InstructionId operand, const Dims& order,
+                       const DeviceSlice& taken) {
     const Shape from = module_.shape(operand);
-    const Shape shape = Shape::array(from.type, sizes);
-    const auto dim_of = [&](size_t d) { return order.empty() ? d : static_cast<size_t>(order[d]); };
+    Shape shape = Shape::array(from.type, from.dims);
+    for (size_t d = 0; d < order.size(); ++d)
+      if (order[d] >= 0) shape.dims[d] = taken.sizes[static_cast<size_t>(order[d])];
+    if (shape.dims == from.dims) return operand;
     if (module_[slice].op == Op::Slice) {
       const SliceDims given = module_.attributes<SliceAttributes>(slice).slice;
       SliceDims dims;
-      for (size_t d = 0; d < sizes.size(); ++d) dims.dims.push_back(given.dims[dim_of(d)]);
+      for (size_t d = 0; d < order.size(); ++d)
+        dims.dims.push_back(order[d] < 0 ? SliceDim{0, from.dims[d], 1}
+                                         : given.dims[static_cast<size_t>(order[d])]);
       return editor_.add(slice, Op::Slice, shape, std::array{operand}, SliceAttributes{dims});
     }
     std::vector<InstructionId> operands = {operand};
-    for (size_t d = 0; d < sizes.size(); ++d)
-      operands.push_back(module_.operand(slice, 1 + dim_of(d)));
-    return editor_.add(slice, Op::DynamicSlice, shape, operands, DynamicSliceAttributes{sizes});
-  }
-
-  InstructionId before_transpose(InstructionId slice, InstructionId from,
-                                 const DeviceSlice& taken) {
-    const DimensionsAttributes attributes = module_.attributes<DimensionsAttributes>(from);
-    Dims order(attributes.dimensions.size()), sizes(order.size());
-    for (size_t d = 0; d < order.size(); ++d) {
-      order[static_cast<size_t>(attributes.dimensions[d])] = static_cast<int64_t>(d);
-      sizes[static_cast<size_t>(attributes.dimensions[d])] = taken.sizes[d];
-    }
-    const InstructionId part = sliced(slice, module_.operand(from, 0), order, sizes);
-    return editor_.add(from, Op::Transpose, module_.shape(slice), std::array{part}, attributes);
+    const ElementType type = module_.shape(module_.operand(slice, 1)).type;
+    for (const int64_t dim : order)
+      operands.push_back(dim < 0 ? editor_.add_constant(slice, scalar_of(type, 0))
+                                 : module_.operand(slice, static_cast<size_t>(1 + dim)));
+    return editor_.add(slice, Op::DynamicSlice, shape, operands,
+                       DynamicSliceAttributes{shape.dims});
   }
 
   InstructionId before_reshape(InstructionId slice, InstructionId from, const DeviceSlice& taken) {

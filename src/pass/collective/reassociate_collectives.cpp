@@ -172,7 +172,7 @@ class Reassociator {
     if (module_[convert].op != Op::Convert || module_.extra(module_[id]).sharding) return false;
     const InstructionId narrow = module_.operand(convert, 0);
     const Shape from = module_.shape(narrow), to = module_.shape(id);
-    if (bits_of(from.type) >= bits_of(to.type) || is_complex(to.type)) return false;
+    if (bits_of(from.type) >= bits_of(to.type)) return false;
     const InstructionId moved = editor_.clone(id, module_[id].computation, std::array{narrow});
     editor_.set_shape(moved, Shape::array(from.type, to.dims));
     const InstructionId wide = editor_.add(id, Op::Convert, to, std::array{moved});

@@ -20,7 +20,7 @@ namespace {
 class Backwards {
  public:
   Backwards(const Module& module, const StepTimes& times, std::vector<InstructionId> order,
-            LiveBytes& live, int64_t limit)
+            LiveBytes& live, int64_t limit, bool by_depth)
       : module_(module), times_(times), order_(std::move(order)), live_(live), limit_(limit) {
     const size_t size = module.instructions.size();
     seconds_.resize(size), depth_.resize(size), waiting_.resize(size), ripe_.resize(size);
@@ -33,6 +33,8 @@ class Backwards {
       });
       depth_[id.value] = before + seconds_[id.value] + times.communication(id);
     }
+    if (!by_depth)
+      for (size_t i = 0; i < order_.size(); ++i) depth_[order_[i].value] = static_cast<double>(i);
     chain_effects();
     for (InstructionId id : order_)
       if (waiting_[id.value] == 0) ready_.push_back(id);
@@ -150,30 +152,36 @@ class Scheduler {
   bool schedule(ComputationId id) {
     const std::vector<InstructionId> before = operands_first(module_, id);
     LiveBytes live(module_, before);
-    const Timeline old_time = times_.along(before);
     const int64_t old_peak = live.peak(before);
-    int64_t limit = capacity_ > 0 ? std::max(capacity_ - argument_bytes(id), old_peak)
-                                  : std::numeric_limits<int64_t>::max();
-    bool changed = module_[id].instructions != before;
+    const int64_t allowed = capacity_ > 0 ? std::max(capacity_ - argument_bytes(id), old_peak)
+                                          : std::numeric_limits<int64_t>::max();
     std::vector<InstructionId> best = before;
-    double best_step = old_time.step;
-    // Again with less memory where too much is taken, while that helps.
-    const int64_t allowed = std::max(limit, old_peak);
-    for (int64_t last = std::numeric_limits<int64_t>::max(); limit > 0;) {
-      live.restart();
-      std::vector<InstructionId> after = Backwards(module_, times_, before, live, limit).run();
-      const int64_t peak = live.peak(after);
-      if (peak <= allowed) {
+    double best_step = times_.along(before).step;
+    for (const bool by_depth : {true, false})
+      if (auto after = ordered(before, live, allowed, by_depth); !after.empty())
         if (const double step = times_.along(after).step; step < best_step)
-          best = std::move(after), changed = true;
-        break;
-      }
+          best_step = step, best = std::move(after);
+    const bool changed = module_[id].instructions != best;
+    module_[id].instructions = std::move(best);
+    return changed;
+  }
+
+  // By the longest way, or as near to the old order as collectives let it; again with less memory
+  // where too much is taken, while that helps. Nothing where it does not.
+  std::vector<InstructionId> ordered(const std::vector<InstructionId>& before, LiveBytes& live,
+                                     int64_t allowed, bool by_depth) const {
+    int64_t last = std::numeric_limits<int64_t>::max();
+    for (int64_t limit = allowed; limit > 0;) {
+      live.restart();
+      std::vector<InstructionId> after =
+          Backwards(module_, times_, before, live, limit, by_depth).run();
+      const int64_t peak = live.peak(after);
+      if (peak <= allowed) return after;
       if (peak >= last) break;
       last = peak;
       limit -= peak - allowed;
     }
-    module_[id].instructions = std::move(best);
-    return changed;
+    return {};
   }
 
   int64_t argument_bytes(ComputationId id) const {

@@ -71,14 +71,15 @@ class Sinker {
     const InstructionId inside = module_.operand(reduced, 0);
     const ComputationId around = module_[loop.instruction].computation;
     const Shape shape = module_.shape(loop.instruction).elements[i];
-    begin_at_zero(loop, i, shape);
     const InstructionId total =
         editor_.add_element(loop.instruction, loop.instruction, static_cast<int64_t>(i));
     const InstructionId all = editor_.clone(reduced, around, std::array{total});
     editor_.set_shape(all, shape);
     const InstructionId sum =
         editor_.add(loop.instruction, Op::Add, shape, std::array{initial, all});
-    for (InstructionId element : elements_of(module_, loop.instruction).by_index[i])
+    begin_at_zero(loop, i, shape);
+    const Elements elements = elements_of(module_, loop.instruction);
+    for (InstructionId element : elements.by_index[i])
       if (element != total) editor_.replace(element, sum);
     editor_.replace_moved(reduced, inside);
   }

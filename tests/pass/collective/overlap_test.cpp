@@ -1,0 +1,213 @@
+// Collectives joined, in two parts, and ordered beside computation.
+#include "pass/collective/live_bytes.h"
+#include "pass/collective/timing.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include "devices.h"
+
+namespace hilo::test {
+namespace {
+
+const Machine& v5e() { return *find_machine("v5e"); }
+
+PipelineOptions on_v5e() {
+  PipelineOptions options;
+  options.pass.machine = &v5e();
+  options.verify = true;
+  return options;
+}
+
+Timeline timeline(const Module& module) { return StepTimes(module, v5e()).along(module.entry); }
+
+const std::string all = "channel_id=1, replica_groups={{0,1,2,3}}, use_global_device_ids=true";
+
+TEST(CombineCollectives, SmallOnesOfOneKind) {
+  const Rewritten one = rewritten(
+      module_text(4,
+                  "  x = f32[8] parameter(0)\n  y = f32[4,2] parameter(1)\n"
+                  "  z = s32[8] parameter(2)\n  a = f32[8] all-reduce(x), " +
+                      all + ", to_apply=add\n  b = f32[4,2] all-reduce(y), " + all +
+                      ", to_apply=add\n  c = s32[8] all-reduce(z), " + all +
+                      ", to_apply=addi\n  d = f32[8] all-reduce(x), " + all +
+                      ", to_apply=largest\n"
+                      "  ROOT t = (f32[8], f32[4,2], s32[8], f32[8]) tuple(a, b, c, d)\n"),
+      "collective-combiner", 4, on_v5e());
+  EXPECT_EQ(count_op(one.after, Op::AllReduce), 3) << print(one.after);
+}
+
+TEST(CombineCollectives, NotOneThatNeedsTheOther) {
+  const Rewritten one = rewritten(
+      module_text(4, "  x = f32[8] parameter(0)\n  a = f32[8] all-reduce(x), " + all +
+                         ", to_apply=add\n  n = f32[8] tanh(a)\n  b = f32[8] all-reduce(n), " +
+                         all + ", to_apply=add\n  ROOT t = (f32[8], f32[8]) tuple(a, b)\n"),
+      "collective-combiner", 4, on_v5e());
+  EXPECT_EQ(count_op(one.after, Op::AllReduce), 2);
+}
+
+// a needs b of another kind, which needs what would be joined with a.
+TEST(CombineCollectives, NotInACircle) {
+  const std::string gather = ", dimensions={0}\n";
+  const Rewritten one = rewritten(
+      module_text(4,
+                  "  x = f32[8] parameter(0)\n  y = f32[8] parameter(1)\n"
+                  "  a1 = f32[8] all-reduce(x), " +
+                      all +
+                      ", to_apply=add\n"
+                      "  b1 = f32[32] all-gather(a1), " +
+                      all + gather + "  b2 = f32[32] all-gather(y), " + all + gather +
+                      "  s = f32[8] slice(b2), slice={[0:8]}\n  a2 = f32[8] all-reduce(s), " + all +
+                      ", to_apply=add\n  ROOT t = (f32[8], f32[32], f32[8]) tuple(a1, b1, a2)\n"),
+      "collective-combiner", 4, on_v5e());
+  EXPECT_EQ(count_op(one.after, Op::AllReduce) + count_op(one.after, Op::AllGather), 3);
+}
+
+TEST(CombineCollectives, NotWithoutAMachine) {
+  const Rewritten one =
+      rewritten(module_text(4,
+                            "  x = f32[8] parameter(0)\n  y = f32[8] parameter(1)\n"
+                            "  a = f32[8] all-reduce(x), " +
+                                all +
+                                ", to_apply=add\n"
+                                "  b = f32[8] all-reduce(y), " +
+                                all +
+                                ", to_apply=add\n"
+                                "  ROOT t = (f32[8], f32[8]) tuple(a, b)\n"),
+                "collective-combiner", 4);
+  EXPECT_EQ(count_op(one.after, Op::AllReduce), 2);
+}
+
+TEST(MakeAsynchronous, EveryKind) {
+  const Rewritten one = rewritten(
+      module_text(4,
+                  "  x = f32[8] parameter(0)\n  y = f32[8] parameter(1)\n"
+                  "  a = f32[8] all-reduce(x), " +
+                      all +
+                      ", to_apply=add\n"
+                      "  b = (f32[8], f32[8]) all-reduce(x, y), " +
+                      all +
+                      ", to_apply=add\n"
+                      "  g = f32[32] all-gather(x), " +
+                      all +
+                      ", dimensions={0}\n"
+                      "  h = (f32[32], f32[32]) all-gather(x, y), " +
+                      all +
+                      ", dimensions={0}\n"
+                      "  r = f32[2] reduce-scatter(x), " +
+                      all +
+                      ", dimensions={0}, to_apply=add\n"
+                      "  e = f32[8] all-to-all(x), channel_id=1, replica_groups={{0,1,2,3}}, "
+                      "dimensions={0}\n  p = f32[8] collective-permute(x), channel_id=1, "
+                      "source_target_pairs={{0,1},{1,0}}\n"
+                      "  ROOT t = (f32[8], (f32[8], f32[8]), f32[32], (f32[32], f32[32]), f32[2], "
+                      "f32[8], f32[8]) tuple(a, b, g, h, r, e, p)\n"),
+      "async-collective-creator", 4);
+  EXPECT_EQ(count_op(one.after, Op::AllReduceStart), 2);
+  EXPECT_EQ(count_op(one.after, Op::AllGatherStart), 2);
+  EXPECT_EQ(count_op(one.after, Op::CollectivePermuteStart), 1);
+  EXPECT_EQ(count_op(one.after, Op::AsyncStart), 2);
+}
+
+// Three products with gathered weights: all gathers but the first hide behind products.
+std::string layers(int64_t size) {
+  std::string lines = fmt::format("  x0 = f32[{0},{0}] parameter(0)\n", size);
+  for (int layer = 0; layer < 3; ++layer)
+    lines += fmt::format(
+        "  w{0} = f32[{2},{1}] parameter({3})\n  g{0} = f32[{1},{1}] all-gather(w{0}), {4}, "
+        "dimensions={{0}}\n  {5}x{3} = f32[{1},{1}] dot(x{0}, g{0}), lhs_contracting_dims={{1}}, "
+        "rhs_contracting_dims={{0}}\n",
+        layer, size, size / 4, layer + 1, all, layer == 2 ? "ROOT " : "");
+  return module_text(4, lines);
+}
+
+TEST(ScheduleCollectives, GathersBehindProducts) {
+  const Module before = parsed(layers(8192));
+  const Module after =
+      after_passes(before, "async-collective-creator, latency-hiding-scheduler", on_v5e());
+  EXPECT_TRUE(verify(after).empty());
+  EXPECT_TRUE(after.header.is_scheduled);
+  const Timeline old_time = timeline(before), new_time = timeline(after);
+  EXPECT_DOUBLE_EQ(old_time.exposed(), old_time.communication);
+  EXPECT_NEAR(new_time.exposed(), new_time.communication / 3, 1e-9) << print(after);
+}
+
+TEST(ScheduleCollectives, KeepsValuesAndOrder) {
+  const Rewritten one =
+      rewritten(layers(16), "async-collective-creator, latency-hiding-scheduler", 4, on_v5e());
+  EXPECT_EQ(count_op(one.after, Op::AllGatherDone), 3);
+}
+
+TEST(ScheduleCollectives, KeepsTheMemoryOfTheMachine) {
+  const Module before = parsed(layers(32768));  // each gathered matrix takes 4 GiB of 16
+  const Module after =
+      after_passes(before, "async-collective-creator, latency-hiding-scheduler", on_v5e());
+  const auto& order = after[after.entry].instructions;
+  int64_t arguments = 0;
+  for (InstructionId parameter : after[after.entry].parameters)
+    arguments += literal_bytes(after.shape(parameter));
+  const LiveBytes live(after, order);
+  EXPECT_LE(live.peak(order) + arguments,
+            std::max(memory_space(v5e(), 0).bytes,
+                     arguments + live.peak(operands_first(after, after.entry))));
+}
+
+TEST(CollectiveMatmul, RingsKeepValues) {
+  const char* dots[] = {
+      // rows, the summed dimension, columns of what is gathered
+      "  x = s32[4,32] parameter(0)\n  y = s32[32,8] parameter(1)\n"
+      "  g = s32[16,32] all-gather(x), {}, dimensions={{0}}\n"
+      "  ROOT d = s32[16,8] dot(g, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n",
+      "  x = s32[16,8] parameter(0)\n  y = s32[32,8] parameter(1)\n"
+      "  g = s32[16,32] all-gather(x), {}, dimensions={{1}}\n"
+      "  ROOT d = s32[16,8] dot(g, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n",
+      "  x = s32[32,4] parameter(0)\n  y = s32[32,8] parameter(1)\n"
+      "  g = s32[32,16] all-gather(x), {}, dimensions={{1}}\n"
+      "  ROOT d = s32[8,16] dot(y, g), lhs_contracting_dims={{0}}, rhs_contracting_dims={{0}}\n",
+      "  x = s32[16,32] parameter(0)\n  y = s32[32,8] parameter(1)\n"
+      "  d = s32[16,8] dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n"
+      "  ROOT r = s32[4,8] reduce-scatter(d), {}, dimensions={{0}}, to_apply=addi\n",
+      "  x = s32[3,16,32] parameter(0)\n  y = s32[3,32,8] parameter(1)\n"
+      "  d = s32[3,16,8] dot(x, y), lhs_batch_dims={{0}}, rhs_batch_dims={{0}}, "
+      "lhs_contracting_dims={{2}}, rhs_contracting_dims={{1}}\n"
+      "  ROOT r = s32[3,16,2] reduce-scatter(d), {}, dimensions={{2}}, to_apply=addi\n"};
+  // A machine whose links are so fast, and products so slow, that rings always pay.
+  Machine slow = v5e();
+  slow.flops_bf16 = 1e6;
+  PipelineOptions options = on_v5e();
+  options.pass.machine = &slow;
+  for (const char* dot : dots) {
+    const Rewritten one = rewritten(module_text(4, fmt::format(fmt::runtime(dot), all)),
+                                    "collective-matmul, dce", 4, options);
+    EXPECT_EQ(count_op(one.after, Op::Dot), 4) << dot;
+    EXPECT_EQ(count_op(one.after, Op::CollectivePermute), 3) << dot;
+    EXPECT_EQ(one.bytes_after, one.bytes_before);
+  }
+}
+
+TEST(CollectiveMatmul, NotWhereTheProductIsShort) {
+  const Rewritten one = rewritten(layers(16), "collective-matmul, dce", 4, on_v5e());
+  EXPECT_EQ(count_op(one.after, Op::CollectivePermute), 0);
+}
+
+// The step of a model of eight billion parameters on 4 x 2 chips.
+TEST(Overlap, OfALargeStep) {
+  const std::filesystem::path file =
+      std::filesystem::path(HILO_SHARED) / "corpus/spmd/big/llama8b_fsdp_tp_scan/partitioned.hlo";
+  if (!std::filesystem::exists(file)) GTEST_SKIP();
+  std::stringstream text;
+  text << std::ifstream(file).rdbuf();
+  const Module given = parsed(text.str());
+  const Module fewer = after_passes(given, "collectives", on_v5e());
+  const Module after = after_passes(fewer, "overlap", on_v5e());
+  const Timeline as_given = timeline(given), saved = timeline(fewer), hidden = timeline(after);
+  const auto show = [](const char* what, const Timeline& one) {
+    std::printf("%-12s step %.4f s, computes %.4f s, communicates %.4f s, exposed %.4f s\n", what,
+                one.step, one.compute, one.communication, one.exposed());
+  };
+  show("as given", as_given), show("collectives", saved), show("overlap", hidden);
+  EXPECT_LE(hidden.exposed(), as_given.exposed() / 2);
+}
+
+}  // namespace
+}  // namespace hilo::test
