@@ -77,6 +77,33 @@ InstructionId LocalCode::splat(Dims to, const Literal& scalar) {
   return editor_.add_splat(like_, Shape::array(scalar.type(), std::move(to)), scalar);
 }
 
+InstructionId LocalCode::slice_rows(InstructionId value, size_t dim, int64_t start, int64_t limit,
+                                    int64_t stride) {
+  if (start == 0 && limit == dims(value)[dim] && stride == 1) return value;
+  SliceAttributes attributes;
+  for (int64_t size : dims(value)) attributes.slice.dims.push_back({0, size, 1});
+  attributes.slice.dims[dim] = {start, limit, stride};
+  return editor_.add_inferred(like_, Op::Slice, std::array{value}, std::move(attributes));
+}
+
+InstructionId LocalCode::pad_rows(InstructionId value, size_t dim, PaddingDim padding,
+                                  InstructionId scalar) {
+  if (padding == PaddingDim{}) return value;
+  PadAttributes attributes;
+  attributes.padding.dims.resize(dims(value).size());
+  attributes.padding.dims[dim] = padding;
+  return editor_.add_inferred(like_, Op::Pad, std::array{value, scalar}, std::move(attributes));
+}
+
+InstructionId LocalCode::rows_from(InstructionId value, size_t dim, InstructionId start,
+                                   int64_t rows) {
+  Dims sizes = dims(value);
+  std::vector<InstructionId> starts(sizes.size(), number(0));
+  starts[dim] = start;
+  sizes[dim] = rows;
+  return dynamic_slice(value, starts, std::move(sizes));
+}
+
 InstructionId LocalCode::dynamic_slice(InstructionId value, std::span<const InstructionId> starts,
                                        Dims sizes) {
   std::vector<InstructionId> operands = {value};

@@ -30,8 +30,14 @@ class LocalCode {
     return editor_.add_constant(like_, std::move(literal));
   }
   InstructionId splat(Dims dims, const Literal& scalar);
+  // Of one dimension: rows [start, limit), each `stride`th.
+  InstructionId slice_rows(InstructionId value, size_t dim, int64_t start, int64_t limit,
+                           int64_t stride = 1);
+  InstructionId pad_rows(InstructionId value, size_t dim, PaddingDim padding, InstructionId scalar);
   InstructionId dynamic_slice(InstructionId value, std::span<const InstructionId> starts,
                               Dims sizes);
+  // Rows from `start` on, a scalar, which are all within the dimension.
+  InstructionId rows_from(InstructionId value, size_t dim, InstructionId start, int64_t rows);
   InstructionId update(InstructionId value, InstructionId part,
                        std::span<const InstructionId> starts);
   // `then` where the scalar is true.

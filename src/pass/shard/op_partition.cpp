@@ -53,6 +53,7 @@ RoleQuestion OpPartition::question(const LocalForm& form, std::span<const Shard>
     out.may_shard.push_back(form.may_shard ? form.may_shard(i)
                                            : kind == Kind::Pass || kind == Kind::Reduction);
     out.even_alone.push_back(form.even_alone && form.even_alone(i));
+    out.may_be_uneven.push_back(form.may_be_uneven && form.may_be_uneven(i));
   }
   out.sent_bytes = form.sent_bytes;
   return out;

@@ -28,6 +28,8 @@ struct LocalForm {
   // Whether a factor can be sharded at all, and only evenly.
   std::function<bool(size_t factor)> may_shard = {};
   std::function<bool(size_t factor)> even_alone = {};
+  // Factors of which tiles may have padding even in a dimension of several.
+  std::function<bool(size_t factor)> may_be_uneven = {};
   // Bytes that a device sends beside reshardings.
   std::function<double(const Roles&)> sent_bytes = {};
   std::string reduction = "";  // of Sharding::unreduced_op

@@ -1,5 +1,4 @@
-// What moves elements: dimensions that stay whole or keep their elements are local; what is cut out
-// of or put around a dimension is so where the dimension is not.
+// What keeps the elements of each dimension, and constants.
 #include <algorithm>
 
 #include "pass/shard/op_partition.h"
@@ -23,11 +22,7 @@ std::optional<Literal> splat_of(const Literal& literal) {
 Result<Shards> partition_elementwise(OpPartition& op) { return op.by_factors(); }
 Result<Shards> partition_BitcastConvert(OpPartition& op) { return op.by_factors(); }
 Result<Shards> partition_Broadcast(OpPartition& op) { return op.by_factors(); }
-Result<Shards> partition_Concatenate(OpPartition& op) { return op.by_factors(); }
 Result<Shards> partition_Map(OpPartition& op) { return op.by_factors(); }
-Result<Shards> partition_Pad(OpPartition& op) { return op.by_factors(); }
-Result<Shards> partition_Reshape(OpPartition& op) { return op.by_factors(); }
-Result<Shards> partition_Reverse(OpPartition& op) { return op.by_factors(); }
 Result<Shards> partition_Transpose(OpPartition& op) { return op.by_factors(); }
 
 // A bitcast is about layouts, which tiles do not share with the array.
@@ -66,19 +61,6 @@ Result<Shards> partition_Iota(OpPartition& op) {
     const InstructionId offset = code.convert(op.offset(sharding, op.shape(), dim), counted);
     const InstructionId index = code.binary(Op::Add, local_index, code.broadcast(offset, dims, {}));
     return std::vector{code.convert(index, type)};
-  };
-  return op.by_factors(form);
-}
-
-Result<Shards> partition_Slice(OpPartition& op) {
-  LocalForm form;
-  form.emit = [&op](const LocalOperands& local) -> Result<std::vector<InstructionId>> {
-    const InstructionId out = op.clone_value(local.ids(), local.results);
-    const Dims sizes = op.module().shape(out).dims;
-    SliceDims& slice = op.module().mutable_attributes<SliceAttributes>(out).slice;
-    for (size_t dim = 0; dim < sizes.size(); ++dim)
-      if (tile_count(local.results[0], dim) > 1) slice.dims[dim] = {0, sizes[dim], 1};
-    return std::vector{out};
   };
   return op.by_factors(form);
 }

@@ -48,7 +48,8 @@ void RoleSpace::find_even_factors() {
     for (const RoleArray& array : *list)
       for (const std::vector<size_t>& factors : *array.factors)
         if (factors.size() > 1)
-          for (size_t factor : factors) is_even_[factor] = true;
+          for (size_t factor : factors)
+            if (!question_.may_be_uneven[factor]) is_even_[factor] = true;
 }
 
 // Factors of size 1, which a reshape drops: all tiles but the first are empty.

@@ -30,11 +30,12 @@ struct RoleQuestion {
   const ShardingFactors& factors;
   std::vector<RoleArray> operands, results;
   SharedMesh mesh;
-  SubAxes manual;                // of all arrays
-  std::string reduction;         // how summands become results, of Sharding::unreduced_op
-  double operations = 0;         // of the whole instruction, on one device
-  std::vector<bool> may_shard;   // factors that the instruction's local form can have tiles of
-  std::vector<bool> even_alone;  // and only tiles without padding
+  SubAxes manual;                   // of all arrays
+  std::string reduction;            // how summands become results, of Sharding::unreduced_op
+  double operations = 0;            // of the whole instruction, on one device
+  std::vector<bool> may_shard;      // factors that the instruction's local form can have tiles of
+  std::vector<bool> even_alone;     // and only tiles without padding
+  std::vector<bool> may_be_uneven;  // beside other factors of their dimension
   // Bytes that a device sends beside resharding, where the local form needs neighbours.
   std::function<double(const Roles&)> sent_bytes = {};
 };
