@@ -16,7 +16,6 @@ Result<Shards> by_passing_factors(OpPartition& op) {
 }  // namespace
 
 Result<Shards> partition_Dot(OpPartition& op) { return op.by_factors(); }
-Result<Shards> partition_Convolution(OpPartition& op) { return op.replicated(); }
 Result<Shards> partition_RaggedDot(OpPartition& op) { return op.replicated(); }
 Result<Shards> partition_ScaledDot(OpPartition& op) { return op.replicated(); }
 Result<Shards> partition_BatchNormGrad(OpPartition& op) { return op.replicated(); }
