@@ -266,7 +266,9 @@ Result<InstructionId> Partitioner::resharded(const Shard& shard, const AxisShard
   const AxisSharding before = before_new_summands(from, to);
   const Result<ReshardPlan>& plan = costs_.plan(shard.shape.dims, from, before);
   if (!plan) return std::unexpected(plan.error());
+  const auto first = static_cast<uint32_t>(module().instructions.size());
   HILO_TRY(InstructionId out, emit_reshard(editor_, shard.id, shard.shape.dims, *plan, channel_));
+  note_reason(first, shard, to);
   HILO_TRY(out, as_summand(out, to, axes_outside(*to.mesh, to.unreduced, before.unreduced)));
   resharded_[shard.id.value].push_back({out, to, shard.shape});
   if (plan->elements == 0 && out != shard.id && from.unreduced.empty() && to.unreduced.empty())
