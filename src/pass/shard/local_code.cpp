@@ -221,12 +221,13 @@ InstructionId LocalCode::is_listed(const std::vector<bool>& devices) {
 }
 
 InstructionId LocalCode::all_gather(InstructionId value, const Mesh& mesh,
-                                    std::span<const SubAxis> axes, int64_t channel) {
+                                    std::span<const SubAxis> axes, int64_t channel,
+                                    size_t dimension) {
   auto attributes = along<AllGatherAttributes>(mesh, axes, channel);
-  attributes.dimensions = {0};
+  attributes.dimensions = {static_cast<int64_t>(dimension)};
   attributes.use_global_device_ids = true;
   Dims to = dims(value);
-  to[0] *= axes_size(axes);
+  to[dimension] *= axes_size(axes);
   const Shape shape = Shape::array(type(value), std::move(to));
   return editor_.add(like_, Op::AllGather, shape, std::array{value}, std::move(attributes));
 }
@@ -251,13 +252,13 @@ InstructionId LocalCode::all_reduce(InstructionId value, const Mesh& mesh,
 
 InstructionId LocalCode::reduce_scatter(InstructionId value, const Mesh& mesh,
                                         std::span<const SubAxis> axes, ComputationId reducer,
-                                        int64_t channel) {
+                                        int64_t channel, size_t dimension) {
   auto attributes = along<ReduceScatterAttributes>(mesh, axes, channel);
   attributes.use_global_device_ids = true;
-  attributes.dimensions = {0};
+  attributes.dimensions = {static_cast<int64_t>(dimension)};
   attributes.to_apply = reducer;
   Dims to = dims(value);
-  to[0] /= axes_size(axes);
+  to[dimension] /= axes_size(axes);
   return editor_.add(like_, Op::ReduceScatter, Shape::array(type(value), std::move(to)),
                      std::array{value}, std::move(attributes));
 }

@@ -61,13 +61,13 @@ class LocalCode {
   InstructionId is_listed(const std::vector<bool>& devices);  // pred
 
   InstructionId all_gather(InstructionId value, const Mesh& mesh, std::span<const SubAxis> axes,
-                           int64_t channel);  // along dimension 0
+                           int64_t channel, size_t dimension = 0);
   InstructionId all_to_all(InstructionId value, const Mesh& mesh, std::span<const SubAxis> axes,
                            int64_t channel);  // along dimension 0
   InstructionId all_reduce(InstructionId value, const Mesh& mesh, std::span<const SubAxis> axes,
                            ComputationId reducer, int64_t channel);
   InstructionId reduce_scatter(InstructionId value, const Mesh& mesh, std::span<const SubAxis> axes,
-                               ComputationId reducer, int64_t channel);  // along dimension 0
+                               ComputationId reducer, int64_t channel, size_t dimension = 0);
   InstructionId broadcast_from(int64_t device, InstructionId value, int64_t devices,
                                int64_t channel);
   // From the first device of each group.

@@ -67,5 +67,4 @@ Result<Shards> partition_PartitionId(OpPartition& op) {
 }
 Result<Shards> partition_ReplicaId(OpPartition& op) { return op.replicated(); }
 
-
 }  // namespace hilo

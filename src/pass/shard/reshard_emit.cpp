@@ -68,15 +68,34 @@ class Exchange {
     return put_together(code_.all_to_all(cut(tile), mesh_, group_, channel));
   }
   InstructionId reduce_scatter(InstructionId tile, ComputationId reducer, int64_t channel) {
+    if (const auto dim = only_dim(gained_)) {
+      Dims blocks = chunk_;
+      blocks[*dim] *= group_size();
+      return code_.reduce_scatter(code_.resize(tile, blocks), mesh_, group_, reducer, channel,
+                                  *dim);
+    }
     return code_.reshape(code_.reduce_scatter(cut(tile), mesh_, group_, reducer, channel), chunk_);
   }
   InstructionId all_gather(InstructionId tile, int64_t channel) {
+    if (const auto dim = only_dim(lost_))
+      return code_.resize(code_.all_gather(tile, mesh_, group_, channel, *dim), after_);
     Dims with_group = chunk_;
     with_group.insert(with_group.begin(), 1);
     return put_together(code_.all_gather(code_.reshape(tile, with_group), mesh_, group_, channel));
   }
 
  private:
+  // The dimension whose axes are the group's in its order, where it is the only one with any:
+  // chunks of all members stand one behind the other there.
+  std::optional<size_t> only_dim(const std::vector<SubAxes>& axes) const {
+    std::optional<size_t> out;
+    for (size_t dim = 0; dim < axes.size(); ++dim) {
+      if (axes[dim].empty()) continue;
+      if (out || axes[dim] != group_) return std::nullopt;
+      out = dim;
+    }
+    return out;
+  }
   int64_t group_size() const { return axes_size(group_); }
 
   // [group, chunk]: for each receiver its chunk of the tile.
