@@ -171,7 +171,7 @@ bool has_parts(const Module& module, const Program& program) {
 
 // What clients see of a program of whole arrays is noted, then each device gets a program of its
 // own. Where nothing is cut, one device runs it for all.
-Result<void> spread_over_devices(Module& module, Program& program, EvalOptions& eval,
+Result<void> partition_for_devices(Module& module, Program& program, EvalOptions& eval,
                                  const PJRT_Client* client) {
   if (program.spread == Spread::Together) HILO_DO(run_pass(module, propagate_all_shardings));
   HILO_DO(note_values(module, program));
@@ -274,7 +274,7 @@ Result<std::shared_ptr<const Program>> make_program(ProgramSource source,
   HILO_DO(check_module(module));
   options.is_verified = true;
   settle_layouts(module, out->settings);
-  HILO_DO(spread_over_devices(module, *out, options.eval, client));
+  HILO_DO(partition_for_devices(module, *out, options.eval, client));
   if (out->spread != Spread::Together) HILO_DO(run_pass(module, put_entry_in_memory_order));
   out->parameters.show();
   out->results.show();

@@ -71,11 +71,12 @@ Result<Shards> OpPartition::by_cheapest(std::span<const LocalForm> forms) {
   Roles roles;
   for (const LocalForm& form : forms) {
     RoleQuestion one = question(form, operands, wanted);
-    const Roles& found = partitioner_.roles(rule(), one);
+    Roles found = partitioner_.roles(rule(), one);
+    if (found.sent > 0 && find_at_hand(one)) found = partitioner_.roles(rule(), one);
     if (best && found.seconds >= roles.seconds) continue;
     best = &form;
     asked.emplace(std::move(one));
-    roles = found;
+    roles = std::move(found);
   }
   return emit(*best, {*asked, roles, operands, {}}, wanted);
 }

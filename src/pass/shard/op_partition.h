@@ -95,7 +95,12 @@ class OpPartition {
   // Dimensions of an operand leaf that hold a factor of that kind.
   std::vector<size_t> dims_of(size_t leaf, ShardingFactor::Kind kind);
 
+  // How the instruction, if it has no local form of its own and were alone, would bring a value
+  // that it reads; nothing where that cannot be told yet.
+  void add_wishes(InstructionId value, std::vector<AxisSharding>& out);
+
  private:
+  bool find_at_hand(RoleQuestion& question);
   // Found when it is asked for: that of a call would look through what it calls.
   uint32_t rule();
   RoleQuestion question(const LocalForm& form, std::span<const Shard> operands,

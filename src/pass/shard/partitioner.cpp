@@ -186,6 +186,7 @@ std::vector<uint64_t> Partitioner::key_of(const RoleQuestion& question) {
     for (const RoleArray& array : *list) {
       key.push_back(number(array.sharding));
       key.push_back(4 * number(array.other) + 2 * array.is_free + array.is_left_out);
+      for (const AxisSharding& one : array.at_hand) key.push_back(number(&one));
     }
   return key;
 }
@@ -232,7 +233,7 @@ Result<std::vector<std::optional<AxisSharding>>> Partitioner::stated(Instruction
 }
 
 bool Partitioner::is_splat(const Shard& tile) const {
-  return tile.sharding.unreduced.empty() && module()[tile.id].op == Op::Broadcast &&
+  return tile.id && tile.sharding.unreduced.empty() && module()[tile.id].op == Op::Broadcast &&
          module().shape(module().operand(tile.id, 0)).dims.empty();
 }
 

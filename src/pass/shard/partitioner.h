@@ -47,6 +47,10 @@ class Partitioner {
   const SubAxes& manual() const { return manual_; }
   AxisSharding replicated(size_t rank) const;
 
+  // The shardings to which a value is brought already, or will be by users that would choose so if
+  // they were alone; but for one user.
+  std::vector<AxisSharding> at_hand(InstructionId value, InstructionId but);
+  bool has_shards(InstructionId global) const { return tiles_.contains(global.value); }
   // Of a global instruction that has been visited.
   const Shards& shards(InstructionId global) const { return tiles_.at(global.value); }
   // Whether anybody reads the leaf of a global instruction.

@@ -43,6 +43,7 @@ class RoleSearch {
       }
     Roles out = space_.roles(best_.roles);
     out.seconds = best_.seconds;
+    out.sent = best_.sent;
     return out;
   }
 
@@ -79,6 +80,7 @@ class RoleSearch {
   }
 
   double seconds_to_bring(const RoleArray& operand, const AxisSharding& to) {
+    if (std::ranges::count(operand.at_hand, to) > 0) return 0;
     const double out = costs_.seconds(*operand.shape, *operand.sharding, to);
     if (!operand.other || out == 0) return out;
     return std::min(out, costs_.seconds(*operand.shape, *operand.other, to));

@@ -11,6 +11,7 @@ namespace hilo {
 
 struct Roles {
   std::vector<SubAxes> axes;  // of each factor, most major first
+  double sent = 0;            // of the seconds, those for what is sent
   double seconds = 0;         // that they cost
   bool operator==(const Roles&) const = default;
 };
@@ -21,9 +22,10 @@ struct RoleArray {
   const Shape* shape;
   const DimensionFactors* factors;
   const AxisSharding* sharding;
-  const AxisSharding* other = nullptr;  // that an operand has as well
-  bool is_free = false;                 // any tile of an operand is there without a resharding
-  bool is_left_out = false;             // the local form works without the operand
+  const AxisSharding* other = nullptr;     // that an operand has as well
+  bool is_free = false;                    // any tile of an operand is there without a resharding
+  bool is_left_out = false;                // the local form works without the operand
+  std::vector<AxisSharding> at_hand = {};  // to which others bring an operand in any case
 };
 
 struct RoleQuestion {
