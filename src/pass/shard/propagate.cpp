@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "pass/shard/sharding_table.h"
+#include "pass/shard/improve_shardings.h"
 
 namespace hilo {
 namespace {
@@ -24,6 +24,7 @@ class Propagation {
                                      PropagationLevel::BroadcastResults})
         run_level(priority, level);
     run_level(*priorities().rbegin(), PropagationLevel::Conflicts);
+    improve_shardings({module_, given_, values_, graph_, table_, ids_, origins_});
     for (size_t value = 0; value < ids_.size(); ++value)
       values_.shardings[value] = table_[ids_[value]];
     return {};

@@ -6,9 +6,6 @@
 
 namespace hilo {
 
-// Who said the axes of each dimension: by value and dimension.
-using ShardingOrigins = std::vector<std::vector<std::vector<InstructionId>>>;
-
 // Open dimensions get axes, priority by priority, until nothing changes. Time grows with the
 // number of instructions and not with that of devices.
 Result<void> propagate_shardings(const Module& module, const GivenShardings& given,

@@ -5,8 +5,7 @@
 
 namespace hilo {
 
-AxisSharding ShardedValues::sharding_of(size_t leaf) const {
-  AxisSharding out = shardings[value_of[leaf]];
+AxisSharding ShardedValues::shown(size_t leaf, AxisSharding out) const {
   const RegionEdge* const edge = edge_of[leaf];
   if (!edge) return out;
   for (size_t d = 0; d < edge->prefix.size(); ++d) {
@@ -59,6 +58,7 @@ class ValueNumbering {
     parent_.resize(out_.first_leaf.back());
     std::iota(parent_.begin(), parent_.end(), 0);
     out_.edge_of.resize(parent_.size());
+    out_.shapes.resize(parent_.size(), Shape::token());
   }
 
   uint32_t root_of(uint32_t leaf) {
@@ -157,6 +157,7 @@ class ValueNumbering {
           uint32_t& value = number[root_of(static_cast<uint32_t>(leaf))];
           if (value == UINT32_MAX) add_value(value, shape);
           set_manual(value, leaf, id);
+          if (shape.is_array()) out_.shapes[leaf] = Shape::array(shape.type, shape.dims);
           out_.value_of[leaf++] = value;
         });
       }

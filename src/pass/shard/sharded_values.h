@@ -22,6 +22,7 @@ struct ShardedValues {
   std::vector<uint32_t> value_of;          // by leaf
   std::vector<const RegionEdge*> edge_of;  // by leaf; null where it is no edge
   std::deque<RegionEdge> edges;
+  std::vector<Shape> shapes;            // by leaf, without layouts
   std::vector<AxisSharding> shardings;  // by value
   std::vector<InstructionId> said_by;   // by value: who said what is given of it, or none
   std::vector<bool> is_foreign;         // by value: over another mesh, so that nothing propagates
@@ -31,8 +32,12 @@ struct ShardedValues {
     return first_leaf[id.value + 1] - first_leaf[id.value];
   }
   // Of a leaf, as it is outside of the region where it is an edge.
-  AxisSharding sharding_of(size_t leaf) const;
+  AxisSharding sharding_of(size_t leaf) const { return shown(leaf, shardings[value_of[leaf]]); }
+  AxisSharding shown(size_t leaf, AxisSharding sharding) const;  // if its value had this one
 };
+
+// Who said the axes of each dimension: by value and dimension.
+using ShardingOrigins = std::vector<std::vector<std::vector<InstructionId>>>;
 
 // Values with what is given of them. Structure where two given shardings of a value contradict.
 Result<ShardedValues> number_values(const Module& module, const GivenShardings& given,
