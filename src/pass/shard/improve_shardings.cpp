@@ -96,7 +96,7 @@ class Improvement {
       if (values_.edge_of[leaf]) key.push_back(reinterpret_cast<uint64_t>(values_.edge_of[leaf]));
     }
     const auto [found, is_new] = costs_of_.try_emplace(std::move(key));
-    if (is_new && !is_foreign) found->second = find_cost(instance);
+    if (is_new && !is_foreign && is_known(instance)) found->second = find_cost(instance);
     return found->second;
   }
 
@@ -105,6 +105,12 @@ class Improvement {
     return known.results > 0 || std::ranges::any_of(known.operands, [](const auto& operand) {
              return operand.seconds > 0;
            });
+  }
+
+  // Of other custom calls the partitioner may know more than that they need whole operands.
+  bool is_known(const Instance& instance) const {
+    return state_.module[instance.instruction].op != Op::CustomCall ||
+           graph_.rules[instance.rule].is_stated;
   }
 
   double runs_of(const Instance& instance) const {
@@ -169,6 +175,7 @@ class Improvement {
     for (const ShardingFactor& factor : rule.factors.factors) {
       question.may_shard.push_back(factor.kind != Kind::NeedReplication);
       question.even_alone.push_back(false);
+      question.may_be_uneven.push_back(false);
     }
     std::vector<size_t> operands;
     for (size_t i = 0; i < instance.count; ++i) {

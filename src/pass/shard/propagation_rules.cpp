@@ -112,9 +112,15 @@ Result<uint32_t> PropagationRules::of_instruction(InstructionId id) {
       return fail(ErrorKind::Structure, "the sharding rule {} does not fit the shapes",
                   to_string(factors));
     const auto [found, is_new] = of_texts_.try_emplace(text->second.text, rules_.size());
-    if (is_new) rules_.push_back({std::move(factors)});
+    if (is_new) rules_.push_back({std::move(factors), true});
     return found->second;
   }
+  if (module_[id].op == Op::CustomCall)
+    if (auto factors = batch_rule(module_, id)) {
+      const auto [found, is_new] = of_texts_.try_emplace(to_string(*factors), rules_.size());
+      if (is_new) rules_.push_back({*std::move(factors), true});
+      return found->second;
+    }
   const size_t hash = hash_of(id);
   const auto [begin, end] = known_.equal_range(hash);
   for (auto at = begin; at != end; ++at)
@@ -123,7 +129,7 @@ Result<uint32_t> PropagationRules::of_instruction(InstructionId id) {
   ShardingFactors factors = sharding_factors(module_, id);
   const Op op = module_[id].op;
   const bool keeps = keeps_elements(module_, id, factors);
-  rules_.push_back({std::move(factors), is_elementwise(op) || op == Op::Copy, keeps,
+  rules_.push_back({std::move(factors), false, is_elementwise(op) || op == Op::Copy, keeps,
                     op == Op::Broadcast, op == Op::DynamicSlice || op == Op::DynamicUpdateSlice});
   known_.emplace(hash, Known{id, rule});
   return rule;
@@ -142,7 +148,7 @@ uint32_t PropagationRules::of_identity(const Shape& shape) {
   if (!is_new) return found->second;
   factors.operands = {dims};
   factors.results = {dims};
-  rules_.push_back({std::move(factors), false, true});
+  rules_.push_back({std::move(factors), false, false, true});
   return id;
 }
 

@@ -12,6 +12,7 @@ namespace hilo {
 
 struct PropagationRule {
   ShardingFactors factors;
+  bool is_stated = false;  // by the framework, of a custom call
   bool is_elementwise = false;
   bool keeps_elements = false;  // each element of the result is made of one of each array
   bool is_broadcast = false;

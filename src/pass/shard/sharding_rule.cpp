@@ -1,6 +1,7 @@
 #include "pass/shard/sharding_rule.h"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 
 namespace hilo {
@@ -152,6 +153,37 @@ bool fits_instruction(const ShardingFactors& factors, const Module& module, Inst
                   [&](const Shape& leaf, auto) { operands.push_back(&leaf); });
   for_each_leaf(module.shape(id), [&](const Shape& leaf, auto) { results.push_back(&leaf); });
   return fits(factors.operands, operands) && fits(factors.results, results);
+}
+
+std::optional<ShardingFactors> batch_rule(const Module& module, InstructionId id) {
+  const FrontendAttributes& said = module.extra(module[id]).frontend_attributes;
+  const auto at = said.find("num_batch_dims");
+  size_t batch = 0;
+  if (at == said.end() || module[id].operand_count == 0) return std::nullopt;
+  const std::string& text = at->second.text;
+  std::from_chars(text.data(), text.data() + text.size(), batch);
+  ShardingFactors out;
+  std::optional<Dims> sizes;
+  bool fits = batch > 0;
+  const auto add = [&](const Shape& leaf, std::vector<DimensionFactors>& arrays) {
+    fits = fits && leaf.is_array() && leaf.dims.size() >= batch;
+    if (!fits) return;
+    const Dims front(leaf.dims.begin(), leaf.dims.begin() + static_cast<ptrdiff_t>(batch));
+    if (!sizes) {
+      for (int64_t size : front) out.factors.push_back({size});
+      sizes = front;
+    }
+    fits = front == *sizes;
+    DimensionFactors& dims = arrays.emplace_back();
+    for (size_t d = 0; d < leaf.dims.size(); ++d) {
+      dims.push_back({d < batch ? d : out.factors.size()});
+      if (d >= batch) out.factors.push_back({leaf.dims[d], Kind::NeedReplication});
+    }
+  };
+  for (InstructionId operand : module.operands(id))
+    for_each_leaf(module.shape(operand), [&](const Shape& leaf, auto) { add(leaf, out.operands); });
+  for_each_leaf(module.shape(id), [&](const Shape& leaf, auto) { add(leaf, out.results); });
+  return fits ? std::optional(std::move(out)) : std::nullopt;
 }
 
 }  // namespace hilo
