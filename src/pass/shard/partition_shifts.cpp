@@ -10,12 +10,20 @@ namespace {
 using Kind = ShardingFactor::Kind;
 using Local = Result<std::vector<InstructionId>>;
 
-// Windows of one element, in the first operand.
+bool has_factor(const DimensionFactors& dims, size_t factor) {
+  return std::ranges::any_of(
+      dims, [&](const auto& of_dim) { return std::ranges::count(of_dim, factor) > 0; });
+}
+
+// Windows of one element, in the first operand. Rows and the holes behind them may be two factors
+// of a dimension: of the holes no device has a part alone.
 LocalForm shifting_form(OpPartition& op, const Window& window) {
   LocalForm form;
   form.may_shard = [&op](size_t factor) {
     const Kind kind = op.factors().factors[factor].kind;
-    return kind == Kind::Pass || kind == Kind::Permutation;
+    return (kind == Kind::Pass || kind == Kind::Permutation) &&
+           has_factor(op.factors().operands[0], factor) &&
+           has_factor(op.factors().results[0], factor);
   };
   form.sent_bytes = [&op, window](const Roles& roles) {
     const Shape& operand = op.operand_shape(0);
