@@ -24,6 +24,7 @@ struct HaloRound {
   struct Transfer {
     int64_t source, target;  // tiles
     int64_t row;             // the first, counted from the array's begin
+    int64_t position;        // of it in the target's window
   };
   size_t array = 0;
   int64_t rows = 0;
@@ -33,8 +34,9 @@ struct HaloRound {
 class Halo {
  public:
   // Each array is cut into as many tiles as there are windows; `tile_rows`: of a tile, where not
-  // the size is cut but a major part of it.
-  Halo(Dims sizes, RowWindows windows, std::optional<int64_t> tile_rows = std::nullopt);
+  // the size is cut but a major part of it. `values`: arrays of the same number are one value.
+  Halo(Dims sizes, RowWindows windows, std::optional<int64_t> tile_rows = std::nullopt,
+       std::vector<size_t> values = {});
 
   double rows_sent() const;  // by a device, on average
   bool reads_padding() const { return first_row() < 0 || last_row() > rows(); }
@@ -51,10 +53,15 @@ class Halo {
                          std::optional<InstructionId> padding) const;
 
  private:
-  void add_rounds(size_t array, int64_t before, int64_t tile_rows);
+  void add_rounds(size_t array);
+  void merge_rounds(bool at_any_position);
+  bool may_merge(const HaloRound& a, const HaloRound& b, bool at_any_position) const;
+  bool stand_alike() const;
 
   Dims sizes_;
   RowWindows windows_;
+  std::vector<size_t> values_;
+  Dims before_, tile_rows_;
   std::vector<HaloRound> rounds_;
 };
 

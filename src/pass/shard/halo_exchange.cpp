@@ -31,7 +31,7 @@ class Exchange {
     for (size_t array = 0; array < arrays_.size(); ++array) {
       add_own(array, before);
       for (const HaloRound& round : halo_.rounds())
-        if (round.array == array) add_received(round, before);
+        if (round.array == array) add_received(round);
       before += halo_.sizes()[array];
     }
     const auto sorted = sorted_alike();
@@ -57,13 +57,13 @@ class Exchange {
     add(std::move(out));
   }
 
-  void add_received(const HaloRound& round, int64_t before) {
+  void add_received(const HaloRound& round) {
     const InstructionId tile = arrays_[round.array].id;
     Rows out{{}, std::vector<std::optional<int64_t>>(tiles())};
     std::vector<std::optional<int64_t>> first(tiles());
     for (const HaloRound::Transfer& one : round.transfers) {
       first[one.source] = one.row - one.source * rows_of(tile);
-      out.positions[one.target] = before + one.row - window(one.target).start;
+      out.positions[one.target] = one.position;
     }
     const InstructionId sent =
         is_one(first) ? code_.slice_rows(tile, dim_, *one_of(first), *one_of(first) + round.rows)

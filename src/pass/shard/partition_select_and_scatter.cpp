@@ -43,15 +43,18 @@ TouchingWindows touching(int64_t size, int64_t tiles, const WindowDim& window) {
   TouchingWindows out;
   for (int64_t i = 0; i < tiles; ++i) {
     const int64_t begin = i * tile, end = std::min(size, begin + tile);
-    const int64_t first = floor_of(begin + window.padding_low - window.size + 1, window.stride);
-    const int64_t last = floor_of(begin + tile - 1 + window.padding_low, window.stride);
+    const int64_t touched = ceil_of(begin + window.padding_low - window.size + 1, window.stride);
+    const int64_t first = std::min(touched, floor_of(begin + window.padding_low, window.stride));
+    const int64_t last = floor_of(end - 1 + window.padding_low, window.stride);
     const int64_t covering =
         ceil_of(begin + tile + window.padding_low - window.size, window.stride);
     out.windows.length = std::max(out.windows.length, std::max(last, covering) - first + 1);
     const int64_t start = first * window.stride - window.padding_low;
     const int64_t stop = last * window.stride - window.padding_low + window.size;
-    out.windows.tiles.push_back({first, first, begin < end ? last + 1 : first});
-    out.rows.tiles.push_back({start, start, begin < end ? stop : start});
+    const bool touches = begin < end && touched <= last;
+    const int64_t rows_begin = touched * window.stride - window.padding_low;
+    out.windows.tiles.push_back({first, touched, touches ? last + 1 : touched});
+    out.rows.tiles.push_back({start, rows_begin, touches ? stop : rows_begin});
     out.own.push_back(begin - start);
   }
   out.rows.length = (out.windows.length - 1) * window.stride + window.size;
