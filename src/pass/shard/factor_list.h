@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "analysis/sharding_factors.h"
+#include "analysis/analysis.h"
 
 namespace hilo {
 

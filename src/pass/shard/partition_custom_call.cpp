@@ -142,7 +142,8 @@ class PartialReducePartition {
   Result<Shards> run() {
     FactorList list(op_.module(), op_.id());
     for (int64_t dim = 0; dim < op_.operand_shape(0).rank(); ++dim) {
-      const size_t factor = list.share(Kind::Pass, {operand_dim(0, dim)});
+      const size_t factor =
+          list.share(dim == dim_ ? Kind::Permutation : Kind::Pass, {operand_dim(0, dim)});
       if (dim == dim_) row_ = factor;
       for (size_t i = 0; i < arrays_; ++i) {
         if (i > 0) list.put(factor, operand_dim(i, dim));
@@ -152,7 +153,7 @@ class PartialReducePartition {
     op_.set_factors(list.finish());
     LocalForm form;
     form.may_shard = [this](size_t factor) {
-      return op_.factors().factors[factor].kind == Kind::Pass;
+      return factor == row_ || op_.factors().factors[factor].kind == Kind::Pass;
     };
     form.even_alone = [this](size_t factor) { return factor == row_; };
     form.operations = static_cast<double>(element_count(op_.operand_shape(0)));

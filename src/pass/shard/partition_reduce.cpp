@@ -44,7 +44,7 @@ class ReducePartition {
     const bool can_gather = stays_at_rest();
     ShardingFactors factors = op_.factors();
     for (ShardingFactor& factor : factors.factors)
-      if (factor.kind == Kind::Reduction && can_gather) factor.kind = Kind::Pass;
+      if (factor.kind == Kind::Reduction && can_gather) factor.kind = Kind::Permutation;
     op_.set_factors(std::move(factors));
     return op_.by_factors(by_parts());
   }
@@ -69,7 +69,8 @@ class ReducePartition {
   LocalForm by_parts() {
     LocalForm form;
     form.may_shard = [this](size_t factor) {
-      return op_.factors().factors[factor].kind == Kind::Pass;
+      const Kind kind = op_.factors().factors[factor].kind;
+      return kind == Kind::Pass || kind == Kind::Permutation;
     };
     form.sent_bytes = [this](const Roles& roles) {
       return bytes_to_gather(op_, roles, axes_of(roles, factors_));

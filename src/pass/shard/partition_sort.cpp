@@ -38,11 +38,11 @@ class TopKPartition {
     FactorList list(op_.module(), op_.id());
     for (int64_t dim = 0; dim < last_; ++dim)
       list.share(Kind::Pass, {operand_dim(0, dim), result_dim(0, dim), result_dim(1, dim)});
-    row_ = list.share(Kind::Pass, {operand_dim(0, last_)});
+    row_ = list.share(Kind::Permutation, {operand_dim(0, last_)});
     op_.set_factors(list.finish());
     LocalForm form;
     form.may_shard = [this](size_t factor) {
-      return op_.factors().factors[factor].kind == Kind::Pass;
+      return factor == row_ || op_.factors().factors[factor].kind == Kind::Pass;
     };
     form.even_alone = [this](size_t factor) { return factor == row_ && !filling_; };
     form.operations = static_cast<double>(element_count(array_));

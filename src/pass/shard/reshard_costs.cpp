@@ -67,8 +67,6 @@ void ReshardCosts::append(Key& key, const AxisSharding& sharding) {
   key.push_back(std::ranges::find(reductions_, sharding.unreduced_op) - reductions_.begin());
   if (key.back() == std::ssize(reductions_)) reductions_.push_back(sharding.unreduced_op);
   add(sharding.manual);
-  key.push_back(std::ssize(sharding.unreduced_op));
-  key.insert(key.end(), sharding.unreduced_op.begin(), sharding.unreduced_op.end());
 }
 
 const Result<ReshardPlan>& ReshardCosts::plan(std::span<const int64_t> dims,
