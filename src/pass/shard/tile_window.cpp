@@ -19,9 +19,11 @@ InstructionId saturated_index(LocalCode& code, InstructionId index) {
 }
 
 bool has_small_dims(const Shape& shape) {
-  return std::ranges::all_of(shape.dims, [](int64_t size) {
-    return size > 0 && size < std::numeric_limits<int32_t>::max();
-  });
+  for (size_t dim = 0; dim < shape.dims.size(); ++dim)
+    if (shape.is_dynamic(dim) || shape.dims[dim] <= 0 ||
+        shape.dims[dim] >= std::numeric_limits<int32_t>::max())
+      return false;
+  return true;
 }
 
 bool cuts_slices(const Shard& tile, std::span<const int64_t> sizes) {

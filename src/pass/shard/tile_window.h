@@ -9,7 +9,7 @@ namespace hilo {
 // Integers of any type as s32, those beyond as the nearest: what is compared with sizes below 2^31
 // stays what it is.
 InstructionId saturated_index(LocalCode& code, InstructionId index);
-// Whether dimensions are small enough for that.
+// Whether dimensions are small enough for that, of fixed size and not empty.
 bool has_small_dims(const Shape& shape);
 
 // Whether a slice of these sizes of the whole array may lie in several tiles.

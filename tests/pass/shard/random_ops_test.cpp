@@ -46,5 +46,16 @@ TEST(RandomOps, DevicesEndWithTheirTiles) {
   }
 }
 
+TEST(RandomOps, WholeArraysSendNothing) {
+  for (uint64_t seed = 1; seed < 200; ++seed) {
+    OpCase one = RandomOps(seed).make();
+    one.module.header.num_partitions = 4;
+    Module after;
+    const std::string fault = fault_of(one.module, one.arguments, seed, after);
+    EXPECT_EQ(fault, "") << "seed " << seed << '\n' << print(one.module) << print(after);
+    EXPECT_EQ(count_collectives(after).count, 0) << seed << print(after);
+  }
+}
+
 }  // namespace
 }  // namespace hilo::test
