@@ -9,12 +9,17 @@ SubAxes axes_of(const Roles& roles, std::span<const size_t> factors) {
   return out;
 }
 
-InstructionId gathered_parts(OpPartition& op, InstructionId part, const SubAxes& axes) {
+Result<InstructionId> gathered_parts(OpPartition& op, const Shard& part, const SubAxes& axes) {
   LocalCode code = op.code();
-  Dims with_group = code.dims(part);
+  Dims with_group = code.dims(part.id);
   with_group.insert(with_group.begin(), 1);
-  return code.all_gather(code.reshape(part, std::move(with_group)), *op.partitioner().mesh(), axes,
-                         op.partitioner().next_channel());
+  Shard own = {code.reshape(part.id, std::move(with_group)), part.sharding, part.shape};
+  own.shape.dims.insert(own.shape.dims.begin(), axes_size(axes));
+  own.shape = Shape::array(own.shape.type, own.shape.dims);
+  own.sharding.dims.insert(own.sharding.dims.begin(), {merge_axes(axes)});
+  AxisSharding all = own.sharding;
+  all.dims[0].axes.clear();
+  return op.partitioner().resharded(own, all);
 }
 
 double bytes_to_gather(OpPartition& op, const Roles& roles, const SubAxes& axes, int64_t last) {

@@ -8,8 +8,9 @@ namespace hilo {
 
 // All axes of the factors, one factor's behind the other's.
 SubAxes axes_of(const Roles& roles, std::span<const size_t> factors);
-// [devices, dims]: the parts of the devices that differ along the axes, in their order.
-InstructionId gathered_parts(OpPartition& op, InstructionId part, const SubAxes& axes);
+// [devices, dims]: the parts of the devices that differ along the axes, in their order. `part`: one
+// of them, and what it is a tile of beside.
+Result<InstructionId> gathered_parts(OpPartition& op, const Shard& part, const SubAxes& axes);
 // What a device sends where each has, as its part, a result's tile for all leaves.
 double bytes_to_gather(OpPartition& op, const Roles& roles, const SubAxes& axes);
 // The same for parts of another size in the last dimension.

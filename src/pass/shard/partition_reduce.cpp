@@ -81,8 +81,10 @@ class ReducePartition {
       for (size_t i = 0; i < arrays_; ++i)
         operands[i] = op_.masked(local.operands[i], reduced_, operands[arrays_ + i]);
       const std::vector<InstructionId> parts = op_.clone(operands, local.results);
-      for (size_t i = 0; i < arrays_; ++i)
-        operands[i] = gathered_parts(op_, parts[i], axes_of(local.roles, factors_));
+      for (size_t i = 0; i < arrays_; ++i) {
+        const Shard part = {parts[i], local.results[i], *local.question.results[i].shape};
+        HILO_TRY(operands[i], gathered_parts(op_, part, axes_of(local.roles, factors_)));
+      }
       const InstructionId out = op_.clone_value(operands, local.results);
       op_.module().mutable_attributes<ReduceAttributes>(out).dimensions = {0};
       return op_.partitioner().split(out);

@@ -68,7 +68,12 @@ class TopKPartition {
     const InstructionId offset =
         code.convert(op_.offset(tile.sharding, array_, row), code.type(found[1]));
     found[1] = code.binary(Op::Add, found[1], code.broadcast(offset, code.dims(found[1]), {}));
-    for (InstructionId& part : found) part = side_by_side(code, gathered_parts(op_, part, axes));
+    for (size_t i = 0; i < found.size(); ++i) {
+      Shard part = {found[i], local.results[i], *local.question.results[i].shape};
+      part.shape.dims.back() = code.dims(found[i]).back();
+      HILO_TRY(const InstructionId parts, gathered_parts(op_, part, axes));
+      found[i] = side_by_side(code, parts);
+    }
     const std::vector<InstructionId> of_found = best(found[0], k_);
     return std::vector{of_found[0], taken(code, found[1], of_found[1])};
   }

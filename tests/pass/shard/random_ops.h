@@ -380,8 +380,8 @@ class RandomOps {
     body_ += fmt::format("  t = {} fft({}), fft_type={}, fft_length={{{}}}\n",
                          shape_of(is_real ? "f64" : "c128", to), array, kind, text_of(lengths));
     const std::string shape = shape_of("f64", to);
-    body_ +=
-        fmt::format("  s = f64[] constant(37.7)\n  f = {} broadcast(s), dimensions={{}}\n", shape);
+    body_ += fmt::format(
+        "  s = f64[] constant(37.7192837)\n  f = {} broadcast(s), dimensions={{}}\n", shape);
     const auto rounded = [&](const std::string& root, const std::string& part) {
       body_ +=
           fmt::format("  {0}m = {1} multiply({2}, f)\n  {3}{0} = {1} round-nearest-even({0}m)\n",
