@@ -1,9 +1,11 @@
-// Front door of `device`: memory and threads of the machine that runs compiled programs. Knows no
-// IR.
+// Front door of `device`: memory and threads of the machine that runs programs, and the processes
+// that run one together. Knows no IR.
 #pragma once
 
 #include "device/buffer.h"
+#include "device/communicator.h"
 #include "device/event.h"
+#include "device/job.h"
 #include "device/stream.h"
 #include "shape/shape.h"
 

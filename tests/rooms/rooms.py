@@ -6,8 +6,8 @@ from pathlib import Path
 
 import source_scan
 
-ROOMS = ("base", "shape", "ir", "text", "wire", "verify", "machine", "eval", "analysis", "rewrite",
-         "pass", "plan", "device", "emit", "target", "compile", "report", "simulate", "pjrt",
+ROOMS = ("base", "shape", "ir", "text", "wire", "verify", "machine", "device", "eval", "analysis",
+         "rewrite", "pass", "plan", "emit", "target", "compile", "report", "simulate", "pjrt",
          "tools")
 NAMELESS = ("util", "utils", "common", "misc", "helper", "helpers", "service", "services")
 OPCODE_SWITCH = re.compile(r"\bcase\s+(hilo::)?Op::\w+")
