@@ -31,6 +31,7 @@ class RoleSearch {
       : question_(question), costs_(costs), space_(question) {}
 
   Roles run() {
+    best_.roles = space_.none();  // should no operand come to any role
     consider(space_.none());
     for (const RoleArray* first : space_.arrays()) {
       AtomRoles alone = space_.project(*first);
