@@ -8,6 +8,7 @@
 #include "../judge.h"
 #include "analysis/analysis.h"
 #include "pass/shard/reshard.h"
+#include "small_numbers.h"
 
 namespace hilo::test {
 
@@ -213,6 +214,57 @@ inline std::string changed_boundary(const Module& before, const Module& after) {
     if (differs(old.parameters[i], entry.parameters[i]))
       return fmt::format("parameter {} has another sharding", i);
   return differs(old.root, entry.root) ? "the result has another sharding" : "";
+}
+
+// What a device sends where each instruction gathers its operands whole, each result of a
+// computation once more. All values state their shardings.
+inline double bytes_to_gather_all(const Module& module) {
+  double out = 0;
+  const auto gather = [&](InstructionId id) {
+    const auto leaves = leaf_shardings(module, id, module.shape(id));
+    size_t next = 0;
+    for_each_leaf(module.shape(id), [&](const Shape& leaf, std::span<const int64_t>) {
+      const AxisSharding& from = (*leaves)[next++];
+      if (!from.manual.empty()) return;
+      const auto plan =
+          plan_reshard(leaf.dims, from, replicated_sharding(from.mesh, leaf.dims.size()));
+      out += plan->bytes_per_device(leaf.type);
+    });
+  };
+  for (ComputationId computation : module.post_order()) {
+    for (InstructionId id : module[computation].instructions)
+      for (InstructionId operand : module.operands(id)) gather(operand);
+    gather(module[computation].root);
+  }
+  return out;
+}
+
+inline Result<Module> partitioned(const Module& before, std::string_view passes) {
+  Module out = before;
+  const auto pipeline = parse_pipeline(passes, all_passes(), all_pipelines());
+  check(pipeline.has_value(), "partitioned: a pass that is not");
+  HILO_DO(run_pipeline(out, *pipeline, {}));
+  return out;
+}
+
+inline std::vector<Literal> small_arguments(const Module& module, uint64_t seed) {
+  Dice dice(seed);
+  std::vector<Literal> out;
+  for (InstructionId parameter : module[module.entry].parameters)
+    out.push_back(small_numbers(dice, module.shape(parameter)));
+  return out;
+}
+
+// What is wrong with a program for many devices that passes make of one for one; "" where nothing.
+inline std::string fault_of(const Module& before, uint64_t seed, std::string_view passes) {
+  const auto after = partitioned(before, passes);
+  if (!after) return "partitioner: " + to_string(after.error());
+  for (const Error& error : verify(*after)) return "not sound: " + to_string(error);
+  if (std::string fault = count_collectives(*after).fault; !fault.empty()) return fault;
+  if (passes == "spmd-partitioner")
+    if (std::string fault = changed_boundary(before, *after); !fault.empty()) return fault;
+  if (print(*after) != print(*partitioned(before, passes))) return "another text the second time";
+  return difference_on_devices(before, *after, seed, small_arguments(before, seed));
 }
 
 }  // namespace hilo::test

@@ -8,7 +8,8 @@ namespace hilo::test {
 
 class RandomShardings {
  public:
-  explicit RandomShardings(uint64_t seed) : dice_(seed), random_(seed) {
+  // `percent`: of the values that state a sharding; drawn where it is not given.
+  RandomShardings(uint64_t seed, std::optional<int64_t> percent) : dice_(seed), random_(seed) {
     static const Dims sizes = {2, 2, 2, 3, 4, 4, 5, 8};
     do mesh_ = random_.mesh(sizes, 3, true);
     while (mesh_size(*mesh_) < 2 || mesh_size(*mesh_) > 16);
@@ -17,7 +18,7 @@ class RandomShardings {
         other_ = random_.mesh(sizes, 3, true);
       while (mesh_size(*other_) != mesh_size(*mesh_));
     static const std::vector<int64_t> percents = {0, 20, 50, 80, 100, 100};
-    percent_ = dice_.pick(percents);
+    percent_ = percent ? *percent : dice_.pick(percents);
   }
 
   const SharedMesh& mesh() const { return mesh_; }
@@ -26,13 +27,21 @@ class RandomShardings {
 
   AxisSharding axes(size_t rank) {
     const bool other = dice_.below(4) == 0;
-    if (dice_.below(6) == 0) return replicated_sharding(mesh_, rank);
+    if (is_replicated_ || dice_.below(6) == 0) return replicated_sharding(mesh_, rank);
     return random_.sharding(other ? other_ : mesh_, rank, false);
   }
+  // Annotations from here on say that arrays are whole everywhere.
+  void replicate() { is_replicated_ = true; }
+  // They are over one mesh, of values that are computed: none contradicts another.
+  void agree() {
+    agrees_ = true;
+    other_ = mesh_;
+  }
+
   // The same in one of the forms that texts have.
   Sharding text_form(const AxisSharding& sharding) {
     const int64_t form = dice_.below(6);
-    if (form == 0) return named_sharding(sharding);
+    if (form == 0 && !agrees_) return named_sharding(sharding);
     Sharding out = tile_sharding(sharding);
     if (form == 1 && out.iota) {
       out.devices = out.iota->expand();
@@ -62,12 +71,19 @@ class RandomShardings {
         const Op op = module[id].op;
         if (op == Op::Call || op == Op::While || op == Op::Conditional)
           for (ComputationId callee : module.called(module[id])) queue.push_back(callee);
-        state(module, id, op == Op::CustomCall);
+        if (!agrees_ || is_computed(module, id)) state(module, id, op == Op::CustomCall);
       }
     }
   }
 
  private:
+  static bool is_computed(const Module& module, InstructionId id) {
+    const Op op = module[id].op;
+    const ComputationId in = module[id].computation;
+    if (in != module.entry && (op == Op::Parameter || id == module[in].root)) return false;
+    return op != Op::Tuple && op != Op::GetTupleElement && op != Op::OptimizationBarrier &&
+           op != Op::Copy && op != Op::Call && op != Op::While && op != Op::Conditional;
+  }
   void state(Module& module, InstructionId id, bool always) {
     const Shape shape = module.shape(id);
     if (module.extra(module[id]).sharding) return;
@@ -80,6 +96,7 @@ class RandomShardings {
   RandomSharding random_;
   SharedMesh mesh_, other_;
   int64_t percent_;
+  bool is_replicated_ = false, agrees_ = false;
 };
 
 }  // namespace hilo::test

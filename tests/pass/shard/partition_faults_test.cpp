@@ -1,0 +1,71 @@
+// Small programs that were partitioned wrongly once.
+#include "partition_judge.h"
+
+namespace hilo::test {
+namespace {
+
+const std::string combiners =
+    "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b) }\n"
+    "mul { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] multiply(a, b) }\n"
+    "min { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] minimum(a, b) }\n";
+
+void expect_right(int devices, const std::string& entry) {
+  const Module module = parsed(fmt::format("HloModule m, num_partitions={}\n", devices) +
+                               combiners + "ENTRY e {\n" + entry + "}\n");
+  EXPECT_EQ(fault_of(module, 1, "spmd-partitioner"), "") << print(module);
+}
+
+// Two plans between the same shardings.
+TEST(PartitionFaults, AProductAndASumOfOneArray) {
+  expect_right(2, R"(
+    p = f32[4] parameter(0), sharding={devices=[2]<=[2]}
+    z = f32[] parameter(1)
+    a = f32[] reduce(p, z), dimensions={0}, to_apply=mul
+    ROOT b = f32[] reduce(p, a), dimensions={0}, to_apply=add
+  )");
+}
+
+TEST(PartitionFaults, AMinimumThatGoesToAnotherMesh) {
+  expect_right(15, R"(
+    x = f32[] constant(3)
+    p = f32[5,9] broadcast(x), dimensions={}, sharding={devices=[15,1]13,10,6,4,7,9,11,5,12,14,2,0,8,3,1}
+    z = f32[] constant(5)
+    ROOT r = f32[9] reduce(p, z), dimensions={0}, to_apply=min, sharding={mesh['a'=3,'b'=5], device_ids=(13,4,11,14,8,10,7,5,2,3,6,9,12,0,1), [{'a'}]}
+  )");
+}
+
+// The first of the tiles has the element, the others have none.
+TEST(PartitionFaults, DimensionsOfOneElementThatAreCut) {
+  expect_right(4, R"(
+    p = f32[1,2,1] parameter(0), sharding={devices=[1,1,4]3,1,0,2}
+    ROOT r = f32[2] reshape(p)
+  )");
+  expect_right(2, R"(
+    p = f32[1,1,4] parameter(0), sharding={devices=[1,2,1]1,0}
+    ROOT r = f32[1,4,1] reshape(p), sharding={devices=[1,1,2]1,0}
+  )");
+  expect_right(3, R"(
+    p = f32[2,1] parameter(0), sharding={devices=[1,3]<=[3]}
+    ROOT r = f32[2,1,1] broadcast(p), dimensions={0,1}
+  )");
+}
+
+// Where a program leaves its result open, the result says what it is.
+TEST(PartitionFaults, AnOpenResultOfTiles) {
+  expect_right(4, R"(
+    p = f32[16,3] parameter(0), sharding={devices=[4,1]<=[4]}
+    q = f32[16,3] parameter(1), sharding={devices=[4,1]<=[4]}
+    s = f32[16,3] add(p, q), sharding={devices=[4,1]<=[4]}
+    ROOT t = (f32[16,3], f32[16,3]) tuple(s, p)
+  )");
+}
+
+// 257 is no bfloat16: 256 + 1 is rounded to 256, 255 + 2 too.
+TEST(PartitionFaults, IndicesThatAreRounded) {
+  expect_right(4, R"(
+    ROOT i = bf16[1030] iota(), iota_dimension=0, sharding={devices=[4]<=[4]}
+  )");
+}
+
+}  // namespace
+}  // namespace hilo::test
