@@ -131,13 +131,10 @@ WindowsByDim windows_over(const Shape& operand, const AxisSharding& sharding, co
 bool stays_whole(OpPartition& op) {
   bool out = false;
   const auto look = [&](const Shape& leaf, std::span<const int64_t>) {
-    out |= leaf.has_dynamic_dims();
+    out |= leaf.has_dynamic_dims() || (leaf.is_array() && element_count(leaf) == 0);
   };
   for (size_t i = 0; i < op.operand_count(); ++i) for_each_leaf(op.operand_shape(i), look);
   for_each_leaf(op.shape(), look);
-  for_each_leaf(op.shape(), [&](const Shape& leaf, std::span<const int64_t>) {
-    out |= element_count(leaf) == 0;
-  });
   return out;
 }
 

@@ -46,7 +46,7 @@ double bytes_to_slide(const Shape& local, const WindowsByDim& windows);
 InstructionId slide_all(OpPartition& op, Shard operand, const WindowsByDim& windows, Window& window,
                         std::optional<InstructionId> padding);
 
-// Arrays of sizes that are known at run time only, and results without elements.
+// Where an array has sizes that are known at run time only, or no elements.
 bool stays_whole(OpPartition& op);
 // The sharding that an array of the instruction has under roles.
 AxisSharding sharding_under(OpPartition& op, const Shape& shape, const DimensionFactors& factors,
