@@ -67,5 +67,13 @@ TEST(PartitionFaults, IndicesThatAreRounded) {
   )");
 }
 
+TEST(PartitionFaults, AConvolutionOfNoFeatures) {
+  expect_right(2, R"(
+    p = f32[4,0] parameter(0), sharding={devices=[2,1]<=[2]}
+    k = f32[0,3] parameter(1)
+    ROOT c = f32[4,3] convolution(p, k), dim_labels=bf_io->bf, sharding={devices=[2,1]<=[2]}
+  )");
+}
+
 }  // namespace
 }  // namespace hilo::test
