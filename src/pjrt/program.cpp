@@ -172,7 +172,7 @@ bool has_parts(const Module& module, const Program& program) {
 // What clients see of a program of whole arrays is noted, then each device gets a program of its
 // own. Where nothing is cut, one device runs it for all.
 Result<void> partition_for_devices(Module& module, Program& program, EvalOptions& eval,
-                                 const PJRT_Client* client) {
+                                   const PJRT_Client* client) {
   if (program.spread == Spread::Together) HILO_DO(run_pass(module, propagate_all_shardings));
   HILO_DO(note_values(module, program));
   note_donations(module, program);
