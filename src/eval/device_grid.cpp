@@ -29,6 +29,7 @@ bool crosses_devices(Op op) {
 
 bool is_partitioned(const Module& module) {
   if (module.header.is_scheduled) return true;
+  if (module.header.frontend_attributes.contains("xla.sdy.meshes")) return false;
   for (const Computation& computation : module.computations)
     if (computation.name.find("_spmd") != std::string_view::npos) return true;
   bool collectives = false, shardings = false;
