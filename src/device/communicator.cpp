@@ -23,6 +23,12 @@ struct Peer {
   int64_t same_heartbeats = 0;
 };
 
+struct Failure {
+  uint64_t run;  // 0: of all
+  Error error;
+  bool is_known_to_all;  // the process where it happened has told all others
+};
+
 constexpr int64_t certain_heartbeats = 3;  // what all say as often is no passing moment
 constexpr size_t remembered_failures = 64;
 
@@ -42,8 +48,8 @@ struct Communicator::State {
   mutable std::mutex mutex;  // of what follows, but not while participants are called
   std::vector<Peer> peers;
   std::vector<Participant*> participants;
-  std::vector<std::pair<uint64_t, Error>> failures;  // of runs, the latest last; 0: of all
-  std::vector<std::string_view> waits;               // outside of runs
+  std::vector<Failure> failures;        // the latest last
+  std::vector<std::string_view> waits;  // outside of runs
   int64_t sent = 0, received = 0, own_same = 0;
   std::string own_text;
   bool is_ending = false;
@@ -54,7 +60,7 @@ struct Communicator::State {
 
   void receive(int from, Frame frame);
   void lose(int from, const std::string& reason);
-  void fail_run(uint64_t run, const Error& error);
+  void fail_run(const Failure& failure);
   void end_runs(const std::function<std::optional<Error>(const Participant&)>& error_of_run);
   std::optional<Error> failure_of(uint64_t run) const;
   std::optional<Error> why_gone(int from) const;
@@ -75,7 +81,7 @@ void Communicator::State::receive(int from, Frame frame) {
     return;
   }
   if (frame.kind == FrameKind::Stop)
-    return fail_run(frame.tag.run, failed_elsewhere(from, error_of(frame.message.head)));
+    return fail_run({frame.tag.run, failed_elsewhere(from, error_of(frame.message.head)), true});
   {
     const std::lock_guard lock(mutex);
     Peer& peer = peers[static_cast<size_t>(from)];
@@ -99,15 +105,15 @@ void Communicator::State::lose(int from, const std::string& reason) {
   mailbox.wake();
 }
 
-void Communicator::State::fail_run(uint64_t run, const Error& error) {
+void Communicator::State::fail_run(const Failure& failure) {
   {
     const std::lock_guard lock(mutex);
-    failures.emplace_back(run, error);
+    failures.push_back(failure);
     if (failures.size() > remembered_failures) failures.erase(failures.begin());
   }
   end_runs([&](const Participant& one) -> std::optional<Error> {
-    if (run != 0 && one.run() != run) return std::nullopt;
-    return error;
+    if (failure.run != 0 && one.run() != failure.run) return std::nullopt;
+    return failure.error;
   });
   mailbox.wake();
 }
@@ -125,8 +131,8 @@ void Communicator::State::end_runs(
 }
 
 std::optional<Error> Communicator::State::failure_of(uint64_t run) const {
-  for (const auto& [failed, error] : failures)
-    if (failed == 0 || failed == run) return error;
+  for (const Failure& failure : failures)
+    if (failure.run == 0 || failure.run == run) return failure.error;
   return std::nullopt;
 }
 
@@ -241,7 +247,7 @@ void Communicator::State::look_for_deadlock(const ProcessStanding& own) {
     if (!is_certain || on_the_way != 0) return;
     found = Error{ErrorKind::Deadlock, "all processes wait for ever: " + all_standings(own), {}};
   }
-  fail_run(0, *found);
+  fail_run({0, *found, false});
 }
 
 void Communicator::State::run() {
@@ -324,6 +330,11 @@ Result<Message> Communicator::receive(int from, const MessageTag& tag, const Mes
 }
 
 void Communicator::stop(uint64_t run, const Error& error) {
+  {
+    const std::lock_guard lock(state_->mutex);
+    for (const Failure& failure : state_->failures)
+      if (failure.is_known_to_all && (failure.run == 0 || failure.run == run)) return;
+  }
   const std::string head = bytes_of(error);
   for (int other = 0; other < size(); ++other)
     if (other != rank()) state_->transport->send(other, {FrameKind::Stop, {run, {}}, {head, {}}});
