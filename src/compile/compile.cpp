@@ -125,7 +125,8 @@ Result<std::shared_ptr<const ExecutableState>> make_state(Module module, const T
   HILO_TRY(state->code, translate(state->module, target, options, emit, report));
   HILO_DO(check_custom_calls(state->module, state->code.library_steps, eval));
   eval.threads = work_bytes(state->module, state->code) < threads_pay_bytes ? 1 : options.threads;
-  state->devices = device_count(state->module, eval);
+  HILO_TRY(const std::vector<int64_t> local, local_devices(state->module, eval));
+  state->devices = std::ssize(local);
   state->routines = find_routines(state->module, state->code.library_steps, eval);
   state->eval = std::move(eval);
   count_steps(state->code.library_steps, state->routines, report);

@@ -62,6 +62,7 @@ struct RunOptions {
   // that several devices call at once: the large ones, and with CompileOptions::emit.tell_steps
   // all.
   std::function<void(InstructionId step, int64_t device)> after_step;
+  uint64_t run = 0;  // where devices are in several processes: EvalOptions::processes's
   // Instead of CompileOptions::eval's, of this run: functions for the same targets.
   const std::map<std::string, CustomCallFunction>* custom_calls = nullptr;
 };
@@ -81,10 +82,11 @@ class Executable {
   // layouts. An argument that only `arguments` holds is one that nobody else holds.
   Result<std::vector<Literal>> run_leaves(std::span<const Literal> arguments,
                                           const RunOptions& options = {}) const;
-  // On devices() virtual devices, each with a memory and a thread of its own, which meet in the
-  // module's collectives; one that waits for what can never come is an error.
+  // On devices() virtual devices and those of other processes, each with a memory and a thread of
+  // its own, which meet in the module's collectives; one that waits for what can never come is an
+  // error.
   Result<Outputs> run_devices(Inputs inputs, const RunOptions& options = {}) const;
-  int64_t devices() const;
+  int64_t devices() const;  // in this process
 
  private:
   friend Result<Executable> compile(Module module, const Target& target,

@@ -36,8 +36,9 @@ class Run {
     eval_ = state_.eval;
     eval_.interrupt = interrupt_;
     if (options_.custom_calls) eval_.custom_calls = *options_.custom_calls;
+    if (options_.run != 0) eval_.processes.run = options_.run;
     VirtualDevices devices(state_.module, eval_);
-    if (devices.count() == 1) return alone(inputs, &devices);
+    if (devices.count() == 1 && !eval_.processes.communicator) return alone(inputs, &devices);
     eval_.interrupt = &stop_;  // which the devices ask from now on
     return together(inputs, devices);
   }
@@ -63,7 +64,7 @@ class Run {
         end(devices, device, result);
       });
       if (!threads.has_started()) return std::unexpected(thread_error(devices.count()));
-      watch();
+      watch(devices);
     }
     if (std::optional<Error> error = devices.error()) return std::unexpected(std::move(*error));
     Outputs out;
@@ -83,12 +84,13 @@ class Run {
     if (--running_ == 0) all_ended_.notify_one();
   }
 
-  // The user's wish to stop reaches the devices from here, for they look at one flag only.
-  void watch() {
+  // The user's wish to stop, and the end of other processes, reach the devices from here, for they
+  // look at one flag only.
+  void watch(const VirtualDevices& devices) {
     using namespace std::chrono_literals;
     std::unique_lock lock(mutex_);
     while (!all_ended_.wait_for(lock, 20ms, [&] { return running_ == 0; }))
-      if (interrupt_->load(std::memory_order_relaxed)) stop_ = true;
+      if (interrupt_->load(std::memory_order_relaxed) || devices.error()) stop_ = true;
   }
 
   const ExecutableState& state_;

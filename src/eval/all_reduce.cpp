@@ -86,13 +86,17 @@ Result<Literal> evaluate(Call& call) {
   // One result for the whole group, made by the last comer on all threads, in the storage of the
   // first member where nobody else reads it.
   const auto conclude = [&](Rendezvous::Meeting& meeting) -> Result<void> {
+    if (!meeting.common.empty()) return {};
     HILO_TRY(meeting.common,
              reduce_members(call, attributes.to_apply, std::ssize(meeting.brought),
                             [&](int64_t member) { return std::move(meeting.brought[member]); }));
     return {};
   };
-  HILO_TRY(auto meeting,
-           call.device.traffic.rendezvous->meet(call, group, move_operands(call), conclude));
+  const auto exchange = [&](Rendezvous::Meeting& meeting, RemoteGroup& others) {
+    return reduce_over_processes(call, attributes.to_apply, meeting, others);
+  };
+  HILO_TRY(auto meeting, call.device.traffic.rendezvous->meet(call, group, move_operands(call),
+                                                              conclude, exchange));
   return pack_results(call, call.shape(), meeting->common);
 }
 

@@ -37,7 +37,7 @@ Result<std::vector<Literal>> permute(const Call& call, const std::vector<Literal
                              kept(call, values));
   if (!partners.source) return std::vector<Literal>{};
   return traffic.rendezvous->take(
-      call, {false, call.id.value, *partners.source, call.device.id, ordinal});
+      call, {false, call.id.value, *partners.source, call.device.id, ordinal}, shapes_of(values));
 }
 
 Result<Literal> permute_whole(const Call& call, const Shape& stated) {

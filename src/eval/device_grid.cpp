@@ -21,6 +21,10 @@ bool begins_manual_region(const Module& module, const Instruction& instruction) 
          target == "SPMDShardToFullShape" || target == "xla.sdy.LocalToGlobalShape";
 }
 
+int64_t program_of(int64_t device, DeviceGrid given, DeviceGrid running) {
+  return device * given.partitions / running.partitions;
+}
+
 bool crosses_devices(Op op) {
   return op == Op::PartitionId || (op >= Op::AllGather && op <= Op::ReduceScatter);
 }
@@ -72,6 +76,31 @@ DeviceGrid running_grid(const Module& module, DeviceGrid grid) {
   return grid;
 }
 
+Result<std::vector<int64_t>> local_programs(const Module& module, const EvalOptions& options,
+                                            DeviceGrid given, std::optional<int> rank) {
+  const DeviceGrid grid = running_grid(module, given);
+  if (const auto& communicator = options.processes.communicator;
+      communicator && options.processes.ranks.empty() && grid.count() % communicator->size() != 0)
+    return fail(
+        ErrorKind::Usage, "{} processes cannot share the {} of {}: {}", communicator->size(),
+        grid.count() == 1 ? "device" : fmt::format("{} devices", grid.count()), module.header.name,
+        grid.count() == 1 ? "it is one program for one device; `hilo opt "
+                            "--pipeline=spmd` partitions one that has shardings"
+                          : "each runs as many as any other");
+  const DeviceRanks ranks(options.processes, grid.count());
+  std::vector<int64_t> out;
+  for (int64_t id = 0; id < grid.count(); ++id)
+    if (const int64_t program = program_of(id, given, grid);
+        ranks.of(id) == rank.value_or(ranks.rank()) && (out.empty() || out.back() != program))
+      out.push_back(program);
+  return out;
+}
+
+Result<std::vector<int64_t>> local_devices(const Module& module, const EvalOptions& options,
+                                           std::optional<int> rank) {
+  return local_programs(module, options, device_grid(module, options), rank);
+}
+
 int64_t device_count(const Module& module, const EvalOptions& options) {
   return device_grid(module, options).count();
 }
@@ -80,15 +109,19 @@ std::vector<Device> make_devices(Evaluation& evaluation, Rendezvous& rendezvous,
                                  const EvalOptions& options, DeviceGrid given) {
   const DeviceGrid grid = rendezvous.grid();
   std::vector<Device> devices;
+  int64_t last = -1, programs = 0;
   for (int64_t id = 0; id < grid.count(); ++id) {
+    if (!rendezvous.is_here(id)) continue;
     Device& device =
         devices.emplace_back(Device{&evaluation, id, id / grid.partitions, id % grid.partitions});
-    device.program = id * given.partitions / grid.partitions;
-    device.is_first = device.program * grid.partitions == id * given.partitions;
+    const int64_t program = program_of(id, given, grid);
+    device.is_first = program != last;
+    last = program;
+    programs += device.is_first;
+    device.program = programs - 1;
     device.traffic.rendezvous = &rendezvous;
   }
-  if (options.outfeed && std::ssize(*options.outfeed) < given.count())
-    options.outfeed->resize(given.count());
+  if (options.outfeed && std::ssize(*options.outfeed) < programs) options.outfeed->resize(programs);
   return devices;
 }
 

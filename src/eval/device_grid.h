@@ -16,8 +16,13 @@ DeviceGrid device_grid(const Module& module, const EvalOptions& options, int64_t
 // all partitions of a replica have its inputs, and give its outputs.
 DeviceGrid running_grid(const Module& module, DeviceGrid grid);
 
-// The devices of an evaluation, meeting in `rendezvous`, whose inputs are given for the devices of
-// `given`; makes room in options.outfeed.
+// Which devices of `given` the ones of a process (none: this one) take part in, by id; Usage where
+// the processes do not divide the devices.
+Result<std::vector<int64_t>> local_programs(const Module& module, const EvalOptions& options,
+                                            DeviceGrid given, std::optional<int> rank = {});
+
+// The devices of an evaluation in this process, meeting in `rendezvous`, whose inputs are given for
+// those of local_programs(); makes room in options.outfeed.
 std::vector<Device> make_devices(Evaluation& evaluation, Rendezvous& rendezvous,
                                  const EvalOptions& options, DeviceGrid given);
 

@@ -95,8 +95,9 @@ int64_t estimate_memory(const Module& module, const EvalOptions& options) {
   for (InstructionId parameter : module[module.entry].parameters)
     too_much |= __builtin_add_overflow(
         out, literal_bytes(held_shape(module.shape(parameter), options.ideal_floats)), &out);
-  too_much |=
-      __builtin_mul_overflow(out, running_grid(module, device_grid(module, options)).count(), &out);
+  const int64_t devices = running_grid(module, device_grid(module, options)).count();
+  const int processes = options.processes.communicator ? options.processes.communicator->size() : 1;
+  too_much |= __builtin_mul_overflow(out, (devices + processes - 1) / processes, &out);
   return too_much ? INT64_MAX : out;
 }
 

@@ -9,6 +9,8 @@
 
 namespace hilo {
 
+class Communicator;  // device/device.h
+
 // How much of a matrix product's operands a chip's default would keep.
 enum class MatmulPrecision : uint8_t { F32, Tf32, Bf16 };
 enum class Partitioning : uint8_t { Detect, Partitioned, Unpartitioned };
@@ -32,11 +34,21 @@ struct ValueEvent {
   int depth;       // 0 in the entry
 };
 
+// The processes that run a module's devices together, each with the same module and options.
+struct Processes {
+  std::shared_ptr<Communicator> communicator;  // null: all devices are in this process
+  // The process of each device; empty: as many on each, in order. A program of one device runs
+  // whole in each process of several that are named.
+  std::vector<int> ranks;
+  uint64_t run = 1;  // the same everywhere, another for each run; 0 is none
+};
+
 struct EvalOptions {
   int threads = 0;  // 0: usable_cores()
   Partitioning partitioning = Partitioning::Detect;
   std::optional<int64_t> devices;  // instead of what the module says
-  bool ideal_floats = false;       // floats of 16 and more bits and complex held in f64, unrounded
+  Processes processes;
+  bool ideal_floats = false;  // floats of 16 and more bits and complex held in f64, unrounded
   MatmulPrecision matmul_precision = MatmulPrecision::F32;
   bool is_verified = false;       // verify() has found nothing, and need not look again
   int64_t max_steps = INT64_MAX;  // loop iterations of each while
@@ -54,7 +66,8 @@ struct EvalOptions {
   std::vector<std::string>* warnings = nullptr;
 };
 
-// One value for each entry parameter of each device; shapes as held (f64 with ideal_floats).
+// One value for each entry parameter of each device, with several processes of each of
+// local_devices(); shapes as held (f64 with ideal_floats).
 struct Inputs {
   std::vector<std::vector<Literal>> devices;
 };
@@ -64,6 +77,10 @@ struct Outputs {
 
 // Number of virtual devices that evaluate() runs the module on: 1 for one that is not partitioned.
 int64_t device_count(const Module& module, const EvalOptions& options);
+// Those of them that take part in this process, or in the one of a rank, in order. Usage where the
+// devices of the module cannot be shared out among the processes.
+Result<std::vector<int64_t>> local_devices(const Module& module, const EvalOptions& options,
+                                           std::optional<int> rank = {});
 // Whether the shapes of the module are those of one device: Partitioned, or else Unpartitioned.
 Partitioning find_partitioning(const Module& module, const EvalOptions& options);
 // Bytes that the largest moment will need, all devices: an upper estimate before anything runs.
@@ -85,8 +102,8 @@ class VirtualDevices {
   // Both must outlive it.
   VirtualDevices(const Module& module, const EvalOptions& options);
   ~VirtualDevices();
-  int64_t count() const;                  // each has a thread of control
-  int64_t program(int64_t device) const;  // the one of device_count() devices that it takes part in
+  int64_t count() const;                  // in this process; each has a thread of control
+  int64_t program(int64_t device) const;  // the one of local_devices() that it takes part in
   bool is_first(int64_t device) const;    // in its program, whose results are then its own
   // Called on the device's own thread. Operands may show memory that is written over later: what
   // other devices read is copied.

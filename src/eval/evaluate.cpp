@@ -52,15 +52,17 @@ Result<Literal> run_device(Device& device, std::vector<Literal> arguments) {
 }
 
 Result<Outputs> run_devices(const Module& module, Inputs inputs, const EvalOptions& options) {
-  const DeviceGrid given =
-      device_grid(module, options, static_cast<int64_t>(inputs.devices.size()));
-  HILO_DO(check_inputs(module, inputs, given.count(), options.ideal_floats));
+  const auto inputs_given =
+      options.processes.communicator ? 0 : static_cast<int64_t>(inputs.devices.size());
+  const DeviceGrid given = device_grid(module, options, inputs_given);
+  HILO_TRY(const std::vector<int64_t> local, local_programs(module, options, given));
+  HILO_DO(check_inputs(module, inputs, std::ssize(local), options.ideal_floats));
   const DeviceGrid grid = running_grid(module, given);
-  Rendezvous rendezvous(module, grid);
+  Rendezvous rendezvous(module, grid, options);
   Evaluation evaluation(module, options);
-  evaluation.steps_total =
-      grid.count() * static_cast<int64_t>(module[module.entry].instructions.size());
   std::vector<Device> devices = make_devices(evaluation, rendezvous, options, given);
+  evaluation.steps_total =
+      std::ssize(devices) * static_cast<int64_t>(module[module.entry].instructions.size());
   std::vector<std::vector<Literal>> arguments;
   for (const Device& device : devices) arguments.push_back(inputs.devices[device.program]);
   inputs.devices.clear();
@@ -97,9 +99,11 @@ Result<Literal> evaluate_computation(const Module& module, ComputationId computa
   return within_memory([&] -> Result<Literal> {
     if (!options.is_verified) HILO_DO(check_module(module));
     HILO_DO(check_arguments(module, computation, arguments, 0, options.ideal_floats));
-    Rendezvous rendezvous(module, DeviceGrid{});
-    Evaluation evaluation(module, options);
-    std::vector<Device> devices = make_devices(evaluation, rendezvous, options, DeviceGrid{});
+    EvalOptions alone = options;
+    alone.processes = {};
+    Rendezvous rendezvous(module, DeviceGrid{}, alone);
+    Evaluation evaluation(module, alone);
+    std::vector<Device> devices = make_devices(evaluation, rendezvous, alone, DeviceGrid{});
     const FlushSubnormals flush;
     return evaluation.run(devices[0], module, computation, std::move(arguments), 0);
   });

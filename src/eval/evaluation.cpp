@@ -27,10 +27,10 @@ bool has_dynamic_dims(const Module& module) {
 }  // namespace
 
 // One run of a computation on one device.
-class Frame {
+class EvaluationFrame {
  public:
-  Frame(Evaluation& evaluation, Device& device, const Module& module,
-        const PreparedComputation& prepared, std::vector<Literal> arguments, int depth)
+  EvaluationFrame(Evaluation& evaluation, Device& device, const Module& module,
+                  const PreparedComputation& prepared, std::vector<Literal> arguments, int depth)
       : evaluation_(evaluation),
         device_(device),
         module_(module),
@@ -181,7 +181,7 @@ Result<Literal> Evaluation::run(Device& device, const Module& module, Computatio
   if (prepared->small && depth > 0)
     if (std::optional<Literal> out = prepared->small->run(allocate_, arguments))
       return std::move(*out);
-  return Frame(*this, device, module, *prepared, std::move(arguments), depth).run();
+  return EvaluationFrame(*this, device, module, *prepared, std::move(arguments), depth).run();
 }
 
 Result<void> Evaluation::may_go_on(const Device& device) const {

@@ -66,7 +66,7 @@ class Evaluation {
   int64_t steps_total = 0;
 
  private:
-  friend class Frame;
+  friend class EvaluationFrame;
 
   const Module& module_;
   const EvalOptions& options_;

@@ -4,12 +4,9 @@
 namespace hilo {
 namespace {
 
-using Meeting = Rendezvous::Meeting;
-
-Result<void> check_sizes(const Call& call, const Meeting& meeting, int64_t dim, int64_t members) {
-  for (size_t i = 0; i < meeting.brought[0].size(); ++i)
-    if (meeting.brought[0][i].shape().dims[dim] !=
-        result_shapes(call.shape())[i].dims[dim] * members)
+Result<void> check_sizes(const Call& call, int64_t dim, int64_t members) {
+  for (size_t i = 0; i < call.operands.size(); ++i)
+    if (call.operands[i].shape().dims[dim] != result_shapes(call.shape())[i].dims[dim] * members)
       return call.error(ErrorKind::Shape, fmt::format("the operand's dimension {} is not {} times "
                                                       "the result's",
                                                       dim, members));
@@ -17,15 +14,16 @@ Result<void> check_sizes(const Call& call, const Meeting& meeting, int64_t dim, 
 }
 
 // What a member brought for the device at `position`.
-std::vector<Literal> slices_of(const Call& call, const Meeting& meeting, int64_t member,
-                               int64_t dim, int64_t position) {
-  std::vector<Literal> slices;
-  for (size_t i = 0; i < meeting.brought[member].size(); ++i) {
-    slices.push_back(call.make(result_shapes(call.shape())[i]));
-    const int64_t size = slices.back().shape().dims[dim];
-    copy_slice_out(call, meeting.brought[member][i], dim, position * size, slices.back());
-  }
-  return slices;
+Rendezvous::Cut slices_along(const Call& call, int64_t dim) {
+  return [&call, dim](const std::vector<Literal>& values, size_t position) {
+    std::vector<Literal> slices;
+    for (size_t i = 0; i < values.size(); ++i) {
+      slices.push_back(call.make(result_shapes(call.shape())[i]));
+      const int64_t size = slices.back().shape().dims[dim];
+      copy_slice_out(call, values[i], dim, static_cast<int64_t>(position) * size, slices.back());
+    }
+    return slices;
+  };
 }
 
 }  // namespace
@@ -37,13 +35,14 @@ Result<Literal> evaluate_ReduceScatter(Call& call) {
            need_group(call, attributes.replica_groups,
                       group_mode(attributes.channel_id, attributes.use_global_device_ids)));
   const int64_t dim = attributes.dimensions.empty() ? 0 : attributes.dimensions[0];
-  HILO_TRY(auto meeting, call.device.traffic.rendezvous->meet(call, group, move_operands(call)));
-  HILO_DO(check_sizes(call, *meeting, dim, std::ssize(group.members)));
-  const int64_t position = static_cast<int64_t>(group.position);
+  HILO_DO(check_sizes(call, dim, std::ssize(group.members)));
+  const Rendezvous::Cut slices = slices_along(call, dim);
+  HILO_TRY(auto meeting, call.device.traffic.rendezvous->meet(call, group, move_operands(call), {},
+                                                              Rendezvous::exchange_cuts(slices)));
   HILO_TRY(
       std::vector<Literal> sums,
       reduce_members(call, attributes.to_apply, std::ssize(group.members), [&](int64_t member) {
-        return slices_of(call, *meeting, member, dim, position);
+        return meeting->cut_of(static_cast<size_t>(member), group.position, slices);
       }));
   return pack_results(call, call.shape(), std::move(sums));
 }

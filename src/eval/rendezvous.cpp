@@ -6,38 +6,58 @@
 
 namespace hilo {
 
-Rendezvous::Rendezvous(const Module& module, DeviceGrid grid)
-    : module_(module), grid_(grid), standings_(grid.count()), running_(grid.count()) {
-  for (int64_t i = 0; i < grid.count(); ++i)
+Rendezvous::Rendezvous(const Module& module, DeviceGrid grid, const EvalOptions& options)
+    : module_(module),
+      grid_(grid),
+      processes_(options.processes),
+      ranks_(processes_, grid.count()),
+      interrupt_(options.interrupt),
+      standings_(grid.count()),
+      running_(0) {
+  for (int64_t i = 0; i < grid.count(); ++i) {
     wake_.push_back(std::make_unique<std::condition_variable>());
+    running_ += is_here(i);
+  }
+  if (processes_.communicator) processes_.communicator->add(*this);
+}
+
+Rendezvous::~Rendezvous() {
+  if (processes_.communicator) processes_.communicator->remove(*this);
+}
+
+std::shared_ptr<Rendezvous::Open> Rendezvous::open_meeting(const Key& key,
+                                                           const DeviceGroup& group) {
+  std::shared_ptr<Open>& slot = meetings_[key];
+  if (slot) return slot;
+  slot = std::make_shared<Open>();
+  slot->members = group.members;
+  for (const int64_t member : group.members) slot->missing += is_here(member);
+  slot->is_remote = slot->missing < group.members.size();
+  slot->came.resize(group.members.size());
+  slot->meeting->brought.resize(group.members.size());
+  return slot;
 }
 
 Result<std::shared_ptr<const Rendezvous::Meeting>> Rendezvous::meet(const Call& call,
                                                                     const DeviceGroup& group,
                                                                     std::vector<Literal> values,
-                                                                    const Conclude& conclude) {
+                                                                    const Conclude& conclude,
+                                                                    const Exchange& exchange) {
   const int64_t ordinal = call.device.traffic.executions[call.id.value]++;
+  const Key key = {call.id.value, group.index, ordinal};
   std::unique_lock lock(mutex_);
   if (error_) return std::unexpected(*error_);
-  std::shared_ptr<Open>& slot = meetings_[Key{call.id.value, group.index, ordinal}];
-  if (!slot) {
-    slot = std::make_shared<Open>();
-    slot->members = group.members;
-    slot->missing = group.members.size();
-    slot->came.resize(group.members.size());
-    slot->meeting->brought.resize(group.members.size());
-  }
-  const std::shared_ptr<Open> open = slot;
+  const std::shared_ptr<Open> open = open_meeting(key, group);
   open->meeting->brought[group.position] = std::move(values);
   open->came[group.position] = true;
   if (--open->missing > 0) {
     HILO_DO(wait(lock, call.device.id, {State::Waiting, call.id, ordinal, open, {}}));
     return std::shared_ptr<const Meeting>(open->meeting);
   }
-  meetings_.erase(Key{call.id.value, group.index, ordinal});
-  if (conclude) {
+  meetings_.erase(key);
+  if (conclude || open->is_remote) {
     lock.unlock();
-    Result<void> concluded = conclude(*open->meeting);
+    Result<void> concluded = conclude_meeting(call, group, ordinal, open, conclude, exchange);
     lock.lock();
     if (!concluded) {
       stop_locked(concluded.error());
@@ -51,12 +71,17 @@ Result<std::shared_ptr<const Rendezvous::Meeting>> Rendezvous::meet(const Call& 
 }
 
 void Rendezvous::post(const Parcel& parcel, std::vector<Literal> values) {
+  if (!is_here(parcel.target))
+    return processes_.communicator->send(ranks_.of(parcel.target), tag_of(parcel),
+                                         message_of(values));
   std::lock_guard lock(mutex_);
   parcels_[parcel] = std::move(values);
   if (standings_[parcel.target].parcel == parcel) resume(parcel.target);
 }
 
-Result<std::vector<Literal>> Rendezvous::take(const Call& call, const Parcel& parcel) {
+Result<std::vector<Literal>> Rendezvous::take(const Call& call, const Parcel& parcel,
+                                              std::span<const SharedShape> shapes) {
+  if (!is_here(parcel.source)) return take_remote(call, parcel, shapes);
   std::unique_lock lock(mutex_);
   if (!parcels_.contains(parcel))
     HILO_DO(wait(lock, call.device.id, {State::Waiting, call.id, parcel.ordinal, {}, parcel}));
@@ -93,8 +118,12 @@ void Rendezvous::finish(int64_t device) {
 }
 
 void Rendezvous::stop(const Error& error) {
-  std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   stop_locked(error);
+  if (!processes_.communicator || !std::exchange(tells_others_, false)) return;
+  const Error first = *error_;
+  lock.unlock();
+  processes_.communicator->stop(processes_.run, first);
 }
 
 void Rendezvous::stop_locked(const Error& error) {
@@ -105,6 +134,7 @@ void Rendezvous::stop_locked(const Error& error) {
   }
   stopped_ = true;
   for (auto& wake : wake_) wake->notify_all();
+  if (processes_.communicator) processes_.communicator->wake();
 }
 
 std::optional<Error> Rendezvous::error() const {
@@ -125,16 +155,26 @@ std::string list_of(const std::vector<int64_t>& devices) {
 }  // namespace
 
 std::string Rendezvous::missing(const Standing& standing) const {
+  if (standing.rank) {
+    std::vector<int64_t> devices;
+    for (const int64_t member :
+         standing.open ? standing.open->members : std::vector{standing.parcel->source})
+      if (ranks_.of(member) == *standing.rank) devices.push_back(member);
+    return fmt::format("rank {} ({})", *standing.rank, list_of(devices));
+  }
   if (standing.parcel) return list_of({standing.parcel->source});
   std::vector<int64_t> devices;
+  const bool is_complete_here = standing.open->missing == 0;
   for (size_t i = 0; i < standing.open->members.size(); ++i)
-    if (!standing.open->came[i]) devices.push_back(standing.open->members[i]);
+    if (!standing.open->came[i] && (is_complete_here || is_here(standing.open->members[i])))
+      devices.push_back(standing.open->members[i]);
   return list_of(devices);
 }
 
 std::string Rendezvous::describe(int64_t device) const {
   const Standing& standing = standings_[device];
   if (standing.state == State::Finished) return fmt::format("device {} has finished", device);
+  if (standing.state == State::Running) return fmt::format("device {} computes", device);
   const Instruction& instruction = module_[standing.instruction];
   return fmt::format("device {} waits in {} '{}' (execution {}) for {}", device,
                      text_of(instruction.op), instruction.name, standing.ordinal + 1,
@@ -143,14 +183,15 @@ std::string Rendezvous::describe(int64_t device) const {
 
 // Called whenever a device stops running: when none runs, those that wait do so for ever.
 void Rendezvous::look_for_deadlock() {
-  if (running_ > 0 || error_) return;
+  if (running_ > 0 || waiting_for_others_ > 0 || error_) return;
   auto stuck = std::ranges::find(standings_, State::Waiting, &Standing::state);
   if (stuck == standings_.end()) return;
   std::string message = fmt::format("{} '{}' can never complete: {} will not come",
                                     text_of(module_[stuck->instruction].op),
                                     module_[stuck->instruction].name, missing(*stuck));
   constexpr int64_t shown = 64;
-  for (int64_t i = 0; i < std::min(grid_.count(), shown); ++i) message += "; " + describe(i);
+  for (int64_t i = 0; i < std::min(grid_.count(), shown); ++i)
+    if (is_here(i)) message += "; " + describe(i);
   if (grid_.count() > shown) message += fmt::format("; and {} more", grid_.count() - shown);
   stop_locked({ErrorKind::Deadlock, std::move(message), module_.place(stuck->instruction)});
 }

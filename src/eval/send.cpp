@@ -109,9 +109,11 @@ Result<Literal> evaluate_RecvDone(Call& call) {
   Literal data = std::move(parts[0]);
   if (context > 0) {
     const Traffic::Receive& receive = traffic.receives[context - 1];
+    const auto shape = std::make_shared<const Shape>(call.held(call.shape().elements[0]));
     HILO_TRY(std::vector<Literal> values,
              traffic.rendezvous->take(
-                 call, {true, receive.channel, receive.source, call.device.id, receive.ordinal}));
+                 call, {true, receive.channel, receive.source, call.device.id, receive.ordinal},
+                 {&shape, 1}));
     data = std::move(values.at(0));
     if (!same_dims(data.shape(), call.held(call.shape().elements[0])))
       return call.error(ErrorKind::Evaluation,

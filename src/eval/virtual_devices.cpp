@@ -38,7 +38,7 @@ struct VirtualDevices::State {
 
   State(const Module& module, const EvalOptions& options, DeviceGrid given)
       : module(module),
-        rendezvous(module, running_grid(module, given)),
+        rendezvous(module, running_grid(module, given), options),
         evaluation(module, options),
         devices(make_devices(evaluation, rendezvous, options, given)) {}
 };
@@ -65,7 +65,9 @@ Result<Literal> VirtualDevices::evaluate(int64_t device, InstructionId id,
   return out;
 }
 
-void VirtualDevices::finish(int64_t device) { state_->rendezvous.finish(device); }
+void VirtualDevices::finish(int64_t device) {
+  state_->rendezvous.finish(state_->devices[device].id);
+}
 void VirtualDevices::stop(const Error& error) { state_->rendezvous.stop(error); }
 std::optional<Error> VirtualDevices::error() const { return state_->rendezvous.error(); }
 
