@@ -22,10 +22,18 @@ struct OptOptions {
 Result<Pipeline> wanted_pipeline(const OptOptions& options, const std::vector<Pass>& passes) {
   const std::vector<NamedPipeline> pipelines = pipelines_of(cpu_target());
   if (options.pipeline.empty()) return parse_pipeline(options.passes, passes, pipelines);
-  const auto known = std::ranges::find(pipelines, options.pipeline, &NamedPipeline::name);
-  if (known != pipelines.end()) return parse_pipeline(known->text, passes, pipelines);
-  return fail(ErrorKind::Usage, "--pipeline={}: no such pipeline; see hilo list pipelines",
-              options.pipeline);
+  Pipeline out;
+  for (std::string_view rest = options.pipeline; !rest.empty();) {
+    const std::string_view name = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+    const auto known = std::ranges::find(pipelines, name, &NamedPipeline::name);
+    if (known == pipelines.end())
+      return fail(ErrorKind::Usage, "--pipeline={}: no such pipeline; see hilo list pipelines",
+                  name);
+    HILO_TRY(const Pipeline steps, parse_pipeline(known->text, passes, pipelines));
+    out.insert(out.end(), steps.begin(), steps.end());
+  }
+  return out;
 }
 
 Result<void> check_names(const std::vector<std::string>& names, const std::vector<Pass>& passes) {
