@@ -1,6 +1,7 @@
 #include "pass/shard/partitioner.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "pass/shard/identity_element.h"
 #include "pass/shard/op_partition.h"
@@ -337,7 +338,27 @@ Result<void> Partitioner::run() {
   HILO_DO(find_boundaries());
   for (ComputationId id : order_) HILO_DO(partition(id));
   finish_entry();
+  remove_unused();
   return {};
+}
+
+// Collectives are effects to all passes: what an op has been found to need no more is not sent.
+void Partitioner::remove_unused() {
+  Module& module = editor_.module();
+  const Effects effects(module);
+  std::unordered_set<uint32_t> locals;
+  for (const auto& [global, local] : locals_) locals.insert(local.value);
+  for (auto i = static_cast<uint32_t>(module.instructions.size()); i-- > 0;) {
+    const InstructionId id{i};
+    const Instruction& one = module[id];
+    if (one.removed || !locals.contains(one.computation.value) || module.has_users(id) ||
+        module[one.computation].root == id || one.op == Op::Parameter)
+      continue;
+    if (has_trait(one.op, TraitCollective) || !effects.has(id)) module.remove(id);
+  }
+  for (uint32_t local : locals)
+    std::erase_if(module[ComputationId{local}].instructions,
+                  [&](InstructionId id) { return module[id].removed; });
 }
 
 Result<void> Partitioner::partition(ComputationId global) {

@@ -98,6 +98,7 @@ class Partitioner {
                                    const SubAxes& axes);
   void note_reason(uint32_t first, const Shard& shard, const AxisSharding& to);
   void finish_entry();
+  void remove_unused();
 
   SharedMesh mesh_;
   std::vector<ComputationId> order_;                     // callees before callers
