@@ -10,21 +10,23 @@ namespace {
 using Kind = ShardingFactor::Kind;
 using Local = Result<std::vector<InstructionId>>;
 
-bool has_factor(const DimensionFactors& dims, size_t factor) {
-  return std::ranges::any_of(
-      dims, [&](const auto& of_dim) { return std::ranges::count(of_dim, factor) > 0; });
+// Each dimension of the first operand is one of the result.
+void tie_dimensions(OpPartition& op) {
+  ShardingFactors factors = op.factors();
+  factors.factors.clear();
+  for (size_t dim = 0; dim < op.shape().dims.size(); ++dim) {
+    const int64_t from = op.operand_shape(0).dims[dim], to = op.shape().dims[dim];
+    factors.factors.push_back({std::max(from, to), Kind::Permutation});
+    factors.operands[0][dim] = factors.results[0][dim] = {dim};
+  }
+  op.set_factors(std::move(factors));
 }
 
-// Windows of one element, in the first operand. Rows and the holes behind them may be two factors
-// of a dimension: of the holes no device has a part alone.
+// Windows of one element, in the first operand.
 LocalForm shifting_form(OpPartition& op, const Window& window) {
+  tie_dimensions(op);
   LocalForm form;
-  form.may_shard = [&op](size_t factor) {
-    const Kind kind = op.factors().factors[factor].kind;
-    return (kind == Kind::Pass || kind == Kind::Permutation) &&
-           has_factor(op.factors().operands[0], factor) &&
-           has_factor(op.factors().results[0], factor);
-  };
+  form.may_shard = [](size_t) { return true; };
   form.sent_bytes = [&op, window](const Roles& roles) {
     const Shape& operand = op.operand_shape(0);
     const AxisSharding sharding = sharding_under(op, operand, op.factors().operands[0], roles);
@@ -174,9 +176,13 @@ std::optional<InstructionId> pad_with_edges(OpPartition& op) {
   }
   const std::array operands = {module.operand(pad, 0), module.operand(pad, 1)};
   const Shape shape = op.shape();
-  const InstructionId out = module.add_instruction(module[op.id()].computation, Op::Pad, shape,
-                                                   operands, std::move(attributes));
-  module.mutable_extra(out).sharding = module.extra(module[op.id()]).sharding;
+  const ComputationId computation = module[op.id()].computation;
+  const InstructionId root = module[computation].root;
+  const InstructionId out =
+      module.add_instruction(computation, Op::Pad, shape, operands, std::move(attributes));
+  module[computation].root = root;
+  const auto sharding = module.extra(module[op.id()]).sharding;
+  module.mutable_extra(out).sharding = sharding;
   return out;
 }
 
