@@ -92,6 +92,11 @@ inline Sharded sharded(const std::string& text, const SharedMesh& mesh, RandomSh
     module.mutable_extra(id).sharding =
         std::make_shared<Sharding>(tile_sharding(out.parameters.back()));
   }
+  // What is between is cut as the result is.
+  for (InstructionId id : module[module.entry].instructions)
+    if (id != root && module[id].op != Op::Parameter && module.shape(id).is_array() &&
+        module.shape(id).dims.size() == rank)
+      module.mutable_extra(id).sharding = std::make_shared<Sharding>(results.elements[0]);
   module.header.num_partitions = mesh_size(*mesh);
   return out;
 }

@@ -1,4 +1,4 @@
-// Texts of programs of one op that slides windows or moves rows, with random sizes. Some do not
+// Texts of programs that slide windows or move rows, most of one op, with random sizes. Some do not
 // verify.
 #pragma once
 
@@ -18,12 +18,15 @@ enum class WindowedOp : uint8_t {
   SelectAndScatter,
   Scan,
   Reshape,
+  Roll,
+  SliceOfPad,
 };
 inline constexpr WindowedOp all_windowed_ops[] = {
     WindowedOp::Pad,         WindowedOp::Slice,          WindowedOp::Reverse,
     WindowedOp::Concatenate, WindowedOp::ReduceWindow,   WindowedOp::Running,
     WindowedOp::Convolution, WindowedOp::KernelGradient, WindowedOp::SelectAndScatter,
-    WindowedOp::Scan,        WindowedOp::Reshape};
+    WindowedOp::Scan,        WindowedOp::Reshape,        WindowedOp::Roll,
+    WindowedOp::SliceOfPad};
 
 inline std::string joined(const Dims& numbers, const char* separator) {
   std::string out;
@@ -220,6 +223,32 @@ class RandomWindowText {
                                dice_.below(2) ? "true" : "false"));
   }
 
+  // The end of an array, sometimes all of it, and its beginning.
+  std::string roll() {
+    const int64_t size = 2 + dice_.below(15), other = 1 + dice_.below(3),
+                  start = 1 + dice_.below(size - 1), limit = 1 + dice_.below(size),
+                  whole = dice_.below(2) * size;
+    const auto shape = [&](int64_t rows) { return array("f32", {rows, other}); };
+    return program(
+        "", fmt::format(" x = {0} parameter(0)\n a = {1} slice(x), slice={{[{4}:{5}], [0:{8}]}}"
+                        "\n b = {2} slice(x), slice={{[0:{6}], [0:{8}]}}\n ROOT "
+                        "r = {3} concatenate(a, {7}b), dimensions={{0}}\n",
+                        shape(size), shape(size - start), shape(limit),
+                        shape(size - start + whole + limit), start, size, limit, whole ? "x, " : "",
+                        other));
+  }
+
+  std::string slice_of_pad() {
+    const int64_t size = 1 + dice_.below(14), low = dice_.below(6), high = dice_.below(6),
+                  padded = low + size + high, start = dice_.below(padded),
+                  limit = start + 1 + dice_.below(padded - start);
+    return program(
+        "", fmt::format(" x = f32[{0}] parameter(0)\n v = f32[] parameter(1)\n p = f32[{1}] pad(x, "
+                        "v), padding={2}_{3}\n ROOT r = f32[{4}] slice(p), "
+                        "slice={{[{5}:{6}]}}\n",
+                        size, padded, low, high, limit - start, start, limit));
+  }
+
   // Factors of the same product, grouped at random on both sides.
   std::string reshape() {
     Dims factors;
@@ -281,6 +310,8 @@ inline std::string random_window_text(WindowedOp kind, Dice& dice) {
     case WindowedOp::SelectAndScatter: return text.select_and_scatter();
     case WindowedOp::Scan: return text.scan();
     case WindowedOp::Reshape: return text.reshape();
+    case WindowedOp::Roll: return text.roll();
+    case WindowedOp::SliceOfPad: return text.slice_of_pad();
   }
   return "";
 }
