@@ -24,10 +24,22 @@ Result<SharedMesh> mesh_of_program(const Module& module) {
   return mesh_of_tiles(module, module.header.num_partitions);
 }
 
+// Whether a loop or branch shares a computation, whose values would need the shardings of both.
+bool shares_bodies(const Module& module) {
+  const std::vector<int> callers = count_callers(module);
+  for (ComputationId computation : module.post_order())
+    for (InstructionId id : module[computation].instructions)
+      if (module[id].op == Op::While || module[id].op == Op::Conditional)
+        for (ComputationId callee : module.called(module[id]))
+          if (callers[callee.value] > 1) return true;
+  return false;
+}
+
 }  // namespace
 
 Result<bool> partition_program(Module& module, const PassOptions& options) {
   if (module.header.num_partitions <= 1) return false;
+  if (shares_bodies(module)) HILO_DO(run_pass(module, flatten_calls, options));
   HILO_TRY(const SharedMesh mesh, mesh_of_program(module));
   HILO_DO(Partitioner(module, options, mesh).run());
   return true;

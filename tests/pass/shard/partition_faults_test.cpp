@@ -67,6 +67,22 @@ TEST(PartitionFaults, IndicesThatAreRounded) {
   )");
 }
 
+// Two branches with results of other shardings call one computation.
+TEST(PartitionFaults, ABodyThatTwoBranchesShare) {
+  const Module module = parsed(R"(HloModule m, num_partitions=2
+f { p = f32[8] parameter(0), sharding={devices=[2]<=[2]}
+  ROOT n = f32[8] negate(p), sharding={devices=[2]<=[2]} }
+g { p = f32[8] parameter(0)
+  ROOT n = f32[8] negate(p) }
+ENTRY e {
+  i = s32[] parameter(0)
+  x = f32[8] parameter(1)
+  a = f32[8] conditional(i, x, x), branch_computations={f, g}, sharding={replicated}
+  ROOT b = f32[8] conditional(i, a, a), branch_computations={g, f}, sharding={devices=[2]<=[2]}
+})");
+  EXPECT_EQ(fault_of(module, 1, "spmd-partitioner"), "") << print(module);
+}
+
 TEST(PartitionFaults, AConvolutionOfNoFeatures) {
   expect_right(2, R"(
     p = f32[4,0] parameter(0), sharding={devices=[2,1]<=[2]}

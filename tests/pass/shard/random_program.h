@@ -352,14 +352,17 @@ class RandomProgram : public RandomModule {
       default: return barrier(pool);
     }
   }
-  // Of the given shape to the same, by its last value of that shape.
+  // Of the given shape to the same, by its last value of that shape; or one that others call too.
   ComputationId function(const Shape& of) override {
+    for (const auto& [shape, known] : functions_)
+      if (shape == of && dice_.below(3) == 0) return known;
     const ComputationId out = module_.add_computation("function");
     Pool inner{out, {parameter(out, of)}};
     for (int64_t i = 1 + dice_.below(4); i > 0; --i) step(inner, 1);
     const auto last = std::ranges::find_if(inner.values.rbegin(), inner.values.rend(),
                                            [&](InstructionId id) { return shape(id) == of; });
     finish(out, *last);
+    functions_.emplace_back(of, out);
     return out;
   }
   void barrier(Pool& pool) {
@@ -372,6 +375,7 @@ class RandomProgram : public RandomModule {
   }
 
   OpGroups groups_;
+  std::vector<std::pair<Shape, ComputationId>> functions_;
   int64_t lengths_[3];
   ElementType types_[3];
 };
