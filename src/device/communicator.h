@@ -30,7 +30,7 @@ class Participant {
 struct CommunicatorOptions {
   // Each process does nothing but take part: when all of them wait, they do so for ever.
   bool finds_deadlocks = false;
-  double max_silence_s = 4;  // one that was not heard of for so long is dead
+  double max_silence_s = 3;  // one that was not heard of for so long is dead
   double heartbeat_s = 0.5;
 };
 

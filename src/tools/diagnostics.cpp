@@ -84,11 +84,12 @@ void report(const Session& session, const Error& error, std::string_view source)
     if (const size_t at = text.find("error:"); at != std::string::npos)
       text.replace(at, 6, "\033[1;31merror:\033[0m");
   std::fflush(stdout);
-  fmt::print(stderr, "{}\n", text);
+  fmt::print(stderr, "{}{}\n", session.speaker, text);
   show_line(source, error.place);
 }
 
 void warn(const Session& session, std::string_view message, const Place& place) {
+  if (session.is_silent) return;
   std::string where;
   if (!place.file.empty()) where = place.file + ":";
   if (place.line > 0) where += fmt::format("{}:{}:", place.line, place.column);
@@ -109,6 +110,7 @@ void report(const Session& session, const Note& note) {
 
 void fail_with(Session& session, const Error& error, std::string_view source) {
   set_error_document(session, errors_json(error.place.file, {error}));
+  if (!session.first_error) session.first_error = error;
   report(session, error, source);
   session.status = error.kind == ErrorKind::Usage ? wrong_usage : failure;
 }
@@ -116,6 +118,7 @@ void fail_with(Session& session, const Error& error, std::string_view source) {
 bool is_sound(const Module& module, Session& session, const VerifyOptions& options) {
   const std::vector<Error> errors = verify(module, options);
   for (const Error& error : errors) report(session, error, module.source);
+  if (!errors.empty()) session.first_error = errors[0];
   if (!errors.empty()) set_error_document(session, errors_json(module.file, errors));
   if (!errors.empty()) session.status = failure;
   return errors.empty();

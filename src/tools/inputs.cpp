@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "report/report.h"
@@ -195,6 +196,13 @@ Result<std::vector<Shape>> shapes_of_inputs(const InputOptions& options) {
 }
 
 Result<Inputs> make_inputs(const Module& module, int64_t devices, const InputOptions& options) {
+  std::vector<int64_t> all(static_cast<size_t>(devices));
+  std::iota(all.begin(), all.end(), 0);
+  return make_inputs(module, all, devices, options);
+}
+
+Result<Inputs> make_inputs(const Module& module, std::span<const int64_t> local, int64_t devices,
+                           const InputOptions& options) {
   const std::vector<ParameterLeaf> leaves = parameter_leaves(module);
   HILO_TRY(const std::vector<InputSpec> specs, read_specs(module, leaves, devices, options));
   std::optional<ArrayFile> file;
@@ -202,7 +210,7 @@ Result<Inputs> make_inputs(const Module& module, int64_t devices, const InputOpt
     HILO_TRY(file, ArrayFile::open(options.file));
   }
   Inputs out;
-  for (int64_t device = 0; device < devices; ++device) {
+  for (const int64_t device : local) {
     std::vector<Literal> values;
     for (size_t i = 0; i < leaves.size(); ++i) {
       const int64_t number = static_cast<int64_t>(i);

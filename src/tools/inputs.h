@@ -28,6 +28,9 @@ Result<std::optional<bool>> has_device_inputs(const std::string& file);
 // are not given have none.
 Result<std::vector<Shape>> shapes_of_inputs(const InputOptions& options);
 Result<Inputs> make_inputs(const Module& module, int64_t devices, const InputOptions& options);
+// Of some of so many devices.
+Result<Inputs> make_inputs(const Module& module, std::span<const int64_t> local, int64_t devices,
+                           const InputOptions& options);
 // Of all inputs together, 2^60 at the most.
 int64_t parameter_bytes(const Module& module, int64_t devices);
 

@@ -70,8 +70,13 @@ Result<const std::atomic<bool>*> listen_for_interrupts(double timeout, const Ses
   return &interrupted;
 }
 
+void outlive_termination() {
+  handle(SIGTERM, [](int) { set_flag(); }, SA_RESTART);  // which may come again
+}
+
 void stop_listening() {
   handle(SIGINT, SIG_DFL, 0);
+  handle(SIGTERM, SIG_DFL, 0);
   alarm(0);
 }
 
@@ -79,6 +84,8 @@ Error name_timeout(Error error, double timeout) {
   stop_listening();
   if (!timed_out) return error;
   Error out = stopped_by_timeout(timeout);
+  if (const size_t more = error.message.find("; "); more != std::string::npos)
+    out.message += error.message.substr(more);  // what other processes wait for
   out.place = std::move(error.place);
   return out;
 }

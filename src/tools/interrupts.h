@@ -12,6 +12,9 @@ namespace hilo::tools {
 // and ends with status 1. A second SIGINT ends it at once. Usage when the timeout is no number of
 // seconds.
 Result<const std::atomic<bool>*> listen_for_interrupts(double timeout, const Session& session);
+// SIGTERM sets the flag, too: a launcher sends it to all when one process has died, and which one
+// is still to be said.
+void outlive_termination();
 // The work is done, and what follows (saving, comparing) is not stopped but by the usual SIGINT.
 void stop_listening();
 

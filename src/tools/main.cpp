@@ -99,7 +99,7 @@ int run_command(int argc, char** argv) {
   Session session;
   session.color = isatty(STDERR_FILENO) && std::getenv("NO_COLOR") == nullptr;
   CLI::App app("hilo: reads, checks and runs the programs that XLA works on", "hilo");
-  app.set_version_flag("--version", "hilo 0.1.0");
+  app.set_version_flag("--version", std::string(hilo::tools::version));
   app.require_subcommand(1);
   app.footer(
       "Examples:\n"

@@ -164,42 +164,51 @@ Result<void> check_save(const std::string& path, const Module& module, int64_t d
               counted(devices, "device"));
 }
 
-Result<void> save(const std::string& path, const std::vector<OutputLeaf>& leaves) {
+Result<void> save(const std::string& path, const std::vector<OutputLeaf>& leaves,
+                  const WholeLeaf& whole) {
   if (path.ends_with(".npy"))
     for (const OutputLeaf& leaf : leaves)
-      if (leaf.value.shape().is_array()) return write_npy(path, leaf.value);
-  if (path.ends_with(".safetensors")) {
-    std::vector<NamedLiteral> arrays;
-    for (const OutputLeaf& leaf : leaves)
-      if (leaf.value.shape().is_array()) arrays.push_back({name_of(leaf), leaf.value});
-    return write_safetensors(path, arrays);
+      if (leaf.declared.is_array()) return write_npy(path, leaf.value);
+  std::vector<NamedLiteral> arrays;  // of a file whose head lists all
+  std::optional<NpzWriter> writer;
+  const bool is_npz = !path.ends_with(".safetensors");
+  if (is_npz) {
+    HILO_TRY(writer, NpzWriter::create(path));
   }
-  HILO_TRY(NpzWriter writer, NpzWriter::create(path));
-  for (const OutputLeaf& leaf : leaves)
-    if (leaf.value.shape().is_array()) HILO_DO(writer.add(name_of(leaf), leaf.value));
-  return writer.finish();
+  for (const OutputLeaf& leaf : leaves) {
+    if (!leaf.declared.is_array()) continue;
+    HILO_TRY(OutputLeaf one, whole(leaf));
+    if (writer) {
+      HILO_DO(writer->add(name_of(leaf), one.value));
+    } else {
+      arrays.push_back({name_of(leaf), std::move(one.value)});
+    }
+  }
+  return writer ? writer->finish() : write_safetensors(path, arrays);
 }
 
 Result<std::vector<LeafComparison>> compare_with(const std::string& path,
                                                  const std::vector<OutputLeaf>& leaves,
+                                                 const WholeLeaf& whole,
                                                  const Tolerance& tolerance) {
   HILO_TRY(ArrayFile file, ArrayFile::open(path));
   std::vector<LeafComparison> out;
   for (const OutputLeaf& leaf : leaves) {
-    if (!leaf.value.shape().is_array()) continue;
+    if (!leaf.declared.is_array()) continue;
     std::string name = array_name("out", leaf.leaf, leaf.device);
     if (!file.has(name)) name = array_name("out", leaf.leaf, {});
     if (!file.has(name))
       return fail(ErrorKind::Input, "{} has no {} nor {}", path,
                   array_name("out", leaf.leaf, leaf.device), name);
     HILO_TRY(Literal read, file.read(name));
+    HILO_TRY(const OutputLeaf one, whole(leaf));
     auto want = reinterpret_as(read, leaf.declared);
     // What was saved with --float=f64 is held in f64.
-    if (!want && read.type() == ElementType::F64) want = reinterpret_as(read, leaf.value.shape());
+    if (!want && read.type() == ElementType::F64) want = reinterpret_as(read, one.value.shape());
     if (!want)
       return fail(ErrorKind::Input, "{} in {}: expected {}, {}", name, path,
                   to_string_without_layout(leaf.declared), want.error().message);
-    out.push_back({&leaf, compare(leaf.value, *want, leaf.declared.type, tolerance)});
+    out.push_back({&leaf, compare(one.value, *want, leaf.declared.type, tolerance)});
   }
   return out;
 }

@@ -5,6 +5,7 @@
 #include "report/report.h"
 #include "tools/array_file.h"
 #include "tools/choose_device.h"
+#include "tools/gathered_outputs.h"
 #include "tools/in_plan.h"
 #include "tools/inputs.h"
 #include "tools/interrupts.h"
@@ -16,6 +17,7 @@
 #include "tools/only.h"
 #include "tools/outputs.h"
 #include "tools/progress.h"
+#include "tools/run_of_rank.h"
 #include "tools/run_options.h"
 #include "tools/run_times.h"
 #include "wire/wire.h"
@@ -88,8 +90,10 @@ nlohmann::ordered_json comparisons_json(const std::vector<LeafComparison>& compa
 }
 
 // The inputs of a run: `given` ones, or what the options say; with warnings of arrays for nobody.
-Result<Inputs> inputs_of_run(const Module& module, const RunOptions& options, int64_t devices,
-                             std::optional<Inputs>& given, Session& session) {
+Result<Inputs> inputs_of_run(const Module& module, const RunOptions& options,
+                             const EvalOptions& eval, std::optional<Inputs>& given,
+                             Session& session) {
+  const int64_t devices = device_count(module, eval);
   const bool from_file = !given && !options.inputs.file.empty();
   const auto leaves = std::ssize(parameter_leaves(module));
   if (from_file) {
@@ -97,7 +101,8 @@ Result<Inputs> inputs_of_run(const Module& module, const RunOptions& options, in
     if (unused) warn(session, *unused);
   }
   if (given) return std::move(*given);
-  return make_inputs(module, devices, options.inputs);
+  HILO_TRY(const std::vector<int64_t> local, local_devices(module, eval));
+  return make_inputs(module, local, devices, options.inputs);
 }
 
 // Calls run() once, or so many times after a first one that does not count; the median and the
@@ -120,7 +125,7 @@ Result<Outputs> run_often(int runs, RunTimes& seconds, Run&& run, BeforeRun&& be
 }
 
 struct Ran {
-  std::vector<OutputLeaf> leaves;
+  std::optional<GatheredOutputs> outputs;
   std::optional<Tolerance> tolerance;  // where outputs are compared
   std::vector<LeafComparison> comparisons;
   RunTimes times;
@@ -145,15 +150,19 @@ void warn_once(const std::vector<std::string>& warnings, Session& session) {
 }
 
 // After a run: what is saved and compared.
-Result<void> use_outputs(const Module& module, const RunOptions& options, const Outputs& outputs,
-                         Ran& ran, Session& session) {
-  ran.leaves = output_leaves(module, outputs);
-  if (!options.save.empty()) HILO_DO(save(options.save, ran.leaves));
+Result<void> use_outputs(const Module& module, const RunOptions& options, const EvalOptions& eval,
+                         const Outputs& outputs, Ran& ran, RunProcesses& processes,
+                         Session& session) {
+  HILO_TRY(ran.outputs,
+           GatheredOutputs::from(module, outputs, eval, processes, !options.saves_by_rank));
+  const auto whole = [&](const OutputLeaf& leaf) { return ran.outputs->whole(leaf); };
+  if (!options.save.empty()) HILO_DO(save(options.save, ran.outputs->leaves(), whole));
   if (options.expected.empty()) return {};
   ran.tolerance = tolerance_for(module, options.rtol, options.atol);
-  HILO_TRY(ran.comparisons, compare_with(options.expected, ran.leaves, *ran.tolerance));
-  const auto devices = std::ssize(outputs.devices);
-  const int64_t leaves = std::ssize(ran.leaves) / std::max<int64_t>(1, devices);
+  HILO_TRY(ran.comparisons,
+           compare_with(options.expected, ran.outputs->leaves(), whole, *ran.tolerance));
+  const int64_t devices = device_count(module, eval);
+  const int64_t leaves = std::ssize(ran.outputs->leaves()) / std::max<int64_t>(1, devices);
   HILO_TRY(const auto unused, unused_arrays(options.expected, "out", leaves, devices));
   if (unused) warn(session, *unused);
   return {};
@@ -161,7 +170,8 @@ Result<void> use_outputs(const Module& module, const RunOptions& options, const 
 
 // What cannot be compiled is said before anything runs.
 Result<Ran> run_compiled(const Module& module, const RunOptions& options,
-                         std::optional<Inputs> given, EvalOptions& eval, Session& session) {
+                         std::optional<Inputs> given, EvalOptions& eval, RunProcesses& processes,
+                         Session& session) {
   std::vector<std::string> warnings;
   eval.warnings = &warnings;
   const OnCpu on_cpu = {options.compiler,           options.threads, options.dump_ir,
@@ -171,15 +181,17 @@ Result<Ran> run_compiled(const Module& module, const RunOptions& options,
   Ran out;
   Laps laps;
   if (!given && !options.inputs.are_random()) {  // they may be wrong, and compiling takes long
-    HILO_DO(check_memory(parameter_bytes(module, devices), eval.memory_limit));
-    HILO_TRY(given, inputs_of_run(module, options, devices, given, session));
+    const int64_t here = (devices + processes.size() - 1) / processes.size();
+    HILO_DO(check_memory(parameter_bytes(module, here), eval.memory_limit));
+    HILO_TRY(given, inputs_of_run(module, options, eval, given, session));
     out.times.inputs = laps.lap();
   }
   HILO_TRY(const Executable executable, compile_for_cpu(module, on_cpu, session));
   out.times.compile = laps.lap();
   if (!session.json && !session.quiet) fmt::print(stderr, "{}", report_text(executable));
   HILO_DO(check_memory(executable.report().run_bytes, eval.memory_limit));
-  HILO_TRY(Inputs inputs, inputs_of_run(module, options, executable.devices(), given, session));
+  HILO_TRY(Inputs inputs, inputs_of_run(module, options, eval, given, session));
+  HILO_DO(compare_runs(processes, module, inputs, &executable.module(), eval.interrupt));
   out.times.inputs += laps.lap();
   hilo::RunOptions running = {.interrupt = eval.interrupt};
   std::optional<Profile> profile;
@@ -215,7 +227,7 @@ Result<Ran> run_compiled(const Module& module, const RunOptions& options,
   out.compiled = report_json(executable);
   warn_once(warnings, session);
   laps.lap();
-  HILO_DO(use_outputs(module, options, outputs, out, session));
+  HILO_DO(use_outputs(module, options, eval, outputs, out, processes, session));
   out.times.output = laps.lap();
   return out;
 }
@@ -223,7 +235,7 @@ Result<Ran> run_compiled(const Module& module, const RunOptions& options,
 // planned: where values lie, or null.
 Result<Ran> run_module(const Module& module, const RunOptions& options, std::optional<Inputs> given,
                        const Plan* planned, EvalOptions& eval, Observer& observer,
-                       Session& session) {
+                       RunProcesses& processes, Session& session) {
   const int64_t devices = device_count(module, eval);
   if (planned) eval.place = bind_in_arena(module, *planned, devices, eval.ideal_floats);
   const int64_t needed = estimate_memory(module, eval);
@@ -234,7 +246,8 @@ Result<Ran> run_module(const Module& module, const RunOptions& options, std::opt
   HILO_DO(check_save(options.save, module, devices));
   Ran out;
   Laps laps;
-  HILO_TRY(Inputs inputs, inputs_of_run(module, options, devices, given, session));
+  HILO_TRY(Inputs inputs, inputs_of_run(module, options, eval, given, session));
+  HILO_DO(compare_runs(processes, module, inputs, nullptr, eval.interrupt));
   for (auto& parameters : inputs.devices)
     for (Literal& value : parameters) value = to_held(value, eval.ideal_floats);
   out.times.inputs = laps.lap();
@@ -254,7 +267,7 @@ Result<Ran> run_module(const Module& module, const RunOptions& options, std::opt
   warn_once(warnings, session);
   if (observer.profile()) HILO_DO(use_profile(*observer.profile(), options, {}, out));
   laps.lap();
-  HILO_DO(use_outputs(module, options, outputs, out, session));
+  HILO_DO(use_outputs(module, options, eval, outputs, out, processes, session));
   out.times.output = laps.lap();
   return out;
 }
@@ -271,10 +284,13 @@ nlohmann::ordered_json values_json(const Observer& observer) {
   return out;
 }
 
-std::string document_of(const Module& module, const Ran& ran, const RunOptions& options,
-                        const Observer& observer) {
+Result<std::string> document_of(const Module& module, const Ran& ran, const RunOptions& options,
+                                const Observer& observer) {
   nlohmann::ordered_json outputs = nlohmann::ordered_json::array();
-  for (const OutputLeaf& leaf : ran.leaves) outputs.push_back(json_of(leaf));
+  for (const OutputLeaf& leaf : ran.outputs->leaves()) {
+    HILO_TRY(const OutputLeaf whole, ran.outputs->whole(leaf));
+    outputs.push_back(json_of(whole));
+  }
   nlohmann::ordered_json out = {{"schema", "hilo.run.1"},
                                 {"module", module.header.name},
                                 {"seconds", ran.times.run},
@@ -303,14 +319,13 @@ Result<std::optional<Inputs>> inputs_of_only(const std::optional<Module>& whole,
                                              Session& session) {
   if (!whole) return std::optional<Inputs>();
   eval.partitioning = find_partitioning(*whole, eval);
-  const int64_t devices = device_count(*whole, eval);
   if (options.inputs.file.empty() && options.inputs.specs.empty()) {
     options.operands.seed = options.inputs.seed;
     options.inputs = options.operands;
     return std::optional<Inputs>();
   }
   std::optional<Inputs> none;
-  HILO_TRY(Inputs inputs, inputs_of_run(*whole, options, devices, none, session));
+  HILO_TRY(Inputs inputs, inputs_of_run(*whole, options, eval, none, session));
   return inputs_in_run(*whole, options.only, std::move(inputs), eval);
 }
 
@@ -332,13 +347,25 @@ bool are_sound(RunOptions& options, Session& session) {
   return true;
 }
 
+Result<void> show_outputs(const Ran& ran) {
+  if (ran.tolerance) return show_comparisons(ran.comparisons, *ran.tolerance), Result<void>();
+  for (const OutputLeaf& leaf : ran.outputs->leaves()) {
+    HILO_TRY(const OutputLeaf whole, ran.outputs->whole(leaf));
+    fmt::print("{}\n", show(whole));
+  }
+  return {};
+}
+
 // What is asked for of a run that went well, and the status that it has.
 void show_run(const Module& module, const Ran& ran, const RunOptions& options,
               const Observer& observer, Session& session) {
-  if (session.json) set_document(session, document_of(module, ran, options, observer));
-  else if (ran.tolerance) show_comparisons(ran.comparisons, *ran.tolerance);
-  else
-    for (const OutputLeaf& leaf : ran.leaves) fmt::print("{}\n", show(leaf));
+  if (session.json) {
+    auto document = document_of(module, ran, options, observer);
+    if (!document) return fail_with(session, document.error());
+    set_document(session, std::move(*document));
+  } else if (const auto shown = show_outputs(ran); !shown) {
+    return fail_with(session, shown.error());
+  }
   if (!session.json && options.runs > 0 && !session.quiet)
     fmt::print("{}", ran.times.text_of_runs(options.runs));
   if (!session.json && options.observe.profile)
@@ -353,8 +380,8 @@ void show_run(const Module& module, const Ran& ran, const RunOptions& options,
   }
 }
 
-void run(RunOptions& options, Session& session) {
-  if (lists_stages(options.file, options.stage, session)) return;
+// One of the processes of a run, or the only one.
+void run_here(RunOptions& options, RunProcesses& processes, Session& session) {
   if (!are_sound(options, session)) return;
   auto device = choose_device(options.device, option_of_evaluator(options));
   if (!device) return fail_with(session, device.error());
@@ -381,6 +408,7 @@ void run(RunOptions& options, Session& session) {
       return fail_with(session, no_such_name(module, "--print-values", "instruction", name));
   auto eval = eval_options(options);
   if (!eval) return fail_with(session, eval.error());
+  eval->processes = processes.processes();
   std::shared_ptr<const Plan> planned;
   if (options.in_plan) {
     auto made = plan_to_run(module, options.target);
@@ -393,16 +421,34 @@ void run(RunOptions& options, Session& session) {
   eval->interrupt = *interrupt;
   if (const auto settled = settle_partitioning(options, whole ? *whole : module, *eval); !settled)
     return fail_with(session, settled.error());
+  if (const auto same = compare_programs(processes, module, options, *interrupt); !same)
+    return fail_with(session, name_timeout(same.error(), options.timeout));
   auto given = inputs_of_only(whole, options, *eval, session);
   if (!given) return fail_with(session, name_timeout(given.error(), options.timeout));
   if (!is_here(*device, options.device, session)) device = RunDevice::Eval;
-  auto ran =
-      *device == RunDevice::Cpu
-          ? run_compiled(module, options, std::move(*given), *eval, session)
-          : run_module(module, options, std::move(*given), planned.get(), *eval, observer, session);
+  auto ran = *device == RunDevice::Cpu
+                 ? run_compiled(module, options, std::move(*given), *eval, processes, session)
+                 : run_module(module, options, std::move(*given), planned.get(), *eval, observer,
+                              processes, session);
   if (!ran) return fail_with(session, name_timeout(ran.error(), options.timeout), module.source);
   ran->times.read = read_seconds;
-  show_run(module, *ran, options, observer, session);
+  if (processes.is_first()) return show_run(module, *ran, options, observer, session);
+  const auto status = ran->outputs->answer_others();
+  if (!status) return fail_with(session, status.error());
+  session.status = *status;
+}
+
+void run(RunOptions& options, Session& session) {
+  if (lists_stages(options.file, options.stage, session)) return;
+  auto processes = RunProcesses::join(options.processes, options.timeout);
+  if (!processes) return fail_with(session, processes.error());
+  if (processes->are_several()) {
+    if (const auto possible = prepare_rank(*processes, options, session); possible)
+      run_here(options, *processes, session);
+    else fail_with(session, possible.error());
+    return end_rank(*processes, session);
+  }
+  run_here(options, *processes, session);
 }
 
 }  // namespace

@@ -46,7 +46,8 @@ InputsGiven add_input_options(Arguments& arguments, RunOptions& options) {
                        "|expected| + its maximum");
   arguments.add_option("--atol", options.atol, "with --expected: allowed |difference|");
   arguments.add_option("--save", options.save,
-                       "write the outputs to an .npz, a .safetensors or, a single one, a .npy");
+                       "write the outputs to an .npz, a .safetensors or, a single one, a .npy; of "
+                       "several processes each writes its own where the name has {rank}");
   return {inputs, input};
 }
 
@@ -99,6 +100,7 @@ void add_run_options(Arguments& arguments, RunOptions& options, Session& session
   arguments
       .add_option("--devices", options.devices, "virtual devices, instead of what the module names")
       .between(1, max_devices);
+  add_process_options(arguments, options.processes);
   arguments.add_option("--threads", options.threads,
                        "threads; 0: HILO_THREADS, or all usable cores");
   arguments
@@ -142,6 +144,7 @@ void add_run_options(Arguments& arguments, RunOptions& options, Session& session
       "  HILO_CACHE=$HOME/.cache/hilo hilo run module.txt --time-passes\n"
       "  hilo run module.txt --target-cpu=x86-64-v3 --dump-to=stages\n"
       "  hilo run module.txt --input=x=8x128xf32=1 --input=bias=@bias.npy\n"
+      "  mpirun -n 4 hilo run module.txt --inputs io.npz --expected io.npz\n"
       "  hilo run module.txt --only=fusion.12 --inputs io.npz   # on what it gets there\n"
       "  hilo run module.txt --only=fusion.12 --operand=8x128xf32=1",
       environment_help));

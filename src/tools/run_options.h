@@ -8,10 +8,12 @@
 #include "tools/dump_folder.h"
 #include "tools/inputs.h"
 #include "tools/observe.h"
+#include "tools/run_processes.h"
 
 namespace hilo::tools {
 
 struct RunOptions {
+  bool saves_by_rank = false;  // each of several processes its own outputs
   std::string file, expected, save, only;
   StageChoice stage;
   InputOptions inputs;
@@ -28,6 +30,7 @@ struct RunOptions {
   int64_t devices = 0, max_steps = 0;
   std::string memory_limit;
   std::vector<std::string> custom_calls;  // TARGET=lib.so, TARGET=operand or TARGET=zeros
+  ProcessOptions processes;
   ObserveOptions observe;
   CompilerOptions compiler;
 };
