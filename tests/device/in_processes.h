@@ -47,17 +47,17 @@ inline Result<Outputs> evaluate_on_ranks(int size, const Module& module, const I
                               ? find_partitioning(module, options)
                               : Partitioning::Unpartitioned;
   std::vector<std::vector<int64_t>> devices(static_cast<size_t>(size));
-  const auto results = run_ranks(size, [&](const std::shared_ptr<Communicator>& communicator) {
+  const auto run = [&](const std::shared_ptr<Communicator>& communicator) -> Result<Outputs> {
     EvalOptions own = shared;
     own.processes.communicator = communicator;
-    return local_devices(module, own).and_then([&](const std::vector<int64_t>& local) {
-      devices[static_cast<size_t>(communicator->rank())] = local;
-      Inputs given;
-      for (const int64_t device : local)
-        given.devices.push_back(inputs.devices[static_cast<size_t>(device)]);
-      return evaluate(module, std::move(given), own);
-    });
-  });
+    HILO_TRY(const std::vector<int64_t> local, local_devices(module, own));
+    devices[static_cast<size_t>(communicator->rank())] = local;
+    Inputs given;
+    for (const int64_t device : local)
+      given.devices.push_back(inputs.devices[static_cast<size_t>(device)]);
+    return evaluate(module, std::move(given), own);
+  };
+  const auto results = run_ranks(size, run);
   Outputs out;
   out.devices.resize(inputs.devices.size());
   for (size_t rank = 0; rank < results.size(); ++rank) {
