@@ -96,11 +96,12 @@ class ManualAxesFinder {
     return number_of(after);
   }
 
-  // Constants are where they are used.
+  // Constants are where they are used; what enters a region is outside of it.
   void take_from_users(InstructionId id) {
     if (!is_neutral_[id.value]) return;
     for (InstructionId user : module_.users(id))
-      if (module_[user].computation == module_[id].computation)
+      if (module_[user].computation == module_[id].computation &&
+          !is_call_of(module_, user, "SPMDFullToShardShape"))
         out_.numbers_[id.value] = joined(out_.numbers_[id.value], out_.numbers_[user.value]);
   }
 
