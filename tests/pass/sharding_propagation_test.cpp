@@ -197,6 +197,40 @@ TEST(ShardingPropagation, FreeAxesGoThroughManualRegions) {
   EXPECT_EQ(sharding_of(module, "r"), "{devices=[2,2]<=[4]}");
 }
 
+// A call that begins or ends a region in which x is manual.
+std::string edge(std::string_view name, std::string_view shape, std::string_view operand,
+                 bool begins, std::string_view sharding) {
+  std::string quoted = sdy(sharding);
+  const size_t at = quoted.find("sharding=\"#sdy.sharding<");
+  quoted.replace(at, 24,
+                 begins ? "in_shardings=\"#sdy.sharding_per_value<[<"
+                        : "out_shardings=\"#sdy.sharding_per_value<[<");
+  quoted.replace(quoted.size() - 3, 3, R"(>]>",xla.sdy.manual_axes="#sdy<manual_axes{\"x\"}>"})");
+  return fmt::format("{} = {} custom-call({}), custom_call_target=\"xla.sdy.{}Shape\"{}\n", name,
+                     shape, operand, begins ? "GlobalToLocal" : "LocalToGlobal", quoted);
+}
+
+TEST(ShardingPropagation, WhatEntersARegionIsOutsideOfIt) {
+  const Module module = propagated(
+      over_xy("z = f32[] constant(1)\nzs = f32[16] broadcast(z), dimensions={}\n" +
+              edge("in", "f32[8]", "zs", true, R"([{"x"}])") + "n = f32[8] negate(in)\n" +
+              edge("out", "f32[16]", "n", false, R"([{"x"}])") + "ROOT r = f32[16] negate(out)"));
+  EXPECT_EQ(sharding_of(module, "zs"), "{devices=[2,2]<=[4] last_tile_dim_replicate}");
+  EXPECT_EQ(sharding_of(module, "r"), "{devices=[2,2]<=[4] last_tile_dim_replicate}");
+}
+
+TEST(ShardingPropagation, SummandsCrossTheEdgesOfRegionsAndStayIt) {
+  const std::string_view scalar = R"([], unreduced={"x"})";
+  const Module module = propagated(
+      over_xy("z = f32[] constant(1)\n" + constraint("c", "f32[]", "z", scalar) +
+              edge("in", "f32[]", "c", true, scalar) + "v = f32[8] broadcast(in), dimensions={}\n" +
+              edge("out", "f32[8]", "v", false, R"([{}], unreduced={"x"})") +
+              constraint("s", "f32[8]", "out", R"([{}], unreduced={"x"})") +
+              "ROOT r = (f32[8], f32[]) tuple(s, z)"));
+  const std::string summands = "{devices=[1,2,2]<=[4] last_tile_dims={unreduced, replicated}}";
+  EXPECT_EQ(sharding_of(module, "r"), "{" + summands + ", {replicated}}");
+}
+
 TEST(ShardingPropagation, GroupsAreShardedAlike) {
   const Module module =
       propagated(over_xy("a = f32[16,32] parameter(0)" + sdy(R"([{"x"}, {}])") +

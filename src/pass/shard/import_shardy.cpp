@@ -26,7 +26,7 @@ class ShardyImport {
   Result<void> choose_mesh() {
     const int64_t devices = module_.header.num_partitions;
     for (const auto& [name, mesh] : given_.meshes) {
-      if (is_single_device(*mesh)) continue;
+      if (is_single_device(*mesh) || says_nothing(*mesh)) continue;
       if (mesh_size(*mesh) != devices)
         return fail(ErrorKind::Structure, "the mesh '{}' has {} devices, and the module is for {}",
                     name, mesh_size(*mesh), devices);
@@ -34,6 +34,10 @@ class ShardyImport {
     }
     if (!given_.mesh) given_.mesh = flat_mesh(devices);
     return {};
+  }
+
+  static bool says_nothing(const Mesh& mesh) {
+    return !is_single_device(mesh) && mesh_size(mesh) == 1;
   }
 
   Result<void> visit(InstructionId id) {
@@ -64,6 +68,8 @@ class ShardyImport {
       return fail(parsed.error().kind, "{}: {}", parsed.error().message, plain);
     }
     std::vector<AxisSharding> shardings = *std::move(parsed);
+    for (AxisSharding& sharding : shardings)  // what is said without axes holds on any mesh
+      if (says_nothing(*sharding.mesh)) sharding.mesh = given_.mesh;
     known_.emplace(text, shardings);
     return shardings;
   }
@@ -188,8 +194,10 @@ class ShardyImport {
       inside.manual = manual;
       given_.of[copy] = {std::move(inside)};
       const InstructionId full = edge(id, "SPMDShardToFullShape", shapes[i], copy, manual);
+      const InstructionId outside = copy_of(id, full);
+      if (!shardings[i].unreduced.empty()) given_.of[outside] = {shardings[i]};
       given_.of[full] = {std::move(shardings[i])};
-      values.push_back(copy_of(id, full));
+      values.push_back(outside);
     }
     replace_by_elements(id, values);
     return {};

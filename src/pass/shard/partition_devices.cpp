@@ -61,7 +61,8 @@ HILO_TRANSFER(SendDone)
 #undef HILO_TRANSFER
 
 Result<Shards> partition_PartitionId(OpPartition& op) {
-  if (op.partitioner().manual().empty())
+  HILO_TRY(const auto wanted, op.wanted());
+  if (wanted[0].manual.empty())
     return unsupported(op, "outside of manual regions no partition is meant");
   return op.replicated();
 }

@@ -44,6 +44,9 @@ class ValueNumbering {
           if (auto done = take_given(id); !done)
             return fault_at(module_, id, std::move(done).error());
         }
+    for (size_t i = given_.computations.size(); i-- > 0;)
+      for (InstructionId id : module_[given_.computations[i]].instructions)
+        if (!module_[id].removed && module_[id].op == Op::Tuple) take_summands(id);
     return std::move(out_);
   }
 
@@ -192,14 +195,15 @@ class ValueNumbering {
                   value.dims.size(), said.dims.size());
     if (*said.mesh != *given_.mesh) return merge_foreign(id, number, said);
     AxisSharding own = said;
-    if (const RegionEdge* const edge = out_.edge_of[leaf])
+    if (const RegionEdge* const edge = out_.edge_of[leaf]) {
       for (size_t d = 0; d < own.dims.size(); ++d) {
         if (!is_prefix(edge->prefix[d], own.dims[d].axes))
           return fail(ErrorKind::Structure, "expected manual axes in front of others in {}",
                       print_shardy(said, given_.meshes));
         own.dims[d].axes = merge_axes(behind_prefix(own.dims[d].axes, edge->prefix[d]));
-        own.unreduced = axes_outside(*said.mesh, own.unreduced, edge->unreduced);
       }
+      own.unreduced = axes_outside(*said.mesh, own.unreduced, edge->unreduced);
+    }
     for (size_t d = 0; d < own.dims.size(); ++d)
       if (!out_.said_by[number]) value.dims[d] = own.dims[d];
       else if (!merge_dim(own.dims[d], value.dims[d])) return contradiction(number, said);
@@ -209,6 +213,20 @@ class ValueNumbering {
     if (value.unreduced.empty()) value.unreduced = own.unreduced;
     if (value.unreduced_op.empty()) value.unreduced_op = own.unreduced_op;
     return check_value(value, said);
+  }
+
+  // Elements of which nothing is said are summands where what is put in is: nothing is added there.
+  void take_summands(InstructionId tuple) {
+    size_t leaf = out_.leaf(tuple, 0);
+    for (InstructionId operand : module_.operands(tuple))
+      for (size_t i = 0; i < out_.leaf_count(operand); ++i, ++leaf) {
+        const AxisSharding from = out_.sharding_of(out_.leaf(operand, i));
+        const uint32_t number = out_.value_of[leaf];
+        AxisSharding& to = out_.shardings[number];
+        if (from.unreduced.empty() || out_.said_by[number] || *from.mesh != *to.mesh) continue;
+        to.unreduced = from.unreduced;
+        to.unreduced_op = from.unreduced_op;
+      }
   }
 
   // Who said what is given of an instruction.

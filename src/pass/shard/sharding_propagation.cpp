@@ -37,7 +37,12 @@ int64_t find_devices(const Module& module) {
     if (const auto& sharding = module.extra(module.instructions[i]).sharding)
       out = std::max(out, devices_of(*sharding));
   }
-  return has_markers ? out : 1;
+  if (!has_markers) return 1;
+  if (const auto named = module.header.frontend_attributes.find("xla.sdy.meshes");
+      named != module.header.frontend_attributes.end())
+    if (const auto meshes = parse_shardy_meshes(named->second.text))
+      for (const auto& [name, mesh] : *meshes) out = std::max(out, mesh_size(*mesh));
+  return out;
 }
 
 bool is_assigned(const Sharding& sharding) {
