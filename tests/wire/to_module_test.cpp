@@ -311,7 +311,7 @@ func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"},
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
 
-TEST(ToModule, CollectivesOfShardyAreTheirOperandsAndModulesMayBeNested) {
+TEST(ToModule, CollectivesOfShardyKeepTheValueAndModulesMayBeNested) {
   const std::string text = converted(R"(module @outer { module @inner {
     sdy.mesh @m = #sdy.mesh<["x"=2, "y"=2]>
     func.func @main(%a: tensor<4xf32>) -> (tensor<4xf32>) {
@@ -326,27 +326,66 @@ TEST(ToModule, CollectivesOfShardyAreTheirOperandsAndModulesMayBeNested) {
       return %2 : tensor<4xf32>
     } } })");
   EXPECT_NE(text.find("HloModule inner"), std::string::npos) << text;
-  EXPECT_NE(text.find("add(a.0, "), std::string::npos) << text;
-  EXPECT_NE(text.find("sharding={devices=[2,2]<=[4] last_tile_dim_replicate}"), std::string::npos)
-      << text;
+  for (const char* part :
+       {"custom-call(a.0), custom_call_target=\"Sharding\"", "unreduced=max{\\\"y\\\"}>]>\"",
+        "sharding={devices=[2,2]<=[4] last_tile_dim_replicate}"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
 
-TEST(ToModule, PartlyManualRegionsKeepTheOtherAxes) {
+TEST(ToModule, ShardingsKeepTheWordsOfShardy) {
+  const std::string text = converted(R"(module attributes {mhlo.num_partitions = 8 : i32} {
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y", ?}p1, {?}]>})
+    -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"x"}>}) {
+  %0 = sdy.sharding_constraint %a <@mesh, [{?}, {}], replicated={"x"}> : tensor<8x8xf32>
+  sdy.sharding_group %0 group_id=21 : tensor<8x8xf32>
+  %1 = sdy.propagation_barrier %0 allowed_direction=BACKWARD : tensor<8x8xf32>
+  %2 = stablehlo.negate %1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {?}]>]>}
+    : tensor<8x8xf32>
+  %3 = stablehlo.custom_call @Sharding(%2) {sdy.sharding_rule =
+    #sdy.op_sharding_rule<([i, j])->([i, j]) {i=8, j=8}, custom>}
+    : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %3 : tensor<8x8xf32>
+}})");
+  const std::string call = "custom_call_target=\"", effect = ", custom_call_has_side_effect=true";
+  const std::string words = "frontend_attributes={xla.sdy.sharding=\"#sdy.sharding";
+  const std::vector<std::string> parts = {
+      R"(frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<["x"=2, "y"=4]>}})",
+      words + R"(<@mesh, [{\"y\", ?}p1, {?}]>"})",
+      call + "Sharding\", sharding={replicated}, " + words +
+          R"(_per_value<[<@mesh, [{?}, {}], replicated={\"x\"}>]>"})",
+      "() custom-call(custom-call.1), " + call + "xla.sdy.ShardingGroup\"" + effect +
+          ", frontend_attributes={xla.sdy.sharding_group_id=\"21 : i64\"}",
+      call + R"(xla.sdy.PropagationBarrier", frontend_attributes={xla.sdy.allowed_direction="2)",
+      "negate(",
+      words + R"(_per_value<[<@mesh, [{\"y\"}, {?}]>]>"})",
+      R"(xla.sdy.sharding_rule="#sdy.op_sharding_rule<([i, j])->([i, j]) {i=8, j=8})",
+      call + "xla.sdy.FuncResultSharding\"" + effect,
+      R"(unreduced={\"x\"}>]>")"};
+  for (const std::string& part : parts)
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+}
+
+TEST(ToModule, RegionsAreBetweenCallsOfAllTheirArrays) {
   const std::string text = converted(R"(module attributes {mhlo.num_partitions = 4 : i32} {
 sdy.mesh @mesh = <["x"=2, "y"=2]>
-func.func @main(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
-  %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x", ?}, {?}]>]
-      out_shardings=[<@mesh, [{"x", ?}, {?}]>] manual_axes={"x"} (%b: tensor<4x8xf32>) {
-    %1 = stablehlo.negate %b : tensor<4x8xf32>
+func.func @main(%a: tensor<8x8xf32>, %b: tensor<8xf32>) -> tensor<8x8xf32> {
+  %0 = sdy.manual_computation(%a, %b)
+      in_shardings=[<@mesh, [{"x", ?}, {?}]>, <@mesh, [{?}], unreduced={"x"}>]
+      out_shardings=[<@mesh, [{"x", ?}, {?}]>] manual_axes={"x"}
+      (%c: tensor<4x8xf32>, %d: tensor<8xf32>) {
+    %1 = stablehlo.negate %c : tensor<4x8xf32>
     sdy.return %1 : tensor<4x8xf32>
-  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  } : (tensor<8x8xf32>, tensor<8xf32>) -> tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
 }})");
-  for (const char* part :
-       {"SPMDFullToShardShape\", sharding={devices=[1,1,2,2]<=[4] last_tile_dims={manual, "
-        "replicated}}",
-        "SPMDShardToFullShape\", sharding={devices=[2,1,2]<=[4] last_tile_dim_replicate}",
-        "f32[4,8]{1,0} negate("})
+  for (
+      const char* part :
+      {"(f32[4,8]{1,0}, f32[8]{0}) custom-call(a.0, b.1), "
+       "custom_call_target=\"xla.sdy.GlobalToLocalShape\", custom_call_has_side_effect=true",
+       R"(xla.sdy.in_shardings="#sdy.sharding_per_value<[<@mesh, [{\"x\", ?}, {?}]>, <@mesh, [{?}], unreduced={\"x\"}>]>",xla.sdy.manual_axes="#sdy<manual_axes{\"x\"}>")",
+       "f32[4,8]{1,0} negate(", "custom_call_target=\"xla.sdy.LocalToGlobalShape\"",
+       R"(xla.sdy.out_shardings="#sdy.sharding_per_value<[<@mesh, [{\"x\", ?}, {?}]>]>")"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
 

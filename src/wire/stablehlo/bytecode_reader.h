@@ -38,6 +38,10 @@ class BytecodeReader {
   Attribute vhlo_struct(ByteCursor& in, uint64_t code);
   // bytecode_sdy.cpp
   Attribute sdy_attribute(ByteCursor& in);
+  Attribute sharding_rule(ByteCursor& in);
+  std::string mappings(ByteCursor& in);
+  ByteCursor opened(AttributeId id, uint64_t code);
+  Dims indices(ByteCursor& in);
   std::pair<int64_t, int64_t> sub_axis(AttributeId id);  // {0, 0} where there is none
 
   // Parts of attributes.

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "text/text.h"
 #include "wire/legal_name.h"
 #include "wire/stablehlo/known_values.h"
 #include "wire/stablehlo/origins.h"
@@ -32,6 +33,13 @@ struct Scope {
   ComputationId computation;
   std::unordered_map<ValueId, InstructionId> values;
   std::unordered_map<InstructionId, InstructionId> sunk;  // copies of instructions around
+};
+
+// In Shardy's words for each value, with the same in tiles as far as these can say it; or in tiles
+// alone.
+struct SaidSharding {
+  Sharding tiles;
+  std::vector<AxisSharding> per_value;
 };
 
 class Converter {
@@ -85,20 +93,20 @@ class Converter {
   Origins origins;
 
   // Shardings (to_module_sharding.cpp).
-  Result<Sharding> sharding_of(const Attribute& sharding);  // "sdy.sharding" of one value
+  Result<AxisSharding> sharding_of(const Attribute& sharding);  // "sdy.sharding" of one value
   // Of an op or an argument: sdy.sharding or mhlo.sharding.
-  Result<std::optional<Sharding>> sharding_in(const Attribute* sdy, const Attribute* mhlo);
-  Result<std::optional<Sharding>> sharding_in(const Attribute& dictionary) {
+  Result<std::optional<SaidSharding>> sharding_in(const Attribute* sdy, const Attribute* mhlo);
+  Result<std::optional<SaidSharding>> sharding_in(const Attribute& dictionary) {
     return sharding_in(program.find(dictionary, "sdy.sharding"),
                        program.find(dictionary, "mhlo.sharding"));
   }
-  Result<Sharding> in_region(AxisSharding sharding);  // manual along manual_axes
+  void set_sharding(InstructionId value, const SaidSharding& said);
   Result<SharedMesh> mesh_of(const Attribute& mesh);  // a symbol or "sdy.mesh"
-  // The value behind a custom call Sharding.
-  Result<InstructionId> marked(Scope& scope, InstructionId value, const Sharding& sharding,
-                               const Origin& origin);
-  std::vector<std::string> manual_axes;  // of the regions around
-  OpId module_operation;                 // whose functions these are
+  // The value behind a custom call that says its sharding.
+  Result<InstructionId> marked(Scope& scope, InstructionId value, std::string_view target,
+                               const SaidSharding& said, const Origin& origin);
+  ShardyMeshes meshes;
+  OpId module_operation;  // whose functions these are
 
   Error at(const Operation& operation, Error error) const;
   Warning warning(const Operation& operation, std::string message) const {
@@ -123,6 +131,7 @@ class Converter {
                                     std::span<const Shape> shapes,
                                     std::span<const InstructionId> arguments);
   Result<void> convert_main(FunctionInfo& info);
+  Result<void> add_mesh(const std::string& name, const Operation& operation);
   Result<void> read_header();
   Result<InstructionId> add_argument(Scope& scope, const Operation& function, size_t index,
                                      const Shape& shape);
@@ -141,7 +150,6 @@ class Converter {
   std::unordered_set<std::string> in_progress_;
   std::unordered_map<RegionId, std::vector<ValueId>> captured_;
   std::unordered_set<std::string> computation_names_;
-  std::map<std::string, const Attribute*> meshes_;
   int depth_ = 0, type_depth_ = 0;
 };
 

@@ -81,7 +81,9 @@ Result<void> Exporter::describe_entry(Fields& function, size_t arguments, size_t
     append_leaves(is_stated ? layout->parameters[i] : module.shape(entry.parameters[i]),
                   argument_shapes);
     const Extra& extra = module.extra(module[entry.parameters[i]]);
-    if (extra.sharding && extra.sharding->kind != Sharding::Kind::Tuple)
+    if (!module.shape(entry.parameters[i]).is_tuple() && first[i] < arguments)
+      annotate(builder, extra, on_arguments[first[i]]);
+    else if (extra.sharding && extra.sharding->kind != Sharding::Kind::Tuple)
       for (size_t leaf = first[i]; leaf < std::min(argument_shapes.size(), arguments); ++leaf)
         on_arguments[leaf].emplace_back("mhlo.sharding", builder.string(print(*extra.sharding)));
   }

@@ -84,7 +84,9 @@ enum class AttributeKind : uint8_t {
 //   "sdy.mesh" {axes: ["sdy.axis" {name, size}], device_ids: [Integer]}
 //   "sdy.axis_ref" {name, pre_size, size}: sizes 0 where it is the whole axis
 //   "sdy.sharding" {mesh: Symbol or "sdy.mesh", dims: ["sdy.dim" {axes, is_closed, priority}],
-//                   replicated: [axis_ref], unreduced: [axis_ref]}; priority -1: none
+//                   replicated: [axis_ref], unreduced: [axis_ref], unreduced_op: String: "max",
+//                   "min" or "", a sum}; priority -1: none
+//   "sdy.op_sharding_rule" {rule: String}: as the text has it, "<([i, j])->([i, j]) {i=4, j=8}>"
 //   "sdy.per_value" {shardings}, "sdy.manual_axes" {names: [String]}
 //   "alias" {output_index: [Integer], operand, operand_index: [Integer]}
 //   "mesh_axes" {mesh: Symbol or "sdy.mesh", axes: [axis_ref]}: replica groups by a mesh

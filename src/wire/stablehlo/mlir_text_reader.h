@@ -94,7 +94,7 @@ class TextReader {
   AttributeId sdy_shardings();  // [<…>, …]
   AttributeId sdy_manual_axes();
   std::vector<AttributeId> sdy_axes();  // {"x", "y":(1)2}
-  std::vector<AttributeId> sdy_unreduced_axes();
+  std::vector<AttributeId> sdy_unreduced_axes(std::string_view& op);
   AttributeId sdy_axis();
 
   // mlir_text_operations.cpp

@@ -19,6 +19,8 @@ AttributeId TextReader::sdy_attribute(std::string_view name) {
     in_.expect(">");
     return out;
   }
+  if (name == "sdy.op_sharding_rule" && in_.peek('<'))
+    return builder_.structure(std::string(name), {{"rule", builder_.string(in_.balanced())}});
   return unknown_attribute("sdy");
 }
 
@@ -51,6 +53,7 @@ AttributeId TextReader::sdy_mesh() {
 // <@mesh, [{"x"}, {?}], replicated={"y"}, unreduced={}>
 AttributeId TextReader::sdy_sharding() {
   std::vector<AttributeId> dims, replicated, unreduced;
+  std::string_view unreduced_op;
   in_.accept("#sdy.sharding");
   in_.expect("<");
   AttributeId mesh;
@@ -67,13 +70,13 @@ AttributeId TextReader::sdy_sharding() {
     const std::string_view which = in_.word();
     in_.expect("=");
     if (which == "replicated") replicated = sdy_axes();
-    else if (which == "unreduced") unreduced = sdy_unreduced_axes();
+    else if (which == "unreduced") unreduced = sdy_unreduced_axes(unreduced_op);
     else in_.fail("expected 'replicated' or 'unreduced', found '{}'", which);
   }
   in_.expect(">");
   return in_.failed() ? AttributeId{}
                       : make_sharding(builder_, mesh, std::move(dims), std::move(replicated),
-                                      std::move(unreduced));
+                                      std::move(unreduced), unreduced_op);
 }
 
 // {"x", "y":(1)2, ?}p1
@@ -115,8 +118,9 @@ std::vector<AttributeId> TextReader::sdy_axes() {
 }
 
 // {"x"}, or with what reduces it: max{"x"}
-std::vector<AttributeId> TextReader::sdy_unreduced_axes() {
-  if (const std::string_view word = in_.peek_word(); word == "max" || word == "min") in_.word();
+std::vector<AttributeId> TextReader::sdy_unreduced_axes(std::string_view& op) {
+  if (const std::string_view word = in_.peek_word(); word == "max" || word == "min")
+    op = in_.word();
   return sdy_axes();
 }
 

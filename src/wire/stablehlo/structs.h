@@ -30,11 +30,13 @@ inline AttributeId make_dim(Builder& builder, std::vector<AttributeId> axes, boo
 }
 inline AttributeId make_sharding(Builder& builder, AttributeId mesh, std::vector<AttributeId> dims,
                                  std::vector<AttributeId> replicated,
-                                 std::vector<AttributeId> unreduced) {
+                                 std::vector<AttributeId> unreduced,
+                                 std::string_view unreduced_op = "") {
   return builder.structure("sdy.sharding", {{"mesh", mesh},
                                             {"dims", builder.array(std::move(dims))},
                                             {"replicated", builder.array(std::move(replicated))},
-                                            {"unreduced", builder.array(std::move(unreduced))}});
+                                            {"unreduced", builder.array(std::move(unreduced))},
+                                            {"unreduced_op", builder.string(unreduced_op)}});
 }
 
 // Locations of a range of a file.

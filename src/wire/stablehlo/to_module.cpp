@@ -79,7 +79,7 @@ Result<void> Converter::collect_functions() {
         const Operation& operation = program[id];
         const std::string name = text_attribute(program, operation, "sym_name");
         if (operation.name == "sdy.mesh" || operation.name == "stablehlo.mesh") {
-          meshes_.emplace(name, program.find(operation, "mesh"));
+          HILO_DO(add_mesh(name, operation));
         } else if (operation.name == "func.func") {
           if (!functions_.emplace(name, FunctionInfo{id}).second)
             return std::unexpected(
@@ -135,8 +135,12 @@ Result<InstructionId> Converter::add_argument(Scope& scope, const Operation& fun
   scope.values[block.arguments[index]] = id;
   const Attribute* attributes = attributes_of(program, function, "arg_attrs", index);
   if (!attributes) return id;
+  if (const Attribute* given = program.find(*attributes, "mhlo.frontend_attributes")) {
+    HILO_TRY(module.mutable_extra(id).frontend_attributes, frontend_attributes_of(program, *given));
+  }
   HILO_TRY(const auto sharding, sharding_in(*attributes));
-  if (sharding) module.mutable_extra(id).sharding = std::make_shared<const Sharding>(*sharding);
+  if (!sharding) return id;
+  set_sharding(id, *sharding);
   return id;
 }
 
@@ -147,7 +151,9 @@ Result<InstructionId> Converter::with_result_sharding(Scope& scope, const Operat
   if (!attributes) return value;
   HILO_TRY(const auto sharding, sharding_in(*attributes));
   if (!sharding) return value;
-  return marked(scope, value, *sharding, origins.of(function.location));
+  const bool is_shardy = !sharding->per_value.empty();
+  return marked(scope, value, is_shardy ? "xla.sdy.FuncResultSharding" : "Sharding", *sharding,
+                origins.of(function.location));
 }
 
 Result<Converter::Function> Converter::convert_function(const FunctionInfo& info,
@@ -188,7 +194,6 @@ Result<Converter::Function> Converter::function(const std::string& name,
   if (found == functions_.end()) return fail(ErrorKind::Name, "there is no function @{}", name);
   FunctionInfo& info = found->second;
   std::string key = name;
-  for (const std::string& axis : manual_axes) key += " " + axis;
   std::vector<Shape> shapes;
   for (InstructionId argument : arguments) shapes.push_back(module.shape(argument));
   if (find_open(info))

@@ -176,10 +176,16 @@ Result<void> Step::annotate(InstructionId value) {
     HILO_TRY(FrontendAttributes all, frontend_attributes_of(program(), *dictionary));
     module().mutable_extra(value).frontend_attributes.merge(all);
   }
+  if (const Attribute* rule = program().find(of, "sdy.sharding_rule");
+      rule && rule->text == "sdy.op_sharding_rule") {
+    const std::string text = "#sdy.op_sharding_rule" + program().find(*rule, "rule")->text;
+    module().mutable_extra(value).frontend_attributes["xla.sdy.sharding_rule"] = {text, false};
+  }
   HILO_TRY(const auto sharding, converter.sharding_in(program().find(of, "sdy.sharding"),
                                                       program().find(of, "mhlo.sharding")));
-  if (sharding && (sharding->kind != Sharding::Kind::Tuple || module().shape(value).is_tuple()))
-    module().mutable_extra(value).sharding = std::make_shared<const Sharding>(*sharding);
+  if (sharding &&
+      (sharding->tiles.kind != Sharding::Kind::Tuple || module().shape(value).is_tuple()))
+    converter.set_sharding(value, *sharding);
   return {};
 }
 

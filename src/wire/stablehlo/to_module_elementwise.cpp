@@ -61,8 +61,6 @@ Result<void> convert_identity(Step& step) {
   return {};
 }
 
-Result<void> convert_nothing(Step&) { return {}; }
-
 // atan(x) = atan2(x, 1)
 Result<void> convert_atan(Step& step) {
   HILO_DO(step.need_array(0));

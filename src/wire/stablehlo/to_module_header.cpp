@@ -47,6 +47,8 @@ Result<void> Converter::read_header() {
   if (const Attribute* attributes = program.find(from, "mhlo.frontend_attributes")) {
     HILO_TRY(module.header.frontend_attributes, frontend_attributes_of(program, *attributes));
   }
+  if (!meshes.empty())
+    module.header.frontend_attributes["xla.sdy.meshes"] = {print_shardy_meshes(meshes), true};
   return {};
 }
 

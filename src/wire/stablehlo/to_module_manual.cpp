@@ -1,6 +1,5 @@
-// Manual computations of Shardy: each device works on its own tiles. As XLA writes them: a Sharding
-// and an SPMDFullToShardShape for each value that enters, a Sharding and an SPMDShardToFullShape
-// for each that leaves.
+// Manual computations of Shardy: each device works on its own tiles. As JAX hands them over in HLO:
+// one custom call for the values that enter, one for those that leave.
 #include <algorithm>
 
 #include "wire/stablehlo/handlers.h"
@@ -8,60 +7,91 @@
 namespace hilo::mlir {
 namespace {
 
-// Shardings of operands or results, one a value.
-Result<std::vector<AttributeId>> shardings_in(const Step& step, std::string_view name, size_t n) {
+// A call that begins or ends a region, of all arrays together; tokens pass by.
+struct RegionEdge {
+  std::string_view target, attribute;   // xla.sdy.in_shardings or out_shardings
+  std::vector<AxisSharding> shardings;  // of all values
+};
+
+Result<std::vector<AxisSharding>> shardings_in(Step& step, std::string_view name, size_t n) {
   const Attribute* found = step.find(name);
   if (found && found->text == "sdy.per_value") found = step.program().find(*found, "shardings");
   if (!found || found->items.size() != n)
     return step.misfit("expected {} shardings as {}", n, name);
-  return found->items;
+  std::vector<AxisSharding> out;
+  for (AttributeId item : found->items) {
+    HILO_TRY(out.emplace_back(), step.converter.sharding_of(step.program()[item]));
+  }
+  return out;
 }
 
-Result<std::vector<std::string>> axes_of(const Step& step) {
-  std::vector<std::string> out;
+// #sdy<manual_axes{"x", "y"}>
+Result<std::string> manual_axes_in(const Step& step) {
   const Attribute* found = step.find("manual_axes");
   if (found && found->text == "sdy.manual_axes") found = step.program().find(*found, "names");
   if (!found) return step.misfit("the attribute manual_axes is missing");
-  for (AttributeId item : found->items) out.push_back(step.program()[item].text);
-  return out;
+  std::string out;
+  for (AttributeId item : found->items)
+    out += fmt::format("{}\"{}\"", out.empty() ? "" : ", ", step.program()[item].text);
+  return "#sdy<manual_axes{" + out + "}>";
 }
 
-Result<InstructionId> call_target(Step& step, std::string_view target, InstructionId value,
-                                  const Shape& shape, const Sharding& sharding) {
+// The values on the other side of the edge, whose shapes these are.
+Result<std::vector<InstructionId>> cross(Step& step, const RegionEdge& edge,
+                                         std::span<const InstructionId> values,
+                                         std::span<const Shape> shapes) {
+  Converter& converter = step.converter;
+  std::vector<InstructionId> out(values.begin(), values.end()), arrays;
+  std::vector<AxisSharding> shardings;
+  std::vector<Shape> stated;
+  for (size_t i = 0; i < values.size(); ++i)
+    if (shapes[i].is_array()) {
+      arrays.push_back(values[i]);
+      shardings.push_back(edge.shardings[i]);
+      stated.push_back(shapes[i]);
+    }
+  if (arrays.empty()) return out;
   CustomCallAttributes attributes;
-  attributes.custom_call_target = target;
-  HILO_TRY(const InstructionId out,
-           step.add(Op::CustomCall, {value}, std::move(attributes), &shape));
-  step.module().mutable_extra(out).sharding = std::make_shared<const Sharding>(sharding);
+  attributes.custom_call_target = edge.target;
+  attributes.custom_call_has_side_effect = true;
+  const Shape shape = stated.size() == 1 ? stated[0] : Shape::tuple(stated);
+  HILO_TRY(const InstructionId call,
+           step.add(Op::CustomCall, arrays, std::move(attributes), &shape));
+  HILO_TRY(std::string manual, manual_axes_in(step));
+  FrontendAttributes& said = step.module().mutable_extra(call).frontend_attributes;
+  said["xla.sdy.manual_axes"] = {std::move(manual), false};
+  said[std::string(edge.attribute)] = {print_shardy(shardings, converter.meshes), false};
+  HILO_TRY(const auto crossed, converter.untuple(step.scope, call, arrays.size(), step.origin));
+  for (size_t i = 0, next = 0; i < out.size(); ++i)
+    if (shapes[i].is_array()) out[i] = crossed[next++];
   return out;
 }
 
-// What a value of this rank is inside: manual over the region's axes, open over the others.
-Result<Sharding> manual_sharding(Step& step, const Attribute& outside, int64_t rank) {
-  const Attribute* mesh = step.program().find(outside, "mesh");
-  if (!mesh) return step.misfit("a sharding without a mesh");
-  HILO_TRY(SharedMesh on, step.converter.mesh_of(*mesh));
-  return step.converter.in_region(replicated_sharding(std::move(on), static_cast<size_t>(rank)));
+Result<void> enter_region(Step& step, const Block& block) {
+  std::vector<Shape> local;
+  for (ValueId argument : block.arguments) {
+    HILO_TRY(local.emplace_back(), step.converter.shape_of(step.program()[argument].type));
+  }
+  HILO_TRY(auto shardings, shardings_in(step, "in_shardings", step.count()));
+  HILO_TRY(const auto values,
+           cross(step, {"xla.sdy.GlobalToLocalShape", "xla.sdy.in_shardings", std::move(shardings)},
+                 step.operands, local));
+  for (size_t i = 0; i < values.size(); ++i) step.scope.values[block.arguments[i]] = values[i];
+  return {};
 }
 
-Result<InstructionId> enter_region(Step& step, size_t i, const Attribute& sharding,
-                                   const Sharding& outside, ValueId inside) {
-  HILO_TRY(const Shape local, step.converter.shape_of(step.program()[inside].type));
-  if (!local.is_array()) return step.operands[i];
-  HILO_TRY(const InstructionId marked,
-           step.converter.marked(step.scope, step.operands[i], outside, step.origin));
-  HILO_TRY(const Sharding manual, manual_sharding(step, sharding, local.rank()));
-  return call_target(step, "SPMDFullToShardShape", marked, local, manual);
-}
-
-Result<InstructionId> leave_region(Step& step, size_t i, const Attribute& sharding,
-                                   const Sharding& outside, InstructionId value) {
-  HILO_TRY(const Shape full, step.concrete(i));
-  if (!full.is_array()) return value;
-  HILO_TRY(const Sharding manual, manual_sharding(step, sharding, full.rank()));
-  HILO_TRY(const InstructionId marked,
-           step.converter.marked(step.scope, value, manual, step.origin));
-  return call_target(step, "SPMDShardToFullShape", marked, full, outside);
+Result<void> leave_region(Step& step, std::span<const InstructionId> results) {
+  std::vector<Shape> full;
+  for (size_t i = 0; i < results.size(); ++i) {
+    HILO_TRY(full.emplace_back(), step.concrete(i));
+  }
+  HILO_TRY(auto shardings, shardings_in(step, "out_shardings", step.result_count()));
+  HILO_TRY(
+      const auto values,
+      cross(step, {"xla.sdy.LocalToGlobalShape", "xla.sdy.out_shardings", std::move(shardings)},
+            results, full));
+  for (size_t i = 0; i < values.size(); ++i) HILO_DO(step.give(i, values[i]));
+  return {};
 }
 
 }  // namespace
@@ -72,35 +102,13 @@ Result<void> convert_manual_computation(Step& step) {
   HILO_TRY(const Block* block, converter.only_block(step.operation.regions[0]));
   if (block->arguments.size() != step.count())
     return step.misfit("expected a region of {} arguments", step.count());
-  HILO_TRY(const auto in, shardings_in(step, "in_shardings", step.count()));
-  HILO_TRY(const auto out, shardings_in(step, "out_shardings", step.result_count()));
-  HILO_TRY(const std::vector<std::string> axes, axes_of(step));
-  std::vector<Sharding> outside;
-  for (AttributeId id : in) {
-    HILO_TRY(outside.emplace_back(), converter.sharding_of(step.program()[id]));
-  }
-  std::vector<Sharding> results_outside;
-  for (AttributeId id : out) {
-    HILO_TRY(results_outside.emplace_back(), converter.sharding_of(step.program()[id]));
-  }
-  const std::vector<std::string> around = converter.manual_axes;
-  converter.manual_axes.insert(converter.manual_axes.end(), axes.begin(), axes.end());
-  for (size_t i = 0; i < step.count(); ++i) {
-    HILO_TRY(step.scope.values[block->arguments[i]],
-             enter_region(step, i, step.program()[in[i]], outside[i], block->arguments[i]));
-  }
+  HILO_DO(enter_region(step, *block));
   HILO_DO(converter.enter());
   HILO_TRY(const auto results, converter.convert_block(step.scope, *block));
   converter.leave();
   if (results.size() != step.result_count())
     return step.misfit("the region gives {} results, not {}", results.size(), step.result_count());
-  for (size_t i = 0; i < results.size(); ++i) {
-    HILO_TRY(const InstructionId full,
-             leave_region(step, i, step.program()[out[i]], results_outside[i], results[i]));
-    HILO_DO(step.give(i, full));
-  }
-  converter.manual_axes = around;
-  return {};
+  return leave_region(step, results);
 }
 
 // A name around ops says nothing of their values.

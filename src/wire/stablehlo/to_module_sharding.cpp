@@ -33,37 +33,33 @@ Result<std::vector<AxisRef>> axis_refs_of(const Program& program, const Attribut
   return out;
 }
 
+Result<void> Converter::add_mesh(const std::string& name, const Operation& operation) {
+  const Attribute* mesh = program.find(operation, "mesh");
+  if (!mesh) return fail(ErrorKind::Shape, "the mesh @{} has no axes", name);
+  HILO_TRY(meshes[name], mesh_of(*mesh));
+  return {};
+}
+
 Result<SharedMesh> Converter::mesh_of(const Attribute& mesh) {
-  const Attribute* from = &mesh;
   if (mesh.kind == AttributeKind::Symbol || mesh.kind == AttributeKind::String) {
-    const auto found = meshes_.find(mesh.text);
-    if (found == meshes_.end() || !found->second)
-      return fail(ErrorKind::Name, "there is no mesh @{}", mesh.text);
-    from = found->second;
+    const auto found = meshes.find(mesh.text);
+    if (found != meshes.end()) return found->second;
+    return fail(ErrorKind::Name, "there is no mesh @{}", mesh.text);
   }
   Mesh out;
-  const Attribute* axes = program.find(*from, "axes");
+  const Attribute* axes = program.find(mesh, "axes");
   for (size_t i = 0; axes && i < axes->items.size(); ++i) {
     const Attribute& axis = program[axes->items[i]];
     const Attribute* size = program.find(axis, "size");
     out.axes.push_back({text_of(program, axis, "name"), size ? size->integer : 0});
   }
-  if (const Attribute* ids = program.find(*from, "device_ids")) {
+  if (const Attribute* ids = program.find(mesh, "device_ids")) {
     HILO_TRY(out.device_ids, integers_of(program, *ids));
   }
   return make_mesh(std::move(out));
 }
 
-Result<Sharding> Converter::in_region(AxisSharding sharding) {
-  const Mesh& mesh = *sharding.mesh;
-  for (size_t axis = 0; axis < mesh.axes.size(); ++axis)
-    if (std::ranges::count(manual_axes, mesh.axes[axis].name))
-      sharding.manual.push_back({axis, 1, mesh.axes[axis].size});
-  HILO_TRY(const AxisSharding out, canonical_sharding(std::move(sharding)));
-  return tile_sharding(out);
-}
-
-Result<Sharding> Converter::sharding_of(const Attribute& sharding) {
+Result<AxisSharding> Converter::sharding_of(const Attribute& sharding) {
   const Attribute* mesh = program.find(sharding, "mesh");
   const Attribute* list = program.find(sharding, "dims");
   if (sharding.text != "sdy.sharding" || !mesh || !list)
@@ -77,51 +73,122 @@ Result<Sharding> Converter::sharding_of(const Attribute& sharding) {
     return find_axes(*out.mesh, references);
   };
   for (AttributeId item : list->items) {
-    HILO_TRY(out.dims.emplace_back().axes, axes_in(program[item], "axes"));
+    AxisSharding::Dim& dim = out.dims.emplace_back();
+    HILO_TRY(dim.axes, axes_in(program[item], "axes"));
+    const Attribute* is_closed = program.find(program[item], "is_closed");
+    const Attribute* priority = program.find(program[item], "priority");
+    dim.is_open = is_closed && is_closed->integer == 0;
+    dim.priority = priority ? std::max<int64_t>(0, priority->integer) : 0;
   }
+  HILO_TRY(out.replicated, axes_in(sharding, "replicated"));
   HILO_TRY(out.unreduced, axes_in(sharding, "unreduced"));
-  return in_region(std::move(out));
+  out.unreduced_op = text_of(program, sharding, "unreduced_op");
+  return canonical_sharding(std::move(out));
 }
 
-Result<std::optional<Sharding>> Converter::sharding_in(const Attribute* sdy,
-                                                       const Attribute* mhlo) {
+Result<std::optional<SaidSharding>> Converter::sharding_in(const Attribute* sdy,
+                                                           const Attribute* mhlo) {
+  SaidSharding out;
   if (sdy && sdy->text == "sdy.per_value") {
     const Attribute* list = program.find(*sdy, "shardings");
     if (!list || list->items.empty()) return std::nullopt;
-    if (list->items.size() == 1) return sharding_of(program[list->items[0]]);
-    Sharding out;
-    out.kind = Sharding::Kind::Tuple;
     for (AttributeId item : list->items) {
-      HILO_TRY(out.elements.emplace_back(), sharding_of(program[item]));
+      HILO_TRY(out.per_value.emplace_back(), sharding_of(program[item]));
     }
+  } else if (sdy) {
+    HILO_TRY(out.per_value.emplace_back(), sharding_of(*sdy));
+  } else if (mhlo && mhlo->kind == AttributeKind::String) {
+    auto parsed = parse_sharding(mhlo->text);
+    if (!parsed)
+      return fail(ErrorKind::Shape, "mhlo.sharding = \"{}\": {}", mhlo->text,
+                  parsed.error().message);
+    out.tiles = *parsed;
+    return out;
+  } else {
+    return std::nullopt;
+  }
+  if (out.per_value.size() == 1) {
+    out.tiles = tile_sharding(out.per_value[0]);
     return out;
   }
-  if (sdy) return sharding_of(*sdy);
-  if (!mhlo || mhlo->kind != AttributeKind::String) return std::nullopt;
-  auto parsed = parse_sharding(mhlo->text);
-  if (!parsed)
-    return fail(ErrorKind::Shape, "mhlo.sharding = \"{}\": {}", mhlo->text, parsed.error().message);
-  return *parsed;
-}
-
-Result<InstructionId> Converter::marked(Scope& scope, InstructionId value, const Sharding& sharding,
-                                        const Origin& origin) {
-  CustomCallAttributes attributes;
-  attributes.custom_call_target = "Sharding";
-  const Shape shape = module.shape(value);
-  HILO_TRY(const InstructionId out, add(scope, Op::CustomCall, std::array{value},
-                                        module.add_attributes(attributes), &shape, origin));
-  module.mutable_extra(out).sharding = std::make_shared<const Sharding>(sharding);
+  out.tiles.kind = Sharding::Kind::Tuple;
+  for (const AxisSharding& one : out.per_value) out.tiles.elements.push_back(tile_sharding(one));
   return out;
 }
 
+void Converter::set_sharding(InstructionId value, const SaidSharding& said) {
+  Extra& extra = module.mutable_extra(value);
+  extra.sharding = std::make_shared<const Sharding>(said.tiles);
+  if (said.per_value.empty()) return;
+  const bool is_parameter = module[value].op == Op::Parameter;
+  extra.frontend_attributes["xla.sdy.sharding"] = {
+      is_parameter ? print_shardy(said.per_value[0], meshes) : print_shardy(said.per_value, meshes),
+      false};
+}
+
+Result<InstructionId> Converter::marked(Scope& scope, InstructionId value, std::string_view target,
+                                        const SaidSharding& said, const Origin& origin) {
+  CustomCallAttributes attributes;
+  attributes.custom_call_target = target;
+  attributes.custom_call_has_side_effect = target != "Sharding";
+  const Shape shape = module.shape(value);
+  HILO_TRY(const InstructionId out,
+           add(scope, Op::CustomCall, std::array{value},
+               module.add_attributes(std::move(attributes)), &shape, origin));
+  set_sharding(out, said);
+  return out;
+}
+
+// Shardy's own collectives, which come after propagation, keep the value and change its sharding.
 Result<void> convert_sharding_constraint(Step& step) {
   const Attribute* sharding = step.find("sharding");
+  if (!sharding) sharding = step.find("out_sharding");
   if (!sharding) return step.misfit("the attribute sharding is missing");
-  HILO_TRY(const Sharding to, step.converter.sharding_of(*sharding));
+  HILO_TRY(const auto said, step.converter.sharding_in(sharding, nullptr));
+  if (!said) return step.misfit("expected a sharding");
   HILO_TRY(const InstructionId value,
-           step.converter.marked(step.scope, step.operands[0], to, step.origin));
+           step.converter.marked(step.scope, step.operands[0], "Sharding", *said, step.origin));
   return step.give(0, value);
+}
+
+namespace {
+
+// A custom call of Shardy with a frontend attribute xla.sdy.*.
+Result<InstructionId> call_shardy(Step& step, std::string_view target, const Shape& shape,
+                                  std::string_view attribute, std::string text) {
+  CustomCallAttributes attributes;
+  attributes.custom_call_target = target;
+  attributes.custom_call_has_side_effect = shape.is_tuple();
+  HILO_TRY(const InstructionId out,
+           step.add(Op::CustomCall, {step.operands[0]}, std::move(attributes), &shape));
+  step.module().mutable_extra(out).frontend_attributes[std::string(attribute)] = {std::move(text),
+                                                                                  false};
+  return out;
+}
+
+}  // namespace
+
+Result<void> convert_sharding_group(Step& step) {
+  HILO_TRY(const int64_t id, step.integer("group_id"));
+  HILO_DO(call_shardy(step, "xla.sdy.ShardingGroup", Shape::tuple({}), "xla.sdy.sharding_group_id",
+                      fmt::format("{} : i64", id)));
+  return {};
+}
+
+Result<void> convert_propagation_barrier(Step& step) {
+  constexpr std::string_view names[] = {"NONE", "FORWARD", "BACKWARD", "BOTH"};
+  const Attribute* said = step.find("allowed_direction");
+  if (!said) return step.misfit("the attribute allowed_direction is missing");
+  int64_t direction = said->integer;
+  if (said->kind == AttributeKind::Enum)
+    direction = std::ranges::find(names, said->text) - std::begin(names);
+  if (direction < 0 || direction >= std::ssize(names))
+    return step.misfit("'{}' is no direction of propagation", said->text);
+  const Shape shape = step.shape(0);
+  HILO_TRY(const InstructionId value,
+           call_shardy(step, "xla.sdy.PropagationBarrier", shape, "xla.sdy.allowed_direction",
+                       fmt::format("{} : i32", direction)));
+  return step.give(value);
 }
 
 }  // namespace hilo::mlir
