@@ -157,8 +157,24 @@ Result<void> note_values(const Module& module, Program& program) {
   return {};
 }
 
+bool is_unreduced(const Sharding& sharding) {
+  using Kind = Sharding::Kind;
+  return sharding.kind == Kind::Unreduced || !sharding.unreduced_axes.empty() ||
+         std::ranges::count(sharding.last_tile_dims, Kind::Unreduced) > 0 ||
+         std::ranges::any_of(sharding.elements, is_unreduced);
+}
+
+// Whether devices hold summands of anything, which only programs of their own can tell apart.
+bool has_summands(const Module& module) {
+  return std::ranges::any_of(module.instructions, [&](const Instruction& one) {
+    const auto& sharding = module.extra(one).sharding;
+    return !one.removed && sharding && is_unreduced(*sharding);
+  });
+}
+
 // Whether devices hold different parts of anything.
 bool has_parts(const Module& module, const Program& program) {
+  if (has_summands(module)) return true;
   for (const ProgramValues* values : {&program.parameters, &program.results})
     for (const Cut& cut : values->cuts)
       if (cut.tiles) return true;
@@ -179,7 +195,7 @@ Result<void> partition_for_devices(Module& module, Program& program, EvalOptions
   if (program.spread != Spread::Together || !has_parts(module, program)) return {};
   Module tiles = module;
   if (const auto done = partition(tiles, PartitionFrom::Shardings);
-      !done && done.error().kind == ErrorKind::Unsupported) {
+      !done && done.error().kind == ErrorKind::Unsupported && !has_summands(module)) {
     tell_of_shardings(program, done.error(), client);
     return {};
   } else if (!done) {
