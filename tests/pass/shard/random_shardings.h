@@ -9,7 +9,8 @@ namespace hilo::test {
 class RandomShardings {
  public:
   // `percent`: of the values that state a sharding; drawn where it is not given.
-  RandomShardings(uint64_t seed, std::optional<int64_t> percent) : dice_(seed), random_(seed) {
+  explicit RandomShardings(uint64_t seed, std::optional<int64_t> percent = std::nullopt)
+      : dice_(seed), random_(seed) {
     static const Dims sizes = {2, 2, 2, 3, 4, 4, 5, 8};
     do mesh_ = random_.mesh(sizes, 3, true);
     while (mesh_size(*mesh_) < 2 || mesh_size(*mesh_) > 16);
