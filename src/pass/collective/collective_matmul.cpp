@@ -8,36 +8,11 @@
 // nothing. Before collectives are joined and told when to begin.
 #include <algorithm>
 
-#include "pass/collective/timing.h"
+#include "pass/collective/product_roles.h"
 #include "pass/shard/local_code.h"
 
 namespace hilo {
 namespace {
-
-// Where a dimension of an operand stands in a product.
-struct Role {
-  bool is_summed = false;
-  size_t other = 0;   // of the other operand, where it is summed
-  size_t result = 0;  // of the result, where it is not
-};
-// Nothing for batch dimensions.
-std::optional<Role> role_of(const Module& module, InstructionId dot, size_t side, size_t dim) {
-  const auto& a = module.attributes<DotAttributes>(dot);
-  const Dims& batch = side == 0 ? a.lhs_batch_dims : a.rhs_batch_dims;
-  const Dims& summed = side == 0 ? a.lhs_contracting_dims : a.rhs_contracting_dims;
-  const Dims& other = side == 0 ? a.rhs_contracting_dims : a.lhs_contracting_dims;
-  const auto number = static_cast<int64_t>(dim);
-  if (std::ranges::count(batch, number)) return std::nullopt;
-  if (const auto at = std::ranges::find(summed, number); at != summed.end())
-    return Role{true, static_cast<size_t>(other[static_cast<size_t>(at - summed.begin())]), 0};
-  size_t result = batch.size();
-  if (side == 1)
-    result += module.shape(module.operand(dot, 0)).dims.size() - a.lhs_batch_dims.size() -
-              a.lhs_contracting_dims.size();
-  for (int64_t before = 0; before < number; ++before)
-    result += !std::ranges::count(batch, before) && !std::ranges::count(summed, before);
-  return Role{false, 0, result};
-}
 
 class Rings {
  public:
@@ -54,7 +29,7 @@ class Rings {
     bool changed = false;
     for (ComputationId id : open_computations(module_)) {
       const std::vector<InstructionId> order = operands_first(module_, id);
-      find_slack(order);
+      slack_ = slack_of(module_, order, times_);
       for (InstructionId one : order) {
         if (module_[one].removed || editor_.is_pinned(one)) continue;
         if (module_[one].op == Op::Dot) changed |= gather_along(one, 0) || gather_along(one, 1);
@@ -65,29 +40,6 @@ class Rings {
   }
 
  private:
-  // How much later than possible each instruction may end without the whole taking longer.
-  void find_slack(const std::vector<InstructionId>& order) {
-    std::vector<double> earliest(module_.instructions.size()), latest(earliest.size());
-    double end = 0;
-    for (InstructionId id : order) {
-      for (InstructionId operand : module_.operands(id))
-        earliest[id.value] = std::max(earliest[id.value], earliest[operand.value]);
-      earliest[id.value] += seconds(id);
-      end = std::max(end, earliest[id.value]);
-    }
-    for (InstructionId id : order) latest[id.value] = end;
-    slack_.assign(earliest.size(), 0);
-    for (size_t i = order.size(); i-- > 0;) {
-      const InstructionId id = order[i];
-      slack_[id.value] = latest[id.value] - earliest[id.value];
-      for (InstructionId operand : module_.operands(id))
-        latest[operand.value] = std::min(latest[operand.value], latest[id.value] - seconds(id));
-    }
-  }
-  double seconds(InstructionId id) const {
-    return times_.communication(id) + times_.computation(id);
-  }
-
   // Whether the steps take less than one after the other: the first product waits for nothing, and
   // what is longer of a product and a permute hides the other in the steps that follow.
   bool pays(InstructionId collective, InstructionId dot, double bytes, int64_t size) const {
@@ -138,15 +90,10 @@ class Rings {
     return code.dynamic_slice(value, starts, sizes);
   }
 
-  bool is_plain_dot(InstructionId dot) const {
-    return module_.attributes<DotAttributes>(dot).sparsity.text.empty() &&
-           !module_.extra(module_[dot]).sharding && is_static(module_.shape(dot));
-  }
-
   bool gather_along(InstructionId dot, size_t side) {
     const InstructionId gather = module_.operand(dot, side);
     if (module_[gather].op != Op::AllGather || module_[gather].operand_count != 1 ||
-        !has_one_use(editor_, gather) || !is_plain_dot(dot))
+        !has_one_use(editor_, gather) || !is_plain_dot(module_, dot))
       return false;
     const auto dim =
         static_cast<size_t>(module_.attributes<AllGatherAttributes>(gather).dimensions[0]);
@@ -177,20 +124,11 @@ class Rings {
     return true;
   }
 
-  InstructionId product(InstructionId dot, size_t side, InstructionId mine, InstructionId other,
-                        Shape shape) {
-    InstructionId operands[] = {mine, other};
-    if (side == 1) std::swap(operands[0], operands[1]);
-    const InstructionId out = editor_.clone(dot, module_[dot].computation, operands);
-    editor_.set_shape(out, shape);
-    return out;
-  }
-
   InstructionId added(LocalCode& code, InstructionId sum, InstructionId dot, size_t side,
                       InstructionId shard, size_t other_dim, InstructionId start, int64_t size) {
     const InstructionId other = slice(code, module_.operand(dot, 1 - side), other_dim, start, size);
     const Shape shape = module_.shape(dot);
-    const InstructionId part = product(dot, side, shard, other, shape);
+    const InstructionId part = product_of(editor_, dot, side, shard, shape, other);
     return sum ? editor_.add(dot, Op::Add, shape, std::array{sum, part}) : part;
   }
 
@@ -198,7 +136,7 @@ class Rings {
                         InstructionId shard, size_t dim, InstructionId start, int64_t size) {
     Shape shape = Shape::array(module_.shape(dot).type, module_.shape(dot).dims);
     shape.dims[dim] = size;
-    const InstructionId part = product(dot, side, shard, module_.operand(dot, 1 - side), shape);
+    const InstructionId part = product_of(editor_, dot, side, shard, shape);
     std::vector<InstructionId> starts(shape.dims.size(), code.number(0));
     starts[dim] = start;
     return code.update(whole, part, starts);
@@ -207,7 +145,7 @@ class Rings {
   bool scatter_along(InstructionId scatter) {
     const InstructionId dot = module_.operand(scatter, 0);
     if (module_[scatter].operand_count != 1 || module_[dot].op != Op::Dot ||
-        !has_one_use(editor_, dot) || !is_plain_dot(dot) ||
+        !has_one_use(editor_, dot) || !is_plain_dot(module_, dot) ||
         module_.extra(module_[scatter]).sharding)
       return false;
     const auto& attributes = module_.attributes<ReduceScatterAttributes>(scatter);
@@ -239,8 +177,8 @@ class Rings {
     const std::vector<InstructionId> starts = offsets(code, ring, 1, size);
     InstructionId sum;
     for (InstructionId start : starts) {
-      const InstructionId part = product(dot, side, slice(code, mine, dim, start, size),
-                                         module_.operand(dot, 1 - side), chunk);
+      const InstructionId part =
+          product_of(editor_, dot, side, slice(code, mine, dim, start, size), chunk);
       if (!sum) {
         sum = part;
         continue;

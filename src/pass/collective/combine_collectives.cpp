@@ -1,11 +1,12 @@
 // Joins small collectives of one kind between the same devices into one of several arrays.
 //   all-reduce(x), all-reduce(y) => all-reduce(x, y)
 // Each saves the steps of one collective. It may make the one wait for the other: so only where the
-// smaller one's bytes take no longer than the steps that are saved, and where by the machine's
-// times both have their operands before either is needed. No instruction then has to wait in a
-// circle. Without a machine whose links are known nothing is joined. Assumes nothing. Later passes
-// may assume that small collectives are few. Behind all that looks at single collectives.
+// bytes of all take no longer than the steps that are saved, and where, in the order as it is, all
+// have their operands before one of them is needed. Nor may one need another, through whatever else
+// is joined. Without a machine whose links are known nothing is joined. Assumes nothing. Later
+// passes may assume that small collectives are few. Behind all that looks at single collectives.
 #include <algorithm>
+#include <limits>
 #include <unordered_set>
 
 #include "pass/collective/timing.h"
@@ -13,9 +14,10 @@
 namespace hilo {
 namespace {
 
-// When an instruction may end at the earliest, and must at the latest, seconds.
+// Seconds from the beginning of a computation.
 struct Span {
-  double earliest = 0, latest = 0;
+  double ready = 0, end = 0;  // when all operands are there, and when the instruction ends
+  double needed = std::numeric_limits<double>::infinity();  // by the first user
 };
 
 class Combiners {
@@ -37,9 +39,9 @@ class Combiners {
  private:
   struct Set {
     std::vector<InstructionId> members;
-    double earliest = 0;  // end of the last operand
-    double latest = 0;    // the first time that one must have ended
-    double seconds = 0;   // of their bytes
+    double ready = 0;    // when the last operand is there
+    double needed = 0;   // when the first result is
+    double seconds = 0;  // of their bytes
   };
 
   bool combine(ComputationId id) {
@@ -61,21 +63,18 @@ class Combiners {
            !editor_.is_pinned(id) && !module_.extra(module_[id]).sharding;
   }
 
+  // One instruction after the other, in the order as it is.
   void find_spans(const std::vector<InstructionId>& order) {
     spans_.assign(module_.instructions.size(), {});
-    double end = 0;
+    double now = 0;
     for (InstructionId id : order) {
-      double begin = 0;
-      for (InstructionId operand : module_.operands(id))
-        begin = std::max(begin, spans_[operand.value].earliest);
-      spans_[id.value].earliest = begin + seconds(id);
-      end = std::max(end, spans_[id.value].earliest);
+      for (InstructionId operand : module_.operands(id)) {
+        spans_[id.value].ready = std::max(spans_[id.value].ready, spans_[operand.value].end);
+        spans_[operand.value].needed = std::min(spans_[operand.value].needed, now);
+      }
+      now += seconds(id);
+      spans_[id.value].end = now;
     }
-    for (InstructionId id : order) spans_[id.value].latest = end;
-    for (size_t i = order.size(); i-- > 0;)
-      for (InstructionId operand : module_.operands(order[i]))
-        spans_[operand.value].latest = std::min(spans_[operand.value].latest,
-                                                spans_[order[i].value].latest - seconds(order[i]));
   }
   double seconds(InstructionId id) const {
     return times_.communication(id) + times_.computation(id);
@@ -86,24 +85,23 @@ class Combiners {
     if (!bytes || bytes->group < 2) return;
     const double sent = bytes->sent_bytes / times_.links().bytes_per_second;
     const double saved = steps_of(*bytes) * times_.links().step_seconds;
-    const double ready = spans_[id.value].earliest - seconds(id);
-    const double latest = spans_[id.value].latest;
+    const Span& span = spans_[id.value];
     for (size_t s = 0; s < sets_.size(); ++s) {
       Set& set = sets_[s];
-      const double begin = std::max(set.earliest, ready);
-      if (std::min(sent, set.seconds) > saved || !is_alike(set.members[0], id) ||
-          begin + set.seconds + sent > std::min(set.latest, latest) || depends(id, set.members) ||
-          is_needed_by(id, set.members))
+      const double ready = std::max(set.ready, span.ready);
+      const double needed = std::min(set.needed, span.needed);
+      if (sent + set.seconds > saved || !is_alike(set.members[0], id) || ready > needed ||
+          depends(id, set.members) || is_needed_by(id, set.members))
         continue;
       set.members.push_back(id);
-      set.earliest = begin;
-      set.latest = std::min(set.latest, latest);
+      set.ready = ready;
+      set.needed = needed;
       set.seconds += sent;
       set_of_[id.value] = s;
       return;
     }
     set_of_[id.value] = sets_.size();
-    sets_.push_back({{id}, ready, latest, sent});
+    sets_.push_back({{id}, span.ready, span.needed, sent});
   }
 
   // Whether `id` needs one of `members`. What is joined waits for all operands of all members.
@@ -130,25 +128,9 @@ class Combiners {
   }
 
   bool is_alike(InstructionId a, InstructionId b) const {
-    if (module_[a].op != module_[b].op) return false;
-    return visit_attributes_type(module_[a].op, [&]<class A>(std::type_identity<A>) {
-      A one = module_.attributes<A>(a), other = module_.attributes<A>(b);
-      if constexpr (requires { one.channel_id; }) one.channel_id = other.channel_id;
-      if constexpr (requires { one.replica_groups; }) {
-        if (find_groups(module_, a, devices_) != find_groups(module_, b, devices_)) return false;
-        one.replica_groups = other.replica_groups;
-      }
-      if constexpr (requires { one.to_apply; }) {
-        if (module_.shape(a).type != module_.shape(b).type) return false;
-        const auto x = find_combiner(module_, one.to_apply);
-        const auto y = find_combiner(module_, other.to_apply);
-        if (!x || !y || module_[x->instruction].op != module_[y->instruction].op ||
-            x->element != y->element || x->wide != y->wide)
-          return false;
-        one.to_apply = other.to_apply;
-      }
-      return one == other;
-    });
+    const bool reduces = !has_trait(module_[a].op, TraitMoves);
+    return do_the_same(module_, a, b, devices_) &&
+           (!reduces || module_.shape(a).type == module_.shape(b).type);
   }
 
   void emit(const std::vector<InstructionId>& members) {

@@ -155,6 +155,34 @@ int64_t next_channel(const Module& module) {
   return out;
 }
 
+namespace {
+
+bool is_same_reducer(const Module& module, ComputationId a, ComputationId b) {
+  if (a == b) return true;
+  const auto x = find_combiner(module, a), y = find_combiner(module, b);
+  return x && y && module[x->instruction].op == module[y->instruction].op &&
+         x->element == y->element && x->wide == y->wide;
+}
+
+}  // namespace
+
+bool do_the_same(const Module& module, InstructionId a, InstructionId b, int64_t devices) {
+  if (module[a].op != module[b].op) return false;
+  return visit_attributes_type(module[a].op, [&]<class A>(std::type_identity<A>) {
+    A one = module.attributes<A>(a), other = module.attributes<A>(b);
+    if constexpr (requires { one.channel_id; })
+      if (one.channel_id && other.channel_id) one.channel_id = other.channel_id;
+    if constexpr (requires { one.replica_groups; }) {
+      const auto groups = find_groups(module, a, devices);
+      if (groups && groups == find_groups(module, b, devices))
+        one.replica_groups = other.replica_groups;
+    }
+    if constexpr (requires { one.to_apply; })
+      if (is_same_reducer(module, one.to_apply, other.to_apply)) one.to_apply = other.to_apply;
+    return one == other;
+  });
+}
+
 void remove_collective(Editor& editor, InstructionId collective) {
   const Module& module = editor.module();
   if (module[collective].removed || module.has_users(collective) || editor.is_pinned(collective) ||

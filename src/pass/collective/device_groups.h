@@ -19,6 +19,9 @@ std::optional<DeviceGroups> find_groups(const Module& module, InstructionId coll
 int64_t group_size(const DeviceGroups& groups);
 // Written as an iota where their numbers form one.
 ReplicaGroups written(const DeviceGroups& groups);
+// Whether two collectives do the same with whatever operands: all but operands, shapes, channels
+// and how the groups are written. Reducers are the same where they combine in the same way.
+bool do_the_same(const Module& module, InstructionId a, InstructionId b, int64_t devices);
 // A number above all channels of the module.
 int64_t next_channel(const Module& module);
 std::optional<int64_t> channel_of(const Module& module, InstructionId collective);

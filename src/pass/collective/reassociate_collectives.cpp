@@ -68,7 +68,9 @@ class Reassociator {
   }
 
   bool combine(InstructionId id) {
-    if (!module_.shape(id).is_array() || !is_static(module_.shape(id))) return false;
+    if (!module_.shape(id).is_array() || !is_static(module_.shape(id)) ||
+        module_.extra(module_[id]).sharding)
+      return false;
     InstructionId first;
     double sent = 0;
     std::vector<InstructionId> collectives;
@@ -78,7 +80,9 @@ class Reassociator {
       if (std::ranges::find(collectives, operand) != collectives.end()) continue;
       if (!is_used_by(operand, id)) return false;
       if (!first) first = operand;
-      else if (!is_alike(first, operand)) return false;
+      else if (module_.shape(first).dims != module_.shape(operand).dims ||
+               !do_the_same(module_, first, operand, devices_))
+        return false;
       collectives.push_back(operand);
       sent += bytes_of(operand);
     }
@@ -97,29 +101,6 @@ class Reassociator {
     return module_[module_[value].computation].root != value &&
            std::ranges::all_of(module_.users(value),
                                [&](InstructionId one) { return one == user; });
-  }
-
-  // All but operands, channel and element type.
-  bool is_alike(InstructionId a, InstructionId b) const {
-    if (module_[a].op != module_[b].op || module_.shape(a).dims != module_.shape(b).dims)
-      return false;
-    return visit_attributes_type(module_[a].op, [&]<class A>(std::type_identity<A>) {
-      A one = module_.attributes<A>(a), other = module_.attributes<A>(b);
-      if constexpr (requires { one.channel_id; }) one.channel_id = other.channel_id;
-      if constexpr (requires { one.replica_groups; }) {
-        if (find_groups(module_, a, devices_) != find_groups(module_, b, devices_)) return false;
-        one.replica_groups = other.replica_groups;
-      }
-      if constexpr (requires { one.to_apply; }) {
-        const auto x = find_combiner(module_, one.to_apply);
-        const auto y = find_combiner(module_, other.to_apply);
-        if (!x || !y || module_[x->instruction].op != module_[y->instruction].op ||
-            x->element != y->element || x->wide != y->wide)
-          return false;
-        one.to_apply = other.to_apply;
-      }
-      return one == other;
-    });
   }
 
   // Whether an op of two reductions is a reduction of the op.

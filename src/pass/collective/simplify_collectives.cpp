@@ -188,32 +188,9 @@ class Simplifier {
   }
 
   bool is_same(InstructionId a, InstructionId b) const {
-    if (module_[a].op != module_[b].op || module_[a].shape != module_[b].shape ||
-        !std::ranges::equal(module_.operands(a), module_.operands(b)))
-      return false;
-    return visit_attributes_type(module_[a].op, [&]<class A>(std::type_identity<A>) {
-      A one = module_.attributes<A>(a), other = module_.attributes<A>(b);
-      if constexpr (requires { one.channel_id; }) {
-        if (one.channel_id.has_value() != other.channel_id.has_value()) return false;
-        one.channel_id = other.channel_id;
-      }
-      if constexpr (requires { one.replica_groups; }) {
-        if (find_groups(module_, a, devices_) != find_groups(module_, b, devices_)) return false;
-        one.replica_groups = other.replica_groups;
-      }
-      if constexpr (requires { one.to_apply; }) {
-        if (!is_same_reducer(one.to_apply, other.to_apply)) return false;
-        one.to_apply = other.to_apply;
-      }
-      return one == other;
-    });
-  }
-
-  bool is_same_reducer(ComputationId a, ComputationId b) const {
-    if (a == b) return true;
-    const auto x = find_combiner(module_, a), y = find_combiner(module_, b);
-    return x && y && module_[x->instruction].op == module_[y->instruction].op &&
-           x->element == y->element && x->wide == y->wide;
+    return module_[a].shape == module_[b].shape &&
+           std::ranges::equal(module_.operands(a), module_.operands(b)) &&
+           do_the_same(module_, a, b, devices_);
   }
 
   Module& module_;
