@@ -219,6 +219,16 @@ TEST(ShardingPropagation, WhatEntersARegionIsOutsideOfIt) {
   EXPECT_EQ(sharding_of(module, "r"), "{devices=[2,2]<=[4] last_tile_dim_replicate}");
 }
 
+TEST(ShardingPropagation, AnEffectMayBeSaidToBeSharded) {
+  const Module module = propagated(
+      over_xy("a = f32[16] parameter(0)\n" + edge("in", "f32[8]", "a", true, R"([{"x"}])") +
+              "p = () custom-call(in), custom_call_target=\"print\", "
+              "custom_call_has_side_effect=true" +
+              sdy("[]") + "\n" + edge("out", "f32[16]", "in", false, R"([{"x"}])") +
+              "ROOT r = f32[16] negate(out)"));
+  EXPECT_EQ(sharding_of(module, "r"), "{devices=[2,2]<=[4] last_tile_dim_replicate}");
+}
+
 TEST(ShardingPropagation, SummandsCrossTheEdgesOfRegionsAndStayIt) {
   const std::string_view scalar = R"([], unreduced={"x"})";
   const Module module = propagated(
@@ -226,7 +236,7 @@ TEST(ShardingPropagation, SummandsCrossTheEdgesOfRegionsAndStayIt) {
               edge("in", "f32[]", "c", true, scalar) + "v = f32[8] broadcast(in), dimensions={}\n" +
               edge("out", "f32[8]", "v", false, R"([{}], unreduced={"x"})") +
               constraint("s", "f32[8]", "out", R"([{}], unreduced={"x"})") +
-              "ROOT r = (f32[8], f32[]) tuple(s, z)"));
+              "b = f32[8] parameter(0)\nROOT r = (f32[8], f32[8]) tuple(s, b)"));
   const std::string summands = "{devices=[1,2,2]<=[4] last_tile_dims={unreduced, replicated}}";
   EXPECT_EQ(sharding_of(module, "r"), "{" + summands + ", {replicated}}");
 }

@@ -102,9 +102,12 @@ class ShardyImport {
   }
 
   Result<void> read_own(InstructionId id) {
-    if (!attribute(id, "xla.sdy.sharding")) return {};
+    const FrontendValue* const text = attribute(id, "xla.sdy.sharding");
+    if (!text) return {};
+    const std::vector<Shape> leaves = leaves_of(module_.shape(id));
+    // What gives nothing may have one all the same: whose effect it is.
     HILO_TRY(const auto shardings,
-             shardings_of(id, "xla.sdy.sharding", leaves_of(module_.shape(id))));
+             leaves.empty() ? parsed(text->text) : shardings_of(id, "xla.sdy.sharding", leaves));
     given_.of[id].assign(shardings.begin(), shardings.end());
     return {};
   }
