@@ -93,7 +93,8 @@ TEST(Devices, MustBeThereAndHaveTheirShards) {
   x[2] = client.buffer(std::vector<float>(16, 1), {4, 4}, 2);
   failure = try_run(loaded, pointers(x), results, 4);
   ASSERT_TRUE(failure);
-  EXPECT_NE(failure->text.find("its shards are f32[2,2]"), std::string::npos) << failure->text;
+  EXPECT_NE(failure->text.find("is f32[2,2], but f32[4,4] was given"), std::string::npos)
+      << failure->text;
   failure = try_run(loaded, pointers(quarters(client)), results, 2);
   ASSERT_TRUE(failure);
   EXPECT_NE(failure->text.find("runs on 4"), std::string::npos) << failure->text;
