@@ -185,11 +185,36 @@ bool has_parts(const Module& module, const Program& program) {
   });
 }
 
+// Clients hold arrays that are cut evenly: a result that the program cuts otherwise on its way is
+// whole where the client leaves it open.
+void keep_open_results_even(Module& module, const Program& program) {
+  const InstructionId root = module[module.entry].root;
+  const Shape shape = module.shape(root);
+  const int64_t devices = program.settings.partitions;
+  const auto is_uneven = [&](size_t i, const Shape& result, const Sharding* sharding) {
+    return propagates_to(program.settings, i) && !find_cut(result, sharding, devices);
+  };
+  if (!shape.is_tuple()) {
+    if (is_uneven(0, shape, sharding_of(module, root)))
+      module.mutable_extra(root).sharding = std::make_shared<const Sharding>();
+    return;
+  }
+  const Sharding* const said = sharding_of(module, root);
+  if (!said || said->elements.size() != shape.elements.size()) return;
+  Sharding out = *said;
+  for (size_t i = 0; i < out.elements.size(); ++i)
+    if (is_uneven(i, shape.elements[i], &said->elements[i])) out.elements[i] = Sharding();
+  module.mutable_extra(root).sharding = std::make_shared<const Sharding>(std::move(out));
+}
+
 // What clients see of a program of whole arrays is noted, then each device gets a program of its
 // own. Where nothing is cut, one device runs it for all.
 Result<void> partition_for_devices(Module& module, Program& program, EvalOptions& eval,
                                    const PJRT_Client* client) {
-  if (program.spread == Spread::Together) HILO_DO(run_pass(module, propagate_all_shardings));
+  if (program.spread == Spread::Together) {
+    HILO_DO(run_pass(module, propagate_all_shardings));
+    keep_open_results_even(module, program);
+  }
   HILO_DO(note_values(module, program));
   note_donations(module, program);
   if (program.spread != Spread::Together || !has_parts(module, program)) return {};

@@ -56,7 +56,9 @@ class Corpus(unittest.TestCase):
         ran = 0
         for module in modules():
             values = values_of(module)
-            small = values and values.stat().st_size < MOST_BYTES
+            # Programs of whole arrays are partitioned when they run, and no pass for one device comes before.
+            is_whole = module.parent.parent.name == "spmd" and module.stem.startswith(("before", "propagated"))
+            small = values and values.stat().st_size < MOST_BYTES and not is_whole
             if not small or module.stat().st_size > MOST_TEXT:
                 continue
             with self.subTest(module=str(module.relative_to(CORPUS))):

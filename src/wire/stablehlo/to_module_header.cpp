@@ -32,7 +32,10 @@ Result<FrontendAttributes> frontend_attributes_of(const Program& program,
     if (attribute.kind != AttributeKind::String) {
       HILO_TRY(text, text_of_attribute(program, attribute));
     }
-    out[name] = {std::move(text), attribute.kind == AttributeKind::Dictionary};
+    // HLO writes meshes without quotes.
+    const bool is_dictionary =
+        attribute.kind == AttributeKind::Dictionary || name == "xla.sdy.meshes";
+    out[name] = {std::move(text), is_dictionary};
   }
   return out;
 }
@@ -47,7 +50,7 @@ Result<void> Converter::read_header() {
   if (const Attribute* attributes = program.find(from, "mhlo.frontend_attributes")) {
     HILO_TRY(module.header.frontend_attributes, frontend_attributes_of(program, *attributes));
   }
-  if (!meshes.empty())
+  if (std::ranges::any_of(meshes, [](const auto& one) { return mesh_size(*one.second) > 1; }))
     module.header.frontend_attributes["xla.sdy.meshes"] = {print_shardy_meshes(meshes), true};
   return {};
 }

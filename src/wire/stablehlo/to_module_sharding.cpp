@@ -107,6 +107,11 @@ Result<std::optional<SaidSharding>> Converter::sharding_in(const Attribute* sdy,
   } else {
     return std::nullopt;
   }
+  // One device has all of every array: there is nothing to say.
+  const auto is_alone = [](const AxisSharding& one) {
+    return mesh_size(*one.mesh) == 1 && !is_single_device(*one.mesh);
+  };
+  if (std::ranges::all_of(out.per_value, is_alone)) return std::nullopt;
   if (out.per_value.size() == 1) {
     out.tiles = tile_sharding(out.per_value[0]);
     return out;
