@@ -211,21 +211,26 @@ void keep_open_results_even(Module& module, const Program& program) {
 // own. Where nothing is cut, one device runs it for all.
 Result<void> partition_for_devices(Module& module, Program& program, EvalOptions& eval,
                                    const PJRT_Client* client) {
+  const auto runs_whole = [&](const Error& why) {
+    const bool out = why.kind == ErrorKind::Unsupported && !has_summands(module);
+    if (out) tell_of_shardings(program, why, client);
+    return out;
+  };
+  bool is_explicit = false;
   if (program.spread == Spread::Together) {
-    HILO_DO(run_pass(module, propagate_all_shardings));
-    keep_open_results_even(module, program);
+    Module said = module;
+    const auto done = run_pass(said, propagate_all_shardings);
+    if (!done && !runs_whole(done.error())) return std::unexpected(done.error());
+    is_explicit = done.has_value();
+    if (is_explicit) module = std::move(said);
+    if (is_explicit) keep_open_results_even(module, program);
   }
   HILO_DO(note_values(module, program));
   note_donations(module, program);
-  if (program.spread != Spread::Together || !has_parts(module, program)) return {};
+  if (!is_explicit || !has_parts(module, program)) return {};
   Module tiles = module;
-  if (const auto done = partition(tiles, PartitionFrom::Shardings);
-      !done && done.error().kind == ErrorKind::Unsupported && !has_summands(module)) {
-    tell_of_shardings(program, done.error(), client);
-    return {};
-  } else if (!done) {
-    return std::unexpected(done.error());
-  }
+  if (const auto done = partition(tiles, PartitionFrom::Shardings); !done)
+    return runs_whole(done.error()) ? Result<void>() : std::unexpected(done.error());
   module = std::move(tiles);
   eval.partitioning = Partitioning::Partitioned;
   program.spread = Spread::Each;

@@ -366,6 +366,19 @@ func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y", 
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
 
+TEST(ToModule, OneDeviceHasNothingToSayOfShardings) {
+  const std::string text = converted(R"(module {
+sdy.mesh @mesh = <["x"=1]>
+func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+    -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  %0 = sdy.sharding_constraint %a <@mesh, [{"x"}]> : tensor<8xf32>
+  %1 = stablehlo.negate %0 : tensor<8xf32>
+  return %1 : tensor<8xf32>
+}})");
+  EXPECT_EQ(text.find("custom-call"), std::string::npos) << text;
+  EXPECT_EQ(text.find("sharding"), std::string::npos) << text;
+}
+
 TEST(ToModule, RegionsAreBetweenCallsOfAllTheirArrays) {
   const std::string text = converted(R"(module attributes {mhlo.num_partitions = 4 : i32} {
 sdy.mesh @mesh = <["x"=2, "y"=2]>
