@@ -6,36 +6,19 @@
 #include <algorithm>
 #include <cstring>
 
+#include "pass/field_hash.h"
 #include "pass/pass.h"
 
 namespace hilo {
 namespace {
 
-size_t mix(size_t seed, size_t value) {
-  return (seed ^ value) * 0x9e3779b97f4a7c15ull + (seed >> 29);
-}
-
-size_t hash_field(int64_t value) { return static_cast<size_t>(value); }
-size_t hash_field(const Dims& dims) {
-  size_t seed = dims.size();
-  for (int64_t dim : dims) seed = mix(seed, static_cast<size_t>(dim));
-  return seed;
-}
-size_t hash_field(const SliceDims& slice) {
-  size_t seed = 0;
-  for (const SliceDim& dim : slice.dims) seed = mix(mix(seed, dim.start), dim.limit);
-  return seed;
-}
+using hilo::hash_field;
 size_t hash_field(const LiteralRef& ref) {
   constexpr size_t most = 4096;  // bytes looked at
   if (!ref.literal || !ref.literal->shape().is_array()) return 0;
   const auto raw = ref.literal->raw();
   return std::hash<std::string_view>()(
       {reinterpret_cast<const char*>(raw.data()), std::min(raw.size(), most)});
-}
-template <class T>
-size_t hash_field(const T&) {
-  return 0;
 }
 
 bool is_commutative(Op op) {

@@ -131,10 +131,16 @@ bool propagates_to(const CompileSettings& settings, size_t i) {
 
 // Clients hold arrays that are cut evenly: a result that the program cuts otherwise on its way is
 // whole where the client leaves it open.
+bool is_left_whole(const Program& program, size_t i, const Shape& result,
+                   const Sharding* sharding) {
+  return propagates_to(program.settings, i) &&
+         !find_cut(result, sharding, program.settings.partitions);
+}
+
 Result<void> note_result(const Shape& shape, const Sharding* sharding, Program& program,
                          int64_t devices) {
-  const bool is_open = propagates_to(program.settings, program.results.size());
-  if (is_open && devices > 1 && !find_cut(shape, sharding, devices)) sharding = nullptr;
+  if (devices > 1 && is_left_whole(program, program.results.size(), shape, sharding))
+    sharding = nullptr;
   return program.results.add(shape, sharding, devices);
 }
 
@@ -185,17 +191,12 @@ bool has_parts(const Module& module, const Program& program) {
   });
 }
 
-// Clients hold arrays that are cut evenly: a result that the program cuts otherwise on its way is
-// whole where the client leaves it open.
+// The program itself then says that such results are whole.
 void keep_open_results_even(Module& module, const Program& program) {
   const InstructionId root = module[module.entry].root;
   const Shape shape = module.shape(root);
-  const int64_t devices = program.settings.partitions;
-  const auto is_uneven = [&](size_t i, const Shape& result, const Sharding* sharding) {
-    return propagates_to(program.settings, i) && !find_cut(result, sharding, devices);
-  };
   if (!shape.is_tuple()) {
-    if (is_uneven(0, shape, sharding_of(module, root)))
+    if (is_left_whole(program, 0, shape, sharding_of(module, root)))
       module.mutable_extra(root).sharding = std::make_shared<const Sharding>();
     return;
   }
@@ -203,7 +204,8 @@ void keep_open_results_even(Module& module, const Program& program) {
   if (!said || said->elements.size() != shape.elements.size()) return;
   Sharding out = *said;
   for (size_t i = 0; i < out.elements.size(); ++i)
-    if (is_uneven(i, shape.elements[i], &said->elements[i])) out.elements[i] = Sharding();
+    if (is_left_whole(program, i, shape.elements[i], &said->elements[i]))
+      out.elements[i] = Sharding();
   module.mutable_extra(root).sharding = std::make_shared<const Sharding>(std::move(out));
 }
 
@@ -221,9 +223,10 @@ Result<void> partition_for_devices(Module& module, Program& program, EvalOptions
     Module said = module;
     const auto done = run_pass(said, propagate_all_shardings);
     if (!done && !runs_whole(done.error())) return std::unexpected(done.error());
-    is_explicit = done.has_value();
-    if (is_explicit) module = std::move(said);
-    if (is_explicit) keep_open_results_even(module, program);
+    if ((is_explicit = done.has_value())) {
+      module = std::move(said);
+      keep_open_results_even(module, program);
+    }
   }
   HILO_DO(note_values(module, program));
   note_donations(module, program);

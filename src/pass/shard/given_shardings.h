@@ -62,6 +62,6 @@ InstructionId add_copy(Editor& editor, GivenShardings& given, InstructionId like
                        InstructionId operand);
 std::unexpected<Error> fault_at(const Module& module, InstructionId id, Error error);
 bool is_call_of(const Module& module, InstructionId id, std::string_view target);
-size_t count_leaves(const Shape& shape);
+std::vector<Shape> leaf_shapes(const Shape& shape);  // in order
 
 }  // namespace hilo

@@ -15,10 +15,9 @@ bool is_call_of(const Module& module, InstructionId id, std::string_view target)
          module.attributes<CustomCallAttributes>(id).custom_call_target == target;
 }
 
-size_t count_leaves(const Shape& shape) {
-  if (!shape.is_tuple()) return 1;
-  size_t out = 0;
-  for (const Shape& element : shape.elements) out += count_leaves(element);
+std::vector<Shape> leaf_shapes(const Shape& shape) {
+  std::vector<Shape> out;
+  for_each_leaf(shape, [&](const Shape& leaf, auto) { out.push_back(leaf); });
   return out;
 }
 

@@ -95,16 +95,10 @@ class ShardyImport {
     return shardings;
   }
 
-  static std::vector<Shape> leaves_of(const Shape& shape) {
-    std::vector<Shape> out;
-    for_each_leaf(shape, [&](const Shape& leaf, auto) { out.push_back(leaf); });
-    return out;
-  }
-
   Result<void> read_own(InstructionId id) {
     const FrontendValue* const text = attribute(id, "xla.sdy.sharding");
     if (!text) return {};
-    const std::vector<Shape> leaves = leaves_of(module_.shape(id));
+    const std::vector<Shape> leaves = leaf_shapes(module_.shape(id));
     // What gives nothing may have one all the same: whose effect it is.
     HILO_TRY(const auto shardings,
              leaves.empty() ? parsed(text->text) : shardings_of(id, "xla.sdy.sharding", leaves));
@@ -118,7 +112,7 @@ class ShardyImport {
 
   Result<void> constrain(InstructionId id, bool is_constraint) {
     HILO_TRY(const auto shardings,
-             shardings_of(id, "xla.sdy.sharding", leaves_of(module_.shape(id))));
+             shardings_of(id, "xla.sdy.sharding", leaf_shapes(module_.shape(id))));
     const InstructionId copy = copy_of(id, module_.operand(id, 0));
     if (!shardings.empty()) {
       given_.of[copy] = {shardings[0]};
@@ -167,7 +161,7 @@ class ShardyImport {
   }
 
   Result<void> enter_region(InstructionId id) {
-    const std::vector<Shape> shapes = leaves_of(module_.shape(id));
+    const std::vector<Shape> shapes = leaf_shapes(module_.shape(id));
     HILO_TRY(const SubAxes manual, manual_axes(id));
     HILO_DO(check_operands(id, shapes));
     HILO_TRY(auto shardings, shardings_of(id, "xla.sdy.in_shardings", shapes));
@@ -184,7 +178,7 @@ class ShardyImport {
   }
 
   Result<void> leave_region(InstructionId id) {
-    const std::vector<Shape> shapes = leaves_of(module_.shape(id));
+    const std::vector<Shape> shapes = leaf_shapes(module_.shape(id));
     HILO_TRY(const SubAxes manual, manual_axes(id));
     HILO_DO(check_operands(id, shapes));
     HILO_TRY(auto shardings, shardings_of(id, "xla.sdy.out_shardings", shapes));

@@ -66,7 +66,7 @@ class TileImport {
     const Shape& tuple = module_.shape(module_.operand(id, 0));
     size_t first = 0;
     const auto index = module_.attributes<GetTupleElementAttributes>(id).index;
-    for (int64_t i = 0; i < index; ++i) first += count_leaves(tuple.elements[i]);
+    for (int64_t i = 0; i < index; ++i) first += leaf_count(tuple.elements[i]);
     for (size_t i = 0; i < leaves.size(); ++i)
       if (of_tuple->second[first + i] != leaves[i]) return true;
     return false;
@@ -194,7 +194,7 @@ class TileImport {
     given_.results.push_back(root);
     if (is_explicit_) return;
     const Shape shape = module_.shape(root);
-    const size_t count = count_leaves(shape);
+    const size_t count = leaf_count(shape);
     bool any_open = false;
     for (size_t i = 0; i < count; ++i) any_open |= is_allowed(flags, i);
     const auto found = given_.of.find(root);

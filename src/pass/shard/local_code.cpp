@@ -213,6 +213,10 @@ std::vector<InstructionId> LocalCode::row(const std::vector<Dims>& table) {
   return out;
 }
 
+InstructionId LocalCode::is_first(const Mesh& mesh, std::span<const SubAxis> axes) {
+  return compare(coordinate(mesh, axes), number(0), ComparisonDirection::Eq);
+}
+
 InstructionId LocalCode::is_listed(const std::vector<bool>& devices) {
   std::vector<Dims> table;
   for (bool listed : devices) table.push_back({listed});

@@ -59,6 +59,8 @@ class LocalCode {
   // Of a table with a row for each device: the elements of this device's.
   std::vector<InstructionId> row(const std::vector<Dims>& table);
   InstructionId is_listed(const std::vector<bool>& devices);  // pred
+  // Of this device along axes of the mesh: pred.
+  InstructionId is_first(const Mesh& mesh, std::span<const SubAxis> axes);
 
   InstructionId all_gather(InstructionId value, const Mesh& mesh, std::span<const SubAxis> axes,
                            int64_t channel, size_t dimension = 0);

@@ -22,9 +22,7 @@ bool is_sharded(const LocalOperands& local, std::span<const size_t> factors) {
 InstructionId initial_once(OpPartition& op, InstructionId initial, InstructionId neutral,
                            const AxisSharding& result) {
   LocalCode code = op.code();
-  const InstructionId is_first = code.compare(code.coordinate(*result.mesh, result.unreduced),
-                                              code.number(0), ComparisonDirection::Eq);
-  return code.select(is_first, initial, neutral);
+  return code.select(code.is_first(*result.mesh, result.unreduced), initial, neutral);
 }
 
 class ReducePartition {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "pass/collective/device_groups.h"
+#include "pass/shard/given_shardings.h"
 #include "pass/shard/identity_element.h"
 #include "pass/shard/op_partition.h"
 #include "pass/shard/reshard_emit.h"
@@ -14,12 +16,6 @@ namespace {
 // Computations whose values are of the whole program: not those over scalars that reductions,
 // sorts and maps call.
 bool calls_program(Op op) { return op == Op::Call || op == Op::While || op == Op::Conditional; }
-
-std::vector<Shape> leaves_of(const Shape& shape) {
-  std::vector<Shape> out;
-  for_each_leaf(shape, [&](const Shape& leaf, std::span<const int64_t>) { out.push_back(leaf); });
-  return out;
-}
 
 // What passes work on: neither openness nor priorities; an array that one device has to hold may as
 // well be on all.
@@ -45,15 +41,6 @@ std::shared_ptr<const Sharding> sharding_of(const Shape& shape, const Shards& le
   if (!shape.is_tuple()) out = Sharding(out.elements[0]);
   else out.kind = Sharding::Kind::Tuple;
   return std::make_shared<const Sharding>(std::move(out));
-}
-
-// 0 where it has none.
-int64_t channel_of(const Module& module, const Instruction& instruction) {
-  return visit_attributes_type(instruction.op, [&]<class A>(std::type_identity<A>) -> int64_t {
-    if constexpr (requires(const A& a) { a.channel_id.value_or(0); })
-      return module.attributes<A>(instruction).channel_id.value_or(0);
-    else return 0;
-  });
 }
 
 }  // namespace
@@ -301,9 +288,7 @@ Result<InstructionId> Partitioner::as_summand(InstructionId value, const AxisSha
   if (!neutral)
     return fail(ErrorKind::Unsupported, "summands of {} that are combined by '{}'",
                 text_of(here.type(value)), to.unreduced_op);
-  const InstructionId is_first =
-      here.compare(here.coordinate(*to.mesh, axes), here.number(0), ComparisonDirection::Eq);
-  return here.select(is_first, value, here.splat(here.dims(value), *neutral));
+  return here.select(here.is_first(*to.mesh, axes), value, here.splat(here.dims(value), *neutral));
 }
 
 InstructionId Partitioner::joined(const Shape& global, std::span<const InstructionId> leaves) {
@@ -333,8 +318,7 @@ void Partitioner::split(InstructionId local, std::vector<InstructionId>& out) {
 }
 
 Result<void> Partitioner::run() {
-  for (const Instruction& instruction : module().instructions)
-    if (!instruction.removed) channel_ = std::max(channel_, channel_of(module(), instruction) + 1);
+  channel_ = hilo::next_channel(module());
   HILO_DO(find_boundaries());
   for (ComputationId id : order_) HILO_DO(partition(id));
   finish_entry();
@@ -411,7 +395,7 @@ Result<Shards> Partitioner::parameter(InstructionId global) {
   HILO_TRY(auto said, stated(global));
   const auto& agreed = boundaries_[module()[global].computation.value].parameter;
   if (!agreed.empty()) said = agreed;
-  const std::vector<Shape> shapes = leaves_of(module().shape(global));
+  const std::vector<Shape> shapes = leaf_shapes(module().shape(global));
   Shards out;
   Shape local = module().shape(global);
   size_t next = 0;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "pass/field_hash.h"
 #include "pass/shard/sharding_rule.h"
 
 namespace hilo {
@@ -11,25 +12,8 @@ namespace {
 
 using Kind = ShardingFactor::Kind;
 
-size_t mix(size_t seed, size_t value) {
-  return (seed ^ value) * 0x9e3779b97f4a7c15ull + (seed >> 29);
-}
-size_t hash_field(int64_t value) { return static_cast<size_t>(value); }
-size_t hash_field(const Dims& dims) {
-  size_t seed = dims.size();
-  for (int64_t dim : dims) seed = mix(seed, static_cast<size_t>(dim));
-  return seed;
-}
-size_t hash_field(const SliceDims& slice) {
-  size_t seed = 0;
-  for (const SliceDim& dim : slice.dims) seed = mix(mix(seed, dim.start), dim.limit);
-  return seed;
-}
+using hilo::hash_field;
 size_t hash_field(const std::string& text) { return std::hash<std::string>()(text); }
-template <class T>
-size_t hash_field(const T&) {
-  return 0;
-}
 
 // What the factors of an instruction depend on of its operands beside their shapes.
 bool is_fixed(const Module& module, InstructionId operand) {

@@ -56,7 +56,7 @@ class ValueNumbering {
     for (ComputationId computation : given_.computations)
       for (InstructionId id : module_[computation].instructions)
         if (!module_[id].removed)
-          out_.first_leaf[id.value + 1] = static_cast<uint32_t>(count_leaves(module_.shape(id)));
+          out_.first_leaf[id.value + 1] = static_cast<uint32_t>(leaf_count(module_.shape(id)));
     std::partial_sum(out_.first_leaf.begin(), out_.first_leaf.end(), out_.first_leaf.begin());
     parent_.resize(out_.first_leaf.back());
     std::iota(parent_.begin(), parent_.end(), 0);
@@ -93,7 +93,7 @@ class ValueNumbering {
     const InstructionId tuple = module_.operand(id, 0);
     const auto index = module_.attributes<GetTupleElementAttributes>(id).index;
     size_t first = 0;
-    for (int64_t i = 0; i < index; ++i) first += count_leaves(module_.shape(tuple).elements[i]);
+    for (int64_t i = 0; i < index; ++i) first += leaf_count(module_.shape(tuple).elements[i]);
     for (size_t i = 0; i < out_.leaf_count(id); ++i)
       unite(out_.leaf(id, i), out_.leaf(tuple, first + i));
   }

@@ -1,13 +1,12 @@
 #include "pass/shard/sharding_table.h"
 
+#include "pass/field_hash.h"
 #include "pass/shard/axis_lists.h"
 
 namespace hilo {
 namespace {
 
-size_t mix(size_t seed, size_t value) {
-  return (seed ^ value) * 0x9e3779b97f4a7c15ull + (seed >> 29);
-}
+using hilo::mix;
 size_t mix(size_t seed, const SubAxes& axes) {
   seed = mix(seed, axes.size());
   for (const SubAxis& axis : axes)
