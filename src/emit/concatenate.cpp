@@ -118,7 +118,7 @@ class Concatenation {
 
   // Blocks of rows: what is costly into the frame, and then each row.
   void write_flattened() {
-    w_.set_loops_over("tabled rows");
+    w_.set_loop_kind(LoopsOver::FlattenedRows);
     const int64_t count = flattened_[0].rows.count;
     llvm::Type* type = stored_type(b_, shape_.type);
     for (const FlattenedParts& some : flattened_)

@@ -573,7 +573,7 @@ Result<void> write_Convolution(KernelBuilder& w, InstructionId id) {
     return {};
   }
   if (refusal) return fail(ErrorKind::Unsupported, "{}", refusal);
-  if (stores_lanes(module.shape(id).type)) w.set_loops_over("vectors");
+  if (stores_lanes(module.shape(id).type)) w.set_loop_kind(LoopsOver::Vectors);
   convolution.write();
   return {};
 }

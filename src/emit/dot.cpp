@@ -55,7 +55,7 @@ Result<void> write_in_blocks(KernelBuilder& w, InstructionId id) {
   const bool takes_slices = std::ranges::any_of(
       module.operands(id), [&](InstructionId operand) { return !w.elements.array(operand); });
   HILO_DO(write_blocks(w, *lhs, *rhs, result, takes_slices));
-  if (stores_lanes(result)) w.set_loops_over("vectors");
+  if (stores_lanes(result)) w.set_loop_kind(LoopsOver::Vectors);
   return {};
 }
 
@@ -69,7 +69,7 @@ Result<void> write_Dot(KernelBuilder& w, InstructionId id) {
   Result<void> written = write_in_blocks(w, id);
   if (written || !is_of_tiny_products(w.elements.module, id)) return written;
   const Shape& result = w.elements.module.shape(id);
-  if (is_complex(result.type) && !has_long_lines(result.dims)) w.set_loops_over("vectors");
+  if (is_complex(result.type) && !has_long_lines(result.dims)) w.set_loop_kind(LoopsOver::Vectors);
   write_elements(w, id);
   return {};
 }

@@ -106,7 +106,7 @@ void loop_over_rows(KernelBuilder& w, const Dims& dims, const FlattenedRows& row
 
 void write_flattened_rows(KernelBuilder& w, std::span<const WrittenLeaf> leaves, const Dims& dims,
                           const FlattenedRows& rows) {
-  w.set_loops_over("tabled rows");
+  w.set_loop_kind(LoopsOver::FlattenedRows);
   const Dims outer(dims.begin(), dims.begin() + static_cast<int64_t>(rows.first));
   const bool is_whole = has_whole_blocks(outer, rows.count);
   std::vector<llvm::Value*> arrays;

@@ -16,6 +16,7 @@
 #include <llvm/Transforms/Vectorize/SLPVectorizer.h>
 
 #include "emit/index_tables.h"
+#include "emit/kernel_hints.h"
 #include "emit/llvm_failure.h"
 #include "emit/loop_remainders.h"
 #include "emit/memory_steps.h"
@@ -29,12 +30,8 @@
 namespace hilo {
 namespace {
 
-// Short rows in straight code, whose vectors go along them, or across them where they can, or in
-// flat loops.
-enum class Rows { None, Along, Across, Flattened };
-
 // Of what is written as loops over elements.
-llvm::FunctionPassManager passes(bool has_windows, bool has_accumulators, Rows rows = Rows::None) {
+llvm::FunctionPassManager passes(LoopsOver loops_over, bool has_accumulators = false) {
   llvm::FunctionPassManager out;
   out.addPass(llvm::EarlyCSEPass(true));
   out.addPass(llvm::InstCombinePass());
@@ -42,15 +39,17 @@ llvm::FunctionPassManager passes(bool has_windows, bool has_accumulators, Rows r
   llvm::LoopPassManager loops;
   loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
   out.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops), true));
-  if (has_windows) {
+  if (loops_over == LoopsOver::Windows) {
     llvm::LoopPassManager variables;
     variables.addPass(llvm::IndVarSimplifyPass());
     out.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(variables), false));
   }
-  if (rows == Rows::Flattened) out.addPass(IndexTables());
-  if (rows == Rows::Across) out.addPass(VectorizeLoops());
-  if (rows == Rows::Along || rows == Rows::Across) out.addPass(llvm::SLPVectorizerPass());
-  if (rows != Rows::Across) out.addPass(VectorizeLoops());
+  if (loops_over == LoopsOver::FlattenedRows) out.addPass(IndexTables());
+  const bool is_along = loops_over == LoopsOver::AlongRows,
+             is_across = loops_over == LoopsOver::AcrossRows;
+  if (is_across) out.addPass(VectorizeLoops());
+  if (is_along || is_across) out.addPass(llvm::SLPVectorizerPass());
+  if (!is_across) out.addPass(VectorizeLoops());
   out.addPass(LoopRemainders());
   out.addPass(ScalarizedLanes());
   // One vector a round: several would make each loop four times as long to compile.
@@ -89,6 +88,32 @@ llvm::FunctionPassManager passes_for_vectors() {
   return out;
 }
 
+// One for each kind of loop.
+class Pipelines {
+ public:
+  llvm::FunctionPassManager& of(const KernelHints& hints) {
+    switch (hints.loops_over) {
+      case LoopsOver::Vectors: return vectors_;
+      case LoopsOver::AlongRows: return rows_;
+      case LoopsOver::AcrossRows: return columns_;
+      case LoopsOver::FlattenedRows: return flattened_rows_;
+      case LoopsOver::Windows: return hints.has_accumulators ? accumulators_ : windows_;
+      case LoopsOver::Elements:
+      case LoopsOver::Positions: break;
+    }
+    return hints.has_accumulators ? accumulators_ : elements_;
+  }
+
+ private:
+  llvm::FunctionPassManager elements_ = passes(LoopsOver::Elements),
+                            windows_ = passes(LoopsOver::Windows),
+                            accumulators_ = passes(LoopsOver::Elements, true),
+                            rows_ = passes(LoopsOver::AlongRows),
+                            columns_ = passes(LoopsOver::AcrossRows),
+                            flattened_rows_ = passes(LoopsOver::FlattenedRows),
+                            vectors_ = passes_for_vectors();
+};
+
 // LLVM would print why a loop did not become vectors as it was asked to.
 struct KeepsRemarks : llvm::DiagnosticHandler {
   bool handleDiagnostics(const llvm::DiagnosticInfo& said) override {
@@ -120,26 +145,14 @@ void optimise(llvm::Module& ir, llvm::TargetMachine& machine, bool verify) {
   ir.getContext().setDiagnosticHandler(std::make_unique<KeepsRemarks>());
   const LostWhereThrown<Analyses> analyses(&machine);
   llvm::FunctionAnalysisManager& functions = analyses->functions;
-  llvm::FunctionPassManager of_elements = passes(false, false), of_windows = passes(true, false),
-                            of_accumulators = passes(false, true),
-                            of_rows = passes(false, false, Rows::Along),
-                            of_columns = passes(false, false, Rows::Across),
-                            of_flattened = passes(false, false, Rows::Flattened),
-                            of_vectors = passes_for_vectors();
+  Pipelines pipelines;
   for (llvm::Function& function : ir) {
     if (function.isDeclaration()) continue;
     let_tables_be_gathered(function, machine);
     note_quick_gathers(function, machine);
-    const llvm::StringRef loops_over =
-        function.getFnAttribute(loops_over_attribute).getValueAsString();
-    if (loops_over == "places") give_width(function, functions);
-    if (loops_over == "vectors") of_vectors.run(function, functions);
-    else if (loops_over == "rows") of_rows.run(function, functions);
-    else if (loops_over == "columns") of_columns.run(function, functions);
-    else if (loops_over == "tabled rows") of_flattened.run(function, functions);
-    else if (function.hasFnAttribute(accumulators_attribute))
-      of_accumulators.run(function, functions);
-    else (loops_over == "windows" ? of_windows : of_elements).run(function, functions);
+    const KernelHints hints = hints_of(function);
+    if (hints.loops_over == LoopsOver::Positions) give_width(function, functions);
+    pipelines.of(hints).run(function, functions);
     const unsigned bits = register_bits(functions.getResult<llvm::TargetIRAnalysis>(function));
     shorten_vector_steps(function, machine, bits);
     branch_around_unlikely(function);

@@ -9,9 +9,6 @@ class TargetMachine;
 
 namespace hilo {
 
-// Of a function: see KernelBuilder::set_loops_over.
-constexpr const char* loops_over_attribute = "hilo-loops-over";
-
 // Loops are emitted rotated and in SSA form, so that what is left is to clean up, move what does
 // not change out of loops, and vectorise.
 void optimise(llvm::Module& ir, llvm::TargetMachine& machine, bool verify);

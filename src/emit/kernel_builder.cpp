@@ -6,7 +6,6 @@
 #include <set>
 
 #include "emit/flattened_rows.h"
-#include "emit/function_passes.h"
 #include "emit/non_temporal_stores.h"
 #include "emit/op_functions.h"
 #include "emit/partition_points.h"
@@ -67,8 +66,8 @@ void KernelBuilder::set_count(int64_t count, double steps_each) {
   if (writes_all) end = int64(b, count);
 }
 
-void KernelBuilder::set_loops_over(const char* what) {
-  function->addFnAttr(loops_over_attribute, what);
+void KernelBuilder::set_loop_kind(LoopsOver what) {
+  change_hints(*function, [&](KernelHints& hints) { hints.loops_over = what; });
 }
 
 ResultBlock write_lanes(KernelBuilder& w, const Dims& dims, double steps,
@@ -283,7 +282,7 @@ class ElementLoops {
 
   void write_flat() {
     const int64_t each = set_flat_count();
-    if (element_count(dims_) >= whole_lanes) w_.set_loops_over("places");
+    if (element_count(dims_) >= whole_lanes) w_.set_loop_kind(LoopsOver::Positions);
     set_runs(*w_.function, each);
     loop(w_.b, multiply_index(w_.b, w_.begin, each), multiply_index(w_.b, w_.end, each),
          [&](llvm::Value* i) { store(Index::linear(w_.b, dims_, i)); });
@@ -377,9 +376,10 @@ class ElementLoops {
 
   // Elements that are mostly moved, or are whole vectors, go along the rows, those that are
   // computed across them.
-  const char* straight_rows(int64_t size) const {
+  LoopsOver straight_rows(int64_t size) const {
     const auto steps = steps_of_row(size, Op::Iota);
-    return size % min_lanes != 0 && steps && steps->computed > size ? "columns" : "rows";
+    return size % min_lanes != 0 && steps && steps->computed > size ? LoopsOver::AcrossRows
+                                                                    : LoopsOver::AlongRows;
   }
 
   // Rows of eight of the narrowest and of the widest elements that cross lines of what is read take
@@ -423,7 +423,7 @@ class ElementLoops {
             (dims_[first - 1] < min_lanes && is_straight(each * dims_[first - 1], Op::Iota))))
       each *= dims_[--first];
     if (are_straight || each > std::max(max_short_row, dims_[inner_]))
-      w_.set_loops_over(straight_rows(each));
+      w_.set_loop_kind(straight_rows(each));
     const Dims outer(dims_.begin(), dims_.begin() + static_cast<int64_t>(first));
     const auto write = [&](const Index& lane) {
       for (size_t d = 0; d < first; ++d) at_[d] = lane.at(w_.b, d);

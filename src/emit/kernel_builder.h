@@ -3,6 +3,7 @@
 #pragma once
 
 #include "emit/element_emitter.h"
+#include "emit/kernel_hints.h"
 #include "emit/loops.h"
 
 namespace hilo {
@@ -32,11 +33,7 @@ class KernelBuilder {
   void set_long_chunk(int64_t iterations) { long_chunk_ = iterations; }
   // Says that so many iterations write so many elements of each result, in their order.
   void set_block(int64_t iterations, int64_t elements) { block_ = {iterations, elements}; }
-  // What its inner loops are over, where optimise() can make use of it: "vectors" already;
-  // "windows", and places between partition points, whose bounds say what is read; "places" that
-  // all arrays share, without a rest of vectors; rows of a few elements in straight code, the
-  // vectors of which are along "rows", or across them, of "columns"; flat ones over "tabled rows".
-  void set_loops_over(const char* what);
+  void set_loop_kind(LoopsOver what);
   int64_t count() const { return count_; }
   double steps_each() const { return steps_each_; }
   ResultBlock block() const { return block_; }

@@ -362,7 +362,6 @@ class KernelWriting {
         arrays.push_back(writer.array(array_number(loops, array_of(i, leaf))));
       writer.elements.bind_arrays(module_.operand(id_, i), std::move(arrays));
     }
-    mark_large_arrays(loops, *writer.function);
     bind_fusions(writer.elements);
     std::vector<WrittenLeaf> leaves;
     for (const Target& target : loops.targets) {
@@ -374,7 +373,10 @@ class KernelWriting {
     const InstructionId first = loops.targets[0].value;
     const WriteFunction write = functions_of(module_[first].op).write;
     writer.in_place = updates_in_place(loops.targets[0]);
-    if (is_beyond_caches(loops)) writer.function->addFnAttr(beyond_caches_attribute);
+    change_hints(*writer.function, [&](KernelHints& hints) {
+      hints.is_beyond_caches = is_beyond_caches(loops);
+      hints.large_arrays = large_arrays(loops);
+    });
     std::optional<Error> error;
     if (width_ > 0) {
       if (auto done = write_parts(writer, leaves, width_); !done) error = done.error();
@@ -419,12 +421,13 @@ class KernelWriting {
       function.addFnAttr(llvm::Attribute::getWithStackAlignment(function.getContext(), cache_line));
   }
 
-  void mark_large_arrays(Loops& loops, llvm::Function& function) const {
+  std::vector<unsigned> large_arrays(Loops& loops) const {
+    std::vector<unsigned> out;
     for (size_t i = 0; i < operands_.size(); ++i)
       for (size_t leaf = 0; leaf < operands_[i].size() && !is_immediate(i); ++leaf)
         if (operands_[i][leaf].bytes >= beyond_second_cache)
-          function.addParamAttr(static_cast<unsigned>(array_number(loops, array_of(i, leaf))),
-                                llvm::Attribute::get(function.getContext(), large_array_attribute));
+          out.push_back(static_cast<unsigned>(array_number(loops, array_of(i, leaf))));
+    return out;
   }
 
   // What one thread does is done in one call: LLVM knows how often its loops go round, and makes

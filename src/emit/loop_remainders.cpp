@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-#include "emit/promote_accumulators.h"
+#include "emit/kernel_hints.h"
 #include "emit/scalarized_lanes.h"
 
 namespace hilo {
@@ -107,8 +107,7 @@ llvm::PreservedAnalyses LoopRemainders::run(llvm::Function& function,
   const auto& target = analyses.getResult<llvm::TargetIRAnalysis>(function);
   const bool has_masks = masks_all(target, llvm::Type::getInt8Ty(function.getContext()));
   auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
-  const bool has_accumulators =
-      function.hasFnAttribute(accumulators_attribute);  // soon in registers
+  const bool has_accumulators = hints_of(function).has_accumulators;  // soon in registers
   for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder()) {
     const bool is_masked = has_masks ? is_long_and_free(*loop, body_under_masks)
                                      : is_long_and_free(*loop, body_under_slow_masks) &&

@@ -9,13 +9,14 @@
 
 #include <algorithm>
 
+#include "emit/kernel_hints.h"
+
 namespace hilo {
 namespace {
 
 constexpr uint64_t line = 64, narrowest = 16;  // bytes
 constexpr uint64_t word = 32;                  // bits
 constexpr int64_t whole_lanes = 64;            // elements that are whole vectors on every chip
-constexpr const char* runs_attribute = "hilo-runs-of-vectors";
 
 // The bytes of a vector that is stored to an argument, or 0.
 uint64_t streamed_bytes(const llvm::StoreInst& store) {
@@ -45,12 +46,13 @@ void hide_narrowing(llvm::StoreInst& store, uint64_t register_bits) {
 }  // namespace
 
 void set_runs(llvm::Function& function, int64_t elements) {
-  if (elements % whole_lanes == 0) function.addFnAttr(runs_attribute);
+  if (elements % whole_lanes == 0)
+    change_hints(function, [](KernelHints& hints) { hints.has_whole_runs = true; });
 }
 
 void make_stores_non_temporal(llvm::Function& function, uint64_t register_bits) {
-  if (!function.hasFnAttribute(beyond_caches_attribute) || !function.hasFnAttribute(runs_attribute))
-    return;
+  const KernelHints hints = hints_of(function);
+  if (!hints.is_beyond_caches || !hints.has_whole_runs) return;
   if (!function.getParent()->getTargetTriple().isX86()) return;
   llvm::LLVMContext& context = function.getContext();
   auto* one = llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(context, llvm::APInt(32, 1)));

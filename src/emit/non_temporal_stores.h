@@ -9,12 +9,10 @@ namespace hilo {
 
 // Bytes of a result that last-level caches are taken to lose before somebody reads it.
 constexpr int64_t beyond_caches = 1 << 25;
-// Of a function that writes nothing else, to arrays aligned to 64 bytes.
-constexpr const char* beyond_caches_attribute = "hilo-beyond-caches";
 
 // The function stores runs of so many elements side by side, each beginning at a multiple of them.
 void set_runs(llvm::Function& function, int64_t elements);
-// After loops have become vector code: where runs are of whole vectors, these are stored past the
+// After loops have become vector code: what is_beyond_caches and has_whole_runs is stored past the
 // caches. Does nothing where the chip has no fence for such stores. register_bits: of the chip's
 // vectors.
 void make_stores_non_temporal(llvm::Function& function, uint64_t register_bits);

@@ -13,6 +13,8 @@
 #include <span>
 #include <vector>
 
+#include "emit/kernel_hints.h"
+
 namespace hilo {
 namespace {
 
@@ -30,10 +32,10 @@ constexpr int64_t line = 64;              // bytes that are fetched at once
 constexpr int64_t shortest_step_of_elements = 32;
 
 // The large array that is read, or null.
-const llvm::Argument* large_array(llvm::LoadInst& load) {
+const llvm::Argument* large_array(llvm::LoadInst& load, const KernelHints& hints) {
   const auto* array =
       llvm::dyn_cast<llvm::Argument>(llvm::getUnderlyingObject(load.getPointerOperand()));
-  return array && array->hasAttribute(large_array_attribute) ? array : nullptr;
+  return array && std::ranges::count(hints.large_arrays, array->getArgNo()) > 0 ? array : nullptr;
 }
 
 // By how many bytes a place moves with each round of the loop; null where that varies.
@@ -94,11 +96,11 @@ std::vector<llvm::LoadInst*> lines_of(std::span<llvm::LoadInst* const> loads,
   return lines;
 }
 
-bool reads(const llvm::Loop& loop, const llvm::Argument* array) {
+bool reads(const llvm::Loop& loop, const llvm::Argument* array, const KernelHints& hints) {
   return std::ranges::any_of(loop.blocks(), [&](llvm::BasicBlock* block) {
     return std::ranges::any_of(*block, [&](llvm::Instruction& step) {
       auto* load = llvm::dyn_cast<llvm::LoadInst>(&step);
-      return load && large_array(*load) == array;
+      return load && large_array(*load, hints) == array;
     });
   });
 }
@@ -133,8 +135,10 @@ using Reads = std::map<const llvm::Argument*, std::vector<llvm::LoadInst*>>;  //
 // The innermost loops of a function.
 class Loops {
  public:
-  Loops(llvm::Function& function, llvm::FunctionAnalysisManager& functions)
-      : known_(functions.getResult<llvm::ScalarEvolutionAnalysis>(function)),
+  Loops(llvm::Function& function, const KernelHints& hints,
+        llvm::FunctionAnalysisManager& functions)
+      : hints_(hints),
+        known_(functions.getResult<llvm::ScalarEvolutionAnalysis>(function)),
         order_(functions.getResult<llvm::DominatorTreeAnalysis>(function)) {
     for (const llvm::Loop* loop :
          functions.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder())
@@ -164,7 +168,7 @@ class Loops {
     for (llvm::BasicBlock* block : loop.blocks())
       for (llvm::Instruction& step : *block)
         if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&step))
-          if (const llvm::Argument* array = large_array(*load);
+          if (const llvm::Argument* array = large_array(*load, hints_);
               array && (goes_along(*load, &loop, long_run, known_) || later_row(*load, loop)))
             reads[array].push_back(load);
     for (auto& [array, loads] : reads) loads = lines_of(loads, known_);
@@ -188,11 +192,12 @@ class Loops {
     const bool is_read = std::ranges::any_of(innermost_, [&](const llvm::Loop* other) {
       return other != &loop && rows->contains(other) &&
              order_.dominates(other->getHeader(), loop.getHeader()) &&
-             reads(*other, large_array(load));
+             reads(*other, large_array(load, hints_), hints_);
     });
     return is_read ? std::optional(llvm::alignTo(near, *row)) : std::nullopt;
   }
 
+  const KernelHints& hints_;
   llvm::ScalarEvolution& known_;
   const llvm::DominatorTree& order_;
   std::vector<const llvm::Loop*> innermost_;
@@ -202,10 +207,8 @@ class Loops {
 
 void prefetch_large_arrays(llvm::Function& function, llvm::FunctionAnalysisManager& functions,
                            llvm::StringRef processor) {
-  if (std::ranges::any_of(function.args(), [](const llvm::Argument& argument) {
-        return argument.hasAttribute(large_array_attribute);
-      }))
-    Loops(function, functions).fetch_reads(processor);
+  const KernelHints hints = hints_of(function);
+  if (!hints.large_arrays.empty()) Loops(function, hints, functions).fetch_reads(processor);
 }
 
 }  // namespace hilo

@@ -8,13 +8,11 @@ namespace hilo {
 
 // Bytes of an array that a core's second cache does not hold.
 constexpr int64_t beyond_second_cache = 1 << 22;
-// Of a parameter of a function: an array of so many bytes.
-constexpr const char* large_array_attribute = "hilo-large-array";
 
-// After loops have become vector code: vectors of large arrays that a loop reads one after the
-// other are asked for some way before they are read. A processor looks ahead of such reads by
-// itself, but not from one page of memory to the next, and not while a row that was read is worked
-// on further: that is when the next row is fetched. `processor` has LLVM's name.
+// After loops have become vector code: vectors of KernelHints::large_arrays that a loop reads one
+// after the other are asked for some way before they are read. A processor looks ahead of such
+// reads by itself, but not from one page of memory to the next, and not while a row that was read
+// is worked on further: that is when the next row is fetched. `processor` has LLVM's name.
 void prefetch_large_arrays(llvm::Function& function, llvm::FunctionAnalysisManager& functions,
                            llvm::StringRef processor);
 

@@ -11,6 +11,8 @@
 
 #include <algorithm>
 
+#include "emit/kernel_hints.h"
+
 namespace hilo {
 namespace {
 
@@ -34,7 +36,7 @@ bool is_over_lanes(const llvm::Loop& loop) {
 
 llvm::PreservedAnalyses PromoteAccumulators::run(llvm::Function& function,
                                                  llvm::FunctionAnalysisManager& analyses) {
-  if (!function.hasFnAttribute(accumulators_attribute)) return llvm::PreservedAnalyses::all();
+  if (!hints_of(function).has_accumulators) return llvm::PreservedAnalyses::all();
   auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
   auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
   bool changed = false;

@@ -5,12 +5,9 @@
 
 namespace hilo {
 
-// Of a function: it has loops over the lanes of a row, in arrays of its frame.
-constexpr const char* accumulators_attribute = "hilo-lane-sums";
-
-// Short loops over the lanes of a function that has such, vectorised already, become straight code,
-// so that the lanes stay in registers from one piece of the row to the next: through memory each
-// piece would wait for what the one before it stored.
+// Of a function with KernelHints::has_accumulators: short loops over the lanes, vectorised already,
+// become straight code, so that the lanes stay in registers from one piece of the row to the next:
+// through memory each piece would wait for what the one before it stored.
 struct PromoteAccumulators : llvm::PassInfoMixin<PromoteAccumulators> {
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
 };

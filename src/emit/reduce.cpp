@@ -11,7 +11,6 @@
 #include "emit/kernel_builder.h"
 #include "emit/op_functions.h"
 #include "emit/partition_points.h"
-#include "emit/promote_accumulators.h"
 
 namespace hilo {
 namespace {
@@ -243,7 +242,7 @@ std::vector<Value*> Reduce::combined_in_lanes(const Index& kept, int64_t lanes, 
   const LocalArray sums(b_, reducer_.type(), lanes);
   Value* identity = reducer_.identity();
   // As vectors: a loop would have to be vectorised.
-  b_.GetInsertBlock()->getParent()->addFnAttr(accumulators_attribute);
+  set_accumulators(*b_.GetInsertBlock()->getParent());
   for (int64_t i = 0; i < lanes; i += each)
     sums.fill_lanes(identity, i, each, chunk_alignment(each));
   std::vector<Value*> at = place(kept);
@@ -349,7 +348,7 @@ std::vector<Value*> Reduce::chosen(const Index& kept) {
   const int64_t lanes =
       std::min(lanes_of_row(e_, e_.module.operand(id_, 0), dims_[last]), max_lanes_of_choices);
   const std::vector<LocalArray> held = local_arrays(lanes);
-  b_.GetInsertBlock()->getParent()->addFnAttr(accumulators_attribute);
+  set_accumulators(*b_.GetInsertBlock()->getParent());
   const auto store = [&](const std::vector<Value*>& values, Value* i) {
     for (size_t k = 0; k < count_; ++k) held[k].store(values[k], i);
   };

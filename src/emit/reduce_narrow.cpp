@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "emit/promote_accumulators.h"
 #include "emit/reduce.h"
 
 namespace hilo {
@@ -52,7 +51,7 @@ class ColumnsByLines {
     for (size_t d : reduce_.kept()) outer.push_back(d == column_ ? 1 : reduce_.dims()[d]);
     w_.set_count(element_count(outer), reduce_.reduced_elements() * static_cast<double>(columns()));
     held_ = reduce_.local_arrays(lanes_ * columns());
-    b_.GetInsertBlock()->getParent()->addFnAttr(accumulators_attribute);
+    set_accumulators(*b_.GetInsertBlock()->getParent());
     loop(b_, w_.begin, w_.end, [&](Value* number) {
       const Index place = Index::linear(b_, outer, number);
       add_all(place);

@@ -2,7 +2,6 @@
 // come to is held in registers from the first of their lines to the last.
 #include <algorithm>
 
-#include "emit/promote_accumulators.h"
 #include "emit/reduce.h"
 
 namespace hilo {
@@ -39,7 +38,7 @@ class SlabReduction {
     const LaneGroups groups(dims_, along_, are_most ? max_lanes : min_lanes);
     w_.set_count(groups.count(), reduce_.reduced_elements() * static_cast<double>(groups.lanes()));
     held_ = reduce_.local_arrays(groups.lanes());
-    b_.GetInsertBlock()->getParent()->addFnAttr(accumulators_attribute);
+    set_accumulators(*b_.GetInsertBlock()->getParent());
     loop(b_, w_.begin, w_.end,
          [&](Value* number) { write_group(groups, groups.first(b_, number)); });
   }

@@ -469,7 +469,7 @@ class ReduceWindow {
 Result<void> write_ReduceWindow(KernelBuilder& w, InstructionId id) {
   ReduceWindow reduce(w, id);
   if (const char* refusal = reduce.refusal()) return fail(ErrorKind::Unsupported, "{}", refusal);
-  w.set_loops_over("windows");
+  w.set_loop_kind(LoopsOver::Windows);
   reduce.write();
   return {};
 }

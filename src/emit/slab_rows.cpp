@@ -5,7 +5,6 @@
 
 #include "emit/bf16_rounding.h"
 #include "emit/lane_groups.h"
-#include "emit/promote_accumulators.h"
 #include "emit/reduce.h"
 #include "emit/row_numbers.h"
 #include "emit/rows.h"
@@ -46,7 +45,7 @@ class SlabWriter {
     const Dims columns(rows_.dims.begin() + static_cast<std::ptrdiff_t>(outer_), rows_.dims.end());
     w_.set_count(groups_.count(),
                  steps * static_cast<double>(groups_.lanes() * element_count(columns)));
-    w_.function->addFnAttr(accumulators_attribute);
+    set_accumulators(*w_.function);
     is_short_ = steps <= short_row && !slab_.is_costly;
     if (!is_short_) make_frames();
     if (slab_.size() > 1) transpose_arrays();

@@ -5,6 +5,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Support/KnownBits.h>
 
+#include "emit/kernel_hints.h"
 #include "emit/table_reads.h"
 
 namespace hilo {
@@ -128,7 +129,7 @@ Value* StepVectorizer::load_from_table(llvm::IRBuilder<>& b, llvm::LoadInst& loa
   if (llvm::computeKnownBits(index, of_.body().getDataLayout()).countMaxActiveBits() >
       word->getIntegerBitWidth())
     return nullptr;
-  const bool has_quick_gathers = of_.body().getParent()->hasFnAttribute(quick_gathers_attribute);
+  const bool has_quick_gathers = hints_of(*of_.body().getParent()).has_quick_gathers;
   if (has_quick_gathers && load.getMetadata(lookup_mark)->getNumOperands() > 0 &&
       of_.lanes() >= fewest_gathered)
     return gather_words(b, *place->getPointerOperand(),

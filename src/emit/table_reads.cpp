@@ -15,6 +15,8 @@
 #include <numeric>
 #include <set>
 
+#include "emit/kernel_hints.h"
+
 namespace hilo {
 namespace {
 
@@ -175,7 +177,7 @@ void let_tables_be_gathered(llvm::Function& function, const llvm::TargetMachine&
 void note_quick_gathers(llvm::Function& function, const llvm::TargetMachine& machine) {
   if (machine.getTargetTriple().isX86() &&
       machine.getMCSubtargetInfo()->checkFeatures("+fast-gather,+avxvnni"))
-    function.addFnAttr(quick_gathers_attribute);
+    change_hints(function, [](KernelHints& hints) { hints.has_quick_gathers = true; });
 }
 
 }  // namespace hilo

@@ -20,10 +20,8 @@ bool is_table(const llvm::LoadInst& load);
 // it computes much of each element, which may be all that takes time.
 void let_tables_be_gathered(llvm::Function& function, const llvm::TargetMachine& machine);
 
-// On functions for processors that gather vectors of 32 bits sooner than they read the single
-// elements: not AMD's up to Zen 5, nor Intel's whose microcode fences gathers (Downfall, 2023),
-// which all are older than AVX-VNNI.
-inline constexpr const char* quick_gathers_attribute = "hilo-quick-gathers";
+// KernelHints::has_quick_gathers: not of AMD's up to Zen 5, nor Intel's whose microcode fences
+// gathers (Downfall, 2023), which all are older than AVX-VNNI.
 void note_quick_gathers(llvm::Function& function, const llvm::TargetMachine& machine);
 
 // After loops have become vector code: tables of 16 f32 are vectors, of which one instruction of
