@@ -19,8 +19,6 @@ constexpr size_t max_values = 100;  // that an element is made of, each with tab
 // Whether the values are made of what arrays hold at places that follow from theirs, by at least
 // one costly step.
 bool are_costly(const ElementEmitter& e, std::vector<InstructionId> seen) {
-  static constexpr Op moves[] = {Op::Slice,     Op::Reverse, Op::Reshape, Op::Broadcast,
-                                 Op::Transpose, Op::Bitcast, Op::Copy,    Op::Iota};
   bool out = false;
   for (size_t i = 0; i < seen.size(); ++i) {
     const InstructionId id = seen[i];
@@ -28,7 +26,8 @@ bool are_costly(const ElementEmitter& e, std::vector<InstructionId> seen) {
     const Shape& shape = e.module.shape(id);
     if (!shape.is_array() || is_complex(shape.type) || seen.size() > max_values) return false;
     if (e.array(id) || op == Op::Constant || op == Op::Parameter) continue;
-    if (!is_elementwise(op) && std::ranges::count(moves, op) == 0) return false;
+    const bool rearranges_one = has_trait(op, TraitRearranges) && e.module[id].operand_count == 1;
+    if (!is_elementwise(op) && !rearranges_one && op != Op::Iota) return false;
     out = out || (is_elementwise(op) && !has_trait(op, TraitCheap));
     for (InstructionId operand : e.module.operands(id))
       if (std::ranges::count(seen, operand) == 0) seen.push_back(operand);

@@ -137,13 +137,10 @@ namespace {
 // Of an element that is made of others' or read, or null where it is made in another way.
 std::optional<int64_t> step_cost(const ElementEmitter& elements, InstructionId id,
                                  std::optional<Op> also) {
-  // Give an element of one operand, chosen by the place.
-  static constexpr Op moves[] = {Op::Slice,     Op::Reverse, Op::Concatenate, Op::Pad,  Op::Reshape,
-                                 Op::Broadcast, Op::Bitcast, Op::Transpose,   Op::Copy, Op::Fusion};
   const Op op = elements.module[id].op;
   if (!elements.module.shape(id).is_array()) return std::nullopt;
   if (elements.array(id) || op == Op::Constant || op == Op::Parameter) return cheap_step;
-  if (has_trait(op, TraitCheap) || std::ranges::count(moves, op) > 0 || op == also)
+  if (has_trait(op, TraitCheap | TraitRearranges) || op == Op::Fusion || op == also)
     return cheap_step;
   return is_elementwise(op) ? std::optional(costly_step) : std::nullopt;
 }

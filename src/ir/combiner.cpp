@@ -5,9 +5,6 @@
 namespace hilo {
 namespace {
 
-constexpr Op combining[] = {Op::Add, Op::Multiply, Op::Maximum, Op::Minimum,
-                            Op::And, Op::Or,       Op::Xor};
-
 InstructionId through_convert(const Module& module, InstructionId id) {
   const bool is_convert = module[id].op == Op::Convert && module[id].operand_count == 1;
   return is_convert ? module.operand(id, 0) : id;
@@ -25,8 +22,7 @@ std::optional<Combiner> find_combiner(const Module& module, ComputationId id) {
   const std::vector<InstructionId>& parameters = computation.parameters;
   if (!computation.root || parameters.size() != 2) return std::nullopt;
   const InstructionId op = through_convert(module, computation.root);
-  if (std::ranges::count(combining, module[op].op) == 0 || module[op].operand_count != 2)
-    return std::nullopt;
+  if (!has_trait(module[op].op, TraitMonoid) || module[op].operand_count != 2) return std::nullopt;
   const std::array sides = {through_convert(module, module.operand(op, 0)),
                             through_convert(module, module.operand(op, 1))};
   if (!std::ranges::is_permutation(sides, parameters)) return std::nullopt;

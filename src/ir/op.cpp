@@ -12,12 +12,16 @@ constexpr uint8_t IntegralOrPred = Integral | MaskPred;
 constexpr uint8_t Number = Integral | FloatOrComplex, NumberOrPred = Number | MaskPred;
 constexpr uint8_t SignedNumber = MaskSigned | FloatOrComplex;
 constexpr uint8_t Any = 0xff;
-constexpr uint16_t Transcendental = TraitTranscendental, NoTraffic = TraitNoTraffic;
-constexpr uint16_t NotFolded = TraitNotFolded, Cheap = TraitCheap;
-constexpr uint16_t Effect = TraitEffect, Collective = TraitCollective;
-constexpr uint16_t Moves = TraitMoves, Paired = TraitPaired;
-constexpr uint16_t Apart = TraitApart, Exact = TraitExact;
-constexpr uint16_t traits(uint16_t mask = 0) { return mask; }
+constexpr uint32_t Transcendental = TraitTranscendental, NoTraffic = TraitNoTraffic;
+constexpr uint32_t NotFolded = TraitNotFolded, Cheap = TraitCheap;
+constexpr uint32_t Effect = TraitEffect, Collective = TraitCollective;
+constexpr uint32_t Moves = TraitMoves, Paired = TraitPaired;
+constexpr uint32_t Apart = TraitApart, Exact = TraitExact;
+constexpr uint32_t Commutes = TraitCommutes, Monoid = TraitMonoid, Idempotent = TraitIdempotent;
+constexpr uint32_t Unrounded = TraitUnrounded, Stored = TraitStored;
+constexpr uint32_t Rearranges = TraitRearranges, ByDimension = TraitByDimension;
+constexpr uint32_t Stated = TraitStated, Transfers = TraitTransfers;
+constexpr uint32_t traits(uint32_t mask = 0) { return mask; }
 constexpr OpInfo infos[] = {
 #define OP(name, text, operands, attributes, op_class, types, ...) \
   {text, operands, #attributes, OpClass::op_class, types, traits(__VA_ARGS__)},

@@ -29,7 +29,7 @@ enum TypeMask : uint8_t {
   MaskSpecial = 32,
 };
 // What some ops have in common; the words of ops.def.
-enum OpTrait : uint16_t {
+enum OpTrait : uint32_t {
   TraitTranscendental = 1,
   TraitNoTraffic = 2,
   TraitNotFolded = 4,
@@ -39,7 +39,16 @@ enum OpTrait : uint16_t {
   TraitMoves = 64,
   TraitPaired = 128,
   TraitApart = 256,
-  TraitExact = 512
+  TraitExact = 512,
+  TraitCommutes = 1 << 10,
+  TraitMonoid = 1 << 11,
+  TraitIdempotent = 1 << 12,
+  TraitUnrounded = 1 << 13,
+  TraitRearranges = 1 << 14,
+  TraitByDimension = 1 << 15,
+  TraitStated = 1 << 16,
+  TraitTransfers = 1 << 17,
+  TraitStored = 1 << 18
 };
 struct OpInfo {
   std::string_view text;
@@ -47,12 +56,12 @@ struct OpInfo {
   std::string_view attributes;  // "Dot"
   OpClass op_class;
   uint8_t types;    // TypeMask
-  uint16_t traits;  // OpTrait
+  uint32_t traits;  // OpTrait
 };
 const OpInfo& info(Op op);
 inline std::string_view text_of(Op op) { return info(op).text; }
 std::optional<Op> op_of(std::string_view text);
-inline bool has_trait(Op op, uint16_t traits) { return (info(op).traits & traits) != 0; }
+inline bool has_trait(Op op, uint32_t traits) { return (info(op).traits & traits) != 0; }
 inline bool is_elementwise(Op op) { return info(op).op_class == OpClass::Elementwise; }
 
 }  // namespace hilo

@@ -21,23 +21,18 @@ size_t hash_field(const LiteralRef& ref) {
       {reinterpret_cast<const char*>(raw.data()), std::min(raw.size(), most)});
 }
 
-bool is_commutative(Op op) {
-  static constexpr Op ops[] = {Op::Add, Op::Multiply, Op::And, Op::Or, Op::Xor};
-  return std::ranges::find(ops, op) != std::end(ops);
-}
-
 // Values of these are not merged: parameters are not equal because they look so, and the others do
 // more than make a value, or stand for a place in the order.
 bool may_merge(const Editor& editor, InstructionId id) {
-  static constexpr Op never[] = {Op::Parameter, Op::OptimizationBarrier, Op::AfterAll,
-                                 Op::AddDependency, Op::Domain};
   const Module& module = editor.module();
   const Op op = module[id].op;
   // Buffers that somebody makes, and copies that keep two buffers apart.
   if (op == Op::CustomCall && module[id].operand_count == 0) return false;
   if (op == Op::Copy && module.header.is_scheduled) return false;
-  return std::ranges::find(never, op) == std::end(never) && !is_communication(op) &&
-         !editor.is_pinned(id) && !editor.effects().has(id);
+  const bool is_name_or_order =
+      has_trait(op, TraitNoTraffic) && has_trait(op, TraitNotFolded) && op != Op::Bitcast;
+  return !is_name_or_order && !is_communication(op) && !editor.is_pinned(id) &&
+         !editor.effects().has(id);
 }
 
 class Merger {
@@ -97,7 +92,7 @@ class Merger {
   std::vector<uint32_t> operands_of(InstructionId id) const {
     std::vector<uint32_t> out;
     for (InstructionId operand : module_.operands(id)) out.push_back(operand.value);
-    if (is_commutative(module_[id].op)) std::ranges::sort(out);
+    if (has_trait(module_[id].op, TraitCommutes)) std::ranges::sort(out);
     return out;
   }
 

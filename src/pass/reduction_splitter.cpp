@@ -29,11 +29,9 @@ constexpr int64_t max_unsplit_stored = 1 << 14;
 // The op of a reducer that may be applied in any order, over types that do not round sums to less
 // than what they are kept in; else nothing.
 std::optional<Op> reducer_op(const Module& module, const ReduceAttributes& attributes) {
-  static constexpr Op ops[] = {Op::Add, Op::Multiply, Op::Maximum, Op::Minimum, Op::And, Op::Or};
   const Computation& computation = module[attributes.to_apply];
   const Instruction& root = module[computation.root];
-  if (computation.parameters.size() != 2 || std::ranges::count(ops, root.op) == 0)
-    return std::nullopt;
+  if (computation.parameters.size() != 2 || !has_trait(root.op, TraitMonoid)) return std::nullopt;
   const auto operands = module.operands(computation.root);
   const auto& parameters = computation.parameters;
   if (!std::ranges::is_permutation(operands, parameters)) return std::nullopt;
@@ -62,7 +60,8 @@ class Splitter {
     // Maximum and its like may take the initial value twice.
     identity_ = init_;
     const ElementType type = module_.shape(init_).type;
-    if (*op == Op::Add) identity_ = constant(scalar_of(type, is_floating(type) ? -0.0 : 0));
+    if (*op == Op::Add || *op == Op::Xor)
+      identity_ = constant(scalar_of(type, is_floating(type) ? -0.0 : 0));
     if (*op == Op::Multiply) identity_ = constant(scalar_of(type, 1));
     const Cut cut = outermost_cut();
     InstructionId out;

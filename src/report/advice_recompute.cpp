@@ -10,11 +10,8 @@ namespace {
 bool may_run_twice(const PictureInstruction& instruction) {
   const auto op = op_of(instruction.op);
   if (!op) return false;
-  if (is_elementwise(*op)) return true;
-  for (const Op other : {Op::Broadcast, Op::Iota, Op::Fusion, Op::Slice, Op::Pad, Op::Concatenate,
-                         Op::Reshape, Op::Transpose, Op::Reduce, Op::Dot, Op::Gather})
-    if (*op == other) return true;
-  return false;
+  return *op == Op::Fusion ||
+         !has_trait(*op, TraitEffect | TraitCollective | TraitNotFolded | TraitNoTraffic);
 }
 
 struct Gap {

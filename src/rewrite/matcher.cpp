@@ -10,23 +10,20 @@ namespace hilo {
 namespace {
 
 bool commutes(const PatternNode& node) {
-  static constexpr Op ops[] = {Op::Add, Op::Multiply, Op::And,    Op::Or,
-                               Op::Xor, Op::Maximum,  Op::Minimum};
   if (node.op == Op::Compare) return node.direction <= 1;  // eq, ne
-  return std::ranges::find(ops, node.op) != std::end(ops);
+  return has_trait(node.op, TraitMonoid);
 }
 
-// Modules of TPUs round in these.
+// Modules of TPUs mix widths of floats; products take narrower numbers than they give anywhere.
 bool has_mixed_precision(const Module& module, const Instruction& instruction) {
-  static constexpr Op ops[] = {Op::Copy, Op::Slice,       Op::Pad,   Op::Select,
-                               Op::Dot,  Op::Convolution, Op::Reduce};
-  if (std::ranges::find(ops, instruction.op) == std::end(ops)) return false;
-  const Shape& result = module.shape(instruction);
-  const size_t first = instruction.op == Op::Select ? 1 : 0;
-  if (result.is_tuple()) return false;
-  for (size_t i = first; i < instruction.operand_count; ++i)
-    if (module.shape(module.operands(instruction)[i]).type != result.type) return true;
-  return false;
+  const Op op = instruction.op;
+  const ElementType type = module.shape(instruction).type;
+  const bool is_product = op == Op::Dot || op == Op::Convolution;
+  if (!is_product && (has_trait(op, TraitExact) || !is_floating(type))) return false;
+  return std::ranges::any_of(module.operands(instruction), [&](InstructionId operand) {
+    const ElementType from = module.shape(operand).type;
+    return from != type && (is_product || is_floating(from));
+  });
 }
 
 // The constant, seen through the broadcast of a scalar.

@@ -207,13 +207,11 @@ class DimMerger {
  private:
   // The same value of fewer dimensions, reshaped, or nothing.
   InstructionId merged(InstructionId id) {
-    static constexpr Op movers[] = {Op::Broadcast, Op::Concatenate, Op::Pad, Op::Reverse,
-                                    Op::Slice};
     const Op op = module_[id].op;
     if (op == Op::Transpose) return merged_transpose(editor_, id);
     if (op == Op::ReduceWindow) return merged_window(editor_, id);
     if (op == Op::Fusion) return merged_fusion(id);
-    return std::ranges::find(movers, op) != std::end(movers) ? merged_mover(id) : InstructionId{};
+    return has_trait(op, TraitByDimension) ? merged_mover(id) : InstructionId{};
   }
 
   bool has_plain_arrays(InstructionId id) const {

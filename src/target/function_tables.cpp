@@ -110,10 +110,10 @@ class Tabulator {
   }
 
   int cost(InstructionId id) const {
-    static constexpr Op quick[] = {Op::Sqrt, Op::Rsqrt};  // instructions of processors
     const Op op = module_[id].op;
     const int rounding = storage_bytes(module_.shape(id).type) == 2 ? 2 : 1;
-    if (std::ranges::find(quick, op) != std::end(quick)) return rounding + 2;
+    const bool is_instruction = op == Op::Sqrt || op == Op::Rsqrt;
+    if (is_instruction) return rounding + 2;
     return has_trait(op, TraitTranscendental) ? min_cost : rounding;
   }
 

@@ -182,9 +182,7 @@ class ColumnMerger {
   }
   // What no loop makes where it reads it: of this the merged array is the same memory.
   bool stands_in_memory(InstructionId id) const {
-    static constexpr Op ops[] = {Op::Parameter, Op::GetTupleElement, Op::Dot, Op::Convolution};
-    return std::ranges::find(ops, module_[id].op) != std::end(ops) &&
-           is_unpinned_dense_array(editor_, id);
+    return has_trait(module_[id].op, TraitStored) && is_unpinned_dense_array(editor_, id);
   }
   InstructionId merged_value(InstructionId id, int64_t first) {
     if (first_.contains(id)) return merged_.at(id);

@@ -55,11 +55,10 @@ class PaddedWindows {
   // Whether a result is the same when its initial value is combined with it once more, as it is for
   // an element of the padding of an array, and not for one of a window's.
   bool is_idempotent(ComputationId reducer, InstructionId init) const {
-    static constexpr Op choices[] = {Op::Maximum, Op::Minimum, Op::And, Op::Or};
     const auto combiner = find_combiner(module_, reducer);
     if (!combiner) return false;
     const Op op = module_[combiner->instruction].op;
-    if (std::ranges::find(choices, op) != std::end(choices)) return true;
+    if (has_trait(op, TraitIdempotent)) return true;
     const Literal* literal = constant_of(module_, init);
     if (!literal || !is_real_number(literal->shape().type)) return false;
     return (op == Op::Multiply && literal->number_at(0) == 1) ||

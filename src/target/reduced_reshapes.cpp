@@ -86,12 +86,8 @@ class ReshapeMover {
 
   // What loops with elementwise ops do not make themselves.
   bool stands_in_memory(InstructionId id) const {
-    static constexpr Op ops[] = {Op::Parameter,  Op::Constant,  Op::GetTupleElement,
-                                 Op::Reshape,    Op::Dot,       Op::Convolution,
-                                 Op::CustomCall, Op::Fft,       Op::Sort,
-                                 Op::AllReduce,  Op::AllGather, Op::ReduceScatter,
-                                 Op::AllToAll,   Op::Cholesky,  Op::TriangularSolve};
-    return std::ranges::find(ops, module_[id].op) != std::end(ops) &&
+    const Op op = module_[id].op;
+    return (has_trait(op, TraitStored) || op == Op::Reshape) &&
            is_unpinned_dense_array(editor_, id);
   }
 

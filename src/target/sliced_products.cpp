@@ -31,11 +31,7 @@ constexpr int64_t worth_no_copy = 1 << 14;
 bool is_plain_array(const Shape& shape) { return shape.is_array() && !shape.has_dynamic_dims(); }
 
 // What no loop computes where it is read: of other arrays a loop makes the slice alone.
-bool is_in_memory(Op op) {
-  static constexpr Op there[] = {Op::Parameter,  Op::GetTupleElement,    Op::Dot,
-                                 Op::CustomCall, Op::DynamicUpdateSlice, Op::Convolution};
-  return std::ranges::find(there, op) != std::end(there);
-}
+bool is_in_memory(Op op) { return has_trait(op, TraitStored) || op == Op::DynamicUpdateSlice; }
 
 class ProductFuser {
  public:

@@ -106,12 +106,10 @@ class Splitter {
   }
   // Loops that ask for elements at other places compute no more than the concatenation itself.
   bool is_moved(InstructionId id, InstructionId joined) const {
-    static constexpr Op movers[] = {
-        Op::Broadcast, Op::Slice,        Op::Transpose, Op::Reverse,     Op::Pad,
-        Op::Gather,    Op::DynamicSlice, Op::Reshape,   Op::Concatenate, Op::DynamicUpdateSlice};
     return std::ranges::any_of(module_.users(id), [&](InstructionId user) {
       if (is_joined_on(user, joined) || is_split_slice(user, joined)) return false;
-      return std::ranges::find(movers, module_[user].op) != std::end(movers);
+      const Op op = module_[user].op;
+      return has_trait(op, TraitMoves) && !is_elementwise(op) && !is_communication(op);
     });
   }
   bool is_split_transpose(InstructionId id, InstructionId joined) const {
@@ -220,12 +218,13 @@ class Splitter {
   // Whether an elementwise op of this kind stands among what a loop makes the value of.
   template <class Kind>
   bool is_computed_from(InstructionId value, Kind is_of_kind) const {
-    static constexpr Op movers[] = {Op::Broadcast, Op::Reshape, Op::Slice, Op::Transpose};
     std::vector<InstructionId> seen = {value};
     for (size_t i = 0; i < seen.size() && seen.size() < max_visited; ++i) {
       const Op op = module_[seen[i]].op;
       if (is_elementwise(op) && is_of_kind(module_, seen[i])) return true;
-      if (!is_elementwise(op) && std::ranges::find(movers, op) == std::end(movers)) continue;
+      const bool rearranges_one =
+          has_trait(op, TraitRearranges) && module_[seen[i]].operand_count == 1;
+      if (!is_elementwise(op) && !rearranges_one) continue;
       for (InstructionId operand : module_.operands(seen[i])) seen.push_back(operand);
     }
     return false;

@@ -81,8 +81,7 @@ std::string fault_of(const Sharding& sharding, const Shape& shape) {
 void verify_sharding(const Subject& subject) {
   const Sharding* sharding = subject.module.extra(subject.instruction).sharding.get();
   if (!sharding) return;
-  constexpr Op moving[] = {Op::Send, Op::SendDone, Op::Recv, Op::RecvDone, Op::Infeed, Op::Outfeed};
-  const bool any_shape = std::ranges::find(moving, subject.instruction.op) != std::end(moving);
+  const bool any_shape = has_trait(subject.instruction.op, TraitTransfers);
   static const Shape opaque;
   if (any_shape && sharding->kind == Sharding::Kind::Tuple) return;
   const std::string fault = fault_of(*sharding, any_shape ? opaque : subject.shape());

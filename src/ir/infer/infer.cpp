@@ -62,30 +62,7 @@ Result<Shape> infer_seen(const Given& given) {
   return functions[static_cast<size_t>(given.instruction.op)](given);
 }
 
-bool can_infer_shape(Op op) {
-  static constexpr Op stated[] = {Op::AllGather,
-                                  Op::AllGatherStart,
-                                  Op::AsyncStart,
-                                  Op::Bitcast,
-                                  Op::BitcastConvert,
-                                  Op::Broadcast,
-                                  Op::CollectivePermuteStart,
-                                  Op::Constant,
-                                  Op::Convert,
-                                  Op::CopyStart,
-                                  Op::CustomCall,
-                                  Op::DynamicReshape,
-                                  Op::Infeed,
-                                  Op::Iota,
-                                  Op::Parameter,
-                                  Op::Recv,
-                                  Op::ReduceScatter,
-                                  Op::Reshape,
-                                  Op::Rng,
-                                  Op::RngBitGenerator,
-                                  Op::StochasticConvert};
-  return std::ranges::find(stated, op) == std::end(stated);
-}
+bool can_infer_shape(Op op) { return !has_trait(op, TraitStated); }
 
 std::string braced(std::span<const int64_t> dims) {
   std::string out = "{";

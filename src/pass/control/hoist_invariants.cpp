@@ -28,9 +28,8 @@ class Hoister {
  private:
   // Ops that cost nothing, or are fused with what uses them.
   bool is_free(Op op) const {
-    static constexpr Op free[] = {Op::Constant,        Op::Parameter, Op::Iota,    Op::Broadcast,
-                                  Op::GetTupleElement, Op::Tuple,     Op::Bitcast, Op::Reshape};
-    return std::ranges::find(free, op) != std::end(free);
+    return has_trait(op, TraitNoTraffic) || info(op).operands == 0 || op == Op::Tuple ||
+           op == Op::Broadcast || op == Op::Reshape;
   }
 
   // So is a part of a constant, which is there in any case, and one of what the loop carries, where

@@ -15,12 +15,11 @@ namespace {
 constexpr int64_t short_trip_count = 8;
 
 bool only_computes_elements(const Module& module, ComputationId body) {
-  static constexpr Op others[] = {Op::Parameter, Op::Constant,   Op::Iota,    Op::GetTupleElement,
-                                  Op::Tuple,     Op::Reshape,    Op::Bitcast, Op::Broadcast,
-                                  Op::Slice,     Op::Concatenate};
   return std::ranges::all_of(module[body].instructions, [&](InstructionId id) {
-    return module[id].removed || is_elementwise(module[id].op) ||
-           std::ranges::count(others, module[id].op) > 0;
+    const Op op = module[id].op;
+    return module[id].removed || is_elementwise(op) || has_trait(op, TraitRearranges) ||
+           op == Op::Tuple || op == Op::GetTupleElement ||
+           (info(op).operands == 0 && !has_trait(op, TraitEffect));
   });
 }
 

@@ -14,12 +14,7 @@ namespace {
 bool is_narrow(ElementType type) { return is_floating(type) && bits_of(type) < 32; }
 
 // Ops that no precision matters to, or whose meaning is in it.
-bool stays(Op op) {
-  static constexpr Op ops[] = {Op::Convert, Op::Select,   Op::ReducePrecision,
-                               Op::Negate,  Op::Abs,      Op::StochasticConvert,
-                               Op::Real,    Op::IsFinite, Op::Imag};
-  return !is_elementwise(op) || std::ranges::find(ops, op) != std::end(ops);
-}
+bool stays(Op op) { return !is_elementwise(op) || has_trait(op, TraitUnrounded); }
 
 bool is_dense_static(const Module& module, InstructionId id) {
   return is_plain(module.shape(id)) && is_static(module.shape(id));

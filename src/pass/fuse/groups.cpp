@@ -37,17 +37,10 @@ constexpr int64_t sparse_lookup_ratio = 4;
 constexpr int max_computed_copies = 2, max_light_copies = 6, max_moved_copies = 16;
 constexpr int long_chain = 48;  // functions one after the other, computed at one place
 
-template <class List>
-bool is_one_of(const List& list, Op op) {
-  return std::ranges::find(list, op) != std::end(list);
-}
-
 // Elements come from other places, each result from one.
 bool is_mover(Op op) {
-  static constexpr Op ops[] = {Op::Broadcast, Op::Reshape,     Op::Transpose, Op::Slice,
-                               Op::Reverse,   Op::Pad,         Op::Iota,      Op::Concatenate,
-                               Op::Constant,  Op::DynamicSlice};
-  return is_one_of(ops, op);
+  const bool is_source = op == Op::Iota || op == Op::Constant;
+  return has_trait(op, TraitRearranges) || is_source || op == Op::DynamicSlice;
 }
 
 // Arrays, and reductions that give several.
@@ -152,11 +145,11 @@ bool is_light(const Module& module, InstructionId id) {
 // choices. Looks at no more than a few instructions.
 bool is_computed_anywhere(const Module& module, InstructionId id, bool with_choices) {
   constexpr size_t max_visited = 32;
-  static constexpr Op movers[] = {Op::Broadcast, Op::Transpose, Op::Slice, Op::Reverse, Op::Pad};
   std::vector<InstructionId> seen = {id};
   for (size_t i = 0; i < seen.size(); ++i) {
     const Op op = module[seen[i]].op;
-    const bool is_computed_here = is_by_element(module, seen[i]) || is_one_of(movers, op) ||
+    const bool is_computed_here = is_by_element(module, seen[i]) ||
+                                  (has_trait(op, TraitByDimension) && op != Op::Concatenate) ||
                                   (with_choices && is_moved_with_choices(module, seen[i])) ||
                                   is_degenerate_reshape(module, seen[i]);
     if (op == Op::Reduce || seen.size() > max_visited || (i == 0 && !is_computed_here))

@@ -82,10 +82,9 @@ InstructionId make_transpose(Editor& editor, const Match& match, InstructionId v
 }
 
 std::optional<Op> monoid_of(const Module& module, ComputationId computation) {
-  static constexpr Op ops[] = {Op::Add, Op::Multiply, Op::Maximum, Op::Minimum, Op::And, Op::Or};
   const Computation& body = module[computation];
   const Instruction& root = module[body.root];
-  if (body.parameters.size() != 2 || std::ranges::find(ops, root.op) == std::end(ops))
+  if (body.parameters.size() != 2 || !has_trait(root.op, TraitMonoid) || root.op == Op::Xor)
     return std::nullopt;
   const auto operands = module.operands(root);
   const bool straight = operands[0] == body.parameters[0] && operands[1] == body.parameters[1];

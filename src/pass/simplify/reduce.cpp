@@ -104,9 +104,7 @@ std::optional<Dims> reduced_before(const Match& match) {
   return out;
 }
 
-bool is_idempotent(std::optional<Op> op) {
-  return op == Op::Maximum || op == Op::Minimum || op == Op::And || op == Op::Or;
-}
+bool is_idempotent(std::optional<Op> op) { return op && has_trait(*op, TraitIdempotent); }
 
 // Dimensions of a broadcast of which some are kept whole, or reduced by what takes copies as one,
 // so that the next rules find its copies.

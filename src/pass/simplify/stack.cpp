@@ -48,8 +48,7 @@ bool is_stack_of_parts(const Editor& editor, InstructionId id, int64_t dim, Maki
     const Shape& from = module.shape(module.operand(id, 0));
     return is_plain(from) && is_static(from);
   }
-  static constexpr Op in_memory[] = {Op::Parameter, Op::GetTupleElement, Op::Constant, Op::Iota};
-  if (std::ranges::find(in_memory, op) != std::end(in_memory)) return true;
+  if (info(op).operands == 0 || op == Op::GetTupleElement) return true;
   if (editor.use_count(id) != 1 || editor.is_pinned(id) || ++making.ops > max_instructions)
     return false;
   if (is_stack(module, id, dim)) return making.has_stack = true;
