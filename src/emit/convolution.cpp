@@ -22,7 +22,7 @@ using llvm::Value;
 
 constexpr int64_t longest_line = 4096, longest_zeros = 1 << 16;
 #define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
-#include "emit/loop_limits.def"
+#include "pass/loop_limits.def"
 #undef LIMIT
 
 class Convolution {

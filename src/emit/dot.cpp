@@ -12,7 +12,7 @@ namespace hilo {
 namespace {
 
 #define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
-#include "emit/loop_limits.def"
+#include "pass/loop_limits.def"
 #undef LIMIT
 // Complex results side by side.
 constexpr int64_t shortest_line = 8;

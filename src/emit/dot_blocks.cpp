@@ -14,7 +14,7 @@ namespace {
 using llvm::Value;
 
 #define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
-#include "emit/loop_limits.def"
+#include "pass/loop_limits.def"
 #undef LIMIT
 // Elements of a right operand of columns for which blocks of rows are better than a library's,
 // which packs both operands: of any sums those that stay in the first cache, of short sums more.

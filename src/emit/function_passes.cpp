@@ -16,7 +16,6 @@
 #include <llvm/Transforms/Vectorize/SLPVectorizer.h>
 
 #include "emit/index_tables.h"
-#include "emit/kernel_hints.h"
 #include "emit/llvm_failure.h"
 #include "emit/loop_remainders.h"
 #include "emit/memory_steps.h"

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 
-#include "emit/kernel_hints.h"
 
 namespace hilo {
 namespace {

@@ -3,6 +3,8 @@
 
 #include <llvm/IR/PassManager.h>
 
+#include "emit/kernel_hints.h"
+
 namespace hilo {
 
 // Of a function with KernelHints::has_accumulators: short loops over the lanes, vectorised already,

@@ -15,12 +15,16 @@ struct PrepareOptions {
   std::vector<std::string> supplied_calls = {};  // PassOptions
 };
 
+// A pass or a pipeline by its name, and why it stands where it does.
+struct PipelineStep {
+  std::string_view pass, reason;
+};
+
 struct Target {
   std::string_view name, description;
   const Machine* (*machine)();
-  // What prepare() runs: passes of the target and those of pass/passes.def, by name, and what they
-  // are told.
-  std::span<const Pass> own_passes;
+  // What prepare() runs, also in the language of parse_pipeline, and what it is told.
+  std::span<const PipelineStep> steps;
   std::string_view pipeline;
   PassOptions (*pass_options)(const Machine& machine);
   // The passes before planning. The module verifies; afterwards it is in the form that plan() and
@@ -38,7 +42,6 @@ struct Target {
 
 const Target& cpu_target();
 
-std::vector<Pass> passes_of(const Target& target);  // its own and those of pass/passes.def
 // Those of pass/pipelines.def and the target's, which has the target's name.
 std::vector<NamedPipeline> pipelines_of(const Target& target);
 

@@ -112,10 +112,9 @@ class Bisection {
       return RunPasses([supplied = supplied_calls()](Module& module, const PassObserver& observer) {
         return cpu_target().prepare(module, *cpu_target().machine(), {observer, supplied});
       });
-    const auto passes = std::make_shared<const std::vector<Pass>>(passes_of(cpu_target()));
     HILO_TRY(Pipeline pipeline,
-             parse_pipeline(options_.passes, *passes, pipelines_of(cpu_target())));
-    return RunPasses([passes, pipeline = std::move(pipeline), pass = pass_options()](
+             parse_pipeline(options_.passes, all_passes(), pipelines_of(cpu_target())));
+    return RunPasses([pipeline = std::move(pipeline), pass = pass_options()](
                          Module& module, const PassObserver& observer) -> Result<void> {
       HILO_DO(run_pipeline(module, pipeline, {.pass = pass, .observer = observer}));
       return {};

@@ -16,20 +16,25 @@ struct Table {
   Rows rows;
 };
 
-using Words = std::span<const std::pair<uint8_t, std::string_view>>;
-constexpr std::pair<uint8_t, std::string_view> kind_words[] = {
+using Words = std::span<const std::pair<uint32_t, std::string_view>>;
+constexpr std::pair<uint32_t, std::string_view> kind_words[] = {
     {MaskPred, "pred"},      {MaskSigned, "signed"},   {MaskUnsigned, "unsigned"},
     {MaskFloat, "floating"}, {MaskComplex, "complex"}, {MaskSpecial, "special"}};
-constexpr std::pair<uint8_t, std::string_view> trait_words[] = {
+constexpr std::pair<uint32_t, std::string_view> trait_words[] = {
     {TraitTranscendental, "transcendental"},
     {TraitNoTraffic, "no-traffic"},
     {TraitNotFolded, "not-folded"},
     {TraitCheap, "cheap"},
     {TraitEffect, "effect"},
-    {TraitCollective, "collective"}};
+    {TraitCollective, "collective"},
+    {TraitMoves, "moves"},
+    {TraitCommutes, "commutes"},
+    {TraitMonoid, "monoid"},
+    {TraitIdempotent, "idempotent"},
+    {TraitRearranges, "rearranges"}};
 
 // The words of a mask's bits, with spaces between; "-" of none.
-std::string words_of(uint8_t mask, Words words) {
+std::string words_of(uint32_t mask, Words words) {
   std::string out;
   for (const auto& [bit, word] : words)
     if (mask & bit) (out += out.empty() ? "" : " ") += word;
@@ -82,10 +87,15 @@ Table errors_table() {
 
 Table passes_table() {
   Table out{{"pass", "meaning"}, {}};
-  std::vector<Pass> passes = passes_of(cpu_target());
-  std::ranges::sort(passes, {}, &Pass::name);
-  for (const Pass& pass : passes)
+  for (const Pass& pass : all_passes())
     out.rows.push_back({std::string(pass.name), std::string(pass.summary)});
+  return out;
+}
+
+Table steps_table() {
+  Table out{{"pass", "why there"}, {}};
+  for (const PipelineStep& step : cpu_target().steps)
+    out.rows.push_back({std::string(step.pass), std::string(step.reason)});
   return out;
 }
 
@@ -120,9 +130,9 @@ Table targets_table() {
 }
 
 constexpr std::pair<std::string_view, Table (*)()> tables[] = {
-    {"ops", ops_table},         {"passes", passes_table}, {"pipelines", pipelines_table},
-    {"rules", rules_table},     {"types", types_table},   {"custom-calls", custom_calls_table},
-    {"targets", targets_table}, {"errors", errors_table}};
+    {"ops", ops_table},       {"passes", passes_table},   {"pipelines", pipelines_table},
+    {"steps", steps_table},   {"rules", rules_table},     {"types", types_table},
+    {"errors", errors_table}, {"targets", targets_table}, {"custom-calls", custom_calls_table}};
 
 void show(const Table& table) {
   std::vector<size_t> widths;
@@ -163,7 +173,8 @@ void add_list(Arguments& arguments, Session& session) {
   for (const auto& [name, make] : tables) names.emplace_back(name);
   arguments
       .add_option("WHAT", *what,
-                  "ops, passes, pipelines, rules, types, custom-calls, targets or errors")
+                  "ops, passes, pipelines, steps (of the compiler, with reasons), rules, types, "
+                  "errors, targets or custom-calls")
       .required()
       .one_of(names);
   arguments.add_flag("--json", session.json, "one JSON document");

@@ -19,7 +19,7 @@ struct OptOptions {
   StageChoice stage;
 };
 
-Result<Pipeline> wanted_pipeline(const OptOptions& options, const std::vector<Pass>& passes) {
+Result<Pipeline> wanted_pipeline(const OptOptions& options, std::span<const Pass> passes) {
   const std::vector<NamedPipeline> pipelines = pipelines_of(cpu_target());
   if (options.pipeline.empty()) return parse_pipeline(options.passes, passes, pipelines);
   Pipeline out;
@@ -36,7 +36,7 @@ Result<Pipeline> wanted_pipeline(const OptOptions& options, const std::vector<Pa
   return out;
 }
 
-Result<void> check_names(const std::vector<std::string>& names, const std::vector<Pass>& passes) {
+Result<void> check_names(const std::vector<std::string>& names, std::span<const Pass> passes) {
   for (const std::string& name : names) HILO_DO(parse_pipeline(name, passes));
   return {};
 }
@@ -79,7 +79,7 @@ std::string json_of(const Module& module, const PipelineReport& report) {
 }
 
 Result<PipelineReport> optimize(Module& module, const OptOptions& options, Session& session) {
-  const std::vector<Pass> passes = passes_of(cpu_target());
+  const std::span<const Pass> passes = all_passes();
   HILO_TRY(const Pipeline pipeline, wanted_pipeline(options, passes));
   HILO_DO(check_names(options.disabled, passes));
   PipelineOptions run;
