@@ -9,14 +9,13 @@
 
 #include <algorithm>
 
-#include "emit/kernel_hints.h"
+#include "emit/kernel_builder.h"
 
 namespace hilo {
 namespace {
 
 constexpr uint64_t line = 64, narrowest = 16;  // bytes
 constexpr uint64_t word = 32;                  // bits
-constexpr int64_t whole_lanes = 64;            // elements that are whole vectors on every chip
 
 // The bytes of a vector that is stored to an argument, or 0.
 uint64_t streamed_bytes(const llvm::StoreInst& store) {
@@ -46,7 +45,7 @@ void hide_narrowing(llvm::StoreInst& store, uint64_t register_bits) {
 }  // namespace
 
 void set_runs(llvm::Function& function, int64_t elements) {
-  if (elements % whole_lanes == 0)
+  if (elements % LoopLimits::whole_lanes == 0)
     change_hints(function, [](KernelHints& hints) { hints.has_whole_runs = true; });
 }
 

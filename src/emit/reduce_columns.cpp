@@ -21,8 +21,6 @@ constexpr int64_t large_array = 1 << 22;
 // Whole lines of fewer bytes that lie one after the other are one stream already.
 constexpr int64_t page = 4096, short_line_bytes = 256;
 constexpr int max_cheap_steps = 4;
-// Known to be a whole number of these, so that loops have no rests.
-constexpr int64_t whole_lanes_of_columns = 64;
 // Columns of a few parts, as coordinates, that are not one line: each part has straight code. So
 // have the elements of short rows, which are combined with each other in the end.
 // Less work is not worth the time to compile that.
@@ -239,9 +237,10 @@ class ColumnReduction {
     size_ = columns <= width_
                 ? int64(b_, columns)
                 : lesser_index(b_, b_.CreateNSWSub(int64(b_, columns), first_), width);
-    if (columns % whole_lanes_of_columns == 0 && width_ % whole_lanes_of_columns == 0)
-      size_ = multiply_index(b_, b_.CreateSDiv(size_, int64(b_, whole_lanes_of_columns)),
-                             whole_lanes_of_columns);
+    // Known to be a whole number of vectors, so that loops have no rests.
+    if (columns % LoopLimits::whole_lanes == 0 && width_ % LoopLimits::whole_lanes == 0)
+      size_ = multiply_index(b_, b_.CreateSDiv(size_, int64(b_, LoopLimits::whole_lanes)),
+                             LoopLimits::whole_lanes);
     for (size_t d = 0; d < inner_; ++d) kept_[d] = outer.at(b_, d);
     make_lines();
     write_tile(lines_of_code());

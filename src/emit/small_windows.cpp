@@ -18,7 +18,6 @@ constexpr int64_t min_lanes = 8, max_unrolled = 16;
 // Results of an iteration: fewer are not worth the places that it begins with, and more are cut
 // where there are too few iterations for several threads.
 constexpr int64_t min_inside = 64, max_inside = 4096, min_iterations = 16;
-constexpr int64_t whole_lanes = 64;
 
 int64_t ceiling_quotient(int64_t a, int64_t c) { return a / c + (a % c > 0 ? 1 : 0); }
 
@@ -150,8 +149,9 @@ void SmallWindows::write(llvm::function_ref<void(const Part&)> others) {
   const int64_t behind = inside(first_) / size;
   int64_t width = size;
   if (rows < min_iterations && inside(first_) > max_inside)
-    width = std::min(size, std::max<int64_t>(1, first_ == lanes_ ? whole_lanes * min_iterations
-                                                                 : max_inside / behind));
+    width = std::min(
+        size, std::max<int64_t>(1, first_ == lanes_ ? LoopLimits::whole_lanes * min_iterations
+                                                    : max_inside / behind));
   const int64_t parts = (size + width - 1) / width;
   w_.set_count(rows * parts, static_cast<double>(steps(windows_.out.size()) * width * behind));
   start_ = w_.elements.operand(windows_.id, 1, Index::scalar(b_));

@@ -36,6 +36,9 @@ struct FusionGroup {
 bool is_free(const Module& module, InstructionId id);
 // What a member counts for in FusionGroup::transcendental.
 int transcendental_weight(const Module& module, InstructionId id);
+// Arithmetic that costs little more than to read its result: an op or two on one array and numbers,
+// as whether its elements are positive.
+bool is_light(const Module& module, InstructionId id);
 // Made of nothing: constants, iota, broadcasts of these.
 bool is_sourceless(const Module& module, InstructionId id);
 // An array of plain layout and fixed sizes.
