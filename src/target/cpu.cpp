@@ -23,7 +23,7 @@ Result<Code> emit_for_cpu(const Module& module, const Plan& plan, const EmitOpti
   return out;
 }
 
-constexpr PipelineStep steps[] = {
+constexpr TargetStep steps[] = {
 #define STEP(pass, reason) {pass, reason},
 #include "target/cpu_pipeline.def"
 #undef STEP

@@ -16,7 +16,7 @@ struct PrepareOptions {
 };
 
 // A pass or a pipeline by its name, and why it stands where it does.
-struct PipelineStep {
+struct TargetStep {
   std::string_view pass, reason;
 };
 
@@ -24,7 +24,7 @@ struct Target {
   std::string_view name, description;
   const Machine* (*machine)();
   // What prepare() runs, also in the language of parse_pipeline, and what it is told.
-  std::span<const PipelineStep> steps;
+  std::span<const TargetStep> steps;
   std::string_view pipeline;
   PassOptions (*pass_options)(const Machine& machine);
   // The passes before planning. The module verifies; afterwards it is in the form that plan() and

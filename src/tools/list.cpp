@@ -94,7 +94,7 @@ Table passes_table() {
 
 Table steps_table() {
   Table out{{"pass", "why there"}, {}};
-  for (const PipelineStep& step : cpu_target().steps)
+  for (const TargetStep& step : cpu_target().steps)
     out.rows.push_back({std::string(step.pass), std::string(step.reason)});
   return out;
 }
