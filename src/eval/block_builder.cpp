@@ -12,10 +12,6 @@ constexpr int64_t max_instructions = 1
                                      << 13;  // calls of calls are inlined, and could grow for ever
 constexpr int max_depth = 64;
 
-// Ops whose elements are those of their first operand in the same order.
-constexpr Op passing[] = {Op::Copy, Op::Reshape, Op::OptimizationBarrier, Op::AddDependency,
-                          Op::Domain};
-
 void copy_bytes(const KernelArguments& k) { std::memmove(k.out, k.in[0], k.n * k.first); }
 
 using Registers = std::vector<int>;  // of the elements of a value, leaf after leaf
@@ -108,8 +104,7 @@ class SmallBuilder {
       return SmallBuilder(program_, module_, ideal_, instructions_, depth_ + 1)
           .run(callee, joined(operands), out);
     }
-    if (std::find(std::begin(passing), std::end(passing), instruction.op) == std::end(passing))
-      return false;
+    if (!has_trait(instruction.op, TraitSameOrder)) return false;
     out = *operands[0];
     return true;
   }

@@ -7,18 +7,6 @@
 namespace hilo {
 namespace {
 
-// Ops whose result is made of their operands' storage.
-constexpr Op sharing[] = {Op::GetTupleElement,
-                          Op::Tuple,
-                          Op::Reshape,
-                          Op::Copy,
-                          Op::While,
-                          Op::Bitcast,
-                          Op::AddDependency,
-                          Op::Domain,
-                          Op::OptimizationBarrier,
-                          Op::DynamicUpdateSlice};
-
 class Estimate {
  public:
   Estimate(const Module& module, bool ideal) : module_(module), ideal_(ideal) {}
@@ -50,8 +38,7 @@ class Estimate {
  private:
   bool shares(const Step& step) const {
     const Op op = module_[step.id].op;
-    return step.parameter >= 0 || op == Op::Constant ||
-           std::find(std::begin(sharing), std::end(sharing), op) != std::end(sharing);
+    return step.parameter >= 0 || op == Op::Constant || has_trait(op, TraitTakesOver);
   }
 
   int64_t inner(const Step& step) const {

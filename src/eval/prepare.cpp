@@ -7,15 +7,9 @@
 namespace hilo {
 namespace {
 
-// Ops whose tuples are made of what others made.
-constexpr Op forwarding[] = {
-    Op::Tuple,     Op::GetTupleElement, Op::Parameter,  Op::Call,          Op::Conditional,
-    Op::Fusion,    Op::While,           Op::AsyncStart, Op::AsyncUpdate,   Op::AsyncDone,
-    Op::CopyStart, Op::CopyDone,        Op::Domain,     Op::AddDependency, Op::OptimizationBarrier};
-
 bool makes_result(Op op, const Shape& held) {
   if (!held.is_tuple()) return held.is_array();
-  return std::find(std::begin(forwarding), std::end(forwarding), op) == std::end(forwarding);
+  return !has_trait(op, TraitForwards);
 }
 
 bool has_unknown_size(const Shape& shape) {

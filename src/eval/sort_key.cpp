@@ -244,8 +244,8 @@ class KeyFinder {
       const int64_t number = module_.attributes<ParameterAttributes>(left).number;
       return number % 2 == 0 && module_.attributes<ParameterAttributes>(right).number == number + 1;
     }
-    static constexpr Op others[] = {Op::Constant, Op::Bitcast, Op::BitcastConvert, Op::Copy};
-    if (!is_elementwise(a.op) && std::ranges::count(others, a.op) == 0) return false;
+    const bool gives_one = a.op == Op::Constant || a.op == Op::BitcastConvert;
+    if (!is_elementwise(a.op) && !has_trait(a.op, TraitRearranges) && !gives_one) return false;
     const bool have_same = visit_attributes_type(a.op, [&]<class A>(std::type_identity<A>) {
       if constexpr (std::is_same_v<A, NoneAttributes>) return true;
       else return module_.attributes<A>(a) == module_.attributes<A>(b);

@@ -21,6 +21,8 @@ constexpr uint32_t Commutes = TraitCommutes, Monoid = TraitMonoid, Idempotent = 
 constexpr uint32_t Unrounded = TraitUnrounded, Stored = TraitStored;
 constexpr uint32_t Rearranges = TraitRearranges, ByDimension = TraitByDimension;
 constexpr uint32_t Stated = TraitStated, Transfers = TraitTransfers;
+constexpr uint32_t Forwards = TraitForwards, TakesOver = TraitTakesOver;
+constexpr uint32_t SameOrder = TraitSameOrder;
 constexpr uint32_t traits(uint32_t mask = 0) { return mask; }
 constexpr OpInfo infos[] = {
 #define OP(name, text, operands, attributes, op_class, types, ...) \

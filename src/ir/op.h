@@ -48,7 +48,10 @@ enum OpTrait : uint32_t {
   TraitByDimension = 1 << 15,
   TraitStated = 1 << 16,
   TraitTransfers = 1 << 17,
-  TraitStored = 1 << 18
+  TraitStored = 1 << 18,
+  TraitForwards = 1 << 19,
+  TraitTakesOver = 1 << 20,
+  TraitSameOrder = 1 << 21
 };
 struct OpInfo {
   std::string_view text;

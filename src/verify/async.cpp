@@ -1,60 +1,44 @@
 // Pairs of start and done.
-#include <algorithm>
-
 #include "verify/report.h"
 
 namespace hilo {
 namespace {
 
-struct Pair {
-  Op op;
-  std::initializer_list<Op> partners;
-};
+// HLO's names say the pairs: x-done is the end of x-start. async-update may stand between.
+Op with_ending(Op op, std::string_view ending) {
+  const std::string_view text = text_of(op);
+  const auto out = op_of(fmt::format("{}{}", text.substr(0, text.rfind('-')), ending));
+  check(out.has_value(), "an op of a pair without its partner");
+  return *out;
+}
 
-std::string names_of(std::initializer_list<Op> ops) {
-  std::string out;
-  for (Op op : ops) (out += out.empty() ? "" : " or ") += text_of(op);
+bool is_generic(Op op) { return with_ending(op, "-start") == Op::AsyncStart; }
+
+std::string either(Op a, std::optional<Op> b) {
+  std::string out(text_of(a));
+  if (b) out.append(" or ").append(text_of(*b));
   return out;
 }
 
-bool is_one_of(Op op, std::initializer_list<Op> ops) {
-  return std::find(ops.begin(), ops.end(), op) != ops.end();
-}
-
-const Pair starts[] = {{Op::AsyncStart, {Op::AsyncUpdate, Op::AsyncDone}},
-                       {Op::AsyncUpdate, {Op::AsyncUpdate, Op::AsyncDone}},
-                       {Op::CopyStart, {Op::CopyDone}},
-                       {Op::AllGatherStart, {Op::AllGatherDone}},
-                       {Op::AllReduceStart, {Op::AllReduceDone}},
-                       {Op::CollectivePermuteStart, {Op::CollectivePermuteDone}}};
-const Pair dones[] = {{Op::AsyncUpdate, {Op::AsyncStart, Op::AsyncUpdate}},
-                      {Op::AsyncDone, {Op::AsyncStart, Op::AsyncUpdate}},
-                      {Op::CopyDone, {Op::CopyStart}},
-                      {Op::AllGatherDone, {Op::AllGatherStart}},
-                      {Op::AllReduceDone, {Op::AllReduceStart}},
-                      {Op::CollectivePermuteDone, {Op::CollectivePermuteStart}}};
-
 void verify_start(const Subject& subject) {
-  for (const Pair& pair : starts) {
-    if (pair.op != subject.instruction.op) continue;
-    const auto users = subject.module.users(subject.id);
-    if (users.size() != 1)
-      return subject.fault(fmt::format("expected one user, {}, found {} users",
-                                       names_of(pair.partners), users.size()));
-    if (const Op user = subject.module[users[0]].op; !is_one_of(user, pair.partners))
-      return subject.fault(
-          fmt::format("expected {} as user, found {}", names_of(pair.partners), text_of(user)));
-  }
+  const Op op = subject.instruction.op, done = with_ending(op, "-done");
+  const auto update = is_generic(op) ? std::optional(Op::AsyncUpdate) : std::nullopt;
+  const std::string partners = update ? either(*update, done) : either(done, {});
+  const auto users = subject.module.users(subject.id);
+  if (users.size() != 1)
+    return subject.fault(
+        fmt::format("expected one user, {}, found {} users", partners, users.size()));
+  if (const Op user = subject.module[users[0]].op; user != done && user != update)
+    subject.fault(fmt::format("expected {} as user, found {}", partners, text_of(user)));
 }
 
 void verify_done(const Subject& subject) {
-  for (const Pair& pair : dones) {
-    if (pair.op != subject.instruction.op) continue;
-    const Op start = subject.module[subject.module.operand(subject.id, 0)].op;
-    if (!is_one_of(start, pair.partners))
-      return subject.fault(
-          fmt::format("expected {} as operand, found {}", names_of(pair.partners), text_of(start)));
-  }
+  const Op op = subject.instruction.op, start = with_ending(op, "-start");
+  const auto update = is_generic(op) ? std::optional(Op::AsyncUpdate) : std::nullopt;
+  const Op found = subject.module[subject.module.operand(subject.id, 0)].op;
+  if (found != start && found != update)
+    subject.fault(
+        fmt::format("expected {} as operand, found {}", either(start, update), text_of(found)));
 }
 
 // async-update and async-done may repeat the computation of their start, but no other.
