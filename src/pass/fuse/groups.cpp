@@ -40,7 +40,8 @@ constexpr int long_chain = 48;  // functions one after the other, computed at on
 // Elements come from other places, each result from one.
 bool is_mover(Op op) {
   const bool is_source = op == Op::Iota || op == Op::Constant;
-  return has_trait(op, TraitRearranges) || is_source || op == Op::DynamicSlice;
+  return has_trait(op, TraitByDimension) || op == Op::Reshape || is_source ||
+         op == Op::DynamicSlice;
 }
 
 // Arrays, and reductions that give several.
