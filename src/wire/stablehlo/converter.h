@@ -15,8 +15,23 @@ namespace hilo::mlir {
 struct Step;
 using Handler = Result<void> (*)(Step&);
 
-// How an op treats values of quantised types: as the numbers they stand for, or as they are stored.
-enum class Quantised : uint8_t { Numbers, Stored };
+// What an op does with values of quantised types, by the specification, and what it asks of their
+// types (to_module_quantised_rules.cpp). It takes them as the numbers that they stand for, if not
+// said otherwise, with one scale for all elements.
+enum class Quantised : uint8_t {
+  None,         // it takes none
+  Alike,        // types that differ in scales alone
+  Sum,          // the same storage and expressed types; scales along a dimension, too
+  Equal,        // one type
+  Moved,        // one type; scales along a dimension that moves, too
+  Pairs,        // result i of the type of operand i
+  StoredPairs,  // the same, as they are stored
+  Reduced,      // results of the types that the region takes
+  Product,      // a kernel or right side that is quantised, also along a dimension
+  Free,         // any types
+  Any,          // any types, also with scales along a dimension
+  Stored,       // the same, as they are stored
+};
 
 // One row of stablehlo_ops.def.
 struct Row {
@@ -25,6 +40,15 @@ struct Row {
   Handler handler;
   Op op;  // where the handler serves several
   Quantised quantised;
+
+  bool takes_numbers() const {
+    return quantised != Quantised::Stored && quantised != Quantised::StoredPairs;
+  }
+  bool takes_axes() const {
+    return quantised == Quantised::Sum || quantised == Quantised::Moved ||
+           quantised == Quantised::Product || quantised == Quantised::Any ||
+           quantised == Quantised::Stored;
+  }
 };
 const Row* find_row(std::string_view name);
 
@@ -240,6 +264,10 @@ Result<Dims> integers_of(const Program& program, const Attribute& attribute);
 Result<InstructionId> dequantise(Step& step, InstructionId value, const Quantization& type);
 Result<InstructionId> quantise(Step& step, InstructionId value, const Quantization& type);
 const Quantization* quantization_of(const Program& program, TypeId type);
+// The rules of quantised types: of elements, of a tensor of them, of an op.
+Result<void> check_quantisation(const Quantization& type);
+Result<void> check_quantisation(const Quantization& type, const Dims& dims);
+Result<void> check_quantised(const Step& step);
 
 template <class E>
 Result<E> Step::enumeration(std::string_view name) const {

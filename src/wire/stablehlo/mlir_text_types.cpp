@@ -204,7 +204,7 @@ TypeId TextReader::quantized_type() {
   const bool is_unsigned = word.starts_with("u"), is_short = is_unsigned && !word.starts_with("ui");
   out->storage = element_of(is_short ? fmt::format("ui{}", word.substr(1)) : std::string(word));
   constexpr int max_bits = 32;
-  if (out->storage == E::Invalid || !is_integral(out->storage) ||
+  if (out->storage == E::Invalid || !is_integral(out->storage) || word.starts_with("si") ||
       bits_of(out->storage) > max_bits) {
     in_.fail("'{}' stores no quantised values", word);
     return {};

@@ -17,7 +17,7 @@ Result<Shape> Step::stated(size_t i) {
   const TypeId type = program()[operation.results[i]].type;
   HILO_TRY(Shape shape, converter.shape_of(type));
   const Quantization* quantised = quantization_of(program(), type);
-  if (quantised && row.quantised == Quantised::Numbers) shape.type = quantised->expressed;
+  if (quantised && row.takes_numbers()) shape.type = quantised->expressed;
   return shape;
 }
 

@@ -158,8 +158,7 @@ Result<void> Step::give(size_t result, InstructionId value) {
   if (result >= result_count()) return misfit("expected more than {} results", result);
   const TypeId type = program()[operation.results[result]].type;
   const Quantization* quantised = quantization_of(program(), type);
-  if (quantised && row.quantised == Quantised::Numbers &&
-      module().shape(value).type != quantised->storage) {
+  if (quantised && row.takes_numbers() && module().shape(value).type != quantised->storage) {
     HILO_TRY(value, quantise(*this, value, *quantised));
   }
   HILO_TRY(const Shape shape, converter.shape_of(type));

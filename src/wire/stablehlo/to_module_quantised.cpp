@@ -26,18 +26,9 @@ Result<InstructionId> zero_points(Step& step, const Quantization& type, const Sh
   return numbers(step, values, type, like);
 }
 
-Result<void> need_sound(const Step& step, const Quantization& type) {
-  if (is_floating(type.expressed) && is_integral(type.storage) && !type.scales.empty() &&
-      type.zero_points.size() == type.scales.size() && type.min < type.max)
-    return {};
-  return step.misfit("a quantised type of {} as {} with {} scales", text_of(type.expressed),
-                     text_of(type.storage), type.scales.size());
-}
-
 }  // namespace
 
 Result<InstructionId> dequantise(Step& step, InstructionId value, const Quantization& type) {
-  HILO_DO(need_sound(step, type));
   const Shape shape = step.module().shape(value);
   HILO_TRY(const InstructionId real, step.convert(value, type.expressed));
   HILO_TRY(const InstructionId zero, zero_points(step, type, shape));
@@ -47,7 +38,6 @@ Result<InstructionId> dequantise(Step& step, InstructionId value, const Quantiza
 }
 
 Result<InstructionId> quantise(Step& step, InstructionId value, const Quantization& type) {
-  HILO_DO(need_sound(step, type));
   const Shape shape = step.module().shape(value);
   if (shape.type != type.expressed)
     return step.misfit("{} cannot be quantised as {}", to_string_without_layout(shape),

@@ -32,14 +32,30 @@ Result<Window> window_of(const Step& step, const Dims& sizes, std::string_view b
   return out;
 }
 
+// Numbers of one kind, none narrower than it was; quantised ones express the same.
+static bool is_promotable(const Quantization* quantised, const Quantization* to_quantised,
+                          ElementType from, ElementType to) {
+  if (!quantised && !to_quantised)
+    return kind_of(from) == kind_of(to) && bits_of(from) <= bits_of(to);
+  return quantised && to_quantised && quantised->expressed == to_quantised->expressed &&
+         bits_of(quantised->storage) <= bits_of(to_quantised->storage);
+}
+
 Result<void> promote(Step& step, ComputationId computation, size_t first, size_t last) {
   const std::vector<InstructionId> parameters = step.module()[computation].parameters;
+  HILO_TRY(const Block* region, step.converter.only_block(step.operation.regions.back()));
   for (size_t i = first; i < last && i < step.count(); ++i) {
     const size_t parameter = parameters.size() > 2 ? i - first : 0;
     if (parameter >= parameters.size() || !step.shape(i).is_array()) continue;
+    const auto quantised = [&](ValueId value) {
+      return quantization_of(step.program(), step.program()[value].type);
+    };
     const ElementType from = step.shape(i).type;
     const ElementType to = step.module().shape(parameters[parameter]).type;
-    if (kind_of(from) != kind_of(to) || bits_of(from) >= bits_of(to)) continue;
+    if (!is_promotable(quantised(step.operation.operands[i]),
+                       quantised(region->arguments[parameter]), from, to))
+      return step.misfit("operand {} of {} cannot become {}, which the region takes as argument {}",
+                         i, text_of(from), text_of(to), parameter);
     HILO_TRY(step.operands[i], step.convert(step.operands[i], to));
   }
   return {};

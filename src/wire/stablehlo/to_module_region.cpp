@@ -98,7 +98,8 @@ Result<void> Converter::convert_operation(Scope& scope, const Operation& operati
   for (ValueId value : operation.operands) {
     HILO_TRY(step.operands.emplace_back(), find_value(scope, value));
   }
-  for (size_t i = 0; row->quantised == Quantised::Numbers && i < step.operands.size(); ++i) {
+  HILO_DO(check_quantised(step));
+  for (size_t i = 0; row->takes_numbers() && i < step.operands.size(); ++i) {
     HILO_TRY(step.operands[i], unquantised(step, i));
   }
   HILO_DO(row->handler(step));

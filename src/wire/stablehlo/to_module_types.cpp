@@ -25,8 +25,9 @@ Result<ElementType> element_of(const Program& program, TypeId id) {
     case TypeKind::Scalar: return type.element;
     case TypeKind::Index: return ElementType::S64;
     case TypeKind::Quantized:
-      if (type.quantization) return type.quantization->storage;
-      [[fallthrough]];
+      if (!type.quantization) return fail(ErrorKind::Unsupported, "elements of this type");
+      HILO_DO(check_quantisation(*type.quantization));
+      return type.quantization->storage;
     default: return fail(ErrorKind::Unsupported, "elements of the type {}", name_of(type));
   }
 }
@@ -34,6 +35,8 @@ Result<ElementType> element_of(const Program& program, TypeId id) {
 Result<Shape> tensor_shape(const Program& program, const Type& type) {
   HILO_TRY(const ElementType element, element_of(program, type.element_type));
   if (!is_array(element)) return fail(ErrorKind::Unsupported, "elements of no known type");
+  if (const auto& quantised = program[type.element_type].quantization)
+    HILO_DO(check_quantisation(*quantised, type.dims));
   Shape out = Shape::array(element, type.dims);
   for (size_t i = 0; i < out.dims.size(); ++i) {
     if (out.dims[i] != Type::dynamic) {
