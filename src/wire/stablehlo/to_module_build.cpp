@@ -2,12 +2,10 @@
 // states.
 #include <algorithm>
 
-#include "wire/stablehlo/converter.h"
+#include "wire/stablehlo/op_rules.h"
 
 namespace hilo::mlir {
-namespace {
 
-// Equal where both are known.
 bool fits(const Shape& found, const Shape& stated) {
   if (found.type != stated.type || found.dims.size() != stated.dims.size() ||
       found.elements.size() != stated.elements.size())
@@ -18,6 +16,8 @@ bool fits(const Shape& found, const Shape& stated) {
     if (!fits(found.elements[i], stated.elements[i])) return false;
   return true;
 }
+
+namespace {
 
 bool is_open(const Shape& shape) {
   return std::ranges::count(shape.dims, Shape::unbounded) > 0 ||

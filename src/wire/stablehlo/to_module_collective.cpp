@@ -1,7 +1,7 @@
 // What devices do together.
 #include <algorithm>
 
-#include "wire/stablehlo/handlers.h"
+#include "wire/stablehlo/op_rules.h"
 
 namespace hilo::mlir {
 
@@ -32,7 +32,32 @@ Result<ReplicaGroups> replica_groups_of(const Step& step) {
   return out;
 }
 
+Result<void> need_roots(const Step& step) {
+  HILO_TRY(const bool has_roots, step.flag("has_dynamic_root"));
+  if (!has_roots) return {};
+  HILO_DO(step.need_operands(2));
+  const Shape expected = Shape::array(ElementType::S32, {std::ssize(step.operands) - 1});
+  const Shape& roots = step.shape(step.count() - 1);
+  if (fits(roots, expected)) return {};
+  return step.misfit("expected {} as roots, the last operand, found {}",
+                     to_string_without_layout(expected), to_string_without_layout(roots));
+}
+
 namespace {
+
+// Every id below their number is in one group. A broadcast leaves out who takes no part.
+Result<void> need_all_ids(const Step& step, const ReplicaGroups& from) {
+  if (from.form != ReplicaGroups::Form::Explicit || step.row.op == Op::CollectiveBroadcast)
+    return {};
+  Dims ids;
+  for (const Dims& group : from.groups) ids.insert(ids.end(), group.begin(), group.end());
+  std::ranges::sort(ids);
+  for (int64_t i = 0; i < std::ssize(ids); ++i)
+    if (ids[i] != i)
+      return step.misfit("expected the ids 0 to {} in replica_groups, each once; found {} as id {}",
+                         ids.size() - 1, ids[i], i);
+  return {};
+}
 
 // The fields that collectives have in common; channel 0 is none.
 template <class A>
@@ -42,6 +67,7 @@ Result<A> common(const Step& step) {
   if (channel > 0) out.channel_id = channel;
   if constexpr (requires { out.replica_groups; }) {
     HILO_TRY(out.replica_groups, replica_groups_of(step));
+    HILO_DO(need_all_ids(step, out.replica_groups));
   }
   if constexpr (requires { out.use_global_device_ids; }) {
     HILO_TRY(out.use_global_device_ids, step.flag("use_global_device_ids"));
@@ -112,6 +138,16 @@ Result<void> convert_reduce_scatter(Step& step) {
   return step.give(value);
 }
 
+// Groups that are listed have as many members as there are parts.
+static Result<void> need_groups_of(const Step& step, int64_t parts) {
+  const Attribute* groups = step.find("replica_groups");
+  if (!groups || groups->kind != AttributeKind::Tensor) return {};
+  const Dims& dims = step.program()[groups->type].dims;
+  if (dims.size() == 2 && dims[1] == parts) return {};
+  return step.misfit("expected replica_groups of {} members, found {}", parts,
+                     dims.empty() ? 0 : dims.back());
+}
+
 // [.., split, .., concat, ..] with split in n parts: the parts become a dimension of their own,
 // change places along it, and it is moved before the concat dimension, which takes it in.
 static Result<InstructionId> all_to_all(Step& step, size_t operand, AllToAllAttributes attributes) {
@@ -125,6 +161,7 @@ static Result<InstructionId> all_to_all(Step& step, size_t operand, AllToAllAttr
                        concat, rank);
   if (parts <= 0 || from[split] % parts != 0)
     return step.misfit("{} parts of a dimension of {}", parts, from[split]);
+  HILO_DO(need_groups_of(step, parts));
   attributes.dimensions = Dims{split};
   if (split == concat)
     return step.add(Op::AllToAll, {step.operands[operand]}, std::move(attributes));
@@ -153,6 +190,7 @@ Result<void> convert_all_to_all(Step& step) {
 Result<void> convert_collective_broadcast(Step& step) {
   HILO_TRY(auto attributes, common<CollectiveBroadcastAttributes>(step));
   HILO_TRY(attributes.has_dynamic_root, step.flag("has_dynamic_root"));
+  HILO_DO(need_roots(step));
   HILO_TRY(const InstructionId value,
            step.add(Op::CollectiveBroadcast, step.operands, std::move(attributes)));
   return step.give(value);
@@ -169,12 +207,25 @@ Result<void> convert_collective_permute(Step& step) {
   return step.give(value);
 }
 
+// An op that waits for other devices or copies, and the return.
+static Result<void> need_one_transfer(const Step& step, const Block& block) {
+  if (block.operations.size() != 2)
+    return step.misfit("expected one op and a return, found {} ops", block.operations.size());
+  const std::string& name = step.program()[block.operations[0]].name;
+  const Row* row = find_row(name);
+  const auto is_slice = [](Op op) {
+    return op == Op::Slice || op == Op::DynamicSlice || op == Op::DynamicUpdateSlice;
+  };
+  if (row && (has_trait(row->op, TraitCollective) || is_slice(row->op))) return {};
+  return step.misfit("expected a collective or a slice, found {}", name);
+}
+
 // The collective stands where it starts; passes make it asynchronous again where that helps.
 Result<void> convert_async_start(Step& step) {
   HILO_DO(step.need_regions(1));
   HILO_TRY(const Block* block, step.converter.only_block(step.operation.regions[0]));
-  if (block->arguments.size() != step.count())
-    return step.misfit("expected a region of {} arguments", step.count());
+  HILO_DO(need_arguments(step, *block, step.operands));
+  HILO_DO(need_one_transfer(step, *block));
   for (size_t i = 0; i < step.count(); ++i)
     step.scope.values[block->arguments[i]] = step.operands[i];
   HILO_DO(step.converter.enter());

@@ -1,5 +1,5 @@
 // collective_reduce, which HLO has not: the sum of all, kept where the root is, zeros elsewhere.
-#include "wire/stablehlo/handlers.h"
+#include "wire/stablehlo/op_rules.h"
 
 namespace hilo::mlir {
 namespace {
@@ -43,6 +43,7 @@ Result<InstructionId> is_root(Step& step, const CollectiveBroadcastAttributes& h
 Result<void> convert_collective_reduce(Step& step) {
   CollectiveBroadcastAttributes how;
   HILO_TRY(how.has_dynamic_root, step.flag("has_dynamic_root"));
+  HILO_DO(need_roots(step));
   HILO_TRY(how.replica_groups, replica_groups_of(step));
   HILO_TRY(const int64_t channel, step.integer("channel_id", 0));
   if (channel > 0) how.channel_id = channel;

@@ -2,7 +2,7 @@
 // is constant, and handed over where it is not.
 #include <algorithm>
 
-#include "wire/stablehlo/handlers.h"
+#include "wire/stablehlo/op_rules.h"
 
 namespace hilo::mlir {
 namespace {
@@ -143,8 +143,8 @@ Result<void> convert_while(Step& step) {
   HILO_TRY(const Block* condition_block, converter.only_block(condition));
   HILO_TRY(const Block* body_block, converter.only_block(body));
   const size_t n = step.count();
-  if (condition_block->arguments.size() != n || body_block->arguments.size() != n)
-    return step.misfit("expected regions of {} arguments", n);
+  HILO_DO(need_arguments(step, *condition_block, step.operands));
+  HILO_DO(need_arguments(step, *body_block, step.operands));
   HILO_TRY(const std::vector<ValueId> passed, passed_to(step, step.operation.regions));
   std::vector<InstructionId> state = step.operands;
   for (InstructionId value : values_of(step, passed)) state.push_back(value);

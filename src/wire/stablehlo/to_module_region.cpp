@@ -1,7 +1,7 @@
 // Blocks, op by op, and what regions use of the values around them.
 #include <algorithm>
 
-#include "wire/stablehlo/converter.h"
+#include "wire/stablehlo/op_rules.h"
 
 namespace hilo::mlir {
 namespace {
@@ -131,6 +131,20 @@ Result<std::vector<InstructionId>> Converter::convert_block(Scope& scope, const 
   }
   if (block.operations.empty()) return fail(ErrorKind::Structure, "a block without a return");
   return out;
+}
+
+Result<void> need_arguments(Step& step, const Block& block, std::span<const InstructionId> values) {
+  if (block.arguments.size() != values.size())
+    return step.misfit("expected a region of {} arguments, found {}", values.size(),
+                       block.arguments.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    HILO_TRY(const Shape taken, step.converter.shape_of(step.program()[block.arguments[i]].type));
+    const Shape& given = step.module().shape(values[i]);
+    if (!fits(given, taken))
+      return step.misfit("argument {} of a region is {}, and {} is given", i,
+                         to_string_without_layout(taken), to_string_without_layout(given));
+  }
+  return {};
 }
 
 // Where numbers are asked for, what a region returns is dequantised.

@@ -72,6 +72,13 @@ bool is_tensor_of(const Builder& builder, const Attribute& attribute, ElementTyp
          !type.dims.empty();
 }
 
+// [n,2], or none.
+bool is_list_of_pairs(const Builder& builder, const Attribute& attribute) {
+  if (!is_tensor_of(builder, attribute, ElementType::S64, 2)) return false;
+  const Type& type = builder.program[attribute.type];
+  return element_count(type) == 0 || (type.dims.size() == 2 && type.dims[1] == 2);
+}
+
 // A list of integers as a tensor of i64; what is one already stays.
 AttributeId as_numbers(Builder& builder, AttributeId id) {
   const Attribute& attribute = builder.program[id];
@@ -162,8 +169,8 @@ AttributeId as_form(Builder& builder, AttributeId id, Form form) {
     case Numbers: return as_numbers(builder, id);
     case Groups:
       if (attribute.kind == AttributeKind::Struct) return same_if(attribute.text == "mesh_axes");
-      [[fallthrough]];
-    case Pairs: return same_if(is_tensor_of(builder, attribute, ElementType::S64, 2));
+      return same_if(is_tensor_of(builder, attribute, ElementType::S64, 2));
+    case Pairs: return same_if(is_list_of_pairs(builder, attribute));
     case Flags: return same_if(is_tensor_of(builder, attribute, ElementType::Pred, 1));
     case Precisions: return same_if(all_of(builder, attribute, AttributeKind::Enum));
     case Accuracy:

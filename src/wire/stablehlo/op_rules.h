@@ -1,0 +1,15 @@
+// Rules of StableHLO's specification that several handlers check. Private to to_module*.cpp.
+#pragma once
+
+#include "wire/stablehlo/handlers.h"
+
+namespace hilo::mlir {
+
+// Equal where both are known.
+bool fits(const Shape& found, const Shape& stated);
+// A region takes these values under the types that its block states.
+Result<void> need_arguments(Step& step, const Block& block, std::span<const InstructionId> values);
+// Where a collective has roots that are data, they are its last operand: s32, one for each other.
+Result<void> need_roots(const Step& step);
+
+}  // namespace hilo::mlir

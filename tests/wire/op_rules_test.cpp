@@ -1,0 +1,109 @@
+// Rules of StableHLO's ops: what breaks one is an error of its op and line.
+#include <gtest/gtest.h>
+
+#include "text/text.h"
+#include "wire/wire.h"
+
+namespace hilo {
+namespace {
+
+Result<Module> read(std::string_view arguments, std::string_view ops) {
+  const std::string text = fmt::format("func.func @main({}) {{\n{}\nreturn }}\n", arguments, ops);
+  return read_module(std::as_bytes(std::span(text)), Format::StableHloText, {.file = "m.mlir"});
+}
+
+struct Mistake {
+  const char *arguments, *ops, *part;  // an empty part: it is read
+};
+
+void expect(std::span<const Mistake> cases) {
+  for (const Mistake& one : cases) {
+    const auto module = read(one.arguments, one.ops);
+    const std::string error = module ? "" : to_string(module.error());
+    if (*one.part == '\0') {
+      EXPECT_TRUE(module) << error;
+      continue;
+    }
+    ASSERT_FALSE(module) << one.ops;
+    EXPECT_TRUE(module.error().message.contains(one.part)) << error;
+    EXPECT_EQ(module.error().place.line, 2) << error;
+    EXPECT_FALSE(module.error().place.op.empty()) << error;
+  }
+}
+
+TEST(OpRules, RegionsTakeWhatTheyAreGiven) {
+  const Mistake cases[] = {
+      {"%a: tensor<2xf32>",
+       R"(%0 = "stablehlo.while"(%a) ({ ^bb0(%i: tensor<3xf32>):
+            %c = stablehlo.constant dense<false> : tensor<i1>
+            stablehlo.return %c : tensor<i1> }, { ^bb0(%i: tensor<2xf32>):
+            stablehlo.return %i : tensor<2xf32> }) : (tensor<2xf32>) -> tensor<2xf32>)",
+       "argument 0 of a region is f32[3], and f32[2] is given"},
+      {"%a: tensor<2xf32>",
+       R"(%0 = "stablehlo.while"(%a) ({ ^bb0(%i: tensor<2xf32>):
+            %c = stablehlo.constant dense<false> : tensor<i1>
+            stablehlo.return %c : tensor<i1> }, { ^bb0(%i: tensor<2xf64>):
+            stablehlo.return %a : tensor<2xf32> }) : (tensor<2xf32>) -> tensor<2xf32>)",
+       "argument 0 of a region is f64[2], and f32[2] is given"},
+      {"%a: tensor<2xf32>",
+       R"(%0 = "stablehlo.async_start"(%a) ({ ^bb0(%x: tensor<2xf32>):
+            %1 = stablehlo.add %x, %x : tensor<2xf32>
+            stablehlo.return %1 : tensor<2xf32> }) :
+            (tensor<2xf32>) -> !stablehlo.future<tensor<2xf32>>)",
+       "expected a collective or a slice, found stablehlo.add"},
+      {"%a: tensor<2xf32>",
+       R"(%0 = "stablehlo.async_start"(%a) ({ ^bb0(%x: tensor<2xf32>):
+            %1 = stablehlo.slice %x [0:1] : (tensor<2xf32>) -> tensor<1xf32>
+            %2 = stablehlo.slice %1 [0:1] : (tensor<1xf32>) -> tensor<1xf32>
+            stablehlo.return %2 : tensor<1xf32> }) :
+            (tensor<2xf32>) -> !stablehlo.future<tensor<1xf32>>)",
+       "expected one op and a return, found 3 ops"},
+      {"%a: tensor<2xf32>",
+       R"(%0 = "stablehlo.async_start"(%a) ({ ^bb0(%x: tensor<2xf32>):
+            %1 = stablehlo.slice %x [0:1] : (tensor<2xf32>) -> tensor<1xf32>
+            stablehlo.return %1 : tensor<1xf32> }) :
+            (tensor<2xf32>) -> !stablehlo.future<tensor<1xf32>>)",
+       ""},
+      {"%a: tensor<4xf32>, %z: tensor<f32>",
+       R"(%0 = "stablehlo.reduce"(%a, %z) ({ ^bb0(%x: tensor<i32>, %y: tensor<i32>):
+            %s = stablehlo.add %x, %y : tensor<i32>
+            stablehlo.return %s : tensor<i32> }) {dimensions = array<i64: 0>} :
+            (tensor<4xf32>, tensor<f32>) -> tensor<i32>)",
+       "operand 0 of f32 cannot become s32"},
+  };
+  expect(cases);
+}
+
+TEST(OpRules, Collectives) {
+  const Mistake cases[] = {
+      {"%a: tensor<2xf32>",
+       R"(%0 = "stablehlo.all_gather"(%a) {all_gather_dim = 0 : i64,
+            replica_groups = dense<[[0, 2]]> : tensor<1x2xi64>} : (tensor<2xf32>) -> tensor<4xf32>)",
+       "expected the ids 0 to 1"},
+      {"%a: tensor<2xf32>",
+       R"(%0 = "stablehlo.all_to_all"(%a) {split_dimension = 0 : i64, concat_dimension = 0 : i64,
+            split_count = 2 : i64, replica_groups = dense<0> : tensor<0x1xi64>} :
+            (tensor<2xf32>) -> tensor<2xf32>)",
+       "expected replica_groups of 2 members, found 1"},
+      {"%a: tensor<2xf32>",
+       R"(%0 = "stablehlo.collective_permute"(%a) {
+            source_target_pairs = dense<[[0, 1, 2], [1, 2, 0]]> : tensor<2x3xi64>} :
+            (tensor<2xf32>) -> tensor<2xf32>)",
+       "'source_target_pairs' is not pairs of i64"},
+      {"%a: tensor<2xf32>, %r: tensor<1xf32>",
+       R"(%0 = "stablehlo.collective_broadcast"(%a, %r) {has_dynamic_root,
+            replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} :
+            (tensor<2xf32>, tensor<1xf32>) -> tensor<2xf32>)",
+       "expected s32[1] as roots, the last operand, found f32[1]"},
+      {"%a: tensor<2xf32>",
+       R"(%0:2 = "stablehlo.collective_reduce"(%a, %a) ({ ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+            stablehlo.return %x : tensor<f32> }) {has_dynamic_root,
+            replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} :
+            (tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>))",
+       "expected s32[1] as roots"},
+  };
+  expect(cases);
+}
+
+}  // namespace
+}  // namespace hilo
