@@ -105,5 +105,55 @@ TEST(OpRules, Collectives) {
   expect(cases);
 }
 
+TEST(OpRules, Products) {
+  const std::string dot = R"(%0 = "stablehlo.dot_general"(%a, %a) <{{dot_dimension_numbers =
+       #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>,
+       precision_config = [{0}], algorithm = #stablehlo.dot_algorithm<lhs_precision_type = f32,
+       rhs_precision_type = f32, accumulation_type = f32, lhs_component_count = {1},
+       rhs_component_count = 1, num_primitive_operations = 1,
+       allow_imprecise_accumulation = {2}>}}> : (tensor<2x2xf32>, tensor<2x2xf32>) ->
+       tensor<2x2xf32>)";
+  const std::string highest = "#stablehlo<precision HIGHEST>",
+                    plain = "#stablehlo<precision DEFAULT>";
+  const std::tuple<std::string, int, bool, const char*> algorithms[] = {
+      {highest, 1, false, "expected precisions DEFAULT beside an algorithm"},
+      {plain + ", " + plain + ", " + plain, 1, false, "found 3"},
+      {plain, 0, false, "expected a positive lhs_component_count"},
+      {plain, 3, false, "an algorithm of lhs_component_count 3"},
+      {plain, 1, true, "imprecise"},
+      {plain + ", " + plain, 1, false, ""},
+  };
+  for (const auto& [precisions, components, is_imprecise, part] : algorithms) {
+    const std::string ops = fmt::format(fmt::runtime(dot), precisions, components, is_imprecise);
+    expect({{Mistake{"%a: tensor<2x2xf32>", ops.c_str(), part}}});
+  }
+  const Mistake cases[] = {
+      {"%a: tensor<1x4x4x1xf32>, %k: tensor<3x3x1x1xf16>",
+       R"(%0 = stablehlo.convolution(%a, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
+            window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} :
+            (tensor<1x4x4x1xf32>, tensor<3x3x1x1xf16>) -> tensor<1x2x2x1xf32>)",
+       "expected operands of one element type"},
+      {"%a: tensor<1x4x4x1xf32>, %k: tensor<3x3x1x1xf32>",
+       R"(%0 = stablehlo.convolution(%a, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
+            window = {reverse = [false]} {batch_group_count = 1 : i64,
+            feature_group_count = 1 : i64} :
+            (tensor<1x4x4x1xf32>, tensor<3x3x1x1xf32>) -> tensor<1x2x2x1xf32>)",
+       "expected 2 booleans as window_reversal, found 1"},
+      {"%a: tensor<4x4xf32>",
+       R"(%0 = "stablehlo.triangular_solve"(%a, %a) {left_side = true, lower = true,
+            unit_diagonal = true, transpose_a = #stablehlo<transpose TRANSPOSE_INVALID>} :
+            (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>)",
+       "transpose_a has no value 'TRANSPOSE_INVALID'"},
+      {"%l: tensor<4x6x5xf32>, %r: tensor<3x4x5x7xf32>, %s: tensor<6x3xi64>",
+       R"(%0 = "chlo.ragged_dot"(%l, %r, %s) {ragged_dot_dimension_numbers = #chlo.ragged_dot<
+            lhs_batching_dimensions = [0], rhs_batching_dimensions = [1],
+            lhs_contracting_dimensions = [2], rhs_contracting_dimensions = [2],
+            lhs_ragged_dimensions = [1], rhs_group_dimensions = [0]>} :
+            (tensor<4x6x5xf32>, tensor<3x4x5x7xf32>, tensor<6x3xi64>) -> tensor<4x6x7xf32>)",
+       "expected group sizes of dimensions {4,3}, found s64[6,3]"},
+  };
+  expect(cases);
+}
+
 }  // namespace
 }  // namespace hilo

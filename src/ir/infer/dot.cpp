@@ -67,6 +67,36 @@ Result<void> need_scale(const Shape& scale, const Shape& scaled) {
   return misfit("the scale {} does not divide {}", text(scale), text(scaled));
 }
 
+// The dimensions of the left side that group sizes may have before the groups: those of the batch,
+// then those of the ragged one's kind that stand before it.
+Dims sizes_before(const RaggedDotAttributes& a, const Shape& left) {
+  const int64_t ragged = a.lhs_ragged_dims[0];
+  Dims dims = a.lhs_batch_dims;
+  if (contains(a.lhs_contracting_dims, ragged)) {
+    dims.insert(dims.end(), a.lhs_contracting_dims.begin(), a.lhs_contracting_dims.end());
+  } else {
+    for (int64_t d = 0; d < left.rank(); ++d)
+      if (!contains(a.lhs_batch_dims, d) && !contains(a.lhs_contracting_dims, d)) dims.push_back(d);
+  }
+  Dims out;
+  for (const int64_t d : dims) {
+    if (d == ragged) break;
+    out.push_back(left.dims[d]);
+  }
+  return out;
+}
+
+Result<void> need_group_sizes(const Given& given, const RaggedDotAttributes& a) {
+  const Shape& sizes = given.operand(2);
+  for (int64_t d : a.rhs_group_dims)
+    if (contains(a.rhs_batch_dims, d) || contains(a.rhs_contracting_dims, d))
+      return misfit("dimension {} is in rhs_group_dims and in the batch or contracted", d);
+  Dims expected = sizes_before(a, given.operand(0));
+  expected.push_back(sizes.dims.back());
+  if (sizes.rank() == 1 || sizes.dims == expected) return {};
+  return misfit("expected group sizes of dimensions {}, found {}", braced(expected), text(sizes));
+}
+
 }  // namespace
 
 Result<Shape> infer_Dot(const Given& given) {
@@ -107,6 +137,7 @@ Result<Shape> infer_RaggedDot(const Given& given) {
     return misfit("expected {} groups in dimension {} of {}", groups, a.rhs_group_dims[0],
                   text(right));
   HILO_TRY(Shape out, product(given, a, a.rhs_group_dims));
+  HILO_DO(need_group_sizes(given, a));
   if (!contracting) return out;
   Dims dims = out.dims;
   dims.insert(dims.begin(), groups);

@@ -58,11 +58,12 @@ void add_algorithm(Site& site, DotAlgorithm algorithm, Fields& fields) {
   }
 }
 
-// StableHLO multiplies elements of one type: the narrower float becomes the wider.
+// StableHLO multiplies elements of one type, and in products of 8-bit floats any of them: the
+// narrower float becomes the wider.
 Result<Leaves> factors(Site& site) {
   Leaves out = site.all_leaves();
   const ElementType left = site.operand_shape(0).type, right = site.operand_shape(1).type;
-  const bool are_f8 = bits_of(left) == 8 && bits_of(right) == 8;
+  const bool are_f8 = site.instruction().op == Op::Dot && bits_of(left) == 8 && bits_of(right) == 8;
   if (left == right || are_f8 || !is_floating(left) || !is_floating(right)) return out;
   const bool is_left_wider = bits_of(left) > bits_of(right);
   if (bits_of(left) == bits_of(right)) {

@@ -10,6 +10,8 @@ Result<Precisions> precisions_of(const Step& step) {
   Precisions out;
   const Attribute* list = step.find("precision_config");
   if (!list || list->kind != AttributeKind::Array) return out;
+  if (list->items.size() > 2)
+    return step.misfit("expected a precision for each of 2 operands, found {}", list->items.size());
   for (AttributeId item : list->items) {
     const std::string& text = step.program()[item].text;
     if (text != "DEFAULT" && text != "HIGH" && text != "HIGHEST")
@@ -53,6 +55,19 @@ std::string type_text(const Step& step, std::string_view name) {
   return type.text.contains("tf32") ? "tf32" : "";
 }
 
+// No algorithm that is known splits operands into components by itself.
+Result<void> need_one_component(const Step& step) {
+  for (const std::string_view name : {"lhs_component_count", "rhs_component_count"}) {
+    const Attribute* found = step.find(name);
+    if (!found || found->kind != AttributeKind::Integer) continue;
+    if (found->integer <= 0)
+      return step.misfit("expected a positive {}, found {}", name, found->integer);
+    if (found->integer != 1)
+      return fail(ErrorKind::Unsupported, "an algorithm of {} {}", name, found->integer);
+  }
+  return {};
+}
+
 Result<DotAlgorithm> algorithm_of(const Step& step) {
   const std::string left = type_text(step, "lhs_precision_type");
   const std::string right = type_text(step, "rhs_precision_type");
@@ -60,13 +75,15 @@ Result<DotAlgorithm> algorithm_of(const Step& step) {
   if (left.empty() && right.empty() && sums.empty()) return DotAlgorithm::Unset;
   HILO_TRY(const int64_t products, step.integer("num_primitive_operations", 1));
   HILO_TRY(const bool is_imprecise, step.flag("allow_imprecise_accumulation"));
+  HILO_DO(need_one_component(step));
   if (left.starts_with("f8") && right.starts_with("f8") && sums == "f32")
     return is_imprecise ? DotAlgorithm::AnyF8AnyF8F32FastAccum : DotAlgorithm::AnyF8AnyF8F32;
   for (const Algorithm& one : algorithms)
-    if (one.operands == left && left == right && one.sums == sums && one.products == products)
+    if (one.operands == left && left == right && one.sums == sums && one.products == products &&
+        !is_imprecise)
       return one.algorithm;
-  return fail(ErrorKind::Unsupported, "the algorithm {} {} {} of {} products", left, right, sums,
-              products);
+  return fail(ErrorKind::Unsupported, "the algorithm {} {} {} of {}{} products", left, right, sums,
+              products, is_imprecise ? " imprecise" : "");
 }
 
 }  // namespace
@@ -79,6 +96,8 @@ Result<void> convert_dot_general(Step& step) {
   HILO_TRY(a.rhs_contracting_dims, step.dims("rhs_contracting_dimensions", {}));
   HILO_TRY(a.operand_precision, precisions_of(step));
   HILO_TRY(a.algorithm, algorithm_of(step));
+  if (a.algorithm != DotAlgorithm::Unset && !a.operand_precision.empty())
+    return step.misfit("expected precisions DEFAULT beside an algorithm");
   HILO_TRY(const Shape stated, step.stated());
   HILO_TRY(const InstructionId value, step.add(Op::Dot, step.operands, std::move(a), &stated));
   return step.give(value);
@@ -130,6 +149,12 @@ Result<void> convert_dot(Step& step) {
 }
 
 Result<void> convolve(Step& step, const Window& window) {
+  HILO_DO(step.need_array(0));
+  HILO_DO(step.need_array(1));
+  if (step.shape(0).type != step.shape(1).type)
+    return step.misfit("expected operands of one element type, found {} and {}",
+                       to_string_without_layout(step.shape(0)),
+                       to_string_without_layout(step.shape(1)));
   ConvolutionAttributes a;
   a.window = window;
   ConvolutionLabels& l = a.dim_labels;
@@ -163,8 +188,10 @@ Result<Window> convolution_window(const Step& step) {
   }
   HILO_TRY(Window out, window_of(step, sizes, "lhs_dilation", "rhs_dilation"));
   HILO_TRY(const Dims reversal, step.dims("window_reversal", Dims(sizes.size(), 0)));
-  for (size_t i = 0; i < out.dims.size() && i < reversal.size(); ++i)
-    out.dims[i].reversal = reversal[i] != 0;
+  if (!reversal.empty() && reversal.size() != sizes.size())
+    return step.misfit("expected {} booleans as window_reversal, found {}", sizes.size(),
+                       reversal.size());
+  for (size_t i = 0; i < reversal.size(); ++i) out.dims[i].reversal = reversal[i] != 0;
   return out;
 }
 
@@ -194,6 +221,8 @@ Result<void> convert_triangular_solve(Step& step) {
   HILO_TRY(a.lower, step.flag("lower"));
   HILO_TRY(a.unit_diagonal, step.flag("unit_diagonal"));
   HILO_TRY(const std::string transpose, step.text("transpose_a", "NO_TRANSPOSE"));
+  if (transpose != "TRANSPOSE" && transpose != "ADJOINT" && transpose != "NO_TRANSPOSE")
+    return step.misfit("transpose_a has no value '{}'", transpose);
   a.transpose_a = transpose == "TRANSPOSE" ? TransposeKind::Transpose
                   : transpose == "ADJOINT" ? TransposeKind::Adjoint
                                            : TransposeKind::NoTranspose;
