@@ -105,6 +105,37 @@ TEST(OpRules, Collectives) {
   expect(cases);
 }
 
+TEST(OpRules, Transfers) {
+  const Mistake cases[] = {
+      {"%a: tensor<2xf32>, %t: !stablehlo.token",
+       R"(%0 = "stablehlo.send"(%a, %t) {channel_handle = #stablehlo.channel_handle<handle = 1,
+            type = 2>} : (tensor<2xf32>, !stablehlo.token) -> !stablehlo.token)",
+       "expected channel type 1"},
+      {"%a: tensor<2xf32>, %t: !stablehlo.token",
+       R"(%0 = "stablehlo.send"(%a, %t) {channel_handle = #stablehlo.channel_handle<handle = 1,
+            type = 2>, is_host_transfer = true} :
+            (tensor<2xf32>, !stablehlo.token) -> !stablehlo.token)",
+       ""},
+      {"%t: !stablehlo.token",
+       R"(%0:2 = "stablehlo.recv"(%t) {channel_handle = #stablehlo.channel_handle<handle = 1,
+            type = 1>} : (!stablehlo.token) -> (!stablehlo.token, !stablehlo.token))",
+       "expected an array as result 0"},
+      {"%t: !stablehlo.token",
+       R"(%0:2 = "stablehlo.infeed"(%t) {infeed_config = "", layout = [[0], [0]]} :
+            (!stablehlo.token) -> (tensor<2xf32>, !stablehlo.token))",
+       "expected 1 layouts, found 2"},
+      {"%t: !stablehlo.token",
+       R"(%0:2 = "stablehlo.infeed"(%t) {infeed_config = "", layout = [0]} :
+            (!stablehlo.token) -> (tensor<2xf32>, !stablehlo.token))",
+       "a list of integers"},
+      {"%t: !stablehlo.token",
+       R"(%0:2 = "stablehlo.infeed"(%t) {infeed_config = "", layout = [[0]]} :
+            (!stablehlo.token) -> (tensor<2xf32>, !stablehlo.token))",
+       ""},
+  };
+  expect(cases);
+}
+
 TEST(OpRules, Products) {
   const std::string dot = R"(%0 = "stablehlo.dot_general"(%a, %a) <{{dot_dimension_numbers =
        #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>,
@@ -153,6 +184,65 @@ TEST(OpRules, Products) {
        "expected group sizes of dimensions {4,3}, found s64[6,3]"},
   };
   expect(cases);
+}
+
+TEST(OpRules, ConstantsCallsAndShapes) {
+  const Mistake cases[] = {
+      {"",
+       R"(%0 = "stablehlo.constant"() {value = dense<1> : tensor<2xui8>} : () ->
+            tensor<2x!quant.uniform<i8:f32, 2.0:15>>)",
+       "values of u8 for a quantised type stored as s8"},
+      {"",
+       R"(%0 = "stablehlo.constant"() {value = dense<1> : tensor<2xi8>} : () ->
+            tensor<2x!quant.uniform<u8:f32, 2.0:15>>)",
+       ""},
+      {"%a: tensor<2xi64>",
+       R"(%0 = "chlo.constant_like"(%a) {value = 3.2 : f32} : (tensor<2xi64>) -> tensor<2xi64>)",
+       "a value of f32"},
+      {"%a: tensor<?x?xf32, #stablehlo.bounds<5, 5>>",
+       R"(%0 = stablehlo.reshape %a : (tensor<?x?xf32, #stablehlo.bounds<5, 5>>) ->
+            tensor<?x?xf32, #stablehlo.bounds<5, 5>>)",
+       "more than one bounded dimension"},
+      {"%a: tensor<f32>",
+       R"(%s = stablehlo.constant dense<7> : tensor<1xi64>
+          %0 = "stablehlo.rng"(%a, %a, %s) {rng_distribution = #stablehlo<rng_distribution NORMAL>} :
+            (tensor<f32>, tensor<f32>, tensor<1xi64>) -> tensor<7xf32>)",
+       ""},
+      {"%a: tensor<2xf32>",
+       R"(%0 = stablehlo.custom_call @f(%a) {operand_layouts = [dense<0> : tensor<1xindex>]} :
+            (tensor<2xf32>) -> tensor<2xf32>)",
+       "expected operand_layouts and result_layouts, or neither"},
+      {"%t: !stablehlo.token",
+       R"("stablehlo.custom_call"(%t) {call_target_name = "f", result_layouts = [],
+            operand_layouts = [dense<[0, 1]> : tensor<2xindex>]} : (!stablehlo.token) -> ())",
+       "only arrays have a layout"},
+      {"%a: tensor<2xf32>",
+       R"(%0 = stablehlo.custom_call @f(%a) {api_version = 4 : i32, backend_config = "x"} :
+            (tensor<2xf32>) -> tensor<2xf32>)",
+       "expected a dictionary as backend_config"},
+      {"%a: tensor<2xf32>",
+       R"(%0 = stablehlo.custom_call @f(%a) {api_version = 3 : i32, backend_config = {x = 1 : i32}} :
+            (tensor<2xf32>) -> tensor<2xf32>)",
+       "expected a text as backend_config"},
+      {"%a: tensor<2xf32>",
+       R"(%0 = stablehlo.custom_call @f(%a) {api_version = 4 : i32, backend_config = {x = 1 : i32}} :
+            (tensor<2xf32>) -> tensor<2xf32>)",
+       ""},
+  };
+  expect(cases);
+  for (const auto& [sizes, type, part] :
+       {std::tuple("dense<7>", "tensor<1xi64>", "the shape is f32[7], the result f32[12]"),
+        std::tuple("dense<[[12]]>", "tensor<1x1xi64>", "expected a shape of one dimension")}) {
+    const auto module =
+        read("%a: tensor<f32>",
+             fmt::format("%s = stablehlo.constant {0} : {1}\n%0 = \"stablehlo.rng\"(%a, %a, %s) "
+                         "{{rng_distribution = #stablehlo<rng_distribution NORMAL>}} : "
+                         "(tensor<f32>, tensor<f32>, {1}) -> tensor<12xf32>",
+                         sizes, type));
+    ASSERT_FALSE(module) << part;
+    EXPECT_TRUE(module.error().message.contains(part)) << to_string(module.error());
+    EXPECT_EQ(module.error().place.line, 3);
+  }
 }
 
 }  // namespace

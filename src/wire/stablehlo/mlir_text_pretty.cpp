@@ -66,9 +66,19 @@ void TextReader::pretty(Operation& op, Signature& types) {
 }
 
 void TextReader::items(Operation& op) {
+  const bool is_of_shardy = op.name.starts_with("sdy.");
+  bool is_behind_operand = false;
   while (!in_.failed()) {
     const bool is_awaited = in_.accept(',');
-    if (item(op)) continue;
+    const char next = in_.next();
+    const size_t begin = in_.offset();
+    if (item(op)) {
+      const bool is_listed = next == '%' || TextCursor::is_letter(next);
+      if (is_behind_operand && is_listed && !is_awaited && !is_of_shardy)
+        in_.fail_at(ErrorKind::Syntax, begin, "expected ',' behind an operand");
+      is_behind_operand = next == '%';
+      continue;
+    }
     if (is_awaited) in_.fail("expected an operand or a key, found {}", in_.found());
     return;
   }

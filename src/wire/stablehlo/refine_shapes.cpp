@@ -2,7 +2,7 @@
 // shapes of main's arguments.
 #include <algorithm>
 
-#include "wire/stablehlo/handlers.h"
+#include "wire/stablehlo/op_rules.h"
 
 namespace hilo::mlir {
 namespace {
@@ -98,8 +98,17 @@ Result<void> convert_rng(Step& step) {
   attributes.distribution =
       distribution == "UNIFORM" ? RngDistribution::Uniform : RngDistribution::Normal;
   HILO_TRY(Shape to, step.stated());
-  if (std::ranges::count(to.dims, Shape::unbounded) > 0) {
-    HILO_TRY(to, known_shape(step, 2));
+  const bool is_open = std::ranges::count(to.dims, Shape::unbounded) > 0;
+  if (step.shape(2).rank() != 1)
+    return step.misfit("expected a shape of one dimension, found {}",
+                       to_string_without_layout(step.shape(2)));
+  const auto* sizes = step.converter.known.look(step.module(), step.operands[2]);
+  if (is_open || sizes) {
+    HILO_TRY(const Shape known, known_shape(step, 2));
+    if (!fits(known, to))
+      return step.misfit("the shape is {}, the result {}", to_string_without_layout(known),
+                         to_string_without_layout(to));
+    to = known;
   }
   HILO_TRY(const InstructionId value,
            step.add(Op::Rng, {step.operands[0], step.operands[1]}, attributes, &to));

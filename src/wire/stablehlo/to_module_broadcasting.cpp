@@ -73,6 +73,9 @@ Result<void> convert_constant_like(Step& step) {
   if (!is_integer && (!value || value->kind != AttributeKind::Float))
     return step.misfit("the attribute value is no number");
   HILO_TRY(const Shape stated, step.stated());
+  if (value->type && step.program()[value->type].element != stated.type)
+    return step.misfit("a value of {} for {}", text_of(step.program()[value->type].element),
+                       to_string_without_layout(stated));
   HILO_TRY(const InstructionId wide, step.constant(is_integer ? Literal::scalar(value->integer)
                                                               : Literal::scalar(value->number)));
   HILO_TRY(const InstructionId scalar, step.convert(wide, stated.type));

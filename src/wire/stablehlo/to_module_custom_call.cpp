@@ -35,9 +35,11 @@ Result<void> lay_out(const Step& step, std::string_view name, std::span<Shape* c
     return step.misfit("expected {} layouts as {}, found {}", shapes.size(), name,
                        list->items.size());
   for (size_t i = 0; i < shapes.size(); ++i) {
-    if (!shapes[i]->is_array()) continue;
     HILO_TRY(Dims order, integers_of(step.program(), step.program()[list->items[i]]));
     if (order.empty()) continue;
+    if (!shapes[i]->is_array())
+      return step.misfit("{}: only arrays have a layout, {} is {}", name, i,
+                         to_string_without_layout(*shapes[i]));
     shapes[i]->layout.minor_to_major = std::move(order);
     shapes[i]->has_layout = true;
     if (const std::string fault = layout_fault(*shapes[i]); !fault.empty())
@@ -58,6 +60,19 @@ Result<Shape> result_shape(Step& step) {
   else arrays.push_back(&out);
   HILO_DO(lay_out(step, "result_layouts", arrays));
   return out;
+}
+
+// Layouts are said of operands and results, or of neither.
+Result<void> need_both_layouts(const Step& step) {
+  const auto is_said = [&](std::string_view name) {
+    const Attribute* list = step.find(name);
+    return list && list->kind == AttributeKind::Array && !list->items.empty();
+  };
+  const bool operands = is_said("operand_layouts"), results = is_said("result_layouts");
+  if ((operands && !results && step.result_count() > 0) ||
+      (results && !operands && step.count() > 0))
+    return step.misfit("expected operand_layouts and result_layouts, or neither");
+  return {};
 }
 
 Result<void> constrain_operands(Step& step, CustomCallAttributes& to) {
@@ -110,9 +125,14 @@ struct Config {
   bool is_dictionary = false;
 };
 
-Result<Config> config_of(const Step& step) {
+Result<Config> config_of(const Step& step, CustomCallApiVersion version) {
   const Attribute* typed = step.find("mhlo.backend_config");
   const Attribute* given = step.find("backend_config");
+  const bool is_typed = version == CustomCallApiVersion::TypedFfi;
+  if (given && (is_typed ? given->kind == AttributeKind::String && !given->text.empty()
+                         : given->kind == AttributeKind::Dictionary))
+    return step.misfit("expected {} as backend_config of api_version {}",
+                       is_typed ? "a dictionary" : "a text", static_cast<int>(version));
   if (given && given->kind == AttributeKind::Dictionary) typed = given;
   if (!typed) return Config{given ? given->text : std::string(), false};
   HILO_TRY(std::string text, text_of_attribute(step.program(), *typed));
@@ -164,8 +184,9 @@ Result<void> convert_custom_call(Step& step) {
   HILO_TRY(attributes.custom_call_has_side_effect, step.flag("has_side_effect"));
   HILO_TRY(attributes.output_to_operand_aliasing, aliases_of(step));
   HILO_TRY(attributes.called_computations, called_by(step));
+  HILO_DO(need_both_layouts(step));
   HILO_DO(constrain_operands(step, attributes));
-  HILO_TRY(const Config config, config_of(step));
+  HILO_TRY(const Config config, config_of(step, attributes.api_version));
   if (config.is_dictionary) attributes.api_version = CustomCallApiVersion::TypedFfi;
   HILO_TRY(const Shape shape, result_shape(step));
   HILO_TRY(const InstructionId value,

@@ -21,6 +21,21 @@ static Result<void> give_elided(Step& step, const Shape& shape) {
   return step.give(value);
 }
 
+// Values of a quantised type stand as they are stored; i8 is of both signs.
+static Result<void> need_stored(const Step& step, const Attribute& value,
+                                const Quantization& type) {
+  if (value.kind != AttributeKind::Tensor || !value.type) return {};
+  const Type& tensor = step.program()[value.type];
+  if (tensor.kind != TypeKind::Tensor || !tensor.element_type) return {};
+  const ElementType element = step.program()[tensor.element_type].element;
+  const bool is_signless = is_signed(element) && bits_of(element) == bits_of(type.storage);
+  if (element == type.storage || is_signless ||
+      step.program()[tensor.element_type].kind == TypeKind::Quantized)
+    return {};
+  return step.misfit("values of {} for a quantised type stored as {}", text_of(element),
+                     text_of(type.storage));
+}
+
 // An array of one value is that value, broadcast.
 Result<void> convert_constant(Step& step) {
   const Attribute* value = step.find("value");
@@ -32,6 +47,9 @@ Result<void> convert_constant(Step& step) {
   const bool is_broadcast = value->is_splat && value->kind == AttributeKind::Tensor &&
                             shape.is_array() && element_count(shape) > 1;
   const Shape held = is_broadcast ? Shape::scalar(shape.type) : shape;
+  if (const Quantization* quantised =
+          quantization_of(step.program(), step.program()[step.operation.results[0]].type))
+    HILO_DO(need_stored(step, *value, *quantised));
   HILO_TRY(Literal literal, literal_of(step.program(), *value, held));
   HILO_TRY(InstructionId constant, step.constant(std::move(literal)));
   if (is_broadcast) {
@@ -84,6 +102,9 @@ Result<void> convert_broadcast(Step& step) {
 
 Result<void> convert_reshape(Step& step) {
   HILO_TRY(const Shape to, step.concrete());
+  if (std::ranges::count(to.dynamic, true) > 1)
+    return step.misfit("the result {} has more than one bounded dimension",
+                       to_string_without_layout(to));
   HILO_TRY(const InstructionId value, step.add(Op::Reshape, step.operands, &to));
   return step.give(value);
 }

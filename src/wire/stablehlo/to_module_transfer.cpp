@@ -33,6 +33,13 @@ Result<TransferAttributes> transfer_attributes(const Step& step) {
   HILO_TRY(const int64_t channel, step.integer("channel_id", 0));
   if (channel > 0) out.channel_id = channel;
   HILO_TRY(out.is_host_transfer, step.flag("is_host_transfer"));
+  constexpr int64_t device_to_device = 1, device_to_host = 2, host_to_device = 3;
+  const int64_t host = step.row.op == Op::Send ? device_to_host : host_to_device;
+  const int64_t expected = out.is_host_transfer ? host : device_to_device;
+  HILO_TRY(const int64_t type, step.integer("channel_type", expected));
+  if (type != 0 && type != expected)
+    return step.misfit("expected channel type {} as is_host_transfer is {}, found {}", expected,
+                       out.is_host_transfer, type);
   return out;
 }
 
@@ -41,6 +48,9 @@ Result<Shape> received_shape(Step& step) {
   std::vector<Shape> values;
   for (size_t i = 0; i + 1 < step.result_count(); ++i) {
     HILO_TRY(values.emplace_back(), step.concrete(i));
+    if (!values[i].is_array())
+      return step.misfit("expected an array as result {}, found {}", i,
+                         to_string_without_layout(values[i]));
   }
   return values.size() == 1 ? values[0] : Shape::tuple(std::move(values));
 }
@@ -52,6 +62,19 @@ Result<void> give_received(Step& step, InstructionId pair) {
   HILO_TRY(const auto values, step.converter.untuple(step.scope, parts[0], n, step.origin));
   for (size_t i = 0; i < n; ++i) HILO_DO(step.give(i, values[i]));
   return step.give(n, parts[1]);
+}
+
+// A list of integers for each array.
+Result<void> need_layouts(const Step& step, size_t arrays) {
+  const Attribute* layouts = step.find("layout");
+  if (!layouts || (layouts->kind == AttributeKind::Array && layouts->items.empty())) return {};
+  if (layouts->kind != AttributeKind::Array || layouts->items.size() != arrays)
+    return step.misfit("expected {} layouts, found {}", arrays, layouts->items.size());
+  for (AttributeId layout : layouts->items)
+    if (const Attribute& one = step.program()[layout];
+        one.kind != AttributeKind::Array || !integers_of(step.program(), one))
+      return step.misfit("expected a layout as a list of integers");
+  return {};
 }
 
 // All operands but the token, as one value.
@@ -88,6 +111,7 @@ Result<void> convert_recv(Step& step) {
 
 Result<void> convert_infeed(Step& step) {
   if (step.result_count() == 0) return step.misfit("expected a token as result");
+  HILO_DO(need_layouts(step, step.result_count() - 1));
   InfeedAttributes attributes;
   HILO_TRY(attributes.infeed_config, step.text("infeed_config", ""));
   HILO_TRY(Shape value, received_shape(step));
