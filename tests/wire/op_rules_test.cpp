@@ -245,5 +245,32 @@ TEST(OpRules, ConstantsCallsAndShapes) {
   }
 }
 
+// It stands in the module, and goes out again where the release that is written has it.
+TEST(OpRules, AccuraciesOfResults) {
+  const std::string op = R"(%0 = stablehlo.tanh %a {{result_accuracy = #stablehlo.result_accuracy<
+      atol = {}, rtol = 0.5, ulps = 0, mode = #stablehlo.result_accuracy_mode<{}>>}} :
+      tensor<2xf32>)";
+  const auto module = read("%a: tensor<2xf32>", fmt::format(fmt::runtime(op), "1.0", "TOLERANCE"));
+  ASSERT_TRUE(module) << to_string(module.error());
+  const std::string text = print(*module, PrintStyle::compact());
+  EXPECT_TRUE(text.contains("result_accuracy={tolerance={atol=1,rtol=0.5}}")) << text;
+  for (const Format format : {Format::StableHloText, Format::StableHloBytecode}) {
+    const auto written = convert(*module, format);
+    ASSERT_TRUE(written) << to_string(written.error());
+    const auto again = read_module(std::as_bytes(std::span(*written)), format, {});
+    ASSERT_TRUE(again) << to_string(again.error());
+    EXPECT_TRUE(print(*again, PrintStyle::compact()).contains("{tolerance={atol=1,rtol=0.5}}"));
+  }
+  std::vector<Warning> warnings;
+  EXPECT_TRUE(convert(*module, Format::StableHloBytecode,
+                      {.stablehlo_version = "1.0.0", .warnings = &warnings}));
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_TRUE(warnings[0].message.contains("accuracies of results")) << warnings[0].message;
+  const auto mistake = read("%a: tensor<2xf32>", fmt::format(fmt::runtime(op), "1.0", "HIGHEST"));
+  ASSERT_FALSE(mistake);
+  EXPECT_TRUE(mistake.error().message.contains("mode HIGHEST has no tolerances"))
+      << to_string(mistake.error());
+}
+
 }  // namespace
 }  // namespace hilo

@@ -1,8 +1,11 @@
 // Functions, regions and the order of instructions.
 #include "wire/stablehlo/from_module.h"
 
+#include <algorithm>
+
 #include "wire/legal_name.h"
 #include "wire/stablehlo/exporter.h"
+#include "wire/stablehlo/result_accuracy.h"
 
 namespace hilo::mlir {
 namespace {
@@ -54,7 +57,6 @@ Result<void> Exporter::convert_instruction(Target& target, InstructionId id) {
   if (!extra.control_predecessors.empty()) warn("control dependencies", instruction);
   if (!extra.backend_config.empty() && instruction.op != Op::CustomCall)
     warn("backend configurations", instruction);
-  if (!extra.result_accuracy.empty()) warn("accuracies of results", instruction);
   if (widened_shapes(module, instruction)) return fail_mixed_widths();
   Site site{*this, target, id, row->name};
   return row->handler(site);
@@ -219,10 +221,24 @@ Result<Leaves> Site::emit(std::string_view op, std::span<const ValueId> operands
   return values;
 }
 
+// Of an op that has it in the release that is written.
+static void add_accuracy(Site& site, std::string_view op, Fields& attributes) {
+  const std::string& text = site.module().extra(site.instruction()).result_accuracy;
+  if (text.empty()) return;
+  const VhloOp* known = find_stablehlo_op(op);
+  const auto all = known ? known->all() : std::span<const VhloAttribute>();
+  const auto spec = std::ranges::find(all, "result_accuracy", &VhloAttribute::name);
+  const bool has_it = spec != all.end() && spec->is_in(version_at(*known, site.exporter.release));
+  const auto accuracy = has_it ? accuracy_of(site.builder(), text) : std::nullopt;
+  if (accuracy) attributes.emplace_back("result_accuracy", *accuracy);
+  else site.exporter.warn("accuracies of results", site.instruction());
+}
+
 Result<void> Site::become(std::string_view op, std::span<const ValueId> operands, Fields attributes,
                           std::vector<RegionId> regions) {
   HILO_TRY(auto types, exporter.leaf_types(shape()));
   annotate(builder(), module().extra(instruction()), attributes);
+  add_accuracy(*this, op, attributes);
   HILO_TRY(Leaves values,
            emit(op, operands, std::move(types), std::move(attributes), std::move(regions)));
   give(std::move(values));

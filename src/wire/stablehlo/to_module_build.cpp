@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "wire/stablehlo/op_rules.h"
+#include "wire/stablehlo/result_accuracy.h"
 
 namespace hilo::mlir {
 
@@ -179,6 +180,10 @@ Result<void> Step::annotate(InstructionId value) {
       rule && rule->text == "sdy.op_sharding_rule") {
     const std::string text = "#sdy.op_sharding_rule" + program().find(*rule, "rule")->text;
     module().mutable_extra(value).frontend_attributes["xla.sdy.sharding_rule"] = {text, false};
+  }
+  if (const Attribute* accuracy = program().find(of, "result_accuracy")) {
+    HILO_TRY(std::string text, text_of_accuracy(program(), *accuracy));
+    if (!text.empty()) module().mutable_extra(value).result_accuracy = std::move(text);
   }
   HILO_TRY(const auto sharding, converter.sharding_in(program().find(of, "sdy.sharding"),
                                                       program().find(of, "mhlo.sharding")));

@@ -138,6 +138,8 @@ Result<bool> TextWriter::pretty(const Operation& operation) {
   const TypeId type = program_[operation.results[0]].type;
   for (const ValueId operand : operation.operands)
     if (program_[operand].type != type) return false;
+  HILO_TRY(const std::string properties, properties_text(program_, operation));
+  if (!properties.empty()) return false;
   define(operation);
   out_ += fmt::format("{} {} {}: {}", operation.name, used_values, dictionary,
                       type_text(program_, type));

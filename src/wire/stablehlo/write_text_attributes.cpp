@@ -27,6 +27,17 @@ std::string list_text(const Program& program, const Attribute& tensor) {
   return fmt::format("{}", fmt::join(integers_of(program, tensor).value_or(Dims()), ", "));
 }
 
+std::string accuracy_text(const Program& program, const Attribute& from) {
+  const auto number = [&](std::string_view name) {
+    return number_text(ElementType::F64, program.find(from, name)->number);
+  };
+  return fmt::format(
+      "#stablehlo.result_accuracy<atol = {}, rtol = {}, ulps = {}, mode = "
+      "#stablehlo.result_accuracy_mode<{}>>",
+      number("atol"), number("rtol"), program.find(from, "ulps")->integer,
+      program.find(from, "mode")->text);
+}
+
 // One name and text each, as they stand in the op.
 class Properties {
  public:
@@ -221,7 +232,7 @@ Result<std::string> Properties::one(const VhloAttribute& spec, const Attribute& 
         out.push_back(fmt::format("#stablehlo<precision {}>", program_[item].text));
       return fmt::format("[{}]", fmt::join(out, ", "));
     }
-    case Form::Accuracy: return std::string();
+    case Form::Accuracy: return accuracy_text(program_, from);
     case Form::Config:
       if (from.kind == AttributeKind::String && from.text.empty()) return std::string();
       [[fallthrough]];
