@@ -74,8 +74,47 @@ TEST(OpRules, RegionsTakeWhatTheyAreGiven) {
   expect(cases);
 }
 
+TEST(OpRules, RegionsOfScalars) {
+  const Mistake cases[] = {
+      {"%a: tensor<4xf32>, %z: tensor<f32>",
+       R"(%0 = "stablehlo.reduce"(%a, %z) ({ ^bb0(%x: tensor<f32>, %y: tensor<f64>):
+            stablehlo.return %x : tensor<f32> }) {dimensions = array<i64: 0>} :
+            (tensor<4xf32>, tensor<f32>) -> tensor<f32>)",
+       "expected a region (f32[], f32[]) -> (f32[]), found (f32[], f64[]) -> (f32[])"},
+      {"%a: tensor<4xf32>",
+       R"(%0 = "stablehlo.all_reduce"(%a) ({ ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+            stablehlo.return %x, %y : tensor<f32>, tensor<f32> }) {
+            replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} :
+            (tensor<4xf32>) -> tensor<4xf32>)",
+       "found (f32[], f32[]) -> (f32[], f32[])"},
+      {"%a: tensor<4xf32>",
+       R"(%0 = "stablehlo.sort"(%a) ({ ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+            stablehlo.return %x : tensor<f32> }) {dimension = 0 : i64, is_stable = true} :
+            (tensor<4xf32>) -> tensor<4xf32>)",
+       "expected a region (f32[], f32[]) -> (pred[]), found (f32[], f32[]) -> (f32[])"},
+      {"%a: tensor<4xf32>",
+       R"(%0 = "stablehlo.map"(%a) ({ ^bb0(%x: tensor<i32>):
+            stablehlo.return %x : tensor<i32> }) {dimensions = array<i64: 0>} :
+            (tensor<4xf32>) -> tensor<4xi32>)",
+       "expected a region (f32[]) -> (s32[]), found (s32[]) -> (s32[])"},
+      {"%a: tensor<4xf32>, %s: tensor<2xf32>, %z: tensor<f32>",
+       R"(%0 = "stablehlo.select_and_scatter"(%a, %s, %z) ({ ^bb0(%x: tensor<f32>):
+            %c = stablehlo.constant dense<true> : tensor<i1>
+            stablehlo.return %c : tensor<i1> }, { ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+            stablehlo.return %x : tensor<f32> }) {window_dimensions = array<i64: 2>,
+            window_strides = array<i64: 2>} :
+            (tensor<4xf32>, tensor<2xf32>, tensor<f32>) -> tensor<4xf32>)",
+       "found (f32[]) -> (pred[])"},
+  };
+  expect(cases);
+}
+
 TEST(OpRules, Collectives) {
   const Mistake cases[] = {
+      {"%a: tensor<2xf32>",
+       R"(%0 = "stablehlo.all_gather"(%a) {all_gather_dim = 0 : i64, use_global_device_ids,
+            replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<2xf32>) -> tensor<4xf32>)",
+       "expected a channel beside use_global_device_ids"},
       {"%a: tensor<2xf32>",
        R"(%0 = "stablehlo.all_gather"(%a) {all_gather_dim = 0 : i64,
             replica_groups = dense<[[0, 2]]> : tensor<1x2xi64>} : (tensor<2xf32>) -> tensor<4xf32>)",

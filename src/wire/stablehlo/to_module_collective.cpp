@@ -71,6 +71,8 @@ Result<A> common(const Step& step) {
   }
   if constexpr (requires { out.use_global_device_ids; }) {
     HILO_TRY(out.use_global_device_ids, step.flag("use_global_device_ids"));
+    if (out.use_global_device_ids && !out.channel_id)
+      return step.misfit("expected a channel beside use_global_device_ids");
   }
   return out;
 }
@@ -109,6 +111,7 @@ Result<void> convert_all_gather(Step& step) {
 Result<void> convert_all_reduce(Step& step) {
   HILO_TRY(auto attributes, common<AllReduceAttributes>(step));
   HILO_TRY(attributes.to_apply, step.scalars(0));
+  HILO_DO(need_reducer(step, attributes.to_apply, 1));
   HILO_DO(promote(step, attributes.to_apply, 0, step.count()));
   HILO_TRY(const InstructionId value,
            step.add(Op::AllReduce, step.operands, std::move(attributes)));
@@ -131,6 +134,7 @@ Result<void> convert_reduce_scatter(Step& step) {
   HILO_TRY(const int64_t dim, step.integer("scatter_dimension"));
   attributes.dimensions = {dim};
   HILO_TRY(attributes.to_apply, step.scalars(0));
+  HILO_DO(need_reducer(step, attributes.to_apply, 1));
   HILO_DO(promote(step, attributes.to_apply, 0, step.count()));
   HILO_TRY(const Shape to, step.concrete());
   HILO_TRY(const InstructionId value,

@@ -51,6 +51,8 @@ Result<void> convert_collective_reduce(Step& step) {
   a.channel_id = how.channel_id;
   a.replica_groups = how.replica_groups;
   HILO_TRY(a.use_global_device_ids, step.flag("use_global_device_ids"));
+  if (a.use_global_device_ids && !a.channel_id)
+    return step.misfit("expected a channel beside use_global_device_ids");
   if (a.use_global_device_ids && step.module().header.replica_count > 1)
     return fail(ErrorKind::Unsupported, "use_global_device_ids with {} replicas",
                 step.module().header.replica_count);
@@ -59,6 +61,7 @@ Result<void> convert_collective_reduce(Step& step) {
   if (step.count() == 0 || n != step.result_count())
     return step.misfit("expected {} results, found {}", n, step.result_count());
   HILO_TRY(a.to_apply, step.scalars(0));
+  HILO_DO(need_reducer(step, a.to_apply, 1));
   HILO_DO(promote(step, a.to_apply, 0, n));
   HILO_TRY(const InstructionId id, step.add(channel > 0 ? Op::PartitionId : Op::ReplicaId, {}));
   HILO_TRY(const InstructionId wide, step.constant(Literal::scalar(int32_t{1})));

@@ -1,7 +1,7 @@
 // Constants, and ops that move elements.
 #include <algorithm>
 
-#include "wire/stablehlo/handlers.h"
+#include "wire/stablehlo/op_rules.h"
 
 namespace hilo::mlir {
 
@@ -212,6 +212,7 @@ Result<void> convert_scatter(Step& step) {
   HILO_TRY(a.unique_indices, step.flag("unique_indices"));
   HILO_TRY(a.to_apply, step.scalars(0));
   const size_t inputs = step.count() / 2;  // the indices between them and the updates
+  HILO_DO(need_reducer(step, a.to_apply, inputs));
   HILO_DO(promote(step, a.to_apply, 0, inputs));
   HILO_DO(promote(step, a.to_apply, inputs + 1, step.count()));
   HILO_TRY(const InstructionId value, step.add(Op::Scatter, step.operands, std::move(a)));

@@ -1,5 +1,7 @@
 // Ops that call a computation of scalars: reductions, windows, maps, sorts.
-#include "wire/stablehlo/handlers.h"
+#include <algorithm>
+
+#include "wire/stablehlo/op_rules.h"
 
 namespace hilo::mlir {
 namespace {
@@ -14,7 +16,56 @@ Result<Dims> window_list(const Step& step, std::string_view name, size_t size, i
   return step.misfit("expected {} numbers as {}, found {}", size, name, out.size());
 }
 
+std::vector<Shape> scalars_of(std::span<const ElementType> types) {
+  std::vector<Shape> out;
+  for (const ElementType type : types) out.push_back(Shape::scalar(type));
+  return out;
+}
+
+std::string listed(std::span<const Shape> shapes) {
+  std::string out;
+  for (const Shape& shape : shapes)
+    out += (out.empty() ? "" : ", ") + to_string_without_layout(shape);
+  return "(" + out + ")";
+}
+
+// A region that takes and gives scalars of these types.
+Result<void> need_region(Step& step, ComputationId region, std::span<const ElementType> taken,
+                         std::span<const ElementType> given) {
+  const Computation& found = step.module()[region];
+  std::vector<Shape> parameters;
+  for (InstructionId id : found.parameters) parameters.push_back(step.module().shape(id));
+  const Shape& root = step.module().shape(found.root);
+  const std::vector<Shape> results = root.is_tuple() ? root.elements : std::vector<Shape>{root};
+  const std::vector<Shape> wanted = scalars_of(taken), answers = scalars_of(given);
+  if (std::ranges::equal(parameters, wanted, fits) && std::ranges::equal(results, answers, fits))
+    return {};
+  return step.misfit("expected a region {} -> {}, found {} -> {}", listed(wanted), listed(answers),
+                     listed(parameters), listed(results));
+}
+
+// The element types of the first n operands.
+Result<std::vector<ElementType>> types_of(const Step& step, size_t n) {
+  std::vector<ElementType> out;
+  for (size_t i = 0; i < n; ++i) {
+    HILO_DO(step.need_array(i));
+    out.push_back(step.shape(i).type);
+  }
+  return out;
+}
+
 }  // namespace
+
+Result<void> need_reducer(Step& step, ComputationId reducer, size_t n) {
+  const std::vector<InstructionId> parameters = step.module()[reducer].parameters;
+  HILO_TRY(std::vector<ElementType> types, types_of(step, n));
+  for (size_t i = 0; i < n && i < parameters.size(); ++i)
+    if (const Shape& shape = step.module().shape(parameters[i]); shape.is_array())
+      types[i] = shape.type;
+  std::vector<ElementType> taken = types;
+  taken.insert(taken.end(), types.begin(), types.end());
+  return need_region(step, reducer, taken, types);
+}
 
 // Dimensions, strides, paddings [n,2] and dilations of a window of `sizes`.
 Result<Window> window_of(const Step& step, const Dims& sizes, std::string_view base,
@@ -65,6 +116,7 @@ Result<void> convert_reduce(Step& step) {
   ReduceAttributes attributes;
   HILO_TRY(attributes.dimensions, step.dims("dimensions"));
   HILO_TRY(attributes.to_apply, step.scalars(0));
+  HILO_DO(need_reducer(step, attributes.to_apply, step.count() / 2));
   HILO_DO(promote(step, attributes.to_apply, 0, step.count()));
   HILO_TRY(const InstructionId value, step.add(Op::Reduce, step.operands, std::move(attributes)));
   return step.give(value);
@@ -75,6 +127,7 @@ Result<void> convert_reduce_window(Step& step) {
   HILO_TRY(const Dims sizes, step.dims("window_dimensions"));
   HILO_TRY(attributes.window, window_of(step, sizes, "base_dilations", "window_dilations"));
   HILO_TRY(attributes.to_apply, step.scalars(0));
+  HILO_DO(need_reducer(step, attributes.to_apply, step.count() / 2));
   HILO_DO(promote(step, attributes.to_apply, 0, step.count()));
   HILO_TRY(const InstructionId value,
            step.add(Op::ReduceWindow, step.operands, std::move(attributes)));
@@ -88,6 +141,10 @@ Result<void> convert_select_and_scatter(Step& step) {
   HILO_TRY(attributes.window, window_of(step, sizes, "base_dilations", "window_dilations"));
   HILO_TRY(attributes.select, step.scalars(0));
   HILO_TRY(attributes.scatter, step.scalars(1));
+  HILO_TRY(const auto types, types_of(step, 1));
+  HILO_DO(need_region(step, attributes.select, std::array{types[0], types[0]},
+                      std::array{ElementType::Pred}));
+  HILO_DO(need_reducer(step, attributes.scatter, 1));
   HILO_DO(promote(step, attributes.scatter, 0, step.count()));
   HILO_TRY(const InstructionId value,
            step.add(Op::SelectAndScatter, step.operands, std::move(attributes)));
@@ -98,6 +155,9 @@ Result<void> convert_map(Step& step) {
   MapAttributes attributes;
   HILO_TRY(attributes.dimensions, step.dims("dimensions"));
   HILO_TRY(attributes.to_apply, step.scalars(0));
+  HILO_TRY(const auto taken, types_of(step, step.count()));
+  HILO_TRY(const Shape stated, step.stated());
+  HILO_DO(need_region(step, attributes.to_apply, taken, std::array{stated.type}));
   HILO_TRY(const InstructionId value, step.add(Op::Map, step.operands, std::move(attributes)));
   return step.give(value);
 }
@@ -110,6 +170,10 @@ Result<void> convert_sort(Step& step) {
   attributes.dimensions = {dimension};
   HILO_TRY(attributes.is_stable, step.flag("is_stable"));
   HILO_TRY(attributes.to_apply, step.scalars(0));
+  HILO_TRY(const auto types, types_of(step, step.count()));
+  std::vector<ElementType> taken;
+  for (const ElementType type : types) taken.insert(taken.end(), 2, type);
+  HILO_DO(need_region(step, attributes.to_apply, taken, std::array{ElementType::Pred}));
   HILO_TRY(const InstructionId value, step.add(Op::Sort, step.operands, std::move(attributes)));
   return step.give(value);
 }
