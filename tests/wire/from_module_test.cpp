@@ -114,5 +114,47 @@ TEST(FromModule, UpperHalvesOfProducts) {
               {-64, 39});
 }
 
+// Groups of rows with matrices of their own (rows of no group are 0), of contracted indices, and of
+// batches, which make no difference. Sizes may differ by batch.
+TEST(FromModule, RaggedProductsAreMasked) {
+  expect_same(R"(HloModule m
+    ENTRY e {
+      x = f32[4,2] constant({{1, 2}, {3, 4}, {5, 6}, {7, 8}})
+      y = f32[2,2,1] constant({{{1}, {10}}, {{100}, {inf}}})
+      g = s32[2] constant({3, 0})
+      ROOT r = f32[4,1] ragged-dot(x, y, g), lhs_contracting_dims={1}, rhs_contracting_dims={1},
+        lhs_ragged_dims={0}, rhs_group_dims={0}
+    })",
+              {21, 43, 65, 0});
+  expect_same(R"(HloModule m
+    ENTRY e {
+      x = f32[2,3,1] constant({{{1}, {2}, {3}}, {{4}, {5}, {6}}})
+      y = f32[2,2,1,1] constant({{{{1}}, {{2}}}, {{{10}}, {{20}}}})
+      g = s64[2,2] constant({{1, 2}, {2, 1}})
+      ROOT r = f32[2,3,1] ragged-dot(x, y, g), lhs_batch_dims={0}, rhs_batch_dims={1},
+        lhs_contracting_dims={2}, rhs_contracting_dims={2}, lhs_ragged_dims={1},
+        rhs_group_dims={0}
+    })",
+              {1, 20, 30, 8, 10, 120});
+  expect_same(R"(HloModule m
+    ENTRY e {
+      x = f32[3,1] constant({{1}, {2}, {3}})
+      y = f32[3,1] constant({{1}, {10}, {100}})
+      g = s32[2] constant({1, 2})
+      ROOT r = f32[2,1,1] ragged-dot(x, y, g), lhs_contracting_dims={0},
+        rhs_contracting_dims={0}, lhs_ragged_dims={0}
+    })",
+              {1, 320});
+  expect_same(R"(HloModule m
+    ENTRY e {
+      x = f32[2,1,2] constant({{{1, 2}}, {{3, 4}}})
+      y = f32[2,2,1] constant({{{1}, {10}}, {{100}, {1000}}})
+      g = s32[2] constant({1, 1})
+      ROOT r = f32[2,1,1] ragged-dot(x, y, g), lhs_batch_dims={0}, rhs_batch_dims={0},
+        lhs_contracting_dims={2}, rhs_contracting_dims={1}, lhs_ragged_dims={0}
+    })",
+              {21, 4300});
+}
+
 }  // namespace
 }  // namespace hilo

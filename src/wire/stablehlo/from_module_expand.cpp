@@ -1,4 +1,6 @@
 // Ops that StableHLO has not, as those that it has.
+#include <algorithm>
+
 #include "wire/stablehlo/exporter.h"
 #include "wire/stablehlo/vhlo_versions.h"
 
@@ -230,6 +232,185 @@ Result<void> write_multiply_high(Site& site) {
   HILO_TRY(const ValueId sum, plus(highs, middle_high));
   HILO_TRY(const ValueId other_high, high(other));
   HILO_TRY(const ValueId value, plus(sum, other_high));
+  site.give({value});
+  return {};
+}
+
+namespace {
+
+// A product of which a dimension of the left side falls into groups, as one product for each group
+// over all its indices, masked to those of the group.
+struct RaggedDot {
+  Site& site;
+  const RaggedDotAttributes& a;
+  const Shape &left = site.operand_shape(0), &right = site.operand_shape(1),
+              &sizes = site.operand_shape(2);
+  int64_t ragged = a.lhs_ragged_dims[0], groups = sizes.dims.back();
+  ValueId mask = {};  // [before..., groups, ragged]
+
+  Result<ValueId> emit(std::string_view op, std::span<const ValueId> operands, ElementType type,
+                       Dims dims, Fields fields = {}, std::vector<RegionId> regions = {}) {
+    return one(site.emit(op, operands, {site.exporter.array_type(type, std::move(dims))},
+                         std::move(fields), std::move(regions)));
+  }
+  Result<ValueId> spread(ValueId value, ElementType type, const Dims& dims, const Dims& to) {
+    return emit("stablehlo.broadcast_in_dim", std::array{value}, type, to,
+                {{"broadcast_dimensions", site.numbers(dims)}});
+  }
+  static Dims with_front(int64_t first, const Dims& rest) {
+    Dims out = {first};
+    out.insert(out.end(), rest.begin(), rest.end());
+    return out;
+  }
+  // Behind the groups.
+  static Dims shifted(Dims dims) {
+    for (int64_t& dim : dims) ++dim;
+    return dims;
+  }
+  static Dims up_to(const Dims& dims, int64_t end) {
+    return {dims.begin(), std::ranges::find(dims, end)};
+  }
+  Dims left_free() const {
+    Dims out;
+    for (int64_t d = 0; d < left.rank(); ++d)
+      if (std::ranges::count(a.lhs_batch_dims, d) + std::ranges::count(a.lhs_contracting_dims, d) ==
+          0)
+        out.push_back(d);
+    return out;
+  }
+
+  // An index is in a group from the end of the group before it on, to its own.
+  Result<void> make_mask() {
+    Dims triangle = {groups, groups}, masked = sizes.dims;
+    masked.push_back(left.dims[ragged]);
+    const ElementType type = sizes.type;
+    const int64_t last = sizes.rank() - 1;
+    Dims whole;
+    for (int64_t d = 0; d <= last; ++d) whole.push_back(d);
+    const auto iota = [&](const Dims& dims, int64_t dim) {
+      return emit("stablehlo.iota", {}, type, dims, {{"iota_dimension", site.integer(dim)}});
+    };
+    const auto compare = [&](ValueId x, ValueId y, const Dims& dims, std::string_view direction) {
+      return emit("stablehlo.compare", std::array{x, y}, E::Pred, dims,
+                  {{"comparison_direction", site.builder().enumerator(direction)}});
+    };
+    HILO_TRY(const ValueId from, iota(triangle, 0));
+    HILO_TRY(const ValueId to, iota(triangle, 1));
+    HILO_TRY(const ValueId counts, compare(from, to, triangle, "LE"));
+    HILO_TRY(const ValueId ones, site.converted(counts, type));
+    HILO_TRY(const ValueId none, constant(site, 0, type, sizes.dims));
+    HILO_TRY(const ValueId given, binary(site, "stablehlo.maximum", site.leaves(2).at(0), none));
+    HILO_TRY(const ValueId ends,
+             emit("stablehlo.dot_general", std::array{given, ones}, type, sizes.dims,
+                  {{"lhs_contracting_dimensions", site.numbers({last})},
+                   {"rhs_contracting_dimensions", site.numbers({0})}}));
+    HILO_TRY(const ValueId starts, binary(site, "stablehlo.subtract", ends, given));
+    HILO_TRY(const ValueId index, iota(masked, last + 1));
+    HILO_TRY(const ValueId first, spread(starts, type, whole, masked));
+    HILO_TRY(const ValueId end, spread(ends, type, whole, masked));
+    HILO_TRY(const ValueId begun, compare(index, first, masked, "GE"));
+    HILO_TRY(const ValueId open, compare(index, end, masked, "LT"));
+    HILO_TRY(mask, binary(site, "stablehlo.and", begun, open));
+    return {};
+  }
+
+  // The value where the mask is set; `dims`: where its dimensions stand in the value.
+  Result<ValueId> masked(ValueId value, ElementType type, const Dims& dims, const Dims& shape) {
+    HILO_TRY(const ValueId choice, spread(mask, E::Pred, dims, shape));
+    HILO_TRY(const ValueId zero, constant(site, 0, type, shape));
+    return emit("stablehlo.select", std::array{choice, value, zero}, type, shape);
+  }
+  // Where the mask's dimensions stand: those before, the groups in front, the ragged one.
+  Dims mask_dims(Dims before, int64_t ragged_dim) const {
+    if (sizes.rank() == 1) before.clear();
+    before.push_back(0);
+    before.push_back(ragged_dim);
+    return before;
+  }
+
+  Result<ValueId> product(ValueId x, ValueId y, const Dims& x_batch, const Dims& y_batch,
+                          const Dims& x_contracting, const Dims& y_contracting, const Dims& to) {
+    return emit("stablehlo.dot_general", std::array{x, y}, site.shape().type, to,
+                {{"lhs_batching_dimensions", site.numbers(x_batch)},
+                 {"rhs_batching_dimensions", site.numbers(y_batch)},
+                 {"lhs_contracting_dimensions", site.numbers(x_contracting)},
+                 {"rhs_contracting_dimensions", site.numbers(y_contracting)},
+                 {"precision_config", site.precisions(a.operand_precision)}});
+  }
+
+  Result<RegionId> sum() {
+    const TypeId type = site.exporter.array_type(site.shape().type, {});
+    Target target{site.exporter.new_block(), {}};
+    const Leaves arguments = {site.exporter.new_value(type, "x"),
+                              site.exporter.new_value(type, "y")};
+    site.builder().program.blocks[target.block.value].arguments = arguments;
+    Site inside{site.exporter, target, site.id, site.name};
+    HILO_TRY(const ValueId value, binary(inside, "stablehlo.add", arguments[0], arguments[1]));
+    site.exporter.append(target.block, {.name = "stablehlo.return",
+                                        .operands = {value},
+                                        .location = site.exporter.location_of(site.instruction())});
+    return site.exporter.region_of(target.block);
+  }
+
+  // Each group has a matrix of its own: [g, b, m, k] x [g, b, k, n], masked and added over g.
+  Result<ValueId> rows(ValueId x, ValueId y) {
+    const ElementType type = site.shape().type;
+    const Dims many = with_front(groups, left.dims), each = with_front(groups, site.shape().dims);
+    Dims own(left.dims.size());
+    for (size_t d = 0; d < own.size(); ++d) own[d] = static_cast<int64_t>(d) + 1;
+    HILO_TRY(const ValueId lhs, spread(x, left.type, own, many));
+    HILO_TRY(const ValueId all,
+             product(lhs, y, with_front(0, shifted(a.lhs_batch_dims)),
+                     with_front(a.rhs_group_dims[0], a.rhs_batch_dims),
+                     shifted(a.lhs_contracting_dims), a.rhs_contracting_dims, each));
+    const auto position =
+        static_cast<int64_t>(a.lhs_batch_dims.size() + up_to(left_free(), ragged).size());
+    Dims before;
+    for (int64_t d = 0; d < position; ++d) before.push_back(d + 1);
+    HILO_TRY(const ValueId kept, masked(all, type, mask_dims(before, position + 1), each));
+    HILO_TRY(const ValueId zero, constant(site, 0, type, {}));
+    HILO_TRY(const RegionId reducer, sum());
+    return emit("stablehlo.reduce", std::array{kept, zero}, type, site.shape().dims,
+                {{"dimensions", site.numbers({0})}}, {reducer});
+  }
+
+  // Each group contracts its indices of both sides: the groups are batches.
+  Result<ValueId> contractions(ValueId x, ValueId y) {
+    const auto side = [&](ValueId value, const Shape& shape, const Dims& batch,
+                          const Dims& contracting) -> Result<ValueId> {
+      const size_t at = up_to(a.lhs_contracting_dims, ragged).size();
+      const Dims many = with_front(groups, shape.dims);
+      Dims own(shape.dims.size());
+      for (size_t d = 0; d < own.size(); ++d) own[d] = static_cast<int64_t>(d) + 1;
+      HILO_TRY(const ValueId wide, spread(value, shape.type, own, many));
+      Dims before = batch;
+      before.insert(before.end(), contracting.begin(),
+                    contracting.begin() + static_cast<ptrdiff_t>(at));
+      return masked(wide, shape.type, mask_dims(shifted(before), contracting[at] + 1), many);
+    };
+    HILO_TRY(const ValueId lhs, side(x, left, a.lhs_batch_dims, a.lhs_contracting_dims));
+    HILO_TRY(const ValueId rhs, side(y, right, a.rhs_batch_dims, a.rhs_contracting_dims));
+    return product(lhs, rhs, with_front(0, shifted(a.lhs_batch_dims)),
+                   with_front(0, shifted(a.rhs_batch_dims)), shifted(a.lhs_contracting_dims),
+                   shifted(a.rhs_contracting_dims), site.shape().dims);
+  }
+};
+
+}  // namespace
+
+Result<void> write_ragged_dot(Site& site) {
+  RaggedDot dot{site, site.attributes<RaggedDotAttributes>()};
+  const RaggedDotAttributes& a = dot.a;
+  const ValueId x = site.leaves(0).at(0), y = site.leaves(1).at(0);
+  if (dot.left.type != dot.right.type) return fail_mixed_widths();
+  const bool contracts = std::ranges::count(a.lhs_contracting_dims, dot.ragged) > 0;
+  const bool is_batch = std::ranges::count(a.lhs_batch_dims, dot.ragged) > 0;
+  if (!is_batch) HILO_DO(dot.make_mask());
+  HILO_TRY(const ValueId value,
+           is_batch ? dot.product(x, y, a.lhs_batch_dims, a.rhs_batch_dims, a.lhs_contracting_dims,
+                                  a.rhs_contracting_dims, site.shape().dims)
+           : contracts ? dot.contractions(x, y)
+                       : dot.rows(x, y));
   site.give({value});
   return {};
 }
