@@ -109,8 +109,32 @@ TEST(OpRules, RegionsOfScalars) {
   expect(cases);
 }
 
+TEST(OpRules, Branches) {
+  const Mistake cases[] = {
+      {"%p: tensor<1xi1>",
+       R"(%0 = "stablehlo.if"(%p) ({ stablehlo.return %p : tensor<1xi1> },
+            { stablehlo.return %p : tensor<1xi1> }) : (tensor<1xi1>) -> tensor<1xi1>)",
+       "expected pred[] as operand 0, found pred[1]"},
+      {"%i: tensor<i64>",
+       R"(%0 = "stablehlo.case"(%i) ({ stablehlo.return %i : tensor<i64> }) :
+            (tensor<i64>) -> tensor<i64>)",
+       "expected s32[] as operand 0, found s64[]"},
+  };
+  expect(cases);
+}
+
 TEST(OpRules, Collectives) {
   const Mistake cases[] = {
+      {"%a: tensor<2xf32>",
+       R"(%0 = "stablehlo.collective_permute"(%a) {
+            source_target_pairs = dense<[[0, 1], [2, 1]]> : tensor<2x2xi64>} :
+            (tensor<2xf32>) -> tensor<2xf32>)",
+       "1 stands twice among the targets"},
+      {"%a: tensor<2xf32>",
+       R"(%0 = "stablehlo.collective_permute"(%a) {
+            source_target_pairs = dense<[[-1, 1]]> : tensor<1x2xi64>} :
+            (tensor<2xf32>) -> tensor<2xf32>)",
+       "a device -1"},
       {"%a: tensor<2xf32>",
        R"(%0 = "stablehlo.all_gather"(%a) {all_gather_dim = 0 : i64, use_global_device_ids,
             replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<2xf32>) -> tensor<4xf32>)",

@@ -206,6 +206,17 @@ Result<void> convert_collective_permute(Step& step) {
   if (pairs.size() % 2 != 0) return step.misfit("expected pairs of devices");
   for (size_t i = 0; i < pairs.size(); i += 2)
     attributes.source_target_pairs.pairs.emplace_back(pairs[i], pairs[i + 1]);
+  for (const size_t end : {0, 1}) {  // sources, targets
+    Dims ids;
+    for (size_t i = end; i < pairs.size(); i += 2) ids.push_back(pairs[i]);
+    std::ranges::sort(ids);
+    const auto twice = std::ranges::adjacent_find(ids);
+    if (twice != ids.end())
+      return step.misfit("{} stands twice among the {} of source_target_pairs", *twice,
+                         end == 0 ? "sources" : "targets");
+    if (!ids.empty() && ids[0] < 0)
+      return step.misfit("a device {} in source_target_pairs", ids[0]);
+  }
   HILO_TRY(const InstructionId value,
            step.add(Op::CollectivePermute, step.operands, std::move(attributes)));
   return step.give(value);

@@ -99,6 +99,11 @@ Result<Branch> branch(Step& step, RegionId region, std::string_view name) {
 
 static Result<void> give_conditional(Step& step, std::span<const std::string> names,
                                      std::span<const RegionId> regions) {
+  const ElementType index = step.row.name == "stablehlo.if" ? ElementType::Pred : ElementType::S32;
+  if (!fits(step.shape(0), Shape::scalar(index)))
+    return step.misfit("expected {} as operand 0, found {}",
+                       to_string_without_layout(Shape::scalar(index)),
+                       to_string_without_layout(step.shape(0)));
   ConditionalAttributes attributes;
   std::vector<InstructionId> operands = {step.operands[0]};
   std::vector<ComputationId> branches;
