@@ -137,11 +137,13 @@ TEST(OpRules, Collectives) {
        "a device -1"},
       {"%a: tensor<2xf32>",
        R"(%0 = "stablehlo.all_gather"(%a) {all_gather_dim = 0 : i64, use_global_device_ids,
-            replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<2xf32>) -> tensor<4xf32>)",
+            replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} :
+            (tensor<2xf32>) -> tensor<4xf32>)",
        "expected a channel beside use_global_device_ids"},
       {"%a: tensor<2xf32>",
        R"(%0 = "stablehlo.all_gather"(%a) {all_gather_dim = 0 : i64,
-            replica_groups = dense<[[0, 2]]> : tensor<1x2xi64>} : (tensor<2xf32>) -> tensor<4xf32>)",
+            replica_groups = dense<[[0, 2]]> : tensor<1x2xi64>} :
+            (tensor<2xf32>) -> tensor<4xf32>)",
        "expected the ids 0 to 1"},
       {"%a: tensor<2xf32>",
        R"(%0 = "stablehlo.all_to_all"(%a) {split_dimension = 0 : i64, concat_dimension = 0 : i64,
@@ -268,7 +270,8 @@ TEST(OpRules, ConstantsCallsAndShapes) {
        "more than one bounded dimension"},
       {"%a: tensor<f32>",
        R"(%s = stablehlo.constant dense<7> : tensor<1xi64>
-          %0 = "stablehlo.rng"(%a, %a, %s) {rng_distribution = #stablehlo<rng_distribution NORMAL>} :
+          %0 = "stablehlo.rng"(%a, %a, %s) {
+            rng_distribution = #stablehlo<rng_distribution NORMAL>} :
             (tensor<f32>, tensor<f32>, tensor<1xi64>) -> tensor<7xf32>)",
        ""},
       {"%a: tensor<2xf32>",
@@ -284,11 +287,13 @@ TEST(OpRules, ConstantsCallsAndShapes) {
             (tensor<2xf32>) -> tensor<2xf32>)",
        "expected a dictionary as backend_config"},
       {"%a: tensor<2xf32>",
-       R"(%0 = stablehlo.custom_call @f(%a) {api_version = 3 : i32, backend_config = {x = 1 : i32}} :
+       R"(%0 = stablehlo.custom_call @f(%a) {api_version = 3 : i32,
+            backend_config = {x = 1 : i32}} :
             (tensor<2xf32>) -> tensor<2xf32>)",
        "expected a text as backend_config"},
       {"%a: tensor<2xf32>",
-       R"(%0 = stablehlo.custom_call @f(%a) {api_version = 4 : i32, backend_config = {x = 1 : i32}} :
+       R"(%0 = stablehlo.custom_call @f(%a) {api_version = 4 : i32,
+            backend_config = {x = 1 : i32}} :
             (tensor<2xf32>) -> tensor<2xf32>)",
        ""},
   };
