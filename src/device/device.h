@@ -6,6 +6,7 @@
 #include "device/communicator.h"
 #include "device/event.h"
 #include "device/job.h"
+#include "device/shared_facts.h"
 #include "device/stream.h"
 #include "shape/shape.h"
 

@@ -58,7 +58,7 @@ Result<std::optional<Job>> join_job(const JobOptions& options) {
 
 Result<std::shared_ptr<Communicator>> join_processes(int rank, int size, KeyValueStore& store,
                                                      const JobOptions& options) {
-  HILO_TRY(auto transport, connect_mesh({rank, size, "hilo", options.timeout_s}, store));
+  HILO_TRY(auto transport, connect_mesh({rank, size, options.name, options.timeout_s}, store));
   return std::make_shared<Communicator>(std::move(transport), options.communicator);
 }
 

@@ -13,7 +13,8 @@ struct JobOptions {
   int processes = 0, rank = -1;
   std::string coordinator;  // HOST:PORT, where rank 0 listens
   double timeout_s = 60;    // for all to come
-  CommunicatorOptions communicator;
+  CommunicatorOptions communicator = {};
+  std::string name = "hilo";  // begins the names of keys: each job of a store has its own
 };
 struct Job {
   std::unique_ptr<KeyValueServer> server;  // of rank 0

@@ -15,15 +15,6 @@ struct ProcessOptions {
 };
 void add_process_options(Arguments& arguments, ProcessOptions& options);
 
-// What must be the same on all ranks: its name as in "runs another module", and a text or number
-// that tells it.
-struct SharedFact {
-  std::string name, value;
-};
-// 128 bits of the bytes, as text.
-std::string fingerprint(std::span<const std::byte> bytes);
-std::string fingerprint(std::string_view text);
-
 // The processes of this run; one alone where nobody has named others.
 class RunProcesses {
  public:
