@@ -6,6 +6,15 @@
 namespace hilo {
 namespace {
 
+// They stay while somebody holds them, where a run has taken them for itself. A token has none.
+Bytes bytes_at(const Address& address, const DeviceMemory& memory) {
+  if (address.allocation == UINT32_MAX) return {};
+  std::byte* const at = memory.pointers[address.allocation] + address.offset;
+  if (address.allocation < memory.owners.size() && memory.owners[address.allocation])
+    return Bytes(memory.owners[address.allocation], at);
+  return Bytes(at, [](std::byte*) {});
+}
+
 class Operands {
  public:
   explicit Operands(const DeviceMemory& memory) : memory_(memory) {}
@@ -20,8 +29,7 @@ class Operands {
     const Address& address = addresses[leaf++];
     if (!shape.is_array()) return Literal::token();
     // A second owner, so that evaluation does not write over it.
-    owners_.push_back(
-        Bytes(memory_.pointers[address.allocation] + address.offset, [](std::byte*) {}));
+    owners_.push_back(bytes_at(address, memory_));
     return view_of(shape, address, memory_, owners_.back());
   }
 
@@ -33,8 +41,8 @@ class Operands {
 void write(const Literal& value, Address address, DeviceMemory& memory) {
   if (!value.shape().is_array()) return;
   const auto bytes = value.raw();
-  if (!bytes.empty())
-    std::memmove(memory.pointers[address.allocation] + address.offset, bytes.data(), bytes.size());
+  std::byte* const to = memory.pointers[address.allocation] + address.offset;
+  if (!bytes.empty() && bytes.data() != to) std::memmove(to, bytes.data(), bytes.size());
   if (!value.shape().has_dynamic_dims()) return;
   const std::pair<uint32_t, int64_t> place = {address.allocation, address.offset};
   if (value.dynamic_sizes().empty()) memory.sizes.erase(place);
@@ -82,7 +90,10 @@ Result<void> run_library_step(const Module& module, const LibraryStep& step, Dev
     size_t leaf = 0;
     arguments.push_back(views.view(module.shape(operands[i]), step.operands[i], leaf));
   }
-  HILO_TRY(const Literal out, devices.evaluate(device, step.instruction, std::move(arguments)));
+  std::vector<Bytes> into;
+  for (const Address& address : step.results) into.push_back(bytes_at(address, memory));
+  HILO_TRY(const Literal out,
+           devices.evaluate(device, step.instruction, std::move(arguments), into));
   size_t leaf = 0;
   for_each_leaf(out, [&](const Literal& value) { write(value, step.results[leaf++], memory); });
   return {};

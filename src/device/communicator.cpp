@@ -61,6 +61,7 @@ struct Communicator::State {
   void receive(int from, Frame frame);
   void lose(int from, const std::string& reason);
   void fail_run(const Failure& failure);
+  void tell_others(uint64_t run, const Error& error) const;
   void end_runs(const std::function<std::optional<Error>(const Participant&)>& error_of_run);
   std::optional<Error> failure_of(uint64_t run) const;
   std::optional<Error> why_gone(int from) const;
@@ -247,7 +248,15 @@ void Communicator::State::look_for_deadlock(const ProcessStanding& own) {
     if (!is_certain || on_the_way != 0) return;
     found = Error{ErrorKind::Deadlock, "all processes wait for ever: " + all_standings(own), {}};
   }
-  fail_run({0, *found, false});
+  tell_others(0, *found);  // who is not as certain yet may see this process end
+  fail_run({0, *found, true});
+}
+
+void Communicator::State::tell_others(uint64_t run, const Error& error) const {
+  const std::string head = bytes_of(error);
+  for (int other = 0; other < transport->size(); ++other)
+    if (other != transport->rank())
+      transport->send(other, {FrameKind::Stop, {run, {}}, {head, {}}});
 }
 
 void Communicator::State::run() {
@@ -303,6 +312,22 @@ void Communicator::send(int to, const MessageTag& tag, Message message) {
   state_->transport->send(to, {FrameKind::Data, tag, std::move(message)});
 }
 
+Result<void> Communicator::bring(int from, Message& message) const {
+  for (size_t i = 0; i < message.body.size(); ++i) {
+    Payload& array = message.body[i];
+    array.bytes = state_->memory.allocate(std::max<int64_t>(1, array.size));
+    if (!message.far->read(i, 0, array.bytes.get(), array.size)) return std::unexpected(gone(from));
+  }
+  message.far.reset();
+  return {};
+}
+
+Error Communicator::gone(int from) const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->why_gone(from).value_or(
+      Error{ErrorKind::Io, name_of(from) + " has died: its memory cannot be read", {}});
+}
+
 Result<Message> Communicator::receive(int from, const MessageTag& tag, const MessageWait& wait) {
   State& state = *state_;
   std::optional<Error> error;
@@ -325,8 +350,9 @@ Result<Message> Communicator::receive(int from, const MessageTag& tag, const Mes
   note(true);
   std::optional<Message> out = state.mailbox.take(from, tag, gives_up);
   note(false);
-  if (out) return std::move(*out);
-  return std::unexpected(std::move(*error));
+  if (!out) return std::unexpected(std::move(*error));
+  if (out->far && !wait.takes_far_arrays) HILO_DO(bring(from, *out));
+  return std::move(*out);
 }
 
 void Communicator::stop(uint64_t run, const Error& error) {
@@ -335,9 +361,7 @@ void Communicator::stop(uint64_t run, const Error& error) {
     for (const Failure& failure : state_->failures)
       if (failure.is_known_to_all && (failure.run == 0 || failure.run == run)) return;
   }
-  const std::string head = bytes_of(error);
-  for (int other = 0; other < size(); ++other)
-    if (other != rank()) state_->transport->send(other, {FrameKind::Stop, {run, {}}, {head, {}}});
+  state_->tell_others(run, error);
 }
 
 void Communicator::wake() { state_->mailbox.wake(); }

@@ -39,6 +39,7 @@ struct MessageWait {
   const std::atomic<bool>* stopped = nullptr;    // set before wake()
   const std::atomic<bool>* interrupt = nullptr;  // by a signal; asked ten times a second
   std::string_view text;                         // of a wait outside of runs: what for
+  bool takes_far_arrays = false;                 // else they are brought here
 };
 
 // Callable from several threads.
@@ -55,6 +56,8 @@ class Communicator {
   // Waits. Io where the sender has died or left; its own error where it has failed; Interrupted
   // where `wait` says so.
   Result<Message> receive(int from, const MessageTag& tag, const MessageWait& wait = {});
+  // Why arrays of one that has sent them cannot be read: that it has died.
+  Error gone(int from) const;
   // Tells all others that this process has failed in a run, or (0) altogether.
   void stop(uint64_t run, const Error& error);
   void wake();  // who waits in receive() looks at `stopped`
@@ -66,6 +69,8 @@ class Communicator {
   std::string standings() const;
 
  private:
+  Result<void> bring(int from, Message& message) const;
+
   struct State;
   std::unique_ptr<State> state_;
 };

@@ -33,10 +33,11 @@ OutgoingFrame::OutgoingFrame(Frame frame, bool lies_here)
   start_ += frame_.message.head;
 }
 
-OutgoingFrame OutgoingFrame::receipt() {
+OutgoingFrame OutgoingFrame::receipt(uint64_t number) {
   OutgoingFrame out;
   FrameHead head;
   head.is_receipt = 1;
+  head.tag.run = number;
   append(out.start_, head);
   return out;
 }
@@ -89,8 +90,9 @@ bool IncomingFrame::take_sizes(const Allocate& allocate) {
   for (size_t i = 0; i < sizes_.size(); i += step) {
     if (sizes_[i] > max_array) return false;
     const auto size = static_cast<int64_t>(sizes_[i]);
-    frame_.message.body.push_back({allocate(std::max<int64_t>(1, size)), size});
-    if (head_.lies_at_sender) addresses_.push_back(sizes_[i + 1]);
+    const bool is_far = head_.lies_at_sender != 0;
+    frame_.message.body.push_back({is_far ? nullptr : allocate(std::max<int64_t>(1, size)), size});
+    if (is_far) addresses_.push_back(sizes_[i + 1]);
   }
   return true;
 }

@@ -12,7 +12,7 @@ struct FrameHead {
   MessageTag tag;
   uint32_t text_bytes = 0, arrays = 0;
   // The receiver reads the arrays out of the sender's memory: behind each size stands an address.
-  // Then it says so, with a frame of this kind.
+  // Then it says so, with a frame of this kind; tag.run: which of those of its connection, from 0.
   uint32_t lies_at_sender = 0, is_receipt = 0;
 
   static constexpr uint32_t expected_mark = 0x4f4c4948;
@@ -23,7 +23,7 @@ static_assert(sizeof(FrameHead) == 72);
 class OutgoingFrame {
  public:
   OutgoingFrame(Frame frame, bool lies_here);
-  static OutgoingFrame receipt();
+  static OutgoingFrame receipt(uint64_t number);
   // What is still to be sent, at most `limit` ranges; none: all is sent.
   std::vector<std::span<const std::byte>> rest(size_t limit) const;
   void advance(size_t bytes) { sent_ += bytes; }
@@ -46,7 +46,7 @@ class IncomingFrame {
   bool advance(size_t bytes, const Allocate& allocate);
   bool is_complete() const { return stage_ == Stage::Complete; }
   const FrameHead& head() const { return head_; }
-  // Of a complete one whose arrays lie at the sender: their addresses; body has room for them.
+  // Of a complete one whose arrays lie at the sender: their addresses; body has their sizes.
   std::span<const uint64_t> addresses() const { return addresses_; }
   Frame& frame() { return frame_; }
   void restart() { *this = IncomingFrame(); }

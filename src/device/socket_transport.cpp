@@ -3,45 +3,35 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
-#include <atomic>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <deque>
-#include <mutex>
 #include <thread>
 
-#include "device/frame_bytes.h"
-#include "device/socket_connections.h"
+#include "device/socket_peer.h"
 
 namespace hilo {
 namespace {
 
-// Arrays below this are sent with their frame: to read them costs a call of the system and a
-// receipt.
-constexpr int64_t inline_bytes = 1 << 14;
 constexpr double farewell_s = 1;
 
 bool is_large(const Message& message) {
   int64_t bytes = 0;
   for (const Payload& array : message.body) bytes += array.size;
-  return bytes > inline_bytes;
+  return bytes > min_far_bytes;
 }
 
 class SocketTransport : public Transport {
  public:
   SocketTransport(int rank, std::vector<Connection> connections, std::shared_ptr<PeerMemory> own)
-      : rank_(rank), own_(std::move(own)), wake_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+      : rank_(rank), own_(std::move(own)), wake_(std::make_shared<WakeUp>()) {
     for (Connection& connection : connections) {
       Peer& peer = *peers_.emplace_back(std::make_unique<Peer>());
-      peer.connection = std::move(connection);
-      peer.is_open = static_cast<bool>(peer.connection.socket);
-      const int descriptor = peer.connection.socket.descriptor();
-      if (peer.is_open) fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK);
+      peer.out = std::make_shared<SocketPeer>(std::move(connection), wake_);
+      const int descriptor = peer.out->descriptor();
+      if (peer.out->is_open()) fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK);
       peer.heard = Clock::now().time_since_epoch().count();
     }
   }
@@ -50,7 +40,7 @@ class SocketTransport : public Transport {
     end_ = Clock::now() +
            std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(farewell_s));
     is_ending_ = true;
-    wake();
+    wake_->wake();
     thread_.join();
   }
 
@@ -62,9 +52,9 @@ class SocketTransport : public Transport {
     thread_ = std::thread([this] { run(); });
   }
   void send(int to, Frame frame) override {
-    Peer& peer = *peers_[static_cast<size_t>(to)];
-    const bool lies_here = peer.connection.memory && is_large(frame.message);
-    put(peer, OutgoingFrame(std::move(frame), lies_here));
+    SocketPeer& peer = *peers_[static_cast<size_t>(to)]->out;
+    const bool lies_here = peer.connection().memory && is_large(frame.message);
+    peer.put(OutgoingFrame(std::move(frame), lies_here));
   }
   Clock::time_point last_heard(int from) const override {
     return Clock::time_point(Clock::duration(peers_[static_cast<size_t>(from)]->heard.load()));
@@ -72,66 +62,16 @@ class SocketTransport : public Transport {
 
  private:
   struct Peer {
-    Connection connection;
-    std::atomic<bool> is_open = false;  // closed by the thread alone
+    std::shared_ptr<SocketPeer> out;
     std::atomic<Clock::rep> heard;
-    std::mutex mutex;                  // of what follows
-    std::deque<OutgoingFrame> queue;   // the first may be sent in part
-    std::deque<OutgoingFrame> unread;  // sent, but the receiver reads their arrays here
-    IncomingFrame incoming;            // of the thread alone
+    // Of the thread alone: what comes, and what was sent and lies there.
+    IncomingFrame incoming;
+    uint64_t far_frames = 0;
+    std::vector<std::weak_ptr<SocketFarArrays>> far;
   };
 
-  void wake() const {
-    const uint64_t one = 1;
-    (void)!write(wake_.descriptor(), &one, sizeof(one));
-  }
-
-  void put(Peer& peer, OutgoingFrame frame) {
-    bool waits = false;
-    {
-      const std::lock_guard lock(peer.mutex);
-      if (!peer.is_open) return;
-      peer.queue.push_back(std::move(frame));
-      if (peer.queue.size() == 1) flush(peer);
-      waits = !peer.queue.empty();
-    }
-    if (waits) wake();
-  }
-
-  // As much as the system takes, under the peer's lock. A connection that is broken is found by who
-  // reads it.
-  static void flush(Peer& peer) {
-    constexpr size_t ranges = 64;
-    while (!peer.queue.empty()) {
-      const auto rest = peer.queue.front().rest(ranges);
-      if (rest.empty()) {
-        if (peer.queue.front().lies_here()) peer.unread.push_back(std::move(peer.queue.front()));
-        peer.queue.pop_front();
-        continue;
-      }
-      std::array<iovec, ranges> parts = {};
-      for (size_t i = 0; i < rest.size(); ++i)
-        parts[i] = {const_cast<std::byte*>(rest[i].data()), rest[i].size()};
-      msghdr message = {};
-      message.msg_iov = parts.data();
-      message.msg_iovlen = rest.size();
-      const ssize_t sent =
-          sendmsg(peer.connection.socket.descriptor(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-      if (sent < 0 && errno == EINTR) continue;
-      if (sent < 0 && errno != EAGAIN) return peer.queue.clear();
-      if (sent < 0) return;
-      peer.queue.front().advance(static_cast<size_t>(sent));
-    }
-  }
-
   void close(int from, const std::string& reason) {
-    Peer& peer = *peers_[static_cast<size_t>(from)];
-    {
-      const std::lock_guard lock(peer.mutex);
-      peer.is_open = false;
-      peer.queue.clear();
-      peer.unread.clear();
-    }
+    peers_[static_cast<size_t>(from)]->out->close();
     receiver_.lose(from, reason);
   }
 
@@ -141,7 +81,7 @@ class SocketTransport : public Transport {
     Peer& peer = *peers_[static_cast<size_t>(from)];
     for (int64_t taken = 0; taken < enough;) {
       const auto room = peer.incoming.room();
-      const ssize_t got = recv(peer.connection.socket.descriptor(), room.data(), room.size(), 0);
+      const ssize_t got = recv(peer.out->descriptor(), room.data(), room.size(), 0);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0 && errno == EAGAIN) return;
       if (got == 0) return close(from, "its connection was closed");
@@ -159,51 +99,55 @@ class SocketTransport : public Transport {
     }
   }
 
-  // A complete frame; false where its sender has gone.
+  // A complete frame; false where it is none of a process that can be understood.
   bool hand_over(int from) {
     Peer& peer = *peers_[static_cast<size_t>(from)];
     IncomingFrame& incoming = peer.incoming;
     if (incoming.head().is_receipt) {
-      const std::lock_guard lock(peer.mutex);
-      if (!peer.unread.empty()) peer.unread.pop_front();
+      peer.out->drop_unread(incoming.head().tag.run);
       incoming.restart();
       return true;
     }
     if (incoming.head().lies_at_sender) {
-      if (!read_arrays(peer)) return close(from, "its memory cannot be read"), false;
-      put(peer, OutgoingFrame::receipt());
+      if (!peer.out->connection().memory) return close(from, "its memory cannot be read"), false;
+      note_far(peer);
     }
+    if (incoming.frame().kind == FrameKind::Leave) bring_far(peer);
     Frame frame = std::move(incoming.frame());
     incoming.restart();
     receiver_.receive(from, std::move(frame));
     return true;
   }
 
-  static bool read_arrays(Peer& peer) {
-    const auto addresses = peer.incoming.addresses();
-    const std::vector<Payload>& arrays = peer.incoming.frame().message.body;
-    if (!peer.connection.memory) return false;
-    for (size_t i = 0; i < arrays.size(); ++i)
-      if (!peer.connection.memory->read(addresses[i], arrays[i].bytes.get(), arrays[i].size))
-        return false;
-    return true;
+  static void note_far(Peer& peer) {
+    Message& message = peer.incoming.frame().message;
+    auto arrays = std::make_shared<SocketFarArrays>(peer.out, peer.far_frames++,
+                                                    peer.incoming.addresses(), message.body);
+    std::erase_if(peer.far, [](const auto& one) { return one.expired(); });
+    peer.far.push_back(arrays);
+    message.far = std::move(arrays);
   }
 
-  // Whether something of what was sent still lies here.
-  bool is_all_sent() {
-    for (const auto& peer : peers_) {
-      const std::lock_guard lock(peer->mutex);
-      if (peer->is_open && (!peer->queue.empty() || !peer->unread.empty())) return false;
+  // Before it has gone. What there is no memory for is lost with it.
+  void bring_far(Peer& peer) {
+    for (const auto& one : peer.far) {
+      try {
+        if (const auto arrays = one.lock()) arrays->bring_here(allocate_);
+      } catch (const std::bad_alloc&) {
+        return;
+      }
     }
-    return true;
   }
 
-  std::vector<pollfd> awaited() {
-    std::vector<pollfd> out = {{wake_.descriptor(), POLLIN, 0}};
+  bool is_all_sent() const {
+    return std::ranges::all_of(peers_, [](const auto& peer) { return peer->out->is_all_sent(); });
+  }
+
+  std::vector<pollfd> awaited() const {
+    std::vector<pollfd> out = {{wake_->descriptor(), POLLIN, 0}};
     for (const auto& peer : peers_) {
-      const std::lock_guard lock(peer->mutex);
-      const auto events = static_cast<short>(POLLIN | (peer->queue.empty() ? 0 : POLLOUT));
-      out.push_back({peer->is_open ? peer->connection.socket.descriptor() : -1, events, 0});
+      const auto events = static_cast<short>(POLLIN | (peer->out->has_waiting() ? POLLOUT : 0));
+      out.push_back({peer->out->is_open() ? peer->out->descriptor() : -1, events, 0});
     }
     return out;
   }
@@ -213,14 +157,9 @@ class SocketTransport : public Transport {
     while (!is_ending_ || (!is_all_sent() && Clock::now() < end_)) {
       std::vector<pollfd> all = awaited();
       if (poll(all.data(), all.size(), look_ms) < 0) continue;
-      uint64_t woken = 0;
-      (void)!read(wake_.descriptor(), &woken, sizeof(woken));
+      wake_->rest();
       for (size_t i = 1; i < all.size(); ++i) {
-        Peer& peer = *peers_[i - 1];
-        if (all[i].revents & POLLOUT) {
-          const std::lock_guard lock(peer.mutex);
-          flush(peer);
-        }
+        if (all[i].revents & POLLOUT) peers_[i - 1]->out->flush();
         if (all[i].revents & (POLLIN | POLLHUP | POLLERR)) read_from(static_cast<int>(i) - 1);
       }
     }
@@ -231,23 +170,24 @@ class SocketTransport : public Transport {
   // side: until that closes too, or time is over, what comes is read.
   void say_farewell() {
     for (const auto& peer : peers_)
-      if (peer->is_open) shutdown(peer->connection.socket.descriptor(), SHUT_WR);
+      if (peer->out->is_open()) shutdown(peer->out->descriptor(), SHUT_WR);
     receiver_.receive = [](int, const Frame&) {};
     receiver_.lose = [](int, const std::string&) {};
     while (Clock::now() < end_) {
       std::vector<pollfd> all = awaited();
       bool is_open = false;
-      for (const auto& peer : peers_) is_open |= peer->is_open;
+      for (const auto& peer : peers_) is_open |= peer->out->is_open();
       constexpr int look_ms = 10;
-      if (!is_open || poll(all.data() + 1, all.size() - 1, look_ms) < 0) return;
+      if (!is_open || poll(all.data() + 1, all.size() - 1, look_ms) < 0) break;
       for (size_t i = 1; i < all.size(); ++i)
         if (all[i].revents) read_from(static_cast<int>(i) - 1);
     }
+    for (const auto& peer : peers_) peer->out->close();
   }
 
   int rank_;
   std::shared_ptr<PeerMemory> own_;
-  Socket wake_;
+  std::shared_ptr<const WakeUp> wake_;
   std::vector<std::unique_ptr<Peer>> peers_;  // by rank; the own one is closed
   Receiver receiver_;
   Allocate allocate_;

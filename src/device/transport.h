@@ -16,9 +16,24 @@ struct Payload {
   Bytes bytes;
   int64_t size = 0;
 };
+// Arrays below this are sent with their frame, and copied where they may change meanwhile: to read
+// them where they lie costs calls of the system and messages.
+constexpr int64_t min_far_bytes = 1 << 14;
+// So much of an array is read at once by who combines it with others: it stays in a cache.
+constexpr int64_t far_block_bytes = 1 << 18;
+
+// Arrays of a message that still lie in the process that has sent it, on this machine. That keeps
+// them as they are while somebody holds this. Callable from several threads.
+class FarArrays {
+ public:
+  virtual ~FarArrays() = default;
+  // Bytes of an array; false where the sender has gone.
+  virtual bool read(size_t array, int64_t offset, std::byte* to, int64_t size) const = 0;
+};
 struct Message {
-  std::string head;           // some hundred bytes
-  std::vector<Payload> body;  // arrays
+  std::string head;                           // some hundred bytes
+  std::vector<Payload> body;                  // arrays
+  std::shared_ptr<const FarArrays> far = {};  // where they lie; then `body` has their sizes alone
 };
 // Which message it is: those between two processes with the same tag keep their order.
 struct MessageTag {

@@ -39,6 +39,7 @@ struct Call {
   int depth = 0;                           // of calls; 0 in the entry
   const BlockRegion* region = nullptr;     // what evaluate_region computes
   const WidenedShapes* widened = nullptr;  // where the instruction mixes widths of floats
+  std::span<const Bytes> into = {};        // memory for the leaves of the result, where it is given
 
   // The stated result, or in which types it is computed.
   const Shape& shape() const { return widened ? widened->result : module.shape(instruction); }

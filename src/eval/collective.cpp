@@ -169,10 +169,14 @@ std::vector<Literal> kept(const Call& call, std::vector<Literal> values) {
 void remember_operands(const Call& call) {
   for (InstructionId user : call.module.users(call.id)) {
     const Instruction& taker = call.module[user];
-    if (taker.op == Op::CustomCall &&
-        call.module.attributes<CustomCallAttributes>(taker).custom_call_target ==
+    if (taker.op != Op::CustomCall ||
+        call.module.attributes<CustomCallAttributes>(taker).custom_call_target !=
             "AsyncCollectiveStart")
-      call.device.traffic.started[call.id.value] = {call.operands.begin(), call.operands.end()};
+      continue;
+    std::vector<Literal>& started = call.device.traffic.started[call.id.value];
+    started = {call.operands.begin(), call.operands.end()};
+    if (call.into.empty()) continue;
+    for (Literal& value : started) value.mutable_raw();  // a copy of what may be written over
   }
 }
 

@@ -106,8 +106,10 @@ class VirtualDevices {
   int64_t program(int64_t device) const;  // the one of local_devices() that it takes part in
   bool is_first(int64_t device) const;    // in its program, whose results are then its own
   // Called on the device's own thread. Operands may show memory that is written over later: what
-  // other devices read is copied.
-  Result<Literal> evaluate(int64_t device, InstructionId id, std::vector<Literal> operands);
+  // other devices read then is copied. into: memory for the leaves of the result, which some ops
+  // write there; it may be that of operands where their values are the result's first ones.
+  Result<Literal> evaluate(int64_t device, InstructionId id, std::vector<Literal> operands,
+                           std::span<const Bytes> into = {});
   // The device has ended well; or it has failed, and all others end with the same error when they
   // come to evaluate. The first error stays.
   void finish(int64_t device);

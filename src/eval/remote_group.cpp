@@ -118,13 +118,43 @@ void RemoteGroup::send(int rank, int64_t step, std::span<const Literal> values) 
   communicator_.send(rank, tag, message_of(values));
 }
 
-Result<std::vector<Literal>> RemoteGroup::receive(int rank, int64_t step,
-                                                  std::span<const SharedShape> shapes) {
+Result<Message> RemoteGroup::receive(int rank, int64_t step, bool takes_far_arrays) {
   MessageTag tag = tag_;
   tag.key.back() = step;
   note_wait_(rank);
-  HILO_TRY(Message message, communicator_.receive(rank, tag, wait_));
+  MessageWait wait = wait_;
+  wait.takes_far_arrays = takes_far_arrays;
+  return communicator_.receive(rank, tag, wait);
+}
+
+Result<std::vector<Literal>> RemoteGroup::receive(int rank, int64_t step,
+                                                  std::span<const SharedShape> shapes) {
+  HILO_TRY(Message message, receive(rank, step, false));
   return values_of(std::move(message), shapes);
+}
+
+Result<FarValues> RemoteGroup::receive_far(int rank, int64_t step,
+                                           std::span<const SharedShape> shapes) {
+  HILO_TRY(Message message, receive(rank, step, true));
+  const bool fits =
+      std::ranges::equal(message.body, shapes, [](const Payload& array, const SharedShape& shape) {
+        return array.size == literal_bytes(*shape);
+      });
+  if (!fits) return fail(ErrorKind::Format, "another process has sent values of other shapes");
+  return FarValues(communicator_, rank, std::move(message));
+}
+
+Result<void> RemoteGroup::hear(int rank, int64_t step) {
+  HILO_DO(receive(rank, step, false));
+  return {};
+}
+
+Result<void> FarValues::read(size_t array, int64_t offset, std::span<std::byte> to) const {
+  const auto size = static_cast<int64_t>(to.size());
+  if (!message_.far) std::memcpy(to.data(), message_.body[array].bytes.get() + offset, to.size());
+  else if (!message_.far->read(array, offset, to.data(), size))
+    return std::unexpected(communicator_->gone(rank_));
+  return {};
 }
 
 }  // namespace hilo

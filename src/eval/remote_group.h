@@ -27,6 +27,22 @@ class DeviceRanks {
   std::vector<int> ranks_;  // empty: all are here
 };
 
+// Arrays that another process has sent, read where they lie.
+class FarValues {
+ public:
+  // Io, naming the rank, where it has gone.
+  Result<void> read(size_t array, int64_t offset, std::span<std::byte> to) const;
+
+ private:
+  friend class RemoteGroup;
+  FarValues(Communicator& communicator, int rank, Message message)
+      : communicator_(&communicator), rank_(rank), message_(std::move(message)) {}
+
+  Communicator* communicator_;
+  int rank_;
+  Message message_;
+};
+
 // One execution of a collective, as its members in this process see those in others.
 class RemoteGroup {
  public:
@@ -45,8 +61,14 @@ class RemoteGroup {
   size_t own_index() const { return own_; }
   void send(int rank, int64_t step, std::span<const Literal> values);
   Result<std::vector<Literal>> receive(int rank, int64_t step, std::span<const SharedShape> shapes);
+  // Arrays of no dynamic sizes, which may be left where they lie.
+  Result<FarValues> receive_far(int rank, int64_t step, std::span<const SharedShape> shapes);
+  // Of a step without values.
+  Result<void> hear(int rank, int64_t step);
 
  private:
+  Result<Message> receive(int rank, int64_t step, bool takes_far_arrays);
+
   Communicator& communicator_;
   MessageTag tag_;
   MessageWait wait_;

@@ -7,9 +7,11 @@
 namespace hilo {
 namespace {
 
-// Other devices may read the operands: of custom calls, at the edges of manual regions.
+// Other devices may read the operands when this one has gone on: of custom calls, at the edges of
+// manual regions. An all-reduce ends when everybody has read them.
 bool may_show_operands(Op op) {
-  return has_trait(op, TraitEffect | TraitCollective) || op == Op::CustomCall;
+  return (has_trait(op, TraitEffect | TraitCollective) && op != Op::AllReduce) ||
+         op == Op::CustomCall;
 }
 
 Literal copied(const Literal& value) {
@@ -52,12 +54,14 @@ int64_t VirtualDevices::program(int64_t device) const { return state_->devices[d
 bool VirtualDevices::is_first(int64_t device) const { return state_->devices[device].is_first; }
 
 Result<Literal> VirtualDevices::evaluate(int64_t device, InstructionId id,
-                                         std::vector<Literal> operands) {
+                                         std::vector<Literal> operands,
+                                         std::span<const Bytes> into) {
   Device& on = state_->devices[device];
   HILO_DO(state_->evaluation.may_go_on(on));
   const Instruction& instruction = state_->module[id];
   if (may_show_operands(instruction.op)) std::ranges::transform(operands, operands.begin(), copied);
   Call call{on, state_->module, id, instruction, operands};
+  call.into = into;
   const FlushSubnormals flush;
   Result<Literal> out = within_memory([&] { return op_function(instruction.op)(call); });
   if (!out && out.error().place.instruction.empty()) out.error().place = state_->module.place(id);

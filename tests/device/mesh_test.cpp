@@ -62,6 +62,41 @@ TEST(Mesh, WhatWasSentComesThoughTheSenderLeaves) {
   });
 }
 
+// Any bytes, by who holds the message, in any order of the messages; also when the sender leaves.
+TEST(Mesh, LargeArraysAreReadWhereTheyLie) {
+  constexpr int64_t count = int64_t{1} << 20;
+  on_ranks(2, [&](Communicator& own) {
+    if (own.rank() == 0) {
+      for (const int first : {1, 2, 3}) own.send(1, {1, {first}}, numbers(count, first));
+      const auto heard = own.receive(1, {2, {1}});  // when two were read
+      ASSERT_TRUE(heard) << to_string(heard.error());
+      return;
+    }
+    MessageWait wait;
+    wait.takes_far_arrays = true;
+    std::vector<Message> came;
+    for (const int first : {3, 2, 1}) {
+      auto one = own.receive(0, {1, {first}}, wait);
+      ASSERT_TRUE(one) << to_string(one.error());
+      ASSERT_EQ(one->body[0].size, count * 4);
+      came.push_back(std::move(*one));
+    }
+    const auto last_of = [&](const Message& message) {
+      int32_t out = 0;
+      const int64_t offset = (count - 1) * 4;
+      if (!message.far) std::memcpy(&out, message.body[0].bytes.get() + offset, 4);
+      else EXPECT_TRUE(message.far->read(0, offset, reinterpret_cast<std::byte*>(&out), 4));
+      return out;
+    };
+    EXPECT_EQ(last_of(came[1]), 2 + count - 1);
+    EXPECT_EQ(last_of(came[2]), 1 + count - 1);
+    came.resize(1);
+    own.send(0, {2, {1}}, {});
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    EXPECT_EQ(last_of(came[0]), 3 + count - 1);
+  });
+}
+
 TEST(Mesh, WhoDoesNotComeIsNamed) {
   auto server = KeyValueServer::start("");
   ASSERT_TRUE(server);
