@@ -67,7 +67,7 @@ PJRT_Error* Client_CreateBuffersForAsyncHostToDevice(
     PJRT_Client_CreateBuffersForAsyncHostToDevice_Args* args) {
   return answer([&] -> Result<void> {
     auto manager = std::make_unique<Manager>();
-    HILO_TRY(manager->memory, memory_of(args->client->devices.front(), args->memory));
+    HILO_TRY(manager->memory, memory_of(args->client->local_devices.front(), args->memory));
     if (args->num_device_layouts != 0 && args->num_device_layouts != args->num_shape_specs)
       return fail(ErrorKind::Input, "{} layouts of {} buffers", args->num_device_layouts,
                   args->num_shape_specs);

@@ -59,7 +59,10 @@ Result<SharedShape> array_shape(PJRT_Buffer_Type type, const int64_t* dims, size
 
 Result<PJRT_Memory*> memory_of(PJRT_Device* device, PJRT_Memory* memory) {
   if (memory) return memory;
-  if (device) return device->memories.front();
+  if (device && device->is_local()) return device->memories.front();
+  if (device)
+    return fail(ErrorKind::Input, "device {} is one of process {}", device->description->id,
+                device->description->process);
   return fail(ErrorKind::Input, "a buffer is for a device or for a memory, and none is given");
 }
 
@@ -152,7 +155,8 @@ PJRT_Error* Buffer_ReadyEvent(PJRT_Buffer_ReadyEvent_Args* args) {
 
 PJRT_Error* Buffer_CopyToDevice(PJRT_Buffer_CopyToDevice_Args* args) {
   return answer([&] -> Result<void> {
-    HILO_TRY(args->dst_buffer, copy_to(*args->buffer, args->dst_device->memories.front()));
+    HILO_TRY(PJRT_Memory * memory, memory_of(args->dst_device, nullptr));
+    HILO_TRY(args->dst_buffer, copy_to(*args->buffer, memory));
     return {};
   });
 }

@@ -1,16 +1,21 @@
 #include "pjrt/client.h"
 
+#include "pjrt/buffer.h"
 #include "pjrt/event.h"
 #include "pjrt/functions.h"
 #include "pjrt/named_values.h"
 
-PJRT_Client::PJRT_Client(const hilo::pjrt::ClientOptions& options)
+PJRT_Client::PJRT_Client(const hilo::pjrt::ClientOptions& options, hilo::pjrt::ClientProcesses all)
     : host(std::make_shared<hilo::HostDevice>(static_cast<int>(options.threads))),
       cache(options.cache),
-      topology(options.devices) {
+      processes(std::move(all)),
+      topology(processes.devices) {
   const auto kinds = hilo::pjrt::memory_kinds();
   for (PJRT_DeviceDescription* description : topology.descriptions) {
     PJRT_Device& device = owned_devices.emplace_back(this, description);
+    devices.push_back(&device);
+    if (description->process != processes.own) continue;
+    local_devices.push_back(&device);
     for (size_t kind = 0; kind < kinds.size(); ++kind) {
       const auto id = static_cast<int32_t>(memories.size());
       PJRT_Memory& memory = owned_memories.emplace_back(
@@ -19,8 +24,11 @@ PJRT_Client::PJRT_Client(const hilo::pjrt::ClientOptions& options)
       device.memories.push_back(&memory);
       memories.push_back(&memory);
     }
-    devices.push_back(&device);
   }
+}
+
+int PJRT_Client::process_of(int64_t device) const {
+  return devices[static_cast<size_t>(device)]->description->process;
 }
 
 namespace hilo::pjrt {
@@ -29,17 +37,14 @@ namespace {
 // The newest forms that `wire` reads: frameworks write no newer ones.
 const std::vector<int64_t> newest_stablehlo = {1, 20, 0}, oldest_stablehlo = {0, 9, 0};
 
-PJRT_Device* device_with(const PJRT_Client& client, int32_t id) {
-  if (id < 0 || static_cast<size_t>(id) >= client.devices.size()) return nullptr;
-  return client.devices[static_cast<size_t>(id)];
-}
-
-PJRT_Error* look_up(const PJRT_Client& client, int32_t id, PJRT_Device*& out) {
-  out = device_with(client, id);
-  if (out) return nullptr;
-  return make_error(
-      PJRT_Error_Code_INVALID_ARGUMENT,
-      fmt::format("no device has the id {}; there are {}", id, client.devices.size()));
+PJRT_Error* look_up(std::span<PJRT_Device* const> devices, int32_t id, PJRT_Device*& out) {
+  if (id >= 0 && static_cast<size_t>(id) < devices.size()) {
+    out = devices[static_cast<size_t>(id)];
+    return nullptr;
+  }
+  out = nullptr;
+  return make_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                    fmt::format("no device has the id {}; there are {}", id, devices.size()));
 }
 
 }  // namespace
@@ -65,7 +70,8 @@ PJRT_Error* Client_Create(PJRT_Client_Create_Args* args) {
   return answer([&] -> Result<void> {
     HILO_TRY(const ClientOptions options,
              client_options({args->create_options, args->num_options}));
-    args->client = new PJRT_Client(options);
+    HILO_TRY(ClientProcesses processes, find_processes(options, *args));
+    args->client = new PJRT_Client(options, std::move(processes));
     return {};
   });
 }
@@ -88,7 +94,12 @@ PJRT_Error* Client_PlatformVersion(PJRT_Client_PlatformVersion_Args* args) {
 }
 
 PJRT_Error* Client_ProcessIndex(PJRT_Client_ProcessIndex_Args* args) {
-  args->process_index = 0;
+  args->process_index = args->client->processes.own;
+  return nullptr;
+}
+
+// What it tells is known sooner: connections of our own break.
+PJRT_Error* Client_UpdateGlobalProcessInfo(PJRT_Client_UpdateGlobalProcessInfo_Args*) {
   return nullptr;
 }
 
@@ -104,8 +115,8 @@ PJRT_Error* Client_Devices(PJRT_Client_Devices_Args* args) {
 }
 
 PJRT_Error* Client_AddressableDevices(PJRT_Client_AddressableDevices_Args* args) {
-  args->addressable_devices = args->client->devices.data();
-  args->num_addressable_devices = args->client->devices.size();
+  args->addressable_devices = args->client->local_devices.data();
+  args->num_addressable_devices = args->client->local_devices.size();
   return nullptr;
 }
 
@@ -116,11 +127,11 @@ PJRT_Error* Client_AddressableMemories(PJRT_Client_AddressableMemories_Args* arg
 }
 
 PJRT_Error* Client_LookupDevice(PJRT_Client_LookupDevice_Args* args) {
-  return look_up(*args->client, args->id, args->device);
+  return look_up(args->client->devices, args->id, args->device);
 }
 
 PJRT_Error* Client_LookupAddressableDevice(PJRT_Client_LookupAddressableDevice_Args* args) {
-  return look_up(*args->client, args->local_hardware_id, args->addressable_device);
+  return look_up(args->client->local_devices, args->local_hardware_id, args->addressable_device);
 }
 
 // Partition by partition of each replica, in the order of the devices.
@@ -145,12 +156,12 @@ PJRT_Error* Device_GetDescription(PJRT_Device_GetDescription_Args* args) {
 }
 
 PJRT_Error* Device_IsAddressable(PJRT_Device_IsAddressable_Args* args) {
-  args->is_addressable = true;
+  args->is_addressable = args->device->is_local();
   return nullptr;
 }
 
 PJRT_Error* Device_LocalHardwareId(PJRT_Device_LocalHardwareId_Args* args) {
-  args->local_hardware_id = args->device->description->id;
+  args->local_hardware_id = args->device->description->local_id;
   return nullptr;
 }
 
@@ -161,8 +172,10 @@ PJRT_Error* Device_AddressableMemories(PJRT_Device_AddressableMemories_Args* arg
 }
 
 PJRT_Error* Device_DefaultMemory(PJRT_Device_DefaultMemory_Args* args) {
-  args->memory = args->device->memories.front();
-  return nullptr;
+  return answer([&] -> Result<void> {
+    HILO_TRY(args->memory, memory_of(args->device, nullptr));
+    return {};
+  });
 }
 
 PJRT_Error* Device_GetAttributes(PJRT_Device_GetAttributes_Args* args) {

@@ -5,8 +5,7 @@
 #include <map>
 #include <mutex>
 
-#include "device/device.h"
-#include "pjrt/topology.h"
+#include "pjrt/processes.h"
 
 // One of the kinds of memory of a device; all of them are this machine's.
 struct PJRT_Memory {
@@ -20,6 +19,8 @@ struct PJRT_Memory {
 };
 
 struct PJRT_Device {
+  bool is_local() const { return !memories.empty(); }
+
   PJRT_Client* client;
   PJRT_DeviceDescription* description;
   std::vector<PJRT_Memory*> memories;  // the default one is first
@@ -27,14 +28,18 @@ struct PJRT_Device {
 };
 
 struct PJRT_Client {
-  explicit PJRT_Client(const hilo::pjrt::ClientOptions& options);
+  PJRT_Client(const hilo::pjrt::ClientOptions& options, hilo::pjrt::ClientProcesses processes);
+  int process_of(int64_t device) const;  // of one that there is
 
   std::shared_ptr<hilo::HostDevice> host;
   std::string cache;  // a folder for machine code; empty: none is kept
+  hilo::pjrt::ClientProcesses processes;
+  hilo::pjrt::SharedRuns shared_runs;
   PJRT_TopologyDescription topology;
   std::deque<PJRT_Device> owned_devices;
   std::deque<PJRT_Memory> owned_memories;
-  std::vector<PJRT_Device*> devices;
+  std::vector<PJRT_Device*> devices;        // of all processes
+  std::vector<PJRT_Device*> local_devices;  // of this one, which alone have memories
   std::vector<PJRT_Memory*> memories;
   mutable std::atomic_flag has_told_of_shardings;  // to a user, that programs are not partitioned
 };

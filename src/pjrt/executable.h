@@ -13,7 +13,7 @@ struct PJRT_Executable {
 struct PJRT_LoadedExecutable {
   std::shared_ptr<const hilo::pjrt::Program> program;
   PJRT_Client* client;
-  std::vector<PJRT_Device*> devices;  // in the order of argument lists
+  std::vector<PJRT_Device*> devices;  // of this process, in the order of argument lists
   std::vector<PJRT_LogicalDeviceIds> logical_ids;
   std::atomic<bool> is_deleted = false;
 };

@@ -18,6 +18,7 @@ Result<void> check_call(const Args& args) {
   if (args.num_devices != loaded.devices.size())
     return fail(ErrorKind::Input, "arguments for {} devices, and the program runs on {}",
                 args.num_devices, loaded.devices.size());
+  if (loaded.devices.empty()) return {};  // they are in other processes: there are no lists
   const size_t parameters = loaded.program->parameters.size();
   if (args.num_args != parameters)
     return fail(ErrorKind::Input, "the program takes {} arguments, and {} were given", parameters,
@@ -227,7 +228,7 @@ Result<void> run_alone(const Args& args, PJRT_Device& device) {
   return is_now ? run_now(args, device) : run_later(args, device);
 }
 
-Result<void> run_each(const Args& args) {
+Result<void> run_each(const Args& args, uint64_t run) {
   const Program& program = *args.executable->program;
   std::vector<Arguments> arguments(args.num_devices);
   Inputs inputs;
@@ -237,6 +238,7 @@ Result<void> run_each(const Args& args) {
   }
   const auto calls = calls_of(args);
   RunOptions options;
+  options.run = run;
   options.custom_calls = &calls;
   HILO_TRY(Outputs outputs, program.executable.run_devices(std::move(inputs), options));
   for (size_t i = 0; i < args.num_devices; ++i) {
@@ -246,6 +248,19 @@ Result<void> run_each(const Args& args) {
     give(program, *args.executable->devices[i], std::move(leaves), results_of(args, i));
   }
   return {};
+}
+
+// With devices of other processes, which hear of what goes wrong here.
+Result<void> run_shared(const Args& args) {
+  const SharedRuns::Program& shared = args.executable->program->shared;
+  if (shared.ranks.empty()) return run_each(args, 0);
+  PJRT_Client& client = *args.executable->client;
+  std::unique_lock<std::mutex> turn;
+  HILO_TRY(const uint64_t run,
+           client.shared_runs.begin(*client.processes.communicator, shared, turn));
+  const Result<void> done = run_each(args, run);
+  if (!done) client.processes.communicator->stop(run, done.error());
+  return done;
 }
 
 Result<void> check_shards(const Cut& cut, std::span<const Literal> shards, size_t parameter) {
@@ -283,11 +298,12 @@ Result<void> run_together(const Args& args) {
 
 Result<void> execute(const Args& args) {
   HILO_DO(check_call(args));
+  if (args.executable->devices.empty()) return {};
   const bool names_device = knows(&args, &Args::execute_device) && args.execute_device;
   PJRT_Device& device = names_device ? *args.execute_device : *args.executable->devices.front();
   switch (args.executable->program->spread) {
     case Spread::Alone: return run_alone(args, device);
-    case Spread::Each: HILO_DO(run_each(args)); break;
+    case Spread::Each: HILO_DO(run_shared(args)); break;
     case Spread::Together: HILO_DO(run_together(args)); break;
   }
   if (args.device_complete_events)

@@ -22,7 +22,9 @@ Result<PJRT_LoadedExecutable*> load(PJRT_Client& client, std::shared_ptr<const P
       if (id < 0 || id >= std::ssize(client.devices))
         return fail(ErrorKind::Input, "the program is for device {}, and there are {} devices", id,
                     client.devices.size());
-      out->devices.push_back(client.devices[static_cast<size_t>(id)]);
+      PJRT_Device* const device = client.devices[static_cast<size_t>(id)];
+      if (!device->is_local()) continue;
+      out->devices.push_back(device);
       out->logical_ids.push_back({static_cast<int32_t>(replica), static_cast<int32_t>(partition)});
     }
   out->program = std::move(program);

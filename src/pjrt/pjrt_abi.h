@@ -204,6 +204,71 @@ struct PJRT_ExecuteOptions {
   size_t num_hlo_output_callbacks;
 };
 
+// Of a store that processes share, given by who creates a client. A callback makes its error by
+// callback_error; a value is the caller's until it is given to its deleter.
+typedef PJRT_Error* (*PJRT_CallbackError)(PJRT_Error_Code code, const char* message,
+                                          size_t message_size);
+typedef void (*PJRT_KeyValue_ValueDeleter)(char* value);
+typedef struct PJRT_KeyValueGetCallback_Args PJRT_KeyValueGetCallback_Args;
+struct PJRT_KeyValueGetCallback_Args {
+  size_t struct_size;
+  PJRT_Extension_Base* extension_start;
+  const char* key;
+  size_t key_size;
+  int timeout_in_ms;
+  PJRT_CallbackError* callback_error;
+  void* user_arg;
+  char* value;
+  size_t value_size;
+  PJRT_KeyValue_ValueDeleter value_deleter_callback;
+};
+typedef struct PJRT_KeyValueTryGetCallback_Args PJRT_KeyValueTryGetCallback_Args;
+struct PJRT_KeyValueTryGetCallback_Args {
+  size_t struct_size;
+  PJRT_Extension_Base* extension_start;
+  const char* key;
+  size_t key_size;
+  PJRT_CallbackError* callback_error;
+  void* user_arg;
+  char* value;
+  size_t value_size;
+  PJRT_KeyValue_ValueDeleter value_deleter_callback;
+};
+typedef struct PJRT_KeyValuePutCallback_Args PJRT_KeyValuePutCallback_Args;
+struct PJRT_KeyValuePutCallback_Args {
+  size_t struct_size;
+  PJRT_Extension_Base* extension_start;
+  const char* key;
+  size_t key_size;
+  const char* value;
+  size_t value_size;
+  PJRT_CallbackError* callback_error;
+  void* user_arg;
+};
+typedef PJRT_Error* (*PJRT_KeyValueGetCallback)(PJRT_KeyValueGetCallback_Args*);
+typedef PJRT_Error* (*PJRT_KeyValueTryGetCallback)(PJRT_KeyValueTryGetCallback_Args*);
+typedef PJRT_Error* (*PJRT_KeyValuePutCallback)(PJRT_KeyValuePutCallback_Args*);
+
+// What the service of a job thinks of a process.
+enum PJRT_ProcessState PJRT_UINT32 {
+  PJRT_ProcessState_kUnspecified = 0,
+  PJRT_ProcessState_kUninitialized = 1,
+  PJRT_ProcessState_kDisconnected = 2,
+  PJRT_ProcessState_kConnected = 3,
+  PJRT_ProcessState_kError = 4,
+};
+typedef enum PJRT_ProcessState PJRT_ProcessState;
+typedef struct PJRT_ProcessInfo PJRT_ProcessInfo;
+struct PJRT_ProcessInfo {
+  size_t struct_size;
+  int task_id;
+  uint64_t incarnation_id;
+  PJRT_ProcessState state;
+  int error_code;
+  const char* error_message;
+  size_t error_message_size;
+};
+
 #define FIELD(type, name) type name;
 #define FUNCTION(function, fields)                              \
   typedef struct PJRT_##function##_Args PJRT_##function##_Args; \

@@ -9,6 +9,7 @@
 #include "pjrt/entry_order.h"
 #include "pjrt/ffi.h"
 #include "pjrt/version.h"
+#include "text/text.h"
 #include "verify/verify.h"
 #include "wire/wire.h"
 
@@ -20,15 +21,6 @@ constexpr int64_t host_memory_space = 5;
 
 size_t memory_kind_of(const Shape& shape) {
   return shape.has_layout && shape.layout.memory_space == host_memory_space ? 1 : 0;
-}
-
-// Two sums of 64 bits: Fowler, Noll and Vo's 1a, from two starts.
-std::string fingerprint_of(std::span<const std::string_view> texts) {
-  uint64_t sums[2] = {0xcbf29ce484222325, 0x84222325cbf29ce4};
-  for (uint64_t& sum : sums)
-    for (std::string_view text : texts)
-      for (unsigned char c : text) sum = (sum ^ c) * 0x100000001b3;
-  return fmt::format("{:016x}{:016x}", sums[0], sums[1]);
 }
 
 std::string serialized_head() { return fmt::format("hilo {} executable\n", version); }
@@ -144,6 +136,31 @@ Result<void> note_result(const Shape& shape, const Sharding* sharding, Program& 
   return program.results.add(shape, sharding, devices);
 }
 
+// The process of each device, in the order of replicas and their partitions; empty where all are in
+// one, or where there is no such device.
+std::vector<int> ranks_of(const CompileSettings& settings, const PJRT_Client* client) {
+  if (!client || !client->processes.communicator) return {};
+  std::vector<int> out;
+  for (int64_t replica = 0; replica < settings.replicas; ++replica)
+    for (int64_t partition = 0; partition < settings.partitions; ++partition) {
+      const int64_t id = settings.device(replica, partition);
+      if (id < 0 || id >= std::ssize(client->devices)) return {};
+      out.push_back(client->process_of(id));
+    }
+  return std::ranges::adjacent_find(out, std::not_equal_to()) == out.end() ? std::vector<int>()
+                                                                           : out;
+}
+
+// What all processes of the program must have alike.
+SharedRuns::Program shared_program(const Module& compiled, const Program& program,
+                                   std::vector<int> ranks) {
+  std::ranges::sort(ranks);
+  ranks.erase(std::ranges::unique(ranks).begin(), ranks.end());
+  PrintStyle style;
+  style.metadata = false;  // names files, which may lie elsewhere
+  return {program.name, fingerprint(print(compiled, style) + program.assignment), ranks};
+}
+
 // What is cut is cut as the program says; what it does not say is whole on each device.
 Result<void> note_values(const Module& module, Program& program) {
   const Computation& entry = module[module.entry];
@@ -213,8 +230,10 @@ void keep_open_results_even(Module& module, const Program& program) {
 // own. Where nothing is cut, one device runs it for all.
 Result<void> partition_for_devices(Module& module, Program& program, EvalOptions& eval,
                                    const PJRT_Client* client) {
+  const bool is_in_one_process = ranks_of(program.settings, client).empty();
   const auto runs_whole = [&](const Error& why) {
-    const bool out = why.kind == ErrorKind::Unsupported && !has_summands(module);
+    const bool out =
+        why.kind == ErrorKind::Unsupported && !has_summands(module) && is_in_one_process;
     if (out) tell_of_shardings(program, why, client);
     return out;
   };
@@ -327,6 +346,10 @@ Result<std::shared_ptr<const Program>> make_program(ProgramSource source,
   if (out->spread != Spread::Together) HILO_DO(run_pass(module, put_entry_in_memory_order));
   out->parameters.show();
   out->results.show();
+  out->assignment = device_assignment(out->settings);
+  const std::vector<int> ranks = ranks_of(out->settings, client);
+  const bool is_shared = out->spread == Spread::Each && !ranks.empty();
+  if (is_shared) options.eval.processes = {client->processes.communicator, ranks};
   HILO_TRY(out->user_calls, name_user_calls(module));
   options.eval.custom_calls = functions_of(out->user_calls, nullptr);
   const Dump dump(out->settings.dump, out->name);
@@ -336,10 +359,9 @@ Result<std::shared_ptr<const Program>> make_program(ProgramSource source,
   // At some operations and bytes a nanosecond, some ten microseconds.
   constexpr double short_work = 1e5;
   out->is_short = note_cost(out->executable.module(), out->cost) < short_work;
-  const std::string_view texts[] = {version, out->source.format, out->source.compile_options,
-                                    out->source.code};
-  out->fingerprint = fingerprint_of(texts);
-  out->assignment = device_assignment(out->settings);
+  out->fingerprint = fingerprint(fmt::format("{}\n{}\n{}\n{}", version, out->source.format,
+                                             out->source.compile_options, out->source.code));
+  if (is_shared) out->shared = shared_program(out->executable.module(), *out, ranks);
   return out;
 }
 

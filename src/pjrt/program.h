@@ -55,9 +55,11 @@ struct Program {
   ProgramValues parameters, results;
   Spread spread = Spread::Alone;
   bool has_whole_values = false;  // which its devices hold cut
-  std::vector<bool> is_donated;   // by parameter: a run may take its memory
-  UserCalls user_calls;           // functions that were registered and that it calls
-  bool is_short = false;          // a run takes less than to hand it to another thread
+  // Where its devices are in several processes, which run it together; else without ranks.
+  SharedRuns::Program shared = {};
+  std::vector<bool> is_donated;  // by parameter: a run may take its memory
+  UserCalls user_calls;          // functions that were registered and that it calls
+  bool is_short = false;         // a run takes less than to hand it to another thread
   NamedValues cost;
 
   // Written when it is first asked for.

@@ -1,5 +1,8 @@
 #include "pjrt/topology.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 
@@ -9,7 +12,7 @@
 namespace hilo::pjrt {
 namespace {
 
-constexpr int64_t max_devices = 4096, max_threads = 4096;
+constexpr int64_t max_devices = 4096, max_threads = 4096, max_timeout = 1 << 20;
 constexpr std::string_view serialized_head = "hilo topology, devices: ";
 
 // A number of devices or of threads.
@@ -17,8 +20,6 @@ struct Count {
   std::string_view what;
   int64_t min, max;
 };
-constexpr Count device_numbers = {"devices", 1, max_devices};
-constexpr Count thread_numbers = {"threads", 0, max_threads};
 
 Result<int64_t> sound_count(int64_t count, std::string_view from, const Count& of) {
   if (count < of.min || count > of.max)
@@ -49,33 +50,63 @@ std::string_view variable(const char* name) {
   return said ? said : "";
 }
 
+// An option that is a number, where it is told, and what tells it in the environment.
+struct NumberOption {
+  std::string_view name;
+  Count count;
+  int64_t ClientOptions::* number;
+  const char* variable;
+};
+constexpr NumberOption number_options[] = {
+    {"devices", {"devices", 1, max_devices}, &ClientOptions::devices, "HILO_DEVICES"},
+    {"threads", {"threads", 0, max_threads}, &ClientOptions::threads, "HILO_THREADS"},
+    {"timeout", {"seconds", 1, max_timeout}, &ClientOptions::timeout, "HILO_TIMEOUT"},
+    {"num_nodes", {"processes", 1, max_devices}, &ClientOptions::processes, nullptr},
+    {"node_id", {"processes", 0, max_devices - 1}, &ClientOptions::process, nullptr},
+    {"partition_index", {"slices", 0, max_devices}, nullptr, nullptr},  // all are one slice
+};
+
 Result<ClientOptions> options_of_environment() {
   ClientOptions out;
-  if (const std::string_view said = variable("HILO_DEVICES"); !said.empty()) {
-    HILO_TRY(out.devices, count_of(said, "HILO_DEVICES", device_numbers));
-  }
-  if (const std::string_view said = variable("HILO_THREADS"); !said.empty()) {
-    HILO_TRY(out.threads, count_of(said, "HILO_THREADS", thread_numbers));
-  }
+  for (const NumberOption& option : number_options)
+    if (const std::string_view said = option.variable ? variable(option.variable) : "";
+        !said.empty()) {
+      HILO_TRY(out.*option.number, count_of(said, option.variable, option.count));
+    }
   out.cache = variable("HILO_CACHE");
   return out;
 }
 
 Result<void> use_option(const PJRT_NamedValue& option, ClientOptions& to) {
   const std::string_view name = text(option.name, option.name_size);
-  if (name == "devices") {
-    HILO_TRY(to.devices, count_of(option, device_numbers));
-  } else if (name == "threads") {
-    HILO_TRY(to.threads, count_of(option, thread_numbers));
+  const auto* row = std::ranges::find(number_options, name, &NumberOption::name);
+  if (row != std::end(number_options)) {
+    HILO_TRY(const int64_t number, count_of(option, row->count));
+    if (row->number) to.*row->number = number;
   } else if (name == "cache" && option.type == PJRT_NamedValue_kString) {
     to.cache = text(option.string_value, option.value_size);
   } else if (name == "cache") {
     return fail(ErrorKind::Usage, "cache: the path of a folder was expected");
   } else {
     return fail(ErrorKind::Usage,
-                "no option of the client is called '{}'; there is: devices, threads, cache", name);
+                "no option of the client is called '{}'; there is: devices, threads, cache, "
+                "timeout, num_nodes, node_id",
+                name);
   }
   return {};
+}
+
+// Of each process, as a serialised topology has them.
+Result<std::vector<int64_t>> devices_of_text(std::string_view text) {
+  std::vector<int64_t> out;
+  while (out.empty() || !text.empty()) {
+    const std::string_view one = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(text.size(), one.size() + 1));
+    HILO_TRY(const int64_t devices,
+             count_of(one, "a serialized topology", {"devices", 1, max_devices}));
+    out.push_back(devices);
+  }
+  return out;
 }
 
 }  // namespace
@@ -88,6 +119,9 @@ const std::string& platform_version() {
 Result<ClientOptions> client_options(std::span<const PJRT_NamedValue> options) {
   HILO_TRY(ClientOptions out, options_of_environment());
   for (const PJRT_NamedValue& option : options) HILO_DO(use_option(option, out));
+  if (out.process >= out.processes)
+    return fail(ErrorKind::Usage, "node_id: {} is none of {} processes", out.process,
+                out.processes);
   return out;
 }
 
@@ -95,7 +129,8 @@ PJRT_Error* TopologyDescription_Create(PJRT_TopologyDescription_Create_Args* arg
   return answer([&] -> Result<void> {
     HILO_TRY(const ClientOptions options,
              client_options({args->create_options, args->num_options}));
-    args->topology = new PJRT_TopologyDescription(options.devices);
+    const std::vector<int64_t> devices(static_cast<size_t>(options.processes), options.devices);
+    args->topology = new PJRT_TopologyDescription(devices);
     return {};
   });
 }
@@ -138,8 +173,8 @@ PJRT_Error* TopologyDescription_Deserialize(PJRT_TopologyDescription_Deserialize
     const std::string_view bytes = text(args->serialized_topology, args->serialized_topology_size);
     if (!bytes.starts_with(serialized_head))
       return fail(ErrorKind::Format, "the bytes are no topology of Hilo");
-    HILO_TRY(const int64_t devices, count_of(bytes.substr(serialized_head.size()),
-                                             "a serialized topology", device_numbers));
+    HILO_TRY(const std::vector<int64_t> devices,
+             devices_of_text(bytes.substr(serialized_head.size())));
     args->topology = new PJRT_TopologyDescription(devices);
     return {};
   });
@@ -162,7 +197,7 @@ PJRT_Error* DeviceDescription_Id(PJRT_DeviceDescription_Id_Args* args) {
 }
 
 PJRT_Error* DeviceDescription_ProcessIndex(PJRT_DeviceDescription_ProcessIndex_Args* args) {
-  args->process_index = 0;
+  args->process_index = args->device_description->process;
   return nullptr;
 }
 
@@ -192,11 +227,17 @@ PJRT_Error* DeviceDescription_ToString(PJRT_DeviceDescription_ToString_Args* arg
 
 }  // namespace hilo::pjrt
 
-PJRT_TopologyDescription::PJRT_TopologyDescription(int64_t devices)
-    : serialized(fmt::format("{}{}", hilo::pjrt::serialized_head, devices)) {
-  for (int32_t id = 0; id < devices; ++id) {
-    owned.push_back(std::make_unique<PJRT_DeviceDescription>(
-        id, "Hilo CPU", fmt::format("HILO_CPU_{}", id), fmt::format("HiloCpuDevice(id={})", id)));
-    descriptions.push_back(owned.back().get());
-  }
+PJRT_TopologyDescription::PJRT_TopologyDescription(std::span<const int64_t> devices_of_processes)
+    : serialized(
+          fmt::format("{}{}", hilo::pjrt::serialized_head, fmt::join(devices_of_processes, " "))) {
+  int32_t id = 0;
+  for (size_t process = 0; process < devices_of_processes.size(); ++process)
+    for (int32_t local_id = 0; local_id < devices_of_processes[process]; ++local_id, ++id) {
+      const std::string where =
+          devices_of_processes.size() > 1 ? fmt::format(", process_index={}", process) : "";
+      owned.push_back(std::make_unique<PJRT_DeviceDescription>(
+          id, static_cast<int32_t>(process), local_id, "Hilo CPU", fmt::format("HILO_CPU_{}", id),
+          fmt::format("HiloCpuDevice(id={}{})", id, where)));
+      descriptions.push_back(owned.back().get());
+    }
 }

@@ -8,12 +8,12 @@
 #include "pjrt/error.h"
 
 struct PJRT_DeviceDescription {
-  int32_t id;
+  int32_t id, process, local_id;  // local: among those of its process
   std::string kind, debug_text, text;
 };
 
 struct PJRT_TopologyDescription {
-  explicit PJRT_TopologyDescription(int64_t devices);
+  explicit PJRT_TopologyDescription(std::span<const int64_t> devices_of_processes);
 
   std::vector<std::unique_ptr<PJRT_DeviceDescription>> owned;
   std::vector<PJRT_DeviceDescription*> descriptions;
@@ -27,11 +27,13 @@ constexpr std::string_view platform_name = "cpu";
 const std::string& platform_version();
 struct ClientOptions {
   int64_t devices = 1;
-  int64_t threads = 0;  // of all devices together; 0: as many as there are cores
-  std::string cache;    // a folder for machine code; empty: none is kept
+  int64_t threads = 0;                 // of all devices together; 0: as many as there are cores
+  std::string cache;                   // a folder for machine code; empty: none is kept
+  int64_t processes = 1, process = 0;  // which have as many devices each; "num_nodes", "node_id"
+  int64_t timeout = 300;               // seconds, for the other processes to come
 };
-// "devices", "threads" and "cache" of the options, else HILO_DEVICES, HILO_THREADS and HILO_CACHE
-// of the environment. Usage for names that are not known and for what is no such number.
+// Of the options, else HILO_DEVICES, HILO_THREADS, HILO_CACHE and HILO_TIMEOUT of the environment.
+// Usage for names that are not known and for what is no such number.
 Result<ClientOptions> client_options(std::span<const PJRT_NamedValue> options);
 
 }  // namespace hilo::pjrt

@@ -20,7 +20,7 @@ namespace hilo {
 
 inline const PJRT_Api& plugin() {
   static const PJRT_Api* const api = [] {
-    const std::string path = std::string(HILO_BUILD) + "/libhilo_pjrt.so";
+    const std::string path = fmt::format("{}/libhilo_pjrt.so", HILO_BUILD);
     void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     check(library != nullptr, "the plugin cannot be opened");
     return reinterpret_cast<const PJRT_Api* (*)()>(dlsym(library, "GetPjrtApi"))();
@@ -94,19 +94,25 @@ struct LoadedDeleter {
 };
 using OwnedLoaded = std::unique_ptr<PJRT_LoadedExecutable, LoadedDeleter>;
 
+// An option of a client.
+inline PJRT_NamedValue number_option(std::string_view name, int64_t value) {
+  PJRT_NamedValue out{};
+  out.struct_size = sizeof(out);
+  out.name = name.data();
+  out.name_size = name.size();
+  out.type = PJRT_NamedValue_kInt64;
+  out.int64_value = value;
+  out.value_size = 1;
+  return out;
+}
+
 class Client {
  public:
   explicit Client(int64_t devices = 1) {
-    constexpr std::string_view name = "devices";
-    PJRT_NamedValue option{};
-    option.struct_size = sizeof(option);
-    option.name = name.data();
-    option.name_size = name.size();
-    option.type = PJRT_NamedValue_kInt64;
-    option.int64_value = devices;
-    option.value_size = 1;
+    const PJRT_NamedValue option = number_option("devices", devices);
     client_ = CALL(Client_Create, &option, size_t{1}).client;
   }
+  explicit Client(PJRT_Client* client) : client_(client) {}
   ~Client() { CALL(Client_Destroy, client_); }
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
