@@ -158,28 +158,42 @@ class ReduceOverProcesses {
                return none;
              }));
     HILO_DO(outcome);
-    for (size_t i = 0; i < sums.size(); ++i)
-      std::ranges::copy(sums[i].raw(), result_at(i, block_of(like()[i], block, blocks).begin));
+    for (size_t i = 0; i < sums.size(); ++i) {
+      std::byte* const to = result_at(i, block_of(like()[i], block, blocks).begin);
+      if (sums[i].raw().data() != to) std::ranges::copy(sums[i].raw(), to);
+    }
     return {};
   }
 
+  // Those of the first member lie where the sums are to lie, and become these.
   Result<std::vector<Literal>> values_of(size_t member, int64_t block, int64_t blocks) {
     const std::vector<Literal>& brought = meeting_.brought[member];
     std::vector<Literal> out;
     for (size_t i = 0; i < like().size(); ++i) {
       const Chunk elements = block_of(like()[i], block, blocks);
-      if (!brought.empty()) {
+      if (member > 0 && !brought.empty()) {
         out.push_back(slice_of(brought[i], elements));
         continue;
       }
+      const Shape shape = Shape::array(like()[i].type(), {elements.end - elements.begin});
       Literal& value = out.emplace_back(
-          call_.make_held(Shape::array(like()[i].type(), {elements.end - elements.begin})));
-      const int64_t offset =
-          (elements.begin - chunk(like()[i], own_index()).begin) * storage_bytes(value.type());
-      const Source& source = sources_[member];
-      HILO_DO(far_[source.process]->read(source.array + i, offset, value.mutable_raw()));
+          member > 0
+              ? call_.make_held(shape)
+              : Literal::view(shape, Bytes(result_at(i, elements.begin), [](std::byte*) {})));
+      if (brought.empty()) {
+        HILO_DO(read(sources_[member], i, elements.begin, value));
+      } else {
+        std::ranges::copy(slice_of(brought[i], elements).raw(), value.mutable_raw().begin());
+      }
     }
     return out;
+  }
+
+  // From an element of a whole array on.
+  Result<void> read(const Source& source, size_t array, int64_t element, Literal& to) const {
+    const int64_t first = chunk(like()[array], own_index()).begin;
+    return far_[source.process]->read(
+        source.array + array, (element - first) * storage_bytes(to.type()), to.mutable_raw());
   }
 
   // The chunks of all others; ends when they have read the own one.
