@@ -13,9 +13,9 @@ struct Lists {
   }
   size_t size() const { return first.size() - 1; }
 };
-using Links = std::vector<std::pair<uint32_t, uint32_t>>;
-// The second numbers of the links by their first, each once, ascending.
-Lists lists_of(size_t size, Links links);
+using Edges = std::vector<std::pair<uint32_t, uint32_t>>;
+// The second numbers of the edges by their first, each once, ascending.
+Lists lists_of(size_t size, Edges edges);
 
 // Nodes are instructions, numbered in the order of the file. A buffer is alive from the first node
 // that touches it to the last. Turned around, an order of a graph is one of its reverse, and takes
@@ -99,7 +99,7 @@ class ScheduleGraphs {
   bool runs_here(InstructionId id) const;
   void add_inner_births();
   Order operands_first(ComputationId computation) const;
-  Links dependences(ComputationId computation) const;
+  Edges dependences(ComputationId computation) const;
 
   const Module& module_;
   const Aliases& aliases_;

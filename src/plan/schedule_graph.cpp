@@ -5,13 +5,13 @@
 
 namespace hilo {
 
-Lists lists_of(size_t size, Links links) {
-  std::ranges::sort(links);
-  links.erase(std::ranges::unique(links).begin(), links.end());
+Lists lists_of(size_t size, Edges edges) {
+  std::ranges::sort(edges);
+  edges.erase(std::ranges::unique(edges).begin(), edges.end());
   Lists lists;
   lists.first.assign(size + 1, 0);
-  lists.items.reserve(links.size());
-  for (const auto& [from, to] : links) {
+  lists.items.reserve(edges.size());
+  for (const auto& [from, to] : edges) {
     ++lists.first[from + 1];
     lists.items.push_back(to);
   }

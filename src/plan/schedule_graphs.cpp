@@ -139,16 +139,16 @@ Order ScheduleGraphs::operands_first(ComputationId computation) const {
   return order;
 }
 
-Links ScheduleGraphs::dependences(ComputationId computation) const {
-  Links links;
+Edges ScheduleGraphs::dependences(ComputationId computation) const {
+  Edges edges;
   for (InstructionId id : module_[computation].instructions) {
     const Instruction& instruction = module_[id];
     for (InstructionId operand : module_.operands(instruction))
-      links.emplace_back(node_[operand.value], node_[id.value]);
+      edges.emplace_back(node_[operand.value], node_[id.value]);
     for (InstructionId other : module_.extra(instruction).control_predecessors)
-      links.emplace_back(node_[other.value], node_[id.value]);
+      edges.emplace_back(node_[other.value], node_[id.value]);
   }
-  return links;
+  return edges;
 }
 
 namespace {
@@ -157,7 +157,7 @@ namespace {
 // before the next comes. Where the file puts a reader later, it is one that does not look at the
 // value (a call that does not use what it is given), for copies part all others.
 template <class Event, class NodeOf>
-void add_overwrites(std::span<const Event> events, const NodeOf& node_of, Links& links) {
+void add_overwrites(std::span<const Event> events, const NodeOf& node_of, Edges& edges) {
   struct Lifetime {
     uint32_t birth = UINT32_MAX;  // 0: there from the beginning; else the node + 1
     std::vector<uint32_t> readers;
@@ -178,14 +178,14 @@ void add_overwrites(std::span<const Event> events, const NodeOf& node_of, Links&
     const uint32_t birth = next < values.size() ? values[next].second.birth : UINT32_MAX;
     if (birth == UINT32_MAX) break;
     for (uint32_t reader : lifetime.readers)
-      if (reader + 1 < birth) links.emplace_back(reader, birth - 1);
+      if (reader + 1 < birth) edges.emplace_back(reader, birth - 1);
   }
 }
 
-Lists transposed(size_t size, const Links& links) {
-  Links out;
-  out.reserve(links.size());
-  for (const auto& [from, to] : links) out.emplace_back(to, from);
+Lists transposed(size_t size, const Edges& edges) {
+  Edges out;
+  out.reserve(edges.size());
+  for (const auto& [from, to] : edges) out.emplace_back(to, from);
   return lists_of(size, std::move(out));
 }
 
@@ -211,7 +211,7 @@ ScheduleGraph ScheduleGraphs::graph(ComputationId computation,
   std::vector<Event> events = events_[computation.value];
   std::ranges::stable_sort(events, {},
                            [](const Event& event) { return std::pair(event.buffer, event.value); });
-  Links touches, links = dependences(computation);
+  Edges touches, edges = dependences(computation);
   std::vector<BufferId> buffers;
   for (size_t first = 0, past = 0; first < events.size(); first = past) {
     const uint32_t number = static_cast<uint32_t>(out.bytes.size());
@@ -225,7 +225,7 @@ ScheduleGraph ScheduleGraphs::graph(ComputationId computation,
       touches.resize(touches.size() - (past - first));
       continue;
     }
-    add_overwrites(std::span<const Event>(events).subspan(first, past - first), node_of, links);
+    add_overwrites(std::span<const Event>(events).subspan(first, past - first), node_of, edges);
     buffers.push_back(events[first].buffer);
     out.bytes.push_back(foreign ? 0 : bytes_[events[first].buffer.value]);
   }
@@ -235,8 +235,8 @@ ScheduleGraph ScheduleGraphs::graph(ComputationId computation,
     const auto at = std::ranges::lower_bound(buffers, result);
     if (at != buffers.end() && *at == result) out.alive_last[at - buffers.begin()] = true;
   }
-  out.before = transposed(order.size(), links);
-  out.after = lists_of(order.size(), std::move(links));
+  out.before = transposed(order.size(), edges);
+  out.after = lists_of(order.size(), std::move(edges));
   out.touched_by = transposed(out.bytes.size(), touches);
   out.touches = lists_of(order.size(), std::move(touches));
   return out;
