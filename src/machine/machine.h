@@ -1,6 +1,8 @@
 // Front door of `machine`: plain data about chips. machines.def lists them; nothing here acts.
 #pragma once
 
+#include <array>
+
 #include "shape/shape.h"
 
 namespace hilo {
@@ -14,6 +16,24 @@ struct MemorySpace {
   int64_t untiled_granule = 1;  // bytes; sizes of arrays without tiles are rounded up to it
   double bytes_per_second = 0;  // read or written by the chip's cores; 0: not known
 };
+
+// How a device reaches others: its neighbours along each axis of a torus, or all of its node.
+struct Links {
+  int64_t count = 0;            // of a device; of a torus two an axis. 0: not known
+  double bytes_per_second = 0;  // of one, one way
+  double step_seconds = 0;      // from a device to the next, beside the bytes
+  double start_seconds = 0;     // of a collective, beside its steps and its bytes; 0: not known
+  int64_t torus_axes = 0;       // 0: no torus, a device sends to any other at the rate of all links
+  // When the links of an axis close to a ring: at this size; of all axes, where the size of each is
+  // a multiple.
+  int64_t ring_size = 0, ring_multiple = 0;
+  // With which a product does the steps of a gather that goes on meanwhile; 0: products do not.
+  int64_t gather_flags = 0;
+  bool are_known() const { return count > 0 && bytes_per_second > 0; }
+};
+
+// Devices along each axis of a torus, 1 along those that it has not; all 0: not known.
+using TorusShape = std::array<int64_t, 3>;
 
 enum class MachineFamily : uint8_t { Cpu, Gpu, Tpu };
 
@@ -29,12 +49,23 @@ struct Machine {
   // Peak rates without sparsity, operations a second; a product and its sum are two. 0: not known.
   // On TPUs those of the matrix units, which take no f32.
   double flops_f32 = 0, flops_bf16 = 0, flops_int8 = 0, flops_fp8 = 0;
+  Links links = {};
+  TorusShape torus = {};  // of the devices that run a program
 };
 
 std::span<const Machine> machines();
 // By name; a topology after it is ignored ("v5e:2x2", "v5p_2x2x1", "v6e-8"), and the part before
 // an underscore stands for the first machine that begins so ("h100"). Null when there is none.
 const Machine* find_machine(std::string_view name);
+// Whose links and rates count where no machine is named: that of the first row of TORUS.
+const Machine& assumed_machine();
+// "4x2", "2x2x4", of at most as many axes as the machine's torus has. Nothing for other texts.
+std::optional<TorusShape> parse_torus(const Machine& machine, std::string_view text);
+// The shape that so many devices have where nobody says it: as near to a cube as their number lets
+// them be, as slices come ("TPU versions", Google Cloud), larger axes first.
+TorusShape default_torus(const Machine& machine, int64_t devices);
+// Whether the links along an axis of that shape close to a ring.
+bool closes_to_ring(const Links& links, const TorusShape& torus, size_t axis);
 // The space of that number; for an unknown number one without a name, aligned like main memory.
 MemorySpace memory_space(const Machine& machine, int64_t number);
 // Bytes that a buffer of this shape takes: tiles padded, the sizes of dynamic dimensions before the

@@ -1,5 +1,6 @@
 #include <algorithm>
-#include <array>
+#include <charconv>
+#include <functional>
 
 #include "machine/machine.h"
 
@@ -51,10 +52,35 @@ constexpr std::array<MemorySpace, 2> cpu_spaces() {
 #undef GPU
 #undef CPU
 
+struct LinksRow {
+  std::string_view name;
+  Links links;
+};
+#define TPU(...)
+#define GPU(...)
+#define CPU(...)
+#define TORUS(name, links, rate, step, start, axes, ring_size, ring_multiple, flags) \
+  {#name, {links, rate, step, start, axes, ring_size, ring_multiple, flags}},
+#define NODE(name, links, rate, step, start) {#name, {links, rate, step, start}},
+constexpr LinksRow links_rows[] = {
+#include "machine/machines.def"
+};
+#undef TPU
+#undef GPU
+#undef CPU
+
+constexpr Links links_of(std::string_view name) {
+  for (const LinksRow& row : links_rows)
+    if (row.name == name) return row.links;
+  return {};
+}
+
 #define TPU(name, description, hbm, rate, vmem, cmem, smem, granule, bf16, int8, fp8) \
-  Machine{#name, description, MachineFamily::Tpu, spaces_##name, 4, granule, 0, bf16, int8, fp8},
-#define GPU(name, description, bytes, rate, f32, bf16, int8, fp8) \
-  Machine{#name, description, MachineFamily::Gpu, spaces_##name, 8, 1, f32, bf16, int8, fp8},
+  Machine{#name, description, MachineFamily::Tpu, spaces_##name, 4, granule, 0, bf16, \
+          int8,  fp8,         links_of(#name)},
+#define GPU(name, description, bytes, rate, f32, bf16, int8, fp8)                 \
+  Machine{#name, description, MachineFamily::Gpu, spaces_##name, 8, 1, f32, bf16, \
+          int8,  fp8,         links_of(#name)},
 #define CPU(name, description) \
   Machine{#name, description, MachineFamily::Cpu, spaces_##name, 8, 1, 0, 0, 0, 0},
 constexpr Machine all_machines[] = {
@@ -109,6 +135,43 @@ const Machine* find_machine(std::string_view name) {
         machine.name[base.size()] == '_')
       return &machine;
   return nullptr;
+}
+
+const Machine& assumed_machine() { return *find_machine(links_rows[0].name); }
+
+std::optional<TorusShape> parse_torus(const Machine& machine, std::string_view text) {
+  TorusShape out;
+  out.fill(1);
+  const auto axes = static_cast<size_t>(machine.links.torus_axes);
+  for (size_t axis = 0; axis < axes; ++axis) {
+    const size_t end = std::min(text.find('x'), text.size());
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + end, out[axis]);
+    if (error != std::errc() || rest != text.data() + end || out[axis] < 1) return std::nullopt;
+    if (end == text.size()) return out;
+    text.remove_prefix(end + 1);
+  }
+  return std::nullopt;
+}
+
+TorusShape default_torus(const Machine& machine, int64_t devices) {
+  TorusShape out;
+  out.fill(1);
+  Dims axes(static_cast<size_t>(machine.links.torus_axes), 1), primes;
+  for (int64_t factor = 2; devices > 1;)
+    if (devices % factor == 0) primes.push_back(factor), devices /= factor;
+    else factor = factor * factor > devices ? devices : factor + 1;
+  for (size_t i = primes.size(); i-- > 0 && !axes.empty();)
+    *std::ranges::min_element(axes) *= primes[i];
+  std::ranges::sort(axes, std::greater());
+  std::ranges::copy(axes, out.begin());
+  return out;
+}
+
+bool closes_to_ring(const Links& links, const TorusShape& torus, size_t axis) {
+  if (links.ring_size > 0) return torus[axis] == links.ring_size;
+  if (links.ring_multiple == 0) return false;
+  return std::ranges::all_of(std::span(torus).first(static_cast<size_t>(links.torus_axes)),
+                             [&](int64_t size) { return size % links.ring_multiple == 0; });
 }
 
 MemorySpace memory_space(const Machine& machine, int64_t number) {

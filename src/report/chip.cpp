@@ -11,10 +11,9 @@ namespace {
 #define TPU(...)
 #define GPU(...)
 #define CPU(...)
-#define TPU_PROGRAMS(name, usable, reserved, cores, scoped, links, link_rate) \
-  Chip{find_machine(#name), usable, reserved, cores, scoped, "", links, link_rate},
-#define GPU_PROGRAMS(name, architecture, links, link_rate) \
-  Chip{find_machine(#name), 0, 0, 0, 0, architecture, links, link_rate},
+#define TPU_PROGRAMS(name, usable, reserved, cores, scoped) \
+  Chip{find_machine(#name), usable, reserved, cores, scoped, ""},
+#define GPU_PROGRAMS(name, architecture) Chip{find_machine(#name), 0, 0, 0, 0, architecture},
 
 const std::vector<Chip>& all_chips() {
   static const std::vector<Chip> chips = {
@@ -34,7 +33,7 @@ std::vector<Chip> chips_of(MachineFamily family) {
 
 const Chip* chip_of(const Machine& machine) {
   for (const Chip& chip : all_chips())
-    if (chip.machine == &machine) return &chip;
+    if (chip.machine->name == machine.name) return &chip;
   return nullptr;
 }
 

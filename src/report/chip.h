@@ -10,13 +10,11 @@ namespace hilo {
 // What programs see of a chip beside its Machine; 0: not known.
 struct Chip {
   const Machine* machine = nullptr;
-  int64_t usable = 0;                // bytes of the main memory that programs may take
-  int64_t reserved = 0;              // bytes of it that compile errors call reserved
-  int64_t cores = 0;                 // of one device
-  int64_t scoped = 0;                // limit of an instruction's scoped vmem, bytes
-  std::string_view architecture;     // "sm_9.0"
-  int64_t links = 0;                 // to other devices of the torus or node
-  double link_bytes_per_second = 0;  // of one, one way
+  int64_t usable = 0;             // bytes of the main memory that programs may take
+  int64_t reserved = 0;           // bytes of it that compile errors call reserved
+  int64_t cores = 0;              // of one device
+  int64_t scoped = 0;             // limit of an instruction's scoped vmem, bytes
+  std::string_view architecture;  // "sm_9.0"
 };
 // Of a family in the order in which they are assumed; null when the machine has no row.
 std::vector<Chip> chips_of(MachineFamily family);

@@ -78,22 +78,25 @@ std::string table_of(const std::map<std::string, Sum>& sums, const std::string& 
   return table.empty() ? "" : table.text(2, static_cast<size_t>(style.width));
 }
 
+Links links_of(const MemoryPicture& picture) {
+  const Machine* machine = find_machine(picture.machine);
+  return machine ? machine->links : Links();
+}
+
 // Peak of all links of a device together, one way.
 double link_rate_of(const MemoryPicture& picture) {
-  const Machine* machine = find_machine(picture.machine);
-  const Chip* chip = machine ? chip_of(*machine) : nullptr;
-  return chip ? static_cast<double>(chip->links) * chip->link_bytes_per_second : 0;
+  const Links links = links_of(picture);
+  return static_cast<double>(links.count) * links.bytes_per_second;
 }
 
 std::string links_line(const MemoryPicture& picture) {
-  const Machine* machine = find_machine(picture.machine);
-  const Chip* chip = machine ? chip_of(*machine) : nullptr;
-  if (!chip || link_rate_of(picture) == 0) return "";
+  const Links links = links_of(picture);
+  if (!links.are_known()) return "";
   return fmt::format(
       "  link bytes: what the device that sends most sends; at best: over {} of {} with "
       "{}B/s each way, all at once\n",
-      counted(static_cast<size_t>(chip->links), "link"), picture.machine,
-      human_number(chip->link_bytes_per_second));
+      counted(static_cast<size_t>(links.count), "link"), picture.machine,
+      human_number(links.bytes_per_second));
 }
 
 }  // namespace

@@ -106,5 +106,41 @@ TEST(Machine, SpacesByNumber) {
   EXPECT_EQ(memory_space(chip, 77).alignment, memory_space(chip, 0).alignment);
 }
 
+TEST(Machine, ShapesOfTheTorus) {
+  const Machine &v5e = *find_machine("v5e"), &v5p = *find_machine("v5p");
+  EXPECT_EQ(parse_torus(v5e, "4x2"), (TorusShape{4, 2, 1}));
+  EXPECT_EQ(parse_torus(v5e, "8"), (TorusShape{8, 1, 1}));
+  EXPECT_EQ(parse_torus(v5p, "2x2x4"), (TorusShape{2, 2, 4}));
+  for (const char* text : {"", "x", "4x", "4x2x2", "0x2", "-1x2", "4 x 2", "four"})
+    EXPECT_FALSE(parse_torus(v5e, text)) << text;
+  EXPECT_FALSE(parse_torus(*find_machine("h100"), "8"));
+  EXPECT_EQ(default_torus(v5e, 8), (TorusShape{4, 2, 1}));
+  EXPECT_EQ(default_torus(v5e, 256), (TorusShape{16, 16, 1}));
+  EXPECT_EQ(default_torus(v5e, 6), (TorusShape{3, 2, 1}));
+  EXPECT_EQ(default_torus(v5e, 7), (TorusShape{7, 1, 1}));
+  EXPECT_EQ(default_torus(v5p, 4), (TorusShape{2, 2, 1}));
+  EXPECT_EQ(default_torus(v5p, 64), (TorusShape{4, 4, 4}));
+}
+
+TEST(Machine, AxesThatCloseToRings) {
+  const Links &v5e = find_machine("v5e")->links, &v5p = find_machine("v5p")->links;
+  EXPECT_TRUE(closes_to_ring(v5e, {16, 8, 1}, 0));
+  EXPECT_FALSE(closes_to_ring(v5e, {16, 8, 1}, 1));
+  EXPECT_TRUE(closes_to_ring(v5p, {4, 4, 8}, 0));
+  EXPECT_FALSE(closes_to_ring(v5p, {2, 4, 4}, 1));
+}
+
+TEST(Machine, LinksOfTorusAndNode) {
+  for (const Machine& machine : machines()) {
+    const Links& links = machine.links;
+    EXPECT_EQ(links.are_known(), links.bytes_per_second > 0) << machine.name;
+    EXPECT_EQ(machine.family == MachineFamily::Tpu, links.torus_axes > 0) << machine.name;
+    if (links.torus_axes > 0) {
+      EXPECT_EQ(links.count, 2 * links.torus_axes) << machine.name;
+    }
+  }
+  EXPECT_EQ(assumed_machine().name, "v5e");
+}
+
 }  // namespace
 }  // namespace hilo

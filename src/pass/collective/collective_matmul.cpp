@@ -2,12 +2,14 @@
 //   dot(all-gather(x), y) => the shard at hand times y, while a permute brings the next one:
 //     rows of the result side by side, or, where the summed dimension was gathered, their sum
 //   reduce-scatter(dot(x, y)) => the sum of a chunk goes round, and each device adds its product
-// g steps for groups of g. Only by the machine's times: where the collective lies on the longest
-// way, so that nothing else hides it, and the product takes longer than its permutes. Sums of
-// floats round in another order but for gathered rows. Assumes nothing. Later passes may assume
-// nothing. Before collectives are joined and told when to begin.
+// g products for groups of g, and g - 1 permutes: one after the other round the ring, or half of
+// them each way at once. Only by the machine's times: where the collective lies on the longest way,
+// so that nothing else hides it, and the product takes longer than its permutes. Sums of floats
+// round in another order but for gathered rows. Assumes nothing. Later passes may assume nothing.
+// Before collectives are joined and told when to begin.
 #include <algorithm>
 
+#include "pass/collective/device_groups.h"
 #include "pass/collective/product_roles.h"
 #include "pass/shard/local_code.h"
 
@@ -22,7 +24,8 @@ class Rings {
         editor_(module),
         times_(module, *options.machine),
         devices_(count_devices(module)),
-        channel_(next_channel(module)) {}
+        channel_(next_channel(module)),
+        memory_bytes_per_second_(memory_space(*options.machine, 0).bytes_per_second) {}
 
   bool run() {
     if (devices_ < 2 || !times_.is_known() || module_.header.replica_count > 1) return false;
@@ -40,27 +43,59 @@ class Rings {
   }
 
  private:
-  // Whether the steps take less than one after the other: the first product waits for nothing, and
-  // what is longer of a product and a permute hides the other in the steps that follow.
-  bool pays(InstructionId collective, InstructionId dot, double bytes, int64_t size) const {
-    if (collective.value >= slack_.size() || dot.value >= slack_.size()) return false;
-    const double sent = times_.communication(collective), product = times_.computation(dot);
-    const double exposed = sent - std::min(sent, slack_[collective.value]);
-    const double permute = seconds_of({Op::CollectivePermute, 2, bytes}, times_.links());
-    const auto steps = static_cast<double>(size);
-    return product / steps + (steps - 1) * std::max(product / steps, permute) < product + exposed;
-  }
-
+  enum class Ways : uint8_t { One, Both };
   struct Ring {
     DeviceGroups groups;
     int64_t size = 0;
-    Dims position;                                   // of each device in its group
-    std::vector<std::pair<int64_t, int64_t>> pairs;  // each is sent what the next member has
+    Dims position;            // of each device in its group
+    Network::Pairs pairs;     // each is sent what the next member has
+    Network::Pairs backward;  // what the member before has
+    // Permutes by `pairs`, and the others by `backward`: size - 1 in all.
+    int64_t forward_count(Ways ways) const { return ways == Ways::Both ? size / 2 : size - 1; }
+    int64_t backward_count(Ways ways) const { return size - 1 - forward_count(ways); }
   };
+
+  // What a ring does instead of one product.
+  struct Work {
+    double product = 0;  // seconds, of all products together
+    double sent = 0;     // bytes of a permute
+    double moved = 0;    // bytes of the main memory beside the products': slices, sums read again
+  };
+  double bytes_of(InstructionId value) const {
+    return static_cast<double>(literal_bytes(module_.shape(value)));
+  }
+
+  // The first product waits for nothing; then what is longer of the products and the permutes of a
+  // round hides the other.
+  double seconds_round(const Ring& ring, Ways ways, const Work& work) const {
+    Network::Pairs pairs = ring.pairs;
+    if (ways == Ways::Both) pairs.insert(pairs.end(), ring.backward.begin(), ring.backward.end());
+    const double permute = times_.network().permute(pairs, work.sent).seconds();
+    const double computed = work.product + work.moved / memory_bytes_per_second_;
+    const double each = computed / static_cast<double>(ring.size);
+    const auto rounds = static_cast<double>(ring.forward_count(ways));
+    const double in_round = ways == Ways::Both ? 2 * each : each;
+    const double last = computed - each - (rounds - 1) * in_round;
+    return std::max(each, permute) + (rounds - 1) * std::max(in_round, permute) + last;
+  }
+
+  // The ways in which the ring takes less than the collective and the product one after the other.
+  std::optional<Ways> ways_that_pay(const Ring& ring, InstructionId collective, InstructionId dot,
+                                    double sent_bytes, double moved) const {
+    if (collective.value >= slack_.size() || dot.value >= slack_.size()) return std::nullopt;
+    const Work work{times_.computation(dot), sent_bytes, moved};
+    const double sent = times_.communication(collective);
+    const double exposed = sent - std::min(sent, slack_[collective.value]);
+    const double one = seconds_round(ring, Ways::One, work);
+    const double both = ring.size > 2 ? seconds_round(ring, Ways::Both, work) : one;
+    if (std::min(one, both) >= work.product + exposed) return std::nullopt;
+    return both < one ? Ways::Both : Ways::One;
+  }
+
   std::optional<Ring> ring_of(InstructionId collective) const {
     auto groups = find_groups(module_, collective, devices_);
     if (!groups || group_size(*groups) < 2) return std::nullopt;
-    Ring out{*std::move(groups), 0, Dims(static_cast<size_t>(devices_)), {}};
+    Ring out{*std::move(groups), 0, Dims(static_cast<size_t>(devices_)), {}, {}};
     out.size = group_size(out.groups);
     for (const Dims& group : out.groups)
       for (size_t i = 0; i < group.size(); ++i) {
@@ -68,16 +103,18 @@ class Rings {
         out.pairs.emplace_back(group[(i + 1) % group.size()], group[i]);
       }
     std::ranges::sort(out.pairs);
+    for (const auto& [source, target] : out.pairs) out.backward.emplace_back(target, source);
+    std::ranges::sort(out.backward);
     return out;
   }
-  // By step: where the shard begins that a device has `ahead` of its own, in elements.
-  std::vector<InstructionId> offsets(LocalCode& code, const Ring& ring, int64_t ahead,
+  // Where the shards begin that stand so many members ahead of a device's own, in elements.
+  std::vector<InstructionId> offsets(LocalCode& code, const Ring& ring, const Dims& ahead,
                                      int64_t shard) const {
     std::vector<Dims> table;
     for (int64_t position : ring.position) {
       Dims& row = table.emplace_back();
-      for (int64_t step = 0; step < ring.size; ++step)
-        row.push_back((position + step + ahead) % ring.size * shard);
+      for (int64_t members : ahead)
+        row.push_back((position + members + ring.size) % ring.size * shard);
     }
     return code.row(table);
   }
@@ -101,27 +138,49 @@ class Rings {
     const auto ring = ring_of(gather);
     const InstructionId shard = module_.operand(gather, 0);
     if (!role || !ring ||
-        (role->is_summed && !may_reorder(Op::Add, module_.shape(dot).type, keeps_)) ||
-        !pays(gather, dot, static_cast<double>(literal_bytes(module_.shape(shard))), ring->size))
+        (role->is_summed && !may_reorder(Op::Add, module_.shape(dot).type, keeps_)))
       return false;
+    // Sums are read once more, and the other operand is sliced; rows are put into the whole.
+    const double others = static_cast<double>(ring->size - 1);
+    const double moved = role->is_summed
+                             ? others * bytes_of(dot) + 2 * bytes_of(module_.operand(dot, 1 - side))
+                             : 3 * bytes_of(dot);
+    const auto ways = ways_that_pay(*ring, gather, dot, bytes_of(shard), moved);
+    if (!ways) return false;
     LocalCode code(editor_, dot);
+    const auto [ahead, shards] = sent_round(code, *ring, *ways, shard);
     const int64_t size = module_.shape(shard).dims[dim];
-    const std::vector<InstructionId> starts = offsets(code, *ring, 0, size);
+    const std::vector<InstructionId> starts = offsets(code, *ring, ahead, size);
     const Shape whole = module_.shape(dot);
-    InstructionId at_hand = shard, sum;
+    InstructionId sum;
     if (!role->is_summed) sum = code.zeros(whole.type, whole.dims);
-    for (int64_t step = 0; step < ring->size; ++step) {
-      const InstructionId next =
-          step + 1 < ring->size ? code.permute(at_hand, ring->pairs, channel_++) : at_hand;
-      const InstructionId start = starts[static_cast<size_t>(step)];
-      sum = role->is_summed ? added(code, sum, dot, side, at_hand, role->other, start, size)
-                            : updated(code, sum, dot, side, at_hand, role->result, start, size);
-      at_hand = next;
-    }
+    for (size_t i = 0; i < shards.size(); ++i)
+      sum = role->is_summed
+                ? added(code, sum, dot, side, shards[i], role->other, starts[i], size)
+                : updated(code, sum, dot, side, shards[i], role->result, starts[i], size);
     editor_.set_shape(sum, whole);
     editor_.replace(dot, sum);
     remove_collective(editor_, gather);
     return true;
+  }
+
+  // The shards of all members as they come: a device's own, then those ahead of it, or in turns
+  // those ahead and those before it; and how far ahead each stands.
+  std::pair<Dims, std::vector<InstructionId>> sent_round(LocalCode& code, const Ring& ring,
+                                                         Ways ways, InstructionId shard) {
+    Dims ahead = {0};
+    std::vector<InstructionId> shards = {shard};
+    InstructionId from_next = shard, from_before = shard;
+    for (int64_t round = 1; round <= ring.forward_count(ways); ++round) {
+      from_next = code.permute(from_next, ring.pairs, channel_++);
+      ahead.push_back(round);
+      shards.push_back(from_next);
+      if (round > ring.backward_count(ways)) continue;
+      from_before = code.permute(from_before, ring.backward, channel_++);
+      ahead.push_back(-round);
+      shards.push_back(from_before);
+    }
+    return {ahead, shards};
   }
 
   InstructionId added(LocalCode& code, InstructionId sum, InstructionId dot, size_t side,
@@ -160,32 +219,46 @@ class Rings {
       for (size_t d = 0; d < module_.shape(module_.operand(dot, side)).dims.size(); ++d)
         if (const auto role = role_of(module_, dot, side, d);
             role && !role->is_summed && role->result == dim) {
-          if (!pays(scatter, dot, static_cast<double>(literal_bytes(chunk)), ring->size))
-            return false;
-          send_sums(scatter, dot, side, d, *ring);
-          return true;
+          // The operand is sliced; of two sums one is made.
+          const double moved = 2 * bytes_of(module_.operand(dot, side)) +
+                               3 * static_cast<double>(ring->size - 1) * bytes_of(scatter);
+          const auto ways = ways_that_pay(*ring, scatter, dot, bytes_of(scatter), moved);
+          if (ways) send_sums(scatter, dot, side, d, *ring, *ways);
+          return ways.has_value();
         }
     return false;
   }
 
+  // The sum of a chunk comes to its device from both sides: from as many members ahead of it as
+  // there are permutes by `pairs`, and from those before it.
   void send_sums(InstructionId scatter, InstructionId dot, size_t side, size_t dim,
-                 const Ring& ring) {
+                 const Ring& ring, Ways ways) {
     LocalCode code(editor_, scatter);
     const Shape chunk = module_.shape(scatter);
     const InstructionId mine = module_.operand(dot, side);
     const int64_t size = module_.shape(mine).dims[dim] / ring.size;
-    const std::vector<InstructionId> starts = offsets(code, ring, 1, size);
-    InstructionId sum;
-    for (InstructionId start : starts) {
-      const InstructionId part =
-          product_of(editor_, dot, side, slice(code, mine, dim, start, size), chunk);
-      if (!sum) {
-        sum = part;
-        continue;
+    const auto product = [&](InstructionId start) {
+      return product_of(editor_, dot, side, slice(code, mine, dim, start, size), chunk);
+    };
+    const auto add = [&](InstructionId a, InstructionId b) {
+      return editor_.add(scatter, Op::Add, chunk, std::array{a, b});
+    };
+    // The first of `ahead` begins; each is sent on with what comes next.
+    const auto sum_sent = [&](Dims ahead, const Network::Pairs& pairs) {
+      InstructionId sum;
+      for (InstructionId start : offsets(code, ring, ahead, size)) {
+        if (sum) sum = code.permute(sum, pairs, channel_++);
+        sum = sum ? add(sum, product(start)) : product(start);
       }
-      const InstructionId before = code.permute(sum, ring.pairs, channel_++);
-      sum = editor_.add(scatter, Op::Add, chunk, std::array{before, part});
-    }
+      return sum;
+    };
+    Dims ahead, before;
+    for (int64_t i = ring.forward_count(ways); i >= 0; --i) ahead.push_back(-i);
+    for (int64_t i = ring.backward_count(ways); i > 0; --i) before.push_back(i);
+    InstructionId sum = sum_sent(std::move(ahead), ring.pairs);
+    if (!before.empty())
+      sum = add(
+          sum, code.permute(sum_sent(std::move(before), ring.backward), ring.backward, channel_++));
     editor_.replace_moved(scatter, sum);
   }
 
@@ -194,6 +267,7 @@ class Rings {
   Editor editor_;
   StepTimes times_;
   int64_t devices_, channel_;
+  double memory_bytes_per_second_;
   std::vector<double> slack_;  // by instruction of one computation, seconds
 };
 

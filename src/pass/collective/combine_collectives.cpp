@@ -9,7 +9,7 @@
 #include <limits>
 #include <unordered_set>
 
-#include "pass/collective/timing.h"
+#include "pass/collective/device_groups.h"
 
 namespace hilo {
 namespace {
@@ -83,8 +83,7 @@ class Combiners {
   void join(InstructionId id) {
     const auto bytes = collective_bytes(module_, id);
     if (!bytes || bytes->group < 2) return;
-    const double sent = bytes->sent_bytes / times_.links().bytes_per_second;
-    const double saved = steps_of(*bytes) * times_.links().step_seconds;
+    const double sent = times_.use(id).transfer, saved = times_.use(id).latency;
     const Span& span = spans_[id.value];
     for (size_t s = 0; s < sets_.size(); ++s) {
       Set& set = sets_[s];

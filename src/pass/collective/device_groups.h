@@ -1,22 +1,10 @@
-// Which devices a collective joins, by their numbers: replica * partitions + partition. Private to
-// `pass/collective`.
+// What passes ask of collectives and their groups. Private to `pass/collective`.
 #pragma once
 
 #include "pass/pass.h"
 
 namespace hilo {
 
-using DeviceGroups = std::vector<Dims>;  // members in the order of data and of sums
-
-// How many devices run the module: what its header says, or else as many as one of its collectives
-// names.
-int64_t count_devices(const Module& module);
-// The groups of a collective that has replica_groups, whatever its ids count. Nothing where some
-// device stands in no group, or an id is no device's.
-std::optional<DeviceGroups> find_groups(const Module& module, InstructionId collective,
-                                        int64_t devices);
-// Of which all have the same size; 0 where they differ.
-int64_t group_size(const DeviceGroups& groups);
 // Written as an iota where their numbers form one.
 ReplicaGroups written(const DeviceGroups& groups);
 // Whether two collectives do the same with whatever operands: all but operands, shapes, channels
@@ -24,7 +12,6 @@ ReplicaGroups written(const DeviceGroups& groups);
 bool do_the_same(const Module& module, InstructionId a, InstructionId b, int64_t devices);
 // A number above all channels of the module.
 int64_t next_channel(const Module& module);
-std::optional<int64_t> channel_of(const Module& module, InstructionId collective);
 
 // Attributes of a collective between these groups, over a channel of its own.
 template <class Attributes>

@@ -5,7 +5,7 @@
 // scheduler puts instructions between; where it puts none, make_synchronous takes the forms back.
 #include <algorithm>
 
-#include "pass/collective/timing.h"
+#include "pass/collective/device_groups.h"
 
 namespace hilo {
 namespace {

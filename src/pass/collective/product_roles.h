@@ -2,7 +2,7 @@
 // `pass/collective`.
 #pragma once
 
-#include "pass/collective/timing.h"
+#include "pass/pass.h"
 
 namespace hilo {
 

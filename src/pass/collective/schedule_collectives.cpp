@@ -4,14 +4,14 @@
 // a collective begins its time, and its start follows when computation has filled that time, one
 // collective after the other. Of computations the one that lies on the longest way comes last. What
 // would take more memory than the machine has waits; where the order is no faster, or takes more
-// memory than there is and than before, the old one stays. Times are those of timing.h. Assumes
+// memory than there is and than before, the old one stays. Times are those of StepTimes. Assumes
 // that collectives are in two parts. The module is scheduled afterwards: passes that change it
 // come before.
 #include <algorithm>
 #include <limits>
 
+#include "pass/collective/device_groups.h"
 #include "pass/collective/live_bytes.h"
-#include "pass/collective/timing.h"
 
 namespace hilo {
 namespace {
@@ -82,7 +82,7 @@ class Backwards {
   // links are idle; 3: computation; 4: an end that must queue; 5: a start that would wait.
   int rank(InstructionId id) const {
     if (times_.is_start(id) && times_.communication(id) > 0) return ripe_[id.value] <= now_ ? 1 : 5;
-    if (times_.is_done(id)) return links_free_ <= now_ ? 2 : 4;
+    if (times_.is_done(id)) return links_free(times_.start_of(id)) <= now_ ? 2 : 4;
     return seconds_[id.value] == 0 ? 0 : 3;
   }
 
@@ -100,6 +100,20 @@ class Backwards {
     return a.value > b.value;
   }
 
+  // When the links of a collective's axes are free.
+  double links_free(InstructionId collective) const {
+    double out = 0;
+    for (size_t axis = 0; axis < links_free_.size(); ++axis)
+      if (times_.use(collective).axes >> axis & 1) out = std::max(out, links_free_[axis]);
+    return out;
+  }
+  void send(InstructionId collective) {
+    const double end = std::max(links_free(collective), now_) + times_.communication(collective);
+    for (size_t axis = 0; axis < links_free_.size(); ++axis)
+      if (times_.use(collective).axes >> axis & 1) links_free_[axis] = end;
+    ripe_[collective.value] = end;
+  }
+
   void place(size_t index) {
     const InstructionId id = ready_[index];
     ready_[index] = ready_.back();
@@ -107,12 +121,9 @@ class Backwards {
     placed_.push_back(id);
     live_.step_back(id);
     if (times_.is_done(id)) {
-      const InstructionId start = module_.operand(id, 0);
-      const double sent = times_.communication(start);
-      links_free_ = std::max(links_free_, now_) + sent;
-      ripe_[start.value] = links_free_;
-    } else if (const double sent = times_.communication(id); sent > 0) {
-      if (!times_.is_start(id)) ripe_[id.value] = links_free_ = std::max(links_free_, now_) + sent;
+      send(times_.start_of(id));
+    } else if (times_.communication(id) > 0) {
+      if (!times_.is_start(id)) send(id);
       now_ = std::max(now_, ripe_[id.value]);
     } else {
       now_ += seconds_[id.value];
@@ -132,7 +143,8 @@ class Backwards {
   std::vector<double> ripe_;             // by start: when its time is filled
   std::unordered_map<uint32_t, InstructionId> chain_;  // the effect before
   std::vector<InstructionId> ready_, placed_;
-  double now_ = 0, links_free_ = 0;  // from the end on
+  double now_ = 0;                                                     // from the end on
+  std::array<double, std::tuple_size_v<TorusShape>> links_free_ = {};  // by axis
 };
 
 class Scheduler {

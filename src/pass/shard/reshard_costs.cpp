@@ -6,30 +6,9 @@
 namespace hilo {
 namespace {
 
-struct LinkRate {
-  std::string_view machine;
-  double bytes_per_second;  // of all links one way
-};
-constexpr LinkRate link_rates[] = {
-#define GIB(n) 0
-#define MIB(n) 0
-#define TPU(...)
-#define GPU(...)
-#define CPU(...)
-#define TPU_PROGRAMS(name, usable, reserved, cores, scoped, links, rate) {#name, (links) * (rate)},
-#define GPU_PROGRAMS(name, architecture, links, rate) {#name, (links) * (rate)},
-#include "machine/machines.def"
-#undef TPU
-#undef GPU
-#undef CPU
-#undef GIB
-#undef MIB
-};
-
+// Of all links of a device, one way.
 double link_rate(const Machine& machine) {
-  for (const LinkRate& one : link_rates)
-    if (one.machine == machine.name) return one.bytes_per_second;
-  return 0;
+  return static_cast<double>(machine.links.count) * machine.links.bytes_per_second;
 }
 
 }  // namespace
@@ -44,9 +23,8 @@ AxisSharding before_new_summands(const AxisSharding& from, const AxisSharding& t
 }
 
 ReshardCosts::ReshardCosts(const Machine* machine) {
-  for (const LinkRate& one : link_rates)
-    if (!machine || link_rate(*machine) == 0 || machine->flops_bf16 == 0)
-      machine = find_machine(one.machine);
+  if (!machine || link_rate(*machine) == 0 || machine->flops_bf16 == 0)
+    machine = &assumed_machine();
   bytes_per_second_ = link_rate(*machine);
   flops_ = machine->flops_bf16;
 }

@@ -14,7 +14,7 @@ AxisSharding before_new_summands(const AxisSharding& from, const AxisSharding& t
 
 class ReshardCosts {
  public:
-  // Null, or a machine without links: the rates of the first chip in machines.def that has some.
+  // Null, or a machine without links: those of the assumed one.
   explicit ReshardCosts(const Machine* machine);
 
   const Result<ReshardPlan>& plan(std::span<const int64_t> dims, const AxisSharding& from,

@@ -1,6 +1,5 @@
 // Collectives joined, in two parts, and ordered beside computation.
 #include "pass/collective/live_bytes.h"
-#include "pass/collective/timing.h"
 
 #include <filesystem>
 #include <fstream>
@@ -182,6 +181,49 @@ TEST(CollectiveMatmul, RingsKeepValues) {
     EXPECT_EQ(count_op(one.after, Op::Dot), 4) << dot;
     EXPECT_EQ(count_op(one.after, Op::CollectivePermute), 3) << dot;
     EXPECT_EQ(one.bytes_after, one.bytes_before);
+  }
+}
+
+// Where the links close to a ring, half of the permutes go the other way.
+TEST(CollectiveMatmul, BothWaysRoundARing) {
+  const char* dots[] = {
+      "  x = s32[{1},32] parameter(0)\n  y = s32[32,8] parameter(1)\n"
+      "  g = s32[{2},32] all-gather(x), {0}, dimensions={{0}}\n"
+      "  ROOT d = s32[{2},8] dot(g, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n",
+      "  x = s32[16,{1}] parameter(0)\n  y = s32[{2},8] parameter(1)\n"
+      "  g = s32[16,{2}] all-gather(x), {0}, dimensions={{1}}\n"
+      "  ROOT d = s32[16,8] dot(g, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n",
+      "  x = s32[{2},8] parameter(0)\n  y = s32[8,8] parameter(1)\n"
+      "  d = s32[{2},8] dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n"
+      "  ROOT r = s32[{1},8] reduce-scatter(d), {0}, dimensions={{0}}, to_apply=addi\n"};
+  for (const int64_t devices : {3, 4, 5}) {
+    Machine ring = v5e();
+    // A shard takes a second, and its product a little more than half of one.
+    ring.flops_bf16 = 3413;
+    ring.links.bytes_per_second = 512;
+    ring.torus = {devices, 1, 1};
+    ring.links.ring_size = devices;
+    PipelineOptions options = on_v5e();
+    options.pass.machine = &ring;
+    std::string group = "0";
+    for (int64_t i = 1; i < devices; ++i) group += fmt::format(",{}", i);
+    const std::string over =
+        fmt::format("channel_id=1, replica_groups={{{{{}}}}}, use_global_device_ids=true", group);
+    for (const char* dot : dots) {
+      const Rewritten one =
+          rewritten(module_text(devices, fmt::format(fmt::runtime(dot), over, 4, 4 * devices)),
+                    "collective-matmul, dce", devices, options);
+      int64_t forwards = 0, backwards = 0;
+      for (const Instruction& instruction : one.after.instructions)
+        if (!instruction.removed && instruction.op == Op::CollectivePermute) {
+          const auto& pairs = one.after.attributes<CollectivePermuteAttributes>(instruction)
+                                  .source_target_pairs.pairs;
+          (pairs[0].second == 1 ? forwards : backwards) += 1;
+        }
+      EXPECT_EQ(forwards + backwards, devices - 1) << dot;
+      EXPECT_LE(std::abs(forwards - backwards), 1) << dot;
+      EXPECT_EQ(one.bytes_after, one.bytes_before);
+    }
   }
 }
 
