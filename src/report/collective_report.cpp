@@ -3,6 +3,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "report/collective_times.h"
 #include "report/dump_reading.h"
 #include "report/report_parts.h"
 
@@ -73,18 +74,26 @@ std::string sum_table(const std::map<std::string, double>& sums, const char* hea
   return table.text(2, static_cast<size_t>(style.width));
 }
 
+// How long all runs take is said in columns that are left out where nothing is known.
 std::string rows_of(const std::vector<PictureCollective>& all, const ReportStyle& style) {
   TextTable table({{"bytes", Side::Right},
                    {"runs", Side::Right},
+                   {"takes", Side::Right},
+                   {"exposed", Side::Right},
                    {"collective"},
                    {"along"},
                    {"source"},
+                   {"hidden behind"},
                    {"why"}});
+  const auto seconds = [](const PictureCollective& one, double each) {
+    return one.seconds < 0 ? "?" : human_seconds(each * one.runs);
+  };
   for (size_t i = 0; i < all.size() && i < static_cast<size_t>(style.rows); ++i)
     table.add({fmt::format("{:.0f}", sent(all[i])),
                fmt::format("{}{:.0f}", all[i].runs_known ? "" : ">=", all[i].runs),
+               seconds(all[i], all[i].seconds), seconds(all[i], all[i].exposed_seconds),
                fmt::format("{} %{}", all[i].kind, all[i].instruction.name), axes_of(all[i]),
-               line_of(all[i]), why(all[i])});
+               line_of(all[i]), all[i].seconds < 0 ? "?" : behind_text(all[i]), why(all[i])});
   return table.text(2, static_cast<size_t>(style.width));
 }
 
@@ -110,6 +119,7 @@ Json json_of(const PictureCollective& one) {
               {"axes", one.axes},
               {"op_name", one.instruction.op_name},
               {"source", source_text(one.instruction)}};
+  add_collective_times(out, one);
   if (one.reason)
     out["reason"] = {{"array", one.reason->array},
                      {"wanted_by", one.reason->wanted_by},
@@ -125,23 +135,60 @@ double total(const std::vector<PictureCollective>& all) {
   return out;
 }
 
+std::optional<StepTimes> times_on(const Machine* machine, const Module& module) {
+  std::optional<StepTimes> out;
+  if (machine) out.emplace(module, *machine);
+  if (out && !out->is_known()) out.reset();
+  return out;
+}
+
+std::string torus_text(const StepTimes& times, const Machine& machine) {
+  std::string out;
+  for (size_t axis = 0; axis < static_cast<size_t>(machine.links.torus_axes); ++axis)
+    out += fmt::format("{}{}", axis == 0 ? " " : "x", times.network().torus()[axis]);
+  return out;
+}
+
+std::string times_line(const StepTimes& times, const Machine& machine, const Module& module) {
+  const Timeline step = times.along(module.entry);
+  return fmt::format(
+      "On {}{} a step takes {}: {} are computation, {} communication that nothing hides, of {} "
+      "(by the roofline and the links, in the order of the {})\n",
+      machine.name, torus_text(times, machine), human_seconds(step.step),
+      human_seconds(step.compute), human_seconds(step.exposed()), human_seconds(step.communication),
+      module.header.is_scheduled ? "schedule" : "file, which is no schedule");
+}
+
 }  // namespace
 
-std::string collective_report(const Module& module, const ReportStyle& style) {
-  const auto all = find_collectives(module, count_cost(module));
+std::string collective_report(const Module& module, const Machine* machine,
+                              const ReportStyle& style) {
+  const auto times = times_on(machine, module);
+  const auto all = find_collectives(module, count_cost(module), times ? &*times : nullptr);
   if (all.empty()) return "no collectives: no device needs what another has\n";
   std::string out = fmt::format("A device sends {:.0f} bytes in one run, in {} collectives\n",
                                 total(all), all.size());
+  if (times) out += times_line(*times, *machine, module);
   out += rows_of(all, style);
   out += "By axis of the mesh\n" + sum_table(sums(all, axes_of), "axes", style);
   out += "By source line\n" + sum_table(sums(all, line_of), "source", style);
   return out + cures(all, style);
 }
 
-std::string collectives_json(const Module& module) {
-  const auto all = find_collectives(module, count_cost(module));
+std::string collectives_json(const Module& module, const Machine* machine) {
+  const auto times = times_on(machine, module);
+  const auto all = find_collectives(module, count_cost(module), times ? &*times : nullptr);
   Json out = {
       {"schema", "hilo.collectives.1"}, {"module", module.header.name}, {"bytes", total(all)}};
+  if (times) {
+    const Timeline step = times->along(module.entry);
+    out["machine"] = machine->name;
+    out["topology"] = times->network().torus();
+    out["step_seconds"] = step.step;
+    out["compute_seconds"] = step.compute;
+    out["communication_seconds"] = step.communication;
+    out["exposed_communication_seconds"] = step.exposed();
+  }
   Json& list = out["collectives"] = Json::array();
   for (const PictureCollective& one : all) list.push_back(json_of(one));
   out["by_axis"] = sums(all, axes_of);

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <map>
 
-#include "report/chip.h"
 #include "report/report_parts.h"
 
 namespace hilo {
@@ -32,12 +31,6 @@ Roof roof_of(const MemoryPicture& picture) {
   if (machine == nullptr) return {};
   return {std::max(machine->flops_f32, machine->flops_bf16),
           memory_space(*machine, 0).bytes_per_second};
-}
-
-std::string human_seconds(double seconds) {
-  if (seconds >= 1) return fmt::format("{:.2f} s", seconds);
-  if (seconds >= 1e-3) return fmt::format("{:.2f} ms", seconds * 1e3);
-  return fmt::format("{:.2f} us", seconds * 1e6);
 }
 
 // The time that the roofline allows, and which of its sides that is (Williams, Waterman and
@@ -101,12 +94,19 @@ std::string links_line(const MemoryPicture& picture) {
 
 }  // namespace
 
+std::string human_seconds(double seconds) {
+  if (seconds >= 1) return fmt::format("{:.2f} s", seconds);
+  if (seconds >= 1e-3) return fmt::format("{:.2f} ms", seconds * 1e3);
+  return fmt::format("{:.2f} us", seconds * 1e6);
+}
+
 std::string collective_table(const MemoryPicture& picture, const ReportStyle& style) {
   const double rate = link_rate_of(picture);
   TextTable table({{"link bytes", Side::Right},
                    {"devices", Side::Right},
                    {"runs", Side::Right},
                    {"at best", Side::Right},
+                   {"exposed", Side::Right},
                    {"op"},
                    {"instruction"},
                    {"source"},
@@ -121,8 +121,10 @@ std::string collective_table(const MemoryPicture& picture, const ReportStyle& st
     else
       table.add({human_number(bytes), std::to_string(one.devices),
                  fmt::format("{}{:.0f}", one.runs_known ? "" : ">=", one.runs),
-                 rate > 0 ? human_seconds(bytes / rate) : "", one.instruction.op,
-                 one.instruction.name, short_source(one.instruction), one.instruction.op_name});
+                 rate > 0 ? human_seconds(bytes / rate) : "",
+                 one.seconds < 0 ? "?" : human_seconds(one.exposed_seconds * one.runs),
+                 one.instruction.op, one.instruction.name, short_source(one.instruction),
+                 one.instruction.op_name});
   }
   if (table.empty()) return "";
   std::string out = table.text(2, static_cast<size_t>(style.width));

@@ -106,8 +106,9 @@ void read_out_of_memory(const DumpText& dump, DumpContents& contents);
 void describe_instruction(PictureInstruction& instruction, std::string_view text);
 void describe_instruction(PictureInstruction& instruction, const Module& module, InstructionId id);
 
-// Of a module with its costs, by instruction.
-std::vector<PictureCollective> find_collectives(const Module& module, std::span<const Cost> costs);
+// Of a module with its costs, by instruction; with times, where these are known.
+std::vector<PictureCollective> find_collectives(const Module& module, std::span<const Cost> costs,
+                                                const StepTimes* times = nullptr);
 // Puts ranges, buffers, totals and peaks into the picture, and finds what contradicts itself.
 void join_dumps(DumpContents& contents, const DumpOptions& options);
 // join_places(), its conflicts as faults.

@@ -1,6 +1,7 @@
 // The collectives of a module, each once, and what they move over links.
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
 #include "report/dump_reading.h"
 
@@ -9,14 +10,17 @@ namespace {
 
 class Collectives {
  public:
-  Collectives(const Module& module, std::span<const Cost> costs)
+  Collectives(const Module& module, std::span<const Cost> costs, const StepTimes* times)
       : module_(module), costs_(costs), caller_of_(module.computations.size()) {
     for (uint32_t i = 0; i < module.instructions.size(); ++i)
       for (const ComputationId called : module.called(module.instructions[i]))
         caller_of_[called.value] = InstructionId{i};
+    if (!times) return;
+    for (CollectiveTime& one : times->collectives()) times_.emplace(one.id.value, std::move(one));
   }
 
   std::vector<PictureCollective> find() {
+    find_started();
     for (uint32_t i = 0; i < module_.instructions.size(); ++i) {
       const Instruction& instruction = module_.instructions[i];
       const bool holds_one = instruction.op == Op::Fusion || instruction.op == Op::AsyncStart;
@@ -31,6 +35,18 @@ class Collectives {
   }
 
  private:
+  // Channels of the collectives that a fusion starts, and others go on with.
+  void find_started() {
+    for (uint32_t i = 0; i < module_.instructions.size(); ++i)
+      if (module_.instructions[i].op == Op::Fusion && collective_bytes(module_, InstructionId{i}))
+        for (ComputationId called : module_.called(module_.instructions[i]))
+          for (InstructionId inside : module_[called].instructions)
+            if (const auto channel = channel_of(module_, inside)) started_.insert(*channel);
+  }
+  bool goes_on_with_another(InstructionId run, int64_t channel) const {
+    return started_.contains(channel) && !collective_bytes(module_, run);
+  }
+
   // The instruction that stands in a computation which is run by itself, not as part of a fusion.
   InstructionId run_by_itself(InstructionId id) const {
     for (size_t depth = 0; costs_[id.value].runs == 0 && depth < caller_of_.size(); ++depth) {
@@ -39,15 +55,6 @@ class Collectives {
       id = caller;
     }
     return id;
-  }
-
-  std::optional<int64_t> channel_of(InstructionId id) const {
-    return visit_attributes_type(module_[id].op,
-                                 [&]<class A>(std::type_identity<A>) -> std::optional<int64_t> {
-                                   if constexpr (requires(const A& a) { a.channel_id; })
-                                     return module_.attributes<A>(id).channel_id;
-                                   else return {};
-                                 });
   }
 
   // Groups that are written as axes of a mesh.
@@ -79,9 +86,11 @@ class Collectives {
 
   void add(InstructionId id, const CollectiveBytes& what) {
     const InstructionId run = run_by_itself(id);
-    const auto channel = channel_of(id);
+    const auto channel = channel_of(module_, id);
     // A collective that is done in steps stands in several fusions.
-    if (run != id && channel && !channels_.insert(*channel).second) return;
+    if (run != id && channel &&
+        (goes_on_with_another(run, *channel) || !channels_.insert(*channel).second))
+      return;
     PictureCollective one;
     describe_instruction(one.instruction, module_, id);
     one.instruction.name = module_[id].name;
@@ -92,20 +101,32 @@ class Collectives {
     one.link_bytes = what.sent_bytes;
     one.axes = axes_of(id);
     one.reason = reason_of(id);
+    add_times(one, run);
     out_.push_back(std::move(one));
+  }
+
+  void add_times(PictureCollective& one, InstructionId run) const {
+    const auto found = times_.find(run.value);
+    if (found == times_.end()) return;
+    one.seconds = found->second.seconds;
+    one.exposed_seconds = found->second.exposed;
+    for (const auto& [id, seconds] : found->second.behind)
+      one.behind.push_back({std::string(module_[id].name), seconds});
   }
 
   const Module& module_;
   std::span<const Cost> costs_;
   std::vector<InstructionId> caller_of_;  // by computation
-  std::set<int64_t> channels_;
+  std::set<int64_t> channels_, started_;
+  std::unordered_map<uint32_t, CollectiveTime> times_;  // by what runs
   std::vector<PictureCollective> out_;
 };
 
 }  // namespace
 
-std::vector<PictureCollective> find_collectives(const Module& module, std::span<const Cost> costs) {
-  return Collectives(module, costs).find();
+std::vector<PictureCollective> find_collectives(const Module& module, std::span<const Cost> costs,
+                                                const StepTimes* times) {
+  return Collectives(module, costs, times).find();
 }
 
 }  // namespace hilo

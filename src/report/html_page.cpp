@@ -4,7 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
-#include "report/report.h"
+#include "report/collective_times.h"
+#include "report/report_parts.h"
 
 namespace hilo {
 
@@ -38,6 +39,7 @@ class PageData {
     out["spaces"] = json::array();
     for (const PictureSpace& space : picture_.spaces) out["spaces"].push_back(space_of(space));
     out["advice"] = advice();
+    out["collectives"] = collectives();
     out["instructions"] = instructions();
     out["texts"] = texts_;  // last: the others add to it
     return out.dump(-1, ' ', true, json::error_handler_t::replace);
@@ -169,6 +171,22 @@ class PageData {
                      {"saved", a.saved_bytes},
                      {"total", a.total_bytes},
                      {"values", a.values}});
+    return out;
+  }
+
+  json collectives() const {
+    json out = json::array();
+    for (const PictureCollective& one : picture_.collectives) {
+      nlohmann::ordered_json row = {{"name", one.instruction.name},
+                                    {"kind", one.kind},
+                                    {"source", short_source(one.instruction)},
+                                    {"axes", one.axes},
+                                    {"devices", one.devices},
+                                    {"bytes", one.link_bytes},
+                                    {"runs", one.runs}};
+      add_collective_times(row, one);
+      out.emplace_back(json(row));
+    }
     return out;
   }
 

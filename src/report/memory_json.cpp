@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "report/collective_times.h"
 #include "report/picture.h"
 #include "report/roles.h"
 
@@ -122,14 +123,16 @@ Json json_of_message(const MemoryMessage& message) {
 }
 
 Json json_of_collective(const PictureCollective& one) {
-  return {{"name", one.instruction.name},
-          {"op", one.instruction.op},
-          {"op_name", one.instruction.op_name},
-          {"source", source_text(one.instruction)},
-          {"devices", one.devices},
-          {"link_bytes", one.link_bytes},
-          {"runs", one.runs},
-          {"is_known", one.runs_known}};
+  Json out = {{"name", one.instruction.name},
+              {"op", one.instruction.op},
+              {"op_name", one.instruction.op_name},
+              {"source", source_text(one.instruction)},
+              {"devices", one.devices},
+              {"link_bytes", one.link_bytes},
+              {"runs", one.runs},
+              {"is_known", one.runs_known}};
+  add_collective_times(out, one);
+  return out;
 }
 
 template <class T, class Convert>

@@ -141,7 +141,9 @@ class PictureMaker {
         picture_.instructions[instruction_of_[i]].cost = costs[i];
         picture_.instructions[instruction_of_[i]].has_cost = true;
       }
-    picture_.collectives = find_collectives(module_, costs);
+    std::optional<StepTimes> times;
+    if (machine_.links.are_known()) times.emplace(module_, machine_, &plan_.schedule);
+    picture_.collectives = find_collectives(module_, costs, times ? &*times : nullptr);
   }
 
   const Module& module_;

@@ -27,6 +27,16 @@ struct PictureCollective {
   double runs = 0;
   bool runs_known = true;
   std::string axes;  // of the mesh, along which they exchange; empty: groups name none
+  // One run on the picture's machine, and how long of it nothing is computed; -1: not known.
+  double seconds = -1, exposed_seconds = -1;
+  struct Behind {
+    std::string name;
+    double seconds = 0;
+  };
+  std::vector<Behind> behind;  // what is computed meanwhile, most first
+  double hidden_seconds() const {
+    return seconds < 0 ? -1 : std::max(0.0, seconds - exposed_seconds);
+  }
   // Which two shardings met, where the partitioner made it: the array, the instruction that wanted
   // it, what it had and what was wanted.
   struct Reason {
@@ -257,9 +267,12 @@ std::string memory_json(const MemoryPicture& picture);  // schema "hilo.explain.
 std::string html_page(const MemoryPicture& picture);
 
 // Every collective of a partitioned module: bytes that a device sends in one run, groups, source
-// lines, which shardings met there and what would save it; sums by axis and by source line.
-std::string collective_report(const Module& module, const ReportStyle& style = {});
-std::string collectives_json(const Module& module);  // schema "hilo.collectives.1"
+// lines, which shardings met there and what would save it; sums by axis and by source line. On a
+// machine with links also how long it takes, in the order of the module, and behind what it hides.
+std::string collective_report(const Module& module, const Machine* machine = nullptr,
+                              const ReportStyle& style = {});
+// Schema "hilo.collectives.1".
+std::string collectives_json(const Module& module, const Machine* machine = nullptr);
 
 // Every array of a program of whole arrays: the axes of each dimension, and which annotations at
 // which source lines they came from. The module is left as sharding-propagation leaves it.

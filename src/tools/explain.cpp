@@ -11,6 +11,7 @@
 #include "tools/explain_input.h"
 #include "tools/named.h"
 #include "tools/run_options.h"
+#include "tools/target_machine.h"
 #include "verify/verify.h"
 #include "wire/wire.h"
 
@@ -20,7 +21,7 @@ namespace {
 struct Options {
   std::vector<std::string> files;
   int64_t limit_bytes = 0;  // 0: none
-  std::string target, limit, html, dump_to, dump_form = "today", index_map;
+  std::string target, topology, limit, html, dump_to, dump_form = "today", index_map;
   bool keep_order = false, verify_plan = false, no_advice = false, collectives = false,
        sharding = false;
   int rows = 20;
@@ -32,15 +33,6 @@ struct Planned {
   Module module;
   Plan plan;
 };
-
-Result<const Machine*> named_machine(const std::string& name) {
-  if (name.empty()) return nullptr;
-  if (const Machine* machine = find_machine(name)) return machine;
-  std::string known;
-  for (const Machine& machine : machines())
-    known += (known.empty() ? "" : ", ") + std::string(machine.name);
-  return fail(ErrorKind::Usage, "--target={}: no chip of that name; known are {}", name, known);
-}
 
 // All of several mistakes, and the first of them.
 Result<void> check_all(const std::vector<Error>& errors, const Session& session) {
@@ -184,16 +176,18 @@ Result<void> explain_index_maps(const ExplainInput& input, const Options& option
 }
 
 // A program of whole arrays is partitioned first.
-Result<void> explain_collectives(ExplainInput& input, const Options& options,
-                                 const Session& session) {
+Result<void> explain_collectives(ExplainInput& input, const Machine* machine,
+                                 const Options& options, const Session& session) {
   if (!input.module)
     return fail(ErrorKind::Usage,
                 "--collectives tells of the collectives of a module; this is a dump");
   Module& module = input.module->module;
   HILO_DO(check_all(verify(module), session));
   if (find_partitioning(module, {}) == Partitioning::Unpartitioned) HILO_DO(partition(module));
-  fmt::print("{}", session.json ? collectives_json(module) + "\n"
-                                : collective_report(module, report_style(options)));
+  const AssumedMachine assumed = assume_machine(module, {input.module->path, nullptr});
+  if (!machine) machine = assumed.machine;
+  fmt::print("{}", session.json ? collectives_json(module, machine) + "\n"
+                                : collective_report(module, machine, report_style(options)));
   return {};
 }
 
@@ -212,11 +206,13 @@ Result<void> explain(Options& options, Session& session) {
   HILO_TRY(options.limit_bytes, parse_limit(options.limit));
   if (options.html == "-" && session.json)
     return fail(ErrorKind::Usage, "--html=- and --json both write to standard output");
-  HILO_TRY(const Machine* const machine, named_machine(options.target));
+  HILO_TRY(const std::optional<Machine> named, find_target(options.target, options.topology));
+  const Machine* const machine = named ? &*named : nullptr;
   auto input = load_explain_input(options.files, options.stage, session);
   if (!input) return {};  // reported
+  if (machine && input->module) HILO_DO(check_torus(*machine, input->module->module));
   if (options.sharding) return explain_sharding(*input, options, session);
-  if (options.collectives) return explain_collectives(*input, options, session);
+  if (options.collectives) return explain_collectives(*input, machine, options, session);
   if (!options.index_map.empty()) return explain_index_maps(*input, options, session);
   HILO_TRY(MemoryPicture picture, input->dumps.empty()
                                       ? explain_module(*input->module, machine, options, session)
@@ -242,6 +238,8 @@ void add_explain(Arguments& arguments, Session& session) {
       .required();
   add_stage_options(arguments, options->stage);
   arguments.add_option("--target", options->target, "the chip, as in v5e or h100_sxm");
+  arguments.add_option("--topology", options->topology,
+                       "devices along each axis of the target's torus, as in 4x2");
   arguments.add_option("--limit", options->limit, "as in 16GiB: exit status 3 when more is needed");
   arguments.add_option(
       "--html", options->html,

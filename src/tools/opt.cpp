@@ -7,12 +7,13 @@
 #include "tools/keeps.h"
 #include "tools/module_file.h"
 #include "tools/module_form.h"
+#include "tools/target_machine.h"
 
 namespace hilo::tools {
 namespace {
 
 struct OptOptions {
-  std::string file, passes, pipeline, output, dump_to, machine, keeps = "reals";
+  std::string file, passes, pipeline, output, dump_to, target, topology, keeps = "reals";
   std::vector<std::string> disabled;
   int64_t stop_after = -1;
   bool time = false, verify = false, statistics = false;
@@ -89,10 +90,10 @@ Result<PipelineReport> optimize(Module& module, const OptOptions& options, Sessi
   run.disabled = options.disabled;
   if (options.stop_after >= 0) run.stop_after = options.stop_after;
   run.pass.rewrite.keeps = keeps_named(options.keeps);
-  if (!options.machine.empty()) {
-    run.pass.machine = find_machine(options.machine);
-    if (!run.pass.machine)
-      return fail(ErrorKind::Usage, "--target={}: no such machine", options.machine);
+  HILO_TRY(const std::optional<Machine> machine, find_target(options.target, options.topology));
+  if (machine) {
+    HILO_DO(check_torus(*machine, module));
+    run.pass.machine = &*machine;
   }
   if (!options.dump_to.empty()) {
     std::error_code error;
@@ -150,7 +151,9 @@ void add_opt(Arguments& arguments, Session& session) {
       .between(0, std::numeric_limits<int>::max());
   arguments.add_option("--keep", options->keeps, "what must stay of floats: bits, values or reals")
       .one_of({"bits", "values", "reals"});
-  arguments.add_option("--target", options->machine, "the machine that passes are told of");
+  arguments.add_option("--target", options->target, "the machine that passes are told of");
+  arguments.add_option("--topology", options->topology,
+                       "devices along each axis of its torus, as in 4x2");
   arguments.add_option("--dump-to", options->dump_to, "a folder for the module after each pass");
   arguments.add_flag("--verify", options->verify, "verify the module after each pass");
   arguments.add_flag("--time", options->time, "seconds of each pass on standard error");

@@ -74,7 +74,9 @@ class Opt(unittest.TestCase):
                                    (["--disable=nothing"], "no pass or pipeline"),
                                    (["--pipeline=nothing"], "no such pipeline"),
                                    (["--passes=dce,(cse"], "expected \")*\""),
-                                   (["--target=z80"], "no such machine")):
+                                   (["--target=z80"], "no chip of that name"),
+                                   (["--topology=2x2"], "of which chip"),
+                                   (["--target=v5e", "--topology=2x2x2"], "torus of 2 axes")):
             done = hilo("opt", "-", *arguments)
             self.assertEqual(done.returncode, 2, arguments)
             self.assertIn(message, done.stderr)

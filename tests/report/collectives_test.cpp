@@ -120,5 +120,68 @@ TEST(Collectives, RolesByNames) {
   EXPECT_EQ(roles["activations"], 4096) << json["memory_spaces"][0].dump();
 }
 
+// One gather is waited for, the other goes on beside a product.
+constexpr std::string_view hidden_gather =
+    "HloModule m, is_scheduled=true, num_partitions=4\n\n"
+    "ENTRY %main {\n"
+    "  %x = bf16[8192,8192]{1,0} parameter(0)\n  %w = bf16[256,8192]{1,0} parameter(1)\n"
+    "  %first = bf16[1024,8192]{1,0} all-gather(%w), channel_id=1, "
+    "replica_groups={{0,1,2,3}}, dimensions={0}, use_global_device_ids=true\n"
+    "  %begin = (bf16[256,8192]{1,0}, bf16[1024,8192]{1,0}) all-gather-start(%w), channel_id=2, "
+    "replica_groups={{0,1,2,3}}, dimensions={0}, use_global_device_ids=true\n"
+    "  %y = bf16[8192,8192]{1,0} dot(%x, %x), lhs_contracting_dims={1}, "
+    "rhs_contracting_dims={0}\n"
+    "  %end = bf16[1024,8192]{1,0} all-gather-done(%begin)\n"
+    "  ROOT %z = (bf16[8192,8192]{1,0}, bf16[1024,8192]{1,0}, bf16[1024,8192]{1,0}) "
+    "tuple(%y, %end, %first)\n}\n";
+
+TEST(Collectives, WhatIsExposedAndBehindWhatTheRestHides) {
+  auto module = parse(hidden_gather);
+  ASSERT_TRUE(module) << to_string(module.error());
+  const Machine& machine = *find_machine("v5e");
+  const std::string report = collective_report(*module, &machine, {.width = 200});
+  EXPECT_TRUE(report.contains("On v5e 2x2 a step takes")) << report;
+  EXPECT_TRUE(report.contains("hidden behind")) << report;
+  const auto json = nlohmann::json::parse(collectives_json(*module, &machine));
+  ASSERT_EQ(json["collectives"].size(), 2u);
+  double exposed = 0;
+  for (const auto& one : json["collectives"]) {
+    const bool is_first = one["name"] == "first";
+    EXPECT_DOUBLE_EQ(one["exposed_seconds"].get<double>() + one["hidden_seconds"].get<double>(),
+                     one["seconds"].get<double>());
+    EXPECT_EQ(one["exposed_seconds"] == one["seconds"], is_first);
+    EXPECT_EQ(one["hidden_by"].empty(), is_first);
+    if (!is_first) {
+      EXPECT_EQ(one["hidden_by"][0], "y");
+    }
+    exposed += one["exposed_seconds"].get<double>();
+  }
+  EXPECT_NEAR(json["exposed_communication_seconds"].get<double>(), exposed, 1e-12);
+  EXPECT_EQ(json["topology"], nlohmann::json({2, 2, 1}));
+}
+
+TEST(Collectives, NothingIsSaidOfTimesWhereNoLinksAreKnown) {
+  auto module = parse(hidden_gather);
+  ASSERT_TRUE(module) << to_string(module.error());
+  for (const Machine* machine : {static_cast<const Machine*>(nullptr), find_machine("cpu")}) {
+    EXPECT_FALSE(collective_report(*module, machine).contains("exposed"));
+    EXPECT_FALSE(collectives_json(*module, machine).contains("exposed"));
+  }
+}
+
+TEST(Collectives, ThePageAndTheDocumentSayItToo) {
+  auto module = parse(hidden_gather);
+  ASSERT_TRUE(module) << to_string(module.error());
+  const Machine& machine = *find_machine("v5e");
+  const auto planned = plan(*module, machine);
+  ASSERT_TRUE(planned) << to_string(planned.error());
+  const MemoryPicture picture = picture_of(*module, machine, *planned);
+  ASSERT_EQ(picture.collectives.size(), 2u);
+  EXPECT_TRUE(html_page(picture).contains("\"hidden_by\":[\"y\"]"));
+  const auto json = nlohmann::json::parse(memory_json(picture));
+  EXPECT_TRUE(json["collectives"][0].contains("exposed_seconds"));
+  EXPECT_TRUE(memory_report(picture).contains("exposed"));
+}
+
 }  // namespace
 }  // namespace hilo

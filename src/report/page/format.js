@@ -20,6 +20,10 @@ function amountText(number) {
   while (number >= 1000 && unit + 1 < names.length) number /= 1000, ++unit;
   return `${number.toPrecision(3).replace(/\.0+$/, "")}${names[unit]}`;
 }
+function secondsText(seconds) {
+  if (seconds >= 1) return `${seconds.toFixed(2)} s`;
+  return seconds >= 1e-3 ? `${(1e3 * seconds).toFixed(2)} ms` : `${(1e6 * seconds).toFixed(2)} us`;
+}
 function percentText(share) { return `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`; }
 function lastPart(path) { return path.slice(path.lastIndexOf("/") + 1); }
 

@@ -13,6 +13,7 @@ function start() {
   showControls(app);
   measure(app);
   enterSpace(app, app.space);
+  showCollectives(app);
   showRemarks(app);
   listen(app);
   selectFromAddress(app);

@@ -137,6 +137,37 @@ function markLiveRow(app) {
     row.setAttribute("aria-selected", String(Number(row.dataset.value) === app.selected));
 }
 
+// What devices send each other, how long nothing is computed meanwhile, and behind what the rest
+// hides.
+function showCollectives(app) {
+  const all = app.model.raw.collectives || [];
+  if (all.length === 0) return;
+  const timed = all.some(one => one.seconds !== undefined);
+  const head = title => el("th", { className: title === "source" ? "" : "bytes" }, title);
+  const columns = timed ? ["exposed", "hidden"] : [];
+  fill(byId("collectives"),
+    el("div", { className: "head" }, el("h2", {}, "Collectives"),
+       el("span", { className: "quiet" },
+          bytesText(all.reduce((sum, one) => sum + one.bytes * one.runs, 0)))),
+    el("table", {},
+       el("thead", {}, el("tr", {}, ["sent", ...columns].map(head), el("th", {}, "collective"),
+                          head("source"))),
+       el("tbody", {}, all.slice(0, FIRST_ROWS).map(one => collectiveRow(one, timed)))));
+}
+
+function collectiveRow(one, timed) {
+  const cell = text => el("td", { className: "bytes" }, text);
+  const times = timed ? [one.exposed_seconds, one.hidden_seconds].map(seconds =>
+    cell(seconds === undefined ? "" : secondsText(seconds * one.runs))) : [];
+  const behind = one.hidden_by || [];
+  const name = `${one.kind} ${one.name}`;
+  return el("tr", {}, cell(bytesText(one.bytes * one.runs)), times,
+            el("td", { className: "mono", title: [name, ...behind].join("\nbehind ") }, name,
+               el("span", { className: "quiet" },
+                  behind.length === 0 ? "" : ` behind ${behind.join(", ")}`)),
+            el("td", { className: "quiet" }, one.source));
+}
+
 function showRemarks(app) {
   const { advice, notes, faults } = app.model.raw, parts = [];
   if (advice.length > 0) parts.push(el("h2", {}, "What would help"));
