@@ -181,6 +181,21 @@ class Explain(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("v5e", done.stderr)
 
+    def test_topology_is_of_as_many_devices(self):
+        text = ("HloModule m, num_partitions=4\nENTRY e {\n  x = f32[8] parameter(0)\n  ROOT y = f32[32] "
+                "all-gather(x), channel_id=1, replica_groups={{0,1,2,3}}, dimensions={0}, "
+                "use_global_device_ids=true\n}\n")
+        line = ["-", "--collectives", "--target=v5e", "--json"]
+        document = json.loads(explain(*line, "--topology=4x1", text=text).stdout)
+        self.assertEqual(document["topology"], [4, 1, 1])
+        square = json.loads(explain(*line, text=text).stdout)
+        self.assertEqual(square["topology"], [2, 2, 1])
+        self.assertLess(square["step_seconds"], document["step_seconds"])
+        for topology in ("4x2", "2x2x1", "four"):
+            refused = explain(*line, f"--topology={topology}", text=text)
+            self.assertNotEqual(refused.returncode, 0)
+            self.assertIn("topology", refused.stderr)
+
     def test_limit(self):
         fits = explain("-", "--limit=2MiB", text=MODULE)
         self.assertEqual(fits.returncode, 0, fits.stderr)

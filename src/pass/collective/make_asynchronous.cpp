@@ -53,6 +53,9 @@ class Starter {
                                               module_.operands(id).end());
     const InstructionId begun = editor_.add(id, start, started, operands);
     module_[begun].attributes = module_.copy_attributes(start, module_[id].attributes);
+    // The reason why it is there is that of the start, which sends.
+    if (FrontendAttributes said = module_.extra(module_[id]).frontend_attributes; !said.empty())
+      module_.mutable_extra(begun).frontend_attributes = std::move(said);
     return editor_.add(id, done, result, std::array{begun});
   }
 

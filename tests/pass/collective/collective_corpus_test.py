@@ -56,6 +56,24 @@ class Corpus(unittest.TestCase):
         print(f"\n{name}: {after:.0f} of {before:.0f} bytes a device, {after / before:.3f}")
         self.assertLessEqual(after, LIMIT * before)
 
+    def test_values_stay_beside_computation(self):
+        """Rings, joined collectives, fusions, gathers inside products, another order."""
+        fused = 0
+        for module in sorted(CORPUS.glob("*/partitioned.hlo")):
+            values = module.parent / "io.npz"
+            if not values.exists():
+                continue
+            with self.subTest(module=module.parent.name):
+                done = hilo("opt", module, "--pipeline=collectives,overlap", "--target=v5e",
+                            "--verify", "-o", self.out)
+                self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+                fused += self.out.read_text().count('"AsyncCollectiveStart"')
+                run = ["--device=cpu", "--inputs", values, "--expected", values]
+                before, after = hilo("run", module, *run), hilo("run", self.out, *run)
+                self.assertEqual(after.returncode, before.returncode,
+                                 (after.stdout + after.stderr)[-2000:])
+        self.assertGreater(fused, 0)
+
     def test_partitioned_from_shardy(self):
         self.check_all("partitioned.hlo")
 
