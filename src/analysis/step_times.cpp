@@ -225,8 +225,14 @@ Timeline StepTimes::along(std::span<const InstructionId> order,
 std::vector<CollectiveTime> StepTimes::collectives() const {
   std::vector<CollectiveTime> out;
   if (!is_known()) return out;
+  // What a start wraps counts where it is started.
+  std::vector<bool> is_wrapped(module_.computations.size());
+  for (const Instruction& one : module_.instructions)
+    if (!one.removed && one.op == Op::AsyncStart)
+      is_wrapped[module_.attributes<AsyncAttributes>(one).calls.value] = true;
   for (ComputationId id : module_.post_order())
-    if (std::ranges::any_of(module_[id].instructions,
+    if (!is_wrapped[id.value] &&
+        std::ranges::any_of(module_[id].instructions,
                             [&](InstructionId one) { return runs_[one.value] > 0; }))
       along(order_of(id), &out);
   return out;

@@ -14,7 +14,7 @@ class Collectives {
       : module_(module), costs_(costs), caller_of_(module.computations.size()) {
     for (uint32_t i = 0; i < module.instructions.size(); ++i)
       for (const ComputationId called : module.called(module.instructions[i]))
-        caller_of_[called.value] = InstructionId{i};
+        if (!starts(caller_of_[called.value])) caller_of_[called.value] = InstructionId{i};
     if (!times) return;
     for (CollectiveTime& one : times->collectives()) times_.emplace(one.id.value, std::move(one));
   }
@@ -47,11 +47,14 @@ class Collectives {
     return started_.contains(channel) && !collective_bytes(module_, run);
   }
 
-  // The instruction that stands in a computation which is run by itself, not as part of a fusion.
+  bool starts(InstructionId id) const { return id && module_[id].op == Op::AsyncStart; }
+
+  // The instruction that stands in a computation which is run by itself, not as part of a fusion
+  // or of what an async-start wraps.
   InstructionId run_by_itself(InstructionId id) const {
-    for (size_t depth = 0; costs_[id.value].runs == 0 && depth < caller_of_.size(); ++depth) {
+    for (size_t depth = 0; depth < caller_of_.size(); ++depth) {
       const InstructionId caller = caller_of_[module_[id].computation.value];
-      if (!caller) break;
+      if (!caller || (costs_[id.value].runs > 0 && !starts(caller))) break;
       id = caller;
     }
     return id;

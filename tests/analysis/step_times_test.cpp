@@ -103,6 +103,29 @@ TEST(StepTimes, ExposedTimesAddUp) {
   EXPECT_NEAR(times.along(module.entry).exposed(), 5 * all[0].exposed, 1e-12);
 }
 
+// What an async-start wraps is a collective once, and hides as others do.
+TEST(StepTimes, AWrappedCollectiveCountsWhereItIsStarted) {
+  const Module module =
+      parsed(head +
+             "add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }\n"
+             "wrapped { p = f32[1024,1024] parameter(0)\n"
+             "  ROOT r = f32[256,1024] reduce-scatter(p), channel_id=1, "
+             "replica_groups={{0,1,2,3}}, dimensions={0}, use_global_device_ids=true, "
+             "to_apply=add\n}\n"
+             "ENTRY e {\n  x = bf16[8192,8192] parameter(0)\n  w = f32[1024,1024] parameter(1)\n"
+             "  begin = ((f32[1024,1024]), f32[256,1024], u32[]) async-start(w), calls=wrapped\n"
+             "  y = bf16[8192,8192] dot(x, x), lhs_contracting_dims={1}, "
+             "rhs_contracting_dims={0}\n"
+             "  end = f32[256,1024] async-done(begin), calls=wrapped\n"
+             "  ROOT z = (bf16[8192,8192], f32[256,1024]) tuple(y, end)\n}\n");
+  const StepTimes times(module, v5e());
+  const auto all = times.collectives();
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(module[all[0].id].name, "begin");
+  EXPECT_EQ(all[0].exposed, 0);
+  EXPECT_EQ(times.along(module.entry).exposed(), 0);
+}
+
 // A TPU module whose gathers go on inside products: the first is exposed, the others are not.
 TEST(StepTimes, ReadsGathersInsideProducts) {
   std::ifstream file(HILO_SHARED "/seeds/002_915eaf8d7a870eb5.txt");
