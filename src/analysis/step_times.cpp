@@ -121,8 +121,10 @@ Timeline StepTimes::of_callees(InstructionId id) const {
   Timeline out;
   const Op op = module_[id].op;
   const auto rounds = op == Op::While ? stated_trip_count(module_, id) : std::nullopt;
-  const auto times = static_cast<double>(rounds.value_or(1));
   for (ComputationId callee : module_.called(module_[id])) {
+    const bool decides =
+        op == Op::While && callee == module_.attributes<WhileAttributes>(id).condition;
+    const auto times = static_cast<double>(rounds.value_or(1) + decides);
     auto found = known_.find(callee.value);
     if (found == known_.end()) found = known_.emplace(callee.value, along(callee)).first;
     const Timeline& one = found->second;

@@ -91,7 +91,7 @@ class Collectives {
     const InstructionId run = run_by_itself(id);
     const auto channel = channel_of(module_, id);
     // A collective that is done in steps stands in several fusions.
-    if (run != id && channel &&
+    if (module_[run].op == Op::Fusion && channel &&
         (goes_on_with_another(run, *channel) || !channels_.insert(*channel).second))
       return;
     PictureCollective one;

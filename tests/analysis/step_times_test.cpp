@@ -93,14 +93,31 @@ TEST(StepTimes, ExposedTimesAddUp) {
              "condition { s = (s32[], f32[256,1024]) parameter(0)\n"
              "  i = s32[] get-tuple-element(s), index=0\n  n = s32[] constant(5)\n"
              "  ROOT less = pred[] compare(i, n), direction=LT\n}\n"
+             "body2 { s = (s32[], f32[256,1024]) parameter(0)\n"
+             "  i = s32[] get-tuple-element(s), index=0\n"
+             "  x = f32[256,1024] get-tuple-element(s), index=1\n  one = s32[] constant(1)\n"
+             "  next = s32[] add(i, one)\n"
+             "  ROOT t = (s32[], f32[256,1024]) tuple(next, x)\n}\n"
+             "addi { a = s32[] parameter(0)  b = s32[] parameter(1)  ROOT c = s32[] add(a, b) }\n"
+             "asks { s = (s32[], f32[256,1024]) parameter(0)\n"
+             "  i = s32[] get-tuple-element(s), index=0\n  n = s32[] constant(5)\n"
+             "  all = s32[] all-reduce(i), channel_id=2, replica_groups={{0,1,2,3}}, "
+             "use_global_device_ids=true, to_apply=addi\n"
+             "  ROOT less = pred[] compare(all, n), direction=LT\n}\n"
              "ENTRY e {\n  x = f32[256,1024] parameter(0)\n  zero = s32[] constant(0)\n"
              "  s = (s32[], f32[256,1024]) tuple(zero, x)\n"
              "  loop = (s32[], f32[256,1024]) while(s), condition=condition, body=body\n"
-             "  ROOT y = f32[256,1024] get-tuple-element(loop), index=1\n}\n");
+             "  y = f32[256,1024] get-tuple-element(loop), index=1\n"
+             "  s2 = (s32[], f32[256,1024]) tuple(zero, y)\n"
+             "  other = (s32[], f32[256,1024]) while(s2), condition=asks, body=body2\n"
+             "  ROOT y2 = f32[256,1024] get-tuple-element(other), index=1\n}\n");
+  const std::vector<Cost> costs = count_cost(module);
   const StepTimes times(module, v5e());
   const auto all = times.collectives();
-  ASSERT_EQ(all.size(), 1U);
-  EXPECT_NEAR(times.along(module.entry).exposed(), 5 * all[0].exposed, 1e-12);
+  ASSERT_EQ(all.size(), 2U);
+  double sum = 0;
+  for (const CollectiveTime& one : all) sum += one.exposed * costs[one.id.value].runs;
+  EXPECT_NEAR(times.along(module.entry).exposed(), sum, 1e-12);
 }
 
 // What an async-start wraps is a collective once, and hides as others do.

@@ -160,7 +160,7 @@ TEST(Collectives, WhatIsExposedAndBehindWhatTheRestHides) {
   EXPECT_EQ(json["topology"], nlohmann::json({2, 2, 1}));
 }
 
-TEST(Collectives, AWrappedOneIsToldOnce) {
+TEST(Collectives, WrappedOnesAreToldOnceEach) {
   auto module = parse(
       "HloModule m, is_scheduled=true, num_partitions=4\n\n"
       "%add (a: f32[], b: f32[]) -> f32[] {\n  %a = f32[] parameter(0)\n  %b = f32[] parameter(1)\n"
@@ -168,14 +168,21 @@ TEST(Collectives, AWrappedOneIsToldOnce) {
       "%wrapped (p: f32[1024]) -> f32[256] {\n  %p = f32[1024]{0} parameter(0)\n"
       "  ROOT %r = f32[256]{0} reduce-scatter(%p), channel_id=1, replica_groups={{0,1,2,3}}, "
       "dimensions={0}, use_global_device_ids=true, to_apply=%add\n}\n\n"
-      "ENTRY %main (w: f32[1024]) -> f32[256] {\n  %w = f32[1024]{0} parameter(0)\n"
+      "%alike (p: f32[1024]) -> f32[256] {\n  %p = f32[1024]{0} parameter(0)\n"
+      "  ROOT %q = f32[256]{0} reduce-scatter(%p), channel_id=1, replica_groups={{0,1,2,3}}, "
+      "dimensions={0}, use_global_device_ids=true, to_apply=%add\n}\n\n"
+      "ENTRY %main {\n  %w = f32[1024]{0} parameter(0)\n"
       "  %begin = ((f32[1024]{0}), f32[256]{0}, u32[]) async-start(%w), calls=%wrapped\n"
-      "  ROOT %end = f32[256]{0} async-done(%begin), calls=%wrapped\n}\n");
+      "  %end = f32[256]{0} async-done(%begin), calls=%wrapped\n"
+      "  %more = ((f32[1024]{0}), f32[256]{0}, u32[]) async-start(%w), calls=%alike\n"
+      "  %done = f32[256]{0} async-done(%more), calls=%alike\n"
+      "  ROOT %both = (f32[256]{0}, f32[256]{0}) tuple(%end, %done)\n}\n");
   ASSERT_TRUE(module) << to_string(module.error());
   const auto json = nlohmann::json::parse(collectives_json(*module, find_machine("v5e")));
-  ASSERT_EQ(json["collectives"].size(), 1u);
-  EXPECT_EQ(json["collectives"][0]["name"], "r");
-  EXPECT_EQ(json["collectives"][0]["exposed_seconds"], json["exposed_communication_seconds"]);
+  ASSERT_EQ(json["collectives"].size(), 2u);
+  double exposed = 0;
+  for (const auto& one : json["collectives"]) exposed += one["exposed_seconds"].get<double>();
+  EXPECT_NEAR(json["exposed_communication_seconds"].get<double>(), exposed, 1e-15);
 }
 
 TEST(Collectives, NothingIsSaidOfTimesWhereNoLinksAreKnown) {

@@ -8,7 +8,7 @@
 // stands in several fusions is one. Behind the scheduler, whose order stays.
 #include <algorithm>
 
-#include "pass/pass.h"
+#include "pass/collective/device_groups.h"
 
 namespace hilo {
 namespace {
@@ -22,7 +22,11 @@ enum StatePart : size_t { shard_part, whole_part };
 class GatherFuser {
  public:
   GatherFuser(Module& module, const Machine& machine)
-      : module_(module), machine_(machine), times_(module, machine), editor_(module) {}
+      : module_(module),
+        machine_(machine),
+        times_(module, machine),
+        editor_(module),
+        channel_(next_channel(module)) {}
 
   bool run() {
     if (!times_.is_known()) return false;
@@ -123,6 +127,8 @@ class GatherFuser {
 
   void fuse(const Gather& one) {
     const std::string chain = std::to_string(chains_++);
+    // Channels of others need not be theirs alone.
+    module_.mutable_attributes<AllGatherAttributes>(one.start).channel_id = channel_++;
     State state = start(one, chain);
     for (InstructionId product : one.products) state = step(one, product, state, chain);
     const InstructionId end = finish(one, state, chain);
@@ -294,7 +300,7 @@ class GatherFuser {
   const Machine& machine_;
   StepTimes times_;
   Editor editor_;
-  int64_t chains_ = 0;
+  int64_t chains_ = 0, channel_;
   std::unordered_map<uint32_t, std::vector<InstructionId>> new_;  // what stands for an old one
 };
 
