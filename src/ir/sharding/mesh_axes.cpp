@@ -45,6 +45,7 @@ bool is_within(const SubAxis& axis, const SubAxis& other) {
 // Each of `axes`, cut where `others` begin and end, where that is (not) within one of them.
 SubAxes filtered(const Mesh& mesh, std::span<const SubAxis> axes, std::span<const SubAxis> others,
                  bool wanted) {
+  if (axes.empty() || others.empty()) return wanted ? SubAxes() : merge_axes(axes);
   SubAxes all(axes.begin(), axes.end());
   all.insert(all.end(), others.begin(), others.end());
   const SubAxes split = split_mesh(mesh, all);

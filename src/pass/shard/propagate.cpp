@@ -70,8 +70,14 @@ class Propagation {
     for (uint32_t leaf : graph_.leaves_of(instance))
       any |= table_.is_sharded(ids_[values_.value_of[leaf]]) || values_.edge_of[leaf];
     if (!any) return {};
-    const KnownStep& known = memo_.step(key_of(instance, priority, level),
-                                        [&] { return step(instance, priority, level); });
+    const uint32_t directions = directions_of(instance, level);
+    if (std::ranges::count(directions_[directions], Direction::None) ==
+        std::ssize(directions_[directions]))
+      return {};
+    const bool settles = level == PropagationLevel::Conflicts;
+    find_key(instance, priority, 2 * directions + settles);
+    const KnownStep& known =
+        memo_.step(key_, [&] { return step(instance, priority, directions, settles); });
     const std::vector<uint32_t>& after = known.shardings;
     std::vector<uint32_t> changed;
     for (size_t i = 0; i < after.size(); ++i) {
@@ -84,16 +90,29 @@ class Propagation {
     return changed;
   }
 
-  std::vector<uint64_t> key_of(const Instance& instance, int64_t priority,
-                               PropagationLevel level) const {
-    std::vector<uint64_t> out = {instance.rule, static_cast<uint64_t>(priority),
-                                 static_cast<uint64_t>(level) * 8 + instance.sole_uses * 4 +
-                                     static_cast<uint64_t>(instance.direction)};
+  // Levels that let a rule do the same are one.
+  uint32_t directions_of(const Instance& instance, PropagationLevel level) {
+    const uint64_t key = (uint64_t{instance.rule} << 32) + (static_cast<uint64_t>(level) << 16) +
+                         instance.sole_uses * 4 + static_cast<uint64_t>(instance.direction);
+    const auto [known, is_new] = number_of_directions_.try_emplace(key);
+    if (!is_new) return known->second;
+    std::vector<Direction> out =
+        directions_at(graph_.rules[instance.rule], level, instance.sole_uses);
+    for (Direction& direction : out)
+      direction = static_cast<Direction>(static_cast<uint8_t>(direction) &
+                                         static_cast<uint8_t>(instance.direction));
+    known->second =
+        static_cast<uint32_t>(std::ranges::find(directions_, out) - directions_.begin());
+    if (known->second == directions_.size()) directions_.push_back(std::move(out));
+    return known->second;
+  }
+
+  void find_key(const Instance& instance, int64_t priority, uint64_t directions) {
+    key_ = {instance.rule, static_cast<uint64_t>(priority), directions};
     for (uint32_t leaf : graph_.leaves_of(instance)) {
-      out.push_back(ids_[values_.value_of[leaf]]);
-      if (values_.edge_of[leaf]) out.push_back(reinterpret_cast<uint64_t>(values_.edge_of[leaf]));
+      key_.push_back(ids_[values_.value_of[leaf]]);
+      if (values_.edge_of[leaf]) key_.push_back(reinterpret_cast<uint64_t>(values_.edge_of[leaf]));
     }
-    return out;
   }
 
   void begin_origins() {
@@ -116,17 +135,13 @@ class Propagation {
     }
   }
 
-  KnownStep step(const Instance& instance, int64_t priority, PropagationLevel level) {
+  KnownStep step(const Instance& instance, int64_t priority, uint32_t directions, bool settles) {
     const PropagationRule& rule = graph_.rules[instance.rule];
-    std::vector<Direction> directions = directions_at(rule, level, instance.sole_uses);
-    for (Direction& direction : directions)
-      direction = static_cast<Direction>(static_cast<uint8_t>(direction) &
-                                         static_cast<uint8_t>(instance.direction));
     std::vector<StepArray> arrays;
     for (size_t i = 0; i < instance.count; ++i)
       arrays.push_back(graph_.array(values_, instance, i, &table_[ids_[value_at(instance, i)]]));
-    const auto after = propagate_step({rule.factors, arrays, directions, rule.is_elementwise,
-                                       level == PropagationLevel::Conflicts, priority});
+    const auto after = propagate_step(
+        {rule.factors, arrays, directions_[directions], rule.is_elementwise, settles, priority});
     KnownStep out{{}, after.moves};
     for (size_t i = 0; i < instance.count; ++i) {
       const uint32_t before = ids_[value_at(instance, i)];
@@ -142,6 +157,9 @@ class Propagation {
   PropagationGraph graph_;
   ShardingTable table_;
   StepMemo memo_;
+  std::vector<uint64_t> key_;  // of the step
+  std::vector<std::vector<Direction>> directions_;
+  std::unordered_map<uint64_t, uint32_t> number_of_directions_;
   std::vector<uint32_t> ids_;  // of shardings in the table, by value
 };
 

@@ -58,9 +58,11 @@ std::vector<Direction> directions_at(const PropagationRule& rule, PropagationLev
   return out;
 }
 
+// Elementwise ops of the same shapes do the same to shardings and cost the same.
 size_t PropagationRules::hash_of(InstructionId id) const {
   const Instruction& instruction = module_[id];
-  size_t seed = mix(static_cast<size_t>(instruction.op), instruction.shape.value);
+  const Op op = is_elementwise(instruction.op) ? Op::Copy : instruction.op;
+  size_t seed = mix(static_cast<size_t>(op), instruction.shape.value);
   for (InstructionId operand : module_.operands(instruction))
     seed = mix(seed, module_[operand].shape.value);
   if (is_elementwise(instruction.op)) return seed;
@@ -75,14 +77,17 @@ size_t PropagationRules::hash_of(InstructionId id) const {
 
 bool PropagationRules::are_alike(InstructionId a, InstructionId b) const {
   const Instruction &x = module_[a], &y = module_[b];
-  if (x.op != y.op || x.shape != y.shape || x.operand_count != y.operand_count) return false;
+  const bool are_elementwise = is_elementwise(x.op) && is_elementwise(y.op) &&
+                               has_trait(x.op, TraitMoves) == has_trait(y.op, TraitMoves);
+  if ((x.op != y.op && !are_elementwise) || x.shape != y.shape ||
+      x.operand_count != y.operand_count)
+    return false;
   for (size_t i = 0; i < x.operand_count; ++i) {
     const InstructionId of_x = module_.operand(a, i), of_y = module_.operand(b, i);
-    if (module_[of_x].shape != module_[of_y].shape ||
-        is_fixed(module_, of_x) != is_fixed(module_, of_y))
-      return false;
+    if (module_[of_x].shape != module_[of_y].shape) return false;
+    if (!are_elementwise && is_fixed(module_, of_x) != is_fixed(module_, of_y)) return false;
   }
-  return is_elementwise(x.op) || visit_attributes_type(x.op, [&]<class A>(std::type_identity<A>) {
+  return are_elementwise || visit_attributes_type(x.op, [&]<class A>(std::type_identity<A>) {
            return module_.attributes<A>(a) == module_.attributes<A>(b);
          });
 }

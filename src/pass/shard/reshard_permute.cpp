@@ -16,22 +16,21 @@ AtomLists permuted(const ReshardSpace& space, const AtomLists& lists, size_t fir
   AtomLists wanted = lists;
   std::vector<Atom> displaced(space.atoms(), no_atom);  // by the atom that comes in its stead
   for (size_t dim = 0; dim < space.rank(); ++dim) {
-    std::ranges::fill(wanted[dim], no_atom);
-    const auto& target = space.target()[dim];
-    for (size_t i = 0;
-         dim >= first && dim < last && i < std::min(target.size(), lists[dim].size()) &&
-         space.size(target[i]) == space.size(lists[dim][i]);
+    const auto target = space.target().of(dim), list = lists.of(dim);
+    for (size_t i = 0; i < list.size(); ++i) wanted.replace(dim, i, no_atom);
+    for (size_t i = 0; dim >= first && dim < last && i < std::min(target.size(), list.size()) &&
+                       space.size(target[i]) == space.size(list[i]);
          ++i) {
-      wanted[dim][i] = target[i];
-      displaced[target[i]] = lists[dim][i];
+      wanted.replace(dim, i, target[i]);
+      displaced[target[i]] = list[i];
     }
   }
   for (size_t dim = 0; dim < space.rank(); ++dim)
-    for (size_t i = 0; i < lists[dim].size(); ++i) {
-      if (wanted[dim][i] != no_atom) continue;
-      Atom atom = lists[dim][i];
+    for (size_t i = 0; i < lists.size(dim); ++i) {
+      if (wanted.of(dim)[i] != no_atom) continue;
+      Atom atom = lists.of(dim)[i];
       while (displaced[atom] != no_atom) atom = displaced[atom];
-      wanted[dim][i] = atom;
+      wanted.replace(dim, i, atom);
     }
   return wanted;
 }
@@ -43,7 +42,7 @@ namespace {
 std::vector<Atom> numbered_by(const ReshardSpace& space) {
   std::vector<Atom> now(space.atoms(), no_atom), before(space.atoms(), no_atom);
   for (size_t dim = 0; dim < space.rank(); ++dim) {
-    const auto &from = space.source()[dim], &to = space.target()[dim];
+    const auto from = space.source().of(dim), to = space.target().of(dim);
     check(from.size() == to.size(), "a permute of unequal tiles");
     for (size_t i = 0; i < from.size(); ++i) {
       check(space.size(from[i]) == space.size(to[i]), "a permute of unequal tiles");

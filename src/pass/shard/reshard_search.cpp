@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <queue>
+#include <unordered_map>
 
 #include "pass/shard/reshard_permute.h"
 
@@ -21,9 +21,12 @@ ChainCost operator+(const ChainCost& a, const ChainCost& b) {
 struct Node {
   ChainStep step;  // from the parent
   size_t parent = 0;
-  ChainCost cost;  // from the source
+  ChainCost cost;    // from the source
+  int64_t left = 0;  // elements that are missing from there
   bool is_done = false;
 };
+
+constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
 
 class Search {
  public:
@@ -57,7 +60,7 @@ class Search {
       at = nodes_.size();
       nodes_.emplace_back();
     }
-    nodes_[at] = {std::move(step), parent, cost, false};
+    nodes_[at] = {std::move(step), parent, cost, found->second.left, false};
     ChainCost estimate = cost;
     estimate.moved = found->second.left + (greedy_ ? 0 : cost.moved);
     queue_.emplace(estimate, at);
@@ -78,9 +81,11 @@ class Search {
     if (sum.moved <= limit_) reach({kind, std::move(group), cost, next}, at, sum);
   }
 
+  // Where nothing is missing and nothing more may move, slices are left.
   void expand(size_t at) {
     const AtomLists lists = nodes_[at].step.lists;
     add_slices(at, lists);
+    if (nodes_[at].left == 0 && nodes_[at].cost.moved >= limit_) return;
     if (!space_.pending(lists).empty()) return add_reductions(at, lists);
     add_permute(at, lists, 0, space_.rank());
     for (size_t dim = 0; dim < space_.rank(); ++dim) add_permute(at, lists, dim, dim + 1);
@@ -90,27 +95,27 @@ class Search {
 
   // Axes that the target has: as it has them, or one behind those of another dimension.
   void add_slices(size_t at, const AtomLists& lists) {
-    const std::vector<bool> used = space_.used(lists), wanted = space_.used(space_.target());
+    const AtomSet used = space_.used(lists), wanted = space_.used(space_.target());
     for (size_t dim = 0; dim < space_.rank(); ++dim) {
       AtomLists next = lists;
-      const auto& target = space_.target()[dim];
-      if (begins_with(target, lists[dim]))
-        for (size_t i = lists[dim].size(); i < target.size() && !used[target[i]]; ++i) {
-          next[dim].push_back(target[i]);
+      const auto target = space_.target().of(dim), list = lists.of(dim);
+      if (begins_with(target, list))
+        for (size_t i = list.size(); i < target.size() && !used[target[i]]; ++i) {
+          next.append(dim, target[i]);
           add_slice(at, lists, dim, next);
         }
-      for (size_t atom = 0; atom < space_.atoms(); ++atom) {
+      for (Atom atom = 0; atom < space_.atoms(); ++atom) {
         if (used[atom] || !wanted[atom]) continue;
-        next[dim] = lists[dim];
-        next[dim].push_back(static_cast<Atom>(atom));
+        next = lists;
+        next.append(dim, atom);
         // Padding that neither side has would travel.
-        if (space_.divides(dim, next[dim])) add_slice(at, lists, dim, next);
+        if (space_.divides(dim, next.of(dim))) add_slice(at, lists, dim, next);
       }
     }
   }
 
   void add_slice(size_t at, const AtomLists& lists, size_t dim, const AtomLists& next) {
-    if (!space_.nests(dim, lists[dim], next[dim])) return;
+    if (!space_.nests(dim, lists.of(dim), next.of(dim))) return;
     add_step(at, next, Kind::Slice, {}, 0,
              space_.tile_elements(lists) + space_.tile_elements(next));
   }
@@ -122,7 +127,7 @@ class Search {
   // Summands are added before anything else but slices happens: all that are left, those along axes
   // that the target has no use for, or some while their tiles are cut.
   void add_reductions(size_t at, const AtomLists& lists) {
-    const std::vector<bool> wanted = space_.used(space_.target());
+    const AtomSet wanted = space_.used(space_.target());
     std::vector<Atom> unwanted;
     for (Atom atom : space_.pending(lists))
       if (!wanted[atom]) unwanted.push_back(atom);
@@ -132,39 +137,41 @@ class Search {
     for (Atom atom : space_.pending(lists))
       for (size_t dim = 0; dim < space_.rank(); ++dim) {
         AtomLists next = lists;
-        next[dim].push_back(atom);
-        if (space_.divides(dim, next[dim])) finish_reduce_scatter(at, lists, next);
+        next.append(dim, atom);
+        if (space_.divides(dim, next.of(dim))) finish_reduce_scatter(at, lists, next);
       }
   }
 
-  void add_all_reduce(size_t at, const AtomLists& lists, const std::vector<Atom>& atoms) {
+  void add_all_reduce(size_t at, const AtomLists& lists, std::span<const Atom> atoms) {
     AtomLists next = lists;
-    std::erase_if(next.back(), [&](Atom atom) { return std::ranges::count(atoms, atom) > 0; });
+    AtomSet added;
+    for (Atom atom : atoms) added.set(atom);
+    next.erase(space_.rank(), added);
     const int64_t tile = space_.tile_elements(lists), group = group_size(atoms);
     const int64_t sent = 2 * tile * (group - 1) * (space_.devices() / group);
-    add_step(at, next, Kind::AllReduce, atoms, {sent, 1, sent, 2 * tile});
+    add_step(at, next, Kind::AllReduce, {atoms.begin(), atoms.end()}, {sent, 1, sent, 2 * tile});
   }
 
   // In each dimension as many of the target's next axes as are pending, or fewer.
   void add_reduce_scatters(size_t at, const AtomLists& lists, size_t dim, const AtomLists& so_far) {
     if (dim == space_.rank()) return finish_reduce_scatter(at, lists, so_far);
     add_reduce_scatters(at, lists, dim + 1, so_far);
-    const auto& target = space_.target()[dim];
-    if (!begins_with(target, lists[dim])) return;
+    const auto target = space_.target().of(dim), list = lists.of(dim);
+    if (!begins_with(target, list)) return;
     AtomLists next = so_far;
-    for (size_t i = lists[dim].size(); i < target.size() && is_pending(lists, target[i]); ++i) {
-      next[dim].push_back(target[i]);
-      if (space_.nests(dim, lists[dim], next[dim])) add_reduce_scatters(at, lists, dim + 1, next);
+    for (size_t i = list.size(); i < target.size() && is_pending(lists, target[i]); ++i) {
+      next.append(dim, target[i]);
+      if (space_.nests(dim, list, next.of(dim))) add_reduce_scatters(at, lists, dim + 1, next);
     }
   }
 
   void finish_reduce_scatter(size_t at, const AtomLists& lists, AtomLists next) {
     if (next == lists) return;
-    const std::vector<bool> used_before = used_in_dims(lists), used_now = used_in_dims(next);
+    const AtomSet used_before = space_.used_in_dims(lists), used_now = space_.used_in_dims(next);
     std::vector<Atom> atoms;
     for (Atom atom : space_.pending(lists))
       if (used_now[atom] && !used_before[atom]) atoms.push_back(atom);
-    std::erase_if(next.back(), [&](Atom atom) { return used_now[atom]; });
+    next.erase(space_.rank(), used_now);
     const int64_t tile = space_.tile_elements(next), group = group_size(atoms);
     const int64_t sent = tile * (group - 1) * space_.devices();
     add_step(at, next, Kind::ReduceScatter, atoms,
@@ -173,11 +180,6 @@ class Search {
 
   bool is_pending(const AtomLists& lists, Atom atom) const {
     return std::ranges::count(space_.pending(lists), atom) > 0;
-  }
-
-  std::vector<bool> used_in_dims(AtomLists lists) const {
-    lists.back().clear();
-    return space_.used(lists);
   }
 
   int64_t group_size(std::span<const Atom> atoms) const {
@@ -199,7 +201,7 @@ class Search {
   struct Exchange {
     AtomLists next;
     std::vector<Atom> released;
-    std::vector<bool> used;  // by what is kept or added
+    AtomSet used;  // by what is kept or added
     std::vector<Atom> added;
     bool has_gained = false;
   };
@@ -207,23 +209,28 @@ class Search {
   void add_exchanges(size_t at, const AtomLists& lists, size_t dim, const Exchange& so_far) {
     if (dim == space_.rank()) return finish_exchange(at, lists, so_far);
     add_exchanges(at, lists, dim + 1, so_far);
-    for (size_t kept = 0; kept < lists[dim].size(); ++kept) {
+    const auto target = space_.target().of(dim), list = lists.of(dim);
+    for (size_t kept = first_released(list, target); kept < list.size(); ++kept) {
       Exchange next = so_far;
-      next.next[dim].resize(kept);
-      if (!space_.nests(dim, next.next[dim], lists[dim])) continue;
-      next.released.insert(next.released.end(),
-                           lists[dim].begin() + static_cast<std::ptrdiff_t>(kept),
-                           lists[dim].end());
+      next.next.truncate(dim, kept);
+      if (!space_.nests(dim, list.first(kept), list)) continue;
+      next.released.insert(next.released.end(), list.begin() + static_cast<std::ptrdiff_t>(kept),
+                           list.end());
       add_exchanges(at, lists, dim + 1, next);
     }
-    const auto& target = space_.target()[dim];
-    const bool is_prefix = begins_with(target, lists[dim]);
+    if (!begins_with(target, list)) return;
     Exchange next = so_far;
-    for (size_t i = lists[dim].size(); is_prefix && i < target.size(); ++i) {
-      next.next[dim].push_back(target[i]);
+    for (size_t i = list.size(); i < target.size(); ++i) {
+      next.next.append(dim, target[i]);
       next.added.push_back(target[i]);
-      if (space_.nests(dim, lists[dim], next.next[dim])) add_exchanges(at, lists, dim + 1, next);
+      if (space_.nests(dim, list, next.next.of(dim))) add_exchanges(at, lists, dim + 1, next);
     }
+  }
+
+  // Axes that stand where the target has them move for nothing.
+  size_t first_released(std::span<const Atom> list, std::span<const Atom> target) const {
+    if (limit_ == unlimited) return 0;
+    return static_cast<size_t>(std::ranges::mismatch(list, target).in1 - list.begin());
   }
 
   // What is added was released by another dimension, or cuts nothing so far.
@@ -239,7 +246,7 @@ class Search {
     int64_t operand = 1;
     const int64_t group = group_size(exchange.released);
     for (size_t dim = 0; dim < space_.rank(); ++dim)
-      operand *= gathered_tile(dim, lists[dim], exchange.next[dim]);
+      operand *= gathered_tile(dim, lists.of(dim), exchange.next.of(dim));
     const int64_t sent = space_.devices() * (operand / group) * (group - 1);
     const int64_t held = space_.tile_elements(lists) +
                          (moves ? 2 : 1) * std::max(operand, space_.tile_elements(exchange.next));
@@ -268,11 +275,14 @@ class Search {
     int64_t left = 0;  // elements that are missing from there
     size_t node = none;
   };
+  struct ListsHash {
+    size_t operator()(const AtomLists& lists) const { return lists.hash(); }
+  };
   const ReshardSpace& space_;
   int64_t limit_;
   bool greedy_;
   std::vector<Node> nodes_;
-  std::map<AtomLists, Known> known_;
+  std::unordered_map<AtomLists, Known, ListsHash> known_;
   std::priority_queue<std::pair<ChainCost, size_t>, std::vector<std::pair<ChainCost, size_t>>,
                       std::greater<>>
       queue_;
@@ -282,7 +292,6 @@ class Search {
 
 std::optional<std::vector<ChainStep>> find_chain(const ReshardSpace& space, bool only_at_bound,
                                                  const ReshardOptions& options) {
-  const int64_t unlimited = std::numeric_limits<int64_t>::max();
   const int64_t bound = space.missing(space.source(), space.target());
   if (auto path = Search(space, only_at_bound ? bound : unlimited, false).run(options.max_states))
     return path;

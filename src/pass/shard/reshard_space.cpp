@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 namespace hilo {
 namespace {
@@ -80,16 +79,7 @@ std::optional<ReshardSpace> ReshardSpace::make(std::span<const int64_t> dims,
   out.devices_ = mesh_size(*from.mesh);
   out.atoms_ = find_atoms(from, to);
   std::erase_if(out.atoms_, [](const SubAxis& atom) { return atom.size == 1; });
-  if (out.atoms_.size() > std::numeric_limits<Atom>::max()) return std::nullopt;
-  for (const SubAxis& atom : out.atoms_) {
-    std::vector<size_t>& primes = out.primes_.emplace_back();
-    int64_t rest = atom.size;
-    for (int64_t prime = 2; rest > 1; prime = prime * prime < rest ? prime + 1 : rest)
-      for (; rest % prime == 0; rest /= prime) {
-        primes.push_back(out.prime_sizes_.size());
-        out.prime_sizes_.push_back(prime);
-      }
-  }
+  out.digits_ = AtomDigits(out.atoms_);
   out.source_ = out.lists_of(from);
   out.target_ = out.lists_of(to);
   return out;
@@ -101,21 +91,26 @@ Atom ReshardSpace::number_of(const SubAxis& atom) const {
 
 AtomLists ReshardSpace::lists_of(const AxisSharding& sharding) const {
   AtomLists out;
-  for (const AxisSharding::Dim& dim : sharding.dims) {
-    std::vector<Atom>& list = out.emplace_back();
-    for (const SubAxis& atom : split(dim.axes, atoms_)) list.push_back(number_of(atom));
-  }
-  std::vector<Atom>& pending = out.emplace_back();
+  for (size_t dim = 0; dim < rank(); ++dim)
+    for (const SubAxis& atom : split(sharding.dims[dim].axes, atoms_))
+      out.append(dim, number_of(atom));
   const SubAxes axes = axes_outside(*like_.mesh, sharding.unreduced, like_.unreduced);
+  std::vector<Atom> pending;
   for (const SubAxis& atom : split(axes, atoms_)) pending.push_back(number_of(atom));
   std::ranges::sort(pending);
+  for (Atom atom : pending) out.append(rank(), atom);
   return out;
 }
 
-std::vector<bool> ReshardSpace::used(const AtomLists& lists) const {
-  std::vector<bool> out(atoms_.size());
-  for (const auto& list : lists)
-    for (Atom atom : list) out[atom] = true;
+AtomSet ReshardSpace::used(const AtomLists& lists) const {
+  AtomSet out;
+  for (Atom atom : lists.all()) out.set(atom);
+  return out;
+}
+
+AtomSet ReshardSpace::used_in_dims(const AtomLists& lists) const {
+  AtomSet out;
+  for (size_t i = 0; i < lists.size() && lists.list_of(i) < rank(); ++i) out.set(lists[i]);
   return out;
 }
 
@@ -133,7 +128,7 @@ bool ReshardSpace::divides(size_t dim, std::span<const Atom> list) const {
 
 int64_t ReshardSpace::tile_elements(const AtomLists& lists) const {
   int64_t out = 1;
-  for (size_t dim = 0; dim < rank(); ++dim) out *= tile(dim, lists[dim]);
+  for (size_t dim = 0; dim < rank(); ++dim) out *= tile(dim, lists.of(dim));
   return out;
 }
 
@@ -145,69 +140,19 @@ bool ReshardSpace::nests(size_t dim, std::span<const Atom> coarser,
   return whole >= dims_[dim] || whole == tiles * tile(dim, finer);
 }
 
-namespace {
-
-// Digits of device numbers that must be equal: the devices where they are.
-class EqualDigits {
- public:
-  EqualDigits(const Dims& sizes, int64_t devices) : sizes_(sizes), devices_(devices) {
-    same_as_.resize(sizes.size());
-    std::iota(same_as_.begin(), same_as_.end(), 0);
-  }
-  void join(size_t a, size_t b) {
-    a = find(a), b = find(b);
-    if (a == b) return;
-    same_as_[a] = b;
-    devices_ /= sizes_[a];
-  }
-  int64_t devices() const { return devices_; }
-
- private:
-  size_t find(size_t digit) const {
-    while (same_as_[digit] != digit) digit = same_as_[digit];
-    return digit;
-  }
-  const Dims& sizes_;
-  int64_t devices_;
-  std::vector<size_t> same_as_;
-};
-
-}  // namespace
-
-// Elements that a device holds in both, over all devices. Where no tile has padding, a dimension's
-// tiles meet where their first digits are equal, as many as both have, and share the smaller tile.
+// Elements that a device holds in both, over all devices.
 std::optional<int64_t> ReshardSpace::overlap_of_digits(const AtomLists& from,
                                                        const AtomLists& to) const {
-  EqualDigits equal(prime_sizes_, devices_);
-  int64_t shared = 1;
-  for (size_t dim = 0; dim < rank(); ++dim) {
-    const std::vector<size_t> a = digits(from[dim]), b = digits(to[dim]);
-    int64_t tiles = 1;
-    for (size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
-      tiles *= prime_sizes_[i < a.size() ? a[i] : b[i]];
-      if (i >= a.size() || i >= b.size()) continue;
-      if (prime_sizes_[a[i]] != prime_sizes_[b[i]]) return std::nullopt;
-      equal.join(a[i], b[i]);
-    }
-    if (dims_[dim] % tiles != 0) return std::nullopt;
-    shared *= dims_[dim] / tiles;
-  }
-  return shared * equal.devices();
+  SharedTiles shared(digits_, devices_);
+  for (size_t dim = 0; dim < rank(); ++dim)
+    if (!shared.add(dims_[dim], from.of(dim), to.of(dim))) return std::nullopt;
+  return shared.elements();
 }
 
 int64_t ReshardSpace::same_tile_devices(const AtomLists& from, const AtomLists& to) const {
-  EqualDigits equal(prime_sizes_, devices_);
-  for (size_t dim = 0; dim < rank(); ++dim) {
-    const std::vector<size_t> a = digits(from[dim]), b = digits(to[dim]);
-    for (size_t i = 0; i < a.size(); ++i) equal.join(a[i], b[i]);
-  }
-  return equal.devices();
-}
-
-std::vector<size_t> ReshardSpace::digits(std::span<const Atom> list) const {
-  std::vector<size_t> out;
-  for (Atom atom : list) out.insert(out.end(), primes_[atom].begin(), primes_[atom].end());
-  return out;
+  SharedTiles shared(digits_, devices_);
+  for (size_t dim = 0; dim < rank(); ++dim) shared.join(from.of(dim), to.of(dim));
+  return shared.devices();
 }
 
 int64_t ReshardSpace::missing_of_devices(const AtomLists& from, const AtomLists& to) const {
@@ -233,7 +178,7 @@ SubAxes ReshardSpace::axes(std::span<const Atom> atoms) const {
 
 AxisSharding ReshardSpace::sharding(const AtomLists& lists) const {
   AxisSharding out = like_;
-  for (size_t dim = 0; dim < rank(); ++dim) out.dims[dim].axes = axes(lists[dim]);
+  for (size_t dim = 0; dim < rank(); ++dim) out.dims[dim].axes = axes(lists.of(dim));
   const SubAxes more = axes(pending(lists));
   out.unreduced.insert(out.unreduced.end(), more.begin(), more.end());
   std::ranges::sort(out.unreduced);

@@ -2,14 +2,14 @@
 // `pass/shard`.
 #pragma once
 
+#include "pass/shard/listed_atoms.h"
 #include "pass/shard/reshard.h"
 
 namespace hilo {
 
-using Atom = uint8_t;  // an index into the space's atoms
-// For each dimension the atoms that shard it, most major first; behind them, those along which
-// summands are still to be added, in their own order.
-using AtomLists = std::vector<std::vector<Atom>>;
+// For each dimension the atoms that shard it; behind them, those along which summands are still to
+// be added, in their own order.
+using AtomLists = ListedAtoms;
 
 // Of two shardings over one mesh, with the same manual axes. What is unreduced in the target is so
 // in the source.
@@ -23,12 +23,13 @@ class ReshardSpace {
   const AtomLists& target() const { return target_; }
   size_t rank() const { return dims_.size(); }
   size_t atoms() const { return atoms_.size(); }
-  const std::vector<Atom>& pending(const AtomLists& lists) const { return lists.back(); }
+  std::span<const Atom> pending(const AtomLists& lists) const { return lists.of(rank()); }
   int64_t size(Atom atom) const { return atoms_[atom].size; }
   int64_t stride(size_t atom) const { return stride_of(*like_.mesh, atoms_[atom]); }
   int64_t devices() const { return devices_; }
 
-  std::vector<bool> used(const AtomLists& lists) const;
+  AtomSet used(const AtomLists& lists) const;
+  AtomSet used_in_dims(const AtomLists& lists) const;
   // Of a whole tile in a dimension.
   int64_t tile(size_t dim, std::span<const Atom> list) const;
   bool divides(size_t dim, std::span<const Atom> list) const;  // no tile has padding
@@ -45,7 +46,6 @@ class ReshardSpace {
   SubAxes axes(std::span<const Atom> atoms) const;
 
  private:
-  std::vector<size_t> digits(std::span<const Atom> list) const;
   std::optional<int64_t> overlap_of_digits(const AtomLists& from, const AtomLists& to) const;
   int64_t missing_of_devices(const AtomLists& from, const AtomLists& to) const;
   Atom number_of(const SubAxis& atom) const;
@@ -54,8 +54,7 @@ class ReshardSpace {
   Dims dims_;
   AxisSharding like_;  // mesh, manual and unreduced axes
   SubAxes atoms_;
-  std::vector<std::vector<size_t>> primes_;  // of each atom: digits of prime size
-  Dims prime_sizes_;
+  AtomDigits digits_;
   int64_t devices_ = 1;
   AtomLists source_, target_;
 };

@@ -1,7 +1,7 @@
 #include "pass/shard/roles.h"
 
 #include <algorithm>
-#include <numeric>
+#include <deque>
 
 #include "pass/shard/role_axes.h"
 
@@ -23,21 +23,109 @@ void put_dims(const RoleArray& array, const Roles& roles, AxisSharding& out) {
   }
 }
 
+// What it costs to bring one array to where roles have it, which depends on those of its factors
+// alone.
+class ArrayCosts {
+ public:
+  struct Known {
+    AtomRoles roles;     // of the array's factors
+    double seconds = 0;  // or less, as long as they are not known
+    bool is_exact = false;
+  };
+
+  ArrayCosts(const RoleQuestion& question, const RoleSpace& space, ReshardCosts& costs,
+             const RoleArray& array, bool is_result)
+      : question_(question), space_(space), costs_(costs), array_(array), is_result_(is_result) {
+    is_own_.resize(space.factors());
+    for (const auto& dim : *array.factors)
+      for (size_t factor : dim) is_own_[factor] = true;
+    for (size_t factor = 0; is_result && factor < is_own_.size(); ++factor)
+      if (question.factors.factors[factor].kind == ShardingFactor::Kind::Reduction)
+        is_own_[factor] = true;
+    atoms_ = space.atoms_of(*array.sharding);
+    if (array.other) other_atoms_ = space.atoms_of(*array.other);
+  }
+
+  // A bound where the array has not been there before.
+  Known& find(const AtomRoles& roles) {
+    AtomRoles own;
+    for (size_t i = 0; i < roles.size(); ++i)
+      if (is_own_[roles.list_of(i)]) own.append(roles.list_of(i), roles[i]);
+    const auto known = std::ranges::find(known_, own, &Known::roles);
+    if (known != known_.end()) return *known;
+    Known& out = known_.emplace_back(own);
+    out.is_exact = !array_.at_hand.empty() && is_at_hand(wanted(own));
+    if (!out.is_exact) out.seconds = bound(space_.atoms_of(array_, own, is_result_));
+    return out;
+  }
+
+  void make_exact(Known& known) const {
+    known.is_exact = true;
+    const AxisSharding at = wanted(known.roles);
+    if (is_result_) {
+      known.seconds = seconds(at, *array_.sharding);
+      return;
+    }
+    known.seconds = seconds(*array_.sharding, at);
+    if (array_.other && known.seconds > 0)
+      known.seconds = std::min(known.seconds, seconds(*array_.other, at));
+  }
+
+ private:
+  AxisSharding wanted(const AtomRoles& own) const {
+    const Roles roles = space_.roles(own);
+    return is_result_ ? result_sharding(question_, array_, roles)
+                      : operand_sharding(question_, array_, roles);
+  }
+
+  bool is_at_hand(const AxisSharding& sharding) const {
+    return std::ranges::count(array_.at_hand, sharding) > 0;
+  }
+
+  double seconds(const AxisSharding& from, const AxisSharding& to) const {
+    return costs_.seconds(*array_.shape, from, to);
+  }
+
+  double bound(const ShardingAtoms& roles) const {
+    if (!atoms_) return 0;
+    int64_t out = is_result_ ? space_.min_elements(*array_.shape, roles, *atoms_)
+                             : space_.min_elements(*array_.shape, *atoms_, roles);
+    if (array_.other)
+      out = other_atoms_ ? std::min(out, space_.min_elements(*array_.shape, *other_atoms_, roles))
+                         : 0;
+    return costs_.seconds(array_.shape->type, out, mesh_size(*question_.mesh));
+  }
+
+  const RoleQuestion& question_;
+  const RoleSpace& space_;
+  ReshardCosts& costs_;
+  const RoleArray& array_;
+  const bool is_result_;
+  std::optional<ShardingAtoms> atoms_, other_atoms_;  // of what the array has, or is to have
+  std::vector<bool> is_own_;                          // by factor
+  std::deque<Known> known_;
+};
+
 // The search: seeds are what the arrays have, each alone and with the others' axes where they do
 // not disagree; then single axes change their factor as long as that costs less.
 class RoleSearch {
  public:
   RoleSearch(const RoleQuestion& question, ReshardCosts& costs)
-      : question_(question), costs_(costs), space_(question) {}
+      : question_(question), costs_(costs), space_(question) {
+    for (const RoleArray& operand : question.operands)
+      if (!operand.is_free && !operand.is_left_out)
+        arrays_.emplace_back(question, space_, costs, operand, false);
+    for (const RoleArray& result : question.results)
+      if (result.sharding) arrays_.emplace_back(question, space_, costs, result, true);
+  }
 
   Roles run() {
-    best_.roles = space_.none();  // should no operand come to any role
-    consider(space_.none());
+    consider({});
     for (const RoleArray* first : space_.arrays()) {
       AtomRoles alone = space_.project(*first);
       consider(alone);
       for (const RoleArray* other : space_.arrays()) space_.merge(space_.project(*other), alone);
-      consider(std::move(alone));
+      consider(alone);
     }
     if (best_.sent > 0)
       while (improve()) {
@@ -50,58 +138,54 @@ class RoleSearch {
 
  private:
   struct Candidate {
-    AtomRoles roles;
+    AtomRoles roles;  // none, should no operand come to any
     double seconds = std::numeric_limits<double>::infinity();
     double sent = 0;  // seconds of it
   };
 
-  bool consider(AtomRoles roles) {
-    if (!space_.is_possible(roles) || !seen_.insert(roles).second) return false;
-    Candidate one = cost_of(std::move(roles));
-    if (one.seconds >= best_.seconds) return false;
-    best_ = std::move(one);
+  // Reshardings are planned only where what they send at least does not decide.
+  bool consider(const AtomRoles& roles) {
+    if (!space_.is_possible(roles)) return false;
+    const double work = costs_.seconds_to_compute(question_.operations /
+                                                  static_cast<double>(space_.devices(roles)));
+    known_.clear();
+    for (ArrayCosts& array : arrays_) known_.push_back(&array.find(roles));
+    if (sent() + work >= best_.seconds) return false;
+    for (size_t i = 0; i < known_.size(); ++i) {
+      if (known_[i]->is_exact) continue;
+      arrays_[i].make_exact(*known_[i]);
+      if (sent() + work >= best_.seconds) return false;
+    }
+    double sent = this->sent();
+    if (question_.sent_bytes)
+      sent += costs_.seconds_to_send(question_.sent_bytes(space_.roles(roles)));
+    if (sent + work >= best_.seconds) return false;
+    best_ = {roles, sent + work, sent};
     return true;
   }
 
-  Candidate cost_of(AtomRoles atoms) {
-    const Roles roles = space_.roles(atoms);
-    Candidate out{std::move(atoms)};
-    for (const RoleArray& operand : question_.operands)
-      if (!operand.is_free && !operand.is_left_out)
-        out.sent += seconds_to_bring(operand, operand_sharding(question_, operand, roles));
-    for (const RoleArray& result : question_.results)
-      if (result.sharding)
-        out.sent += costs_.seconds(*result.shape, result_sharding(question_, result, roles),
-                                   *result.sharding);
-    if (question_.sent_bytes) out.sent += costs_.seconds_to_send(question_.sent_bytes(roles));
-    double devices = 1;
-    for (const SubAxes& axes : roles.axes) devices *= static_cast<double>(axes_size(axes));
-    out.seconds = out.sent + costs_.seconds_to_compute(question_.operations / devices);
+  double sent() const {
+    double out = 0;
+    for (const ArrayCosts::Known* known : known_) out += known->seconds;
     return out;
-  }
-
-  double seconds_to_bring(const RoleArray& operand, const AxisSharding& to) {
-    if (std::ranges::count(operand.at_hand, to) > 0) return 0;
-    const double out = costs_.seconds(*operand.shape, *operand.sharding, to);
-    if (!operand.other || out == 0) return out;
-    return std::min(out, costs_.seconds(*operand.shape, *operand.other, to));
   }
 
   // Each axis to each other factor, or to none, or from none.
   bool improve() {
     const AtomRoles from = best_.roles;
     bool is_better = false;
-    for (uint8_t atom = 0; atom < space_.atoms(); ++atom) {
+    for (Atom atom = 0; atom < space_.atoms(); ++atom) {
       AtomRoles without = from;
-      for (auto& list : without) std::erase(list, atom);
+      without.erase(atom);
       is_better |= consider(without);
-      for (size_t factor = 0; factor < without.size(); ++factor) {
+      for (size_t factor = 0; factor < space_.factors(); ++factor) {
         AtomRoles with = without;
-        with[factor].push_back(atom);
+        with.append(factor, atom);
         is_better |= consider(with);
-        if (with[factor].size() == 1) continue;
-        std::ranges::rotate(with[factor], with[factor].end() - 1);
-        is_better |= consider(std::move(with));
+        if (with.of(factor).size() == 1) continue;
+        with = without;
+        with.prepend(factor, atom);
+        is_better |= consider(with);
       }
     }
     return is_better;
@@ -110,8 +194,9 @@ class RoleSearch {
   const RoleQuestion& question_;
   ReshardCosts& costs_;
   RoleSpace space_;
+  std::deque<ArrayCosts> arrays_;  // that cost something
+  std::vector<ArrayCosts::Known*> known_;
   Candidate best_;
-  std::set<AtomRoles> seen_;
 };
 
 }  // namespace

@@ -1,7 +1,8 @@
 // Shardings as they are written: explicit, on every instruction.
 #include <algorithm>
-#include <map>
+#include <deque>
 
+#include "pass/shard/sharding_table.h"
 #include "pass/shard/write_shardings.h"
 
 namespace hilo {
@@ -86,9 +87,15 @@ class ShardingWriter {
     }
   }
 
+  // One for all leaves of a sharding: who reads them finds those that are alike.
   const std::shared_ptr<const Sharding>& text_of(size_t leaf) {
-    auto& text = texts_[{values_.value_of[leaf], values_.edge_of[leaf]}];
-    if (!text) text = std::make_shared<const Sharding>(tile_sharding(values_.sharding_of(leaf)));
+    const AxisSharding* sharding = &values_.shardings[values_.value_of[leaf]];
+    AxisSharding shown;
+    if (values_.edge_of[leaf]) shown = values_.sharding_of(leaf), sharding = &shown;
+    const uint32_t number = table_.intern(*sharding);
+    texts_.resize(std::max<size_t>(texts_.size(), number + 1));
+    auto& text = texts_[number];
+    if (!text) text = std::make_shared<const Sharding>(tile_sharding(*sharding));
     return text;
   }
 
@@ -129,7 +136,8 @@ class ShardingWriter {
   Module& module_;
   const GivenShardings& given_;
   ShardedValues& values_;
-  std::map<std::pair<uint32_t, const RegionEdge*>, std::shared_ptr<const Sharding>> texts_;
+  ShardingTable table_;
+  std::deque<std::shared_ptr<const Sharding>> texts_;  // by number in the table
 };
 
 }  // namespace
