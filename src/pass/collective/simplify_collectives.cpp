@@ -4,6 +4,8 @@
 //   collective-permute(collective-permute(x)) => collective-permute(x)
 //   all-reduce(all-reduce(x)) => all-reduce(x) over the devices of both
 //   f(x), f(x) => one f(x)
+//   all-reduce(the greatest of x, as it is found with its index), where it is only compared
+//     => all-reduce(maximum over x), if that is there
 //   a collective that nobody uses => nothing
 // One program runs on all devices, so that all leave it out alike. Channels do not tell collectives
 // apart. Assumes nothing. Later passes may assume that equal collectives are one.
@@ -11,6 +13,7 @@
 #include <set>
 
 #include "pass/collective/device_groups.h"
+#include "pass/extreme_index.h"
 
 namespace hilo {
 namespace {
@@ -32,7 +35,7 @@ class Simplifier {
       std::unordered_multimap<uint64_t, InstructionId> seen;
       for (InstructionId one : order)
         if (is_plain_collective(one))
-          changed |= drop(one) || compose(one) || fold(one) || merge(one, seen);
+          changed |= drop(one) || compose(one) || fold(one) || share(one) || merge(one, seen);
       for (size_t i = order.size(); i-- > 0;)
         if (is_plain_collective(order[i])) {
           remove_collective(editor_, order[i]);
@@ -185,6 +188,50 @@ class Simplifier {
       if (!module_[it->second].removed && is_same(it->second, id)) return put(id, it->second);
     seen.emplace(hash, id);
     return false;
+  }
+
+  // The two may differ in the sign of a zero.
+  bool share(InstructionId id) {
+    const auto is_compared = [&](InstructionId user) {
+      return module_[user].op == Op::Compare &&
+             module_.attributes<CompareAttributes>(user).order == ComparisonOrder::Default;
+    };
+    if (module_[id].op != Op::AllReduce || module_[id].operand_count != 1 ||
+        !std::ranges::all_of(module_.users(id), is_compared))
+      return false;
+    const auto found = find_extreme_of(module_.operand(id, 0));
+    if (!found) return false;
+    for (InstructionId reduce : module_.users(module_.operand(*found, 0)))
+      if (reduces_alike(reduce, *found))
+        for (InstructionId other : module_.users(reduce))
+          if (module_[other].op == Op::AllReduce && module_[other].operand_count == 1 &&
+              do_the_same(module_, id, other, devices_) && put(id, other))
+            return true;
+    return false;
+  }
+
+  // The reduction to the greatest value with its index whose value this is.
+  std::optional<InstructionId> find_extreme_of(InstructionId value) const {
+    if (module_[value].op != Op::GetTupleElement ||
+        module_.attributes<GetTupleElementAttributes>(value).index != 0)
+      return std::nullopt;
+    const InstructionId out = module_.operand(value, 0);
+    return module_[out].op == Op::Reduce && module_[out].operand_count == 4 ? std::optional(out)
+                                                                            : std::nullopt;
+  }
+
+  bool reduces_alike(InstructionId reduce, InstructionId with_index) const {
+    if (module_[reduce].op != Op::Reduce || module_[reduce].operand_count != 2 ||
+        module_.operand(reduce, 0) != module_.operand(with_index, 0))
+      return false;
+    const auto& plain = module_.attributes<ReduceAttributes>(reduce);
+    const auto& other = module_.attributes<ReduceAttributes>(with_index);
+    const Literal* const initial = constant_of(module_, module_.operand(reduce, 1));
+    const Literal* const as_initial = constant_of(module_, module_.operand(with_index, 2));
+    const auto combiner = find_combiner(module_, plain.to_apply);
+    return plain.dimensions == other.dimensions && initial && as_initial &&
+           std::ranges::equal(initial->raw(), as_initial->raw()) && combiner &&
+           find_extreme(module_, other.to_apply) == module_[combiner->instruction].op;
   }
 
   bool is_same(InstructionId a, InstructionId b) const {
