@@ -35,7 +35,8 @@ class Exchange {
       before += halo_.sizes()[array];
     }
     const auto sorted = sorted_alike();
-    const InstructionId out = sorted ? in_a_row(*sorted) : written();
+    const auto row = sorted ? std::nullopt : common_row(padding.has_value());
+    const InstructionId out = sorted ? in_a_row(*sorted) : row ? window_of(*row) : written();
     return padding && halo_.reads_padding() ? padded(out, *padding) : out;
   }
 
@@ -145,13 +146,100 @@ class Exchange {
     return dims;
   }
 
+  // Arrays one behind another, in which each device finds its window somewhere.
+  struct Row {
+    struct Stretch {
+      size_t array;  // of rows_
+      int64_t begin, end;
+    };
+    std::vector<Stretch> stretches;
+    std::vector<std::optional<int64_t>> starts;  // of windows, by tile
+    int64_t begin = 0, end = 0;
+  };
+
+  // Nothing where devices have arrays in orders that contradict each other, or as much is written
+  // into a buffer with margins. What is not read may be any number, and so may padding that is
+  // masked.
+  std::optional<Row> common_row(bool masks_padding) const {
+    if (halo_.windows().uses_all || (halo_.reads_padding() && !masks_padding)) return std::nullopt;
+    Row row{{}, std::vector<std::optional<int64_t>>(tiles()), 0, 0};
+    for (int64_t tile = 0; tile < tiles(); ++tile)
+      if (!put_window(tile, row)) return std::nullopt;
+    for (const auto& start : row.starts)
+      if (start) {
+        row.begin = std::min(row.begin, *start);
+        row.end = std::max(row.end, *start + halo_.windows().length);
+      }
+    std::ranges::sort(row.stretches, {}, &Row::Stretch::begin);
+    return row.end - row.begin < length_with_margins() ? std::optional(std::move(row))
+                                                       : std::nullopt;
+  }
+
+  // The window of a tile begins so that one of its arrays is where it is already, or behind all.
+  bool put_window(int64_t tile, Row& row) const {
+    std::vector<int64_t> starts;
+    for (const Row::Stretch& one : row.stretches)
+      if (const auto at = rows_[one.array].positions[tile]) starts.push_back(one.begin - *at);
+    for (const Rows& rows : rows_)
+      if (const auto at = rows.positions[tile]) starts.push_back(row.end - *at);
+    const auto fits = [&](int64_t start) {
+      Row with = row;
+      if (!put_arrays(tile, start, with)) return false;
+      row = std::move(with);
+      return true;
+    };
+    return starts.empty() || std::ranges::any_of(starts, fits);
+  }
+
+  // Each array of the tile's window has a stretch there, or gets one where it is free.
+  bool put_arrays(int64_t tile, int64_t start, Row& row) const {
+    row.starts[tile] = start;
+    for (size_t array = 0; array < rows_.size(); ++array) {
+      const auto at = rows_[array].positions[tile];
+      if (!at) continue;
+      const Row::Stretch wanted{array, start + *at, start + *at + rows_of(rows_[array].value)};
+      const auto is_same = [&](const Row::Stretch& one) {
+        return one.array == array && one.begin == wanted.begin;
+      };
+      const auto meets = [&](const Row::Stretch& one) {
+        return one.begin < wanted.end && wanted.begin < one.end;
+      };
+      if (std::ranges::any_of(row.stretches, is_same)) continue;
+      if (std::ranges::any_of(row.stretches, meets)) return false;
+      row.stretches.push_back(wanted);
+      row.begin = std::min(row.begin, wanted.begin);
+      row.end = std::max(row.end, wanted.end);
+    }
+    return true;
+  }
+
+  InstructionId window_of(const Row& row) {
+    std::vector<InstructionId> out;
+    int64_t filled = row.begin;
+    for (const Row::Stretch& one : row.stretches) {
+      add_zeros(one.begin - filled, out);
+      out.push_back(rows_[one.array].value);
+      filled = one.end;
+    }
+    add_zeros(row.end - filled, out);
+    std::vector<std::optional<int64_t>> starts = row.starts;
+    for (auto& start : starts) start = start.value_or(row.begin) - row.begin;
+    return code_.rows_from(code_.concatenate(out, static_cast<int64_t>(dim_)), dim_, number(starts),
+                           halo_.windows().length);
+  }
+
+  int64_t length_with_margins() const { return halo_.windows().length + 2 * margin(); }
+  int64_t margin() const {
+    int64_t out = 0;
+    for (const Rows& one : rows_) out = std::max(out, rows_of(one.value));
+    return out;
+  }
+
   // Rows beyond those that are read are those of the array, or padding of its last tile, over which
   // the next array is written. What a device does not need goes into a margin.
   InstructionId written() {
-    int64_t margin = 0;
-    for (const Rows& one : rows_) margin = std::max(margin, rows_of(one.value));
-    const int64_t length = halo_.windows().length;
-    const Dims whole = dims_with(length + 2 * margin);
+    const int64_t margin = this->margin(), length = halo_.windows().length;
+    const Dims whole = dims_with(length_with_margins());
     InstructionId out = code_.zeros(code_.type(arrays_[0].id), whole);
     std::vector<InstructionId> starts(whole.size(), code_.number(0));
     for (const Rows& one : rows_) {

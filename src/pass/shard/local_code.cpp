@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <ranges>
 
 namespace hilo {
 namespace {
@@ -31,7 +32,9 @@ InstructionId LocalCode::transpose(InstructionId value, Dims permutation) {
 
 InstructionId LocalCode::resize(InstructionId value, std::span<const int64_t> to) {
   const Dims from = dims(value);
-  if (std::ranges::equal(from, to)) return value;
+  const auto shrinks = [&](size_t dim) { return to[dim] <= from[dim]; };
+  if (std::ranges::all_of(std::views::iota(size_t{0}, to.size()), shrinks))
+    return slice(value, Dims(to.size(), 0), Dims(to.begin(), to.end()));
   PaddingConfig padding;  // negative: cut off
   for (size_t dim = 0; dim < to.size(); ++dim) padding.dims.push_back({0, to[dim] - from[dim], 0});
   const InstructionId zero = zeros(type(value), {});
@@ -197,19 +200,24 @@ InstructionId LocalCode::coordinate(const Mesh& mesh, std::span<const SubAxis> a
 }
 
 std::vector<InstructionId> LocalCode::row(const std::vector<Dims>& table) {
-  const int64_t columns = std::ssize(table[0]);
+  std::vector<InstructionId> out(table[0].size());
+  std::vector<size_t> columns;  // in which devices have different numbers
+  for (size_t column = 0; column < out.size(); ++column) {
+    const int64_t first = table[0][column];
+    if (std::ranges::all_of(table, [&](const Dims& row) { return row[column] == first; }))
+      out[column] = number(first);
+    else columns.push_back(column);
+  }
+  if (columns.empty()) return out;
   std::vector<int32_t> numbers;
   for (const Dims& row : table)
-    for (int64_t value : row) numbers.push_back(static_cast<int32_t>(value));
-  if (columns == 0) return {};
-  const InstructionId all = editor_.add_constant(
-      like_,
-      Literal::from<int32_t>({std::ssize(table), columns}, std::span(std::as_const(numbers))));
-  std::vector<InstructionId> out;
-  for (int64_t column = 0; column < columns; ++column) {
-    const InstructionId one = dynamic_slice(all, std::array{partition(), number(column)}, {1, 1});
-    out.push_back(reshape(one, {}));
-  }
+    for (size_t column : columns) numbers.push_back(static_cast<int32_t>(row[column]));
+  const InstructionId all =
+      editor_.add_constant(like_, Literal::from<int32_t>({std::ssize(table), std::ssize(columns)},
+                                                         std::span(std::as_const(numbers))));
+  for (size_t i = 0; i < columns.size(); ++i)
+    out[columns[i]] = reshape(
+        dynamic_slice(all, std::array{partition(), number(static_cast<int64_t>(i))}, {1, 1}), {});
   return out;
 }
 

@@ -261,9 +261,11 @@ class Chunks {
       table[one.target] = within(one.offset, to_.box_of(one.target));
       is_target[one.target] = true;
     }
-    const InstructionId updated = code_.update(tile, box, code_.row(table));
-    if (std::ssize(round.transfers) == to_.devices()) return updated;
-    return code_.select(code_.is_listed(is_target), updated, tile);
+    const std::vector<InstructionId> starts = code_.row(table);
+    if (std::ssize(round.transfers) < to_.devices())  // others keep what they have there
+      box = code_.select(code_.is_listed(is_target), box,
+                         code_.dynamic_slice(tile, starts, round.sizes));
+    return code_.update(tile, box, starts);
   }
 
   static Dims within(Dims offset, const ArrayBox& box) {

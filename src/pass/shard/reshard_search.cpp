@@ -233,7 +233,8 @@ class Search {
     return static_cast<size_t>(std::ranges::mismatch(list, target).in1 - list.begin());
   }
 
-  // What is added was released by another dimension, or cuts nothing so far.
+  // What is added was released by another dimension, or cuts nothing so far. A gather of several
+  // dimensions has to be put in order: as many gathers of one each are no worse.
   void finish_exchange(size_t at, const AtomLists& lists, const Exchange& exchange) {
     if (exchange.released.empty()) return;
     bool moves = false;
@@ -243,15 +244,19 @@ class Search {
       moves |= is_released;
     }
     if (!moves && !exchange.added.empty()) return;  // a slice and a gather
-    int64_t operand = 1;
+    int64_t operand = 1, joined = 0;
     const int64_t group = group_size(exchange.released);
-    for (size_t dim = 0; dim < space_.rank(); ++dim)
+    for (size_t dim = 0; dim < space_.rank(); ++dim) {
       operand *= gathered_tile(dim, lists.of(dim), exchange.next.of(dim));
+      joined += exchange.next.size(dim) < lists.size(dim);
+    }
     const int64_t sent = space_.devices() * (operand / group) * (group - 1);
+    const bool copies = moves || joined > 1;
     const int64_t held = space_.tile_elements(lists) +
-                         (moves ? 2 : 1) * std::max(operand, space_.tile_elements(exchange.next));
-    add_step(at, exchange.next, moves ? Kind::AllToAll : Kind::AllGather, exchange.released, sent,
-             held);
+                         (copies ? 2 : 1) * std::max(operand, space_.tile_elements(exchange.next));
+    const int64_t missing = space_.missing(lists, exchange.next);
+    add_step(at, exchange.next, moves ? Kind::AllToAll : Kind::AllGather, exchange.released,
+             {missing, moves ? 1 : joined, sent, held});
   }
 
   // Of a dimension that loses axes, before what lies beyond the new tile is cut off.

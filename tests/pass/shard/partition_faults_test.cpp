@@ -91,5 +91,26 @@ TEST(PartitionFaults, AConvolutionOfNoFeatures) {
   )");
 }
 
+// Windows that begin elsewhere on each device, cut out of the rows that are at hand and not written
+// into a buffer with margins.
+TEST(PartitionFaults, WindowsOfRowsThatStandInARow) {
+  const std::string slice = R"(
+    p = f32[32,5] parameter(0), sharding={devices=[4,1]<=[4]}
+    ROOT r = f32[22,5] slice(p), slice={[3:25], [0:5]}, sharding={devices=[4,1]<=[4]}
+  )";
+  const std::string pad = R"(
+    p = f32[16,5] parameter(0), sharding={devices=[4,1]<=[4]}
+    z = f32[] constant(7)
+    ROOT r = f32[21,5] pad(p, z), padding=2_3x0_0, sharding={devices=[4,1]<=[4]}
+  )";
+  for (const std::string& entry : {slice, pad}) {
+    expect_right(4, entry);
+    const auto after = partitioned(
+        parsed("HloModule m, num_partitions=4\nENTRY e {\n" + entry + "}\n"), "spmd-partitioner");
+    ASSERT_TRUE(after.has_value());
+    EXPECT_EQ(print(*after).find("dynamic-update-slice"), std::string::npos) << print(*after);
+  }
+}
+
 }  // namespace
 }  // namespace hilo::test
