@@ -4,7 +4,34 @@
 
 namespace hilo {
 
+namespace {
+
+// Each dimension is a factor. Nothing where that is not seen at once.
+std::optional<ShardingFactors> factors_of_elementwise(const Module& module, InstructionId id) {
+  const Shape& shape = module.shape(id);
+  const auto is_like_it = [&](InstructionId operand) {
+    const Shape& other = module.shape(operand);
+    return other.is_array() && (other.dims.empty() || other.dims == shape.dims);
+  };
+  if (!is_elementwise(module[id].op) || !shape.is_array() || module[id].operand_count == 0 ||
+      !std::ranges::all_of(module.operands(id), is_like_it))
+    return std::nullopt;
+  ShardingFactors out;
+  DimensionFactors dims;
+  for (int64_t size : shape.dims) {
+    dims.push_back({out.factors.size()});
+    out.factors.push_back({size});
+  }
+  for (InstructionId operand : module.operands(id))
+    out.operands.push_back(module.shape(operand).dims.empty() ? DimensionFactors() : dims);
+  out.results = {dims};
+  return out;
+}
+
+}  // namespace
+
 ShardingFactors sharding_factors(const Module& module, InstructionId id) {
+  if (auto known = factors_of_elementwise(module, id)) return *std::move(known);
   return FactorFinder(module, id).run();
 }
 

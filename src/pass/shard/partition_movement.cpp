@@ -17,9 +17,28 @@ std::optional<Literal> splat_of(const Literal& literal) {
   return out;
 }
 
+// Whether all arrays are cut as the result is to be: then no other roles cost less.
+bool lie_alike(OpPartition& op, const AxisSharding& wanted) {
+  if (!wanted.unreduced.empty() || *wanted.mesh != *op.partitioner().mesh()) return false;
+  for (size_t i = 0; i < op.operand_count(); ++i) {
+    const Shard& operand = op.operand_shards(i)[0];
+    if (operand.shape.is_scalar() ? !operand.sharding.unreduced.empty()
+                                  : operand.sharding != wanted)
+      return false;
+  }
+  return true;
+}
+
 }  // namespace
 
-Result<Shards> partition_elementwise(OpPartition& op) { return op.by_factors(); }
+Result<Shards> partition_elementwise(OpPartition& op) {
+  HILO_TRY(const std::vector<AxisSharding> wanted, op.wanted());
+  if (!lie_alike(op, wanted[0])) return op.by_factors();
+  std::vector<InstructionId> operands;
+  for (size_t i = 0; i < op.operand_count(); ++i) operands.push_back(op.operand_shards(i)[0].id);
+  return Shards{{op.clone(operands, wanted)[0], wanted[0], op.shape()}};
+}
+
 Result<Shards> partition_BitcastConvert(OpPartition& op) { return op.by_factors(); }
 Result<Shards> partition_Broadcast(OpPartition& op) { return op.by_factors(); }
 Result<Shards> partition_Map(OpPartition& op) { return op.by_factors(); }
