@@ -26,8 +26,6 @@ struct Node {
   bool is_done = false;
 };
 
-constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
-
 class Search {
  public:
   // Chains that move more than `limit` are not looked for. `greedy`: the state from which the least
@@ -229,7 +227,7 @@ class Search {
 
   // Axes that stand where the target has them move for nothing.
   size_t first_released(std::span<const Atom> list, std::span<const Atom> target) const {
-    if (limit_ == unlimited) return 0;
+    if (limit_ == std::numeric_limits<int64_t>::max()) return 0;
     return static_cast<size_t>(std::ranges::mismatch(list, target).in1 - list.begin());
   }
 
@@ -297,6 +295,7 @@ class Search {
 
 std::optional<std::vector<ChainStep>> find_chain(const ReshardSpace& space, bool only_at_bound,
                                                  const ReshardOptions& options) {
+  const int64_t unlimited = std::numeric_limits<int64_t>::max();
   const int64_t bound = space.missing(space.source(), space.target());
   if (auto path = Search(space, only_at_bound ? bound : unlimited, false).run(options.max_states))
     return path;
