@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <functional>
-#include <numeric>
 
+#include "pass/shard/axis_lists.h"
 #include "pass/shard/identity_element.h"
 #include "pass/shard/local_code.h"
 
@@ -11,18 +11,6 @@ namespace hilo {
 namespace {
 
 using Kind = ReshardStep::Kind;
-
-// What a longer list of axes has behind a shorter one that it begins with.
-SubAxes axes_behind(const SubAxes& longer, const SubAxes& shorter) {
-  int64_t before = axes_size(shorter);
-  SubAxes out;
-  for (const SubAxis& axis : longer) {
-    const int64_t common = std::gcd(before, axis.size);
-    before /= common;
-    if (axis.size > common) out.push_back({axis.axis, axis.pre_size * common, axis.size / common});
-  }
-  return out;
-}
 
 // The axes cut where those of `split` are.
 SubAxes cut_at(const SubAxes& axes, const SubAxes& split) {
@@ -49,8 +37,8 @@ class Exchange {
     for (size_t dim = 0; dim < dims.size(); ++dim) {
       const SubAxes &from = step.from.dims[dim].axes, &to = step.to.dims[dim].axes;
       const bool loses = axes_size(from) > axes_size(to);
-      lost.push_back(loses ? axes_behind(from, to) : SubAxes());
-      gained.push_back(loses ? SubAxes() : axes_behind(to, from));
+      lost.push_back(loses ? behind_prefix(from, to) : SubAxes());
+      gained.push_back(loses ? SubAxes() : behind_prefix(to, from));
       for (const auto* axes : {&lost.back(), &gained.back()})
         all.insert(all.end(), axes->begin(), axes->end());
       chunk_.push_back(loses ? before_[dim] : after_[dim]);
@@ -191,7 +179,7 @@ InstructionId emit_slice(LocalCode& code, InstructionId tile, std::span<const in
   Dims padded;
   std::vector<InstructionId> starts;
   for (size_t dim = 0; dim < dims.size(); ++dim) {
-    const SubAxes gained = axes_behind(step.to.dims[dim].axes, step.from.dims[dim].axes);
+    const SubAxes gained = behind_prefix(step.to.dims[dim].axes, step.from.dims[dim].axes);
     padded.push_back(after[dim] * axes_size(gained));
     starts.push_back(code.scaled(code.coordinate(*step.from.mesh, gained), after[dim]));
   }
