@@ -148,10 +148,17 @@ Result<AxisSharding> of_tiles(const Sharding& sharding, size_t rank, const Share
   return canonical_sharding(std::move(out));
 }
 
+// However the devices are written.
+bool is_same_mesh(const Mesh& a, const Mesh& b) {
+  return a == b || (a.axes == b.axes && mesh_size(a) == mesh_size(b) && !is_single_device(a) &&
+                    a.devices() == b.devices());
+}
+
 Result<AxisSharding> of_names(const Sharding& sharding, size_t rank, const SharedMesh& around) {
   SharedMesh mesh = around;
   if (sharding.mesh != *around) {
     HILO_TRY(mesh, make_mesh(sharding.mesh));
+    if (is_same_mesh(*mesh, *around)) mesh = around;
   }
   if (mesh_size(*mesh) != mesh_size(*around))
     return fail(ErrorKind::Structure, "expected a mesh of {} devices, found {}", mesh_size(*around),
