@@ -17,8 +17,9 @@ namespace {
 
 // How the values of a region's edge are cut.
 struct Edge {
-  std::vector<AxisSharding> shardings;  // of each value
-  std::optional<std::vector<AxisRef>> manual;
+  std::vector<AxisSharding> shardings;         // of each value, outside
+  std::optional<std::vector<AxisRef>> manual;  // what begins or ends to be
+  std::optional<AxisSharding> inside;          // of the one value, where that is said instead
 };
 
 const FrontendValue* find(const FrontendAttributes& attributes, const char* name) {
@@ -29,7 +30,7 @@ const FrontendValue* find(const FrontendAttributes& attributes, const char* name
 Result<Edge> shardy_edge(const Call& call, const FrontendValue& shardings) {
   const FrontendValue* meshes = find(call.module.header.frontend_attributes, "xla.sdy.meshes");
   HILO_TRY(const ShardyMeshes known, parse_shardy_meshes(meshes ? meshes->text : "{}"));
-  Edge edge;
+  Edge edge{};
   HILO_TRY(edge.shardings, parse_shardy_shardings(shardings.text, known));
   const FrontendAttributes& own = call.module.extra(call.instruction).frontend_attributes;
   if (const FrontendValue* axes = find(own, "xla.sdy.manual_axes")) {
@@ -38,29 +39,59 @@ Result<Edge> shardy_edge(const Call& call, const FrontendValue& shardings) {
   return edge;
 }
 
-// `holder`: the instruction whose sharding cuts the value, where no Shardy attribute does.
-Result<Edge> edge_of(const Call& call, const char* attribute, InstructionId holder, int64_t rank) {
+std::optional<AxisSharding> stated_sharding(const Call& call, InstructionId holder, int64_t rank) {
+  const auto& sharding = call.module.extra(call.module[holder]).sharding;
+  if (!sharding) return std::nullopt;
+  const int64_t partitions = call.device.traffic.rendezvous->grid().partitions;
+  auto out = axis_sharding(*sharding, static_cast<size_t>(rank), flat_mesh(partitions));
+  return out ? std::optional(std::move(*out)) : std::nullopt;
+}
+
+// `outer`, `inner`: the instructions whose shardings cut the value outside and inside, where no
+// Shardy attribute does.
+Result<Edge> edge_of(const Call& call, const char* attribute, InstructionId outer,
+                     InstructionId inner, int64_t rank) {
   const FrontendAttributes& own = call.module.extra(call.instruction).frontend_attributes;
   if (const FrontendValue* shardings = find(own, attribute)) {
     Result<Edge> out = shardy_edge(call, *shardings);
     if (!out) return call.error(out.error().kind, out.error().message);
     return out;
   }
-  const auto& sharding = call.module.extra(call.module[holder]).sharding;
+  const auto& sharding = call.module.extra(call.module[outer]).sharding;
   if (!sharding)
     return call.error(ErrorKind::Unsupported, "no sharding says which part of the array is whose");
   const int64_t partitions = call.device.traffic.rendezvous->grid().partitions;
   auto axes = axis_sharding(*sharding, static_cast<size_t>(rank), flat_mesh(partitions));
   if (!axes) return call.error(axes.error().kind, axes.error().message);
-  return Edge{{std::move(*axes)}, std::nullopt};
+  return Edge{{std::move(*axes)}, std::nullopt, stated_sharding(call, inner, rank)};
+}
+
+// The fewest axes in front that cut so many elements into so many.
+void keep_front(int64_t full, int64_t local, SubAxes& axes) {
+  SubAxes kept;
+  int64_t tiles = 1;
+  const auto fits = [&](int64_t count) { return (full + count - 1) / count == local; };
+  for (const SubAxis& axis : axes) {
+    if (fits(tiles)) break;
+    int64_t part = 1;
+    while (part < axis.size && (axis.size % part != 0 || !fits(tiles * part))) ++part;
+    kept.push_back({axis.axis, axis.pre_size, part});
+    tiles *= part;
+  }
+  axes = std::move(kept);
 }
 
 // What of the sharding cuts the value into those of the region.
 Result<void> keep_manual(const Call& call, const Edge& edge, const Shape& full, const Shape& local,
                          AxisSharding& sharding) {
-  if (!edge.manual) {  // what is not cut belongs to axes that are not manual
+  if (edge.inside && *edge.inside->mesh == *sharding.mesh) {
+    for (AxisSharding::Dim& dim : sharding.dims)
+      dim.axes = axes_within(*sharding.mesh, dim.axes, edge.inside->manual);
+    return {};
+  }
+  if (!edge.manual) {  // those in front that leave what is inside
     for (size_t d = 0; d < full.dims.size(); ++d)
-      if (local.dims[d] == full.dims[d]) sharding.dims[d].axes.clear();
+      keep_front(full.dims[d], local.dims[d], sharding.dims[d].axes);
     return {};
   }
   const auto manual = find_axes(*sharding.mesh, *edge.manual);
@@ -146,7 +177,7 @@ Result<Literal> call_full_to_shard(Call& call) {
   HILO_DO(need_operands(call));
   if (is_alone(call)) return pass_on(call);
   HILO_TRY(const Edge edge, edge_of(call, "xla.sdy.in_shardings", call.module.operand(call.id, 0),
-                                    call.operands[0].shape().rank()));
+                                    call.id, call.operands[0].shape().rank()));
   std::vector<Literal> values;
   for (size_t i = 0; i < call.operands.size(); ++i) {
     const Shape local = call.held(parts_of(call.shape())[i]);
@@ -162,7 +193,8 @@ Result<Literal> call_shard_to_full(Call& call) {
   HILO_DO(need_operands(call));
   if (is_alone(call)) return pass_on(call);
   HILO_TRY(const Edge edge,
-           edge_of(call, "xla.sdy.out_shardings", call.id, parts_of(call.shape())[0].rank()));
+           edge_of(call, "xla.sdy.out_shardings", call.id, call.module.operand(call.id, 0),
+                   parts_of(call.shape())[0].rank()));
   std::vector<DeviceTiles> tiles;
   for (size_t i = 0; i < call.operands.size(); ++i) {
     const Shape full = call.held(parts_of(call.shape())[i]);
