@@ -61,6 +61,19 @@ int64_t transfers_at_most(std::span<const int64_t> dims, const AxisSharding& fro
   return out;
 }
 
+// Whether the same devices are with each other where the shape is local.
+bool have_same_manual_groups(const AxisSharding& a, const AxisSharding& b) {
+  if (*a.mesh == *b.mesh) return digits_of(*a.mesh, a.manual) == digits_of(*b.mesh, b.manual);
+  const auto groups = [](const AxisSharding& of) {
+    const SubAxes whole = split_mesh(*of.mesh, of.manual);
+    auto out = device_groups(*of.mesh, axes_outside(*of.mesh, whole, of.manual));
+    for (Dims& group : out) std::ranges::sort(group);
+    std::ranges::sort(out);
+    return out;
+  };
+  return groups(a) == groups(b);
+}
+
 Result<void> check_pair(std::span<const int64_t> dims, const AxisSharding& from,
                         const AxisSharding& to) {
   if (from.dims.size() != dims.size() || to.dims.size() != dims.size())
@@ -70,7 +83,7 @@ Result<void> check_pair(std::span<const int64_t> dims, const AxisSharding& from,
       is_single_device(*to.mesh))
     return fail(ErrorKind::Structure, "expected shardings over the same devices, found {} and {}",
                 mesh_size(*from.mesh), mesh_size(*to.mesh));
-  if (digits_of(*from.mesh, from.manual) != digits_of(*to.mesh, to.manual))
+  if (!have_same_manual_groups(from, to))
     return fail(ErrorKind::Structure, "expected the same manual axes on both sides");
   if (*from.mesh == *to.mesh ? !axes_outside(*from.mesh, to.unreduced, from.unreduced).empty()
                              : !from.unreduced.empty() || !to.unreduced.empty())

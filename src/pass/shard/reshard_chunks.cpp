@@ -13,11 +13,28 @@ struct Edge {
   Dims offset;
 };
 
-// Devices by the index of the tile that they hold.
-std::map<Dims, Dims> holders_of(const DeviceTiles& tiles) {
+// By device a number of those that stand like it along the manual axes, where each has other
+// values.
+Dims manual_groups(const AxisSharding& sharding) {
+  const Mesh& mesh = *sharding.mesh;
+  Dims out(static_cast<size_t>(mesh_size(mesh)));
+  int64_t number = 0;
+  const SubAxes whole = split_mesh(mesh, sharding.manual);
+  for (const Dims& group : device_groups(mesh, axes_outside(mesh, whole, sharding.manual))) {
+    for (int64_t device : group) out[static_cast<size_t>(device)] = number;
+    ++number;
+  }
+  return out;
+}
+
+// Devices by the index of the tile that they hold and the number of their group.
+std::map<Dims, Dims> holders_of(const DeviceTiles& tiles, const Dims& groups) {
   std::map<Dims, Dims> out;
-  for (int64_t device = 0; device < tiles.devices(); ++device)
-    out[tiles.tile_of(device)].push_back(device);
+  for (int64_t device = 0; device < tiles.devices(); ++device) {
+    Dims key = tiles.tile_of(device);
+    key.push_back(groups[static_cast<size_t>(device)]);
+    out[std::move(key)].push_back(device);
+  }
   return out;
 }
 
@@ -56,14 +73,17 @@ std::map<Dims, std::vector<Edge>, std::greater<>> find_edges(std::span<const int
                                                              const AxisSharding& to) {
   const DeviceTiles held(from, dims), wanted(to, dims);
   const Dims tile_dims = local_dims(dims, from);
-  const std::map<Dims, Dims> holders = holders_of(held);
+  const Dims groups = manual_groups(from);
+  const std::map<Dims, Dims> holders = holders_of(held, groups);
   Dims sent(held.devices(), 0);
   std::map<Dims, std::vector<Edge>, std::greater<>> out;  // by sizes
   for (int64_t target = 0; target < wanted.devices(); ++target) {
     const Dims own = held.tile_of(target);
     for_each_meeting(held, tile_dims, wanted.box_of(target), [&](const Dims& tile, ArrayBox box) {
       if (tile == own) return;
-      const int64_t source = choose_source(holders.at(tile), sent, target);
+      Dims key = tile;
+      key.push_back(groups[static_cast<size_t>(target)]);
+      const int64_t source = choose_source(holders.at(key), sent, target);
       ++sent[source];
       out[std::move(box.sizes)].push_back({source, target, std::move(box.offset)});
     });
