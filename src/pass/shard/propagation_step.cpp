@@ -138,7 +138,10 @@ class Stepper {
       const AxisSharding::Dim& dim = array.sharding->dims[d];
       if (!dim.is_open || dim.priority > step_.priority) continue;
       SubAxes axes = axes_of_dimension(step_.factors, (*array.dims)[d], arrays_[a]);
-      if (array.prefix) axes = behind_prefix(axes, (*array.prefix)[d]);
+      if (array.prefix) {  // which factors may not have as it is
+        if (!is_prefix((*array.prefix)[d], axes)) continue;
+        axes = behind_prefix(axes, (*array.prefix)[d]);
+      }
       axes = merge_axes(axes);
       if (axes_size(axes) <= axes_size(dim.axes)) continue;
       if (!out) out = *array.sharding;
