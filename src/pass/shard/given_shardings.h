@@ -60,6 +60,9 @@ SharedMesh mesh_of_tiles(const Module& module, int64_t devices);
 InstructionId copy_for_users(Editor& editor, GivenShardings& given, InstructionId value);
 InstructionId add_copy(Editor& editor, GivenShardings& given, InstructionId like,
                        InstructionId operand);
+// Of the leaves of an instruction that states a sharding; errors show it.
+Result<std::vector<AxisSharding>> stated_shardings(const Module& module, InstructionId id,
+                                                   const SharedMesh& mesh);
 std::unexpected<Error> fault_at(const Module& module, InstructionId id, Error error);
 bool is_call_of(const Module& module, InstructionId id, std::string_view target);
 std::vector<Shape> leaf_shapes(const Shape& shape);  // in order

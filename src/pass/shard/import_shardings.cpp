@@ -10,6 +10,14 @@ std::unexpected<Error> fault_at(const Module& module, InstructionId id, Error er
   return std::unexpected(std::move(error));
 }
 
+Result<std::vector<AxisSharding>> stated_shardings(const Module& module, InstructionId id,
+                                                   const SharedMesh& mesh) {
+  const Sharding& stated = *module.extra(module[id]).sharding;
+  auto out = axis_shardings(stated, module.shape(id), mesh);
+  if (!out) out.error().message += ": " + print(stated);
+  return out;
+}
+
 bool is_call_of(const Module& module, InstructionId id, std::string_view target) {
   return module[id].op == Op::CustomCall &&
          module.attributes<CustomCallAttributes>(id).custom_call_target == target;

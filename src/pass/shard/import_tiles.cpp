@@ -40,7 +40,7 @@ class TileImport {
     if (has_trait(module_[id].op, TraitEffect)) return {};
     GivenShardings::OfLeaves leaves;
     if (sharding) {
-      HILO_TRY(const auto known, axis_shardings(*sharding, module_.shape(id), given_.mesh));
+      HILO_TRY(const auto known, stated_shardings(module_, id, given_.mesh));
       leaves.assign(known.begin(), known.end());
       add_groups(id, *sharding);
     }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pass/shard/sharding_text.h"
+
 namespace hilo {
 
 class ManualAxesFinder {
@@ -91,8 +93,9 @@ class ManualAxesFinder {
     const SubAxes ended = axes_outside(*given_.mesh, before, after);
     if (ended.empty() || !axes_outside(*given_.mesh, after, before).empty())
       return fail(ErrorKind::Structure,
-                  "a manual region ends here that has not begun: no axes were manual before that "
-                  "are not afterwards");
+                  "a manual region ends here that has not begun: the manual axes are {} before and "
+                  "{} afterwards",
+                  list_text(*given_.mesh, before), list_text(*given_.mesh, after));
     return number_of(after);
   }
 

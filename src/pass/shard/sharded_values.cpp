@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "pass/shard/sharding_text.h"
+
 namespace hilo {
 
 AxisSharding ShardedValues::shown(size_t leaf, AxisSharding out) const {
@@ -190,6 +192,7 @@ class ValueNumbering {
   Result<void> merge(InstructionId id, size_t leaf, const AxisSharding& said) {
     const uint32_t number = out_.value_of[leaf];
     AxisSharding& value = out_.shardings[number];
+    const AxisSharding before = value;
     if (said.dims.size() != value.dims.size())
       return fail(ErrorKind::Shape, "expected a sharding of {} dimensions, found {}",
                   value.dims.size(), said.dims.size());
@@ -206,13 +209,15 @@ class ValueNumbering {
     }
     for (size_t d = 0; d < own.dims.size(); ++d)
       if (!out_.said_by[number]) value.dims[d] = own.dims[d];
-      else if (!merge_dim(own.dims[d], value.dims[d])) return contradiction(number, said);
-    if (!out_.said_by[number]) out_.said_by[number] = speaker(id);
+      else if (!merge_dim(own.dims[d], value.dims[d])) return contradiction(number, before, said);
+    const bool is_first = !out_.said_by[number];
+    if (is_first) out_.said_by[number] = speaker(id);
     for (const SubAxis& axis : axes_outside(*said.mesh, said.replicated, value.manual))
       if (!overlaps_any(axis, value.replicated)) value.replicated.push_back(axis);
     if (value.unreduced.empty()) value.unreduced = own.unreduced;
     if (value.unreduced_op.empty()) value.unreduced_op = own.unreduced_op;
-    return check_value(value, said);
+    const auto sound = check_value(value, said);
+    return sound || is_first ? sound : contradiction(number, before, said);
   }
 
   // Elements of which nothing is said are summands where what is put in is: nothing is added there.
@@ -238,7 +243,7 @@ class ValueNumbering {
 
   Result<void> merge_foreign(InstructionId id, uint32_t number, const AxisSharding& said) {
     AxisSharding& value = out_.shardings[number];
-    if (out_.said_by[number] && !(value == said)) return contradiction(number, said);
+    if (out_.said_by[number] && !(value == said)) return contradiction(number, value, said);
     out_.said_by[number] = id;
     value = said;
     out_.is_foreign[number] = true;
@@ -254,10 +259,10 @@ class ValueNumbering {
     return fits_own || fits_dim;
   }
 
-  std::unexpected<Error> contradiction(uint32_t value, const AxisSharding& said) const {
+  std::unexpected<Error> contradiction(uint32_t value, const AxisSharding& before,
+                                       const AxisSharding& said) const {
     return fail(ErrorKind::Structure, "one value is to be sharded {} here and {} at '{}'",
-                print_shardy(said, given_.meshes),
-                print_shardy(out_.shardings[value], given_.meshes),
+                print_shardy(said, given_.meshes), print_shardy(before, given_.meshes),
                 module_[out_.said_by[value]].name);
   }
 
@@ -267,14 +272,9 @@ class ValueNumbering {
       all.insert(all.end(), more->begin(), more->end());
     if (const auto sound = check_axes(*value.mesh, all); !sound)
       return fail(ErrorKind::Structure, "{} does not fit where {} are manual: {}",
-                  print_shardy(said, given_.meshes), texts_of(value.manual), sound.error().message);
+                  print_shardy(said, given_.meshes), list_text(*given_.mesh, value.manual),
+                  sound.error().message);
     return {};
-  }
-  std::string texts_of(const SubAxes& axes) const {
-    std::string out;
-    for (const SubAxis& axis : axes)
-      out += (out.empty() ? "" : ", ") + axis_text(*given_.mesh, axis);
-    return "{" + out + "}";
   }
 
   const Module& module_;

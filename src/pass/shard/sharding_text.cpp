@@ -1,15 +1,12 @@
 #include "pass/shard/sharding_text.h"
 
 namespace hilo {
-namespace {
 
 std::string list_text(const Mesh& mesh, const SubAxes& axes) {
   std::string out;
   for (const SubAxis& axis : axes) out += (out.empty() ? "" : ", ") + axis_text(mesh, axis);
   return "{" + out + "}";
 }
-
-}  // namespace
 
 std::string axes_text(const AxisSharding& sharding) {
   std::string out;
