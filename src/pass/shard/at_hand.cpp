@@ -20,8 +20,9 @@ std::vector<AxisSharding> Partitioner::at_hand(InstructionId value, InstructionI
   if (!module().shape(value).is_array() || module().shape(value).is_scalar()) return out;
   if (!has_shards(value)) return out;
   const Shard& shard = shards(value)[0];
-  for (const Shard& one : resharded_[shard.id.value])
-    if (one.shape == shard.shape) out.push_back(one.sharding);
+  for (const Known& known : resharded_[shard.id.value])
+    if (known.sharding == shard.sharding && known.other.shape == shard.shape)
+      out.push_back(known.other.sharding);
   for (InstructionId user : module().users(value)) {
     if (user == but || has_shards(user) || !is_asked(module()[user].op)) continue;
     OpPartition(*this, user).add_wishes(value, out);

@@ -33,7 +33,7 @@ uint32_t OpPartition::rule() {
 
 RoleQuestion OpPartition::question(const LocalForm& form, std::span<const Shard> operands,
                                    std::span<const AxisSharding> wanted) {
-  RoleQuestion out{factors(), {}, {}, partitioner_.mesh(), partitioner_.manual(), form.reduction};
+  RoleQuestion out{factors(), {}, {}, partitioner_.mesh(), {}, form.reduction};
   for (size_t i = 0; i < operands.size(); ++i)
     out.operands.push_back(partitioner_.role_array(operands[i], factors().operands[i]));
   for (size_t i = 0; i < operands.size(); ++i)
@@ -44,9 +44,12 @@ RoleQuestion OpPartition::question(const LocalForm& form, std::span<const Shard>
   for (size_t i = 0; i < leaves_.size(); ++i)
     out.results.push_back({&leaves_[i], &factors().results[i],
                            partitioner_.is_read(global_, i) ? &wanted[i] : nullptr});
-  for (const auto* list : {&out.operands, &out.results})
-    for (const RoleArray& array : *list)
-      if (array.sharding && !array.sharding->manual.empty()) out.manual = array.sharding->manual;
+  // What depends on constants alone may be said to be in no region.
+  for (const RoleArray& operand : out.operands)
+    if (operand.sharding && !operand.sharding->manual.empty())
+      out.manual = operand.sharding->manual;
+  for (const AxisSharding& result : wanted)
+    if (!result.manual.empty()) out.manual = result.manual;
   out.operations = form.operations ? *form.operations : operations_of(factors());
   for (size_t i = 0; i < factors().factors.size(); ++i) {
     const Kind kind = factors().factors[i].kind;
@@ -112,14 +115,11 @@ Shards OpPartition::operand_leaves() {
 
 Result<std::vector<AxisSharding>> OpPartition::wanted() {
   HILO_TRY(const auto stated, partitioner_.stated(global_));
-  SubAxes manual = partitioner_.manual();
-  for (const Shard& operand : operand_leaves())
-    if (!operand.sharding.manual.empty()) manual = operand.sharding.manual;
   std::vector<AxisSharding> out;
   for_each_leaf(shape(), [&](const Shape& leaf, std::span<const int64_t>) {
     const auto& one = stated[out.size()];
     out.push_back(one ? *one : replicated_sharding(partitioner_.mesh(), leaf.dims.size()));
-    if (!one) out.back().manual = manual;
+    if (!one) out.back().manual = manual();
   });
   return out;
 }

@@ -73,6 +73,8 @@ class OpPartition {
   Result<Shards> by_cheapest(std::span<const LocalForm> forms);
   // What the instruction states of its leaves; what it says nothing of is whole on every device.
   Result<std::vector<AxisSharding>> wanted();
+  // Axes along which its shapes are local already.
+  const SubAxes& manual() { return partitioner_.manual(global_); }
   // Operands whole on every device, and the instruction as it is; then results cut as is stated.
   Result<Shards> replicated();
   // The two halves of that: operands as whole values, and leaves that are whole on every device.

@@ -6,6 +6,7 @@
 #include "eval/eval.h"
 #include "pass/shard/device_parts.h"
 #include "pass/shard/factor_list.h"
+#include "pass/shard/partition_region.h"
 #include "pass/shard/partition_single_device.h"
 #include "pass/shard/partition_sort.h"
 
@@ -13,25 +14,6 @@ namespace hilo {
 namespace {
 
 using Kind = ShardingFactor::Kind;
-
-// A manual region begins and ends: tiles stay, other dimensions describe them.
-Result<Shards> cross_region(OpPartition& op) {
-  HILO_TRY(const auto stated, op.partitioner().stated(op.id()));
-  Shards out;
-  for (size_t i = 0; i < op.operand_count(); ++i) {
-    const Shard tile = op.operand_shards(i)[0];
-    const size_t leaf = out.size();
-    AxisSharding sharding =
-        stated[leaf] ? *stated[leaf] : op.partitioner().replicated(tile.shape.dims.size());
-    out.push_back({tile.id, std::move(sharding), op.shape()});
-    if (local_dims(op.shape().dims, out.back().sharding) != op.module().shape(tile.id).dims)
-      return fail(ErrorKind::Shape,
-                  "expected tiles of {} at the border of a manual region, found {}",
-                  to_string_without_layout(local_shape(op.shape(), out.back().sharding)),
-                  to_string_without_layout(op.module().shape(tile.id)));
-  }
-  return out;
-}
 
 std::vector<Shape> leaves_of(OpPartition& op) {
   std::vector<Shape> out;
@@ -244,7 +226,8 @@ bool is_top_k(OpPartition& op) {
 Result<Shards> partition_CustomCall(OpPartition& op) {
   const std::string& target = op.attributes<CustomCallAttributes>().custom_call_target;
   const CustomCallInfo* known = find_custom_call(target);
-  if (target == "SPMDFullToShardShape" || target == "SPMDShardToFullShape") return cross_region(op);
+  if (target == "SPMDFullToShardShape") return cross_region(op, true);
+  if (target == "SPMDShardToFullShape") return cross_region(op, false);
   if (known && op.operand_count() == 1 &&
       (known->family == "sharding" || known->family == "placement") &&
       op.operand_shape(0) == op.shape())

@@ -1,4 +1,6 @@
 // What devices do together, with the host, or each for itself.
+#include <algorithm>
+
 #include "pass/shard/op_partition.h"
 
 namespace hilo {
@@ -9,11 +11,43 @@ std::unexpected<Error> unsupported(OpPartition& op, std::string_view why) {
               text_of(op.module()[op.id()].op), why);
 }
 
+// Which devices exchange something with each other. No groups: all.
+std::vector<Dims> stated_groups(OpPartition& op) {
+  return visit_attributes_type(op.module()[op.id()].op, [&]<class A>(std::type_identity<A>) {
+    std::vector<Dims> out;
+    if constexpr (requires(A a) { a.replica_groups; })
+      out = op.attributes<A>().replica_groups.expand();
+    if constexpr (requires(A a) { a.source_target_pairs; })
+      for (const auto& [source, target] : op.attributes<A>().source_target_pairs.pairs)
+        out.push_back({source, target});
+    if (out.empty()) out.push_back(op.partitioner().mesh()->devices());
+    return out;
+  });
+}
+
+// Whether those that exchange something differ along manual axes alone, so that they have tiles of
+// the same place.
+bool stays_in_tiles(OpPartition& op, const SubAxes& manual) {
+  const SharedMesh& mesh = op.partitioner().mesh();
+  Dims tile(static_cast<size_t>(mesh_size(*mesh)));
+  int64_t number = 0;
+  for (const Dims& group : device_groups(*mesh, manual)) {
+    for (int64_t device : group) tile[static_cast<size_t>(device)] = number;
+    ++number;
+  }
+  return std::ranges::all_of(stated_groups(op), [&](const Dims& group) {
+    return std::ranges::all_of(group, [&](int64_t device) {
+      return tile.at(static_cast<size_t>(device)) == tile.at(static_cast<size_t>(group[0]));
+    });
+  });
+}
+
 // In a manual region, with the groups that the program states; along other axes each device has
-// its tile.
+// its tile, or all of the array where the groups do not keep to manual axes.
 Result<Shards> stated_collective(OpPartition& op) {
-  if (op.partitioner().manual().empty() && op.operand_shards(0)[0].sharding.manual.empty())
-    return unsupported(op, "expected it in a manual region");
+  const SubAxes manual = op.manual();
+  if (manual.empty()) return unsupported(op, "expected it in a manual region");
+  if (!stays_in_tiles(op, manual)) return op.replicated();
   LocalForm form;
   form.may_shard = [&op](size_t factor) {
     return op.factors().factors[factor].kind == ShardingFactor::Kind::Pass;
@@ -61,8 +95,7 @@ HILO_TRANSFER(SendDone)
 #undef HILO_TRANSFER
 
 Result<Shards> partition_PartitionId(OpPartition& op) {
-  HILO_TRY(const auto wanted, op.wanted());
-  if (wanted[0].manual.empty())
+  if (op.manual().empty())
     return unsupported(op, "outside of manual regions no partition is meant");
   return op.replicated();
 }

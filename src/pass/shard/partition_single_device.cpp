@@ -43,16 +43,6 @@ ComputationId idle_branch(OpPartition& op, InstructionId operands) {
   return branch.computation;
 }
 
-// In a manual region each device has its own effects.
-bool is_manual(OpPartition& op) {
-  if (!op.partitioner().manual().empty()) return true;
-  for (size_t i = 0; i < op.operand_count(); ++i)
-    for (const Shard& shard : op.operand_shards(i))
-      if (!shard.sharding.manual.empty()) return true;
-  const Sharding* const said = op.module().extra(op.module()[op.id()]).sharding.get();
-  return said && said->kind == Sharding::Kind::Manual;
-}
-
 }  // namespace
 
 std::optional<int64_t> only_device(OpPartition& op) {
@@ -61,7 +51,7 @@ std::optional<int64_t> only_device(OpPartition& op) {
     sharding = &sharding->elements[0];
   if (sharding && sharding->kind == Sharding::Kind::Maximal) return sharding->device;
   const bool has_effect = op.attributes<CustomCallAttributes>().custom_call_has_side_effect;
-  if (has_effect && !is_manual(op)) return 0;
+  if (has_effect && op.manual().empty()) return 0;  // in a region each device has its own
   return std::nullopt;
 }
 

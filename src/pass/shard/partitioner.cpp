@@ -103,30 +103,32 @@ void Partitioner::find_computations() {
 }
 
 Result<void> Partitioner::find_boundaries() {
-  for (auto at = order_.rbegin(); at != order_.rend(); ++at) {
-    find_manual_axes(*at);
+  HILO_DO(find_manual_axes());
+  for (auto at = order_.rbegin(); at != order_.rend(); ++at)
     for (InstructionId id : module()[*at].instructions)
       if (calls_program(module()[id].op)) HILO_DO(agree(id));
-  }
   return {};
 }
 
-// Those of its parameters and its result, or of its caller.
-void Partitioner::find_manual_axes(ComputationId global) {
-  if (global == module().entry) return;
-  std::vector<InstructionId> boundary = module()[global].parameters;
-  boundary.push_back(module()[global].root);
-  for (InstructionId id : boundary)
-    if (const auto leaves = stated(id))
-      for (const auto& leaf : *leaves)
-        if (leaf && !leaf->manual.empty()) boundaries_[global.value].manual = leaf->manual;
+// From what the borders of regions state.
+Result<void> Partitioner::find_manual_axes() {
+  GivenShardings given;
+  given.mesh = mesh_;
+  given.computations.assign(order_.rbegin(), order_.rend());
+  for (ComputationId computation : given.computations)
+    for (InstructionId id : module()[computation].instructions) {
+      HILO_TRY(auto leaves, stated(id));
+      if (std::ranges::any_of(leaves,
+                              [](const auto& leaf) { return leaf && !leaf->manual.empty(); }))
+        given.of[id] = std::move(leaves);
+    }
+  HILO_TRY(manual_axes_, hilo::find_manual_axes(module(), given));
+  return {};
 }
 
 // What a loop carries has one sharding in all that it passes, and so has the result of branches.
 Result<void> Partitioner::agree(InstructionId caller) {
   const std::vector<ComputationId> callees = module().called(module()[caller]);
-  const SubAxes manual = boundaries_[module()[caller].computation.value].manual;
-  for (ComputationId callee : callees) boundaries_[callee.value].manual = manual;
   const Op op = module()[caller].op;
   if (op == Op::Call) return {};
   HILO_TRY(auto leaves, stated(caller));
@@ -140,7 +142,7 @@ Result<void> Partitioner::agree(InstructionId caller) {
     auto& sharding = leaves[next++];
     if (sharding) return;
     sharding = replicated_sharding(mesh_, leaf.dims.size());
-    sharding->manual = manual;
+    sharding->manual = manual(caller);
   });
   for (ComputationId callee : callees) {
     Boundary& boundary = boundaries_[callee.value];
@@ -162,6 +164,9 @@ Result<void> Partitioner::fill(InstructionId from,
 // All that the roles depend on beside the rule.
 std::vector<uint64_t> Partitioner::key_of(const RoleQuestion& question) {
   std::vector<uint64_t> key;
+  for (const SubAxis& axis : question.manual)
+    key.insert(key.end(), {uint64_t{axis.axis}, static_cast<uint64_t>(axis.pre_size),
+                           static_cast<uint64_t>(axis.size)});
   for (const std::vector<bool>* flags : {&question.may_shard, &question.even_alone}) {
     uint64_t bits = 1;
     for (bool flag : *flags) bits = bits * 2 + flag;
@@ -197,7 +202,7 @@ const Roles& Partitioner::roles(uint32_t rule, const RoleQuestion& question) {
 
 AxisSharding Partitioner::replicated(size_t rank) const {
   AxisSharding out = replicated_sharding(mesh_, rank);
-  out.manual = manual_;
+  out.manual = manual(visited_);
   return out;
 }
 
@@ -208,7 +213,7 @@ Result<std::vector<std::optional<AxisSharding>>> Partitioner::stated(Instruction
   if (!sharding || sharding->kind == Sharding::Kind::Unknown) return out;
   const auto [known, is_new] = stated_.try_emplace({sharding.get(), module()[global].shape.value});
   if (is_new) {
-    auto leaves = axis_shardings(*sharding, shape, mesh_);
+    auto leaves = stated_shardings(module(), global, mesh_);
     if (!leaves) {
       stated_.erase(known);
       leaves.error().place = module().place(global);
@@ -226,9 +231,16 @@ bool Partitioner::is_splat(const Shard& tile) const {
 }
 
 RoleArray Partitioner::role_array(const Shard& tile, const DimensionFactors& factors) const {
-  const auto origin = origins_.find(tile.id.value);
-  return {&tile.shape, &factors, &tile.sharding,
-          origin == origins_.end() ? nullptr : &origin->second.sharding, is_splat(tile)};
+  const Shard* const origin = origin_of(tile);
+  return {&tile.shape, &factors, &tile.sharding, origin ? &origin->sharding : nullptr,
+          is_splat(tile)};
+}
+
+const Shard* Partitioner::origin_of(const Shard& tile) const {
+  const auto found = origins_.find(tile.id.value);
+  if (found == origins_.end()) return nullptr;
+  const auto& [sharding, origin] = found->second;
+  return sharding == tile.sharding && origin.shape == tile.shape ? &origin : nullptr;
 }
 
 double Partitioner::bytes_to_bring(const Shard& tile, const AxisSharding& to) {
@@ -243,15 +255,21 @@ Result<InstructionId> Partitioner::resharded(const Shard& shard, const AxisShard
   if (is_splat(shard) && to.unreduced.empty())
     return LocalCode(editor_, shard.id)
         .broadcast(module().operand(shard.id, 0), local_dims(shard.shape.dims, to), {});
-  const Shards known = resharded_[shard.id.value];
-  for (const Shard& one : known)
-    if (one.sharding == to && one.shape == shard.shape) return one.id;
+  for (const Known& known : resharded_[shard.id.value])
+    if (known.other.sharding == to && known.sharding == shard.sharding &&
+        known.other.shape == shard.shape)
+      return known.other.id;
   AxisSharding from = shard.sharding;
   if (!from.is_sharded() && from.unreduced.empty()) from.manual = to.manual;
+  if (from.manual.empty() && !to.manual.empty()) {  // the same everywhere along manual axes
+    AxisSharding outside = to;
+    outside.manual.clear();
+    return resharded(shard, outside);
+  }
   const auto cost = [&](const AxisSharding& of) { return costs_.seconds(shard.shape, of, to); };
-  const auto origin = origins_.find(shard.id.value);
-  if (origin != origins_.end() && cost(origin->second.sharding) < cost(from))
-    return resharded(Shard(origin->second), to);
+  const Shard* const found = origin_of(shard);
+  const Shard origin = found ? *found : Shard{shard.id, from, shard.shape};
+  if (found && cost(origin.sharding) < cost(from)) return resharded(origin, to);
   const AxisSharding before = before_new_summands(from, to);
   const Result<ReshardPlan>& plan = costs_.plan(shard.shape.dims, from, before);
   if (!plan) return std::unexpected(plan.error());
@@ -259,10 +277,9 @@ Result<InstructionId> Partitioner::resharded(const Shard& shard, const AxisShard
   HILO_TRY(InstructionId out, emit_reshard(editor_, shard.id, shard.shape.dims, *plan, channel_));
   note_reason(first, shard, to);
   HILO_TRY(out, as_summand(out, to, axes_outside(*to.mesh, to.unreduced, before.unreduced)));
-  resharded_[shard.id.value].push_back({out, to, shard.shape});
+  resharded_[shard.id.value].push_back({shard.sharding, {out, to, shard.shape}});
   if (plan->elements == 0 && out != shard.id && from.unreduced.empty() && to.unreduced.empty())
-    origins_[out.value] =
-        origin == origins_.end() ? Shard{shard.id, from, shard.shape} : origin->second;
+    origins_[out.value] = {to, origin};
   return out;
 }
 
@@ -347,7 +364,6 @@ void Partitioner::remove_unused() {
 
 Result<void> Partitioner::partition(ComputationId global) {
   local_ = locals_.at(global.value);
-  manual_ = boundaries_[global.value].manual;
   Callee& callee = callees_[global.value];
   callee.local = local_;
   for (InstructionId id : std::vector(module()[global].parameters)) {

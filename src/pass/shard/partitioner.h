@@ -9,6 +9,7 @@
 
 #include "pass/pass.h"
 #include "pass/shard/local_code.h"
+#include "pass/shard/manual_axes.h"
 #include "pass/shard/propagation_rules.h"
 #include "pass/shard/reshard_costs.h"
 #include "pass/shard/roles.h"
@@ -43,9 +44,9 @@ class Partitioner {
   int64_t next_channel() { return channel_++; }
   ComputationId local() const { return local_; }
   LocalCode code() { return LocalCode(editor_, anchors_.at(local_.value)); }
-  // Along which the computation's shapes are local already.
-  const SubAxes& manual() const { return manual_; }
-  AxisSharding replicated(size_t rank) const;
+  // Along which the shapes of an instruction are local already.
+  const SubAxes& manual(InstructionId global) const { return manual_axes_.of(global); }
+  AxisSharding replicated(size_t rank) const;  // in the region that is visited
 
   // The shardings to which a value is brought already, or will be by users that would choose so if
   // they were alone; but for one user.
@@ -83,11 +84,12 @@ class Partitioner {
 
  private:
   bool is_splat(const Shard& tile) const;
+  const Shard* origin_of(const Shard& tile) const;  // null where it was cut from nothing
   std::vector<uint64_t> key_of(const RoleQuestion& question);
   void find_computations();
   void find_elements_read();
   Result<void> find_boundaries();
-  void find_manual_axes(ComputationId global);
+  Result<void> find_manual_axes();
   Result<void> agree(InstructionId caller);
   Result<void> fill(InstructionId from, std::vector<std::optional<AxisSharding>>& into) const;
   Result<void> partition(ComputationId global);
@@ -106,7 +108,6 @@ class Partitioner {
   std::unordered_map<uint32_t, InstructionId> anchors_;  // by local computation: where code begins
   // What a computation takes and gives, where its callers need it so; by computation.
   struct Boundary {
-    SubAxes manual;
     std::vector<std::optional<AxisSharding>> parameter, result;
   };
   std::unordered_map<uint32_t, Boundary> boundaries_;
@@ -119,14 +120,20 @@ class Partitioner {
   mutable std::map<std::pair<const Sharding*, uint32_t>, std::vector<AxisSharding>> stated_;
   int64_t channel_ = 1;
   ComputationId local_;
-  SubAxes manual_;
+  ManualAxes manual_axes_;
   InstructionId visited_;
   std::unordered_map<uint32_t, std::set<int64_t>> read_;  // by tuple that is taken apart alone
   std::vector<bool> is_cloned_;                           // by instruction
   std::unordered_map<uint32_t, Shards> tiles_;            // by instruction
   std::unordered_map<uint32_t, Callee> callees_;          // by computation
-  std::unordered_map<uint32_t, Shards> resharded_;        // by tile
-  std::unordered_map<uint32_t, Shard> origins_;           // by tile: what it was cut from
+  // By tile. At the border of a manual region one tile is of two arrays, so what is known of it is
+  // known of it under one sharding.
+  struct Known {
+    AxisSharding sharding;
+    Shard other;
+  };
+  std::unordered_map<uint32_t, std::vector<Known>> resharded_;  // what it was brought to
+  std::unordered_map<uint32_t, Known> origins_;                 // what it was cut from
 };
 
 }  // namespace hilo

@@ -140,8 +140,7 @@ bool stays_whole(OpPartition& op) {
 
 AxisSharding sharding_under(OpPartition& op, const Shape& shape, const DimensionFactors& factors,
                             const Roles& roles) {
-  const RoleQuestion question{
-      op.factors(), {}, {}, op.partitioner().mesh(), op.partitioner().manual()};
+  const RoleQuestion question{op.factors(), {}, {}, op.partitioner().mesh(), op.manual()};
   return operand_sharding(question, {&shape, &factors, nullptr}, roles);
 }
 

@@ -1,0 +1,168 @@
+// Programs whose shardings do not fit: the error names the instruction, its line and what is said.
+#include "../judge.h"
+
+namespace hilo::test {
+namespace {
+
+struct Wrong {
+  std::string_view entry, instruction;
+  int64_t line = 0;
+  std::vector<std::string_view> says;
+  std::string_view header = "num_partitions=4";
+};
+
+void expect_error(const Wrong& wrong, std::string_view passes) {
+  SCOPED_TRACE(passes);
+  const std::string text =
+      fmt::format("HloModule m, {}\nENTRY e {{{}}}\n", wrong.header, wrong.entry);
+  Result<Module> module = parse(text);
+  ASSERT_TRUE(module) << to_string(module.error()) << text;
+  for (const Error& error : verify(*module)) FAIL() << to_string(error);
+  const auto pipeline = parse_pipeline(passes, all_passes(), all_pipelines());
+  const auto done = run_pipeline(*module, *pipeline, {});
+  ASSERT_FALSE(done) << print(*module);
+  const Error& error = done.error();
+  EXPECT_EQ(error.place.instruction, wrong.instruction) << to_string(error);
+  EXPECT_EQ(error.place.line, wrong.line) << to_string(error);
+  for (std::string_view one : wrong.says)
+    EXPECT_NE(error.message.find(one), std::string::npos) << to_string(error) << "\nnot: " << one;
+}
+
+void expect_errors(const Wrong& wrong) {
+  expect_error(wrong, "sharding-propagation");
+  expect_error(wrong, "spmd-partitioner");
+}
+
+const std::string_view mesh_header =
+    "num_partitions=4, frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<[\"x\"=2, \"y\"=2]>}}";
+
+TEST(PartitionErrors, MoreTilesThanDevices) {
+  expect_errors({R"(
+  a = f32[16] parameter(0)
+  b = f32[16] negate(a), sharding={devices=[8]<=[8]}
+  ROOT r = f32[16] add(a, b)
+)",
+                 "b",
+                 4,
+                 {"over 4 devices", "found 8", "{devices=[8]<=[8]}"}});
+}
+
+TEST(PartitionErrors, AMeshOfOtherDevices) {
+  expect_errors({R"(
+  a = f32[16] parameter(0)
+  b = f32[16] negate(a), sharding={mesh['x'=2,'y'=3], [{'x'}]}
+  ROOT r = f32[16] add(a, b)
+)",
+                 "b",
+                 4,
+                 {"a mesh of 4 devices", "found 6", "mesh['x'=2,'y'=3]"}});
+}
+
+TEST(PartitionErrors, ManualAxesBehindOthers) {
+  expect_errors({R"(
+  a = f32[16] parameter(0)
+  b = f32[16] negate(a), sharding={devices=[2,2]<=[4] last_tile_dims={manual}}
+  c = f32[16] custom-call(b), custom_call_target="SPMDShardToFullShape", sharding={devices=[4]<=[4]}
+  ROOT r = f32[16] add(a, c)
+)",
+                 "c",
+                 5,
+                 {"expected manual axes in front of others"}});
+}
+
+TEST(PartitionErrors, ARegionThatHasNotBegun) {
+  expect_error({R"(
+  a = f32[16] parameter(0), sharding={devices=[4]<=[4]}
+  b = f32[64] custom-call(a), custom_call_target="SPMDShardToFullShape", sharding={devices=[4]<=[4]}
+  ROOT r = f32[64] negate(b)
+)",
+                "b",
+                4,
+                {"has not begun", "{} before", "{} afterwards"}},
+               "sharding-propagation");
+}
+
+// What enters is cut along axes that are not manual inside.
+TEST(PartitionErrors, ManualAxesThatAreMissing) {
+  const Wrong tiles = {R"(
+  a = f32[16] parameter(0), sharding={devices=[2,2]<=[4] last_tile_dim_replicate}
+  b = f32[16] custom-call(a), custom_call_target="Sharding", sharding={devices=[2,2]<=[4] last_tile_dim_replicate}
+  c = f32[8] custom-call(b), custom_call_target="SPMDFullToShardShape", sharding={replicated}
+  ROOT r = f32[8] negate(c), sharding={replicated}
+)",
+                       "c",
+                       5,
+                       {"border of a manual region", "outside", "inside"}};
+  expect_error(tiles, "spmd-partitioner");
+  expect_error({R"(
+  a = f32[16] parameter(0)
+  c = f32[8] custom-call(a), custom_call_target="xla.sdy.GlobalToLocalShape", frontend_attributes={xla.sdy.in_shardings="#sdy.sharding_per_value<[<@mesh, [{\"x\"}]>]>"}
+  ROOT r = f32[8] negate(c)
+)",
+                "c",
+                4,
+                {"expected the attribute xla.sdy.manual_axes"},
+                mesh_header},
+               "sharding-propagation");
+  expect_error({R"(
+  a = f32[16] parameter(0)
+  c = f32[8] custom-call(a), custom_call_target="xla.sdy.GlobalToLocalShape", frontend_attributes={xla.sdy.in_shardings="#sdy.sharding_per_value<[<@mesh, [{\"x\"}]>]>",xla.sdy.manual_axes="#sdy<manual_axes{\"z\"}>"}
+  ROOT r = f32[8] negate(c)
+)",
+                "c",
+                4,
+                {"the mesh has no axis 'z'"},
+                mesh_header},
+               "sharding-propagation");
+  expect_error({R"(
+  a = f32[16] parameter(0)
+  c = f32[8] custom-call(a), custom_call_target="xla.sdy.GlobalToLocalShape", frontend_attributes={xla.sdy.in_shardings="#sdy.sharding_per_value<[<@mesh, [{\"y\", \"x\"}]>]>",xla.sdy.manual_axes="#sdy<manual_axes{\"x\"}>"}
+  ROOT r = f32[8] negate(c)
+)",
+                "c",
+                4,
+                {"manual axes in front", R"([{"y", "x"}])"},
+                mesh_header},
+               "sharding-propagation");
+}
+
+// What a loop carries has one sharding.
+TEST(PartitionErrors, ConstraintsThatContradict) {
+  const std::string_view entry = R"(
+  a = f32[16] parameter(0), sharding={devices=[4]<=[4]}
+  b = f32[16] parameter(1), sharding={devices=[2,2]<=[4] last_tile_dim_replicate}
+  t = (f32[16], f32[16]) tuple(a, b), sharding={{devices=[4]<=[4]}, {devices=[2,2]<=[4] last_tile_dim_replicate}}
+  o = (f32[16], f32[16]) opt-barrier(t), sharding={{devices=[2,2]<=[4] last_tile_dim_replicate}, {devices=[2,2]<=[4] last_tile_dim_replicate}}
+  x = f32[16] get-tuple-element(o), index=0
+  ROOT r = f32[16] negate(x), sharding={devices=[4]<=[4]}
+)";
+  expect_error({entry, "o", 6, {"sharded", "[{\"axis_0\"}]", "[{\"axis_0\", \"axis_1\"}]", "'t'"}},
+               "sharding-propagation");
+}
+
+TEST(PartitionErrors, AxesThatOverlap) {
+  expect_errors({R"(
+  a = f32[16,4] parameter(0)
+  b = f32[16,4] negate(a), sharding={mesh['x'=4], [{'x':(1)2}, {'x':(2)2}]}
+  c = f32[16,4] negate(b), sharding={mesh['x'=4], [{'x'}, {}]}
+  ROOT r = f32[8,4] slice(c), slice={[0:8], [0:4]}, sharding={devices=[4,2]<=[8]}
+)",
+                 "r",
+                 6,
+                 {"over 4 devices", "found 8", "{devices=[4,2]<=[8]}"}});
+}
+
+TEST(PartitionErrors, ACollectiveOutsideOfRegions) {
+  expect_error({R"(
+  a = f32[16] parameter(0), sharding={devices=[4]<=[4]}
+  g = f32[64] all-gather(a), dimensions={0}, channel_id=1, replica_groups={{0,1,2,3}}, use_global_device_ids=true
+  ROOT r = f32[64] negate(g)
+)",
+                "g",
+                4,
+                {"manual region"}},
+               "spmd-partitioner");
+}
+
+}  // namespace
+}  // namespace hilo::test
