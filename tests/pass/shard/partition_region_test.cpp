@@ -91,17 +91,17 @@ ENTRY e {
   EXPECT_EQ(fault_of(module, 1, "spmd-partitioner"), "");
 }
 
-// A factor of the reshape takes less than the manual axes in front.
-TEST(PartitionRegion, ManualAxesThatAFactorDoesNotHold) {
-  EXPECT_EQ(fault(4, R"(
-  p = f32[4,6] parameter(0), sharding={devices=[4,1]<=[4]}
-  a = f32[4,6] custom-call(p), custom_call_target="Sharding", sharding={devices=[4,1]<=[4]}
-  b = f32[1,6] custom-call(a), custom_call_target="SPMDFullToShardShape", sharding={manual}
-  n = f32[1,6] negate(b), sharding={manual}
-  s = f32[1,6] custom-call(n), custom_call_target="Sharding", sharding={manual}
-  c = f32[4,6] custom-call(s), custom_call_target="SPMDShardToFullShape", sharding={devices=[4,1]<=[4]}
-  q = f32[2,12] reshape(c)
-  ROOT r = f32[2,2,6] reshape(q)
+// A dimension of no elements holds no axis, and manual ones stand in front of it all the same.
+TEST(PartitionRegion, ManualAxesOfADimensionWithoutElements) {
+  EXPECT_EQ(fault(6, R"(
+  p = f32[0,4] parameter(0), sharding={devices=[3,1,2]<=[6] last_tile_dim_replicate}
+  a = f32[0,4] custom-call(p), custom_call_target="Sharding", sharding={devices=[3,1,2]<=[6] last_tile_dim_replicate}
+  b = f32[0,4] custom-call(a), custom_call_target="SPMDFullToShardShape", sharding={devices=[1,1,3,2]<=[6] last_tile_dims={manual, replicated}}
+  n = f32[0,4] negate(b)
+  s = f32[0,4] custom-call(n), custom_call_target="Sharding", sharding={devices=[1,1,3,2]<=[6] last_tile_dims={manual, replicated}}, backend_config="unspecified_dims=[0,1]"
+  c = f32[0,4] custom-call(s), custom_call_target="SPMDShardToFullShape", sharding={devices=[3,1,2]<=[6] last_tile_dim_replicate}, backend_config="unspecified_dims=[0,1]"
+  q = f32[0,2,2] reshape(c)
+  ROOT r = f32[0,2,2] negate(q)
 )",
                   "sharding-propagation, spmd-partitioner"),
             "");

@@ -88,7 +88,7 @@ class RandomMoves : public RandomProgram {
   void select_and_scatter(Pool& pool) {
     const InstructionId a = any(pool);
     const Shape of = shape(a);
-    if (of.type == ElementType::Pred) return;
+    if (of.type == ElementType::Pred || is_complex(of.type)) return;
     SelectAndScatterAttributes attributes;
     Dims sizes;
     for (int64_t dim : of.dims) {
@@ -106,7 +106,7 @@ class RandomMoves : public RandomProgram {
   void convolution(Pool& pool) {
     const InstructionId a = any(pool);
     const Shape of = shape(a);
-    if (of.rank() < 2 || of.rank() > 4 || of.type == ElementType::Pred ||
+    if (of.rank() < 2 || of.rank() > 4 || of.type == ElementType::Pred || is_complex(of.type) ||
         (is_floating(of.type) && bits_of(of.type) < 32))
       return;
     const int64_t spatial = of.rank() - 2, outputs = 1 + dice_.below(4);
@@ -132,7 +132,8 @@ class RandomMoves : public RandomProgram {
     }
     const int64_t features = of.dims.back(), batch = of.dims[0];
     int64_t groups = 1;
-    if (features % 2 == 0 && features > 0 && dice_.below(4) == 0) groups = 2;
+    if (features > 0 && dice_.below(8) == 0) groups = features;
+    else if (features % 2 == 0 && features > 0 && dice_.below(4) == 0) groups = 2;
     else if (batch % 2 == 0 && batch > 0 && dice_.below(4) == 0) c.batch_group_count = 2;
     c.feature_group_count = groups;
     kernel.insert(kernel.end(), {features / groups, outputs * groups * c.batch_group_count});
@@ -142,7 +143,7 @@ class RandomMoves : public RandomProgram {
   }
 
   void data(Pool& pool) override {
-    const int64_t which = dice_.below(6);
+    const int64_t which = dice_.below(7);
     if (which < 4 && !groups_.has(OpGroup::Data)) return;
     if (which >= 4 && !groups_.has(OpGroup::Sort)) return;
     switch (which) {
@@ -151,8 +152,22 @@ class RandomMoves : public RandomProgram {
       case 2: return gather(pool);
       case 3: return scatter(pool);
       case 4: return sort(pool);
+      case 5: return random_bits(pool);
       default: return top_k(pool);
     }
+  }
+  // They follow from a state, which is given back.
+  void random_bits(Pool& pool) {
+    const Shape bits =
+        Shape::array(dice_.below(2) ? ElementType::U32 : ElementType::U8, some_shape().dims);
+    const Shape state = Shape::array(ElementType::U64, {2});
+    RngBitGeneratorAttributes attributes;
+    attributes.algorithm = dice_.below(2) ? RngAlgorithm::ThreeFry : RngAlgorithm::Philox;
+    const InstructionId out =
+        module_.add_instruction(pool.computation, Op::RngBitGenerator, Shape::tuple({state, bits}),
+                                std::array{partner(pool, state)}, attributes);
+    pool.values.push_back(out);
+    elements_instead(pool, out);
   }
   // Numbers to look up with, some of them outside.
   InstructionId indices(Pool& pool, int64_t below) {
@@ -229,7 +244,7 @@ class RandomMoves : public RandomProgram {
   void sort(Pool& pool) {
     const InstructionId a = any(pool);
     const Shape of = shape(a);
-    if (of.is_scalar() || of.type == ElementType::Pred) return;
+    if (of.is_scalar() || of.type == ElementType::Pred || is_complex(of.type)) return;
     SortAttributes attributes;
     attributes.dimensions = {dice_.below(of.rank())};
     attributes.is_stable = true;
@@ -247,7 +262,9 @@ class RandomMoves : public RandomProgram {
   void top_k(Pool& pool) {
     const InstructionId a = any(pool);
     const Shape of = shape(a);
-    if (of.is_scalar() || of.dims.back() == 0 || of.type == ElementType::Pred) return;
+    if (of.is_scalar() || of.dims.back() == 0 || of.type == ElementType::Pred ||
+        is_complex(of.type))
+      return;
     const int64_t k = 1 + dice_.below(of.dims.back());
     Dims dims = of.dims;
     dims.back() = k;

@@ -32,12 +32,13 @@ class RandomOps {
 
   OpCase make() {
     static constexpr void (RandomOps::* kinds[])() = {
-        &RandomOps::dynamic_slice, &RandomOps::dynamic_update_slice,
-        &RandomOps::gather,        &RandomOps::gather,
-        &RandomOps::scatter,       &RandomOps::scatter,
-        &RandomOps::sort,          &RandomOps::top_k,
-        &RandomOps::reduce,        &RandomOps::partial_reduce,
-        &RandomOps::batched,       &RandomOps::fft};
+        &RandomOps::dynamic_slice,  &RandomOps::dynamic_update_slice,
+        &RandomOps::gather,         &RandomOps::gather,
+        &RandomOps::scatter,        &RandomOps::scatter,
+        &RandomOps::sort,           &RandomOps::top_k,
+        &RandomOps::reduce,         &RandomOps::partial_reduce,
+        &RandomOps::batched,        &RandomOps::fft,
+        &RandomOps::linear_algebra, &RandomOps::ragged_dot};
     (this->*kinds[dice_.below(std::ssize(kinds))])();
     auto module = parse(callees_ + "ENTRY main {\n" + body_ + "}\n");
     check(module.has_value(),
@@ -412,6 +413,44 @@ class RandomOps {
         "  ROOT r = {} custom-call({}), custom_call_target=\"Cholesky\", "
         "frontend_attributes={{num_batch_dims=\"{}\"}}\n",
         shape_of("f32", whole), array, whole.size() - 2);
+  }
+
+  // Factors of matrices, and systems with triangular ones.
+  void linear_algebra() {
+    Dims whole = dims(2, 4);
+    const int64_t n = 1 + dice_.below(5);
+    whole[whole.size() - 2] = n;
+    const bool is_left = dice_.below(2);
+    Dims square = whole;
+    square.back() = square[square.size() - 2] = is_left ? n : whole.back();
+    if (dice_.below(3) == 0) {
+      square.back() = square[square.size() - 2] = n;
+      const std::string array = parameter("f64", square);
+      body_ += fmt::format("  ROOT r = {} cholesky({}), lower={}\n", shape_of("f64", square), array,
+                           dice_.below(2) ? "true" : "false");
+      return;
+    }
+    const std::string a = parameter("f64", square), b = parameter("f64", whole);
+    static const std::vector<std::string> transposes = {"NO_TRANSPOSE", "TRANSPOSE"};
+    body_ += fmt::format(
+        "  ROOT r = {} triangular-solve({}, {}), left_side={}, lower={}, unit_diagonal=true, "
+        "transpose_a={}\n",
+        shape_of("f64", whole), a, b, is_left ? "true" : "false", dice_.below(2) ? "true" : "false",
+        dice_.pick(transposes));
+  }
+
+  // Rows of groups, each with a matrix of its own.
+  void ragged_dot() {
+    const int64_t rows = 1 + dice_.below(9), inner = 1 + dice_.below(9),
+                  columns = 1 + dice_.below(9), groups = 1 + dice_.below(4);
+    const std::string a = parameter("f64", {rows, inner}),
+                      b = parameter("f64", {groups, inner, columns});
+    const std::string sizes = parameter(
+        "s32", {groups}, [&](ElementType) { return static_cast<double>(dice_.below(rows + 1)); });
+    body_ += fmt::format(
+        "  ROOT r = {} ragged-dot({}, {}, {}), lhs_contracting_dims={{1}}, "
+        "rhs_contracting_dims={{1}}, lhs_ragged_dims={{0}}, rhs_group_dims={{0}}\n",
+        shape_of("f64", {rows, columns}), a, b, sizes);
   }
 
   Dice dice_;

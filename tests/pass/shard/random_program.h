@@ -24,8 +24,8 @@ class RandomProgram : public RandomModule {
     for (int64_t& length : lengths_) length = dice_.pick(lengths);
     if (dice_.below(16) == 0) lengths_[0] = 0;
     using enum ElementType;
-    static const std::vector<ElementType> drawn = {F32, F32, F32, F64, F64,  S32,
-                                                   S32, S64, U8,  U32, Pred, BF16};
+    static const std::vector<ElementType> drawn = {F32, F32, F32,  F64,  F64, S32, S32, S64,
+                                                   U8,  U32, Pred, BF16, F16, S8,  U16, C128};
     for (ElementType& type : types_) type = dice_.pick(drawn);
     max_elements_ = 600;
   }
@@ -44,11 +44,13 @@ class RandomProgram : public RandomModule {
     EntryLayout layout{{}, shape(module_[entry].root)};
     for (InstructionId id : module_[entry].parameters) layout.parameters.push_back(shape(id));
     module_.header.entry_computation_layout = std::move(layout);
+    annotate();
     restore_order(module_, 0);
     return std::move(module_);
   }
 
  protected:
+  virtual void annotate() {}
   int64_t length() { return lengths_[dice_.below(3)]; }
   ElementType some_type() override { return types_[dice_.below(3)]; }
   Shape some_shape() override {
@@ -57,12 +59,19 @@ class RandomProgram : public RandomModule {
     while (element_count(std::span<const int64_t>(dims)) > max_elements_ / 2) dims.pop_back();
     return Shape::array(some_type(), dims);
   }
+  // Of complex numbers only what stays exact and has an order of its own.
   bool is_defined(Op op, ElementType type) const override {
-    return !is_floating(type) || (op != Op::Divide && op != Op::Remainder);
+    using enum Op;
+    static const std::vector<Op> apart = {
+        Abs,   Sign, Multiply,    Maximum, Minimum, Compare,          Convert,
+        Clamp, Dot,  Convolution, Sort,    TopK,    SelectAndScatter, Power};
+    if (is_complex(type) && std::ranges::count(apart, op) > 0) return false;
+    return !(is_floating(type) || is_complex(type)) || (op != Divide && op != Remainder);
   }
   // Sums of floats of few bits are exact in no order.
   std::vector<Op> combiners(ElementType type) const override {
     using enum Op;
+    if (is_complex(type)) return {Add};
     if (is_floating(type) && bits_of(type) < 32) return {Maximum, Minimum};
     if (is_floating(type)) return {Add, Add, Maximum, Minimum};
     if (type == ElementType::Pred) return {And, Or, Xor, Maximum, Minimum, Add, Multiply};
@@ -118,7 +127,8 @@ class RandomProgram : public RandomModule {
 
   void step(Pool& pool, int depth) override {
     const size_t before = pool.values.size();
-    const int64_t drawn = dice_.below(depth == 0 ? 24 : 16);
+    const bool may_nest = depth == 0 || (nesting_ < 2 && dice_.below(4) == 0);
+    const int64_t drawn = dice_.below(may_nest ? 24 : 16);
     if (drawn < 6) elementwise(pool, drawn);
     else if (drawn < 10 && groups_.has(OpGroup::Movement)) rearrange(pool);
     else if (drawn < 12 && groups_.has(OpGroup::Reduction)) reduction(pool);
@@ -126,10 +136,16 @@ class RandomProgram : public RandomModule {
     else if (drawn < 15 && groups_.has(OpGroup::Window)) window(pool);
     else if (drawn < 16) data(pool);
     else if (drawn < 17 && groups_.has(OpGroup::Product)) product(pool);
-    else if (drawn < 21 && groups_.has(OpGroup::Control)) control(pool);
-    else if (drawn < 23) constrain(pool);
-    else if (groups_.has(OpGroup::Region)) region(pool);
+    else if (drawn < 20 && groups_.has(OpGroup::Control)) control(pool);
+    else if (drawn < 22) constrain(pool);
+    else if (groups_.has(OpGroup::Region)) nested([&] { region(pool); });
     if (pool.values.size() == before) elementwise(pool, dice_.below(6));
+  }
+  template <class Body>
+  void nested(const Body& body) {
+    ++nesting_;
+    body();
+    --nesting_;
   }
   virtual void window(Pool&) {}
   virtual void data(Pool&) {}
@@ -144,7 +160,10 @@ class RandomProgram : public RandomModule {
         return;
       }
       case 1: return choose(pool);
-      case 2: return change_type(pool);
+      case 2:
+        return dice_.below(3)   ? change_type(pool)
+               : dice_.below(2) ? map(pool)
+                                : reduce_precision(pool);
       case 3: {
         const InstructionId a = any(pool);
         const Shape of = shape(a), scalar = Shape::scalar(of.type);
@@ -174,6 +193,33 @@ class RandomProgram : public RandomModule {
     const InstructionId out = add(pool, Op::Convert, to, std::array{a}, NoneAttributes{});
     if (!is_floating(shape(a).type)) tame(pool, out, false);
   }
+  void map(Pool& pool) {
+    const InstructionId a = any(pool);
+    const Shape of = shape(a);
+    Dims dims;
+    for (int64_t dim = 0; dim < of.rank(); ++dim) dims.push_back(dim);
+    const std::array operands{a, partner(pool, of)};
+    tame(pool, add(pool, Op::Map, of, operands, MapAttributes{dims, combiner(of.type)}), false);
+  }
+  void reduce_precision(Pool& pool) {
+    const InstructionId a = any(pool);
+    if (!is_floating(shape(a).type)) return;
+    add(pool, Op::ReducePrecision, Shape(shape(a)), std::array{a},
+        ReducePrecisionAttributes{5, 1 + dice_.below(3)});
+  }
+  // Bits of integers, whose sums have but one zero.
+  void change_bits(Pool& pool) {
+    using enum ElementType;
+    const InstructionId a = any(pool);
+    Shape to = shape(a);
+    if (to.type == S32 && dice_.below(2)) to = Shape::array(U32, to.dims);
+    else if (to.type == S32 || to.type == U32) to.type = U8, to.dims.push_back(4);
+    else if (to.type == S64) to.type = S32, to.dims.push_back(2);
+    else if (to.type == U8 && to.rank() > 0 && to.dims.back() == 4)
+      to.type = U32, to.dims.pop_back();
+    else return;
+    add(pool, Op::BitcastConvert, Shape::array(to.type, to.dims), std::array{a}, NoneAttributes{});
+  }
   void constrain(Pool& pool) {
     const InstructionId a = any(pool);
     const Shape of = shape(a);
@@ -184,10 +230,11 @@ class RandomProgram : public RandomModule {
   }
 
   void rearrange(Pool& pool) {
-    switch (dice_.below(6)) {
+    switch (dice_.below(7)) {
+      case 6: return change_bits(pool);
       case 0: {
         const Shape of = some_shape();
-        if (of.is_scalar() || of.type == ElementType::Pred) return;
+        if (of.is_scalar() || of.type == ElementType::Pred || is_complex(of.type)) return;
         const InstructionId out =
             add(pool, Op::Iota, of, {}, IotaAttributes{dice_.below(of.rank())});
         return tame(pool, out, false);
@@ -268,7 +315,7 @@ class RandomProgram : public RandomModule {
   void reduce_pairs(Pool& pool) {
     const InstructionId a = any(pool);
     const Shape of = shape(a), indices = Shape::array(ElementType::S32, of.dims);
-    if (of.type == ElementType::Pred) return;
+    if (of.type == ElementType::Pred || is_complex(of.type)) return;
     const InstructionId b = partner(pool, indices);
     const ComputationId body = dice_.below(2) ? greatest(of.type) : great_and_sum(of.type);
     const std::array operands{a, b, partner(pool, Shape::scalar(of.type)),
@@ -320,7 +367,9 @@ class RandomProgram : public RandomModule {
   void product(Pool& pool) {
     const InstructionId a = any(pool);
     const Shape of = shape(a);
-    if (of.type == ElementType::Pred || (is_floating(of.type) && bits_of(of.type) < 32)) return;
+    if (of.type == ElementType::Pred || is_complex(of.type) ||
+        (is_floating(of.type) && bits_of(of.type) < 32))
+      return;
     DotAttributes d;
     Dims dims;
     for (int64_t i = 0; i < of.rank(); ++i) {
@@ -344,11 +393,11 @@ class RandomProgram : public RandomModule {
     tame(pool, add(pool, Op::Dot, of, std::array{a, partner(pool, other)}, d), true);
   }
 
-  void control(Pool& pool) {
+  virtual void control(Pool& pool) {
     switch (dice_.below(4)) {
-      case 0: return loop(pool);
-      case 1: return branch(pool);
-      case 2: return call(pool);
+      case 0: return nested([&] { loop(pool); });
+      case 1: return nested([&] { branch(pool); });
+      case 2: return nested([&] { call(pool); });
       default: return barrier(pool);
     }
   }
@@ -365,6 +414,19 @@ class RandomProgram : public RandomModule {
     functions_.emplace_back(of, out);
     return out;
   }
+  // What chooses a branch.
+  virtual InstructionId decider(Pool& pool) {
+    return partner(pool, Shape::scalar(ElementType::S32));
+  }
+  void branch(Pool& pool) {
+    const InstructionId a = any(pool), b = partner(pool, Shape(shape(a)));
+    const Shape of = shape(a);
+    const InstructionId which = decider(pool);
+    const ComputationId first = function(of), second = dice_.below(3) ? function(of) : first;
+    pool.values.push_back(module_.add_instruction(pool.computation, Op::Conditional, of,
+                                                  std::array{which, a, b},
+                                                  ConditionalAttributes{{}, {}, {first, second}}));
+  }
   void barrier(Pool& pool) {
     const std::vector<InstructionId> values = some_values(pool);
     const InstructionId all = tuple(pool.computation, values);
@@ -375,6 +437,7 @@ class RandomProgram : public RandomModule {
   }
 
   OpGroups groups_;
+  int nesting_ = 0;
   std::vector<std::pair<Shape, ComputationId>> functions_;
   int64_t lengths_[3];
   ElementType types_[3];

@@ -1,97 +1,298 @@
-// Random programs with manual regions: local values and collectives between SPMDFullToShardShape
-// and SPMDShardToFullShape.
+// Random programs with manual regions, of all axes of the mesh or of some, one in another, with
+// control flow in them and around them, in both notations.
 #pragma once
 
-#include "random_moves.h"
+#include "random_control.h"
 #include "random_shardings.h"
 
 namespace hilo::test {
 
-class RandomRegions final : public RandomMoves {
+class RandomRegions final : public RandomControl {
  public:
   RandomRegions(uint64_t seed, OpGroups groups, RandomShardings& shardings)
-      : RandomMoves(seed, groups), shardings_(shardings), mesh_(shardings.mesh()) {}
+      : RandomControl(seed, groups), shardings_(shardings), mesh_(shardings.mesh()) {}
 
  private:
-  // A local value, and the axes along which devices may have others.
-  struct Local {
-    InstructionId value;
-    SubAxes varies;
-  };
+  void annotate() override { shardings_.annotate(module_, of_); }
+
+  using Lists = std::vector<SubAxes>;  // of each dimension
 
   void region(Pool& pool) override {
-    const InstructionId a = any(pool);
-    const Shape of = shape(a);
-    const AxisSharding outside = even(shardings_.axes(of.dims.size()), of.dims);
-    const Shape tile = local_shape(of, outside);
-    Pool inner{module_.add_computation("region"), {}};
-    inner.values.push_back(parameter(inner.computation, tile));
-    Local local{inner.values[0], outside.axes()};
-    for (int i = 0; i < 4; ++i) {
-      step(inner, 1);
-      local.value = inner.values.back();
-      if (dice_.below(2)) collective(inner, local);
-      inner.values = {local.value};  // what was before it may vary along other axes
-    }
-    finish(inner.computation, local.value);
-    const std::optional<AxisSharding> back = covering(local);
-    if (!back) return;
-    enclose(pool, a, tile, outside, inner.computation, *back);
+    const SubAxes begun = some_axes(axes_outside(*mesh_, all_axes(), manual_));
+    if (begun.empty()) return;
+    const bool is_called = shardings_.notation() == Notation::Shardy || dice_.below(3) > 0;
+    const std::vector<InstructionId> locals = enter(pool, begun);
+    Pool inner{is_called ? module_.add_computation("region") : pool.computation, locals};
+    if (is_called)
+      for (InstructionId& local : inner.values)
+        local = parameter(inner.computation, Shape(shape(local)));
+    const auto functions = std::exchange(functions_, {});
+    const SubAxes around = std::exchange(manual_, with(manual_, begun));
+    const auto first = static_cast<uint32_t>(module_.instructions.size());
+    for (int i = 0; i < 5; ++i)
+      if (dice_.below(3)) step(inner, 1);
+      else collective(inner);
+    std::vector<Lists> lists;
+    std::vector<InstructionId> results;
+    for (int64_t i = 1 + dice_.below(2); i > 0; --i)
+      results.push_back(prepared(inner, i == 1 ? inner.values.back() : any(inner), begun, lists));
+    note_manual(inner.computation, first, is_called);
+    const SubAxes inside = std::exchange(manual_, around);
+    functions_ = functions;
+    if (is_called) results = called(pool, inner.computation, locals, results, inside);
+    leave(pool, results, begun, lists);
   }
 
-  // Axes go where they do not divide.
-  AxisSharding even(AxisSharding sharding, const Dims& dims) const {
-    if (sharding.mesh != mesh_) return replicated_sharding(mesh_, dims.size());
-    for (size_t d = 0; d < dims.size(); ++d)
-      if (dims[d] % tile_count(sharding, d) != 0) sharding.dims[d].axes.clear();
-    for (AxisSharding::Dim& dim : sharding.dims) dim.is_open = false, dim.priority = 0;
-    return sharding;
-  }
-  // The axes along which tiles differ, each for some dimension.
-  std::optional<AxisSharding> covering(const Local& local) {
-    const Shape of = shape(local.value);
-    AxisSharding out = replicated_sharding(mesh_, of.dims.size());
-    if (of.is_scalar() && !local.varies.empty()) return std::nullopt;
-    for (const SubAxis& axis : local.varies) out.dims[dice_.below(of.rank())].axes.push_back(axis);
-    if (element_count(of) * axes_size(local.varies) > max_elements_) return std::nullopt;
-    const Result<AxisSharding> canonical = canonical_sharding(std::move(out));
-    return canonical ? std::optional(*canonical) : std::nullopt;
-  }
-
-  void collective(Pool& pool, Local& local) {
-    SubAxes axes;
-    for (size_t i = 0; i < mesh_->axes.size(); ++i)
-      if (dice_.below(2)) axes.push_back({i, 1, mesh_->axes[i].size});
-    const int64_t group = axes_size(axes);
-    const Shape of = shape(local.value);
-    const int64_t dim = of.is_scalar() ? 0 : dice_.below(of.rank());
-    const bool divides = !of.is_scalar() && of.dims[dim] % group == 0;
-    switch (dice_.below(6)) {
-      case 0: all_reduce(pool, local, axes); break;
-      case 1:
-        if (!of.is_scalar()) all_gather(pool, local, axes, dim);
-        break;
-      case 2:
-        if (divides) reduce_scatter(pool, local, axes, dim);
-        break;
-      case 3:
-        if (divides) all_to_all(pool, local, axes, dim);
-        break;
-      case 4: permute(pool, local); break;
-      default: add_number(pool, local);
-    }
-  }
-  void lose(Local& local, const SubAxes& axes) const {
-    local.varies = axes_outside(*mesh_, local.varies, axes);
-  }
-  void gain(Local& local, const SubAxes& axes) const {
-    lose(local, axes);
-    local.varies.insert(local.varies.end(), axes.begin(), axes.end());
-  }
   SubAxes all_axes() const {
     SubAxes out;
     for (size_t i = 0; i < mesh_->axes.size(); ++i) out.push_back({i, 1, mesh_->axes[i].size});
     return out;
+  }
+  SubAxes some_axes(const SubAxes& from) {
+    if (dice_.below(4) == 0) return from;
+    SubAxes out;
+    for (const SubAxis& axis : from)
+      if (dice_.below(2)) out.push_back(axis);
+    return out;
+  }
+  SubAxes with(SubAxes a, const SubAxes& b) const {
+    a.insert(a.end(), b.begin(), b.end());
+    std::ranges::sort(a);
+    return a;
+  }
+  void note_manual(ComputationId in, uint32_t first, bool is_called) {
+    if (is_called) of_.computations[in.value] = manual_;
+    for (auto i = first; i < module_.instructions.size(); ++i)
+      if (!module_[InstructionId{i}].removed && module_[InstructionId{i}].computation == in)
+        of_.instructions.try_emplace(i, manual_);
+  }
+
+  // Axes that begin to be manual, in front of dimensions that they divide; others are for none.
+  Lists cut(const Dims& dims, const SubAxes& begun) {
+    Lists out(dims.size());
+    for (const SubAxis& axis : begun) {
+      if (dims.empty() || dice_.below(4) == 0) continue;
+      const auto dim = static_cast<size_t>(dice_.below(std::ssize(dims)));
+      if (dims[dim] % (axes_size(out[dim]) * axis.size) == 0) out[dim].push_back(axis);
+    }
+    return out;
+  }
+  static Dims divided(Dims dims, const Lists& by) {
+    for (size_t dim = 0; dim < dims.size(); ++dim) dims[dim] /= axes_size(by[dim]);
+    return dims;
+  }
+  static Dims multiplied(Dims dims, const Lists& by) {
+    for (size_t dim = 0; dim < dims.size(); ++dim) dims[dim] *= axes_size(by[dim]);
+    return dims;
+  }
+
+  // The same tiles, seen from outside and from inside: axes of the border's dimensions in front,
+  // others behind them. Of propagation some may be left open.
+  struct Edge {
+    AxisSharding outside, inside;
+  };
+  Edge edge(size_t rank, const Lists& lists, const SubAxes& begun) {
+    Edge out;
+    out.inside = shardings_.axes(rank, with(manual_, begun));
+    if (out.inside.mesh != mesh_) out.inside = replicated_sharding(mesh_, rank);
+    const bool is_open = shardings_.agrees() && dice_.below(3) > 0;
+    for (AxisSharding::Dim& dim : out.inside.dims) {
+      dim.is_open = is_open, dim.priority = 0;
+      if (is_open && dice_.below(2)) dim.axes.clear();
+    }
+    out.inside.manual = with(manual_, begun);
+    out.inside.replicated.clear();
+    out.outside = out.inside;
+    out.outside.manual = manual_;
+    for (size_t dim = 0; dim < rank; ++dim) {
+      SubAxes& axes = out.outside.dims[dim].axes;
+      axes.insert(axes.begin(), lists[dim].begin(), lists[dim].end());
+    }
+    out.inside = *canonical_sharding(out.inside);
+    out.outside = *canonical_sharding(out.outside);
+    return out;
+  }
+
+  std::vector<InstructionId> enter(Pool& pool, const SubAxes& begun) {
+    std::vector<InstructionId> values;
+    std::vector<Lists> lists;
+    for (int64_t i = 1 + dice_.below(3); i > 0; --i) {
+      values.push_back(any(pool));
+      lists.push_back(cut(shape(values.back()).dims, begun));
+    }
+    return cross(pool, values, begun, lists, true);
+  }
+  void leave(Pool& pool, const std::vector<InstructionId>& results, const SubAxes& begun,
+             const std::vector<Lists>& lists) {
+    for (InstructionId out : cross(pool, results, begun, lists, false)) pool.values.push_back(out);
+  }
+
+  std::vector<InstructionId> cross(Pool& pool, const std::vector<InstructionId>& values,
+                                   const SubAxes& begun, const std::vector<Lists>& lists,
+                                   bool begins) {
+    std::vector<Edge> edges;
+    std::vector<Shape> to;
+    for (size_t i = 0; i < values.size(); ++i) {
+      const Shape& of = shape(values[i]);
+      edges.push_back(edge(of.dims.size(), lists[i], begun));
+      to.push_back(Shape::array(
+          of.type, begins ? divided(of.dims, lists[i]) : multiplied(of.dims, lists[i])));
+    }
+    if (shardings_.notation() == Notation::Shardy)
+      return cross_as_shardy(pool, values, begun, edges, to, begins);
+    std::vector<InstructionId> out;
+    for (size_t i = 0; i < values.size(); ++i) {
+      const Shape from = shape(values[i]);
+      const auto& [outside, inside] = edges[i];
+      const InstructionId marked =
+          mark(pool, "Sharding", from, values[i], begins ? outside : inside);
+      out.push_back(mark(pool, begins ? "SPMDFullToShardShape" : "SPMDShardToFullShape", to[i],
+                         marked, begins ? inside : outside));
+    }
+    return out;
+  }
+  std::vector<InstructionId> cross_as_shardy(Pool& pool, const std::vector<InstructionId>& values,
+                                             const SubAxes& begun, const std::vector<Edge>& edges,
+                                             const std::vector<Shape>& to, bool begins) {
+    std::vector<AxisSharding> outside;
+    for (const Edge& edge : edges) {
+      outside.push_back(edge.outside);
+      outside.back().manual.clear();
+    }
+    CustomCallAttributes call;
+    call.custom_call_target = begins ? "xla.sdy.GlobalToLocalShape" : "xla.sdy.LocalToGlobalShape";
+    call.custom_call_has_side_effect = true;
+    const bool is_one = to.size() == 1 && dice_.below(2);
+    const InstructionId all =
+        module_.add_instruction(pool.computation, Op::CustomCall, is_one ? to[0] : Shape::tuple(to),
+                                values, std::move(call));
+    FrontendAttributes& said = module_.mutable_extra(all).frontend_attributes;
+    said[begins ? "xla.sdy.in_shardings" : "xla.sdy.out_shardings"] = {
+        print_shardy(outside, shardings_.meshes()), false};
+    std::string names;
+    for (const SubAxis& axis : begun)
+      names += (names.empty() ? "\"" : ", \"") + mesh_->axes[axis.axis].name + "\"";
+    said["xla.sdy.manual_axes"] = {"#sdy<manual_axes{" + names + "}>", false};
+    if (is_one) return {all};
+    std::vector<InstructionId> out;
+    for (size_t i = 0; i < to.size(); ++i)
+      out.push_back(element(pool.computation, all, static_cast<int64_t>(i)));
+    return out;
+  }
+  InstructionId mark(Pool& pool, const char* target, const Shape& of, InstructionId a,
+                     const AxisSharding& sharding) {
+    CustomCallAttributes call;
+    call.custom_call_target = target;
+    const InstructionId out =
+        module_.add_instruction(pool.computation, Op::CustomCall, of, std::array{a}, call);
+    Extra& extra = module_.mutable_extra(out);
+    extra.sharding = std::make_shared<const Sharding>(shardings_.text_form(sharding));
+    std::string open;
+    for (size_t dim = 0; dim < sharding.dims.size(); ++dim)
+      if (sharding.dims[dim].is_open) open += (open.empty() ? "" : ",") + std::to_string(dim);
+    if (open.empty()) return out;
+    extra.backend_config = module_.strings.copy("unspecified_dims=[" + open + "]");
+    return out;
+  }
+
+  // Devices along axes that cut no dimension of what leaves have the same: by a reduction.
+  InstructionId prepared(Pool& inner, InstructionId value, const SubAxes& begun,
+                         std::vector<Lists>& lists) {
+    const Shape of = shape(value);
+    Lists& out = lists.emplace_back(of.dims.size());
+    SubAxes rest;
+    int64_t elements = element_count(of);
+    for (const SubAxis& axis : begun)
+      if (of.is_scalar() || dice_.below(4) == 0 || elements * axis.size > max_elements_) {
+        rest.push_back(axis);
+      } else {
+        out[static_cast<size_t>(dice_.below(of.rank()))].push_back(axis);
+        elements *= axis.size;
+      }
+    return rest.empty() ? value : all_reduced(inner, value, rest, sure_combiner(of.type));
+  }
+  ComputationId sure_combiner(ElementType type) {
+    const Shape scalar = Shape::scalar(type);
+    const ComputationId body = module_.add_computation("combine");
+    Pool inner{body, {parameter(body, scalar), parameter(body, scalar)}};
+    const Op op = is_complex(type) ? Op::Add : Op::Maximum;
+    finish(body, add(inner, op, std::array{inner.values[0], inner.values[1]}));
+    return body;
+  }
+  InstructionId all_reduced(Pool& pool, InstructionId value, const SubAxes& axes,
+                            ComputationId reducer) {
+    AllReduceAttributes attributes;
+    attributes.channel_id = channel_++;
+    attributes.replica_groups = groups_along(axes);
+    attributes.use_global_device_ids = true;
+    attributes.to_apply = reducer;
+    const InstructionId out = module_.add_instruction(
+        pool.computation, Op::AllReduce, Shape(shape(value)), std::array{value}, attributes);
+    pool.values.push_back(out);
+    return out;
+  }
+
+  std::vector<InstructionId> called(Pool& pool, ComputationId body,
+                                    const std::vector<InstructionId>& operands,
+                                    const std::vector<InstructionId>& results,
+                                    const SubAxes& inside) {
+    const bool is_one = results.size() == 1 && dice_.below(2);
+    finish(body, is_one ? results[0] : tuple(body, results));
+    of_.instructions.try_emplace(module_[body].root.value, inside);
+    const InstructionId call =
+        module_.add_instruction(pool.computation, Op::Call, Shape(shape(module_[body].root)),
+                                operands, CallAttributes{body});
+    of_.instructions[call.value] = inside;
+    if (!shardings_.agrees()) state_manual(body, inside);
+    if (is_one) return {call};
+    std::vector<InstructionId> out;
+    for (size_t i = 0; i < results.size(); ++i) {
+      out.push_back(element(pool.computation, call, static_cast<int64_t>(i)));
+      of_.instructions[out.back().value] = inside;
+    }
+    return out;
+  }
+  // The partitioner alone knows of regions what their borders say.
+  void state_manual(ComputationId body, const SubAxes& inside) {
+    std::vector<InstructionId> border = module_[body].parameters;
+    border.push_back(module_[body].root);
+    for (InstructionId id : border)
+      if (!module_.extra(module_[id]).sharding)
+        module_.mutable_extra(id).sharding =
+            std::make_shared<const Sharding>(shardings_.sharding(Shape(shape(id)), inside));
+  }
+
+  // Devices of a region take the same branches, or they would wait for each other.
+  InstructionId decider(Pool& pool) override {
+    const InstructionId out = RandomControl::decider(pool);
+    if (manual_.empty() || module_[out].op == Op::Constant) return out;
+    return all_reduced(pool, out, manual_, sure_combiner(ElementType::S32));
+  }
+
+  void collective(Pool& pool) {
+    const InstructionId a = any(pool);
+    SubAxes axes = some_axes(manual_);
+    for (int64_t i = std::ssize(axes); i > 1; --i) std::swap(axes[i - 1], axes[dice_.below(i)]);
+    const int64_t group = axes_size(axes);
+    const Shape of = shape(a);
+    const int64_t dim = of.is_scalar() ? 0 : dice_.below(of.rank());
+    const bool divides = !of.is_scalar() && of.dims[dim] % group == 0;
+    switch (dice_.below(8)) {
+      case 0: return all_reduce(pool, a, axes);
+      case 1:
+        if (!of.is_scalar()) all_gather(pool, a, axes, dim);
+        return;
+      case 2:
+        if (divides) reduce_scatter(pool, a, axes, dim);
+        return;
+      case 3:
+        if (divides) all_to_all(pool, a, axes, dim);
+        return;
+      case 4: return permute(pool, a, axes);
+      case 5: return broadcast_first(pool, a, axes);
+      case 6: return reduce_many(pool, a, axes);
+      default: return add_number(pool, a, axes);
+    }
   }
   ReplicaGroups groups_along(const SubAxes& axes) {
     if (dice_.below(2) && !axes.empty()) return replica_groups(*mesh_, axes);
@@ -100,21 +301,34 @@ class RandomRegions final : public RandomMoves {
     return out;
   }
 
-  void all_reduce(Pool& pool, Local& local, const SubAxes& axes) {
-    const Shape of = shape(local.value);
+  void all_reduce(Pool& pool, InstructionId a, const SubAxes& axes) {
+    if (is_complex(shape(a).type)) return;
+    tame(pool, all_reduced(pool, a, axes, combiner(shape(a).type)), false);
+  }
+  // Several arrays at once.
+  void reduce_many(Pool& pool, InstructionId a, const SubAxes& axes) {
+    const Shape of = shape(a);
+    if (is_complex(of.type)) return;
+    std::vector<InstructionId> operands = {a};
+    for (InstructionId other : pool.values)
+      if (shape(other).type == of.type && operands.size() < 3) operands.push_back(other);
+    std::vector<Shape> shapes;
+    for (InstructionId one : operands) shapes.push_back(shape(one));
     AllReduceAttributes attributes;
     attributes.channel_id = channel_++;
     attributes.replica_groups = groups_along(axes);
     attributes.use_global_device_ids = true;
-    attributes.to_apply = combiner(of.type);
-    const InstructionId out = add(pool, Op::AllReduce, of, std::array{local.value}, attributes);
-    if (!out) return;
-    tame(pool, out, false);
-    local.value = pool.values.back();
-    lose(local, axes);
+    attributes.to_apply = sure_combiner(of.type);
+    const InstructionId all = module_.add_instruction(
+        pool.computation, Op::AllReduce, operands.size() == 1 ? of : Shape::tuple(shapes), operands,
+        attributes);
+    if (operands.size() == 1) return pool.values.push_back(all);
+    for (size_t i = 0; i < operands.size(); ++i)
+      pool.values.push_back(element(pool.computation, all, static_cast<int64_t>(i)));
   }
-  void reduce_scatter(Pool& pool, Local& local, const SubAxes& axes, int64_t dim) {
-    Shape of = shape(local.value);
+  void reduce_scatter(Pool& pool, InstructionId a, const SubAxes& axes, int64_t dim) {
+    Shape of = shape(a);
+    if (is_complex(of.type)) return;
     ReduceScatterAttributes attributes;
     attributes.channel_id = channel_++;
     attributes.replica_groups = groups_along(axes);
@@ -122,93 +336,70 @@ class RandomRegions final : public RandomMoves {
     attributes.dimensions = {dim};
     attributes.to_apply = combiner(of.type);
     of.dims[dim] /= axes_size(axes);
-    const InstructionId out = add(pool, Op::ReduceScatter, of, std::array{local.value}, attributes);
-    if (!out) return;
-    tame(pool, out, false);
-    local.value = pool.values.back();
-    gain(local, axes);
+    tame(pool, add(pool, Op::ReduceScatter, of, std::array{a}, attributes), false);
   }
-  void all_gather(Pool& pool, Local& local, const SubAxes& axes, int64_t dim) {
-    Shape of = shape(local.value);
+  void all_gather(Pool& pool, InstructionId a, const SubAxes& axes, int64_t dim) {
+    Shape of = shape(a);
     AllGatherAttributes attributes;
     attributes.channel_id = channel_++;
     attributes.replica_groups = groups_along(axes);
     attributes.use_global_device_ids = true;
     attributes.dimensions = {dim};
     of.dims[dim] *= axes_size(axes);
-    const InstructionId out = add(pool, Op::AllGather, of, std::array{local.value}, attributes);
-    if (!out) return;
-    local.value = out;
-    lose(local, axes);
+    add(pool, Op::AllGather, of, std::array{a}, attributes);
   }
-  void all_to_all(Pool& pool, Local& local, const SubAxes& axes, int64_t dim) {
+  void all_to_all(Pool& pool, InstructionId a, const SubAxes& axes, int64_t dim) {
     AllToAllAttributes attributes;
     attributes.channel_id = channel_++;
     attributes.replica_groups = groups_along(axes);
     attributes.dimensions = Dims{dim};
-    const InstructionId out =
-        add(pool, Op::AllToAll, Shape(shape(local.value)), std::array{local.value}, attributes);
-    if (!out) return;
-    local.value = out;
-    gain(local, axes);
+    add(pool, Op::AllToAll, Shape(shape(a)), std::array{a}, attributes);
   }
-  void permute(Pool& pool, Local& local) {
+  // Those that differ along other axes alone do the same.
+  void permute(Pool& pool, InstructionId a, const SubAxes& axes) {
+    const int64_t size = axes_size(axes), by = 1 + dice_.below(size);
     CollectivePermuteAttributes attributes;
     attributes.channel_id = channel_++;
-    const int64_t devices = mesh_size(*mesh_), by = 1 + dice_.below(devices);
-    for (int64_t i = 0; i < devices; ++i)
-      if (dice_.below(8)) attributes.source_target_pairs.pairs.push_back({i, (i + by) % devices});
+    std::vector<bool> sends;
+    for (int64_t i = 0; i < size; ++i) sends.push_back(dice_.below(8) > 0);
+    for (const Dims& group : device_groups(*mesh_, axes))
+      for (int64_t i = 0; i < size; ++i)
+        if (sends[static_cast<size_t>(i)])
+          attributes.source_target_pairs.pairs.push_back(
+              {group[static_cast<size_t>(i)], group[static_cast<size_t>((i + by) % size)]});
     if (attributes.source_target_pairs.pairs.empty()) return;
-    const InstructionId out = add(pool, Op::CollectivePermute, Shape(shape(local.value)),
-                                  std::array{local.value}, attributes);
-    if (!out) return;
-    local.value = out;
-    local.varies = all_axes();
+    add(pool, Op::CollectivePermute, Shape(shape(a)), std::array{a}, attributes);
   }
-  void add_number(Pool& pool, Local& local) {
-    const Shape of = shape(local.value);
-    if (of.type == ElementType::Pred) return;
-    const InstructionId own = module_.add_instruction(pool.computation, Op::PartitionId,
-                                                      Shape::scalar(ElementType::U32), {});
-    const InstructionId number = module_.add_instruction(pool.computation, Op::Convert,
-                                                         Shape::scalar(of.type), std::array{own});
+  void broadcast_first(Pool& pool, InstructionId a, const SubAxes& axes) {
+    CollectiveBroadcastAttributes attributes;
+    attributes.channel_id = channel_++;
+    attributes.replica_groups.groups = device_groups(*mesh_, axes);
+    add(pool, Op::CollectiveBroadcast, Shape(shape(a)), std::array{a}, attributes);
+  }
+  // The device's own number along the axes.
+  void add_number(Pool& pool, InstructionId a, const SubAxes& axes) {
+    const Shape of = shape(a);
+    if (of.type == ElementType::Pred || is_complex(of.type) || axes.empty()) return;
+    if (!mesh_->device_ids.empty() || mesh_->device_iota) return;
+    const Shape scalar = Shape::scalar(ElementType::U32);
+    const auto arithmetic = [&](Op op, InstructionId x, int64_t y) {
+      const InstructionId by = literal(pool, scalar_of(ElementType::U32, static_cast<double>(y)));
+      return module_.add_instruction(pool.computation, op, scalar, std::array{x, by});
+    };
+    InstructionId number = module_.add_instruction(pool.computation, Op::PartitionId, scalar, {});
+    number = arithmetic(Op::Divide, number, stride_of(*mesh_, axes[0]));
+    number = arithmetic(Op::Remainder, number, axes[0].size);
+    number = module_.add_instruction(pool.computation, Op::Convert, Shape::scalar(of.type),
+                                     std::array{number});
     const InstructionId everywhere = module_.add_instruction(
         pool.computation, Op::Broadcast, of, std::array{number}, DimensionsAttributes{});
-    tame(pool, add(pool, Op::Add, std::array{local.value, everywhere}), false);
-    local.value = pool.values.back();
-    local.varies = all_axes();
-  }
-
-  // The region's calls, with the shardings that frameworks write.
-  void enclose(Pool& pool, InstructionId a, const Shape& tile, const AxisSharding& outside,
-               ComputationId body, const AxisSharding& back) {
-    Sharding manual;
-    manual.kind = Sharding::Kind::Manual;
-    const Shape inner = shape(module_[body].root);
-    for (InstructionId id : {module_[body].parameters[0], module_[body].root})
-      module_.mutable_extra(id).sharding = std::make_shared<const Sharding>(manual);
-    Shape full = inner;
-    for (size_t d = 0; d < full.dims.size(); ++d) full.dims[d] *= tile_count(back, d);
-    a = mark(pool, "Sharding", Shape(shape(a)), a, shardings_.text_form(outside));
-    a = mark(pool, "SPMDFullToShardShape", tile, a, manual);
-    a = module_.add_instruction(pool.computation, Op::Call, inner, std::array{a},
-                                CallAttributes{body});
-    module_.mutable_extra(a).sharding = std::make_shared<const Sharding>(manual);
-    a = mark(pool, "Sharding", inner, a, manual);
-    pool.values.push_back(mark(pool, "SPMDShardToFullShape", full, a, shardings_.text_form(back)));
-  }
-  InstructionId mark(Pool& pool, const char* target, const Shape& of, InstructionId a,
-                     const Sharding& sharding) {
-    CustomCallAttributes call;
-    call.custom_call_target = target;
-    const InstructionId out =
-        module_.add_instruction(pool.computation, Op::CustomCall, of, std::array{a}, call);
-    module_.mutable_extra(out).sharding = std::make_shared<const Sharding>(sharding);
-    return out;
+    tame(pool, add(pool, Op::Add, std::array{a, everywhere}), false);
   }
 
   RandomShardings& shardings_;
   SharedMesh mesh_;
+  SubAxes manual_;  // around what is made
+  ManualOf of_;
   int64_t channel_ = 1;
 };
 

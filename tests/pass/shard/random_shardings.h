@@ -1,10 +1,20 @@
 // Random shardings, in every form that texts have, for the values of a program.
 #pragma once
 
+#include <map>
+
 #include "../../ir/random_sharding.h"
 #include "../judge.h"
 
 namespace hilo::test {
+
+// How a program says its shardings: sharding= and the marks of GSPMD, or attributes of Shardy.
+enum class Notation : uint8_t { Tiles, Shardy };
+
+// The axes that are manual where they are not none: in a computation, and for single instructions.
+struct ManualOf {
+  std::map<uint32_t, SubAxes> computations, instructions;
+};
 
 class RandomShardings {
  public:
@@ -23,21 +33,30 @@ class RandomShardings {
   }
 
   const SharedMesh& mesh() const { return mesh_; }
+  Notation notation() const { return notation_; }
+  ShardyMeshes meshes() const { return {{"mesh", mesh_}}; }
   int64_t devices() const { return mesh_size(*mesh_); }
   bool are_all_stated() const { return percent_ == 100; }
 
-  AxisSharding axes(size_t rank) {
-    const bool other = dice_.below(4) == 0;
-    if (is_replicated_ || dice_.below(6) == 0) return replicated_sharding(mesh_, rank);
-    return random_.sharding(other ? other_ : mesh_, rank, false);
+  // Of an array whose shape is local along the manual axes already.
+  AxisSharding axes(size_t rank, const SubAxes& manual = {}) {
+    const bool other = dice_.below(4) == 0 && manual.empty();
+    AxisSharding out = replicated_sharding(mesh_, rank);
+    if (!is_replicated_ && dice_.below(6) > 0)
+      out = random_.sharding(other ? other_ : mesh_, rank, false);
+    for (AxisSharding::Dim& dim : out.dims) dim.axes = axes_outside(*out.mesh, dim.axes, manual);
+    out.manual = manual;
+    return out;
   }
   // Annotations from here on say that arrays are whole everywhere.
   void replicate() { is_replicated_ = true; }
   // They are over one mesh, of values that are computed: none contradicts another.
-  void agree() {
+  void agree(Notation notation) {
     agrees_ = true;
     other_ = mesh_;
+    notation_ = notation;
   }
+  bool agrees() const { return agrees_; }
 
   // The same in one of the forms that texts have.
   Sharding text_form(const AxisSharding& sharding) {
@@ -50,29 +69,41 @@ class RandomShardings {
     }
     return out;
   }
-  Sharding sharding(const Shape& shape) {
-    if (!shape.is_tuple()) return text_form(axes(shape.dims.size()));
+  Sharding sharding(const Shape& shape, const SubAxes& manual = {}) {
+    if (!shape.is_tuple()) return text_form(axes(shape.dims.size(), manual));
     Sharding out;
     out.kind = Sharding::Kind::Tuple;
     for_each_leaf(shape, [&](const Shape& leaf, std::span<const int64_t>) {
-      out.elements.push_back(text_form(axes(leaf.dims.size())));
+      out.elements.push_back(text_form(axes(leaf.dims.size(), manual)));
     });
     return out;
   }
 
-  // Values of the entry and of what it calls, but in manual regions and where one is stated.
-  void annotate(Module& module) {
+  // Values of the entry and of what it calls, but where one is stated.
+  void annotate(Module& module, const ManualOf& manual = {}) {
     module.header.num_partitions = devices();
-    std::vector<ComputationId> queue = {module.entry};
+    if (notation_ == Notation::Shardy || !manual.computations.empty() ||
+        !manual.instructions.empty())
+      module.header.frontend_attributes["xla.sdy.meshes"] = {print_shardy_meshes(meshes()), true};
+    std::vector<std::pair<ComputationId, SubAxes>> queue = {{module.entry, {}}};
     std::vector<bool> seen(module.computations.size());
     for (size_t i = 0; i < queue.size(); ++i) {
-      if (seen[queue[i].value] || module[queue[i]].name.starts_with("region")) continue;
-      seen[queue[i].value] = true;
-      for (InstructionId id : std::vector(module[queue[i]].instructions)) {
+      const auto [computation, around] = queue[i];
+      if (seen[computation.value]) continue;
+      seen[computation.value] = true;
+      for (InstructionId id : std::vector(module[computation].instructions)) {
+        const auto own = manual.instructions.find(id.value);
+        const SubAxes& here = own == manual.instructions.end() ? around : own->second;
         const Op op = module[id].op;
         if (op == Op::Call || op == Op::While || op == Op::Conditional)
-          for (ComputationId callee : module.called(module[id])) queue.push_back(callee);
-        if (!agrees_ || is_computed(module, id)) state(module, id, op == Op::CustomCall);
+          for (ComputationId callee : module.called(module[id])) {
+            const auto inside = manual.computations.find(callee.value);
+            queue.emplace_back(callee, inside == manual.computations.end() ? here : inside->second);
+          }
+        // A collective that nothing else shows to be in a region says so.
+        const bool always = op == Op::CustomCall ||
+                            (has_trait(op, TraitCollective) && notation_ == Notation::Tiles);
+        if (!agrees_ || is_computed(module, id)) state(module, id, here, always);
       }
     }
   }
@@ -83,14 +114,29 @@ class RandomShardings {
     const ComputationId in = module[id].computation;
     if (in != module.entry && (op == Op::Parameter || id == module[in].root)) return false;
     return op != Op::Tuple && op != Op::GetTupleElement && op != Op::OptimizationBarrier &&
-           op != Op::Copy && op != Op::Call && op != Op::While && op != Op::Conditional;
+           op != Op::AddDependency && op != Op::Copy && op != Op::Call && op != Op::While &&
+           op != Op::Conditional;
   }
-  void state(Module& module, InstructionId id, bool always) {
+  static bool says_something(const Module& module, InstructionId id) {
+    const Extra& extra = module.extra(module[id]);
+    return extra.sharding || !extra.frontend_attributes.empty();
+  }
+  void state(Module& module, InstructionId id, const SubAxes& manual, bool always) {
     const Shape shape = module.shape(id);
-    if (module.extra(module[id]).sharding) return;
+    if (says_something(module, id)) return;
     if (!always && dice_.below(100) >= percent_) return;
     if (shape.is_tuple() && shape.elements.empty()) return;
-    module.mutable_extra(id).sharding = std::make_shared<const Sharding>(sharding(shape));
+    if (notation_ == Notation::Tiles) {
+      module.mutable_extra(id).sharding = std::make_shared<const Sharding>(sharding(shape, manual));
+      return;
+    }
+    std::vector<AxisSharding> leaves;
+    for_each_leaf(shape, [&](const Shape& leaf, std::span<const int64_t>) {
+      leaves.push_back(axes(leaf.dims.size(), manual));
+      leaves.back().manual.clear();  // the region says them
+    });
+    module.mutable_extra(id).frontend_attributes["xla.sdy.sharding"] = {
+        print_shardy(leaves, meshes()), false};
   }
 
   Dice dice_;
@@ -98,6 +144,7 @@ class RandomShardings {
   SharedMesh mesh_, other_;
   int64_t percent_;
   bool is_replicated_ = false, agrees_ = false;
+  Notation notation_ = Notation::Tiles;
 };
 
 }  // namespace hilo::test

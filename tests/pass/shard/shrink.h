@@ -1,5 +1,5 @@
 // The smallest program that a few kinds of changes find and that still fails as a given one does.
-// What is in manual regions and in what ops call stays.
+// Of what ops call, only computations of whole programs and of regions change.
 #pragma once
 
 #include "../judge.h"
@@ -45,20 +45,15 @@ class Shrink {
           static_cast<int64_t>(i);
   }
 
-  bool is_manual(InstructionId id) const {
-    const auto& sharding = module_.extra(module_[id]).sharding;
-    return sharding && sharding->kind == Sharding::Kind::Manual;
-  }
   // The entry and what it calls as a program.
   bool is_program(ComputationId id) const {
     return id == module_.entry || module_[id].name.starts_with("function") ||
-           module_[id].name.starts_with("body");
+           module_[id].name.starts_with("body") || module_[id].name.starts_with("region");
   }
 
   bool smaller_root() {
     const std::vector<InstructionId> all = module_[module_.entry].instructions;
     for (InstructionId id : all) {
-      if (is_manual(id)) continue;
       if (id == module_[module_.entry].root || module_[id].op == Op::Parameter) continue;
       Module candidate = module_;
       candidate[candidate.entry].root = id;
@@ -70,7 +65,7 @@ class Shrink {
   bool fewer_instructions() {
     for (ComputationId computation : module_.post_order())
       for (InstructionId id : std::vector(module_[computation].instructions)) {
-        if (!is_program(computation) || is_manual(id)) continue;
+        if (!is_program(computation)) continue;
         const Shape of = module_.shape(id);
         for (InstructionId operand :
              std::vector(module_.operands(id).begin(), module_.operands(id).end())) {
@@ -79,7 +74,8 @@ class Shrink {
           candidate.replace_all_uses(id, operand);
           if (keep(std::move(candidate))) return true;
         }
-        if (computation != module_.entry || module_[id].op == Op::Parameter) continue;
+        if (computation != module_.entry || module_[id].op == Op::Parameter || of.is_token())
+          continue;
         Module candidate = module_;
         const InstructionId given = candidate.add_instruction(
             candidate.entry, Op::Parameter, of, {},
@@ -97,7 +93,7 @@ class Shrink {
     for (uint32_t id = 0; id < module_.instructions.size(); ++id) {
       if (module_.instructions[id].removed || !module_.extra(module_.instructions[id]).sharding)
         continue;
-      if (is_manual({id})) continue;
+      if (module_.instructions[id].op == Op::CustomCall) continue;  // borders of regions
       Module candidate = module_;
       candidate.mutable_extra({id}).sharding = nullptr;
       if (keep(std::move(candidate))) return true;
