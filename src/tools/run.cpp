@@ -107,6 +107,14 @@ nlohmann::ordered_json comparisons_json(const std::vector<LeafComparison>& compa
   return out;
 }
 
+// As many as the module is for, or some times that.
+Result<void> check_devices(const RunOptions& options, const Module& module) {
+  const int64_t partitions = std::max<int64_t>(1, module.header.num_partitions);
+  if (options.devices <= 0 || options.unpartitioned || options.devices % partitions == 0) return {};
+  return fail(ErrorKind::Usage, "--devices={}: {} is for {} devices", options.devices,
+              module.header.name, partitions);
+}
+
 // The inputs of a run: `given` ones, or what the options say; with warnings of arrays for nobody.
 Result<Inputs> inputs_of_run(const Module& module, const RunOptions& options,
                              const EvalOptions& eval, std::optional<Inputs>& given,
@@ -439,6 +447,8 @@ void run_here(RunOptions& options, RunProcesses& processes, Session& session) {
   eval->interrupt = *interrupt;
   if (const auto settled = settle_partitioning(options, whole ? *whole : module, *eval); !settled)
     return fail_with(session, settled.error());
+  if (const auto fits = check_devices(options, module); !fits)
+    return fail_with(session, fits.error());
   if (const auto same = compare_programs(processes, module, options, *interrupt); !same)
     return fail_with(session, name_timeout(same.error(), options.timeout));
   auto given = inputs_of_only(whole, options, *eval, session);

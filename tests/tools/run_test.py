@@ -311,6 +311,12 @@ class Messages(Folder):
             done = hilo("run", "-", "--device", device, "--partitioned", "--devices=8", text=PARTITIONED)
             self.assertIn("its replica groups name 2 of 8 devices: 2 is the first in none", done.stderr)
 
+    def test_a_program_for_other_devices(self):
+        for device in "eval", "cpu":
+            done = hilo("run", "-", "--device", device, "--devices=3", text=PARTITIONED)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("--devices=3: two is for 2 devices", done.stderr)
+
     def test_options_like_the_unknown_one(self):
         done = hilo("run", self.write("add.hlo", ADD), "--sed=1")
         self.assertEqual(done.returncode, 2)
