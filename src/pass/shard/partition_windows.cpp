@@ -43,9 +43,14 @@ class WindowedReduction {
  private:
   const Shape& leaf() { return op_.shape().is_tuple() ? op_.shape().elements[0] : op_.shape(); }
 
-  // Without a neutral element nothing can stand for padding.
+  // Without a neutral element nothing can stand for padding. A factor of the result alone says that
+  // its tiles are not those of rows.
   bool may_shard(size_t factor) {
     const ShardingFactors& factors = op_.factors();
+    if (std::ranges::none_of(factors.operands[0], [&](const std::vector<size_t>& of_dim) {
+          return std::ranges::count(of_dim, factor) > 0;
+        }))
+      return false;
     for (size_t dim = 0; dim < window_.dims.size(); ++dim)
       if (std::ranges::count(factors.operands[0][dim], factor) > 0 &&
           reads_padding(window_.dims[dim]) && !neutral_)

@@ -83,6 +83,15 @@ ENTRY e {
   EXPECT_EQ(fault_of(module, 1, "spmd-partitioner"), "") << print(module);
 }
 
+// Windows among holes whose number has no factor in common with that of the rows.
+TEST(PartitionFaults, WindowsThatAreNoTilesOfRows) {
+  expect_right(4, R"(
+    p = f32[16,3] parameter(0)
+    z = f32[] constant(1)
+    ROOT w = f32[14,2] reduce-window(p, z), window={size=3x3 stride=2x1 pad=1_0x0_1 lhs_dilate=2x2 rhs_dilate=2x2}, to_apply=min, sharding={devices=[1,4]<=[4]}
+  )");
+}
+
 TEST(PartitionFaults, AConvolutionOfNoFeatures) {
   expect_right(2, R"(
     p = f32[4,0] parameter(0), sharding={devices=[2,1]<=[2]}
