@@ -66,19 +66,35 @@ Result<Edge> edge_of(const Call& call, const char* attribute, InstructionId oute
   return Edge{{std::move(*axes)}, std::nullopt, stated_sharding(call, inner, rank)};
 }
 
-// The fewest axes in front that cut so many elements into so many.
-void keep_front(int64_t full, int64_t local, SubAxes& axes) {
-  SubAxes kept;
-  int64_t tiles = 1;
-  const auto fits = [&](int64_t count) { return (full + count - 1) / count == local; };
-  for (const SubAxis& axis : axes) {
-    if (fits(tiles)) break;
-    int64_t part = 1;
-    while (part < axis.size && (axis.size % part != 0 || !fits(tiles * part))) ++part;
-    kept.push_back({axis.axis, axis.pre_size, part});
-    tiles *= part;
+// The same tiles over a mesh of an axis for each dimension, in the order of the tiles, so that what
+// stands in front of a dimension's tiles is a part of its axis.
+AxisSharding in_order_of_tiles(const AxisSharding& sharding, const Dims& full) {
+  const DeviceTiles tiles(sharding, full);
+  std::vector<std::pair<Dims, int64_t>> devices;
+  for (int64_t device = 0; device < tiles.devices(); ++device)
+    devices.emplace_back(tiles.tile_of(device), device);
+  std::ranges::sort(devices);
+  Mesh mesh;
+  int64_t rest = tiles.devices();
+  for (int64_t count : tiles.counts()) {
+    mesh.axes.push_back({fmt::format("dim_{}", mesh.axes.size()), count});
+    rest /= count;
   }
-  axes = std::move(kept);
+  mesh.axes.push_back({"rest", rest});
+  for (const auto& [tile, device] : devices) mesh.device_ids.push_back(device);
+  AxisSharding out =
+      replicated_sharding(std::make_shared<const Mesh>(std::move(mesh)), full.size());
+  for (size_t d = 0; d < full.size(); ++d) out.dims[d].axes = {{d, 1, tiles.counts()[d]}};
+  return out;
+}
+
+// The fewest tiles in front that cut so many elements into so many; all where none do.
+void keep_front(int64_t full, int64_t local, SubAxis& axis) {
+  for (int64_t tiles = 1; tiles < axis.size; ++tiles)
+    if (axis.size % tiles == 0 && (full + tiles - 1) / tiles == local) {
+      axis.size = tiles;
+      return;
+    }
 }
 
 // What of the sharding cuts the value into those of the region.
@@ -89,9 +105,18 @@ Result<void> keep_manual(const Call& call, const Edge& edge, const Shape& full, 
       dim.axes = axes_within(*sharding.mesh, dim.axes, edge.inside->manual);
     return {};
   }
-  if (!edge.manual) {  // those in front that leave what is inside
+  if (!edge.manual) {  // what is not cut belongs to axes that are not manual
+    AxisSharding cut = sharding;
     for (size_t d = 0; d < full.dims.size(); ++d)
-      keep_front(full.dims[d], local.dims[d], sharding.dims[d].axes);
+      if (local.dims[d] == full.dims[d]) cut.dims[d].axes.clear();
+    if (local_dims(full.dims, cut) == local.dims) {
+      sharding = std::move(cut);
+      return {};
+    }
+    // Those in front, as many as leave what is inside.
+    sharding = in_order_of_tiles(sharding, full.dims);
+    for (size_t d = 0; d < full.dims.size(); ++d)
+      keep_front(full.dims[d], local.dims[d], sharding.dims[d].axes[0]);
     return {};
   }
   const auto manual = find_axes(*sharding.mesh, *edge.manual);
