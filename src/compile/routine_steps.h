@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compile/library_steps.h"
+#include "kernels/kernels.h"
 
 namespace hilo {
 

@@ -10,7 +10,7 @@
 #include "emit/op_functions.h"
 #include "emit/partition_points.h"
 #include "emit/tiles.h"
-#include "eval/eval.h"
+#include "kernels/kernels.h"
 
 namespace hilo {
 namespace {

@@ -6,7 +6,7 @@
 #include "analysis/analysis.h"
 #include "emit/dot_of_slices.h"
 #include "emit/ready_kernels.h"
-#include "eval/eval.h"
+#include "kernels/kernels.h"
 
 namespace hilo {
 namespace {

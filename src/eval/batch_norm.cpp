@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "eval/dynamic_sizes.h"
-#include "eval/matrix_pack.h"
+#include "eval/values.h"
 
 namespace hilo {
 namespace {

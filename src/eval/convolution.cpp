@@ -1,15 +1,4 @@
-// convolution as a matrix product over position tables: the input is padded and dilated into a copy
-// when the window asks for it, and then output position and window position add up. Of a dilated
-// input with a window that moves by single places the holes are left out: one product for each
-// remainder. Grouped convolutions with one small product a group run with the groups innermost
-// instead.
-#include <algorithm>
-
 #include "eval/dynamic_sizes.h"
-#include "eval/matmul.h"
-#include "eval/matrix_pack.h"
-#include "eval/packed_memory.h"
-#include "eval/positions.h"
 #include "eval/routine.h"
 
 namespace hilo {
@@ -19,307 +8,24 @@ WindowDim window_dim(const ConvolutionAttributes& a, size_t d) {
   return d < a.window.dims.size() ? a.window.dims[d] : WindowDim{};
 }
 
-// Copies one row to positions low, low + step, ... of a row of `size` elements; what falls outside
-// is dropped.
-void scatter_row(const std::byte* from, int64_t count, int64_t low, int64_t step, int64_t size,
-                 int64_t bytes, std::byte* to) {
-  const int64_t begin = low < 0 ? (-low + step - 1) / step : 0;
-  const int64_t end = std::min(count, size <= low ? 0 : (size - low - 1) / step + 1);
-  if (begin >= end) return;
-  if (step == 1)
-    std::copy_n(from + begin * bytes, (end - begin) * bytes, to + (low + begin) * bytes);
-  else
-    for (int64_t i = begin; i < end; ++i)
-      std::copy_n(from + i * bytes, bytes, to + (low + i * step) * bytes);
-}
-
-// The input with holes and edges filled with zeros, and cut where the padding is negative.
-struct Padded {
-  Dims from;
-  Shape shape;
-  Dims low, step;  // where the first element of each dimension stands, and the distance to the next
-
-  bool is_input() const {
-    return shape.dims == from && std::ranges::all_of(low, [](int64_t at) { return at == 0; });
-  }
-  void fill(const std::byte* input, std::byte* out, const Parallel& parallel) const;
-
- private:
-  Padded with_long_rows() const;
-};
-
-Padded padded_shape(const ConvolutionAttributes& a, const Shape& input) {
-  Padded out{input.dims, Shape::array(input.type, input.dims), Dims(input.dims.size(), 0),
-             Dims(input.dims.size(), 1)};
-  for (size_t d = 0; d < a.dim_labels.input_spatial.size(); ++d) {
-    const int64_t dim = a.dim_labels.input_spatial[d];
+ConvolutionDims convolution_dims(const ConvolutionAttributes& a) {
+  const ConvolutionLabels& l = a.dim_labels;
+  ConvolutionDims out{{},
+                      l.input_batch,
+                      l.input_feature,
+                      l.kernel_input_feature,
+                      l.kernel_output_feature,
+                      l.output_batch,
+                      l.output_feature,
+                      a.feature_group_count,
+                      a.batch_group_count};
+  for (size_t d = 0; d < l.input_spatial.size(); ++d) {
     const WindowDim window = window_dim(a, d);
-    out.low[dim] = window.padding_low, out.step[dim] = window.base_dilation;
-    const int64_t size = input.dims[dim];
-    const int64_t dilated = size ? (size - 1) * window.base_dilation + 1 : 0;
-    out.shape.dims[dim] = std::max<int64_t>(0, dilated + window.padding_low + window.padding_high);
+    out.spatial.push_back({l.input_spatial[d], l.kernel_spatial[d], l.output_spatial[d],
+                           window.size, window.stride, window.padding_low, window.padding_high,
+                           window.window_dilation, window.base_dilation, window.reversal});
   }
   return out;
-}
-
-void Padded::fill(const std::byte* input, std::byte* out, const Parallel& parallel) const {
-  std::fill_n(out, literal_bytes(shape), std::byte{0});
-  const Padded rows = with_long_rows();
-  const Dims &dims = rows.shape.dims, &sizes = rows.from;
-  const Dims strides = row_major_strides(dims);
-  const int64_t bytes = storage_bytes(shape.type), last = sizes.size() - 1;
-  parallel(sizes[last] ? element_count(sizes) / sizes[last] : 0,
-           std::max<int64_t>(1, 1024 / std::max<int64_t>(1, sizes[last])),
-           [&](int64_t begin, int64_t end) {
-             for (int64_t row = begin; row < end; ++row) {
-               int64_t base = 0, rest = row;
-               bool is_inside = true;
-               for (int64_t d = last - 1; d >= 0; rest /= sizes[d--]) {
-                 const int64_t at = rows.low[d] + rest % sizes[d] * rows.step[d];
-                 is_inside &= at >= 0 && at < dims[d];
-                 base += at * strides[d];
-               }
-               if (is_inside)
-                 scatter_row(input + row * sizes[last] * bytes, sizes[last], rows.low[last],
-                             rows.step[last], dims[last], bytes, out + base * bytes);
-             }
-           });
-}
-
-// Dimensions that stay whole are one with the dimension before them, where its elements follow each
-// other.
-Padded Padded::with_long_rows() const {
-  Padded out = *this;
-  while (out.from.size() > 1) {
-    const size_t last = out.from.size() - 1;
-    const int64_t size = out.from[last];
-    if (out.low[last] != 0 || out.shape.dims[last] != size || out.step[last] != 1 ||
-        out.step[last - 1] != 1)
-      break;
-    out.from.resize(last), out.low.resize(last), out.step.resize(last), out.shape.dims.resize(last);
-    out.from[last - 1] *= size, out.low[last - 1] *= size, out.shape.dims[last - 1] *= size;
-  }
-  return out;
-}
-
-// A dilated input is seen only at its elements: of the places of the result those of one remainder
-// all see the same places of the window, and from one of these places to the next, and from one
-// place of the window to the next but the dilation, the input goes on by one element.
-//   o + k - low = dilation * i,  o = remainder + dilation * q,  k = first + dilation * t
-//   =>  i = q + t + (remainder + first - low) / dilation
-struct Remainder {
-  int64_t remainder, first, start;  // start: of i
-  int64_t places, windows;          // how many q and t there are
-  int64_t step;                     // the dilation
-};
-bool skips_holes(const ConvolutionAttributes& a) {
-  bool has_holes = false;
-  for (const WindowDim& dim : a.window.dims) {
-    if (dim.stride != 1 || dim.window_dilation != 1) return false;
-    has_holes |= dim.base_dilation > 1;
-  }
-  return has_holes;
-}
-std::vector<Remainder> remainders_of(const WindowDim& dim, int64_t result) {
-  std::vector<Remainder> out;
-  const int64_t step = dim.base_dilation;
-  for (int64_t r = 0; r < std::min(step, result); ++r) {
-    const int64_t first = ((dim.padding_low - r) % step + step) % step;
-    out.push_back({r, first, (r + first - dim.padding_low) / step, (result - r + step - 1) / step,
-                   first < dim.size ? (dim.size - first + step - 1) / step : 0, step});
-  }
-  return out;
-}
-// The window without holes in the input that all remainders' places see.
-WindowDim whole_window(const WindowDim& dim, int64_t input, int64_t result) {
-  WindowDim out = dim;
-  int64_t begin = 0, end = input;
-  for (const Remainder& r : remainders_of(dim, result))
-    if (r.windows > 0)
-      begin = std::min(begin, r.start), end = std::max(end, r.start + r.places + r.windows - 1);
-  out.base_dilation = 1, out.padding_low = -begin, out.padding_high = end - input;
-  return out;
-}
-ConvolutionAttributes without_holes(ConvolutionAttributes a, const Shape& input,
-                                    const Shape& result) {
-  for (size_t d = 0; d < a.window.dims.size(); ++d)
-    a.window.dims[d] = whole_window(a.window.dims[d], input.dims[a.dim_labels.input_spatial[d]],
-                                    result.dims[a.dim_labels.output_spatial[d]]);
-  return a;
-}
-
-Result<Literal> filled(const Call& call, const Literal& input, const Padded& padded) {
-  if (padded.is_input()) return input;
-  HILO_DO(call.need_memory(literal_bytes(padded.shape)));
-  Literal out = call.make_held(padded.shape);
-  padded.fill(input.raw().data(), out.mutable_raw().data(), call.in_chunks());
-  return out;
-}
-
-struct Axis {
-  int64_t size, in, other;  // stride in the input; and in the output or the kernel
-};
-Dims positions_of(std::span<const Axis> axes, int64_t Axis::* stride) {
-  Dims sizes, strides;
-  for (const Axis& axis : axes) sizes.push_back(axis.size), strides.push_back(axis.*stride);
-  return positions(sizes, strides);
-}
-
-// Output positions, in the output's order in memory; of remainders their places.
-std::vector<Axis> output_axes(const ConvolutionAttributes& a, const Dims& in, const Shape& out,
-                              std::span<const Remainder> remainders) {
-  const Dims strides = row_major_strides(out.dims);
-  const ConvolutionLabels& l = a.dim_labels;
-  std::vector<Axis> axes = {{out.dims[l.output_batch], in[l.input_batch], strides[l.output_batch]}};
-  for (size_t d = 0; d < l.output_spatial.size(); ++d) {
-    const int64_t step = strides[l.output_spatial[d]];
-    if (remainders.empty())
-      axes.push_back(
-          {out.dims[l.output_spatial[d]], in[l.input_spatial[d]] * window_dim(a, d).stride, step});
-    else axes.push_back({remainders[d].places, in[l.input_spatial[d]], step * remainders[d].step});
-  }
-  std::ranges::stable_sort(axes, std::greater(), &Axis::other);
-  return axes;
-}
-
-// Window positions and input features, in the input's order in memory; `kernel_base` is the
-// position of the first, which is not 0 where a window is reversed.
-std::vector<Axis> window_axes(const ConvolutionAttributes& a, const Dims& in, const Shape& kernel,
-                              std::span<const Remainder> remainders, int64_t& kernel_base) {
-  const Dims strides = row_major_strides(kernel.dims);
-  const ConvolutionLabels& l = a.dim_labels;
-  std::vector<Axis> axes = {
-      {kernel.dims[l.kernel_input_feature], in[l.input_feature], strides[l.kernel_input_feature]}};
-  kernel_base = 0;
-  for (size_t d = 0; d < l.kernel_spatial.size(); ++d) {
-    const WindowDim window = window_dim(a, d);
-    const int64_t size = kernel.dims[l.kernel_spatial[d]], step = strides[l.kernel_spatial[d]];
-    if (window.reversal) kernel_base += (size - 1) * step;
-    const int64_t taken = window.reversal ? -step : step;
-    if (remainders.empty()) {
-      axes.push_back({size, in[l.input_spatial[d]] * window.window_dilation, taken});
-    } else {
-      kernel_base += remainders[d].first * taken;
-      axes.push_back({remainders[d].windows, in[l.input_spatial[d]], taken * remainders[d].step});
-    }
-  }
-  std::ranges::stable_sort(axes, std::greater(), &Axis::in);
-  return axes;
-}
-
-// The whole convolution, or its places of one remainder in each dimension, as a product with one
-// batch index for each group, without data.
-Matmul as_matmul(const ConvolutionAttributes& a, const Shape& input, const Shape& kernel,
-                 const Shape& out, std::span<const Remainder> remainders = {}) {
-  const ConvolutionLabels& l = a.dim_labels;
-  const Dims in = row_major_strides(input.dims);
-  const Dims kernel_strides = row_major_strides(kernel.dims);
-  const Dims out_strides = row_major_strides(out.dims);
-  const int64_t groups = a.feature_group_count * a.batch_group_count;
-  const int64_t outputs = out.dims[l.output_feature] / groups;
-  const int64_t step = a.batch_group_count > 1
-                           ? out.dims[l.output_batch] * in[l.input_batch]
-                           : kernel.dims[l.kernel_input_feature] * in[l.input_feature];
-  int64_t kernel_base = 0;
-  const auto rows = output_axes(a, in, out, remainders);
-  const auto window = window_axes(a, in, kernel, remainders, kernel_base);
-  const int64_t kernel_step = kernel_strides[l.kernel_output_feature];
-  const int64_t out_step = out_strides[l.output_feature];
-  Matmul product = {
-      {nullptr, input.type, positions(Dims{groups}, Dims{step}), positions_of(rows, &Axis::in),
-       positions_of(window, &Axis::in)},
-      {nullptr, kernel.type, positions(Dims{groups}, Dims{outputs * kernel_step}),
-       positions(Dims{outputs}, Dims{kernel_step}), positions_of(window, &Axis::other)},
-      {nullptr, out.type, positions(Dims{groups}, Dims{outputs * out_step}),
-       positions_of(rows, &Axis::other), positions(Dims{outputs}, Dims{out_step})}};
-  for (int64_t& base : product.rhs.batch) base += kernel_base;
-  for (size_t d = 0; d < remainders.size(); ++d) {
-    const int64_t start = remainders[d].start + window_dim(a, d).padding_low;
-    for (int64_t& base : product.lhs.batch) base += start * in[l.input_spatial[d]];
-    for (int64_t& base : product.out.batch)
-      base += remainders[d].remainder * out_strides[l.output_spatial[d]];
-  }
-  return product;
-}
-
-// One product for each choice of remainders; `a` has holes, the input is that without_holes().
-std::vector<Matmul> products_of_remainders(const ConvolutionAttributes& a,
-                                           const ConvolutionAttributes& whole, const Shape& input,
-                                           const Shape& kernel, const Shape& out) {
-  std::vector<std::vector<Remainder>> choices;
-  Dims sizes;
-  for (size_t d = 0; d < a.window.dims.size(); ++d) {
-    choices.push_back(remainders_of(a.window.dims[d], out.dims[a.dim_labels.output_spatial[d]]));
-    sizes.push_back(choices.back().size());
-  }
-  std::vector<Matmul> products;
-  Dims index(sizes.size(), 0);
-  do {
-    std::vector<Remainder> chosen;
-    for (size_t d = 0; d < index.size(); ++d) chosen.push_back(choices[d][index[d]]);
-    products.push_back(as_matmul(whole, input, kernel, out, chosen));
-  } while (next_index(index, sizes));
-  return products;
-}
-
-// Whether neighbouring groups are neighbours in memory, and each is a single column.
-bool groups_are_innermost(const Matmul& p) {
-  return p.lhs.batch.size() >= 8 && p.out.column.size() == 1 &&
-         p.lhs.batch[1] - p.lhs.batch[0] == 1 && p.rhs.batch[1] - p.rhs.batch[0] == 1;
-}
-
-// A convolution as products that read its input, or a padded copy.
-struct Products {
-  Padded padded;
-  std::vector<Matmul> products;
-};
-Products products_of(const ConvolutionAttributes& a, const Shape& input, const Shape& kernel,
-                     const Shape& out) {
-  const Padded padded = padded_shape(a, input);
-  const Matmul one = as_matmul(a, padded.shape, kernel, out);
-  if (!skips_holes(a) || groups_are_innermost(one) || element_count(out.dims) == 0)
-    return {padded, {one}};
-  const ConvolutionAttributes whole = without_holes(a, input, out);
-  const Padded without = padded_shape(whole, input);
-  return {without, products_of_remainders(a, whole, without.shape, kernel, out)};
-}
-
-template <class T>
-const T* converted(const Call& call, const Literal& operand, Literal& keep) {
-  if (operand.type() == element_type<T>) return operand.data<T>().data();
-  keep = call.make_held(Shape::array(element_type<T>, operand.shape().dims));
-  T* out = keep.mutable_data<T>().data();
-  call.parallel(operand.count(), 1 << 16, [&](int64_t begin, int64_t end) {
-    pack(operand.raw().data(), operand.type(), begin, Dims{0},
-         positions(Dims{end - begin}, Dims{1}), out + begin);
-  });
-  return keep.data<T>().data();
-}
-
-template <class T>
-void run_grouped(const Call& call, const Matmul& p, const Literal& input, const Literal& kernel) {
-  constexpr int64_t width = 256;
-  Literal kept_input, kept_kernel;
-  const T* x = converted<T>(call, input, kept_input) + p.lhs.batch[0];
-  const T* w = converted<T>(call, kernel, kept_kernel) + p.rhs.batch[0] + p.rhs.outer[0];
-  const int64_t groups = p.lhs.batch.size(), rows = p.out.row.size(), k = p.lhs.inner.size();
-  const int64_t pieces = (groups + width - 1) / width;
-  const int64_t grain = std::max<int64_t>(1, 32768 / (std::max<int64_t>(k, 1) * width));
-  call.parallel(pieces * rows, grain, [&](int64_t begin, int64_t end) {
-    T sum[width];
-    for (int64_t task = begin; task < end; ++task) {
-      const int64_t row = task / pieces, g = task % pieces * width;
-      const int64_t count = std::min(width, groups - g);
-      std::fill_n(sum, width, T(0));
-      for (int64_t t = 0; t < k; ++t) {
-        const T* a = x + p.lhs.outer[row] + p.lhs.inner[t] + g;
-        const T* b = w + p.rhs.inner[t] + g;
-        for (int64_t i = 0; i < count; ++i) sum[i] += a[i] * b[i];
-      }
-      unpack(sum, width, p.out.data, p.out.type, p.out.row[row] + p.out.column[0], Dims{0},
-             std::span(p.out.batch).subspan(g, count));
-    }
-  });
 }
 
 // Elements that are not there are zero, as padding is.
@@ -342,60 +48,39 @@ Dims result_sizes(const ConvolutionAttributes& a, const Literal& input, const Li
 }  // namespace
 
 Routine routine_Convolution(const RoutineCall& call) {
-  const auto& given = call.attributes<ConvolutionAttributes>();
-  const auto parts = std::make_shared<const Products>(
-      products_of(given, call.operand(0), call.operand(1), call.result()));
-  if (!given.sparsity_config.text.empty() || groups_are_innermost(parts->products[0])) return {};
-  const auto run = [parts, precision = call.options.matmul_precision](
-                       auto operands, auto results, const Parallel& parallel, int64_t width,
-                       const TakePart* take) {
-    thread_local PackedMemory memory;
-    const void* input = operands[0];
-    if (!parts->padded.is_input()) {
-      std::byte* copy = memory.take(literal_bytes(parts->padded.shape));
-      parts->padded.fill(operands[0], copy, parallel);
-      input = copy;
-    }
-    for (Matmul now : parts->products) {
-      now.precision = precision, now.may_split = true;
-      now.lhs.data = input, now.rhs.data = operands[1], now.out.data = results[0];
-      now.take = take, now.width = width;
-      matmul(now, parallel);
-    }
+  const auto& a = call.attributes<ConvolutionAttributes>();
+  const PreparedConvolution kernel(convolution_dims(a), call.operand(0), call.operand(1),
+                                   call.result(), call.options.matmul_precision, true);
+  if (!a.sparsity_config.text.empty() || !kernel.is_product()) return {};
+  Routine out = [kernel](auto operands, auto results, const Parallel& parallel) {
+    kernel.run(operands[0], operands[1], results[0], thread_workspace(kernel.workspace_bytes()),
+               parallel);
   };
-  Routine out = [run](auto operands, auto results, const Parallel& parallel) {
-    run(operands, results, parallel, 0, nullptr);
-  };
-  out.run_in_parts = [run, parts](auto operands, auto results, const Parallel& parallel,
-                                  int64_t width, const TakePart& take) {
-    const auto tells = [&](const Matmul& product) { return tells_parts(product, width); };
-    if (!std::ranges::all_of(parts->products, tells)) return false;
-    run(operands, results, parallel, width, &take);
+  out.run_in_parts = [kernel](auto operands, auto results, const Parallel& parallel, int64_t width,
+                              const TakePart& take) {
+    if (!kernel.tells_parts(width)) return false;
+    kernel.run(operands[0], operands[1], results[0], thread_workspace(kernel.workspace_bytes()),
+               parallel, width, &take);
     return true;
   };
   return out;
 }
 
 Result<Literal> evaluate_Convolution(Call& call) {
-  const auto& attributes = call.attributes<ConvolutionAttributes>();
-  if (!attributes.sparsity_config.text.empty())
+  const auto& a = call.attributes<ConvolutionAttributes>();
+  if (!a.sparsity_config.text.empty())
     return call.error(ErrorKind::Unsupported, "convolution with structured sparsity");
   Literal out = call.make();
-  const Dims sizes = result_sizes(attributes, call.operands[0], call.operands[1], out);
-  const Literal kernel = with_zeros(call, call.operands[1]);
-  const Products parts =
-      products_of(attributes, call.operands[0].shape(), kernel.shape(), out.shape());
-  HILO_TRY(const Literal input, filled(call, with_zeros(call, call.operands[0]), parts.padded));
-  for (Matmul product : parts.products) {
-    product.lhs.data = input.raw().data(), product.rhs.data = kernel.raw().data();
-    product.out.data = out.mutable_raw().data();
-    product.precision = call.options().matmul_precision;
-    if (groups_are_innermost(product))
-      visit_accumulator(
-          accumulator_type(input.type(), kernel.type(), out.type()),
-          [&]<class T>(std::type_identity<T>) { run_grouped<T>(call, product, input, kernel); });
-    else matmul(product, call);
-  }
+  const Dims sizes = result_sizes(a, call.operands[0], call.operands[1], out);
+  const Literal input = with_zeros(call, call.operands[0]);
+  const Literal window = with_zeros(call, call.operands[1]);
+  const PreparedConvolution kernel(convolution_dims(a), input.shape(), window.shape(), out.shape(),
+                                   call.options().matmul_precision, false);
+  const int64_t bytes = kernel.workspace_bytes();
+  HILO_DO(call.need_memory(bytes));
+  Literal workspace = call.make_held(Shape::array(ElementType::U8, {bytes}));
+  kernel.run(input.raw().data(), window.raw().data(), out.mutable_raw().data(),
+             workspace.mutable_raw().data(), call.in_chunks());
   set_dynamic_sizes(out, sizes);
   return out;
 }

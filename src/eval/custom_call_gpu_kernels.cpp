@@ -5,7 +5,6 @@
 
 #include "eval/backend_config.h"
 #include "eval/custom_call.h"
-#include "eval/random_bits.h"
 #include "eval/storage.h"
 
 namespace hilo {

@@ -3,10 +3,6 @@
 
 #include <algorithm>
 
-#include "eval/factor.h"
-#include "eval/factor_lu.h"
-#include "eval/triangular_solve.h"
-
 namespace hilo {
 namespace {
 
@@ -18,7 +14,7 @@ Result<LapackStep> prepare_lapack_getrf(LapackCall& l) {
   return with_lapack_type(l, 1, 3, [&]<class T>(T) -> Result<LapackStep> {
     HILO_DO(l.expect_results({{element_type<T>, l.matrix()}, {S32, {l.least()}}, {S32, {}}}));
     const int rows = l.sizes.rows, columns = l.sizes.columns;
-    if (std::max(rows, columns) <= max_small_lu<T>)
+    if (std::max(rows, columns) <= max_small_lu<T>())
       return [=](const LapackMatrix& m) {
         m.copy(0, 0);
         *m.info() = factor_lu(rows, columns, m.result<T>(0), m.result<int>(1));
@@ -159,7 +155,7 @@ Result<LapackStep> prepare_lapack_trsm(LapackCall& l) {
   const auto make = [&]<class T>(T) -> Result<LapackStep> {
     const char transposed = l.letter("trans_x", 'N');
     const int rows = l.sizes.rows, columns = l.sizes.columns;
-    TriangularSystem<T> system{rows, columns};
+    TriangularSystem system{rows, columns};
     system.on_left = l.letter("side", 'L') == 'L', system.is_lower = l.letter("uplo", 'L') == 'L';
     system.is_transposed = transposed != 'N', system.is_conjugated = transposed == 'C';
     system.has_units = l.letter("diag", 'N') == 'U';

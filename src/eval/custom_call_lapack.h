@@ -6,8 +6,6 @@
 
 #include "eval/backend_config.h"
 #include "eval/custom_call.h"
-#include "eval/lapack.h"
-#include "eval/matrix_view.h"
 #include "eval/routine.h"
 
 namespace hilo {

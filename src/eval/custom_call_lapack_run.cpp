@@ -2,9 +2,7 @@
 #include <cstring>
 
 #include "eval/custom_call_lapack.h"
-#include "eval/packed_memory.h"
 #include "eval/storage.h"
-#include "eval/triangular_solve.h"
 
 namespace hilo {
 namespace {
@@ -39,8 +37,7 @@ class LapackRun {
                   const Parallel& parallel) const {
     const LapackArrays arrays{operands, results, operand_bytes_, result_bytes_};
     const auto run = [&](int64_t begin, int64_t end, MaybeParallel inside) {
-      thread_local PackedMemory memory;
-      std::byte* space = memory.take(space_bytes_);
+      std::byte* space = thread_workspace(space_bytes_);
       for (int64_t i = begin; i < end; ++i) step_(LapackMatrix{arrays, i, space, inside});
     };
     if (is_alone_) run(0, batches_, &parallel);

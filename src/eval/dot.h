@@ -6,17 +6,11 @@
 
 namespace hilo {
 
-struct DotDims {
-  Dims lhs_batch, lhs_contracting, rhs_batch, rhs_contracting;
-};
 template <class Attributes>
 DotDims dot_dims(const Attributes& attributes) {
   return {attributes.lhs_batch_dims, attributes.lhs_contracting_dims, attributes.rhs_batch_dims,
           attributes.rhs_contracting_dims};
 }
-
-// Dimensions of an array that are in neither list, ascending.
-Dims free_dims(int64_t rank, std::span<const int64_t> batch, std::span<const int64_t> contracting);
 
 // Fills `out`, whose dimensions are the batch dims, then lhs's free dims, then rhs's; see matmul()
 // for the arithmetic. What lies beyond a dynamic dimension's size is not summed.

@@ -6,13 +6,12 @@
 #include <atomic>
 
 #include "ir/ir.h"
+#include "kernels/kernels.h"
 
 namespace hilo {
 
 class Communicator;  // device/device.h
 
-// How much of a matrix product's operands a chip's default would keep.
-enum class MatmulPrecision : uint8_t { F32, Tf32, Bf16 };
 enum class Partitioning : uint8_t { Detect, Partitioned, Unpartitioned };
 
 // What a custom call gets and gives. Results are uninitialised leaves of the instruction's shape.
@@ -121,49 +120,11 @@ class VirtualDevices {
   std::unique_ptr<State> state_;
 };
 
-// Calls body(begin, end) over [0, count) in pieces of `grain`, the last one shorter, on any
-// threads. Work may be cut the finer the more threads there are, but not so that its bits change.
-class Parallel {
- public:
-  using Body = std::function<void(int64_t begin, int64_t end)>;
-  using Run = std::function<void(int64_t count, int64_t grain, const Body& body)>;
-  Parallel(int threads, Run run) : run_(std::move(run)), threads_(threads) {}
-  void operator()(int64_t count, int64_t grain, const Body& body) const {
-    run_(count, grain, body);
-  }
-  int64_t threads() const { return threads_; }
-
- private:
-  Run run_;
-  int threads_;
-};
-// An instruction made ready to be run often, without an evaluation around it: each leaf of its
-// operands and results is the address of a dense row-major array. Results overlap no operand, but
-// for those of a sort, which may each stand in its operand's place, and of a custom call, which may
-// stand in that of an operand of as many bytes. The bits are those of evaluate() and the same for
-// any Parallel. Callable from several threads.
-using RoutineFunction =
-    std::function<void(std::span<const std::byte* const> operands,
-                       std::span<std::byte* const> results, const Parallel& parallel)>;
-// Rows [row, row + rows) and columns [column, column + columns) of a result, which is seen as a
-// matrix of lines of some width. The numbers of columns are multiples of `part_columns`.
-struct MatrixPart {
-  int64_t row, rows, column, columns;
-};
-constexpr int64_t part_columns = 16;
-using TakePart = std::function<void(const MatrixPart&)>;
-struct Routine : RoutineFunction {
-  using RoutineFunction::RoutineFunction;
-  // Of products and convolutions: runs, and has each part of the result taken once, as soon as it
-  // is there, on any thread. False, and nothing is done, where parts are no rectangles of a matrix
-  // of this width.
-  std::function<bool(std::span<const std::byte* const> operands,
-                     std::span<std::byte* const> results, const Parallel& parallel, int64_t width,
-                     const TakePart& take)>
-      run_in_parts = {};
-};
-// Empty where there is none for the instruction. Its sizes must be static; `module` must outlive
-// the routine.
+// The kernel of an instruction (kernels/kernels.h), made ready to be run without an evaluation
+// around it. Results overlap no operand, but for those of a sort, which may each stand in its
+// operand's place, and of a custom call, which may stand in that of an operand of as many bytes.
+// The bits are those of evaluate(). Empty where there is none for the instruction. Its sizes must
+// be static; `module` must outlive the routine.
 Routine find_routine(const Module& module, InstructionId id, const EvalOptions& options = {});
 
 // Custom-call targets with known semantics, for `hilo list custom-calls`.
@@ -175,9 +136,6 @@ struct CustomCallInfo {
 std::span<const CustomCallInfo> known_custom_calls();
 // The one of a target; null where it is none of them.
 const CustomCallInfo* find_custom_call(std::string_view target);
-// Whether there is a LAPACK for the calls of family "lapack": the library that HILO_LAPACK names,
-// else an OpenBLAS or LAPACK that the loader finds.
-bool has_lapack();
 
 // The function that a shared library has for a target (the C interface is custom_call_abi.h); from
 // "zeros": one that fills the results with zeros; from "operand": one whose results are its first

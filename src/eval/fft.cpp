@@ -1,221 +1,20 @@
-// fft: in the precision of its type, one dimension after the other. Inverse transforms divide by
-// the length. Real lines of even length are complex ones of half that length: neighbours are a real
-// and an imaginary part, and the spectrum of the two is taken apart (Sorensen et al., "Real-valued
-// fast Fourier transform algorithms", 1987). Those of odd length are two lines in one.
-#include <algorithm>
+// fft: inverse transforms divide by the length.
+#include <array>
 
 #include "eval/dynamic_sizes.h"
-#include "eval/fft_transform.h"
 #include "eval/routine.h"
 
 namespace hilo {
 namespace {
 
-// Where the elements of lines stand in an array.
-struct Layout {
-  int64_t parts;       // numbers of an element: 1 of a real one, 2 of a complex one
-  int64_t step, size;  // between elements of a line, in elements; of the dimension
+FftKind kind_of(FftType type) {
+  if (type == FftType::Ifft) return FftKind::Inverse;
+  if (type == FftType::Rfft) return FftKind::RealToHalf;
+  return type == FftType::Irfft ? FftKind::HalfToReal : FftKind::Forward;
+}
 
-  int64_t place(int64_t line) const { return (line / step * step * size + line % step) * parts; }
-  // Of `lanes` lines from `first` on, the first `length` elements.
-  LinePlaces places(int64_t first, int64_t lanes, int64_t count, int64_t length) const {
-    LinePlaces out{parts, length, step * parts, count, {}, true};
-    for (int64_t l = 0; l < lanes; ++l) {
-      out.of[l] = place(first + std::min(l, count - 1));
-      out.are_neighbours &= out.of[l] == out.of[0] + l * parts;
-    }
-    return out;
-  }
-};
-
-enum class Kind { Complex, RealToHalf, HalfToReal };
-
-// The transforms along one dimension.
-template <class T>
-struct Stage {
-  Kind kind;
-  int64_t n, lines, lanes;
-  bool is_inverse;
-  Layout from, to;
-  FourierTransform<T> transform;
-  Factors<T> roots;  // exp(-2 pi i k / n), where real lines are halved
-
-  Stage(Kind kind, int64_t n, int64_t lines, bool is_inverse, Layout from, Layout to)
-      : kind(kind),
-        n(n),
-        lines(lines),
-        lanes(lanes_of(length_of(kind, n), lines, from.step)),
-        is_inverse(is_inverse),
-        from(from),
-        to(to),
-        transform(length_of(kind, n), lanes) {
-    if (!is_halved()) return;
-    const RootsOfUnity all(n);
-    for (int64_t k = 0; 4 * k <= n; ++k) append(roots, all[k]);
-  }
-
-  static int64_t length_of(Kind kind, int64_t n) {
-    return kind != Kind::Complex && n % 2 == 0 ? n / 2 : n;
-  }
-  // By the shape alone. A line goes through the caches alone where it is long, or where it has few
-  // beside it.
-  static int64_t lanes_of(int64_t length, int64_t lines, int64_t step) {
-    constexpr int64_t cached = (1 << 15) / sizeof(T);
-    const int64_t lanes = fft_lanes<T>();
-    const bool is_alone = step == 1 ? lines < lanes || length > cached : step < lanes / 4;
-    return is_alone && length >= FourierTransform<T>::long_line ? 1 : lanes;
-  }
-  bool is_halved() const { return length_of(kind, n) < n; }
-  bool is_paired() const { return kind != Kind::Complex && n % 2 == 1 && lanes > 1; }
-  int64_t lines_at_once() const { return is_paired() ? 2 * lanes : lanes; }
-  int64_t blocks() const { return (lines + lines_at_once() - 1) / lines_at_once(); }
-  int64_t plane() const { return rows_with_gaps(n) * lanes; }
-
-  // Numbers that a thread needs.
-  int64_t memory() const {
-    return (is_paired() ? 2 : 1) * planes_size<T>(plane()) + transform.spare();
-  }
-
-  void run(const T* in, T* out, const Parallel& parallel) const {
-    constexpr int64_t long_line = 1 << 15, min_parallel_lines = 4;
-    if (lines < min_parallel_lines && n >= long_line) {
-      PackedMemory own;
-      T* const numbers = take_numbers<T>(own, memory());
-      for (int64_t i = 0; i < blocks(); ++i) run_lines(i, in, out, numbers, &parallel);
-      return;
-    }
-    parallel(blocks(), std::max<int64_t>(1, 8192 / plane()), [&](int64_t begin, int64_t end) {
-      T* kept = kept_memory<FftMemory::Line, T>(memory());
-      for (int64_t i = begin; i < end; ++i) run_lines(i, in, out, kept, nullptr);
-    });
-  }
-
-  void run_lines(int64_t number, const T* in, T* out, T* memory, const Parallel* parallel) const {
-    is_paired() ? run_pairs(number, in, out, memory) : run_block(number, in, out, memory, parallel);
-  }
-
-  void run_pairs(int64_t number, const T* in, T* out, T* memory) const {
-    const FftKernels<T>& kernels = fft_kernels<T>();
-    const int64_t first = number * 2 * lanes, count = std::min(2 * lanes, lines - first);
-    const auto places = [&](const Layout& layout, bool is_second) {
-      return is_second ? layout.places(first + lanes, lanes, count - lanes, layout.size)
-                       : layout.places(first, lanes, std::min(lanes, count), layout.size);
-    };
-    Planes<T> values = take_planes(memory, plane());
-    const Planes<T> second = take_planes(memory, plane());
-    // The parts of real lines are the lines.
-    const bool to_half = kind == Kind::RealToHalf;
-    kernels.load(in, places(from, false), values);
-    const Planes<T> other = to_half ? Planes<T>{values.im, nullptr} : second;
-    if (count > lanes) kernels.load(in, places(from, true), other);
-    else std::fill_n(other.re, n * lanes, T());
-    if (!to_half && count <= lanes) std::fill_n(other.im, n * lanes, T());
-    if (!to_half) kernels.unite(n, values, second);
-    values = is_inverse ? transform.run(values.exchanged(), memory).exchanged()
-                        : transform.run(values, memory);
-    if (to_half) kernels.part(n, values, second);
-    const T scale = static_cast<T>(is_inverse ? 1.0 / static_cast<double>(n) : 1.0);
-    kernels.store(values, scale, places(to, false), out);
-    if (count > lanes)
-      kernels.store(to_half ? second : Planes<T>{values.im, values.im}, scale, places(to, true),
-                    out);
-  }
-
-  void run_block(int64_t number, const T* in, T* out, T* memory, const Parallel* parallel) const {
-    const FftKernels<T>& kernels = fft_kernels<T>();
-    const bool one = lanes == 1;
-    const int64_t first = number * lanes, count = std::min(lanes, lines - first);
-    const auto places = [&](const Layout& layout, int64_t length) {
-      return layout.places(first, lanes, count, length);
-    };
-    Planes<T> values = take_planes(memory, plane());
-    const int64_t half = n / 2;
-    (one ? kernels.load_line : kernels.load)(
-        in, places(source(), kind == Kind::RealToHalf ? length_of(kind, n) : from.size), values);
-    if (source().parts == 1) std::fill_n(values.im, n * lanes, T());
-    if (kind == Kind::HalfToReal && is_halved())
-      (one ? kernels.join_line : kernels.join)(roots, half, values);
-    else if (kind == Kind::HalfToReal) mirror(values);
-    values = is_inverse ? transform.run(values.exchanged(), memory, parallel).exchanged()
-                        : transform.run(values, memory, parallel);
-    if (kind == Kind::RealToHalf && is_halved())
-      (one ? kernels.split_line : kernels.split)(roots, half, values);
-    const double scale = is_inverse ? 1.0 / static_cast<double>(length_of(kind, n)) : 1.0;
-    (one ? kernels.store_line : kernels.store)(
-        values, static_cast<T>(scale),
-        places(target(), kind == Kind::HalfToReal ? length_of(kind, n) : to.size), out);
-  }
-
-  // Real lines that are halved are read and written as complex ones.
-  static Layout paired(const Layout& real) { return {2, 1, real.size / 2}; }
-  Layout source() const { return kind == Kind::RealToHalf && is_halved() ? paired(from) : from; }
-  Layout target() const { return kind == Kind::HalfToReal && is_halved() ? paired(to) : to; }
-
-  // The other half of a line that is the spectrum of real numbers.
-  void mirror(Planes<T> values) const {
-    values.im[0] = 0;
-    for (int64_t k = n / 2 + 1; k < n; ++k)
-      values.re[k] = values.re[n - k], values.im[k] = -values.im[n - k];
-  }
-};
-
-// All dimensions of fft_length. Complex results are made in place after the first of them.
-template <class T>
-struct Transforms {
-  std::vector<Stage<T>> stages;
-  int64_t between = 0;  // numbers that are neither operand nor result
-
-  // The shapes must be those that inference gives.
-  Transforms(const FftAttributes& a, const Shape& operand, const Shape& result) {
-    const bool to_real = a.fft_type == FftType::Irfft, from_real = a.fft_type == FftType::Rfft;
-    const bool is_inverse = a.fft_type == FftType::Ifft || to_real;
-    const Dims& dims = to_real ? operand.dims : result.dims;  // of the complex side
-    const int64_t rank = static_cast<int64_t>(dims.size());
-    const int64_t first = rank - static_cast<int64_t>(a.fft_length.size());
-    if (rank - first > 1 && to_real) between = 2 * element_count(dims);
-    Dims order;
-    for (int64_t d = rank - 1; d >= first; --d) order.push_back(d);
-    if (to_real) std::ranges::reverse(order);
-    for (int64_t d : order) {
-      const bool is_real = d == rank - 1 && (to_real || from_real);
-      const int64_t step = row_major_strides(dims)[d], n = a.fft_length[d - first];
-      const auto layout = [&](const Shape& outer, bool is_outer) -> Layout {
-        if (!is_outer) return {2, step, dims[d]};
-        return {is_complex(outer.type) ? 2 : 1, step, outer.dims[d]};
-      };
-      const Kind kind = !is_real ? Kind::Complex : to_real ? Kind::HalfToReal : Kind::RealToHalf;
-      stages.emplace_back(kind, n, element_count(dims) / dims[d], is_inverse,
-                          layout(operand, d == order.front()), layout(result, d == order.back()));
-    }
-  }
-
-  // Bytes beside operand and result, of `threads` threads.
-  int64_t memory(int64_t threads) const {
-    int64_t kept = 0;
-    for (const Stage<T>& stage : stages) kept = std::max(kept, stage.memory());
-    return (between + threads * kept) * static_cast<int64_t>(sizeof(T));
-  }
-
-  void run(const std::byte* operand, std::byte* result, const Parallel& parallel) const {
-    constexpr int64_t max_kept = 1 << 24;  // numbers
-    PackedMemory own;
-    T* const out = reinterpret_cast<T*>(result);
-    T* const middle = between == 0         ? out
-                      : between > max_kept ? take_numbers<T>(own, between)
-                                           : kept_memory<FftMemory::Between, T>(between);
-    for (const Stage<T>& stage : stages)
-      stage.run(&stage == &stages.front() ? reinterpret_cast<const T*>(operand) : middle,
-                &stage == &stages.back() ? out : middle, parallel);
-  }
-};
-
-// Calls body with the transforms in the type of the result's parts.
-template <class Body>
-auto with_transforms(const FftAttributes& attributes, const Shape& operand, const Shape& result,
-                     Body&& body) {
-  if (result.type == ElementType::F64 || result.type == ElementType::C128)
-    return body(Transforms<double>(attributes, operand, result));
-  return body(Transforms<float>(attributes, operand, result));
+PreparedFft prepared(const FftAttributes& a, const Shape& operand, const Shape& result) {
+  return {kind_of(a.fft_type), a.fft_length, operand, result};
 }
 
 // Of an operand whose batch has dynamic sizes.
@@ -235,27 +34,21 @@ Result<Literal> on_sizes(Call& call) {
 
 Routine routine_Fft(const RoutineCall& call) {
   if (element_count(call.result()) == 0) return {};
-  return with_transforms(
-      call.attributes<FftAttributes>(), call.operand(0), call.result(),
-      []<class T>(Transforms<T> transforms) -> Routine {
-        return [kept = std::make_shared<const Transforms<T>>(std::move(transforms))](
-                   auto operands, auto results, const Parallel& parallel) {
-          kept->run(operands[0], results[0], parallel);
-        };
-      });
+  return [fft = prepared(call.attributes<FftAttributes>(), call.operand(0), call.result())](
+             auto operands, auto results, const Parallel& parallel) {
+    fft.run(operands[0], results[0], parallel);
+  };
 }
 
 Result<Literal> evaluate_Fft(Call& call) {
   if (has_cut_operand(call)) return on_sizes(call);
   Literal out = call.make();
   if (out.count() == 0) return out;
-  return with_transforms(call.attributes<FftAttributes>(), call.operands[0].shape(), out.shape(),
-                         [&](const auto& transforms) -> Result<Literal> {
-                           HILO_DO(call.need_memory(transforms.memory(call.pool().threads())));
-                           transforms.run(call.operands[0].raw().data(), out.mutable_raw().data(),
-                                          call.in_chunks());
-                           return out;
-                         });
+  const PreparedFft fft =
+      prepared(call.attributes<FftAttributes>(), call.operands[0].shape(), out.shape());
+  HILO_DO(call.need_memory(fft.workspace_bytes(call.pool().threads())));
+  fft.run(call.operands[0].raw().data(), out.mutable_raw().data(), call.in_chunks());
+  return out;
 }
 
 }  // namespace hilo

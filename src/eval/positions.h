@@ -6,12 +6,6 @@
 
 namespace hilo {
 
-// Positions of all indices over `sizes` in row-major order, given each dimension's stride.
-Dims positions(std::span<const int64_t> sizes, std::span<const int64_t> strides);
-
-// values[at[0]], values[at[1]], ...
-Dims pick(std::span<const int64_t> values, std::span<const int64_t> at);
-
 // Dimensions of [0, rank) that are not in `taken`, ascending.
 Dims other_dims(int64_t rank, std::span<const int64_t> taken);
 

@@ -5,8 +5,6 @@
 #include <algorithm>
 
 #include "eval/dot.h"
-#include "eval/matmul.h"
-#include "eval/positions.h"
 
 namespace hilo {
 namespace {
@@ -95,7 +93,7 @@ void free_mode(const Ragged& r, Literal& out, const Call& call) {
                out_rows.positions(),
                positions(Dims{n}, Dims{1})},
               call.options().matmul_precision},
-             call);
+             call.in_chunks());
     }
 }
 
@@ -149,7 +147,7 @@ void contracting_mode(const Ragged& r, Literal& out, const Call& call) {
                positions(Dims{m}, Dims{n}),
                positions(Dims{n}, Dims{1})},
               call.options().matmul_precision},
-             call);
+             call.in_chunks());
 }
 
 }  // namespace

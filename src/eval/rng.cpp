@@ -5,7 +5,6 @@
 #include <numbers>
 
 #include "eval/call.h"
-#include "eval/random_bits.h"
 
 namespace hilo {
 namespace {

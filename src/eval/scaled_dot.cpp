@@ -1,5 +1,5 @@
 #include "eval/dot.h"
-#include "eval/matrix_pack.h"
+#include "eval/values.h"
 
 namespace hilo {
 namespace {

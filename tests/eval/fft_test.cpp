@@ -3,7 +3,7 @@
 #include <complex>
 #include <numbers>
 
-#include "eval/fft_transform.h"
+#include "kernels/fft/fft_transform.h"
 #include "wave.h"
 
 namespace hilo::test {

@@ -1,7 +1,7 @@
 // Known answers: the vectors of Random123 (kat_vectors) and bits drawn by jaxlib 0.10.2.
 #include <cmath>
 
-#include "eval/random_bits.h"
+#include "kernels/random/random_bits.h"
 #include "wave.h"
 
 namespace hilo::test {

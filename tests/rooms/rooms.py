@@ -6,9 +6,12 @@ from pathlib import Path
 
 import source_scan
 
-ROOMS = ("base", "shape", "ir", "text", "wire", "verify", "machine", "device", "eval", "analysis",
-         "rewrite", "pass", "plan", "emit", "target", "compile", "report", "simulate", "pjrt",
+ROOMS = ("base", "shape", "ir", "text", "wire", "verify", "machine", "kernels", "device", "eval",
+         "analysis", "rewrite", "pass", "plan", "emit", "target", "compile", "report", "simulate", "pjrt",
          "tools")
+# Rooms that include fewer than all above them, and words that their code does without.
+ONLY = {"kernels": ("base", "shape", "machine")}
+WITHOUT = {"kernels": ("Literal",)}
 NAMELESS = ("util", "utils", "common", "misc", "helper", "helpers", "service", "services")
 OPCODE_SWITCH = re.compile(r"\bcase\s+(hilo::)?Op::\w+")
 
@@ -25,6 +28,8 @@ def include_error(room, name):
         return None
     if ROOMS.index(other) > ROOMS.index(room):
         return f'"{name}" goes up: {room} stands above {other}'
+    if other not in ONLY.get(room, ROOMS):
+        return f'"{name}" is not for {room}, which includes {", ".join(ONLY[room])}'
     if name != f"{other}/{other}.h" and not name.endswith(".def"):
         return f'"{name}" is private to {other}; include "{other}/{other}.h"'
     return None
@@ -45,6 +50,10 @@ def file_errors(source, path):
     for match in OPCODE_SWITCH.finditer(text):
         line = text.count("\n", 0, match.start()) + 1
         errors.append(f"{path.relative_to(source)}:{line}: a switch over opcodes: use a .def table")
+    for word in WITHOUT.get(room, ()):
+        for match in re.finditer(rf"\b{word}\b", text):
+            line = text.count("\n", 0, match.start()) + 1
+            errors.append(f"{path.relative_to(source)}:{line}: {room} knows no {word}")
     return errors
 
 

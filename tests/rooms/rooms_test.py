@@ -41,6 +41,12 @@ class Rooms(unittest.TestCase):
     def test_private_header(self):
         self.expect_one({"src/eval/a.cpp": '#include "text/lexer.h"\n'}, "private to text")
 
+    def test_kernels_know_no_instructions(self):
+        self.expect_one({"src/kernels/gemm/a.cpp": '#include "ir/ir.h"\n'}, "is not for kernels")
+        self.expect_one({"src/kernels/gemm/a.cpp": "int f(const Literal&);\n"}, "knows no Literal")
+        text = '#include "shape/shape.h"\n#include "machine/machine.h"\n// Literal\n'
+        self.assertEqual(self.errors_of({"src/kernels/gemm/a.cpp": text}), [])
+
     def test_relative_include(self):
         self.expect_one({"src/eval/a.cpp": '#include "../ir/ir.h"\n'}, "must be written from src/")
         self.expect_one({"src/eval/a.cpp": '#include "call.h"\n'}, "must be written from src/")
