@@ -23,6 +23,7 @@ Shape held_shape(Shape declared, bool ideal) {
 }
 
 bool Call::ideal() const { return options().ideal_floats; }
+bool Call::is_reference() const { return options().reference; }
 ElementType Call::held(ElementType declared) const { return held_type(declared, ideal()); }
 Shape Call::held(const Shape& declared) const { return held_shape(declared, ideal()); }
 

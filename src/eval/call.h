@@ -1,8 +1,9 @@
 // What the function of one op sees. Private to `eval`.
 //
 // Every op has one function `Result<Literal> evaluate_Gather(Call&)`, found through ops.def; all
-// elementwise ops share evaluate_elementwise. Values are logical arrays in row-major order: layouts
-// matter only to bitcast and to custom calls that read physical bytes.
+// elementwise ops share evaluate_elementwise. One whose op has a kernel calls that, or where
+// is_reference() the loops of reference/reference.h. Values are logical arrays in row-major order:
+// layouts matter only to bitcast and to custom calls that read physical bytes.
 #pragma once
 
 #include "eval/eval.h"
@@ -47,7 +48,8 @@ struct Call {
   const A& attributes() const {
     return module.attributes<A>(instruction);
   }
-  bool ideal() const;  // floats are held in f64
+  bool ideal() const;         // floats are held in f64
+  bool is_reference() const;  // the loops of reference/reference.h, and no kernels
   ElementType held(ElementType declared) const;
   Shape held(const Shape& declared) const;  // leaves' types changed
   // Uninitialised result of the stated shape (or another) in held types, from the evaluation's

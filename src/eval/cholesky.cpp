@@ -1,6 +1,6 @@
 // cholesky: A = L L* (lower) or U* U from the triangle that is named; the other triangle of the
 // result is zero. A matrix that is not positive definite gives NaNs.
-#include "eval/call.h"
+#include "eval/reference/reference.h"
 #include "eval/routine.h"
 
 namespace hilo {
@@ -14,8 +14,11 @@ Routine routine_Cholesky(const RoutineCall& call) {
 
 Result<Literal> evaluate_Cholesky(Call& call) {
   Literal out = call.make();
-  cholesky(out.shape(), call.attributes<CholeskyAttributes>().lower, call.operands[0].raw().data(),
-           out.mutable_raw().data(), call.in_chunks());
+  const bool lower = call.attributes<CholeskyAttributes>().lower;
+  if (call.is_reference()) reference::cholesky(call.operands[0], lower, out);
+  else
+    cholesky(out.shape(), lower, call.operands[0].raw().data(), out.mutable_raw().data(),
+             call.in_chunks());
   return out;
 }
 

@@ -1,4 +1,5 @@
 #include "eval/dynamic_sizes.h"
+#include "eval/reference/reference.h"
 #include "eval/routine.h"
 
 namespace hilo {
@@ -45,6 +46,19 @@ Dims result_sizes(const ConvolutionAttributes& a, const Literal& input, const Li
   return sizes;
 }
 
+Result<void> run_kernel(const Call& call, const Literal& input, const Literal& window,
+                        Literal& out) {
+  const auto& a = call.attributes<ConvolutionAttributes>();
+  const PreparedConvolution kernel(convolution_dims(a), input.shape(), window.shape(), out.shape(),
+                                   call.options().matmul_precision, false);
+  const int64_t bytes = kernel.workspace_bytes();
+  HILO_DO(call.need_memory(bytes));
+  Literal workspace = call.make_held(Shape::array(ElementType::U8, {bytes}));
+  kernel.run(input.raw().data(), window.raw().data(), out.mutable_raw().data(),
+             workspace.mutable_raw().data(), call.in_chunks());
+  return {};
+}
+
 }  // namespace
 
 Routine routine_Convolution(const RoutineCall& call) {
@@ -74,13 +88,9 @@ Result<Literal> evaluate_Convolution(Call& call) {
   const Dims sizes = result_sizes(a, call.operands[0], call.operands[1], out);
   const Literal input = with_zeros(call, call.operands[0]);
   const Literal window = with_zeros(call, call.operands[1]);
-  const PreparedConvolution kernel(convolution_dims(a), input.shape(), window.shape(), out.shape(),
-                                   call.options().matmul_precision, false);
-  const int64_t bytes = kernel.workspace_bytes();
-  HILO_DO(call.need_memory(bytes));
-  Literal workspace = call.make_held(Shape::array(ElementType::U8, {bytes}));
-  kernel.run(input.raw().data(), window.raw().data(), out.mutable_raw().data(),
-             workspace.mutable_raw().data(), call.in_chunks());
+  if (call.is_reference())
+    reference::convolution(input, window, a, call.options().matmul_precision, out);
+  else HILO_DO(run_kernel(call, input, window, out));
   set_dynamic_sizes(out, sizes);
   return out;
 }

@@ -5,6 +5,7 @@
 
 #include "eval/backend_config.h"
 #include "eval/custom_call.h"
+#include "eval/reference/reference.h"
 #include "eval/storage.h"
 
 namespace hilo {
@@ -70,7 +71,8 @@ Result<Literal> call_threefry(Call& call) {
                             high = out[1].mutable_data<uint32_t>();
   call.parallel(out[0].count(), 4096, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const auto bits = threefry(word(0, i) | word(1, i) << 32, word(2, i) | word(3, i) << 32);
+      const auto bits =
+          reference::threefry(word(0, i) | word(1, i) << 32, word(2, i) | word(3, i) << 32);
       low[i] = bits[0], high[i] = bits[1];
     }
   });

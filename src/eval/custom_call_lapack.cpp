@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "eval/reference/reference.h"
+
 namespace hilo {
 namespace {
 
@@ -14,6 +16,11 @@ Result<LapackStep> prepare_lapack_getrf(LapackCall& l) {
   return with_lapack_type(l, 1, 3, [&]<class T>(T) -> Result<LapackStep> {
     HILO_DO(l.expect_results({{element_type<T>, l.matrix()}, {S32, {l.least()}}, {S32, {}}}));
     const int rows = l.sizes.rows, columns = l.sizes.columns;
+    if (l.is_reference)
+      return [=](const LapackMatrix& m) {
+        m.copy(0, 0);
+        *m.info() = reference::factor_lu(rows, columns, m.result<T>(0), m.result<int>(1));
+      };
     if (std::max(rows, columns) <= max_small_lu<T>())
       return [=](const LapackMatrix& m) {
         m.copy(0, 0);
@@ -32,10 +39,15 @@ Result<LapackStep> prepare_lapack_getrf(LapackCall& l) {
 
 Result<LapackStep> prepare_lapack_geqrf(LapackCall& l) {
   return with_lapack_type(l, 1, 2, [&]<class T>(T) -> Result<LapackStep> {
-    const Lapack<T> geqrf("geqrf");
-    if (!geqrf) return no_lapack();
     HILO_DO(l.expect_results({{element_type<T>, l.matrix()}, {element_type<T>, {l.least()}}}));
     const int rows = l.sizes.rows, columns = l.sizes.columns, size = std::max(1, columns) * 64;
+    if (l.is_reference)
+      return [=](const LapackMatrix& m) {
+        m.copy(0, 0);
+        reference::factor_qr(rows, columns, m.result<T>(0), m.result<T>(1));
+      };
+    const Lapack<T> geqrf("geqrf");
+    if (!geqrf) return no_lapack();
     const auto a = l.space<T>(l.sizes.area()), work = l.space<T>(size);
     return [=](const LapackMatrix& m) {
       int info = 0;
@@ -82,14 +94,19 @@ static Result<int> scale_count(const LapackCall& l) {
 
 Result<LapackStep> prepare_lapack_orgqr(LapackCall& l) {
   return with_lapack_type(l, 2, 1, [&]<class T>(T) -> Result<LapackStep> {
-    const Lapack<T> orgqr("orgqr", "ungqr");
-    if (!orgqr) return no_lapack();
     HILO_DO(l.expect_results({{element_type<T>, l.matrix()}}));
     const int rows = l.sizes.rows, columns = l.sizes.columns, size = std::max(1, columns) * 64;
     HILO_TRY(const int vectors, scale_count(l));
     HILO_DO(l.expect_operand(1, {element_type<T>, {vectors}}));
     if (columns > rows || vectors > columns)
       return fail(ErrorKind::Shape, "expected rows >= columns >= vectors");
+    if (l.is_reference)
+      return [=](const LapackMatrix& m) {
+        reference::join_reflectors(rows, columns, m.operand<T>(0), m.operand<T>(1), vectors,
+                                   m.result<T>(0));
+      };
+    const Lapack<T> orgqr("orgqr", "ungqr");
+    if (!orgqr) return no_lapack();
     const auto a = l.space<T>(l.sizes.area()), work = l.space<T>(size);
     return [=](const LapackMatrix& m) {
       int info = 0;
@@ -141,10 +158,11 @@ Result<LapackStep> prepare_lapack_potrf(LapackCall& l) {
     HILO_DO(l.expect_results({{element_type<T>, l.matrix()}, {S32, {}}}));
     const bool lower = l.letter("uplo", 'L') == 'L';
     const int n = l.sizes.rows;
-    return [=](const LapackMatrix& m) {
+    return [=, is_reference = l.is_reference](const LapackMatrix& m) {
       m.copy(0, 0);
       const MatrixView<T> a = dense(m.result<T>(0), n, n);
-      const int64_t done = factor_cholesky(lower ? a : a.transposed(), m.parallel);
+      const int64_t done = is_reference ? reference::factor_cholesky(n, lower, a.data)
+                                        : factor_cholesky(lower ? a : a.transposed(), m.parallel);
       *m.info() = done < n ? static_cast<int>(done + 1) : 0;
     };
   });
@@ -161,9 +179,10 @@ Result<LapackStep> prepare_lapack_trsm(LapackCall& l) {
     system.has_units = l.letter("diag", 'N') == 'U';
     HILO_DO(l.expect_operand(0, {element_type<T>, {system.order(), system.order()}}));
     HILO_DO(l.expect_results({{element_type<T>, l.matrix()}}));
-    return [=](const LapackMatrix& m) {
+    return [=, is_reference = l.is_reference](const LapackMatrix& m) {
       m.copy(1, 0);
-      system.solve(m.operand<T>(0), m.result<T>(0), m.parallel);
+      if (is_reference) reference::solve(system, m.operand<T>(0), m.result<T>(0));
+      else system.solve(m.operand<T>(0), m.result<T>(0), m.parallel);
     };
   };
   return with_lapack_type(l, 2, 1, make, 1, largest_side);

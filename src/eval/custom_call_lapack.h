@@ -58,8 +58,9 @@ struct LapackMatrix {
 struct LapackCall {
   std::vector<Shape> operands, results;  // in the types that they are held in
   BackendConfig config;
-  Dims batch{};         // dimensions before those of the matrices
-  MatrixSizes sizes{};  // of operand `matrix`
+  bool is_reference = false;  // no kernels; what LAPACK does is not ours
+  Dims batch{};               // dimensions before those of the matrices
+  MatrixSizes sizes{};        // of operand `matrix`
   int64_t space_bytes = 0;
 
   Result<void> begin(size_t operands, size_t results, size_t matrix, int64_t largest);

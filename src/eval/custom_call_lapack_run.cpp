@@ -110,7 +110,7 @@ Result<void> LapackCall::expect_square() const {
 
 Result<Literal> evaluate_lapack(Call& call, PrepareLapack prepare) {
   HILO_TRY(BackendConfig config, BackendConfig::parse(call));
-  LapackCall l{{}, {}, std::move(config)};
+  LapackCall l{{}, {}, std::move(config), call.is_reference()};
   std::vector<const std::byte*> from;
   for (const Literal& operand : call.operands) {
     l.operands.push_back(operand.shape());

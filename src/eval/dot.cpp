@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "eval/reference/reference.h"
 #include "eval/routine.h"
 
 namespace hilo {
@@ -19,10 +20,14 @@ void dot(const Literal& lhs, const Literal& rhs, const DotDims& dims, Literal& o
   for (size_t i = 0; i < dims.lhs_contracting.size(); ++i)
     contracted.push_back(
         std::min(lhs.size(dims.lhs_contracting[i]), rhs.size(dims.rhs_contracting[i])));
-  Matmul product = dot_product(lhs.shape(), rhs.shape(), out.type(), dims, contracted, precision);
-  product.lhs.data = lhs.raw().data(), product.rhs.data = rhs.raw().data();
-  product.out.data = out.mutable_raw().data();
-  matmul(product, call.in_chunks());
+  if (call.is_reference()) {
+    reference::dot(lhs, rhs, dims, contracted, precision, out);
+  } else {
+    Matmul product = dot_product(lhs.shape(), rhs.shape(), out.type(), dims, contracted, precision);
+    product.lhs.data = lhs.raw().data(), product.rhs.data = rhs.raw().data();
+    product.out.data = out.mutable_raw().data();
+    matmul(product, call.in_chunks());
+  }
   size_t next = 0;
   set_result_sizes(lhs, dims.lhs_batch, next, out);
   set_result_sizes(lhs, free_dims(lhs.shape().rank(), dims.lhs_batch, dims.lhs_contracting), next,

@@ -1,4 +1,4 @@
-// Front door of `eval`: the reference evaluator, the specification in code. It runs any module, not
+// Front door of `eval`: the evaluator, the specification in code. It runs any module, not
 // partitioned ones as one global program, partitioned ones on as many virtual devices as they name;
 // devices are threads. Results have the same bits for any number of threads.
 #pragma once
@@ -50,6 +50,7 @@ struct EvalOptions {
   bool ideal_floats = false;  // floats of 16 and more bits and complex held in f64, unrounded
   MatmulPrecision matmul_precision = MatmulPrecision::F32;
   bool is_verified = false;       // verify() has found nothing, and need not look again
+  bool reference = false;         // obvious loops for every op, and no kernels; slow
   int64_t max_steps = INT64_MAX;  // loop iterations of each while
   int64_t memory_limit = 0;       // bytes of values alive, all devices; 0: what the machine has
   Allocate allocate;              // storage of values; empty: a pool of the evaluation's own

@@ -148,8 +148,10 @@ Evaluation::Evaluation(const Module& module, const EvalOptions& options)
       pool_(options.threads > 0 ? options.threads : usable_cores()),
       storage_(options.memory_limit > 0 ? options.memory_limit : available_memory(),
                options.allocate),
-      // An observer, or who places values, wants to see every one.
-      by_blocks_(!options.observer && !options.place && !has_dynamic_dims(module)),
+      // An observer, or who places values, wants to see every one, and the reference computes each
+      // by the function of its op.
+      by_blocks_(!options.reference && !options.observer && !options.place &&
+                 !has_dynamic_dims(module)),
       prepared_(module.computations.size()) {
   allocate_ = [this](int64_t bytes) { return storage_.make(bytes); };
 }

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "eval/dynamic_sizes.h"
+#include "eval/reference/reference.h"
 #include "eval/routine.h"
 
 namespace hilo {
@@ -44,8 +45,12 @@ Result<Literal> evaluate_Fft(Call& call) {
   if (has_cut_operand(call)) return on_sizes(call);
   Literal out = call.make();
   if (out.count() == 0) return out;
-  const PreparedFft fft =
-      prepared(call.attributes<FftAttributes>(), call.operands[0].shape(), out.shape());
+  const auto& a = call.attributes<FftAttributes>();
+  if (call.is_reference()) {
+    reference::fft(call.operands[0], a, out);
+    return out;
+  }
+  const PreparedFft fft = prepared(a, call.operands[0].shape(), out.shape());
   HILO_DO(call.need_memory(fft.workspace_bytes(call.pool().threads())));
   fft.run(call.operands[0].raw().data(), out.mutable_raw().data(), call.in_chunks());
   return out;

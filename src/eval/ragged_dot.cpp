@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "eval/dot.h"
+#include "eval/reference/reference.h"
 
 namespace hilo {
 namespace {
@@ -158,15 +159,20 @@ Result<Literal> evaluate_RaggedDot(Call& call) {
     return call.error(ErrorKind::Shape, "ragged-dot needs one ragged dimension and group sizes");
   const Ragged ragged{call.operands[0], call.operands[1], call.operands[2], attributes};
   Literal out = call.make();
-  if (std::ranges::count(attributes.lhs_batch_dims, ragged.ragged))
-    dot(ragged.lhs, ragged.rhs, dot_dims(attributes), out, call.options().matmul_precision, call);
-  else if (std::ranges::count(attributes.lhs_contracting_dims, ragged.ragged))
-    contracting_mode(ragged, out, call);
-  else if (attributes.rhs_group_dims.size() == 1) free_mode(ragged, out, call);
-  else
+  const MatmulPrecision precision = call.options().matmul_precision;
+  if (std::ranges::count(attributes.lhs_batch_dims, ragged.ragged)) {
+    dot(ragged.lhs, ragged.rhs, dot_dims(attributes), out, precision, call);
+    return out;
+  }
+  const bool sums_groups = std::ranges::count(attributes.lhs_contracting_dims, ragged.ragged) > 0;
+  if (!sums_groups && attributes.rhs_group_dims.size() != 1)
     return call.error(ErrorKind::Shape,
                       "ragged-dot with a free ragged dimension needs one group "
                       "dimension of its right operand");
+  if (call.is_reference())
+    reference::ragged_dot(ragged.lhs, ragged.rhs, ragged.sizes, attributes, precision, out);
+  else if (sums_groups) contracting_mode(ragged, out, call);
+  else free_mode(ragged, out, call);
   return out;
 }
 

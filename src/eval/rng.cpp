@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "eval/call.h"
+#include "eval/reference/reference.h"
 
 namespace hilo {
 namespace {
@@ -51,7 +51,8 @@ Result<Literal> evaluate_Rng(Call& call) {
       auto to = out.mutable_data<T>();
       call.parallel(to.size(), 4096, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i)
-          to[i] = as_value<T>(draw(distribution, philox(key, i, draws), a, b), distribution, a, b);
+          to[i] = as_value<T>(draw(distribution, reference::philox(key, i, draws), a, b),
+                              distribution, a, b);
       });
     }
   });

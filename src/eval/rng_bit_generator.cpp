@@ -4,7 +4,7 @@
 // one word for each element.
 #include <algorithm>
 
-#include "eval/call.h"
+#include "eval/reference/reference.h"
 
 namespace hilo {
 namespace {
@@ -21,12 +21,13 @@ std::vector<uint64_t> state_words(const Literal& state) {
   return out;
 }
 
-int64_t fill_any(const Call& call, RngAlgorithm algorithm, const std::vector<uint64_t>& state,
-                 Literal& out) {
+int64_t fill(const Call& call, RngAlgorithm algorithm, const std::vector<uint64_t>& state,
+             Literal& out) {
+  const uint64_t high = state.size() > 2 ? state[2] : state[0];
+  if (call.is_reference()) return reference::rng_bits(algorithm, state[0], state[1], high, out);
   return fill_random(
       algorithm == RngAlgorithm::ThreeFry ? RandomAlgorithm::ThreeFry : RandomAlgorithm::Philox,
-      state[0], state[1], state.size() > 2 ? state[2] : state[0], out.shape(),
-      out.mutable_raw().data(), call.in_chunks());
+      state[0], state[1], high, out.shape(), out.mutable_raw().data(), call.in_chunks());
 }
 
 void store_state(const std::vector<uint64_t>& state, Literal& out) {
@@ -54,10 +55,10 @@ Result<Literal> evaluate_RngBitGenerator(Call& call) {
     return call.error(ErrorKind::Shape, "rng-bit-generator: expected a state of two words or more");
   Literal out = call.make();
   if (bits_alone) {
-    fill_any(call, algorithm, state, out);
+    fill(call, algorithm, state, out);
     return out;
   }
-  const int64_t steps = fill_any(call, algorithm, state, out.mutable_elements()[1]);
+  const int64_t steps = fill(call, algorithm, state, out.mutable_elements()[1]);
   state[1] += static_cast<uint64_t>(steps);
   if (algorithm != RngAlgorithm::ThreeFry && state.size() > 2 &&
       state[1] < static_cast<uint64_t>(steps))

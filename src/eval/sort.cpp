@@ -4,6 +4,7 @@
 
 #include "eval/computed_keys.h"
 #include "eval/lanes.h"
+#include "eval/reference/reference.h"
 #include "eval/routine.h"
 #include "eval/sort_key.h"
 #include "eval/storage.h"
@@ -94,6 +95,24 @@ Result<void> sort_by_comparator(const Call& call, const SortLines& lines,
   return {};
 }
 
+Result<void> run_kernel(const Call& call, const SortLines& lines, std::span<Literal> out) {
+  std::vector<ElementType> types;
+  std::vector<const std::byte*> sources;
+  std::vector<std::byte*> targets;
+  for (size_t o = 0; o < out.size(); ++o) {
+    types.push_back(out[o].type());
+    sources.push_back(call.operands[o].raw().data());
+    targets.push_back(out[o].mutable_raw().data());
+  }
+  SortOrder order;
+  if (has_own_types(call))
+    order = find_order(call.module, call.attributes<SortAttributes>().to_apply);
+  if (!order.computed.types.empty() && call.ideal()) order = {};
+  if (order.keys.empty()) return sort_by_comparator(call, lines, targets);
+  PreparedSort(std::move(order), types, lines).run(sources, targets, call.in_chunks());
+  return {};
+}
+
 }  // namespace
 
 Routine routine_Sort(const RoutineCall& call) {
@@ -115,25 +134,13 @@ Routine routine_Sort(const RoutineCall& call) {
 }
 
 Result<Literal> evaluate_Sort(Call& call) {
-  const auto& a = call.attributes<SortAttributes>();
-  const int64_t dim = a.dimensions[0];
-  const SortLines lines(call.operands[0].shape().dims, dim, call.operands[0].size(dim));
+  const int64_t dim = call.attributes<SortAttributes>().dimensions[0];
+  const int64_t count = call.operands[0].size(dim);
   std::vector<Literal> out;
   for (const Literal& operand : call.operands) out.push_back(writable(call, operand));
-  std::vector<ElementType> types;
-  std::vector<const std::byte*> sources;
-  std::vector<std::byte*> targets;
-  for (size_t o = 0; o < out.size(); ++o) {
-    types.push_back(out[o].type());
-    sources.push_back(call.operands[o].raw().data());
-    targets.push_back(out[o].mutable_raw().data());
-  }
-  SortOrder order;
-  if (has_own_types(call)) order = find_order(call.module, a.to_apply);
-  if (!order.computed.types.empty() && call.ideal()) order = {};
-  if (!order.keys.empty())
-    PreparedSort(std::move(order), types, lines).run(sources, targets, call.in_chunks());
-  else HILO_DO(sort_by_comparator(call, lines, targets));
+  HILO_DO(call.is_reference()
+              ? reference::sort(call, count, out)
+              : run_kernel(call, SortLines(call.operands[0].shape().dims, dim, count), out));
   return call.shape().is_tuple() ? Literal::tuple(std::move(out)) : std::move(out[0]);
 }
 

@@ -3,6 +3,7 @@
 #include "eval/topk.h"
 
 #include "eval/convert.h"
+#include "eval/reference/reference.h"
 
 namespace hilo {
 
@@ -28,11 +29,15 @@ Result<Literal> evaluate_TopK(Call& call) {
   if (!is_integral(operand.type()) && !is_floating(operand.type()))
     return call.error(ErrorKind::Unsupported, "topk of " + std::string(text_of(operand.type())));
   if (a.k > n) return call.error(ErrorKind::Shape, "topk: k is larger than the last dimension");
+  Literal out = call.make();
+  std::vector<Literal>& results = out.mutable_elements();
+  if (call.is_reference()) {
+    reference::top_k(operand, a, results[0], results[1]);
+    return out;
+  }
   // Floats narrower than those that have sort keys are ordered as f32, which holds them all.
   const bool narrow = is_floating(operand.type()) && bits_of(operand.type()) < 16;
   const Literal keyed = narrow ? converted(call, operand, ElementType::F32) : operand;
-  Literal out = call.make();
-  std::vector<Literal>& results = out.mutable_elements();
   PreparedTopK(a.k, a.largest, operand.type(), keyed.type(), n)
       .run(lines, operand.raw().data(), keyed.raw().data(), results[0].mutable_raw().data(),
            results[1].mutable_raw().data(), call.in_chunks());

@@ -1,6 +1,6 @@
 // triangular-solve: op(A) X = B or X op(A) = B by substitution. The other triangle of A is not
 // read.
-#include "eval/call.h"
+#include "eval/reference/reference.h"
 #include "eval/routine.h"
 
 namespace hilo {
@@ -29,8 +29,11 @@ Result<Literal> evaluate_TriangularSolve(Call& call) {
   Literal out = call.make();
   const TriangularSystem system =
       system_of(call.attributes<TriangularSolveAttributes>(), out.shape());
-  solve_triangular(system, call.operands[0].shape(), out.shape(), call.operands[0].raw().data(),
-                   call.operands[1].raw().data(), out.mutable_raw().data(), call.in_chunks());
+  const Literal &a = call.operands[0], &b = call.operands[1];
+  if (call.is_reference()) reference::triangular_solve(a, b, system, out);
+  else
+    solve_triangular(system, a.shape(), out.shape(), a.raw().data(), b.raw().data(),
+                     out.mutable_raw().data(), call.in_chunks());
   return out;
 }
 

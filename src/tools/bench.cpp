@@ -213,7 +213,7 @@ void add_bench(Arguments& arguments, Session& session) {
   arguments.add_flag("--parse-only", options->parse_only, "measure reading alone");
   arguments
       .add_option("--device", options->device,
-                  "cpu: machine code, which is the default; eval: the reference evaluator")
+                  "cpu: machine code, which is the default; eval: the evaluator")
       .one_of({"cpu", "eval"});
   arguments.add_option("--runs", options->runs, "so many; reading is repeated for 0.25 s at least")
       .between(1, std::numeric_limits<int>::max());

@@ -279,7 +279,8 @@ class Bisection {
 
   // All stages agree: machine code is left, where it is ours.
   Result<Finding> last_of_all(size_t last) {
-    if (stages_.are_files || !options_.passes.empty() || options_.device == "eval")
+    if (stages_.are_files || !options_.passes.empty() || options_.device == "eval" ||
+        eval_.reference)
       return Finding{};
     HILO_TRY(const Module module, stages_.make(0));
     CompileOptions compiling;
@@ -381,6 +382,7 @@ void run(const BisectOptions& options, Session& session) {
   auto calls = load_custom_calls(options.custom_calls);
   if (!calls) return fail_with(session, calls.error());
   eval.custom_calls = std::move(*calls);
+  eval.reference = options.device == "reference";
   Bisection bisection(options, std::move(eval), session);
   const auto found = bisection.run();
   stop_listening();
@@ -419,8 +421,9 @@ void add_bisect(Arguments& arguments, Session& session) {
       .one_of({"bits", "values", "reals"});
   arguments
       .add_option("--device", options->device,
-                  "cpu: machine code too, at the end; eval: passes alone")
-      .one_of({"cpu", "eval"});
+                  "cpu: machine code too, at the end; eval: passes alone; reference: these by "
+                  "obvious loops for every op")
+      .one_of({"cpu", "eval", "reference"});
   arguments.add_option("--threads", options->threads,
                        "threads; 0: HILO_THREADS, or all usable cores");
   arguments.add_option("--timeout", options->timeout, "stop after so many seconds");

@@ -18,7 +18,8 @@ std::string_view option_of_evaluator(const RunOptions& options) {
 }
 
 Result<RunDevice> choose_device(std::string_view named, std::string_view only_eval) {
-  if (named == "eval" || (named.empty() && !only_eval.empty())) return RunDevice::Eval;
+  if (named == "eval" || named == "reference" || (named.empty() && !only_eval.empty()))
+    return RunDevice::Eval;
   if (!only_eval.empty()) return fail(ErrorKind::Usage, "{} needs --device=eval", only_eval);
   return RunDevice::Cpu;
 }

@@ -33,6 +33,7 @@ Result<EvalOptions> eval_options(const RunOptions& options) {
   if (options.partitioned) out.partitioning = Partitioning::Partitioned;
   if (options.unpartitioned) out.partitioning = Partitioning::Unpartitioned;
   if (options.devices > 0) out.devices = options.devices;
+  out.reference = options.device == "reference";
   out.ideal_floats = options.float_type == "f64";
   out.matmul_precision = options.matmul_precision == "bf16"   ? MatmulPrecision::Bf16
                          : options.matmul_precision == "tf32" ? MatmulPrecision::Tf32

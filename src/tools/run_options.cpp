@@ -78,9 +78,9 @@ void add_run_options(Arguments& arguments, RunOptions& options, Session& session
   const InputsGiven given = add_input_options(arguments, options);
   arguments
       .add_option("--device", options.device,
-                  "cpu: machine code; eval: the reference evaluator. Without: cpu, or eval where "
-                  "another option needs it")
-      .one_of({"cpu", "eval"});
+                  "cpu: machine code; eval: the evaluator; reference: the evaluator with obvious "
+                  "loops for every op, slow. Without: cpu, or eval where another option needs it")
+      .one_of({"cpu", "eval", "reference"});
   arguments
       .add_option("--float", options.float_type,
                   "f64: hold f16, bf16, f32 and complex in f64, without rounding between; uses "

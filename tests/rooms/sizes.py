@@ -41,7 +41,8 @@ def measure(source):
     doors = Size("room header", 120, 200, 300)
     operations = Size("evaluator function", 8, 15, 40)
     counts = Size("includes in a file", 8, 14, 25)
-    table, errors = [files, lengths, doors, operations, counts], []
+    references = Size("reference file", 80, 150, 200)
+    table, errors = [files, lengths, doors, operations, references, counts], []
     outside = [Size("source file", 150, 350, 600), Size("function", 8, 35, 80)]
     for path in source_scan.sources(*(source / name for name in ("src", "tests", "examples"))):
         text = path.read_text(encoding="utf-8")
@@ -52,6 +53,8 @@ def measure(source):
                    for i, line in enumerate(lines, 1) if len(line) > COLUMNS and i not in raw]
         in_source = path.is_relative_to(source / "src")
         (files if in_source else outside[0]).found.append((len(lines), where))
+        if where.startswith("src/eval/reference/"):
+            references.found.append((len(lines), where))
         counts.found.append((len(source_scan.includes(path)), where))
         if in_source and path.name == path.parent.name + ".h" and path.parent.parent.name == "src":
             doors.found.append((len(lines), where))
@@ -65,7 +68,9 @@ def measure(source):
         for function in found:
             entry = (function.lines, f"{where}:{function.line} {function.name}")
             (lengths if in_source else outside[1]).found.append(entry)
-            if where.startswith("src/eval/") and re.match(r"evaluate_[A-Z]", function.name):
+            is_reference = where.startswith("src/eval/reference/")
+            if is_reference or (where.startswith("src/eval/") and
+                                re.match(r"evaluate_[A-Z]", function.name)):
                 operations.found.append(entry)
     for size in table + outside:
         errors += size.breaches()

@@ -81,6 +81,8 @@ class Bisect(Folder):
         runs = [hilo("run", f"{self.folder}/found/{name}.txt", "--device=eval").stdout
                 for name in ("before", "after")]
         self.assertNotEqual(*runs)
+        status, found = self.bisect(module, "--passes=simplify", "--rtol=0", "--device=reference")
+        self.assertEqual((status, found["rule"]), (3, "divide-constant"))
         status, found = self.bisect(module, "--passes=simplify", "--rtol=0", "--keep=bits")
         self.assertEqual((status, found["found"]), (0, ""))
 

@@ -56,6 +56,26 @@ class Streams(unittest.TestCase):
                 self.assertEqual(done.returncode, 1, arguments)
 
 
+class Reference(unittest.TestCase):
+    DOT = """HloModule m
+ENTRY e {
+  a = f32[3] parameter(0)
+  b = f32[3] parameter(1)
+  ROOT s = f32[] dot(a, b), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+}
+"""
+
+    def test_sums_are_exact(self):
+        done = hilo("run", "-", "--device=reference", "--input=3xf32=[1e9 1 -1e9]",
+                    "--input=3xf32=1", text=self.DOT)
+        self.assertIn("= 1\n", done.stdout, done.stderr)
+
+    def test_takes_the_evaluators_options(self):
+        done = hilo("run", "-", "--device=reference", "--matmul-precision=bf16",
+                    "--input=3xf32=1.001", "--input=3xf32=1", text=self.DOT)
+        self.assertIn("= 3\n", done.stdout, done.stderr)
+
+
 class Only(Folder):
     INPUTS = "--input=4xf32=[3 4 5 6]", "--input=4xf32=[1 1 1 1]"
 
