@@ -1,4 +1,4 @@
-// Random programs of many ops and types: compiled as evaluated.
+// Random programs of many ops and types: compiled as evaluated, with kernels and by the reference.
 #include "../base/environment.h"
 #include "both.h"
 #include "compile/compile.h"
@@ -26,11 +26,18 @@ void expect_compiled_as_evaluated(uint64_t count) {
     // than the reals, so that they are compared behind it.
     const bool is_tame = seed % 4 != 3;
     const auto arguments = test::random_arguments(module, seed, is_tame);
+    const Module judge = is_tame ? module : test::after_passes(module, "simplify");
     const auto compiled = executable->run(arguments);
-    const auto evaluated =
-        test::evaluate_once(is_tame ? module : test::after_passes(module, "simplify"), arguments);
+    const auto evaluated = test::evaluate_once(judge, arguments),
+               reference = test::evaluate_once(judge, arguments, true);
     ASSERT_TRUE(compiled) << seed << " " << to_string(compiled.error()) << print(module);
     ASSERT_TRUE(evaluated) << seed << " " << to_string(evaluated.error()) << print(module);
+    ASSERT_TRUE(reference) << seed << " " << to_string(reference.error()) << print(module);
+    if (const std::string differs = test::disagreement(*reference, *evaluated, Keeps::Reals);
+        !differs.empty()) {
+      EXPECT_TRUE(test::is_ill_conditioned(judge, arguments, *reference, *evaluated))
+          << seed << differs << print(judge);
+    }
     const std::string found = test::disagreement(*evaluated, *compiled, Keeps::Reals);
     if (!found.empty() && test::is_ill_conditioned(module, arguments, *evaluated, *compiled))
       ++ill_conditioned;

@@ -153,9 +153,11 @@ inline std::string disagreement(const Literal& a, const Literal& b, Keeps keeps,
   });
 }
 
-inline Result<Literal> evaluate_once(const Module& module, const std::vector<Literal>& arguments) {
+inline Result<Literal> evaluate_once(const Module& module, const std::vector<Literal>& arguments,
+                                     bool reference = false) {
   EvalOptions options;
   options.threads = 1;
+  options.reference = reference;
   options.max_steps = 10'000;
   HILO_TRY(Outputs outputs, evaluate(module, Inputs{{arguments}}, options));
   return outputs.devices[0];
