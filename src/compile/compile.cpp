@@ -80,8 +80,15 @@ void count_steps(std::span<const LibraryStep> steps, std::span<const RoutineStep
   }
 }
 
-// The whole way from a module to code; the module is changed, and the code refers to it.
-Result<Code> translate(Module& module, const Target& target, const CompileOptions& options,
+Result<Plan> plan_with_commands(const Module& module, const Machine& machine,
+                                const CommandOptions& options) {
+  HILO_TRY(Plan out, plan(module, machine, {.packing_seconds = packing_seconds}));
+  HILO_TRY(out.commands, find_commands(module, out, options));
+  return out;
+}
+
+// The passes, the plan and its commands; the module is changed.
+Result<Plan> make_plan(Module& module, const Target& target, const CompileOptions& options,
                        const EmitOptions& emit, CompileReport& report) {
   const Machine& machine = *target.machine();
   if (options.see_module) options.see_module("", module);
@@ -94,11 +101,46 @@ Result<Code> translate(Module& module, const Target& target, const CompileOption
   for (const auto& supplied : options.eval.custom_calls)
     prepare.supplied_calls.push_back(supplied.first);
   HILO_DO(timed(report.prepare_seconds, [&] { return target.prepare(module, machine, prepare); }));
-  HILO_TRY(const Plan planned, timed(report.plan_seconds, [&] {
-             return plan(module, machine, {.packing_seconds = packing_seconds});
-           }));
-  if (options.see_plan) options.see_plan(module, machine, planned);
+  HILO_TRY(const KernelChip chip, target.kernel_chip(emit));
+  const CommandOptions deciding = {chip, &options.eval};
+  HILO_TRY(Plan out, timed(report.plan_seconds,
+                           [&] { return plan_with_commands(module, machine, deciding); }));
+  if (options.see_plan) options.see_plan(module, machine, out);
   HILO_DO(may_go_on(emit.interrupt));
+  return out;
+}
+
+// An object by itself has nobody to leave a step to: the first by its place, and all by their
+// names.
+Result<void> check_all_have_code(const Module& module, const Plan& plan) {
+  std::vector<const Command*> without;
+  for (const std::vector<Command>& commands : plan.commands.orders)
+    for (const Command& command : commands)
+      if (command.refusal) without.push_back(&command);
+  if (without.empty()) return {};
+  std::ranges::sort(without, {}, [&](const Command* command) {
+    return plan.liveness.moments[command->instruction.value];
+  });
+  constexpr size_t max_named = 8;
+  std::string names;
+  for (size_t i = 0; i < std::min(max_named, without.size()); ++i) {
+    const Instruction& instruction = module[without[i]->instruction];
+    names += fmt::format("{}{} '{}' ({})", i ? ", " : "", text_of(instruction.op), instruction.name,
+                         describe(module, *without[i]));
+  }
+  if (without.size() > max_named) names += ", ...";
+  return std::unexpected(
+      Error{ErrorKind::Unsupported,
+            fmt::format("an object file needs code for every step, and {} would be evaluated: {}",
+                        without.size(), names),
+            module.place(without[0]->instruction)});
+}
+
+// The whole way from a module to code, which refers to the module.
+Result<Code> translate(Module& module, const Target& target, const CompileOptions& options,
+                       const EmitOptions& emit, CompileReport& report) {
+  HILO_TRY(const Plan planned, make_plan(module, target, options, emit, report));
+  if (emit.is_alone()) HILO_DO(check_all_have_code(module, planned));
   HILO_TRY(Code code, target.emit(module, planned, emit));
   report.lower_seconds = code.lower_seconds;
   report.optimise_seconds = code.optimise_seconds;
@@ -175,6 +217,15 @@ std::string described(const Module& module, const EvaluatedStep& step) {
                        module.attributes<CustomCallAttributes>(instruction).custom_call_target);
   return fmt::format("{} of {}", text_of(instruction.op),
                      to_string_without_layout(module.shape(instruction)));
+}
+
+Result<PlannedProgram> plan_program(Module module, const Target& target,
+                                    const CompileOptions& options) {
+  if (!options.is_verified) HILO_DO(check_module(module));
+  CompileReport report;
+  PlannedProgram out{std::move(module), {}};
+  HILO_TRY(out.plan, make_plan(out.module, target, options, options.emit, report));
+  return out;
 }
 
 Result<Executable> compile(Module module, const Target& target, const CompileOptions& options) {

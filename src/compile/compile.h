@@ -122,6 +122,15 @@ Result<ObjectFile> compile_object(Module module, const std::string& name,
 enum class PartitionFrom : uint8_t { Annotations, Shardings };
 Result<void> partition(Module& module, PartitionFrom from = PartitionFrom::Annotations);
 
+// A program as it stands before there is code: the module after all passes, its plan and commands.
+struct PlannedProgram {
+  Module module;
+  Plan plan;
+};
+// What compile() makes code of. Errors are its own, but that unknown custom calls are none.
+Result<PlannedProgram> plan_program(Module module, const Target& target = cpu_target(),
+                                    const CompileOptions& options = {});
+
 // verify()'s first error where there is one; Unsupported, with a place, for what the target cannot
 // run; Interrupted; Memory where the machine has too little.
 Result<Executable> compile(Module module, const Target& target = cpu_target(),

@@ -3,45 +3,23 @@
 namespace hilo {
 namespace {
 
-struct Range {
-  Address address;
-  int64_t bytes;
-
-  bool overlaps(const Range& other) const {
-    return address.allocation == other.address.allocation &&
-           address.offset < other.address.offset + other.bytes &&
-           other.address.offset < address.offset + bytes;
-  }
-  bool is_place_of(const Range& other) const {
-    return address.allocation == other.address.allocation &&
-           address.offset == other.address.offset && bytes == other.bytes;
-  }
-};
-
-void add_ranges(const Shape& shape, std::span<const Address> addresses, std::vector<Range>& out) {
+void add_slots(const Shape& shape, std::span<const Address> addresses,
+               std::vector<ArraySlot>& out) {
   size_t leaf = 0;
   for_each_leaf(shape, [&](const Shape& one, std::span<const int64_t>) {
-    out.push_back({addresses[leaf++], one.is_array() ? literal_bytes(one) : 0});
+    const Address& at = addresses[leaf++];
+    out.push_back({at.allocation, at.offset, one.is_array() ? literal_bytes(one) : 0});
   });
 }
 
-// What find_routine() asks of the places of arrays.
+// What find_routine() asks of where arrays lie.
 bool suits_routine(const Module& module, const LibraryStep& step) {
-  std::vector<Range> read, written;
+  std::vector<ArraySlot> read, written;
   const auto operands = module.operands(step.instruction);
   for (size_t i = 0; i < operands.size(); ++i)
-    add_ranges(module.shape(operands[i]), step.operands[i], read);
-  add_ranges(module.shape(step.instruction), step.results, written);
-  const Op op = module[step.instruction].op;
-  const auto may_replace = [&](size_t i, size_t o) {
-    return op == Op::CustomCall || (op == Op::Sort && i == o) ||
-           (op == Op::TriangularSolve && i == 1);
-  };
-  for (size_t i = 0; i < read.size(); ++i)
-    for (size_t o = 0; o < written.size(); ++o)
-      if (read[i].overlaps(written[o]) && !(may_replace(i, o) && read[i].is_place_of(written[o])))
-        return false;
-  return true;
+    add_slots(module.shape(operands[i]), step.operands[i], read);
+  add_slots(module.shape(step.instruction), step.results, written);
+  return suits_routine(module, step.instruction, read, written);
 }
 
 }  // namespace

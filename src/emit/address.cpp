@@ -31,37 +31,21 @@ Addresses::Addresses(const Module& module, const Plan& plan)
     }
 }
 
-Result<Address> Addresses::of(InstructionId id, const Shape& shape, const Dims& index) {
+Address Addresses::of(InstructionId id, const Shape& shape, const Dims& index) {
   if (!shape.is_array()) return Address{};
-  const auto error = [&](std::string_view what) {
-    return std::unexpected(Error{ErrorKind::Unsupported,
-                                 fmt::format("{} has {}", to_string_without_layout(shape), what),
-                                 module_.place(id)});
-  };
-  Address out;
-  for (ValueId value : plan_.aliases.at(id, index)) {
-    const auto [allocation, slot] = plan_.where[value.value];
-    if (allocation == UINT32_MAX) return error("no place in memory");
-    const Address one = {allocation, plan_.allocations[allocation].slots[slot].offset * scale_};
-    if (out.allocation != UINT32_MAX &&
-        (out.allocation != one.allocation || out.offset != one.offset))
-      return error("several places in memory");
-    out = one;
-    is_used_[allocation] = true;
-  }
-  if (out.allocation == UINT32_MAX) return error("no value in the plan");
-  return out;
+  const std::span<const ValueId> values = plan_.aliases.at(id, index);
+  check(!values.empty(), "emit: an array is a value of the plan");
+  const auto [allocation, slot] = plan_.where[values[0].value];
+  check(allocation != UINT32_MAX, "emit: a value has a slot");
+  is_used_[allocation] = true;
+  return {allocation, plan_.allocations[allocation].slots[slot].offset * scale_};
 }
 
-Result<std::vector<Address>> Addresses::of(InstructionId id) {
+std::vector<Address> Addresses::of(InstructionId id) {
   std::vector<Address> out;
-  std::optional<Error> error;
   for_each_leaf(module_.shape(id), [&](const Shape& shape, std::span<const int64_t> index) {
-    auto address = of(id, shape, Dims(index.begin(), index.end()));
-    if (address) out.push_back(*address);
-    else if (!error) error = address.error();
+    out.push_back(of(id, shape, Dims(index.begin(), index.end())));
   });
-  if (error) return std::unexpected(std::move(*error));
   return out;
 }
 

@@ -11,9 +11,8 @@ class Addresses {
  public:
   Addresses(const Module& module, const Plan& plan);
 
-  // Leaves of an instruction's result. Unsupported where several values may stand at one leaf in
-  // different places, or one has no place.
-  Result<std::vector<Address>> of(InstructionId id);
+  // Leaves of an instruction's result. Each has one slot, as find_commands() has seen.
+  std::vector<Address> of(InstructionId id);
   // Of each allocation, none for temporaries that were not asked for: tables of tuples, values of
   // fused and applied computations. `scratch` bytes stand behind them, and then the pieces.
   std::vector<MemoryPiece> memory(int64_t scratch) const;
@@ -23,7 +22,7 @@ class Addresses {
   }
 
  private:
-  Result<Address> of(InstructionId id, const Shape& shape, const Dims& index);
+  Address of(InstructionId id, const Shape& shape, const Dims& index);
 
   const Module& module_;
   const Plan& plan_;

@@ -35,28 +35,15 @@ Value* concatenated_bits(ElementEmitter& e, InstructionId id, const Index& index
   return out;
 }
 
-// Whether `more` has one dimension more than `less`, which takes elements of `count` times the
-// bits.
-bool falls_into(const Dims& less, const Dims& more, int64_t count) {
-  return more.size() == less.size() + 1 && more.back() == count &&
-         std::ranges::equal(less, std::span(more).first(less.size()));
-}
-
 }  // namespace
 
-Value* element_BitcastConvert(ElementEmitter& e, InstructionId id, const Index& index, size_t) {
+llvm::Value* element_BitcastConvert(ElementEmitter& e, InstructionId id, const Index& index,
+                                    size_t) {
   const Shape &from = e.module.shape(e.module.operand(id, 0)), &to = e.module.shape(id);
   const int64_t before = bits_of(from.type), after = bits_of(to.type);
-  Value* bits = nullptr;
-  if (before == after && from.dims == to.dims) {
-    bits = bits_of_element(e.b, from.type, e.operand(id, 0, index));
-  } else if (before > after && falls_into(from.dims, to.dims, before / after)) {
-    bits = bit_slice(e, id, index);
-  } else if (before < after && falls_into(to.dims, from.dims, after / before)) {
-    bits = concatenated_bits(e, id, index);
-  } else {
-    return e.unsupported(id, "to elements of a width that is no multiple");
-  }
+  llvm::Value* bits = before == after  ? bits_of_element(e.b, from.type, e.operand(id, 0, index))
+                      : before > after ? bit_slice(e, id, index)
+                                       : concatenated_bits(e, id, index);
   return element_of_bits(e.b, to.type, bits);
 }
 

@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "emit/host_features.h"
+#include "emit/llvm_failure.h"
 
 namespace hilo {
 namespace {
@@ -82,6 +83,10 @@ Result<void> check_runs_here(const Chip& chip) {
               fmt::join(lacking, ", "));
 }
 
+std::unexpected<Error> no_generator(std::string_view cpu) {
+  return fail(ErrorKind::Unsupported, "LLVM has no code generator for {}", cpu);
+}
+
 // Features: those of the host where they are not given.
 Result<Chip> chip_of(llvm::StringRef cpu, std::optional<std::string> features) {
   start_llvm();
@@ -89,7 +94,7 @@ Result<Chip> chip_of(llvm::StringRef cpu, std::optional<std::string> features) {
   out.triple = llvm::Triple(llvm::sys::getProcessTriple());
   std::string error;
   out.target = llvm::TargetRegistry::lookupTarget(out.triple, error);
-  if (!out.target) return fail(ErrorKind::Unsupported, "LLVM: {}", error);
+  if (!out.target) return llvm_error(error);
   const std::unique_ptr<llvm::MCSubtargetInfo> any(
       out.target->createMCSubtargetInfo(out.triple, "", ""));
   if (features && (!any || !any->isCPUStringValid(cpu)))
@@ -98,7 +103,7 @@ Result<Chip> chip_of(llvm::StringRef cpu, std::optional<std::string> features) {
   out.cpu = cpu.str();
   const std::unique_ptr<llvm::MCSubtargetInfo> implied(
       out.target->createMCSubtargetInfo(out.triple, out.cpu, ""));
-  if (!implied) return fail(ErrorKind::Unsupported, "LLVM has no code generator for {}", out.cpu);
+  if (!implied) return no_generator(out.cpu);
   out.features = without_slow_ones(out.triple, features ? *features : features_of_host(*implied));
   return out;
 }
@@ -118,7 +123,7 @@ Result<std::unique_ptr<llvm::TargetMachine>> Chip::machine() const {
   std::unique_ptr<llvm::TargetMachine> out(
       target->createTargetMachine(triple, cpu, features, llvm::TargetOptions(), llvm::Reloc::PIC_,
                                   llvm::CodeModel::Small, llvm::CodeGenOptLevel::Less, true));
-  if (!out) return fail(ErrorKind::Unsupported, "LLVM has no code generator for {}", cpu);
+  if (!out) return no_generator(cpu);
   return out;
 }
 

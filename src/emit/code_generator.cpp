@@ -109,7 +109,7 @@ Result<void> CodeGenerator::prepare() {
   const LostWhereThrown<std::unique_ptr<NeededPasses>> passes(std::make_unique<NeededPasses>());
   llvm::MCContext* context = nullptr;
   if (machine_->addPassesToEmitMC(**passes, context, stream_, true))
-    return fail(ErrorKind::Unsupported, "LLVM cannot emit code for this chip");
+    return llvm_error("no code for this chip");
   passes_ = std::move(*passes);
   return {};
 }

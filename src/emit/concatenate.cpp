@@ -136,7 +136,6 @@ class Concatenation {
     loop_over_rows(w_, dims, some.rows, block, [&](const Index& place, llvm::Value* number) {
       std::vector<llvm::Value*> values;
       for (const Part& part : some.parts) values.push_back(w_.elements.at(part.id, place));
-      if (w_.elements.error()) return;
       for (size_t i = 0; i < values.size(); ++i)
         store_element(b_, shape_.type, some.parts[i].of_block, number, values[i]);
     });
@@ -293,7 +292,7 @@ class Concatenation {
   void write_transposed(const Part& part, llvm::Value* first, llvm::Value* last) {
     const auto store_there = [&](const Index& place) {
       llvm::Value* value = w_.elements.at(part.id, place);
-      if (!w_.elements.error()) store(part, place, value);
+      store(part, place, value);
     };
     write_tile_blocks(w_, *part.crossing, module_.shape(part.id).dims, first, last,
                       {.place = store_there});
@@ -378,7 +377,6 @@ class Concatenation {
     const Index place(b_, module_.shape(parts[0].id).dims, at);
     std::vector<llvm::Value*> values;
     for (const Part& part : parts) values.push_back(w_.elements.at(part.id, place));
-    if (w_.elements.error()) return;
     for (size_t i = 0; i < parts.size(); ++i) store(parts[i], place, values[i]);
   }
 
@@ -399,14 +397,10 @@ class Concatenation {
 
 }  // namespace
 
-Result<void> write_Concatenate(KernelBuilder& w, InstructionId id) {
+void write_Concatenate(KernelBuilder& w, InstructionId id) {
   Concatenation concatenation(w, id);
-  if (concatenation.has_loops()) {
-    concatenation.write();
-    return {};
-  }
-  write_elements(w, id);
-  return {};
+  if (concatenation.has_loops()) concatenation.write();
+  else write_elements(w, id);
 }
 
 namespace {
@@ -485,7 +479,8 @@ llvm::Value* element_Concatenate(ElementEmitter& e, InstructionId id, const Inde
     llvm::Value* reached = b.CreateICmpSGE(from, int64(b, 0));
     chosen = chosen ? select_held(b, e.module.shape(id).type, reached, value, chosen) : value;
   }
-  return chosen ? chosen : e.unsupported(id, "no elements");
+  check(chosen, "concatenate: the command has elements");
+  return chosen;
 }
 
 }  // namespace hilo

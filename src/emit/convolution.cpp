@@ -7,27 +7,23 @@
 // see the same places of the window.
 #include <algorithm>
 
-#include "base/base.h"
-#include "emit/convolution_element.h"
 #include "emit/kernel_builder.h"
 #include "emit/lanes.h"
 #include "emit/op_functions.h"
-#include "emit/standalone.h"
-#include "emit/vector_registers.h"
+#include "plan/plan.h"
 
 namespace hilo {
 namespace {
 
 using llvm::Value;
 
-constexpr int64_t longest_line = 4096, longest_zeros = 1 << 16;
 #define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
 #include "pass/loop_limits.def"
 #undef LIMIT
 
 class Convolution {
  public:
-  Convolution(KernelBuilder& w, InstructionId id)
+  Convolution(KernelBuilder& w, InstructionId id, const ConvolutionKernel& kernel)
       : w_(w),
         b_(w.b),
         a_(w.elements.module.attributes<ConvolutionAttributes>(id)),
@@ -36,38 +32,14 @@ class Convolution {
         input_(w.elements.module.shape(w.elements.module.operand(id, 0))),
         kernel_(w.elements.module.shape(w.elements.module.operand(id, 1))),
         result_(w.elements.module.shape(id)),
-        registers_(vector_registers(*w.function->getParent())),
+        registers_(w.chip().registers),
         input_array_(w.elements.array(w.elements.module.operand(id, 0))),
         kernel_array_(w.elements.array(w.elements.module.operand(id, 1))),
         input_strides_(row_major_strides(input_.dims)),
         kernel_strides_(row_major_strides(kernel_.dims)),
-        result_strides_(row_major_strides(result_.dims)) {
-    is_wide_ = result_.type == ElementType::F64;
-    const bool are_inputs_side_by_side = kernel_strides_[at(labels_.kernel_input_feature)] == 1;
-    by_inputs_ = a_.feature_group_count == 1 && features() >= min_lane_features &&
-                 (columns() < min_lane_features || fills_half_of_lanes()) &&
-                 (are_inputs_side_by_side || is_transposed_here());
-  }
-
-  bool leaves_lanes_empty() const { return !is_depthwise() && group_columns() < min_lane_features; }
-
-  // has_few: has_few_products().
-  const char* refusal(bool has_few) const {
-    if (!input_array_ || !kernel_array_) return "of what is no array";
-    if (!has_lanes(input_.type) || !has_lanes(kernel_.type) || !has_lanes(result_.type) ||
-        ((input_.type == ElementType::F64 || kernel_.type == ElementType::F64) && !is_wide_))
-      return "of these types";
-    if (a_.batch_group_count != 1) return "with groups of the batch";
-    if (window_.empty() || element_count(result_.dims) == 0 || features() == 0) return "of nothing";
-    if (input_strides_[at(labels_.input_feature)] != 1 || features() > longest_line ||
-        (kernel_strides_[at(labels_.kernel_output_feature)] != 1 && !by_inputs_) ||
-        result_strides_[at(labels_.output_feature)] != 1)
-      return "with features that do not lie side by side";
-    if (is_depthwise()) return columns() > longest_zeros ? "with so many features" : nullptr;
-    if (by_inputs_) return nullptr;
-    if (leaves_lanes_empty() && !has_few) return "with few features";
-    return is_for_library() ? "of a large kernel" : nullptr;
-  }
+        result_strides_(row_major_strides(result_.dims)),
+        is_wide_(result_.type == ElementType::F64),
+        by_inputs_(kernel.by_inputs) {}
 
   void write() {
     const size_t last = window_.size() - 1;
@@ -130,25 +102,6 @@ class Convolution {
   }
   int64_t side_by_side() const { return is_depthwise() ? columns() : group_columns(); }
   int64_t positions_along() const { return parts_of_line(result_size(window_.size() - 1), step_); }
-  // Each block of places reads the whole kernel: one that does not stay in a core's cache beside
-  // the input is better read once for many more places, as a product. So is bf16 where pairs of it
-  // are multiplied at once, which the code here does not. An object has no library.
-  bool is_for_library() const {
-    if (w_.function->getParent()->getModuleFlag(stands_alone) || is_wide_) return false;
-    const auto is_dense = [](const WindowDim& dim) {
-      return dim.stride == 1 && dim.window_dilation == 1;
-    };
-    const auto has_holes = [](const WindowDim& dim) { return dim.base_dilation > 1; };
-    if (std::ranges::any_of(window_, has_holes) && !std::ranges::all_of(window_, is_dense))
-      return false;
-    if (input_.type == ElementType::BF16 && kernel_.type == ElementType::BF16 &&
-        features() >= min_paired_features && processor().has_fast_bf16())
-      return true;
-    const int64_t places = element_count(result_.dims) / columns();
-    return places >= min_library_positions &&
-           element_count(kernel_.dims) / a_.feature_group_count >= large_kernel;
-  }
-
   // Of features side by side: where few of the input are added, wide blocks read these less often.
   int64_t registers_of_strip() const {
     constexpr int64_t max_wide_strip_features = 16;
@@ -204,21 +157,6 @@ class Convolution {
   }
   int64_t columns() const { return kernel_.dims[at(labels_.kernel_output_feature)]; }
   int64_t result_size(size_t d) const { return result_.dims[at(labels_.output_spatial[d])]; }
-  // Of as many output features as are half of a register the sums along whole ones of input
-  // features, that are many, take less time, where registers hold those of several places.
-  bool fills_half_of_lanes() const {
-    return registers_.are_many() && 2 * columns() == lanes_of_register() &&
-           features() % whole_features == 0 &&
-           element_count(kernel_.dims) >= min_kernel_products * columns();
-  }
-  // A small kernel whose output features lie side by side.
-  bool is_transposed_here() const {
-    return element_count(kernel_.dims) <= small_kernel && features() % whole_features == 0 &&
-           (kernel_.type == ElementType::F32 || kernel_.type == ElementType::F64) &&
-           kernel_.type == result_.type &&
-           kernel_strides_[at(labels_.kernel_output_feature)] == 1 &&
-           kernel_strides_[at(labels_.kernel_input_feature)] == columns();
-  }
   llvm::Type* real() const { return is_wide_ ? b_.getDoubleTy() : b_.getFloatTy(); }
 
   void write_zeros() {
@@ -552,7 +490,7 @@ class Convolution {
   const VectorRegisters registers_;
   Value *input_array_, *kernel_array_;
   Dims input_strides_, kernel_strides_, result_strides_;
-  bool is_wide_ = false, by_inputs_ = false;
+  const bool is_wide_, by_inputs_;
   int64_t max_block_positions_ = 1;
   int64_t places_ = 1, width_ = 1;  // of a block, of a strip
   int64_t step_ = 1;                // between the places of a block
@@ -563,19 +501,13 @@ class Convolution {
 
 }  // namespace
 
-Result<void> write_Convolution(KernelBuilder& w, InstructionId id) {
-  Convolution convolution(w, id);
+void write_Convolution(KernelBuilder& w, InstructionId id) {
   const Module& module = w.elements.module;
-  const bool has_few = has_few_products(module, id);
-  const char* refusal = convolution.refusal(has_few);
-  if (convolution.leaves_lanes_empty() && has_few && (refusal || is_quick_by_element(module, id))) {
-    write_elements(w, id);
-    return {};
-  }
-  if (refusal) return fail(ErrorKind::Unsupported, "{}", refusal);
+  const auto kernel = convolution_kernel(module, id, w.elements.arrays(), w.chip());
+  check(kernel.has_value(), "convolution: the command is a kernel");
+  if (kernel->by_elements) return write_elements(w, id);
   if (stores_lanes(module.shape(id).type)) w.set_loop_kind(LoopsOver::Vectors);
-  convolution.write();
-  return {};
+  Convolution(w, id, *kernel).write();
 }
 
 }  // namespace hilo

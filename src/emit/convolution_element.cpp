@@ -1,19 +1,13 @@
 // One element of a convolution by itself: a product for each place of the window and each feature,
 // all in one expression, so that the loop over the result's innermost dimension becomes vectors
 // along it. For results of few features, whose lanes would be empty side by side.
-#include "emit/convolution_element.h"
-
 #include "emit/op_functions.h"
+#include "plan/plan.h"
 
 namespace hilo {
 namespace {
 
 using llvm::Value;
-
-constexpr int64_t max_products = 64;
-// Straight code of more takes longer to compile than it saves: of one feature, as images have, of
-// several, whose lanes lie apart, and under windows that move on by several places.
-constexpr int64_t max_image_products = 32, max_window_products = 24, max_strided_products = 16;
 
 size_t at(int64_t dim) { return static_cast<size_t>(dim); }
 
@@ -87,48 +81,10 @@ class Element {
   Value* sum_ = nullptr;
 };
 
-// Of one element; none where they are many, or of an input that is dilated.
-std::optional<int64_t> product_count(const ConvolutionAttributes& a, const Dims& kernel) {
-  int64_t out = kernel[at(a.dim_labels.kernel_input_feature)];
-  for (const WindowDim& dim : a.window.dims) {
-    if (dim.base_dilation != 1 || dim.size > max_products) return std::nullopt;
-    out *= dim.size;
-    if (out > max_products) return std::nullopt;
-  }
-  return out;
-}
-
 }  // namespace
 
-bool has_few_products(const Module& module, InstructionId convolution) {
-  const auto& a = module.attributes<ConvolutionAttributes>(convolution);
-  const Dims& kernel = module.shape(module.operand(convolution, 1)).dims;
-  const std::optional<int64_t> products = product_count(a, kernel);
-  const ElementType type = module.shape(convolution).type;
-  const auto fits = [&](InstructionId operand) {
-    const Shape& shape = module.shape(operand);
-    return is_floating(shape.type) && element_count(shape) > 0 &&
-           (shape.type != ElementType::F64 || type == ElementType::F64);
-  };
-  return a.batch_group_count == 1 && is_floating(type) && products.value_or(0) > 0 &&
-         std::ranges::all_of(module.operands(convolution), fits);
-}
-
-bool is_quick_by_element(const Module& module, InstructionId convolution) {
-  const auto& a = module.attributes<ConvolutionAttributes>(convolution);
-  const Dims& kernel = module.shape(module.operand(convolution, 1)).dims;
-  const bool is_image = kernel[at(a.dim_labels.kernel_input_feature)] == 1 &&
-                        kernel[at(a.dim_labels.kernel_output_feature)] == 1;
-  int64_t most = max_products;
-  for (const WindowDim& dim : a.window.dims) {
-    if (dim.size > 1) most = std::min(most, is_image ? max_image_products : max_window_products);
-    if (dim.stride > 1) most = max_strided_products;
-  }
-  return product_count(a, kernel).value_or(most + 1) <= most;
-}
-
 llvm::Value* element_Convolution(ElementEmitter& e, InstructionId id, const Index& index, size_t) {
-  if (!has_few_products(e.module, id)) return e.unsupported(id, "of many products");
+  check(has_few_products(e.module, id), "convolution: the command has few products");
   return Element(e, id, index).sum();
 }
 

@@ -4,9 +4,7 @@
 
 #include "emit/lanes.h"
 #include "emit/loops.h"
-#include "emit/standalone.h"
 #include "emit/tiles.h"
-#include "emit/vector_registers.h"
 
 namespace hilo {
 namespace {
@@ -16,10 +14,6 @@ using llvm::Value;
 #define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
 #include "pass/loop_limits.def"
 #undef LIMIT
-// Elements of a right operand of columns for which blocks of rows are better than a library's,
-// which packs both operands: of any sums those that stay in the first cache, of short sums more.
-constexpr int64_t small_right = 1024, max_short_terms = 24, small_right_of_short = 20000,
-                  more_terms = 40, small_right_of_more = 4096;
 // Elements of a right operand that does not stay in the caches, and how it is read then: so many
 // lines of so many columns after the other, as long pieces of memory, while what stands below them
 // is fetched into the second cache. (The first has few places for lines a power of two apart.)
@@ -28,45 +22,23 @@ constexpr int64_t small_right = 1024, max_short_terms = 24, small_right_of_short
 constexpr int64_t large_operand = 1 << 21, lines_at_once = 8, columns_at_once = 1024,
                   columns_of_few_registers = 2048, min_strip_bytes = 512;
 
-// Columns of integers that are transposed first: rows and terms that pay for it, and what the frame
-// holds.
-constexpr int64_t worth_transposing = 32, min_transposed_terms = 8, max_transposed_bytes = 1 << 16;
-// Registers that long sums fill.
-constexpr int64_t min_registers = 4;
-// Strips of columns of floats are transposed for so many rows where sums are short, which fill few
-// registers along themselves, for fewer rows where they are shorter, and for longer ones where
-// there is more to gain.
-constexpr int64_t enough_rows = 16, short_sum = 48;
-constexpr int64_t min_rows = 5, terms_a_row = 5, shorter_sum = 45;
-// Columns of all products with fewer rows: a single small one would wait for the frame.
-constexpr int64_t min_total_columns = 64;
-constexpr int64_t min_rows_of_long_sums = 20, min_columns_of_long_sums = 12, long_sum = 100;
 // Strips for so many rows are transposed by tiles of so many lanes at most, which take longer, but
 // not to compile.
 constexpr int64_t rows_of_small_tiles = 64, small_tile = 8;
-// Rows for which a library would take longer to transpose strips of any matrix than to multiply.
-constexpr int64_t max_rows_at_once = 128;
-
 class Dot {
  public:
-  // takes_slices: an operand is a slice of an array, which no library takes.
-  Dot(KernelBuilder& w, Side lhs, Side rhs, ElementType result, bool takes_slices)
+  Dot(KernelBuilder& w, const Side& lhs, const Side& rhs, ElementType result)
       : w_(w),
         b_(w.b),
         lhs_(lhs),
         rhs_(rhs),
         result_(result),
-        takes_slices_(takes_slices),
-        is_made_(!lhs.array) {
-    sum_ = is_integral(result)          ? (bits_of(result) < 16 ? ElementType::S16 : result)
-           : result == ElementType::F64 ? ElementType::F64
-                                        : ElementType::F32;
-    registers_ = vector_registers(*w.function->getParent());
-    transposes_ = has_few_columns_to_turn();
-    in_columns_ = rhs.own.stride == 1 && rhs.own.count > 1 && !transposes_;
+        is_made_(!lhs.array),
+        registers_(w.chip().registers),
+        form_(product_form(lhs, rhs, result, registers_)),
+        sum_(form_.sum),
+        in_columns_(form_.in_columns) {
     rows_ = std::min<int64_t>(lhs.own.count, few);
-    transposes_strips_ = !in_columns_ && has_rows_to_turn();
-    in_columns_ |= transposes_strips_;
     if (in_columns_) {
       // Beside the numbers that rows are made with, fewer sums have registers.
       const int64_t most = is_made_ && !registers_.are_many() ? 4 : 8;
@@ -81,26 +53,6 @@ class Dot {
       lanes_ = lanes_of_register() * (columns_ == 1 ? 2 : 1);
       while (lanes_ > std::max<int64_t>(depth(), 1)) lanes_ /= 2;
     }
-  }
-
-  // Why there is no code for it, or null.
-  const char* refusal() const {
-    if (!in_columns_ && !transposes_ && (lhs_.depth.stride != 1 || rhs_.depth.stride != 1) &&
-        depth() > 1)
-      return "of operands in these orders";
-    const int64_t own = lhs_.own.count * rhs_.own.count;
-    if (lhs_.batch.count * own == 0) return "of nothing";
-    if (has_short_lines() && own * depth() > small_product) return "of few columns";
-    const bool is_thin = lhs_.own.count <= few || rhs_.own.count <= few;
-    if (is_thin) return nullptr;
-    if (is_integral(result_) && std::min(bits_of(lhs_.type), bits_of(rhs_.type)) < 32)
-      return "of narrow integers";
-    const bool is_transposed_at_once =
-        transposes_strips_ && depth() <= short_sum && lhs_.type == sum_ &&
-        (depth() <= max_short_terms || lhs_.own.count <= max_rows_at_once);
-    return is_transposed_at_once || has_small_right() || own * depth() <= small_product
-               ? nullptr
-               : "of large matrices";
   }
 
   // Of a left operand that no array holds: iterations are blocks of its rows, which are made in the
@@ -124,13 +76,13 @@ class Dot {
   }
 
   void write() {
-    if (transposes_strips_) return write_transposed_strips();
+    if (form_.transposes_strips) return write_transposed_strips();
     if (by_strips_) return write_column_strips();
     const int64_t blocks = parts_of_line(lhs_.own.count, rows_);
     const int64_t strips = parts_of_line(rhs_.own.count, columns_);
     w_.set_count(lhs_.batch.count * blocks * strips,
                  static_cast<double>(rows_ * columns_ * std::max<int64_t>(depth(), 1)) / 4);
-    if (transposes_) transpose_columns();
+    if (form_.transposes) transpose_columns();
     else if (lhs_.own.count % rows_ == 0) w_.set_block(strips, rows_ * rhs_.own.count);
     loop(b_, w_.begin, w_.end, [&](Value* i) {
       Value* strip = b_.CreateURem(i, int64(b_, strips));
@@ -180,41 +132,12 @@ class Dot {
         at.back() = k;
         Value* element = w_.elements.at(left, Index(b_, dims, at));
         Value* to = add_index(b_, multiply_index(b_, r, depth()), k);
-        if (!w_.elements.error()) store_element(b_, lhs_.type, lhs_.array, to, element);
+        store_element(b_, lhs_.type, lhs_.array, to, element);
       });
     });
     w_.elements.forget();
   }
   int64_t lanes_of_register() const { return registers_.lanes(storage_bytes(sum_)); }
-  bool has_small_right() const {
-    const int64_t most = depth() <= max_short_terms ? small_right_of_short
-                         : depth() <= more_terms    ? small_right_of_more
-                                                    : small_right;
-    return in_columns_ && rhs_.own.count * depth() <= most;
-  }
-  // Lines of few columns leave most lanes empty; where those of the left operand are long, it is
-  // better to sum along them. An object has no library.
-  bool has_short_lines() const {
-    return in_columns_ && has_long_sums() && rhs_.own.count <= few && lhs_.own.count > few &&
-           lhs_.depth.stride == 1 && lhs_.batch.count == 1 && lhs_.type == result_ &&
-           has_lanes(result_) && !takes_slices_ && has_library();
-  }
-  bool has_library() const {
-    return processor().has_avx512 && !w_.function->getParent()->getModuleFlag(stands_alone);
-  }
-  bool has_long_sums() const { return depth() >= min_registers * lanes_of_register(); }
-  // Of floats.
-  bool has_long_sums_to_turn() const {
-    return has_lanes(rhs_.type) && has_lanes(lhs_.type) && !is_made_ &&
-           rhs_.own.count < lanes_of_register() && has_long_sums();
-  }
-  // Lanes go along the terms: of integers, and of such floats.
-  bool has_few_columns_to_turn() const {
-    return (is_integral(result_) || has_long_sums_to_turn()) && rhs_.own.stride == 1 &&
-           rhs_.own.count > 1 && rhs_.own.count <= few && lhs_.own.count >= worth_transposing &&
-           lhs_.depth.stride == 1 && depth() >= min_transposed_terms && rhs_.batch.count == 1 &&
-           depth() * rhs_.own.count * storage_bytes(rhs_.type) <= max_transposed_bytes;
-  }
   // Columns of the right operand, each in one piece, in the frame.
   void transpose_columns() {
     llvm::Type* stored = stored_type(b_, rhs_.type);
@@ -229,18 +152,6 @@ class Dot {
       }
     });
     rhs_ = {rhs_.type, transposed, {}, {columns, depth()}, {depth(), 1}};
-  }
-  // Columns of the right operand that stand one after the other, for many rows: transposed, they
-  // are lanes.
-  bool has_rows_to_turn() const {
-    const int64_t rows = lhs_.own.count, columns = rhs_.own.count;
-    const int64_t most = rows >= min_rows_of_long_sums && columns >= min_columns_of_long_sums
-                             ? long_sum
-                         : rows >= enough_rows ? short_sum
-                                               : std::min(shorter_sum, terms_a_row * rows);
-    const int64_t least = rhs_.batch.count * columns >= min_total_columns ? min_rows : enough_rows;
-    return !is_integral(result_) && has_lanes(rhs_.type) && rhs_.depth.stride == 1 &&
-           rows >= least && columns > 2 && depth() >= few && depth() <= most;
   }
   // Iterations are strips of columns, for all rows.
   void write_transposed_strips() {
@@ -540,10 +451,13 @@ class Dot {
   KernelBuilder& w_;
   Builder& b_;
   Side lhs_, rhs_;
-  ElementType result_, sum_;
-  bool takes_slices_, is_made_, transposes_, in_columns_, by_strips_ = false,
-                                                          transposes_strips_ = false;
-  VectorRegisters registers_;
+  const ElementType result_;
+  const bool is_made_;
+  const VectorRegisters registers_;
+  const ProductForm form_;
+  const ElementType sum_;
+  const bool in_columns_;
+  bool by_strips_ = false;
   int64_t rows_, columns_, lanes_;  // of a block, of a strip, of a vector
   Value *batch_ = nullptr, *row_ = nullptr, *column_ = nullptr;
 };
@@ -552,17 +466,12 @@ class Dot {
 
 void write_blocks_of_producer(KernelBuilder& w, InstructionId left, const Side& lhs,
                               const Side& rhs, ElementType result) {
-  Dot(w, lhs, rhs, result, true).write_fused_producer(left);
+  Dot(w, lhs, rhs, result).write_fused_producer(left);
 }
 
-Result<void> write_blocks(KernelBuilder& w, Side lhs, Side rhs, ElementType result,
-                          bool takes_slices) {
-  // A column times lines that stand side by side is a row times columns.
-  if (rhs.own.count == 1 && lhs.own.count > 1 && lhs.own.stride == 1) std::swap(lhs, rhs);
-  Dot dot(w, lhs, rhs, result, takes_slices);
-  if (const char* refusal = dot.refusal()) return fail(ErrorKind::Unsupported, "{}", refusal);
-  dot.write();
-  return {};
+void write_blocks(KernelBuilder& w, Side lhs, Side rhs, ElementType result) {
+  if (swaps_sides(lhs, rhs)) std::swap(lhs, rhs);
+  Dot(w, lhs, rhs, result).write();
 }
 
 }  // namespace hilo

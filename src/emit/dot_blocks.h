@@ -8,10 +8,8 @@
 
 namespace hilo {
 
-// The product of two arrays, or why there is no code for it. takes_slices: an operand is a piece of
-// an array, which no library takes.
-Result<void> write_blocks(KernelBuilder& w, Side lhs, Side rhs, ElementType result,
-                          bool takes_slices);
+// The product of two arrays.
+void write_blocks(KernelBuilder& w, Side lhs, Side rhs, ElementType result);
 
 // Of a left operand that no array holds, but what is fused makes row by row.
 void write_blocks_of_producer(KernelBuilder& w, InstructionId left, const Side& lhs,

@@ -1,17 +1,14 @@
 // One element of a product by itself: its multiplications all in one expression, so that the loop
 // over the result's innermost dimension becomes vectors along it. For batches of products so small
 // that a call for each costs more than they do.
-#include "emit/dot_element.h"
-
 #include "emit/complex.h"
+#include "emit/op_functions.h"
+#include "plan/plan.h"
 
 namespace hilo {
 namespace {
 
 using llvm::Value;
-
-// Products of an element, real and complex, and multiplications of a product of matrices.
-constexpr int64_t max_products = 64, max_complex_products = 12, max_multiplications = 1024;
 
 // The operand's place for the batch and for its own dimensions, which are `own` of the result and
 // the next; those of the sum are left open.
@@ -34,44 +31,16 @@ Complex add_product(Builder& b, Complex sum, Complex left, Complex right) {
 
 }  // namespace
 
-Dims free_dims(const Dims& dims, const Dims& batch, const Dims& contracting) {
-  Dims out;
-  for (int64_t d = 0; d < static_cast<int64_t>(dims.size()); ++d)
-    if (std::ranges::count(batch, d) + std::ranges::count(contracting, d) == 0) out.push_back(d);
-  return out;
-}
-
-bool is_of_tiny_products(const Module& module, InstructionId dot) {
-  const auto& a = module.attributes<DotAttributes>(dot);
-  const Shape& lhs = module.shape(module.operand(dot, 0));
-  const Shape& result = module.shape(dot);
-  double depth = 1, batches = 1;
-  for (int64_t d : a.lhs_contracting_dims)
-    depth *= static_cast<double>(lhs.dims[static_cast<size_t>(d)]);
-  for (int64_t d : a.lhs_batch_dims)
-    batches *= static_cast<double>(lhs.dims[static_cast<size_t>(d)]);
-  const double elements = static_cast<double>(element_count(result.dims));
-  const auto fits = [&](InstructionId operand) {
-    const ElementType type = module.shape(operand).type;
-    if (is_complex(result.type)) return type == result.type;
-    return is_floating(type) && (type != ElementType::F64 || result.type == ElementType::F64);
-  };
-  const int64_t most = is_complex(result.type) ? max_complex_products : max_products;
-  return (is_floating(result.type) || is_complex(result.type)) && elements > 0 && depth > 0 &&
-         depth <= static_cast<double>(most) && elements / batches * depth <= max_multiplications &&
-         std::ranges::all_of(module.operands(dot), fits);
-}
-
-Value* element_Dot(ElementEmitter& e, InstructionId id, const Index& index, size_t) {
-  if (!is_of_tiny_products(e.module, id)) return e.unsupported(id, "of many products");
+llvm::Value* element_Dot(ElementEmitter& e, InstructionId id, const Index& index, size_t) {
+  check(is_of_tiny_products(e.module, id), "dot: the command has few products");
   Builder& b = e.b;
   const auto& a = e.module.attributes<DotAttributes>(id);
   const Dims lhs_dims = e.module.shape(e.module.operand(id, 0)).dims;
   const Dims rhs_dims = e.module.shape(e.module.operand(id, 1)).dims;
   size_t own = a.lhs_batch_dims.size();
-  std::vector<Value*> lhs =
+  std::vector<llvm::Value*> lhs =
       place(b, index, lhs_dims, a.lhs_batch_dims, a.lhs_contracting_dims, own);
-  std::vector<Value*> rhs =
+  std::vector<llvm::Value*> rhs =
       place(b, index, rhs_dims, a.rhs_batch_dims, a.rhs_contracting_dims, own);
   const ElementType result = e.module.shape(id).type;
   const bool is_wide = result == ElementType::F64 || result == ElementType::C128;
@@ -79,19 +48,19 @@ Value* element_Dot(ElementEmitter& e, InstructionId id, const Index& index, size
   Dims sizes;
   for (int64_t d : a.lhs_contracting_dims) sizes.push_back(lhs_dims[static_cast<size_t>(d)]);
   Dims k(sizes.size(), 0);
-  Value* zero = llvm::ConstantFP::get(type, 0);
+  llvm::Value* zero = llvm::ConstantFP::get(type, 0);
   Complex sum{zero, zero};
   do {
     for (size_t i = 0; i < k.size(); ++i) {
       lhs[static_cast<size_t>(a.lhs_contracting_dims[i])] = int64(b, k[i]);
       rhs[static_cast<size_t>(a.rhs_contracting_dims[i])] = int64(b, k[i]);
     }
-    Value* left = e.operand(id, 0, Index(b, lhs_dims, lhs));
-    Value* right = e.operand(id, 1, Index(b, rhs_dims, rhs));
+    llvm::Value* left = e.operand(id, 0, Index(b, lhs_dims, lhs));
+    llvm::Value* right = e.operand(id, 1, Index(b, rhs_dims, rhs));
     if (is_complex(result)) {
       sum = add_product(b, sum, parts_of(b, left), parts_of(b, right));
     } else {
-      Value* product = b.CreateFMul(b.CreateFPExt(left, type), b.CreateFPExt(right, type));
+      llvm::Value* product = b.CreateFMul(b.CreateFPExt(left, type), b.CreateFPExt(right, type));
       sum.real = b.CreateFAdd(sum.real, product);
     }
   } while (next_index(k, sizes));

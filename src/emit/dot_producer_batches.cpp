@@ -13,21 +13,19 @@ class ProductOfParts {
   ProductOfParts(KernelBuilder& w, InstructionId id)
       : w_(w), b_(w.b), module_(w.elements.module), id_(id) {}
 
-  Result<void> write(const Side& lhs, const Side& rhs,
-                     llvm::function_ref<Result<void>(const Side&, const Side&)> product) {
-    Result<void> out;
+  void write(const Side& lhs, const Side& rhs,
+             llvm::function_ref<void(const Side&, const Side&)> product) {
     loop(b_, w_.begin, w_.end, [&](llvm::Value* batch) {
       batch_ = batch;
       const Side left = side_of_batch(lhs, 0);
       const bool is_one = !lhs.array && !rhs.array && source(0) == source(1);
       const Side right = is_one ? of_batch(rhs, left.array) : side_of_batch(rhs, 1);
-      out = write_alone(product, left, right);
+      write_alone(product, left, right);
     });
     const double made = static_cast<double>(lhs.own.count + rhs.own.count),
                  results = static_cast<double>(lhs.own.count * rhs.own.count);
     w_.set_count(lhs.batch.count, static_cast<double>(lhs.depth.count) * (made + results / 4));
     w_.set_block(1, lhs.own.count * rhs.own.count);
-    return out;
   }
 
  private:
@@ -67,7 +65,7 @@ class ProductOfParts {
       at.back() = place;
       llvm::Value* element = w_.elements.at(made, Index(b_, shape.dims, at));
       llvm::Value* to = add_index(b_, multiply_index(b_, at[batches], row), place);
-      if (!w_.elements.error()) store_element(b_, shape.type, frame, to, element);
+      store_element(b_, shape.type, frame, to, element);
     };
     const int64_t whole = rows / rows_at_once * rows_at_once;
     const auto make_row = [&](llvm::Value* r) {
@@ -87,18 +85,17 @@ class ProductOfParts {
   }
 
   // As all iterations of a step whose results are those of this batch.
-  Result<void> write_alone(llvm::function_ref<Result<void>(const Side&, const Side&)> product,
-                           const Side& lhs, const Side& rhs) {
+  void write_alone(llvm::function_ref<void(const Side&, const Side&)> product, const Side& lhs,
+                   const Side& rhs) {
     llvm::Value *begin = w_.begin, *end = w_.end, *results = w_.results[0];
     const ElementType type = module_.shape(id_).type;
     llvm::Value* at = multiply_index(b_, batch_, lhs.own.count * rhs.own.count);
     w_.results[0] = b_.CreateInBoundsGEP(stored_type(b_, type), results, at);
     w_.begin = int64(b_, 0);
     w_.writes_all = true;
-    Result<void> out = product(lhs, rhs);
+    product(lhs, rhs);
     w_.writes_all = false;
     std::tie(w_.begin, w_.end, w_.results[0]) = std::tuple(begin, end, results);
-    return out;
   }
 
   KernelBuilder& w_;
@@ -110,10 +107,9 @@ class ProductOfParts {
 
 }  // namespace
 
-Result<void> write_producer_batches(
-    KernelBuilder& w, InstructionId id, const Side& lhs, const Side& rhs,
-    llvm::function_ref<Result<void>(const Side&, const Side&)> product) {
-  return ProductOfParts(w, id).write(lhs, rhs, product);
+void write_producer_batches(KernelBuilder& w, InstructionId id, const Side& lhs, const Side& rhs,
+                            llvm::function_ref<void(const Side&, const Side&)> product) {
+  ProductOfParts(w, id).write(lhs, rhs, product);
 }
 
 }  // namespace hilo

@@ -7,8 +7,7 @@ namespace hilo {
 
 // Iterations are batches: what no array holds of the operands is computed in the frame, one batch
 // at a time, and product() writes the results of it as those of a step of its own.
-Result<void> write_producer_batches(
-    KernelBuilder& w, InstructionId id, const Side& lhs, const Side& rhs,
-    llvm::function_ref<Result<void>(const Side& lhs, const Side& rhs)> product);
+void write_producer_batches(KernelBuilder& w, InstructionId id, const Side& lhs, const Side& rhs,
+                            llvm::function_ref<void(const Side& lhs, const Side& rhs)> product);
 
 }  // namespace hilo

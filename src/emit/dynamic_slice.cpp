@@ -6,8 +6,6 @@ namespace hilo {
 llvm::Value* element_DynamicSlice(ElementEmitter& e, InstructionId id, const Index& index, size_t) {
   const Dims& dims = e.module.shape(e.module.operand(id, 0)).dims;
   const Dims& sizes = e.module.shape(id).dims;
-  if (e.module.operands(id).size() != dims.size() + 1)
-    return e.unsupported(id, "starts in one array");
   std::vector<llvm::Value*> at;
   for (size_t d = 0; d < dims.size(); ++d) {
     llvm::Value* start = clamp_index(e.b, e.index_operand(id, d + 1), 0, dims[d] - sizes[d]);

@@ -15,16 +15,11 @@ std::vector<llvm::Value*> starts(ElementEmitter& e, InstructionId id) {
   return out;
 }
 
-bool has_scalar_starts(ElementEmitter& e, InstructionId id) {
-  return e.module.operands(id).size() == e.module.shape(id).dims.size() + 2;
-}
-
 }  // namespace
 
 llvm::Value* element_DynamicUpdateSlice(ElementEmitter& e, InstructionId id, const Index& index,
                                         size_t) {
   Builder& b = e.b;
-  if (!has_scalar_starts(e, id)) return e.unsupported(id, "starts in one array");
   const Dims& sizes = e.module.shape(e.module.operand(id, 1)).dims;
   if (element_count(sizes) == 0) return e.operand(id, 0, index);
   const std::vector<llvm::Value*> start = starts(e, id);
@@ -42,11 +37,8 @@ llvm::Value* element_DynamicUpdateSlice(ElementEmitter& e, InstructionId id, con
 }
 
 // In place only the update is written.
-Result<void> write_DynamicUpdateSlice(KernelBuilder& w, InstructionId id) {
-  if (!w.in_place || !has_scalar_starts(w.elements, id)) {
-    write_elements(w, id);
-    return {};
-  }
+void write_DynamicUpdateSlice(KernelBuilder& w, InstructionId id) {
+  if (!w.in_place) return write_elements(w, id);
   const Module& module = w.elements.module;
   const Shape& shape = module.shape(id);
   const Dims sizes = module.shape(module.operand(id, 1)).dims;
@@ -65,11 +57,9 @@ Result<void> write_DynamicUpdateSlice(KernelBuilder& w, InstructionId id) {
       llvm::Value* value = w.elements.operand(id, 1, Index(w.b, sizes, at));
       std::vector<llvm::Value*> to;
       for (size_t d = 0; d < sizes.size(); ++d) to.push_back(add_index(w.b, start[d], at[d]));
-      if (w.elements.error()) return;
       store_element(w.b, shape.type, w.results[0], Index(w.b, shape.dims, to).position(w.b), value);
     });
   });
-  return {};
 }
 
 }  // namespace hilo

@@ -9,11 +9,7 @@
 #include "emit/vector_registers.h"
 
 namespace hilo {
-namespace {
-
-constexpr int deepest = 2000;  // nested values of one element
-
-}  // namespace
+namespace {}  // namespace
 
 void ElementEmitter::bind_arrays(InstructionId id, std::vector<llvm::Value*> arrays) {
   arrays_[id] = std::move(arrays);
@@ -76,14 +72,8 @@ void ElementEmitter::bind_fusion(InstructionId fusion) {
   for (size_t i = 0; i < parameters.size(); ++i) {
     const InstructionId operand = module.operand(fusion, i);
     const auto [at, is_new] = parameters_.try_emplace(parameters[i], operand);
-    if (!is_new && at->second != operand) unsupported(fusion, "a computation fused twice in one");
+    check(is_new || at->second == operand, "ElementEmitter: a computation is fused once");
   }
-}
-
-size_t ElementEmitter::first_leaf(const Shape& tuple, size_t element) {
-  size_t leaf = 0;
-  for (size_t e = 0; e < element; ++e) leaf += static_cast<size_t>(leaf_count(tuple.elements[e]));
-  return leaf;
 }
 
 const Shape& ElementEmitter::leaf_shape(InstructionId id, size_t leaf) const {
@@ -94,16 +84,6 @@ const Shape& ElementEmitter::leaf_shape(InstructionId id, size_t leaf) const {
   });
   check(found, "Elements: no such leaf");
   return *found;
-}
-
-llvm::Value* ElementEmitter::unsupported(InstructionId id, std::string why, size_t leaf) {
-  if (!error_)
-    error_ = Error{ErrorKind::Unsupported,
-                   fmt::format("{} of {}: {}", text_of(module[id].op),
-                               to_string_without_layout(module.shape(id)), why),
-                   module.place(id)};
-  const ElementType type = leaf_shape(id, leaf).type;
-  return llvm::PoisonValue::get(is_array(type) ? held_type(b, type) : b.getInt8Ty());
 }
 
 void ElementEmitter::bind_counter(llvm::Value* counter, int64_t begin, int64_t end) {
@@ -166,9 +146,7 @@ llvm::Value* ElementEmitter::index_operand(InstructionId id, size_t i) {
 }
 
 llvm::Value* ElementEmitter::at(InstructionId id, const Index& index, size_t leaf) {
-  if (error_) return unsupported(id, "", leaf);
   const Shape& shape = leaf_shape(id, leaf);
-  if (!is_array(shape.type)) return unsupported(id, "its element type", leaf);
   if (const auto array = arrays_.find(id); array != arrays_.end())
     return load(shape.type, array->second[leaf], index.position(b));
   if (const auto scalar = scalars_.find(id); scalar != scalars_.end()) return scalar->second[leaf];
@@ -178,9 +156,7 @@ llvm::Value* ElementEmitter::at(InstructionId id, const Index& index, size_t lea
     return at(outer->second, index, leaf);
   Key key{id, leaf, index.key()};
   if (const auto known = cache_.find(key); known != cache_.end()) return known->second;
-  if (++depth_ > deepest) return unsupported(id, "nested too deeply", leaf);
   llvm::Value* made = make(id, index, leaf);
-  --depth_;
   cache_[std::move(key)] = made;
   return made;
 }
@@ -190,13 +166,13 @@ llvm::Value* ElementEmitter::make(InstructionId id, const Index& index, size_t l
   if (op == Op::Constant) return make_constant(id, index);
   if (is_elementwise(op)) return make_elementwise(id, index);
   const ElementFunction element = functions_of(op).element;
-  return element ? element(*this, id, index, leaf)
-                 : unsupported(id, "no element of it alone", leaf);
+  check(element, "ElementEmitter: an element of it alone");
+  return element(*this, id, index, leaf);
 }
 
 llvm::Value* ElementEmitter::make_constant(InstructionId id, const Index& index) {
   const auto& literal = module.attributes<ConstantAttributes>(id).literal.literal;
-  if (!literal || !literal->shape().is_array()) return unsupported(id, "a constant without value");
+  check(literal && literal->shape().is_array(), "ElementEmitter: a constant has its value");
   if (literal->count() == 1) return constant_element(b, *literal, 0);
   llvm::Value* array = constant_array(*b.GetInsertBlock()->getModule(), id);
   return load(literal->type(), array, index.position(b));
@@ -207,20 +183,17 @@ llvm::Value* ElementEmitter::make_elementwise(InstructionId id, const Index& ind
   const Instruction& instruction = module[id];
   const ScalarFunction function = functions_of(instruction.op).scalar;
   const ElementType result = module.shape(id).type;
-  if (!function) return unsupported(id, "not emitted");
+  check(function, "ElementEmitter: an elementwise op has its function");
   ScalarCall call{*this, b, instruction, result, result, {}};
   const auto operands = module.operands(id);
-  if (operands.size() > 3) return unsupported(id, "too many operands");
+  check(operands.size() <= std::size(call.in), "ElementEmitter: three operands at most");
   for (size_t i = 0; i < operands.size(); ++i) {
     const Shape& shape = module.shape(operands[i]);
-    if (!is_array(shape.type)) return unsupported(id, "the type of its operand");
     const bool uniform = shape.dims.empty() && !index.dims().empty();
     call.in[i] = at(operands[i], uniform ? Index::scalar(b) : index);
   }
-  if (error_) return unsupported(id, "");
   call.type = module.shape(operands[0]).type;
   llvm::Value* held = function(call);
-  if (error_) return unsupported(id, "");
   const bool is_chosen = instruction.op == Op::Select && module.shape(operands[1]).type == result;
   return is_chosen ? held : round_to(b, result, held);
 }

@@ -2,6 +2,7 @@
 // most body. Private to `emit`.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -40,9 +41,13 @@ class ElementEmitter {
 
   // The array that holds the elements of the instruction's only leaf in their order, or null.
   llvm::Value* array(InstructionId id) const;
+  // Whether there is one, as the plan asks it.
+  std::function<bool(InstructionId)> arrays() const {
+    return [this](InstructionId id) { return array(id) != nullptr; };
+  }
 
-  // One element of a leaf of an instruction, in the held type. What cannot be emitted gives a
-  // poison value and an error().
+  // One element of a leaf of an instruction, in the held type. The command has asked whether it can
+  // be (plan/commands.h).
   llvm::Value* at(InstructionId id, const Index& index, size_t leaf = 0);
   // The same of operand number i.
   llvm::Value* operand(InstructionId id, size_t i, const Index& index) {
@@ -70,16 +75,11 @@ class ElementEmitter {
   std::vector<llvm::Value*> apply(ComputationId computation,
                                   std::span<llvm::Value* const> arguments);
 
-  // Leaf number of the first leaf of element `element` of a tuple.
-  static size_t first_leaf(const Shape& tuple, size_t element);
   const Shape& leaf_shape(InstructionId id, size_t leaf) const;
 
   // Values that were made so far are recomputed where they are asked for: they do not stand before
   // the code that comes now.
   void forget() { cache_.clear(); }
-
-  llvm::Value* unsupported(InstructionId id, std::string why, size_t leaf = 0);
-  const std::optional<Error>& error() const { return error_; }
 
  private:
   struct Key {
@@ -104,8 +104,6 @@ class ElementEmitter {
   std::map<InstructionId, InstructionId> parameters_;  // of fused computations
   Cache cache_;
   llvm::Value* condition_ = nullptr;  // of read_where()
-  int depth_ = 0;
-  std::optional<Error> error_;
 };
 
 }  // namespace hilo

@@ -132,10 +132,9 @@ class ElementLoops {
     write_tiles(w_, *crossing_, dims_, stores);
   }
 
-  Result<void> write_parts(int64_t width) {
+  bool write_parts(int64_t width) {
     const bool flat = is_flat();
-    if (!flat && dims_[inner_] != width)
-      return fail(ErrorKind::Unsupported, "rows of {} are no rows of {}", dims_[inner_], width);
+    if (!flat && dims_[inner_] != width) return false;
     w_.set_count(element_count(dims_) / width, static_cast<double>(width));
     const auto strip = [&](size_t end) {
       return w_.b.CreateExactSDiv(column_end(end), int64(w_.b, part_columns));
@@ -156,7 +155,7 @@ class ElementLoops {
         });
       });
     });
-    return {};
+    return true;
   }
 
  private:
@@ -417,7 +416,6 @@ class ElementLoops {
       values.push_back(w_.elements.at(one.id, index, one.leaf));
     for (size_t i = 0; i < leaves_.size(); ++i) {
       const ElementType type = w_.elements.leaf_shape(leaves_[i].id, leaves_[i].leaf).type;
-      if (w_.elements.error()) return;
       store_element(w_.b, type, leaves_[i].array, index.position(w_.b), values[i]);
     }
   }
@@ -452,7 +450,7 @@ void write_elements(KernelBuilder& w, std::span<const WrittenLeaf> leaves) {
   ElementLoops(w, {&leaf, 1}).write();
 }
 
-Result<void> write_parts(KernelBuilder& w, std::span<const WrittenLeaf> leaves, int64_t width) {
+bool write_parts(KernelBuilder& w, std::span<const WrittenLeaf> leaves, int64_t width) {
   if (leaves.size() != 1) return ElementLoops(w, leaves).write_parts(width);
   const WrittenLeaf leaf = without_reshapes(w.elements, leaves[0]);
   return ElementLoops(w, {&leaf, 1}).write_parts(width);

@@ -18,13 +18,6 @@ Value* constant_of_type(Value* like, int64_t value) {
   return llvm::ConstantInt::get(like->getType(), static_cast<uint64_t>(value), true);
 }
 
-Value* unsupported(const ScalarCall& c) {
-  llvm::Type* held = held_type(c.b, c.result);
-  const auto id = static_cast<uint32_t>(&c.instruction - c.elements.module.instructions.data());
-  c.elements.unsupported({id}, "this element type");
-  return llvm::PoisonValue::get(held);
-}
-
 Value* safe_divisor(const ScalarCall& c, Value* zero, Value* minus_one) {
   Value* one = constant_of_type(c.in[1], 1);
   Value* unsafe = minus_one ? c.b.CreateOr(zero, minus_one) : zero;
@@ -184,7 +177,6 @@ Value* scalar_Divide(const ScalarCall& c) {
   return c.b.CreateSelect(zero, ones, quotient);
 }
 Value* scalar_Remainder(const ScalarCall& c) {
-  if (is_complex(c.type)) return unsupported(c);
   if (is_real_float(c)) return remainder_of_floats(c);
   Value* zero = c.b.CreateICmpEQ(c.in[1], constant_of_type(c.in[1], 0));
   if (!is_signed(c.type))
@@ -193,14 +185,9 @@ Value* scalar_Remainder(const ScalarCall& c) {
   Value* rest = integer_remainder(c, safe_divisor(c, zero, minus_one));
   return c.b.CreateSelect(zero, c.in[0], rest);
 }
-Value* scalar_Maximum(const ScalarCall& c) {
-  return is_complex(c.type) ? unsupported(c) : maximum(c.b, c.type, c.in[0], c.in[1]);
-}
-Value* scalar_Minimum(const ScalarCall& c) {
-  return is_complex(c.type) ? unsupported(c) : minimum(c.b, c.type, c.in[0], c.in[1]);
-}
+Value* scalar_Maximum(const ScalarCall& c) { return maximum(c.b, c.type, c.in[0], c.in[1]); }
+Value* scalar_Minimum(const ScalarCall& c) { return minimum(c.b, c.type, c.in[0], c.in[1]); }
 Value* scalar_Clamp(const ScalarCall& c) {
-  if (is_complex(c.type)) return unsupported(c);
   if (is_real_float(c))
     return minimum(c.b, c.type, maximum(c.b, c.type, c.in[0], c.in[1]), c.in[2]);
   return minimum(c.b, c.type, maximum(c.b, c.type, c.in[1], c.in[0]), c.in[2]);

@@ -10,14 +10,8 @@ namespace {
 
 using llvm::Value;
 
-llvm::Value* refuse(const ScalarCall& c) {
-  const auto id = static_cast<uint32_t>(&c.instruction - c.elements.module.instructions.data());
-  c.elements.unsupported({id}, "of complex numbers");
-  return llvm::PoisonValue::get(held_type(c.b, c.result));
-}
-
 Value* intrinsic(const ScalarCall& c, llvm::Intrinsic::ID id) {
-  return is_complex(c.type) ? refuse(c) : c.b.CreateUnaryIntrinsic(id, c.in[0]);
+  return c.b.CreateUnaryIntrinsic(id, c.in[0]);
 }
 
 // A double as f32, to the odd one of its two neighbours, so that to round once more, to bf16 or
@@ -48,7 +42,6 @@ using Wide = double (*)(double);
 using Emitted = Value* (*)(Builder&, Value*);
 // By `emitted` of narrower types than f64, which has a function of libm.
 Value* real(const ScalarCall& c, Wide wide, Emitted emitted) {
-  if (is_complex(c.type)) return refuse(c);
   Value* in = widened(c, c.in[0]);
   if (c.type != ElementType::F64) return narrowed(c, emitted(c.b, in));
   Value* out = call_pure(c.b, reinterpret_cast<const void*>(wide), {without_subnormal(c.b, in)});
@@ -57,7 +50,6 @@ Value* real(const ScalarCall& c, Wide wide, Emitted emitted) {
 
 // By `of_f64` of f64.
 Value* real(const ScalarCall& c, Emitted of_f64, Emitted emitted) {
-  if (is_complex(c.type)) return refuse(c);
   if (c.type == ElementType::F64) return of_f64(c.b, c.in[0]);
   return narrowed(c, emitted(c.b, widened(c, c.in[0])));
 }
@@ -86,7 +78,6 @@ struct Sixteen {
 };
 Value* real(const ScalarCall& c, Emitted emitted, Sixteen sixteen,
             std::span<const Middle> middles_of_f16) {
-  if (is_complex(c.type)) return refuse(c);
   if (c.type == ElementType::BF16 && sixteen.of_bf16) return sixteen.of_bf16(c.b, c.in[0]);
   if (c.type != ElementType::F16) return emitted(c.b, c.in[0]);
   Value* result = (sixteen.of_f16 ? sixteen.of_f16 : emitted)(c.b, c.in[0]);
@@ -112,7 +103,6 @@ Value* logistic_of_f16(Builder& b, Value* x) {
 using Wide2 = double (*)(double, double);
 using Emitted2 = Value* (*)(Builder&, Value*, Value*);
 Value* real(const ScalarCall& c, Wide2 wide, Emitted2 emitted) {
-  if (is_complex(c.type)) return refuse(c);
   Value *a = widened(c, c.in[0]), *d = widened(c, c.in[1]);
   if (c.type != ElementType::F64) return narrowed(c, emitted(c.b, a, d));
   Value* out = call_pure(c.b, reinterpret_cast<const void*>(wide),
@@ -142,7 +132,6 @@ Value* scalar_Rsqrt(const ScalarCall& c) {
   return is_wide ? narrowed(c, inverse) : inverse;
 }
 Value* scalar_IsFinite(const ScalarCall& c) {
-  if (is_complex(c.type)) return refuse(c);
   Value* magnitude = c.b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, c.in[0]);
   return c.b.CreateFCmpOLT(magnitude, llvm::ConstantFP::getInfinity(c.in[0]->getType()));
 }

@@ -8,47 +8,23 @@
 #include "emit/machine_code.h"
 #include "emit/standalone.h"
 #include "emit/steps.h"
+#include "emit/vector_registers.h"
 
 namespace hilo {
-namespace {
-
-// Only arrays and tokens have a form in memory.
-Result<void> check_emitted(const Module& module) {
-  for (size_t i = 0; i < module.instructions.size(); ++i) {
-    const InstructionId id = {static_cast<uint32_t>(i)};
-    if (module[id].removed) continue;
-    bool has_others = false;
-    for_each_leaf(module.shape(id), [&](const Shape& leaf, std::span<const int64_t>) {
-      has_others |= !(leaf.is_array() || leaf.is_token());
-    });
-    if (has_others)
-      return std::unexpected(
-          Error{ErrorKind::Unsupported,
-                fmt::format("{} of {} on device cpu: neither array nor token",
-                            text_of(module[id].op), to_string_without_layout(module.shape(id))),
-                module.place(id)});
-  }
-  return {};
-}
-
-}  // namespace
-
 Result<Code> emit(const Module& module, const Plan& plan, const EmitOptions& options) {
   const auto start = std::chrono::steady_clock::now();
-  HILO_DO(check_emitted(module));
   const bool to_object = !options.object_name.empty();
   HILO_TRY(const VectorRegisters registers, find_vector_registers(options));
   const LostWhereThrown<LlvmModules> kept(std::string(module.header.name), registers, to_object);
   LlvmModules& parts = *kept;
-  if (to_object && !options.text_of_steps)
-    parts.first().addModuleFlag(llvm::Module::Override, stands_alone, 1);
+  if (options.is_alone()) parts.first().addModuleFlag(llvm::Module::Override, stands_alone, 1);
   Program program(module, plan, parts);
   program.tells_steps = options.tell_steps;
   program.is_object = to_object;
   program.interrupt = options.interrupt;
   program.needs_code = options.tell_steps || to_object;
   HILO_DO(emit_computation(program, module.entry));
-  HILO_TRY(program.code.results, program.addresses.of(module[module.entry].root));
+  program.code.results = program.addresses.of(module[module.entry].root);
   program.code.memory = program.addresses.memory(program.scratch_bytes);
   if (to_object) HILO_DO(make_standalone(program, options));
   program.code.lower_seconds =
@@ -72,6 +48,12 @@ extern "C" [[gnu::visibility("default")]] void hilo_emit(const hilo::Module& mod
                                                          hilo::Result<hilo::Code>& out) {
   hilo::make_llvm_throw();
   out = hilo::within_llvm([&] { return hilo::emit(module, plan, options); });
+}
+
+extern "C" [[gnu::visibility("default")]] void hilo_find_registers(
+    const hilo::EmitOptions& options, hilo::Result<hilo::VectorRegisters>& out) {
+  hilo::make_llvm_throw();
+  out = hilo::within_llvm([&] { return hilo::find_vector_registers(options); });
 }
 
 extern "C" [[gnu::visibility("default")]] void hilo_open_emitter() {

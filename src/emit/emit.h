@@ -107,11 +107,14 @@ struct EmitOptions {
   // void* workspace), over the leaves that are arrays, all aligned to 64 bytes.
   std::string object_name;
   // The text from which libhilo_run does an object's steps that have no code, and runs the others
-  // on threads; an empty one: it is not needed. Without this function nothing is left to it:
-  // Unsupported, with their names, where steps have no code.
+  // on threads; an empty one: it is not needed. Without this function nothing is left to it,
+  // and every command of the plan has code.
   std::function<Result<std::string>(std::span<const LibraryStep> steps)> text_of_steps;
   // Asked before each step and around each LLVM module: see may_go_on().
   const std::atomic<bool>* interrupt = nullptr;
+
+  // An object that has no library beside it.
+  bool is_alone() const { return !object_name.empty() && !text_of_steps; }
 };
 
 // Whether a step takes so long that telling of it costs nothing.
@@ -127,9 +130,9 @@ inline Result<void> may_go_on(const std::atomic<bool>* interrupt) {
   return fail(ErrorKind::Interrupted, "stopped by the user");
 }
 
-// The module must be in the form that plan() took, and outlive the code: its constants are read
-// where they lie. Unsupported, with the instruction's place, for what can be neither emitted nor
-// evaluated alone: dynamic sizes, several devices, transfers, asynchronous forms.
+// Code of the plan's commands, which find_commands() has found for the same chip. The module must
+// be in the form that plan() took, and outlive the code: its constants are read where they lie.
+// Unsupported where LLVM has no code for the chip.
 Result<Code> emit(const Module& module, const Plan& plan, const EmitOptions& options = {});
 
 }  // namespace hilo
@@ -137,6 +140,9 @@ Result<Code> emit(const Module& module, const Plan& plan, const EmitOptions& opt
 // What libhilo_emit.so shows under names that the loader can look for.
 extern "C" void hilo_emit(const hilo::Module& module, const hilo::Plan& plan,
                           const hilo::EmitOptions& options, hilo::Result<hilo::Code>& out);
+// The vector registers of the chip that the options name. Fails as hilo_emit() does.
+extern "C" void hilo_find_registers(const hilo::EmitOptions& options,
+                                    hilo::Result<hilo::VectorRegisters>& out);
 // Makes a code generator for this machine ready, which else the first hilo_emit() makes. Any thread
 // may call it, before others call hilo_emit() or meanwhile.
 extern "C" void hilo_open_emitter();

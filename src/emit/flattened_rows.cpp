@@ -120,7 +120,6 @@ void write_flattened_rows(KernelBuilder& w, std::span<const WrittenLeaf> leaves,
       std::vector<llvm::Value*> values;
       for (const WrittenLeaf& leaf : leaves)
         values.push_back(w.elements.at(leaf.id, place, leaf.leaf));
-      if (w.elements.error()) return;
       for (size_t i = 0; i < leaves.size(); ++i)
         store_element(w.b, w.elements.leaf_shape(leaves[i].id, leaves[i].leaf).type, arrays[i],
                       is_whole ? place.position(w.b) : number, values[i]);

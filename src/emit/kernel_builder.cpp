@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "emit/standalone.h"
+#include "emit/vector_registers.h"
+
 namespace hilo {
 namespace {
 
@@ -43,6 +46,11 @@ void KernelBuilder::set_count(int64_t count, double steps_each) {
   count_ = count;
   steps_each_ = steps_each;
   if (writes_all) end = int64(b, count);
+}
+
+KernelChip KernelBuilder::chip() const {
+  const llvm::Module& ir = *function->getParent();
+  return {vector_registers(ir), !ir.getModuleFlag(stands_alone)};
 }
 
 void KernelBuilder::set_loop_kind(LoopsOver what) {

@@ -8,6 +8,8 @@
 
 namespace hilo {
 
+struct KernelChip;  // plan/kernel_forms.h
+
 struct LoopLimits {
   // Elements that are a whole number of vectors on every chip: a loop over a multiple of it has no
   // rest, whose code would be longer than that of the vectors.
@@ -50,6 +52,8 @@ class KernelBuilder {
   ResultBlock block() const { return block_; }
   int64_t long_chunk() const { return long_chunk_; }
   void close() { b.CreateRetVoid(); }
+  // For which kernels are made.
+  KernelChip chip() const;
 
  private:
   int64_t count_ = 1;
@@ -76,9 +80,9 @@ void write_elements(KernelBuilder& writer, std::span<const WrittenLeaf> leaves);
 void write_elements(KernelBuilder& writer, InstructionId id);
 // The same, where the results are matrices of so many columns: iterations are rows, of which only
 // the columns between two ends are written, the numbers in the function's last array: multiples
-// of part_columns, as the width is. Unsupported where places in a row are no places along one
-// dimension.
-Result<void> write_parts(KernelBuilder& writer, std::span<const WrittenLeaf> leaves, int64_t width);
+// of part_columns, as the width is. False, and nothing is written, where places in a row are no
+// places along one dimension.
+bool write_parts(KernelBuilder& writer, std::span<const WrittenLeaf> leaves, int64_t width);
 // What one value is made of, from arrays that are there on, by ops that keep every element in its
 // place, so that one loop over positions will do.
 bool keeps_element_order(const ElementEmitter& elements, InstructionId id);

@@ -13,25 +13,6 @@
 namespace hilo {
 namespace {
 
-bool has_dynamic_sizes(const Shape& shape) {
-  bool found = false;
-  for_each_leaf(shape, [&](const Shape& leaf, std::span<const int64_t>) {
-    found |= leaf.has_dynamic_dims();
-  });
-  return found;
-}
-
-// In operands, the result, and what is computed in a fusion.
-bool has_dynamic_sizes(const Module& module, InstructionId id) {
-  if (has_dynamic_sizes(module.shape(id))) return true;
-  for (InstructionId operand : module.operands(id))
-    if (has_dynamic_sizes(module.shape(operand))) return true;
-  if (module[id].op != Op::Fusion) return false;
-  return std::ranges::any_of(
-      module[module.attributes<FusionAttributes>(id).calls].instructions,
-      [&](InstructionId inside) { return has_dynamic_sizes(module, inside); });
-}
-
 // An array that is written: the value that it holds, inside the step's fusion.
 struct Target {
   InstructionId value;
@@ -57,12 +38,11 @@ class KernelWriting {
         id_(id),
         width_(width) {}
 
-  Result<StepArrays> find_arrays() {
+  StepArrays find_arrays() {
     StepArrays out = {.step = id_};
-    if (has_dynamic_sizes(module_, id_)) out.refusal = "dynamic sizes";
-    HILO_TRY(const bool addressed, find_addresses());
-    if (!addressed) out.refusal = "what is no array";
-    else if (results_.empty()) out.refusal = "no result";
+    const Command& command = program_.command(id_);
+    if (command.refusal) out.refusal = describe(module_, command);
+    find_addresses();
     out.reads = operands_, out.writes = results_;
     if (out.refusal) return out;
     find_targets();
@@ -72,24 +52,17 @@ class KernelWriting {
     return out;
   }
 
-  Result<ReadyKernels> run() {
-    HILO_TRY(StepArrays arrays, find_arrays());
-    ReadyKernels out = {std::move(arrays), {}};
+  ReadyKernels run() {
+    ReadyKernels out = {find_arrays(), {}};
     if (out.arrays.refusal) return out;
     if (is_scalar_step()) {
-      HILO_TRY(const bool is_written, write_scalars());
-      program_.needs_code |= is_written;
-      if (is_written) return out;
-      find_scratch();
+      write_scalars();
+      program_.needs_code = true;
+      return out;
     }
     find_loops();
     kernels_ = program_.kernels.find(id_, numbers_);
-    if (!kernels_) {
-      if (std::optional<Error> error = write_all()) {
-        out.arrays.refusal = std::move(error->message);
-        return out;
-      }
-    }
+    if (!kernels_ && !write_all()) return out;
     program_.needs_code = true;
     program_.scratch_bytes = std::max(program_.scratch_bytes, scratch_);
     out.arrays.copies = copies_;
@@ -99,29 +72,18 @@ class KernelWriting {
   }
 
  private:
-  Result<bool> find_addresses() {
-    for (InstructionId operand : module_.operands(id_)) {
-      HILO_TRY(auto ranges, ranges_of(operand));
-      if (!ranges) return false;
-      operands_.push_back(std::move(*ranges));
-    }
-    HILO_TRY(auto ranges, ranges_of(id_));
-    if (!ranges) return false;
-    results_ = std::move(*ranges);
-    return true;
+  void find_addresses() {
+    for (InstructionId operand : module_.operands(id_)) operands_.push_back(ranges_of(operand));
+    results_ = ranges_of(id_);
   }
 
-  // Nothing where a leaf is no array.
-  Result<std::optional<std::vector<Range>>> ranges_of(InstructionId id) {
-    std::vector<const Shape*> shapes;
-    for_each_leaf(module_.shape(id),
-                  [&](const Shape& shape, std::span<const int64_t>) { shapes.push_back(&shape); });
-    for (const Shape* shape : shapes)
-      if (!shape->is_array()) return std::nullopt;
-    HILO_TRY(const auto addresses, program_.addresses.of(id));
+  // Of the leaves; a token has no bytes.
+  std::vector<Range> ranges_of(InstructionId id) {
+    const std::vector<Address> addresses = program_.addresses.of(id);
     std::vector<Range> out;
-    for (size_t i = 0; i < shapes.size(); ++i)
-      out.push_back({addresses[i], literal_bytes(*shapes[i]), shapes[i]});
+    for_each_leaf(module_.shape(id), [&](const Shape& shape, std::span<const int64_t>) {
+      out.push_back({addresses[out.size()], shape.is_array() ? literal_bytes(shape) : 0, &shape});
+    });
     return out;
   }
 
@@ -139,9 +101,10 @@ class KernelWriting {
     } else {
       for (size_t i = 0; i < results_.size(); ++i) targets_.push_back({root, i, results_[i]});
     }
-    if (id_ != root_ && root_is_inside())
-      rows_ = find_rows(module_, id_, vector_registers(program_.ir).bytes);
     for (Target& target : targets_) take_from_tuple(target);
+    const auto needs_loops = [&](const Target& target) { return needs_own_loops(target.value); };
+    if (id_ != root_ && root_is_inside() && std::ranges::none_of(targets_, needs_loops))
+      rows_ = find_rows(module_, id_, vector_registers(program_.ir).bytes);
     one_loop_ = rows_ || std::ranges::all_of(targets_, [&](const Target& target) {
                   return !has_loops(target.value) &&
                          shape_of(target).dims == shape_of(targets_.front()).dims;
@@ -157,7 +120,7 @@ class KernelWriting {
       const InstructionId tuple = module_.operand(target.value, 0);
       if (!has_loops(tuple)) return;
       const int64_t index = module_.attributes<GetTupleElementAttributes>(target.value).index;
-      target.leaf += ElementEmitter::first_leaf(module_.shape(tuple), static_cast<size_t>(index));
+      target.leaf += first_leaf(module_.shape(tuple), static_cast<size_t>(index));
       target.value = tuple;
     }
   }
@@ -170,6 +133,13 @@ class KernelWriting {
     return *found;
   }
   bool has_loops(InstructionId value) const { return functions_of(module_[value].op).write; }
+
+  // Whether no row of a loop over rows makes it: its op has loops, and elements that are none, or
+  // that only small products have.
+  bool needs_own_loops(InstructionId value) const {
+    const Op op = module_[value].op;
+    return has_loops(value) && (!functions_of(op).element || has_trait(op, TraitStored));
+  }
 
   // A parameter of the fusion, through bitcasts; the operand itself outside of fusions; else -1.
   int64_t operand_number(InstructionId value) const {
@@ -229,9 +199,8 @@ class KernelWriting {
   bool is_scalar_step() const {
     return one_loop_ && !rows_ && element_count(shape_of(targets_.front())) == 1;
   }
-  // Scalars stand in the computation's own code. False where they cannot be emitted: what was begun
-  // then has no effect.
-  Result<bool> write_scalars() {
+  // Scalars stand in the computation's own code.
+  void write_scalars() {
     ElementEmitter elements(module_, b_);
     for (size_t i = 0; i < operands_.size(); ++i) {
       if (is_immediate(i)) continue;
@@ -240,7 +209,7 @@ class KernelWriting {
         elements.bind_scalars(operand, {steps_.load_scalar(operand)});
         continue;
       }
-      HILO_DO(steps_.to_memory(operand));
+      steps_.to_memory(operand);
       std::vector<llvm::Value*> arrays;
       for (size_t leaf = 0; leaf < operands_[i].size(); ++leaf)
         arrays.push_back(pointer_of(steps_, array_of(i, leaf)));
@@ -252,9 +221,7 @@ class KernelWriting {
     std::vector<llvm::Value*> values;
     for (const Target& target : targets_)
       values.push_back(elements.at(target.value, index, target.leaf));
-    if (elements.error()) return false;
     for (size_t i = 0; i < targets_.size(); ++i) store(targets_[i], values[i]);
-    return true;
   }
   bool is_held_number(std::span<const Range> ranges) const {
     return ranges.size() == 1 && element_count(*ranges[0].shape) == 1 &&
@@ -335,24 +302,22 @@ class KernelWriting {
     return stands_in_code(module_, module_.operand(id_, operand));
   }
 
-  std::optional<Error> write_all() {
+  // False where the one loop cannot be written in parts of the width that is asked for.
+  bool write_all() {
     std::vector<Kernel> kernels;
     for (Loops& loops : loops_) {
-      auto kernel = write(loops);
-      if (!kernel) {
-        for (const Kernel& written : kernels) written.function->eraseFromParent();
-        return kernel.error();
-      }
+      const std::optional<Kernel> kernel = write(loops);
+      if (!kernel) return false;
       kernels.push_back(*kernel);
     }
     for (const Kernel& kernel : kernels) program_.parts.added(*kernel.function);
     program_.code.kernels += static_cast<int64_t>(kernels.size());
     kernels_ = &program_.kernels.add(id_, numbers_, std::move(kernels));
-    return std::nullopt;
+    return true;
   }
 
   // One function that writes these targets.
-  Result<Kernel> write(Loops& loops) {
+  std::optional<Kernel> write(Loops& loops) {
     KernelBuilder writer(module_, program_.parts.current(), program_.kernel_name(id_),
                          loops.arrays.size() + (width_ > 0 ? 1 : 0));
     for (size_t i = 0; i < operands_.size(); ++i) {
@@ -377,23 +342,17 @@ class KernelWriting {
       hints.is_beyond_caches = is_beyond_caches(loops);
       hints.large_arrays = large_arrays(loops);
     });
-    std::optional<Error> error;
-    if (width_ > 0) {
-      if (auto done = write_parts(writer, leaves, width_); !done) error = done.error();
-    } else if (rows_) {
-      write_rows(writer, leaves, *rows_);
-    } else if (write) {
-      if (auto done = write(writer, first); !done) error = done.error();
-    } else {
-      write_elements(writer, leaves);
-    }
+    bool is_written = true;
+    if (width_ > 0) is_written = write_parts(writer, leaves, width_);
+    else if (rows_) write_rows(writer, leaves, *rows_);
+    else if (write) write(writer, first);
+    else write_elements(writer, leaves);
     writer.close();
-    if (writer.function->getParent() != &program_.ir) show_to_parts(*writer.function);
-    if (!error) error = writer.elements.error();
-    if (error) {
+    if (!is_written) {
       writer.function->eraseFromParent();
-      return std::unexpected(std::move(*error));
+      return std::nullopt;
     }
+    if (writer.function->getParent() != &program_.ir) show_to_parts(*writer.function);
     align_frame(*writer.function);
     const Kernel kernel = {writer.function,    nullptr,        writer.count(),
                            steps_each(writer), writer.block(), writer.long_chunk()};
@@ -462,11 +421,11 @@ class KernelWriting {
   int64_t scratch_ = 0;
 };
 
-Result<StepArrays> find_arrays(Steps& steps, InstructionId step) {
+StepArrays find_arrays(Steps& steps, InstructionId step) {
   return KernelWriting(steps, step, 0).find_arrays();
 }
 
-Result<ReadyKernels> make_kernels(Steps& steps, InstructionId step, int64_t width) {
+ReadyKernels make_kernels(Steps& steps, InstructionId step, int64_t width) {
   return KernelWriting(steps, step, width).run();
 }
 

@@ -19,8 +19,6 @@ std::vector<LaneChunk> chunks_of_lanes(int64_t lanes, int64_t lanes_of_register)
   return out;
 }
 
-bool has_lanes(ElementType type) { return is_floating(type); }
-
 llvm::Value* load_lanes(Builder& b, ElementType type, llvm::Value* array, llvm::Value* position,
                         int64_t lanes, llvm::Type* real, std::optional<int64_t> first) {
   llvm::Type* stored = stored_type(b, type);

@@ -15,8 +15,6 @@ struct LaneChunk {
 // carried element by element.
 std::vector<LaneChunk> chunks_of_lanes(int64_t lanes, int64_t lanes_of_register);
 
-// Floats of all widths.
-bool has_lanes(ElementType type);
 // Elements [position, position + lanes) as a vector of `real`, which holds them exactly; integers
 // wider than that wrap. Of `first` lanes only, and zeros in the others, where registers have masks.
 llvm::Value* load_lanes(Builder& b, ElementType type, llvm::Value* array, llvm::Value* position,

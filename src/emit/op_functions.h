@@ -1,5 +1,5 @@
 // The functions of ops, found by name through ops.def. One that is not defined is null: the op is
-// then not emitted in that way, and a step that has none is evaluated. Private to `emit`.
+// not emitted in that way, as src/plan/ask has said of it. Private to `emit`.
 //
 //   scalar_Add       elementwise ops: the result's element from the operands', in held types,
 //                    before it is rounded to the result's type
@@ -27,7 +27,7 @@ struct ScalarCall {
 
 using ScalarFunction = llvm::Value* (*)(const ScalarCall&);
 using ElementFunction = llvm::Value* (*)(ElementEmitter&, InstructionId, const Index&, size_t leaf);
-using WriteFunction = Result<void> (*)(KernelBuilder&, InstructionId);
+using WriteFunction = void (*)(KernelBuilder&, InstructionId);
 using StepFunction = Result<void> (*)(Steps&, InstructionId);
 
 struct OpFunctions {
@@ -43,7 +43,7 @@ const OpFunctions& functions_of(Op op);
 #define HILO_DECLARE_Structural(name)                                                   \
   [[gnu::weak]] llvm::Value* element_##name(ElementEmitter& elements, InstructionId id, \
                                             const Index& index, size_t leaf);           \
-  [[gnu::weak]] Result<void> write_##name(KernelBuilder& writer, InstructionId id);     \
+  [[gnu::weak]] void write_##name(KernelBuilder& writer, InstructionId id);             \
   [[gnu::weak]] Result<void> step_##name(Steps& steps, InstructionId id);
 #define OP(name, text, operands, attributes, op_class, types, ...) HILO_DECLARE_##op_class(name)
 #include "ir/ops.def"

@@ -48,23 +48,19 @@ void call_kernel(Steps& steps, Kernel& kernel, std::vector<llvm::Value*> argumen
   steps.b.CreateCall(callee_in(steps.program.ir, kernel.function), arguments);
 }
 
-Result<void> call_kernels(Steps& steps, const ReadyKernels& ready) {
+void call_kernels(Steps& steps, const ReadyKernels& ready) {
   const StepArrays& arrays = ready.arrays;
   if (arrays.refusal) return steps.emit_library(arrays.step, *arrays.refusal);
-  if (ready.calls.empty()) return {};
-  for (InstructionId operand : steps.module.operands(arrays.step))
-    HILO_DO(steps.to_memory(operand));
+  if (ready.calls.empty()) return;
+  for (InstructionId operand : steps.module.operands(arrays.step)) steps.to_memory(operand);
   for (const KernelCall& call : ready.calls)
     call_kernel(steps, *call.kernel, pointers_of(steps, call));
   for (const auto& [from, to] : arrays.copies)
     steps.b.CreateMemCpy(steps.pointer(to.address), llvm::Align(1), steps.pointer(from.address),
                          llvm::Align(1), static_cast<uint64_t>(to.bytes));
-  return steps.from_memory(arrays.step);
+  steps.from_memory(arrays.step);
 }
 
-Result<void> Steps::emit_kernels(InstructionId id) {
-  HILO_TRY(const ReadyKernels ready, make_kernels(*this, id));
-  return call_kernels(*this, ready);
-}
+void Steps::emit_kernels(InstructionId id) { call_kernels(*this, make_kernels(*this, id)); }
 
 }  // namespace hilo

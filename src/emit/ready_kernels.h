@@ -51,12 +51,12 @@ struct ReadyKernels {
   std::vector<KernelCall> calls;  // none where the step stands in the code already
 };
 
-Result<StepArrays> find_arrays(Steps& steps, InstructionId step);
+StepArrays find_arrays(Steps& steps, InstructionId step);
 // Writes the kernels of a step, or its code where that is a few scalars. Of a width that is not 0:
-// the kernel is that of write_parts().
-Result<ReadyKernels> make_kernels(Steps& steps, InstructionId step, int64_t width = 0);
+// the kernel is that of write_parts(), or none.
+ReadyKernels make_kernels(Steps& steps, InstructionId step, int64_t width = 0);
 // Has them called, or a library.
-Result<void> call_kernels(Steps& steps, const ReadyKernels& ready);
+void call_kernels(Steps& steps, const ReadyKernels& ready);
 
 llvm::Value* pointer_of(Steps& steps, const Array& array);
 // Those that a kernel gets.

@@ -476,7 +476,6 @@ std::vector<Value*> Reduce::with_elements(const std::vector<std::vector<Value*>>
 
 void store_results(KernelBuilder& w, InstructionId id, Value* position,
                    std::span<Value* const> values) {
-  if (w.elements.error()) return;
   for (size_t k = 0; k < w.results.size(); ++k)
     if (w.results[k])
       store_element(w.b, w.elements.leaf_shape(id, k).type, w.results[k], position, values[k]);

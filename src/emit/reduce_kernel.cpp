@@ -99,20 +99,19 @@ Value* element_Reduce(ElementEmitter& e, InstructionId id, const Index& index, s
   return Reduce(e, id).in_order(index)[leaf];
 }
 
-Result<void> write_Reduce(KernelBuilder& w, InstructionId id) {
+void write_Reduce(KernelBuilder& w, InstructionId id) {
   Reduce reduce(w.elements, id);
   const bool is_empty =
       reduce.reduced_elements() == 0 || element_count(w.elements.leaf_shape(id, 0).dims) == 0;
   if (is_empty) {
     write_rows(w, id, reduce);
   } else if (reduce.is_row()) {
-    if (write_short_rows(w, id, reduce)) return {};
+    if (write_short_rows(w, id, reduce)) return;
     if (const auto run = reduce.run()) reduce.merge(*run);
     write_rows(w, id, reduce);
   } else if (!write_narrow_columns(w, id, reduce) && !write_slabs(w, id, reduce)) {
     write_columns(w, id, reduce);
   }
-  return {};
 }
 
 }  // namespace hilo

@@ -19,15 +19,8 @@ constexpr int64_t tile = 1024;     // results that are made side by side
 constexpr int64_t strip = 256;     // columns that have running results side by side
 constexpr int64_t piece = 256;     // elements whose running results are made before they are joined
 constexpr int64_t short_row = 16;  // of so few elements, running results are straight code
-constexpr int64_t max_windows = 256;  // that hold one element: beyond, blocks' running results pay
 
-// The dimension whose windows hold everything up to a place, or everything from it on.
-struct Running {
-  size_t dim = 0;
-  bool from_end = false;
-  int64_t size = 0;        // of the array
-  bool has_empty = false;  // the first result is of no element; from the end, the last one
-
+struct Running : RunningWindow {
   // Where the k-th element is that comes in, and the result then.
   Value* element(Builder& b, Value* k) const { return from_end ? mirrored(b, k) : k; }
   Value* result(Builder& b, Value* k) const {
@@ -39,17 +32,6 @@ struct Running {
   Value* mirrored(Builder& b, Value* k) const { return b.CreateNSWSub(int64(b, size - 1), k); }
 };
 
-// Whether windows along a dimension of `size` elements are such.
-std::optional<Running> running(const WindowDim& dim, size_t d, int64_t size, int64_t results) {
-  if (dim.stride != 1 || dim.window_dilation != 1 || dim.size < size) return std::nullopt;
-  const bool has_empty = results == size + 1;
-  if (results != size && !has_empty) return std::nullopt;
-  const Running out{d, dim.padding_low == 0, size, has_empty};
-  const bool to_start =
-      dim.padding_low >= results - 1 && dim.size - dim.padding_low == (has_empty ? 0 : 1);
-  return out.from_end || to_start ? std::optional(out) : std::nullopt;
-}
-
 class ReduceWindow {
  public:
   ReduceWindow(KernelBuilder& w, InstructionId id)
@@ -57,25 +39,14 @@ class ReduceWindow {
         b_(w.b),
         id_(id),
         reducer_(w.elements, module().attributes<ReduceWindowAttributes>(id).to_apply),
-        windows_(windows_of(w.elements, id)) {
+        windows_(windows_of(w.elements.module, id, w.elements.arrays())) {
     while (inner_ + 1 < out_.size()) ++inner_;
     while (inner_ > 0 && out_[inner_] == 1) --inner_;
   }
 
-  const char* refusal() const {
-    if (out_.empty() || window_.size() != out_.size() || element_count(out_) == 0)
-      return "of nothing";
-    if (std::ranges::any_of(window_, [](const WindowDim& d) { return d.base_dilation != 1; }))
-      return "of a dilated array";
-    double windows = 1;  // that hold one element
-    for (const WindowDim& dim : window_)
-      windows *= std::max(1.0, static_cast<double>(dim.size) / static_cast<double>(dim.stride));
-    // The evaluator's blocks of running results are for such computations alone.
-    return windows > max_windows && is_simple() && !find_running() ? "of a large window" : nullptr;
-  }
-
   void write() {
-    const auto running = find_running();
+    std::optional<Running> running;
+    if (const auto found = find_running(windows_)) running = Running{*found};
     const bool is_running = running && is_simple();
     if (is_running && running->dim < inner_) write_running_lines(*running);
     else if (is_running && running->size <= short_row) write_short_rows(*running);
@@ -98,18 +69,6 @@ class ReduceWindow {
     double out = 1;
     for (const WindowDim& dim : window_) out *= static_cast<double>(dim.size);
     return out;
-  }
-
-  // The one dimension that the window has, if its results are running ones.
-  std::optional<Running> find_running() const {
-    std::optional<Running> found;
-    for (size_t d = 0; d < window_.size(); ++d) {
-      if (window_[d] == WindowDim{}) continue;
-      if (found) return std::nullopt;
-      found = running(window_[d], d, in_[d], out_[d]);
-      if (!found) return std::nullopt;
-    }
-    return found;
   }
 
   Value* init() { return w_.elements.operand(id_, 1, Index::scalar(b_)); }
@@ -466,12 +425,9 @@ class ReduceWindow {
 
 }  // namespace
 
-Result<void> write_ReduceWindow(KernelBuilder& w, InstructionId id) {
-  ReduceWindow reduce(w, id);
-  if (const char* refusal = reduce.refusal()) return fail(ErrorKind::Unsupported, "{}", refusal);
+void write_ReduceWindow(KernelBuilder& w, InstructionId id) {
   w.set_loop_kind(LoopsOver::Windows);
-  reduce.write();
-  return {};
+  ReduceWindow(w, id).write();
 }
 
 }  // namespace hilo

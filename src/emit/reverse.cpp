@@ -113,11 +113,10 @@ llvm::Value* element_Reverse(ElementEmitter& e, InstructionId id, const Index& i
   return e.operand(id, 0, Index(e.b, dims, std::move(at)));
 }
 
-Result<void> write_Reverse(KernelBuilder& w, InstructionId id) {
+void write_Reverse(KernelBuilder& w, InstructionId id) {
   ReversedRuns runs(w, id);
   if (runs.has_vectors()) runs.write();
   else write_elements(w, id);
-  return {};
 }
 
 }  // namespace hilo

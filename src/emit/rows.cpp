@@ -300,7 +300,6 @@ class RowWriter {
       if (rows_.kept[i].step != step) continue;
       const Shape& shape = e_.module.shape(rows_.kept[i].id);
       Value* value = e_.at(rows_.kept[i].id, Index(b_, shape.dims, at));
-      if (e_.error()) return;
       const Index inner(b_, Dims(shape.dims.begin() + first, shape.dims.end()),
                         {at.begin() + first, at.end()});
       const ElementType type = is_wide(rows_.kept[i]) ? ElementType::F32 : shape.type;
@@ -323,7 +322,6 @@ class RowWriter {
     const Index index(b_, dims, at);
     std::vector<Value*> values;
     for (const WrittenLeaf& leaf : leaves) values.push_back(e_.at(leaf.id, index, leaf.leaf));
-    if (e_.error()) return;
     for (size_t i = 0; i < leaves.size(); ++i)
       store_element(b_, e_.leaf_shape(leaves[i].id, leaves[i].leaf).type, leaves[i].array,
                     index.position(b_), values[i]);

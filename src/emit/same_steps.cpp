@@ -11,12 +11,6 @@ size_t mix(size_t seed, size_t value) {
 
 }  // namespace
 
-bool stands_in_code(const Module& module, InstructionId operand) {
-  if (module[operand].op != Op::Constant) return false;
-  const auto& literal = module.attributes<ConstantAttributes>(operand).literal.literal;
-  return literal && literal->shape().is_array() && literal->count() == 1;
-}
-
 SameSteps::SameSteps(const Module& module)
     : module_(module), first_(module.computations.size()), hashes_(module.computations.size()) {
   constexpr int max_compared = 16;  // of equal hashes, so that odd programs stay cheap

@@ -36,7 +36,4 @@ class SameSteps {
   std::vector<size_t> hashes_;        // by computation
 };
 
-// Constants of one element stand in the code of who reads them.
-bool stands_in_code(const Module& module, InstructionId operand);
-
 }  // namespace hilo

@@ -121,10 +121,8 @@ class Scatter {
       to[moved_[i]] = add_index(b_, start[moved_[i]], at[window_[i]]);
     Value* position = Index(b_, array_.dims, std::move(to)).position(b_);
     Value* update = w_.elements.operand(id_, 2, Index(b_, update_.dims, at));
-    if (w_.elements.error()) return;
     Value* now = load_element(b_, array_.type, w_.results[0], position);
     const std::vector<Value*> next = reducer_.apply(std::array{now, update});
-    if (w_.elements.error()) return;
     store_element(b_, array_.type, w_.results[0], position, next[0]);
   }
 
@@ -141,22 +139,15 @@ class Scatter {
 
 }  // namespace
 
-Result<void> write_Scatter(KernelBuilder& w, InstructionId id) {
-  const Module& module = w.elements.module;
-  if (module.operands(id).size() != 3 ||
-      module.shape(module.operand(id, 2)).type != module.shape(id).type)
-    return fail(ErrorKind::Unsupported, "scatter of several arrays or of another type");
-  if (!is_array(module.shape(id).type))
-    return fail(ErrorKind::Unsupported, "scatter of its element type");
+void write_Scatter(KernelBuilder& w, InstructionId id) {
   if (!w.in_place) {
-    const Dims& dims = module.shape(id).dims;
-    loop(w.b, element_count(dims), [&](llvm::Value* i) {
-      llvm::Value* value = w.elements.operand(id, 0, Index::linear(w.b, dims, i));
-      if (!w.elements.error()) store_element(w.b, module.shape(id).type, w.results[0], i, value);
+    const Shape& shape = w.elements.module.shape(id);
+    loop(w.b, element_count(shape.dims), [&](llvm::Value* i) {
+      llvm::Value* value = w.elements.operand(id, 0, Index::linear(w.b, shape.dims, i));
+      store_element(w.b, shape.type, w.results[0], i, value);
     });
   }
   Scatter(w, id).write();
-  return {};
 }
 
 }  // namespace hilo

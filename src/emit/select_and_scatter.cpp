@@ -29,16 +29,6 @@ class SelectAndScatter {
         windows_(module().shape(module().operand(id, 1)).dims),
         scatter_(w.elements, a_.scatter) {}
 
-  const char* refusal() const {
-    for (InstructionId operand : module().operands(id_))
-      if (module().shape(operand).type != type_) return "of several element types";
-    if (window_.size() != dims_.size() || element_count(dims_) == 0 || element_count(windows_) == 0)
-      return "of nothing";
-    if (std::ranges::any_of(window_, [](const WindowDim& d) { return d.base_dilation != 1; }))
-      return "of a dilated array";
-    return nullptr;
-  }
-
   // [begin, end) counts places of the dimensions without windows, of one dimension whose windows
   // do not touch each other, and strips of lanes.
   void write() {
@@ -242,11 +232,6 @@ class SelectAndScatter {
 
 }  // namespace
 
-Result<void> write_SelectAndScatter(KernelBuilder& w, InstructionId id) {
-  SelectAndScatter all(w, id);
-  if (const char* refusal = all.refusal()) return fail(ErrorKind::Unsupported, "{}", refusal);
-  all.write();
-  return {};
-}
+void write_SelectAndScatter(KernelBuilder& w, InstructionId id) { SelectAndScatter(w, id).write(); }
 
 }  // namespace hilo

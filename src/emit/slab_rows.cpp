@@ -298,7 +298,6 @@ class SlabWriter {
     const Index index(b_, dims_of(alike[0]), at);
     std::vector<Value*> values;
     for (const WrittenLeaf& leaf : alike) values.push_back(e_.at(leaf.id, index, leaf.leaf));
-    if (e_.error()) return;
     for (size_t i = 0; i < alike.size(); ++i) {
       const auto slabs = written_in(alike[i].array);
       const ElementEmitter::Tile tile =
@@ -320,7 +319,6 @@ class SlabWriter {
       if (rows_.kept[i].step != step) continue;
       const Shape& shape = e_.module.shape(rows_.kept[i].id);
       Value* value = e_.at(rows_.kept[i].id, Index(b_, shape.dims, at));
-      if (e_.error()) return;
       store_element(b_, shape.type == ElementType::BF16 ? ElementType::F32 : shape.type, tiles_[i],
                     tile(i).place(b_, Index(b_, shape.dims, at)), value);
     }

@@ -6,8 +6,6 @@
 namespace hilo {
 namespace {
 
-using llvm::Value;
-
 // Elements that are combined in the code of all pieces: read from an array, or computed.
 constexpr int64_t max_read = 200, max_computed = 32;
 // The same where dimensions with padding go inside for that alone.
@@ -22,28 +20,6 @@ constexpr int64_t min_inside = 64, max_inside = 4096, min_iterations = 16;
 int64_t ceiling_quotient(int64_t a, int64_t c) { return a / c + (a % c > 0 ? 1 : 0); }
 
 }  // namespace
-
-Windows windows_of(const ElementEmitter& elements, InstructionId id) {
-  const Module& module = elements.module;
-  const auto& dims = module.attributes<ReduceWindowAttributes>(id).window.dims;
-  const InstructionId operand = module.operand(id, 0);
-  const Dims &in = module.shape(operand).dims, &out = elements.leaf_shape(id, 0).dims;
-  Windows merged = {id, {}, {}, {}};
-  if (module.operands(id).size() != 2 || !elements.array(operand) || dims.size() != in.size())
-    return {id, dims, in, out};
-  for (size_t d = 0; d < dims.size(); ++d) {
-    const bool has_none = dims[d] == WindowDim{};
-    if (has_none && d > 0 && dims[d - 1] == WindowDim{}) {
-      merged.in.back() *= in[d];
-      merged.out.back() *= out[d];
-      continue;
-    }
-    merged.dims.push_back(dims[d]);
-    merged.in.push_back(in[d]);
-    merged.out.push_back(out[d]);
-  }
-  return merged;
-}
 
 SmallWindows::SmallWindows(KernelBuilder& writer, const Windows& windows, Reducer reducer)
     : w_(writer),
@@ -128,16 +104,16 @@ bool SmallWindows::is_padded(size_t d) const {
 }
 
 // Null where none does.
-Value* SmallWindows::reaches_padding(const Part& part) const {
-  Value* out = nullptr;
+llvm::Value* SmallWindows::reaches_padding(const Part& part) const {
+  llvm::Value* out = nullptr;
   for (size_t d = 0; d < part.dim; ++d) {
     if (!is_padded(d)) continue;
     const WindowDim& dim = windows_.dims[d];
     const int64_t whole = (dim.size - 1) * dim.window_dilation;
-    Value* begin =
+    llvm::Value* begin =
         add_index(b_, multiply_index(b_, part.place[d], dim.stride), int64(b_, -dim.padding_low));
-    Value* reaches = b_.CreateOr(b_.CreateICmpSLT(begin, int64(b_, 0)),
-                                 b_.CreateICmpSGE(begin, int64(b_, windows_.in[d] - whole)));
+    llvm::Value* reaches = b_.CreateOr(b_.CreateICmpSLT(begin, int64(b_, 0)),
+                                       b_.CreateICmpSGE(begin, int64(b_, windows_.in[d] - whole)));
     out = out ? b_.CreateOr(out, reaches) : reaches;
   }
   return out;
@@ -158,8 +134,8 @@ void SmallWindows::write(llvm::function_ref<void(const Part&)> others) {
   place_.resize(windows_.out.size());
   at_.resize(windows_.out.size());
   piece_.resize(windows_.out.size());
-  loop(b_, w_.begin, w_.end, [&](Value* number) {
-    Value* row = parts == 1 ? number : b_.CreateUDiv(number, int64(b_, parts));
+  loop(b_, w_.begin, w_.end, [&](llvm::Value* number) {
+    llvm::Value* row = parts == 1 ? number : b_.CreateUDiv(number, int64(b_, parts));
     const Index rows_at = Index::linear(b_, outer, row);
     Part part = {{}, first_, int64(b_, 0), int64(b_, size)};
     for (size_t d = 0; d < first_; ++d) part.place.push_back(rows_at.at(b_, d));
@@ -168,7 +144,7 @@ void SmallWindows::write(llvm::function_ref<void(const Part&)> others) {
       part.end = lesser_index(b_, add_index(b_, part.begin, int64(b_, width)), int64(b_, size));
     }
     std::ranges::copy(part.place, place_.begin());
-    if (Value* reaches = reaches_padding(part)) {
+    if (llvm::Value* reaches = reaches_padding(part)) {
       where(b_, reaches, [&] { others(part); });
       where(b_, b_.CreateNot(reaches), [&] { write_loops(part, first_); });
     } else {
@@ -183,16 +159,16 @@ void SmallWindows::write_loops(const Part& part, size_t d) {
     return write_results(d);
   }
   for (const Piece& piece : pieces_[d]) {
-    const auto body = [&](Value* i) {
+    const auto body = [&](llvm::Value* i) {
       place_[d] = i;
       piece_[d] = &piece;
       write_loops(part, d + 1);
     };
     if (d > first_ || llvm::isa<llvm::Constant>(part.begin)) {
       loop(b_, piece.end - piece.begin,
-           [&](Value* i) { body(add_index(b_, i, int64(b_, piece.begin))); });
+           [&](llvm::Value* i) { body(add_index(b_, i, int64(b_, piece.begin))); });
     } else {
-      Value *begin = part.begin, *end = part.end;
+      llvm::Value *begin = part.begin, *end = part.end;
       if (piece.begin > 0) begin = greater_index(b_, begin, int64(b_, piece.begin));
       if (piece.end < windows_.out[d]) end = lesser_index(b_, end, int64(b_, piece.end));
       loop(b_, begin, end, body);
@@ -214,7 +190,6 @@ void SmallWindows::write_results(size_t d) {
   }
   combined_ = reducer_.identity();
   add_window_positions(0);
-  if (w_.elements.error()) return;
   const Module& module = w_.elements.module;
   store_element(b_, module.shape(windows_.id).type, w_.results[0],
                 Index(b_, windows_.out, place_).position(b_), reducer_.finish(start_, combined_));

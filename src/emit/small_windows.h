@@ -4,17 +4,9 @@
 
 #include "emit/kernel_builder.h"
 #include "emit/reducer.h"
+#include "plan/plan.h"
 
 namespace hilo {
-
-// Those of one array, in the dimensions that loops have.
-struct Windows {
-  InstructionId id;
-  std::vector<WindowDim> dims;
-  Dims in, out;  // of the array, of the results
-};
-// Dimensions side by side that have no windows are one where the array stands in memory.
-Windows windows_of(const ElementEmitter& elements, InstructionId id);
 
 class SmallWindows {
  public:

@@ -272,34 +272,16 @@ class Entry {
   int64_t workspace_ = 0;
 };
 
-// The first by its place, and all by their names.
-Result<void> check_emitted_whole(const Module& module, const Code& code) {
-  if (code.library_steps.empty()) return {};
-  constexpr size_t most = 8;
-  std::string names;
-  for (size_t i = 0; i < std::min(most, code.library_steps.size()); ++i) {
-    const LibraryStep& step = code.library_steps[i];
-    names += fmt::format("{}{} '{}' ({})", i ? ", " : "", text_of(module[step.instruction].op),
-                         module[step.instruction].name, step.reason);
-  }
-  if (code.library_steps.size() > most) names += ", ...";
-  return std::unexpected(
-      Error{ErrorKind::Unsupported,
-            fmt::format("an object file needs code for every step, and {} would be evaluated: {}",
-                        code.library_steps.size(), names),
-            module.place(code.library_steps[0].instruction)});
-}
-
 }  // namespace
 
 Result<void> make_standalone(Program& program, const EmitOptions& options) {
   const std::string& name = options.object_name;
   std::string steps;
-  if (!options.text_of_steps) {
-    HILO_DO(check_emitted_whole(program.module, program.code));
-  } else {
+  if (options.text_of_steps) {
     HILO_TRY(steps, options.text_of_steps(program.code.library_steps));
   }
+  check(options.text_of_steps || program.code.library_steps.empty(),
+        "make_standalone: the commands have shown that every step has code");
   check(program.parts.size() == 1, "make_standalone: a program of one part");
   llvm::Function* run = program.ir.getFunction("run");
   for (llvm::Function& function : program.ir)

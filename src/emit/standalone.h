@@ -10,7 +10,6 @@ constexpr const char* stands_alone = "hilo.stands_alone";
 
 // Adds the C function of EmitOptions::object_name to a program of one part whose `code.memory` and
 // `code.results` are known, hides the rest, and stores the constants; sets code.workspace_bytes.
-// Unsupported, with their names, where there are library steps that the options leave to nobody;
 // Usage where the name is that of a function which the code calls.
 Result<void> make_standalone(Program& program, const EmitOptions& options);
 

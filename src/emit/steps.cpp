@@ -17,17 +17,6 @@ constexpr int deepest_inlined = 16;
 // everywhere takes ever longer to make for each of them.
 constexpr size_t max_bases = 64;
 
-bool is_asynchronous(Op op) {
-  return op == Op::AsyncStart || op == Op::AsyncUpdate || op == Op::AsyncDone;
-}
-
-std::unexpected<Error> unsupported(const Module& module, InstructionId id, std::string_view why) {
-  return std::unexpected(Error{ErrorKind::Unsupported,
-                               fmt::format("{} of {} on device cpu: {}", text_of(module[id].op),
-                                           to_string_without_layout(module.shape(id)), why),
-                               module.place(id)});
-}
-
 // What kernels write is not what it loads.
 void is_same_all_run(llvm::LoadInst* load) {
   load->setMetadata(llvm::LLVMContext::MD_invariant_load,
@@ -87,32 +76,31 @@ llvm::Value* Steps::pointer(Address address) {
 }
 
 llvm::Value* Steps::load_scalar(InstructionId id) {
-  const auto addresses = program.addresses.of(id);
-  check(addresses && addresses->size() == 1, "Steps: a scalar has a place");
+  const std::vector<Address> addresses = program.addresses.of(id);
+  check(addresses.size() == 1, "Steps: a scalar has a place");
   const Shape& shape = module.shape(id);
-  if (registers_.hold((*addresses)[0], shape)) return registers_.load(b, (*addresses)[0], shape);
-  return load_element(b, shape.type, pointer((*addresses)[0]), int64(b, 0));
+  if (registers_.hold(addresses[0], shape)) return registers_.load(b, addresses[0], shape);
+  return load_element(b, shape.type, pointer(addresses[0]), int64(b, 0));
 }
 
 template <class Body>
-Result<void> Steps::for_each_held(InstructionId id, Body&& body) {
-  HILO_TRY(const auto addresses, program.addresses.of(id));
+void Steps::for_each_held(InstructionId id, Body&& body) {
+  const std::vector<Address> addresses = program.addresses.of(id);
   size_t leaf = 0;
   for_each_leaf(module.shape(id), [&](const Shape& shape, std::span<const int64_t>) {
     const Address address = addresses[leaf++];
     if (registers_.hold(address, shape)) body(address, shape);
   });
-  return {};
 }
 
-Result<void> Steps::to_memory(InstructionId id) {
-  return for_each_held(id, [&](Address address, const Shape& shape) {
+void Steps::to_memory(InstructionId id) {
+  for_each_held(id, [&](Address address, const Shape& shape) {
     registers_.to_memory(b, address, shape, pointer(address));
   });
 }
 
-Result<void> Steps::from_memory(InstructionId id) {
-  return for_each_held(id, [&](Address address, const Shape& shape) {
+void Steps::from_memory(InstructionId id) {
+  for_each_held(id, [&](Address address, const Shape& shape) {
     registers_.from_memory(b, address, shape, pointer(address));
   });
 }
@@ -143,10 +131,11 @@ Result<void> Steps::emit_called(ComputationId computation) {
     return {};
   }
   HILO_TRY(llvm::Function * function, emit_computation(program, computation));
-  for (InstructionId parameter : module[computation].parameters) HILO_DO(to_memory(parameter));
+  for (InstructionId parameter : module[computation].parameters) to_memory(parameter);
   llvm::Value* status = b.CreateCall(function, {context()});
   return_if(b.CreateICmpNE(status, b.getInt32(0)), status);
-  return from_memory(module[computation].root);
+  from_memory(module[computation].root);
+  return {};
 }
 
 Result<void> Steps::emit_all(ComputationId computation) {
@@ -166,7 +155,10 @@ Result<void> Steps::emit_all(ComputationId computation) {
 
 Result<void> Steps::emit(InstructionId id) {
   const OpFunctions& functions = functions_of(module[id].op);
-  if (!functions.step) return emit_kernels(id);
+  if (!functions.step) {
+    emit_kernels(id);
+    return {};
+  }
   const auto before = written();
   HILO_DO(functions.step(*this, id));
   program.needs_code |= written() != before;
@@ -212,16 +204,14 @@ Address Steps::slice_address(InstructionId step, const OperandSlice& piece, Elem
   return out;
 }
 
-Result<uint64_t> Steps::add_library_step(InstructionId id, std::string reason) {
-  if (is_asynchronous(module[id].op)) return unsupported(module, id, "an asynchronous form");
+uint64_t Steps::add_library_step(InstructionId id, std::string reason) {
   const std::optional<DotOfSlices> product = dot_of_slices(module, id);
   LibraryStep step;
   step.instruction = product ? product->product : id;
   step.reason = std::move(reason);
   for (InstructionId operand : module.operands(id)) {
-    HILO_TRY(auto leaves, program.addresses.of(operand));
-    step.operands.push_back(std::move(leaves));
-    HILO_DO(to_memory(operand));
+    step.operands.push_back(program.addresses.of(operand));
+    to_memory(operand);
   }
   if (product) {
     std::vector<std::vector<Address>> pieces;
@@ -232,15 +222,15 @@ Result<uint64_t> Steps::add_library_step(InstructionId id, std::string reason) {
     }
     step.operands = std::move(pieces);
   }
-  HILO_TRY(step.results, program.addresses.of(id));
+  step.results = program.addresses.of(id);
   program.code.library_steps.push_back(std::move(step));
   return program.code.library_steps.size() - 1;
 }
 
-Result<void> Steps::emit_library(InstructionId id, std::string reason) {
-  HILO_TRY(const uint64_t number, add_library_step(id, std::move(reason)));
+void Steps::emit_library(InstructionId id, std::string reason) {
+  const uint64_t number = add_library_step(id, std::move(reason));
   call_or_return(3, {context(), b.getInt64(number)});
-  return from_memory(id);
+  from_memory(id);
 }
 
 Result<llvm::Function*> emit_computation(Program& program, ComputationId computation) {
@@ -254,9 +244,9 @@ Result<llvm::Function*> emit_computation(Program& program, ComputationId computa
   function->addFnAttr(llvm::Attribute::NoUnwind);
   Steps steps(program, function);
   for (InstructionId parameter : program.module[computation].parameters)
-    HILO_DO(steps.from_memory(parameter));
+    steps.from_memory(parameter);
   HILO_DO(steps.emit_all(computation));
-  HILO_DO(steps.to_memory(program.module[computation].root));
+  steps.to_memory(program.module[computation].root);
   steps.close();
   return function;
 }

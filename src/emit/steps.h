@@ -3,7 +3,6 @@
 #pragma once
 
 #include "emit/address.h"
-#include "emit/dot_of_slices.h"
 #include "emit/kernel.h"
 #include "emit/kernel_builder.h"
 #include "emit/llvm_modules.h"
@@ -20,7 +19,17 @@ struct Program {
         ir(parts.first()),
         arithmetic(count_needed_arithmetic(module)),
         kernels(module),
-        addresses(module, plan) {}
+        addresses(module, plan),
+        commands_(module.instructions.size()) {
+    for (const std::vector<Command>& order : plan.commands.orders)
+      for (const Command& command : order) commands_[command.instruction.value] = &command;
+  }
+  // What the plan says that the step is.
+  const Command& command(InstructionId step) const {
+    const Command* out = commands_[step.value];
+    check(out, "emit: a step is a command of the plan");
+    return *out;
+  }
   // No other function of the program has it.
   std::string kernel_name(InstructionId step) {
     return fmt::format("{}.{}", ++named_kernels, module[step].name);
@@ -43,6 +52,9 @@ struct Program {
   bool needs_code = false;  // there is more than library steps
   bool is_object = false;   // of no process: nobody is told of its steps
   const std::atomic<bool>* interrupt = nullptr;
+
+ private:
+  std::vector<const Command*> commands_;  // by instruction; null: none
 };
 
 // int32_t(RunContext*), a RunStatus.
@@ -68,8 +80,8 @@ class Steps {
   llvm::Value* pointer(Address address);
   llvm::Value* load_scalar(InstructionId id);
   // Around what reads and writes the memory of values from outside of the function.
-  Result<void> to_memory(InstructionId id);
-  Result<void> from_memory(InstructionId id);
+  void to_memory(InstructionId id);
+  void from_memory(InstructionId id);
   // Ends the function.
   void close();
   void return_if(llvm::Value* condition, llvm::Value* status);
@@ -78,11 +90,11 @@ class Steps {
   llvm::Value* context_field(unsigned number);
   // Calls a field that gives a RunStatus; other than Done ends the run.
   void call_or_return(unsigned field, std::initializer_list<llvm::Value*> arguments);
-  // The instruction's kernels; or, where it cannot be emitted, a library step.
-  Result<void> emit_kernels(InstructionId id);
-  Result<void> emit_library(InstructionId id, std::string reason);
+  // The instruction's kernels; or, where its command is none, a library step.
+  void emit_kernels(InstructionId id);
+  void emit_library(InstructionId id, std::string reason);
   // Its number, for a call in which its operands are read.
-  Result<uint64_t> add_library_step(InstructionId id, std::string reason);
+  uint64_t add_library_step(InstructionId id, std::string reason);
   // Where an operand of a product of pieces lies in this call of the step.
   Address slice_address(InstructionId step, const OperandSlice& piece, ElementType type,
                         Address whole);
@@ -91,7 +103,7 @@ class Steps {
  private:
   bool is_told(InstructionId id) const;
   template <class Body>
-  Result<void> for_each_held(InstructionId id, Body&& body);
+  void for_each_held(InstructionId id, Body&& body);
   // The last instruction that stands, and its block: unchanged where nothing was written.
   std::pair<llvm::BasicBlock*, llvm::Instruction*> written() const {
     llvm::BasicBlock* block = b.GetInsertBlock();

@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "analysis/analysis.h"
-#include "emit/dot_of_slices.h"
 #include "emit/ready_kernels.h"
 #include "kernels/kernels.h"
 
@@ -66,8 +65,8 @@ class Joining {
   // Whether the second step may be done part by part.
   bool fits() const {
     return !second_.refusal && second_.is_one_loop && first_.writes.size() == 1 &&
-           first_.copies.empty() && second_.copies.empty() && !is_read_after_its_part() &&
-           !is_written_before_it_is_read();
+           first_.copies.empty() && second_.copies.empty() && !is_library_over_its_operands() &&
+           !is_read_after_its_part() && !is_written_before_it_is_read();
   }
 
   // Functions over fewer iterations know their bounds.
@@ -77,18 +76,18 @@ class Joining {
   }
 
   // Of two steps in blocks.
-  Result<void> call(const KernelCall& first, const KernelCall& second) {
-    HILO_DO(operands_to_memory());
+  void call(const KernelCall& first, const KernelCall& second) {
+    operands_to_memory();
     std::vector<llvm::Value*> arguments = pointers_of(steps_, first);
     std::ranges::copy(pointers_of(steps_, second), std::back_inserter(arguments));
     call_kernel(steps_, kernel(*first.kernel, *second.kernel), std::move(arguments));
-    return results_from_memory();
+    results_from_memory();
   }
 
   // Of a library's product and the kernel for parts of a matrix of this width.
-  Result<void> call_library(const KernelCall& second, int64_t width) {
-    HILO_TRY(const uint64_t number, steps_.add_library_step(first_.step, *first_.refusal));
-    HILO_DO(operands_to_memory());
+  void call_library(const KernelCall& second, int64_t width) {
+    const uint64_t number = steps_.add_library_step(first_.step, *first_.refusal);
+    operands_to_memory();
     Builder& b = steps_.b;
     const std::vector<llvm::Value*> arguments = pointers_of(steps_, second);
     const auto count = static_cast<int64_t>(arguments.size());
@@ -96,10 +95,17 @@ class Joining {
                               list_of(b, arguments), int64(b, count),
                               int64(b, second.kernel->count), int64(b, width)});
     steps_.program.needs_code = true;
-    return results_from_memory();
+    results_from_memory();
   }
 
  private:
+  // Whether a library does the first step and writes over what it still reads.
+  bool is_library_over_its_operands() const {
+    return first_.refusal && std::ranges::any_of(first_.reads, [&](const auto& ranges) {
+             return std::ranges::any_of(
+                 ranges, [&](const Range& from) { return from.overlaps(first_.writes[0]); });
+           });
+  }
   // Whether the second step needs other elements of what the first one writes than those in the
   // places of its own.
   bool is_read_after_its_part() const {
@@ -123,15 +129,14 @@ class Joining {
     });
   }
 
-  Result<void> operands_to_memory() {
+  void operands_to_memory() {
     for (const StepArrays* arrays : {&first_, &second_})
       for (InstructionId operand : module_.operands(arrays->step))
-        if (operand != first_.step) HILO_DO(steps_.to_memory(operand));
-    return {};
+        if (operand != first_.step) steps_.to_memory(operand);
   }
-  Result<void> results_from_memory() {
-    HILO_DO(steps_.from_memory(first_.step));
-    return steps_.from_memory(second_.step);
+  void results_from_memory() {
+    steps_.from_memory(first_.step);
+    steps_.from_memory(second_.step);
   }
 
   Kernel& kernel(const Kernel& first, const Kernel& second) {
@@ -189,22 +194,21 @@ size_t find_second(const Module& module, std::span<const InstructionId> order) {
 }
 
 // Whether both were emitted; nothing was where they were not.
-Result<bool> emit_both(Steps& steps, const ReadyKernels& first, InstructionId second) {
-  HILO_TRY(StepArrays arrays, find_arrays(steps, second));
-  Joining joining(steps, first.arrays, std::move(arrays));
+bool emit_both(Steps& steps, const ReadyKernels& first, InstructionId second) {
+  Joining joining(steps, first.arrays, find_arrays(steps, second));
   if (!joining.fits()) return false;
   if (!first.arrays.refusal) {
     if (!Joining::is_in_blocks(first)) return false;
-    HILO_TRY(const ReadyKernels ready, make_kernels(steps, second));
+    const ReadyKernels ready = make_kernels(steps, second);
     if (!Joining::is_in_blocks(ready)) return false;
-    HILO_DO(joining.call(first.calls[0], ready.calls[0]));
+    joining.call(first.calls[0], ready.calls[0]);
     return true;
   }
   const int64_t width = columns_of(steps.module, first.arrays.step);
   if (width == 0 || width % part_columns != 0 || steps.program.is_object) return false;
-  HILO_TRY(const ReadyKernels ready, make_kernels(steps, second, width));
+  const ReadyKernels ready = make_kernels(steps, second, width);
   if (ready.calls.size() != 1) return false;
-  HILO_DO(joining.call_library(ready.calls[0], width));
+  joining.call_library(ready.calls[0], width);
   return true;
 }
 
@@ -217,12 +221,12 @@ Result<size_t> emit_tiled_and_fused(Steps& steps, std::span<const InstructionId>
     return size_t{1};
   }
   HILO_DO(may_go_on(steps.program.interrupt));
-  HILO_TRY(const ReadyKernels first, make_kernels(steps, order[0]));
+  const ReadyKernels first = make_kernels(steps, order[0]);
   for (const InstructionId id : order.subspan(1, next - 1)) HILO_DO(steps.emit_and_tell(id));
-  HILO_TRY(const bool are_joined, emit_both(steps, first, order[next]));
+  const bool are_joined = emit_both(steps, first, order[next]);
   steps.program.code.joined += are_joined ? 1 : 0;
   if (!are_joined) {
-    HILO_DO(call_kernels(steps, first));
+    call_kernels(steps, first);
     steps.tell(order[0]);
     HILO_DO(steps.emit_and_tell(order[next]));
   } else {

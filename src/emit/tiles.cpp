@@ -401,7 +401,7 @@ class TileLoops {
         loop(b_, side_, [&](llvm::Value* j) {
           at_[crossing_.read] = add_index(b_, across.origin, j);
           llvm::Value* value = e.at(id, Index(b_, dims_, at_));
-          if (!e.error()) store_element(b_, type, line, j, value);
+          store_element(b_, type, line, j, value);
         });
       });
     const InstructionId operand = e.module.operand(id, 0);
@@ -412,7 +412,7 @@ class TileLoops {
     loop(b_, side_ * parts_, [&](llvm::Value* n) {
       const Index place = Index::linear(b_, e.module.shape(operand).dims, add_index(b_, first, n));
       llvm::Value* value = e.at(operand, place);
-      if (!e.error()) store_element(b_, type, row, n, value);
+      store_element(b_, type, row, n, value);
     });
     deal_out(k, row, i);
   }

@@ -12,7 +12,6 @@ namespace {
 
 constexpr const char *count_flag = "hilo.vector_registers",
                      *bytes_flag = "hilo.vector_register_bytes";
-constexpr VectorRegisters of_avx512 = {32, 64}, of_avx2 = {16, 32}, of_neon = {32, 16};
 
 int64_t flag(const llvm::Module& ir, const char* name) {
   const auto* value = llvm::mdconst::extract_or_null<llvm::ConstantInt>(ir.getModuleFlag(name));
@@ -24,16 +23,15 @@ int64_t flag(const llvm::Module& ir, const char* name) {
 
 Result<VectorRegisters> find_vector_registers(const EmitOptions& options) {
 #ifdef __aarch64__
-  return of_neon;
+  return registers_of_neon;
 #else
   // This processor's are known before LLVM is open.
-  if (options.cpu == "native")
-    return processor().has_avx512 ? of_avx512 : processor().has_avx2 ? of_avx2 : VectorRegisters{};
+  if (options.cpu == "native") return registers_of_host();
   HILO_TRY(const Chip chip, find_chip(options));
   const std::unique_ptr<llvm::MCSubtargetInfo> known(
       chip.target->createMCSubtargetInfo(chip.triple, chip.cpu, chip.features));
-  return known->checkFeatures("+avx512vl") ? of_avx512
-         : known->checkFeatures("+avx2")   ? of_avx2
+  return known->checkFeatures("+avx512vl") ? registers_of_avx512
+         : known->checkFeatures("+avx2")   ? registers_of_avx2
                                            : VectorRegisters{};
 #endif
 }

@@ -3,6 +3,7 @@
 
 #include "analysis/analysis.h"
 #include "machine/machine.h"
+#include "plan/commands.h"
 
 namespace hilo {
 
@@ -38,6 +39,7 @@ struct Plan {
   std::vector<Allocation> allocations;
   std::vector<SpacePlan> spaces;                     // by number
   std::vector<std::pair<uint32_t, uint32_t>> where;  // by value: allocation and slot; none: ~0
+  Commands commands;                                 // of find_commands(); plan() leaves it empty
 };
 
 struct PlanOptions {

@@ -16,6 +16,16 @@ void get_cpu_ready() {
   }
 }
 
+Result<KernelChip> kernel_chip_for_cpu(const EmitOptions& options) {
+  KernelChip out = {registers_of_host(), !options.is_alone()};
+  if (options.cpu == "native") return out;
+  HILO_TRY(const Emitter emitter, find_emitter());
+  Result<VectorRegisters> registers;
+  emitter.find_registers(options, registers);
+  HILO_TRY(out.registers, registers);
+  return out;
+}
+
 Result<Code> emit_for_cpu(const Module& module, const Plan& plan, const EmitOptions& options) {
   HILO_TRY(const Emitter emitter, find_emitter());
   Result<Code> out = fail(ErrorKind::Unsupported, "not emitted");
@@ -81,6 +91,7 @@ const Target& cpu_target() {
                                     .prepare = prepare_for_cpu,
                                     .open = open_for_cpu,
                                     .get_ready = get_cpu_ready,
+                                    .kernel_chip = kernel_chip_for_cpu,
                                     .emit = emit_for_cpu};
   return target;
 }

@@ -46,9 +46,11 @@ Result<Emitter> open_emitter() {
     HILO_DO(check_room(path));
     if (void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
       void* emit = dlsym(library, "hilo_emit");
+      void* find_registers = dlsym(library, "hilo_find_registers");
       void* open = dlsym(library, "hilo_open_emitter");
-      if (emit && open)
+      if (emit && find_registers && open)
         return Emitter{reinterpret_cast<decltype(Emitter::emit)>(emit),
+                       reinterpret_cast<decltype(Emitter::find_registers)>(find_registers),
                        reinterpret_cast<decltype(Emitter::open)>(open)};
     }
     const char* reason = dlerror();

@@ -7,6 +7,7 @@ namespace hilo {
 
 struct Emitter {
   decltype(&hilo_emit) emit;
+  decltype(&hilo_find_registers) find_registers;
   decltype(&hilo_open_emitter) open;
 };
 // Opened once, by the first call that can. Unsupported, and what to set, where it is not found.

@@ -36,6 +36,9 @@ struct Target {
   // Opens it and makes what the first emit() else makes besides: half of its time for a small
   // module. Errors are left to who emits. Any thread, as open().
   void (*get_ready)();
+  // What of the chip that the options name decides the commands of a plan. The emitter is opened
+  // where another chip than this machine's is named.
+  Result<KernelChip> (*kernel_chip)(const EmitOptions& options);
   // Unsupported where the machine-code generator is not installed.
   Result<Code> (*emit)(const Module& module, const Plan& plan, const EmitOptions& options);
 };

@@ -1,8 +1,7 @@
-#include "emit/dot_of_slices.h"
-
 #include <algorithm>
 
 #include "analysis/analysis.h"
+#include "plan/kernel_forms.h"
 
 namespace hilo {
 namespace {
