@@ -6,6 +6,7 @@
 
 #include "compile/compile.h"
 #include "pass/pass.h"
+#include "tools/explain_commands.h"
 #include "tools/explain_dump.h"
 #include "tools/explain_index_maps.h"
 #include "tools/explain_input.h"
@@ -23,7 +24,7 @@ struct Options {
   int64_t limit_bytes = 0;  // 0: none
   std::string target, topology, limit, html, dump_to, dump_form = "today", index_map;
   bool keep_order = false, verify_plan = false, no_advice = false, collectives = false,
-       sharding = false;
+       sharding = false, commands = false;
   int rows = 20;
   StageChoice stage;
 };
@@ -202,6 +203,17 @@ Result<void> explain_sharding(ExplainInput& input, const Options& options, const
   return {};
 }
 
+Result<void> explain_commands(const ExplainInput& input, const Options& options,
+                              const Session& session) {
+  if (!input.module)
+    return fail(ErrorKind::Usage, "--commands tells of a module that is compiled; this is a dump");
+  HILO_DO(check_all(verify(input.module->module), session));
+  HILO_TRY(const std::string text,
+           commands_of_program(input.module->module, session.json, report_style(options)));
+  fmt::print("{}", text);
+  return {};
+}
+
 Result<void> explain(Options& options, Session& session) {
   HILO_TRY(options.limit_bytes, parse_limit(options.limit));
   if (options.html == "-" && session.json)
@@ -212,6 +224,7 @@ Result<void> explain(Options& options, Session& session) {
   if (!input) return {};  // reported
   if (machine && input->module) HILO_DO(check_torus(*machine, input->module->module));
   if (options.sharding) return explain_sharding(*input, options, session);
+  if (options.commands) return explain_commands(*input, options, session);
   if (options.collectives) return explain_collectives(*input, machine, options, session);
   if (!options.index_map.empty()) return explain_index_maps(*input, options, session);
   HILO_TRY(MemoryPicture picture, input->dumps.empty()
@@ -255,6 +268,9 @@ void add_explain(Arguments& arguments, Session& session) {
   arguments.add_flag("--no-advice", options->no_advice, "only what is, not what would help");
   arguments.add_option("--index-map", options->index_map,
                        "NAME of an instruction: which elements of its operands one of it needs");
+  arguments.add_flag("--commands", options->commands,
+                     "what the compiled program consists of, before there is code: kernels, "
+                     "routines, loops, and why a step is no kernel");
   arguments.add_flag("--collectives", options->collectives,
                      "what devices send each other, why, and what would save it");
   arguments.add_flag("--sharding", options->sharding,
@@ -265,6 +281,7 @@ void add_explain(Arguments& arguments, Session& session) {
       "Examples:\n  hilo explain module.txt --target=v5e --limit=16GiB\n"
       "  hilo explain dump_folder/\n"
       "  hilo explain module.txt --html=memory.html\n"
+      "  hilo explain module.txt --commands\n"
       "Exit status 0: explained; 1: errors, or faults in a dump of which the rest is shown; 3: "
       "does not fit.");
   arguments.callback([options, &session] {
