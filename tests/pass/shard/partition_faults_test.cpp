@@ -100,6 +100,16 @@ TEST(PartitionFaults, AConvolutionOfNoFeatures) {
   )");
 }
 
+// The tile of the result is that of the operand, which was cut from more rows.
+TEST(PartitionFaults, ATileOfTwoArrays) {
+  expect_right(5, R"(
+    p = f32[4,9] parameter(0), sharding={replicated}
+    z = f32[] constant(-1.25)
+    r = f32[3,9] pad(p, z), padding=0_-1x0_0, sharding={devices=[5,1]<=[5]}
+    ROOT t = (f32[3,9], f32[4,9]) tuple(r, p), sharding={{replicated}, {replicated}}
+  )");
+}
+
 // Windows that begin elsewhere on each device, cut out of the rows that are at hand and not written
 // into a buffer with margins.
 TEST(PartitionFaults, WindowsOfRowsThatStandInARow) {
