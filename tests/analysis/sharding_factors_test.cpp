@@ -70,6 +70,16 @@ TEST(ShardingFactors, WhatCannotBeCut) {
               "([i, j, k])->([l, m]) {i=8, j=4, k=4, l=8, m=4} need_replication={i, j, k}");
 }
 
+// Windows over rows of which there are none.
+TEST(ShardingFactors, LoopsOfNoElements) {
+  expect_rule(
+      "x = f32[0,1] parameter(0)\n s = f32[0,2] parameter(1)\n z = f32[] parameter(2)\n"
+      " ROOT r = f32[0,1] select-and-scatter(x, s, z), window={size=2x3 stride=2x1 pad=0_1x1_2}, "
+      "select=ge, scatter=add",
+      "([i, j], [k, j], [])->([k, j]) {i=0, j=1, k=0} need_replication={i, j} "
+      "permutation={k}");
+}
+
 TEST(ShardingFactors, GroupsOfFeatures) {
   expect_rule(
       "x = f32[2,9,8] parameter(0)\n k = f32[3,2,12] parameter(1)\n"

@@ -70,7 +70,8 @@ bool FactorFinder::fits_cuts(const FactorPart& part) const {
   });
 }
 
-// A number of several digits, each of one variable, that is all of the dimension.
+// A number of several digits, each of one variable, that is all of the dimension. Variables of no
+// numbers have no digits.
 std::optional<FactorReading> FactorFinder::read_digits(const Read& read, size_t d) {
   const IndexExpression expression = canonical(read.raw.index[d], IndexBounds(read.raw));
   std::vector<std::pair<int64_t, FactorPart>> digits;
@@ -85,7 +86,7 @@ std::optional<FactorReading> FactorFinder::read_digits(const Read& read, size_t 
   int64_t base = 1;
   FactorReading out;
   for (const auto& [coefficient, part] : digits) {
-    if (coefficient != base) return std::nullopt;
+    if (coefficient != base || part.size == 0) return std::nullopt;
     base *= part.size;
     out.insert(out.begin(), part);
   }

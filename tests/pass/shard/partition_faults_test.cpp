@@ -7,12 +7,15 @@ namespace {
 const std::string combiners =
     "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b) }\n"
     "mul { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] multiply(a, b) }\n"
-    "min { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] minimum(a, b) }\n";
+    "min { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] minimum(a, b) }\n"
+    "ge { a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
+    " ROOT c = pred[] compare(a, b), direction=GE }\n";
 
-void expect_right(int devices, const std::string& entry) {
+void expect_right(int devices, const std::string& entry,
+                  std::string_view passes = "spmd-partitioner") {
   const Module module = parsed(fmt::format("HloModule m, num_partitions={}\n", devices) +
                                combiners + "ENTRY e {\n" + entry + "}\n");
-  EXPECT_EQ(fault_of(module, 1, "spmd-partitioner"), "") << print(module);
+  EXPECT_EQ(fault_of(module, 1, passes), "") << print(module);
 }
 
 // Two plans between the same shardings.
@@ -129,6 +132,18 @@ TEST(PartitionFaults, WindowsOfRowsThatStandInARow) {
     ASSERT_TRUE(after.has_value());
     EXPECT_EQ(print(*after).find("dynamic-update-slice"), std::string::npos) << print(*after);
   }
+}
+
+// The loops over windows have no numbers.
+TEST(PartitionFaults, WindowsOverNoRows) {
+  expect_right(4, R"(
+    p = f32[0,1] parameter(0), sharding={devices=[1,4]<=[4]}
+    s = f32[0,2] parameter(1)
+    z = f32[] constant(3.5)
+    r = f32[0,1] select-and-scatter(p, s, z), window={size=2x3 stride=2x1 pad=0_1x1_2}, select=ge, scatter=min
+    ROOT t = f32[0,1] negate(r)
+  )",
+               "sharding-propagation, spmd-partitioner");
 }
 
 }  // namespace
