@@ -6,6 +6,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 
 #include "eval/collective.h"
 #include "eval/custom_call.h"
@@ -88,6 +90,34 @@ AxisSharding in_order_of_tiles(const AxisSharding& sharding, const Dims& full) {
   return out;
 }
 
+// By device: its number among the tiles that the manual axes cut.
+std::vector<int64_t> manual_numbers(const AxisSharding& inside) {
+  AxisSharding cut = replicated_sharding(inside.mesh, 1);
+  cut.dims[0].axes = inside.manual;
+  const DeviceTiles tiles(cut, std::array{axes_size(inside.manual)});
+  std::vector<int64_t> out;
+  for (int64_t device = 0; device < tiles.devices(); ++device)
+    out.push_back(tiles.tile_of(device)[0]);
+  return out;
+}
+
+// Of a dimension's tiles, as many in front as the manual axes alone cut: the most that devices of
+// one manual number agree on.
+int64_t tiles_in_front(const DeviceTiles& tiles, size_t dim, const std::vector<int64_t>& manual) {
+  const int64_t all = tiles.counts()[dim];
+  for (int64_t count = all; count > 1; --count) {
+    if (all % count != 0) continue;
+    std::map<int64_t, int64_t> of_number;
+    bool agree = true;
+    for (int64_t device = 0; device < tiles.devices(); ++device) {
+      const int64_t tile = tiles.tile_of(device)[dim] / (all / count);
+      agree &= of_number.try_emplace(manual[device], tile).first->second == tile;
+    }
+    if (agree) return count;
+  }
+  return 1;
+}
+
 // The fewest tiles in front that cut so many elements into so many; all where none do.
 void keep_front(int64_t full, int64_t local, SubAxis& axis) {
   for (int64_t tiles = 1; tiles < axis.size; ++tiles)
@@ -103,6 +133,14 @@ Result<void> keep_manual(const Call& call, const Edge& edge, const Shape& full, 
   if (edge.inside && *edge.inside->mesh == *sharding.mesh) {
     for (AxisSharding::Dim& dim : sharding.dims)
       dim.axes = axes_within(*sharding.mesh, dim.axes, edge.inside->manual);
+    return {};
+  }
+  if (edge.inside && !edge.inside->manual.empty()) {  // over another mesh
+    const std::vector<int64_t> manual = manual_numbers(*edge.inside);
+    const DeviceTiles tiles(sharding, full.dims);
+    sharding = in_order_of_tiles(sharding, full.dims);
+    for (size_t d = 0; d < full.dims.size(); ++d)
+      sharding.dims[d].axes[0].size = tiles_in_front(tiles, d, manual);
     return {};
   }
   if (!edge.manual) {  // what is not cut belongs to axes that are not manual

@@ -118,6 +118,22 @@ TEST(ManualRegion, ShardingsOfTheOlderForm) {
       (Numbers{0, 0, 1, 1}));
 }
 
+// Four tiles of which two have elements, over devices in another order than inside: which of them
+// are manual the region says.
+TEST(ManualRegion, MoreTilesThanElements) {
+  const std::string text =
+      "HloModule m, num_partitions=4\nENTRY e {\n p = f32[2] parameter(0)\n"
+      " a = f32[2] custom-call(p), custom_call_target=\"Sharding\", "
+      "sharding={devices=[2,2]2,0,3,1 last_tile_dim_replicate}\n"
+      " l = f32[1] custom-call(a), custom_call_target=\"SPMDFullToShardShape\", "
+      "sharding={devices=[1,2,2]2,0,3,1 last_tile_dims={manual, replicated}}\n"
+      " s = f32[1] custom-call(l), custom_call_target=\"Sharding\", "
+      "sharding={devices=[2,2]2,3,0,1 last_tile_dims={manual}}\n"
+      " ROOT g = f32[2] custom-call(s), custom_call_target=\"SPMDShardToFullShape\", "
+      "sharding={devices=[4]2,0,3,1}\n}\n";
+  EXPECT_EQ(run_well(text, {{f32({2}, {5, 7})}}).at(0), (Numbers{5, 7}));
+}
+
 // Ten rows on four devices are three each; the last has one and two of padding.
 TEST(ManualRegion, TilesThatDoNotDivide) {
   std::vector<float> ramp(10);
