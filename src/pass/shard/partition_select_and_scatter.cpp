@@ -15,23 +15,6 @@ using Local = Result<std::vector<InstructionId>>;
 int64_t floor_of(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 int64_t ceil_of(int64_t a, int64_t b) { return -floor_of(-a, b); }
 
-// What `select` never prefers to another number; nothing where that cannot be told.
-std::optional<Literal> never_selected(const Module& module, ComputationId select,
-                                      ElementType type) {
-  const Instruction& root = module[module[select].root];
-  const auto& parameters = module[select].parameters;
-  if (root.op != Op::Compare || module.operands(root)[0] != parameters[0] ||
-      module.operands(root)[1] != parameters[1])
-    return std::nullopt;
-  switch (module.attributes<CompareAttributes>(root).direction) {
-    case ComparisonDirection::Ge:
-    case ComparisonDirection::Gt: return identity_element(Op::Maximum, type);
-    case ComparisonDirection::Le:
-    case ComparisonDirection::Lt: return identity_element(Op::Minimum, type);
-    default: return std::nullopt;
-  }
-}
-
 // Windows that touch tiles of one dimension.
 struct TouchingWindows {
   RowWindows rows, windows;
@@ -68,7 +51,6 @@ class ScatterPartition {
     const auto& attributes = op.attributes<SelectAndScatterAttributes>();
     window_.dims.resize(op.shape().dims.size());
     const ElementType type = op.shape().type;
-    lowest_ = never_selected(op.module(), attributes.select, type);
     if (const auto combiner = find_combiner(op.module(), attributes.scatter))
       neutral_ = identity_element(op.module()[combiner->instruction].op, type);
     share_factors();
@@ -98,12 +80,16 @@ class ScatterPartition {
     op_.set_factors(std::move(factors));
   }
 
+  // Padding takes no part, and no number that stands for it loses against all elements: the least
+  // one may be an element too, and NaN is neither greater nor less.
   bool may_shard(size_t factor) {
     const ShardingFactors& factors = op_.factors();
     for (size_t dim = 0; dim < window_.dims.size(); ++dim) {
       if (std::ranges::count(factors.operands[0][dim], factor) == 0 || !is_windowed(dim)) continue;
       const WindowDim& one = window_.dims[dim];
-      if (!lowest_ || !neutral_ || one.window_dilation != 1 || one.base_dilation != 1) return false;
+      const bool has_padding = one.padding_low > 0 || one.padding_high > 0;
+      if (!neutral_ || has_padding || one.window_dilation != 1 || one.base_dilation != 1)
+        return false;
     }
     const Kind kind = factors.factors[factor].kind;
     return kind == Kind::Pass || kind == Kind::Permutation;
@@ -146,7 +132,8 @@ class ScatterPartition {
     const std::vector<Dimension> dims = exchanged(operand.sharding);
     Window here = window_;
     for (const Dimension& one : dims) {
-      operand.id = one.rows.exchange(op_, std::span(&operand, 1), one.dim, code.constant(*lowest_));
+      operand.id = one.rows.exchange(op_, std::span(&operand, 1), one.dim,
+                                     code.zeros(operand.shape.type, {}));
       source.id =
           one.windows.exchange(op_, std::span(&source, 1), one.dim, code.constant(*neutral_));
       here.dims[one.dim].padding_low = here.dims[one.dim].padding_high = 0;
@@ -165,7 +152,7 @@ class ScatterPartition {
 
   OpPartition& op_;
   Window window_;
-  std::optional<Literal> lowest_, neutral_;
+  std::optional<Literal> neutral_;
 };
 
 }  // namespace

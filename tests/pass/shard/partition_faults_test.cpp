@@ -146,5 +146,41 @@ TEST(PartitionFaults, WindowsOverNoRows) {
                "sharding-propagation, spmd-partitioner");
 }
 
+// A padding element as low as an element never wins over it: the first of equals is selected, or
+// the last.
+std::string fault_of_ties(std::string_view type, std::string_view select, std::string_view value) {
+  const bool is_low = select.starts_with("G");
+  const Module module = parsed(fmt::format(R"(HloModule m, num_partitions=2
+add {{ a = {0}[] parameter(0)
+  b = {0}[] parameter(1)
+  ROOT c = {0}[] add(a, b) }}
+select {{ a = {0}[] parameter(0)
+  b = {0}[] parameter(1)
+  ROOT c = pred[] compare(a, b), direction={1} }}
+ENTRY e {{
+  p = {0}[64] parameter(0), sharding={{devices=[2]<=[2]}}
+  s = {0}[64] parameter(1), sharding={{devices=[2]<=[2]}}
+  x = {0}[] constant({2})
+  v = {0}[64] broadcast(x), dimensions={{}}, sharding={{devices=[2]<=[2]}}
+  t = {0}[64] {3}(p, v), sharding={{devices=[2]<=[2]}}
+  z = {0}[] constant(0)
+  ROOT r = {0}[64] select-and-scatter(t, s, z), window={{size=3 pad=1_1}}, select=select, scatter=add, sharding={{devices=[2]<=[2]}}
+}})",
+                                           type, select, value, is_low ? "minimum" : "maximum"));
+  return fault_of(module, 1, "spmd-partitioner");
+}
+TEST(PartitionFaults, TiesWithPadding) {
+  for (std::string_view select : {"GE", "GT"}) {
+    EXPECT_EQ(fault_of_ties("u8", select, "0"), "") << select;
+    EXPECT_EQ(fault_of_ties("s8", select, "-128"), "") << select;
+    EXPECT_EQ(fault_of_ties("f32", select, "-inf"), "") << select;
+  }
+  for (std::string_view select : {"LE", "LT"}) {
+    EXPECT_EQ(fault_of_ties("u8", select, "255"), "") << select;
+    EXPECT_EQ(fault_of_ties("s8", select, "127"), "") << select;
+    EXPECT_EQ(fault_of_ties("f32", select, "inf"), "") << select;
+  }
+}
+
 }  // namespace
 }  // namespace hilo::test
