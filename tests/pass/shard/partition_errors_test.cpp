@@ -140,7 +140,7 @@ TEST(PartitionErrors, ConstraintsThatContradict) {
                "sharding-propagation");
 }
 
-TEST(PartitionErrors, AxesThatOverlap) {
+TEST(PartitionErrors, MoreTilesThanDevicesOfAMesh) {
   expect_errors({R"(
   a = f32[16,4] parameter(0)
   b = f32[16,4] negate(a), sharding={mesh['x'=4], [{'x':(1)2}, {'x':(2)2}]}
@@ -150,6 +150,24 @@ TEST(PartitionErrors, AxesThatOverlap) {
                  "r",
                  6,
                  {"over 4 devices", "found 8", "{devices=[4,2]<=[8]}"}});
+}
+
+TEST(PartitionErrors, AxesThatOverlap) {
+  const auto entry = [](std::string_view dims) {
+    return fmt::format(R"(
+  a = f32[16,4] parameter(0)
+  b = f32[16,4] negate(a), frontend_attributes={{xla.sdy.sharding="#sdy.sharding_per_value<[<@mesh, [{}]>]>"}}
+  ROOT r = f32[16,4] add(b, b)
+)",
+                       dims);
+  };
+  const std::string header =
+      "num_partitions=4, frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<[\"x\"=4]>}}";
+  const std::string twice = entry(R"({\"x\"}, {\"x\"})"),
+                    inside = entry(R"({\"x\"}, {\"x\":(2)2})");
+  expect_error({twice, "b", 4, {"the axis 'x' stands twice"}, header}, "sharding-propagation");
+  expect_error({inside, "b", 4, {"the axes 'x' and 'x':(2)2 overlap"}, header},
+               "sharding-propagation");
 }
 
 TEST(PartitionErrors, ACollectiveOutsideOfRegions) {
