@@ -2,6 +2,8 @@
 // `pass/shard`.
 #pragma once
 
+#include <algorithm>
+
 #include "pass/shard/given_shardings.h"
 
 namespace hilo {
@@ -9,6 +11,12 @@ namespace hilo {
 class ManualAxes {
  public:
   const SubAxes& of(InstructionId id) const { return lists_[numbers_[id.value]]; }
+  // An instruction that was added to stand where another one does.
+  void add(InstructionId added, InstructionId like) {
+    const uint32_t number = numbers_[like.value];
+    numbers_.resize(std::max<size_t>(numbers_.size(), added.value + 1));
+    numbers_[added.value] = number;
+  }
 
  private:
   friend class ManualAxesFinder;

@@ -183,6 +183,7 @@ std::optional<InstructionId> pad_with_edges(OpPartition& op) {
   module[computation].root = root;
   const auto sharding = module.extra(module[op.id()]).sharding;
   module.mutable_extra(out).sharding = sharding;
+  op.partitioner().add_manual(out, op.id());
   return out;
 }
 

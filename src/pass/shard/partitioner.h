@@ -46,6 +46,8 @@ class Partitioner {
   LocalCode code() { return LocalCode(editor_, anchors_.at(local_.value)); }
   // Along which the shapes of an instruction are local already.
   const SubAxes& manual(InstructionId global) const { return manual_axes_.of(global); }
+  // A global instruction that stands in the place of one.
+  void add_manual(InstructionId added, InstructionId like) { manual_axes_.add(added, like); }
   AxisSharding replicated(size_t rank) const;  // in the region that is visited
 
   // The shardings to which a value is brought already, or will be by users that would choose so if
