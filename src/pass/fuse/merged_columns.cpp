@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <map>
 
-#include "pass/pass.h"
 #include "pass/dense_arrays.h"
+#include "pass/pass.h"
 
 namespace hilo {
 namespace {

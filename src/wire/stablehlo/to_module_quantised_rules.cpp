@@ -175,8 +175,8 @@ Result<void> check_moved(const Step& step) {
     return std::ranges::all_of(list, [&](const auto& one) { return one == first; });
   };
   if (is_broadcast ? is_first(to.quantised->scales, from.quantised->scales[0]) &&
-                      is_first(to.quantised->zero_points, from.quantised->zero_points[0])
-                : same_scales(from, to))
+                         is_first(to.quantised->zero_points, from.quantised->zero_points[0])
+                   : same_scales(from, to))
     return {};
   return unlike(step, from, to, "the same scales and zero points");
 }
