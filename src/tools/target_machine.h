@@ -10,7 +10,8 @@ namespace hilo::tools {
 // --target.
 Result<std::optional<Machine>> find_target(std::string_view target, std::string_view topology);
 
-// An error of kind Usage where the torus has another number of devices than the module is for.
+// An error of kind Usage where the torus has another number of devices than the module is for. One
+// device uses no links: its module may be for any chip of a slice.
 Result<void> check_torus(const Machine& machine, const Module& module);
 
 }  // namespace hilo::tools

@@ -181,6 +181,9 @@ class Explain(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("v5e", done.stderr)
 
+    def test_one_device_is_on_any_slice(self):
+        self.assertEqual(self.document("-", "--target=v5e:2x2", text=MODULE)["machine"], "v5e")
+
     def test_topology_is_of_as_many_devices(self):
         text = ("HloModule m, num_partitions=4\nENTRY e {\n  x = f32[8] parameter(0)\n  ROOT y = f32[32] "
                 "all-gather(x), channel_id=1, replica_groups={{0,1,2,3}}, dimensions={0}, "
