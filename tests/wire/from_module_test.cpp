@@ -114,6 +114,22 @@ TEST(FromModule, UpperHalvesOfProducts) {
               {-64, 39});
 }
 
+// Those that StableHLO lacks are calls of CHLO's by name, and become the op again.
+TEST(FromModule, ScalarFunctionsKeepTheirOp) {
+  for (int n = 0; n < op_count; ++n) {
+    const Op op = static_cast<Op>(n);
+    if (!has_trait(op, TraitTranscendental) || info(op).operands != 1) continue;
+    const auto module = parse(fmt::format(
+        "HloModule m\nENTRY e {{ x = f32[2] parameter(0) ROOT r = f32[2] {}(x) }}", text_of(op)));
+    ASSERT_TRUE(module) << to_string(module.error());
+    const auto written = convert(*module, Format::StableHloBytecode, {});
+    ASSERT_TRUE(written) << to_string(written.error());
+    const auto again = read_module(std::as_bytes(std::span(*written)), Format::Detect, {});
+    ASSERT_TRUE(again) << to_string(again.error());
+    EXPECT_EQ((*again)[(*again)[again->entry].root].op, op) << text_of(op);
+  }
+}
+
 // Groups of rows with matrices of their own (rows of no group are 0), of contracted indices, and of
 // batches, which make no difference. Sizes may differ by batch.
 TEST(FromModule, RaggedProductsAreMasked) {

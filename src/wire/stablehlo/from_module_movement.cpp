@@ -16,7 +16,6 @@ static Result<void> become_call_of(Site& site, std::string_view function, Fields
 
 Result<void> write_elementwise(Site& site) {
   constexpr std::string_view chlo = "chlo.";
-  if (site.name == "chlo.mulhi") return site.unsupported("StableHLO has no op mulhi");
   if (site.name.starts_with(chlo)) return become_call_of(site, site.name.substr(chlo.size()), {});
   const VhloOp* op = find_stablehlo_op(site.name);
   if (op && version_at(*op, site.exporter.release) == 0 && site.instruction().op == Op::Tan)

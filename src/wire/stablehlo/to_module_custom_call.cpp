@@ -7,13 +7,15 @@
 namespace hilo::mlir {
 namespace {
 
-// Ops that are custom calls where no dialect has them, by their names in this table of ops.
-constexpr std::pair<std::string_view, std::string_view> natives[] = {
-    {"mhlo.acos", "chlo.acos"},   {"mhlo.acosh", "chlo.acosh"}, {"mhlo.asin", "chlo.asin"},
-    {"mhlo.asinh", "chlo.asinh"}, {"mhlo.atan", "chlo.atan"},   {"mhlo.atanh", "chlo.atanh"},
-    {"mhlo.cosh", "chlo.cosh"},   {"mhlo.erf", "chlo.erf"},     {"mhlo.sinh", "chlo.sinh"},
-    {"mhlo.tan", "chlo.tan"},     {"mhlo.topk", "chlo.top_k"},
-};
+// The row of CHLO's op that a custom call without a dialect names: "mhlo.erf" is chlo.erf. Null for
+// other targets.
+const Row* find_native(std::string_view target) {
+  constexpr std::string_view prefix = "mhlo.";
+  if (!target.starts_with(prefix)) return nullptr;
+  target.remove_prefix(prefix.size());
+  const Row* row = find_row(fmt::format("chlo.{}", target == "topk" ? "top_k" : target));
+  return row && row->operands > 0 ? row : nullptr;
+}
 
 Result<CustomCallApiVersion> api_version_of(const Step& step) {
   const Attribute* found = step.find("api_version");
@@ -175,11 +177,10 @@ Result<void> convert_custom_call(Step& step) {
   const std::string& target = attributes.custom_call_target;
   if (target == "shape_assertion") return check_shape_assertion(step);
   if (target == "ApproxTopK") return convert_approx_top_k(step);
-  for (const auto& [name, op] : natives)
-    if (name == target) {
-      HILO_TRY(const bool is_done, convert_as(step, op, step.find("mhlo.attributes")));
-      if (is_done) return {};
-    }
+  if (const Row* row = find_native(target)) {
+    HILO_TRY(const bool is_done, convert_as(step, row->name, step.find("mhlo.attributes")));
+    if (is_done) return {};
+  }
   HILO_TRY(attributes.api_version, api_version_of(step));
   HILO_TRY(attributes.custom_call_has_side_effect, step.flag("has_side_effect"));
   HILO_TRY(attributes.output_to_operand_aliasing, aliases_of(step));
