@@ -15,9 +15,10 @@ WORDS = 100  # of the glossary
 
 FILE = re.compile(r"`((?:src|tests|docs|bench|scripts|examples|python|cmake)/[\w./-]*\w/?"
                   r"|\w+/[\w/]+\.(?:cpp|h|def|py))`")
+BARE = re.compile(r"`(\w+\.(?:cpp|h|def))`")  # in some folder of src/ or tests/
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 # What a reader is to write, and headers of libraries.
-OWN = re.compile(r"my_op|ROOM|^fmt/")
+OWN = re.compile(r"my_op|ROOM|KIND|^fmt/")
 
 
 def pages(source):
@@ -40,7 +41,9 @@ def missing_files(source, path):
     text = path.read_text(encoding="utf-8")
     named = [(name, (source, source / "src")) for name in FILE.findall(text) if not OWN.search(name)]
     named += [(name, (path.parent,)) for name in LINK.findall(text)]
-    return [name for name, folders in named if not any((folder / name).exists() for folder in folders)]
+    missing = [name for name, folders in named if not any((folder / name).exists() for folder in folders)]
+    files = {file.name for folder in ("src", "tests", "examples") for file in (source / folder).rglob("*.*")}
+    return missing + [name for name in BARE.findall(text) if name not in files and not OWN.search(name)]
 
 
 class Pages(unittest.TestCase):
@@ -88,8 +91,8 @@ class Checks(unittest.TestCase):
             (Path(folder) / "src/ir/ops.def").touch()
             page = Path(folder, "page.md")
             page.write_text("`ir/ops.def` `src/ir/ops.def` `ir/none.h` `src/ir/my_op.cpp` [a](none.md) "
-                            "[b](page.md#there) [c](https://example.org/x)")
-            self.assertEqual(missing_files(Path(folder), page), ["ir/none.h", "none.md"])
+                            "[b](page.md#there) [c](https://example.org/x) `ops.def` `gone.h`")
+            self.assertEqual(missing_files(Path(folder), page), ["ir/none.h", "none.md", "gone.h"])
 
 
 if __name__ == "__main__":
