@@ -2,9 +2,10 @@
 //   op(c, d) => constant
 // Results larger than the constants they come from stay as they are, but for small constants in a
 // wider type, tables of functions that cost more than reading them and indices of gathers, and no
-// more is computed than PassOptions::fold_steps allows. Assumes nothing. Later passes may assume
-// that small values without parameters are constants. Here and not at run time, because other rules
-// ask for constants.
+// more is computed than PassOptions::fold_steps allows. Where no constant may grow, only numbers
+// and what is no larger than its constants: a constant takes memory all the time. Assumes nothing.
+// Later passes may assume that small values without parameters are constants. Here and not at run
+// time, because other rules ask for constants.
 #include <algorithm>
 #include <cmath>
 #include <unordered_set>
@@ -50,9 +51,10 @@ double steps_of(const Module& module, InstructionId id) {
 
 class Folder {
  public:
-  Folder(Module& module, const PassOptions& options)
+  Folder(Module& module, const PassOptions& options, bool may_grow)
       : module_(module),
         options_(options),
+        may_grow_(may_grow),
         editor_(module),
         steps_left_(static_cast<double>(options.fold_steps)) {}
 
@@ -117,10 +119,9 @@ class Folder {
     }
     const double steps = steps_of(module_, id);
     const int64_t bytes = literal_bytes(module_.shape(id));
-    const bool fits =
-        module_.shape(id).is_array() && !is_splat(id) &&
-        bytes <= std::max({options_.fold_bytes, here.bytes, here.costly ? table_bytes : 0,
-                           is_index(id) ? index_bytes : 0, is_widened(id) ? widened_bytes : 0});
+    const bool fits = module_.shape(id).is_array() && !is_splat(id) &&
+                      (module_.shape(id).is_scalar() || bytes <= here.bytes ||
+                       (may_grow_ && bytes <= grown_bytes(id, here.costly)));
     if (steps > steps_left_) {
       forget(id);
       return false;
@@ -129,6 +130,11 @@ class Folder {
     here.known = here.computed || !is_wanted;
     if (here.computed) steps_left_ -= steps;
     return is_wanted && fits;
+  }
+
+  int64_t grown_bytes(InstructionId id, bool costly) const {
+    return std::max({options_.fold_bytes, costly ? table_bytes : 0, is_index(id) ? index_bytes : 0,
+                     is_widened(id) ? widened_bytes : 0});
   }
 
   // Of gathers, perhaps the same for many of them.
@@ -228,6 +234,7 @@ class Folder {
 
   Module& module_;
   const PassOptions& options_;
+  const bool may_grow_;
   Editor editor_;
   double steps_left_;
   std::vector<Known> known_;  // by instruction
@@ -236,7 +243,11 @@ class Folder {
 }  // namespace
 
 Result<bool> fold_constants(Module& module, const PassOptions& options) {
-  return Folder(module, options).run();
+  return Folder(module, options, true).run();
+}
+
+Result<bool> fold_without_growth(Module& module, const PassOptions& options) {
+  return Folder(module, options, false).run();
 }
 
 }  // namespace hilo

@@ -13,6 +13,12 @@ void expect_same_values(const Module& before, const Module& after, Keeps keeps =
   EXPECT_EQ(test::difference_in_values(before, after, keeps), "") << print(before) << print(after);
 }
 
+int64_t count_readers(const Module& module, InstructionId id) {
+  std::vector<InstructionId> users = module.users(id);
+  users.erase(std::ranges::unique(users).begin(), users.end());
+  return std::ssize(users);
+}
+
 TEST(DeadCode, KeepsEffectsAndControlDependences) {
   const Module before = parsed(R"(HloModule m
 unused { x = f32[] parameter(0)
@@ -268,6 +274,54 @@ ENTRY e { x = f32[1024,1024] parameter(0)
 }
 
 // A table of a function that costs more than reading it is made once, a table of products is not.
+// A constant takes memory all the time, what is made of it only until it is read.
+TEST(Folding, InPlaceNoConstantGrows) {
+  const Module before = parsed(R"(HloModule m
+ENTRY e { x = f32[4,8] parameter(0)
+ i = s32[4,8] iota(), iota_dimension=0
+ j = s32[4,8] iota(), iota_dimension=1
+ mask = pred[4,8] compare(i, j), direction=GE
+ c = f32[8] constant({1, 2, 3, 4, 5, 6, 7, 8})
+ d = f32[8] sine(c)
+ wide = f32[4,8] broadcast(d), dimensions={1}
+ two = f32[] constant(2)
+ four = f32[] add(two, two)
+ fours = f32[4,8] broadcast(four), dimensions={}
+ y = f32[4,8] multiply(wide, fours)
+ ROOT r = f32[4,8] select(mask, x, y) })");
+  const Module after = after_passes(before, "constant-folding-in-place, dce");
+  EXPECT_EQ(count_op(after, Op::Iota), 2);
+  EXPECT_EQ(count_op(after, Op::Sine), 0);
+  EXPECT_EQ(count_op(after, Op::Add), 0);
+  EXPECT_EQ(count_op(after, Op::Broadcast), 2);
+  expect_same_values(before, after);
+  EXPECT_EQ(count_op(after_passes(before, "constant-folding, dce"), Op::Iota), 0);
+}
+
+TEST(Splats, EachReaderHasItsOwn) {
+  const Module before = parsed(R"(HloModule m
+ENTRY e { x = f32[8] parameter(0)
+ s = f32[] parameter(1)
+ b = f32[8] broadcast(s), dimensions={}
+ y = f32[8] add(x, b)
+ z = f32[8] multiply(b, b)
+ held = f32[8] broadcast(s), dimensions={}
+ w = f32[8] subtract(z, held)
+ row = f32[2] slice(x), slice={[0:2]}
+ rows = f32[8,2] broadcast(row), dimensions={1}
+ u = f32[8,2] sine(rows)
+ v = f32[8,2] cosine(rows)
+ ROOT t = (f32[8], f32[8], f32[8], f32[8,2], f32[8,2]) tuple(y, w, held, u, v) })");
+  const Module after = after_passes(before, "splat-splitter");
+  EXPECT_EQ(count_op(after, Op::Broadcast), 4);  // two of b, that which is a result, and of rows
+  for (size_t i = 0; i < after.instructions.size(); ++i) {
+    const InstructionId id{static_cast<uint32_t>(i)};
+    if (after[id].op != Op::Add && after[id].op != Op::Multiply) continue;
+    EXPECT_EQ(count_readers(after, after.operand(id, 1)), 1);
+  }
+  expect_same_values(before, after);
+}
+
 TEST(Folding, KeepsTablesOfCostlyFunctions) {
   const Module before = parsed(R"(HloModule m
 ENTRY e { x = f32[2,64,32] parameter(0)
