@@ -16,6 +16,23 @@ Attributes along(const Mesh& mesh, std::span<const SubAxis> axes, int64_t channe
   return out;
 }
 
+template <class T>
+std::optional<Literal> table_of(const Dims& dims, std::span<const int64_t> numbers) {
+  const auto fits = [](int64_t number) { return std::in_range<T>(number); };
+  if (!std::ranges::all_of(numbers, fits)) return std::nullopt;
+  const std::vector<T> narrow(numbers.begin(), numbers.end());
+  return Literal::from<T>(dims, std::span(narrow));
+}
+
+// Each device holds all tables of the program all the time.
+Literal narrowest_table(const Dims& dims, std::span<const int64_t> numbers) {
+  if (auto bytes = table_of<uint8_t>(dims, numbers)) return *std::move(bytes);
+  if (auto halves = table_of<uint16_t>(dims, numbers)) return *std::move(halves);
+  auto words = table_of<int32_t>(dims, numbers);
+  check(words.has_value(), "a table of numbers that 32 bits do not hold");
+  return *std::move(words);
+}
+
 }  // namespace
 
 InstructionId LocalCode::reshape(InstructionId value, Dims to) {
@@ -209,15 +226,16 @@ std::vector<InstructionId> LocalCode::row(const std::vector<Dims>& table) {
     else columns.push_back(column);
   }
   if (columns.empty()) return out;
-  std::vector<int32_t> numbers;
+  Dims numbers;
   for (const Dims& row : table)
-    for (size_t column : columns) numbers.push_back(static_cast<int32_t>(row[column]));
+    for (size_t column : columns) numbers.push_back(row[column]);
   const InstructionId all =
-      editor_.add_constant(like_, Literal::from<int32_t>({std::ssize(table), std::ssize(columns)},
-                                                         std::span(std::as_const(numbers))));
-  for (size_t i = 0; i < columns.size(); ++i)
-    out[columns[i]] = reshape(
-        dynamic_slice(all, std::array{partition(), number(static_cast<int64_t>(i))}, {1, 1}), {});
+      constant(narrowest_table({std::ssize(table), std::ssize(columns)}, numbers));
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const auto column = number(static_cast<int64_t>(i));
+    const InstructionId one = dynamic_slice(all, std::array{partition(), column}, {1, 1});
+    out[columns[i]] = convert(reshape(one, {}), ElementType::S32);
+  }
   return out;
 }
 
