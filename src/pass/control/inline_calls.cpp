@@ -1,5 +1,6 @@
 // Puts the instructions of called computations where the calls stood.
 //   call(x), to_apply=f => the body of f with x for its parameter
+//   get-tuple-element(tuple(x, y)), of what is passed or returned => its element
 // Loops that stand in several places then, or did before, get conditions and bodies of their own.
 // Assumes nothing. Later passes may assume that calls are left only where a module would grow too
 // much, where control dependences hold them, on other threads, or where the frontend attribute
@@ -66,6 +67,20 @@ class Inliner {
     const InstructionId root = editor_.clone_body(callee, module_[call].computation, arguments);
     size_ += size_of(callee);
     editor_.replace_moved(call, root);
+    read_elements(root);
+    for (InstructionId argument : arguments) read_elements(argument);
+  }
+
+  // Who reads an element need not wait for the whole tuple.
+  void read_elements(InstructionId tuple) {
+    if (module_[tuple].removed || module_[tuple].op != Op::Tuple) return;
+    for (InstructionId user : module_.users(tuple)) {
+      if (module_[user].op != Op::GetTupleElement) continue;
+      const int64_t index = module_.attributes<GetTupleElementAttributes>(user).index;
+      const InstructionId element = module_.operand(tuple, static_cast<size_t>(index));
+      if (editor_.can_replace(user, element)) editor_.replace(user, element);
+      if (module_[tuple].removed) return;
+    }
   }
 
   // Of open computations, callers first, and so the copies before what they call.
