@@ -171,6 +171,41 @@ TEST(EmitReshard, SendsThePlansBytes) {
   }
 }
 
+int64_t count_op(const Module& module, Op op) {
+  return std::ranges::count_if(module.instructions, [&](const Instruction& instruction) {
+    return !instruction.removed && instruction.op == op;
+  });
+}
+
+// Every round brings every device a box, its own one or another's: none has to take out of its new
+// tile what it keeps there, and tables of small numbers take a byte a device.
+TEST(EmitReshard, OwnBoxesComeInTheSameRounds) {
+  const SharedMesh mesh = *make_mesh(Mesh{{{"x", 2}, {"y", 4}}, {}, {}});
+  const ShardyMeshes meshes = {{"m", mesh}};
+  const Dims dims = {16, 32};
+  const auto pair = *parse_shardy_shardings(
+      R"(#sdy.sharding_per_value<[<@m, [{"x"}, {"y"}]>, <@m, [{"y"}, {"x"}]>]>)", meshes);
+  const auto plan = plan_reshard(dims, pair[0], pair[1]);
+  ASSERT_TRUE(plan);
+  ASSERT_EQ(plan->steps.size(), 1u);
+  ASSERT_EQ(plan->steps[0].kind, ReshardStep::Kind::Chunks);
+  Module module = identity(local_dims(dims, pair[0]), 8);
+  {
+    Editor editor(module);
+    int64_t channel = 1;
+    const auto out = emit_reshard(editor, module[module.entry].root, dims, *plan, channel);
+    ASSERT_TRUE(out);
+    module[module.entry].root = *out;
+  }
+  EXPECT_EQ(count_op(module, Op::CollectivePermute), 2);
+  EXPECT_EQ(count_op(module, Op::Select), 0);
+  for (const Instruction& instruction : module.instructions)
+    if (instruction.op == Op::Constant && module.shape(instruction).dims.size() == 2 &&
+        module.shape(instruction).dims[0] == 8) {
+      EXPECT_EQ(module.shape(instruction).type, ElementType::U8);
+    }
+}
+
 struct Reduction {
   const char *from, *to;
   double bytes;

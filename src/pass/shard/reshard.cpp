@@ -137,8 +137,10 @@ ReshardPlan plan_of_chunks(std::span<const int64_t> dims, const AxisSharding& fr
   for (const ChunkRound& round : chunk_rounds(dims, from, to)) {
     const int64_t elements = element_count(std::span(round.sizes));
     largest = std::max(largest, elements);
-    step.elements += elements * std::ssize(round.transfers);
-    ++step.collectives;
+    step.elements += elements * std::ranges::count_if(round.transfers, [](const auto& one) {
+                       return one.source != one.target;
+                     });
+    step.collectives += round.communicates();
   }
   step.peak = element_count(std::span<const int64_t>(local_dims(dims, from))) +
               element_count(std::span<const int64_t>(local_dims(dims, to))) + 2 * largest;

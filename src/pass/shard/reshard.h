@@ -56,7 +56,7 @@ Result<ReshardPlan> plan_reshard(std::span<const int64_t> dims, const AxisShardi
 Result<int64_t> reshard_bound(std::span<const int64_t> dims, const AxisSharding& from,
                               const AxisSharding& to);
 
-// A box of the array that a device sends to another.
+// A box of the array that a device sends to another, or has of its new tile.
 struct ChunkTransfer {
   int64_t source = 0, target = 0;
   Dims offset;  // in the array
@@ -65,8 +65,9 @@ struct ChunkTransfer {
 struct ChunkRound {
   Dims sizes;
   std::vector<ChunkTransfer> transfers;
+  bool communicates() const;  // not only boxes that devices have
 };
-// All that devices lack, each element from one of its holders. Rounds of larger boxes first.
+// All of the new tiles, each element from one of its holders.
 std::vector<ChunkRound> chunk_rounds(std::span<const int64_t> dims, const AxisSharding& from,
                                      const AxisSharding& to);
 

@@ -1,5 +1,7 @@
 // What no chain of collectives moves without waste: each device gets the boxes that it lacks from
-// others that hold them, in rounds of collective-permutes.
+// others that hold them, in rounds of collective-permutes. What a device has already it sends to
+// itself, which takes no bytes of a link, where no more rounds are needed so: then most rounds
+// bring every device a box, and none has to keep what it holds beside the box.
 #include <algorithm>
 #include <map>
 
@@ -68,15 +70,27 @@ int64_t choose_source(const Dims& holders, std::span<const int64_t> sent, int64_
   return best;
 }
 
-std::map<Dims, std::vector<Edge>, std::greater<>> find_edges(std::span<const int64_t> dims,
-                                                             const AxisSharding& from,
-                                                             const AxisSharding& to) {
+using EdgesBySizes = std::map<Dims, std::vector<Edge>, std::greater<>>;
+
+// What devices have of their new tiles, as edges to themselves.
+EdgesBySizes own_edges(const DeviceTiles& held, const DeviceTiles& wanted) {
+  EdgesBySizes out;
+  for (int64_t device = 0; device < held.devices(); ++device) {
+    ArrayBox box = intersection(held.box_of(device), wanted.box_of(device));
+    if (box.elements() > 0)
+      out[std::move(box.sizes)].push_back({device, device, std::move(box.offset)});
+  }
+  return out;
+}
+
+// What they lack. `sent`: edges that begin at each device already.
+EdgesBySizes foreign_edges(std::span<const int64_t> dims, const AxisSharding& from,
+                           const AxisSharding& to, Dims sent) {
   const DeviceTiles held(from, dims), wanted(to, dims);
   const Dims tile_dims = local_dims(dims, from);
   const Dims groups = manual_groups(from);
   const std::map<Dims, Dims> holders = holders_of(held, groups);
-  Dims sent(held.devices(), 0);
-  std::map<Dims, std::vector<Edge>, std::greater<>> out;  // by sizes
+  EdgesBySizes out;
   for (int64_t target = 0; target < wanted.devices(); ++target) {
     const Dims own = held.tile_of(target);
     for_each_meeting(held, tile_dims, wanted.box_of(target), [&](const Dims& tile, ArrayBox box) {
@@ -152,13 +166,11 @@ class Coloring {
   std::vector<int64_t> color_;
 };
 
-}  // namespace
-
-std::vector<ChunkRound> chunk_rounds(std::span<const int64_t> dims, const AxisSharding& from,
-                                     const AxisSharding& to) {
+// A device is a target once a round, and a source.
+std::vector<ChunkRound> rounds_of(const EdgesBySizes& edges_by_sizes, int64_t devices) {
   std::vector<ChunkRound> out;
-  for (const auto& [sizes, edges] : find_edges(dims, from, to)) {
-    const Coloring coloring(edges, mesh_size(*from.mesh));
+  for (const auto& [sizes, edges] : edges_by_sizes) {
+    const Coloring coloring(edges, devices);
     const size_t first = out.size();
     out.resize(first + coloring.colors(), ChunkRound{sizes, {}});
     for (size_t i = 0; i < edges.size(); ++i)
@@ -166,6 +178,34 @@ std::vector<ChunkRound> chunk_rounds(std::span<const int64_t> dims, const AxisSh
           {edges[i].source, edges[i].target, edges[i].offset});
   }
   return out;
+}
+
+int64_t collectives_of(const std::vector<ChunkRound>& rounds) {
+  return std::ranges::count_if(rounds, &ChunkRound::communicates);
+}
+
+}  // namespace
+
+bool ChunkRound::communicates() const {
+  return std::ranges::any_of(transfers,
+                             [](const ChunkTransfer& one) { return one.source != one.target; });
+}
+
+std::vector<ChunkRound> chunk_rounds(std::span<const int64_t> dims, const AxisSharding& from,
+                                     const AxisSharding& to) {
+  const int64_t devices = mesh_size(*from.mesh);
+  const EdgesBySizes own = own_edges(DeviceTiles(from, dims), DeviceTiles(to, dims));
+  std::vector<ChunkRound> apart = rounds_of(own, devices);
+  const auto foreign = rounds_of(foreign_edges(dims, from, to, Dims(devices, 0)), devices);
+  apart.insert(apart.end(), foreign.begin(), foreign.end());
+  Dims sent(devices, 0);
+  for (const auto& [sizes, edges] : own)
+    for (const Edge& edge : edges) ++sent[edge.source];
+  EdgesBySizes all = foreign_edges(dims, from, to, std::move(sent));
+  for (const auto& [sizes, edges] : own)
+    all[sizes].insert(all[sizes].end(), edges.begin(), edges.end());
+  std::vector<ChunkRound> joined = rounds_of(all, devices);
+  return collectives_of(joined) <= collectives_of(apart) ? joined : apart;
 }
 
 }  // namespace hilo

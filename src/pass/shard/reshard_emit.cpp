@@ -207,32 +207,19 @@ class Chunks {
 
   InstructionId emit(InstructionId tile, int64_t& channel) {
     InstructionId out = code_.zeros(code_.type(tile), local_dims(dims_, step_.to));
-    for (const ChunkRound& kept : kept_boxes()) {
-      const InstructionId box = take(tile, kept);
-      out = put(out, box, kept);
-    }
     for (const ChunkRound& round : chunk_rounds(dims_, step_.from, step_.to)) {
-      std::vector<std::pair<int64_t, int64_t>> pairs;
-      for (const ChunkTransfer& one : round.transfers) pairs.emplace_back(one.source, one.target);
-      out = put(out, code_.permute(take(tile, round), std::move(pairs), channel++), round);
+      InstructionId box = take(tile, round);
+      if (round.communicates()) box = send(box, round, channel++);
+      out = put(out, box, round);
     }
     return out;
   }
 
  private:
-  // What devices have of their new tiles, boxes of each size together.
-  std::vector<ChunkRound> kept_boxes() const {
-    std::map<Dims, ChunkRound, std::greater<>> by_sizes;
-    for (int64_t device = 0; device < from_.devices(); ++device) {
-      ArrayBox box = intersection(from_.box_of(device), to_.box_of(device));
-      if (box.elements() == 0) continue;
-      ChunkRound& round = by_sizes[box.sizes];
-      round.sizes = box.sizes;
-      round.transfers.push_back({device, device, std::move(box.offset)});
-    }
-    std::vector<ChunkRound> out;
-    for (auto& [sizes, round] : by_sizes) out.push_back(std::move(round));
-    return out;
+  InstructionId send(InstructionId box, const ChunkRound& round, int64_t channel) {
+    std::vector<std::pair<int64_t, int64_t>> pairs;
+    for (const ChunkTransfer& one : round.transfers) pairs.emplace_back(one.source, one.target);
+    return code_.permute(box, std::move(pairs), channel);
   }
 
   InstructionId take(InstructionId tile, const ChunkRound& round) {
