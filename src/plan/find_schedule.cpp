@@ -213,15 +213,23 @@ class Finder {
 
 }  // namespace
 
+// A graph does not say which results are written over their operands: of the order that is best by
+// the graphs and the one that was soon found, the meter takes the better, each polished.
 Schedule find_schedule(const Module& module, const Machine& machine, const Aliases& aliases) {
   Finder finder(module, machine, aliases);
+  Schedule drafted = finder.take();
   finder.improve();
-  Schedule schedule = finder.take();
+  Schedule improved = finder.take();
   const size_t measures = polish_work / (finder.count() + 1);
-  if (measures < min_measures) return schedule;
+  if (measures < min_measures) return improved;
   PeakMeter meter(module, machine, aliases);
-  polish(module, meter, finder.graphs(), schedule, static_cast<int64_t>(measures));
-  return schedule;
+  const auto polished_peak = [&](Schedule& schedule) {
+    polish(module, meter, finder.graphs(), schedule, static_cast<int64_t>(measures));
+    return meter.measure(schedule).bytes;
+  };
+  const int64_t peak = polished_peak(improved);
+  if (drafted.orders == improved.orders) return improved;
+  return polished_peak(drafted) < peak ? drafted : improved;
 }
 
 }  // namespace hilo
