@@ -37,6 +37,37 @@ using TorusShape = std::array<int64_t, 3>;
 
 enum class MachineFamily : uint8_t { Cpu, Gpu, Tpu };
 
+// A cache of data.
+struct Cache {
+  int64_t bytes = 0;  // 0: there is none
+  int64_t ways = 0;
+  int64_t cores = 1;            // that share it
+  double bytes_per_second = 0;  // read by one core; written at half of it
+  bool operator==(const Cache&) const = default;
+};
+
+// Of one core, elements a second, in whole vectors that lie in the first cache.
+struct FloatRates {
+  double f32 = 0, f64 = 0;
+  bool operator==(const FloatRates&) const = default;
+};
+
+// The cores of a CPU, all alike. Rates are those of one core; 0: not known.
+struct Cores {
+  int64_t count = 0;
+  std::array<Cache, 3> caches = {};  // nearest first
+  int64_t cache_line = 64, page = 4096, huge_page = 1 << 21;
+  int64_t vector_bytes = 16, vector_registers = 16;
+  FloatRates multiply_adds = {}, divisions = {}, square_roots = {};
+  FloatRates transcendentals = {};  // exponentials; others take as long or a few times that
+  double gathers = 0;               // elements of any type at addresses of their own
+  double bytes_per_second = 0;      // read by one core of main memory
+  double thread_seconds = 0;        // to hand work to threads that wait, and wait for its end
+  double kernel_seconds = 0;        // to start a kernel
+  double routine_seconds = 0;       // to call a function of the library
+  bool operator==(const Cores&) const = default;
+};
+
 // What XLA calls one device: a chip, or one core of TPU v2, v3 and v7x.
 struct Machine {
   std::string_view name;         // as in --target: "v5e", "h100_sxm", "cpu"
@@ -51,12 +82,20 @@ struct Machine {
   double flops_f32 = 0, flops_bf16 = 0, flops_int8 = 0, flops_fp8 = 0;
   Links links = {};
   TorusShape torus = {};  // of the devices that run a program
+  Cores cores = {};       // of CPUs
 };
 
 std::span<const Machine> machines();
 // By name; a topology after it is ignored ("v5e:2x2", "v5p_2x2x1", "v6e-8"), and the part before
 // an underscore stands for the first machine that begins so ("h100"). Null when there is none.
 const Machine* find_machine(std::string_view name);
+// The CPU that LLVM, and --target-cpu, call so: that of its row, or of the row that it is like; for
+// other names, and on other architectures, the plainest one. "native": host_machine().
+const Machine& find_cpu(std::string_view name);
+// This machine's processor, or the lesser one that HILO_PROCESSOR names: its row as it stands, so
+// that two machines with one chip decide alike; of a chip without a row the one for its level, with
+// the caches that the system tells of. Its count of cores is that of usable_cores().
+const Machine& host_machine();
 // Whose links and rates count where no machine is named: that of the first row of TORUS.
 const Machine& assumed_machine();
 // "4x2", "2x2x4", of at most as many axes as the machine's torus has. Nothing for other texts.

@@ -3,13 +3,10 @@
 #include <functional>
 
 #include "machine/machine.h"
+#include "machine/processors.h"
 
 namespace hilo {
 namespace {
-
-#define KIB(n) (int64_t{n} << 10)
-#define MIB(n) (int64_t{n} << 20)
-#define GIB(n) (int64_t{n} << 30)
 
 // Numbers of the spaces: jax/_src/tpu_custom_call.py, MemorySpace.color; 3 is the memory that the
 // cores of v4 share, 6 a second memory for scalars that compiled modules use and nobody names, 10
@@ -35,11 +32,6 @@ constexpr std::array<MemorySpace, 3> gpu_spaces(int64_t bytes, double rate) {
   return {{{0, "hbm", bytes, 256, 1, rate},
            {1, "collective", bytes, 256, 1, rate},
            {5, "host", 0, 256, 1, 0}}};
-}
-
-// The alignment that XLA:CPU gives to buffers.
-constexpr std::array<MemorySpace, 2> cpu_spaces() {
-  return {{{0, "host", 0, 64, 1, 0}, {5, "host", 0, 64, 1, 0}}};
 }
 
 #define TPU(name, description, hbm, rate, vmem, cmem, smem, granule, bf16, int8, fp8) \
