@@ -5,6 +5,7 @@
 // numbers and names compare with its dumps one to one.
 #pragma once
 
+#include "analysis/estimate.h"
 #include "analysis/index_map.h"
 #include "analysis/matching.h"
 #include "analysis/sharding_factors.h"

@@ -47,6 +47,7 @@ struct Traffic {
   double read = 0, written = 0;
 };
 Traffic traffic_of(Counting& counting, const Instruction& instruction);
+double bytes_read_of(Counting& counting, const Instruction& instruction, size_t operand);
 double bytes_of(const Shape& shape);  // all leaves in their layouts, tiles padded; no tuple tables
 double elements_of(const Shape& shape);  // of all leaves
 

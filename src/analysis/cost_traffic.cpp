@@ -187,22 +187,32 @@ double bytes_of(const Shape& shape) {
   return sum;
 }
 
-Traffic traffic_of(Counting& counting, const Instruction& instruction) {
+double bytes_read_of(Counting& counting, const Instruction& instruction, size_t k) {
   const Module& module = counting.module;
-  if (is_free(module, instruction)) return {};
+  if (is_free(module, instruction) || instruction.op == Op::Tuple) return 0;
   if (instruction.op == Op::Fusion) {
     const Border& border =
         border_of(counting, module.attributes<FusionAttributes>(instruction).calls);
-    Traffic traffic{border.constants, border.written};
-    for (double bytes : border.read) traffic.read += bytes;
-    return traffic;
+    return k < border.read.size() ? border.read[k] : 0;
   }
-  Traffic traffic{0, bytes_written(counting, instruction)};
-  if (instruction.op == Op::Tuple) return traffic;
-  const double result = elements_of(module.shape(instruction));
+  return bytes_of_elements(
+      counting.operand_shape(instruction, k),
+      elements_read(counting, instruction, k, elements_of(module.shape(instruction))));
+}
+
+Traffic traffic_of(Counting& counting, const Instruction& instruction) {
+  const Module& module = counting.module;
+  if (is_free(module, instruction)) return {};
+  Traffic traffic;
+  if (instruction.op == Op::Fusion) {
+    const Border& border =
+        border_of(counting, module.attributes<FusionAttributes>(instruction).calls);
+    traffic = {border.constants, border.written};
+  } else {
+    traffic.written = bytes_written(counting, instruction);
+  }
   for (size_t k = 0; k < instruction.operand_count; ++k)
-    traffic.read += bytes_of_elements(counting.operand_shape(instruction, k),
-                                      elements_read(counting, instruction, k, result));
+    traffic.read += bytes_read_of(counting, instruction, k);
   return traffic;
 }
 

@@ -70,8 +70,7 @@ StepTimes::StepTimes(const Module& module, const Machine& machine, const Schedul
       uses_[i] = network_.use_of(module, collective_of(module, {i}));
       is_start_[i] = has_trait(op, TraitEffect);
     } else if (!has_trait(op, TraitNoTraffic | TraitEffect | TraitCollective)) {
-      computations_[i] =
-          std::max(costs[i].flops / flops, (costs[i].bytes_read + costs[i].bytes_written) / bytes);
+      computations_[i] = estimate(work_of(costs[i]), machine).seconds;
     }
   }
   find_pairs(module);
