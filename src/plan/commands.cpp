@@ -187,11 +187,20 @@ Result<Commands> find_commands(const Module& module, const Plan& plan,
   return CommandFinder(module, plan, options).find();
 }
 
-std::optional<double> seconds_of(const Cost& cost, const Machine& machine) {
-  const double bytes = memory_space(machine, 0).bytes_per_second, flops = machine.flops_f32;
-  if (bytes <= 0 && flops <= 0) return std::nullopt;
-  const double moving = bytes > 0 ? (cost.bytes_read + cost.bytes_written) / bytes : 0;
-  return std::max(moving, flops > 0 ? cost.flops / flops : 0);
+std::vector<Estimate> estimate_commands(const Module& module, const Plan& plan,
+                                        const Machine& machine) {
+  using enum CommandKind;
+  std::vector<Work> works = count_work(module, &plan.schedule);
+  std::vector<Estimate> out(works.size());
+  for (const std::vector<Command>& commands : plan.commands.orders)
+    for (const Command& command : commands) {
+      const bool is_kernel = command.kind == Kernel || command.kind == Copy;
+      if (!is_kernel && command.kind != Routine) continue;
+      Work& work = works[command.instruction.value];
+      (is_kernel ? work.kernels : work.routines) = 1;
+      out[command.instruction.value] = estimate(work, machine);
+    }
+  return out;
 }
 
 }  // namespace hilo

@@ -76,8 +76,10 @@ std::string describe(const Module& module, const Command& command);
 bool suits_routine(const Module& module, InstructionId instruction,
                    std::span<const ArraySlot> reads, std::span<const ArraySlot> writes);
 
-// Seconds that one run of an instruction takes at least, by the machine's rates; nothing where it
-// does not know them.
-std::optional<double> seconds_of(const Cost& cost, const Machine& machine);
+// By instruction: how long one run of its command takes on the machine, and what bounds it, where
+// the program runs again and again. Unknown for what runs others, for collectives and for what the
+// evaluator does.
+std::vector<Estimate> estimate_commands(const Module& module, const Plan& plan,
+                                        const Machine& machine);
 
 }  // namespace hilo

@@ -28,16 +28,13 @@ Json slots_json(const std::vector<ArraySlot>& slots) {
   return out;
 }
 
-// What one command takes.
-struct Measured {
-  double bytes, flops;
-  std::optional<double> seconds;
-};
-
 class CommandsReport {
  public:
   CommandsReport(const Module& module, const Plan& plan, const Machine& machine)
-      : module_(module), plan_(plan), machine_(machine), costs_(count_cost(module)) {}
+      : module_(module),
+        plan_(plan),
+        costs_(count_cost(module)),
+        estimates_(estimate_commands(module, plan, machine)) {}
 
   std::string text(const ReportStyle& style) const {
     std::string out = totals() + "\n";
@@ -49,6 +46,7 @@ class CommandsReport {
                        {"bytes", Side::Right},
                        {"flops", Side::Right},
                        {"us", Side::Right},
+                       {"bound by"},
                        {"reads"},
                        {"writes"},
                        {"why no kernel"}});
@@ -98,36 +96,42 @@ class CommandsReport {
     return out;
   }
 
-  Measured measured(const Command& command) const {
+  const Estimate& estimate_of(const Command& command) const {
+    return estimates_[command.instruction.value];
+  }
+  double bytes_of(const Command& command) const {
     const Cost& cost = costs_[command.instruction.value];
-    Measured out = {cost.bytes_read + cost.bytes_written, cost.flops, seconds_of(cost, machine_)};
-    if (runs_others(command)) out.seconds.reset();  // told of the commands that it runs
-    return out;
+    return cost.bytes_read + cost.bytes_written;
   }
 
   std::vector<std::string> row_of(const Command& command) const {
-    const Measured is = measured(command);
+    const Estimate& estimate = estimate_of(command);
+    const bool is_known = estimate.bound != Bound::Unknown;
     return {std::string(text_of(command.kind)),
             "%" + plain_text(module_[command.instruction].name),
             to_string_without_layout(module_.shape(command.instruction)),
-            fmt::format("{:.0f}", is.bytes),
-            fmt::format("{:.0f}", is.flops),
-            is.seconds ? fmt::format("{:.2f}", *is.seconds * 1e6) : "?",
+            fmt::format("{:.0f}", bytes_of(command)),
+            fmt::format("{:.0f}", costs_[command.instruction.value].flops),
+            is_known ? fmt::format("{:.2f}", estimate.seconds * 1e6) : "?",
+            is_known ? std::string(hilo::text_of(estimate.bound)) : "",
             slots_text(command.reads),
             slots_text(command.writes),
             plain_text(describe(module_, command))};
   }
 
   Json json_of(ComputationId computation, const Command& command) const {
-    const Measured is = measured(command);
     Json out = {{"computation", std::string(module_[computation].name)},
                 {"kind", std::string(text_of(command.kind))},
                 {"name", std::string(module_[command.instruction].name)},
                 {"op", std::string(hilo::text_of(module_[command.instruction].op))},
                 {"shape", to_string_without_layout(module_.shape(command.instruction))},
-                {"bytes", is.bytes},
-                {"flops", is.flops}};
-    if (is.seconds) out["seconds"] = *is.seconds;
+                {"bytes", bytes_of(command)},
+                {"flops", costs_[command.instruction.value].flops}};
+    if (const Estimate& estimate = estimate_of(command); estimate.bound != Bound::Unknown) {
+      out["seconds"] = estimate.seconds;
+      out["bound"] = std::string(hilo::text_of(estimate.bound));
+      out["threads"] = estimate.threads;
+    }
     out["reads"] = slots_json(command.reads);
     out["writes"] = slots_json(command.writes);
     if (runs_others(command)) {
@@ -142,8 +146,8 @@ class CommandsReport {
 
   const Module& module_;
   const Plan& plan_;
-  const Machine& machine_;
   const std::vector<Cost> costs_;
+  const std::vector<Estimate> estimates_;  // by instruction
 };
 
 }  // namespace

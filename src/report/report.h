@@ -280,8 +280,7 @@ Result<std::string> sharding_report(Module& module, const ReportStyle& style = {
 Result<std::string> shardings_json(Module& module);  // schema "hilo.shardings.1"
 
 // The commands of a planned program in their order, computation by computation: what each moves and
-// computes, what it takes at least by the machine's rates, where its arrays lie, and why it is no
-// kernel.
+// computes, its estimate on the machine, where its arrays lie, and why it is no kernel.
 std::string commands_report(const Module& module, const Plan& plan, const Machine& machine,
                             const ReportStyle& style = {});
 std::string commands_json(const Module& module, const Plan& plan,

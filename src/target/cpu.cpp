@@ -72,7 +72,7 @@ Result<void> prepare_for_cpu(Module& module, const Machine& machine,
 // Code knows where the parts of tuples are: their tables of pointers are never made.
 const Machine* cpu_machine() {
   static const Machine machine = [] {
-    Machine out = *find_machine("cpu");
+    Machine out = host_machine();
     out.pointer_bytes = 0;
     return out;
   }();

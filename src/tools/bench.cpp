@@ -8,6 +8,7 @@
 #include "tools/inputs.h"
 #include "tools/interrupts.h"
 #include "tools/machine_memory.h"
+#include "tools/measure_machine.h"
 #include "tools/module_file.h"
 #include "tools/on_cpu.h"
 #include "tools/run_options.h"
@@ -18,7 +19,7 @@ namespace {
 
 struct Options {
   std::string file, device;
-  bool parse_only = false;
+  bool parse_only = false, machine = false;
   int runs = 10, threads = 0;
   double max_seconds = 20, timeout = 0;
   std::string memory_limit;
@@ -139,7 +140,17 @@ double time_opening() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+void bench_machine(Session& session) {
+  const auto record = measure_machine();
+  if (!record) return fail_with(session, record.error());
+  if (const auto kept = keep_host_record(*record); !kept) warn(session, kept.error().message);
+  fmt::print("{}\n", session.json ? json_of(*record).dump(2) : record_text(*record));
+}
+
 void bench(Options& options, Session& session) {
+  if (options.machine) return bench_machine(session);
+  if (options.file.empty())
+    return fail_with(session, {ErrorKind::Usage, "FILE is required, or --machine"});
   if (lists_stages(options.file, options.stage, session)) return;
   const auto threads = thread_count(options.threads);
   if (!threads) return fail_with(session, threads.error());
@@ -208,7 +219,11 @@ void bench(Options& options, Session& session) {
 
 void add_bench(Arguments& arguments, Session& session) {
   auto options = std::make_shared<Options>();
-  arguments.add_option("FILE", options->file, "a module, a dump folder, or -").required();
+  const Option file = arguments.add_option("FILE", options->file, "a module, a dump folder, or -");
+  arguments
+      .add_flag("--machine", options->machine,
+                "measure the processor instead, for a few seconds; HILO_CACHE keeps the record")
+      .excludes(file);
   add_stage_options(arguments, options->stage);
   arguments.add_flag("--parse-only", options->parse_only, "measure reading alone");
   arguments
@@ -235,7 +250,8 @@ void add_bench(Arguments& arguments, Session& session) {
                   "  hilo bench module.txt\n"
                   "  hilo bench module.txt --device=eval --runs=3\n"
                   "  hilo bench module.txt --time-passes --target-cpu=x86-64-v3\n"
-                  "  hilo bench module.txt --parse-only",
+                  "  hilo bench module.txt --parse-only\n"
+                  "  hilo bench --machine --json > machine.json",
                   environment_help));
   arguments.callback([options, &session] { bench(*options, session); });
 }

@@ -10,6 +10,7 @@
 #include "tools/explain_dump.h"
 #include "tools/explain_index_maps.h"
 #include "tools/explain_input.h"
+#include "tools/machine_record.h"
 #include "tools/named.h"
 #include "tools/run_options.h"
 #include "tools/target_machine.h"
@@ -22,7 +23,7 @@ namespace {
 struct Options {
   std::vector<std::string> files;
   int64_t limit_bytes = 0;  // 0: none
-  std::string target, topology, limit, html, dump_to, dump_form = "today", index_map;
+  std::string target, topology, limit, html, dump_to, dump_form = "today", index_map, machine;
   bool keep_order = false, verify_plan = false, no_advice = false, collectives = false,
        sharding = false, commands = false;
   int rows = 20;
@@ -207,9 +208,11 @@ Result<void> explain_commands(const ExplainInput& input, const Options& options,
                               const Session& session) {
   if (!input.module)
     return fail(ErrorKind::Usage, "--commands tells of a module that is compiled; this is a dump");
+  HILO_TRY(const MachineRecord machine,
+           options.machine.empty() ? known_host_record() : read_record(options.machine));
   HILO_DO(check_all(verify(input.module->module), session));
-  HILO_TRY(const std::string text,
-           commands_of_program(input.module->module, session.json, report_style(options)));
+  HILO_TRY(const std::string text, commands_of_program(input.module->module, machine.machine(),
+                                                       session.json, report_style(options)));
   fmt::print("{}", text);
   return {};
 }
@@ -218,6 +221,8 @@ Result<void> explain(Options& options, Session& session) {
   HILO_TRY(options.limit_bytes, parse_limit(options.limit));
   if (options.html == "-" && session.json)
     return fail(ErrorKind::Usage, "--html=- and --json both write to standard output");
+  if (!options.machine.empty() && !options.commands)
+    return fail(ErrorKind::Usage, "--machine tells what commands take: --commands is missing");
   HILO_TRY(const std::optional<Machine> named, find_target(options.target, options.topology));
   const Machine* const machine = named ? &*named : nullptr;
   auto input = load_explain_input(options.files, options.stage, session);
@@ -271,6 +276,9 @@ void add_explain(Arguments& arguments, Session& session) {
   arguments.add_flag("--commands", options->commands,
                      "what the compiled program consists of, before there is code: kernels, "
                      "routines, loops, and why a step is no kernel");
+  arguments.add_option("--machine", options->machine,
+                       "with --commands: a record as `hilo bench --machine --json` writes it, in "
+                       "place of this machine's");
   arguments.add_flag("--collectives", options->collectives,
                      "what devices send each other, why, and what would save it");
   arguments.add_flag("--sharding", options->sharding,
