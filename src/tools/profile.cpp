@@ -91,11 +91,19 @@ void Profile::add(InstructionId id, double seconds, int64_t device) {
 
 void Profile::add_row(InstructionId id, const std::string& line, double seconds) {
   const std::string op(text_of(module_[id].op));
-  for (Row* row : {&by_op_[op], &by_line_[line.empty() ? "(unknown)" : line]}) {
+  for (Row* row : {&by_op_[op], &by_line_[line.empty() ? "(unknown)" : line], &by_command_[id]}) {
     row->seconds += seconds;
     row->bytes += bytes_of(costs_[id.value]);
     ++row->count;
     ++row->steps[id];
+  }
+}
+
+void Profile::estimate_on(const Machine& machine) {
+  std::vector<Work> works = count_work(module_);
+  for (Work& work : works) {
+    work.kernels = 1;
+    estimates_.push_back(estimate(work, machine));
   }
 }
 
@@ -107,9 +115,10 @@ void Profile::add_collective(InstructionId id, double seconds) {
   row.count += step->second == id;
 }
 
-std::vector<std::pair<std::string, Profile::Row>> Profile::mean_rows(const Rows& rows) const {
+template <class Key>
+std::vector<std::pair<Key, Profile::Row>> Profile::mean_rows(const std::map<Key, Row>& rows) const {
   const int64_t runs = std::max<int64_t>(1, runs_);
-  std::vector<std::pair<std::string, Row>> out(rows.begin(), rows.end());
+  std::vector<std::pair<Key, Row>> out(rows.begin(), rows.end());
   for (auto& [name, row] : out) {
     row.seconds /= static_cast<double>(runs);
     row.bytes /= static_cast<double>(runs);
@@ -175,10 +184,29 @@ std::string Profile::text(const std::optional<Roofline>& roofline) const {
       out += cells + fit_to(name, width > cells.size() ? width - cells.size() : 0) + "\n";
     }
   }
-  out += collectives_text();
+  out += commands_text() + collectives_text();
   if (roofline)
     out += fmt::format("roofline, measured: copies {:.1f} GB/s, products {:.0f} Gflop/s\n",
                        roofline->bytes_per_second / 1e9, roofline->flops_per_second / 1e9);
+  return out;
+}
+
+std::string Profile::commands_text() const {
+  if (estimates_.empty()) return "";
+  constexpr size_t max_rows = 20;
+  const size_t width = terminal_width();
+  std::string out = fmt::format("{:>10} {:>12} {:>9}  {:<18}command\n", "ms", "estimated ms",
+                                "count", "bound by");
+  auto rows = mean_rows(by_command_);
+  rows.resize(std::min(rows.size(), max_rows));
+  for (const auto& [id, row] : rows) {
+    const Estimate& each = estimates_[id.value];
+    const std::string cells = fmt::format("{:>10.3f} {:>12.3f} {:>9}  {:<18}", row.seconds * 1e3,
+                                          each.seconds * static_cast<double>(row.count) * 1e3,
+                                          row.count, hilo::text_of(each.bound));
+    const std::string name = fmt::format("{} {}", text_of(module_[id].op), module_[id].name);
+    out += cells + fit_to(name, width > cells.size() ? width - cells.size() : 0) + "\n";
+  }
   return out;
 }
 
@@ -213,6 +241,18 @@ nlohmann::ordered_json Profile::json(const std::optional<Roofline>& roofline) co
       if (roofline) out[title].back()["least_seconds"] = min_seconds(row, *roofline);
     }
   }
+  if (!estimates_.empty()) out["by_command"] = nlohmann::ordered_json::array();
+  for (const auto& [id, row] : mean_rows(by_command_))
+    if (!estimates_.empty()) {
+      const Estimate& each = estimates_[id.value];
+      out["by_command"].push_back(
+          {{"name", module_[id].name},
+           {"op", text_of(module_[id].op)},
+           {"seconds", row.seconds},
+           {"count", row.count},
+           {"estimated_seconds", each.seconds * static_cast<double>(row.count)},
+           {"bound", hilo::text_of(each.bound)}});
+    }
   out["collectives"] = nlohmann::ordered_json::array();
   for (const Collective& row : mean_collectives())
     out["collectives"].push_back({{"name", module_[row.id].name},

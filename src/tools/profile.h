@@ -33,6 +33,8 @@ class Profile {
   // time. Rows of a terminal fit its width.
   std::string text(const std::optional<Roofline>& roofline = {}) const;
   nlohmann::ordered_json json(const std::optional<Roofline>& roofline = {}) const;
+  // Tables and JSON tell of each command how long it takes by estimate too. Once, before the runs.
+  void estimate_on(const Machine& machine);
   // For ui.perfetto.dev: the first million steps.
   std::string trace() const;
 
@@ -52,17 +54,21 @@ class Profile {
   struct Span {
     double start, seconds;  // from the zero
   };
-  std::vector<std::pair<std::string, Row>> mean_rows(const Rows& rows) const;  // by time
+  template <class Key>
+  std::vector<std::pair<Key, Row>> mean_rows(const std::map<Key, Row>& rows) const;  // by time
   std::vector<Collective> mean_collectives() const;
   double min_seconds(const Row& row, const Roofline& roofline) const;
   void add_collective(InstructionId id, double seconds);
   std::string collectives_text() const;
+  std::string commands_text() const;
   void add_row(InstructionId id, const std::string& line, double seconds);
   void add_event(InstructionId id, const std::string& line, Span span, int64_t device);
 
   const Module& module_;
   std::vector<Cost> costs_;
   Rows by_op_, by_line_;
+  std::map<InstructionId, Row> by_command_;
+  std::vector<Estimate> estimates_;                  // by instruction, of one run; empty: not asked
   std::map<InstructionId, Collective> collectives_;  // by their first steps
   std::map<InstructionId, InstructionId> start_of_;  // of their steps
   std::vector<TraceEvent> events_;

@@ -10,6 +10,7 @@
 #include "tools/inputs.h"
 #include "tools/interrupts.h"
 #include "tools/machine_memory.h"
+#include "tools/machine_record.h"
 #include "tools/module_file.h"
 #include "tools/named.h"
 #include "tools/observe.h"
@@ -229,6 +230,11 @@ Result<Ran> run_compiled(const Module& module, const RunOptions& options,
       HILO_TRY(roofline, measure_roofline(options.threads));
     }
     profile.emplace(executable.module());
+    if (options.observe.profile) {
+      HILO_TRY(MachineRecord record, known_host_record());
+      if (options.threads > 0) record.cores.count = options.threads;
+      profile->estimate_on(record.machine());
+    }
   } else if (!session.json && !session.quiet) {
     progress = work_progress(executable.module());
     if (progress)
