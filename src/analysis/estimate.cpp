@@ -40,16 +40,19 @@ Times arithmetic_times(const Work& work, const Cores& cores) {
   return out;
 }
 
-// Each thread has the caches of a core, and as many shared ones as its cores fill.
+// What the threads have of a cache: all of it for each group of cores that they fill. Cores of a
+// group that are not this machine's have their part of it.
+double capacity(const Cache& cache, const Cores& cores, double threads) {
+  const auto sharing = static_cast<double>(std::max<int64_t>(1, cache.cores));
+  const double part = std::min(1.0, static_cast<double>(cores.count) / sharing);
+  return static_cast<double>(cache.bytes) * part * std::max(1.0, threads / sharing);
+}
+
 Bound level_of(double distance, const Cores& cores, double threads) {
   constexpr std::array<Bound, 3> levels = {Bound::FirstCache, Bound::SecondCache,
                                            Bound::ThirdCache};
-  for (size_t i = 0; i < levels.size(); ++i) {
-    const Cache& cache = cores.caches[i];
-    const double shares =
-        std::max(1.0, threads / static_cast<double>(std::max<int64_t>(1, cache.cores)));
-    if (distance <= static_cast<double>(cache.bytes) * shares) return levels[i];
-  }
+  for (size_t i = 0; i < levels.size(); ++i)
+    if (distance <= capacity(cores.caches[i], cores, threads)) return levels[i];
   return Bound::Memory;
 }
 

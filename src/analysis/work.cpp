@@ -55,6 +55,10 @@ double rows_found(const Counting& counting, const Instruction& i, const SortAttr
   return sort_flops(elements_of(counting.operand_shape(i, 0)));
 }
 
+double rows_found(const Counting& counting, const Instruction& i, const TopKAttributes&) {
+  return elements_of(counting.operand_shape(i, 0));
+}
+
 class WorkCounter {
  public:
   explicit WorkCounter(const Module& module)

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <functional>
@@ -79,7 +80,7 @@ Literal argument_of(const Shape& shape) {
 
 // The least seconds of several runs on one thread.
 Result<double> run_seconds(const std::string& text) {
-  constexpr int runs = 5;
+  constexpr int runs = 10;
   HILO_TRY(Module module, parse(text));
   const Literal argument = argument_of(module.shape(module[module.entry].parameters[0]));
   HILO_TRY(const Executable executable, compile(std::move(module), cpu_target(), {.threads = 1}));
@@ -125,7 +126,7 @@ class Measuring {
     HILO_DO(both("roots", cores.square_roots, "y = @ sqrt(x)"));
     HILO_DO(both("exponentials", cores.transcendentals, "m = @ negate(x)\n  y = @ exponential(m)"));
     HILO_DO(gather_rate());
-    for (size_t i = 0; i < cores.caches.size(); ++i) HILO_DO(cache_rate(cores.caches[i]));
+    for (size_t i = 0; i < cores.caches.size(); ++i) HILO_DO(cache_rate(i));
     HILO_DO(memory_rates());
     hand_over();
     tell("");
@@ -178,10 +179,15 @@ class Measuring {
                         4, record_.cores.gathers);
   }
 
-  // An array is read and written where it lies: a store counts as two loads (analysis/estimate.h).
-  Result<void> cache_rate(Cache& cache) {
+  // An array is read and written where it lies: a store counts as two loads (docs/cost.md). It is
+  // as far from the size of this cache as from that of the one before.
+  Result<void> cache_rate(size_t level) {
     tell("caches");
-    const int64_t elements = cache.bytes / 4 / 4;
+    Cache& cache = record_.cores.caches[level];
+    const auto size = static_cast<double>(cache.bytes);
+    const double before =
+        level > 0 ? static_cast<double>(record_.cores.caches[level - 1].bytes) : size / 4;
+    const auto elements = static_cast<int64_t>(std::sqrt(size * before) / 4);
     const double loads = 3 * 4 * static_cast<double>(elements);
     HILO_TRY(const double taken,
              trip_seconds({"f32", elements, "y = @ negate(x)"}, loads / cache.bytes_per_second));
@@ -198,7 +204,8 @@ class Measuring {
     return {};
   }
 
-  // The median: threads that wait may be asleep.
+  // Until all threads have begun, or one waits for so long that there are fewer. The median:
+  // threads that wait may be asleep.
   void hand_over() {
     constexpr int runs = 301;
     const auto threads = static_cast<int>(record_.cores.count);
@@ -206,8 +213,16 @@ class Measuring {
     tell("threads");
     ThreadPool pool(threads);
     std::vector<double> times;
-    for (int i = 0; i < runs; ++i)
-      times.push_back(seconds_of([&] { pool.run(threads, [](int64_t) {}); }));
+    for (int i = 0; i < runs; ++i) {
+      std::atomic<int> begun = 0;
+      const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1);
+      times.push_back(seconds_of([&] {
+        pool.run(threads, [&](int64_t) {
+          ++begun;
+          while (begun < threads && std::chrono::steady_clock::now() < end) continue;
+        });
+      }));
+    }
     std::ranges::nth_element(times, times.begin() + runs / 2);
     record_.cores.thread_seconds = times[runs / 2];
   }

@@ -38,15 +38,18 @@ TEST(Estimate, EachKindOfWorkIsBoundByItsRate) {
 }
 
 TEST(Estimate, BytesComeFromTheFirstCacheThatHoldsThem) {
-  const Machine one = with_cores(1);
-  const auto bound = [&](double distance) {
-    return estimate({.accesses = {{1e6, distance, false}}}, one).bound;
+  const Machine eight = with_cores(8), one = with_cores(1);
+  const auto bound = [&](double distance, const Machine& machine) {
+    return estimate({.accesses = {{1e3, distance, false}}}, machine).bound;
   };
-  EXPECT_EQ(bound(32 << 10), Bound::FirstCache);
-  EXPECT_EQ(bound((32 << 10) + 1), Bound::SecondCache);
-  EXPECT_EQ(bound(1 << 20), Bound::ThirdCache);
-  EXPECT_EQ(bound(1e9), Bound::Memory);
-  EXPECT_EQ(bound(std::numeric_limits<double>::infinity()), Bound::Memory);
+  EXPECT_EQ(bound(32 << 10, eight), Bound::FirstCache);
+  EXPECT_EQ(bound((32 << 10) + 1, eight), Bound::SecondCache);
+  EXPECT_EQ(bound(1 << 20, eight), Bound::ThirdCache);
+  EXPECT_EQ(bound(1e9, eight), Bound::Memory);
+  EXPECT_EQ(bound(std::numeric_limits<double>::infinity(), eight), Bound::Memory);
+  // Seven cores that are not this machine's have their part of the third cache.
+  EXPECT_EQ(bound(31 << 20, eight), Bound::ThirdCache);
+  EXPECT_EQ(bound(31 << 20, one), Bound::Memory);
 }
 
 TEST(Estimate, ThreadsShareWhatIsWorthHandingOver) {
