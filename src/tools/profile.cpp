@@ -72,9 +72,11 @@ void Profile::add_step(InstructionId id, int64_t device) {
   const Clock::time_point end = Clock::now();  // before other devices are waited for
   const std::string line = source_line(module_, module_[id]);
   const std::lock_guard lock(mutex_);
-  Clock::time_point& last = last_.try_emplace(device, zero_).first->second;
+  const auto [found, is_first] = last_.try_emplace(device, zero_);
+  Clock::time_point& last = found->second;
   const double seconds = seconds_between(last, end);
   if (device == 0) add_row(id, line, seconds);
+  if (device == 0 && !is_first) add_to(by_command_[id], id, seconds);
   if (device == 0) add_collective(id, seconds);
   add_event(id, line, {seconds_between(zero_, last), seconds}, device);
   last = Clock::now();
@@ -91,12 +93,15 @@ void Profile::add(InstructionId id, double seconds, int64_t device) {
 
 void Profile::add_row(InstructionId id, const std::string& line, double seconds) {
   const std::string op(text_of(module_[id].op));
-  for (Row* row : {&by_op_[op], &by_line_[line.empty() ? "(unknown)" : line], &by_command_[id]}) {
-    row->seconds += seconds;
-    row->bytes += bytes_of(costs_[id.value]);
-    ++row->count;
-    ++row->steps[id];
-  }
+  add_to(by_op_[op], id, seconds);
+  add_to(by_line_[line.empty() ? "(unknown)" : line], id, seconds);
+}
+
+void Profile::add_to(Row& row, InstructionId id, double seconds) const {
+  row.seconds += seconds;
+  row.bytes += bytes_of(costs_[id.value]);
+  ++row.count;
+  ++row.steps[id];
 }
 
 void Profile::estimate_on(const Machine& machine) {

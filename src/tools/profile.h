@@ -61,12 +61,14 @@ class Profile {
   void add_collective(InstructionId id, double seconds);
   std::string collectives_text() const;
   std::string commands_text() const;
+  void add_to(Row& row, InstructionId id, double seconds) const;
   void add_row(InstructionId id, const std::string& line, double seconds);
   void add_event(InstructionId id, const std::string& line, Span span, int64_t device);
 
   const Module& module_;
   std::vector<Cost> costs_;
   Rows by_op_, by_line_;
+  // Not of a run's first step, whose time is also that of what is done before it.
   std::map<InstructionId, Row> by_command_;
   std::vector<Estimate> estimates_;                  // by instruction, of one run; empty: not asked
   std::map<InstructionId, Collective> collectives_;  // by their first steps

@@ -7,16 +7,6 @@
 #include "emit/emit.h"
 
 namespace hilo::tools {
-namespace {
-
-// Operations that take as long as a byte of memory: of an ordinary processor.
-constexpr double flops_per_byte = 16;
-
-double work_of(const Cost& cost) {
-  return cost.bytes_read + cost.bytes_written + cost.flops / flops_per_byte;
-}
-
-}  // namespace
 
 std::function<void(int64_t, int64_t)> instruction_progress() {
   if (!isatty(STDERR_FILENO)) return {};
@@ -32,7 +22,7 @@ std::function<void(int64_t, int64_t)> instruction_progress() {
 WorkProgress::WorkProgress(const Module& module) {
   const std::vector<Cost> costs = count_cost(module);
   for (uint32_t i = 0; i < costs.size(); ++i) {
-    work_.push_back(work_of(costs[i]));
+    work_.push_back(estimate(work_of(costs[i]), host_machine()).seconds);
     if (!module[InstructionId{i}].removed && is_large(module, {i}))
       total_ += work_.back() * costs[i].runs;
   }

@@ -235,6 +235,24 @@ class Shown(Folder):
         self.assertEqual(hilo("run", "-", "--runs=0", text=ADD).returncode, 2)
         self.assertEqual(hilo("run", "-", "--runs=2", "--check-numerics", text=ADD).returncode, 2)
 
+    def test_the_profile_estimates_commands(self):
+        text = ("HloModule m\nENTRY e {\n  x = f32[256,256] parameter(0)\n  n = f32[256,256] cosine(x)\n"
+                "  d = f32[256,256] dot(n, n), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+                "  ROOT r = f32[256,256] divide(d, x)\n}\n")
+        done = hilo("run", "-", "--runs=5", "--profile", "--json", "--threads=1", "--device=cpu", text=text)
+        if "libhilo_emit" in done.stderr:
+            return
+        commands = {row["op"]: row for row in json.loads(done.stdout)["profile"]["by_command"]}
+        self.assertEqual(set(commands), {"dot", "divide"})  # the first step's time is not its own
+        for row in commands.values():
+            self.assertEqual(row["count"], 1)
+            self.assertGreater(row["seconds"], 0)
+            self.assertGreater(row["estimated_seconds"], 0)
+        self.assertEqual(commands["dot"]["bound"], "arithmetic")
+        done = hilo("run", "-", "--profile", "--device=cpu", text=text)
+        self.assertRegex(done.stdout, r"estimated ms +count  bound by +command\n")
+        self.assertRegex(done.stdout, r"\d  arithmetic +dot d\n")
+
     def test_median_and_least_of_several_runs(self):
         for device in "eval", "cpu":
             done = hilo("run", "-", "--runs=3", "--device", device, text=ADD)
