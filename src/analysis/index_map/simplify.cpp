@@ -36,6 +36,7 @@ void normalize(IndexGuard& guard, const IndexBounds& bounds) {
 
 // Normal guards in order, each expression once. False: some guard never holds.
 bool sort_guards(IndexMap& map) {
+  if (map.guards.empty()) return true;
   const IndexBounds bounds(map);
   for (IndexGuard& guard : map.guards) {
     normalize(guard, bounds);
@@ -174,6 +175,7 @@ void keep_symbol(const IndexMap& map, int64_t symbol, std::vector<IndexSymbol>& 
 
 // Only the symbols that decide something are kept, in the order of their first use.
 void renumber_symbols(IndexMap& map) {
+  if (map.symbols.empty()) return;
   Dims symbols;
   for (const IndexExpression& e : map.index) list_variables(e, Kind::Symbol, symbols);
   for (const IndexGuard& guard : map.guards)
@@ -195,6 +197,7 @@ void renumber_symbols(IndexMap& map) {
 
 // The same of ranges.
 void renumber_ranges(IndexMap& map) {
+  if (map.range_sizes.empty()) return;
   Dims ranges, sizes;
   std::vector<bool> combines;
   for_each_expression(

@@ -44,8 +44,7 @@ void FactorFinder::read_all() {
       auto raw =
           unsimplified_index_map(module_, id_, operands_[a].operand, output, operands_[a].leaf);
       if (!raw || raw->needs_nothing) continue;
-      reads_.push_back({a, output, *raw, *raw});
-      simplify(reads_.back().map);
+      reads_.push_back({a, output, *std::move(raw)});
     }
   }
   find_loops_that_stand_alone();
@@ -76,7 +75,10 @@ void FactorFinder::find_loops_that_stand_alone() {
 // sides have in common is a factor of both; where they part, factors are of one side alone until
 // the products meet again.
 bool FactorFinder::walk_reshape(const Read& read) {
-  if (!keeps_order(read.map) || is_identity(read.map)) return false;
+  if (element_count(read.raw.operand_dims) != element_count(read.raw.result_dims)) return false;
+  IndexMap map = read.raw;
+  simplify(map);
+  if (!keeps_order(map) || is_identity(map)) return false;
   const Dims sizes[2] = {read.raw.operand_dims, read.raw.result_dims};
   std::vector<FactorReading> out[2] = {std::vector<FactorReading>(sizes[0].size()),
                                        std::vector<FactorReading>(sizes[1].size())};

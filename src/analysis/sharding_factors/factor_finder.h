@@ -49,7 +49,7 @@ class FactorFinder {
  private:
   struct Read {  // one array of an operand for one of the result
     size_t operand, output;
-    IndexMap raw, map;
+    IndexMap raw;
   };
 
   size_t add_node(int64_t size, ShardingFactor::Kind kind = ShardingFactor::Kind::Pass) {
