@@ -6,6 +6,8 @@ namespace hilo {
 
 ArrayBox intersection(const ArrayBox& a, const ArrayBox& b) {
   ArrayBox out;
+  out.offset.reserve(a.sizes.size());
+  out.sizes.reserve(a.sizes.size());
   for (size_t dim = 0; dim < a.sizes.size(); ++dim) {
     const int64_t begin = std::max(a.offset[dim], b.offset[dim]);
     const int64_t end = std::min(a.offset[dim] + a.sizes[dim], b.offset[dim] + b.sizes[dim]);
@@ -21,6 +23,7 @@ int64_t tile_count(const AxisSharding& sharding, size_t dim) {
 
 Dims local_dims(std::span<const int64_t> dims, const AxisSharding& sharding) {
   Dims out;
+  out.reserve(dims.size());
   for (size_t dim = 0; dim < dims.size(); ++dim) {
     const int64_t tiles = tile_count(sharding, dim);
     out.push_back(dims[dim] / tiles + (dims[dim] % tiles != 0));
@@ -59,6 +62,7 @@ int64_t DeviceTiles::position(int64_t device) const {
 Dims DeviceTiles::tile_of(int64_t device) const {
   const int64_t at = position(device);
   Dims out;
+  out.reserve(digits_.size());
   for (const std::vector<Digit>& digits : digits_) {
     int64_t tile = 0;
     for (const Digit& digit : digits) tile = tile * digit.size + at / digit.stride % digit.size;
@@ -69,6 +73,7 @@ Dims DeviceTiles::tile_of(int64_t device) const {
 
 ArrayBox DeviceTiles::box_of(int64_t device) const {
   ArrayBox out{tile_of(device), {}};
+  out.sizes.reserve(array_.size());
   for (size_t dim = 0; dim < array_.size(); ++dim) {
     out.offset[dim] = std::min(out.offset[dim] * local_[dim], array_[dim]);
     out.sizes.push_back(std::min(local_[dim], array_[dim] - out.offset[dim]));

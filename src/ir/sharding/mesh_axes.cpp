@@ -177,12 +177,15 @@ Result<void> check_axes(const Mesh& mesh, std::span<const SubAxis> axes) {
 
 SubAxes split_mesh(const Mesh& mesh, std::span<const SubAxis> axes) {
   SubAxes out;
+  Dims bounds;
   for (size_t axis = 0; axis < mesh.axes.size(); ++axis) {
-    std::set<int64_t> bounds = {1, mesh.axes[axis].size};
+    bounds = {1, mesh.axes[axis].size};
     for (const SubAxis& one : axes)
-      if (one.axis == axis) bounds.insert({one.pre_size, end_of(one)});
-    for (auto at = bounds.begin(); std::next(at) != bounds.end(); ++at)
-      out.push_back({axis, *at, *std::next(at) / *at});
+      if (one.axis == axis) bounds.insert(bounds.end(), {one.pre_size, end_of(one)});
+    std::ranges::sort(bounds);
+    for (size_t i = 1; i < bounds.size(); ++i)
+      if (bounds[i - 1] < bounds[i])
+        out.push_back({axis, bounds[i - 1], bounds[i] / bounds[i - 1]});
   }
   return out;
 }

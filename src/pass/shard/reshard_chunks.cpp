@@ -40,10 +40,9 @@ std::map<Dims, Dims> holders_of(const DeviceTiles& tiles, const Dims& groups) {
   return out;
 }
 
-// Calls body(tile, box) for each tile of `held` that meets the box, in order.
+// Calls body(tile, box) for each tile of these sizes that meets the box, in order.
 template <class Body>
-void for_each_meeting(const DeviceTiles& held, std::span<const int64_t> tile_dims,
-                      const ArrayBox& box, const Body& body) {
+void for_each_meeting(std::span<const int64_t> tile_dims, const ArrayBox& box, const Body& body) {
   if (box.elements() == 0) return;
   Dims first, counts;
   for (size_t dim = 0; dim < box.sizes.size(); ++dim) {
@@ -53,9 +52,15 @@ void for_each_meeting(const DeviceTiles& held, std::span<const int64_t> tile_dim
   Dims index(first.size(), 0);
   do {
     Dims tile = first;
-    for (size_t dim = 0; dim < tile.size(); ++dim) tile[dim] += index[dim];
-    const int64_t holder = held.holder(tile, 0);
-    body(tile, intersection(held.box_of(holder), box));
+    ArrayBox meeting = box;
+    for (size_t dim = 0; dim < tile.size(); ++dim) {
+      tile[dim] += index[dim];
+      const int64_t begin = tile[dim] * tile_dims[dim];
+      const int64_t end = std::min(begin + tile_dims[dim], box.offset[dim] + box.sizes[dim]);
+      meeting.offset[dim] = std::max(begin, box.offset[dim]);
+      meeting.sizes[dim] = end - meeting.offset[dim];
+    }
+    body(tile, std::move(meeting));
   } while (next_index(index, counts));
 }
 
@@ -93,7 +98,7 @@ EdgesBySizes foreign_edges(std::span<const int64_t> dims, const AxisSharding& fr
   EdgesBySizes out;
   for (int64_t target = 0; target < wanted.devices(); ++target) {
     const Dims own = held.tile_of(target);
-    for_each_meeting(held, tile_dims, wanted.box_of(target), [&](const Dims& tile, ArrayBox box) {
+    for_each_meeting(tile_dims, wanted.box_of(target), [&](const Dims& tile, ArrayBox box) {
       if (tile == own) return;
       Dims key = tile;
       key.push_back(groups[static_cast<size_t>(target)]);
@@ -175,7 +180,7 @@ std::vector<ChunkRound> rounds_of(const EdgesBySizes& edges_by_sizes, int64_t de
     out.resize(first + coloring.colors(), ChunkRound{sizes, {}});
     for (size_t i = 0; i < edges.size(); ++i)
       out[first + coloring.color(i)].transfers.push_back(
-          {edges[i].source, edges[i].target, edges[i].offset});
+          {edges[i].source, edges[i].target, std::move(edges[i].offset)});
   }
   return out;
 }

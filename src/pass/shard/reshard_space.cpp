@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace hilo {
 namespace {
@@ -15,6 +16,7 @@ Dims bounds_of(const SubAxes& axes) {
 
 // A part of an axis of the first that an axis of the others ends within.
 std::optional<SubAxis> cut_within(const SubAxes& axes, const SubAxes& others) {
+  if (axes.empty() || others.empty()) return std::nullopt;
   const Dims bounds = bounds_of(axes);
   for (int64_t end : bounds_of(others))
     for (size_t i = 0; i < axes.size(); ++i)
@@ -59,6 +61,7 @@ bool can_split(const Mesh& mesh, const AxisSharding& from, const AxisSharding& t
   b.insert(b.end(), to.unreduced.begin(), to.unreduced.end());
   for (const SubAxis& one : a)
     for (const SubAxis& other : b) {
+      if (one.axis != other.axis || one == other) continue;
       const SubAxes both = split_mesh(mesh, std::array{one, other});
       if (axes_size(both) != mesh_size(mesh)) return false;
     }
@@ -78,7 +81,8 @@ std::optional<ReshardSpace> ReshardSpace::make(std::span<const int64_t> dims,
   out.like_.unreduced_op = from.unreduced_op;
   out.devices_ = mesh_size(*from.mesh);
   out.atoms_ = find_atoms(from, to);
-  std::erase_if(out.atoms_, [](const SubAxis& atom) { return atom.size == 1; });
+  const auto whole = std::ranges::remove(out.atoms_, 1, &SubAxis::size);
+  out.atoms_.erase(whole.begin(), whole.end());
   out.digits_ = AtomDigits(out.atoms_);
   out.source_ = out.lists_of(from);
   out.target_ = out.lists_of(to);
@@ -155,14 +159,36 @@ int64_t ReshardSpace::same_tile_devices(const AtomLists& from, const AtomLists& 
   return shared.devices();
 }
 
-int64_t ReshardSpace::missing_of_devices(const AtomLists& from, const AtomLists& to) const {
-  const DeviceTiles held(sharding(from), dims_), wanted(sharding(to), dims_);
-  int64_t out = 0;
-  for (int64_t device = 0; device < devices_; ++device) {
-    const ArrayBox box = wanted.box_of(device);
-    out += box.elements() - intersection(held.box_of(device), box).elements();
+// By position in the mesh, the number of its tile.
+Dims ReshardSpace::tile_numbers(std::span<const Atom> list) const {
+  Dims out(static_cast<size_t>(devices_), 0);
+  for (Atom atom : list) {
+    const int64_t size = this->size(atom), stride = this->stride(atom);
+    for (int64_t position = 0; position < devices_; ++position)
+      out[position] = out[position] * size + position / stride % size;
   }
   return out;
+}
+
+int64_t ReshardSpace::missing_of_devices(const AtomLists& from, const AtomLists& to) const {
+  Dims wanted(static_cast<size_t>(devices_), 1), shared = wanted;  // elements, by position
+  for (size_t dim = 0; dim < rank(); ++dim) {
+    const Dims held_tiles = tile_numbers(from.of(dim)), wanted_tiles = tile_numbers(to.of(dim));
+    const int64_t held_size = tile(dim, from.of(dim)), wanted_size = tile(dim, to.of(dim));
+    for (size_t position = 0; position < wanted.size(); ++position) {
+      const auto end_of = [&](int64_t start, int64_t size) {
+        return std::min(start + size, dims_[dim]);
+      };
+      const int64_t held = std::min(held_tiles[position] * held_size, dims_[dim]);
+      const int64_t first = std::min(wanted_tiles[position] * wanted_size, dims_[dim]);
+      const int64_t last = end_of(first, wanted_size);
+      wanted[position] *= last - first;
+      shared[position] *=
+          std::max<int64_t>(0, std::min(end_of(held, held_size), last) - std::max(held, first));
+    }
+  }
+  return std::accumulate(wanted.begin(), wanted.end(), int64_t{0}) -
+         std::accumulate(shared.begin(), shared.end(), int64_t{0});
 }
 
 int64_t ReshardSpace::missing(const AtomLists& from, const AtomLists& to) const {

@@ -47,6 +47,7 @@ class ReshardSpace {
 
  private:
   std::optional<int64_t> overlap_of_digits(const AtomLists& from, const AtomLists& to) const;
+  Dims tile_numbers(std::span<const Atom> list) const;
   int64_t missing_of_devices(const AtomLists& from, const AtomLists& to) const;
   Atom number_of(const SubAxis& atom) const;
   AtomLists lists_of(const AxisSharding& sharding) const;

@@ -1,7 +1,6 @@
 #include "pass/shard/role_axes.h"
 
 #include <algorithm>
-#include <set>
 
 namespace hilo {
 
@@ -20,11 +19,11 @@ RoleSpace::RoleSpace(const RoleQuestion& question) : question_(question) {
 // Each axis is cut where a sharding cuts it, as long as the cuts divide each other.
 void RoleSpace::find_atoms() {
   const Mesh& mesh = *question_.mesh;
-  std::vector<std::set<int64_t>> cuts(mesh.axes.size());
+  std::vector<Dims> cuts(mesh.axes.size());
   for (size_t i = 0; i < cuts.size(); ++i) cuts[i] = {1, mesh.axes[i].size};
   const auto add = [&](const SubAxes& axes) {
     for (const SubAxis& axis : axes)
-      cuts[axis.axis].insert({axis.pre_size, axis.pre_size * axis.size});
+      cuts[axis.axis].insert(cuts[axis.axis].end(), {axis.pre_size, axis.pre_size * axis.size});
   };
   for (const RoleArray* array : arrays_) {
     for (const auto& dim : array->sharding->dims) add(dim.axes);
@@ -33,6 +32,7 @@ void RoleSpace::find_atoms() {
   add(question_.manual);
   for (size_t i = 0; i < cuts.size(); ++i) {
     int64_t before = 1;
+    std::ranges::sort(cuts[i]);
     for (int64_t cut : cuts[i]) {
       if (cut == before || cut % before != 0 || mesh.axes[i].size % cut != 0) continue;
       const SubAxis atom{i, before, cut / before};

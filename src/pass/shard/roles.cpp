@@ -46,7 +46,7 @@ class ArrayCosts {
     if (array.other) other_atoms_ = space.atoms_of(*array.other);
   }
 
-  // A bound where the array has not been there before.
+  // A bound where the array has not been there before. Good until the next one is asked for.
   Known& find(const AtomRoles& roles) {
     AtomRoles own;
     for (size_t i = 0; i < roles.size(); ++i)
@@ -103,7 +103,7 @@ class ArrayCosts {
   const bool is_result_;
   std::optional<ShardingAtoms> atoms_, other_atoms_;  // of what the array has, or is to have
   std::vector<bool> is_own_;                          // by factor
-  std::deque<Known> known_;
+  std::vector<Known> known_;
 };
 
 // The search: seeds are what the arrays have, each alone and with the others' axes where they do
