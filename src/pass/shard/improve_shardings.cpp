@@ -88,16 +88,18 @@ class Improvement {
   };
 
   const Cost& cost(const Instance& instance) {
-    std::vector<uint64_t> key = {instance.rule};
+    key_.assign(1, instance.rule);
     bool is_foreign = false;
     for (uint32_t leaf : graph_.leaves_of(instance)) {
       is_foreign = is_foreign || values_.is_foreign[values_.value_of[leaf]];
-      key.push_back(ids_[values_.value_of[leaf]]);
-      if (values_.edge_of[leaf]) key.push_back(reinterpret_cast<uint64_t>(values_.edge_of[leaf]));
+      key_.push_back(ids_[values_.value_of[leaf]]);
+      if (values_.edge_of[leaf]) key_.push_back(reinterpret_cast<uint64_t>(values_.edge_of[leaf]));
     }
-    const auto [found, is_new] = costs_of_.try_emplace(std::move(key));
-    if (is_new && !is_foreign && is_known(instance)) found->second = find_cost(instance);
-    return found->second;
+    const auto known = costs_of_.find(key_);
+    if (known != costs_of_.end()) return known->second;
+    Cost& out = costs_of_[key_];
+    if (!is_foreign && is_known(instance)) out = find_cost(instance);
+    return out;
   }
 
   bool moves_data(const Instance& instance) {
@@ -213,13 +215,13 @@ class Improvement {
   // The sharding of one array of an instance when it takes what those in `from` ask for, beginning
   // with what is given of it.
   const KnownStep& asked(const Instance& instance, size_t array, std::optional<size_t> from) {
-    std::vector<uint64_t> key = {instance.rule, array, from ? *from + 1 : 0};
+    key_ = {instance.rule, array, from ? *from + 1 : 0};
     for (size_t i = 0; i < instance.count; ++i) {
       const uint32_t leaf = graph_.leaves[instance.first + i], value = values_.value_of[leaf];
-      key.push_back(i == array ? given_[value] : from && *from != i ? UINT32_MAX : ids_[value]);
-      if (values_.edge_of[leaf]) key.push_back(reinterpret_cast<uint64_t>(values_.edge_of[leaf]));
+      key_.push_back(i == array ? given_[value] : from && *from != i ? UINT32_MAX : ids_[value]);
+      if (values_.edge_of[leaf]) key_.push_back(reinterpret_cast<uint64_t>(values_.edge_of[leaf]));
     }
-    return steps_.step(key, [&] { return step(instance, array, from); });
+    return steps_.step(key_, [&] { return step(instance, array, from); });
   }
 
   KnownStep step(const Instance& instance, size_t array, std::optional<size_t> from) {
@@ -314,7 +316,7 @@ class Improvement {
     double work = std::numeric_limits<double>::infinity();  // of them, seconds of computing
   };
   // Of instances, or something beyond the limit.
-  Sum sum_of(const std::set<uint32_t>& instances, const Sum& limit) {
+  Sum sum_of(std::span<const uint32_t> instances, const Sum& limit) {
     Sum out = {0, 0};
     std::set<std::pair<uint32_t, uint32_t>> brought;  // values, each to a sharding once
     for (uint32_t i : instances) {
@@ -333,11 +335,13 @@ class Improvement {
   }
 
   bool keep_if_better(const std::vector<Change>& changes) {
-    std::set<uint32_t> touched;
+    std::vector<uint32_t> touched;
     for (const Change& change : changes) {
       const auto users = graph_.users_of(change.value);
-      touched.insert(users.begin(), users.end());
+      touched.insert(touched.end(), users.begin(), users.end());
     }
+    std::ranges::sort(touched);
+    touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
     const Sum before = sum_of(touched, {});
     std::vector<uint32_t> old;
     for (const Change& change : changes)
@@ -373,7 +377,8 @@ class Improvement {
   std::vector<uint32_t> given_;  // by value: what it begins with
   std::vector<double> runs_;     // by computation
   size_t questions_left_ = 0;
-  std::map<std::vector<uint64_t>, Cost> costs_of_;
+  std::vector<uint64_t> key_;  // of the cost or step that is looked up
+  std::unordered_map<std::vector<uint64_t>, Cost, StepKeyHash> costs_of_;
   std::set<std::pair<uint32_t, uint32_t>> tried_;  // value and sharding
 };
 

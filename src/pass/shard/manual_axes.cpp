@@ -15,6 +15,7 @@ class ManualAxesFinder {
   }
 
   Result<ManualAxes> run() {
+    if (!has_regions()) return std::move(out_);
     for (ComputationId computation : given_.computations) {
       const std::vector<InstructionId> order = operands_first(module_, computation);
       for (InstructionId id : order)
@@ -28,6 +29,20 @@ class ManualAxesFinder {
   }
 
  private:
+  bool has_regions() const {
+    const auto is_manual = [](const auto& leaf) { return leaf && !leaf->manual.empty(); };
+    return !given_.region_axes.empty() ||
+           std::ranges::any_of(
+               given_.of,
+               [&](const auto& leaves) { return std::ranges::any_of(leaves, is_manual); },
+               [](const auto& said) -> const auto& { return said.second; }) ||
+           std::ranges::any_of(given_.computations, [&](ComputationId computation) {
+             return std::ranges::any_of(module_[computation].instructions, [&](InstructionId id) {
+               return is_call_of(module_, id, "SPMDShardToFullShape");
+             });
+           });
+  }
+
   uint32_t number_of(SubAxes axes) {
     std::ranges::sort(axes);
     axes = merge_axes(axes);

@@ -328,8 +328,8 @@ std::vector<InstructionId> Partitioner::split(InstructionId local) {
 }
 
 void Partitioner::split(InstructionId local, std::vector<InstructionId>& out) {
+  if (!module().shape(local).is_tuple()) return out.push_back(local);
   const Shape shape = module().shape(local);
-  if (!shape.is_tuple()) return out.push_back(local);
   for (int64_t i = 0; i < std::ssize(shape.elements); ++i)
     split(editor_.add_element(local, local, i), out);
 }

@@ -81,8 +81,9 @@ const Result<ReshardPlan>& ReshardCosts::plan(std::span<const int64_t> dims,
 }
 
 double ReshardCosts::seconds(const Shape& shape, const AxisSharding& from, const AxisSharding& to) {
-  const Result<ReshardPlan>& found =
-      plan(shape.dims, from, to.unreduced.empty() ? to : before_new_summands(from, to));
+  const Result<ReshardPlan>& found = to.unreduced.empty()
+                                         ? plan(shape.dims, from, to)
+                                         : plan(shape.dims, from, before_new_summands(from, to));
   if (!found) return std::numeric_limits<double>::infinity();
   return seconds_to_send(found->bytes_per_device(shape.type) +
                          static_cast<double>(found->collectives));

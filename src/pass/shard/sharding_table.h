@@ -29,6 +29,14 @@ struct KnownStep {
   std::vector<StepMove> moves;
 };
 
+struct StepKeyHash {
+  size_t operator()(const std::vector<uint64_t>& key) const {
+    size_t seed = key.size();
+    for (uint64_t one : key) seed = (seed ^ one) * 0x9e3779b97f4a7c15ull + (seed >> 29);
+    return seed;
+  }
+};
+
 class StepMemo {
  public:
   template <class Body>
@@ -39,14 +47,7 @@ class StepMemo {
   }
 
  private:
-  struct Hash {
-    size_t operator()(const std::vector<uint64_t>& key) const {
-      size_t seed = key.size();
-      for (uint64_t one : key) seed = (seed ^ one) * 0x9e3779b97f4a7c15ull + (seed >> 29);
-      return seed;
-    }
-  };
-  std::unordered_map<std::vector<uint64_t>, KnownStep, Hash> known_;
+  std::unordered_map<std::vector<uint64_t>, KnownStep, StepKeyHash> known_;
 };
 
 }  // namespace hilo
