@@ -5,6 +5,7 @@
 #pragma once
 
 #include "analysis/analysis.h"
+#include "pass/fuse/fusion_decision.h"
 #include "rewrite/rewrite.h"
 
 namespace hilo {

@@ -20,6 +20,7 @@ struct FusionOptions {
   bool scheduled = false;        // in modules with a schedule too
 };
 
+struct FusionPair;  // pass/fuse/fusion_decision.h
 // What a pass needs beyond the module.
 struct PassOptions {
   const Machine* machine = nullptr;
@@ -37,6 +38,8 @@ struct PassOptions {
   // Custom-call targets whose meaning is not that of eval/custom_call.def but the user's.
   std::vector<std::string> supplied_calls = {};
   bool is_supplied(std::string_view target) const;
+  // Told by `fusion` of each producer and consumer before they are fused, if given.
+  std::function<void(const Module& module, const FusionPair& pair)> fusion_decided = {};
 };
 
 // Returns whether it changed the module, which verifies before and after it. A pass may leave

@@ -78,4 +78,12 @@ bool reads_repeatedly(const Module& module, InstructionId user, InstructionId va
          element_count(module.shape(user)) > element_count(module.shape(value));
 }
 
+bool is_degenerate_reshape(const Module& module, InstructionId id) {
+  if (module[id].op != Op::Reshape) return false;
+  Dims from = module.shape(module.operand(id, 0)).dims, to = module.shape(id).dims;
+  std::erase(from, 1);
+  std::erase(to, 1);
+  return from == to;
+}
+
 }  // namespace hilo

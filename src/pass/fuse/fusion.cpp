@@ -136,12 +136,7 @@ class Fuser {
   // Members come before their users; what is free is recomputed; others are parameters.
   InstructionId value_inside(InstructionId id) {
     if (const auto found = copies_.find(id.value); found != copies_.end()) return found->second;
-    const bool may_be_copied = is_dense_static_array(module_, id) && !editor_.is_pinned(id);
-    // An array that is written over is not read by another way.
-    const bool writes = module_[group_.roots[0]].op == Op::DynamicUpdateSlice;
-    if (may_be_copied && groups_.rematerializes(group_, id) &&
-        (!writes || is_sourceless(module_, id)))
-      return copies_[id.value] = copy(id);
+    if (groups_.may_copy_into(group_, id)) return copies_[id.value] = copy(id);
     const Shape shape = module_.shape(id);
     operands_.push_back(id);
     return copies_[id.value] = editor_.add_parameter(body_, id, shape);
@@ -163,13 +158,17 @@ Result<bool> fuse_instructions(Module& module, const PassOptions& options) {
   if (module.header.is_scheduled && !fusion.scheduled) return false;
   Editor editor(module);
   bool changed = false;
-  FusionGroups groups(editor, run_computations(module, fusion.scalars), fusion);
+  FusionGroups groups(editor, run_computations(module, fusion.scalars), options);
   groups.merge_outputs();
   groups.rematerialize_cheap();
+  const auto becomes_fusion = [&](const FusionGroup& group) {
+    return !group.members.empty() && is_worth_it(module, groups, group, fusion.scalars);
+  };
+  groups.tell_decisions(becomes_fusion);
   groups.read_parts_of_complex(editor);
   Bodies bodies(module);
   for (const FusionGroup& group : groups.groups()) {
-    if (group.members.empty() || !is_worth_it(module, groups, group, fusion.scalars)) continue;
+    if (!becomes_fusion(group)) continue;
     Fuser(editor, groups, group, bodies.add()).fuse();
     changed = true;
   }

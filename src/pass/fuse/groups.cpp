@@ -31,12 +31,6 @@ constexpr int max_ops_per_row = 12;
 // Of so many elements of a table one: where single ones are asked for, each is found by itself.
 constexpr int64_t sparse_lookup_ratio = 4;
 
-// At how many places the code of a group may compute an element of what is arithmetic, and of what
-// only moves elements or is computed row by row: in a ladder of slices and pads, as a scan by
-// halves is one, each step doubles them.
-constexpr int max_computed_copies = 2, max_light_copies = 6, max_moved_copies = 16;
-constexpr int long_chain = 48;  // functions one after the other, computed at one place
-
 // Elements come from other places, each result from one.
 bool is_mover(Op op) {
   const bool is_source = op == Op::Iota || op == Op::Constant;
@@ -85,35 +79,6 @@ bool is_computed_from_arrays(const Module& module, InstructionId id) {
   const Op op = module[id].op;
   return (op == Op::Broadcast || op == Op::Convert) && !is_sourceless(module, id) &&
          !module.shape(module.operand(id, 0)).is_scalar();
-}
-
-// A reshape that adds or drops dimensions of one element: places need no division.
-bool is_degenerate_reshape(const Module& module, InstructionId id) {
-  if (module[id].op != Op::Reshape) return false;
-  Dims from = module.shape(module.operand(id, 0)).dims, to = module.shape(id).dims;
-  std::erase(from, 1);
-  std::erase(to, 1);
-  return from == to;
-}
-
-// Whether the user asks for the element where it is asked for one itself, if for one of that array:
-// what only adds or drops dimensions of one element, the parts of an index vector, gathers of
-// single elements, of the place that the result's element has, and updates, of what is around them.
-bool has_identity_index_map(const Module& module, InstructionId user, InstructionId value) {
-  const Op op = module[user].op;
-  if (op == Op::Reshape) return is_degenerate_reshape(module, user);
-  if (op == Op::DynamicUpdateSlice)
-    return module.operand(user, 0) == value && module.operand(user, 1) != value;
-  if (op == Op::Gather)
-    return module.operand(user, 1) == value &&
-           module.attributes<GatherAttributes>(user).offset_dims.empty();
-  if (op != Op::Concatenate) return false;
-  const auto dim = module.attributes<DimensionsAttributes>(user).dimensions[0];
-  return std::ranges::all_of(module.users(user), [&](InstructionId gather) {
-    return module[gather].op == Op::Gather && module.operand(gather, 1) == user &&
-           module.attributes<GatherAttributes>(gather).index_vector_dim == dim &&
-           module.shape(value).dims[static_cast<size_t>(dim)] == 1;
-  });
 }
 
 // What finds its elements by divisions, or in one of a few arrays.
@@ -200,32 +165,41 @@ bool has_loops_by_operand(const Module& module, InstructionId joined) {
 
 }  // namespace
 
-bool reads_elements(const Module& module, InstructionId user, InstructionId value) {
+FusionDecision reads_elements(const Module& module, InstructionId user, InstructionId value) {
   const Op op = module[user].op;
-  if (op == Op::Dot) return false;
+  if (op == Op::Dot) return NoFusion::ReadByProduct;
   // Of a table only what is asked for, where that is no more than all of it.
   if (op == Op::Gather && module.operand(user, 0) == value) {
     const int64_t asked = element_count(module.shape(user)),
                   all = element_count(module.shape(value));
     const bool in_slices = !module.attributes<GatherAttributes>(user).offset_dims.empty();
-    return module.operand(user, 1) != value && asked <= all &&
-           is_computed_anywhere(module, value, in_slices || asked * sparse_lookup_ratio <= all);
+    if (asked > all) return {NoFusion::LookedUpOften, asked, all};
+    if (module.operand(user, 1) == value ||
+        !is_computed_anywhere(module, value, in_slices || asked * sparse_lookup_ratio <= all))
+      return NoFusion::LookedUpSlowly;
+    return {};
   }
   // A loop over what stands side by side computes all of it for each element.
-  if (op == Op::Concatenate)
-    return module.operands(user).size() <= max_concatenated && module[value].op != Op::Reduce &&
-           (!is_elementwise(module[value].op) || has_trait(module[value].op, TraitCheap));
+  if (op == Op::Concatenate) {
+    const Op value_op = module[value].op;
+    if (module.operands(user).size() > max_concatenated)
+      return {NoFusion::ManyOperands, std::ssize(module.operands(user)), max_concatenated};
+    if (value_op == Op::Reduce || (is_elementwise(value_op) && !has_trait(value_op, TraitCheap)))
+      return NoFusion::CostlyOperand;
+  }
   // Written in place, and the scalars that say where.
-  if (op == Op::DynamicUpdateSlice)
-    return module.operand(user, 1) == value && module.operand(user, 0) != value;
-  return true;
+  if (op == Op::DynamicUpdateSlice &&
+      (module.operand(user, 1) != value || module.operand(user, 0) == value))
+    return NoFusion::WrittenInPlace;
+  return {};
 }
 
 FusionGroups::FusionGroups(const Editor& editor, std::span<const ComputationId> computations,
-                           const FusionOptions& options)
+                           const PassOptions& options)
     : editor_(editor),
       module_(editor.module()),
-      options_(options),
+      options_(options.fusion),
+      decided_(options.fusion_decided),
       of_(editor.module().instructions.size(), -1),
       repeated_(of_.size()),
       by_rows_(of_.size()),
@@ -233,6 +207,7 @@ FusionGroups::FusionGroups(const Editor& editor, std::span<const ComputationId> 
       code_copies_(of_.size()),
       position_(of_.size()),
       chain_(of_.size()) {
+  if (decided_) refusals_.emplace();
   for (ComputationId computation : computations) {
     const std::vector<InstructionId> order = operands_first(module_, computation);
     order_.insert(order_.end(), order.begin(), order.end());
@@ -247,24 +222,26 @@ FusionGroups::FusionGroups(const Editor& editor, std::span<const ComputationId> 
     chain_[id.value] += is_elementwise(op);
   }
   for (size_t i = order_.size(); i-- > 0;)
-    if (is_fusible(order_[i])) assign_group(order_[i]);
+    if (const FusionDecision decision = is_fusible(order_[i])) assign_group(order_[i]);
+    else record_join(order_[i], decision);
 }
 
-bool FusionGroups::is_fusible(InstructionId id) const {
+FusionDecision FusionGroups::is_fusible(InstructionId id) const {
   const Op op = module_[id].op;
   const bool known = (is_by_element(module_, id) && op != Op::Gather) || is_mover(op) ||
                      op == Op::Reduce || op == Op::DynamicUpdateSlice ||
                      (op == Op::Dot && options_.products) ||
                      (op == Op::Gather && options_.gathers) ||
                      (op == Op::ReduceWindow && options_.windows && reads_each_once(module_, id));
-  if (!known || !has_dense_static_result(module_, id, options_.several_reduced) ||
-      editor_.is_pinned(id) || editor_.effects().has(id))
-    return false;
-  if (op == Op::Constant && !module_.shape(id).is_scalar()) return false;
-  if (!options_.complex && is_complex(module_.shape(id).type)) return false;
-  return std::ranges::all_of(module_.operands(id), [&](InstructionId operand) {
-    return is_dense_static_array(module_, operand);
-  });
+  if (!known) return NoFusion::NoLoop;
+  if (!has_dense_static_result(module_, id, options_.several_reduced))
+    return NoFusion::SparseOrDynamic;
+  if (editor_.is_pinned(id) || editor_.effects().has(id)) return NoFusion::OrderedByEffects;
+  if (op == Op::Constant && !module_.shape(id).is_scalar()) return NoFusion::ConstantArray;
+  if (!options_.complex && is_complex(module_.shape(id).type)) return NoFusion::ComplexNumbers;
+  for (InstructionId operand : module_.operands(id))
+    if (!is_dense_static_array(module_, operand)) return NoFusion::ReadsNoArray;
+  return {};
 }
 
 void FusionGroups::assign_group(InstructionId id) {
@@ -272,7 +249,9 @@ void FusionGroups::assign_group(InstructionId id) {
   if (!is_root && !module_.has_users(id)) return;
   const Op op = module_[id].op;
   const int number = only_group_of_users(id);
-  if (number >= 0 && can_fuse(id, groups_[number])) {
+  const FusionDecision decision =
+      number >= 0 ? can_fuse(id, groups_[number]) : FusionDecision(NoFusion::ReadersApart);
+  if (decision) {
     FusionGroup& group = groups_[number];
     if (op == Op::Dot) group.kind = FusionKind::Output;
     if (op == Op::Reduce && group.rows) group.kind = FusionKind::Input;
@@ -281,6 +260,7 @@ void FusionGroups::assign_group(InstructionId id) {
     of_[id.value] = number;
     return;
   }
+  if (refusals_) record_join(id, number >= 0 ? decision : readers_decision(id));
   repeated_[id.value] = by_rows_[id.value] = false;
   if (number < 0 && !is_read_by_groups(id)) {
     if (op == Op::Reshape || (is_free(module_, id) && !is_computed_from_arrays(module_, id)))
@@ -326,37 +306,54 @@ bool FusionGroups::is_computed_from_other_parts(InstructionId update) const {
   return false;
 }
 
-bool FusionGroups::can_fuse(InstructionId id, FusionGroup& group) {
+// What the group takes from no reader.
+FusionDecision FusionGroups::fits_group(InstructionId id, const FusionGroup& group) const {
   const InstructionId root = group.roots[0];
-  if (group.members.size() >= max_members ||
-      (transcendental_weight(module_, id) > 0 && group.transcendental >= max_transcendental) ||
-      module_[id].op == Op::ReduceWindow || is_choice_of_many(module_, id) ||
-      (module_[id].op == Op::DynamicUpdateSlice && !may_choose_update(id, group)) ||
-      (module_[root].op == Op::ReduceWindow && !can_fuse_windows(module_, root, id)) ||
-      reads_what_is_written(module_, id, root) || is_transposed_for_copies(module_, id, root) ||
-      (module_[root].op == Op::DynamicUpdateSlice && module_.operand(root, 1) == id &&
-       is_computed_from_other_parts(root)))
-    return false;
+  const Op op = module_[id].op, root_op = module_[root].op;
+  const int weight = transcendental_weight(module_, id);
+  if (group.members.size() >= max_members)
+    return {NoFusion::ManyMembers, std::ssize(group.members) + 1, max_members};
+  if (weight > 0 && group.transcendental >= max_transcendental)
+    return {NoFusion::ManyTranscendentals, group.transcendental + weight, max_transcendental};
+  if (op == Op::ReduceWindow) return NoFusion::OwnWindows;
+  if (is_choice_of_many(module_, id))
+    return {NoFusion::ChoiceOfMany, std::ssize(module_.operands(id))};
+  if (op == Op::DynamicUpdateSlice && !may_choose_update(id, group))
+    return NoFusion::UpdateNoChoice;
+  if (root_op == Op::ReduceWindow && !can_fuse_windows(module_, root, id))
+    return NoFusion::WindowsReadOtherwise;
+  if (reads_what_is_written(module_, id, root)) return NoFusion::ReadsWhatIsWritten;
+  if (is_transposed_for_copies(module_, id, root)) return NoFusion::TransposedForCopies;
+  if (root_op == Op::DynamicUpdateSlice && module_.operand(root, 1) == id &&
+      is_computed_from_other_parts(root))
+    return NoFusion::UpdateOfOtherSlices;
+  return {};
+}
+
+FusionDecision FusionGroups::can_fuse(InstructionId id, FusionGroup& group) {
+  const InstructionId root = group.roots[0];
+  if (const FusionDecision fits = fits_group(id, group); !fits) return fits;
   if (!group.rows && (module_[id].op == Op::Reduce || is_expanded(module_, id))) {
     const auto rows = rows_behind(module_, id);
     if (rows && starts_rows(id, *rows, group)) {
       group.rows = rows;
-      return true;
+      return {};
     }
-    if (module_[id].op == Op::Reduce && !is_short_reduction(module_, id)) return false;
+    if (module_[id].op == Op::Reduce && !is_short_reduction(module_, id))
+      return NoFusion::ReductionOfOtherRows;
   }
   bool is_repeated = false, by_operands = false, by_rows = false;
   for (InstructionId user : module_.users(id)) {
     const bool by_operand = is_computed_by_operand(id, user, group);
-    if (!by_operand && !reads_elements(module_, user, id) && !is_chosen(id, user, group))
-      return false;
-    if (user != root && is_costly_choice(module_, user, id)) return false;
+    if (!by_operand && !is_chosen(id, user, group))
+      if (const FusionDecision reads = reads_elements(module_, user, id); !reads) return reads;
+    if (user != root && is_costly_choice(module_, user, id)) return NoFusion::ComplexOperand;
     by_operands |= by_operand;
     const bool is_broadcast =
         group.rows && module_[user].op == Op::Broadcast && spreads_rows(module_, user, *group.rows);
     if (group.rows && module_[user].op == Op::Broadcast && !is_broadcast &&
         !is_sourceless(module_, id))
-      return false;
+      return NoFusion::BroadcastOfOtherRows;
     is_repeated = is_repeated || repeated_[user.value] ||
                   (user != root && is_chosen_update(module_, id, user)) ||
                   (reads_repeatedly(module_, user, id) && !is_broadcast &&
@@ -365,15 +362,21 @@ bool FusionGroups::can_fuse(InstructionId id, FusionGroup& group) {
   }
   repeated_[id.value] = is_repeated;
   by_rows_[id.value] = by_rows;
-  if (!count_code_copies(id, group) || (by_rows && !can_fuse_row_scalars(id, group))) return false;
-  if (module_[id].op == Op::Dot) return !is_repeated && can_fuse_product(id, group);
-  if (group.rows) return can_fuse_rows(id, group);
+  if (const FusionDecision copies = count_code_copies(id, group); !copies) return copies;
+  if (by_rows)
+    if (const FusionDecision scalars = can_fuse_row_scalars(id, group); !scalars) return scalars;
+  if (module_[id].op == Op::Dot) {
+    if (is_repeated) return NoFusion::ProductRepeated;
+    return can_fuse_product(id, group) ? FusionDecision() : NoFusion::NoEpilogue;
+  }
+  if (group.rows) return can_fuse_rows(id, group) ? FusionDecision() : NoFusion::OtherRows;
   const bool is_computed =
       is_elementwise(module_[id].op) || is_lookup(module_, id) || module_[id].op == Op::Reduce;
-  if (is_repeated && is_computed && !is_duplication_cheap(id, group)) return false;
+  if (is_repeated && is_computed)
+    if (const FusionDecision cheap = is_duplication_cheap(id, group); !cheap) return cheap;
   group.by_operands |= by_operands;
   group.numbers_of_rows += by_rows;
-  return true;
+  return {};
 }
 
 // Whether the value is an operand of the concatenation that the group gives, whose loops make it
@@ -388,16 +391,22 @@ bool FusionGroups::is_computed_by_operand(InstructionId id, InstructionId user,
 
 // Whether the group computes no more elements of cheap arithmetic for all its copies than it would
 // store and read.
-bool FusionGroups::is_duplication_cheap(InstructionId id, const FusionGroup& group) const {
+FusionDecision FusionGroups::is_duplication_cheap(InstructionId id,
+                                                  const FusionGroup& group) const {
   const InstructionId root = group.roots[0];
-  return has_trait(module_[id].op, TraitCheap) && module_[root].op != Op::Reduce &&
-         group.kind == FusionKind::Loop && group.members.size() <= 2 * max_repeated &&
-         element_count(module_.shape(root)) <= max_duplicates * element_count(module_.shape(id)) &&
-         (std::ranges::any_of(module_.users(id),
-                              [&](InstructionId user) {
-                                return repeated_[user.value] && is_elementwise(module_[user].op);
-                              }) ||
-          is_computed_from_no_more(module_, id));
+  const int64_t own = element_count(module_.shape(id)), all = element_count(module_.shape(root));
+  if (!has_trait(module_[id].op, TraitCheap)) return NoFusion::CostlyRepeated;
+  if (module_[root].op == Op::Reduce || group.kind != FusionKind::Loop)
+    return NoFusion::RepeatedInReduction;
+  if (group.members.size() > 2 * max_repeated)
+    return {NoFusion::RepeatedInLongLoop, std::ssize(group.members), 2 * max_repeated};
+  if (all > max_duplicates * own)
+    return {NoFusion::Repeated, own > 0 ? (all + own - 1) / own : all, max_duplicates};
+  const auto is_repeated_too = [&](InstructionId user) {
+    return repeated_[user.value] && is_elementwise(module_[user].op);
+  };
+  if (std::ranges::any_of(module_.users(id), is_repeated_too)) return {};
+  return is_computed_from_no_more(module_, id) ? FusionDecision() : NoFusion::RepeatedFromMore;
 }
 
 // Whether the group reduces lines of a few columns each and the broadcast spreads the value over
@@ -434,43 +443,13 @@ bool FusionGroups::is_computed_once_per_row(InstructionId id, InstructionId broa
 }
 
 // One number at a time, without vectors.
-bool FusionGroups::can_fuse_row_scalars(InstructionId id, const FusionGroup& group) const {
-  return !is_elementwise(module_[id].op) ||
-         (has_trait(module_[id].op, TraitCheap) && group.numbers_of_rows < max_ops_per_row);
-}
-
-// Of long chains, as random bits, and of quotients of 64 bits one takes longer than to store and to
-// read it.
-int FusionGroups::max_code_copies(InstructionId id, const FusionGroup& group) const {
-  const Op op = module_[id].op;
-  const ElementType type = module_.shape(id).type;
-  if (!is_elementwise(op) || group.rows) return max_moved_copies;
-  if (is_light(module_, id)) return max_light_copies;
-  const bool divides = (op == Op::Divide || op == Op::Remainder) && is_integral(type);
-  return chain_[id.value] >= long_chain || (divides && bits_of(type) == 64) ? 1
-                                                                            : max_computed_copies;
-}
-
-// What is elementwise and its kin ask for elements where their users do, all else where it says
-// itself. False where the group would compute an element at too many places.
-bool FusionGroups::count_code_copies(InstructionId id, const FusionGroup& group) {
-  if (is_sourceless(module_, id)) return true;
-  const int most = max_code_copies(id, group);
-  CodeCopies& copies = code_copies_[id.value];
-  copies = {};
-  for (InstructionId user : module_.users(id)) {
-    const bool same = is_by_element(module_, user) || has_identity_index_map(module_, user, id);
-    for (InstructionId asker :
-         same ? std::span(code_copies_[user.value].askers) : std::span(&user, 1))
-      if (std::ranges::find(copies.askers, asker) == copies.askers.end()) {
-        copies.askers.push_back(asker);
-        copies.count += code_copies_[asker.value].count;
-        if (copies.count > most) return false;
-      }
-  }
-  // Of each row it is computed once.
-  if (module_[id].op == Op::Reduce) copies.count = 1;
-  return true;
+FusionDecision FusionGroups::can_fuse_row_scalars(InstructionId id,
+                                                  const FusionGroup& group) const {
+  if (!is_elementwise(module_[id].op)) return {};
+  if (!has_trait(module_[id].op, TraitCheap)) return NoFusion::CostlyOfRow;
+  if (group.numbers_of_rows >= max_ops_per_row)
+    return {NoFusion::ManyOfRow, group.numbers_of_rows + 1, max_ops_per_row};
+  return {};
 }
 
 // A matrix product with what follows element by element.

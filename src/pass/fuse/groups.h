@@ -1,9 +1,12 @@
 // Which instructions of some computations run as one. Private to `pass`.
 #pragma once
 
+#include <expected>
+#include <map>
 #include <set>
 #include <unordered_map>
 
+#include "pass/fuse/no_fusion.h"
 #include "pass/pass.h"
 
 namespace hilo {
@@ -48,8 +51,10 @@ bool is_dense_static_array(const Module& module, InstructionId id);
 bool is_by_element(const Module& module, InstructionId id);
 // Whether `user` may compute what it reads of `value` itself, and whether it asks for elements of
 // it more than once.
-bool reads_elements(const Module& module, InstructionId user, InstructionId value);
+FusionDecision reads_elements(const Module& module, InstructionId user, InstructionId value);
 bool reads_repeatedly(const Module& module, InstructionId user, InstructionId value);
+// A reshape that adds or drops dimensions of one element: places need no division.
+bool is_degenerate_reshape(const Module& module, InstructionId id);
 // Whether an elementwise loop would look for each element in one of many operands.
 bool is_choice_of_many(const Module& module, InstructionId id);
 // Whether each element that is read of what stands side by side takes complex arithmetic for all of
@@ -76,13 +81,17 @@ class FusionGroups {
   static constexpr int max_transcendental = 96;
 
   FusionGroups(const Editor& editor, std::span<const ComputationId> computations,
-               const FusionOptions& options);
+               const PassOptions& options);
   // Joins groups of one loop over the same elements that read each other or the same array.
   void merge_outputs();
   // Takes results apart that cost less to recompute in each group that reads them.
   void rematerialize_cheap();
   // Takes parts of complex results out of the results.
   void read_parts_of_complex(Editor& editor);
+  // Tells PassOptions::fusion_decided of each producer and consumer, in the order of instructions,
+  // where groups become fusions as is said. Decisions are recorded only for who asks.
+  using BecomesFusion = std::function<bool(const FusionGroup& group)>;
+  void tell_decisions(const BecomesFusion& becomes_fusion) const;
 
   const std::vector<FusionGroup>& groups() const { return groups_; }
   // The group of an instruction, or -1.
@@ -96,6 +105,13 @@ class FusionGroups {
     return is_rematerialized(id) && (module_[group.roots[0]].op != Op::ReduceWindow ||
                                      can_fuse_windows(module_, group.roots[0], id));
   }
+  // Whether the group's fusion computes a value that is no member of it. An array that is written
+  // over is not read by another way.
+  bool may_copy_into(const FusionGroup& group, InstructionId id) const {
+    const bool writes = module_[group.roots[0]].op == Op::DynamicUpdateSlice;
+    return is_dense_static_array(module_, id) && !editor_.is_pinned(id) &&
+           rematerializes(group, id) && (!writes || is_sourceless(module_, id));
+  }
 
  private:
   // Instructions that a value is made of, and what they read.
@@ -105,29 +121,31 @@ class FusionGroups {
     int max_code_copies = 1;                 // at which an element of one of them is computed
     size_t arithmetic = 0;                   // elementwise ops among them
   };
-  bool is_fusible(InstructionId id) const;
+  FusionDecision is_fusible(InstructionId id) const;
   void assign_group(InstructionId id);
   int only_group_of_users(InstructionId id) const;
   bool is_read_by_groups(InstructionId id) const;
   bool is_computed_from_other_parts(InstructionId update) const;
   bool may_choose_update(InstructionId id, const FusionGroup& group) const;
   bool is_chosen(InstructionId id, InstructionId user, const FusionGroup& group) const;
-  bool can_fuse(InstructionId id, FusionGroup& group);
+  FusionDecision fits_group(InstructionId id, const FusionGroup& group) const;
+  FusionDecision can_fuse(InstructionId id, FusionGroup& group);
   bool is_computed_by_operand(InstructionId id, InstructionId user, const FusionGroup& group) const;
-  bool count_code_copies(InstructionId id, const FusionGroup& group);
+  FusionDecision count_code_copies(InstructionId id, const FusionGroup& group);
   int max_code_copies(InstructionId id, const FusionGroup& group) const;
   bool can_fuse_rows(InstructionId id, const FusionGroup& group) const;
   bool starts_slabs(InstructionId id, const FusedRows& rows, const FusionGroup& group) const;
   bool starts_rows(InstructionId id, const FusedRows& rows, const FusionGroup& group) const;
-  bool is_duplication_cheap(InstructionId id, const FusionGroup& group) const;
+  FusionDecision is_duplication_cheap(InstructionId id, const FusionGroup& group) const;
   bool is_computed_once_per_line(InstructionId id, InstructionId broadcast) const;
   bool is_computed_once_per_row(InstructionId id, InstructionId broadcast) const;
-  bool can_fuse_row_scalars(InstructionId id, const FusionGroup& group) const;
+  FusionDecision can_fuse_row_scalars(InstructionId id, const FusionGroup& group) const;
   bool can_fuse_product(InstructionId id, const FusionGroup& group) const;
   void merge_once();
   void merge_with_producers(int consumer);
   void merge_readers(const std::vector<int>& readers);
-  bool may_merge(int a, int b) const;
+  FusionDecision may_merge(int a, int b) const;
+  FusionDecision may_merge_producer(int consumer, int producer) const;
   bool keeps_operands(int consumer, int producer) const;
   bool reaches(int from, int to) const;
   bool needs_carried(int writer, int reader) const;
@@ -136,24 +154,36 @@ class FusionGroups {
   bool is_needed_outside(InstructionId root, int a, int b) const;
   size_t count_roots(int a, int b) const;
   void merge(int into, int from);
-  std::optional<Rematerialization> rematerialization_of(InstructionId value) const;
+  using RematerializationDecision = std::expected<Rematerialization, FusionDecision>;
+  RematerializationDecision rematerialization_of(InstructionId value) const;
   bool is_part_to_store(InstructionId id, InstructionId value) const;
   bool is_root(InstructionId id) const;
   bool reads(const FusionGroup& group, InstructionId value) const;
-  bool is_less_traffic(InstructionId value, const Rematerialization& candidate,
-                       const std::set<int>& readers) const;
-  bool is_asked_often(const Rematerialization& candidate, InstructionId value,
-                      InstructionId user) const;
-  bool can_rematerialize(const Rematerialization& candidate, InstructionId value,
-                         InstructionId user) const;
-  std::optional<Rematerialization> rematerialization_for_readers(InstructionId value) const;
+  FusionDecision is_less_traffic(InstructionId value, const Rematerialization& candidate,
+                                 const std::set<int>& readers) const;
+  FusionDecision is_repetition_cheap(const Rematerialization& candidate, InstructionId value,
+                                     InstructionId user) const;
+  FusionDecision can_rematerialize(const Rematerialization& candidate, InstructionId value,
+                                   InstructionId user) const;
+  RematerializationDecision rematerialization_for_readers(InstructionId value) const;
   void read_part(Editor& editor, InstructionId whole, int64_t place, Op op);
   bool is_of_reduced_rows(InstructionId value, InstructionId broadcast) const;
   void leave_unread(FusionGroup& group);
+  void record_join(InstructionId producer, const FusionDecision& decision);
+  void record_merge(int consumer, int producer, const FusionDecision& decision);
+  void record_recompute(InstructionId producer, const FusionDecision& decision);
+  FusionDecision readers_decision(InstructionId producer) const;
+  bool is_told(InstructionId producer, InstructionId consumer) const;
+  bool recomputes(InstructionId consumer, InstructionId producer) const;
+  std::vector<FusionPair::Refusal> refusals_of(InstructionId producer,
+                                               InstructionId consumer) const;
+  FusionPair explain(InstructionId producer, InstructionId consumer,
+                     const BecomesFusion& becomes_fusion) const;
 
   const Editor& editor_;
   const Module& module_;
   const FusionOptions options_;
+  const decltype(PassOptions::fusion_decided)& decided_;
   std::vector<InstructionId> order_;
   std::vector<FusionGroup> groups_;
   std::vector<int> of_;               // group by instruction
@@ -171,6 +201,12 @@ class FusionGroups {
   // What must wait for an instruction without using it.
   std::unordered_map<uint32_t, std::vector<InstructionId>> controlled_;
   size_t merges_ = 0;  // so far
+  // The last answers, by producer, and by producer and consumer.
+  struct Refusals {
+    std::map<InstructionId, FusionDecision> joins, recomputes;
+    std::map<std::pair<InstructionId, InstructionId>, FusionDecision> merges;
+  };
+  std::optional<Refusals> refusals_;  // where `decided_` asks
 };
 
 }  // namespace hilo

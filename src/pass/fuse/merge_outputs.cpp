@@ -103,10 +103,17 @@ void FusionGroups::merge_with_producers(int consumer) {
       if (const int group = group_of(operand); group >= 0 && group != consumer)
         producers.insert(group);
   for (int producer : producers) {
-    if (groups_[producer].members.empty() || groups_[producer].kind != FusionKind::Loop) continue;
-    if (may_merge(consumer, producer) && !keeps_operands(consumer, producer))
+    if (groups_[producer].members.empty()) continue;
+    if (const FusionDecision decision = may_merge_producer(consumer, producer))
       merge(consumer, producer);
+    else record_merge(consumer, producer, decision);
   }
+}
+
+FusionDecision FusionGroups::may_merge_producer(int consumer, int producer) const {
+  if (groups_[producer].kind != FusionKind::Loop) return NoFusion::ProducerNoElementwise;
+  if (const FusionDecision decision = may_merge(consumer, producer); !decision) return decision;
+  return keeps_operands(consumer, producer) ? NoFusion::KeepsOperands : FusionDecision();
 }
 
 // Whether arrays that nothing but the producer reads, and that its result cannot be written over,
@@ -141,22 +148,28 @@ void FusionGroups::merge_readers(const std::vector<int>& readers) {
         merge(readers[i], readers[k]);
 }
 
-bool FusionGroups::may_merge(int a, int b) const {
+FusionDecision FusionGroups::may_merge(int a, int b) const {
   const FusionGroup &x = groups_[a], &y = groups_[b];
   if (a == b || x.members.empty() || y.members.empty() || x.rows || y.rows || x.by_operands ||
-      y.by_operands || x.kind != y.kind || x.kind == FusionKind::Output ||
-      count_roots(a, b) > max_roots || x.members.size() + y.members.size() > max_members ||
-      x.transcendental + y.transcendental > max_transcendental)
-    return false;
+      y.by_operands)
+    return NoFusion::OwnLoops;
+  if (x.kind != y.kind || x.kind == FusionKind::Output) return NoFusion::OtherKind;
+  if (const size_t roots = count_roots(a, b); roots > max_roots)
+    return {NoFusion::ManyResults, static_cast<int64_t>(roots), max_roots};
+  if (const size_t members = x.members.size() + y.members.size(); members > max_members)
+    return {NoFusion::ManyMembers, static_cast<int64_t>(members), max_members};
+  if (const int weight = x.transcendental + y.transcendental; weight > max_transcendental)
+    return {NoFusion::ManyTranscendentals, weight, max_transcendental};
   const auto has_own_loops = [&](InstructionId id) {
     return module_[id].op == Op::DynamicUpdateSlice || module_[id].op == Op::ReduceWindow ||
            is_choice_of_many(module_, id);
   };
   if (std::ranges::any_of(x.members, has_own_loops) ||
       std::ranges::any_of(y.members, has_own_loops))
-    return false;
+    return NoFusion::OwnLoops;
   const auto loop = loop_of(module_, x);
-  if (!loop || loop != loop_of(module_, y) || element_count(loop->dims) < 2) return false;
+  if (!loop || loop != loop_of(module_, y)) return NoFusion::OtherElements;
+  if (element_count(loop->dims) < 2) return NoFusion::OneElement;
   // What one reads of the other it must read element by element.
   for (const auto& [reader, read] : {std::pair(&x, b), std::pair(&y, a)})
     for (InstructionId member : reader->members)
@@ -164,8 +177,10 @@ bool FusionGroups::may_merge(int a, int b) const {
         if (group_of(operand) == read &&
             (!is_by_element(module_, member) || repeated_[member.value] ||
              module_.shape(member).dims != loop->dims))
-          return false;
-  return !reaches(a, b) && !reaches(b, a) && !needs_carried(a, b) && !needs_carried(b, a);
+          return NoFusion::ReadElsewhere;
+  if (reaches(a, b) || reaches(b, a)) return NoFusion::PathBetween;
+  if (needs_carried(a, b) || needs_carried(b, a)) return NoFusion::CarriedValue;
+  return {};
 }
 
 // Whether one group may write a value that a loop carries over what it was before, and the other

@@ -30,13 +30,17 @@ int64_t iterations_of_loop(const Module& module, InstructionId root) {
   return element_count(module.shape(is_reduced ? module.operand(root, 0) : root));
 }
 
+std::unexpected<FusionDecision> refused(FusionDecision decision) {
+  return std::unexpected(decision);
+}
+
 }  // namespace
 
-// What must be done for an element of the value: nothing if that is more than a few cheap ops on
+// What must be done for an element of the value: refused if that is more than a few cheap ops on
 // what memory holds.
 // Slices, reversals and reshapes ask for elements at places of their own: each is made there, and
 // counts. What is small and costs more is stored in the value's stead.
-std::optional<FusionGroups::Rematerialization> FusionGroups::rematerialization_of(
+FusionGroups::RematerializationDecision FusionGroups::rematerialization_of(
     InstructionId value) const {
   Rematerialization out;
   using Asked = std::pair<InstructionId, std::vector<InstructionId>>;  // and through which movers
@@ -68,9 +72,10 @@ std::optional<FusionGroups::Rematerialization> FusionGroups::rematerialization_o
       }
       continue;
     }
-    if ((!cheap && !shifts && op != Op::Broadcast) ||
-        (out.arithmetic += cheap) > max_recomputed_ops || place.size() > max_recomputed_ops)
-      return std::nullopt;
+    if (!cheap && !shifts && op != Op::Broadcast) return refused(NoFusion::CostlyOp);
+    out.arithmetic += cheap;
+    if (const size_t ops = std::max(out.arithmetic, place.size()); ops > max_recomputed_ops)
+      return refused({NoFusion::ManyOps, static_cast<int64_t>(ops), max_recomputed_ops});
     std::vector<InstructionId> next = place;
     if (shifts) next.push_back(id);
     for (InstructionId operand : module_.operands(id))
@@ -102,8 +107,9 @@ bool FusionGroups::reads(const FusionGroup& group, InstructionId value) const {
 // Of what is made for each of the readers, as many bytes must come and go as if it were stored, or
 // fewer, where none comes again to a loop that reads it anyway; and what is kept in its stead must
 // not be more than an eighth larger.
-bool FusionGroups::is_less_traffic(InstructionId value, const Rematerialization& candidate,
-                                   const std::set<int>& readers) const {
+FusionDecision FusionGroups::is_less_traffic(InstructionId value,
+                                             const Rematerialization& candidate,
+                                             const std::set<int>& readers) const {
   int64_t read = 0, reread_bytes = 0, kept = 0;
   for (InstructionId source : candidate.sources) {
     const bool is_given =
@@ -114,68 +120,87 @@ bool FusionGroups::is_less_traffic(InstructionId value, const Rematerialization&
       if (!reads(groups_[reader], source)) reread_bytes += bytes_of(module_, source);
   }
   const int64_t stored = bytes_of(module_, value), times = std::ssize(readers);
-  return kept <= stored + stored / 8 && reread_bytes <= read + stored * (times + 1);
+  const int64_t may_keep = stored + stored / 8, may_reread = read + stored * (times + 1);
+  if (kept > may_keep) return {NoFusion::KeepsMoreBytes, kept, may_keep};
+  if (reread_bytes > may_reread) return {NoFusion::ReadsMoreBytes, reread_bytes, may_reread};
+  return {};
 }
 
-// Whether the user's loop asks for more elements than the value has, and more often than is cheaper
-// than to store and to read them: an array and one of its columns spread over it ask twice.
-bool FusionGroups::is_asked_often(const Rematerialization& candidate, InstructionId value,
-                                  InstructionId user) const {
+// Refused where the user's loop asks for more elements than the value has, and more often than is
+// cheaper than to store and to read them: an array and one of its columns spread over it ask twice.
+FusionDecision FusionGroups::is_repetition_cheap(const Rematerialization& candidate,
+                                                 InstructionId value, InstructionId user) const {
   const FusionGroup& group = groups_[group_of(user)];
   if (!repeated_[user.value] &&
       (!reads_repeatedly(module_, user, value) || is_of_reduced_rows(value, user)))
-    return false;
+    return {};
   const int64_t asked =
       code_copies_[user.value].count * iterations_of_loop(module_, group.roots[0]);
-  return group.rows || candidate.arithmetic > max_repeated ||
-         asked > max_recomputations * element_count(module_.shape(value));
+  const int64_t own = element_count(module_.shape(value));
+  if (group.rows) return NoFusion::RepeatedInReduction;
+  if (candidate.arithmetic > max_repeated)
+    return {NoFusion::ManyOps, static_cast<int64_t>(candidate.arithmetic), max_repeated};
+  if (asked > max_recomputations * own)
+    return {NoFusion::Repeated, own > 0 ? (asked + own - 1) / own : asked, max_recomputations};
+  return {};
 }
 
-bool FusionGroups::can_rematerialize(const Rematerialization& candidate, InstructionId value,
-                                     InstructionId user) const {
+FusionDecision FusionGroups::can_rematerialize(const Rematerialization& candidate,
+                                               InstructionId value, InstructionId user) const {
   const FusionGroup& group = groups_[group_of(user)];
-  if (group.kind == FusionKind::Output || is_asked_often(candidate, value, user) ||
-      !reads_elements(module_, user, value) || is_costly_choice(module_, user, value) ||
-      code_copies_[user.value].count > 2 ||
-      group.members.size() + candidate.made.size() > max_members ||
-      module_[group.roots[0]].op == Op::DynamicUpdateSlice)
-    return false;
   const InstructionId root = group.roots[0];
+  if (group.kind == FusionKind::Output) return NoFusion::IntoProduct;
+  if (const auto cheap = is_repetition_cheap(candidate, value, user); !cheap) return cheap;
+  if (const auto reads = reads_elements(module_, user, value); !reads) return reads;
+  if (is_costly_choice(module_, user, value)) return NoFusion::ComplexOperand;
+  if (const int copies = code_copies_[user.value].count; copies > 2)
+    return {NoFusion::ManyCodeCopies, copies, 2};
+  if (const size_t members = group.members.size() + candidate.made.size(); members > max_members)
+    return {NoFusion::ManyMembers, static_cast<int64_t>(members), max_members};
+  if (module_[root].op == Op::DynamicUpdateSlice) return NoFusion::IntoUpdate;
   if (module_[root].op == Op::ReduceWindow &&
       !std::ranges::all_of(candidate.made,
                            [&](InstructionId id) { return can_fuse_windows(module_, root, id); }))
-    return false;
-  return !group.rows || std::ranges::all_of(candidate.made, [&](InstructionId id) {
+    return NoFusion::WindowsReadOtherwise;
+  const auto is_of_rows = [&](InstructionId id) {
     return keeps_rows(module_, id, *group.rows) &&
            (module_[id].op != Op::Broadcast || is_sourceless(module_, id) ||
             std::ranges::count(candidate.sources, module_.operand(id, 0)) > 0);
-  });
+  };
+  if (group.rows && !std::ranges::all_of(candidate.made, is_of_rows)) return NoFusion::OtherRows;
+  return {};
 }
 
 // Where all of them can make it.
-std::optional<FusionGroups::Rematerialization> FusionGroups::rematerialization_for_readers(
+FusionGroups::RematerializationDecision FusionGroups::rematerialization_for_readers(
     InstructionId value) const {
   const int own = group_of(value);
-  if (module_[module_[value].computation].root == value || module_.shape(value).is_tuple() ||
-      groups_[own].rows || groups_[own].kind != FusionKind::Loop)
-    return std::nullopt;
+  if (module_[module_[value].computation].root == value) return refused(NoFusion::IsResult);
+  if (module_.shape(value).is_tuple() || groups_[own].rows || groups_[own].kind != FusionKind::Loop)
+    return refused(NoFusion::OfRows);
   auto candidate = rematerialization_of(value);
-  if (!candidate || candidate->max_code_copies > 2) return std::nullopt;
+  if (!candidate) return candidate;
+  if (candidate->max_code_copies > 2)
+    return refused({NoFusion::ManyCodeCopies, candidate->max_code_copies, 2});
   // The group makes what is stored, and nothing else.
-  if (!candidate->stored.empty() && groups_[own].roots.size() + candidate->stored.size() > 2)
-    return std::nullopt;
+  const size_t results = groups_[own].roots.size() + candidate->stored.size();
+  if (!candidate->stored.empty() && results > 2)
+    return refused({NoFusion::StoresMore, static_cast<int64_t>(results) - 1, 1});
   std::set<int> readers;
   for (InstructionId user : module_.users(value)) {
     const int group = group_of(user);
     if (group == own) continue;
-    if (group < 0 || !can_rematerialize(*candidate, value, user)) return std::nullopt;
+    if (group < 0) return refused(NoFusion::ReaderOutside);
+    if (const auto can = can_rematerialize(*candidate, value, user); !can) return refused(can);
     // In a ladder of slices each step would double the places.
     const bool is_read_repeatedly =
         !readers.insert(group).second || code_copies_[user.value].count > 1;
-    if (is_read_repeatedly && candidate->max_code_copies > 1) return std::nullopt;
+    if (is_read_repeatedly && candidate->max_code_copies > 1)
+      return refused({NoFusion::ManyCodeCopies, 2 * candidate->max_code_copies, 2});
   }
-  if (readers.size() > max_readers || !is_less_traffic(value, *candidate, readers))
-    return std::nullopt;
+  if (readers.size() > max_readers)
+    return refused({NoFusion::ManyReaders, std::ssize(readers), max_readers});
+  if (const auto less = is_less_traffic(value, *candidate, readers); !less) return refused(less);
   return candidate;
 }
 
@@ -184,7 +209,10 @@ void FusionGroups::rematerialize_cheap() {
     const int number = group_of(id);
     if (number < 0 || !is_root(id)) continue;
     const auto candidate = rematerialization_for_readers(id);
-    if (!candidate) continue;
+    if (!candidate) {
+      record_recompute(id, candidate.error());
+      continue;
+    }
     for (InstructionId made : candidate->made) rematerialized_[made.value] = true;
     FusionGroup& group = groups_[number];
     std::erase(group.roots, id);

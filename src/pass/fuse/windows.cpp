@@ -39,14 +39,6 @@ bool runs_down_lines(const Module& module, InstructionId windows) {
   return out;
 }
 
-// Only dimensions of one element come or go.
-bool is_degenerate_reshape(const Module& module, InstructionId reshape) {
-  Dims from = module.shape(module.operand(reshape, 0)).dims, to = module.shape(reshape).dims;
-  std::erase(from, 1);
-  std::erase(to, 1);
-  return from == to;
-}
-
 // Whether its elements are made at places, not found at one position of memory.
 bool needs_index(const Module& module, InstructionId id) {
   const Op op = module[id].op;
