@@ -4,6 +4,7 @@
 
 #include "target/target.h"
 #include "text/text.h"
+#include "tools/explain_fusion.h"
 #include "tools/keeps.h"
 #include "tools/module_file.h"
 #include "tools/module_form.h"
@@ -16,7 +17,7 @@ struct OptOptions {
   std::string file, passes, pipeline, output, dump_to, target, topology, keeps = "reals";
   std::vector<std::string> disabled;
   int64_t stop_after = -1;
-  bool time = false, verify = false, statistics = false;
+  bool time = false, verify = false, statistics = false, explain_fusion = false;
   StageChoice stage;
 };
 
@@ -61,7 +62,8 @@ void show_times(const PipelineReport& report) {
   fmt::print(stderr, "      {:>10.3f}                all\n", 1e3 * total);
 }
 
-std::string json_of(const Module& module, const PipelineReport& report) {
+std::string json_of(const Module& module, const PipelineReport& report,
+                    const FusionExplanation* fusion) {
   nlohmann::ordered_json runs = nlohmann::ordered_json::array();
   for (const PassRun& run : report.runs)
     runs.push_back({{"number", run.number},
@@ -71,15 +73,17 @@ std::string json_of(const Module& module, const PipelineReport& report) {
                     {"instructions", run.instructions}});
   nlohmann::ordered_json rules = nlohmann::ordered_json::object();
   for (const auto& [name, count] : report.fired) rules[std::string(name)] = count;
-  const nlohmann::ordered_json out = {{"schema", "hilo.opt.1"},
-                                      {"module", module.header.name},
-                                      {"changed", report.changed},
-                                      {"runs", runs},
-                                      {"rules", rules}};
+  nlohmann::ordered_json out = {{"schema", "hilo.opt.1"},
+                                {"module", module.header.name},
+                                {"changed", report.changed},
+                                {"runs", runs},
+                                {"rules", rules}};
+  if (fusion) out["fusion"] = fusion->json();
   return out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-Result<PipelineReport> optimize(Module& module, const OptOptions& options, Session& session) {
+Result<PipelineReport> optimize(Module& module, const OptOptions& options,
+                                FusionExplanation& fusion, Session& session) {
   const std::span<const Pass> passes = all_passes();
   HILO_TRY(const Pipeline pipeline, wanted_pipeline(options, passes));
   HILO_DO(check_names(options.disabled, passes));
@@ -91,6 +95,10 @@ Result<PipelineReport> optimize(Module& module, const OptOptions& options, Sessi
   if (options.stop_after >= 0) run.stop_after = options.stop_after;
   run.pass.rewrite.keeps = keeps_named(options.keeps);
   HILO_TRY(const std::optional<Machine> machine, find_target(options.target, options.topology));
+  if (options.explain_fusion)
+    run.pass.fusion_decided = [&](const Module& now, const FusionPair& pair) {
+      fusion.add(now, pair);
+    };
   if (machine) {
     HILO_DO(check_torus(*machine, module));
     run.pass.machine = &*machine;
@@ -106,7 +114,12 @@ Result<PipelineReport> optimize(Module& module, const OptOptions& options, Sessi
       return {};
     };
   }
-  return run_pipeline(module, pipeline, run);
+  HILO_TRY(PipelineReport report, run_pipeline(module, pipeline, run));
+  const auto is_fusion = [](const PassRun& ran) { return ran.name == "fusion"; };
+  if (options.explain_fusion && std::ranges::none_of(report.runs, is_fusion))
+    return fail(ErrorKind::Usage,
+                "--explain-fusion: the pass fusion did not run; --pipeline=cpu has it");
+  return report;
 }
 
 void run(const OptOptions& options, Session& session) {
@@ -117,7 +130,8 @@ void run(const OptOptions& options, Session& session) {
   if (!loaded) return;
   Module& module = loaded->module;
   if (!is_sound(module, session)) return;
-  const auto done = optimize(module, options, session);
+  FusionExplanation fusion;
+  const auto done = optimize(module, options, fusion, session);
   if (!done) {
     if (session.status == success) fail_with(session, done.error(), module.source);
     if (done.error().kind == ErrorKind::Usage) session.status = wrong_usage;
@@ -126,8 +140,10 @@ void run(const OptOptions& options, Session& session) {
   if (options.time) show_times(*done);
   if (options.statistics)
     for (const auto& [name, count] : done->fired) fmt::print(stderr, "{:>8}  {}\n", count, name);
-  if (session.json) set_document(session, json_of(module, *done));
-  if (!session.json || !is_standard_output(options.output))
+  const bool explains = options.explain_fusion;
+  if (session.json) set_document(session, json_of(module, *done, explains ? &fusion : nullptr));
+  else if (explains) write_text("", fusion.text(), session);
+  if ((!session.json && !explains) || !is_standard_output(options.output))
     write_text(options.output, print(module), session);
 }
 
@@ -158,6 +174,9 @@ void add_opt(Arguments& arguments, Session& session) {
   arguments.add_flag("--verify", options->verify, "verify the module after each pass");
   arguments.add_flag("--time", options->time, "seconds of each pass on standard error");
   arguments.add_flag("--statistics", options->statistics, "how often each rule fired");
+  arguments.add_flag("--explain-fusion", options->explain_fusion,
+                     "of each producer and consumer whether they became one loop, or why not, in "
+                     "place of the module");
   arguments.add_flag("--json", session.json,
                      "what was run as one JSON document on standard output");
   arguments.add_option("-o,--output", options->output, "write to a file");
@@ -167,6 +186,7 @@ void add_opt(Arguments& arguments, Session& session) {
       "  hilo opt module.txt --passes='dce, (algebraic-simplifier, cse)*' --statistics\n"
       "  hilo opt module.txt --pipeline=cpu --time --dump-to=stages -o optimised.txt\n"
       "  hilo opt module.txt --pipeline=cpu --stop-after=12 --disable=fusion\n"
+      "  hilo opt module.txt --pipeline=cpu --explain-fusion\n"
       "hilo bisect finds the pass and the rule that change what a module computes.");
   arguments.callback([options, &session] {
     if (options->passes.empty() && options->pipeline.empty()) options->pipeline = "simplify";
