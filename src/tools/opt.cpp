@@ -38,6 +38,16 @@ Result<Pipeline> wanted_pipeline(const OptOptions& options, std::span<const Pass
   return out;
 }
 
+// Whether passes decide as those of the compiler for this processor do: where passes are named one
+// by one, or one of the pipelines is the compiler's, but for another chip by --target.
+bool is_for_cpu(const OptOptions& options, const std::optional<Machine>& machine) {
+  const Target& cpu = cpu_target();
+  if (machine && machine->name != cpu.machine()->name) return false;
+  if (options.pipeline.empty()) return true;
+  const std::string named = "," + options.pipeline + ",";
+  return named.find(fmt::format(",{},", cpu.name)) != named.npos;
+}
+
 Result<void> check_names(const std::vector<std::string>& names, std::span<const Pass> passes) {
   for (const std::string& name : names) HILO_DO(parse_pipeline(name, passes));
   return {};
@@ -88,13 +98,16 @@ Result<PipelineReport> optimize(Module& module, const OptOptions& options,
   HILO_TRY(const Pipeline pipeline, wanted_pipeline(options, passes));
   HILO_DO(check_names(options.disabled, passes));
   PipelineOptions run;
-  if (options.pipeline == cpu_target().name)
-    run.pass = cpu_target().pass_options(*cpu_target().machine());
   run.verify = options.verify;
   run.disabled = options.disabled;
   if (options.stop_after >= 0) run.stop_after = options.stop_after;
   run.pass.rewrite.keeps = keeps_named(options.keeps);
   HILO_TRY(const std::optional<Machine> machine, find_target(options.target, options.topology));
+  if (is_for_cpu(options, machine)) {
+    const PassOptions cpu = cpu_target().pass_options(*cpu_target().machine());
+    run.pass.fusion = cpu.fusion;
+    if (options.pipeline == cpu_target().name) run.pass.machine = cpu.machine;
+  }
   if (options.explain_fusion)
     run.pass.fusion_decided = [&](const Module& now, const FusionPair& pair) {
       fusion.add(now, pair);

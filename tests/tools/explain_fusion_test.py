@@ -22,6 +22,16 @@ ENTRY main {
   ROOT r = (f32[40]{0}, f32[7,40]{1,0}, f32[40,7,40]{2,1,0}) tuple(wave, table, cube)
 }
 """
+# A value behind another one that is looked up: gathers are fused for the CPU, for no other chip.
+LOOKUP = """HloModule m
+ENTRY main {
+  x = s32[9,6]{1,0} parameter(0)
+  i = s32[4,1]{1,0} parameter(1)
+  t = s32[9,6]{1,0} negate(x)
+  ROOT r = s32[4,6]{1,0} gather(t, i), offset_dims={1}, collapsed_slice_dims={0},
+    start_index_map={0}, index_vector_dim=1, slice_sizes={1,6}
+}
+"""
 TEXT = """square (model.py:12) -> wave: one loop
 high (model.py:15) -> rows: stored
   join: a costly op would be computed more than once an element
@@ -82,6 +92,14 @@ class ExplainFusion(unittest.TestCase):
 
     def test_json_without_it_says_nothing_of_fusion(self):
         self.assertNotIn("fusion", json.loads(hilo("--passes=fusion", "--json").stdout))
+
+    def test_decides_as_the_compiler_unless_for_another_chip(self):
+        for arguments in ["--pipeline=cpu"], ["--passes=fusion"], ["--pipeline=simplify,cpu"], \
+                ["--passes=simplify,cpu"], ["--passes=fusion", "--target=cpu"]:
+            self.assertEqual(decisions(*arguments, text=LOOKUP)["t", "r"]["outcome"], "one loop", arguments)
+        for arguments in ["--passes=fusion", "--target=v5e"], ["--pipeline=cpu", "--target=v5e"]:
+            self.assertEqual(decisions(*arguments, text=LOOKUP)["t", "r"]["refusals"][0]["question"],
+                             "consumer", arguments)
 
 
 if __name__ == "__main__":
