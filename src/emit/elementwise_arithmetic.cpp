@@ -139,10 +139,12 @@ Value* remainder_of_floats(const ScalarCall& c) {
   if (c.type == ElementType::F64)
     return without_subnormal(
         c.b, c.b.CreateFRem(without_subnormal(c.b, c.in[0]), without_subnormal(c.b, c.in[1])));
-  constexpr int bits_of_f32 = 24, bits_of_f16 = 11;  // bf16 and narrower ones have less than f16
   const auto wide = [&](Value* x) { return c.b.CreateFPExt(x, c.b.getDoubleTy()); };
+  // bf16 and narrower ones have fewer bits than f16.
+  const llvm::fltSemantics& held =
+      c.type == ElementType::F32 ? llvm::APFloat::IEEEsingle() : llvm::APFloat::IEEEhalf();
   Value* rest = math_remainder(c.b, wide(c.in[0]), wide(c.in[1]),
-                               c.type == ElementType::F32 ? bits_of_f32 : bits_of_f16);
+                               static_cast<int>(llvm::APFloat::semanticsPrecision(held)));
   return c.b.CreateFPTrunc(rest, c.b.getFloatTy());
 }
 

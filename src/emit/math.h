@@ -9,9 +9,11 @@
 
 #include <array>
 #include <limits>
+#include <numbers>
 #include <span>
 #include <string>
 
+#include "emit/float_bits.h"
 #include "emit/ir_types.h"
 
 namespace hilo {
@@ -86,6 +88,7 @@ namespace real_parts {
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double pi_low = 0x1.1a62633145c07p-53;  // what pi has beyond a double
 
 llvm::Value* number(Builder& b, double value);         // a double
 llvm::Value* number(llvm::Value* like, double value);  // of the same type

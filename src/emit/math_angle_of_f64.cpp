@@ -8,7 +8,6 @@ namespace {
 using llvm::Value;
 using namespace real_parts;
 
-constexpr double half_pi = 0x1.921fb54442d18p+0, half_pi_low = 0x1.1a62633145c07p-54;
 // (atan t / t - 1) / t^2 in t^2 for |t| <= 1/2
 constexpr double rest_of_arc[] = {
     -0x1.5555555555555p-2, 0x1.99999999998e1p-3, -0x1.2492492488296p-3, 0x1.c71c71c01b20ep-4,
@@ -56,10 +55,10 @@ Value* math_atan2_of_f64(Builder& b, Value* y, Value* x) {
   Value* whole = b.CreateSelect(minus, b.CreateFSub(begin, eighths), b.CreateFAdd(begin, eighths));
   Value* sign = b.CreateSelect(minus, number(b, -1), number(b, 1));
   t = b.CreateFMul(t, sign);
-  Value* first = b.CreateFMul(whole, number(b, half_pi));
+  Value* first = b.CreateFMul(whole, number(b, std::numbers::pi / 2));
   Value* low = b.CreateIntrinsic(llvm::Intrinsic::fma, {first->getType()},
-                                 {whole, number(b, half_pi), b.CreateFNeg(first)});
-  low = multiply_add(b, whole, number(b, half_pi_low), low);
+                                 {whole, number(b, std::numbers::pi / 2), b.CreateFNeg(first)});
+  low = multiply_add(b, whole, number(b, pi_low / 2), low);
   rest = multiply_add(b, rest, sign, low);
   Value* sum = b.CreateFAdd(first, t);
   Value* lost = b.CreateFSub(t, b.CreateFSub(sum, first));

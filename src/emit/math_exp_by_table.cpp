@@ -9,9 +9,6 @@ namespace {
 using llvm::Value;
 using namespace real_parts;
 
-constexpr double log2_e = 0x1.715476p+0;
-// A number added to `large` is a whole number of sixteenths.
-constexpr double large = 0x1.8p19;
 // Beyond these the result is zero or infinity.
 constexpr double least = -104, most = 89;
 // (e^r - 1 - r) / r^2
@@ -31,9 +28,11 @@ struct Power {
   Value *power, *p;       // of the sixteenths beyond a whole number, and e^r - 1 with what it lacks
 };
 Power power_of(Builder& b, Value* x) {
-  Value* shifted = multiply_add(b, x, number(x, log2_e), number(x, large));
-  Value* n = b.CreateFSub(shifted, number(x, large));
   const Format& format = format_of(x);
+  // A number added to `large` is a whole number of sixteenths.
+  Value* large = number(x, format.large / static_cast<double>(powers.size()));
+  Value* shifted = multiply_add(b, x, number(x, std::numbers::log2e), large);
+  Value* n = b.CreateFSub(shifted, large);
   Value* r = multiply_add(b, n, number(x, -format.ln_2_high), x);
   r = multiply_add(b, n, number(x, -format.ln_2_low), r);
   Value* sixteenths = bits(b, shifted);
@@ -57,9 +56,11 @@ Value* math_exp_by_table(Builder& b, Value* x) {
 // As math_logistic(), of which y p is an f32 and a rest. A power of 2^-127 is zero.
 Value* math_logistic_by_table(Builder& b, Value* x) {
   constexpr double end = 88;
-  constexpr uint64_t below_whole = 19, exponents = 0xff800000;
   const Power e = power_of(b, clamp(b, b.CreateFNeg(x), -end, end));
-  Value* whole = b.CreateAnd(b.CreateShl(e.sixteenths, below_whole), exponents);
+  using F32Bits = FloatBits<float>;
+  constexpr int below_whole = F32Bits::significand - std::countr_zero(powers.size());
+  Value* whole =
+      b.CreateAnd(b.CreateShl(e.sixteenths, below_whole), F32Bits::sign | F32Bits::infinity);
   Value* power = from_bits(b, b.CreateAdd(bits(b, e.power), whole));
   Value *high = multiply_add(b, power, e.p, power), *one = number(x, 1);
   Value* low = multiply_add(b, power, e.p, b.CreateFSub(power, high));

@@ -11,7 +11,6 @@ namespace {
 using llvm::Value;
 using namespace real_parts;
 
-constexpr double log2_e = 0x1.71547652b82fep+0, ln_2 = 0x1.62e42fefa39efp-1;
 // (e^r - 1 - r) / r^2
 constexpr double rest_of_f32[] = {0x1.000000p-1, 0x1.555556p-3,  0x1.5554eap-5,
                                   0x1.1110e0p-7, 0x1.6d4316p-10, 0x1.a124e4p-13};
@@ -52,7 +51,7 @@ Reduced reduced(Builder& b, Value* x, Value* more = nullptr) {
   const Format& format = format_of(x);
   // The integer stays in the low bits of the significand.
   Value* large = number(x, format.large);
-  Value* shifted = multiply_add(b, x, number(x, log2_e), large);
+  Value* shifted = multiply_add(b, x, number(x, std::numbers::log2e), large);
   Value* n = b.CreateFSub(shifted, large);
   Value* first = multiply_add(b, n, number(x, -format.ln_2_high), x);
   Value* r = multiply_add(b, n, number(x, -format.ln_2_low), first);
@@ -94,13 +93,13 @@ Value* tanh_of_small(Builder& b, Value* magnitude) {
 Value* tanh_of_f32(Builder& b, Value* magnitude) {
   const auto of = [&](double value) { return number(magnitude, value); };
   const Format& format = format_of(magnitude);
-  constexpr double bias = 127;
-  Value* shifted = multiply_add(b, magnitude, of(2 * log2_e), of(format.large + bias));
-  Value* n = b.CreateFSub(shifted, of(format.large + bias));
+  Value* shifted = multiply_add(b, magnitude, of(2 * std::numbers::log2e),
+                                of(format.large + FloatBits<float>::bias));
+  Value* n = b.CreateFSub(shifted, of(format.large + FloatBits<float>::bias));
   // n is less than 32: what ln 2 loses in f32 changes no result by 0.02 units.
   Value* r;
   if (adds_products(b)) {
-    r = multiply_add(b, n, of(-ln_2 / 2), magnitude);
+    r = multiply_add(b, n, of(-std::numbers::ln2 / 2), magnitude);
   } else {
     r = multiply_add(b, n, of(-format.ln_2_high / 2), magnitude);
     r = multiply_add(b, n, of(-format.ln_2_low / 2), r);
@@ -128,11 +127,12 @@ Value* tanh_of_f64(Builder& b, Value* magnitude) {
 // beyond the largest power are infinite by themselves, for all terms of r there are positive.
 Value* exp_of_f32(Builder& b, Value* x) {
   const Format& format = format_of(x);
-  constexpr double bias = 127, below_normal = -87.9;
-  const double large = format.large + bias;
+  constexpr double below_normal = -87.9;
+  const double large = format.large + FloatBits<float>::bias;
   Value* inside = at_least(b, x, below_normal);
   Value* shifted =
-      at_most(b, multiply_add(b, inside, number(x, log2_e), number(x, large)), large + bias);
+      at_most(b, multiply_add(b, inside, number(x, std::numbers::log2e), number(x, large)),
+              large + FloatBits<float>::bias);
   Value* n = b.CreateFSub(shifted, number(x, large));
   Value* first = multiply_add(b, n, number(x, -format.ln_2_high), inside);
   Value* lost = b.CreateFMul(n, number(x, -format.ln_2_low));

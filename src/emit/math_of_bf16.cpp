@@ -8,9 +8,9 @@ namespace {
 using llvm::Value;
 using namespace real_parts;
 
-constexpr double log2_e = 0x1.715476p+0, log2_e_of_expm1 = 0x1.715478p+0;
-constexpr uint64_t significand = 23;
-constexpr double bias = 127;
+using F32Bits = FloatBits<float>;
+
+constexpr double log2_e_of_expm1 = 0x1.715478p+0;
 // (2^f - 1) / f. Where results lie near to the middle of two bf16, the coefficients are moved at
 // random until all round to the nearest one, with fused multiplications and without.
 constexpr double power_of_exp[] = {0x1.62e1fap-1, 0x1.ec0728p-3, 0x1.c940cep-5, 0x1.37bb76p-7};
@@ -41,7 +41,9 @@ Value* in_turn(Builder& b, Value* x, std::span<const double> coefficients) {
 }
 
 // 2^n, of n with the bias of exponents added.
-Value* scale_of(Builder& b, const Power& p) { return from_bits(b, b.CreateShl(p.n, significand)); }
+Value* scale_of(Builder& b, const Power& p) {
+  return from_bits(b, b.CreateShl(p.n, F32Bits::significand));
+}
 
 }  // namespace
 
@@ -50,9 +52,9 @@ Value* scale_of(Builder& b, const Power& p) { return from_bits(b, b.CreateShl(p.
 // (emit/bf16_rounding.h).
 Value* math_exp_of_bf16(Builder& b, Value* x) {
   constexpr double least = -88, most = 0x1.62e42ep6;
-  const Power p = power_of(b, at_least(b, x, least), log2_e, 0);
+  const Power p = power_of(b, at_least(b, x, least), std::numbers::log2e, 0);
   Value* factor = multiply_add(b, p.f, in_turn(b, p.f, power_of_exp), number(x, 1));
-  Value* out = from_bits(b, b.CreateAdd(bits(b, factor), b.CreateShl(p.n, significand)));
+  Value* out = from_bits(b, b.CreateAdd(bits(b, factor), b.CreateShl(p.n, F32Bits::significand)));
   llvm::FastMathFlags no_nan;
   no_nan.setNoNaNs();
   out = b.CreateFAddFMF(out, number(x, 0), no_nan);
@@ -64,7 +66,7 @@ Value* math_exp_of_bf16(Builder& b, Value* x) {
 // 2 (2^(n-1) p + (2^(n-1) - 1/2)), for 2^n may be no number where the result is one. From -23 on it
 // is -1, and from 89 on infinite.
 Value* math_expm1_of_bf16(Builder& b, Value* x) {
-  const Power p = power_of(b, clamp(b, x, -23, 89), log2_e_of_expm1, bias - 1);
+  const Power p = power_of(b, clamp(b, x, -23, 89), log2_e_of_expm1, F32Bits::bias - 1);
   Value* scale = scale_of(b, p);
   Value* half = multiply_add(b, scale, b.CreateFMul(p.f, in_turn(b, p.f, power_of_expm1)),
                              b.CreateFSub(scale, number(x, 0.5)));
@@ -76,7 +78,7 @@ Value* math_expm1_of_bf16(Builder& b, Value* x) {
 
 // m / (m + 2), m = e^2x - 1 = 2^n p + (2^n - 1).
 Value* math_tanh_of_bf16(Builder& b, Value* x) {
-  const Power p = power_of(b, clamp(b, x, -10, 10), 2 * log2_e, bias);
+  const Power p = power_of(b, clamp(b, x, -10, 10), 2 * std::numbers::log2e, F32Bits::bias);
   Value* scale = scale_of(b, p);
   Value* m = multiply_add(b, scale, b.CreateFMul(p.f, in_turn(b, p.f, power_of_tanh)),
                           b.CreateFSub(scale, number(x, 1)));
@@ -87,7 +89,7 @@ Value* math_tanh_of_bf16(Builder& b, Value* x) {
 // Beyond the bounds the result is 1 or, subnormal, zero.
 Value* math_logistic_of_bf16(Builder& b, Value* x) {
   Value* one = number(x, 1);
-  const Power p = power_of(b, clamp(b, x, -88, 87.5), -log2_e, bias);
+  const Power p = power_of(b, clamp(b, x, -88, 87.5), -std::numbers::log2e, F32Bits::bias);
   Value* factor = multiply_add(b, p.f, in_turn(b, p.f, power_of_logistic), one);
   return round_limited_to_bf16(b, b.CreateFDiv(one, multiply_add(b, factor, scale_of(b, p), one)));
 }

@@ -11,9 +11,9 @@ namespace {
 using llvm::Value;
 using namespace real_parts;
 
-constexpr double log2_e = 0x1.715476p+0, log2_e_high = 0x1.715p+0, log2_e_low = 0x1.1d94aep-14;
-constexpr uint64_t significand = 23;
-constexpr double bias = 127;
+using F32Bits = FloatBits<float>;
+
+constexpr double log2_e_high = 0x1.715p+0, log2_e_low = std::numbers::log2e - log2_e_high;
 // (2^f - 1) / f
 constexpr double power_of_exp[] = {0x1.62e430p-1, 0x1.ebfa4ep-3, 0x1.c6b006p-5, 0x1.3cbfaep-7,
                                    0x1.5ec6b8p-10};
@@ -25,12 +25,13 @@ struct Power {
   Value *scale, *f, *rest;
 };
 Power power_of(Builder& b, Value* x, double factor, std::span<const double> coefficients) {
-  Value* large = number(x, format_of(x).large + bias);
-  Value* shifted = multiply_add(b, x, number(x, factor * log2_e), large);
+  Value* large = number(x, format_of(x).large + F32Bits::bias);
+  Value* shifted = multiply_add(b, x, number(x, factor * std::numbers::log2e), large);
   Value* n = b.CreateFSub(shifted, large);
   Value* f = multiply_add(b, x, number(x, factor * log2_e_high), b.CreateFNeg(n));
   f = multiply_add(b, x, number(x, factor * log2_e_low), f);
-  return {from_bits(b, b.CreateShl(bits(b, shifted), significand)), f, horner(b, f, coefficients)};
+  return {from_bits(b, b.CreateShl(bits(b, shifted), F32Bits::significand)), f,
+          horner(b, f, coefficients)};
 }
 
 // 2^n (2^f - 1) + more

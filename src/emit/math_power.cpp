@@ -18,8 +18,9 @@ using namespace real_parts;
 
 // |x| = 2^k z, z from `least` to twice that. Rows of the table are of one size in bits, and one of
 // them begins at 1.
-constexpr uint64_t significand = 52, bias = 1023, row_bits = 7, rows = uint64_t{1} << row_bits;
-constexpr uint64_t least = 0x3fe6a00000000000, one = bias << significand;
+constexpr uint64_t significand = FloatBits<double>::significand, row_bits = 7;
+constexpr uint64_t rows = uint64_t{1} << row_bits;
+constexpr uint64_t least = 0x3fe6a00000000000, one = FloatBits<double>::power(0);
 // (ln(1 + r) - r + r^2 / 2) / r^3, |r| < 2^-7
 constexpr double rest_of_row[] = {
     0x1.5555555555555p-2, -0x1.000000000002dp-2, 0x1.99999999999ebp-3, -0x1.5555554a21e57p-3,
@@ -98,7 +99,7 @@ Sum logarithm_of_f64(Builder& b, Value* x) {
   Value* z = from_bits(b, b.CreateAdd(b.CreateSub(all, exponent), b.getInt64(one)));
   constexpr double large = 0x1p52;
   Value* k = b.CreateOr(b.CreateLShr(shifted, significand), bits(b, number(x, large)));
-  k = b.CreateFSub(from_bits(b, k), number(x, large + double{bias}));
+  k = b.CreateFSub(from_bits(b, k), number(x, large + double{FloatBits<double>::bias}));
   Value* row = b.CreateAnd(b.CreateLShr(shifted, significand - row_bits), b.getInt64(rows - 1));
   const auto column = [&](uint64_t first) {
     Value* place = b.CreateAdd(row, b.getInt64(first * rows));

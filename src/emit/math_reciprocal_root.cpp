@@ -27,9 +27,9 @@ Value* math_rsqrt(Builder& b, Value* x) {
   Value* lost = multiply_add(b, x, y, b.CreateFNeg(product));  // x * y = product + lost
   Value* rest = multiply_add(b, b.CreateFNeg(product), y, number(x, 1));
   y = nearer(b, y, multiply_add(b, b.CreateFNeg(lost), y, rest));
-  constexpr uint32_t least = 0x00800000, infinite = 0x7f800000;
-  Value* is_special =
-      b.CreateICmpUGE(b.CreateSub(from, b.getInt32(least)), b.getInt32(infinite - least));
+  using F32Bits = FloatBits<float>;
+  Value* is_special = b.CreateICmpUGE(b.CreateSub(from, b.getInt32(F32Bits::min_normal)),
+                                      b.getInt32(F32Bits::infinity - F32Bits::min_normal));
   Value* root = b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x);
   return unlikely_select(b, is_special, b.CreateFDiv(number(x, 1), root), y);
 }

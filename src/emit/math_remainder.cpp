@@ -12,7 +12,8 @@ namespace {
 using llvm::Value;
 using namespace real_parts;
 
-constexpr int bits_of_double = 53, widest_ratio = 254;  // of two f32: powers of two
+constexpr int bits_of_double = std::numeric_limits<double>::digits;
+constexpr int widest_ratio = 254;  // of two f32: powers of two
 
 // Of numbers that are not negative.
 Value* rest_of(Builder& b, Value* x, Value* y) {

@@ -14,7 +14,6 @@ namespace {
 using llvm::Value;
 using namespace real_parts;
 
-constexpr double half_pi = 0x1.921fb54442d18p+0, pi = 0x1.921fb54442d18p+1;
 // sin(r) / r in r^2 for |r| <= pi / 2; sin(r) / r and cos r in r^2 for |r| <= pi / 4; atan(t) / t
 // in t^2 for |t| <= tan(pi / 8).
 constexpr double sine_of_half[] = {0x1.ffffffffda703p-1,  -0x1.555555443457cp-3,
@@ -45,8 +44,9 @@ double piece(int first, int count, int scale) {
 }
 
 // Up to 2^24 no bit is one of whole turns: the pieces are the same for all numbers.
-constexpr int first_exponent = 24;
-constexpr int rows = 128 - first_exponent + 1;  // of larger ones, and of what is not finite
+constexpr int first_exponent = std::numeric_limits<float>::digits;
+constexpr int rows =
+    FloatBits<float>::bias - first_exponent + 2;  // of larger ones, and of what is not finite
 constexpr int chunk_bits[] = {29, 53};
 
 double chunk_of(int scale, int part) {
@@ -78,7 +78,8 @@ struct Turns {
 
 // A number added to `large` and taken away again is a whole number of units. The tables are read
 // where a number is large (emit/select_to_branch.h).
-Turns quarter_turns_of(Builder& b, Value* magnitude, double large) {
+Turns quarter_turns_of(Builder& b, Value* magnitude, int unit) {
+  Value* large = number(b, unit * format_of(magnitude).large);
   Value* is_large = b.CreateFCmpOGE(magnitude, number(b, std::ldexp(1.0, first_exponent)));
   Value* all = bits(b, magnitude);
   Value* exponent = b.CreateSub(b.CreateLShr(all, 52), b.getInt64(uint64_t{1023} + first_exponent));
@@ -94,16 +95,14 @@ Turns quarter_turns_of(Builder& b, Value* magnitude, double large) {
   for (int i = 0; i < 2; ++i)
     part[i] = b.CreateSelect(is_large, read[i], number(b, chunk_of(0, i)));
   Value* first = b.CreateFMul(m, part[0]);
-  Value* sum = b.CreateFAdd(multiply_add(b, m, part[1], first), number(b, large));
-  Value* above = b.CreateFSub(first, b.CreateFSub(sum, number(b, large)));
+  Value* sum = b.CreateFAdd(multiply_add(b, m, part[1], first), large);
+  Value* above = b.CreateFSub(first, b.CreateFSub(sum, large));
   return {bits(b, sum), multiply_add(b, m, part[1], above)};
 }
 
-constexpr double large_quarters = 0x1.8p52, large_halves = 0x1.8p53;
-
 // Of at most a quarter turn.
 Value* sine_of(Builder& b, Value* quarters) {
-  Value* r = b.CreateFMul(quarters, number(b, half_pi));
+  Value* r = b.CreateFMul(quarters, number(b, std::numbers::pi / 2));
   return b.CreateFMul(r, polynomial(b, b.CreateFMul(r, r), sine_of_half));
 }
 
@@ -140,12 +139,12 @@ Value* angle_of(Builder& b, Value* y, Value* x, std::span<const double> polynomi
   Value* both = b.CreateFCmpOEQ(less, number(b, infinity));
   Value* t = b.CreateSelect(b.CreateOr(none, both), number(b, 0), quotient);
   Value* sum = polynomial(b, b.CreateFMul(t, t), polynomial_of_arc);
-  Value* begin = b.CreateSelect(is_rotated, number(b, half_pi / 2), number(b, 0));
-  begin = b.CreateSelect(both, number(b, half_pi / 2), begin);
+  Value* begin = b.CreateSelect(is_rotated, number(b, std::numbers::pi / 4), number(b, 0));
+  begin = b.CreateSelect(both, number(b, std::numbers::pi / 4), begin);
   Value* angle = multiply_add(b, t, sum, begin);
-  angle = b.CreateSelect(steep, b.CreateFSub(number(b, half_pi), angle), angle);
+  angle = b.CreateSelect(steep, b.CreateFSub(number(b, std::numbers::pi / 2), angle), angle);
   Value* left = b.CreateICmpSLT(bits(b, x), b.getInt64(0));
-  angle = b.CreateSelect(left, b.CreateFSub(number(b, pi), angle), angle);
+  angle = b.CreateSelect(left, b.CreateFSub(number(b, std::numbers::pi), angle), angle);
   Value* unordered = b.CreateFCmpUNO(x, y);
   return b.CreateSelect(unordered, number(b, nan), copy_sign(b, angle, y));
 }
@@ -154,7 +153,7 @@ Value* angle_of(Builder& b, Value* y, Value* x, std::span<const double> polynomi
 
 Value* math_sin(Builder& b, Value* x) {
   Value* magnitude = absolute(b, x);
-  const Turns turns = quarter_turns_of(b, magnitude, large_halves);
+  const Turns turns = quarter_turns_of(b, magnitude, 2);
   Value* sign = b.CreateXor(bits(b, x), bits(b, magnitude));
   sign = b.CreateXor(sign, b.CreateShl(turns.whole, 63));
   return flipped(b, sine_of(b, turns.rest), sign);
@@ -162,14 +161,14 @@ Value* math_sin(Builder& b, Value* x) {
 
 // The sine of what is left to a quarter turn.
 Value* math_cos(Builder& b, Value* x) {
-  const Turns turns = quarter_turns_of(b, absolute(b, x), large_halves);
+  const Turns turns = quarter_turns_of(b, absolute(b, x), 2);
   Value* left = b.CreateFSub(number(b, 1), absolute(b, turns.rest));
   return flipped(b, sine_of(b, left), b.CreateShl(turns.whole, 63));
 }
 
 Value* math_tan(Builder& b, Value* x) {
-  const Turns turns = quarter_turns_of(b, absolute(b, x), large_quarters);
-  Value* r = b.CreateFMul(turns.rest, number(b, half_pi));
+  const Turns turns = quarter_turns_of(b, absolute(b, x), 1);
+  Value* r = b.CreateFMul(turns.rest, number(b, std::numbers::pi / 2));
   Value* square = b.CreateFMul(r, r);
   Value *s = b.CreateFMul(r, polynomial(b, square, sine)), *c = polynomial(b, square, cosine);
   Value* odd = bit(b, turns.whole, 1);

@@ -15,7 +15,6 @@ namespace {
 using llvm::Value;
 using namespace real_parts;
 
-constexpr double pi_high = 0x1.921fb54442d18p+1, pi_low = 0x1.1a62633145c07p-53;
 // (sin y / y - 1) / y^2 and (cos y - 1 + y^2 / 2) / y^4 in y^2 for |y| <= pi / 4
 constexpr double rest_of_sine[] = {-0x1.5555555555555p-3,  0x1.1111111110bb2p-7,
                                    -0x1.a01a019e83aa2p-13, 0x1.71de379689090p-19,
@@ -34,7 +33,8 @@ constexpr uint64_t bits_of_inverse[] = {
     0x74ce38135a2fbf20, 0x9cc8eb1cc1a99cfa, 0x4e422fc5defc941d, 0x8ffc4bffef02cc07,
     0xf79788c5ad05368f, 0xb69b3f6793e584db, 0xa7a31fb34f2ff516, 0xba93dd63f5f2f8bd,
     0x9e839cfbc5294975, 0x35fdafd88fc6ae84, 0x2b0198237e3db5d5, 0xf867de104d7a1b0e};
-constexpr int chunk_bits = 53, first_exponent = 24;
+constexpr int chunk_bits = std::numeric_limits<double>::digits;
+constexpr int first_exponent = std::numeric_limits<float>::digits;
 constexpr int first_bit = first_exponent - chunk_bits + 1;
 constexpr int windows = 1024 - first_exponent + 1 + 3 * chunk_bits;
 
@@ -159,7 +159,7 @@ struct Circle {
 
 // y + (y^3 P(y^2) + low) and 1 - y^2 / 2 + (y^4 Q(y^2) - y low + what the difference lost).
 Circle circle_of(Builder& b, const Turns& turns) {
-  Value* half_pi = number(b, pi_high / 2);
+  Value* half_pi = number(b, std::numbers::pi / 2);
   const Sum y = product_of(b, turns.high, half_pi);
   Value* low = multiply_add(b, turns.high, number(b, pi_low / 2), y.low);
   low = multiply_add(b, turns.low, half_pi, low);

@@ -5,13 +5,16 @@
 #include <bit>
 #include <cmath>
 
+#include "emit/float_bits.h"
+
 namespace hilo {
 namespace {
 
 using llvm::Value;
 
-constexpr uint32_t infinity = 0x7f800000, nan = 0x7fc00000, sign_bit = 0x80000000;
-constexpr uint32_t min_normal = 0x00800000, half_of_last = 0x00400000;
+using F32Bits = FloatBits<float>;
+constexpr uint32_t infinity = F32Bits::infinity, nan = F32Bits::nan;
+constexpr uint32_t half_of_last = F32Bits::min_normal / 2;
 
 // A format with signs; `shift` is how much shorter its significand is than that of f32.
 struct Format {
@@ -26,14 +29,13 @@ struct Format {
                           else return FloatFormat{};
                         })),
         magnitudes((1u << (f.bits() - 1)) - 1),
-        shift(static_cast<unsigned>(23 - f.mantissa_bits)),
+        shift(static_cast<unsigned>(F32Bits::significand - f.mantissa_bits)),
         sign_shift(static_cast<unsigned>(f.bits() - 1)) {}
 
   bool has_infinity() const { return f.specials == Specials::Ieee; }
   bool is_finite() const { return f.specials == Specials::FiniteOnly; }
   bool is_fnuz() const { return f.specials == Specials::Fnuz; }
-  // As f32: 2^exponent, the least exponent of a normal number, the largest number.
-  static uint32_t power(int exponent) { return static_cast<uint32_t>(exponent + 127) << 23; }
+  // The least exponent of a normal number, the largest number as f32.
   int min_exponent() const { return 1 - f.bias; }
   float largest() const { return static_cast<float>(decode(largest_bits(), f)); }
   uint32_t largest_bits() const {
@@ -64,15 +66,15 @@ Value* chosen(Builder& b, Value* condition, uint64_t value, Value* otherwise) {
 // 2^-127 is subnormal; it is no choice of a constant, of which LLVM would compute ceil and others
 // as of a number that is not zero.
 Value* power_of_bits(Builder& b, Value* x) {
-  Value* power =
-      b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, b.CreateShl(x, 23), whole(x, half_of_last));
+  Value* power = b.CreateBinaryIntrinsic(
+      llvm::Intrinsic::umax, b.CreateShl(x, F32Bits::significand), whole(x, half_of_last));
   return as_float(b, chosen(b, b.CreateICmpEQ(x, whole(x, 255)), nan, power));
 }
 
 // The stored bits of the power nearest to an f32 of these bits. 2^-127 stays what it is, though
 // subnormal; what lies above is nearer to 2^-126 as F8E8M0FNU rounds, and less is zero.
 Value* nearest_power(Builder& b, Value* raw) {
-  Value* power = b.CreateLShr(b.CreateAdd(raw, whole(raw, half_of_last)), 23);
+  Value* power = b.CreateLShr(b.CreateAdd(raw, whole(raw, half_of_last)), F32Bits::significand);
   power = chosen(b, b.CreateICmpEQ(raw, whole(raw, half_of_last)), 0, power);
   Value* above = b.CreateSub(raw, whole(raw, half_of_last));
   Value* has_power = b.CreateICmpULT(above, whole(raw, infinity - half_of_last));
@@ -90,8 +92,8 @@ Value* small_float_of_bits(Builder& b, ElementType type, Value* bits) {
   Value* magnitude = masked(b, x, format.magnitudes);
   Value* sign = b.CreateShl(b.CreateLShr(x, format.sign_shift), 31);
   Value* shifted = b.CreateShl(magnitude, format.shift);
-  Value* least = whole(x, Format::power(format.min_exponent()));
-  Value* normal = b.CreateAdd(shifted, whole(x, Format::power(-format.f.bias)));
+  Value* least = whole(x, F32Bits::power(format.min_exponent()));
+  Value* normal = b.CreateAdd(shifted, whole(x, F32Bits::power(-format.f.bias)));
   Value* subnormal =
       as_bits(b, b.CreateFSub(as_float(b, b.CreateAdd(shifted, least)), as_float(b, least)));
   Value* is_normal = b.CreateICmpUGE(magnitude, whole(x, uint64_t{1} << format.f.mantissa_bits));
@@ -109,16 +111,18 @@ Value* small_float_of_bits(Builder& b, ElementType type, Value* bits) {
 Value* bits_of_small_float(Builder& b, ElementType type, Value* value) {
   Value* raw = as_bits(b, value);
   llvm::Type* byte = raw->getType()->getWithNewType(b.getInt8Ty());
-  if (type == ElementType::F8E8M0FNU) return b.CreateTrunc(b.CreateLShr(raw, 23), byte);
+  if (type == ElementType::F8E8M0FNU)
+    return b.CreateTrunc(b.CreateLShr(raw, F32Bits::significand), byte);
   const Format format(type);
-  Value* magnitude = masked(b, raw, ~sign_bit);
+  Value* magnitude = masked(b, raw, ~F32Bits::sign);
   Value* shifted = b.CreateLShr(magnitude, format.shift);
   // Added to a number whose last place is the format's smallest, it is a count of these.
-  Value* unit = whole(raw, Format::power(format.min_exponent() + static_cast<int>(format.shift)));
+  Value* unit = whole(raw, F32Bits::power(format.min_exponent() + static_cast<int>(format.shift)));
   Value* counted = b.CreateFAdd(as_float(b, magnitude), as_float(b, unit));
-  const uint32_t bias = static_cast<uint32_t>(127 - format.f.bias) << format.f.mantissa_bits;
+  const uint32_t bias = static_cast<uint32_t>(F32Bits::bias - format.f.bias)
+                        << format.f.mantissa_bits;
   Value* out = b.CreateSelect(
-      b.CreateICmpULT(magnitude, whole(raw, Format::power(format.min_exponent()))),
+      b.CreateICmpULT(magnitude, whole(raw, F32Bits::power(format.min_exponent()))),
       b.CreateSub(as_bits(b, counted), unit), b.CreateSub(shifted, whole(raw, bias)));
   Value* is_nan = b.CreateICmpUGT(magnitude, whole(raw, infinity));
   if (format.has_infinity())
@@ -136,14 +140,15 @@ Value* round_to_small_float(Builder& b, ElementType type, Value* value) {
   if (type == ElementType::F8E8M0FNU) return power_of_bits(b, nearest_power(b, raw));
   const Format format(type);
   const float largest = format.largest();
-  Value* magnitude = masked(b, raw, ~sign_bit);
+  Value* magnitude = masked(b, raw, ~F32Bits::sign);
   // What is far beyond the largest number is a little beyond it.
   Value* near = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, magnitude,
-                                        whole(raw, Format::power(std::ilogb(largest) + 1)));
+                                        whole(raw, F32Bits::power(std::ilogb(largest) + 1)));
   // The last place of a number that is 2^shift times as large is the one to round to.
   Value* scale = b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, masked(b, near, infinity),
-                                         whole(raw, Format::power(format.min_exponent())));
-  scale = as_float(b, b.CreateAdd(scale, whole(raw, uint64_t{format.shift} << 23)));
+                                         whole(raw, F32Bits::power(format.min_exponent())));
+  scale =
+      as_float(b, b.CreateAdd(scale, whole(raw, uint64_t{format.shift} << F32Bits::significand)));
   Value* rounded = b.CreateFSub(b.CreateFAdd(as_float(b, near), scale), scale);
   Value* is_beyond =
       b.CreateFCmpOGT(rounded, llvm::ConstantFP::get(rounded->getType(), double(largest)));
@@ -153,10 +158,10 @@ Value* round_to_small_float(Builder& b, ElementType type, Value* value) {
   Value* out = chosen(b, is_beyond, beyond, as_bits(b, rounded));
   Value* is_nan = b.CreateICmpUGT(magnitude, whole(raw, infinity));
   if (format.has_infinity()) out = chosen(b, is_nan, nan, out);
-  Value* sign = masked(b, raw, sign_bit);
+  Value* sign = masked(b, raw, F32Bits::sign);
   if (format.is_fnuz()) sign = chosen(b, b.CreateICmpEQ(out, whole(raw, 0)), 0, sign);
   out = b.CreateOr(out, sign);
-  if (format.is_finite()) out = chosen(b, is_nan, sign_bit, out);
+  if (format.is_finite()) out = chosen(b, is_nan, F32Bits::sign, out);
   return as_float(b, out);
 }
 
