@@ -14,6 +14,7 @@
 #include <set>
 
 #include "emit/loops.h"
+#include "emit/search_budget.h"
 
 namespace hilo {
 namespace {
@@ -22,8 +23,6 @@ using llvm::Value;
 namespace match = llvm::PatternMatch;
 
 constexpr const char* bf16_mark = "hilo.bf16";
-constexpr int deepest = 8;
-constexpr size_t max_visited = 200;  // steps
 
 bool has_bf16_instructions(const llvm::Function& function, const llvm::TargetMachine& machine) {
   const llvm::Triple& triple = machine.getTargetTriple();
@@ -34,7 +33,7 @@ bool has_bf16_instructions(const llvm::Function& function, const llvm::TargetMac
 
 // Whether the f32 cannot be subnormal: code runs with subnormal results as zeros.
 bool is_never_subnormal(const Value* x, int depth = 0) {
-  if (depth > deepest) return false;
+  if (depth > KernelSearchBudget::max_depth) return false;
   const auto all = [&](auto operands) {
     return std::ranges::all_of(
         operands, [&](const Value* one) { return is_never_subnormal(one, depth + 1); });
@@ -88,7 +87,7 @@ bool has_nan_of_bf16(const Value* x, std::set<const Value*>& seen) {
     return one && !one->isNaN();
   }
   const auto* step = llvm::dyn_cast<llvm::Instruction>(x);
-  if (!step || seen.size() > max_visited) return false;
+  if (!step || seen.size() > KernelSearchBudget::max_visited) return false;
   if (llvm::isa<llvm::FPMathOperator>(step) && step->hasNoNaNs()) return true;
   const auto all = [&](auto operands) {
     return std::ranges::all_of(operands,

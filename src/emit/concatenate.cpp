@@ -6,6 +6,7 @@
 #include "emit/complex.h"
 #include "emit/flattened_rows.h"
 #include "emit/kernel_builder.h"
+#include "emit/loop_limits.h"
 #include "emit/op_functions.h"
 #include "emit/partition_points.h"
 #include "emit/tiles.h"
@@ -19,12 +20,12 @@ constexpr size_t max_loops = 64, max_copies = 1024, max_transposed = 8;
 #include "pass/fuse/joined_loops.def"
 #undef LIMIT
 // Rows of a part that are copied by words of a register, in straight code.
-constexpr int64_t max_bytes = 256, widest_word = 64;
+constexpr int64_t max_bytes = 256;
 
 // By words, of which the last one may overlap the one before it.
 void copy_row(Builder& b, llvm::Value* to, llvm::Value* from, int64_t bytes) {
   for (int64_t at = 0; at < bytes;) {
-    const auto left = static_cast<uint64_t>(std::min(bytes - at, widest_word));
+    const auto left = static_cast<uint64_t>(std::min(bytes - at, widest_vector));
     auto word = static_cast<int64_t>(std::bit_ceil(left));
     if (word > bytes) word /= 2;
     if (at + word > bytes && at > 0) at = bytes - word;

@@ -3,15 +3,13 @@
 #include "emit/dot_side.h"
 #include "emit/kernel_builder.h"
 #include "emit/lanes.h"
+#include "emit/loop_limits.h"
 #include "emit/op_functions.h"
 
 namespace hilo {
 namespace {
 
 using Way = DotKernel::Way;
-
-// Complex results side by side.
-constexpr int64_t shortest_line = 8;
 
 // Blocks of registers.
 void write_in_blocks(KernelBuilder& w, InstructionId id, const DotKernel& kernel) {
@@ -31,7 +29,9 @@ void write_in_blocks(KernelBuilder& w, InstructionId id, const DotKernel& kernel
 
 // Whether lines are worth vectors along them; of shorter ones of complex numbers LLVM would make
 // vectors across, whose shuffles take longer to compile than they save.
-bool has_long_lines(const Dims& dims) { return !dims.empty() && dims.back() % shortest_line == 0; }
+bool has_long_lines(const Dims& dims) {
+  return !dims.empty() && dims.back() % LoopLimits::min_lanes == 0;
+}
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "emit/lanes.h"
+#include "emit/loop_limits.h"
 #include "emit/loops.h"
 #include "emit/tiles.h"
 
@@ -19,12 +20,14 @@ using llvm::Value;
 // is fetched into the second cache. (The first has few places for lines a power of two apart.)
 // Where there are many threads, of fewer columns, of so many bytes at the least. Chips with few
 // registers fetch more by themselves than when told to, from longer lines.
-constexpr int64_t large_operand = 1 << 21, lines_at_once = 8, columns_at_once = 1024,
-                  columns_of_few_registers = 2048, min_strip_bytes = 512;
+constexpr int64_t large_operand = 1 << 21, lines_at_once = 8, columns_of_few_registers = 2048,
+                  min_strip_bytes = 512;
+constexpr int64_t columns_at_once = LoopLimits::tile;
 
 // Strips for so many rows are transposed by tiles of so many lanes at most, which take longer, but
 // not to compile.
-constexpr int64_t rows_of_small_tiles = 64, small_tile = 8;
+constexpr int64_t rows_of_small_tiles = 64;
+constexpr int64_t small_tile = LoopLimits::min_lanes;
 class Dot {
  public:
   Dot(KernelBuilder& w, const Side& lhs, const Side& rhs, ElementType result)

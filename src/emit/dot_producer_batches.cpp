@@ -1,12 +1,13 @@
 #include "emit/dot_producer_batches.h"
 
+#include "emit/loop_limits.h"
+
 namespace hilo {
 namespace {
 
-// Of shorter rows elements are straight code.
-constexpr int64_t min_inner = 16;
-// Rows of such elements that are whole vectors on every chip; the others have a loop of their own.
-constexpr int64_t rows_at_once = 16;
+// Rows of elements in straight code that are whole vectors on every chip; the others have a loop of
+// their own.
+constexpr int64_t rows_at_once = LoopLimits::widest_lanes;
 
 class ProductOfParts {
  public:
@@ -71,7 +72,7 @@ class ProductOfParts {
     const auto make_row = [&](llvm::Value* r) {
       at[batches] = r;
       w_.elements.forget();
-      if (row < min_inner)
+      if (row < LoopLimits::short_row)
         for (int64_t i = 0; i < row; ++i) store(int64(b_, i));
       else
         loop(b_, row, [&](llvm::Value* place) {

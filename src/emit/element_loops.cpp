@@ -6,6 +6,7 @@
 
 #include "emit/flattened_rows.h"
 #include "emit/kernel_builder.h"
+#include "emit/loop_limits.h"
 #include "emit/non_temporal_stores.h"
 #include "emit/op_functions.h"
 #include "emit/partition_points.h"
@@ -15,7 +16,6 @@
 namespace hilo {
 namespace {
 
-constexpr int64_t max_short_row = 7, max_transposed_row = 15;
 constexpr int64_t min_slice = 4;  // of elements that are gathered together
 // Elements of rows that are written without loops where that takes so few steps, and no more code
 // than that.
@@ -224,7 +224,7 @@ class ElementLoops {
   // Not of what is transposed, nor of rows of a few elements that are many enough to be lanes.
   std::optional<FlattenedRows> flattened_rows() const {
     if (crossing_) return std::nullopt;
-    if (is_one_loop() && dims_[inner_] <= max_short_row && inner_ > 0 &&
+    if (is_one_loop() && dims_[inner_] < LoopLimits::min_lanes && inner_ > 0 &&
         dims_[inner_ - 1] >= 2 * LoopLimits::min_lanes)
       return std::nullopt;
     return find_flattened_rows(w_.elements, leaf_ids(), dims_);
@@ -234,14 +234,14 @@ class ElementLoops {
   bool has_short_rows() const {
     if (inner_ == 0 || !is_one_loop() || element_count(dims_) == 0) return false;
     const int64_t size = dims_[inner_];
-    if (size == max_short_row + 1) return !is_vector_of_eight();
-    return size <= max_short_row && !(size >= min_slice && gathers_slices());
+    if (size == LoopLimits::min_lanes) return !is_vector_of_eight();
+    return size < LoopLimits::min_lanes && !(size >= min_slice && gathers_slices());
   }
 
   // Rows that LoopVectorize would make of a vector or two and a rest.
   bool has_straight_rows() const {
     const int64_t size = dims_[inner_];
-    if (inner_ == 0 || size <= max_short_row || size > max_unrolled_row) return false;
+    if (inner_ == 0 || size < LoopLimits::min_lanes || size > max_unrolled_row) return false;
     const bool is_whole = std::has_single_bit(static_cast<uint64_t>(size));
     if (element_count(dims_) / size < LoopLimits::min_lines || (is_whole && !chooses_by_index()))
       return false;
@@ -326,7 +326,7 @@ class ElementLoops {
 
   // Rows that no tile fits, one element after the other for many of them at once.
   bool is_transposed_row() const {
-    return inner_ > 0 && dims_[inner_] <= max_transposed_row &&
+    return inner_ > 0 && dims_[inner_] < LoopLimits::short_row &&
            dims_[inner_ - 1] >= LoopLimits::min_lines && leaves_.size() == 1;
   }
 
@@ -335,11 +335,11 @@ class ElementLoops {
   void write_short_rows(bool are_straight = false) {
     size_t first = inner_;
     int64_t each = dims_[inner_];
-    while (first > 1 && (each * dims_[first - 1] <= max_short_row ||
+    while (first > 1 && (each * dims_[first - 1] < LoopLimits::min_lanes ||
                          (dims_[first - 1] < LoopLimits::min_lanes &&
                           is_straight(each * dims_[first - 1], Op::Iota))))
       each *= dims_[--first];
-    if (are_straight || each > std::max(max_short_row, dims_[inner_]))
+    if (are_straight || each >= std::max(LoopLimits::min_lanes, dims_[inner_] + 1))
       w_.set_loop_kind(straight_rows(each));
     const Dims outer(dims_.begin(), dims_.begin() + static_cast<int64_t>(first));
     const auto write = [&](const Index& lane) {

@@ -4,6 +4,8 @@
 #include <numeric>
 
 #include "emit/index_tables.h"
+#include "emit/loop_limits.h"
+#include "emit/search_budget.h"
 
 namespace hilo {
 namespace {
@@ -11,10 +13,10 @@ namespace {
 // Elements of f32 that fill vectors of any chip, two of the widest.
 constexpr int64_t whole_lanes = 32;
 // Shorter rows are straight code; of longer ones what is no whole vector is little.
-constexpr int64_t shortest = 8, longest = 128;
-// Blocks that are worth their tables, and arrays that are spread over a block.
+constexpr int64_t shortest = LoopLimits::min_lanes;
+constexpr int64_t longest = 128;
+// Blocks that are worth their tables.
 constexpr int64_t fewest_blocks = 4;
-constexpr size_t max_values = 100;  // that an element is made of, each with tables of places
 
 // Whether the values are made of what arrays hold at places that follow from theirs, by at least
 // one costly step.
@@ -24,7 +26,9 @@ bool are_costly(const ElementEmitter& e, std::vector<InstructionId> seen) {
     const InstructionId id = seen[i];
     const Op op = e.module[id].op;
     const Shape& shape = e.module.shape(id);
-    if (!shape.is_array() || is_complex(shape.type) || seen.size() > max_values) return false;
+    if (!shape.is_array() || is_complex(shape.type) ||
+        seen.size() > KernelSearchBudget::max_visited)
+      return false;
     if (e.array(id) || op == Op::Constant || op == Op::Parameter) continue;
     const bool rearranges_one = has_trait(op, TraitRearranges) && e.module[id].operand_count == 1;
     if (!is_elementwise(op) && !rearranges_one && op != Op::Iota) return false;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "emit/search_budget.h"
+
 namespace hilo {
 
 llvm::Value* int64(Builder& b, int64_t value) { return b.getInt64(static_cast<uint64_t>(value)); }
@@ -247,8 +249,6 @@ std::vector<llvm::Value*> Index::key() const {
 
 namespace {
 
-constexpr size_t max_visited = 200;  // values that a place is made of
-
 // What a value is made of, itself among it; nothing where that is more than can be looked at.
 std::optional<std::set<const llvm::Value*>> operand_closure(const llvm::Value* value) {
   std::set<const llvm::Value*> seen = {value};
@@ -257,7 +257,7 @@ std::optional<std::set<const llvm::Value*>> operand_closure(const llvm::Value* v
     const auto* step = llvm::dyn_cast<llvm::Instruction>(waiting.back());
     waiting.pop_back();
     if (!step) continue;
-    if (seen.size() > max_visited) return std::nullopt;
+    if (seen.size() > KernelSearchBudget::max_visited) return std::nullopt;
     for (const llvm::Value* operand : step->operands())
       if (seen.insert(operand).second) waiting.push_back(operand);
   }

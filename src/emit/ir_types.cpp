@@ -7,6 +7,7 @@
 
 #include "emit/bf16_rounding.h"
 #include "emit/complex.h"
+#include "emit/search_budget.h"
 #include "emit/small_floats.h"
 #include "emit/vector_registers.h"
 #include "shape/shape.h"
@@ -122,8 +123,7 @@ constexpr double above_bf16 = 0x1p16;  // so many bits f32 has more
 // Whether an f32 is one that bf16 holds, since it was rounded before or chosen among such.
 bool is_bf16(const llvm::Value* x, int depth = 0) {
   using namespace llvm::PatternMatch;
-  constexpr int deepest = 6;
-  if (depth > deepest) return false;
+  if (depth > KernelSearchBudget::max_depth) return false;
   if (const auto* constant = llvm::dyn_cast<llvm::ConstantFP>(x))
     return constant->getValueAPF().bitcastToAPInt().countr_zero() >= 16;
   if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(x))

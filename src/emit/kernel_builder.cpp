@@ -23,9 +23,6 @@ llvm::Function* make_function(llvm::Module& ir, const std::string& name, size_t 
   return out;
 }
 
-// Of fewer than min_lines lines each is cut in pieces of so many places, for the threads.
-constexpr int64_t piece = 1024;
-
 llvm::BasicBlock* first_block(llvm::Function* function) {
   return llvm::BasicBlock::Create(function->getContext(), "", function);
 }
@@ -70,7 +67,7 @@ ResultBlock write_lanes(KernelBuilder& w, const Dims& dims, double steps,
     return {1, each};
   }
   const int64_t lines = count / lanes,
-                each = lines < LoopLimits::min_lines ? std::min(lanes, piece) : lanes,
+                each = lines < LoopLimits::min_lines ? std::min(lanes, LoopLimits::tile) : lanes,
                 pieces = (lanes + each - 1) / each;
   w.set_count(lines * pieces, steps * static_cast<double>(each));
   loop(w.b, w.begin, w.end, [&](llvm::Value* number) {

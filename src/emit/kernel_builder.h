@@ -4,22 +4,12 @@
 
 #include "emit/element_emitter.h"
 #include "emit/kernel_hints.h"
+#include "emit/loop_limits.h"
 #include "emit/loops.h"
 
 namespace hilo {
 
 struct KernelChip;  // plan/kernel_forms.h
-
-struct LoopLimits {
-  // Elements that are a whole number of vectors on every chip: a loop over a multiple of it has no
-  // rest, whose code would be longer than that of the vectors.
-  static constexpr int64_t whole_lanes = 64;
-  // Dimensions before the last one are counted by a loop where they are so long; elsewhere their
-  // index is divided out of the element's number.
-  static constexpr int64_t min_lanes = 8;
-  // Lines that are chunks for the threads by themselves.
-  static constexpr int64_t min_lines = 16;
-};
 
 class KernelBuilder {
  public:

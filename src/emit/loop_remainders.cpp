@@ -10,13 +10,15 @@
 #include <algorithm>
 
 #include "emit/kernel_hints.h"
+#include "emit/loop_limits.h"
 #include "emit/scalarized_lanes.h"
 
 namespace hilo {
 namespace {
 
 // LoopVectorize has masks for all lanes of a loop with fewer rounds; lanes that every chip has.
-constexpr unsigned short_trip_count = 16, narrow = 4;
+constexpr unsigned short_trip_count = 16;
+constexpr unsigned narrow = LoopLimits::narrow_lanes;
 
 // But the counter.
 bool carries_nothing(const llvm::Loop& loop) {

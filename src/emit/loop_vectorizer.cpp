@@ -14,6 +14,7 @@
 #include <map>
 #include <ranges>
 
+#include "emit/loop_limits.h"
 #include "emit/loop_remainders.h"
 #include "emit/step_vectorizer.h"
 #include "emit/table_reads.h"
@@ -31,7 +32,6 @@ constexpr size_t max_body_instructions = 300;
 
 // Where a loop ends with a vector that overlaps the one before it, or with a rest.
 constexpr uint64_t fewest_vectors = 2;
-constexpr unsigned widest_without_masks = 256;  // bits of a register
 constexpr unsigned max_scalar_tail_lanes = 8;
 
 // Arrays of the function, of its frame and of the code are apart from each other.
@@ -149,7 +149,7 @@ bool LoopVectorizer::has_whole_end() const {
 bool LoopVectorizer::may_overlap() const {
   const auto* begin = llvm::dyn_cast<llvm::ConstantInt>(counter_.begin);
   return begin && begin->isZero() && count_to_end() >= fewest_vectors * lanes_ &&
-         register_bits(target_) <= widest_without_masks;
+         register_bits(target_) <= middle_vector_bits;
 }
 
 // Elements begin at min(number, end - lanes), so that the counter waits for nothing else.

@@ -10,19 +10,19 @@
 #include <algorithm>
 
 #include "emit/kernel_builder.h"
+#include "emit/loop_limits.h"
 
 namespace hilo {
 namespace {
 
-constexpr uint64_t line = 64, narrowest = 16;  // bytes
-constexpr uint64_t word = 32;                  // bits
+constexpr uint64_t word = 32;  // bits
 
 // The bytes of a vector that is stored to an argument, or 0.
 uint64_t streamed_bytes(const llvm::StoreInst& store) {
   const llvm::Type* type = store.getValueOperand()->getType();
   if (!llvm::isa<llvm::FixedVectorType>(type) || store.isVolatile()) return 0;
   const uint64_t bits = type->getPrimitiveSizeInBits().getFixedValue();
-  if (bits < 8 * narrowest || !llvm::isPowerOf2_64(bits)) return 0;
+  if (bits < 8 * narrow_vector || !llvm::isPowerOf2_64(bits)) return 0;
   return llvm::isa<llvm::Argument>(llvm::getUnderlyingObject(store.getPointerOperand())) ? bits / 8
                                                                                          : 0;
 }
@@ -61,7 +61,7 @@ void make_stores_non_temporal(llvm::Function& function, uint64_t register_bits) 
       stores.push_back(store);
   if (stores.empty()) return;
   for (llvm::StoreInst* store : stores) {
-    store->setAlignment(llvm::Align(std::min(streamed_bytes(*store), line)));
+    store->setAlignment(llvm::Align(std::min<uint64_t>(streamed_bytes(*store), cache_line)));
     store->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(context, one));
     hide_narrowing(*store, register_bits);
   }

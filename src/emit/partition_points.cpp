@@ -6,16 +6,18 @@
 #include <set>
 
 #include "analysis/analysis.h"
+#include "emit/loop_limits.h"
+#include "emit/search_budget.h"
 
 namespace hilo {
 namespace {
 
-constexpr size_t max_loops = 4, max_visited = 200, max_partition_points = 64;
+constexpr size_t max_loops = 4, max_partition_points = 64;
 constexpr int64_t max_group = 4;
 // Fewer groups need no loop without choices.
-constexpr int64_t few = 8;
+constexpr int64_t few = LoopLimits::min_lanes;
 // So many groups are a vector, or two: one loop with choices takes as long as one of its parts.
-constexpr int64_t narrow = 16;
+constexpr int64_t narrow = LoopLimits::widest_lanes;
 // Elements of a run that are worth a loop without divisions.
 constexpr int64_t min_run = 64;
 
@@ -61,7 +63,7 @@ class Walk {
     for (InstructionId id : values)
       for (int64_t r = 0; r < group_; ++r)
         if (module_.shape(id).is_array()) add({id, dim, group_, r});
-    while (!waiting_.empty() && seen_.size() < max_visited &&
+    while (!waiting_.empty() && seen_.size() < KernelSearchBudget::max_visited &&
            partition_points_.size() <= max_partition_points) {
       const Seen value = waiting_.back();
       waiting_.pop_back();

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "emit/kernel_hints.h"
+#include "emit/loop_limits.h"
 
 namespace hilo {
 namespace {
@@ -22,12 +23,12 @@ namespace {
 // ahead, which the arrays that they read share, down to `near` (a table's values of 2^25 bf16 8.4
 // and 7.3 ms), and loops that only read fetch from both places. Processors of the Zen family look
 // ahead of the latter by themselves and are hindered (a sum of 64 MB 17 and 21 GB/s).
-constexpr uint64_t near = 1024, far = 4096;
+constexpr uint64_t near = 1024;
+constexpr uint64_t far = fetched_ahead;
 // Bytes, of which few are fetched for nothing behind their end: near, and far ahead.
 constexpr int64_t long_run = 4096, very_long_run = 1 << 16;
 constexpr int64_t longest_step = 512;     // bytes of an array that a round of the loop reads
 constexpr int64_t longest_row = 1 << 16;  // bytes, of which several stay in the second cache
-constexpr int64_t line = 64;              // bytes that are fetched at once
 // What a round reads at least where it reads single elements: loops over one are no faster for it.
 constexpr int64_t shortest_step_of_elements = 32;
 
@@ -89,7 +90,7 @@ std::vector<llvm::LoadInst*> lines_of(std::span<llvm::LoadInst* const> loads,
   std::vector<llvm::LoadInst*> lines;
   std::optional<int64_t> last;
   for (const Read& read : reads)
-    if (!last || read.load->getType()->isVectorTy() || read.offset - *last >= line) {
+    if (!last || read.load->getType()->isVectorTy() || read.offset - *last >= cache_line) {
       lines.push_back(read.load);
       last = read.offset;
     }

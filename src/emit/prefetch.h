@@ -6,6 +6,8 @@
 
 namespace hilo {
 
+// Bytes that are on their way from memory at once.
+constexpr int64_t fetched_ahead = 4096;
 // Bytes of an array that a core's second cache does not hold.
 constexpr int64_t beyond_second_cache = 1 << 22;
 

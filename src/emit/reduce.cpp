@@ -11,17 +11,18 @@
 #include "emit/kernel_builder.h"
 #include "emit/op_functions.h"
 #include "emit/partition_points.h"
+#include "emit/search_budget.h"
 
 namespace hilo {
 namespace {
 
 using llvm::Value;
 
-constexpr int64_t max_lanes = 64;             // of a row that is reduced
-constexpr int64_t max_lanes_of_choices = 32;  // each of a value and its place
+constexpr int64_t max_lanes = LoopLimits::whole_lanes;  // of a row that is reduced
+constexpr int64_t max_lanes_of_choices = 32;            // each of a value and its place
 // Lanes that are made ready and read together: a whole number of vectors of every chip. The rest of
 // a row is read in so many lanes too, some of them a second time.
-constexpr int64_t piece = 16, min_lanes = 4;
+constexpr int64_t piece = LoopLimits::widest_lanes, min_lanes = LoopLimits::narrow_lanes;
 constexpr int64_t short_row_of_lanes = 256;
 // Pieces of a row that are read at once, of rows of so many bytes.
 constexpr int64_t max_streams = 4, min_stream_bytes = 1 << 16;
@@ -29,8 +30,6 @@ constexpr int64_t max_streams = 4, min_stream_bytes = 1 << 16;
 constexpr int64_t min_partitioned_size = 32;
 // Bytes, of the narrowest elements.
 constexpr uint64_t chunk_alignment(int64_t lanes) { return static_cast<uint64_t>(lanes); }
-// Bits of a last dimension that is a vector itself.
-constexpr uint64_t min_vector_bits = 256;
 // Elements that lie inside of a place of the row, whose code stands once for each of them, and the
 // ops that these are made by; or how many where some op is no cheap one.
 constexpr int64_t max_inside = 8, max_ops_inside = 192, max_costly_inside = 2;
@@ -39,10 +38,9 @@ constexpr double min_key_elements = 32;
 
 // Whether an element is made by sums of its own, whose code stands once for each vector of lanes.
 bool is_computed_from_sums(const ElementEmitter& e, InstructionId id, int depth = 0) {
-  constexpr int deepest = 8;
   const Op op = e.module[id].op;
   if (op == Op::Reduce) return !e.array(id);
-  if (depth > deepest || e.array(id) || !is_elementwise(op)) return false;
+  if (depth > KernelSearchBudget::max_depth || e.array(id) || !is_elementwise(op)) return false;
   return std::ranges::any_of(e.module.operands(id), [&](InstructionId operand) {
     return is_computed_from_sums(e, operand, depth + 1);
   });
@@ -108,8 +106,8 @@ size_t Reduce::row() const {
   size_t out = innermost();
   if (out >= dims_.size() || dims_[out] >= piece) return out;
   const auto inner = static_cast<uint64_t>(dims_[out]);
-  if (std::has_single_bit(inner) && inner * held(0)->getPrimitiveSizeInBits() >= min_vector_bits)
-    return out;
+  const bool is_vector = inner * held(0)->getPrimitiveSizeInBits() >= middle_vector_bits;
+  if (std::has_single_bit(inner) && is_vector) return out;
   const auto ops = cheap_ops(e_, {e_.module.operand(id_, 0)}, Op::Iota);
   const int64_t most =
       ops ? std::min(max_inside, max_ops_inside / std::max<int64_t>(1, *ops)) : max_costly_inside;

@@ -12,8 +12,6 @@
 
 namespace hilo {
 
-inline constexpr int64_t widest_vector = 64;  // bytes, of any chip
-
 class Reduce {
  public:
   Reduce(ElementEmitter& elements, InstructionId id);

@@ -10,8 +10,9 @@ namespace {
 
 using llvm::Value;
 
-// Columns that are reduced side by side, and fewer where that gives less than so many pieces.
-constexpr int64_t tile = 1024, min_tile = 256, wanted_tiles = 16;
+// Columns that are reduced side by side, and fewer where that gives less than min_lines pieces.
+constexpr int64_t tile = LoopLimits::tile;
+constexpr int64_t min_tile = 256;
 // Lines of columns that are combined in one go where an element takes few steps: memory serves
 // several streams at once, and sums are loaded and stored once.
 constexpr int64_t max_lines = 8;
@@ -19,7 +20,7 @@ constexpr int64_t max_lines = 8;
 // by side that one thread has are combined together, as one as wide as tiles may be.
 constexpr int64_t large_array = 1 << 22;
 // Whole lines of fewer bytes that lie one after the other are one stream already.
-constexpr int64_t page = 4096, short_line_bytes = 256;
+constexpr int64_t short_line_bytes = 256;
 constexpr int max_cheap_steps = 4;
 // Columns of a few parts, as coordinates, that are not one line: each part has straight code. So
 // have the elements of short rows, which are combined with each other in the end.
@@ -39,7 +40,8 @@ int64_t widest_tile(int64_t parts) {
 
 int64_t tile_of(int64_t outer, int64_t columns, int64_t parts) {
   int64_t width = widest_tile(parts);
-  while (width > min_tile && outer * ((columns + width - 1) / width) < wanted_tiles) width /= 2;
+  while (width > min_tile && outer * ((columns + width - 1) / width) < LoopLimits::min_lines)
+    width /= 2;
   return std::min(columns, width);
 }
 

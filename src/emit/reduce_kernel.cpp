@@ -12,12 +12,10 @@ namespace {
 
 // Elements of rows that are lanes themselves, and where they are read from memory as they lie: more
 // would be gathered, which takes longer than to add them.
-constexpr double short_row = 16, short_row_in_memory = 8;
-// Rows in memory of so many bytes are vectors themselves.
-constexpr double bytes_of_vector = 64;
+constexpr double short_row = LoopLimits::short_row, short_row_in_memory = LoopLimits::min_lanes;
 // Rows of so many elements are vectors too where their results, which would be lanes, fill less
 // than half of the widest vectors, or of narrower ones one and a part.
-constexpr double short_row_of_few = 8;
+constexpr double short_row_of_few = LoopLimits::min_lanes;
 
 // Whether a value is made of an array with as many elements, by what is fused with it.
 bool is_read(const ElementEmitter& elements, InstructionId value) {
@@ -70,7 +68,7 @@ void write_rows(KernelBuilder& w, InstructionId id, Reduce& reduce) {
       std::max<int64_t>(1, static_cast<int64_t>(reduce.held(0)->getPrimitiveSizeInBits()) / 8);
   const double bytes = steps * static_cast<double>(element_bytes);
   if (steps > 0 && steps <= (is_sum ? short_row_in_memory : short_row) &&
-      !(is_sum && bytes >= bytes_of_vector) &&
+      !(is_sum && bytes >= widest_vector) &&
       !(reduce.reducer().is_associative() && steps >= short_row_of_few &&
         has_few_results(w.elements, dims, element_bytes))) {
     reduce.without_loop = short_row;

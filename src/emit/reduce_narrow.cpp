@@ -11,16 +11,15 @@ namespace {
 
 using llvm::Value;
 
-constexpr int64_t max_columns = 16;
-// Bytes of a vector of the widest chips, and of so many vectors side by side as hide how long a sum
-// takes.
-constexpr int64_t vector_bytes = 64, wanted_bytes = 4 * vector_bytes;
+constexpr int64_t max_columns = LoopLimits::short_row;
+// Of so many vectors side by side as hide how long a sum takes.
+constexpr int64_t wanted_bytes = 4 * widest_vector;
 
 // Lines side by side: a whole number of vectors and of lines. The lines are a power of two.
 int64_t lanes_of_columns(const Reducer& reducer, int64_t columns) {
   const int64_t bits = reducer.type()->getScalarSizeInBits(),
                 bytes = std::max<int64_t>(1, bits / 8);
-  int64_t lanes = std::lcm(columns, vector_bytes / bytes);
+  int64_t lanes = std::lcm(columns, widest_vector / bytes);
   while (2 * lanes * bytes <= wanted_bytes) lanes *= 2;
   return lanes;
 }
@@ -66,7 +65,8 @@ class ColumnsByLines {
  private:
   static constexpr int64_t max_separate_columns = 8, min_lines = 16;
   // Of all columns no more than registers hold.
-  static constexpr int64_t max_lanes = 16, min_lanes = 8, max_register_bytes = 256;  // bytes
+  static constexpr int64_t max_lanes = LoopLimits::widest_lanes, min_lanes = LoopLimits::min_lanes;
+  static constexpr int64_t max_register_bytes = 256;
 
   int64_t find_lanes() const {
     int64_t bytes = 0;

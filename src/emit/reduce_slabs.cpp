@@ -11,12 +11,13 @@ using llvm::Value;
 
 // Elements of a slab; where lanes are slabs, they are read from so many places at once.
 constexpr double max_slab_elements = 4096, max_far_slab_elements = 1024;
-constexpr int64_t max_columns = 16, min_lanes = 8, max_lanes = 16, min_slabs = 64;
+constexpr int64_t max_columns = LoopLimits::short_row, min_lanes = LoopLimits::min_lanes,
+                  max_lanes = LoopLimits::widest_lanes, min_slabs = LoopLimits::whole_lanes;
 // Sums and products are soon made: of more columns, or of fewer lines, they are by columns.
 constexpr int64_t max_sum_columns = 2;
-constexpr double min_lines_of_sums = 8;
 // Of so few lines a result is straight code.
 constexpr double max_unrolled_lines = 8;
+constexpr double min_lines_of_sums = max_unrolled_lines;
 
 // Results side by side are lanes: columns of a slab or, where it has few, slabs. The last lanes
 // along a dimension are those that end it, some of which are computed again.

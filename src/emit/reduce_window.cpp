@@ -15,10 +15,9 @@ namespace {
 
 using llvm::Value;
 
-constexpr int64_t tile = 1024;     // results that are made side by side
-constexpr int64_t strip = 256;     // columns that have running results side by side
-constexpr int64_t piece = 256;     // elements whose running results are made before they are joined
-constexpr int64_t short_row = 16;  // of so few elements, running results are straight code
+constexpr int64_t tile = LoopLimits::tile;  // results that are made side by side
+constexpr int64_t strip = 256;              // columns that have running results side by side
+constexpr int64_t piece = 256;  // elements whose running results are made before they are joined
 
 struct Running : RunningWindow {
   // Where the k-th element is that comes in, and the result then.
@@ -49,7 +48,7 @@ class ReduceWindow {
     if (const auto found = find_running(windows_)) running = Running{*found};
     const bool is_running = running && is_simple();
     if (is_running && running->dim < inner_) write_running_lines(*running);
-    else if (is_running && running->size <= short_row) write_short_rows(*running);
+    else if (is_running && running->size <= LoopLimits::short_row) write_short_rows(*running);
     else if (is_running) write_running(*running);
     else if (running) write_running_in_order(*running);
     else if (!is_simple()) write_in_order();

@@ -2,6 +2,7 @@
 #include <bit>
 
 #include "emit/kernel_builder.h"
+#include "emit/loop_limits.h"
 #include "emit/op_functions.h"
 #include "emit/vector_registers.h"
 
@@ -28,8 +29,8 @@ class ReversedRuns {
     }
     const int64_t register_bytes = vector_registers(*w.function->getParent()).lanes(1);
     // Bytes of a register of AVX2 cross its halves by several instructions.
-    constexpr int64_t half = 16, whole = 64;
-    const int64_t most = bytes() < 4 && register_bytes < whole ? half : register_bytes;
+    const int64_t most =
+        bytes() < 4 && register_bytes < widest_vector ? narrow_vector : register_bytes;
     runs_ = run_ == 0 ? 0 : std::min(count_, most / (run_ * bytes()));
   }
 

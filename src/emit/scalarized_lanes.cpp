@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "emit/loop_limits.h"
 #include "emit/loop_vectorizer.h"
 
 namespace hilo {
@@ -17,11 +18,13 @@ namespace {
 // Of the narrowest elements that are gathered from computed places. Chips with registers of up to
 // so many bits have few enough lanes of them, and where results are scattered, too, all is as fast
 // without vectors.
-constexpr unsigned gathered_bits = 32, narrow_register_bits = 256;
+constexpr unsigned gathered_bits = 32;
+constexpr unsigned narrow_register_bits = middle_vector_bits;
 // Elements up to so far apart LoopVectorize reads as vectors of neighbours.
 constexpr int64_t max_stride = 8;
 // Elements that are read alone in a round of the loop, and lanes of such a round.
-constexpr unsigned max_scalar_loads = 48, fewest_lanes = 4;
+constexpr unsigned max_scalar_loads = 48;
+constexpr unsigned fewest_lanes = LoopLimits::narrow_lanes;
 // Steps of floats for each: more take longer than reading. Of more narrow integers than so many,
 // which need no conversion, a round has as many lanes as of 32 bits: all of 8 bits are a screenful
 // of code for each load (compares of pairs, pred [500,7,7]: compiled in 180 and 31 ms, as fast).

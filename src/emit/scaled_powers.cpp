@@ -11,12 +11,14 @@
 #include <algorithm>
 #include <numeric>
 
+#include "emit/loop_limits.h"
+
 namespace hilo {
 namespace {
 
 using llvm::Value;
 
-constexpr unsigned lanes = 16;  // f32 of a vector of AVX-512
+constexpr unsigned lanes = LoopLimits::widest_lanes;
 
 struct Scaled {
   Value *factor = nullptr, *power = nullptr;

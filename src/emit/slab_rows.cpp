@@ -5,9 +5,12 @@
 
 #include "emit/bf16_rounding.h"
 #include "emit/lane_groups.h"
+#include "emit/loop_limits.h"
+#include "emit/prefetch.h"
 #include "emit/reduce.h"
 #include "emit/row_numbers.h"
 #include "emit/rows.h"
+#include "emit/search_budget.h"
 #include "emit/transposed_slabs.h"
 
 namespace hilo {
@@ -16,11 +19,11 @@ namespace {
 using llvm::Value;
 
 // Rows of so few cheap steps have no loops of their own.
-constexpr double short_row = 16;
+constexpr double short_row = LoopLimits::short_row;
 // Of arrays that are transposed: others are read and written where they are.
 constexpr int64_t max_transposed_bytes = 1 << 19;
-// Bytes that are on their way from memory while the first step is done.
-constexpr int64_t fetched_ahead = 4096, line_bytes = 64, max_prefetched_lines = 64;
+// Lines that are on their way from memory while the first step is done.
+constexpr int64_t max_prefetched_lines = fetched_ahead / cache_line;
 
 class SlabWriter {
  public:
@@ -95,7 +98,7 @@ class SlabWriter {
     for (InstructionId id : fused.parameters)
       if (const Shape& shape = e_.module.shape(id);
           e_.array(id) && shape.dims == slab_.elements && is_read_by_rows(id)) {
-        lines += storage_bytes(shape.type) * groups_.lanes() / line_bytes;
+        lines += storage_bytes(shape.type) * groups_.lanes() / cache_line;
         if (lines <= max_prefetched_lines) fetched_.emplace_back(e_.array(id), shape.type);
       }
   }
@@ -112,7 +115,6 @@ class SlabWriter {
   }
   // Whether the fusion asks for no elements of other rows than those at hand.
   bool is_read_by_rows(InstructionId id) const {
-    constexpr size_t max_visited = 200;
     const Module& module = e_.module;
     const auto goes_on = [&](InstructionId user, InstructionId value) {
       if (is_elementwise(module[user].op))
@@ -129,7 +131,7 @@ class SlabWriter {
         const bool ends = std::ranges::count(rows_.reductions, user) > 0 ||
                           (module[user].op == Op::Tuple && !module.has_users(user));
         if (ends || std::ranges::count(seen, user) > 0) continue;
-        if (!goes_on(user, seen[i]) || seen.size() > max_visited) return false;
+        if (!goes_on(user, seen[i]) || seen.size() > KernelSearchBudget::max_visited) return false;
         seen.push_back(user);
       }
     return true;
@@ -221,7 +223,7 @@ class SlabWriter {
       there[reduced_.back()] = add_index(b_, there[reduced_.back()], int64(b_, ahead));
       Value* from = Index(b_, slab_.elements, there).position(b_);
       Value* first = b_.CreateGEP(stored_type(b_, type), array, from);
-      for (int64_t byte = 0; byte < bytes; byte += line_bytes)
+      for (int64_t byte = 0; byte < bytes; byte += cache_line)
         b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {first->getType()},
                            {b_.CreateGEP(b_.getInt8Ty(), first, int64(b_, byte)), b_.getInt32(0),
                             b_.getInt32(3), b_.getInt32(1)});

@@ -12,10 +12,11 @@ constexpr int64_t max_read = 200, max_computed = 32;
 constexpr int64_t max_padded = 128;
 constexpr int64_t max_window_size = 64;  // of a window along a dimension
 // Results side by side that are too few lanes, and of which straight code has so many.
-constexpr int64_t min_lanes = 8, max_unrolled = 16;
+constexpr int64_t min_lanes = LoopLimits::min_lanes, max_unrolled = LoopLimits::short_row;
 // Results of an iteration: fewer are not worth the places that it begins with, and more are cut
 // where there are too few iterations for several threads.
-constexpr int64_t min_inside = 64, max_inside = 4096, min_iterations = 16;
+constexpr int64_t min_inside = 64, max_inside = 4096;
+constexpr int64_t min_iterations = LoopLimits::min_lines;
 
 int64_t ceiling_quotient(int64_t a, int64_t c) { return a / c + (a % c > 0 ? 1 : 0); }
 

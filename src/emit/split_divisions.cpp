@@ -10,17 +10,18 @@
 #include <algorithm>
 #include <numeric>
 
+#include "emit/float_bits.h"
+#include "emit/loop_limits.h"
+
 namespace hilo {
 namespace {
 
 using llvm::Value;
+using F32Bits = FloatBits<float>;
 
-constexpr unsigned narrowest = 256;  // bits of a register
-constexpr size_t longest = 300;      // instructions of a loop
+constexpr size_t longest = 300;  // instructions of a loop
 // Divisors and what they divide, as powers of two: quotients and their rests are normal numbers.
 constexpr int min_divisor_exponent = -40, max_divisor_exponent = 40, least = -78, most = 80;
-
-uint32_t bits_of(int power) { return static_cast<uint32_t>(power + 127) << 23; }
 
 struct Division {
   llvm::Instruction* step = nullptr;
@@ -54,12 +55,12 @@ Prepared prepared(Value* divisor, llvm::Function& function, unsigned lanes, bool
   llvm::IRBuilder<> b(place->getParent(), place);
   Value* bits = b.CreateBitCast(divisor, b.getInt32Ty());
   if (has_masks) bits = b.CreateAnd(bits, 0x7fffffff);
-  const uint32_t first = bits_of(min_divisor_exponent);
+  const uint32_t first = F32Bits::power(min_divisor_exponent);
   Value* is_in_range = b.CreateICmpULE(b.CreateSub(bits, b.getInt32(first)),
-                                       b.getInt32(bits_of(max_divisor_exponent) - first));
+                                       b.getInt32(F32Bits::power(max_divisor_exponent) - first));
   Value* inverse = b.CreateFDiv(llvm::ConstantFP::get(divisor->getType(), 1), divisor);
-  Value* too_small =
-      b.CreateSelect(is_in_range, b.getInt32(has_masks ? bits_of(least) - 2 : 0), b.getInt32(~0U));
+  Value* too_small = b.CreateSelect(
+      is_in_range, b.getInt32(has_masks ? F32Bits::power(least) - 2 : 0), b.getInt32(~0U));
   return {b.CreateVectorSplat(lanes, inverse), b.CreateVectorSplat(lanes, too_small)};
 }
 
@@ -71,14 +72,14 @@ Value* is_unusual(llvm::IRBuilder<>& b, Value* x, Value* too_small) {
   Value* is_small =
       b.CreateICmpULE(b.CreateSub(magnitude, llvm::ConstantInt::get(type, 1)), too_small);
   return b.CreateOr(is_small,
-                    b.CreateICmpUGT(magnitude, llvm::ConstantInt::get(type, bits_of(most))));
+                    b.CreateICmpUGT(magnitude, llvm::ConstantInt::get(type, F32Bits::power(most))));
 }
 
 // The same in five steps of AVX2, which compares no unsigned numbers. The first byte is the
 // exponent e, of which 0 is a zero, and 1 to 48 and -48 to -1 are too small and too large: the sign
 // of 175 - (|e| - 1), or 0 where that is less, tells them.
 Value* is_unusual_by_bytes(llvm::IRBuilder<>& b, Value* x, Value* too_small) {
-  static_assert(least + 127 == 49 && most + 1 + 127 == 256 - 48);
+  static_assert(least + F32Bits::bias == 49 && most + 1 + F32Bits::bias == 256 - 48);
   llvm::Type* type = too_small->getType();
   auto* bytes = llvm::FixedVectorType::get(
       b.getInt8Ty(), 4 * llvm::cast<llvm::FixedVectorType>(type)->getNumElements());
@@ -136,7 +137,7 @@ void split(const Division& division, bool has_masks) {
 
 bool divides_by_one(const llvm::Loop& loop, unsigned register_bits) {
   const llvm::BasicBlock& body = *loop.getHeader();
-  return register_bits >= narrowest && body.size() <= longest &&
+  return register_bits >= middle_vector_bits && body.size() <= longest &&
          std::ranges::any_of(body, [&](const llvm::Instruction& step) {
            return step.getOpcode() == llvm::Instruction::FDiv && step.getType()->isFloatTy() &&
                   loop.isLoopInvariant(step.getOperand(1)) &&
@@ -146,7 +147,7 @@ bool divides_by_one(const llvm::Loop& loop, unsigned register_bits) {
 
 void split_divisions(llvm::Function& function, const llvm::TargetMachine& machine,
                      unsigned register_bits) {
-  if (!machine.getTargetTriple().isX86() || register_bits < narrowest) return;
+  if (!machine.getTargetTriple().isX86() || register_bits < middle_vector_bits) return;
   std::vector<Division> found;
   for (llvm::Instruction& step : llvm::instructions(function))
     if (const Division division = division_of(step, register_bits); division.step)

@@ -6,15 +6,15 @@
 #include <algorithm>
 #include <map>
 
+#include "emit/loop_limits.h"
 #include "emit/symbols.h"
 
 namespace hilo {
 namespace {
 
-constexpr uint64_t alignment = 64;
 constexpr const char* run_time = "hilo_run_object_1";  // compile/object_run_time.cpp
 constexpr int64_t message_bytes = 512;                 // of the workspace, which it may write
-int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+int64_t aligned(int64_t bytes) { return (bytes + cache_line - 1) / cache_line * cache_line; }
 
 // The constants of the module, elements of tuples too, as arrays of the object.
 class Constants {
@@ -57,7 +57,7 @@ class Constants {
         llvm::ArrayRef(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()));
     auto* out = new llvm::GlobalVariable(ir_, data->getType(), true,
                                          llvm::GlobalValue::PrivateLinkage, data, "hilo.constant");
-    out->setAlignment(llvm::Align(alignment));
+    out->setAlignment(llvm::Align(cache_line));
     return out;
   }
 
@@ -163,7 +163,7 @@ class Entry {
       llvm::Value* argument = given(0, number);
       if (!piece.is_written) return argument;
       llvm::Value* copy = in_workspace(piece.bytes);
-      b_.CreateMemCpy(copy, llvm::Align(alignment), argument, llvm::Align(alignment),
+      b_.CreateMemCpy(copy, llvm::Align(cache_line), argument, llvm::Align(cache_line),
                       static_cast<uint64_t>(bytes));
       return copy;
     }

@@ -6,6 +6,7 @@
 #include <llvm/Support/KnownBits.h>
 
 #include "emit/kernel_hints.h"
+#include "emit/loop_limits.h"
 #include "emit/table_reads.h"
 
 namespace hilo {
@@ -14,7 +15,7 @@ using llvm::Value;
 
 namespace {
 
-constexpr unsigned fewest_gathered = 16;  // lanes
+constexpr unsigned fewest_gathered = LoopLimits::widest_lanes;
 
 }  // namespace
 

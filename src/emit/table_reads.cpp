@@ -16,12 +16,13 @@
 #include <set>
 
 #include "emit/kernel_hints.h"
+#include "emit/loop_limits.h"
 
 namespace hilo {
 namespace {
 
-// Of a vector of f32 of AVX-512.
-constexpr unsigned lane_bits = 4, lanes = 1U << lane_bits;
+constexpr unsigned lanes = LoopLimits::widest_lanes;
+constexpr unsigned lane_bits = std::countr_zero(lanes);
 
 bool reads_table(const llvm::Function& function) {
   return std::ranges::any_of(llvm::instructions(function), [](const llvm::Instruction& step) {

@@ -6,18 +6,20 @@
 #include <utility>
 
 #include "analysis/analysis.h"
+#include "emit/loop_limits.h"
+#include "emit/search_budget.h"
 #include "emit/vector_registers.h"
 
 namespace hilo {
 namespace {
 
-// Up to 16 elements and a line of a cache, which is then written whole.
-constexpr int64_t widest = 16, narrowest = 8, line_bytes = 64;
+// Up to the lanes of the widest vector and a line of a cache, which is then written whole.
+constexpr int64_t widest = LoopLimits::widest_lanes, narrowest = LoopLimits::min_lanes;
 constexpr int64_t min_elements = 256;
 // Rows of a tile may be on pages of their own, of which a processor knows 16 that it writes to:
 // those of a small array are small.
-constexpr int64_t huge_page = 2 << 20, page = 4096, rows_on_small_pages = 8;
-constexpr size_t max_visited = 200, max_transposed = 4;
+constexpr int64_t rows_on_small_pages = 8;
+constexpr size_t max_transposed = 4;
 // Tiles of an iteration, along the dimension that is read along and along the one written along.
 constexpr int64_t tiles_read = 4, tiles_written = 16;
 
@@ -74,7 +76,7 @@ std::vector<InstructionId> transposes_below(const ElementEmitter& e,
   std::vector<InstructionId> waiting, elsewhere, out;
   std::set<InstructionId> seen;
   for (const WrittenLeaf& leaf : leaves) waiting.push_back(leaf.id);
-  while (!waiting.empty() && seen.size() < max_visited) {
+  while (!waiting.empty() && seen.size() < KernelSearchBudget::max_visited) {
     const InstructionId id = waiting.back();
     waiting.pop_back();
     if (!e.module.shape(id).is_array() || e.array(id) || !seen.insert(id).second) continue;
@@ -490,7 +492,7 @@ std::optional<Crossing> find_crossing(const ElementEmitter& e, std::span<const W
   if (!out) return std::nullopt;
   int64_t most = widest;
   for (InstructionId id : out->transposes)
-    most = std::min(most, line_bytes / storage_bytes(e.module.shape(id).type));
+    most = std::min(most, cache_line / storage_bytes(e.module.shape(id).type));
   const int64_t bytes = storage_bytes(e.module.shape(out->transposes[0]).type);
   const Dims row(dims.begin() + static_cast<int64_t>(out->read) + 1, dims.end());
   if (bytes == 4 && element_count(dims) * bytes < huge_page &&

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "emit/loop_limits.h"
 #include "emit/tiles.h"
 
 namespace hilo {
@@ -11,7 +12,8 @@ namespace {
 using llvm::Value;
 
 // Elements of as many slabs that are transposed in registers.
-constexpr int64_t widest = 8, line_bytes = 32, narrowest = 2;
+constexpr int64_t widest = LoopLimits::min_lanes;
+constexpr int64_t narrowest = 2;
 
 int64_t size_of(const Dims& dims, size_t outer) {
   return element_count(Dims(dims.begin() + static_cast<std::ptrdiff_t>(outer), dims.end()));
@@ -31,9 +33,8 @@ TransposedSlabs::TransposedSlabs(Builder& b, Value* array, const Shape& shape, s
       frame_(frame_array(b, type_, size_ * lanes)) {}
 
 bool TransposedSlabs::fits(const Shape& shape, size_t outer) {
-  constexpr int64_t bits_of_byte = 8;
   return shape.is_array() && shape.dims.size() > outer && !is_complex(shape.type) &&
-         (shape.type == ElementType::Pred || bits_of(shape.type) >= bits_of_byte) &&
+         (shape.type == ElementType::Pred || bits_of(shape.type) >= CHAR_BIT) &&
          size_of(shape.dims, outer) >= narrowest;
 }
 
@@ -49,7 +50,7 @@ ElementEmitter::Tile TransposedSlabs::tile(const std::vector<Value*>& first) con
 // Squares of elements and slabs; the last elements of a slab may be in two of them.
 void TransposedSlabs::move(const std::vector<Value*>& first, bool reads) const {
   const int64_t bytes = std::max<int64_t>(1, type_->getScalarSizeInBits() / 8);
-  const auto most = static_cast<uint64_t>(std::min({size_, widest, line_bytes / bytes}));
+  const auto most = static_cast<uint64_t>(std::min({size_, widest, middle_vector / bytes}));
   const auto side = static_cast<int64_t>(std::bit_floor(most));
   auto* vector = llvm::FixedVectorType::get(type_, static_cast<unsigned>(side));
   const llvm::Align align(static_cast<uint64_t>(bytes));

@@ -7,12 +7,12 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Target/TargetMachine.h>
 
+#include "emit/loop_limits.h"
 #include "emit/math.h"
 
 namespace hilo {
 namespace {
 
-constexpr unsigned register_bits = 256;
 // Constants that have registers beside what is computed in the others of 16.
 constexpr size_t fitting = 4;
 
@@ -31,7 +31,7 @@ llvm::Constant* constant_of(const llvm::Use& use) {
   if (!constant || !constant->getType()->isFPOrFPVectorTy() || constant->isNullValue())
     return nullptr;
   const auto bits = constant->getType()->getPrimitiveSizeInBits().getFixedValue();
-  return bits % register_bits == 0 && constant->getSplatValue() ? constant : nullptr;
+  return bits % middle_vector_bits == 0 && constant->getSplatValue() ? constant : nullptr;
 }
 
 // Each half of a pair of registers reads its own copy, for what two instructions read is kept in a
@@ -44,7 +44,7 @@ llvm::GlobalVariable& kept(Builder& b, llvm::Constant* constant) {
       "number_" + llvm::toString(bits, 16, false) + "_" + std::to_string(type->getNumElements());
   auto* out =
       llvm::cast<llvm::GlobalVariable>(real_parts::table(b, name, [constant] { return constant; }));
-  out->setAlignment(llvm::Align(register_bits / 8));
+  out->setAlignment(llvm::Align(middle_vector));
   out->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
   return *out;
 }

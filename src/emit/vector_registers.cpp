@@ -6,9 +6,14 @@
 
 #include "base/base.h"
 #include "emit/chip.h"
+#include "emit/loop_limits.h"
 
 namespace hilo {
 namespace {
+
+static_assert(VectorRegisters().bytes == narrow_vector &&
+              registers_of_avx2.bytes == middle_vector &&
+              registers_of_avx512.bytes == widest_vector);
 
 constexpr const char *count_flag = "hilo.vector_registers",
                      *bytes_flag = "hilo.vector_register_bytes";

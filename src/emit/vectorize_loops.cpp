@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "emit/loop_limits.h"
 #include "emit/split_divisions.h"
 #include "emit/table_reads.h"
 
@@ -15,7 +16,7 @@ namespace {
 constexpr size_t long_body = 1000;  // instructions
 
 // Lanes of a row that fills less than a register.
-constexpr unsigned fewest_of_row = 4;
+constexpr unsigned fewest_of_row = LoopLimits::narrow_lanes;
 
 std::optional<LoopVectorizer> fitting(llvm::Loop& loop, const LoopCounter& counter, unsigned lanes,
                                       const llvm::TargetTransformInfo& target) {
