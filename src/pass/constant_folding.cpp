@@ -12,6 +12,7 @@
 
 #include "eval/eval.h"
 #include "pass/pass.h"
+#include "pass/search_budget.h"
 
 namespace hilo {
 namespace {
@@ -138,12 +139,11 @@ class Folder {
   }
 
   // Of gathers, perhaps the same for many of them.
-  bool is_index(InstructionId id, int depth = 0) const {
-    constexpr int deepest = 3;
+  bool is_index(InstructionId id, size_t depth = 0) const {
     return std::ranges::any_of(module_.users(id), [&](InstructionId user) {
       const Op op = module_[user].op;
       if (op == Op::Gather) return module_.operand(user, 1) == id;
-      return depth < deepest && (op == Op::Broadcast || op == Op::Reshape) &&
+      return depth < SearchBudget::max_depth && (op == Op::Broadcast || op == Op::Reshape) &&
              is_index(user, depth + 1);
     });
   }

@@ -9,18 +9,18 @@
 // x.
 #include <algorithm>
 
+#include "pass/fuse/groups.h"
 #include "pass/pass.h"
 
 namespace hilo {
 namespace {
 
-constexpr int64_t longest = 65536;          // what stays whole: rows that fusions keep at hand
 constexpr int64_t side_by_side = 256;       // columns that one loop takes at least
 constexpr int64_t enough = 8, wanted = 64;  // loops of their own, before and afterwards
 // Fewer elements one thread adds up before others have come, and nothing is stored between.
 constexpr int64_t min_elements = 1 << 17;
 // Fewer elements of a plain matrix have enough in two loops, and parts would take memory.
-constexpr int64_t min_elements_of_two_loops = 1 << 19, columns_of_two = 256;
+constexpr int64_t min_elements_of_two_loops = 1 << 19;
 constexpr size_t max_cheap_ops = 8;  // ops that make an element in the time that it takes to add it
 constexpr int64_t fewest_parts = 8, max_parts = 512, min_part_size = 4;
 // Results of parts that are no burden.
@@ -68,7 +68,7 @@ class Splitter {
     if (parts_of(cut) >= fewest_parts) {
       out = in_parts(x_, cut);
     } else {
-      const size_t d = longest_dim();
+      const size_t d = longest_kept_row_dim();
       const int64_t whole = dims_[d] / wanted_parts_ * wanted_parts_;
       const InstructionId first = in_parts(slice(d, 0, whole), {{}, d, wanted_parts_});
       const InstructionId rest =
@@ -90,15 +90,15 @@ class Splitter {
       (is_reduced ? reduced : results) *= dims_[d];
       if (!is_reduced && inner) columns *= dims_[d];
     }
-    if (reduced <= longest / std::min(columns, side_by_side) || results == 0) return false;
-    const bool has_two_loops = columns >= columns_of_two && is_plain_matrix();
+    if (reduced <= longest_kept_row / std::min(columns, side_by_side) || results == 0) return false;
+    const bool has_two_loops = columns >= side_by_side && is_plain_matrix();
     if (reduced * results < (has_two_loops ? min_elements_of_two_loops : min_elements))
       return false;
     const int64_t units = results / columns * ((columns + side_by_side - 1) / side_by_side);
     results_ = results;
     wanted_parts_ = std::max(fewest_parts, wanted / units);
     max_parts_ = std::min(max_parts, reduced / min_part_size);
-    return units < enough && results <= longest;
+    return units < enough && results <= longest_kept_row;
   }
 
   // Of two dimensions, and not computed by much while it is reduced.
@@ -156,7 +156,7 @@ class Splitter {
     return out;
   }
 
-  size_t longest_dim() const {
+  size_t longest_kept_row_dim() const {
     return static_cast<size_t>(std::ranges::max(
         attributes_.dimensions, {}, [&](int64_t d) { return dims_[static_cast<size_t>(d)]; }));
   }

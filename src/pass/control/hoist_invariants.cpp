@@ -10,8 +10,9 @@
 namespace hilo {
 namespace {
 
-// Elements that stand side by side and are read as well there as in an array of their own.
-constexpr int64_t min_row_elements = 64;
+#define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
+#include "pass/loop_limits.def"
+#undef LIMIT
 
 class Hoister {
  public:
@@ -50,10 +51,11 @@ class Hoister {
     return module_[from].op == Op::Constant;
   }
 
+  // Whose elements side by side are read as well there as in an array of their own.
   bool has_long_rows(InstructionId slice) const {
     const std::vector<SliceDim>& dims = module_.attributes<SliceAttributes>(slice).slice.dims;
     return !dims.empty() && dims.back().stride == 1 &&
-           module_.shape(slice).dims.back() >= min_row_elements;
+           module_.shape(slice).dims.back() >= whole_lanes;
   }
 
   bool hoist(const Loop& loop) {

@@ -21,11 +21,13 @@
 namespace hilo {
 namespace {
 
-constexpr int64_t enough_features = 8;  // fill lanes without their phases
-constexpr int64_t whole_lanes = 16, long_sum = 256;
+#define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
+#include "pass/loop_limits.def"
+#undef LIMIT
+constexpr int64_t long_sum = 256;
 constexpr int64_t max_computed_ratio = 2;  // for each place of the result: phases beyond its ends
-// Of phases that are apart: how many there are, and an element's products.
-constexpr int64_t max_separate_phases = 8, max_products = 64;
+// Of phases that are apart.
+constexpr int64_t max_separate_phases = 8;
 
 struct Phases {
   size_t spatial;                      // number of the dimension among the spatial ones
@@ -71,7 +73,7 @@ class DilatedConvolution {
            labels.input_unknown.empty() && labels.kernel_unknown.empty() &&
            a_.sparsity_config.text.empty() && a_.convolution_kind == ConvolutionKind::Unset &&
            element_count(result_.dims) > 0 && element_count(f_.operand(0).shape().dims) > 0 &&
-           result_.dims[labels.output_feature] < enough_features && !sums_inputs();
+           result_.dims[labels.output_feature] < min_lane_features && !sums_inputs();
   }
 
   // Long sums over whole vectors of the input's features are lanes themselves, and nothing is made
@@ -82,7 +84,7 @@ class DilatedConvolution {
     const int64_t features = input.dims[a_.dim_labels.input_feature];
     int64_t products = features;  // of an element of the result
     for (const WindowDim& dim : a_.window.dims) products *= dim.size / dim.base_dilation;
-    return features % whole_lanes == 0 && products >= long_sum &&
+    return features % whole_features == 0 && products >= long_sum &&
            result_.dims[a_.dim_labels.output_feature] > 1 && input.type != ElementType::BF16;
   }
 

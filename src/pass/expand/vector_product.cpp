@@ -11,14 +11,13 @@
 
 #include "pass/expand/formula.h"
 #include "pass/expand/product_side.h"
+#include "pass/search_budget.h"
 
 namespace hilo {
 namespace {
 
 // Elements of the matrix; smaller ones stay in the first cache when they are stored.
 constexpr int64_t min_matrix_elements = 1 << 13;
-// Instructions that are looked at behind the matrix.
-constexpr size_t max_visited = 16;
 
 // By one loop for this product alone. What is made of padded or joined arrays has a loop of its
 // own, which does not choose for each element.
@@ -30,7 +29,8 @@ bool is_computed(const Editor& editor, InstructionId matrix) {
   std::vector<InstructionId> seen = {matrix};
   for (size_t i = 0; i < seen.size(); ++i) {
     const Op op = module[seen[i]].op;
-    if (op == Op::Pad || op == Op::Concatenate || seen.size() > max_visited) return false;
+    if (op == Op::Pad || op == Op::Concatenate || seen.size() > SearchBudget::max_visited)
+      return false;
     if (!is_elementwise(op) && op != Op::Broadcast && op != Op::Reshape) continue;
     for (InstructionId operand : module.operands(seen[i]))
       if (std::ranges::count(seen, operand) == 0) seen.push_back(operand);

@@ -1,4 +1,6 @@
 // What one element of a value costs a loop that computes it, and what it is made of.
+#include <climits>
+
 #include "pass/fuse/groups.h"
 
 namespace hilo {
@@ -16,9 +18,8 @@ bool is_dense_static_array(const Module& module, InstructionId id) {
 bool is_by_element(const Module& module, InstructionId id) {
   if (is_lookup(module, id)) return module[module.operand(id, 0)].op == Op::Constant;
   if (module[id].op != Op::BitcastConvert) return is_elementwise(module[id].op);
-  constexpr int64_t bits_of_byte = 8;
   const Shape &from = module.shape(module.operand(id, 0)), &to = module.shape(id);
-  return from.dims == to.dims && bits_of(to.type) >= bits_of_byte && !is_complex(from.type) &&
+  return from.dims == to.dims && bits_of(to.type) >= CHAR_BIT && !is_complex(from.type) &&
          !is_complex(to.type);
 }
 

@@ -3,12 +3,10 @@
 #include <algorithm>
 
 #include "pass/dense_arrays.h"
+#include "pass/fuse/groups.h"
 
 namespace hilo {
 namespace {
-
-// Elements that are reduced without a loop where one is asked for.
-constexpr int64_t short_sum = 4;
 
 bool is_computed_per_element(const Module& module, InstructionId inside) {
   static constexpr Op others[] = {Op::Dot,       Op::Fusion, Op::DynamicUpdateSlice,
@@ -17,7 +15,7 @@ bool is_computed_per_element(const Module& module, InstructionId inside) {
   if (op != Op::Reduce) return std::ranges::find(others, op) == std::end(others);
   const InstructionId from = module.operand(inside, 0);
   return module[inside].operand_count == 2 &&
-         element_count(module.shape(from)) <= short_sum * element_count(module.shape(inside));
+         element_count(module.shape(from)) <= short_reduction * element_count(module.shape(inside));
 }
 
 }  // namespace

@@ -4,27 +4,25 @@
 
 #include <algorithm>
 
+#include "pass/search_budget.h"
+
 namespace hilo {
 namespace {
 
-// Elements that are reduced where their sum is wanted: a loop over them would take longer than
-// they.
-constexpr int64_t short_reduction = 4;
-
-constexpr size_t max_concatenated = 4;
-
+#define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
+#include "pass/loop_limits.def"
+#undef LIMIT
 #define LIMIT(name, value) constexpr int64_t name = value;
 #include "pass/fuse/joined_loops.def"
 #undef LIMIT
 
 // Columns of lines whose other dimensions are reduced, the elements of a line in one of them that
 // are computed together, and lines.
-constexpr int64_t max_columns = 256, min_line = 32, longest_line = 8192, min_lines = 16;
+constexpr int64_t max_columns = 256, min_line = 32, longest_kept_line = 8192, min_lines = 16;
 
 // How often a group computes an element of cheap arithmetic, and members of such a group.
 constexpr int64_t max_duplicates = 2;
 constexpr size_t max_repeated = 16;
-constexpr int64_t short_line = 16;
 // Ops that a group computes once a row.
 constexpr int max_ops_per_row = 12;
 
@@ -90,9 +88,8 @@ bool is_moved_with_choices(const Module& module, InstructionId id) {
 
 // Whether an element is as easily made at any place as in the order of the array: no row that a
 // reduction would have at hand is asked for again. Where few or slices are asked for, as well with
-// choices. Looks at no more than a few instructions.
+// choices.
 bool is_computed_anywhere(const Module& module, InstructionId id, bool with_choices) {
-  constexpr size_t max_visited = 32;
   std::vector<InstructionId> seen = {id};
   for (size_t i = 0; i < seen.size(); ++i) {
     const Op op = module[seen[i]].op;
@@ -100,7 +97,8 @@ bool is_computed_anywhere(const Module& module, InstructionId id, bool with_choi
                                   (has_trait(op, TraitByDimension) && op != Op::Concatenate) ||
                                   (with_choices && is_moved_with_choices(module, seen[i])) ||
                                   is_degenerate_reshape(module, seen[i]);
-    if (op == Op::Reduce || seen.size() > max_visited || (i == 0 && !is_computed_here))
+    if (op == Op::Reduce || seen.size() > SearchBudget::max_visited ||
+        (i == 0 && !is_computed_here))
       return false;
     if (!is_computed_here) continue;
     for (InstructionId operand : module.operands(seen[i]))
@@ -114,7 +112,7 @@ bool is_computed_anywhere(const Module& module, InstructionId id, bool with_choi
 bool is_transposed_for_copies(const Module& module, InstructionId id, InstructionId root) {
   if (module[id].op != Op::Transpose || !is_computed_from_arrays(module, root)) return false;
   const Dims& from = module.attributes<DimensionsAttributes>(id).dimensions;
-  return from.back() + 1 != std::ssize(from) || module.shape(id).dims.back() < short_line;
+  return from.back() + 1 != std::ssize(from) || module.shape(id).dims.back() < short_row;
 }
 
 // Whether a value is cheap arithmetic on arrays that are no larger together, what others read of
@@ -145,7 +143,6 @@ bool is_computed_from_no_more(const Module& module, InstructionId value) {
 // Whether a concatenation that is a loop's result has a loop for each operand, or one for all of
 // them (emit/concatenate.cpp, emit/partition_points.h).
 bool has_loops_by_operand(const Module& module, InstructionId joined) {
-  constexpr size_t max_operands = 16;
   const auto parts = module.operands(joined);
   const Dims &dims = module.shape(joined).dims, &first = module.shape(parts[0]).dims;
   const auto dim = module.attributes<DimensionsAttributes>(joined).dimensions[0];
@@ -154,7 +151,7 @@ bool has_loops_by_operand(const Module& module, InstructionId joined) {
   };
   const auto is_alike = [&](InstructionId part) { return module.shape(part).dims == first; };
   const auto count = std::ssize(parts);
-  if (parts.size() > max_operands) return false;
+  if (is_choice_of_many(module, joined)) return false;
   if (count <= max_together && std::ranges::all_of(parts, is_alike) &&
       each_from(first, dim) >= shortest_together)
     return true;
@@ -426,7 +423,7 @@ bool FusionGroups::is_computed_once_per_line(InstructionId id, InstructionId bro
   const Dims lines(dims.begin(), dims.end() - 1);
   const int64_t line = lines.back();
   return spreads_rows(module_, broadcast, {lines}) && dims.back() <= max_columns &&
-         line >= min_line && line <= longest_line && element_count(lines) >= min_lines * line;
+         line >= min_line && line <= longest_kept_line && element_count(lines) >= min_lines * line;
 }
 
 // Whether the broadcast spreads the value over long rows of an elementwise loop, which makes it

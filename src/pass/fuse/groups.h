@@ -34,6 +34,14 @@ struct FusionGroup {
   int numbers_of_rows = 0;  // members that are computed once a row
 };
 
+// Operands of a concatenation that a loop computes where it reads them.
+inline constexpr size_t max_concatenated = 4;
+// Elements that are reduced where their sum is wanted: a loop over them would take longer than
+// they.
+inline constexpr int64_t short_reduction = 4;
+// Elements of a row, and of all rows together where there is only one, that stay in the cache.
+inline constexpr int64_t longest_kept_row = 65536;
+
 // Ops that are recomputed wherever they are read, for that costs less than reading them: scalars
 // and their broadcasts, iota, widening conversions.
 bool is_free(const Module& module, InstructionId id);

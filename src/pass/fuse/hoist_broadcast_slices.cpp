@@ -13,12 +13,12 @@
 #include <unordered_map>
 
 #include "pass/dense_arrays.h"
+#include "pass/search_budget.h"
 
 namespace hilo {
 namespace {
 
 constexpr int64_t min_broadcast_factor = 8;  // elements of the array for one of the part
-constexpr size_t max_ops = 32;               // that are computed of parts
 
 class HoistBroadcastSlices {
  public:
@@ -50,7 +50,7 @@ class HoistBroadcastSlices {
     return is_elementwise(module_[whole].op) && is_unpinned_dense_array(editor_, whole) &&
            element_count(module_.shape(id)) * min_broadcast_factor <= element_count(shape) &&
            is_broadcast(id, element_count(shape)) && is_read_by_loops(whole, id) &&
-           count_ops(whole) <= max_ops;
+           count_ops(whole) <= SearchBudget::max_visited;
   }
 
   // By reshapes and broadcasts alone, over so many places.
@@ -74,7 +74,7 @@ class HoistBroadcastSlices {
   // That stand behind the value, as far as they are computed of parts.
   size_t count_ops(InstructionId whole) const {
     std::vector<InstructionId> seen = {whole};
-    for (size_t i = 0; i < seen.size() && seen.size() <= max_ops; ++i)
+    for (size_t i = 0; i < seen.size() && seen.size() <= SearchBudget::max_visited; ++i)
       for (InstructionId operand : module_.operands(seen[i]))
         if (is_computed(operand) && std::ranges::count(seen, operand) == 0) seen.push_back(operand);
     return seen.size();

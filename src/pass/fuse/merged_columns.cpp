@@ -12,12 +12,14 @@
 
 #include "pass/dense_arrays.h"
 #include "pass/pass.h"
+#include "pass/search_budget.h"
 
 namespace hilo {
 namespace {
 
-constexpr int64_t short_dim = 16;
-constexpr size_t max_ops = 64;
+#define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
+#include "pass/loop_limits.def"
+#undef LIMIT
 
 class ColumnMerger {
  public:
@@ -41,7 +43,7 @@ class ColumnMerger {
     const Shape& from = module_.shape(module_.operand(id, 0));
     const Dims& reduced = module_.attributes<ReduceAttributes>(id).dimensions;
     const int64_t last = from.rank() - 1;
-    return is_elementwise(module_[module_.operand(id, 0)].op) && from.dims.back() < short_dim &&
+    return is_elementwise(module_[module_.operand(id, 0)].op) && from.dims.back() < short_row &&
            from.dims.back() > 1 && from.dims[static_cast<size_t>(last - 1)] > 1 &&
            std::ranges::none_of(reduced, [&](int64_t d) { return d >= last - 1; });
   }
@@ -61,7 +63,7 @@ class ColumnMerger {
       const InstructionId id = waiting_[i];
       visit_operands(id, first_[id]);
       for (InstructionId user : module_.users(id)) visit_user(user, first_[id]);
-      fits_ = fits_ && waiting_.size() <= max_ops;
+      fits_ = fits_ && waiting_.size() <= SearchBudget::max_visited;
     }
     return fits_;
   }

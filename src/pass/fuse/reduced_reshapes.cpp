@@ -12,13 +12,14 @@
 #include <unordered_map>
 
 #include "pass/dense_arrays.h"
+#include "pass/search_budget.h"
 
 namespace hilo {
 namespace {
 
-constexpr size_t max_ops = 64, max_readers = 32;
-// Rows of fewer elements are straight code: a function for each element takes long to compile.
-constexpr int64_t short_row = 16;
+#define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
+#include "pass/loop_limits.def"
+#undef LIMIT
 
 class ReshapeMover {
  public:
@@ -45,7 +46,7 @@ class ReshapeMover {
   // Whether a reduction reads it, or what elementwise ops make of it.
   bool is_reduced(InstructionId id) const {
     std::vector<InstructionId> seen = {id};
-    for (size_t i = 0; i < std::min(seen.size(), max_readers); ++i)
+    for (size_t i = 0; i < std::min(seen.size(), SearchBudget::max_visited); ++i)
       for (InstructionId user : module_.users(seen[i])) {
         if (module_[user].op == Op::Reduce) return true;
         if (is_elementwise(module_[user].op) && std::ranges::count(seen, user) == 0)
@@ -61,7 +62,7 @@ class ReshapeMover {
   bool find_ops(InstructionId reshape) {
     const InstructionId made = module_.operand(reshape, 0);
     ops_ = {made};
-    for (size_t i = 0; i < ops_.size() && ops_.size() <= max_ops; ++i) {
+    for (size_t i = 0; i < ops_.size() && ops_.size() <= SearchBudget::max_visited; ++i) {
       const bool is_read_elsewhere =
           std::ranges::any_of(module_.users(ops_[i]),
                               [&](InstructionId user) { return user != reshape && !is_op(user); });
@@ -73,10 +74,12 @@ class ReshapeMover {
         else if (!stands_in_memory(operand)) return false;
       }
     }
-    return ops_.size() <= max_ops && (module_.shape(reshape).dims.back() >= short_row ||
-                                      std::ranges::none_of(ops_, [&](InstructionId op) {
-                                        return has_trait(module_[op].op, TraitTranscendental);
-                                      }));
+    // Rows of fewer elements are straight code: a function for each takes long to compile.
+    return ops_.size() <= SearchBudget::max_visited &&
+           (module_.shape(reshape).dims.back() >= short_row ||
+            std::ranges::none_of(ops_, [&](InstructionId op) {
+              return has_trait(module_[op].op, TraitTranscendental);
+            }));
   }
 
   bool is_number(InstructionId id) const {

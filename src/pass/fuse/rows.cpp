@@ -2,15 +2,16 @@
 #include <algorithm>
 
 #include "pass/fuse/groups.h"
+#include "pass/search_budget.h"
 
 namespace hilo {
 namespace {
 
-// Elements of a row, and of all rows together where there is only one, that stay in the cache.
-constexpr int64_t longest_row = 65536;
-
-// Columns of slabs, or slabs, that are lanes of vectors; rows, where there is work for threads.
-constexpr int64_t min_columns = 8, min_slabs = 64, min_rows = 256, small_array_elements = 1 << 15;
+#define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
+#include "pass/loop_limits.def"
+#undef LIMIT
+// Rows, where there is work for threads.
+constexpr int64_t min_rows = 256, small_array_elements = 1 << 15;
 // Lanes of all lines stay in the second cache: slabs that do, or pieces of lines of them that are
 // not too short to come from memory; of all there is, where that does too. A line of few columns is
 // one vector, and a longer chain of these takes longer than to reduce lines side by side.
@@ -22,13 +23,13 @@ bool fits_row(const Shape& shape, const FusedRows& rows) {
   if (rows.are_in_slabs()) return shape.dims == rows.dims || shape.dims == rows.elements;
   const int64_t count = element_count(shape);
   return begins_with(shape.dims, rows.dims) && count > 0 &&
-         count / element_count(rows.dims) <= longest_row;
+         count / element_count(rows.dims) <= longest_kept_row;
 }
 
 // Whether dimensions before some place are as many rows, numbered in other dimensions.
 bool numbers_rows(const Shape& shape, const FusedRows& rows) {
   const int64_t count = element_count(rows.dims), all = element_count(shape);
-  if (rows.are_in_slabs() || count == 0 || all == 0 || all / count > longest_row) return false;
+  if (rows.are_in_slabs() || count == 0 || all == 0 || all / count > longest_kept_row) return false;
   int64_t product = 1;
   for (size_t d = 0; product < count && d < shape.dims.size(); ++d) product *= shape.dims[d];
   return product == count;
@@ -49,9 +50,8 @@ bool is_given(const Module& module, InstructionId id) {
 
 // Whether what is reduced is made of numbers that are spread over such rows.
 bool is_computed_from_rows(const Module& module, InstructionId reduce, const FusedRows& rows) {
-  constexpr size_t max_visited = 32;
   std::vector<InstructionId> seen = {module.operand(reduce, 0)};
-  for (size_t i = 0; i < seen.size() && seen.size() < max_visited; ++i) {
+  for (size_t i = 0; i < seen.size() && seen.size() < SearchBudget::max_visited; ++i) {
     if (module[seen[i]].op == Op::Broadcast && spreads_rows(module, seen[i], rows) &&
         rows_behind(module, module.operand(seen[i], 0)) == rows)
       return true;
@@ -78,9 +78,9 @@ bool are_worth_it(const FusedRows& rows, int64_t bytes) {
   while (rows.numbered[outer] == static_cast<int64_t>(outer)) ++outer;
   const auto first = rows.dims.begin() + static_cast<std::ptrdiff_t>(outer);
   const int64_t slabs = element_count(Dims(rows.dims.begin(), first));
-  if (rows.dims.back() >= min_columns)
+  if (rows.dims.back() >= min_lanes)
     return are_few_lines(elements / count, count / slabs, slabs, bytes);
-  return outer > 0 && rows.dims[outer - 1] >= min_slabs && rows.dims.back() > 1 &&
+  return outer > 0 && rows.dims[outer - 1] >= whole_lanes && rows.dims.back() > 1 &&
          elements / slabs <= max_slab_elements;
 }
 
@@ -112,11 +112,9 @@ bool spreads_rows(const Module& module, InstructionId broadcast, const FusedRows
   return true;
 }
 
-// Looks at no more than a few instructions.
 std::optional<FusedRows> rows_behind(const Module& module, InstructionId id) {
-  constexpr int max_steps = 32;
   std::vector<InstructionId> stack = {id};
-  for (int steps = 0; !stack.empty() && steps < max_steps; ++steps) {
+  for (size_t steps = 0; !stack.empty() && steps < SearchBudget::max_visited; ++steps) {
     const InstructionId top = stack.back();
     stack.pop_back();
     if (module.shape(top).dims != module.shape(id).dims) continue;

@@ -28,6 +28,8 @@
 #include <unordered_set>
 
 #include "pass/dense_arrays.h"
+#include "pass/fuse/groups.h"
+#include "pass/search_budget.h"
 
 namespace hilo {
 namespace {
@@ -37,10 +39,6 @@ constexpr int64_t min_joined_elements = 2048;
 // Rows that are short, and elements of arrays of them that are worth code for each part.
 constexpr int64_t longest_short_row = 64, worth_split_rows = 1 << 15;
 constexpr size_t max_parts = 8, max_readers = 4;
-// More parts than this a loop does not compute where it reads them (pass/fuse/groups.cpp).
-constexpr size_t max_choices = 4;
-// Instructions that are looked at behind a part, and that other operands of an op are made of.
-constexpr size_t max_visited = 16, max_depth = 8;
 
 class Splitter {
  public:
@@ -152,7 +150,7 @@ class Splitter {
   bool goes_to_longer_runs(InstructionId value, InstructionId joined, size_t depth) const {
     const std::vector<InstructionId> users = module_.users(value);
     if (users.empty() || std::ranges::count(users, users[0]) != std::ssize(users) ||
-        depth > max_depth)
+        depth > SearchBudget::max_depth)
       return false;
     return lengthens_runs(users[0], joined) || (is_elementwise(module_[users[0]].op) &&
                                                 goes_to_longer_runs(users[0], joined, depth + 1));
@@ -200,10 +198,10 @@ class Splitter {
       });
     };
     return made_.contains(joined.value) || std::ranges::any_of(parts, is_costly) ||
-           (parts.size() <= max_choices && goes_to_longer_runs(joined, joined, 0)) ||
-           (parts.size() > max_choices && std::ranges::any_of(parts, is_computed)) ||
+           (parts.size() <= max_concatenated && goes_to_longer_runs(joined, joined, 0)) ||
+           (parts.size() > max_concatenated && std::ranges::any_of(parts, is_computed)) ||
            (users.size() > 1 && std::ranges::all_of(parts, is_computed)) ||
-           (parts.size() <= max_choices && has_many_short_rows(joined) &&
+           (parts.size() <= max_concatenated && has_many_short_rows(joined) &&
             std::ranges::any_of(users, [&](InstructionId user) {
               return is_elementwise(module_[user].op) && !has_trait(module_[user].op, TraitCheap);
             }));
@@ -219,7 +217,7 @@ class Splitter {
   template <class Kind>
   bool is_computed_from(InstructionId value, Kind is_of_kind) const {
     std::vector<InstructionId> seen = {value};
-    for (size_t i = 0; i < seen.size() && seen.size() < max_visited; ++i) {
+    for (size_t i = 0; i < seen.size() && seen.size() < SearchBudget::max_visited; ++i) {
       const Op op = module_[seen[i]].op;
       if (is_elementwise(op) && is_of_kind(module_, seen[i])) return true;
       const bool rearranges_one =
@@ -247,7 +245,7 @@ class Splitter {
   // what stands in memory, what is made of one number, and ops on such that nobody else reads.
   bool has_parts(InstructionId value, const std::vector<Range>& ranges, size_t depth) const {
     const Op op = module_[value].op;
-    if (!is_unpinned_dense_array(editor_, value) || depth > max_depth) return false;
+    if (!is_unpinned_dense_array(editor_, value) || depth > SearchBudget::max_depth) return false;
     if (op == Op::Concatenate && is_joined_alike(value, ranges)) return true;
     if (op == Op::Broadcast || op == Op::Parameter || op == Op::GetTupleElement ||
         module_.shape(value).is_scalar())

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "pass/fuse/groups.h"
+#include "pass/search_budget.h"
 
 namespace hilo {
 namespace {
@@ -49,10 +50,9 @@ bool needs_index(const Module& module, InstructionId id) {
 // Whether the cheap ops that a value is made of read several arrays, some of them made by costly
 // ops: they are better made with these, as vectors, than by themselves of what is stored then.
 bool is_computed_from_several_costly(const Module& module, InstructionId value) {
-  constexpr size_t max_visited = 64;
   std::vector<InstructionId> seen = {value};
   size_t arrays = 0, costly = 0;
-  for (size_t i = 0; i < seen.size() && seen.size() < max_visited; ++i) {
+  for (size_t i = 0; i < seen.size() && seen.size() < SearchBudget::max_visited; ++i) {
     const Op op = module[seen[i]].op;
     if (is_sourceless(module, seen[i]) || module.shape(seen[i]).is_scalar()) continue;
     if (!is_elementwise(op) || !has_trait(op, TraitCheap)) {

@@ -2,6 +2,7 @@
 // the smaller array, or the others come together.
 #include <algorithm>
 
+#include "pass/search_budget.h"
 #include "pass/simplify/simplify.h"
 
 namespace hilo {
@@ -78,11 +79,10 @@ std::optional<Dims> dims_before(const Dims& broadcast, const Dims& transpose) {
 // Whether a transpose of these dimensions behind the root would meet its inverse: users that are
 // elementwise ops would take it further. Only the nearest users are asked.
 bool meets_inverse(const Match& match, const Dims& dims) {
-  constexpr size_t nearest = 32;
   const Module& module = match.module();
   const Dims inverse = inverse_of(dims);
   std::vector<InstructionId> reached{match.root()};
-  for (size_t i = 0; i < std::min(reached.size(), nearest); ++i)
+  for (size_t i = 0; i < std::min(reached.size(), SearchBudget::max_visited); ++i)
     for (InstructionId user : module.users(reached[i])) {
       if (module[user].op == Op::Transpose &&
           module.attributes<DimensionsAttributes>(user).dimensions == inverse)

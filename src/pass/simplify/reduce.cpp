@@ -8,6 +8,9 @@
 namespace hilo {
 namespace {
 
+#define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
+#include "pass/loop_limits.def"
+#undef LIMIT
 using namespace rule_types;
 using enum Keeps;
 
@@ -343,10 +346,9 @@ std::optional<DotAttributes> swapped_operands(const DotAttributes& a, const Dims
 
 // Elements that lie side by side and are neither batches nor summed, up to those of a vector.
 int64_t columns_of(const Dims& dims, const Dims& batch, const Dims& contracting) {
-  constexpr int64_t lanes = 16;
   const int64_t last = static_cast<int64_t>(dims.size()) - 1;
   const bool is_free = last >= 0 && !contains_dim(batch, last) && !contains_dim(contracting, last);
-  return is_free ? std::min(lanes, dims.back()) : 0;
+  return is_free ? std::min(short_row, dims.back()) : 0;
 }
 
 // Whether columns of the new right operand of y^T x^T fill vectors as well as the old one's, or

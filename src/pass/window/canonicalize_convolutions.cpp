@@ -95,7 +95,6 @@ bool has_code(const ConvolutionAttributes& a, const Shape& kernel) {
 // Few outputs are sums along the inputs, which then stand last in the kernel, where there are
 // enough of them; filters of few products have code of their own.
 bool sums_inputs(const ConvolutionAttributes& a, const Shape& kernel) {
-  constexpr int64_t enough_features = 8, max_products = 64;
   const auto size = [&](int64_t dim) { return kernel.dims[static_cast<size_t>(dim)]; };
   const int64_t outputs = size(a.dim_labels.kernel_output_feature),
                 inputs = size(a.dim_labels.kernel_input_feature);
@@ -104,7 +103,7 @@ bool sums_inputs(const ConvolutionAttributes& a, const Shape& kernel) {
   if (outputs == min_lane_features)
     return processor().has_avx512 && kernel.type != ElementType::F64 &&
            inputs % whole_features == 0 && products >= min_kernel_products;
-  return inputs >= enough_features && products > max_products;
+  return inputs >= min_lane_features && products > max_products;
 }
 
 // Small kernels are transposed where they are read (emit/convolution.cpp).

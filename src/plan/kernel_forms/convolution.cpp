@@ -10,7 +10,6 @@ namespace {
 #define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
 #include "pass/loop_limits.def"
 #undef LIMIT
-constexpr int64_t max_products = 64;
 // Straight code of more takes longer to compile than it saves: of one feature, as images have, of
 // several, whose lanes lie apart, and under windows that move on by several places.
 constexpr int64_t max_image_products = 32, max_window_products = 24, max_strided_products = 16;

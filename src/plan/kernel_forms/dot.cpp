@@ -13,7 +13,7 @@ namespace {
 #include "pass/loop_limits.def"
 #undef LIMIT
 // Products of an element, real and complex, and multiplications of a product of matrices.
-constexpr int64_t max_products = 64, max_complex_products = 12, max_multiplications = 1024;
+constexpr int64_t max_complex_products = 12, max_multiplications = 1024;
 // Elements of a right operand of columns for which blocks of rows are better than a library's,
 // which packs both operands: of any sums those that stay in the first cache, of short sums more.
 constexpr int64_t small_right = 1024, max_short_terms = 24, small_right_of_short = 20000,
