@@ -21,7 +21,7 @@ struct Row {
   int64_t vector_bytes, vector_registers;
   double multiply_adds, gathers;
   double division_f32, division_f64, root_f32, root_f64;
-  std::array<Cache, 3> caches;
+  Cache first, second, third;
 };
 
 // Multiply-adds that an exponential takes, of f32 and of f64 (emit/math_exponential.cpp), with the
@@ -35,7 +35,7 @@ constexpr Cores cores_of(const Row& row) {
   const auto lanes = [&](double bytes) { return static_cast<double>(row.vector_bytes) / bytes; };
   Cores out;
   out.count = row.count;
-  out.caches = row.caches;
+  out.caches = {row.first, row.second, row.third};
   for (Cache& cache : out.caches) cache.bytes_per_second *= clock;
   out.vector_bytes = row.vector_bytes;
   out.vector_registers = row.vector_registers;
