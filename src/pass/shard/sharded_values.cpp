@@ -154,6 +154,9 @@ class ValueNumbering {
   void number() {
     std::vector<uint32_t> number(parent_.size(), UINT32_MAX);
     out_.value_of.resize(parent_.size());
+    size_t values = 0;
+    for (uint32_t leaf = 0; leaf < parent_.size(); ++leaf) values += parent_[leaf] == leaf;
+    out_.shardings.reserve(values);
     for (ComputationId computation : given_.computations)
       for (InstructionId id : module_[computation].instructions) {
         if (module_[id].removed) continue;
