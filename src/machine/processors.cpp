@@ -27,7 +27,8 @@ struct Row {
 // Multiply-adds that an exponential takes, of f32 and of f64 (emit/math_exponential.cpp), with the
 // conversions and shifts beside them.
 constexpr FloatRates exponential_steps = {14, 28};
-// Measured on a Zen 3; they are the system's rather than the chip's.
+// The system's rather than the chip's: what servers take, within a factor of a few. `hilo bench
+// --machine` measures them.
 constexpr double thread_seconds = 5e-6, kernel_seconds = 20e-9, routine_seconds = 60e-9;
 
 constexpr Cores cores_of(const Row& row) {
