@@ -8,7 +8,7 @@
 namespace hilo {
 namespace {
 
-constexpr ElementType S32 = ElementType::S32;
+using ElementType::S32;
 
 }  // namespace
 

@@ -7,7 +7,7 @@
 namespace hilo {
 namespace {
 
-constexpr ElementType S32 = ElementType::S32;
+using ElementType::S32;
 
 // Real geev gives a pair of conjugate eigenvectors as two columns: real part and imaginary part.
 template <class Real>

@@ -1,6 +1,7 @@
 // Elementwise ops on integers and pred. KernelArguments::first is the width of the type in bits,
 // which may be less than that of its representation.
 #include <bit>
+#include <climits>
 
 #include "eval/kernel.h"
 
@@ -10,7 +11,7 @@ namespace {
 template <class T>
 using Bits = std::make_unsigned_t<T>;
 template <class T>
-constexpr int width = 8 * sizeof(T);
+constexpr int width = CHAR_BIT * sizeof(T);
 template <class T>
 using Wide = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
 
