@@ -298,26 +298,33 @@ ENTRY e { x = f32[4,8] parameter(0)
   EXPECT_EQ(count_op(after_passes(before, "constant-folding, dce"), Op::Iota), 0);
 }
 
-TEST(Splats, EachReaderHasItsOwn) {
+TEST(Rematerialization, EachReaderMakesWhatTakesNoArithmetic) {
   const Module before = parsed(R"(HloModule m
 ENTRY e { x = f32[8] parameter(0)
  s = f32[] parameter(1)
  b = f32[8] broadcast(s), dimensions={}
  y = f32[8] add(x, b)
  z = f32[8] multiply(b, b)
- held = f32[8] broadcast(s), dimensions={}
+ z0 = f32[] sine(s)
+ held = f32[8] broadcast(z0), dimensions={}
  w = f32[8] subtract(z, held)
  row = f32[2] slice(x), slice={[0:2]}
  rows = f32[8,2] broadcast(row), dimensions={1}
  u = f32[8,2] sine(rows)
  v = f32[8,2] cosine(rows)
- ROOT t = (f32[8], f32[8], f32[8], f32[8,2], f32[8,2]) tuple(y, w, held, u, v) })");
-  const Module after = after_passes(before, "splat-splitter");
-  EXPECT_EQ(count_op(after, Op::Broadcast), 4);  // two of b, that which is a result, and of rows
+ square = f32[2,4] reshape(x)
+ o = f32[2,4] negate(square)
+ ROOT t = (f32[8], f32[8], f32[8], f32[8,2], f32[8,2], f32[2,4], f32[2,4])
+  tuple(y, w, held, u, v, square, o) })");
+  const Module after = after_passes(before, "rematerialization");
+  EXPECT_EQ(count_op(after, Op::Broadcast), 5);  // two of b, two of held, one of rows
+  EXPECT_EQ(count_op(after, Op::Reshape), 2);
   for (size_t i = 0; i < after.instructions.size(); ++i) {
     const InstructionId id{static_cast<uint32_t>(i)};
-    if (after[id].op != Op::Add && after[id].op != Op::Multiply) continue;
-    EXPECT_EQ(count_readers(after, after.operand(id, 1)), 1);
+    const Op op = after[id].op;
+    if (op == Op::Reshape || (op == Op::Broadcast && after.shape(id).dims.size() == 1)) {
+      EXPECT_EQ(count_readers(after, id), 1);
+    }
   }
   expect_same_values(before, after);
 }
