@@ -414,28 +414,30 @@ bool stands_as_reals(const MatmulOperand& operand) {
          uniform_step(operand.outer);
 }
 
+// Rows or columns, of which fewer are few beside the others.
+constexpr size_t max_short_side = 64;
+
 // Lanes of the kernel go along the columns: few of these change places with the rows, unless rows
 // are read where they stand.
 bool wants_columns(const Matmul& p) {
-  constexpr size_t few = 64, worth_transposing = 8, side_of_tile = 16;
+  constexpr size_t worth_transposing = 8, side_of_tile = 16;
   const size_t rows = p.out.row.size(), columns = p.out.column.size();
   if (columns == 1) return rows > 1 && !stands_as_reals(p.lhs);
   if (columns >= side_of_tile && multiplies_tiles(p.lhs.type, p.rhs.type)) return false;
   const bool stands = stands_as_reals(p.lhs) ||
                       ((p.lhs.type == ElementType::F32 || p.lhs.type == ElementType::F64) &&
                        (p.lhs.inner.size() < 2 || p.lhs.inner[1] - p.lhs.inner[0] == 1));
-  return columns <= few && rows >= worth_transposing * columns && !stands;
+  return columns <= max_short_side && rows >= worth_transposing * columns && !stands;
 }
 
 // A right operand whose columns each stand in one piece is read there, where few rows would not pay
 // for packing it.
 bool wants_rows(const Matmul& p) {
-  constexpr size_t few = 64;
   const size_t rows = p.out.row.size(), columns = p.out.column.size();
-  if (is_complex(p.rhs.type) && rows <= few && columns > rows && stands_as_reals(p.rhs))
+  if (is_complex(p.rhs.type) && rows <= max_short_side && columns > rows && stands_as_reals(p.rhs))
     return p.rhs.inner.size() > 1;
   const auto kernel = matrix_kernels(p.rhs.type, p.lhs.type, p.rhs.type)[0];
-  return rows > 1 && rows <= few && columns >= 2 * rows && p.rhs.inner.size() > 1 && kernel &&
+  return rows > 1 && rows <= max_short_side && columns >= 2 * rows && p.rhs.inner.size() > 1 && kernel &&
          kernel->unpacked_type == p.rhs.type && kernel->unpacked_rows > 0 &&
          accumulator_type(p.lhs.type, p.rhs.type, p.out.type) == p.rhs.type &&
          uniform_step(p.rhs.inner) == 1 && uniform_step(p.rhs.outer);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 
 #include "shape/shape.h"
 
@@ -24,6 +25,14 @@ struct SourcePart {
 };
 
 constexpr int64_t cache_line = 64;  // bytes
+// Rows of a block: its sums have all registers but those of a line's columns and of an element.
+constexpr int64_t rows_of_block(int64_t registers, int64_t vectors) {
+  return (registers - vectors - 1) / vectors;
+}
+constexpr int64_t step_of_rows(int64_t rows) {
+  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(rows)));
+}
+constexpr int64_t any_depth = INT64_MAX;
 // Cache lines of lines of memory that are fetched while a block is computed: `count` of them from
 // byte `at` of the first line on; lines are `length` bytes long and `step` bytes apart.
 struct Ahead {

@@ -47,9 +47,9 @@ struct Floats {
   using Real = float;
   using Vector = __m256;
   using Mask = Lanes;
-  static constexpr int64_t rows = 6, row_step = 8, unpacked_rows = 6;
   static constexpr int64_t lanes = 8, vectors = 2, strip = vectors * lanes, head = 0;
-  static constexpr int64_t max_depth_chunk = 1 << 20;
+  static constexpr int64_t rows = rows_of_block(vector_registers, vectors), unpacked_rows = rows;
+  static constexpr int64_t row_step = step_of_rows(rows), max_depth_chunk = any_depth;
   static constexpr bool fetches_strips = false;
   HILO_TARGET static Vector zero() { return _mm256_setzero_ps(); }
   HILO_TARGET static Vector splat(Real x) { return _mm256_set1_ps(x); }
@@ -78,9 +78,9 @@ struct Doubles {
   using Real = double;
   using Vector = __m256d;
   using Mask = Lanes;
-  static constexpr int64_t rows = 6, row_step = 8, unpacked_rows = 6;
   static constexpr int64_t lanes = 4, vectors = 2, strip = vectors * lanes, head = 0;
-  static constexpr int64_t max_depth_chunk = 1 << 20;
+  static constexpr int64_t rows = rows_of_block(vector_registers, vectors), unpacked_rows = rows;
+  static constexpr int64_t row_step = step_of_rows(rows), max_depth_chunk = any_depth;
   static constexpr bool fetches_strips = false;
   HILO_TARGET static Vector zero() { return _mm256_setzero_pd(); }
   HILO_TARGET static Vector splat(Real x) { return _mm256_set1_pd(x); }

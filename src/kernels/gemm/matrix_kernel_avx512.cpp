@@ -75,7 +75,6 @@ void visit_source(Doubles, ElementType type, Body&& body) {
 }
 
 constexpr bool masks_are_free = true, reads_near = true;
-constexpr int vector_registers = 32;
 #define HILO_TARGET HILO_AVX512
 #include "kernels/gemm/matrix_packing.def"
 #undef HILO_TARGET

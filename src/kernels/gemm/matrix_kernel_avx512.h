@@ -20,6 +20,7 @@
 
 namespace hilo {
 
+constexpr int vector_registers = 32;
 constexpr bool fetches_rows = true;
 constexpr int64_t lines_a_round = 1, lines_a_fetch = 1;
 
@@ -28,9 +29,10 @@ struct Floats {
   using Real = float;
   using Vector = __m512;
   using Mask = __mmask16;
-  static constexpr int64_t rows = 14, row_step = 16, unpacked_rows = 12;
   static constexpr int64_t lanes = 16, vectors = 2, strip = vectors * lanes, head = 0;
-  static constexpr int64_t max_depth_chunk = 1 << 20;
+  static constexpr int64_t rows = rows_of_block(vector_registers, vectors);
+  static constexpr int64_t row_step = step_of_rows(rows), max_depth_chunk = any_depth;
+  static constexpr int64_t unpacked_rows = 12;
   static constexpr bool fetches_strips = false;
   HILO_AVX512 static Vector zero() { return _mm512_setzero_ps(); }
   HILO_AVX512 static Vector splat(Real x) { return _mm512_set1_ps(x); }
@@ -53,9 +55,10 @@ struct Doubles {
   using Real = double;
   using Vector = __m512d;
   using Mask = __mmask8;
-  static constexpr int64_t rows = 14, row_step = 16, unpacked_rows = 12;
   static constexpr int64_t lanes = 8, vectors = 2, strip = vectors * lanes, head = 0;
-  static constexpr int64_t max_depth_chunk = 1 << 20;
+  static constexpr int64_t rows = rows_of_block(vector_registers, vectors);
+  static constexpr int64_t row_step = step_of_rows(rows), max_depth_chunk = any_depth;
+  static constexpr int64_t unpacked_rows = Floats::unpacked_rows;
   static constexpr bool fetches_strips = false;
   HILO_AVX512 static Vector zero() { return _mm512_setzero_pd(); }
   HILO_AVX512 static Vector splat(Real x) { return _mm512_set1_pd(x); }
@@ -80,8 +83,9 @@ struct Doubles {
 // again of the second cache: for processors whose first cache has 48 KB.
 template <class N>
 struct Wide : N {
-  static constexpr int64_t rows = 9, row_step = rows, unpacked_rows = rows;
   static constexpr int64_t vectors = 3, strip = vectors * N::lanes;
+  static constexpr int64_t rows = rows_of_block(vector_registers, vectors);
+  static constexpr int64_t row_step = rows, unpacked_rows = rows;
   static constexpr int64_t max_depth_chunk = 8;
   static constexpr bool fetches_strips = true;
 };

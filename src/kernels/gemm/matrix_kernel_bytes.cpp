@@ -24,9 +24,9 @@ struct Bytes {
   using Real = int32_t;
   using Vector = __m512i;
   using Mask = __mmask16;
-  static constexpr int64_t rows = 14, row_step = 16;
   static constexpr int64_t lanes = 16, vectors = 2, strip = vectors * lanes, head = 1;
-  static constexpr int64_t max_depth_chunk = 1 << 20;
+  static constexpr int64_t rows = rows_of_block(vector_registers, vectors);
+  static constexpr int64_t row_step = step_of_rows(rows), max_depth_chunk = any_depth;
   HILO_AVX512 static Vector zero() { return _mm512_setzero_si512(); }
   HILO_AVX512 static Vector splat(Real x) { return _mm512_set1_epi32(x); }
   HILO_AVX512 static Vector add(Vector a, Vector b) { return _mm512_add_epi32(a, b); }

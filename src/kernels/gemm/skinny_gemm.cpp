@@ -16,12 +16,11 @@ constexpr int64_t part_strips = 4;
 // them together: a strip's are fetched into the second cache while the one before is computed.
 constexpr int64_t direct_blocks = 5, direct_rows = 36, direct_strips = 16;
 constexpr int64_t max_direct_lines = 256, max_direct_bytes = 36 << 10;
-constexpr int64_t worth_packing_together = 1 << 16;  // elements of the rows
-constexpr int64_t max_narrow_rows = 32;              // that a kernel's narrow one multiplies
-constexpr int64_t interleaved_strips = 16;           // of a part that is computed in turns
-constexpr int64_t rows_of_share = 128;               // with which it is worth packing a strip again
-constexpr int64_t taken_bytes = 1 << 17;             // of sums
-constexpr int64_t max_cached_row_bytes = 1 << 20;    // bytes
+constexpr int64_t max_narrow_rows = 32;            // that a kernel's narrow one multiplies
+constexpr int64_t interleaved_strips = 16;         // of a part that is computed in turns
+constexpr int64_t rows_of_share = 128;             // with which it is worth packing a strip again
+constexpr int64_t taken_bytes = 1 << 17;           // of sums
+constexpr int64_t max_cached_row_bytes = 1 << 20;  // bytes
 
 // A kernel's narrow one multiplies few rows with columns where they stand.
 const MatrixKernel& kernel_of(const MatrixProduct& p, int64_t rows) {

@@ -7,8 +7,9 @@
 
 namespace hilo {
 
-constexpr int64_t max_skinny_blocks = 20;  // of a kernel's rows
-constexpr int64_t max_packed_rows = 2100;  // at once
+constexpr int64_t max_skinny_blocks = 20;            // of a kernel's rows
+constexpr int64_t max_packed_rows = 2100;            // at once
+constexpr int64_t worth_packing_together = 1 << 16;  // elements that threads pack for each other
 // The packed elements of the summed index, in depths.
 Cut depths_of(const MatrixProduct& product);
 // Whether strips are packed one by one. Sums of few terms are rather stored side by side.

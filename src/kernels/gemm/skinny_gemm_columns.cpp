@@ -14,9 +14,8 @@ constexpr int64_t max_cheap_strips = 2, max_strips = 8, max_packed_bytes = 3 << 
 constexpr int64_t max_columns = 256, max_column_bytes = 3 << 17;
 // Rows of a part: so many, or fewer where that leaves some threads without one.
 constexpr int64_t part_blocks = 8;
-constexpr int64_t large_result = 3 << 19;            // bytes
-constexpr int64_t worth_dots = 128;                  // terms of a sum
-constexpr int64_t worth_packing_together = 1 << 16;  // elements of the columns
+constexpr int64_t large_result = 3 << 19;  // bytes
+constexpr int64_t worth_dots = 128;        // terms of a sum
 
 class SkinnyGemmColumns {
  public:
