@@ -6,12 +6,14 @@ The plugin itself reads HILO_DEVICES, HILO_THREADS and HILO_CACHE of the environ
 """
 
 import ctypes as C
+import threading
 
 from hilo import ffi_callbacks
 from hilo.client import PLUGIN, POINTER, WORD, open_plugin
 from hilo.ffi_callbacks import Extension
 
 FFI_EXTENSION = 5
+_lock = threading.Lock()
 LOW_PRIORITY = -10  # JAX's own CPU has 0: nobody gets Hilo who has not asked for it
 
 
@@ -129,10 +131,16 @@ def register_handlers(c_api):
 
 
 def initialize():
-    """Registers the platform."""
+    """Registers the platform, once for the process."""
     import jax
     from jax._src import xla_bridge
 
+    with _lock:
+        if "hilo" not in xla_bridge._backend_factories:
+            register(jax, xla_bridge)
+
+
+def register(jax, xla_bridge):
     getattr(xla_bridge, "_nonexperimental_plugins", set()).add("hilo")
     open_plugin()
     c_api = xla_bridge.register_plugin("hilo", priority=LOW_PRIORITY, library_path=str(PLUGIN))

@@ -17,8 +17,17 @@ from jax.experimental import io_callback
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 
 from on_hilo import CPU, HILO, SOURCE, Compared, main, on, random_array
+from hilo import jax_plugin
 
 X = random_array((8, 6))
+
+
+class Starting(unittest.TestCase):
+    def test_twice_is_once(self):
+        before = jax.devices("hilo")
+        jax_plugin.initialize()
+        self.assertEqual(jax.devices("hilo"), before)
+        self.assertEqual(float(jax.jit(lambda x: x + 1)(jax.device_put(1.0, HILO[0]))), 2)
 
 
 class Arrays(unittest.TestCase):
