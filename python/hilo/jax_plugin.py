@@ -2,7 +2,8 @@
 
 The client names itself `cpu`, so that JAX lowers for it as for its own CPU, with donation, linear
 algebra, callbacks and the compilation cache; it is registered, and chosen, as `hilo`.
-The plugin itself reads HILO_DEVICES, HILO_THREADS and HILO_CACHE of the environment.
+The plugin itself reads HILO_DEVICES, HILO_THREADS, HILO_CACHE and HILO_CACHE_SIZE of the
+environment.
 """
 
 import ctypes as C

@@ -8,6 +8,10 @@
 
 namespace hilo {
 
+// Of HILO_CACHE and HILO_CACHE_SIZE in the environment. Usage where the size is none.
+Result<CacheOptions> cache_of_environment();
+Result<int64_t> parse_bytes(const std::string& text);  // "16GiB", "512MB", "1000"; empty: 0
+
 struct CompileOptions {
   int threads = 0;  // of the device; 0: usable_cores()
   // Whose memory and threads runs take, with others that it has been given to; null: one of the

@@ -9,7 +9,8 @@ PJRT_Client::PJRT_Client(const hilo::pjrt::ClientOptions& options, hilo::pjrt::C
     : host(std::make_shared<hilo::HostDevice>(static_cast<int>(options.threads))),
       cache(options.cache),
       processes(std::move(all)),
-      topology(processes.devices) {
+      topology(processes.devices),
+      cache_bytes(options.cache_bytes) {
   const auto kinds = hilo::pjrt::memory_kinds();
   for (PJRT_DeviceDescription* description : topology.descriptions) {
     PJRT_Device& device = owned_devices.emplace_back(this, description);

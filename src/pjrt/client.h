@@ -42,6 +42,7 @@ struct PJRT_Client {
   std::vector<PJRT_Device*> local_devices;  // of this one, which alone have memories
   std::vector<PJRT_Memory*> memories;
   mutable std::atomic_flag has_told_of_shardings;  // to a user, that programs are not partitioned
+  int64_t cache_bytes;                             // the most that the folder takes
 };
 
 namespace hilo::pjrt {

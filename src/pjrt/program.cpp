@@ -336,7 +336,7 @@ Result<std::shared_ptr<const Program>> make_program(ProgramSource source,
   CompileOptions options;
   if (client) {
     options.device = client->host;
-    options.emit.cache.folder = client->cache;
+    options.emit.cache = {client->cache, client->cache_bytes};
   }
   set_devices(module, *out, options.eval);
   HILO_DO(check_module(module));

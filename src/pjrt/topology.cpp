@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "compile/compile.h"
 #include "pjrt/functions.h"
 #include "pjrt/version.h"
 
@@ -73,7 +74,8 @@ Result<ClientOptions> options_of_environment() {
         !said.empty()) {
       HILO_TRY(out.*option.number, count_of(said, option.variable, option.count));
     }
-  out.cache = variable("HILO_CACHE");
+  HILO_TRY(const CacheOptions cache, cache_of_environment());
+  out.cache = cache.folder, out.cache_bytes = cache.max_bytes;
   return out;
 }
 

@@ -31,8 +31,10 @@ struct ClientOptions {
   std::string cache;                   // a folder for machine code; empty: none is kept
   int64_t processes = 1, process = 0;  // which have as many devices each; "num_nodes", "node_id"
   int64_t timeout = 300;               // seconds, for the other processes to come
+  int64_t cache_bytes = 0;             // the most that the folder takes
 };
-// Of the options, else HILO_DEVICES, HILO_THREADS, HILO_CACHE and HILO_TIMEOUT of the environment.
+// Of the options, else HILO_DEVICES, HILO_THREADS, HILO_CACHE, HILO_CACHE_SIZE and HILO_TIMEOUT of
+// the environment.
 // Usage for names that are not known and for what is no such number.
 Result<ClientOptions> client_options(std::span<const PJRT_NamedValue> options);
 

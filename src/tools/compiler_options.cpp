@@ -16,15 +16,6 @@ std::string variable(const char* name) {
   return text ? text : "";
 }
 
-Result<CacheOptions> cache_options() {
-  CacheOptions out;
-  out.folder = variable("HILO_CACHE");
-  const auto bytes = parse_bytes(variable("HILO_CACHE_SIZE"));
-  if (!bytes) return fail(ErrorKind::Usage, "HILO_CACHE_SIZE: {}", bytes.error().message);
-  if (*bytes > 0) out.max_bytes = *bytes;
-  return out;
-}
-
 std::string time_row(std::string_view name, double seconds, double total, std::string_view note) {
   return fmt::format("{:>10.3f}  {:>5.1f}  {}{}\n", 1e3 * seconds,
                      total > 0 ? 100 * seconds / total : 0, name, note);
@@ -72,7 +63,7 @@ void add_compiler_options(Arguments& arguments, CompilerOptions& options) {
 Result<CompileOptions> compile_options(const CompilerOptions& options, Session& session) {
   CompileOptions out;
   out.emit.cpu = options.target_cpu;
-  HILO_TRY(out.emit.cache, cache_options());
+  HILO_TRY(out.emit.cache, cache_of_environment());
   if (!options.dump_to.empty()) HILO_DO(dump_stages(options.dump_to, out, session));
   return out;
 }

@@ -1,6 +1,5 @@
 #include "tools/run_options.h"
 
-#include <charconv>
 #include <filesystem>
 #include <limits>
 
@@ -148,22 +147,6 @@ void add_run_options(Arguments& arguments, RunOptions& options, Session& session
       "  hilo run module.txt --only=fusion.12 --inputs io.npz   # on what it gets there\n"
       "  hilo run module.txt --only=fusion.12 --operand=8x128xf32=1",
       environment_help));
-}
-
-Result<int64_t> parse_bytes(const std::string& text) {
-  if (text.empty()) return 0;
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, value);
-  const std::string unit(rest, end);
-  static constexpr std::pair<std::string_view, double> units[] = {
-      {"", 1},         {"B", 1},        {"KB", 1e3},     {"MB", 1e6},
-      {"GB", 1e9},     {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30},
-      {"TiB", 0x1p40}, {"K", 0x1p10},   {"M", 0x1p20},   {"G", 0x1p30}};
-  for (const auto& [name, factor] : units)
-    if (error == std::errc() && unit == name && value > 0 && value * factor < 0x1p62)
-      return static_cast<int64_t>(value * factor);
-  return fail(ErrorKind::Usage, "'{}' is no size in bytes; write it as in 16GiB", text);
 }
 
 Result<std::map<std::string, CustomCallFunction>> load_custom_calls(

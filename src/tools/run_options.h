@@ -36,7 +36,6 @@ struct RunOptions {
 };
 void add_run_options(Arguments& arguments, RunOptions& options, Session& session);
 
-Result<int64_t> parse_bytes(const std::string& text);  // "16GiB", "512MB", "1000"; empty: 0
 Result<std::map<std::string, CustomCallFunction>> load_custom_calls(
     const std::vector<std::string>& specs);
 

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import threading
 import unittest
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -28,6 +29,35 @@ class Starting(unittest.TestCase):
         jax_plugin.initialize()
         self.assertEqual(jax.devices("hilo"), before)
         self.assertEqual(float(jax.jit(lambda x: x + 1)(jax.device_put(1.0, HILO[0]))), 2)
+
+
+class Cache(unittest.TestCase):
+    """The folder of machine code that HILO_CACHE names, and its bound."""
+
+    def run_cached(self, folder, size):
+        code = ("import jax; from hilo import jax_plugin; jax_plugin.initialize(); import jax.numpy as jnp\n"
+                "for n in range(3, 9): jax.jit(lambda x: jnp.sin(x @ x).sum(0))(jnp.ones((n, n))).block_until_ready()\n"
+                "print(jax.devices()[0].client.platform_version)")
+        environment = dict(os.environ, JAX_PLATFORMS="hilo", HILO_CACHE=folder, HILO_CACHE_SIZE=size,
+                           PYTHONPATH=str(SOURCE / "python"))
+        return subprocess.run([sys.executable, "-c", code], env=environment, text=True, capture_output=True)
+
+    def test_size_of_the_cache(self):
+        sizes = {}
+        for size in ("1GiB", "24KiB"):
+            with tempfile.TemporaryDirectory() as folder:
+                done = self.run_cached(folder, size)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn("hilo", done.stdout)
+                sizes[size] = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
+        self.assertLessEqual(sizes["24KiB"], 24 << 10)
+        self.assertGreater(sizes["1GiB"], 24 << 10)
+
+    def test_size_that_is_none(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = self.run_cached(folder, "much")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("HILO_CACHE_SIZE", done.stderr)
 
 
 class Arrays(unittest.TestCase):
