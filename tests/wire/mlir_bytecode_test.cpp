@@ -1,5 +1,6 @@
 #include "mlir_samples.h"
 #include "wire/stablehlo/from_module.h"
+#include "wire/wire.h"
 
 namespace hilo::mlir {
 namespace {
@@ -71,12 +72,48 @@ TEST(MlirBytecode, VersionsOfTheFutureAndOtherFilesAreRefused) {
   EXPECT_EQ(bytecode("").error().kind, ErrorKind::Format);
 }
 
-TEST(MlirBytecode, DialectsWithoutAStableFormAreRefused) {
-  std::string other = loop_bytecode;
-  other.replace(other.find("vhlo"), 4, "func");
-  const auto program = bytecode(other);
-  ASSERT_FALSE(program);
-  EXPECT_NE(program.error().message.find("'func'"), std::string::npos) << program.error().message;
+TEST(MlirBytecode, StableHloWithoutVersionsIsTheProgramOfTheText) {
+  const auto program = bytecode(plain_bytecode);
+  ASSERT_TRUE(program) << to_string(program.error());
+  EXPECT_EQ(program->producer, "MLIR23.0.0git");
+  EXPECT_EQ(dump_of(program), dump_of(text(plain_text)));
+}
+
+Result<Module> module_of(std::string_view bytes) {
+  return read_module(std::as_bytes(std::span(bytes)));
+}
+
+TEST(MlirBytecode, StableHloThatIsCutShortIsRefused) {
+  ASSERT_TRUE(module_of(plain_bytecode));
+  for (size_t size = 0; size < plain_bytecode.size(); ++size)
+    EXPECT_FALSE(module_of(std::string_view(plain_bytecode).substr(0, size))) << size;
+}
+
+TEST(MlirBytecode, DamagedStableHloIsAnErrorOrAModule) {
+  const std::string huge("\0\0\0\0\0\0\0\0\x10", 9);
+  size_t refused = 0;
+  for (size_t at = 4; at < plain_bytecode.size(); ++at)
+    for (const std::string& value : {std::string("\0", 1), std::string("\7"), huge}) {
+      std::string damaged = plain_bytecode;
+      damaged.replace(at, 1, value);
+      const auto program = bytecode(damaged);
+      refused += !program;
+      if (program) {
+        EXPECT_FALSE(dump_of(program).empty());
+      }
+      if (const auto module = module_of(damaged)) {
+        EXPECT_TRUE(module->entry);
+      }
+    }
+  EXPECT_GT(refused, plain_bytecode.size());
+}
+
+TEST(MlirBytecode, AStableHloOpThatIsNoneIsNamed) {
+  std::string other = plain_bytecode;
+  other.replace(other.find("compare"), 7, "compote");
+  const auto module = module_of(other);
+  ASSERT_FALSE(module);
+  EXPECT_NE(to_string(module.error()).find("compote"), std::string::npos);
 }
 
 TEST(MlirBytecode, AnUnknownOpKeepsItsName) {

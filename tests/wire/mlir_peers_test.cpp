@@ -171,6 +171,8 @@ with ir.Context() as context:
     for name, options in (('short', {}), ('generic', dict(print_generic_op_form=True)),
                           ('located', dict(enable_debug_info=True))):
         open(name + '.mlir', 'w').write(module.operation.get_asm(**options))
+    with open('plain.mlirbc', 'wb') as file:
+        module.operation.write_bytecode(file)
     for version in ('1.17.0', '1.12.0', '1.9.0'):
         with open(version + '.mlirbc', 'wb') as file:
             file.write(stablehlo.serialize_portable_artifact(module, version))
@@ -181,6 +183,9 @@ with ir.Context() as context:
     ASSERT_TRUE(bytes);
     EXPECT_EQ(dump_of(text(*bytes)), dump_of(ours)) << name;
   }
+  const auto plain = read_whole_file(folder / "plain.mlirbc");
+  ASSERT_TRUE(plain);
+  EXPECT_EQ(dump_of(bytecode(*plain)), dump_of(ours));
   for (const char* name : {"1.17.0.mlirbc", "1.12.0.mlirbc", "1.9.0.mlirbc"}) {
     const auto bytes = read_whole_file(folder / name);
     ASSERT_TRUE(bytes);

@@ -1,5 +1,6 @@
 // MLIR bytecode (versions 0 to 6) with VHLO, Shardy and the builtin dialect: what
-// `serialize_portable_artifact` writes and PJRT plugins receive.
+// `serialize_portable_artifact` writes and PJRT plugins receive. Also with StableHLO, CHLO and
+// functions as they are, which is what tools of one build say to one another.
 #include "wire/stablehlo/bytecode_reader.h"
 
 namespace hilo::mlir {
@@ -7,14 +8,6 @@ namespace hilo::mlir {
 Result<Program> BytecodeReader::read() {
   read_sections(bytes_, file_, fault_);
   if (fault_) return failure();
-  // Types of `stablehlo` may stand in ops of `sdy`: those have no form in `vhlo`.
-  for (const BytecodeOpName& op : file_.op_names)
-    if (const std::string_view name = dialect(op.dialect);
-        name == "stablehlo" || name == "func" || name == "chlo")
-      fault_.set(ErrorKind::Unsupported, 0,
-                 "bytecode of the dialect '{}', which has no stable form: expected a portable "
-                 "artifact (dialect 'vhlo') or text",
-                 name);
   if (!fault_) read_types();
   if (!fault_) read_attributes();
   if (!fault_) read_operations(*this);

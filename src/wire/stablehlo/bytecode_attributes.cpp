@@ -71,6 +71,8 @@ Attribute BytecodeReader::read_attribute(const BytecodeEntry& entry) {
   if (entry.is_custom && owner == "builtin") return builtin_attribute(in);
   if (entry.is_custom && owner == "vhlo") return vhlo_attribute(in);
   if (entry.is_custom && owner == "sdy") return sdy_attribute(in);
+  if (entry.is_custom && owner == "stablehlo") return stablehlo_attribute(in);
+  if (entry.is_custom && owner == "chlo") return chlo_attribute(in);
   return {.kind = AttributeKind::Struct, .text = std::string(owner) + ".unknown"};
 }
 

@@ -1,5 +1,6 @@
 // Ops, regions and values of bytecode.
 #include <algorithm>
+#include <array>
 
 #include "wire/stablehlo/bytecode_reader.h"
 #include "wire/stablehlo/vhlo_ops.h"
@@ -18,37 +19,28 @@ enum Mask : uint8_t {
 };
 constexpr int max_depth = 200;
 
-// Properties of ops that VHLO does not have, in order; '?' marks optional ones.
 struct OtherOp {
   std::string_view name;
-  std::array<std::string_view, 3> properties = {};
+  std::array<std::string_view, 9> properties = {};
 };
 constexpr OtherOp other_ops[] = {
-    {"builtin.module", {"sym_name?", "sym_visibility?"}},
-    {"builtin.unrealized_conversion_cast", {}},
-    {"sdy.all_gather", {"gathering_axes", "out_sharding"}},
-    {"sdy.all_reduce", {"out_sharding", "reduction_axes"}},
-    {"sdy.all_slice", {"out_sharding", "slicing_axes"}},
-    {"sdy.all_to_all", {"out_sharding", "params"}},
-    {"sdy.collective_permute", {"out_sharding"}},
-    {"sdy.constant", {"value"}},
-    {"sdy.data_flow_edge", {"sharding?"}},
-    {"sdy.manual_computation", {"in_shardings", "manual_axes", "out_shardings"}},
-    {"sdy.mesh", {"mesh", "sym_name"}},
-    {"sdy.named_computation", {"in_shardings?", "name", "out_shardings?"}},
-    {"sdy.propagation_barrier", {"allowed_direction"}},
-    {"sdy.reduce_scatter", {"out_sharding", "reduce_scatter_axes"}},
-    {"sdy.reshard", {"sharding"}},
-    {"sdy.return", {}},
-    {"sdy.sharding_constraint", {"sharding"}},
-    {"sdy.sharding_group", {"group_id"}},
+#define BYTECODE_OP(name, ...) {name, {__VA_ARGS__}},
+#include "wire/stablehlo/bytecode_ops.def"
+#undef BYTECODE_OP
 };
+static_assert(std::ranges::is_sorted(other_ops, {}, &OtherOp::name));
+
+const OtherOp* find_other_op(std::string_view name) {
+  const auto* found = std::ranges::lower_bound(other_ops, name, {}, &OtherOp::name);
+  return found != std::end(other_ops) && found->name == name ? found : nullptr;
+}
 
 // What a table entry of the file's names stands for.
 struct KnownName {
   std::string name;
   VersionedOp vhlo;
   const OtherOp* other = nullptr;
+  const VhloOp* stablehlo = nullptr;  // of an op of StableHLO itself, which groups attributes
   bool is_return = false;
 };
 
@@ -106,8 +98,10 @@ void OperationReader::resolve_names() {
       known.name = stablehlo_name(*known.vhlo.op);
       known.is_return = known.vhlo.op->name == "return";
     }
-    const auto* other = std::ranges::find(other_ops, known.name, &OtherOp::name);
-    if (other != std::end(other_ops)) known.other = other;
+    if (!known.vhlo.op) {
+      known.other = find_other_op(known.name);
+      known.stablehlo = find_stablehlo_op(known.name);
+    }
     names_.push_back(std::move(known));
   }
 }
@@ -191,8 +185,9 @@ OpId OperationReader::read_operation(ByteCursor& in, Frame frame, std::string& n
   if (mask & HasUseListOrders) skip_use_list_orders(in, op.results.size());
   if (in.failed()) return {};
   if (is_dropped_cast(op, scope)) return {};
-  if (known.vhlo.op) {
-    const std::string fault = complete(builder_, *known.vhlo.op, op.attributes);
+  if (known.stablehlo) ungroup(builder_, *known.stablehlo, op.attributes);
+  if (const VhloOp* newest = known.stablehlo ? known.stablehlo : known.vhlo.op) {
+    const std::string fault = complete(builder_, *newest, op.attributes);
     if (!fault.empty()) return in.fail("{}", fault), OpId{};
   }
   const OpId id{static_cast<uint32_t>(program_.operations.size())};

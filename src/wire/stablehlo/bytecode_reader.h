@@ -20,6 +20,8 @@ class BytecodeReader {
   TypeId read_type(const BytecodeEntry& entry, int depth);
   TypeId builtin_type(ByteCursor& in, int depth);
   TypeId vhlo_type(ByteCursor& in, int depth);
+  TypeId stablehlo_type(ByteCursor& in, int depth);
+  TypeId encoded_tensor_type(ByteCursor& in, int depth);
   TypeId tensor_type(ByteCursor& in, int depth, Dims bounds);
   TypeId quantized_type(ByteCursor& in, int depth, bool is_per_axis);
   TypeId child(ByteCursor& in, int depth);
@@ -36,6 +38,13 @@ class BytecodeReader {
   // bytecode_vhlo.cpp
   Attribute vhlo_attribute(ByteCursor& in);
   Attribute vhlo_struct(ByteCursor& in, uint64_t code);
+  Attribute alias(ByteCursor& in);
+  Attribute accuracy(ByteCursor& in);
+  // bytecode_stablehlo.cpp
+  Attribute stablehlo_attribute(ByteCursor& in);
+  Attribute stablehlo_mesh(ByteCursor& in, uint64_t code);
+  Attribute dot_algorithm(ByteCursor& in);
+  Attribute chlo_attribute(ByteCursor& in);
   // bytecode_sdy.cpp
   Attribute sdy_attribute(ByteCursor& in);
   Attribute sharding_rule(ByteCursor& in);

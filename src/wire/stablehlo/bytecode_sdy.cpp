@@ -21,7 +21,7 @@ enum SdyAttribute : uint64_t {
   UnreducedPerValue,
   ReducedSharding,
 };
-constexpr uint64_t vhlo_sub_axis = 21;
+constexpr uint64_t vhlo_sub_axis = 21, stablehlo_sub_axis = 19;
 
 // i, j, … z, i_1, … as Shardy's text names them.
 std::string name_of_factor(int64_t number) {
@@ -92,7 +92,10 @@ std::pair<int64_t, int64_t> BytecodeReader::sub_axis(AttributeId id) {
   const BytecodeEntry& entry = file_.attributes[id.value];
   ByteCursor parts(entry.bytes, entry.offset, fault_);
   const uint64_t code = parts.varint();
-  if (code != (dialect(entry.dialect) == "vhlo" ? vhlo_sub_axis : SubAxis))
+  const std::string_view owner = dialect(entry.dialect);
+  if (code != (owner == "vhlo"        ? vhlo_sub_axis
+               : owner == "stablehlo" ? stablehlo_sub_axis
+                                      : SubAxis))
     parts.fail("attribute {} is no part of an axis", id.value);
   const int64_t pre_size = parts.signed_varint();
   return {pre_size, parts.signed_varint()};

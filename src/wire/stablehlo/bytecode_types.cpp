@@ -44,7 +44,12 @@ enum BuiltinType : uint64_t {
   RankedTensor,
   EncodedTensor,
   TupleType,
+  BuiltinTf32 = 21,
+  FirstSmallFloat,
 };
+constexpr ElementType builtin_small_floats[] = {
+    E::F8E5M2, E::F8E4M3,   E::F8E4M3FN, E::F8E5M2FNUZ, E::F8E4M3FNUZ, E::F8E4M3B11FNUZ,
+    E::F8E3M4, E::F4E2M1FN, E::F6E2M3FN, E::F6E3M2FN,   E::F8E8M0FNU};
 enum VhloType : uint64_t {
   VhloComplex = 1,
   VhloFunction = 8,
@@ -60,7 +65,8 @@ enum VhloType : uint64_t {
   VhloTf32,
   VhloFuture = 42,
 };
-constexpr uint64_t stablehlo_token = 0;  // StablehloBytecode.cpp of StableHLO
+// StablehloBytecode.cpp of StableHLO.
+enum StablehloType : uint64_t { StablehloToken, StablehloFuture };
 
 }  // namespace
 
@@ -90,10 +96,32 @@ TypeId BytecodeReader::read_type(const BytecodeEntry& entry, int depth) {
   if (!entry.is_custom) return builder_.other(std::string(in.terminated()));
   if (owner == "builtin") return builtin_type(in, depth);
   if (owner == "vhlo") return vhlo_type(in, depth);
+  if (owner == "stablehlo") return stablehlo_type(in, depth);
+  return builder_.other(fmt::format("{}.unknown_{}", owner, in.varint()));
+}
+
+TypeId BytecodeReader::stablehlo_type(ByteCursor& in, int depth) {
   const uint64_t code = in.varint();
-  if (owner == "stablehlo" && code == stablehlo_token)
-    return builder_.intern({.kind = TypeKind::Token});
-  return builder_.other(fmt::format("{}.unknown_{}", owner, code));
+  switch (code) {
+    case StablehloToken: return builder_.intern({.kind = TypeKind::Token});
+    case StablehloFuture:
+      return builder_.intern({.kind = TypeKind::Future, .types = children(in, depth)});
+    default: return builder_.other(fmt::format("stablehlo.unknown_{}", code));
+  }
+}
+
+// Of the encodings, those that bound dynamic dimensions mean something here.
+TypeId BytecodeReader::encoded_tensor_type(ByteCursor& in, int depth) {
+  const size_t index = in.index(file_.attributes.size(), "attribute");
+  if (in.failed()) return {};
+  const BytecodeEntry& entry = file_.attributes[index];
+  const std::string_view owner = dialect(entry.dialect);
+  constexpr uint64_t vhlo_bounds = 18, stablehlo_bounds = 13;
+  const bool is_ours = entry.is_custom && (owner == "vhlo" || owner == "stablehlo");
+  if (!is_ours) return tensor_type(in, depth, {});
+  ByteCursor encoding(entry.bytes, entry.offset, fault_);
+  const bool is_bounds = encoding.varint() == (owner == "vhlo" ? vhlo_bounds : stablehlo_bounds);
+  return tensor_type(in, depth, is_bounds ? integers(encoding) : Dims());
 }
 
 TypeId BytecodeReader::child(ByteCursor& in, int depth) {
@@ -142,13 +170,14 @@ TypeId BytecodeReader::builtin_type(ByteCursor& in, int depth) {
     }
     case NoneType: return builder_.none();
     case RankedTensor: return tensor_type(in, depth, {});
-    case EncodedTensor: {
-      attribute(in);  // encodings of other dialects mean nothing here
-      return tensor_type(in, depth, {});
-    }
+    case EncodedTensor: return encoded_tensor_type(in, depth);
     case TupleType: return builder_.intern({.kind = TypeKind::Tuple, .types = children(in, depth)});
-    default: return builder_.other(fmt::format("builtin.unknown_{}", code));
+    case BuiltinTf32: return builder_.other("tf32");
+    default: break;
   }
+  if (code >= FirstSmallFloat && code - FirstSmallFloat < std::size(builtin_small_floats))
+    return builder_.scalar(builtin_small_floats[code - FirstSmallFloat]);
+  return builder_.other(fmt::format("builtin.unknown_{}", code));
 }
 
 TypeId BytecodeReader::vhlo_type(ByteCursor& in, int depth) {
@@ -172,16 +201,7 @@ TypeId BytecodeReader::vhlo_type(ByteCursor& in, int depth) {
     }
     case VhloIndex: return builder_.intern({.kind = TypeKind::Index});
     case VhloTensor: return tensor_type(in, depth, {});
-    case VhloEncodedTensor: {
-      const size_t index = in.index(file_.attributes.size(), "attribute");
-      if (in.failed()) return {};
-      const BytecodeEntry& entry = file_.attributes[index];
-      ByteCursor encoding(entry.bytes, entry.offset, fault_);
-      constexpr uint64_t type_extensions = 18;
-      const bool is_bounds =
-          dialect(entry.dialect) == "vhlo" && encoding.varint() == type_extensions;
-      return tensor_type(in, depth, is_bounds ? integers(encoding) : Dims());
-    }
+    case VhloEncodedTensor: return encoded_tensor_type(in, depth);
     case VhloToken: return builder_.intern({.kind = TypeKind::Token});
     case VhloTuple: return builder_.intern({.kind = TypeKind::Tuple, .types = children(in, depth)});
     case VhloQuantized:

@@ -78,32 +78,35 @@ Attribute BytecodeReader::vhlo_attribute(ByteCursor& in) {
   }
 }
 
-// Optional parts follow a number that says whether they are there.
-Attribute BytecodeReader::vhlo_struct(ByteCursor& in, uint64_t code) {
-  const auto integer_list = [&](const Dims& values) {
+Attribute BytecodeReader::alias(ByteCursor& in) {
+  const auto list = [&](const Dims& values) {
     std::vector<AttributeId> out;
     for (const int64_t value : values) out.push_back(builder_.integer(value));
     return builder_.array(std::move(out));
   };
+  const Dims output = integers(in);
+  const int64_t operand = in.signed_varint();
+  const Dims index = integers(in);
+  return copy(builder_.structure("alias", {{"output_index", list(output)},
+                                           {"operand", builder_.integer(operand)},
+                                           {"operand_index", list(index)}}));
+}
+
+Attribute BytecodeReader::accuracy(ByteCursor& in) {
+  const double atol = float_value(in, ElementType::F64), rtol = float_value(in, ElementType::F64);
+  const int64_t ulps = in.signed_varint();
+  const TypeId f64 = builder_.scalar(ElementType::F64);
+  return copy(builder_.structure("result_accuracy", {{"atol", builder_.number(atol, f64)},
+                                                     {"rtol", builder_.number(rtol, f64)},
+                                                     {"ulps", builder_.integer(ulps)},
+                                                     {"mode", attribute(in)}}));
+}
+
+// Optional parts follow a number that says whether they are there.
+Attribute BytecodeReader::vhlo_struct(ByteCursor& in, uint64_t code) {
   switch (code) {
-    case AliasCode: {
-      const Dims output = integers(in);
-      const int64_t operand = in.signed_varint();
-      const Dims index = integers(in);
-      return copy(builder_.structure("alias", {{"output_index", integer_list(output)},
-                                               {"operand", builder_.integer(operand)},
-                                               {"operand_index", integer_list(index)}}));
-    }
-    case AccuracyCode: {
-      const double atol = float_value(in, ElementType::F64),
-                   rtol = float_value(in, ElementType::F64);
-      const int64_t ulps = in.signed_varint();
-      const TypeId f64 = builder_.scalar(ElementType::F64);
-      return copy(builder_.structure("result_accuracy", {{"atol", builder_.number(atol, f64)},
-                                                         {"rtol", builder_.number(rtol, f64)},
-                                                         {"ulps", builder_.integer(ulps)},
-                                                         {"mode", attribute(in)}}));
-    }
+    case AliasCode: return alias(in);
+    case AccuracyCode: return accuracy(in);
     case SubAxisCode: {
       const int64_t pre_size = in.signed_varint(), size = in.signed_varint();
       return copy(builder_.structure("sdy.sub_axis", {{"pre_size", builder_.integer(pre_size)},

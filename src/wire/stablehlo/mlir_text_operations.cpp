@@ -185,29 +185,11 @@ void TextReader::finish(Operation& op, const std::vector<Definition>& names,
                 fmt::format("{} names for {} results", next - first, types.results.size()));
 }
 
-// What StableHLO groups, VHLO has flat. Fields that the op does not have say nothing to it.
-void TextReader::ungroup(const VhloOp& known, Fields& attributes) {
-  Fields flat;
-  std::erase_if(attributes, [&](const auto& field) {
-    const Attribute& group = builder_.program[field.second];
-    if (group.kind != AttributeKind::Struct || !group.text.starts_with("stablehlo.")) return false;
-    for (const auto& [part, value] : group.fields) {
-      std::string_view name = part;
-      if (group.text == "stablehlo.channel_handle")
-        name = part == "handle" ? "channel_id" : "channel_type";
-      if (std::ranges::find(known.all(), name, &VhloAttribute::name) != known.all().end())
-        flat.emplace_back(name, value);
-    }
-    return true;
-  });
-  attributes.insert(attributes.end(), flat.begin(), flat.end());
-}
-
 void TextReader::complete_attributes(Operation& op) {
   if (in_.failed()) return;
   const VhloOp* known = find_stablehlo_op(op.name);
-  if (known) ungroup(*known, op.attributes);
-  sort_fields(op.attributes);
+  if (known) ungroup(builder_, *known, op.attributes);
+  else sort_fields(op.attributes);
   std::string fault;
   for (size_t i = 1; i < op.attributes.size(); ++i)
     if (op.attributes[i].first == op.attributes[i - 1].first)

@@ -105,7 +105,6 @@ class TextReader {
   void finish(Operation& op, const std::vector<Definition>& definitions,
               const Signature& signature);
   void complete_attributes(Operation& op);
-  void ungroup(const VhloOp& known, Fields& attributes);
   std::vector<Definition> definitions();
   ValueId use();
   std::vector<ValueId> uses();

@@ -183,6 +183,24 @@ AttributeId as_form(Builder& builder, AttributeId id, Form form) {
 
 }  // namespace
 
+void ungroup(Builder& builder, const VhloOp& op, Fields& attributes) {
+  Fields flat;
+  std::erase_if(attributes, [&](const auto& field) {
+    const Attribute& group = builder.program[field.second];
+    if (group.kind != AttributeKind::Struct || !group.text.starts_with("stablehlo.")) return false;
+    for (const auto& [part, value] : group.fields) {
+      std::string_view name = part;
+      if (group.text == "stablehlo.channel_handle")
+        name = part == "handle" ? "channel_id" : "channel_type";
+      if (std::ranges::find(op.all(), name, &VhloAttribute::name) != op.all().end())
+        flat.emplace_back(name, value);
+    }
+    return true;
+  });
+  attributes.insert(attributes.end(), flat.begin(), flat.end());
+  sort_fields(attributes);
+}
+
 std::string complete(Builder& builder, const VhloOp& op, Fields& attributes) {
   Fields missing;
   for (const VhloAttribute& spec : op.all()) {

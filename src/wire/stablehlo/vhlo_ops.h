@@ -82,6 +82,9 @@ VersionedOp find_versioned_op(std::string_view name);
 // "stablehlo.add", "func.func"; the caller knows which return it is.
 std::string stablehlo_name(const VhloOp& op);
 
+// What StableHLO groups (dimension numbers, channel handles), VHLO has flat; the fields come out
+// sorted. Parts that the op does not have say nothing to it.
+void ungroup(Builder& builder, const VhloOp& op, Fields& attributes);
 // Adds what is missing and brings all to their forms, fields sorted before and after. The fault, or
 // "".
 std::string complete(Builder& builder, const VhloOp& op, Fields& attributes);
