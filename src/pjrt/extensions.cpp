@@ -9,8 +9,8 @@ namespace hilo::pjrt {
 PJRT_Extension_Base* extensions() {
   PJRT_Extension_Base* first = nullptr;
   for (PJRT_Extension_Base* one :
-       {&layouts_extension.base, &ffi_extension.base, &memory_descriptions_extension.base,
-        &shardings_extension.base}) {
+       {&custom_partitioner_extension.base, &layouts_extension.base, &ffi_extension.base,
+        &memory_descriptions_extension.base, &shardings_extension.base}) {
     one->next = first;
     first = one;
   }

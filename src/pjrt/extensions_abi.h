@@ -162,3 +162,77 @@ struct PJRT_FFI_Extension {
   PJRT_Error* (*user_data_add)(PJRT_FFI_UserData_Add_Args*);
   PJRT_Error* (*register_handler)(PJRT_FFI_Register_Handler_Args*);
 };
+
+// Custom calls that the client's own functions cut over devices. Messages are XLA's: ShapeProto,
+// OpSharding; a program is MLIR bytecode.
+struct JAX_CustomCallPartitioner_string {
+  const char* data;
+  size_t size;
+};
+struct JAX_CustomCallPartitioner_aval {
+  JAX_CustomCallPartitioner_string shape;
+  bool has_sharding;
+  JAX_CustomCallPartitioner_string sharding;
+};
+// What the function has answered lives until cleanup_fn is called with data.
+struct JAX_CustomCallPartitioner_version_and_error {
+  int64_t api_version;
+  void* data;
+  void (*cleanup_fn)(void* data);
+  bool has_error;
+  PJRT_Error_Code code;
+  JAX_CustomCallPartitioner_string error_msg;
+};
+struct JAX_CustomCallPartitioner_Partition_Args {
+  JAX_CustomCallPartitioner_version_and_error header;
+  size_t num_args;
+  JAX_CustomCallPartitioner_aval* op_args;
+  JAX_CustomCallPartitioner_aval op_result;
+  JAX_CustomCallPartitioner_string backend_config;
+  JAX_CustomCallPartitioner_string mlir_module;
+  JAX_CustomCallPartitioner_string* args_sharding;
+  JAX_CustomCallPartitioner_string result_sharding;
+};
+struct JAX_CustomCallPartitioner_InferShardingFromOperands_Args;
+struct JAX_CustomCallPartitioner_PropagateUserSharding_Args;
+struct JAX_CustomCallPartitioner_Callbacks {
+  int64_t version;
+  void* private_data;
+  void (*dtor)(JAX_CustomCallPartitioner_Callbacks* data);
+  void (*partition)(JAX_CustomCallPartitioner_Callbacks* data,
+                    JAX_CustomCallPartitioner_Partition_Args* args);
+  void (*infer_sharding)(JAX_CustomCallPartitioner_Callbacks* data,
+                         JAX_CustomCallPartitioner_InferShardingFromOperands_Args* args);
+  void (*propagate_user_sharding)(JAX_CustomCallPartitioner_Callbacks* data,
+                                  JAX_CustomCallPartitioner_PropagateUserSharding_Args* args);
+  bool can_side_effecting_have_replicated_sharding;
+};
+struct PJRT_Register_Custom_Partitioner_Args {
+  size_t struct_size;
+  const char* name;
+  size_t name_size;
+  JAX_CustomCallPartitioner_Callbacks* callbacks;
+};
+struct PJRT_Register_Batch_Partitionable_Args {
+  size_t struct_size;
+  const char* name;
+  size_t name_size;
+};
+struct PJRT_Custom_Partitioner_Extension {
+  PJRT_Extension_Base base;
+  PJRT_Error* (*register_custom_partitioner)(PJRT_Register_Custom_Partitioner_Args*);
+  PJRT_Error* (*register_batch_partitionable)(PJRT_Register_Batch_Partitionable_Args*);
+};
+
+// The backend_config of an InspectSharding call: a function that is told the array's sharding.
+struct JAX_InspectSharding_Callback_Args {
+  char* sharding_spec;
+  size_t sharding_spec_size;
+  const char* error_txt;
+  void* error_scratch;
+  void (*free_error)(JAX_InspectSharding_Callback_Args* args);
+};
+struct JAX_InspectSharding_Callback {
+  void (*call)(void* data, JAX_InspectSharding_Callback_Args* args);
+  void* data;
+};

@@ -5,6 +5,7 @@
 
 #include "analysis/analysis.h"
 #include "pass/pass.h"
+#include "pjrt/calls_on_tiles.h"
 #include "pjrt/dump.h"
 #include "pjrt/entry_order.h"
 #include "pjrt/ffi.h"
@@ -244,6 +245,7 @@ Result<void> partition_for_devices(Module& module, Program& program, EvalOptions
     if (!done && !runs_whole(done.error())) return std::unexpected(done.error());
     if ((is_explicit = done.has_value())) {
       module = std::move(said);
+      HILO_DO(put_calls_on_tiles(module, program.source));
       keep_open_results_even(module, program);
     }
   }
@@ -299,8 +301,7 @@ Result<void> ProgramValues::add(const Shape& whole, const Sharding* sharding, in
   dims.insert(dims.end(), shape.dims.begin(), shape.dims.end());
   ranks.push_back(shape.dims.size());
   kinds.push_back(memory_kind_of(whole));
-  HILO_TRY(std::string message, sharding_message(devices > 1 ? sharding : nullptr));
-  shardings.push_back(std::move(message));
+  shardings.push_back(sharding_message(devices > 1 ? sharding : nullptr));
   cuts.push_back(std::move(cut));
   return {};
 }
@@ -371,6 +372,8 @@ std::string serialize(const ProgramSource& source) {
     out += fmt::format("{}\n", text->size());
     out += *text;
   }
+  for (const std::string& answer : source.answers.value_or(std::vector<std::string>()))
+    out += fmt::format("{}\n{}", answer.size(), answer);
   return out;
 }
 
@@ -382,6 +385,10 @@ Result<ProgramSource> read_serialized(std::string_view bytes) {
   ProgramSource out;
   for (std::string* text : {&out.format, &out.compile_options, &out.code}) {
     HILO_TRY(*text, take_text(bytes));
+  }
+  out.answers.emplace();
+  while (!bytes.empty()) {
+    HILO_TRY(out.answers->emplace_back(), take_text(bytes));
   }
   return out;
 }

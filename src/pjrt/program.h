@@ -15,6 +15,8 @@ namespace hilo::pjrt {
 // As a client gave it.
 struct ProgramSource {
   std::string code, format, compile_options;
+  // Of the client's partitioners, call by call; nothing: they are to be asked.
+  std::optional<std::vector<std::string>> answers = {};
 };
 
 // Results and parameters as a client sees them on each device, in arrays that queries show.

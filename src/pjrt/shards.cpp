@@ -1,6 +1,5 @@
 #include "pjrt/shards.h"
 
-#include "pjrt/protobuf_fields.h"
 #include "wire/wire.h"
 
 namespace hilo::pjrt {
@@ -73,22 +72,8 @@ Literal take_shard(const Cut& cut, const Literal& whole, int64_t device, HostDev
   return out;
 }
 
-// `wire` writes modules: the sharding of one that has a parameter and nothing else.
-Result<std::string> sharding_message(const Sharding* sharding) {
-  if (!sharding) return std::string();
-  constexpr int64_t computations = 3, instructions = 2, sharding_number = 40;
-  Module module;
-  module.entry = module.add_computation("e");
-  const InstructionId parameter =
-      module.add_instruction(module.entry, Op::Parameter, Shape::scalar(ElementType::F32), {}, "x");
-  module[module.entry].parameters = {parameter};
-  module[module.entry].root = parameter;
-  module.mutable_extra(parameter).sharding = std::make_shared<Sharding>(*sharding);
-  HILO_TRY(const std::string bytes, write_hlo_proto(module));
-  HILO_TRY(std::string_view at, find_bytes_field(bytes, computations));
-  HILO_TRY(at, find_bytes_field(at, instructions));
-  HILO_TRY(at, find_bytes_field(at, sharding_number));
-  return std::string(at);
+std::string sharding_message(const Sharding* sharding) {
+  return sharding ? write_sharding_proto(*sharding) : std::string();
 }
 
 }  // namespace hilo::pjrt

@@ -22,6 +22,6 @@ Literal join_shards(const Cut& cut, std::span<const Literal> shards, HostDevice&
 Literal take_shard(const Cut& cut, const Literal& whole, int64_t device, HostDevice& host);
 
 // OpSharding as a message; empty for none.
-Result<std::string> sharding_message(const Sharding* sharding);
+std::string sharding_message(const Sharding* sharding);
 
 }  // namespace hilo::pjrt

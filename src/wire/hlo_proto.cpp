@@ -5,6 +5,7 @@
 #include <google/protobuf/text_format.h>
 
 #include "wire/hlo_proto.h"
+#include "wire/proto_devices.h"
 #include "wire/proto_module.h"
 
 namespace hilo {
@@ -99,6 +100,27 @@ Result<std::string> write_hlo_proto_text(const Module& module) {
       return fail(ErrorKind::Limit, "the module is too large for protobuf's text");
     return out;
   });
+}
+
+Result<Sharding> read_sharding_proto(std::string_view bytes) {
+  if (bytes.size() > INT32_MAX)
+    return fail(ErrorKind::Limit, "protobuf holds at most 2 GiB, not {} bytes", bytes.size());
+  proto::OpSharding from;
+  if (!parse_bytes(std::as_bytes(std::span(bytes)), from))
+    return fail(ErrorKind::Format, "the bytes are no OpSharding, or are cut short");
+  return read_sharding(from);
+}
+
+std::string write_sharding_proto(const Sharding& sharding) {
+  proto::OpSharding to;
+  write_sharding(sharding, to);
+  return to.SerializeAsString();
+}
+
+std::string write_shape_proto(const Shape& shape) {
+  proto::ShapeProto to;
+  write_shape(shape, to);
+  return to.SerializeAsString();
 }
 
 }  // namespace hilo

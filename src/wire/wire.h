@@ -126,6 +126,11 @@ Result<Module> read_module_file(const std::string& path, const ParseOptions& opt
 Result<std::string> write_hlo_proto(const Module& module);
 Result<std::string> write_hlo_proto_text(const Module& module);
 Result<std::string> write_hlo_proto_json(const Module& module);
+// One sharding as an OpSharding message, a shape as a ShapeProto: what a framework's functions are
+// told, and say, of an array.
+Result<Sharding> read_sharding_proto(std::string_view bytes);
+std::string write_sharding_proto(const Sharding& sharding);
+std::string write_shape_proto(const Shape& shape);
 struct ConvertOptions {
   // Of StableHloBytecode, "1.0.0" to "1.20.0": the release that is to read it; empty: the newest
   // that jaxlib 0.10.2 reads. Usage when it is none.

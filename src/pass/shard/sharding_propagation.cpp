@@ -4,6 +4,7 @@
 // has to choose nothing.
 #include <algorithm>
 
+#include "eval/eval.h"
 #include "pass/pass.h"
 #include "pass/shard/propagate.h"
 #include "pass/shard/write_shardings.h"
@@ -45,6 +46,16 @@ int64_t find_devices(const Module& module) {
   return out;
 }
 
+// Calls that only say something of shardings have no effect on anything else.
+bool has_effect(const Module& module, InstructionId id) {
+  const Op op = module[id].op;
+  if (op == Op::Infeed || op == Op::Outfeed || op == Op::Send || op == Op::Recv) return true;
+  if (op != Op::CustomCall) return false;
+  const auto& call = module.attributes<CustomCallAttributes>(id);
+  const CustomCallInfo* const known = find_custom_call(call.custom_call_target);
+  return call.custom_call_has_side_effect && !(known && known->family == "sharding");
+}
+
 bool is_assigned(const Sharding& sharding) {
   return sharding.kind == Sharding::Kind::Maximal || sharding.kind == Sharding::Kind::Manual ||
          (!sharding.elements.empty() && std::ranges::all_of(sharding.elements, is_assigned));
@@ -56,12 +67,7 @@ Result<void> check_effects(const Editor& editor, const GivenShardings& given,
   const Module& module = editor.module();
   for (ComputationId computation : given.computations)
     for (InstructionId id : module[computation].instructions) {
-      const Op op = module[id].op;
-      const bool has_effect =
-          op == Op::Infeed || op == Op::Outfeed || op == Op::Send || op == Op::Recv ||
-          (op == Op::CustomCall &&
-           module.attributes<CustomCallAttributes>(id).custom_call_has_side_effect);
-      if (module[id].removed || !has_effect || !manual.of(id).empty()) continue;
+      if (module[id].removed || !has_effect(module, id) || !manual.of(id).empty()) continue;
       const auto& sharding = module.extra(module[id]).sharding;
       if (sharding && is_assigned(*sharding)) continue;
       if (const AxisSharding* const said = given.find(id); said && is_single_device(*said->mesh))
