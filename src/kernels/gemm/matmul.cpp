@@ -437,8 +437,8 @@ bool wants_rows(const Matmul& p) {
   if (is_complex(p.rhs.type) && rows <= max_short_side && columns > rows && stands_as_reals(p.rhs))
     return p.rhs.inner.size() > 1;
   const auto kernel = matrix_kernels(p.rhs.type, p.lhs.type, p.rhs.type)[0];
-  return rows > 1 && rows <= max_short_side && columns >= 2 * rows && p.rhs.inner.size() > 1 && kernel &&
-         kernel->unpacked_type == p.rhs.type && kernel->unpacked_rows > 0 &&
+  return rows > 1 && rows <= max_short_side && columns >= 2 * rows && p.rhs.inner.size() > 1 &&
+         kernel && kernel->unpacked_type == p.rhs.type && kernel->unpacked_rows > 0 &&
          accumulator_type(p.lhs.type, p.rhs.type, p.out.type) == p.rhs.type &&
          uniform_step(p.rhs.inner) == 1 && uniform_step(p.rhs.outer);
 }
