@@ -208,8 +208,10 @@ Result<void> explain_commands(const ExplainInput& input, const Options& options,
                               const Session& session) {
   if (!input.module)
     return fail(ErrorKind::Usage, "--commands tells of a module that is compiled; this is a dump");
-  HILO_TRY(const MachineRecord machine,
-           options.machine.empty() ? known_host_record() : read_record(options.machine));
+  const auto tell = [&](const Error& error) { warn(session, error.message, error.place); };
+  HILO_TRY(const MachineRecord machine, options.machine.empty()
+                                            ? Result<MachineRecord>(known_host_record(tell))
+                                            : read_record(options.machine));
   HILO_DO(check_all(verify(input.module->module), session));
   HILO_TRY(const std::string text, commands_of_program(input.module->module, machine.machine(),
                                                        session.json, report_style(options)));

@@ -1,5 +1,6 @@
 #include "tools/machine_record.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <bit>
@@ -125,12 +126,37 @@ Json json_of(const MachineRecord& record) {
   return out;
 }
 
-Result<MachineRecord> parse_record(std::string_view text) {
+namespace {
+
+Result<Json> parse_document(std::string_view text) {
+  constexpr size_t max_bytes = 1 << 16;
   constexpr int max_depth = 4;  // a record's; deeper ones would be walked by recursion
+  if (text.size() > max_bytes)
+    return fail(ErrorKind::Format, "no record of a machine: {} bytes; expected at most {}",
+                text.size(), max_bytes);
   const auto is_shallow = [](int depth, Json::parse_event_t, Json&) { return depth <= max_depth; };
-  const Json document = Json::parse(text, is_shallow, false);
-  if (!document.is_object())
-    return fail(ErrorKind::Format, "no record of a machine: expected a JSON object");
+  try {
+    Json out = Json::parse(text, is_shallow);
+    if (out.is_object() && !out.empty()) return out;
+  } catch (const Json::exception& wrong) {
+    const std::string_view what = wrong.what();  // "[json.exception...] line 1, column 3: ..."
+    return fail(ErrorKind::Format, "no record of a machine: {}",
+                what.substr(std::min(what.size(), what.find("] ") + 2)));
+  }
+  return fail(ErrorKind::Format, "no record of a machine: expected a JSON object with figures");
+}
+
+// Of a processor that nobody knows each figure has to be given.
+bool is_known_processor(const std::string& name) {
+  const Machine& plainest = find_cpu("");
+  const Machine& found = find_cpu(name);
+  return found.name != plainest.name || name == plainest.name;
+}
+
+}  // namespace
+
+Result<MachineRecord> parse_record(std::string_view text) {
+  HILO_TRY(const Json document, parse_document(text));
   std::map<std::string, Json> figures;
   const Json flat = document.flatten();  // an empty document is null
   for (const auto& [path, value] : flat.items()) figures[path] = value;
@@ -144,8 +170,13 @@ Result<MachineRecord> parse_record(std::string_view text) {
   MachineRecord out(name ? find_cpu(name->get<std::string>()) : host_machine());
   if (name) out.name = name->get<std::string>();
   Result<void> sound;
+  const bool is_complete = name && !is_known_processor(out.name);
   for_each_figure(out, [&](const std::string& path, auto& figure) {
-    if (const auto value = take(path); value && sound) sound = read_figure(path, *value, figure);
+    if (!sound) return;
+    if (const auto value = take(path)) sound = read_figure(path, *value, figure);
+    else if (is_complete)
+      sound = fail(ErrorKind::Format, "{}: missing; no processor '{}' is known that has it",
+                   field_name(path), out.name);
   });
   HILO_DO(sound);
   for (const auto& [path, value] : figures)
@@ -160,20 +191,39 @@ Result<MachineRecord> read_record(const std::string& path) {
   return out;
 }
 
-Result<MachineRecord> known_host_record() {
-  const std::string path = record_path();
-  if (path.empty() || access(path.c_str(), R_OK) != 0) return MachineRecord(host_machine());
+// As of code in that folder (docs/running.md): what others could have written is not read.
+static Result<MachineRecord> read_own_record(const std::string& path) {
+  struct stat file = {};
+  if (lstat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode))
+    return fail(ErrorKind::Io, "{}: not a regular file", path);
+  if (file.st_uid != geteuid() || (file.st_mode & (S_IWGRP | S_IWOTH)))
+    return fail(ErrorKind::Io, "{}: others may have written it", path);
   return read_record(path);
+}
+
+MachineRecord known_host_record(const std::function<void(const Error&)>& warn) {
+  MachineRecord row(host_machine());
+  const std::string path = record_path();
+  if (path.empty() || access(path.c_str(), F_OK) != 0) return row;
+  Result<MachineRecord> kept = read_own_record(path);
+  if (kept) return *std::move(kept);
+  kept.error().message += "; the figures of the processor's row are taken";
+  warn(kept.error());
+  return row;
 }
 
 Result<void> keep_host_record(const MachineRecord& record) {
   const std::string path = record_path();
   if (path.empty()) return {};
   std::error_code ignored;  // writing tells of it
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (std::filesystem::create_directories(folder, ignored))
+    std::filesystem::permissions(folder, std::filesystem::perms::owner_all, ignored);
   const std::string draft = fmt::format("{}.{}", path, getpid());
   HILO_DO(write_file(draft, json_of(record).dump(2) + "\n"));
+  chmod(draft.c_str(), S_IRUSR | S_IWUSR);
   if (std::rename(draft.c_str(), path.c_str()) == 0) return {};
+  std::filesystem::remove(draft, ignored);
   return fail(ErrorKind::Io, "{}: cannot be written", path);
 }
 

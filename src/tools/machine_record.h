@@ -1,6 +1,7 @@
 // What is known of a CPU, as a file. Private to `tools`.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 
 #include "machine/machine.h"
@@ -33,7 +34,8 @@ Result<MachineRecord> read_record(const std::string& path);
 
 // Of this machine: what `hilo bench --machine` keeps in the folder that HILO_CACHE names, or else
 // its row.
-Result<MachineRecord> known_host_record();
+// A record that cannot be read or trusted counts as missing; `warn` is told of it.
+MachineRecord known_host_record(const std::function<void(const Error&)>& warn);
 Result<void> keep_host_record(const MachineRecord& record);  // does nothing without HILO_CACHE
 
 }  // namespace hilo::tools

@@ -42,7 +42,7 @@ Result<Pipeline> wanted_pipeline(const OptOptions& options, std::span<const Pass
 // by one, or one of the pipelines is the compiler's, but for another chip by --target.
 bool is_for_cpu(const OptOptions& options, const std::optional<Machine>& machine) {
   const Target& cpu = cpu_target();
-  if (machine && machine->name != cpu.machine()->name) return false;
+  if (machine && machine->family != MachineFamily::Cpu) return false;
   if (options.pipeline.empty()) return true;
   const std::string named = "," + options.pipeline + ",";
   return named.find(fmt::format(",{},", cpu.name)) != named.npos;

@@ -72,11 +72,10 @@ void Profile::add_step(InstructionId id, int64_t device) {
   const Clock::time_point end = Clock::now();  // before other devices are waited for
   const std::string line = source_line(module_, module_[id]);
   const std::lock_guard lock(mutex_);
-  const auto [found, is_first] = last_.try_emplace(device, zero_);
-  Clock::time_point& last = found->second;
+  Clock::time_point& last = last_.try_emplace(device, zero_).first->second;
   const double seconds = seconds_between(last, end);
   if (device == 0) add_row(id, line, seconds);
-  if (device == 0 && !is_first) add_to(by_command_[id], id, seconds);
+  if (device == 0) add_to(by_command_[id], id, seconds);
   if (device == 0) add_collective(id, seconds);
   add_event(id, line, {seconds_between(zero_, last), seconds}, device);
   last = Clock::now();
@@ -104,11 +103,17 @@ void Profile::add_to(Row& row, InstructionId id, double seconds) const {
   ++row.steps[id];
 }
 
+// Collectives wait for others, and control flow takes as long as what it runs.
 void Profile::estimate_on(const Machine& machine) {
   std::vector<Work> works = count_work(module_);
-  for (Work& work : works) {
-    work.kernels = 1;
-    estimates_.push_back(estimate(work, machine));
+  estimates_.resize(works.size());
+  for (size_t i = 0; i < works.size(); ++i) {
+    const Op op = module_.instructions[i].op;
+    if (has_trait(op, TraitCollective | TraitEffect) || op == Op::While || op == Op::Conditional ||
+        op == Op::Call)
+      continue;
+    works[i].kernels = 1;
+    estimates_[i] = estimate(works[i], machine);
   }
 }
 
@@ -206,9 +211,11 @@ std::string Profile::commands_text() const {
   rows.resize(std::min(rows.size(), max_rows));
   for (const auto& [id, row] : rows) {
     const Estimate& each = estimates_[id.value];
-    const std::string cells = fmt::format("{:>10.3f} {:>12.3f} {:>9}  {:<18}", row.seconds * 1e3,
-                                          each.seconds * static_cast<double>(row.count) * 1e3,
-                                          row.count, hilo::text_of(each.bound));
+    const double estimated = each.seconds * static_cast<double>(row.count) * 1e3;
+    const bool is_known = each.bound != Bound::Unknown;
+    const std::string cells = fmt::format("{:>10.3f} {:>12} {:>9}  {:<18}", row.seconds * 1e3,
+                                          is_known ? fmt::format("{:.3f}", estimated) : "?",
+                                          row.count, is_known ? hilo::text_of(each.bound) : "");
     const std::string name = fmt::format("{} {}", text_of(module_[id].op), module_[id].name);
     out += cells + fit_to(name, width > cells.size() ? width - cells.size() : 0) + "\n";
   }

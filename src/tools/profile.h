@@ -68,7 +68,7 @@ class Profile {
   const Module& module_;
   std::vector<Cost> costs_;
   Rows by_op_, by_line_;
-  // Not of a run's first step, whose time is also that of what is done before it.
+  // The time of a run's first step is also that of what is done before it.
   std::map<InstructionId, Row> by_command_;
   std::vector<Estimate> estimates_;                  // by instruction, of one run; empty: not asked
   std::map<InstructionId, Collective> collectives_;  // by their first steps

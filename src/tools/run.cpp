@@ -231,7 +231,8 @@ Result<Ran> run_compiled(const Module& module, const RunOptions& options,
     }
     profile.emplace(executable.module());
     if (options.observe.profile) {
-      HILO_TRY(MachineRecord record, known_host_record());
+      MachineRecord record =
+          known_host_record([&](const Error& error) { warn(session, error.message, error.place); });
       if (options.threads > 0) record.cores.count = options.threads;
       profile->estimate_on(record.machine());
     }

@@ -69,13 +69,23 @@ class MachineRecord(unittest.TestCase):
         self.refused({"name": 3}, "name")
 
     def test_what_is_no_record(self):
-        for text in ("", "[]", "3", "{", '{"cores": {"gathers": 1e999}}', '{"name": "\\ud800"}', "\xff" * 9):
-            self.refused(text, "expected a JSON object")
+        for text in ("[]", "3", "{}"):
+            self.refused(text, "expected a JSON object with figures")
+        for text, place in (("", "line 1, column 1"), ('{\n"a" 3}', "line 2, column 5"), ("\xff" * 9, "line 1"),
+                            ('{"cores": {"gathers": 1e999}}', "1e999"), ('{"name": "\\ud800"}', "surrogate")):
+            self.refused(text, "no record of a machine", place)
         deep = '{"a":' * 200000 + "1" + "}" * 200000
         self.assertEqual(self.explain(deep).returncode, 1)
+        self.assertEqual(self.explain('{"a":' * 10000 + "1" + "}" * 10000).returncode, 1)
+        self.refused({"cores": {"caches": [{"bytes": 1024}] * 20000}}, "bytes; expected at most 65536")
         absent = hilo("explain", self.program, "--commands", "--machine=/no/such.json")
         self.assertEqual(absent.returncode, 1)
         self.assertIn("/no/such.json", absent.stderr)
+
+    def test_an_unknown_processor_has_all_its_figures_from_the_record(self):
+        self.refused({"name": "znver9", "bytes_per_second": 1e9}, "cores.count: missing", "'znver9'")
+        whole = json.loads(self.explain({"name": "znver3"}).stdout)
+        self.assertGreater(whole["commands"][0]["seconds"], 0)
 
     def test_only_commands_have_estimates(self):
         done = hilo("explain", self.program, f"--machine={self.write('machine.json', '{}')}")
@@ -91,12 +101,29 @@ class MachineRecord(unittest.TestCase):
         self.assertGreater(record["cores"]["multiply_adds"]["f32"], record["cores"]["divisions"]["f32"])
         kept = list(Path(self.folder.name, "cache").glob("machine.*.json"))
         self.assertEqual([json.loads(path.read_text()) for path in kept], [record])
-        # What is kept is what estimates take; a damaged one is an error, as any record is.
+        self.assertEqual(kept[0].stat().st_mode & 0o777, 0o600)
+        self.assertEqual(kept[0].parent.stat().st_mode & 0o777, 0o700)
+        # What is kept is what estimates take; one that is damaged, or that others may have written, is not.
         here = hilo("explain", self.program, "--commands", "--json", HILO_CACHE=f"{self.folder.name}/cache")
         self.assertEqual(json.loads(here.stdout)["commands"], json.loads(self.explain(record).stdout)["commands"])
+        row = hilo("explain", self.program, "--commands", "--json").stdout
+
+        def warned(word):
+            here = hilo("explain", self.program, "--commands", "--json", HILO_CACHE=f"{self.folder.name}/cache")
+            self.assertEqual((here.returncode, here.stdout), (0, row))
+            self.assertRegex(here.stderr, f"warning: .*{word}.*; the figures of the processor's row are taken")
+
         kept[0].write_text('{"cores": {"count": 0}}')
-        here = hilo("explain", self.program, "--commands", HILO_CACHE=f"{self.folder.name}/cache")
-        self.assertIn("cores.count", here.stderr)
+        warned("cores.count")
+        kept[0].chmod(0o666)
+        warned("others may have written it")
+        kept[0].unlink()
+        kept[0].mkdir()
+        warned("not a regular file")
+        done = hilo("bench", "--machine", "--json", HILO_CACHE=f"{self.folder.name}/cache")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("cannot be written", done.stderr)
+        self.assertEqual(list(kept[0].parent.iterdir()), kept)
 
     def test_bench_wants_one_of_both(self):
         self.assertEqual(hilo("bench").returncode, 2)

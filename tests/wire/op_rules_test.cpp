@@ -31,6 +31,23 @@ void expect(std::span<const Mistake> cases) {
   }
 }
 
+TEST(OpRules, CallsOfChloByNameTakeWhatItsOpsTake) {
+  const Mistake cases[] = {
+      {"%a: tensor<2xf32>",
+       "%0 = stablehlo.custom_call @mhlo.erf(%a) : (tensor<2xf32>) -> tensor<2xf32>", ""},
+      {"%a: tensor<2xf32>",
+       "%0 = stablehlo.custom_call @mhlo.erf(%a, %a) : (tensor<2xf32>, tensor<2xf32>) -> "
+       "tensor<2xf32>",
+       "'mhlo.erf' takes arrays, 1 of them, and gives 1"},
+      {"%a: tensor<2xf32>", "%0 = stablehlo.custom_call @mhlo.erf() : () -> tensor<2xf32>",
+       "'mhlo.erf' takes arrays, 1 of them, and gives 1"},
+      {"%a: tensor<2xf32>",
+       "%0 = stablehlo.custom_call @mhlo.topk(%a) : (tensor<2xf32>) -> tensor<1xf32>",
+       "'mhlo.topk' takes arrays, 1 of them, and gives 2"},
+  };
+  expect(cases);
+}
+
 TEST(OpRules, RegionsTakeWhatTheyAreGiven) {
   const Mistake cases[] = {
       {"%a: tensor<2xf32>",

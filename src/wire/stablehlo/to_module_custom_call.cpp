@@ -180,6 +180,8 @@ Result<void> convert_custom_call(Step& step) {
   if (const Row* row = find_native(target)) {
     HILO_TRY(const bool is_done, convert_as(step, row->name, step.find("mhlo.attributes")));
     if (is_done) return {};
+    return step.misfit("'{}' takes arrays, {} of them, and gives {}", target, row->operands,
+                       row->results);
   }
   HILO_TRY(attributes.api_version, api_version_of(step));
   HILO_TRY(attributes.custom_call_has_side_effect, step.flag("has_side_effect"));
