@@ -139,9 +139,11 @@ Result<Json> parse_document(std::string_view text) {
     Json out = Json::parse(text, is_shallow);
     if (out.is_object() && !out.empty()) return out;
   } catch (const Json::exception& wrong) {
-    const std::string_view what = wrong.what();  // "[json.exception...] line 1, column 3: ..."
-    return fail(ErrorKind::Format, "no record of a machine: {}",
-                what.substr(std::min(what.size(), what.find("] ") + 2)));
+    // "[json.exception...] line 1, column 3: ...; last read: BYTES", and the bytes may be no text.
+    std::string_view what = wrong.what();
+    what = what.substr(0, what.find("; last read"));
+    what.remove_prefix(std::min(what.size(), what.find("] ") + 2));
+    return fail(ErrorKind::Format, "no record of a machine: {}", what);
   }
   return fail(ErrorKind::Format, "no record of a machine: expected a JSON object with figures");
 }
