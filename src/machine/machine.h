@@ -90,11 +90,13 @@ std::span<const Machine> machines();
 // an underscore stands for the first machine that begins so ("h100"). Null when there is none.
 const Machine* find_machine(std::string_view name);
 // The CPU that LLVM, and --target-cpu, call so: that of its row, or of the row that it is like; for
-// other names, and on other architectures, the plainest one. "native": host_machine().
+// other names, and on other architectures, the plainest one. "native": this machine's processor, or
+// the lesser one that HILO_PROCESSOR names: its row as it stands, so that two machines with one
+// chip decide alike; of a chip without a row the one for its level, with the caches that the system
+// tells of.
 const Machine& find_cpu(std::string_view name);
-// This machine's processor, or the lesser one that HILO_PROCESSOR names: its row as it stands, so
-// that two machines with one chip decide alike; of a chip without a row the one for its level, with
-// the caches that the system tells of. Its count of cores is that of usable_cores().
+// That with the cores that this process may use: usable_cores(), which takes a tenth of a
+// millisecond to ask the system.
 const Machine& host_machine();
 // Whose links and rates count where no machine is named: that of the first row of TORUS.
 const Machine& assumed_machine();

@@ -191,9 +191,12 @@ Machine find_host() {
   Machine out = named ? *named : *row_of(level_of_host());
   if (!named) set_caches_of_system(out.cores);
   out.cores.vector_bytes = vector_bytes_of_host(out);
-  out.cores.count = usable_cores();
-  out.flops_f32 = 2 * out.cores.multiply_adds.f32 * static_cast<double>(out.cores.count);
   return out;
+}
+
+const Machine& host_chip() {
+  static const Machine host = find_host();
+  return host;
 }
 
 }  // namespace
@@ -201,13 +204,18 @@ Machine find_host() {
 std::span<const Machine> processors() { return all_processors; }
 
 const Machine& find_cpu(std::string_view name) {
-  if (name == "native") return host_machine();
+  if (name == "native") return host_chip();
   const Machine* found = row_of(name);
   return found ? *found : plainest();
 }
 
 const Machine& host_machine() {
-  static const Machine host = find_host();
+  static const Machine host = [] {
+    Machine out = host_chip();
+    out.cores.count = usable_cores();
+    out.flops_f32 = 2 * out.cores.multiply_adds.f32 * static_cast<double>(out.cores.count);
+    return out;
+  }();
   return host;
 }
 

