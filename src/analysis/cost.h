@@ -2,6 +2,8 @@
 // file says where they differ and why. Private to `analysis`.
 #pragma once
 
+#include <functional>
+
 #include "analysis/analysis.h"
 
 namespace hilo {
@@ -50,6 +52,13 @@ Traffic traffic_of(Counting& counting, const Instruction& instruction);
 double bytes_read_of(Counting& counting, const Instruction& instruction, size_t operand);
 double bytes_of(const Shape& shape);  // all leaves in their layouts, tiles padded; no tuple tables
 double elements_of(const Shape& shape);  // of all leaves
+
+// What part of its elements each instruction of a computation has to give where its result is
+// needed whole: `parts`, by instruction of the module. What combines elements needs as large a part
+// of its operands as it gives, others an element for each of theirs.
+void find_needed_parts(const Module& module, ComputationId computation,
+                       const std::function<bool(InstructionId)>& combines,
+                       std::vector<double>& parts);
 
 // Both, of a custom call that eval/custom_call.def knows; none for others.
 std::optional<Cost> custom_call_cost(const Counting& counting, const Instruction& instruction);

@@ -1,5 +1,6 @@
 // Arithmetic of steps, where what is fused computes no more than is needed of it.
 #include <algorithm>
+#include <ranges>
 #include <span>
 
 #include "analysis/cost.h"
@@ -10,7 +11,7 @@ namespace {
 class NeededArithmetic {
  public:
   explicit NeededArithmetic(const Module& module)
-      : module_(module), counting_(module), needed_(module.instructions.size()) {}
+      : module_(module), counting_(module), parts_(module.instructions.size()) {}
 
   std::vector<Cost> count() {
     std::vector<Cost> out(module_.instructions.size());
@@ -35,27 +36,17 @@ class NeededArithmetic {
             .transcendentals = std::min(cost.transcendentals, most)};
   }
 
-  // Of one run whose result is needed whole, of instructions with these costs. Users stand after
-  // what they use.
+  // Of one run whose result is needed whole, of instructions with these costs.
   Cost sum_of(ComputationId computation, std::span<const Cost> costs) {
-    const std::vector<InstructionId>& instructions = module_[computation].instructions;
-    for (InstructionId id : instructions) needed_[id.value] = 0;
-    needed_[module_[computation].root.value] = elements(module_[computation].root);
-    Cost sum;
-    for (size_t n = instructions.size(); n-- > 0;) {
-      const InstructionId id = instructions[n];
-      const double all = elements(id), needed = std::min(needed_[id.value], all);
-      if (needed == 0) continue;
+    const auto combines = [&](InstructionId id) {
       const Cost& cost = costs[id.value];
-      sum.flops += cost.flops * (needed / all);
-      sum.transcendentals += cost.transcendentals * (needed / all);
-      const bool combines =
-          !is_elementwise(module_[id].op) && cost.flops + cost.transcendentals > 0;
-      for (InstructionId operand : module_.operands(id)) {
-        const double of_operand = elements(operand);
-        needed_[operand.value] +=
-            combines ? of_operand * (needed / all) : std::min(needed, of_operand);
-      }
+      return !is_elementwise(module_[id].op) && cost.flops + cost.transcendentals > 0;
+    };
+    find_needed_parts(module_, computation, combines, parts_);
+    Cost sum;
+    for (InstructionId id : std::views::reverse(module_[computation].instructions)) {
+      sum.flops += costs[id.value].flops * parts_[id.value];
+      sum.transcendentals += costs[id.value].transcendentals * parts_[id.value];
     }
     return sum;
   }
@@ -64,10 +55,30 @@ class NeededArithmetic {
 
   const Module& module_;
   Counting counting_;
-  std::vector<double> needed_;  // elements of an instruction
+  std::vector<double> parts_;  // that are needed, by instruction
 };
 
 }  // namespace
+
+// Users stand after what they use.
+void find_needed_parts(const Module& module, ComputationId computation,
+                       const std::function<bool(InstructionId)>& combines,
+                       std::vector<double>& parts) {
+  const auto elements = [&](InstructionId id) { return elements_of(module.shape(id)); };
+  const Computation& whole = module[computation];
+  for (InstructionId id : whole.instructions) parts[id.value] = 0;
+  parts[whole.root.value] = elements(whole.root);  // elements, until the instruction is reached
+  for (InstructionId id : std::views::reverse(whole.instructions)) {
+    const double all = elements(id), needed = std::min(parts[id.value], all);
+    parts[id.value] = needed > 0 ? needed / all : 0;
+    if (!(needed > 0)) continue;
+    const bool combined = combines(id);
+    for (InstructionId operand : module.operands(id)) {
+      const double of_operand = elements(operand);
+      parts[operand.value] += combined ? of_operand * (needed / all) : std::min(needed, of_operand);
+    }
+  }
+}
 
 std::vector<Cost> count_needed_arithmetic(const Module& module) {
   return NeededArithmetic(module).count();

@@ -1,6 +1,7 @@
 // The work of each instruction: arithmetic by kind, of fusions only as much as their results need,
 // and bytes by how long ago they were touched.
 #include <algorithm>
+#include <ranges>
 #include <unordered_map>
 
 #include "analysis/cost.h"
@@ -66,7 +67,7 @@ class WorkCounter {
         counting_(module),
         inside_(module.computations.size()),
         footprints_(module.computations.size()),
-        needed_(module.instructions.size()) {}
+        parts_(module.instructions.size()) {}
 
   std::vector<Work> count(const Schedule* schedule) {
     std::vector<Work> out(module_.instructions.size());
@@ -106,26 +107,21 @@ class WorkCounter {
     return out;
   }
 
-  // One run whose result is needed whole. Users stand after what they use.
+  // One run whose result is needed whole; what applies a computation does all of it.
   void sum_inside(ComputationId computation, std::span<const Work> works) {
-    const std::vector<InstructionId>& instructions = module_[computation].instructions;
-    needed_[module_[computation].root.value] = elements(module_[computation].root);
+    const auto arithmetic = [&](InstructionId id) { return arithmetic_of(counting_, module_[id]); };
+    const auto combines = [&](InstructionId id) {
+      if (is_elementwise(module_[id].op)) return false;
+      const Cost cost = arithmetic(id);
+      return cost.flops + cost.transcendentals > 0;
+    };
+    find_needed_parts(module_, computation, combines, parts_);
     Work sum;
     Cost applied;
-    for (size_t n = instructions.size(); n-- > 0;) {
-      const InstructionId id = instructions[n];
-      const Cost cost = arithmetic_of(counting_, module_[id]);
+    for (InstructionId id : std::views::reverse(module_[computation].instructions)) {
+      const Cost cost = arithmetic(id);
       applied.flops += cost.flops, applied.transcendentals += cost.transcendentals;
-      const double all = elements(id), needed = std::min(needed_[id.value], all);
-      if (!(needed > 0)) continue;
-      add(sum, works[id.value], needed / all);
-      const bool combines =
-          !is_elementwise(module_[id].op) && cost.flops + cost.transcendentals > 0;
-      for (InstructionId operand : module_.operands(id)) {
-        const double of_operand = elements(operand);
-        needed_[operand.value] +=
-            combines ? of_operand * (needed / all) : std::min(needed, of_operand);
-      }
+      if (parts_[id.value] > 0) add(sum, works[id.value], parts_[id.value]);
     }
     inside_[computation.value] = std::move(sum);
     counting_.inside[computation.value] = applied;
@@ -205,7 +201,7 @@ class WorkCounter {
   Counting counting_;
   std::vector<Work> inside_;        // by computation: arithmetic of one run
   std::vector<double> footprints_;  // by computation, bytes
-  std::vector<double> needed_;      // elements of an instruction
+  std::vector<double> parts_;       // that are needed, by instruction
 };
 
 }  // namespace
