@@ -51,6 +51,7 @@ class BytecodeReader {
   std::string mappings(ByteCursor& in);
   ByteCursor opened(AttributeId id, uint64_t code);
   Dims indices(ByteCursor& in);
+  Attribute sub_axis_sizes(ByteCursor& in);              // an sdy.sub_axis
   std::pair<int64_t, int64_t> sub_axis(AttributeId id);  // {0, 0} where there is none
 
   // Parts of attributes.

@@ -140,11 +140,7 @@ Attribute BytecodeReader::stablehlo_mesh(ByteCursor& in, uint64_t code) {
       return copy(builder_.structure("mesh_axes",
                                      {{"mesh", mesh}, {"axes", builder_.array(attributes(in))}}));
     }
-    case SubAxisCode: {
-      const int64_t pre_size = in.signed_varint(), size = in.signed_varint();
-      return copy(builder_.structure("sdy.sub_axis", {{"pre_size", builder_.integer(pre_size)},
-                                                      {"size", builder_.integer(size)}}));
-    }
+    case SubAxisCode: return sub_axis_sizes(in);
     case AxisRefCode: {
       const std::string name = string(in);
       const auto [pre_size, size] = sub_axis(in.byte() != 0 ? attribute(in) : AttributeId{});

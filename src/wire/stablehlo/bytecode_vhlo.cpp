@@ -102,16 +102,18 @@ Attribute BytecodeReader::accuracy(ByteCursor& in) {
                                                      {"mode", attribute(in)}}));
 }
 
+Attribute BytecodeReader::sub_axis_sizes(ByteCursor& in) {
+  const int64_t pre_size = in.signed_varint(), size = in.signed_varint();
+  return copy(builder_.structure("sdy.sub_axis", {{"pre_size", builder_.integer(pre_size)},
+                                                  {"size", builder_.integer(size)}}));
+}
+
 // Optional parts follow a number that says whether they are there.
 Attribute BytecodeReader::vhlo_struct(ByteCursor& in, uint64_t code) {
   switch (code) {
     case AliasCode: return alias(in);
     case AccuracyCode: return accuracy(in);
-    case SubAxisCode: {
-      const int64_t pre_size = in.signed_varint(), size = in.signed_varint();
-      return copy(builder_.structure("sdy.sub_axis", {{"pre_size", builder_.integer(pre_size)},
-                                                      {"size", builder_.integer(size)}}));
-    }
+    case SubAxisCode: return sub_axis_sizes(in);
     case MeshAxesCode: {
       const AttributeId mesh = attribute(in), axes = attribute(in);
       if (in.failed()) return {};
