@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "text/text.h"
 
 namespace hilo {
@@ -46,6 +48,34 @@ TEST(Machine, EveryMachineHasMainMemoryFirst) {
       EXPECT_GT(space.alignment, 0) << machine.name;
       EXPECT_GT(space.untiled_granule, 0) << machine.name;
     }
+  }
+}
+
+// Halves of operands go at most twice as fast, links are slower than memory, and the memory of
+// cores is a small part of main memory.
+TEST(Machine, PeaksHoldTogether) {
+  for (const Machine& machine : machines()) {
+    if (machine.family == MachineFamily::Cpu) continue;
+    SCOPED_TRACE(machine.name);
+    if (machine.flops_bf16 > 0) {
+      EXPECT_GE(machine.flops_bf16, machine.flops_f32);
+    }
+    for (double rate : {machine.flops_int8, machine.flops_fp8})
+      if (rate > 0) {
+        EXPECT_GE(rate, machine.flops_bf16);
+        EXPECT_LE(rate, 2.01 * machine.flops_bf16);
+      }
+    const MemorySpace memory = memory_space(machine, 0);
+    const Links& links = machine.links;
+    EXPECT_LT(static_cast<double>(links.count) * links.bytes_per_second, memory.bytes_per_second);
+    const double flops_a_byte =
+        std::max(machine.flops_f32, machine.flops_bf16) / memory.bytes_per_second;
+    EXPECT_TRUE(flops_a_byte > 10 && flops_a_byte < 1000) << flops_a_byte;
+    for (std::string_view name : {"vmem", "smem"})
+      for (const MemorySpace& space : machine.spaces)
+        if (space.name == name) {
+          EXPECT_TRUE(space.bytes > 0 && space.bytes <= memory.bytes / 64) << name;
+        }
   }
 }
 
