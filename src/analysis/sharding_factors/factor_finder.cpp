@@ -38,8 +38,11 @@ FactorFinder::FactorFinder(const Module& module, InstructionId id) : module_(mod
 
 void FactorFinder::read_all() {
   readings_.resize(operands_.size());
-  for (size_t a = 0; a < operands_.size(); ++a) {
+  for (size_t a = 0; a < operands_.size(); ++a)
     readings_[a].resize(operands_[a].shape->dims.size());
+  if (walk_same_order()) return;
+  reads_.reserve(operands_.size() * results_.size());
+  for (size_t a = 0; a < operands_.size(); ++a) {
     for (size_t output = 0; output < results_.size() && !passes_tuples_; ++output) {
       auto raw =
           unsimplified_index_map(module_, id_, operands_[a].operand, output, operands_[a].leaf);
@@ -71,15 +74,49 @@ void FactorFinder::find_loops_that_stand_alone() {
           variable && variable->kind == VariableKind::Range)
         plain_loops_.insert(variable->number);
 }
+
+namespace {
+
+// Whether elements keep their row-major order in an array of other dimensions.
+bool regroups(const IndexMap& raw) {
+  if (raw.operand_dims == raw.result_dims) return false;
+  const auto has_order = [](const Dims& dims) {
+    return std::ranges::all_of(dims, [](int64_t size) { return size > 1; });
+  };
+  if (has_order(raw.operand_dims) && has_order(raw.result_dims) && is_permutation(raw))
+    return false;
+  IndexMap map = raw;
+  simplify(map);
+  return keeps_order(map);
+}
+
+}  // namespace
+
+bool FactorFinder::walk_reshape(const Read& read) {
+  const Dims &from = read.raw.operand_dims, &to = read.raw.result_dims;
+  if (element_count(from) != element_count(to) || !regroups(read.raw)) return false;
+  regroup(read.operand, from, to);
+  return true;
+}
+
+// An op that keeps the order of its operand has a map that need not be written down.
+bool FactorFinder::walk_same_order() {
+  if (!has_trait(module_[id_].op, TraitSameOrder) || passes_tuples_ || operands_.size() != 1 ||
+      results_.size() != 1)
+    return false;
+  const Shape &from = *operands_[0].shape, &to = *results_[0];
+  if (!from.is_array() || !to.is_array() || !is_static(from) || !is_static(to) ||
+      from.dims == to.dims || element_count(from) == 0)
+    return false;
+  regroup(0, from.dims, to.dims);
+  return true;
+}
+
 // Elements stay in row-major order, in other groups: from the major end, what the sizes of both
 // sides have in common is a factor of both; where they part, factors are of one side alone until
 // the products meet again.
-bool FactorFinder::walk_reshape(const Read& read) {
-  if (element_count(read.raw.operand_dims) != element_count(read.raw.result_dims)) return false;
-  IndexMap map = read.raw;
-  simplify(map);
-  if (!keeps_order(map) || is_identity(map)) return false;
-  const Dims sizes[2] = {read.raw.operand_dims, read.raw.result_dims};
+void FactorFinder::regroup(size_t operand, const Dims& from, const Dims& to) {
+  const Dims sizes[2] = {from, to};
   std::vector<FactorReading> out[2] = {std::vector<FactorReading>(sizes[0].size()),
                                        std::vector<FactorReading>(sizes[1].size())};
   size_t at[2] = {0, 0};
@@ -106,9 +143,8 @@ bool FactorFinder::walk_reshape(const Read& read) {
     for (int side : {0, 1})
       if (before[side] <= before[1 - side]) take(side, add_node(left[side]), left[side]);
   }
-  for (size_t d = 0; d < sizes[0].size(); ++d) readings_[read.operand][d] = out[0][d];
-  regrouped_ = out[1];
-  return true;
+  for (size_t d = 0; d < sizes[0].size(); ++d) readings_[operand][d] = std::move(out[0][d]);
+  regrouped_ = std::move(out[1]);
 }
 
 // All of a dimension is needed at once: the result's dimension of the same number, where nothing
@@ -123,7 +159,7 @@ void FactorFinder::pair_whole_dimensions() {
           (from.size() == 1 && from != to))
         continue;
       const size_t node = result_nodes_[read.output][d];
-      if (mentioned_.contains(node)) continue;
+      if (nodes_[node].is_mentioned) continue;
       const size_t loop = loop_node(variable->number, from[d]);
       const bool is_alone = std::ranges::count_if(from, [](int64_t size) { return size > 1; }) <= 1;
       root(loop).blocks |= from[d] != to[d] || is_alone;
@@ -138,13 +174,13 @@ void FactorFinder::pair_whole_dimensions() {
 void FactorFinder::mark_new_dimensions() {
   for (const auto& nodes : result_nodes_)
     for (size_t node : nodes)
-      if (has_trait(module_[id_].op, TraitCollective) && !passed_.contains(node))
+      if (has_trait(module_[id_].op, TraitCollective) && !nodes_[node].is_passed)
         mark(node, Kind::NeedReplication);
   for (const Read& read : reads_) {
     const ElementType from = operands_[read.operand].shape->type, to = results_[read.output]->type;
     if (reads_.size() != 1 || bits_of(from) == bits_of(to) || regrouped_) continue;
     for (size_t node : result_nodes_[read.output])
-      if (!mentioned_.contains(node)) mark(node, Kind::NeedReplication);
+      if (!nodes_[node].is_mentioned) mark(node, Kind::NeedReplication);
   }
 }
 
@@ -163,49 +199,46 @@ void FactorFinder::settle_shifts() {
     }
 }
 
-// The factors of a node that make up a digit, the major one first.
-std::vector<FactorPart> FactorFinder::parts_between(size_t node, int64_t unit, int64_t size) const {
-  const FactorNode& root = nodes_[root_of(node)];
-  std::vector<FactorPart> out;
-  int64_t lower = unit;
-  for (int64_t cut : root.cuts) {
-    if (cut <= unit || cut > unit * size) continue;
-    out.insert(out.begin(), {root_of(node), lower, cut / lower});
-    lower = cut;
+// Gives numbers to the factors of a node that make up a digit, and tells them, the major one first.
+std::vector<size_t> FactorFinder::numbers_of(const FactorReading& reading, ShardingFactors& out) {
+  std::vector<size_t> factors;
+  factors.reserve(reading.size());
+  const auto add = [&](FactorNode& node, int64_t unit, int64_t size) {
+    const auto known = std::ranges::find(node.numbers, unit, &FactorNode::Number::unit);
+    if (known != node.numbers.end()) return factors.push_back(known->factor);
+    factors.push_back(out.factors.size());
+    node.numbers.push_back({unit, out.factors.size()});
+    out.factors.push_back({node.cuts.empty() ? node.size : size, node.kind, node.blocks});
+  };
+  for (const FactorPart& digit : reading) {
+    FactorNode& node = root(digit.node);
+    int64_t upper = digit.unit * digit.size;
+    for (auto cut = node.cuts.rbegin(); cut != node.cuts.rend(); ++cut) {
+      if (*cut <= digit.unit || *cut >= upper) continue;
+      add(node, *cut, upper / *cut);
+      upper = *cut;
+    }
+    add(node, digit.unit, upper / digit.unit);
   }
-  if (lower < unit * size || out.empty())
-    out.insert(out.begin(), {root_of(node), lower, unit * size / lower});
-  return out;
+  return factors;
 }
 
 ShardingFactors FactorFinder::number() {
   ShardingFactors out;
-  std::map<std::pair<size_t, int64_t>, size_t> numbers;  // by node and unit
-  const auto number_of = [&](const FactorPart& part) {
-    const auto [at, is_new] = numbers.try_emplace({part.node, part.unit}, out.factors.size());
-    if (is_new) {
-      const FactorNode& node = nodes_[part.node];
-      out.factors.push_back({node.cuts.empty() ? node.size : part.size, node.kind, node.blocks});
-    }
-    return at->second;
-  };
-  const auto factors_of = [&](const FactorReading& reading) {
-    std::vector<size_t> factors;
-    for (const FactorPart& digit : reading)
-      for (const FactorPart& part : parts_between(digit.node, digit.unit, digit.size))
-        factors.push_back(number_of(part));
-    return factors;
-  };
+  out.operands.reserve(readings_.size());
+  out.results.reserve(results_.size());
   for (const auto& dims : readings_) {
-    out.operands.emplace_back();
-    for (const auto& reading : dims) out.operands.back().push_back(factors_of(*reading));
+    DimensionFactors& factors = out.operands.emplace_back();
+    factors.reserve(dims.size());
+    for (const auto& reading : dims) factors.push_back(numbers_of(*reading, out));
   }
   for (size_t output = 0; output < results_.size(); ++output) {
-    out.results.emplace_back();
+    DimensionFactors& factors = out.results.emplace_back();
+    factors.reserve(result_nodes_[output].size());
     for (size_t d = 0; d < result_nodes_[output].size(); ++d) {
       const size_t node = result_nodes_[output][d];
-      out.results.back().push_back(
-          factors_of(regrouped_ ? (*regrouped_)[d] : FactorReading{{node, 1, root(node).size}}));
+      factors.push_back(numbers_of(
+          regrouped_ ? (*regrouped_)[d] : FactorReading{{node, 1, root(node).size}}, out));
     }
   }
   return out;

@@ -19,8 +19,16 @@ struct FactorNode {
   int64_t size;
   ShardingFactor::Kind kind = ShardingFactor::Kind::Pass;
   bool blocks = false;
-  std::set<int64_t> cuts = {};  // units of digits, see FactorPart
-  int shifts = 0;               // operand dimensions that are a part of it at some offset
+  // Of this very dimension or loop, whatever it is united with.
+  bool is_mentioned = false, is_passed = false;  // of a result: by an index, as one
+  bool is_window = false;                        // a loop over one
+  std::set<int64_t> cuts = {};                   // units of digits, see FactorPart
+  int shifts = 0;  // operand dimensions that are a part of it at some offset
+  struct Number {
+    int64_t unit;
+    size_t factor;
+  };
+  std::vector<Number> numbers = {};  // of its factors
 };
 // The digit (index floordiv unit) mod size of a node.
 struct FactorPart {
@@ -97,11 +105,13 @@ class FactorFinder {
   FactorReading read_symbol(const Read& read, size_t d, const IndexExpression& expression);
   FactorReading read_window(const Read& read, size_t d, int64_t dim, int64_t loop);
   bool walk_reshape(const Read& read);
+  bool walk_same_order();
+  void regroup(size_t operand, const Dims& from, const Dims& to);
   void pair_whole_dimensions();
   void mark_new_dimensions();
   void settle_shifts();
   bool fits_cuts(const FactorPart& part) const;
-  std::vector<FactorPart> parts_between(size_t node, int64_t unit, int64_t size) const;
+  std::vector<size_t> numbers_of(const FactorReading& reading, ShardingFactors& out);
   ShardingFactors number();
 
   const Module& module_;
@@ -115,8 +125,6 @@ class FactorFinder {
   std::vector<OperandLeaf> operands_;
   std::vector<Read> reads_;
   std::vector<std::vector<std::optional<FactorReading>>> readings_;  // by leaf and dimension
-  std::set<size_t> mentioned_, passed_;                              // nodes of results
-  std::set<size_t> windows_;                                         // loops over them
   // Of a reshape that regroups: factors of the result's dimensions.
   std::optional<std::vector<FactorReading>> regrouped_;
 };

@@ -33,7 +33,7 @@ FactorReading FactorFinder::read_dimension(const Read& read, size_t d) {
   const IndexExpression& raw = read.raw.index[d];
   for (size_t k = 0; k < read.raw.result_dims.size(); ++k)
     if (mentions(raw, VariableKind::Result, static_cast<int64_t>(k)))
-      mentioned_.insert(result_nodes_[read.output][k]);
+      nodes_[result_nodes_[read.output][k]].is_mentioned = true;
   if (auto reading = read_plain(read, d, raw)) return *reading;
   const IndexExpression light = without_fixed(raw, read.raw);
   if (auto reading = read_plain(read, d, light)) return *reading;
@@ -53,8 +53,8 @@ std::optional<FactorReading> FactorFinder::read_plain(const Read& read, size_t d
   const Dims& sizes = is_range ? read.raw.range_sizes : read.raw.result_dims;
   if (sizes[variable->number] != size) return std::nullopt;
   const size_t node = node_of(read, variable->kind, variable->number);
-  if (!is_range) passed_.insert(node);
-  if (is_range && !windows_.contains(node)) {
+  if (!is_range) nodes_[node].is_passed = true;
+  if (is_range && !nodes_[node].is_window) {
     const bool combines = read.raw.combines[variable->number];
     mark(node, combines ? Kind::Reduction : Kind::NeedReplication);
   }
@@ -166,7 +166,7 @@ FactorReading FactorFinder::read_window(const Read& read, size_t d, int64_t dim,
   root(major).size = std::min(root(major).size, size);
   root(minor).size = std::min(root(minor).size, size / std::max<int64_t>(1, root(major).size));
   root(elements).kind = root(elements).size > 1 ? Kind::Reduction : Kind::Pass;
-  windows_.insert(elements);
+  nodes_[elements].is_window = true;
   if (root(positions).size > 1) mark(positions, Kind::Permutation);
   FactorReading out = {{major, 1, root(major).size}};
   if (root(minor).size > 1) out.push_back({minor, 1, root(minor).size});
