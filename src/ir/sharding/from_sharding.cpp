@@ -208,8 +208,15 @@ Result<std::vector<AxisSharding>> axis_shardings(const Sharding& sharding, const
     return fail(ErrorKind::Shape, "expected {} shardings, found {}", ranks.size(),
                 sharding.elements.size());
   std::vector<AxisSharding> out;
+  out.reserve(ranks.size());
   for (size_t i = 0; i < ranks.size(); ++i) {
     const Sharding& one = is_tuple ? sharding.elements[i] : sharding;
+    const bool is_like_before =
+        i > 0 && ranks[i] == ranks[i - 1] && (!is_tuple || one == sharding.elements[i - 1]);
+    if (is_like_before) {
+      out.push_back(out.back());
+      continue;
+    }
     HILO_TRY(out.emplace_back(), axis_sharding(one, ranks[i], mesh));
   }
   return out;
