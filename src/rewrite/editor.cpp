@@ -1,6 +1,7 @@
 #include "rewrite/editor.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "rewrite/order.h"
 
@@ -12,7 +13,7 @@ std::string_view without_number(std::string_view name, uint64_t* number = nullpt
   size_t end = name.size();
   while (end > 0 && name[end - 1] >= '0' && name[end - 1] <= '9') --end;
   if (end == name.size() || end < 2 || name[end - 1] != '.' || name.size() - end > 9) return name;
-  if (number) *number = std::stoull(std::string(name.substr(end)));
+  if (number) std::from_chars(name.data() + end, name.data() + name.size(), *number);
   return name.substr(0, end - 1);
 }
 
@@ -37,7 +38,10 @@ Editor::Editor(Module& module)
 }
 
 std::string_view Editor::fresh_name(std::string_view like) {
-  return module_.strings.copy(fmt::format("{}.{}", without_number(like), next_number_++));
+  std::string name(without_number(like));
+  name += '.';
+  name += std::to_string(next_number_++);
+  return module_.strings.copy(name);
 }
 
 InstructionId Editor::append(Instruction instruction, std::span<const InstructionId> operands) {
