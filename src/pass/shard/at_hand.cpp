@@ -47,7 +47,7 @@ bool OpPartition::find_at_hand(RoleQuestion& question) {
 
 void OpPartition::add_wishes(InstructionId value, std::vector<AxisSharding>& out) {
   const auto result = partitioner_.stated(global_);
-  if (!result || result->size() != 1 || !(*result)[0]) return;
+  if (!result || result->size() != 1) return;
   Shards operands;
   for (size_t i = 0; i < operand_count(); ++i) {
     if (partitioner_.has_shards(operand(i))) {
@@ -55,15 +55,14 @@ void OpPartition::add_wishes(InstructionId value, std::vector<AxisSharding>& out
       continue;
     }
     const auto stated = partitioner_.stated(operand(i));
-    if (!stated || stated->size() != 1 || !(*stated)[0]) return;
-    operands.push_back({{}, *(*stated)[0], operand_shape(i)});
+    if (!stated || stated->size() != 1) return;
+    operands.push_back({{}, (*stated)[0], partitioner_.leaves(operand(i))[0]});
   }
-  const std::array wanted = {*(*result)[0]};
   const LocalForm form;
-  const RoleQuestion asked = question(form, operands, wanted);
-  const Roles roles = partitioner_.roles(rule(), asked);
+  const RoleQuestion asked = question(form, operands, *result);
+  const Partitioner::Choice& choice = partitioner_.roles(rule(), asked);
   for (size_t i = 0; i < operands.size(); ++i)
-    if (operand(i) == value) out.push_back(operand_sharding(asked, asked.operands[i], roles));
+    if (operand(i) == value) out.push_back(choice.operands[i]);
 }
 
 }  // namespace hilo

@@ -13,13 +13,15 @@ Result<InstructionId> gathered_parts(OpPartition& op, const Shard& part, const S
   LocalCode code = op.code();
   Dims with_group = code.dims(part.id);
   with_group.insert(with_group.begin(), 1);
-  Shard own = {code.reshape(part.id, std::move(with_group)), part.sharding, part.shape};
-  own.shape.dims.insert(own.shape.dims.begin(), axes_size(axes));
-  own.shape = Shape::array(own.shape.type, own.shape.dims);
-  own.sharding.dims.insert(own.sharding.dims.begin(), {merge_axes(axes)});
-  AxisSharding all = own.sharding;
+  Dims dims = part.shape->dims;
+  dims.insert(dims.begin(), axes_size(axes));
+  AxisSharding each = part.sharding;
+  each.dims.insert(each.dims.begin(), {merge_axes(axes)});
+  AxisSharding all = each;
   all.dims[0].axes.clear();
-  return op.partitioner().resharded(own, all);
+  return op.partitioner().resharded({code.reshape(part.id, std::move(with_group)), std::move(each),
+                                     Shape::array(part.shape->type, std::move(dims))},
+                                    all);
 }
 
 double bytes_to_gather(OpPartition& op, const Roles& roles, const SubAxes& axes, int64_t last) {

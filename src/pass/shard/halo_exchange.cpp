@@ -24,7 +24,7 @@ class Exchange {
         arrays_(arrays),
         dim_(dim),
         sharding_(arrays[0].sharding),
-        grid_(sharding_, arrays[0].shape.dims) {}
+        grid_(sharding_, arrays[0].shape->dims) {}
 
   InstructionId run(std::optional<InstructionId> padding) {
     int64_t before = 0;

@@ -26,37 +26,51 @@ double operations_of(const ShardingFactors& factors) {
 
 PartitionFunction partition_function(Op op) { return functions[static_cast<size_t>(op)]; }
 
+namespace {
+
+SharedSharding without_summands(const SharedSharding& sharding) {
+  if (sharding->unreduced.empty() && sharding->unreduced_op.empty()) return sharding;
+  AxisSharding out = sharding;
+  out.unreduced.clear();
+  out.unreduced_op.clear();
+  return out;
+}
+
+}  // namespace
+
 uint32_t OpPartition::rule() {
   if (!rule_) rule_ = *partitioner_.rule(global_);
   return *rule_;
 }
 
 RoleQuestion OpPartition::question(const LocalForm& form, std::span<const Shard> operands,
-                                   std::span<const AxisSharding> wanted) {
+                                   std::span<const SharedSharding> wanted) {
   RoleQuestion out{factors(), {}, {}, partitioner_.mesh(), {}, form.reduction};
+  out.operands.reserve(operands.size());
+  out.results.reserve(leaves().size());
   for (size_t i = 0; i < operands.size(); ++i)
     out.operands.push_back(partitioner_.role_array(operands[i], factors().operands[i]));
   for (size_t i = 0; i < operands.size(); ++i)
     out.operands[i].is_left_out = form.leaves_out && form.leaves_out(i);
-  if (leaves_.empty())
-    for_each_leaf(shape(),
-                  [&](const Shape& leaf, std::span<const int64_t>) { leaves_.push_back(leaf); });
-  for (size_t i = 0; i < leaves_.size(); ++i)
-    out.results.push_back({&leaves_[i], &factors().results[i],
-                           partitioner_.is_read(global_, i) ? &wanted[i] : nullptr});
+  for (size_t i = 0; i < leaves().size(); ++i)
+    out.results.push_back({&*leaves()[i], &factors().results[i],
+                           partitioner_.is_read(global_, i) ? &*wanted[i] : nullptr});
   // What depends on constants alone may be said to be in no region.
   for (const RoleArray& operand : out.operands)
     if (operand.sharding && !operand.sharding->manual.empty())
       out.manual = operand.sharding->manual;
-  for (const AxisSharding& result : wanted)
-    if (!result.manual.empty()) out.manual = result.manual;
+  for (const SharedSharding& result : wanted)
+    if (!result->manual.empty()) out.manual = result->manual;
   out.operations = form.operations ? *form.operations : operations_of(factors());
-  for (size_t i = 0; i < factors().factors.size(); ++i) {
+  const size_t count = factors().factors.size();
+  for (std::vector<bool>* flags : {&out.may_shard, &out.even_alone, &out.may_be_uneven})
+    flags->resize(count);
+  for (size_t i = 0; i < count; ++i) {
     const Kind kind = factors().factors[i].kind;
-    out.may_shard.push_back(form.may_shard ? form.may_shard(i)
-                                           : kind == Kind::Pass || kind == Kind::Reduction);
-    out.even_alone.push_back(form.even_alone && form.even_alone(i));
-    out.may_be_uneven.push_back(form.may_be_uneven && form.may_be_uneven(i));
+    out.may_shard[i] =
+        form.may_shard ? form.may_shard(i) : kind == Kind::Pass || kind == Kind::Reduction;
+    out.even_alone[i] = form.even_alone && form.even_alone(i);
+    out.may_be_uneven[i] = form.may_be_uneven && form.may_be_uneven(i);
   }
   out.sent_bytes = form.sent_bytes;
   return out;
@@ -67,38 +81,37 @@ Result<Shards> OpPartition::by_factors(const LocalForm& form) {
 }
 
 Result<Shards> OpPartition::by_cheapest(std::span<const LocalForm> forms) {
-  const Shards operands = operand_leaves();
-  HILO_TRY(const std::vector<AxisSharding> wanted, this->wanted());
+  Shards operands = operand_leaves();
+  HILO_TRY(const std::vector<SharedSharding> wanted, this->wanted());
   const LocalForm* best = nullptr;
   std::optional<RoleQuestion> asked;
-  Roles roles;
+  const Partitioner::Choice* choice = nullptr;
   for (const LocalForm& form : forms) {
     RoleQuestion one = question(form, operands, wanted);
-    Roles found = partitioner_.roles(rule(), one);
-    if (found.sent > 0 && find_at_hand(one)) found = partitioner_.roles(rule(), one);
-    if (best && found.seconds >= roles.seconds) continue;
+    const Partitioner::Choice* found = &partitioner_.roles(rule(), one);
+    if (found->roles.sent > 0 && find_at_hand(one)) found = &partitioner_.roles(rule(), one);
+    if (best && found->roles.seconds >= choice->roles.seconds) continue;
     best = &form;
     asked.emplace(std::move(one));
-    roles = std::move(found);
+    choice = found;
   }
-  return emit(*best, {*asked, roles, operands, {}}, wanted);
+  return emit(*best, {*asked, choice->roles, std::move(operands), choice->results},
+              choice->operands, wanted);
 }
 
 Result<Shards> OpPartition::emit(const LocalForm& form, LocalOperands local,
-                                 std::span<const AxisSharding> wanted) {
+                                 std::span<const SharedSharding> needed,
+                                 std::span<const SharedSharding> wanted) {
   for (size_t i = 0; i < local.operands.size(); ++i) {
     Shard& operand = local.operands[i];
-    if (!operand.shape.is_array() || (form.leaves_out && form.leaves_out(i))) continue;
-    AxisSharding to = operand_sharding(local.question, local.question.operands[i], local.roles);
-    HILO_TRY(operand.id, partitioner_.resharded(operand, to));
-    operand.sharding = std::move(to);
+    if (!operand.shape->is_array() || (form.leaves_out && form.leaves_out(i))) continue;
+    HILO_TRY(operand.id, partitioner_.resharded(operand, needed[i]));
+    operand.sharding = needed[i];
   }
-  for (const RoleArray& result : local.question.results)
-    local.results.push_back(result_sharding(local.question, result, local.roles));
   HILO_TRY(const std::vector<InstructionId> ids, form.emit ? form.emit(local) : emit_plain(local));
   Shards out;
   for (size_t i = 0; i < ids.size(); ++i) {
-    out.push_back({ids[i], local.results[i], leaves_[i]});
+    out.push_back({ids[i], local.results[i], leaves()[i]});
     if (!partitioner_.is_read(global_, i)) continue;
     HILO_TRY(out[i].id, partitioner_.resharded(out[i], wanted[i]));
     out[i].sharding = wanted[i];
@@ -113,14 +126,15 @@ Shards OpPartition::operand_leaves() {
   return out;
 }
 
-Result<std::vector<AxisSharding>> OpPartition::wanted() {
+Result<std::vector<SharedSharding>> OpPartition::wanted() {
   HILO_TRY(const auto stated, partitioner_.stated(global_));
-  std::vector<AxisSharding> out;
-  for_each_leaf(shape(), [&](const Shape& leaf, std::span<const int64_t>) {
-    const auto& one = stated[out.size()];
-    out.push_back(one ? *one : replicated_sharding(partitioner_.mesh(), leaf.dims.size()));
-    if (!one) out.back().manual = manual();
-  });
+  std::vector<SharedSharding> out(stated.begin(), stated.end());
+  if (!out.empty()) return out;
+  for (const GlobalShape& leaf : leaves()) {
+    AxisSharding whole = replicated_sharding(partitioner_.mesh(), leaf->dims.size());
+    whole.manual = manual();
+    out.push_back(std::move(whole));
+  }
   return out;
 }
 
@@ -128,9 +142,9 @@ Result<std::vector<InstructionId>> OpPartition::emit_plain(const LocalOperands& 
   std::vector<InstructionId> operands = local.ids();
   for (size_t i = 0; i < operands.size(); ++i) {
     const std::vector<size_t> reduced = dims_of(i, Kind::Reduction);
-    if (reduced.empty() || !local.operands[i].shape.is_array()) continue;
+    if (reduced.empty() || !local.operands[i].shape->is_array()) continue;
     LocalCode here = code();
-    operands[i] = masked(local.operands[i], reduced, here.zeros(local.operands[i].shape.type, {}));
+    operands[i] = masked(local.operands[i], reduced, here.zeros(local.operands[i].shape->type, {}));
   }
   return clone(operands, local.results);
 }
@@ -140,8 +154,8 @@ Result<std::vector<InstructionId>> OpPartition::whole_operands() {
   for (size_t i = 0; i < operand_count(); ++i) {
     std::vector<InstructionId> leaves;
     for (const Shard& shard : Shards(operand_shards(i))) {
-      AxisSharding whole = partitioner_.replicated(shard.shape.dims.size());
-      whole.manual = shard.sharding.manual;
+      AxisSharding whole = partitioner_.replicated(shard.shape->dims.size());
+      whole.manual = shard.sharding->manual;
       HILO_TRY(const InstructionId id, partitioner_.resharded(shard, whole));
       leaves.push_back(id);
     }
@@ -150,38 +164,37 @@ Result<std::vector<InstructionId>> OpPartition::whole_operands() {
   return operands;
 }
 
-Result<Shards> OpPartition::whole_results(std::span<const InstructionId> leaves) {
+Result<Shards> OpPartition::whole_results(std::span<const InstructionId> ids) {
   Shards out;
-  for_each_leaf(shape(), [&](const Shape& leaf, std::span<const int64_t>) {
-    out.push_back({leaves[out.size()], partitioner_.replicated(leaf.dims.size()), leaf});
-  });
+  for (const GlobalShape& leaf : leaves())
+    out.push_back({ids[out.size()], partitioner_.replicated(leaf->dims.size()), leaf});
   return as_stated(std::move(out));
 }
 
 Result<Shards> OpPartition::replicated() {
   HILO_TRY(const std::vector<InstructionId> operands, whole_operands());
-  std::vector<AxisSharding> results;
-  for_each_leaf(shape(), [&](const Shape& leaf, std::span<const int64_t>) {
-    results.push_back(partitioner_.replicated(leaf.dims.size()));
-  });
+  std::vector<SharedSharding> results;
+  for (const GlobalShape& leaf : leaves())
+    results.push_back(partitioner_.replicated(leaf->dims.size()));
   return whole_results(clone(operands, results));
 }
 
 Result<Shards> OpPartition::as_stated(Shards leaves) {
   HILO_TRY(const auto stated, partitioner_.stated(global_));
   for (size_t i = 0; i < leaves.size(); ++i) {
-    AxisSharding to = stated[i] ? *stated[i] : leaves[i].sharding;
-    if (!stated[i]) to.unreduced.clear(), to.unreduced_op.clear();
+    const SharedSharding to = stated.empty() ? without_summands(leaves[i].sharding) : stated[i];
     HILO_TRY(leaves[i].id, partitioner_.resharded(leaves[i], to));
-    leaves[i].sharding = std::move(to);
+    leaves[i].sharding = to;
   }
   return leaves;
 }
 
 InstructionId OpPartition::clone_value(std::span<const InstructionId> operands,
-                                       std::span<const AxisSharding> results) {
+                                       std::span<const SharedSharding> results) {
   const InstructionId out = partitioner_.clone(global_, operands);
-  module().mutable_extra(out).sharding = nullptr;
+  if (module()[out].extra) module().mutable_extra(out).sharding = nullptr;
+  const auto is_cut = [](const SharedSharding& result) { return result->is_sharded(); };
+  if (std::ranges::none_of(results, is_cut)) return out;
   Shape local = shape();
   size_t next = 0;
   const std::function<void(Shape&)> cut = [&](Shape& one) {
@@ -196,7 +209,7 @@ InstructionId OpPartition::clone_value(std::span<const InstructionId> operands,
 }
 
 std::vector<InstructionId> OpPartition::clone(std::span<const InstructionId> operands,
-                                              std::span<const AxisSharding> results) {
+                                              std::span<const SharedSharding> results) {
   return partitioner_.split(clone_value(operands, results));
 }
 
@@ -212,7 +225,7 @@ InstructionId OpPartition::masked(const Shard& tile, std::span<const size_t> dim
   InstructionId out = tile.id;
   const Dims local = here.dims(tile.id);
   for (size_t dim : dims) {
-    const int64_t size = tile.shape.dims[dim];
+    const int64_t size = tile.shape->dims[dim];
     if (local[dim] * tile_count(tile.sharding, dim) == size) continue;
     const InstructionId index =
         here.binary(Op::Add, here.iota(ElementType::S32, local, static_cast<int64_t>(dim)),

@@ -11,8 +11,8 @@ namespace hilo {
 struct LocalOperands {
   const RoleQuestion& question;
   const Roles& roles;
-  std::vector<Shard> operands;        // by leaf, in the shardings of the roles
-  std::vector<AxisSharding> results;  // by leaf, as the roles give them; summands unreduced
+  std::vector<Shard> operands;          // by leaf, in the shardings of the roles
+  std::vector<SharedSharding> results;  // by leaf, as the roles give them; summands unreduced
 
   std::vector<InstructionId> ids() const {
     std::vector<InstructionId> out;
@@ -58,6 +58,7 @@ class OpPartition {
     return module().attributes<A>(global_);
   }
   const Shape& shape() { return module().shape(global_); }
+  const std::vector<GlobalShape>& leaves() { return partitioner_.leaves(global_); }
   InstructionId operand(size_t i) { return module().operand(global_, i); }
   const Shape& operand_shape(size_t i) { return module().shape(operand(i)); }
   size_t operand_count() { return module()[global_].operand_count; }
@@ -72,24 +73,24 @@ class OpPartition {
   // The same by the form of least cost, the first one among equals.
   Result<Shards> by_cheapest(std::span<const LocalForm> forms);
   // What the instruction states of its leaves; what it says nothing of is whole on every device.
-  Result<std::vector<AxisSharding>> wanted();
+  Result<std::vector<SharedSharding>> wanted();
   // Axes along which its shapes are local already.
   const SubAxes& manual() { return partitioner_.manual(global_); }
   // Operands whole on every device, and the instruction as it is; then results cut as is stated.
   Result<Shards> replicated();
   // The two halves of that: operands as whole values, and leaves that are whole on every device.
   Result<std::vector<InstructionId>> whole_operands();
-  Result<Shards> whole_results(std::span<const InstructionId> leaves);
+  Result<Shards> whole_results(std::span<const InstructionId> ids);
   // One leaf for each leaf of the result, whole or not, brought to what the instruction states.
   // What it says nothing of stays as it is, but that summands are added.
   Result<Shards> as_stated(Shards leaves);
 
   // The leaves of the instruction with other operands and local shapes, otherwise as it is.
   std::vector<InstructionId> clone(std::span<const InstructionId> operands,
-                                   std::span<const AxisSharding> results);
+                                   std::span<const SharedSharding> results);
   // The same, as one value whose attributes can be changed.
   InstructionId clone_value(std::span<const InstructionId> operands,
-                            std::span<const AxisSharding> results);
+                            std::span<const SharedSharding> results);
   // The tile with `value`, a scalar, in the dimensions' padding.
   InstructionId masked(const Shard& tile, std::span<const size_t> dims, InstructionId value);
   // s32: how many elements of the whole array stand before the tile in a dimension.
@@ -106,9 +107,10 @@ class OpPartition {
   // Found when it is asked for: that of a call would look through what it calls.
   uint32_t rule();
   RoleQuestion question(const LocalForm& form, std::span<const Shard> operands,
-                        std::span<const AxisSharding> wanted);
+                        std::span<const SharedSharding> wanted);
   Result<Shards> emit(const LocalForm& form, LocalOperands local,
-                      std::span<const AxisSharding> wanted);
+                      std::span<const SharedSharding> needed,
+                      std::span<const SharedSharding> wanted);
   Shards operand_leaves();
   Result<std::vector<InstructionId>> emit_plain(const LocalOperands& local);
 
@@ -116,7 +118,6 @@ class OpPartition {
   InstructionId global_;
   std::optional<uint32_t> rule_;
   std::optional<ShardingFactors> factors_;
-  std::vector<Shape> leaves_;
 };
 
 Result<Shards> partition_elementwise(OpPartition& op);

@@ -18,8 +18,8 @@ Result<InstructionId> operand_as(OpPartition& op, size_t i, const Shards& like) 
   return op.partitioner().joined(op.operand_shape(i), leaves);
 }
 
-std::vector<AxisSharding> shardings_of(const Shards& tiles) {
-  std::vector<AxisSharding> out;
+std::vector<SharedSharding> shardings_of(const Shards& tiles) {
+  std::vector<SharedSharding> out;
   for (const Shard& tile : tiles) out.push_back(tile.sharding);
   return out;
 }

@@ -159,9 +159,10 @@ class PartialReducePartition {
     const Dims tile = code.dims(operands[0]);
     const auto found = best(operands, std::min(tile[static_cast<size_t>(dim_)], wanted_));
     for (size_t i = 0; i < arrays_; ++i) {
-      Shard part = {found[i], local.results[i], *local.question.results[i].shape};
-      part.shape.dims[static_cast<size_t>(dim_)] = code.dims(found[i])[static_cast<size_t>(dim_)];
-      HILO_TRY(const InstructionId parts, gathered_parts(op_, part, axes));
+      Shape shape = *local.question.results[i].shape;
+      shape.dims[static_cast<size_t>(dim_)] = code.dims(found[i])[static_cast<size_t>(dim_)];
+      HILO_TRY(const InstructionId parts,
+               gathered_parts(op_, {found[i], local.results[i], std::move(shape)}, axes));
       operands[i] = side_by_side(code, parts);
     }
     return best(operands, wanted_);

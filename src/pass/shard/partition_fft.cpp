@@ -179,7 +179,7 @@ class FftPartition {
     const ElementType real = to_.type == ElementType::C128 ? ElementType::F64 : ElementType::F32;
     const auto rank = std::ssize(dims);
     const InstructionId offset =
-        code.scaled(code.coordinate(*local.results[0].mesh, axes), dims.back());
+        code.scaled(code.coordinate(*local.results[0]->mesh, axes), dims.back());
     const InstructionId q = code.binary(Op::Add, code.iota(ElementType::S32, dims, rank - 1),
                                         code.broadcast(offset, dims, {}));
     const InstructionId product =

@@ -161,7 +161,7 @@ class GatherPartition {
   }
 
   InstructionId gather(std::span<const InstructionId> operands,
-                       std::span<const AxisSharding> results) {
+                       std::span<const SharedSharding> results) {
     const InstructionId out = op_.clone_value(operands, results);
     const Dims tile = op_.module().shape(operands[0]).dims;
     auto& a = op_.module().mutable_attributes<GatherAttributes>(out);

@@ -1,7 +1,7 @@
 // What keeps the elements of each dimension, and constants.
 #include <algorithm>
 
-#include "pass/shard/op_partition.h"
+#include "pass/shard/whole_arrays.h"
 
 namespace hilo {
 namespace {
@@ -18,31 +18,55 @@ std::optional<Literal> splat_of(const Literal& literal) {
 }
 
 // Whether all arrays are cut as the result is to be: then no other roles cost less.
-bool lie_alike(OpPartition& op, const AxisSharding& wanted) {
-  if (!wanted.unreduced.empty() || *wanted.mesh != *op.partitioner().mesh()) return false;
+bool lie_alike(OpPartition& op, const SharedSharding& wanted) {
+  if (!wanted->unreduced.empty() || *wanted->mesh != *op.partitioner().mesh()) return false;
   for (size_t i = 0; i < op.operand_count(); ++i) {
     const Shard& operand = op.operand_shards(i)[0];
-    if (operand.shape.is_scalar() ? !operand.sharding.unreduced.empty()
-                                  : operand.sharding != wanted)
+    if (operand.shape->is_scalar() ? !operand.sharding->unreduced.empty()
+                                   : operand.sharding != wanted)
       return false;
   }
   return true;
 }
 
-}  // namespace
-
-Result<Shards> partition_elementwise(OpPartition& op) {
-  HILO_TRY(const std::vector<AxisSharding> wanted, op.wanted());
-  if (!lie_alike(op, wanted[0])) return op.by_factors();
-  std::vector<InstructionId> operands;
-  for (size_t i = 0; i < op.operand_count(); ++i) operands.push_back(op.operand_shards(i)[0].id);
-  return Shards{{op.clone(operands, wanted)[0], wanted[0], op.shape()}};
+bool are_whole(OpPartition& op, const SharedSharding& wanted) {
+  const auto is_whole = [&](const AxisSharding& sharding) {
+    return !sharding.is_sharded() && sharding.unreduced.empty() && sharding.manual == op.manual() &&
+           *sharding.mesh == *op.partitioner().mesh();
+  };
+  for (size_t i = 0; i < op.operand_count(); ++i)
+    if (!is_whole(op.operand_shards(i)[0].sharding)) return false;
+  return is_whole(wanted);
 }
 
-Result<Shards> partition_BitcastConvert(OpPartition& op) { return op.by_factors(); }
-Result<Shards> partition_Broadcast(OpPartition& op) { return op.by_factors(); }
+Shards on_tiles(OpPartition& op, std::span<const SharedSharding> wanted) {
+  std::vector<InstructionId> operands;
+  for (size_t i = 0; i < op.operand_count(); ++i) operands.push_back(op.operand_shards(i)[0].id);
+  return {{op.clone(operands, wanted)[0], wanted[0], op.leaves()[0]}};
+}
+
+Result<Shards> by_factors_unless_whole(OpPartition& op) {
+  HILO_TRY(std::optional<Shards> whole, on_whole_arrays(op));
+  return whole ? *std::move(whole) : op.by_factors();
+}
+
+}  // namespace
+
+Result<std::optional<Shards>> on_whole_arrays(OpPartition& op) {
+  HILO_TRY(const std::vector<SharedSharding> wanted, op.wanted());
+  if (!are_whole(op, wanted[0])) return std::nullopt;
+  return on_tiles(op, wanted);
+}
+
+Result<Shards> partition_elementwise(OpPartition& op) {
+  HILO_TRY(const std::vector<SharedSharding> wanted, op.wanted());
+  return lie_alike(op, wanted[0]) ? on_tiles(op, wanted) : op.by_factors();
+}
+
+Result<Shards> partition_BitcastConvert(OpPartition& op) { return by_factors_unless_whole(op); }
+Result<Shards> partition_Broadcast(OpPartition& op) { return by_factors_unless_whole(op); }
 Result<Shards> partition_Map(OpPartition& op) { return op.by_factors(); }
-Result<Shards> partition_Transpose(OpPartition& op) { return op.by_factors(); }
+Result<Shards> partition_Transpose(OpPartition& op) { return by_factors_unless_whole(op); }
 
 // A bitcast is about layouts, which tiles do not share with the array.
 Result<Shards> partition_Bitcast(OpPartition& op) { return op.replicated(); }
@@ -56,11 +80,11 @@ Result<Shards> partition_Copy(OpPartition& op) { return op.as_stated(op.operand_
 Result<Shards> partition_Constant(OpPartition& op) {
   const Literal* literal = op.attributes<ConstantAttributes>().literal.literal.get();
   HILO_TRY(const auto stated, op.partitioner().stated(op.id()));
-  if (!literal || !stated[0] || !stated[0]->is_sharded()) return op.replicated();
+  if (!literal || stated.empty() || !stated[0]->is_sharded()) return op.replicated();
   const std::optional<Literal> scalar = splat_of(*literal);
   if (!scalar) return op.replicated();
-  const Shape local = local_shape(op.shape(), *stated[0]);
-  return Shards{{op.code().splat(local.dims, *scalar), *stated[0], op.shape()}};
+  Dims local = local_dims(op.shape().dims, stated[0]);
+  return Shards{{op.code().splat(std::move(local), *scalar), stated[0], op.leaves()[0]}};
 }
 
 Result<Shards> partition_Iota(OpPartition& op) {

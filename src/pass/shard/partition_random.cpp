@@ -9,12 +9,12 @@ Result<Shards> partition_RngBitGenerator(OpPartition& op) { return op.replicated
 Result<Shards> partition_RngGetAndUpdateState(OpPartition& op) { return op.replicated(); }
 
 Result<Shards> partition_Rng(OpPartition& op) {
-  HILO_TRY(const std::vector<AxisSharding> wanted, op.wanted());
+  HILO_TRY(const std::vector<SharedSharding> wanted, op.wanted());
   AxisSharding sharding = wanted[0];
   sharding.unreduced.clear();
   sharding.unreduced_op.clear();
   HILO_TRY(const std::vector<InstructionId> operands, op.whole_operands());
-  InstructionId tile = op.clone_value(operands, std::array{sharding});
+  InstructionId tile = op.clone_value(operands, std::array{SharedSharding(sharding)});
   const Mesh& mesh = *sharding.mesh;
   SubAxes different = sharding.axes();
   different.insert(different.end(), sharding.manual.begin(), sharding.manual.end());

@@ -79,9 +79,9 @@ Result<Shards> cross_region(OpPartition& op, bool begins) {
   HILO_TRY(const auto stated, op.partitioner().stated(op.id()));
   Shard tile = op.operand_shards(0)[0];
   const AxisSharding wanted =
-      stated[0] ? *stated[0] : op.partitioner().replicated(op.shape().dims.size());
+      stated.empty() ? op.partitioner().replicated(op.shape().dims.size()) : *stated[0];
   HILO_TRY(tile.sharding, over_mesh_of(tile.sharding, wanted));
-  const Shape local = begins ? op.shape() : tile.shape;
+  const Shape local = begins ? op.shape() : *tile.shape;
   HILO_TRY(const Border border, find_border(tile.sharding, wanted, begins, local));
   const AxisSharding before = begins ? border.outside : border.inside;
   const AxisSharding after = begins ? border.inside : border.outside;
@@ -93,11 +93,12 @@ Result<Shards> cross_region(OpPartition& op, bool begins) {
                 "{} inside",
                 to_string_without_layout(local_shape(op.shape(), after)),
                 to_string_without_layout(op.module().shape(tile.id)),
-                axes_text(begins ? tile.sharding : after),
-                axes_text(begins ? after : tile.sharding));
+                axes_text(begins ? *tile.sharding : after),
+                axes_text(begins ? after : *tile.sharding));
   if (begins) {
     LocalCode code = op.code();
-    tile.id = op.masked(tile, uneven_dims(tile.shape, op.shape()), code.zeros(tile.shape.type, {}));
+    tile.id =
+        op.masked(tile, uneven_dims(tile.shape, op.shape()), code.zeros(tile.shape->type, {}));
   }
   const Shard crossed = {tile.id, after, op.shape()};
   HILO_TRY(const InstructionId out, op.partitioner().resharded(crossed, wanted));

@@ -2,6 +2,7 @@
 // neighbours in row-major order.
 #include <algorithm>
 
+#include "pass/shard/whole_arrays.h"
 #include "pass/shard/window_tiles.h"
 
 namespace hilo {
@@ -148,6 +149,8 @@ class ReshapePartition {
 
 Result<Shards> partition_Reshape(OpPartition& op) {
   if (stays_whole(op)) return op.replicated();
+  HILO_TRY(std::optional<Shards> whole, on_whole_arrays(op));
+  if (whole) return *std::move(whole);
   ReshapePartition reshape(op);
   return op.by_factors(reshape.form());
 }

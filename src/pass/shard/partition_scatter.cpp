@@ -57,7 +57,7 @@ class ScatterPartition {
 
   // Updates of a device are combined with nothing, and the array comes in where it is wanted.
   Result<LocalForm> into_neutral() {
-    HILO_TRY(const std::vector<AxisSharding> wanted, op_.wanted());
+    HILO_TRY(const std::vector<SharedSharding> wanted, op_.wanted());
     const Shard array = op_.operand_shards(0)[0];
     const double sent = op_.partitioner().bytes_to_bring(array, wanted[0]);
     LocalForm form = into_array();
@@ -187,7 +187,7 @@ class ScatterPartition {
 
   // Windows may begin before the tile and end behind it: so much lies around it meanwhile.
   Result<std::vector<InstructionId>> scatter(LocalCode& code, std::vector<InstructionId> operands,
-                                             std::span<const AxisSharding> results,
+                                             std::span<const SharedSharding> results,
                                              const Dims& around) {
     const bool is_padded = std::ranges::any_of(around, [](int64_t size) { return size > 0; });
     const Dims tile = local_dims(array_.dims, results[0]);

@@ -133,7 +133,7 @@ class ScatterPartition {
     Window here = window_;
     for (const Dimension& one : dims) {
       operand.id = one.rows.exchange(op_, std::span(&operand, 1), one.dim,
-                                     code.zeros(operand.shape.type, {}));
+                                     code.zeros(operand.shape->type, {}));
       source.id =
           one.windows.exchange(op_, std::span(&source, 1), one.dim, code.constant(*neutral_));
       here.dims[one.dim].padding_low = here.dims[one.dim].padding_high = 0;

@@ -69,9 +69,10 @@ class TopKPartition {
         code.convert(op_.offset(tile.sharding, array_, row), code.type(found[1]));
     found[1] = code.binary(Op::Add, found[1], code.broadcast(offset, code.dims(found[1]), {}));
     for (size_t i = 0; i < found.size(); ++i) {
-      Shard part = {found[i], local.results[i], *local.question.results[i].shape};
-      part.shape.dims.back() = code.dims(found[i]).back();
-      HILO_TRY(const InstructionId parts, gathered_parts(op_, part, axes));
+      Shape shape = *local.question.results[i].shape;
+      shape.dims.back() = code.dims(found[i]).back();
+      HILO_TRY(const InstructionId parts,
+               gathered_parts(op_, {found[i], local.results[i], std::move(shape)}, axes));
       found[i] = side_by_side(code, parts);
     }
     const std::vector<InstructionId> of_found = best(found[0], k_);

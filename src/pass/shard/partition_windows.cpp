@@ -95,7 +95,7 @@ class WindowedReduction {
   }
 
   InstructionId windowed(std::span<const InstructionId> operands,
-                         std::span<const AxisSharding> results, const Window& window) {
+                         std::span<const SharedSharding> results, const Window& window) {
     const InstructionId out = op_.clone_value(operands, results);
     op_.module().mutable_attributes<ReduceWindowAttributes>(out).window = window;
     return out;

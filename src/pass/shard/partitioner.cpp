@@ -34,7 +34,7 @@ void take_dims(const Shape& from, Shape& to) {
 
 // Nothing where all leaves are whole.
 std::shared_ptr<const Sharding> sharding_of(const Shape& shape, const Shards& leaves) {
-  const auto is_sharded = [](const Shard& leaf) { return leaf.sharding.is_sharded(); };
+  const auto is_sharded = [](const Shard& leaf) { return leaf.sharding->is_sharded(); };
   if (std::ranges::none_of(leaves, is_sharded)) return nullptr;
   Sharding out;
   for (const Shard& leaf : leaves) out.elements.push_back(tile_sharding(leaf.sharding));
@@ -117,10 +117,9 @@ Result<void> Partitioner::find_manual_axes() {
   given.computations.assign(order_.rbegin(), order_.rend());
   for (ComputationId computation : given.computations)
     for (InstructionId id : module()[computation].instructions) {
-      HILO_TRY(auto leaves, stated(id));
-      if (std::ranges::any_of(leaves,
-                              [](const auto& leaf) { return leaf && !leaf->manual.empty(); }))
-        given.of[id] = std::move(leaves);
+      HILO_TRY(const auto leaves, stated(id));
+      if (std::ranges::any_of(leaves, [](const auto& leaf) { return !leaf->manual.empty(); }))
+        given.of[id].assign(leaves.begin(), leaves.end());
     }
   HILO_TRY(manual_axes_, hilo::find_manual_axes(module(), given));
   return {};
@@ -131,7 +130,7 @@ Result<void> Partitioner::agree(InstructionId caller) {
   const std::vector<ComputationId> callees = module().called(module()[caller]);
   const Op op = module()[caller].op;
   if (op == Op::Call) return {};
-  HILO_TRY(auto leaves, stated(caller));
+  HILO_TRY(auto leaves, stated_leaves(caller));
   for (ComputationId callee : callees) {
     if (op == Op::While) HILO_DO(fill(module()[callee].parameters[0], leaves));
     if (op == Op::Conditional || callee == callees.back())
@@ -139,10 +138,11 @@ Result<void> Partitioner::agree(InstructionId caller) {
   }
   size_t next = 0;
   for_each_leaf(module().shape(caller), [&](const Shape& leaf, std::span<const int64_t>) {
-    auto& sharding = leaves[next++];
-    if (sharding) return;
-    sharding = replicated_sharding(mesh_, leaf.dims.size());
-    sharding->manual = manual(caller);
+    auto& known = leaves[next++];
+    if (known) return;
+    AxisSharding sharding = replicated_sharding(mesh_, leaf.dims.size());
+    sharding.manual = manual(caller);
+    known = std::move(sharding);
   });
   for (ComputationId callee : callees) {
     Boundary& boundary = boundaries_[callee.value];
@@ -152,9 +152,14 @@ Result<void> Partitioner::agree(InstructionId caller) {
   return {};
 }
 
-Result<void> Partitioner::fill(InstructionId from,
-                               std::vector<std::optional<AxisSharding>>& into) const {
-  HILO_TRY(auto leaves, stated(from));
+Result<Partitioner::StatedLeaves> Partitioner::stated_leaves(InstructionId global) const {
+  HILO_TRY(const auto leaves, stated(global));
+  if (!leaves.empty()) return StatedLeaves(leaves.begin(), leaves.end());
+  return StatedLeaves(static_cast<size_t>(leaf_count(module().shape(global))));
+}
+
+Result<void> Partitioner::fill(InstructionId from, StatedLeaves& into) const {
+  HILO_TRY(auto leaves, stated_leaves(from));
   if (leaves.size() != into.size()) return {};
   for (size_t i = 0; i < into.size(); ++i)
     if (!into[i]) into[i] = std::move(leaves[i]);
@@ -184,7 +189,7 @@ std::vector<uint64_t> Partitioner::key_of(const RoleQuestion& question) {
   return key;
 }
 
-const Roles& Partitioner::roles(uint32_t rule, const RoleQuestion& question) {
+const Partitioner::Choice& Partitioner::roles(uint32_t rule, const RoleQuestion& question) {
   std::vector<uint64_t> key = key_of(question);
   key.push_back(rule);
   if (&question.factors != &factors(rule)) {
@@ -197,7 +202,13 @@ const Roles& Partitioner::roles(uint32_t rule, const RoleQuestion& question) {
   }
   const auto known = roles_.find(key);
   if (known != roles_.end()) return known->second;
-  return roles_.emplace(std::move(key), choose_roles(question, costs_)).first->second;
+  Choice& out = roles_[std::move(key)];
+  out.roles = choose_roles(question, costs_);
+  for (const RoleArray& operand : question.operands)
+    out.operands.push_back(operand_sharding(question, operand, out.roles));
+  for (const RoleArray& result : question.results)
+    out.results.push_back(result_sharding(question, result, out.roles));
+  return out;
 }
 
 AxisSharding Partitioner::replicated(size_t rank) const {
@@ -206,12 +217,13 @@ AxisSharding Partitioner::replicated(size_t rank) const {
   return out;
 }
 
-Result<std::vector<std::optional<AxisSharding>>> Partitioner::stated(InstructionId global) const {
-  const Shape& shape = module().shape(global);
-  std::vector<std::optional<AxisSharding>> out(static_cast<size_t>(leaf_count(shape)));
+Result<std::span<const SharedSharding>> Partitioner::stated(InstructionId global) const {
   const auto& sharding = module().extra(module()[global]).sharding;
-  if (!sharding || sharding->kind == Sharding::Kind::Unknown) return out;
-  const auto [known, is_new] = stated_.try_emplace({sharding.get(), module()[global].shape.value});
+  if (!sharding || sharding->kind == Sharding::Kind::Unknown) return {};
+  const Shape& shape = module().shape(global);  // of an array the rank says all
+  const uint32_t like =
+      shape.is_array() ? static_cast<uint32_t>(shape.dims.size()) : ~module()[global].shape.value;
+  const auto [known, is_new] = stated_.try_emplace({sharding.get(), like});
   if (is_new) {
     auto leaves = stated_shardings(module(), global, mesh_);
     if (!leaves) {
@@ -221,18 +233,26 @@ Result<std::vector<std::optional<AxisSharding>>> Partitioner::stated(Instruction
     }
     for (AxisSharding& leaf : *leaves) known->second.push_back(settled(std::move(leaf), mesh_));
   }
-  std::ranges::copy(known->second, out.begin());
-  return out;
+  return known->second;
+}
+
+const std::vector<GlobalShape>& Partitioner::leaves(InstructionId global) {
+  const auto [known, is_new] = leaves_.try_emplace(module()[global].shape.value);
+  if (is_new)
+    for_each_leaf(module().shape(global), [&](const Shape& leaf, std::span<const int64_t>) {
+      known->second.push_back(leaf);
+    });
+  return known->second;
 }
 
 bool Partitioner::is_splat(const Shard& tile) const {
-  return tile.id && tile.sharding.unreduced.empty() && module()[tile.id].op == Op::Broadcast &&
+  return tile.id && tile.sharding->unreduced.empty() && module()[tile.id].op == Op::Broadcast &&
          module().shape(module().operand(tile.id, 0)).dims.empty();
 }
 
 RoleArray Partitioner::role_array(const Shard& tile, const DimensionFactors& factors) const {
   const Shard* const origin = origin_of(tile);
-  return {&tile.shape, &factors, &tile.sharding, origin ? &origin->sharding : nullptr,
+  return {&*tile.shape, &factors, &*tile.sharding, origin ? &*origin->sharding : nullptr,
           is_splat(tile)};
 }
 
@@ -246,15 +266,15 @@ const Shard* Partitioner::origin_of(const Shard& tile) const {
 double Partitioner::bytes_to_bring(const Shard& tile, const AxisSharding& to) {
   if (is_splat(tile)) return 0;
   const auto& plan =
-      costs_.plan(tile.shape.dims, tile.sharding, before_new_summands(tile.sharding, to));
-  return plan ? plan->bytes_per_device(tile.shape.type) : INFINITY;
+      costs_.plan(tile.shape->dims, tile.sharding, before_new_summands(tile.sharding, to));
+  return plan ? plan->bytes_per_device(tile.shape->type) : INFINITY;
 }
 
 Result<InstructionId> Partitioner::resharded(const Shard& shard, const AxisSharding& to) {
-  if (!shard.shape.is_array() || shard.sharding == to) return shard.id;
+  if (!shard.shape->is_array() || shard.sharding == to) return shard.id;
   if (is_splat(shard) && to.unreduced.empty())
     return LocalCode(editor_, shard.id)
-        .broadcast(module().operand(shard.id, 0), local_dims(shard.shape.dims, to), {});
+        .broadcast(module().operand(shard.id, 0), local_dims(shard.shape->dims, to), {});
   for (const Known& known : resharded_[shard.id.value])
     if (known.other.sharding == to && known.sharding == shard.sharding &&
         known.other.shape == shard.shape)
@@ -271,15 +291,15 @@ Result<InstructionId> Partitioner::resharded(const Shard& shard, const AxisShard
   const Shard origin = found ? *found : Shard{shard.id, from, shard.shape};
   if (found && cost(origin.sharding) < cost(from)) return resharded(origin, to);
   const AxisSharding before = before_new_summands(from, to);
-  const Result<ReshardPlan>& plan = costs_.plan(shard.shape.dims, from, before);
+  const Result<ReshardPlan>& plan = costs_.plan(shard.shape->dims, from, before);
   if (!plan) return std::unexpected(plan.error());
   const auto first = static_cast<uint32_t>(module().instructions.size());
-  HILO_TRY(InstructionId out, emit_reshard(editor_, shard.id, shard.shape.dims, *plan, channel_));
+  HILO_TRY(InstructionId out, emit_reshard(editor_, shard.id, shard.shape->dims, *plan, channel_));
   note_reason(first, shard, to);
   HILO_TRY(out, as_summand(out, to, axes_outside(*to.mesh, to.unreduced, before.unreduced)));
   resharded_[shard.id.value].push_back({shard.sharding, {out, to, shard.shape}});
   if (plan->elements == 0 && out != shard.id && from.unreduced.empty() && to.unreduced.empty())
-    origins_[out.value] = {to, origin};
+    origins_.insert_or_assign(out.value, Known{to, origin});
   return out;
 }
 
@@ -336,6 +356,7 @@ void Partitioner::split(InstructionId local, std::vector<InstructionId>& out) {
 
 Result<void> Partitioner::run() {
   channel_ = hilo::next_channel(module());
+  tiles_.resize(module().instructions.size());
   HILO_DO(find_boundaries());
   for (ComputationId id : order_) HILO_DO(partition(id));
   finish_entry();
@@ -368,7 +389,7 @@ Result<void> Partitioner::partition(ComputationId global) {
   callee.local = local_;
   for (InstructionId id : std::vector(module()[global].parameters)) {
     HILO_TRY(tiles_[id.value], visit(id));
-    callee.parameters.push_back(tiles_[id.value]);
+    callee.parameters.push_back(shards(id));
   }
   for (InstructionId id : operands_first(module(), global)) {
     if (module()[id].op == Op::Parameter) continue;
@@ -384,7 +405,7 @@ Result<void> Partitioner::partition(ComputationId global) {
   }
   const InstructionId root = module()[global].root;
   std::vector<InstructionId> leaves;
-  callee.result = tiles_.at(root.value);
+  callee.result = shards(root);
   const auto& result = boundaries_[global.value].result;
   for (size_t i = 0; i < callee.result.size(); ++i) {
     Shard& tile = callee.result[i];
@@ -408,20 +429,21 @@ InstructionId Partitioner::clone(InstructionId global, std::span<const Instructi
 }
 
 Result<Shards> Partitioner::parameter(InstructionId global) {
-  HILO_TRY(auto said, stated(global));
+  HILO_TRY(auto said, stated_leaves(global));
   const auto& agreed = boundaries_[module()[global].computation.value].parameter;
   if (!agreed.empty()) said = agreed;
-  const std::vector<Shape> shapes = leaf_shapes(module().shape(global));
+  const std::vector<GlobalShape>& shapes = leaves(global);
   Shards out;
   Shape local = module().shape(global);
   size_t next = 0;
   const std::function<void(Shape&)> cut = [&](Shape& shape) {
     for (Shape& element : shape.elements) cut(element);
     if (shape.is_tuple()) return;
-    AxisSharding sharding = said[next] ? *said[next] : replicated(shape.dims.size());
+    const SharedSharding sharding =
+        said[next] ? *said[next] : SharedSharding(replicated(shape.dims.size()));
     ++next;
     if (shape.is_array()) shape = local_shape(shape, sharding);
-    out.push_back({{}, std::move(sharding), shapes[next - 1]});
+    out.push_back({{}, sharding, shapes[next - 1]});
   };
   cut(local);
   const InstructionId parameter = clone(global, {});

@@ -14,14 +14,15 @@
 #include "pass/shard/reshard_costs.h"
 #include "pass/shard/roles.h"
 #include "pass/shard/sharding_table.h"
+#include "pass/shard/shared_value.h"
 
 namespace hilo {
 
 // One array of a value: the local instruction, and what of the global array it is.
 struct Shard {
   InstructionId id;
-  AxisSharding sharding;
-  Shape shape;  // global
+  SharedSharding sharding;
+  GlobalShape shape;  // global
 };
 using Shards = std::vector<Shard>;  // a leaf each, in order; of a token one without dimensions
 
@@ -38,7 +39,11 @@ class Partitioner {
   // Instructions that are alike have one rule, and the same roles where their arrays lie alike.
   Result<uint32_t> rule(InstructionId global) { return rules_.of_instruction(global); }
   const ShardingFactors& factors(uint32_t rule) const { return rules_[rule].factors; }
-  const Roles& roles(uint32_t rule, const RoleQuestion& question);
+  struct Choice {
+    Roles roles;
+    std::vector<SharedSharding> operands, results;  // under the roles
+  };
+  const Choice& roles(uint32_t rule, const RoleQuestion& question);
   const SharedMesh& mesh() const { return mesh_; }
   int64_t devices() const { return mesh_size(*mesh_); }
   int64_t next_channel() { return channel_++; }
@@ -53,13 +58,17 @@ class Partitioner {
   // The shardings to which a value is brought already, or will be by users that would choose so if
   // they were alone; but for one user.
   std::vector<AxisSharding> at_hand(InstructionId value, InstructionId but);
-  bool has_shards(InstructionId global) const { return tiles_.contains(global.value); }
+  bool has_shards(InstructionId global) const {
+    return global.value < tiles_.size() && tiles_[global.value].has_value();
+  }
   // Of a global instruction that has been visited.
-  const Shards& shards(InstructionId global) const { return tiles_.at(global.value); }
+  const Shards& shards(InstructionId global) const { return tiles_.at(global.value).value(); }
   // Whether anybody reads the leaf of a global instruction.
   bool is_read(InstructionId global, size_t leaf) const;
-  // What a global instruction says of its leaves; nothing where it says nothing.
-  Result<std::vector<std::optional<AxisSharding>>> stated(InstructionId global) const;
+  // What a global instruction says of its leaves; none where it says nothing.
+  Result<std::span<const SharedSharding>> stated(InstructionId global) const;
+  // The leaves of a global instruction.
+  const std::vector<GlobalShape>& leaves(InstructionId global);
   // The tile under another sharding. Reshardings of a value are kept and used again; one number
   // everywhere is written anew, and what was cut from a larger tile is brought from that where it
   // sends less.
@@ -93,7 +102,9 @@ class Partitioner {
   Result<void> find_boundaries();
   Result<void> find_manual_axes();
   Result<void> agree(InstructionId caller);
-  Result<void> fill(InstructionId from, std::vector<std::optional<AxisSharding>>& into) const;
+  using StatedLeaves = std::vector<std::optional<SharedSharding>>;
+  Result<StatedLeaves> stated_leaves(InstructionId global) const;
+  Result<void> fill(InstructionId from, StatedLeaves& into) const;
   Result<void> partition(ComputationId global);
   Result<Shards> visit(InstructionId global);
   InstructionId joined(const Shape& global, std::span<const InstructionId> leaves, size_t& next);
@@ -110,28 +121,29 @@ class Partitioner {
   std::unordered_map<uint32_t, InstructionId> anchors_;  // by local computation: where code begins
   // What a computation takes and gives, where its callers need it so; by computation.
   struct Boundary {
-    std::vector<std::optional<AxisSharding>> parameter, result;
+    StatedLeaves parameter, result;
   };
   std::unordered_map<uint32_t, Boundary> boundaries_;
   Editor editor_;  // behind what is added without it
   ReshardCosts costs_;
   PropagationRules rules_;
   mutable ShardingTable table_;
-  std::map<std::vector<uint64_t>, Roles> roles_;
-  // By what is stated and the shape.
-  mutable std::map<std::pair<const Sharding*, uint32_t>, std::vector<AxisSharding>> stated_;
+  std::unordered_map<std::vector<uint64_t>, Choice, StepKeyHash> roles_;
+  // By what is stated and, of an array, the rank; else the shape's number, counted from the end.
+  mutable std::map<std::pair<const Sharding*, uint32_t>, std::vector<SharedSharding>> stated_;
+  std::unordered_map<uint32_t, std::vector<GlobalShape>> leaves_;  // by shape
   int64_t channel_ = 1;
   ComputationId local_;
   ManualAxes manual_axes_;
   InstructionId visited_;
   std::unordered_map<uint32_t, std::set<int64_t>> read_;  // by tuple that is taken apart alone
   std::vector<bool> is_cloned_;                           // by instruction
-  std::unordered_map<uint32_t, Shards> tiles_;            // by instruction
+  std::vector<std::optional<Shards>> tiles_;              // by instruction
   std::unordered_map<uint32_t, Callee> callees_;          // by computation
   // By tile. At the border of a manual region one tile is of two arrays, so what is known of it is
   // known of it under one sharding.
   struct Known {
-    AxisSharding sharding;
+    SharedSharding sharding;
     Shard other;
   };
   std::unordered_map<uint32_t, std::vector<Known>> resharded_;  // what it was brought to

@@ -50,10 +50,10 @@ double bytes_to_run(const Shape& tile, size_t dim, int64_t tiles) {
 InstructionId run_over_tiles(OpPartition& op, const RunningDim& running, const Shard& own,
                              Op combiner, InstructionId initial, InstructionId neutral) {
   LocalCode code = op.code();
-  const auto& axes = own.sharding.dims[running.dim].axes;
-  const DeviceTiles grid(own.sharding, own.shape.dims);
+  const auto& axes = own.sharding->dims[running.dim].axes;
+  const DeviceTiles grid(own.sharding, own.shape->dims);
   const int64_t tiles = axes_size(axes), rows = code.dims(own.id)[running.dim];
-  const InstructionId tile = code.coordinate(*own.sharding.mesh, axes);
+  const InstructionId tile = code.coordinate(*own.sharding->mesh, axes);
   const auto received = [&](InstructionId value, int64_t distance, int64_t first) {
     std::vector<std::pair<int64_t, int64_t>> pairs;
     for (int64_t device = 0; device < grid.devices(); ++device) {

@@ -28,7 +28,7 @@ bool has_small_dims(const Shape& shape) {
 
 bool cuts_slices(const Shard& tile, std::span<const int64_t> sizes) {
   for (size_t dim = 0; dim < sizes.size(); ++dim)
-    if (sizes[dim] != tile.shape.dims[dim] && tile_count(tile.sharding, dim) > 1) return true;
+    if (sizes[dim] != tile.shape->dims[dim] && tile_count(tile.sharding, dim) > 1) return true;
   return false;
 }
 
@@ -38,7 +38,7 @@ TileWindow tile_window(OpPartition& op, const Shard& tile, std::span<const Instr
   const Dims local = code.dims(tile.id);
   TileWindow out;
   for (size_t dim = 0; dim < local.size(); ++dim) {
-    const int64_t whole = tile.shape.dims[dim];
+    const int64_t whole = tile.shape->dims[dim];
     out.sizes.push_back(std::min(sizes[dim], local[dim]));
     out.shifts.emplace_back();
     if (sizes[dim] == whole) {
