@@ -19,8 +19,24 @@ SubAxes shared_prefix(std::span<const SubAxis> a, std::span<const SubAxis> b) {
   return out;
 }
 
+void merge_in_place(SubAxes& axes) {
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const bool follows = i > 0 && axes[i - 1].axis == axes[i].axis &&
+                         axes[i - 1].pre_size * axes[i - 1].size == axes[i].pre_size;
+    if (axes[i].size != 1 && !follows) continue;
+    axes = merge_axes(axes);
+    return;
+  }
+}
+
+// All but the last axis whole, and that one or the front of it.
 bool is_prefix(std::span<const SubAxis> a, std::span<const SubAxis> of) {
-  return std::ranges::equal(shared_prefix(a, of), a);
+  if (a.empty()) return true;
+  if (a.size() > of.size()) return false;
+  const size_t last = a.size() - 1;
+  const SubAxis &end = a[last], &same = of[last];
+  return std::ranges::equal(a.first(last), of.first(last)) && end.axis == same.axis &&
+         end.pre_size == same.pre_size && end.size <= same.size && same.size % end.size == 0;
 }
 
 SubAxes behind_prefix(std::span<const SubAxis> list, std::span<const SubAxis> prefix) {

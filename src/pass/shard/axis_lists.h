@@ -7,6 +7,8 @@ namespace hilo {
 
 // What both begin with, sub-axes included: {'x':(1)4} and {'x':(1)2, 'y'} have {'x':(1)2}.
 SubAxes shared_prefix(std::span<const SubAxis> a, std::span<const SubAxis> b);
+// merge_axes() where it changes something.
+void merge_in_place(SubAxes& axes);
 bool is_prefix(std::span<const SubAxis> a, std::span<const SubAxis> of);
 // What `list` has behind `prefix`, which it begins with.
 SubAxes behind_prefix(std::span<const SubAxis> list, std::span<const SubAxis> prefix);

@@ -25,7 +25,8 @@ SubAxes take_axes(int64_t size, bool is_minor, SubAxes& rest) {
     next.size /= part;
     break;  // what is left of the factor and of the axis have nothing in common
   }
-  return merge_axes(out);
+  merge_in_place(out);
+  return out;
 }
 
 }  // namespace
@@ -36,7 +37,7 @@ ArrayFactors axes_of_factors(const ShardingFactors& factors, const DimensionFact
   ArrayFactors out;
   out.factors.resize(factors.factors.size());
   const auto block = [&](const SubAxes& axes) {
-    out.blocked.insert(out.blocked.end(), axes.begin(), axes.end());
+    if (!axes.empty()) out.blocked.insert(out.blocked.end(), axes.begin(), axes.end());
   };
   block(sharding.replicated), block(sharding.unreduced), block(sharding.manual);
   for (size_t d = 0; d < dims.size(); ++d) {
@@ -44,7 +45,7 @@ ArrayFactors axes_of_factors(const ShardingFactors& factors, const DimensionFact
     const bool is_later = dim.priority > priority;
     SubAxes rest = prefix ? (*prefix)[d] : SubAxes();
     if (is_later) block(dim.axes);
-    else rest.insert(rest.end(), dim.axes.begin(), dim.axes.end());
+    else if (!dim.axes.empty()) rest.insert(rest.end(), dim.axes.begin(), dim.axes.end());
     std::ranges::reverse(rest);
     bool is_full = true;  // the factor before takes no more
     for (size_t i = 0; i < dims[d].size(); ++i) {
@@ -55,7 +56,7 @@ ArrayFactors axes_of_factors(const ShardingFactors& factors, const DimensionFact
       factor.is_here = true;
       factor.is_closed = !dim.is_open || is_later;
       factor.is_minor = i + 1 == dims[d].size();
-      if (is_full) factor.axes = take_axes(size, factor.is_minor, rest);
+      if (is_full && !rest.empty()) factor.axes = take_axes(size, factor.is_minor, rest);
       is_full = is_full && axes_size(factor.axes) == size;
     }
     block(rest);
@@ -73,7 +74,8 @@ SubAxes axes_of_dimension(const ShardingFactors& factors, std::span<const size_t
     out.insert(out.end(), axes.begin(), axes.end());
     if (axes_size(axes) != factors.factors[factor].size) break;
   }
-  return merge_axes(out);
+  merge_in_place(out);
+  return out;
 }
 
 bool is_reached(const ShardingFactors& factors, std::span<const size_t> of_dim, size_t factor,

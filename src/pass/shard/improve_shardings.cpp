@@ -17,14 +17,13 @@ class Improvement {
       : state_(state),
         graph_(state.graph),
         values_(state.values),
+        given_(state.given_ids),
         ids_(state.ids),
         costs_(nullptr) {}
 
   void run() {
     weigh();
     questions_left_ = graph_.instances.size() + state_.more_questions;
-    for (const AxisSharding& sharding : values_.shardings)
-      given_.push_back(state_.table.intern(sharding));
     while (sweep()) {
     }
   }
@@ -138,10 +137,17 @@ class Improvement {
     const ShardingFactors& factors = graph_.rules[instance.rule].factors;
     std::vector<const SubAxes*> axes(factors.factors.size());
     std::deque<ArrayFactors> arrays;
+    bool is_any_sharded = false;
     for (size_t i = 0; i < instance.count; ++i) {
+      const uint32_t leaf = graph_.leaves[instance.first + i], value = values_.value_of[leaf];
+      if (values_.is_foreign[value] || values_.edge_of[leaf] ||
+          !state_.table[ids_[value]].unreduced.empty())
+        return std::nullopt;
+      is_any_sharded |= state_.table.is_sharded(ids_[value]);
+    }
+    for (size_t i = 0; is_any_sharded && i < instance.count; ++i) {
       const AxisSharding& sharding = state_.table[ids_[value_at(instance, i)]];
       const StepArray array = graph_.array(values_, instance, i, &sharding);
-      if (!array.sharding || array.prefix || !sharding.unreduced.empty()) return std::nullopt;
       arrays.push_back(axes_of_factors(factors, *array.dims, sharding, nullptr,
                                        std::numeric_limits<int64_t>::max()));
       for (size_t d = 0; d < array.dims->size(); ++d)
@@ -166,8 +172,9 @@ class Improvement {
   Cost find_cost(const Instance& instance) {
     if (auto known = find_cost_in_place(instance)) return *known;
     const PropagationRule& rule = graph_.rules[instance.rule];
-    std::vector<Shape> shapes;
+    std::vector<const Shape*> shapes;
     std::vector<AxisSharding> shardings;
+    shardings.reserve(instance.count);
     for (uint32_t leaf : graph_.leaves_of(instance)) {
       shapes.push_back(values_.shapes[leaf]);
       shardings.push_back(sharding_at(leaf));
@@ -182,11 +189,11 @@ class Improvement {
     std::vector<size_t> operands;
     for (size_t i = 0; i < instance.count; ++i) {
       const bool is_result = i >= instance.operands;
-      if (!shapes[i].is_array()) continue;
+      if (!shapes[i]->is_array()) continue;
       if (!is_result) operands.push_back(i);
       (is_result ? question.results : question.operands)
           .push_back(
-              {&shapes[i],
+              {shapes[i],
                is_result ? &rule.factors.results[i - instance.operands] : &rule.factors.operands[i],
                &shardings[i]});
     }
@@ -371,11 +378,11 @@ class Improvement {
   PropagationState state_;
   const PropagationGraph& graph_;
   const ShardedValues& values_;
+  const std::vector<uint32_t>& given_;  // by value: what it begins with
   std::vector<uint32_t>& ids_;
   ReshardCosts costs_;
   StepMemo steps_;
-  std::vector<uint32_t> given_;  // by value: what it begins with
-  std::vector<double> runs_;     // by computation
+  std::vector<double> runs_;  // by computation
   size_t questions_left_ = 0;
   std::vector<uint64_t> key_;  // of the cost or step that is looked up
   std::unordered_map<std::vector<uint64_t>, Cost, StepKeyHash> costs_of_;

@@ -10,7 +10,8 @@ namespace hilo {
 struct PropagationState {
   const Module& module;
   const GivenShardings& given;
-  const ShardedValues& values;  // with the shardings that are given
+  const ShardedValues& values;             // with the shardings that are given
+  const std::vector<uint32_t>& given_ids;  // of those, in the table
   const PropagationGraph& graph;
   ShardingTable& table;
   std::vector<uint32_t>& ids;  // of shardings in the table, by value

@@ -17,14 +17,17 @@ class Propagation {
   Result<void> run() {
     HILO_DO(build_graph(module_, given_, values_, graph_));
     for (const AxisSharding& sharding : values_.shardings) ids_.push_back(table_.intern(sharding));
+    const std::vector<uint32_t> given_ids = ids_;
     if (origins_) begin_origins();
-    for (int64_t priority : priorities())
+    for (int64_t priority : priorities()) {
+      settled_.assign(graph_.instances.size(), std::nullopt);
       for (PropagationLevel level : {PropagationLevel::SoleUses, PropagationLevel::KeptElements,
                                      PropagationLevel::PassingFactors, PropagationLevel::AllFactors,
                                      PropagationLevel::BroadcastResults})
         run_level(priority, level);
+    }
     run_level(*priorities().rbegin(), PropagationLevel::Conflicts);
-    improve_shardings({module_, given_, values_, graph_, table_, ids_, origins_});
+    improve_shardings({module_, given_, values_, given_ids, graph_, table_, ids_, origins_});
     for (size_t value = 0; value < ids_.size(); ++value)
       values_.shardings[value] = table_[ids_[value]];
     return {};
@@ -50,12 +53,13 @@ class Propagation {
       const uint32_t at = waiting.back();
       waiting.pop_back();
       is_waiting[at] = false;
-      for (uint32_t value : run_step(graph_.instances[at], priority, level))
-        for (uint32_t user : graph_.users_of(value))
-          if (!is_waiting[user]) {
-            is_waiting[user] = true;
-            waiting.push_back(user);
-          }
+      for (uint32_t value : run_step(at, priority, level))
+        for (uint32_t user : graph_.users_of(value)) {
+          settled_[user].reset();
+          if (is_waiting[user]) continue;
+          is_waiting[user] = true;
+          waiting.push_back(user);
+        }
     }
   }
 
@@ -64,20 +68,20 @@ class Propagation {
   }
 
   // The values that changed.
-  std::vector<uint32_t> run_step(const Instance& instance, int64_t priority,
-                                 PropagationLevel level) {
+  std::vector<uint32_t> run_step(uint32_t at, int64_t priority, PropagationLevel level) {
+    const Instance& instance = graph_.instances[at];
     bool any = false;
     for (uint32_t leaf : graph_.leaves_of(instance))
       any |= table_.is_sharded(ids_[values_.value_of[leaf]]) || values_.edge_of[leaf];
     if (!any) return {};
-    const uint32_t directions = directions_of(instance, level);
-    if (std::ranges::count(directions_[directions], Direction::None) ==
-        std::ssize(directions_[directions]))
-      return {};
+    const std::optional<uint32_t> directions = directions_of(instance, level);
+    if (!directions) return {};
     const bool settles = level == PropagationLevel::Conflicts;
-    find_key(instance, priority, 2 * directions + settles);
+    const uint64_t way = 2 * *directions + settles;
+    if (std::exchange(settled_[at], way) == way) return {};
+    find_key(instance, priority, way);
     const KnownStep& known =
-        memo_.step(key_, [&] { return step(instance, priority, directions, settles); });
+        memo_.step(key_, [&] { return step(instance, priority, *directions, settles); });
     const std::vector<uint32_t>& after = known.shardings;
     std::vector<uint32_t> changed;
     for (size_t i = 0; i < after.size(); ++i) {
@@ -90,8 +94,8 @@ class Propagation {
     return changed;
   }
 
-  // Levels that let a rule do the same are one.
-  uint32_t directions_of(const Instance& instance, PropagationLevel level) {
+  // Levels that let a rule do the same are one; nothing where they let it do nothing.
+  std::optional<uint32_t> directions_of(const Instance& instance, PropagationLevel level) {
     const uint64_t key = (uint64_t{instance.rule} << 32) + (static_cast<uint64_t>(level) << 16) +
                          instance.sole_uses * 4 + static_cast<uint64_t>(instance.direction);
     const auto [known, is_new] = number_of_directions_.try_emplace(key);
@@ -101,6 +105,7 @@ class Propagation {
     for (Direction& direction : out)
       direction = static_cast<Direction>(static_cast<uint8_t>(direction) &
                                          static_cast<uint8_t>(instance.direction));
+    if (std::ranges::count(out, Direction::None) == std::ssize(out)) return std::nullopt;
     known->second =
         static_cast<uint32_t>(std::ranges::find(directions_, out) - directions_.begin());
     if (known->second == directions_.size()) directions_.push_back(std::move(out));
@@ -138,11 +143,13 @@ class Propagation {
   KnownStep step(const Instance& instance, int64_t priority, uint32_t directions, bool settles) {
     const PropagationRule& rule = graph_.rules[instance.rule];
     std::vector<StepArray> arrays;
+    arrays.reserve(instance.count);
     for (size_t i = 0; i < instance.count; ++i)
       arrays.push_back(graph_.array(values_, instance, i, &table_[ids_[value_at(instance, i)]]));
-    const auto after = propagate_step(
+    auto after = propagate_step(
         {rule.factors, arrays, directions_[directions], rule.is_elementwise, settles, priority});
-    KnownStep out{{}, after.moves};
+    KnownStep out{{}, std::move(after.moves)};
+    out.shardings.reserve(instance.count);
     for (size_t i = 0; i < instance.count; ++i) {
       const uint32_t before = ids_[value_at(instance, i)];
       out.shardings.push_back(after.shardings[i] ? table_.intern(*after.shardings[i]) : before);
@@ -159,7 +166,10 @@ class Propagation {
   StepMemo memo_;
   std::vector<uint64_t> key_;  // of the step
   std::vector<std::vector<Direction>> directions_;
-  std::unordered_map<uint64_t, uint32_t> number_of_directions_;
+  std::unordered_map<uint64_t, std::optional<uint32_t>> number_of_directions_;
+  // By instance: with which directions its step was taken last, if its arrays have not changed
+  // since.
+  std::vector<std::optional<uint64_t>> settled_;
   std::vector<uint32_t> ids_;  // of shardings in the table, by value
 };
 

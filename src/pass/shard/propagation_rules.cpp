@@ -1,7 +1,5 @@
 #include "pass/shard/propagation_rules.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
 #include "pass/field_hash.h"
@@ -126,15 +124,14 @@ Result<uint32_t> PropagationRules::of_instruction(InstructionId id) {
 
 uint32_t PropagationRules::of_identity(const Shape& shape) {
   const auto id = static_cast<uint32_t>(rules_.size());
+  const auto [found, is_new] = identities_.try_emplace(shape.dims, id);
+  if (!is_new) return found->second;
   ShardingFactors factors;
   DimensionFactors dims;
   for (int64_t size : shape.dims) {
     dims.push_back({factors.factors.size()});
     factors.factors.push_back({size});
   }
-  const std::string text = fmt::format("{}", fmt::join(shape.dims, ","));
-  const auto [found, is_new] = of_texts_.try_emplace(text, id);
-  if (!is_new) return found->second;
   factors.operands = {dims};
   factors.results = {dims};
   rules_.push_back({std::move(factors), false, false, true});

@@ -56,6 +56,7 @@ class PropagationRules {
   std::deque<PropagationRule> rules_;
   std::unordered_multimap<size_t, Known> known_;
   std::map<std::string, uint32_t, std::less<>> of_texts_;
+  std::map<Dims, uint32_t> identities_;  // by dimensions
 };
 
 }  // namespace hilo

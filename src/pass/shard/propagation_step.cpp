@@ -15,7 +15,8 @@ struct Offer {
 
 class Stepper {
  public:
-  explicit Stepper(const Step& step) : step_(step) {
+  explicit Stepper(const Step& step) : step_(step), is_extended_(step.arrays.size()) {
+    arrays_.reserve(step.arrays.size());
     for (const StepArray& array : step.arrays)
       arrays_.push_back(
           array.sharding ? axes_of_factors(step.factors, *array.dims, *array.sharding, array.prefix,
@@ -29,7 +30,9 @@ class Stepper {
       for (const Offer& offer : offers()) changed |= take(offer);
     }
     StepOutcome out;
-    for (size_t a = 0; a < arrays_.size(); ++a) out.shardings.push_back(written(a));
+    out.shardings.resize(arrays_.size());
+    for (size_t a = 0; a < arrays_.size(); ++a)
+      if (is_extended_[a]) out.shardings[a] = written(a);
     out.moves = std::move(moves_);
     return out;
   }
@@ -48,13 +51,15 @@ class Stepper {
     std::vector<Offer> out;
     for (size_t factor = 0; factor < step_.factors.factors.size(); ++factor)
       if (auto offer = offer_of(factor)) out.push_back(std::move(*offer));
-    std::ranges::stable_sort(out, [&](const Offer& a, const Offer& b) {
-      const int64_t of_a = step_.arrays[a.source].elements, of_b = step_.arrays[b.source].elements;
-      if (of_a != of_b) return of_a > of_b;
-      const int64_t size_a = axes_size(a.axes), size_b = axes_size(b.axes);
-      if (step_.is_elementwise && size_a != size_b) return size_a > size_b;
-      return a.source < b.source;
-    });
+    if (out.size() > 1)
+      std::ranges::stable_sort(out, [&](const Offer& a, const Offer& b) {
+        const int64_t of_a = step_.arrays[a.source].elements,
+                      of_b = step_.arrays[b.source].elements;
+        if (of_a != of_b) return of_a > of_b;
+        const int64_t size_a = axes_size(a.axes), size_b = axes_size(b.axes);
+        if (step_.is_elementwise && size_a != size_b) return size_a > size_b;
+        return a.source < b.source;
+      });
     return out;
   }
 
@@ -66,7 +71,7 @@ class Stepper {
     bool agree = true;
     for (size_t a = 0; a < arrays_.size(); ++a) {
       const FactorAxes& here = arrays_[a].factors[factor];
-      if (!here.is_here) continue;
+      if (here.axes.empty() || here.axes == out.axes) continue;
       SubAxes both = shared_prefix(out.axes, here.axes);
       if (both == here.axes) continue;
       if (both != out.axes && step_.settles_conflicts) {
@@ -86,23 +91,26 @@ class Stepper {
 
   bool take(const Offer& offer) {
     bool changed = false;
-    SubAxes to_operands = offer.axes;
+    std::span<const SubAxis> to_operands = offer.axes;
+    SubAxes shared;  // with the results
     for (bool results : {true, false})
       for (size_t a = 0; a < arrays_.size(); ++a) {
         if (step_.arrays[a].is_result != results || !arrays_[a].factors[offer.factor].is_here)
           continue;
         if (allows(step_.directions[offer.factor], way_to(step_.arrays[a])))
           changed |= extend(a, offer, results ? offer.axes : to_operands);
-        if (results && step_.is_elementwise)
-          to_operands = shared_prefix(to_operands, arrays_[a].factors[offer.factor].axes);
+        if (!results || !step_.is_elementwise) continue;
+        shared = shared_prefix(to_operands, arrays_[a].factors[offer.factor].axes);
+        to_operands = shared;
       }
     return changed;
   }
 
-  bool extend(size_t a, const Offer& offer, const SubAxes& wanted) {
+  bool extend(size_t a, const Offer& offer, std::span<const SubAxis> wanted) {
     const size_t factor = offer.factor;
     FactorAxes& here = arrays_[a].factors[factor];
-    if (here.is_closed || !is_prefix(here.axes, wanted)) return false;
+    if (here.is_closed || std::ranges::equal(here.axes, wanted) || !is_prefix(here.axes, wanted))
+      return false;
     const auto& of_dim = (*step_.arrays[a].dims)[here.dim];
     if (!is_reached(step_.factors, of_dim, factor, arrays_[a])) return false;
     const int64_t size = step_.factors.factors[factor].size;
@@ -116,9 +124,10 @@ class Stepper {
       if (part > 1) taken.push_back({axis.axis, axis.pre_size, part});
       if (part != axis.size) break;
     }
-    taken = merge_axes(taken);
+    merge_in_place(taken);
     if (taken == here.axes) return false;
     here.axes = std::move(taken);
+    is_extended_[a] = true;
     moves_.push_back({a, here.dim, offer.source, arrays_[offer.source].factors[factor].dim});
     return true;
   }
@@ -142,7 +151,7 @@ class Stepper {
         if (!is_prefix((*array.prefix)[d], axes)) continue;
         axes = behind_prefix(axes, (*array.prefix)[d]);
       }
-      axes = merge_axes(axes);
+      merge_in_place(axes);
       if (axes_size(axes) <= axes_size(dim.axes)) continue;
       if (!out) out = *array.sharding;
       out->dims[d].axes = std::move(axes);
@@ -152,6 +161,7 @@ class Stepper {
 
   const Step& step_;
   std::vector<ArrayFactors> arrays_;
+  std::vector<bool> is_extended_;  // by array: some factor took axes
   std::vector<StepMove> moves_;
 };
 

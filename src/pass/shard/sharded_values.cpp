@@ -63,7 +63,7 @@ class ValueNumbering {
     parent_.resize(out_.first_leaf.back());
     std::iota(parent_.begin(), parent_.end(), 0);
     out_.edge_of.resize(parent_.size());
-    out_.shapes.resize(parent_.size(), Shape::token());
+    out_.shapes.resize(parent_.size());
   }
 
   uint32_t root_of(uint32_t leaf) {
@@ -165,7 +165,7 @@ class ValueNumbering {
           uint32_t& value = number[root_of(static_cast<uint32_t>(leaf))];
           if (value == UINT32_MAX) add_value(value, shape);
           set_manual(value, leaf, id);
-          if (shape.is_array()) out_.shapes[leaf] = Shape::array(shape.type, shape.dims);
+          out_.shapes[leaf] = &shape;
           out_.value_of[leaf++] = value;
         });
       }

@@ -22,7 +22,7 @@ struct ShardedValues {
   std::vector<uint32_t> value_of;          // by leaf
   std::vector<const RegionEdge*> edge_of;  // by leaf; null where it is no edge
   std::deque<RegionEdge> edges;
-  std::vector<Shape> shapes;            // by leaf, without layouts
+  std::vector<const Shape*> shapes;     // by leaf; the module's, as long as that gets no new ones
   std::vector<AxisSharding> shardings;  // by value
   std::vector<InstructionId> said_by;   // by value: who said what is given of it, or none
   std::vector<bool> is_foreign;         // by value: over another mesh, so that nothing propagates

@@ -57,6 +57,7 @@ class ShardingWriter {
     for (size_t i = 0; i < values_.leaf_count(a); ++i) {
       const AxisSharding of_a = values_.sharding_of(values_.leaf(a, i));
       const AxisSharding of_b = values_.sharding_of(values_.leaf(b, i));
+      if (of_a == of_b) continue;
       if (*of_a.mesh != *of_b.mesh || tile_sharding(of_a) != tile_sharding(of_b)) return false;
     }
     return true;
@@ -89,13 +90,14 @@ class ShardingWriter {
 
   // One for all leaves of a sharding: who reads them finds those that are alike.
   const std::shared_ptr<const Sharding>& text_of(size_t leaf) {
-    const AxisSharding* sharding = &values_.shardings[values_.value_of[leaf]];
-    AxisSharding shown;
-    if (values_.edge_of[leaf]) shown = values_.sharding_of(leaf), sharding = &shown;
-    const uint32_t number = table_.intern(*sharding);
+    if (values_.edge_of[leaf]) return text_of(values_.sharding_of(leaf));
+    return text_of(values_.shardings[values_.value_of[leaf]]);
+  }
+  const std::shared_ptr<const Sharding>& text_of(const AxisSharding& sharding) {
+    const uint32_t number = table_.intern(sharding);
     texts_.resize(std::max<size_t>(texts_.size(), number + 1));
     auto& text = texts_[number];
-    if (!text) text = std::make_shared<const Sharding>(tile_sharding(*sharding));
+    if (!text) text = std::make_shared<const Sharding>(tile_sharding(sharding));
     return text;
   }
 
