@@ -8,19 +8,36 @@ namespace {
 
 constexpr Atom no_atom = std::numeric_limits<Atom>::max();
 
+// How many atoms a dimension of the target has where others of their size stand.
+size_t exchangeable(const ReshardSpace& space, const AtomLists& lists, size_t dim) {
+  const auto has_size = [&](Atom atom, Atom other) {
+    return space.size(atom) == space.size(other);
+  };
+  const auto target = space.target().of(dim);
+  return static_cast<size_t>(std::ranges::mismatch(target, lists.of(dim), has_size).in1 -
+                             target.begin());
+}
+
+bool is_permuted(const ReshardSpace& space, const AtomLists& lists, size_t dim) {
+  const size_t count = exchangeable(space, lists, dim);
+  return !std::ranges::equal(space.target().of(dim).first(count), lists.of(dim).first(count));
+}
+
 }  // namespace
 
 // Who loses its axis gets the one that was displaced in turn: the tiles that need not move are
 // most.
 AtomLists permuted(const ReshardSpace& space, const AtomLists& lists, size_t first, size_t last) {
+  bool is_any = false;
+  for (size_t dim = first; dim < last; ++dim) is_any |= is_permuted(space, lists, dim);
+  if (!is_any) return lists;
   AtomLists wanted = lists;
   std::vector<Atom> displaced(space.atoms(), no_atom);  // by the atom that comes in its stead
   for (size_t dim = 0; dim < space.rank(); ++dim) {
     const auto target = space.target().of(dim), list = lists.of(dim);
     for (size_t i = 0; i < list.size(); ++i) wanted.replace(dim, i, no_atom);
-    for (size_t i = 0; dim >= first && dim < last && i < std::min(target.size(), list.size()) &&
-                       space.size(target[i]) == space.size(list[i]);
-         ++i) {
+    const size_t count = dim >= first && dim < last ? exchangeable(space, lists, dim) : 0;
+    for (size_t i = 0; i < count; ++i) {
       wanted.replace(dim, i, target[i]);
       displaced[target[i]] = list[i];
     }

@@ -87,7 +87,7 @@ class Search {
     if (!space_.pending(lists).empty()) return add_reductions(at, lists);
     add_permute(at, lists, 0, space_.rank());
     for (size_t dim = 0; dim < space_.rank(); ++dim) add_permute(at, lists, dim, dim + 1);
-    Exchange exchange{lists, {}, space_.used(lists), {}, false};
+    const Exchange exchange{lists, space_.used(lists), {}};
     add_exchanges(at, lists, 0, exchange);
   }
 
@@ -196,12 +196,11 @@ class Search {
   }
 
   // An all-gather or all-to-all as it is put together, dimension by dimension.
+  enum Change : size_t { Released, Added };
   struct Exchange {
     AtomLists next;
-    std::vector<Atom> released;
-    AtomSet used;  // by what is kept or added
-    std::vector<Atom> added;
-    bool has_gained = false;
+    AtomSet used;         // before
+    ListedAtoms changed;  // by Change
   };
 
   void add_exchanges(size_t at, const AtomLists& lists, size_t dim, const Exchange& so_far) {
@@ -212,15 +211,14 @@ class Search {
       Exchange next = so_far;
       next.next.truncate(dim, kept);
       if (!space_.nests(dim, list.first(kept), list)) continue;
-      next.released.insert(next.released.end(), list.begin() + static_cast<std::ptrdiff_t>(kept),
-                           list.end());
+      for (Atom atom : list.subspan(kept)) next.changed.append(Released, atom);
       add_exchanges(at, lists, dim + 1, next);
     }
-    if (!begins_with(target, list)) return;
+    if (target.size() == list.size() || !begins_with(target, list)) return;
     Exchange next = so_far;
     for (size_t i = list.size(); i < target.size(); ++i) {
       next.next.append(dim, target[i]);
-      next.added.push_back(target[i]);
+      next.changed.append(Added, target[i]);
       if (space_.nests(dim, list, next.next.of(dim))) add_exchanges(at, lists, dim + 1, next);
     }
   }
@@ -234,16 +232,17 @@ class Search {
   // What is added was released by another dimension, or cuts nothing so far. A gather of several
   // dimensions has to be put in order: as many gathers of one each are no worse.
   void finish_exchange(size_t at, const AtomLists& lists, const Exchange& exchange) {
-    if (exchange.released.empty()) return;
+    const auto released = exchange.changed.of(Released), added = exchange.changed.of(Added);
+    if (released.empty()) return;
     bool moves = false;
-    for (Atom atom : exchange.added) {
-      const bool is_released = std::ranges::count(exchange.released, atom) > 0;
+    for (Atom atom : added) {
+      const bool is_released = std::ranges::count(released, atom) > 0;
       if (exchange.used[atom] && !is_released) return;
       moves |= is_released;
     }
-    if (!moves && !exchange.added.empty()) return;  // a slice and a gather
+    if (!moves && !added.empty()) return;  // a slice and a gather
     int64_t operand = 1, joined = 0;
-    const int64_t group = group_size(exchange.released);
+    const int64_t group = group_size(released);
     for (size_t dim = 0; dim < space_.rank(); ++dim) {
       operand *= gathered_tile(dim, lists.of(dim), exchange.next.of(dim));
       joined += exchange.next.size(dim) < lists.size(dim);
@@ -253,8 +252,8 @@ class Search {
     const int64_t held = space_.tile_elements(lists) +
                          (copies ? 2 : 1) * std::max(operand, space_.tile_elements(exchange.next));
     const int64_t missing = space_.missing(lists, exchange.next);
-    add_step(at, exchange.next, moves ? Kind::AllToAll : Kind::AllGather, exchange.released,
-             {missing, moves ? 1 : joined, sent, held});
+    add_step(at, exchange.next, moves ? Kind::AllToAll : Kind::AllGather,
+             {released.begin(), released.end()}, {missing, moves ? 1 : joined, sent, held});
   }
 
   // Of a dimension that loses axes, before what lies beyond the new tile is cut off.

@@ -182,6 +182,17 @@ ShardingAtoms RoleSpace::atoms_of(const RoleArray& array, const AtomRoles& roles
   return out;
 }
 
+bool RoleSpace::is_kept(const Shape& shape, const ShardingAtoms& from,
+                        const ShardingAtoms& to) const {
+  if (!from.unreduced.empty() || !to.unreduced.empty()) return false;
+  for (size_t dim = 0; dim < shape.dims.size(); ++dim) {
+    const auto before = from.dims.of(dim), behind = to.dims.of(dim);
+    if (std::ranges::mismatch(before, behind).in1 != before.end()) return false;
+    if (before.size() < behind.size() && shape.dims[dim] % size(behind) != 0) return false;
+  }
+  return true;
+}
+
 // Summands take a reduce-scatter at least, once the tiles are cut along all free axes of the
 // target.
 int64_t RoleSpace::min_elements(const Shape& shape, const ShardingAtoms& from,

@@ -35,6 +35,8 @@ class RoleSpace {
   std::optional<ShardingAtoms> atoms_of(const AxisSharding& sharding) const;
   // Of an array under the roles, as of operand_sharding() and, with `reduced`, result_sharding().
   ShardingAtoms atoms_of(const RoleArray& array, const AtomRoles& roles, bool reduced) const;
+  // Whether tiles stay as they are, or are cut into tiles without padding.
+  bool is_kept(const Shape& shape, const ShardingAtoms& from, const ShardingAtoms& to) const;
   // What devices send together at least from one sharding to another; 0 where that is not found
   // without looking at each device.
   int64_t min_elements(const Shape& shape, const ShardingAtoms& from,

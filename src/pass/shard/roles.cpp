@@ -1,8 +1,8 @@
 #include "pass/shard/roles.h"
 
 #include <algorithm>
-#include <deque>
 
+#include "pass/shard/axis_lists.h"
 #include "pass/shard/role_axes.h"
 
 namespace hilo {
@@ -19,7 +19,7 @@ void put_dims(const RoleArray& array, const Roles& roles, AxisSharding& out) {
     SubAxes& axes = out.dims[dim].axes;
     for (size_t factor : (*array.factors)[dim])
       axes.insert(axes.end(), roles.axes[factor].begin(), roles.axes[factor].end());
-    axes = merge_axes(axes);
+    merge_in_place(axes);
   }
 }
 
@@ -54,8 +54,9 @@ class ArrayCosts {
     const auto known = std::ranges::find(known_, own, &Known::roles);
     if (known != known_.end()) return *known;
     Known& out = known_.emplace_back(own);
-    out.is_exact = !array_.at_hand.empty() && is_at_hand(wanted(own));
-    if (!out.is_exact) out.seconds = bound(space_.atoms_of(array_, own, is_result_));
+    const ShardingAtoms at = space_.atoms_of(array_, own, is_result_);
+    out.is_exact = is_there(at) || (!array_.at_hand.empty() && is_at_hand(wanted(own)));
+    if (!out.is_exact) out.seconds = bound(at);
     return out;
   }
 
@@ -76,6 +77,13 @@ class ArrayCosts {
     const Roles roles = space_.roles(own);
     return is_result_ ? result_sharding(question_, array_, roles)
                       : operand_sharding(question_, array_, roles);
+  }
+
+  // Whether each device has all that it is to have, so that there is nothing to plan.
+  bool is_there(const ShardingAtoms& roles) const {
+    if (!atoms_ || array_.sharding->manual != question_.manual) return false;
+    return is_result_ ? space_.is_kept(*array_.shape, roles, *atoms_)
+                      : space_.is_kept(*array_.shape, *atoms_, roles);
   }
 
   bool is_at_hand(const AxisSharding& sharding) const {
@@ -112,6 +120,7 @@ class RoleSearch {
  public:
   RoleSearch(const RoleQuestion& question, ReshardCosts& costs)
       : question_(question), costs_(costs), space_(question) {
+    arrays_.reserve(question.operands.size() + question.results.size());
     for (const RoleArray& operand : question.operands)
       if (!operand.is_free && !operand.is_left_out)
         arrays_.emplace_back(question, space_, costs, operand, false);
@@ -121,11 +130,13 @@ class RoleSearch {
 
   Roles run() {
     consider({});
-    for (const RoleArray* first : space_.arrays()) {
-      AtomRoles alone = space_.project(*first);
-      consider(alone);
-      for (const RoleArray* other : space_.arrays()) space_.merge(space_.project(*other), alone);
-      consider(alone);
+    std::vector<AtomRoles> seeds;
+    seeds.reserve(space_.arrays().size());
+    for (const RoleArray* array : space_.arrays()) seeds.push_back(space_.project(*array));
+    for (AtomRoles roles : seeds) {
+      consider(roles);
+      for (const AtomRoles& other : seeds) space_.merge(other, roles);
+      consider(roles);
     }
     if (best_.sent > 0)
       while (improve()) {
@@ -194,7 +205,7 @@ class RoleSearch {
   const RoleQuestion& question_;
   ReshardCosts& costs_;
   RoleSpace space_;
-  std::deque<ArrayCosts> arrays_;  // that cost something
+  std::vector<ArrayCosts> arrays_;  // that cost something
   std::vector<ArrayCosts::Known*> known_;
   Candidate best_;
 };
