@@ -17,9 +17,14 @@ std::optional<Literal> splat_of(const Literal& literal) {
   return out;
 }
 
+bool is_over_mesh(OpPartition& op, const AxisSharding& sharding) {
+  const SharedMesh& mesh = op.partitioner().mesh();
+  return sharding.mesh == mesh || *sharding.mesh == *mesh;
+}
+
 // Whether all arrays are cut as the result is to be: then no other roles cost less.
 bool lie_alike(OpPartition& op, const SharedSharding& wanted) {
-  if (!wanted->unreduced.empty() || *wanted->mesh != *op.partitioner().mesh()) return false;
+  if (!wanted->unreduced.empty() || !is_over_mesh(op, wanted)) return false;
   for (size_t i = 0; i < op.operand_count(); ++i) {
     const Shard& operand = op.operand_shards(i)[0];
     if (operand.shape->is_scalar() ? !operand.sharding->unreduced.empty()
@@ -32,7 +37,7 @@ bool lie_alike(OpPartition& op, const SharedSharding& wanted) {
 bool are_whole(OpPartition& op, const SharedSharding& wanted) {
   const auto is_whole = [&](const AxisSharding& sharding) {
     return !sharding.is_sharded() && sharding.unreduced.empty() && sharding.manual == op.manual() &&
-           *sharding.mesh == *op.partitioner().mesh();
+           is_over_mesh(op, sharding);
   };
   for (size_t i = 0; i < op.operand_count(); ++i)
     if (!is_whole(op.operand_shards(i)[0].sharding)) return false;

@@ -29,7 +29,7 @@ class Propagation {
     run_level(*priorities().rbegin(), PropagationLevel::Conflicts);
     improve_shardings({module_, given_, values_, given_ids, graph_, table_, ids_, origins_});
     for (size_t value = 0; value < ids_.size(); ++value)
-      values_.shardings[value] = table_[ids_[value]];
+      if (ids_[value] != given_ids[value]) values_.shardings[value] = table_[ids_[value]];
     return {};
   }
 

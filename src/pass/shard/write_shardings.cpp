@@ -18,6 +18,7 @@ class ShardingWriter {
     divide_evenly(module_[module_.entry].root);
     merge_clones();
     for (InstructionId copy : given_.inserted) drop_copy(copy);
+    module_.extras.reserve(module_.extras.size() + module_.instructions.size());
     for (ComputationId computation : given_.computations)
       for (InstructionId id : module_[computation].instructions)
         if (!module_[id].removed) write(id);
