@@ -16,9 +16,6 @@ namespace {
 
 // Tiles of each operand that is transposed are an array of the frame.
 constexpr size_t max_loops = 64, max_copies = 1024, max_transposed = 8;
-#define LIMIT(name, value) constexpr int64_t name = value;
-#include "pass/fuse/joined_loops.def"
-#undef LIMIT
 // Rows of a part that are copied by words of a register, in straight code.
 constexpr int64_t max_bytes = 256;
 
@@ -77,7 +74,8 @@ class Concatenation {
     // Of single elements side by side the loops are straight code, without a choice for each.
     const int64_t each = is_by_rows() ? shape_.dims[dim_] * inner_ : inner_;
     const bool is_single = is_by_rows() && each == static_cast<int64_t>(parts_.size());
-    return parts_.size() <= max_loops && (each >= shortest_joined || is_single || is_together_);
+    return parts_.size() <= max_loops &&
+           (each >= KernelLimits::shortest_joined || is_single || is_together_);
   }
 
   void write() {
@@ -108,7 +106,7 @@ class Concatenation {
         if (parts_[i].array || parts_[end].array || parts_[end].size != parts_[i].size) break;
         ids.push_back(parts_[end].id);
       }
-      if (parts_[i].array || std::ssize(ids) > max_together) continue;
+      if (parts_[i].array || std::ssize(ids) > KernelLimits::max_together) continue;
       const auto rows = find_flattened_rows(w_.elements, ids, module_.shape(ids[0]).dims, dim_);
       if (rows) flattened_.push_back({std::span(parts_).subspan(i, ids.size()), *rows});
     }
@@ -165,13 +163,13 @@ class Concatenation {
   }
 
   bool are_together() const {
-    if (parts_.size() < 2 || std::ssize(parts_) > max_together) return false;
+    if (parts_.size() < 2 || std::ssize(parts_) > KernelLimits::max_together) return false;
     const int64_t each = parts_[0].size * inner_;
     const auto is_alike = [&](const Part& part) {
       return !part.array && part.size == parts_[0].size;
     };
-    const bool is_short = each * std::ssize(parts_) < shortest_joined;
-    return each >= shortest_together && std::ranges::all_of(parts_, is_alike) &&
+    const bool is_short = each * std::ssize(parts_) < KernelLimits::shortest_joined;
+    return each >= KernelLimits::shortest_together && std::ranges::all_of(parts_, is_alike) &&
            (is_short || share_work());
   }
 
@@ -197,7 +195,7 @@ class Concatenation {
     return false;
   }
 
-  bool is_by_rows() const { return element_count(outer_) >= fewest_joined_rows; }
+  bool is_by_rows() const { return element_count(outer_) >= KernelLimits::fewest_joined_rows; }
 
   void write_rows() {
     const double each = static_cast<double>(shape_.dims[dim_] * inner_);
@@ -224,8 +222,8 @@ class Concatenation {
   // Where an element asks for others by its row's place among the dimensions, which would take a
   // division for each row.
   bool is_by_lines() const {
-    if (outer_.size() < 2 || outer_.back() < fewest_joined_rows ||
-        element_count(outer_) < fewest_joined_rows * outer_.back())
+    if (outer_.size() < 2 || outer_.back() < KernelLimits::fewest_joined_rows ||
+        element_count(outer_) < KernelLimits::fewest_joined_rows * outer_.back())
       return false;
     std::vector<InstructionId> seen;
     for (const Part& part : parts_)

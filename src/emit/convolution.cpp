@@ -17,10 +17,6 @@ namespace {
 
 using llvm::Value;
 
-#define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
-#include "pass/loop_limits.def"
-#undef LIMIT
-
 class Convolution {
  public:
   Convolution(KernelBuilder& w, InstructionId id, const ConvolutionKernel& kernel)
@@ -315,7 +311,8 @@ class Convolution {
     const WindowDim& dim = window_[last];
     const int64_t stride = kernel_strides_[at(labels_.kernel_input_feature)];
     return !is_depthwise() && !by_inputs_ && dim.size > 1 && dim.base_dilation == 1 &&
-           dim.window_dilation == 1 && !dim.reversal && features() * dim.size <= longest_line &&
+           dim.window_dilation == 1 && !dim.reversal &&
+           features() * dim.size <= KernelLimits::longest_line &&
            input_strides_[at(labels_.input_spatial[last])] == features() &&
            kernel_strides_[at(labels_.kernel_spatial[last])] == features() * stride;
   }

@@ -30,7 +30,7 @@ void write_in_blocks(KernelBuilder& w, InstructionId id, const DotKernel& kernel
 // Whether lines are worth vectors along them; of shorter ones of complex numbers LLVM would make
 // vectors across, whose shuffles take longer to compile than they save.
 bool has_long_lines(const Dims& dims) {
-  return !dims.empty() && dims.back() % LoopLimits::min_lanes == 0;
+  return !dims.empty() && dims.back() % KernelLimits::min_lanes == 0;
 }
 
 }  // namespace

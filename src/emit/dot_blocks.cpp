@@ -12,9 +12,6 @@ namespace {
 
 using llvm::Value;
 
-#define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
-#include "pass/loop_limits.def"
-#undef LIMIT
 // Elements of a right operand that does not stay in the caches, and how it is read then: so many
 // lines of so many columns after the other, as long pieces of memory, while what stands below them
 // is fetched into the second cache. (The first has few places for lines a power of two apart.)
@@ -22,12 +19,12 @@ using llvm::Value;
 // registers fetch more by themselves than when told to, from longer lines.
 constexpr int64_t large_operand = 1 << 21, lines_at_once = 8, columns_of_few_registers = 2048,
                   min_strip_bytes = 512;
-constexpr int64_t columns_at_once = LoopLimits::tile;
+constexpr int64_t columns_at_once = KernelLimits::tile;
 
 // Strips for so many rows are transposed by tiles of so many lanes at most, which take longer, but
 // not to compile.
 constexpr int64_t rows_of_small_tiles = 64;
-constexpr int64_t small_tile = LoopLimits::min_lanes;
+constexpr int64_t small_tile = KernelLimits::min_lanes;
 class Dot {
  public:
   Dot(KernelBuilder& w, const Side& lhs, const Side& rhs, ElementType result)
@@ -41,18 +38,20 @@ class Dot {
         form_(product_form(lhs, rhs, result, registers_)),
         sum_(form_.sum),
         in_columns_(form_.in_columns) {
-    rows_ = std::min<int64_t>(lhs.own.count, few);
+    rows_ = std::min<int64_t>(lhs.own.count, KernelLimits::few);
     if (in_columns_) {
       // Beside the numbers that rows are made with, fewer sums have registers.
       const int64_t most = is_made_ && !registers_.are_many() ? 4 : 8;
       lanes_ = std::max<int64_t>(most / std::bit_ceil(static_cast<uint64_t>(rows_)), 1) *
                lanes_of_register();
       columns_ = lanes_ = std::min(lanes_, rhs.own.count);
-      by_strips_ = lhs.own.count <= few && rhs.own.count * rhs.depth.count >= large_operand;
+      by_strips_ =
+          lhs.own.count <= KernelLimits::few && rhs.own.count * rhs.depth.count >= large_operand;
       if (by_strips_)
         columns_ *= std::max<int64_t>(min_strip_bytes / storage_bytes(rhs.type) / lanes_, 1);
     } else {
-      columns_ = std::min<int64_t>(rhs.own.count, registers_.are_many() ? few : few / 2);
+      columns_ = std::min<int64_t>(
+          rhs.own.count, registers_.are_many() ? KernelLimits::few : KernelLimits::few / 2);
       lanes_ = lanes_of_register() * (columns_ == 1 ? 2 : 1);
       while (lanes_ > std::max<int64_t>(depth(), 1)) lanes_ /= 2;
     }

@@ -7,7 +7,7 @@ namespace {
 
 // Rows of elements in straight code that are whole vectors on every chip; the others have a loop of
 // their own.
-constexpr int64_t rows_at_once = LoopLimits::widest_lanes;
+constexpr int64_t rows_at_once = KernelLimits::widest_lanes;
 
 class ProductOfParts {
  public:
@@ -72,7 +72,7 @@ class ProductOfParts {
     const auto make_row = [&](llvm::Value* r) {
       at[batches] = r;
       w_.elements.forget();
-      if (row < LoopLimits::short_row)
+      if (row < KernelLimits::short_row)
         for (int64_t i = 0; i < row; ++i) store(int64(b_, i));
       else
         loop(b_, row, [&](llvm::Value* place) {

@@ -189,7 +189,7 @@ class ElementLoops {
   // In iterations of as many elements as are a whole number of vectors.
   int64_t set_flat_count() {
     const int64_t count = element_count(dims_);
-    const int64_t each = std::max<int64_t>(1, std::gcd(count, LoopLimits::whole_lanes));
+    const int64_t each = std::max<int64_t>(1, std::gcd(count, KernelLimits::whole_lanes));
     w_.set_count(count / each, static_cast<double>(each));
     w_.set_block(1, each);
     return each;
@@ -197,7 +197,7 @@ class ElementLoops {
 
   void write_flat() {
     const int64_t each = set_flat_count();
-    if (element_count(dims_) >= LoopLimits::whole_lanes) w_.set_loop_kind(LoopsOver::Positions);
+    if (element_count(dims_) >= KernelLimits::whole_lanes) w_.set_loop_kind(LoopsOver::Positions);
     set_runs(*w_.function, each);
     loop(w_.b, multiply_index(w_.b, w_.begin, each), multiply_index(w_.b, w_.end, each),
          [&](llvm::Value* i) { store(Index::linear(w_.b, dims_, i)); });
@@ -224,8 +224,8 @@ class ElementLoops {
   // Not of what is transposed, nor of rows of a few elements that are many enough to be lanes.
   std::optional<FlattenedRows> flattened_rows() const {
     if (crossing_) return std::nullopt;
-    if (is_one_loop() && dims_[inner_] < LoopLimits::min_lanes && inner_ > 0 &&
-        dims_[inner_ - 1] >= 2 * LoopLimits::min_lanes)
+    if (is_one_loop() && dims_[inner_] < KernelLimits::min_lanes && inner_ > 0 &&
+        dims_[inner_ - 1] >= 2 * KernelLimits::min_lanes)
       return std::nullopt;
     return find_flattened_rows(w_.elements, leaf_ids(), dims_);
   }
@@ -234,16 +234,16 @@ class ElementLoops {
   bool has_short_rows() const {
     if (inner_ == 0 || !is_one_loop() || element_count(dims_) == 0) return false;
     const int64_t size = dims_[inner_];
-    if (size == LoopLimits::min_lanes) return !is_vector_of_eight();
-    return size < LoopLimits::min_lanes && !(size >= min_slice && gathers_slices());
+    if (size == KernelLimits::min_lanes) return !is_vector_of_eight();
+    return size < KernelLimits::min_lanes && !(size >= min_slice && gathers_slices());
   }
 
   // Rows that LoopVectorize would make of a vector or two and a rest.
   bool has_straight_rows() const {
     const int64_t size = dims_[inner_];
-    if (inner_ == 0 || size < LoopLimits::min_lanes || size > max_unrolled_row) return false;
+    if (inner_ == 0 || size < KernelLimits::min_lanes || size > max_unrolled_row) return false;
     const bool is_whole = std::has_single_bit(static_cast<uint64_t>(size));
-    if (element_count(dims_) / size < LoopLimits::min_lines || (is_whole && !chooses_by_index()))
+    if (element_count(dims_) / size < KernelLimits::min_lines || (is_whole && !chooses_by_index()))
       return false;
     return is_straight(size);
   }
@@ -294,7 +294,7 @@ class ElementLoops {
   // computed across them.
   LoopsOver straight_rows(int64_t size) const {
     const auto steps = steps_of_row(size, Op::Iota);
-    return size % LoopLimits::min_lanes != 0 && steps && steps->computed > size
+    return size % KernelLimits::min_lanes != 0 && steps && steps->computed > size
                ? LoopsOver::AcrossRows
                : LoopsOver::AlongRows;
   }
@@ -326,8 +326,8 @@ class ElementLoops {
 
   // Rows that no tile fits, one element after the other for many of them at once.
   bool is_transposed_row() const {
-    return inner_ > 0 && dims_[inner_] < LoopLimits::short_row &&
-           dims_[inner_ - 1] >= LoopLimits::min_lines && leaves_.size() == 1;
+    return inner_ > 0 && dims_[inner_] < KernelLimits::short_row &&
+           dims_[inner_ - 1] >= KernelLimits::min_lines && leaves_.size() == 1;
   }
 
   // With the dimensions before the innermost one that are few elements with it, and those that
@@ -335,11 +335,11 @@ class ElementLoops {
   void write_short_rows(bool are_straight = false) {
     size_t first = inner_;
     int64_t each = dims_[inner_];
-    while (first > 1 && (each * dims_[first - 1] < LoopLimits::min_lanes ||
-                         (dims_[first - 1] < LoopLimits::min_lanes &&
+    while (first > 1 && (each * dims_[first - 1] < KernelLimits::min_lanes ||
+                         (dims_[first - 1] < KernelLimits::min_lanes &&
                           is_straight(each * dims_[first - 1], Op::Iota))))
       each *= dims_[--first];
-    if (are_straight || each >= std::max(LoopLimits::min_lanes, dims_[inner_] + 1))
+    if (are_straight || each >= std::max(KernelLimits::min_lanes, dims_[inner_] + 1))
       w_.set_loop_kind(straight_rows(each));
     const Dims outer(dims_.begin(), dims_.begin() + static_cast<int64_t>(first));
     const auto write = [&](const Index& lane) {

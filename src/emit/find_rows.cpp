@@ -15,14 +15,14 @@ constexpr size_t max_reductions = 32;
 constexpr int64_t max_kept_bytes = 1 << 19;  // of a row
 // Lanes of rows in slabs: as few as are worth it, a whole number of vectors, which hold no more
 // numbers of less than 32 bits than of 32, and what another group of lanes costs in lanes.
-constexpr int64_t min_lanes = LoopLimits::min_lanes, max_lanes = LoopLimits::tile;
+constexpr int64_t min_lanes = KernelLimits::min_lanes, max_lanes = KernelLimits::tile;
 constexpr int64_t narrowest_bytes = sizeof(float);
 constexpr int64_t lanes_of_group = 8;
 // Columns that are too few to be lanes, or to be those of costly steps, and slabs that are lanes
 // then.
-constexpr int64_t min_columns = LoopLimits::min_lanes,
-                  min_costly_columns = LoopLimits::widest_lanes,
-                  min_slabs = LoopLimits::whole_lanes;
+constexpr int64_t min_columns = KernelLimits::min_lanes,
+                  min_costly_columns = KernelLimits::widest_lanes,
+                  min_slabs = KernelLimits::whole_lanes;
 // Bytes of the elements of these lanes, and of what is kept of them.
 constexpr int64_t max_group_bytes = 1 << 17, max_kept_slab_bytes = 1 << 18;
 

@@ -13,7 +13,7 @@ namespace {
 // Elements of f32 that fill vectors of any chip, two of the widest.
 constexpr int64_t whole_lanes = 32;
 // Shorter rows are straight code; of longer ones what is no whole vector is little.
-constexpr int64_t shortest = LoopLimits::min_lanes;
+constexpr int64_t shortest = KernelLimits::min_lanes;
 constexpr int64_t longest = 128;
 // Blocks that are worth their tables.
 constexpr int64_t fewest_blocks = 4;

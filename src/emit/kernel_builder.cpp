@@ -58,16 +58,17 @@ ResultBlock write_lanes(KernelBuilder& w, const Dims& dims, double steps,
                         llvm::function_ref<void(const Index& place)> body) {
   const int64_t count = element_count(dims), lanes = dims.empty() ? 1 : dims.back();
   const Dims outer(dims.begin(), dims.end() - (dims.empty() ? 0 : 1));
-  if (outer.empty() || lanes < LoopLimits::min_lanes) {
+  if (outer.empty() || lanes < KernelLimits::min_lanes) {
     const int64_t each =
-        outer.empty() ? std::max<int64_t>(1, std::gcd(count, LoopLimits::whole_lanes)) : 1;
+        outer.empty() ? std::max<int64_t>(1, std::gcd(count, KernelLimits::whole_lanes)) : 1;
     w.set_count(count / each, steps * static_cast<double>(each));
     loop(w.b, multiply_index(w.b, w.begin, each), multiply_index(w.b, w.end, each),
          [&](llvm::Value* number) { body(Index::linear(w.b, dims, number)); });
     return {1, each};
   }
   const int64_t lines = count / lanes,
-                each = lines < LoopLimits::min_lines ? std::min(lanes, LoopLimits::tile) : lanes,
+                each =
+                    lines < KernelLimits::min_lines ? std::min(lanes, KernelLimits::tile) : lanes,
                 pieces = (lanes + each - 1) / each;
   w.set_count(lines * pieces, steps * static_cast<double>(each));
   loop(w.b, w.begin, w.end, [&](llvm::Value* number) {

@@ -7,7 +7,8 @@
 
 namespace hilo {
 
-struct LoopLimits {
+// LoopLimits of `pass`, whose front door no file beside LLVM's names can include, and more.
+struct KernelLimits {
 #define LIMIT(name, value) static constexpr int64_t name = value;
 #include "pass/loop_limits.def"
 #undef LIMIT
@@ -22,10 +23,10 @@ struct LoopLimits {
 };
 
 // Bytes of a vector of the narrowest chips, of those with AVX2 alone, and of the widest.
-inline constexpr int64_t narrow_vector = LoopLimits::narrow_lanes * sizeof(float);
-inline constexpr int64_t middle_vector = LoopLimits::min_lanes * sizeof(float);
-inline constexpr int64_t widest_vector = LoopLimits::widest_lanes * sizeof(float);
-static_assert(LoopLimits::whole_lanes == widest_vector);
+inline constexpr int64_t narrow_vector = KernelLimits::narrow_lanes * sizeof(float);
+inline constexpr int64_t middle_vector = KernelLimits::min_lanes * sizeof(float);
+inline constexpr int64_t widest_vector = KernelLimits::widest_lanes * sizeof(float);
+static_assert(KernelLimits::whole_lanes == widest_vector);
 inline constexpr unsigned middle_vector_bits = CHAR_BIT * middle_vector;
 
 // Bytes; every chip has lines and pages of these.

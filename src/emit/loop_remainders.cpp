@@ -18,7 +18,7 @@ namespace {
 
 // LoopVectorize has masks for all lanes of a loop with fewer rounds; lanes that every chip has.
 constexpr unsigned short_trip_count = 16;
-constexpr unsigned narrow = LoopLimits::narrow_lanes;
+constexpr unsigned narrow = KernelLimits::narrow_lanes;
 
 // But the counter.
 bool carries_nothing(const llvm::Loop& loop) {

@@ -45,7 +45,7 @@ void hide_narrowing(llvm::StoreInst& store, uint64_t register_bits) {
 }  // namespace
 
 void set_runs(llvm::Function& function, int64_t elements) {
-  if (elements % LoopLimits::whole_lanes == 0)
+  if (elements % KernelLimits::whole_lanes == 0)
     change_hints(function, [](KernelHints& hints) { hints.has_whole_runs = true; });
 }
 

@@ -15,9 +15,9 @@ namespace {
 constexpr size_t max_loops = 4, max_partition_points = 64;
 constexpr int64_t max_group = 4;
 // Fewer groups need no loop without choices.
-constexpr int64_t few = LoopLimits::min_lanes;
+constexpr int64_t few = KernelLimits::min_lanes;
 // So many groups are a vector, or two: one loop with choices takes as long as one of its parts.
-constexpr int64_t narrow = LoopLimits::widest_lanes;
+constexpr int64_t narrow = KernelLimits::widest_lanes;
 // Elements of a run that are worth a loop without divisions.
 constexpr int64_t min_run = 64;
 

@@ -18,11 +18,11 @@ namespace {
 
 using llvm::Value;
 
-constexpr int64_t max_lanes = LoopLimits::whole_lanes;  // of a row that is reduced
-constexpr int64_t max_lanes_of_choices = 32;            // each of a value and its place
+constexpr int64_t max_lanes = KernelLimits::whole_lanes;  // of a row that is reduced
+constexpr int64_t max_lanes_of_choices = 32;              // each of a value and its place
 // Lanes that are made ready and read together: a whole number of vectors of every chip. The rest of
 // a row is read in so many lanes too, some of them a second time.
-constexpr int64_t piece = LoopLimits::widest_lanes, min_lanes = LoopLimits::narrow_lanes;
+constexpr int64_t piece = KernelLimits::widest_lanes, min_lanes = KernelLimits::narrow_lanes;
 constexpr int64_t short_row_of_lanes = 256;
 // Pieces of a row that are read at once, of rows of so many bytes.
 constexpr int64_t max_streams = 4, min_stream_bytes = 1 << 16;

@@ -11,7 +11,7 @@ namespace {
 using llvm::Value;
 
 // Columns that are reduced side by side, and fewer where that gives less than min_lines pieces.
-constexpr int64_t tile = LoopLimits::tile;
+constexpr int64_t tile = KernelLimits::tile;
 constexpr int64_t min_tile = 256;
 // Lines of columns that are combined in one go where an element takes few steps: memory serves
 // several streams at once, and sums are loaded and stored once.
@@ -40,7 +40,7 @@ int64_t widest_tile(int64_t parts) {
 
 int64_t tile_of(int64_t outer, int64_t columns, int64_t parts) {
   int64_t width = widest_tile(parts);
-  while (width > min_tile && outer * ((columns + width - 1) / width) < LoopLimits::min_lines)
+  while (width > min_tile && outer * ((columns + width - 1) / width) < KernelLimits::min_lines)
     width /= 2;
   return std::min(columns, width);
 }
@@ -240,9 +240,9 @@ class ColumnReduction {
                 ? int64(b_, columns)
                 : lesser_index(b_, b_.CreateNSWSub(int64(b_, columns), first_), width);
     // Known to be a whole number of vectors, so that loops have no rests.
-    if (columns % LoopLimits::whole_lanes == 0 && width_ % LoopLimits::whole_lanes == 0)
-      size_ = multiply_index(b_, b_.CreateSDiv(size_, int64(b_, LoopLimits::whole_lanes)),
-                             LoopLimits::whole_lanes);
+    if (columns % KernelLimits::whole_lanes == 0 && width_ % KernelLimits::whole_lanes == 0)
+      size_ = multiply_index(b_, b_.CreateSDiv(size_, int64(b_, KernelLimits::whole_lanes)),
+                             KernelLimits::whole_lanes);
     for (size_t d = 0; d < inner_; ++d) kept_[d] = outer.at(b_, d);
     make_lines();
     write_tile(lines_of_code());

@@ -12,10 +12,10 @@ namespace {
 
 // Elements of rows that are lanes themselves, and where they are read from memory as they lie: more
 // would be gathered, which takes longer than to add them.
-constexpr double short_row = LoopLimits::short_row, short_row_in_memory = LoopLimits::min_lanes;
+constexpr double short_row = KernelLimits::short_row, short_row_in_memory = KernelLimits::min_lanes;
 // Rows of so many elements are vectors too where their results, which would be lanes, fill less
 // than half of the widest vectors, or of narrower ones one and a part.
-constexpr double short_row_of_few = LoopLimits::min_lanes;
+constexpr double short_row_of_few = KernelLimits::min_lanes;
 
 // Whether a value is made of an array with as many elements, by what is fused with it.
 bool is_read(const ElementEmitter& elements, InstructionId value) {

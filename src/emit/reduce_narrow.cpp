@@ -11,7 +11,7 @@ namespace {
 
 using llvm::Value;
 
-constexpr int64_t max_columns = LoopLimits::short_row;
+constexpr int64_t max_columns = KernelLimits::short_row;
 // Of so many vectors side by side as hide how long a sum takes.
 constexpr int64_t wanted_bytes = 4 * widest_vector;
 
@@ -65,7 +65,8 @@ class ColumnsByLines {
  private:
   static constexpr int64_t max_separate_columns = 8, min_lines = 16;
   // Of all columns no more than registers hold.
-  static constexpr int64_t max_lanes = LoopLimits::widest_lanes, min_lanes = LoopLimits::min_lanes;
+  static constexpr int64_t max_lanes = KernelLimits::widest_lanes,
+                           min_lanes = KernelLimits::min_lanes;
   static constexpr int64_t max_register_bytes = 256;
 
   int64_t find_lanes() const {

@@ -11,8 +11,8 @@ using llvm::Value;
 
 // Elements of a slab; where lanes are slabs, they are read from so many places at once.
 constexpr double max_slab_elements = 4096, max_far_slab_elements = 1024;
-constexpr int64_t max_columns = LoopLimits::short_row, min_lanes = LoopLimits::min_lanes,
-                  max_lanes = LoopLimits::widest_lanes, min_slabs = LoopLimits::whole_lanes;
+constexpr int64_t max_columns = KernelLimits::short_row, min_lanes = KernelLimits::min_lanes,
+                  max_lanes = KernelLimits::widest_lanes, min_slabs = KernelLimits::whole_lanes;
 // Sums and products are soon made: of more columns, or of fewer lines, they are by columns.
 constexpr int64_t max_sum_columns = 2;
 // Of so few lines a result is straight code.

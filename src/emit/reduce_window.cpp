@@ -15,8 +15,8 @@ namespace {
 
 using llvm::Value;
 
-constexpr int64_t tile = LoopLimits::tile;  // results that are made side by side
-constexpr int64_t strip = 256;              // columns that have running results side by side
+constexpr int64_t tile = KernelLimits::tile;  // results that are made side by side
+constexpr int64_t strip = 256;                // columns that have running results side by side
 constexpr int64_t piece = 256;  // elements whose running results are made before they are joined
 
 struct Running : RunningWindow {
@@ -48,7 +48,7 @@ class ReduceWindow {
     if (const auto found = find_running(windows_)) running = Running{*found};
     const bool is_running = running && is_simple();
     if (is_running && running->dim < inner_) write_running_lines(*running);
-    else if (is_running && running->size <= LoopLimits::short_row) write_short_rows(*running);
+    else if (is_running && running->size <= KernelLimits::short_row) write_short_rows(*running);
     else if (is_running) write_running(*running);
     else if (running) write_running_in_order(*running);
     else if (!is_simple()) write_in_order();

@@ -16,10 +16,10 @@ namespace {
 using llvm::Value;
 
 // Rows of so few steps have no loops of their own, so that they are the lanes of a vector.
-constexpr double short_row = LoopLimits::short_row;
+constexpr double short_row = KernelLimits::short_row;
 // More, where rows are read as vectors (emit/interleaved.h).
 constexpr double short_row_of_vectors = 64;
-constexpr int64_t max_rows_in_vectors = LoopLimits::widest_lanes;
+constexpr int64_t max_rows_in_vectors = KernelLimits::widest_lanes;
 // Instructions of a row, whose loops are written out.
 constexpr double max_instructions = 1024;
 // Rows whose steps are done in turn, first one for all of them and then the next: what a step makes

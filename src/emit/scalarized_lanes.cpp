@@ -24,7 +24,7 @@ constexpr unsigned narrow_register_bits = middle_vector_bits;
 constexpr int64_t max_stride = 8;
 // Elements that are read alone in a round of the loop, and lanes of such a round.
 constexpr unsigned max_scalar_loads = 48;
-constexpr unsigned fewest_lanes = LoopLimits::narrow_lanes;
+constexpr unsigned fewest_lanes = KernelLimits::narrow_lanes;
 // Steps of floats for each: more take longer than reading. Of more narrow integers than so many,
 // which need no conversion, a round has as many lanes as of 32 bits: all of 8 bits are a screenful
 // of code for each load (compares of pairs, pred [500,7,7]: compiled in 180 and 31 ms, as fast).

@@ -18,7 +18,7 @@ namespace {
 
 using llvm::Value;
 
-constexpr unsigned lanes = LoopLimits::widest_lanes;
+constexpr unsigned lanes = KernelLimits::widest_lanes;
 
 struct Scaled {
   Value *factor = nullptr, *power = nullptr;

@@ -14,7 +14,7 @@ namespace {
 using llvm::Value;
 
 constexpr int64_t widest = 256;  // lanes of a piece
-constexpr int64_t min_lanes = LoopLimits::narrow_lanes;
+constexpr int64_t min_lanes = KernelLimits::narrow_lanes;
 
 class SelectAndScatter {
  public:

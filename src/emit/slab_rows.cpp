@@ -19,7 +19,7 @@ namespace {
 using llvm::Value;
 
 // Rows of so few cheap steps have no loops of their own.
-constexpr double short_row = LoopLimits::short_row;
+constexpr double short_row = KernelLimits::short_row;
 // Of arrays that are transposed: others are read and written where they are.
 constexpr int64_t max_transposed_bytes = 1 << 19;
 // Lines that are on their way from memory while the first step is done.

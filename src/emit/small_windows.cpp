@@ -12,11 +12,11 @@ constexpr int64_t max_read = 200, max_computed = 32;
 constexpr int64_t max_padded = 128;
 constexpr int64_t max_window_size = 64;  // of a window along a dimension
 // Results side by side that are too few lanes, and of which straight code has so many.
-constexpr int64_t min_lanes = LoopLimits::min_lanes, max_unrolled = LoopLimits::short_row;
+constexpr int64_t min_lanes = KernelLimits::min_lanes, max_unrolled = KernelLimits::short_row;
 // Results of an iteration: fewer are not worth the places that it begins with, and more are cut
 // where there are too few iterations for several threads.
 constexpr int64_t min_inside = 64, max_inside = 4096;
-constexpr int64_t min_iterations = LoopLimits::min_lines;
+constexpr int64_t min_iterations = KernelLimits::min_lines;
 
 int64_t ceiling_quotient(int64_t a, int64_t c) { return a / c + (a % c > 0 ? 1 : 0); }
 
@@ -127,7 +127,7 @@ void SmallWindows::write(llvm::function_ref<void(const Part&)> others) {
   int64_t width = size;
   if (rows < min_iterations && inside(first_) > max_inside)
     width = std::min(
-        size, std::max<int64_t>(1, first_ == lanes_ ? LoopLimits::whole_lanes * min_iterations
+        size, std::max<int64_t>(1, first_ == lanes_ ? KernelLimits::whole_lanes * min_iterations
                                                     : max_inside / behind));
   const int64_t parts = (size + width - 1) / width;
   w_.set_count(rows * parts, static_cast<double>(steps(windows_.out.size()) * width * behind));

@@ -15,7 +15,7 @@ using llvm::Value;
 
 namespace {
 
-constexpr unsigned fewest_gathered = LoopLimits::widest_lanes;
+constexpr unsigned fewest_gathered = KernelLimits::widest_lanes;
 
 }  // namespace
 

@@ -21,7 +21,7 @@
 namespace hilo {
 namespace {
 
-constexpr unsigned lanes = LoopLimits::widest_lanes;
+constexpr unsigned lanes = KernelLimits::widest_lanes;
 constexpr unsigned lane_bits = std::countr_zero(lanes);
 
 bool reads_table(const llvm::Function& function) {

@@ -14,7 +14,7 @@ namespace hilo {
 namespace {
 
 // Up to the lanes of the widest vector and a line of a cache, which is then written whole.
-constexpr int64_t widest = LoopLimits::widest_lanes, narrowest = LoopLimits::min_lanes;
+constexpr int64_t widest = KernelLimits::widest_lanes, narrowest = KernelLimits::min_lanes;
 constexpr int64_t min_elements = 256;
 // Rows of a tile may be on pages of their own, of which a processor knows 16 that it writes to:
 // those of a small array are small.

@@ -12,7 +12,7 @@ namespace {
 using llvm::Value;
 
 // Elements of as many slabs that are transposed in registers.
-constexpr int64_t widest = LoopLimits::min_lanes;
+constexpr int64_t widest = KernelLimits::min_lanes;
 constexpr int64_t narrowest = 2;
 
 int64_t size_of(const Dims& dims, size_t outer) {

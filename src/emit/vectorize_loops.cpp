@@ -16,7 +16,7 @@ namespace {
 constexpr size_t long_body = 1000;  // instructions
 
 // Lanes of a row that fills less than a register.
-constexpr unsigned fewest_of_row = LoopLimits::narrow_lanes;
+constexpr unsigned fewest_of_row = KernelLimits::narrow_lanes;
 
 std::optional<LoopVectorizer> fitting(llvm::Loop& loop, const LoopCounter& counter, unsigned lanes,
                                       const llvm::TargetTransformInfo& target) {

@@ -6,6 +6,7 @@
 
 #include "analysis/analysis.h"
 #include "pass/fuse/fusion_decision.h"
+#include "pass/loop_limits.h"
 #include "rewrite/rewrite.h"
 
 namespace hilo {

@@ -6,13 +6,10 @@
 #include <algorithm>
 
 #include "pass/control/loop.h"
+#include "pass/loop_limits.h"
 
 namespace hilo {
 namespace {
-
-#define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
-#include "pass/loop_limits.def"
-#undef LIMIT
 
 class Hoister {
  public:
@@ -55,7 +52,7 @@ class Hoister {
   bool has_long_rows(InstructionId slice) const {
     const std::vector<SliceDim>& dims = module_.attributes<SliceAttributes>(slice).slice.dims;
     return !dims.empty() && dims.back().stride == 1 &&
-           module_.shape(slice).dims.back() >= whole_lanes;
+           module_.shape(slice).dims.back() >= LoopLimits::whole_lanes;
   }
 
   bool hoist(const Loop& loop) {

@@ -20,9 +20,6 @@ namespace {
 
 // Terms of a sum; elements of the result.
 constexpr int64_t max_terms = 16, min_result_elements = 1024;
-#define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
-#include "pass/loop_limits.def"
-#undef LIMIT
 // Places of the long side, and by how many multiplications for each sums are faster than a library
 // and do not take long to compile: real and complex ones, where the small side's places stand side
 // by side in the result, and where the long side's do.
@@ -131,8 +128,10 @@ class SmallDots {
   static bool is_better_than_loops(const Size& size, ElementType type, bool is_across,
                                    bool is_transposed) {
     const int64_t small = std::min(size.rows, size.columns);
-    const bool has_loops = small <= few || size.rows * size.columns * size.depth <= small_product;
-    const bool is_tiny = small <= few && size.depth <= (size.batches == 1 ? 2 * few : few);
+    const bool has_loops = small <= LoopLimits::few ||
+                           size.rows * size.columns * size.depth <= LoopLimits::small_product;
+    const bool is_tiny = small <= LoopLimits::few &&
+                         size.depth <= (size.batches == 1 ? 2 * LoopLimits::few : LoopLimits::few);
     if (has_loops)
       return type != ElementType::F64 && is_tiny &&
              (is_across || (is_transposed && size.batches == 1));

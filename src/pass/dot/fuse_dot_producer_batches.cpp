@@ -20,9 +20,6 @@
 namespace hilo {
 namespace {
 
-#define LIMIT(name, value) constexpr int64_t name = value;
-#include "pass/loop_limits.def"
-#undef LIMIT
 // Elements of an operand, smaller ones being no burden; what the frame holds; and batches, which
 // are the pieces of the work.
 constexpr int64_t min_producer_elements = 1 << 16, max_bytes = 1 << 17, min_batches = 8;
@@ -72,7 +69,7 @@ class BatchFuser {
       return false;
     const int64_t batches = batches_of(id);
     return batches >= min_batches &&
-           element_count(lhs) / batches * rhs.dims.back() <= small_product;
+           element_count(lhs) / batches * rhs.dims.back() <= LoopLimits::small_product;
   }
 
   // What an operand is before reshapes.

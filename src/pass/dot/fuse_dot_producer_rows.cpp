@@ -19,9 +19,6 @@
 namespace hilo {
 namespace {
 
-#define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
-#include "pass/loop_limits.def"
-#undef LIMIT
 // Elements of the left operand, smaller ones being no burden; of a row of it, of which the frame
 // holds four; and columns of w.
 constexpr int64_t min_producer_elements = 1 << 14, longest_row = 4096, max_columns = 8;
@@ -54,8 +51,8 @@ class RowFuser {
       return false;
     const int64_t columns = rhs.rank() == batches + 2 ? rhs.dims.back() : 1;
     const int64_t row = lhs.dims.back();
-    return element_count(lhs) >= min_producer_elements && row >= short_row && row <= longest_row &&
-           columns <= max_columns && columns > 0;
+    return element_count(lhs) >= min_producer_elements && row >= LoopLimits::short_row &&
+           row <= longest_row && columns <= max_columns && columns > 0;
   }
 
   // By a loop over its elements, for the product alone.

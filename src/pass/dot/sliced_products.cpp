@@ -21,10 +21,6 @@
 namespace hilo {
 namespace {
 
-#define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
-#include "pass/loop_limits.def"
-#undef LIMIT
-
 // Bytes of a part of a parameter that is not copied: fewer stay in the first cache.
 constexpr int64_t worth_no_copy = 1 << 14;
 
@@ -72,7 +68,7 @@ class ProductFuser {
     int64_t products = 1;
     for (int64_t d = 0; d < batches; ++d) products *= lhs.dims[static_cast<size_t>(d)];
     return (in_columns || in_depths) && depth > 0 && products > 0 &&
-           std::min(element_count(lhs), element_count(rhs)) <= few * depth * products;
+           std::min(element_count(lhs), element_count(rhs)) <= LoopLimits::few * depth * products;
   }
 
   bool is_contiguous_static_slice(InstructionId slice) const {

@@ -18,10 +18,6 @@
 namespace hilo {
 namespace {
 
-#define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
-#include "pass/loop_limits.def"
-#undef LIMIT
-
 // Multiplications for each element that is transposed.
 constexpr int64_t worth_transposing = 8;
 
@@ -89,7 +85,8 @@ int64_t count_of(const Dims& dims, const Dims& some) {
 std::optional<int64_t> small_work(const Operand& lhs, const Operand& rhs) {
   const int64_t batches = count_of(lhs.dims, lhs.batch), rows = count_of(lhs.dims, lhs.own()),
                 right = count_of(rhs.dims, rhs.own()) * count_of(rhs.dims, rhs.summed);
-  if (rows > small_product || right > small_product || rows * right > small_product)
+  if (rows > LoopLimits::small_product || right > LoopLimits::small_product ||
+      rows * right > LoopLimits::small_product)
     return std::nullopt;
   return batches * rows * right;
 }

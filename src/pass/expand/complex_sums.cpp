@@ -21,9 +21,6 @@
 namespace hilo {
 namespace {
 
-#define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
-#include "pass/loop_limits.def"
-#undef LIMIT
 constexpr int64_t min_row_elements = 64;  // elements
 constexpr int64_t min_lines = 8;
 // Terms of a row and elements of a matrix that is multiplied by a vector.
@@ -75,7 +72,8 @@ class ComplexSums {
            element_count(from) >= min_row_elements * element_count(to);
   }
   static bool are_columns(const Shape& from, const Dims& summed, const Shape& to) {
-    return from.rank() > 0 && !sums_innermost(from, summed) && from.dims.back() >= min_lanes &&
+    return from.rank() > 0 && !sums_innermost(from, summed) &&
+           from.dims.back() >= LoopLimits::min_lanes &&
            element_count(from) >= min_lines * element_count(to);
   }
   // For this sum alone, by more than a move.

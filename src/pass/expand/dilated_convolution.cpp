@@ -17,13 +17,11 @@
 #include <algorithm>
 
 #include "pass/expand/formula.h"
+#include "pass/loop_limits.h"
 
 namespace hilo {
 namespace {
 
-#define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
-#include "pass/loop_limits.def"
-#undef LIMIT
 constexpr int64_t long_sum = 256;
 constexpr int64_t max_computed_ratio = 2;  // for each place of the result: phases beyond its ends
 // Of phases that are apart.
@@ -73,7 +71,7 @@ class DilatedConvolution {
            labels.input_unknown.empty() && labels.kernel_unknown.empty() &&
            a_.sparsity_config.text.empty() && a_.convolution_kind == ConvolutionKind::Unset &&
            element_count(result_.dims) > 0 && element_count(f_.operand(0).shape().dims) > 0 &&
-           result_.dims[labels.output_feature] < min_lane_features && !sums_inputs();
+           result_.dims[labels.output_feature] < LoopLimits::min_lane_features && !sums_inputs();
   }
 
   // Long sums over whole vectors of the input's features are lanes themselves, and nothing is made
@@ -84,7 +82,7 @@ class DilatedConvolution {
     const int64_t features = input.dims[a_.dim_labels.input_feature];
     int64_t products = features;  // of an element of the result
     for (const WindowDim& dim : a_.window.dims) products *= dim.size / dim.base_dilation;
-    return features % whole_features == 0 && products >= long_sum &&
+    return features % LoopLimits::whole_features == 0 && products >= long_sum &&
            result_.dims[a_.dim_labels.output_feature] > 1 && input.type != ElementType::BF16;
   }
 
@@ -126,7 +124,7 @@ class DilatedConvolution {
     for (const WindowDim& dim : a_.window.dims)
       products *= (dim.size + dim.base_dilation - 1) / dim.base_dilation;
     for (const Phases& p : phases_) count *= p.count;
-    return count <= max_separate_phases && products <= max_products;
+    return count <= max_separate_phases && products <= LoopLimits::max_products;
   }
 
   // The phases beside the features, of the first dimension slowest.

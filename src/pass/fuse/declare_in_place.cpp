@@ -8,13 +8,9 @@
 namespace hilo {
 namespace {
 
-#define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
-#include "pass/loop_limits.def"
-#undef LIMIT
-
 // Shorter rows are lanes of a vector: whole blocks of them are read before any is written.
 bool has_long_rows(const Shape& shape) {
-  return shape.rank() > 0 && shape.dims.back() >= short_row;
+  return shape.rank() > 0 && shape.dims.back() >= LoopLimits::short_row;
 }
 
 bool may_lie_over_row(const Module& module, InstructionId fusion, size_t operand) {

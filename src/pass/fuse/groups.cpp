@@ -4,17 +4,11 @@
 
 #include <algorithm>
 
+#include "pass/loop_limits.h"
 #include "pass/search_budget.h"
 
 namespace hilo {
 namespace {
-
-#define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
-#include "pass/loop_limits.def"
-#undef LIMIT
-#define LIMIT(name, value) constexpr int64_t name = value;
-#include "pass/fuse/joined_loops.def"
-#undef LIMIT
 
 // Columns of lines whose other dimensions are reduced, the elements of a line in one of them that
 // are computed together, and lines.
@@ -112,7 +106,8 @@ bool is_computed_anywhere(const Module& module, InstructionId id, bool with_choi
 bool is_transposed_for_copies(const Module& module, InstructionId id, InstructionId root) {
   if (module[id].op != Op::Transpose || !is_computed_from_arrays(module, root)) return false;
   const Dims& from = module.attributes<DimensionsAttributes>(id).dimensions;
-  return from.back() + 1 != std::ssize(from) || module.shape(id).dims.back() < short_row;
+  return from.back() + 1 != std::ssize(from) ||
+         module.shape(id).dims.back() < LoopLimits::short_row;
 }
 
 // Whether a value is cheap arithmetic on arrays that are no larger together, what others read of
@@ -152,12 +147,12 @@ bool has_loops_by_operand(const Module& module, InstructionId joined) {
   const auto is_alike = [&](InstructionId part) { return module.shape(part).dims == first; };
   const auto count = std::ssize(parts);
   if (is_choice_of_many(module, joined)) return false;
-  if (count <= max_together && std::ranges::all_of(parts, is_alike) &&
-      each_from(first, dim) >= shortest_together)
+  if (count <= LoopLimits::max_together && std::ranges::all_of(parts, is_alike) &&
+      each_from(first, dim) >= LoopLimits::shortest_together)
     return true;
-  if (element_count(Dims(dims.begin(), dims.begin() + dim)) < fewest_joined_rows)
-    return each_from(dims, dim + 1) >= shortest_joined;
-  return each_from(dims, dim) >= shortest_joined || each_from(dims, dim) == count;
+  if (element_count(Dims(dims.begin(), dims.begin() + dim)) < LoopLimits::fewest_joined_rows)
+    return each_from(dims, dim + 1) >= LoopLimits::shortest_joined;
+  return each_from(dims, dim) >= LoopLimits::shortest_joined || each_from(dims, dim) == count;
 }
 
 }  // namespace

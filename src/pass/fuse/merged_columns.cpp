@@ -17,10 +17,6 @@
 namespace hilo {
 namespace {
 
-#define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
-#include "pass/loop_limits.def"
-#undef LIMIT
-
 class ColumnMerger {
  public:
   explicit ColumnMerger(Module& module) : module_(module), editor_(module) {}
@@ -43,8 +39,9 @@ class ColumnMerger {
     const Shape& from = module_.shape(module_.operand(id, 0));
     const Dims& reduced = module_.attributes<ReduceAttributes>(id).dimensions;
     const int64_t last = from.rank() - 1;
-    return is_elementwise(module_[module_.operand(id, 0)].op) && from.dims.back() < short_row &&
-           from.dims.back() > 1 && from.dims[static_cast<size_t>(last - 1)] > 1 &&
+    return is_elementwise(module_[module_.operand(id, 0)].op) &&
+           from.dims.back() < LoopLimits::short_row && from.dims.back() > 1 &&
+           from.dims[static_cast<size_t>(last - 1)] > 1 &&
            std::ranges::none_of(reduced, [&](int64_t d) { return d >= last - 1; });
   }
   bool is_reduction(InstructionId id) const {

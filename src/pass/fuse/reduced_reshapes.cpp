@@ -17,10 +17,6 @@
 namespace hilo {
 namespace {
 
-#define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
-#include "pass/loop_limits.def"
-#undef LIMIT
-
 class ReshapeMover {
  public:
   explicit ReshapeMover(Module& module) : module_(module), editor_(module) {}
@@ -76,7 +72,7 @@ class ReshapeMover {
     }
     // Rows of fewer elements are straight code: a function for each takes long to compile.
     return ops_.size() <= SearchBudget::max_visited &&
-           (module_.shape(reshape).dims.back() >= short_row ||
+           (module_.shape(reshape).dims.back() >= LoopLimits::short_row ||
             std::ranges::none_of(ops_, [&](InstructionId op) {
               return has_trait(module_[op].op, TraitTranscendental);
             }));

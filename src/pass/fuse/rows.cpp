@@ -2,14 +2,12 @@
 #include <algorithm>
 
 #include "pass/fuse/groups.h"
+#include "pass/loop_limits.h"
 #include "pass/search_budget.h"
 
 namespace hilo {
 namespace {
 
-#define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
-#include "pass/loop_limits.def"
-#undef LIMIT
 // Rows, where there is work for threads.
 constexpr int64_t min_rows = 256, small_array_elements = 1 << 15;
 // Lanes of all lines stay in the second cache: slabs that do, or pieces of lines of them that are
@@ -78,9 +76,9 @@ bool are_worth_it(const FusedRows& rows, int64_t bytes) {
   while (rows.numbered[outer] == static_cast<int64_t>(outer)) ++outer;
   const auto first = rows.dims.begin() + static_cast<std::ptrdiff_t>(outer);
   const int64_t slabs = element_count(Dims(rows.dims.begin(), first));
-  if (rows.dims.back() >= min_lanes)
+  if (rows.dims.back() >= LoopLimits::min_lanes)
     return are_few_lines(elements / count, count / slabs, slabs, bytes);
-  return outer > 0 && rows.dims[outer - 1] >= whole_lanes && rows.dims.back() > 1 &&
+  return outer > 0 && rows.dims[outer - 1] >= LoopLimits::whole_lanes && rows.dims.back() > 1 &&
          elements / slabs <= max_slab_elements;
 }
 

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "pass/loop_limits.h"
 #include "pass/simplify/simplify.h"
 
 namespace hilo {
 namespace {
 
-#define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
-#include "pass/loop_limits.def"
-#undef LIMIT
 using namespace rule_types;
 using enum Keeps;
 
@@ -348,7 +346,7 @@ std::optional<DotAttributes> swapped_operands(const DotAttributes& a, const Dims
 int64_t columns_of(const Dims& dims, const Dims& batch, const Dims& contracting) {
   const int64_t last = static_cast<int64_t>(dims.size()) - 1;
   const bool is_free = last >= 0 && !contains_dim(batch, last) && !contains_dim(contracting, last);
-  return is_free ? std::min(short_row, dims.back()) : 0;
+  return is_free ? std::min(LoopLimits::short_row, dims.back()) : 0;
 }
 
 // Whether columns of the new right operand of y^T x^T fill vectors as well as the old one's, or

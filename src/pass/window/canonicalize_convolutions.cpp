@@ -27,10 +27,6 @@
 namespace hilo {
 namespace {
 
-#define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
-#include "pass/loop_limits.def"
-#undef LIMIT
-
 bool is_real(ElementType type) {
   return type == ElementType::F32 || type == ElementType::F64 || type == ElementType::BF16 ||
          type == ElementType::F16;
@@ -89,7 +85,7 @@ bool has_code(const ConvolutionAttributes& a, const Shape& kernel) {
   const auto size = [&](int64_t dim) { return kernel.dims[static_cast<size_t>(dim)]; };
   const int64_t inputs = size(a.dim_labels.kernel_input_feature),
                 outputs = size(a.dim_labels.kernel_output_feature) / a.feature_group_count;
-  return outputs >= min_lane_features || (inputs == 1 && outputs == 1);
+  return outputs >= LoopLimits::min_lane_features || (inputs == 1 && outputs == 1);
 }
 
 // Few outputs are sums along the inputs, which then stand last in the kernel, where there are
@@ -98,20 +94,21 @@ bool sums_inputs(const ConvolutionAttributes& a, const Shape& kernel) {
   const auto size = [&](int64_t dim) { return kernel.dims[static_cast<size_t>(dim)]; };
   const int64_t outputs = size(a.dim_labels.kernel_output_feature),
                 inputs = size(a.dim_labels.kernel_input_feature);
-  if (a.feature_group_count != 1 || outputs == 0 || outputs > min_lane_features) return false;
+  if (a.feature_group_count != 1 || outputs == 0 || outputs > LoopLimits::min_lane_features)
+    return false;
   const int64_t products = element_count(kernel.dims) / outputs;
-  if (outputs == min_lane_features)
+  if (outputs == LoopLimits::min_lane_features)
     return processor().has_avx512 && kernel.type != ElementType::F64 &&
-           inputs % whole_features == 0 && products >= min_kernel_products;
-  return inputs >= min_lane_features && products > max_products;
+           inputs % LoopLimits::whole_features == 0 && products >= LoopLimits::min_kernel_products;
+  return inputs >= LoopLimits::min_lane_features && products > LoopLimits::max_products;
 }
 
 // Small kernels are transposed where they are read (emit/convolution.cpp).
 bool is_transposed_there(const ConvolutionAttributes& a, const Shape& kernel, ElementType made) {
   const int64_t features = kernel.dims[static_cast<size_t>(a.dim_labels.kernel_input_feature)];
   return is_ascending(order_of(a.dim_labels, false).kernel) && bits_of(kernel.type) >= 32 &&
-         made == kernel.type && element_count(kernel.dims) <= small_kernel &&
-         features % whole_features == 0;
+         made == kernel.type && element_count(kernel.dims) <= LoopLimits::small_kernel &&
+         features % LoopLimits::whole_features == 0;
 }
 
 // Large kernels are products of packed operands (emit/convolution.cpp), and these are packed as
@@ -122,8 +119,8 @@ bool is_packed_where_it_lies(const ConvolutionAttributes& a, const Shape& input,
                              const Shape& kernel, const Shape& result) {
   const ConvolutionLabels& l = a.dim_labels;
   const int64_t features = kernel.dims[static_cast<size_t>(l.kernel_output_feature)];
-  if (a.feature_group_count != 1 || element_count(kernel.dims) < large_kernel ||
-      element_count(result.dims) < min_library_positions * features ||
+  if (a.feature_group_count != 1 || element_count(kernel.dims) < LoopLimits::large_kernel ||
+      element_count(result.dims) < LoopLimits::min_library_positions * features ||
       result.type == ElementType::F64 ||
       std::ranges::any_of(a.window.dims, [](const WindowDim& d) { return d.base_dilation > 1; }))
     return false;
@@ -149,10 +146,10 @@ bool is_better_wide(const ConvolutionAttributes& a, const Shape& input, const Sh
   for (const WindowDim& dim : a.window.dims) seen *= dim.size;
   return std::min(bits_of(input.type), bits_of(kernel.type)) < 32 &&
          result.type != ElementType::F64 && seen >= enough_seen &&
-         made / a.feature_group_count >= min_lane_features &&
-         (element_count(kernel.dims) / a.feature_group_count < large_kernel ||
-          element_count(result.dims) < min_library_positions * made) &&
-         !(is_bf16 && features >= min_paired_features && processor().has_fast_bf16());
+         made / a.feature_group_count >= LoopLimits::min_lane_features &&
+         (element_count(kernel.dims) / a.feature_group_count < LoopLimits::large_kernel ||
+          element_count(result.dims) < LoopLimits::min_library_positions * made) &&
+         !(is_bf16 && features >= LoopLimits::min_paired_features && processor().has_fast_bf16());
 }
 
 // Every place of the result is a product of the features of one place of the input.
@@ -265,7 +262,7 @@ bool has_code_by_features(const ConvolutionAttributes& a, const Shape& input, co
   const int64_t batch = input.dims[static_cast<size_t>(a.dim_labels.input_batch)],
                 made = kernel.dims[static_cast<size_t>(a.dim_labels.kernel_output_feature)];
   return a.feature_group_count == 1 && !a.dim_labels.output_spatial.empty() &&
-         (made / a.batch_group_count >= min_lane_features ||
+         (made / a.batch_group_count >= LoopLimits::min_lane_features ||
           (batch == a.batch_group_count && made == batch));
 }
 

@@ -2,14 +2,12 @@
 #include <algorithm>
 
 #include "base/base.h"
+#include "pass/pass.h"
 #include "plan/kernel_forms.h"
 
 namespace hilo {
 namespace {
 
-#define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
-#include "pass/loop_limits.def"
-#undef LIMIT
 // Straight code of more takes longer to compile than it saves: of one feature, as images have, of
 // several, whose lanes lie apart, and under windows that move on by several places.
 constexpr int64_t max_image_products = 32, max_window_products = 24, max_strided_products = 16;
@@ -21,9 +19,9 @@ size_t at(int64_t dim) { return static_cast<size_t>(dim); }
 std::optional<int64_t> product_count(const ConvolutionAttributes& a, const Dims& kernel) {
   int64_t out = kernel[at(a.dim_labels.kernel_input_feature)];
   for (const WindowDim& dim : a.window.dims) {
-    if (dim.base_dilation != 1 || dim.size > max_products) return std::nullopt;
+    if (dim.base_dilation != 1 || dim.size > LoopLimits::max_products) return std::nullopt;
     out *= dim.size;
-    if (out > max_products) return std::nullopt;
+    if (out > LoopLimits::max_products) return std::nullopt;
   }
   return out;
 }
@@ -32,7 +30,7 @@ std::optional<int64_t> product_count(const ConvolutionAttributes& a, const Dims&
 bool is_quick_by_element(const ConvolutionAttributes& a, const Dims& kernel) {
   const bool is_image = kernel[at(a.dim_labels.kernel_input_feature)] == 1 &&
                         kernel[at(a.dim_labels.kernel_output_feature)] == 1;
-  int64_t limit = max_products;
+  int64_t limit = LoopLimits::max_products;
   for (const WindowDim& dim : a.window.dims) {
     if (dim.size > 1) limit = std::min(limit, is_image ? max_image_products : max_window_products);
     if (dim.stride > 1) limit = max_strided_products;
@@ -52,12 +50,14 @@ class Convolution {
         is_wide_(result_.type == ElementType::F64),
         kernel_strides_(row_major_strides(kernel_.dims)) {}
 
-  bool leaves_lanes_empty() const { return !is_depthwise() && group_columns() < min_lane_features; }
+  bool leaves_lanes_empty() const {
+    return !is_depthwise() && group_columns() < LoopLimits::min_lane_features;
+  }
   bool is_quick_by_element() const { return hilo::is_quick_by_element(a_, kernel_.dims); }
 
   bool by_inputs() const {
-    return a_.feature_group_count == 1 && features() >= min_lane_features &&
-           (columns() < min_lane_features || fills_half_of_lanes()) &&
+    return a_.feature_group_count == 1 && features() >= LoopLimits::min_lane_features &&
+           (columns() < LoopLimits::min_lane_features || fills_half_of_lanes()) &&
            (kernel_strides_[at(labels_.kernel_input_feature)] == 1 || is_transposed_here());
   }
 
@@ -71,7 +71,7 @@ class Convolution {
     if (a_.window.dims.empty() || element_count(result_.dims) == 0 || features() == 0)
       return NoKernel::Nothing;
     if (row_major_strides(input_.dims)[at(labels_.input_feature)] != 1 ||
-        features() > longest_line ||
+        features() > LoopLimits::longest_line ||
         (kernel_strides_[at(labels_.kernel_output_feature)] != 1 && !by_inputs()) ||
         row_major_strides(result_.dims)[at(labels_.output_feature)] != 1)
       return NoKernel::FeaturesApart;
@@ -102,22 +102,23 @@ class Convolution {
         !std::ranges::all_of(a_.window.dims, is_dense))
       return false;
     if (input_.type == ElementType::BF16 && kernel_.type == ElementType::BF16 &&
-        features() >= min_paired_features && processor().has_fast_bf16())
+        features() >= LoopLimits::min_paired_features && processor().has_fast_bf16())
       return true;
     const int64_t places = element_count(result_.dims) / columns();
-    return places >= min_library_positions &&
-           element_count(kernel_.dims) / a_.feature_group_count >= large_kernel;
+    return places >= LoopLimits::min_library_positions &&
+           element_count(kernel_.dims) / a_.feature_group_count >= LoopLimits::large_kernel;
   }
   // Of as many output features as are half of a register the sums along whole ones of input
   // features, that are many, take less time, where registers hold those of several places.
   bool fills_half_of_lanes() const {
     return chip_.registers.are_many() && 2 * columns() == chip_.registers.lanes(is_wide_ ? 8 : 4) &&
-           features() % whole_features == 0 &&
-           element_count(kernel_.dims) >= min_kernel_products * columns();
+           features() % LoopLimits::whole_features == 0 &&
+           element_count(kernel_.dims) >= LoopLimits::min_kernel_products * columns();
   }
   // A small kernel whose output features lie side by side.
   bool is_transposed_here() const {
-    return element_count(kernel_.dims) <= small_kernel && features() % whole_features == 0 &&
+    return element_count(kernel_.dims) <= LoopLimits::small_kernel &&
+           features() % LoopLimits::whole_features == 0 &&
            (kernel_.type == ElementType::F32 || kernel_.type == ElementType::F64) &&
            kernel_.type == result_.type &&
            kernel_strides_[at(labels_.kernel_output_feature)] == 1 &&

@@ -4,14 +4,12 @@
 
 #include "analysis/analysis.h"
 #include "base/base.h"
+#include "pass/pass.h"
 #include "plan/kernel_forms.h"
 
 namespace hilo {
 namespace {
 
-#define LIMIT(name, value) [[maybe_unused]] constexpr int64_t name = value;
-#include "pass/loop_limits.def"
-#undef LIMIT
 // Products of an element, real and complex, and multiplications of a product of matrices.
 constexpr int64_t max_complex_products = 12, max_multiplications = 1024;
 // Elements of a right operand of columns for which blocks of rows are better than a library's,
@@ -86,16 +84,17 @@ class Product {
     const int64_t own = lhs_.own.count * rhs_.own.count;
     if (lhs_.batch.count * own == 0) return NoKernel::Nothing;
     const bool has_library = has_routines && processor().has_avx512;
-    if (has_short_lines() && !takes_slices && has_library && own * depth() > small_product)
+    if (has_short_lines() && !takes_slices && has_library &&
+        own * depth() > LoopLimits::small_product)
       return NoKernel::FewColumns;
-    const bool is_thin = lhs_.own.count <= few || rhs_.own.count <= few;
+    const bool is_thin = lhs_.own.count <= LoopLimits::few || rhs_.own.count <= LoopLimits::few;
     if (is_thin) return std::nullopt;
     if (is_integral(result_) && std::min(bits_of(lhs_.type), bits_of(rhs_.type)) < 32)
       return NoKernel::NarrowIntegers;
     const bool is_transposed_at_once =
         form_.transposes_strips && depth() <= short_sum && lhs_.type == form_.sum &&
         (depth() <= max_short_terms || lhs_.own.count <= max_rows_at_once);
-    if (is_transposed_at_once || has_small_right() || own * depth() <= small_product)
+    if (is_transposed_at_once || has_small_right() || own * depth() <= LoopLimits::small_product)
       return std::nullopt;
     return NoKernel::LargeMatrices;
   }
@@ -115,9 +114,9 @@ class Product {
   // Lines of few columns leave most lanes empty; where those of the left operand are long, it is
   // better to sum along them, as a library does.
   bool has_short_lines() const {
-    return form_.in_columns && has_long_sums() && rhs_.own.count <= few && lhs_.own.count > few &&
-           lhs_.depth.stride == 1 && lhs_.batch.count == 1 && lhs_.type == result_ &&
-           has_lanes(result_);
+    return form_.in_columns && has_long_sums() && rhs_.own.count <= LoopLimits::few &&
+           lhs_.own.count > LoopLimits::few && lhs_.depth.stride == 1 && lhs_.batch.count == 1 &&
+           lhs_.type == result_ && has_lanes(result_);
   }
   bool has_long_sums() const { return depth() >= min_registers * lanes_of_register(); }
   // Of floats.
@@ -128,8 +127,9 @@ class Product {
   // Lanes go along the terms: of integers, and of such floats.
   bool has_few_columns_to_transpose() const {
     return (is_integral(result_) || has_long_sums_to_transpose()) && rhs_.own.stride == 1 &&
-           rhs_.own.count > 1 && rhs_.own.count <= few && lhs_.own.count >= worth_transposing &&
-           lhs_.depth.stride == 1 && depth() >= min_transposed_terms && rhs_.batch.count == 1 &&
+           rhs_.own.count > 1 && rhs_.own.count <= LoopLimits::few &&
+           lhs_.own.count >= worth_transposing && lhs_.depth.stride == 1 &&
+           depth() >= min_transposed_terms && rhs_.batch.count == 1 &&
            depth() * rhs_.own.count * storage_bytes(rhs_.type) <= max_transposed_bytes;
   }
   // Columns of the right operand that stand one after the other, for many rows: transposed, they
@@ -143,7 +143,7 @@ class Product {
     const int64_t needed_rows =
         rhs_.batch.count * columns >= min_total_columns ? min_rows : enough_rows;
     return !is_integral(result_) && has_lanes(rhs_.type) && rhs_.depth.stride == 1 &&
-           rows >= needed_rows && columns > 2 && depth() >= few && depth() <= max_depth;
+           rows >= needed_rows && columns > 2 && depth() >= LoopLimits::few && depth() <= max_depth;
   }
 
   const DotSide &lhs_, &rhs_;
@@ -164,7 +164,7 @@ class DotBlocks {
     auto lhs = side_of(0, a.lhs_batch_dims, a.lhs_contracting_dims);
     auto rhs = side_of(1, a.rhs_batch_dims, a.rhs_contracting_dims);
     const bool are_apart = !lhs && a.lhs_batch_dims.empty() && !a.lhs_contracting_dims.empty();
-    if (are_apart && rhs && (rhs->own.count == 1 || rhs->own.count >= few)) {
+    if (are_apart && rhs && (rhs->own.count == 1 || rhs->own.count >= LoopLimits::few)) {
       // Rows on both sides of the summed dimensions: a product for each of those before them.
       Dims before(static_cast<size_t>(std::ranges::min(a.lhs_contracting_dims)));
       std::iota(before.begin(), before.end(), 0);
@@ -280,7 +280,8 @@ bool is_of_tiny_products(const Module& module, InstructionId dot) {
     if (is_complex(result.type)) return type == result.type;
     return is_floating(type) && (type != ElementType::F64 || result.type == ElementType::F64);
   };
-  const int64_t max_depth = is_complex(result.type) ? max_complex_products : max_products;
+  const int64_t max_depth =
+      is_complex(result.type) ? max_complex_products : LoopLimits::max_products;
   return (is_floating(result.type) || is_complex(result.type)) && elements > 0 && depth > 0 &&
          depth <= static_cast<double>(max_depth) &&
          elements / batches * depth <= max_multiplications &&
