@@ -8,6 +8,7 @@
 #include "analysis/estimate.h"
 #include "analysis/index_map.h"
 #include "analysis/matching.h"
+#include "analysis/search_budget.h"
 #include "analysis/sharding_factors.h"
 #include "analysis/step_times.h"
 #include "ir/ir.h"

@@ -13,8 +13,8 @@
 #include <algorithm>
 #include <set>
 
+#include "analysis/analysis.h"
 #include "emit/loops.h"
-#include "emit/search_budget.h"
 
 namespace hilo {
 namespace {
@@ -32,8 +32,8 @@ bool has_bf16_instructions(const llvm::Function& function, const llvm::TargetMac
 }
 
 // Whether the f32 cannot be subnormal: code runs with subnormal results as zeros.
-bool is_never_subnormal(const Value* x, int depth = 0) {
-  if (depth > KernelSearchBudget::max_depth) return false;
+bool is_never_subnormal(const Value* x, size_t depth = 0) {
+  if (depth > SearchBudget::max_depth) return false;
   const auto all = [&](auto operands) {
     return std::ranges::all_of(
         operands, [&](const Value* one) { return is_never_subnormal(one, depth + 1); });
@@ -87,7 +87,7 @@ bool has_nan_of_bf16(const Value* x, std::set<const Value*>& seen) {
     return one && !one->isNaN();
   }
   const auto* step = llvm::dyn_cast<llvm::Instruction>(x);
-  if (!step || seen.size() > KernelSearchBudget::max_visited) return false;
+  if (!step || seen.size() > SearchBudget::max_visited) return false;
   if (llvm::isa<llvm::FPMathOperator>(step) && step->hasNoNaNs()) return true;
   const auto all = [&](auto operands) {
     return std::ranges::all_of(operands,
@@ -152,14 +152,14 @@ Value* rounded_by_instruction(llvm::Instruction& step, Value* x) {
 
 }  // namespace
 
-Value* frame_array_of_bf16(Builder& b, int64_t count) {
-  Value* array = frame_array(b, b.getFloatTy(), count);
+llvm::Value* frame_array_of_bf16(Builder& b, int64_t count) {
+  llvm::Value* array = frame_array(b, b.getFloatTy(), count);
   llvm::LLVMContext& context = b.getContext();
   llvm::cast<llvm::AllocaInst>(array)->setMetadata(bf16_mark, llvm::MDNode::get(context, {}));
   return array;
 }
 
-bool is_in_array_of_bf16(const Value* pointer) {
+bool is_in_array_of_bf16(const llvm::Value* pointer) {
   const auto* array = llvm::dyn_cast<llvm::AllocaInst>(llvm::getUnderlyingObject(pointer));
   return array && array->hasMetadata(bf16_mark);
 }
@@ -172,7 +172,7 @@ void shorten_bf16_rounding(llvm::Function& function, const llvm::TargetMachine& 
   if (found.empty()) return;
   const bool has_instruction = has_bf16_instructions(function, machine);
   for (const auto& [step, rounding] : found) {
-    std::set<const Value*> seen;
+    std::set<const llvm::Value*> seen;
     if (has_instruction && is_never_subnormal(rounding.x))
       step->replaceAllUsesWith(rounded_by_instruction(*step, rounding.x));
     else if (has_nan_of_bf16(rounding.x, seen)) step->replaceAllUsesWith(rounding.sum);

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "analysis/analysis.h"
 #include "emit/index_tables.h"
 #include "emit/loop_limits.h"
-#include "emit/search_budget.h"
 
 namespace hilo {
 namespace {
@@ -26,8 +26,7 @@ bool are_costly(const ElementEmitter& e, std::vector<InstructionId> seen) {
     const InstructionId id = seen[i];
     const Op op = e.module[id].op;
     const Shape& shape = e.module.shape(id);
-    if (!shape.is_array() || is_complex(shape.type) ||
-        seen.size() > KernelSearchBudget::max_visited)
+    if (!shape.is_array() || is_complex(shape.type) || seen.size() > SearchBudget::max_visited)
       return false;
     if (e.array(id) || op == Op::Constant || op == Op::Parameter) continue;
     const bool rearranges_one = has_trait(op, TraitRearranges) && e.module[id].operand_count == 1;

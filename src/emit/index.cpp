@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "emit/search_budget.h"
+#include "analysis/analysis.h"
 
 namespace hilo {
 
@@ -257,7 +257,7 @@ std::optional<std::set<const llvm::Value*>> operand_closure(const llvm::Value* v
     const auto* step = llvm::dyn_cast<llvm::Instruction>(waiting.back());
     waiting.pop_back();
     if (!step) continue;
-    if (seen.size() > KernelSearchBudget::max_visited) return std::nullopt;
+    if (seen.size() > SearchBudget::max_visited) return std::nullopt;
     for (const llvm::Value* operand : step->operands())
       if (seen.insert(operand).second) waiting.push_back(operand);
   }

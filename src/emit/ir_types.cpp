@@ -5,9 +5,9 @@
 
 #include <cmath>
 
+#include "analysis/analysis.h"
 #include "emit/bf16_rounding.h"
 #include "emit/complex.h"
-#include "emit/search_budget.h"
 #include "emit/small_floats.h"
 #include "emit/vector_registers.h"
 #include "shape/shape.h"
@@ -121,9 +121,9 @@ namespace {
 constexpr double above_bf16 = 0x1p16;  // so many bits f32 has more
 
 // Whether an f32 is one that bf16 holds, since it was rounded before or chosen among such.
-bool is_bf16(const llvm::Value* x, int depth = 0) {
+bool is_bf16(const llvm::Value* x, size_t depth = 0) {
   using namespace llvm::PatternMatch;
-  if (depth > KernelSearchBudget::max_depth) return false;
+  if (depth > SearchBudget::max_depth) return false;
   if (const auto* constant = llvm::dyn_cast<llvm::ConstantFP>(x))
     return constant->getValueAPF().bitcastToAPInt().countr_zero() >= 16;
   if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(x))

@@ -7,7 +7,6 @@
 
 #include "analysis/analysis.h"
 #include "emit/loop_limits.h"
-#include "emit/search_budget.h"
 
 namespace hilo {
 namespace {
@@ -63,7 +62,7 @@ class Walk {
     for (InstructionId id : values)
       for (int64_t r = 0; r < group_; ++r)
         if (module_.shape(id).is_array()) add({id, dim, group_, r});
-    while (!waiting_.empty() && seen_.size() < KernelSearchBudget::max_visited &&
+    while (!waiting_.empty() && seen_.size() < SearchBudget::max_visited &&
            partition_points_.size() <= max_partition_points) {
       const Seen value = waiting_.back();
       waiting_.pop_back();

@@ -9,9 +9,9 @@
 #include <numeric>
 
 #include "emit/kernel_builder.h"
+#include "emit/nested_sums.h"
 #include "emit/op_functions.h"
 #include "emit/partition_points.h"
-#include "emit/search_budget.h"
 
 namespace hilo {
 namespace {
@@ -35,16 +35,6 @@ constexpr uint64_t chunk_alignment(int64_t lanes) { return static_cast<uint64_t>
 constexpr int64_t max_inside = 8, max_ops_inside = 192, max_costly_inside = 2;
 // Extrema of fewer numbers of 16 bits are chosen as f32.
 constexpr double min_key_elements = 32;
-
-// Whether an element is made by sums of its own, whose code stands once for each vector of lanes.
-bool is_computed_from_sums(const ElementEmitter& e, InstructionId id, int depth = 0) {
-  const Op op = e.module[id].op;
-  if (op == Op::Reduce) return !e.array(id);
-  if (depth > KernelSearchBudget::max_depth || e.array(id) || !is_elementwise(op)) return false;
-  return std::ranges::any_of(e.module.operands(id), [&](InstructionId operand) {
-    return is_computed_from_sums(e, operand, depth + 1);
-  });
-}
 
 // Whether an element is one of an array, or chosen among such: computed bf16 lie in 32 bits.
 bool lies_in_memory(const ElementEmitter& e, InstructionId id) {

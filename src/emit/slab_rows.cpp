@@ -3,6 +3,7 @@
 // arrays are transposed for it, and all columns of these slabs are done in turn.
 #include <algorithm>
 
+#include "analysis/analysis.h"
 #include "emit/bf16_rounding.h"
 #include "emit/lane_groups.h"
 #include "emit/loop_limits.h"
@@ -10,7 +11,6 @@
 #include "emit/reduce.h"
 #include "emit/row_numbers.h"
 #include "emit/rows.h"
-#include "emit/search_budget.h"
 #include "emit/transposed_slabs.h"
 
 namespace hilo {
@@ -131,7 +131,7 @@ class SlabWriter {
         const bool ends = std::ranges::count(rows_.reductions, user) > 0 ||
                           (module[user].op == Op::Tuple && !module.has_users(user));
         if (ends || std::ranges::count(seen, user) > 0) continue;
-        if (!goes_on(user, seen[i]) || seen.size() > KernelSearchBudget::max_visited) return false;
+        if (!goes_on(user, seen[i]) || seen.size() > SearchBudget::max_visited) return false;
         seen.push_back(user);
       }
     return true;

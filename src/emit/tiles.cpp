@@ -7,7 +7,6 @@
 
 #include "analysis/analysis.h"
 #include "emit/loop_limits.h"
-#include "emit/search_budget.h"
 #include "emit/vector_registers.h"
 
 namespace hilo {
@@ -76,7 +75,7 @@ std::vector<InstructionId> transposes_below(const ElementEmitter& e,
   std::vector<InstructionId> waiting, elsewhere, out;
   std::set<InstructionId> seen;
   for (const WrittenLeaf& leaf : leaves) waiting.push_back(leaf.id);
-  while (!waiting.empty() && seen.size() < KernelSearchBudget::max_visited) {
+  while (!waiting.empty() && seen.size() < SearchBudget::max_visited) {
     const InstructionId id = waiting.back();
     waiting.pop_back();
     if (!e.module.shape(id).is_array() || e.array(id) || !seen.insert(id).second) continue;

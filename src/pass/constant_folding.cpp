@@ -12,7 +12,6 @@
 
 #include "eval/eval.h"
 #include "pass/pass.h"
-#include "pass/search_budget.h"
 
 namespace hilo {
 namespace {

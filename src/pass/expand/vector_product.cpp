@@ -11,7 +11,6 @@
 
 #include "pass/expand/formula.h"
 #include "pass/expand/product_side.h"
-#include "pass/search_budget.h"
 
 namespace hilo {
 namespace {

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "pass/loop_limits.h"
-#include "pass/search_budget.h"
 
 namespace hilo {
 namespace {

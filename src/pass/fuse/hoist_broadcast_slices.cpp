@@ -13,7 +13,6 @@
 #include <unordered_map>
 
 #include "pass/dense_arrays.h"
-#include "pass/search_budget.h"
 
 namespace hilo {
 namespace {

@@ -3,7 +3,6 @@
 
 #include "pass/fuse/groups.h"
 #include "pass/loop_limits.h"
-#include "pass/search_budget.h"
 
 namespace hilo {
 namespace {

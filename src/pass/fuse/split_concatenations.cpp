@@ -29,7 +29,6 @@
 
 #include "pass/dense_arrays.h"
 #include "pass/fuse/groups.h"
-#include "pass/search_budget.h"
 
 namespace hilo {
 namespace {

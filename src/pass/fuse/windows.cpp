@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "pass/fuse/groups.h"
-#include "pass/search_budget.h"
 
 namespace hilo {
 namespace {

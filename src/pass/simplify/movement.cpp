@@ -2,7 +2,6 @@
 // the smaller array, or the others come together.
 #include <algorithm>
 
-#include "pass/search_budget.h"
 #include "pass/simplify/simplify.h"
 
 namespace hilo {
