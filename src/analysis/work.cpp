@@ -67,12 +67,16 @@ class WorkCounter {
         counting_(module),
         inside_(module.computations.size()),
         footprints_(module.computations.size()),
+        costs_(module.instructions.size()),
         parts_(module.instructions.size()) {}
 
   std::vector<Work> count(const Schedule* schedule) {
     std::vector<Work> out(module_.instructions.size());
     for (ComputationId c : module_.post_order()) {
-      for (InstructionId id : module_[c].instructions) out[id.value] = arithmetic_of_step(id);
+      for (InstructionId id : module_[c].instructions) {
+        costs_[id.value] = arithmetic_of(counting_, module_[id]);
+        out[id.value] = arithmetic_of_step(id);
+      }
       sum_inside(c, out);
       const bool has_order = schedule && !schedule->orders[c.value].empty();
       add_accesses(c, has_order ? schedule->orders[c.value] : module_[c].instructions, out);
@@ -96,7 +100,7 @@ class WorkCounter {
       return out;
     }
     visit_attributes_type(instruction.op, [&]<class A>(std::type_identity<A>) {
-      Cost cost = arithmetic_of(counting_, instruction);
+      Cost cost = costs_[id.value];
       if constexpr (std::is_same_v<A, CustomCallAttributes>)
         cost = custom_call_cost(counting_, instruction).value_or(cost);
       out.gathers = rows_found(counting_, instruction, module_.attributes<A>(id));
@@ -109,17 +113,15 @@ class WorkCounter {
 
   // One run whose result is needed whole; what applies a computation does all of it.
   void sum_inside(ComputationId computation, std::span<const Work> works) {
-    const auto arithmetic = [&](InstructionId id) { return arithmetic_of(counting_, module_[id]); };
     const auto combines = [&](InstructionId id) {
-      if (is_elementwise(module_[id].op)) return false;
-      const Cost cost = arithmetic(id);
-      return cost.flops + cost.transcendentals > 0;
+      const Cost& cost = costs_[id.value];
+      return !is_elementwise(module_[id].op) && cost.flops + cost.transcendentals > 0;
     };
     find_needed_parts(module_, computation, combines, parts_);
     Work sum;
     Cost applied;
     for (InstructionId id : std::views::reverse(module_[computation].instructions)) {
-      const Cost cost = arithmetic(id);
+      const Cost& cost = costs_[id.value];
       applied.flops += cost.flops, applied.transcendentals += cost.transcendentals;
       if (parts_[id.value] > 0) add(sum, works[id.value], parts_[id.value]);
     }
@@ -201,6 +203,7 @@ class WorkCounter {
   Counting counting_;
   std::vector<Work> inside_;        // by computation: arithmetic of one run
   std::vector<double> footprints_;  // by computation, bytes
+  std::vector<Cost> costs_;         // by instruction: its arithmetic alone
   std::vector<double> parts_;       // that are needed, by instruction
 };
 
