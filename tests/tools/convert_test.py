@@ -90,6 +90,24 @@ class Convert(Folder):
         self.assertEqual((done.returncode, os.path.exists(path)), (2, False))
         self.assertIn("is for bytecode", done.stderr)
 
+    def test_settings_that_a_call_of_an_op_has_not(self):
+        def read(target, fields):
+            call = f"%0 = stablehlo.custom_call @{target}(%a) {{{fields}}} : (tensor<4xf32>) -> tensor<4xf32>"
+            return hilo("print", self.write("m.mlir", "func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n" + call
+                                            + "\nreturn %0 : tensor<4xf32>\n}\n"))
+        known = "mhlo.attributes = {}, mhlo.version = 1 : i64, backend_config = \"\""
+        self.assertEqual(read("mhlo.tan", known).stderr, "")
+        printed = read("mhlo.tan", known).stdout
+        for fields, says in (("mhlo.attributes = {speed = 3 : i64}", "'chlo.tan' has no setting 'speed': dropped"),
+                             ("mhlo.version = 2 : i64", "another mhlo.version than 1"),
+                             ("mhlo.version = \"1\"", "another mhlo.version than 1"),
+                             ("backend_config = \"fast\"", "'mhlo.tan' has no backend_config: dropped"),
+                             ("mhlo.backend_config = {fast = true}", "has no mhlo.backend_config: dropped")):
+            done = read("mhlo.tan", fields)
+            self.assertEqual((done.returncode, done.stdout), (0, printed), done.stderr)
+            self.assertIn(f"m.mlir:2:", done.stderr)
+            self.assertIn(f"warning: {says}" if says.startswith("'") else says, done.stderr)
+
     def test_what_stablehlo_lacks(self):
         module = self.write("m.hlo", "HloModule m\nENTRY e {\n  a = f32[] parameter(0)\n  b = u32[] parameter(1)\n  ROOT c = s8[] stochastic-convert(a, b)\n}\n")
         done = hilo("convert", module, "-o", os.path.join(self.folder, "m.mlir"))

@@ -1,6 +1,7 @@
 // The state of a conversion, and the one op that a handler converts. Private to to_module*.cpp.
 #pragma once
 
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -185,7 +186,8 @@ struct Step {
   const Row& row;
   Origin origin;
   std::vector<InstructionId> operands = {};
-  const Attribute* attributes = nullptr;  // a dictionary in the place of the op's own
+  const Attribute* attributes = nullptr;                // a dictionary in the place of the op's own
+  std::set<std::string, std::less<>>* asked = nullptr;  // gets the names of attributes looked for
 
   const Program& program() const { return converter.program; }
   Module& module() { return converter.module; }
@@ -211,6 +213,12 @@ struct Step {
   template <class... Args>
   std::unexpected<Error> misfit(fmt::format_string<Args...> text, Args&&... args) const {
     return fail(ErrorKind::Shape, text, std::forward<Args>(args)...);
+  }
+  template <class... Args>
+  void warn(fmt::format_string<Args...> text, Args&&... args) const {
+    if (converter.options.warnings)
+      converter.options.warnings->push_back(
+          converter.warning(operation, fmt::format(text, std::forward<Args>(args)...)));
   }
   Result<void> need_array(size_t operand) const;
   Result<void> need_regions(size_t count) const;

@@ -31,6 +31,7 @@ Result<Shape> Step::concrete(size_t i) {
 }
 
 const Attribute* Step::find(std::string_view name) const {
+  if (asked) asked->emplace(name);
   return attributes ? program().find(*attributes, name) : program().find(operation, name);
 }
 

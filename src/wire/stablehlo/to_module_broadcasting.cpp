@@ -60,8 +60,8 @@ Result<void> convert_broadcasting(Step& step) {
   const std::string_view base = step.row.name.substr(prefix.size());
   const Row* row = find_row(fmt::format("stablehlo.{}", base));
   if (!row) row = find_row(fmt::format("chlo.{}", base));
-  Step as{step.converter, step.scope,    step.operation, *row,
-          step.origin,    step.operands, step.attributes};
+  Step as{step.converter, step.scope,    step.operation,  *row,
+          step.origin,    step.operands, step.attributes, step.asked};
   return row->handler(as);
 }
 

@@ -24,8 +24,14 @@ Result<bool> convert_as(Step& step, std::string_view name, const Attribute* attr
     return false;
   for (size_t i = 0; i < step.count(); ++i)
     if (!step.shape(i).is_array()) return false;
-  Step as{step.converter, step.scope, step.operation, *row, step.origin, step.operands, attributes};
+  std::set<std::string, std::less<>> asked;
+  Step as{step.converter, step.scope,    step.operation, *row,
+          step.origin,    step.operands, attributes,     &asked};
   HILO_DO(row->handler(as));
+  if (attributes)
+    for (const auto& field : attributes->fields)
+      if (!asked.contains(field.first))
+        step.warn("'{}' has no setting '{}': dropped", name, field.first);
   return true;
 }
 

@@ -17,6 +17,17 @@ const Row* find_native(std::string_view target) {
   return row && row->operands > 0 ? row : nullptr;
 }
 
+// What stands beside the settings of such a call.
+void warn_of_unknown(const Step& step, std::string_view target) {
+  for (const auto& [name, value] : step.operation.attributes) {
+    const Attribute& given = step.program()[value];
+    if (name == "mhlo.version" && (given.kind != AttributeKind::Integer || given.integer != 1))
+      step.warn("'{}' is of another mhlo.version than 1: read as of that one", target);
+    else if (name.ends_with("backend_config") && !(given.text.empty() && given.fields.empty()))
+      step.warn("'{}' has no {}: dropped", target, name);
+  }
+}
+
 Result<CustomCallApiVersion> api_version_of(const Step& step) {
   const Attribute* found = step.find("api_version");
   if (!found) return CustomCallApiVersion::Original;
@@ -179,9 +190,11 @@ Result<void> convert_custom_call(Step& step) {
   if (target == "ApproxTopK") return convert_approx_top_k(step);
   if (const Row* row = find_native(target)) {
     HILO_TRY(const bool is_done, convert_as(step, row->name, step.find("mhlo.attributes")));
-    if (is_done) return {};
-    return step.misfit("'{}' takes arrays, {} of them, and gives {}", target, row->operands,
-                       row->results);
+    if (!is_done)
+      return step.misfit("'{}' takes arrays, {} of them, and gives {}", target, row->operands,
+                         row->results);
+    warn_of_unknown(step, target);
+    return {};
   }
   HILO_TRY(attributes.api_version, api_version_of(step));
   HILO_TRY(attributes.custom_call_has_side_effect, step.flag("has_side_effect"));

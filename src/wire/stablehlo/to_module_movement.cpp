@@ -12,9 +12,7 @@ static Result<void> give_elided(Step& step, const Shape& shape) {
            parse(fmt::format("HloModule m\nENTRY e {{\n  ROOT c = {} constant({{...}})\n}}\n",
                              to_string_without_layout(shape)),
                  {.max_literal_bytes = options.max_literal_bytes}));
-  if (options.warnings)
-    options.warnings->push_back(step.converter.warning(
-        step.operation, "the value is elided; made-up values stand in its place"));
+  step.warn("the value is elided; made-up values stand in its place");
   HILO_TRY(
       const InstructionId value,
       step.add(Op::Constant, {}, one.attributes<ConstantAttributes>(one[one.entry].root), &shape));
