@@ -56,6 +56,13 @@ void Arguments::footer(const std::string& text) { app_.footer(text); }
 
 void Arguments::callback(std::function<void()> body) { app_.callback(std::move(body)); }
 
+std::vector<std::string> Arguments::given() const {
+  std::vector<std::string> out;
+  for (const CLI::Option* option : std::as_const(app_).get_options())
+    if (option->count() > 0) out.push_back(option->get_name());
+  return out;
+}
+
 Option Arguments::bind(const std::string& names, const Bound& value, const std::string& text) {
   CLI::Option* const option =
       std::visit([&](auto* target) { return app_.add_option(names, *target, text); }, value);

@@ -44,6 +44,8 @@ class Arguments {
   Option add_flag(const std::string& names, bool& value, const std::string& text);
   void footer(const std::string& text);  // examples, behind the options
   void callback(std::function<void()> body);
+  // Names of the options and positional arguments that the command line gives.
+  std::vector<std::string> given() const;
 
  private:
   using Bound = std::variant<int*, int64_t*, uint64_t*, double*, std::optional<double>*,

@@ -140,7 +140,14 @@ double time_opening() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-void bench_machine(Session& session) {
+// All other options are of a module.
+void bench_machine(const std::vector<std::string>& given, Session& session) {
+  for (const std::string& name : given)
+    if (name != "--machine" && name != "--json")
+      return fail_with(session, {ErrorKind::Usage,
+                                 fmt::format("--machine measures the processor; {} says nothing of "
+                                             "that",
+                                             name)});
   const auto record = measure_machine();
   if (!record) return fail_with(session, record.error());
   if (const auto kept = keep_host_record(*record); !kept) warn(session, kept.error().message);
@@ -148,7 +155,6 @@ void bench_machine(Session& session) {
 }
 
 void bench(Options& options, Session& session) {
-  if (options.machine) return bench_machine(session);
   if (options.file.empty())
     return fail_with(session, {ErrorKind::Usage, "FILE is required, or --machine"});
   if (lists_stages(options.file, options.stage, session)) return;
@@ -219,11 +225,10 @@ void bench(Options& options, Session& session) {
 
 void add_bench(Arguments& arguments, Session& session) {
   auto options = std::make_shared<Options>();
-  const Option file = arguments.add_option("FILE", options->file, "a module, a dump folder, or -");
-  arguments
-      .add_flag("--machine", options->machine,
-                "measure the processor instead, for a few seconds; HILO_CACHE keeps the record")
-      .excludes(file);
+  arguments.add_option("FILE", options->file, "a module, a dump folder, or -");
+  arguments.add_flag("--machine", options->machine,
+                     "measure the processor instead, for a few seconds; HILO_CACHE keeps the "
+                     "record; no other options but --json");
   add_stage_options(arguments, options->stage);
   arguments.add_flag("--parse-only", options->parse_only, "measure reading alone");
   arguments
@@ -253,7 +258,10 @@ void add_bench(Arguments& arguments, Session& session) {
                   "  hilo bench module.txt --parse-only\n"
                   "  hilo bench --machine --json > machine.json",
                   environment_help));
-  arguments.callback([options, &session] { bench(*options, session); });
+  arguments.callback([options, &arguments, &session] {
+    if (options->machine) bench_machine(arguments.given(), session);
+    else bench(*options, session);
+  });
 }
 
 }  // namespace hilo::tools

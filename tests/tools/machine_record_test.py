@@ -129,6 +129,13 @@ class MachineRecord(unittest.TestCase):
         self.assertEqual(hilo("bench").returncode, 2)
         self.assertEqual(hilo("bench", self.program, "--machine").returncode, 2)
 
+    def test_measuring_takes_no_options_of_modules(self):
+        for option in ("--timeout=9", "--runs=3", "--device=cpu", "--threads=1", "--seed=1", "--parse-only",
+                       "--target-cpu=native", "--time-passes", "--stage=last"):
+            done = hilo("bench", "--machine", option)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), option)
+            self.assertIn(option.split("=")[0], done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)
