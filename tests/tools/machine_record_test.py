@@ -23,6 +23,16 @@ def hilo(*arguments, **environment):
                           env={**os.environ, "HILO_CACHE": "", **environment})
 
 
+def field_names(record, before=""):
+    """As docs/cost.md names them: cores.caches[i].bytes."""
+    if isinstance(record, list):
+        return {name for one in record for name in field_names(one, f"{before}[i]")}
+    if isinstance(record, dict):
+        return {name for key, one in record.items()
+                for name in field_names(one, f"{before}.{key}" if before else key)}
+    return {before}
+
+
 class MachineRecord(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -99,6 +109,9 @@ class MachineRecord(unittest.TestCase):
         self.assertEqual(record["schema"], "hilo.machine.1")
         self.assertEqual(len(record["cores"]["caches"]), 3)
         self.assertGreater(record["cores"]["multiply_adds"]["f32"], record["cores"]["divisions"]["f32"])
+        page = (SOURCE / "docs/cost.md").read_text()
+        missing = [name for name in field_names(record) if f"`{name}`" not in page]
+        self.assertEqual(missing, [])
         kept = list(Path(self.folder.name, "cache").glob("machine.*.json"))
         self.assertEqual([json.loads(path.read_text()) for path in kept], [record])
         self.assertEqual(kept[0].stat().st_mode & 0o777, 0o600)
