@@ -26,7 +26,7 @@ struct Options {
   std::string target, topology, limit, html, dump_to, dump_form = "today", index_map, machine;
   bool keep_order = false, verify_plan = false, no_advice = false, collectives = false,
        sharding = false, commands = false;
-  int rows = 20;
+  int rows = 20, threads = 0;
   StageChoice stage;
 };
 
@@ -204,17 +204,26 @@ Result<void> explain_sharding(ExplainInput& input, const Options& options, const
   return {};
 }
 
-Result<void> explain_commands(const ExplainInput& input, const Options& options,
-                              const Session& session) {
+Result<void> explain_commands(const ExplainInput& input, const Machine* named,
+                              const Options& options, const Session& session) {
   if (!input.module)
     return fail(ErrorKind::Usage, "--commands tells of a module that is compiled; this is a dump");
   const auto tell = [&](const Error& error) { warn(session, error.message, error.place); };
-  HILO_TRY(const MachineRecord machine, options.machine.empty()
-                                            ? Result<MachineRecord>(known_host_record(tell))
-                                            : read_record(options.machine));
+  std::optional<MachineRecord> record;
+  if (!options.machine.empty()) {
+    HILO_TRY(record, read_record(options.machine));
+  } else if (!named) {
+    record = known_host_record(tell);
+  }
+  Machine machine = record ? record->machine() : *named;
+  HILO_TRY(const int threads, thread_count(options.threads));
+  if (options.threads > 0 && machine.cores.count == 0)
+    return fail(ErrorKind::Usage, "--threads={}: {} is no processor that has threads", threads,
+                machine.name);
+  if (threads > 0 && machine.cores.count > 0) machine.cores.count = threads;
   HILO_DO(check_all(verify(input.module->module), session));
-  HILO_TRY(const std::string text, commands_of_program(input.module->module, machine.machine(),
-                                                       session.json, report_style(options)));
+  HILO_TRY(const std::string text,
+           commands_of_program(input.module->module, machine, session.json, report_style(options)));
   fmt::print("{}", text);
   return {};
 }
@@ -223,15 +232,16 @@ Result<void> explain(Options& options, Session& session) {
   HILO_TRY(options.limit_bytes, parse_limit(options.limit));
   if (options.html == "-" && session.json)
     return fail(ErrorKind::Usage, "--html=- and --json both write to standard output");
-  if (!options.machine.empty() && !options.commands)
-    return fail(ErrorKind::Usage, "--machine tells what commands take: --commands is missing");
+  if ((!options.machine.empty() || options.threads != 0) && !options.commands)
+    return fail(ErrorKind::Usage, "{} tells what commands take: --commands is missing",
+                options.machine.empty() ? "--threads" : "--machine");
   HILO_TRY(const std::optional<Machine> named, find_target(options.target, options.topology));
   const Machine* const machine = named ? &*named : nullptr;
   auto input = load_explain_input(options.files, options.stage, session);
   if (!input) return {};  // reported
   if (machine && input->module) HILO_DO(check_torus(*machine, input->module->module));
   if (options.sharding) return explain_sharding(*input, options, session);
-  if (options.commands) return explain_commands(*input, options, session);
+  if (options.commands) return explain_commands(*input, machine, options, session);
   if (options.collectives) return explain_collectives(*input, machine, options, session);
   if (!options.index_map.empty()) return explain_index_maps(*input, options, session);
   HILO_TRY(MemoryPicture picture, input->dumps.empty()
@@ -257,7 +267,8 @@ void add_explain(Arguments& arguments, Session& session) {
                   "or -")
       .required();
   add_stage_options(arguments, options->stage);
-  arguments.add_option("--target", options->target, "the chip, as in v5e or h100_sxm");
+  const Option target =
+      arguments.add_option("--target", options->target, "the chip, as in v5e or h100_sxm");
   arguments.add_option("--topology", options->topology,
                        "devices along each axis of the target's torus, as in 4x2");
   arguments.add_option("--limit", options->limit, "as in 16GiB: exit status 3 when more is needed");
@@ -277,10 +288,16 @@ void add_explain(Arguments& arguments, Session& session) {
                        "NAME of an instruction: which elements of its operands one of it needs");
   arguments.add_flag("--commands", options->commands,
                      "what the compiled program consists of, before there is code: kernels, "
-                     "routines, loops, and why a step is no kernel");
-  arguments.add_option("--machine", options->machine,
-                       "with --commands: a record as `hilo bench --machine --json` writes it, in "
-                       "place of this machine's");
+                     "routines, loops, and why a step is no kernel; how long each takes on the "
+                     "target, or else on this machine");
+  arguments
+      .add_option("--machine", options->machine,
+                  "with --commands: a record as `hilo bench --machine --json` writes it, in place "
+                  "of this machine's")
+      .excludes(target);
+  arguments.add_option("--threads", options->threads,
+                       "with --commands: threads that share a command; 0: HILO_THREADS, or a core "
+                       "each");
   arguments.add_flag("--collectives", options->collectives,
                      "what devices send each other, why, and what would save it");
   arguments.add_flag("--sharding", options->sharding,
@@ -291,7 +308,7 @@ void add_explain(Arguments& arguments, Session& session) {
       "Examples:\n  hilo explain module.txt --target=v5e --limit=16GiB\n"
       "  hilo explain dump_folder/\n"
       "  hilo explain module.txt --html=memory.html\n"
-      "  hilo explain module.txt --commands\n"
+      "  hilo explain module.txt --commands --threads=1\n"
       "Exit status 0: explained; 1: errors, or faults in a dump of which the rest is shown; 3: "
       "does not fit.");
   arguments.callback([options, &session] {

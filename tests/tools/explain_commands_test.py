@@ -92,6 +92,37 @@ ENTRY main {
         self.assertEqual(set(loop["runs"]), ran - {loop["computation"]})
         self.assertNotIn("seconds", loop)
 
+    def test_times_are_those_of_the_target(self):
+        here, there = (json.loads(explain(self.program, "--json", *target))["commands"]
+                       for target in ([], ["--target=v5e"]))
+        self.assertEqual([one["name"] for one in here], [one["name"] for one in there])
+        product = next(one for one in there if one["name"] == "product")
+        # Bound by the bytes of three arrays at 819 GB/s, which no processor reads.
+        self.assertAlmostEqual(product["seconds"], 3 * 512 * 512 * 4 / 819e9, delta=1e-7)
+        self.assertEqual(product["bound"], "memory")
+        self.refused("--target=v5e", "--machine=record.json", says="--target excludes --machine")
+
+    def test_threads(self):
+        text = PROGRAM.replace("512", "4096").replace("sort(product), dimensions={1}, to_apply=less", "negate(product)")
+        seconds = {}
+        for threads in 1, 64:
+            product = next(one for one in json.loads(explain(text, "--json", f"--threads={threads}"))["commands"]
+                           if one["name"] == "product")
+            self.assertEqual(product["threads"], threads)
+            seconds[threads] = product["seconds"]
+        self.assertGreater(seconds[1], 32 * seconds[64])
+        self.refused("--threads=2", "--target=v5e", says="v5e is no processor")
+        self.refused("--threads=-1", says="--threads=-1")
+        done = subprocess.run([COMMAND, "explain", "-", "--threads=2"], input=PROGRAM, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--commands is missing", done.stderr)
+
+    def refused(self, *options, says):
+        done = subprocess.run([COMMAND, "explain", "-", "--commands", *options], input=self.program,
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(says, done.stderr)
+
     def test_the_text_has_a_table_for_each_computation(self):
         text = explain(self.program)
         self.assertRegex(text, r"\A\d+ commands: ")
