@@ -120,13 +120,14 @@ Result<PipelineReport> optimize(Module& module, const OptOptions& options,
     std::error_code error;
     std::filesystem::create_directories(options.dump_to, error);
     if (error) return fail(ErrorKind::Io, "{}: {}", options.dump_to, error.message());
-    run.observer = [&](const PassRun& pass, const Module& now) -> Result<void> {
-      if (pass.changed)
-        write_text(options.dump_to + "/" + dump_name(now, pass), print(now), session);
-      if (session.status != success) return fail(ErrorKind::Io, "stopped");
-      return {};
-    };
   }
+  run.observer = [&](const PassRun& pass, const Module& now) -> Result<void> {
+    fusion.end_run(pass);
+    if (pass.changed && !options.dump_to.empty())
+      write_text(options.dump_to + "/" + dump_name(now, pass), print(now), session);
+    if (session.status != success) return fail(ErrorKind::Io, "stopped");
+    return {};
+  };
   HILO_TRY(PipelineReport report, run_pipeline(module, pipeline, run));
   const auto is_fusion = [](const PassRun& ran) { return ran.name == "fusion"; };
   if (options.explain_fusion && std::ranges::none_of(report.runs, is_fusion))

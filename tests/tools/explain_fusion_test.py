@@ -67,7 +67,7 @@ class ExplainFusion(unittest.TestCase):
     def test_json_has_reasons_by_name_with_numbers(self):
         found = decisions("--passes=fusion")
         self.assertEqual(found["square", "wave"],
-                         {"producer": "square", "producer_source": "model.py:12", "consumer": "wave",
+                         {"run": 1, "producer": "square", "producer_source": "model.py:12", "consumer": "wave",
                           "consumer_source": "", "outcome": "one loop", "refusals": []})
         stored = found["twice", "spread"]
         self.assertEqual(stored["outcome"], "stored")
@@ -75,6 +75,16 @@ class ExplainFusion(unittest.TestCase):
                                                  "text": "is computed 7 times, at most 2"})
         self.assertEqual([refusal["question"] for refusal in stored["refusals"]], ["join", "merge", "recompute"])
         self.assertNotIn("limit", found["high", "rows"]["refusals"][0])
+
+    def test_each_of_several_runs_is_named(self):
+        text = hilo("--passes=fusion,dce,fusion", "--explain-fusion").stdout
+        first, second = text.removeprefix("run 1, fusion\n").split("run 3, fusion\n")
+        self.assertEqual(first, TEXT)
+        self.assertRegex(second, r"\d+ pairs?: \d+ in one loop")
+        rows = json.loads(hilo("--passes=fusion,dce,fusion", "--explain-fusion", "--json").stdout)["fusion"]
+        self.assertEqual([row["run"] for row in rows], sorted(row["run"] for row in rows))
+        self.assertEqual(len([row for row in rows if row["run"] == 1]), 5)
+        self.assertLessEqual({row["run"] for row in rows}, {1, 3})
 
     def test_module_goes_to_a_file_as_ever(self):
         with tempfile.TemporaryDirectory() as folder:
