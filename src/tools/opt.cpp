@@ -106,7 +106,7 @@ Result<PipelineReport> optimize(Module& module, const OptOptions& options,
   if (is_for_cpu(options, machine)) {
     const PassOptions cpu = cpu_target().pass_options(*cpu_target().machine());
     run.pass.fusion = cpu.fusion;
-    if (options.pipeline == cpu_target().name) run.pass.machine = cpu.machine;
+    run.pass.machine = cpu.machine;
   }
   if (options.explain_fusion)
     run.pass.fusion_decided = [&](const Module& now, const FusionPair& pair) {
