@@ -70,7 +70,7 @@ std::string sum_table(const std::map<std::string, double>& sums, const char* hea
   std::ranges::sort(rows);
   TextTable table({{"bytes", Side::Right}, {heading}});
   for (size_t i = 0; i < rows.size() && i < static_cast<size_t>(style.rows); ++i)
-    table.add({fmt::format("{:.0f}", -rows[i].first), rows[i].second});
+    table.add({fixed(-rows[i].first, 0), rows[i].second});
   return table.text(2, static_cast<size_t>(style.width));
 }
 
@@ -89,8 +89,7 @@ std::string rows_of(const std::vector<PictureCollective>& all, const ReportStyle
     return one.seconds < 0 ? "?" : human_seconds(each * one.runs);
   };
   for (size_t i = 0; i < all.size() && i < static_cast<size_t>(style.rows); ++i)
-    table.add({fmt::format("{:.0f}", sent(all[i])),
-               fmt::format("{}{:.0f}", all[i].runs_known ? "" : ">=", all[i].runs),
+    table.add({fixed(sent(all[i]), 0), (all[i].runs_known ? "" : ">=") + fixed(all[i].runs, 0),
                seconds(all[i], all[i].seconds), seconds(all[i], all[i].exposed_seconds),
                fmt::format("{} %{}", all[i].kind, all[i].instruction.name), axes_of(all[i]),
                line_of(all[i]), all[i].seconds < 0 ? "?" : behind_text(all[i]), why(all[i])});

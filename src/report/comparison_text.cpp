@@ -14,7 +14,7 @@ std::string number_text(double number) {
   static constexpr std::string_view units[] = {"", "K", "M", "G", "T", "P", "E"};
   size_t unit = 0;
   while (number >= 1000 && unit + 1 < std::size(units)) number /= 1000, ++unit;
-  return fmt::format("{:.{}f}{}", number, unit == 0 ? 0 : 2, units[unit]);
+  return fixed(number, unit == 0 ? 0 : 2) + std::string(units[unit]);
 }
 
 // "+3", "-1", "=", or in hundredths where the numbers are large.

@@ -18,7 +18,7 @@ std::string human_number(double number) {
   static constexpr std::string_view units[] = {"", "K", "M", "G", "T", "P", "E"};
   size_t unit = 0;
   while (number >= 1000 && unit + 1 < std::size(units)) number /= 1000, ++unit;
-  return fmt::format("{:.{}f}{}", number, unit == 0 ? 0 : 2, units[unit]);
+  return fixed(number, unit == 0 ? 0 : 2) + std::string(units[unit]);
 }
 
 // Peak rates of the chip, a second; 0: not known.
@@ -62,8 +62,7 @@ std::string table_of(const std::map<std::string, Sum>& sums, const std::string& 
     if (sum.flops == 0 && sum.bytes == 0) break;
     std::vector<std::string> cells = {
         (sum.known ? "" : ">=") + human_number(sum.flops), human_number(sum.bytes),
-        sum.bytes > 0 ? fmt::format("{:.2f}", sum.flops / sum.bytes) : "-",
-        std::to_string(sum.count)};
+        sum.bytes > 0 ? fixed(sum.flops / sum.bytes, 2) : "-", std::to_string(sum.count)};
     if (roof.is_known()) std::ranges::move(roofline_cells(roof, sum), std::back_inserter(cells));
     cells.push_back(sorted[i].first);
     table.add(std::move(cells));
@@ -95,7 +94,7 @@ std::string links_line(const MemoryPicture& picture) {
 }  // namespace
 
 std::string human_seconds(double seconds) {
-  if (seconds >= 1) return fmt::format("{:.2f} s", seconds);
+  if (seconds >= 1) return fixed(seconds, 2) + " s";
   if (seconds >= 1e-3) return fmt::format("{:.2f} ms", seconds * 1e3);
   return fmt::format("{:.2f} us", seconds * 1e6);
 }
@@ -120,7 +119,7 @@ std::string collective_table(const MemoryPicture& picture, const ReportStyle& st
     if (i >= rows) rest += bytes;
     else
       table.add({human_number(bytes), std::to_string(one.devices),
-                 fmt::format("{}{:.0f}", one.runs_known ? "" : ">=", one.runs),
+                 (one.runs_known ? "" : ">=") + fixed(one.runs, 0),
                  rate > 0 ? human_seconds(bytes / rate) : "",
                  one.seconds < 0 ? "?" : human_seconds(one.exposed_seconds * one.runs),
                  one.instruction.op, one.instruction.name, short_source(one.instruction),

@@ -256,6 +256,7 @@ inline constexpr int64_t uncountable_bytes = int64_t{1} << 60;
 
 // "1 copy", "3 copies"; without another form the noun takes an s.
 std::string counted(size_t count, std::string_view noun, std::string_view several = "");
+std::string fixed(double number, int digits);  // 1.200e+20 where doubles no longer count
 
 struct ReportStyle {
   int rows = 20;    // of each table

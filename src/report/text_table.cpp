@@ -15,6 +15,12 @@ std::string counted(size_t count, std::string_view noun, std::string_view severa
                          : fmt::format("{} {}", count, several);
 }
 
+std::string fixed(double number, int digits) {
+  constexpr double countable = 0x1p53;
+  return std::abs(number) <= countable ? fmt::format("{:.{}f}", number, digits)
+                                       : fmt::format("{:.3e}", number);
+}
+
 size_t columns_of(std::string_view text) {
   return static_cast<size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return !continues_character(c); }));

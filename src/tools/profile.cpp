@@ -214,8 +214,8 @@ std::string Profile::commands_text() const {
     const double estimated = each.seconds * static_cast<double>(row.count) * 1e3;
     const bool is_known = each.bound != Bound::Unknown;
     const std::string cells = fmt::format("{:>10.3f} {:>12} {:>9}  {:<18}", row.seconds * 1e3,
-                                          is_known ? fmt::format("{:.3f}", estimated) : "?",
-                                          row.count, is_known ? hilo::text_of(each.bound) : "");
+                                          is_known ? fixed(estimated, 3) : "?", row.count,
+                                          is_known ? hilo::text_of(each.bound) : "");
     const std::string name = fmt::format("{} {}", text_of(module_[id].op), module_[id].name);
     out += cells + fit_to(name, width > cells.size() ? width - cells.size() : 0) + "\n";
   }

@@ -149,6 +149,13 @@ class MachineRecord(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (2, ""), option)
             self.assertIn(option.split("=")[0], done.stderr)
 
+    def test_absurd_figures_fit_their_columns(self):
+        path = self.write("machine.json", '{"name": "znver3", "cores": {"divisions": {"f32": 1e-320}, "count": 1}}')
+        done = hilo("explain", self.program, "--commands", f"--machine={path}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r" 1\.000e\+206 +divisions")
+        self.assertLess(max(map(len, done.stdout.split())), 40)
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)
