@@ -4,6 +4,8 @@
 
 #include "report/report.h"
 #include "text/text.h"
+#include "tools/diagnostics.h"
+#include "tools/machine_record.h"
 
 namespace hilo::tools {
 namespace {
@@ -24,6 +26,14 @@ std::map<std::string, int64_t> reasons(const Executable& executable) {
   return out;
 }
 
+std::vector<Estimate> estimates_here(const Module& module, const Plan& plan, int threads,
+                                     const Session& session) {
+  MachineRecord record =
+      known_host_record([&](const Error& error) { warn(session, error.message, error.place); });
+  if (threads > 0) record.cores.count = threads;
+  return estimate_commands(module, plan, record.machine());
+}
+
 }  // namespace
 
 Result<Executable> compile_for_cpu(Module module, const OnCpu& options, Session& session) {
@@ -37,6 +47,12 @@ Result<Executable> compile_for_cpu(Module module, const OnCpu& options, Session&
     compiling.emit.see_ir = [dump = compiling.emit.see_ir](std::string_view text) {
       fmt::print(stderr, "{}", text);
       if (dump) dump(text);
+    };
+  if (options.estimates)
+    compiling.see_plan = [&, dump = compiling.see_plan](const Module& compiled,
+                                                        const Machine& machine, const Plan& plan) {
+      if (dump) dump(compiled, machine, plan);
+      *options.estimates = estimates_here(compiled, plan, options.threads, session);
     };
   auto out = compile(std::move(module), cpu_target(), compiling);
   if (!out && out.error().kind == ErrorKind::Unsupported && out.error().place.op != "custom-call")

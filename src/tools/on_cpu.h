@@ -14,6 +14,8 @@ struct OnCpu {
   bool tell_steps = false;
   const std::atomic<bool>* interrupt = nullptr;  // of compiling
   EvalOptions eval;                              // of library steps
+  // Gets how long each command takes on this machine, by instruction.
+  std::vector<Estimate>* estimates = nullptr;
 };
 // What compiling took and what is wrong with its cache goes to standard error, as it is asked for.
 Result<Executable> compile_for_cpu(Module module, const OnCpu& options, Session& session);

@@ -45,7 +45,8 @@ std::string source_line(const Module& module, const Instruction& instruction) {
   return fmt::format("{}:{}", tables.file_names[file], tables.locations[location].line);
 }
 
-Profile::Profile(const Module& module) : module_(module), costs_(count_cost(module)) {
+Profile::Profile(const Module& module, std::vector<Estimate> estimates)
+    : module_(module), costs_(count_cost(module)), estimates_(std::move(estimates)) {
   for (const Computation& computation : module.computations)
     for (InstructionId id : computation.instructions) {
       const InstructionId first = start_of(module, id);
@@ -101,20 +102,6 @@ void Profile::add_to(Row& row, InstructionId id, double seconds) const {
   row.bytes += bytes_of(costs_[id.value]);
   ++row.count;
   ++row.steps[id];
-}
-
-// Collectives wait for others, and control flow takes as long as what it runs.
-void Profile::estimate_on(const Machine& machine) {
-  std::vector<Work> works = count_work(module_);
-  estimates_.resize(works.size());
-  for (size_t i = 0; i < works.size(); ++i) {
-    const Op op = module_.instructions[i].op;
-    if (has_trait(op, TraitCollective | TraitEffect) || op == Op::While || op == Op::Conditional ||
-        op == Op::Call)
-      continue;
-    works[i].kernels = 1;
-    estimates_[i] = estimate(works[i], machine);
-  }
 }
 
 void Profile::add_collective(InstructionId id, double seconds) {

@@ -16,8 +16,9 @@ std::string source_line(const Module& module, const Instruction& instruction);
 
 class Profile {
  public:
-  // The module must outlive the profile and be the one that runs.
-  explicit Profile(const Module& module);
+  // The module must outlive the profile and be the one that runs. With estimates of its commands,
+  // by instruction, tables and JSON tell of each how long it takes by estimate, too.
+  explicit Profile(const Module& module, std::vector<Estimate> estimates = {});
 
   // The instruction took so many seconds, which end now. Callable from several threads.
   void add(InstructionId id, double seconds, int64_t device);
@@ -33,8 +34,6 @@ class Profile {
   // time. Rows of a terminal fit its width.
   std::string text(const std::optional<Roofline>& roofline = {}) const;
   nlohmann::ordered_json json(const std::optional<Roofline>& roofline = {}) const;
-  // Tables and JSON tell of each command how long it takes by estimate too. Once, before the runs.
-  void estimate_on(const Machine& machine);
   // For ui.perfetto.dev: the first million steps.
   std::string trace() const;
 
@@ -70,7 +69,7 @@ class Profile {
   Rows by_op_, by_line_;
   // The time of a run's first step is also that of what is done before it.
   std::map<InstructionId, Row> by_command_;
-  std::vector<Estimate> estimates_;                  // by instruction, of one run; empty: not asked
+  std::vector<Estimate> estimates_;                  // by instruction, of one run; empty: none
   std::map<InstructionId, Collective> collectives_;  // by their first steps
   std::map<InstructionId, InstructionId> start_of_;  // of their steps
   std::vector<TraceEvent> events_;

@@ -10,7 +10,6 @@
 #include "tools/inputs.h"
 #include "tools/interrupts.h"
 #include "tools/machine_memory.h"
-#include "tools/machine_record.h"
 #include "tools/module_file.h"
 #include "tools/named.h"
 #include "tools/observe.h"
@@ -202,8 +201,10 @@ Result<Ran> run_compiled(const Module& module, const RunOptions& options,
                          Session& session) {
   std::vector<std::string> warnings;
   eval.warnings = &warnings;
-  const OnCpu on_cpu = {options.compiler,           options.threads, options.dump_ir,
-                        options.observe.profiles(), eval.interrupt,  eval};
+  OnCpu on_cpu = {options.compiler,           options.threads, options.dump_ir,
+                  options.observe.profiles(), eval.interrupt,  eval};
+  std::vector<Estimate> estimates;
+  if (options.observe.profile) on_cpu.estimates = &estimates;
   const int64_t devices = device_count(module, eval);
   HILO_DO(check_save(options.save, module, devices));
   Ran out;
@@ -229,13 +230,7 @@ Result<Ran> run_compiled(const Module& module, const RunOptions& options,
     if (options.observe.profile) {
       HILO_TRY(roofline, measure_roofline(options.threads));
     }
-    profile.emplace(executable.module());
-    if (options.observe.profile) {
-      MachineRecord record =
-          known_host_record([&](const Error& error) { warn(session, error.message, error.place); });
-      if (options.threads > 0) record.cores.count = options.threads;
-      profile->estimate_on(record.machine());
-    }
+    profile.emplace(executable.module(), std::move(estimates));
   } else if (!session.json && !session.quiet) {
     progress = work_progress(executable.module());
     if (progress)

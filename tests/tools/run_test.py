@@ -253,6 +253,24 @@ class Shown(Folder):
         self.assertRegex(done.stdout, r"estimated ms +count  bound by +command\n")
         self.assertRegex(done.stdout, r"\d  arithmetic +dot d\n")
 
+    def test_the_profile_has_the_estimates_of_explain(self):
+        text = ("HloModule m\nless { a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
+                " ROOT c = pred[] compare(a, b), direction=LT }\nENTRY e {\n  x = f32[256,256] parameter(0)\n"
+                "  d = f32[256,256] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+                "  s = f32[256,256] sort(d), dimensions={1}, to_apply=less\n  low = f32[] constant(0)\n"
+                "  high = f32[] constant(1)\n  noise = f32[256,256] rng(low, high), distribution=rng_uniform\n"
+                "  ROOT r = f32[256,256] add(s, noise)\n}\n")
+        done = hilo("run", "-", "--profile", "--json", "--threads=1", "--device=cpu", text=text)
+        if "libhilo_emit" in done.stderr:
+            return
+        measured = {row["name"]: row for row in json.loads(done.stdout)["profile"]["by_command"]}
+        planned = json.loads(hilo("explain", "-", "--commands", "--json", "--threads=1", text=text).stdout)["commands"]
+        self.assertEqual(set(measured), {one["name"] for one in planned})
+        for one in planned:
+            row = measured[one["name"]]
+            self.assertEqual((row["estimated_seconds"], row["bound"]), (one.get("seconds", 0), one.get("bound", "unknown")))
+        self.assertEqual({one["kind"] for one in planned if "seconds" not in one}, {"evaluated"})
+
     def test_median_and_least_of_several_runs(self):
         for device in "eval", "cpu":
             done = hilo("run", "-", "--runs=3", "--device", device, text=ADD)
