@@ -253,6 +253,17 @@ class Shown(Folder):
         self.assertRegex(done.stdout, r"estimated ms +count  bound by +command\n")
         self.assertRegex(done.stdout, r"\d  arithmetic +dot d\n")
 
+    def test_readme_shows_the_tables_of_the_profile(self):
+        source = os.environ.get("HILO_SOURCE", os.path.join(os.path.dirname(__file__), "..", ".."))
+        done = hilo("run", os.path.join(source, "examples/tensor_parallel_mlp/module.txt"), "--seed=1", "--profile")
+        if "libhilo_emit" in done.stderr:
+            return
+        with open(os.path.join(source, "README.md")) as file:
+            example = file.read().split("--profile --runs=20")[1].split("```")[0].splitlines()
+        lines = done.stdout.splitlines()[1 - len(example):]
+        self.assertEqual([line for line in lines if line.startswith("        ms")],
+                         [line for line in example if line.startswith("        ms")])
+
     def test_the_profile_has_the_estimates_of_explain(self):
         text = ("HloModule m\nless { a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
                 " ROOT c = pred[] compare(a, b), direction=LT }\nENTRY e {\n  x = f32[256,256] parameter(0)\n"
