@@ -54,7 +54,7 @@ FusionDecision FusionGroups::count_code_copies(InstructionId id, const FusionGro
   const int most = max_code_copies(id, group);
   CodeCopies& copies = code_copies_[id.value];
   copies = {};
-  for (InstructionId user : module_.users(id)) {
+  for (InstructionId user : users(id)) {
     const bool same = is_by_element(module_, user) || has_identity_index_map(module_, user, id);
     for (InstructionId asker :
          same ? std::span(code_copies_[user.value].askers) : std::span(&user, 1))

@@ -13,7 +13,7 @@ void FusionGroups::record_join(InstructionId producer, const FusionDecision& dec
 FusionDecision FusionGroups::readers_decision(InstructionId producer) const {
   if (module_[module_[producer].computation].root == producer) return NoFusion::IsResult;
   std::set<int> groups;
-  for (InstructionId user : module_.users(producer)) {
+  for (InstructionId user : users(producer)) {
     if (group_of(user) < 0) return NoFusion::ReaderOutside;
     groups.insert(group_of(user));
   }

@@ -3,6 +3,7 @@
 #include "pass/fuse/groups.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "pass/loop_limits.h"
 
@@ -197,9 +198,12 @@ FusionGroups::FusionGroups(const Editor& editor, std::span<const ComputationId> 
       rematerialized_(of_.size()),
       code_copies_(of_.size()),
       position_(of_.size()),
-      chain_(of_.size()) {
+      chain_(of_.size()),
+      searched_(of_.size()) {
   if (decided_) refusals_.emplace();
+  find_users();
   for (ComputationId computation : computations) {
+    find_carried(computation);
     const std::vector<InstructionId> order = operands_first(module_, computation);
     order_.insert(order_.end(), order.begin(), order.end());
   }
@@ -215,6 +219,22 @@ FusionGroups::FusionGroups(const Editor& editor, std::span<const ComputationId> 
   for (size_t i = order_.size(); i-- > 0;)
     if (const FusionDecision decision = is_fusible(order_[i])) assign_group(order_[i]);
     else record_join(order_[i], decision);
+}
+
+void FusionGroups::find_users() {
+  const size_t count = module_.instructions.size();
+  first_user_.resize(count + 1);
+  const auto for_each_use = [&](auto visit) {
+    for (uint32_t i = 0; i < count; ++i)
+      if (!module_.instructions[i].removed)
+        for (InstructionId operand : module_.operands({i})) visit(operand, InstructionId{i});
+  };
+  for_each_use([&](InstructionId value, InstructionId) { ++first_user_[value.value]; });
+  std::exclusive_scan(first_user_.begin(), first_user_.end(), first_user_.begin(), size_t{0});
+  users_.resize(first_user_.back());
+  std::vector<size_t> next = first_user_;
+  for_each_use(
+      [&](InstructionId value, InstructionId user) { users_[next[value.value]++] = user; });
 }
 
 FusionDecision FusionGroups::is_fusible(InstructionId id) const {
@@ -271,7 +291,7 @@ void FusionGroups::assign_group(InstructionId id) {
 int FusionGroups::only_group_of_users(InstructionId id) const {
   if (module_[module_[id].computation].root == id) return -1;
   int out = -1;
-  for (InstructionId user : module_.users(id)) {
+  for (InstructionId user : users(id)) {
     const int group = group_of(user);
     if (group < 0 || (out >= 0 && out != group)) return -1;
     out = group;
@@ -280,8 +300,7 @@ int FusionGroups::only_group_of_users(InstructionId id) const {
 }
 
 bool FusionGroups::is_read_by_groups(InstructionId id) const {
-  return std::ranges::any_of(module_.users(id),
-                             [&](InstructionId user) { return group_of(user) >= 0; });
+  return std::ranges::any_of(users(id), [&](InstructionId user) { return group_of(user) >= 0; });
 }
 
 // Whether one loop with the update would leave out slices that it is made of: those that take
@@ -334,7 +353,7 @@ FusionDecision FusionGroups::can_fuse(InstructionId id, FusionGroup& group) {
       return NoFusion::ReductionOfOtherRows;
   }
   bool is_repeated = false, by_operands = false, by_rows = false;
-  for (InstructionId user : module_.users(id)) {
+  for (InstructionId user : users(id)) {
     const bool by_operand = is_computed_by_operand(id, user, group);
     if (!by_operand && !is_chosen(id, user, group))
       if (const FusionDecision reads = reads_elements(module_, user, id); !reads) return reads;
@@ -396,7 +415,7 @@ FusionDecision FusionGroups::is_duplication_cheap(InstructionId id,
   const auto is_repeated_too = [&](InstructionId user) {
     return repeated_[user.value] && is_elementwise(module_[user].op);
   };
-  if (std::ranges::any_of(module_.users(id), is_repeated_too)) return {};
+  if (std::ranges::any_of(users(id), is_repeated_too)) return {};
   return is_computed_from_no_more(module_, id) ? FusionDecision() : NoFusion::RepeatedFromMore;
 }
 
@@ -449,7 +468,7 @@ bool FusionGroups::can_fuse_product(InstructionId id, const FusionGroup& group) 
   const Dims& dims = module_.shape(id).dims;
   for (InstructionId member : group.members)
     if (!is_elementwise(module_[member].op) && module_[member].op != Op::Broadcast) return false;
-  for (InstructionId user : module_.users(id))
+  for (InstructionId user : users(id))
     if (!is_elementwise(module_[user].op) || module_.shape(user).dims != dims) return false;
   return module_.shape(group.roots[0]).dims == dims;
 }

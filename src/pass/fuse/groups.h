@@ -84,7 +84,9 @@ bool can_fuse_windows(const Module& module, InstructionId windows, InstructionId
 
 class FusionGroups {
  public:
-  static constexpr size_t max_members = 2048;
+#define LIMIT(name, value) static constexpr size_t name = value;
+#include "pass/fuse/group_limits.def"
+#undef LIMIT
   // Their code is long, and the time to compile a loop grows faster than its length.
   static constexpr int max_transcendental = 96;
 
@@ -129,6 +131,12 @@ class FusionGroups {
     int max_code_copies = 1;                 // at which an element of one of them is computed
     size_t arithmetic = 0;                   // elementwise ops among them
   };
+  // As Module::users, which makes a list of them: questions of one value are many.
+  std::span<const InstructionId> users(InstructionId id) const {
+    return std::span(users_).subspan(first_user_[id.value],
+                                     first_user_[id.value + 1] - first_user_[id.value]);
+  }
+  void find_users();
   FusionDecision is_fusible(InstructionId id) const;
   void assign_group(InstructionId id);
   int only_group_of_users(InstructionId id) const;
@@ -152,13 +160,14 @@ class FusionGroups {
   void merge_once();
   void merge_with_producers(int consumer);
   void merge_readers(const std::vector<int>& readers);
-  FusionDecision may_merge(int a, int b) const;
-  FusionDecision may_merge_producer(int consumer, int producer) const;
+  FusionDecision may_merge(int a, int b);
+  FusionDecision may_merge_producer(int consumer, int producer);
   bool keeps_operands(int consumer, int producer) const;
-  bool reaches(int from, int to) const;
+  bool reaches(int from, int to);
   bool needs_carried(int writer, int reader) const;
   bool reads_elsewhere(int group, InstructionId value) const;
   void find_controlled();
+  void find_carried(ComputationId body);
   bool is_needed_outside(InstructionId root, int a, int b) const;
   size_t count_roots(int a, int b) const;
   void merge(int into, int from);
@@ -166,7 +175,7 @@ class FusionGroups {
   RematerializationDecision rematerialization_of(InstructionId value) const;
   bool is_part_to_store(InstructionId id, InstructionId value) const;
   bool is_root(InstructionId id) const;
-  bool reads(const FusionGroup& group, InstructionId value) const;
+  bool reads(int group, InstructionId value) const;
   FusionDecision is_less_traffic(InstructionId value, const Rematerialization& candidate,
                                  const std::set<int>& readers) const;
   FusionDecision is_repetition_cheap(const Rematerialization& candidate, InstructionId value,
@@ -192,6 +201,8 @@ class FusionGroups {
   const Module& module_;
   const FusionOptions options_;
   const decltype(PassOptions::fusion_decided)& decided_;
+  std::vector<size_t> first_user_;  // by instruction, and behind the last one
+  std::vector<InstructionId> users_;
   std::vector<InstructionId> order_;
   std::vector<FusionGroup> groups_;
   std::vector<int> of_;               // group by instruction
@@ -208,7 +219,11 @@ class FusionGroups {
   std::vector<int> chain_;         // functions one after the other that an element comes from
   // What must wait for an instruction without using it.
   std::unordered_map<uint32_t, std::vector<InstructionId>> controlled_;
-  size_t merges_ = 0;  // so far
+  // What a loop's body had in the place of its result: see find_carried().
+  std::unordered_map<uint32_t, InstructionId> carried_before_;
+  size_t merges_ = 0;               // so far
+  std::vector<uint32_t> searched_;  // by instruction: the last search for a path that saw it
+  uint32_t searches_ = 0;           // so far
   // The last answers, by producer, and by producer and consumer.
   struct Refusals {
     std::map<InstructionId, FusionDecision> joins, recomputes;

@@ -11,7 +11,7 @@
 namespace hilo {
 namespace {
 
-constexpr int max_steps = 128;     // of a search for a path
+constexpr size_t max_steps = 129;  // of a search for a path
 constexpr size_t max_roots = 16;   // of a group
 constexpr size_t max_readers = 8;  // of one array that are tried with each other
 constexpr int max_rounds = 8;      // for groups that merged may read others that now can
@@ -48,22 +48,24 @@ bool takes_part(const Module& module, const FusionGroup& group) {
          });
 }
 
-// What a loop's body had where its result has this value; null elsewhere.
-InstructionId carried_before(const Module& module, InstructionId value) {
-  const Computation& body = module[module[value].computation];
-  if (body.parameters.size() != 1 || module[body.root].op != Op::Tuple ||
-      module.shape(body.root) != module.shape(body.parameters[0]))
-    return {};
-  const auto results = module.operands(body.root);
-  const auto place = std::ranges::find(results, value) - results.begin();
-  for (InstructionId part : module.users(body.parameters[0]))
-    if (module[part].op == Op::GetTupleElement &&
-        module.attributes<GetTupleElementAttributes>(part).index == place)
-      return part;
-  return {};
-}
-
 }  // namespace
+
+// By each value that a loop's body gives, what it had where its result has that value.
+void FusionGroups::find_carried(ComputationId computation) {
+  const Computation& body = module_[computation];
+  if (body.parameters.size() != 1 || module_[body.root].op != Op::Tuple ||
+      module_.shape(body.root) != module_.shape(body.parameters[0]))
+    return;
+  const auto results = module_.operands(body.root);
+  std::vector<InstructionId> parts(results.size());
+  for (InstructionId part : users(body.parameters[0])) {
+    if (module_[part].op != Op::GetTupleElement) continue;
+    const int64_t index = module_.attributes<GetTupleElementAttributes>(part).index;
+    InstructionId& first = parts[static_cast<size_t>(index)];
+    if (!first) first = part;
+  }
+  for (size_t i = 0; i < parts.size(); ++i) carried_before_.emplace(results[i].value, parts[i]);
+}
 
 void FusionGroups::find_controlled() {
   for (InstructionId id : order_)
@@ -110,7 +112,7 @@ void FusionGroups::merge_with_producers(int consumer) {
   }
 }
 
-FusionDecision FusionGroups::may_merge_producer(int consumer, int producer) const {
+FusionDecision FusionGroups::may_merge_producer(int consumer, int producer) {
   if (groups_[producer].kind != FusionKind::Loop) return NoFusion::ProducerNoElementwise;
   if (const FusionDecision decision = may_merge(consumer, producer); !decision) return decision;
   return keeps_operands(consumer, producer) ? NoFusion::KeepsOperands : FusionDecision();
@@ -148,7 +150,7 @@ void FusionGroups::merge_readers(const std::vector<int>& readers) {
         merge(readers[i], readers[k]);
 }
 
-FusionDecision FusionGroups::may_merge(int a, int b) const {
+FusionDecision FusionGroups::may_merge(int a, int b) {
   const FusionGroup &x = groups_[a], &y = groups_[b];
   if (a == b || x.members.empty() || y.members.empty() || x.rows || y.rows || x.by_operands ||
       y.by_operands)
@@ -188,7 +190,8 @@ FusionDecision FusionGroups::may_merge(int a, int b) const {
 // whose speed comes from the neighbours of a place and moves it.
 bool FusionGroups::needs_carried(int writer, int reader) const {
   return std::ranges::any_of(groups_[writer].roots, [&](InstructionId root) {
-    const InstructionId before = carried_before(module_, root);
+    const auto found = carried_before_.find(root.value);
+    const InstructionId before = found == carried_before_.end() ? InstructionId() : found->second;
     return before && !reads_elsewhere(writer, before) && reads_elsewhere(reader, before);
   });
 }
@@ -198,7 +201,7 @@ bool FusionGroups::needs_carried(int writer, int reader) const {
 bool FusionGroups::reads_elsewhere(int group, InstructionId value) const {
   std::vector<InstructionId> seen = {value};
   for (size_t i = 0; i < seen.size(); ++i)
-    for (InstructionId user : module_.users(seen[i])) {
+    for (InstructionId user : users(seen[i])) {
       if (group_of(user) != group || std::ranges::count(seen, user) > 0) continue;
       if (!is_by_element(module_, user) || repeated_[user.value]) return true;
       seen.push_back(user);
@@ -208,7 +211,7 @@ bool FusionGroups::reads_elsewhere(int group, InstructionId value) const {
 
 bool FusionGroups::is_needed_outside(InstructionId root, int a, int b) const {
   return module_[module_[root].computation].root == root ||
-         !std::ranges::all_of(module_.users(root), [&](InstructionId user) {
+         !std::ranges::all_of(users(root), [&](InstructionId user) {
            return group_of(user) == a || group_of(user) == b;
          });
 }
@@ -223,20 +226,26 @@ size_t FusionGroups::count_roots(int a, int b) const {
 
 // Whether a path leads from one group to the other by way of instructions of neither. Places in the
 // order do not bound the search: by a group of several results a path may come to an earlier one.
-bool FusionGroups::reaches(int from, int to) const {
-  std::vector<InstructionId> stack = groups_[from].roots;
-  std::set<InstructionId> seen(stack.begin(), stack.end());
+// All that is seen is to be visited: the budget is spent when that is too much.
+bool FusionGroups::reaches(int from, int to) {
+  std::vector<InstructionId> stack;
+  size_t seen = 0;
+  ++searches_;
   const auto reach = [&](InstructionId id) {
-    if (seen.insert(id).second) stack.push_back(id);
+    if (std::exchange(searched_[id.value], searches_) == searches_) return;
+    stack.push_back(id);
+    ++seen;
   };
-  for (int steps = 0; !stack.empty(); ++steps) {
-    if (steps > max_steps) return true;
+  for (InstructionId root : groups_[from].roots) reach(root);
+  const auto is_far = [&] { return seen > max_steps; };
+  while (!stack.empty() && !is_far()) {
     const InstructionId top = stack.back();
     stack.pop_back();
-    for (InstructionId user : module_.users(top)) {
+    for (InstructionId user : users(top)) {
       const int group = group_of(user);
       if (group == to && group_of(top) != from) return true;
       if (group == from || group == to) continue;
+      if (is_far()) return true;
       if (group < 0) reach(user);
       else
         for (InstructionId root : groups_[group].roots) reach(root);
@@ -245,16 +254,17 @@ bool FusionGroups::reaches(int from, int to) const {
     if (const auto later = controlled_.find(top.value); later != controlled_.end())
       for (InstructionId id : later->second) reach(id);
   }
-  return false;
+  return is_far();
 }
 
 void FusionGroups::merge(int into, int from) {
   FusionGroup &target = groups_[into], &source = groups_[from];
   for (InstructionId member : source.members) of_[member.value] = into;
+  const auto middle = std::ssize(target.members);
   target.members.insert(target.members.end(), source.members.begin(), source.members.end());
   target.transcendental += source.transcendental;
-  std::ranges::sort(target.members, std::greater<>(),
-                    [&](InstructionId id) { return position_[id.value]; });
+  std::ranges::inplace_merge(target.members, target.members.begin() + middle, std::greater<>(),
+                             [&](InstructionId id) { return position_[id.value]; });
   target.roots.insert(target.roots.end(), source.roots.begin(), source.roots.end());
   source = {};
   ++merges_;

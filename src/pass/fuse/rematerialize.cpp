@@ -98,10 +98,9 @@ bool FusionGroups::is_root(InstructionId id) const {
 }
 
 // Whether some member of the group reads the value.
-bool FusionGroups::reads(const FusionGroup& group, InstructionId value) const {
-  return std::ranges::any_of(module_.users(value), [&](InstructionId user) {
-    return std::ranges::count(group.members, user) > 0;
-  });
+bool FusionGroups::reads(int group, InstructionId value) const {
+  return std::ranges::any_of(users(value),
+                             [&](InstructionId user) { return group_of(user) == group; });
 }
 
 // Of what is made for each of the readers, as many bytes must come and go as if it were stored, or
@@ -117,7 +116,7 @@ FusionDecision FusionGroups::is_less_traffic(InstructionId value,
     read += bytes_of(module_, source);
     kept += is_given ? 0 : bytes_of(module_, source);
     for (int reader : readers)
-      if (!reads(groups_[reader], source)) reread_bytes += bytes_of(module_, source);
+      if (!reads(reader, source)) reread_bytes += bytes_of(module_, source);
   }
   const int64_t stored = bytes_of(module_, value), times = std::ssize(readers);
   const int64_t may_keep = stored + stored / 8, may_reread = read + stored * (times + 1);
@@ -187,7 +186,7 @@ FusionGroups::RematerializationDecision FusionGroups::rematerialization_for_read
   if (!candidate->stored.empty() && results > 2)
     return refused({NoFusion::StoresMore, static_cast<int64_t>(results) - 1, 1});
   std::set<int> readers;
-  for (InstructionId user : module_.users(value)) {
+  for (InstructionId user : users(value)) {
     const int group = group_of(user);
     if (group == own) continue;
     if (group < 0) return refused(NoFusion::ReaderOutside);
@@ -262,7 +261,7 @@ void FusionGroups::read_part(Editor& editor, InstructionId whole, int64_t place,
 void FusionGroups::leave_unread(FusionGroup& group) {
   std::erase_if(group.members, [&](InstructionId member) {
     const bool is_needed = std::ranges::count(group.roots, member) > 0 ||
-                           std::ranges::any_of(module_.users(member), [&](InstructionId user) {
+                           std::ranges::any_of(users(member), [&](InstructionId user) {
                              return of_[user.value] == of_[member.value];
                            });
     if (!is_needed) of_[member.value] = -1;

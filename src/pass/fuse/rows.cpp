@@ -166,7 +166,7 @@ bool FusionGroups::starts_rows(InstructionId id, const FusedRows& rows,
   if (rows.are_in_slabs() && !starts_slabs(id, rows, group)) return false;
   if (module_[id].op == Op::Reduce && !fits_row(module_.shape(module_.operand(id, 0)), rows))
     return false;
-  for (InstructionId user : module_.users(id)) {
+  for (InstructionId user : users(id)) {
     const bool is_broadcast = module_[user].op == Op::Broadcast;
     if (repeated_[user.value] || (is_broadcast && !spreads_rows(module_, user, rows))) return false;
   }
