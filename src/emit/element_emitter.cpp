@@ -146,25 +146,33 @@ llvm::Value* ElementEmitter::index_operand(InstructionId id, size_t i) {
 }
 
 llvm::Value* ElementEmitter::at(InstructionId id, const Index& index, size_t leaf) {
-  const Shape& shape = leaf_shape(id, leaf);
-  if (const auto array = arrays_.find(id); array != arrays_.end())
-    return load(shape.type, array->second[leaf], index.position(b));
-  if (const auto scalar = scalars_.find(id); scalar != scalars_.end()) return scalar->second[leaf];
-  if (rows_.contains(id)) return load_of_row(id, index);
-  if (tiles_.contains(id)) return load_of_tile(id, index);
-  if (const auto outer = parameters_.find(id); outer != parameters_.end())
-    return at(outer->second, index, leaf);
+  if (llvm::Value* bound = load_of_bound(id, index, leaf)) return bound;
   Key key{id, leaf, index.key()};
   if (const auto known = cache_.find(key); known != cache_.end()) return known->second;
-  llvm::Value* made = make(id, index, leaf);
+  llvm::Value* made =
+      is_elementwise(module[id].op) ? make_elementwise(id, index) : make(id, index, leaf);
   cache_[std::move(key)] = made;
   return made;
+}
+
+llvm::Value* ElementEmitter::load_of_bound(InstructionId& id, const Index& index, size_t leaf) {
+  const Shape& shape = leaf_shape(id, leaf);
+  while (true) {
+    if (const auto array = arrays_.find(id); array != arrays_.end())
+      return load(shape.type, array->second[leaf], index.position(b));
+    if (const auto scalar = scalars_.find(id); scalar != scalars_.end())
+      return scalar->second[leaf];
+    if (rows_.contains(id)) return load_of_row(id, index);
+    if (tiles_.contains(id)) return load_of_tile(id, index);
+    const auto outer = parameters_.find(id);
+    if (outer == parameters_.end()) return nullptr;
+    id = outer->second;
+  }
 }
 
 llvm::Value* ElementEmitter::make(InstructionId id, const Index& index, size_t leaf) {
   const Op op = module[id].op;
   if (op == Op::Constant) return make_constant(id, index);
-  if (is_elementwise(op)) return make_elementwise(id, index);
   const ElementFunction element = functions_of(op).element;
   check(element, "ElementEmitter: an element of it alone");
   return element(*this, id, index, leaf);
@@ -178,24 +186,58 @@ llvm::Value* ElementEmitter::make_constant(InstructionId id, const Index& index)
   return load(literal->type(), array, index.position(b));
 }
 
-// Scalar operands beside arrays (of clamp and select) stand for all elements.
-llvm::Value* ElementEmitter::make_elementwise(InstructionId id, const Index& index) {
+llvm::Value* ElementEmitter::apply_elementwise(InstructionId id,
+                                               std::span<llvm::Value* const> operands) {
   const Instruction& instruction = module[id];
   const ScalarFunction function = functions_of(instruction.op).scalar;
   const ElementType result = module.shape(id).type;
   check(function, "ElementEmitter: an elementwise op has its function");
   ScalarCall call{*this, b, instruction, result, result, {}};
-  const auto operands = module.operands(id);
-  check(operands.size() <= std::size(call.in), "ElementEmitter: three operands at most");
-  for (size_t i = 0; i < operands.size(); ++i) {
-    const Shape& shape = module.shape(operands[i]);
-    const bool uniform = shape.dims.empty() && !index.dims().empty();
-    call.in[i] = at(operands[i], uniform ? Index::scalar(b) : index);
-  }
-  call.type = module.shape(operands[0]).type;
+  std::ranges::copy(operands, call.in);
+  call.type = module.shape(module.operand(id, 0)).type;
   llvm::Value* held = function(call);
-  const bool is_chosen = instruction.op == Op::Select && module.shape(operands[1]).type == result;
+  const bool is_chosen =
+      instruction.op == Op::Select && module.shape(module.operand(id, 1)).type == result;
   return is_chosen ? held : round_to(b, result, held);
+}
+
+// Operands that are elementwise too are made here and not by at(): the stack of calls does not grow
+// with the length of a chain, which programs that unroll their loops make of any length. Scalar
+// operands beside arrays (of clamp and select) stand for all elements.
+llvm::Value* ElementEmitter::make_elementwise(InstructionId root, const Index& index) {
+  struct Begun {
+    InstructionId id;
+    const Index* index;
+    Key key;  // none of the root's, which at() keeps
+    size_t ready = 0;
+    llvm::Value* in[3] = {};
+  };
+  const Index scalar = Index::scalar(b);
+  std::vector<Begun> begun;
+  begun.push_back({root, &index, {}});
+  while (true) {
+    Begun& top = begun.back();
+    const auto operands = module.operands(top.id);
+    check(operands.size() <= std::size(top.in), "ElementEmitter: three operands at most");
+    if (top.ready < operands.size()) {
+      InstructionId operand = operands[top.ready];
+      const bool uniform = module.shape(operand).dims.empty() && !top.index->dims().empty();
+      const Index& place = uniform ? scalar : *top.index;
+      llvm::Value*& in = top.in[top.ready++];
+      if ((in = load_of_bound(operand, place, 0))) continue;
+      Key key{operand, 0, place.key()};
+      if (const auto known = cache_.find(key); known != cache_.end()) in = known->second;
+      else if (is_elementwise(module[operand].op))
+        begun.push_back({operand, &place, std::move(key)});
+      else in = cache_[std::move(key)] = make(operand, place, 0);
+      continue;
+    }
+    llvm::Value* made = apply_elementwise(top.id, std::span(top.in, operands.size()));
+    if (begun.size() == 1) return made;
+    cache_[std::move(top.key)] = made;
+    begun.pop_back();
+    begun.back().in[begun.back().ready - 1] = made;
+  }
 }
 
 std::vector<llvm::Value*> ElementEmitter::apply(ComputationId computation,

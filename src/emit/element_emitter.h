@@ -90,7 +90,11 @@ class ElementEmitter {
   };
   using Cache = std::map<Key, llvm::Value*>;
   llvm::Value* make(InstructionId id, const Index& index, size_t leaf);
-  llvm::Value* make_elementwise(InstructionId id, const Index& index);
+  llvm::Value* make_elementwise(InstructionId root, const Index& index);
+  llvm::Value* apply_elementwise(InstructionId id, std::span<llvm::Value* const> operands);
+  // What the instruction, or the operand that it stands for as a parameter, is bound to; else null,
+  // and that operand in `id`.
+  llvm::Value* load_of_bound(InstructionId& id, const Index& index, size_t leaf);
   llvm::Value* load_of_row(InstructionId id, const Index& index);
   llvm::Value* load_of_tile(InstructionId id, const Index& index);
   llvm::Value* make_constant(InstructionId id, const Index& index);

@@ -50,15 +50,17 @@ class KernelQuestion {
   Answer targets();
   Answer target(InstructionId value, size_t leaf);
   Answer compute(InstructionId id, size_t leaf);
-  Answer elementwise(InstructionId id);
+  Answer elementwise(InstructionId root);
   Answer constant(InstructionId id);
+  bool is_bound(InstructionId& id) const;
 
   const InstructionId step_;
   std::set<InstructionId> arrays_;                     // that the kernel is given
   std::map<InstructionId, InstructionId> parameters_;  // of fused computations -> operands
   std::set<InstructionId> scalars_;                    // parameters of applied computations
   std::map<std::pair<InstructionId, size_t>, Known> known_;
-  int depth_ = 0, height_ = 0;  // of what is asked now, and of what was asked last
+  // Nested values that are not elementwise: of what is asked now, and of what was asked last.
+  int depth_ = 0, height_ = 0;
 };
 
 // What a structural op is among the steps of a computation.

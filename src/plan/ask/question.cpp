@@ -6,7 +6,9 @@
 namespace hilo {
 namespace {
 
-constexpr int max_height = 2000;  // nested values of one element
+#define LIMIT(name, value) [[maybe_unused]] constexpr int name = value;
+#include "pass/fuse/group_limits.def"
+#undef LIMIT
 
 bool has_dynamic_sizes(const Shape& shape) {
   bool found = false;
@@ -115,12 +117,11 @@ Answer KernelQuestion::target(InstructionId value, size_t leaf) {
 Answer KernelQuestion::element(InstructionId id, size_t leaf) {
   height_ = 0;
   if (!is_array(leaf_shape(module.shape(id), leaf).type)) return no(NoKernel::NoArray, id);
-  if (arrays_.contains(id) || scalars_.contains(id)) return {};
-  if (const auto outer = parameters_.find(id); outer != parameters_.end())
-    return element(outer->second, leaf);
+  if (is_bound(id)) return {};
   auto known = known_.find({id, leaf});
   if (known == known_.end()) {
-    if (depth_ == max_height) return no(NoKernel::NestedTooDeeply, id);
+    if (is_elementwise(module[id].op)) return elementwise(id);
+    if (depth_ == max_nested) return no(NoKernel::NestedTooDeeply, id);
     ++depth_;
     Known found = {compute(id, leaf), 0};
     --depth_;
@@ -129,14 +130,23 @@ Answer KernelQuestion::element(InstructionId id, size_t leaf) {
   }
   height_ = known->second.height;
   if (known->second.answer) return known->second.answer;
-  return depth_ + height_ > max_height ? no(NoKernel::NestedTooDeeply, id) : Answer();
+  return depth_ + height_ > max_nested ? no(NoKernel::NestedTooDeeply, id) : Answer();
+}
+
+// Whether its elements are given; else leaves in `id` what it stands for as a parameter.
+bool KernelQuestion::is_bound(InstructionId& id) const {
+  while (true) {
+    if (arrays_.contains(id) || scalars_.contains(id)) return true;
+    const auto outer = parameters_.find(id);
+    if (outer == parameters_.end()) return false;
+    id = outer->second;
+  }
 }
 
 // Leaves in height_ that of the highest value which it is computed from.
 Answer KernelQuestion::compute(InstructionId id, size_t leaf) {
   const Op op = module[id].op;
   if (op == Op::Constant) return constant(id);
-  if (is_elementwise(op)) return elementwise(id);
   const auto ask = commands_of(op).element;
   return ask ? ask(*this, id, leaf) : no(NoKernel::NoLoops, id);
 }
@@ -147,9 +157,37 @@ Answer KernelQuestion::constant(InstructionId id) {
   return literal && literal->shape().is_array() ? Answer() : no(NoKernel::ConstantWithoutValue, id);
 }
 
-Answer KernelQuestion::elementwise(InstructionId id) {
-  if (Answer refused = ask_elementwise(module, id)) return refused;
-  return operands(id);
+// Operands that are elementwise too are asked here and not by element(), as they are made
+// (emit/element_emitter.cpp): a chain of them nests nothing, however long it is.
+Answer KernelQuestion::elementwise(InstructionId root) {
+  struct Begun {
+    InstructionId id;
+    size_t ready = 0;
+    int height = 0;
+  };
+  std::vector<Begun> begun = {{root}};
+  while (!begun.empty()) {
+    Begun& top = begun.back();
+    if (top.ready == 0)
+      if (Answer refused = ask_elementwise(module, top.id)) return refused;
+    const auto operands = module.operands(top.id);
+    if (top.ready < operands.size()) {
+      InstructionId operand = operands[top.ready++];
+      if (!is_bound(operand) && is_elementwise(module[operand].op) &&
+          !known_.contains({operand, 0})) {
+        begun.push_back({operand});
+        continue;
+      }
+      if (Answer refused = element(operand)) return refused;
+      top.height = std::max(top.height, height_);
+      continue;
+    }
+    height_ = top.height;
+    known_.emplace(std::pair(top.id, size_t{0}), Known{{}, height_});
+    begun.pop_back();
+    if (!begun.empty()) begun.back().height = std::max(begun.back().height, height_);
+  }
+  return {};
 }
 
 Answer KernelQuestion::operands(InstructionId id) {
