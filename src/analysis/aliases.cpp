@@ -59,10 +59,11 @@ class AliasFinder {
   NodeTable& nodes_;
   Dataflow& flow_;
   Aliases out_;
-  std::vector<uint32_t> dense_;       // ValueId by XLA's number
-  std::vector<uint32_t> first_user_;  // by instruction
-  std::vector<Slot> users_;           // those that see through to parts of tuples last
-  std::vector<uint32_t> deep_end_;    // by instruction: where those begin
+  std::vector<uint32_t> dense_;           // ValueId by XLA's number
+  std::vector<uint32_t> first_user_;      // by instruction
+  std::vector<Slot> users_;               // those that see through to parts of tuples last
+  std::vector<uint32_t> deep_end_;        // by instruction: where those begin
+  std::vector<uint32_t> stands_at_root_;  // by computation: number of the last value to stand there
 };
 
 // get-tuple-element and copy read the table of pointers only, tuple and domain nothing.
@@ -151,8 +152,7 @@ void AliasFinder::index_users() {
 // A root in which the value stands counts as its user even when it only passes it on.
 void AliasFinder::add_uses(Value& value, const Position& position, std::span<const Slot> users) {
   const auto stands_in = [&](InstructionId root) {
-    return std::any_of(value.positions.begin(), value.positions.end(),
-                       [&](const Position& other) { return other.instruction == root; });
+    return stands_at_root_[module_[root].computation.value] == value.number;
   };
   for (const Slot& slot : users) {
     const Op op = module_[slot.user].op;
@@ -164,6 +164,9 @@ void AliasFinder::add_uses(Value& value, const Position& position, std::span<con
 }
 
 void AliasFinder::add_uses(Value& value) {
+  for (const Position& position : value.positions)
+    if (is_root(position.instruction))
+      stands_at_root_[module_[position.instruction].computation.value] = value.number;
   for (const Position& position : value.positions) {
     const uint32_t id = position.instruction.value;
     const uint32_t first = first_user_[id], end = first_user_[id + 1];
@@ -259,6 +262,7 @@ Aliases AliasFinder::find() {
   take_sets();
   add_positions();
   index_users();
+  stands_at_root_.assign(module_.computations.size(), UINT32_MAX);
   for (Value& value : out_.values) add_uses(value);
   add_buffers();
   out_.shapes.reserve(module_.instructions.size());

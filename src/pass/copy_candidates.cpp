@@ -91,7 +91,7 @@ class CandidateFinder {
 
   void add_entry() {
     const InstructionId result = root(module_.entry);
-    std::vector<ValueId> given;
+    std::vector<bool> given(aliases_.values.size());
     for (const BufferAlias& alias : module_.header.input_output_alias)
       add_candidates({{}, 0, module_.entry, alias.output_index},
                      aliases_.at(result, alias.output_index),
@@ -103,10 +103,9 @@ class CandidateFinder {
         for (ValueId value : aliases_.at_node(result, node)) {
           if (!shape_of(module_, aliases_[value]).is_array()) continue;
           if (stays(value, index) != kept) continue;
-          const bool is_repeated = std::ranges::find(given, value) != given.end();
-          if (is_repeated || (!kept && must_not_be_result(value)))
+          if (given[value.value] || (!kept && must_not_be_result(value)))
             out_.results.push_back({{}, 0, module_.entry, index});
-          given.push_back(value);
+          given[value.value] = true;
         }
       }
   }

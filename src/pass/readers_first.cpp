@@ -49,7 +49,10 @@ class ReadersFirst {
         const auto parts = module_[carried].op == Op::Tuple
                                ? module_.operands(carried)
                                : std::span<const InstructionId>(&carried, 1);
-        nodes_[id.value].overwritten.assign(parts.begin(), parts.end());
+        std::vector<InstructionId>& overwritten = nodes_[id.value].overwritten;
+        overwritten.assign(parts.begin(), parts.end());
+        std::ranges::sort(overwritten);
+        overwritten.erase(std::ranges::unique(overwritten).begin(), overwritten.end());
       }
     }
     if (module_[computation_.root].op != Op::Tuple) return;

@@ -119,7 +119,6 @@ class Matcher {
     if (!goal) return true;
     const PatternNode& node = pattern_.nodes[goal->node];
     const Module& module = match_.module();
-    if (!is_static(module.shape(goal->value))) return false;
     using Kind = PatternNode::Kind;
     if (node.kind == Kind::Apply) {
       if (!is_op(node, goal->value)) return false;
@@ -128,6 +127,7 @@ class Matcher {
     } else if (node.kind != Kind::Any && !is_constant(module, goal->value, node)) {
       return false;
     }
+    if (!is_static(module.shape(goal->value))) return false;  // last: tuples may be long
     if (node.slot == PatternNode::none)
       return node.kind == Kind::Apply ? operands(*goal, node) : solve(goal->next);
     InstructionId& bound = match_.bound_[node.slot];
