@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <charconv>
 #include <unordered_set>
 
 #include "ir/ir.h"
@@ -84,9 +85,30 @@ const Metadata& Module::metadata_of(const Instruction& instruction) const {
   return instruction.metadata ? metadata[instruction.metadata.value] : empty;
 }
 
+namespace {
+
+// The least one from 1 on with which NAME.NUMBER names no computation.
+size_t free_number(std::span<const Computation> computations, std::string_view name) {
+  std::vector<bool> taken(computations.size() + 2);  // so many cannot all be
+  for (const Computation& computation : computations) {
+    std::string_view rest = computation.name;
+    if (!rest.starts_with(name) || rest.substr(name.size(), 1) != ".") continue;
+    rest.remove_prefix(name.size() + 1);
+    size_t number = 0;
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+    if (error == std::errc() && end == rest.data() + rest.size() && number < taken.size() &&
+        rest[0] != '0')
+      taken[number] = true;
+  }
+  return static_cast<size_t>(std::find(taken.begin() + 1, taken.end(), false) - taken.begin());
+}
+
+}  // namespace
+
 ComputationId Module::add_computation(std::string_view name) {
   std::string unique(name.empty() ? "computation" : name);
-  for (int i = 1; find_computation(unique); ++i) unique = fmt::format("{}.{}", name, i);
+  if (find_computation(unique))
+    unique = fmt::format("{}.{}", name, free_number(computations, name));
   Computation& computation = computations.emplace_back();
   computation.name = strings.copy(unique);
   return {static_cast<uint32_t>(computations.size() - 1)};

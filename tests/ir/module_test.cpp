@@ -26,6 +26,17 @@ TEST(Module, UsersFollowEdits) {
   EXPECT_EQ(module[module[main].root].name, "n");
 }
 
+// A name that is taken gets the least number that makes it new.
+TEST(Module, ComputationsHaveNamesOfTheirOwn) {
+  Module module;
+  for (const std::string_view name : {"f", "f.2", "f.03", "f.4x", "f.", "g.1"})
+    EXPECT_EQ(module[module.add_computation(name)].name, name);
+  for (const std::string_view name : {"f.1", "f.3", "f.4", "f.5"})
+    EXPECT_EQ(module[module.add_computation("f")].name, name);
+  for (const std::string_view name : {"g", "g.2"})
+    EXPECT_EQ(module[module.add_computation("g")].name, name);
+}
+
 TEST(Module, AttributesAreCopiedAndCallsReplaced) {
   Module module;
   const ComputationId main = module.add_computation("main");
