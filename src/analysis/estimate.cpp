@@ -132,10 +132,12 @@ std::string_view text_of(Bound bound) {
 Estimate estimate(const Work& work, const Machine& machine) {
   const Cores& cores = machine.cores;
   if (cores.count == 0) return by_roofline(work, machine);
-  const Estimate alone = on_threads(work, machine, 1);
-  if (cores.count == 1) return alone;
+  Estimate out = on_threads(work, machine, 1);
+  out.serial_seconds = out.seconds;
+  if (cores.count == 1) return out;
   const Estimate together = on_threads(work, machine, cores.count);
-  return together.seconds < alone.seconds ? together : alone;
+  if (!(together.seconds < out.seconds)) return out;
+  return {together.seconds, together.bound, together.threads, out.serial_seconds};
 }
 
 Work work_of(const Cost& cost) {

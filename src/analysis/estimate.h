@@ -58,7 +58,8 @@ std::string_view text_of(Bound bound);
 struct Estimate {
   double seconds = 0;  // finite, never negative
   Bound bound = Bound::Unknown;
-  int64_t threads = 1;  // that share it
+  int64_t threads = 1;        // that share it
+  double serial_seconds = 0;  // on one thread
 };
 
 Estimate estimate(const Work& work, const Machine& machine);

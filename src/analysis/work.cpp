@@ -60,6 +60,25 @@ double rows_found(const Counting& counting, const Instruction& i, const TopKAttr
   return elements_of(counting.operand_shape(i, 0));
 }
 
+// The part of the operations counted that is done.
+template <class A>
+double done_part(const Counting&, const Instruction&, const A&) {
+  return 1;
+}
+// Of windows that hold all up to an element, or from it on: each result is the one before it and
+// one element.
+double done_part(const Counting& counting, const Instruction& i, const ReduceWindowAttributes& a) {
+  const Dims& in = counting.operand_shape(i, 0).dims;
+  double counted = 1, combined = 1;
+  for (size_t d = 0; d < a.window.dims.size() && d < in.size(); ++d) {
+    const WindowDim& dim = a.window.dims[d];
+    const bool is_running = dim.size >= in[d] && dim.stride == 1 && dim.window_dilation == 1;
+    counted *= static_cast<double>(dim.size);
+    combined *= static_cast<double>(is_running ? std::min<int64_t>(dim.size, 2) : dim.size);
+  }
+  return counted > 1 ? (combined - 1) / (counted - 1) : 1;
+}
+
 class WorkCounter {
  public:
   explicit WorkCounter(const Module& module)
@@ -103,10 +122,12 @@ class WorkCounter {
       Cost cost = costs_[id.value];
       if constexpr (std::is_same_v<A, CustomCallAttributes>)
         cost = custom_call_cost(counting_, instruction).value_or(cost);
-      out.gathers = rows_found(counting_, instruction, module_.attributes<A>(id));
+      const A& attributes = module_.attributes<A>(id);
+      const double part = done_part(counting_, instruction, attributes);
+      out.gathers = rows_found(counting_, instruction, attributes);
       if (is_product<A>) out.multiply_adds = counted(shape, cost.flops / 2);
-      else out.operations = counted(shape, cost.flops);
-      out.transcendentals = counted(shape, cost.transcendentals);
+      else out.operations = counted(shape, cost.flops * part);
+      out.transcendentals = counted(shape, cost.transcendentals * part);
     });
     return out;
   }

@@ -61,6 +61,11 @@ TEST(Estimate, ThreadsShareWhatIsWorthHandingOver) {
   EXPECT_NEAR(found.seconds, estimate(large, with_cores(1)).seconds / 8, 1e-5);
 }
 
+TEST(Estimate, KnowsWhatOneThreadTakes) {
+  const Work large = {.operations = {1e9, 0}};
+  EXPECT_EQ(estimate(large, with_cores(8)).serial_seconds, estimate(large, with_cores(1)).seconds);
+}
+
 TEST(Estimate, ChipsThatAreKnownByTheirPeaksHaveARoofline) {
   const Machine& v5e = *find_machine("v5e");
   const Cost cost = {.flops = 197e12, .bytes_read = 1, .bytes_written = 1};
@@ -122,6 +127,34 @@ ENTRY main {
   EXPECT_EQ(fusion.divisions.f32, 8);
   EXPECT_EQ(work_named(module, "z").operations.f64, 8);
   EXPECT_EQ(work_named(module, "q").multiply_adds.f32, 32);
+}
+
+TEST(Work, ReductionsNeedAllAndRunningWindowsCombineEachElementOnce) {
+  const auto work_of_reduction = [](std::string_view result, std::string_view reduction) {
+    const testing_analysis::Parsed parsed(fmt::format(R"(HloModule m
+sum {{ a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b) }}
+fused {{ x = f32[4,8] parameter(0)
+  zero = f32[] constant(0)
+  t = f32[4,8] tanh(x)
+  ROOT o = {0} {1}, to_apply=sum }}
+ENTRY main {{ x = f32[4,8] parameter(0)
+  ROOT r = {0} fusion(x), kind=kLoop, calls=fused }}
+)",
+                                                      result, reduction));
+    return work_named(parsed.module, "r");
+  };
+  const Work rows = work_of_reduction("f32[4]", "reduce(t, zero), dimensions={1}");
+  EXPECT_EQ(rows.transcendentals.f32, 32);
+  EXPECT_EQ(rows.operations.f32, 28);
+  const auto windows = [&](std::string_view result, std::string_view window) {
+    return work_of_reduction(result, fmt::format("reduce-window(t, zero), window={{{}}}", window))
+        .operations.f32;
+  };
+  EXPECT_EQ(windows("f32[4,8]", "size=1x8 pad=0_0x7_0"), 32);  // not seven for each
+  EXPECT_EQ(windows("f32[4,8]", "size=1x8 pad=0_0x0_7"), 32);
+  EXPECT_EQ(windows("f32[4,6]", "size=1x3"), 2 * 24);
 }
 
 TEST(Work, DistancesTellWhatWasTouchedBetween) {
