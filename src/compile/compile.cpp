@@ -102,7 +102,7 @@ Result<Plan> make_plan(Module& module, const Target& target, const CompileOption
     prepare.supplied_calls.push_back(supplied.first);
   HILO_DO(timed(report.prepare_seconds, [&] { return target.prepare(module, machine, prepare); }));
   HILO_TRY(const KernelChip chip, target.kernel_chip(emit));
-  const CommandOptions deciding = {chip, &options.eval};
+  const CommandOptions deciding = {chip, machine, &options.eval};
   HILO_TRY(Plan out, timed(report.plan_seconds,
                            [&] { return plan_with_commands(module, machine, deciding); }));
   if (options.see_plan) options.see_plan(module, machine, out);

@@ -174,6 +174,22 @@ class CommandFinder {
   Commands out_;
 };
 
+std::vector<Estimate> estimates_of(const Module& module, const Schedule& schedule,
+                                   const Commands& commands, const Machine& machine) {
+  using enum CommandKind;
+  std::vector<Work> works = count_work(module, &schedule);
+  std::vector<Estimate> out(works.size());
+  for (const std::vector<Command>& order : commands.orders)
+    for (const Command& command : order) {
+      const bool is_kernel = command.kind == Kernel || command.kind == Copy;
+      if (!is_kernel && command.kind != Routine) continue;
+      Work& work = works[command.instruction.value];
+      (is_kernel ? work.kernels : work.routines) = 1;
+      out[command.instruction.value] = estimate(work, machine);
+    }
+  return out;
+}
+
 }  // namespace
 
 std::string_view text_of(CommandKind kind) {
@@ -184,23 +200,16 @@ std::string_view text_of(CommandKind kind) {
 
 Result<Commands> find_commands(const Module& module, const Plan& plan,
                                const CommandOptions& options) {
-  return CommandFinder(module, plan, options).find();
+  HILO_TRY(Commands out, CommandFinder(module, plan, options).find());
+  const std::vector<Estimate> costs = estimates_of(module, plan.schedule, out, options.machine);
+  for (std::vector<Command>& order : out.orders)
+    for (Command& command : order) command.cost = costs[command.instruction.value];
+  return out;
 }
 
 std::vector<Estimate> estimate_commands(const Module& module, const Plan& plan,
                                         const Machine& machine) {
-  using enum CommandKind;
-  std::vector<Work> works = count_work(module, &plan.schedule);
-  std::vector<Estimate> out(works.size());
-  for (const std::vector<Command>& commands : plan.commands.orders)
-    for (const Command& command : commands) {
-      const bool is_kernel = command.kind == Kernel || command.kind == Copy;
-      if (!is_kernel && command.kind != Routine) continue;
-      Work& work = works[command.instruction.value];
-      (is_kernel ? work.kernels : work.routines) = 1;
-      out[command.instruction.value] = estimate(work, machine);
-    }
-  return out;
+  return estimates_of(module, plan.schedule, plan.commands, machine);
 }
 
 }  // namespace hilo

@@ -55,6 +55,7 @@ struct Command {
   InstructionId instruction;
   std::vector<ArraySlot> reads, writes;  // leaves of the operands in their order; of the result
   std::optional<Refusal> refusal;        // of Routine, Collective and Evaluated
+  Estimate cost = {};                    // of one run, as estimate_commands() has it
 };
 struct Commands {
   std::vector<std::vector<Command>> orders;  // by computation; empty for those that are not run
@@ -62,6 +63,7 @@ struct Commands {
 
 struct CommandOptions {
   KernelChip chip;
+  const Machine& machine;             // whose costs the commands have
   const EvalOptions* eval = nullptr;  // what routines there are depends on; null: the usual
 };
 // Unsupported, with the instruction's place, for what can be neither a kernel nor evaluated alone:

@@ -13,7 +13,7 @@ constexpr KernelChip avx2 = {registers_of_avx2, true};
 std::string commands_of(std::string_view text, const KernelChip& chip = avx2) {
   const auto planned = make_plan(text);
   if (!planned) return to_string(planned.error());
-  const auto commands = find_commands(planned->module, planned->plan, {chip, nullptr});
+  const auto commands = find_commands(planned->module, planned->plan, {chip, cpu()});
   if (!commands) return to_string(commands.error());
   std::string out;
   for (const auto& order : commands->orders)
@@ -64,11 +64,31 @@ ENTRY e {
             "kernel y\nkernel n\nkernel c\ncopy copy.1\ncopy copy.2\nloop w\nkernel z\n");
 }
 
+// The chip that a plan is for decides, wherever it is made.
+TEST(Commands, AreSharedByThreadsAsTheChipHasIt) {
+  const auto planned = make_plan(
+      "ENTRY e { x = f32[16384] parameter(0)\n y = f32[16384] parameter(1)\n"
+      " a = f32[16384] add(x, y)\n ROOT s = f32[8] slice(a), slice={[0:8]} }");
+  ASSERT_TRUE(planned);
+  const auto threads_on = [&](const Machine& machine) {
+    const auto commands = find_commands(planned->module, planned->plan, {avx2, machine});
+    std::vector<int64_t> out;
+    for (const Command& command : commands->orders[planned->module.entry.value])
+      out.push_back(command.cost.threads);
+    return out;
+  };
+  Machine chip = find_cpu("znver3");
+  EXPECT_EQ(threads_on(chip), (std::vector<int64_t>{1, 1}));
+  chip.cores.thread_seconds /= 10;
+  EXPECT_EQ(threads_on(chip), (std::vector<int64_t>{chip.cores.count, 1}));
+  EXPECT_EQ(threads_on(cpu()), (std::vector<int64_t>{1, 1}));  // it knows no rates
+}
+
 TEST(Commands, HaveTheSlotsOfThePlan) {
   const auto planned = make_plan(
       "ENTRY e { x = f32[8] parameter(0)\n y = f32[8] parameter(1)\n ROOT z = f32[8] add(x, y) }");
   ASSERT_TRUE(planned);
-  const auto commands = find_commands(planned->module, planned->plan, {avx2, nullptr});
+  const auto commands = find_commands(planned->module, planned->plan, {avx2, cpu()});
   ASSERT_TRUE(commands);
   const Command& add = commands->orders[planned->module.entry.value].at(0);
   ASSERT_EQ(add.reads.size(), 2);
