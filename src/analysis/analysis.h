@@ -139,10 +139,6 @@ struct Cost {
 };
 // By instruction; those in fused or applied computations are counted in their callers.
 std::vector<Cost> count_cost(const Module& module);
-// The flops and transcendentals of one run of each instruction, where a fusion computes of each
-// value only as many elements as its results need: a slice of a fused value is not charged with all
-// of it. Windows and products count one operation for each element.
-std::vector<Cost> count_needed_arithmetic(const Module& module);
 // What one run of a collective sends: by a ring, or in pairs, which for all but all-reduce is the
 // least that there is. The one count of a collective's bytes: profiles, explain and diff show it.
 struct CollectiveBytes {

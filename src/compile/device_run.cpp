@@ -1,4 +1,5 @@
 // A call of a program on one device: memory for each allocation, the code, the results.
+#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -31,7 +32,6 @@ DeviceRun::DeviceRun(const ExecutableState& state, VirtualDevices* devices, int6
   library = run_library;
   after_step = tell_step;
   library_in_parts = run_in_parts;
-  DeviceRun::in_long_chunks = run_long_chunks;
 }
 
 // After an interrupt the rest is left out, and the run fails at its end at the latest.
@@ -52,30 +52,19 @@ Parallel DeviceRun::in_chunks() const {
           }};
 }
 
-void DeviceRun::run_parallel(RunContext* context, TileFunction body, void* const* arguments,
-                             int64_t count, int64_t grain) {
-  const auto& run = *static_cast<DeviceRun*>(context);
-  // Pieces that are the only thread's: it is asked to stop between them. One iteration may be long.
-  constexpr int64_t together = 8;
-  if (run.state_.device->threads().threads() == 1 && grain > 1) grain *= together;
-  run.do_kernel(body, arguments, count, grain);
-}
-
-// Two pieces a thread at the least, since not all threads are equally fast.
-void DeviceRun::run_long_chunks(RunContext* context, TileFunction body, void* const* arguments,
-                                int64_t count, int64_t most) {
-  const auto& run = *static_cast<DeviceRun*>(context);
-  const int64_t enough = 2 * static_cast<int64_t>(run.state_.device->threads().threads());
-  int64_t grain = most;
-  while (grain > 1 && count / grain < enough) grain /= 2;
-  run.do_kernel(body, arguments, count, grain);
-}
-
 // Takes no memory, for the code that calls it is no frame that an exception could pass.
-void DeviceRun::do_kernel(TileFunction body, void* const* arguments, int64_t count,
-                          int64_t grain) const {
+void DeviceRun::run_parallel(RunContext* context, TileFunction body, void* const* arguments,
+                             int64_t count, int64_t max_chunk, double serial_seconds) {
+  const auto& run = *static_cast<DeviceRun*>(context);
+  const int64_t threads = run.state_.device->threads().threads();
+  const int64_t chunks = chunks_of(serial_seconds, count, threads, find_cpu("native").cores);
+  int64_t grain = (count + chunks - 1) / chunks;
+  if (max_chunk > 0 && chunks > 1) {  // two a thread: not all threads are equally fast
+    grain = max_chunk;
+    while (grain > 1 && count / grain < 2 * threads) grain /= 2;
+  }
   const auto run_range = [&](int64_t begin, int64_t end) { body(arguments, begin, end); };
-  in_chunks(count, grain, std::ref(run_range));
+  run.in_chunks(count, grain, std::ref(run_range));
 }
 
 int32_t DeviceRun::run_library(RunContext* context, int64_t number) {

@@ -54,10 +54,7 @@ class DeviceRun : private RunContext {
   void in_chunks(int64_t count, int64_t grain,
                  const std::function<void(int64_t begin, int64_t end)>& body) const;
   static void run_parallel(RunContext* context, TileFunction body, void* const* arguments,
-                           int64_t count, int64_t grain);
-  static void run_long_chunks(RunContext* context, TileFunction body, void* const* arguments,
-                              int64_t count, int64_t most);
-  void do_kernel(TileFunction body, void* const* arguments, int64_t count, int64_t grain) const;
+                           int64_t count, int64_t max_chunk, double serial_seconds);
   static int32_t run_library(RunContext* context, int64_t number);
   Result<void> do_library_step(size_t number);
   template <class Body>

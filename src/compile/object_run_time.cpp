@@ -56,7 +56,7 @@ void tell(char* message, std::string_view text) {
 // Runs `code` over `memory`, a pointer for each allocation. `text` is that of text_of_steps();
 // `state` belongs to it and is null before the first call. Other than 0: the steps failed, and
 // `message` says why. The number is that of the interface.
-extern "C" [[gnu::visibility("default")]] int32_t hilo_run_object_1(
+extern "C" [[gnu::visibility("default")]] int32_t hilo_run_object_2(
     const char* text, int64_t bytes, void** state, int32_t (*code)(hilo::RunContext*),
     std::byte* const* memory, int64_t allocations, char* message) {
   static_assert(sizeof(std::atomic<hilo::ExecutableState*>) == sizeof(void*));

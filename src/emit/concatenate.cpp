@@ -122,8 +122,7 @@ class Concatenation {
     llvm::Type* type = stored_type(b_, shape_.type);
     for (const FlattenedParts& some : flattened_)
       for (Part& part : some.parts) part.of_block = frame_array(b_, type, count * some.rows.size);
-    const double each = static_cast<double>(shape_.dims[dim_] * inner_);
-    for_blocks_of_rows(w_, outer_, count, each, [&](const BlockOfRows& block) {
+    for_blocks_of_rows(w_, outer_, count, [&](const BlockOfRows& block) {
       for (const FlattenedParts& some : flattened_) compute(some, block);
       loop(b_, block.shared, int64(b_, count),
            [&](llvm::Value* row) { write_row_of_block(block, row); });
@@ -198,14 +197,13 @@ class Concatenation {
   bool is_by_rows() const { return element_count(outer_) >= KernelLimits::fewest_joined_rows; }
 
   void write_rows() {
-    const double each = static_cast<double>(shape_.dims[dim_] * inner_);
     if (!is_by_lines()) {
-      w_.set_count(element_count(outer_), each);
+      w_.set_count(element_count(outer_));
       return loop(b_, w_.begin, w_.end,
                   [&](llvm::Value* row) { write_row(row, Index::linear(b_, outer_, row)); });
     }
     const Dims before(outer_.begin(), outer_.end() - 1);
-    w_.set_count(element_count(before), each * static_cast<double>(outer_.back()));
+    w_.set_count(element_count(before));
     loop(b_, w_.begin, w_.end, [&](llvm::Value* line) {
       const Index lines = Index::linear(b_, before, line);
       std::vector<llvm::Value*> at;
@@ -261,11 +259,10 @@ class Concatenation {
 
   // Each part whole, or what of it lies in the iterations at hand: places, or blocks of tiles.
   void write_parts() {
-    const int64_t each = element_count(outer_) * inner_;
-    if (is_together_) return write_parts_together(static_cast<double>(each));
+    if (is_together_) return write_parts_together();
     int64_t count = 0;
     for (const Part& part : parts_) count += iterations(part);
-    w_.set_count(count, static_cast<double>(element_count(shape_)) / static_cast<double>(count));
+    w_.set_count(count);
     int64_t start = 0;
     for (const Part& part : parts_) {
       const auto of_part = [&](llvm::Value* place) {
@@ -303,8 +300,8 @@ class Concatenation {
     store_element(b_, shape_.type, w_.results[0], Index(b_, shape_.dims, to).position(b_), value);
   }
 
-  void write_parts_together(double each) {
-    w_.set_count(parts_[0].size, each * static_cast<double>(parts_.size()));
+  void write_parts_together() {
+    w_.set_count(parts_[0].size);
     loop(b_, element_count(outer_), [&](llvm::Value* row) {
       w_.elements.forget();
       write_range(parts_, Index::linear(b_, outer_, row), w_.begin, w_.end);

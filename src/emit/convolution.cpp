@@ -57,8 +57,7 @@ class Convolution {
       summed *= static_cast<double>(window_[d].size) / static_cast<double>(every(d));
       if (d < last) outer.push_back(result_size(d));
     }
-    w_.set_count(element_count(outer) * blocks * step_ * strips * groups,
-                 static_cast<double>(places_ * width_) * summed / 4);
+    w_.set_count(element_count(outer) * blocks * step_ * strips * groups);
     multiplications_ = static_cast<double>(element_count(result_.dims)) * summed;
     if (has_lines_in_order())
       w_.set_block(blocks * step_ * strips * groups, result_size(last) * columns());

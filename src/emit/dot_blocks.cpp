@@ -62,8 +62,7 @@ class Dot {
   void write_fused_producer(InstructionId left) {
     const int64_t blocks = parts_of_line(lhs_.own.count, rows_);
     const int64_t strips = parts_of_line(rhs_.own.count, columns_);
-    w_.set_count(lhs_.batch.count * blocks,
-                 static_cast<double>(rows_ * depth()) * (1 + static_cast<double>(strips) / 2));
+    w_.set_count(lhs_.batch.count * blocks);
     lhs_.array = frame_array(b_, stored_type(b_, lhs_.type), rows_ * depth());
     loop(b_, w_.begin, w_.end, [&](Value* i) {
       Value* block = b_.CreateURem(i, int64(b_, blocks));
@@ -82,8 +81,7 @@ class Dot {
     if (by_strips_) return write_column_strips();
     const int64_t blocks = parts_of_line(lhs_.own.count, rows_);
     const int64_t strips = parts_of_line(rhs_.own.count, columns_);
-    w_.set_count(lhs_.batch.count * blocks * strips,
-                 static_cast<double>(rows_ * columns_ * std::max<int64_t>(depth(), 1)) / 4);
+    w_.set_count(lhs_.batch.count * blocks * strips);
     if (form_.transposes) transpose_columns();
     else if (lhs_.own.count % rows_ == 0) w_.set_block(strips, rows_ * rhs_.own.count);
     loop(b_, w_.begin, w_.end, [&](Value* i) {
@@ -157,8 +155,8 @@ class Dot {
   }
   // Iterations are strips of columns, for all rows.
   void write_transposed_strips() {
-    const int64_t rows = lhs_.own.count, strips = parts_of_line(rhs_.own.count, columns_);
-    w_.set_count(lhs_.batch.count * strips, static_cast<double>(rows * columns_ * depth()) / 4);
+    const int64_t strips = parts_of_line(rhs_.own.count, columns_);
+    w_.set_count(lhs_.batch.count * strips);
     Value* frame = frame_array(b_, real(), depth() * columns_);
     loop(b_, w_.begin, w_.end, [&](Value* i) {
       Value* strip = b_.CreateURem(i, int64(b_, strips));
@@ -303,12 +301,12 @@ class Dot {
   // All rows at once, by pieces of columns; neighbours are read together, as a longer one.
   void write_column_strips() {
     const int64_t pieces = parts_of_line(rhs_.own.count, columns_);
-    w_.set_count(lhs_.batch.count * pieces, static_cast<double>(rows_ * columns_ * depth()) / 4);
+    w_.set_count(lhs_.batch.count * pieces);
     w_.set_block(pieces, rows_ * rhs_.own.count);
     const int64_t most = registers_.are_many() ? columns_at_once : columns_of_few_registers;
     const auto together = static_cast<int64_t>(
         std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(most / columns_, 1))));
-    w_.set_long_chunk(together);
+    w_.set_max_chunk(together);
     Value* kept = frame_array(b_, real(), rows_ * together * columns_);
     row_ = int64(b_, 0);
     Value* last = b_.CreateUDiv(b_.CreateAdd(w_.end, int64(b_, pieces - 1)), int64(b_, pieces));

@@ -23,9 +23,7 @@ class ProductOfParts {
       const Side right = is_one ? of_batch(rhs, left.array) : side_of_batch(rhs, 1);
       write_alone(product, left, right);
     });
-    const double made = static_cast<double>(lhs.own.count + rhs.own.count),
-                 results = static_cast<double>(lhs.own.count * rhs.own.count);
-    w_.set_count(lhs.batch.count, static_cast<double>(lhs.depth.count) * (made + results / 4));
+    w_.set_count(lhs.batch.count);
     w_.set_block(1, lhs.own.count * rhs.own.count);
   }
 

@@ -46,7 +46,7 @@ void write_DynamicUpdateSlice(KernelBuilder& w, InstructionId id) {
   while (inner > 0 && sizes[inner] == 1) --inner;
   const Dims outer(sizes.begin(), sizes.begin() + static_cast<int64_t>(inner));
   const int64_t length = sizes.empty() ? 1 : sizes[inner];
-  w.set_count(length == 0 ? 0 : element_count(outer), static_cast<double>(length));
+  w.set_count(length == 0 ? 0 : element_count(outer));
   const std::vector<llvm::Value*> start = starts(w.elements, id);
   loop(w.b, w.begin, w.end, [&](llvm::Value* row) {
     const Index rows = Index::linear(w.b, outer, row);

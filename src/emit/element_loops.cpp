@@ -135,7 +135,7 @@ class ElementLoops {
   bool write_parts(int64_t width) {
     const bool flat = is_flat();
     if (!flat && dims_[inner_] != width) return false;
-    w_.set_count(element_count(dims_) / width, static_cast<double>(width));
+    w_.set_count(element_count(dims_) / width);
     const auto strip = [&](size_t end) {
       return w_.b.CreateExactSDiv(column_end(end), int64(w_.b, part_columns));
     };
@@ -190,7 +190,7 @@ class ElementLoops {
   int64_t set_flat_count() {
     const int64_t count = element_count(dims_);
     const int64_t each = std::max<int64_t>(1, std::gcd(count, KernelLimits::whole_lanes));
-    w_.set_count(count / each, static_cast<double>(each));
+    w_.set_count(count / each);
     w_.set_block(1, each);
     return each;
   }
@@ -351,14 +351,13 @@ class ElementLoops {
         store(Index(w_.b, dims_, at_));
       }
     };
-    const ResultBlock rows = write_lanes(w_, outer, static_cast<double>(each), write);
+    const ResultBlock rows = write_lanes(w_, outer, write);
     w_.set_block(rows.iterations, rows.elements * each);
   }
 
   void write_rows() {
     const Dims outer(dims_.begin(), dims_.begin() + static_cast<int64_t>(inner_));
-    w_.set_count(element_count(dims_) == 0 ? 0 : element_count(outer),
-                 static_cast<double>(dims_[inner_]));
+    w_.set_count(element_count(dims_) == 0 ? 0 : element_count(outer));
     w_.set_block(1, dims_[inner_]);
     if (is_one_loop()) set_runs(*w_.function, dims_[inner_]);
     loop(w_.b, w_.begin, w_.end, [&](llvm::Value* row) {

@@ -17,8 +17,11 @@ using TileFunction = void (*)(void* const* arguments, int64_t begin, int64_t end
 struct RunContext {
   std::byte** memory;                  // by number in Code::memory
   const std::atomic<bool>* interrupt;  // asked before each round of a while; never null
-  // Calls the function for [0, count) in pieces of `grain`, the last one shorter.
-  void (*parallel)(RunContext*, TileFunction, void* const* arguments, int64_t count, int64_t grain);
+  // Calls the function for [0, count) in chunks, on any threads; all takes one thread so many
+  // seconds. Where max_chunk is not 0, a power of two, chunks are the faster the longer they are,
+  // up to so many iterations. The code gives the same bits for any of them.
+  void (*parallel)(RunContext*, TileFunction, void* const* arguments, int64_t count,
+                   int64_t max_chunk, double serial_seconds);
   // Does Code::library_steps[number]; other than 0 ends the run with that status.
   int32_t (*library)(RunContext*, int64_t number);
   // Called after each step that is_large(), by its instruction's id, and after each other one where
@@ -28,10 +31,6 @@ struct RunContext {
   // the part's rows and, behind the arguments, a pointer to the ends of its columns.
   int32_t (*library_in_parts)(RunContext*, int64_t number, TileFunction then,
                               void* const* arguments, int64_t count, int64_t rows, int64_t width);
-  // As `parallel`, in pieces of at most `most`, a power of two: of half as many iterations and so
-  // on, where else threads would have too few. The code gives the same bits for any of them.
-  void (*in_long_chunks)(RunContext*, TileFunction, void* const* arguments, int64_t count,
-                         int64_t most);
 };
 enum class RunStatus : int32_t { Done = 0, Failed = 1, Interrupted = 2 };
 

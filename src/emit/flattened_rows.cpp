@@ -69,12 +69,12 @@ std::optional<FlattenedRows> find_flattened_rows(const ElementEmitter& elements,
 
 bool has_whole_blocks(const Dims& outer, int64_t count) { return outer.back() % count == 0; }
 
-void for_blocks_of_rows(KernelBuilder& w, const Dims& outer, int64_t count, double steps_of_row,
+void for_blocks_of_rows(KernelBuilder& w, const Dims& outer, int64_t count,
                         llvm::function_ref<void(const BlockOfRows& block)> body) {
   const int64_t line = outer.back(), blocks = (line + count - 1) / count;
   Dims split(outer.begin(), outer.end() - 1);
   split.push_back(blocks);
-  w.set_count(element_count(split), steps_of_row * static_cast<double>(count));
+  w.set_count(element_count(split));
   loop(w.b, w.begin, w.end, [&](llvm::Value* number) {
     const Index at = Index::linear(w.b, split, number);
     BlockOfRows block;
@@ -140,7 +140,7 @@ void write_flattened_rows(KernelBuilder& w, std::span<const WrittenLeaf> leaves,
                        llvm::Align(1), multiply_index(w.b, left, bytes));
     }
   };
-  for_blocks_of_rows(w, outer, rows.count, static_cast<double>(rows.size), write);
+  for_blocks_of_rows(w, outer, rows.count, write);
 }
 
 }  // namespace hilo

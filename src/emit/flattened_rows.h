@@ -31,7 +31,6 @@ struct BlockOfRows {
 // body(block) for each block of `count` rows; `outer` are the dimensions before a row, whose last
 // one has as many places or more. Iterations are blocks.
 void for_blocks_of_rows(KernelBuilder& writer, const Dims& outer, int64_t count,
-                        double steps_of_row,
                         llvm::function_ref<void(const BlockOfRows& block)> body);
 // Whether no block shares rows.
 bool has_whole_blocks(const Dims& outer, int64_t count);

@@ -1,16 +1,7 @@
 #include "emit/kernel.h"
 
-#include <algorithm>
-#include <bit>
-
 namespace hilo {
 namespace {
-
-// Elementary steps that are worth a hand-over to other threads, and those of the least and of the
-// largest piece. Some 10, 2.5 and 10 us of vectors.
-constexpr double worth_threads = 1 << 17, min_steps = 1 << 15, max_steps = 1 << 17;
-// As long as pieces are no smaller, there are enough for many threads.
-constexpr double enough_chunks = 64;
 
 llvm::Type* in(llvm::LLVMContext& context, const llvm::Type* type) {
   if (type->isPointerTy()) return llvm::PointerType::get(context, 0);
@@ -19,23 +10,6 @@ llvm::Type* in(llvm::LLVMContext& context, const llvm::Type* type) {
 }
 
 }  // namespace
-
-bool Kernel::pays_threads() const {
-  return static_cast<double>(count) * steps_each >= worth_threads && count > 1;
-}
-
-// Few pieces are a power of two, as most machines have threads: three would keep two threads as
-// long as four do.
-int64_t Kernel::grain() const {
-  const double steps = static_cast<double>(count) * steps_each;
-  if (steps >= min_steps * enough_chunks) {
-    const double shared = std::min(steps / enough_chunks, max_steps);
-    return std::max<int64_t>(1, static_cast<int64_t>(shared / steps_each));
-  }
-  const auto pieces =
-      static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max(steps / min_steps, 1.0))));
-  return std::max<int64_t>(1, count / pieces);  // the last one is what is over
-}
 
 void show_to_parts(llvm::Function& function) {
   function.setLinkage(llvm::GlobalValue::ExternalLinkage);

@@ -13,12 +13,10 @@ struct Kernel {
   llvm::Function* function = nullptr;
   llvm::Function* tile = nullptr;  // a TileFunction that calls it, made where it is needed
   int64_t count = 1;               // iterations
-  double steps_each = 1;           // elementary steps of an iteration
   ResultBlock block = {};
-  int64_t long_chunk = 1;  // KernelBuilder::set_long_chunk
-
-  bool pays_threads() const;
-  int64_t grain() const;  // iterations of a piece
+  int64_t max_chunk = 0;      // KernelBuilder::set_max_chunk
+  bool is_shared = false;     // by threads, where a run has several
+  double serial_seconds = 0;  // of all iterations, as the command's cost has it
 };
 
 // Functions of one part may be called from others.

@@ -39,9 +39,8 @@ KernelBuilder::KernelBuilder(const Module& module, llvm::Module& ir, const std::
   b.SetInsertPoint(first_block(function));
 }
 
-void KernelBuilder::set_count(int64_t count, double steps_each) {
+void KernelBuilder::set_count(int64_t count) {
   count_ = count;
-  steps_each_ = steps_each;
   if (writes_all) end = int64(b, count);
 }
 
@@ -54,14 +53,14 @@ void KernelBuilder::set_loop_kind(LoopsOver what) {
   change_hints(*function, [&](KernelHints& hints) { hints.loops_over = what; });
 }
 
-ResultBlock write_lanes(KernelBuilder& w, const Dims& dims, double steps,
+ResultBlock write_lanes(KernelBuilder& w, const Dims& dims,
                         llvm::function_ref<void(const Index& place)> body) {
   const int64_t count = element_count(dims), lanes = dims.empty() ? 1 : dims.back();
   const Dims outer(dims.begin(), dims.end() - (dims.empty() ? 0 : 1));
   if (outer.empty() || lanes < KernelLimits::min_lanes) {
     const int64_t each =
         outer.empty() ? std::max<int64_t>(1, std::gcd(count, KernelLimits::whole_lanes)) : 1;
-    w.set_count(count / each, steps * static_cast<double>(each));
+    w.set_count(count / each);
     loop(w.b, multiply_index(w.b, w.begin, each), multiply_index(w.b, w.end, each),
          [&](llvm::Value* number) { body(Index::linear(w.b, dims, number)); });
     return {1, each};
@@ -70,7 +69,7 @@ ResultBlock write_lanes(KernelBuilder& w, const Dims& dims, double steps,
                 each =
                     lines < KernelLimits::min_lines ? std::min(lanes, KernelLimits::tile) : lanes,
                 pieces = (lanes + each - 1) / each;
-  w.set_count(lines * pieces, steps * static_cast<double>(each));
+  w.set_count(lines * pieces);
   loop(w.b, w.begin, w.end, [&](llvm::Value* number) {
     Dims split = outer;
     split.push_back(pieces);

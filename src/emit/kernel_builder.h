@@ -30,32 +30,30 @@ class KernelBuilder {
   llvm::Value* array(size_t number) const {
     return function->getArg(static_cast<unsigned>(number));
   }
-  // Says what the function is called with: iterations [0, count), each of about so many steps.
-  void set_count(int64_t count, double steps_each);
-  // Says that a piece of up to so many iterations, a power of two, is faster than as many of one.
-  void set_long_chunk(int64_t iterations) { long_chunk_ = iterations; }
+  // Says what the function is called with: iterations [0, count).
+  void set_count(int64_t count);
+  // Says that a chunk of up to so many iterations, a power of two, is faster than as many of one.
+  void set_max_chunk(int64_t iterations) { max_chunk_ = iterations; }
   // Says that so many iterations write so many elements of each result, in their order.
   void set_block(int64_t iterations, int64_t elements) { block_ = {iterations, elements}; }
   void set_loop_kind(LoopsOver what);
   int64_t count() const { return count_; }
-  double steps_each() const { return steps_each_; }
   ResultBlock block() const { return block_; }
-  int64_t long_chunk() const { return long_chunk_; }
+  int64_t max_chunk() const { return max_chunk_; }
   void close() { b.CreateRetVoid(); }
   // For which kernels are made.
   KernelChip chip() const;
 
  private:
   int64_t count_ = 1;
-  double steps_each_ = 1;
   ResultBlock block_;
-  int64_t long_chunk_ = 1;
+  int64_t max_chunk_ = 0;
 };
 
-// body(place) for each place in `dims`, of about so many steps without loops, so that places side
-// by side are lanes of a vector. Iterations are places, or lines of the last dimension or
+// body(place) for each place in `dims`, without loops, so that places side by side are lanes of a
+// vector. Iterations are places, or lines of the last dimension or
 // pieces of them. The block of places that whole iterations make up, in their order.
-ResultBlock write_lanes(KernelBuilder& writer, const Dims& dims, double steps,
+ResultBlock write_lanes(KernelBuilder& writer, const Dims& dims,
                         llvm::function_ref<void(const Index& place)> body);
 
 // Values of equal dimensions: element by element in one loop. leaves[i] of ids[i] goes to array

@@ -354,21 +354,16 @@ class KernelWriting {
     }
     if (writer.function->getParent() != &program_.ir) show_to_parts(*writer.function);
     align_frame(*writer.function);
-    const Kernel kernel = {writer.function,    nullptr,        writer.count(),
-                           steps_each(writer), writer.block(), writer.long_chunk()};
-    if (!kernel.pays_threads() && width_ == 0) fix_bounds(writer);
+    const Estimate& cost = program_.command(id_).cost;
+    const Kernel kernel = {
+        .function = writer.function,
+        .count = writer.count(),
+        .block = writer.block(),
+        .max_chunk = writer.max_chunk(),
+        .is_shared = cost.threads > 1 && writer.count() > 1,
+        .serial_seconds = cost.serial_seconds / static_cast<double>(loops_.size())};
+    if (!kernel.is_shared && width_ == 0) fix_bounds(writer);
     return kernel;
-  }
-
-  // Elementary steps of an iteration: elements that are read and written, or the arithmetic of this
-  // one of the step's loops where that is more.
-  double steps_each(const KernelBuilder& writer) const {
-    constexpr double operations = 8, steps_of_function = 3;  // as vectors of f32 take
-    const Cost& cost = program_.arithmetic[id_.value];
-    const double steps = cost.flops / operations + cost.transcendentals * steps_of_function;
-    const double iterations =
-        static_cast<double>(writer.count()) * static_cast<double>(loops_.size());
-    return std::max(writer.steps_each(), steps / std::max(iterations, 1.0));
   }
 
   // Long code has vectors for which there is no register; without this they are kept where the

@@ -7,16 +7,20 @@ namespace {
 
 void call_in_chunks(Steps& steps, Kernel& kernel, std::span<llvm::Value* const> arguments) {
   Builder& b = steps.b;
-  auto* type = llvm::FunctionType::get(
-      b.getVoidTy(), {b.getPtrTy(), b.getPtrTy(), b.getPtrTy(), b.getInt64Ty(), b.getInt64Ty()},
-      false);
-  const bool is_long = kernel.long_chunk > 1;
-  b.CreateCall(type, steps.context_field(is_long ? 6 : 2),
-               {steps.context(), tile_of(steps, kernel), list_of(b, arguments),
-                int64(b, kernel.count), int64(b, is_long ? kernel.long_chunk : kernel.grain())});
+  b.CreateCall(
+      parallel_type(b), steps.context_field(2),
+      {steps.context(), tile_of(steps, kernel), list_of(b, arguments), int64(b, kernel.count),
+       int64(b, kernel.max_chunk), llvm::ConstantFP::get(b.getDoubleTy(), kernel.serial_seconds)});
 }
 
 }  // namespace
+
+llvm::FunctionType* parallel_type(Builder& b) {
+  llvm::Type* pointer = b.getPtrTy();
+  return llvm::FunctionType::get(
+      b.getVoidTy(), {pointer, pointer, pointer, b.getInt64Ty(), b.getInt64Ty(), b.getDoubleTy()},
+      false);
+}
 
 llvm::Function* tile_of(Steps& steps, Kernel& kernel) {
   if (!kernel.tile) kernel.tile = tile_function(kernel.function);
@@ -42,7 +46,7 @@ std::vector<llvm::Value*> pointers_of(Steps& steps, const KernelCall& call) {
 }
 
 void call_kernel(Steps& steps, Kernel& kernel, std::vector<llvm::Value*> arguments) {
-  if (kernel.pays_threads()) return call_in_chunks(steps, kernel, arguments);
+  if (kernel.is_shared) return call_in_chunks(steps, kernel, arguments);
   arguments.push_back(int64(steps.b, 0));
   arguments.push_back(int64(steps.b, kernel.count));
   steps.b.CreateCall(callee_in(steps.program.ir, kernel.function), arguments);

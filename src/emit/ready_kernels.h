@@ -64,6 +64,8 @@ std::vector<llvm::Value*> pointers_of(Steps& steps, const KernelCall& call);
 // A list of them in the frame, as a TileFunction takes it, and the kernel's own.
 llvm::Value* list_of(Builder& b, std::span<llvm::Value* const> pointers);
 llvm::Function* tile_of(Steps& steps, Kernel& kernel);
+// The type of RunContext::parallel.
+llvm::FunctionType* parallel_type(Builder& b);
 // A call over all iterations, on all threads where that pays.
 void call_kernel(Steps& steps, Kernel& kernel, std::vector<llvm::Value*> arguments);
 

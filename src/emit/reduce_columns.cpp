@@ -190,9 +190,7 @@ class ColumnReduction {
     width_ = tile_of(element_count(outer), columns, parts_ * each_);
     const int64_t least = (columns + width_ - 1) / width_, together = tiles_together(least);
     const int64_t blocks = (least + together - 1) / together, tiles = blocks * together;
-    w_.set_count(element_count(outer) * tiles,
-                 reduce_.reduced_elements() * (static_cast<double>(width_ * parts_ * each_) +
-                                               2 * static_cast<double>(lines_.size())));
+    w_.set_count(element_count(outer) * tiles);
     held_ = reduce_.local_arrays(width_ * together * parts_ * each_);
     partition_points_ = reduce_.partition_points_along(reduce_.kept()[inner_]);
     if (together == 1)
@@ -201,7 +199,7 @@ class ColumnReduction {
                     every_other(b_, b_.CreateURem(number, int64(b_, tiles)), tiles),
                     int64(b_, width_));
       });
-    w_.set_long_chunk(together);
+    w_.set_max_chunk(together);
     Value* last = b_.CreateUDiv(b_.CreateAdd(w_.end, int64(b_, together - 1)), int64(b_, together));
     loop(b_, b_.CreateUDiv(w_.begin, int64(b_, together)), last, [&](Value* block) {
       Value* before = multiply_index(b_, block, together);

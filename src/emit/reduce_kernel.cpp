@@ -72,12 +72,12 @@ void write_rows(KernelBuilder& w, InstructionId id, Reduce& reduce) {
       !(reduce.reducer().is_associative() && steps >= short_row_of_few &&
         has_few_results(w.elements, dims, element_bytes))) {
     reduce.without_loop = short_row;
-    write_lanes(w, dims, steps, [&](const Index& place) {
+    write_lanes(w, dims, [&](const Index& place) {
       store_results(w, id, place.position(w.b), reduce.result(place));
     });
     return;
   }
-  w.set_count(element_count(dims), steps);
+  w.set_count(element_count(dims));
   Value* begin = w.begin;
   if (reduce.waits_for_itself()) {
     Value* rounds = w.b.CreateUDiv(w.b.CreateSub(w.end, w.begin), int64(w.b, at_once));

@@ -48,7 +48,7 @@ class ColumnsByLines {
   void write() {
     Dims outer;
     for (size_t d : reduce_.kept()) outer.push_back(d == column_ ? 1 : reduce_.dims()[d]);
-    w_.set_count(element_count(outer), reduce_.reduced_elements() * static_cast<double>(columns()));
+    w_.set_count(element_count(outer));
     held_ = reduce_.local_arrays(lanes_ * columns());
     set_accumulators(*b_.GetInsertBlock()->getParent());
     loop(b_, w_.begin, w_.end, [&](Value* number) {
@@ -153,11 +153,10 @@ bool write_narrow_columns(KernelBuilder& w, InstructionId id, Reduce& reduce) {
   }
   const int64_t columns = run->columns, lanes = lanes_of_columns(reduce.reducer(), columns);
   if (run->size < 2 * lanes) return false;
-  const double steps = reduce.reduced_elements() * static_cast<double>(columns);
   reduce.merge(*run);
   Dims outer;
   for (size_t d : reduce.kept()) outer.push_back(reduce.dims()[d]);
-  w.set_count(element_count(outer), steps);
+  w.set_count(element_count(outer));
   loop(w.b, w.begin, w.end, [&](Value* number) {
     const Index place = Index::linear(w.b, outer, number);
     Value* combined = reduce.columns(place, columns, lanes);

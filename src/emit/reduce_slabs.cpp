@@ -37,7 +37,7 @@ class SlabReduction {
     const int64_t size = dims_[along_];
     const bool are_most = size % max_lanes == 0 || size >= 4 * max_lanes;
     const LaneGroups groups(dims_, along_, are_most ? max_lanes : min_lanes);
-    w_.set_count(groups.count(), reduce_.reduced_elements() * static_cast<double>(groups.lanes()));
+    w_.set_count(groups.count());
     held_ = reduce_.local_arrays(groups.lanes());
     set_accumulators(*b_.GetInsertBlock()->getParent());
     loop(b_, w_.begin, w_.end,

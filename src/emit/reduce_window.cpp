@@ -63,13 +63,6 @@ class ReduceWindow {
   size_t arrays() const { return module().operands(id_).size() / 2; }
   bool is_simple() const { return arrays() == 1 && reducer_.is_associative(); }
 
-  // Of a window.
-  double places() const {
-    double out = 1;
-    for (const WindowDim& dim : window_) out *= static_cast<double>(dim.size);
-    return out;
-  }
-
   Value* init() { return w_.elements.operand(id_, 1, Index::scalar(b_)); }
   Value* element(const std::vector<Value*>& at) { return element(Index(b_, in_, at)); }
   // The same place of an array whose dimensions were merged.
@@ -91,7 +84,7 @@ class ReduceWindow {
   void for_rows(const Running& running, llvm::function_ref<void(std::vector<Value*>&)> body) {
     Dims rows = in_;
     rows[running.dim] = 1;
-    w_.set_count(element_count(rows), static_cast<double>(2 * running.size));
+    w_.set_count(element_count(rows));
     loop(b_, w_.begin, w_.end, [&](Value* number) {
       std::vector<Value*> at = start_of_row(Index::linear(b_, rows, number));
       body(at);
@@ -108,7 +101,7 @@ class ReduceWindow {
   void write_short_rows(const Running& running) {
     Value* start = init();
     const Dims rows(in_.begin(), in_.begin() + static_cast<int64_t>(running.dim));
-    write_lanes(w_, rows, static_cast<double>(2 * running.size), [&](const Index& row) {
+    write_lanes(w_, rows, [&](const Index& row) {
       std::vector<Value*> at = start_of_row(row);
       Value* sum = reducer_.identity();
       for (int64_t k = 0; k < running.size; ++k) {
@@ -186,7 +179,7 @@ class ReduceWindow {
     for (size_t d = running.dim + 1; d < in_.size(); ++d) columns *= in_[d];
     const int64_t width = std::min(columns, strip), strips = (columns + width - 1) / width;
     const Dims outer(in_.begin(), in_.begin() + static_cast<int64_t>(running.dim));
-    w_.set_count(element_count(outer) * strips, static_cast<double>(2 * running.size * width));
+    w_.set_count(element_count(outer) * strips);
     Value *before = frame_array(b_, reducer_.type(), width),
           *sums = frame_array(b_, reducer_.type(), width), *start = init();
     const auto at = [&](Value* array, Value* i) {
@@ -256,7 +249,7 @@ class ReduceWindow {
 
   // [begin, end) counts results.
   void write_in_order() {
-    w_.set_count(element_count(out_), places() * static_cast<double>(arrays()));
+    w_.set_count(element_count(out_));
     const std::vector<Value*> start = inits();
     std::vector<Value*> memory;
     for (Value* init : start) memory.push_back(frame_array(b_, init->getType(), 1));
@@ -308,7 +301,7 @@ class ReduceWindow {
     const int64_t columns = out_[inner_], width = std::min(columns, tile);
     const int64_t tiles = (columns + width - 1) / width;
     const Dims outer(out_.begin(), out_.begin() + static_cast<int64_t>(inner_));
-    w_.set_count(element_count(outer) * tiles, places() * static_cast<double>(width));
+    w_.set_count(element_count(outer) * tiles);
     loop(b_, w_.begin, w_.end, [&](Value* number) {
       const Index row = Index::linear(b_, outer, b_.CreateUDiv(number, int64(b_, tiles)));
       place_.assign(out_.size(), int64(b_, 0));

@@ -43,7 +43,7 @@ class ReversedRuns {
 
   // Iterations are lines of runs. The last vector of a line may lie over the one before it.
   void write() {
-    w_.set_count(element_count(before_), static_cast<double>(count_ * run_));
+    w_.set_count(element_count(before_));
     loop(b_, w_.begin, w_.end, [&](llvm::Value* line) {
       llvm::Value* from = multiply_index(b_, source_of(line), count_ * run_);
       llvm::Value* to = multiply_index(b_, line, count_ * run_);

@@ -59,8 +59,6 @@ class RowWriter {
       numbers_.push_back({one, frame_of(e_.module.shape(one.id).type)});
   }
 
-  // Elements that the steps of a row read and write.
-  double steps() const { return steps_; }
   bool is_short() const { return is_short_; }
   int64_t together() const { return together_; }
 
@@ -362,7 +360,6 @@ std::vector<std::vector<WrittenLeaf>> by_dims(const ElementEmitter& elements,
 void write_rows(KernelBuilder& w, std::span<const WrittenLeaf> leaves, const Rows& rows) {
   if (rows.slab) return write_rows_in_slabs(w, leaves, rows);
   RowWriter writer(w, rows, leaves);
-  const double steps = writer.steps();
   int64_t run = 0;
   for (const WrittenLeaf& leaf : leaves) {
     const Dims& dims = w.elements.leaf_shape(leaf.id, leaf.leaf).dims;
@@ -371,11 +368,11 @@ void write_rows(KernelBuilder& w, std::span<const WrittenLeaf> leaves, const Row
   set_runs(*w.function, std::max<int64_t>(run, 1));
   const auto write = [&](const Index& row) { writer.write(row, leaves); };
   if (writer.is_short()) {
-    write_lanes(w, rows.dims, steps, write);
+    write_lanes(w, rows.dims, write);
     return;
   }
   const int64_t each = writer.together();
-  w.set_count(element_count(rows.dims) / each, steps * static_cast<double>(each));
+  w.set_count(element_count(rows.dims) / each);
   if (each > 1)
     return loop(w.b, w.begin, w.end, [&](Value* number) {
       writer.write_group(multiply_index(w.b, number, each), leaves);

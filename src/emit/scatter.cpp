@@ -58,7 +58,7 @@ class Scatter {
   }
 
   void find_tiles() {
-    w_.set_count(1, 1);
+    w_.set_count(1);
     const auto longest =
         std::ranges::max_element(window_, {}, [&](size_t d) { return update_.dims[d]; });
     if (!w_.in_place || longest == window_.end() || *longest + 1 == update_.dims.size() ||
@@ -68,8 +68,7 @@ class Scatter {
     const int64_t size = update_.dims[*longest];
     const auto part = static_cast<uint64_t>(size / wanted_tiles);
     piece_ = std::max(min_tile, static_cast<int64_t>(std::bit_floor(part)));
-    w_.set_count(parts_of_line(size, piece_),
-                 static_cast<double>(element_count(update_) / size * piece_));
+    w_.set_count(parts_of_line(size, piece_));
   }
 
   // Where the window of a batch position starts in the array.

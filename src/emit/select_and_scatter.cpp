@@ -34,16 +34,12 @@ class SelectAndScatter {
   void write() {
     find_tiles();
     Dims pieces;
-    double steps = static_cast<double>(width_);
-    for (size_t d = 0; d < dims_.size(); ++d) {
+    for (size_t d = 0; d < dims_.size(); ++d)
       if (is_counted(d)) pieces.push_back(windows_[d]);
-      else if (d != lanes_) steps *= static_cast<double>(windows_[d]);
-      steps *= static_cast<double>(window_[d].size);
-    }
     const int64_t columns = lanes_ < dims_.size() ? dims_[lanes_] : 1;
     const int64_t strips = parts_of_line(columns, width_);
     pieces.push_back(strips);
-    w_.set_count(element_count(pieces), 2 * steps);
+    w_.set_count(element_count(pieces));
     if (has_lanes()) {
       kept_ = frame_array(b_, held(), width_);
       chosen_ = frame_array(b_, b_.getInt32Ty(), width_);

@@ -44,12 +44,9 @@ class SlabWriter {
 
   // [begin, end) counts groups of lanes, in the order of the rows.
   void write() {
-    const double steps = steps_each();
-    const Dims columns(rows_.dims.begin() + static_cast<std::ptrdiff_t>(outer_), rows_.dims.end());
-    w_.set_count(groups_.count(),
-                 steps * static_cast<double>(groups_.lanes() * element_count(columns)));
+    w_.set_count(groups_.count());
     set_accumulators(*w_.function);
-    is_short_ = steps <= short_row && !slab_.is_costly;
+    is_short_ = steps_each() <= short_row && !slab_.is_costly;
     if (!is_short_) make_frames();
     if (slab_.size() > 1) transpose_arrays();
     else if (!is_short_) find_fetched();

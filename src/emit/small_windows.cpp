@@ -130,7 +130,7 @@ void SmallWindows::write(llvm::function_ref<void(const Part&)> others) {
         size, std::max<int64_t>(1, first_ == lanes_ ? KernelLimits::whole_lanes * min_iterations
                                                     : max_inside / behind));
   const int64_t parts = (size + width - 1) / width;
-  w_.set_count(rows * parts, static_cast<double>(steps(windows_.out.size()) * width * behind));
+  w_.set_count(rows * parts);
   start_ = w_.elements.operand(windows_.id, 1, Index::scalar(b_));
   place_.resize(windows_.out.size());
   at_.resize(windows_.out.size());

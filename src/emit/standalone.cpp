@@ -7,12 +7,13 @@
 #include <map>
 
 #include "emit/loop_limits.h"
+#include "emit/ready_kernels.h"
 #include "emit/symbols.h"
 
 namespace hilo {
 namespace {
 
-constexpr const char* run_time = "hilo_run_object_1";  // compile/object_run_time.cpp
+constexpr const char* run_time = "hilo_run_object_2";  // compile/object_run_time.cpp
 constexpr int64_t message_bytes = 512;                 // of the workspace, which it may write
 int64_t aligned(int64_t bytes) { return (bytes + cache_line - 1) / cache_line * cache_line; }
 
@@ -187,9 +188,8 @@ class Entry {
         new llvm::GlobalVariable(program_.ir, b_.getInt8Ty(), true,
                                  llvm::GlobalValue::PrivateLinkage, b_.getInt8(0), "hilo.never");
     auto* nothing = llvm::ConstantPointerNull::get(b_.getPtrTy());
-    llvm::Value* out = frame_array(b_, b_.getPtrTy(), 7);
-    llvm::Function* pieces = serial();
-    llvm::Value* const fields[] = {memory_, never, pieces, nothing, nothing, nothing, pieces};
+    llvm::Value* const fields[] = {memory_, never, serial(), nothing, nothing, nothing};
+    llvm::Value* out = frame_array(b_, b_.getPtrTy(), std::ssize(fields));
     for (size_t i = 0; i < std::size(fields); ++i) b_.CreateStore(fields[i], field(out, i));
     return out;
   }
@@ -212,13 +212,10 @@ class Entry {
                           b_.getInt64(program_.code.memory.size()), function_->getArg(2)});
   }
 
-  // RunContext::parallel and in_long_chunks.
+  // RunContext::parallel.
   llvm::Function* serial() {
-    auto* type = llvm::FunctionType::get(
-        b_.getVoidTy(),
-        {b_.getPtrTy(), b_.getPtrTy(), b_.getPtrTy(), b_.getInt64Ty(), b_.getInt64Ty()}, false);
-    auto* out =
-        llvm::Function::Create(type, llvm::Function::InternalLinkage, "hilo.serial", program_.ir);
+    auto* out = llvm::Function::Create(parallel_type(b_), llvm::Function::InternalLinkage,
+                                       "hilo.serial", program_.ir);
     out->addFnAttr(llvm::Attribute::NoUnwind);
     Builder b(b_.getContext());
     b.SetInsertPoint(llvm::BasicBlock::Create(b.getContext(), "", out));

@@ -48,8 +48,7 @@ void Steps::close() {
 llvm::Value* Steps::context_field(unsigned number) {
   static_assert(offsetof(RunContext, interrupt) == 8 && offsetof(RunContext, parallel) == 16 &&
                 offsetof(RunContext, library) == 24 && offsetof(RunContext, after_step) == 32 &&
-                offsetof(RunContext, library_in_parts) == 40 &&
-                offsetof(RunContext, in_long_chunks) == 48);
+                offsetof(RunContext, library_in_parts) == 40);
   llvm::Value*& out = fields_[number];
   if (out) return out;
   llvm::Value* field = first_.CreateConstInBoundsGEP1_64(b.getPtrTy(), context(), number);

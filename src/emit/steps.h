@@ -17,7 +17,6 @@ struct Program {
         plan(plan),
         parts(parts),
         ir(parts.first()),
-        arithmetic(count_needed_arithmetic(module)),
         kernels(module),
         addresses(module, plan),
         commands_(module.instructions.size()) {
@@ -38,8 +37,7 @@ struct Program {
   const Module& module;
   const Plan& plan;
   LlvmModules& parts;
-  llvm::Module& ir;                    // of computations: the first part
-  const std::vector<Cost> arithmetic;  // of instructions
+  llvm::Module& ir;  // of computations: the first part
   Kernels kernels;
   // Of two kernels that are called in turn.
   std::map<std::pair<llvm::Function*, llvm::Function*>, Kernel> joined;

@@ -71,7 +71,7 @@ class Joining {
 
   // Functions over fewer iterations know their bounds.
   static bool is_in_blocks(const ReadyKernels& ready) {
-    return ready.calls.size() == 1 && ready.calls[0].kernel->pays_threads() &&
+    return ready.calls.size() == 1 && ready.calls[0].kernel->is_shared &&
            ready.calls[0].kernel->block.elements > 0;
   }
 
@@ -147,9 +147,8 @@ class Joining {
     const int64_t bytes = whole * storage_bytes(module_.shape(first_.step).type);
     const int64_t each = std::clamp<int64_t>(tile_bytes / bytes, 1, elements / whole) * whole;
     out.count = (elements + each - 1) / each;
-    out.steps_each = (static_cast<double>(first.count) * first.steps_each +
-                      static_cast<double>(second.count) * second.steps_each) /
-                     static_cast<double>(out.count);
+    out.is_shared = out.count > 1;
+    out.serial_seconds = first.serial_seconds + second.serial_seconds;
     out.function = write(first, second, each);
     return out;
   }

@@ -513,9 +513,7 @@ void write_tile_blocks(KernelBuilder& w, const Crossing& crossing, const Dims& d
 
 void write_tiles(KernelBuilder& w, const Crossing& crossing, const Dims& dims,
                  const TileStores& stores) {
-  const int64_t elements =
-      tiles_read * tiles_written * crossing.side * crossing.side * parts_of(crossing, dims);
-  w.set_count(count_tile_blocks(crossing, dims), static_cast<double>(elements));
+  w.set_count(count_tile_blocks(crossing, dims));
   write_tile_blocks(w, crossing, dims, w.begin, w.end, stores);
 }
 

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 
+#include "kernels/chunks.h"
 #include "kernels/linalg/linalg.h"
 #include "shape/shape.h"
 

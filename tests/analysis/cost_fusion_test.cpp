@@ -177,51 +177,6 @@ TEST(CustomCallCost, ConvolutionsAndTheirGradientsAgree) {
   EXPECT_EQ(flops("x, y", "f32[3,3,3,4]{3,2,1,0}", "__cudnn$convBackwardFilter"), want);
 }
 
-// The arithmetic of r, a fusion, of which only so much is computed as its results need.
-Cost needed(const Counted& counted) {
-  const std::vector<Cost> all = count_needed_arithmetic(counted.module);
-  for (size_t i = 0; i < all.size(); ++i)
-    if (counted.module.instructions[i].name == "r") return all[i];
-  ADD_FAILURE();
-  return {};
-}
-
-TEST(NeededArithmetic, OfSlicesAndOfWhatTwoUsersNeed) {
-  const Cost slice =
-      needed(fusion("x", "f32[1,8]{1,0}",
-                    " e = f32[4,8]{1,0} exponential(x)\n a = f32[4,8]{1,0} add(e, e)\n"
-                    " ROOT s = f32[1,8]{1,0} slice(a), slice={[1:2], [0:8]}"));
-  EXPECT_EQ(slice.transcendentals, 16);  // each operand of the addition asks for 8
-  EXPECT_EQ(slice.flops, 8);
-  const Cost whole = needed(fusion("x", "f32[4,8]{1,0}",
-                                   " e = f32[4,8]{1,0} exponential(x)\n"
-                                   " ROOT a = f32[4,8]{1,0} add(e, e)"));
-  EXPECT_EQ(whole.transcendentals, 32);
-  EXPECT_EQ(whole.flops, 32);
-}
-
-TEST(NeededArithmetic, ReductionsNeedAllAndWindowsCountEachElementOnce) {
-  const std::string sum =
-      "sum { p = f32[] parameter(0)\n q = f32[] parameter(1)\n"
-      " ROOT o = f32[] add(p, q) }\n";
-  const auto count_body = [&](const std::string& result, const std::string& body) {
-    return needed(count("HloModule m\n" + sum +
-                        "f {\n x = f32[4,8]{1,0} parameter(0)\n"
-                        " z = f32[] constant(0)\n t = f32[4,8]{1,0} tanh(x)\n" +
-                        body + "\n}\nENTRY e {\n x = f32[4,8]{1,0} parameter(0)\n ROOT r = " +
-                        result + " fusion(x), kind=kLoop, calls=f\n}\n"));
-  };
-  const Cost reduced =
-      count_body("f32[4]{0}", " ROOT o = f32[4]{0} reduce(t, z), dimensions={1}, to_apply=sum");
-  EXPECT_EQ(reduced.transcendentals, 32);
-  EXPECT_EQ(reduced.flops, 28);
-  const Cost running = count_body("f32[4,8]{1,0}",
-                                  " ROOT o = f32[4,8]{1,0} reduce-window(t, z), window={size=1x8 "
-                                  "pad=0_0x7_0}, to_apply=sum");
-  EXPECT_EQ(running.transcendentals, 32);
-  EXPECT_EQ(running.flops, 32 + 32 + 1);  // not seven for each
-}
-
 TEST(CustomCallCost, AnnotationsAreFree) {
   const Counted c = count(
       "HloModule m\nENTRY e {\n a = f32[4]{0} parameter(0)\n ROOT r = f32[4]{0} custom-call(a), "
