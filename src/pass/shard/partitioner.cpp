@@ -5,7 +5,7 @@
 
 #include "pass/collective/device_groups.h"
 #include "pass/shard/given_shardings.h"
-#include "pass/shard/identity_element.h"
+#include "pass/shard/new_summands.h"
 #include "pass/shard/op_partition.h"
 #include "pass/shard/reshard_emit.h"
 #include "pass/shard/sharding_text.h"
@@ -265,8 +265,8 @@ const Shard* Partitioner::origin_of(const Shard& tile) const {
 
 double Partitioner::bytes_to_bring(const Shard& tile, const AxisSharding& to) {
   if (is_splat(tile)) return 0;
-  const auto& plan =
-      costs_.plan(tile.shape->dims, tile.sharding, before_new_summands(tile.sharding, to));
+  const auto& plan = costs_.plan(tile.shape->dims, tile.sharding,
+                                 before_new_summands(tile.shape->dims, tile.sharding, to));
   return plan ? plan->bytes_per_device(tile.shape->type) : INFINITY;
 }
 
@@ -290,13 +290,13 @@ Result<InstructionId> Partitioner::resharded(const Shard& shard, const AxisShard
   const Shard* const found = origin_of(shard);
   const Shard origin = found ? *found : Shard{shard.id, from, shard.shape};
   if (found && cost(origin.sharding) < cost(from)) return resharded(origin, to);
-  const AxisSharding before = before_new_summands(from, to);
+  const AxisSharding before = before_new_summands(shard.shape->dims, from, to);
   const Result<ReshardPlan>& plan = costs_.plan(shard.shape->dims, from, before);
   if (!plan) return std::unexpected(plan.error());
   const auto first = static_cast<uint32_t>(module().instructions.size());
   HILO_TRY(InstructionId out, emit_reshard(editor_, shard.id, shard.shape->dims, *plan, channel_));
   note_reason(first, shard, to);
-  HILO_TRY(out, as_summand(out, to, axes_outside(*to.mesh, to.unreduced, before.unreduced)));
+  HILO_TRY(out, as_summands(code(), out, shard.shape->dims, before, to));
   resharded_[shard.id.value].push_back({shard.sharding, {out, to, shard.shape}});
   if (plan->elements == 0 && out != shard.id && from.unreduced.empty() && to.unreduced.empty())
     origins_.insert_or_assign(out.value, Known{to, origin});
@@ -313,19 +313,6 @@ void Partitioner::note_reason(uint32_t first, const Shard& shard, const AxisShar
     said["hilo.reshard.from"].text = axes_text(shard.sharding);
     said["hilo.reshard.to"].text = axes_text(to);
   }
-}
-
-// The value on the first device along the axes, nothing to be added on the others.
-Result<InstructionId> Partitioner::as_summand(InstructionId value, const AxisSharding& to,
-                                              const SubAxes& axes) {
-  if (axes.empty()) return value;
-  LocalCode here = code();
-  const auto op = reduction_of(to.unreduced_op);
-  const auto neutral = op ? identity_element(*op, here.type(value)) : std::nullopt;
-  if (!neutral)
-    return fail(ErrorKind::Unsupported, "summands of {} that are combined by '{}'",
-                text_of(here.type(value)), to.unreduced_op);
-  return here.select(here.is_first(*to.mesh, axes), value, here.splat(here.dims(value), *neutral));
 }
 
 InstructionId Partitioner::joined(const Shape& global, std::span<const InstructionId> leaves) {

@@ -109,8 +109,6 @@ class Partitioner {
   Result<Shards> visit(InstructionId global);
   InstructionId joined(const Shape& global, std::span<const InstructionId> leaves, size_t& next);
   void split(InstructionId local, std::vector<InstructionId>& out);
-  Result<InstructionId> as_summand(InstructionId value, const AxisSharding& to,
-                                   const SubAxes& axes);
   void note_reason(uint32_t first, const Shard& shard, const AxisSharding& to);
   void finish_entry();
   void remove_unused();

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "pass/field_hash.h"
+#include "pass/shard/new_summands.h"
 
 namespace hilo {
 namespace {
@@ -14,15 +15,6 @@ double link_rate(const Machine& machine) {
 }
 
 }  // namespace
-
-AxisSharding before_new_summands(const AxisSharding& from, const AxisSharding& to) {
-  AxisSharding out = to;
-  if (to.unreduced.empty()) return out;
-  out.unreduced =
-      *from.mesh == *to.mesh ? axes_within(*to.mesh, to.unreduced, from.unreduced) : SubAxes();
-  if (out.unreduced.empty()) out.unreduced_op.clear();
-  return out;
-}
 
 ReshardCosts::ReshardCosts(const Machine* machine) {
   if (!machine || link_rate(*machine) == 0 || machine->flops_bf16 == 0)
@@ -81,9 +73,9 @@ const Result<ReshardPlan>& ReshardCosts::plan(std::span<const int64_t> dims,
 }
 
 double ReshardCosts::seconds(const Shape& shape, const AxisSharding& from, const AxisSharding& to) {
-  const Result<ReshardPlan>& found = to.unreduced.empty()
-                                         ? plan(shape.dims, from, to)
-                                         : plan(shape.dims, from, before_new_summands(from, to));
+  const Result<ReshardPlan>& found =
+      to.unreduced.empty() ? plan(shape.dims, from, to)
+                           : plan(shape.dims, from, before_new_summands(shape.dims, from, to));
   if (!found) return std::numeric_limits<double>::infinity();
   return seconds_to_send(found->bytes_per_device(shape.type) +
                          static_cast<double>(found->collectives));

@@ -8,10 +8,6 @@
 
 namespace hilo {
 
-// The target without unreduced axes that the source has not: what plan_reshard can reach. The rest
-// costs nothing, since the first device along those axes keeps the value and the others take none.
-AxisSharding before_new_summands(const AxisSharding& from, const AxisSharding& to);
-
 class ReshardCosts {
  public:
   // Null, or a machine without links: those of the assumed one.

@@ -194,9 +194,11 @@ bool RoleSpace::is_kept(const Shape& shape, const ShardingAtoms& from,
 }
 
 // Summands take a reduce-scatter at least, once the tiles are cut along all free axes of the
-// target.
+// target. A tile is a summand already, among zeros.
 int64_t RoleSpace::min_elements(const Shape& shape, const ShardingAtoms& from,
                                 const ShardingAtoms& to) const {
+  const auto is_summed = [&](Atom atom) { return std::ranges::count(from.unreduced, atom) > 0; };
+  if (!std::ranges::all_of(to.unreduced, is_summed)) return 0;
   int64_t held = devices_, wanted = devices_;
   SharedTiles shared(digits_, devices_);
   bool is_shared = true;
