@@ -7,6 +7,7 @@
 // and the result still say the shardings of the whole arrays.
 #include "pass/pass.h"
 #include "pass/shard/given_shardings.h"
+#include "pass/shard/local_summands.h"
 #include "pass/shard/partitioner.h"
 
 namespace hilo {
@@ -41,6 +42,7 @@ Result<bool> partition_program(Module& module, const PassOptions& options) {
   if (module.header.num_partitions <= 1) return false;
   if (shares_bodies(module)) HILO_DO(run_pass(module, flatten_calls, options));
   HILO_TRY(const SharedMesh mesh, mesh_of_program(module));
+  work_on_summands(module, mesh);
   HILO_DO(Partitioner(module, options, mesh).run());
   return true;
 }
