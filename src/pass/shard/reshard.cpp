@@ -86,7 +86,7 @@ Result<void> check_pair(std::span<const int64_t> dims, const AxisSharding& from,
   if (!have_same_manual_groups(from, to))
     return fail(ErrorKind::Structure, "expected the same manual axes on both sides");
   if (*from.mesh == *to.mesh ? !axes_outside(*from.mesh, to.unreduced, from.unreduced).empty()
-                             : !from.unreduced.empty() || !to.unreduced.empty())
+                             : !to.unreduced.empty())
     return fail(ErrorKind::Unsupported, "a resharding that makes summands of an array");
   // Sums over all devices and steps, a step of each axis at most twice, must not overflow.
   int64_t elements = mesh_size(*from.mesh) * mesh_size(*from.mesh);
@@ -198,7 +198,7 @@ Result<ReshardPlan> plan_reshard(std::span<const int64_t> dims, const AxisShardi
 Result<int64_t> reshard_bound(std::span<const int64_t> dims, const AxisSharding& from,
                               const AxisSharding& to) {
   HILO_DO(check_pair(dims, from, to));
-  if (*from.mesh == *to.mesh && from.unreduced != to.unreduced)
+  if (*from.mesh == *to.mesh ? from.unreduced != to.unreduced : !from.unreduced.empty())
     return fail(ErrorKind::Unsupported, "a bound of what sums");
   if (*from.mesh == *to.mesh)
     if (const auto space = ReshardSpace::make(dims, from, to))

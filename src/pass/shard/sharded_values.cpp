@@ -38,6 +38,9 @@ class ValueNumbering {
         if (!module_[id].removed) join(id);
     join_groups();
     number();
+    for (InstructionId id : module_[module_.entry].parameters)
+      for (size_t i = 0; i < out_.leaf_count(id); ++i)
+        is_argument_[out_.value_of[out_.leaf(id, i)]] = true;
     for (bool wished : {false, true})
       for (ComputationId computation : given_.computations)
         for (InstructionId id : module_[computation].instructions) {
@@ -170,6 +173,7 @@ class ValueNumbering {
         });
       }
     out_.said_by.resize(out_.shardings.size());
+    is_argument_.resize(out_.shardings.size());
   }
 
   void set_manual(uint32_t value, size_t leaf, InstructionId id) {
@@ -187,9 +191,16 @@ class ValueNumbering {
   Result<void> take_given(InstructionId id) {
     for (size_t i = 0; i < out_.leaf_count(id); ++i) {
       if (const AxisSharding* const said = given_.find(id, i))
-        HILO_DO(merge(id, out_.leaf(id, i), *said));
+        HILO_DO(merge(id, out_.leaf(id, i), of_argument(id, out_.leaf(id, i), *said)));
     }
     return {};
+  }
+
+  // What a constraint wishes of arguments, who are no summands unless that is said of themselves.
+  AxisSharding of_argument(InstructionId id, size_t leaf, AxisSharding said) const {
+    if (given_.wished.contains(id) && is_argument_[out_.value_of[leaf]])
+      said.unreduced.clear(), said.unreduced_op.clear();
+    return said;
   }
 
   Result<void> merge(InstructionId id, size_t leaf, const AxisSharding& said) {
@@ -284,7 +295,8 @@ class ValueNumbering {
   const GivenShardings& given_;
   const ManualAxes& manual_;
   ShardedValues out_;
-  std::vector<uint32_t> parent_;  // by leaf
+  std::vector<uint32_t> parent_;   // by leaf
+  std::vector<bool> is_argument_;  // by value: of the program
 };
 
 }  // namespace
