@@ -166,6 +166,20 @@ inline CollectiveCount count_collectives(const Module& module,
   return out;
 }
 
+// Where devices hold summands of a sum: on each of them that sum.
+inline void add_summands(std::vector<Literal>& tiles, const AxisSharding& sharding) {
+  if (sharding.unreduced.empty()) return;
+  const Module add = parsed(fmt::format(
+      "ENTRY e {{ a = {0} parameter(0)\n b = {0} parameter(1)\n ROOT c = {0} add(a, b) }}",
+      to_string_without_layout(tiles[0].shape())));
+  for (const Dims& group : device_groups(*sharding.mesh, sharding.unreduced)) {
+    Literal sum = tiles[static_cast<size_t>(group[0])];
+    for (int64_t device : std::span(group).subspan(1))
+      sum = *evaluate_once(add, {sum, tiles[static_cast<size_t>(device)]});
+    for (int64_t device : group) tiles[static_cast<size_t>(device)] = sum;
+  }
+}
+
 // "" where each device's tiles of the result are those of `before`, run as one program.
 inline std::string difference_on_devices(const Module& before, const Module& after, uint64_t seed,
                                          const std::vector<Literal>& arguments) {
@@ -196,15 +210,18 @@ inline std::string difference_on_devices(const Module& before, const Module& aft
     return "the result is within a region: devices have no tiles of one whole";
   std::vector<Literal> wholes;
   for_each_leaf(expected->devices[0], [&](const Literal& leaf) { wholes.push_back(leaf); });
-  for (int64_t device = 0; device < std::ssize(found->devices); ++device) {
+  std::vector<std::vector<Literal>> tiles(wholes.size());  // of each device
+  for (const Literal& result : found->devices) {
     size_t leaf = 0;
-    std::string out;
-    for_each_leaf(found->devices[device], [&](const Literal& tile) {
-      const std::string here = difference_in_tile(wholes[leaf], tile, (*cut)[leaf], device);
-      if (out.empty() && !here.empty()) out = fmt::format("result {}: {}", leaf, here);
-      ++leaf;
-    });
-    if (!out.empty()) return out;
+    for_each_leaf(result, [&](const Literal& tile) { tiles[leaf++].push_back(tile); });
+  }
+  for (size_t leaf = 0; leaf < tiles.size(); ++leaf) {
+    add_summands(tiles[leaf], (*cut)[leaf]);
+    for (size_t device = 0; device < tiles[leaf].size(); ++device)
+      if (const std::string fault = difference_in_tile(wholes[leaf], tiles[leaf][device],
+                                                       (*cut)[leaf], static_cast<int64_t>(device));
+          !fault.empty())
+        return fmt::format("result {}: {}", leaf, fault);
   }
   return "";
 }

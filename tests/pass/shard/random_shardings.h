@@ -48,6 +48,18 @@ class RandomShardings {
     out.manual = manual;
     return out;
   }
+  // Some of the axes that cut nothing, for summands of the array.
+  void add_summands(AxisSharding& sharding, ElementType type) {
+    if (is_replicated_ || type == ElementType::Pred || dice_.below(8) > 0) return;
+    SubAxes used = sharding.axes(), free;
+    used.insert(used.end(), sharding.manual.begin(), sharding.manual.end());
+    for (size_t i = 0; i < sharding.mesh->axes.size(); ++i)
+      free.push_back({i, 1, sharding.mesh->axes[i].size});
+    for (const SubAxis& axis : axes_outside(*sharding.mesh, free, used))
+      if (dice_.below(2)) sharding.unreduced.push_back(axis);
+    sharding.replicated.clear();
+    sharding = *canonical_sharding(std::move(sharding));
+  }
   // Annotations from here on say that arrays are whole everywhere.
   void replicate() { is_replicated_ = true; }
   // They are over one mesh, of values that are computed: none contradicts another.
@@ -69,14 +81,12 @@ class RandomShardings {
     }
     return out;
   }
-  Sharding sharding(const Shape& shape, const SubAxes& manual = {}) {
-    if (!shape.is_tuple()) return text_form(axes(shape.dims.size(), manual));
+  Sharding sharding(const Shape& shape, const SubAxes& manual = {}, bool has_summands = false) {
     Sharding out;
     out.kind = Sharding::Kind::Tuple;
-    for_each_leaf(shape, [&](const Shape& leaf, std::span<const int64_t>) {
-      out.elements.push_back(text_form(axes(leaf.dims.size(), manual)));
-    });
-    return out;
+    for (const AxisSharding& leaf : leaves(shape, manual, has_summands))
+      out.elements.push_back(text_form(leaf));
+    return shape.is_tuple() ? out : out.elements[0];
   }
 
   // Values of the entry and of what it calls, but where one is stated.
@@ -126,17 +136,26 @@ class RandomShardings {
     if (says_something(module, id)) return;
     if (!always && dice_.below(100) >= percent_) return;
     if (shape.is_tuple() && shape.elements.empty()) return;
+    const Computation& entry = module[module.entry];
+    const bool is_given = module[id].op == Op::Parameter && module[id].computation == module.entry;
+    const bool may_sum = !is_given && id != entry.root;  // clients see whole numbers
     if (notation_ == Notation::Tiles) {
-      module.mutable_extra(id).sharding = std::make_shared<const Sharding>(sharding(shape, manual));
+      module.mutable_extra(id).sharding =
+          std::make_shared<const Sharding>(sharding(shape, manual, may_sum));
       return;
     }
-    std::vector<AxisSharding> leaves;
-    for_each_leaf(shape, [&](const Shape& leaf, std::span<const int64_t>) {
-      leaves.push_back(axes(leaf.dims.size(), manual));
-      leaves.back().manual.clear();  // the region says them
-    });
+    std::vector<AxisSharding> said = leaves(shape, manual, may_sum);
+    for (AxisSharding& leaf : said) leaf.manual.clear();  // the region says them
     module.mutable_extra(id).frontend_attributes["xla.sdy.sharding"] = {
-        print_shardy(leaves, meshes()), false};
+        print_shardy(said, meshes()), false};
+  }
+  std::vector<AxisSharding> leaves(const Shape& shape, const SubAxes& manual, bool has_summands) {
+    std::vector<AxisSharding> out;
+    for_each_leaf(shape, [&](const Shape& leaf, std::span<const int64_t>) {
+      out.push_back(axes(leaf.dims.size(), manual));
+      if (has_summands && leaf.is_array()) add_summands(out.back(), leaf.type);
+    });
+    return out;
   }
 
   Dice dice_;
