@@ -29,7 +29,9 @@ AxisSharding before_new_summands(std::span<const int64_t> dims, const AxisShardi
   if (to.unreduced.empty()) return out;
   const Mesh& mesh = *to.mesh;
   const bool share_mesh = *from.mesh == mesh;
-  out.unreduced = share_mesh ? axes_within(mesh, to.unreduced, from.unreduced) : SubAxes();
+  const bool combine_alike = reduction_of(from.unreduced_op) == reduction_of(to.unreduced_op);
+  out.unreduced.clear();
+  if (share_mesh && combine_alike) out.unreduced = axes_within(mesh, to.unreduced, from.unreduced);
   if (out.unreduced.empty()) out.unreduced_op.clear();
   const SubAxes added = axes_outside(mesh, to.unreduced, out.unreduced);
   for (size_t dim = 0; share_mesh && dim < dims.size(); ++dim) {

@@ -15,14 +15,16 @@ struct Edge {
   Dims offset;
 };
 
-// By device a number of those that stand like it along the manual axes, where each has other
-// values.
-Dims manual_groups(const AxisSharding& sharding) {
+// By device a number of those that stand like it along the axes where each has other values: what
+// is manual, and summands.
+Dims groups_of_values(const AxisSharding& sharding) {
   const Mesh& mesh = *sharding.mesh;
   Dims out(static_cast<size_t>(mesh_size(mesh)));
   int64_t number = 0;
-  const SubAxes whole = split_mesh(mesh, sharding.manual);
-  for (const Dims& group : device_groups(mesh, axes_outside(mesh, whole, sharding.manual))) {
+  SubAxes apart = sharding.manual;
+  apart.insert(apart.end(), sharding.unreduced.begin(), sharding.unreduced.end());
+  const SubAxes whole = split_mesh(mesh, apart);
+  for (const Dims& group : device_groups(mesh, axes_outside(mesh, whole, apart))) {
     for (int64_t device : group) out[static_cast<size_t>(device)] = number;
     ++number;
   }
@@ -93,7 +95,7 @@ EdgesBySizes foreign_edges(std::span<const int64_t> dims, const AxisSharding& fr
                            const AxisSharding& to, Dims sent) {
   const DeviceTiles held(from, dims), wanted(to, dims);
   const Dims tile_dims = local_dims(dims, from);
-  const Dims groups = manual_groups(from);
+  const Dims groups = groups_of_values(from);
   const std::map<Dims, Dims> holders = holders_of(held, groups);
   EdgesBySizes out;
   for (int64_t target = 0; target < wanted.devices(); ++target) {

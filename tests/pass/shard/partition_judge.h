@@ -41,6 +41,13 @@ inline void for_each_element(const ArrayBox& box, const Dims& whole, const Dims&
   } while (next_index(index, box.sizes));
 }
 
+// Of devices that hold summands, the last has the array.
+inline bool has_numbers(const AxisSharding& sharding, int64_t device) {
+  return sharding.unreduced.empty() ||
+         std::ranges::any_of(device_groups(*sharding.mesh, sharding.unreduced),
+                             [&](const Dims& group) { return group.back() == device; });
+}
+
 // A device's tile of an array. Padding is NaN, or any bits: nobody may read it.
 inline Literal tile_of(const Literal& whole, const AxisSharding& sharding, int64_t device,
                        Dice& dice) {
@@ -54,8 +61,10 @@ inline Literal tile_of(const Literal& whole, const AxisSharding& sharding, int64
   const int64_t bytes = storage_bytes(whole.type());
   const ArrayBox box = DeviceTiles(sharding, whole.shape().dims).box_of(device);
   std::byte* to = out.mutable_raw().data();
+  const bool is_zero = !has_numbers(sharding, device);
   for_each_element(box, whole.shape().dims, local.dims, bytes, [&](int64_t in, int64_t of) {
-    std::copy_n(whole.raw().data() + of, bytes, to + in);
+    if (is_zero) std::fill_n(to + in, bytes, std::byte{0});
+    else std::copy_n(whole.raw().data() + of, bytes, to + in);
   });
   return out;
 }

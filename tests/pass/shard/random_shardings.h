@@ -136,15 +136,12 @@ class RandomShardings {
     if (says_something(module, id)) return;
     if (!always && dice_.below(100) >= percent_) return;
     if (shape.is_tuple() && shape.elements.empty()) return;
-    const Computation& entry = module[module.entry];
-    const bool is_given = module[id].op == Op::Parameter && module[id].computation == module.entry;
-    const bool may_sum = !is_given && id != entry.root;  // clients see whole numbers
     if (notation_ == Notation::Tiles) {
       module.mutable_extra(id).sharding =
-          std::make_shared<const Sharding>(sharding(shape, manual, may_sum));
+          std::make_shared<const Sharding>(sharding(shape, manual, true));
       return;
     }
-    std::vector<AxisSharding> said = leaves(shape, manual, may_sum);
+    std::vector<AxisSharding> said = leaves(shape, manual, true);
     for (AxisSharding& leaf : said) leaf.manual.clear();  // the region says them
     module.mutable_extra(id).frontend_attributes["xla.sdy.sharding"] = {
         print_shardy(said, meshes()), false};

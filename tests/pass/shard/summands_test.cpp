@@ -120,6 +120,30 @@ TEST(Summands, AreAddedUpBeforeAnotherMesh) {
             "all-reduce");
 }
 
+// Six rows are in two tiles of three, then in four of two: no chain of collectives brings them
+// there, and each device gets its rows from one that has summands of the same.
+TEST(Summands, KeepToTheirOwn) {
+  EXPECT_EQ(collectives(program(16, R"(
+  p = f32[5,12,5] parameter(0), sharding={replicated}
+  x = f32[5,12,5] copy(p), sharding={devices=[2,2,1,4]<=[4,4]T(1,0) last_tile_dims={unreduced}}
+  ROOT r = f32[5,12,5] copy(x), sharding={devices=[4,1,1,4]<=[4,4]T(1,0) last_tile_dims={unreduced}}
+)"))
+                .find("collective-permute"),
+            0);
+}
+
+// Products of tiles are no summands of a sum.
+TEST(Summands, AreOfOneReduction) {
+  EXPECT_EQ(collectives(program(4, R"(
+  p = s32[2,2] parameter(0), sharding={devices=[2,2]<=[4]}
+  o = s32[] constant(3)
+  ROOT r = s32[2] reduce(p, o), dimensions={0}, to_apply=multiply, sharding={devices=[2,2]<=[2,2]T(1,0) last_tile_dims={unreduced}}
+)",
+                                "multiply { a = s32[] parameter(0)\n b = s32[] parameter(1)\n "
+                                "ROOT c = s32[] multiply(a, b) }\n")),
+            "all-reduce");
+}
+
 // What is given stays whole: the constraint alone is of summands.
 TEST(Summands, AreNotAskedOfClients) {
   const Module module = parsed(R"(
