@@ -13,6 +13,7 @@ namespace {
 struct Rows {
   InstructionId value;
   std::vector<std::optional<int64_t>> positions;  // by tile
+  std::vector<size_t> arrays;                     // by tile: of which array they are
 };
 
 class Exchange {
@@ -27,12 +28,12 @@ class Exchange {
         grid_(sharding_, arrays[0].shape->dims) {}
 
   InstructionId run(std::optional<InstructionId> padding) {
-    int64_t before = 0;
+    before_ = {0};
+    for (int64_t size : halo_.sizes()) before_.push_back(before_.back() + size);
     for (size_t array = 0; array < arrays_.size(); ++array) {
-      add_own(array, before);
+      add_own(array, before_[array]);
       for (const HaloRound& round : halo_.rounds())
         if (round.array == array) add_received(round);
-      before += halo_.sizes()[array];
     }
     const auto sorted = sorted_alike();
     const auto row = sorted ? std::nullopt : common_row(padding.has_value());
@@ -48,7 +49,7 @@ class Exchange {
 
   void add_own(size_t array, int64_t before) {
     const int64_t size = halo_.sizes()[array], rows = rows_of(arrays_[array].id);
-    Rows out{arrays_[array].id, {}};
+    Rows out{arrays_[array].id, {}, std::vector<size_t>(tiles(), array)};
     for (int64_t tile = 0; tile < tiles(); ++tile) {
       const int64_t first = before + tile * rows;
       const int64_t last = before + std::min(size, (tile + 1) * rows);
@@ -60,17 +61,24 @@ class Exchange {
 
   void add_received(const HaloRound& round) {
     const InstructionId tile = arrays_[round.array].id;
-    Rows out{{}, std::vector<std::optional<int64_t>>(tiles())};
+    Rows out{{}, std::vector<std::optional<int64_t>>(tiles()), std::vector<size_t>(tiles())};
     std::vector<std::optional<int64_t>> first(tiles());
     for (const HaloRound::Transfer& one : round.transfers) {
       first[one.source] = one.row - one.source * rows_of(tile);
       out.positions[one.target] = one.position;
+      out.arrays[one.target] = array_of(one);
     }
     const InstructionId sent =
         is_one(first) ? code_.slice_rows(tile, dim_, *one_of(first), *one_of(first) + round.rows)
                       : code_.rows_from(tile, dim_, number(first), round.rows);
     out.value = code_.permute(sent, pairs(round), op_.partitioner().next_channel());
     add(std::move(out));
+  }
+
+  // One round may bring rows of several arrays that are one value.
+  size_t array_of(const HaloRound::Transfer& one) const {
+    const int64_t begin = window(one.target).start + one.position - one.row;
+    return static_cast<size_t>(std::ranges::find(before_, begin) - before_.begin());
   }
 
   void add(Rows rows) {
@@ -242,13 +250,16 @@ class Exchange {
     const Dims whole = dims_with(length_with_margins());
     InstructionId out = code_.zeros(code_.type(arrays_[0].id), whole);
     std::vector<InstructionId> starts(whole.size(), code_.number(0));
-    for (const Rows& one : rows_) {
-      std::vector<std::optional<int64_t>> at = one.positions;
-      for (auto& position : at)
-        if (position) *position += margin;
-      starts[dim_] = number(at);
-      out = code_.update(out, one.value, starts);
-    }
+    for (size_t array = 0; array < arrays_.size(); ++array)
+      for (const Rows& one : rows_) {
+        std::vector<std::optional<int64_t>> at = one.positions;
+        for (size_t tile = 0; tile < at.size(); ++tile)
+          if (one.arrays[tile] != array) at[tile].reset();
+          else if (at[tile]) *at[tile] += margin;
+        if (!one_of(at)) continue;
+        starts[dim_] = number(at);
+        out = code_.update(out, one.value, starts);
+      }
     return code_.slice_rows(out, dim_, margin, margin + length);
   }
 
@@ -278,6 +289,7 @@ class Exchange {
   const AxisSharding& sharding_;
   const DeviceTiles grid_;
   std::vector<Rows> rows_;
+  Dims before_;  // rows of the arrays before each
 };
 
 }  // namespace

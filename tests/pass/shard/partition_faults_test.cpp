@@ -182,5 +182,17 @@ TEST(PartitionFaults, TiesWithPadding) {
   }
 }
 
+// Padding of the array in the middle lies over rows of the one that stands on both sides of it.
+TEST(PartitionFaults, AnArrayTwiceAroundAnother) {
+  const Module module = parsed(R"(
+HloModule m, num_partitions=4
+ENTRY e {
+  p = f32[4] parameter(0), sharding={devices=[4]<=[4]}
+  q = f32[5] parameter(1), sharding={devices=[4]<=[4]}
+  ROOT c = f32[13] concatenate(p, q, p), dimensions={0}, sharding={devices=[4]<=[4]}
+})");
+  EXPECT_EQ(fault_of(module, 1, "spmd-partitioner"), "");
+}
+
 }  // namespace
 }  // namespace hilo::test
