@@ -49,6 +49,17 @@ SubAxes behind_prefix(std::span<const SubAxis> list, std::span<const SubAxis> pr
   return out;
 }
 
+bool overlap_in_part(std::span<const SubAxis> a, std::span<const SubAxis> b) {
+  const auto is_within = [](const SubAxis& x, const SubAxis& y) {
+    return x.pre_size % y.pre_size == 0 && y.pre_size * y.size % (x.pre_size * x.size) == 0;
+  };
+  return std::ranges::any_of(a, [&](const SubAxis& x) {
+    return std::ranges::any_of(b, [&](const SubAxis& y) {
+      return axes_overlap(x, y) && !is_within(x, y) && !is_within(y, x);
+    });
+  });
+}
+
 bool overlaps_any(const SubAxis& axis, std::span<const SubAxis> axes) {
   return std::ranges::any_of(axes, [&](const SubAxis& other) { return axes_overlap(axis, other); });
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "pass/shard/axis_lists.h"
 #include "pass/shard/given_shardings.h"
 #include "pass/shard/identity_element.h"
 
@@ -88,11 +89,12 @@ class LocalSummands {
   void visit(InstructionId id, const AxisSharding& result) {
     const std::vector<bool> is_summed = summed_operands(id);
     SubAxes axes;
-    for (size_t i = 0; i < is_summed.size(); ++i)
-      if (const auto operand = is_summed[i] ? summands_of(module_.operand(id, i)) : std::nullopt)
-        for (const SubAxis& axis : axes_outside(*mesh_, operand->unreduced, axes))
-          axes.push_back(axis);
-    axes = axes_within(*mesh_, result.unreduced, axes);
+    for (size_t i = 0; i < is_summed.size(); ++i) {
+      const auto operand = is_summed[i] ? summands_of(module_.operand(id, i)) : std::nullopt;
+      if (!operand || overlap_in_part(operand->unreduced, result.unreduced)) continue;
+      const SubAxes both = axes_within(*mesh_, operand->unreduced, result.unreduced);
+      if (!overlap_in_part(both, axes)) add_axes(axes_outside(*mesh_, both, axes), axes);
+    }
     if (axes.empty()) return;
     std::vector<InstructionId> operands;
     for (size_t i = 0; i < is_summed.size(); ++i)
@@ -106,7 +108,11 @@ class LocalSummands {
                         const SubAxes& axes, const SubAxes& manual) {
     AxisSharding around = replicated_sharding(mesh_, module_.shape(operand).dims.size());
     around.manual = manual;
-    if (auto said = stated(operand)) around = std::move(*said);
+    if (auto said = stated(operand)) {
+      const AxisSharding& one = *said;
+      if (!overlap_in_part(one.axes(), axes) && !overlap_in_part(one.unreduced, axes))
+        around = std::move(*said);
+    }
     if (reduction_of(around.unreduced_op) != Op::Add) around.unreduced.clear();
     around = without_axes(std::move(around), axes);
     if (is_summed) add_axes(axes, around.unreduced);

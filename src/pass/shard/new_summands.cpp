@@ -34,7 +34,8 @@ AxisSharding before_new_summands(std::span<const int64_t> dims, const AxisShardi
   if (share_mesh && combine_alike) out.unreduced = axes_within(mesh, to.unreduced, from.unreduced);
   if (out.unreduced.empty()) out.unreduced_op.clear();
   const SubAxes added = axes_outside(mesh, to.unreduced, out.unreduced);
-  for (size_t dim = 0; share_mesh && dim < dims.size(); ++dim) {
+  const bool has_tiles = share_mesh && !overlap_in_part(from.axes(), added);
+  for (size_t dim = 0; has_tiles && dim < dims.size(); ++dim) {
     SubAxes axes = to.dims[dim].axes;
     const SubAxes cut = axes_within(mesh, from.dims[dim].axes, added);
     axes.insert(axes.end(), cut.begin(), cut.end());

@@ -85,7 +85,8 @@ Result<Shards> partition_Copy(OpPartition& op) { return op.as_stated(op.operand_
 Result<Shards> partition_Constant(OpPartition& op) {
   const Literal* literal = op.attributes<ConstantAttributes>().literal.literal.get();
   HILO_TRY(const auto stated, op.partitioner().stated(op.id()));
-  if (!literal || stated.empty() || !stated[0]->is_sharded()) return op.replicated();
+  if (!literal || stated.empty() || !stated[0]->is_sharded() || !stated[0]->unreduced.empty())
+    return op.replicated();
   const std::optional<Literal> scalar = splat_of(*literal);
   if (!scalar) return op.replicated();
   Dims local = local_dims(op.shape().dims, stated[0]);

@@ -132,6 +132,24 @@ TEST(Summands, KeepToTheirOwn) {
             0);
 }
 
+TEST(Summands, OfOneNumberEverywhere) {
+  EXPECT_EQ(collectives(program(4, R"(
+  c = f32[4] constant({3, 3, 3, 3}), sharding={devices=[2,2]<=[4] last_tile_dims={unreduced}}
+  ROOT r = f32[4] negate(c), sharding={devices=[2,2]<=[4] last_tile_dims={unreduced}}
+)")),
+            "");
+}
+
+// 12 devices as three times four, then as four times three: the axes overlap in part.
+TEST(Summands, AlongAxesThatOverlapInPart) {
+  EXPECT_EQ(collectives(program(12, R"(
+  p = f64[4,9,2,2] parameter(0), sharding={devices=[1,1,1,3,4]<=[12] last_tile_dim_replicate}
+  ROOT c = f64[4,9,2,2] copy(p), sharding={devices=[3,1,1,1,4]<=[4,3]T(1,0) last_tile_dims={unreduced}}
+)"))
+                .find("collective-permute"),
+            0);
+}
+
 // Products of tiles are no summands of a sum.
 TEST(Summands, AreOfOneReduction) {
   EXPECT_EQ(collectives(program(4, R"(
