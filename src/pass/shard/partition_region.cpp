@@ -66,6 +66,14 @@ std::vector<size_t> uneven_dims(const Shape& full, const Shape& local) {
   return out;
 }
 
+// One number in each tile, by devices: outside of the region it is not one number everywhere, as
+// what broadcasts a scalar is taken to be.
+InstructionId apart(OpPartition& op, InstructionId tile) {
+  const Module& module = op.module();
+  if (module[tile].op != Op::Broadcast || constant_of(module, module.operand(tile, 0))) return tile;
+  return op.editor().add_inferred(op.code().like(), Op::Copy, std::array{tile});
+}
+
 }  // namespace
 
 // A manual region begins or ends: tiles stay, other dimensions describe them. What is no element
@@ -100,6 +108,7 @@ Result<Shards> cross_region(OpPartition& op, bool begins) {
     tile.id =
         op.masked(tile, uneven_dims(tile.shape, op.shape()), code.zeros(tile.shape->type, {}));
   }
+  if (!begins) tile.id = apart(op, tile.id);
   const Shard crossed = {tile.id, after, op.shape()};
   HILO_TRY(const InstructionId out, op.partitioner().resharded(crossed, wanted));
   return Shards{{out, wanted, op.shape()}};

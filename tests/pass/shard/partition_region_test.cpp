@@ -76,6 +76,22 @@ TEST(PartitionRegion, WhatALaterRegionGetsOfAnEarlierOne) {
             "");
 }
 
+// Within the region one number everywhere, but each group of devices has another.
+TEST(PartitionRegion, ANumberThatLeaves) {
+  const std::string_view entry = R"(
+  p = f32[8] parameter(0), sharding={devices=[4,2]<=[8] last_tile_dim_replicate}
+  a = f32[8] custom-call(p), custom_call_target="Sharding", sharding={devices=[4,2]<=[8] last_tile_dim_replicate}
+  b = f32[2] custom-call(a), custom_call_target="SPMDFullToShardShape", sharding={devices=[1,4,2]<=[8] last_tile_dims={manual, replicated}}
+  z = f32[] constant(0)
+  s = f32[] reduce(b, z), dimensions={0}, to_apply=add, sharding={devices=[4,2]<=[8] last_tile_dims={manual, replicated}}
+  c = f32[1] broadcast(s), dimensions={}, sharding={devices=[1,4,2]<=[8] last_tile_dims={manual, replicated}}
+  d = f32[4] custom-call(c), custom_call_target="SPMDShardToFullShape", sharding={devices=[4,2]<=[8] last_tile_dim_replicate}
+  ROOT r = f32[4] copy(d), sharding={devices=[8]<=[8]}
+)";
+  EXPECT_EQ(fault(8, entry), "");
+  EXPECT_EQ(fault(8, entry, "sharding-propagation, spmd-partitioner"), "");
+}
+
 // The mesh of a sharding lists its devices in another way than the module's.
 TEST(PartitionRegion, OneMeshInTwoSpellings) {
   const Module module = parsed(
