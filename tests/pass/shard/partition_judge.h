@@ -62,9 +62,9 @@ inline Literal tile_of(const Literal& whole, const AxisSharding& sharding, int64
   const ArrayBox box = DeviceTiles(sharding, whole.shape().dims).box_of(device);
   std::byte* to = out.mutable_raw().data();
   const bool is_zero = !has_numbers(sharding, device);
+  const Literal zero = scalar_of(whole.type(), is_floating(whole.type()) ? -0.0 : 0);
   for_each_element(box, whole.shape().dims, local.dims, bytes, [&](int64_t in, int64_t of) {
-    if (is_zero) std::fill_n(to + in, bytes, std::byte{0});
-    else std::copy_n(whole.raw().data() + of, bytes, to + in);
+    std::copy_n(is_zero ? zero.raw().data() : whole.raw().data() + of, bytes, to + in);
   });
   return out;
 }
