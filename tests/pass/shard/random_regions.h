@@ -34,8 +34,11 @@ class RandomRegions final : public RandomControl {
       else collective(inner);
     std::vector<Lists> lists;
     std::vector<InstructionId> results;
-    for (int64_t i = 1 + dice_.below(2); i > 0; --i)
-      results.push_back(prepared(inner, i == 1 ? inner.values.back() : any(inner), begun, lists));
+    for (int64_t i = 1 + dice_.below(2); i > 0; --i) {
+      const InstructionId value = i == 1 ? inner.values.back() : any(inner);
+      results.push_back(
+          prepared(inner, dice_.below(6) ? value : one_number(inner, value), begun, lists));
+    }
     note_manual(inner.computation, first, is_called);
     const SubAxes inside = std::exchange(manual_, around);
     functions_ = functions;
@@ -193,6 +196,17 @@ class RandomRegions final : public RandomControl {
     if (open.empty()) return out;
     extra.backend_config = module_.strings.copy("unspecified_dims=[" + open + "]");
     return out;
+  }
+
+  // The same everywhere on a device.
+  InstructionId one_number(Pool& inner, InstructionId value) {
+    const Shape of = shape(value);
+    Dims dims;
+    for (int64_t dim = 0; dim < of.rank(); ++dim) dims.push_back(dim);
+    const std::array operands{value, partner(inner, Shape::scalar(of.type))};
+    const InstructionId number =
+        add(inner, Op::Reduce, of, operands, ReduceAttributes{dims, sure_combiner(of.type)});
+    return add(inner, Op::Broadcast, of, std::array{number}, DimensionsAttributes{});
   }
 
   // Devices along axes that cut no dimension of what leaves have the same: by a reduction.
