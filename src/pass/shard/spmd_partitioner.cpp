@@ -40,6 +40,8 @@ bool shares_bodies(const Module& module) {
 
 Result<bool> partition_program(Module& module, const PassOptions& options) {
   if (module.header.num_partitions <= 1) return false;
+  // What nobody reads may have no place in a region, and so no meaning: a partition's number.
+  HILO_DO(run_pass(module, remove_dead, options));
   if (shares_bodies(module)) HILO_DO(run_pass(module, flatten_calls, options));
   HILO_TRY(const SharedMesh mesh, mesh_of_program(module));
   work_on_summands(module, mesh);

@@ -123,5 +123,16 @@ TEST(PartitionRegion, ManualAxesOfADimensionWithoutElements) {
             "");
 }
 
+// The number of a partition has a meaning in regions alone; nobody asks for this one.
+TEST(PartitionRegion, ANumberThatNobodyReads) {
+  EXPECT_EQ(fault(2, R"(
+  p = f32[4] parameter(0), sharding={devices=[2]<=[2]}
+  id = u32[] partition-id()
+  n = f32[] convert(id)
+  ROOT r = f32[4] negate(p), sharding={devices=[2]<=[2]}
+)"),
+            "");
+}
+
 }  // namespace
 }  // namespace hilo::test
