@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "pass/contained_types.h"
 #include "pass/shard/axis_lists.h"
 #include "pass/shard/given_shardings.h"
 #include "pass/shard/identity_element.h"
@@ -62,6 +63,10 @@ class LocalSummands {
     const Shape& shape = module_.shape(id);
     return shape.is_array() && is_static(shape) && is_floating(shape.type);
   }
+  bool rounds_nothing(InstructionId convert) const {
+    return is_contained(module_.shape(module_.operand(convert, 0)).type,
+                        module_.shape(convert).type);
+  }
   bool gives_sum(InstructionId id) const {
     const auto combiner = find_combiner(module_, module_.attributes<ReduceAttributes>(id).to_apply);
     return combiner && module_[combiner->instruction].op == Op::Add;
@@ -80,7 +85,7 @@ class LocalSummands {
       return out;
     }
     const bool adds = op == Op::Add || op == Op::Subtract || op == Op::Negate ||
-                      op == Op::Convert || has_trait(op, TraitMoves) ||
+                      has_trait(op, TraitMoves) || (op == Op::Convert && rounds_nothing(id)) ||
                       (op == Op::Reduce && gives_sum(id));
     for (size_t i = 0; i < out.size(); ++i) out[i] = adds && is_float(operands[i]);
     return out;

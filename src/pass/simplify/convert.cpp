@@ -1,4 +1,5 @@
 // convert, bitcast-convert, bitcast, reduce-precision, copy.
+#include "pass/contained_types.h"
 #include "pass/simplify/simplify.h"
 
 namespace hilo {
@@ -6,39 +7,6 @@ namespace {
 
 using namespace rule_types;
 using enum Keeps;
-
-// Significant bits and the range of exponents of a type; of integers, the bits of the magnitude.
-struct Range {
-  int digits = 0, exponent_bits = 0;
-};
-
-Range range_of(ElementType type) {
-  static constexpr struct {
-    ElementType type;
-    Range range;
-  } floats[] = {{ElementType::F8E5M2, {3, 5}}, {ElementType::F16, {11, 5}},
-                {ElementType::BF16, {8, 8}},   {ElementType::F32, {24, 8}},
-                {ElementType::F64, {53, 11}},  {ElementType::F8E4M3FN, {4, 4}},
-                {ElementType::F8E4M3, {4, 4}}, {ElementType::F8E3M4, {5, 3}}};
-  for (const auto& one : floats)
-    if (one.type == type) return one.range;
-  return {};
-}
-
-// Whether every value of `from` is one of `to`.
-bool is_contained(ElementType from, ElementType to) {
-  if (from == to) return true;
-  const bool from_integer = is_integral(from) || from == ElementType::Pred;
-  const int magnitude = from == ElementType::Pred ? 1 : bits_of(from) - is_signed(from);
-  if (is_integral(to) && from_integer)
-    return magnitude <= bits_of(to) - is_signed(to) && (is_signed(to) || !is_signed(from));
-  if (!is_floating(to)) return false;
-  const Range in = range_of(from), out = range_of(to);
-  if (from_integer) return out.exponent_bits >= 8 && magnitude <= out.digits;
-  // Formats with another meaning of their top exponents lose by going to one of the same width.
-  return in.digits > 0 && in.digits <= out.digits && in.exponent_bits <= out.exponent_bits &&
-         bits_of(from) < bits_of(to) && bits_of(to) >= 16;
-}
 
 bool keeps_inner(const Match& match) {
   return is_contained(match.shape('x').type, match.shape('c').type);
@@ -71,7 +39,7 @@ InstructionId reinterpret_once(Editor& editor, const Match& match) {
 
 bool rounds_nothing(const Match& match) {
   const auto& a = match.attributes<ReducePrecisionAttributes>();
-  const Range range = range_of(match.shape().type);
+  const FloatRange range = float_range(match.shape().type);
   return range.digits > 0 && bits_of(match.shape().type) >= 16 &&
          a.exponent_bits >= range.exponent_bits && a.mantissa_bits >= range.digits - 1;
 }

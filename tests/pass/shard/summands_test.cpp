@@ -109,6 +109,7 @@ TEST(Summands, OthersAreAddedUp) {
   EXPECT_EQ(of("f32[4,4] maximum(x, x), sharding={replicated}"), "reduce-scatter, all-gather");
   EXPECT_EQ(of("f32[4,4] multiply(x, x), sharding={devices=[2,1]<=[2]}"), "reduce-scatter");
   EXPECT_EQ(of("f32[4,4] abs(x), sharding={unreduced}"), "reduce-scatter");
+  EXPECT_EQ(of("f16[4,4] convert(x), sharding={unreduced}"), "reduce-scatter");  // rounded once
 }
 
 TEST(Summands, AreAddedUpBeforeAnotherMesh) {
