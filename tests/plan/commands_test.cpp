@@ -181,17 +181,21 @@ TEST(Commands, SayWhatInAFusionIsNoKernel) {
 }
 
 // A chain of so many values in one fusion.
-std::string chain(int length) {
+std::string chain(int length, std::string_view op, std::string_view attributes = "") {
   std::string out = "f {\n v0 = f32[4] parameter(0)\n";
   for (int i = 1; i <= length; ++i)
-    out += fmt::format("{}v{} = f32[4] sine(v{})\n", i == length ? "ROOT " : "", i, i - 1);
+    out += fmt::format("{}v{} = f32[4] {}(v{}){}\n", i == length ? "ROOT " : "", i, op, i - 1,
+                       attributes);
   return out + "}\n" +
          entry("x = f32[4] parameter(0)\n ROOT y = f32[4] fusion(x), kind=kLoop, calls=f");
 }
 
 TEST(Commands, OfDeepFusionsAreEvaluated) {
-  EXPECT_EQ(commands_of(chain(2000)), "kernel y\n");
-  EXPECT_EQ(commands_of(chain(2001)), "evaluated y: sine of f32[4]: nested too deeply\n");
+  constexpr std::string_view moves = ", dimensions={0}";
+  EXPECT_EQ(commands_of(chain(10000, "sine")), "kernel y\n");
+  EXPECT_EQ(commands_of(chain(4096, "reverse", moves)), "kernel y\n");
+  EXPECT_EQ(commands_of(chain(4097, "reverse", moves)),
+            "evaluated y: reverse of f32[4]: nested too deeply\n");
 }
 
 std::string dot(std::string_view lhs, std::string_view rhs, std::string_view result,
