@@ -9,6 +9,31 @@ namespace hilo {
 
 namespace {
 
+// Ids that have been seen: of those near each other a bit each, no more bits than 64 for each id
+// that is expected.
+class SeenIds {
+ public:
+  template <class Id>
+  explicit SeenIds(const std::vector<Id>& expected) {
+    if (expected.empty()) return;
+    const auto [least, greatest] = std::ranges::minmax(expected, {}, &Id::value);
+    first_ = least.value;
+    is_near_seen_.resize(std::min<size_t>(greatest.value - first_ + 1, 64 * expected.size()));
+  }
+  // Whether it is a new one.
+  bool insert(uint32_t id) {
+    const size_t at = size_t{id} - first_;
+    if (at >= is_near_seen_.size()) return far_.insert(id).second;
+    if (is_near_seen_[at]) return false;
+    return is_near_seen_[at] = true;
+  }
+
+ private:
+  uint32_t first_ = 0;
+  std::vector<bool> is_near_seen_;
+  std::unordered_set<uint32_t> far_;
+};
+
 // All of `starts` and what they lead to, each once, what it leads to before it. add_children(x,
 // stack) pushes what x leads to, the last one to be taken first.
 template <class Id>
@@ -16,10 +41,9 @@ using Walk = std::vector<std::pair<Id, bool>>;
 template <class Id, class AddChildren>
 std::vector<Id> children_first(const std::vector<Id>& starts, AddChildren&& add_children) {
   std::vector<Id> out;
-  std::unordered_set<uint32_t> seen;
+  SeenIds seen(starts);
   Walk<Id> stack;
   out.reserve(starts.size());
-  seen.reserve(starts.size());
   for (Id start : starts) {
     stack.push_back({start, false});
     while (!stack.empty()) {
@@ -29,7 +53,7 @@ std::vector<Id> children_first(const std::vector<Id>& starts, AddChildren&& add_
         out.push_back(top);
         continue;
       }
-      if (!seen.insert(top.value).second) continue;
+      if (!seen.insert(top.value)) continue;
       stack.push_back({top, true});
       add_children(top, stack);
     }
@@ -39,10 +63,31 @@ std::vector<Id> children_first(const std::vector<Id>& starts, AddChildren&& add_
 
 }  // namespace
 
+namespace {
+
+// Ids ascend, and operands and control predecessors have smaller ones, as in modules that were read
+// or put in order: then it is the order that is looked for.
+bool is_numbered_in_order(const Module& module, std::span<const InstructionId> list) {
+  for (size_t i = 0; i < list.size(); ++i) {
+    const InstructionId id = list[i];
+    const auto is_before = [&](InstructionId other) { return other.value < id.value; };
+    if ((i > 0 && !is_before(list[i - 1])) || !std::ranges::all_of(module.operands(id), is_before))
+      return false;
+    if (module[id].extra &&
+        !std::ranges::all_of(module.extra(module[id]).control_predecessors, is_before))
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 std::vector<InstructionId> operands_first(const Module& module, ComputationId id) {
   std::vector<InstructionId> all;
+  all.reserve(module[id].instructions.size());
   for (InstructionId one : module[id].instructions)
     if (!module[one].removed) all.push_back(one);
+  if (is_numbered_in_order(module, all)) return all;
   return children_first(all, [&](InstructionId top, Walk<InstructionId>& stack) {
     const std::vector<InstructionId>& before = module.extra(module[top]).control_predecessors;
     for (size_t i = before.size(); i-- > 0;) stack.push_back({before[i], false});
