@@ -2,7 +2,7 @@
 #include <charconv>
 #include <unordered_set>
 
-#include "ir/ir.h"
+#include "ir/calling_ops.h"
 
 namespace hilo {
 
@@ -265,7 +265,8 @@ std::vector<ComputationId> Module::post_order() const {
     seen[id.value] = true;
     Level level{id, {}};
     for (InstructionId instruction : (*this)[id].instructions)
-      for (ComputationId callee : called((*this)[instruction])) level.callees.push_back(callee);
+      if (may_call((*this)[instruction].op))
+        for (ComputationId callee : called((*this)[instruction])) level.callees.push_back(callee);
     stack.push_back(std::move(level));
   };
   enter(entry);

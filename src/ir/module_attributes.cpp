@@ -1,5 +1,5 @@
 // What a module does with attributes of any op: code for every attribute struct, written once.
-#include "ir/ir.h"
+#include "ir/calling_ops.h"
 
 namespace hilo {
 
@@ -35,7 +35,7 @@ void for_each_called_of(A& attributes, Body& body) {
 
 std::vector<ComputationId> Module::called(const Instruction& instruction) const {
   std::vector<ComputationId> out;
-  if (!instruction.attributes) return out;
+  if (!may_call(instruction.op) || !instruction.attributes) return out;
   const auto append = [&](ComputationId id) { out.push_back(id); };
   visit_attributes_type(instruction.op, [&]<class A>(std::type_identity<A>) {
     for_each_called_of(attributes<A>(instruction), append);
