@@ -8,12 +8,26 @@
 #include "pass/pass.h"
 
 namespace hilo {
+namespace {
+
+// Whether anything but parameters and results has no user.
+bool has_unread(const Module& module, std::span<const ComputationId> computations) {
+  return std::ranges::any_of(computations, [&](ComputationId computation) {
+    return std::ranges::any_of(module[computation].instructions, [&](InstructionId id) {
+      return !module[id].removed && !module.has_users(id) && module[id].op != Op::Parameter &&
+             module[computation].root != id;
+    });
+  });
+}
+
+}  // namespace
 
 Result<bool> remove_dead(Module& module, const PassOptions&) {
   bool changed = false;
-  {
+  const std::vector<ComputationId> computations = open_computations(module);
+  if (has_unread(module, computations)) {
     Editor editor(module);
-    for (ComputationId id : open_computations(module)) {
+    for (ComputationId id : computations) {
       const std::vector<InstructionId> order = operands_first(module, id);
       for (size_t i = order.size(); i-- > 0;)
         if (!module[order[i]].removed && editor.is_unused(order[i])) {
@@ -22,7 +36,6 @@ Result<bool> remove_dead(Module& module, const PassOptions&) {
         }
     }
   }
-  if (changed) module.compact();
   return remove_unreachable(module) || changed;
 }
 

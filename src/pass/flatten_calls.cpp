@@ -19,8 +19,7 @@ bool runs_steps(Op op) {
 
 class Flattener {
  public:
-  explicit Flattener(Module& module)
-      : module_(module), insertion_(module), taken_(module.computations.size(), false) {}
+  explicit Flattener(Module& module) : module_(module), taken_(module.computations.size(), false) {}
 
   Result<bool> run() {
     // What is applied keeps its computation.
@@ -96,7 +95,8 @@ class Flattener {
   ComputationId clone(ComputationId old) {
     const ComputationId id = {static_cast<uint32_t>(module_.computations.size())};
     Computation empty;
-    empty.name = insertion_.unique_name(module_[old].name);
+    if (!insertion_) insertion_.emplace(module_);
+    empty.name = insertion_->unique_name(module_[old].name);
     empty.execution_thread = module_[old].execution_thread;
     module_.computations.push_back(std::move(empty));
     taken_.push_back(false);
@@ -104,7 +104,7 @@ class Flattener {
     // Operands may stand after their users, and come in a second step.
     for (InstructionId from : std::vector(module_[old].instructions)) {
       Instruction instruction = module_[from];
-      instruction.name = insertion_.unique_name(instruction.name);
+      instruction.name = insertion_->unique_name(instruction.name);
       instruction.computation = id;
       instruction.first_use = {};
       if (instruction.attributes)
@@ -132,8 +132,8 @@ class Flattener {
   }
 
   Module& module_;
-  Insertion insertion_;      // for its names
-  std::vector<bool> taken_;  // by computation: has a caller
+  std::optional<Insertion> insertion_;  // for its names, once one is needed
+  std::vector<bool> taken_;             // by computation: has a caller
   std::vector<ComputationId> waiting_;
 };
 

@@ -153,6 +153,13 @@ class LocalSummands {
 
 }  // namespace
 
-void work_on_summands(Module& module, const SharedMesh& mesh) { LocalSummands(module, mesh).run(); }
+void work_on_summands(Module& module, const SharedMesh& mesh) {
+  const bool any = std::ranges::any_of(module.instructions, [&](const Instruction& one) {
+    if (one.removed || !one.extra) return false;
+    const auto& sharding = module.extra(one).sharding;
+    return sharding && says_summands(*sharding);
+  });
+  if (any) LocalSummands(module, mesh).run();
+}
 
 }  // namespace hilo
