@@ -9,10 +9,9 @@ namespace {
 using Kind = ShardingFactor::Kind;
 using VariableKind = IndexTerm::Kind;
 
-std::vector<const Shape*> leaves_of(const Shape& shape) {
-  std::vector<const Shape*> out;
-  for_each_leaf(shape, [&](const Shape& leaf, std::span<const int64_t>) { out.push_back(&leaf); });
-  return out;
+void add_leaves(const Shape& shape, std::vector<const Shape*>& out) {
+  if (!shape.is_tuple()) return out.push_back(&shape);
+  for (const Shape& element : shape.elements) add_leaves(element, out);
 }
 
 }  // namespace
@@ -24,15 +23,24 @@ const IndexTerm* plain_variable(const IndexExpression& expression) {
   return is_variable(term) && term.coefficient == 1 ? &term : nullptr;
 }
 FactorFinder::FactorFinder(const Module& module, InstructionId id) : module_(module), id_(id) {
-  for (const Shape* shape : leaves_of(module.shape(id))) {
-    results_.push_back(shape);
-    result_nodes_.emplace_back();
-    for (int64_t size : shape->dims) result_nodes_.back().push_back(add_node(size));
-  }
+  add_leaves(module.shape(id), results_);
+  operands_.reserve(module[id].operand_count);
+  std::vector<const Shape*> leaves;
   for (size_t i = 0; i < module[id].operand_count; ++i) {
-    const auto leaves = leaves_of(module.shape(module.operand(id, i)));
+    leaves.clear();
+    add_leaves(module.shape(module.operand(id, i)), leaves);
     passes_tuples_ |= module.shape(module.operand(id, i)).is_tuple();
     for (size_t k = 0; k < leaves.size(); ++k) operands_.push_back({i, k, leaves[k]});
+  }
+  size_t dims = 0;
+  for (const Shape* shape : results_) dims += shape->dims.size();
+  for (const OperandLeaf& operand : operands_) dims += operand.shape->dims.size();
+  nodes_.reserve(dims);
+  result_nodes_.reserve(results_.size());
+  for (const Shape* shape : results_) {
+    std::vector<size_t>& nodes = result_nodes_.emplace_back();
+    nodes.reserve(shape->dims.size());
+    for (int64_t size : shape->dims) nodes.push_back(add_node(size));
   }
 }
 
@@ -200,14 +208,15 @@ void FactorFinder::settle_shifts() {
 }
 
 // Gives numbers to the factors of a node that make up a digit, and tells them, the major one first.
-std::vector<size_t> FactorFinder::numbers_of(const FactorReading& reading, ShardingFactors& out) {
+std::vector<size_t> FactorFinder::numbers_of(std::span<const FactorPart> reading,
+                                             ShardingFactors& out) {
   std::vector<size_t> factors;
   factors.reserve(reading.size());
   const auto add = [&](FactorNode& node, int64_t unit, int64_t size) {
-    const auto known = std::ranges::find(node.numbers, unit, &FactorNode::Number::unit);
-    if (known != node.numbers.end()) return factors.push_back(known->factor);
+    for (auto known = node.numbered; known; known = numbered_[*known].previous)
+      if (numbered_[*known].unit == unit) return factors.push_back(*known);
     factors.push_back(out.factors.size());
-    node.numbers.push_back({unit, out.factors.size()});
+    numbered_.push_back({unit, std::exchange(node.numbered, out.factors.size())});
     out.factors.push_back({node.cuts.empty() ? node.size : size, node.kind, node.blocks});
   };
   for (const FactorPart& digit : reading) {
@@ -225,6 +234,8 @@ std::vector<size_t> FactorFinder::numbers_of(const FactorReading& reading, Shard
 
 ShardingFactors FactorFinder::number() {
   ShardingFactors out;
+  out.factors.reserve(nodes_.size());
+  numbered_.reserve(nodes_.size());
   out.operands.reserve(readings_.size());
   out.results.reserve(results_.size());
   for (const auto& dims : readings_) {
@@ -237,8 +248,9 @@ ShardingFactors FactorFinder::number() {
     factors.reserve(result_nodes_[output].size());
     for (size_t d = 0; d < result_nodes_[output].size(); ++d) {
       const size_t node = result_nodes_[output][d];
-      factors.push_back(numbers_of(
-          regrouped_ ? (*regrouped_)[d] : FactorReading{{node, 1, root(node).size}}, out));
+      const FactorPart own = {node, 1, root(node).size};
+      factors.push_back(regrouped_ ? numbers_of((*regrouped_)[d], out)
+                                   : numbers_of(std::span(&own, 1), out));
     }
   }
   return out;

@@ -23,12 +23,8 @@ struct FactorNode {
   bool is_mentioned = false, is_passed = false;  // of a result: by an index, as one
   bool is_window = false;                        // a loop over one
   std::set<int64_t> cuts = {};                   // units of digits, see FactorPart
-  int shifts = 0;  // operand dimensions that are a part of it at some offset
-  struct Number {
-    int64_t unit;
-    size_t factor;
-  };
-  std::vector<Number> numbers = {};  // of its factors
+  int shifts = 0;                       // operand dimensions that are a part of it at some offset
+  std::optional<size_t> numbered = {};  // the last of its factors that got a number
 };
 // The digit (index floordiv unit) mod size of a node.
 struct FactorPart {
@@ -111,7 +107,7 @@ class FactorFinder {
   void mark_new_dimensions();
   void settle_shifts();
   bool fits_cuts(const FactorPart& part) const;
-  std::vector<size_t> numbers_of(const FactorReading& reading, ShardingFactors& out);
+  std::vector<size_t> numbers_of(std::span<const FactorPart> reading, ShardingFactors& out);
   ShardingFactors number();
 
   const Module& module_;
@@ -127,6 +123,11 @@ class FactorFinder {
   std::vector<std::vector<std::optional<FactorReading>>> readings_;  // by leaf and dimension
   // Of a reshape that regroups: factors of the result's dimensions.
   std::optional<std::vector<FactorReading>> regrouped_;
+  struct Numbered {
+    int64_t unit;                    // of the node's digit that the factor is
+    std::optional<size_t> previous;  // factor of the node
+  };
+  std::vector<Numbered> numbered_;  // by number
 };
 
 // The variable that the expression is, and no more, or null.
