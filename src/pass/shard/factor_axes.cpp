@@ -9,8 +9,7 @@ namespace {
 int64_t rounded_up(int64_t size, int64_t parts) { return (size + parts - 1) / parts; }
 
 // Takes from the front of `rest`, which is in reverse, what a factor has.
-SubAxes take_axes(int64_t size, bool is_minor, SubAxes& rest) {
-  SubAxes out;
+void take_axes(int64_t size, bool is_minor, SubAxes& rest, SubAxes& out) {
   for (int64_t left = size; left > 1 && !rest.empty();) {
     SubAxis& next = rest.back();
     if (left % next.size == 0 || is_minor) {
@@ -26,24 +25,34 @@ SubAxes take_axes(int64_t size, bool is_minor, SubAxes& rest) {
     break;  // what is left of the factor and of the axis have nothing in common
   }
   merge_in_place(out);
-  return out;
 }
 
 }  // namespace
 
-ArrayFactors axes_of_factors(const ShardingFactors& factors, const DimensionFactors& dims,
-                             const AxisSharding& sharding, const std::vector<SubAxes>* prefix,
-                             int64_t priority) {
-  ArrayFactors out;
-  out.factors.resize(factors.factors.size());
+void ArrayFactors::clear(size_t count) {
+  blocked.clear();
+  factors.resize(count);
+  for (FactorAxes& factor : factors) {
+    factor.axes.clear();
+    factor.is_here = factor.is_closed = factor.is_minor = false;
+    factor.dim = 0;
+  }
+}
+
+void axes_of_factors(const ShardingFactors& factors, const DimensionFactors& dims,
+                     const AxisSharding& sharding, const std::vector<SubAxes>* prefix,
+                     int64_t priority, ArrayFactors& out) {
+  out.clear(factors.factors.size());
   const auto block = [&](const SubAxes& axes) {
     if (!axes.empty()) out.blocked.insert(out.blocked.end(), axes.begin(), axes.end());
   };
   block(sharding.replicated), block(sharding.unreduced), block(sharding.manual);
+  SubAxes rest;
   for (size_t d = 0; d < dims.size(); ++d) {
     const AxisSharding::Dim& dim = sharding.dims[d];
     const bool is_later = dim.priority > priority;
-    SubAxes rest = prefix ? (*prefix)[d] : SubAxes();
+    rest.clear();
+    if (prefix) rest = (*prefix)[d];
     if (is_later) block(dim.axes);
     else if (!dim.axes.empty()) rest.insert(rest.end(), dim.axes.begin(), dim.axes.end());
     std::ranges::reverse(rest);
@@ -56,14 +65,13 @@ ArrayFactors axes_of_factors(const ShardingFactors& factors, const DimensionFact
       factor.is_here = true;
       factor.is_closed = !dim.is_open || is_later;
       factor.is_minor = i + 1 == dims[d].size();
-      if (is_full && !rest.empty()) factor.axes = take_axes(size, factor.is_minor, rest);
+      if (is_full && !rest.empty()) take_axes(size, factor.is_minor, rest, factor.axes);
       is_full = is_full && axes_size(factor.axes) == size;
     }
-    block(rest);
-    if (!rest.empty())  // they would be lost behind more axes
-      for (size_t factor : dims[d]) out.factors[factor].is_closed = true;
+    if (rest.empty()) continue;
+    block(rest);  // they would be lost behind more axes
+    for (size_t factor : dims[d]) out.factors[factor].is_closed = true;
   }
-  return out;
 }
 
 SubAxes axes_of_dimension(const ShardingFactors& factors, std::span<const size_t> of_dim,

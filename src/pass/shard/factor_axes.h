@@ -17,13 +17,16 @@ struct FactorAxes {
 struct ArrayFactors {
   std::vector<FactorAxes> factors;  // by number
   SubAxes blocked;                  // axes that no factor may take
+
+  void clear(size_t count);  // for so many factors, none of them here; memory is kept
 };
 
-// Of an array whose sharding, in each dimension, has `prefix` in front, where one is given.
-// Dimensions of priorities behind `priority` count as closed, and their axes as taken.
-ArrayFactors axes_of_factors(const ShardingFactors& factors, const DimensionFactors& dims,
-                             const AxisSharding& sharding, const std::vector<SubAxes>* prefix,
-                             int64_t priority);
+// Puts into `out` those of an array whose sharding, in each dimension, has `prefix` in front, where
+// one is given. Dimensions of priorities behind `priority` count as closed, and their axes as
+// taken.
+void axes_of_factors(const ShardingFactors& factors, const DimensionFactors& dims,
+                     const AxisSharding& sharding, const std::vector<SubAxes>* prefix,
+                     int64_t priority, ArrayFactors& out);
 // Axes of a dimension: of its factors one behind the other, up to the first that takes more.
 SubAxes axes_of_dimension(const ShardingFactors& factors, std::span<const size_t> of_dim,
                           const ArrayFactors& array);

@@ -136,7 +136,7 @@ class Improvement {
   std::optional<Cost> find_cost_in_place(const Instance& instance) {
     const ShardingFactors& factors = graph_.rules[instance.rule].factors;
     std::vector<const SubAxes*> axes(factors.factors.size());
-    std::deque<ArrayFactors> arrays;
+    if (in_place_.size() < instance.count) in_place_.resize(instance.count);
     bool is_any_sharded = false;
     for (size_t i = 0; i < instance.count; ++i) {
       const uint32_t leaf = graph_.leaves[instance.first + i], value = values_.value_of[leaf];
@@ -148,13 +148,13 @@ class Improvement {
     for (size_t i = 0; is_any_sharded && i < instance.count; ++i) {
       const AxisSharding& sharding = state_.table[ids_[value_at(instance, i)]];
       const StepArray array = graph_.array(values_, instance, i, &sharding);
-      arrays.push_back(axes_of_factors(factors, *array.dims, sharding, nullptr,
-                                       std::numeric_limits<int64_t>::max()));
+      axes_of_factors(factors, *array.dims, sharding, nullptr, std::numeric_limits<int64_t>::max(),
+                      in_place_[i]);
       for (size_t d = 0; d < array.dims->size(); ++d)
-        if (axes_of_dimension(factors, (*array.dims)[d], arrays.back()) != sharding.dims[d].axes)
+        if (axes_of_dimension(factors, (*array.dims)[d], in_place_[i]) != sharding.dims[d].axes)
           return std::nullopt;
       for (size_t f = 0; f < axes.size(); ++f) {
-        const FactorAxes& here = arrays.back().factors[f];
+        const FactorAxes& here = in_place_[i].factors[f];
         if (!here.is_here) continue;
         if (axes[f] && *axes[f] != here.axes) return std::nullopt;
         axes[f] = &here.axes;
@@ -244,7 +244,7 @@ class Improvement {
     std::vector<Direction> directions;
     for (const ShardingFactor& factor : rule.factors.factors)
       directions.push_back(factor.blocks_propagation ? Direction::None : Direction::Both);
-    const auto after = propagate_step(
+    const StepOutcome after = stepper_.run(
         {rule.factors, arrays, directions, false, true, std::numeric_limits<int64_t>::max()});
     KnownStep out{{given_[value_at(instance, array)]}, {}};
     if (after.shardings[array]) out.shardings[0] = state_.table.intern(*after.shardings[array]);
@@ -381,8 +381,10 @@ class Improvement {
   const std::vector<uint32_t>& given_;  // by value: what it begins with
   std::vector<uint32_t>& ids_;
   ReshardCosts costs_;
+  Stepper stepper_;
   StepMemo steps_;
-  std::vector<double> runs_;  // by computation
+  std::vector<ArrayFactors> in_place_;  // of the instance that is looked at
+  std::vector<double> runs_;            // by computation
   size_t questions_left_ = 0;
   std::vector<uint64_t> key_;  // of the cost or step that is looked up
   std::unordered_map<std::vector<uint64_t>, Cost, StepKeyHash> costs_of_;

@@ -19,14 +19,15 @@ class Propagation {
     for (const AxisSharding& sharding : values_.shardings) ids_.push_back(table_.intern(sharding));
     const std::vector<uint32_t> given_ids = ids_;
     if (origins_) begin_origins();
-    for (int64_t priority : priorities()) {
+    const std::set<int64_t> priorities = this->priorities();
+    for (int64_t priority : priorities) {
       settled_.assign(graph_.instances.size(), std::nullopt);
       for (PropagationLevel level : {PropagationLevel::SoleUses, PropagationLevel::KeptElements,
                                      PropagationLevel::PassingFactors, PropagationLevel::AllFactors,
                                      PropagationLevel::BroadcastResults})
         run_level(priority, level);
     }
-    run_level(*priorities().rbegin(), PropagationLevel::Conflicts);
+    run_level(*priorities.rbegin(), PropagationLevel::Conflicts);
     improve_shardings({module_, given_, values_, given_ids, graph_, table_, ids_, origins_});
     for (size_t value = 0; value < ids_.size(); ++value)
       if (ids_[value] != given_ids[value]) values_.shardings[value] = table_[ids_[value]];
@@ -38,8 +39,10 @@ class Propagation {
 
   std::set<int64_t> priorities() const {
     std::set<int64_t> out = {0};
+    int64_t last = 0;
     for (const AxisSharding& sharding : values_.shardings)
-      for (const AxisSharding::Dim& dim : sharding.dims) out.insert(dim.priority);
+      for (const AxisSharding::Dim& dim : sharding.dims)
+        if (dim.priority != last) out.insert(last = dim.priority);
     return out;
   }
 
@@ -47,6 +50,7 @@ class Propagation {
   void run_level(int64_t priority, PropagationLevel level) {
     std::vector<uint32_t> waiting(graph_.instances.size());
     std::vector<bool> is_waiting(graph_.instances.size(), true);
+    number_of_directions_.assign(8 * graph_.rules.size(), std::nullopt);
     for (uint32_t i = 0; i < waiting.size(); ++i)
       waiting[i] = static_cast<uint32_t>(waiting.size()) - 1 - i;
     while (!waiting.empty()) {
@@ -96,20 +100,21 @@ class Propagation {
 
   // Levels that let a rule do the same are one; nothing where they let it do nothing.
   std::optional<uint32_t> directions_of(const Instance& instance, PropagationLevel level) {
-    const uint64_t key = (uint64_t{instance.rule} << 32) + (static_cast<uint64_t>(level) << 16) +
-                         instance.sole_uses * 4 + static_cast<uint64_t>(instance.direction);
-    const auto [known, is_new] = number_of_directions_.try_emplace(key);
-    if (!is_new) return known->second;
+    std::optional<std::optional<uint32_t>>& known =
+        number_of_directions_[8 * size_t{instance.rule} + 4 * instance.sole_uses +
+                              static_cast<size_t>(instance.direction)];
+    if (known) return *known;
+    known.emplace();
     std::vector<Direction> out =
         directions_at(graph_.rules[instance.rule], level, instance.sole_uses);
     for (Direction& direction : out)
       direction = static_cast<Direction>(static_cast<uint8_t>(direction) &
                                          static_cast<uint8_t>(instance.direction));
     if (std::ranges::count(out, Direction::None) == std::ssize(out)) return std::nullopt;
-    known->second =
-        static_cast<uint32_t>(std::ranges::find(directions_, out) - directions_.begin());
-    if (known->second == directions_.size()) directions_.push_back(std::move(out));
-    return known->second;
+    const auto found = std::ranges::find(directions_, out);
+    *known = static_cast<uint32_t>(found - directions_.begin());
+    if (found == directions_.end()) directions_.push_back(std::move(out));
+    return *known;
   }
 
   void find_key(const Instance& instance, int64_t priority, uint64_t directions) {
@@ -146,7 +151,7 @@ class Propagation {
     arrays.reserve(instance.count);
     for (size_t i = 0; i < instance.count; ++i)
       arrays.push_back(graph_.array(values_, instance, i, &table_[ids_[value_at(instance, i)]]));
-    auto after = propagate_step(
+    StepOutcome after = stepper_.run(
         {rule.factors, arrays, directions_[directions], rule.is_elementwise, settles, priority});
     KnownStep out{{}, std::move(after.moves)};
     out.shardings.reserve(instance.count);
@@ -163,10 +168,12 @@ class Propagation {
   ShardingOrigins* const origins_;
   PropagationGraph graph_;
   ShardingTable table_;
+  Stepper stepper_;
   StepMemo memo_;
   std::vector<uint64_t> key_;  // of the step
   std::vector<std::vector<Direction>> directions_;
-  std::unordered_map<uint64_t, std::optional<uint32_t>> number_of_directions_;
+  // Of the level: by rule, sole uses and direction; nothing inside where no array may get axes.
+  std::vector<std::optional<std::optional<uint32_t>>> number_of_directions_;
   // By instance: with which directions its step was taken last, if its arrays have not changed
   // since.
   std::vector<std::optional<uint64_t>> settled_;

@@ -37,6 +37,34 @@ struct StepOutcome {
   std::vector<std::optional<AxisSharding>> shardings;  // by array; nothing for those that stay
   std::vector<StepMove> moves;                         // in their order
 };
-StepOutcome propagate_step(const Step& step);
+
+// Takes steps one after the other; kept for the next one is memory alone.
+class Stepper {
+ public:
+  StepOutcome run(const Step& step);
+
+ private:
+  // The axes that a factor has where it has most of them.
+  struct Offer {
+    size_t factor = 0;
+    SubAxes axes;
+    size_t source = 0;  // the first array that has them all
+  };
+  void read_arrays();
+  void find_offers();
+  bool find_offer(size_t factor, Offer& out) const;
+  bool comes_before(const Offer& a, const Offer& b) const;
+  bool take(const Offer& offer);
+  bool extend(size_t a, const Offer& offer, std::span<const SubAxis> wanted);
+  bool is_taken(size_t a, size_t factor, const SubAxis& axis) const;
+  std::optional<AxisSharding> written(size_t a) const;
+
+  const Step* step_ = nullptr;
+  std::vector<ArrayFactors> arrays_;  // the step's, and more behind them
+  std::vector<Offer> offers_;         // those that are made, and more behind them
+  std::vector<size_t> order_;         // of those that are made
+  std::vector<bool> is_extended_;     // by array: some factor took axes
+  std::vector<StepMove> moves_;
+};
 
 }  // namespace hilo
