@@ -34,6 +34,28 @@ bool keeps_elements(const Module& module, InstructionId id, const ShardingFactor
   });
 }
 
+// Whether computations are one, or combine elements by one op in the same types.
+bool are_alike(const Module& module, ComputationId a, ComputationId b) {
+  if (a == b) return true;
+  if (!a || !b) return false;
+  const auto x = find_combiner(module, a), y = find_combiner(module, b);
+  return x && y && module[x->instruction].op == module[y->instruction].op &&
+         x->element == y->element && x->wide == y->wide;
+}
+template <class T>
+bool are_alike(const Module&, const T& a, const T& b) {
+  return a == b;
+}
+template <class A>
+bool have_alike_attributes(const Module& module, InstructionId a, InstructionId b) {
+  const A &x = module.attributes<A>(a), &y = module.attributes<A>(b);
+  return std::apply(
+      [&](const auto&... field) {
+        return (are_alike(module, x.*field.member, y.*field.member) && ...);
+      },
+      A::fields());
+}
+
 }  // namespace
 
 std::vector<Direction> directions_at(const PropagationRule& rule, PropagationLevel level,
@@ -52,6 +74,7 @@ std::vector<Direction> directions_at(const PropagationRule& rule, PropagationLev
                                                                 : Direction::Both;
   };
   std::vector<Direction> out;
+  out.reserve(rule.factors.factors.size());
   for (const ShardingFactor& factor : rule.factors.factors) out.push_back(of_factor(factor));
   return out;
 }
@@ -86,7 +109,7 @@ bool PropagationRules::are_alike(InstructionId a, InstructionId b) const {
     if (!are_elementwise && is_fixed(module_, of_x) != is_fixed(module_, of_y)) return false;
   }
   return are_elementwise || visit_attributes_type(x.op, [&]<class A>(std::type_identity<A>) {
-           return module_.attributes<A>(a) == module_.attributes<A>(b);
+           return have_alike_attributes<A>(module_, a, b);
          });
 }
 
