@@ -21,19 +21,26 @@ int64_t tile_count(const AxisSharding& sharding, size_t dim) {
   return axes_size(sharding.dims[dim].axes);
 }
 
-Dims local_dims(std::span<const int64_t> dims, const AxisSharding& sharding) {
-  Dims out;
-  out.reserve(dims.size());
+namespace {
+
+void cut(Dims& dims, const AxisSharding& sharding) {
   for (size_t dim = 0; dim < dims.size(); ++dim) {
     const int64_t tiles = tile_count(sharding, dim);
-    out.push_back(dims[dim] / tiles + (dims[dim] % tiles != 0));
+    dims[dim] = dims[dim] / tiles + (dims[dim] % tiles != 0);
   }
+}
+
+}  // namespace
+
+Dims local_dims(std::span<const int64_t> dims, const AxisSharding& sharding) {
+  Dims out(dims.begin(), dims.end());
+  cut(out, sharding);
   return out;
 }
 
 Shape local_shape(const Shape& shape, const AxisSharding& sharding) {
   Shape out = shape;
-  out.dims = local_dims(shape.dims, sharding);
+  cut(out.dims, sharding);
   return out;
 }
 

@@ -45,15 +45,17 @@ uint32_t OpPartition::rule() {
 
 RoleQuestion OpPartition::question(const LocalForm& form, std::span<const Shard> operands,
                                    std::span<const SharedSharding> wanted) {
-  RoleQuestion out{factors(), {}, {}, partitioner_.mesh(), {}, form.reduction};
+  const ShardingFactors& factors = this->factors();
+  const std::vector<GlobalShape>& leaves = this->leaves();
+  RoleQuestion out{factors, {}, {}, partitioner_.mesh(), {}, form.reduction};
   out.operands.reserve(operands.size());
-  out.results.reserve(leaves().size());
+  out.results.reserve(leaves.size());
   for (size_t i = 0; i < operands.size(); ++i)
-    out.operands.push_back(partitioner_.role_array(operands[i], factors().operands[i]));
+    out.operands.push_back(partitioner_.role_array(operands[i], factors.operands[i]));
   for (size_t i = 0; i < operands.size(); ++i)
     out.operands[i].is_left_out = form.leaves_out && form.leaves_out(i);
-  for (size_t i = 0; i < leaves().size(); ++i)
-    out.results.push_back({&*leaves()[i], &factors().results[i],
+  for (size_t i = 0; i < leaves.size(); ++i)
+    out.results.push_back({&*leaves[i], &factors.results[i],
                            partitioner_.is_read(global_, i) ? &*wanted[i] : nullptr});
   // What depends on constants alone may be said to be in no region.
   for (const RoleArray& operand : out.operands)
@@ -61,12 +63,12 @@ RoleQuestion OpPartition::question(const LocalForm& form, std::span<const Shard>
       out.manual = operand.sharding->manual;
   for (const SharedSharding& result : wanted)
     if (!result->manual.empty()) out.manual = result->manual;
-  out.operations = form.operations ? *form.operations : operations_of(factors());
-  const size_t count = factors().factors.size();
+  out.operations = form.operations ? *form.operations : operations_of(factors);
+  const size_t count = factors.factors.size();
   for (std::vector<bool>* flags : {&out.may_shard, &out.even_alone, &out.may_be_uneven})
     flags->resize(count);
   for (size_t i = 0; i < count; ++i) {
-    const Kind kind = factors().factors[i].kind;
+    const Kind kind = factors.factors[i].kind;
     out.may_shard[i] =
         form.may_shard ? form.may_shard(i) : kind == Kind::Pass || kind == Kind::Reduction;
     out.even_alone[i] = form.even_alone && form.even_alone(i);
@@ -189,12 +191,31 @@ Result<Shards> OpPartition::as_stated(Shards leaves) {
   return leaves;
 }
 
+namespace {
+
+// Whether it says of a clone, which has neither, no more than a sharding and what comes before.
+bool says_nothing_else(const Extra& extra) {
+  const auto& [sharding, attributes, predecessors, statistics, accuracy, origin, replication,
+               config, is_json, unknown] = extra;
+  return attributes.empty() && statistics.empty() && accuracy.empty() && origin.empty() &&
+         replication.empty() && config.empty() && !is_json && unknown.empty();
+}
+
+}  // namespace
+
 InstructionId OpPartition::clone_value(std::span<const InstructionId> operands,
                                        std::span<const SharedSharding> results) {
+  const ExtraId said = module()[global_].extra;
+  if (said && says_nothing_else(module().extras[said.value])) module()[global_].extra = {};
   const InstructionId out = partitioner_.clone(global_, operands);
+  module()[global_].extra = said;
   if (module()[out].extra) module().mutable_extra(out).sharding = nullptr;
   const auto is_cut = [](const SharedSharding& result) { return result->is_sharded(); };
   if (std::ranges::none_of(results, is_cut)) return out;
+  if (shape().is_array()) {
+    editor().set_shape(out, local_shape(shape(), results[0]));
+    return out;
+  }
   Shape local = shape();
   size_t next = 0;
   const std::function<void(Shape&)> cut = [&](Shape& one) {

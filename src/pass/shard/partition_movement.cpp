@@ -46,8 +46,11 @@ bool are_whole(OpPartition& op, const SharedSharding& wanted) {
 
 Shards on_tiles(OpPartition& op, std::span<const SharedSharding> wanted) {
   std::vector<InstructionId> operands;
+  operands.reserve(op.operand_count());
   for (size_t i = 0; i < op.operand_count(); ++i) operands.push_back(op.operand_shards(i)[0].id);
-  return {{op.clone(operands, wanted)[0], wanted[0], op.leaves()[0]}};
+  Shards out;
+  out.push_back({op.clone(operands, wanted)[0], wanted[0], op.leaves()[0]});
+  return out;
 }
 
 Result<Shards> by_factors_unless_whole(OpPartition& op) {

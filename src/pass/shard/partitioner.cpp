@@ -344,7 +344,6 @@ void Partitioner::split(InstructionId local, std::vector<InstructionId>& out) {
 Result<void> Partitioner::run() {
   channel_ = hilo::next_channel(module());
   tiles_.resize(module().instructions.size());
-  module().extras.reserve(2 * module().extras.size());  // each may be cloned
   HILO_DO(find_boundaries());
   for (ComputationId id : order_) HILO_DO(partition(id));
   finish_entry();

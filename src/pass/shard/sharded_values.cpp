@@ -164,13 +164,14 @@ class ValueNumbering {
       for (InstructionId id : module_[computation].instructions) {
         if (module_[id].removed) continue;
         size_t leaf = out_.first_leaf[id.value];
-        for_each_leaf(module_.shape(id), [&](const Shape& shape, auto) {
+        const auto number_leaf = [&](const Shape& shape, auto) {
           uint32_t& value = number[root_of(static_cast<uint32_t>(leaf))];
           if (value == UINT32_MAX) add_value(value, shape);
           set_manual(value, leaf, id);
           out_.shapes[leaf] = &shape;
           out_.value_of[leaf++] = value;
-        });
+        };
+        for_each_leaf(module_.shape(id), std::ref(number_leaf));
       }
     out_.said_by.resize(out_.shardings.size());
     is_argument_.resize(out_.shardings.size());
@@ -206,7 +207,8 @@ class ValueNumbering {
   Result<void> merge(InstructionId id, size_t leaf, const AxisSharding& said) {
     const uint32_t number = out_.value_of[leaf];
     AxisSharding& value = out_.shardings[number];
-    const AxisSharding before = value;
+    const bool is_first = !out_.said_by[number];
+    const AxisSharding before = is_first ? AxisSharding() : value;
     if (said.dims.size() != value.dims.size())
       return fail(ErrorKind::Shape, "expected a sharding of {} dimensions, found {}",
                   value.dims.size(), said.dims.size());
@@ -222,9 +224,8 @@ class ValueNumbering {
       own.unreduced = axes_outside(*said.mesh, own.unreduced, edge->unreduced);
     }
     for (size_t d = 0; d < own.dims.size(); ++d)
-      if (!out_.said_by[number]) value.dims[d] = own.dims[d];
+      if (is_first) value.dims[d] = own.dims[d];
       else if (!merge_dim(own.dims[d], value.dims[d])) return contradiction(number, before, said);
-    const bool is_first = !out_.said_by[number];
     if (is_first) out_.said_by[number] = speaker(id);
     for (const SubAxis& axis : axes_outside(*said.mesh, said.replicated, value.manual))
       if (!overlaps_any(axis, value.replicated)) value.replicated.push_back(axis);

@@ -92,7 +92,10 @@ class ShardingWriter {
   // One for all leaves of a sharding: who reads them finds those that are alike.
   const std::shared_ptr<const Sharding>& text_of(size_t leaf) {
     if (values_.edge_of[leaf]) return text_of(values_.sharding_of(leaf));
-    return text_of(values_.shardings[values_.value_of[leaf]]);
+    const uint32_t value = values_.value_of[leaf];
+    of_values_.resize(values_.shardings.size());
+    if (!of_values_[value]) of_values_[value] = &text_of(values_.shardings[value]);
+    return *of_values_[value];
   }
   const std::shared_ptr<const Sharding>& text_of(const AxisSharding& sharding) {
     const uint32_t number = table_.intern(sharding);
@@ -140,7 +143,8 @@ class ShardingWriter {
   const GivenShardings& given_;
   ShardedValues& values_;
   ShardingTable table_;
-  std::deque<std::shared_ptr<const Sharding>> texts_;  // by number in the table
+  std::deque<std::shared_ptr<const Sharding>> texts_;              // by number in the table
+  std::vector<const std::shared_ptr<const Sharding>*> of_values_;  // texts, once they are known
 };
 
 }  // namespace
