@@ -129,18 +129,10 @@ class RoleSearch {
   }
 
   Roles run() {
-    consider({});
     std::vector<AtomRoles> seeds;
     seeds.reserve(space_.arrays().size());
     for (const RoleArray* array : space_.arrays()) seeds.push_back(space_.project(*array));
-    for (AtomRoles roles : seeds) {
-      consider(roles);
-      for (const AtomRoles& other : seeds) space_.merge(other, roles);
-      consider(roles);
-    }
-    if (best_.sent > 0)
-      while (improve()) {
-      }
+    if (!is_shared_by_all(seeds)) search(seeds);
     Roles out = space_.roles(best_.roles);
     out.seconds = best_.seconds;
     out.sent = best_.sent;
@@ -153,6 +145,31 @@ class RoleSearch {
     double seconds = std::numeric_limits<double>::infinity();
     double sent = 0;  // seconds of it
   };
+
+  // Where all devices share the work and nothing is sent, nothing costs less: then no more is
+  // considered. What search() considers earlier is either the same or of fewer devices.
+  bool is_shared_by_all(std::span<const AtomRoles> seeds) {
+    if (seeds.empty() || question_.operations <= 0) return false;
+    AtomRoles roles = seeds[0];
+    for (const AtomRoles& other : seeds) space_.merge(other, roles);
+    bool are_all = true;
+    for (Atom atom = 0; atom < space_.atoms(); ++atom) are_all = are_all && roles.holds(atom);
+    if (are_all && consider(roles) && best_.sent == 0) return true;
+    best_ = {};
+    return false;
+  }
+
+  void search(std::span<const AtomRoles> seeds) {
+    consider({});
+    for (AtomRoles roles : seeds) {
+      consider(roles);
+      for (const AtomRoles& other : seeds) space_.merge(other, roles);
+      consider(roles);
+    }
+    if (best_.sent > 0)
+      while (improve()) {
+      }
+  }
 
   // Reshardings are planned only where what they send at least does not decide.
   bool consider(const AtomRoles& roles) {
