@@ -3,6 +3,9 @@
 // and an imaginary part, and the spectrum of the two is taken apart (Sorensen et al., "Real-valued
 // fast Fourier transform algorithms", 1987). Those of odd length are two lines in one.
 #include <algorithm>
+#include <array>
+#include <numeric>
+#include <span>
 #include <variant>
 
 #include "kernels/fft/fft_transform.h"
@@ -16,11 +19,12 @@ struct Layout {
   int64_t step, size;  // between elements of a line, in elements; of the dimension
 
   int64_t place(int64_t line) const { return (line / step * step * size + line % step) * parts; }
-  // Of `lanes` lines from `first` on, the first `length` elements.
-  LinePlaces places(int64_t first, int64_t lanes, int64_t count, int64_t length) const {
+  // The first `length` elements of lines; the last one stands for those that `lanes` lack.
+  LinePlaces places(std::span<const int64_t> lines, int64_t lanes, int64_t length) const {
+    const int64_t count = std::ssize(lines);
     LinePlaces out{parts, length, step * parts, count, {}, true};
     for (int64_t l = 0; l < lanes; ++l) {
-      out.of[l] = place(first + std::min(l, count - 1));
+      out.of[l] = place(lines[std::min(l, count - 1)]);
       out.are_neighbours &= out.of[l] == out.of[0] + l * parts;
     }
     return out;
@@ -90,42 +94,68 @@ struct Stage {
   }
 
   void run_lines(int64_t number, const T* in, T* out, T* memory, const Parallel* parallel) const {
-    is_paired() ? run_pairs(number, in, out, memory) : run_block(number, in, out, memory, parallel);
+    const int64_t first = number * lines_at_once(),
+                  count = std::min(lines_at_once(), lines - first);
+    std::array<int64_t, 2 * LinePlaces::most> numbers;
+    std::iota(numbers.begin(), numbers.begin() + count, first);
+    const std::span<const int64_t> all = std::span(numbers).first(count);
+    if (count <= lanes) return run_block(all, in, out, memory, parallel);
+    const uint32_t spoilt = run_pairs(all.first(lanes), all.subspan(lanes), in, out, memory);
+    if (spoilt == 0) return;
+    for (const std::span<const int64_t> half : {all.first(lanes), all.subspan(lanes)}) {
+      std::array<int64_t, LinePlaces::most> alone;
+      int64_t found = 0;
+      for (int64_t l = 0; l < std::ssize(half); ++l)
+        if (spoilt >> l & 1) alone[found++] = half[l];
+      if (found > 0) run_block(std::span(alone).first(found), in, out, memory, parallel);
+    }
   }
 
-  void run_pairs(int64_t number, const T* in, T* out, T* memory) const {
+  // Of each line of `ones`, and that of `others` in its lane, one transform. What is not finite
+  // would reach both: gives the lanes that must be done again, each line alone.
+  uint32_t run_pairs(std::span<const int64_t> ones, std::span<const int64_t> others, const T* in,
+                     T* out, T* memory) const {
     const FftKernels<T>& kernels = fft_kernels<T>();
-    const int64_t first = number * 2 * lanes, count = std::min(2 * lanes, lines - first);
-    const auto places = [&](const Layout& layout, bool is_second) {
-      return is_second ? layout.places(first + lanes, lanes, count - lanes, layout.size)
-                       : layout.places(first, lanes, std::min(lanes, count), layout.size);
-    };
     Planes<T> values = take_planes(memory, plane());
     const Planes<T> second = take_planes(memory, plane());
     // The parts of real lines are the lines.
     const bool to_half = kind == Kind::RealToHalf;
-    kernels.load(in, places(from, false), values);
-    const Planes<T> other = to_half ? Planes<T>{values.im, nullptr} : second;
-    if (count > lanes) kernels.load(in, places(from, true), other);
-    else std::fill_n(other.re, n * lanes, T());
-    if (!to_half && count <= lanes) std::fill_n(other.im, n * lanes, T());
+    const auto parts = [](Planes<T> both, bool is_second) {
+      return Planes<T>{is_second ? both.im : both.re, nullptr};
+    };
+    const Planes<T> one = to_half ? parts(values, false) : values,
+                    other = to_half ? parts(values, true) : second;
+    kernels.load(in, from.places(ones, lanes, from.size), one);
+    kernels.load(in, from.places(others, lanes, from.size), other);
+    PairScales<T> scales;
+    // Joined and parted lines are up to twice as large, and so are two that have been balanced.
+    const auto growth = static_cast<T>(8 * transform.max_growth());
+    kernels.compare(from.size, one, other, growth, scales);
+    if (scales.differ)
+      kernels.scale(from.size, one, scales.one.up),
+          kernels.scale(from.size, other, scales.other.up);
     if (!to_half) kernels.unite(n, values, second);
     values = is_inverse ? transform.run(values.exchanged(), memory).exchanged()
                         : transform.run(values, memory);
     if (to_half) kernels.part(n, values, second);
+    const Planes<T> result = to_half ? values : parts(values, false),
+                    other_result = to_half ? second : parts(values, true);
+    if (scales.differ) {
+      kernels.scale(to.size, result, scales.one.down);
+      kernels.scale(to.size, other_result, scales.other.down);
+    }
     const T scale = static_cast<T>(is_inverse ? 1.0 / static_cast<double>(n) : 1.0);
-    kernels.store(values, scale, places(to, false), out);
-    if (count > lanes)
-      kernels.store(to_half ? second : Planes<T>{values.im, values.im}, scale, places(to, true),
-                    out);
+    kernels.store(result, scale, to.places(ones, lanes, to.size), out);
+    kernels.store(other_result, scale, to.places(others, lanes, to.size), out);
+    return scales.spoilt;
   }
 
-  void run_block(int64_t number, const T* in, T* out, T* memory, const Parallel* parallel) const {
+  void run_block(std::span<const int64_t> block, const T* in, T* out, T* memory,
+                 const Parallel* parallel) const {
     const FftKernels<T>& kernels = fft_kernels<T>();
     const bool one = lanes == 1;
-    const int64_t first = number * lanes, count = std::min(lanes, lines - first);
     const auto places = [&](const Layout& layout, int64_t length) {
-      return layout.places(first, lanes, count, length);
+      return layout.places(block, lanes, length);
     };
     Planes<T> values = take_planes(memory, plane());
     const int64_t half = n / 2;
@@ -150,11 +180,14 @@ struct Stage {
   Layout source() const { return kind == Kind::RealToHalf && is_halved() ? paired(from) : from; }
   Layout target() const { return kind == Kind::HalfToReal && is_halved() ? paired(to) : to; }
 
-  // The other half of a line that is the spectrum of real numbers.
+  // The other half of lines that are the spectrum of real numbers.
   void mirror(Planes<T> values) const {
-    values.im[0] = 0;
+    std::fill_n(values.im, lanes, T());
     for (int64_t k = n / 2 + 1; k < n; ++k)
-      values.re[k] = values.re[n - k], values.im[k] = -values.im[n - k];
+      for (int64_t l = 0; l < lanes; ++l) {
+        const int64_t at = k * lanes + l, mirrored = (n - k) * lanes + l;
+        values.re[at] = values.re[mirrored], values.im[at] = -values.im[mirrored];
+      }
   }
 };
 

@@ -1,5 +1,7 @@
 #include "kernels/fft/fft_passes.h"
 
+#include <bit>
+#include <limits>
 #include <numbers>
 #include <type_traits>
 #include <utility>

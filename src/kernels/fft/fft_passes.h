@@ -64,6 +64,19 @@ struct LinePlaces {
   bool are_neighbours;  // all of them, in the order of the lines
 };
 
+// Two lines that are the parts of one share its rounding, so a much smaller one is made as large as
+// the other. Sizes are sums of magnitudes.
+template <class T>
+struct LineScales {  // powers of two, by lane; or results of zeros alone are made zero
+  T up[max_fft_lanes<T>], down[max_fft_lanes<T>];
+};
+template <class T>
+struct PairScales {
+  LineScales<T> one, other;
+  bool differ;      // some are not 1
+  uint32_t spoilt;  // bit l: in lane l a size times `growth`, or a scale, is too large
+};
+
 template <class T>
 struct FftKernels {
   int64_t lanes;  // that lie side by side
@@ -89,6 +102,10 @@ struct FftKernels {
   // are w^k for k <= half / 2. Imaginary parts of what is real are not read.
   void (*split)(const Factors<T>& roots, int64_t half, Planes<T> values);
   void (*join)(const Factors<T>& roots, int64_t half, Planes<T> values);
+  // Of lines of `rows` elements, real or complex ones, whose element 0 is real.
+  void (*compare)(int64_t rows, Planes<T> one, Planes<T> other, T growth, PairScales<T>& out);
+  // Of each lane by its factor, the planes that there are.
+  void (*scale)(int64_t rows, Planes<T> line, const T* factors);
   // From the transform of x + i y, x and y real, of odd length, to those of x, in its place, and y,
   // up to element length / 2; and back.
   void (*part)(int64_t length, Planes<T> values, Planes<T> second);

@@ -260,6 +260,13 @@ Planes<T> FourierTransform<T>::run(Planes<T> values, T* spare, const Parallel* p
   return values;
 }
 
+// A product with a root of unity doubles the sum of a number's parts. Passes and the turns between
+// them give one number three such products at most; a convolution six, of which a sum of `size`.
+template <class T>
+int64_t FourierTransform<T>::max_growth() const {
+  return convolution_ ? 64 * convolution_->size : 8;
+}
+
 template class FourierTransform<float>;
 template class FourierTransform<double>;
 

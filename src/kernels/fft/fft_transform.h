@@ -50,6 +50,8 @@ class FourierTransform {
   // The result is in the planes it gives: `values` or part of `spare`. A single line is shared
   // among the threads of `parallel`, where there is one.
   Planes<T> run(Planes<T> values, T* spare, const Parallel* parallel = nullptr) const;
+  // No number on the way is above this times the sum of the magnitudes of the line's parts.
+  int64_t max_growth() const;
 
  private:
   struct Matrix;
