@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
+#include <ranges>
 #include <set>
 
 #include "../judge.h"
@@ -137,9 +139,20 @@ inline std::string difference_of_groups(const Module& module, const Instruction&
   return "";
 }
 
+// How often instructions name each computation, those that do so themselves counted: the
+// partitioner may make several of one that is shared.
+inline std::map<ComputationId, double> count_calls(const Module& module) {
+  std::map<ComputationId, double> out = {{module.entry, 1}};
+  for (ComputationId caller : module.post_order() | std::views::reverse)
+    for (InstructionId id : module[caller].instructions)
+      if (!module[id].removed)
+        for (ComputationId callee : module.called(module[id])) out[callee] += out[caller];
+  return out;
+}
+
 struct CollectiveCount {
   int64_t count = 0;
-  double bytes = 0;  // that a device sends on average, each instruction once
+  double bytes = 0;  // that a device sends on average, each instruction once a call
   std::string fault;
 };
 inline int64_t channel_of(const Module& module, const Instruction& one) {
@@ -160,13 +173,14 @@ inline CollectiveCount count_collectives(const Module& module,
                                          const std::set<int64_t>& given = {}) {
   CollectiveCount out;
   std::set<int64_t> channels;
+  auto calls = count_calls(module);
   for (ComputationId computation : module.post_order())
     for (InstructionId id : module[computation].instructions) {
       const Instruction& one = module[id];
       const auto bytes = one.removed ? std::nullopt : collective_bytes(module, id);
       if (!bytes) continue;
       ++out.count;
-      out.bytes += sent_bytes(module, id, *bytes);
+      out.bytes += calls[computation] * sent_bytes(module, id, *bytes);
       if (std::string fault = difference_of_groups(module, one); !fault.empty()) out.fault = fault;
       const int64_t channel = channel_of(module, one);
       if (!channels.insert(channel).second && !given.contains(channel))
@@ -262,7 +276,8 @@ inline std::string changed_boundary(const Module& before, const Module& after) {
 // computation once more. All values state their shardings.
 inline double bytes_to_gather_all(const Module& module) {
   double out = 0;
-  const auto gather = [&](InstructionId id) {
+  auto calls = count_calls(module);
+  const auto gather = [&](InstructionId id, double times) {
     const auto leaves = leaf_shardings(module, id, module.shape(id));
     size_t next = 0;
     for_each_leaf(module.shape(id), [&](const Shape& leaf, std::span<const int64_t>) {
@@ -270,13 +285,13 @@ inline double bytes_to_gather_all(const Module& module) {
       if (!from.manual.empty()) return;
       const auto plan =
           plan_reshard(leaf.dims, from, replicated_sharding(from.mesh, leaf.dims.size()));
-      out += plan->bytes_per_device(leaf.type);
+      out += times * plan->bytes_per_device(leaf.type);
     });
   };
   for (ComputationId computation : module.post_order()) {
     for (InstructionId id : module[computation].instructions)
-      for (InstructionId operand : module.operands(id)) gather(operand);
-    gather(module[computation].root);
+      for (InstructionId operand : module.operands(id)) gather(operand, calls[computation]);
+    gather(module[computation].root, calls[computation]);
   }
   return out;
 }
