@@ -36,6 +36,12 @@ std::optional<NeutralSum> neutral_sum(ElementType type) {
   return NeutralSum{std::move(zero), "sum"};
 }
 
+std::optional<Literal> exact_identity(Op op, ElementType type) {
+  if (op == Op::Multiply && is_complex(type)) return std::nullopt;
+  const auto sum = op == Op::Add ? neutral_sum(type) : std::nullopt;
+  return sum ? sum->neutral : identity_element(op, type);
+}
+
 namespace {
 
 // Shardy's names, the first of an op is the one that is written.

@@ -8,6 +8,9 @@ namespace hilo {
 // The e of op(e, x) = x for add, multiply, maximum, minimum, and, or, xor; nothing for other ops
 // and types.
 std::optional<Literal> identity_element(Op op, ElementType type);
+// The one by which any number stays what it is, bit for bit: of a sum it is -0. Nothing for
+// products of complex numbers, of which an infinite part times 0 is NaN.
+std::optional<Literal> exact_identity(Op op, ElementType type);
 // The name that Sharding::unreduced_op has for it; empty where summands of the op cannot be told.
 std::string_view reduction_name(Op op);
 // And back; an empty name is a sum. Nothing for others.

@@ -21,12 +21,6 @@ InstructionId amid_neutral(LocalCode here, InstructionId tile, const Dims& own, 
   return here.slice(all, Dims(sizes.size(), 0), own);
 }
 
-// Of a sum: by which any number stays what it is, bit for bit.
-std::optional<Literal> neutral_of(Op op, ElementType type) {
-  const auto sum = op == Op::Add ? neutral_sum(type) : std::nullopt;
-  return sum && reduction_of(sum->name) == op ? sum->neutral : identity_element(op, type);
-}
-
 }  // namespace
 
 AxisSharding before_new_summands(std::span<const int64_t> dims, const AxisSharding& from,
@@ -58,7 +52,7 @@ Result<InstructionId> as_summands(LocalCode here, InstructionId tile, const Dims
   SubAxes whole = axes_outside(mesh, to.unreduced, before.unreduced);
   if (whole.empty()) return tile;
   const auto op = reduction_of(to.unreduced_op);
-  const auto neutral = op ? neutral_of(*op, here.type(tile)) : std::nullopt;
+  const auto neutral = op ? exact_identity(*op, here.type(tile)) : std::nullopt;
   if (!neutral)
     return fail(ErrorKind::Unsupported, "summands of {} that are combined by '{}'",
                 text_of(here.type(tile)), to.unreduced_op);

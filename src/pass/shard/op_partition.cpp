@@ -82,6 +82,16 @@ Result<Shards> OpPartition::by_factors(const LocalForm& form) {
   return by_cheapest(std::span(&form, 1));
 }
 
+namespace {
+
+// To which the leaves that the local form makes are brought.
+std::span<const SharedSharding> ends_at(const LocalForm& form,
+                                        std::span<const SharedSharding> wanted) {
+  return form.before_finish.empty() ? wanted : form.before_finish;
+}
+
+}  // namespace
+
 Result<Shards> OpPartition::by_cheapest(std::span<const LocalForm> forms) {
   Shards operands = operand_leaves();
   HILO_TRY(const std::vector<SharedSharding> wanted, this->wanted());
@@ -89,7 +99,7 @@ Result<Shards> OpPartition::by_cheapest(std::span<const LocalForm> forms) {
   std::optional<RoleQuestion> asked;
   const Partitioner::Choice* choice = nullptr;
   for (const LocalForm& form : forms) {
-    RoleQuestion one = question(form, operands, wanted);
+    RoleQuestion one = question(form, operands, ends_at(form, wanted));
     const Partitioner::Choice* found = &partitioner_.roles(rule(), one);
     if (found->roles.sent > 0 && find_at_hand(one)) found = &partitioner_.roles(rule(), one);
     if (best && found->roles.seconds >= choice->roles.seconds) continue;
@@ -112,13 +122,22 @@ Result<Shards> OpPartition::emit(const LocalForm& form, LocalOperands local,
   }
   HILO_TRY(const std::vector<InstructionId> ids, form.emit ? form.emit(local) : emit_plain(local));
   Shards out;
-  for (size_t i = 0; i < ids.size(); ++i) {
-    out.push_back({ids[i], local.results[i], leaves()[i]});
+  for (size_t i = 0; i < ids.size(); ++i) out.push_back({ids[i], local.results[i], leaves()[i]});
+  HILO_DO(bring(out, ends_at(form, wanted)));
+  if (!form.finish) return out;
+  HILO_TRY(out, form.finish(std::move(out)));
+  HILO_DO(bring(out, wanted));
+  return out;
+}
+
+// Leaves that anybody reads.
+Result<void> OpPartition::bring(Shards& leaves, std::span<const SharedSharding> to) {
+  for (size_t i = 0; i < leaves.size(); ++i) {
     if (!partitioner_.is_read(global_, i)) continue;
-    HILO_TRY(out[i].id, partitioner_.resharded(out[i], wanted[i]));
-    out[i].sharding = wanted[i];
+    HILO_TRY(leaves[i].id, partitioner_.resharded(leaves[i], to[i]));
+    leaves[i].sharding = to[i];
   }
-  return form.finish ? form.finish(std::move(out)) : out;
+  return {};
 }
 
 Shards OpPartition::operand_leaves() {

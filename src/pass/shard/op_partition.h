@@ -40,7 +40,9 @@ struct LocalForm {
   std::function<bool(size_t leaf)> leaves_out = {};
   // The leaves of the result, in the shardings of `results`.
   std::function<Result<std::vector<InstructionId>>(const LocalOperands&)> emit = {};
+  // Takes the leaves in these shardings, those that are wanted where none stand here.
   std::function<Result<Shards>(Shards)> finish = {};
+  std::vector<SharedSharding> before_finish = {};
 };
 
 class OpPartition {
@@ -111,6 +113,7 @@ class OpPartition {
   Result<Shards> emit(const LocalForm& form, LocalOperands local,
                       std::span<const SharedSharding> needed,
                       std::span<const SharedSharding> wanted);
+  Result<void> bring(Shards& leaves, std::span<const SharedSharding> to);
   Shards operand_leaves();
   Result<std::vector<InstructionId>> emit_plain(const LocalOperands& local);
 

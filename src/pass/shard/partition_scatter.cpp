@@ -8,6 +8,7 @@
 
 #include "pass/shard/factor_list.h"
 #include "pass/shard/identity_element.h"
+#include "pass/shard/new_summands.h"
 #include "pass/shard/tile_indices.h"
 
 namespace hilo {
@@ -28,7 +29,7 @@ class ScatterPartition {
       if (!lists(a_.update_window_dims, dim)) batch_.push_back(dim);
     if (const auto combiner = find_combiner(op.module(), a_.to_apply); combiner && arrays_ == 1)
       monoid_ = op.module()[combiner->instruction].op;
-    if (monoid_) neutral_ = identity_element(*monoid_, array_.type);
+    if (monoid_) neutral_ = exact_identity(*monoid_, array_.type);
   }
 
   Result<Shards> run() {
@@ -59,8 +60,9 @@ class ScatterPartition {
   Result<LocalForm> into_neutral() {
     HILO_TRY(const std::vector<SharedSharding> wanted, op_.wanted());
     const Shard array = op_.operand_shards(0)[0];
-    const double sent = op_.partitioner().bytes_to_bring(array, wanted[0]);
     LocalForm form = into_array();
+    form.before_finish = {combined_sharding(array.sharding, wanted[0])};
+    const double sent = op_.partitioner().bytes_to_bring(array, form.before_finish[0]);
     form.may_shard = [this](size_t factor) { return may_shard(factor, Kind::Reduction); };
     form.sent_bytes = [sent](const Roles&) { return sent; };
     form.reduction = reduction_name(*monoid_);
@@ -80,6 +82,14 @@ class ScatterPartition {
       return out;
     };
     return form;
+  }
+
+  // Where summands are wanted, of another op than combines here: tiles that are such amid neutral
+  // elements, the array's own if they can be.
+  AxisSharding combined_sharding(AxisSharding array, const AxisSharding& wanted) const {
+    if (reduction_of(wanted.unreduced_op) == *monoid_) return wanted;
+    array.unreduced.clear();
+    return before_new_summands(array_.dims, array, wanted);
   }
 
   bool is_counting(size_t factor) const {
