@@ -1,12 +1,29 @@
 #include "pass/shard/identity_element.h"
 
+#include <cmath>
+
 namespace hilo {
 namespace {
 
-// The least or greatest of a type, infinities of floats.
+// Of a float of one byte at most: of all that its bits can be.
+Literal extreme_number(ElementType type, bool is_least) {
+  std::optional<Literal> out;
+  for (int bits = 0; bits < 1 << bits_of(type); ++bits) {
+    Literal one = Literal::zeros(Shape::scalar(type));
+    one.mutable_raw()[0] = static_cast<std::byte>(bits);
+    const double number = one.number_at(0), best = out ? out->number_at(0) : number;
+    if (!out || std::isnan(best) || (is_least ? number < best : number > best))
+      out = std::move(one);
+  }
+  return *std::move(out);
+}
+
+// The least or greatest of a type, infinities of floats that have them.
 std::optional<Literal> extreme(ElementType type, bool is_least) {
   if (type == ElementType::Pred) return scalar_of(type, is_least ? 0 : 1);
-  if (is_floating(type)) return scalar_of(type, is_least ? -INFINITY : INFINITY);
+  if (is_floating(type))
+    return bits_of(type) <= 8 ? extreme_number(type, is_least)
+                              : scalar_of(type, is_least ? -INFINITY : INFINITY);
   if (is_complex(type)) return std::nullopt;
   if (is_unsigned(type) && is_least) return scalar_of(type, 0);
   if (type == ElementType::U64) return Literal::scalar<uint64_t>(~uint64_t{0});
@@ -19,7 +36,11 @@ std::optional<Literal> extreme(ElementType type, bool is_least) {
 }  // namespace
 
 std::optional<Literal> identity_element(Op op, ElementType type) {
-  if (op == Op::Add || op == Op::Or || op == Op::Xor) return scalar_of(type, 0);
+  if (op == Op::Add || op == Op::Or || op == Op::Xor) {
+    Literal zero = scalar_of(type, 0);
+    if (zero.number_at(0) != 0) return std::nullopt;  // a type without zero
+    return zero;
+  }
   if (op == Op::Multiply) return scalar_of(type, 1);
   if (op == Op::And && type == ElementType::Pred) return scalar_of(type, 1);
   if (op == Op::And && is_unsigned(type)) return extreme(type, false);

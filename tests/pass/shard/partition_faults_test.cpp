@@ -182,6 +182,37 @@ TEST(PartitionFaults, TiesWithPadding) {
   }
 }
 
+// Types without infinities have a greatest number, without zero none that adds nothing.
+TEST(PartitionFaults, TypesWithoutInfinitiesOrZero) {
+  for (std::string_view type : {"f8e5m2", "f8e4m3fn", "f8e4m3b11fnuz", "f8e5m2fnuz", "f8e4m3fnuz",
+                                "f4e2m1fn", "f8e8m0fnu", "s4", "u2"})
+    for (std::string_view op : {"maximum", "minimum"})
+      for (int size : {7, 3}) {
+        const Module module = parsed(fmt::format(R"(HloModule m, num_partitions=4
+combine {{ a = {0}[] parameter(0)
+  b = {0}[] parameter(1)
+  ROOT c = {0}[] {1}(a, b) }}
+ENTRY e {{
+  p = {0}[{2}] parameter(0), sharding={{devices=[4]<=[4]}}
+  z = {0}[] constant(1)
+  ROOT r = {0}[] reduce(p, z), dimensions={{0}}, to_apply=combine
+}})",
+                                                 type, op, size));
+        EXPECT_EQ(fault_of(module, 1, "spmd-partitioner"), "") << type << op << size;
+      }
+  EXPECT_EQ(fault_of(parsed(R"(HloModule m, num_partitions=4
+add { a = f8e8m0fnu[] parameter(0)
+  b = f8e8m0fnu[] parameter(1)
+  ROOT c = f8e8m0fnu[] add(a, b) }
+ENTRY e {
+  p = f8e8m0fnu[7] constant({64, 1, 1, 1, 1, 1, 1}), sharding={devices=[4]<=[4]}
+  z = f8e8m0fnu[] constant(1)
+  ROOT r = f8e8m0fnu[] reduce(p, z), dimensions={0}, to_apply=add
+})"),
+                     1, "spmd-partitioner"),
+            "");
+}
+
 // Padding of the array in the middle lies over rows of the one that stands on both sides of it.
 TEST(PartitionFaults, AnArrayTwiceAroundAnother) {
   const Module module = parsed(R"(
