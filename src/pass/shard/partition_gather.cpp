@@ -91,13 +91,13 @@ class GatherPartition {
     std::vector<size_t> cut;  // components
     for (size_t c = 0; c < a_.start_index_map.size(); ++c)
       if (is_cut(tile, a_.start_index_map[c])) cut.push_back(c);
-    if (cut.empty()) return std::vector{gather(operands, local.results)};
+    if (cut.empty()) return std::vector{gather(operands, local)};
     LocalCode code = op_.code();
     TileIndices indices(op_, operands[1], a_.start_index_map, a_.index_vector_dim);
     make_local(tile, indices);
     const InstructionId neutral = sum_ ? code.constant(sum_->neutral) : InstructionId();
     operands = {padded(code, tile, neutral), indices.all()};
-    const InstructionId out = gather(operands, local.results);
+    const InstructionId out = gather(operands, local);
     return std::vector{masked(code, tile, indices, cut, out, neutral)};
   }
 
@@ -160,11 +160,13 @@ class GatherPartition {
                             code.broadcast(neutral, dims, {}));
   }
 
-  InstructionId gather(std::span<const InstructionId> operands,
-                       std::span<const SharedSharding> results) {
-    const InstructionId out = op_.clone_value(operands, results);
+  InstructionId gather(std::span<const InstructionId> operands, const LocalOperands& local) {
+    const InstructionId out = op_.clone_value(operands, local.results);
     const Dims tile = op_.module().shape(operands[0]).dims;
     auto& a = op_.module().mutable_attributes<GatherAttributes>(out);
+    // Neither those that a device has made nor padding are in the order that the program says.
+    if (operands[1] != local.operands[1].id || !is_even(local.operands[1]))
+      a.indices_are_sorted = false;
     for (size_t dim = 0; dim < tile.size(); ++dim)
       if (a.slice_sizes[dim] == array_.dims[dim] && array_.dims[dim] != 1)
         a.slice_sizes[dim] = tile[dim];

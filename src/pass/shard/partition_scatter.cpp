@@ -163,7 +163,7 @@ class ScatterPartition {
       return indexed_.contains(dim) && tile_count(result, static_cast<size_t>(dim)) > 1;
     };
     if (std::ranges::none_of(a_.scatter_dims_to_operand_dims, is_cut))
-      return op_.clone(operands, local.results);
+      return op_.partitioner().split(clone(operands, local));
     LocalCode code = op_.code();
     Dims around(array_.dims.size());
     std::vector<InstructionId> offsets;
@@ -183,7 +183,17 @@ class ScatterPartition {
     indices.subtract(offsets);
     indices.keep_where(is_inside, -1);
     operands[arrays_] = indices.all();
-    return scatter(code, std::move(operands), local.results, around);
+    return scatter(code, std::move(operands), local, around);
+  }
+
+  // Neither those that a device has made nor padding are in the order that the program says.
+  InstructionId clone(std::span<const InstructionId> operands, const LocalOperands& local) {
+    const InstructionId out = op_.clone_value(operands, local.results);
+    if (operands[arrays_] == local.operands[arrays_].id && is_even(local.operands[arrays_]))
+      return out;
+    auto& a = op_.module().mutable_attributes<ScatterAttributes>(out);
+    a.indices_are_sorted = a.unique_indices = false;
+    return out;
   }
 
   // Of the whole array: what is not is dropped wherever it may lie after an offset.
@@ -197,13 +207,12 @@ class ScatterPartition {
 
   // Windows may begin before the tile and end behind it: so much lies around it meanwhile.
   Result<std::vector<InstructionId>> scatter(LocalCode& code, std::vector<InstructionId> operands,
-                                             std::span<const SharedSharding> results,
-                                             const Dims& around) {
+                                             const LocalOperands& local, const Dims& around) {
     const bool is_padded = std::ranges::any_of(around, [](int64_t size) { return size > 0; });
-    const Dims tile = local_dims(array_.dims, results[0]);
+    const Dims tile = local_dims(array_.dims, local.results[0]);
     for (size_t i = 0; i < arrays_ && is_padded; ++i)
       operands[i] = code.pad(operands[i], around, around, code.zeros(code.type(operands[i]), {}));
-    const InstructionId out = op_.clone_value(operands, results);
+    const InstructionId out = clone(operands, local);
     if (is_padded) {
       std::vector<Shape> shapes;
       for (size_t i = 0; i < arrays_; ++i)

@@ -52,7 +52,7 @@ class ScatterPartition {
     window_.dims.resize(op.shape().dims.size());
     const ElementType type = op.shape().type;
     if (const auto combiner = find_combiner(op.module(), attributes.scatter))
-      neutral_ = identity_element(op.module()[combiner->instruction].op, type);
+      neutral_ = exact_identity(op.module()[combiner->instruction].op, type);
     share_factors();
   }
 

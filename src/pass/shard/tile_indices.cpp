@@ -63,6 +63,13 @@ void TileIndices::keep_where(InstructionId mask, int64_t otherwise) {
                                code_.broadcast(code_.number(otherwise), dims, {}));
 }
 
+bool is_even(const Shard& tile) {
+  const Dims& dims = tile.shape->dims;
+  for (size_t dim = 0; dim < dims.size(); ++dim)
+    if (dims[dim] % tile_count(tile.sharding, dim) != 0) return false;
+  return true;
+}
+
 namespace {
 
 // The result's dimension that the expression is, plus a constant.

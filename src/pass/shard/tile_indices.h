@@ -31,6 +31,9 @@ class TileIndices {
   int64_t vector_dim_;
 };
 
+// Whether no device's tile has padding.
+bool is_even(const Shard& tile);
+
 // The dimension of the indices, of the size of a dimension of the array, along which a component
 // counts up from 0: each batch index has an index vector of its own number. Nothing where there is
 // none that the program shows.
