@@ -20,6 +20,13 @@ bool is_sharded(const LocalOperands& local, std::span<const size_t> factors) {
                              [&](size_t factor) { return !local.roles.axes[factor].empty(); });
 }
 
+// The initial value takes part in any case: where it is neutral it may do so more often.
+std::optional<Literal> neutral_beside(const Literal* initial, Op monoid, ElementType type) {
+  auto neutral = identity_element(monoid, type);
+  const bool is_same = initial && neutral && std::ranges::equal(initial->raw(), neutral->raw());
+  return is_same ? neutral : exact_identity(monoid, type);
+}
+
 // The initial value on the first device of each group, the neutral element on the others.
 InstructionId initial_once(OpPartition& op, InstructionId initial, InstructionId neutral,
                            const AxisSharding& result) {
@@ -39,7 +46,9 @@ class ReducePartition {
       if (op.factors().factors[factor].kind == Kind::Reduction) factors_.push_back(factor);
     const auto combiner = find_combiner(op.module(), op.attributes<ReduceAttributes>().to_apply);
     if (combiner && arrays_ == 1) monoid_ = op.module()[combiner->instruction].op;
-    if (monoid_) neutral_ = identity_element(*monoid_, op.operand_shape(0).type);
+    if (monoid_)
+      neutral_ = neutral_beside(constant_of(op.module(), op.operand(arrays_)), *monoid_,
+                                op.operand_shape(0).type);
     if (arrays_ == 2)
       extreme_ = find_extreme(op.module(), op.attributes<ReduceAttributes>().to_apply);
   }

@@ -213,6 +213,20 @@ ENTRY e {
             "");
 }
 
+// The sign of a sum that is zero is that of one of its zeros, and padding is none of them.
+TEST(PartitionFaults, ASumOfZerosKeepsTheirSign) {
+  expect_right(4, R"(
+    p = f32[7] parameter(0), sharding={devices=[4]<=[4]}
+    n = f32[] constant(-0)
+    a = f32[7] broadcast(n), dimensions={}, sharding={devices=[4]<=[4]}
+    m = f32[7] abs(p), sharding={devices=[4]<=[4]}
+    q = f32[7] multiply(m, a), sharding={devices=[4]<=[4]}
+    r = f32[] reduce(q, n), dimensions={0}, to_apply=add
+    o = f32[] constant(1)
+    ROOT d = f32[] divide(o, r)
+  )");
+}
+
 // Padding of the array in the middle lies over rows of the one that stands on both sides of it.
 TEST(PartitionFaults, AnArrayTwiceAroundAnother) {
   const Module module = parsed(R"(
