@@ -36,15 +36,16 @@ std::optional<Literal> extreme(ElementType type, bool is_least) {
 }  // namespace
 
 std::optional<Literal> identity_element(Op op, ElementType type) {
-  if (op == Op::Add || op == Op::Or || op == Op::Xor) {
-    Literal zero = scalar_of(type, 0);
-    if (zero.number_at(0) != 0) return std::nullopt;  // a type without zero
-    return zero;
-  }
+  Literal zero = scalar_of(type, 0);
+  const bool has_zero = zero.number_at(0) == 0;
+  if (op == Op::Add || op == Op::Or || op == Op::Xor)
+    return has_zero ? std::optional(std::move(zero)) : std::nullopt;
   if (op == Op::Multiply) return scalar_of(type, 1);
   if (op == Op::And && type == ElementType::Pred) return scalar_of(type, 1);
   if (op == Op::And && is_unsigned(type)) return extreme(type, false);
   if (op == Op::And && is_signed(type)) return scalar_of(type, -1);
+  // Arithmetic takes the least number of a type without zero for zero, which is NaN there.
+  if (op == Op::Maximum && !has_zero) return std::nullopt;
   if (op == Op::Maximum) return extreme(type, true);
   if (op == Op::Minimum) return extreme(type, false);
   return std::nullopt;

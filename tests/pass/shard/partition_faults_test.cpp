@@ -200,17 +200,21 @@ ENTRY e {{
                                                  type, op, size));
         EXPECT_EQ(fault_of(module, 1, "spmd-partitioner"), "") << type << op << size;
       }
-  EXPECT_EQ(fault_of(parsed(R"(HloModule m, num_partitions=4
-add { a = f8e8m0fnu[] parameter(0)
+  for (std::string_view op : {"add", "maximum"})
+    EXPECT_EQ(fault_of(parsed(fmt::format(R"(HloModule m, num_partitions=4
+combine {{ a = f8e8m0fnu[] parameter(0)
   b = f8e8m0fnu[] parameter(1)
-  ROOT c = f8e8m0fnu[] add(a, b) }
-ENTRY e {
-  p = f8e8m0fnu[7] constant({64, 1, 1, 1, 1, 1, 1}), sharding={devices=[4]<=[4]}
-  z = f8e8m0fnu[] constant(1)
-  ROOT r = f8e8m0fnu[] reduce(p, z), dimensions={0}, to_apply=add
-})"),
-                     1, "spmd-partitioner"),
-            "");
+  ROOT c = f8e8m0fnu[] {}(a, b) }}
+ENTRY e {{
+  p = f8e8m0fnu[4] constant({{64, 1, 1, 1}}), sharding={{replicated}}
+  i = s32[5] constant({{0, 0, 0, 0, 0}}), sharding={{devices=[4]<=[4]}}
+  u = f8e8m0fnu[5] constant({{1, 1, 1, 1, 1}}), sharding={{devices=[4]<=[4]}}
+  ROOT r = f8e8m0fnu[4] scatter(p, i, u), update_window_dims={{}}, inserted_window_dims={{0}}, scatter_dims_to_operand_dims={{0}}, index_vector_dim=1, to_apply=combine, sharding={{replicated}}
+}})",
+                                          op)),
+                       1, "spmd-partitioner"),
+              "")
+        << op;
 }
 
 // The sign of a sum that is zero is that of one of its zeros, and padding is none of them.
