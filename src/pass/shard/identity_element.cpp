@@ -1,5 +1,6 @@
 #include "pass/shard/identity_element.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace hilo {
@@ -62,6 +63,12 @@ std::optional<Literal> exact_identity(Op op, ElementType type) {
   if (op == Op::Multiply && is_complex(type)) return std::nullopt;
   const auto sum = op == Op::Add ? neutral_sum(type) : std::nullopt;
   return sum ? sum->neutral : identity_element(op, type);
+}
+
+std::optional<Literal> neutral_beside(const Literal* initial, Op op, ElementType type) {
+  auto neutral = identity_element(op, type);
+  const bool is_same = initial && neutral && std::ranges::equal(initial->raw(), neutral->raw());
+  return is_same ? neutral : exact_identity(op, type);
 }
 
 namespace {

@@ -20,13 +20,6 @@ bool is_sharded(const LocalOperands& local, std::span<const size_t> factors) {
                              [&](size_t factor) { return !local.roles.axes[factor].empty(); });
 }
 
-// The initial value takes part in any case: where it is neutral it may do so more often.
-std::optional<Literal> neutral_beside(const Literal* initial, Op monoid, ElementType type) {
-  auto neutral = identity_element(monoid, type);
-  const bool is_same = initial && neutral && std::ranges::equal(initial->raw(), neutral->raw());
-  return is_same ? neutral : exact_identity(monoid, type);
-}
-
 // The initial value on the first device of each group, the neutral element on the others.
 InstructionId initial_once(OpPartition& op, InstructionId initial, InstructionId neutral,
                            const AxisSharding& result) {

@@ -28,7 +28,8 @@ class WindowedReduction {
         find_combiner(op.module(), op.attributes<ReduceWindowAttributes>().to_apply);
     if (!combiner || arrays_ != 1) return;
     combiner_ = op.module()[combiner->instruction].op;
-    neutral_ = identity_element(combiner_, op.operand_shape(0).type);
+    neutral_ = neutral_beside(constant_of(op.module(), op.operand(arrays_)), combiner_,
+                              op.operand_shape(0).type);
     if (neutral_) running_ = find_running(window_, op.operand_shape(0), leaf());
   }
 

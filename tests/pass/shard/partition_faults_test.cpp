@@ -219,16 +219,23 @@ ENTRY e {{
 
 // The sign of a sum that is zero is that of one of its zeros, and padding is none of them.
 TEST(PartitionFaults, ASumOfZerosKeepsTheirSign) {
-  expect_right(4, R"(
-    p = f32[7] parameter(0), sharding={devices=[4]<=[4]}
+  for (std::string_view sum : {"f32[] reduce(q, n), dimensions={0}, to_apply=add",
+                               "f32[7] reduce-window(q, n), window={size=7 pad=6_0}, to_apply=add, "
+                               "sharding={devices=[4]<=[4]}",
+                               "f32[7] reduce-window(q, n), window={size=3 pad=1_1}, to_apply=add, "
+                               "sharding={devices=[4]<=[4]}"})
+    expect_right(4, fmt::format(R"(
+    p = f32[7] parameter(0), sharding={{devices=[4]<=[4]}}
     n = f32[] constant(-0)
-    a = f32[7] broadcast(n), dimensions={}, sharding={devices=[4]<=[4]}
-    m = f32[7] abs(p), sharding={devices=[4]<=[4]}
-    q = f32[7] multiply(m, a), sharding={devices=[4]<=[4]}
-    r = f32[] reduce(q, n), dimensions={0}, to_apply=add
+    a = f32[7] broadcast(n), dimensions={{}}, sharding={{devices=[4]<=[4]}}
+    m = f32[7] abs(p), sharding={{devices=[4]<=[4]}}
+    q = f32[7] multiply(m, a), sharding={{devices=[4]<=[4]}}
+    r = {0}
     o = f32[] constant(1)
-    ROOT d = f32[] divide(o, r)
-  )");
+    b = {1} broadcast(o), dimensions={{}}
+    ROOT d = {1} divide(b, r), sharding={{replicated}}
+  )",
+                                sum, sum.substr(0, sum.find(' '))));
 }
 
 // Padding of the array in the middle lies over rows of the one that stands on both sides of it.
